@@ -1,0 +1,3 @@
+//! Schema descriptions: one model, and one file per kind of source.
+
+pub mod model;
