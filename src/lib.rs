@@ -1,9 +1,13 @@
 //! Converts Windows ETW traces (`.etl`) into Parquet datasets: one schema per provider, exact time order, any
 //! operating system.
 
+pub mod buffer;
+pub mod clock;
 pub mod error;
 pub mod guid;
+pub mod layout;
 pub mod schema;
+pub mod source;
 
 pub use error::{Error, ErrorKind, Location, Result};
 pub use guid::Guid;

@@ -1,0 +1,3 @@
+//! Buffers: where they lie in a file, and the event bytes they hold.
+
+pub mod xpress;

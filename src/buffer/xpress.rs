@@ -1,0 +1,185 @@
+//! Plain LZ77 of the XPRESS family, as published in MS-XCA sections 2.3 and 2.4.
+//!
+//! A stream of literals and matches, steered by groups of 32 flag bits read from the most significant end. A match
+//! is a `u16` of a 13-bit distance and a 3-bit length; longer lengths go on in a half byte (two of which share one
+//! byte), a byte, a `u16` and a `u32`.
+
+/// Why a stream could not be expanded to its full length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum XpressError {
+    /// The stream ends before the expected length is reached.
+    #[error("the compressed data ends early")]
+    EndOfInput,
+    /// A match reaches back before the first byte.
+    #[error("a match reaches back before the start of the data")]
+    Distance,
+    /// A long length is shorter than the form it is written in.
+    #[error("a match has an impossible length")]
+    Length,
+    /// A match goes on beyond the expected length.
+    #[error("the data is longer than its buffer header says")]
+    TooLong,
+}
+
+/// Expands `input` into `output`, whose length is the expected one. Returns the number of good bytes written, and
+/// why the rest is missing.
+pub fn expand(input: &[u8], output: &mut [u8]) -> (usize, Result<(), XpressError>) {
+    let mut state = Expander { input, at: 0, output, written: 0, half_byte: None };
+    let result = state.run();
+    (state.written, result)
+}
+
+struct Expander<'a> {
+    input: &'a [u8],
+    at: usize,
+    output: &'a mut [u8],
+    written: usize,
+    /// Where the byte lies whose high half the next long length takes.
+    half_byte: Option<usize>,
+}
+
+impl Expander<'_> {
+    fn run(&mut self) -> Result<(), XpressError> {
+        while self.written < self.output.len() {
+            let flags = u32::from_le_bytes(self.take()?);
+            self.group(flags)?;
+        }
+        Ok(())
+    }
+
+    /// Runs the up to 32 items of one group of flags.
+    fn group(&mut self, mut flags: u32) -> Result<(), XpressError> {
+        let mut left = u32::BITS;
+        while left > 0 && self.written < self.output.len() {
+            let literals = flags.leading_zeros().min(left);
+            if literals > 0 {
+                self.copy_literals(literals as usize)?;
+                flags = flags.checked_shl(literals).unwrap_or(0);
+                left -= literals;
+            } else {
+                self.copy_match()?;
+                flags <<= 1;
+                left -= 1;
+            }
+        }
+        Ok(())
+    }
+
+    fn copy_literals(&mut self, wanted: usize) -> Result<(), XpressError> {
+        let room = self.output.len() - self.written;
+        let there = self.input.len() - self.at;
+        let count = wanted.min(room).min(there);
+        self.output[self.written..self.written + count].copy_from_slice(&self.input[self.at..self.at + count]);
+        self.written += count;
+        self.at += count;
+        // Fewer are fine where the output is full: the last group is padded.
+        if count < wanted.min(room) { Err(XpressError::EndOfInput) } else { Ok(()) }
+    }
+
+    fn copy_match(&mut self) -> Result<(), XpressError> {
+        let word = usize::from(u16::from_le_bytes(self.take()?));
+        let distance = (word >> 3) + 1;
+        let length = match word & 7 {
+            7 => self.long_length()?,
+            short => short + 3,
+        };
+        let from = self.written.checked_sub(distance).ok_or(XpressError::Distance)?;
+        let room = self.output.len() - self.written;
+        let count = length.min(room);
+        self.repeat(from, distance, count);
+        self.written += count;
+        if length > room { Err(XpressError::TooLong) } else { Ok(()) }
+    }
+
+    /// Copies `count` bytes from `from`; a match may overlap what it writes, and then repeats it.
+    fn repeat(&mut self, from: usize, distance: usize, count: usize) {
+        let mut done = 0;
+        while done < count {
+            // What lies between `from` and the end grows with every step, so the steps do, too.
+            let step = (distance + done).min(count - done);
+            self.output.copy_within(from..from + step, self.written + done);
+            done += step;
+        }
+    }
+
+    fn long_length(&mut self) -> Result<usize, XpressError> {
+        let half = match self.half_byte.take() {
+            Some(at) => self.input[at] >> 4,
+            None => {
+                let [byte] = self.take()?;
+                self.half_byte = Some(self.at - 1);
+                byte & 15
+            }
+        };
+        if half < 15 {
+            return Ok(usize::from(half) + 7 + 3);
+        }
+        let [byte] = self.take()?;
+        if byte < 255 {
+            return Ok(usize::from(byte) + 15 + 7 + 3);
+        }
+        let length = match u16::from_le_bytes(self.take()?) {
+            0 => u32::from_le_bytes(self.take()?),
+            length => u32::from(length),
+        };
+        // These forms hold the length less 3, and would not have been used for less than 15 + 7.
+        let length = length.checked_sub(15 + 7).ok_or(XpressError::Length)?;
+        usize::try_from(length).ok().and_then(|length| length.checked_add(15 + 7 + 3)).ok_or(XpressError::TooLong)
+    }
+
+    fn take<const N: usize>(&mut self) -> Result<[u8; N], XpressError> {
+        let bytes = self.input.get(self.at..).and_then(|rest| rest.first_chunk()).ok_or(XpressError::EndOfInput)?;
+        self.at += N;
+        Ok(*bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn expanded(input: &[u8], len: usize) -> (Vec<u8>, Result<(), XpressError>) {
+        let mut output = vec![0; len];
+        let (written, result) = expand(input, &mut output);
+        output.truncate(written);
+        (output, result)
+    }
+
+    #[test]
+    fn the_published_examples_expand() {
+        let letters = b"abcdefghijklmnopqrstuvwxyz";
+        let input = [&[0x3f, 0, 0, 0][..], letters].concat();
+        assert_eq!(expanded(&input, 26), (letters.to_vec(), Ok(())));
+        let input = [0xff, 0xff, 0xff, 0x1f, b'a', b'b', b'c', 0x17, 0x00, 0x0f, 0xff, 0x26, 0x01];
+        assert_eq!(expanded(&input, 300), (b"abc".repeat(100), Ok(())));
+    }
+
+    #[test]
+    fn two_long_lengths_share_a_byte() {
+        // Literal a; two matches of distance 1 with half bytes 1 and 2: lengths 11 and 12.
+        let input = [0, 0, 0, 0x60, b'a', 0x07, 0x00, 0x21, 0x07, 0x00];
+        assert_eq!(expanded(&input, 24), (b"a".repeat(24), Ok(())));
+    }
+
+    #[test]
+    fn a_damaged_stream_keeps_what_came_before() {
+        for (input, len, good, error) in [
+            (&[0x00][..], 4, &b""[..], XpressError::EndOfInput),
+            (&[0, 0, 0, 0, b'a'], 4, b"a", XpressError::EndOfInput),
+            (&[0, 0, 0, 0x40, b'a', 0x08, 0x00], 9, b"a", XpressError::Distance),
+            (&[0, 0, 0, 0x40, b'a', 0x00, 0x00], 3, b"aaa", XpressError::TooLong),
+            (&[0, 0, 0, 0x40, b'a', 0x07, 0x00, 0x0f, 0xff, 0x15, 0x00], 300, b"a", XpressError::Length),
+        ] {
+            assert_eq!(expanded(input, len), (good.to_vec(), Err(error)), "{input:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_input_gets_out_of_bounds(input: Vec<u8>, len in 0usize..5000) {
+            let (output, result) = expanded(&input, len);
+            prop_assert_eq!(output.len() == len, result.is_ok() || result == Err(XpressError::TooLong));
+        }
+    }
+}

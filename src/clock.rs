@@ -1,0 +1,499 @@
+//! Raw clock ticks to Unix nanoseconds, in exact integer arithmetic.
+//!
+//! A session records with one of three clocks, named in its header event. Every time in the file is a tick count
+//! of that clock; what turns it into a point in time is the pair taken when the session started: the tick of the
+//! header event and `StartTime`, the same instant on the system clock. With `d` the distance to that tick,
+//!
+//! ```text
+//! unix_ns = base_ns + floor(d * numerator / denominator)
+//! ```
+//!
+//! once per event, never accumulated, so there is no drift and order survives. The published procedure uses
+//! doubles; the two differ by a few 100 ns at most, and [`Clock::double_formula_error_ns`] says by how much.
+
+/// A time as it stands in the file: ticks of the session's clock.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Ticks(pub i64);
+
+/// Nanoseconds since 1970-01-01 UTC.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct UnixNanos(pub i64);
+
+/// 100 ns intervals since 1601-01-01 UTC.
+#[doc(alias = "FILETIME")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FileTime(pub i64);
+
+/// 1970-01-01 UTC as a [`FileTime`].
+pub const UNIX_EPOCH: FileTime = FileTime(116_444_736_000_000_000);
+
+/// No Windows that writes ETL ran before this system time (1972); a QPC tick of this size takes decades.
+const EARLIEST_SYSTEM_TIME: i64 = 0x01A0_0000_0000_0000;
+
+/// How far the header event's tick may lie from `StartTime` and still prove that the ticks are system time: an hour.
+const SAME_INSTANT: u64 = 36_000_000_000;
+
+/// The first Windows whose system-time sessions use the precise clock: Windows 10.
+const FIRST_PRECISE_BUILD: u32 = 10240;
+
+impl FileTime {
+    /// The same instant in Unix nanoseconds, saturated at the limits of `i64`.
+    pub fn to_unix(self) -> UnixNanos {
+        UnixNanos(saturate(self.unix_ns()).0)
+    }
+
+    fn unix_ns(self) -> i128 {
+        (i128::from(self.0) - i128::from(UNIX_EPOCH.0)) * 100
+    }
+}
+
+/// The clock a session recorded with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ClockKind {
+    /// The performance counter: monotonic, blind to adjustments of the system clock.
+    Qpc,
+    /// The system clock: follows adjustments, also backward.
+    SystemTime,
+    /// The processor's cycle counter: unreliable across frequency changes and sleep states.
+    CpuCycle,
+}
+
+impl ClockKind {
+    /// The name used in the sidecar.
+    pub fn name(self) -> &'static str {
+        match self {
+            ClockKind::Qpc => "qpc",
+            ClockKind::SystemTime => "system_time",
+            ClockKind::CpuCycle => "cpu_cycle",
+        }
+    }
+}
+
+/// Which pair of tick and time the conversion hangs on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum ClockAnchor {
+    /// The tick of the header event and `StartTime`: the documented procedure.
+    #[default]
+    Start,
+    /// Tick 0 and `BootTime`, which follows later adjustments of the system clock.
+    Boot,
+}
+
+impl ClockAnchor {
+    /// The name used in the sidecar and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            ClockAnchor::Start => "start",
+            ClockAnchor::Boot => "boot",
+        }
+    }
+}
+
+/// What is special about one converted time; `None` of this means exact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum TimeStatus {
+    /// The event has no time of its own and took that of the event before it.
+    Inherited,
+    /// The exact value lies outside of `i64` nanoseconds.
+    Saturated,
+    /// There is no usable frequency: one tick was counted as one nanosecond.
+    Unscaled,
+}
+
+impl TimeStatus {
+    /// The name used in the column `time_status`.
+    pub fn name(self) -> &'static str {
+        match self {
+            TimeStatus::Inherited => "inherited",
+            TimeStatus::Saturated => "saturated",
+            TimeStatus::Unscaled => "unscaled",
+        }
+    }
+}
+
+/// What the header event says about the session's clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClockFacts {
+    /// `ReservedFlags`: 1 QPC, 2 system time, 3 CPU cycles, 0 the default of the system.
+    pub clock_type: u32,
+    /// Ticks per second of the performance counter.
+    pub perf_frequency: i64,
+    /// Processor speed in MHz.
+    pub cpu_mhz: u32,
+    /// `StartTime`.
+    pub start_time: FileTime,
+    /// `BootTime`.
+    pub boot_time: FileTime,
+    /// The tick of the header event.
+    pub first_ticks: Ticks,
+    /// Length of a timer tick in 100 ns.
+    pub timer_resolution: u32,
+    /// The build of the recording system.
+    pub os_build: u32,
+}
+
+/// The conversion from ticks of one file to Unix nanoseconds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Clock {
+    facts: ClockFacts,
+    kind: ClockKind,
+    anchor: ClockAnchor,
+    origin: i64,
+    base: i128,
+    /// Nanoseconds per tick, as a reduced fraction.
+    numerator: i64,
+    denominator: i64,
+    unscaled: bool,
+}
+
+impl Clock {
+    /// Settles the clock of a file. A declared type that the header event's tick contradicts is overruled; see
+    /// [`Clock::overruled`].
+    pub fn new(facts: ClockFacts, anchor: ClockAnchor) -> Self {
+        let kind = effective_kind(&facts);
+        let (ns, ticks) = match kind {
+            ClockKind::Qpc => (1_000_000_000, facts.perf_frequency),
+            ClockKind::SystemTime => (100, 1),
+            ClockKind::CpuCycle => (1000, i64::from(facts.cpu_mhz)),
+        };
+        let unscaled = ticks <= 0;
+        let (numerator, denominator) = if unscaled { (1, 1) } else { reduce(ns, ticks) };
+        let first = facts.first_ticks.0;
+        let (origin, base) = match (kind, anchor) {
+            // The ticks are themselves the time; the header's pair is not needed.
+            (ClockKind::SystemTime, _) => (first, FileTime(first).unix_ns()),
+            (_, ClockAnchor::Start) => (first, facts.start_time.unix_ns()),
+            (_, ClockAnchor::Boot) => (0, facts.boot_time.unix_ns()),
+        };
+        Clock { facts, kind, anchor, origin, base, numerator, denominator, unscaled }
+    }
+
+    /// The instant of a tick, and what is special about it.
+    #[inline]
+    pub fn convert(&self, ticks: Ticks) -> (UnixNanos, Option<TimeStatus>) {
+        let (ns, saturated) = match self.convert_small(ticks) {
+            Some(ns) => (ns, false),
+            None => saturate(self.convert_wide(ticks)),
+        };
+        let status = match (saturated, self.unscaled) {
+            (true, _) => Some(TimeStatus::Saturated),
+            (false, true) => Some(TimeStatus::Unscaled),
+            (false, false) => None,
+        };
+        (UnixNanos(ns), status)
+    }
+
+    /// The instant of a tick.
+    #[inline]
+    pub fn to_unix(&self, ticks: Ticks) -> UnixNanos {
+        self.convert(ticks).0
+    }
+
+    /// The conversion in 64 bits, or `None` where it could overflow. With `d = q * den + r` the value is
+    /// `q * num + floor(r * num / den)`, the same number as in [`Clock::convert_wide`].
+    #[inline]
+    fn convert_small(&self, ticks: Ticks) -> Option<i64> {
+        let distance = ticks.0.checked_sub(self.origin)?;
+        let base = i64::try_from(self.base).ok()?;
+        let scaled = if self.denominator == 1 {
+            distance.checked_mul(self.numerator)?
+        } else {
+            let (quotient, rest) = (distance.div_euclid(self.denominator), distance.rem_euclid(self.denominator));
+            let part = rest.checked_mul(self.numerator)? / self.denominator;
+            quotient.checked_mul(self.numerator)?.checked_add(part)?
+        };
+        base.checked_add(scaled)
+    }
+
+    fn convert_wide(&self, ticks: Ticks) -> i128 {
+        let distance = i128::from(ticks.0) - i128::from(self.origin);
+        self.base + (distance * i128::from(self.numerator)).div_euclid(i128::from(self.denominator))
+    }
+
+    /// What the documented formula in doubles would give, minus the exact value, in nanoseconds (both as 100 ns
+    /// file times, as Windows shows them). 0 for a clock that has no usable frequency.
+    pub fn double_formula_error_ns(&self, ticks: Ticks) -> i64 {
+        if self.unscaled {
+            return 0;
+        }
+        let scale = match self.kind {
+            ClockKind::Qpc => 10_000_000.0 / to_double(self.facts.perf_frequency),
+            ClockKind::SystemTime => 1.0,
+            ClockKind::CpuCycle => 10.0 / f64::from(self.facts.cpu_mhz),
+        };
+        let scaled = |ticks: i64| i128::from(truncate(scale * to_double(ticks)));
+        let base = i128::from(self.facts.start_time.0) - scaled(self.facts.first_ticks.0);
+        let start = Clock::new(self.facts, ClockAnchor::Start);
+        let exact = start.convert_wide(ticks).div_euclid(100) + i128::from(UNIX_EPOCH.0);
+        saturate((base + scaled(ticks.0) - exact) * 100).0
+    }
+
+    /// Whether [`Clock::double_formula_error_ns`] is 0 for every tick below 2^53: 10 MHz needs no scaling at all.
+    pub fn double_formula_is_exact(&self) -> bool {
+        self.unscaled || (self.kind == ClockKind::Qpc && self.facts.perf_frequency == 10_000_000)
+    }
+
+    /// The facts this clock was settled from.
+    pub fn facts(&self) -> &ClockFacts {
+        &self.facts
+    }
+
+    /// The clock that the ticks really are of.
+    pub fn kind(&self) -> ClockKind {
+        self.kind
+    }
+
+    /// The declared type, when the ticks contradict it.
+    pub fn overruled(&self) -> Option<u32> {
+        let declared = match self.facts.clock_type {
+            0 => return None,
+            1 => Some(ClockKind::Qpc),
+            2 => Some(ClockKind::SystemTime),
+            3 => Some(ClockKind::CpuCycle),
+            _ => None,
+        };
+        (declared != Some(self.kind)).then_some(self.facts.clock_type)
+    }
+
+    /// The anchor in use.
+    pub fn anchor(&self) -> ClockAnchor {
+        self.anchor
+    }
+
+    /// The tick at which the conversion yields [`Clock::base_ns`].
+    pub fn origin(&self) -> Ticks {
+        Ticks(self.origin)
+    }
+
+    /// The instant of [`Clock::origin`].
+    pub fn base_ns(&self) -> UnixNanos {
+        UnixNanos(saturate(self.base).0)
+    }
+
+    /// Nanoseconds per tick as a reduced fraction; `None` without a usable frequency.
+    pub fn ratio(&self) -> Option<(i64, i64)> {
+        (!self.unscaled).then_some((self.numerator, self.denominator))
+    }
+
+    /// Whether distinct ticks can fall into one nanosecond, so that the tick itself must be kept.
+    pub fn is_finer_than_ns(&self) -> bool {
+        self.denominator > self.numerator
+    }
+
+    /// The header event's instant by `BootTime`; `None` for system time, where no anchor is used.
+    pub fn boot_anchor_ns(&self) -> Option<UnixNanos> {
+        (self.kind != ClockKind::SystemTime)
+            .then(|| Clock::new(self.facts, ClockAnchor::Boot).to_unix(self.facts.first_ticks))
+    }
+
+    /// The smallest distance between two different times, in nanoseconds, rounded up.
+    pub fn resolution_ns(&self) -> Option<i64> {
+        match self.kind {
+            ClockKind::SystemTime if !self.is_precise() => Some(i64::from(self.facts.timer_resolution) * 100),
+            _ => self.ratio().map(|(ns, ticks)| ns.div_euclid(ticks) + i64::from(ns.rem_euclid(ticks) != 0)),
+        }
+    }
+
+    /// How far the clock can be trusted: `good`, `coarse`, `adjustable` or `unreliable`.
+    pub fn quality(&self) -> &'static str {
+        match self.kind {
+            _ if self.unscaled => "unreliable",
+            ClockKind::Qpc => "good",
+            ClockKind::SystemTime if self.is_precise() => "adjustable",
+            ClockKind::SystemTime => "coarse",
+            ClockKind::CpuCycle => "unreliable",
+        }
+    }
+
+    fn is_precise(&self) -> bool {
+        self.facts.os_build >= FIRST_PRECISE_BUILD
+    }
+}
+
+/// The clock the ticks are of. The header event's tick and `StartTime` are one instant: if the two agree as file
+/// times, the ticks are system time, whatever was declared (a session that asks for cycles gets system time on
+/// hardware without them); if the tick is no possible system time, they are not.
+fn effective_kind(facts: &ClockFacts) -> ClockKind {
+    let first = facts.first_ticks.0;
+    let could_be_system_time = first >= EARLIEST_SYSTEM_TIME;
+    let is_system_time = could_be_system_time && first.abs_diff(facts.start_time.0) < SAME_INSTANT;
+    match facts.clock_type {
+        _ if is_system_time => ClockKind::SystemTime,
+        0 | 2 if could_be_system_time => ClockKind::SystemTime,
+        3 => ClockKind::CpuCycle,
+        _ => ClockKind::Qpc,
+    }
+}
+
+fn reduce(a: i64, b: i64) -> (i64, i64) {
+    let (mut x, mut y) = (a, b);
+    while y != 0 {
+        (x, y) = (y, x % y);
+    }
+    (a / x, b / x)
+}
+
+fn saturate(value: i128) -> (i64, bool) {
+    let clamped = value.clamp(i128::from(i64::MIN), i128::from(i64::MAX));
+    (i64::try_from(clamped).expect("clamped to the range of i64"), clamped != value)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "the documented formula loses exactly this precision")]
+fn to_double(value: i64) -> f64 {
+    value as f64
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "the documented formula truncates")]
+fn truncate(value: f64) -> i64 {
+    value as i64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn facts(clock_type: u32, perf_frequency: i64, cpu_mhz: u32) -> ClockFacts {
+        ClockFacts {
+            clock_type,
+            perf_frequency,
+            cpu_mhz,
+            start_time: FileTime(131_087_674_424_789_313),
+            boot_time: FileTime(131_086_937_101_250_000),
+            first_ticks: Ticks(5_000_000_000),
+            timer_resolution: 156_250,
+            os_build: 19045,
+        }
+    }
+
+    fn clock(clock_type: u32, perf_frequency: i64, cpu_mhz: u32) -> Clock {
+        Clock::new(facts(clock_type, perf_frequency, cpu_mhz), ClockAnchor::Start)
+    }
+
+    /// 131087674424789313 is 2016-05-26 20:10:42.4789313 UTC.
+    const START_NS: i64 = 1_464_293_842_478_931_300;
+
+    #[test]
+    fn a_tick_counts_from_the_start_of_the_session() {
+        for (frequency, distance, ns) in [
+            (10_000_000, 0, 0),
+            (10_000_000, 1, 100),
+            (10_000_000, -1, -100),
+            (3_579_545, 1, 279),         // 279.365…
+            (3_579_545, -1, -280),       // toward the past
+            (3_579_545, 3_579_545, 1_000_000_000),
+            (3_000_000_000, 2, 0),       // 0.67 ns
+            (3_000_000_000, -1, -1),
+        ] {
+            let clock = clock(1, frequency, 0);
+            assert_eq!(
+                clock.convert(Ticks(5_000_000_000 + distance)),
+                (UnixNanos(START_NS + ns), None),
+                "{frequency} Hz, {distance} ticks"
+            );
+        }
+        assert_eq!(clock(3, 0, 3592).to_unix(Ticks(5_000_003_592)), UnixNanos(START_NS + 1000));
+    }
+
+    #[test]
+    fn system_time_is_the_time_itself() {
+        let mut facts = facts(2, 10_000_000, 0);
+        facts.first_ticks = Ticks(131_087_674_424_789_313);
+        facts.start_time = FileTime(131_087_674_424_789_399);
+        let clock = Clock::new(facts, ClockAnchor::Start);
+        assert_eq!(clock.kind(), ClockKind::SystemTime);
+        assert_eq!(clock.to_unix(Ticks(131_087_674_424_789_313)), UnixNanos(START_NS));
+        assert_eq!(clock.to_unix(Ticks(131_087_674_424_789_312)), UnixNanos(START_NS - 100));
+        assert_eq!(clock.quality(), "adjustable");
+        assert_eq!(clock.boot_anchor_ns(), None);
+    }
+
+    #[test]
+    fn a_declared_type_that_cannot_be_true_is_overruled() {
+        let with = |clock_type, first| {
+            let mut facts = facts(clock_type, 10_000_000, 3000);
+            facts.first_ticks = Ticks(first);
+            let clock = Clock::new(facts, ClockAnchor::Start);
+            (clock.kind(), clock.overruled())
+        };
+        let system = 131_087_674_424_789_313;
+        assert_eq!(with(0, 5_000_000_000), (ClockKind::Qpc, None));
+        assert_eq!(with(0, system), (ClockKind::SystemTime, None));
+        assert_eq!(with(1, 5_000_000_000), (ClockKind::Qpc, None));
+        assert_eq!(with(1, system), (ClockKind::SystemTime, Some(1)));
+        assert_eq!(with(2, system), (ClockKind::SystemTime, None));
+        assert_eq!(with(2, 5_000_000_000), (ClockKind::Qpc, Some(2)));
+        assert_eq!(with(3, 5_000_000_000), (ClockKind::CpuCycle, None));
+        assert_eq!(with(3, system), (ClockKind::SystemTime, Some(3)));
+        assert_eq!(with(9, 5_000_000_000), (ClockKind::Qpc, Some(9)));
+        // A cycle counter of 430 days of uptime reaches the size of a file time, but not that of this StartTime.
+        assert_eq!(with(3, system + 1_000_000_000_000_000), (ClockKind::CpuCycle, None));
+    }
+
+    #[test]
+    fn without_a_frequency_ticks_are_kept_unscaled() {
+        let clock = clock(1, 0, 0);
+        assert_eq!(clock.convert(Ticks(5_000_000_007)), (UnixNanos(START_NS + 7), Some(TimeStatus::Unscaled)));
+        assert_eq!(clock.ratio(), None);
+        assert_eq!(clock.quality(), "unreliable");
+        assert_eq!(clock.double_formula_error_ns(Ticks(77)), 0);
+    }
+
+    #[test]
+    fn times_outside_of_64_bits_saturate() {
+        let clock = clock(1, 1, 0);
+        assert_eq!(clock.convert(Ticks(i64::MAX)), (UnixNanos(i64::MAX), Some(TimeStatus::Saturated)));
+        assert_eq!(clock.convert(Ticks(i64::MIN)), (UnixNanos(i64::MIN), Some(TimeStatus::Saturated)));
+    }
+
+    #[test]
+    fn the_boot_anchor_hangs_on_tick_zero() {
+        let clock = Clock::new(facts(1, 10_000_000, 0), ClockAnchor::Boot);
+        assert_eq!(clock.to_unix(Ticks(0)), FileTime(131_086_937_101_250_000).to_unix());
+        assert_eq!(clock.boot_anchor_ns(), Some(clock.to_unix(Ticks(5_000_000_000))));
+    }
+
+    #[test]
+    fn the_double_formula_is_off_where_it_is_known_to_be() {
+        assert_eq!(clock(1, 10_000_000, 0).double_formula_error_ns(Ticks(987_654_321_987)), 0);
+        let mut facts = facts(2, 10_000_000, 0);
+        facts.start_time = FileTime(131_087_674_424_789_313);
+        facts.first_ticks = Ticks(131_087_674_424_789_313);
+        // A double of this size counts in steps of 16: the first tick rounds up to ...312 and the last to ...328.
+        assert_eq!(Clock::new(facts, ClockAnchor::Start).double_formula_error_ns(Ticks(131_087_674_424_789_321)), 800);
+    }
+
+    #[test]
+    fn resolution_is_that_of_the_clock_in_use() {
+        assert_eq!(clock(1, 10_000_000, 0).resolution_ns(), Some(100));
+        assert_eq!(clock(1, 3_579_545, 0).resolution_ns(), Some(280));
+        let mut old = facts(2, 10_000_000, 0);
+        old.first_ticks = Ticks(old.start_time.0);
+        old.os_build = 7601;
+        let old = Clock::new(old, ClockAnchor::Start);
+        assert_eq!((old.resolution_ns(), old.quality()), (Some(15_625_000), "coarse"));
+    }
+
+    proptest! {
+        #[test]
+        fn the_short_way_is_the_long_way(frequency in 1i64.., first: i64, ticks: i64) {
+            let mut facts = facts(1, frequency, 0);
+            facts.first_ticks = Ticks(first);
+            facts.start_time = FileTime(1);
+            let clock = Clock::new(facts, ClockAnchor::Start);
+            let wide = saturate(clock.convert_wide(Ticks(ticks)));
+            prop_assert_eq!(clock.to_unix(Ticks(ticks)).0, wide.0);
+            if let Some(small) = clock.convert_small(Ticks(ticks)) {
+                prop_assert_eq!((small, false), wide);
+            }
+        }
+
+        #[test]
+        fn order_survives(frequency in 1i64..10_000_000_000, a: i64, b: i64) {
+            let clock = clock(1, frequency, 0);
+            if a <= b {
+                prop_assert!(clock.to_unix(Ticks(a)) <= clock.to_unix(Ticks(b)));
+            }
+        }
+    }
+}
