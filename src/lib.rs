@@ -4,6 +4,7 @@
 pub mod buffer;
 pub mod clock;
 pub mod error;
+pub mod event;
 pub mod guid;
 pub mod layout;
 pub mod schema;

@@ -1,3 +1,5 @@
 //! Buffers: where they lie in a file, and the event bytes they hold.
 
+pub mod chain;
+pub mod content;
 pub mod xpress;

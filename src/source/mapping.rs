@@ -29,10 +29,10 @@ impl Mapping {
 #[cfg(target_os = "linux")]
 pub(super) fn is_on_network(file: &File) -> bool {
     // Magic numbers of `statfs(2)`: NFS, SMB, SMB2, CIFS, FUSE, 9P, AFS, Coda, Ceph.
-    const NETWORK: [u32; 9] = [
-        0x6969, 0x517B, 0xFE53_4D42, 0xFF53_4D42, 0x6573_5546, 0x0102_1997, 0x5346_414F, 0x7375_7245, 0x00C3_6400,
-    ];
-    rustix::fs::fstatfs(file).is_ok_and(|system| NETWORK.iter().any(|&magic| i128::from(magic) == i128::from(system.f_type)))
+    const NETWORK: [u32; 9] =
+        [0x6969, 0x517B, 0xFE53_4D42, 0xFF53_4D42, 0x6573_5546, 0x0102_1997, 0x5346_414F, 0x7375_7245, 0x00C3_6400];
+    rustix::fs::fstatfs(file)
+        .is_ok_and(|system| NETWORK.iter().any(|&magic| i128::from(magic) == i128::from(system.f_type)))
 }
 
 /// Elsewhere the system does not say; `--no-mmap` is there for the cases that matter.

@@ -1,0 +1,10 @@
+//! Events: where they lie in a buffer, what identifies them, and one view of all header families.
+
+pub mod identity;
+pub mod items;
+pub mod view;
+pub mod walk;
+
+pub use identity::{Identity, ShapeKey, ShapeRef};
+pub use view::{Event, FileContext};
+pub use walk::{RawEvent, Step, Walk};

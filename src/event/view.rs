@@ -1,0 +1,224 @@
+//! One view of an event, whatever its header family.
+
+use super::items::Items;
+use super::walk::RawEvent;
+use crate::guid::Guid;
+use crate::layout::header::{
+    CompactHeader, EventHeader, FullHeader, HeaderKind, HookHeader, InstanceHeader, SystemHeader, event_flags,
+};
+
+/// What the file says about all of its events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileContext {
+    /// Pointer size of the recording system, for events that do not say.
+    pub pointer_size: u8,
+    /// Whether the session lived in one process, so that CPU times are processor times.
+    pub private_session: bool,
+}
+
+/// CPU time of the writing thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CpuTime {
+    /// Not recorded.
+    None,
+    /// Kernel and user time in timer ticks.
+    KernelUser(u32, u32),
+    /// Ticks of a private session.
+    Processor(u64),
+}
+
+/// The instance part of a classic header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Instance {
+    /// The instance.
+    pub id: u32,
+    /// Its parent.
+    pub parent_id: u32,
+    /// The class of the parent.
+    pub parent_guid: Guid,
+}
+
+/// The parts of a WPP message header that no other family has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MessageInfo {
+    /// Number of the message in its session.
+    pub sequence: Option<u32>,
+    /// Component that stands in the place of the message class.
+    pub component_id: Option<u32>,
+}
+
+/// An event with the fields of all header families; `None` is "this header has no such field".
+#[derive(Clone, Debug)]
+pub struct Event<'a> {
+    /// Time in ticks of the session's clock.
+    pub ticks: Option<i64>,
+    /// The writing thread.
+    pub thread_id: Option<u32>,
+    /// The writing process.
+    pub process_id: Option<u32>,
+    /// The severity.
+    pub level: Option<u8>,
+    /// The task.
+    pub task: Option<u16>,
+    /// The event log channel.
+    pub channel: Option<u8>,
+    /// Bit mask of the categories.
+    pub keywords: Option<u64>,
+    /// The activity; zero for none.
+    pub activity_id: Guid,
+    /// CPU time of the writing thread.
+    pub cpu_time: CpuTime,
+    /// The instance part.
+    pub instance: Option<Instance>,
+    /// The WPP part.
+    pub message: Option<MessageInfo>,
+    /// Performance counters of a kernel header, 8 bytes each.
+    pub counters: &'a [u8],
+    /// The PEBS index of a kernel header: 8 bytes, or none.
+    pub pebs_index: &'a [u8],
+    /// Extended data items.
+    pub items: Items<'a>,
+    /// Whether the chain of items breaks off, so that nobody knows where the payload starts.
+    pub items_damaged: bool,
+    /// Whether the payload is one UTF-16 string.
+    pub string_only: bool,
+    /// Everything behind header and items.
+    pub payload: &'a [u8],
+}
+
+/// The number of a thread or process that stands for none.
+const NOBODY: u32 = u32::MAX;
+
+fn somebody(id: u32) -> Option<u32> {
+    (id != NOBODY).then_some(id)
+}
+
+impl<'a> Event<'a> {
+    /// Reads the header of an event.
+    #[inline]
+    pub fn of(raw: &RawEvent<'a>, file: &FileContext) -> Event<'a> {
+        let bare = Event {
+            ticks: None,
+            thread_id: None,
+            process_id: None,
+            level: None,
+            task: None,
+            channel: None,
+            keywords: None,
+            activity_id: Guid::ZERO,
+            cpu_time: CpuTime::None,
+            instance: None,
+            message: None,
+            counters: &[],
+            pebs_index: &[],
+            items: Items::default(),
+            items_damaged: false,
+            string_only: false,
+            payload: raw.bytes.get(raw.kind.header_len()..).unwrap_or_default(),
+        };
+        match raw.kind {
+            kind if kind.is_event() => bare.with_event_header(raw, file),
+            kind if kind.is_hook() => bare.with_hook_header(raw),
+            kind if kind.is_full() => bare.with_full_header(raw, file),
+            HeaderKind::Message => bare.with_message_header(raw),
+            _ => Event { ticks: raw.ticks(), ..bare },
+        }
+    }
+
+    #[inline]
+    fn with_event_header(self, raw: &RawEvent<'a>, file: &FileContext) -> Event<'a> {
+        let Some(header) = raw.header::<EventHeader>() else { return self };
+        let flags = header.flags.get();
+        let items = Items::of(raw);
+        let payload = if items.is_empty() { Some(self.payload) } else { items.clone().payload() };
+        let private = file.private_session || flags & event_flags::PRIVATE_SESSION != 0;
+        let cpu_time = match flags & event_flags::NO_CPUTIME {
+            0 => cpu_time(header.cpu_time.get(), private),
+            _ => CpuTime::None,
+        };
+        Event {
+            ticks: Some(header.time_stamp.get()),
+            thread_id: somebody(header.thread_id.get()),
+            process_id: somebody(header.process_id.get()),
+            level: Some(header.level),
+            task: Some(header.task.get()),
+            channel: Some(header.channel),
+            keywords: Some(header.keywords.get()),
+            activity_id: Guid(header.activity_id),
+            cpu_time,
+            items: if payload.is_some() { items } else { Items::default() },
+            items_damaged: payload.is_none(),
+            string_only: flags & event_flags::STRING_ONLY != 0,
+            payload: payload.unwrap_or(self.payload),
+            ..self
+        }
+    }
+
+    #[inline]
+    fn with_hook_header(self, raw: &RawEvent<'a>) -> Event<'a> {
+        use HeaderKind::{System32, System64};
+        let Some(hook) = raw.header::<HookHeader>() else { return self };
+        let (counters, rest) = self.payload.split_at_checked(8 * hook.counters()).unwrap_or_default();
+        let pebs_len = if hook.has_pebs_index() { 8 } else { 0 };
+        let (pebs_index, payload) = rest.split_at_checked(pebs_len).unwrap_or_default();
+        let event = Event { ticks: raw.ticks(), counters, pebs_index, payload, ..self };
+        match raw.kind {
+            HeaderKind::PerfInfo32 | HeaderKind::PerfInfo64 => event,
+            kind => event
+                .with_thread(raw.header::<CompactHeader>())
+                .with_system_time(raw.header::<SystemHeader>().filter(|_| matches!(kind, System32 | System64))),
+        }
+    }
+
+    fn with_thread(self, header: Option<&CompactHeader>) -> Event<'a> {
+        Event {
+            thread_id: header.and_then(|h| somebody(h.thread_id.get())),
+            process_id: header.and_then(|h| somebody(h.process_id.get())),
+            ..self
+        }
+    }
+
+    fn with_system_time(self, header: Option<&SystemHeader>) -> Event<'a> {
+        let cpu_time = header.map_or(CpuTime::None, |h| CpuTime::KernelUser(h.kernel_time.get(), h.user_time.get()));
+        Event { cpu_time, ..self }
+    }
+
+    fn with_full_header(self, raw: &RawEvent<'a>, file: &FileContext) -> Event<'a> {
+        let Some(header) = raw.header::<FullHeader>() else { return self };
+        let instance = raw.header::<InstanceHeader>().filter(|_| raw.kind.is_instance()).map(|header| Instance {
+            id: header.instance_id.get(),
+            parent_id: header.parent_instance_id.get(),
+            parent_guid: Guid(header.parent_guid),
+        });
+        Event {
+            ticks: Some(header.time_stamp.get()),
+            thread_id: somebody(header.thread_id.get()),
+            process_id: somebody(header.process_id.get()),
+            level: Some(header.level),
+            cpu_time: cpu_time(header.cpu_time.get(), file.private_session),
+            instance,
+            ..self
+        }
+    }
+
+    fn with_message_header(self, raw: &RawEvent<'a>) -> Event<'a> {
+        let Some(options) = raw.message() else { return self };
+        let (thread, process) = options.thread_and_process.unzip();
+        Event {
+            ticks: options.ticks,
+            thread_id: thread.and_then(somebody),
+            process_id: process.and_then(somebody),
+            message: Some(MessageInfo { sequence: options.sequence, component_id: options.component_id }),
+            payload: options.rest,
+            ..self
+        }
+    }
+}
+
+fn cpu_time(raw: u64, private: bool) -> CpuTime {
+    if private {
+        return CpuTime::Processor(raw);
+    }
+    let [a, b, c, d, e, f, g, h] = raw.to_le_bytes();
+    CpuTime::KernelUser(u32::from_le_bytes([a, b, c, d]), u32::from_le_bytes([e, f, g, h]))
+}

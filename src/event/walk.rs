@@ -1,0 +1,257 @@
+//! Walks the events of a buffer, one header at a time.
+//!
+//! Every event starts at a multiple of 8 from the start of the buffer and says how long it is; alignment bytes
+//! between events hold stale data. An event that does not fit ends the buffer: nothing marks where the next one
+//! starts, so what follows is damage and is never searched for events.
+
+use zerocopy::FromBytes;
+
+use crate::layout::header::{
+    CompactHeader, EventHeader, FullHeader, HeaderKind, HookHeader, MessageHeader, PerfInfoHeader, TimedHeader,
+    message_flags,
+};
+
+/// The distance between event starts is a multiple of this many bytes.
+pub const EVENT_ALIGNMENT: usize = 8;
+
+/// An event as it lies in its buffer; at least its header is complete.
+#[derive(Clone, Copy, Debug)]
+pub struct RawEvent<'a> {
+    /// Offset of the event from the first event of the buffer.
+    pub offset: u32,
+    /// The header family.
+    pub kind: HeaderKind,
+    /// Header, extended items and payload, without alignment.
+    pub bytes: &'a [u8],
+}
+
+/// What stands at one position of a buffer.
+#[derive(Clone, Copy, Debug)]
+pub enum Step<'a> {
+    /// An event.
+    Event(RawEvent<'a>),
+    /// Bytes that are no events: the rest of the buffer.
+    Damage {
+        /// Offset of the first of them.
+        offset: u32,
+        /// How many.
+        len: u32,
+        /// Whether an event header can be recognised at their start, so that one event is known to be lost.
+        recognisable: bool,
+    },
+}
+
+/// An iterator over the events of a buffer, or of the part of it from one event on.
+#[derive(Clone, Debug)]
+pub struct Walk<'a> {
+    bytes: &'a [u8],
+    origin: u32,
+    at: usize,
+}
+
+impl<'a> Walk<'a> {
+    /// Walks `bytes`, which begin with an event at `origin` bytes from the first event of the buffer.
+    pub fn new(bytes: &'a [u8], origin: u32) -> Self {
+        Walk { bytes, origin, at: 0 }
+    }
+
+    fn offset(&self) -> u32 {
+        // A buffer has at most 16 MiB.
+        self.origin.saturating_add(u32::try_from(self.at).unwrap_or(u32::MAX))
+    }
+
+    /// The rest of the buffer that is no event.
+    fn rest(&mut self, rest: &'a [u8], recognisable: bool) -> Option<Step<'a>> {
+        let offset = self.offset();
+        self.at = self.bytes.len();
+        let is_filler = |filler: u8| rest.iter().all(|&byte| byte == filler);
+        if !recognisable && (is_filler(0) || is_filler(0xFF)) {
+            return None;
+        }
+        Some(Step::Damage { offset, len: u32::try_from(rest.len()).unwrap_or(u32::MAX), recognisable })
+    }
+}
+
+impl<'a> Iterator for Walk<'a> {
+    type Item = Step<'a>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Step<'a>> {
+        let rest = self.bytes.get(self.at..).filter(|rest| !rest.is_empty())?;
+        let kind = rest.first_chunk().and_then(|&marker| HeaderKind::of_marker(u32::from_le_bytes(marker)));
+        let Some(kind) = kind else { return self.rest(rest, false) };
+        let Some(bytes) = event_bytes(kind, rest) else { return self.rest(rest, true) };
+        let offset = self.offset();
+        self.at = self.at.saturating_add(bytes.len()).next_multiple_of(EVENT_ALIGNMENT);
+        Some(Step::Event(RawEvent { offset, kind, bytes }))
+    }
+}
+
+/// The bytes of the event at the start of `rest`, if they are all there and hold the whole header.
+#[inline]
+fn event_bytes(kind: HeaderKind, rest: &[u8]) -> Option<&[u8]> {
+    let size = rest.get(kind.size_offset()..)?.first_chunk().map(|&size| usize::from(u16::from_le_bytes(size)))?;
+    let bytes = rest.get(..size)?;
+    let header_len = match kind {
+        HeaderKind::Message => kind.header_len() + message_options_len(bytes)?,
+        kind if kind.is_hook() => kind.header_len() + HookHeader::ref_from_prefix(bytes).ok()?.0.counter_bytes(),
+        kind => kind.header_len(),
+    };
+    (size >= header_len).then_some(bytes)
+}
+
+fn message_options_len(bytes: &[u8]) -> Option<usize> {
+    let flags = MessageHeader::ref_from_prefix(bytes).ok()?.0.flags.get();
+    let has = |flag, len| if flags & flag != 0 { len } else { 0 };
+    let identity = match flags {
+        _ if flags & message_flags::COMPONENT_ID != 0 => 4,
+        _ => has(message_flags::GUID, 16),
+    };
+    Some(
+        identity
+            + has(message_flags::SEQUENCE, 4)
+            + has(message_flags::TIMESTAMP, 8)
+            + has(message_flags::SYSTEM_INFO, 8),
+    )
+}
+
+impl<'a> RawEvent<'a> {
+    /// The fixed header as a structure of its family.
+    #[inline]
+    pub(super) fn header<T: FromBytes + zerocopy::KnownLayout + zerocopy::Immutable + zerocopy::Unaligned>(
+        &self,
+    ) -> Option<&'a T> {
+        T::ref_from_prefix(self.bytes).ok().map(|(header, _)| header)
+    }
+
+    /// The time of the event in ticks of the session's clock, if it carries one.
+    #[inline]
+    pub fn ticks(&self) -> Option<i64> {
+        use HeaderKind::*;
+        match self.kind {
+            System32 | System64 | Compact32 | Compact64 => self.header::<CompactHeader>().map(|h| h.time_stamp.get()),
+            PerfInfo32 | PerfInfo64 => self.header::<PerfInfoHeader>().map(|h| h.time_stamp.get()),
+            Full32 | Full64 | Instance32 | Instance64 => self.header::<FullHeader>().map(|h| h.time_stamp.get()),
+            Event32 | Event64 => self.header::<EventHeader>().map(|h| h.time_stamp.get()),
+            Timed => self.header::<TimedHeader>().map(|h| h.time_stamp.get()),
+            Message => self.message().and_then(|message| message.ticks),
+            Error | Wnode => None,
+        }
+    }
+
+    /// The optional parts of a WPP message header.
+    pub(super) fn message(&self) -> Option<MessageOptions<'a>> {
+        let (header, rest) = MessageHeader::ref_from_prefix(self.bytes).ok()?;
+        let flags = header.flags.get();
+        let mut options = MessageOptions { rest, ..MessageOptions::default() };
+        if flags & message_flags::SEQUENCE != 0 {
+            options.sequence = Some(u32::from_le_bytes(options.take()?));
+        }
+        if flags & message_flags::COMPONENT_ID != 0 {
+            options.component_id = Some(u32::from_le_bytes(options.take()?));
+        } else if flags & message_flags::GUID != 0 {
+            options.guid = Some(options.take()?);
+        }
+        if flags & message_flags::TIMESTAMP != 0 {
+            options.ticks = Some(i64::from_le_bytes(options.take()?));
+        }
+        if flags & message_flags::SYSTEM_INFO != 0 {
+            let [thread, process]: [[u8; 4]; 2] = zerocopy::transmute!(options.take::<8>()?);
+            options.thread_and_process = Some((u32::from_le_bytes(thread), u32::from_le_bytes(process)));
+        }
+        Some(options)
+    }
+}
+
+/// What stands between the fixed header of a WPP message and its arguments.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct MessageOptions<'a> {
+    pub sequence: Option<u32>,
+    pub component_id: Option<u32>,
+    pub guid: Option<[u8; 16]>,
+    pub ticks: Option<i64>,
+    pub thread_and_process: Option<(u32, u32)>,
+    /// The arguments.
+    pub rest: &'a [u8],
+}
+
+impl MessageOptions<'_> {
+    fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let (bytes, rest) = self.rest.split_first_chunk()?;
+        self.rest = rest;
+        Some(*bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A PERFINFO event: version 2, given total size, hook 0F2E, time `ticks`.
+    fn perf_info(size: u16, ticks: i64, extension: u8) -> Vec<u8> {
+        let mut bytes = vec![2, extension, 0x11, 0xC0];
+        bytes.extend(size.to_le_bytes());
+        bytes.extend([0x2E, 0x0F]);
+        bytes.extend(ticks.to_le_bytes());
+        bytes.resize(usize::from(size).max(16), 0x77);
+        bytes
+    }
+
+    fn padded(mut bytes: Vec<u8>) -> Vec<u8> {
+        bytes.resize(bytes.len().next_multiple_of(8), 0xEE);
+        bytes
+    }
+
+    fn steps(bytes: &[u8]) -> Vec<(u32, usize, Option<i64>)> {
+        Walk::new(bytes, 0)
+            .map(|step| match step {
+                Step::Event(event) => (event.offset, event.bytes.len(), event.ticks()),
+                Step::Damage { offset, len, recognisable } => (offset, len as usize, recognisable.then_some(-1)),
+            })
+            .collect()
+    }
+
+    #[test]
+    fn events_follow_one_another_at_multiples_of_eight() {
+        let bytes = [padded(perf_info(19, 7, 0)), perf_info(20, 9, 0)].concat();
+        assert_eq!(steps(&bytes), [(0, 19, Some(7)), (24, 20, Some(9))]);
+    }
+
+    #[test]
+    fn an_event_that_does_not_fit_ends_the_buffer() {
+        let good = padded(perf_info(24, 7, 0));
+        for (bad, len) in
+            [(perf_info(400, 8, 0)[..30].to_vec(), 30), (perf_info(15, 8, 0), 16), (perf_info(16, 8, 1), 16)]
+        {
+            let bytes = [good.clone(), bad].concat();
+            assert_eq!(steps(&bytes), [(0, 24, Some(7)), (24, len, Some(-1))]);
+        }
+    }
+
+    #[test]
+    fn what_is_no_header_ends_the_buffer() {
+        let good = padded(perf_info(24, 7, 0));
+        for (bad, rest) in [(vec![0u8; 40], None), (vec![0xFF; 3], None), (vec![0x12; 9], Some((24, 9, None)))] {
+            let bytes = [good.clone(), bad].concat();
+            let mut expected = vec![(0, 24, Some(7))];
+            expected.extend(rest);
+            assert_eq!(steps(&bytes), expected);
+        }
+    }
+
+    #[test]
+    fn a_message_has_the_parts_its_flags_name() {
+        // Size 0x3C, number 0x2B, flags 0xAA: GUID, time, thread 0xF4 and process 4, then 20 bytes of arguments.
+        let mut bytes = vec![0x3C, 0, 0, 0x90, 0x2B, 0, 0xAA, 0];
+        bytes.extend([0x11; 16]);
+        bytes.extend(0x01DB_0000_0000_0001u64.to_le_bytes());
+        bytes.extend([0xF4, 0, 0, 0, 4, 0, 0, 0]);
+        bytes.extend([0x55; 20]);
+        let Some(Step::Event(event)) = Walk::new(&bytes, 0).next() else { panic!("no event") };
+        let message = event.message().unwrap();
+        assert_eq!(event.ticks(), Some(0x01DB_0000_0000_0001));
+        assert_eq!(message.thread_and_process, Some((0xF4, 4)));
+        assert_eq!(message.guid, Some([0x11; 16]));
+        assert_eq!(message.rest, [0x55; 20]);
+    }
+}
