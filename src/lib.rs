@@ -9,6 +9,7 @@ pub mod guid;
 pub mod layout;
 pub mod schema;
 pub mod source;
+pub mod survey;
 
 pub use error::{Error, ErrorKind, Location, Result};
 pub use guid::Guid;

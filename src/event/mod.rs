@@ -2,9 +2,11 @@
 
 pub mod identity;
 pub mod items;
+pub mod timed;
 pub mod view;
 pub mod walk;
 
 pub use identity::{Identity, ShapeKey, ShapeRef};
+pub use timed::{TimedEvent, TimedStep, TimedWalk};
 pub use view::{Event, FileContext};
 pub use walk::{RawEvent, Step, Walk};

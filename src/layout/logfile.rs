@@ -101,6 +101,8 @@ pub mod mode {
     pub const RELOG: u32 = 0x0001_0000;
     /// Kernel events are allowed.
     pub const SYSTEM_LOGGER: u32 = 0x0200_0000;
+    /// Buffers are stored compressed.
+    pub const COMPRESSED: u32 = 0x0400_0000;
     /// One stream of buffers for all processors.
     pub const NO_PER_PROCESSOR_BUFFERING: u32 = 0x1000_0000;
 }
@@ -133,7 +135,7 @@ pub const LOG_FILE_MODES: [(u32, &str); 32] = [
     (0x0080_0000, "PERSIST_ON_HYBRID_SHUTDOWN"),
     (0x0100_0000, "USE_PAGED_MEMORY"),
     (mode::SYSTEM_LOGGER, "SYSTEM_LOGGER"),
-    (0x0400_0000, "COMPRESSED"),
+    (mode::COMPRESSED, "COMPRESSED"),
     (0x0800_0000, "INDEPENDENT_SESSION"),
     (mode::NO_PER_PROCESSOR_BUFFERING, "NO_PER_PROCESSOR_BUFFERING"),
     (0x2000_0000, "BLOCKING"),
@@ -142,7 +144,7 @@ pub const LOG_FILE_MODES: [(u32, &str); 32] = [
 ];
 
 /// Names of the system logger's enable flags, lowest first; the remaining bits have none.
-pub const ENABLE_FLAGS: [(u32, &str); 26] = [
+pub const ENABLE_FLAGS: [(u32, &str); 27] = [
     (0x1, "PROCESS"),
     (0x2, "THREAD"),
     (0x4, "IMAGE_LOAD"),
@@ -169,6 +171,7 @@ pub const ENABLE_FLAGS: [(u32, &str); 26] = [
     (0x100_0000, "PROFILE"),
     (0x200_0000, "FILE_IO"),
     (0x400_0000, "FILE_IO_INIT"),
+    (0x1000_0000, "NO_SYSCONFIG"),
 ];
 
 /// Resolves the set bits of `mask` to names; bits without one are shown as hexadecimal numbers.

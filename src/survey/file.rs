@@ -1,0 +1,234 @@
+//! Surveys one file: chain, tallies, hash, in windows that keep all cores busy.
+
+use rayon::prelude::*;
+
+use super::finding::{Finding, Findings, Severity};
+use super::record::BufferRecord;
+use super::session::{self, Session};
+use super::tally::{self, Ground, Memorable, ShapeTally, Tally};
+use super::{Progress, SurveyOptions};
+use crate::buffer::chain::{Chain, Frame, Stretch, TailKind};
+use crate::clock::Clock;
+use crate::error::{Error, ErrorKind, Result};
+use crate::event::ShapeKey;
+use crate::source::{Access, Source};
+
+/// Bytes that are surveyed and hashed together: enough for many cores, small enough to stay in their caches' reach
+/// and for a steady progress bar.
+const WINDOW: u64 = 64 << 20;
+
+/// Bytes that a worker takes at once.
+const EXTENT: u64 = 1 << 20;
+
+/// Bytes that are read at once to be hashed, where the file is not mapped.
+const HASH_CHUNK: usize = 4 << 20;
+
+/// A stretch of the file that should be a buffer and cannot be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Gap {
+    /// Number of the buffer that should be here.
+    pub ordinal: u64,
+    /// File offset of the first byte.
+    pub offset: u64,
+    /// Bytes.
+    pub len: u64,
+}
+
+/// What stands behind the last buffer of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tail {
+    /// File offset of the first byte.
+    pub offset: u64,
+    /// Bytes.
+    pub len: u64,
+    /// What it holds.
+    pub kind: TailKind,
+}
+
+/// What the survey learned of one file.
+#[derive(Debug)]
+pub struct FileSurvey {
+    /// The file.
+    pub source: Source,
+    /// The path relative to the input named by the user, with `/`.
+    pub name: String,
+    /// BLAKE3 of the whole file in lower-case hexadecimal; `None` where it was not wanted.
+    pub blake3: Option<String>,
+    /// What the header event says.
+    pub session: Session,
+    /// The conversion of its times.
+    pub clock: Clock,
+    /// The buffers in file order.
+    pub buffers: Vec<BufferRecord>,
+    /// What cannot be read, in file order.
+    pub gaps: Vec<Gap>,
+    /// What stands behind the last buffer.
+    pub tail: Option<Tail>,
+    /// The event shapes, in their own order.
+    pub shapes: Vec<(ShapeKey, ShapeTally)>,
+    /// Events worth a second look, in file order.
+    pub memorable: Vec<Memorable>,
+    /// Unusual findings, in file order.
+    pub findings: Findings,
+}
+
+impl FileSurvey {
+    /// What is common to all buffers.
+    pub fn ground(&self) -> Ground<'_> {
+        ground(&self.source, &self.session)
+    }
+
+    /// Readable events.
+    pub fn events(&self) -> u64 {
+        self.buffers.iter().map(|buffer| u64::from(buffer.events)).sum()
+    }
+
+    /// Recognisable events that cannot be read.
+    pub fn damaged_events(&self) -> u64 {
+        self.buffers.iter().map(|buffer| u64::from(buffer.damaged_events)).sum()
+    }
+
+    /// Bytes that hold no readable event and should.
+    pub fn damaged_bytes(&self) -> u64 {
+        let in_buffers: u64 = self.buffers.iter().map(|buffer| u64::from(buffer.damaged_bytes)).sum();
+        let between: u64 = self.gaps.iter().map(|gap| gap.len).sum();
+        in_buffers + between + self.tail.filter(|tail| tail.kind == TailKind::Fragment).map_or(0, |tail| tail.len)
+    }
+
+    /// Whether anything of the file could not be read.
+    pub fn is_damaged(&self) -> bool {
+        self.damaged_bytes() > 0 || self.damaged_events() > 0
+    }
+
+    /// Whether the file ends within a buffer.
+    pub fn is_truncated(&self) -> bool {
+        let cut = |tail: Tail| tail.kind == TailKind::Fragment;
+        self.tail.is_some_and(cut) || self.buffers.last().is_some_and(|buffer| buffer.frame.is_truncated())
+    }
+}
+
+fn ground<'a>(source: &'a Source, session: &Session) -> Ground<'a> {
+    Ground {
+        source,
+        context: session.context(),
+        one_stream: session.has_one_stream(),
+        max_expanded: session.max_expanded(),
+        fallback_ticks: session.first_ticks.0,
+    }
+}
+
+/// Surveys a file.
+///
+/// # Errors
+/// [`ErrorKind::Input`] when it is no trace or cannot be read, [`ErrorKind::Interrupted`] when the caller asked to
+/// stop.
+pub fn survey(source: Source, name: String, options: &SurveyOptions, progress: &dyn Progress) -> Result<FileSurvey> {
+    let (session, rules) = session::read(&source)?;
+    let source = match session.is_closed() && options.map {
+        true => source.with_access(Access::Map),
+        false => source,
+    };
+    let clock = session.clock(options.anchor);
+    let mut hasher = options.hash.then(blake3::Hasher::new);
+    let mut survey = Assembly::default();
+    let mut chain = Chain::new(&source, rules);
+    let ground = ground(&source, &session);
+    loop {
+        let start = chain.offset();
+        let frames = survey.next_window(&mut chain)?;
+        let end = chain.offset();
+        if start == end {
+            break;
+        }
+        let (hashed, tally) = rayon::join(
+            || hasher.as_mut().map_or(Ok(()), |hasher| hash(&source, hasher, start, end)),
+            || tally_frames(&ground, &frames),
+        );
+        hashed?;
+        survey.take(tally?);
+        progress.advance(end - start);
+        if progress.is_cancelled() {
+            return Err(Error::new(ErrorKind::Interrupted, "interrupted"));
+        }
+    }
+    let Assembly { buffers, gaps, tail, shapes, mut memorable, findings } = survey;
+    let mut shapes: Vec<_> = shapes.into_iter().collect();
+    shapes.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+    memorable.sort_unstable_by_key(|memorable| (memorable.at.ordinal, memorable.at.offset));
+    let blake3 = hasher.map(|hasher| hasher.finalize().to_hex().to_string());
+    let mut file =
+        FileSurvey { source, name, blake3, session, clock, buffers, gaps, tail, shapes, memorable, findings };
+    super::audit::audit(&mut file);
+    Ok(file)
+}
+
+#[derive(Default)]
+struct Assembly {
+    buffers: Vec<BufferRecord>,
+    gaps: Vec<Gap>,
+    tail: Option<Tail>,
+    shapes: hashbrown::HashMap<ShapeKey, ShapeTally>,
+    memorable: Vec<Memorable>,
+    findings: Findings,
+}
+
+impl Assembly {
+    /// The buffers of the next window of the file.
+    fn next_window(&mut self, chain: &mut Chain<'_>) -> Result<Vec<Frame>> {
+        let end = chain.offset() + WINDOW;
+        let mut frames = Vec::new();
+        while chain.offset() < end {
+            match chain.next_stretch()? {
+                None => break,
+                Some(Stretch::Buffer(frame)) => frames.push(frame),
+                Some(Stretch::Unreadable { ordinal, offset, len }) => {
+                    self.gaps.push(Gap { ordinal, offset, len });
+                    let message = format!("expected a buffer header, found other bytes; {len} bytes are skipped");
+                    self.findings.push(Finding::new(Severity::Error, "damaged_buffer", message).at(ordinal, offset));
+                }
+                Some(Stretch::Tail { offset, len, kind }) => self.tail = Some(Tail { offset, len, kind }),
+            }
+        }
+        Ok(frames)
+    }
+
+    /// Adds the counts of a window.
+    fn take(&mut self, tally: Tally) {
+        let Tally { mut records, shapes, memorable, mut findings, .. } = tally;
+        records.sort_unstable_by_key(|record| record.frame.ordinal);
+        self.buffers.extend(records);
+        findings.sort_by_key(|finding| (finding.buffer, finding.offset));
+        findings.into_iter().for_each(|finding| self.findings.push(finding));
+        self.memorable.extend(memorable);
+        tally::merge_shapes(&mut self.shapes, shapes);
+    }
+}
+
+fn tally_frames(ground: &Ground<'_>, frames: &[Frame]) -> Result<Tally> {
+    let mean = frames.iter().map(|frame| u64::from(frame.size)).sum::<u64>() / (frames.len() as u64).max(1);
+    let together = usize::try_from(EXTENT / mean.max(1)).unwrap_or(1).max(1);
+    frames
+        .par_chunks(together)
+        .try_fold(Tally::default, |mut tally, extent| {
+            extent.iter().try_for_each(|frame| tally.survey(ground, frame))?;
+            Ok(tally)
+        })
+        .try_reduce(Tally::default, |a, b| Ok(a.add(b)))
+}
+
+fn hash(source: &Source, hasher: &mut blake3::Hasher, start: u64, end: u64) -> Result<()> {
+    let len = usize::try_from(end - start).unwrap_or(usize::MAX);
+    if let Some(bytes) = source.mapped(start, len) {
+        hasher.update_rayon(bytes);
+        return Ok(());
+    }
+    let mut chunk = Vec::new();
+    let mut at = start;
+    while at < end {
+        let wanted = usize::try_from(end - at).map_or(HASH_CHUNK, |left| left.min(HASH_CHUNK));
+        let bytes = source.bytes(at, wanted, &mut chunk)?;
+        hasher.update_rayon(bytes);
+        at += wanted as u64;
+    }
+    Ok(())
+}

@@ -1,0 +1,113 @@
+//! Unusual findings, with their places.
+
+use std::collections::BTreeMap;
+
+/// How grave a finding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// Worth knowing.
+    Info,
+    /// Something may be missing or imprecise.
+    Warning,
+    /// Something could not be read.
+    Error,
+}
+
+impl Severity {
+    /// The name used in the sidecar.
+    pub fn name(self) -> &'static str {
+        match self {
+            Severity::Info => "info",
+            Severity::Warning => "warning",
+            Severity::Error => "error",
+        }
+    }
+}
+
+/// One unusual finding in an input file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// How grave it is.
+    pub severity: Severity,
+    /// What kind it is of, as one word.
+    pub code: &'static str,
+    /// The buffer, counted from 0 in file order.
+    pub buffer: Option<u64>,
+    /// File offset in bytes (within a compressed buffer: that of its header).
+    pub offset: Option<u64>,
+    /// Time in ticks of the session's clock.
+    pub ticks: Option<i64>,
+    /// What was expected and what was found.
+    pub message: String,
+}
+
+impl Finding {
+    /// A finding without a place.
+    pub fn new(severity: Severity, code: &'static str, message: impl Into<String>) -> Self {
+        Finding { severity, code, buffer: None, offset: None, ticks: None, message: message.into() }
+    }
+
+    /// Names the buffer and the file offset.
+    #[must_use]
+    pub fn at(self, buffer: u64, offset: u64) -> Self {
+        Finding { buffer: Some(buffer), offset: Some(offset), ..self }
+    }
+}
+
+/// All findings of a file: of each code the first [`Findings::KEPT`] whole, the rest as a number.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Findings {
+    kept: Vec<Finding>,
+    counts: BTreeMap<&'static str, u64>,
+}
+
+impl Findings {
+    /// How many findings of one code are kept whole.
+    pub const KEPT: u64 = 1000;
+
+    /// Adds a finding; they must come in file order.
+    pub fn push(&mut self, finding: Finding) {
+        let count = self.counts.entry(finding.code).or_default();
+        *count += 1;
+        if *count <= Findings::KEPT {
+            self.kept.push(finding);
+        }
+    }
+
+    /// The kept findings, then one for each code of which there are more.
+    pub fn rows(&self) -> impl Iterator<Item = Finding> + '_ {
+        let rest = self.counts.iter().filter(|(_, count)| **count > Findings::KEPT).map(|(code, count)| {
+            Finding::new(Severity::Info, code, format!("{} more findings of this kind", count - Findings::KEPT))
+        });
+        self.kept.iter().cloned().chain(rest)
+    }
+
+    /// How many findings of a code there are.
+    pub fn count(&self, code: &str) -> u64 {
+        self.counts.get(code).copied().unwrap_or(0)
+    }
+
+    /// Whether a finding is at least this grave.
+    pub fn any(&self, severity: Severity) -> bool {
+        self.kept.iter().any(|finding| finding.severity >= severity)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_flood_of_one_code_is_counted() {
+        let mut findings = Findings::default();
+        for _ in 0..1002 {
+            findings.push(Finding::new(Severity::Error, "flood", "again"));
+        }
+        findings.push(Finding::new(Severity::Info, "single", "once"));
+        let rows: Vec<_> = findings.rows().collect();
+        assert_eq!(rows.len(), 1002);
+        assert_eq!(rows[1000].code, "single");
+        assert_eq!((rows[1001].code, rows[1001].message.as_str()), ("flood", "2 more findings of this kind"));
+        assert_eq!(findings.count("flood"), 1002);
+    }
+}

@@ -1,0 +1,67 @@
+//! What the survey learned of one buffer.
+
+use crate::buffer::chain::Frame;
+
+/// A buffer and the events in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BufferRecord {
+    /// Where it lies and what its header says.
+    pub frame: Frame,
+    /// Readable events.
+    pub events: u32,
+    /// Events whose header can be recognised and that do not fit into the buffer.
+    pub damaged_events: u32,
+    /// Bytes that are promised and missing, or present and no events.
+    pub damaged_bytes: u32,
+    /// Bytes of event data.
+    pub content_bytes: u32,
+    /// Smallest time, in ticks; 0 without events.
+    pub first_ticks: i64,
+    /// Largest time, in ticks; 0 without events.
+    pub last_ticks: i64,
+    /// Events that are earlier than the event before them.
+    pub disorder: u32,
+    /// The largest such step back, in ticks.
+    pub step_back: i64,
+    /// Events that took the time of another.
+    pub inherited: u32,
+}
+
+impl BufferRecord {
+    /// A buffer of which nothing has been read yet.
+    pub fn new(frame: Frame) -> Self {
+        BufferRecord {
+            frame,
+            events: 0,
+            damaged_events: 0,
+            damaged_bytes: 0,
+            content_bytes: 0,
+            first_ticks: 0,
+            last_ticks: 0,
+            disorder: 0,
+            step_back: 0,
+            inherited: 0,
+        }
+    }
+
+    /// Counts an event at the given time behind an event at `previous`.
+    #[inline]
+    pub(super) fn count(&mut self, ticks: i64, inherited: bool, previous: Option<i64>) {
+        self.events += 1;
+        self.inherited += u32::from(inherited);
+        match previous {
+            None => (self.first_ticks, self.last_ticks) = (ticks, ticks),
+            Some(previous) if ticks >= previous => self.last_ticks = self.last_ticks.max(ticks),
+            Some(previous) => {
+                self.disorder += 1;
+                self.step_back = self.step_back.max(previous.saturating_sub(ticks));
+                self.first_ticks = self.first_ticks.min(ticks);
+            }
+        }
+    }
+
+    /// Whether the events can be cut at one offset for every time: they are sorted, and all times are their own.
+    pub fn is_sorted(&self) -> bool {
+        self.disorder == 0 && self.inherited == 0
+    }
+}
