@@ -3,10 +3,12 @@
 
 pub mod buffer;
 pub mod clock;
+pub mod convert;
 pub mod error;
 pub mod event;
 pub mod guid;
 pub mod layout;
+pub mod plan;
 pub mod schema;
 pub mod source;
 pub mod survey;

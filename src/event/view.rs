@@ -4,7 +4,7 @@ use super::items::Items;
 use super::walk::RawEvent;
 use crate::guid::Guid;
 use crate::layout::header::{
-    CompactHeader, EventHeader, FullHeader, HeaderKind, HookHeader, InstanceHeader, SystemHeader, event_flags,
+    CompactHeader, EventHeader, FullHeader, HeaderKind, HookHeader, InstanceHeader, SystemHeader, TimedHeader, event_flags,
 };
 
 /// What the file says about all of its events.
@@ -72,6 +72,8 @@ pub struct Event<'a> {
     pub instance: Option<Instance>,
     /// The WPP part.
     pub message: Option<MessageInfo>,
+    /// The number of a timed header.
+    pub number: Option<u32>,
     /// Performance counters of a kernel header, 8 bytes each.
     pub counters: &'a [u8],
     /// The PEBS index of a kernel header: 8 bytes, or none.
@@ -109,6 +111,7 @@ impl<'a> Event<'a> {
             cpu_time: CpuTime::None,
             instance: None,
             message: None,
+            number: None,
             counters: &[],
             pebs_index: &[],
             items: Items::default(),
@@ -121,7 +124,12 @@ impl<'a> Event<'a> {
             kind if kind.is_hook() => bare.with_hook_header(raw),
             kind if kind.is_full() => bare.with_full_header(raw, file),
             HeaderKind::Message => bare.with_message_header(raw),
-            _ => Event { ticks: raw.ticks(), ..bare },
+            HeaderKind::Timed => Event {
+                ticks: raw.ticks(),
+                number: raw.header::<TimedHeader>().map(|header| header.event_id.get()),
+                ..bare
+            },
+            _ => bare,
         }
     }
 

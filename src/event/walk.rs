@@ -116,6 +116,15 @@ fn message_options_len(bytes: &[u8]) -> Option<usize> {
 }
 
 impl<'a> RawEvent<'a> {
+    /// The event at the start of `bytes`, which lies at `offset` bytes from the first event of its buffer.
+    #[inline]
+    pub fn at(bytes: &'a [u8], offset: u32) -> Option<RawEvent<'a>> {
+        match Walk::new(bytes, offset).next()? {
+            Step::Event(event) => Some(event),
+            Step::Damage { .. } => None,
+        }
+    }
+
     /// The fixed header as a structure of its family.
     #[inline]
     pub(super) fn header<T: FromBytes + zerocopy::KnownLayout + zerocopy::Immutable + zerocopy::Unaligned>(

@@ -34,6 +34,8 @@ pub mod item_type {
     pub const STACK_TRACE_32: u16 = 0x05;
     /// `u64` match id, then 8-byte addresses.
     pub const STACK_TRACE_64: u16 = 0x06;
+    /// 8-byte index of a processor event based sample.
+    pub const PEBS_INDEX: u16 = 0x07;
     /// 8-byte performance counters.
     pub const PMC_COUNTERS: u16 = 0x08;
     /// `u64` key of the event.

@@ -1,0 +1,181 @@
+//! Brings the events of a slice into the order of the recording.
+//!
+//! The order is (time, file, tick, stream, buffer sequence, offset). The segments of a slice come by file, stream and
+//! sequence, and within a segment events come by offset; so a stable sort by time alone yields it. The standard
+//! library's stable sort finds the ascending runs and merges them: on what Windows writes, one run per stream, that
+//! is a k-way merge, and on anything else it is still a sort.
+
+use std::ops::Range;
+
+use crate::buffer::content::{self, Scratch};
+use crate::clock::Ticks;
+use crate::error::{Error, ErrorKind, Result};
+use crate::event::walk::RawEvent;
+use crate::event::{TimedEvent, TimedStep, TimedWalk};
+use crate::layout::buffer::BUFFER_HEADER_LEN;
+use crate::plan::{GlobalKey, Segment, Slice};
+use crate::survey::{FileSurvey, OrderKey};
+
+/// One event of a slice.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// Unix time in nanoseconds.
+    pub ns: i64,
+    /// The same in ticks of the file's clock.
+    pub ticks: i64,
+    /// Number of the segment.
+    pub segment: u32,
+    /// Offset from the first event of the buffer.
+    pub offset: u32,
+}
+
+/// The events of a slice in order, with their bytes.
+#[derive(Debug)]
+pub struct OrderedSlice<'a> {
+    files: &'a [FileSurvey],
+    segments: Vec<SegmentBytes<'a>>,
+    arena: Vec<u8>,
+    /// The events, in order.
+    pub entries: Vec<Entry>,
+    /// Events per file that could be recognised and not read.
+    pub damaged: Vec<u64>,
+}
+
+#[derive(Debug)]
+struct SegmentBytes<'a> {
+    segment: Segment,
+    bytes: Bytes<'a>,
+}
+
+#[derive(Debug)]
+enum Bytes<'a> {
+    /// In the memory map.
+    Mapped(&'a [u8]),
+    /// Read or expanded, and kept for the life of the slice.
+    Kept(Range<usize>),
+}
+
+impl<'a> OrderedSlice<'a> {
+    /// Reads and orders a slice.
+    ///
+    /// # Errors
+    /// When a file cannot be read, or holds other events than the survey found.
+    pub fn read(files: &'a [FileSurvey], slice: &Slice, scratch: &mut Scratch) -> Result<Self> {
+        let mut ordered = OrderedSlice {
+            files,
+            segments: Vec::with_capacity(slice.segments.len()),
+            arena: Vec::new(),
+            entries: Vec::with_capacity(usize::try_from(slice.events).unwrap_or(0)),
+            damaged: vec![0; files.len()],
+        };
+        for segment in &slice.segments {
+            let bytes = ordered.load(segment, scratch)?;
+            ordered.segments.push(SegmentBytes { segment: *segment, bytes });
+        }
+        ordered.walk(slice);
+        let found = ordered.entries.len() as u64;
+        if found != slice.events {
+            let message = format!("expected {} events in a slice, found {found}", slice.events);
+            return Err(
+                Error::new(ErrorKind::Internal, message).with_hint("the input must not change while it is read")
+            );
+        }
+        ordered.sort();
+        Ok(ordered)
+    }
+
+    fn load(&mut self, segment: &Segment, scratch: &mut Scratch) -> Result<Bytes<'a>> {
+        let file = &self.files[usize::from(segment.input)];
+        let frame = &file.buffers[segment.buffer as usize].frame;
+        let ground = file.ground();
+        if !frame.is_compressed() {
+            let start = frame.offset + u64::from(BUFFER_HEADER_LEN) + u64::from(segment.from);
+            let len = (segment.to - segment.from) as usize;
+            if let Some(bytes) = file.source.mapped(start, len) {
+                return Ok(Bytes::Mapped(bytes));
+            }
+            let kept = self.arena.len()..self.arena.len() + len;
+            self.arena.resize(kept.end, 0);
+            file.source.read_into(start, &mut self.arena[kept.clone()])?;
+            return Ok(Bytes::Kept(kept));
+        }
+        let content = content::read(ground.source, frame, ground.max_expanded, scratch)?;
+        let part = content.bytes.get(segment.from as usize..segment.to as usize).unwrap_or_default();
+        let start = self.arena.len();
+        self.arena.extend_from_slice(part);
+        Ok(Bytes::Kept(start..self.arena.len()))
+    }
+
+    fn bytes_of(&self, segment: usize) -> &[u8] {
+        match &self.segments[segment].bytes {
+            Bytes::Mapped(bytes) => bytes,
+            Bytes::Kept(range) => &self.arena[range.clone()],
+        }
+    }
+
+    fn walk(&mut self, slice: &Slice) {
+        let mut entries = std::mem::take(&mut self.entries);
+        let mut damaged = std::mem::take(&mut self.damaged);
+        for (number, SegmentBytes { segment, .. }) in (0u32..).zip(&self.segments) {
+            let file = &self.files[usize::from(segment.input)];
+            let fallback = file.ground().fallback_ticks;
+            for step in TimedWalk::new(self.bytes_of(number as usize), segment.from, fallback) {
+                match step {
+                    TimedStep::Event(TimedEvent { raw, ticks, .. }) => {
+                        let entry = Entry {
+                            ns: file.clock.to_unix(Ticks(ticks)).0,
+                            ticks,
+                            segment: number,
+                            offset: raw.offset,
+                        };
+                        if !segment.is_mixed || slice.contains(&self.key(&entry)) {
+                            entries.push(entry);
+                        }
+                    }
+                    TimedStep::Damage { recognisable, .. } => {
+                        damaged[usize::from(segment.input)] += u64::from(recognisable && segment.owns_end);
+                    }
+                }
+            }
+        }
+        (self.entries, self.damaged) = (entries, damaged);
+    }
+
+    fn key(&self, entry: &Entry) -> GlobalKey {
+        let segment = &self.segments[entry.segment as usize].segment;
+        let file = &self.files[usize::from(segment.input)];
+        let frame = &file.buffers[segment.buffer as usize].frame;
+        let at = OrderKey {
+            ticks: entry.ticks,
+            stream: file.ground().stream(frame),
+            sequence: frame.sequence,
+            ordinal: frame.ordinal,
+            offset: entry.offset,
+        };
+        GlobalKey { ns: entry.ns, input: segment.input, at }
+    }
+
+    fn sort(&mut self) {
+        let input = |entry: &Entry| self.segments[entry.segment as usize].segment.input;
+        // Several ticks of a fast clock share a nanosecond, and all times beyond the limits of 64 bits do.
+        if self.files.iter().any(|file| file.clock.is_finer_than_ns()) || self.entries.iter().any(is_saturated) {
+            self.entries.sort_by_key(|entry| (entry.ns, input(entry), entry.ticks));
+        } else {
+            self.entries.sort_by_key(|entry| entry.ns);
+        }
+    }
+
+    /// An event's bytes and the segment it lies in.
+    pub fn event(&self, entry: &Entry) -> (RawEvent<'_>, &Segment) {
+        let segment = &self.segments[entry.segment as usize].segment;
+        let bytes = self.bytes_of(entry.segment as usize);
+        let at = (entry.offset - segment.from) as usize;
+        let raw = RawEvent::at(bytes.get(at..).unwrap_or_default(), entry.offset)
+            .expect("the walk has found an event at this offset of the same bytes");
+        (raw, segment)
+    }
+}
+
+fn is_saturated(entry: &Entry) -> bool {
+    matches!(entry.ns, i64::MIN | i64::MAX)
+}

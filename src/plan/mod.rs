@@ -1,0 +1,8 @@
+//! Between the passes: which layout each event shape uses, which columns each dataset has, and how the order of all
+//! events is cut into slices.
+
+pub mod cuts;
+pub mod slices;
+
+pub use cuts::GlobalKey;
+pub use slices::{Segment, Slice};
