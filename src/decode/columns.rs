@@ -1,0 +1,280 @@
+//! The payload columns of one table and which field of which event fills them.
+
+use std::collections::HashMap;
+
+use arrow_schema::{DataType, FieldRef};
+
+use super::reading::{self, Role};
+use super::settle::{self, RenameReason, Settled};
+use super::types::TypeOptions;
+use crate::schema::model::{EventSchema, Field, FieldKind};
+
+/// One payload column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// Name, type and metadata (`in_type`, `out_type`, `map` of the first field that declares it); always nullable.
+    pub field: FieldRef,
+}
+
+impl Column {
+    /// The column's name.
+    pub fn name(&self) -> &str {
+        self.field.name()
+    }
+
+    /// The column's Arrow type.
+    pub fn data_type(&self) -> &DataType {
+        self.field.data_type()
+    }
+}
+
+/// Where the fields of one event go.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Binding {
+    /// Per field of the event, one entry per output.
+    pub(super) fields: Vec<Vec<Target>>,
+}
+
+/// Where one output of a field goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Target {
+    pub role: Role,
+    /// `None` once the column is dropped.
+    pub column: Option<usize>,
+    pub reason: Option<RenameReason>,
+}
+
+/// The payload columns of one table.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TableColumns {
+    /// The columns, in the order of their first declaration.
+    pub columns: Vec<Column>,
+    bindings: Vec<Binding>,
+}
+
+/// One row of the sidecar table `fields`, but for the shape.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FieldRow {
+    /// The field's position in the event, counted from 0; members of structures are counted after their structure.
+    pub position: u32,
+    /// The field's name as declared; for a member behind its structure's and a dot.
+    pub field: String,
+    /// The wire type, with `[n]` or `[]` for repeated fields.
+    pub in_type: String,
+    /// What the value stands for, where the wire type does not say it.
+    pub out_type: Option<String>,
+    /// The column, or the path of names to the member of a structure column; `None` for fields without a column.
+    pub column: Option<String>,
+    /// The column's Arrow type.
+    pub column_type: Option<String>,
+    /// Why the column is not called what the field is called.
+    pub renamed_because: Option<RenameReason>,
+}
+
+/// Settles the columns of a table over all events declared for it.
+///
+/// `schemas` stand in the order (id, version, position); it decides who keeps a name and the order of the columns.
+/// `reserved` are the names that payload columns must leave alone: those of the common columns, and `trace`. Names are
+/// compared without regard to case.
+pub fn settle(schemas: &[&EventSchema], reserved: &[&str], options: &TypeOptions) -> TableColumns {
+    let layouts: Vec<&[Field]> = schemas.iter().map(|schema| schema.fields.as_slice()).collect();
+    let settled = settle::settle_fields(&layouts, reserved, 0, options);
+    let columns = arrow_columns(&layouts, &settled, options);
+    let bind = |bound: &settle::Bound| {
+        let reason = settled.columns[bound.column].reason;
+        Target { role: bound.role, column: Some(bound.column), reason }
+    };
+    let bind_event = |fields: &Vec<Vec<settle::Bound>>| Binding {
+        fields: fields.iter().map(|outputs| outputs.iter().map(bind).collect()).collect(),
+    };
+    let bindings = settled.bindings.iter().map(bind_event).collect();
+    TableColumns { columns, bindings }
+}
+
+fn arrow_columns(layouts: &[&[Field]], settled: &Settled, options: &TypeOptions) -> Vec<Column> {
+    let mut declarers: Vec<Option<&Field>> = vec![None; settled.columns.len()];
+    for (fields, bindings) in layouts.iter().zip(&settled.bindings) {
+        for (field, bounds) in fields.iter().zip(bindings) {
+            for bound in bounds {
+                declarers[bound.column].get_or_insert(field);
+            }
+        }
+    }
+    let columns = settled.columns.iter().zip(declarers).map(|(column, declarer)| {
+        let field = column.column_type.field(&column.name, options);
+        let mut metadata = field.metadata().clone();
+        metadata.extend(declarer.map(declared).unwrap_or_default());
+        Column { field: FieldRef::new(field.with_metadata(metadata)) }
+    });
+    columns.collect()
+}
+
+fn declared(field: &Field) -> HashMap<String, String> {
+    let mut metadata = HashMap::from([("in_type".to_owned(), reading::in_type(field))]);
+    metadata.extend(reading::out_type(field).map(|out| ("out_type".to_owned(), out)));
+    metadata.extend(field.map.as_ref().map(|map| ("map".to_owned(), map.name.clone())));
+    metadata
+}
+
+impl TableColumns {
+    /// Only the columns that events of the given schemas fill, in the same order; the schemas keep their numbers.
+    #[must_use]
+    pub fn keep(&self, present: impl Fn(usize) -> bool) -> TableColumns {
+        let mut used = vec![false; self.columns.len()];
+        for (_, binding) in self.bindings.iter().enumerate().filter(|(schema, _)| present(*schema)) {
+            binding.fields.iter().flatten().filter_map(|target| target.column).for_each(|column| used[column] = true);
+        }
+        let mut kept = 0;
+        let renumbered: Vec<Option<usize>> = used
+            .iter()
+            .map(|&used| {
+                kept += usize::from(used);
+                used.then(|| kept - 1)
+            })
+            .collect();
+        let mut bindings = self.bindings.clone();
+        for target in bindings.iter_mut().flat_map(|binding| binding.fields.iter_mut().flatten()) {
+            target.column = target.column.and_then(|column| renumbered[column]);
+        }
+        let columns = self.columns.iter().zip(&used).filter(|(_, used)| **used).map(|(column, _)| column.clone());
+        TableColumns { columns: columns.collect(), bindings }
+    }
+
+    /// Where the fields of the schema with this number go.
+    ///
+    /// # Panics
+    ///
+    /// When there is no schema of this number.
+    pub fn binding(&self, schema: usize) -> &Binding {
+        &self.bindings[schema]
+    }
+
+    /// The rows of the sidecar table `fields` for one schema: every field, every member of a structure, and every
+    /// companion column on a row of its own.
+    ///
+    /// # Panics
+    ///
+    /// When there is no schema of this number.
+    pub fn field_rows(&self, schema: usize, declared: &EventSchema) -> Vec<FieldRow> {
+        let mut rows = Rows { rows: Vec::new(), position: 0 };
+        for (field, targets) in declared.fields.iter().zip(&self.binding(schema).fields) {
+            let columns = targets.iter().filter_map(|target| {
+                let column = &self.columns.get(target.column?)?.field;
+                Some((target.role, column, target.reason))
+            });
+            rows.add(field, "", "", &columns.collect::<Vec<_>>(), 0);
+        }
+        rows.rows
+    }
+}
+
+struct Rows {
+    rows: Vec<FieldRow>,
+    position: u32,
+}
+
+impl Rows {
+    fn add(
+        &mut self,
+        field: &Field,
+        field_path: &str,
+        column_path: &str,
+        columns: &[(Role, &FieldRef, Option<RenameReason>)],
+        depth: usize,
+    ) {
+        let name = format!("{field_path}{}", field.name);
+        let row = FieldRow {
+            position: self.position,
+            field: name.clone(),
+            in_type: reading::in_type(field),
+            out_type: reading::out_type(field),
+            column: None,
+            column_type: None,
+            renamed_because: None,
+        };
+        self.position = self.position.saturating_add(1);
+        if columns.is_empty() {
+            self.rows.push(row);
+            return;
+        }
+        for (_, column, reason) in columns {
+            self.rows.push(FieldRow {
+                column: Some(format!("{column_path}{}", column.name())),
+                column_type: Some(column.data_type().to_string()),
+                renamed_because: *reason,
+                ..row.clone()
+            });
+        }
+        if let (FieldKind::Struct(members), [(_, column, _)]) = (&*reading::kind(field), columns) {
+            let column_path = format!("{column_path}{}.", column.name());
+            self.add_members(members, &format!("{name}."), &column_path, column.data_type(), depth + 1);
+        }
+    }
+
+    fn add_members(&mut self, members: &[Field], field_path: &str, column_path: &str, parent: &DataType, depth: usize) {
+        let parent = if let DataType::List(item) = parent { item.data_type() } else { parent };
+        let DataType::Struct(columns) = parent else { return };
+        let settled = settle::settle_fields(&[members], &[], depth, &TypeOptions::default());
+        for (member, bounds) in members.iter().zip(settled.bindings.iter().flatten()) {
+            let bound = bounds.iter().filter_map(|bound| {
+                Some((bound.role, columns.get(bound.column)?, settled.columns[bound.column].reason))
+            });
+            self.add(member, field_path, column_path, &bound.collect::<Vec<_>>(), depth);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::model::{Count, Wire};
+
+    fn schema(fields: Vec<Field>) -> EventSchema {
+        EventSchema { fields, ..EventSchema::default() }
+    }
+
+    fn names(table: &TableColumns) -> Vec<&str> {
+        table.columns.iter().map(Column::name).collect()
+    }
+
+    #[test]
+    fn dropping_columns_keeps_names_and_order() {
+        let first = schema(vec![Field::value("A", Wire::Int32), Field::value("B", Wire::Int32)]);
+        let second = schema(vec![Field::value("C", Wire::FileTime), Field::value("A", Wire::Guid)]);
+        let table = settle(&[&first, &second], &["timestamp"], &TypeOptions::default());
+        assert_eq!(names(&table), ["A", "B", "C", "C_filetime", "A__utf8"]);
+        let kept = table.keep(|schema| schema == 1);
+        assert_eq!(names(&kept), ["C", "C_filetime", "A__utf8"]);
+        let columns = |binding: &Binding| -> Vec<_> { binding.fields.iter().flatten().map(|t| t.column).collect() };
+        assert_eq!(columns(kept.binding(0)), [None, None]);
+        assert_eq!(columns(kept.binding(1)), [Some(0), Some(1), Some(2)]);
+        assert_eq!(table.keep(|_| true), table);
+        assert_eq!(table.columns[4].field.metadata()["in_type"], "Guid");
+    }
+
+    #[test]
+    fn rows_of_the_sidecar() {
+        let members = vec![Field::value("x", Wire::UInt8), Field::value("X", Wire::FileTime)];
+        let list = Field { count: Count::Fixed(2), ..Field::structure("S", members) };
+        let hidden = Field { hidden: true, ..Field::value("__binLength", Wire::UInt32) };
+        let event = schema(vec![Field::value("Trace", Wire::IPv4), hidden, list, Field::value("T", Wire::TraceTime)]);
+        let table = settle(&[&event], &["trace"], &TypeOptions::default());
+        let text = |row: FieldRow| {
+            let reason = row.renamed_because.map_or("-", RenameReason::as_str);
+            let column = row.column.unwrap_or_else(|| "-".into());
+            format!("{} {} {} {column} {reason}", row.position, row.field, row.in_type)
+        };
+        let rows: Vec<_> = table.field_rows(0, &event).into_iter().map(text).collect();
+        let expected = [
+            "0 Trace IPv4 Trace__utf8 common_column",
+            "1 __binLength UInt32 - -",
+            "2 S Struct[2] S -",
+            "3 S.x UInt8 S.x -",
+            "4 S.X FileTime S.X__timestamp case_collision",
+            // A companion follows its field's name, not the column's.
+            "4 S.X FileTime S.X_filetime -",
+            "5 T TraceTime T_ns -",
+        ];
+        assert_eq!(rows, expected);
+    }
+}

@@ -1,0 +1,399 @@
+//! From an [`EventSchema`] and its columns to a [`Plan`].
+
+use std::collections::HashMap;
+
+use arrow_schema::{DataType, TimeUnit};
+
+use super::builders::fixed_width;
+use super::columns::{Binding, Column};
+use super::extent::{Counter, Extent};
+use super::label::Labels;
+use super::plan::{Copy, FixedStep, Item, Node, Number, Output, Plan, Repeat, Slot};
+use super::reading::{self, MAX_NESTING, Reading, Role};
+use super::settle;
+use super::types::TypeOptions;
+use super::values::Op;
+use crate::schema::model::{Count, EventSchema, Field, FieldKind, FieldRef, Length, Wire};
+
+/// The plan of a schema, with columns or for measuring only.
+pub(super) fn plan(schema: &EventSchema, columns: Option<(&Binding, &[Column])>, pointer_size: u8) -> Plan {
+    let mut compiler = Compiler { pointer: usize::from(pointer_size), slots: HashMap::new(), path: Vec::new() };
+    compiler.find_slots(&mut vec![&schema.fields]);
+    let mut nodes = Vec::with_capacity(schema.fields.len());
+    for (position, field) in schema.fields.iter().enumerate() {
+        let targets = columns.map_or_else(Vec::new, |(binding, columns)| targets(binding, columns, position));
+        nodes.push(compiler.node(field, position, &targets));
+    }
+    let required = schema.fields.iter().rposition(|field| !field.optional);
+    let mut plan = Plan {
+        nodes,
+        fixed: Vec::new(),
+        fixed_nodes: 0,
+        fixed_size: 0,
+        optional_from: required.map_or(0, |last| last + 1),
+        slots: compiler.slots.len(),
+    };
+    add_fixed_steps(&mut plan);
+    plan
+}
+
+/// A place for one output of a field.
+struct Place<'a> {
+    role: Role,
+    target: usize,
+    data_type: &'a DataType,
+}
+
+fn targets<'a>(binding: &Binding, columns: &'a [Column], position: usize) -> Vec<Place<'a>> {
+    let targets = binding.fields.get(position).map(Vec::as_slice).unwrap_or_default();
+    let place = |target: &super::columns::Target| {
+        let column = target.column?;
+        Some(Place { role: target.role, target: column, data_type: columns.get(column)?.data_type() })
+    };
+    targets.iter().filter_map(place).collect()
+}
+
+/// Leading single values of fixed width get steps with known offsets.
+fn add_fixed_steps(plan: &mut Plan) {
+    for (index, node) in plan.nodes.iter().enumerate() {
+        let (Repeat::One, Item::Leaf(Extent::Fixed(size))) = (node.repeat, &node.item) else { break };
+        let (start, end) = (plan.fixed_size, plan.fixed_size + size);
+        let step = |output, column, copy| FixedStep { start, end, node: index, output, column, copy };
+        plan.fixed.extend(node.slot.map(|slot| step(0, 0, Copy::Remember(slot))));
+        for (number, output) in node.outputs.iter().enumerate() {
+            plan.fixed.push(step(number, output.target, shortcut(&output.op)));
+        }
+        plan.fixed_size = end;
+        plan.fixed_nodes = index + 1;
+    }
+}
+
+fn shortcut(op: &Op) -> Copy {
+    match op {
+        Op::Copy1 => Copy::B1,
+        Op::Copy2 => Copy::B2,
+        Op::Copy4 => Copy::B4,
+        Op::Copy8 => Copy::B8,
+        _ => Copy::Convert,
+    }
+}
+
+struct Compiler {
+    pointer: usize,
+    /// The fields that others refer to, by their path of positions.
+    slots: HashMap<Vec<usize>, usize>,
+    /// The positions of the structures around the current field.
+    path: Vec<usize>,
+}
+
+impl Compiler {
+    /// Gives every integer that another field refers to a slot. `levels`: the fields of the event and of the
+    /// structures down to the one being searched.
+    fn find_slots(&mut self, levels: &mut Vec<&[Field]>) {
+        for (position, field) in levels.last().copied().unwrap_or_default().iter().enumerate() {
+            for reference in references(field) {
+                let Some(referred) = resolve(&self.path, position, reference) else { continue };
+                let target = referred.last().and_then(|&index| levels.get(referred.len() - 1)?.get(index));
+                if target.is_some_and(is_number) {
+                    let next = self.slots.len();
+                    self.slots.entry(referred).or_insert(next);
+                }
+            }
+            if let FieldKind::Struct(members) = &field.kind
+                && self.path.len() < MAX_NESTING
+            {
+                self.path.push(position);
+                levels.push(members);
+                self.find_slots(levels);
+                levels.pop();
+                self.path.pop();
+            }
+        }
+    }
+
+    fn node(&mut self, field: &Field, position: usize, places: &[Place<'_>]) -> Node {
+        let kind = reading::kind(field);
+        let text_array = reading::is_text_array(field);
+        let item = match &*kind {
+            FieldKind::Struct(members) => self.structure(members, position, places),
+            FieldKind::Value { wire, .. } if text_array => self.text_array(*wire, field.count, position),
+            FieldKind::Value { wire, length, .. } => self.leaf(*wire, *length, field, position),
+        };
+        let repeat = if text_array { Some(Repeat::One) } else { self.repeat(field.count, position) };
+        let (item, repeat) = match repeat {
+            Some(repeat) => (item, repeat),
+            None => (Item::Unreadable, Repeat::One),
+        };
+        let slot = self.slot(field, position);
+        let outputs = places.iter().map(|place| output(field, place, self.pointer)).collect();
+        let Size { least: item_min, fixed: item_fixed, empty: item_empty } = size(&item);
+        Node { item, repeat, slot, outputs, item_min, item_fixed, item_empty }
+    }
+
+    fn structure(&mut self, members: &[Field], position: usize, places: &[Place<'_>]) -> Item {
+        if self.path.len() >= MAX_NESTING {
+            return Item::Unreadable;
+        }
+        let columns = places.first().and_then(|place| match item_type(place.data_type) {
+            DataType::Struct(columns) => Some(columns),
+            _ => None,
+        });
+        let settled = settle::settle_fields(&[members], &[], self.path.len() + 1, &TypeOptions::default());
+        let mut bindings = settled.bindings.into_iter().flatten();
+        self.path.push(position);
+        let node = |(position, member): (usize, &Field)| {
+            let bounds = bindings.next().unwrap_or_default();
+            let place = |bound: &settle::Bound| {
+                let data_type = columns?.get(bound.column)?.data_type();
+                Some(Place { role: bound.role, target: bound.column, data_type })
+            };
+            self.node(member, position, &bounds.iter().filter_map(place).collect::<Vec<_>>())
+        };
+        let nodes = members.iter().enumerate().map(node).collect();
+        self.path.pop();
+        Item::Struct(nodes)
+    }
+
+    fn text_array(&self, wire: Wire, count: Count, position: usize) -> Item {
+        let unit = if matches!(wire, Wire::Utf16Unit | Wire::Int16 | Wire::UInt16) { 2 } else { 1 };
+        let extent = match self.repeat(count, position) {
+            Some(Repeat::Times(count)) => Extent::Units { count, unit },
+            Some(Repeat::Prefixed) => Extent::Counted { counter: Counter::U16, unit, per_unit: true },
+            Some(Repeat::Rest) => Extent::Rest { unit },
+            Some(Repeat::One) | None => return Item::Unreadable,
+        };
+        Item::Leaf(extent)
+    }
+
+    fn leaf(&self, wire: Wire, length: Length, field: &Field, position: usize) -> Item {
+        let given = match length {
+            Length::Natural => None,
+            Length::Fixed(length) => Some(Number::Constant(length as usize)),
+            Length::Field(reference) => match self.number(reference, position) {
+                Some(number) => Some(number),
+                None => return Item::Unreadable,
+            },
+        };
+        match (extent(wire, self.pointer), given) {
+            (Open::By(unit), Some(count)) => Item::Leaf(Extent::Units { count, unit }),
+            (Open::Or(extent, unit), given) => Item::Leaf(given.map_or(extent, |count| Extent::Units { count, unit })),
+            (Open::No(extent), _) => Item::Leaf(extent),
+            (Open::By(_), None) if reading::reading(field) == Some(Reading::IPv6) => Item::Leaf(Extent::Fixed(16)),
+            (Open::By(_), None) if reading::reading(field) == Some(Reading::IPv4) => Item::Leaf(Extent::Fixed(4)),
+            (Open::By(_), None) if reading::reading(field) == Some(Reading::SocketAddress) => {
+                Item::Leaf(Extent::SocketAddress)
+            }
+            (Open::By(_), None) => Item::Unreadable,
+        }
+    }
+
+    fn repeat(&self, count: Count, position: usize) -> Option<Repeat> {
+        Some(match count {
+            Count::One => Repeat::One,
+            Count::Fixed(count) => Repeat::Times(Number::Constant(count as usize)),
+            Count::Field(reference) => Repeat::Times(self.number(reference, position)?),
+            Count::Prefixed => Repeat::Prefixed,
+            Count::Rest => Repeat::Rest,
+        })
+    }
+
+    /// The slot of an earlier field that a field at this position refers to.
+    fn number(&self, reference: FieldRef, position: usize) -> Option<Number> {
+        self.slots.get(&resolve(&self.path, position, reference)?).copied().map(Number::Slot)
+    }
+
+    fn slot(&self, field: &Field, position: usize) -> Option<Slot> {
+        let path: Vec<usize> = self.path.iter().copied().chain([position]).collect();
+        let index = *self.slots.get(&path)?;
+        let signed =
+            matches!(field.kind, FieldKind::Value { wire: Wire::Int8 | Wire::Int16 | Wire::Int32 | Wire::Int64, .. });
+        Some(Slot { index, signed })
+    }
+}
+
+fn references(field: &Field) -> impl Iterator<Item = FieldRef> {
+    let length = match field.kind {
+        FieldKind::Value { length: Length::Field(reference), .. } => Some(reference),
+        _ => None,
+    };
+    let count = match field.count {
+        Count::Field(reference) => Some(reference),
+        _ => None,
+    };
+    length.into_iter().chain(count)
+}
+
+/// Whether a field can say how long or how often another is.
+fn is_number(field: &Field) -> bool {
+    let FieldKind::Value { wire, .. } = field.kind else { return false };
+    let signed = matches!(wire, Wire::Int8 | Wire::Int16 | Wire::Int32 | Wire::Int64);
+    let unsigned = matches!(wire, Wire::UInt8 | Wire::UInt16 | Wire::UInt32 | Wire::UInt64);
+    let other = matches!(wire, Wire::HexInt32 | Wire::HexInt64 | Wire::Pointer | Wire::SizeT);
+    field.count == Count::One && (signed || unsigned || other)
+}
+
+/// The path of the field referred to; `None` unless it stands earlier.
+fn resolve(path: &[usize], position: usize, reference: FieldRef) -> Option<Vec<usize>> {
+    let level = path.len().checked_sub(usize::from(reference.up))?;
+    let here = path.get(level).copied().unwrap_or(position);
+    let index = usize::from(reference.index);
+    (index < here).then(|| path.iter().take(level).copied().chain([index]).collect())
+}
+
+/// How a length from outside bears on a wire type.
+enum Open {
+    /// Not at all.
+    No(Extent),
+    /// It replaces the natural reach, in units of so many bytes.
+    Or(Extent, usize),
+    /// There is no reach without it.
+    By(usize),
+}
+
+fn extent(wire: Wire, pointer: usize) -> Open {
+    let counted = |counter, unit| Open::No(Extent::Counted { counter, unit, per_unit: false });
+    match wire {
+        Wire::Utf16 => Open::Or(Extent::NulUtf16, 2),
+        Wire::Ansi => Open::Or(Extent::NulAnsi, 1),
+        Wire::Sid => Open::Or(Extent::Sid, 1),
+        Wire::SocketAddress => Open::Or(Extent::SocketAddress, 1),
+        Wire::Binary => Open::By(1),
+        Wire::CountedUtf16 => counted(Counter::U16, 2),
+        Wire::CountedAnsi | Wire::CountedBinary => counted(Counter::U16, 1),
+        Wire::ReverseCountedUtf16 => counted(Counter::BigEndianU16, 2),
+        Wire::ReverseCountedAnsi => counted(Counter::BigEndianU16, 1),
+        Wire::HexDump => counted(Counter::U32, 1),
+        Wire::RestUtf16 => Open::No(Extent::Rest { unit: 2 }),
+        Wire::RestAnsi | Wire::RestBinary => Open::No(Extent::Rest { unit: 1 }),
+        Wire::WbemSid => Open::No(Extent::WbemSid { skip: 2 * pointer }),
+        fixed => Open::No(Extent::Fixed(width(fixed, pointer))),
+    }
+}
+
+fn width(wire: Wire, pointer: usize) -> usize {
+    match wire {
+        Wire::Int8 | Wire::UInt8 | Wire::AnsiChar | Wire::Bool8 => 1,
+        Wire::Int16 | Wire::UInt16 | Wire::Utf16Unit | Wire::Port => 2,
+        Wire::Int32 | Wire::UInt32 | Wire::HexInt32 | Wire::Float | Wire::Bool32 | Wire::IPv4 => 4,
+        Wire::Int64 | Wire::UInt64 | Wire::HexInt64 | Wire::Double | Wire::FileTime | Wire::TraceTime => 8,
+        Wire::Guid | Wire::SystemTime | Wire::IPv6 => 16,
+        Wire::Pointer | Wire::SizeT => pointer,
+        // `Null`; all others have no fixed width.
+        _ => 0,
+    }
+}
+
+/// What is known of an item's size before any payload is seen.
+struct Size {
+    least: usize,
+    /// Whether it is always the least.
+    fixed: bool,
+    /// If so: how many values of no bytes it holds.
+    empty: usize,
+}
+
+fn size(item: &Item) -> Size {
+    let (least, fixed) = match item {
+        Item::Unreadable => (0, false),
+        Item::Leaf(extent) => least_bytes(*extent),
+        Item::Struct(members) => return struct_size(members),
+    };
+    Size { least, fixed, empty: usize::from(least == 0) }
+}
+
+fn least_bytes(extent: Extent) -> (usize, bool) {
+    match extent {
+        Extent::Fixed(size) => (size, true),
+        Extent::Units { count: Number::Constant(count), unit } => (count.saturating_mul(unit), true),
+        Extent::Units { .. } | Extent::Rest { .. } => (0, false),
+        Extent::NulUtf16 | Extent::SocketAddress => (2, false),
+        Extent::NulAnsi => (1, false),
+        Extent::Counted { counter, .. } => (counter.size(), false),
+        Extent::Sid => (8, false),
+        Extent::WbemSid { .. } => (4, false),
+    }
+}
+
+fn struct_size(members: &[Node]) -> Size {
+    let mut size = Size { least: 0, fixed: true, empty: 0 };
+    for member in members {
+        let (times, prefix, constant) = match member.repeat {
+            Repeat::One => (1, 0, true),
+            Repeat::Times(Number::Constant(count)) => (count, 0, true),
+            Repeat::Times(Number::Slot(_)) | Repeat::Rest => (0, 0, false),
+            Repeat::Prefixed => (0, 2, false),
+        };
+        let least = member.item_min.saturating_mul(times).saturating_add(prefix);
+        let empty = member.item_empty.saturating_mul(times).saturating_add(usize::from(least == 0));
+        size.least = size.least.saturating_add(least);
+        size.empty = size.empty.saturating_add(empty);
+        size.fixed &= constant && member.item_fixed;
+    }
+    size.empty = size.empty.saturating_add(usize::from(size.least == 0));
+    size
+}
+
+fn item_type(data_type: &DataType) -> &DataType {
+    match data_type {
+        DataType::List(item) => item.data_type(),
+        other => other,
+    }
+}
+
+fn output(field: &Field, place: &Place<'_>, pointer: usize) -> Output {
+    let data_type = if field.count == Count::One || reading::is_text_array(field) {
+        place.data_type
+    } else {
+        item_type(place.data_type)
+    };
+    let op = match (place.role, reading::reading(field), &field.map) {
+        (Role::Label, _, Some(map)) => Op::Label(Labels::new(map)),
+        (Role::Label, _, None) => Op::Null,
+        (Role::FileTime, _, _) => Op::Copy8,
+        (Role::Nanos, _, _) => Op::TraceTime,
+        (Role::Value, None, _) => Op::Members,
+        (Role::Value, Some(_), _) if matches!(data_type, DataType::Struct(_)) => Op::Members,
+        (Role::Value, Some(reading), _) => operation(reading, data_type, pointer),
+    };
+    Output { target: place.target, op }
+}
+
+fn operation(reading: Reading, data_type: &DataType, pointer: usize) -> Op {
+    let unit = match data_type {
+        DataType::Timestamp(unit, _) => *unit,
+        _ => TimeUnit::Microsecond,
+    };
+    match reading {
+        Reading::Null => Op::Null,
+        Reading::Integer { bytes: 0, .. } => copy_or(pointer, data_type, Op::Integer { signed: false }),
+        Reading::Integer { bytes, signed } => copy_or(bytes.into(), data_type, Op::Integer { signed }),
+        Reading::Code { bytes } => copy_or(bytes.into(), data_type, Op::Integer { signed: false }),
+        Reading::Port => Op::Port,
+        Reading::Boolean { .. } => Op::Boolean,
+        Reading::Float if *data_type == DataType::Float64 => Op::FloatToDouble,
+        Reading::Float => Op::Copy4,
+        Reading::Double => Op::Copy8,
+        Reading::Utf16 { cut } => Op::Utf16 { cut },
+        Reading::Ansi { cut, utf8 } => Op::Ansi { cut, utf8 },
+        Reading::Bytes => Op::Bytes,
+        Reading::Guid if *data_type == DataType::Utf8 => Op::GuidText,
+        Reading::Guid => Op::GuidBytes,
+        Reading::FileTime => Op::FileTime(unit),
+        Reading::SystemTime { .. } => Op::SystemTime(unit),
+        Reading::TraceTime => Op::TraceTime,
+        Reading::Sid => Op::Sid,
+        Reading::IPv4 => Op::IPv4,
+        Reading::IPv6 => Op::IPv6,
+        Reading::SocketAddress => Op::SocketAddress,
+    }
+}
+
+fn copy_or(bytes: usize, data_type: &DataType, convert: Op) -> Op {
+    match bytes {
+        1 if fixed_width(data_type) == 1 => Op::Copy1,
+        2 if fixed_width(data_type) == 2 => Op::Copy2,
+        4 if fixed_width(data_type) == 4 => Op::Copy4,
+        8 if fixed_width(data_type) == 8 => Op::Copy8,
+        _ => convert,
+    }
+}

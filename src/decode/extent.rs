@@ -1,0 +1,312 @@
+//! How far values reach: measuring and checking before anything is decoded.
+
+use super::net;
+use super::plan::{Item, Node, Number, Repeat, Slot};
+use super::text;
+
+/// Values of no bytes that one payload may hold in all: a count must not conjure more out of nothing.
+const MAX_EMPTY_VALUES: u32 = 65_535;
+
+/// The value does not fit what is left of the payload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Misfit;
+
+/// The bytes of a value, and where the next one begins (behind terminators).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Span {
+    pub start: usize,
+    pub end: usize,
+    pub next: usize,
+    /// The number of values: 1, or the length of a list.
+    pub items: usize,
+}
+
+impl Span {
+    pub fn one(start: usize, end: usize, next: usize) -> Span {
+        Span { start, end, next, items: 1 }
+    }
+}
+
+/// How the reach of one value is found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Extent {
+    Fixed(usize),
+    NulUtf16,
+    NulAnsi,
+    /// So many units of so many bytes.
+    Units {
+        count: Number,
+        unit: usize,
+    },
+    /// A count of units (`unit` bytes each) stands before them.
+    Counted {
+        counter: Counter,
+        unit: usize,
+        per_unit: bool,
+    },
+    /// To the end of the payload, in units of so many bytes.
+    Rest {
+        unit: usize,
+    },
+    Sid,
+    /// A leading zero `u32` alone, or so many bytes and a SID.
+    WbemSid {
+        skip: usize,
+    },
+    SocketAddress,
+}
+
+/// An integer that says how much follows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Counter {
+    U16,
+    BigEndianU16,
+    U32,
+}
+
+/// One payload being walked.
+pub(super) struct Cursor<'a> {
+    pub payload: &'a [u8],
+    /// Values of length and count fields met so far.
+    pub slots: &'a mut [u64],
+    empty_values_left: u32,
+}
+
+impl<'a> Cursor<'a> {
+    pub fn new(payload: &'a [u8], slots: &'a mut [u64]) -> Self {
+        Cursor { payload, slots, empty_values_left: MAX_EMPTY_VALUES }
+    }
+
+    pub fn rest(&self, at: usize) -> &'a [u8] {
+        self.payload.get(at..).unwrap_or_default()
+    }
+
+    pub fn bytes(&self, span: Span) -> &'a [u8] {
+        self.payload.get(span.start..span.end).unwrap_or_default()
+    }
+
+    /// The reach of a whole field: one value, all members of a structure or all items of a list. Remembers the value
+    /// of a field that others refer to.
+    pub fn measure(&mut self, node: &Node, at: usize) -> Result<Span, Misfit> {
+        let span = match node.repeat {
+            Repeat::One => self.measure_item(node, at)?,
+            Repeat::Times(number) => self.measure_items(node, at, self.number(number)?)?,
+            Repeat::Prefixed => {
+                let count = self.rest(at).first_chunk().ok_or(Misfit)?;
+                self.measure_items(node, at + 2, usize::from(u16::from_le_bytes(*count)))?
+            }
+            Repeat::Rest => self.measure_rest(node, at)?,
+        };
+        if let Some(slot) = node.slot {
+            self.remember(slot, span);
+        }
+        if span.next == at {
+            self.spend_empty(1)?;
+        }
+        Ok(span)
+    }
+
+    /// Runs over what was measured before, without counting its empty values again.
+    pub fn measured<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> T {
+        let left = std::mem::replace(&mut self.empty_values_left, u32::MAX);
+        let result = run(self);
+        self.empty_values_left = left;
+        result
+    }
+
+    pub fn remember(&mut self, slot: Slot, span: Span) {
+        if let Some(place) = self.slots.get_mut(slot.index) {
+            *place = read_integer(self.payload.get(span.start..span.end).unwrap_or_default(), slot.signed);
+        }
+    }
+
+    fn number(&self, number: Number) -> Result<usize, Misfit> {
+        match number {
+            Number::Constant(value) => Ok(value),
+            Number::Slot(slot) => self.slots.get(slot).and_then(|&value| usize::try_from(value).ok()).ok_or(Misfit),
+        }
+    }
+
+    fn measure_items(&mut self, node: &Node, start: usize, items: usize) -> Result<Span, Misfit> {
+        let least = items.checked_mul(node.item_min).ok_or(Misfit)?;
+        if least > self.rest(start).len() {
+            return Err(Misfit);
+        }
+        if node.item_fixed {
+            self.spend_empty(items.checked_mul(node.item_empty).ok_or(Misfit)?)?;
+            return Ok(Span { start, end: start + least, next: start + least, items });
+        }
+        let mut at = start;
+        for _ in 0..items {
+            let next = self.measure_item(node, at)?.next;
+            if next == at {
+                self.spend_empty(1)?;
+            }
+            at = next;
+        }
+        Ok(Span { start, end: at, next: at, items })
+    }
+
+    fn measure_rest(&mut self, node: &Node, start: usize) -> Result<Span, Misfit> {
+        let left = self.rest(start).len();
+        if node.item_fixed && node.item_min > 0 {
+            let whole = left.is_multiple_of(node.item_min);
+            return if whole { self.measure_items(node, start, left / node.item_min) } else { Err(Misfit) };
+        }
+        let (mut at, mut items) = (start, 0);
+        while at < self.payload.len() {
+            let next = self.measure_item(node, at)?.next;
+            if next == at {
+                return Err(Misfit);
+            }
+            (at, items) = (next, items + 1);
+        }
+        Ok(Span { start, end: at, next: at, items })
+    }
+
+    /// The reach of one value, or of one structure's members.
+    pub fn measure_item(&mut self, node: &Node, at: usize) -> Result<Span, Misfit> {
+        match &node.item {
+            Item::Leaf(extent) => self.extent(*extent, at),
+            Item::Struct(members) => {
+                let mut end = at;
+                for member in members {
+                    end = self.measure(member, end)?.next;
+                }
+                Ok(Span::one(at, end, end))
+            }
+            Item::Unreadable => Err(Misfit),
+        }
+    }
+
+    fn spend_empty(&mut self, count: usize) -> Result<(), Misfit> {
+        let count = u32::try_from(count).map_err(|_| Misfit)?;
+        self.empty_values_left = self.empty_values_left.checked_sub(count).ok_or(Misfit)?;
+        Ok(())
+    }
+
+    fn extent(&self, extent: Extent, at: usize) -> Result<Span, Misfit> {
+        let rest = self.rest(at);
+        match extent {
+            Extent::Fixed(size) => self.take(at, size),
+            Extent::NulUtf16 => terminated(at, rest.len(), text::find_nul_utf16(rest), 2),
+            Extent::NulAnsi => terminated(at, rest.len(), text::find_nul(rest), 1),
+            Extent::Units { count, unit } => self.take(at, self.number(count)?.checked_mul(unit).ok_or(Misfit)?),
+            Extent::Counted { counter, unit, per_unit } => {
+                let (count, prefix) = counter.read(rest).ok_or(Misfit)?;
+                let size = if per_unit { count.checked_mul(unit).ok_or(Misfit)? } else { count };
+                let whole = size.is_multiple_of(unit);
+                if whole { self.take(at + prefix, size) } else { Err(Misfit) }
+            }
+            Extent::Rest { unit } if rest.len().is_multiple_of(unit) => self.take(at, rest.len()),
+            Extent::Rest { .. } => Err(Misfit),
+            Extent::Sid => self.take(at, net::sid_size(rest).ok_or(Misfit)?),
+            Extent::WbemSid { .. } if rest.first_chunk() == Some(&[0; 4]) => Ok(Span::one(at, at, at + 4)),
+            Extent::WbemSid { skip } => {
+                let sid = rest.get(skip..).and_then(net::sid_size).ok_or(Misfit)?;
+                self.take(at + skip, sid)
+            }
+            Extent::SocketAddress => self.take(at, net::socket_address_size(rest).ok_or(Misfit)?),
+        }
+    }
+
+    fn take(&self, at: usize, size: usize) -> Result<Span, Misfit> {
+        match at.checked_add(size) {
+            Some(end) if end <= self.payload.len() => Ok(Span::one(at, end, end)),
+            _ => Err(Misfit),
+        }
+    }
+}
+
+/// Up to a terminator of `unit` bytes. A text that the payload's end cuts off is accepted if it has whole units.
+fn terminated(at: usize, left: usize, nul: Option<usize>, unit: usize) -> Result<Span, Misfit> {
+    match nul {
+        Some(length) => Ok(Span::one(at, at + length, at + length + unit)),
+        None if left > 0 && left.is_multiple_of(unit) => Ok(Span::one(at, at + left, at + left)),
+        None => Err(Misfit),
+    }
+}
+
+impl Counter {
+    /// The count and its own size.
+    fn read(self, bytes: &[u8]) -> Option<(usize, usize)> {
+        Some(match self {
+            Counter::U16 => (usize::from(u16::from_le_bytes(*bytes.first_chunk()?)), 2),
+            Counter::BigEndianU16 => (usize::from(u16::from_be_bytes(*bytes.first_chunk()?)), 2),
+            Counter::U32 => (usize::try_from(u32::from_le_bytes(*bytes.first_chunk()?)).ok()?, 4),
+        })
+    }
+
+    /// The least size of a value behind this counter.
+    pub fn size(self) -> usize {
+        match self {
+            Counter::U16 | Counter::BigEndianU16 => 2,
+            Counter::U32 => 4,
+        }
+    }
+}
+
+/// A little-endian integer of up to 8 bytes, extended to 64 bits by its sign or by zeros.
+pub(super) fn read_integer(bytes: &[u8], signed: bool) -> u64 {
+    let negative = signed && bytes.last().is_some_and(|&last| last >= 0x80);
+    let mut value = [if negative { 0xff } else { 0 }; 8];
+    for (place, byte) in value.iter_mut().zip(bytes) {
+        *place = *byte;
+    }
+    u64::from_le_bytes(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reaches() {
+        let span = |start, end, next| Ok(Span::one(start, end, next));
+        let counted = |counter, unit, per_unit| Extent::Counted { counter, unit, per_unit };
+        let sid = [0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 0, 0, 0, 0, 0, 5, 18, 0, 0, 0];
+        let table: [(Extent, &[u8], Result<Span, Misfit>); 24] = [
+            (Extent::Fixed(4), &[1, 2, 3, 4, 5], span(0, 4, 4)),
+            (Extent::Fixed(4), &[1, 2, 3], Err(Misfit)),
+            (Extent::NulUtf16, b"A\0B\0\0\0C", span(0, 4, 6)),
+            (Extent::NulUtf16, b"\0A\0\0\0\0", span(0, 2, 4)),
+            (Extent::NulUtf16, b"A\0B\0", span(0, 4, 4)),
+            (Extent::NulUtf16, b"A\0B", Err(Misfit)),
+            (Extent::NulUtf16, b"", Err(Misfit)),
+            (Extent::NulAnsi, b"AB\0C", span(0, 2, 3)),
+            (Extent::NulAnsi, b"AB", span(0, 2, 2)),
+            (Extent::NulAnsi, b"", Err(Misfit)),
+            (Extent::Units { count: Number::Constant(2), unit: 2 }, &[0; 5], span(0, 4, 4)),
+            (Extent::Units { count: Number::Slot(0), unit: 1 }, &[0; 5], span(0, 3, 3)),
+            (Extent::Units { count: Number::Slot(1), unit: 2 }, &[0; 5], Err(Misfit)),
+            (counted(Counter::U16, 1, false), &[2, 0, 7, 8, 9], span(2, 4, 4)),
+            (counted(Counter::U16, 2, false), &[1, 0, 7], Err(Misfit)),
+            (counted(Counter::U16, 2, true), &[1, 0, 7, 8], span(2, 4, 4)),
+            (counted(Counter::BigEndianU16, 1, false), &[0, 1, 7, 8], span(2, 3, 3)),
+            (counted(Counter::U32, 1, false), &[1, 0, 0, 0, 7, 8], span(4, 5, 5)),
+            (counted(Counter::U32, 1, false), &[1, 0, 0, 1, 7, 8], Err(Misfit)),
+            (Extent::Rest { unit: 2 }, &[1, 2, 3, 4], span(0, 4, 4)),
+            (Extent::Rest { unit: 2 }, &[1, 2, 3], Err(Misfit)),
+            (Extent::WbemSid { skip: 8 }, &[0, 0, 0, 0, 9], span(0, 0, 4)),
+            (Extent::WbemSid { skip: 8 }, &[1; 8], Err(Misfit)),
+            (Extent::Sid, &sid[8..], span(0, 12, 12)),
+        ];
+        for (extent, payload, expected) in table {
+            let mut slots = [3, u64::MAX];
+            let cursor = Cursor::new(payload, &mut slots);
+            assert_eq!(cursor.extent(extent, 0), expected, "{extent:?} {payload:?}");
+        }
+        let mut user = sid;
+        user[0] = 1;
+        let cursor = Cursor::new(&user, &mut []);
+        assert_eq!(cursor.extent(Extent::WbemSid { skip: 8 }, 0), span(8, 20, 20));
+    }
+
+    #[test]
+    fn integers_extend_by_sign_or_zeros() {
+        assert_eq!(read_integer(&[0xfe, 0xff], true), u64::MAX - 1);
+        assert_eq!(read_integer(&[0xfe, 0xff], false), 0xfffe);
+        assert_eq!(read_integer(&[1, 0, 0, 0, 0, 0, 0, 0x80], true), 0x8000_0000_0000_0001);
+        assert_eq!(read_integer(&[], true), 0);
+    }
+}

@@ -1,0 +1,1 @@
+//! Whole payloads through settle, compile, decode and finish.

@@ -1,0 +1,272 @@
+//! The types a payload column can have, how they widen, and what they are in Arrow.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arrow_schema::{DataType, Field as ArrowField, FieldRef, TimeUnit};
+
+/// How unsigned integers are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum UnsignedType {
+    /// As unsigned integers of their width.
+    #[default]
+    Native,
+    /// 8, 16 and 32 bits as the next wider signed type; 64 bits as `Int64` of the same bits.
+    Signed,
+}
+
+/// How GUIDs are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum GuidType {
+    /// As 36 characters in lower case.
+    #[default]
+    String,
+    /// As 16 bytes in the order of the text form.
+    Binary,
+    /// As 16 bytes in the order of the text form, marked with the extension type `arrow.uuid`.
+    Uuid,
+}
+
+/// How points in time are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum TimestampType {
+    /// In microseconds, rounded toward the past.
+    #[default]
+    Micros,
+    /// In nanoseconds.
+    Nanos,
+}
+
+/// The choices of the command line that change column types, never column names.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct TypeOptions {
+    /// Unsigned integers.
+    pub unsigned: UnsignedType,
+    /// GUIDs.
+    pub guid: GuidType,
+    /// Points in time.
+    pub timestamps: TimestampType,
+}
+
+/// The type of a column before the options apply.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum ColumnType {
+    Boolean,
+    Int {
+        bytes: u8,
+        signed: bool,
+    },
+    Float32,
+    Float64,
+    Utf8,
+    Binary,
+    Guid,
+    /// A point in time in UTC.
+    Timestamp,
+    /// A calendar time of the traced machine.
+    LocalTimestamp,
+    List(Box<ColumnType>),
+    Struct(Vec<Member>),
+}
+
+/// A member of a structure column.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Member {
+    pub name: String,
+    pub column_type: ColumnType,
+}
+
+pub(super) const UINT16: ColumnType = ColumnType::Int { bytes: 2, signed: false };
+pub(super) const UINT64: ColumnType = ColumnType::Int { bytes: 8, signed: false };
+pub(super) const INT64: ColumnType = ColumnType::Int { bytes: 8, signed: true };
+
+impl ColumnType {
+    /// The type that holds every value of both exactly; `None` when there is none.
+    pub fn merge(&self, other: &ColumnType) -> Option<ColumnType> {
+        use ColumnType::{Float32, Float64, Guid, Int, List, Struct, Utf8};
+        match (self, other) {
+            (a, b) if a == b => Some(a.clone()),
+            (&Int { bytes: a, signed: s }, &Int { bytes: b, signed: t }) => merge_integers((a, s), (b, t)),
+            (Float32, Float64) | (Float64, Float32) => Some(Float64),
+            (Guid, Utf8) | (Utf8, Guid) => Some(Utf8),
+            (List(a), List(b)) => Some(List(Box::new(a.merge(b)?))),
+            (Struct(a), Struct(b)) => merge_structs(a, b),
+            _ => None,
+        }
+    }
+
+    /// What `<name>__<type>` says: the Arrow type's name in lower case.
+    pub fn suffix(&self, options: &TypeOptions) -> String {
+        match self {
+            ColumnType::Boolean => "boolean".into(),
+            ColumnType::Int { bytes, signed } => {
+                format!("{}int{}", if *signed { "" } else { "u" }, u32::from(*bytes) * 8)
+            }
+            ColumnType::Float32 => "float32".into(),
+            ColumnType::Float64 => "float64".into(),
+            ColumnType::Guid if options.guid != GuidType::String => "guid".into(),
+            ColumnType::Utf8 | ColumnType::Guid => "utf8".into(),
+            ColumnType::Binary => "binary".into(),
+            ColumnType::Timestamp => "timestamp".into(),
+            ColumnType::LocalTimestamp => "local_timestamp".into(),
+            ColumnType::List(_) => "list".into(),
+            ColumnType::Struct(_) => "struct".into(),
+        }
+    }
+
+    /// The Arrow type under the given options.
+    pub fn data_type(&self, options: &TypeOptions) -> DataType {
+        match self {
+            ColumnType::Boolean => DataType::Boolean,
+            ColumnType::Int { bytes, signed } => integer(*bytes, *signed, options.unsigned),
+            ColumnType::Float32 => DataType::Float32,
+            ColumnType::Float64 => DataType::Float64,
+            ColumnType::Guid if options.guid != GuidType::String => DataType::FixedSizeBinary(16),
+            ColumnType::Utf8 | ColumnType::Guid => DataType::Utf8,
+            ColumnType::Binary => DataType::Binary,
+            ColumnType::Timestamp => DataType::Timestamp(unit(options), Some("UTC".into())),
+            ColumnType::LocalTimestamp => DataType::Timestamp(unit(options), None),
+            ColumnType::List(item) => DataType::List(Arc::new(item.field("element", options))),
+            ColumnType::Struct(members) => {
+                DataType::Struct(members.iter().map(|m| FieldRef::new(m.column_type.field(&m.name, options))).collect())
+            }
+        }
+    }
+
+    /// A nullable Arrow field of this type.
+    pub fn field(&self, name: &str, options: &TypeOptions) -> ArrowField {
+        let field = ArrowField::new(name, self.data_type(options), true);
+        match self {
+            ColumnType::Guid if options.guid == GuidType::Uuid => field.with_metadata(HashMap::from([
+                ("ARROW:extension:name".to_owned(), "arrow.uuid".to_owned()),
+                ("ARROW:extension:metadata".to_owned(), String::new()),
+            ])),
+            _ => field,
+        }
+    }
+}
+
+fn unit(options: &TypeOptions) -> TimeUnit {
+    match options.timestamps {
+        TimestampType::Micros => TimeUnit::Microsecond,
+        TimestampType::Nanos => TimeUnit::Nanosecond,
+    }
+}
+
+fn integer(bytes: u8, signed: bool, unsigned: UnsignedType) -> DataType {
+    match (bytes, signed || unsigned == UnsignedType::Signed) {
+        (1, true) if signed => DataType::Int8,
+        (1, true) => DataType::Int16,
+        (2, true) if signed => DataType::Int16,
+        (2, true) => DataType::Int32,
+        (4, true) if signed => DataType::Int32,
+        (_, true) => DataType::Int64,
+        (1, false) => DataType::UInt8,
+        (2, false) => DataType::UInt16,
+        (4, false) => DataType::UInt32,
+        (_, false) => DataType::UInt64,
+    }
+}
+
+/// Same sign: the wider. Mixed: the next signed width above the unsigned one, if there is one.
+fn merge_integers((a, a_signed): (u8, bool), (b, b_signed): (u8, bool)) -> Option<ColumnType> {
+    if a_signed == b_signed {
+        return Some(ColumnType::Int { bytes: a.max(b), signed: a_signed });
+    }
+    let (signed, unsigned) = if a_signed { (a, b) } else { (b, a) };
+    let bytes = signed.max(unsigned.checked_mul(2)?);
+    (bytes <= 8).then_some(ColumnType::Int { bytes, signed: true })
+}
+
+/// Structures share a column when they have the same member names in the same order.
+fn merge_structs(a: &[Member], b: &[Member]) -> Option<ColumnType> {
+    if a.len() != b.len() {
+        return None;
+    }
+    let members = a.iter().zip(b).map(|(a, b)| {
+        let column_type = a.column_type.merge(&b.column_type)?;
+        (a.name == b.name).then(|| Member { name: a.name.clone(), column_type })
+    });
+    Some(ColumnType::Struct(members.collect::<Option<_>>()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn int(bits: u8) -> ColumnType {
+        ColumnType::Int { bytes: bits / 8, signed: true }
+    }
+
+    fn uint(bits: u8) -> ColumnType {
+        ColumnType::Int { bytes: bits / 8, signed: false }
+    }
+
+    #[test]
+    fn types_widen_where_no_value_can_change() {
+        use ColumnType::{Binary, Boolean, Float32, Float64, Guid, LocalTimestamp, Timestamp, Utf8};
+        let list = |item: ColumnType| ColumnType::List(Box::new(item));
+        let record = |name: &str, column_type| ColumnType::Struct(vec![Member { name: name.into(), column_type }]);
+        let table = [
+            (int(8), int(32), Some(int(32))),
+            (uint(16), uint(64), Some(uint(64))),
+            (uint(8), int(8), Some(int(16))),
+            (uint(8), int(32), Some(int(32))),
+            (uint(16), int(8), Some(int(32))),
+            (uint(32), int(32), Some(int(64))),
+            (uint(32), int(64), Some(int(64))),
+            (uint(64), int(8), None),
+            (Float32, Float64, Some(Float64)),
+            (Float32, int(8), None),
+            (Boolean, uint(8), None),
+            (Guid, Utf8, Some(Utf8)),
+            (Guid, Guid, Some(Guid)),
+            (Utf8, Binary, None),
+            (Timestamp, LocalTimestamp, None),
+            (Timestamp, int(64), None),
+            (int(32), list(int(32)), None),
+            (list(int(8)), list(int(16)), Some(list(int(16)))),
+            (record("a", int(8)), record("a", int(16)), Some(record("a", int(16)))),
+            (record("a", int(8)), record("b", int(8)), None),
+            (record("a", int(8)), ColumnType::Struct(vec![]), None),
+        ];
+        for (a, b, merged) in table {
+            assert_eq!(a.merge(&b), merged, "{a:?} and {b:?}");
+            assert_eq!(b.merge(&a), merged, "{b:?} and {a:?}");
+        }
+    }
+
+    #[test]
+    fn options_decide_the_arrow_type() {
+        let native = TypeOptions::default();
+        let other =
+            TypeOptions { unsigned: UnsignedType::Signed, guid: GuidType::Uuid, timestamps: TimestampType::Nanos };
+        let table = [
+            (int(8), DataType::Int8, DataType::Int8),
+            (int(16), DataType::Int16, DataType::Int16),
+            (int(32), DataType::Int32, DataType::Int32),
+            (int(64), DataType::Int64, DataType::Int64),
+            (uint(8), DataType::UInt8, DataType::Int16),
+            (uint(16), DataType::UInt16, DataType::Int32),
+            (uint(32), DataType::UInt32, DataType::Int64),
+            (uint(64), DataType::UInt64, DataType::Int64),
+            (ColumnType::Guid, DataType::Utf8, DataType::FixedSizeBinary(16)),
+            (
+                ColumnType::Timestamp,
+                DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into())),
+                DataType::Timestamp(TimeUnit::Nanosecond, Some("UTC".into())),
+            ),
+            (
+                ColumnType::LocalTimestamp,
+                DataType::Timestamp(TimeUnit::Microsecond, None),
+                DataType::Timestamp(TimeUnit::Nanosecond, None),
+            ),
+        ];
+        for (column_type, first, second) in table {
+            assert_eq!(column_type.data_type(&native), first);
+            assert_eq!(column_type.data_type(&other), second);
+        }
+        assert_eq!(ColumnType::Guid.field("g", &other).metadata()["ARROW:extension:name"], "arrow.uuid");
+        assert!(ColumnType::Guid.field("g", &native).metadata().is_empty());
+    }
+}

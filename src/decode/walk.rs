@@ -1,0 +1,228 @@
+//! Running a [`Plan`] over a payload.
+
+use super::builders::{Builder, ColumnValues, ListBuilder, Nested, PayloadColumns, StructBuilder};
+use super::extent::{Cursor, Span};
+use super::plan::{Copy, FixedStep, Item, Node, Output, Plan, Repeat};
+use super::values::{self, Notes, Op};
+use super::{Outcome, Status, TraceClock};
+
+/// Bytes left behind the last field count as a structure's padding below this.
+const PADDING_LIMIT: usize = 8;
+
+impl Plan {
+    /// Decodes one payload into one row of the columns that the plan was compiled for.
+    ///
+    /// Fields up to the first that does not fit are appended; that one and those behind it stay NULL.
+    ///
+    /// # Panics
+    ///
+    /// When `row` is not above all rows since the columns were cleared.
+    pub fn decode(&self, payload: &[u8], row: u32, columns: &mut PayloadColumns, clock: &dyn TraceClock) -> Outcome {
+        self.run(payload, row, columns, clock, payload.len() >= self.fixed_size)
+    }
+
+    /// How the payload fits, without decoding it.
+    pub fn consumes(&self, payload: &[u8]) -> Status {
+        let mut slots = vec![0; self.slots];
+        let mut cursor = Cursor::new(payload, &mut slots);
+        self.walk(&mut cursor, 0, 0, |_, _, _| ())
+    }
+
+    /// `by_offset`: the payload holds all leading values of fixed width, and they are read by their offsets.
+    pub(super) fn run(
+        &self,
+        payload: &[u8],
+        row: u32,
+        columns: &mut PayloadColumns,
+        clock: &dyn TraceClock,
+        by_offset: bool,
+    ) -> Outcome {
+        columns.begin_row(row, self.slots);
+        let mut notes = Notes { clock, exact: true, weight: 0 };
+        let mut cursor = Cursor::new(payload, &mut columns.slots);
+        let targets = columns.columns.as_mut_slice();
+        let (mut first, mut at) = (0, 0);
+        if by_offset {
+            for step in &self.fixed {
+                self.fixed_step(step, &mut cursor, row, targets, &mut notes);
+            }
+            (first, at) = (self.fixed_nodes, self.fixed_size);
+        }
+        let status = self.walk(&mut cursor, first, at, |cursor, node, span| {
+            for output in &node.outputs {
+                let Some(column) = targets.get_mut(output.target) else { continue };
+                let builder = &mut column.builder;
+                if cursor.measured(|cursor| write_field(node, output, cursor, span, builder, &mut notes)) {
+                    column.rows.push(row);
+                }
+            }
+        });
+        let weight = notes.weight;
+        let keep_payload = !notes.exact || !status.is_whole();
+        columns.end_row(weight);
+        Outcome { status, keep_payload, weight }
+    }
+
+    fn fixed_step(
+        &self,
+        step: &FixedStep,
+        cursor: &mut Cursor<'_>,
+        row: u32,
+        targets: &mut [ColumnValues],
+        notes: &mut Notes<'_>,
+    ) {
+        let span = Span::one(step.start, step.end, step.end);
+        if let Copy::Remember(slot) = step.copy {
+            return cursor.remember(slot, span);
+        }
+        let Some(column) = targets.get_mut(step.column) else { return };
+        let bytes = cursor.bytes(span);
+        let written = match (step.copy, &mut column.builder) {
+            (Copy::B1, Builder::Fixed(fixed)) => copy::<1>(bytes, &mut fixed.bytes, notes),
+            (Copy::B2, Builder::Fixed(fixed)) => copy::<2>(bytes, &mut fixed.bytes, notes),
+            (Copy::B4, Builder::Fixed(fixed)) => copy::<4>(bytes, &mut fixed.bytes, notes),
+            (Copy::B8, Builder::Fixed(fixed)) => copy::<8>(bytes, &mut fixed.bytes, notes),
+            (_, builder) => {
+                let output = self.nodes.get(step.node).and_then(|node| node.outputs.get(step.output));
+                output.is_some_and(|output| values::write(&output.op, bytes, builder, notes))
+            }
+        };
+        if written {
+            column.rows.push(row);
+        }
+    }
+
+    /// Measures the fields from the given one on and hands each that fits to `each`.
+    fn walk(
+        &self,
+        cursor: &mut Cursor<'_>,
+        first: usize,
+        start: usize,
+        mut each: impl FnMut(&mut Cursor<'_>, &Node, Span),
+    ) -> Status {
+        let mut at = start;
+        for (index, node) in self.nodes.iter().enumerate().skip(first) {
+            let Ok(span) = cursor.measure(node, at) else {
+                return match () {
+                    () if at < cursor.payload.len() => Status::Error,
+                    () if index >= self.optional_from => Status::Ok,
+                    () => Status::Short,
+                };
+            };
+            each(cursor, node, span);
+            at = span.next;
+        }
+        match cursor.rest(at) {
+            [] => Status::Ok,
+            rest if rest.len() < PADDING_LIMIT && rest.iter().all(|&byte| byte == 0) => Status::Padded,
+            _ => Status::Extra,
+        }
+    }
+}
+
+fn copy<const N: usize>(bytes: &[u8], out: &mut Vec<u8>, notes: &mut Notes<'_>) -> bool {
+    let Some(value) = bytes.first_chunk::<N>() else { return false };
+    out.extend_from_slice(value);
+    notes.add(N);
+    true
+}
+
+/// Appends a field that was measured: one value, structure or list. `false`: it is NULL, and nothing was appended.
+fn write_field(
+    node: &Node,
+    output: &Output,
+    cursor: &mut Cursor<'_>,
+    span: Span,
+    builder: &mut Builder,
+    notes: &mut Notes<'_>,
+) -> bool {
+    match builder {
+        Builder::List(list) if node.repeat != Repeat::One => write_list(node, output, cursor, span, list, notes),
+        builder => write_item(node, output, cursor, span, builder, notes),
+    }
+}
+
+fn write_item(
+    node: &Node,
+    output: &Output,
+    cursor: &mut Cursor<'_>,
+    span: Span,
+    builder: &mut Builder,
+    notes: &mut Notes<'_>,
+) -> bool {
+    match (&node.item, builder) {
+        (Item::Struct(members), Builder::Struct(record)) => {
+            write_struct(members, cursor, span.start, record, notes);
+            true
+        }
+        (_, builder) => values::write(&output.op, cursor.bytes(span), builder, notes),
+    }
+}
+
+fn write_struct(
+    members: &[Node],
+    cursor: &mut Cursor<'_>,
+    start: usize,
+    record: &mut StructBuilder,
+    notes: &mut Notes<'_>,
+) {
+    let mut at = start;
+    for node in members {
+        // The structure was measured as a whole, so its members fit.
+        let Ok(span) = cursor.measure(node, at) else { break };
+        for output in &node.outputs {
+            if let Some(member) = record.members.get_mut(output.target)
+                && !write_field(node, output, cursor, span, &mut member.builder, notes)
+            {
+                member.push_null();
+            }
+        }
+        at = span.next;
+    }
+    record.len += 1;
+    for member in &mut record.members {
+        if member.builder.len() < record.len {
+            member.push_null();
+        }
+    }
+}
+
+fn write_list(
+    node: &Node,
+    output: &Output,
+    cursor: &mut Cursor<'_>,
+    span: Span,
+    list: &mut ListBuilder,
+    notes: &mut Notes<'_>,
+) -> bool {
+    if !list.has_room(span.items) {
+        notes.exact = false;
+        return false;
+    }
+    notes.add(4);
+    if !copy_items(&output.op, cursor.bytes(span), &mut list.items, notes) {
+        let mut at = span.start;
+        for _ in 0..span.items {
+            // The list was measured as a whole, so its items fit.
+            let Ok(item) = cursor.measure_item(node, at) else { break };
+            if !write_item(node, output, cursor, item, &mut list.items.builder, notes) {
+                list.items.push_null();
+            }
+            at = item.next;
+        }
+    }
+    list.end();
+    true
+}
+
+/// Numbers that lie in the payload as they do in the builder are copied in one go.
+fn copy_items(op: &Op, bytes: &[u8], items: &mut Nested, notes: &mut Notes<'_>) -> bool {
+    match (op, &mut items.builder) {
+        (Op::Copy1 | Op::Copy2 | Op::Copy4 | Op::Copy8, Builder::Fixed(fixed)) => {
+            fixed.bytes.extend_from_slice(bytes);
+            notes.add(bytes.len());
+            true
+        }
+        _ => false,
+    }
+}
