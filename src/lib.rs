@@ -5,6 +5,7 @@ pub mod buffer;
 pub mod clock;
 pub mod convert;
 pub mod decode;
+pub mod dataset;
 pub mod error;
 pub mod event;
 pub mod guid;

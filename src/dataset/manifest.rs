@@ -1,0 +1,330 @@
+//! `sidecar/manifest.json`: the commit record of a trace.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::failure::internal;
+use crate::error::{Error, ErrorKind, Result};
+use crate::guid::Guid;
+
+/// Where the manifest lies below `trace=<name>`.
+pub const MANIFEST_PATH: &str = "sidecar/manifest.json";
+
+/// The version of the output contract; readers of another one cannot rely on names and meanings.
+pub const FORMAT_VERSION: u32 = 1;
+
+/// The options that change nothing in the data: where things lie, how fast and how loud the work is done.
+const WITHOUT_EFFECT: [&str; 18] = [
+    "config",
+    "dry_run",
+    "if_exists",
+    "input",
+    "inputs",
+    "log_format",
+    "memory",
+    "metrics",
+    "mmap",
+    "no_mmap",
+    "output",
+    "progress",
+    "quiet",
+    "schemas",
+    "summary",
+    "threads",
+    "verbose",
+    "on_bad_input",
+];
+
+/// What was converted, how, and what came of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// The name in `trace=<name>`.
+    pub trace: String,
+    /// [`FORMAT_VERSION`].
+    pub format_version: u32,
+    /// The version of the program.
+    pub tool_version: String,
+    /// The options in effect, as a JSON object.
+    pub options: Value,
+    /// [`options_hash`] of the options.
+    pub options_hash: String,
+    /// The input files, in the order of `sessions.parquet`.
+    pub inputs: Vec<InputEntry>,
+    /// What became of the events.
+    pub events: EventCounts,
+    /// Rows by `<decode_source>/<decode_status>`.
+    pub decode: BTreeMap<String, u64>,
+    /// What the recording itself lost.
+    pub lost: LossCounts,
+    /// Every Parquet file, sorted by path.
+    pub files: Vec<FileEntry>,
+    /// Whatever varies from run to run.
+    pub run: RunInfo,
+}
+
+/// One input file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InputEntry {
+    /// The path below the input named on the command line, `/`-separated.
+    pub source: String,
+    /// The length in bytes.
+    pub size: u64,
+    /// The BLAKE3 hash in lower-case hexadecimal.
+    pub blake3: String,
+}
+
+/// The conservation proof: `found = written + filtered + damaged`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EventCounts {
+    /// Events that the survey found.
+    pub found: u64,
+    /// Rows in the footers of the event files.
+    pub written: u64,
+    /// Events that a filter left out.
+    pub filtered: u64,
+    /// Events recognised but damaged.
+    pub damaged: u64,
+    /// Bytes in which no events could be counted.
+    pub damaged_bytes: u64,
+}
+
+impl EventCounts {
+    /// Whether every event found is accounted for.
+    pub fn is_conserved(&self) -> bool {
+        let parts = [self.written, self.filtered, self.damaged];
+        parts.iter().try_fold(0u64, |sum, &part| sum.checked_add(part)) == Some(self.found)
+    }
+}
+
+/// What the recording says it lost; `None` is "not recorded".
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LossCounts {
+    /// Events.
+    pub events_lost: Option<u64>,
+    /// Buffers.
+    pub buffers_lost: Option<u64>,
+}
+
+/// One Parquet file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileEntry {
+    /// The path below `trace=<name>`, `/`-separated.
+    pub path: String,
+    /// The provider of an event file that has one.
+    #[serde(with = "guid_text")]
+    pub provider_id: Option<Guid>,
+    /// Its name.
+    pub provider_name: Option<String>,
+    /// The rows, from the footer.
+    pub rows: u64,
+    /// The length in bytes.
+    pub bytes: u64,
+    /// The SHA-256 hash in lower-case hexadecimal.
+    pub sha256: String,
+    /// The smallest `timestamp_ns`, if there are rows and such a column.
+    pub min_timestamp_ns: Option<i64>,
+    /// The largest `timestamp_ns`.
+    pub max_timestamp_ns: Option<i64>,
+}
+
+/// Everything that may differ between two runs with the same result.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RunInfo {
+    /// When the run began, RFC 3339 in UTC.
+    pub created: String,
+    /// How long it took.
+    pub duration_ms: u64,
+    /// The threads it used.
+    pub threads: u64,
+    /// Its memory budget in bytes.
+    pub memory_bytes: u64,
+    /// The machine's name.
+    pub host: Option<String>,
+    /// The absolute path of the output folder.
+    pub output: String,
+    /// The absolute paths of the inputs, in the order of `inputs`.
+    pub inputs: Vec<String>,
+}
+
+impl Manifest {
+    /// The text of the file: two runs with the same result differ below `run` at most.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Internal`] when JSON cannot express the options.
+    pub fn to_json(&self) -> Result<String> {
+        let mut sorted = self.clone();
+        sorted.files.sort_by(|a, b| a.path.cmp(&b.path));
+        sorted.options = sorted_keys(&self.options);
+        let text = serde_json::to_string_pretty(&sorted);
+        Ok(text.map_err(|cause| internal("cannot write the manifest").caused_by(cause))? + "\n")
+    }
+
+    /// Reads the manifest of a published trace, given its folder `trace=<name>`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Output`] when it is not there or not a manifest.
+    pub fn read(trace_folder: &Path) -> Result<Self> {
+        let path = trace_folder.join(MANIFEST_PATH);
+        let failure = |what: &str| Error::new(ErrorKind::Output, format!("{what} the manifest")).in_file(&path);
+        let text = std::fs::read(&path).map_err(|cause| failure("cannot read").caused_by(cause))?;
+        serde_json::from_slice(&text).map_err(|cause| failure("cannot understand").caused_by(cause))
+    }
+}
+
+/// What two runs must agree in to have the same result: the BLAKE3 hash, in lower-case hexadecimal, of the options
+/// without those that change nothing in the data (threads, memory, progress, paths and the like).
+///
+/// `options` is a JSON object with one key per option, spelled like the flag with `_` for `-`. The order of keys does not
+/// matter, absent and `null` are the same. `schemas` is a path and left out: whoever reads the files behind it adds
+/// what they hold under a key of its own.
+pub fn options_hash(options: &Value) -> String {
+    let mut counted = Map::new();
+    for (key, value) in options.as_object().into_iter().flatten() {
+        if !WITHOUT_EFFECT.contains(&key.as_str()) && !value.is_null() {
+            counted.insert(key.clone(), value.clone());
+        }
+    }
+    blake3::hash(sorted_keys(&Value::Object(counted)).to_string().as_bytes()).to_hex().to_string()
+}
+
+/// The same value with the keys of all objects in alphabetical order.
+fn sorted_keys(value: &Value) -> Value {
+    match value {
+        Value::Object(object) => {
+            let ordered: BTreeMap<_, _> = object.iter().collect();
+            Value::Object(ordered.into_iter().map(|(key, value)| (key.clone(), sorted_keys(value))).collect())
+        }
+        Value::Array(items) => Value::Array(items.iter().map(sorted_keys).collect()),
+        other => other.clone(),
+    }
+}
+
+/// A GUID as its text, none as `null`.
+mod guid_text {
+    use serde::{Deserialize, Deserializer, Serializer, de::Error as _};
+
+    use crate::guid::Guid;
+
+    // The signature is what `#[serde(with)]` calls.
+    pub(super) fn serialize<S: Serializer>(guid: &Option<Guid>, serializer: S) -> Result<S::Ok, S::Error> {
+        match guid {
+            Some(guid) => serializer.collect_str(guid),
+            None => serializer.serialize_none(),
+        }
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Guid>, D::Error> {
+        let text = Option::<String>::deserialize(deserializer)?;
+        text.map(|text| text.parse().map_err(D::Error::custom)).transpose()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn entry(path: &str) -> FileEntry {
+        FileEntry {
+            path: path.to_owned(),
+            provider_id: "e13c0d23-ccbc-4e12-931b-d9cc2eee27e4".parse().ok(),
+            provider_name: Some(".NET Common Language Runtime".to_owned()),
+            rows: 3,
+            bytes: 1000,
+            sha256: "00".repeat(32),
+            min_timestamp_ns: Some(-1),
+            max_timestamp_ns: Some(i64::MAX),
+        }
+    }
+
+    fn manifest() -> Manifest {
+        Manifest {
+            trace: "boot".to_owned(),
+            format_version: FORMAT_VERSION,
+            tool_version: "0.1.0".to_owned(),
+            options: json!({ "raw": "needed", "compression": "zstd(3)" }),
+            options_hash: "ab".to_owned(),
+            inputs: vec![InputEntry { source: "boot.etl".to_owned(), size: 65536, blake3: "cd".to_owned() }],
+            events: EventCounts { found: 6, written: 3, filtered: 2, damaged: 1, damaged_bytes: 72 },
+            decode: BTreeMap::from([("pack/ok".to_owned(), 2), ("none/no_schema".to_owned(), 1)]),
+            lost: LossCounts { events_lost: Some(0), buffers_lost: None },
+            files: vec![entry("events/b/part-00000.parquet"), entry("events/a/part-00000.parquet")],
+            run: RunInfo { created: "2026-11-20T16:00:00Z".to_owned(), threads: 2, ..RunInfo::default() },
+        }
+    }
+
+    #[test]
+    fn the_manifest_has_the_keys_of_the_contract_in_a_fixed_order() {
+        let text = manifest().to_json().unwrap();
+        let value: Value = serde_json::from_str(&text).unwrap();
+        let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>().join(" ");
+        assert_eq!(
+            keys(&value),
+            "trace format_version tool_version options options_hash inputs events decode lost files run"
+        );
+        assert_eq!(keys(&value["options"]), "compression raw");
+        assert_eq!(keys(&value["inputs"][0]), "source size blake3");
+        assert_eq!(keys(&value["events"]), "found written filtered damaged damaged_bytes");
+        assert_eq!(keys(&value["decode"]), "none/no_schema pack/ok");
+        assert_eq!(value["lost"], json!({ "events_lost": 0, "buffers_lost": null }));
+        assert_eq!(
+            keys(&value["files"][0]),
+            "path provider_id provider_name rows bytes sha256 min_timestamp_ns max_timestamp_ns"
+        );
+        assert_eq!(value["files"][0]["path"], "events/a/part-00000.parquet");
+        assert_eq!(value["files"][0]["provider_id"], "e13c0d23-ccbc-4e12-931b-d9cc2eee27e4");
+        assert!(text.ends_with("}\n"));
+    }
+
+    #[test]
+    fn a_manifest_reads_back_as_it_was_written() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("sidecar")).unwrap();
+        let mut expected = manifest();
+        std::fs::write(folder.path().join(MANIFEST_PATH), expected.to_json().unwrap()).unwrap();
+        expected.files.reverse();
+        assert_eq!(Manifest::read(folder.path()).unwrap(), expected);
+    }
+
+    #[test]
+    fn a_missing_or_broken_manifest_is_an_output_failure_that_names_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(Manifest::read(folder.path()).unwrap_err().kind(), ErrorKind::Output);
+        std::fs::create_dir(folder.path().join("sidecar")).unwrap();
+        let path = folder.path().join(MANIFEST_PATH);
+        std::fs::write(&path, "{\"trace\": 1}").unwrap();
+        let error = Manifest::read(folder.path()).unwrap_err();
+        assert_eq!((error.kind(), error.location().file.as_ref()), (ErrorKind::Output, Some(&path)));
+    }
+
+    #[test]
+    fn the_options_hash_sees_what_changes_the_data_and_nothing_else() {
+        let hash = |options: Value| options_hash(&options);
+        let plain = hash(json!({ "raw": "needed", "filter": { "pid": [1, 2], "level": 3 } }));
+        assert_eq!(plain.len(), 64);
+        assert_eq!(plain, hash(json!({ "filter": { "level": 3, "pid": [1, 2] }, "raw": "needed" })));
+        assert_eq!(
+            plain,
+            hash(json!({ "raw": "needed", "filter": { "pid": [1, 2], "level": 3 }, "threads": 8,
+            "memory": 1 << 30, "progress": "never", "output": "/tmp/x", "schemas": ["m.xml"], "from": null }))
+        );
+        assert_ne!(plain, hash(json!({ "raw": "always", "filter": { "pid": [1, 2], "level": 3 } })));
+        assert_ne!(plain, hash(json!({ "raw": "needed", "filter": { "pid": [2, 1], "level": 3 } })));
+        assert_ne!(plain, hash(json!({ "raw": "needed", "filter": { "pid": [1, 2], "level": 3 }, "guid": "uuid" })));
+    }
+
+    #[test]
+    fn conservation_is_an_exact_sum() {
+        let t = |found, written, filtered, damaged| {
+            EventCounts { found, written, filtered, damaged, damaged_bytes: 9 }.is_conserved()
+        };
+        assert!(t(6, 3, 2, 1));
+        assert!(t(0, 0, 0, 0));
+        assert!(!t(7, 3, 2, 1));
+        assert!(!t(0, u64::MAX, 1, 0));
+    }
+}

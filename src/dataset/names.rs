@@ -1,0 +1,355 @@
+//! Names of folders: what a provider or a trace is called on disk.
+//!
+//! A folder name keeps the spelling of what it stands for, except where a file system, a shell, a glob or a reader of
+//! `key=value` folders would misread it. All rules depend on the name alone, so the same trace gets the same folders
+//! everywhere; only two providers of one name look at each other.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+
+use crate::guid::Guid;
+
+/// Names are cut to this many bytes, which leaves room for prefixes and suffixes within the 255 bytes of a file name.
+const MAX_NAME_BYTES: usize = 120;
+
+/// Characters with a meaning to globs, to Windows, or to the readers of `key=value` folders.
+const SPECIAL: &str = "{}[]*?\\/:\"<>|%=";
+
+/// Device names that Windows reserves in every folder, with any extension, in any case.
+const RESERVED: [&str; 6] = ["CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"];
+
+/// Endings that the stem of an input file name goes without; the longest that fits is taken off.
+const INPUT_SUFFIXES: [&str; 9] =
+    [".etl.zip", ".etl.zst", ".etl.gz", ".etlgz", ".diagsession", ".etl", ".zip", ".zst", ".gz"];
+
+/// Where a trace takes its name from (`--name-from`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum NameFrom {
+    /// The file name without its extension.
+    #[default]
+    Stem,
+    /// The path below the input named on the command line, without extension, with `/` as `.`.
+    Path,
+}
+
+/// Makes any text safe as one folder or file name; what is safe already stays as it is.
+///
+/// Special and control characters become `_xHH_` with their code in hexadecimal, so do trailing dots and blanks (Windows
+/// drops them) and the first letter of a reserved Windows name. An over-long name is cut and gets `~` and 8 hexadecimal
+/// digits of the BLAKE3 hash of the whole name.
+///
+/// ```
+/// use etl2parquet::dataset::names::safe_name;
+/// assert_eq!(safe_name("Microsoft-Windows-DNS-Client"), "Microsoft-Windows-DNS-Client");
+/// assert_eq!(safe_name("a/b"), "a_x2F_b");
+/// assert_eq!(safe_name("NUL"), "_x4E_UL");
+/// ```
+pub fn safe_name(name: &str) -> String {
+    let body = name.trim_end_matches(['.', ' ']).len();
+    let mut safe = String::with_capacity(name.len());
+    for (at, c) in name.char_indices() {
+        let first_of_reserved = at == 0 && is_reserved(name);
+        if c.is_control() || SPECIAL.contains(c) || at >= body || first_of_reserved {
+            push_escaped(&mut safe, c);
+        } else {
+            safe.push(c);
+        }
+    }
+    if safe.len() > MAX_NAME_BYTES {
+        safe.truncate(char_boundary_up_to(&safe, MAX_NAME_BYTES));
+        let _ = write!(safe, "~{}", &blake3::hash(name.as_bytes()).to_hex()[..8]);
+    }
+    safe
+}
+
+/// The dataset (folder) names of all providers of a trace, in the order given.
+///
+/// A provider is its GUID, if it has one, and its name. Without a name (or with an empty one) it is called by its GUID in
+/// lower case. Providers whose names agree, ignoring case, all get `~` and the first 8 digits of their GUID; should that
+/// not part them, the whole GUID, and finally their position. Every returned name is unique ignoring case.
+pub fn dataset_names(providers: &[(Option<Guid>, Option<&str>)]) -> Vec<String> {
+    let mut detail = vec![0u8; providers.len()];
+    loop {
+        let names: Vec<String> =
+            providers.iter().zip(&detail).enumerate().map(|(i, (&p, &d))| detailed_name(i, p, d)).collect();
+        let mut of_name: HashMap<String, Vec<usize>> = HashMap::new();
+        for (i, name) in names.iter().enumerate() {
+            of_name.entry(fold_case(name)).or_default().push(i);
+        }
+        let mut settled = true;
+        for i in of_name.into_values().filter(|same| same.len() > 1).flatten() {
+            if detail[i] < MAX_DETAIL {
+                detail[i] += 1;
+                settled = false;
+            }
+        }
+        if settled {
+            return names;
+        }
+    }
+}
+
+/// The highest level of [`detailed_name`].
+const MAX_DETAIL: u8 = 3;
+
+/// A provider's folder name with as much of its identity as it takes to be unique.
+fn detailed_name(position: usize, (guid, name): (Option<Guid>, Option<&str>), detail: u8) -> String {
+    let guid = guid.unwrap_or(Guid::ZERO).to_string();
+    let base = match name {
+        Some(name) if !name.is_empty() => safe_name(name),
+        _ => guid.clone(),
+    };
+    match detail {
+        0 => base,
+        1 => format!("{base}~{}", &guid[..8]),
+        2 => format!("{base}~{guid}"),
+        _ => format!("{base}~{guid}~{position}"),
+    }
+}
+
+/// The name of the trace that an input becomes; `source` is its path below the input named on the command line, with
+/// `/` between the parts.
+///
+/// ```
+/// use etl2parquet::dataset::names::{NameFrom, trace_name};
+/// assert_eq!(trace_name("lab1/boot.etl", NameFrom::Stem), "boot");
+/// assert_eq!(trace_name("lab1/boot.etl", NameFrom::Path), "lab1.boot");
+/// assert_eq!(trace_name("2026-11-20.etl", NameFrom::Stem), "t_2026-11-20");
+/// ```
+pub fn trace_name(source: &str, from: NameFrom) -> String {
+    let source = source.trim_matches('/');
+    match from {
+        NameFrom::Stem => checked_trace_name(stem(source.rsplit('/').next().unwrap_or(source))),
+        NameFrom::Path => checked_trace_name(&stem(source).replace('/', ".")),
+    }
+}
+
+/// A trace name given by the user (`--merge`) made safe: as [`safe_name`], with the prefix `t_` when a reader of
+/// `trace=<name>` would take it for a number, a date or NULL.
+pub fn checked_trace_name(name: &str) -> String {
+    safe_name(&if reads_as_a_value(name) { format!("t_{name}") } else { name.to_owned() })
+}
+
+/// What two names are compared by where case does not count, as on Windows and macOS.
+pub fn fold_case(name: &str) -> String {
+    name.to_lowercase()
+}
+
+/// Whether the name can be one part of a path as it is: not empty, no special or control characters.
+pub(super) fn is_safe_component(name: &str) -> bool {
+    !name.is_empty() && !name.contains(|c: char| c.is_control() || SPECIAL.contains(c))
+}
+
+/// The file name without the endings of a trace and of what it may be packed in.
+fn stem(name: &str) -> &str {
+    let ends_with = |suffix: &&str| {
+        let tail = name.len().checked_sub(suffix.len()).and_then(|at| name.get(at..));
+        tail.is_some_and(|tail| tail.eq_ignore_ascii_case(suffix))
+    };
+    match INPUT_SUFFIXES.iter().find(|s| ends_with(s)) {
+        Some(suffix) => &name[..name.len() - suffix.len()],
+        None => name.rsplit_once('.').map_or(name, |(stem, _)| stem),
+    }
+}
+
+/// Whether DuckDB or Spark, which guess the type of a `key=value` folder, could see anything but text in the value.
+///
+/// Wider than either of them: whatever begins like a number and holds nothing but digits, blanks, number and date
+/// punctuation and the letters that occur in numbers and time stamps; and the special words of both.
+fn reads_as_a_value(name: &str) -> bool {
+    const WORDS: [&str; 6] = ["nan", "inf", "infinity", "epoch", "null", "__hive_default_partition__"];
+    let text = name.trim().to_lowercase();
+    let unsigned = text.trim_start_matches(['+', '-']);
+    if unsigned.is_empty() || WORDS.contains(&unsigned) {
+        return true;
+    }
+    let begins = unsigned.starts_with(|c: char| c.is_numeric() || c == '.');
+    begins && unsigned.chars().all(|c| c.is_numeric() || " +-._,:()tzutcbcxedflh".contains(c))
+}
+
+/// Whether Windows takes the name for a device: a reserved word, alone or before the first dot.
+fn is_reserved(name: &str) -> bool {
+    let word = name.split('.').next().unwrap_or_default().trim_end().to_uppercase();
+    let port = word.strip_prefix("COM").or_else(|| word.strip_prefix("LPT"));
+    let is_port = port.is_some_and(|p| {
+        let mut digits = p.chars();
+        digits.next().is_some_and(|c| c.is_ascii_digit() || "¹²³".contains(c)) && digits.next().is_none()
+    });
+    is_port || RESERVED.contains(&word.as_str())
+}
+
+fn push_escaped(out: &mut String, c: char) {
+    // Writing to a string cannot fail.
+    let _ = write!(out, "_x{:02X}_", u32::from(c));
+}
+
+/// The last character boundary at or before `index`; `str::floor_char_boundary` is newer than the oldest Rust this
+/// crate builds on.
+fn char_boundary_up_to(text: &str, index: usize) -> usize {
+    (0..=index.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn names_are_safe_and_otherwise_keep_their_spelling() {
+        let t = |name: &str, expected: &str| assert_eq!(safe_name(name), expected, "{name:?}");
+        t("Microsoft-Windows-DNS-Client", "Microsoft-Windows-DNS-Client");
+        t(".NET Common Language Runtime", ".NET Common Language Runtime");
+        t("Ünïcode 名前", "Ünïcode 名前");
+        t("{}[]*?", "_x7B__x7D__x5B__x5D__x2A__x3F_");
+        t("\\/:\"<>|%=", "_x5C__x2F__x3A__x22__x3C__x3E__x7C__x25__x3D_");
+        t("a\0b\n\u{7f}\u{85}", "a_x00_b_x0A__x7F__x85_");
+        t("dots..", "dots_x2E__x2E_");
+        t("blank ", "blank_x20_");
+        t(" .x", " .x");
+        t("..", "_x2E__x2E_");
+        t("CON", "_x43_ON");
+        t("nul.txt", "_x6E_ul.txt");
+        t("Com1", "_x43_om1");
+        t("LPT²", "_x4C_PT²");
+        t("COM", "COM");
+        t("COM10", "COM10");
+        t("CONSOLE", "CONSOLE");
+    }
+
+    #[test]
+    fn an_over_long_name_is_cut_and_told_apart_by_its_hash() {
+        let (a, b) = (safe_name(&("é".repeat(100) + "a")), safe_name(&("é".repeat(100) + "b")));
+        assert_ne!(a, b);
+        for name in [&a, &b] {
+            let (cut, hash) = name.rsplit_once('~').unwrap();
+            assert_eq!(cut, "é".repeat(60));
+            assert_eq!(hash.len(), 8);
+        }
+        assert_eq!(safe_name(&"a".repeat(120)), "a".repeat(120));
+        assert_eq!(safe_name(&"a".repeat(121)).len(), 129);
+    }
+
+    fn guid(first: u32) -> Guid {
+        Guid::from_parts(first, 0x89ab, 0xcdef, 0x0123_4567_89ab_cdef)
+    }
+
+    #[test]
+    fn providers_of_one_name_are_told_apart_by_guid() {
+        let t = |providers: &[(Option<Guid>, Option<&str>)], expected: &[&str]| {
+            assert_eq!(dataset_names(providers), expected);
+        };
+        t(&[(Some(guid(1)), Some("A")), (Some(guid(2)), Some("B"))], &["A", "B"]);
+        t(
+            &[(Some(guid(0xABC)), None), (Some(guid(2)), Some(""))],
+            &["00000abc-89ab-cdef-0123-456789abcdef", "00000002-89ab-cdef-0123-456789abcdef"],
+        );
+        t(
+            &[(Some(guid(1)), Some("Foo")), (Some(guid(2)), Some("bar")), (Some(guid(3)), Some("FOO"))],
+            &["Foo~00000001", "bar", "FOO~00000003"],
+        );
+        // An escaped name that meets a plain one.
+        t(&[(Some(guid(1)), Some("a/b")), (Some(guid(2)), Some("a_x2F_b"))], &["a_x2F_b~00000001", "a_x2F_b~00000002"]);
+    }
+
+    #[test]
+    fn no_names_can_be_chosen_to_meet() {
+        let twin = Guid::from_parts(1, 0, 0, 0);
+        let names = dataset_names(&[
+            (Some(guid(1)), Some("x")),
+            (Some(twin), Some("X")),
+            (Some(guid(5)), Some("x~00000001")),
+            (None, Some("WPP")),
+            (None, Some("wpp")),
+        ]);
+        assert_eq!(
+            names,
+            [
+                "x~00000001-89ab-cdef-0123-456789abcdef",
+                "X~00000001-0000-0000-0000-000000000000",
+                "x~00000001~00000005",
+                "WPP~00000000-0000-0000-0000-000000000000~3",
+                "wpp~00000000-0000-0000-0000-000000000000~4",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_trace_is_called_by_its_stem_or_path() {
+        let t = |source: &str, stem: &str, path: &str| {
+            assert_eq!(trace_name(source, NameFrom::Stem), stem, "{source}");
+            assert_eq!(trace_name(source, NameFrom::Path), path, "{source}");
+        };
+        t("boot.etl", "boot", "boot");
+        t("lab/day.1/boot.ETL", "boot", "lab.day.1.boot");
+        t("x/a.etl.zip", "a", "x.a");
+        t("x/a.etlgz", "a", "x.a");
+        t("a.b.diagsession", "a.b", "a.b");
+        t("trace.001", "trace", "trace");
+        t("plain", "plain", "plain");
+        t("a=b.etl", "a_x3D_b", "a_x3D_b");
+        t("7/8.etl", "t_8", "t_7.8");
+        t(".etl", "t_", "t_");
+    }
+
+    #[test]
+    fn a_trace_name_is_never_a_number_a_date_or_null() {
+        let as_value = [
+            "123",
+            "007",
+            "+5",
+            "-5",
+            "1.5",
+            ".5",
+            "5.",
+            "1e5",
+            "1E400",
+            "NaN",
+            "-inf",
+            "Infinity",
+            "2026-11-20",
+            "2026-11",
+            "2026 11 20",
+            "2026.11.20",
+            "20261120T101010Z",
+            "2026-11-20 (BC)",
+            "epoch",
+            "NULL",
+            "12 ",
+            "1_000",
+            "٣",
+            "0x10",
+            "__HIVE_DEFAULT_PARTITION__",
+            "",
+            "7d",
+            "2026-11-20 10_20",
+        ];
+        for name in as_value {
+            assert!(checked_trace_name(name).starts_with("t_"), "{name:?}");
+        }
+        for name in ["boot", "2026-11-20-boot", "5_machines", "null2", "t_5", "info", "v1.5"] {
+            assert_eq!(checked_trace_name(name), name);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn safe_names_stay_safe(name in any::<String>()) {
+            let safe = safe_name(&name);
+            prop_assert!(!safe.contains(|c: char| c.is_control() || SPECIAL.contains(c)));
+            prop_assert!(!safe.ends_with(['.', ' ']) && safe.len() <= MAX_NAME_BYTES + 9);
+            if safe.len() <= MAX_NAME_BYTES {
+                prop_assert_eq!(safe_name(&safe), safe);
+            }
+        }
+
+        #[test]
+        fn dataset_names_are_unique_ignoring_case(names in prop::collection::vec("[aAb/~]{0,3}", 0..12)) {
+            let providers: Vec<_> = (0u32..).zip(&names).map(|(i, n)| (Some(guid(i % 3)), Some(n.as_str()))).collect();
+            let mut folded: Vec<_> = dataset_names(&providers).iter().map(|n| fold_case(n)).collect();
+            folded.sort();
+            folded.dedup();
+            prop_assert_eq!(folded.len(), names.len());
+        }
+    }
+}

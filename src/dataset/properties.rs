@@ -1,0 +1,269 @@
+//! How each column of a table is laid out in its Parquet files, decided from the schema alone.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use parquet::basic::{Encoding, Type as PhysicalType, ZstdLevel};
+use parquet::file::metadata::{KeyValue, SortingColumn};
+use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesBuilder, WriterPropertiesPtr};
+use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
+
+use crate::error::{Error, ErrorKind, Result};
+
+/// Columns that rise from row to row: stored as differences, without trying a dictionary first.
+const RISING: [&str; 4] = ["timestamp", "timestamp_ns", "seq", "ticks"];
+
+/// Columns with minimum and maximum per page, for readers that prune within a row group.
+const PAGE_STATISTICS: [&str; 3] = ["timestamp", "timestamp_ns", "seq"];
+
+/// The order of rows, claimed in the footer where the table has both.
+const SORT_KEY: [&str; 2] = ["timestamp_ns", "seq"];
+
+/// From this many leaf columns a table counts as wide: most columns of most row groups are NULL, and every page costs.
+const WIDE: usize = 200;
+
+/// Rows per page of a table that is not wide: 16 pages in a full row group.
+const PAGE_ROWS: usize = 1 << 16;
+
+/// Rows per page of a wide table, i.e. as many as its row group has; long values still end a page at 1 MiB.
+const WIDE_PAGE_ROWS: usize = 1 << 30;
+
+/// The program that the footer names. The form `<application> version <version>` is what parquet-java parses before it
+/// trusts the statistics of text columns.
+const CREATED_BY: &str = concat!("etl2parquet version ", env!("CARGO_PKG_VERSION"));
+
+/// The codec of every page (`--compression`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Compression {
+    /// Zstandard with a level from 1 to 22.
+    Zstd(i32),
+    /// Snappy.
+    Snappy,
+    /// LZ4 without framing (`LZ4_RAW`).
+    Lz4,
+    /// None.
+    None,
+}
+
+impl Default for Compression {
+    fn default() -> Self {
+        Compression::Zstd(3)
+    }
+}
+
+impl Compression {
+    fn codec(self) -> Result<parquet::basic::Compression> {
+        Ok(match self {
+            Compression::Zstd(level) => parquet::basic::Compression::ZSTD(
+                ZstdLevel::try_new(level).map_err(|_| unknown_compression(&self.to_string()))?,
+            ),
+            Compression::Snappy => parquet::basic::Compression::SNAPPY,
+            Compression::Lz4 => parquet::basic::Compression::LZ4_RAW,
+            Compression::None => parquet::basic::Compression::UNCOMPRESSED,
+        })
+    }
+}
+
+impl fmt::Display for Compression {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Compression::Zstd(level) => write!(f, "zstd({level})"),
+            Compression::Snappy => f.write_str("snappy"),
+            Compression::Lz4 => f.write_str("lz4"),
+            Compression::None => f.write_str("none"),
+        }
+    }
+}
+
+impl FromStr for Compression {
+    type Err = Error;
+
+    /// Accepts `zstd`, `zstd(N)` with N from 1 to 22, `snappy`, `lz4` and `none`.
+    fn from_str(text: &str) -> Result<Self> {
+        let level = || text.strip_prefix("zstd(")?.strip_suffix(')')?.parse().ok();
+        Ok(match text {
+            "zstd" => Compression::default(),
+            "snappy" => Compression::Snappy,
+            "lz4" => Compression::Lz4,
+            "none" => Compression::None,
+            _ => match level() {
+                Some(level @ 1..=22) => Compression::Zstd(level),
+                _ => return Err(unknown_compression(text)),
+            },
+        })
+    }
+}
+
+fn unknown_compression(text: &str) -> Error {
+    Error::new(ErrorKind::Usage, format!("unknown compression {text:?}"))
+        .with_hint("one of zstd, zstd(1) to zstd(22), snappy, lz4, none")
+}
+
+/// The choices of the user that shape the files of a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EncodeOptions {
+    /// The codec of every page.
+    pub compression: Compression,
+    /// A file ends before the row group that would take it past this many bytes; its footer comes on top.
+    pub max_file_size: u64,
+}
+
+impl Default for EncodeOptions {
+    fn default() -> Self {
+        EncodeOptions { compression: Compression::default(), max_file_size: 512 << 20 }
+    }
+}
+
+/// The writer's settings for a table; `metadata` becomes the key-value metadata of the footer, in the order given.
+///
+/// Every column gets an encoding that its physical type supports (parquet 60 panics when a global encoding meets a type
+/// without it). Nothing that varies between two runs over the same input may be among `metadata`.
+///
+/// # Errors
+/// [`ErrorKind::Usage`] for a compression level that does not exist.
+pub fn writer_properties(
+    schema: &SchemaDescriptor,
+    metadata: &[(String, String)],
+    options: &EncodeOptions,
+) -> Result<WriterPropertiesPtr> {
+    let wide = schema.num_columns() >= WIDE;
+    let pairs = metadata.iter().map(|(k, v)| KeyValue::new(k.clone(), v.clone())).collect::<Vec<_>>();
+    let base = WriterProperties::builder()
+        .set_created_by(CREATED_BY.to_owned())
+        .set_compression(options.compression.codec()?)
+        .set_statistics_enabled(EnabledStatistics::Chunk)
+        .set_offset_index_disabled(false)
+        .set_data_page_row_count_limit(if wide { WIDE_PAGE_ROWS } else { PAGE_ROWS })
+        .set_sorting_columns(sorting_columns(schema))
+        .set_key_value_metadata((!pairs.is_empty()).then_some(pairs));
+    let builder = schema.columns().iter().fold(base, |builder, leaf| set_column(builder, leaf));
+    Ok(Arc::new(builder.build()))
+}
+
+/// The settings of one leaf.
+fn set_column(builder: WriterPropertiesBuilder, leaf: &ColumnDescriptor) -> WriterPropertiesBuilder {
+    let path = leaf.path();
+    let top_level = |names: &[&str]| matches!(path.parts(), [name] if names.contains(&name.as_str()));
+    let (encoding, dictionary) = encoding_of(leaf.physical_type(), top_level(&RISING));
+    let builder =
+        builder.set_column_encoding(path.clone(), encoding).set_column_dictionary_enabled(path.clone(), dictionary);
+    if top_level(&PAGE_STATISTICS) {
+        builder.set_column_statistics_enabled(path.clone(), EnabledStatistics::Page)
+    } else {
+        builder
+    }
+}
+
+/// The encoding of a column, or, with a dictionary, of what follows once the dictionary is full.
+///
+/// Read back by DuckDB, pyarrow and both of Spark's Parquet readers, for all logical types of `docs/dataset.md`.
+fn encoding_of(physical: PhysicalType, rising: bool) -> (Encoding, bool) {
+    match physical {
+        PhysicalType::INT32 | PhysicalType::INT64 => (Encoding::DELTA_BINARY_PACKED, !rising),
+        PhysicalType::BYTE_ARRAY => (Encoding::DELTA_LENGTH_BYTE_ARRAY, true),
+        PhysicalType::BOOLEAN => (Encoding::PLAIN, false),
+        PhysicalType::FLOAT | PhysicalType::DOUBLE | PhysicalType::FIXED_LEN_BYTE_ARRAY | PhysicalType::INT96 => {
+            (Encoding::PLAIN, true)
+        }
+    }
+}
+
+/// The sort key as leaf positions, if the table has it.
+fn sorting_columns(schema: &SchemaDescriptor) -> Option<Vec<SortingColumn>> {
+    let position = |name: &&str| {
+        let at = schema.columns().iter().position(|leaf| matches!(leaf.path().parts(), [part] if part == name))?;
+        Some(SortingColumn { column_idx: i32::try_from(at).ok()?, descending: false, nulls_first: false })
+    };
+    SORT_KEY.iter().map(position).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow_schema::{DataType, Field, Fields, Schema, TimeUnit};
+    use parquet::arrow::ArrowSchemaConverter;
+    use parquet::schema::types::ColumnPath;
+
+    use super::*;
+
+    fn descriptor(fields: Vec<Field>) -> SchemaDescriptor {
+        ArrowSchemaConverter::new().convert(&Schema::new(fields)).unwrap()
+    }
+
+    fn path(parts: &[&str]) -> ColumnPath {
+        ColumnPath::new(parts.iter().map(|&p| p.to_owned()).collect())
+    }
+
+    #[test]
+    fn every_leaf_gets_the_encoding_of_its_type() {
+        let list = |item| DataType::List(Arc::new(Field::new("element", item, true)));
+        let item = DataType::Struct(Fields::from(vec![
+            Field::new("type", DataType::UInt16, false),
+            Field::new("seq", DataType::Int64, false),
+            Field::new("data", DataType::Binary, true),
+        ]));
+        let schema = descriptor(vec![
+            Field::new("timestamp", DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into())), false),
+            Field::new("timestamp_ns", DataType::Int64, false),
+            Field::new("seq", DataType::Int64, false),
+            Field::new("ticks", DataType::Int64, true),
+            Field::new("flag", DataType::Boolean, true),
+            Field::new("f", DataType::Float64, true),
+            Field::new("text", DataType::Utf8, true),
+            Field::new("guid", DataType::FixedSizeBinary(16), true),
+            Field::new("stack", list(DataType::UInt64), true),
+            Field::new("extended", list(item), true),
+        ]);
+        let properties = writer_properties(&schema, &[], &EncodeOptions::default()).unwrap();
+        let t = |parts: &[&str], encoding, dictionary, statistics| {
+            let path = path(parts);
+            let found = (
+                properties.encoding(&path),
+                properties.dictionary_enabled(&path),
+                properties.statistics_enabled(&path),
+            );
+            assert_eq!(found, (Some(encoding), dictionary, statistics), "{parts:?}");
+        };
+        use EnabledStatistics::{Chunk, Page};
+        t(&["timestamp"], Encoding::DELTA_BINARY_PACKED, false, Page);
+        t(&["timestamp_ns"], Encoding::DELTA_BINARY_PACKED, false, Page);
+        t(&["seq"], Encoding::DELTA_BINARY_PACKED, false, Page);
+        t(&["ticks"], Encoding::DELTA_BINARY_PACKED, false, Chunk);
+        t(&["flag"], Encoding::PLAIN, false, Chunk);
+        t(&["f"], Encoding::PLAIN, true, Chunk);
+        t(&["text"], Encoding::DELTA_LENGTH_BYTE_ARRAY, true, Chunk);
+        t(&["guid"], Encoding::PLAIN, true, Chunk);
+        t(&["stack", "list", "element"], Encoding::DELTA_BINARY_PACKED, true, Chunk);
+        t(&["extended", "list", "element", "type"], Encoding::DELTA_BINARY_PACKED, true, Chunk);
+        t(&["extended", "list", "element", "seq"], Encoding::DELTA_BINARY_PACKED, true, Chunk);
+        t(&["extended", "list", "element", "data"], Encoding::DELTA_LENGTH_BYTE_ARRAY, true, Chunk);
+        assert!(!properties.offset_index_disabled());
+        let order: Vec<_> = properties.sorting_columns().unwrap().iter().map(|s| s.column_idx).collect();
+        assert_eq!(order, [1, 2]);
+    }
+
+    #[test]
+    fn a_table_without_the_sort_key_claims_no_order() {
+        let schema = descriptor(vec![Field::new("timestamp_ns", DataType::Int64, false)]);
+        let properties = writer_properties(&schema, &[], &EncodeOptions::default()).unwrap();
+        assert_eq!(properties.sorting_columns(), None);
+    }
+
+    #[test]
+    fn compression_names_are_those_of_the_command_line() {
+        let t = |text: &str, expected| assert_eq!(text.parse::<Compression>().ok(), expected, "{text}");
+        t("zstd", Some(Compression::Zstd(3)));
+        t("zstd(1)", Some(Compression::Zstd(1)));
+        t("zstd(22)", Some(Compression::Zstd(22)));
+        t("snappy", Some(Compression::Snappy));
+        t("lz4", Some(Compression::Lz4));
+        t("none", Some(Compression::None));
+        for wrong in ["", "zstd(0)", "zstd(23)", "zstd(3", "gzip", "ZSTD"] {
+            t(wrong, None);
+        }
+        for compression in [Compression::Zstd(7), Compression::Snappy, Compression::Lz4, Compression::None] {
+            t(&compression.to_string(), Some(compression));
+            assert!(compression.codec().is_ok());
+        }
+    }
+}

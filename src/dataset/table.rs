@@ -1,0 +1,319 @@
+//! One table on its way to disk: row groups come in any order and from any thread, files grow in row-group order.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use arrow_schema::SchemaRef;
+use parquet::arrow::ArrowSchemaConverter;
+use parquet::errors::ParquetError;
+use parquet::file::properties::WriterPropertiesPtr;
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::types::TypePtr;
+
+use super::STAGED_SUFFIX;
+use super::encode::{EncodedGroup, Encoder, RowGroup};
+use super::failure::{internal, output_error, write_error};
+use super::manifest::FileEntry;
+use super::properties::{EncodeOptions, writer_properties};
+use super::sink::Sink;
+use crate::error::{Error, ErrorKind, Result};
+use crate::guid::Guid;
+
+/// How the files of a table are called, and whether there may be several.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FileRule {
+    /// `part-00000.parquet` and so on, a new one when the last is full; none at all for a table without rows.
+    Parts,
+    /// `<name>.parquet`, exactly one, also for a table without rows.
+    Single(String),
+}
+
+/// What a table is.
+#[derive(Clone, Debug)]
+pub struct TableSpec {
+    /// The folder below `trace=<name>`, `/`-separated: `events/<dataset>` or `sidecar`.
+    pub folder: String,
+    /// How its files are called.
+    pub files: FileRule,
+    /// Its columns.
+    pub schema: SchemaRef,
+    /// The key-value metadata of every footer, in this order; nothing in it may vary between runs.
+    pub metadata: Vec<(String, String)>,
+    /// The provider, for the manifest.
+    pub provider_id: Option<Guid>,
+    /// The provider's name, for the manifest.
+    pub provider_name: Option<String>,
+}
+
+/// Writes one table. Shared between threads: [`TableWriter::encode`] does the work anywhere, [`TableWriter::append`]
+/// puts the results in order.
+///
+/// A file is created when its first row group is written, is called `….parquet.tmp`, and holds no descriptor while
+/// nothing is being written to it.
+pub struct TableWriter {
+    root: PathBuf,
+    spec: TableSpec,
+    file_schema: TypePtr,
+    properties: WriterPropertiesPtr,
+    max_file_size: u64,
+    encoder: Encoder,
+    queue: Mutex<Queue>,
+}
+
+/// Row groups between being encoded and being written.
+struct Queue {
+    /// The ordinal that is written next.
+    next: u64,
+    waiting: BTreeMap<u64, EncodedGroup>,
+    files: Files,
+}
+
+/// The files of a table, and who has them.
+enum Files {
+    /// Nobody: the next thread that brings a row group may write.
+    Idle(Written),
+    /// A thread that is writing; it will look for further row groups when it is done.
+    Busy,
+    /// Nobody any more.
+    Failed,
+}
+
+/// The file being written and those before it.
+#[derive(Default)]
+struct Written {
+    open: Option<OpenFile>,
+    done: Vec<FileEntry>,
+}
+
+struct OpenFile {
+    /// Below `trace=<name>`, as in the manifest.
+    path: String,
+    /// Where it is now.
+    staged: PathBuf,
+    writer: SerializedFileWriter<Sink>,
+    bytes: u64,
+    time_range: Option<(i64, i64)>,
+}
+
+impl TableWriter {
+    /// A writer of the table below `staging` (see [`Staging::root`](super::publish::Staging::root)). Touches no file.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Usage`] for a compression level that does not exist, [`ErrorKind::Internal`] for a schema that
+    /// Parquet cannot express.
+    pub fn new(staging: &Path, spec: TableSpec, options: &EncodeOptions) -> Result<Self> {
+        let file_schema = ArrowSchemaConverter::new()
+            .convert(&spec.schema)
+            .map_err(|cause| internal(format!("no Parquet schema for {}", spec.folder)).caused_by(cause))?;
+        let properties = writer_properties(&file_schema, &spec.metadata, options)?;
+        let encoder =
+            Encoder::new(SchemaRef::clone(&spec.schema), &file_schema, WriterPropertiesPtr::clone(&properties))?;
+        Ok(TableWriter {
+            root: staging.to_owned(),
+            spec,
+            file_schema: file_schema.root_schema_ptr(),
+            properties,
+            max_file_size: options.max_file_size,
+            encoder,
+            queue: Mutex::new(Queue { next: 0, waiting: BTreeMap::new(), files: Files::Idle(Written::default()) }),
+        })
+    }
+
+    /// The table's columns.
+    pub fn schema(&self) -> &SchemaRef {
+        &self.spec.schema
+    }
+
+    /// Encodes a row group, one column after another.
+    ///
+    /// # Errors
+    /// Those of [`RowGroup::column`]; [`ErrorKind::Internal`] for a column that does not fit the schema.
+    pub fn encode(&self, group: &dyn RowGroup) -> Result<EncodedGroup> {
+        self.encoder.encode(group)
+    }
+
+    /// Encodes a row group with its columns side by side on the current rayon pool; the bytes are those of
+    /// [`TableWriter::encode`]. For the case that there is only one row group to work on.
+    ///
+    /// # Errors
+    /// As [`TableWriter::encode`].
+    pub fn encode_parallel(&self, group: &dyn RowGroup) -> Result<EncodedGroup> {
+        self.encoder.encode_parallel(group)
+    }
+
+    /// Takes the row group number `ordinal`, counted from 0 without gaps, and writes it as soon as all before it are
+    /// written. A group without rows only takes its number.
+    ///
+    /// Never waits for another thread's writing: a group whose turn has not come stays in memory, and whoever completes
+    /// the one before it writes it.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Output`] when the file cannot be written, by this call or an earlier one; [`ErrorKind::Internal`] for
+    /// an ordinal that was there before.
+    pub fn append(&self, ordinal: u64, group: EncodedGroup) -> Result<()> {
+        let mut queue = self.queue();
+        if ordinal < queue.next || queue.waiting.insert(ordinal, group).is_some() {
+            return Err(internal(format!("row group {ordinal} of {} came twice", self.spec.folder)));
+        }
+        loop {
+            let (mut written, group) = match queue.take_turn() {
+                Turn::Write(written, group) => (written, group),
+                Turn::Wait => return Ok(()),
+                Turn::Failed => return Err(self.failed_before()),
+            };
+            drop(queue);
+            let outcome = self.write(&mut written, group);
+            queue = self.queue();
+            queue.files = if outcome.is_ok() { Files::Idle(written) } else { Files::Failed };
+            outcome?;
+        }
+    }
+
+    /// Closes the last file and lists all of them, in order.
+    ///
+    /// # Errors
+    /// As [`TableWriter::append`]; [`ErrorKind::Internal`] when an ordinal is missing.
+    pub fn finish(self) -> Result<Vec<FileEntry>> {
+        let (next, left, files) = {
+            let mut queue = self.queue();
+            (queue.next, queue.waiting.len(), std::mem::replace(&mut queue.files, Files::Busy))
+        };
+        let Files::Idle(mut written) = files else { return Err(self.failed_before()) };
+        if left > 0 {
+            return Err(internal(format!("row group {next} of {} never came, {left} wait for it", self.spec.folder)));
+        }
+        if written.open.is_none() && written.done.is_empty() && self.spec.files != FileRule::Parts {
+            written.open = Some(self.open(0)?);
+        }
+        self.close(&mut written)?;
+        Ok(written.done)
+    }
+
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        // Nothing that can panic runs while the queue is locked; a poisoned one is whole.
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn failed_before(&self) -> Error {
+        Error::new(ErrorKind::Output, format!("writing {} has failed before", self.spec.folder))
+    }
+
+    /// Puts a row group into the file it belongs to; sizes alone decide which.
+    fn write(&self, written: &mut Written, group: EncodedGroup) -> Result<()> {
+        if group.rows() == 0 {
+            return Ok(());
+        }
+        let full = |file: &OpenFile| file.bytes.saturating_add(group.bytes()) > self.max_file_size;
+        if self.spec.files == FileRule::Parts && written.open.as_ref().is_some_and(full) {
+            self.close(written)?;
+        }
+        let number = written.done.len();
+        let file = match &mut written.open {
+            Some(file) => file,
+            closed @ None => closed.insert(self.open(number)?),
+        };
+        file.bytes += group.bytes();
+        file.time_range = merged(file.time_range, group.time_range);
+        file.write(group).map_err(|cause| write_error(&file.staged, cause))
+    }
+
+    /// Creates the file with this number.
+    fn open(&self, number: usize) -> Result<OpenFile> {
+        let folder = &self.spec.folder;
+        let path = match &self.spec.files {
+            FileRule::Parts => format!("{folder}/part-{number:05}.parquet"),
+            FileRule::Single(name) => format!("{folder}/{name}.parquet"),
+        };
+        let staged = self.root.join(format!("{path}{STAGED_SUFFIX}"));
+        let within = staged.parent().unwrap_or(&self.root);
+        std::fs::create_dir_all(within).map_err(|cause| output_error("create the folder", within, cause))?;
+        let sink = Sink::create(staged.clone()).map_err(|cause| output_error("create the file", &staged, cause))?;
+        let properties = WriterPropertiesPtr::clone(&self.properties);
+        let writer = SerializedFileWriter::new(sink, TypePtr::clone(&self.file_schema), properties)
+            .map_err(|cause| write_error(&staged, cause))?;
+        Ok(OpenFile { path, staged, writer, bytes: 0, time_range: None })
+    }
+
+    /// Writes the footer of the open file, if there is one, and lists it.
+    fn close(&self, written: &mut Written) -> Result<()> {
+        let Some(file) = written.open.take() else { return Ok(()) };
+        let staged = file.staged.clone();
+        written.done.push(self.entry(file).map_err(|cause| write_error(&staged, cause))?);
+        Ok(())
+    }
+
+    fn entry(&self, mut file: OpenFile) -> Result<FileEntry, ParquetError> {
+        let footer = file.writer.finish()?;
+        let (bytes, sha256) = file.writer.inner().identity();
+        Ok(FileEntry {
+            path: file.path,
+            provider_id: self.spec.provider_id,
+            provider_name: self.spec.provider_name.clone(),
+            rows: u64::try_from(footer.file_metadata().num_rows()).unwrap_or_default(),
+            bytes,
+            sha256,
+            min_timestamp_ns: file.time_range.map(|(min, _)| min),
+            max_timestamp_ns: file.time_range.map(|(_, max)| max),
+        })
+    }
+}
+
+impl fmt::Debug for TableWriter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TableWriter").field("root", &self.root).field("spec", &self.spec).finish_non_exhaustive()
+    }
+}
+
+/// What a thread with a row group at hand finds.
+enum Turn {
+    /// The files are its own until it gives them back; this is the row group to write.
+    Write(Written, EncodedGroup),
+    /// Another thread writes, or the next row group has not come yet.
+    Wait,
+    /// Writing failed before.
+    Failed,
+}
+
+impl Queue {
+    fn take_turn(&mut self) -> Turn {
+        match &self.files {
+            Files::Idle(_) if self.waiting.contains_key(&self.next) => {}
+            Files::Idle(_) | Files::Busy => return Turn::Wait,
+            Files::Failed => {
+                self.waiting.clear();
+                return Turn::Failed;
+            }
+        }
+        let taken = (std::mem::replace(&mut self.files, Files::Busy), self.waiting.remove(&self.next));
+        let (Files::Idle(written), Some(group)) = taken else { return Turn::Wait };
+        self.next += 1;
+        Turn::Write(written, group)
+    }
+}
+
+impl OpenFile {
+    /// Appends the row group and lets go of the file until the next one.
+    fn write(&mut self, group: EncodedGroup) -> Result<(), ParquetError> {
+        let mut row_group = self.writer.next_row_group()?;
+        for chunk in group.chunks {
+            chunk.append_to_row_group(&mut row_group)?;
+        }
+        row_group.close()?;
+        self.writer.flush()?;
+        self.writer.inner_mut().release();
+        Ok(())
+    }
+}
+
+/// The range that covers both.
+fn merged(a: Option<(i64, i64)>, b: Option<(i64, i64)>) -> Option<(i64, i64)> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some((a.0.min(b.0), a.1.max(b.1))),
+        (a, b) => a.or(b),
+    }
+}
+
+#[cfg(test)]
+mod tests;
