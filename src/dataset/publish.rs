@@ -70,6 +70,7 @@ impl Staging {
             return Err(internal(format!("{name:?} is not a safe trace name")));
         }
         let folder = out.join(format!(".etl2parquet-{name}"));
+        fs::create_dir_all(out).map_err(|cause| output_error("create the folder", out, cause))?;
         let lock = lock(&folder)?;
         let staging = Staging { out: out.to_owned(), name: name.to_owned(), folder, _lock: lock };
         staging.repair()?;
@@ -217,10 +218,15 @@ fn is_there(target: &Path) -> Error {
 fn lock(folder: &Path) -> Result<File> {
     let path = folder.join("lock");
     for _ in 0..LOCK_ATTEMPTS {
-        fs::create_dir_all(folder).map_err(|cause| output_error("create the folder", folder, cause))?;
+        match fs::create_dir(folder) {
+            Err(cause) if cause.kind() != io::ErrorKind::AlreadyExists => {
+                return Err(output_error("create the folder", folder, cause));
+            }
+            _ => {}
+        }
         let file = match File::options().create(true).truncate(false).write(true).open(&path) {
             Ok(file) => file,
-            // Removed by a run that ended just now.
+            // The folder has just been removed by a run that ended.
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => continue,
             Err(cause) => return Err(output_error("create the lock file", &path, cause)),
         };
