@@ -11,6 +11,7 @@
 
 pub mod encode;
 mod failure;
+mod file_schema;
 pub mod manifest;
 pub mod names;
 pub mod properties;
@@ -22,6 +23,7 @@ pub mod table;
 const STAGED_SUFFIX: &str = ".tmp";
 
 pub use encode::{EncodedGroup, RowGroup};
+pub use file_schema::UUID_EXTENSION;
 pub use manifest::{FileEntry, Manifest};
 pub use properties::{Compression, EncodeOptions};
 pub use publish::{IfExists, Staging};

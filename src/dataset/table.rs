@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use arrow_schema::SchemaRef;
-use parquet::arrow::ArrowSchemaConverter;
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterPropertiesPtr;
 use parquet::file::writer::SerializedFileWriter;
@@ -15,6 +14,7 @@ use parquet::schema::types::TypePtr;
 use super::STAGED_SUFFIX;
 use super::encode::{EncodedGroup, Encoder, RowGroup};
 use super::failure::{internal, output_error, write_error};
+use super::file_schema::file_schema;
 use super::manifest::FileEntry;
 use super::properties::{EncodeOptions, writer_properties};
 use super::sink::Sink;
@@ -104,8 +104,7 @@ impl TableWriter {
     /// [`ErrorKind::Usage`] for a compression level that does not exist, [`ErrorKind::Internal`] for a schema that
     /// Parquet cannot express.
     pub fn new(staging: &Path, spec: TableSpec, options: &EncodeOptions) -> Result<Self> {
-        let file_schema = ArrowSchemaConverter::new()
-            .convert(&spec.schema)
+        let file_schema = file_schema(&spec.schema)
             .map_err(|cause| internal(format!("no Parquet schema for {}", spec.folder)).caused_by(cause))?;
         let properties = writer_properties(&file_schema, &spec.metadata, options)?;
         let encoder =

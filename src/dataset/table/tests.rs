@@ -4,11 +4,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use arrow_array::builder::{ListBuilder, UInt64Builder};
 use arrow_array::{
-    ArrayRef, BinaryArray, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray, StructArray,
-    TimestampMicrosecondArray, UInt16Array, UInt64Array, new_null_array,
+    ArrayRef, BinaryArray, BooleanArray, FixedSizeBinaryArray, Float64Array, Int64Array, RecordBatch, StringArray,
+    StructArray, TimestampMicrosecondArray, UInt16Array, UInt64Array, new_null_array,
 };
 use arrow_schema::{DataType, Field, Fields, Schema, TimeUnit};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::basic::LogicalType;
 use parquet::file::metadata::{PageIndexPolicy, ParquetMetaData, ParquetMetaDataReader};
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
@@ -298,6 +299,23 @@ fn a_table_without_rows_has_a_file_only_if_its_name_is_fixed() {
     assert_eq!((entries.len(), entries[0].rows, entries[0].min_timestamp_ns), (1, 0, None));
     assert_eq!(entries[0].path, "events/Some-Provider/issues.parquet");
     assert_eq!(row_count(folder.path(), &entries[0]), 0);
+}
+
+#[test]
+fn a_uuid_column_is_written_as_such() {
+    let folder = tempfile::tempdir().unwrap();
+    let metadata = [("ARROW:extension:name".to_owned(), "arrow.uuid".to_owned())].into();
+    let field = Field::new("id", DataType::FixedSizeBinary(16), true).with_metadata(metadata);
+    let uuids = TableSpec { schema: Arc::new(Schema::new(vec![field])), ..spec(FileRule::Parts) };
+    let table = TableWriter::new(folder.path(), uuids, &EncodeOptions::default()).unwrap();
+    let values = vec![Some([7u8; 16].as_slice()), None];
+    let column: ArrayRef =
+        Arc::new(FixedSizeBinaryArray::try_from_sparse_iter_with_size(values.into_iter(), 16).unwrap());
+    table.append(0, table.encode(&Ready { rows: 2, columns: vec![Some(Arc::clone(&column))] }).unwrap()).unwrap();
+    let entries = table.finish().unwrap();
+    let footer = footer_of(folder.path(), &entries[0]);
+    assert_eq!(footer.file_metadata().schema_descr().column(0).logical_type_ref(), Some(&LogicalType::Uuid));
+    assert_eq!(rows_of(folder.path(), &entries[0])[0].column(0), &column);
 }
 
 #[test]
