@@ -1,0 +1,70 @@
+//! Makes traces on disk: the committed example, and inputs of any size for benches.
+//!
+//! ```text
+//! cargo run --release --example make_trace -- example examples/example.etl
+//! cargo run --release --example make_trace -- bulk big.etl EVENTS [PROVIDERS [CPUS [SEED [compressed]]]]
+//! ```
+
+#[path = "../../tests/synth/mod.rs"]
+mod synth;
+
+mod recording;
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::process::ExitCode;
+
+use synth::{Trace, bulk};
+
+const USAGE: &str = "usage: make_trace example FILE
+       make_trace bulk FILE EVENTS [PROVIDERS [CPUS [SEED [compressed]]]]
+Defaults: 8 providers, 8 CPUs, seed 1, not compressed.";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let Some((file, trace)) = wanted(&arguments) else {
+        eprintln!("{USAGE}");
+        return ExitCode::from(2);
+    };
+    match save(&trace, file) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{file}: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The file to write and the trace for it; `None` when the arguments make no sense.
+fn wanted<'a>(arguments: &[&'a str]) -> Option<(&'a str, Trace)> {
+    match *arguments {
+        ["example", file] => Some((file, recording::example())),
+        ["bulk", file, events, ref rest @ ..] => Some((file, bulk_trace(events, rest)?)),
+        _ => None,
+    }
+}
+
+fn bulk_trace(events: &str, rest: &[&str]) -> Option<Trace> {
+    let (numbers, compressed) = match rest {
+        [numbers @ .., "compressed"] => (numbers, true),
+        numbers => (numbers, false),
+    };
+    let mut values = [8, 8, 1];
+    if numbers.len() > values.len() {
+        return None;
+    }
+    for (value, text) in values.iter_mut().zip(numbers) {
+        *value = text.parse().ok()?;
+    }
+    let [providers, cpus, seed] = values;
+    let (providers, cpus) = (u32::try_from(providers).ok()?, u16::try_from(cpus).ok()?);
+    let positive = providers > 0 && cpus > 0;
+    positive.then_some(bulk(events.parse().ok()?, providers, cpus, seed).compressed(compressed).trace())
+}
+
+fn save(trace: &Trace, path: &str) -> io::Result<()> {
+    let mut file = BufWriter::new(File::create(path)?);
+    trace.write(&mut file)?;
+    file.flush()
+}
