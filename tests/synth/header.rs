@@ -181,9 +181,9 @@ impl Header {
     }
 }
 
-/// Hook 0050: partition type, offset of the QPC from the root partition's, partition and parent.
+/// Hook 0050, version 0: partition type, offset of the QPC from the root partition's, partition and parent.
 pub fn partition_info(time: i64, kind: u32, qpc_offset: i64, partition: Guid, parent: Guid) -> Kernel {
-    let body = payload().u16(1).u16(0).u32(kind).i64(qpc_offset).guid(partition).guid(parent);
+    let body = payload().u16(0).u16(0).u32(kind).i64(qpc_offset).guid(partition).guid(parent);
     system64(0x0050, time).payload(body)
 }
 
