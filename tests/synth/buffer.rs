@@ -150,7 +150,7 @@ impl Buffer {
     /// Appends events.
     #[must_use]
     pub fn events<E: OnDisk>(self, events: impl IntoIterator<Item = E>) -> Self {
-        events.into_iter().fold(self, |buffer, event| buffer.event(event))
+        events.into_iter().fold(self, Buffer::event)
     }
 
     /// Appends an event's bytes.
@@ -225,7 +225,8 @@ impl Buffer {
 
     fn head(&self, stride: usize, filled: usize) -> Vec<u8> {
         let offset = self.offset.unwrap_or_else(|| len32(filled));
-        let processor = self.alignment.map_or(self.cpu, |alignment| u16::from_le_bytes([self.cpu as u8, alignment]));
+        let processor =
+            self.alignment.map_or(self.cpu, |alignment| u16::from_le_bytes([self.cpu.to_le_bytes()[0], alignment]));
         let flags = self.flags
             | if self.alignment.is_none() { flag::PROC_INDEX } else { 0 }
             | if self.compressed { flag::COMPRESSED } else { 0 };

@@ -68,12 +68,12 @@ impl Bulk {
         let mut cpu = 0;
         let mut threads = vec![0_u32; usize::from(self.cpus)];
         for _ in 0..self.events {
-            time += 1 + random.below(400) as i64;
-            if random.below(8) == 0 {
-                cpu = random.below(self.cpus.into()) as u16;
+            time += 1 + i64::from(random.below(400_u32));
+            if random.below(8_u8) == 0 {
+                cpu = random.below(self.cpus);
             }
             let thread = &mut threads[usize::from(cpu)];
-            match random.below(16) {
+            match random.below(16_u8) {
                 0..6 => session.log(cpu, time, context_switch(time, thread, &mut random)),
                 6..8 => session.log(cpu, time, sample(time, *thread, &mut random)),
                 8..10 => session.log(cpu, time, disk_io(time, *thread, &mut random)),
@@ -87,9 +87,9 @@ impl Bulk {
 
 /// CSwitch, version 4.
 fn context_switch(time: i64, running: &mut u32, random: &mut Random) -> Kernel {
-    let next = 4 * random.below32(600);
+    let next = 4 * random.below(600);
     let old = std::mem::replace(running, next);
-    let states = payload().i8(8).i8(9).u8(1).i8(0).i8(6).i8(1).i8(5).i8(2).u32(random.below32(50)).u32(0);
+    let states = payload().i8(8).i8(9).u8(1).i8(0).i8(6).i8(1).i8(5).i8(2).u32(random.below(50)).u32(0);
     perfinfo64(0x0524, time).version(4).payload(payload().u32(next).u32(old).bytes(&states.0))
 }
 
@@ -101,25 +101,25 @@ fn sample(time: i64, thread: u32, random: &mut Random) -> Kernel {
 
 /// DiskIo read or write, version 3.
 fn disk_io(time: i64, thread: u32, random: &mut Random) -> Kernel {
-    let request = payload().u32(0).u32(0x0006_0043).u32(0x1000 << random.below(5)).u32(0);
+    let request = payload().u32(0).u32(0x0006_0043).u32(0x1000 << random.below(5_u8)).u32(0);
     let place = request.u64(0x1000 * random.below(1 << 24)).u64(0xFFFF_C000_0000_0000 + 0x40 * random.below(4096));
     let irp = place.u64(0xFFFF_D000_0000_0000 + 0x100 * random.below(64)).u64(500 + random.below(90_000));
-    perfinfo64(0x010A + random.below(2) as u16, time).version(3).payload(irp.u32(thread))
+    perfinfo64(0x010A + random.below(2_u16), time).version(3).payload(irp.u32(thread))
 }
 
 /// Thread start, version 3 without a name.
 fn thread_start(time: i64, thread: u32, random: &mut Random) -> Kernel {
     let stack = 0xFFFF_F580_0000_0000 + 0x8000 * random.below(1 << 16);
-    let ids = payload().u32(thread / 8).u32(4 * random.below32(600));
+    let ids = payload().u32(thread / 8).u32(4 * random.below(600));
     let stacks = ids.u64(stack + 0x8000).u64(stack + 0x2000).u64(0x7F_0010_0000).u64(0x7F_000F_8000);
     let rest = stacks.u64(0xFF).u64(0x7FFB_1234_5670).u64(0x7F_0020_0000).u32(0).u8(8).u8(5).u8(2).u8(0);
     system64(0x0501, time).version(3).tid(thread).pid(thread / 8).payload(rest)
 }
 
 fn provider_event(providers: u32, schemas: &[Vec<u8>], time: i64, thread: u32, random: &mut Random) -> Event {
-    let provider = random.below32(providers);
-    let id = random.below(3) as u16 + 1;
-    let base = if provider % 2 == 0 {
+    let provider = random.below(providers);
+    let id = random.below(3_u16) + 1;
+    let base = if provider.is_multiple_of(2) {
         event64(provider_guid(provider), id, 0, time).task(0xFFFE - id).payload(manifest_payload(id, random))
     } else {
         let names: Vec<u8> = traits(&format!("Synth.Bulk.{provider}")).into();
@@ -138,7 +138,7 @@ pub fn provider_guid(n: u32) -> Guid {
 
 /// Request(UnicodeString Url, UInt32 Status, UInt64 Bytes), Queue(UInt32 Length, Double Seconds), Done(GUID Request).
 fn manifest_payload(id: u16, random: &mut Random) -> Vec<u8> {
-    let number = random.below32(1000);
+    let number = random.below(1000);
     match id {
         1 => {
             payload().wstr(&format!("/items/{}", number % 50)).u32(200 + 204 * (number & 1)).u64(random.below(1 << 20))
@@ -152,31 +152,31 @@ fn manifest_payload(id: u16, random: &mut Random) -> Vec<u8> {
 /// The manifest of an even provider.
 pub fn manifest(n: u32) -> String {
     let guid = format!("{n:08x}-5b1c-4b0e-9d3a-0123456789ab");
-    let events = [("Request", 1), ("Queue", 2), ("Done", 3)];
-    let tasks: String =
-        events.iter().map(|(name, id)| format!("<task name=\"{name}\" value=\"{}\"/>", 0xFFFE - id)).collect();
-    let events: String = events
-        .iter()
-        .map(|(name, id)| {
-            format!(
-                "<event value=\"{id}\" version=\"0\" level=\"win:Informational\" symbol=\"{name}\" task=\"{name}\" \
-                 keywords=\"All\" template=\"{name}Args\"/>"
-            )
-        })
-        .collect();
+    let kinds = [("Request", 1), ("Queue", 2), ("Done", 3)];
+    let task = |(name, id)| format!("<task name=\"{name}\" value=\"{}\"/>", 0xFFFE - id);
+    let event = |(name, id)| {
+        format!(
+            "<event value=\"{id}\" version=\"0\" level=\"win:Informational\" symbol=\"{name}\" task=\"{name}\" \
+             keywords=\"All\" template=\"{name}Args\"/>"
+        )
+    };
+    let (tasks, events) = (kinds.map(task).concat(), kinds.map(event).concat());
     format!(
         "<instrumentationManifest xmlns=\"http://schemas.microsoft.com/win/2004/08/events\"><instrumentation><events>\
          <provider name=\"Synth-Bulk-{n}\" guid=\"{{{guid}}}\" resourceFileName=\"bulk.dll\" \
          messageFileName=\"bulk.dll\" symbol=\"SynthBulk{n}\">\
-         <keywords><keyword name=\"All\" mask=\"0x1\"/></keywords><tasks>{tasks}</tasks><templates>\
-         <template tid=\"RequestArgs\"><data name=\"Url\" inType=\"win:UnicodeString\"/>\
-         <data name=\"Status\" inType=\"win:UInt32\"/><data name=\"Bytes\" inType=\"win:UInt64\"/></template>\
-         <template tid=\"QueueArgs\"><data name=\"Length\" inType=\"win:UInt32\"/>\
-         <data name=\"Seconds\" inType=\"win:Double\"/></template>\
-         <template tid=\"DoneArgs\"><data name=\"RequestId\" inType=\"win:GUID\"/></template>\
-         </templates><events>{events}</events></provider></events></instrumentation></instrumentationManifest>"
+         <keywords><keyword name=\"All\" mask=\"0x1\"/></keywords><tasks>{tasks}</tasks>\
+         <templates>{TEMPLATES}</templates><events>{events}</events>\
+         </provider></events></instrumentation></instrumentationManifest>"
     )
 }
+
+/// Of [`manifest_payload`].
+const TEMPLATES: &str = "<template tid=\"RequestArgs\"><data name=\"Url\" inType=\"win:UnicodeString\"/>\
+    <data name=\"Status\" inType=\"win:UInt32\"/><data name=\"Bytes\" inType=\"win:UInt64\"/></template>\
+    <template tid=\"QueueArgs\"><data name=\"Length\" inType=\"win:UInt32\"/>\
+    <data name=\"Seconds\" inType=\"win:Double\"/></template>\
+    <template tid=\"DoneArgs\"><data name=\"RequestId\" inType=\"win:GUID\"/></template>";
 
 /// Sale(UTF-16 item, u32 count, f64 price, u16[] sizes, struct where {u8 aisle, hex32 shelf}).
 fn tracelogging_schema(provider: u32) -> Schema {
@@ -189,8 +189,8 @@ fn tracelogging_schema(provider: u32) -> Schema {
 }
 
 fn tracelogging_payload(random: &mut Random) -> Vec<u8> {
-    let item = random.below32(40);
-    let sizes = random.below(4) as u16;
+    let item = random.below(40);
+    let sizes = random.below(4_u16);
     let start = payload().wstr(&format!("item {item}")).u32(1 + item % 7).f64(f64::from(item) * 0.25).u16(sizes);
     (0..sizes).fold(start, |sizes, size| sizes.u16(10 * size)).u8(3).u32(0x100 + item).into()
 }

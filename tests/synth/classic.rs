@@ -1,6 +1,6 @@
 //! Classic events with a class GUID of their own: FULL and INSTANCE headers.
 
-use super::payload::{Guid, OnDisk, Payload, guid, len16, payload};
+use super::payload::{Guid, OnDisk, Payload, guid, halves, len16, payload};
 
 /// Class of the loss notices that a real-time session synthesises.
 pub const RT_LOST_EVENT: Guid = guid("6a399ae0-4bc6-4de9-870b-3657f8947e7e");
@@ -93,8 +93,7 @@ impl Classic {
     /// The u64 that replaces the two CPU times in private sessions.
     #[must_use]
     pub fn processor_time(mut self, ticks: u64) -> Self {
-        self.kernel_time = ticks as u32;
-        self.user_time = (ticks >> 32) as u32;
+        (self.kernel_time, self.user_time) = halves(ticks);
         self
     }
 

@@ -28,7 +28,7 @@ pub fn overwrite(bytes: &mut [u8], at: usize, with: &[u8]) {
 /// Replaces `length` bytes by noise that depends on the seed only.
 pub fn noise(bytes: &mut [u8], at: usize, length: usize, seed: u64) {
     let mut random = Random::new(seed);
-    bytes[at..at + length].fill_with(|| random.below(256) as u8);
+    bytes[at..at + length].fill_with(|| random.next().to_le_bytes()[0]);
 }
 
 /// Flips one bit.

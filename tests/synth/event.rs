@@ -1,7 +1,7 @@
 //! Events with an EVENT_HEADER: manifest providers, TraceLogging, EventSource.
 
 use super::items::Item;
-use super::payload::{Guid, OnDisk, len16, payload};
+use super::payload::{Guid, OnDisk, halves, len16, payload};
 
 /// An event of header type 12 or 13.
 #[derive(Clone, Debug)]
@@ -90,8 +90,7 @@ impl Event {
     #[must_use]
     pub fn private_session(mut self, processor_time: u64) -> Self {
         self.flags |= 0x0002;
-        self.kernel_time = processor_time as u32;
-        self.user_time = (processor_time >> 32) as u32;
+        (self.kernel_time, self.user_time) = halves(processor_time);
         self
     }
 

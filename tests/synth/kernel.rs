@@ -15,6 +15,7 @@ enum Form {
 
 /// An event of header type 01 to 04, 10 or 11.
 #[derive(Clone, Debug)]
+#[allow(clippy::struct_field_names, reason = "KernelTime is the format's name")]
 pub struct Kernel {
     form: Form,
     kind: u8,
@@ -91,8 +92,8 @@ impl Kernel {
     /// too, the two lie in the order of the calls: their order on disk is not documented.
     #[must_use]
     pub fn pmc(mut self, counters: &[u64]) -> Self {
-        assert!(counters.len() < 8, "the extension flags count up to 7 counters");
-        self.extension |= counters.len() as u8;
+        let count = u8::try_from(counters.len()).ok().filter(|&count| count < 8);
+        self.extension |= count.expect("the extension flags count up to 7 counters");
         self.extra = counters.iter().fold(self.extra, |extra, &counter| extra.u64(counter));
         self
     }

@@ -8,12 +8,9 @@
 //! they were added. Every value that is not set has the default documented at its field. Times are raw clock ticks; with
 //! the default header, tick [`T0`] is midnight of 2025-01-01 UTC and one tick is 100 ns.
 
-#![allow(
-    dead_code,
-    unused_imports,
-    unreachable_pub,
-    reason = "each test crate that includes this module uses a part of it"
-)]
+#![allow(dead_code, unused_imports, unreachable_pub, reason = "each crate that includes this module uses a part of it")]
+#![allow(clippy::doc_markdown, reason = "the names of the format stand in nearly every sentence")]
+#![allow(clippy::must_use_candidate, reason = "nobody outside of tests can call these functions")]
 
 /// Generates chained setters of the same name as their fields.
 macro_rules! setters {

@@ -37,6 +37,12 @@ pub fn len32(length: usize) -> u32 {
     u32::try_from(length).expect("the format has 32 bits for this length")
 }
 
+/// The low and the high half.
+pub fn halves(value: u64) -> (u32, u32) {
+    let half = |value| u32::try_from(value).expect("half of 64 bits");
+    (half(value & 0xFFFF_FFFF), half(value >> 32))
+}
+
 /// Something with bytes of its own in a trace: an event, without the alignment padding behind it.
 pub trait OnDisk {
     fn on_disk(&self) -> Vec<u8>;

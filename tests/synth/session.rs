@@ -95,12 +95,7 @@ impl Random {
     }
 
     /// A number below `limit`, which is not 0.
-    pub fn below(&mut self, limit: u64) -> u64 {
-        self.next() % limit
-    }
-
-    /// A 32-bit number below `limit`.
-    pub fn below32(&mut self, limit: u32) -> u32 {
-        self.below(limit.into()) as u32
+    pub fn below<T: TryFrom<u64> + Into<u64>>(&mut self, limit: T) -> T {
+        T::try_from(self.next() % limit.into()).unwrap_or_else(|_| unreachable!("the limit has this type"))
     }
 }

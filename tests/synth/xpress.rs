@@ -12,16 +12,13 @@ pub fn compress(input: &[u8]) -> Vec<u8> {
     let mut latest = vec![None; 1 << HASH_BITS];
     let mut at = 0;
     while at < input.len() {
-        match find(input, at, &mut latest) {
-            Some((distance, length)) => {
-                out.copy(distance, length);
-                (at + 1..at + length).for_each(|passed| _ = remember(input, passed, &mut latest));
-                at += length;
-            }
-            None => {
-                out.literal(input[at]);
-                at += 1;
-            }
+        if let Some((distance, length)) = find(input, at, &mut latest) {
+            out.copy(distance, length);
+            (at + 1..at + length).for_each(|passed| _ = remember(input, passed, &mut latest));
+            at += length;
+        } else {
+            out.literal(input[at]);
+            at += 1;
         }
     }
     out.finish()
@@ -83,12 +80,11 @@ impl Output {
 
     /// Two matches share a byte of nibbles, the first takes the low one.
     fn nibble(&mut self, value: u8) {
-        match self.half_byte.take() {
-            Some(at) => self.bytes[at] |= value << 4,
-            None => {
-                self.half_byte = Some(self.bytes.len());
-                self.bytes.push(value);
-            }
+        if let Some(at) = self.half_byte.take() {
+            self.bytes[at] |= value << 4;
+        } else {
+            self.half_byte = Some(self.bytes.len());
+            self.bytes.push(value);
         }
     }
 
@@ -103,11 +99,10 @@ impl Output {
         }
     }
 
-    /// Unused flags are ones.
+    /// Unused flags are ones; the word is there even if all of it is unused.
     fn finish(mut self) -> Vec<u8> {
-        let unused = 32 - self.flag_count;
-        let ones = (1_u64 << unused) - 1;
-        self.write_flags((u64::from(self.flags) << unused | ones) as u32);
+        let shifted = self.flags.checked_shl(32 - self.flag_count).unwrap_or(0);
+        self.write_flags(shifted | u32::MAX >> self.flag_count);
         self.bytes
     }
 

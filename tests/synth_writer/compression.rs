@@ -48,13 +48,12 @@ impl Reader<'_> {
     }
 
     fn long_length(&mut self) -> usize {
-        let nibble = match self.half_byte.take() {
-            Some(byte) => byte >> 4,
-            None => {
-                let [byte] = self.take();
-                self.half_byte = Some(byte);
-                byte & 15
-            }
+        let nibble = if let Some(byte) = self.half_byte.take() {
+            byte >> 4
+        } else {
+            let [byte] = self.take();
+            self.half_byte = Some(byte);
+            byte & 15
         };
         match nibble {
             15 => match u8::from_le_bytes(self.take()) {
@@ -129,7 +128,7 @@ fn distances_end_with_the_window() {
 fn anything_comes_back() {
     let mut random = Random::new(1);
     for length in (0..300).chain([4095, 70_000]) {
-        let range = 1 + random.below(20);
-        round_trip(&(0..length).map(|_| random.below(range) as u8).collect::<Vec<u8>>());
+        let range = 1 + random.below(20_u8);
+        round_trip(&(0..length).map(|_| random.below(range)).collect::<Vec<u8>>());
     }
 }
