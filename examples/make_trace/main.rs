@@ -8,7 +8,10 @@
 #[path = "../../tests/synth/mod.rs"]
 mod synth;
 
+mod apps;
+mod kernel;
 mod recording;
+mod scenes;
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -39,10 +42,19 @@ fn main() -> ExitCode {
 /// The file to write and the trace for it; `None` when the arguments make no sense.
 fn wanted<'a>(arguments: &[&'a str]) -> Option<(&'a str, Trace)> {
     match *arguments {
-        ["example", file] => Some((file, recording::example())),
+        ["example", file] => Some((file, example())),
         ["bulk", file, events, ref rest @ ..] => Some((file, bulk_trace(events, rest)?)),
         _ => None,
     }
+}
+
+/// The example; what it holds goes to standard output, as the rows of its description.
+fn example() -> Trace {
+    let recording = scenes::record();
+    for (kind, count) in recording.contents() {
+        println!("| {kind} | {count} |");
+    }
+    recording.trace()
 }
 
 fn bulk_trace(events: &str, rest: &[&str]) -> Option<Trace> {
