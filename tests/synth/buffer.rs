@@ -92,7 +92,7 @@ pub fn buffer(size: usize) -> Buffer {
 
 impl Buffer {
     setters! {
-        cpu: u16, logger: u16, sequence: i64, flags: u16, kind: u16, time: i64, clock: u64, state: u32,
+        size: usize, cpu: u16, logger: u16, sequence: i64, flags: u16, kind: u16, time: i64, clock: u64, state: u32,
         reference: [u8; 16], padding: u8, tail: u8,
     }
 

@@ -28,7 +28,7 @@ impl Trace {
         self
     }
 
-    /// Changes the header buffer (flags, processor form, padding).
+    /// Changes the header buffer (flags, processor form, padding, a size that differs from the header event's).
     #[must_use]
     pub fn header_buffer(mut self, change: impl FnOnce(Buffer) -> Buffer) -> Self {
         self.first = change(self.first);
