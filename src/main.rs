@@ -1,1 +1,3 @@
+//! The `etl2parquet` program.
+
 fn main() {}
