@@ -1,0 +1,112 @@
+"""What the program does when it is disturbed: signals, a closed pipe, a folder it may not write to."""
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+import unittest
+
+import support
+
+# Long enough to be met half-way on any machine.
+EVENTS = 1_300_000
+
+POLL_S = 0.002
+
+
+class Disturbed(unittest.TestCase):
+    def setUp(self):
+        self.trace = support.synthetic(EVENTS)[0]
+        self.folder = support.temporary_folder("disturbed")
+        self.out = os.path.join(self.folder, "out")
+
+    def converting(self):
+        """A conversion that has begun to write."""
+        process = support.start("convert", self.trace, "-o", self.out, "--threads", "1")
+        self.addCleanup(process.kill)
+        end = time.monotonic() + support.TIMEOUT_S
+        while not (os.path.isdir(self.out) and os.listdir(self.out)):
+            self.assertIsNone(process.poll(), f"ended before it wrote anything: {process.returncode}")
+            self.assertLess(time.monotonic(), end, "nothing was written")
+            time.sleep(POLL_S)
+        self.assertFalse(self.published(), "published before it could be disturbed")
+        return process
+
+    def published(self):
+        return os.path.isdir(self.out) and [name for name in os.listdir(self.out) if name.startswith("trace=")]
+
+    def interrupted(self, number):
+        process = self.converting()
+        process.send_signal(number)
+        _, errors = process.communicate(timeout=support.TIMEOUT_S)
+        self.assertEqual(process.returncode, 128 + number, errors)
+        self.assertEqual(support.files_below(self.folder), [])
+        self.assertFalse(os.path.isdir(self.out) and os.listdir(self.out))
+
+    def test_sigint_leaves_nothing(self):
+        self.interrupted(signal.SIGINT)
+
+    def test_sigterm_leaves_nothing(self):
+        self.interrupted(signal.SIGTERM)
+
+    def test_a_killed_run_can_be_run_again(self):
+        process = self.converting()
+        process.kill()
+        process.communicate(timeout=support.TIMEOUT_S)
+        self.assertEqual(process.returncode, -signal.SIGKILL)
+        self.assertFalse(self.published())
+        support.convert([self.trace], self.out)
+        self.assertEqual(os.listdir(self.out), [f"trace=synthetic_{EVENTS}"])
+        rows = support.manifest(os.path.join(self.out, f"trace=synthetic_{EVENTS}"))["events"]["written"]
+        self.assertEqual(rows, EVENTS + 1)
+
+
+class Refused(unittest.TestCase):
+    def setUp(self):
+        self.folder = support.temporary_folder("refused")
+
+    def test_a_closed_pipe_is_no_error(self):
+        reader, writer = os.pipe()
+        os.close(reader)
+        try:
+            result = support.run("inspect", "--json", support.EXAMPLE, stdout=writer)
+        finally:
+            os.close(writer)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+
+    def test_head_gets_its_line(self):
+        command = f'"{support.BINARY}" inspect --json "{support.EXAMPLE}" | head -1; exit "${{PIPESTATUS[0]}}"'
+        result = subprocess.run(
+            ["bash", "-c", command], env=support.environment(), capture_output=True, text=True, timeout=support.TIMEOUT_S
+        )
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertEqual(len(result.stdout.splitlines()), 1)
+
+    @unittest.skipIf(hasattr(os, "geteuid") and os.geteuid() == 0, "root may write to any folder")
+    def test_a_read_only_folder(self):
+        os.chmod(self.folder, 0o555)
+        self.addCleanup(os.chmod, self.folder, 0o755)
+        self.output_fails(os.path.join(self.folder, "out"))
+
+    def test_a_file_where_the_folder_should_be(self):
+        blocker = os.path.join(self.folder, "file")
+        with open(blocker, "w", encoding="utf-8"):
+            pass
+        self.output_fails(os.path.join(blocker, "out"))
+
+    def output_fails(self, out):
+        result = support.run("convert", support.EXAMPLE, "-o", out)
+        self.assertEqual(result.returncode, 6, result.stderr)
+        self.assertIn(out, result.stderr)
+
+    def test_two_inputs_of_one_name(self):
+        inputs = [os.path.join(self.folder, side, "same.etl") for side in ("left", "right")]
+        for path in inputs:
+            os.mkdir(os.path.dirname(path))
+            shutil.copyfile(support.EXAMPLE, path)
+        out = os.path.join(self.folder, "out")
+        result = support.run("convert", *inputs, "-o", out)
+        self.assertEqual(result.returncode, 2, result.stderr)
+        self.assertIn("same", result.stderr)
+        self.assertFalse(os.path.exists(out))

@@ -1,0 +1,81 @@
+"""Every trace of the corpus, held against what an independent reader counted in it."""
+
+import concurrent.futures
+import os
+import subprocess
+import unittest
+
+import support
+
+# Conversions and checks at a time.
+WORKERS = 2
+
+# Traces whose events must decode, with the share of rows that must. The rest is held to its counts, times and bytes.
+MIN_OK = {
+    "perfview-primitive-types.etl": 0.95,
+    "ebpfwin-ebpforwindows.etl": 0.95,
+    "etlparser-AMSITrace.etl": 0.95,
+    "etlparser-lxcore_kernel.etl": 0.95,
+    "s4-WindowsUpdate.20251008.etl": 0.95,
+}
+
+# Traces with values that another reader decoded, and the share of them that must be found.
+MIN_SAME = {"perfview-primitive-types.etl": 0.98}
+
+
+def stem(name):
+    return name.removesuffix(".etl")
+
+
+def checker(folder, script, *arguments):
+    command = [support.python(), support.tool(folder, script), *arguments]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=support.TIMEOUT_S)
+    return "" if done.returncode == 0 else f"{script}: exit {done.returncode}\n{done.stdout}"
+
+
+def check(folder, name, out):
+    """Converts one trace and returns what is wrong with the result, empty when nothing is."""
+    support.convert([os.path.join(folder, name)], out, "--raw", "always", "--threads", "1")
+    dataset = os.path.join(out, f"trace={stem(name)}")
+    facts = os.path.join(folder, "expected.json")
+    min_ok = str(MIN_OK.get(name, 0))
+    findings = checker(folder, "check_dataset.py", dataset, facts, name, "--min-ok", min_ok, "--payloads")
+    if name in MIN_SAME:
+        baseline = os.path.join(folder, f"{stem(name)}.baseline.txt")
+        findings += checker(folder, "compare_traceevent.py", dataset, baseline, "--min", str(MIN_SAME[name]))
+    return findings
+
+
+class Corpus(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = support.corpus_or_skip()
+        out = support.temporary_folder("corpus")
+        cls.pool = concurrent.futures.ThreadPoolExecutor(WORKERS)
+        cls.addClassCleanup(cls.pool.shutdown, cancel_futures=True)
+        cls.checks = {
+            trace["name"]: cls.pool.submit(check, folder, trace["name"], out)
+            for trace in support.expected_traces(folder)
+        }
+
+    def test_the_named_traces_are_there(self):
+        self.assertLessEqual(MIN_OK.keys() | MIN_SAME.keys(), self.checks.keys())
+
+
+def add_tests():
+    """One test per trace, so that each is counted and named."""
+    try:
+        folder = support.corpus()
+    except AssertionError:
+        return  # The class' set-up says so.
+    for trace in support.expected_traces(folder) if folder else []:
+
+        def test(self, name=trace["name"]):
+            findings = self.checks[name].result()
+            self.assertEqual(findings, "", f"\n{findings}")
+
+        readable = "".join(c if c.isalnum() else "_" for c in stem(trace["name"]))
+        setattr(Corpus, f"test_trace_{readable}", test)
+
+
+add_tests()

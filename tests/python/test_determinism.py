@@ -1,0 +1,53 @@
+"""The same input gives the same bytes, whatever runs beside it."""
+
+import os
+import unittest
+
+import support
+
+# More rows than one row group holds, so that a cut lies inside.
+SYNTHETIC_EVENTS = 1_300_000
+
+CORPUS_TRACE = "perfview-net.4.5.2.x64.etl"
+
+# The first one is what the others are compared with. 384 MiB is the smallest budget that is accepted.
+FLAGS = [
+    ("--threads", "1"),
+    ("--threads", "2"),
+    ("--threads", "3"),
+    ("--threads", "8"),
+    ("--threads", "2", "--memory", "384MiB"),
+    ("--threads", "2", "--memory", "4GiB"),
+]
+
+
+class Determinism(unittest.TestCase):
+    def hold(self, trace):
+        name = os.path.splitext(os.path.basename(trace))[0]
+        first = None
+        for flags in FLAGS:
+            out = support.convert([trace], support.temporary_folder("determinism"), *flags)
+            dataset = os.path.join(out, f"trace={name}")
+            if first is None:
+                first = dataset
+                self.assertTrue(support.files_below(first))
+                continue
+            with self.subTest(flags=" ".join(flags)):
+                manifest = os.path.join("sidecar", "manifest.json")
+                changed = [path for path in support.differing_files(first, dataset) if path != manifest]
+                self.assertEqual(changed, [])
+                self.assertEqual(self.stable(first), self.stable(dataset))
+
+    @staticmethod
+    def stable(dataset):
+        """The manifest without the one part that may vary from run to run."""
+        return {key: value for key, value in support.manifest(dataset).items() if key != "run"}
+
+    def test_example(self):
+        self.hold(support.EXAMPLE)
+
+    def test_synthetic(self):
+        self.hold(support.synthetic(SYNTHETIC_EVENTS)[0])
+
+    def test_corpus(self):
+        self.hold(os.path.join(support.corpus_or_skip(), CORPUS_TRACE))

@@ -1,0 +1,204 @@
+"""DuckDB and Spark read every provider table as they find it, and see the same in it."""
+
+import functools
+import os
+import shutil
+import subprocess
+import unittest
+
+import duckdb
+
+import etl_writer
+import support
+
+CORPUS_TRACES = ["sawbuck-process_data_64_v2.etl", "tx-HTTP_Server.etl"]
+
+
+def literal(text):
+    """A SQL string."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def quoted(name):
+    """A SQL identifier."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def one_row(query):
+    """The answer of DuckDB to a query that has one row."""
+    return duckdb.connect().execute(query).fetchone()
+
+
+def duckdb_counts(source):
+    """Rows and, per column, values that are not NULL; `source` is the arguments of `read_parquet`."""
+    names = [row[0] for row in duckdb.connect().execute(f"describe from read_parquet({source})").fetchall()]
+    names = [name for name in names if name != "trace"]
+    counts = ", ".join(["count(*)", *(f"count({quoted(name)})" for name in names)])
+    rows, *values = one_row(f"select {counts} from read_parquet({source})")
+    return rows, dict(zip(names, values))
+
+
+@functools.cache
+def java_problem():
+    """Why Spark cannot run here, or None."""
+    java = os.path.join(os.environ["JAVA_HOME"], "bin", "java") if os.environ.get("JAVA_HOME") else "java"
+    if shutil.which(java) is None:
+        return "no Java: Spark 4 needs version 17 or 21"
+    text = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
+    version = text.split('"')[1] if '"' in text else "unknown"
+    major = version.split(".")[0]
+    return None if major.isdigit() and int(major) >= 17 else f"Java {version}: Spark 4 needs version 17 or 21"
+
+
+@functools.cache
+def spark():
+    """One local session for all tests, without network and user interface."""
+    problem = java_problem()
+    if problem:
+        if os.environ.get("ETL2PARQUET_REQUIRE_SPARK") == "1":
+            raise AssertionError(f"{problem}, and ETL2PARQUET_REQUIRE_SPARK is 1")
+        raise unittest.SkipTest(problem)
+    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+    from pyspark.sql import SparkSession
+
+    settings = {
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.memory": "1g",
+        "spark.local.dir": support.temporary_root(),
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.warehouse.dir": os.path.join(support.temporary_root(), "warehouse"),
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+    }
+    builder = SparkSession.builder.master("local[2]").appName("etl2parquet")
+    for key, value in settings.items():
+        builder = builder.config(key, value)
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    unittest.addModuleCleanup(session.stop)
+    return session
+
+
+def spark_counts(frame):
+    """Rows and, per column, values that are not NULL."""
+    from pyspark.sql import functions
+
+    names = [name for name in frame.columns if name != "trace"]
+    values = [functions.count(frame["`" + name.replace("`", "``") + "`"]) for name in names]
+    rows, *counts = frame.select(functions.count(functions.lit(1)), *values).first()
+    return rows, dict(zip(names, counts))
+
+
+class Engines(unittest.TestCase):
+    """Each table of two traces, then the tables that both have together."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.sets = {"example": cls.example_twice()}
+        folder = support.corpus()
+        if folder:
+            out = support.temporary_folder("engines-corpus")
+            cls.sets["corpus"] = support.convert([os.path.join(folder, name) for name in CORPUS_TRACES], out)
+
+    @staticmethod
+    def example_twice():
+        copies = support.temporary_folder("engines-inputs")
+        inputs = [shutil.copyfile(support.EXAMPLE, os.path.join(copies, name)) for name in ("first.etl", "second.etl")]
+        return support.convert(inputs, support.temporary_folder("engines-example"))
+
+    def traces(self, out):
+        """The two trace folders of a dataset."""
+        names = sorted(name for name in os.listdir(out) if name.startswith("trace="))
+        self.assertEqual(len(names), 2, names)
+        return [os.path.join(out, name) for name in names]
+
+    def each_table(self):
+        """Each provider table: folder, rows by the manifest."""
+        for out in self.sets.values():
+            for trace in self.traces(out):
+                for table, rows in support.tables(trace).items():
+                    yield os.path.join(trace, "events", table), rows
+
+    def each_common_table(self):
+        """Each provider that both traces of a dataset have: dataset, provider folder, rows of both by the manifests."""
+        for out in self.sets.values():
+            first, second = (support.tables(trace) for trace in self.traces(out))
+            common = sorted(first.keys() & second.keys())
+            self.assertTrue(common, f"no provider in common: {sorted(first)} and {sorted(second)}")
+            for table in common:
+                yield out, table, first[table] + second[table]
+
+    def test_duckdb_reads_every_table(self):
+        for folder, rows in self.each_table():
+            with self.subTest(table=folder):
+                self.assertEqual(duckdb_counts(literal(f"{folder}/*.parquet"))[0], rows)
+
+    def test_duckdb_reads_traces_together(self):
+        for out, table, rows in self.each_common_table():
+            with self.subTest(table=table):
+                pattern = literal(f"{out}/trace=*/events/{table}/*.parquet")
+                source = f"{pattern}, hive_partitioning = true, union_by_name = true"
+                self.assertEqual(duckdb_counts(source)[0], rows)
+                self.assertEqual(one_row(f"select count(distinct trace) from read_parquet({source})"), (2,))
+
+    def test_spark_reads_every_table(self):
+        session = spark()
+        for folder, rows in self.each_table():
+            with self.subTest(table=folder):
+                counts = spark_counts(session.read.parquet(folder))
+                self.assertEqual(counts[0], rows)
+                self.assertEqual(counts, duckdb_counts(literal(f"{folder}/*.parquet")))
+
+    def test_spark_reads_traces_together(self):
+        session = spark()
+        for out, table, rows in self.each_common_table():
+            with self.subTest(table=table):
+                reader = session.read.option("basePath", out).option("mergeSchema", "true")
+                frame = reader.parquet(f"{out}/trace=*/events/{table}")
+                pattern = literal(f"{out}/trace=*/events/{table}/*.parquet")
+                together = f"{pattern}, hive_partitioning = true, union_by_name = true"
+                counts = spark_counts(frame)
+                self.assertEqual(counts[0], rows)
+                self.assertEqual(counts, duckdb_counts(together))
+                self.assertEqual(frame.select("trace").distinct().count(), 2)
+
+    def test_the_views_answer(self):
+        """`views.sql` runs in DuckDB as it stands, and `all_events` sees every row."""
+        for out in self.sets.values():
+            for trace in self.traces(out):
+                with self.subTest(trace=trace):
+                    connection = duckdb.connect()
+                    with open(os.path.join(trace, "sidecar", "views.sql"), encoding="utf-8") as file:
+                        text = file.read()
+                    here = os.getcwd()
+                    try:
+                        os.chdir(trace)
+                        connection.execute(text)
+                        rows = connection.execute("select count(*) from all_events").fetchone()[0]
+                    finally:
+                        os.chdir(here)
+                    self.assertEqual(rows, sum(support.tables(trace).values()))
+
+
+class Values(unittest.TestCase):
+    """What was written into a synthetic trace is what a query finds."""
+
+    EVENTS = 100_000
+
+    def test_every_number_is_found_in_its_place(self):
+        trace, total = support.synthetic(self.EVENTS)
+        out = support.convert([trace], support.temporary_folder("values"))
+        table = f"{out}/trace=synthetic_{self.EVENTS}/events/{etl_writer.PROVIDER}/*.parquet"
+        source = f"read_parquet({literal(table)})"
+        tick_ns = 1_000_000_000 // etl_writer.FREQUENCY * etl_writer.TICKS_PER_EVENT
+        start_ns = (etl_writer.START_FILETIME - 116_444_736_000_000_000) * 100
+        query = f"""select count(*), sum(value), count(*) filter (seq = value + 1),
+                           count(*) filter (timestamp_ns = {start_ns} + (value + 1) * {tick_ns}),
+                           count(*) filter (cpu = value % {etl_writer.CPUS}),
+                           count(*) filter (event_name = {literal(etl_writer.EVENT)}),
+                           count(*) filter (decode_source = 'tracelogging' and decode_status = 'ok')
+                    from {source}"""
+        n = self.EVENTS
+        self.assertEqual(one_row(query), (n, total, n, n, n, n, n))
