@@ -102,6 +102,11 @@ def convert(inputs, out, *flags):
     return out
 
 
+def dataset(out, trace):
+    """The folder that a trace was converted to."""
+    return os.path.join(out, f"trace={os.path.splitext(os.path.basename(trace))[0]}")
+
+
 def manifest(trace_folder):
     """The commit record of a converted trace."""
     with open(os.path.join(trace_folder, "sidecar", "manifest.json"), encoding="utf-8") as file:
@@ -124,15 +129,18 @@ def files_below(folder):
     return sorted(os.path.relpath(path, folder) for path in paths if os.path.isfile(path))
 
 
-def differing_files(left, right):
-    """Relative paths that are not byte-identical in two folders, or are in one only."""
+def differences(left, right):
+    """What differs between two conversions of one trace, apart from the manifest's one part that may: `run`."""
     ours, theirs = set(files_below(left)), set(files_below(right))
+    record = os.path.join("sidecar", "manifest.json")
     changed = {
         path
-        for path in ours & theirs
+        for path in (ours & theirs) - {record}
         if not filecmp.cmp(os.path.join(left, path), os.path.join(right, path), shallow=False)
     }
-    return sorted((ours ^ theirs) | changed)
+    first, second = manifest(left), manifest(right)
+    keys = {key for key in first.keys() | second.keys() if key != "run" and first.get(key) != second.get(key)}
+    return sorted((ours ^ theirs) | changed) + sorted(f"{record}: {key}" for key in keys)
 
 
 def python():
@@ -142,8 +150,8 @@ def python():
 
 @functools.cache
 def synthetic(events):
-    """A synthetic trace of so many numbered events, written once per run of the checks: its path and their sum."""
-    import etl_writer
-
+    """The path of a synthetic trace of so many events, written once per run of the checks."""
+    maker = os.path.join(os.path.dirname(BINARY), "examples", "make_trace")
     path = os.path.join(temporary_folder("synthetic"), f"synthetic_{events}.etl")
-    return path, etl_writer.write_trace(path, events)
+    subprocess.run([maker, "bulk", path, str(events)], check=True, stdin=subprocess.DEVNULL, timeout=TIMEOUT_S)
+    return path

@@ -36,7 +36,7 @@ def checker(folder, script, *arguments):
 def check(folder, name, out):
     """Converts one trace and returns what is wrong with the result, empty when nothing is."""
     support.convert([os.path.join(folder, name)], out, "--raw", "always", "--threads", "1")
-    dataset = os.path.join(out, f"trace={stem(name)}")
+    dataset = support.dataset(out, name)
     facts = os.path.join(folder, "expected.json")
     min_ok = str(MIN_OK.get(name, 0))
     findings = checker(folder, "check_dataset.py", dataset, facts, name, "--min-ok", min_ok, "--payloads")

@@ -8,7 +8,6 @@ import unittest
 
 import duckdb
 
-import etl_writer
 import support
 
 CORPUS_TRACES = ["sawbuck-process_data_64_v2.etl", "tx-HTTP_Server.etl"]
@@ -180,25 +179,3 @@ class Engines(unittest.TestCase):
                     finally:
                         os.chdir(here)
                     self.assertEqual(rows, sum(support.tables(trace).values()))
-
-
-class Values(unittest.TestCase):
-    """What was written into a synthetic trace is what a query finds."""
-
-    EVENTS = 100_000
-
-    def test_every_number_is_found_in_its_place(self):
-        trace, total = support.synthetic(self.EVENTS)
-        out = support.convert([trace], support.temporary_folder("values"))
-        table = f"{out}/trace=synthetic_{self.EVENTS}/events/{etl_writer.PROVIDER}/*.parquet"
-        source = f"read_parquet({literal(table)})"
-        tick_ns = 1_000_000_000 // etl_writer.FREQUENCY * etl_writer.TICKS_PER_EVENT
-        start_ns = (etl_writer.START_FILETIME - 116_444_736_000_000_000) * 100
-        query = f"""select count(*), sum(value), count(*) filter (seq = value + 1),
-                           count(*) filter (timestamp_ns = {start_ns} + (value + 1) * {tick_ns}),
-                           count(*) filter (cpu = value % {etl_writer.CPUS}),
-                           count(*) filter (event_name = {literal(etl_writer.EVENT)}),
-                           count(*) filter (decode_source = 'tracelogging' and decode_status = 'ok')
-                    from {source}"""
-        n = self.EVENTS
-        self.assertEqual(one_row(query), (n, total, n, n, n, n, n))
