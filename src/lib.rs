@@ -4,8 +4,8 @@
 pub mod buffer;
 pub mod clock;
 pub mod convert;
-pub mod decode;
 pub mod dataset;
+pub mod decode;
 pub mod error;
 pub mod event;
 pub mod guid;

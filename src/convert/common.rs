@@ -1,5 +1,6 @@
 //! The columns that every provider table begins with, and those that only some header families have.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, Fields, TimeUnit};
@@ -60,10 +61,41 @@ use HeaderColumn::*;
 
 /// The columns of every provider table, in order.
 pub const COMMON: [HeaderColumn; 35] = [
-    Timestamp, TimestampNs, Seq, Ticks, TimeStatus, Cpu, ProcessId, ThreadId, EventId, EventVersion, Opcode, Level, Task,
-    Channel, Keywords, EventName, ActivityId, RelatedActivityId, KernelTimeNs, UserTimeNs, ProcessorTime, UserSid,
-    TerminalSessionId, ProcessStartKey, EventKey, ContainerId, Stack, StackMatchId, PmcCounters, Extended, Input, Shape,
-    DecodeSource, DecodeStatus, Payload,
+    Timestamp,
+    TimestampNs,
+    Seq,
+    Ticks,
+    TimeStatus,
+    Cpu,
+    ProcessId,
+    ThreadId,
+    EventId,
+    EventVersion,
+    Opcode,
+    Level,
+    Task,
+    Channel,
+    Keywords,
+    EventName,
+    ActivityId,
+    RelatedActivityId,
+    KernelTimeNs,
+    UserTimeNs,
+    ProcessorTime,
+    UserSid,
+    TerminalSessionId,
+    ProcessStartKey,
+    EventKey,
+    ContainerId,
+    Stack,
+    StackMatchId,
+    PmcCounters,
+    Extended,
+    Input,
+    Shape,
+    DecodeSource,
+    DecodeStatus,
+    Payload,
 ];
 
 /// What instance headers add to the table of their class.
@@ -143,8 +175,8 @@ impl HeaderColumn {
             TimeStatus | EventName | UserSid | ContainerId | DecodeSource | DecodeStatus | Message => DataType::Utf8,
             Opcode | Level | Channel => unsigned(1, options),
             Cpu | EventId | EventVersion | Task | Input => unsigned(2, options),
-            ProcessId | ThreadId | TerminalSessionId | Shape | InstanceId | ParentInstanceId | Sequence | ComponentId
-            | Number => unsigned(4, options),
+            ProcessId | ThreadId | TerminalSessionId | Shape | InstanceId | ParentInstanceId | Sequence
+            | ComponentId | Number => unsigned(4, options),
             ProcessorTime | ProcessStartKey | EventKey | StackMatchId => unsigned(8, options),
             ActivityId | RelatedActivityId | ParentGuid | MessageGuid => guid(options),
             Stack | PmcCounters => DataType::List(element(unsigned(8, options))),
@@ -195,7 +227,7 @@ fn time_unit(options: &TypeOptions) -> TimeUnit {
 
 fn with_uuid_type(field: Field) -> Field {
     let metadata = [("ARROW:extension:name", "arrow.uuid"), ("ARROW:extension:metadata", "")];
-    field.with_metadata(metadata.map(|(key, value)| (key.to_owned(), value.to_owned())).into())
+    field.with_metadata(HashMap::from(metadata.map(|(key, value)| (key.to_owned(), value.to_owned()))))
 }
 
 /// Names that no payload column may take: those of all header columns, and the partition column.

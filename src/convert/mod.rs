@@ -1,4 +1,7 @@
 //! Pass 2: slices of the order become rows, rows become row groups, row groups become files.
 
+pub mod common;
+pub mod job;
 pub mod order;
+pub mod rows;
 pub mod sparse;

@@ -2,7 +2,7 @@
 
 use std::mem::size_of;
 
-use super::sparse::{Sparse, SparseLists, Span};
+use super::sparse::{Span, Sparse, SparseLists};
 use crate::clock::TimeStatus;
 use crate::decode::Status;
 use crate::event::view::CpuTime;
@@ -221,9 +221,11 @@ impl Rows {
 
     fn push_known_item(&mut self, row: u32, item: Item<'_>) -> bool {
         let stored = match item.kind {
-            item_type::RELATED_ACTIVITY_ID => {
-                item.data.try_into().map(|id| self.related_activity_id.push_option(row, Some(Guid(id)).filter(|id| !id.is_zero()))).ok()
-            }
+            item_type::RELATED_ACTIVITY_ID => item
+                .data
+                .try_into()
+                .map(|id| self.related_activity_id.push_option(row, Some(Guid(id)).filter(|id| !id.is_zero())))
+                .ok(),
             item_type::SID => self.push_sid(row, item.data),
             item_type::TS_ID => number(item.data).map(|id| self.terminal_session_id.push(row, u32::from_le_bytes(id))),
             item_type::STACK_TRACE_32 => self.push_stack(row, item.data, 4),

@@ -28,6 +28,7 @@ mod walk;
 
 pub use builders::PayloadColumns;
 pub use columns::{Binding, Column, FieldRow, TableColumns, settle};
+pub use net::push_sid as append_sid;
 pub use plan::{Plan, pointer_size_mismatch};
 pub use settle::RenameReason;
 pub use types::{GuidType, TimestampType, TypeOptions, UnsignedType};

@@ -4,7 +4,8 @@ use super::items::Items;
 use super::walk::RawEvent;
 use crate::guid::Guid;
 use crate::layout::header::{
-    CompactHeader, EventHeader, FullHeader, HeaderKind, HookHeader, InstanceHeader, SystemHeader, TimedHeader, event_flags,
+    CompactHeader, EventHeader, FullHeader, HeaderKind, HookHeader, InstanceHeader, SystemHeader, TimedHeader,
+    event_flags,
 };
 
 /// What the file says about all of its events.

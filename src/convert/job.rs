@@ -1,0 +1,184 @@
+//! What to convert, how, and what came of it.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use crate::clock::ClockAnchor;
+use crate::dataset::manifest::{EventCounts, FileEntry};
+use crate::dataset::properties::Compression;
+use crate::dataset::publish::IfExists;
+use crate::decode::TypeOptions;
+use crate::plan::CatalogEntry;
+use crate::survey::FileSurvey;
+
+/// One recording: the files that become one trace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Job {
+    /// Name of the trace, without `trace=`.
+    pub name: String,
+    /// Its files, in the order given.
+    pub inputs: Vec<Input>,
+}
+
+/// One input file.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Input {
+    /// Where it lies.
+    pub path: PathBuf,
+    /// Its path relative to the input named by the user, with `/`.
+    pub source: String,
+}
+
+/// When the raw payload is written beside the decoded columns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RawPolicy {
+    /// Never, not even where nothing else represents it.
+    Never,
+    /// Where the columns do not represent all of it.
+    #[default]
+    Needed,
+    /// Always.
+    Always,
+}
+
+/// What the user chose. Everything but the last four fields decides what is written.
+#[derive(Clone, Debug)]
+pub struct ConvertOptions {
+    /// Folder that holds (or will hold) `trace=<name>`.
+    pub out: PathBuf,
+    /// What to do when the trace is there already.
+    pub if_exists: IfExists,
+    /// Column types.
+    pub types: TypeOptions,
+    /// What the clock hangs on.
+    pub anchor: ClockAnchor,
+    /// When raw payloads are written.
+    pub raw: RawPolicy,
+    /// Whether tables have every declared column, or those of the events present.
+    pub all_columns: bool,
+    /// The codec of every page.
+    pub compression: Compression,
+    /// Rows at which a row group is closed.
+    pub row_group_rows: u32,
+    /// Bytes at which a file is closed.
+    pub max_file_size: u64,
+    /// Gates that keep a trace from being published.
+    pub gates: Gates,
+    /// Threads.
+    pub threads: usize,
+    /// Budget in bytes for what is in memory.
+    pub memory: u64,
+    /// Whether closed local files are mapped.
+    pub map: bool,
+    /// Whether to stop before anything is written.
+    pub dry_run: bool,
+}
+
+/// What may not be the case for a trace to be published.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Gates {
+    /// More lost events than this.
+    pub max_loss: Option<MaxLoss>,
+    /// Any loss.
+    pub loss: bool,
+    /// Any disorder.
+    pub disorder: bool,
+    /// Any event that is not decoded whole.
+    pub undecoded: bool,
+    /// Any damage.
+    pub damage: bool,
+}
+
+/// How many events may be lost.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum MaxLoss {
+    /// So many.
+    Events(u64),
+    /// So many of a hundred that were written or lost.
+    Percent(f64),
+}
+
+/// What became of a job.
+#[derive(Debug)]
+pub enum Outcome {
+    /// The trace is there.
+    Published(Box<Report>),
+    /// The same trace was there already.
+    Skipped,
+    /// Nothing was written, as asked.
+    DryRun(Box<Report>),
+    /// A gate kept the trace from being published; says which and why.
+    Gated(Box<Report>, String),
+}
+
+/// What a conversion found and wrote.
+#[derive(Debug)]
+pub struct Report {
+    /// The folder of the trace.
+    pub folder: PathBuf,
+    /// The files, as surveyed.
+    pub files: Vec<FileSurvey>,
+    /// The event shapes.
+    pub catalog: Vec<CatalogEntry>,
+    /// Counts per shape.
+    pub shapes: Vec<ShapeCounts>,
+    /// Found, written, filtered, damaged.
+    pub events: EventCounts,
+    /// Rows per `<source>/<status>`.
+    pub decode: BTreeMap<String, u64>,
+    /// The files that were written.
+    pub written: Vec<FileEntry>,
+    /// Earliest and latest event, Unix nanoseconds.
+    pub time_range: Option<(i64, i64)>,
+}
+
+/// What pass 2 counted of one shape.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ShapeCounts {
+    /// Rows written.
+    pub rows: u64,
+    /// Those whose columns represent all of the payload.
+    pub ok_rows: u64,
+    /// Bytes of their payloads.
+    pub payload_bytes: u64,
+}
+
+/// What pass 2 counted of one file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FileCounts {
+    /// Events that could be recognised and not read.
+    pub damaged: u64,
+    /// Events whose neighbour in the order of the recording has the same time.
+    pub ties: u64,
+    /// Times beyond the limits of 64 bits.
+    pub saturated_times: u64,
+    /// The largest difference to the documented formula in doubles, in nanoseconds.
+    pub double_formula_error_ns: i64,
+}
+
+/// The stage of a job, for a progress display.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// Surveying so many bytes.
+    Survey {
+        /// Bytes of all files.
+        bytes: u64,
+    },
+    /// Converting so many events.
+    Convert {
+        /// Events of all files.
+        events: u64,
+    },
+    /// Writing the sidecar and publishing.
+    Publish,
+}
+
+/// Where a job reports how far it is.
+pub trait JobProgress: crate::survey::Progress {
+    /// A stage begins; [`crate::survey::Progress::advance`] now counts in its unit.
+    fn stage(&self, stage: Stage);
+}
+
+impl JobProgress for crate::survey::NoProgress {
+    fn stage(&self, _stage: Stage) {}
+}
