@@ -208,7 +208,7 @@ mod guid_text {
 
     use crate::guid::Guid;
 
-    // The signature is what `#[serde(with)]` calls.
+    #[allow(clippy::ref_option, reason = "`#[serde(with)]` calls it with this type")]
     pub(super) fn serialize<S: Serializer>(guid: &Option<Guid>, serializer: S) -> Result<S::Ok, S::Error> {
         match guid {
             Some(guid) => serializer.collect_str(guid),

@@ -1,3 +1,4 @@
+use std::collections::HashMap;
 use std::fs::{self, File};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -304,7 +305,7 @@ fn a_table_without_rows_has_a_file_only_if_its_name_is_fixed() {
 #[test]
 fn a_uuid_column_is_written_as_such() {
     let folder = tempfile::tempdir().unwrap();
-    let metadata = [("ARROW:extension:name".to_owned(), "arrow.uuid".to_owned())].into();
+    let metadata = HashMap::from([("ARROW:extension:name".to_owned(), "arrow.uuid".to_owned())]);
     let field = Field::new("id", DataType::FixedSizeBinary(16), true).with_metadata(metadata);
     let uuids = TableSpec { schema: Arc::new(Schema::new(vec![field])), ..spec(FileRule::Parts) };
     let table = TableWriter::new(folder.path(), uuids, &EncodeOptions::default()).unwrap();
