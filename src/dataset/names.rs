@@ -152,7 +152,7 @@ fn stem(name: &str) -> &str {
     }
 }
 
-/// Whether DuckDB or Spark, which guess the type of a `key=value` folder, could see anything but text in the value.
+/// Whether `DuckDB` or Spark, which guess the type of a `key=value` folder, could see anything but text in the value.
 ///
 /// Wider than either of them: whatever begins like a number and holds nothing but digits, blanks, number and date
 /// punctuation and the letters that occur in numbers and time stamps; and the special words of both.

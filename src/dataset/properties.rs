@@ -157,7 +157,7 @@ fn set_column(builder: WriterPropertiesBuilder, leaf: &ColumnDescriptor) -> Writ
 
 /// The encoding of a column, or, with a dictionary, of what follows once the dictionary is full.
 ///
-/// Read back by DuckDB, pyarrow and both of Spark's Parquet readers, for all logical types of `docs/dataset.md`.
+/// Read back by `DuckDB`, pyarrow and both of Spark's Parquet readers, for all logical types of `docs/dataset.md`.
 fn encoding_of(physical: PhysicalType, rising: bool) -> (Encoding, bool) {
     match physical {
         PhysicalType::INT32 | PhysicalType::INT64 => (Encoding::DELTA_BINARY_PACKED, !rising),
@@ -185,6 +185,7 @@ mod tests {
     use parquet::schema::types::ColumnPath;
 
     use super::*;
+    use EnabledStatistics::{Chunk, Page};
 
     fn descriptor(fields: Vec<Field>) -> SchemaDescriptor {
         ArrowSchemaConverter::new().convert(&Schema::new(fields)).unwrap()
@@ -224,7 +225,6 @@ mod tests {
             );
             assert_eq!(found, (Some(encoding), dictionary, statistics), "{parts:?}");
         };
-        use EnabledStatistics::{Chunk, Page};
         t(&["timestamp"], Encoding::DELTA_BINARY_PACKED, false, Page);
         t(&["timestamp_ns"], Encoding::DELTA_BINARY_PACKED, false, Page);
         t(&["seq"], Encoding::DELTA_BINARY_PACKED, false, Page);

@@ -83,7 +83,7 @@ enum Files {
 /// The file being written and those before it.
 #[derive(Default)]
 struct Written {
-    open: Option<OpenFile>,
+    open: Option<Box<OpenFile>>,
     done: Vec<FileEntry>,
 }
 
@@ -205,7 +205,7 @@ impl TableWriter {
             return Ok(());
         }
         let full = |file: &OpenFile| file.bytes.saturating_add(group.bytes()) > self.max_file_size;
-        if self.spec.files == FileRule::Parts && written.open.as_ref().is_some_and(full) {
+        if self.spec.files == FileRule::Parts && written.open.as_deref().is_some_and(full) {
             self.close(written)?;
         }
         let number = written.done.len();
@@ -219,7 +219,7 @@ impl TableWriter {
     }
 
     /// Creates the file with this number.
-    fn open(&self, number: usize) -> Result<OpenFile> {
+    fn open(&self, number: usize) -> Result<Box<OpenFile>> {
         let folder = &self.spec.folder;
         let path = match &self.spec.files {
             FileRule::Parts => format!("{folder}/part-{number:05}.parquet"),
@@ -232,14 +232,14 @@ impl TableWriter {
         let properties = WriterPropertiesPtr::clone(&self.properties);
         let writer = SerializedFileWriter::new(sink, TypePtr::clone(&self.file_schema), properties)
             .map_err(|cause| write_error(&staged, cause))?;
-        Ok(OpenFile { path, staged, writer, bytes: 0, time_range: None })
+        Ok(Box::new(OpenFile { path, staged, writer, bytes: 0, time_range: None }))
     }
 
     /// Writes the footer of the open file, if there is one, and lists it.
     fn close(&self, written: &mut Written) -> Result<()> {
         let Some(file) = written.open.take() else { return Ok(()) };
         let staged = file.staged.clone();
-        written.done.push(self.entry(file).map_err(|cause| write_error(&staged, cause))?);
+        written.done.push(self.entry(*file).map_err(|cause| write_error(&staged, cause))?);
         Ok(())
     }
 

@@ -1,3 +1,9 @@
+#![allow(
+    clippy::from_iter_instead_of_collect,
+    clippy::format_collect,
+    reason = "reads better where speed is no matter"
+)]
+
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::sync::Arc;
