@@ -28,7 +28,7 @@ pub trait RowGroup: Send + Sync {
     /// The number of rows.
     fn rows(&self) -> usize;
 
-    /// The whole column at this position of the table's schema, [`RowGroup::rows`] long, of exactly the schema's type.
+    /// The whole column at this position of the table's schema, [`RowGroup::rows`] long, of the schema's type or a dictionary of it.
     ///
     /// Called at most once per column, in any order and from any thread; equal calls must give equal arrays.
     ///
@@ -186,8 +186,13 @@ fn factory(
 /// A column that does not fit the schema is a bug of whoever made it; parquet would panic or write wrong rows.
 fn check(field: &Field, array: &ArrayRef, rows: usize) -> Result<(), Error> {
     let name = field.name();
-    if array.data_type() != field.data_type() {
-        let (expected, found) = (field.data_type(), array.data_type());
+    // A dictionary stands for the values in it: parquet writes the same bytes.
+    let found = match array.data_type() {
+        DataType::Dictionary(_, values) => values,
+        plain => plain,
+    };
+    if found != field.data_type() {
+        let expected = field.data_type();
         return Err(internal(format!("column {name:?} should be {expected}, found {found}")));
     }
     if array.len() != rows {

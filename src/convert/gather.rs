@@ -1,0 +1,356 @@
+//! Builds one Arrow column from the parts of a row group.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::builder::BooleanBufferBuilder;
+use arrow_array::{
+    ArrayRef, ArrowPrimitiveType, BinaryArray, FixedSizeBinaryArray, Int64Array, ListArray, PrimitiveArray,
+    StringArray, types,
+};
+use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
+
+use super::common::element;
+use super::rows::Rows;
+use super::sparse::{Part, Sparse, SparseLists};
+use crate::decode::{GuidType, UnsignedType};
+use crate::error::{Error, ErrorKind, Result};
+use crate::guid::Guid;
+
+/// Some rows of a slice's rows.
+#[derive(Clone, Debug)]
+pub struct RowsPart<'a> {
+    /// All rows.
+    pub all: &'a Rows,
+    /// Those that are meant.
+    pub range: Range<u32>,
+}
+
+/// An unsigned integer and the two Arrow types it is written as.
+pub trait Unsigned: Copy {
+    /// The unsigned type of the same width.
+    type Native: ArrowPrimitiveType<Native = Self>;
+    /// The next wider signed type; for 64 bits, that of the same width.
+    type Signed: ArrowPrimitiveType;
+
+    /// The value in the signed type: the same number, or for 64 bits the same bits.
+    fn to_signed(self) -> <Self::Signed as ArrowPrimitiveType>::Native;
+}
+
+macro_rules! unsigned {
+    ($($native:ty: $unsigned:ident, $signed:ident;)*) => {$(
+        impl Unsigned for $native {
+            type Native = types::$unsigned;
+            type Signed = types::$signed;
+
+            fn to_signed(self) -> <types::$signed as ArrowPrimitiveType>::Native {
+                self.into()
+            }
+        }
+    )*};
+}
+
+unsigned! {
+    u8: UInt8Type, Int16Type;
+    u16: UInt16Type, Int32Type;
+    u32: UInt32Type, Int64Type;
+}
+
+impl Unsigned for u64 {
+    type Native = types::UInt64Type;
+    type Signed = types::Int64Type;
+
+    fn to_signed(self) -> i64 {
+        self.cast_signed()
+    }
+}
+
+/// A column of numbers that every row has.
+pub fn dense<S: Copy, T: ArrowPrimitiveType>(
+    parts: &[RowsPart<'_>],
+    column: impl Fn(&Rows) -> &[S],
+    map: impl Fn(S) -> T::Native,
+) -> PrimitiveArray<T> {
+    let values = parts.iter().flat_map(|part| column(part.all)[indices(&part.range)].iter().map(|&value| map(value)));
+    PrimitiveArray::from_iter_values(values)
+}
+
+/// A column of unsigned numbers that every row has.
+pub fn dense_unsigned<S: Unsigned>(
+    parts: &[RowsPart<'_>],
+    form: UnsignedType,
+    column: impl Fn(&Rows) -> &[S],
+) -> ArrayRef {
+    match form {
+        UnsignedType::Native => Arc::new(dense::<S, S::Native>(parts, column, |value| value)),
+        UnsignedType::Signed => Arc::new(dense::<S, S::Signed>(parts, column, S::to_signed)),
+    }
+}
+
+fn indices(range: &Range<u32>) -> Range<usize> {
+    range.start as usize..range.end as usize
+}
+
+/// A column of numbers that some rows have.
+pub fn sparse<S: Copy, T: ArrowPrimitiveType>(
+    parts: &[RowsPart<'_>],
+    column: impl Fn(&Rows) -> &Sparse<S>,
+    map: impl Fn(S) -> T::Native,
+) -> PrimitiveArray<T> {
+    let mut values = Vec::with_capacity(total(parts));
+    let mut validity = Validity::default();
+    for part in parts {
+        let column = column(part.all).part(&part.range);
+        let start = values.len();
+        if validity.add(&column, part.range.len()) {
+            values.extend(column.values.iter().map(|&value| map(value)));
+        } else {
+            values.resize(start + part.range.len(), T::Native::default());
+            column.iter().for_each(|(row, &value)| values[start + row] = map(value));
+        }
+    }
+    PrimitiveArray::new(values.into(), validity.finish())
+}
+
+/// A column of unsigned numbers that some rows have.
+pub fn sparse_unsigned<S: Unsigned>(
+    parts: &[RowsPart<'_>],
+    form: UnsignedType,
+    column: impl Fn(&Rows) -> &Sparse<S>,
+) -> ArrayRef {
+    match form {
+        UnsignedType::Native => Arc::new(sparse::<S, S::Native>(parts, column, |value| value)),
+        UnsignedType::Signed => Arc::new(sparse::<S, S::Signed>(parts, column, S::to_signed)),
+    }
+}
+
+/// A column of 64-bit numbers that some rows have.
+pub fn sparse_i64(parts: &[RowsPart<'_>], column: impl Fn(&Rows) -> &Sparse<i64>) -> ArrayRef {
+    let array: Int64Array = sparse(parts, column, |value| value);
+    Arc::new(array)
+}
+
+/// A column of GUIDs that some rows have.
+pub fn guids(parts: &[RowsPart<'_>], form: GuidType, column: impl Fn(&Rows) -> &Sparse<Guid>) -> Result<ArrayRef> {
+    match form {
+        GuidType::String => {
+            let mut text = Text::default();
+            for part in parts {
+                let column = column(part.all).part(&part.range);
+                text.add(&column, part.range.len(), |guid, bytes| bytes.extend_from_slice(&guid.to_text()))?;
+            }
+            text.finish()
+        }
+        GuidType::Binary | GuidType::Uuid => {
+            let array: PrimitiveArray<types::Decimal128Type> =
+                sparse(parts, column, |guid: Guid| i128::from_ne_bytes(guid.to_text_order()));
+            let (_, values, nulls) = array.into_parts();
+            Ok(Arc::new(FixedSizeBinaryArray::new(16, values.into_inner(), nulls)))
+        }
+    }
+}
+
+/// A column of texts that are already UTF-8.
+pub fn texts(parts: &[RowsPart<'_>], column: impl Fn(&Rows) -> &SparseLists<u8>) -> Result<ArrayRef> {
+    bytes(parts, column)?.finish()
+}
+
+/// A column of bytes.
+pub fn binaries(parts: &[RowsPart<'_>], column: impl Fn(&Rows) -> &SparseLists<u8>) -> Result<ArrayRef> {
+    bytes(parts, column)?.finish_binary()
+}
+
+fn bytes(parts: &[RowsPart<'_>], column: impl Fn(&Rows) -> &SparseLists<u8>) -> Result<Text> {
+    let mut text = Text::default();
+    for part in parts {
+        let lists = column(part.all);
+        let column = lists.spans.part(&part.range);
+        text.add(&column, part.range.len(), |span, bytes| bytes.extend_from_slice(&lists.items[span.range()]))?;
+    }
+    Ok(text)
+}
+
+/// A column of lists of numbers.
+pub fn number_lists(
+    parts: &[RowsPart<'_>],
+    form: UnsignedType,
+    column: impl Fn(&Rows) -> &SparseLists<u64>,
+) -> Result<ArrayRef> {
+    let mut items = Vec::new();
+    let outline = outline(parts, &column, |_, list| items.extend_from_slice(list))?;
+    let values: ArrayRef = match form {
+        UnsignedType::Native => Arc::new(PrimitiveArray::<types::UInt64Type>::from(items)),
+        UnsignedType::Signed => Arc::new(dense_signed(&items)),
+    };
+    outline.finish(values)
+}
+
+fn dense_signed(items: &[u64]) -> Int64Array {
+    items.iter().map(|item| item.to_signed()).collect()
+}
+
+/// The offsets of a column of lists; `take` gets the items of every list in order.
+pub fn outline<'a, T: 'a>(
+    parts: &[RowsPart<'a>],
+    column: impl Fn(&'a Rows) -> &'a SparseLists<T>,
+    mut take: impl FnMut(&'a Rows, &'a [T]),
+) -> Result<Outline> {
+    let mut outline = Outline { ends: vec![0], validity: Validity::default() };
+    for part in parts {
+        let lists = column(part.all);
+        let spans = lists.spans.part(&part.range);
+        outline.validity.add(&spans, part.range.len());
+        outline.add(&spans, part.range.len(), |span| {
+            let list = &lists.items[span.range()];
+            take(part.all, list);
+            list.len()
+        })?;
+    }
+    Ok(outline)
+}
+
+/// Where the lists of a column begin and end.
+#[derive(Debug)]
+pub struct Outline {
+    ends: Vec<i32>,
+    validity: Validity,
+}
+
+impl Outline {
+    fn add<T>(&mut self, part: &Part<'_, T>, rows: usize, mut len: impl FnMut(&T) -> usize) -> Result<()> {
+        let first = self.ends.len();
+        for (row, value) in part.iter() {
+            let last = self.ends.last().copied().unwrap_or(0);
+            self.ends.resize(first + row, last);
+            self.ends.push(grown(last, len(value))?);
+        }
+        let last = self.ends.last().copied().unwrap_or(0);
+        self.ends.resize(first + rows, last);
+        Ok(())
+    }
+
+    /// The column with the given items, none of which is NULL.
+    pub fn finish(self, values: ArrayRef) -> Result<ArrayRef> {
+        let offsets = OffsetBuffer::new(ScalarBuffer::from(self.ends));
+        let field = element(values.data_type().clone());
+        let array = ListArray::try_new(field, offsets, values, self.validity.finish()).map_err(misshapen)?;
+        Ok(Arc::new(array))
+    }
+}
+
+/// Texts or bytes of variable length, one after another.
+#[derive(Debug)]
+pub struct Text {
+    ends: Vec<i32>,
+    bytes: Vec<u8>,
+    validity: Validity,
+}
+
+impl Default for Text {
+    fn default() -> Self {
+        Text { ends: vec![0], bytes: Vec::new(), validity: Validity::default() }
+    }
+}
+
+impl Text {
+    /// Adds the values of some rows; `write` appends one.
+    pub fn add<T>(&mut self, part: &Part<'_, T>, rows: usize, write: impl Fn(&T, &mut Vec<u8>)) -> Result<()> {
+        self.validity.add(part, rows);
+        let first = self.ends.len();
+        for (row, value) in part.iter() {
+            self.ends.resize(first + row, end(self.bytes.len())?);
+            write(value, &mut self.bytes);
+            self.ends.push(end(self.bytes.len())?);
+        }
+        self.ends.resize(first + rows, end(self.bytes.len())?);
+        Ok(())
+    }
+
+    /// As texts.
+    pub fn finish(self) -> Result<ArrayRef> {
+        let (offsets, bytes, nulls) = self.into_parts();
+        Ok(Arc::new(StringArray::try_new(offsets, bytes, nulls).map_err(misshapen)?))
+    }
+
+    /// As bytes.
+    pub fn finish_binary(self) -> Result<ArrayRef> {
+        let (offsets, bytes, nulls) = self.into_parts();
+        Ok(Arc::new(BinaryArray::try_new(offsets, bytes, nulls).map_err(misshapen)?))
+    }
+
+    fn into_parts(self) -> (OffsetBuffer<i32>, Buffer, Option<NullBuffer>) {
+        (OffsetBuffer::new(ScalarBuffer::from(self.ends)), Buffer::from_vec(self.bytes), self.validity.finish())
+    }
+}
+
+fn end(len: usize) -> Result<i32> {
+    i32::try_from(len).map_err(|_| Error::new(ErrorKind::Internal, "a column of a row group passes 2 GiB"))
+}
+
+fn grown(last: i32, by: usize) -> Result<i32> {
+    end(usize::try_from(last).unwrap_or(0) + by)
+}
+
+fn misshapen(cause: arrow_schema::ArrowError) -> Error {
+    Error::new(ErrorKind::Internal, "a column cannot be built").caused_by(cause)
+}
+
+/// Which rows of a column have a value; free while all have one.
+#[derive(Debug, Default)]
+pub struct Validity {
+    rows: usize,
+    bits: Option<BooleanBufferBuilder>,
+}
+
+impl Validity {
+    /// Adds some rows and says whether each has a value.
+    pub fn add<T>(&mut self, part: &Part<'_, T>, rows: usize) -> bool {
+        let is_full = part.values.len() == rows;
+        if let Some(bits) = &mut self.bits {
+            bits.append_n(rows, is_full);
+        } else if !is_full {
+            let mut bits = BooleanBufferBuilder::new(self.rows + rows);
+            bits.append_n(self.rows, true);
+            bits.append_n(rows, false);
+            self.bits = Some(bits);
+        }
+        if let (Some(bits), false) = (&mut self.bits, is_full) {
+            part.iter().for_each(|(row, _)| bits.set_bit(self.rows + row, true));
+        }
+        self.rows += rows;
+        is_full
+    }
+
+    /// The bitmap, or `None` if every row has a value.
+    pub fn finish(self) -> Option<NullBuffer> {
+        self.bits.map(|mut bits| NullBuffer::new(bits.finish()))
+    }
+}
+
+/// Number of rows of all parts.
+pub fn total(parts: &[RowsPart<'_>]) -> usize {
+    parts.iter().map(|part| part.range.len()).sum()
+}
+
+/// A column of unsigned numbers that follow from the shape.
+pub fn lookup<S: Unsigned>(parts: &[RowsPart<'_>], form: UnsignedType, value: impl Fn(u32) -> Option<S>) -> ArrayRef {
+    let shapes = parts.iter().flat_map(|part| part.all.shape[indices(&part.range)].iter());
+    let values = shapes.map(|&shape| value(shape));
+    match form {
+        UnsignedType::Native => Arc::new(values.collect::<PrimitiveArray<S::Native>>()),
+        UnsignedType::Signed => Arc::new(values.map(|v| v.map(S::to_signed)).collect::<PrimitiveArray<S::Signed>>()),
+    }
+}
+
+/// A column of GUIDs that follow from the shape.
+pub fn guids_by(parts: &[RowsPart<'_>], form: GuidType, value: impl Fn(u32) -> Option<Guid>) -> Result<ArrayRef> {
+    let rows = parts.iter().map(|part| {
+        let mut found = Sparse::default();
+        let shapes = &part.all.shape[indices(&part.range)];
+        shapes.iter().zip(0..).for_each(|(&shape, row)| found.push_option(row, value(shape)));
+        Rows { activity_id: found, ..Rows::default() }
+    });
+    let rows: Vec<Rows> = rows.collect();
+    let found = rows.iter().zip(parts).map(|(all, part)| RowsPart { all, range: 0..part.range.end - part.range.start });
+    guids(&found.collect::<Vec<_>>(), form, |rows| &rows.activity_id)
+}

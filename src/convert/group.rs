@@ -1,0 +1,368 @@
+//! A row group on its way to the encoder: the rows of several slices, turned into Arrow column by column.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::types::{Int32Type, TimestampMicrosecondType, TimestampNanosecondType};
+use arrow_array::{
+    Array, ArrayRef, BinaryArray, DictionaryArray, Int32Array, StringArray, StructArray, new_null_array,
+};
+use arrow_schema::{DataType, SchemaRef};
+
+use super::common::{HeaderColumn, extended_members};
+use super::gather::{self, RowsPart, Text, Unsigned};
+use super::rows::{RowStatus, Rows};
+use super::sparse::Sparse;
+use crate::clock::TimeStatus;
+use crate::dataset::RowGroup;
+use crate::decode::{TimestampType, TypeOptions, UnsignedType};
+use crate::error::{Error, ErrorKind, Result};
+use crate::guid::Guid;
+use crate::plan::{CatalogEntry, DecodeSource};
+
+/// The rows of one table in one slice, and the Arrow arrays of their payload columns (`None`: NULL throughout).
+#[derive(Debug)]
+pub struct Chunk {
+    /// Header columns.
+    pub rows: Rows,
+    /// Payload columns.
+    pub payload: Vec<Option<ArrayRef>>,
+    /// Arrow bytes of all non-null values.
+    pub weight: u64,
+}
+
+/// What the columns of a table are.
+#[derive(Debug)]
+pub struct TableLayout {
+    /// The header columns, which come first.
+    pub header: Vec<HeaderColumn>,
+    /// Header and payload columns.
+    pub schema: SchemaRef,
+    /// Column types.
+    pub types: TypeOptions,
+    /// The shapes of the table, and those of others between them.
+    pub shapes: Range<u32>,
+    /// What the columns say that depend on the shape alone; the index counts from the start of `shapes`.
+    pub facts: Vec<ShapeFacts>,
+    /// The event names, by the same index.
+    names: ArrayRef,
+}
+
+/// What every row of a shape has in common.
+#[derive(Clone, Debug, Default)]
+#[expect(missing_docs, reason = "the fields are the columns of the same names")]
+pub struct ShapeFacts {
+    pub event_id: Option<u16>,
+    pub event_version: Option<u16>,
+    pub opcode: Option<u8>,
+    pub has_name: bool,
+    pub decode_source: i32,
+    pub message_guid: Option<Guid>,
+    /// Arrow bytes of these columns in one row.
+    pub weight: u64,
+}
+
+impl ShapeFacts {
+    fn of(entry: &CatalogEntry) -> ShapeFacts {
+        let identity = &entry.key.identity;
+        let name = entry.event_name.as_deref().unwrap_or_default();
+        let source = DecodeSource::ALL.iter().position(|&source| source == entry.decode_source).unwrap_or(0);
+        ShapeFacts {
+            event_id: identity.event_id(),
+            event_version: identity.event_version(),
+            opcode: identity.event_opcode(),
+            has_name: entry.event_name.is_some(),
+            decode_source: i32::try_from(source).unwrap_or(0),
+            message_guid: identity.provider_id(),
+            weight: (2 + 2 + 1 + 4 + name.len() + 4 + entry.decode_source.name().len() + 4 + 2) as u64,
+        }
+    }
+}
+
+impl TableLayout {
+    /// The layout of a table whose shapes lie in the given range of the catalog.
+    pub fn new(
+        header: Vec<HeaderColumn>,
+        schema: SchemaRef,
+        types: TypeOptions,
+        shapes: Range<u32>,
+        catalog: &[CatalogEntry],
+    ) -> Self {
+        let entries = &catalog[shapes.start as usize..shapes.end as usize];
+        let names: StringArray = entries.iter().map(|entry| Some(entry.event_name.as_deref().unwrap_or(""))).collect();
+        let facts = entries.iter().map(ShapeFacts::of).collect();
+        TableLayout { header, schema, types, shapes, facts, names: Arc::new(names) }
+    }
+
+    /// What every row of a shape has in common.
+    pub fn facts(&self, shape: u32) -> &ShapeFacts {
+        &self.facts[(shape - self.shapes.start) as usize]
+    }
+}
+
+/// A row group: ranges of chunks, in order.
+#[derive(Debug)]
+pub struct Group {
+    /// The table.
+    pub layout: Arc<TableLayout>,
+    /// Its rows.
+    pub parts: Vec<(Arc<Chunk>, Range<u32>)>,
+}
+
+impl RowGroup for Group {
+    fn rows(&self) -> usize {
+        self.parts.iter().map(|(_, range)| range.len()).sum()
+    }
+
+    fn column(&self, index: usize) -> Result<ArrayRef> {
+        match self.layout.header.get(index) {
+            Some(&column) => self.header_column(column),
+            None => self.payload_column(index),
+        }
+    }
+
+    fn all_null(&self, index: usize) -> bool {
+        match self.layout.header.get(index) {
+            Some(&column) => !self.row_parts().iter().any(|part| has_values(column, part)),
+            None => {
+                let index = index - self.layout.header.len();
+                self.parts.iter().all(|(chunk, range)| chunk.payload[index].as_ref().is_none_or(|a| is_null(a, range)))
+            }
+        }
+    }
+}
+
+fn is_null(array: &ArrayRef, range: &Range<u32>) -> bool {
+    array.logical_null_count() > 0 && slice(array, range).null_count() == range.len()
+}
+
+fn slice(array: &ArrayRef, range: &Range<u32>) -> ArrayRef {
+    array.slice(range.start as usize, range.len())
+}
+
+impl Group {
+    fn row_parts(&self) -> Vec<RowsPart<'_>> {
+        self.parts.iter().map(|(chunk, range)| RowsPart { all: &chunk.rows, range: range.clone() }).collect()
+    }
+
+    fn payload_column(&self, index: usize) -> Result<ArrayRef> {
+        let data_type = self.layout.schema.field(index).data_type();
+        let index = index - self.layout.header.len();
+        let arrays: Vec<ArrayRef> = self
+            .parts
+            .iter()
+            .map(|(chunk, range)| match &chunk.payload[index] {
+                Some(array) => slice(array, range),
+                None => new_null_array(data_type, range.len()),
+            })
+            .collect();
+        let arrays: Vec<&dyn Array> = arrays.iter().map(AsRef::as_ref).collect();
+        arrow_select::concat::concat(&arrays)
+            .map_err(|cause| Error::new(ErrorKind::Internal, "a column cannot be built").caused_by(cause))
+    }
+
+    fn header_column(&self, column: HeaderColumn) -> Result<ArrayRef> {
+        use HeaderColumn::*;
+        let parts = &self.row_parts();
+        let (unsigned, guid) = (self.layout.types.unsigned, self.layout.types.guid);
+        Ok(match column {
+            Timestamp => self.timestamp(parts),
+            TimestampNs => Arc::new(gather::dense::<i64, arrow_array::types::Int64Type>(parts, |r| &r.ns, |ns| ns)),
+            Seq => Arc::new(gather::dense::<i64, arrow_array::types::Int64Type>(parts, |r| &r.seq, |seq| seq)),
+            Input => gather::dense_unsigned(parts, unsigned, |r| &r.input),
+            Shape => gather::dense_unsigned(parts, unsigned, |r| &r.shape),
+            Ticks => gather::sparse_i64(parts, |r| &r.ticks),
+            KernelTimeNs => gather::sparse_i64(parts, |r| &r.kernel_time_ns),
+            UserTimeNs => gather::sparse_i64(parts, |r| &r.user_time_ns),
+            Keywords => {
+                Arc::new(gather::sparse::<u64, arrow_array::types::Int64Type>(parts, |r| &r.keywords, u64::cast_signed))
+            }
+            Cpu => gather::sparse_unsigned(parts, unsigned, |r| &r.cpu),
+            ProcessId => gather::sparse_unsigned(parts, unsigned, |r| &r.process_id),
+            ThreadId => gather::sparse_unsigned(parts, unsigned, |r| &r.thread_id),
+            Level => gather::sparse_unsigned(parts, unsigned, |r| &r.level),
+            Task => gather::sparse_unsigned(parts, unsigned, |r| &r.task),
+            Channel => gather::sparse_unsigned(parts, unsigned, |r| &r.channel),
+            ProcessorTime => gather::sparse_unsigned(parts, unsigned, |r| &r.processor_time),
+            TerminalSessionId => gather::sparse_unsigned(parts, unsigned, |r| &r.terminal_session_id),
+            ProcessStartKey => gather::sparse_unsigned(parts, unsigned, |r| &r.process_start_key),
+            EventKey => gather::sparse_unsigned(parts, unsigned, |r| &r.event_key),
+            StackMatchId => gather::sparse_unsigned(parts, unsigned, |r| &r.stack_match_id),
+            InstanceId => gather::sparse_unsigned(parts, unsigned, |r| &r.instance_id),
+            ParentInstanceId => gather::sparse_unsigned(parts, unsigned, |r| &r.parent_instance_id),
+            Sequence => gather::sparse_unsigned(parts, unsigned, |r| &r.sequence),
+            ComponentId => gather::sparse_unsigned(parts, unsigned, |r| &r.component_id),
+            Number => gather::sparse_unsigned(parts, unsigned, |r| &r.number),
+            ActivityId => gather::guids(parts, guid, |r| &r.activity_id)?,
+            RelatedActivityId => gather::guids(parts, guid, |r| &r.related_activity_id)?,
+            ParentGuid => gather::guids(parts, guid, |r| &r.parent_guid)?,
+            UserSid => gather::texts(parts, |r| &r.user_sid)?,
+            ContainerId => gather::texts(parts, |r| &r.container_id)?,
+            Message => gather::texts(parts, |r| &r.message)?,
+            Payload => gather::binaries(parts, |r| &r.payload)?,
+            Stack => gather::number_lists(parts, unsigned, |r| &r.stack)?,
+            PmcCounters => gather::number_lists(parts, unsigned, |r| &r.pmc_counters)?,
+            EventId => self.by_shape(parts, unsigned, |facts| facts.event_id),
+            EventVersion => self.by_shape(parts, unsigned, |facts| facts.event_version),
+            Opcode => self.by_shape(parts, unsigned, |facts| facts.opcode),
+            MessageGuid => gather::guids_by(parts, guid, |shape| self.layout.facts(shape).message_guid)?,
+            EventName => self.event_name(parts)?,
+            DecodeSource => self.decode_source(parts)?,
+            DecodeStatus => decode_status(parts)?,
+            TimeStatus => time_status(parts)?,
+            Extended => extended(parts, &self.layout.types)?,
+            Arguments => arguments(parts)?,
+        })
+    }
+
+    fn timestamp(&self, parts: &[RowsPart<'_>]) -> ArrayRef {
+        match self.layout.types.timestamps {
+            TimestampType::Micros => {
+                let floor = |ns: i64| ns.div_euclid(1000);
+                let micros = gather::dense::<i64, TimestampMicrosecondType>(parts, |r| &r.ns, floor);
+                Arc::new(micros.with_timezone("UTC"))
+            }
+            TimestampType::Nanos => {
+                let nanos = gather::dense::<i64, TimestampNanosecondType>(parts, |r| &r.ns, |ns| ns);
+                Arc::new(nanos.with_timezone("UTC"))
+            }
+        }
+    }
+
+    /// A column that follows from the shape.
+    fn by_shape<T: Unsigned>(
+        &self,
+        parts: &[RowsPart<'_>],
+        form: UnsignedType,
+        fact: impl Fn(&ShapeFacts) -> Option<T>,
+    ) -> ArrayRef {
+        let facts: Vec<Option<T>> = self.layout.facts.iter().map(fact).collect();
+        gather::lookup(parts, form, |shape| facts[(shape - self.layout.shapes.start) as usize])
+    }
+
+    fn event_name(&self, parts: &[RowsPart<'_>]) -> Result<ArrayRef> {
+        let first = self.layout.shapes.start;
+        let keys: Int32Array = shapes(parts)
+            .map(|shape| {
+                let has_name = self.layout.facts(shape).has_name;
+                i32::try_from(shape - first).ok().filter(|_| has_name)
+            })
+            .collect();
+        dictionary(keys, Arc::clone(&self.layout.names))
+    }
+
+    fn decode_source(&self, parts: &[RowsPart<'_>]) -> Result<ArrayRef> {
+        let keys = Int32Array::from_iter_values(shapes(parts).map(|shape| self.layout.facts(shape).decode_source));
+        let names: StringArray = DecodeSource::ALL.iter().map(|source| Some(source.name())).collect();
+        dictionary(keys, Arc::new(names))
+    }
+}
+
+fn shapes<'a>(parts: &'a [RowsPart<'_>]) -> impl Iterator<Item = u32> + 'a {
+    parts.iter().flat_map(|part| part.all.shape[part.range.start as usize..part.range.end as usize].iter().copied())
+}
+
+fn dictionary(keys: Int32Array, values: ArrayRef) -> Result<ArrayRef> {
+    let array = DictionaryArray::<Int32Type>::try_new(keys, values)
+        .map_err(|cause| Error::new(ErrorKind::Internal, "a column cannot be built").caused_by(cause))?;
+    Ok(Arc::new(array))
+}
+
+fn decode_status(parts: &[RowsPart<'_>]) -> Result<ArrayRef> {
+    let keys = gather::dense::<u8, Int32Type>(parts, |rows| &rows.status, i32::from);
+    let names: StringArray = RowStatus::ALL.iter().map(|status| Some(status.name())).collect();
+    dictionary(keys, Arc::new(names))
+}
+
+fn time_status(parts: &[RowsPart<'_>]) -> Result<ArrayRef> {
+    let mut text = Text::default();
+    for part in parts {
+        let column = part.all.time_status.part(&part.range);
+        text.add(&column, part.range.len(), |status: &TimeStatus, out| {
+            out.extend_from_slice(status.name().as_bytes())
+        })?;
+    }
+    text.finish()
+}
+
+fn extended(parts: &[RowsPart<'_>], types: &TypeOptions) -> Result<ArrayRef> {
+    let (mut kinds, mut data) = (Vec::new(), Vec::new());
+    let outline = gather::outline(
+        parts,
+        |rows| &rows.extended,
+        |rows, items| {
+            for item in items {
+                kinds.push(item.kind);
+                data.push(&rows.extended_data[item.data.range()]);
+            }
+        },
+    )?;
+    let kinds: ArrayRef = match types.unsigned {
+        UnsignedType::Native => Arc::new(arrow_array::UInt16Array::from(kinds)),
+        UnsignedType::Signed => Arc::new(kinds.iter().map(|&kind| i32::from(kind)).collect::<Int32Array>()),
+    };
+    let data: ArrayRef = Arc::new(BinaryArray::from_iter_values(data));
+    let items = StructArray::try_new(extended_members(types), vec![kinds, data], None)
+        .map_err(|cause| Error::new(ErrorKind::Internal, "a column cannot be built").caused_by(cause))?;
+    outline.finish(Arc::new(items))
+}
+
+fn arguments(parts: &[RowsPart<'_>]) -> Result<ArrayRef> {
+    let mut texts = Vec::new();
+    let outline = gather::outline(
+        parts,
+        |rows| &rows.arguments,
+        |rows, spans| {
+            texts.extend(spans.iter().map(|span| String::from_utf8_lossy(&rows.argument_text[span.range()])));
+        },
+    )?;
+    let texts = StringArray::from_iter_values(texts);
+    debug_assert_eq!(texts.data_type(), &DataType::Utf8);
+    outline.finish(Arc::new(texts))
+}
+
+/// Whether a header column has a value in any row of a part.
+fn has_values(column: HeaderColumn, part: &RowsPart<'_>) -> bool {
+    use HeaderColumn::*;
+    fn any<T>(column: &Sparse<T>, part: &RowsPart<'_>) -> bool {
+        !column.part(&part.range).values.is_empty()
+    }
+    let rows = part.all;
+    match column {
+        Timestamp | TimestampNs | Seq | Input | Shape | DecodeSource | DecodeStatus => true,
+        // What follows from the shape is decided row by row.
+        EventId | EventVersion | Opcode | EventName | MessageGuid => true,
+        Ticks => any(&rows.ticks, part),
+        TimeStatus => any(&rows.time_status, part),
+        Cpu => any(&rows.cpu, part),
+        ProcessId => any(&rows.process_id, part),
+        ThreadId => any(&rows.thread_id, part),
+        Level => any(&rows.level, part),
+        Task => any(&rows.task, part),
+        Channel => any(&rows.channel, part),
+        Keywords => any(&rows.keywords, part),
+        ActivityId => any(&rows.activity_id, part),
+        RelatedActivityId => any(&rows.related_activity_id, part),
+        KernelTimeNs => any(&rows.kernel_time_ns, part),
+        UserTimeNs => any(&rows.user_time_ns, part),
+        ProcessorTime => any(&rows.processor_time, part),
+        UserSid => any(&rows.user_sid.spans, part),
+        TerminalSessionId => any(&rows.terminal_session_id, part),
+        ProcessStartKey => any(&rows.process_start_key, part),
+        EventKey => any(&rows.event_key, part),
+        ContainerId => any(&rows.container_id.spans, part),
+        Stack => any(&rows.stack.spans, part),
+        StackMatchId => any(&rows.stack_match_id, part),
+        PmcCounters => any(&rows.pmc_counters.spans, part),
+        Extended => any(&rows.extended.spans, part),
+        Payload => any(&rows.payload.spans, part),
+        InstanceId => any(&rows.instance_id, part),
+        ParentInstanceId => any(&rows.parent_instance_id, part),
+        ParentGuid => any(&rows.parent_guid, part),
+        Sequence => any(&rows.sequence, part),
+        ComponentId => any(&rows.component_id, part),
+        Message => any(&rows.message.spans, part),
+        Arguments => any(&rows.arguments.spans, part),
+        Number => any(&rows.number, part),
+    }
+}
