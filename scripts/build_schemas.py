@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+"""Re-encodes gathered schema facts as the text files of `schemas/` (format: schemas/README.md).
+
+    python3 scripts/build_schemas.py [FACTS]        FACTS defaults to ../shared/schemas-src
+
+Writes schemas/providers/*.txt, schemas/classes.txt and schemas/names.txt; hooks.txt and overrides.txt are kept by
+hand. The output depends on the facts alone: it is sorted, and running it twice changes nothing.
+"""
+
+import json
+import pathlib
+import sys
+
+from schema_lists import read_field_list, read_kernel, read_mof_list
+from schema_manifest import read_manifest
+from schema_model import Provider
+from schema_settle import settle_classes, settle_provider
+from schema_text import class_lines, provider_lines
+
+HERE = pathlib.Path(__file__).resolve().parent.parent
+OUT = HERE / "schemas"
+
+# Where an origin's facts come from is told in schemas/README.md; the order is the rank.
+ORIGIN_OF_REPO = {
+    "microsoft/perfview": "perfview", "microsoft/msquic": "msquic", "GameTechDev/PresentMon": "presentmon",
+    "microsoft/Tx": "tx", "fox-it/dissect.etl": "dissect",
+}
+ORIGIN_OF_FOLDER = {
+    "Manifests-Win10-18990": "win10-18990", "Manifests-Win10-17134": "win10-17134", "Manifests-Win10-10240": "win10-10240",
+    "Manifests-Win7-7600": "win7-7600",
+}
+
+
+def origin_of(entry):
+    """The origin's code of an entry of index.json."""
+    return ORIGIN_OF_REPO.get(entry["source_repo"]) or ORIGIN_OF_FOLDER.get(entry["source_path"].split("/")[0], "win11-26h1")
+
+
+def gather(facts):
+    """(providers by GUID, classes by GUID, names of lists without a GUID)."""
+    providers, classes, orphans, seen = {}, {}, [], set()
+    entries = json.loads((facts / "index.json").read_text("utf-8"))["entries"]
+    read_kernel((facts / "kernel-mof.json").read_text("utf-8"), classes)
+    kernel = set(classes)
+    for entry in sorted(entries, key=lambda e: (e["kind"] not in ("original", "manifest"), e["file"])):
+        if entry["file"] in seen or entry["file"].endswith("winmeta.xml") or entry["kind"] == "mof":
+            continue
+        seen.add(entry["file"])
+        data, kind = (facts / entry["file"]).read_bytes(), entry["kind"]
+        if kind in ("original", "manifest"):
+            read_manifest(data, origin_of(entry), kind == "manifest", providers, classes)
+        elif kind == "mof-field-list":
+            read_mof_list(data.decode("utf-8"), kernel, classes)
+        else:
+            add_field_list(data.decode("utf-8"), entry, providers, orphans)
+    return providers, classes, orphans
+
+
+def add_field_list(text, entry, providers, orphans):
+    """Adds a field list to its provider, which the index, else a manifest of the same name, gives the GUID of."""
+    name = text.split("\n")[1].split("\t")[0] if "\n" in text.strip() else entry["provider"]
+    guid = (entry["guid"] or "").lower()
+    if not guid:
+        same = [g for g, p in sorted(providers.items()) if any(n.lower() == name.lower() for _, n in p.names)]
+        guid = same[0] if same else ""
+    if not guid:
+        orphans.append(name)
+        return
+    provider = providers.setdefault(guid, Provider(guid))
+    provider.names.append(("win11-26h1", name))
+    read_field_list(text, "win11-26h1", provider)
+
+
+def shelf(name):
+    """The file that a provider stands in: by the first letter of what sets its name apart."""
+    rest = name.lower()
+    for prefix in ("microsoft-windows-", "microsoft-"):
+        rest = rest.removeprefix(prefix)
+    return rest[:1] if rest[:1].isalpha() else "0"
+
+
+def write(path, lines):
+    path.write_text("".join(line + "\n" for line in lines), "utf-8", newline="\n")
+
+
+def main():
+    facts = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else HERE / "../shared/schemas-src"
+    providers, classes, orphans = gather(facts)
+    hooks = (OUT / "hooks.txt").read_text("utf-8")
+    shelves, settled = {}, [settle_provider(p) for p in providers.values()]
+    for provider in sorted(settled, key=lambda p: (p.name.lower(), p.guid)):
+        shelves.setdefault(shelf(provider.name), []).extend(provider_lines(provider))
+    (OUT / "providers").mkdir(exist_ok=True)
+    for old in (OUT / "providers").glob("*.txt"):
+        old.unlink()
+    for letter, lines in shelves.items():
+        write(OUT / "providers" / f"{letter}.txt", lines)
+    write(OUT / "classes.txt", [line for c in settle_classes(classes, hooks) for line in class_lines(c)])
+    events = sum(len({(e.id, e.version) for e in p.events}) for p in settled)
+    print(f"{len(settled)} providers, {events} events, {sum(len(p.events) for p in settled)} layouts, {len(classes)} classes")
+    print(f"without a GUID, left out: {len(orphans)}: {', '.join(sorted(orphans))}")
+
+
+if __name__ == "__main__":
+    main()

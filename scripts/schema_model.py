@@ -1,0 +1,116 @@
+"""The plain data that every schema source is read into, and the codes of the pack's text format."""
+
+from typing import NamedTuple, Optional, Tuple, Union
+
+# Declared in types (manifest names without prefix) -> wire code.
+WIRE = {
+    "UnicodeString": "w", "AnsiString": "a", "Int8": "i8", "UInt8": "u8", "Int16": "i16", "UInt16": "u16",
+    "Int32": "i32", "UInt32": "u32", "Int64": "i64", "UInt64": "u64", "Float": "f32", "Double": "f64",
+    "Boolean": "b32", "Binary": "bin", "GUID": "guid", "Pointer": "ptr", "FILETIME": "ft", "SYSTEMTIME": "st",
+    "SID": "sid", "HexInt32": "x32", "HexInt64": "x64", "CountedUnicodeString": "cw", "CountedAnsiString": "ca",
+    "CountedUtf16String": "cw", "CountedMbcsString": "ca", "CountedBinary": "cbin",
+    "WString": "w", "String": "a", "SInt8": "i8", "SInt16": "i16", "SInt32": "i32", "SInt64": "i64",
+    "WChar": "wc", "IPAddrV4": "ip4", "IPAddrV6": "ip6", "SizeT": "size", "Port": "port", "WmiTime": "tt",
+    "UnicodeChar": "wc",
+}
+
+# Types of the kernel class data.
+KERNEL_WIRE = {
+    "u8": "u8", "u16": "u16", "u32": "u32", "u64": "u64", "i8": "i8", "i16": "i16", "i32": "i32", "i64": "i64",
+    "f32": "f32", "f64": "f64", "bool": "b8", "ptr": "ptr", "sizet": "size", "wstr": "w", "str": "a", "sid": "wsid",
+    "ipv4": "ip4", "ipv6": "ip6", "port": "port", "wmitime": "tt", "filetime": "ft", "guid": "guid",
+    "group_affinity": "gaff", "wchar": "w", "bytes": "bin",
+}
+
+INTEGERS = {"i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "x32", "x64"}
+TEXTS = {"w", "a"}
+UNSIGNED = {"u8", "u16", "u32", "u64", "x32", "x64"}
+
+# Declared out types (lower case, without prefix) -> meaning code, for integers, texts and binary values.
+OUT = {
+    "pid": "pid", "tid": "tid", "port": "port", "ipv4": "ip4", "ipv6": "ip6", "socketaddress": "sock",
+    "win32error": "win32", "ntstatus": "ntstatus", "hresult": "hresult", "errorcode": "hex", "xml": "xml",
+    "json": "json", "utf8": "utf8", "pkcs7withtypeinfo": "pkcs7", "codepointer": "code", "datetimeutc": "utc",
+    "noprint": "noprint", "hexint8": "hex", "hexint16": "hex", "hexint32": "hex", "hexint64": "hex",
+}
+
+
+class Ref(NamedTuple):
+    """An earlier field: how many levels further out, and its position there."""
+
+    up: int
+    index: int
+
+
+class Field(NamedTuple):
+    """One field; `members` is a tuple for a structure, else None."""
+
+    name: str
+    wire: str
+    meaning: str = ""
+    length: Union[None, int, Ref] = None
+    count: Union[None, int, Ref, str] = None
+    map: Optional[tuple] = None  # (kind, name, ((value, label), ...))
+    optional: bool = False
+    hidden: bool = False
+    members: Optional[tuple] = None
+
+
+class Event(NamedTuple):
+    """One layout of one event as one source has it. `state`: '' declared, 'i' inferred, 'd' damaged."""
+
+    id: int
+    version: int
+    level: Optional[int]
+    task: str
+    opcode: str
+    keywords: Tuple[str, ...]
+    symbol: str
+    layout: Tuple[Field, ...]
+    state: str
+    origin: str
+
+
+class Provider:
+    """All that was gathered about one provider."""
+
+    def __init__(self, guid):
+        self.guid = guid
+        self.names = []  # (origin rank, name)
+        self.keywords = {}  # mask -> name
+        self.tasks = {}  # value -> name
+        self.opcodes = {}  # (task value or None, value) -> name
+        self.events = []
+
+
+def meaning_of(wire, out):
+    """The meaning code of a declared out type; '' where it only repeats what the wire type says."""
+    out = out.split(":")[-1].lower()
+    if not out:
+        return ""
+    if out in OUT:
+        meaning = OUT[out]
+        if wire in ("ptr", "size", "x32", "x64") and meaning == "hex":
+            return ""
+        return meaning if wire not in ("ft", "st", "guid", "sid", "b32", "f32", "f64") or meaning == "utc" else ""
+    if out == "boolean":
+        return "bool" if wire in INTEGERS else ""
+    if out == "string":
+        return "text" if wire in ("u8", "u16", "bin") else ""
+    if out == "datetime":
+        return "ft" if wire in ("u64", "i64", "x64") else ""
+    if out in ("byte", "short", "int", "long"):
+        return "signed" if wire in UNSIGNED else ""
+    if out in ("unsignedbyte", "unsignedshort", "unsignedint", "unsignedlong"):
+        return "unsigned" if wire in ("i8", "i16", "i32", "i64") else ""
+    return ""
+
+
+def clean(text):
+    """A name that fits one cell: no tabs, no line ends, no outer blanks."""
+    return " ".join(text.split())
+
+
+def camel(text):
+    """`hard page fault` -> `HardPageFault`: event names carry no blanks."""
+    return "".join(word[:1].upper() + word[1:] for word in text.split())

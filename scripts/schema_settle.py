@@ -1,0 +1,246 @@
+"""Settles what several sources say about one event: merge, restore, rank."""
+
+from typing import NamedTuple
+
+from schema_model import Field, INTEGERS, Ref, TEXTS, camel
+
+# Original manifests first, then what was read from running systems, the newest first.
+RANK = ["perfview", "msquic", "presentmon", "tx", "win11-26h1", "win10-18990", "dissect", "win10-17134", "win10-10240", "win7-7600"]
+ORIGINALS = {"perfview", "msquic", "presentmon", "tx"}
+
+
+class Settled(NamedTuple):
+    guid: str
+    name: str
+    keywords: dict
+    tasks: dict
+    opcodes: dict
+    events: list
+
+
+def rank(origin):
+    return RANK.index(origin)
+
+
+def settle_provider(provider):
+    """One provider: names, and per (id, version) its distinct layouts in rank order."""
+    name = min(provider.names, key=lambda n: (rank(n[0]) if n[0] != "tx" else 99, n[1]))[1]
+    lore = Lore(provider.events)
+    keys = {}
+    for event in provider.events:
+        keys.setdefault((event.id, event.version), []).append(lore.restore(event))
+    events = []
+    for key in sorted(keys):
+        events += merge(keys[key])
+    return Settled(provider.guid, name, provider.keywords, provider.tasks, provider.opcodes, events)
+
+
+def merge(events):
+    """The distinct layouts: damaged last, then by origin; a layout that only says less than another joins it."""
+    order = {"": 0, "i": 0, "d": 1}
+    events = sorted(events, key=lambda e: (order[e.state], rank(e.origin)))
+    kept = []
+    for event in events:
+        for index, other in enumerate(kept):
+            if says_no_more(event, other):
+                kept[index] = joined(other, event)
+                break
+        else:
+            kept.append(event)
+    names = next((e for e in kept if e.task or e.opcode), kept[0])
+    keywords = max((e.keywords for e in kept), key=len)
+    return [e._replace(task=names.task, opcode=names.opcode, symbol=names.symbol, keywords=e.keywords or keywords) for e in kept]
+
+
+def joined(other, event):
+    origins = other.origin.split(",")
+    level = other.level if other.level is not None else event.level
+    if event.origin not in origins:
+        origins.append(event.origin)
+    state = "" if "" in (other.state, event.state) and other.layout == event.layout else other.state
+    return other._replace(origin=",".join(origins), state=state, level=level, keywords=other.keywords or event.keywords)
+
+
+def says_no_more(event, other):
+    """Whether `event` has the same values on the wire and adds no fact to them."""
+    if event.state == "d" and other.state != "d":
+        a, b = event.layout, other.layout
+        return len(a) < len(b) and all(covers(x, y) for x, y in zip(a, b))
+    return len(event.layout) == len(other.layout) and all(covers(x, y) for x, y in zip(event.layout, other.layout))
+
+
+def covers(poor, rich):
+    """Whether a field is the other one with facts left out."""
+    if poor.members is not None or rich.members is not None:
+        return poor == rich
+    return (
+        poor.name == rich.name
+        and same_wire(poor.wire, rich.wire)
+        and poor.meaning in ("", rich.meaning)
+        and poor.length in (None, rich.length)
+        and poor.count in (None, rich.count)
+        and (poor.map is None or rich.map is not None)
+    )
+
+
+def same_wire(poor, rich):
+    """Equal, or one of two spellings of the same bytes; a lost binary length may have been read as the rest."""
+    same = ({"u32", "x32"}, {"u64", "x64"}, {"bin", "restbin"})
+    return poor == rich or any(poor in pair and rich in pair for pair in same)
+
+
+class Lore:
+    """What the provider's better descriptions say about a field of a given name and type."""
+
+    def __init__(self, events):
+        self.facts = {}
+        for event in events:
+            if event.state != "d":
+                for field in event.layout:
+                    self.learn(field, event)
+
+    def learn(self, field, event):
+        if field.members is None:
+            names = (target(field.length, event.layout), target(field.count, event.layout))
+            best = 0 if event.origin in ORIGINALS else 1
+            if event.origin != "win11-26h1":
+                self.facts.setdefault((field.name, field.wire), {}).setdefault(best, set()).add((field.meaning, *names, field.map))
+
+    def restore(self, event):
+        """The event with what its source lost put back, where its provider leaves no doubt about it."""
+        if event.origin in ORIGINALS:
+            return self.bound(event, event.layout, event.state)
+        fields, state = [], event.state
+        for field in event.layout:
+            new = self.enriched(field, fields) if field.members is None else field
+            state = state or ("i" if new != field else "")
+            fields.append(new)
+        return self.bound(event, tuple(fields), state)
+
+    def enriched(self, field, before):
+        facts = self.facts.get((field.name, field.wire))
+        if not facts:
+            return field
+        best = facts[min(facts)]
+        meanings, maps = {f[0] for f in best}, {f[3] for f in best}
+        if not field.meaning and len(meanings) == 1:
+            field = field._replace(meaning=next(iter(meanings)))
+        if field.map is None and len(maps) == 1 and field.wire in INTEGERS:
+            field = field._replace(map=next(iter(maps)))
+        rules = {(f[1], f[2]) for f in best}
+        if field.length is None and field.count is None and len(rules) == 1:
+            length, count = (resolve(r, before) for r in next(iter(rules)))
+            if length is not NotImplemented and count is not NotImplemented:
+                field = field._replace(length=length, count=count)
+        return field
+
+    def bound(self, event, layout, state):
+        """Gives every binary value an end: by a length field of its name, as the last field, else 16 bytes at a guess."""
+        fields = []
+        for index, field in enumerate(layout):
+            if field.wire == "bin" and field.length is None:
+                last = index == len(layout) - 1 and state != "d"
+                field, state = end_of_binary(field, fields, last, state)
+            fields.append(field)
+        return event._replace(layout=tuple(fields), state=state)
+
+
+def end_of_binary(field, before, last, state):
+    at = length_field(field.name, before)
+    if at is not None:
+        return field._replace(length=Ref(0, at)), state or "i"
+    if last:
+        return field._replace(wire="restbin"), state or "i"
+    return field._replace(length=16), "d"
+
+
+def length_field(name, before):
+    """The earlier integer whose name is the field's name with a word for length, or the one just before of such a name."""
+    words = ("length", "len", "size", "bytes", "bytecount", "cb", "count")
+    wanted = {name.lower() + w for w in words} | {w + name.lower() for w in ("cb", "cb_", "size", "length")}
+    wanted |= {name.lower() + "_" + w for w in words} | {name.lower() + " " + w for w in words}
+    for index in range(len(before) - 1, -1, -1):
+        if before[index].wire in INTEGERS and before[index].count is None and before[index].name.lower() in wanted:
+            return index
+    if before and before[-1].wire in INTEGERS and any(w in before[-1].name.lower() for w in ("length", "len", "size", "bytes", "cb")):
+        return len(before) - 1
+    return None
+
+
+def target(value, layout):
+    """A rule with the position replaced by the name, so that it can be carried to another layout."""
+    return ("name", layout[value.index].name) if isinstance(value, Ref) else value
+
+
+def resolve(value, before):
+    """The rule in a layout that has these fields so far; NotImplemented where it cannot be."""
+    if not isinstance(value, tuple):
+        return value
+    for index in range(len(before) - 1, -1, -1):
+        if before[index].name == value[1] and before[index].wire in INTEGERS and before[index].count is None:
+            return Ref(0, index)
+    return NotImplemented
+
+
+def settle_classes(classes, hooks):
+    """The classes in GUID order: (guid, dataset, name, [(opcode, event)]), opcodes and versions ascending."""
+    groups = read_hooks(hooks)
+    result = []
+    for guid in sorted(classes):
+        owner, name, events = classes[guid]
+        generic = groups.get(guid, {})
+        if owner is None:
+            dataset, name = kernel_names(guid, name, hooks)
+        else:
+            dataset = owner if owner == name else f"{owner}-{name}"
+        result.append((guid, dataset, name, settle_events(events, generic)))
+    return result
+
+
+TRACE_CONTROL = {
+    "b3e675d7-2554-4f18-830b-2762732560de", "9b79ee91-b5fd-41c0-a243-4248e266e9d0", "ed54dff8-c409-4cf6-bf83-05e1e61a09c4",
+    "bbccf6c1-6cd1-48c4-80ff-839482e37671",
+}
+
+
+def kernel_names(guid, name, hooks):
+    """(dataset, event name prefix) of a kernel class."""
+    for line in hooks.split("\n"):
+        cells = line.split("\t")
+        if cells[0] == "G" and cells[2] == guid:
+            return f"Kernel-{cells[3]}", cells[3]
+    return (f"KernelTraceControl-{name}" if guid in TRACE_CONTROL else f"Kernel-{name}"), name
+
+
+def read_hooks(hooks):
+    """class GUID -> {type: generic name}."""
+    guids, names = {}, {}
+    for line in hooks.split("\n"):
+        cells = line.split("\t")
+        if cells[0] == "G":
+            guids[cells[1]] = cells[2]
+        elif cells[0] == "N":
+            names.setdefault(guids[cells[1]], {})[int(cells[2], 16)] = cells[3]
+    return names
+
+
+def settle_events(events, generic):
+    """Merges what several sources say of one (opcode, version) and makes the names of one version unique."""
+    keys = {}
+    for opcode, event in events:
+        keys.setdefault((opcode & 0xFF, event.version), []).append(event)
+    used, result = {}, []
+    for opcode, version in sorted(keys):
+        kept = []
+        for event in keys[opcode, version]:
+            same = [i for i, k in enumerate(kept) if k.layout == event.layout]
+            if same:
+                kept[same[0]] = joined(kept[same[0]], event)
+            else:
+                kept.append(event)
+        for event in kept:
+            name = event.opcode
+            if used.setdefault(name, opcode) != opcode:
+                name = generic.get(opcode, f"{name}{opcode}")
+            result.append((opcode, event._replace(opcode=camel(name))))
+    return result

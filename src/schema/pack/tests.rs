@@ -1,0 +1,271 @@
+use std::collections::HashSet;
+use std::time::Instant;
+
+use super::*;
+use crate::schema::model::{Count, Field, FieldKind, FieldRef, Length, Meaning, Wire};
+
+fn guid(text: &str) -> Guid {
+    text.parse().expect("a GUID written by hand")
+}
+
+const DNS_CLIENT: &str = "1c95126e-7eea-49a9-a3fe-a378b03ddb4d";
+const KERNEL_PROCESS: &str = "22fb2cd6-0e7b-422b-a0c7-2fad1fd0e716";
+const KERNEL_NETWORK: &str = "7dd42a49-5329-4832-8dfd-43d979153a88";
+const DOTNET: &str = "e13c0d23-ccbc-4e12-931b-d9cc2eee27e4";
+
+/// A layout in short: `name:wire`, with meaning, length and count where they are not the plain ones.
+fn short(fields: &[Field]) -> String {
+    fields.iter().map(short_field).collect::<Vec<_>>().join(" ")
+}
+
+fn short_field(field: &Field) -> String {
+    let mut text = match &field.kind {
+        FieldKind::Struct(members) => format!("{}{{{}}}", field.name, short(members)),
+        FieldKind::Value { wire, meaning, length } => {
+            let mut text = format!("{}:{wire:?}", field.name);
+            if *meaning != Meaning::Plain {
+                text += &format!("/{meaning:?}");
+            }
+            match length {
+                Length::Natural => {}
+                Length::Fixed(n) => text += &format!("={n}"),
+                Length::Field(r) => text += &format!("=#{}", r.index),
+            }
+            text
+        }
+    };
+    match field.count {
+        Count::One => {}
+        Count::Fixed(n) => text += &format!("*{n}"),
+        Count::Field(FieldRef { up: 0, index }) => text += &format!("*#{index}"),
+        Count::Field(FieldRef { up, index }) => text += &format!("*^{up}#{index}"),
+        Count::Prefixed | Count::Rest => text += &format!("*{:?}", field.count),
+    }
+    text + if field.optional { "?" } else { "" } + if field.hidden { "!" } else { "" }
+}
+
+/// The best layout of a manifest event: (event name, layout, origin that gave it).
+fn best(provider: &str, id: u16, version: u8) -> (String, String, &'static str) {
+    let layout = &Pack::builtin().provider(&guid(provider)).expect("a known provider").layouts(id, version)[0];
+    let name = layout.schema.event_name.clone().unwrap_or_default();
+    (name, short(&layout.schema.fields), layout.origins.split(',').next().unwrap())
+}
+
+fn classic(group: u8, opcode: u8, version: u16) -> (String, String) {
+    let class = Pack::builtin().kernel_class(group).expect("a known group");
+    let layout = &Pack::builtin().classic(&class.guid, opcode, version)[0];
+    (layout.schema.event_name.clone().unwrap(), short(&layout.schema.fields))
+}
+
+#[test]
+fn manifest_layouts_are_those_of_the_manifests() {
+    let dns = "Interface:Utf16 TotalServerCount:UInt32 Index:UInt32 DynamicAddress:UInt8 AddressLength:UInt32 \
+               Address:Binary=#4";
+    assert_eq!(best(DNS_CLIENT, 1001, 0), ("DnsServerForInterface".into(), dns.into(), "win11-26h1"));
+    let start = "ProcessID:UInt32/ProcessId CreateTime:FileTime ParentProcessID:UInt32/ProcessId SessionID:UInt32 \
+                 ImageName:Utf16";
+    assert_eq!(best(KERNEL_PROCESS, 1, 0), ("ProcessStart/Start".into(), start.into(), "tx"));
+    let tick = "AllocationAmount:UInt32/Hex AllocationKind:UInt32 ClrInstanceID:UInt16 AllocationAmount64:UInt64/Hex \
+                TypeID:Pointer TypeName:Utf16 HeapIndex:UInt32";
+    assert_eq!(best(DOTNET, 10, 2), ("GarbageCollection/GCAllocationTick".into(), tick.into(), "perfview"));
+    let bulk = "Count:UInt32 ClrInstanceID:UInt16 Values{TypeID:UInt64/Hex ModuleID:UInt64/Hex TypeNameID:UInt32 \
+                Flags:UInt32 CorElementType:UInt8 Name:Utf16 TypeParameterCount:UInt32 \
+                TypeParameters:UInt64/Hex*#6}*#0";
+    assert_eq!(best(DOTNET, 15, 0).1, bulk);
+}
+
+#[test]
+fn names_of_keywords_and_maps_come_along() {
+    let pack = Pack::builtin().provider(&guid(DOTNET)).unwrap();
+    assert_eq!(pack.name, "Microsoft-Windows-DotNETRuntime");
+    assert!(pack.keywords.contains(&(1, "GCKeyword".to_owned())));
+    let tick = &pack.layouts(10, 2)[0];
+    assert_eq!((tick.level, &tick.schema.keyword_names[..]), (Some(5), &["GCKeyword".to_owned()][..]));
+    let map = tick.schema.fields[1].map.as_ref().expect("AllocationKind has names");
+    assert_eq!(
+        (map.name.as_str(), &map.entries[..]),
+        ("GCAllocationKindMap", &[(0, "Small".into()), (1, "Large".into())][..])
+    );
+    assert!(pack.layouts(10, 200).is_empty() && pack.layouts(9999, 0).is_empty());
+}
+
+#[test]
+fn overrides_correct_what_is_registered_wrongly() {
+    let pack = Pack::builtin();
+    let first = |id, version| short(&pack.overrides(&guid(DOTNET), id, version)[0].schema.fields);
+    let stack = "ClrInstanceID:UInt16 Reserved1:UInt8 Reserved2:UInt8 FrameCount:UInt32 Stack:Pointer*#3";
+    assert_eq!(first(82, 0), stack);
+    assert!(first(10, 4).ends_with("Address:Pointer ObjectSize:UInt64"));
+    let compact = "ClrInstanceID:UInt16 Count:UInt16 Values{TimePlan:UInt32 TimeCompact:UInt32 TimeRelocate:UInt32 \
+                   Padding:UInt32! TotalRefs:Pointer ZeroRefs:Pointer}*#1";
+    assert_eq!(first(208, 0), compact);
+    assert_eq!(pack.overrides(&guid(DOTNET), 208, 0).len(), 2);
+    let v6 = "PID:UInt32 size:UInt32 daddr:Binary/IPv6=16 saddr:Binary/IPv6=16 dport:UInt16/Port sport:UInt16/Port \
+              seqnum:UInt32 connid:Pointer";
+    let [layout] = pack.overrides(&guid(KERNEL_NETWORK), 27, 0) else { panic!("one layout") };
+    assert_eq!(short(&layout.schema.fields), v6);
+    assert!(layout.evidence.is_some());
+    assert!(pack.overrides(&guid(KERNEL_NETWORK), 17, 0).is_empty());
+}
+
+#[test]
+fn every_override_says_why() {
+    for section in OVERRIDES {
+        let pack = Pack::builtin().override_pack(&section.guid).unwrap();
+        assert!(!pack.all().is_empty() && pack.all().iter().all(|l| l.evidence.is_some_and(|e| e.len() > 10)));
+    }
+}
+
+#[test]
+fn kernel_layouts_are_those_of_the_documents() {
+    #[rustfmt::skip]
+    let expected: &[(u8, u8, u16, &str, &str)] = &[
+        (0x03, 1, 4, "Process/Start", "UniqueProcessKey:Pointer ProcessId:UInt32 ParentId:UInt32 SessionId:UInt32 ExitStatus:Int32 DirectoryTableBase:Pointer Flags:UInt32 UserSID:WbemSid ImageFileName:Ansi CommandLine:Utf16 PackageFullName:Utf16 ApplicationId:Utf16"),
+        (0x03, 2, 0, "Process/End", "ProcessId:Pointer ParentId:Pointer UserSID:WbemSid ImageFileName:Ansi"),
+        (0x05, 36, 2, "Thread/CSwitch", "NewThreadId:UInt32/Hex OldThreadId:UInt32/Hex NewThreadPriority:Int8 OldThreadPriority:Int8 PreviousCState:UInt8 SpareByte:Int8 OldThreadWaitReason:Int8 OldThreadWaitMode:Int8 OldThreadState:Int8 OldThreadWaitIdealProcessor:Int8 NewThreadWaitTime:UInt32/Hex Reserved:UInt32"),
+        (0x14, 10, 1, "Image/Load", "ImageBase:Pointer ImageSize:Pointer ProcessId:UInt32 FileName:Utf16"),
+        (0x01, 10, 3, "DiskIo/Read", "DiskNumber:UInt32 IrpFlags:UInt32 TransferSize:UInt32 Reserved:UInt32 ByteOffset:UInt64 FileObject:Pointer Irp:Pointer HighResResponseTime:UInt64 IssuingThreadId:UInt32"),
+        (0x04, 76, 2, "FileIo/OperationEnd", "IrpPtr:Pointer ExtraInfo:Pointer NtStatus:UInt32"),
+        (0x06, 26, 2, "TcpIp/SendIPV6", "PID:UInt32 size:UInt32 daddr:IPv6 saddr:IPv6 dport:Port sport:Port startime:UInt32 endtime:UInt32 seqnum:UInt32 connid:Pointer"),
+        (0x0f, 67, 2, "PerfInfo/ISR", "InitialTime:TraceTime Routine:Pointer ReturnValue:UInt8 Vector:UInt16 Reserved:UInt8"),
+        (0x18, 32, 2, "StackWalk/Stack", "EventTimeStamp:TraceTime StackProcess:UInt32 StackThread:UInt32 Stack:Pointer*Rest"),
+        (0x00, 0x40, 2, "EventTrace/DbgIdRSDS", "Guid:Guid Age:UInt32 PdbName:Ansi"),
+        (0x00, 0x42, 2, "EventTrace/BuildInfo", "BuildString:Ansi"),
+        (0x00, 0x43, 2, "EventTrace/ProviderBinaryPath", "GuidCount:UInt32 Guid:Guid*#0 BinaryPath:Utf16"),
+        (0x00, 0x50, 0, "EventTrace/PartitionInfoExtension", "EventVersion:UInt16 Reserved:UInt16 PartitionType:UInt32 QpcOffsetFromRoot:Int64 PartitionId:Guid ParentId:Guid"),
+        (0x00, 0x52, 2, "EventTrace/LastDroppedTimes", "Count:UInt32 Pad:UInt32 Times:UInt64*#0"),
+    ];
+    for (group, opcode, version, name, layout) in expected {
+        assert_eq!(classic(*group, *opcode, *version), ((*name).to_owned(), (*layout).to_owned()));
+    }
+}
+
+#[test]
+fn a_missing_version_borrows_downwards_else_the_lowest() {
+    let class = Pack::builtin().kernel_class(0x03).unwrap();
+    let version = |v| Pack::builtin().classic(&class.guid, 39, v)[0].version;
+    assert_eq!([version(9), version(5), version(3), version(0)], [5, 5, 3, 2]);
+    assert!(Pack::builtin().classic(&class.guid, 250, 0).is_empty());
+    assert!(Pack::builtin().classic(&Guid::ZERO, 1, 0).is_empty());
+}
+
+#[test]
+fn hook_groups_have_classes_and_names() {
+    let pack = Pack::builtin();
+    let process = pack.kernel_class(3).unwrap();
+    assert_eq!((process.dataset, process.event_prefix), ("Kernel-Process", "Process"));
+    assert_eq!(pack.provider_name(&process.guid), Some("Kernel-Process"));
+    assert_eq!(pack.kernel_class(0).unwrap().dataset, "Kernel-EventTrace");
+    assert_eq!(pack.kernel_class_of_hook(IMAGE_LOAD_HOOK).unwrap().dataset, "Kernel-Image");
+    assert_eq!((0..=0x1e).filter(|g| pack.kernel_class(*g).is_some()).count(), 31);
+    assert_eq!(pack.kernel_class(0x1f), None);
+    let name = |group, opcode| pack.classic_event_name(&pack.kernel_class(group).unwrap().guid, opcode);
+    assert_eq!(name(0x05, 0x24).as_deref(), Some("Thread/CSwitch"));
+    assert_eq!(name(0x05, 0x2d).as_deref(), Some("Thread/WaitSingle"));
+    assert_eq!(name(0x07, 0x20).as_deref(), Some("Job/Create"));
+    assert_eq!(name(0x07, 0xff), None);
+}
+
+#[test]
+fn every_section_of_the_pack_reads() {
+    let pack = Pack::builtin();
+    let (mut layouts, mut suspect) = (0, 0);
+    for guid in pack.providers() {
+        let provider = pack.provider(&guid).unwrap();
+        layouts += provider.all().len();
+        suspect += provider.all().iter().filter(|l| l.is_suspect()).count();
+        check(&provider.guid, provider.all());
+    }
+    for guid in pack.classes() {
+        check(&guid, pack.class(&guid).unwrap().all());
+    }
+    assert!(layouts > 30_000 && suspect * 20 < layouts, "{layouts} layouts, {suspect} suspect");
+}
+
+/// No layout stands twice, undamaged ones stand first, and what takes the rest of the payload is its last field.
+fn check(guid: &Guid, layouts: &[PackLayout]) {
+    let mut seen = HashSet::new();
+    for layout in layouts {
+        let place = || format!("{guid} {} {}", layout.id, layout.version);
+        assert!(seen.insert((layout.id, layout.version, &layout.schema.fields)), "{} stands twice", place());
+        let (_, before) = layout.schema.fields.split_last().map_or((None, &[][..]), |(l, b)| (Some(l), b));
+        assert!(!before.iter().any(takes_rest), "{}: rest in the middle", place());
+    }
+    for pair in layouts.windows(2) {
+        let same = (pair[0].id, pair[0].version) == (pair[1].id, pair[1].version);
+        assert!(!same || !pair[0].is_suspect() || pair[1].is_suspect(), "{guid} {}: rank", pair[0].id);
+    }
+}
+
+fn takes_rest(field: &Field) -> bool {
+    use Wire::{RestAnsi, RestBinary, RestUtf16};
+    let rest = matches!(field.kind, FieldKind::Value { wire: RestBinary | RestUtf16 | RestAnsi, .. });
+    rest || field.count == Count::Rest
+}
+
+#[test]
+fn kernel_rows_name_each_field_once() {
+    let pack = Pack::builtin();
+    for group in 0..=0x1e {
+        let class = pack.class(&pack.kernel_class(group).unwrap().guid);
+        for layout in class.into_iter().flat_map(ClassPack::all) {
+            let mut names = HashSet::new();
+            for field in &layout.schema.fields {
+                let place = format!("{group:#x} {} {}", layout.id, layout.version);
+                assert!(names.insert(&field.name) || field.name.starts_with("Reserved"), "{place} {}", field.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn index_tables_are_sorted_and_unique() {
+    for table in [PROVIDERS, CLASSES, OVERRIDES] {
+        assert!(table.windows(2).all(|pair| pair[0].guid < pair[1].guid));
+    }
+    assert!(NAMES.windows(2).all(|pair| pair[0].0 < pair[1].0));
+    assert!(NAMES.iter().all(|(g, _)| find(PROVIDERS, g).is_none() && find(CLASSES, g).is_none()));
+    assert!(HOOK_GROUPS.windows(2).all(|pair| pair[0].0 < pair[1].0));
+    assert!(HOOK_NAMES.windows(2).all(|pair| (pair[0].0, pair[0].1) < (pair[1].0, pair[1].1)));
+}
+
+#[test]
+fn the_pack_is_small_and_three_providers_load_fast() {
+    let pack = Pack::builtin();
+    assert!(pack.embedded_len() < 3 << 20, "{} bytes", pack.embedded_len());
+    let start = Instant::now();
+    for name in [DNS_CLIENT, KERNEL_PROCESS, DOTNET] {
+        assert!(!pack.provider(&guid(name)).unwrap().all().is_empty());
+    }
+    let time = start.elapsed();
+    println!(
+        "{} bytes embedded; three providers in {time:?}; {} names",
+        pack.embedded_len(),
+        pack.provider_names().count()
+    );
+    assert!(time.as_millis() < 500, "{time:?}, where a few ms are usual");
+}
+
+#[test]
+fn faulty_lines_are_refused() {
+    #[rustfmt::skip]
+    let cases = [
+        ("L\t0\tu32 A\tbin=#1 B", "line 1: `bin=#1 B`: field of `#1`"),
+        ("L\t0\tw A\tbin=#0 B", "line 1: `bin=#0 B`: `#0` is not one integer"),
+        ("L\t0\tu32 A\tu8=4 B", "line 1: `u8=4 B`: length"),
+        ("L\t0\tbin B", "line 1: `bin B`: length"),
+        ("L\t0\tu33 A", "line 1: `u33 A`: type `u33`"),
+        ("L\t0\tu32@0 A", "line 1: `u32@0 A`: map 0"),
+        ("L\t0\t{ A\tu8 B", "line 1: `{` without `}`"),
+        ("L\t0\t}", "line 1: `}` without `{`"),
+        ("L\t0\t{ A\tu8*^^#0 B\t}", "line 1: `u8*^^#0 B`: level of `^^#0`"),
+        ("L\t1\tu8 A", "line 1: not a line of the format: `L\t1\tu8 A`"),
+        ("E\t1\t0\t4\t0\tx\t-", "line 1: layout 0"),
+        ("L\t0\nE\t2\t0\t4\t0\tx\t-\nE\t1\t0\t4\t0\tx\t-", "line 3: event 1 version 0 stands behind a higher one"),
+        ("L\t0\nE\t2\t0\t4\t0\tx\t?", "line 2: state `?`"),
+        ("M\t0\tv\tN\t1:A", "line 1: map entry `1:A`"),
+    ];
+    for (text, message) in cases {
+        assert_eq!(text::parse_section(text, "").err().map(|e| e.to_string()).as_deref(), Some(message));
+    }
+}
