@@ -2,7 +2,6 @@
 //!
 //! The texts stay the one source of truth; the output depends on them alone. Format: `schemas/README.md`.
 
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
@@ -20,36 +19,49 @@ fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets OUT_DIR for build scripts"));
     let schemas = Path::new(&env::var("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR")).join("schemas");
-    let mut files: Vec<PathBuf> = read_folder(&schemas.join("providers"));
-    files.extend([schemas.join("classes.txt"), schemas.join("overrides.txt")]);
-    let (mut shards, mut providers, mut classes, mut overrides) = (String::new(), vec![], vec![], vec![]);
-    for (shard, file) in files.iter().enumerate() {
-        let text = fs::read_to_string(file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
-        let frame = zstd::bulk::compress(text.as_bytes(), 19).expect("zstd compresses any bytes");
-        let path = out.join(format!("schemas-{shard}.zst"));
-        fs::write(&path, frame).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-        writeln!(shards, "    (include_bytes!({path:?}), {}),", text.len()).expect("strings take any text");
-        let target = match file.file_name().and_then(|n| n.to_str()) {
-            Some("classes.txt") => &mut classes,
-            Some("overrides.txt") => &mut overrides,
-            _ => &mut providers,
-        };
-        target.extend(sections(&text, shard));
-    }
-    let mut code = format!(
-        "/// The texts, each a zstd frame, with its expanded length.\nstatic SHARDS: &[(&[u8], usize)] = &[\n{shards}];\n"
-    );
-    for (name, list) in [("PROVIDERS", &mut providers), ("CLASSES", &mut classes), ("OVERRIDES", &mut overrides)] {
+    let mut code = String::new();
+    let mut shards = String::new();
+    let mut count = 0;
+    for (table, files) in [
+        ("PROVIDERS", folder(&schemas.join("providers"))),
+        ("CLASSES", vec![schemas.join("classes.txt")]),
+        ("OVERRIDES", vec![schemas.join("overrides.txt")]),
+    ] {
+        let mut list = vec![];
+        for file in files {
+            let text = read(&file);
+            list.extend(sections(&text, count));
+            shards += &write_shard(&text, &out, count);
+            count += 1;
+        }
         list.sort_by(|a, b| a.guid.cmp(&b.guid));
-        writeln!(code, "static {name}: &[Section] = &[\n{}];", list.iter().map(section_code).collect::<String>())
-            .unwrap();
+        code += &static_code(table, "Section", list.iter().map(section_code));
     }
-    code += &names_code(&schemas.join("names.txt"));
-    code += &hooks_code(&schemas.join("hooks.txt"));
+    code += &static_code("SHARDS", "(&[u8], usize)", [shards].into_iter());
+    code += &names_code(&read(&schemas.join("names.txt")));
+    code += &hooks_code(&read(&schemas.join("hooks.txt")));
     fs::write(out.join("schema_index.rs"), code).expect("OUT_DIR is writable");
 }
 
-fn read_folder(folder: &Path) -> Vec<PathBuf> {
+fn read(file: &Path) -> String {
+    fs::read_to_string(file).unwrap_or_else(|e| panic!("{}: {e}", file.display()))
+}
+
+/// Compresses a text into a file of its own, and gives the row that refers to it: frame, expanded length.
+fn write_shard(text: &str, out: &Path, number: usize) -> String {
+    let frame = zstd::bulk::compress(text.as_bytes(), 19).expect("zstd compresses any bytes");
+    let name = format!("schemas-{number}.zst");
+    fs::write(out.join(&name), frame).expect("OUT_DIR is writable");
+    format!("    (include_bytes!(concat!(env!(\"OUT_DIR\"), \"/{name}\")), {}),\n", text.len())
+}
+
+fn static_code(name: &str, element: &str, rows: impl Iterator<Item = String>) -> String {
+    let rows: Vec<String> = rows.collect();
+    format!("pub(super) static {name}: &[{element}] = &[\n{}];\n", rows.concat())
+}
+
+/// The texts of a folder, by name.
+fn folder(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
     let mut files: Vec<PathBuf> = entries.map(|e| e.expect("a readable folder entry").path()).collect();
     files.retain(|f| f.extension().is_some_and(|e| e == "txt"));
@@ -95,31 +107,27 @@ fn guid_code(text: &str) -> String {
 }
 
 /// The names of providers without events here.
-fn names_code(file: &Path) -> String {
-    let text = fs::read_to_string(file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
-    let mut rows: Vec<(&str, &str)> =
-        text.lines().filter(|l| !l.starts_with('#')).map(|l| l.split_once('\t').expect("GUID, tab, name")).collect();
+fn names_code(text: &str) -> String {
+    let lines = text.lines().filter(|l| !l.starts_with('#'));
+    let mut rows: Vec<_> = lines.map(|l| l.split_once('\t').expect("GUID, tab, name")).collect();
     rows.sort_unstable();
-    let rows: String = rows.iter().map(|(guid, name)| format!("    ({}, {name:?}),\n", guid_code(guid))).collect();
-    format!("static NAMES: &[(Guid, &str)] = &[\n{rows}];\n")
+    let rows = rows.iter().map(|(guid, name)| format!("    ({}, {name:?}),\n", guid_code(guid)));
+    static_code("NAMES", "(Guid, &str)", rows)
 }
 
-/// The kernel's hook groups and generic event names.
-fn hooks_code(file: &Path) -> String {
-    let text = fs::read_to_string(file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
-    let (mut groups, mut names) = (String::new(), String::new());
+/// The kernel's hook groups and generic event names, in the order of the file.
+fn hooks_code(text: &str) -> String {
+    let (mut groups, mut names) = (vec![], vec![]);
     for line in text.lines() {
         let cells: Vec<&str> = line.split('\t').collect();
         match cells[..] {
             ["G", group, guid, class] => {
-                writeln!(groups, "    (0x{group}, {}, {class:?}, \"Kernel-{class}\"),", guid_code(guid)).unwrap();
+                groups.push(format!("    (0x{group}, {}, {class:?}, \"Kernel-{class}\"),\n", guid_code(guid)));
             }
-            ["N", group, kind, name] => writeln!(names, "    (0x{group}, 0x{kind}, {name:?}),").unwrap(),
-            _ => assert!(line.starts_with('#'), "{}: {line}", file.display()),
+            ["N", group, kind, name] => names.push(format!("    (0x{group}, 0x{kind}, {name:?}),\n")),
+            _ => assert!(line.starts_with('#'), "hooks.txt: {line}"),
         }
     }
-    format!(
-        "static HOOK_GROUPS: &[(u8, Guid, &str, &str)] = &[\n{groups}];\n\
-         static HOOK_NAMES: &[(u8, u8, &str)] = &[\n{names}];\n"
-    )
+    static_code("HOOK_GROUPS", "(u8, Guid, &str, &str)", groups.into_iter())
+        + &static_code("HOOK_NAMES", "(u8, u8, &str)", names.into_iter())
 }

@@ -3,13 +3,15 @@
 
     python3 scripts/build_schemas.py [FACTS]        FACTS defaults to ../shared/schemas-src
 
-Writes schemas/providers/*.txt, schemas/classes.txt and schemas/names.txt; hooks.txt and overrides.txt are kept by
-hand. The output depends on the facts alone: it is sorted, and running it twice changes nothing.
+Writes schemas/providers/*.txt and schemas/classes.txt; the other texts there are kept by hand, and hooks.txt and
+guids.txt are read. The output depends on the facts alone: it is sorted, and running it twice changes nothing.
 """
 
+import hashlib
 import json
 import pathlib
 import sys
+import uuid
 
 from schema_lists import read_field_list, read_kernel, read_mof_list
 from schema_manifest import read_manifest
@@ -37,8 +39,8 @@ def origin_of(entry):
 
 
 def gather(facts):
-    """(providers by GUID, classes by GUID, names of lists without a GUID)."""
-    providers, classes, orphans, seen = {}, {}, [], set()
+    """(providers by GUID, classes by GUID, names of lists whose GUID follows from their name)."""
+    providers, classes, derived, seen = {}, {}, [], set()
     entries = json.loads((facts / "index.json").read_text("utf-8"))["entries"]
     read_kernel((facts / "kernel-mof.json").read_text("utf-8"), classes)
     kernel = set(classes)
@@ -52,20 +54,34 @@ def gather(facts):
         elif kind == "mof-field-list":
             read_mof_list(data.decode("utf-8"), kernel, classes)
         else:
-            add_field_list(data.decode("utf-8"), entry, providers, orphans)
-    return providers, classes, orphans
+            add_field_list(data.decode("utf-8"), entry, providers, derived)
+    return providers, classes, derived
 
 
-def add_field_list(text, entry, providers, orphans):
-    """Adds a field list to its provider, which the index, else a manifest of the same name, gives the GUID of."""
+def known_guids():
+    """name -> GUID of guids.txt."""
+    rows = [line.split("\t") for line in (OUT / "guids.txt").read_text("utf-8").splitlines() if not line.startswith("#")]
+    return {name: guid for guid, name in rows}
+
+
+def guid_of_name(name):
+    """The GUID that event sources and most newer providers derive from their name."""
+    space = bytes.fromhex("482c2db2c39047c887f81a15bfc130fb")
+    digest = bytearray(hashlib.sha1(space + name.upper().encode("utf-16-be")).digest()[:16])
+    digest[7] = digest[7] & 0x0F | 0x50
+    return str(uuid.UUID(bytes_le=bytes(digest)))
+
+
+def add_field_list(text, entry, providers, derived):
+    """Adds a field list to its provider, which the index, a manifest of the same name or guids.txt gives the GUID of."""
     name = text.split("\n")[1].split("\t")[0] if "\n" in text.strip() else entry["provider"]
     guid = (entry["guid"] or "").lower()
     if not guid:
         same = [g for g, p in sorted(providers.items()) if any(n.lower() == name.lower() for _, n in p.names)]
-        guid = same[0] if same else ""
+        guid = same[0] if same else known_guids().get(name, "")
     if not guid:
-        orphans.append(name)
-        return
+        guid = guid_of_name(name)
+        derived.append(name)
     provider = providers.setdefault(guid, Provider(guid))
     provider.names.append(("win11-26h1", name))
     read_field_list(text, "win11-26h1", provider)
@@ -85,7 +101,7 @@ def write(path, lines):
 
 def main():
     facts = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else HERE / "../shared/schemas-src"
-    providers, classes, orphans = gather(facts)
+    providers, classes, derived = gather(facts)
     hooks = (OUT / "hooks.txt").read_text("utf-8")
     shelves, settled = {}, [settle_provider(p) for p in providers.values()]
     for provider in sorted(settled, key=lambda p: (p.name.lower(), p.guid)):
@@ -98,7 +114,7 @@ def main():
     write(OUT / "classes.txt", [line for c in settle_classes(classes, hooks) for line in class_lines(c)])
     events = sum(len({(e.id, e.version) for e in p.events}) for p in settled)
     print(f"{len(settled)} providers, {events} events, {sum(len(p.events) for p in settled)} layouts, {len(classes)} classes")
-    print(f"without a GUID, left out: {len(orphans)}: {', '.join(sorted(orphans))}")
+    print(f"with a GUID that follows from the name: {len(derived)}: {', '.join(sorted(derived))}")
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ import json
 import re
 
 from schema_manifest import LEVELS, PLACEHOLDER, plain
-from schema_model import Event, Field, INTEGERS, KERNEL_WIRE, Ref, WIRE, camel, clean
+from schema_model import Event, Field, INTEGERS, KERNEL_WIRE, Ref, WIRE, camel, clean, first_structure
 
 
 def read_field_list(text, origin, provider):
@@ -24,15 +24,11 @@ def read_field_list(text, origin, provider):
 
 
 def list_layout(text):
-    """(fields, state) of `Type name, Type name`; ends before a field that was a structure."""
-    fields = []
-    for part in text.split(", ") if text else []:
-        declared, _, name = part.partition(" ")
-        wire = WIRE.get(declared)
-        if wire is None or wire in ("cw", "ca", "cbin"):
-            return tuple(fields), "d"
-        fields.append(Field(clean(name), wire, hidden=name.startswith("__bin")))
-    return tuple(fields), ""
+    """(fields, state) of `Type name, Type name`; ends before the first structure."""
+    pairs = [part.partition(" ")[::2] for part in text.split(", ")] if text else []
+    end = first_structure([declared for declared, _ in pairs])
+    fields = tuple(Field(clean(name), WIRE[declared], hidden=name.startswith("__bin")) for declared, name in pairs[:end])
+    return fields, "" if end is None else "d"
 
 
 def read_mof_list(text, known, classes):
@@ -96,6 +92,8 @@ def kernel_field(data, before):
         wire = "wc"
     if data["name"] == "EventTimeStamp":
         wire = "tt"  # the time stamp of the event that the stack belongs to
+    if data["name"] in ("EndTime", "BootTime", "StartTime"):
+        wire = "ft" if any(f.name == "BufferSize" for f in before) else wire  # the trace's header
     return Field(clean(data["name"]), wire, meaning, length, count, optional=bool(data.get("optional")))
 
 
@@ -111,10 +109,23 @@ ORIGINS = {
 }
 
 
+def metadata(name, *fields):
+    return Event(0, 0, None, "", name, (), "", fields, "", "observed")
+
+
+# The descriptions that merging tools put into a trace; TRACE_EVENT_INFO and EVENT_MAP_INFO stay bytes here.
+METADATA = [
+    (32, metadata("EventInfo", Field("TraceEventInfo", "restbin"))),
+    (33, metadata("EventMapInfo", Field("ProviderGuid", "guid"), Field("EventMapInfo", "restbin"))),
+]
+
+
 def read_kernel(text, classes):
     """Adds the kernel's classes: guid -> (None, class name, [(opcode, event)])."""
     for data in json.loads(text):
         events = classes.setdefault(data["class_guid"], (None, data["class_name"], []))[2]
+        if data["class_name"] == "EventMetadata":
+            events += METADATA
         for kind in data["event_types"]:
             layout = kernel_layout(kind["fields"])
             origins = sorted({ORIGINS.get(s, "observed") for s in kind["sources"]})

@@ -3,7 +3,7 @@
 import re
 import xml.etree.ElementTree as ElementTree
 
-from schema_model import Event, Field, INTEGERS, Provider, Ref, TEXTS, WIRE, clean, meaning_of
+from schema_model import Event, Field, INTEGERS, Provider, Ref, TEXTS, WIRE, clean, first_structure, meaning_of
 
 LEVELS = {"LogAlways": 0, "Always": 0, "Critical": 1, "Error": 2, "Warning": 3, "Informational": 4, "Verbose": 5}
 OPCODES = {
@@ -137,7 +137,7 @@ def read_maps(node, strings):
 
 
 class TemplateReader:
-    """Turns a template's elements into fields. `regenerated` files need doubt (see `Damage`)."""
+    """Turns a template's elements into fields; `regenerated` files need doubt (`first_structure`)."""
 
     def __init__(self, maps, regenerated):
         self.maps = maps
@@ -145,8 +145,13 @@ class TemplateReader:
 
     def read(self, template):
         """(fields, state)."""
+        end = None
+        if self.regenerated:
+            data = children(template, "data")
+            end = first_structure([e.get("inType", "").rpartition(":")[2] for e in data])
+            template = data[:end]
         fields, state = self.level(template, [])
-        return tuple(fields), state
+        return tuple(fields), state if end is None else "d"
 
     def level(self, parent, outer):
         fields, state = [], ""
@@ -176,8 +181,8 @@ class TemplateReader:
         name = clean(element.get("name", ""))
         declared = element.get("inType", "").rpartition(":")[2]
         wire = WIRE.get(declared)
-        if wire is None or (self.regenerated and wire in ("cw", "ca", "cbin")):
-            raise Damage  # the start index of a structure in the place of the type
+        if wire is None:
+            raise Damage
         meaning = meaning_of(wire, element.get("outType", ""))
         length = None
         if wire in TEXTS or wire == "bin":
@@ -205,10 +210,10 @@ class Damage(Exception):
 
 
 def find_ref(name, scopes):
-    """The last earlier integer field of a name; Damage where there is none."""
+    """The last earlier integer field of a name; Damage where there is none. Dumps drop the blanks of field names."""
     for up, scope in enumerate(scopes):
         for index in range(len(scope) - 1, -1, -1):
-            if scope[index].name == name and scope[index].wire in INTEGERS and scope[index].count is None:
+            if scope[index].name in (name, name.replace(" ", "")) and scope[index].wire in INTEGERS and scope[index].count is None:
                 return Ref(up, index)
     raise Damage
 

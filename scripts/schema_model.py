@@ -22,6 +22,15 @@ KERNEL_WIRE = {
     "group_affinity": "gaff", "wchar": "w", "bytes": "bin",
 }
 
+# The numbers of the in types, which dumps confuse with the index of a structure's first member.
+TYPE_NUMBERS = {
+    name: number
+    for number, name in enumerate(
+        "UnicodeString AnsiString Int8 UInt8 Int16 UInt16 Int32 UInt32 Int64 UInt64 Float Double Boolean Binary GUID Pointer "
+        "FILETIME SYSTEMTIME SID HexInt32 HexInt64 CountedUtf16String CountedMbcsString Struct".split(), 1
+    )
+}
+
 INTEGERS = {"i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "x32", "x64"}
 TEXTS = {"w", "a"}
 UNSIGNED = {"u8", "u16", "u32", "u64", "x32", "x64"}
@@ -104,6 +113,21 @@ def meaning_of(wire, out):
     if out in ("unsignedbyte", "unsignedshort", "unsignedint", "unsignedlong"):
         return "unsigned" if wire in ("i8", "i16", "i32", "i64") else ""
     return ""
+
+
+def first_structure(types):
+    """Where a dumped event's first structure stands, or None.
+
+    Dumps print the index of a structure's first member in the place of its type. Members follow the top-level fields,
+    so the first structure's number is the count of those, and hides behind the type of that number when there is one.
+    Counted texts (22, 23) can be such indexes too, but only where a field in front can be the first structure.
+    """
+    numbers = [TYPE_NUMBERS.get(t, int(t) if t.isdigit() else 0) for t in types]
+    for at, number in enumerate(numbers):
+        hidden = numbers.index(len(types)) if len(types) in numbers[:at] else None
+        if number > 23 or (number in (22, 23) and number >= len(types) and (hidden is not None or number == len(types))):
+            return at if hidden is None else hidden
+    return None
 
 
 def clean(text):

@@ -28,7 +28,7 @@ def settle_provider(provider):
     lore = Lore(provider.events)
     keys = {}
     for event in provider.events:
-        keys.setdefault((event.id, event.version), []).append(lore.restore(event))
+        keys.setdefault((event.id, event.version), []).extend(lore.restore(event))
     events = []
     for key in sorted(keys):
         events += merge(keys[key])
@@ -107,15 +107,15 @@ class Lore:
                 self.facts.setdefault((field.name, field.wire), {}).setdefault(best, set()).add((field.meaning, *names, field.map))
 
     def restore(self, event):
-        """The event with what its source lost put back, where its provider leaves no doubt about it."""
+        """The readings of an event, with what its source lost put back where its provider leaves no doubt about it."""
         if event.origin in ORIGINALS:
-            return self.bound(event, event.layout, event.state)
+            return bound(event, event.layout, event.state)
         fields, state = [], event.state
         for field in event.layout:
             new = self.enriched(field, fields) if field.members is None else field
             state = state or ("i" if new != field else "")
             fields.append(new)
-        return self.bound(event, tuple(fields), state)
+        return bound(event, tuple(fields), state)
 
     def enriched(self, field, before):
         facts = self.facts.get((field.name, field.wire))
@@ -134,24 +134,36 @@ class Lore:
                 field = field._replace(length=length, count=count)
         return field
 
-    def bound(self, event, layout, state):
-        """Gives every binary value an end: by a length field of its name, as the last field, else 16 bytes at a guess."""
-        fields = []
+
+GUESSES = (16, 6)  # an IPv6 address or a GUID; a network card's address
+
+
+def bound(event, layout, state):
+    """The event with an end for every binary value. One inside that nothing gives a length: a reading per guess."""
+    readings = []
+    for guess in GUESSES:
+        fields, result = [], state
         for index, field in enumerate(layout):
             if field.wire == "bin" and field.length is None:
                 last = index == len(layout) - 1 and state != "d"
-                field, state = end_of_binary(field, fields, last, state)
+                field, result = end_of_binary(field, fields, last, result, guess)
             fields.append(field)
-        return event._replace(layout=tuple(fields), state=state)
+        reading = event._replace(layout=tuple(fields), state=result)
+        if reading not in readings:
+            readings.append(reading)
+    return readings
 
 
-def end_of_binary(field, before, last, state):
+def end_of_binary(field, before, last, state, guess):
+    """A length field of its name, the length of the binary value just in front, the rest if it is last, else the guess."""
     at = length_field(field.name, before)
     if at is not None:
         return field._replace(length=Ref(0, at)), state or "i"
+    if before and before[-1].wire == "bin" and isinstance(before[-1].length, Ref):
+        return field._replace(length=before[-1].length), state or "i"
     if last:
         return field._replace(wire="restbin"), state or "i"
-    return field._replace(length=16), "d"
+    return field._replace(length=guess), "d"
 
 
 def length_field(name, before):

@@ -9,10 +9,18 @@ mod text;
 
 use std::sync::{Arc, OnceLock};
 
+use self::index::{CLASSES, HOOK_GROUPS, HOOK_NAMES, NAMES, OVERRIDES, PROVIDERS, SHARDS};
 use crate::guid::Guid;
 use crate::schema::model::EventSchema;
 
-include!(concat!(env!("OUT_DIR"), "/schema_index.rs"));
+/// Tables written by `build.rs`.
+#[allow(clippy::unreadable_literal, reason = "GUIDs are printed as everybody prints them")]
+mod index {
+    use super::Section;
+    use crate::guid::Guid;
+
+    include!(concat!(env!("OUT_DIR"), "/schema_index.rs"));
+}
 
 /// Where a provider or a class stands in the packed texts. Sorted by GUID.
 struct Section {
@@ -155,12 +163,16 @@ impl Pack {
     /// The pack in the binary.
     pub fn builtin() -> &'static Pack {
         static BUILTIN: OnceLock<Pack> = OnceLock::new();
-        BUILTIN.get_or_init(|| Pack {
+        BUILTIN.get_or_init(Pack::new)
+    }
+
+    fn new() -> Pack {
+        Pack {
             texts: cells(SHARDS.len()),
             providers: cells(PROVIDERS.len()),
             classes: cells(CLASSES.len()),
             overrides: cells(OVERRIDES.len()),
-        })
+        }
     }
 
     /// The name of a provider or of a classic class's dataset.

@@ -19,29 +19,26 @@ fn short(fields: &[Field]) -> String {
 }
 
 fn short_field(field: &Field) -> String {
-    let mut text = match &field.kind {
+    let rule = |r: &FieldRef| format!("{}#{}", "^".repeat(usize::from(r.up)), r.index);
+    let text = match &field.kind {
         FieldKind::Struct(members) => format!("{}{{{}}}", field.name, short(members)),
         FieldKind::Value { wire, meaning, length } => {
-            let mut text = format!("{}:{wire:?}", field.name);
-            if *meaning != Meaning::Plain {
-                text += &format!("/{meaning:?}");
-            }
-            match length {
-                Length::Natural => {}
-                Length::Fixed(n) => text += &format!("={n}"),
-                Length::Field(r) => text += &format!("=#{}", r.index),
-            }
-            text
+            let meaning = if *meaning == Meaning::Plain { String::new() } else { format!("/{meaning:?}") };
+            let length = match length {
+                Length::Natural => String::new(),
+                Length::Fixed(n) => format!("={n}"),
+                Length::Field(r) => format!("={}", rule(r)),
+            };
+            format!("{}:{wire:?}{meaning}{length}", field.name)
         }
     };
-    match field.count {
-        Count::One => {}
-        Count::Fixed(n) => text += &format!("*{n}"),
-        Count::Field(FieldRef { up: 0, index }) => text += &format!("*#{index}"),
-        Count::Field(FieldRef { up, index }) => text += &format!("*^{up}#{index}"),
-        Count::Prefixed | Count::Rest => text += &format!("*{:?}", field.count),
-    }
-    text + if field.optional { "?" } else { "" } + if field.hidden { "!" } else { "" }
+    let count = match &field.count {
+        Count::One => String::new(),
+        Count::Fixed(n) => format!("*{n}"),
+        Count::Field(r) => format!("*{}", rule(r)),
+        Count::Prefixed | Count::Rest => format!("*{:?}", field.count),
+    };
+    text + &count + if field.optional { "?" } else { "" } + if field.hidden { "!" } else { "" }
 }
 
 /// The best layout of a manifest event: (event name, layout, origin that gave it).
@@ -129,6 +126,7 @@ fn kernel_layouts_are_those_of_the_documents() {
         (0x06, 26, 2, "TcpIp/SendIPV6", "PID:UInt32 size:UInt32 daddr:IPv6 saddr:IPv6 dport:Port sport:Port startime:UInt32 endtime:UInt32 seqnum:UInt32 connid:Pointer"),
         (0x0f, 67, 2, "PerfInfo/ISR", "InitialTime:TraceTime Routine:Pointer ReturnValue:UInt8 Vector:UInt16 Reserved:UInt8"),
         (0x18, 32, 2, "StackWalk/Stack", "EventTimeStamp:TraceTime StackProcess:UInt32 StackThread:UInt32 Stack:Pointer*Rest"),
+        (0x00, 0, 2, "EventTrace/Header", "BufferSize:UInt32 Version:UInt32 ProviderVersion:UInt32 NumberOfProcessors:UInt32 EndTime:FileTime TimerResolution:UInt32 MaxFileSize:UInt32 LogFileMode:UInt32 BuffersWritten:UInt32 StartBuffers:UInt32 PointerSize:UInt32 EventsLost:UInt32 CPUSpeed:UInt32 LoggerName:Pointer LogFileName:Pointer TimeZoneInformation:Binary=176 BootTime:FileTime PerfFreq:UInt64 StartTime:FileTime ReservedFlags:UInt32 BuffersLost:UInt32 SessionNameString:Utf16 LogFileNameString:Utf16"),
         (0x00, 0x40, 2, "EventTrace/DbgIdRSDS", "Guid:Guid Age:UInt32 PdbName:Ansi"),
         (0x00, 0x42, 2, "EventTrace/BuildInfo", "BuildString:Ansi"),
         (0x00, 0x43, 2, "EventTrace/ProviderBinaryPath", "GuidCount:UInt32 Guid:Guid*#0 BinaryPath:Utf16"),
@@ -138,6 +136,27 @@ fn kernel_layouts_are_those_of_the_documents() {
     for (group, opcode, version, name, layout) in expected {
         assert_eq!(classic(*group, *opcode, *version), ((*name).to_owned(), (*layout).to_owned()));
     }
+}
+
+#[test]
+fn classes_outside_the_hook_table_are_described_too() {
+    #[rustfmt::skip]
+    let expected: &[(&str, u8, u16, &str, &str)] = &[
+        ("b3e675d7-2554-4f18-830b-2762732560de", 36, 2, "ImageID/DbgID_RSDS", "ImageBase:Pointer ProcessId:UInt32 GuidSig:Guid Age:UInt32 PdbFileName:Ansi"),
+        ("9b79ee91-b5fd-41c0-a243-4248e266e9d0", 35, 0, "SysConfig/VolumeMapping", "NtPath:Utf16 DosPath:Utf16"),
+        ("bbccf6c1-6cd1-48c4-80ff-839482e37671", 33, 0, "EventMetadata/EventMapInfo", "ProviderGuid:Guid EventMapInfo:RestBinary"),
+        ("ed54dff8-c409-4cf6-bf83-05e1e61a09c4", 37, 0, "WinSat/SystemConfig", "Version:UInt32 UncompressedSize:UInt32 CompressedXml:RestBinary"),
+        ("d42cf7ef-de92-473e-8b6c-621ea663113a", 1, 1, "IISGeneral/GENERAL_REQUEST_START", "ContextId:Guid SiteId:UInt32 AppPoolId:Utf16 ConnId:UInt64 RawConnId:UInt64 RequestURL:Utf16 RequestVerb:Ansi"),
+        ("04c8a870-3369-12f8-4769-24e484a9e725", 18, 0, "ADODB/TextW", "ModID:UInt32 msgStr:Utf16"),
+    ];
+    for (class, opcode, version, name, layout) in expected {
+        let found = &Pack::builtin().classic(&guid(class), *opcode, *version)[0].schema;
+        assert_eq!((found.event_name.as_deref(), short(&found.fields).as_str()), (Some(*name), *layout));
+    }
+    let names = ["b3e675d7-2554-4f18-830b-2762732560de", "d42cf7ef-de92-473e-8b6c-621ea663113a"];
+    let names = names.map(|g| Pack::builtin().provider_name(&guid(g)));
+    assert_eq!(names, [Some("KernelTraceControl-ImageID"), Some("IIS_Trace-IISGeneral")]);
+    assert_eq!(Pack::builtin().provider_name(&guid("9e814aad-3204-11d2-9a82-006008a86939")), Some("Windows Kernel"));
 }
 
 #[test]
@@ -231,7 +250,7 @@ fn index_tables_are_sorted_and_unique() {
 
 #[test]
 fn the_pack_is_small_and_three_providers_load_fast() {
-    let pack = Pack::builtin();
+    let pack: &'static Pack = Box::leak(Box::new(Pack::new()));
     assert!(pack.embedded_len() < 3 << 20, "{} bytes", pack.embedded_len());
     let start = Instant::now();
     for name in [DNS_CLIENT, KERNEL_PROCESS, DOTNET] {
