@@ -119,7 +119,13 @@ mod tests {
 
     #[test]
     fn what_is_no_guid_is_refused() {
-        for text in ["", "e13c0d23", "e13c0d23-ccbc-4e12-931b-d9cc2eee27e", "{e13c0d23-ccbc-4e12-931b-d9cc2eee27e4", "g13c0d23-ccbc-4e12-931b-d9cc2eee27e4"] {
+        for text in [
+            "",
+            "e13c0d23",
+            "e13c0d23-ccbc-4e12-931b-d9cc2eee27e",
+            "{e13c0d23-ccbc-4e12-931b-d9cc2eee27e4",
+            "g13c0d23-ccbc-4e12-931b-d9cc2eee27e4",
+        ] {
             assert_eq!(text.parse::<Guid>(), Err(ParseGuidError), "{text}");
         }
     }

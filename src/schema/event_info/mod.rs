@@ -1,0 +1,224 @@
+//! Schemas that a merge wrote into the trace: `TRACE_EVENT_INFO` and `EVENT_MAP_INFO`.
+//!
+//! They are the payloads of classic events of class [`CLASS`], resolved on the machine that recorded, one blob per
+//! event and one per value map. Layout: `tdh.h`, observed in merged traces from Windows 8 to 11.
+
+mod properties;
+mod reader;
+mod set;
+
+use std::sync::Arc;
+
+use self::properties::Properties;
+use self::reader::Blob;
+use super::model::{EventSchema, MapKind, SchemaError, ValueMap};
+use super::types;
+use crate::guid::Guid;
+
+pub use self::set::EventInfoSet;
+
+/// The class of the events that carry schemas (`KernelTraceControl` metadata).
+pub const CLASS: Guid = Guid::from_parts(0xbbcc_f6c1, 0x6cd1, 0x48c4, 0x80ff_8394_82e3_7671);
+
+/// The opcode of an event whose payload [`EventInfo::parse`] reads.
+pub const OPCODE_EVENT_INFO: u8 = 32;
+
+/// The opcode of an event whose payload [`MapInfo::parse`] reads.
+pub const OPCODE_MAP_INFO: u8 = 33;
+
+/// Where the recording machine had the description from (`DECODING_SOURCE`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum DecodingSource {
+    /// An instrumentation manifest.
+    Manifest,
+    /// A MOF class.
+    Mof,
+    /// A TMF file.
+    Wpp,
+    /// Metadata on the event.
+    TraceLogging,
+    /// A number without a known meaning.
+    Other(u32),
+}
+
+/// What an [`EventInfo`] describes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum EventKey {
+    /// An event with an `EVENT_HEADER`.
+    Event {
+        /// The provider.
+        provider: Guid,
+        /// The event id.
+        id: u16,
+        /// The event version.
+        version: u8,
+    },
+    /// An event with a classic header.
+    Classic {
+        /// The event class.
+        class: Guid,
+        /// The opcode (called type in classic headers).
+        opcode: u8,
+        /// The version.
+        version: u8,
+    },
+}
+
+/// The description of one event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EventInfo {
+    /// The provider.
+    pub provider: Guid,
+    /// The event class; zero for most manifest events.
+    pub class: Guid,
+    /// The event id.
+    pub id: u16,
+    /// The event version.
+    pub version: u8,
+    /// The channel's number.
+    pub channel: u8,
+    /// The level.
+    pub level: u8,
+    /// The opcode.
+    pub opcode: u8,
+    /// The task's number.
+    pub task: u16,
+    /// The keyword mask.
+    pub keywords: u64,
+    /// Where the recording machine had the description from.
+    pub source: DecodingSource,
+    /// The provider's name.
+    pub provider_name: Option<String>,
+    /// The level's name.
+    pub level_name: Option<String>,
+    /// The channel's name.
+    pub channel_name: Option<String>,
+    /// The message template.
+    pub message: Option<String>,
+    /// The layout and the names. A field with a value map holds only the map's name (and no entries) until
+    /// [`EventInfoSet::finish`] has joined the maps.
+    pub schema: EventSchema,
+}
+
+impl EventInfo {
+    /// Reads a `TRACE_EVENT_INFO`.
+    ///
+    /// # Errors
+    /// When the fixed part or the property array does not fit into `blob`, a structure's members lie outside the
+    /// array or contain themselves, a length or count is not held by an earlier integer, or a name lies outside. The
+    /// place is the offset in `blob`.
+    pub fn parse(blob: &[u8]) -> Result<EventInfo, SchemaError> {
+        let mut blob = Blob::new(blob);
+        let source = match blob.u32(48, "decoding source")? {
+            0 => DecodingSource::Manifest,
+            1 => DecodingSource::Mof,
+            2 => DecodingSource::Wpp,
+            3 => DecodingSource::TraceLogging,
+            other => DecodingSource::Other(other),
+        };
+        let fields = Properties::new(&mut blob, source)?.top_level()?;
+        Ok(EventInfo {
+            provider: blob.guid(0, "provider GUID")?,
+            class: blob.guid(16, "event GUID")?,
+            id: blob.u16(32, "event id")?,
+            version: blob.u8(34, "version")?,
+            channel: blob.u8(35, "channel")?,
+            level: blob.u8(36, "level")?,
+            opcode: blob.u8(37, "opcode")?,
+            task: blob.u16(38, "task")?,
+            keywords: blob.u64(40, "keywords")?,
+            source,
+            provider_name: blob.name_at(52, "provider name")?,
+            level_name: blob.name_at(56, "level name")?,
+            channel_name: blob.name_at(60, "channel name")?,
+            message: blob.name_at(76, "event message")?,
+            schema: names(&mut blob, source)?.with_fields(fields),
+        })
+    }
+
+    /// What the description is looked up by: a MOF class is found by class and opcode, everything else by id.
+    pub fn key(&self) -> EventKey {
+        match self.source {
+            DecodingSource::Mof => EventKey::Classic { class: self.class, opcode: self.opcode, version: self.version },
+            _ => EventKey::Event { provider: self.provider, id: self.id, version: self.version },
+        }
+    }
+}
+
+impl EventSchema {
+    fn with_fields(self, fields: Vec<super::model::Field>) -> EventSchema {
+        EventSchema { fields, ..self }
+    }
+}
+
+fn names(blob: &mut Blob<'_>, source: DecodingSource) -> Result<EventSchema, SchemaError> {
+    let task_name = blob.name_at(68, "task name")?;
+    let opcode_name = blob.name_at(72, "opcode name")?;
+    // The same word is the name of the activity id where the source is a manifest.
+    let own_name = match source {
+        DecodingSource::Manifest | DecodingSource::Other(_) => None,
+        _ => blob.name_at(92, "event name")?,
+    };
+    let event_name = match own_name {
+        Some(name) if source == DecodingSource::TraceLogging || task_name.is_none() => Some(name),
+        _ => types::event_name(task_name.as_deref(), opcode_name.as_deref()),
+    };
+    let keyword_names = blob.name_list_at(64, "keyword names")?;
+    Ok(EventSchema { event_name, task_name, opcode_name, keyword_names, fields: Vec::new() })
+}
+
+/// One value map of a provider.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MapInfo {
+    /// The provider.
+    pub provider: Guid,
+    /// The map, named as the properties name it.
+    pub map: Arc<ValueMap>,
+}
+
+impl MapInfo {
+    /// Reads a provider GUID and the `EVENT_MAP_INFO` behind it, whose offsets count from its own start.
+    ///
+    /// # Errors
+    /// When the entries or a name lie outside, or the map is of a kind that names no numbers (a pattern map).
+    pub fn parse(payload: &[u8]) -> Result<MapInfo, SchemaError> {
+        const PROVIDER_BYTES: usize = 16;
+        let provider = Blob::new(payload).guid(0, "provider GUID")?;
+        let info = payload.get(PROVIDER_BYTES..).unwrap_or_default();
+        let map = parse_map(&mut Blob::new(info).placed_at(PROVIDER_BYTES))?;
+        Ok(MapInfo { provider, map: Arc::new(map) })
+    }
+}
+
+/// Flags of `MAP_FLAGS` in `tdh.h`: the first three for manifests, the others for MOF classes.
+mod map_flag {
+    pub const VALUES: u32 = 1;
+    pub const BITS: u32 = 2;
+    pub const MOF_VALUES: u32 = 8;
+    pub const MOF_FLAG: u32 = 32;
+}
+
+fn parse_map(blob: &mut Blob<'_>) -> Result<ValueMap, SchemaError> {
+    const ENTRIES: usize = 16;
+    const ENTRY_BYTES: usize = 8;
+    let name = blob.name_at(0, "map name")?.ok_or_else(|| blob.fault(0, "expected a map name, found none"))?;
+    let kind = match blob.u32(4, "map flags")? {
+        map_flag::VALUES | map_flag::MOF_VALUES => MapKind::Values,
+        map_flag::BITS => MapKind::Bits,
+        flags if flags == map_flag::MOF_VALUES | map_flag::MOF_FLAG => MapKind::Bits,
+        other => return Err(blob.fault(4, format!("expected a value or bit map, found flags {other:#x}"))),
+    };
+    let count = blob.array(8, ENTRIES, ENTRY_BYTES, "map entries")?;
+    if blob.u32(12, "map value type")? != 0 {
+        return Err(blob.fault(12, "expected numbers as map values, found text"));
+    }
+    let mut entries = Vec::with_capacity(count);
+    for at in (ENTRIES..).step_by(ENTRY_BYTES).take(count) {
+        let value = blob.u32(at + 4, "map value")?;
+        entries.push((u64::from(value), blob.name_at(at, "map entry")?.unwrap_or_default()));
+    }
+    Ok(ValueMap { name, kind, entries })
+}
+
+#[cfg(test)]
+mod tests;
