@@ -194,7 +194,7 @@ fn faults_name_offset_and_finding() {
             scalar().set(52, &[0xff, 0xff]).finish(1),
             "offset 0x34: expected the provider name inside the payload, found offset 0xffff",
         ),
-        (scalar().set(52, &[110]).bytes, "offset 0x6e: expected a NUL behind the provider name, found none"),
+        (scalar().set(52, &[135]).bytes, "offset 0x87: expected a NUL behind the provider name, found none"),
     ] {
         assert_eq!(EventInfo::parse(&blob).unwrap_err().to_string(), expected);
     }
