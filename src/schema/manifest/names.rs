@@ -1,0 +1,261 @@
+//! The names a provider declares for levels, channels, tasks, opcodes and keywords, and the standard ones.
+
+use std::collections::HashMap;
+
+use roxmltree::Node;
+
+use super::strings::Strings;
+use super::xml::{Findings, attribute, children, grandchildren, guid_attribute, number, number_attribute, tag};
+use super::{OpcodeName, TaskName};
+
+/// Levels that every provider has (`winmeta.xml`).
+const LEVELS: [(&str, u8); 6] =
+    [("LogAlways", 0), ("Critical", 1), ("Error", 2), ("Warning", 3), ("Informational", 4), ("Verbose", 5)];
+
+/// Opcodes that every provider has: as manifests refer to them, their number, as Windows shows them (`winmeta.xml`).
+const OPCODES: [(&str, u8, &str); 11] = [
+    ("Info", 0, "Info"),
+    ("Start", 1, "Start"),
+    ("Stop", 2, "Stop"),
+    ("DC_Start", 3, "DCStart"),
+    ("DC_Stop", 4, "DCStop"),
+    ("Extension", 5, "Extension"),
+    ("Reply", 6, "Reply"),
+    ("Resume", 7, "Resume"),
+    ("Suspend", 8, "Suspend"),
+    ("Send", 9, "Send"),
+    ("Receive", 240, "Receive"),
+];
+
+/// Keywords that every provider has, by bit (`winmeta.xml`, `winmeta.h`).
+const KEYWORDS: [(&str, u32); 10] = [
+    ("ResponseTime", 48),
+    ("WDIContext", 49),
+    ("WDIDiag", 50),
+    ("SQM", 51),
+    ("Telemetry", 51),
+    ("AuditFailure", 52),
+    ("AuditSuccess", 53),
+    ("CorrelationHint", 54),
+    ("EventlogClassic", 55),
+    ("ReservedKeyword56", 56),
+];
+
+/// Channels with fixed numbers (`winmeta.xml`); a provider's own ones are numbered from 16.
+const CHANNELS: [(&str, u8); 5] =
+    [("TraceClassic", 0), ("System", 8), ("Application", 9), ("Security", 10), ("TraceLogging", 11)];
+const FIRST_OWN_CHANNEL: u8 = 16;
+
+/// Number and shown name of what a provider declares under a name.
+#[derive(Clone, Debug)]
+struct Declared<V> {
+    value: V,
+    shown: String,
+}
+
+/// All names of one provider.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    levels: HashMap<String, Declared<u8>>,
+    channels: HashMap<String, Declared<u8>>,
+    tasks: HashMap<String, Declared<u16>>,
+    task_classes: HashMap<u16, crate::guid::Guid>,
+    task_names: HashMap<u16, String>,
+    /// Opcodes are named per task; `None` for those of the whole provider.
+    opcodes: HashMap<Option<u16>, HashMap<String, Declared<u8>>>,
+    opcode_names: HashMap<(Option<u16>, u8), String>,
+    keywords: HashMap<String, Declared<u64>>,
+}
+
+impl Names {
+    pub(super) fn read(provider: Node<'_, '_>, strings: &Strings, findings: &mut Findings) -> Names {
+        let mut names = Names::default();
+        let shown = |node| strings.display(node);
+        for node in grandchildren(provider, "levels", "level") {
+            declare(&mut names.levels, node, number_attribute(node, "value"), shown(node), findings);
+        }
+        names.read_channels(provider, findings);
+        for node in grandchildren(provider, "keywords", "keyword") {
+            declare(&mut names.keywords, node, number_attribute(node, "mask"), shown(node), findings);
+        }
+        for node in grandchildren(provider, "opcodes", "opcode") {
+            names.read_opcode(None, node, strings, findings);
+        }
+        for node in grandchildren(provider, "tasks", "task") {
+            names.read_task(node, strings, findings);
+        }
+        names
+    }
+
+    fn read_channels(&mut self, provider: Node<'_, '_>, findings: &mut Findings) {
+        let mut next = FIRST_OWN_CHANNEL;
+        for node in children(provider, "channels").flat_map(|channels| channels.children()) {
+            let own = match tag(node) {
+                "channel" => true,
+                "importChannel" => false,
+                _ => continue,
+            };
+            let name = attribute(node, "name").unwrap_or_default();
+            let value = number_attribute(node, "value").or_else(|| match own {
+                true => Some(next),
+                false => CHANNELS.iter().find(|(known, _)| *known == name).map(|&(_, value)| value),
+            });
+            if let Some(value) = value.filter(|_| own) {
+                next = value.saturating_add(1);
+            }
+            if let (Some(id), Some(value)) = (attribute(node, "chid"), value) {
+                self.channels.entry(id.to_owned()).or_insert(Declared { value, shown: name.to_owned() });
+            }
+            declare(&mut self.channels, node, value, None, findings);
+        }
+    }
+
+    fn read_task(&mut self, node: Node<'_, '_>, strings: &Strings, findings: &mut Findings) {
+        let value = number_attribute::<u16>(node, "value");
+        declare(&mut self.tasks, node, value, strings.display(node), findings);
+        let Some(value) = value else { return };
+        if let Some(class) = guid_attribute(node, "eventGUID").filter(|class| !class.is_zero()) {
+            self.task_classes.insert(value, class);
+        }
+        if let Some(name) = strings.display(node).or_else(|| attribute(node, "name").map(unprefixed)) {
+            self.task_names.entry(value).or_insert(name);
+        }
+        for opcode in grandchildren(node, "opcodes", "opcode") {
+            self.read_opcode(Some(value), opcode, strings, findings);
+        }
+    }
+
+    fn read_opcode(&mut self, task: Option<u16>, node: Node<'_, '_>, strings: &Strings, findings: &mut Findings) {
+        let value = number_attribute::<u8>(node, "value");
+        let shown = strings.display(node);
+        if let (Some(value), Some(name)) = (value, shown.clone().or_else(|| attribute(node, "name").map(unprefixed))) {
+            self.opcode_names.entry((task, value)).or_insert(name);
+        }
+        declare(self.opcodes.entry(task).or_default(), node, value, shown, findings);
+    }
+
+    /// The number behind an event's `level`.
+    pub(super) fn level(&self, name: &str) -> Option<u8> {
+        lookup(&self.levels, name, |standard| find(&LEVELS, standard))
+    }
+
+    /// The number behind an event's `channel`, which refers to a channel's `chid` or `name`.
+    pub(super) fn channel(&self, name: &str) -> Option<u8> {
+        lookup(&self.channels, name, |standard| find(&CHANNELS, standard))
+    }
+
+    /// The number behind an event's `task`.
+    pub(super) fn task(&self, name: &str) -> Option<u16> {
+        lookup(&self.tasks, name, |standard| (standard == "None").then_some(0))
+    }
+
+    /// The number behind the `opcode` of an event of a task; the task's own opcodes come before the provider's.
+    pub(super) fn opcode(&self, task: u16, name: &str) -> Option<u8> {
+        let own = |scope| Some(self.opcodes.get(&scope)?.get(name)?.value);
+        let standard = |name: &str| OPCODES.iter().find(|(known, ..)| *known == name).map(|&(_, value, _)| value);
+        own(Some(task))
+            .or_else(|| own(None))
+            .or_else(|| name.strip_prefix("win:").and_then(standard))
+            .or_else(|| number(name).and_then(|value| u8::try_from(value).ok()))
+    }
+
+    /// The task's shown name.
+    pub(super) fn task_name(&self, task: u16) -> Option<&str> {
+        self.task_names.get(&task).map(String::as_str)
+    }
+
+    /// The shown name of an opcode of a task.
+    pub(super) fn opcode_name(&self, task: u16, opcode: u8) -> Option<&str> {
+        let own = |scope| self.opcode_names.get(&(scope, opcode)).map(String::as_str);
+        let standard = || OPCODES.iter().find(|&&(_, value, _)| value == opcode).map(|&(_, _, shown)| shown);
+        own(Some(task)).or_else(|| own(None)).or_else(standard)
+    }
+
+    /// Mask and shown name of one of an event's `keywords`.
+    pub(super) fn keyword<'a>(&'a self, name: &'a str) -> Option<(u64, &'a str)> {
+        if let Some(own) = self.keywords.get(name) {
+            return Some((own.value, &own.shown));
+        }
+        let standard = name.strip_prefix("win:").and_then(|name| {
+            if name == "AnyKeyword" {
+                return Some((0, ""));
+            }
+            KEYWORDS.iter().find(|(known, _)| *known == name).map(|&(known, bit)| (1 << bit, known))
+        });
+        standard.or_else(|| number(name).map(|mask| (mask, "")))
+    }
+
+    /// Masks and shown names of the provider's own keywords, lowest bit first.
+    pub(super) fn all_keywords(&self) -> Vec<(u64, String)> {
+        let mut all: Vec<_> = self.keywords.values().map(|own| (own.value, own.shown.clone())).collect();
+        all.sort_by(|a, b| (a.0.trailing_zeros(), a).cmp(&(b.0.trailing_zeros(), b)));
+        all
+    }
+
+    /// Numbers and shown names of the provider's own levels.
+    pub(super) fn all_levels(&self) -> Vec<(u8, String)> {
+        sorted(&self.levels)
+    }
+
+    /// Numbers and names of the provider's channels.
+    pub(super) fn all_channels(&self) -> Vec<(u8, String)> {
+        sorted(&self.channels)
+    }
+
+    /// The provider's tasks by number.
+    pub(super) fn all_tasks(&self) -> Vec<TaskName> {
+        let mut all: Vec<_> = self.task_names.iter().map(|(&value, name)| (value, name.clone())).collect();
+        all.sort();
+        let named = |(value, name)| TaskName { value, name, class: self.task_classes.get(&value).copied() };
+        all.into_iter().map(named).collect()
+    }
+
+    /// The provider's own opcodes by task and number.
+    pub(super) fn all_opcodes(&self) -> Vec<OpcodeName> {
+        let mut all: Vec<_> = self.opcode_names.iter().collect();
+        all.sort();
+        all.into_iter().map(|(&(task, value), name)| OpcodeName { task, value, name: name.clone() }).collect()
+    }
+}
+
+/// Enters what `node` declares under its `name`; the first of a name stands.
+fn declare<V>(
+    table: &mut HashMap<String, Declared<V>>,
+    node: Node<'_, '_>,
+    value: Option<V>,
+    shown: Option<String>,
+    findings: &mut Findings,
+) {
+    let (Some(name), Some(value)) = (attribute(node, "name"), value) else {
+        findings.report(node, format!("expected a <{}> with a name and a number in range", tag(node)));
+        return;
+    };
+    let shown = shown.unwrap_or_else(|| unprefixed(name));
+    table.entry(name.to_owned()).or_insert(Declared { value, shown });
+}
+
+/// The number of a declared name, of a standard one behind `win:`, or the number that stands there itself.
+fn lookup<V: Copy + TryFrom<u64>>(
+    table: &HashMap<String, Declared<V>>,
+    name: &str,
+    standard: impl Fn(&str) -> Option<V>,
+) -> Option<V> {
+    let own = table.get(name).map(|declared| declared.value);
+    own.or_else(|| name.strip_prefix("win:").and_then(standard))
+        .or_else(|| number(name).and_then(|value| V::try_from(value).ok()))
+}
+
+fn find(table: &[(&str, u8)], name: &str) -> Option<u8> {
+    table.iter().find(|(known, _)| *known == name).map(|&(_, value)| value)
+}
+
+fn sorted(table: &HashMap<String, Declared<u8>>) -> Vec<(u8, String)> {
+    let mut all: Vec<_> = table.values().map(|declared| (declared.value, declared.shown.clone())).collect();
+    all.sort();
+    all.dedup();
+    all
+}
+
+fn unprefixed(name: &str) -> String {
+    name.strip_prefix("win:").unwrap_or(name).to_owned()
+}

@@ -1,0 +1,178 @@
+//! One `<provider>` and its events.
+
+use std::collections::HashMap;
+
+use roxmltree::Node;
+
+use super::names::Names;
+use super::strings::Strings;
+use super::template::{Template, read_maps, read_templates};
+use super::xml::{Findings, attribute, grandchildren, guid_attribute, number_attribute};
+use super::{ManifestEvent, ProviderSchemas};
+use crate::schema::model::EventSchema;
+use crate::schema::types;
+
+/// How many more bytes the events of a file may take.
+pub(super) struct Budget(usize);
+
+impl Default for Budget {
+    /// Ten times what the largest known manifests need.
+    fn default() -> Self {
+        Budget(256 << 20)
+    }
+}
+
+impl Budget {
+    /// Whether a copy of the template's layout and of the names still fits.
+    fn take<'a>(&mut self, template: &Template, names: impl Iterator<Item = &'a str>) -> bool {
+        let wanted = template.bytes + names.map(|name| name.len() + size_of::<String>()).sum::<usize>();
+        self.0.checked_sub(wanted).is_some_and(|left| {
+            self.0 = left;
+            true
+        })
+    }
+}
+
+/// Reads a provider; `None`, and a finding, when it has no identity.
+pub(super) fn read(
+    node: Node<'_, '_>,
+    strings: &Strings,
+    budget: &mut Budget,
+    findings: &mut Findings,
+) -> Option<ProviderSchemas> {
+    let Some(guid) = guid_attribute(node, "guid") else {
+        findings.report(node, "expected a GUID as guid of <provider>");
+        return None;
+    };
+    // The mark of the tools that dump a machine's registrations.
+    let regenerated = attribute(node, "source").is_some();
+    let names = Names::read(node, strings, findings);
+    let maps = read_maps(node, strings, findings);
+    let templates = read_templates(node, &maps, regenerated, findings);
+    let mut reader = EventReader { names: &names, templates: &templates, strings, budget, findings };
+    let events = grandchildren(node, "events", "event").filter_map(|event| reader.event(event)).collect();
+    let mut maps: Vec<_> = maps.into_values().collect();
+    maps.sort_by(|a, b| a.name.cmp(&b.name));
+    Some(ProviderSchemas {
+        guid,
+        name: attribute(node, "name").unwrap_or_default().to_owned(),
+        group: guid_attribute(node, "groupGuid"),
+        control: guid_attribute(node, "controlGuid"),
+        regenerated,
+        events,
+        keywords: names.all_keywords(),
+        tasks: names.all_tasks(),
+        opcodes: names.all_opcodes(),
+        levels: names.all_levels(),
+        channels: names.all_channels(),
+        maps,
+    })
+}
+
+struct EventReader<'a> {
+    names: &'a Names,
+    templates: &'a HashMap<&'a str, Template>,
+    strings: &'a Strings,
+    budget: &'a mut Budget,
+    findings: &'a mut Findings,
+}
+
+impl<'a> EventReader<'a> {
+    fn event(&mut self, node: Node<'_, '_>) -> Option<ManifestEvent> {
+        let Some(id) = number_attribute(node, "value") else {
+            self.findings.report(node, "expected an event value of 16 bits");
+            return None;
+        };
+        let Some(version) = attribute(node, "version").map_or(Some(0), |_| number_attribute(node, "version")) else {
+            self.findings.report(node, format!("expected a version of 8 bits on event {id}"));
+            return None;
+        };
+        let template = self.template(node, id)?;
+        let names = self.names;
+        let task = self.reference(node, "task", |name| names.task(name)).unwrap_or(0);
+        let opcode = self.reference(node, "opcode", |name| names.opcode(task, name)).unwrap_or(0);
+        let copied = [names.task_name(task), names.opcode_name(task, opcode)];
+        if !self.budget.take(template, copied.into_iter().flatten()) {
+            self.findings.report(node, format!("expected a file that needs less memory: event {id} is left out"));
+            return None;
+        }
+        let (keywords, keyword_names) = self.keywords(node);
+        let symbol = attribute(node, "symbol");
+        let schema = self.schema((task, opcode), symbol, keyword_names, template);
+        Some(ManifestEvent {
+            id,
+            version,
+            channel: self.reference(node, "channel", |name| names.channel(name)),
+            level: self.reference(node, "level", |name| names.level(name)).unwrap_or(0),
+            opcode,
+            task,
+            keywords,
+            symbol: symbol.map(str::to_owned),
+            message: attribute(node, "message").map(|message| self.strings.text(message)),
+            suspect: template.suspect,
+            schema,
+        })
+    }
+
+    /// The event's template, an empty one if it has none; `None`, and a finding, when it is not there.
+    fn template(&mut self, node: Node<'_, '_>, id: u16) -> Option<&'a Template> {
+        static NO_FIELDS: Template = Template { fields: Vec::new(), suspect: false, bytes: 0 };
+        let Some(tid) = attribute(node, "template") else { return Some(&NO_FIELDS) };
+        let found = self.templates.get(tid);
+        if found.is_none() {
+            self.findings.report(node, format!("expected template \"{tid}\" of event {id}, found none"));
+        }
+        found
+    }
+
+    fn reference<V>(&mut self, node: Node<'_, '_>, name: &str, find: impl Fn(&str) -> Option<V>) -> Option<V> {
+        let wanted = attribute(node, name)?;
+        let found = find(wanted);
+        if found.is_none() {
+            self.findings.report(node, format!("expected a declared {name}, found \"{wanted}\""));
+        }
+        found
+    }
+
+    fn keywords(&mut self, node: Node<'_, '_>) -> (u64, Vec<String>) {
+        let mut named = Vec::new();
+        let mut all = 0;
+        for name in attribute(node, "keywords").unwrap_or_default().split_whitespace() {
+            match self.names.keyword(name) {
+                Some((mask, shown)) => {
+                    all |= mask;
+                    named.push((mask.trailing_zeros(), shown));
+                }
+                None => self.findings.report(node, format!("expected a declared keyword, found \"{name}\"")),
+            }
+        }
+        named.sort_unstable();
+        named.dedup();
+        let names = named.into_iter().map(|(_, shown)| shown.to_owned()).filter(|shown| !shown.is_empty());
+        (all, names.collect())
+    }
+
+    fn schema(
+        &self,
+        (task, opcode): (u16, u8),
+        symbol: Option<&str>,
+        keyword_names: Vec<String>,
+        template: &Template,
+    ) -> EventSchema {
+        let task_name = self.names.task_name(task).filter(|_| task != 0);
+        let opcode_name = self.names.opcode_name(task, opcode);
+        let shown_opcode = opcode_name.filter(|_| opcode != 0);
+        let event_name = match (task_name, symbol) {
+            // Without a task nothing but the symbol tells the provider's events apart.
+            (None, Some(symbol)) => Some(symbol.to_owned()),
+            _ => types::event_name(task_name, shown_opcode),
+        };
+        EventSchema {
+            event_name,
+            task_name: task_name.map(str::to_owned),
+            opcode_name: opcode_name.map(str::to_owned),
+            keyword_names,
+            fields: template.fields.clone(),
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! Templates: the layouts that events refer to.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use roxmltree::Node;
+
+use super::strings::Strings;
+use super::xml::{Findings, attribute, children, grandchildren, number, number_attribute, tag};
+use crate::schema::model::{Count, Field, FieldKind, FieldRef, Length, MapKind, ValueMap, Wire};
+use crate::schema::types;
+
+const MAX_NESTING: usize = 32;
+/// Far more than an event can have; keeps the search for lengths and counts short.
+const MAX_FIELDS: usize = 4096;
+
+/// The layout of one template.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Template {
+    pub(super) fields: Vec<Field>,
+    /// Whether a field's declaration is known or likely to be wrong.
+    pub(super) suspect: bool,
+    /// About how many bytes a copy takes.
+    pub(super) bytes: usize,
+}
+
+/// The value and bit maps of a provider.
+pub(super) fn read_maps(
+    provider: Node<'_, '_>,
+    strings: &Strings,
+    findings: &mut Findings,
+) -> HashMap<String, Arc<ValueMap>> {
+    let mut maps = HashMap::new();
+    for node in children(provider, "maps").flat_map(|maps| maps.children()) {
+        let kind = match tag(node) {
+            "valueMap" => MapKind::Values,
+            "bitMap" => MapKind::Bits,
+            // Text blanks, and maps that name no numbers.
+            _ => continue,
+        };
+        let Some(name) = attribute(node, "name") else {
+            findings.report(node, format!("expected a name on <{}>", tag(node)));
+            continue;
+        };
+        let entries = children(node, "map").filter_map(|entry| map_entry(entry, strings, findings)).collect();
+        let map = ValueMap { name: name.to_owned(), kind, entries };
+        maps.entry(name.to_owned()).or_insert_with(|| Arc::new(map));
+    }
+    maps
+}
+
+fn map_entry(node: Node<'_, '_>, strings: &Strings, findings: &mut Findings) -> Option<(u64, String)> {
+    let Some(value) = number_attribute(node, "value") else {
+        findings.report(node, "expected a number as value of <map>");
+        return None;
+    };
+    let shown = strings.display(node).or_else(|| Some(attribute(node, "symbol")?.to_owned()));
+    // What neither names nor symbols tell still has the reference that tells entries apart.
+    let name = shown.or_else(|| attribute(node, "message").map(reference_id)).unwrap_or_default();
+    Some((value, name))
+}
+
+/// `X` of `$(string.X)`, else the text itself.
+fn reference_id(message: &str) -> String {
+    let inner = message.strip_prefix("$(string.").and_then(|rest| rest.strip_suffix(')'));
+    inner.unwrap_or(message).to_owned()
+}
+
+/// The templates of a provider by `tid`; the first of a name stands.
+pub(super) fn read_templates<'a>(
+    provider: Node<'a, '_>,
+    maps: &HashMap<String, Arc<ValueMap>>,
+    regenerated: bool,
+    findings: &mut Findings,
+) -> HashMap<&'a str, Template> {
+    let mut templates = HashMap::new();
+    for node in grandchildren(provider, "templates", "template") {
+        let Some(tid) = attribute(node, "tid") else {
+            findings.report(node, "expected a tid on <template>");
+            continue;
+        };
+        let mut reader = Reader { maps, regenerated, findings, suspect: false, levels: Vec::new() };
+        let fields = reader.level(node);
+        let template = Template { suspect: reader.suspect, bytes: footprint(&fields), fields };
+        if templates.contains_key(tid) {
+            findings.report(node, format!("expected one template {tid}, found another"));
+        }
+        templates.entry(tid).or_insert(template);
+    }
+    templates
+}
+
+/// Reads one template from the outside inwards.
+struct Reader<'a> {
+    maps: &'a HashMap<String, Arc<ValueMap>>,
+    regenerated: bool,
+    findings: &'a mut Findings,
+    suspect: bool,
+    /// The fields read so far of every open level, the innermost last.
+    levels: Vec<Vec<Field>>,
+}
+
+impl Reader<'_> {
+    fn level(&mut self, node: Node<'_, '_>) -> Vec<Field> {
+        self.levels.push(Vec::new());
+        for child in node.children().filter(Node::is_element) {
+            let field = match tag(child) {
+                "data" | "binary" => self.data(child),
+                "struct" => self.structure(child),
+                // How the event log shows the event; no layout.
+                _ => continue,
+            };
+            if self.levels.last().is_some_and(|level| level.len() >= MAX_FIELDS) {
+                self.reject(child, format!("expected at most {MAX_FIELDS} fields, found more"));
+                break;
+            }
+            if let Some(level) = self.levels.last_mut() {
+                level.push(field);
+            }
+        }
+        self.levels.pop().unwrap_or_default()
+    }
+
+    fn structure(&mut self, node: Node<'_, '_>) -> Field {
+        let name = attribute(node, "name").unwrap_or_default();
+        let count = self.count(node);
+        if self.levels.len() >= MAX_NESTING {
+            self.reject(node, format!("expected at most {MAX_NESTING} levels of structures, found more"));
+            return Field { kind: types::UNDECODABLE, ..Field::value(name, Wire::Binary) };
+        }
+        match count {
+            Ok(count) => Field { count, ..Field::structure(name, self.level(node)) },
+            Err(()) => Field { kind: types::UNDECODABLE, ..Field::value(name, Wire::Binary) },
+        }
+    }
+
+    fn data(&mut self, node: Node<'_, '_>) -> Field {
+        let name = attribute(node, "name").unwrap_or_default();
+        let kind = self.value(node).unwrap_or(types::UNDECODABLE);
+        let (kind, count) = match self.count(node) {
+            Ok(count) => (kind, count),
+            Err(()) => (types::UNDECODABLE, Count::One),
+        };
+        let map = attribute(node, "map").and_then(|map| self.map(node, map));
+        Field { name: name.to_owned(), kind, count, map, optional: false, hidden: types::hidden(name) }
+    }
+
+    fn value(&mut self, node: Node<'_, '_>) -> Option<FieldKind> {
+        let in_type = attribute(node, "inType").unwrap_or(if tag(node) == "binary" { "win:Binary" } else { "" });
+        let wire = types::wire_by_name(in_type);
+        self.suspect |= self.lost_structure(in_type, wire);
+        let Some(wire) = wire else {
+            self.reject(node, format!("expected a known inType, found \"{in_type}\""));
+            return None;
+        };
+        let out_type = self.out_type(node);
+        let length = match attribute(node, "length") {
+            None => Length::Natural,
+            Some(text) => match number(text) {
+                Some(constant) => match u32::try_from(constant) {
+                    Ok(constant) => Length::Fixed(constant),
+                    Err(_) => {
+                        self.reject(node, format!("expected a length of 32 bits, found {constant}"));
+                        return None;
+                    }
+                },
+                None => Length::Field(self.earlier(node, text, "length")?),
+            },
+        };
+        Some(self.guessed_length(types::value(wire, out_type, length)))
+    }
+
+    /// Whether the in type of a regenerated file can stand for the position of a structure that got lost.
+    fn lost_structure(&self, in_type: &str, wire: Option<Wire>) -> bool {
+        let local = types::local_name(in_type);
+        let numbered = local.bytes().all(|c| c.is_ascii_digit());
+        let odd = matches!(local, "CountedMbcsString" | "CountedUtf16String" | "Struct");
+        let counted = matches!(wire, Some(Wire::CountedUtf16 | Wire::CountedAnsi | Wire::CountedBinary));
+        numbered || odd || (counted && self.regenerated)
+    }
+
+    /// Regenerated files lose the out type by which an IPv6 address is known to be 16 bytes long.
+    fn guessed_length(&mut self, kind: FieldKind) -> FieldKind {
+        match kind {
+            FieldKind::Value { wire: Wire::Binary, meaning, length: Length::Natural } if self.regenerated => {
+                self.suspect = true;
+                FieldKind::Value { wire: Wire::Binary, meaning, length: Length::Fixed(16) }
+            }
+            other => other,
+        }
+    }
+
+    fn out_type(&mut self, node: Node<'_, '_>) -> u16 {
+        let Some(name) = attribute(node, "outType") else { return 0 };
+        types::out_type_by_name(name).unwrap_or_else(|| {
+            self.findings.report(node, format!("expected a known outType, found \"{name}\""));
+            0
+        })
+    }
+
+    fn map(&mut self, node: Node<'_, '_>, name: &str) -> Option<Arc<ValueMap>> {
+        let found = self.maps.get(name).cloned();
+        if found.is_none() {
+            self.findings.report(node, format!("expected a value or bit map \"{name}\", found none"));
+        }
+        found
+    }
+
+    fn count(&mut self, node: Node<'_, '_>) -> Result<Count, ()> {
+        let Some(text) = attribute(node, "count") else { return Ok(Count::One) };
+        match number(text) {
+            Some(constant) => match u32::try_from(constant) {
+                Ok(constant) => Ok(Count::Fixed(constant)),
+                Err(_) => {
+                    self.reject(node, format!("expected a count of 32 bits, found {constant}"));
+                    Err(())
+                }
+            },
+            None => self.earlier(node, text, "count").map(Count::Field).ok_or(()),
+        }
+    }
+
+    /// Finds the nearest earlier field of a name, from the innermost level outwards; it must be an integer.
+    fn earlier(&mut self, node: Node<'_, '_>, name: &str, what: &str) -> Option<FieldRef> {
+        let found = self.levels.iter().rev().zip(0u8..).find_map(|(level, up)| {
+            let at = level.iter().rposition(|field| field.name == name)?;
+            let index = u16::try_from(at).ok()?;
+            holds_number(level.get(at)?).then_some(FieldRef { up, index })
+        });
+        if found.is_none() {
+            self.reject(node, format!("expected an earlier integer field \"{name}\" as {what}, found none"));
+        }
+        found
+    }
+
+    fn reject(&mut self, node: Node<'_, '_>, message: String) {
+        self.suspect = true;
+        self.findings.report(node, message);
+    }
+}
+
+fn footprint(fields: &[Field]) -> usize {
+    let one = |field: &Field| match &field.kind {
+        FieldKind::Struct(members) => footprint(members),
+        FieldKind::Value { .. } => 0,
+    };
+    fields.iter().map(|field| size_of::<Field>() + field.name.len() + one(field)).sum()
+}
+
+fn holds_number(field: &Field) -> bool {
+    let integer = matches!(field.kind, FieldKind::Value { wire, .. } if types::counts(wire));
+    integer && field.count == Count::One
+}

@@ -1,0 +1,72 @@
+//! Real manifests that lie outside the repository; each test says so and passes when they are not there.
+//!
+//! `ETL2PARQUET_CORPUS` names the folder of the traces; without it, `../shared/corpus` beside the repository is tried.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use etl2parquet::schema::manifest::Manifest;
+
+/// The corpus folder, if it is there.
+fn corpus() -> Option<PathBuf> {
+    let folder = std::env::var_os("ETL2PARQUET_CORPUS").map_or_else(
+        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus"),
+        PathBuf::from,
+    );
+    let found = folder.is_dir().then_some(folder.clone());
+    if found.is_none() {
+        eprintln!("SKIPPED: no corpus at {} (set ETL2PARQUET_CORPUS)", folder.display());
+    }
+    found
+}
+
+/// The files of a folder in order of their names.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).expect("the folder can be listed");
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.expect("the entry can be read").path()).collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn gathered_manifests_read_with_few_rejections() {
+    let Some(corpus) = corpus() else { return };
+    let (mut read, mut events, mut suspect, mut refused) = (0, 0, 0, Vec::new());
+    let mut findings = Vec::new();
+    let start = Instant::now();
+    for folder in ["manifests", "originals"] {
+        for file in files(&corpus.join("../schemas-src").join(folder)) {
+            let bytes = std::fs::read(&file).expect("the file can be read");
+            let manifest = match Manifest::parse(&bytes, None) {
+                Ok(manifest) => manifest,
+                Err(fault) => {
+                    refused.push(format!("{}: {fault}", file.display()));
+                    continue;
+                }
+            };
+            read += 1;
+            let all = manifest.providers.iter().flat_map(|provider| &provider.events);
+            events += all.clone().count();
+            suspect += all.filter(|event| event.suspect).count();
+            findings.extend(manifest.findings.iter().map(|f| format!("{}: {f}", file.display())));
+        }
+    }
+    println!(
+        "{read} files, {events} events, {suspect} suspect, {} findings, {:?}",
+        findings.len(),
+        start.elapsed()
+    );
+    println!("{}", findings.join("\n"));
+    assert_eq!(refused, Vec::<String>::new());
+}
+
+#[test]
+fn a_large_manifest_takes_little_time() {
+    let Some(corpus) = corpus() else { return };
+    let bytes = std::fs::read(corpus.join("tx-SystemEvents.man")).expect("the file can be read");
+    let start = Instant::now();
+    let manifest = Manifest::parse(&bytes, None).expect("the file is XML");
+    let taken = start.elapsed();
+    println!("{taken:?} for {} providers, {} findings", manifest.providers.len(), manifest.findings.len());
+    assert!(taken < Duration::from_millis(500), "{taken:?}");
+}
