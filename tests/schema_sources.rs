@@ -9,10 +9,8 @@ use etl2parquet::schema::manifest::Manifest;
 
 /// The corpus folder, if it is there.
 fn corpus() -> Option<PathBuf> {
-    let folder = std::env::var_os("ETL2PARQUET_CORPUS").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus"),
-        PathBuf::from,
-    );
+    let folder = std::env::var_os("ETL2PARQUET_CORPUS")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus"), PathBuf::from);
     let found = folder.is_dir().then_some(folder.clone());
     if found.is_none() {
         eprintln!("SKIPPED: no corpus at {} (set ETL2PARQUET_CORPUS)", folder.display());
@@ -51,11 +49,7 @@ fn gathered_manifests_read_with_few_rejections() {
             findings.extend(manifest.findings.iter().map(|f| format!("{}: {f}", file.display())));
         }
     }
-    println!(
-        "{read} files, {events} events, {suspect} suspect, {} findings, {:?}",
-        findings.len(),
-        start.elapsed()
-    );
+    println!("{read} files, {events} events, {suspect} suspect, {} findings, {:?}", findings.len(), start.elapsed());
     println!("{}", findings.join("\n"));
     assert_eq!(refused, Vec::<String>::new());
 }

@@ -1,6 +1,7 @@
 //! Schema descriptions: one model, and one file per kind of source.
 
 pub mod event_info;
+pub mod eventsource;
 pub mod manifest;
 pub mod model;
 pub mod tracelogging;

@@ -9,8 +9,15 @@ use super::xml::{Findings, attribute, children, grandchildren, guid_attribute, n
 use super::{OpcodeName, TaskName};
 
 /// Levels that every provider has (`winmeta.xml`).
-const LEVELS: [(&str, u8); 6] =
-    [("LogAlways", 0), ("Critical", 1), ("Error", 2), ("Warning", 3), ("Informational", 4), ("Verbose", 5)];
+const LEVELS: [(&str, u8); 7] = [
+    ("LogAlways", 0),
+    ("Always", 0), // as regenerated files write it
+    ("Critical", 1),
+    ("Error", 2),
+    ("Warning", 3),
+    ("Informational", 4),
+    ("Verbose", 5),
+];
 
 /// Opcodes that every provider has: as manifests refer to them, their number, as Windows shows them (`winmeta.xml`).
 const OPCODES: [(&str, u8, &str); 11] = [
@@ -147,12 +154,15 @@ impl Names {
     /// The number behind an event's `task`.
     pub(super) fn task(&self, name: &str) -> Option<u16> {
         lookup(&self.tasks, name, |standard| (standard == "None").then_some(0))
+            // As regenerated files refer to no task.
+            .or_else(|| (name == "task_0").then_some(0))
     }
 
     /// The number behind the `opcode` of an event of a task; the task's own opcodes come before the provider's.
     pub(super) fn opcode(&self, task: u16, name: &str) -> Option<u8> {
         let own = |scope| Some(self.opcodes.get(&scope)?.get(name)?.value);
-        let standard = |name: &str| OPCODES.iter().find(|(known, ..)| *known == name).map(|&(_, value, _)| value);
+        let is = |known: &(&str, u8, &str), name: &str| known.0 == name || known.2 == name;
+        let standard = |name: &str| OPCODES.iter().find(|known| is(known, name)).map(|&(_, value, _)| value);
         own(Some(task))
             .or_else(|| own(None))
             .or_else(|| name.strip_prefix("win:").and_then(standard))

@@ -222,11 +222,14 @@ impl Reader<'_> {
 
     /// Finds the nearest earlier field of a name, from the innermost level outwards; it must be an integer.
     fn earlier(&mut self, node: Node<'_, '_>, name: &str, what: &str) -> Option<FieldRef> {
-        let found = self.levels.iter().rev().zip(0u8..).find_map(|(level, up)| {
-            let at = level.iter().rposition(|field| field.name == name)?;
-            let index = u16::try_from(at).ok()?;
-            holds_number(level.get(at)?).then_some(FieldRef { up, index })
-        });
+        let search = |same: fn(&str, &str) -> bool| {
+            self.levels.iter().rev().zip(0u8..).find_map(|(level, up)| {
+                let at = level.iter().rposition(|field| same(&field.name, name))?;
+                let index = u16::try_from(at).ok()?;
+                holds_number(level.get(at)?).then_some(FieldRef { up, index })
+            })
+        };
+        let found = search(|field, name| field == name).or_else(|| search(same_but_for_blanks));
         if found.is_none() {
             self.reject(node, format!("expected an earlier integer field \"{name}\" as {what}, found none"));
         }
@@ -245,6 +248,11 @@ fn footprint(fields: &[Field]) -> usize {
         FieldKind::Value { .. } => 0,
     };
     fields.iter().map(|field| size_of::<Field>() + field.name.len() + one(field)).sum()
+}
+
+/// Regenerated files drop blanks from names, but not from references to them.
+fn same_but_for_blanks(field: &str, name: &str) -> bool {
+    field.bytes().eq(name.bytes().filter(|&c| c != b' '))
 }
 
 fn holds_number(field: &Field) -> bool {

@@ -101,7 +101,8 @@ fn the_identity_and_names_of_a_provider_are_read() {
     assert_eq!(provider.levels, [(17, "Loud".to_owned())]);
     let channels: Vec<u8> = provider.channels.iter().map(|channel| channel.0).collect();
     assert_eq!(channels, [8, 16, 20, 21]);
-    let tasks: Vec<_> = provider.tasks.iter().map(|task| (task.value, task.name.as_str(), task.class.is_some())).collect();
+    let tasks: Vec<_> =
+        provider.tasks.iter().map(|task| (task.value, task.name.as_str(), task.class.is_some())).collect();
     assert_eq!(tasks, [(1, "Real Task", true), (2, "Plain", false)]);
     let opcodes: Vec<_> = provider.opcodes.iter().map(|o| (o.task, o.value, o.name.as_str())).collect();
     assert_eq!(opcodes, [(None, 20, "Go"), (Some(1), 10, "Begin")]);
@@ -145,7 +146,16 @@ fn the_header_values_and_names_of_events_are_read() {
     assert_eq!(first.schema.keyword_names, ["Low", "High", "AuditFailure"]);
     let names: Vec<_> = events
         .iter()
-        .map(|e| (e.id, e.opcode, e.channel, e.level, e.schema.event_name.as_deref().unwrap(), e.schema.opcode_name.as_deref().unwrap()))
+        .map(|e| {
+            (
+                e.id,
+                e.opcode,
+                e.channel,
+                e.level,
+                e.schema.event_name.as_deref().unwrap(),
+                e.schema.opcode_name.as_deref().unwrap(),
+            )
+        })
         .collect();
     assert_eq!(
         names,
@@ -277,12 +287,23 @@ fn an_undecodable_field_leaves_those_before_it() {
 }
 
 #[test]
+fn the_spellings_of_regenerated_files_are_understood() {
+    let xml = with_fields(
+        "<data name='HashSize' inType='win:UInt32'/><data name='Hash' inType='win:Binary' length='Hash Size'/>",
+        "source='Xml'",
+    )
+    .replace("symbol='E'", "symbol='E' level='win:Always' task='task_0' opcode='win:DCStart'");
+    let manifest = parse(&xml);
+    assert_eq!(manifest.findings, []);
+    let event = &manifest.providers[0].events[0];
+    assert_eq!((event.level, event.task, event.opcode, event.suspect), (0, 0, 3, false));
+    assert_eq!(event.schema.fields[1], value("Hash", Wire::Binary, Meaning::Plain, Length::Field(sibling(0))));
+}
+
+#[test]
 fn structures_nest_no_deeper_than_payloads_are_read() {
     let nested = format!("{}{}", "<struct name='S'>".repeat(40), "</struct>".repeat(40));
-    assert_eq!(
-        findings(&with_fields(&nested, "")),
-        ["line 2: expected at most 32 levels of structures, found more"]
-    );
+    assert_eq!(findings(&with_fields(&nested, "")), ["line 2: expected at most 32 levels of structures, found more"]);
 }
 
 #[test]
