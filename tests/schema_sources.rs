@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use etl2parquet::schema::manifest::Manifest;
+use etl2parquet::schema::tmf::Tmf;
+use etl2parquet::schema::wpp::{ItemKind, MessageFormat, MessageTable};
 
 /// The corpus folder, if it is there.
 fn corpus() -> Option<PathBuf> {
@@ -63,4 +65,26 @@ fn a_large_manifest_takes_little_time() {
     let taken = start.elapsed();
     println!("{taken:?} for {} providers, {} findings", manifest.providers.len(), manifest.findings.len());
     assert!(taken < Duration::from_millis(500), "{taken:?}");
+}
+
+#[test]
+fn tmf_files_import_without_a_rejected_line() {
+    let Some(corpus) = corpus() else { return };
+    let mut table = MessageTable::new();
+    let (mut count, mut read, mut conflicts, mut findings) = (0, 0, 0, Vec::new());
+    for file in files(&corpus.join("tmf")) {
+        let tmf = Tmf::parse(&std::fs::read(&file).expect("the file can be read"));
+        findings.extend(tmf.findings.iter().map(|finding| format!("{}: {finding}", file.display())));
+        let unknown = tmf.messages.iter().flat_map(MessageFormat::items);
+        findings.extend(unknown.filter_map(|item| match &item.kind {
+            ItemKind::Unknown(declared) => Some(format!("{}: unknown {declared}", file.display())),
+            _ => None,
+        }));
+        count += 1;
+        read += tmf.messages.len();
+        conflicts += table.extend(tmf.messages);
+    }
+    assert_eq!(findings, Vec::<String>::new());
+    // 219 of the messages stand in two files, word for word.
+    assert_eq!((count, read, table.len(), conflicts), (24, 874, 655, 0));
 }

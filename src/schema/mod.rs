@@ -6,4 +6,7 @@ pub mod manifest;
 pub mod model;
 pub mod tracelogging;
 pub mod pack;
+pub(crate) mod text;
+pub mod tmf;
 pub(crate) mod types;
+pub mod wpp;

@@ -2,8 +2,6 @@
 //!
 //! Numbers are those of `winmeta.xml` and `tdh.h` (`TDH_INTYPE_*`, `TDH_OUTTYPE_*`); a manifest names the same types.
 
-use std::borrow::Cow;
-
 use super::model::{FieldKind, Length, Meaning, Wire};
 
 /// The out type of an IPv6 address: binary data of this type is 16 bytes long without saying so.
@@ -263,22 +261,6 @@ impl Family {
 /// Whether a field of this encoding can hold a length or a count.
 pub(crate) fn counts(wire: Wire) -> bool {
     matches!(Family::of(wire), Family::Integer { .. } | Family::Address)
-}
-
-/// 8-bit text: UTF-8, or code page 1252 when it is not.
-pub(crate) fn ansi(bytes: &[u8]) -> Cow<'_, str> {
-    match std::str::from_utf8(bytes) {
-        Ok(text) => Cow::Borrowed(text),
-        Err(_) => Cow::Owned(windows_1252(bytes)),
-    }
-}
-
-fn windows_1252(bytes: &[u8]) -> String {
-    let mut decoder = encoding_rs::WINDOWS_1252.new_decoder_without_bom_handling();
-    let mut text = vec![0; decoder.max_utf8_buffer_length(bytes.len()).unwrap_or(0)];
-    let (_, _, written, _) = decoder.decode_to_utf8(bytes, &mut text, true);
-    text.truncate(written);
-    String::from_utf8(text).unwrap_or_default()
 }
 
 /// Whether a field only carries the length of its neighbour and is not to be shown (`__binLength` and the like).

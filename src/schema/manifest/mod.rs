@@ -8,7 +8,7 @@ mod names;
 mod provider;
 mod strings;
 mod template;
-mod text;
+mod tree;
 mod xml;
 
 use std::sync::Arc;
@@ -16,6 +16,7 @@ use std::sync::Arc;
 use self::strings::Strings;
 use self::xml::{Findings, attribute, tag};
 use super::model::{EventSchema, SchemaError, ValueMap};
+use super::text;
 use crate::guid::Guid;
 
 /// What one file declares.
@@ -115,7 +116,7 @@ impl Manifest {
     /// When the text is no XML, even with bare `<` and `&` escaped. What is wrong in a single declaration is no error
     /// but one of [`Manifest::findings`].
     pub fn parse(bytes: &[u8], culture: Option<&str>) -> Result<Manifest, SchemaError> {
-        text::with_tree(&text::decode(bytes), |tree, repairs| {
+        tree::with_tree(&text::decode(bytes), |tree, repairs| {
             let mut findings = Findings::new(tree, repairs);
             let strings = Strings::read(tree, culture);
             // Names and layouts are copied into each event that uses them, so that a small hostile file could ask for

@@ -1,11 +1,10 @@
-//! From the bytes of a file to a tree: encodings, and the repairs that files in circulation need.
+//! From text to a tree, with the repairs that files in circulation need.
 
 use std::borrow::Cow;
 
 use roxmltree::{Document, Error};
 
 use crate::schema::model::SchemaError;
-use crate::schema::types;
 
 /// More attributes than any element of a manifest has; the tree builder compares each with all others.
 const MAX_ATTRIBUTES: usize = 256;
@@ -13,25 +12,6 @@ const MAX_ATTRIBUTES: usize = 256;
 const MAX_NAMESPACES: usize = 2048;
 /// How many undeclared prefixes are declared for the file.
 const MAX_PREFIXES: usize = 16;
-
-/// The text of a file: UTF-16 and UTF-8 by their byte order marks (or the shape of the first `<`), else UTF-8, else
-/// code page 1252.
-pub(super) fn decode(bytes: &[u8]) -> Cow<'_, str> {
-    match bytes {
-        [0xff, 0xfe, rest @ ..] => utf16(rest, u16::from_le_bytes),
-        [0xfe, 0xff, rest @ ..] => utf16(rest, u16::from_be_bytes),
-        [b'<', 0, ..] => utf16(bytes, u16::from_le_bytes),
-        [0, b'<', ..] => utf16(bytes, u16::from_be_bytes),
-        [0xef, 0xbb, 0xbf, rest @ ..] => types::ansi(rest),
-        _ => types::ansi(bytes),
-    }
-}
-
-fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Cow<'_, str> {
-    let (pairs, _) = bytes.as_chunks::<2>();
-    let units = pairs.iter().map(|&pair| unit(pair));
-    char::decode_utf16(units).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
-}
 
 /// Hands the tree of `text` to `read`, after repairs if it has none as it stands; `read` also gets what was repaired.
 ///
@@ -197,24 +177,6 @@ mod tests {
             (value, repairs.iter().map(ToString::to_string).collect())
         })
         .map_err(|fault| fault.to_string())
-    }
-
-    #[test]
-    fn every_encoding_of_a_file_reads_alike() {
-        let text = "<a v=\"ä€\"/>";
-        let little: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
-        let big: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
-        for bytes in [
-            text.as_bytes().to_vec(),
-            [b"\xef\xbb\xbf", text.as_bytes()].concat(),
-            [b"\xff\xfe", &little[..]].concat(),
-            [b"\xfe\xff", &big[..]].concat(),
-            little,
-            big,
-            b"<a v=\"\xe4\x80\"/>".to_vec(),
-        ] {
-            assert_eq!(decode(&bytes), text, "{bytes:x?}");
-        }
     }
 
     #[test]

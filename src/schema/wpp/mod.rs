@@ -1,0 +1,117 @@
+//! WPP messages: what a TMF file says of them, and their text.
+//!
+//! A message carries neither types nor text, only a GUID, a number and its arguments back to back. The item types
+//! are those of `defaultwpp.ini`; the format is that of `FormatMessage`, with a `printf` format between exclamation
+//! marks.
+
+mod format;
+mod item;
+mod printf;
+mod render;
+mod time;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use self::format::Piece;
+use crate::guid::Guid;
+
+pub use self::item::{Item, ItemKind};
+pub use self::render::{ArgumentStatus, HeaderValues, Rendered, Renderer};
+
+/// Where in the program a message comes from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Origin {
+    /// The program or its folder.
+    pub provider: String,
+    /// The source file, if the TMF file names it.
+    pub source_file: String,
+    /// Source file and line as one word, with `_` for `.`: `Main_c141`.
+    pub source_place: String,
+    /// The level's name.
+    pub level: Option<String>,
+    /// The flag's name.
+    pub flags: Option<String>,
+    /// The function.
+    pub function: Option<String>,
+}
+
+impl Origin {
+    /// The line in the source file, if [`Origin::source_place`] ends in one.
+    pub fn source_line(&self) -> Option<u32> {
+        let digits = self.source_place.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+        self.source_place.get(digits..)?.parse().ok()
+    }
+}
+
+/// How one message is read and shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MessageFormat {
+    /// The message GUID, shared by the messages of a source file.
+    pub guid: Guid,
+    /// The number of the message under its GUID.
+    pub number: u16,
+    /// Where in the program it comes from.
+    pub origin: Origin,
+    /// The text with its insertions, as declared.
+    pub format: String,
+    items: Vec<Item>,
+    pieces: Vec<Piece>,
+}
+
+impl MessageFormat {
+    /// A message without arguments.
+    pub fn new(guid: Guid, number: u16, origin: Origin, format: &str) -> Self {
+        let pieces = format::pieces(format, &origin);
+        MessageFormat { guid, number, origin, format: format.to_owned(), items: Vec::new(), pieces }
+    }
+
+    /// Adds the next argument in wire order.
+    pub fn push_item(&mut self, item: Item) {
+        self.items.push(item);
+    }
+
+    /// The arguments in wire order.
+    pub fn items(&self) -> &[Item] {
+        &self.items
+    }
+}
+
+/// All known messages, by GUID and number.
+#[derive(Clone, Debug, Default)]
+pub struct MessageTable {
+    messages: HashMap<(Guid, u16), Arc<MessageFormat>>,
+}
+
+impl MessageTable {
+    /// An empty table.
+    pub fn new() -> Self {
+        MessageTable::default()
+    }
+
+    /// Adds messages; the first of a GUID and number stands. Returns how many different ones were turned away.
+    pub fn extend(&mut self, messages: impl IntoIterator<Item = MessageFormat>) -> usize {
+        let mut conflicts = 0;
+        for message in messages {
+            let known = self.messages.entry((message.guid, message.number));
+            let known = known.or_insert_with(|| Arc::new(message.clone()));
+            conflicts += usize::from(**known != message);
+        }
+        conflicts
+    }
+
+    /// The message of a GUID and number.
+    pub fn get(&self, guid: Guid, number: u16) -> Option<&Arc<MessageFormat>> {
+        self.messages.get(&(guid, number))
+    }
+
+    /// How many messages are known.
+    pub fn len(&self) -> usize {
+        self.messages.len()
+    }
+
+    /// Whether no message is known.
+    pub fn is_empty(&self) -> bool {
+        self.messages.is_empty()
+    }
+}

@@ -1,0 +1,268 @@
+//! The `printf` formats between exclamation marks.
+
+use std::fmt::Write;
+
+/// Wider or more precise than this is no format but damage.
+const MAX_WIDTH: u16 = 256;
+
+/// One format: `-08.3I64x`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Spec {
+    left: bool,
+    plus: bool,
+    blank: bool,
+    alternate: bool,
+    zero: bool,
+    width: usize,
+    precision: Option<usize>,
+    pub(super) conversion: u8,
+}
+
+impl Spec {
+    /// Reads a format without its percent sign; `None` when it is none.
+    pub(super) fn parse(text: &str) -> Option<Spec> {
+        let after_flags = text.trim_start_matches(['-', '+', ' ', '#', '0']);
+        let flags = &text[..text.len() - after_flags.len()];
+        let (width, rest) = number(after_flags)?;
+        let (precision, rest) = match rest.strip_prefix('.') {
+            Some(rest) => number(rest).map(|(precision, rest)| (Some(precision.unwrap_or(0)), rest))?,
+            None => (None, rest),
+        };
+        let conversion = match without_size(rest).as_bytes() {
+            [conversion] if conversion.is_ascii_alphabetic() => *conversion,
+            _ => return None,
+        };
+        Some(Spec {
+            left: flags.contains('-'),
+            plus: flags.contains('+'),
+            blank: flags.contains(' '),
+            alternate: flags.contains('#'),
+            zero: flags.contains('0'),
+            width: width.unwrap_or(0),
+            precision,
+            conversion,
+        })
+    }
+
+    /// Text cut to the precision and padded to the width, both in characters.
+    pub(super) fn pad(&self, text: &str) -> String {
+        let mut padded = String::new();
+        self.write_text(text, &mut padded);
+        padded
+    }
+
+    /// Appends text cut to the precision and padded to the width.
+    pub(super) fn write_text(&self, text: &str, out: &mut String) {
+        let cut = match self.precision {
+            Some(precision) => text.char_indices().nth(precision).map_or(text, |(end, _)| &text[..end]),
+            None => text,
+        };
+        self.write_padded("", cut, false, out);
+    }
+
+    /// Appends an integer of `bits` bits; `None` when the conversion is not one for integers.
+    pub(super) fn write_integer(&self, value: u64, bits: u32, out: &mut String) -> Option<()> {
+        let unsigned = if bits >= 64 { value } else { value & ((1 << bits) - 1) };
+        let shift = 64 - bits.clamp(1, 64);
+        let signed = (value << shift).cast_signed() >> shift;
+        let (prefix, mut digits) = match self.conversion {
+            b'd' | b'i' => (self.sign(signed < 0), signed.unsigned_abs().to_string()),
+            b'u' => ("", unsigned.to_string()),
+            b'x' => (if self.alternate && unsigned != 0 { "0x" } else { "" }, format!("{unsigned:x}")),
+            b'X' => (if self.alternate && unsigned != 0 { "0X" } else { "" }, format!("{unsigned:X}")),
+            b'o' => (if self.alternate { "0" } else { "" }, format!("{unsigned:o}")),
+            b'p' => ("", format!("{unsigned:0width$X}", width = usize::try_from(bits / 4).unwrap_or(16))),
+            b'c' | b'C' => {
+                let c = u32::try_from(unsigned).ok().and_then(char::from_u32).unwrap_or(char::REPLACEMENT_CHARACTER);
+                self.write_padded("", c.encode_utf8(&mut [0; 4]), false, out);
+                return Some(());
+            }
+            _ => return None,
+        };
+        if let Some(precision) = self.precision
+            && digits.len() < precision
+        {
+            digits.insert_str(0, &"0".repeat(precision - digits.len()));
+        }
+        self.write_padded(prefix, &digits, self.zero && self.precision.is_none(), out);
+        Some(())
+    }
+
+    /// Appends a floating-point number; `None` when the conversion is not one for them.
+    pub(super) fn write_float(&self, value: f64, out: &mut String) -> Option<()> {
+        let precision = self.precision.unwrap_or(6);
+        let magnitude = value.abs();
+        let mut digits = match self.conversion {
+            _ if !value.is_finite() => if value.is_nan() { "nan" } else { "inf" }.to_owned(),
+            b'f' | b'F' => format!("{magnitude:.precision$}"),
+            b'e' | b'E' => exponential(magnitude, precision),
+            b'g' | b'G' => general(magnitude, precision, self.alternate),
+            _ => return None,
+        };
+        if self.conversion.is_ascii_uppercase() {
+            digits.make_ascii_uppercase();
+        }
+        let negative = value.is_sign_negative() && !value.is_nan();
+        self.write_padded(self.sign(negative), &digits, self.zero && value.is_finite(), out);
+        Some(())
+    }
+
+    fn sign(&self, negative: bool) -> &'static str {
+        match (negative, self.plus, self.blank) {
+            (true, ..) => "-",
+            (false, true, _) => "+",
+            (false, false, true) => " ",
+            (false, false, false) => "",
+        }
+    }
+
+    fn write_padded(&self, prefix: &str, text: &str, zeros: bool, out: &mut String) {
+        let length = prefix.len() + text.chars().count();
+        let missing = self.width.saturating_sub(length);
+        let (before, inside, behind) = match (self.left, zeros) {
+            (true, _) => (0, 0, missing),
+            (false, true) => (0, missing, 0),
+            (false, false) => (missing, 0, 0),
+        };
+        out.extend(std::iter::repeat_n(' ', before));
+        out.push_str(prefix);
+        out.extend(std::iter::repeat_n('0', inside));
+        out.push_str(text);
+        out.extend(std::iter::repeat_n(' ', behind));
+    }
+}
+
+/// A number at the start, if there is one, and the rest; `None` when it is too big.
+fn number(text: &str) -> Option<(Option<usize>, &str)> {
+    let rest = text.trim_start_matches(|c: char| c.is_ascii_digit());
+    let digits = &text[..text.len() - rest.len()];
+    if digits.is_empty() {
+        return Some((None, rest));
+    }
+    let value = digits.parse::<u16>().ok().filter(|&value| value <= MAX_WIDTH)?;
+    Some((Some(usize::from(value)), rest))
+}
+
+/// Drops a size prefix: the item type has the size.
+fn without_size(text: &str) -> &str {
+    const SIZES: [&str; 10] = ["I64", "I32", "ll", "hh", "I", "l", "h", "w", "z", "j"];
+    let behind = SIZES.iter().find_map(|size| text.strip_prefix(size));
+    behind.filter(|rest| !rest.is_empty()).unwrap_or(text)
+}
+
+/// `d.dddde±dd`
+fn exponential(magnitude: f64, precision: usize) -> String {
+    let text = format!("{magnitude:.precision$e}");
+    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    let sign = if exponent < 0 { '-' } else { '+' };
+    let mut out = mantissa.to_owned();
+    // Writing to a string cannot fail.
+    let _ = write!(out, "e{sign}{:02}", exponent.unsigned_abs());
+    out
+}
+
+/// The shorter of both forms, without trailing zeros.
+fn general(magnitude: f64, precision: usize, keep_zeros: bool) -> String {
+    let significant = precision.max(1);
+    let scientific = exponential(magnitude, significant - 1);
+    let exponent: i32 = scientific.split_once('e').and_then(|(_, exponent)| exponent.parse().ok()).unwrap_or(0);
+    let places = i32::try_from(significant).unwrap_or(i32::MAX) - 1 - exponent;
+    let trim = |text: &str| match text.contains('.') && !keep_zeros {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text.to_owned(),
+    };
+    match usize::try_from(places) {
+        Ok(places) if exponent >= -4 => trim(&format!("{magnitude:.places$}")),
+        _ => match scientific.split_once('e') {
+            Some((mantissa, exponent)) => format!("{}e{exponent}", trim(mantissa)),
+            None => scientific,
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn integer(spec: &str, value: i64, bits: u32) -> String {
+        let mut out = String::new();
+        Spec::parse(spec).unwrap().write_integer(value.cast_unsigned(), bits, &mut out).unwrap();
+        out
+    }
+
+    fn float(spec: &str, value: f64) -> String {
+        let mut out = String::new();
+        Spec::parse(spec).unwrap().write_float(value, &mut out).unwrap();
+        out
+    }
+
+    #[test]
+    fn integers_print_as_in_c() {
+        for (spec, value, bits, expected) in [
+            ("d", -1, 32, "-1"),
+            ("u", -1, 32, "4294967295"),
+            ("d", 0xffff_ffff, 32, "-1"),
+            ("x", -1, 16, "ffff"),
+            ("08X", 0xbeef, 32, "0000BEEF"),
+            ("#x", 255, 32, "0xff"),
+            ("#010x", 255, 32, "0x000000ff"),
+            ("012I64X", 0x1234, 64, "000000001234"),
+            ("I64d", i64::MIN, 64, "-9223372036854775808"),
+            ("Iu", 7, 64, "7"),
+            ("-5d|", 0, 0, ""),
+            ("5d", -42, 32, "  -42"),
+            ("05d", -42, 32, "-0042"),
+            ("-5d", 42, 32, "42   "),
+            ("+d", 42, 32, "+42"),
+            ("5.3d", 7, 32, "  007"),
+            ("o", 8, 32, "10"),
+            ("p", 0x1234, 64, "0000000000001234"),
+            ("p", 0x1234, 32, "00001234"),
+            ("c", 65, 8, "A"),
+            ("lu", 9, 32, "9"),
+            ("hd", -2, 16, "-2"),
+        ] {
+            if bits == 0 {
+                assert_eq!(Spec::parse(spec), None, "{spec}");
+            } else {
+                assert_eq!(integer(spec, value, bits), expected, "{spec} of {value}");
+            }
+        }
+    }
+
+    #[test]
+    fn floats_print_as_in_c() {
+        for (spec, value, expected) in [
+            ("f", 1.5, "1.500000"),
+            (".2f", -0.005, "-0.01"),
+            ("08.2f", -1.5, "-0001.50"),
+            ("e", 12345.678, "1.234568e+04"),
+            (".0e", 0.00012, "1e-04"),
+            ("E", 1.0, "1.000000E+00"),
+            ("g", 100_000.0, "100000"),
+            ("g", 1_000_000.0, "1e+06"),
+            ("g", 0.0001, "0.0001"),
+            ("g", 0.00001, "1e-05"),
+            ("g", 0.5, "0.5"),
+            ("G", f64::INFINITY, "INF"),
+            ("f", f64::NAN, "nan"),
+        ] {
+            assert_eq!(float(spec, value), expected, "{spec} of {value}");
+        }
+    }
+
+    #[test]
+    fn text_is_cut_and_padded_by_characters() {
+        for (spec, expected) in [("s", "äöü"), (".2s", "äö"), ("5s", "  äöü"), ("-5.1s", "ä    ")] {
+            assert_eq!(Spec::parse(spec).unwrap().pad("äöü"), expected, "{spec}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_format_is_refused() {
+        for text in ["", "d ", "99999d", "300d", ".300d", "%", "é", "5", "FUNC"] {
+            assert_eq!(Spec::parse(text), None, "{text}");
+        }
+    }
+}
