@@ -6,9 +6,9 @@ use arrow_schema::{DataType, TimeUnit};
 
 use super::builders::fixed_width;
 use super::columns::{Binding, Column};
-use super::extent::{Counter, Extent};
+use super::extent::{Counter, Extent, Span};
 use super::label::Labels;
-use super::plan::{Copy, FixedStep, Item, Node, Number, Output, Plan, Repeat, Slot};
+use super::plan::{FixedStep, How, Item, Node, Number, Output, Plan, Remembered, Repeat, Slot};
 use super::reading::{self, MAX_NESTING, Reading, Role};
 use super::settle;
 use super::types::TypeOptions;
@@ -30,6 +30,8 @@ pub(super) fn plan(schema: &EventSchema, columns: Option<(&Binding, &[Column])>,
         fixed: Vec::new(),
         fixed_nodes: 0,
         fixed_size: 0,
+        fixed_slots: Vec::new(),
+        copied_weight: 0,
         optional_from: required.map_or(0, |last| last + 1),
         slots: compiler.slots.len(),
     };
@@ -56,25 +58,30 @@ fn targets<'a>(binding: &Binding, columns: &'a [Column], position: usize) -> Vec
 /// Leading single values of fixed width get steps with known offsets.
 fn add_fixed_steps(plan: &mut Plan) {
     for (index, node) in plan.nodes.iter().enumerate() {
-        let (Repeat::One, Item::Leaf(Extent::Fixed(size))) = (node.repeat, &node.item) else { break };
-        let (start, end) = (plan.fixed_size, plan.fixed_size + size);
-        let step = |output, column, copy| FixedStep { start, end, node: index, output, column, copy };
-        plan.fixed.extend(node.slot.map(|slot| step(0, 0, Copy::Remember(slot))));
-        for (number, output) in node.outputs.iter().enumerate() {
-            plan.fixed.push(step(number, output.target, shortcut(&output.op)));
+        let (Repeat::One, &Item::Leaf(Extent::Fixed(size))) = (node.repeat, &node.item) else { break };
+        let (Ok(node_index), Ok(step_size)) = (u32::try_from(index), u8::try_from(size)) else { break };
+        let start = plan.fixed_size;
+        let span = Span::one(start, start + size, start + size);
+        plan.fixed_slots.extend(node.slot.map(|slot| Remembered { slot, span }));
+        for (output, number) in node.outputs.iter().zip(0..) {
+            let convert = How::Convert { node: node_index, output: number, size: step_size };
+            let (how, weight) = shortcut(&output.op, convert);
+            plan.fixed.push(FixedStep { start, target: output.target, how });
+            plan.copied_weight += weight;
         }
-        plan.fixed_size = end;
+        plan.fixed_size = start + size;
         plan.fixed_nodes = index + 1;
     }
 }
 
-fn shortcut(op: &Op) -> Copy {
+/// The shortest way for an operation, and the weight it adds where that is known.
+fn shortcut(op: &Op, convert: How) -> (How, usize) {
     match op {
-        Op::Copy1 => Copy::B1,
-        Op::Copy2 => Copy::B2,
-        Op::Copy4 => Copy::B4,
-        Op::Copy8 => Copy::B8,
-        _ => Copy::Convert,
+        Op::Copy1 => (How::Copy1, 1),
+        Op::Copy2 => (How::Copy2, 2),
+        Op::Copy4 => (How::Copy4, 4),
+        Op::Copy8 => (How::Copy8, 8),
+        _ => (convert, 0),
     }
 }
 

@@ -9,7 +9,7 @@ use arrow_array::types::{
 use arrow_array::{
     ArrayRef, BinaryArray, BooleanArray, FixedSizeBinaryArray, ListArray, PrimitiveArray, StringArray, StructArray,
 };
-use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
+use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{DataType, FieldRef, Fields, TimeUnit};
 
 use super::builders::{Builder, BytesBuilder, ColumnValues, FixedBuilder, ListBuilder, Nested, StructBuilder};
@@ -39,15 +39,16 @@ impl Place<'_> {
         if self.rows.is_none() && self.nulls.is_empty() {
             return None;
         }
-        let mut bits = BooleanBufferBuilder::new(self.total);
-        bits.append_n(self.total, self.rows.is_none());
+        let filled = if self.rows.is_none() { 0xff } else { 0 };
+        let mut bits = vec![filled; self.total.div_ceil(8)];
         for &row in self.rows.unwrap_or_default() {
-            bits.set_bit(row as usize, true);
+            bits[row as usize / 8] |= 1 << (row % 8);
         }
         for &null in self.nulls {
-            bits.set_bit(self.rows.map_or(null, |rows| rows[null as usize]) as usize, false);
+            let row = self.rows.map_or(null, |rows| rows[null as usize]);
+            bits[row as usize / 8] &= !(1 << (row % 8));
         }
-        Some(NullBuffer::new(bits.finish()))
+        Some(NullBuffer::new(BooleanBuffer::new(Buffer::from_vec(bits), 0, self.total)))
     }
 
     /// Values of `N` bytes at their rows; zero elsewhere.
@@ -63,18 +64,18 @@ impl Place<'_> {
 
     /// Offsets of all rows from the ends of the values; rows without a value are empty.
     fn offsets(&self, ends: &[i32]) -> OffsetBuffer<i32> {
-        let mut offsets = Vec::with_capacity(self.total + 1);
-        offsets.push(0);
+        let mut offsets = vec![0; self.total + 1];
         match self.rows {
-            None => offsets.extend_from_slice(ends),
+            None => offsets[1..].copy_from_slice(ends),
             Some(rows) => {
-                let mut last = 0;
+                let (mut last, mut filled) = (0, 1);
                 for (&row, &end) in rows.iter().zip(ends) {
-                    offsets.resize(row as usize + 1, last);
-                    offsets.push(end);
-                    last = end;
+                    let place = row as usize + 1;
+                    offsets[filled..place].fill(last);
+                    offsets[place] = end;
+                    (last, filled) = (end, place + 1);
                 }
-                offsets.resize(self.total + 1, last);
+                offsets[filled..].fill(last);
             }
         }
         OffsetBuffer::new(ScalarBuffer::from(offsets))

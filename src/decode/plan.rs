@@ -3,7 +3,7 @@
 use super::Status;
 use super::columns::{Binding, Column};
 use super::compile;
-use super::extent::Extent;
+use super::extent::{Extent, Span};
 use super::values::Op;
 use crate::schema::model::EventSchema;
 
@@ -17,6 +17,10 @@ pub struct Plan {
     pub(super) fixed_nodes: usize,
     /// The bytes those take.
     pub(super) fixed_size: usize,
+    /// Which of them are remembered.
+    pub(super) fixed_slots: Vec<Remembered>,
+    /// What the steps that only copy add to the columns' weight.
+    pub(super) copied_weight: usize,
     /// From this field on, all may be left out.
     pub(super) optional_from: usize,
     /// How many fields others refer to.
@@ -27,25 +31,31 @@ pub struct Plan {
 #[derive(Debug)]
 pub(super) struct FixedStep {
     pub start: usize,
-    pub end: usize,
-    pub node: usize,
-    /// Which of the node's outputs.
-    pub output: usize,
-    pub column: usize,
-    pub copy: Copy,
+    /// The column.
+    pub target: usize,
+    pub how: How,
 }
 
-/// The shortest way for a value of fixed width.
+/// What a step does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Copy {
-    B1,
-    B2,
-    B4,
-    B8,
-    /// Through the output's own operation.
-    Convert,
-    /// Remember the value for the fields that refer to it.
-    Remember(Slot),
+pub(super) enum How {
+    Copy1,
+    Copy2,
+    Copy4,
+    Copy8,
+    /// Runs an operation of the node's over so many bytes.
+    Convert {
+        node: u32,
+        output: u8,
+        size: u8,
+    },
+}
+
+/// A value at a known offset that later fields refer to.
+#[derive(Debug)]
+pub(super) struct Remembered {
+    pub slot: Slot,
+    pub span: Span,
 }
 
 /// One field, compiled.

@@ -2,7 +2,7 @@
 
 use super::builders::{Builder, ColumnValues, ListBuilder, Nested, PayloadColumns, StructBuilder};
 use super::extent::{Cursor, Span};
-use super::plan::{Copy, FixedStep, Item, Node, Output, Plan, Repeat};
+use super::plan::{FixedStep, How, Item, Node, Output, Plan, Repeat};
 use super::values::{self, Notes, Op};
 use super::{Outcome, Status, TraceClock};
 
@@ -43,9 +43,13 @@ impl Plan {
         let targets = columns.columns.as_mut_slice();
         let (mut first, mut at) = (0, 0);
         if by_offset {
+            for remembered in &self.fixed_slots {
+                cursor.remember(remembered.slot, remembered.span);
+            }
             for step in &self.fixed {
                 self.fixed_step(step, &mut cursor, row, targets, &mut notes);
             }
+            notes.add(self.copied_weight);
             (first, at) = (self.fixed_nodes, self.fixed_size);
         }
         let status = self.walk(&mut cursor, first, at, |cursor, node, span| {
@@ -71,24 +75,23 @@ impl Plan {
         targets: &mut [ColumnValues],
         notes: &mut Notes<'_>,
     ) {
-        let span = Span::one(step.start, step.end, step.end);
-        if let Copy::Remember(slot) = step.copy {
-            return cursor.remember(slot, span);
-        }
-        let Some(column) = targets.get_mut(step.column) else { return };
-        let bytes = cursor.bytes(span);
-        let written = match (step.copy, &mut column.builder) {
-            (Copy::B1, Builder::Fixed(fixed)) => copy::<1>(bytes, &mut fixed.bytes, notes),
-            (Copy::B2, Builder::Fixed(fixed)) => copy::<2>(bytes, &mut fixed.bytes, notes),
-            (Copy::B4, Builder::Fixed(fixed)) => copy::<4>(bytes, &mut fixed.bytes, notes),
-            (Copy::B8, Builder::Fixed(fixed)) => copy::<8>(bytes, &mut fixed.bytes, notes),
-            (_, builder) => {
-                let output = self.nodes.get(step.node).and_then(|node| node.outputs.get(step.output));
-                output.is_some_and(|output| values::write(&output.op, bytes, builder, notes))
+        let Some(column) = targets.get_mut(step.target) else { return };
+        let ColumnValues { rows, builder, .. } = column;
+        let written = match (step.how, builder) {
+            (How::Copy1, Builder::Fixed(fixed)) => copy::<1>(cursor.rest(step.start), &mut fixed.bytes),
+            (How::Copy2, Builder::Fixed(fixed)) => copy::<2>(cursor.rest(step.start), &mut fixed.bytes),
+            (How::Copy4, Builder::Fixed(fixed)) => copy::<4>(cursor.rest(step.start), &mut fixed.bytes),
+            (How::Copy8, Builder::Fixed(fixed)) => copy::<8>(cursor.rest(step.start), &mut fixed.bytes),
+            (How::Convert { node, output, size }, builder) => {
+                let output = self.nodes.get(node as usize).and_then(|node| node.outputs.get(usize::from(output)));
+                let span = Span::one(step.start, step.start + usize::from(size), step.start + usize::from(size));
+                output.is_some_and(|output| values::write(&output.op, cursor.bytes(span), builder, notes))
             }
+            // Columns of numbers have fixed builders.
+            _ => false,
         };
         if written {
-            column.rows.push(row);
+            rows.push(row);
         }
     }
 
@@ -120,10 +123,9 @@ impl Plan {
     }
 }
 
-fn copy<const N: usize>(bytes: &[u8], out: &mut Vec<u8>, notes: &mut Notes<'_>) -> bool {
+fn copy<const N: usize>(bytes: &[u8], out: &mut Vec<u8>) -> bool {
     let Some(value) = bytes.first_chunk::<N>() else { return false };
     out.extend_from_slice(value);
-    notes.add(N);
     true
 }
 
