@@ -5,6 +5,7 @@ pub mod catalog;
 pub mod cuts;
 pub mod slices;
 
-pub use catalog::{CatalogEntry, DecodeSource};
+pub use crate::schema::DecodeSource;
+pub use catalog::CatalogEntry;
 pub use cuts::GlobalKey;
 pub use slices::{Segment, Slice};

@@ -4,9 +4,14 @@ pub mod event_info;
 pub mod eventsource;
 pub mod manifest;
 pub mod model;
-pub mod tracelogging;
 pub mod pack;
+pub mod registry;
+pub mod source;
 pub(crate) mod text;
 pub mod tmf;
+pub mod tracelogging;
 pub(crate) mod types;
 pub mod wpp;
+
+pub use registry::Registry;
+pub use source::DecodeSource;

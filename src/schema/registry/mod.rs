@@ -1,0 +1,233 @@
+//! All schema sources in one place, in the order in which they are believed.
+//!
+//! For a manifest event: metadata on the event, the provider's own manifest in the trace, the built-in corrections of
+//! manifests known to be wrong, descriptions appended to the trace, files given by the user, the built-in pack. For a
+//! classic event: descriptions appended to the trace, the user's files, the built-in classes.
+
+mod declared;
+mod user;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+pub use declared::Declared;
+pub use user::UserSchemas;
+
+use super::event_info::{EventInfo, EventKey};
+use super::eventsource::EventSourceManifests;
+use super::manifest::ProviderSchemas;
+use super::model::{EventSchema, Field, Wire};
+use super::pack::{Confidence, Pack, PackLayout};
+use super::source::DecodeSource;
+use super::tracelogging;
+use super::wpp::MessageFormat;
+use crate::event::{Identity, ShapeRef};
+use crate::guid::Guid;
+use crate::layout::header::HeaderKind;
+
+/// How far a description can be trusted before it is held against payloads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Trust {
+    /// It describes exactly this event.
+    Declared,
+    /// Parts of it were put back from other descriptions.
+    Inferred,
+    /// It is of another version of the event, or known to have lost a part: only payloads can tell.
+    Doubtful,
+}
+
+/// The description from which a candidate comes, and which may declare further events of the provider.
+#[derive(Clone, Debug)]
+pub enum Library {
+    /// The event describes itself.
+    Event,
+    /// A manifest that the provider wrote into the trace, or one of the user's.
+    Manifest(Arc<ProviderSchemas>),
+    /// All descriptions appended to the trace.
+    EventInfo,
+    /// The built-in pack.
+    Pack,
+    /// The built-in corrections.
+    Override,
+    /// The built-in classes.
+    Class,
+}
+
+/// One layout that an event may have.
+#[derive(Clone, Debug)]
+pub struct Candidate {
+    /// The kind of source.
+    pub source: DecodeSource,
+    /// Which description exactly.
+    pub origin: String,
+    /// The layout.
+    pub schema: Arc<EventSchema>,
+    /// How far to trust it.
+    pub trust: Trust,
+    /// What else the description declares.
+    pub library: Library,
+}
+
+/// What a trace, the user and the program itself know of payloads.
+#[derive(Debug)]
+pub struct Registry {
+    /// Manifests that providers wrote into the trace.
+    pub eventsource: EventSourceManifests,
+    event_info: Vec<(EventInfo, Arc<EventSchema>)>,
+    by_key: HashMap<EventKey, Vec<usize>>,
+    user: Arc<UserSchemas>,
+    pack: &'static Pack,
+}
+
+impl Registry {
+    /// A registry of what was found in a trace and what the user gave.
+    pub fn new(eventsource: EventSourceManifests, event_info: Vec<EventInfo>, user: Arc<UserSchemas>) -> Self {
+        let mut by_key: HashMap<EventKey, Vec<usize>> = HashMap::new();
+        for (index, info) in event_info.iter().enumerate() {
+            by_key.entry(info.key()).or_default().push(index);
+        }
+        let event_info = event_info.into_iter().map(|info| (info.clone(), Arc::new(info.schema))).collect();
+        Registry { eventsource, event_info, by_key, user, pack: Pack::builtin() }
+    }
+
+    /// The layouts that an event shape may have, the most trusted source first. `processes` wrote sample events of it.
+    pub fn candidates(&self, shape: ShapeRef<'_>, processes: &[u32]) -> Vec<Candidate> {
+        let identity = &shape.identity;
+        match identity.kind {
+            _ if !shape.metadata.is_empty() => tracelogging_candidate(shape.metadata).into_iter().collect(),
+            kind if kind.is_event() => self.manifest_candidates(identity, processes),
+            kind if kind.is_hook() || kind.is_full() => self.class_candidates(identity),
+            _ => Vec::new(),
+        }
+    }
+
+    fn manifest_candidates(&self, identity: &Identity, processes: &[u32]) -> Vec<Candidate> {
+        let (provider, id) = (identity.provider, identity.id);
+        let Ok(version) = u8::try_from(identity.version) else { return Vec::new() };
+        let mut found = Vec::new();
+        let process = processes.first().copied().unwrap_or(0);
+        for manifest in self.eventsource.candidates(provider, process) {
+            found.extend(of_manifest(manifest, id, version, DecodeSource::EventSource, "manifest in the trace"));
+        }
+        let overrides = self.pack.overrides(&provider, id, version);
+        found.extend(overrides.iter().map(|layout| of_pack(layout, DecodeSource::Pack, Library::Override)));
+        found.extend(self.of_event_info(&EventKey::Manifest { provider, id, version }));
+        for (manifest, file) in self.user.manifests(provider) {
+            found.extend(of_manifest(manifest, id, version, DecodeSource::User, file));
+        }
+        if let Some(pack) = self.pack.provider(&provider) {
+            let (exact, others): (Vec<_>, Vec<_>) =
+                pack.all().iter().filter(|l| l.id == id).partition(|l| l.version == u16::from(version));
+            found.extend(exact.into_iter().map(|layout| of_pack(layout, DecodeSource::Pack, Library::Pack)));
+            found.extend(others.into_iter().map(|layout| of_other_version(layout, version)));
+        }
+        found
+    }
+
+    fn class_candidates(&self, identity: &Identity) -> Vec<Candidate> {
+        let (class, opcode) = (identity.provider, identity.opcode);
+        let mut found = Vec::new();
+        if let Ok(version) = u8::try_from(identity.version) {
+            found.extend(self.of_event_info(&EventKey::Classic { class, opcode, version }));
+        }
+        let layouts = self.pack.classic(&class, opcode, identity.version);
+        found.extend(layouts.iter().map(|layout| of_pack(layout, DecodeSource::Kernel, Library::Class)));
+        found
+    }
+
+    fn of_event_info(&self, key: &EventKey) -> impl Iterator<Item = Candidate> + '_ {
+        let indices = self.by_key.get(key).map_or(&[][..], Vec::as_slice);
+        indices.iter().filter_map(|&index| self.event_info.get(index)).map(|(_, schema)| Candidate {
+            source: DecodeSource::EventInfo,
+            origin: "description in the trace".to_owned(),
+            schema: Arc::clone(schema),
+            trust: Trust::Declared,
+            library: Library::EventInfo,
+        })
+    }
+
+    /// The format of a WPP message.
+    pub fn message(&self, identity: &Identity) -> Option<&Arc<MessageFormat>> {
+        (identity.kind == HeaderKind::Message).then(|| self.user.messages.get(&identity.provider, identity.id))?
+    }
+
+    /// The name of a provider or class, from manifests and descriptions in the trace, the user's files, and the
+    /// built-in table, in this order.
+    pub fn provider_name(&self, provider: &Guid) -> Option<String> {
+        let named = |name: &str| (!name.is_empty()).then(|| name.to_owned());
+        let eventsource = self.eventsource.candidates(*provider, 0).find_map(|manifest| named(&manifest.name));
+        let event_info = || {
+            let mut own = self.event_info.iter().filter(|(info, _)| info.provider == *provider);
+            own.find_map(|(info, _)| info.provider_name.as_deref().and_then(named))
+        };
+        let user = || self.user.manifests(*provider).find_map(|(manifest, _)| named(&manifest.name));
+        let pack = || self.pack.class(provider).map(|class| class.dataset.to_owned());
+        let table = || self.pack.provider_name(provider).map(str::to_owned);
+        eventsource.or_else(event_info).or_else(user).or_else(pack).or_else(table)
+    }
+
+    /// The name of a classic event, also where its layout is not known.
+    pub fn classic_name(&self, identity: &Identity) -> Option<String> {
+        let is_classic = identity.kind.is_hook() || identity.kind.is_full();
+        is_classic.then(|| self.pack.classic_event_name(&identity.provider, identity.opcode))?
+    }
+}
+
+fn tracelogging_candidate(metadata: &[u8]) -> Option<Candidate> {
+    let schema = tracelogging::parse_metadata(metadata).ok()?;
+    Some(Candidate {
+        source: DecodeSource::TraceLogging,
+        origin: "metadata on the event".to_owned(),
+        schema: Arc::new(schema),
+        trust: Trust::Declared,
+        library: Library::Event,
+    })
+}
+
+/// The layout of an event whose payload is one string.
+pub fn string_candidate() -> Candidate {
+    let schema = EventSchema {
+        event_name: Some("EventWriteString".to_owned()),
+        fields: vec![Field::value("Message", Wire::Utf16)],
+        ..EventSchema::default()
+    };
+    Candidate {
+        source: DecodeSource::String,
+        origin: "flag of the event".to_owned(),
+        schema: Arc::new(schema),
+        trust: Trust::Declared,
+        library: Library::Event,
+    }
+}
+
+fn of_manifest<'a>(
+    manifest: &'a Arc<ProviderSchemas>,
+    id: u16,
+    version: u8,
+    source: DecodeSource,
+    origin: &'a str,
+) -> impl Iterator<Item = Candidate> + 'a {
+    let events = manifest.events.iter().filter(move |event| event.id == id && event.version == version);
+    events.map(move |event| Candidate {
+        source,
+        origin: origin.to_owned(),
+        schema: Arc::new(event.schema.clone()),
+        trust: if event.suspect { Trust::Doubtful } else { Trust::Declared },
+        library: Library::Manifest(Arc::clone(manifest)),
+    })
+}
+
+fn of_pack(layout: &PackLayout, source: DecodeSource, library: Library) -> Candidate {
+    let trust = match layout.confidence {
+        Confidence::Declared => Trust::Declared,
+        Confidence::Inferred => Trust::Inferred,
+        Confidence::Damaged => Trust::Doubtful,
+    };
+    Candidate { source, origin: layout.origins.to_owned(), schema: Arc::clone(&layout.schema), trust, library }
+}
+
+fn of_other_version(layout: &PackLayout, version: u8) -> Candidate {
+    let candidate = of_pack(layout, DecodeSource::Pack, Library::Pack);
+    let origin = format!("{}, version {} in place of {version}", candidate.origin, layout.version);
+    Candidate { origin, trust: Trust::Doubtful, ..candidate }
+}

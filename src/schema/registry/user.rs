@@ -1,0 +1,29 @@
+//! Descriptions that the user gives.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::guid::Guid;
+use crate::schema::manifest::ProviderSchemas;
+use crate::schema::wpp::MessageTable;
+
+/// Manifests and message formats given by the user, in the order given.
+#[derive(Clone, Debug, Default)]
+pub struct UserSchemas {
+    manifests: HashMap<Guid, Vec<(Arc<ProviderSchemas>, String)>>,
+    /// Formats of WPP messages.
+    pub messages: MessageTable,
+}
+
+impl UserSchemas {
+    /// Adds what a manifest file declares for one provider.
+    pub fn add_provider(&mut self, provider: ProviderSchemas, file: &str) {
+        self.manifests.entry(provider.guid).or_default().push((Arc::new(provider), file.to_owned()));
+    }
+
+    /// The manifests of a provider, with the files they stand in.
+    pub fn manifests(&self, provider: Guid) -> impl Iterator<Item = (&Arc<ProviderSchemas>, &str)> {
+        let own = self.manifests.get(&provider).map_or(&[][..], Vec::as_slice);
+        own.iter().map(|(manifest, file)| (manifest, file.as_str()))
+    }
+}
