@@ -150,12 +150,12 @@ fn message(declaration: &str, group: &Group) -> Result<MessageFormat, String> {
 
 /// The quote that ends the format: the last one before the trailing comment, as formats contain bare quotes.
 fn format_end(declaration: &str) -> Option<usize> {
-    let ends = declaration.match_indices('"').map(|(at, _)| at);
-    let before_comment = ends.clone().filter(|at| {
+    let mut ends = declaration.match_indices('"').map(|(at, _)| at);
+    let mut before_comment = ends.clone().filter(|at| {
         let rest = declaration.get(at + 1..).unwrap_or_default().trim_start();
         rest.is_empty() || rest.starts_with("//")
     });
-    before_comment.last().or_else(|| ends.last())
+    before_comment.next_back().or_else(|| ends.next_back())
 }
 
 /// The word behind `tag` in a trailer.
@@ -186,7 +186,7 @@ mod tests {
 
     use super::*;
 
-    const SMALL: &str = r##"// PDB:  sample.pdb
+    const SMALL: &str = r#"// PDB:  sample.pdb
 01e9b841-7d67-315a-7b92-23b2033356de Sample // SRC=Main.c MJ= MN=
 #typev Main_c141 15 "%0 [%!FUNC!] said "%10!s!" // %11!d!" //   LEVEL=TRACE_LEVEL_ERROR FLAGS=TRACE_MAIN FUNC=Class::operator ()
 {
@@ -212,7 +212,7 @@ nonsense
 }
 what is this
 #typev Other_c2 2 "open"
-"##;
+"#;
 
     #[test]
     fn messages_and_rejected_lines_are_told_apart() {

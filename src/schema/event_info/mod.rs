@@ -129,7 +129,7 @@ impl EventInfo {
             keywords: blob.u64(40, "keywords")?,
             source,
             provider_name: blob.name_at(52, "provider name")?,
-            level_name: blob.name_at(56, "level name")?,
+            level_name: blob.name_at(56, "level name")?.map(unprefixed),
             channel_name: blob.name_at(60, "channel name")?,
             message: blob.name_at(76, "event message")?,
             schema: names(&mut blob, source)?.with_fields(fields),
@@ -152,8 +152,8 @@ impl EventSchema {
 }
 
 fn names(blob: &mut Blob<'_>, source: DecodingSource) -> Result<EventSchema, SchemaError> {
-    let task_name = blob.name_at(68, "task name")?;
-    let opcode_name = blob.name_at(72, "opcode name")?;
+    let task_name = blob.name_at(68, "task name")?.map(unprefixed);
+    let opcode_name = blob.name_at(72, "opcode name")?.map(unprefixed);
     // The same word is the name of the activity id where the source is a manifest.
     let own_name = match source {
         DecodingSource::Manifest | DecodingSource::Other(_) => None,
@@ -163,8 +163,13 @@ fn names(blob: &mut Blob<'_>, source: DecodingSource) -> Result<EventSchema, Sch
         Some(name) if source == DecodingSource::TraceLogging || task_name.is_none() => Some(name),
         _ => types::event_name(task_name.as_deref(), opcode_name.as_deref()),
     };
-    let keyword_names = blob.name_list_at(64, "keyword names")?;
+    let keyword_names = blob.name_list_at(64, "keyword names")?.into_iter().map(unprefixed).collect();
     Ok(EventSchema { event_name, task_name, opcode_name, keyword_names, fields: Vec::new() })
+}
+
+/// Without the prefix of standard names, which Windows 7 and 8 write (`win:Info`).
+fn unprefixed(name: String) -> String {
+    name.strip_prefix("win:").map(str::to_owned).unwrap_or(name)
 }
 
 /// One value map of a provider.

@@ -64,10 +64,10 @@ fn process_start() -> Vec<u8> {
     Writer::new()
         .set(32, &[1, 0, 2, 16, 4, 1, 1, 0, 0x10, 0, 0, 0, 0, 0, 0, 0x80])
         .name(52, "Microsoft-Windows-Kernel-Process ")
-        .name(56, "Information ")
+        .name(56, "win:Informational ")
         .name(64, "ANALYTIC \0PROCESS \0")
         .name(68, "ProcessStart")
-        .name(72, "Start ")
+        .name(72, "win:Start ")
         .name(76, "Process %1 started")
         .property("ProcessID", 0, (8, 20), 1, 4)
         .property("Flags", 0, (8, 18), 1, 4)
@@ -93,7 +93,7 @@ fn a_manifest_event_is_read_whole() {
     assert_eq!((info.channel, info.level, info.opcode, info.task), (16, 4, 1, 1));
     assert_eq!(info.keywords, 0x8000_0000_0000_0010);
     assert_eq!(info.provider_name.as_deref(), Some("Microsoft-Windows-Kernel-Process"));
-    assert_eq!(info.level_name.as_deref(), Some("Information"));
+    assert_eq!(info.level_name.as_deref(), Some("Informational"));
     assert_eq!(info.channel_name, None);
     assert_eq!(info.message.as_deref(), Some("Process %1 started"));
     assert_eq!(info.schema.event_name.as_deref(), Some("ProcessStart/Start"));

@@ -14,7 +14,7 @@ mod xml;
 use std::sync::Arc;
 
 use self::strings::Strings;
-use self::xml::{Findings, attribute, tag};
+use self::xml::{Findings, tag};
 use super::model::{EventSchema, SchemaError, ValueMap};
 use super::text;
 use crate::guid::Guid;
@@ -123,14 +123,16 @@ impl Manifest {
             // gigabytes.
             let mut budget = provider::Budget::default();
             let mut providers = Vec::new();
+            let mut found = false;
             for node in tree.descendants().filter(|node| tag(*node) == "provider") {
                 // Performance counters have providers too, without events.
                 if node.parent().is_some_and(|parent| tag(parent) == "counters") {
                     continue;
                 }
+                found = true;
                 providers.extend(provider::read(node, &strings, &mut budget, &mut findings));
             }
-            if providers.is_empty() && attribute(tree.root_element(), "guid").is_none() {
+            if !found {
                 findings.report(tree.root_element(), "expected a <provider>, found none");
             }
             Manifest { providers, findings: findings.into_list() }

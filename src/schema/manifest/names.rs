@@ -67,10 +67,10 @@ pub(super) struct Names {
     channels: HashMap<String, Declared<u8>>,
     tasks: HashMap<String, Declared<u16>>,
     task_classes: HashMap<u16, crate::guid::Guid>,
-    task_names: HashMap<u16, String>,
+    shown_tasks: HashMap<u16, String>,
     /// Opcodes are named per task; `None` for those of the whole provider.
     opcodes: HashMap<Option<u16>, HashMap<String, Declared<u8>>>,
-    opcode_names: HashMap<(Option<u16>, u8), String>,
+    shown_opcodes: HashMap<(Option<u16>, u8), String>,
     keywords: HashMap<String, Declared<u64>>,
 }
 
@@ -103,10 +103,8 @@ impl Names {
                 _ => continue,
             };
             let name = attribute(node, "name").unwrap_or_default();
-            let value = number_attribute(node, "value").or_else(|| match own {
-                true => Some(next),
-                false => CHANNELS.iter().find(|(known, _)| *known == name).map(|&(_, value)| value),
-            });
+            let value =
+                number_attribute(node, "value").or_else(|| if own { Some(next) } else { find(&CHANNELS, name) });
             if let Some(value) = value.filter(|_| own) {
                 next = value.saturating_add(1);
             }
@@ -125,7 +123,7 @@ impl Names {
             self.task_classes.insert(value, class);
         }
         if let Some(name) = strings.display(node).or_else(|| attribute(node, "name").map(unprefixed)) {
-            self.task_names.entry(value).or_insert(name);
+            self.shown_tasks.entry(value).or_insert(name);
         }
         for opcode in grandchildren(node, "opcodes", "opcode") {
             self.read_opcode(Some(value), opcode, strings, findings);
@@ -136,7 +134,7 @@ impl Names {
         let value = number_attribute::<u8>(node, "value");
         let shown = strings.display(node);
         if let (Some(value), Some(name)) = (value, shown.clone().or_else(|| attribute(node, "name").map(unprefixed))) {
-            self.opcode_names.entry((task, value)).or_insert(name);
+            self.shown_opcodes.entry((task, value)).or_insert(name);
         }
         declare(self.opcodes.entry(task).or_default(), node, value, shown, findings);
     }
@@ -171,12 +169,12 @@ impl Names {
 
     /// The task's shown name.
     pub(super) fn task_name(&self, task: u16) -> Option<&str> {
-        self.task_names.get(&task).map(String::as_str)
+        self.shown_tasks.get(&task).map(String::as_str)
     }
 
     /// The shown name of an opcode of a task.
     pub(super) fn opcode_name(&self, task: u16, opcode: u8) -> Option<&str> {
-        let own = |scope| self.opcode_names.get(&(scope, opcode)).map(String::as_str);
+        let own = |scope| self.shown_opcodes.get(&(scope, opcode)).map(String::as_str);
         let standard = || OPCODES.iter().find(|&&(_, value, _)| value == opcode).map(|&(_, _, shown)| shown);
         own(Some(task)).or_else(|| own(None)).or_else(standard)
     }
@@ -214,7 +212,7 @@ impl Names {
 
     /// The provider's tasks by number.
     pub(super) fn all_tasks(&self) -> Vec<TaskName> {
-        let mut all: Vec<_> = self.task_names.iter().map(|(&value, name)| (value, name.clone())).collect();
+        let mut all: Vec<_> = self.shown_tasks.iter().map(|(&value, name)| (value, name.clone())).collect();
         all.sort();
         let named = |(value, name)| TaskName { value, name, class: self.task_classes.get(&value).copied() };
         all.into_iter().map(named).collect()
@@ -222,7 +220,7 @@ impl Names {
 
     /// The provider's own opcodes by task and number.
     pub(super) fn all_opcodes(&self) -> Vec<OpcodeName> {
-        let mut all: Vec<_> = self.opcode_names.iter().collect();
+        let mut all: Vec<_> = self.shown_opcodes.iter().collect();
         all.sort();
         all.into_iter().map(|(&(task, value), name)| OpcodeName { task, value, name: name.clone() }).collect()
     }

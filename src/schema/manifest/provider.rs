@@ -148,8 +148,8 @@ impl<'a> EventReader<'a> {
         }
         named.sort_unstable();
         named.dedup();
-        let names = named.into_iter().map(|(_, shown)| shown.to_owned()).filter(|shown| !shown.is_empty());
-        (all, names.collect())
+        let shown = named.into_iter().map(|(_, shown)| shown.to_owned()).filter(|shown| !shown.is_empty());
+        (all, shown.collect())
     }
 
     fn schema(

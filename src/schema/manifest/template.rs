@@ -90,6 +90,15 @@ pub(super) fn read_templates<'a>(
     templates
 }
 
+/// How a length or count is given.
+enum Quantity {
+    Constant(u32),
+    Field(FieldRef),
+}
+
+/// A declaration that cannot be used; the finding is written.
+struct Rejected;
+
 /// Reads one template from the outside inwards.
 struct Reader<'a> {
     maps: &'a HashMap<String, Arc<ValueMap>>,
@@ -130,7 +139,7 @@ impl Reader<'_> {
         }
         match count {
             Ok(count) => Field { count, ..Field::structure(name, self.level(node)) },
-            Err(()) => Field { kind: types::UNDECODABLE, ..Field::value(name, Wire::Binary) },
+            Err(Rejected) => Field { kind: types::UNDECODABLE, ..Field::value(name, Wire::Binary) },
         }
     }
 
@@ -139,7 +148,7 @@ impl Reader<'_> {
         let kind = self.value(node).unwrap_or(types::UNDECODABLE);
         let (kind, count) = match self.count(node) {
             Ok(count) => (kind, count),
-            Err(()) => (types::UNDECODABLE, Count::One),
+            Err(Rejected) => (types::UNDECODABLE, Count::One),
         };
         let map = attribute(node, "map").and_then(|map| self.map(node, map));
         Field { name: name.to_owned(), kind, count, map, optional: false, hidden: types::hidden(name) }
@@ -156,15 +165,9 @@ impl Reader<'_> {
         let out_type = self.out_type(node);
         let length = match attribute(node, "length") {
             None => Length::Natural,
-            Some(text) => match number(text) {
-                Some(constant) => match u32::try_from(constant) {
-                    Ok(constant) => Length::Fixed(constant),
-                    Err(_) => {
-                        self.reject(node, format!("expected a length of 32 bits, found {constant}"));
-                        return None;
-                    }
-                },
-                None => Length::Field(self.earlier(node, text, "length")?),
+            Some(text) => match self.quantity(node, text, "length")? {
+                Quantity::Constant(constant) => Length::Fixed(constant),
+                Quantity::Field(field) => Length::Field(field),
             },
         };
         Some(self.guessed_length(types::value(wire, out_type, length)))
@@ -206,18 +209,22 @@ impl Reader<'_> {
         found
     }
 
-    fn count(&mut self, node: Node<'_, '_>) -> Result<Count, ()> {
+    fn count(&mut self, node: Node<'_, '_>) -> Result<Count, Rejected> {
         let Some(text) = attribute(node, "count") else { return Ok(Count::One) };
-        match number(text) {
-            Some(constant) => match u32::try_from(constant) {
-                Ok(constant) => Ok(Count::Fixed(constant)),
-                Err(_) => {
-                    self.reject(node, format!("expected a count of 32 bits, found {constant}"));
-                    Err(())
-                }
-            },
-            None => self.earlier(node, text, "count").map(Count::Field).ok_or(()),
+        match self.quantity(node, text, "count").ok_or(Rejected)? {
+            Quantity::Constant(constant) => Ok(Count::Fixed(constant)),
+            Quantity::Field(field) => Ok(Count::Field(field)),
         }
+    }
+
+    /// A length or count: a number, or the name of the field that holds it.
+    fn quantity(&mut self, node: Node<'_, '_>, text: &str, what: &str) -> Option<Quantity> {
+        let Some(constant) = number(text) else { return self.earlier(node, text, what).map(Quantity::Field) };
+        let fits = u32::try_from(constant).ok().map(Quantity::Constant);
+        if fits.is_none() {
+            self.reject(node, format!("expected a {what} of 32 bits, found {constant}"));
+        }
+        fits
     }
 
     /// Finds the nearest earlier field of a name, from the innermost level outwards; it must be an integer.

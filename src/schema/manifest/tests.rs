@@ -274,7 +274,7 @@ fn what_cannot_be_used_is_reported_with_its_line() {
     assert_eq!(event("value='1' template='T'"), ["line 3: expected template \"T\" of event 1, found none"]);
     assert_eq!(event("value='1' task='T'"), ["line 3: expected a declared task, found \"T\""]);
     assert_eq!(event("value='1' keywords='0x1 K'"), ["line 3: expected a declared keyword, found \"K\""]);
-    assert_eq!(findings("<m>\n<provider name='P'/></m>")[0], "line 2: expected a GUID as guid of <provider>");
+    assert_eq!(findings("<m>\n<provider name='P'/></m>"), ["line 2: expected a GUID as guid of <provider>"]);
     assert_eq!(findings("<m/>"), ["line 1: expected a <provider>, found none"]);
 }
 

@@ -189,8 +189,8 @@ impl ItemKind {
             ItemKind::IPv4 => write!(out, "{}", Ipv4Addr::from(array::<4>(value))),
             ItemKind::IPv6 => write!(out, "{}", Ipv6Addr::from(array::<16>(value))),
             ItemKind::MacAddress => {
-                let [a, b, c, d, e, f] = array(value);
-                write!(out, "{a:02x}:{b:02x}:{c:02x}:{d:02x}:{e:02x}:{f:02x}")
+                let mut bytes = value.iter().zip(0..);
+                bytes.try_for_each(|(byte, at)| write!(out, "{}{byte:02x}", if at == 0 { "" } else { ":" }))
             }
         };
         true

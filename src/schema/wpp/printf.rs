@@ -7,6 +7,7 @@ const MAX_WIDTH: u16 = 256;
 
 /// One format: `-08.3I64x`.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools, reason = "these are the five flags of printf")]
 pub(super) struct Spec {
     left: bool,
     plus: bool,
@@ -168,9 +169,9 @@ fn general(magnitude: f64, precision: usize, keep_zeros: bool) -> String {
     let scientific = exponential(magnitude, significant - 1);
     let exponent: i32 = scientific.split_once('e').and_then(|(_, exponent)| exponent.parse().ok()).unwrap_or(0);
     let places = i32::try_from(significant).unwrap_or(i32::MAX) - 1 - exponent;
-    let trim = |text: &str| match text.contains('.') && !keep_zeros {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => text.to_owned(),
+    let trim = |text: &str| {
+        let droppable = text.contains('.') && !keep_zeros;
+        if droppable { text.trim_end_matches('0').trim_end_matches('.') } else { text }.to_owned()
     };
     match usize::try_from(places) {
         Ok(places) if exponent >= -4 => trim(&format!("{magnitude:.places$}")),

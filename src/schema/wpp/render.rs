@@ -93,7 +93,7 @@ impl Renderer {
         for piece in &format.pieces {
             self.write_piece(piece, format, arguments, header, message);
             if message.len() > limit {
-                message.truncate(message.floor_char_boundary(limit));
+                message.truncate((0..=limit).rev().find(|&at| message.is_char_boundary(at)).unwrap_or(0));
                 faithful = false;
                 break;
             }
@@ -201,8 +201,7 @@ mod tests {
             cpu: Some(2),
             timestamp_ns: Some(1_500_000_000_123_456_700),
         };
-        let mut renderer = Renderer::new();
-        let rendered = renderer
+        let rendered = Renderer::new()
             .render(&format(text, items), arguments, 8, &header, &mut message, |value| values.push(value.to_owned()));
         (message, values, rendered)
     }
@@ -308,10 +307,10 @@ mod tests {
 
     #[test]
     fn a_pointer_has_the_size_of_its_writer() {
-        let mut renderer = Renderer::new();
         let format = format("%10!p!", &["ItemPtr"]);
         let mut message = String::new();
-        let rendered = renderer.render(&format, b"\x01\0\0\0", 4, &HeaderValues::default(), &mut message, |_| ());
+        let rendered =
+            Renderer::new().render(&format, b"\x01\0\0\0", 4, &HeaderValues::default(), &mut message, |_| ());
         assert_eq!((message.as_str(), rendered.status), ("00000001", ArgumentStatus::Exact));
     }
 
