@@ -76,7 +76,7 @@ pub struct FieldRow {
 /// `schemas` stand in the order (id, version, position); it decides who keeps a name and the order of the columns.
 /// `reserved` are the names that payload columns must leave alone: those of the common columns, and `trace`. Names are
 /// compared without regard to case.
-pub fn settle(schemas: &[&EventSchema], reserved: &[&str], options: &TypeOptions) -> TableColumns {
+pub fn settle(schemas: &[&EventSchema], reserved: &[&str], options: TypeOptions) -> TableColumns {
     let layouts: Vec<&[Field]> = schemas.iter().map(|schema| schema.fields.as_slice()).collect();
     let settled = settle::settle_fields(&layouts, reserved, 0, options);
     let columns = arrow_columns(&layouts, &settled, options);
@@ -91,7 +91,7 @@ pub fn settle(schemas: &[&EventSchema], reserved: &[&str], options: &TypeOptions
     TableColumns { columns, bindings }
 }
 
-fn arrow_columns(layouts: &[&[Field]], settled: &Settled, options: &TypeOptions) -> Vec<Column> {
+fn arrow_columns(layouts: &[&[Field]], settled: &Settled, options: TypeOptions) -> Vec<Column> {
     let mut declarers: Vec<Option<&Field>> = vec![None; settled.columns.len()];
     for (fields, bindings) in layouts.iter().zip(&settled.bindings) {
         for (field, bounds) in fields.iter().zip(bindings) {
@@ -214,7 +214,7 @@ impl Rows {
     fn add_members(&mut self, members: &[Field], field_path: &str, column_path: &str, parent: &DataType, depth: usize) {
         let parent = if let DataType::List(item) = parent { item.data_type() } else { parent };
         let DataType::Struct(columns) = parent else { return };
-        let settled = settle::settle_fields(&[members], &[], depth, &TypeOptions::default());
+        let settled = settle::settle_fields(&[members], &[], depth, TypeOptions::default());
         for (member, bounds) in members.iter().zip(settled.bindings.iter().flatten()) {
             let bound = bounds.iter().filter_map(|bound| {
                 Some((bound.role, columns.get(bound.column)?, settled.columns[bound.column].reason))
@@ -241,7 +241,7 @@ mod tests {
     fn dropping_columns_keeps_names_and_order() {
         let first = schema(vec![Field::value("A", Wire::Int32), Field::value("B", Wire::Int32)]);
         let second = schema(vec![Field::value("C", Wire::FileTime), Field::value("A", Wire::Guid)]);
-        let table = settle(&[&first, &second], &["timestamp"], &TypeOptions::default());
+        let table = settle(&[&first, &second], &["timestamp"], TypeOptions::default());
         assert_eq!(names(&table), ["A", "B", "C", "C_filetime", "A__utf8"]);
         let kept = table.keep(|schema| schema == 1);
         assert_eq!(names(&kept), ["C", "C_filetime", "A__utf8"]);
@@ -258,7 +258,7 @@ mod tests {
         let list = Field { count: Count::Fixed(2), ..Field::structure("S", members) };
         let hidden = Field { hidden: true, ..Field::value("__binLength", Wire::UInt32) };
         let event = schema(vec![Field::value("Trace", Wire::IPv4), hidden, list, Field::value("T", Wire::TraceTime)]);
-        let table = settle(&[&event], &["trace"], &TypeOptions::default());
+        let table = settle(&[&event], &["trace"], TypeOptions::default());
         let text = |row: FieldRow| {
             let reason = row.renamed_because.map_or("-", RenameReason::as_str);
             let column = row.column.unwrap_or_else(|| "-".into());

@@ -145,7 +145,7 @@ impl Compiler {
             DataType::Struct(columns) => Some(columns),
             _ => None,
         });
-        let settled = settle::settle_fields(&[members], &[], self.path.len() + 1, &TypeOptions::default());
+        let settled = settle::settle_fields(&[members], &[], self.path.len() + 1, TypeOptions::default());
         let mut bindings = settled.bindings.into_iter().flatten();
         self.path.push(position);
         let node = |(position, member): (usize, &Field)| {

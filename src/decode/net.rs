@@ -78,8 +78,13 @@ pub(super) fn sid_size(bytes: &[u8]) -> Option<usize> {
 /// when the bytes are none.
 pub fn push_sid(bytes: &[u8], out: &mut Vec<u8>) -> bool {
     let Some((&[revision, _, a, b, c, d, e, f], parts)) = bytes.split_first_chunk::<8>() else { return false };
+pub(super) fn push_sid(bytes: &[u8], out: &mut Vec<u8>) -> bool {
+    let Some((&[revision, _, high0, high1, ref low @ ..], parts)) = bytes.split_first_chunk::<8>() else {
+        return false;
+    };
     let Some(parts) = sid_size(bytes).and_then(|size| parts.get(..size - 8)) else { return false };
-    match u64::from_be_bytes([0, 0, a, b, c, d, e, f]) {
+    let low: &[u8; 4] = low;
+    match u64::from(u16::from_be_bytes([high0, high1])) << 32 | u64::from(u32::from_be_bytes(*low)) {
         large if large >> 32 != 0 => push(out, format_args!("S-{revision}-{large:#014x}")),
         authority => push(out, format_args!("S-{revision}-{authority}")),
     }

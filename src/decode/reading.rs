@@ -113,7 +113,7 @@ pub(super) fn outputs(field: &Field, depth: usize) -> Vec<(Role, ColumnType)> {
         FieldKind::Value { .. } => leaf_outputs(field),
         FieldKind::Struct(_) if depth >= MAX_NESTING => Vec::new(),
         FieldKind::Struct(members) => {
-            let settled = settle::settle_fields(&[members], &[], depth + 1, &super::TypeOptions::default());
+            let settled = settle::settle_fields(&[members], &[], depth + 1, super::TypeOptions::default());
             let members = settled.columns.into_iter().map(|c| Member { name: c.name, column_type: c.column_type });
             let members: Vec<_> = members.collect();
             if members.is_empty() { Vec::new() } else { vec![(Role::Value, ColumnType::Struct(members))] }
@@ -183,9 +183,8 @@ fn read_as(wire: Wire, meaning: Meaning, fixed: bool) -> Reading {
     let ansi = Reading::Ansi { cut: fixed, utf8: meaning == Meaning::Utf8 };
     match wire {
         Wire::Null => Reading::Null,
-        Wire::Utf16 => Reading::Utf16 { cut: fixed },
+        Wire::Utf16 | Wire::Utf16Unit => Reading::Utf16 { cut: fixed },
         Wire::CountedUtf16 | Wire::ReverseCountedUtf16 | Wire::RestUtf16 => Reading::Utf16 { cut: false },
-        Wire::Utf16Unit => Reading::Utf16 { cut: fixed },
         Wire::Int16 | Wire::UInt16 if is_text(meaning) => Reading::Utf16 { cut: fixed },
         Wire::Ansi | Wire::AnsiChar => ansi,
         Wire::Int8 | Wire::UInt8 if is_text(meaning) => ansi,

@@ -64,7 +64,7 @@ pub(super) struct Settled {
 }
 
 /// Gives every field of the layouts, in the order given, its column. `depth`: how many structures stand around them.
-pub(super) fn settle_fields(layouts: &[&[Field]], reserved: &[&str], depth: usize, options: &TypeOptions) -> Settled {
+pub(super) fn settle_fields(layouts: &[&[Field]], reserved: &[&str], depth: usize, options: TypeOptions) -> Settled {
     let mut groups = Groups::default();
     let bindings = layouts.iter().map(|fields| groups.bind(fields, depth)).collect();
     Settled { columns: groups.name(reserved, options), bindings }
@@ -128,19 +128,15 @@ impl Groups {
     }
 
     /// Declared names first, then generated ones with what is left.
-    fn name(self, reserved: &[&str], options: &TypeOptions) -> Vec<SettledColumn> {
-        let common: HashSet<String> = reserved.iter().map(|name| name.to_lowercase()).collect();
-        let mut taken = common.clone();
-        let mut names: Vec<Option<(String, Option<RenameReason>)>> = Vec::with_capacity(self.groups.len());
-        for group in &self.groups {
-            let free = group.is_declared() && taken.insert(group.key.base.to_lowercase());
-            names.push(free.then(|| (group.key.base.clone(), None)));
-        }
-        let named = self.groups.into_iter().zip(names).map(|(group, name)| {
-            let (name, reason) = name.unwrap_or_else(|| group.generate(&mut taken, &common, options));
+    fn name(self, reserved: &[&str], options: TypeOptions) -> Vec<SettledColumn> {
+        let mut names = Names::new(reserved);
+        let claimed: Vec<bool> =
+            self.groups.iter().map(|group| group.is_declared() && names.claim(&group.key.base)).collect();
+        let columns = self.groups.into_iter().zip(claimed).map(|(group, claimed)| {
+            let (name, reason) = if claimed { (group.key.base.clone(), None) } else { names.generate(&group, options) };
             SettledColumn { name, column_type: group.column_type, reason }
         });
-        named.collect()
+        columns.collect()
     }
 }
 
@@ -149,30 +145,56 @@ impl Group {
     fn is_declared(&self) -> bool {
         self.key.generated.is_none() && self.key.role == Role::Value && !self.later
     }
+}
 
-    fn generate(
-        &self,
-        taken: &mut HashSet<String>,
-        common: &HashSet<String>,
-        options: &TypeOptions,
-    ) -> (String, Option<RenameReason>) {
-        let plain = format!("{}{}", self.key.base, self.key.role.suffix());
-        let typed = format!("{plain}__{}", self.column_type.suffix(options));
-        let (wanted, mut reason) = if self.is_declared() {
-            let is_common = common.contains(&self.key.base.to_lowercase());
+/// The names that are gone, in lower case.
+struct Names {
+    common: HashSet<String>,
+    used: HashSet<String>,
+    /// The last number behind a generated name.
+    numbers: HashMap<String, u32>,
+}
+
+impl Names {
+    fn new(reserved: &[&str]) -> Names {
+        let common: HashSet<String> = reserved.iter().map(|name| name.to_lowercase()).collect();
+        Names { used: common.clone(), common, numbers: HashMap::new() }
+    }
+
+    fn claim(&mut self, name: &str) -> bool {
+        self.used.insert(name.to_lowercase())
+    }
+
+    /// A free name for a group that does not get its field's own.
+    fn generate(&mut self, group: &Group, options: TypeOptions) -> (String, Option<RenameReason>) {
+        let plain = format!("{}{}", group.key.base, group.key.role.suffix());
+        let typed = format!("{plain}__{}", group.column_type.suffix(options));
+        let (wanted, reason) = if group.is_declared() {
+            let is_common = self.common.contains(&plain.to_lowercase());
             (&typed, Some(if is_common { RenameReason::CommonColumn } else { RenameReason::CaseCollision }))
-        } else if self.later {
+        } else if group.later {
             (&typed, Some(RenameReason::TypeConflict))
         } else {
-            (&plain, self.key.generated)
+            (&plain, group.key.generated)
         };
-        if taken.insert(wanted.to_lowercase()) {
+        if self.claim(wanted) {
             return (wanted.clone(), reason);
         }
-        reason = reason.or(Some(RenameReason::NameTaken));
-        let numbered = (2u32..).map(|n| format!("{typed}__{n}"));
-        let free = std::iter::once(typed.clone()).chain(numbered).find(|name| taken.insert(name.to_lowercase()));
-        (free.unwrap_or(typed), reason)
+        let free = if self.claim(&typed) { typed } else { self.number(&typed) };
+        (free, reason.or(Some(RenameReason::NameTaken)))
+    }
+
+    /// The name with the first number behind it that makes it free.
+    fn number(&mut self, name: &str) -> String {
+        let mut last = self.numbers.get(name).copied().unwrap_or(1);
+        loop {
+            last += 1;
+            let numbered = format!("{name}__{last}");
+            if self.claim(&numbered) {
+                self.numbers.insert(name.to_owned(), last);
+                return numbered;
+            }
+        }
     }
 }
 
@@ -219,10 +241,10 @@ mod tests {
     fn columns(layouts: &[Vec<Field>]) -> Vec<String> {
         let layouts: Vec<&[Field]> = layouts.iter().map(Vec::as_slice).collect();
         let options = TypeOptions::default();
-        let settled = settle_fields(&layouts, &["timestamp", "event_id", "trace"], 0, &options);
+        let settled = settle_fields(&layouts, &["timestamp", "event_id", "trace"], 0, options);
         let line = |c: &SettledColumn| {
             let reason = c.reason.map_or(String::new(), |r| format!(" ({})", r.as_str()));
-            format!("{}: {}{reason}", c.name, c.column_type.suffix(&options))
+            format!("{}: {}{reason}", c.name, c.column_type.suffix(options))
         };
         settled.columns.iter().map(line).collect()
     }
@@ -294,7 +316,7 @@ mod tests {
     fn one_event_never_fills_a_column_twice() {
         // `A__2` is declared in the event that also generates it, and shared with another event's duplicate.
         let first = [f("A", Wire::Int8), f("A", Wire::Int8), f("A__2", Wire::Int8)];
-        let settled = settle_fields(&[&first], &[], 0, &TypeOptions::default());
+        let settled = settle_fields(&[&first], &[], 0, TypeOptions::default());
         let columns: Vec<_> = settled.bindings[0].iter().map(|b| settled.columns[b[0].column].name.as_str()).collect();
         assert_eq!(columns, ["A", "A__2__int8", "A__2"]);
     }

@@ -96,7 +96,9 @@ fn show(array: &dyn Array, row: usize) -> String {
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    let mut digits = Vec::new();
+    text::push_hex(bytes, &mut digits);
+    String::from_utf8(digits).unwrap()
 }
 
 fn show_all(table: &TableColumns, arrays: &[Option<ArrayRef>], row: usize) -> Vec<String> {
@@ -104,7 +106,7 @@ fn show_all(table: &TableColumns, arrays: &[Option<ArrayRef>], row: usize) -> Ve
     table.columns.iter().zip(arrays).map(|(column, array)| format!("{}={}", column.name(), cell(array))).collect()
 }
 
-fn decode_with(options: &TypeOptions, fields: &[Field], pointer: u8, payload: &[u8]) -> (Outcome, Vec<String>) {
+fn decode_with(options: TypeOptions, fields: &[Field], pointer: u8, payload: &[u8]) -> (Outcome, Vec<String>) {
     let schema = schema(fields.to_vec());
     let table = settle(&[&schema], &[], options);
     let plan = Plan::compile(&schema, table.binding(0), &table.columns, pointer);
@@ -115,7 +117,7 @@ fn decode_with(options: &TypeOptions, fields: &[Field], pointer: u8, payload: &[
 }
 
 fn decode(fields: &[Field], payload: &[u8]) -> (Outcome, Vec<String>) {
-    decode_with(&TypeOptions::default(), fields, 8, payload)
+    decode_with(TypeOptions::default(), fields, 8, payload)
 }
 
 /// The cells of a payload that fits its fields exactly and is represented as a whole.
@@ -235,7 +237,7 @@ fn every_meaning_on_the_types_it_is_for() {
 fn pointers_have_the_writers_width() {
     let fields = [named("p", Wire::Pointer), named("s", Wire::SizeT), named("u", Wire::WbemSid)];
     let payload = [&[1, 0, 0, 0x80, 2, 0, 0, 0][..], &[1; 8], &SID].concat();
-    let (outcome, cells) = decode_with(&TypeOptions::default(), &fields, 4, &payload);
+    let (outcome, cells) = decode_with(TypeOptions::default(), &fields, 4, &payload);
     assert_eq!(outcome.status, Status::Ok);
     assert_eq!(cells, ["p=2147483649", "s=2", "u=S-1-5-18"]);
 }
@@ -411,7 +413,7 @@ fn options_change_types_and_not_values() {
     let payload = [&[0xff][..], &[0xff; 8], &GUID, &(SECOND + 7).to_le_bytes(), &[0xff; 8]].concat();
     let options =
         TypeOptions { unsigned: UnsignedType::Signed, guid: GuidType::Binary, timestamps: TimestampType::Nanos };
-    let (outcome, cells) = decode_with(&options, &fields, 8, &payload);
+    let (outcome, cells) = decode_with(options, &fields, 8, &payload);
     assert_eq!((outcome.status, outcome.keep_payload), (Status::Ok, false));
     let expected = [
         "a=255",
@@ -429,7 +431,7 @@ fn events_share_columns_and_batches_begin_anew() {
     let first = schema(vec![named("a", Wire::UInt8), named("g", Wire::Guid), named("x", Wire::Float)]);
     let second = schema(vec![named("g", Wire::Ansi), named("a", Wire::Int32), named("x", Wire::Double)]);
     let third = schema(vec![Field::structure("S", vec![named("a", Wire::Int8)])]);
-    let table = settle(&[&first, &second, &third], &[], &TypeOptions::default());
+    let table = settle(&[&first, &second, &third], &[], TypeOptions::default());
     let schemas = [&first, &second, &third];
     let plan = |schema: usize| Plan::compile(schemas[schema], table.binding(schema), &table.columns, 8);
     let mut columns = PayloadColumns::new(&table.columns);
@@ -456,7 +458,7 @@ fn events_share_columns_and_batches_begin_anew() {
 fn dropped_columns_are_walked_over() {
     let first = schema(vec![named("a", Wire::UInt8)]);
     let second = schema(vec![named("b", Wire::UInt16), named("c", Wire::Ansi)]);
-    let table = settle(&[&first, &second], &[], &TypeOptions::default()).keep(|schema| schema == 0);
+    let table = settle(&[&first, &second], &[], TypeOptions::default()).keep(|schema| schema == 0);
     let plan = Plan::compile(&second, table.binding(1), &table.columns, 8);
     let mut columns = PayloadColumns::new(&table.columns);
     assert_eq!(plan.decode(b"\x01\0x\0", 0, &mut columns, &NoClock).status, Status::Ok);
@@ -476,10 +478,18 @@ fn the_other_pointer_size_is_recognized() {
 }
 
 #[test]
+fn plans_and_columns_go_to_other_threads() {
+    fn shared<T: Send + Sync>() {}
+    shared::<Plan>();
+    shared::<PayloadColumns>();
+    shared::<TableColumns>();
+}
+
+#[test]
 #[should_panic(expected = "ascending order")]
 fn a_row_is_filled_once() {
     let layout = schema(vec![f(Wire::UInt8)]);
-    let table = settle(&[&layout], &[], &TypeOptions::default());
+    let table = settle(&[&layout], &[], TypeOptions::default());
     let plan = Plan::compile(&layout, table.binding(0), &table.columns, 8);
     let mut columns = PayloadColumns::new(&table.columns);
     plan.decode(&[1], 0, &mut columns, &NoClock);

@@ -19,7 +19,7 @@ pub(super) fn find_nul_utf16(bytes: &[u8]) -> Option<usize> {
 
 /// The position of the first NUL byte.
 pub(super) fn find_nul(bytes: &[u8]) -> Option<usize> {
-    std::ffi::CStr::from_bytes_until_nul(bytes).ok().map(|text| text.count_bytes())
+    std::ffi::CStr::from_bytes_until_nul(bytes).ok().map(std::ffi::CStr::count_bytes)
 }
 
 /// UTF-16LE; unpaired surrogates become U+FFFD, as does half a unit at the end.

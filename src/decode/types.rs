@@ -96,7 +96,7 @@ impl ColumnType {
     }
 
     /// What `<name>__<type>` says: the Arrow type's name in lower case.
-    pub fn suffix(&self, options: &TypeOptions) -> String {
+    pub fn suffix(&self, options: TypeOptions) -> String {
         match self {
             ColumnType::Boolean => "boolean".into(),
             ColumnType::Int { bytes, signed } => {
@@ -115,7 +115,7 @@ impl ColumnType {
     }
 
     /// The Arrow type under the given options.
-    pub fn data_type(&self, options: &TypeOptions) -> DataType {
+    pub fn data_type(&self, options: TypeOptions) -> DataType {
         match self {
             ColumnType::Boolean => DataType::Boolean,
             ColumnType::Int { bytes, signed } => integer(*bytes, *signed, options.unsigned),
@@ -134,7 +134,7 @@ impl ColumnType {
     }
 
     /// A nullable Arrow field of this type.
-    pub fn field(&self, name: &str, options: &TypeOptions) -> ArrowField {
+    pub fn field(&self, name: &str, options: TypeOptions) -> ArrowField {
         let field = ArrowField::new(name, self.data_type(options), true);
         match self {
             ColumnType::Guid if options.guid == GuidType::Uuid => field.with_metadata(HashMap::from([
@@ -146,7 +146,7 @@ impl ColumnType {
     }
 }
 
-fn unit(options: &TypeOptions) -> TimeUnit {
+fn unit(options: TypeOptions) -> TimeUnit {
     match options.timestamps {
         TimestampType::Micros => TimeUnit::Microsecond,
         TimestampType::Nanos => TimeUnit::Nanosecond,
@@ -263,10 +263,10 @@ mod tests {
             ),
         ];
         for (column_type, first, second) in table {
-            assert_eq!(column_type.data_type(&native), first);
-            assert_eq!(column_type.data_type(&other), second);
+            assert_eq!(column_type.data_type(native), first);
+            assert_eq!(column_type.data_type(other), second);
         }
-        assert_eq!(ColumnType::Guid.field("g", &other).metadata()["ARROW:extension:name"], "arrow.uuid");
-        assert!(ColumnType::Guid.field("g", &native).metadata().is_empty());
+        assert_eq!(ColumnType::Guid.field("g", other).metadata()["ARROW:extension:name"], "arrow.uuid");
+        assert!(ColumnType::Guid.field("g", native).metadata().is_empty());
     }
 }

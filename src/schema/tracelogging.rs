@@ -1,7 +1,7 @@
-//! The schema that a TraceLogging event carries with it: event metadata (extended item 11) and provider traits
+//! The schema that a `TraceLogging` event carries with it: event metadata (extended item 11) and provider traits
 //! (extended item 12), the layouts of `TraceLoggingProvider.h`.
 //!
-//! Both blobs begin with a `u16` size that counts itself. EventSource in self-describing mode writes the same two.
+//! Both blobs begin with a `u16` size that counts itself. `EventSource` in self-describing mode writes the same two.
 
 use super::model::{Count, EventSchema, Field, FieldKind, Length, Meaning, SchemaError, Wire};
 use crate::guid::Guid;

@@ -140,7 +140,7 @@ fn any_options() -> impl Strategy<Value = TypeOptions> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 1000, ..ProptestConfig::default() })]
 
     #[test]
     fn any_payload_makes_whole_rows(
@@ -150,7 +150,7 @@ proptest! {
         pointer in prop_oneof![Just(4u8), Just(8)],
     ) {
         let declared: Vec<_> = schemas.iter().collect();
-        let table = settle(&declared, &["b"], &options);
+        let table = settle(&declared, &["b"], options);
         let mut names: Vec<_> = table.columns.iter().map(|column| column.name().to_lowercase()).collect();
         names.push("b".into());
         names.sort();
@@ -177,8 +177,8 @@ proptest! {
                 prop_assert_eq!(array.data_type(), column.data_type());
             }
         }
-        for number in 0..schemas.len() {
-            table.field_rows(number, &schemas[number]);
+        for (number, declared) in schemas.iter().enumerate() {
+            prop_assert!(table.field_rows(number, declared).len() >= declared.fields.len());
         }
     }
 
@@ -275,14 +275,14 @@ fn any_number_value() -> impl Strategy<Value = Value> {
 
 fn any_text_value() -> impl Strategy<Value = Value> {
     (any_text(), 0usize..8).prop_map(|(text, kind)| {
-        let (ansi, wide) = (text.clone().into_bytes(), utf16(&text));
+        let (single, wide) = (text.clone().into_bytes(), utf16(&text));
         let (wire, bytes) = match kind {
             0 => (Wire::Utf16, [wide, vec![0, 0]].concat()),
-            1 => (Wire::Ansi, [ansi, vec![0]].concat()),
+            1 => (Wire::Ansi, [single, vec![0]].concat()),
             2 => (Wire::CountedUtf16, counted(le(&wide), wide)),
-            3 => (Wire::CountedAnsi, counted(le(&ansi), ansi)),
+            3 => (Wire::CountedAnsi, counted(le(&single), single)),
             4 => (Wire::ReverseCountedUtf16, counted(be(&wide), wide)),
-            5 => (Wire::ReverseCountedAnsi, counted(be(&ansi), ansi)),
+            5 => (Wire::ReverseCountedAnsi, counted(be(&single), single)),
             6 => return (Wire::Utf16Unit, utf16("ß"), "@=ß".to_owned()),
             _ => return (Wire::AnsiChar, b"c".to_vec(), "@=c".to_owned()),
         };
