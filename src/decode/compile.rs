@@ -331,7 +331,9 @@ fn struct_size(members: &[Node]) -> Size {
             Repeat::Prefixed => (0, 2, false),
         };
         let least = member.item_min.saturating_mul(times).saturating_add(prefix);
-        let empty = member.item_empty.saturating_mul(times).saturating_add(usize::from(least == 0));
+        // A single value without bytes counts itself.
+        let empty_list = least == 0 && member.repeat != Repeat::One;
+        let empty = member.item_empty.saturating_mul(times).saturating_add(usize::from(empty_list));
         size.least = size.least.saturating_add(least);
         size.empty = size.empty.saturating_add(empty);
         size.fixed &= constant && member.item_fixed;

@@ -478,6 +478,25 @@ fn the_other_pointer_size_is_recognized() {
 }
 
 #[test]
+fn nested_counts_over_nothing_end_soon() {
+    // Each level repeats the one inside 65,535 times: walking it all would never end.
+    let repeat = |inner: Field| times(Count::Fixed(65_535), Field::structure("S", vec![inner]));
+    let constant = (0..6).fold(f(Wire::Null), |inner, _| repeat(inner));
+    let counted = times(Count::Field(up(7, 0)), f(Wire::UInt8));
+    let varying = (0..6).fold(Field::structure("S", vec![counted]), |inner, _| repeat(inner));
+    for bomb in [constant, varying] {
+        let fields = [named("n", Wire::UInt8), bomb];
+        let (outcome, cells) = decode(&fields, &[0, 1]);
+        assert_eq!((outcome.status, cells.join(" ").as_str()), (Status::Error, "n=0 S=NULL"));
+    }
+    // A byte does not buy more either.
+    let nulls = (0..1000).map(|n| named(&format!("n{n}"), Wire::Null)).chain([f(Wire::UInt8)]).collect();
+    let list = times(Count::Rest, Field::structure("S", nulls));
+    assert_eq!(decode(std::slice::from_ref(&list), &[0; 65]).0.status, Status::Ok);
+    assert_eq!(decode(&[list], &[0; 66]).0.status, Status::Error);
+}
+
+#[test]
 fn plans_and_columns_go_to_other_threads() {
     fn shared<T: Send + Sync>() {}
     shared::<Plan>();

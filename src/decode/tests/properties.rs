@@ -275,14 +275,14 @@ fn any_number_value() -> impl Strategy<Value = Value> {
 
 fn any_text_value() -> impl Strategy<Value = Value> {
     (any_text(), 0usize..8).prop_map(|(text, kind)| {
-        let (single, wide) = (text.clone().into_bytes(), utf16(&text));
+        let (narrow, units) = (text.clone().into_bytes(), utf16(&text));
         let (wire, bytes) = match kind {
-            0 => (Wire::Utf16, [wide, vec![0, 0]].concat()),
-            1 => (Wire::Ansi, [single, vec![0]].concat()),
-            2 => (Wire::CountedUtf16, counted(le(&wide), wide)),
-            3 => (Wire::CountedAnsi, counted(le(&single), single)),
-            4 => (Wire::ReverseCountedUtf16, counted(be(&wide), wide)),
-            5 => (Wire::ReverseCountedAnsi, counted(be(&single), single)),
+            0 => (Wire::Utf16, [units, vec![0, 0]].concat()),
+            1 => (Wire::Ansi, [narrow, vec![0]].concat()),
+            2 => (Wire::CountedUtf16, counted(le(&units), units)),
+            3 => (Wire::CountedAnsi, counted(le(&narrow), narrow)),
+            4 => (Wire::ReverseCountedUtf16, counted(be(&units), units)),
+            5 => (Wire::ReverseCountedAnsi, counted(be(&narrow), narrow)),
             6 => return (Wire::Utf16Unit, utf16("ß"), "@=ß".to_owned()),
             _ => return (Wire::AnsiChar, b"c".to_vec(), "@=c".to_owned()),
         };
