@@ -77,8 +77,6 @@ pub(super) fn sid_size(bytes: &[u8]) -> Option<usize> {
 /// A security identifier as `S-1-5-18`; an authority of 2^32 and above in hexadecimal. `false`, and nothing is written,
 /// when the bytes are none.
 pub fn push_sid(bytes: &[u8], out: &mut Vec<u8>) -> bool {
-    let Some((&[revision, _, a, b, c, d, e, f], parts)) = bytes.split_first_chunk::<8>() else { return false };
-pub(super) fn push_sid(bytes: &[u8], out: &mut Vec<u8>) -> bool {
     let Some((&[revision, _, high0, high1, ref low @ ..], parts)) = bytes.split_first_chunk::<8>() else {
         return false;
     };

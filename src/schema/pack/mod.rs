@@ -41,6 +41,13 @@ pub struct Pack {
     overrides: Vec<OnceLock<ProviderPack>>,
 }
 
+impl std::fmt::Debug for Pack {
+    /// The texts are megabytes of facts; their number says enough.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Pack").field("providers", &self.providers.len()).finish_non_exhaustive()
+    }
+}
+
 /// How far a layout can be trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Confidence {

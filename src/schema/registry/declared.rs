@@ -37,7 +37,7 @@ impl Registry {
 
     fn declared_in_trace(&self, provider: &Guid) -> Vec<Declared> {
         let own = |key: &EventKey| match key {
-            EventKey::Manifest { provider: of, id, version } => (of == provider).then_some((*id, *version)),
+            EventKey::Event { provider: of, id, version } => (of == provider).then_some((*id, *version)),
             EventKey::Classic { class, opcode, version } => {
                 (class == provider).then_some((u16::from(*opcode), *version))
             }

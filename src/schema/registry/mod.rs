@@ -111,7 +111,7 @@ impl Registry {
         }
         let overrides = self.pack.overrides(&provider, id, version);
         found.extend(overrides.iter().map(|layout| of_pack(layout, DecodeSource::Pack, Library::Override)));
-        found.extend(self.of_event_info(&EventKey::Manifest { provider, id, version }));
+        found.extend(self.of_event_info(&EventKey::Event { provider, id, version }));
         for (manifest, file) in self.user.manifests(provider) {
             found.extend(of_manifest(manifest, id, version, DecodeSource::User, file));
         }
@@ -148,7 +148,7 @@ impl Registry {
 
     /// The format of a WPP message.
     pub fn message(&self, identity: &Identity) -> Option<&Arc<MessageFormat>> {
-        (identity.kind == HeaderKind::Message).then(|| self.user.messages.get(&identity.provider, identity.id))?
+        (identity.kind == HeaderKind::Message).then(|| self.user.messages.get(identity.provider, identity.id))?
     }
 
     /// The name of a provider or class, from manifests and descriptions in the trace, the user's files, and the
