@@ -10,12 +10,12 @@ use arrow_array::{
 };
 use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 
-use super::common::element;
 use super::rows::Rows;
 use super::sparse::{Part, Sparse, SparseLists};
 use crate::decode::{GuidType, UnsignedType};
 use crate::error::{Error, ErrorKind, Result};
 use crate::guid::Guid;
+use crate::plan::header::element;
 
 /// Some rows of a slice's rows.
 #[derive(Clone, Debug)]

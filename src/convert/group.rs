@@ -9,7 +9,6 @@ use arrow_array::{
 };
 use arrow_schema::{DataType, SchemaRef};
 
-use super::common::{HeaderColumn, extended_members};
 use super::gather::{self, RowsPart, Text, Unsigned};
 use super::rows::{RowStatus, Rows};
 use super::sparse::Sparse;
@@ -18,6 +17,7 @@ use crate::dataset::RowGroup;
 use crate::decode::{TimestampType, TypeOptions, UnsignedType};
 use crate::error::{Error, ErrorKind, Result};
 use crate::guid::Guid;
+use crate::plan::header::{HeaderColumn, extended_members};
 use crate::plan::{CatalogEntry, DecodeSource};
 
 /// The rows of one table in one slice, and the Arrow arrays of their payload columns (`None`: NULL throughout).

@@ -1,6 +1,5 @@
 //! Pass 2: slices of the order become rows, rows become row groups, row groups become files.
 
-pub mod common;
 pub mod gather;
 pub mod group;
 pub mod job;

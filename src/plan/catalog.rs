@@ -1,8 +1,11 @@
 //! What is known of every event shape of a recording.
 
+use super::resolve::Resolved;
+use super::tables::TablePlan;
 use crate::decode::FieldRow;
 use crate::event::ShapeKey;
-use crate::schema::DecodeSource;
+use crate::layout::header::HeaderKind;
+use crate::schema::{DecodeSource, Registry};
 
 /// One event shape; its number is its place in the catalog.
 #[derive(Clone, Debug)]
@@ -39,4 +42,69 @@ pub struct CatalogEntry {
     pub first_ns: i64,
     /// Latest event, Unix nanoseconds.
     pub last_ns: i64,
+}
+
+impl CatalogEntry {
+    /// The entry of a shape that goes to the given table.
+    pub fn new(shape: Resolved, table: &TablePlan, fields: Vec<FieldRow>, registry: &Registry) -> Self {
+        let fix_hint = fix_hint(&shape, table);
+        let classic_name = registry.classic_name(&shape.key.identity);
+        let schema = shape.choice.as_ref().map(|choice| choice.candidate.schema.as_ref().clone()).unwrap_or_default();
+        let message = shape.message.as_ref();
+        CatalogEntry {
+            provider_name: table.provider_name.clone(),
+            dataset: table.dataset.clone(),
+            event_name: schema.event_name.or(classic_name),
+            task_name: schema.task_name,
+            opcode_name: schema.opcode_name,
+            keyword_names: schema.keyword_names,
+            decode_source: match (&shape.choice, message) {
+                (Some(choice), _) => choice.candidate.source,
+                (None, Some(_)) => DecodeSource::Wpp,
+                (None, None) => DecodeSource::None,
+            },
+            schema_origin: match (&shape.choice, message) {
+                (Some(choice), _) => Some(choice.candidate.origin.clone()),
+                (None, Some(message)) => Some(message.origin.source_place.clone()),
+                (None, None) => None,
+            },
+            candidates: u32::try_from(shape.candidates).unwrap_or(u32::MAX),
+            chosen_because: shape.choice.map(|choice| choice.reason),
+            fix_hint,
+            fields,
+            events: shape.events,
+            first_ns: shape.first_ns,
+            last_ns: shape.last_ns,
+            key: shape.key,
+        }
+    }
+}
+
+/// What the user could give to have the payload of a shape decoded.
+fn fix_hint(shape: &Resolved, table: &TablePlan) -> Option<String> {
+    let identity = &shape.key.identity;
+    if shape.choice.as_ref().is_some_and(|choice| choice.wrong_pointer_size) {
+        return Some(
+            "the payload fits the schema only with pointers of the other size: the writer's header is wrong".to_owned(),
+        );
+    }
+    if shape.choice.is_some() || shape.message.is_some() {
+        return None;
+    }
+    let name = table.provider_name.as_deref().unwrap_or("unnamed");
+    Some(match identity.kind {
+        HeaderKind::Message if identity.provider.is_zero() => {
+            "the message names no source file: its format cannot be found".to_owned()
+        }
+        HeaderKind::Message => format!("TMF file {}.tmf, or the PDB it is made from", identity.provider),
+        HeaderKind::Timed | HeaderKind::Error | HeaderKind::Wnode => "headers of this kind have no schema".to_owned(),
+        kind if kind.is_event() => format!(
+            "manifest of provider {} ({name}) with event {} version {}",
+            identity.provider, identity.id, identity.version
+        ),
+        _ => format!(
+            "description of class {} ({name}), opcode {} version {}",
+            identity.provider, identity.opcode, identity.version
+        ),
+    })
 }

@@ -2,10 +2,105 @@
 //! events is cut into slices.
 
 pub mod catalog;
+pub mod choose;
 pub mod cuts;
+pub mod evidence;
+pub mod header;
+pub mod resolve;
 pub mod slices;
+pub mod tables;
+
+use std::sync::Arc;
+
+use hashbrown::HashMap;
 
 pub use crate::schema::DecodeSource;
 pub use catalog::CatalogEntry;
 pub use cuts::GlobalKey;
 pub use slices::{Segment, Slice};
+pub use tables::TablePlan;
+
+use crate::decode::{self, TypeOptions};
+use crate::error::Result;
+use crate::event::ShapeKey;
+use crate::schema::Registry;
+use crate::schema::registry::UserSchemas;
+use crate::schema::wpp::MessageFormat;
+use crate::survey::{FileSurvey, Finding};
+
+/// Choices that the plan depends on.
+#[derive(Clone, Debug, Default)]
+pub struct PlanOptions {
+    /// Column types.
+    pub types: TypeOptions,
+    /// Whether tables have every declared column, or those of the events present.
+    pub all_columns: bool,
+    /// Descriptions given by the user.
+    pub schemas: Arc<UserSchemas>,
+}
+
+/// How events of one shape become rows.
+#[derive(Debug)]
+pub struct ShapePlan {
+    /// Index of the table.
+    pub table: u32,
+    /// The compiled layout; `None` keeps the payload as it is.
+    pub plan: Option<decode::Plan>,
+    /// Whether a layout is known and contradicted by every sample, so that the rows are errors.
+    pub is_refused: bool,
+    /// The format of a WPP message.
+    pub message: Option<Arc<MessageFormat>>,
+}
+
+/// Everything that pass 2 needs to know.
+#[derive(Debug)]
+pub struct Plan {
+    /// The event shapes; the index is the shape's number.
+    pub catalog: Vec<CatalogEntry>,
+    /// How each shape becomes rows, by number.
+    pub shapes: Vec<ShapePlan>,
+    /// The number of each shape.
+    pub numbers: HashMap<ShapeKey, u32>,
+    /// The datasets.
+    pub tables: Vec<TablePlan>,
+    /// The parts of the order.
+    pub slices: Vec<Slice>,
+    /// Unusual findings per file, beside those of the survey.
+    pub findings: Vec<Vec<Finding>>,
+}
+
+/// Plans the conversion of the files of one recording.
+///
+/// # Errors
+/// When a file cannot be read.
+pub fn plan(files: &[FileSurvey], options: &PlanOptions) -> Result<Plan> {
+    let descriptions = evidence::descriptions(files)?;
+    let registry = Registry::new(descriptions.eventsource, descriptions.event_info, Arc::clone(&options.schemas));
+    let resolved = resolve::resolve(files, &registry)?;
+    let (tables, columns) = tables::tables(&resolved, &registry, options);
+    let slices = slices::cut(files, &cuts::choose(files))?;
+    let mut table_of = vec![0u32; resolved.len()];
+    for (table, number) in tables.iter().zip(0..) {
+        table.shapes.iter().for_each(|&shape| table_of[shape as usize] = number);
+    }
+    let mut plan = Plan {
+        catalog: Vec::with_capacity(resolved.len()),
+        shapes: Vec::with_capacity(resolved.len()),
+        numbers: resolved.iter().map(|shape| shape.key.clone()).zip(0..).collect(),
+        tables,
+        slices,
+        findings: descriptions.findings,
+    };
+    for ((shape, columns), table) in resolved.into_iter().zip(columns).zip(table_of) {
+        let fields = columns.as_ref().map(|columns| columns.fields.clone()).unwrap_or_default();
+        let is_refused = shape.choice.as_ref().is_some_and(|choice| choice.wrong_pointer_size);
+        plan.shapes.push(ShapePlan {
+            table,
+            plan: columns.map(|columns| columns.plan).filter(|_| !is_refused),
+            is_refused,
+            message: shape.message.clone(),
+        });
+        plan.catalog.push(CatalogEntry::new(shape, &plan.tables[table as usize], fields, &registry));
+    }
+    Ok(plan)
+}

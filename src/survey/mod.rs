@@ -6,6 +6,7 @@
 mod audit;
 pub mod file;
 pub mod finding;
+pub mod recall;
 pub mod record;
 pub mod session;
 pub mod tally;
