@@ -9,7 +9,7 @@
 //! ```
 //!
 //! once per event, never accumulated, so there is no drift and order survives. The published procedure uses
-//! doubles; the two differ by a few 100 ns at most, and [`Clock::double_formula_error_ns`] says by how much.
+//! doubles; the two differ by a few 100 ns at most, and [`Clock::double_formula`] measures by how much.
 
 /// A time as it stands in the file: ticks of the session's clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -210,27 +210,18 @@ impl Clock {
         self.base + (distance * i128::from(self.numerator)).div_euclid(i128::from(self.denominator))
     }
 
-    /// What the documented formula in doubles would give, minus the exact value, in nanoseconds (both as 100 ns
-    /// file times, as Windows shows them). 0 for a clock that has no usable frequency.
-    pub fn double_formula_error_ns(&self, ticks: Ticks) -> i64 {
-        if self.unscaled {
-            return 0;
-        }
+    /// The documented conversion in doubles, to measure how far it is off; `None` where it is exact (a clock of 10 MHz
+    /// needs no scaling at all) or impossible.
+    pub fn double_formula(&self) -> Option<DoubleFormula> {
         let scale = match self.kind {
+            _ if self.unscaled => return None,
+            ClockKind::Qpc if self.facts.perf_frequency == 10_000_000 => return None,
             ClockKind::Qpc => 10_000_000.0 / to_double(self.facts.perf_frequency),
             ClockKind::SystemTime => 1.0,
             ClockKind::CpuCycle => 10.0 / f64::from(self.facts.cpu_mhz),
         };
-        let scaled = |ticks: i64| i128::from(truncate(scale * to_double(ticks)));
-        let base = i128::from(self.facts.start_time.0) - scaled(self.facts.first_ticks.0);
-        let start = Clock::new(self.facts, ClockAnchor::Start);
-        let exact = start.convert_wide(ticks).div_euclid(100) + i128::from(UNIX_EPOCH.0);
-        saturate((base + scaled(ticks.0) - exact) * 100).0
-    }
-
-    /// Whether [`Clock::double_formula_error_ns`] is 0 for every tick below 2^53: 10 MHz needs no scaling at all.
-    pub fn double_formula_is_exact(&self) -> bool {
-        self.unscaled || (self.kind == ClockKind::Qpc && self.facts.perf_frequency == 10_000_000)
+        let base = self.facts.start_time.0.wrapping_sub(truncate(scale * to_double(self.facts.first_ticks.0)));
+        Some(DoubleFormula { scale, base, exact: Clock::new(self.facts, ClockAnchor::Start) })
     }
 
     /// The facts this clock was settled from.
@@ -307,6 +298,24 @@ impl Clock {
 
     fn is_precise(&self) -> bool {
         self.facts.os_build >= FIRST_PRECISE_BUILD
+    }
+}
+
+/// The conversion that the documentation gives, in doubles: file time = base + scale * tick.
+#[derive(Clone, Debug)]
+pub struct DoubleFormula {
+    scale: f64,
+    base: i64,
+    exact: Clock,
+}
+
+impl DoubleFormula {
+    /// What the formula gives minus the exact value, in nanoseconds, both in whole units of 100 ns.
+    #[inline]
+    pub fn error_ns(&self, ticks: Ticks) -> i64 {
+        let formula = self.base.wrapping_add(truncate(self.scale * to_double(ticks.0)));
+        let exact = self.exact.to_unix(ticks).0.div_euclid(100).wrapping_add(UNIX_EPOCH.0);
+        formula.saturating_sub(exact).saturating_mul(100)
     }
 }
 
@@ -436,7 +445,7 @@ mod tests {
         assert_eq!(clock.convert(Ticks(5_000_000_007)), (UnixNanos(START_NS + 7), Some(TimeStatus::Unscaled)));
         assert_eq!(clock.ratio(), None);
         assert_eq!(clock.quality(), "unreliable");
-        assert_eq!(clock.double_formula_error_ns(Ticks(77)), 0);
+        assert!(clock.double_formula().is_none());
     }
 
     #[test]
@@ -455,12 +464,15 @@ mod tests {
 
     #[test]
     fn the_double_formula_is_off_where_it_is_known_to_be() {
-        assert_eq!(clock(1, 10_000_000, 0).double_formula_error_ns(Ticks(987_654_321_987)), 0);
+        assert!(clock(1, 10_000_000, 0).double_formula().is_none());
         let mut facts = facts(2, 10_000_000, 0);
         facts.start_time = FileTime(131_087_674_424_789_313);
         facts.first_ticks = Ticks(131_087_674_424_789_313);
         // A double of this size counts in steps of 16: the first tick rounds up to ...312 and the last to ...328.
-        assert_eq!(Clock::new(facts, ClockAnchor::Start).double_formula_error_ns(Ticks(131_087_674_424_789_321)), 800);
+        assert_eq!(
+            Clock::new(facts, ClockAnchor::Start).double_formula().unwrap().error_ns(Ticks(131_087_674_424_789_321)),
+            800
+        );
     }
 
     #[test]

@@ -165,6 +165,11 @@ impl<'a> OrderedSlice<'a> {
         }
     }
 
+    /// The processor whose buffer a segment is of.
+    pub fn cpu(&self, segment: &Segment) -> u16 {
+        self.files[usize::from(segment.input)].buffers[segment.buffer as usize].frame.cpu
+    }
+
     /// An event's bytes and the segment it lies in.
     pub fn event(&self, entry: &Entry) -> (RawEvent<'_>, &Segment) {
         let segment = &self.segments[entry.segment as usize].segment;

@@ -46,6 +46,8 @@ pub struct ShapePlan {
     pub table: u32,
     /// The compiled layout; `None` keeps the payload as it is.
     pub plan: Option<decode::Plan>,
+    /// Whether the layout has fields; one without describes only empty payloads.
+    pub has_fields: bool,
     /// Whether a layout is known and contradicted by every sample, so that the rows are errors.
     pub is_refused: bool,
     /// The format of a WPP message.
@@ -97,6 +99,7 @@ pub fn plan(files: &[FileSurvey], options: &PlanOptions) -> Result<Plan> {
         plan.shapes.push(ShapePlan {
             table,
             plan: columns.map(|columns| columns.plan).filter(|_| !is_refused),
+            has_fields: shape.choice.as_ref().is_some_and(|choice| !choice.candidate.schema.fields.is_empty()),
             is_refused,
             message: shape.message.clone(),
         });

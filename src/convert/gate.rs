@@ -1,0 +1,173 @@
+//! The ordered gate: finished slices become row groups, cut by the data alone.
+//!
+//! A group closes at a number of rows, at a weight, or, when all open groups together pass a weight, the heaviest
+//! first. Slices and their weights depend on the input only, so the cuts do, too: never on threads, timing or budget.
+
+use std::cmp::Reverse;
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::group::{Chunk, Group, TableLayout};
+
+/// Weight at which a group closes: bytes of its non-null values as Arrow holds them.
+pub const GROUP_WEIGHT: u64 = 128 << 20;
+
+/// Weight of all open groups at which the heaviest close.
+pub const OPEN_WEIGHT: u64 = 192 << 20;
+
+/// A group that is complete.
+#[derive(Debug)]
+pub struct ClosedGroup {
+    /// Index of the table.
+    pub table: u32,
+    /// Number of the group in its table.
+    pub ordinal: u64,
+    /// Its rows.
+    pub group: Group,
+    /// Its weight.
+    pub weight: u64,
+}
+
+/// The open groups of all tables.
+#[derive(Debug)]
+pub struct Gate {
+    row_group_rows: u64,
+    open: Vec<OpenGroup>,
+    weight: u64,
+}
+
+#[derive(Debug)]
+struct OpenGroup {
+    layout: Arc<TableLayout>,
+    parts: Vec<(Arc<Chunk>, Range<u32>)>,
+    rows: u64,
+    weight: u64,
+    next_ordinal: u64,
+}
+
+impl Gate {
+    /// A gate for tables of the given layouts, in the order of their providers.
+    pub fn new(layouts: &[Arc<TableLayout>], row_group_rows: u32) -> Self {
+        let open = layouts.iter().map(|layout| OpenGroup {
+            layout: Arc::clone(layout),
+            parts: Vec::new(),
+            rows: 0,
+            weight: 0,
+            next_ordinal: 0,
+        });
+        Gate { row_group_rows: u64::from(row_group_rows.max(1)), open: open.collect(), weight: 0 }
+    }
+
+    /// Takes the rows of the next slice in order; gives back the groups that they complete.
+    pub fn take(&mut self, chunks: Vec<(u32, Chunk)>) -> Vec<ClosedGroup> {
+        let mut closed = Vec::new();
+        for (table, chunk) in chunks {
+            self.add(table, Arc::new(chunk), &mut closed);
+        }
+        while self.weight > OPEN_WEIGHT {
+            // Tables stand in the order of their providers, so the first of the heaviest wins.
+            let Some(heaviest) = (0u32..).zip(&self.open).max_by_key(|(table, open)| (open.weight, Reverse(*table)))
+            else {
+                break;
+            };
+            closed.extend(self.close(heaviest.0));
+        }
+        closed
+    }
+
+    /// Closes what is open, table by table.
+    pub fn finish(&mut self) -> Vec<ClosedGroup> {
+        (0u32..).zip(0..self.open.len()).filter_map(|(table, _)| self.close(table)).collect()
+    }
+
+    fn add(&mut self, table: u32, chunk: Arc<Chunk>, closed: &mut Vec<ClosedGroup>) {
+        let total = u64::from(chunk.rows.len());
+        let mut range = 0..chunk.rows.len();
+        while !range.is_empty() {
+            let open = &mut self.open[table as usize];
+            let room = u32::try_from(self.row_group_rows - open.rows).unwrap_or(u32::MAX);
+            let end = range.start.saturating_add(room).min(range.end);
+            let part = range.start..end;
+            let weight = share(chunk.weight, &part, total);
+            open.rows += part.len() as u64;
+            open.weight += weight;
+            self.weight += weight;
+            range.start = end;
+            open.parts.push((Arc::clone(&chunk), part));
+            if open.rows >= self.row_group_rows || open.weight >= GROUP_WEIGHT {
+                closed.extend(self.close(table));
+            }
+        }
+    }
+
+    fn close(&mut self, table: u32) -> Option<ClosedGroup> {
+        let open = &mut self.open[table as usize];
+        if open.parts.is_empty() {
+            return None;
+        }
+        let ordinal = open.next_ordinal;
+        let weight = std::mem::take(&mut open.weight);
+        open.next_ordinal += 1;
+        open.rows = 0;
+        self.weight -= weight;
+        let group = Group { layout: Arc::clone(&open.layout), parts: std::mem::take(&mut open.parts) };
+        Some(ClosedGroup { table, ordinal, group, weight })
+    }
+}
+
+/// The weight of some rows of a chunk, as if all weighed the same.
+fn share(weight: u64, part: &Range<u32>, total: u64) -> u64 {
+    let share = u128::from(weight) * part.len() as u128 / u128::from(total.max(1));
+    u64::try_from(share).unwrap_or(weight)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rows::Rows;
+    use super::*;
+    use crate::decode::TypeOptions;
+    use arrow_schema::Schema;
+
+    fn gate(tables: u32, rows: u32) -> Gate {
+        let layout = || {
+            let schema = Arc::new(Schema::empty());
+            Arc::new(TableLayout::new(Vec::new(), schema, TypeOptions::default(), 0..0, &[]))
+        };
+        Gate::new(&(0..tables).map(|_| layout()).collect::<Vec<_>>(), rows)
+    }
+
+    fn chunk(rows: usize, weight: u64) -> Chunk {
+        let rows = Rows { ns: vec![0; rows], ..Rows::default() };
+        Chunk { rows, payload: Vec::new(), weight }
+    }
+
+    fn summary(closed: &[ClosedGroup]) -> Vec<(u32, u64, Vec<Range<u32>>)> {
+        let ranges = |group: &Group| group.parts.iter().map(|(_, range)| range.clone()).collect();
+        closed.iter().map(|closed| (closed.table, closed.ordinal, ranges(&closed.group))).collect()
+    }
+
+    #[test]
+    fn a_group_closes_at_its_number_of_rows() {
+        let mut gate = gate(1, 10);
+        assert_eq!(summary(&gate.take(vec![(0, chunk(4, 4))])), []);
+        let closed = gate.take(vec![(0, chunk(19, 19))]);
+        assert_eq!(summary(&closed), [(0, 0, vec![0..4, 0..6]), (0, 1, vec![6..16])]);
+        assert_eq!(summary(&gate.finish()), [(0, 2, vec![16..19])]);
+        assert_eq!(summary(&gate.finish()), []);
+    }
+
+    #[test]
+    fn a_group_closes_at_its_weight() {
+        let mut gate = gate(1, 1000);
+        assert_eq!(summary(&gate.take(vec![(0, chunk(1, GROUP_WEIGHT - 1))])), []);
+        assert_eq!(summary(&gate.take(vec![(0, chunk(1, 1))])), [(0, 0, vec![0..1, 0..1])]);
+    }
+
+    #[test]
+    fn the_heaviest_of_all_open_groups_closes_first() {
+        let mut gate = gate(3, 1000);
+        let third = OPEN_WEIGHT / 3;
+        let closed = gate.take(vec![(0, chunk(1, third)), (1, chunk(2, third + 1)), (2, chunk(3, third + 1))]);
+        assert_eq!(summary(&closed), [(1, 0, vec![0..2])]);
+    }
+}

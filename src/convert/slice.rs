@@ -1,0 +1,254 @@
+//! Turns one slice of the order into rows.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+
+use super::group::{Chunk, TableLayout};
+use super::job::{FileCounts, RawPolicy, ShapeCounts};
+use super::message::{MessagePlace, MessageText};
+use super::order::{Entry, OrderedSlice};
+use super::rows::{RowFacts, RowStatus, Rows};
+use crate::buffer::content::Scratch;
+use crate::clock::{Clock, DoubleFormula, Ticks, TimeStatus};
+use crate::decode::{Column, PayloadColumns, Status, TraceClock};
+use crate::error::{Error, ErrorKind, Result};
+use crate::event::{Event, FileContext, RawEvent, ShapeRef};
+use crate::plan::{DecodeSource, Plan, ShapePlan, Slice};
+use crate::survey::FileSurvey;
+
+/// What is common to all slices.
+#[derive(Debug)]
+pub struct SliceGround<'a> {
+    /// The files.
+    pub files: &'a [FileSurvey],
+    /// The plan.
+    pub plan: &'a Plan,
+    /// The layouts of the plan's tables.
+    pub layouts: &'a [Arc<TableLayout>],
+    /// When raw payloads are kept.
+    pub raw: RawPolicy,
+}
+
+/// The rows of one slice, by table, and what was counted on the way.
+#[derive(Debug)]
+pub struct SliceRows {
+    /// Index of the table and its rows; ascending.
+    pub chunks: Vec<(u32, Chunk)>,
+    /// Counts per shape.
+    pub shapes: BTreeMap<u32, ShapeCounts>,
+    /// Rows per source and status, by their numbers.
+    pub decode: BTreeMap<(DecodeSource, RowStatus), u64>,
+    /// Counts per file.
+    pub files: Vec<FileCounts>,
+    /// Time and file of the first event.
+    pub first: Option<(i64, u16)>,
+    /// Time of the last event.
+    pub last_ns: Option<i64>,
+    /// Rows.
+    pub events: u64,
+}
+
+/// Reads, orders and decodes a slice.
+///
+/// # Errors
+/// When a file cannot be read, or changed since the survey.
+pub fn convert(ground: &SliceGround<'_>, slice: &Slice, scratch: &mut Scratch) -> Result<SliceRows> {
+    let ordered = OrderedSlice::read(ground.files, slice, scratch)?;
+    let mut converter = Converter::new(ground, &ordered);
+    for (entry, seq) in ordered.entries.iter().zip(slice.first_seq..) {
+        converter.push(&ordered, entry, seq)?;
+    }
+    Ok(converter.finish(&ordered))
+}
+
+/// The rows of a table while they are collected.
+struct TableRows {
+    rows: Rows,
+    payload: PayloadColumns,
+}
+
+/// What is needed of a file for each of its events.
+struct FileGround<'a> {
+    context: FileContext,
+    clock: SliceClock<'a>,
+    formula: Option<DoubleFormula>,
+    has_cpu: bool,
+    timer_ns: i64,
+}
+
+struct SliceClock<'a>(&'a Clock);
+
+impl TraceClock for SliceClock<'_> {
+    fn unix_ns(&self, ticks: i64) -> Option<i64> {
+        match self.0.convert(Ticks(ticks)) {
+            (time, None) => Some(time.0),
+            _ => None,
+        }
+    }
+
+    fn is_reversible(&self) -> bool {
+        !self.0.is_finer_than_ns()
+    }
+}
+
+struct Converter<'a> {
+    ground: &'a SliceGround<'a>,
+    files: Vec<FileGround<'a>>,
+    tables: Vec<Option<TableRows>>,
+    counts: Vec<FileCounts>,
+    /// Per shape and status, rows and payload bytes.
+    shapes: HashMap<u32, ([u64; RowStatus::ALL.len()], u64)>,
+    messages: MessageText,
+    previous: Option<i64>,
+}
+
+impl<'a> Converter<'a> {
+    fn new(ground: &'a SliceGround<'a>, ordered: &OrderedSlice<'_>) -> Self {
+        let files = ground.files.iter().map(|file| FileGround {
+            context: file.session.context(),
+            clock: SliceClock(&file.clock),
+            formula: file.clock.double_formula(),
+            has_cpu: !file.session.has_one_stream(),
+            timer_ns: i64::from(file.session.timer_resolution) * 100,
+        });
+        let counts = ordered.damaged.iter().map(|&damaged| FileCounts { damaged, ..FileCounts::default() });
+        Converter {
+            ground,
+            files: files.collect(),
+            tables: ground.plan.tables.iter().map(|_| None).collect(),
+            counts: counts.collect(),
+            shapes: HashMap::new(),
+            messages: MessageText::default(),
+            previous: None,
+        }
+    }
+
+    #[inline]
+    fn push(&mut self, ordered: &OrderedSlice<'_>, entry: &Entry, seq: u64) -> Result<()> {
+        let (raw, segment) = ordered.event(entry);
+        let input = usize::from(segment.input);
+        let file = &self.files[input];
+        let shape = self.shape(&raw, &file.context)?;
+        let shape_plan = &self.ground.plan.shapes[shape as usize];
+        let event = Event::of(&raw, &file.context);
+        let time_status = self.time_status(entry, &raw, input);
+        let file = &self.files[input];
+        let table = self.tables[shape_plan.table as usize]
+            .get_or_insert_with(|| TableRows::new(&self.ground.plan.tables[shape_plan.table as usize].columns.columns));
+        let cpu = file.has_cpu.then(|| ordered.cpu(segment));
+        let pointer_size = self.ground.plan.catalog[shape as usize].key.identity.pointer_size;
+        let place = MessagePlace { pointer_size, cpu, ns: entry.ns };
+        let (status, keep) = table.decode(&event, shape_plan, &file.clock, &mut self.messages, &place);
+        let is_exact = time_status.is_none() && !file.clock.0.is_finer_than_ns();
+        let facts = RowFacts {
+            ns: entry.ns,
+            seq: i64::try_from(seq).unwrap_or(i64::MAX),
+            ticks: if is_exact { None } else { raw.ticks() },
+            time_status,
+            cpu,
+            input: segment.input,
+            shape,
+            timer_ns: file.timer_ns,
+            status,
+            keep_payload: match self.ground.raw {
+                RawPolicy::Never => false,
+                RawPolicy::Needed => keep,
+                RawPolicy::Always => true,
+            },
+        };
+        table.rows.push(&event, &facts);
+        let (statuses, bytes) = self.shapes.entry(shape).or_default();
+        statuses[usize::from(status.code())] += 1;
+        *bytes += event.payload.len() as u64;
+        Ok(())
+    }
+
+    #[inline]
+    fn shape(&self, raw: &RawEvent<'_>, context: &FileContext) -> Result<u32> {
+        self.ground.plan.numbers.get(&ShapeRef::of(raw, context)).copied().ok_or_else(|| {
+            Error::new(ErrorKind::Internal, "found an event that the survey did not see")
+                .with_hint("the input must not change while it is read")
+        })
+    }
+
+    fn time_status(&mut self, entry: &Entry, raw: &RawEvent<'_>, input: usize) -> Option<TimeStatus> {
+        let (file, counts) = (&self.files[input], &mut self.counts[input]);
+        counts.ties += u64::from(self.previous == Some(entry.ns));
+        self.previous = Some(entry.ns);
+        if let Some(formula) = &file.formula {
+            let error = formula.error_ns(Ticks(entry.ticks));
+            if error.abs() > counts.double_formula_error_ns.abs() {
+                counts.double_formula_error_ns = error;
+            }
+        }
+        let (_, status) = file.clock.0.convert(Ticks(entry.ticks));
+        counts.saturated_times += u64::from(status == Some(TimeStatus::Saturated));
+        if raw.ticks().is_none() { Some(TimeStatus::Inherited) } else { status }
+    }
+
+    fn finish(self, ordered: &OrderedSlice<'_>) -> SliceRows {
+        let mut rows = SliceRows {
+            chunks: Vec::new(),
+            shapes: BTreeMap::new(),
+            decode: BTreeMap::new(),
+            files: self.counts,
+            first: ordered.entries.first().map(|entry| (entry.ns, ordered.event(entry).1.input)),
+            last_ns: ordered.entries.last().map(|entry| entry.ns),
+            events: ordered.entries.len() as u64,
+        };
+        let mut shape_weights: BTreeMap<u32, u64> = BTreeMap::new();
+        for (shape, (statuses, payload_bytes)) in self.shapes {
+            let plan = self.ground.plan;
+            let (table, source) = (plan.shapes[shape as usize].table, plan.catalog[shape as usize].decode_source);
+            let count: u64 = statuses.iter().sum();
+            let ok_rows = statuses[0] + statuses[1];
+            rows.shapes.insert(shape, ShapeCounts { rows: count, ok_rows, payload_bytes });
+            for (status, count) in RowStatus::ALL.into_iter().zip(statuses).filter(|(_, count)| *count > 0) {
+                *rows.decode.entry((source, status)).or_default() += count;
+            }
+            *shape_weights.entry(table).or_default() += count * self.ground.layouts[table as usize].facts(shape).weight;
+        }
+        for (table, filled) in (0u32..).zip(self.tables) {
+            if let Some(TableRows { rows: header, payload }) = filled {
+                let by_shape = shape_weights.get(&table).copied().unwrap_or(0);
+                let weight = header.weight() + payload.weight() + by_shape;
+                let payload = payload.finish(header.len() as usize);
+                rows.chunks.push((table, Chunk { rows: header, payload, weight }));
+            }
+        }
+        rows
+    }
+}
+
+impl TableRows {
+    fn new(columns: &[Column]) -> Self {
+        TableRows { rows: Rows::default(), payload: PayloadColumns::new(columns) }
+    }
+
+    /// Decodes a payload into the next row; says how well it went and whether the payload must be kept.
+    #[inline]
+    fn decode(
+        &mut self,
+        event: &Event<'_>,
+        shape: &ShapePlan,
+        clock: &SliceClock<'_>,
+        messages: &mut MessageText,
+        place: &MessagePlace,
+    ) -> (RowStatus, bool) {
+        let error = (RowStatus::Decoded(Status::Error), true);
+        if event.items_damaged || shape.is_refused {
+            return error;
+        }
+        if let Some(format) = &shape.message {
+            return messages.render(format, event, place, &mut self.rows);
+        }
+        let Some(plan) = &shape.plan else { return (RowStatus::NoSchema, true) };
+        if !shape.has_fields && !event.payload.is_empty() {
+            return (RowStatus::NoSchema, true);
+        }
+        let outcome = plan.decode(event.payload, self.rows.len(), &mut self.payload, clock);
+        (RowStatus::Decoded(outcome.status), outcome.keep_payload)
+    }
+}
