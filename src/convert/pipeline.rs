@@ -1,0 +1,290 @@
+//! Pass 2 on one pool: slices in parallel, one ordered gate, row groups in parallel.
+//!
+//! ```text
+//!            ┌► slice ─┐          ┌► encode ► append ─┐
+//! plan ──────┼► slice ─┼─► gate ──┼► encode ► append ─┼──► files
+//!            └► slice ─┘ in order └► encode ► append ─┘ in order per table
+//! ```
+//!
+//! The calling thread only counts and cuts; reading, decoding, encoding, hashing and writing are tasks of the pool.
+//! Slices start while what is in flight fits into the budget; row groups are made of rows that are there anyway, so
+//! they start at once and hold slices back instead.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use rayon::{Scope, ThreadPool};
+
+use super::gate::{ClosedGroup, Gate, OPEN_WEIGHT};
+use super::job::{FileCounts, ShapeCounts};
+use super::rows::RowStatus;
+use super::slice::{self, SliceGround, SliceRows};
+use crate::buffer::content::Scratch;
+use crate::dataset::TableWriter;
+use crate::error::{Error, ErrorKind, Result};
+use crate::plan::{DecodeSource, Slice};
+use crate::survey::Progress;
+
+/// What bounds the work in flight.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Rows at which a row group closes.
+    pub row_group_rows: u32,
+    /// Bytes of memory.
+    pub memory: u64,
+}
+
+/// What pass 2 counted.
+#[derive(Debug, Default)]
+pub struct Counts {
+    /// Per file.
+    pub files: Vec<FileCounts>,
+    /// Per shape.
+    pub shapes: Vec<ShapeCounts>,
+    /// Rows per source and status.
+    pub decode: BTreeMap<(DecodeSource, RowStatus), u64>,
+    /// Time of the first and the last event.
+    pub time_range: Option<(i64, i64)>,
+}
+
+/// Memory that is not slices and row groups in work: code, catalog, file buffers.
+const RESERVE: u64 = 64 << 20;
+
+/// The least that slices and row groups in work may take; below that nothing would run side by side.
+const LEAST_IN_FLIGHT: u64 = 64 << 20;
+
+/// Groups with fewer rows are encoded by one thread.
+const PARALLEL_ROWS: usize = 1 << 16;
+
+/// Converts all slices of the plan into the tables of the writers (by table number).
+///
+/// # Errors
+/// The first failure of any part; [`ErrorKind::Interrupted`] when the caller asked to stop.
+pub fn run(
+    pool: &ThreadPool,
+    ground: &SliceGround<'_>,
+    writers: &[TableWriter],
+    limits: Limits,
+    progress: &dyn Progress,
+) -> Result<Counts> {
+    pool.in_place_scope(|scope| {
+        let (sender, receiver) = channel();
+        let mut state = State {
+            ground,
+            writers,
+            sender,
+            gate: Gate::new(ground.layouts, limits.row_group_rows),
+            allowance: limits.memory.saturating_sub(OPEN_WEIGHT + RESERVE).max(LEAST_IN_FLIGHT),
+            max_slices: 2 * pool.current_num_threads(),
+            next_slice: 0,
+            next_absorbed: 0,
+            waiting: BTreeMap::new(),
+            slices_in_flight: 0,
+            groups_in_flight: 0,
+            cost_in_flight: 0,
+            counts: Counts {
+                files: vec![FileCounts::default(); ground.files.len()],
+                shapes: vec![ShapeCounts::default(); ground.plan.shapes.len()],
+                ..Counts::default()
+            },
+            failure: None,
+        };
+        state.work(scope, &receiver, progress);
+        state.failure.map_or(Ok(state.counts), Err)
+    })
+}
+
+/// A finished task.
+enum Done {
+    Slice(usize, Result<Box<SliceRows>>),
+    Group(u64, Result<()>),
+}
+
+struct State<'a> {
+    ground: &'a SliceGround<'a>,
+    writers: &'a [TableWriter],
+    sender: Sender<Done>,
+    gate: Gate,
+    /// Bytes that slices and groups in work may take together.
+    allowance: u64,
+    max_slices: usize,
+    next_slice: usize,
+    /// The slice that the gate takes next.
+    next_absorbed: usize,
+    /// Slices that finished before their turn.
+    waiting: BTreeMap<usize, Box<SliceRows>>,
+    slices_in_flight: usize,
+    groups_in_flight: usize,
+    cost_in_flight: u64,
+    counts: Counts,
+    failure: Option<Error>,
+}
+
+impl<'a> State<'a> {
+    fn work<'scope>(&mut self, scope: &Scope<'scope>, receiver: &Receiver<Done>, progress: &dyn Progress)
+    where
+        'a: 'scope,
+    {
+        let total = self.ground.plan.slices.len();
+        let mut is_flushed = false;
+        loop {
+            if progress.is_cancelled() && self.failure.is_none() {
+                self.failure = Some(Error::new(ErrorKind::Interrupted, "interrupted"));
+            }
+            self.start_slices(scope);
+            let is_absorbed = self.next_absorbed == total;
+            if is_absorbed && !is_flushed && self.failure.is_none() {
+                is_flushed = true;
+                let groups = self.gate.finish();
+                groups.into_iter().for_each(|group| self.start_group(scope, group));
+            }
+            if self.slices_in_flight + self.groups_in_flight == 0 {
+                return;
+            }
+            match receiver.recv().expect("this thread holds a sender itself") {
+                Done::Slice(number, rows) => self.finish_slice(scope, number, rows, progress),
+                Done::Group(cost, outcome) => {
+                    self.groups_in_flight -= 1;
+                    self.cost_in_flight -= cost;
+                    self.fail(outcome.err());
+                }
+            }
+        }
+    }
+
+    fn fail(&mut self, error: Option<Error>) {
+        if let (None, Some(error)) = (&self.failure, error) {
+            self.failure = Some(error);
+        }
+    }
+
+    fn start_slices<'scope>(&mut self, scope: &Scope<'scope>)
+    where
+        'a: 'scope,
+    {
+        let ground = self.ground;
+        while self.failure.is_none() && self.slices_in_flight < self.max_slices {
+            let number = self.next_slice;
+            let Some(slice) = ground.plan.slices.get(number) else { return };
+            let cost = slice_cost(slice);
+            let is_next = number == self.next_absorbed;
+            if !is_next && self.cost_in_flight + cost > self.allowance {
+                return;
+            }
+            self.next_slice += 1;
+            self.slices_in_flight += 1;
+            self.cost_in_flight += cost;
+            let sender = self.sender.clone();
+            scope.spawn(move |_| {
+                let rows = caught(|| SCRATCH.with_borrow_mut(|scratch| slice::convert(ground, slice, scratch)));
+                // The receiver lives until every task is done.
+                let _ = sender.send(Done::Slice(number, rows.map(Box::new)));
+            });
+        }
+    }
+
+    fn finish_slice<'scope>(
+        &mut self,
+        scope: &Scope<'scope>,
+        number: usize,
+        rows: Result<Box<SliceRows>>,
+        progress: &dyn Progress,
+    ) where
+        'a: 'scope,
+    {
+        self.slices_in_flight -= 1;
+        match rows {
+            Ok(rows) => {
+                progress.advance(rows.events);
+                self.waiting.insert(number, rows);
+            }
+            Err(error) => self.fail(Some(error)),
+        }
+        while let Some(rows) = self.waiting.remove(&self.next_absorbed) {
+            self.cost_in_flight -= slice_cost(&self.ground.plan.slices[self.next_absorbed]);
+            self.next_absorbed += 1;
+            let groups = self.absorb(*rows);
+            groups.into_iter().for_each(|group| self.start_group(scope, group));
+        }
+    }
+
+    /// Counts the rows of the next slice in order and passes them through the gate.
+    fn absorb(&mut self, rows: SliceRows) -> Vec<ClosedGroup> {
+        let counts = &mut self.counts;
+        if let (Some((first, input)), Some(last)) = (rows.first, rows.last_ns) {
+            let tie = counts.time_range.is_some_and(|(_, previous)| previous == first);
+            counts.files[usize::from(input)].ties += u64::from(tie);
+            let earliest = counts.time_range.map_or(first, |(earliest, _)| earliest);
+            counts.time_range = Some((earliest, last));
+        }
+        counts.files.iter_mut().zip(&rows.files).for_each(|(all, file)| all.add(file));
+        for (shape, count) in rows.shapes {
+            counts.shapes[shape as usize].add(&count);
+        }
+        for (key, count) in rows.decode {
+            *counts.decode.entry(key).or_default() += count;
+        }
+        self.gate.take(rows.chunks)
+    }
+
+    fn start_group<'scope>(&mut self, scope: &Scope<'scope>, closed: ClosedGroup)
+    where
+        'a: 'scope,
+    {
+        let ClosedGroup { table, ordinal, group, weight } = closed;
+        self.groups_in_flight += 1;
+        self.cost_in_flight += weight;
+        let (sender, writers) = (self.sender.clone(), self.writers);
+        scope.spawn(move |_| {
+            let outcome = caught(|| {
+                let writer = &writers[table as usize];
+                let rows = group.parts.iter().map(|(_, range)| range.len()).sum::<usize>();
+                let encoded =
+                    if rows < PARALLEL_ROWS { writer.encode(&group)? } else { writer.encode_parallel(&group)? };
+                drop(group);
+                writer.append(ordinal, encoded)
+            });
+            let _ = sender.send(Done::Group(weight, outcome));
+        });
+    }
+}
+
+thread_local! {
+    /// What a worker reads and expands buffers into, from slice to slice.
+    static SCRATCH: RefCell<Scratch> = RefCell::default();
+}
+
+/// A panic is a bug; it must not leave the other tasks waiting for this one.
+fn caught<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
+        let message = format!("a worker failed: {}", text.unwrap_or("no reason given"));
+        Err(Error::new(ErrorKind::Internal, message).with_hint("this is a bug: please report it"))
+    })
+}
+
+/// Bytes that a slice takes while it is in work: its events, their order, and about as much again as columns.
+fn slice_cost(slice: &Slice) -> u64 {
+    slice.bytes.saturating_mul(2).saturating_add(slice.events.saturating_mul(160))
+}
+
+impl FileCounts {
+    fn add(&mut self, other: &FileCounts) {
+        self.damaged += other.damaged;
+        self.ties += other.ties;
+        self.saturated_times += other.saturated_times;
+        if other.double_formula_error_ns.abs() > self.double_formula_error_ns.abs() {
+            self.double_formula_error_ns = other.double_formula_error_ns;
+        }
+    }
+}
+
+impl ShapeCounts {
+    fn add(&mut self, other: &ShapeCounts) {
+        self.rows += other.rows;
+        self.ok_rows += other.ok_rows;
+        self.payload_bytes += other.payload_bytes;
+    }
+}

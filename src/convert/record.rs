@@ -1,0 +1,106 @@
+//! What the manifest and the file footers say of a conversion.
+
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use serde_json::{Value, json};
+
+use super::job::{ConvertOptions, Job, RawPolicy, Report};
+use crate::calendar;
+use crate::dataset::manifest::{FORMAT_VERSION, InputEntry, LossCounts, Manifest, RunInfo, options_hash};
+use crate::decode::{GuidType, TimestampType, UnsignedType};
+use crate::plan::TablePlan;
+use crate::survey::FileSurvey;
+
+/// The options that decide what is written, one key per flag.
+pub fn options(options: &ConvertOptions) -> Value {
+    let types = options.types;
+    json!({
+        "clock_anchor": options.anchor.name(),
+        "columns": if options.all_columns { "declared" } else { "present" },
+        "compression": options.compression.to_string(),
+        "guid": match types.guid {
+            GuidType::String => "string",
+            GuidType::Binary => "binary",
+            GuidType::Uuid => "uuid",
+        },
+        "max_file_size": options.max_file_size,
+        "raw": match options.raw {
+            RawPolicy::Never => "never",
+            RawPolicy::Needed => "needed",
+            RawPolicy::Always => "always",
+        },
+        "row_group_rows": options.row_group_rows,
+        "schemas_hash": options.schemas_hash,
+        "timestamps": match types.timestamps {
+            TimestampType::Micros => "micros",
+            TimestampType::Nanos => "nanos",
+        },
+        "unsigned": match types.unsigned {
+            UnsignedType::Native => "native",
+            UnsignedType::Signed => "signed",
+        },
+    })
+}
+
+/// The key-value metadata of a table's files: nothing that varies between runs.
+pub fn file_metadata(table: &TablePlan, files: &[FileSurvey], settings: &Value) -> Vec<(String, String)> {
+    let hashes: Vec<&str> = files.iter().filter_map(|file| file.blake3.as_deref()).collect();
+    let mut pairs = vec![("etl2parquet.version".to_owned(), env!("CARGO_PKG_VERSION").to_owned())];
+    pairs.extend(table.provider_id.map(|id| ("etl2parquet.provider_id".to_owned(), id.to_string())));
+    pairs.extend(table.provider_name.clone().map(|name| ("etl2parquet.provider_name".to_owned(), name)));
+    pairs.push(("etl2parquet.input_blake3".to_owned(), hashes.join(",")));
+    pairs.push(("etl2parquet.options_hash".to_owned(), options_hash(settings)));
+    pairs
+}
+
+/// What varies from run to run.
+pub fn run(options: &ConvertOptions, files: &[FileSurvey], started: SystemTime, took: Duration) -> RunInfo {
+    let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).display().to_string();
+    let since_epoch = started.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    RunInfo {
+        created: calendar::rfc3339(i64::try_from(since_epoch.as_nanos()).unwrap_or(i64::MAX)),
+        duration_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+        threads: options.threads as u64,
+        memory_bytes: options.memory,
+        host: host_name(),
+        output: absolute(&options.out),
+        inputs: files.iter().map(|file| absolute(file.source.path())).collect(),
+    }
+}
+
+fn host_name() -> Option<String> {
+    let from_file = || std::fs::read_to_string("/proc/sys/kernel/hostname").ok();
+    let from_environment = || std::env::var("COMPUTERNAME").or_else(|_| std::env::var("HOSTNAME")).ok();
+    from_file().or_else(from_environment).map(|name| name.trim().to_owned()).filter(|name| !name.is_empty())
+}
+
+/// The commit record.
+pub fn manifest(job: &Job, settings: Value, files: &[FileSurvey], report: &Report, run: RunInfo) -> Manifest {
+    let inputs = files.iter().map(|file| InputEntry {
+        source: file.name.clone(),
+        size: file.source.len(),
+        blake3: file.blake3.clone().unwrap_or_default(),
+    });
+    Manifest {
+        trace: job.name.clone(),
+        format_version: FORMAT_VERSION,
+        tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+        options_hash: options_hash(&settings),
+        options: settings,
+        inputs: inputs.collect(),
+        events: report.events,
+        decode: report.decode.clone(),
+        lost: LossCounts {
+            events_lost: lost(files, |file| file.session.events_lost),
+            buffers_lost: lost(files, |file| file.session.buffers_lost),
+        },
+        files: report.written.clone(),
+        run,
+    }
+}
+
+/// The sum of a counter; unknown as soon as one session was never closed.
+fn lost(files: &[FileSurvey], counter: impl Fn(&FileSurvey) -> u32) -> Option<u64> {
+    files.iter().map(|file| file.session.is_closed().then(|| u64::from(counter(file)))).sum()
+}

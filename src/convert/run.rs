@@ -1,0 +1,247 @@
+//! The corridor from inputs to a published trace: survey, plan, convert, commit.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Instant, SystemTime};
+
+use arrow_schema::{Field, Schema};
+use rayon::ThreadPool;
+use rayon::prelude::*;
+
+use super::gates;
+use super::group::TableLayout;
+use super::job::{ConvertOptions, Job, JobProgress, Outcome, Report, ShapeCounts, Stage};
+use super::pipeline::{self, Counts, Limits};
+use super::record;
+use super::sidecar::{self, SidecarFacts};
+use super::slice::SliceGround;
+use crate::dataset::manifest::{EventCounts, FORMAT_VERSION, FileEntry, MANIFEST_PATH};
+use crate::dataset::{EncodeOptions, FileRule, IfExists, Staging, TableSpec, TableWriter, publish};
+use crate::error::{Error, ErrorKind, Result};
+use crate::plan::{self, Plan, PlanOptions};
+use crate::source::Source;
+use crate::survey::{self, FileSurvey, SurveyOptions};
+
+/// Surveys and plans a job and says what a conversion would find; writes nothing.
+///
+/// # Errors
+/// [`ErrorKind::Input`] when a file is no trace or cannot be read.
+pub fn inspect(job: &Job, options: &ConvertOptions, progress: &dyn JobProgress) -> Result<Report> {
+    let pool = pool(options)?;
+    let (files, plan) = survey_and_plan(&pool, job, options, false, progress)?;
+    Ok(report(Path::new(""), files, plan))
+}
+
+/// Converts a job and publishes it as one trace.
+///
+/// # Errors
+/// [`ErrorKind::Input`] when a file is no trace or cannot be read, [`ErrorKind::Output`] when the trace is there
+/// already or cannot be written, [`ErrorKind::Interrupted`] when the caller asked to stop, [`ErrorKind::Internal`] when
+/// an input changed or the counts do not meet. Whatever the error, nothing is left half-published.
+pub fn convert(job: &Job, options: &ConvertOptions, progress: &dyn JobProgress) -> Result<Outcome> {
+    let (started, clock) = (SystemTime::now(), Instant::now());
+    let pool = pool(options)?;
+    let staging = (!options.dry_run).then(|| Staging::create(&options.out, &job.name)).transpose()?;
+    if options.if_exists == IfExists::Error {
+        publish::refuse_existing(&options.out, &job.name)?;
+    }
+    let (files, plan) = survey_and_plan(&pool, job, options, true, progress)?;
+    let target = publish::trace_folder(&options.out, &job.name);
+    let Some(staging) = staging else { return Ok(Outcome::DryRun(Box::new(report(&target, files, plan)))) };
+    let settings = record::options(options);
+    if options.if_exists == IfExists::Skip {
+        let hashes: Vec<String> = files.iter().filter_map(|file| file.blake3.clone()).collect();
+        let hash = crate::dataset::manifest::options_hash(&settings);
+        if publish::already_there(&options.out, &job.name, &hashes, FORMAT_VERSION, &hash)? {
+            return Ok(Outcome::Skipped);
+        }
+    }
+    if let Some(reason) = gates::before(&files, &options.gates)? {
+        return Ok(Outcome::Gated(Box::new(report(&target, files, plan)), reason));
+    }
+    let conversion = Conversion { job, options, files: &files, plan: &plan, staging: &staging };
+    let (counts, written) = conversion.write_events(&pool, &settings, progress)?;
+    let events = conversion.account(&counts, &written)?;
+    let mut report = Report { events, time_range: counts.time_range, ..report(&target, Vec::new(), Plan::default()) };
+    report.decode = by_name(&counts);
+    if let Some(reason) = gates::after(&report, &options.gates) {
+        return Ok(Outcome::Gated(Box::new(Report { files, catalog: plan.catalog, shapes: counts.shapes, ..report }), reason));
+    }
+    progress.stage(Stage::Publish);
+    report.written = conversion.write_sidecar(&counts, written)?;
+    let run = record::run(options, &files, started, clock.elapsed());
+    let manifest = record::manifest(job, settings, &files, &report, run);
+    staging.write(MANIFEST_PATH, manifest.to_json()?.as_bytes())?;
+    files.iter().try_for_each(|file| file.source.check_unchanged())?;
+    report.folder = staging.commit(options.if_exists)?;
+    Ok(Outcome::Published(Box::new(Report { files, catalog: plan.catalog, shapes: counts.shapes, ..report })))
+}
+
+fn pool(options: &ConvertOptions) -> Result<ThreadPool> {
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(options.threads)
+        .thread_name(|number| format!("worker-{number}"))
+        .build()
+        .map_err(|cause| Error::new(ErrorKind::Internal, "cannot start the worker threads").caused_by(cause))
+}
+
+fn survey_and_plan(
+    pool: &ThreadPool,
+    job: &Job,
+    options: &ConvertOptions,
+    hash: bool,
+    progress: &dyn JobProgress,
+) -> Result<(Vec<FileSurvey>, Plan)> {
+    let sources = job.inputs.iter().map(|input| Source::open(&input.path)).collect::<Result<Vec<_>>>()?;
+    progress.stage(Stage::Survey { bytes: sources.iter().map(Source::len).sum() });
+    let survey_options = SurveyOptions { anchor: options.anchor, map: options.map, hash };
+    let plan_options =
+        PlanOptions { types: options.types, all_columns: options.all_columns, schemas: Arc::clone(&options.schemas) };
+    pool.install(|| {
+        let mut files = Vec::with_capacity(sources.len());
+        for (source, input) in sources.into_iter().zip(&job.inputs) {
+            files.push(survey::survey(source, input.source.clone(), &survey_options, progress)?);
+        }
+        let mut plan = plan::plan(&files, &plan_options)?;
+        for (file, findings) in files.iter_mut().zip(std::mem::take(&mut plan.findings)) {
+            findings.into_iter().for_each(|finding| file.findings.push(finding));
+        }
+        Ok((files, plan))
+    })
+}
+
+/// What is known before pass 2.
+fn report(folder: &Path, files: Vec<FileSurvey>, plan: Plan) -> Report {
+    let damaged = files.iter().map(FileSurvey::damaged_events).sum::<u64>();
+    let events = EventCounts {
+        found: files.iter().map(FileSurvey::events).sum::<u64>() + damaged,
+        written: 0,
+        filtered: 0,
+        damaged,
+        damaged_bytes: files.iter().map(FileSurvey::damaged_bytes).sum(),
+    };
+    let first = plan.catalog.iter().map(|entry| entry.first_ns).min();
+    let last = plan.catalog.iter().map(|entry| entry.last_ns).max();
+    Report {
+        folder: folder.to_owned(),
+        files,
+        catalog: plan.catalog,
+        shapes: Vec::new(),
+        events,
+        decode: BTreeMap::new(),
+        written: Vec::new(),
+        time_range: first.zip(last),
+    }
+}
+
+fn by_name(counts: &Counts) -> BTreeMap<String, u64> {
+    let named = counts.decode.iter().map(|((source, status), rows)| (format!("{}/{}", source.name(), status.name()), *rows));
+    named.collect()
+}
+
+/// A conversion between plan and commit.
+struct Conversion<'a> {
+    job: &'a Job,
+    options: &'a ConvertOptions,
+    files: &'a [FileSurvey],
+    plan: &'a Plan,
+    staging: &'a Staging,
+}
+
+impl Conversion<'_> {
+    /// Pass 2: every event becomes a row of its table.
+    fn write_events(
+        &self,
+        pool: &ThreadPool,
+        settings: &serde_json::Value,
+        progress: &dyn JobProgress,
+    ) -> Result<(Counts, Vec<FileEntry>)> {
+        progress.stage(Stage::Convert { events: self.files.iter().map(FileSurvey::events).sum() });
+        let layouts: Vec<Arc<TableLayout>> = self.plan.tables.iter().map(|table| self.layout(table)).collect();
+        let writers = self
+            .plan
+            .tables
+            .iter()
+            .zip(&layouts)
+            .map(|(table, layout)| self.writer(table, layout, settings))
+            .collect::<Result<Vec<_>>>()?;
+        let ground = SliceGround { files: self.files, plan: self.plan, layouts: &layouts, raw: self.options.raw };
+        let limits = Limits { row_group_rows: self.options.row_group_rows, memory: self.options.memory };
+        let counts = pipeline::run(pool, &ground, &writers, limits, progress)?;
+        let written: Vec<Vec<FileEntry>> =
+            pool.install(|| writers.into_par_iter().map(TableWriter::finish).collect::<Result<_>>())?;
+        Ok((counts, written.into_iter().flatten().collect()))
+    }
+
+    fn layout(&self, table: &plan::TablePlan) -> Arc<TableLayout> {
+        let types = self.options.types;
+        let header = table.header.iter().map(|column| Arc::new(column.field(&types)));
+        let payload = table.columns.columns.iter().map(|column| Arc::clone(&column.field));
+        let fields: Vec<Arc<Field>> = header.chain(payload).collect();
+        let first = table.shapes.first().copied().unwrap_or(0);
+        let end = table.shapes.last().map_or(first, |last| last + 1);
+        let schema = Arc::new(Schema::new(fields));
+        Arc::new(TableLayout::new(table.header.clone(), schema, types, first..end, &self.plan.catalog))
+    }
+
+    fn writer(
+        &self,
+        table: &plan::TablePlan,
+        layout: &TableLayout,
+        settings: &serde_json::Value,
+    ) -> Result<TableWriter> {
+        let spec = TableSpec {
+            folder: format!("events/{}", table.dataset),
+            files: FileRule::Parts,
+            schema: Arc::clone(&layout.schema),
+            metadata: record::file_metadata(table, self.files, settings),
+            provider_id: table.provider_id,
+            provider_name: table.provider_name.clone(),
+        };
+        TableWriter::new(&self.staging.root(), spec, &self.encode_options())
+    }
+
+    fn encode_options(&self) -> EncodeOptions {
+        EncodeOptions { compression: self.options.compression, max_file_size: self.options.max_file_size }
+    }
+
+    /// Holds three independent counts against one another: what the survey found, what the footers hold, and what
+    /// pass 2 could not read.
+    fn account(&self, counts: &Counts, written: &[FileEntry]) -> Result<EventCounts> {
+        let found_damaged: u64 = self.files.iter().map(FileSurvey::damaged_events).sum();
+        let events = EventCounts {
+            found: self.files.iter().map(FileSurvey::events).sum::<u64>() + found_damaged,
+            written: written.iter().map(|file| file.rows).sum(),
+            filtered: 0,
+            damaged: counts.files.iter().map(|file| file.damaged).sum(),
+            damaged_bytes: self.files.iter().map(FileSurvey::damaged_bytes).sum(),
+        };
+        if events.is_conserved() {
+            return Ok(events);
+        }
+        let message = format!(
+            "found {} events, but wrote {}, filtered {} and could not read {}",
+            events.found, events.written, events.filtered, events.damaged
+        );
+        Err(Error::new(ErrorKind::Internal, message)
+            .in_file(&self.job.inputs[0].path)
+            .with_hint("the input changed while it was read, or this is a bug: please report it"))
+    }
+
+    fn write_sidecar(&self, counts: &Counts, mut written: Vec<FileEntry>) -> Result<Vec<FileEntry>> {
+        let facts = SidecarFacts {
+            files: self.files,
+            file_counts: &counts.files,
+            catalog: &self.plan.catalog,
+            shape_counts: &counts.shapes,
+        };
+        written.extend(sidecar::write(&self.staging.root(), &facts, &self.encode_options())?);
+        Ok(written)
+    }
+}
+
+/// Rows that were not decoded whole.
+pub fn undecoded_rows(shapes: &[ShapeCounts]) -> u64 {
+    shapes.iter().map(|shape| shape.rows - shape.ok_rows).sum()
+}
