@@ -72,8 +72,11 @@ pub mod flags {
     pub const KNOWN: u16 = 0x7F;
 }
 
-/// The bits of a 16-bit processor number that count (2,048 processors).
-const PROCESSOR_MASK: u16 = 0x07FF;
+/// No system that Windows runs on has more processors.
+pub const MAX_PROCESSORS: u16 = 2048;
+
+/// The bits of a 16-bit processor number that count.
+const PROCESSOR_MASK: u16 = MAX_PROCESSORS - 1;
 
 impl BufferHeader {
     /// The header at the start of `bytes`, if there are enough of them.

@@ -78,6 +78,17 @@ impl FileSurvey {
         ground(&self.source, &self.session)
     }
 
+    /// The buffer with this number in file order.
+    pub fn buffer(&self, ordinal: u64) -> Option<&BufferRecord> {
+        let place = self.buffers.binary_search_by_key(&ordinal, |buffer| buffer.frame.ordinal).ok()?;
+        self.buffers.get(place)
+    }
+
+    /// The processor whose events a buffer holds; `None` where all processors share one stream.
+    pub fn cpu(&self, buffer: &BufferRecord) -> Option<u16> {
+        (!self.session.has_one_stream()).then_some(buffer.frame.cpu)
+    }
+
     /// Readable events.
     pub fn events(&self) -> u64 {
         self.buffers.iter().map(|buffer| u64::from(buffer.events)).sum()

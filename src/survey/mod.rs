@@ -6,13 +6,17 @@
 mod audit;
 pub mod file;
 pub mod finding;
+pub mod loss;
 pub mod recall;
 pub mod record;
+pub mod sequence;
 pub mod session;
+pub mod streams;
 pub mod tally;
 
 pub use file::{FileSurvey, survey};
 pub use finding::{Finding, Findings, Severity};
+pub use recall::recall;
 pub use record::BufferRecord;
 pub use session::Session;
 pub use tally::{Interest, Memorable, OrderKey, ShapeTally};

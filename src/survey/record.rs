@@ -1,6 +1,7 @@
 //! What the survey learned of one buffer.
 
 use crate::buffer::chain::Frame;
+use crate::layout::buffer::BUFFER_HEADER_LEN;
 
 /// A buffer and the events in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +43,18 @@ impl BufferRecord {
             step_back: 0,
             inherited: 0,
         }
+    }
+
+    /// Bytes of the expanded buffer in use: its header and the event data.
+    pub fn used_bytes(&self) -> u64 {
+        u64::from(BUFFER_HEADER_LEN) + u64::from(self.content_bytes)
+    }
+
+    /// Bytes of event data that the header promises and the file does not hold.
+    pub fn missing_bytes(&self) -> u32 {
+        let promised = self.frame.filled.saturating_sub(BUFFER_HEADER_LEN);
+        // A buffer of a type that need not hold events has no content and no damage.
+        promised.saturating_sub(self.content_bytes).min(self.damaged_bytes)
     }
 
     /// Counts an event at the given time behind an event at `previous`.

@@ -1,0 +1,142 @@
+//! Buffers that say that something is missing before them, and buffers that cannot be read whole.
+
+use super::records::Records;
+use super::{LossRow, Window};
+use crate::layout::buffer::flags;
+use crate::layout::logfile::mode;
+use crate::survey::file::Gap;
+use crate::survey::record::BufferRecord;
+use crate::survey::streams::each_stream;
+
+/// A buffer between its neighbours in its stream that have events.
+struct Placed<'a> {
+    buffer: &'a BufferRecord,
+    /// Never the header buffer, whose last events are of the session's end.
+    before: Option<&'a BufferRecord>,
+    behind: Option<&'a BufferRecord>,
+}
+
+pub(super) fn rows(session: &Window<'_>, streams: &[&BufferRecord], records: &Records) -> Vec<LossRow> {
+    let mut suspects: Vec<_> = each_stream(session.file, streams)
+        .flat_map(|stream| placed(stream, |buffer| is_suspect(buffer) || records.has_notice(buffer.frame.ordinal)))
+        .collect();
+    suspects.sort_unstable_by_key(|place| place.buffer.frame.ordinal);
+    let mut rows: Vec<_> = suspects.iter().flat_map(|place| flag_rows(session, place)).collect();
+    rows.extend(suspects.iter().flat_map(|place| records.rows(session, place.buffer, place.before)));
+    rows.extend(suspects.iter().flat_map(|place| damage_rows(session, place)));
+    rows.extend(gap_rows(session));
+    rows
+}
+
+fn is_suspect(buffer: &BufferRecord) -> bool {
+    let is_flagged = buffer.frame.flags & (flags::EVENTS_LOST | flags::BUFFER_LOST) != 0;
+    is_flagged || buffer.damaged_bytes > 0 || buffer.frame.is_truncated()
+}
+
+/// The wanted buffers of a stream with their neighbours.
+fn placed<'a>(stream: &[&'a BufferRecord], wanted: impl Fn(&BufferRecord) -> bool) -> Vec<Placed<'a>> {
+    let (mut found, mut open): (Vec<Placed<'a>>, usize) = (Vec::new(), 0);
+    let mut before = None;
+    for &buffer in stream {
+        let is_data = buffer.events > 0 && buffer.frame.ordinal > 0;
+        if is_data {
+            found[open..].iter_mut().for_each(|place| place.behind = Some(buffer));
+            open = found.len();
+        }
+        if wanted(buffer) {
+            found.push(Placed { buffer, before, behind: None });
+        }
+        if is_data {
+            before = Some(buffer);
+        }
+    }
+    found
+}
+
+/// Something is missing between the last event before the buffer and its own first.
+fn flag_rows(session: &Window<'_>, place: &Placed<'_>) -> Vec<LossRow> {
+    let buffer = place.buffer;
+    let kinds = [
+        (flags::EVENTS_LOST, "buffer_flag_events_lost", "events", "BufferFlag EVENTS_LOST"),
+        (flags::BUFFER_LOST, "buffer_flag_buffer_lost", "buffers", "BufferFlag BUFFER_LOST"),
+    ];
+    let next = Some(buffer).filter(|buffer| buffer.events > 0).or(place.behind);
+    let row = |(_, kind, unit, evidence)| {
+        LossRow {
+            cpu: session.file.cpu(buffer),
+            from_buffer: place.before.map(|before| before.frame.ordinal),
+            to_buffer: Some(buffer.frame.ordinal),
+            is_certain: true,
+            ..LossRow::new(kind, unit, evidence)
+        }
+        .between(Some(session.end_of(place.before)), session.start_of(next))
+    };
+    kinds.into_iter().filter(|(flag, ..)| buffer.frame.flags & flag != 0).map(row).collect()
+}
+
+/// What cannot be read lies behind the last event that can, up to the next buffer.
+fn damage_rows(session: &Window<'_>, place: &Placed<'_>) -> Vec<LossRow> {
+    let buffer = place.buffer;
+    let last = Some(buffer).filter(|buffer| buffer.events > 0).or(place.before);
+    let ordinal = buffer.frame.ordinal;
+    let row = |kind, unit, count: u32, evidence: &str| {
+        LossRow {
+            cpu: session.file.cpu(buffer),
+            from_buffer: Some(ordinal),
+            to_buffer: Some(place.behind.map_or(ordinal, |behind| behind.frame.ordinal)),
+            count: Some(u64::from(count)),
+            is_certain: count > 0,
+            ..LossRow::new(kind, unit, evidence)
+        }
+        .between(Some(session.end_of(last)), session.start_of(place.behind))
+    };
+    let missing = buffer.missing_bytes();
+    let unreadable = buffer.damaged_bytes.saturating_sub(missing);
+    let mut rows = Vec::new();
+    if buffer.frame.is_truncated() {
+        let row = row("truncated_tail", "bytes", missing, "the file ends within the buffer");
+        let note = if missing == 0 { "of this buffer only unused space is missing" } else { "" };
+        rows.push(LossRow { to_buffer: None, is_lower_bound: true, note, ..row });
+    } else if missing > 0 {
+        rows.push(row("damaged_buffer", "bytes", missing, "the event data is not all there, or cannot be expanded"));
+    }
+    if buffer.damaged_events > 0 {
+        let row = row("damaged_event", "events", buffer.damaged_events, "an event does not fit into its buffer");
+        rows.push(LossRow { is_lower_bound: true, note: "what follows it in the buffer cannot be read", ..row });
+    }
+    if unreadable > 0 {
+        rows.push(row("damaged_event", "bytes", unreadable, "the bytes up to the end of the buffer hold no event"));
+    }
+    rows
+}
+
+/// Stretches of the file without a buffer header; those that follow one another are one row.
+fn gap_rows(session: &Window<'_>) -> Vec<LossRow> {
+    let file = session.file;
+    if file.gaps.is_empty() {
+        return Vec::new();
+    }
+    let filled: Vec<_> = file.buffers.iter().filter(|b| b.events > 0 && b.frame.ordinal > 0).collect();
+    let touching = |a: &Gap, b: &Gap| a.offset.checked_add(a.len) == Some(b.offset);
+    file.gaps.chunk_by(touching).map(|gaps| gap_row(session, &filled, gaps)).collect()
+}
+
+fn gap_row(session: &Window<'_>, filled: &[&BufferRecord], gaps: &[Gap]) -> LossRow {
+    let (first, last) = (gaps.first().map_or(0, |gap| gap.ordinal), gaps.last().map_or(0, |gap| gap.ordinal));
+    let place = filled.partition_point(|buffer| buffer.frame.ordinal < first);
+    let before = place.checked_sub(1).and_then(|before| filled.get(before)).copied();
+    let behind = filled.get(place).copied();
+    let row = LossRow {
+        from_buffer: Some(first),
+        to_buffer: Some(last),
+        count: Some(gaps.iter().map(|gap| gap.len).sum()),
+        is_certain: true,
+        note: "the buffer numbers that are missing may be those of the buffers here",
+        ..LossRow::new("damaged_buffer", "bytes", "no buffer header where one should be")
+    };
+    // In a ring, neighbours in the file are no neighbours in time.
+    match session.file.session.has_mode(mode::CIRCULAR) {
+        true => row,
+        false => row.between(Some(session.end_of(before)), session.start_of(behind)),
+    }
+}

@@ -1,0 +1,119 @@
+//! What lies before the first and behind the last buffer of a file.
+
+use super::{LossRow, Window};
+use crate::buffer::chain::TailKind;
+use crate::layout::logfile::mode;
+use crate::survey::file::FileSurvey;
+use crate::survey::record::BufferRecord;
+use crate::survey::sequence::lowest_sequence;
+use crate::survey::streams::each_stream;
+
+/// Buffers of a circular file that newer ones have overwritten, at least; 0 for every other file.
+///
+/// The header's count exceeds what is there, or the lowest number is not 1.
+pub fn overwritten_buffers(file: &FileSurvey) -> u64 {
+    if !file.session.has_mode(mode::CIRCULAR) {
+        return 0;
+    }
+    absent_buffers(file).max(overwritten_numbers(file))
+}
+
+/// Buffers that a file lacks at its end by the header's count, without those that are there and cannot be read; 0 for
+/// a circular file, which lacks its oldest.
+pub fn missing_at_end(file: &FileSurvey) -> u64 {
+    if file.session.has_mode(mode::CIRCULAR) { 0 } else { absent_buffers(file) }
+}
+
+fn absent_buffers(file: &FileSurvey) -> u64 {
+    if !file.session.is_closed() {
+        return 0;
+    }
+    let there = file.buffers.len() as u64 + file.gaps.len() as u64;
+    u64::from(file.session.buffers_written).saturating_sub(there)
+}
+
+fn overwritten_numbers(file: &FileSurvey) -> u64 {
+    lowest_sequence(file).map_or(0, |lowest| lowest.abs_diff(1))
+}
+
+pub(super) fn rows(session: &Window<'_>, streams: &[&BufferRecord]) -> Vec<LossRow> {
+    let mut rows = overwritten(session, streams);
+    rows.extend(absent(session, streams));
+    rows.extend(fragment(session, streams));
+    rows
+}
+
+/// A ring keeps the latest buffers: what came before the first event of each processor may be gone.
+fn overwritten(session: &Window<'_>, streams: &[&BufferRecord]) -> Vec<LossRow> {
+    let file = session.file;
+    let count = overwritten_buffers(file);
+    let row = if count > 0 {
+        let is_certain = overwritten_numbers(file) > 0;
+        let evidence =
+            if is_certain { "the lowest buffer number is not 1" } else { "BuffersWritten of the header event" };
+        let note = if is_certain { "" } else { "overwritten, or cut off: buffer number 1 is still there" };
+        let row = LossRow::new("circular_overwrite", "buffers", evidence);
+        LossRow { count: Some(count), is_lower_bound: true, is_certain, note, ..row }
+    } else if file.session.has_mode(mode::BUFFERING) {
+        let note = "a ring in memory: what was overwritten before the ring was saved is not counted";
+        LossRow { note, ..LossRow::new("circular_overwrite", "buffers", "session mode BUFFERING") }
+    } else {
+        return Vec::new();
+    };
+    let firsts: Vec<_> = each_stream(file, streams)
+        .filter_map(|stream| first_data(stream))
+        .map(|buffer| (file.cpu(buffer), buffer))
+        .collect();
+    let latest = firsts.iter().max_by_key(|(_, buffer)| buffer.first_ticks);
+    let before = |row: LossRow, buffer: &BufferRecord| {
+        let row = LossRow { to_buffer: Some(buffer.frame.ordinal), ..row };
+        row.between(Some(session.start_ns), Some(session.ns(buffer.first_ticks)))
+    };
+    let per_cpu = firsts.iter().filter(|(cpu, _)| cpu.is_some()).map(|(cpu, buffer)| {
+        let note = "the part of this processor is not counted";
+        before(LossRow { cpu: *cpu, count: None, is_lower_bound: false, note, ..row.clone() }, buffer)
+    });
+    let all = latest.map_or(row.clone(), |(_, buffer)| before(row.clone(), buffer));
+    std::iter::once(all).chain(per_cpu).collect()
+}
+
+/// The buffer of a stream with the earliest event, not counting the header buffer, which a ring never overwrites.
+fn first_data<'a>(stream: &[&'a BufferRecord]) -> Option<&'a BufferRecord> {
+    let data = stream.iter().copied().filter(|buffer| buffer.events > 0 && buffer.frame.ordinal > 0);
+    data.min_by_key(|buffer| buffer.first_ticks)
+}
+
+/// Buffers that the header counts and the file does not have.
+fn absent(session: &Window<'_>, streams: &[&BufferRecord]) -> Option<LossRow> {
+    let count = missing_at_end(session.file);
+    let row = LossRow {
+        count: Some(count),
+        is_certain: true,
+        ..LossRow::new("truncated_tail", "buffers", "BuffersWritten of the header event")
+    };
+    (count > 0).then(|| behind_the_end(session, streams, row))
+}
+
+/// Bytes at the end that are too few for a buffer header.
+fn fragment(session: &Window<'_>, streams: &[&BufferRecord]) -> Option<LossRow> {
+    let tail = session.file.tail.filter(|tail| tail.kind == TailKind::Fragment)?;
+    let row = LossRow {
+        count: Some(tail.len),
+        is_lower_bound: true,
+        is_certain: true,
+        ..LossRow::new("truncated_tail", "bytes", format!("the file ends within the buffer header at {}", tail.offset))
+    };
+    Some(behind_the_end(session, streams, row))
+}
+
+/// From the end of the stream that ends first: any stream may lack its end.
+fn behind_the_end(session: &Window<'_>, streams: &[&BufferRecord], row: LossRow) -> LossRow {
+    let file = session.file;
+    let last = |stream: &[&BufferRecord]| stream.iter().filter(|b| b.events > 0).map(|b| b.last_ticks).max();
+    let ends: Vec<_> = each_stream(file, streams).map(last).collect();
+    let is_complete = file.session.has_one_stream() || ends.len() >= file.session.cpu_count as usize;
+    let earliest = ends.into_iter().min().flatten().filter(|_| is_complete);
+    let from_buffer = file.buffers.last().map(|buffer| buffer.frame.ordinal);
+    let row = LossRow { from_buffer, ..row };
+    row.between(Some(earliest.map_or(session.start_ns, |ticks| session.ns(ticks))), session.end_ns)
+}
