@@ -8,4 +8,5 @@ pub mod message;
 pub mod order;
 pub mod rows;
 pub mod slice;
+pub mod sidecar;
 pub mod sparse;

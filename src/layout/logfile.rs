@@ -99,6 +99,8 @@ pub mod mode {
     pub const USE_KBYTES_FOR_SIZE: u32 = 0x0000_2000;
     /// Written by a tool that read another trace.
     pub const RELOG: u32 = 0x0001_0000;
+    /// A session within one process that writes one file, whose name does not carry the process id.
+    pub const PRIVATE_IN_PROC: u32 = 0x0002_0000;
     /// Kernel events are allowed.
     pub const SYSTEM_LOGGER: u32 = 0x0200_0000;
     /// Buffers are stored compressed.
@@ -126,7 +128,7 @@ pub const LOG_FILE_MODES: [(u32, &str); 32] = [
     (0x0000_4000, "USE_GLOBAL_SEQUENCE"),
     (0x0000_8000, "USE_LOCAL_SEQUENCE"),
     (mode::RELOG, "RELOG"),
-    (0x0002_0000, "PRIVATE_IN_PROC"),
+    (mode::PRIVATE_IN_PROC, "PRIVATE_IN_PROC"),
     (0x0004_0000, "BUFFER_INTERFACE"),
     (0x0008_0000, "KD_FILTER"),
     (0x0010_0000, "REALTIME_RELOG"),

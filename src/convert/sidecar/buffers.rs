@@ -1,0 +1,51 @@
+//! `buffers`: one row per buffer of every input file.
+
+use std::path::Path;
+
+use super::SidecarFacts;
+use super::table::Table;
+use crate::clock::Ticks;
+use crate::dataset::{EncodeOptions, FileEntry};
+use crate::error::Result;
+use crate::survey::{BufferRecord, FileSurvey};
+
+struct Row<'a> {
+    file: &'a FileSurvey,
+    buffer: &'a BufferRecord,
+}
+
+pub(super) fn write(root: &Path, facts: &SidecarFacts<'_>, encode: &EncodeOptions) -> Result<Vec<FileEntry>> {
+    let rows = facts.files.iter().flat_map(|file| file.buffers.iter().map(move |buffer| Row { file, buffer }));
+    table().write(root, encode, rows)
+}
+
+fn table<'a>() -> Table<Row<'a>> {
+    Table::<Row<'a>>::new("buffers")
+        .text("source", |row| Some(&row.file.name))
+        .count("buffer", |row| Some(row.buffer.frame.ordinal))
+        .count("file_offset", |row| Some(row.buffer.frame.offset))
+        .uint32("stored_bytes", |row| Some(row.buffer.frame.present))
+        .count("expanded_bytes", |row| Some(row.expanded_bytes()))
+        .count("used_bytes", |row| Some(row.buffer.used_bytes()))
+        .uint16("cpu", |row| row.file.cpu(row.buffer))
+        .int64("sequence", |row| Some(row.buffer.frame.sequence))
+        .uint16("flags", |row| Some(row.buffer.frame.flags))
+        .uint16("type", |row| Some(row.buffer.frame.kind))
+        .int64("first_time_ns", |row| row.time(row.buffer.first_ticks))
+        .int64("last_time_ns", |row| row.time(row.buffer.last_ticks))
+        .uint32("events", |row| Some(row.buffer.events))
+}
+
+impl Row<'_> {
+    /// What the stored bytes become: themselves, unless they are compressed.
+    fn expanded_bytes(&self) -> u64 {
+        match self.buffer.frame.is_compressed() {
+            true => self.buffer.used_bytes(),
+            false => u64::from(self.buffer.frame.present),
+        }
+    }
+
+    fn time(&self, ticks: i64) -> Option<i64> {
+        (self.buffer.events > 0).then(|| self.file.clock.to_unix(Ticks(ticks)).0)
+    }
+}

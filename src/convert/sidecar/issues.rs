@@ -1,0 +1,31 @@
+//! `issues`: everything unusual that was found in the input files.
+
+use std::path::Path;
+
+use super::SidecarFacts;
+use super::table::Table;
+use crate::clock::Ticks;
+use crate::dataset::{EncodeOptions, FileEntry};
+use crate::error::Result;
+use crate::survey::{FileSurvey, Finding};
+
+struct Row<'a> {
+    file: &'a FileSurvey,
+    finding: Finding,
+}
+
+pub(super) fn write(root: &Path, facts: &SidecarFacts<'_>, encode: &EncodeOptions) -> Result<Vec<FileEntry>> {
+    let rows = facts.files.iter().flat_map(|file| file.findings.rows().map(move |finding| Row { file, finding }));
+    table().write(root, encode, rows)
+}
+
+fn table<'a>() -> Table<Row<'a>> {
+    Table::<Row<'a>>::new("issues")
+        .text("source", |row| Some(&row.file.name))
+        .text("severity", |row| Some(row.finding.severity.name()))
+        .text("code", |row| Some(row.finding.code))
+        .count("buffer", |row| row.finding.buffer)
+        .count("offset", |row| row.finding.offset)
+        .int64("time_ns", |row| row.finding.ticks.map(|ticks| row.file.clock.to_unix(Ticks(ticks)).0))
+        .text("message", |row| Some(&row.finding.message))
+}

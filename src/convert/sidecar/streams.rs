@@ -1,0 +1,35 @@
+//! `streams`: one row per stream of buffers of every input file.
+
+use std::path::Path;
+
+use super::SidecarFacts;
+use super::table::Table;
+use crate::dataset::{EncodeOptions, FileEntry};
+use crate::error::Result;
+use crate::survey::FileSurvey;
+use crate::survey::streams::{Stream, streams};
+
+struct Row<'a> {
+    file: &'a FileSurvey,
+    stream: Stream,
+}
+
+pub(super) fn write(root: &Path, facts: &SidecarFacts<'_>, encode: &EncodeOptions) -> Result<Vec<FileEntry>> {
+    let rows = |file| streams(file).into_iter().map(move |stream| Row { file, stream });
+    table().write(root, encode, facts.files.iter().flat_map(rows))
+}
+
+fn table<'a>() -> Table<Row<'a>> {
+    Table::<Row<'a>>::new("streams")
+        .text("source", |row| Some(&row.file.name))
+        .uint16("cpu", |row| row.stream.cpu)
+        .count("buffers", |row| Some(row.stream.buffers))
+        .count("events", |row| Some(row.stream.events))
+        .count("bytes_used", |row| Some(row.stream.bytes_used))
+        .double("fill_ratio", |row| Some(row.stream.fill_ratio))
+        .int64("first_time_ns", |row| row.stream.first_ns)
+        .int64("last_time_ns", |row| row.stream.last_ns)
+        .count("disorder_in_buffer", |row| Some(row.stream.disorder_in_buffer))
+        .count("disorder_between_buffers", |row| Some(row.stream.disorder_between_buffers))
+        .count("sequence_gaps", |row| row.stream.sequence_gaps)
+}
