@@ -1,0 +1,398 @@
+//! What the survey says of losses, streams and order, on traces written for the purpose.
+
+mod synth;
+
+use std::io::Write;
+
+use etl2parquet::source::Source;
+use etl2parquet::survey::loss::{self, LossRow};
+use etl2parquet::survey::streams::{disorder, streams};
+use etl2parquet::survey::{FileSurvey, NoProgress, OrderKey, SurveyOptions, recall};
+use synth::buffer::flag;
+use synth::classic::{RT_LOST_EVENT, lost_event};
+use synth::header::last_dropped;
+use synth::*;
+
+/// `T0` in Unix nanoseconds: midnight of 2025-01-01 UTC.
+const START_NS: i64 = 1_735_689_600_000_000_000;
+/// Mode bits.
+const CIRCULAR: u32 = 0x2;
+const NEWFILE: u32 = 0x8;
+const BUFFERING: u32 = 0x400;
+const RELOG: u32 = 0x1_0000;
+const ONE_STREAM: u32 = 0x1000_0000;
+
+fn survey(bytes: &[u8]) -> FileSurvey {
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(bytes).unwrap();
+    let options = SurveyOptions { anchor: etl2parquet::clock::ClockAnchor::Start, map: false, hash: false };
+    etl2parquet::survey::survey(Source::open(file.path()).unwrap(), "t.etl".to_owned(), &options, &NoProgress).unwrap()
+}
+
+/// An event at so many ticks of 100 ns behind the start.
+fn at(ticks: i64) -> Kernel {
+    perfinfo64(0x0F22, T0 + ticks).payload([0; 8])
+}
+
+/// A buffer with events at these ticks.
+fn filled(cpu: u16, sequence: i64, ticks: &[i64]) -> Buffer {
+    buffer(0x1000).cpu(cpu).sequence(sequence).events(ticks.iter().map(|&ticks| at(ticks)))
+}
+
+/// A row on one line: count and unit, processor, window in ticks behind the start, window in buffers, doubts.
+fn line(row: &LossRow) -> String {
+    let show = |value: Option<String>| value.unwrap_or_else(|| "?".to_owned());
+    let ticks = |ns: Option<i64>| show(ns.map(|ns| ((ns - START_NS) / 100).to_string()));
+    let number = |value: Option<u64>| show(value.map(|value| value.to_string()));
+    format!(
+        "{}{} {} cpu {} time {}..{} buffer {}..{}{}",
+        if row.is_lower_bound { ">=" } else { "" },
+        number(row.count),
+        row.unit,
+        show(row.cpu.map(|cpu| cpu.to_string())),
+        ticks(row.from_ns),
+        ticks(row.to_ns),
+        number(row.from_buffer),
+        number(row.to_buffer),
+        if row.is_certain { "" } else { " possible" }
+    )
+}
+
+/// The rows of one kind.
+#[track_caller]
+fn t(bytes: &[u8], kind: &str, expected: &[&str]) {
+    let rows = loss::ledger(&survey(bytes)).unwrap();
+    let lines: Vec<String> = rows.iter().filter(|row| row.kind == kind).map(line).collect();
+    assert_eq!(lines, expected, "{kind}");
+}
+
+/// The end of the session: ten seconds behind its start.
+const END: &str = "100000000";
+
+#[test]
+fn every_header_counter_has_a_row() {
+    let closed = trace(header().events_lost(3)).to_bytes();
+    t(&closed, "events_lost", &[&format!("3 events cpu ? time 0..{END} buffer ?..?")]);
+    t(&closed, "buffers_lost", &[&format!("0 buffers cpu ? time 0..{END} buffer ?..?")]);
+    t(&closed, "real_time_buffers_lost", &["? buffers cpu ? time ?..? buffer ?..? possible"]);
+}
+
+#[test]
+fn counters_prove_nothing_in_open_and_merged_files() {
+    let open = trace(header().not_closed()).to_bytes();
+    t(&open, "events_lost", &["? events cpu ? time 0..? buffer ?..? possible"]);
+    t(&open, "buffers_lost", &["? buffers cpu ? time 0..? buffer ?..? possible"]);
+    let merged = trace(header().log_file_mode(RELOG).events_lost(2)).to_bytes();
+    t(&merged, "events_lost", &[">=2 events cpu ? time ?..? buffer ?..?"]);
+    t(&merged, "buffers_lost", &[">=0 buffers cpu ? time ?..? buffer ?..? possible"]);
+    let of_series = trace(header().log_file_mode(NEWFILE).events_lost(41)).to_bytes();
+    t(&of_series, "events_lost", &["41 events cpu ? time ?..? buffer ?..?"]);
+}
+
+#[test]
+fn a_healthy_trace_has_no_other_rows() {
+    let bytes = trace(header()).buffer(filled(0, 1, &[10, 20])).buffer(filled(0, 2, &[30])).to_bytes();
+    let kinds: Vec<_> = loss::ledger(&survey(&bytes)).unwrap().iter().map(|row| row.kind).collect();
+    assert_eq!(kinds, ["events_lost", "buffers_lost", "real_time_buffers_lost"]);
+}
+
+#[test]
+fn a_flagged_buffer_bounds_the_loss_of_its_processor() {
+    let data = [
+        filled(0, 1, &[10, 20]),
+        filled(1, 2, &[15]).flags(flag::EVENTS_LOST),
+        filled(0, 3, &[40, 50]).flags(flag::EVENTS_LOST | flag::BUFFER_LOST),
+    ];
+    let bytes = trace(header().processors(2)).buffers(data.clone()).to_bytes();
+    let (first, second) = ("? events cpu 1 time 0..15 buffer ?..2", "? events cpu 0 time 20..40 buffer 1..3");
+    t(&bytes, "buffer_flag_events_lost", &[first, second]);
+    t(&bytes, "buffer_flag_buffer_lost", &["? buffers cpu 0 time 20..40 buffer 1..3"]);
+    let one_stream = trace(header().log_file_mode(ONE_STREAM)).buffers(data).to_bytes();
+    t(&one_stream, "buffer_flag_buffer_lost", &["? buffers cpu ? time 15..40 buffer 2..3"]);
+}
+
+#[test]
+fn an_empty_flagged_buffer_reaches_to_the_next_with_events() {
+    let data = [filled(0, 1, &[10]), filled(0, 2, &[]).flags(flag::EVENTS_LOST), filled(0, 3, &[30])];
+    let bytes = trace(header()).buffers(data).to_bytes();
+    t(&bytes, "buffer_flag_events_lost", &["? events cpu 0 time 10..30 buffer 1..2"]);
+}
+
+#[test]
+fn the_writer_of_test_traces_marks_the_buffer_behind_a_loss() {
+    let mut session = Session::new(2, 0x1000);
+    session.log(0, T0 + 10, at(10));
+    session.log(1, T0 + 11, at(11));
+    session.lose_events(1, T0 + 20);
+    session.log(1, T0 + 30, at(30));
+    let bytes = trace(header().processors(2)).buffers(session.finish(T0 + 40)).to_bytes();
+    t(&bytes, "buffer_flag_events_lost", &["? events cpu 1 time 11..30 buffer 1..2"]);
+}
+
+#[test]
+fn missing_numbers_are_possible_losses() {
+    // 2 and 3 are missing between buffers of different processors, 7 before a buffer without events.
+    let data = [
+        filled(0, 1, &[10, 20]),
+        filled(1, 4, &[30, 40]),
+        filled(0, 6, &[25, 50]),
+        filled(1, 5, &[60]),
+        filled(0, 8, &[]),
+        filled(0, 9, &[70]),
+    ];
+    let rows =
+        [">=2 buffers cpu ? time 20..30 buffer 1..2 possible", ">=1 buffers cpu ? time 50..70 buffer 3..5 possible"];
+    t(&trace(header().processors(2)).buffers(data.clone()).to_bytes(), "sequence_gap", &rows);
+    // Without buffer 1 the first of a file lacks it, the successor of another file does not.
+    let successor = |mode| trace(header().log_file_mode(mode)).buffers(data[1..].to_vec()).to_bytes();
+    let from_start = ">=3 buffers cpu ? time 0..30 buffer 0..1 possible";
+    let then = ">=1 buffers cpu ? time 50..70 buffer 2..4 possible";
+    t(&successor(1), "sequence_gap", &[from_start, then]);
+    t(&successor(NEWFILE), "sequence_gap", &[then]);
+    t(&successor(CIRCULAR), "sequence_gap", &[then]);
+}
+
+#[test]
+fn notices_of_a_consumer_stand_before_the_affected_events() {
+    let notice = |opcode, ticks| lost_event(opcode, T0 + ticks);
+    let second = filled(1, 2, &[]).event(notice(32, 30)).event(notice(33, 31)).event(notice(32, 32)).event(at(33));
+    let third = filled(1, 3, &[]).event(event64(RT_LOST_EVENT, 34, 0, T0 + 40).opcode(34)).event(at(50));
+    let data = [filled(1, 1, &[10, 20]), second, third];
+    let bytes = trace(header().processors(2)).buffers(data).to_bytes();
+    let rows = [
+        "? events cpu 1 time 20..32 buffer 1..2",
+        "? buffers cpu 1 time 20..31 buffer 1..2",
+        "? events cpu 1 time 33..40 buffer 2..3",
+    ];
+    t(&bytes, "lost_event_record", &rows);
+    let evidence = |row: &LossRow| (row.kind == "lost_event_record").then(|| row.evidence.clone());
+    let first = loss::ledger(&survey(&bytes)).unwrap().iter().find_map(evidence).unwrap();
+    assert_eq!(first, "RT_LostEvent with opcode 32, 2 in this buffer");
+}
+
+#[test]
+fn an_event_that_could_not_be_logged_is_an_instant() {
+    let error: Vec<u8> = vec![8, 0, 0x0D, 0xC0, 1, 2, 3, 4];
+    let data = [filled(0, 1, &[10]), filled(0, 2, &[20]).event(error.clone()).event(error).event(at(30))];
+    let bytes = trace(header()).buffers(data).to_bytes();
+    t(&bytes, "lost_event_record", &["2 events cpu 0 time 20..20 buffer 2..2"]);
+}
+
+#[test]
+fn dropped_times_are_instants_of_their_processor() {
+    let data = [filled(0, 1, &[10, 20]), filled(1, 2, &[12]), filled(0, 3, &[40]), filled(1, 4, &[14, 60])];
+    let times = |times: [i64; 3]| {
+        let head = trace(header().processors(2)).header_event(last_dropped(T0 + 1, &times));
+        head.buffers(data.clone()).to_bytes()
+    };
+    t(&times([0, 0, 0]), "last_dropped_time", &[]);
+    let between = "? events cpu 0 time 30..30 buffer 1..3";
+    let within = "? events cpu 1 time 50..50 buffer 4..4";
+    t(&times([T0 + 30, T0 + 50, 0]), "last_dropped_time", &[between, within]);
+    // A processor without a stream, in a merged file say.
+    t(&times([0, 0, T0 + 70]), "last_dropped_time", &["? events cpu 2 time 70..70 buffer ?..?"]);
+}
+
+#[test]
+fn a_count_of_dropped_times_is_not_believed() {
+    let mut record = last_dropped(T0 + 1, &[T0 + 30]).on_disk();
+    record[0x10..0x14].fill(0xFF);
+    let bytes = trace(header()).header_event(record).buffer(filled(0, 1, &[10])).to_bytes();
+    t(&bytes, "last_dropped_time", &["? events cpu 0 time 30..30 buffer 1..?"]);
+    let cut = perfinfo64(0x0052, T0 + 1).payload([1, 0, 0]);
+    t(&trace(header()).header_event(cut).to_bytes(), "last_dropped_time", &[]);
+}
+
+#[test]
+fn a_cut_file_lacks_bytes_and_buffers() {
+    let data = [filled(0, 1, &[10, 20]), filled(1, 2, &[15, 25]), filled(0, 3, &[30, 40])];
+    let whole = trace(header().processors(2)).buffers(data);
+    // Two events of 24 bytes: the second is cut in the middle.
+    let mut bytes = whole.to_bytes();
+    damage::truncate(&mut bytes, 0x3000 + 72 + 24 + 12);
+    t(&bytes, "truncated_tail", &[&format!(">=12 bytes cpu 0 time 30..{END} buffer 3..?")]);
+    // The missing bytes and what is left of the event are counted once each.
+    let unreadable = format!("12 bytes cpu 0 time 30..{END} buffer 3..3");
+    let event = format!(">=1 events cpu 0 time 30..{END} buffer 3..3");
+    t(&bytes, "damaged_event", &[&event, &unreadable]);
+
+    let mut bytes = whole.to_bytes();
+    damage::truncate(&mut bytes, 0x3800);
+    t(&bytes, "truncated_tail", &[&format!(">=0 bytes cpu 0 time 40..{END} buffer 3..? possible")]);
+
+    let mut bytes = whole.to_bytes();
+    damage::truncate(&mut bytes, 0x3010);
+    let fragment = format!(">=16 bytes cpu ? time 20..{END} buffer 2..?");
+    t(&bytes, "truncated_tail", &[&format!("1 buffers cpu ? time 20..{END} buffer 2..?"), &fragment]);
+}
+
+#[test]
+fn a_file_cut_between_buffers_lacks_those_the_header_counts() {
+    let data = [filled(0, 1, &[10, 20]), filled(1, 2, &[15, 25])];
+    let bytes = trace(header().processors(2).buffers_written(5)).buffers(data.clone()).to_bytes();
+    t(&bytes, "truncated_tail", &[&format!("2 buffers cpu ? time 20..{END} buffer 2..?")]);
+    // Of a third processor there is nothing at all.
+    let bytes = trace(header().processors(3).buffers_written(5)).buffers(data.clone()).to_bytes();
+    t(&bytes, "truncated_tail", &[&format!("2 buffers cpu ? time 0..{END} buffer 2..?")]);
+    // An open session's count is stale.
+    let open = header().not_closed().buffers_written(5);
+    t(&trace(open).buffers(data).to_bytes(), "truncated_tail", &[]);
+}
+
+#[test]
+fn unreadable_stretches_count_their_bytes() {
+    let data = (1..=5).map(|n| filled(0, n, &[10 * n, 10 * n + 5]));
+    let mut bytes = trace(header()).buffers(data).to_bytes();
+    damage::noise(&mut bytes, 0x2000, 72, 1);
+    damage::noise(&mut bytes, 0x3000, 72, 2);
+    t(&bytes, "damaged_buffer", &["8192 bytes cpu ? time 15..40 buffer 2..3"]);
+    t(&bytes, "sequence_gap", &[">=2 buffers cpu ? time 15..40 buffer 1..4 possible"]);
+    t(&bytes, "truncated_tail", &[]);
+}
+
+#[test]
+fn compressed_data_that_does_not_expand_is_damage() {
+    let data = [filled(0, 1, &[10, 20]), filled(0, 2, &[30, 40]).compressed(), filled(0, 3, &[50])];
+    let whole = trace(header().log_file_mode(0x0400_0001)).buffers(data);
+    let mut bytes = whole.to_bytes();
+    let start = whole.buffer_positions()[2];
+    let end = whole.buffer_positions()[3];
+    // A match that reaches before the start of the data.
+    bytes[start + 72..start + 76].fill(0xFF);
+    bytes[start + 76..end].fill(0xFF);
+    // Two events of 24 bytes.
+    t(&bytes, "damaged_buffer", &["48 bytes cpu 0 time 20..50 buffer 2..3"]);
+}
+
+#[test]
+fn an_event_that_crosses_the_end_is_counted_and_so_are_its_bytes() {
+    let whole = trace(header()).buffer(filled(0, 1, &[10, 20, 30])).buffer(filled(0, 2, &[40]));
+    let mut bytes = whole.to_bytes();
+    damage::cross_end(&mut bytes, 0x1000, whole.event_position(1, 1), 8);
+    let rows = [">=1 events cpu 0 time 10..40 buffer 1..2", "48 bytes cpu 0 time 10..40 buffer 1..2"];
+    t(&bytes, "damaged_event", &rows);
+    let mut bytes = whole.to_bytes();
+    damage::set_marker(&mut bytes, whole.event_position(1, 2), 0x1234_5678);
+    t(&bytes, "damaged_event", &["24 bytes cpu 0 time 20..40 buffer 1..2"]);
+}
+
+#[test]
+fn every_damaged_byte_is_in_one_row() {
+    let data = || (1..=40).map(|n| filled(n as u16 % 3, n, &[10 * n, 10 * n + 1, 10 * n + 2]));
+    let clean = trace(header().processors(3)).buffers(data()).to_bytes();
+    let mut is_damaged = 0;
+    for seed in 0..200u64 {
+        let mut bytes = clean.clone();
+        let mut random = Random::new(seed);
+        for _ in 0..5 {
+            // The headers and the first events of the buffers: everything else is unused space.
+            let place = 0x1000 * (1 + random.below(40u64)) + random.below(140u64);
+            damage::noise(&mut bytes, place as usize, 4, seed);
+        }
+        let length = bytes.len() - random.below(0x2000u64) as usize;
+        damage::truncate(&mut bytes, length);
+        let file = survey(&bytes);
+        let rows = loss::ledger(&file).unwrap();
+        let kinds = ["truncated_tail", "damaged_buffer", "damaged_event"];
+        let in_bytes = rows.iter().filter(|row| row.unit == "bytes" && kinds.contains(&row.kind));
+        assert_eq!(in_bytes.filter_map(|row| row.count).sum::<u64>(), file.damaged_bytes(), "seed {seed}");
+        let events = rows.iter().filter(|row| row.unit == "events" && row.kind == "damaged_event");
+        assert_eq!(events.filter_map(|row| row.count).sum::<u64>(), file.damaged_events(), "seed {seed}");
+        is_damaged += u32::from(file.is_damaged());
+    }
+    assert!(is_damaged > 100, "the noise must hit something: {is_damaged}");
+}
+
+#[test]
+fn a_wrapped_file_lacks_the_history_of_every_processor() {
+    let buffers = (1..=7).map(|n| filled(n as u16 % 2, n, &[10 * n, 10 * n + 5]));
+    let ring = circular(buffers, 4);
+    // 5, 6, 7 over 1, 2, 3: what is left is 5 and 7 of CPU 1, 4 and 6 of CPU 0.
+    let bytes = trace(header().processors(2).log_file_mode(CIRCULAR).buffers_written(8)).buffers(ring).to_bytes();
+    let rows = [
+        ">=3 buffers cpu ? time 0..50 buffer ?..1",
+        "? buffers cpu 0 time 0..40 buffer ?..4",
+        "? buffers cpu 1 time 0..50 buffer ?..1",
+    ];
+    t(&bytes, "circular_overwrite", &rows);
+    t(&bytes, "sequence_gap", &[]);
+    t(&bytes, "truncated_tail", &[]);
+    assert_eq!(loss::overwritten_buffers(&survey(&bytes)), 3);
+}
+
+#[test]
+fn a_ring_that_has_not_wrapped_lacks_nothing() {
+    let data = [filled(0, 1, &[10]), filled(0, 2, &[20])];
+    let bytes = trace(header().log_file_mode(CIRCULAR)).buffers(data.clone()).to_bytes();
+    t(&bytes, "circular_overwrite", &[]);
+    // The count alone may also speak of a cut.
+    let short = trace(header().log_file_mode(CIRCULAR | ONE_STREAM).buffers_written(9)).buffers(data.clone());
+    t(&short.to_bytes(), "circular_overwrite", &[">=6 buffers cpu ? time 0..10 buffer ?..1 possible"]);
+    let in_memory = trace(header().log_file_mode(BUFFERING | ONE_STREAM)).buffers(data);
+    t(&in_memory.to_bytes(), "circular_overwrite", &["? buffers cpu ? time 0..10 buffer ?..1 possible"]);
+}
+
+#[test]
+fn streams_are_counted_apart() {
+    // The header buffer is of processor 0; its event has 0x160 bytes with padding, an event of the others 24.
+    let data = [
+        filled(0, 1, &[10, 5, 20]),
+        filled(2, 2, &[7]),
+        filled(0, 3, &[19, 30]),
+        filled(2, 4, &[]),
+        filled(0, 6, &[18]),
+    ];
+    let file = survey(&trace(header().processors(3)).buffers(data.clone()).to_bytes());
+    let found = streams(&file);
+    let ns = |ticks: i64| Some(START_NS + 100 * ticks);
+    assert_eq!(found.len(), 2);
+    let (first, second) = (&found[0], &found[1]);
+    assert_eq!((first.cpu, first.buffers, first.events), (Some(0), 4, 7));
+    assert_eq!((first.first_ns, first.last_ns), (ns(0), ns(30)));
+    assert_eq!(first.bytes_used, 4 * 72 + 0x160 + 6 * 24);
+    assert!((first.fill_ratio - first.bytes_used as f64 / f64::from(4 * 0x1000)).abs() < 1e-12);
+    // 5 follows 10; 19 comes before 20, and 18 before 30.
+    assert_eq!((first.disorder_in_buffer, first.disorder_between_buffers, first.sequence_gaps), (1, 2, None));
+    assert_eq!((second.cpu, second.buffers, second.events), (Some(2), 2, 1));
+    assert_eq!((second.first_ns, second.last_ns, second.disorder_between_buffers), (ns(7), ns(7), 0));
+
+    let shared = survey(&trace(header().log_file_mode(ONE_STREAM)).buffers(data).to_bytes());
+    let found = streams(&shared);
+    assert_eq!(found.len(), 1);
+    assert_eq!((found[0].cpu, found[0].buffers, found[0].events), (None, 6, 8));
+    // 7 before 20, 19 before 20, 18 before 30; number 5 is missing.
+    assert_eq!((found[0].disorder_between_buffers, found[0].sequence_gaps), (3, Some(1)));
+}
+
+#[test]
+fn disorder_is_told_by_where_it_is() {
+    let t = |data: &[Buffer]| {
+        let found = disorder(&survey(&trace(header()).buffers(data.to_vec()).to_bytes()));
+        (found.in_buffer, found.between_buffers, found.in_file, found.largest_step_back_ns)
+    };
+    assert_eq!(t(&[filled(0, 1, &[1, 2]), filled(0, 2, &[2, 3])]), (0, 0, 0, 0));
+    assert_eq!(t(&[filled(0, 1, &[1, 9, 4, 3])]), (2, 0, 0, 500));
+    // The buffers of two processors: out of order in the file, and in order by themselves.
+    assert_eq!(t(&[filled(0, 1, &[5, 6]), filled(1, 2, &[1, 2])]), (0, 0, 1, 0));
+    // In sequence order nothing overlaps.
+    assert_eq!(t(&[filled(0, 2, &[5, 6]), filled(0, 1, &[1, 2])]), (0, 0, 1, 0));
+    // An overlap with a buffer that is not the one before.
+    assert_eq!(t(&[filled(0, 1, &[1, 20]), filled(0, 2, &[21]), filled(0, 3, &[14])]), (0, 1, 1, 700));
+}
+
+#[test]
+fn events_are_read_again_by_their_place() {
+    let data = [filled(0, 1, &[10, 20]), filled(1, 2, &[30, 40]).compressed(), filled(0, 3, &[50])];
+    let file = survey(&trace(header().log_file_mode(0x0400_0001)).buffers(data).to_bytes());
+    let key = |ordinal, offset| OrderKey { ticks: 0, stream: 0, sequence: 0, ordinal, offset };
+    let times = |keys: &[OrderKey]| {
+        let mut times = Vec::new();
+        recall(&file, keys, |index, event| times.push((index, event.ticks().unwrap() - T0))).map(|()| times)
+    };
+    let keys = [key(3, 0), key(2, 24), key(0, 0), key(2, 0), key(2, 24)];
+    assert_eq!(times(&keys).unwrap(), [(2, 0), (3, 30), (1, 40), (4, 40), (0, 50)]);
+    assert_eq!(times(&[]).unwrap(), []);
+    for gone in [key(9, 0), key(1, 4800), key(1, u32::MAX), key(1, 48)] {
+        assert_eq!(times(&[gone]).unwrap_err().kind(), etl2parquet::ErrorKind::Internal, "{gone:?}");
+    }
+}
