@@ -1,3 +1,7 @@
 //! The `etl2parquet` program.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    etl2parquet::cli::run()
+}

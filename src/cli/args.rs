@@ -1,0 +1,263 @@
+//! What can be typed: commands, flags, environment variables, help texts.
+//!
+//! Doc comments in this file are the help texts that users read.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::builder::FalseyValueParser;
+use clap::{ArgAction, Args, Parser, Subcommand, value_parser};
+
+use super::choices::{Columns, FailOn, OnBadInput, ProgressMode};
+use super::sizes::{parse_max_loss, parse_size};
+use crate::clock::ClockAnchor;
+use crate::convert::job::{MaxLoss, RawPolicy};
+use crate::dataset::names::NameFrom;
+use crate::dataset::properties::Compression;
+use crate::dataset::publish::IfExists;
+use crate::decode::{GuidType, TimestampType, UnsignedType};
+
+/// What is true of all commands, below every help text.
+const ENVIRONMENT: &str = "\
+Every option can also be given as an environment variable: ETL2PARQUET_ and its long name in capitals, for example \
+ETL2PARQUET_IF_EXISTS=skip. The command line comes first.";
+
+const EXIT_CODES: &str = "\
+Exit codes:
+    0  all done
+    1  internal error, or an input changed while it was read
+    2  wrong usage, also when two inputs would become one trace
+    3  no readable input
+    4  done, but some inputs or buffers are damaged or unreadable
+    5  a gate (--max-loss, --fail-on) kept at least one trace from being published
+    6  the output cannot be written, or is there already
+  130  interrupted (143: terminated)
+
+With several inputs the gravest applies: 1, 6, 5, 4, 3.";
+
+/// Convert Windows ETW traces (.etl) into Parquet datasets: one schema per provider, exact time order
+#[derive(Debug, Parser)]
+#[command(name = "etl2parquet", version, max_term_width = 100)]
+#[command(after_long_help = format!("{EXIT_CODES}\n\n{ENVIRONMENT}"), after_help = ENVIRONMENT)]
+#[command(arg_required_else_help = true)]
+pub(super) struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Write traces as Parquet datasets, one folder trace=NAME each
+    #[command(after_help = ENVIRONMENT)]
+    Convert(Box<ConvertArgs>),
+    /// Show session, clock, loss, providers and decodability of traces; writes nothing
+    #[command(after_help = ENVIRONMENT)]
+    Inspect(InspectArgs),
+}
+
+/// The inputs of a command.
+#[derive(Debug, Args)]
+pub(super) struct InputArgs {
+    /// A trace, a folder (searched for *.etl), a pattern such as 'lab/**/*.etl', or @FILE with one of these per line
+    #[arg(value_name = "INPUT", required = true)]
+    pub inputs: Vec<OsString>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ConvertArgs {
+    #[command(flatten)]
+    pub input: InputArgs,
+    #[command(flatten)]
+    pub output: OutputArgs,
+    #[command(flatten)]
+    pub columns: ColumnArgs,
+    #[command(flatten)]
+    pub files: FileArgs,
+    #[command(flatten)]
+    pub checks: CheckArgs,
+    #[command(flatten)]
+    pub run: RunArgs,
+
+    /// Write a summary as JSON to FILE, or to standard output with -
+    #[arg(long, value_name = "FILE", env = "ETL2PARQUET_SUMMARY", hide_env = true, help_heading = "Reports")]
+    pub summary: Option<PathBuf>,
+    /// Survey and plan, say what would be written, and stop
+    #[arg(long, env = "ETL2PARQUET_DRY_RUN", hide_env = true, value_parser = FalseyValueParser::new())]
+    #[arg(help_heading = "Reports")]
+    pub dry_run: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub(super) struct OutputArgs {
+    /// Folder that gets one folder trace=NAME per trace; made if missing
+    #[arg(short, long, value_name = "DIR", env = "ETL2PARQUET_OUTPUT", hide_env = true)]
+    pub output: PathBuf,
+    /// All inputs are one recording: merge them into one trace of this name
+    #[arg(long, value_name = "NAME", env = "ETL2PARQUET_MERGE", hide_env = true)]
+    pub merge: Option<String>,
+    /// What a trace is called after
+    #[arg(long, value_name = "HOW", env = "ETL2PARQUET_NAME_FROM", hide_env = true)]
+    #[arg(value_enum, default_value_t)]
+    pub name_from: NameFrom,
+    /// What to do about a trace that is there already
+    #[arg(long, value_name = "WHAT", env = "ETL2PARQUET_IF_EXISTS", hide_env = true)]
+    #[arg(value_enum, default_value_t)]
+    pub if_exists: IfExists,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Columns")]
+pub(super) struct ColumnArgs {
+    /// Which payload columns a table has
+    #[arg(long, value_name = "WHICH", env = "ETL2PARQUET_COLUMNS", hide_env = true)]
+    #[arg(value_enum, default_value_t)]
+    pub columns: Columns,
+    /// When the raw payload of an event is written too
+    #[arg(long, value_name = "WHEN", env = "ETL2PARQUET_RAW", hide_env = true)]
+    #[arg(value_enum, default_value_t)]
+    pub raw: RawPolicy,
+    /// How unsigned integers are written
+    #[arg(long, value_name = "HOW", env = "ETL2PARQUET_UNSIGNED", hide_env = true)]
+    #[arg(value_enum, default_value_t)]
+    pub unsigned: UnsignedType,
+    /// How GUIDs are written
+    #[arg(long, value_name = "HOW", env = "ETL2PARQUET_GUID", hide_env = true)]
+    #[arg(value_enum, default_value_t)]
+    pub guid: GuidType,
+    /// Unit of timestamp columns
+    #[arg(long, value_name = "UNIT", env = "ETL2PARQUET_TIMESTAMPS", hide_env = true)]
+    #[arg(value_enum, default_value_t)]
+    pub timestamps: TimestampType,
+    #[command(flatten)]
+    pub clock: ClockArgs,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ClockArgs {
+    /// What the time of events is counted from
+    #[arg(long, value_name = "WHAT", env = "ETL2PARQUET_CLOCK_ANCHOR", hide_env = true)]
+    #[arg(value_enum, default_value_t)]
+    pub clock_anchor: ClockAnchor,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Parquet files")]
+pub(super) struct FileArgs {
+    /// Codec: zstd, zstd(1) to zstd(22), snappy, lz4, none
+    #[arg(long, value_name = "CODEC", env = "ETL2PARQUET_COMPRESSION", hide_env = true)]
+    #[arg(default_value_t, value_parser = str::parse::<Compression>)]
+    pub compression: Compression,
+    /// Rows at which a row group is closed, unless its size closes it before
+    #[arg(long, value_name = "ROWS", env = "ETL2PARQUET_ROW_GROUP_ROWS", hide_env = true)]
+    #[arg(default_value_t = 1_048_576, value_parser = value_parser!(u32).range(1..))]
+    pub row_group_rows: u32,
+    /// Size at which a file is closed and the next one begun, in bytes or with a unit (KiB, MiB, GiB, KB, MB, GB)
+    #[arg(long, value_name = "SIZE", env = "ETL2PARQUET_MAX_FILE_SIZE", hide_env = true)]
+    #[arg(default_value = "512MiB", value_parser = parse_size)]
+    pub max_file_size: u64,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Checks")]
+pub(super) struct CheckArgs {
+    /// Publish no trace that lost more events than this, as a number or as a percentage, such as 0.1%
+    ///
+    /// A trace whose loss is unknown is not published either.
+    #[arg(long, value_name = "N|P%", env = "ETL2PARQUET_MAX_LOSS", hide_env = true, value_parser = parse_max_loss)]
+    pub max_loss: Option<MaxLoss>,
+    /// Publish no trace of which any of these is true; several with commas between
+    #[arg(long, value_name = "WHAT", env = "ETL2PARQUET_FAIL_ON", hide_env = true)]
+    #[arg(value_enum, value_delimiter = ',')]
+    pub fail_on: Vec<FailOn>,
+    /// What to do about an input that cannot be read or is no trace
+    #[arg(long, value_name = "WHAT", env = "ETL2PARQUET_ON_BAD_INPUT", hide_env = true)]
+    #[arg(value_enum, default_value_t)]
+    pub on_bad_input: OnBadInput,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Running")]
+pub(super) struct RunArgs {
+    /// Threads [default: as many as this process may use]
+    #[arg(long, value_name = "N", env = "ETL2PARQUET_THREADS", hide_env = true)]
+    #[arg(value_parser = value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+    /// Memory budget, in bytes or with a unit (MiB, GiB); at least 384 MiB
+    ///
+    /// [default: 512 MiB and 128 MiB per thread, on Linux at most a quarter of what the machine or container has]
+    #[arg(long, value_name = "SIZE", env = "ETL2PARQUET_MEMORY", hide_env = true, value_parser = parse_size)]
+    pub memory: Option<u64>,
+    /// Read files piece by piece instead of mapping them into memory
+    ///
+    /// A mapped file must not be cut short while it is converted; the system would end the program.
+    #[arg(long, env = "ETL2PARQUET_NO_MMAP", hide_env = true, value_parser = FalseyValueParser::new())]
+    pub no_mmap: bool,
+    /// Progress display on standard error
+    #[arg(long, value_name = "WHEN", env = "ETL2PARQUET_PROGRESS", hide_env = true)]
+    #[arg(value_enum, default_value_t)]
+    pub progress: ProgressMode,
+    /// Errors only: no progress, no warnings, no summary
+    #[arg(short, long, env = "ETL2PARQUET_QUIET", hide_env = true, value_parser = FalseyValueParser::new())]
+    pub quiet: bool,
+    /// More detail on standard error: resources, and each unusual finding
+    #[arg(short, long, env = "ETL2PARQUET_VERBOSE", hide_env = true, action = ArgAction::SetTrue)]
+    #[arg(value_parser = FalseyValueParser::new(), overrides_with = "quiet")]
+    pub verbose: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct InspectArgs {
+    #[command(flatten)]
+    pub input: InputArgs,
+    /// One JSON document on standard output instead of a page
+    #[arg(long, env = "ETL2PARQUET_JSON", hide_env = true, value_parser = FalseyValueParser::new())]
+    pub json: bool,
+    #[command(flatten)]
+    pub clock: ClockArgs,
+    #[command(flatten)]
+    pub run: RunArgs,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn every_option_has_its_environment_variable() {
+        let command = Cli::command();
+        command.clone().debug_assert();
+        let mut options = 0;
+        for argument in command.get_subcommands().flat_map(clap::Command::get_arguments) {
+            let Some(long) = argument.get_long().filter(|long| !["help", "version"].contains(long)) else { continue };
+            let expected = format!("ETL2PARQUET_{}", long.to_uppercase().replace('-', "_"));
+            assert_eq!(argument.get_env().and_then(|name| name.to_str()), Some(expected.as_str()), "--{long}");
+            options += 1;
+        }
+        assert_eq!(options, 32);
+    }
+
+    #[test]
+    fn defaults_are_those_of_the_contract() {
+        let cli = Cli::try_parse_from(["etl2parquet", "convert", "a.etl", "-o", "out"]).unwrap();
+        let Command::Convert(args) = cli.command else { panic!("expected convert") };
+        assert_eq!(args.output.name_from, NameFrom::Stem);
+        assert_eq!(args.output.if_exists, IfExists::Error);
+        assert_eq!(args.columns.columns, Columns::Present);
+        assert_eq!(args.columns.raw, RawPolicy::Needed);
+        assert_eq!(args.files.compression.to_string(), "zstd(3)");
+        assert_eq!((args.files.row_group_rows, args.files.max_file_size), (1_048_576, 512 << 20));
+        assert_eq!(args.checks.on_bad_input, OnBadInput::Quarantine);
+        assert!(args.checks.fail_on.is_empty() && args.checks.max_loss.is_none());
+    }
+
+    #[test]
+    fn fail_on_takes_several() {
+        let line = ["etl2parquet", "convert", "a.etl", "-o", "out", "--fail-on", "loss,damage", "--max-loss", "0.5%"];
+        let Command::Convert(args) = Cli::try_parse_from(line).unwrap().command else { panic!("expected convert") };
+        assert_eq!(args.checks.fail_on, [FailOn::Loss, FailOn::Damage]);
+        assert_eq!(args.checks.max_loss, Some(MaxLoss::Percent(0.5)));
+    }
+}

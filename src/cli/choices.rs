@@ -1,0 +1,114 @@
+//! The values of flags that are one of a few words.
+
+use clap::ValueEnum;
+use clap::builder::PossibleValue;
+
+use crate::clock::ClockAnchor;
+use crate::convert::job::RawPolicy;
+use crate::dataset::names::NameFrom;
+use crate::dataset::publish::IfExists;
+use crate::decode::{GuidType, TimestampType, UnsignedType};
+
+/// Which payload columns a table has (`--columns`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Columns {
+    #[default]
+    Present,
+    Declared,
+}
+
+/// What keeps a trace from being published (`--fail-on`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FailOn {
+    Loss,
+    Disorder,
+    Undecoded,
+    Damage,
+}
+
+/// What becomes of an input that cannot be read (`--on-bad-input`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum OnBadInput {
+    #[default]
+    Quarantine,
+    Fail,
+}
+
+/// When progress is shown (`--progress`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum ProgressMode {
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
+/// Gives types of the library and of this module their words on the command line.
+macro_rules! choices {
+    ($($kind:ident { $($variant:ident = $name:literal: $help:literal,)+ })+) => {$(
+        impl ValueEnum for $kind {
+            fn value_variants<'a>() -> &'a [Self] {
+                &[$($kind::$variant),+]
+            }
+
+            fn to_possible_value(&self) -> Option<PossibleValue> {
+                Some(match self {
+                    $($kind::$variant => PossibleValue::new($name).help($help),)+
+                })
+            }
+        }
+    )+};
+}
+
+choices! {
+    NameFrom {
+        Stem = "stem": "The file's name without its extension",
+        Path = "path": "Its path below INPUT, with . for /",
+    }
+    IfExists {
+        Error = "error": "Refuse",
+        Skip = "skip": "Leave it if it has the same input and options, else refuse",
+        Replace = "replace": "Put the new one in its place, in one step",
+    }
+    Columns {
+        Present = "present": "Those of the events in the trace",
+        Declared = "declared": "All that the schemas in use declare, so that traces of one provider always agree",
+    }
+    RawPolicy {
+        Never = "never": "Never",
+        Needed = "needed": "Where the columns do not represent all of it",
+        Always = "always": "Always",
+    }
+    UnsignedType {
+        Native = "native": "As UINT_8 to UINT_64",
+        Signed = "signed": "As the next wider signed type; 64 bits as INT64 of the same bits (fast in Spark)",
+    }
+    GuidType {
+        String = "string": "As 36 characters in lower case",
+        Binary = "binary": "As 16 bytes",
+        Uuid = "uuid": "As Parquet's UUID (Spark 4 refuses it by default)",
+    }
+    TimestampType {
+        Micros = "micros": "Microseconds",
+        Nanos = "nanos": "Nanoseconds (Spark 4 refuses them by default)",
+    }
+    ClockAnchor {
+        Start = "start": "The start time of the session, as Windows does",
+        Boot = "boot": "The boot time, which follows later corrections of the system clock",
+    }
+    FailOn {
+        Loss = "loss": "Events or buffers were lost, or may have been",
+        Disorder = "disorder": "Events are out of order within a buffer",
+        Undecoded = "undecoded": "Events are not decoded whole",
+        Damage = "damage": "Parts of the file cannot be read",
+    }
+    OnBadInput {
+        Quarantine = "quarantine": "Report it and go on with the others",
+        Fail = "fail": "Stop",
+    }
+    ProgressMode {
+        Auto = "auto": "When standard error is a terminal",
+        Always = "always": "As lines of text where it is none",
+        Never = "never": "Never",
+    }
+}

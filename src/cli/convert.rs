@@ -1,0 +1,154 @@
+//! `etl2parquet convert`.
+
+use super::args::ConvertArgs;
+use super::choices::OnBadInput;
+use super::console::{self, Console};
+use super::exit::Verdict;
+use super::run::{Run, label, probe};
+use super::summary::{Summary, TraceResult, TraceSummary};
+use super::{inputs, options};
+use crate::convert::convert;
+use crate::convert::job::{Job, Outcome, Report};
+use crate::error::{Error, ErrorKind, Result};
+use crate::survey::{FileSurvey, Severity};
+
+/// Findings of one file that are shown with `-v`.
+const SHOWN: usize = 20;
+
+/// Converts; returns the exit code.
+///
+/// # Errors
+/// What keeps the run from starting, and a summary that cannot be written.
+pub(super) fn run(args: &ConvertArgs) -> Result<u8> {
+    let run = Run::start(&args.run)?;
+    let mut conversion = Conversion::new(args, &run);
+    let jobs = conversion.jobs()?;
+    conversion.convert_all(&jobs);
+    conversion.finish()
+}
+
+/// A run of `convert`.
+struct Conversion<'a> {
+    args: &'a ConvertArgs,
+    run: &'a Run,
+    verdict: Verdict,
+    summary: Summary,
+    /// Whether an unreadable input has ended the run.
+    refused: bool,
+}
+
+impl<'a> Conversion<'a> {
+    fn new(args: &'a ConvertArgs, run: &'a Run) -> Self {
+        let summary = Summary {
+            tool_version: env!("CARGO_PKG_VERSION"),
+            exit_code: 0,
+            output: args.output.output.display().to_string(),
+            traces: Vec::new(),
+            errors: Vec::new(),
+        };
+        Conversion { args, run, verdict: Verdict::default(), summary, refused: false }
+    }
+
+    /// The recordings to convert. Where one bad input decides over others, all are looked at before any work.
+    fn jobs(&mut self) -> Result<Vec<Job>> {
+        let found = inputs::find(&self.args.input.inputs);
+        let mut jobs = match found.inputs.is_empty() {
+            true => Vec::new(),
+            false => inputs::jobs(found.inputs, self.args.output.merge.as_deref(), self.args.output.name_from)?,
+        };
+        found.problems.into_iter().for_each(|problem| self.fail(&problem));
+        if self.args.output.merge.is_some() || self.args.checks.on_bad_input == OnBadInput::Fail {
+            for job in &mut jobs {
+                job.inputs.retain(|input| probe(input).map_err(|error| self.fail(&error)).is_ok());
+            }
+            jobs.retain(|job| !job.inputs.is_empty());
+        }
+        Ok(jobs)
+    }
+
+    fn convert_all(&mut self, jobs: &[Job]) {
+        let options = options::of_convert(self.args, self.run);
+        for (position, job) in jobs.iter().enumerate() {
+            if self.run.interrupt.is_set() {
+                self.verdict.fail(ErrorKind::Interrupted, self.run.interrupt.code());
+            }
+            if self.refused || self.verdict.is_stopped() {
+                break;
+            }
+            let label = label(&job.name, position, jobs.len());
+            let outcome = self.run.job(&label, |progress| convert(job, &options, progress));
+            let trace = self.trace_summary(job, outcome);
+            if jobs.len() > 1 {
+                self.run.console.line(trace.line());
+            }
+            self.summary.traces.push(trace);
+        }
+    }
+
+    fn trace_summary(&mut self, job: &Job, outcome: Result<Outcome>) -> TraceSummary {
+        let summary = |status, reason, result| TraceSummary { trace: job.name.clone(), status, reason, result };
+        self.verdict.readable += u64::from(outcome.is_ok());
+        match outcome {
+            Ok(Outcome::Published(report)) => summary("published", None, self.result(&report, true)),
+            Ok(Outcome::DryRun(report)) => summary("dry_run", None, self.result(&report, false)),
+            Ok(Outcome::Skipped) => summary("skipped", None, None),
+            Ok(Outcome::Gated(report, why)) => {
+                self.verdict.gated = true;
+                let error = format!("trace={} is not published: {why}", job.name);
+                self.say(&Error::new(ErrorKind::Output, error));
+                summary("gated", Some(why), self.result(&report, false))
+            }
+            Err(error) => {
+                self.fail(&error);
+                summary("failed", Some(error.to_string()), None)
+            }
+        }
+    }
+
+    /// The facts of a recording that could be read.
+    fn result(&mut self, report: &Report, written: bool) -> Option<TraceResult> {
+        let events = &report.events;
+        let damaged = events.damaged > 0 || events.damaged_bytes > 0;
+        self.verdict.damaged |= damaged || report.files.iter().any(FileSurvey::is_damaged);
+        if self.run.console.verbose {
+            report.files.iter().for_each(|file| warnings(file, self.run.console));
+        }
+        TraceResult::of(report, written).map_err(|error| self.fail(&error)).ok()
+    }
+
+    fn say(&mut self, error: &Error) {
+        console::error(error);
+        self.summary.errors.push(error.to_string());
+    }
+
+    fn fail(&mut self, error: &Error) {
+        self.say(error);
+        self.verdict.fail(error.kind(), self.run.interrupt.code());
+        if error.kind() == ErrorKind::Input && self.args.checks.on_bad_input == OnBadInput::Fail {
+            self.verdict.refuse_input();
+            self.refused = true;
+        }
+    }
+
+    fn finish(mut self) -> Result<u8> {
+        self.summary.exit_code = self.verdict.code();
+        self.summary.page().lines().for_each(|line| self.run.console.line(line));
+        if let Some(path) = &self.args.summary {
+            console::to_file(path, &self.summary.to_json())?;
+        }
+        Ok(self.summary.exit_code)
+    }
+}
+
+/// The unusual findings of a file, the first ones whole.
+fn warnings(file: &FileSurvey, console: Console) {
+    let found: Vec<_> = file.findings.rows().filter(|finding| finding.severity > Severity::Info).collect();
+    for finding in found.iter().take(SHOWN) {
+        let buffer = finding.buffer.map_or(String::new(), |buffer| format!(", buffer {buffer}"));
+        let offset = finding.offset.map_or(String::new(), |offset| format!(", offset {offset:#x}"));
+        console.warning(format_args!("{}{buffer}{offset}: {} ({})", file.name, finding.message, finding.code));
+    }
+    if found.len() > SHOWN {
+        console.warning(format_args!("{}: {} more, see issues.parquet", file.name, found.len() - SHOWN));
+    }
+}

@@ -1,0 +1,113 @@
+//! Exit codes: few, documented, and of several the gravest.
+
+use crate::error::ErrorKind;
+
+/// Done.
+pub(super) const SUCCESS: u8 = 0;
+/// A bug, or an input that changed while it was read.
+pub(super) const INTERNAL: u8 = 1;
+/// The command line makes no sense.
+pub(super) const USAGE: u8 = 2;
+/// No input could be read.
+pub(super) const NO_INPUT: u8 = 3;
+/// Done, with damage.
+pub(super) const DAMAGED: u8 = 4;
+/// A gate tripped.
+pub(super) const GATED: u8 = 5;
+/// The output could not be written.
+pub(super) const OUTPUT: u8 = 6;
+
+/// What became of the inputs of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Verdict {
+    /// Recordings that could be read.
+    pub readable: u64,
+    /// Inputs that could not.
+    pub unreadable: u64,
+    /// Whether anything of the readable ones is damaged.
+    pub damaged: bool,
+    /// Whether a gate tripped.
+    pub gated: bool,
+    output: bool,
+    internal: bool,
+    /// The code of a run that was stopped.
+    stopped: Option<u8>,
+}
+
+impl Verdict {
+    /// Counts a failure. `interrupted` is the code for an interrupted run.
+    pub(super) fn fail(&mut self, kind: ErrorKind, interrupted: u8) {
+        match kind {
+            ErrorKind::Input => self.unreadable += 1,
+            ErrorKind::Output => self.output = true,
+            ErrorKind::Internal => self.internal = true,
+            ErrorKind::Usage => self.stopped = Some(USAGE),
+            ErrorKind::Interrupted => self.stopped = Some(interrupted),
+        }
+    }
+
+    /// The run ends here because an input cannot be read.
+    pub(super) fn refuse_input(&mut self) {
+        self.readable = 0;
+        self.damaged = false;
+    }
+
+    /// Whether the run ends before its last input.
+    pub(super) fn is_stopped(&self) -> bool {
+        self.stopped.is_some()
+    }
+
+    /// The exit code.
+    pub(super) fn code(&self) -> u8 {
+        match self {
+            Verdict { stopped: Some(code), .. } => *code,
+            Verdict { internal: true, .. } => INTERNAL,
+            Verdict { output: true, .. } => OUTPUT,
+            Verdict { gated: true, .. } => GATED,
+            Verdict { readable: 0, unreadable: 1.., .. } => NO_INPUT,
+            Verdict { damaged: true, .. } | Verdict { unreadable: 1.., .. } => DAMAGED,
+            _ => SUCCESS,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_gravest_applies() {
+        let good = Verdict { readable: 2, ..Verdict::default() };
+        let damaged = Verdict { damaged: true, ..good };
+        let gated = Verdict { gated: true, ..damaged };
+        let output = Verdict { output: true, ..gated };
+        let internal = Verdict { internal: true, ..output };
+        let all = [good, damaged, gated, output, internal].map(|verdict| verdict.code());
+        assert_eq!(all, [SUCCESS, DAMAGED, GATED, OUTPUT, INTERNAL]);
+    }
+
+    #[test]
+    fn unreadable_inputs_count_as_damage_while_others_are_readable() {
+        let code = |readable, kinds: &[ErrorKind]| {
+            let mut verdict = Verdict { readable, ..Verdict::default() };
+            kinds.iter().for_each(|&kind| verdict.fail(kind, 143));
+            verdict.code()
+        };
+        assert_eq!(code(0, &[ErrorKind::Input]), NO_INPUT);
+        assert_eq!(code(1, &[ErrorKind::Input]), DAMAGED);
+        assert_eq!(code(0, &[ErrorKind::Input, ErrorKind::Output]), OUTPUT);
+        assert_eq!(code(1, &[ErrorKind::Output, ErrorKind::Internal]), INTERNAL);
+        assert_eq!(code(1, &[ErrorKind::Internal, ErrorKind::Interrupted]), 143);
+        assert_eq!(code(1, &[ErrorKind::Usage]), USAGE);
+    }
+
+    #[test]
+    fn a_refused_input_is_no_success_of_the_others() {
+        let mut verdict = Verdict { readable: 3, damaged: true, ..Verdict::default() };
+        verdict.fail(ErrorKind::Input, 130);
+        verdict.refuse_input();
+        assert_eq!(verdict.code(), NO_INPUT);
+        verdict.gated = true;
+        assert_eq!(verdict.code(), GATED);
+    }
+}

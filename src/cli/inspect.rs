@@ -1,0 +1,65 @@
+//! `etl2parquet inspect`.
+
+use super::args::InspectArgs;
+use super::console;
+use super::exit::Verdict;
+use super::facts::TraceFacts;
+use super::page::page;
+use super::run::{Run, label};
+use super::{inputs, options};
+use crate::convert::inspect;
+use crate::dataset::names::NameFrom;
+use crate::error::{Error, ErrorKind, Result};
+
+/// Inspects; returns the exit code.
+///
+/// # Errors
+/// What keeps the run from starting, and a report that cannot be written.
+pub(super) fn run(args: &InspectArgs) -> Result<u8> {
+    let run = Run::start(&args.run)?;
+    let options = options::of_inspect(args, &run);
+    let found = inputs::find(&args.input.inputs);
+    let mut verdict = Verdict::default();
+    let fail = |verdict: &mut Verdict, error: &Error| {
+        console::error(error);
+        verdict.fail(error.kind(), run.interrupt.code());
+    };
+    found.problems.iter().for_each(|problem| fail(&mut verdict, problem));
+    let jobs = inputs::separate_jobs(found.inputs, NameFrom::Stem);
+    let mut document = Vec::new();
+    for (position, job) in jobs.iter().enumerate() {
+        let facts = run.job(&label(&job.name, position, jobs.len()), |progress| {
+            inspect(job, &options, progress).and_then(|report| TraceFacts::of(&job.name, &report))
+        });
+        match facts {
+            Ok(facts) if args.json => document.push(count(&mut verdict, facts)),
+            Ok(facts) => console::to_stdout(&separated(position, page(&count(&mut verdict, facts))))?,
+            Err(error) => fail(&mut verdict, &error),
+        }
+        if run.interrupt.is_set() && position + 1 < jobs.len() {
+            verdict.fail(ErrorKind::Interrupted, run.interrupt.code());
+        }
+        if verdict.is_stopped() {
+            return Ok(verdict.code());
+        }
+    }
+    if args.json {
+        console::to_stdout(&to_json(&document))?;
+    }
+    Ok(verdict.code())
+}
+
+fn count(verdict: &mut Verdict, facts: TraceFacts) -> TraceFacts {
+    verdict.readable += 1;
+    verdict.damaged |= facts.damaged_events > 0 || facts.damaged_bytes > 0;
+    facts
+}
+
+/// A line between two pages.
+fn separated(position: usize, page: String) -> String {
+    if position == 0 { page } else { format!("{}\n\n{page}", "-".repeat(72)) }
+}
+
+fn to_json(document: &[TraceFacts]) -> String {
+    serde_json::to_string_pretty(document).expect("numbers, texts and keys that are texts are valid JSON") + "\n"
+}

@@ -1,0 +1,76 @@
+//! From what was typed to what is meant.
+
+use std::path::PathBuf;
+
+use super::args::{ConvertArgs, InspectArgs};
+use super::choices::{Columns, FailOn};
+use super::run::Run;
+use crate::convert::job::{ConvertOptions, Gates, MaxLoss, RawPolicy};
+use crate::dataset::properties::Compression;
+use crate::dataset::publish::IfExists;
+use crate::decode::TypeOptions;
+
+/// The options of a conversion.
+pub(super) fn of_convert(args: &ConvertArgs, run: &Run) -> ConvertOptions {
+    let (columns, files) = (&args.columns, &args.files);
+    ConvertOptions {
+        out: args.output.output.clone(),
+        if_exists: args.output.if_exists,
+        types: TypeOptions { unsigned: columns.unsigned, guid: columns.guid, timestamps: columns.timestamps },
+        anchor: columns.clock.clock_anchor,
+        raw: columns.raw,
+        all_columns: columns.columns == Columns::Declared,
+        compression: files.compression,
+        row_group_rows: files.row_group_rows,
+        max_file_size: files.max_file_size,
+        gates: gates(args.checks.max_loss, &args.checks.fail_on),
+        threads: run.threads,
+        memory: run.memory,
+        map: !args.run.no_mmap,
+        dry_run: args.dry_run,
+    }
+}
+
+/// The options of an inspection: those of a conversion that writes nothing.
+pub(super) fn of_inspect(args: &InspectArgs, run: &Run) -> ConvertOptions {
+    ConvertOptions {
+        out: PathBuf::new(),
+        if_exists: IfExists::default(),
+        types: TypeOptions::default(),
+        anchor: args.clock.clock_anchor,
+        raw: RawPolicy::default(),
+        all_columns: false,
+        compression: Compression::default(),
+        row_group_rows: 1 << 20,
+        max_file_size: 512 << 20,
+        gates: Gates::default(),
+        threads: run.threads,
+        memory: run.memory,
+        map: !args.run.no_mmap,
+        dry_run: true,
+    }
+}
+
+fn gates(max_loss: Option<MaxLoss>, fail_on: &[FailOn]) -> Gates {
+    let has = |what| fail_on.contains(&what);
+    Gates {
+        max_loss,
+        loss: has(FailOn::Loss),
+        disorder: has(FailOn::Disorder),
+        undecoded: has(FailOn::Undecoded),
+        damage: has(FailOn::Damage),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gates_are_those_named() {
+        let expected = Gates { disorder: true, undecoded: true, ..Gates::default() };
+        assert_eq!(gates(None, &[FailOn::Undecoded, FailOn::Disorder]), expected);
+        let expected = Gates { max_loss: Some(MaxLoss::Events(3)), loss: true, damage: true, ..Gates::default() };
+        assert_eq!(gates(Some(MaxLoss::Events(3)), &[FailOn::Loss, FailOn::Damage]), expected);
+    }
+}

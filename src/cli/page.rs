@@ -1,0 +1,310 @@
+//! The page of `inspect`: the facts of a trace for people.
+
+use std::cmp::Reverse;
+use std::fmt::Write as _;
+
+use indicatif::{HumanBytes, HumanCount};
+
+use super::console::printable;
+use super::facts::{
+    BufferFacts, ClockFacts, FileFacts, FindingFacts, ProviderFacts, StreamFacts, TimeRange, TraceFacts,
+};
+use super::loss::{GapFacts, LossFacts};
+use super::table::{Align, Table};
+use super::time::{difference, duration, rfc3339};
+
+/// Rows of the loss ledger and findings that are shown; the rest is a number.
+const SHOWN: usize = 10;
+
+/// What stands where there is no value.
+const NONE: &str = "-";
+
+/// The whole page.
+pub(super) fn page(facts: &TraceFacts) -> String {
+    let mut page = String::new();
+    for file in &facts.files {
+        page += &file_section(file, &facts.time);
+    }
+    page += &events(facts);
+    page += &providers(&facts.providers);
+    page += &findings(&facts.files);
+    page
+}
+
+fn section(title: &str, body: &str) -> String {
+    format!("{title}\n{body}\n")
+}
+
+fn file_section(file: &FileFacts, time: &TimeRange) -> String {
+    let mut text = format!("{}\n\n", printable(&file.source));
+    text += &section("Session", &session(file, time));
+    text += &section("File", &buffers(file.size, &file.buffers));
+    text += &section("Clock", &clock(&file.clock));
+    text += &section("Lost", &loss(&file.loss));
+    text += &section("Processors", &streams(&file.streams));
+    text
+}
+
+fn session(file: &FileFacts, time: &TimeRange) -> String {
+    let session = &file.session;
+    let mut table = Table::of_values();
+    table.value("name", &session.logger_name);
+    table.value("log file", &session.log_file_name);
+    table.value("system", format!("Windows {}, build {}", session.os_version, session.os_build));
+    table
+        .value("machine", format!("{} bits, {} processors", session.pointer_size.saturating_mul(8), session.cpu_count));
+    table.value("mode", session.log_file_mode_names.join(", "));
+    table.value("booted", session.boot_time.as_deref().unwrap_or(NONE));
+    table.value("started", session.start_time.as_deref().unwrap_or(NONE));
+    table.value("ended", session.end_time.as_deref().unwrap_or("never closed"));
+    let recorded = session.start_time_ns.zip(session.end_time_ns).or(time.ns());
+    table.value("duration", recorded.map_or(NONE.to_owned(), span));
+    table.render()
+}
+
+/// The length of a time range.
+pub(super) fn span((first, last): (i64, i64)) -> String {
+    if last < first { "ends before it begins".to_owned() } else { duration(last.abs_diff(first)) }
+}
+
+fn buffers(size: u64, buffers: &BufferFacts) -> String {
+    let yes = |yes: bool| if yes { "yes" } else { "no" };
+    let written =
+        buffers.buffers_written.map_or("unknown".to_owned(), |written| HumanCount(written.into()).to_string());
+    let mut table = Table::of_values();
+    table.value("size", format!("{} ({} bytes)", HumanBytes(size), HumanCount(size)));
+    let found = HumanCount(buffers.buffers_found);
+    let each = HumanBytes(buffers.buffer_size.into());
+    table.value("buffers", format!("{found} found, {written} written, {each} each"));
+    table.value("layout", buffers.layout_version.as_str());
+    table.value("compressed", yes(buffers.compressed));
+    table.value("cut off", yes(buffers.truncated));
+    table.value("overwritten", yes(buffers.wrapped));
+    table.render()
+}
+
+fn clock(clock: &ClockFacts) -> String {
+    let rate = match clock.clock {
+        "qpc" => format!("performance counter, {} ticks per second", number(clock.perf_frequency)),
+        "system_time" => "system time, in 100 ns".to_owned(),
+        _ => format!("processor cycles, {} MHz", number(clock.cpu_mhz.into())),
+    };
+    let resolution =
+        clock.resolution_ns.map_or(String::new(), |ns| format!(", steps of {}", duration(ns.unsigned_abs())));
+    let time = |ns: Option<i64>| ns.map_or(NONE.to_owned(), rfc3339);
+    let mut table = Table::of_values();
+    table.value("type", format!("{} (declared as {}): {rate}", clock.clock, clock.clock_type));
+    table.value("quality", format!("{}{resolution}", clock.quality));
+    table.value("anchor", clock.anchor);
+    table.value("by start time", time(clock.start_anchor_ns));
+    table.value("by boot time", time(clock.boot_anchor_ns));
+    table.value("difference", clock.anchor_difference_ns.map_or(NONE.to_owned(), difference));
+    table.render()
+}
+
+fn number(value: i64) -> String {
+    u64::try_from(value).map_or_else(|_| value.to_string(), |value| HumanCount(value).to_string())
+}
+
+fn loss(loss: &LossFacts) -> String {
+    let mut text = format!("  {}\n", loss.totals.words());
+    let rows: Vec<&GapFacts> = loss.ledger.iter().filter(|row| !row.is_header_counter()).collect();
+    for row in rows.iter().take(SHOWN) {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "    {}", printable(&gap(row)));
+    }
+    text + &rest(rows.len())
+}
+
+/// A row of the ledger in words: `certain: at least 3 buffers on CPU 1 from … to … (sequence_gap: …)`.
+fn gap(row: &GapFacts) -> String {
+    let certainty = if row.is_certain { "certain" } else { "possible" };
+    let bound = if row.is_lower_bound { "at least " } else { "" };
+    let count = row.count.map_or("an unknown number of".to_owned(), |count| HumanCount(count).to_string());
+    let cpu = row.cpu.map_or(String::new(), |cpu| format!(" on processor {cpu}"));
+    let time = match (row.from_time_ns, row.to_time_ns) {
+        (Some(from), Some(to)) => format!(", {} to {}", rfc3339(from), rfc3339(to)),
+        (Some(from), None) => format!(", after {}", rfc3339(from)),
+        (None, Some(to)) => format!(", before {}", rfc3339(to)),
+        (None, None) => String::new(),
+    };
+    format!("{certainty}: {bound}{count} {}{cpu}{time} ({}: {})", row.unit, row.kind, row.evidence)
+}
+
+fn rest(rows: usize) -> String {
+    if rows > SHOWN { format!("    and {} more\n", HumanCount((rows - SHOWN) as u64)) } else { String::new() }
+}
+
+fn streams(streams: &[StreamFacts]) -> String {
+    let mut table = Table::new([
+        ("CPU", Align::Right),
+        ("BUFFERS", Align::Right),
+        ("EVENTS", Align::Right),
+        ("USED", Align::Right),
+        ("FILLED", Align::Right),
+        ("DISORDER IN", Align::Right),
+        ("BETWEEN BUFFERS", Align::Right),
+        ("GAPS", Align::Right),
+    ]);
+    for stream in streams {
+        table.row([
+            stream.cpu.map_or("any".to_owned(), |cpu| cpu.to_string()),
+            HumanCount(stream.buffers).to_string(),
+            HumanCount(stream.events).to_string(),
+            HumanBytes(stream.bytes_used).to_string(),
+            format!("{:.0}%", stream.fill_ratio * 100.0),
+            HumanCount(stream.disorder_in_buffer).to_string(),
+            HumanCount(stream.disorder_between_buffers).to_string(),
+            HumanCount(stream.sequence_gaps).to_string(),
+        ]);
+    }
+    table.render()
+}
+
+fn events(facts: &TraceFacts) -> String {
+    let mut table = Table::of_values();
+    table.value("readable", HumanCount(facts.events).to_string());
+    table.value(
+        "decodable",
+        format!("{} ({})", HumanCount(facts.decodable_events), share(facts.decodable_events, facts.events)),
+    );
+    let (events, bytes) = (HumanCount(facts.damaged_events), HumanCount(facts.damaged_bytes));
+    table.value("damaged", format!("{events} events, {bytes} bytes"));
+    table.value("first", facts.time.first_time.as_deref().unwrap_or(NONE));
+    table.value("last", facts.time.last_time.as_deref().unwrap_or(NONE));
+    section("Events", &table.render())
+}
+
+/// A part as a percentage that is 0 or 100 only where that is exact.
+pub(super) fn share(part: u64, whole: u64) -> String {
+    let tenths = u128::from(part) * 1000 / u128::from(whole.max(1));
+    match tenths {
+        _ if whole == 0 => NONE.to_owned(),
+        0 if part > 0 => "<0.1%".to_owned(),
+        1000 => "100%".to_owned(),
+        0 => "0%".to_owned(),
+        _ => format!("{}.{}%", tenths / 10, tenths % 10),
+    }
+}
+
+fn providers(providers: &[ProviderFacts]) -> String {
+    let mut table = Table::new([
+        ("NAME", Align::Left),
+        ("EVENTS", Align::Right),
+        ("SHAPES", Align::Right),
+        ("DECODABLE", Align::Right),
+        ("FIRST", Align::Left),
+        ("LASTS", Align::Right),
+    ]);
+    for provider in providers {
+        table.row([
+            provider.dataset.clone(),
+            HumanCount(provider.events).to_string(),
+            HumanCount(provider.shapes).to_string(),
+            share(provider.decodable_events, provider.events),
+            provider.time.first_time.clone().unwrap_or_default(),
+            provider.time.ns().map(span).unwrap_or_default(),
+        ]);
+    }
+    section(&format!("Providers ({})", providers.len()), &table.render())
+}
+
+/// The gravest findings of all files.
+fn findings(files: &[FileFacts]) -> String {
+    let mut all: Vec<&FindingFacts> = files.iter().flat_map(|file| &file.findings).collect();
+    if all.is_empty() {
+        return section("Findings", "  none\n");
+    }
+    all.sort_by_key(|finding| Reverse(gravity(finding)));
+    let mut table = Table::new([
+        ("SEVERITY", Align::Left),
+        ("CODE", Align::Left),
+        ("BUFFER", Align::Right),
+        ("OFFSET", Align::Right),
+        ("FINDING", Align::Left),
+    ]);
+    for finding in all.iter().take(SHOWN) {
+        table.row([
+            finding.severity.to_owned(),
+            finding.code.to_owned(),
+            finding.buffer.map_or(NONE.to_owned(), |buffer| HumanCount(buffer).to_string()),
+            finding.offset.map_or(NONE.to_owned(), |offset| format!("{offset:#x}")),
+            finding.message.clone(),
+        ]);
+    }
+    section(&format!("Findings ({})", all.len()), &(table.render() + &rest(all.len())))
+}
+
+fn gravity(finding: &FindingFacts) -> u8 {
+    match finding.severity {
+        "error" => 2,
+        "warning" => 1,
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_is_whole_only_where_that_is_exact() {
+        let t = |part, whole, text: &str| assert_eq!(share(part, whole), text);
+        t(0, 0, "-");
+        t(0, 5, "0%");
+        t(5, 5, "100%");
+        t(1, 3, "33.3%");
+        t(999_999, 1_000_000, "99.9%");
+        t(1, 1_000_000, "<0.1%");
+        t(u64::MAX, u64::MAX, "100%");
+    }
+
+    #[test]
+    fn a_gap_reads_as_a_sentence() {
+        let row = GapFacts {
+            kind: "sequence_gap",
+            cpu: Some(1),
+            from_time_ns: Some(0),
+            to_time_ns: Some(1_000_000_000),
+            from_buffer: Some(3),
+            to_buffer: Some(4),
+            count: Some(1200),
+            unit: "buffers",
+            is_lower_bound: true,
+            is_certain: true,
+            evidence: "sequence 7 to 1208".to_owned(),
+            note: String::new(),
+        };
+        assert_eq!(
+            gap(&row),
+            "certain: at least 1,200 buffers on processor 1, 1970-01-01T00:00:00.000000000Z to \
+             1970-01-01T00:00:01.000000000Z (sequence_gap: sequence 7 to 1208)"
+        );
+        let vague =
+            GapFacts { cpu: None, from_time_ns: None, count: None, is_lower_bound: false, is_certain: false, ..row };
+        assert_eq!(
+            gap(&vague),
+            "possible: an unknown number of buffers, before 1970-01-01T00:00:01.000000000Z \
+             (sequence_gap: sequence 7 to 1208)"
+        );
+    }
+
+    #[test]
+    fn grave_findings_come_first_and_the_rest_is_a_number() {
+        let finding = |severity, code| FindingFacts {
+            severity,
+            code,
+            buffer: None,
+            offset: Some(0x8000),
+            time_ns: None,
+            message: "found\nit".to_owned(),
+        };
+        let mut all: Vec<_> = (0..SHOWN).map(|_| finding("info", "zero_tail")).collect();
+        all.push(finding("error", "damaged_event"));
+        assert_eq!(gravity(&all[0]), 0);
+        all.sort_by_key(|finding| Reverse(gravity(finding)));
+        assert_eq!(all[0].code, "damaged_event");
+        assert_eq!(rest(all.len()), "    and 1 more\n");
+        assert_eq!(rest(SHOWN), "");
+    }
+}

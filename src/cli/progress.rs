@@ -1,0 +1,218 @@
+//! How far a job is, on standard error.
+
+use std::io::{self, IsTerminal};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::choices::ProgressMode;
+use super::console::{Console, printable};
+use super::interrupt::Interrupt;
+use crate::convert::job::{JobProgress, Stage};
+use crate::survey::Progress;
+
+/// Time between two lines where there is no terminal to draw a bar on.
+const LINE_INTERVAL: Duration = Duration::from_secs(5);
+
+const BYTES: &str = "{prefix} {msg:<8} [{bar:32}] {percent:>3}%  {binary_bytes} of {binary_total_bytes}  {eta} left";
+const EVENTS: &str = "{prefix} {msg:<8} [{bar:32}] {percent:>3}%  {human_pos} of {human_len} events  {eta} left";
+const STEP: &str = "{prefix} {msg}";
+
+/// How progress is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Show {
+    Nothing,
+    Bar,
+    Lines,
+}
+
+impl Show {
+    /// What the user's choice means where the program runs.
+    pub(super) fn of(mode: ProgressMode, quiet: bool) -> Show {
+        match (mode, io::stderr().is_terminal()) {
+            _ if quiet => Show::Nothing,
+            (ProgressMode::Never, _) | (ProgressMode::Auto, false) => Show::Nothing,
+            (_, true) => Show::Bar,
+            (ProgressMode::Always, false) => Show::Lines,
+        }
+    }
+}
+
+/// The progress of one job.
+#[derive(Debug)]
+pub(super) struct Meter<'a> {
+    interrupt: &'a Interrupt,
+    display: Display,
+}
+
+#[derive(Debug)]
+enum Display {
+    Nothing,
+    Bar(ProgressBar),
+    Lines(Lines),
+}
+
+impl<'a> Meter<'a> {
+    /// A meter that calls the job by `label`.
+    pub(super) fn new(show: Show, label: &str, interrupt: &'a Interrupt) -> Self {
+        let label = printable(label).into_owned();
+        let display = match show {
+            Show::Nothing => Display::Nothing,
+            Show::Bar => {
+                let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr());
+                bar.set_prefix(label);
+                Display::Bar(bar)
+            }
+            Show::Lines => Display::Lines(Lines::new(label)),
+        };
+        Meter { interrupt, display }
+    }
+}
+
+impl Drop for Meter<'_> {
+    fn drop(&mut self) {
+        if let Display::Bar(bar) = &self.display {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+impl Progress for Meter<'_> {
+    fn advance(&self, amount: u64) {
+        match &self.display {
+            Display::Nothing => {}
+            Display::Bar(bar) => bar.inc(amount),
+            Display::Lines(lines) => lines.advance(amount),
+        }
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.interrupt.is_set()
+    }
+}
+
+impl JobProgress for Meter<'_> {
+    fn stage(&self, stage: Stage) {
+        match &self.display {
+            Display::Nothing => {}
+            Display::Bar(bar) => begin(bar, stage),
+            Display::Lines(lines) => lines.begin(stage),
+        }
+    }
+}
+
+/// Starts the bar over for the next stage.
+fn begin(bar: &ProgressBar, stage: Stage) {
+    let (template, total) = match stage {
+        Stage::Survey { bytes } => (BYTES, bytes),
+        Stage::Convert { events } => (EVENTS, events),
+        Stage::Publish => (STEP, 1),
+    };
+    let style = ProgressStyle::with_template(template).expect("the templates above are valid");
+    bar.reset();
+    bar.set_length(total);
+    bar.set_message(verb(stage));
+    bar.set_style(style.progress_chars("=> "));
+    bar.tick();
+}
+
+fn verb(stage: Stage) -> &'static str {
+    match stage {
+        Stage::Survey { .. } => "survey",
+        Stage::Convert { .. } => "convert",
+        Stage::Publish => "publish",
+    }
+}
+
+/// Progress as lines of text, a few per minute.
+#[derive(Debug)]
+struct Lines {
+    label: String,
+    done: AtomicU64,
+    state: Mutex<LineState>,
+}
+
+#[derive(Debug)]
+struct LineState {
+    stage: Stage,
+    next: Instant,
+}
+
+impl Lines {
+    fn new(label: String) -> Self {
+        let state = LineState { stage: Stage::Publish, next: Instant::now() };
+        Lines { label, done: AtomicU64::new(0), state: Mutex::new(state) }
+    }
+
+    fn begin(&self, stage: Stage) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        self.done.store(0, Ordering::Relaxed);
+        *state = LineState { stage, next: Instant::now() + LINE_INTERVAL };
+        self.write(stage, 0);
+    }
+
+    fn advance(&self, amount: u64) {
+        let done = self.done.fetch_add(amount, Ordering::Relaxed).saturating_add(amount);
+        // Whoever finds the lock taken leaves the line to the one that has it.
+        let Ok(mut state) = self.state.try_lock() else { return };
+        let now = Instant::now();
+        if now >= state.next {
+            state.next = now + LINE_INTERVAL;
+            self.write(state.stage, done);
+        }
+    }
+
+    fn write(&self, stage: Stage, done: u64) {
+        Console::default().line(line(&self.label, stage, done));
+    }
+}
+
+/// One line of text.
+fn line(label: &str, stage: Stage, done: u64) -> String {
+    let percent = |total: u64| u128::from(done.min(total)) * 100 / u128::from(total.max(1));
+    let verb = verb(stage);
+    match stage {
+        Stage::Survey { bytes } => {
+            format!("{label} {verb}: {}% ({} of {})", percent(bytes), HumanBytes(done), HumanBytes(bytes))
+        }
+        Stage::Convert { events } => {
+            format!("{label} {verb}: {}% ({} of {} events)", percent(events), HumanCount(done), HumanCount(events))
+        }
+        Stage::Publish => format!("{label} {verb}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_say_how_much_of_what_is_done() {
+        let t = |stage, done, expected: &str| assert_eq!(line("boot", stage, done), expected);
+        t(Stage::Survey { bytes: 4 << 20 }, 1 << 20, "boot survey: 25% (1.00 MiB of 4.00 MiB)");
+        t(Stage::Convert { events: 2000 }, 1999, "boot convert: 99% (1,999 of 2,000 events)");
+        t(Stage::Convert { events: 0 }, 0, "boot convert: 0% (0 of 0 events)");
+        t(Stage::Publish, 0, "boot publish");
+    }
+
+    #[test]
+    fn every_template_is_valid() {
+        let bar = ProgressBar::hidden();
+        for stage in [Stage::Survey { bytes: 7 }, Stage::Convert { events: 9 }, Stage::Publish] {
+            begin(&bar, stage);
+            assert_eq!(bar.message(), verb(stage));
+        }
+        assert_eq!(bar.length(), Some(1));
+    }
+
+    #[test]
+    fn quiet_shows_nothing() {
+        for mode in [ProgressMode::Auto, ProgressMode::Always, ProgressMode::Never] {
+            assert_eq!(Show::of(mode, true), Show::Nothing);
+        }
+        assert_eq!(Show::of(ProgressMode::Never, false), Show::Nothing);
+        assert_ne!(Show::of(ProgressMode::Always, false), Show::Nothing);
+    }
+}

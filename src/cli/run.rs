@@ -1,0 +1,119 @@
+//! What all commands share: threads, memory, signals, progress.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use indicatif::HumanBytes;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use super::args::RunArgs;
+use super::console::Console;
+use super::interrupt::Interrupt;
+use super::progress::{Meter, Show};
+use super::resources::{MIN_MEMORY, default_memory, default_threads};
+use crate::convert::job::{Input, JobProgress};
+use crate::error::{Error, ErrorKind, Result};
+use crate::source::Source;
+use crate::survey::session;
+
+/// A run of a command.
+#[derive(Debug)]
+pub(super) struct Run {
+    /// What is said.
+    pub console: Console,
+    /// Whether to stop.
+    pub interrupt: Interrupt,
+    /// Threads of the pool.
+    pub threads: usize,
+    /// Memory budget in bytes.
+    pub memory: u64,
+    show: Show,
+    pool: ThreadPool,
+}
+
+impl Run {
+    /// Settles what the run may use.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Internal`] when the system gives no threads or no signals.
+    pub(super) fn start(args: &RunArgs) -> Result<Self> {
+        let console = Console { quiet: args.quiet, verbose: args.verbose };
+        let failure = |what: &str, cause: Box<dyn std::error::Error + Send + Sync>| {
+            Error::new(ErrorKind::Internal, format!("cannot {what}")).caused_by(cause)
+        };
+        let threads = args.threads.map_or_else(default_threads, usize::from);
+        let memory = memory(args.memory, threads, console);
+        if console.verbose {
+            console.line(format_args!("threads: {threads}, memory: {}", HumanBytes(memory)));
+        }
+        let interrupt = Interrupt::watch().map_err(|cause| failure("watch for signals", cause.into()))?;
+        let pool = ThreadPoolBuilder::new().num_threads(threads).thread_name(|at| format!("worker-{at}")).build();
+        let pool = pool.map_err(|cause| failure("start threads", cause.into()))?;
+        Ok(Run { console, interrupt, threads, memory, show: Show::of(args.progress, args.quiet), pool })
+    }
+
+    /// Does the work of a job on all threads. A panic is an internal error, and the other jobs go on.
+    ///
+    /// # Errors
+    /// Those of the job, and [`ErrorKind::Internal`] for a panic.
+    pub(super) fn job<T: Send>(
+        &self,
+        label: &str,
+        work: impl FnOnce(&dyn JobProgress) -> Result<T> + Send,
+    ) -> Result<T> {
+        let meter = Meter::new(self.show, label, &self.interrupt);
+        // Nothing that the work has touched is used after a panic.
+        catch_unwind(AssertUnwindSafe(|| self.pool.install(|| work(&meter)))).unwrap_or_else(|panic| {
+            let hint = "this is a bug: please report it together with the trace";
+            Err(Error::new(ErrorKind::Internal, panic_message(panic.as_ref())).with_hint(hint))
+        })
+    }
+}
+
+fn panic_message(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
+    format!("the program stopped itself: {}", text.unwrap_or("no reason given"))
+}
+
+/// The budget asked for, or the default one.
+fn memory(asked: Option<u64>, threads: usize, console: Console) -> u64 {
+    let Some(asked) = asked else { return default_memory(threads) };
+    if asked < MIN_MEMORY {
+        let (asked, minimum) = (HumanBytes(asked), HumanBytes(MIN_MEMORY));
+        console.warning(format_args!("a memory budget of {asked} is too small: {minimum} are used"));
+    }
+    asked.max(MIN_MEMORY)
+}
+
+/// Whether an input begins like a trace; takes one read.
+///
+/// # Errors
+/// [`ErrorKind::Input`] when it does not.
+pub(super) fn probe(input: &Input) -> Result<()> {
+    session::read(&Source::open(&input.path)?).map(|_| ())
+}
+
+/// What a job is called while it runs.
+pub(super) fn label(name: &str, position: usize, jobs: usize) -> String {
+    if jobs == 1 { name.to_owned() } else { format!("[{}/{jobs}] {name}", position + 1) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const QUIET: Console = Console { quiet: true, verbose: false };
+
+    #[test]
+    fn a_small_budget_is_raised_to_the_smallest_one() {
+        assert_eq!(memory(Some(64 << 20), 1, QUIET), 384 << 20);
+        assert_eq!(memory(Some(1 << 30), 1, QUIET), 1 << 30);
+        assert!(memory(None, 1, QUIET) >= 384 << 20);
+    }
+
+    #[test]
+    fn one_job_needs_no_number() {
+        assert_eq!(label("boot", 0, 1), "boot");
+        assert_eq!(label("boot", 1, 12), "[2/12] boot");
+    }
+}

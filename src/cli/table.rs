@@ -1,0 +1,76 @@
+//! Aligned text: columns of a table, and names with values.
+
+use super::console::printable;
+
+/// To which side a column is aligned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Align {
+    Left,
+    Right,
+}
+
+/// A table with a heading; columns are as wide as their widest cell.
+#[derive(Debug)]
+pub(super) struct Table {
+    align: Vec<Align>,
+    rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    /// A table with these headings.
+    pub(super) fn new<const N: usize>(columns: [(&str, Align); N]) -> Self {
+        let heading = columns.iter().map(|(name, _)| (*name).to_owned()).collect();
+        Table { align: columns.iter().map(|(_, align)| *align).collect(), rows: vec![heading] }
+    }
+
+    /// Names with values: two columns, no heading.
+    pub(super) fn of_values() -> Self {
+        Table { align: vec![Align::Left; 2], rows: Vec::new() }
+    }
+
+    /// Adds a row, one cell per column.
+    pub(super) fn row<const N: usize>(&mut self, cells: [String; N]) {
+        self.rows.push(cells.iter().map(|cell| printable(cell).into_owned()).collect());
+    }
+
+    /// Adds a name and its value.
+    pub(super) fn value(&mut self, name: &str, value: impl Into<String>) {
+        self.row([name.to_owned(), value.into()]);
+    }
+
+    /// The text: each line two blanks in, two blanks between columns.
+    pub(super) fn render(&self) -> String {
+        let width = |column: usize| {
+            let cells = self.rows.iter().filter_map(|row| row.get(column));
+            cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+        };
+        let widths: Vec<usize> = (0..self.align.len()).map(width).collect();
+        let mut text = String::new();
+        for row in &self.rows {
+            let mut line = String::new();
+            for ((cell, align), &width) in row.iter().zip(&self.align).zip(&widths) {
+                line += &match align {
+                    Align::Left => format!("  {cell:<width$}"),
+                    Align::Right => format!("  {cell:>width$}"),
+                };
+            }
+            text += line.trim_end();
+            text.push('\n');
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_aligned() {
+        let mut table = Table::new([("NAME", Align::Left), ("ROWS", Align::Right), ("NOTE", Align::Left)]);
+        table.row(["größe".into(), "1".into(), String::new()]);
+        table.row(["a".into(), "12,345".into(), "x\ty".into()]);
+        let expected = "  NAME     ROWS  NOTE\n  größe       1\n  a      12,345  x\u{fffd}y\n";
+        assert_eq!(table.render(), expected);
+    }
+}
