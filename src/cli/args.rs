@@ -20,7 +20,7 @@ use crate::decode::{GuidType, TimestampType, UnsignedType};
 /// What is true of all commands, below every help text.
 const ENVIRONMENT: &str = "\
 Every option can also be given as an environment variable: ETL2PARQUET_ and its long name in capitals, for example \
-ETL2PARQUET_IF_EXISTS=skip. The command line comes first.";
+ETL2PARQUET_IF_EXISTS=skip. The command line wins.";
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -162,8 +162,6 @@ pub(super) struct FileArgs {
 #[command(next_help_heading = "Checks")]
 pub(super) struct CheckArgs {
     /// Publish no trace that lost more events than this, as a number or as a percentage, such as 0.1%
-    ///
-    /// A trace whose loss is unknown is not published either.
     #[arg(long, value_name = "N|P%", env = "ETL2PARQUET_MAX_LOSS", hide_env = true, value_parser = parse_max_loss)]
     pub max_loss: Option<MaxLoss>,
     /// Publish no trace of which any of these is true; several with commas between

@@ -97,8 +97,8 @@ choices! {
         Boot = "boot": "The boot time, which follows later corrections of the system clock",
     }
     FailOn {
-        Loss = "loss": "Events or buffers were lost, or may have been",
-        Disorder = "disorder": "Events are out of order within a buffer",
+        Loss = "loss": "Events or buffers were lost",
+        Disorder = "disorder": "Events are out of order",
         Undecoded = "undecoded": "Events are not decoded whole",
         Damage = "damage": "Parts of the file cannot be read",
     }

@@ -32,7 +32,7 @@ impl Console {
 }
 
 /// A failure.
-pub(super) fn error(error: &Error) {
+pub(super) fn error(error: &dyn Display) {
     to_stderr(&format!("error: {error}"));
 }
 

@@ -94,8 +94,7 @@ impl<'a> Conversion<'a> {
             Ok(Outcome::Skipped) => summary("skipped", None, None),
             Ok(Outcome::Gated(report, why)) => {
                 self.verdict.gated = true;
-                let error = format!("trace={} is not published: {why}", job.name);
-                self.say(&Error::new(ErrorKind::Output, error));
+                self.say(format!("trace={} is not published: {why}", job.name));
                 summary("gated", Some(why), self.result(&report, false))
             }
             Err(error) => {
@@ -116,13 +115,13 @@ impl<'a> Conversion<'a> {
         TraceResult::of(report, written).map_err(|error| self.fail(&error)).ok()
     }
 
-    fn say(&mut self, error: &Error) {
-        console::error(error);
-        self.summary.errors.push(error.to_string());
+    fn say(&mut self, failure: String) {
+        console::error(&failure);
+        self.summary.errors.push(failure);
     }
 
     fn fail(&mut self, error: &Error) {
-        self.say(error);
+        self.say(error.to_string());
         self.verdict.fail(error.kind(), self.run.interrupt.code());
         if error.kind() == ErrorKind::Input && self.args.checks.on_bad_input == OnBadInput::Fail {
             self.verdict.refuse_input();

@@ -128,7 +128,9 @@ fn gap(row: &GapFacts) -> String {
         (None, Some(to)) => format!(", before {}", rfc3339(to)),
         (None, None) => String::new(),
     };
-    format!("{certainty}: {bound}{count} {}{cpu}{time} ({}: {})", row.unit, row.kind, row.evidence)
+    let reasons = [row.kind, row.evidence.as_str(), row.note.as_str()].map(str::trim);
+    let reasons: Vec<&str> = reasons.into_iter().filter(|reason| !reason.is_empty()).collect();
+    format!("{certainty}: {bound}{count} {}{cpu}{time} ({})", row.unit, reasons.join(": "))
 }
 
 fn rest(rows: usize) -> String {

@@ -148,11 +148,13 @@ impl Summary {
             return String::new();
         }
         let datasets = add_up(results.iter().flat_map(|r| &r.datasets).map(|d| (d.dataset.clone(), d.rows)));
-        rows_table(&datasets) + "\n" + &totals(&results) + &self.output_lines(&datasets)
+        let mut facts = Table::of_values();
+        totals(&results, &mut facts);
+        self.output_lines(&datasets, &mut facts);
+        rows_table(&datasets) + "\n" + &facts.render()
     }
 
-    fn output_lines(&self, datasets: &[DatasetSummary]) -> String {
-        let mut table = Table::of_values();
+    fn output_lines(&self, datasets: &[DatasetSummary], table: &mut Table) {
         let published: Vec<&TraceSummary> = self.traces.iter().filter(|trace| trace.status == "published").collect();
         match published.as_slice() {
             [] => table.value("output", "none"),
@@ -165,9 +167,6 @@ impl Summary {
             let trace = if published.len() == 1 { &first.trace } else { "*" };
             table.value("DuckDB", query(&self.output, trace, &largest.dataset));
         }
-        // The first column is as wide as that of the totals above.
-        table.value("exit code", self.exit_code.to_string());
-        table.render()
     }
 }
 
@@ -190,14 +189,13 @@ fn rows_table(datasets: &[DatasetSummary]) -> String {
     table.render()
 }
 
-fn totals(results: &[&TraceResult]) -> String {
+fn totals(results: &[&TraceResult], table: &mut Table) {
     let sum = |of: fn(&TraceResult) -> u64| HumanCount(results.iter().map(|result| of(result)).sum());
     let ranges = || results.iter().filter_map(|result| result.time.ns());
     let range = ranges().map(|range| range.0).min().zip(ranges().map(|range| range.1).max());
     let mut lost = LossTotals::none();
     results.iter().for_each(|result| lost.add(&result.lost));
     let time = TimeRange::of(range);
-    let mut table = Table::of_values();
     table.value("events", format!("{} found, {} written", sum(|r| r.events.found), sum(|r| r.events.written)));
     if let (Some(first), Some(last), Some(range)) = (time.first_time, time.last_time, range) {
         table.value("time", format!("{first} to {last} ({})", span(range)));
@@ -208,5 +206,126 @@ fn totals(results: &[&TraceResult]) -> String {
     table.value("warnings", sum(|r| r.warnings).to_string());
     let bytes = HumanBytes(results.iter().map(|result| result.bytes).sum());
     table.value("files", format!("{}, {bytes}", sum(|r| r.files)));
-    table.render()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(path: &str, rows: u64) -> FileEntry {
+        FileEntry {
+            path: path.to_owned(),
+            provider_id: None,
+            provider_name: None,
+            rows,
+            bytes: 1000,
+            sha256: String::new(),
+            min_timestamp_ns: None,
+            max_timestamp_ns: None,
+        }
+    }
+
+    fn result(name: &str, files: &[FileEntry], events_lost: Option<u64>) -> TraceSummary {
+        let datasets = written_datasets(files);
+        let rows = datasets.iter().map(|dataset| dataset.rows).sum();
+        let result = TraceResult {
+            folder: format!("out/trace={name}"),
+            time: TimeRange::of(Some((0, 1_500_000_000))),
+            events: EventCounts { found: rows + 1, written: rows, damaged: 1, ..EventCounts::default() },
+            lost: LossTotals { events_lost, buffers_lost: events_lost, gaps: BTreeMap::new() },
+            decode: BTreeMap::from([("pack/ok".to_owned(), rows - 1), ("none/no_schema".to_owned(), 1)]),
+            undecoded_rows: 1,
+            warnings: 0,
+            datasets,
+            files: files.len() as u64,
+            bytes: files.iter().map(|file| file.bytes).sum(),
+        };
+        TraceSummary { trace: name.to_owned(), status: "published", reason: None, result: Some(result) }
+    }
+
+    fn summary(traces: Vec<TraceSummary>) -> Summary {
+        Summary { tool_version: "1.2.3", exit_code: 4, output: "out/".to_owned(), traces, errors: Vec::new() }
+    }
+
+    #[test]
+    fn rows_are_counted_per_dataset() {
+        let files = [
+            file("events/Small/part-00000.parquet", 5),
+            file("events/Big/part-00000.parquet", 4),
+            file("events/Big/part-00001.parquet", 3),
+            file("sidecar/catalog.parquet", 99),
+        ];
+        let expected = [("Big", 7), ("Small", 5)].map(|(name, rows)| DatasetSummary { dataset: name.into(), rows });
+        assert_eq!(written_datasets(&files), expected);
+    }
+
+    #[test]
+    fn rows_that_are_not_decoded_whole_are_counted() {
+        let rows = ["pack/ok", "kernel/padded", "pack/short", "pack/extra", "user/error", "none/no_schema"];
+        let decode = rows.iter().enumerate().map(|(at, key)| ((*key).to_owned(), 10_u64.pow(at.try_into().unwrap())));
+        assert_eq!(undecoded(&decode.collect()), 111_100);
+    }
+
+    #[test]
+    fn one_trace_reads_like_this() {
+        let mut files: Vec<_> = (1..=12).map(|n| file(&format!("events/P{n:02}/part-00000.parquet"), n)).collect();
+        files.push(file("events/It's/part-00000.parquet", 123_456));
+        let page = summary(vec![result("boot", &files, Some(3))]).page();
+        let expected = "  PROVIDER     ROWS
+  It's      123,456
+  P12            12
+  P11            11
+  P10            10
+  P09             9
+  P08             8
+  P07             7
+  P06             6
+  P05             5
+  P04             4
+  3 more          6
+
+  events     123,535 found, 123,534 written
+  time       1970-01-01T00:00:00.000000000Z to 1970-01-01T00:00:01.500000000Z (1.5 s)
+  lost       3 events, 3 buffers
+  undecoded  1 rows
+  damaged    1 events, 0 bytes
+  warnings   0
+  files      13, 12.70 KiB
+  output     out/trace=boot
+  DuckDB     FROM read_parquet('out/trace=boot/events/It''s/*.parquet', hive_partitioning = true, \
+union_by_name = true) LIMIT 20;
+";
+        assert_eq!(page, expected.replace("\\\n", ""));
+    }
+
+    #[test]
+    fn several_traces_add_up_and_unknown_loss_stays_unknown() {
+        let traces = vec![
+            result("a", &[file("events/P/part-00000.parquet", 5)], Some(3)),
+            result("b", &[file("events/P/part-00000.parquet", 6)], None),
+        ];
+        assert_eq!(traces[1].line(), "b: published, 6 rows, lost: unknown: the session was never closed");
+        let page = summary(traces).page();
+        for line in [
+            "  P           11\n",
+            "  lost       unknown: the session was never closed\n",
+            "  output     2 traces in out/\n",
+            "read_parquet('out/trace=*/events/P/*.parquet', ",
+        ] {
+            assert!(page.contains(line), "{line:?} in\n{page}");
+        }
+    }
+
+    #[test]
+    fn a_failed_trace_has_a_reason_and_no_numbers() {
+        let failed =
+            TraceSummary { trace: "bad".into(), status: "failed", reason: Some("no trace".into()), result: None };
+        assert_eq!(failed.line(), "bad: failed: no trace");
+        let summary = summary(vec![failed]);
+        assert_eq!(summary.page(), "");
+        let json: serde_json::Value = serde_json::from_str(&summary.to_json()).unwrap();
+        let keys: Vec<_> = json.as_object().unwrap().keys().map(String::as_str).collect();
+        assert_eq!(keys, ["tool_version", "exit_code", "output", "traces", "errors"]);
+        assert_eq!(json["traces"][0]["result"], serde_json::Value::Null);
+    }
 }
