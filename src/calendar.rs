@@ -36,17 +36,40 @@ pub fn rfc3339_seconds(seconds: i128) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
-    fn times_read_as_on_a_calendar() {
-        for (ns, expected) in [
-            (0, "1970-01-01T00:00:00.000000000Z"),
-            (-1, "1969-12-31T23:59:59.999999999Z"),
-            (951_827_696_789_012_345, "2000-02-29T12:34:56.789012345Z"),
-            (i64::MAX, "2262-04-11T23:47:16.854775807Z"),
-            (i64::MIN, "1677-09-21T00:12:43.145224192Z"),
-        ] {
-            assert_eq!(rfc3339(ns), expected);
+    fn times_are_rfc_3339_with_nanoseconds() {
+        let t = |ns: i64, text: &str| assert_eq!(rfc3339(ns), text);
+        t(0, "1970-01-01T00:00:00.000000000Z");
+        t(-1, "1969-12-31T23:59:59.999999999Z");
+        t(1_464_293_842_478_931_300, "2016-05-26T20:17:22.478931300Z");
+        t(951_782_400_000_000_000, "2000-02-29T00:00:00.000000000Z");
+        t(4_107_542_400_000_000_000, "2100-03-01T00:00:00.000000000Z");
+        t(1_735_689_599_999_999_999, "2024-12-31T23:59:59.999999999Z");
+        t(i64::MAX, "2262-04-11T23:47:16.854775807Z");
+        t(i64::MIN, "1677-09-21T00:12:43.145224192Z");
+    }
+
+    /// The calendar, one day after the other.
+    fn next_day((year, month, day): (i128, i128, i128)) -> (i128, i128, i128) {
+        let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+        let length = match month {
+            2 => 28 + i128::from(leap),
+            4 | 6 | 9 | 11 => 30,
+            _ => 31,
+        };
+        match (month, day) {
+            (12, 31) => (year + 1, 1, 1),
+            (_, day) if day == length => (year, month + 1, 1),
+            _ => (year, month, day + 1),
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn each_day_follows_the_one_before(days in -200_000_i128..200_000) {
+            prop_assert_eq!(civil(days + 1), next_day(civil(days)));
         }
     }
 }

@@ -2,6 +2,7 @@
 //! operating system.
 
 pub mod buffer;
+pub mod calendar;
 pub mod cli;
 pub mod clock;
 pub mod convert;

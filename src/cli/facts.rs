@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::loss::LossFacts;
-use super::time::rfc3339;
+use crate::calendar::rfc3339;
 use crate::clock::{Clock, FileTime, Ticks};
 use crate::convert::job::Report;
 use crate::error::Result;
@@ -113,7 +113,7 @@ pub(super) struct StreamFacts {
     pub last_time_ns: Option<i64>,
     pub disorder_in_buffer: u64,
     pub disorder_between_buffers: u64,
-    pub sequence_gaps: u64,
+    pub sequence_gaps: Option<u64>,
 }
 
 /// Something unusual.

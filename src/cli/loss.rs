@@ -80,7 +80,7 @@ impl GapFacts {
             is_lower_bound: row.is_lower_bound,
             is_certain: row.is_certain,
             evidence: row.evidence,
-            note: row.note,
+            note: row.note.to_owned(),
         }
     }
 

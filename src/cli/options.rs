@@ -1,6 +1,7 @@
 //! From what was typed to what is meant.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use super::args::{ConvertArgs, InspectArgs};
 use super::choices::{Columns, FailOn};
@@ -20,6 +21,8 @@ pub(super) fn of_convert(args: &ConvertArgs, run: &Run) -> ConvertOptions {
         anchor: columns.clock.clock_anchor,
         raw: columns.raw,
         all_columns: columns.columns == Columns::Declared,
+        schemas: Arc::default(),
+        schemas_hash: None,
         compression: files.compression,
         row_group_rows: files.row_group_rows,
         max_file_size: files.max_file_size,
@@ -40,6 +43,8 @@ pub(super) fn of_inspect(args: &InspectArgs, run: &Run) -> ConvertOptions {
         anchor: args.clock.clock_anchor,
         raw: RawPolicy::default(),
         all_columns: false,
+        schemas: Arc::default(),
+        schemas_hash: None,
         compression: Compression::default(),
         row_group_rows: 1 << 20,
         max_file_size: 512 << 20,

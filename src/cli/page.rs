@@ -11,7 +11,8 @@ use super::facts::{
 };
 use super::loss::{GapFacts, LossFacts};
 use super::table::{Align, Table};
-use super::time::{difference, duration, rfc3339};
+use super::time::{difference, duration};
+use crate::calendar::rfc3339;
 
 /// Rows of the loss ledger and findings that are shown; the rest is a number.
 const SHOWN: usize = 10;
@@ -157,7 +158,7 @@ fn streams(streams: &[StreamFacts]) -> String {
             format!("{:.0}%", stream.fill_ratio * 100.0),
             HumanCount(stream.disorder_in_buffer).to_string(),
             HumanCount(stream.disorder_between_buffers).to_string(),
-            HumanCount(stream.sequence_gaps).to_string(),
+            stream.sequence_gaps.map_or_else(|| "-".to_owned(), |gaps| HumanCount(gaps).to_string()),
         ]);
     }
     table.render()

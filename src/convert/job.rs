@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use crate::clock::ClockAnchor;
 use crate::dataset::manifest::{EventCounts, FileEntry};
@@ -9,6 +10,7 @@ use crate::dataset::properties::Compression;
 use crate::dataset::publish::IfExists;
 use crate::decode::TypeOptions;
 use crate::plan::CatalogEntry;
+use crate::schema::registry::UserSchemas;
 use crate::survey::FileSurvey;
 
 /// One recording: the files that become one trace.
@@ -56,6 +58,10 @@ pub struct ConvertOptions {
     pub raw: RawPolicy,
     /// Whether tables have every declared column, or those of the events present.
     pub all_columns: bool,
+    /// Descriptions of payloads given by the user.
+    pub schemas: Arc<UserSchemas>,
+    /// What those files hold, as a hash.
+    pub schemas_hash: Option<String>,
     /// The codec of every page.
     pub compression: Compression,
     /// Rows at which a row group is closed.

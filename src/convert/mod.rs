@@ -1,12 +1,19 @@
 //! Pass 2: slices of the order become rows, rows become row groups, row groups become files.
 
 pub mod gate;
+pub mod gates;
 pub mod gather;
 pub mod group;
 pub mod job;
 pub mod message;
 pub mod order;
+pub mod pipeline;
+pub mod record;
 pub mod rows;
-pub mod slice;
+pub mod run;
 pub mod sidecar;
+pub mod slice;
 pub mod sparse;
+
+pub use job::{ConvertOptions, Gates, Input, Job, JobProgress, MaxLoss, Outcome, RawPolicy, Report, Stage};
+pub use run::{convert, inspect};

@@ -76,7 +76,8 @@ fn host_name() -> Option<String> {
 }
 
 /// The commit record.
-pub fn manifest(job: &Job, settings: Value, files: &[FileSurvey], report: &Report, run: RunInfo) -> Manifest {
+pub fn manifest(job: &Job, settings: Value, report: &Report, run: RunInfo) -> Manifest {
+    let files = &report.files;
     let inputs = files.iter().map(|file| InputEntry {
         source: file.name.clone(),
         size: file.source.len(),

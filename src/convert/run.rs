@@ -63,19 +63,20 @@ pub fn convert(job: &Job, options: &ConvertOptions, progress: &dyn JobProgress) 
     let conversion = Conversion { job, options, files: &files, plan: &plan, staging: &staging };
     let (counts, written) = conversion.write_events(&pool, &settings, progress)?;
     let events = conversion.account(&counts, &written)?;
-    let mut report = Report { events, time_range: counts.time_range, ..report(&target, Vec::new(), Plan::default()) };
-    report.decode = by_name(&counts);
-    if let Some(reason) = gates::after(&report, &options.gates) {
-        return Ok(Outcome::Gated(Box::new(Report { files, catalog: plan.catalog, shapes: counts.shapes, ..report }), reason));
-    }
     progress.stage(Stage::Publish);
-    report.written = conversion.write_sidecar(&counts, written)?;
-    let run = record::run(options, &files, started, clock.elapsed());
-    let manifest = record::manifest(job, settings, &files, &report, run);
+    let written = conversion.write_sidecar(&counts, written)?;
+    let decode = by_name(&counts);
+    let Counts { shapes, time_range, .. } = counts;
+    let report = Report { events, decode, written, shapes, time_range, ..report(&target, files, plan) };
+    if let Some(reason) = gates::after(&report, &options.gates) {
+        return Ok(Outcome::Gated(Box::new(report), reason));
+    }
+    let run = record::run(options, &report.files, started, clock.elapsed());
+    let manifest = record::manifest(job, settings, &report, run);
     staging.write(MANIFEST_PATH, manifest.to_json()?.as_bytes())?;
-    files.iter().try_for_each(|file| file.source.check_unchanged())?;
-    report.folder = staging.commit(options.if_exists)?;
-    Ok(Outcome::Published(Box::new(Report { files, catalog: plan.catalog, shapes: counts.shapes, ..report })))
+    report.files.iter().try_for_each(|file| file.source.check_unchanged())?;
+    let folder = staging.commit(options.if_exists)?;
+    Ok(Outcome::Published(Box::new(Report { folder, ..report })))
 }
 
 fn pool(options: &ConvertOptions) -> Result<ThreadPool> {
@@ -136,7 +137,8 @@ fn report(folder: &Path, files: Vec<FileSurvey>, plan: Plan) -> Report {
 }
 
 fn by_name(counts: &Counts) -> BTreeMap<String, u64> {
-    let named = counts.decode.iter().map(|((source, status), rows)| (format!("{}/{}", source.name(), status.name()), *rows));
+    let named =
+        counts.decode.iter().map(|((source, status), rows)| (format!("{}/{}", source.name(), status.name()), *rows));
     named.collect()
 }
 

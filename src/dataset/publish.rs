@@ -208,6 +208,15 @@ pub fn already_there(
     Err(Error::new(ErrorKind::Output, message).in_file(target).with_hint(way_out))
 }
 
+/// Refuses a trace that is there already, before any work is done.
+///
+/// # Errors
+/// [`ErrorKind::Output`] when it is.
+pub fn refuse_existing(out: &Path, name: &str) -> Result<()> {
+    let target = trace_folder(out, name);
+    if exists(&target)? { Err(is_there(&target)) } else { Ok(()) }
+}
+
 fn is_there(target: &Path) -> Error {
     Error::new(ErrorKind::Output, "this trace is there already")
         .in_file(target)

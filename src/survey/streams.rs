@@ -47,6 +47,13 @@ pub struct Disorder {
     pub largest_step_back_ns: i64,
 }
 
+impl Disorder {
+    /// Whether events would come out of order if they were read stream by stream. Disorder in the file alone is usual.
+    pub fn is_any(&self) -> bool {
+        self.in_buffer > 0 || self.between_buffers > 0
+    }
+}
+
 /// The streams, by processor.
 pub fn streams(file: &FileSurvey) -> Vec<Stream> {
     let buffers = by_stream(file);

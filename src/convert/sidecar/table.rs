@@ -11,9 +11,9 @@ use arrow_array::{
 };
 use arrow_schema::{DataType, Field, Schema, TimeUnit};
 
-use crate::convert::common::element;
 use crate::dataset::{EncodeOptions, FileEntry, FileRule, RowGroup, TableSpec, TableWriter};
 use crate::error::Result;
+use crate::plan::header::element;
 
 /// Rows at which a row group is closed.
 const GROUP_ROWS: usize = 1 << 20;
