@@ -39,7 +39,7 @@ impl Place<'_> {
         if self.rows.is_none() && self.nulls.is_empty() {
             return None;
         }
-        let filled = if self.rows.is_none() { 0xff } else { 0 };
+        let filled: u8 = if self.rows.is_none() { 0xff } else { 0 };
         let mut bits = vec![filled; self.total.div_ceil(8)];
         for &row in self.rows.unwrap_or_default() {
             bits[row as usize / 8] |= 1 << (row % 8);
@@ -218,5 +218,21 @@ mod tests {
         assert_eq!((0..4).map(|row| sparse.is_valid(row)).collect::<Vec<_>>(), [false, true, false, true]);
         let x: Vec<_> = sparse.column(0).as_primitive::<UInt8Type>().iter().collect();
         assert_eq!(x, [None, None, None, Some(5)]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn validity_is_one_bit_a_row() {
+        let place = Place { rows: Some(&[1, 9, 17, 18]), nulls: &[2], total: 20 };
+        let validity = place.validity().unwrap();
+        let valid: Vec<usize> = (0..20).filter(|&row| validity.is_valid(row)).collect();
+        assert_eq!(valid, [1, 9, 18]);
+        let place = Place { rows: None, nulls: &[12], total: 20 };
+        assert_eq!(place.validity().unwrap().null_count(), 1);
+        assert!(place.validity().unwrap().is_null(12));
     }
 }
