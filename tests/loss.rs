@@ -1,5 +1,13 @@
 //! What the survey says of losses, streams and order, on traces written for the purpose.
 
+#![allow(clippy::unwrap_used, reason = "a test may stop at what should not happen")]
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_precision_loss,
+    reason = "the numbers are written down a few lines above"
+)]
+
 mod synth;
 
 use std::io::Write;
@@ -293,6 +301,7 @@ fn every_damaged_byte_is_in_one_row() {
         damage::truncate(&mut bytes, length);
         let file = survey(&bytes);
         let rows = loss::ledger(&file).unwrap();
+        assert_eq!(streams(&file).iter().map(|stream| stream.events).sum::<u64>(), file.events(), "seed {seed}");
         let kinds = ["truncated_tail", "damaged_buffer", "damaged_event"];
         let in_bytes = rows.iter().filter(|row| row.unit == "bytes" && kinds.contains(&row.kind));
         assert_eq!(in_bytes.filter_map(|row| row.count).sum::<u64>(), file.damaged_bytes(), "seed {seed}");

@@ -39,10 +39,8 @@ fn table<'a>() -> Table<Row<'a>> {
 impl Row<'_> {
     /// What the stored bytes become: themselves, unless they are compressed.
     fn expanded_bytes(&self) -> u64 {
-        match self.buffer.frame.is_compressed() {
-            true => self.buffer.used_bytes(),
-            false => u64::from(self.buffer.frame.present),
-        }
+        let stored = u64::from(self.buffer.frame.present);
+        if self.buffer.frame.is_compressed() { self.buffer.used_bytes() } else { stored }
     }
 
     fn time(&self, ticks: i64) -> Option<i64> {

@@ -256,3 +256,33 @@ fn uint32s(rows: impl Iterator<Item = Option<Vec<u32>>>) -> ArrayRef {
     }
     Arc::new(lists.finish())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow_array::cast::AsArray;
+    use arrow_array::types::{Int64Type, TimestampMicrosecondType};
+    use parquet::file::metadata::ParquetMetaDataReader;
+
+    #[test]
+    fn times_are_rounded_toward_the_past_and_counts_saturate() {
+        let table = Table::<(i64, u64)>::new("t").time("time", |row| Some(row.0)).count("count", |row| Some(row.1));
+        let rows = [(-1, 0), (1999, u64::MAX)];
+        let array = |index: usize| table.columns[index].array(&rows);
+        assert_eq!(array(0).as_primitive::<TimestampMicrosecondType>().values(), &[-1, 1]);
+        assert_eq!(array(1).as_primitive::<Int64Type>().values(), &[0, i64::MAX]);
+    }
+
+    #[test]
+    fn heavy_rows_close_a_row_group_early() {
+        let folder = tempfile::tempdir().unwrap();
+        let table = Table::<u64>::new("t").weight(|_| 100 << 20).count("n", |row| Some(*row));
+        let files = table.write(folder.path(), &EncodeOptions::default(), 0..5).unwrap();
+        assert_eq!((files.len(), files[0].rows), (1, 5));
+        let file = std::fs::File::open(folder.path().join("sidecar/t.parquet.tmp")).unwrap();
+        let footer = ParquetMetaDataReader::new().parse_and_finish(&file).unwrap();
+        let groups: Vec<_> =
+            footer.row_groups().iter().map(parquet::file::metadata::RowGroupMetaData::num_rows).collect();
+        assert_eq!(groups, [2, 2, 1]);
+    }
+}

@@ -122,6 +122,7 @@ fn gap_rows(session: &Window<'_>) -> Vec<LossRow> {
 }
 
 fn gap_row(session: &Window<'_>, filled: &[&BufferRecord], gaps: &[Gap]) -> LossRow {
+    let file = session.file;
     let (first, last) = (gaps.first().map_or(0, |gap| gap.ordinal), gaps.last().map_or(0, |gap| gap.ordinal));
     let place = filled.partition_point(|buffer| buffer.frame.ordinal < first);
     let before = place.checked_sub(1).and_then(|before| filled.get(before)).copied();
@@ -135,8 +136,8 @@ fn gap_row(session: &Window<'_>, filled: &[&BufferRecord], gaps: &[Gap]) -> Loss
         ..LossRow::new("damaged_buffer", "bytes", "no buffer header where one should be")
     };
     // In a ring, neighbours in the file are no neighbours in time.
-    match session.file.session.has_mode(mode::CIRCULAR) {
-        true => row,
-        false => row.between(Some(session.end_of(before)), session.start_of(behind)),
+    if file.session.has_mode(mode::CIRCULAR) {
+        return row;
     }
+    row.between(Some(session.end_of(before)), session.start_of(behind))
 }

@@ -43,10 +43,7 @@ fn counter(
         note,
         ..LossRow::new(kind, unit, evidence)
     };
-    match is_merged || is_of_series {
-        true => row,
-        false => row.between(Some(session.start_ns), session.end_ns),
-    }
+    if is_merged || is_of_series { row } else { row.between(Some(session.start_ns), session.end_ns) }
 }
 
 fn missing_numbers(session: &Window<'_>, gap: &SequenceGap) -> LossRow {

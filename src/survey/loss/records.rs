@@ -67,7 +67,7 @@ impl Records {
         recall(file, &keys, |index, event| {
             let identity = Identity::of(event, &context);
             if identity.kind.is_hook() {
-                records.add_dropped_times(event, &context);
+                records.add_dropped_times(event, context);
             } else {
                 records.add_notice(Notice::of(&identity), &keys[index]);
             }
@@ -85,8 +85,8 @@ impl Records {
 
     /// `LastDroppedTimes`: a count, four bytes of padding, then a raw time for each processor, 0 for none. A merged
     /// file may hold several; the latest time of a processor is its last.
-    fn add_dropped_times(&mut self, event: &RawEvent<'_>, context: &FileContext) {
-        let payload = Event::of(event, context).payload;
+    fn add_dropped_times(&mut self, event: &RawEvent<'_>, context: FileContext) {
+        let payload = Event::of(event, &context).payload;
         let Some((head, times)) = payload.split_first_chunk::<8>() else { return };
         let [a, b, c, d, ..] = *head;
         let count = u32::from_le_bytes([a, b, c, d]) as usize;
