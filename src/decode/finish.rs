@@ -219,11 +219,6 @@ mod tests {
         let x: Vec<_> = sparse.column(0).as_primitive::<UInt8Type>().iter().collect();
         assert_eq!(x, [None, None, None, Some(5)]);
     }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
 
     #[test]
     fn validity_is_one_bit_a_row() {
