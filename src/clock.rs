@@ -379,7 +379,7 @@ mod tests {
         Clock::new(facts(clock_type, perf_frequency, cpu_mhz), ClockAnchor::Start)
     }
 
-    /// 131087674424789313 is 2016-05-26 20:10:42.4789313 UTC.
+    /// 131087674424789313 is 2016-05-26 20:17:22.4789313 UTC.
     const START_NS: i64 = 1_464_293_842_478_931_300;
 
     #[test]

@@ -357,7 +357,9 @@ fn output(field: &Field, place: &Place<'_>, pointer: usize) -> Output {
     };
     let op = match (place.role, reading::reading(field), &field.map) {
         (Role::Label, _, Some(map)) => Op::Label(Labels::new(map)),
-        (Role::Label, _, None) => Op::Null,
+        (Role::Label, _, None) => {
+            reading::character(field).map_or(Op::Null, |shown| operation(shown, data_type, pointer))
+        }
         (Role::FileTime, _, _) => Op::Copy8,
         (Role::Nanos, _, _) => Op::TraceTime,
         (Role::Value, None, _) => Op::Members,

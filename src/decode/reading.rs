@@ -130,7 +130,7 @@ fn leaf_outputs(field: &Field) -> Vec<(Role, ColumnType)> {
     match reading {
         Reading::TraceTime => vec![(Role::Nanos, INT64)],
         Reading::FileTime => vec![(Role::Value, ColumnType::Timestamp), (Role::FileTime, INT64)],
-        Reading::Integer { .. } | Reading::Code { .. } if field.map.is_some() => {
+        Reading::Integer { .. } | Reading::Code { .. } if field.map.is_some() || character(field).is_some() => {
             vec![(Role::Value, reading.column_type()), (Role::Label, ColumnType::Utf8)]
         }
         _ => vec![(Role::Value, reading.column_type())],
@@ -170,12 +170,26 @@ fn is_text(meaning: Meaning) -> bool {
 /// What the values of a field are read as; `None` for a structure.
 pub(super) fn reading(field: &Field) -> Option<Reading> {
     let FieldKind::Value { wire, meaning, length } = field.kind else { return None };
+    // A single character is a number; what it looks like stands beside it.
+    let meaning = if character(field).is_some() { Meaning::Plain } else { meaning };
     // The length of an array of characters is its count.
     let fixed = match field.count {
         Count::Fixed(_) | Count::Field(_) if is_text_array(field) => true,
         _ => length != Length::Natural,
     };
     Some(read_as(wire, meaning, fixed))
+}
+
+/// How a single character in an integer encoding is shown; `None` for all other fields.
+pub(super) fn character(field: &Field) -> Option<Reading> {
+    match field.kind {
+        FieldKind::Value { wire: wire @ (Wire::Int8 | Wire::UInt8 | Wire::Int16 | Wire::UInt16), meaning, .. }
+            if field.count == Count::One && is_text(meaning) =>
+        {
+            Some(read_as(wire, meaning, false))
+        }
+        _ => None,
+    }
 }
 
 /// `fixed`: the length is given from outside, so a text is cut at its first NUL.

@@ -14,7 +14,7 @@ pub use declared::Declared;
 pub use user::UserSchemas;
 
 use super::event_info::{EventInfo, EventKey};
-use super::eventsource::EventSourceManifests;
+use super::eventsource::{self, EventSourceManifests};
 use super::manifest::ProviderSchemas;
 use super::model::{EventSchema, Field, Wire};
 use super::pack::{Confidence, Pack, PackLayout};
@@ -121,6 +121,9 @@ impl Registry {
             found.extend(exact.into_iter().map(|layout| of_pack(layout, DecodeSource::Pack, Library::Pack)));
             found.extend(others.into_iter().map(|layout| of_other_version(layout, version)));
         }
+        if id == eventsource::EVENT_ID {
+            found.push(manifest_envelope());
+        }
         found
     }
 
@@ -182,6 +185,31 @@ fn tracelogging_candidate(metadata: &[u8]) -> Option<Candidate> {
         trust: Trust::Declared,
         library: Library::Event,
     })
+}
+
+/// The event in which a provider ships a piece of its manifest.
+fn manifest_envelope() -> Candidate {
+    let field = |name, wire| Field::value(name, wire);
+    let schema = EventSchema {
+        event_name: Some("ManifestData".to_owned()),
+        fields: vec![
+            field("Format", Wire::UInt8),
+            field("MajorVersion", Wire::UInt8),
+            field("MinorVersion", Wire::UInt8),
+            field("Magic", Wire::UInt8),
+            field("TotalChunks", Wire::UInt16),
+            field("ChunkNumber", Wire::UInt16),
+            field("Data", Wire::RestAnsi),
+        ],
+        ..EventSchema::default()
+    };
+    Candidate {
+        source: DecodeSource::EventSource,
+        origin: "envelope of a manifest in the trace".to_owned(),
+        schema: Arc::new(schema),
+        trust: Trust::Declared,
+        library: Library::Event,
+    }
 }
 
 /// The layout of an event whose payload is one string.
