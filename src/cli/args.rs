@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::builder::FalseyValueParser;
-use clap::{ArgAction, Args, Parser, Subcommand, value_parser};
+use clap::{Args, Parser, Subcommand, value_parser};
 
 use super::choices::{Columns, FailOn, OnBadInput, ProgressMode};
 use super::sizes::{parse_max_loss, parse_size};
@@ -198,9 +198,8 @@ pub(super) struct RunArgs {
     /// Errors only: no progress, no warnings, no summary
     #[arg(short, long, env = "ETL2PARQUET_QUIET", hide_env = true, value_parser = FalseyValueParser::new())]
     pub quiet: bool,
-    /// More detail on standard error: resources, and each unusual finding
-    #[arg(short, long, env = "ETL2PARQUET_VERBOSE", hide_env = true, action = ArgAction::SetTrue)]
-    #[arg(value_parser = FalseyValueParser::new(), overrides_with = "quiet")]
+    /// More detail on standard error: resources, and the first unusual findings of each file; not with --quiet
+    #[arg(short, long, env = "ETL2PARQUET_VERBOSE", hide_env = true, value_parser = FalseyValueParser::new())]
     pub verbose: bool,
 }
 

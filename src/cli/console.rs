@@ -13,7 +13,7 @@ use crate::error::{Error, ErrorKind, Result};
 pub(super) struct Console {
     /// Errors only.
     pub quiet: bool,
-    /// Each unusual finding too.
+    /// More detail.
     pub verbose: bool,
 }
 

@@ -18,13 +18,13 @@ const SHOWN: usize = 20;
 /// Converts; returns the exit code.
 ///
 /// # Errors
-/// What keeps the run from starting, and a summary that cannot be written.
+/// What keeps the run from starting.
 pub(super) fn run(args: &ConvertArgs) -> Result<u8> {
     let run = Run::start(&args.run)?;
     let mut conversion = Conversion::new(args, &run);
     let jobs = conversion.jobs()?;
     conversion.convert_all(&jobs);
-    conversion.finish()
+    Ok(conversion.finish())
 }
 
 /// A run of `convert`.
@@ -52,11 +52,10 @@ impl<'a> Conversion<'a> {
     /// The recordings to convert. Where one bad input decides over others, all are looked at before any work.
     fn jobs(&mut self) -> Result<Vec<Job>> {
         let found = inputs::find(&self.args.input.inputs);
-        let mut jobs = match found.inputs.is_empty() {
-            true => Vec::new(),
-            false => inputs::jobs(found.inputs, self.args.output.merge.as_deref(), self.args.output.name_from)?,
-        };
-        found.problems.into_iter().for_each(|problem| self.fail(&problem));
+        let mut jobs = inputs::jobs(found.inputs, self.args.output.merge.as_deref(), self.args.output.name_from)?;
+        for problem in &found.problems {
+            self.fail(problem);
+        }
         if self.args.output.merge.is_some() || self.args.checks.on_bad_input == OnBadInput::Fail {
             for job in &mut jobs {
                 job.inputs.retain(|input| probe(input).map_err(|error| self.fail(&error)).is_ok());
@@ -110,7 +109,9 @@ impl<'a> Conversion<'a> {
         let damaged = events.damaged > 0 || events.damaged_bytes > 0;
         self.verdict.damaged |= damaged || report.files.iter().any(FileSurvey::is_damaged);
         if self.run.console.verbose {
-            report.files.iter().for_each(|file| warnings(file, self.run.console));
+            for file in &report.files {
+                warnings(file, self.run.console);
+            }
         }
         TraceResult::of(report, written).map_err(|error| self.fail(&error)).ok()
     }
@@ -129,13 +130,14 @@ impl<'a> Conversion<'a> {
         }
     }
 
-    fn finish(mut self) -> Result<u8> {
+    fn finish(mut self) -> u8 {
         self.summary.exit_code = self.verdict.code();
         self.summary.page().lines().for_each(|line| self.run.console.line(line));
         if let Some(path) = &self.args.summary {
-            console::to_file(path, &self.summary.to_json())?;
+            let written = console::to_file(path, &self.summary.to_json());
+            written.unwrap_or_else(|error| self.fail(&error));
         }
-        Ok(self.summary.exit_code)
+        self.verdict.code()
     }
 }
 

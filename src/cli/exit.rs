@@ -18,6 +18,7 @@ pub(super) const GATED: u8 = 5;
 pub(super) const OUTPUT: u8 = 6;
 
 /// What became of the inputs of a run.
+#[expect(clippy::struct_excessive_bools, reason = "each is one thing that can go wrong, in any combination")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Verdict {
     /// Recordings that could be read.
@@ -28,7 +29,9 @@ pub(super) struct Verdict {
     pub damaged: bool,
     /// Whether a gate tripped.
     pub gated: bool,
+    /// Whether the output failed somewhere.
     output: bool,
+    /// Whether something failed that should not.
     internal: bool,
     /// The code of a run that was stopped.
     stopped: Option<u8>,
@@ -90,7 +93,9 @@ mod tests {
     fn unreadable_inputs_count_as_damage_while_others_are_readable() {
         let code = |readable, kinds: &[ErrorKind]| {
             let mut verdict = Verdict { readable, ..Verdict::default() };
-            kinds.iter().for_each(|&kind| verdict.fail(kind, 143));
+            for &kind in kinds {
+                verdict.fail(kind, 143);
+            }
             verdict.code()
         };
         assert_eq!(code(0, &[ErrorKind::Input]), NO_INPUT);

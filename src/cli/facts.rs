@@ -192,7 +192,7 @@ impl FileFacts {
             buffers: BufferFacts::of(file),
             clock: ClockFacts::of(&file.clock),
             loss: LossFacts::of(file)?,
-            streams: streams(file).into_iter().map(StreamFacts::of).collect(),
+            streams: streams(file).iter().map(StreamFacts::of).collect(),
             findings: file.findings.rows().map(|finding| FindingFacts::of(finding, ns)).collect(),
         })
     }
@@ -266,7 +266,7 @@ impl ClockFacts {
 }
 
 impl StreamFacts {
-    fn of(stream: Stream) -> Self {
+    fn of(stream: &Stream) -> Self {
         StreamFacts {
             cpu: stream.cpu,
             buffers: stream.buffers,
@@ -327,14 +327,14 @@ fn provider(dataset: &str, entries: &[&CatalogEntry]) -> ProviderFacts {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
     use super::*;
     use crate::event::{Identity, ShapeKey};
     use crate::guid::Guid;
     use crate::layout::header::HeaderKind;
 
     /// A shape of a dataset.
-    pub(in crate::cli) fn entry(dataset: &str, source: DecodeSource, events: u64, first_ns: i64) -> CatalogEntry {
+    fn entry(dataset: &str, source: DecodeSource, events: u64, first_ns: i64) -> CatalogEntry {
         let provider = Guid::from_parts(1, 2, 3, 4);
         let identity = Identity {
             provider,
@@ -389,7 +389,7 @@ pub(super) mod tests {
     fn no_events_have_no_time() {
         assert_eq!(
             serde_json::to_string(&TimeRange::of(None)).unwrap(),
-            concat!(r#"{"first_time":null,"last_time":null,"first_time_ns":null,"last_time_ns":null}"#)
+            r#"{"first_time":null,"last_time":null,"first_time_ns":null,"last_time_ns":null}"#
         );
         assert_eq!(TimeRange::of(Some((0, 1))).last_time.as_deref(), Some("1970-01-01T00:00:00.000000001Z"));
     }

@@ -26,7 +26,7 @@ pub(super) fn find(arguments: &[OsString]) -> Found {
     let mut found = Found::default();
     for argument in arguments {
         match list_of(argument) {
-            Some(list) => found.add_list(list),
+            Some(list) => found.add_list(&list),
             None => found.add(argument),
         }
     }
@@ -45,24 +45,24 @@ fn list_of(argument: &OsStr) -> Option<PathBuf> {
 
 impl Found {
     /// A file that names one input per line; blank lines and those that begin with `#` say nothing.
-    fn add_list(&mut self, list: PathBuf) {
-        let text = match fs::read(&list) {
+    fn add_list(&mut self, list: &Path) {
+        let text = match fs::read(list) {
             Ok(bytes) => decode(&bytes),
-            Err(cause) => return self.problems.push(unreadable(&list, cause)),
+            Err(cause) => return self.problems.push(unreadable(list, cause)),
         };
         let Some(text) = text else {
-            return self
-                .problems
-                .push(Error::new(ErrorKind::Input, "the list is neither UTF-8 nor UTF-16 text").in_file(list));
+            return self.problems.push(nothing("the list is neither UTF-8 nor UTF-16 text", list));
         };
-        let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+        let mut lines =
+            text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')).peekable();
+        if lines.peek().is_none() {
+            self.problems.push(nothing("this list names no inputs", list));
+        }
         for line in lines {
-            match line.starts_with('@') {
-                false => self.add(OsStr::new(line)),
-                true => {
-                    let message = format!("a list cannot name another list: {line}");
-                    self.problems.push(Error::new(ErrorKind::Input, message).in_file(&list));
-                }
+            if line.starts_with('@') {
+                self.problems.push(nothing(&format!("a list cannot name another list: {line}"), list));
+            } else {
+                self.add(OsStr::new(line));
             }
         }
     }
@@ -194,8 +194,10 @@ fn unreadable(path: &Path, cause: std::io::Error) -> Error {
 /// # Errors
 /// [`ErrorKind::Usage`] when two recordings would have the same name, ignoring case.
 pub(super) fn jobs(inputs: Vec<Input>, merge: Option<&str>, name_from: NameFrom) -> Result<Vec<Job>> {
-    if let Some(name) = merge {
-        return Ok(vec![Job { name: checked_trace_name(name), inputs }]);
+    match merge {
+        Some(_) if inputs.is_empty() => return Ok(Vec::new()),
+        Some(name) => return Ok(vec![Job { name: checked_trace_name(name), inputs }]),
+        None => {}
     }
     let jobs: Vec<Job> = separate_jobs(inputs, name_from);
     let mut taken: HashMap<String, &Job> = HashMap::new();
@@ -307,6 +309,9 @@ mod tests {
         t("empty", "there is no .etl file in this folder");
         t("*.etl", "nothing matches this pattern");
         t("missing/*.etl", "nothing matches this pattern");
+        let list = root.path().join("empty/note.txt");
+        let found = find(&[OsString::from(format!("@{}", list.display()))]);
+        assert_eq!(found.problems[0].to_string(), format!("{}: this list names no inputs", list.display()));
     }
 
     fn input(path: &str, source: &str) -> Input {

@@ -24,7 +24,9 @@ pub(super) fn run(args: &InspectArgs) -> Result<u8> {
         console::error(error);
         verdict.fail(error.kind(), run.interrupt.code());
     };
-    found.problems.iter().for_each(|problem| fail(&mut verdict, problem));
+    for problem in &found.problems {
+        fail(&mut verdict, problem);
+    }
     let jobs = inputs::separate_jobs(found.inputs, NameFrom::Stem);
     let mut document = Vec::new();
     for (position, job) in jobs.iter().enumerate() {

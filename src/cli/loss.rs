@@ -141,7 +141,7 @@ mod tests {
         t(&totals(Some(1234), &[]), "1,234 events, 0 buffers");
         t(
             &totals(Some(0), &[("sequence_gap", 2), ("truncated_tail", 1)]),
-            concat!("0 events, 0 buffers; 2 sequence_gap; 1 truncated_tail"),
+            "0 events, 0 buffers; 2 sequence_gap; 1 truncated_tail",
         );
         t(&totals(None, &[]), "unknown: the session was never closed");
     }

@@ -37,7 +37,7 @@ impl Run {
     /// # Errors
     /// [`ErrorKind::Internal`] when the system gives no threads or no signals.
     pub(super) fn start(args: &RunArgs) -> Result<Self> {
-        let console = Console { quiet: args.quiet, verbose: args.verbose };
+        let console = Console { quiet: args.quiet, verbose: args.verbose && !args.quiet };
         let failure = |what: &str, cause: Box<dyn std::error::Error + Send + Sync>| {
             Error::new(ErrorKind::Internal, format!("cannot {what}")).caused_by(cause)
         };

@@ -124,13 +124,12 @@ fn add_up(rows: impl Iterator<Item = (String, u64)>) -> Vec<DatasetSummary> {
 }
 
 impl TraceSummary {
-    /// One line: `boot: published, 1,234 rows, lost: nothing`.
+    /// One line: `boot: published, 1,234 events, lost: nothing`. The reason of a failure is said as an error.
     pub(super) fn line(&self) -> String {
-        let mut line = format!("{}: {}", self.trace, self.status);
-        if let Some(result) = &self.result {
-            line += &format!(", {} rows, lost: {}", HumanCount(result.events.written), result.lost.words());
-        }
-        self.reason.iter().fold(line, |line, reason| line + ": " + reason)
+        let facts = self.result.as_ref().map_or(String::new(), |result| {
+            format!(", {} events, lost: {}", HumanCount(result.events.found), result.lost.words())
+        });
+        format!("{}: {}{facts}", self.trace, self.status)
     }
 }
 
@@ -194,7 +193,9 @@ fn totals(results: &[&TraceResult], table: &mut Table) {
     let ranges = || results.iter().filter_map(|result| result.time.ns());
     let range = ranges().map(|range| range.0).min().zip(ranges().map(|range| range.1).max());
     let mut lost = LossTotals::none();
-    results.iter().for_each(|result| lost.add(&result.lost));
+    for result in results {
+        lost.add(&result.lost);
+    }
     let time = TimeRange::of(range);
     table.value("events", format!("{} found, {} written", sum(|r| r.events.found), sum(|r| r.events.written)));
     if let (Some(first), Some(last), Some(range)) = (time.first_time, time.last_time, range) {
@@ -304,7 +305,7 @@ union_by_name = true) LIMIT 20;
             result("a", &[file("events/P/part-00000.parquet", 5)], Some(3)),
             result("b", &[file("events/P/part-00000.parquet", 6)], None),
         ];
-        assert_eq!(traces[1].line(), "b: published, 6 rows, lost: unknown: the session was never closed");
+        assert_eq!(traces[1].line(), "b: published, 7 events, lost: unknown: the session was never closed");
         let page = summary(traces).page();
         for line in [
             "  P           11\n",
@@ -320,7 +321,7 @@ union_by_name = true) LIMIT 20;
     fn a_failed_trace_has_a_reason_and_no_numbers() {
         let failed =
             TraceSummary { trace: "bad".into(), status: "failed", reason: Some("no trace".into()), result: None };
-        assert_eq!(failed.line(), "bad: failed: no trace");
+        assert_eq!(failed.line(), "bad: failed");
         let summary = summary(vec![failed]);
         assert_eq!(summary.page(), "");
         let json: serde_json::Value = serde_json::from_str(&summary.to_json()).unwrap();

@@ -1,5 +1,7 @@
 //! Aligned text: columns of a table, and names with values.
 
+use std::fmt::Write as _;
+
 use super::console::printable;
 
 /// To which side a column is aligned.
@@ -30,7 +32,7 @@ impl Table {
 
     /// Adds a row, one cell per column.
     pub(super) fn row<const N: usize>(&mut self, cells: [String; N]) {
-        self.rows.push(cells.iter().map(|cell| printable(cell).into_owned()).collect());
+        self.rows.push(cells.map(|cell| printable(&cell).into_owned()).into());
     }
 
     /// Adds a name and its value.
@@ -49,9 +51,10 @@ impl Table {
         for row in &self.rows {
             let mut line = String::new();
             for ((cell, align), &width) in row.iter().zip(&self.align).zip(&widths) {
-                line += &match align {
-                    Align::Left => format!("  {cell:<width$}"),
-                    Align::Right => format!("  {cell:>width$}"),
+                // Writing to a string cannot fail.
+                let _ = match align {
+                    Align::Left => write!(line, "  {cell:<width$}"),
+                    Align::Right => write!(line, "  {cell:>width$}"),
                 };
             }
             text += line.trim_end();

@@ -27,7 +27,7 @@ pub(super) fn difference(ns: i64) -> String {
 /// Thousandths with up to three decimals.
 fn decimal(thousandths: u64, unit: &str) -> String {
     let mut text = format!("{}", thousandths / 1000);
-    if thousandths % 1000 != 0 {
+    if !thousandths.is_multiple_of(1000) {
         // Writing to a string cannot fail.
         let _ = write!(text, ".{:03}", thousandths % 1000);
         text.truncate(text.trim_end_matches('0').len());
