@@ -77,7 +77,7 @@ impl<'a> Conversion<'a> {
             let label = label(&job.name, position, jobs.len());
             let outcome = self.run.job(&label, |progress| convert(job, &options, progress));
             let trace = self.trace_summary(job, outcome);
-            if jobs.len() > 1 {
+            if jobs.len() > 1 || trace.status == "skipped" {
                 self.run.console.line(trace.line());
             }
             self.summary.traces.push(trace);
@@ -90,7 +90,10 @@ impl<'a> Conversion<'a> {
         match outcome {
             Ok(Outcome::Published(report)) => summary("published", None, self.result(&report, true)),
             Ok(Outcome::DryRun(report)) => summary("dry_run", None, self.result(&report, false)),
-            Ok(Outcome::Skipped) => summary("skipped", None, None),
+            Ok(Outcome::Skipped) => {
+                let why = "it is there already, from the same input and with the same options";
+                summary("skipped", Some(why.to_owned()), None)
+            }
             Ok(Outcome::Gated(report, why)) => {
                 self.verdict.gated = true;
                 self.say(format!("trace={} is not published: {why}", job.name));

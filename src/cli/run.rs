@@ -4,7 +4,6 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use indicatif::HumanBytes;
-use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::args::RunArgs;
 use super::console::Console;
@@ -23,47 +22,38 @@ pub(super) struct Run {
     pub console: Console,
     /// Whether to stop.
     pub interrupt: Interrupt,
-    /// Threads of the pool.
+    /// Threads of a job.
     pub threads: usize,
     /// Memory budget in bytes.
     pub memory: u64,
     show: Show,
-    pool: ThreadPool,
 }
 
 impl Run {
     /// Settles what the run may use.
     ///
     /// # Errors
-    /// [`ErrorKind::Internal`] when the system gives no threads or no signals.
+    /// [`ErrorKind::Internal`] when the system gives no signals.
     pub(super) fn start(args: &RunArgs) -> Result<Self> {
         let console = Console { quiet: args.quiet, verbose: args.verbose && !args.quiet };
-        let failure = |what: &str, cause: Box<dyn std::error::Error + Send + Sync>| {
-            Error::new(ErrorKind::Internal, format!("cannot {what}")).caused_by(cause)
-        };
         let threads = args.threads.map_or_else(default_threads, usize::from);
         let memory = memory(args.memory, threads, console);
         if console.verbose {
             console.line(format_args!("threads: {threads}, memory: {}", HumanBytes(memory)));
         }
-        let interrupt = Interrupt::watch().map_err(|cause| failure("watch for signals", cause.into()))?;
-        let pool = ThreadPoolBuilder::new().num_threads(threads).thread_name(|at| format!("worker-{at}")).build();
-        let pool = pool.map_err(|cause| failure("start threads", cause.into()))?;
-        Ok(Run { console, interrupt, threads, memory, show: Show::of(args.progress, args.quiet), pool })
+        let interrupt = Interrupt::watch()
+            .map_err(|cause| Error::new(ErrorKind::Internal, "cannot watch for signals").caused_by(cause))?;
+        Ok(Run { console, interrupt, threads, memory, show: Show::of(args.progress, args.quiet) })
     }
 
-    /// Does the work of a job on all threads. A panic is an internal error, and the other jobs go on.
+    /// Does the work of a job. A panic is an internal error, and the other jobs go on.
     ///
     /// # Errors
     /// Those of the job, and [`ErrorKind::Internal`] for a panic.
-    pub(super) fn job<T: Send>(
-        &self,
-        label: &str,
-        work: impl FnOnce(&dyn JobProgress) -> Result<T> + Send,
-    ) -> Result<T> {
+    pub(super) fn job<T>(&self, label: &str, work: impl FnOnce(&dyn JobProgress) -> Result<T>) -> Result<T> {
         let meter = Meter::new(self.show, label, &self.interrupt);
         // Nothing that the work has touched is used after a panic.
-        catch_unwind(AssertUnwindSafe(|| self.pool.install(|| work(&meter)))).unwrap_or_else(|panic| {
+        catch_unwind(AssertUnwindSafe(|| work(&meter))).unwrap_or_else(|panic| {
             let hint = "this is a bug: please report it together with the trace";
             Err(Error::new(ErrorKind::Internal, panic_message(panic.as_ref())).with_hint(hint))
         })

@@ -12,6 +12,7 @@ use super::table::{Align, Table};
 use crate::convert::job::Report;
 use crate::dataset::manifest::{EventCounts, FileEntry};
 use crate::error::Result;
+use crate::plan::{CatalogEntry, DecodeSource};
 use crate::survey::FileSurvey;
 
 /// Providers that are shown with their rows; the rest is a number.
@@ -35,7 +36,7 @@ pub(super) struct TraceSummary {
     pub trace: String,
     /// `published`, `skipped`, `dry_run`, `gated` or `failed`.
     pub status: &'static str,
-    /// Why it was gated or failed.
+    /// Why it was skipped or gated, or failed.
     pub reason: Option<String>,
     /// What was found and written; `None` for a recording that was skipped or failed.
     pub result: Option<TraceResult>,
@@ -50,7 +51,10 @@ pub(super) struct TraceResult {
     pub lost: LossTotals,
     /// Rows by `<decode_source>/<decode_status>`.
     pub decode: BTreeMap<String, u64>,
-    pub undecoded_rows: u64,
+    /// Rows that are not decoded whole; `None` where nothing was converted.
+    pub undecoded_rows: Option<u64>,
+    /// Events that the plan has no schema for.
+    pub events_without_schema: u64,
     /// Findings of all files, information not counted.
     pub warnings: u64,
     pub datasets: Vec<DatasetSummary>,
@@ -81,7 +85,8 @@ impl TraceResult {
             events: report.events,
             lost,
             decode: report.decode.clone(),
-            undecoded_rows: undecoded(&report.decode),
+            undecoded_rows: (!report.decode.is_empty()).then(|| undecoded(&report.decode)),
+            events_without_schema: without_schema(&report.catalog),
             warnings: report.files.iter().map(warnings).sum(),
             datasets: if written { written_datasets(&report.written) } else { planned_datasets(report) },
             files: report.written.len() as u64,
@@ -92,6 +97,10 @@ impl TraceResult {
 
 fn warnings(file: &FileSurvey) -> u64 {
     file.findings.rows().filter(|finding| finding.severity > crate::survey::Severity::Info).count() as u64
+}
+
+fn without_schema(catalog: &[CatalogEntry]) -> u64 {
+    catalog.iter().filter(|entry| entry.decode_source == DecodeSource::None).map(|entry| entry.events).sum()
 }
 
 /// Rows whose payload is not decoded whole.
@@ -129,7 +138,9 @@ impl TraceSummary {
         let facts = self.result.as_ref().map_or(String::new(), |result| {
             format!(", {} events, lost: {}", HumanCount(result.events.found), result.lost.words())
         });
-        format!("{}: {}{facts}", self.trace, self.status)
+        let reason = self.reason.as_ref().filter(|_| self.status == "skipped");
+        let reason = reason.map_or(String::new(), |reason| format!(": {reason}"));
+        format!("{}: {}{facts}{reason}", self.trace, self.status)
     }
 }
 
@@ -177,7 +188,7 @@ fn query(output: &str, trace: &str, dataset: &str) -> String {
 }
 
 fn rows_table(datasets: &[DatasetSummary]) -> String {
-    let mut table = Table::new([("PROVIDER", Align::Left), ("ROWS", Align::Right)]);
+    let mut table = Table::new([("DATASET", Align::Left), ("EVENTS", Align::Right)]);
     for dataset in datasets.iter().take(SHOWN) {
         table.row([dataset.dataset.clone(), HumanCount(dataset.rows).to_string()]);
     }
@@ -202,11 +213,17 @@ fn totals(results: &[&TraceResult], table: &mut Table) {
         table.value("time", format!("{first} to {last} ({})", span(range)));
     }
     table.value("lost", lost.words());
-    table.value("undecoded", format!("{} rows", sum(|r| r.undecoded_rows)));
+    let undecoded: Option<u64> = results.iter().map(|result| result.undecoded_rows).sum();
+    match undecoded {
+        Some(rows) => table.value("undecoded", format!("{} rows", HumanCount(rows))),
+        None => table.value("no schema", format!("{} events", sum(|r| r.events_without_schema))),
+    }
     table.value("damaged", format!("{} events, {} bytes", sum(|r| r.events.damaged), sum(|r| r.events.damaged_bytes)));
     table.value("warnings", sum(|r| r.warnings).to_string());
     let bytes = HumanBytes(results.iter().map(|result| result.bytes).sum());
-    table.value("files", format!("{}, {bytes}", sum(|r| r.files)));
+    if results.iter().any(|result| result.files > 0) {
+        table.value("files", format!("{}, {bytes}", sum(|r| r.files)));
+    }
 }
 
 #[cfg(test)]
@@ -234,8 +251,9 @@ mod tests {
             time: TimeRange::of(Some((0, 1_500_000_000))),
             events: EventCounts { found: rows + 1, written: rows, damaged: 1, ..EventCounts::default() },
             lost: LossTotals { events_lost, buffers_lost: events_lost, gaps: BTreeMap::new() },
-            decode: BTreeMap::from([("pack/ok".to_owned(), rows - 1), ("none/no_schema".to_owned(), 1)]),
-            undecoded_rows: 1,
+            decode: BTreeMap::from([("pack/ok".to_owned(), rows.saturating_sub(1)), ("none/no_schema".to_owned(), 1)]),
+            undecoded_rows: Some(1),
+            events_without_schema: 1,
             warnings: 0,
             datasets,
             files: files.len() as u64,
@@ -272,18 +290,18 @@ mod tests {
         let mut files: Vec<_> = (1..=12).map(|n| file(&format!("events/P{n:02}/part-00000.parquet"), n)).collect();
         files.push(file("events/It's/part-00000.parquet", 123_456));
         let page = summary(vec![result("boot", &files, Some(3))]).page();
-        let expected = "  PROVIDER     ROWS
-  It's      123,456
-  P12            12
-  P11            11
-  P10            10
-  P09             9
-  P08             8
-  P07             7
-  P06             6
-  P05             5
-  P04             4
-  3 more          6
+        let expected = "  DATASET   EVENTS
+  It's     123,456
+  P12           12
+  P11           11
+  P10           10
+  P09            9
+  P08            8
+  P07            7
+  P06            6
+  P05            5
+  P04            4
+  3 more         6
 
   events     123,535 found, 123,534 written
   time       1970-01-01T00:00:00.000000000Z to 1970-01-01T00:00:01.500000000Z (1.5 s)
@@ -308,7 +326,7 @@ union_by_name = true) LIMIT 20;
         assert_eq!(traces[1].line(), "b: published, 7 events, lost: unknown: the session was never closed");
         let page = summary(traces).page();
         for line in [
-            "  P           11\n",
+            "  P            11\n",
             "  lost       unknown: the session was never closed\n",
             "  output     2 traces in out/\n",
             "read_parquet('out/trace=*/events/P/*.parquet', ",
@@ -318,10 +336,26 @@ union_by_name = true) LIMIT 20;
     }
 
     #[test]
+    fn what_was_not_converted_is_not_called_decoded() {
+        let mut trace = TraceSummary { status: "dry_run", ..result("a", &[], Some(0)) };
+        let planned = trace.result.as_mut().unwrap();
+        (planned.undecoded_rows, planned.events_without_schema) = (None, 1234);
+        let page = summary(vec![trace]).page();
+        assert!(page.contains("  no schema  1,234 events\n"), "{page}");
+        assert!(
+            !page.contains("undecoded") && !page.contains("files") && page.ends_with("  output     none\n"),
+            "{page}"
+        );
+    }
+
+    #[test]
     fn a_failed_trace_has_a_reason_and_no_numbers() {
         let failed =
             TraceSummary { trace: "bad".into(), status: "failed", reason: Some("no trace".into()), result: None };
         assert_eq!(failed.line(), "bad: failed");
+        let skipped = TraceSummary { status: "skipped", ..failed };
+        assert_eq!(skipped.line(), "bad: skipped: no trace");
+        let failed = TraceSummary { status: "failed", ..skipped };
         let summary = summary(vec![failed]);
         assert_eq!(summary.page(), "");
         let json: serde_json::Value = serde_json::from_str(&summary.to_json()).unwrap();
