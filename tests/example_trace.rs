@@ -1,5 +1,7 @@
 //! The committed example trace is what its program makes, and holds what its description says.
 
+#![allow(unreachable_pub, reason = "the modules of the program stand for themselves")]
+
 mod synth;
 
 #[path = "../examples/make_trace/apps.rs"]

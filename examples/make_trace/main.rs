@@ -5,6 +5,9 @@
 //! cargo run --release --example make_trace -- bulk big.etl EVENTS [PROVIDERS [CPUS [SEED [compressed]]]]
 //! ```
 
+#![allow(clippy::print_stdout, reason = "a program prints")]
+#![allow(unreachable_pub, reason = "its modules are its own")]
+
 #[path = "../../tests/synth/mod.rs"]
 mod synth;
 

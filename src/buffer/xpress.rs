@@ -103,13 +103,12 @@ impl Expander<'_> {
     }
 
     fn long_length(&mut self) -> Result<usize, XpressError> {
-        let half = match self.half_byte.take() {
-            Some(at) => self.input[at] >> 4,
-            None => {
-                let [byte] = self.take()?;
-                self.half_byte = Some(self.at - 1);
-                byte & 15
-            }
+        let half = if let Some(at) = self.half_byte.take() {
+            self.input[at] >> 4
+        } else {
+            let [byte] = self.take()?;
+            self.half_byte = Some(self.at - 1);
+            byte & 15
         };
         if half < 15 {
             return Ok(usize::from(half) + 7 + 3);

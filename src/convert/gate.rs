@@ -62,7 +62,7 @@ impl Gate {
     pub fn take(&mut self, chunks: Vec<(u32, Chunk)>) -> Vec<ClosedGroup> {
         let mut closed = Vec::new();
         for (table, chunk) in chunks {
-            self.add(table, Arc::new(chunk), &mut closed);
+            self.add(table, &Arc::new(chunk), &mut closed);
         }
         while self.weight > OPEN_WEIGHT {
             // Tables stand in the order of their providers, so the first of the heaviest wins.
@@ -80,9 +80,9 @@ impl Gate {
         (0u32..).zip(0..self.open.len()).filter_map(|(table, _)| self.close(table)).collect()
     }
 
-    fn add(&mut self, table: u32, chunk: Arc<Chunk>, closed: &mut Vec<ClosedGroup>) {
-        let total = u64::from(chunk.rows.len());
-        let mut range = 0..chunk.rows.len();
+    fn add(&mut self, table: u32, chunk: &Arc<Chunk>, closed: &mut Vec<ClosedGroup>) {
+        let total = u64::from(chunk.rows.count());
+        let mut range = 0..chunk.rows.count();
         while !range.is_empty() {
             let open = &mut self.open[table as usize];
             let room = u32::try_from(self.row_group_rows - open.rows).unwrap_or(u32::MAX);
@@ -93,7 +93,7 @@ impl Gate {
             open.weight += weight;
             self.weight += weight;
             range.start = end;
-            open.parts.push((Arc::clone(&chunk), part));
+            open.parts.push((Arc::clone(chunk), part));
             if open.rows >= self.row_group_rows || open.weight >= GROUP_WEIGHT {
                 closed.extend(self.close(table));
             }
@@ -141,8 +141,11 @@ mod tests {
         Chunk { rows, payload: Vec::new(), weight }
     }
 
-    fn summary(closed: &[ClosedGroup]) -> Vec<(u32, u64, Vec<Range<u32>>)> {
-        let ranges = |group: &Group| group.parts.iter().map(|(_, range)| range.clone()).collect();
+    /// Table, number and row ranges of a group.
+    type Summary = (u32, u64, Vec<(u32, u32)>);
+
+    fn summary(closed: &[ClosedGroup]) -> Vec<Summary> {
+        let ranges = |group: &Group| group.parts.iter().map(|(_, range)| (range.start, range.end)).collect();
         closed.iter().map(|closed| (closed.table, closed.ordinal, ranges(&closed.group))).collect()
     }
 
@@ -151,8 +154,8 @@ mod tests {
         let mut gate = gate(1, 10);
         assert_eq!(summary(&gate.take(vec![(0, chunk(4, 4))])), []);
         let closed = gate.take(vec![(0, chunk(19, 19))]);
-        assert_eq!(summary(&closed), [(0, 0, vec![0..4, 0..6]), (0, 1, vec![6..16])]);
-        assert_eq!(summary(&gate.finish()), [(0, 2, vec![16..19])]);
+        assert_eq!(summary(&closed), [(0, 0, vec![(0, 4), (0, 6)]), (0, 1, vec![(6, 16)])]);
+        assert_eq!(summary(&gate.finish()), [(0, 2, vec![(16, 19)])]);
         assert_eq!(summary(&gate.finish()), []);
     }
 
@@ -160,7 +163,7 @@ mod tests {
     fn a_group_closes_at_its_weight() {
         let mut gate = gate(1, 1000);
         assert_eq!(summary(&gate.take(vec![(0, chunk(1, GROUP_WEIGHT - 1))])), []);
-        assert_eq!(summary(&gate.take(vec![(0, chunk(1, 1))])), [(0, 0, vec![0..1, 0..1])]);
+        assert_eq!(summary(&gate.take(vec![(0, chunk(1, 1))])), [(0, 0, vec![(0, 1), (0, 1)])]);
     }
 
     #[test]
@@ -168,6 +171,6 @@ mod tests {
         let mut gate = gate(3, 1000);
         let third = OPEN_WEIGHT / 3;
         let closed = gate.take(vec![(0, chunk(1, third)), (1, chunk(2, third + 1)), (2, chunk(3, third + 1))]);
-        assert_eq!(summary(&closed), [(1, 0, vec![0..2])]);
+        assert_eq!(summary(&closed), [(1, 0, vec![(0, 2)])]);
     }
 }

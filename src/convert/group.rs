@@ -122,12 +122,11 @@ impl RowGroup for Group {
     }
 
     fn all_null(&self, index: usize) -> bool {
-        match self.layout.header.get(index) {
-            Some(&column) => !self.row_parts().iter().any(|part| has_values(column, part)),
-            None => {
-                let index = index - self.layout.header.len();
-                self.parts.iter().all(|(chunk, range)| chunk.payload[index].as_ref().is_none_or(|a| is_null(a, range)))
-            }
+        if let Some(&column) = self.layout.header.get(index) {
+            !self.row_parts().iter().any(|part| has_values(column, part))
+        } else {
+            let index = index - self.layout.header.len();
+            self.parts.iter().all(|(chunk, range)| chunk.payload[index].as_ref().is_none_or(|a| is_null(a, range)))
         }
     }
 }
@@ -162,7 +161,13 @@ impl Group {
     }
 
     fn header_column(&self, column: HeaderColumn) -> Result<ArrayRef> {
-        use HeaderColumn::*;
+        use HeaderColumn::{
+            ActivityId, Arguments, Channel, ComponentId, ContainerId, Cpu, DecodeSource, DecodeStatus, EventId,
+            EventKey, EventName, EventVersion, Extended, Input, InstanceId, KernelTimeNs, Keywords, Level, Message,
+            MessageGuid, Number, Opcode, ParentGuid, ParentInstanceId, Payload, PmcCounters, ProcessId,
+            ProcessStartKey, ProcessorTime, RelatedActivityId, Seq, Sequence, Shape, Stack, StackMatchId, Task,
+            TerminalSessionId, ThreadId, Ticks, TimeStatus, Timestamp, TimestampNs, UserSid, UserTimeNs,
+        };
         let parts = &self.row_parts();
         let (unsigned, guid) = (self.layout.types.unsigned, self.layout.types.guid);
         Ok(match column {
@@ -279,7 +284,7 @@ fn time_status(parts: &[RowsPart<'_>]) -> Result<ArrayRef> {
     for part in parts {
         let column = part.all.time_status.part(&part.range);
         text.add(&column, part.range.len(), |status: &TimeStatus, out| {
-            out.extend_from_slice(status.name().as_bytes())
+            out.extend_from_slice(status.name().as_bytes());
         })?;
     }
     text.finish()
@@ -323,15 +328,21 @@ fn arguments(parts: &[RowsPart<'_>]) -> Result<ArrayRef> {
 
 /// Whether a header column has a value in any row of a part.
 fn has_values(column: HeaderColumn, part: &RowsPart<'_>) -> bool {
-    use HeaderColumn::*;
+    use HeaderColumn::{
+        ActivityId, Arguments, Channel, ComponentId, ContainerId, Cpu, DecodeSource, DecodeStatus, EventId, EventKey,
+        EventName, EventVersion, Extended, Input, InstanceId, KernelTimeNs, Keywords, Level, Message, MessageGuid,
+        Number, Opcode, ParentGuid, ParentInstanceId, Payload, PmcCounters, ProcessId, ProcessStartKey, ProcessorTime,
+        RelatedActivityId, Seq, Sequence, Shape, Stack, StackMatchId, Task, TerminalSessionId, ThreadId, Ticks,
+        TimeStatus, Timestamp, TimestampNs, UserSid, UserTimeNs,
+    };
     fn any<T>(column: &Sparse<T>, part: &RowsPart<'_>) -> bool {
         !column.part(&part.range).values.is_empty()
     }
     let rows = part.all;
     match column {
-        Timestamp | TimestampNs | Seq | Input | Shape | DecodeSource | DecodeStatus => true,
-        // What follows from the shape is decided row by row.
-        EventId | EventVersion | Opcode | EventName | MessageGuid => true,
+        // Every row has these, or they follow from the shape.
+        Timestamp | TimestampNs | Seq | Input | Shape | DecodeSource | DecodeStatus | EventId | EventVersion
+        | Opcode | EventName | MessageGuid => true,
         Ticks => any(&rows.ticks, part),
         TimeStatus => any(&rows.time_status, part),
         Cpu => any(&rows.cpu, part),

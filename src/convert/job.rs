@@ -82,6 +82,7 @@ pub struct ConvertOptions {
 
 /// What may not be the case for a trace to be published.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "each gate stands for itself")]
 pub struct Gates {
     /// More lost events than this.
     pub max_loss: Option<MaxLoss>,

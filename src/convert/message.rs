@@ -42,7 +42,7 @@ impl MessageText {
             timestamp_ns: Some(place.ns),
         };
         self.text.clear();
-        let row = rows.len();
+        let row = rows.count();
         let first = rows.arguments.items.len();
         let (spans, texts) = (&mut rows.arguments.items, &mut rows.argument_text);
         let rendered =

@@ -132,14 +132,14 @@ pub struct Rows {
 
 impl Rows {
     /// Number of rows.
-    pub fn len(&self) -> u32 {
+    pub fn count(&self) -> u32 {
         u32::try_from(self.ns.len()).expect("a slice of the order holds less than 4 G events")
     }
 
     /// Adds an event.
     #[inline]
     pub fn push(&mut self, event: &Event<'_>, facts: &RowFacts) {
-        let row = self.len();
+        let row = self.count();
         self.ns.push(facts.ns);
         self.seq.push(facts.seq);
         self.shape.push(facts.shape);
@@ -231,7 +231,8 @@ impl Rows {
             item_type::STACK_TRACE_32 => self.push_stack(row, item.data, 4),
             item_type::STACK_TRACE_64 => self.push_stack(row, item.data, 8),
             item_type::PMC_COUNTERS if item.data.len().is_multiple_of(8) => {
-                Some(self.pmc_counters.extend(row, words(item.data)))
+                self.pmc_counters.extend(row, words(item.data));
+                Some(())
             }
             item_type::EVENT_KEY => number(item.data).map(|key| self.event_key.push(row, u64::from_le_bytes(key))),
             item_type::PROCESS_START_KEY => {
@@ -269,13 +270,12 @@ impl Rows {
 
     /// A container is named by 16 bytes, or by the text of its GUID.
     fn push_container(&mut self, row: u32, data: &[u8]) -> Option<()> {
-        match data.try_into() {
-            Ok(id) => self.container_id.push(row, &Guid(id).to_text()),
-            Err(_) => {
-                let text = std::str::from_utf8(data).ok()?.trim_end_matches('\0');
-                let id: Guid = text.parse().ok()?;
-                self.container_id.push(row, &id.to_text());
-            }
+        if let Ok(id) = data.try_into() {
+            self.container_id.push(row, &Guid(id).to_text());
+        } else {
+            let text = std::str::from_utf8(data).ok()?.trim_end_matches('\0');
+            let id: Guid = text.parse().ok()?;
+            self.container_id.push(row, &id.to_text());
         }
         Some(())
     }
@@ -295,15 +295,15 @@ impl Rows {
     /// The Arrow bytes of the values of these columns, without what follows from the shape.
     pub fn weight(&self) -> u64 {
         fn of<T>(column: &Sparse<T>) -> usize {
-            column.len() * size_of::<T>()
+            column.count() * size_of::<T>()
         }
         fn list<T>(column: &SparseLists<T>) -> usize {
-            column.spans.len() * 4 + column.items.len() * size_of::<T>()
+            column.spans.count() * 4 + column.items.len() * size_of::<T>()
         }
-        let guids = self.activity_id.len() + self.related_activity_id.len() + self.parent_guid.len();
+        let guids = self.activity_id.count() + self.related_activity_id.count() + self.parent_guid.count();
         let bytes = self.ns.len() * (8 + 8 + 8 + 4 + 2)
             + of(&self.ticks)
-            + self.time_status.len() * 13
+            + self.time_status.count() * 13
             + of(&self.cpu)
             + of(&self.process_id)
             + of(&self.thread_id)

@@ -67,7 +67,7 @@ pub fn convert(job: &Job, options: &ConvertOptions, progress: &dyn JobProgress) 
     let written = conversion.write_sidecar(&counts, written)?;
     let decode = by_name(&counts);
     let Counts { shapes, time_range, .. } = counts;
-    let report = Report { events, decode, written, shapes, time_range, ..report(&target, files, plan) };
+    let report = Report { shapes, events, decode, written, time_range, ..report(&target, files, plan) };
     if let Some(reason) = gates::after(&report, &options.gates) {
         return Ok(Outcome::Gated(Box::new(report), reason));
     }

@@ -214,7 +214,7 @@ impl<'a> Converter<'a> {
             if let Some(TableRows { rows: header, payload }) = filled {
                 let by_shape = shape_weights.get(&table).copied().unwrap_or(0);
                 let weight = header.weight() + payload.weight() + by_shape;
-                let payload = payload.finish(header.len() as usize);
+                let payload = payload.finish(header.count() as usize);
                 rows.chunks.push((table, Chunk { rows: header, payload, weight }));
             }
         }
@@ -248,7 +248,7 @@ impl TableRows {
         if !shape.has_fields && !event.payload.is_empty() {
             return (RowStatus::NoSchema, true);
         }
-        let outcome = plan.decode(event.payload, self.rows.len(), &mut self.payload, clock);
+        let outcome = plan.decode(event.payload, self.rows.count(), &mut self.payload, clock);
         (RowStatus::Decoded(outcome.status), outcome.keep_payload)
     }
 }

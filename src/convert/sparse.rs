@@ -52,7 +52,7 @@ impl<T> Sparse<T> {
     }
 
     /// Number of values.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.values.len()
     }
 

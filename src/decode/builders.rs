@@ -70,7 +70,7 @@ impl Builder {
         }
     }
 
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         match self {
             Builder::Fixed(fixed) => fixed.bytes.len() / fixed.width,
             Builder::Bytes(bytes) => bytes.ends.len(),
@@ -122,7 +122,7 @@ pub(super) fn fixed_width(data_type: &DataType) -> usize {
 
 impl FixedBuilder {
     /// Appends the low bytes of a number.
-    pub fn push(&mut self, value: u64) {
+    pub(super) fn push(&mut self, value: u64) {
         match self.width {
             1 => self.bytes.push(value.to_le_bytes()[0]),
             2 => self.bytes.extend_from_slice(value.to_le_bytes().first_chunk::<2>().expect("8 bytes hold 2")),
@@ -135,7 +135,7 @@ impl FixedBuilder {
 impl BytesBuilder {
     /// Ends the value whose bytes were appended since the last one. `false`, and the bytes are taken back, when Arrow's
     /// 32-bit offsets can hold no more.
-    pub fn end(&mut self) -> bool {
+    pub(super) fn end(&mut self) -> bool {
         if let Ok(end) = i32::try_from(self.bytes.len()) {
             self.ends.push(end);
             return true;
@@ -145,7 +145,7 @@ impl BytesBuilder {
     }
 
     /// Takes back what was appended since the last value.
-    pub fn undo(&mut self) {
+    pub(super) fn undo(&mut self) {
         let end = self.ends.last().and_then(|&end| usize::try_from(end).ok()).unwrap_or(0);
         self.bytes.truncate(end);
     }
@@ -156,7 +156,7 @@ impl Nested {
         Nested { nulls: Vec::new(), builder: Builder::new(data_type) }
     }
 
-    pub fn push_null(&mut self) {
+    pub(super) fn push_null(&mut self) {
         // Lists stay below 2^31 items, see `ListBuilder::has_room`.
         self.nulls.extend(u32::try_from(self.builder.len()).ok());
         self.builder.push_placeholder();
@@ -170,12 +170,12 @@ impl Nested {
 
 impl ListBuilder {
     /// Whether so many items more stay within Arrow's 32-bit offsets.
-    pub fn has_room(&self, items: usize) -> bool {
+    pub(super) fn has_room(&self, items: usize) -> bool {
         i32::try_from(self.items.builder.len().saturating_add(items)).is_ok()
     }
 
     /// Ends the list whose items were appended since the last one.
-    pub fn end(&mut self) {
+    pub(super) fn end(&mut self) {
         let end = i32::try_from(self.items.builder.len()).unwrap_or(i32::MAX);
         self.ends.push(end);
     }

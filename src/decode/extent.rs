@@ -22,7 +22,7 @@ pub(super) struct Span {
 }
 
 impl Span {
-    pub fn one(start: usize, end: usize, next: usize) -> Span {
+    pub(super) fn one(start: usize, end: usize, next: usize) -> Span {
         Span { start, end, next, items: 1 }
     }
 }
@@ -73,21 +73,21 @@ pub(super) struct Cursor<'a> {
 }
 
 impl<'a> Cursor<'a> {
-    pub fn new(payload: &'a [u8], slots: &'a mut [u64]) -> Self {
+    pub(super) fn new(payload: &'a [u8], slots: &'a mut [u64]) -> Self {
         Cursor { payload, slots, empty_values_left: MAX_EMPTY_VALUES }
     }
 
-    pub fn rest(&self, at: usize) -> &'a [u8] {
+    pub(super) fn rest(&self, at: usize) -> &'a [u8] {
         self.payload.get(at..).unwrap_or_default()
     }
 
-    pub fn bytes(&self, span: Span) -> &'a [u8] {
+    pub(super) fn bytes(&self, span: Span) -> &'a [u8] {
         self.payload.get(span.start..span.end).unwrap_or_default()
     }
 
     /// The reach of a whole field: one value, all members of a structure or all items of a list. Remembers the value
     /// of a field that others refer to.
-    pub fn measure(&mut self, node: &Node, at: usize) -> Result<Span, Misfit> {
+    pub(super) fn measure(&mut self, node: &Node, at: usize) -> Result<Span, Misfit> {
         let span = match node.repeat {
             Repeat::One => self.measure_item(node, at)?,
             Repeat::Times(number) => self.measure_items(node, at, self.number(number)?)?,
@@ -107,14 +107,14 @@ impl<'a> Cursor<'a> {
     }
 
     /// Runs over what was measured before, without counting its empty values again.
-    pub fn measured<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> T {
+    pub(super) fn measured<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> T {
         let left = std::mem::replace(&mut self.empty_values_left, u32::MAX);
         let result = run(self);
         self.empty_values_left = left;
         result
     }
 
-    pub fn remember(&mut self, slot: Slot, span: Span) {
+    pub(super) fn remember(&mut self, slot: Slot, span: Span) {
         if let Some(place) = self.slots.get_mut(slot.index) {
             *place = read_integer(self.payload.get(span.start..span.end).unwrap_or_default(), slot.signed);
         }
@@ -165,7 +165,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// The reach of one value, or of one structure's members.
-    pub fn measure_item(&mut self, node: &Node, at: usize) -> Result<Span, Misfit> {
+    pub(super) fn measure_item(&mut self, node: &Node, at: usize) -> Result<Span, Misfit> {
         match &node.item {
             Item::Leaf(extent) => self.extent(*extent, at),
             Item::Struct(members) => {
@@ -238,7 +238,7 @@ impl Counter {
     }
 
     /// The least size of a value behind this counter.
-    pub fn size(self) -> usize {
+    pub(super) fn size(self) -> usize {
         match self {
             Counter::U16 | Counter::BigEndianU16 => 2,
             Counter::U32 => 4,

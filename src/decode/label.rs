@@ -14,7 +14,7 @@ pub(super) enum Labels {
 }
 
 impl Labels {
-    pub fn new(map: &ValueMap) -> Labels {
+    pub(super) fn new(map: &ValueMap) -> Labels {
         let mut entries = map.entries.clone();
         match map.kind {
             MapKind::Bits => Labels::Bits(entries),
@@ -30,7 +30,7 @@ impl Labels {
     /// Appends the name of a value. `false`, and nothing is written, when it has none.
     ///
     /// Bits: the names of all entries whose bits are set, then the bits without a name in hexadecimal, joined with `|`.
-    pub fn push(&self, value: u64, out: &mut Vec<u8>) -> bool {
+    pub(super) fn push(&self, value: u64, out: &mut Vec<u8>) -> bool {
         match self {
             Labels::Values(entries) => push_exact(entries.binary_search_by_key(&value, |(v, _)| *v).ok(), entries, out),
             Labels::Bits(entries) if value == 0 => push_exact(entries.iter().position(|(v, _)| *v == 0), entries, out),

@@ -67,7 +67,7 @@ pub(super) enum Role {
 }
 
 impl Role {
-    pub fn suffix(self) -> &'static str {
+    pub(super) fn suffix(self) -> &'static str {
         match self {
             Role::Value => "",
             Role::Label => "_label",

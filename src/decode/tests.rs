@@ -199,8 +199,8 @@ fn every_meaning_on_the_types_it_is_for() {
     let four = || vec![0xff, 0xff, 0xff, 0xff];
     let table: Vec<(Wire, Meaning, Vec<u8>, &str)> = vec![
         (Wire::UInt32, Meaning::Hex, four(), "f=4294967295"),
-        (Wire::UInt8, Meaning::Text, b"A".to_vec(), "f=A"),
-        (Wire::UInt16, Meaning::Text, vec![0xac, 0x20], "f=€"),
+        (Wire::UInt8, Meaning::Text, b"A".to_vec(), "f=65 f_label=A"),
+        (Wire::UInt16, Meaning::Text, vec![0xac, 0x20], "f=8364 f_label=€"),
         (Wire::CountedBinary, Meaning::Text, b"\x02\0ab".to_vec(), "f=ab"),
         (Wire::CountedBinary, Meaning::Xml, b"\x04\0<a/>".to_vec(), "f=<a/>"),
         (Wire::CountedBinary, Meaning::Json, b"\x02\0{}".to_vec(), "f={}"),

@@ -82,7 +82,7 @@ pub(super) const INT64: ColumnType = ColumnType::Int { bytes: 8, signed: true };
 
 impl ColumnType {
     /// The type that holds every value of both exactly; `None` when there is none.
-    pub fn merge(&self, other: &ColumnType) -> Option<ColumnType> {
+    pub(super) fn merge(&self, other: &ColumnType) -> Option<ColumnType> {
         use ColumnType::{Float32, Float64, Guid, Int, List, Struct, Utf8};
         match (self, other) {
             (a, b) if a == b => Some(a.clone()),
@@ -96,7 +96,7 @@ impl ColumnType {
     }
 
     /// What `<name>__<type>` says: the Arrow type's name in lower case.
-    pub fn suffix(&self, options: TypeOptions) -> String {
+    pub(super) fn suffix(&self, options: TypeOptions) -> String {
         match self {
             ColumnType::Boolean => "boolean".into(),
             ColumnType::Int { bytes, signed } => {
@@ -115,7 +115,7 @@ impl ColumnType {
     }
 
     /// The Arrow type under the given options.
-    pub fn data_type(&self, options: TypeOptions) -> DataType {
+    pub(super) fn data_type(&self, options: TypeOptions) -> DataType {
         match self {
             ColumnType::Boolean => DataType::Boolean,
             ColumnType::Int { bytes, signed } => integer(*bytes, *signed, options.unsigned),
@@ -134,7 +134,7 @@ impl ColumnType {
     }
 
     /// A nullable Arrow field of this type.
-    pub fn field(&self, name: &str, options: TypeOptions) -> ArrowField {
+    pub(super) fn field(&self, name: &str, options: TypeOptions) -> ArrowField {
         let field = ArrowField::new(name, self.data_type(options), true);
         match self {
             ColumnType::Guid if options.guid == GuidType::Uuid => field.with_metadata(HashMap::from([

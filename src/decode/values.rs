@@ -60,7 +60,7 @@ pub(super) struct Notes<'a> {
 }
 
 impl Notes<'_> {
-    pub fn add(&mut self, bytes: usize) {
+    pub(super) fn add(&mut self, bytes: usize) {
         self.weight = self.weight.saturating_add(bytes as u64);
     }
 }

@@ -228,6 +228,6 @@ fn cpu_time(raw: u64, private: bool) -> CpuTime {
     if private {
         return CpuTime::Processor(raw);
     }
-    let [a, b, c, d, e, f, g, h] = raw.to_le_bytes();
-    CpuTime::KernelUser(u32::from_le_bytes([a, b, c, d]), u32::from_le_bytes([e, f, g, h]))
+    let [kernel, user]: [[u8; 4]; 2] = zerocopy::transmute!(raw.to_le_bytes());
+    CpuTime::KernelUser(u32::from_le_bytes(kernel), u32::from_le_bytes(user))
 }

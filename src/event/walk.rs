@@ -136,7 +136,10 @@ impl<'a> RawEvent<'a> {
     /// The time of the event in ticks of the session's clock, if it carries one.
     #[inline]
     pub fn ticks(&self) -> Option<i64> {
-        use HeaderKind::*;
+        use HeaderKind::{
+            Compact32, Compact64, Error, Event32, Event64, Full32, Full64, Instance32, Instance64, Message, PerfInfo32,
+            PerfInfo64, System32, System64, Timed, Wnode,
+        };
         match self.kind {
             System32 | System64 | Compact32 | Compact64 => self.header::<CompactHeader>().map(|h| h.time_stamp.get()),
             PerfInfo32 | PerfInfo64 => self.header::<PerfInfoHeader>().map(|h| h.time_stamp.get()),

@@ -53,7 +53,10 @@ const MARKER_TIMED: u32 = 0xB0;
 
 /// Every header kind, in the order of its type byte.
 pub const ALL_KINDS: [HeaderKind; 16] = {
-    use HeaderKind::*;
+    use HeaderKind::{
+        Compact32, Compact64, Error, Event32, Event64, Full32, Full64, Instance32, Instance64, Message, PerfInfo32,
+        PerfInfo64, System32, System64, Timed, Wnode,
+    };
     [
         System32, System64, Compact32, Compact64, Full32, Instance32, Timed, Error, Wnode, Message, PerfInfo32,
         PerfInfo64, Event32, Event64, Full64, Instance64,
@@ -73,7 +76,10 @@ impl HeaderKind {
     }
 
     fn of_type(number: u32) -> Option<HeaderKind> {
-        use HeaderKind::*;
+        use HeaderKind::{
+            Compact32, Compact64, Error, Event32, Event64, Full32, Full64, Instance32, Instance64, Message, PerfInfo32,
+            PerfInfo64, System32, System64, Timed, Wnode,
+        };
         Some(match number {
             0x01 => System32,
             0x02 => System64,
@@ -98,7 +104,10 @@ impl HeaderKind {
     /// Bytes of the fixed part of the header.
     #[inline]
     pub fn header_len(self) -> usize {
-        use HeaderKind::*;
+        use HeaderKind::{
+            Compact32, Compact64, Error, Event32, Event64, Full32, Full64, Instance32, Instance64, Message, PerfInfo32,
+            PerfInfo64, System32, System64, Timed, Wnode,
+        };
         match self {
             System32 | System64 => size_of::<SystemHeader>(),
             Compact32 | Compact64 => size_of::<CompactHeader>(),
@@ -121,7 +130,7 @@ impl HeaderKind {
     /// Whether the header carries a kernel hook id.
     #[inline]
     pub fn is_hook(self) -> bool {
-        use HeaderKind::*;
+        use HeaderKind::{Compact32, Compact64, PerfInfo32, PerfInfo64, System32, System64};
         matches!(self, System32 | System64 | Compact32 | Compact64 | PerfInfo32 | PerfInfo64)
     }
 
@@ -134,7 +143,7 @@ impl HeaderKind {
     /// Whether this is a classic event that names its class.
     #[inline]
     pub fn is_full(self) -> bool {
-        use HeaderKind::*;
+        use HeaderKind::{Full32, Full64, Instance32, Instance64};
         matches!(self, Full32 | Full64 | Instance32 | Instance64)
     }
 
@@ -147,7 +156,10 @@ impl HeaderKind {
     /// The pointer size of the payload in bytes; `None` where only the file or the event's flags know.
     #[inline]
     pub fn pointer_size(self) -> Option<u8> {
-        use HeaderKind::*;
+        use HeaderKind::{
+            Compact32, Compact64, Error, Event32, Event64, Full32, Full64, Instance32, Instance64, Message, PerfInfo32,
+            PerfInfo64, System32, System64, Timed, Wnode,
+        };
         match self {
             System32 | Compact32 | Full32 | Instance32 | PerfInfo32 | Event32 => Some(4),
             System64 | Compact64 | Full64 | Instance64 | PerfInfo64 | Event64 => Some(8),
@@ -157,7 +169,10 @@ impl HeaderKind {
 
     /// The name used in the sidecar.
     pub fn name(self) -> &'static str {
-        use HeaderKind::*;
+        use HeaderKind::{
+            Compact32, Compact64, Error, Event32, Event64, Full32, Full64, Instance32, Instance64, Message, PerfInfo32,
+            PerfInfo64, System32, System64, Timed, Wnode,
+        };
         match self {
             System32 => "system32",
             System64 => "system64",

@@ -73,7 +73,7 @@ fn reason(index: usize, candidates: usize, trial: &Trial, samples: usize) -> Str
     let standing = match (index, candidates) {
         (_, 1) => "the only candidate".to_owned(),
         (0, _) => "the most trusted candidate".to_owned(),
-        _ => format!("{} more trusted candidates do not fit", index),
+        _ => format!("{index} more trusted candidates do not fit"),
     };
     format!("{standing}; describes {} of {samples} samples to the last byte", trial.exact)
 }
@@ -131,8 +131,8 @@ mod tests {
     #[test]
     fn payloads_of_the_other_pointer_size_are_recognised() {
         let pointer = candidate("p", &[Wire::Pointer, Wire::UInt32], Trust::Declared);
-        assert_eq!(winner(&[pointer.clone()], &[12, 12]), Some(("p".to_owned(), false)));
-        assert_eq!(winner(&[pointer.clone()], &[8, 8]), Some(("p".to_owned(), true)));
+        assert_eq!(winner(std::slice::from_ref(&pointer), &[12, 12]), Some(("p".to_owned(), false)));
+        assert_eq!(winner(std::slice::from_ref(&pointer), &[8, 8]), Some(("p".to_owned(), true)));
         assert_eq!(winner(&[pointer], &[8, 7]), Some(("p".to_owned(), false)));
     }
 }

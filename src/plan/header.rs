@@ -57,7 +57,13 @@ pub enum HeaderColumn {
     Number,
 }
 
-use HeaderColumn::*;
+use HeaderColumn::{
+    ActivityId, Arguments, Channel, ComponentId, ContainerId, Cpu, DecodeSource, DecodeStatus, EventId, EventKey,
+    EventName, EventVersion, Extended, Input, InstanceId, KernelTimeNs, Keywords, Level, Message, MessageGuid, Number,
+    Opcode, ParentGuid, ParentInstanceId, Payload, PmcCounters, ProcessId, ProcessStartKey, ProcessorTime,
+    RelatedActivityId, Seq, Sequence, Shape, Stack, StackMatchId, Task, TerminalSessionId, ThreadId, Ticks, TimeStatus,
+    Timestamp, TimestampNs, UserSid, UserTimeNs,
+};
 
 /// The columns of every provider table, in order.
 pub const COMMON: [HeaderColumn; 35] = [

@@ -157,9 +157,10 @@ fn settle(
             Some((shape, layouts.number(schema)?))
         })
         .collect();
-    let kept = match options.all_columns {
-        true => all,
-        false => all.keep(|layout| present.iter().any(|&(_, present)| present == layout)),
+    let kept = if options.all_columns {
+        all
+    } else {
+        all.keep(|layout| present.iter().any(|&(_, present)| present == layout))
     };
     for (shape, layout) in present {
         let resolved = &shapes[shape as usize];

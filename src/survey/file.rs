@@ -135,10 +135,7 @@ fn ground<'a>(source: &'a Source, session: &Session) -> Ground<'a> {
 /// stop.
 pub fn survey(source: Source, name: String, options: &SurveyOptions, progress: &dyn Progress) -> Result<FileSurvey> {
     let (session, rules) = session::read(&source)?;
-    let source = match session.is_closed() && options.map {
-        true => source.with_access(Access::Map),
-        false => source,
-    };
+    let source = if session.is_closed() && options.map { source.with_access(Access::Map) } else { source };
     let clock = session.clock(options.anchor);
     let mut hasher = options.hash.then(blake3::Hasher::new);
     let mut survey = Assembly::default();
@@ -224,7 +221,7 @@ fn tally_frames(ground: &Ground<'_>, frames: &[Frame]) -> Result<Tally> {
             extent.iter().try_for_each(|frame| tally.survey(ground, frame))?;
             Ok(tally)
         })
-        .try_reduce(Tally::default, |a, b| Ok(a.add(b)))
+        .try_reduce(Tally::default, |a, b| Ok(a.merged(b)))
 }
 
 fn hash(source: &Source, hasher: &mut blake3::Hasher, start: u64, end: u64) -> Result<()> {

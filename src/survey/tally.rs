@@ -220,9 +220,9 @@ impl Tally {
 
     /// Adds the counts of another worker.
     #[must_use]
-    pub fn add(mut self, other: Tally) -> Tally {
+    pub fn merged(mut self, other: Tally) -> Tally {
         if self.records.len() < other.records.len() {
-            return other.add(self);
+            return other.merged(self);
         }
         self.records.extend(other.records);
         self.memorable.extend(other.memorable);
@@ -259,9 +259,10 @@ fn damage_finding(frame: &Frame, offset: u32, len: u32, recognisable: bool, tick
     } else {
         format!("expected an event header, found {len} other bytes up to the end of the buffer; they are skipped")
     };
-    let place = match frame.is_compressed() {
-        true => frame.offset,
-        false => frame.offset + u64::from(BUFFER_HEADER_LEN) + u64::from(offset),
+    let place = if frame.is_compressed() {
+        frame.offset
+    } else {
+        frame.offset + u64::from(BUFFER_HEADER_LEN) + u64::from(offset)
     };
     Finding { ticks, ..Finding::new(Severity::Error, "damaged_event", message).at(frame.ordinal, place) }
 }

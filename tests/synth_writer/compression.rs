@@ -5,7 +5,7 @@ use crate::synth::Random;
 use crate::synth::xpress::compress;
 
 /// Plain LZ77 (MS-XCA 2.4), for streams known to be well formed.
-pub fn expand(input: &[u8], length: usize) -> Vec<u8> {
+pub(crate) fn expand(input: &[u8], length: usize) -> Vec<u8> {
     let mut reader = Reader { input, at: 0, half_byte: None };
     let mut out = Vec::new();
     while reader.at < input.len() {

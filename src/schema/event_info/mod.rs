@@ -197,10 +197,10 @@ impl MapInfo {
 
 /// Flags of `MAP_FLAGS` in `tdh.h`: the first three for manifests, the others for MOF classes.
 mod map_flag {
-    pub const VALUES: u32 = 1;
-    pub const BITS: u32 = 2;
-    pub const MOF_VALUES: u32 = 8;
-    pub const MOF_FLAG: u32 = 32;
+    pub(super) const VALUES: u32 = 1;
+    pub(super) const BITS: u32 = 2;
+    pub(super) const MOF_VALUES: u32 = 8;
+    pub(super) const MOF_FLAG: u32 = 32;
 }
 
 fn parse_map(blob: &mut Blob<'_>) -> Result<ValueMap, SchemaError> {

@@ -16,11 +16,11 @@ const MAX_NESTING: usize = 32;
 
 /// `PROPERTY_FLAGS` of `tdh.h`.
 mod flag {
-    pub const STRUCT: u32 = 0x01;
-    pub const LENGTH_IS_INDEX: u32 = 0x02;
-    pub const COUNT_IS_INDEX: u32 = 0x04;
-    pub const FIXED_COUNT: u32 = 0x20;
-    pub const CUSTOM_SCHEMA: u32 = 0x80;
+    pub(super) const STRUCT: u32 = 0x01;
+    pub(super) const LENGTH_IS_INDEX: u32 = 0x02;
+    pub(super) const COUNT_IS_INDEX: u32 = 0x04;
+    pub(super) const FIXED_COUNT: u32 = 0x20;
+    pub(super) const CUSTOM_SCHEMA: u32 = 0x80;
 }
 
 /// Walks the tree once.
