@@ -162,20 +162,3 @@ class Engines(unittest.TestCase):
                 self.assertEqual(counts[0], rows)
                 self.assertEqual(counts, duckdb_counts(together))
                 self.assertEqual(frame.select("trace").distinct().count(), 2)
-
-    def test_the_views_answer(self):
-        """`views.sql` runs in DuckDB as it stands, and `all_events` sees every row."""
-        for out in self.sets.values():
-            for trace in self.traces(out):
-                with self.subTest(trace=trace):
-                    connection = duckdb.connect()
-                    with open(os.path.join(trace, "sidecar", "views.sql"), encoding="utf-8") as file:
-                        text = file.read()
-                    here = os.getcwd()
-                    try:
-                        os.chdir(trace)
-                        connection.execute(text)
-                        rows = connection.execute("select count(*) from all_events").fetchone()[0]
-                    finally:
-                        os.chdir(here)
-                    self.assertEqual(rows, sum(support.tables(trace).values()))
