@@ -65,7 +65,7 @@ fn add_fixed_steps(plan: &mut Plan) {
         plan.fixed_slots.extend(node.slot.map(|slot| Remembered { slot, span }));
         for (output, number) in node.outputs.iter().zip(0..) {
             let convert = How::Convert { node: node_index, output: number, size: step_size };
-            let (how, weight) = shortcut(&output.op, convert);
+            let (how, weight) = shortcut(&output.op, size, convert);
             plan.fixed.push(FixedStep { start, target: output.target, how });
             plan.copied_weight += weight;
         }
@@ -75,12 +75,14 @@ fn add_fixed_steps(plan: &mut Plan) {
 }
 
 /// The shortest way for an operation, and the weight it adds where that is known.
-fn shortcut(op: &Op, convert: How) -> (How, usize) {
+fn shortcut(op: &Op, size: usize, convert: How) -> (How, usize) {
     match op {
         Op::Copy1 => (How::Copy1, 1),
         Op::Copy2 => (How::Copy2, 2),
         Op::Copy4 => (How::Copy4, 4),
         Op::Copy8 => (How::Copy8, 8),
+        // The next width above 4 bytes is 8.
+        Op::Integer { signed: false } if size == 4 => (How::Widen4, 8),
         _ => (convert, 0),
     }
 }

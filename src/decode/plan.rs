@@ -43,6 +43,8 @@ pub(super) enum How {
     Copy2,
     Copy4,
     Copy8,
+    /// An unsigned number of 4 bytes in a column of 8: an address of a 32-bit process.
+    Widen4,
     /// Runs an operation of the node's over so many bytes.
     Convert {
         node: u32,

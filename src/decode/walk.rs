@@ -82,6 +82,7 @@ impl Plan {
             (How::Copy2, Builder::Fixed(fixed)) => copy::<2>(cursor.rest(step.start), &mut fixed.bytes),
             (How::Copy4, Builder::Fixed(fixed)) => copy::<4>(cursor.rest(step.start), &mut fixed.bytes),
             (How::Copy8, Builder::Fixed(fixed)) => copy::<8>(cursor.rest(step.start), &mut fixed.bytes),
+            (How::Widen4, Builder::Fixed(fixed)) => widen(cursor.rest(step.start), 1, &mut fixed.bytes),
             (How::Convert { node, output, size }, builder) => {
                 let output = self.nodes.get(node as usize).and_then(|node| node.outputs.get(usize::from(output)));
                 let span = Span::one(step.start, step.start + usize::from(size), step.start + usize::from(size));
@@ -126,6 +127,18 @@ impl Plan {
 fn copy<const N: usize>(bytes: &[u8], out: &mut Vec<u8>) -> bool {
     let Some(value) = bytes.first_chunk::<N>() else { return false };
     out.extend_from_slice(value);
+    true
+}
+
+/// Appends unsigned numbers of 4 bytes as numbers of 8.
+fn widen(bytes: &[u8], count: usize, out: &mut Vec<u8>) -> bool {
+    let Some(numbers) = bytes.as_chunks::<4>().0.get(..count) else { return false };
+    let start = out.len();
+    out.resize(start + 8 * count, 0);
+    let wide = out.get_mut(start..).unwrap_or_default().as_chunks_mut::<8>().0;
+    for ([a, b, c, d, ..], number) in wide.iter_mut().zip(numbers) {
+        [*a, *b, *c, *d] = *number;
+    }
     true
 }
 
@@ -202,7 +215,7 @@ fn write_list(
         return false;
     }
     notes.add(4);
-    if !copy_items(&output.op, cursor.bytes(span), &mut list.items, notes) {
+    if !copy_items(node, &output.op, cursor.bytes(span), &mut list.items, notes) {
         let mut at = span.start;
         for _ in 0..span.items {
             // The list was measured as a whole, so its items fit.
@@ -217,13 +230,17 @@ fn write_list(
     true
 }
 
-/// Numbers that lie in the payload as they do in the builder are copied in one go.
-fn copy_items(op: &Op, bytes: &[u8], items: &mut Nested, notes: &mut Notes<'_>) -> bool {
+/// Numbers that lie in the payload as they do in the builder are copied in one go, and so are 32-bit addresses.
+fn copy_items(node: &Node, op: &Op, bytes: &[u8], items: &mut Nested, notes: &mut Notes<'_>) -> bool {
     match (op, &mut items.builder) {
         (Op::Copy1 | Op::Copy2 | Op::Copy4 | Op::Copy8, Builder::Fixed(fixed)) => {
             fixed.bytes.extend_from_slice(bytes);
             notes.add(bytes.len());
             true
+        }
+        (Op::Integer { signed: false }, Builder::Fixed(fixed)) if (node.item_min, fixed.width) == (4, 8) => {
+            notes.add(2 * bytes.len());
+            widen(bytes, bytes.len() / 4, &mut fixed.bytes)
         }
         _ => false,
     }
