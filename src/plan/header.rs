@@ -236,8 +236,9 @@ fn with_uuid_type(field: Field) -> Field {
     field.with_metadata(HashMap::from(metadata.map(|(key, value)| (key.to_owned(), value.to_owned()))))
 }
 
-/// Names that no payload column may take: those of all header columns, and the partition column.
+/// Names that no payload column may take: those of the columns that a table with payload columns can begin with, whether
+/// or not this one does, and the partition column. Tables of messages and timed headers have no payload columns.
 pub fn reserved_names() -> Vec<&'static str> {
-    let columns = COMMON.iter().chain(&INSTANCE).chain(&MESSAGE).chain(&TIMED);
+    let columns = COMMON.iter().chain(&INSTANCE);
     columns.map(|column| column.name()).chain(["trace"]).collect()
 }
