@@ -248,6 +248,10 @@ impl TableRows {
         if !shape.has_fields && !event.payload.is_empty() {
             return (RowStatus::NoSchema, true);
         }
+        // The flag is no part of a shape, so that events of both kinds can share one.
+        if event.string_only != shape.is_string {
+            return error;
+        }
         let outcome = plan.decode(event.payload, self.rows.count(), &mut self.payload, clock);
         (RowStatus::Decoded(outcome.status), outcome.keep_payload)
     }

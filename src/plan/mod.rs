@@ -50,6 +50,8 @@ pub struct ShapePlan {
     pub has_fields: bool,
     /// Whether a layout is known and contradicted by every sample, so that the rows are errors.
     pub is_refused: bool,
+    /// Whether the layout is that of events which say that their payload is one string.
+    pub is_string: bool,
     /// The format of a WPP message.
     pub message: Option<Arc<MessageFormat>>,
 }
@@ -101,6 +103,7 @@ pub fn plan(files: &[FileSurvey], options: &PlanOptions) -> Result<Plan> {
             plan: columns.map(|columns| columns.plan).filter(|_| !is_refused),
             has_fields: shape.choice.as_ref().is_some_and(|choice| !choice.candidate.schema.fields.is_empty()),
             is_refused,
+            is_string: shape.choice.as_ref().is_some_and(|choice| choice.candidate.source == DecodeSource::String),
             message: shape.message.clone(),
         });
         plan.catalog.push(CatalogEntry::new(shape, &plan.tables[table as usize], fields, &registry));
