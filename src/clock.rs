@@ -310,11 +310,13 @@ pub struct DoubleFormula {
 }
 
 impl DoubleFormula {
-    /// What the formula gives minus the exact value, in nanoseconds, both in whole units of 100 ns.
+    /// What the formula gives minus the exact value, in nanoseconds, both in whole units of 100 ns; 0 for a time beyond the
+    /// limits of 64 bits, where there is nothing to compare.
     #[inline]
     pub fn error_ns(&self, ticks: Ticks) -> i64 {
+        let (exact, None) = self.exact.convert(ticks) else { return 0 };
         let formula = self.base.wrapping_add(truncate(self.scale * to_double(ticks.0)));
-        let exact = self.exact.to_unix(ticks).0.div_euclid(100).wrapping_add(UNIX_EPOCH.0);
+        let exact = exact.0.div_euclid(100).wrapping_add(UNIX_EPOCH.0);
         formula.saturating_sub(exact).saturating_mul(100)
     }
 }

@@ -275,7 +275,7 @@ impl FileCounts {
         self.damaged += other.damaged;
         self.ties += other.ties;
         self.saturated_times += other.saturated_times;
-        if other.double_formula_error_ns.abs() > self.double_formula_error_ns.abs() {
+        if other.double_formula_error_ns.unsigned_abs() > self.double_formula_error_ns.unsigned_abs() {
             self.double_formula_error_ns = other.double_formula_error_ns;
         }
     }

@@ -179,7 +179,7 @@ impl<'a> Converter<'a> {
         self.previous = Some(entry.ns);
         if let Some(formula) = &file.formula {
             let error = formula.error_ns(Ticks(entry.ticks));
-            if error.abs() > counts.double_formula_error_ns.abs() {
+            if error.unsigned_abs() > counts.double_formula_error_ns.unsigned_abs() {
                 counts.double_formula_error_ns = error;
             }
         }
