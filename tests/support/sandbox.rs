@@ -27,8 +27,16 @@ pub struct Ran {
 }
 
 impl Sandbox {
+    /// In memory where the system offers that: a conversion brings all its files to disk, and these tests make thousands.
     #[allow(clippy::new_without_default, reason = "it makes a folder")]
     pub fn new() -> Self {
+        let memory = Path::new("/dev/shm");
+        let folder = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
+        Sandbox(folder.or_else(|_| tempfile::tempdir()).unwrap())
+    }
+
+    /// On disk, for more than some MB.
+    pub fn large() -> Self {
         Sandbox(tempfile::tempdir().unwrap())
     }
 
