@@ -1,0 +1,303 @@
+//! The order of rows, whatever the order of events in the file.
+
+#![allow(clippy::cast_possible_truncation, reason = "the numbers are written down beside it")]
+#![allow(clippy::unwrap_used, reason = "a test may stop at what should not happen")]
+
+mod support;
+mod synth;
+
+use std::collections::BTreeMap;
+
+use etl2parquet::buffer::content::Scratch;
+use etl2parquet::clock::ClockAnchor;
+use etl2parquet::convert::RawPolicy;
+use etl2parquet::convert::order::OrderedSlice;
+use etl2parquet::plan::{self, GlobalKey, Slice, cuts, slices};
+use etl2parquet::source::Source;
+use etl2parquet::survey::{FileSurvey, NoProgress, OrderKey, SurveyOptions};
+use support::{Sandbox, convert, convert_all, convert_with};
+use synth::*;
+
+const G: Guid = guid("00112233-4455-6677-8899-aabbccddeeff");
+/// Mode bits.
+const CIRCULAR: u32 = 0x2;
+const NEWFILE: u32 = 0x8;
+const RELOG: u32 = 0x1_0000;
+const ONE_STREAM: u32 = 0x1000_0000;
+
+/// An event at so many ticks behind the start that is known by a number.
+fn event(number: u64, ticks: i64) -> Event {
+    event64(G, 1, 0, T0 + ticks).keyword(number)
+}
+
+/// A buffer of numbered events at these ticks.
+fn filled(cpu: u16, sequence: i64, events: &[(u64, i64)]) -> Buffer {
+    buffer(0x1000).cpu(cpu).sequence(sequence).events(events.iter().map(|&(number, ticks)| event(number, ticks)))
+}
+
+/// The numbers of all events in the order of the rows.
+fn numbers(file: &[u8]) -> Vec<u64> {
+    numbers_of(&[file])
+}
+
+fn numbers_of(files: &[&[u8]]) -> Vec<u64> {
+    let rows = convert_all(files).all("keywords event_id");
+    // The number of a message is its id; the header events have none.
+    let number = |row: &String| {
+        let (keywords, id) = row.split_once('|').unwrap();
+        if keywords == "-" { id.parse().ok() } else { keywords.parse().ok() }
+    };
+    rows.iter().filter_map(number).collect()
+}
+
+#[track_caller]
+fn t(head: Header, data: &[Buffer], expected: &[u64]) {
+    assert_eq!(numbers(&trace(head).buffers(data.to_vec()).to_bytes()), expected);
+}
+
+#[test]
+fn processors_are_merged() {
+    let data = [
+        filled(2, 1, &[(1, 10), (4, 40), (9, 90)]),
+        filled(0, 2, &[(2, 20), (5, 50), (6, 60)]),
+        filled(1, 3, &[(3, 30), (7, 70), (8, 80)]),
+    ];
+    t(header().processors(3), &data, &[1, 2, 3, 4, 5, 6, 7, 8, 9]);
+}
+
+#[test]
+fn one_time_is_ordered_by_processor_then_sequence_then_place() {
+    let data = [
+        filled(1, 1, &[(4, 10), (5, 10)]),
+        filled(0, 4, &[(3, 10)]),
+        filled(0, 2, &[(1, 10), (2, 10)]),
+        filled(2, 3, &[(6, 10)]),
+    ];
+    t(header().processors(3), &data, &[1, 2, 3, 4, 5, 6]);
+    // One stream for all processors: the field of the processor says nothing.
+    t(header().log_file_mode(1 | ONE_STREAM), &data, &[4, 5, 1, 2, 6, 3]);
+}
+
+#[test]
+fn an_unsorted_buffer_is_sorted_and_keeps_its_ties() {
+    let data = [filled(0, 1, &[(4, 30), (1, 10), (5, 30), (2, 20), (3, 20), (6, 30)])];
+    t(header(), &data, &[1, 2, 3, 4, 5, 6]);
+    let found = convert(&trace(header()).buffers(data).to_bytes());
+    assert_eq!(found.sidecar("clock").row(0, "disorder_in_buffer largest_step_back_ns ties"), "2|2000|3");
+}
+
+#[test]
+fn buffers_of_a_stream_may_overlap() {
+    let data = [
+        filled(0, 1, &[(1, 10), (3, 30), (7, 70)]),
+        filled(0, 2, &[(2, 20), (4, 30), (8, 80)]),
+        filled(0, 3, &[(5, 40), (6, 60)]),
+    ];
+    t(header(), &data, &[1, 2, 3, 4, 5, 6, 7, 8]);
+    let found = convert(&trace(header()).buffers(data).to_bytes());
+    assert_eq!(found.sidecar("clock").row(0, "disorder_in_buffer disorder_between_buffers"), "0|2");
+}
+
+#[test]
+fn the_place_in_the_file_does_not_matter() {
+    let data = [
+        filled(0, 1, &[(1, 10), (2, 20)]),
+        filled(1, 2, &[(5, 20), (6, 30)]),
+        filled(0, 3, &[(3, 20), (4, 20)]),
+        filled(1, 4, &[(7, 30)]),
+    ];
+    for order in [[0, 1, 2, 3], [3, 2, 1, 0], [2, 0, 3, 1], [1, 3, 0, 2]] {
+        t(header().processors(2), &order.map(|place| data[place].clone()), &[1, 2, 3, 4, 5, 6, 7]);
+    }
+}
+
+#[test]
+fn equal_sequence_numbers_are_ordered_by_place() {
+    // Relogged files have all kinds of numbers, and buffer times of another clock.
+    let data = [(1, 10), (2, 10), (3, 10)].map(|event| filled(0, 0, &[event]).time(START + 77));
+    t(header().log_file_mode(1 | RELOG), &data, &[1, 2, 3]);
+}
+
+#[test]
+fn a_ring_begins_with_its_oldest_buffer() {
+    let written = (1..=7).map(|n| filled(u16::try_from(n % 2).unwrap(), n, &[(n.unsigned_abs(), 10 * n)]));
+    t(header().processors(2).log_file_mode(CIRCULAR).buffers_written(8), &circular(written, 4), &[4, 5, 6, 7]);
+}
+
+#[test]
+fn a_member_of_a_series_continues_the_numbers() {
+    let data = [filled(0, 909, &[(2, 10)]), filled(0, 908, &[(1, 10)])];
+    t(header().log_file_mode(NEWFILE), &data, &[1, 2]);
+}
+
+#[test]
+fn events_before_the_header_event_come_first() {
+    let found = convert(&trace(header()).buffer(filled(0, 1, &[(1, -5), (2, 0)])).to_bytes());
+    assert_eq!(found.all("keywords"), ["1", "-", "2"]);
+}
+
+#[test]
+fn files_with_different_clocks_are_merged_by_their_times() {
+    // 10 MHz, system time, and 1 MHz from 300 ns later on.
+    let qpc = trace(header()).buffer(filled(0, 1, &[(1, 10), (4, 20), (8, 30)])).to_bytes();
+    let of_system_time = |number, ticks| event64(G, 1, 0, START + ticks).keyword(number);
+    let events = [(2, 10), (3, 11), (5, 20)].map(|(number, ticks)| of_system_time(number, ticks));
+    let system = trace(header().clock(2).time(START)).buffer(buffer(0x1000).sequence(1).events(events)).to_bytes();
+    let slow = header().frequency(1_000_000).start_time(START + 3);
+    let slow = trace(slow).buffer(filled(0, 1, &[(6, 2), (9, 3)]).event(event(7, 2))).to_bytes();
+    // 6 and 7 are 2300 ns behind the start, 8 is 3000, 9 is 3300.
+    assert_eq!(numbers_of(&[&qpc, &system, &slow]), [1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    // Of one time, the file given first comes first.
+    assert_eq!(numbers_of(&[&system, &qpc, &slow]), [2, 1, 3, 5, 4, 6, 7, 8, 9]);
+    let inputs = convert_all(&[&system, &qpc]).all("input");
+    assert_eq!(inputs, ["0", "1", "0", "1", "0", "0", "1", "1"]);
+}
+
+#[test]
+fn one_time_for_all_events_still_splits() {
+    // 24 MiB: buffers of 64 KiB, and of 4 MiB, which are cut within.
+    let counts = |size: usize, buffers: i64, per_buffer: u64| {
+        let mut number = 0;
+        let data = (0..buffers).map(|n| {
+            let events = (0..per_buffer).map(|_| {
+                number += 1;
+                event(number, 5).payload(vec![7; 3900])
+            });
+            let mut data = buffer(size).cpu(u16::try_from(n * 4 / buffers).unwrap()).sequence(n + 1);
+            events.for_each(|event| data.push(&event.on_disk()));
+            data
+        });
+        let head = header().processors(4).buffer_size(u32::try_from(size).unwrap());
+        let bytes = trace(head).buffers(data).to_bytes();
+        let found = convert_with(&[&bytes], |options| options.raw = RawPolicy::Never);
+        let total = u64::try_from(buffers).unwrap() * per_buffer;
+        let rows = found.events("00112233-4455-6677-8899-aabbccddeeff");
+        let expected: Vec<String> = (1..=total).map(|number| format!("{number}|{number}")).collect();
+        assert!(rows.lines("seq keywords") == expected);
+        let plan = plan::plan(&found.report.files, &plan::PlanOptions::default()).unwrap();
+        assert_eq!(plan.slices.iter().map(|slice| slice.events).sum::<u64>(), total + 1);
+        assert_eq!(found.sidecar("clock").row(0, "ties"), (total - 1).to_string());
+        plan.slices.iter().map(|slice| slice.bytes >> 20).collect::<Vec<u64>>()
+    };
+    assert_eq!(counts(0x1_0000, 390, 16), [8, 8, 7]);
+    assert_eq!(counts(0x40_0000, 6, 1050), [8, 8, 6]);
+}
+
+/// What decides the place of an event: nanoseconds, file, ticks, stream, sequence, place of the buffer, offset.
+type Key = (i64, usize, i64, u16, i64, usize, usize);
+
+/// Some files, and the numbers of their events in the order that is expected.
+struct Recording {
+    files: Vec<Vec<u8>>,
+    expected: Vec<u64>,
+}
+
+/// Random events over random processors, buffers and files, with random disorder. Times are few, so that many are equal.
+fn random_recording(seed: u64) -> Recording {
+    let mut random = Random::new(seed);
+    let (mut number, mut order, mut files) = (0, BTreeMap::<Key, u64>::new(), Vec::new());
+    for file in 0..1 + random.below(3_u64) as usize {
+        // Nanoseconds of a tick: 100, 1000, and a third.
+        let (frequency, numerator, denominator) =
+            [(10_000_000, 100, 1), (1_000_000, 1000, 1), (3_000_000_000, 1, 3)][random.below(3_u8) as usize];
+        let one_stream = random.below(4_u8) == 0;
+        let mode = if one_stream { 1 | ONE_STREAM } else { 1 };
+        let mut data = Vec::new();
+        for place in 1..=random.below(8_u64) as usize {
+            let (cpu, sequence) = (random.below(3_u16), i64::from(random.below(6_u16)));
+            let mut full = buffer(0x1000).cpu(cpu).sequence(sequence);
+            let mut last = i64::from(random.below(20_u16));
+            // Own times; an event without one takes that of the event before it, else the first one of its buffer,
+            // else that of the session.
+            let mut times = Vec::new();
+            for _ in 0..random.below(12_u64) {
+                number += 1;
+                last += i64::from(random.below(4_u16)) - i64::from(random.below(8_u8) == 0) * 5;
+                let has_time = random.below(6_u8) != 0;
+                times.push((number, has_time.then_some(last)));
+                match has_time {
+                    true => full.push(&event(number, last).on_disk()),
+                    false => full.push(&message(u16::try_from(number).unwrap()).on_disk()),
+                }
+            }
+            let mut time = times.iter().find_map(|(_, own)| *own).unwrap_or(0);
+            for (offset, (number, own)) in times.into_iter().enumerate() {
+                time = own.unwrap_or(time);
+                let ns = (time * numerator).div_euclid(denominator);
+                let stream = if one_stream { 0 } else { cpu };
+                order.insert((ns, file, time, stream, sequence, place, offset), number);
+            }
+            data.push(if random.below(3_u8) == 0 { full.compressed() } else { full });
+        }
+        let head = header().frequency(frequency).processors(3).log_file_mode(mode | 0x0400_0000);
+        files.push(trace(head).buffers(data).to_bytes());
+    }
+    Recording { files, expected: order.into_values().collect() }
+}
+
+#[test]
+fn rows_are_in_the_order_of_a_plain_sort() {
+    for seed in 0..60 {
+        let recording = random_recording(seed);
+        let files: Vec<&[u8]> = recording.files.iter().map(Vec::as_slice).collect();
+        assert_eq!(numbers_of(&files), recording.expected, "seed {seed}");
+    }
+}
+
+fn surveyed(sandbox: &Sandbox, files: &[Vec<u8>]) -> Vec<FileSurvey> {
+    let options = SurveyOptions { anchor: ClockAnchor::Start, map: true, hash: false };
+    let survey = |(number, bytes): (usize, &Vec<u8>)| {
+        let path = sandbox.file(&format!("{number}.etl"), bytes);
+        etl2parquet::survey::survey(Source::open(&path).unwrap(), String::new(), &options, &NoProgress).unwrap()
+    };
+    files.iter().enumerate().map(survey).collect()
+}
+
+/// The numbers of the events of a slice.
+fn read_slice(files: &[FileSurvey], slice: &Slice) -> Vec<u64> {
+    let ordered = OrderedSlice::read(files, slice, &mut Scratch::default()).unwrap();
+    let number = |entry| {
+        let (raw, _) = ordered.event(entry);
+        match (raw.bytes[2], raw.bytes[3]) {
+            (0x13, 0xC0) => Some(u64::from_le_bytes(raw.bytes[0x30..0x38].try_into().unwrap())),
+            (0, 0x90) => Some(u16::from_le_bytes([raw.bytes[4], raw.bytes[5]]).into()),
+            _ => None,
+        }
+    };
+    ordered.entries.iter().filter_map(number).collect()
+}
+
+#[test]
+fn the_order_can_be_cut_anywhere() {
+    let sandbox = Sandbox::new();
+    for seed in 1000..1400 {
+        let recording = random_recording(seed);
+        let files = surveyed(&sandbox, &recording.files);
+        let mut random = Random::new(seed);
+        // At keys of events, between them, and at places where nothing is.
+        let cut = |random: &mut Random| {
+            let input = random.below(files.len() as u64) as u16;
+            let at = OrderKey {
+                ticks: T0 + i64::from(random.below(60_u16)) - 10,
+                stream: random.below(3_u16),
+                sequence: i64::from(random.below(6_u16)),
+                ordinal: random.below(9_u64),
+                offset: 8 * random.below(130_u32),
+            };
+            GlobalKey::new(&files[usize::from(input)], input, at)
+        };
+        let mut cuts: Vec<GlobalKey> = (0..random.below(7_u8)).map(|_| cut(&mut random)).collect();
+        cuts.sort_unstable();
+        cuts.dedup();
+        let slices = slices::cut(&files, &cuts).unwrap();
+        let mut next = 0;
+        for slice in &slices {
+            assert_eq!(slice.first_seq, next, "seed {seed}");
+            next += slice.events;
+        }
+        let found: Vec<u64> = slices.iter().flat_map(|slice| read_slice(&files, slice)).collect();
+        assert_eq!(found, recording.expected, "seed {seed}");
+        assert_eq!(next, recording.expected.len() as u64 + files.len() as u64);
+    }
+    assert!(cuts::choose(&[]).is_empty());
+}
