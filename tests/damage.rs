@@ -1,0 +1,372 @@
+//! Damaged files: what is undamaged becomes rows, what is not is counted, and nothing stops the program.
+
+#![allow(clippy::unwrap_used, reason = "a test may stop at what should not happen")]
+
+mod support;
+mod synth;
+
+use etl2parquet::ErrorKind;
+use etl2parquet::convert::{self, Input, Job, Outcome};
+use etl2parquet::dataset::{Compression, IfExists};
+use etl2parquet::survey::NoProgress;
+use support::{Converted, Sandbox, convert, options};
+use synth::*;
+
+/// An event of 24 bytes that is known by a number.
+fn event(number: u8) -> Kernel {
+    perfinfo64(0x0F99, T0 + i64::from(number)).payload([number; 8])
+}
+
+fn filled(sequence: i64, numbers: std::ops::Range<u8>) -> Buffer {
+    buffer(0x1000).sequence(sequence).events(numbers.map(event))
+}
+
+/// Three buffers with the events 1 to 3, 4 to 6, and 7 to 9.
+fn whole() -> Trace {
+    trace(header()).buffers([filled(1, 1..4), filled(2, 4..7), filled(3, 7..10)])
+}
+
+/// The same with compressed buffers.
+fn packed() -> Trace {
+    let data = [filled(1, 1..4), filled(2, 4..7), filled(3, 7..10)];
+    trace(header().log_file_mode(0x0400_0001)).buffers(data.map(Buffer::compressed))
+}
+
+/// The numbers of the events that became rows.
+fn numbers(found: &Converted) -> Vec<u8> {
+    let rows = found.all("payload");
+    let number = |payload: &String| u8::from_str_radix(payload.get(..2)?, 16).ok();
+    rows.iter().filter_map(number).collect()
+}
+
+/// Numbers of the rows, events that are counted as damaged, damaged bytes, codes of the findings.
+#[track_caller]
+fn t(bytes: &[u8], expected: &[u8], damaged: u64, damaged_bytes: u64, codes: &[&str]) -> Converted {
+    let found = convert(bytes);
+    assert_eq!(numbers(&found), expected);
+    // The header event is a row, too.
+    let rows = expected.len() as u64 + 1;
+    assert_eq!(found.counts(), (rows + damaged, rows, 0, damaged, damaged_bytes));
+    assert_eq!(found.sidecar("issues").lines("code"), codes);
+    found
+}
+
+const ALL: [u8; 9] = [1, 2, 3, 4, 5, 6, 7, 8, 9];
+
+#[test]
+fn whole_files_have_no_findings() {
+    t(&whole().to_bytes(), &ALL, 0, 0, &[]);
+    t(&packed().to_bytes(), &ALL, 0, 0, &[]);
+    t(&trace(header()).to_bytes(), &[], 0, 0, &[]);
+}
+
+#[test]
+fn a_truncated_last_buffer_gives_its_whole_events() {
+    let cut = |length| {
+        let mut bytes = whole().to_bytes();
+        damage::truncate(&mut bytes, length);
+        bytes
+    };
+    let last = 0x3000;
+    // Within the unused space nothing is missing.
+    t(&cut(last + 0x800), &ALL, 0, 0, &[]);
+    t(&cut(last + 72 + 72), &ALL, 0, 0, &[]);
+    // In the payload of the third event: 10 bytes are missing and 14 of it are left.
+    t(&cut(last + 72 + 62), &ALL[..8], 1, 24, &["truncated_buffer", "damaged_event"]);
+    // At the end of the second one, and within the marker of the third.
+    t(&cut(last + 72 + 48), &ALL[..8], 0, 24, &["truncated_buffer"]);
+    t(&cut(last + 72 + 50), &ALL[..8], 0, 24, &["truncated_buffer", "damaged_event"]);
+    // Right behind the buffer's header, and within it.
+    t(&cut(last + 72), &ALL[..6], 0, 72, &["truncated_buffer"]);
+    t(&cut(last + 71), &ALL[..6], 0, 71, &["buffer_count_mismatch", "truncated_buffer"]);
+    t(&cut(last + 1), &ALL[..6], 0, 1, &["buffer_count_mismatch", "truncated_buffer"]);
+    t(&cut(last), &ALL[..6], 0, 0, &["buffer_count_mismatch"]);
+}
+
+#[test]
+fn a_truncated_compressed_buffer_is_expanded_as_far_as_it_goes() {
+    let trace = packed();
+    let mut bytes = trace.to_bytes();
+    let start = trace.buffer_positions()[3];
+    // The flags and 26 literals: one event and the start of the next.
+    damage::truncate(&mut bytes, start + 72 + 4 + 26);
+    let found = convert(&bytes);
+    assert!(numbers(&found).starts_with(&ALL[..7]), "{:?}", numbers(&found));
+    assert!(found.report.events.damaged_bytes > 0);
+}
+
+#[test]
+fn unused_space_behind_the_last_buffer_is_no_damage() {
+    let mut bytes = whole().to_bytes();
+    damage::zero_tail(&mut bytes, 0x2345);
+    t(&bytes, &ALL, 0, 0, &["zero_tail"]);
+    let mut bytes = packed().to_bytes();
+    damage::zero_tail(&mut bytes, 77);
+    t(&bytes, &ALL, 0, 0, &["zero_tail"]);
+}
+
+#[test]
+fn buffers_of_an_older_recording_are_no_events_of_this_one() {
+    let preallocated = header().log_file_mode(0x21).buffers_written(4);
+    let data = [1..4, 4..7, 7..10].into_iter().zip(1..).map(|(numbers, n)| filled(n, numbers).time(T0 + 100));
+    let mut bytes = trace(preallocated).buffers(data).to_bytes();
+    damage::stale_tail(&mut bytes, [filled(4, 100..103).time(T0 - 5000), filled(5, 103..106).time(T0 - 4000)]);
+    t(&bytes, &ALL, 0, 0, &["stale_tail"]);
+}
+
+#[test]
+fn zeros_between_buffers_are_a_gap() {
+    let mut bytes = whole().to_bytes();
+    bytes[0x2000..0x3000].fill(0);
+    t(&bytes, &[1, 2, 3, 7, 8, 9], 0, 0x1000, &["damaged_buffer", "buffer_count_mismatch"]);
+}
+
+#[test]
+fn a_bad_size_ends_a_buffer_and_no_other() {
+    let trace = whole();
+    let second = trace.event_position(2, 1);
+    let with_size = |size| {
+        let mut bytes = trace.to_bytes();
+        damage::set_event_size(&mut bytes, second, size);
+        bytes
+    };
+    // Two events of 24 bytes are left of the buffer.
+    for size in [0, 1, 15, 49, 0x1000, 0xFFFF] {
+        t(&with_size(size), &[1, 2, 3, 4, 7, 8, 9], 1, 48, &["damaged_event"]);
+    }
+    let mut bytes = trace.to_bytes();
+    damage::cross_end(&mut bytes, 0x2000, second, 1);
+    t(&bytes, &[1, 2, 3, 4, 7, 8, 9], 1, 48, &["damaged_event"]);
+    // What is no event at all cannot be counted.
+    let mut bytes = trace.to_bytes();
+    damage::set_marker(&mut bytes, second, 0x1234_5678);
+    t(&bytes, &[1, 2, 3, 4, 7, 8, 9], 0, 48, &["damaged_event"]);
+    // More counters than the event has bytes.
+    let mut bytes = trace.to_bytes();
+    bytes[second + 1] = 0x07;
+    t(&bytes, &[1, 2, 3, 4, 7, 8, 9], 1, 48, &["damaged_event"]);
+}
+
+#[test]
+fn a_buffer_without_events_may_be_damaged() {
+    let trace = whole();
+    let mut bytes = trace.to_bytes();
+    damage::set_event_size(&mut bytes, trace.event_position(2, 0), 3);
+    t(&bytes, &[1, 2, 3, 7, 8, 9], 1, 72, &["damaged_event"]);
+}
+
+#[test]
+fn a_bad_buffer_size_does_not_lead_astray() {
+    for size in [0, 1, 71, 0x1FF, 0x0100_0001, u32::MAX] {
+        let mut bytes = whole().to_bytes();
+        damage::set_buffer_size(&mut bytes, 0x2000, size);
+        t(&bytes, &[1, 2, 3, 7, 8, 9], 0, 0x1000, &["damaged_buffer", "buffer_count_mismatch"]);
+    }
+    // A possible size, but not that of this file.
+    let mut bytes = whole().to_bytes();
+    damage::set_buffer_size(&mut bytes, 0x2000, 0x2000);
+    assert_eq!(numbers(&convert(&bytes)), ALL);
+    // In a compressed file nothing tells where the next buffer is.
+    let trace = packed();
+    let (second, rest) = (trace.buffer_positions()[2], trace.to_bytes().len() - trace.buffer_positions()[2]);
+    let mut bytes = trace.to_bytes();
+    damage::set_buffer_size(&mut bytes, second, 0);
+    t(&bytes, &[1, 2, 3], 0, rest as u64, &["damaged_buffer", "buffer_count_mismatch"]);
+}
+
+#[test]
+fn a_bad_end_of_the_data_is_clamped() {
+    let with_offset = |offset| {
+        let mut bytes = whole().to_bytes();
+        damage::set_offset(&mut bytes, 0x2000, offset);
+        bytes
+    };
+    for offset in [0, 1, 71, 72] {
+        t(&with_offset(offset), &[1, 2, 3, 7, 8, 9], 0, 0, &[]);
+    }
+    // One byte behind the end; what lies between is unused.
+    t(&with_offset(0x1001), &ALL, 0, 1, &["buffer_end_out_of_range"]);
+    t(&with_offset(0x1000), &ALL, 0, 0, &[]);
+    // Within the third event.
+    t(&with_offset(72 + 60), &[1, 2, 3, 4, 5, 7, 8, 9], 1, 12, &["damaged_event"]);
+    // No buffer is that large.
+    let lost = &[1, 2, 3, 7, 8, 9];
+    t(&with_offset(u32::MAX), lost, 0, 0x1000, &["damaged_buffer", "buffer_count_mismatch"]);
+}
+
+#[test]
+fn garbage_instead_of_compressed_data() {
+    let trace = packed();
+    let (start, end) = (trace.buffer_positions()[2], trace.buffer_positions()[3]);
+    // A match before the first byte.
+    let mut bytes = trace.to_bytes();
+    bytes[start + 72..end].fill(0xFF);
+    t(&bytes, &[1, 2, 3, 7, 8, 9], 0, 72, &["unsupported_compression"]);
+    // An expanded size that no buffer of the session has.
+    let mut bytes = trace.to_bytes();
+    damage::set_offset(&mut bytes, start, 0x1001);
+    t(&bytes, &[1, 2, 3, 7, 8, 9], 0, 0x1001 - 72, &["unsupported_compression"]);
+    // It expands, but to something else.
+    let mut bytes = trace.to_bytes();
+    bytes[start + 76] ^= 0xFF;
+    bytes[start + 79] = 0;
+    let found = convert(&bytes);
+    assert_eq!(numbers(&found), [1, 2, 3, 7, 8, 9]);
+    assert_eq!(found.counts().4, 72);
+}
+
+#[test]
+fn a_session_that_was_never_closed() {
+    let open = trace(header().not_closed()).buffers([filled(1, 1..4), filled(2, 4..7), filled(3, 7..10)]);
+    let found = t(&open.to_bytes(), &ALL, 0, 0, &["not_closed"]);
+    assert_eq!(found.sidecar("sessions").row(0, "closed events_lost buffers_written end_time"), "false|-|0|-");
+    // A stale count is no reason to stop either.
+    let data = [filled(1, 1..4), filled(2, 4..7), filled(3, 7..10)];
+    t(&trace(header().not_closed().buffers_written(1)).buffers(data).to_bytes(), &ALL, 0, 0, &["not_closed"]);
+}
+
+#[test]
+fn offsets_that_nobody_may_use_are_not_used() {
+    let data = [(0, 0), (72, 72), (0xFFFF_FFFF, 0x1000)].into_iter().zip([1..4, 4..7, 7..10]).zip(1..);
+    let data = data.map(|(((saved, current), numbers), n)| filled(n, numbers).stale_offsets(saved, current));
+    t(&trace(header()).buffers(data).to_bytes(), &ALL, 0, 0, &[]);
+}
+
+#[test]
+fn alignment_and_ends_may_hold_anything() {
+    let odd = |number: u8| perfinfo64(0x0F99, T0 + i64::from(number)).payload([number; 3]);
+    let data = buffer(0x1000).sequence(1).padding(0xC0).tail(0x5A).unpadded_end().events((1..10).map(odd));
+    t(&trace(header()).buffer(data).to_bytes(), &ALL, 0, 0, &[]);
+    // The end of the data is marked within it.
+    let trace = whole();
+    for filler in [0xFF, 0] {
+        let mut bytes = trace.to_bytes();
+        damage::set_offset(&mut bytes, 0x2000, 0x800);
+        bytes[0x2000 + 72 + 72..0x3000].fill(filler);
+        t(&bytes, &ALL, 0, 0, &[]);
+    }
+}
+
+#[test]
+fn the_program_says_so() {
+    let sandbox = Sandbox::new();
+    let trace = whole();
+    let mut bytes = trace.to_bytes();
+    damage::set_event_size(&mut bytes, trace.event_position(2, 1), 3);
+    sandbox.file("bad.etl", &bytes);
+    sandbox.file("good.etl", &trace.to_bytes());
+    sandbox.t("convert good.etl -o out", 0);
+    sandbox.t("convert bad.etl -o out", 4);
+    assert_eq!(sandbox.table("out/trace=bad", "events/Kernel-PerfInfo").rows.len(), 7);
+    let refused = sandbox.t("convert bad.etl -o gated --fail-on damage", 5);
+    assert!(refused.err.contains("damaged"), "{}", refused.err);
+    assert_eq!(sandbox.names("gated"), [""; 0]);
+}
+
+/// Converts whatever it is: a trace with all events accounted for, or a refusal of the input.
+#[track_caller]
+fn survives(sandbox: &Sandbox, bytes: &[u8], what: &str) -> Option<(u64, u64)> {
+    let job = Job {
+        name: "t".to_owned(),
+        inputs: vec![Input { path: sandbox.file("t.etl", bytes), source: "t.etl".to_owned() }],
+    };
+    let mut options = options(sandbox.path("out"));
+    // One thread: these traces are tiny.
+    (options.threads, options.if_exists, options.compression) = (1, IfExists::Replace, Compression::None);
+    match convert::convert(&job, &options, &NoProgress) {
+        Ok(Outcome::Published(report)) => {
+            let events = report.events;
+            assert_eq!(events.found, events.written + events.damaged, "{what}");
+            assert!(events.damaged_bytes <= 2 * bytes.len() as u64 + (16 << 20), "{what}: {events:?}");
+            Some((events.written, events.damaged_bytes))
+        }
+        Ok(other) => panic!("{what}: {other:?}"),
+        Err(error) => {
+            assert_eq!(error.kind(), ErrorKind::Input, "{what}: {error}");
+            None
+        }
+    }
+}
+
+/// All families of headers in buffers of 512 bytes, plain and compressed.
+fn small(compressed: bool) -> Trace {
+    const G: Guid = guid("00112233-4455-6677-8899-aabbccddeeff");
+    let mut session = Session::new(2, 0x200);
+    if compressed {
+        session = session.compressed();
+    }
+    for n in 0..6 {
+        let time = T0 + 10 * n;
+        session.log(0, time, system64(0x0501, time).tid(7).pid(8).payload([1; 12]));
+        session.log(1, time + 1, event64(G, 1, 0, time + 1).item(Item::ts_id(3)).item(Item::sid(5, &[21, 1])));
+        session.log(0, time + 2, full32(G, 9, 1, time + 2).payload([2; 7]));
+        session.log(1, time + 3, message(5).guid(G).time(time + 3).sequence(1).arguments([3; 5]));
+        session.log(0, time + 4, message(6));
+        session.log(1, time + 5, event64(G, 2, 0, time + 5).string_only("text"));
+        session.log(0, time + 6, perfinfo64(0x0F2E, time + 6).pmc(&[1]).payload([4; 16]));
+    }
+    let mode = if compressed { 0x0400_0001 } else { 1 };
+    let head = header().buffer_size(0x200).processors(2).log_file_mode(mode).session("s").file("f");
+    trace(head).buffers(session.finish(T0 + 100))
+}
+
+#[test]
+fn every_prefix_is_converted_or_refused() {
+    let sandbox = Sandbox::new();
+    for compressed in [false, true] {
+        let trace = small(compressed);
+        let bytes = trace.to_bytes();
+        let boundaries =
+            trace.buffer_positions().into_iter().flat_map(|at| [-1, 0, 1, 71, 72, 73].map(|by| at as i64 + by));
+        let mut lengths: Vec<usize> = (0..bytes.len()).step_by(97).collect();
+        lengths.extend(boundaries.filter_map(|length| usize::try_from(length).ok()).filter(|&at| at <= bytes.len()));
+        lengths.sort_unstable();
+        let mut most = 0;
+        for length in lengths {
+            let rows = survives(&sandbox, &bytes[..length], &format!("{length} bytes")).map_or(0, |found| found.0);
+            // A longer file never holds fewer events.
+            assert!(rows >= most, "{length} bytes: {rows} after {most}");
+            most = rows;
+        }
+        assert_eq!(survives(&sandbox, &bytes, "whole"), Some((43, 0)));
+    }
+}
+
+#[test]
+fn flips_and_overwrites_do_not_stop_the_program() {
+    let sandbox = Sandbox::new();
+    let originals = [small(false).to_bytes(), small(true).to_bytes()];
+    let mut converted = 0;
+    for seed in 0..300 {
+        let mut random = Random::new(seed);
+        let mut bytes = originals[random.below(2_u8) as usize].clone();
+        let place = |random: &mut Random, length: usize| random.below((bytes.len() - length) as u64) as usize;
+        let changes: Vec<_> = (0..=random.below(4_u8))
+            .map(|_| (place(&mut random, 16), random.below(3_u8), random.below(8_u8), random.next()))
+            .collect();
+        for (at, kind, bit, noise) in changes {
+            match kind {
+                0 => damage::flip(&mut bytes, at, bit.into()),
+                1 => damage::overwrite(&mut bytes, at, &[0xFF; 4][..1 + usize::from(bit) % 4]),
+                _ => damage::noise(&mut bytes, at, 16, noise),
+            }
+        }
+        converted += u32::from(survives(&sandbox, &bytes, &format!("seed {seed}")).is_some());
+    }
+    assert!(converted > 150, "most of these are still traces: {converted}");
+}
+
+#[test]
+fn every_bit_of_the_headers_may_be_wrong() {
+    let sandbox = Sandbox::new();
+    let trace = small(false);
+    let bytes = trace.to_bytes();
+    let places = [0..72 + 32, 72 + 32..72 + 32 + 0x38, 72 + 0x110..72 + 0x140, 0x200..0x200 + 72 + 48];
+    for at in places.into_iter().flatten() {
+        for with in [0x80, 0xFF] {
+            let mut bytes = bytes.clone();
+            bytes[at] = with;
+            survives(&sandbox, &bytes, &format!("{with:02x} at {at:#x}"));
+        }
+    }
+}
