@@ -1,0 +1,347 @@
+//! What the program leaves in the output folder, and what it says: through the program itself.
+
+#![allow(clippy::unwrap_used, reason = "a test may stop at what should not happen")]
+
+mod support;
+mod synth;
+
+use std::fs;
+
+use etl2parquet::convert::{self, Input, Job, Outcome};
+use etl2parquet::survey::NoProgress;
+use support::{Sandbox, options};
+use synth::*;
+
+/// A trace with so many events beside its header event.
+fn small(events: i64) -> Vec<u8> {
+    let data = (1..=events).map(|n| perfinfo64(0x0F99, T0 + n).payload([1]));
+    trace(header()).buffer(buffer(0x1000).sequence(1).events(data)).to_bytes()
+}
+
+/// The same with this number of lost events in its header.
+fn lossy(lost: u32) -> Vec<u8> {
+    let data = (1..=9).map(|n| perfinfo64(0x0F99, T0 + n).payload([1]));
+    trace(header().events_lost(lost)).buffer(buffer(0x1000).sequence(1).events(data)).to_bytes()
+}
+
+/// Rows of the small trace's events.
+fn rows(sandbox: &Sandbox, trace: &str) -> usize {
+    sandbox.table(trace, "events/Kernel-PerfInfo").rows.len()
+}
+
+const NOTHING: [&str; 0] = [];
+
+#[test]
+fn a_trace_appears_whole() {
+    let sandbox = Sandbox::new();
+    sandbox.file("a.etl", &small(3));
+    let ran = sandbox.t("convert a.etl -o out", 0);
+    assert_eq!(ran.out, "");
+    let expected = [
+        "trace=a/events/Kernel-EventTrace/part-00000.parquet",
+        "trace=a/events/Kernel-PerfInfo/part-00000.parquet",
+        "trace=a/sidecar/buffers.parquet",
+        "trace=a/sidecar/catalog.parquet",
+        "trace=a/sidecar/clock.parquet",
+        "trace=a/sidecar/fields.parquet",
+        "trace=a/sidecar/issues.parquet",
+        "trace=a/sidecar/lost_events.parquet",
+        "trace=a/sidecar/manifest.json",
+        "trace=a/sidecar/sessions.parquet",
+        "trace=a/sidecar/streams.parquet",
+    ];
+    let names: Vec<String> = sandbox.names("out").into_iter().filter(|name| !name.ends_with("views.sql")).collect();
+    assert_eq!(names, expected);
+}
+
+#[test]
+fn the_manifest_names_every_file() {
+    let sandbox = Sandbox::new();
+    sandbox.file("a.etl", &small(3));
+    sandbox.t("convert a.etl -o out", 0);
+    let manifest = fs::read(sandbox.path("out/trace=a/sidecar/manifest.json")).unwrap();
+    let manifest: serde_json::Value = serde_json::from_slice(&manifest).unwrap();
+    let files = manifest["files"].as_array().unwrap();
+    for (name, bytes) in sandbox.files("out/trace=a") {
+        if name.ends_with(".parquet") {
+            let entry = files.iter().find(|file| file["path"] == name.as_str()).unwrap();
+            assert_eq!(entry["bytes"], bytes.len(), "{name}");
+        }
+    }
+    let counts = serde_json::json!({"found": 4, "written": 4, "filtered": 0, "damaged": 0, "damaged_bytes": 0});
+    assert_eq!(manifest["events"], counts);
+    assert_eq!(manifest["decode"], serde_json::json!({"kernel/ok": 1, "none/no_schema": 3}));
+    assert_eq!(manifest["lost"], serde_json::json!({"events_lost": 0, "buffers_lost": 0}));
+    assert_eq!(manifest["inputs"][0]["source"], "a.etl");
+    assert_eq!(manifest["inputs"][0]["blake3"], blake3::hash(&small(3)).to_hex().as_str());
+}
+
+#[test]
+fn a_trace_with_nothing_but_its_header_event_converts() {
+    let sandbox = Sandbox::new();
+    sandbox.file("a.etl", &trace(header()).to_bytes());
+    sandbox.t("convert a.etl -o out", 0);
+    assert_eq!(sandbox.table("out/trace=a", "events/Kernel-EventTrace").lines("seq"), ["0"]);
+}
+
+#[test]
+fn what_is_there_is_refused_skipped_or_replaced() {
+    let sandbox = Sandbox::new();
+    sandbox.file("a.etl", &small(3));
+    sandbox.t("convert a.etl -o out", 0);
+    let before = sandbox.files("out");
+    let refused = sandbox.t("convert a.etl -o out", 6);
+    assert!(refused.err.contains("already"), "{}", refused.err);
+    assert!(sandbox.files("out") == before);
+    // The same again, and the same with what changes nothing.
+    sandbox.t("convert a.etl -o out --if-exists skip", 0);
+    sandbox.t("convert a.etl -o out --if-exists skip --threads 1 --memory 400MiB --no-mmap", 0);
+    assert!(sandbox.files("out") == before);
+    // Other options, other input.
+    sandbox.t("convert a.etl -o out --if-exists skip --unsigned signed", 6);
+    sandbox.t("convert a.etl -o out --if-exists skip --row-group-rows 5", 6);
+    sandbox.file("a.etl", &small(4));
+    sandbox.t("convert a.etl -o out --if-exists skip", 6);
+    assert!(sandbox.files("out") == before);
+    sandbox.t("convert a.etl -o out --if-exists replace", 0);
+    assert_eq!(rows(&sandbox, "out/trace=a"), 4);
+    assert_eq!(sandbox.names("out").iter().filter(|name| !name.starts_with("trace=a/")).count(), 0);
+}
+
+#[test]
+fn a_replacement_that_fails_leaves_what_is_there() {
+    let sandbox = Sandbox::new();
+    sandbox.file("a.etl", &small(3));
+    sandbox.t("convert a.etl -o out", 0);
+    let before = sandbox.files("out");
+    sandbox.file("a.etl", &lossy(5));
+    sandbox.t("convert a.etl -o out --if-exists replace --max-loss 4", 5);
+    sandbox.file("a.etl", b"no trace");
+    sandbox.t("convert a.etl -o out --if-exists replace", 3);
+    assert!(sandbox.files("out") == before);
+}
+
+#[test]
+fn two_inputs_of_one_name_are_refused_before_any_work() {
+    let sandbox = Sandbox::new();
+    sandbox.file("x/boot.etl", &small(1));
+    sandbox.file("y/BOOT.etl", &small(2));
+    sandbox.file("z.etl", &small(2));
+    let ran = sandbox.t("convert x y z.etl -o out", 2);
+    assert!(ran.err.contains("--name-from path") && ran.err.contains("--merge"), "{}", ran.err);
+    assert!(!sandbox.path("out").exists());
+    fs::create_dir(sandbox.path("all")).unwrap();
+    fs::rename(sandbox.path("x"), sandbox.path("all/x")).unwrap();
+    fs::rename(sandbox.path("y"), sandbox.path("all/y")).unwrap();
+    sandbox.t("convert all -o out --name-from path", 0);
+    assert_eq!((rows(&sandbox, "out/trace=x.boot"), rows(&sandbox, "out/trace=y.BOOT")), (1, 2));
+    sandbox.t("convert all -o merged --merge both", 0);
+    assert_eq!(rows(&sandbox, "merged/trace=both"), 3);
+    assert_eq!(sandbox.table("merged/trace=both", "sidecar/sessions").lines("source"), ["x/boot.etl", "y/BOOT.etl"]);
+}
+
+#[test]
+fn bad_inputs_are_said_in_one_line() {
+    let sandbox = Sandbox::new();
+    sandbox.file("empty.etl", b"");
+    sandbox.file("text.etl", "Zeit;Ereignis\n12:00;Start\n".repeat(50).as_bytes());
+    sandbox.file("zip.etl", b"PK\x03\x04 and more of an archive, long enough for two headers".repeat(20).as_slice());
+    sandbox.file("short.etl", &small(1)[..40]);
+    sandbox.file("zeros.etl", &[0; 0x2000]);
+    sandbox.file("noise.etl", &{
+        let mut bytes = vec![0; 0x2000];
+        damage::noise(&mut bytes, 0, 0x2000, 1);
+        bytes
+    });
+    sandbox.file("cut.etl", &small(1)[..72 + 100]);
+    sandbox.file("folder/readme.txt", b"nothing here");
+    for (input, says) in [
+        ("empty.etl", "empty file"),
+        ("text.etl", "text file"),
+        ("zip.etl", "zip archive"),
+        ("short.etl", "40 bytes are too few"),
+        ("zeros.etl", "no event trace"),
+        ("noise.etl", "no event trace"),
+        ("cut.etl", "cut off"),
+        ("folder", "no .etl file"),
+        ("missing.etl", "no such file"),
+        ("*.evtx", "nothing matches"),
+    ] {
+        let ran = sandbox.t(&format!("convert {input} -o out"), 3);
+        let lines: Vec<&str> = ran.err.lines().filter(|line| line.contains(input)).collect();
+        assert_eq!(lines.len(), 1, "{input}: {}", ran.err);
+        assert!(lines[0].contains(says), "{input}: {}", ran.err);
+        assert_eq!(sandbox.names("out"), NOTHING, "{input}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn an_unreadable_input_is_said() {
+    use std::os::unix::fs::PermissionsExt;
+    let sandbox = Sandbox::new();
+    let path = sandbox.file("secret.etl", &small(1));
+    fs::set_permissions(&path, fs::Permissions::from_mode(0)).unwrap();
+    // The super-user reads everything.
+    if fs::read(&path).is_ok() {
+        return;
+    }
+    let ran = sandbox.t("convert secret.etl -o out", 3);
+    assert!(ran.err.contains("secret.etl"), "{}", ran.err);
+}
+
+#[test]
+fn good_inputs_are_published_beside_bad_ones() {
+    let sandbox = Sandbox::new();
+    sandbox.file("in/good.etl", &small(2));
+    sandbox.file("in/bad.etl", b"no trace");
+    sandbox.file("in/zzz.etl", &small(5));
+    let ran = sandbox.t("convert in missing.etl -o out", 4);
+    assert!(ran.err.contains("bad.etl") && ran.err.contains("missing.etl"), "{}", ran.err);
+    assert_eq!((rows(&sandbox, "out/trace=good"), rows(&sandbox, "out/trace=zzz")), (2, 5));
+    assert!(sandbox.names("out").iter().all(|name| !name.contains("bad")));
+    // Or none, as asked.
+    sandbox.t("convert in -o strict --on-bad-input fail", 3);
+    assert_eq!(sandbox.names("strict"), NOTHING);
+    // A recording of several files does without the bad one.
+    sandbox.t("convert in -o merged --merge all", 4);
+    assert_eq!(rows(&sandbox, "merged/trace=all"), 7);
+}
+
+#[test]
+fn gates_keep_a_trace_from_being_published() {
+    let sandbox = Sandbox::new();
+    sandbox.file("loss.etl", &lossy(1));
+    sandbox.file("good.etl", &small(9));
+    let unsorted = [3, 1, 2].map(|n| perfinfo64(0x0F99, T0 + n).payload([1]));
+    let unsorted = trace(header()).buffer(buffer(0x1000).sequence(1).events(unsorted)).to_bytes();
+    sandbox.file("unsorted.etl", &unsorted);
+    for (arguments, code) in [
+        ("loss.etl --max-loss 0", 5),
+        ("loss.etl --max-loss 1", 0),
+        // One of eleven: the header event is one of those that were found.
+        ("loss.etl --max-loss 9%", 5),
+        ("loss.etl --max-loss 10%", 0),
+        ("loss.etl --fail-on loss", 5),
+        ("loss.etl --fail-on disorder,damage", 0),
+        ("good.etl --max-loss 0", 0),
+        ("good.etl --fail-on loss,disorder,damage", 0),
+        ("good.etl --fail-on undecoded", 5),
+        ("unsorted.etl --fail-on disorder", 5),
+        ("unsorted.etl --fail-on loss", 0),
+    ] {
+        sandbox.t(&format!("convert {arguments} -o out --if-exists replace"), code);
+        let name = arguments.split('.').next().unwrap();
+        let is_there = sandbox.path(&format!("out/trace={name}")).exists();
+        assert_eq!(is_there, code == 0, "{arguments}");
+        let _ = fs::remove_dir_all(sandbox.path("out"));
+    }
+    // Others are published.
+    sandbox.t("convert loss.etl good.etl -o out --max-loss 0", 5);
+    assert_eq!(rows(&sandbox, "out/trace=good"), 9);
+    assert!(sandbox.names("out").iter().all(|name| name.starts_with("trace=good/")));
+}
+
+#[test]
+fn an_output_that_cannot_be_written_is_told_apart() {
+    let sandbox = Sandbox::new();
+    sandbox.file("a.etl", &small(1));
+    sandbox.file("file", b"a file in the place of the folder");
+    sandbox.t("convert a.etl -o file", 6);
+    sandbox.t("convert a.etl -o file/below", 6);
+    assert_eq!(fs::read(sandbox.path("file")).unwrap(), b"a file in the place of the folder");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_thousand_datasets_need_few_open_files() {
+    let sandbox = Sandbox::new();
+    let providers = (0..1000).zip(T0 + 1..);
+    let mut session = Session::new(1, 0x1_0000);
+    providers.for_each(|(n, time)| session.log(0, time, event64(bulk::provider_guid(n), 1, 0, time).payload([1])));
+    let head = header().buffer_size(0x1_0000);
+    sandbox.file("a.etl", &trace(head).buffers(session.finish(T0 + 2000)).to_bytes());
+    let program = env!("CARGO_BIN_EXE_etl2parquet");
+    let line = format!("ulimit -n 64 && exec {program} convert a.etl -o out --threads 2");
+    let status = std::process::Command::new("sh").args(["-c", &line]).current_dir(sandbox.path("")).status().unwrap();
+    assert_eq!(status.code(), Some(0));
+    let datasets = sandbox.names("out").iter().filter(|name| name.contains("/events/")).count();
+    assert_eq!(datasets, 1001);
+}
+
+#[test]
+fn a_dry_run_writes_nothing() {
+    let sandbox = Sandbox::new();
+    sandbox.file("a.etl", &small(1));
+    let ran = sandbox.t("convert a.etl -o out --dry-run --summary -", 0);
+    assert!(!sandbox.path("out").exists());
+    let summary: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(summary["traces"][0]["status"], "dry_run");
+    assert_eq!(summary["traces"][0]["result"]["events"]["found"], 2);
+}
+
+#[test]
+fn inspecting_writes_nothing() {
+    let sandbox = Sandbox::new();
+    sandbox.file("a.etl", &small(1));
+    let ran = sandbox.t("inspect a.etl --json", 0);
+    assert!(ran.out.contains("Kernel-PerfInfo"), "{}", ran.out);
+    assert_eq!(sandbox.names(""), ["a.etl"]);
+}
+
+/// The files of a published trace but the one that may differ between runs.
+fn lasting(sandbox: &Sandbox, out: &str) -> Vec<(String, Vec<u8>)> {
+    let files = sandbox.files(out);
+    assert!(files.len() > 10, "{out}: {} files", files.len());
+    files.into_iter().filter(|(name, _)| name != "trace=a/sidecar/manifest.json").collect()
+}
+
+/// Runs with different resources write the same bytes.
+fn is_repeatable(bytes: &[u8], flags: &str, more: &[&str]) -> Sandbox {
+    let sandbox = Sandbox::large();
+    let input = Input { path: sandbox.file("a.etl", bytes), source: "a.etl".to_owned() };
+    sandbox.t(&format!("convert a.etl -o first --threads 1 {flags}"), 0);
+    let first = lasting(&sandbox, "first");
+    for resources in more {
+        sandbox.t(&format!("convert a.etl -o other {resources} {flags}"), 0);
+        let other = lasting(&sandbox, "other");
+        for (first, other) in first.iter().zip(&other) {
+            assert_eq!(first.0, other.0);
+            assert!(first.1 == other.1, "{} with {resources}", first.0);
+        }
+        assert_eq!(first.len(), other.len());
+        fs::remove_dir_all(sandbox.path("other")).unwrap();
+    }
+    // The program raises a budget below what it supports.
+    let mut options = options(sandbox.path("least"));
+    (options.memory, options.threads) = (64 << 20, 3);
+    (options.row_group_rows, options.max_file_size) = (ROWS, FILE);
+    let job = Job { name: "a".to_owned(), inputs: vec![input] };
+    assert!(matches!(convert::convert(&job, &options, &NoProgress), Ok(Outcome::Published(_))));
+    assert!(lasting(&sandbox, "least") == first);
+    sandbox
+}
+
+const ROWS: u32 = 20_000;
+const FILE: u64 = 1 << 20;
+
+#[test]
+fn the_same_input_gives_the_same_bytes() {
+    let flags = format!("--row-group-rows {ROWS} --max-file-size {FILE}");
+    let bytes = bulk(400_000, 4, 4, 7).to_bytes();
+    assert!(bytes.len() > 24 << 20, "several slices: {}", bytes.len());
+    let others = ["--threads 2", "--threads 3 --memory 4GiB", "--threads 8 --memory 64MiB", "--threads 2 --no-mmap"];
+    let sandbox = is_repeatable(&bytes, &flags, &others);
+    let names = sandbox.names("first");
+    assert!(names.iter().any(|name| name.ends_with("part-00001.parquet")), "several files: {names:?}");
+    let manifest: serde_json::Value =
+        serde_json::from_slice(&fs::read(sandbox.path("first/trace=a/sidecar/manifest.json")).unwrap()).unwrap();
+    assert_eq!(manifest["events"]["written"], manifest["events"]["found"]);
+}
+
+#[test]
+fn a_compressed_input_gives_the_same_bytes() {
+    let flags = format!("--row-group-rows {ROWS} --max-file-size {FILE}");
+    let bytes = bulk(150_000, 3, 3, 8).compressed(true).to_bytes();
+    is_repeatable(&bytes, &flags, &["--threads 3", "--threads 2 --no-mmap"]);
+}
