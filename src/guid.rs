@@ -55,6 +55,13 @@ impl fmt::Display for Guid {
     }
 }
 
+impl serde::Serialize for Guid {
+    /// As its text form.
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
 impl fmt::Debug for Guid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)

@@ -6,6 +6,7 @@ pub mod choose;
 pub mod cuts;
 pub mod evidence;
 pub mod header;
+pub mod preview;
 pub mod resolve;
 pub mod slices;
 pub mod tables;

@@ -1,12 +1,17 @@
 //! Schema descriptions: one model, and one file per kind of source.
 
+pub mod describe;
 pub mod event_info;
 pub mod eventsource;
+pub mod files;
+pub mod known;
+pub mod load;
 pub mod manifest;
 pub mod model;
 pub mod pack;
 pub mod registry;
 pub mod source;
+pub mod store;
 pub(crate) mod text;
 pub mod tmf;
 pub mod tracelogging;

@@ -98,7 +98,13 @@ impl Reader {
         // The items of a rejected message are rejected with it.
         let Some((_, message)) = &mut self.message else { return };
         match item(line) {
-            Ok(item) => message.push_item(item),
+            Ok(item) => {
+                if let ItemKind::Unknown(declared) = &item.kind {
+                    let fault = format!("expected a known type of argument, found \"{declared}\"");
+                    self.tmf.findings.push(SchemaError::at_line(number, fault));
+                }
+                message.push_item(item);
+            }
             Err(fault) => {
                 // Where the next item starts is unknown without this one.
                 message.push_item(Item::new("", 0, ItemKind::Unknown(line.to_owned())));

@@ -228,6 +228,11 @@ impl Pack {
         }))
     }
 
+    /// The name of a class's dataset (`Kernel-Process`); nothing is expanded.
+    pub fn class_name(&self, guid: &Guid) -> Option<&'static str> {
+        find(CLASSES, guid).map(|index| CLASSES[index].name)
+    }
+
     /// The GUIDs of all classes, in order.
     pub fn classes(&self) -> impl Iterator<Item = Guid> {
         CLASSES.iter().map(|s| s.guid)

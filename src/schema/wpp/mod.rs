@@ -100,6 +100,20 @@ impl MessageTable {
         conflicts
     }
 
+    /// Adds the messages of a table that ranks behind this one.
+    pub fn append(&mut self, lower: &MessageTable) {
+        for (key, message) in &lower.messages {
+            self.messages.entry(*key).or_insert_with(|| Arc::clone(message));
+        }
+    }
+
+    /// All messages by GUID and number.
+    pub fn sorted(&self) -> Vec<&Arc<MessageFormat>> {
+        let mut all: Vec<_> = self.messages.values().collect();
+        all.sort_by_key(|message| (message.guid, message.number));
+        all
+    }
+
     /// The message of a GUID and number.
     pub fn get(&self, guid: Guid, number: u16) -> Option<&Arc<MessageFormat>> {
         self.messages.get(&(guid, number))

@@ -1,0 +1,183 @@
+//! What a conversion would make of a provider's events, told without a trace: the tables are planned for one event of
+//! each kind that is known.
+
+use super::choose::{self, Choice};
+use super::resolve::Resolved;
+use super::{PlanOptions, tables};
+use crate::dataset::names;
+use crate::event::{Identity, ShapeKey};
+use crate::guid::Guid;
+use crate::layout::header::HeaderKind;
+use crate::schema::Registry;
+use crate::schema::describe::{ColumnFacts, ConversionFacts};
+use crate::schema::known::{Kind, Known, Provider};
+use crate::schema::registry::Candidate;
+
+/// The dataset of a provider's events.
+pub fn dataset(provider: &Provider) -> String {
+    match provider.kind {
+        Kind::Wpp => "WPP".to_owned(),
+        Kind::Manifest | Kind::Classic => {
+            let name = Some(provider.name.as_str()).filter(|name| !name.is_empty());
+            names::dataset_names(&[(Some(provider.guid), name)]).concat()
+        }
+    }
+}
+
+/// What each layout of one event becomes, in the order of [`Known::layouts`], in a trace in which all events known of
+/// the provider occur and the other events use the layouts that rank first. Empty for WPP messages, whose columns are
+/// always the same.
+pub fn conversions(
+    known: &Known,
+    provider: &Provider,
+    event: (u16, u16),
+    options: &PlanOptions,
+) -> Vec<ConversionFacts> {
+    let registry = Registry::new(Default::default(), Vec::new(), known.user().into());
+    let mut events: Vec<(u16, u16)> =
+        known.layouts(provider.guid, provider.kind).iter().map(|layout| (layout.id, layout.version)).collect();
+    let layouts = events.iter().filter(|&&known| known == event).count();
+    events.dedup();
+    let Some(position) = events.iter().position(|&known| known == event) else { return Vec::new() };
+    let mut shapes: Vec<Resolved> =
+        events.iter().map(|&event| shape(provider.guid, provider.kind, event, &registry)).collect();
+    let own = &shapes[position];
+    let candidates = registry.candidates(own.key.as_ref(), &[]);
+    let preferred = own.choice.as_ref().map(|choice| choice.candidate.clone());
+    let conversion = |candidate: Candidate| {
+        let is_preferred = preferred.as_ref().is_some_and(|preferred| is_same(preferred, &candidate));
+        shapes[position].choice = Some(chosen(candidate));
+        let (_, mut columns) = tables::tables(&shapes, &registry, options);
+        let rows = columns.swap_remove(position).map_or_else(Vec::new, |columns| columns.fields);
+        let columns = rows.into_iter().map(|row| ColumnFacts {
+            field: row.field,
+            column: row.column,
+            column_type: row.column_type,
+            renamed_because: row.renamed_because.map(crate::decode::RenameReason::as_str),
+        });
+        ConversionFacts { preferred: is_preferred, columns: columns.collect() }
+    };
+    // Behind the event's own layouts come those of its other versions.
+    candidates.into_iter().take(layouts).map(conversion).collect()
+}
+
+fn chosen(candidate: Candidate) -> Choice {
+    Choice { candidate, reason: String::new(), wrong_pointer_size: false }
+}
+
+fn is_same(a: &Candidate, b: &Candidate) -> bool {
+    (a.source, &a.origin, &a.schema, a.trust) == (b.source, &b.origin, &b.schema, b.trust)
+}
+
+/// An event shape as a 64-bit system logs it.
+fn shape(provider: Guid, kind: Kind, (id, version): (u16, u16), registry: &Registry) -> Resolved {
+    let is_classic = kind == Kind::Classic;
+    let identity = Identity {
+        provider,
+        group: 0,
+        id: if is_classic { 0 } else { id },
+        version,
+        opcode: if is_classic { u8::try_from(id).unwrap_or(u8::MAX) } else { 0 },
+        property: 0,
+        pointer_size: 8,
+        kind: if is_classic { HeaderKind::Full64 } else { HeaderKind::Event64 },
+    };
+    let key = ShapeKey { identity, metadata: Box::default() };
+    let candidates = registry.candidates(key.as_ref(), &[]);
+    Resolved {
+        events: 1,
+        first_ns: 0,
+        last_ns: 0,
+        traits_name: None,
+        schema_provider: provider,
+        candidates: candidates.len(),
+        choice: choose::choose(&candidates, &[], identity.pointer_size),
+        message: None,
+        key,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::files::SchemaFile;
+    use crate::schema::load::Loaded;
+    use crate::schema::registry::UserSchemas;
+
+    const GUID: &str = "11111111-2222-3333-4444-555555555555";
+
+    fn manifest(name: &str, fields: [&str; 2]) -> SchemaFile {
+        let data = |tid: usize, field: &str| format!("<template tid='T{tid}'>{field}</template>");
+        let text = format!(
+            "<e><provider name='Lab' guid='{{{GUID}}}'><events><event value='1' template='T0'/>\
+             <event value='2' template='T1'/></events><templates>{}{}</templates></provider></e>",
+            data(0, fields[0]),
+            data(1, fields[1])
+        );
+        SchemaFile::parse(name, text.into_bytes()).unwrap()
+    }
+
+    fn known(files: Vec<SchemaFile>) -> Known {
+        let mut loaded = Loaded::default();
+        for file in files {
+            assert_eq!(loaded.add(file), None);
+        }
+        Known::new(loaded.schemas, UserSchemas::default())
+    }
+
+    fn show(known: &Known, guid: &str, event: (u16, u16)) -> Vec<Vec<String>> {
+        let guid: Guid = guid.parse().unwrap();
+        let provider = known.providers(|_, own| own == guid).remove(0);
+        let text = |column: &ColumnFacts| {
+            let name = column.column.as_deref().unwrap_or("-");
+            format!("{}>{name} {}", column.field, column.renamed_because.unwrap_or("-"))
+        };
+        let conversions = conversions(known, &provider, event, &PlanOptions::default());
+        let lines = conversions.iter().map(|own| {
+            let mark = if own.preferred { "*" } else { "" };
+            std::iter::once(mark.to_owned()).chain(own.columns.iter().map(text)).collect()
+        });
+        lines.collect()
+    }
+
+    #[test]
+    fn other_events_of_the_provider_take_part() {
+        let text = "<data name='A' inType='win:UnicodeString'/>";
+        let number = "<data name='A' inType='win:UInt32'/><data name='Opcode' inType='win:UInt8'/>";
+        let known = known(vec![manifest("a", [text, number])]);
+        assert_eq!(show(&known, GUID, (1, 0)), [["*", "A>A -"]]);
+        assert_eq!(
+            show(&known, GUID, (2, 0)),
+            [["*", "A>A__uint32 type_conflict", "Opcode>Opcode__uint8 common_column"]]
+        );
+    }
+
+    #[test]
+    fn every_layout_has_its_columns() {
+        let [time, number] = ["<data name='A' inType='win:FILETIME'/>", "<data name='A' inType='win:UInt32'/>"];
+        let known = known(vec![manifest("a", [time, number]), manifest("b", [number, number])]);
+        assert_eq!(
+            show(&known, GUID, (1, 0)),
+            [vec!["*", "A>A -", "A>A_filetime -"], vec!["", "A>A -"]]
+                .map(|own| own.iter().map(|&t| t.to_owned()).collect::<Vec<_>>())
+        );
+    }
+
+    #[test]
+    fn classic_events_are_known_by_opcode() {
+        let known = known(Vec::new());
+        let start = show(&known, "3d6fa8d0-fe05-11d0-9dda-00c04fd7ba7c", (1, 4));
+        assert_eq!(start.len(), 1);
+        assert_eq!(
+            start[0][1..4],
+            ["UniqueProcessKey>UniqueProcessKey -", "ProcessId>ProcessId__uint32 -", ""].map(str::to_owned)[..3]
+        );
+    }
+
+    #[test]
+    fn datasets_are_named_like_folders() {
+        let known = known(vec![manifest("a", ["", ""])]);
+        let own = known.providers(|name, _| name == "Lab" || name == "Kernel-Process");
+        assert_eq!(own.iter().map(dataset).collect::<Vec<_>>(), ["Kernel-Process", "Lab"]);
+    }
+}

@@ -1,0 +1,467 @@
+//! Descriptions as JSON: what `schema show --json` and `schema export` write (`docs/schemas.md`).
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::known::{Kind, Known, Layout, Place, Provider};
+use super::model::{Count, Field, FieldKind, Length, MapKind, ValueMap};
+use super::pack::{Confidence, Pack};
+use super::wpp::{ItemKind, MessageFormat};
+use crate::guid::Guid;
+
+/// Version of the form of the documents.
+pub const FORMAT: u32 = 1;
+
+/// A document of descriptions.
+#[derive(Debug, Serialize)]
+pub struct Document {
+    /// [`FORMAT`].
+    pub format: u32,
+    /// The providers, by name.
+    pub providers: Vec<ProviderFacts>,
+}
+
+/// What is known of a provider.
+#[derive(Debug, Serialize)]
+pub struct ProviderFacts {
+    /// Name, identity, counts and places.
+    #[serde(flatten)]
+    pub provider: Provider,
+    /// The folder that a conversion writes its events to, below `events`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dataset: Option<String>,
+    /// The group it belongs to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub group: Option<Guid>,
+    /// The identity by which it is enabled, where that is another.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub control: Option<Guid>,
+    /// Its keywords, lowest bit first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub keywords: Vec<KeywordFacts>,
+    /// Its events by id (of classic events the opcode) and version.
+    #[serde(rename = "known_events", skip_serializing_if = "Vec::is_empty")]
+    pub events: Vec<EventFacts>,
+    /// Its WPP messages by number.
+    #[serde(rename = "known_messages", skip_serializing_if = "Vec::is_empty")]
+    pub messages: Vec<MessageFacts>,
+}
+
+/// A keyword.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct KeywordFacts {
+    /// The bits, as `0x10`.
+    pub mask: String,
+    /// The name.
+    pub name: String,
+}
+
+/// What is known of one version of an event.
+#[derive(Debug, Serialize)]
+pub struct EventFacts {
+    /// The event id; the opcode of a classic event.
+    pub id: u16,
+    /// The version.
+    pub version: u16,
+    /// The name people know it by.
+    pub name: Option<String>,
+    /// The level.
+    pub level: Option<u8>,
+    /// The channel's number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub channel: Option<u8>,
+    /// The task's name.
+    pub task: Option<String>,
+    /// The opcode's name.
+    pub opcode: Option<String>,
+    /// Names of keywords.
+    pub keywords: Vec<String>,
+    /// The name in the provider's source code.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub symbol: Option<String>,
+    /// The message template.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// The layouts by rank.
+    pub layouts: Vec<LayoutFacts>,
+}
+
+/// One layout of an event.
+#[derive(Debug, Serialize)]
+pub struct LayoutFacts {
+    /// Where it comes from.
+    pub from: Place,
+    /// The file, or the pack's sources.
+    pub origin: String,
+    /// `declared`; `inferred` where lost parts were put back; `doubtful` where parts are missing.
+    pub trust: &'static str,
+    /// The fields in wire order; left out of overviews.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fields: Option<Vec<FieldFacts>>,
+    /// What the fields become, and whether this layout is used as long as payloads do not contradict it; only where
+    /// one event was asked for.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub conversion: Option<ConversionFacts>,
+}
+
+/// What a layout becomes in a conversion.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ConversionFacts {
+    /// Whether it is used as long as payloads do not contradict it.
+    pub preferred: bool,
+    /// The columns of the fields and of the members of structures.
+    pub columns: Vec<ColumnFacts>,
+}
+
+/// A field and one of its columns.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ColumnFacts {
+    /// The field; a member of a structure behind its structure's name and a dot.
+    pub field: String,
+    /// The column, or the path to the member; not there for fields without one.
+    pub column: Option<String>,
+    /// Its Arrow type.
+    pub column_type: Option<String>,
+    /// Why it is not called what the field is called.
+    pub renamed_because: Option<&'static str>,
+}
+
+/// One declared field.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub struct FieldFacts {
+    /// The name.
+    pub name: String,
+    /// The wire type; `Struct` for structures.
+    pub in_type: String,
+    /// What it stands for, where the wire type does not say it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub out_type: Option<String>,
+    /// How often it is repeated; not there for single values.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub count: Option<Rule>,
+    /// How long it is, where the wire type leaves that open.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub length: Option<Rule>,
+    /// Names of its values.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub map: Option<MapFacts>,
+    /// Whether it may be missing at the end of the payload.
+    #[serde(skip_serializing_if = "is_false")]
+    pub optional: bool,
+    /// Whether it gets no column.
+    #[serde(skip_serializing_if = "is_false")]
+    pub hidden: bool,
+    /// The members of a structure.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub fields: Vec<FieldFacts>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+/// A length or a count.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Rule {
+    /// A number.
+    Constant(u32),
+    /// The value of an earlier field.
+    Field(String),
+    /// A `u16` count stands before the values.
+    Prefixed,
+    /// As many as the payload holds.
+    Rest,
+}
+
+/// Names of values.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub struct MapFacts {
+    /// The map's name.
+    pub name: String,
+    /// `values` or `bits`.
+    pub kind: &'static str,
+    /// The entries in declared order.
+    pub entries: Vec<MapEntry>,
+}
+
+/// A named value.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub struct MapEntry {
+    /// The value.
+    pub value: u64,
+    /// Its name.
+    pub name: String,
+}
+
+/// A WPP message.
+#[derive(Debug, Serialize)]
+pub struct MessageFacts {
+    /// The number.
+    pub number: u16,
+    /// Where it comes from.
+    pub from: Place,
+    /// The level's name.
+    pub level: Option<String>,
+    /// The flag's name.
+    pub flags: Option<String>,
+    /// The function.
+    pub function: Option<String>,
+    /// The source file.
+    pub source_file: String,
+    /// The line in it.
+    pub source_line: Option<u32>,
+    /// The text with its insertions.
+    pub format: String,
+    /// The arguments in wire order.
+    pub arguments: Vec<ArgumentFacts>,
+}
+
+/// An argument of a WPP message.
+#[derive(Debug, Serialize)]
+pub struct ArgumentFacts {
+    /// The number under which the text inserts it.
+    pub number: u16,
+    /// The expression in the source code.
+    pub expression: String,
+    /// The encoding.
+    pub in_type: String,
+    /// Names of its values, by value or bit.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub labels: Vec<String>,
+}
+
+impl ProviderFacts {
+    /// What is known of a provider, with the fields of every layout or without.
+    pub fn of(known: &Known, provider: Provider, with_fields: bool) -> ProviderFacts {
+        let (guid, kind) = (provider.guid, provider.kind);
+        let manifests = || known.manifests(guid).filter(|_| kind == Kind::Manifest).map(|(_, manifest, _)| manifest);
+        let messages = match kind {
+            Kind::Wpp => known.messages().remove(&guid).unwrap_or_default(),
+            Kind::Manifest | Kind::Classic => Vec::new(),
+        };
+        ProviderFacts {
+            provider,
+            dataset: None,
+            group: manifests().find_map(|manifest| manifest.group),
+            control: manifests().find_map(|manifest| manifest.control),
+            keywords: keywords(known, guid, kind),
+            events: events(known.layouts(guid, kind), with_fields),
+            messages: messages.into_iter().map(|(place, message)| MessageFacts::of(place, message)).collect(),
+        }
+    }
+}
+
+/// The keywords of the description that ranks first and has any.
+fn keywords(known: &Known, guid: Guid, kind: Kind) -> Vec<KeywordFacts> {
+    if kind != Kind::Manifest {
+        return Vec::new();
+    }
+    let mut user = known.manifests(guid).map(|(_, manifest, _)| &manifest.keywords).filter(|own| !own.is_empty());
+    let pack = || Pack::builtin().provider(&guid).map(|pack| &pack.keywords);
+    let named = user.next().or_else(pack).into_iter().flatten();
+    named.map(|(mask, name)| KeywordFacts { mask: format!("{mask:#x}"), name: name.clone() }).collect()
+}
+
+/// Layouts of one version of an event become one entry; names are those of the layout that ranks first.
+fn events(layouts: Vec<Layout<'_>>, with_fields: bool) -> Vec<EventFacts> {
+    let mut events: BTreeMap<(u16, u16), EventFacts> = BTreeMap::new();
+    for layout in layouts {
+        let event = events.entry((layout.id, layout.version)).or_insert_with(|| EventFacts::named_by(&layout));
+        event.layouts.push(LayoutFacts::of(&layout, with_fields));
+    }
+    events.into_values().collect()
+}
+
+impl EventFacts {
+    fn named_by(layout: &Layout<'_>) -> EventFacts {
+        let schema = layout.schema;
+        EventFacts {
+            id: layout.id,
+            version: layout.version,
+            name: schema.event_name.clone(),
+            level: layout.level,
+            channel: layout.channel,
+            task: schema.task_name.clone(),
+            opcode: schema.opcode_name.clone(),
+            keywords: schema.keyword_names.clone(),
+            symbol: layout.symbol.map(str::to_owned),
+            message: layout.message.map(str::to_owned),
+            layouts: Vec::new(),
+        }
+    }
+}
+
+impl LayoutFacts {
+    fn of(layout: &Layout<'_>, with_fields: bool) -> LayoutFacts {
+        LayoutFacts {
+            from: layout.place,
+            origin: layout.origin.to_owned(),
+            trust: match layout.confidence {
+                Confidence::Declared => "declared",
+                Confidence::Inferred => "inferred",
+                Confidence::Damaged => "doubtful",
+            },
+            fields: with_fields.then(|| fields(&layout.schema.fields)),
+            conversion: None,
+        }
+    }
+}
+
+/// The facts of fields and of all members of structures.
+pub fn fields(fields: &[Field]) -> Vec<FieldFacts> {
+    level(&[fields])
+}
+
+/// `levels`: the fields of the innermost level behind those of the levels around it.
+fn level(levels: &[&[Field]]) -> Vec<FieldFacts> {
+    let own = levels.last().copied().unwrap_or_default();
+    own.iter().map(|field| field_facts(field, levels)).collect()
+}
+
+fn field_facts(field: &Field, levels: &[&[Field]]) -> FieldFacts {
+    let (in_type, out_type, length, members) = match &field.kind {
+        FieldKind::Value { wire, meaning, length } => {
+            let out_type = (*meaning != super::model::Meaning::Plain).then(|| format!("{meaning:?}"));
+            (format!("{wire:?}"), out_type, length_rule(*length, levels), Vec::new())
+        }
+        FieldKind::Struct(members) => {
+            let inner: Vec<&[Field]> = levels.iter().copied().chain([members.as_slice()]).collect();
+            ("Struct".to_owned(), None, None, level(&inner))
+        }
+    };
+    FieldFacts {
+        name: field.name.clone(),
+        in_type,
+        out_type,
+        count: count_rule(field.count, levels),
+        length,
+        map: field.map.as_ref().map(|map| MapFacts::of(map)),
+        optional: field.optional,
+        hidden: field.hidden,
+        fields: members,
+    }
+}
+
+fn length_rule(length: Length, levels: &[&[Field]]) -> Option<Rule> {
+    match length {
+        Length::Natural => None,
+        Length::Fixed(length) => Some(Rule::Constant(length)),
+        Length::Field(field) => Some(Rule::Field(name_of(field, levels))),
+    }
+}
+
+fn count_rule(count: Count, levels: &[&[Field]]) -> Option<Rule> {
+    match count {
+        Count::One => None,
+        Count::Fixed(count) => Some(Rule::Constant(count)),
+        Count::Field(field) => Some(Rule::Field(name_of(field, levels))),
+        Count::Prefixed => Some(Rule::Prefixed),
+        Count::Rest => Some(Rule::Rest),
+    }
+}
+
+fn name_of(field: super::model::FieldRef, levels: &[&[Field]]) -> String {
+    let level = levels.iter().rev().nth(usize::from(field.up));
+    let target = level.and_then(|level| level.get(usize::from(field.index)));
+    target.map_or_else(String::new, |target| target.name.clone())
+}
+
+impl MapFacts {
+    fn of(map: &Arc<ValueMap>) -> MapFacts {
+        MapFacts {
+            name: map.name.clone(),
+            kind: match map.kind {
+                MapKind::Values => "values",
+                MapKind::Bits => "bits",
+            },
+            entries: map.entries.iter().map(|(value, name)| MapEntry { value: *value, name: name.clone() }).collect(),
+        }
+    }
+}
+
+impl MessageFacts {
+    fn of(place: Place, message: &MessageFormat) -> MessageFacts {
+        let origin = &message.origin;
+        let arguments = message.items().iter().map(|item| {
+            let (in_type, labels) = argument_type(&item.kind);
+            ArgumentFacts { number: item.number, expression: item.expression.clone(), in_type, labels }
+        });
+        MessageFacts {
+            number: message.number,
+            from: place,
+            level: origin.level.clone(),
+            flags: origin.flags.clone(),
+            function: origin.function.clone(),
+            source_file: origin.source_file.clone(),
+            source_line: origin.source_line(),
+            format: message.format.clone(),
+            arguments: arguments.collect(),
+        }
+    }
+}
+
+/// The encoding of an argument in the words of fields, where there is one.
+fn argument_type(kind: &ItemKind) -> (String, Vec<String>) {
+    let bits = |bytes: &u8| u32::from(*bytes) * 8;
+    let plain = |name: &str| (name.to_owned(), Vec::new());
+    match kind {
+        ItemKind::Integer { bytes, signed: true } => plain(&format!("Int{}", bits(bytes))),
+        ItemKind::Integer { bytes, signed: false } => plain(&format!("UInt{}", bits(bytes))),
+        ItemKind::Hexadecimal { bytes } => plain(&format!("HexInt{}", bits(bytes))),
+        ItemKind::Label { bytes, labels } => (format!("List{}", bits(bytes)), labels.clone()),
+        ItemKind::Flags { bytes, labels } => (format!("Set{}", bits(bytes)), labels.clone()),
+        ItemKind::Text { wide, counted, .. } => plain(match (wide, counted) {
+            (true, false) => "Utf16",
+            (true, true) => "CountedUtf16",
+            (false, false) => "Ansi",
+            (false, true) => "CountedAnsi",
+        }),
+        ItemKind::Unknown(declared) => plain(&format!("unknown ({declared})")),
+        other => plain(&format!("{other:?}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::model::{FieldRef, Wire};
+
+    #[test]
+    fn rules_name_the_fields_they_refer_to() {
+        let count = Field::value("Count", Wire::UInt16);
+        let inner = vec![
+            Field { count: Count::Field(FieldRef { up: 1, index: 0 }), ..Field::value("A", Wire::UInt8) },
+            Field { count: Count::Rest, ..Field::value("B", Wire::Guid) },
+        ];
+        let outer = Field { count: Count::Fixed(2), ..Field::structure("S", inner) };
+        let facts = fields(&[count, outer]);
+        assert_eq!((facts[1].in_type.as_str(), &facts[1].count), ("Struct", &Some(Rule::Constant(2))));
+        assert_eq!(facts[1].fields[0].count, Some(Rule::Field("Count".into())));
+        assert_eq!(facts[1].fields[1].count, Some(Rule::Rest));
+        let json = serde_json::to_string(&facts[1].fields).unwrap();
+        let expected = r#"[{"name":"A","in_type":"UInt8","count":{"field":"Count"}},{"name":"B","in_type":"Guid","count":"rest"}]"#;
+        assert_eq!(json, expected);
+    }
+
+    #[test]
+    fn arguments_are_named_like_fields() {
+        for (declared, expected) in [
+            ("ItemLong", "Int32"),
+            ("ItemULongLong", "UInt64"),
+            ("ItemNTSTATUS", "HexInt32"),
+            ("ItemListByte(a,b)", "List8"),
+            ("ItemSetLong(a)", "Set32"),
+            ("ItemPWString", "CountedUtf16"),
+            ("ItemString", "Ansi"),
+            ("ItemPtr", "Pointer"),
+            ("ItemOdd", "unknown (ItemOdd)"),
+        ] {
+            assert_eq!(argument_type(&ItemKind::parse(declared)).0, expected, "{declared}");
+        }
+        assert_eq!(argument_type(&ItemKind::parse("ItemListByte(a, b)")).1, ["a", "b"]);
+    }
+}

@@ -1,0 +1,284 @@
+//! Files with descriptions of payloads: found below folders, told apart by what they hold, read one at a time.
+
+use std::fmt;
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use super::manifest::Manifest;
+use super::model::SchemaError;
+use super::text;
+use super::tmf::Tmf;
+use crate::error::{Error, ErrorKind, Result};
+use crate::guid::Guid;
+
+/// Larger files are no schemas; the formats of all messages of Windows take less.
+const MAX_BYTES: u64 = 256 << 20;
+/// How much of a file tells what it is.
+const HEAD_BYTES: u64 = 64 << 10;
+
+/// A schema file, read.
+#[derive(Clone, Debug)]
+pub struct SchemaFile {
+    /// Its name; of a file in a folder, its path below that folder, with `/`.
+    pub name: String,
+    /// The file as it is.
+    pub bytes: Vec<u8>,
+    /// What it declares.
+    pub content: Content,
+}
+
+/// What a schema file declares.
+#[derive(Clone, Debug)]
+pub enum Content {
+    /// The providers of an instrumentation manifest.
+    Manifest(Manifest),
+    /// The WPP messages of a TMF file.
+    Messages(Tmf),
+}
+
+/// Something of the user's files that is not used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Finding {
+    /// A declaration; the rest of its file stands.
+    Rejected {
+        /// The file, as the user can find it.
+        file: String,
+        /// Line and reason.
+        fault: SchemaError,
+    },
+    /// A whole file that was met in a folder.
+    Skipped {
+        /// The file, as the user can find it.
+        file: String,
+        /// Why.
+        reason: String,
+    },
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Finding::Rejected { file, fault } => write!(f, "{file}, {fault}"),
+            Finding::Skipped { file, reason } => write!(f, "{file}: left out: {reason}"),
+        }
+    }
+}
+
+impl SchemaFile {
+    /// Reads what the bytes of a file declare.
+    ///
+    /// # Errors
+    /// The reason why this is no schema.
+    pub fn parse(name: &str, bytes: Vec<u8>) -> Result<SchemaFile, String> {
+        let content = match kind(&bytes).ok_or(NO_SCHEMA)? {
+            Kind::Manifest => {
+                let manifest = Manifest::parse(&bytes, None).map_err(|fault| fault.to_string())?;
+                if manifest.providers.is_empty() {
+                    let reason = manifest.findings.first().map(ToString::to_string);
+                    return Err(reason.unwrap_or_else(|| NO_SCHEMA.to_owned()));
+                }
+                Content::Manifest(manifest)
+            }
+            Kind::Messages => Content::Messages(Tmf::parse(&bytes)),
+        };
+        Ok(SchemaFile { name: name.to_owned(), bytes, content })
+    }
+
+    /// What was rejected, by line.
+    pub fn faults(&self) -> &[SchemaError] {
+        match &self.content {
+            Content::Manifest(manifest) => &manifest.findings,
+            Content::Messages(tmf) => &tmf.findings,
+        }
+    }
+
+    /// The BLAKE3 hash of the file, in hexadecimal.
+    pub fn hash(&self) -> String {
+        blake3::hash(&self.bytes).to_hex().to_string()
+    }
+}
+
+const NO_SCHEMA: &str = "expected an instrumentation manifest (XML) or a TMF file, found neither";
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Manifest,
+    Messages,
+}
+
+/// What a file is by its beginning, whatever its name says.
+fn kind(head: &[u8]) -> Option<Kind> {
+    let limit = usize::try_from(HEAD_BYTES).unwrap_or(usize::MAX).min(head.len());
+    let text = text::decode(head.get(..limit)?);
+    if text.trim_start().starts_with('<') {
+        return Some(Kind::Manifest);
+    }
+    let is_tmf = |line: &str| {
+        let word = line.split_whitespace().next().unwrap_or_default();
+        matches!(word, "#typev" | "#type") || word.parse::<Guid>().is_ok()
+    };
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//"));
+    lines.next().is_some_and(is_tmf).then_some(Kind::Messages)
+}
+
+/// Reads the schema files among `paths` (files, and folders with all below them) in order and hands each to `take`.
+/// Files of a folder come in the order of their names.
+///
+/// # Errors
+/// [`ErrorKind::Usage`] when a path leads nowhere or cannot be read, when a file named by its path is no schema, and
+/// when there is none in a folder; and what `take` returns. A file in a folder that is no schema is a finding.
+pub fn each(paths: &[PathBuf], mut take: impl FnMut(SchemaFile) -> Result<()>) -> Result<Vec<Finding>> {
+    let mut findings = Vec::new();
+    let mut read = |path: &Path, name: &str, findings: &mut Vec<Finding>| -> Result<Option<String>> {
+        let file = match read(path, name).map_err(|cause| unreadable(path, cause))? {
+            Ok(file) => file,
+            Err(reason) => return Ok(Some(reason)),
+        };
+        let faults = file.faults().iter().cloned();
+        findings.extend(faults.map(|fault| Finding::Rejected { file: path.display().to_string(), fault }));
+        take(file).map(|()| None)
+    };
+    for path in paths {
+        if !path.is_dir() {
+            let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+            if let Some(reason) = read(path, &name, &mut findings)? {
+                return Err(Error::new(ErrorKind::Usage, reason).in_file(path));
+            }
+            continue;
+        }
+        let mut found = false;
+        for (name, file) in files_below(path)? {
+            match read(&file, &name, &mut findings)? {
+                Some(reason) => findings.push(Finding::Skipped { file: file.display().to_string(), reason }),
+                None => found = true,
+            }
+        }
+        if !found {
+            return Err(Error::new(ErrorKind::Usage, "there is no schema file in this folder").in_file(path));
+        }
+    }
+    Ok(findings)
+}
+
+/// Reads a file; the inner error is the reason why it is no schema. A large file that is none costs one small read.
+fn read(path: &Path, name: &str) -> std::io::Result<Result<SchemaFile, String>> {
+    let mut file = File::open(path)?;
+    let metadata = file.metadata()?;
+    if !metadata.is_file() || metadata.len() > MAX_BYTES {
+        return Ok(Err(NO_SCHEMA.to_owned()));
+    }
+    let mut bytes = Vec::new();
+    Read::by_ref(&mut file).take(HEAD_BYTES).read_to_end(&mut bytes)?;
+    if kind(&bytes).is_none() {
+        return Ok(Err(NO_SCHEMA.to_owned()));
+    }
+    file.take(MAX_BYTES).read_to_end(&mut bytes)?;
+    Ok(SchemaFile::parse(name, bytes))
+}
+
+/// All files below a folder with their paths relative to it, in the order of those. Links to folders are not followed,
+/// so the walk ends.
+fn files_below(folder: &Path) -> Result<Vec<(String, PathBuf)>> {
+    let mut files = Vec::new();
+    let mut folders = vec![(String::new(), folder.to_owned())];
+    while let Some((prefix, folder)) = folders.pop() {
+        for entry in fs::read_dir(&folder).map_err(|cause| unreadable(&folder, cause))? {
+            let entry = entry.map_err(|cause| unreadable(&folder, cause))?;
+            let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
+            match entry.file_type().map_err(|cause| unreadable(&entry.path(), cause))? {
+                kind if kind.is_dir() => folders.push((format!("{name}/"), entry.path())),
+                _ if entry.path().is_file() => files.push((name, entry.path())),
+                _ => {}
+            }
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+fn unreadable(path: &Path, cause: std::io::Error) -> Error {
+    Error::new(ErrorKind::Usage, "the schemas cannot be read").in_file(path).caused_by(cause)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    pub(crate) const MANIFEST: &str = r#"<instrumentationManifest><instrumentation><events>
+<provider name="Lab" guid="{11111111-2222-3333-4444-555555555555}">
+<events><event value="1" template="Missing"/><event value="2"/></events>
+</provider></events></instrumentation></instrumentationManifest>"#;
+    const TMF: &str = "// PDB: a.pdb\n01e9b841-7d67-315a-7b92-23b2033356de Lab // SRC=Main.c MJ= MN=\n\
+                       #typev Main_c1 10 \"%0hello\" // LEVEL=X\n{\n}\n";
+
+    #[test]
+    fn content_tells_what_a_file_is() {
+        let utf16: Vec<u8> =
+            [b"\xff\xfe".to_vec(), MANIFEST.encode_utf16().flat_map(u16::to_le_bytes).collect()].concat();
+        for (bytes, expected) in [
+            (MANIFEST.as_bytes(), Some(Kind::Manifest)),
+            (b"\xef\xbb\xbf \r\n<?xml version=\"1.0\"?>", Some(Kind::Manifest)),
+            (&utf16, Some(Kind::Manifest)),
+            (TMF.as_bytes(), Some(Kind::Messages)),
+            (b"#typev Main_c1 10 \"\"", Some(Kind::Messages)),
+            (b"", None),
+            (b"# Notes\n#typev", None),
+            (b"\0\0\x01\0", None),
+        ] {
+            assert_eq!(kind(bytes), expected, "{}", String::from_utf8_lossy(bytes));
+        }
+    }
+
+    #[test]
+    fn a_file_without_declarations_is_no_schema() {
+        let reason = |text: &str| SchemaFile::parse("a", text.as_bytes().to_vec()).unwrap_err();
+        assert_eq!(reason("{}"), NO_SCHEMA);
+        assert_eq!(reason("<html/>"), "line 1: expected a <provider>, found none");
+        assert!(reason("<a>\n<b></a>").starts_with("line 2: "), "{}", reason("<a>\n<b></a>"));
+    }
+
+    #[test]
+    fn folders_are_searched_in_order_of_names() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("sub")).unwrap();
+        for (name, text) in [("b.txt", TMF), ("sub/a.man", MANIFEST), ("a.md", "notes"), ("0.man", "<x/>")] {
+            fs::write(folder.path().join(name), text).unwrap();
+        }
+        let mut names = Vec::new();
+        let mut take = |file: SchemaFile| {
+            names.push(file.name);
+            Ok(())
+        };
+        let findings = each(&[folder.path().to_owned(), folder.path().join("sub/a.man")], &mut take).unwrap();
+        assert_eq!(names, ["b.txt", "sub/a.man", "a.man"]);
+        let root = format!("{}{}", folder.path().display(), std::path::MAIN_SEPARATOR);
+        let shown: Vec<_> =
+            findings.iter().map(|finding| finding.to_string().replace(&root, "").replace('\\', "/")).collect();
+        let rejected = "sub/a.man, line 3: expected template \"Missing\" of event 1, found none";
+        assert_eq!(
+            shown,
+            [
+                "0.man: left out: line 1: expected a <provider>, found none",
+                &format!("a.md: left out: {NO_SCHEMA}"),
+                rejected,
+                rejected,
+            ]
+        );
+    }
+
+    #[test]
+    fn what_is_named_must_be_a_schema() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("a.man"), "hello").unwrap();
+        for (name, expected) in [
+            ("a.man", NO_SCHEMA),
+            ("", "there is no schema file in this folder"),
+            ("b.man", "the schemas cannot be read"),
+        ] {
+            let error = each(&[folder.path().join(name)], |_| Ok(())).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Usage, "{name}");
+            assert!(error.to_string().contains(expected), "{error}");
+        }
+    }
+}

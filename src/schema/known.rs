@@ -1,0 +1,335 @@
+//! Everything that is known of providers before any trace is read: the user's files, the store, the built-in pack.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::manifest::ProviderSchemas;
+use super::model::EventSchema;
+use super::pack::{Confidence, Pack, PackLayout};
+use super::registry::UserSchemas;
+use super::wpp::MessageFormat;
+use crate::guid::Guid;
+
+/// Where a description comes from, in the order in which they are believed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub enum Place {
+    /// A built-in correction of what Windows registers.
+    #[serde(rename = "correction")]
+    Correction,
+    /// A file named with `--schemas`.
+    #[serde(rename = "--schemas")]
+    Given,
+    /// The user's schema store.
+    #[serde(rename = "store")]
+    Store,
+    /// The built-in pack.
+    #[serde(rename = "pack")]
+    Pack,
+}
+
+impl Place {
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Place::Correction => "correction",
+            Place::Given => "--schemas",
+            Place::Store => "store",
+            Place::Pack => "pack",
+        }
+    }
+}
+
+/// What kind of events a provider logs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// Events of a manifest, by id.
+    Manifest,
+    /// Classic events of a class, by opcode.
+    Classic,
+    /// WPP messages under one message GUID, by number.
+    Wpp,
+}
+
+impl Kind {
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Manifest => "manifest",
+            Kind::Classic => "classic",
+            Kind::Wpp => "wpp",
+        }
+    }
+}
+
+/// A provider, a class of classic events or a group of WPP messages.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Provider {
+    /// The name; empty when none is known.
+    pub name: String,
+    /// The identity.
+    pub guid: Guid,
+    /// What kind of events it logs.
+    pub kind: Kind,
+    /// How many events are known, each version on its own.
+    pub events: usize,
+    /// How many layouts are known; more than events where descriptions disagree.
+    pub layouts: usize,
+    /// Where descriptions of it come from.
+    pub from: Vec<Place>,
+}
+
+/// One layout of one event.
+#[derive(Clone, Debug)]
+pub struct Layout<'a> {
+    /// The event id; the opcode of a classic event.
+    pub id: u16,
+    /// The version.
+    pub version: u16,
+    /// The level, where one is declared.
+    pub level: Option<u8>,
+    /// The channel's number.
+    pub channel: Option<u8>,
+    /// The name in the provider's source code.
+    pub symbol: Option<&'a str>,
+    /// The message template.
+    pub message: Option<&'a str>,
+    /// Names and fields.
+    pub schema: &'a EventSchema,
+    /// Where it comes from.
+    pub place: Place,
+    /// The file, or the pack's sources.
+    pub origin: &'a str,
+    /// How far to trust it.
+    pub confidence: Confidence,
+}
+
+/// All that is known.
+#[derive(Debug)]
+pub struct Known {
+    given: UserSchemas,
+    store: UserSchemas,
+    pack: &'static Pack,
+}
+
+impl Known {
+    /// The user's files, the store and the pack.
+    pub fn new(given: UserSchemas, store: UserSchemas) -> Known {
+        Known { given, store, pack: Pack::builtin() }
+    }
+
+    /// What the user gave, in order of rank, as a conversion uses it.
+    pub fn user(&self) -> UserSchemas {
+        let mut all = self.given.clone();
+        all.append(&self.store);
+        all
+    }
+
+    /// The providers whose name and GUID are `wanted`, by name and GUID. Nothing is read of the others.
+    pub fn providers(&self, wanted: impl Fn(&str, Guid) -> bool) -> Vec<Provider> {
+        let users = self.given.providers().chain(self.store.providers());
+        let manifests: BTreeSet<Guid> = users.chain(self.pack.providers()).collect();
+        let manifests = manifests.into_iter().map(|guid| (guid, Kind::Manifest));
+        let classes = self.pack.classes().map(|guid| (guid, Kind::Classic));
+        let named = manifests.chain(classes).filter(|&(guid, kind)| wanted(&self.name(guid, kind), guid));
+        let mut all: Vec<Provider> = named.map(|(guid, kind)| self.provider(guid, kind)).collect();
+        let messages = self.messages().into_iter().map(|(guid, messages)| wpp(guid, &messages));
+        all.extend(messages.filter(|provider| wanted(&provider.name, provider.guid)));
+        let key = |provider: &Provider| (provider.name.to_lowercase(), provider.guid, provider.kind);
+        all.sort_by_cached_key(key);
+        all
+    }
+
+    fn provider(&self, guid: Guid, kind: Kind) -> Provider {
+        let layouts = self.layouts(guid, kind);
+        let mut events: BTreeMap<(u16, u16), BTreeSet<usize>> = BTreeMap::new();
+        let mut distinct: Vec<&EventSchema> = Vec::new();
+        for layout in &layouts {
+            // Few events have more than one layout: a search among the event's own is enough.
+            let own = events.entry((layout.id, layout.version)).or_default();
+            if !own.iter().any(|&known| distinct.get(known).is_some_and(|known| known.fields == layout.schema.fields)) {
+                own.insert(distinct.len());
+                distinct.push(layout.schema);
+            }
+        }
+        let from: BTreeSet<Place> = layouts.iter().map(|layout| layout.place).chain(self.places(guid, kind)).collect();
+        Provider {
+            name: self.name(guid, kind),
+            guid,
+            kind,
+            events: events.len(),
+            layouts: distinct.len(),
+            from: from.into_iter().collect(),
+        }
+    }
+
+    /// Places of a provider that may declare no event.
+    fn places(&self, guid: Guid, kind: Kind) -> impl Iterator<Item = Place> {
+        let is = |yes: bool, place| (yes && kind == Kind::Manifest).then_some(place);
+        let given = is(self.given.manifests(guid).next().is_some(), Place::Given);
+        given.into_iter().chain(is(self.store.manifests(guid).next().is_some(), Place::Store))
+    }
+
+    /// The manifests of a provider in the user's files, in order of rank.
+    pub fn manifests(&self, guid: Guid) -> impl Iterator<Item = (Place, &ProviderSchemas, &str)> {
+        let at = |place| move |(manifest, file): (_, _)| (place, AsRef::<ProviderSchemas>::as_ref(manifest), file);
+        let (given, store) = (self.given.manifests(guid), self.store.manifests(guid));
+        given.map(at(Place::Given)).chain(store.map(at(Place::Store)))
+    }
+
+    fn name(&self, guid: Guid, kind: Kind) -> String {
+        let user = || self.manifests(guid).map(|(_, manifest, _)| manifest.name.clone()).find(|name| !name.is_empty());
+        let builtin = || self.pack.provider_name(&guid).map(str::to_owned);
+        let class = || self.pack.class_name(&guid).map(str::to_owned);
+        let name = if kind == Kind::Classic { class() } else { user().or_else(builtin) };
+        name.unwrap_or_default()
+    }
+
+    /// All layouts of a provider's events, by id, version and rank.
+    pub fn layouts(&self, guid: Guid, kind: Kind) -> Vec<Layout<'_>> {
+        let mut all = Vec::new();
+        match kind {
+            Kind::Wpp => {}
+            Kind::Classic => {
+                let class = self.pack.class(&guid).into_iter();
+                all.extend(class.flat_map(|class| class.all()).map(|layout| of_pack(layout, Place::Pack)));
+            }
+            Kind::Manifest => {
+                let corrections = self.pack.override_pack(&guid).into_iter();
+                all.extend(corrections.flat_map(|own| own.all()).map(|layout| of_pack(layout, Place::Correction)));
+                all.extend(self.manifests(guid).flat_map(|(place, manifest, file)| of_manifest(manifest, place, file)));
+                let pack = self.pack.provider(&guid).into_iter();
+                all.extend(pack.flat_map(|own| own.all()).map(|layout| of_pack(layout, Place::Pack)));
+            }
+        }
+        all.sort_by_key(|layout| (layout.id, layout.version));
+        all
+    }
+
+    /// The WPP messages by GUID and number; the one that ranks first of each.
+    pub fn messages(&self) -> BTreeMap<Guid, Vec<(Place, &Arc<MessageFormat>)>> {
+        let mut all: BTreeMap<Guid, Vec<(Place, &Arc<MessageFormat>)>> = BTreeMap::new();
+        let stored = self.store.messages.sorted().into_iter();
+        let stored = stored.filter(|message| self.given.messages.get(message.guid, message.number).is_none());
+        let given = self.given.messages.sorted().into_iter();
+        for (place, message) in
+            given.map(|message| (Place::Given, message)).chain(stored.map(|message| (Place::Store, message)))
+        {
+            all.entry(message.guid).or_default().push((place, message));
+        }
+        all.values_mut().for_each(|messages| messages.sort_by_key(|(_, message)| message.number));
+        all
+    }
+}
+
+/// The group of messages under one GUID, which is a source file of a program.
+fn wpp(guid: Guid, messages: &[(Place, &Arc<MessageFormat>)]) -> Provider {
+    let name = messages.iter().map(|(_, message)| &message.origin).find(|origin| !origin.provider.is_empty());
+    let from: BTreeSet<Place> = messages.iter().map(|(place, _)| *place).collect();
+    Provider {
+        name: name.map_or_else(String::new, |origin| match origin.source_file.is_empty() {
+            true => origin.provider.clone(),
+            false => format!("{}/{}", origin.provider, origin.source_file),
+        }),
+        guid,
+        kind: Kind::Wpp,
+        events: messages.len(),
+        layouts: messages.len(),
+        from: from.into_iter().collect(),
+    }
+}
+
+fn of_pack(layout: &PackLayout, place: Place) -> Layout<'_> {
+    Layout {
+        id: layout.id,
+        version: layout.version,
+        level: layout.level,
+        channel: None,
+        symbol: None,
+        message: None,
+        schema: &layout.schema,
+        place,
+        origin: layout.origins,
+        confidence: layout.confidence,
+    }
+}
+
+fn of_manifest<'a>(
+    manifest: &'a ProviderSchemas,
+    place: Place,
+    file: &'a str,
+) -> impl Iterator<Item = Layout<'a>> + use<'a> {
+    manifest.events.iter().map(move |event| Layout {
+        id: event.id,
+        version: event.version.into(),
+        level: Some(event.level),
+        channel: event.channel,
+        symbol: event.symbol.as_deref(),
+        message: event.message.as_deref(),
+        schema: &event.schema,
+        place,
+        origin: file,
+        confidence: if event.suspect { Confidence::Damaged } else { Confidence::Declared },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::files::SchemaFile;
+    use crate::schema::load::Loaded;
+
+    fn load(files: &[(&str, &str)]) -> UserSchemas {
+        let mut loaded = Loaded::default();
+        for (name, text) in files {
+            assert_eq!(loaded.add(SchemaFile::parse(name, text.as_bytes().to_vec()).unwrap()), None);
+        }
+        loaded.schemas
+    }
+
+    const LAB: &str = "<e><provider name='aLab' guid='{11111111-2222-3333-4444-555555555555}'><events>\
+        <event value='1'/><event value='1' version='1'/><event value='2' template='T'/></events>\
+        <templates><template tid='T'><data name='A' inType='win:UInt32'/></template></templates></provider></e>";
+    const MORE: &str = "<e><provider name='other' guid='{11111111-2222-3333-4444-555555555555}'><events>\
+        <event value='2' template='T'/><event value='1'/></events>\
+        <templates><template tid='T'><data name='A' inType='win:UInt64'/></template></templates></provider></e>";
+    const TMF: &str = "01e9b841-7d67-315a-7b92-23b2033356de aaa // SRC=Main.c\n\
+        #typev Main_c1 10 \"hi\" //\n{\n}\n#typev Main_c2 11 \"ho\" //\n{\n}\n";
+
+    #[test]
+    fn providers_of_all_places_are_one_list() {
+        let known = Known::new(load(&[("lab.man", LAB), ("a.tmf", TMF)]), load(&[("store/more.man", MORE)]));
+        let all = known.providers(|_, _| true);
+        let own = |name: &str| all.iter().find(|provider| provider.name == name).unwrap();
+        let lab = own("aLab");
+        assert_eq!((lab.kind, lab.events, lab.layouts), (Kind::Manifest, 3, 4));
+        assert_eq!(lab.from, [Place::Given, Place::Store]);
+        let messages = own("aaa/Main.c");
+        assert_eq!((messages.kind, messages.events, &messages.from[..]), (Kind::Wpp, 2, &[Place::Given][..]));
+        assert_eq!(own("Kernel-Process").kind, Kind::Classic);
+        let network = own("Microsoft-Windows-Kernel-Network");
+        assert_eq!(network.from, [Place::Correction, Place::Pack]);
+        assert!(all.is_sorted_by_key(|provider| provider.name.to_lowercase()));
+    }
+
+    #[test]
+    fn layouts_come_by_event_and_rank() {
+        let known = Known::new(load(&[("lab.man", LAB)]), load(&[("store/more.man", MORE)]));
+        let guid = "11111111-2222-3333-4444-555555555555".parse().unwrap();
+        let layouts = known.layouts(guid, Kind::Manifest);
+        let shown: Vec<_> = layouts.iter().map(|layout| (layout.id, layout.version, layout.origin)).collect();
+        let expected = [
+            (1, 0, "lab.man"),
+            (1, 0, "store/more.man"),
+            (1, 1, "lab.man"),
+            (2, 0, "lab.man"),
+            (2, 0, "store/more.man"),
+        ];
+        assert_eq!(shown, expected);
+        let user = known.user();
+        let files: Vec<_> = user.manifests(guid).map(|(_, file)| file).collect();
+        assert_eq!(files, ["lab.man", "store/more.man"]);
+    }
+}

@@ -1,0 +1,146 @@
+//! From the user's files to the descriptions that a conversion uses.
+
+use std::path::PathBuf;
+
+use super::files::{self, Content, Finding, SchemaFile};
+use super::model::SchemaError;
+use super::registry::UserSchemas;
+use crate::error::Result;
+
+/// Descriptions, with what identifies them and what was not used.
+#[derive(Clone, Debug, Default)]
+pub struct Loaded {
+    /// What the files declare, in the order given.
+    pub schemas: UserSchemas,
+    /// What was rejected.
+    pub findings: Vec<Finding>,
+    /// Name and hash of each file, in the order given.
+    files: Vec<(String, String)>,
+}
+
+/// Loads files, and folders with all schema files below them.
+///
+/// # Errors
+/// [`crate::ErrorKind::Usage`] as for [`files::each`].
+pub fn load(paths: &[PathBuf]) -> Result<Loaded> {
+    let mut loaded = Loaded::default();
+    let mut conflicts = Vec::new();
+    let findings = files::each(paths, |file| {
+        conflicts.extend(loaded.add(file));
+        Ok(())
+    })?;
+    loaded.findings = findings;
+    loaded.findings.extend(conflicts);
+    Ok(loaded)
+}
+
+impl Loaded {
+    /// Adds what a file declares, behind what is here. Returns a finding when it declares messages that are here
+    /// already in another form.
+    pub fn add(&mut self, file: SchemaFile) -> Option<Finding> {
+        self.files.push((file.name.clone(), file.hash()));
+        match file.content {
+            Content::Manifest(manifest) => {
+                for provider in manifest.providers {
+                    self.schemas.add_provider(provider, &file.name);
+                }
+                None
+            }
+            Content::Messages(tmf) => {
+                let conflicts = self.schemas.messages.extend(tmf.messages);
+                let message =
+                    format!("expected one format per message, found {conflicts} that are here already in another form");
+                let fault = SchemaError { place: "messages".to_owned(), message };
+                (conflicts > 0).then_some(Finding::Rejected { file: file.name, fault })
+            }
+        }
+    }
+
+    /// Adds descriptions that rank behind those already here.
+    pub fn append(&mut self, lower: Loaded) {
+        self.schemas.append(&lower.schemas);
+        self.findings.extend(lower.findings);
+        self.files.extend(lower.files);
+    }
+
+    /// How many files there are.
+    pub fn len(&self) -> usize {
+        self.files.len()
+    }
+
+    /// Whether there is no file.
+    pub fn is_empty(&self) -> bool {
+        self.files.is_empty()
+    }
+
+    /// What tells these descriptions from any others: a hash over the files' names (which stand in the output as the
+    /// origin of layouts), their contents and their order. `None` without a file.
+    pub fn hash(&self) -> Option<String> {
+        let mut hasher = blake3::Hasher::new();
+        for (name, hash) in &self.files {
+            // Neither holds a NUL.
+            hasher.update(name.as_bytes()).update(&[0]).update(hash.as_bytes()).update(&[0]);
+        }
+        (!self.files.is_empty()).then(|| hasher.finalize().to_hex().to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(name: &str, text: &str) -> SchemaFile {
+        SchemaFile::parse(name, text.as_bytes().to_vec()).unwrap()
+    }
+
+    fn manifest(name: &str, events: &str) -> SchemaFile {
+        let provider = "<provider name='Lab' guid='{11111111-2222-3333-4444-555555555555}'>";
+        file(name, &format!("<events>{provider}<events>{events}</events></provider></events>"))
+    }
+
+    fn messages(name: &str, text: &str) -> SchemaFile {
+        let group = "01e9b841-7d67-315a-7b92-23b2033356de Lab // SRC=Main.c MJ= MN=";
+        file(name, &format!("{group}\n#typev Main_c1 10 \"{text}\" //\n{{\n}}\n"))
+    }
+
+    fn loaded(files: Vec<SchemaFile>) -> Loaded {
+        let mut loaded = Loaded::default();
+        for file in files {
+            assert_eq!(loaded.add(file), None);
+        }
+        loaded
+    }
+
+    #[test]
+    fn names_contents_and_order_make_the_hash() {
+        let (a, b) = (|| manifest("a", "<event value='1'/>"), || messages("b", "hi"));
+        let hash = |files| loaded(files).hash();
+        assert_eq!(hash(vec![]), None);
+        let all = [
+            hash(vec![a()]),
+            hash(vec![manifest("A", "<event value='1'/>")]),
+            hash(vec![manifest("a", "<event value='2'/>")]),
+            hash(vec![a(), b()]),
+            hash(vec![b(), a()]),
+        ];
+        let distinct: std::collections::HashSet<_> = all.iter().flatten().collect();
+        assert_eq!(distinct.len(), all.len(), "{all:?}");
+        let mut joined = loaded(vec![a()]);
+        joined.append(loaded(vec![b()]));
+        assert_eq!(joined.hash(), all[3]);
+    }
+
+    #[test]
+    fn what_comes_first_ranks_first() {
+        let guid = "11111111-2222-3333-4444-555555555555".parse().unwrap();
+        let group = "01e9b841-7d67-315a-7b92-23b2033356de".parse().unwrap();
+        let mut given = loaded(vec![manifest("a", "<event value='1'/>"), messages("b", "first")]);
+        given.append(loaded(vec![manifest("c", "<event value='1'/>"), messages("d", "second")]));
+        let files: Vec<_> = given.schemas.manifests(guid).map(|(_, file)| file).collect();
+        assert_eq!(files, ["a", "c"]);
+        assert_eq!(given.schemas.messages.get(group, 10).unwrap().format, "first");
+        let conflict = given.add(messages("e", "third")).unwrap();
+        let expected = "e, messages: expected one format per message, found 1 that are here already in another form";
+        assert_eq!(conflict.to_string(), expected);
+    }
+}
