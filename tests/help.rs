@@ -26,3 +26,15 @@ fn convert() {
 fn inspect() {
     insta::assert_snapshot!(help(&["inspect", "--help"]));
 }
+
+#[test]
+fn schema() {
+    insta::assert_snapshot!(help(&["schema", "--help"]));
+}
+
+#[test]
+fn schema_commands() {
+    for command in ["list", "show", "import", "export"] {
+        insta::assert_snapshot!(format!("schema_{command}"), help(&["schema", command, "--help"]));
+    }
+}

@@ -9,6 +9,7 @@ use clap::builder::FalseyValueParser;
 use clap::{Args, Parser, Subcommand, value_parser};
 
 use super::choices::{Columns, FailOn, OnBadInput, ProgressMode};
+use super::schema::args::{SchemaCommand, SourceArgs};
 use super::sizes::{parse_max_loss, parse_size};
 use crate::clock::ClockAnchor;
 use crate::convert::job::{MaxLoss, RawPolicy};
@@ -18,7 +19,7 @@ use crate::dataset::publish::IfExists;
 use crate::decode::{GuidType, TimestampType, UnsignedType};
 
 /// What is true of all commands, below every help text.
-const ENVIRONMENT: &str = "\
+pub(super) const ENVIRONMENT: &str = "\
 Every option can also be given as an environment variable: ETL2PARQUET_ and its long name in capitals, for example \
 ETL2PARQUET_IF_EXISTS=skip. The command line wins.";
 
@@ -53,6 +54,9 @@ pub(super) enum Command {
     /// Show session, clock, loss, providers and decodability of traces; writes nothing
     #[command(after_help = ENVIRONMENT)]
     Inspect(InspectArgs),
+    /// Show, import and export what is known of the payloads of events
+    #[command(subcommand)]
+    Schema(SchemaCommand),
 }
 
 /// The inputs of a command.
@@ -75,6 +79,8 @@ pub(super) struct ConvertArgs {
     pub files: FileArgs,
     #[command(flatten)]
     pub checks: CheckArgs,
+    #[command(flatten)]
+    pub schemas: SourceArgs,
     #[command(flatten)]
     pub run: RunArgs,
 
@@ -213,6 +219,8 @@ pub(super) struct InspectArgs {
     #[command(flatten)]
     pub clock: ClockArgs,
     #[command(flatten)]
+    pub schemas: SourceArgs,
+    #[command(flatten)]
     pub run: RunArgs,
 }
 
@@ -227,13 +235,18 @@ mod tests {
         let command = Cli::command();
         command.clone().debug_assert();
         let mut options = 0;
-        for argument in command.get_subcommands().flat_map(clap::Command::get_arguments) {
+        let (mut commands, mut arguments) = (vec![&command], Vec::new());
+        while let Some(command) = commands.pop() {
+            commands.extend(command.get_subcommands());
+            arguments.extend(command.get_arguments());
+        }
+        for argument in arguments {
             let Some(long) = argument.get_long().filter(|long| !["help", "version"].contains(long)) else { continue };
             let expected = format!("ETL2PARQUET_{}", long.to_uppercase().replace('-', "_"));
             assert_eq!(argument.get_env().and_then(|name| name.to_str()), Some(expected.as_str()), "--{long}");
             options += 1;
         }
-        assert_eq!(options, 32);
+        assert_eq!(options, 54);
     }
 
     #[test]

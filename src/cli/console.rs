@@ -71,10 +71,8 @@ pub(super) fn to_file(path: &Path, text: &str) -> Result<()> {
     if path == Path::new("-") {
         return to_stdout(text);
     }
-    fs::write(path, text).map_err(|cause| {
-        let hint = "the traces themselves are not affected";
-        Error::new(ErrorKind::Output, "cannot write the summary").in_file(path).caused_by(cause).with_hint(hint)
-    })
+    fs::write(path, text)
+        .map_err(|cause| Error::new(ErrorKind::Output, "the report cannot be written").in_file(path).caused_by(cause))
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use super::run::{Run, label, probe};
 use super::summary::{Summary, TraceResult, TraceSummary};
 use super::{inputs, options};
 use crate::convert::convert;
-use crate::convert::job::{Job, Outcome, Report};
+use crate::convert::job::{ConvertOptions, Job, Outcome, Report};
 use crate::error::{Error, ErrorKind, Result};
 use crate::survey::{FileSurvey, Severity};
 
@@ -21,9 +21,10 @@ const SHOWN: usize = 20;
 /// What keeps the run from starting.
 pub(super) fn run(args: &ConvertArgs) -> Result<u8> {
     let run = Run::start(&args.run)?;
+    let options = options::of_convert(args, &run)?;
     let mut conversion = Conversion::new(args, &run);
     let jobs = conversion.jobs()?;
-    conversion.convert_all(&jobs);
+    conversion.convert_all(&jobs, &options);
     Ok(conversion.finish())
 }
 
@@ -65,8 +66,7 @@ impl<'a> Conversion<'a> {
         Ok(jobs)
     }
 
-    fn convert_all(&mut self, jobs: &[Job]) {
-        let options = options::of_convert(self.args, self.run);
+    fn convert_all(&mut self, jobs: &[Job], options: &ConvertOptions) {
         for (position, job) in jobs.iter().enumerate() {
             if self.run.interrupt.is_set() {
                 self.verdict.fail(ErrorKind::Interrupted, self.run.interrupt.code());
@@ -75,7 +75,7 @@ impl<'a> Conversion<'a> {
                 break;
             }
             let label = label(&job.name, position, jobs.len());
-            let outcome = self.run.job(&label, |progress| convert(job, &options, progress));
+            let outcome = self.run.job(&label, |progress| convert(job, options, progress));
             let trace = self.trace_summary(job, outcome);
             if jobs.len() > 1 || trace.status == "skipped" {
                 self.run.console.line(trace.line());
@@ -138,6 +138,7 @@ impl<'a> Conversion<'a> {
         self.summary.page().lines().for_each(|line| self.run.console.line(line));
         if let Some(path) = &self.args.summary {
             let written = console::to_file(path, &self.summary.to_json());
+            let written = written.map_err(|error| error.with_hint("the traces themselves are not affected"));
             written.unwrap_or_else(|error| self.fail(&error));
         }
         self.verdict.code()

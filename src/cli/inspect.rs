@@ -17,7 +17,7 @@ use crate::error::{Error, ErrorKind, Result};
 /// What keeps the run from starting, and a report that cannot be written.
 pub(super) fn run(args: &InspectArgs) -> Result<u8> {
     let run = Run::start(&args.run)?;
-    let options = options::of_inspect(args, &run);
+    let options = options::of_inspect(args, &run)?;
     let found = inputs::find(&args.input.inputs);
     let mut verdict = Verdict::default();
     let fail = |verdict: &mut Verdict, error: &Error| {

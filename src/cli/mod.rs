@@ -2,8 +2,9 @@
 //!
 //! ```text
 //! args ──► inputs ──► jobs ─┐
-//!     └──► options ─────────┴─► run ──► convert ──► summary
-//!                                  └──► inspect ──► facts ──► page or JSON
+//!     ├──► options ─────────┴─► run ──► convert ──► summary
+//!     │                            └──► inspect ──► facts ──► page or JSON
+//!     └──► schema ──► what is known ──► page or JSON
 //! ```
 //!
 //! Reports and JSON go to standard output, everything else to standard error.
@@ -23,6 +24,7 @@ mod page;
 mod progress;
 mod resources;
 mod run;
+mod schema;
 mod sizes;
 mod summary;
 mod table;
@@ -47,6 +49,7 @@ pub fn run() -> ExitCode {
     let done = match &cli.command {
         Command::Convert(args) => convert::run(args),
         Command::Inspect(args) => inspect::run(args),
+        Command::Schema(command) => schema::run(command),
     };
     ExitCode::from(done.unwrap_or_else(|error| {
         console::error(&error);

@@ -1,28 +1,33 @@
 //! From what was typed to what is meant.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use super::args::{ConvertArgs, InspectArgs};
 use super::choices::{Columns, FailOn};
 use super::run::Run;
+use super::schema::sources::Sources;
 use crate::convert::job::{ConvertOptions, Gates, MaxLoss, RawPolicy};
 use crate::dataset::properties::Compression;
 use crate::dataset::publish::IfExists;
 use crate::decode::TypeOptions;
+use crate::error::Result;
 
 /// The options of a conversion.
-pub(super) fn of_convert(args: &ConvertArgs, run: &Run) -> ConvertOptions {
+///
+/// # Errors
+/// [`crate::ErrorKind::Usage`] when schemas cannot be used.
+pub(super) fn of_convert(args: &ConvertArgs, run: &Run) -> Result<ConvertOptions> {
+    let (schemas, schemas_hash) = Sources::load(&args.schemas, run.console)?.into_user();
     let (columns, files) = (&args.columns, &args.files);
-    ConvertOptions {
+    Ok(ConvertOptions {
         out: args.output.output.clone(),
         if_exists: args.output.if_exists,
         types: TypeOptions { unsigned: columns.unsigned, guid: columns.guid, timestamps: columns.timestamps },
         anchor: columns.clock.clock_anchor,
         raw: columns.raw,
         all_columns: columns.columns == Columns::Declared,
-        schemas: Arc::default(),
-        schemas_hash: None,
+        schemas,
+        schemas_hash,
         compression: files.compression,
         row_group_rows: files.row_group_rows,
         max_file_size: files.max_file_size,
@@ -31,20 +36,24 @@ pub(super) fn of_convert(args: &ConvertArgs, run: &Run) -> ConvertOptions {
         memory: run.memory,
         map: !args.run.no_mmap,
         dry_run: args.dry_run,
-    }
+    })
 }
 
 /// The options of an inspection: those of a conversion that writes nothing.
-pub(super) fn of_inspect(args: &InspectArgs, run: &Run) -> ConvertOptions {
-    ConvertOptions {
+///
+/// # Errors
+/// [`crate::ErrorKind::Usage`] when schemas cannot be used.
+pub(super) fn of_inspect(args: &InspectArgs, run: &Run) -> Result<ConvertOptions> {
+    let (schemas, schemas_hash) = Sources::load(&args.schemas, run.console)?.into_user();
+    Ok(ConvertOptions {
         out: PathBuf::new(),
         if_exists: IfExists::default(),
         types: TypeOptions::default(),
         anchor: args.clock.clock_anchor,
         raw: RawPolicy::default(),
         all_columns: false,
-        schemas: Arc::default(),
-        schemas_hash: None,
+        schemas,
+        schemas_hash,
         compression: Compression::default(),
         row_group_rows: 1 << 20,
         max_file_size: 512 << 20,
@@ -53,7 +62,7 @@ pub(super) fn of_inspect(args: &InspectArgs, run: &Run) -> ConvertOptions {
         memory: run.memory,
         map: !args.run.no_mmap,
         dry_run: true,
-    }
+    })
 }
 
 fn gates(max_loss: Option<MaxLoss>, fail_on: &[FailOn]) -> Gates {

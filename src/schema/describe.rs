@@ -255,6 +255,22 @@ impl ProviderFacts {
     }
 }
 
+impl ProviderFacts {
+    /// Leaves only layouts and messages of some places, and the events that still have a layout.
+    pub fn keep_places(&mut self, is_kept: impl Fn(&Place) -> bool) {
+        self.provider.from.retain(&is_kept);
+        for event in &mut self.events {
+            event.layouts.retain(|layout| is_kept(&layout.from));
+        }
+        self.events.retain(|event| !event.layouts.is_empty());
+        self.messages.retain(|message| is_kept(&message.from));
+        if self.provider.kind != Kind::Wpp {
+            self.provider.events = self.events.len();
+            self.provider.layouts = self.events.iter().map(|event| event.layouts.len()).sum();
+        }
+    }
+}
+
 /// The keywords of the description that ranks first and has any.
 fn keywords(known: &Known, guid: Guid, kind: Kind) -> Vec<KeywordFacts> {
     if kind != Kind::Manifest {

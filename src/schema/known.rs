@@ -168,8 +168,12 @@ impl Known {
     /// Places of a provider that may declare no event.
     fn places(&self, guid: Guid, kind: Kind) -> impl Iterator<Item = Place> {
         let is = |yes: bool, place| (yes && kind == Kind::Manifest).then_some(place);
-        let given = is(self.given.manifests(guid).next().is_some(), Place::Given);
-        given.into_iter().chain(is(self.store.manifests(guid).next().is_some(), Place::Store))
+        let places = [
+            is(self.given.manifests(guid).next().is_some(), Place::Given),
+            is(self.store.manifests(guid).next().is_some(), Place::Store),
+            is(self.pack.has_provider(&guid), Place::Pack),
+        ];
+        places.into_iter().flatten()
     }
 
     /// The manifests of a provider in the user's files, in order of rank.

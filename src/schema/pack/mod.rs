@@ -201,6 +201,11 @@ impl Pack {
         Some(self.providers[index].get_or_init(|| self.read_provider(&PROVIDERS[index])))
     }
 
+    /// Whether the pack has a section on a provider; nothing is expanded.
+    pub fn has_provider(&self, guid: &Guid) -> bool {
+        find(PROVIDERS, guid).is_some()
+    }
+
     /// The GUIDs of all providers with manifest events, in order.
     pub fn providers(&self) -> impl Iterator<Item = Guid> {
         PROVIDERS.iter().map(|s| s.guid)

@@ -1,0 +1,100 @@
+//! What can be typed about schemas. Doc comments are help texts, as in [`super::super::args`].
+
+use std::path::PathBuf;
+
+use clap::builder::FalseyValueParser;
+use clap::{Args, Subcommand};
+
+use super::super::args::ENVIRONMENT;
+
+/// Schemas beside those in the traces and in the program.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Schemas")]
+pub(in crate::cli) struct SourceArgs {
+    /// Manifest, TMF file, or folder with such files below it; repeatable, the first ranks highest
+    ///
+    /// The environment variable holds several as PATH does.
+    #[arg(long, value_name = "PATH", env = "ETL2PARQUET_SCHEMAS", hide_env = true)]
+    pub schemas: Vec<PathBuf>,
+    #[command(flatten)]
+    pub store: StoreArgs,
+    /// Leave the schema store alone
+    #[arg(long, env = "ETL2PARQUET_NO_STORE", hide_env = true, value_parser = FalseyValueParser::new())]
+    pub no_store: bool,
+}
+
+/// Where the schema store is.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Schemas")]
+pub(in crate::cli) struct StoreArgs {
+    /// Folder of the schema store, used behind --schemas [default: in the user's data folder]
+    #[arg(long, value_name = "DIR", env = "ETL2PARQUET_STORE", hide_env = true)]
+    pub store: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(in crate::cli) enum SchemaCommand {
+    /// List the providers whose events are known
+    #[command(after_help = ENVIRONMENT)]
+    List(ListArgs),
+    /// Show what is known of a provider, or the layouts and columns of one of its events
+    #[command(after_help = ENVIRONMENT)]
+    Show(ShowArgs),
+    /// Copy manifests and TMF files into the schema store
+    #[command(after_help = ENVIRONMENT)]
+    Import(ImportArgs),
+    /// Write what the store and --schemas declare as JSON
+    #[command(after_help = ENVIRONMENT)]
+    Export(ExportArgs),
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct ListArgs {
+    /// Only providers of this name, GUID or pattern ('Microsoft-Windows-Kernel-*'); repeatable
+    #[arg(long, value_name = "PATTERN", env = "ETL2PARQUET_PROVIDER", hide_env = true)]
+    pub provider: Vec<String>,
+    /// A JSON document instead of a table
+    #[arg(long, env = "ETL2PARQUET_JSON", hide_env = true, value_parser = FalseyValueParser::new())]
+    pub json: bool,
+    #[command(flatten)]
+    pub sources: SourceArgs,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct ShowArgs {
+    /// Name, GUID or pattern; Kernel-Process and the like for kernel events, the message GUID for WPP
+    #[arg(value_name = "PROVIDER")]
+    pub provider: String,
+    /// Id or name of an event; of kernel events the opcode, of WPP messages the number
+    #[arg(value_name = "EVENT")]
+    pub event: Option<String>,
+    /// A JSON document instead of a page
+    #[arg(long, env = "ETL2PARQUET_JSON", hide_env = true, value_parser = FalseyValueParser::new())]
+    pub json: bool,
+    #[command(flatten)]
+    pub sources: SourceArgs,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct ImportArgs {
+    /// Manifest, TMF file, or folder with such files below it
+    #[arg(value_name = "PATH", required = true)]
+    pub paths: Vec<PathBuf>,
+    #[command(flatten)]
+    pub store: StoreArgs,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct ExportArgs {
+    /// Only providers of this name, GUID or pattern
+    #[arg(value_name = "PROVIDER")]
+    pub provider: Option<String>,
+    /// Where to write; - for standard output
+    #[arg(short, long, value_name = "FILE", env = "ETL2PARQUET_OUTPUT", hide_env = true, default_value = "-")]
+    pub output: PathBuf,
+    /// The built-in schemas too
+    #[arg(long, env = "ETL2PARQUET_BUILT_IN", hide_env = true, value_parser = FalseyValueParser::new())]
+    pub built_in: bool,
+    #[command(flatten)]
+    pub sources: SourceArgs,
+}

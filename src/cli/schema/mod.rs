@@ -1,0 +1,135 @@
+//! `etl2parquet schema`: what is known of payloads, and the user's store.
+
+pub(super) mod args;
+mod page;
+mod select;
+pub(super) mod sources;
+
+use std::fmt::Write as _;
+
+use args::{ExportArgs, ImportArgs, ListArgs, SchemaCommand, ShowArgs};
+use serde::Serialize;
+use sources::Sources;
+
+use super::console::{self, Console};
+use super::exit;
+use crate::error::{Error, ErrorKind, Result};
+use crate::plan::{PlanOptions, preview};
+use crate::schema::describe::{Document, FORMAT, ProviderFacts};
+use crate::schema::files::{self, Content, Finding};
+use crate::schema::known::{Kind, Known, Place, Provider};
+
+/// Runs a command; returns the exit code.
+///
+/// # Errors
+/// What keeps it from doing its work.
+pub(super) fn run(command: &SchemaCommand) -> Result<u8> {
+    match command {
+        SchemaCommand::List(args) => list(args),
+        SchemaCommand::Show(args) => show(args),
+        SchemaCommand::Import(args) => import(args),
+        SchemaCommand::Export(args) => export(args),
+    }
+}
+
+fn list(args: &ListArgs) -> Result<u8> {
+    let known = Sources::load(&args.sources, Console::default())?.into_known();
+    let providers = select::providers(&known, &args.provider)?;
+    console::to_stdout(&if args.json { to_json(&providers) } else { page::list(&providers) })?;
+    Ok(exit::SUCCESS)
+}
+
+fn show(args: &ShowArgs) -> Result<u8> {
+    let known = Sources::load(&args.sources, Console::default())?.into_known();
+    let providers = select::providers(&known, std::slice::from_ref(&args.provider))?;
+    let mut facts: Vec<ProviderFacts> =
+        providers.into_iter().map(|provider| facts(&known, provider, args.event.as_deref())).collect();
+    if let Some(event) = &args.event {
+        facts.retain(|facts| !facts.events.is_empty() || !facts.messages.is_empty());
+        if facts.is_empty() {
+            let message = format!("nothing is known of an event {event} of {}", args.provider);
+            return Err(Error::new(ErrorKind::Usage, message).with_hint("see schema show without an event"));
+        }
+    }
+    console::to_stdout(&match (args.json, &args.event) {
+        (true, _) => to_json(&Document { format: FORMAT, providers: facts }),
+        (false, None) => page::providers(&facts),
+        (false, Some(_)) => page::events(&facts),
+    })?;
+    Ok(exit::SUCCESS)
+}
+
+/// What is known of a provider; of one event with fields and columns.
+fn facts(known: &Known, provider: Provider, event: Option<&str>) -> ProviderFacts {
+    let dataset = preview::dataset(&provider);
+    let mut facts = ProviderFacts::of(known, provider, event.is_some());
+    facts.dataset = Some(dataset);
+    if let Some(wanted) = event {
+        facts.events.retain(|event| select::is_event(wanted, event));
+        facts.messages.retain(|message| select::is_message(wanted, message));
+        for event in &mut facts.events {
+            let version = (event.id, event.version);
+            let conversions = preview::conversions(known, &facts.provider, version, &PlanOptions::default());
+            for (layout, conversion) in event.layouts.iter_mut().zip(conversions) {
+                layout.conversion = Some(conversion);
+            }
+        }
+    }
+    facts
+}
+
+fn import(args: &ImportArgs) -> Result<u8> {
+    let console = Console::default();
+    let mut store = sources::open_store(&args.store)?;
+    let mut files = Vec::new();
+    let findings = files::each(&args.paths, |file| {
+        files.push(file);
+        Ok(())
+    })?;
+    findings.iter().for_each(|finding| console.warning(finding));
+    let new = store.import(&files)?;
+    let rejected = findings.iter().filter(|finding| matches!(finding, Finding::Rejected { .. })).count();
+    let (mut events, mut messages) = (0, 0);
+    for file in &files {
+        match &file.content {
+            Content::Manifest(manifest) => {
+                events += manifest.providers.iter().map(|provider| provider.events.len()).sum::<usize>();
+            }
+            Content::Messages(tmf) => messages += tmf.messages.len(),
+        }
+    }
+    let mut text = format!("{} files read: {events} events, {messages} messages, {rejected} rejected\n", files.len());
+    // Writing to a string cannot fail.
+    let _ = writeln!(text, "{new} are new, {} are in {}", store.files().len(), store.folder().display());
+    console::to_stdout(&text)?;
+    Ok(if rejected == 0 { exit::SUCCESS } else { exit::DAMAGED })
+}
+
+fn export(args: &ExportArgs) -> Result<u8> {
+    let known = Sources::load(&args.sources, Console::default())?.into_known();
+    let wanted = args.provider.as_slice();
+    let is_own = |place: &Place| args.built_in || matches!(place, Place::Given | Place::Store);
+    let mut providers = select::providers(&known, wanted)?;
+    providers.retain(|provider| provider.from.iter().any(is_own));
+    let mut facts: Vec<ProviderFacts> =
+        providers.into_iter().map(|provider| ProviderFacts::of(&known, provider, true)).collect();
+    for facts in &mut facts {
+        facts.keep_places(is_own);
+    }
+    let document = to_json(&Document { format: FORMAT, providers: facts });
+    console::to_file(&args.output, &document)?;
+    Ok(exit::SUCCESS)
+}
+
+fn to_json(document: &impl Serialize) -> String {
+    serde_json::to_string_pretty(document).expect("numbers, texts and keys that are texts are valid JSON") + "\n"
+}
+
+/// The word for what a provider's events are told apart by.
+fn key_word(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Manifest => "event",
+        Kind::Classic => "opcode",
+        Kind::Wpp => "message",
+    }
+}

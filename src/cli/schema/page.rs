@@ -1,0 +1,317 @@
+//! Schemas as text for people.
+
+use std::fmt::Write as _;
+
+use super::key_word;
+use crate::cli::console::printable;
+use crate::cli::table::{Align, Table};
+use crate::schema::describe::{
+    ColumnFacts, EventFacts, FieldFacts, LayoutFacts, MapFacts, MessageFacts, ProviderFacts, Rule,
+};
+use crate::schema::known::{Kind, Place, Provider};
+
+/// Entries of a map that are shown; the rest is a number.
+const SHOWN: usize = 20;
+
+/// What stands where there is no value.
+const NONE: &str = "-";
+
+/// The table of `schema list`.
+pub(super) fn list(providers: &[Provider]) -> String {
+    let mut table = Table::new([
+        ("PROVIDER", Align::Left),
+        ("GUID", Align::Left),
+        ("KIND", Align::Left),
+        ("EVENTS", Align::Right),
+        ("LAYOUTS", Align::Right),
+        ("FROM", Align::Left),
+    ]);
+    for provider in providers {
+        table.row([
+            or_none(&provider.name),
+            provider.guid.to_string(),
+            provider.kind.name().to_owned(),
+            provider.events.to_string(),
+            provider.layouts.to_string(),
+            places(&provider.from),
+        ]);
+    }
+    table.render()
+}
+
+fn or_none(text: &str) -> String {
+    if text.is_empty() { NONE.to_owned() } else { text.to_owned() }
+}
+
+fn places(places: &[Place]) -> String {
+    places.iter().map(|place| place.name()).collect::<Vec<_>>().join(", ")
+}
+
+/// The pages of `schema show PROVIDER`.
+pub(super) fn providers(all: &[ProviderFacts]) -> String {
+    let pages = all.iter().map(|facts| match facts.provider.kind {
+        Kind::Wpp => heading(facts) + &messages(&facts.messages),
+        kind => heading(facts) + &overview(kind, &facts.events),
+    });
+    pages.collect::<Vec<_>>().join("\n")
+}
+
+fn heading(facts: &ProviderFacts) -> String {
+    let provider = &facts.provider;
+    let mut table = Table::of_values();
+    table.value("GUID", provider.guid.to_string());
+    if let Some(dataset) = &facts.dataset {
+        table.value("dataset", format!("events/{dataset}"));
+    }
+    table.value("kind", provider.kind.name());
+    table.value("from", places(&provider.from));
+    for (name, guid) in [("group", facts.group), ("enabled by", facts.control)] {
+        if let Some(guid) = guid {
+            table.value(name, guid.to_string());
+        }
+    }
+    let keywords = facts.keywords.iter().map(|keyword| format!("{} {}", keyword.mask, keyword.name));
+    for (position, keyword) in keywords.enumerate() {
+        table.value(if position == 0 { "keywords" } else { "" }, keyword);
+    }
+    format!("{}\n{}\n", printable(&or_none(&provider.name)), table.render())
+}
+
+fn overview(kind: Kind, events: &[EventFacts]) -> String {
+    let id = if kind == Kind::Classic { "OPCODE" } else { "EVENT" };
+    let mut table = Table::new([
+        (id, Align::Right),
+        ("VERSION", Align::Right),
+        ("NAME", Align::Left),
+        ("LEVEL", Align::Right),
+        ("TASK", Align::Left),
+        ("OPCODE NAME", Align::Left),
+        ("KEYWORDS", Align::Left),
+        ("LAYOUTS", Align::Right),
+        ("FROM", Align::Left),
+    ]);
+    let text = |text: &Option<String>| or_none(text.as_deref().unwrap_or_default());
+    for event in events {
+        table.row([
+            event.id.to_string(),
+            event.version.to_string(),
+            text(&event.name),
+            event.level.map_or(NONE.to_owned(), |level| level.to_string()),
+            text(&event.task),
+            text(&event.opcode),
+            or_none(&event.keywords.join(", ")),
+            event.layouts.len().to_string(),
+            event.layouts.iter().map(origin).collect::<Vec<_>>().join("; "),
+        ]);
+    }
+    table.render()
+}
+
+fn origin(layout: &LayoutFacts) -> String {
+    match layout.from {
+        // The file's name says that it is in the store.
+        Place::Store | Place::Given => layout.origin.clone(),
+        Place::Pack | Place::Correction => format!("{} ({})", layout.from.name(), layout.origin),
+    }
+}
+
+/// The pages of `schema show PROVIDER EVENT`.
+pub(super) fn events(all: &[ProviderFacts]) -> String {
+    let mut pages = Vec::new();
+    for facts in all {
+        let provider = &facts.provider;
+        let name = format!("{} {}", or_none(&provider.name), provider.guid);
+        let events = facts.events.iter().map(|event| event_page(&name, provider.kind, event));
+        pages.extend(events.chain(facts.messages.iter().map(|message| message_page(&name, message))));
+    }
+    pages.join("\n")
+}
+
+fn event_page(provider: &str, kind: Kind, event: &EventFacts) -> String {
+    let mut table = Table::of_values();
+    table.value(key_word(kind), format!("{} version {}", event.id, event.version));
+    let level = event.level.map(|level| level.to_string());
+    let keywords = Some(event.keywords.join(", ")).filter(|keywords| !keywords.is_empty());
+    for (name, value) in [
+        ("name", &event.name),
+        ("symbol", &event.symbol),
+        ("level", &level),
+        ("task", &event.task),
+        ("opcode name", &event.opcode),
+        ("keywords", &keywords),
+        ("message", &event.message),
+    ] {
+        if let Some(value) = value {
+            table.value(name, value.as_str());
+        }
+    }
+    let mut page = format!("{}\n{}", printable(provider), table.render());
+    for (position, layout) in event.layouts.iter().enumerate() {
+        // Writing to a string cannot fail.
+        let _ = write!(page, "\n{}", printable(&layout_title(layout, position, event.layouts.len())));
+        let _ = write!(page, "\n{}", fields(layout));
+    }
+    page
+}
+
+fn layout_title(layout: &LayoutFacts, position: usize, all: usize) -> String {
+    let preferred = layout.conversion.as_ref().is_some_and(|conversion| conversion.preferred);
+    let used = if preferred && all > 1 { ", used unless payloads contradict it" } else { "" };
+    format!("Layout {} of {all}: {}, {}{used}", position + 1, origin(layout), layout.trust)
+}
+
+/// The fields of a layout with their columns, and the maps they use.
+fn fields(layout: &LayoutFacts) -> String {
+    let mut flat = Vec::new();
+    flatten(layout.fields.as_deref().unwrap_or_default(), "", &mut flat);
+    if flat.is_empty() {
+        return "  no fields\n".to_owned();
+    }
+    let mut table = Table::new([
+        ("FIELD", Align::Left),
+        ("IN TYPE", Align::Left),
+        ("OUT TYPE", Align::Left),
+        ("COUNT", Align::Left),
+        ("LENGTH", Align::Left),
+        ("MAP", Align::Left),
+        ("COLUMN", Align::Left),
+        ("COLUMN TYPE", Align::Left),
+        ("RENAMED BECAUSE", Align::Left),
+    ]);
+    let columns = layout.conversion.as_ref().map(|conversion| conversion.columns.as_slice()).unwrap_or_default();
+    let mut columns = columns.iter().peekable();
+    for (path, field) in &flat {
+        let mut first = true;
+        while let Some(column) = columns.next_if(|column| belongs(column, path, &flat)) {
+            table.row(row(first.then_some((path, field)), Some(column)));
+            first = false;
+        }
+        if first {
+            table.row(row(Some((path, field)), None));
+        }
+    }
+    table.render() + &maps(&flat)
+}
+
+/// Whether a column comes next behind a field: its own, or one of a member that only the wire type knows of.
+fn belongs(column: &ColumnFacts, path: &str, flat: &[(String, &FieldFacts)]) -> bool {
+    column.field == path
+        || column.field.strip_prefix(path).is_some_and(|rest| rest.starts_with('.'))
+            && !flat.iter().any(|(declared, _)| *declared == column.field)
+}
+
+fn flatten<'a>(fields: &'a [FieldFacts], prefix: &str, flat: &mut Vec<(String, &'a FieldFacts)>) {
+    for field in fields {
+        let path = format!("{prefix}{}", field.name);
+        let inner = format!("{path}.");
+        flat.push((path, field));
+        flatten(&field.fields, &inner, flat);
+    }
+}
+
+fn row(field: Option<(&String, &&FieldFacts)>, column: Option<&ColumnFacts>) -> [String; 9] {
+    let text = |text: Option<&str>| text.unwrap_or_default().to_owned();
+    let rule = |rule: Option<&Rule>| rule.map_or(String::new(), rule_text);
+    let facts = field.map(|(_, facts)| *facts);
+    let in_type = facts.map_or(String::new(), |facts| match (facts.optional, facts.hidden) {
+        (false, false) => facts.in_type.clone(),
+        (true, false) => format!("{}, optional", facts.in_type),
+        (_, true) => format!("{}, hidden", facts.in_type),
+    });
+    [
+        text(field.map(|(path, _)| path.as_str())),
+        in_type,
+        text(facts.and_then(|facts| facts.out_type.as_deref())),
+        rule(facts.and_then(|facts| facts.count.as_ref())),
+        rule(facts.and_then(|facts| facts.length.as_ref())),
+        text(facts.and_then(|facts| facts.map.as_ref()).map(|map| map.name.as_str())),
+        text(column.and_then(|column| column.column.as_deref())),
+        text(column.and_then(|column| column.column_type.as_deref())),
+        text(column.and_then(|column| column.renamed_because)),
+    ]
+}
+
+fn rule_text(rule: &Rule) -> String {
+    match rule {
+        Rule::Constant(number) => number.to_string(),
+        Rule::Field(name) => name.clone(),
+        Rule::Prefixed => "u16 in front".to_owned(),
+        Rule::Rest => "to the end".to_owned(),
+    }
+}
+
+fn maps(flat: &[(String, &FieldFacts)]) -> String {
+    let mut used: Vec<&MapFacts> = Vec::new();
+    for map in flat.iter().filter_map(|(_, field)| field.map.as_ref()) {
+        if !used.contains(&map) {
+            used.push(map);
+        }
+    }
+    let mut text = String::new();
+    for map in used {
+        let mut table = Table::of_values();
+        for entry in map.entries.iter().take(SHOWN) {
+            table.value(
+                &if map.kind == "bits" { format!("{:#x}", entry.value) } else { entry.value.to_string() },
+                &*entry.name,
+            );
+        }
+        let _ = write!(text, "\n  Map {} ({})\n{}", printable(&map.name), map.kind, table.render());
+        if map.entries.len() > SHOWN {
+            let _ = writeln!(text, "  and {} more", map.entries.len() - SHOWN);
+        }
+    }
+    text
+}
+
+fn messages(messages: &[MessageFacts]) -> String {
+    let mut table = Table::new([
+        ("MESSAGE", Align::Right),
+        ("LEVEL", Align::Left),
+        ("FLAGS", Align::Left),
+        ("FUNCTION", Align::Left),
+        ("FROM", Align::Left),
+        ("TEXT", Align::Left),
+    ]);
+    let text = |text: &Option<String>| or_none(text.as_deref().unwrap_or_default());
+    for message in messages {
+        table.row([
+            message.number.to_string(),
+            text(&message.level),
+            text(&message.flags),
+            text(&message.function),
+            message.from.name().to_owned(),
+            message.format.clone(),
+        ]);
+    }
+    table.render()
+}
+
+fn message_page(provider: &str, message: &MessageFacts) -> String {
+    let mut table = Table::of_values();
+    table.value("message", message.number.to_string());
+    table.value("from", message.from.name());
+    let line = message.source_line.map_or(String::new(), |line| format!(", line {line}"));
+    table.value("source", format!("{}{line}", or_none(&message.source_file)));
+    let named = [("level", &message.level), ("flags", &message.flags), ("function", &message.function)];
+    for (name, value) in named {
+        table.value(name, or_none(value.as_deref().unwrap_or_default()));
+    }
+    table.value("text", message.format.as_str());
+    table.value("columns", "message, arguments");
+    let mut page = format!("{}\n{}", printable(provider), table.render());
+    if !message.arguments.is_empty() {
+        let mut table = Table::new([
+            ("ARGUMENT", Align::Right),
+            ("IN TYPE", Align::Left),
+            ("EXPRESSION", Align::Left),
+            ("LABELS", Align::Left),
+        ]);
+        for argument in &message.arguments {
+            let labels = argument.labels.join(", ");
+            table.row([argument.number.to_string(), argument.in_type.clone(), argument.expression.clone(), labels]);
+        }
+        page = page + "\n" + &table.render();
+    }
+    page
+}
