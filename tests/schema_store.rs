@@ -13,6 +13,9 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use synth::*;
 use tempfile::TempDir;
 
+/// Of every buffer of the traces.
+const SIZE: usize = 65536;
+
 const LAB: &str = "11111111-2222-3333-4444-555555555555";
 
 const MANIFEST: &str = r#"<?xml version="1.0" encoding="utf-8"?>
@@ -148,7 +151,7 @@ fn widgets() -> Vec<u8> {
     };
     let event = |time, payload: Payload| event64(guid(LAB), 1, 0, T0 + time).task(1).opcode(1).payload(payload);
     let events = [event(1, made("cog", 2, 5, &[4, 9])), event(2, made("", 7, 0x12, &[]))];
-    trace(header()).buffer(buffer(65536).events(events)).to_bytes()
+    trace(header().buffer_size(65536)).buffer(buffer(SIZE).events(events)).to_bytes()
 }
 
 #[test]
@@ -159,8 +162,8 @@ fn a_manifest_gives_names_types_and_maps() {
     assert_eq!(said.code, 0, "{}", said.stderr);
     let warnings: Vec<_> = said.stderr.lines().filter(|line| line.starts_with("warning: ")).collect();
     let expected = [
-        "warning: lab.man, line 22: expected a known inType, found \"win:Sprocket\"",
-        "warning: lab.man, line 27: expected template \"Nowhere\" of event 3, found none",
+        "warning: lab.man, line 21: expected a known inType, found \"win:Sprocket\"",
+        "warning: lab.man, line 26: expected template \"Nowhere\" of event 3, found none",
     ];
     assert_eq!(warnings, expected);
     let columns = "event_name decode_source decode_status Name Color Color_label Traits Traits_label From Count Sizes Opcode__uint16";
@@ -178,7 +181,7 @@ fn the_store_is_used_behind_the_files_given() {
     let bench = Bench::new();
     bench.write("w.etl", widgets());
     let source = |line: &str| {
-        let name = line.replace(' ', "_");
+        let name = line.replace([' ', '-'], "");
         bench.good(&format!("convert w.etl -o {name} {line} -q"));
         let manifest = bench.manifest(&format!("{name}/trace=w"));
         let origins = rows_of_catalog(&bench.path(&name).join("trace=w"));
@@ -252,8 +255,8 @@ fn import_reports_every_rejected_line() {
     bench.write("broken.tmf", broken);
     let said = bench.tool("schema import lab.man broken.tmf");
     assert_eq!(said.code, 4);
-    let expected = "warning: lab.man, line 22: expected a known inType, found \"win:Sprocket\"\n\
-                    warning: lab.man, line 27: expected template \"Nowhere\" of event 3, found none\n\
+    let expected = "warning: lab.man, line 21: expected a known inType, found \"win:Sprocket\"\n\
+                    warning: lab.man, line 26: expected template \"Nowhere\" of event 3, found none\n\
                     warning: broken.tmf, line 5: expected an argument and its number, found \"nonsense\"\n\
                     warning: broken.tmf, line 8: expected the GUID of a group, a message or a comment\n";
     assert_eq!(said.stderr, expected);
@@ -310,10 +313,8 @@ fn export() {
     insta::assert_snapshot!(bench.good("schema export"));
     let whole = bench.json("schema export lab-driver/main.c");
     assert_eq!(whole["providers"].as_array().unwrap().len(), 1);
-    assert_eq!(bench.good("schema export lab-widgets -o facts.json"), "");
-    assert!(
-        fs::read_to_string(bench.path("facts.json")).unwrap().contains("Sprocket") || bench.path("facts.json").exists()
-    );
+    assert_eq!(bench.good("schema export lab-* -o facts.json"), "");
+    assert_eq!(fs::read_to_string(bench.path("facts.json")).unwrap(), bench.good("schema export"));
     let said = bench.tool("schema show nobody");
     assert_eq!((said.code, said.stdout.as_str()), (2, ""));
 }
@@ -401,7 +402,7 @@ const ITEMS: [(&str, &str, &[u8], &str, &str); 46] = [
 fn messages_of_every_item_type_become_text() {
     let bench = Bench::new();
     let mut tmf = format!("// PDB: d.pdb\n{DRIVER} Driver // SRC=Io.c MJ= MN=\n");
-    let mut events = buffer(65536);
+    let mut events = buffer(SIZE);
     for ((declared, insertion, bytes, ..), number) in ITEMS.iter().zip(10_u16..) {
         tmf +=
             &format!("#typev Io_c{number} {number} \"%0[%!FUNC!] {insertion} end\" //   LEVEL=L FLAGS=F FUNC=Io\n{{\n");
@@ -411,7 +412,7 @@ fn messages_of_every_item_type_become_text() {
     }
     let unknown = message(9).guid(guid(DRIVER)).time(T0 + 900).arguments(*b"\x01\x02");
     bench.write("d.tmf", tmf);
-    bench.write("d.etl", trace(header()).buffer(events.event(unknown)).to_bytes());
+    bench.write("d.etl", trace(header().buffer_size(65536)).buffer(events.event(unknown)).to_bytes());
     assert_eq!(
         bench.good("schema import d.tmf").lines().next(),
         Some("1 files read: 0 events, 46 messages, 0 rejected")
