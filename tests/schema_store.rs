@@ -342,8 +342,11 @@ fn shown_columns_are_those_of_a_conversion() {
 
 const DRIVER: &str = "0b6c077e-f983-3543-6bbc-baec3455628b";
 
+/// 12 hours after midnight, as FILETIME.
+const NOON: [u8; 8] = (START + 432_000_000_000).to_le_bytes();
+
 /// Item type, its insertion, the bytes, the text, the argument.
-const ITEMS: [(&str, &str, &[u8], &str, &str); 46] = [
+const ITEMS: [(&str, &str, &[u8], &str, &str); 48] = [
     ("ItemChar", "%10!d!", b"\xfe", "-2", "-2"),
     ("ItemUChar", "%10!u!", b"\xfe", "254", "254"),
     ("ItemShort", "%10!d!", b"\xfe\xff", "-2", "-2"),
@@ -358,13 +361,7 @@ const ITEMS: [(&str, &str, &[u8], &str, &str); 46] = [
     ("ItemLongLongXX", "%10!I64X!", b"\xab\0\0\0\x01\0\0\0", "1000000AB", "0x1000000ab"),
     ("ItemLongLongO", "%10!s!", b"\x0a\0\0\0\0\0\0\0", "0xa", "0xa"),
     ("ItemDouble", "%10!s!", b"\0\0\0\0\0\0\xf4\x3f", "1.25", "1.25"),
-    (
-        "ItemTimestamp",
-        "%10!s!",
-        b"\0\x80\x57\x53\x82\x5c\xdb\x01",
-        "2025-01-01T12:00:00.0000000Z",
-        "2025-01-01T12:00:00.0000000Z",
-    ),
+    ("ItemTimestamp", "%10!s!", &NOON, "2025-01-01T12:00:00.0000000Z", "2025-01-01T12:00:00.0000000Z"),
     ("ItemTimeDelta", "%10!s!", b"\x10\x27\0\0\0\0\0\0", "10000", "10000"),
     ("ItemWaitTime", "%10!s!", b"\x10\x27\0\0\0\0\0\0", "10000", "10000"),
     ("ItemPtr", "%10!p!", b"\x10\0\0\0\x80\xf8\xff\xff", "FFFFF88000000010", "0xfffff88000000010"),
@@ -388,6 +385,8 @@ const ITEMS: [(&str, &str, &[u8], &str, &str); 46] = [
     ("ItemMACAddr", "%10!s!", b"\x02\x42\xac\x11\0\x02", "02:42:ac:11:00:02", "02:42:ac:11:00:02"),
     ("ItemGuid", "%10!s!", &guid(LAB), LAB, LAB),
     ("ItemCLSID", "%10!s!", &guid(LAB), LAB, LAB),
+    ("ItemLIBID", "%10!s!", &guid(LAB), LAB, LAB),
+    ("ItemIID", "%10!s!", &guid(LAB), LAB, LAB),
     ("ItemString", "%10!s!", b"plain\0", "plain", "plain"),
     ("ItemRString", "%10!s!", b"line\r\n\0", "line", "line\r\n"),
     ("ItemWString", "%10!s!", b"w\0i\0\0\0", "wi", "wi"),
@@ -415,7 +414,7 @@ fn messages_of_every_item_type_become_text() {
     bench.write("d.etl", trace(header().buffer_size(65536)).buffer(events.event(unknown)).to_bytes());
     assert_eq!(
         bench.good("schema import d.tmf").lines().next(),
-        Some("1 files read: 0 events, 46 messages, 0 rejected")
+        Some("1 files read: 0 events, 48 messages, 0 rejected")
     );
     bench.good("convert d.etl -o out -q");
     let mut expected: Vec<String> = ITEMS

@@ -246,7 +246,7 @@ mod tests {
             assert_eq!(argument.get_env().and_then(|name| name.to_str()), Some(expected.as_str()), "--{long}");
             options += 1;
         }
-        assert_eq!(options, 54);
+        assert_eq!(options, 53);
     }
 
     #[test]
