@@ -18,6 +18,68 @@ pub fn civil(days: i128) -> (i128, i128, i128) {
     (era * 400 + year_of_era + i128::from(month <= 2), month, day)
 }
 
+/// The day counted from 1970-01-01; the reverse of [`civil`].
+fn days(year: i128, month: i128, day: i128) -> i128 {
+    let year = year - i128::from(month <= 2);
+    let (era, year_of_era) = (year.div_euclid(400), year.rem_euclid(400));
+    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+    era * DAYS_PER_ERA + day_of_era - DAYS_FROM_YEAR_0
+}
+
+/// Nanoseconds since 1970-01-01 UTC of a time in RFC 3339 form with a zone and at most nine decimals; `None` for any
+/// other text and for times that 64 bits do not hold.
+pub fn parse_rfc3339(text: &str) -> Option<i64> {
+    let (date, rest) = text.split_at_checked(10)?;
+    let (time, rest) = rest.strip_prefix(['T', 't', ' '])?.split_at_checked(8)?;
+    let [year, month, day] = numbers(date, '-', [4, 2, 2])?;
+    let [hour, minute, second] = numbers(time, ':', [2, 2, 2])?;
+    let (ns, zone) = match rest.strip_prefix('.') {
+        Some(rest) => {
+            let (decimals, zone) = rest.split_at(rest.find(|c: char| !c.is_ascii_digit())?);
+            (fraction(decimals)?, zone)
+        }
+        None => (0, rest),
+    };
+    let is_real = civil(days(year, month, day)) == (year, month, day);
+    // The second 60 of a leap second is the first of the next minute, like on every clock that does not know it.
+    if !is_real || hour > 23 || minute > 59 || second > 60 {
+        return None;
+    }
+    let seconds = days(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second - zone_seconds(zone)?;
+    i64::try_from(seconds * 1_000_000_000 + ns).ok()
+}
+
+/// Three numbers of so many digits each.
+fn numbers(text: &str, separator: char, digits: [usize; 3]) -> Option<[i128; 3]> {
+    let mut parts = text.split(separator);
+    let mut numbers = [0; 3];
+    for (number, digits) in numbers.iter_mut().zip(digits) {
+        let part = parts.next().filter(|part| part.len() == digits && part.bytes().all(|b| b.is_ascii_digit()))?;
+        *number = part.parse().ok()?;
+    }
+    parts.next().is_none().then_some(numbers)
+}
+
+/// The nanoseconds that decimals of a second stand for.
+fn fraction(decimals: &str) -> Option<i128> {
+    let missing = 9_usize.checked_sub(decimals.len()).filter(|_| !decimals.is_empty())?;
+    let number: i128 = decimals.parse().ok()?;
+    Some(number * 10_i128.pow(u32::try_from(missing).ok()?))
+}
+
+/// Seconds that the local time of a zone (`Z`, `+02:00`) is ahead of UTC.
+fn zone_seconds(zone: &str) -> Option<i128> {
+    let sign = match zone.chars().next()? {
+        'Z' | 'z' if zone.len() == 1 => return Some(0),
+        '+' => 1,
+        '-' => -1,
+        _ => return None,
+    };
+    let [hours, minutes, _] = numbers(&format!("{}:00", zone.get(1..)?), ':', [2, 2, 2])?;
+    (hours <= 23 && minutes <= 59).then_some(sign * (hours * 3600 + minutes * 60))
+}
+
 /// A time in nanoseconds since 1970-01-01 UTC in RFC 3339 form with nine decimals.
 pub fn rfc3339(ns: i64) -> String {
     const NS_PER_SECOND: i128 = 1_000_000_000;
@@ -51,6 +113,38 @@ mod tests {
         t(i64::MIN, "1677-09-21T00:12:43.145224192Z");
     }
 
+    #[test]
+    fn rfc_3339_is_read() {
+        let t = |text: &str, ns: Option<i64>| assert_eq!(parse_rfc3339(text), ns, "{text}");
+        t("1970-01-01T00:00:00Z", Some(0));
+        t("2025-01-01T00:00:00Z", Some(1_735_689_600_000_000_000));
+        t("2025-01-01t02:30:00.25+02:30", Some(1_735_689_600_250_000_000));
+        t("2024-12-31 19:00:00-05:00", Some(1_735_689_600_000_000_000));
+        t("2000-02-29T12:34:56.000000001z", Some(951_827_696_000_000_001));
+        t("2016-12-31T23:59:60Z", Some(1_483_228_800_000_000_000));
+        for wrong in [
+            "",
+            "2025-01-01",
+            "2025-01-01T00:00:00",
+            "2025-01-01T00:00Z",
+            "2025-02-29T00:00:00Z",
+            "2025-13-01T00:00:00Z",
+            "2025-00-01T00:00:00Z",
+            "2025-01-01T24:00:00Z",
+            "2025-01-01T00:00:00.Z",
+            "2025-01-01T00:00:00.1234567890Z",
+            "2025-01-01T00:00:00.5",
+            "2025-01-01T00:00:00+2:00",
+            "2025-01-01T00:00:00+0200",
+            "+025-01-01T00:00:00Z",
+            "2025-01-01T00:00:00ZZ",
+            "2300-01-01T00:00:00Z",
+            "2025-01-0\u{e9}T00:00:00Z",
+        ] {
+            t(wrong, None);
+        }
+    }
+
     /// The calendar, one day after the other.
     fn next_day((year, month, day): (i128, i128, i128)) -> (i128, i128, i128) {
         let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
@@ -70,6 +164,11 @@ mod tests {
         #[test]
         fn each_day_follows_the_one_before(days in -200_000_i128..200_000) {
             prop_assert_eq!(civil(days + 1), next_day(civil(days)));
+        }
+
+        #[test]
+        fn what_is_written_can_be_read(ns: i64) {
+            prop_assert_eq!(parse_rfc3339(&rfc3339(ns)), Some(ns));
         }
     }
 }

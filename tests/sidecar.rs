@@ -236,8 +236,8 @@ fn clocks_of_a_recording_of_two_files() {
     let second = trace(system).buffer(buffer(0x1000).sequence(1).event(wpp)).to_bytes();
     let files = [survey(&trace(qpc).buffer(disordered).to_bytes(), "a.etl"), survey(&second, "b.etl")];
     let counts = [
-        FileCounts { damaged: 0, ties: 4, saturated_times: 5, double_formula_error_ns: -100 },
-        FileCounts { damaged: 0, ties: 0, saturated_times: 0, double_formula_error_ns: 0 },
+        FileCounts { damaged: 0, filtered: 0, ties: 4, saturated_times: 5, double_formula_error_ns: -100 },
+        FileCounts { damaged: 0, filtered: 0, ties: 0, saturated_times: 0, double_formula_error_ns: 0 },
     ];
     let folder = write(&SidecarFacts { file_counts: &counts, ..facts(&files) });
     let table = Table::read(folder.path(), "clock");

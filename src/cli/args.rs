@@ -9,6 +9,7 @@ use clap::builder::FalseyValueParser;
 use clap::{Args, Parser, Subcommand, value_parser};
 
 use super::choices::{Columns, FailOn, OnBadInput, ProgressMode};
+use super::filters::FilterArgs;
 use super::schema::args::{SchemaCommand, SourceArgs};
 use super::sizes::{parse_max_loss, parse_size};
 use crate::clock::ClockAnchor;
@@ -73,6 +74,8 @@ pub(super) struct ConvertArgs {
     pub input: InputArgs,
     #[command(flatten)]
     pub output: OutputArgs,
+    #[command(flatten)]
+    pub filters: FilterArgs,
     #[command(flatten)]
     pub columns: ColumnArgs,
     #[command(flatten)]
@@ -246,7 +249,7 @@ mod tests {
             assert_eq!(argument.get_env().and_then(|name| name.to_str()), Some(expected.as_str()), "--{long}");
             options += 1;
         }
-        assert_eq!(options, 53);
+        assert_eq!(options, 63);
     }
 
     #[test]

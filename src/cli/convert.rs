@@ -20,6 +20,7 @@ const SHOWN: usize = 20;
 /// # Errors
 /// What keeps the run from starting.
 pub(super) fn run(args: &ConvertArgs) -> Result<u8> {
+    args.filters.check()?;
     let run = Run::start(&args.run)?;
     let options = options::of_convert(args, &run)?;
     let mut conversion = Conversion::new(args, &run);
@@ -111,6 +112,9 @@ impl<'a> Conversion<'a> {
         let events = &report.events;
         let damaged = events.damaged > 0 || events.damaged_bytes > 0;
         self.verdict.damaged |= damaged || report.files.iter().any(FileSurvey::is_damaged);
+        if events.filtered > 0 && events.written == 0 {
+            self.run.console.warning("no event passes the filters");
+        }
         if self.run.console.verbose {
             for file in &report.files {
                 warnings(file, self.run.console);

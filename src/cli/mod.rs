@@ -15,6 +15,7 @@ mod console;
 mod convert;
 mod exit;
 mod facts;
+mod filters;
 mod inputs;
 mod inspect;
 mod interrupt;

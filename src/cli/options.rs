@@ -11,6 +11,7 @@ use crate::dataset::properties::Compression;
 use crate::dataset::publish::IfExists;
 use crate::decode::TypeOptions;
 use crate::error::Result;
+use crate::plan::Filter;
 
 /// The options of a conversion.
 ///
@@ -28,6 +29,7 @@ pub(super) fn of_convert(args: &ConvertArgs, run: &Run) -> Result<ConvertOptions
         all_columns: columns.columns == Columns::Declared,
         schemas,
         schemas_hash,
+        filter: args.filters.filter(),
         compression: files.compression,
         row_group_rows: files.row_group_rows,
         max_file_size: files.max_file_size,
@@ -54,6 +56,7 @@ pub(super) fn of_inspect(args: &InspectArgs, run: &Run) -> Result<ConvertOptions
         all_columns: false,
         schemas,
         schemas_hash,
+        filter: Filter::default(),
         compression: Compression::default(),
         row_group_rows: 1 << 20,
         max_file_size: 512 << 20,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use indicatif::{HumanBytes, HumanCount};
 use serde::Serialize;
 
-use super::facts::{TimeRange, providers};
+use super::facts::TimeRange;
 use super::loss::{LossFacts, LossTotals};
 use super::page::span;
 use super::table::{Align, Table};
@@ -118,8 +118,11 @@ fn written_datasets(files: &[FileEntry]) -> Vec<DatasetSummary> {
     add_up(event_files)
 }
 
+/// Events per dataset of which the filters may pass some; how many of them pass is not known before they are read.
 fn planned_datasets(report: &Report) -> Vec<DatasetSummary> {
-    add_up(providers(&report.catalog).into_iter().map(|provider| (provider.dataset, provider.events)))
+    let may_pass = |shape| report.sieve.as_ref().is_none_or(|sieve| sieve.may_pass(shape));
+    let passing = report.catalog.iter().zip(0..).filter(|(_, shape)| may_pass(*shape));
+    add_up(passing.map(|(entry, _)| (entry.dataset.clone(), entry.events)))
 }
 
 fn add_up(rows: impl Iterator<Item = (String, u64)>) -> Vec<DatasetSummary> {
@@ -208,7 +211,12 @@ fn totals(results: &[&TraceResult], table: &mut Table) {
         lost.add(&result.lost);
     }
     let time = TimeRange::of(range);
-    table.value("events", format!("{} found, {} written", sum(|r| r.events.found), sum(|r| r.events.written)));
+    let filtered = match results.iter().any(|result| result.events.filtered > 0) {
+        true => format!(", {} filtered", sum(|r| r.events.filtered)),
+        false => String::new(),
+    };
+    let (found, written) = (sum(|r| r.events.found), sum(|r| r.events.written));
+    table.value("events", format!("{found} found, {written} written{filtered}"));
     if let (Some(first), Some(last), Some(range)) = (time.first_time, time.last_time, range) {
         table.value("time", format!("{first} to {last} ({})", span(range)));
     }

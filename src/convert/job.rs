@@ -9,7 +9,7 @@ use crate::dataset::manifest::{EventCounts, FileEntry};
 use crate::dataset::properties::Compression;
 use crate::dataset::publish::IfExists;
 use crate::decode::TypeOptions;
-use crate::plan::CatalogEntry;
+use crate::plan::{CatalogEntry, Filter, Sieve};
 use crate::schema::registry::UserSchemas;
 use crate::survey::FileSurvey;
 
@@ -62,6 +62,8 @@ pub struct ConvertOptions {
     pub schemas: Arc<UserSchemas>,
     /// What those files hold, as a hash.
     pub schemas_hash: Option<String>,
+    /// Which events become rows.
+    pub filter: Filter,
     /// The codec of every page.
     pub compression: Compression,
     /// Rows at which a row group is closed.
@@ -127,6 +129,8 @@ pub struct Report {
     pub files: Vec<FileSurvey>,
     /// The event shapes.
     pub catalog: Vec<CatalogEntry>,
+    /// What kept events from becoming rows.
+    pub sieve: Option<Sieve>,
     /// Counts per shape.
     pub shapes: Vec<ShapeCounts>,
     /// Found, written, filtered, damaged.
@@ -155,6 +159,8 @@ pub struct ShapeCounts {
 pub struct FileCounts {
     /// Events that could be recognised and not read.
     pub damaged: u64,
+    /// Events that the filters leave out.
+    pub filtered: u64,
     /// Events whose neighbour in the order of the recording has the same time.
     pub ties: u64,
     /// Times beyond the limits of 64 bits.

@@ -4,6 +4,10 @@
 //! sequence, and within a segment events come by offset; so a stable sort by time alone yields it. The standard
 //! library's stable sort finds the ascending runs and merges them: on what Windows writes, one run per stream, that
 //! is a k-way merge, and on anything else it is still a sort.
+//!
+//! Where filters leave events out, only the others are sorted; see [`sift`].
+
+mod sift;
 
 use std::ops::Range;
 
@@ -13,7 +17,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::event::walk::RawEvent;
 use crate::event::{TimedEvent, TimedStep, TimedWalk};
 use crate::layout::buffer::BUFFER_HEADER_LEN;
-use crate::plan::{GlobalKey, Segment, Slice};
+use crate::plan::{GlobalKey, Plan, Segment, Slice};
 use crate::survey::{FileSurvey, OrderKey};
 
 /// One event of a slice.
@@ -35,10 +39,14 @@ pub struct OrderedSlice<'a> {
     files: &'a [FileSurvey],
     segments: Vec<SegmentBytes<'a>>,
     arena: Vec<u8>,
-    /// The events, in order.
+    /// The events that become rows, in order.
     pub entries: Vec<Entry>,
+    /// The place of each among all events of the slice; `None` where all become rows.
+    places: Option<Vec<u64>>,
     /// Events per file that could be recognised and not read.
     pub damaged: Vec<u64>,
+    /// Events per file that the filters leave out.
+    pub filtered: Vec<u64>,
 }
 
 #[derive(Debug)]
@@ -60,31 +68,47 @@ impl<'a> OrderedSlice<'a> {
     ///
     /// # Errors
     /// When a file cannot be read, or holds other events than the survey found.
-    pub fn read(files: &'a [FileSurvey], slice: &Slice, scratch: &mut Scratch) -> Result<Self> {
+    pub fn read(files: &'a [FileSurvey], plan: &Plan, slice: &Slice, scratch: &mut Scratch) -> Result<Self> {
         let mut ordered = OrderedSlice {
             files,
             segments: Vec::with_capacity(slice.segments.len()),
             arena: Vec::new(),
-            entries: Vec::with_capacity(usize::try_from(slice.events).unwrap_or(0)),
+            entries: Vec::new(),
+            places: None,
             damaged: vec![0; files.len()],
+            filtered: vec![0; files.len()],
         };
-        for segment in &slice.segments {
-            let bytes = ordered.load(segment, scratch)?;
-            ordered.segments.push(SegmentBytes { segment: *segment, bytes });
+        match &plan.sieve {
+            None => ordered.take_all(slice, scratch)?,
+            Some(sieve) => ordered.sift(slice, sieve, &plan.numbers, scratch)?,
         }
-        ordered.walk(slice);
-        let found = ordered.entries.len() as u64;
+        let found = ordered.entries.len() as u64 + ordered.filtered.iter().sum::<u64>();
         if found != slice.events {
             let message = format!("expected {} events in a slice, found {found}", slice.events);
             return Err(
                 Error::new(ErrorKind::Internal, message).with_hint("the input must not change while it is read")
             );
         }
-        ordered.sort();
         Ok(ordered)
     }
 
-    fn load(&mut self, segment: &Segment, scratch: &mut Scratch) -> Result<Bytes<'a>> {
+    fn take_all(&mut self, slice: &Slice, scratch: &mut Scratch) -> Result<()> {
+        for segment in &slice.segments {
+            self.load(segment, scratch)?;
+        }
+        self.entries.reserve_exact(usize::try_from(slice.events).unwrap_or(0));
+        self.walk(slice);
+        self.sort();
+        Ok(())
+    }
+
+    fn load(&mut self, segment: &Segment, scratch: &mut Scratch) -> Result<()> {
+        let bytes = self.bytes(segment, scratch)?;
+        self.segments.push(SegmentBytes { segment: *segment, bytes });
+        Ok(())
+    }
+
+    fn bytes(&mut self, segment: &Segment, scratch: &mut Scratch) -> Result<Bytes<'a>> {
         let file = &self.files[usize::from(segment.input)];
         let frame = &file.buffers[segment.buffer as usize].frame;
         let ground = file.ground();
@@ -168,6 +192,11 @@ impl<'a> OrderedSlice<'a> {
     /// The processor whose buffer a segment is of.
     pub fn cpu(&self, segment: &Segment) -> u16 {
         self.files[usize::from(segment.input)].buffers[segment.buffer as usize].frame.cpu
+    }
+
+    /// The place of an entry among all events of the slice, whether they become rows or not.
+    pub fn place(&self, entry: usize) -> u64 {
+        self.places.as_ref().map_or(entry as u64, |places| places[entry])
     }
 
     /// An event's bytes and the segment it lies in.

@@ -273,6 +273,7 @@ fn slice_cost(slice: &Slice) -> u64 {
 impl FileCounts {
     fn add(&mut self, other: &FileCounts) {
         self.damaged += other.damaged;
+        self.filtered += other.filtered;
         self.ties += other.ties;
         self.saturated_times += other.saturated_times;
         if other.double_formula_error_ns.unsigned_abs() > self.double_formula_error_ns.unsigned_abs() {

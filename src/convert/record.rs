@@ -1,5 +1,7 @@
 //! What the manifest and the file footers say of a conversion.
 
+use std::collections::BTreeSet;
+use std::fmt::Display;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
@@ -14,17 +16,25 @@ use crate::survey::FileSurvey;
 
 /// The options that decide what is written, one key per flag.
 pub fn options(options: &ConvertOptions) -> Value {
-    let types = options.types;
+    let (types, filter) = (options.types, &options.filter);
     json!({
         "clock_anchor": options.anchor.name(),
         "columns": if options.all_columns { "declared" } else { "present" },
         "compression": options.compression.to_string(),
+        "cpu": text(&filter.cpus),
+        "event": texts(&filter.events),
+        "exclude_provider": texts(&filter.excluded_providers),
+        "from": text(&filter.from),
         "guid": match types.guid {
             GuidType::String => "string",
             GuidType::Binary => "binary",
             GuidType::Uuid => "uuid",
         },
+        "keywords": filter.keywords.map(|mask| format!("{mask:#x}")),
+        "level": filter.level,
         "max_file_size": options.max_file_size,
+        "pid": text(&filter.processes),
+        "provider": texts(&filter.providers),
         "raw": match options.raw {
             RawPolicy::Never => "never",
             RawPolicy::Needed => "needed",
@@ -32,15 +42,27 @@ pub fn options(options: &ConvertOptions) -> Value {
         },
         "row_group_rows": options.row_group_rows,
         "schemas_hash": options.schemas_hash,
+        "tid": text(&filter.threads),
         "timestamps": match types.timestamps {
             TimestampType::Micros => "micros",
             TimestampType::Nanos => "nanos",
         },
+        "to": text(&filter.to),
         "unsigned": match types.unsigned {
             UnsignedType::Native => "native",
             UnsignedType::Signed => "signed",
         },
     })
+}
+
+fn text(value: &Option<impl Display>) -> Option<String> {
+    value.as_ref().map(ToString::to_string)
+}
+
+/// The values of an option whose order and repetitions mean nothing.
+fn texts(values: &[impl Display]) -> Vec<String> {
+    let texts: BTreeSet<String> = values.iter().map(ToString::to_string).collect();
+    texts.into_iter().collect()
 }
 
 /// The key-value metadata of a table's files: nothing that varies between runs.

@@ -97,8 +97,12 @@ fn survey_and_plan(
     let sources = job.inputs.iter().map(|input| Source::open(&input.path)).collect::<Result<Vec<_>>>()?;
     progress.stage(Stage::Survey { bytes: sources.iter().map(Source::len).sum() });
     let survey_options = SurveyOptions { anchor: options.anchor, map: options.map, hash };
-    let plan_options =
-        PlanOptions { types: options.types, all_columns: options.all_columns, schemas: Arc::clone(&options.schemas) };
+    let plan_options = PlanOptions {
+        types: options.types,
+        all_columns: options.all_columns,
+        schemas: Arc::clone(&options.schemas),
+        filter: options.filter.clone(),
+    };
     pool.install(|| {
         let mut files = Vec::with_capacity(sources.len());
         for (source, input) in sources.into_iter().zip(&job.inputs) {
@@ -128,6 +132,7 @@ fn report(folder: &Path, files: Vec<FileSurvey>, plan: Plan) -> Report {
         folder: folder.to_owned(),
         files,
         catalog: plan.catalog,
+        sieve: plan.sieve,
         shapes: Vec::new(),
         events,
         decode: BTreeMap::new(),
@@ -152,7 +157,7 @@ struct Conversion<'a> {
 }
 
 impl Conversion<'_> {
-    /// Pass 2: every event becomes a row of its table.
+    /// Pass 2: every event that the filters pass becomes a row of its table.
     fn write_events(
         &self,
         pool: &ThreadPool,
@@ -209,13 +214,13 @@ impl Conversion<'_> {
     }
 
     /// Holds three independent counts against one another: what the survey found, what the footers hold, and what
-    /// pass 2 could not read.
+    /// pass 2 left out or could not read.
     fn account(&self, counts: &Counts, written: &[FileEntry]) -> Result<EventCounts> {
         let found_damaged: u64 = self.files.iter().map(FileSurvey::damaged_events).sum();
         let events = EventCounts {
             found: self.files.iter().map(FileSurvey::events).sum::<u64>() + found_damaged,
             written: written.iter().map(|file| file.rows).sum(),
-            filtered: 0,
+            filtered: counts.files.iter().map(|file| file.filtered).sum(),
             damaged: counts.files.iter().map(|file| file.damaged).sum(),
             damaged_bytes: self.files.iter().map(FileSurvey::damaged_bytes).sum(),
         };

@@ -13,9 +13,9 @@ use super::rows::{RowFacts, RowStatus, Rows};
 use crate::buffer::content::Scratch;
 use crate::clock::{Clock, DoubleFormula, Ticks, TimeStatus};
 use crate::decode::{Column, PayloadColumns, Status, TraceClock};
-use crate::error::{Error, ErrorKind, Result};
-use crate::event::{Event, FileContext, RawEvent, ShapeRef};
-use crate::plan::{DecodeSource, Plan, ShapePlan, Slice};
+use crate::error::Result;
+use crate::event::{Event, FileContext, RawEvent};
+use crate::plan::{DecodeSource, Plan, ShapePlan, Slice, sieve};
 use crate::survey::FileSurvey;
 
 /// What is common to all slices.
@@ -46,7 +46,7 @@ pub struct SliceRows {
     pub first: Option<(i64, u16)>,
     /// Time of the last event.
     pub last_ns: Option<i64>,
-    /// Rows.
+    /// Events of the slice, those left out too.
     pub events: u64,
 }
 
@@ -55,12 +55,12 @@ pub struct SliceRows {
 /// # Errors
 /// When a file cannot be read, or changed since the survey.
 pub fn convert(ground: &SliceGround<'_>, slice: &Slice, scratch: &mut Scratch) -> Result<SliceRows> {
-    let ordered = OrderedSlice::read(ground.files, slice, scratch)?;
+    let ordered = OrderedSlice::read(ground.files, ground.plan, slice, scratch)?;
     let mut converter = Converter::new(ground, &ordered);
-    for (entry, seq) in ordered.entries.iter().zip(slice.first_seq..) {
-        converter.push(&ordered, entry, seq)?;
+    for (number, entry) in ordered.entries.iter().enumerate() {
+        converter.push(&ordered, entry, slice.first_seq + ordered.place(number))?;
     }
-    Ok(converter.finish(&ordered))
+    Ok(converter.finish(&ordered, slice))
 }
 
 /// The rows of a table while they are collected.
@@ -113,7 +113,8 @@ impl<'a> Converter<'a> {
             has_cpu: !file.session.has_one_stream(),
             timer_ns: i64::from(file.session.timer_resolution) * 100,
         });
-        let counts = ordered.damaged.iter().map(|&damaged| FileCounts { damaged, ..FileCounts::default() });
+        let counts = ordered.damaged.iter().zip(&ordered.filtered);
+        let counts = counts.map(|(&damaged, &filtered)| FileCounts { damaged, filtered, ..FileCounts::default() });
         Converter {
             ground,
             files: files.collect(),
@@ -130,7 +131,7 @@ impl<'a> Converter<'a> {
         let (raw, segment) = ordered.event(entry);
         let input = usize::from(segment.input);
         let file = &self.files[input];
-        let shape = self.shape(&raw, &file.context)?;
+        let shape = sieve::number(&self.ground.plan.numbers, &raw, &file.context)?;
         let shape_plan = &self.ground.plan.shapes[shape as usize];
         let event = Event::of(&raw, &file.context);
         let time_status = self.time_status(entry, &raw, input);
@@ -165,14 +166,6 @@ impl<'a> Converter<'a> {
         Ok(())
     }
 
-    #[inline]
-    fn shape(&self, raw: &RawEvent<'_>, context: &FileContext) -> Result<u32> {
-        self.ground.plan.numbers.get(&ShapeRef::of(raw, context)).copied().ok_or_else(|| {
-            Error::new(ErrorKind::Internal, "found an event that the survey did not see")
-                .with_hint("the input must not change while it is read")
-        })
-    }
-
     fn time_status(&mut self, entry: &Entry, raw: &RawEvent<'_>, input: usize) -> Option<TimeStatus> {
         let (file, counts) = (&self.files[input], &mut self.counts[input]);
         counts.ties += u64::from(self.previous == Some(entry.ns));
@@ -188,7 +181,7 @@ impl<'a> Converter<'a> {
         if raw.ticks().is_none() { Some(TimeStatus::Inherited) } else { status }
     }
 
-    fn finish(self, ordered: &OrderedSlice<'_>) -> SliceRows {
+    fn finish(self, ordered: &OrderedSlice<'_>, slice: &Slice) -> SliceRows {
         let mut rows = SliceRows {
             chunks: Vec::new(),
             shapes: BTreeMap::new(),
@@ -196,7 +189,7 @@ impl<'a> Converter<'a> {
             files: self.counts,
             first: ordered.entries.first().map(|entry| (entry.ns, ordered.event(entry).1.input)),
             last_ns: ordered.entries.last().map(|entry| entry.ns),
-            events: ordered.entries.len() as u64,
+            events: slice.events,
         };
         let mut shape_weights: BTreeMap<u32, u64> = BTreeMap::new();
         for (shape, (statuses, payload_bytes)) in self.shapes {

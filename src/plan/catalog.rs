@@ -48,13 +48,13 @@ impl CatalogEntry {
     /// The entry of a shape that goes to the given table.
     pub fn new(shape: Resolved, table: &TablePlan, fields: Vec<FieldRow>, registry: &Registry) -> Self {
         let fix_hint = fix_hint(&shape, table);
-        let classic_name = registry.classic_name(&shape.key.identity);
+        let event_name = shape.event_name(registry);
         let schema = shape.choice.as_ref().map(|choice| choice.candidate.schema.as_ref().clone()).unwrap_or_default();
         let message = shape.message.as_ref();
         CatalogEntry {
             provider_name: table.provider_name.clone(),
             dataset: table.dataset.clone(),
-            event_name: schema.event_name.or(classic_name),
+            event_name,
             task_name: schema.task_name,
             opcode_name: schema.opcode_name,
             keyword_names: schema.keyword_names,

@@ -5,9 +5,11 @@ pub mod catalog;
 pub mod choose;
 pub mod cuts;
 pub mod evidence;
+pub mod filter;
 pub mod header;
 pub mod preview;
 pub mod resolve;
+pub mod sieve;
 pub mod slices;
 pub mod tables;
 
@@ -18,6 +20,8 @@ use hashbrown::HashMap;
 pub use crate::schema::DecodeSource;
 pub use catalog::CatalogEntry;
 pub use cuts::GlobalKey;
+pub use filter::Filter;
+pub use sieve::Sieve;
 pub use slices::{Segment, Slice};
 pub use tables::TablePlan;
 
@@ -38,6 +42,8 @@ pub struct PlanOptions {
     pub all_columns: bool,
     /// Descriptions given by the user.
     pub schemas: Arc<UserSchemas>,
+    /// Which events become rows.
+    pub filter: Filter,
 }
 
 /// How events of one shape become rows.
@@ -70,6 +76,8 @@ pub struct Plan {
     pub tables: Vec<TablePlan>,
     /// The parts of the order.
     pub slices: Vec<Slice>,
+    /// What keeps events from becoming rows; `None` where all of them do.
+    pub sieve: Option<Sieve>,
     /// Unusual findings per file, beside those of the survey.
     pub findings: Vec<Vec<Finding>>,
 }
@@ -82,7 +90,8 @@ pub fn plan(files: &[FileSurvey], options: &PlanOptions) -> Result<Plan> {
     let descriptions = evidence::descriptions(files)?;
     let registry = Registry::new(descriptions.eventsource, descriptions.event_info, Arc::clone(&options.schemas));
     let resolved = resolve::resolve(files, &registry)?;
-    let (tables, columns) = tables::tables(&resolved, &registry, options);
+    let mut sieve = Sieve::new(&options.filter, files, resolved.len());
+    let (tables, columns) = tables::tables(&resolved, &registry, options, sieve.as_mut());
     let slices = slices::cut(files, &cuts::choose(files))?;
     let mut table_of = vec![0u32; resolved.len()];
     for (table, number) in tables.iter().zip(0..) {
@@ -94,6 +103,7 @@ pub fn plan(files: &[FileSurvey], options: &PlanOptions) -> Result<Plan> {
         numbers: resolved.iter().map(|shape| shape.key.clone()).zip(0..).collect(),
         tables,
         slices,
+        sieve,
         findings: descriptions.findings,
     };
     for ((shape, columns), table) in resolved.into_iter().zip(columns).zip(table_of) {

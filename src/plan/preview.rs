@@ -47,7 +47,7 @@ pub fn conversions(
     let conversion = |candidate: Candidate| {
         let is_preferred = preferred.as_ref().is_some_and(|preferred| is_same(preferred, &candidate));
         shapes[position].choice = Some(chosen(candidate));
-        let (_, mut columns) = tables::tables(&shapes, &registry, options);
+        let (_, mut columns) = tables::tables(&shapes, &registry, options, None);
         let rows = columns.swap_remove(position).map_or_else(Vec::new, |columns| columns.fields);
         let columns = rows.into_iter().map(|row| ColumnFacts {
             field: row.field,

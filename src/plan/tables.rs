@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use super::PlanOptions;
+use super::filter::ShapeFacts;
 use super::header::{self, HeaderColumn};
 use super::resolve::Resolved;
+use super::{PlanOptions, Sieve};
 use crate::dataset::names;
 use crate::decode::{self, TableColumns};
 use crate::event::Identity;
@@ -91,11 +92,13 @@ pub struct ShapeColumns {
     pub fields: Vec<decode::FieldRow>,
 }
 
-/// Groups shapes into tables, in the order of their folders' keys, and gives every table its columns.
+/// Groups shapes into tables, in the order of their folders' keys, and gives every table its columns. Shapes of which no
+/// event passes the sieve have no columns.
 pub fn tables(
     shapes: &[Resolved],
     registry: &Registry,
     options: &PlanOptions,
+    mut sieve: Option<&mut Sieve>,
 ) -> (Vec<TablePlan>, Vec<Option<ShapeColumns>>) {
     let mut groups: BTreeMap<DatasetKey, Vec<u32>> = BTreeMap::new();
     for (shape, number) in shapes.iter().zip(0..) {
@@ -106,7 +109,12 @@ pub fn tables(
     let folders = names::dataset_names(&pairs);
     let mut columns: Vec<Option<ShapeColumns>> = shapes.iter().map(|_| None).collect();
     let tables = groups.into_iter().zip(named).zip(folders).map(|(((key, members), name), dataset)| {
-        let payload = settle(&members, shapes, registry, options, &mut columns);
+        let mut passing = members.clone();
+        if let Some(sieve) = &mut sieve {
+            let names = (name.as_deref(), dataset.as_str());
+            passing.retain(|&shape| judge(sieve, shape, &shapes[shape as usize], names, registry));
+        }
+        let payload = settle(&members, &passing, shapes, registry, options, &mut columns);
         TablePlan {
             dataset,
             provider_id: key.provider(),
@@ -138,9 +146,30 @@ fn header_columns(key: DatasetKey, members: &[u32], shapes: &[Resolved]) -> Vec<
     columns
 }
 
-/// Gives a table its payload columns: over all events that the winning sources declare, then only those present.
+/// Whether any event of a shape passes the sieve.
+fn judge(
+    sieve: &mut Sieve,
+    number: u32,
+    shape: &Resolved,
+    (provider_name, dataset): (Option<&str>, &str),
+    registry: &Registry,
+) -> bool {
+    let event_name = shape.event_name(registry);
+    let facts = ShapeFacts {
+        identity: &shape.key.identity,
+        provider_name,
+        dataset,
+        event_name: event_name.as_deref(),
+        range: (shape.first_ns, shape.last_ns),
+    };
+    sieve.judge(number, &facts)
+}
+
+/// Gives a table its payload columns: over all events that the winning sources declare, then only those present and
+/// not filtered away.
 fn settle(
     members: &[u32],
+    passing: &[u32],
     shapes: &[Resolved],
     registry: &Registry,
     options: &PlanOptions,
@@ -150,7 +179,7 @@ fn settle(
     let layouts = Layouts::new(&declared);
     let reserved = header::reserved_names();
     let all = decode::settle(&layouts.distinct, &reserved, options.types);
-    let present: Vec<(u32, usize)> = members
+    let present: Vec<(u32, usize)> = passing
         .iter()
         .filter_map(|&shape| {
             let schema = &shapes[shape as usize].choice.as_ref()?.candidate.schema;

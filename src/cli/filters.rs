@@ -1,0 +1,150 @@
+//! The filters of `convert`. Doc comments of the fields are the help texts that users read.
+
+use clap::Args;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::plan::Filter;
+use crate::plan::filter::{EventPattern, NamePattern, NumberSet, TimeBound};
+
+/// Levels by their names.
+const LEVELS: [(&str, u8); 8] = [
+    ("critical", 1),
+    ("fatal", 1),
+    ("error", 2),
+    ("warning", 3),
+    ("information", 4),
+    ("informational", 4),
+    ("info", 4),
+    ("verbose", 5),
+];
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Filters")]
+pub(super) struct FilterArgs {
+    /// Only events of this provider: name, GUID or pattern such as 'Kernel-*'; repeat it, or put commas between, for
+    /// several
+    ///
+    /// Different filters must all hold, of several values of one any. Upper and lower case are the same.
+    #[arg(long, value_name = "NAME", env = "ETL2PARQUET_PROVIDER", hide_env = true)]
+    #[arg(value_delimiter = ',', value_parser = str::parse::<NamePattern>)]
+    pub provider: Vec<NamePattern>,
+    /// No events of this provider: name, GUID or pattern; repeatable
+    #[arg(long, value_name = "NAME", env = "ETL2PARQUET_EXCLUDE_PROVIDER", hide_env = true)]
+    #[arg(value_delimiter = ',', value_parser = str::parse::<NamePattern>)]
+    pub exclude_provider: Vec<NamePattern>,
+    /// Only this event: id, name or pattern such as '*/Start'; repeatable
+    #[arg(long, value_name = "EVENT", env = "ETL2PARQUET_EVENT", hide_env = true)]
+    #[arg(value_delimiter = ',', value_parser = str::parse::<EventPattern>)]
+    pub event: Vec<EventPattern>,
+    /// Only events of this level and more severe ones: critical, error, warning, information, verbose or 1 to 255
+    ///
+    /// Level 0 always passes, as it does in a session. Events without a level (kernel, WPP) do not.
+    #[arg(long, value_name = "LEVEL", env = "ETL2PARQUET_LEVEL", hide_env = true, value_parser = parse_level)]
+    pub level: Option<u8>,
+    /// Only events with any of these keywords, as a mask such as 0x30
+    ///
+    /// Keyword 0 always passes, as it does in a session. Events without keywords (kernel, classic, WPP) do not.
+    #[arg(long, value_name = "MASK", env = "ETL2PARQUET_KEYWORDS", hide_env = true, value_parser = parse_keywords)]
+    pub keywords: Option<u64>,
+    /// Only events of these processes: numbers and ranges, such as 4,1000-1999; repeatable
+    #[arg(long, value_name = "IDS", env = "ETL2PARQUET_PID", hide_env = true, value_parser = str::parse::<NumberSet>)]
+    pub pid: Vec<NumberSet>,
+    /// Only events of these threads; repeatable
+    #[arg(long, value_name = "IDS", env = "ETL2PARQUET_TID", hide_env = true, value_parser = str::parse::<NumberSet>)]
+    pub tid: Vec<NumberSet>,
+    /// Only events recorded on these processors, such as 1,4-7; repeatable
+    #[arg(long, value_name = "CPUS", env = "ETL2PARQUET_CPU", hide_env = true, value_parser = str::parse::<NumberSet>)]
+    pub cpu: Vec<NumberSet>,
+    /// Only events at this time or later: 2025-01-31T12:00:00Z, or +12.5s from the start of the trace
+    ///
+    /// Units: ns, us, ms, s, min, h, d. The trace starts with its header event, which has the time that `inspect` calls
+    /// started.
+    #[arg(long, value_name = "TIME", env = "ETL2PARQUET_FROM", hide_env = true, value_parser = str::parse::<TimeBound>)]
+    pub from: Option<TimeBound>,
+    /// Only events before this time
+    #[arg(long, value_name = "TIME", env = "ETL2PARQUET_TO", hide_env = true, value_parser = str::parse::<TimeBound>)]
+    pub to: Option<TimeBound>,
+}
+
+impl FilterArgs {
+    /// What was meant.
+    pub(super) fn filter(&self) -> Filter {
+        Filter {
+            providers: self.provider.clone(),
+            excluded_providers: self.exclude_provider.clone(),
+            events: self.event.clone(),
+            level: self.level,
+            keywords: self.keywords,
+            processes: NumberSet::union(&self.pid),
+            threads: NumberSet::union(&self.tid),
+            cpus: NumberSet::union(&self.cpu),
+            from: self.from,
+            to: self.to,
+        }
+    }
+
+    /// Refuses what cannot pass any event of any trace.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Usage`].
+    pub(super) fn check(&self) -> Result<()> {
+        match self.from.zip(self.to) {
+            Some((from, to)) if from.is_not_before(to) => {
+                let message = format!("there is no time between --from {from} and --to {to}");
+                Err(Error::new(ErrorKind::Usage, message))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn parse_level(text: &str) -> Result<u8, String> {
+    let text = text.trim().to_ascii_lowercase();
+    let named = LEVELS.iter().find(|(name, _)| *name == text).map(|(_, level)| *level);
+    let level = named.or_else(|| text.parse().ok().filter(|&level| level > 0));
+    level.ok_or_else(|| "expected critical, error, warning, information, verbose or a number from 1 to 255".to_owned())
+}
+
+fn parse_keywords(text: &str) -> Result<u64, String> {
+    let text = text.trim().to_ascii_lowercase();
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let mask = match text.strip_prefix("0x") {
+        Some(hex) => u64::from_str_radix(hex, 16).ok().filter(|_| digits(hex)),
+        None => text.parse().ok().filter(|_| digits(&text)),
+    };
+    mask.filter(|&mask| mask != 0)
+        .ok_or_else(|| "expected a mask above 0 of at most 64 bits, such as 0x30 or 48".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn levels_are_names_or_numbers() {
+        let t = |text: &str, level: Option<u8>| assert_eq!(parse_level(text).ok(), level, "{text}");
+        t("critical", Some(1));
+        t("Fatal", Some(1));
+        t("error", Some(2));
+        t("WARNING", Some(3));
+        t("info", Some(4));
+        t("information", Some(4));
+        t("verbose", Some(5));
+        t("1", Some(1));
+        t("255", Some(255));
+        for wrong in ["", "0", "256", "-1", "warn ing", "loud"] {
+            t(wrong, None);
+        }
+    }
+
+    #[test]
+    fn keywords_are_a_mask() {
+        let t = |text: &str, mask: Option<u64>| assert_eq!(parse_keywords(text).ok(), mask, "{text}");
+        t("0x30", Some(48));
+        t("0X8000000000000000", Some(1 << 63));
+        t("48", Some(48));
+        for wrong in ["", "0", "0x0", "0x", "-1", "+1", "0x+1", "30h", "0x10000000000000000"] {
+            t(wrong, None);
+        }
+    }
+}

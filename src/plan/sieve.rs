@@ -1,0 +1,97 @@
+//! A filter made ready for one recording: what its shapes and times decide is decided once.
+
+use hashbrown::HashMap;
+
+use super::filter::{Filter, ShapeFacts, TimeWindow, Verdict};
+use crate::error::{Error, ErrorKind, Result};
+use crate::event::{Event, FileContext, RawEvent, ShapeKey, ShapeRef};
+use crate::layout::header::HeaderKind;
+use crate::survey::FileSurvey;
+
+/// Tells the events of a recording that become rows from those that do not.
+#[derive(Clone, Debug)]
+pub struct Sieve {
+    filter: Filter,
+    window: TimeWindow,
+    /// By number of the shape.
+    verdicts: Vec<Verdict>,
+    /// One bit per header kind of which some shape does not fail. Most filters name events of one kind, and an event of
+    /// another need not even be told which shape it has.
+    kinds: u32,
+}
+
+impl Sieve {
+    /// A sieve for shapes that are still to be judged; `None` where all events pass.
+    pub fn new(filter: &Filter, files: &[FileSurvey], shapes: usize) -> Option<Sieve> {
+        let window = filter.window(start_ns(files));
+        let verdicts = vec![Verdict::Fail; shapes];
+        (!filter.is_empty()).then(|| Sieve { filter: filter.clone(), window, verdicts, kinds: 0 })
+    }
+
+    /// Judges a shape by what is known of it; says whether any of its events can pass.
+    pub fn judge(&mut self, shape: u32, facts: &ShapeFacts<'_>) -> bool {
+        let (first, last) = facts.range;
+        let is_outside = last < self.window.from || self.window.to.is_some_and(|to| to <= first);
+        let verdict = if is_outside { Verdict::Fail } else { self.filter.verdict(facts) };
+        self.verdicts[shape as usize] = verdict;
+        if verdict != Verdict::Fail {
+            self.kinds |= bit(facts.identity.kind);
+        }
+        verdict != Verdict::Fail
+    }
+
+    /// Whether any event of a shape can pass.
+    pub fn may_pass(&self, shape: u32) -> bool {
+        self.verdicts[shape as usize] != Verdict::Fail
+    }
+
+    /// The times that pass.
+    pub fn window(&self) -> &TimeWindow {
+        &self.window
+    }
+
+    /// Whether events recorded on a processor pass.
+    pub fn passes_cpu(&self, cpu: Option<u16>) -> bool {
+        self.filter.passes_cpu(cpu)
+    }
+
+    /// Whether an event passes, as far as its shape and its header decide it.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Internal`] for an event of a shape without a number.
+    #[inline]
+    pub fn passes(&self, raw: &RawEvent<'_>, context: &FileContext, numbers: &HashMap<ShapeKey, u32>) -> Result<bool> {
+        if self.kinds & bit(raw.kind) == 0 {
+            return Ok(false);
+        }
+        let shape = number(numbers, raw, context)?;
+        Ok(match self.verdicts[shape as usize] {
+            Verdict::Pass => true,
+            Verdict::Fail => false,
+            Verdict::Look => self.filter.passes(&Event::of(raw, context)),
+        })
+    }
+}
+
+/// The number of an event's shape.
+///
+/// # Errors
+/// [`ErrorKind::Internal`] when it has none, as when the file has changed since the survey.
+#[inline]
+pub fn number(numbers: &HashMap<ShapeKey, u32>, raw: &RawEvent<'_>, context: &FileContext) -> Result<u32> {
+    numbers.get(&ShapeRef::of(raw, context)).copied().ok_or_else(|| {
+        Error::new(ErrorKind::Internal, "found an event that the survey did not see")
+            .with_hint("the input must not change while it is read")
+    })
+}
+
+fn bit(kind: HeaderKind) -> u32 {
+    // The types of headers end below 32.
+    1_u32.unbounded_shl(kind as u32)
+}
+
+/// When a recording starts: the time of the earliest header event, which is the session's start. Clocks that jump can
+/// give other events times long before it.
+fn start_ns(files: &[FileSurvey]) -> i64 {
+    files.iter().map(|file| file.clock.to_unix(file.session.first_ticks).0).min().unwrap_or(0)
+}
