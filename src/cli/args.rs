@@ -18,6 +18,7 @@ use crate::dataset::names::NameFrom;
 use crate::dataset::properties::Compression;
 use crate::dataset::publish::IfExists;
 use crate::decode::{GuidType, TimestampType, UnsignedType};
+use crate::plan::DatasetLayout;
 
 /// What is true of all commands, below every help text.
 pub(super) const ENVIRONMENT: &str = "\
@@ -118,6 +119,10 @@ pub(super) struct OutputArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Columns")]
 pub(super) struct ColumnArgs {
+    /// Which events share a dataset
+    #[arg(long, value_name = "WHICH", env = "ETL2PARQUET_LAYOUT", hide_env = true)]
+    #[arg(value_enum, default_value_t)]
+    pub layout: DatasetLayout,
     /// Which payload columns a table has
     #[arg(long, value_name = "WHICH", env = "ETL2PARQUET_COLUMNS", hide_env = true)]
     #[arg(value_enum, default_value_t)]
@@ -249,7 +254,7 @@ mod tests {
             assert_eq!(argument.get_env().and_then(|name| name.to_str()), Some(expected.as_str()), "--{long}");
             options += 1;
         }
-        assert_eq!(options, 63);
+        assert_eq!(options, 64);
     }
 
     #[test]
@@ -258,6 +263,7 @@ mod tests {
         let Command::Convert(args) = cli.command else { panic!("expected convert") };
         assert_eq!(args.output.name_from, NameFrom::Stem);
         assert_eq!(args.output.if_exists, IfExists::Error);
+        assert_eq!(args.columns.layout, DatasetLayout::Provider);
         assert_eq!(args.columns.columns, Columns::Present);
         assert_eq!(args.columns.raw, RawPolicy::Needed);
         assert_eq!(args.files.compression.to_string(), "zstd(3)");

@@ -8,6 +8,7 @@ use crate::convert::job::RawPolicy;
 use crate::dataset::names::NameFrom;
 use crate::dataset::publish::IfExists;
 use crate::decode::{GuidType, TimestampType, UnsignedType};
+use crate::plan::DatasetLayout;
 
 /// Which payload columns a table has (`--columns`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -73,6 +74,10 @@ choices! {
     Columns {
         Present = "present": "Those of the events in the trace",
         Declared = "declared": "All that the schemas in use declare, so that traces of one provider always agree",
+    }
+    DatasetLayout {
+        Provider = "provider": "One for each provider",
+        Event = "event": "One for each event, in folders below the provider's: for providers with very many columns",
     }
     RawPolicy {
         Never = "never": "Never",

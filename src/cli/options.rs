@@ -11,7 +11,7 @@ use crate::dataset::properties::Compression;
 use crate::dataset::publish::IfExists;
 use crate::decode::TypeOptions;
 use crate::error::Result;
-use crate::plan::Filter;
+use crate::plan::{DatasetLayout, Filter};
 
 /// The options of a conversion.
 ///
@@ -27,6 +27,7 @@ pub(super) fn of_convert(args: &ConvertArgs, run: &Run) -> Result<ConvertOptions
         anchor: columns.clock.clock_anchor,
         raw: columns.raw,
         all_columns: columns.columns == Columns::Declared,
+        layout: columns.layout,
         schemas,
         schemas_hash,
         filter: args.filters.filter(),
@@ -54,6 +55,7 @@ pub(super) fn of_inspect(args: &InspectArgs, run: &Run) -> Result<ConvertOptions
         anchor: args.clock.clock_anchor,
         raw: RawPolicy::default(),
         all_columns: false,
+        layout: DatasetLayout::default(),
         schemas,
         schemas_hash,
         filter: Filter::default(),

@@ -112,7 +112,7 @@ fn undecoded(decode: &BTreeMap<String, u64>) -> u64 {
 /// Rows per folder below `events`; most rows first.
 fn written_datasets(files: &[FileEntry]) -> Vec<DatasetSummary> {
     let event_files = files.iter().filter_map(|file| {
-        let (dataset, _) = file.path.strip_prefix("events/")?.split_once('/')?;
+        let (dataset, _) = file.path.strip_prefix("events/")?.rsplit_once('/')?;
         Some((dataset.to_owned(), file.rows))
     });
     add_up(event_files)
@@ -280,9 +280,11 @@ mod tests {
             file("events/Small/part-00000.parquet", 5),
             file("events/Big/part-00000.parquet", 4),
             file("events/Big/part-00001.parquet", 3),
+            file("events/Big/Start/part-00000.parquet", 1),
             file("sidecar/catalog.parquet", 99),
         ];
-        let expected = [("Big", 7), ("Small", 5)].map(|(name, rows)| DatasetSummary { dataset: name.into(), rows });
+        let expected = [("Big", 7), ("Small", 5), ("Big/Start", 1)]
+            .map(|(name, rows)| DatasetSummary { dataset: name.into(), rows });
         assert_eq!(written_datasets(&files), expected);
     }
 

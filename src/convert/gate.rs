@@ -131,7 +131,7 @@ mod tests {
     fn gate(tables: u32, rows: u32) -> Gate {
         let layout = || {
             let schema = Arc::new(Schema::empty());
-            Arc::new(TableLayout::new(Vec::new(), schema, TypeOptions::default(), 0..0, &[]))
+            Arc::new(TableLayout::new(Vec::new(), schema, TypeOptions::default(), &[], &[], Arc::default()))
         };
         Gate::new(&(0..tables).map(|_| layout()).collect::<Vec<_>>(), rows)
     }

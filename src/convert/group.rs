@@ -40,12 +40,12 @@ pub struct TableLayout {
     pub schema: SchemaRef,
     /// Column types.
     pub types: TypeOptions,
-    /// The shapes of the table, and those of others between them.
-    pub shapes: Range<u32>,
-    /// What the columns say that depend on the shape alone; the index counts from the start of `shapes`.
+    /// What the columns say that depend on the shape alone, for each shape of the table.
     pub facts: Vec<ShapeFacts>,
     /// The event names, by the same index.
     names: ArrayRef,
+    /// The index of every shape of the trace in its table; one list for all tables.
+    places: Arc<[u32]>,
 }
 
 /// What every row of a shape has in common.
@@ -80,23 +80,28 @@ impl ShapeFacts {
 }
 
 impl TableLayout {
-    /// The layout of a table whose shapes lie in the given range of the catalog.
+    /// The layout of the table that the given shapes of the catalog go to; `places` has the place of each in `shapes`.
     pub fn new(
         header: Vec<HeaderColumn>,
         schema: SchemaRef,
         types: TypeOptions,
-        shapes: Range<u32>,
+        shapes: &[u32],
         catalog: &[CatalogEntry],
+        places: Arc<[u32]>,
     ) -> Self {
-        let entries = &catalog[shapes.start as usize..shapes.end as usize];
-        let names: StringArray = entries.iter().map(|entry| Some(entry.event_name.as_deref().unwrap_or(""))).collect();
-        let facts = entries.iter().map(ShapeFacts::of).collect();
-        TableLayout { header, schema, types, shapes, facts, names: Arc::new(names) }
+        let entries = || shapes.iter().map(|&shape| &catalog[shape as usize]);
+        let names: StringArray = entries().map(|entry| Some(entry.event_name.as_deref().unwrap_or(""))).collect();
+        let facts = entries().map(ShapeFacts::of).collect();
+        TableLayout { header, schema, types, facts, names: Arc::new(names), places }
     }
 
     /// What every row of a shape has in common.
     pub fn facts(&self, shape: u32) -> &ShapeFacts {
-        &self.facts[(shape - self.shapes.start) as usize]
+        &self.facts[self.place(shape)]
+    }
+
+    fn place(&self, shape: u32) -> usize {
+        self.places[shape as usize] as usize
     }
 }
 
@@ -242,15 +247,14 @@ impl Group {
         fact: impl Fn(&ShapeFacts) -> Option<T>,
     ) -> ArrayRef {
         let facts: Vec<Option<T>> = self.layout.facts.iter().map(fact).collect();
-        gather::lookup(parts, form, |shape| facts[(shape - self.layout.shapes.start) as usize])
+        gather::lookup(parts, form, |shape| facts[self.layout.place(shape)])
     }
 
     fn event_name(&self, parts: &[RowsPart<'_>]) -> Result<ArrayRef> {
-        let first = self.layout.shapes.start;
         let keys: Int32Array = shapes(parts)
             .map(|shape| {
                 let has_name = self.layout.facts(shape).has_name;
-                i32::try_from(shape - first).ok().filter(|_| has_name)
+                i32::try_from(self.layout.place(shape)).ok().filter(|_| has_name)
             })
             .collect();
         dictionary(keys, Arc::clone(&self.layout.names))

@@ -9,7 +9,7 @@ use crate::dataset::manifest::{EventCounts, FileEntry};
 use crate::dataset::properties::Compression;
 use crate::dataset::publish::IfExists;
 use crate::decode::TypeOptions;
-use crate::plan::{CatalogEntry, Filter, Sieve};
+use crate::plan::{CatalogEntry, DatasetLayout, Filter, Sieve};
 use crate::schema::registry::UserSchemas;
 use crate::survey::FileSurvey;
 
@@ -58,6 +58,8 @@ pub struct ConvertOptions {
     pub raw: RawPolicy,
     /// Whether tables have every declared column, or those of the events present.
     pub all_columns: bool,
+    /// How many datasets a provider's events become.
+    pub layout: DatasetLayout,
     /// Descriptions of payloads given by the user.
     pub schemas: Arc<UserSchemas>,
     /// What those files hold, as a hash.

@@ -11,7 +11,7 @@ use super::job::{ConvertOptions, Job, RawPolicy, Report};
 use crate::calendar;
 use crate::dataset::manifest::{FORMAT_VERSION, InputEntry, LossCounts, Manifest, RunInfo, options_hash};
 use crate::decode::{GuidType, TimestampType, UnsignedType};
-use crate::plan::TablePlan;
+use crate::plan::{DatasetLayout, TablePlan};
 use crate::survey::FileSurvey;
 
 /// The options that decide what is written, one key per flag.
@@ -31,6 +31,10 @@ pub fn options(options: &ConvertOptions) -> Value {
             GuidType::Uuid => "uuid",
         },
         "keywords": filter.keywords.map(|mask| format!("{mask:#x}")),
+        "layout": match options.layout {
+            DatasetLayout::Provider => "provider",
+            DatasetLayout::Event => "event",
+        },
         "level": filter.level,
         "max_file_size": options.max_file_size,
         "pid": text(&filter.processes),

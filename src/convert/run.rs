@@ -100,6 +100,7 @@ fn survey_and_plan(
     let plan_options = PlanOptions {
         types: options.types,
         all_columns: options.all_columns,
+        layout: options.layout,
         schemas: Arc::clone(&options.schemas),
         filter: options.filter.clone(),
     };
@@ -165,7 +166,8 @@ impl Conversion<'_> {
         progress: &dyn JobProgress,
     ) -> Result<(Counts, Vec<FileEntry>)> {
         progress.stage(Stage::Convert { events: self.files.iter().map(FileSurvey::events).sum() });
-        let layouts: Vec<Arc<TableLayout>> = self.plan.tables.iter().map(|table| self.layout(table)).collect();
+        let places = self.places();
+        let layouts: Vec<_> = self.plan.tables.iter().map(|table| self.layout(table, &places)).collect();
         let writers = self
             .plan
             .tables
@@ -181,15 +183,22 @@ impl Conversion<'_> {
         Ok((counts, written.into_iter().flatten().collect()))
     }
 
-    fn layout(&self, table: &plan::TablePlan) -> Arc<TableLayout> {
+    /// The index of every shape among those of its table.
+    fn places(&self) -> Arc<[u32]> {
+        let mut places = vec![0; self.plan.catalog.len()];
+        for table in &self.plan.tables {
+            table.shapes.iter().zip(0..).for_each(|(&shape, place)| places[shape as usize] = place);
+        }
+        places.into()
+    }
+
+    fn layout(&self, table: &plan::TablePlan, places: &Arc<[u32]>) -> Arc<TableLayout> {
         let types = self.options.types;
         let header = table.header.iter().map(|column| Arc::new(column.field(&types)));
         let payload = table.columns.columns.iter().map(|column| Arc::clone(&column.field));
         let fields: Vec<Arc<Field>> = header.chain(payload).collect();
-        let first = table.shapes.first().copied().unwrap_or(0);
-        let end = table.shapes.last().map_or(first, |last| last + 1);
-        let schema = Arc::new(Schema::new(fields));
-        Arc::new(TableLayout::new(table.header.clone(), schema, types, first..end, &self.plan.catalog))
+        let (schema, places) = (Arc::new(Schema::new(fields)), Arc::clone(places));
+        Arc::new(TableLayout::new(table.header.clone(), schema, types, &table.shapes, &self.plan.catalog, places))
     }
 
     fn writer(

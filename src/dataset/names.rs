@@ -57,9 +57,14 @@ pub fn safe_name(name: &str) -> String {
     }
     if safe.len() > MAX_NAME_BYTES {
         safe.truncate(char_boundary_up_to(&safe, MAX_NAME_BYTES));
-        let _ = write!(safe, "~{}", &blake3::hash(name.as_bytes()).to_hex()[..8]);
+        let _ = write!(safe, "~{}", short_hash(name));
     }
     safe
+}
+
+/// 8 hexadecimal digits that tell a text from others.
+pub fn short_hash(text: &str) -> String {
+    blake3::hash(text.as_bytes()).to_hex()[..8].to_owned()
 }
 
 /// The dataset (folder) names of all providers of a trace, in the order given.
@@ -68,10 +73,26 @@ pub fn safe_name(name: &str) -> String {
 /// lower case. Providers whose names agree, ignoring case, all get `~` and the first 8 digits of their GUID; should that
 /// not part them, the whole GUID, and finally their position. Every returned name is unique ignoring case.
 pub fn dataset_names(providers: &[(Option<Guid>, Option<&str>)]) -> Vec<String> {
-    let mut detail = vec![0u8; providers.len()];
+    unique(providers, detailed_name)
+}
+
+/// The folder names of all events of a provider, in the order given: each has a name and what tells it from another
+/// event of that name. Names that agree, ignoring case, get `~` and the latter; should that not part them, the position
+/// too.
+pub fn event_names(events: &[(String, String)]) -> Vec<String> {
+    unique(events, |position, (name, suffix), detail| match detail {
+        0 => safe_name(name),
+        1 => format!("{}~{suffix}", safe_name(name)),
+        _ => format!("{}~{suffix}~{position}", safe_name(name)),
+    })
+}
+
+/// Gives every item a name with as little detail as it takes for all to be unique ignoring case.
+fn unique<T>(items: &[T], name: impl Fn(usize, &T, u8) -> String) -> Vec<String> {
+    let mut detail = vec![0u8; items.len()];
     loop {
         let names: Vec<String> =
-            providers.iter().zip(&detail).enumerate().map(|(i, (&p, &d))| detailed_name(i, p, d)).collect();
+            items.iter().zip(&detail).enumerate().map(|(i, (item, &d))| name(i, item, d)).collect();
         let mut of_name: HashMap<String, Vec<usize>> = HashMap::new();
         for (i, name) in names.iter().enumerate() {
             of_name.entry(fold_case(name)).or_default().push(i);
@@ -89,11 +110,11 @@ pub fn dataset_names(providers: &[(Option<Guid>, Option<&str>)]) -> Vec<String> 
     }
 }
 
-/// The highest level of [`detailed_name`].
+/// The highest level of detail of a unique name.
 const MAX_DETAIL: u8 = 3;
 
 /// A provider's folder name with as much of its identity as it takes to be unique.
-fn detailed_name(position: usize, (guid, name): (Option<Guid>, Option<&str>), detail: u8) -> String {
+fn detailed_name(position: usize, &(guid, name): &(Option<Guid>, Option<&str>), detail: u8) -> String {
     let guid = guid.unwrap_or(Guid::ZERO).to_string();
     let base = match name {
         Some(name) if !name.is_empty() => safe_name(name),
@@ -272,6 +293,19 @@ mod tests {
                 "wpp~00000000-0000-0000-0000-000000000000~4",
             ]
         );
+    }
+
+    #[test]
+    fn events_of_one_name_are_told_apart() {
+        let t = |events: &[(&str, &str)], expected: &[&str]| {
+            let events: Vec<_> = events.iter().map(|&(name, suffix)| (name.to_owned(), suffix.to_owned())).collect();
+            assert_eq!(event_names(&events), expected);
+        };
+        t(&[("Start", "1"), ("Stop", "2")], &["Start", "Stop"]);
+        t(&[("Start", "1"), ("START", "2"), ("Stop", "3")], &["Start~1", "START~2", "Stop"]);
+        t(&[("Start", "1"), ("start", "2"), ("Start~1", "4")], &["Start~1~0", "start~2", "Start~1~4"]);
+        t(&[("Start", "1"), ("Start", "1")], &["Start~1~0", "Start~1~1"]);
+        t(&[("a?", "1")], &["a_x3F_"]);
     }
 
     #[test]

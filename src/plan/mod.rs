@@ -6,6 +6,7 @@ pub mod choose;
 pub mod cuts;
 pub mod evidence;
 pub mod filter;
+pub mod groups;
 pub mod header;
 pub mod preview;
 pub mod resolve;
@@ -21,6 +22,7 @@ pub use crate::schema::DecodeSource;
 pub use catalog::CatalogEntry;
 pub use cuts::GlobalKey;
 pub use filter::Filter;
+pub use groups::DatasetLayout;
 pub use sieve::Sieve;
 pub use slices::{Segment, Slice};
 pub use tables::TablePlan;
@@ -40,6 +42,8 @@ pub struct PlanOptions {
     pub types: TypeOptions,
     /// Whether tables have every declared column, or those of the events present.
     pub all_columns: bool,
+    /// How many datasets a provider's events become.
+    pub layout: DatasetLayout,
     /// Descriptions given by the user.
     pub schemas: Arc<UserSchemas>,
     /// Which events become rows.

@@ -1,70 +1,18 @@
-//! Datasets: which shapes go to which, what they are called, and which columns they have.
+//! Datasets and the columns they have.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::filter::ShapeFacts;
+use super::groups::{self, DatasetKey, Group};
 use super::header::{self, HeaderColumn};
 use super::resolve::Resolved;
 use super::{PlanOptions, Sieve};
-use crate::dataset::names;
 use crate::decode::{self, TableColumns};
-use crate::event::Identity;
 use crate::guid::Guid;
-use crate::layout::header::HeaderKind;
-use crate::layout::hook;
 use crate::schema::Registry;
 use crate::schema::model::{EventSchema, Field};
-use crate::schema::registry::{Declared, Library};
-
-/// What decides the dataset of an event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum DatasetKey {
-    /// A provider or event class.
-    Provider(Guid),
-    /// A kernel group without a known class.
-    Group(u8),
-    /// WPP messages.
-    Message,
-    /// Timed headers.
-    Timed,
-    /// Error headers.
-    Error,
-    /// WNODE headers.
-    Wnode,
-}
-
-impl DatasetKey {
-    /// The dataset of a shape.
-    pub fn of(identity: &Identity) -> DatasetKey {
-        match identity.kind {
-            HeaderKind::Message => DatasetKey::Message,
-            HeaderKind::Timed => DatasetKey::Timed,
-            HeaderKind::Error => DatasetKey::Error,
-            HeaderKind::Wnode => DatasetKey::Wnode,
-            kind if kind.is_hook() && hook::kernel_class(identity.group).is_none() => DatasetKey::Group(identity.group),
-            _ => DatasetKey::Provider(identity.provider),
-        }
-    }
-
-    fn provider(self) -> Option<Guid> {
-        match self {
-            DatasetKey::Provider(guid) => Some(guid),
-            _ => None,
-        }
-    }
-
-    fn fixed_name(self) -> Option<String> {
-        match self {
-            DatasetKey::Provider(guid) => hook::kernel_class_of(&guid).map(|class| format!("Kernel-{}", class.name)),
-            DatasetKey::Group(group) => Some(format!("Kernel-Group-{group:02X}")),
-            DatasetKey::Message => Some("WPP".to_owned()),
-            DatasetKey::Timed => Some("Header-Timed".to_owned()),
-            DatasetKey::Error => Some("Header-Error".to_owned()),
-            DatasetKey::Wnode => Some("Header-Wnode".to_owned()),
-        }
-    }
-}
+use crate::schema::registry::Declared;
 
 /// One dataset of the trace.
 #[derive(Debug)]
@@ -92,45 +40,33 @@ pub struct ShapeColumns {
     pub fields: Vec<decode::FieldRow>,
 }
 
-/// Groups shapes into tables, in the order of their folders' keys, and gives every table its columns. Shapes of which no
-/// event passes the sieve have no columns.
+/// Groups shapes into tables and gives every table its columns. Shapes of which no event passes the sieve have no
+/// columns.
 pub fn tables(
     shapes: &[Resolved],
     registry: &Registry,
     options: &PlanOptions,
     mut sieve: Option<&mut Sieve>,
 ) -> (Vec<TablePlan>, Vec<Option<ShapeColumns>>) {
-    let mut groups: BTreeMap<DatasetKey, Vec<u32>> = BTreeMap::new();
-    for (shape, number) in shapes.iter().zip(0..) {
-        groups.entry(DatasetKey::of(&shape.key.identity)).or_default().push(number);
-    }
-    let named: Vec<_> = groups.keys().map(|key| provider_name(*key, &groups[key], shapes, registry)).collect();
-    let pairs: Vec<_> = groups.keys().zip(&named).map(|(key, name)| (key.provider(), name.as_deref())).collect();
-    let folders = names::dataset_names(&pairs);
     let mut columns: Vec<Option<ShapeColumns>> = shapes.iter().map(|_| None).collect();
-    let tables = groups.into_iter().zip(named).zip(folders).map(|(((key, members), name), dataset)| {
-        let mut passing = members.clone();
+    let groups = groups::groups(shapes, registry, options.layout);
+    let tables = groups.into_iter().map(|group| {
+        let mut passing = group.members.clone();
         if let Some(sieve) = &mut sieve {
-            let names = (name.as_deref(), dataset.as_str());
+            let names = (group.provider_name.as_deref(), group.folder.as_str());
             passing.retain(|&shape| judge(sieve, shape, &shapes[shape as usize], names, registry));
         }
-        let payload = settle(&members, &passing, shapes, registry, options, &mut columns);
+        let payload = settle(&group, &passing, shapes, options, &mut columns);
         TablePlan {
-            dataset,
-            provider_id: key.provider(),
-            provider_name: name.filter(|_| key.provider().is_some()),
-            header: header_columns(key, &members, shapes),
+            dataset: group.folder,
+            provider_id: group.dataset.provider(),
+            provider_name: group.provider_name,
+            header: header_columns(group.dataset, &group.members, shapes),
             columns: payload,
-            shapes: members,
+            shapes: group.members,
         }
     });
     (tables.collect(), columns)
-}
-
-/// Traits on the events name a provider best; kernel classes have their own names.
-fn provider_name(key: DatasetKey, members: &[u32], shapes: &[Resolved], registry: &Registry) -> Option<String> {
-    let traits = || members.iter().find_map(|&shape| shapes[shape as usize].traits_name.clone());
-    key.fixed_name().or_else(traits).or_else(|| registry.provider_name(&key.provider()?))
 }
 
 fn header_columns(key: DatasetKey, members: &[u32], shapes: &[Resolved]) -> Vec<HeaderColumn> {
@@ -168,14 +104,13 @@ fn judge(
 /// Gives a table its payload columns: over all events that the winning sources declare, then only those present and
 /// not filtered away.
 fn settle(
-    members: &[u32],
+    group: &Group,
     passing: &[u32],
     shapes: &[Resolved],
-    registry: &Registry,
     options: &PlanOptions,
     columns: &mut [Option<ShapeColumns>],
 ) -> TableColumns {
-    let declared = declared(members, shapes, registry);
+    let declared = declared(group, shapes);
     let layouts = Layouts::new(&declared);
     let reserved = header::reserved_names();
     let all = decode::settle(&layouts.distinct, &reserved, options.types);
@@ -204,40 +139,22 @@ fn settle(
 }
 
 /// The layouts to settle, in the order in which they claim names: id, version, rank of the source, position. Layouts
-/// that may be wrong claim last.
-fn declared(members: &[u32], shapes: &[Resolved], registry: &Registry) -> Vec<Declared> {
-    let mut libraries: Vec<&Library> = Vec::new();
-    let mut declared = Vec::new();
-    let present = members.iter().filter_map(|&shape| {
+/// that may be wrong claim last. The table of one event takes those of this event.
+fn declared(group: &Group, shapes: &[Resolved]) -> Vec<Declared> {
+    let mut declared: Vec<Declared> = group.declared.of_event(group.event.as_ref()).cloned().collect();
+    declared.extend(group.members.iter().filter_map(|&shape| {
         let shape = &shapes[shape as usize];
-        shape.choice.as_ref().map(|choice| (shape, choice))
-    });
-    for (shape, choice) in present {
+        let choice = shape.choice.as_ref()?;
         let identity = &shape.key.identity;
-        let library = &choice.candidate.library;
-        if !libraries.iter().any(|known| is_same(known, library)) {
-            libraries.push(library);
-            declared.extend(registry.declared(&shape.schema_provider, library));
-        }
-        declared.push(Declared {
+        Some(Declared {
             is_doubtful: choice.candidate.trust.is_doubtful(),
             id: identity.event_id().unwrap_or(u16::from(identity.opcode)),
             version: identity.version,
             schema: Arc::clone(&choice.candidate.schema),
-        });
-    }
-    declared.sort_by(|a, b| {
-        let key = |d: &Declared| (d.is_doubtful, d.id, d.version);
-        key(a).cmp(&key(b))
-    });
+        })
+    }));
+    declared.sort_by_key(|declared| (declared.is_doubtful, declared.id, declared.version));
     declared
-}
-
-fn is_same(a: &Library, b: &Library) -> bool {
-    match (a, b) {
-        (Library::Manifest(a), Library::Manifest(b)) => Arc::ptr_eq(a, b),
-        _ => std::mem::discriminant(a) == std::mem::discriminant(b),
-    }
 }
 
 /// The distinct field lists among declared events, in order.

@@ -1,0 +1,314 @@
+//! Which event shapes go to which dataset, and what the datasets are called.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::resolve::Resolved;
+use crate::dataset::names;
+use crate::event::{Identity, ShapeKey};
+use crate::guid::Guid;
+use crate::layout::header::HeaderKind;
+use crate::layout::hook;
+use crate::schema::Registry;
+use crate::schema::registry::{Declared, Library};
+
+/// How many datasets a provider's events become (`--layout`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DatasetLayout {
+    /// One.
+    #[default]
+    Provider,
+    /// One for each event, below the provider's folder.
+    Event,
+}
+
+/// What decides the dataset of an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum DatasetKey {
+    /// A provider or event class.
+    Provider(Guid),
+    /// A kernel group without a known class.
+    Group(u8),
+    /// WPP messages.
+    Message,
+    /// Timed headers.
+    Timed,
+    /// Error headers.
+    Error,
+    /// WNODE headers.
+    Wnode,
+}
+
+impl DatasetKey {
+    /// The dataset of a shape.
+    pub fn of(identity: &Identity) -> DatasetKey {
+        match identity.kind {
+            HeaderKind::Message => DatasetKey::Message,
+            HeaderKind::Timed => DatasetKey::Timed,
+            HeaderKind::Error => DatasetKey::Error,
+            HeaderKind::Wnode => DatasetKey::Wnode,
+            kind if kind.is_hook() && hook::kernel_class(identity.group).is_none() => DatasetKey::Group(identity.group),
+            _ => DatasetKey::Provider(identity.provider),
+        }
+    }
+
+    /// The provider; messages and headers without one have none.
+    pub fn provider(self) -> Option<Guid> {
+        match self {
+            DatasetKey::Provider(guid) => Some(guid),
+            _ => None,
+        }
+    }
+
+    fn fixed_name(self) -> Option<String> {
+        match self {
+            DatasetKey::Provider(guid) => hook::kernel_class_of(&guid).map(|class| format!("Kernel-{}", class.name)),
+            DatasetKey::Group(group) => Some(format!("Kernel-Group-{group:02X}")),
+            DatasetKey::Message => Some("WPP".to_owned()),
+            DatasetKey::Timed => Some("Header-Timed".to_owned()),
+            DatasetKey::Error => Some("Header-Error".to_owned()),
+            DatasetKey::Wnode => Some("Header-Wnode".to_owned()),
+        }
+    }
+
+    /// Whether its events can have datasets of their own: not those that have no payload columns.
+    fn has_events(self) -> bool {
+        matches!(self, DatasetKey::Provider(_) | DatasetKey::Group(_))
+    }
+}
+
+/// What a provider tells its events apart by. Versions, pointer sizes and metadata variants are one event.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum EventKey {
+    /// The id of a manifest event.
+    Id(u16),
+    /// The opcode of a classic event.
+    Opcode(u8),
+    /// The name of a TraceLogging event, which has no id that would be the same in every build.
+    Name(String),
+}
+
+impl EventKey {
+    /// The event of a shape with this name.
+    pub fn of(key: &ShapeKey, name: Option<&str>) -> EventKey {
+        let Identity { id, opcode, kind, .. } = key.identity;
+        match name {
+            Some(name) if !key.metadata.is_empty() => EventKey::Name(name.to_owned()),
+            _ if kind.is_event() => EventKey::Id(id),
+            _ => EventKey::Opcode(opcode),
+        }
+    }
+
+    /// What the event is called without a name.
+    fn fallback(&self) -> String {
+        match self {
+            EventKey::Id(id) => format!("Event-{id}"),
+            EventKey::Opcode(opcode) => format!("Opcode-{opcode}"),
+            EventKey::Name(name) => name.clone(),
+        }
+    }
+
+    /// What tells it from another event of its name.
+    fn suffix(&self) -> String {
+        match self {
+            EventKey::Id(id) => id.to_string(),
+            EventKey::Opcode(opcode) => opcode.to_string(),
+            EventKey::Name(name) => names::short_hash(name),
+        }
+    }
+}
+
+/// The shapes of one dataset.
+#[derive(Debug)]
+pub struct Group {
+    /// What they have in common.
+    pub dataset: DatasetKey,
+    /// The event, where each has a dataset of its own.
+    pub event: Option<EventKey>,
+    /// Folder below `events`, `/`-separated.
+    pub folder: String,
+    /// The provider's name, if anything names it.
+    pub provider_name: Option<String>,
+    /// The shapes, ascending.
+    pub members: Vec<u32>,
+    /// What the sources in use declare for the provider.
+    pub declared: Arc<Declarations>,
+}
+
+/// All events that the sources in use by a provider's shapes declare for it, by id (or opcode, of classic events).
+#[derive(Debug, Default)]
+pub struct Declarations(BTreeMap<u16, Vec<Declared>>);
+
+impl Declarations {
+    fn of(members: &[u32], shapes: &[Resolved], registry: &Registry) -> Declarations {
+        let mut libraries: Vec<&Library> = Vec::new();
+        let mut all = Declarations::default();
+        for &member in members {
+            let shape = &shapes[member as usize];
+            let Some(choice) = &shape.choice else { continue };
+            let library = &choice.candidate.library;
+            if !libraries.iter().any(|known| is_same(known, library)) {
+                libraries.push(library);
+                for declared in registry.declared(&shape.schema_provider, library) {
+                    all.0.entry(declared.id).or_default().push(declared);
+                }
+            }
+        }
+        all
+    }
+
+    /// Those of one event, or of all.
+    pub fn of_event(&self, event: Option<&EventKey>) -> impl Iterator<Item = &Declared> {
+        let ids = match event {
+            None => Some(0..=u16::MAX),
+            Some(EventKey::Id(id)) => Some(*id..=*id),
+            Some(EventKey::Opcode(opcode)) => Some(u16::from(*opcode)..=u16::from(*opcode)),
+            // A TraceLogging event is declared nowhere else.
+            Some(EventKey::Name(_)) => None,
+        };
+        ids.into_iter().flat_map(|ids| self.0.range(ids)).flat_map(|(_, declared)| declared)
+    }
+}
+
+fn is_same(a: &Library, b: &Library) -> bool {
+    match (a, b) {
+        (Library::Manifest(a), Library::Manifest(b)) => Arc::ptr_eq(a, b),
+        _ => std::mem::discriminant(a) == std::mem::discriminant(b),
+    }
+}
+
+/// Groups shapes into datasets, in the order of their keys.
+pub fn groups(shapes: &[Resolved], registry: &Registry, layout: DatasetLayout) -> Vec<Group> {
+    let mut providers: BTreeMap<DatasetKey, Vec<u32>> = BTreeMap::new();
+    for (shape, number) in shapes.iter().zip(0..) {
+        providers.entry(DatasetKey::of(&shape.key.identity)).or_default().push(number);
+    }
+    let named: Vec<_> = providers.iter().map(|(key, members)| name(*key, members, shapes, registry)).collect();
+    let pairs: Vec<_> = providers.keys().zip(&named).map(|(key, name)| (key.provider(), name.as_deref())).collect();
+    let folders = names::dataset_names(&pairs);
+    let whole = providers.into_iter().zip(named).zip(folders).map(|(((dataset, members), name), folder)| {
+        let provider_name = name.filter(|_| dataset.provider().is_some());
+        let declared = Arc::new(Declarations::of(&members, shapes, registry));
+        Group { dataset, event: None, folder, provider_name, members, declared }
+    });
+    match layout {
+        DatasetLayout::Provider => whole.collect(),
+        DatasetLayout::Event => whole.flat_map(|group| by_event(group, shapes, registry)).collect(),
+    }
+}
+
+/// Traits on the events name a provider best; kernel classes have their own names.
+fn name(key: DatasetKey, members: &[u32], shapes: &[Resolved], registry: &Registry) -> Option<String> {
+    let traits = || members.iter().find_map(|&shape| shapes[shape as usize].traits_name.clone());
+    key.fixed_name().or_else(traits).or_else(|| registry.provider_name(&key.provider()?))
+}
+
+/// Splits the shapes of a provider by event. An event is called by the first of its shapes that has a name.
+fn by_event(whole: Group, shapes: &[Resolved], registry: &Registry) -> Vec<Group> {
+    if !whole.dataset.has_events() {
+        return vec![whole];
+    }
+    let mut events: Events = BTreeMap::new();
+    for &member in &whole.members {
+        let shape = &shapes[member as usize];
+        let name = shape.event_name(registry);
+        let (known, members) = events.entry(EventKey::of(&shape.key, name.as_deref())).or_default();
+        *known = known.take().or(name);
+        members.push(member);
+    }
+    let folders = event_folders(&events, &whole.declared);
+    let split = events.into_iter().zip(folders).map(|((key, (_, members)), folder)| Group {
+        event: Some(key),
+        folder: format!("{}/{folder}", whole.folder),
+        provider_name: whole.provider_name.clone(),
+        members,
+        declared: Arc::clone(&whole.declared),
+        ..whole
+    });
+    split.collect()
+}
+
+/// The events of a provider, each with its name and its shapes.
+type Events = BTreeMap<EventKey, (Option<String>, Vec<u32>)>;
+
+/// The folders of events, in the order of their keys. Declared events take part, present or not, so that the folder of
+/// an event has the same name in every trace.
+fn event_folders(events: &Events, declared: &Declarations) -> Vec<String> {
+    let own = events.iter().map(|(key, (name, _))| {
+        let name = name.as_deref().filter(|name| !name.is_empty());
+        (name.map_or_else(|| key.fallback(), event_folder), key.suffix())
+    });
+    let is_own = |id: u16| {
+        let opcode = u8::try_from(id).map(EventKey::Opcode);
+        events.contains_key(&EventKey::Id(id)) || opcode.is_ok_and(|opcode| events.contains_key(&opcode))
+    };
+    let others = declared.0.iter().filter(|(id, _)| !is_own(**id)).filter_map(|(id, declared)| {
+        let name =
+            declared.iter().filter(|event| !event.is_doubtful).find_map(|event| event.schema.event_name.as_deref());
+        Some((event_folder(name?), id.to_string()))
+    });
+    let mut folders = names::event_names(&own.chain(others).collect::<Vec<_>>());
+    folders.truncate(events.len());
+    folders
+}
+
+/// `Task/Opcode` as `Task.Opcode`: a slash in a folder's name would have to be escaped.
+fn event_folder(name: &str) -> String {
+    name.replace('/', ".")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::model::EventSchema;
+
+    fn key(kind: HeaderKind, id: u16, opcode: u8, metadata: &[u8]) -> ShapeKey {
+        let identity =
+            Identity { provider: Guid::ZERO, group: 0, id, version: 3, opcode, property: 0, pointer_size: 8, kind };
+        ShapeKey { identity, metadata: metadata.into() }
+    }
+
+    #[test]
+    fn an_event_is_its_id_its_opcode_or_its_name() {
+        use HeaderKind::{Event64, Full64, Message};
+        for (key, name, expected) in [
+            (key(Event64, 7, 1, &[]), Some("Start"), EventKey::Id(7)),
+            (key(Event64, 0, 0, &[]), None, EventKey::Id(0)),
+            (key(Full64, 0, 0, &[]), Some("Load"), EventKey::Opcode(0)),
+            (key(Event64, 7, 1, &[1]), Some("Start"), EventKey::Name("Start".to_owned())),
+            (key(Event64, 7, 1, &[1]), None, EventKey::Id(7)),
+        ] {
+            assert_eq!(EventKey::of(&key, name), expected);
+        }
+        assert!(!DatasetKey::of(&key(Message, 7, 0, &[]).identity).has_events());
+    }
+
+    #[test]
+    fn the_folder_of_an_event_does_not_depend_on_which_others_are_present() {
+        let declared = |id: u16, name: &str, is_doubtful| Declared {
+            is_doubtful,
+            id,
+            version: 0,
+            schema: Arc::new(EventSchema { event_name: Some(name.to_owned()), ..EventSchema::default() }),
+        };
+        let all = [declared(1, "A/Start", false), declared(2, "A/Start", false), declared(3, "B", true)];
+        let mut declarations = Declarations::default();
+        all.into_iter().for_each(|event| declarations.0.entry(event.id).or_default().push(event));
+        let folders = |events: &[(EventKey, Option<&str>)]| {
+            let events = events.iter().map(|(key, name)| (key.clone(), (name.map(str::to_owned), Vec::new())));
+            event_folders(&events.collect(), &declarations)
+        };
+        let one = (EventKey::Id(1), Some("A/Start"));
+        let two = (EventKey::Id(2), Some("A/Start"));
+        assert_eq!(folders(&[one.clone()]), ["A.Start~1"]);
+        assert_eq!(folders(&[one, two, (EventKey::Id(4), Some("b"))]), ["A.Start~1", "A.Start~2", "b"]);
+        assert_eq!(folders(&[(EventKey::Id(9), None), (EventKey::Opcode(9), Some(""))]), ["Event-9", "Opcode-9"]);
+        let ids = |event: Option<EventKey>| {
+            declarations.of_event(event.as_ref()).map(|declared| declared.id).collect::<Vec<_>>()
+        };
+        assert_eq!(ids(None), [1, 2, 3]);
+        assert_eq!(ids(Some(EventKey::Id(2))), [2]);
+        assert_eq!(ids(Some(EventKey::Opcode(3))), [3]);
+        assert_eq!(ids(Some(EventKey::Name("B".to_owned()))), [0; 0]);
+    }
+}
