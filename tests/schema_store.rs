@@ -403,9 +403,8 @@ fn messages_of_every_item_type_become_text() {
     let mut tmf = format!("// PDB: d.pdb\n{DRIVER} Driver // SRC=Io.c MJ= MN=\n");
     let mut events = buffer(SIZE);
     for ((declared, insertion, bytes, ..), number) in ITEMS.iter().zip(10_u16..) {
-        tmf +=
-            &format!("#typev Io_c{number} {number} \"%0[%!FUNC!] {insertion} end\" //   LEVEL=L FLAGS=F FUNC=Io\n{{\n");
-        tmf += &format!("Io->Value({number}, 1), {declared} -- 10\n}}\n");
+        let head = format!("#typev Io_c{number} {number} \"%0[%!FUNC!] {insertion} end\" //   LEVEL=L FLAGS=F FUNC=Io");
+        tmf = format!("{tmf}{head}\n{{\nIo->Value({number}, 1), {declared} -- 10\n}}\n");
         let at = T0 + i64::from(number);
         events = events.event(message(number).guid(guid(DRIVER)).time(at).sequence(number.into()).arguments(*bytes));
     }

@@ -10,6 +10,7 @@ use crate::guid::Guid;
 use crate::layout::header::HeaderKind;
 use crate::schema::Registry;
 use crate::schema::describe::{ColumnFacts, ConversionFacts};
+use crate::schema::eventsource::EventSourceManifests;
 use crate::schema::known::{Kind, Known, Provider};
 use crate::schema::registry::Candidate;
 
@@ -33,7 +34,7 @@ pub fn conversions(
     event: (u16, u16),
     options: &PlanOptions,
 ) -> Vec<ConversionFacts> {
-    let registry = Registry::new(Default::default(), Vec::new(), known.user().into());
+    let registry = Registry::new(EventSourceManifests::default(), Vec::new(), known.user().into());
     let mut events: Vec<(u16, u16)> =
         known.layouts(provider.guid, provider.kind).iter().map(|layout| (layout.id, layout.version)).collect();
     let layouts = events.iter().filter(|&&known| known == event).count();

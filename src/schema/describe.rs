@@ -355,7 +355,7 @@ fn field_facts(field: &Field, levels: &[&[Field]]) -> FieldFacts {
         out_type,
         count: count_rule(field.count, levels),
         length,
-        map: field.map.as_ref().map(|map| MapFacts::of(map)),
+        map: field.map.as_ref().map(MapFacts::of),
         optional: field.optional,
         hidden: field.hidden,
         fields: members,

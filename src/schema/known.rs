@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::manifest::ProviderSchemas;
 use super::model::EventSchema;
-use super::pack::{Confidence, Pack, PackLayout};
+use super::pack::{ClassPack, Confidence, Pack, PackLayout, ProviderPack};
 use super::registry::UserSchemas;
 use super::wpp::MessageFormat;
 use crate::guid::Guid;
@@ -198,14 +198,14 @@ impl Known {
             Kind::Wpp => {}
             Kind::Classic => {
                 let class = self.pack.class(&guid).into_iter();
-                all.extend(class.flat_map(|class| class.all()).map(|layout| of_pack(layout, Place::Pack)));
+                all.extend(class.flat_map(ClassPack::all).map(|layout| of_pack(layout, Place::Pack)));
             }
             Kind::Manifest => {
                 let corrections = self.pack.override_pack(&guid).into_iter();
-                all.extend(corrections.flat_map(|own| own.all()).map(|layout| of_pack(layout, Place::Correction)));
+                all.extend(corrections.flat_map(ProviderPack::all).map(|layout| of_pack(layout, Place::Correction)));
                 all.extend(self.manifests(guid).flat_map(|(place, manifest, file)| of_manifest(manifest, place, file)));
                 let pack = self.pack.provider(&guid).into_iter();
-                all.extend(pack.flat_map(|own| own.all()).map(|layout| of_pack(layout, Place::Pack)));
+                all.extend(pack.flat_map(ProviderPack::all).map(|layout| of_pack(layout, Place::Pack)));
             }
         }
         all.sort_by_key(|layout| (layout.id, layout.version));
@@ -233,9 +233,9 @@ fn wpp(guid: Guid, messages: &[(Place, &Arc<MessageFormat>)]) -> Provider {
     let name = messages.iter().map(|(_, message)| &message.origin).find(|origin| !origin.provider.is_empty());
     let from: BTreeSet<Place> = messages.iter().map(|(place, _)| *place).collect();
     Provider {
-        name: name.map_or_else(String::new, |origin| match origin.source_file.is_empty() {
-            true => origin.provider.clone(),
-            false => format!("{}/{}", origin.provider, origin.source_file),
+        name: name.map_or_else(String::new, |origin| match origin.source_file.as_str() {
+            "" => origin.provider.clone(),
+            file => format!("{}/{file}", origin.provider),
         }),
         guid,
         kind: Kind::Wpp,

@@ -76,10 +76,8 @@ impl StoredFile {
 /// `None` when the environment tells no such place.
 pub fn default_folder(environment: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     let path = |name: &str| environment(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let data = match cfg!(windows) {
-        true => path("APPDATA"),
-        false => path("XDG_DATA_HOME").or_else(|| Some(path("HOME")?.join(".local/share"))),
-    };
+    let unix = || path("XDG_DATA_HOME").or_else(|| Some(path("HOME")?.join(".local/share")));
+    let data = if cfg!(windows) { path("APPDATA") } else { unix() };
     Some(data?.join("etl2parquet").join("schemas"))
 }
 
