@@ -434,8 +434,6 @@ fn messages_of_every_item_type_become_text() {
 fn corpus() -> Option<PathBuf> {
     let folder = std::env::var_os("ETL2PARQUET_CORPUS")
         .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus"), PathBuf::from);
-    let folder =
-        if folder.is_dir() { folder } else { Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpus") };
     if folder.is_dir() {
         return Some(folder);
     }
