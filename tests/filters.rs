@@ -380,7 +380,8 @@ fn hard(events: u64, scale: i64, seed: u64) -> Trace {
             4 => session.log(cpu, time, alpha("Begin", at).tid(thread).keyword(1)),
             5 => session.log(cpu, time, message(7).guid(SOURCE).system_info(thread, 200)),
             6 => {
-                session.log(cpu, time, beta(3, at).pid(200).tid(thread).level(random.below(6)).keyword(random.below(4)))
+                let event = beta(3, at).pid(200).tid(thread).level(random.below(6)).keyword(random.below(4));
+                session.log(cpu, time, event);
             }
             _ => session.log(cpu, time, beta(4, at).pid(300).tid(thread).level(0).payload([7; 40])),
         }

@@ -53,7 +53,7 @@ pub(super) struct TraceResult {
     pub decode: BTreeMap<String, u64>,
     /// Rows that are not decoded whole; `None` where nothing was converted.
     pub undecoded_rows: Option<u64>,
-    /// Events that the plan has no schema for.
+    /// Events that the plan has no schema for, of shapes that may pass the filters.
     pub events_without_schema: u64,
     /// Findings of all files, information not counted.
     pub warnings: u64,
@@ -86,7 +86,7 @@ impl TraceResult {
             lost,
             decode: report.decode.clone(),
             undecoded_rows: (!report.decode.is_empty()).then(|| undecoded(&report.decode)),
-            events_without_schema: without_schema(&report.catalog),
+            events_without_schema: without_schema(report),
             warnings: report.files.iter().map(warnings).sum(),
             datasets: if written { written_datasets(&report.written) } else { planned_datasets(report) },
             files: report.written.len() as u64,
@@ -99,8 +99,14 @@ fn warnings(file: &FileSurvey) -> u64 {
     file.findings.rows().filter(|finding| finding.severity > crate::survey::Severity::Info).count() as u64
 }
 
-fn without_schema(catalog: &[CatalogEntry]) -> u64 {
-    catalog.iter().filter(|entry| entry.decode_source == DecodeSource::None).map(|entry| entry.events).sum()
+fn without_schema(report: &Report) -> u64 {
+    may_pass(report).filter(|entry| entry.decode_source == DecodeSource::None).map(|entry| entry.events).sum()
+}
+
+/// The shapes of which some events may pass the filters.
+fn may_pass(report: &Report) -> impl Iterator<Item = &CatalogEntry> {
+    let may_pass = |shape| report.sieve.as_ref().is_none_or(|sieve| sieve.may_pass(shape));
+    report.catalog.iter().zip(0..).filter(move |(_, shape)| may_pass(*shape)).map(|(entry, _)| entry)
 }
 
 /// Rows whose payload is not decoded whole.
@@ -120,9 +126,7 @@ fn written_datasets(files: &[FileEntry]) -> Vec<DatasetSummary> {
 
 /// Events per dataset of which the filters may pass some; how many of them pass is not known before they are read.
 fn planned_datasets(report: &Report) -> Vec<DatasetSummary> {
-    let may_pass = |shape| report.sieve.as_ref().is_none_or(|sieve| sieve.may_pass(shape));
-    let passing = report.catalog.iter().zip(0..).filter(|(_, shape)| may_pass(*shape));
-    add_up(passing.map(|(entry, _)| (entry.dataset.clone(), entry.events)))
+    add_up(may_pass(report).map(|entry| (entry.dataset.clone(), entry.events)))
 }
 
 fn add_up(rows: impl Iterator<Item = (String, u64)>) -> Vec<DatasetSummary> {
@@ -211,10 +215,8 @@ fn totals(results: &[&TraceResult], table: &mut Table) {
         lost.add(&result.lost);
     }
     let time = TimeRange::of(range);
-    let filtered = match results.iter().any(|result| result.events.filtered > 0) {
-        true => format!(", {} filtered", sum(|r| r.events.filtered)),
-        false => String::new(),
-    };
+    let is_filtered = results.iter().any(|result| result.events.filtered > 0);
+    let filtered = if is_filtered { format!(", {} filtered", sum(|r| r.events.filtered)) } else { String::new() };
     let (found, written) = (sum(|r| r.events.found), sum(|r| r.events.written));
     table.value("events", format!("{found} found, {written} written{filtered}"));
     if let (Some(first), Some(last), Some(range)) = (time.first_time, time.last_time, range) {

@@ -21,10 +21,10 @@ pub fn options(options: &ConvertOptions) -> Value {
         "clock_anchor": options.anchor.name(),
         "columns": if options.all_columns { "declared" } else { "present" },
         "compression": options.compression.to_string(),
-        "cpu": text(&filter.cpus),
+        "cpu": text(filter.cpus.as_ref()),
         "event": texts(&filter.events),
         "exclude_provider": texts(&filter.excluded_providers),
-        "from": text(&filter.from),
+        "from": text(filter.from.as_ref()),
         "guid": match types.guid {
             GuidType::String => "string",
             GuidType::Binary => "binary",
@@ -37,7 +37,7 @@ pub fn options(options: &ConvertOptions) -> Value {
         },
         "level": filter.level,
         "max_file_size": options.max_file_size,
-        "pid": text(&filter.processes),
+        "pid": text(filter.processes.as_ref()),
         "provider": texts(&filter.providers),
         "raw": match options.raw {
             RawPolicy::Never => "never",
@@ -46,12 +46,12 @@ pub fn options(options: &ConvertOptions) -> Value {
         },
         "row_group_rows": options.row_group_rows,
         "schemas_hash": options.schemas_hash,
-        "tid": text(&filter.threads),
+        "tid": text(filter.threads.as_ref()),
         "timestamps": match types.timestamps {
             TimestampType::Micros => "micros",
             TimestampType::Nanos => "nanos",
         },
-        "to": text(&filter.to),
+        "to": text(filter.to.as_ref()),
         "unsigned": match types.unsigned {
             UnsignedType::Native => "native",
             UnsignedType::Signed => "signed",
@@ -59,8 +59,8 @@ pub fn options(options: &ConvertOptions) -> Value {
     })
 }
 
-fn text(value: &Option<impl Display>) -> Option<String> {
-    value.as_ref().map(ToString::to_string)
+fn text(value: Option<&impl Display>) -> Option<String> {
+    value.map(ToString::to_string)
 }
 
 /// The values of an option whose order and repetitions mean nothing.

@@ -48,7 +48,7 @@ impl CatalogEntry {
     /// The entry of a shape that goes to the given table.
     pub fn new(shape: Resolved, table: &TablePlan, fields: Vec<FieldRow>, registry: &Registry) -> Self {
         let fix_hint = fix_hint(&shape, table);
-        let event_name = shape.event_name(registry);
+        let event_name = event_name(&shape, registry);
         let schema = shape.choice.as_ref().map(|choice| choice.candidate.schema.as_ref().clone()).unwrap_or_default();
         let message = shape.message.as_ref();
         CatalogEntry {
@@ -78,6 +78,12 @@ impl CatalogEntry {
             key: shape.key,
         }
     }
+}
+
+/// The name people know an event by, also where only its name is known.
+pub(super) fn event_name(shape: &Resolved, registry: &Registry) -> Option<String> {
+    let described = shape.choice.as_ref().and_then(|choice| choice.candidate.schema.event_name.clone());
+    described.or_else(|| registry.classic_name(&shape.key.identity))
 }
 
 /// What the user could give to have the payload of a shape decoded.

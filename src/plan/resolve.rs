@@ -39,14 +39,6 @@ pub struct Resolved {
     pub message: Option<Arc<MessageFormat>>,
 }
 
-impl Resolved {
-    /// The name people know the event by.
-    pub fn event_name(&self, registry: &Registry) -> Option<String> {
-        let declared = self.choice.as_ref().and_then(|choice| choice.candidate.schema.event_name.clone());
-        declared.or_else(|| registry.classic_name(&self.key.identity))
-    }
-}
-
 /// All shapes of a recording in the order of their keys, which gives them their numbers.
 ///
 /// # Errors

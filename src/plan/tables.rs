@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::catalog::event_name;
 use super::filter::ShapeFacts;
 use super::groups::{self, DatasetKey, Group};
 use super::header::{self, HeaderColumn};
@@ -90,7 +91,7 @@ fn judge(
     (provider_name, dataset): (Option<&str>, &str),
     registry: &Registry,
 ) -> bool {
-    let event_name = shape.event_name(registry);
+    let event_name = event_name(shape, registry);
     let facts = ShapeFacts {
         identity: &shape.key.identity,
         provider_name,

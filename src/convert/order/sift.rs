@@ -192,9 +192,10 @@ mod tests {
             for (segment, events) in (0_u32..).zip(&segments) {
                 for (offset, &(ticks, passes)) in (0_u32..).zip(events) {
                     all.push(((ticks, segment, offset), passes));
-                    match passes {
-                        true => entries.push(Entry { ns: 0, ticks, segment, offset }),
-                        false => others.events.push((ticks, offset)),
+                    if passes {
+                        entries.push(Entry { ns: 0, ticks, segment, offset });
+                    } else {
+                        others.events.push((ticks, offset));
                     }
                 }
                 others.ends.push(others.events.len());

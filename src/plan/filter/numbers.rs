@@ -42,9 +42,9 @@ impl fmt::Display for NumberSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (at, (first, last)) in self.ranges.iter().enumerate() {
             let comma = if at == 0 { "" } else { "," };
-            match first == last {
-                true => write!(f, "{comma}{first}")?,
-                false => write!(f, "{comma}{first}-{last}")?,
+            write!(f, "{comma}{first}")?;
+            if first < last {
+                write!(f, "-{last}")?;
             }
         }
         Ok(())
