@@ -113,8 +113,15 @@ pub fn samples(file: &FileSurvey) -> Result<Vec<Vec<Sample>>> {
     let keys: Vec<OrderKey> = wanted.iter().map(|(_, at)| *at).collect();
     let mut events: Vec<Option<Sample>> = keys.iter().map(|_| None).collect();
     let context = file.ground().context;
+    let mut bytes = 0;
     recall(file, &keys, |index, raw| {
         let event = Event::of(raw, &context);
+        // Every shape keeps its first sample.
+        let is_first = index.checked_sub(1).is_none_or(|before| wanted[before].0 != wanted[index].0);
+        if bytes >= MAX_SAMPLE_BYTES && !is_first {
+            return;
+        }
+        bytes += event.payload.len();
         events[index] = Some(Sample {
             payload: event.payload.to_vec(),
             process_id: event.process_id,
@@ -123,13 +130,8 @@ pub fn samples(file: &FileSurvey) -> Result<Vec<Vec<Sample>>> {
         });
     })?;
     let mut samples: Vec<Vec<Sample>> = file.shapes.iter().map(|_| Vec::new()).collect();
-    let mut bytes = 0;
     for ((shape, _), sample) in wanted.iter().zip(events) {
-        // Every shape keeps its first sample.
-        if let Some(sample) = sample.filter(|_| bytes < MAX_SAMPLE_BYTES || samples[*shape].is_empty()) {
-            bytes += sample.payload.len();
-            samples[*shape].push(sample);
-        }
+        samples[*shape].extend(sample);
     }
     Ok(samples)
 }
