@@ -348,7 +348,7 @@ fn descriptions_stand_in_the_catalog_and_not_in_the_rows() {
         "Hello|-|tracelogging|ok|-|5"
     );
     let catalog = found.sidecar("catalog");
-    let hex: String = metadata.iter().map(|byte| format!("{byte:02x}")).collect();
+    let hex = support::table::hex(&metadata);
     assert_eq!(catalog.row(0, "provider_name metadata event_name"), format!("My.Provider|{hex}|Hello"));
 }
 
@@ -366,7 +366,7 @@ fn a_broken_chain_of_items_keeps_all_bytes() {
     ] {
         let event = event64(G, 1, 0, T0 + 1).item(broken.clone());
         let bytes = event.on_disk();
-        let hex: String = bytes[0x50..].iter().map(|byte| format!("{byte:02x}")).collect();
+        let hex = support::table::hex(&bytes[0x50..]);
         let found = converted(&[&event, &event64(G, 1, 0, T0 + 2).payload([7])]);
         let table = found.events(G_TEXT);
         let columns = "terminal_session_id extended decode_status payload";

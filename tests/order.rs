@@ -196,7 +196,7 @@ struct Recording {
 fn random_recording(seed: u64) -> Recording {
     let mut random = Random::new(seed);
     let (mut number, mut order, mut files) = (0, BTreeMap::<Key, u64>::new(), Vec::new());
-    for file in 0..1 + random.below(3_u64) as usize {
+    for file in 0..=random.below(3_u64) as usize {
         // Nanoseconds of a tick: 100, 1000, and a third.
         let (frequency, numerator, denominator) =
             [(10_000_000, 100, 1), (1_000_000, 1000, 1), (3_000_000_000, 1, 3)][random.below(3_u8) as usize];
@@ -215,9 +215,10 @@ fn random_recording(seed: u64) -> Recording {
                 last += i64::from(random.below(4_u16)) - i64::from(random.below(8_u8) == 0) * 5;
                 let has_time = random.below(6_u8) != 0;
                 times.push((number, has_time.then_some(last)));
-                match has_time {
-                    true => full.push(&event(number, last).on_disk()),
-                    false => full.push(&message(u16::try_from(number).unwrap()).on_disk()),
+                if has_time {
+                    full.push(&event(number, last).on_disk());
+                } else {
+                    full.push(&message(u16::try_from(number).unwrap()).on_disk());
                 }
             }
             let mut time = times.iter().find_map(|(_, own)| *own).unwrap_or(0);

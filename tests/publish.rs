@@ -181,7 +181,7 @@ fn an_unreadable_input_is_said() {
     use std::os::unix::fs::PermissionsExt;
     let sandbox = Sandbox::new();
     let path = sandbox.file("secret.etl", &small(1));
-    fs::set_permissions(&path, fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o000)).unwrap();
     // The super-user reads everything.
     if fs::read(&path).is_ok() {
         return;
