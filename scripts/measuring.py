@@ -1,0 +1,118 @@
+"""What the measuring scripts share: the built programs, child processes with their CPU time and memory, medians."""
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release"
+
+
+def build():
+    """Builds the converter and the tools around it, all with the release profile."""
+    command = ["cargo", "build", "--release", "--quiet", "--bins", "--examples"]
+    if subprocess.run(command, cwd=ROOT, check=False).returncode != 0:
+        sys.exit("the build failed")
+
+
+def release_binary():
+    return os.environ.get("ETL2PARQUET_BIN", str(TARGET / "etl2parquet"))
+
+
+def example(name):
+    return str(TARGET / "examples" / name)
+
+
+@dataclass
+class Run:
+    """One child process: seconds, and the peak of its anonymous memory in bytes (None where not sampled)."""
+
+    wall: float
+    user: float
+    system: float
+    peak_anonymous: int | None
+    output: str
+
+
+def run(command, sample_memory=False):
+    """Runs a command to its end; a failure ends the script with what the command said."""
+    with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
+        started = time.perf_counter()
+        child = subprocess.Popen([str(part) for part in command], stdout=output, stderr=errors)
+        sampler = PeakSampler(child.pid) if sample_memory else None
+        _, status, usage = os.wait4(child.pid, 0)
+        wall = time.perf_counter() - started
+        child.returncode = os.waitstatus_to_exitcode(status)
+        peak = sampler.finish() if sampler else None
+        if child.returncode != 0:
+            errors.seek(0)
+            sys.exit(f"{' '.join(map(str, command))}: exit code {child.returncode}\n{errors.read()}")
+        output.seek(0)
+        return Run(wall, usage.ru_utime, usage.ru_stime, peak, output.read())
+
+
+class PeakSampler(threading.Thread):
+    """Samples RssAnon of a process: its own memory, without the pages of mapped files."""
+
+    def __init__(self, pid, interval=0.005):
+        super().__init__(daemon=True)
+        self.path = f"/proc/{pid}/status"
+        self.interval = interval
+        self.peak = 0
+        self.ended = threading.Event()
+        self.start()
+
+    def run(self):
+        while not self.ended.wait(self.interval):
+            try:
+                with open(self.path, encoding="ascii", errors="replace") as status:
+                    anonymous = [line for line in status if line.startswith("RssAnon:")]
+            except OSError:
+                return
+            if anonymous:
+                self.peak = max(self.peak, int(anonymous[0].split()[1]) * 1024)
+
+    def finish(self):
+        self.ended.set()
+        self.join()
+        return self.peak
+
+
+def convert_command(trace, out, *options):
+    return [release_binary(), "convert", trace, "-o", out, "-q", "--if-exists", "replace", *options]
+
+
+def trace_folder(out):
+    """The only trace below an output folder."""
+    [folder] = Path(out).glob("trace=*")
+    return folder
+
+
+def event_bytes(trace):
+    return sum(file.stat().st_size for file in (trace / "events").rglob("*.parquet"))
+
+
+def encode_again(trace):
+    """What arrow-rs alone needs for the event files of a converted trace; see examples/encode_baseline.rs."""
+    return json.loads(run([example("encode_baseline"), trace]).output)
+
+
+def enlarge(source, target, size, *options):
+    run([example("enlarge"), source, target, size, *options])
+    return target
+
+
+def bulk(target, events, providers=8, cpus=8, *options):
+    run([example("make_trace"), "bulk", target, events, providers, cpus, 1, *options])
+    return target
+
+
+def median(values):
+    return statistics.median(values)
