@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import statistics
 import subprocess
 import sys
@@ -85,6 +86,13 @@ class PeakSampler(threading.Thread):
         return self.peak
 
 
+def work_folder():
+    """A temporary folder, in memory where the system has one: disks differ more than processors."""
+    shared = Path("/dev/shm")
+    place = shared if "TMPDIR" not in os.environ and os.access(shared, os.W_OK) else None
+    return tempfile.TemporaryDirectory(prefix="etl2parquet-", dir=place)
+
+
 def convert_command(trace, out, *options):
     return [release_binary(), "convert", trace, "-o", out, "-q", "--if-exists", "replace", *options]
 
@@ -114,5 +122,41 @@ def bulk(target, events, providers=8, cpus=8, *options):
     return target
 
 
+def clear(out):
+    shutil.rmtree(out, ignore_errors=True)
+
+
+@dataclass
+class Pair:
+    """One thread, two threads, and the encoder alone, side by side."""
+
+    one: Run
+    two: Run
+    encode: dict
+
+    @property
+    def convert_to_encode(self):
+        return self.one.user / self.encode["user_seconds"]
+
+    @property
+    def speed_up(self):
+        return self.one.wall / self.two.wall
+
+    @property
+    def was_alone(self):
+        """Whether the single thread had a processor for itself; if not, others slow the two threads down."""
+        return (self.one.user + self.one.system) / self.one.wall > 0.85
+
+
+def pair(trace, out):
+    one = run(convert_command(trace, out, "--threads", "1"))
+    two = run(convert_command(trace, out, "--threads", "2"))
+    encode = encode_again(trace_folder(out))
+    if encode["same_files"] != encode["files"]:
+        sys.exit("encoding again gave other files: the yardstick measures other work than the conversion")
+    clear(out)
+    return Pair(one, two, encode)
+
+
 def median(values):
-    return statistics.median(values)
+    return statistics.median(list(values))

@@ -16,16 +16,18 @@ use synth::{FREQUENCY, START, T0, buffer, bulk, compact64, event64, full64, guid
 
 fn surveyed(path: &Path) -> FileSurvey {
     let options = SurveyOptions { anchor: ClockAnchor::Start, map: false, hash: false };
-    survey::survey(Source::open(path).unwrap(), String::new(), &options, &NoProgress).unwrap()
+    let source = Source::open(path).expect("the test has written it");
+    survey::survey(source, String::new(), &options, &NoProgress).expect("this is a trace")
 }
 
 fn enlarged(original: &[u8], size: Size) -> (Enlarged, FileSurvey, FileSurvey) {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().expect("the temporary folder can be written");
     let (from, to) = (folder.path().join("a.etl"), folder.path().join("b.etl"));
-    std::fs::write(&from, original).unwrap();
+    std::fs::write(&from, original).expect("the folder is new");
+    let source = Source::open(&from).expect("the test has written it");
     let mut bytes = Vec::new();
-    let written = enlarge(Source::open(&from).unwrap(), size, &mut bytes).unwrap();
-    std::fs::write(&to, &bytes).unwrap();
+    let written = enlarge(source, size, &mut bytes).expect("the trace is valid");
+    std::fs::write(&to, &bytes).expect("the folder is new");
     assert_eq!(written.bytes, bytes.len() as u64);
     (written, surveyed(&from), surveyed(&to))
 }

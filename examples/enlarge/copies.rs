@@ -20,20 +20,20 @@ use zerocopy::{FromBytes, IntoBytes};
 
 /// What an enlarged trace shall be.
 #[derive(Clone, Copy, Debug)]
-pub struct Size {
+pub(crate) struct Size {
     /// Bytes that the file must have at least; it ends with the round of copies that reaches them.
-    pub bytes: u64,
+    pub(crate) bytes: u64,
     /// Copies side by side in time, each on CPUs of its own.
-    pub cpus: u16,
+    pub(crate) cpus: u16,
 }
 
 /// What was written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Enlarged {
-    pub bytes: u64,
-    pub buffers: u64,
+pub(crate) struct Enlarged {
+    pub(crate) bytes: u64,
+    pub(crate) buffers: u64,
     /// Events of the header buffer included.
-    pub events: u64,
+    pub(crate) events: u64,
 }
 
 type Failure = Box<dyn std::error::Error>;
@@ -41,7 +41,7 @@ type Failure = Box<dyn std::error::Error>;
 /// Writes the trace `source`, enlarged, to `out`: the header buffer once, then all others again and again.
 ///
 /// Compressed buffers are written expanded, because the times in them change.
-pub fn enlarge(source: Source, size: Size, out: &mut impl Write) -> Result<Enlarged, Failure> {
+pub(crate) fn enlarge(source: Source, size: Size, out: &mut impl Write) -> Result<Enlarged, Failure> {
     let options = SurveyOptions { anchor: ClockAnchor::Start, map: true, hash: false };
     let file = survey::survey(source, String::new(), &options, &NoProgress)?;
     let plan = Plan::of(&file, size)?;
@@ -81,8 +81,8 @@ fn expanded(file: &FileSurvey, frame: &Frame, scratch: &mut Scratch) -> Result<V
     let content = content::read(&file.source, frame, file.session.max_expanded(), scratch)?;
     bytes.extend_from_slice(content.bytes);
     bytes.resize(stride as usize, 0xFF);
-    put(&mut bytes, offset_of!(BufferHeader, buffer_size), stride)?;
-    put(&mut bytes, offset_of!(BufferHeader, buffer_flag), frame.flags & !flags::COMPRESSED)?;
+    put(&mut bytes, offset_of!(BufferHeader, buffer_size), &stride)?;
+    put(&mut bytes, offset_of!(BufferHeader, buffer_flag), &(frame.flags & !flags::COMPRESSED))?;
     Ok(bytes)
 }
 
@@ -147,17 +147,17 @@ impl Plan {
         let at = |field: usize| BUFFER_HEADER_LEN as usize + size_of::<SystemHeader>() + field;
         let session = &file.session;
         let buffers = 1 + self.rounds * u64::from(self.size.cpus) * self.rank.len() as u64;
-        put(bytes, at(offset_of!(LogfileHead, buffers_written)), u32::try_from(buffers)?)?;
-        put(bytes, at(offset_of!(LogfileHead, maximum_file_size)), 0_u32)?;
+        put(bytes, at(offset_of!(LogfileHead, buffers_written)), &u32::try_from(buffers)?)?;
+        put(bytes, at(offset_of!(LogfileHead, maximum_file_size)), &0_u32)?;
         let plain = session.log_file_mode & !(mode::COMPRESSED | mode::CIRCULAR | mode::PREALLOCATE | mode::NEWFILE);
-        put(bytes, at(offset_of!(LogfileHead, log_file_mode)), plain)?;
+        put(bytes, at(offset_of!(LogfileHead, log_file_mode)), &plain)?;
         if self.size.cpus > 1 {
             let cpus = u32::from(self.cpus.checked_mul(self.size.cpus).ok_or("too many CPUs")?);
-            put(bytes, at(offset_of!(LogfileHead, number_of_processors)), cpus)?;
+            put(bytes, at(offset_of!(LogfileHead, number_of_processors)), &cpus)?;
         }
         if session.is_closed() {
             let end = session.end_time.0 + scaled(self.shift(self.rounds - 1, self.size.cpus)?, self.file_time)?;
-            put(bytes, at(offset_of!(LogfileHead, end_time)), end)?;
+            put(bytes, at(offset_of!(LogfileHead, end_time)), &end)?;
         }
         Ok(())
     }
@@ -168,14 +168,14 @@ impl Plan {
         let rank = *self.rank.get(&frame.ordinal).ok_or("a data buffer without a place")?;
         let (side, all) = (i64::from(self.size.cpus), i64::try_from(self.rank.len())?);
         let sequence = 1 + i64::from(copy) + side * (rank + all * i64::try_from(round)?);
-        put(bytes, offset_of!(BufferHeader, sequence_number), sequence)?;
+        put(bytes, offset_of!(BufferHeader, sequence_number), &sequence)?;
         if frame.time_stamp != 0 {
             let time = frame.time_stamp + scaled(shift, self.buffer_time)?;
-            put(bytes, offset_of!(BufferHeader, time_stamp), time)?;
+            put(bytes, offset_of!(BufferHeader, time_stamp), &time)?;
         }
         if self.size.cpus > 1 {
-            put(bytes, offset_of!(BufferHeader, processor), frame.cpu + copy * self.cpus)?;
-            put(bytes, offset_of!(BufferHeader, buffer_flag), frame.flags & !flags::COMPRESSED | flags::PROC_INDEX)?;
+            put(bytes, offset_of!(BufferHeader, processor), &(frame.cpu + copy * self.cpus))?;
+            put(bytes, offset_of!(BufferHeader, buffer_flag), &(frame.flags & !flags::COMPRESSED | flags::PROC_INDEX))?;
         }
         let filled = bytes.len().min(frame.filled as usize);
         move_events(bytes.get_mut(BUFFER_HEADER_LEN as usize..filled).unwrap_or_default(), shift);
@@ -188,7 +188,7 @@ fn scaled(ticks: i64, unit: (i128, i128)) -> Result<i64, Failure> {
     Ok(i64::try_from((i128::from(ticks) * unit.0).div_euclid(unit.1))?)
 }
 
-fn put<T: IntoBytes + zerocopy::Immutable>(bytes: &mut [u8], at: usize, value: T) -> Result<(), Failure> {
+fn put<T: IntoBytes + zerocopy::Immutable>(bytes: &mut [u8], at: usize, value: &T) -> Result<(), Failure> {
     let value = value.as_bytes();
     bytes.get_mut(at..at + value.len()).ok_or("a buffer is shorter than its header")?.copy_from_slice(value);
     Ok(())
@@ -210,15 +210,14 @@ fn move_events(bytes: &mut [u8], shift: i64) {
 
 /// Where the times of an event stand: its own, and the tick that some kernel payloads begin with.
 fn time_places(event: &RawEvent<'_>) -> [Option<usize>; 2] {
-    use HeaderKind::*;
     let own = match event.kind {
-        System32 | System64 | Compact32 | Compact64 => Some(offset_of!(CompactHeader, time_stamp)),
-        PerfInfo32 | PerfInfo64 => Some(offset_of!(PerfInfoHeader, time_stamp)),
-        Full32 | Full64 | Instance32 | Instance64 => Some(offset_of!(FullHeader, time_stamp)),
-        Event32 | Event64 => Some(offset_of!(EventHeader, time_stamp)),
-        Timed => Some(offset_of!(TimedHeader, time_stamp)),
-        Message => message_time(event),
-        Error | Wnode => None,
+        kind if kind.is_event() => Some(offset_of!(EventHeader, time_stamp)),
+        kind if kind.is_full() => Some(offset_of!(FullHeader, time_stamp)),
+        HeaderKind::PerfInfo32 | HeaderKind::PerfInfo64 => Some(offset_of!(PerfInfoHeader, time_stamp)),
+        kind if kind.is_hook() => Some(offset_of!(CompactHeader, time_stamp)),
+        HeaderKind::Timed => Some(offset_of!(TimedHeader, time_stamp)),
+        HeaderKind::Message => message_time(event),
+        _ => None,
     };
     [own, payload_time(event)]
 }

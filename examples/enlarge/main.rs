@@ -25,6 +25,7 @@ use etl2parquet::source::Source;
 const USAGE: &str = "usage: enlarge INPUT OUTPUT SIZE [--cpus K]
 SIZE: bytes, or with KB, MB, GB, KiB, MiB, GiB. K: copies side by side, each on CPUs of its own (1).";
 
+#[expect(clippy::print_stdout, reason = "what this program is for")]
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();

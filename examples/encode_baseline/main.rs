@@ -10,28 +10,26 @@
 //!
 //! User CPU time comes from `/proc`, so this runs on Linux only.
 
-use std::error::Error;
+mod ready;
+
+use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
 
-use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchReader};
-use arrow_select::concat::concat_batches;
-use etl2parquet::dataset::{EncodeOptions, FileRule, RowGroup, TableSpec, TableWriter};
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use parquet::file::metadata::ParquetMetaData;
+use etl2parquet::dataset::RowGroup;
+use ready::{ReadyFile, Result};
 use sha2::{Digest, Sha256};
 
-type Result<T> = std::result::Result<T, Box<dyn Error>>;
-
+#[expect(clippy::print_stdout, reason = "what this program is for")]
 fn main() -> ExitCode {
     let Some(trace) = std::env::args_os().nth(1) else {
         eprintln!("usage: encode_baseline OUT/trace=NAME");
         return ExitCode::from(2);
     };
     match measure(Path::new(&trace)) {
-        Ok(Totals { rows, bytes, files, same_files, user_seconds }) => {
+        Ok(Totals { rows, bytes, files, same_files, time }) => {
+            let user_seconds = time.user_seconds();
             println!(
                 "{{\"rows\": {rows}, \"bytes\": {bytes}, \"files\": {files}, \"same_files\": {same_files}, \
                  \"user_seconds\": {user_seconds:.3}}}"
@@ -45,14 +43,14 @@ fn main() -> ExitCode {
     }
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Totals {
     rows: usize,
     bytes: u64,
     files: usize,
     /// Files that came out as they were.
     same_files: usize,
-    user_seconds: f64,
+    time: CpuTime,
 }
 
 fn measure(trace: &Path) -> Result<Totals> {
@@ -78,28 +76,19 @@ fn folders(within: &Path) -> Result<Vec<PathBuf>> {
 }
 
 fn encode_again(path: &Path, scratch: &Path, totals: &mut Totals) -> Result<()> {
-    let pattern = ParquetRecordBatchReaderBuilder::try_new(File::open(path)?)?;
-    let spec = TableSpec {
-        folder: format!("file-{}", totals.files),
-        files: FileRule::Parts,
-        schema: Arc::clone(pattern.schema()),
-        metadata: metadata(pattern.metadata()),
-        provider_id: None,
-        provider_name: None,
-    };
-    let options = EncodeOptions { max_file_size: u64::MAX, ..EncodeOptions::default() };
-    let writer = TableWriter::new(scratch, spec, &options)?;
-    for ordinal in 0..pattern.metadata().num_row_groups() {
-        let group = Ready(read_group(path, ordinal)?);
-        let before = user_seconds()?;
+    let ready = ReadyFile::open(path)?;
+    let writer = ready.writer(scratch, format!("file-{}", totals.files))?;
+    for ordinal in 0..ready.row_groups() {
+        let group = ready.row_group(ordinal)?;
+        let start = CpuTime::now()?;
         let encoded = writer.encode(&group)?;
         writer.append(ordinal as u64, encoded)?;
-        totals.user_seconds += user_seconds()? - before;
+        totals.time.add_since(&start)?;
         totals.rows += group.rows();
     }
-    let before = user_seconds()?;
+    let start = CpuTime::now()?;
     let files = writer.finish()?;
-    totals.user_seconds += user_seconds()? - before;
+    totals.time.add_since(&start)?;
     let [file] = files.as_slice() else { return Err("expected one file".into()) };
     totals.bytes += file.bytes;
     totals.files += 1;
@@ -107,24 +96,14 @@ fn encode_again(path: &Path, scratch: &Path, totals: &mut Totals) -> Result<()> 
     Ok(())
 }
 
-fn metadata(file: &ParquetMetaData) -> Vec<(String, String)> {
-    let pairs = file.file_metadata().key_value_metadata().into_iter().flatten();
-    pairs.map(|pair| (pair.key.clone(), pair.value.clone().unwrap_or_default())).collect()
-}
-
-fn read_group(path: &Path, ordinal: usize) -> Result<RecordBatch> {
-    let builder = ParquetRecordBatchReaderBuilder::try_new(File::open(path)?)?;
-    let rows = usize::try_from(builder.metadata().row_group(ordinal).num_rows())?;
-    let reader = builder.with_row_groups(vec![ordinal]).with_batch_size(rows).build()?;
-    let schema = reader.schema();
-    let batches = reader.collect::<std::result::Result<Vec<_>, _>>()?;
-    Ok(concat_batches(&schema, &batches)?)
-}
-
 fn hash(path: &Path) -> Result<String> {
     let mut hasher = Sha256::new();
     std::io::copy(&mut File::open(path)?, &mut HashWriter(&mut hasher))?;
-    Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    let mut text = String::new();
+    for byte in hasher.finalize() {
+        write!(text, "{byte:02x}")?;
+    }
+    Ok(text)
 }
 
 struct HashWriter<'a>(&'a mut Sha256);
@@ -140,28 +119,42 @@ impl std::io::Write for HashWriter<'_> {
     }
 }
 
-/// A row group whose columns are there.
-struct Ready(RecordBatch);
-
-impl RowGroup for Ready {
-    fn rows(&self) -> usize {
-        self.0.num_rows()
-    }
-
-    fn column(&self, index: usize) -> etl2parquet::Result<ArrayRef> {
-        Ok(Arc::clone(self.0.column(index)))
-    }
-
-    fn all_null(&self, index: usize) -> bool {
-        self.0.column(index).null_count() == self.0.num_rows()
-    }
+/// CPU time of this thread.
+#[derive(Default)]
+struct CpuTime {
+    /// Nanoseconds on a processor, exact.
+    total: u64,
+    /// Ticks of 10 ms in the program and in the kernel: good for their ratio.
+    user: u64,
+    system: u64,
 }
 
-/// User CPU time of this thread.
-fn user_seconds() -> Result<f64> {
-    let stat = fs::read_to_string("/proc/thread-self/stat")?;
-    // The name, in brackets, may hold spaces; `utime` is the 12th field behind it, in ticks of 10 ms.
-    let behind_name = stat.rsplit(')').next().unwrap_or_default();
-    let ticks: u32 = behind_name.split_whitespace().nth(11).ok_or("no utime in stat")?.parse()?;
-    Ok(f64::from(ticks) / 100.0)
+impl CpuTime {
+    fn now() -> Result<CpuTime> {
+        // The kernel adds up a thread's time when it leaves the processor.
+        std::thread::yield_now();
+        let total = fs::read_to_string("/proc/thread-self/schedstat")?;
+        let stat = fs::read_to_string("/proc/thread-self/stat")?;
+        // The name, in brackets, may hold spaces; user and system time are the 12th and 13th field behind it.
+        let behind_name = stat.rsplit(')').next().unwrap_or_default();
+        let mut ticks = behind_name.split_whitespace().skip(11).map(str::parse);
+        let mut next = || ticks.next().ok_or("no CPU time in /proc/thread-self/stat");
+        let (user, system) = (next()??, next()??);
+        Ok(CpuTime { total: total.split_whitespace().next().ok_or("no time in schedstat")?.parse()?, user, system })
+    }
+
+    /// Adds what passed since `start`.
+    fn add_since(&mut self, start: &CpuTime) -> Result<()> {
+        let now = CpuTime::now()?;
+        self.total += now.total - start.total;
+        self.user += now.user - start.user;
+        self.system += now.system - start.system;
+        Ok(())
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "seconds with a few digits")]
+    fn user_seconds(&self) -> f64 {
+        let share = self.user as f64 / (self.user + self.system).max(1) as f64;
+        self.total as f64 / 1e9 * share
+    }
 }

@@ -1,0 +1,68 @@
+//! Payloads to columns, by the kind of their description.
+
+use criterion::{Criterion, Throughput};
+use etl2parquet::buffer::content::{self, Scratch};
+use etl2parquet::decode::{NoClock, PayloadColumns};
+use etl2parquet::event::{Event, ShapeRef, Step, Walk};
+use etl2parquet::plan::{DecodeSource, Plan};
+use etl2parquet::survey::FileSurvey;
+
+use crate::inputs;
+
+/// A usual number of rows of one table in a slice.
+const BATCH: usize = 16_384;
+
+pub(crate) fn bench(criterion: &mut Criterion) {
+    let path = inputs::on_disk(&inputs::trace());
+    let files = [inputs::surveyed(&path)];
+    let plan = inputs::planned(&files);
+    let mut group = criterion.benchmark_group("decode");
+    for (name, source) in [
+        ("kernel", DecodeSource::Kernel),
+        ("manifest_with_strings", DecodeSource::EventSource),
+        ("tracelogging_with_arrays", DecodeSource::TraceLogging),
+    ] {
+        let payloads = payloads(&files[0], &plan, source);
+        let bytes = payloads.iter().map(|(_, payload)| payload.len() as u64).sum();
+        group.throughput(Throughput::ElementsAndBytes { elements: payloads.len() as u64, bytes });
+        group.bench_function(name, |bencher| bencher.iter(|| decode(&plan, &payloads)));
+    }
+    group.finish();
+}
+
+/// Shape and payload of the events that are described by one source.
+fn payloads(file: &FileSurvey, plan: &Plan, source: DecodeSource) -> Vec<(u32, Vec<u8>)> {
+    let (mut found, mut scratch) = (Vec::new(), Scratch::default());
+    let context = file.session.context();
+    for buffer in &file.buffers {
+        let content = content::read(&file.source, &buffer.frame, file.session.max_expanded(), &mut scratch);
+        for step in Walk::new(content.expect("the trace can be read").bytes, 0) {
+            let Step::Event(raw) = step else { continue };
+            let shape = plan.numbers[&ShapeRef::of(&raw, &context)];
+            if plan.catalog[shape as usize].decode_source == source && plan.shapes[shape as usize].plan.is_some() {
+                found.push((shape, Event::of(&raw, &context).payload.to_vec()));
+            }
+        }
+    }
+    found
+}
+
+/// Decodes all payloads, in batches; says how many columns came out.
+fn decode(plan: &Plan, payloads: &[(u32, Vec<u8>)]) -> usize {
+    payloads.chunks(BATCH).map(|batch| decode_batch(plan, batch)).sum()
+}
+
+fn decode_batch(plan: &Plan, batch: &[(u32, Vec<u8>)]) -> usize {
+    let mut tables: Vec<Option<(PayloadColumns, u32)>> = plan.tables.iter().map(|_| None).collect();
+    for (shape, payload) in batch {
+        let shape = &plan.shapes[*shape as usize];
+        let columns = &plan.tables[shape.table as usize].columns.columns;
+        let (columns, rows) = tables[shape.table as usize].get_or_insert_with(|| (PayloadColumns::new(columns), 0));
+        if let Some(layout) = &shape.plan {
+            layout.decode(payload, *rows, columns, &NoClock);
+        }
+        *rows += 1;
+    }
+    let finished = tables.into_iter().flatten().map(|(columns, rows)| columns.finish(rows as usize).len());
+    finished.sum()
+}

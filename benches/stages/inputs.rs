@@ -1,0 +1,36 @@
+//! Inputs of the benches: synthetic traces on disk, the same for every run.
+
+use std::io::Write;
+use std::path::Path;
+
+use etl2parquet::clock::ClockAnchor;
+use etl2parquet::plan::{self, Plan, PlanOptions};
+use etl2parquet::source::Source;
+use etl2parquet::survey::{self, FileSurvey, NoProgress, SurveyOptions};
+use tempfile::{NamedTempFile, TempPath};
+
+use crate::synth::{Bulk, bulk};
+
+/// Events of a bench's trace: 13 MB, a few milliseconds per stage.
+const EVENTS: u64 = 150_000;
+
+/// Eight providers and four processors.
+pub(crate) fn trace() -> Bulk {
+    bulk(EVENTS, 8, 4, 1)
+}
+
+pub(crate) fn on_disk(trace: &Bulk) -> TempPath {
+    let mut file = NamedTempFile::with_suffix(".etl").expect("the temporary folder can be written");
+    file.write_all(&trace.to_bytes()).expect("the temporary folder has room");
+    file.into_temp_path()
+}
+
+pub(crate) fn surveyed(path: &Path) -> FileSurvey {
+    let options = SurveyOptions { anchor: ClockAnchor::Start, map: true, hash: false };
+    let source = Source::open(path).expect("the trace was written just now");
+    survey::survey(source, String::new(), &options, &NoProgress).expect("the trace is valid")
+}
+
+pub(crate) fn planned(files: &[FileSurvey]) -> Plan {
+    plan::plan(files, &PlanOptions::default()).expect("the trace is valid")
+}

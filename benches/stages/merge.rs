@@ -1,0 +1,31 @@
+//! The order of the events of a slice, from several processors.
+
+use criterion::{BenchmarkId, Criterion, Throughput};
+use etl2parquet::buffer::content::Scratch;
+use etl2parquet::convert::order::OrderedSlice;
+
+use crate::inputs;
+use crate::synth::bulk;
+
+pub(crate) fn bench(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("merge");
+    for cpus in [1, 8, 64] {
+        let path = inputs::on_disk(&bulk(150_000, 8, cpus, 1));
+        let files = [inputs::surveyed(&path)];
+        let plan = inputs::planned(&files);
+        let events = plan.slices.iter().map(|slice| slice.events).sum();
+        let bytes = plan.slices.iter().map(|slice| slice.bytes).sum();
+        let mut scratch = Scratch::default();
+        group.throughput(Throughput::ElementsAndBytes { elements: events, bytes });
+        group.bench_function(BenchmarkId::new("processors", cpus), |bencher| {
+            bencher.iter(|| {
+                let ordered = plan.slices.iter().map(|slice| {
+                    let ordered = OrderedSlice::read(&files, slice, &mut scratch);
+                    ordered.expect("the trace is valid").entries.len()
+                });
+                ordered.sum::<usize>()
+            });
+        });
+    }
+    group.finish();
+}

@@ -1,0 +1,21 @@
+//! Headers only: the first pass over a trace.
+
+use criterion::{Criterion, Throughput};
+use etl2parquet::survey::BufferRecord;
+
+use crate::{inputs, on_one_thread};
+
+pub(crate) fn bench(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("survey");
+    for (name, compressed) in [("uncompressed", false), ("compressed", true)] {
+        let path = inputs::on_disk(&inputs::trace().compressed(compressed));
+        let file = inputs::surveyed(&path);
+        // Of a compressed trace, the bytes after expansion.
+        let bytes = file.buffers.iter().map(BufferRecord::used_bytes).sum();
+        group.throughput(Throughput::ElementsAndBytes { elements: file.events(), bytes });
+        group.bench_function(name, |bencher| {
+            on_one_thread(|| bencher.iter(|| inputs::surveyed(&path)));
+        });
+    }
+    group.finish();
+}

@@ -1,0 +1,24 @@
+//! Expanding compressed buffers.
+
+use criterion::{Criterion, Throughput};
+use etl2parquet::buffer::content::{self, Scratch};
+
+use crate::inputs;
+
+pub(crate) fn bench(criterion: &mut Criterion) {
+    let path = inputs::on_disk(&inputs::trace().compressed(true));
+    let file = inputs::surveyed(&path);
+    let mut scratch = Scratch::default();
+    let mut expand_all = || {
+        let max_expanded = file.session.max_expanded();
+        let lengths = file.buffers.iter().map(|buffer| {
+            let content = content::read(&file.source, &buffer.frame, max_expanded, &mut scratch);
+            content.expect("the trace can be read").bytes.len() as u64
+        });
+        lengths.sum::<u64>()
+    };
+    let mut group = criterion.benchmark_group("xpress");
+    group.throughput(Throughput::ElementsAndBytes { elements: file.events(), bytes: expand_all() });
+    group.bench_function("expand", |bencher| bencher.iter(&mut expand_all));
+    group.finish();
+}

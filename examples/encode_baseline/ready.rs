@@ -1,0 +1,74 @@
+//! The columns of a converted file, ready to be encoded once more.
+
+use std::error::Error;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchReader};
+use arrow_select::concat::concat_batches;
+use etl2parquet::dataset::{EncodeOptions, FileRule, RowGroup, TableSpec, TableWriter};
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+
+pub(crate) type Result<T> = std::result::Result<T, Box<dyn Error>>;
+
+/// A file that the converter wrote with default options.
+#[derive(Debug)]
+pub(crate) struct ReadyFile {
+    path: PathBuf,
+    pattern: ParquetRecordBatchReaderBuilder<File>,
+}
+
+impl ReadyFile {
+    pub(crate) fn open(path: &Path) -> Result<ReadyFile> {
+        let pattern = ParquetRecordBatchReaderBuilder::try_new(File::open(path)?)?;
+        Ok(ReadyFile { path: path.to_owned(), pattern })
+    }
+
+    pub(crate) fn row_groups(&self) -> usize {
+        self.pattern.metadata().num_row_groups()
+    }
+
+    /// A row group, whole.
+    pub(crate) fn row_group(&self, ordinal: usize) -> Result<Ready> {
+        let builder = ParquetRecordBatchReaderBuilder::try_new(File::open(&self.path)?)?;
+        let rows = usize::try_from(builder.metadata().row_group(ordinal).num_rows())?;
+        let reader = builder.with_row_groups(vec![ordinal]).with_batch_size(rows).build()?;
+        let schema = reader.schema();
+        let batches = reader.collect::<std::result::Result<Vec<_>, _>>()?;
+        Ok(Ready(concat_batches(&schema, &batches)?))
+    }
+
+    /// A writer of the same table below another folder.
+    pub(crate) fn writer(&self, root: &Path, folder: String) -> Result<TableWriter> {
+        let pairs = self.pattern.metadata().file_metadata().key_value_metadata().into_iter().flatten();
+        let spec = TableSpec {
+            folder,
+            files: FileRule::Parts,
+            schema: Arc::clone(self.pattern.schema()),
+            metadata: pairs.map(|pair| (pair.key.clone(), pair.value.clone().unwrap_or_default())).collect(),
+            provider_id: None,
+            provider_name: None,
+        };
+        let options = EncodeOptions { max_file_size: u64::MAX, ..EncodeOptions::default() };
+        Ok(TableWriter::new(root, spec, &options)?)
+    }
+}
+
+/// A row group whose columns are there.
+#[derive(Debug)]
+pub(crate) struct Ready(RecordBatch);
+
+impl RowGroup for Ready {
+    fn rows(&self) -> usize {
+        self.0.num_rows()
+    }
+
+    fn column(&self, index: usize) -> etl2parquet::Result<ArrayRef> {
+        Ok(Arc::clone(self.0.column(index)))
+    }
+
+    fn all_null(&self, index: usize) -> bool {
+        self.0.column(index).null_count() == self.0.num_rows()
+    }
+}
