@@ -20,7 +20,7 @@ pub(crate) fn bench(criterion: &mut Criterion) {
         group.bench_function(BenchmarkId::new("processors", cpus), |bencher| {
             bencher.iter(|| {
                 let ordered = plan.slices.iter().map(|slice| {
-                    let ordered = OrderedSlice::read(&files, slice, &mut scratch);
+                    let ordered = OrderedSlice::read(&files, &plan, slice, &mut scratch);
                     ordered.expect("the trace is valid").entries.len()
                 });
                 ordered.sum::<usize>()

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::catalog::event_name;
 use super::resolve::Resolved;
 use crate::dataset::names;
 use crate::event::{Identity, ShapeKey};
@@ -211,7 +212,7 @@ fn by_event(whole: Group, shapes: &[Resolved], registry: &Registry) -> Vec<Group
     let mut events: Events = BTreeMap::new();
     for &member in &whole.members {
         let shape = &shapes[member as usize];
-        let name = shape.event_name(registry);
+        let name = event_name(shape, registry);
         let (known, members) = events.entry(EventKey::of(&shape.key, name.as_deref())).or_default();
         *known = known.take().or(name);
         members.push(member);
@@ -300,7 +301,7 @@ mod tests {
         };
         let one = (EventKey::Id(1), Some("A/Start"));
         let two = (EventKey::Id(2), Some("A/Start"));
-        assert_eq!(folders(&[one.clone()]), ["A.Start~1"]);
+        assert_eq!(folders(std::slice::from_ref(&one)), ["A.Start~1"]);
         assert_eq!(folders(&[one, two, (EventKey::Id(4), Some("b"))]), ["A.Start~1", "A.Start~2", "b"]);
         assert_eq!(folders(&[(EventKey::Id(9), None), (EventKey::Opcode(9), Some(""))]), ["Event-9", "Opcode-9"]);
         let ids = |event: Option<EventKey>| {

@@ -166,6 +166,8 @@ pub fn options(out: PathBuf) -> ConvertOptions {
         anchor: ClockAnchor::Start,
         raw: RawPolicy::Needed,
         all_columns: false,
+        layout: etl2parquet::plan::DatasetLayout::default(),
+        filter: etl2parquet::plan::Filter::default(),
         schemas: Arc::default(),
         schemas_hash: None,
         compression: Compression::default(),
