@@ -12,10 +12,10 @@ use etl2parquet::buffer::content::Scratch;
 use etl2parquet::clock::ClockAnchor;
 use etl2parquet::convert::RawPolicy;
 use etl2parquet::convert::order::OrderedSlice;
-use etl2parquet::plan::{self, GlobalKey, Slice, cuts, slices};
+use etl2parquet::plan::{self, GlobalKey, Plan, PlanOptions, Slice, cuts, slices};
 use etl2parquet::source::Source;
 use etl2parquet::survey::{FileSurvey, NoProgress, OrderKey, SurveyOptions};
-use support::{Sandbox, convert, convert_all, convert_with};
+use support::{Converted, Sandbox, convert, convert_all, convert_with};
 use synth::*;
 
 const G: Guid = guid("00112233-4455-6677-8899-aabbccddeeff");
@@ -174,7 +174,7 @@ fn one_time_for_all_events_still_splits() {
         let rows = found.events("00112233-4455-6677-8899-aabbccddeeff");
         let expected: Vec<String> = (1..=total).map(|number| format!("{number}|{number}")).collect();
         assert!(rows.lines("seq keywords") == expected);
-        let plan = plan::plan(&found.report.files, &plan::PlanOptions::default()).unwrap();
+        let plan = plan::plan(&found.report.files, &PlanOptions::default()).unwrap();
         assert_eq!(plan.slices.iter().map(|slice| slice.events).sum::<u64>(), total + 1);
         assert_eq!(found.sidecar("clock").row(0, "ties"), (total - 1).to_string());
         plan.slices.iter().map(|slice| slice.bytes >> 20).collect::<Vec<u64>>()
@@ -245,6 +245,30 @@ fn rows_are_in_the_order_of_a_plain_sort() {
     }
 }
 
+#[test]
+fn filters_leave_the_places_of_the_rest() {
+    const COLUMNS: &str = "seq timestamp_ns cpu keywords event_id input";
+    for seed in 2000..2040 {
+        let recording = random_recording(seed);
+        let files: Vec<&[u8]> = recording.files.iter().map(Vec::as_slice).collect();
+        let rows = |found: &Converted| {
+            let mut rows: Vec<Vec<String>> = Vec::new();
+            for dataset in found.datasets() {
+                let table = found.events(&dataset);
+                rows.extend(table.lines(COLUMNS).iter().map(|line| line.split('|').map(str::to_owned).collect()));
+            }
+            rows.sort_by_key(|row| row[0].parse::<u64>().unwrap());
+            rows
+        };
+        let all = rows(&convert_all(&files));
+        let found = convert_with(&files, |options| options.filter.cpus = Some("1".parse().unwrap()));
+        let kept: Vec<_> = all.iter().filter(|row| row[2] == "1").cloned().collect();
+        assert_eq!(rows(&found), kept, "seed {seed}");
+        let (left, total) = (kept.len() as u64, all.len() as u64);
+        assert_eq!(found.counts(), (total, left, total - left, 0, 0), "seed {seed}");
+    }
+}
+
 fn surveyed(sandbox: &Sandbox, files: &[Vec<u8>]) -> Vec<FileSurvey> {
     let options = SurveyOptions { anchor: ClockAnchor::Start, map: true, hash: false };
     let survey = |(number, bytes): (usize, &Vec<u8>)| {
@@ -255,8 +279,8 @@ fn surveyed(sandbox: &Sandbox, files: &[Vec<u8>]) -> Vec<FileSurvey> {
 }
 
 /// The numbers of the events of a slice.
-fn read_slice(files: &[FileSurvey], slice: &Slice) -> Vec<u64> {
-    let ordered = OrderedSlice::read(files, slice, &mut Scratch::default()).unwrap();
+fn read_slice(files: &[FileSurvey], plan: &Plan, slice: &Slice) -> Vec<u64> {
+    let ordered = OrderedSlice::read(files, plan, slice, &mut Scratch::default()).unwrap();
     let number = |entry| {
         let (raw, _) = ordered.event(entry);
         match (raw.bytes[2], raw.bytes[3]) {
@@ -274,6 +298,7 @@ fn the_order_can_be_cut_anywhere() {
     for seed in 1000..1400 {
         let recording = random_recording(seed);
         let files = surveyed(&sandbox, &recording.files);
+        let plan = plan::plan(&files, &PlanOptions::default()).unwrap();
         let mut random = Random::new(seed);
         // At keys of events, between them, and at places where nothing is.
         let cut = |random: &mut Random| {
@@ -296,7 +321,7 @@ fn the_order_can_be_cut_anywhere() {
             assert_eq!(slice.first_seq, next, "seed {seed}");
             next += slice.events;
         }
-        let found: Vec<u64> = slices.iter().flat_map(|slice| read_slice(&files, slice)).collect();
+        let found: Vec<u64> = slices.iter().flat_map(|slice| read_slice(&files, &plan, slice)).collect();
         assert_eq!(found, recording.expected, "seed {seed}");
         assert_eq!(next, recording.expected.len() as u64 + files.len() as u64);
     }

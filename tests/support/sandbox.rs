@@ -10,6 +10,7 @@ use etl2parquet::convert::{self, ConvertOptions, Gates, Input, Job, Outcome, Raw
 use etl2parquet::dataset::IfExists;
 use etl2parquet::dataset::properties::Compression;
 use etl2parquet::decode::TypeOptions;
+use etl2parquet::plan::filter::Filter;
 use etl2parquet::survey::NoProgress;
 
 use super::table::Table;
@@ -129,7 +130,8 @@ impl Converted {
 
     /// The datasets, sorted.
     pub fn datasets(&self) -> Vec<String> {
-        let entries = fs::read_dir(self.report.folder.join("events")).unwrap();
+        // A filter can leave nothing.
+        let Ok(entries) = fs::read_dir(self.report.folder.join("events")) else { return Vec::new() };
         let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
         names.sort();
         names
@@ -167,7 +169,6 @@ pub fn options(out: PathBuf) -> ConvertOptions {
         raw: RawPolicy::Needed,
         all_columns: false,
         layout: etl2parquet::plan::DatasetLayout::default(),
-        filter: etl2parquet::plan::Filter::default(),
         schemas: Arc::default(),
         schemas_hash: None,
         compression: Compression::default(),
@@ -177,6 +178,7 @@ pub fn options(out: PathBuf) -> ConvertOptions {
         threads: 2,
         memory: 512 << 20,
         map: true,
+        filter: Filter::default(),
         dry_run: false,
     }
 }
