@@ -5,7 +5,7 @@
 //! library's stable sort finds the ascending runs and merges them: on what Windows writes, one run per stream, that
 //! is a k-way merge, and on anything else it is still a sort.
 //!
-//! Where filters leave events out, only the others are sorted; see [`sift`].
+//! Where filters leave events out, only the others are sorted; see `sift`.
 
 mod sift;
 
