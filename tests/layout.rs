@@ -210,3 +210,31 @@ fn declared_columns_are_the_same_in_every_trace_of_a_provider() {
     let freeze = format!("{name}/ProcessFreeze.Start");
     assert_eq!(one[&freeze], ["FrozenProcessID", "CreateTime", "CreateTime_filetime"]);
 }
+
+#[test]
+fn a_very_wide_table_is_pointed_out() {
+    let sandbox = Sandbox { folder: tempfile::tempdir().unwrap() };
+    let write = |fields: u32| {
+        let metadata = (0..fields).fold(schema("Wide"), |event, n| event.field(field(&format!("f{n}"), ty::UINT8)));
+        let event = event64(SHOP, 0, 0, T0 + 1).tracelogging(traits("Shop"), metadata);
+        let event = event.payload(vec![1; fields as usize]).on_disk();
+        let bytes = trace(header().buffer_size(0x8000)).buffer(buffer(0x8000).sequence(1).event(event)).to_bytes();
+        fs::write(sandbox.folder.path().join("t.etl"), bytes).unwrap();
+    };
+    let stderr = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_etl2parquet"));
+        command.current_dir(sandbox.folder.path()).args(["convert", "t.etl", "-o", "out", "--if-exists", "replace"]);
+        let output = command.args(arguments).output().unwrap();
+        assert!(output.status.success());
+        String::from_utf8(output.stderr).unwrap()
+    };
+    write(965);
+    assert!(!stderr(&[]).contains("warning:"));
+    write(966);
+    let expected = "warning: t.etl: the table Shop has 1001 columns: --layout event makes one table of each event";
+    assert!(stderr(&[]).contains(expected));
+    assert!(!stderr(&["-q"]).contains("warning:"));
+    assert!(
+        stderr(&["--layout", "event"]).contains("warning: t.etl: the table Shop/Wide has 1001 columns (wide_table)")
+    );
+}

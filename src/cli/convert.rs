@@ -10,7 +10,8 @@ use super::{inputs, options};
 use crate::convert::convert;
 use crate::convert::job::{ConvertOptions, Job, Outcome, Report};
 use crate::error::{Error, ErrorKind, Result};
-use crate::survey::{FileSurvey, Severity};
+use crate::plan::WIDE_TABLE;
+use crate::survey::{FileSurvey, Finding, Severity};
 
 /// Findings of one file that are shown with `-v`.
 const SHOWN: usize = 20;
@@ -115,10 +116,8 @@ impl<'a> Conversion<'a> {
         if events.filtered > 0 && events.written == 0 {
             self.run.console.warning("no event passes the filters");
         }
-        if self.run.console.verbose {
-            for file in &report.files {
-                warnings(file, self.run.console);
-            }
+        for file in &report.files {
+            warnings(file, self.run.console);
         }
         TraceResult::of(report, written).map_err(|error| self.fail(&error)).ok()
     }
@@ -149,9 +148,11 @@ impl<'a> Conversion<'a> {
     }
 }
 
-/// The unusual findings of a file, the first ones whole.
+/// The unusual findings of a file, the first ones whole. What other options would mend is said even without `-v`.
 fn warnings(file: &FileSurvey, console: Console) {
-    let found: Vec<_> = file.findings.rows().filter(|finding| finding.severity > Severity::Info).collect();
+    let is_shown =
+        |finding: &Finding| finding.code == WIDE_TABLE || (console.verbose && finding.severity > Severity::Info);
+    let found: Vec<_> = file.findings.rows().filter(is_shown).collect();
     for finding in found.iter().take(SHOWN) {
         let buffer = finding.buffer.map_or(String::new(), |buffer| format!(", buffer {buffer}"));
         let offset = finding.offset.map_or(String::new(), |offset| format!(", offset {offset:#x}"));

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::loss::LossFacts;
+use super::undecoded::UndecodedFacts;
 use crate::calendar::rfc3339;
 use crate::clock::{Clock, FileTime, Ticks};
 use crate::convert::job::Report;
@@ -27,6 +28,8 @@ pub(super) struct TraceFacts {
     pub time: TimeRange,
     pub files: Vec<FileFacts>,
     pub providers: Vec<ProviderFacts>,
+    /// What is not decodable, most events first.
+    pub undecodable: Vec<UndecodedFacts>,
 }
 
 /// From the first to the last event.
@@ -160,6 +163,7 @@ impl TraceFacts {
             time: TimeRange::of(report.time_range),
             files,
             providers,
+            undecodable: UndecodedFacts::of(report),
         })
     }
 }

@@ -30,6 +30,7 @@ mod sizes;
 mod summary;
 mod table;
 mod time;
+mod undecoded;
 
 use std::process::ExitCode;
 

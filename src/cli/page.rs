@@ -12,6 +12,7 @@ use super::facts::{
 use super::loss::{GapFacts, LossFacts};
 use super::table::{Align, Table};
 use super::time::{difference, duration};
+use super::undecoded;
 use crate::calendar::rfc3339;
 
 /// Rows of the loss ledger and findings that are shown; the rest is a number.
@@ -28,6 +29,10 @@ pub(super) fn page(facts: &TraceFacts) -> String {
     }
     page += &events(facts);
     page += &providers(&facts.providers);
+    if !facts.undecodable.is_empty() {
+        page +=
+            &section(&format!("Not decodable ({})", facts.undecodable.len()), &undecoded::table(&facts.undecodable));
+    }
     page += &findings(&facts.files);
     page
 }

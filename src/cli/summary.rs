@@ -9,6 +9,7 @@ use super::facts::TimeRange;
 use super::loss::{LossFacts, LossTotals};
 use super::page::span;
 use super::table::{Align, Table};
+use super::undecoded::{self, UndecodedFacts};
 use crate::convert::job::Report;
 use crate::dataset::manifest::{EventCounts, FileEntry};
 use crate::error::Result;
@@ -55,6 +56,8 @@ pub(super) struct TraceResult {
     pub undecoded_rows: Option<u64>,
     /// Events that the plan has no schema for, of shapes that may pass the filters.
     pub events_without_schema: u64,
+    /// What is not decoded, most rows first.
+    pub undecoded: Vec<UndecodedFacts>,
     /// Findings of all files, information not counted.
     pub warnings: u64,
     pub datasets: Vec<DatasetSummary>,
@@ -85,8 +88,9 @@ impl TraceResult {
             events: report.events,
             lost,
             decode: report.decode.clone(),
-            undecoded_rows: (!report.decode.is_empty()).then(|| undecoded(&report.decode)),
+            undecoded_rows: (!report.decode.is_empty()).then(|| undecoded_rows(&report.decode)),
             events_without_schema: without_schema(report),
+            undecoded: UndecodedFacts::of(report),
             warnings: report.files.iter().map(warnings).sum(),
             datasets: if written { written_datasets(&report.written) } else { planned_datasets(report) },
             files: report.written.len() as u64,
@@ -110,7 +114,7 @@ fn may_pass(report: &Report) -> impl Iterator<Item = &CatalogEntry> {
 }
 
 /// Rows whose payload is not decoded whole.
-fn undecoded(decode: &BTreeMap<String, u64>) -> u64 {
+fn undecoded_rows(decode: &BTreeMap<String, u64>) -> u64 {
     let whole = |key: &str| matches!(key.rsplit('/').next(), Some("ok" | "padded"));
     decode.iter().filter(|(key, _)| !whole(key)).map(|(_, rows)| rows).sum()
 }
@@ -168,7 +172,9 @@ impl Summary {
         let mut facts = Table::of_values();
         totals(&results, &mut facts);
         self.output_lines(&datasets, &mut facts);
-        rows_table(&datasets) + "\n" + &facts.render()
+        let missing = undecoded::table(&undecoded::add_up(results.iter().flat_map(|result| &result.undecoded)));
+        let missing = if missing.is_empty() { missing } else { missing + "\n" };
+        rows_table(&datasets) + "\n" + &missing + &facts.render()
     }
 
     fn output_lines(&self, datasets: &[DatasetSummary], table: &mut Table) {
@@ -223,8 +229,8 @@ fn totals(results: &[&TraceResult], table: &mut Table) {
         table.value("time", format!("{first} to {last} ({})", span(range)));
     }
     table.value("lost", lost.words());
-    let undecoded: Option<u64> = results.iter().map(|result| result.undecoded_rows).sum();
-    match undecoded {
+    let rows: Option<u64> = results.iter().map(|result| result.undecoded_rows).sum();
+    match rows {
         Some(rows) => table.value("undecoded", format!("{} rows", HumanCount(rows))),
         None => table.value("no schema", format!("{} events", sum(|r| r.events_without_schema))),
     }
@@ -264,6 +270,7 @@ mod tests {
             decode: BTreeMap::from([("pack/ok".to_owned(), rows.saturating_sub(1)), ("none/no_schema".to_owned(), 1)]),
             undecoded_rows: Some(1),
             events_without_schema: 1,
+            undecoded: Vec::new(),
             warnings: 0,
             datasets,
             files: files.len() as u64,
@@ -294,7 +301,7 @@ mod tests {
     fn rows_that_are_not_decoded_whole_are_counted() {
         let rows = ["pack/ok", "kernel/padded", "pack/short", "pack/extra", "user/error", "none/no_schema"];
         let decode = rows.iter().enumerate().map(|(at, key)| ((*key).to_owned(), 10_u64.pow(at.try_into().unwrap())));
-        assert_eq!(undecoded(&decode.collect()), 111_100);
+        assert_eq!(undecoded_rows(&decode.collect()), 111_100);
     }
 
     #[test]

@@ -14,6 +14,7 @@ pub mod run;
 pub mod sidecar;
 pub mod slice;
 pub mod sparse;
+pub mod undecoded;
 
 pub use job::{ConvertOptions, Gates, Input, Job, JobProgress, MaxLoss, Outcome, RawPolicy, Report, Stage};
 pub use run::{convert, inspect};

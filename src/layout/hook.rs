@@ -27,6 +27,10 @@ pub mod event_trace {
     pub const EXTENSION: u8 = 0x05;
     /// Group masks at the end.
     pub const END_EXTENSION: u8 = 0x20;
+    /// The symbol file of a traced binary: GUID, age, name.
+    pub const SYMBOL_FILE: u8 = 0x40;
+    /// The path of a traced binary, behind the GUIDs of its providers.
+    pub const BINARY_PATH: u8 = 0x43;
     /// Per processor, when its last event was dropped.
     pub const LAST_DROPPED_TIMES: u8 = 0x52;
 }
@@ -40,6 +44,20 @@ pub const LOST_EVENT_CLASS: Guid = Guid::from_parts(0x6a39_9ae0, 0x4bc6, 0x4de9,
 
 /// Schema descriptions that merging tools append to a trace.
 pub const EVENT_METADATA_CLASS: Guid = Guid::from_parts(0xbbcc_f6c1, 0x6cd1, 0x48c4, 0x80ff_8394_82e3_7671);
+
+/// What merging tools note of every loaded image.
+#[doc(alias = "ImageID")]
+pub const IMAGE_ID_CLASS: Guid = Guid::from_parts(0xb3e6_75d7, 0x2554, 0x4f18, 0x830b_2762_7325_60de);
+
+/// Opcodes of [`IMAGE_ID_CLASS`] that the plan reads.
+pub mod image_id {
+    /// The symbol file of a native image.
+    #[doc(alias = "DbgID_RSDS")]
+    pub const RSDS: u8 = 36;
+    /// The symbol file of the managed part of an image.
+    #[doc(alias = "DbgID_ILRSDS")]
+    pub const IL_RSDS: u8 = 37;
+}
 
 /// What a hook id stands for: the group whose class it belongs to, and the opcode. Image loads carry the number of
 /// the process group and are shown under the image class, like every consumer does.

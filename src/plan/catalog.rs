@@ -1,9 +1,11 @@
 //! What is known of every event shape of a recording.
 
+use super::binaries::Binaries;
+use super::choose::Choice;
 use super::resolve::Resolved;
 use super::tables::TablePlan;
 use crate::decode::FieldRow;
-use crate::event::ShapeKey;
+use crate::event::{Identity, ShapeKey};
 use crate::layout::header::HeaderKind;
 use crate::schema::{DecodeSource, Registry};
 
@@ -46,8 +48,14 @@ pub struct CatalogEntry {
 
 impl CatalogEntry {
     /// The entry of a shape that goes to the given table.
-    pub fn new(shape: Resolved, table: &TablePlan, fields: Vec<FieldRow>, registry: &Registry) -> Self {
-        let fix_hint = fix_hint(&shape, table);
+    pub fn new(
+        shape: Resolved,
+        table: &TablePlan,
+        fields: Vec<FieldRow>,
+        registry: &Registry,
+        binaries: &Binaries,
+    ) -> Self {
+        let fix_hint = fix_hint(&shape, table, binaries);
         let event_name = event_name(&shape, registry);
         let schema = shape.choice.as_ref().map(|choice| choice.candidate.schema.as_ref().clone()).unwrap_or_default();
         let message = shape.message.as_ref();
@@ -87,14 +95,12 @@ pub(super) fn event_name(shape: &Resolved, registry: &Registry) -> Option<String
 }
 
 /// What the user could give to have the payload of a shape decoded.
-fn fix_hint(shape: &Resolved, table: &TablePlan) -> Option<String> {
+fn fix_hint(shape: &Resolved, table: &TablePlan, binaries: &Binaries) -> Option<String> {
     let identity = &shape.key.identity;
-    if shape.choice.as_ref().is_some_and(|choice| choice.wrong_pointer_size) {
-        return Some(
-            "the payload fits the schema only with pointers of the other size: the writer's header is wrong".to_owned(),
-        );
+    if let Some(choice) = &shape.choice {
+        return misfit_hint(choice);
     }
-    if shape.choice.is_some() || shape.message.is_some() {
+    if shape.message.is_some() {
         return None;
     }
     let name = table.provider_name.as_deref().unwrap_or("unnamed");
@@ -102,15 +108,50 @@ fn fix_hint(shape: &Resolved, table: &TablePlan) -> Option<String> {
         HeaderKind::Message if identity.provider.is_zero() => {
             "the message names no source file: its format cannot be found".to_owned()
         }
-        HeaderKind::Message => format!("TMF file {}.tmf, or the PDB it is made from", identity.provider),
+        HeaderKind::Message => {
+            let pdb = match binaries.symbol_files() {
+                Some(files) if files.contains(',') => format!("one of the PDBs that the trace names: {files}"),
+                Some(file) => format!("the PDB {file}"),
+                None => "the PDB it is made from".to_owned(),
+            };
+            format!("TMF file {}.tmf, or {pdb}", identity.provider)
+        }
         HeaderKind::Timed | HeaderKind::Error | HeaderKind::Wnode => "headers of this kind have no schema".to_owned(),
-        kind if kind.is_event() => format!(
-            "manifest of provider {} ({name}) with event {} version {}",
-            identity.provider, identity.id, identity.version
-        ),
-        _ => format!(
-            "description of class {} ({name}), opcode {} version {}",
-            identity.provider, identity.opcode, identity.version
+        kind if kind.is_event() => {
+            let binary = binaries.path(&identity.provider).map_or(String::new(), |path| format!(" (of {path})"));
+            let what = described(identity, name);
+            format!("{what}{binary} with event {} version {}", identity.id, identity.version)
+        }
+        _ => format!("{}, opcode {} version {}", described(identity, name), identity.opcode, identity.version),
+    })
+}
+
+/// What kind of description a provider's events need.
+pub fn described(identity: &Identity, name: &str) -> String {
+    match identity.kind {
+        kind if kind.is_event() => format!("manifest of provider {} ({name})", identity.provider),
+        kind if kind.is_hook() && identity.provider.is_zero() => {
+            format!("description of kernel group {:02X}", identity.group)
+        }
+        _ => format!("description of class {} ({name})", identity.provider),
+    }
+}
+
+/// What helps where a layout is known and no payload fits it.
+fn misfit_hint(choice: &Choice) -> Option<String> {
+    let origin = &choice.candidate.origin;
+    if choice.wrong_pointer_size {
+        return Some(
+            "the payload fits the schema only with pointers of the other size: the writer's header is wrong".to_owned(),
+        );
+    }
+    choice.is_contradicted.then(|| match choice.candidate.source {
+        DecodeSource::TraceLogging | DecodeSource::String => {
+            format!("no payload fits the {origin}: the writer contradicts itself")
+        }
+        source => format!(
+            "no payload fits the layout from {} ({origin}): the manifest of the build that wrote it, with --schemas",
+            source.name()
         ),
     })
 }

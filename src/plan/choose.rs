@@ -15,6 +15,8 @@ pub struct Choice {
     pub candidate: Candidate,
     /// Why it won.
     pub reason: String,
+    /// Whether no sample payload fits it.
+    pub is_contradicted: bool,
     /// Whether its payloads fit only if their pointers had the other size: rows of such a shape are not decoded.
     pub wrong_pointer_size: bool,
 }
@@ -47,6 +49,7 @@ pub fn choose(candidates: &[Candidate], samples: &[Sample], pointer_size: u8) ->
     let (candidate, trial) = (candidates.get(index)?, trials.get(index)?);
     Some(Choice {
         candidate: candidate.clone(),
+        is_contradicted: trial.whole == 0 && all > 0,
         reason: reason(index, candidates.len(), trial, all),
         wrong_pointer_size: trial.exact < all && fits_other_pointer_size(candidate, &payloads, pointer_size),
     })

@@ -1,6 +1,7 @@
 //! Between the passes: which layout each event shape uses, which columns each dataset has, and how the order of all
 //! events is cut into slices.
 
+pub mod binaries;
 pub mod catalog;
 pub mod choose;
 pub mod cuts;
@@ -33,7 +34,7 @@ use crate::event::ShapeKey;
 use crate::schema::Registry;
 use crate::schema::registry::UserSchemas;
 use crate::schema::wpp::MessageFormat;
-use crate::survey::{FileSurvey, Finding};
+use crate::survey::{FileSurvey, Finding, Severity};
 
 /// Choices that the plan depends on.
 #[derive(Clone, Debug, Default)]
@@ -93,10 +94,14 @@ pub struct Plan {
 pub fn plan(files: &[FileSurvey], options: &PlanOptions) -> Result<Plan> {
     let descriptions = evidence::descriptions(files)?;
     let registry = Registry::new(descriptions.eventsource, descriptions.event_info, Arc::clone(&options.schemas));
-    let resolved = resolve::resolve(files, &registry)?;
+    let (resolved, binaries) = resolve::resolve(files, &registry)?;
     let mut sieve = Sieve::new(&options.filter, files, resolved.len());
     let (tables, columns) = tables::tables(&resolved, &registry, options, sieve.as_mut());
     let slices = slices::cut(files, &cuts::choose(files))?;
+    let mut findings = descriptions.findings;
+    if let Some(first) = findings.first_mut() {
+        first.extend(tables.iter().filter_map(|table| wide_table(table, options.layout)));
+    }
     let mut table_of = vec![0u32; resolved.len()];
     for (table, number) in tables.iter().zip(0..) {
         table.shapes.iter().for_each(|&shape| table_of[shape as usize] = number);
@@ -108,7 +113,7 @@ pub fn plan(files: &[FileSurvey], options: &PlanOptions) -> Result<Plan> {
         tables,
         slices,
         sieve,
-        findings: descriptions.findings,
+        findings,
     };
     for ((shape, columns), table) in resolved.into_iter().zip(columns).zip(table_of) {
         let fields = columns.as_ref().map(|columns| columns.fields.clone()).unwrap_or_default();
@@ -121,7 +126,25 @@ pub fn plan(files: &[FileSurvey], options: &PlanOptions) -> Result<Plan> {
             is_string: shape.choice.as_ref().is_some_and(|choice| choice.candidate.source == DecodeSource::String),
             message: shape.message.clone(),
         });
-        plan.catalog.push(CatalogEntry::new(shape, &plan.tables[table as usize], fields, &registry));
+        plan.catalog.push(CatalogEntry::new(shape, &plan.tables[table as usize], fields, &registry, &binaries));
     }
     Ok(plan)
+}
+
+/// Columns beyond which a table is called wide: readers slow down, and NULLs alone fill the footer.
+const WIDE: usize = 1000;
+
+/// The code of a finding about a table with very many columns.
+pub const WIDE_TABLE: &str = "wide_table";
+
+fn wide_table(table: &TablePlan, layout: DatasetLayout) -> Option<Finding> {
+    let columns = table.header.len() + table.columns.columns.len();
+    let advice = match layout {
+        DatasetLayout::Provider => ": --layout event makes one table of each event",
+        DatasetLayout::Event => "",
+    };
+    (columns > WIDE).then(|| {
+        let message = format!("the table {} has {columns} columns{advice}", table.dataset);
+        Finding::new(Severity::Warning, WIDE_TABLE, message)
+    })
 }

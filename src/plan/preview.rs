@@ -63,7 +63,7 @@ pub fn conversions(
 }
 
 fn chosen(candidate: Candidate) -> Choice {
-    Choice { candidate, reason: String::new(), wrong_pointer_size: false }
+    Choice { candidate, reason: String::new(), is_contradicted: false, wrong_pointer_size: false }
 }
 
 fn is_same(a: &Candidate, b: &Candidate) -> bool {

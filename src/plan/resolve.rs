@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::binaries::Binaries;
 use super::choose::{self, Choice};
 use super::evidence::{self, Sample};
 use crate::clock::Ticks;
@@ -39,11 +40,12 @@ pub struct Resolved {
     pub message: Option<Arc<MessageFormat>>,
 }
 
-/// All shapes of a recording in the order of their keys, which gives them their numbers.
+/// All shapes of a recording in the order of their keys, which gives them their numbers, and what the recording says of
+/// the binaries that wrote it.
 ///
 /// # Errors
 /// When a file cannot be read.
-pub fn resolve(files: &[FileSurvey], registry: &Registry) -> Result<Vec<Resolved>> {
+pub fn resolve(files: &[FileSurvey], registry: &Registry) -> Result<(Vec<Resolved>, Binaries)> {
     let mut shapes: BTreeMap<&ShapeKey, (Totals, Vec<Sample>)> = BTreeMap::new();
     for file in files {
         for ((key, tally), samples) in file.shapes.iter().zip(evidence::samples(file)?) {
@@ -55,7 +57,12 @@ pub fn resolve(files: &[FileSurvey], registry: &Registry) -> Result<Vec<Resolved
             all.truncate(SAMPLES_PER_SHAPE);
         }
     }
-    Ok(shapes.into_iter().map(|(key, (totals, samples))| resolve_one(key, &totals, &samples, registry)).collect())
+    let mut binaries = Binaries::default();
+    for (key, (totals, samples)) in &shapes {
+        binaries.read(&key.identity, samples, totals.events);
+    }
+    let resolved = shapes.iter().map(|(key, (totals, samples))| resolve_one(key, totals, samples, registry));
+    Ok((resolved.collect(), binaries))
 }
 
 #[derive(Default)]

@@ -1,0 +1,114 @@
+//! What was not decoded, ranked, as reports show it.
+
+use indicatif::HumanCount;
+use serde::Serialize;
+
+use super::table::{Align, Table};
+use crate::convert::job::Report;
+use crate::convert::undecoded::{Undecoded, undecoded};
+
+/// Entries that a page shows; the rest is a number.
+const SHOWN: usize = 10;
+
+/// Rows that one description would decode.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(super) struct UndecodedFacts {
+    /// `no_schema` or `does_not_fit`.
+    pub problem: &'static str,
+    pub name: String,
+    pub provider_id: Option<String>,
+    pub decode_source: &'static str,
+    pub rows: u64,
+    pub events: Vec<String>,
+    pub fix: String,
+}
+
+impl UndecodedFacts {
+    /// What a report says is not decoded (converted) or not decodable (inspected), most rows first.
+    pub(super) fn of(report: &Report) -> Vec<Self> {
+        let may_pass = |shape: usize| {
+            let shape = u32::try_from(shape).unwrap_or(u32::MAX);
+            report.sieve.as_ref().is_none_or(|sieve| sieve.may_pass(shape))
+        };
+        undecoded(&report.catalog, &report.shapes, may_pass).into_iter().map(Self::from).collect()
+    }
+}
+
+impl From<Undecoded> for UndecodedFacts {
+    fn from(entry: Undecoded) -> Self {
+        UndecodedFacts {
+            problem: entry.problem.name(),
+            name: entry.name,
+            provider_id: entry.provider_id,
+            decode_source: entry.decode_source.name(),
+            rows: entry.rows,
+            events: entry.events,
+            fix: entry.fix,
+        }
+    }
+}
+
+/// The gravest entries as a table; nothing when there are none.
+pub(super) fn table(entries: &[UndecodedFacts]) -> String {
+    let mut table =
+        Table::new([("NOT DECODED", Align::Left), ("EVENTS", Align::Right), ("WHAT WOULD HELP", Align::Left)]);
+    for entry in entries.iter().take(SHOWN) {
+        table.row([entry.name.clone(), HumanCount(entry.rows).to_string(), entry.fix.clone()]);
+    }
+    if let Some(rest @ [_, ..]) = entries.get(SHOWN..) {
+        let rows = rest.iter().map(|entry| entry.rows).sum();
+        table.row([format!("{} more", rest.len()), HumanCount(rows).to_string(), String::new()]);
+    }
+    if entries.is_empty() { String::new() } else { table.render() }
+}
+
+/// Entries of several recordings, those that need the same added up; most rows first.
+pub(super) fn add_up<'a>(entries: impl Iterator<Item = &'a UndecodedFacts>) -> Vec<UndecodedFacts> {
+    let mut sums: Vec<UndecodedFacts> = Vec::new();
+    let mut places = std::collections::HashMap::new();
+    for entry in entries {
+        let place = *places.entry((&entry.name, entry.problem, &entry.fix)).or_insert(sums.len());
+        match sums.get_mut(place) {
+            Some(sum) => sum.rows += entry.rows,
+            None => sums.push(entry.clone()),
+        }
+    }
+    sums.sort_by_key(|entry| std::cmp::Reverse(entry.rows));
+    sums
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(name: &str, rows: u64, fix: &str) -> UndecodedFacts {
+        UndecodedFacts {
+            problem: "no_schema",
+            name: name.to_owned(),
+            provider_id: None,
+            decode_source: "none",
+            rows,
+            events: Vec::new(),
+            fix: fix.to_owned(),
+        }
+    }
+
+    #[test]
+    fn the_gravest_are_shown_and_the_rest_is_a_number() {
+        assert_eq!(table(&[]), "");
+        let mut entries = vec![entry("Big", 12_345, "its manifest")];
+        entries.extend((0..11).map(|number| entry("S", 20 - number, "x")));
+        let table = table(&entries);
+        let lines: Vec<&str> = table.lines().collect();
+        assert_eq!(lines[..2], ["  NOT DECODED  EVENTS  WHAT WOULD HELP", "  Big          12,345  its manifest"]);
+        assert_eq!(lines[11], "  2 more           21");
+        assert_eq!(lines.len(), 12);
+    }
+
+    #[test]
+    fn recordings_that_lack_the_same_add_up() {
+        let all = [entry("A", 1, "x"), entry("B", 2, "y"), entry("A", 4, "x"), entry("A", 3, "z")];
+        let sums: Vec<_> = add_up(all.iter()).into_iter().map(|sum| (sum.name, sum.rows)).collect();
+        assert_eq!(sums, [("A".to_owned(), 5), ("A".to_owned(), 3), ("B".to_owned(), 2)]);
+    }
+}
