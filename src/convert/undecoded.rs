@@ -213,7 +213,7 @@ mod tests {
             undecoded(&catalog, &[], |shape| shape != 4).iter().map(|entry| (entry.rows, entry.fix.clone())).collect();
         let planned: Vec<_> = planned.iter().map(|(rows, fix)| (*rows, fix.as_str())).collect();
         let manifest = format!("manifest of provider {P1} (P1) with events 5 v2, 6 v2");
-        assert_eq!(planned, [(200, manifest.as_str()), (100, "TMF"), (100, "c")]);
+        assert_eq!(planned, [(200, manifest.as_str()), (100, "c"), (100, "TMF")]);
     }
 
     #[test]
