@@ -175,6 +175,19 @@ impl PartialEq for ShapeRef<'_> {
 
 impl Eq for ShapeRef<'_> {}
 
+impl RawEvent<'_> {
+    /// The provider or class of a manifest, TraceLogging or full classic event; `None` for events of all other header
+    /// families, which keep it elsewhere or have none.
+    #[inline]
+    pub fn provider(&self) -> Option<Guid> {
+        match self.kind {
+            kind if kind.is_event() => self.header::<EventHeader>().map(|header| Guid(header.provider_id)),
+            kind if kind.is_full() => self.header::<FullHeader>().map(|header| Guid(header.guid)),
+            _ => None,
+        }
+    }
+}
+
 impl<'a> ShapeRef<'a> {
     /// The shape of an event of a file.
     #[inline]

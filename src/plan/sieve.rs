@@ -5,6 +5,7 @@ use hashbrown::HashMap;
 use super::filter::{Filter, ShapeFacts, TimeWindow, Verdict};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, FileContext, RawEvent, ShapeKey, ShapeRef};
+use crate::guid::Guid;
 use crate::layout::header::HeaderKind;
 use crate::survey::FileSurvey;
 
@@ -18,14 +19,25 @@ pub struct Sieve {
     /// One bit per header kind of which some shape does not fail. Most filters name events of one kind, and an event of
     /// another need not even be told which shape it has.
     kinds: u32,
+    /// Providers of which some shape does not fail, each once; no more than it takes to see that they are not few.
+    providers: Vec<Guid>,
 }
+
+/// As long as so few providers pass, comparing them is cheaper than to find the shape of an event.
+const FEW_PROVIDERS: usize = 4;
 
 impl Sieve {
     /// A sieve for shapes that are still to be judged; `None` where all events pass.
     pub fn new(filter: &Filter, files: &[FileSurvey], shapes: usize) -> Option<Sieve> {
         let window = filter.window(start_ns(files));
         let verdicts = vec![Verdict::Fail; shapes];
-        (!filter.is_empty()).then(|| Sieve { filter: filter.clone(), window, verdicts, kinds: 0 })
+        (!filter.is_empty()).then(|| Sieve {
+            filter: filter.clone(),
+            window,
+            verdicts,
+            kinds: 0,
+            providers: Vec::new(),
+        })
     }
 
     /// Judges a shape by what is known of it; says whether any of its events can pass.
@@ -36,6 +48,10 @@ impl Sieve {
         self.verdicts[shape as usize] = verdict;
         if verdict != Verdict::Fail {
             self.kinds |= bit(facts.identity.kind);
+            let provider = facts.identity.provider;
+            if self.providers.len() <= FEW_PROVIDERS && !self.providers.contains(&provider) {
+                self.providers.push(provider);
+            }
         }
         verdict != Verdict::Fail
     }
@@ -61,7 +77,9 @@ impl Sieve {
     /// [`ErrorKind::Internal`] for an event of a shape without a number.
     #[inline]
     pub fn passes(&self, raw: &RawEvent<'_>, context: &FileContext, numbers: &HashMap<ShapeKey, u32>) -> Result<bool> {
-        if self.kinds & bit(raw.kind) == 0 {
+        let is_other = |provider| !self.providers.contains(&provider);
+        let is_few = self.providers.len() <= FEW_PROVIDERS;
+        if self.kinds & bit(raw.kind) == 0 || (is_few && raw.provider().is_some_and(is_other)) {
             return Ok(false);
         }
         let shape = number(numbers, raw, context)?;
