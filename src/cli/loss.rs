@@ -6,11 +6,13 @@ use indicatif::HumanCount;
 use serde::Serialize;
 
 use crate::error::Result;
+use crate::layout::logfile::mode;
 use crate::survey::FileSurvey;
 use crate::survey::loss::{LossRow, ledger};
 
 /// What is said where the counters of the header mean nothing.
 const NEVER_CLOSED: &str = "unknown: the session was never closed";
+const MERGED: &str = "unknown: a merged file does not keep its sources' counters";
 
 /// The losses of a file.
 #[derive(Debug, Serialize)]
@@ -30,6 +32,9 @@ pub(super) struct LossTotals {
     pub buffers_lost: Option<u64>,
     /// Rows of the ledger that are no counters of the header, by kind.
     pub gaps: BTreeMap<&'static str, u64>,
+    /// Whether a file is a merge of others, which does not keep their counters. The ledger's notes say the same.
+    #[serde(skip)]
+    pub is_merged: bool,
 }
 
 /// A row of the ledger.
@@ -61,6 +66,7 @@ impl LossFacts {
             events_lost: counter(file.session.events_lost),
             buffers_lost: counter(file.session.buffers_lost),
             gaps: gaps(&ledger),
+            is_merged: file.session.has_mode(mode::RELOG),
         };
         Ok(LossFacts { totals, ledger })
     }
@@ -101,7 +107,7 @@ fn gaps(ledger: &[GapFacts]) -> BTreeMap<&'static str, u64> {
 impl LossTotals {
     /// Nothing lost of nothing.
     pub(super) fn none() -> Self {
-        LossTotals { events_lost: Some(0), buffers_lost: Some(0), gaps: BTreeMap::new() }
+        LossTotals { events_lost: Some(0), buffers_lost: Some(0), gaps: BTreeMap::new(), is_merged: false }
     }
 
     /// Adds the losses of another file; unknown stays unknown.
@@ -109,6 +115,7 @@ impl LossTotals {
         let sum = |a: Option<u64>, b: Option<u64>| Some(a?.saturating_add(b?));
         self.events_lost = sum(self.events_lost, other.events_lost);
         self.buffers_lost = sum(self.buffers_lost, other.buffers_lost);
+        self.is_merged |= other.is_merged;
         for (kind, rows) in &other.gaps {
             *self.gaps.entry(kind).or_default() += rows;
         }
@@ -117,6 +124,7 @@ impl LossTotals {
     /// One line: `12 events, 0 buffers; 3 sequence_gap`.
     pub(super) fn words(&self) -> String {
         let counted = match (self.events_lost, self.buffers_lost) {
+            (Some(0), Some(0)) if self.is_merged => MERGED.to_owned(),
             (Some(0), Some(0)) if self.gaps.is_empty() => return "nothing".to_owned(),
             (Some(events), Some(buffers)) => format!("{} events, {} buffers", HumanCount(events), HumanCount(buffers)),
             _ => NEVER_CLOSED.to_owned(),
@@ -131,13 +139,22 @@ mod tests {
     use super::*;
 
     fn totals(events: Option<u64>, gaps: &[(&'static str, u64)]) -> LossTotals {
-        LossTotals { events_lost: events, buffers_lost: events.map(|_| 0), gaps: gaps.iter().copied().collect() }
+        LossTotals {
+            events_lost: events,
+            buffers_lost: events.map(|_| 0),
+            gaps: gaps.iter().copied().collect(),
+            is_merged: false,
+        }
     }
 
     #[test]
     fn losses_read_as_one_line() {
         let t = |totals: &LossTotals, words: &str| assert_eq!(totals.words(), words);
         t(&totals(Some(0), &[]), "nothing");
+        t(
+            &LossTotals { is_merged: true, ..totals(Some(0), &[]) },
+            "unknown: a merged file does not keep its sources' counters",
+        );
         t(&totals(Some(1234), &[]), "1,234 events, 0 buffers");
         t(
             &totals(Some(0), &[("sequence_gap", 2), ("truncated_tail", 1)]),

@@ -266,7 +266,7 @@ mod tests {
             folder: format!("out/trace={name}"),
             time: TimeRange::of(Some((0, 1_500_000_000))),
             events: EventCounts { found: rows + 1, written: rows, damaged: 1, ..EventCounts::default() },
-            lost: LossTotals { events_lost, buffers_lost: events_lost, gaps: BTreeMap::new() },
+            lost: LossTotals { events_lost, buffers_lost: events_lost, gaps: BTreeMap::new(), is_merged: false },
             decode: BTreeMap::from([("pack/ok".to_owned(), rows.saturating_sub(1)), ("none/no_schema".to_owned(), 1)]),
             undecoded_rows: Some(1),
             events_without_schema: 1,
