@@ -60,7 +60,7 @@ impl Identity {
     #[inline]
     pub fn of(event: &RawEvent<'_>, file: &FileContext) -> Identity {
         let kind = event.kind;
-        let none = Identity {
+        let mut identity = Identity {
             provider: Guid::ZERO,
             group: 0,
             id: 0,
@@ -70,56 +70,54 @@ impl Identity {
             pointer_size: kind.pointer_size().unwrap_or(file.pointer_size),
             kind,
         };
-        let identity = match kind {
-            _ if kind.is_hook() => event.header().map(|header| none.of_hook(header)),
-            _ if kind.is_event() => event.header().map(|header| none.of_event(header)),
-            _ if kind.is_full() => event.header().map(|header| none.of_class(header)),
-            HeaderKind::Message => none.of_message(event),
+        match kind {
+            _ if kind.is_hook() => event.header().map(|header| identity.read_hook(header)),
+            _ if kind.is_event() => event.header().map(|header| identity.read_event(header)),
+            _ if kind.is_full() => event.header().map(|header| identity.read_class(header)),
+            HeaderKind::Message => event.header().map(|header| identity.read_message(header, event)),
             _ => None,
         };
-        identity.unwrap_or(none)
+        identity
     }
 
     #[inline]
-    fn of_hook(self, header: &HookHeader) -> Identity {
-        let (group, opcode) = hook::resolve(header.group, header.kind);
-        let provider = hook::kernel_class(group).map_or(Guid::ZERO, |class| class.guid);
-        Identity { provider, group, opcode, version: u16::from(header.version), ..self }
+    fn read_hook(&mut self, header: &HookHeader) {
+        (self.group, self.opcode) = hook::resolve(header.group, header.kind);
+        self.provider = hook::kernel_class(self.group).map_or(Guid::ZERO, |class| class.guid);
+        self.version = u16::from(header.version);
     }
 
     #[inline]
-    fn of_event(self, header: &EventHeader) -> Identity {
+    fn read_event(&mut self, header: &EventHeader) {
         let flags = header.flags.get();
-        let pointer_size = match flags & (event_flags::HEADER_32_BIT | event_flags::HEADER_64_BIT) {
+        self.pointer_size = match flags & (event_flags::HEADER_32_BIT | event_flags::HEADER_64_BIT) {
             event_flags::HEADER_32_BIT => 4,
             event_flags::HEADER_64_BIT => 8,
             _ => self.pointer_size,
         };
-        Identity {
-            provider: Guid(header.provider_id),
-            id: header.id.get(),
-            version: u16::from(header.version),
-            opcode: header.opcode,
-            property: header.event_property.get(),
-            pointer_size,
-            ..self
-        }
+        self.provider = Guid(header.provider_id);
+        self.id = header.id.get();
+        self.version = u16::from(header.version);
+        self.opcode = header.opcode;
+        self.property = header.event_property.get();
     }
 
     #[inline]
-    fn of_class(self, header: &FullHeader) -> Identity {
-        Identity { provider: Guid(header.guid), version: header.version.get(), opcode: header.class_type, ..self }
+    fn read_class(&mut self, header: &FullHeader) {
+        self.provider = Guid(header.guid);
+        self.version = header.version.get();
+        self.opcode = header.class_type;
     }
 
-    fn of_message(self, event: &RawEvent<'_>) -> Option<Identity> {
-        let header = event.header::<MessageHeader>()?;
-        let pointer_size = match header.flags.get() {
+    fn read_message(&mut self, header: &MessageHeader, event: &RawEvent<'_>) {
+        let Some(message) = event.message() else { return };
+        self.pointer_size = match header.flags.get() {
             flags if flags & message_flags::POINTER_64 != 0 => 8,
             flags if flags & message_flags::POINTER_32 != 0 => 4,
             _ => self.pointer_size,
         };
-        let provider = event.message()?.guid.map_or(Guid::ZERO, Guid);
-        Some(Identity { provider, id: header.number.get(), pointer_size, ..self })
+        self.provider = message.guid.map_or(Guid::ZERO, Guid);
+        self.id = header.number.get();
     }
 
     /// The provider, event class or message class, where the header has one.

@@ -64,7 +64,8 @@ impl<'a> TimedWalk<'a> {
 impl<'a> Iterator for TimedWalk<'a> {
     type Item = TimedStep<'a>;
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "a step that goes through memory costs more than to find it")]
+    #[inline(always)]
     fn next(&mut self) -> Option<TimedStep<'a>> {
         let raw = match self.walk.next()? {
             Step::Event(raw) => raw,

@@ -100,7 +100,8 @@ impl<'a> Event<'a> {
     /// Reads the header of an event.
     #[inline]
     pub fn of(raw: &RawEvent<'a>, file: &FileContext) -> Event<'a> {
-        let bare = Event {
+        // Filled in place: copying the bare event field by field costs as much as reading the header.
+        let mut event = Event {
             ticks: None,
             thread_id: None,
             process_id: None,
@@ -121,106 +122,88 @@ impl<'a> Event<'a> {
             payload: raw.bytes.get(raw.kind.header_len()..).unwrap_or_default(),
         };
         match raw.kind {
-            kind if kind.is_event() => bare.with_event_header(raw, file),
-            kind if kind.is_hook() => bare.with_hook_header(raw),
-            kind if kind.is_full() => bare.with_full_header(raw, file),
-            HeaderKind::Message => bare.with_message_header(raw),
-            HeaderKind::Timed => Event {
-                ticks: raw.ticks(),
-                number: raw.header::<TimedHeader>().map(|header| header.event_id.get()),
-                ..bare
-            },
-            _ => bare,
+            kind if kind.is_event() => event.read_event_header(raw, file),
+            kind if kind.is_hook() => event.read_hook_header(raw),
+            kind if kind.is_full() => event.read_full_header(raw, file),
+            HeaderKind::Message => event.read_message_header(raw),
+            HeaderKind::Timed => {
+                event.ticks = raw.ticks();
+                event.number = raw.header::<TimedHeader>().map(|header| header.event_id.get());
+            }
+            _ => {}
         }
+        event
     }
 
     #[inline]
-    fn with_event_header(self, raw: &RawEvent<'a>, file: &FileContext) -> Event<'a> {
-        let Some(header) = raw.header::<EventHeader>() else { return self };
+    fn read_event_header(&mut self, raw: &RawEvent<'a>, file: &FileContext) {
+        let Some(header) = raw.header::<EventHeader>() else { return };
         let flags = header.flags.get();
+        self.ticks = Some(header.time_stamp.get());
+        self.thread_id = somebody(header.thread_id.get());
+        self.process_id = somebody(header.process_id.get());
+        self.level = Some(header.level);
+        self.task = Some(header.task.get());
+        self.channel = Some(header.channel);
+        self.keywords = Some(header.keywords.get());
+        self.activity_id = Guid(header.activity_id);
+        self.string_only = flags & event_flags::STRING_ONLY != 0;
+        if flags & event_flags::NO_CPUTIME == 0 {
+            let private = file.private_session || flags & event_flags::PRIVATE_SESSION != 0;
+            self.cpu_time = cpu_time(header.cpu_time.get(), private);
+        }
         let items = Items::of(raw);
-        let payload = if items.is_empty() { Some(self.payload) } else { items.clone().payload() };
-        let private = file.private_session || flags & event_flags::PRIVATE_SESSION != 0;
-        let cpu_time = match flags & event_flags::NO_CPUTIME {
-            0 => cpu_time(header.cpu_time.get(), private),
-            _ => CpuTime::None,
-        };
-        Event {
-            ticks: Some(header.time_stamp.get()),
-            thread_id: somebody(header.thread_id.get()),
-            process_id: somebody(header.process_id.get()),
-            level: Some(header.level),
-            task: Some(header.task.get()),
-            channel: Some(header.channel),
-            keywords: Some(header.keywords.get()),
-            activity_id: Guid(header.activity_id),
-            cpu_time,
-            items: if payload.is_some() { items } else { Items::default() },
-            items_damaged: payload.is_none(),
-            string_only: flags & event_flags::STRING_ONLY != 0,
-            payload: payload.unwrap_or(self.payload),
-            ..self
+        if !items.is_empty() {
+            match items.clone().payload() {
+                Some(payload) => (self.items, self.payload) = (items, payload),
+                None => self.items_damaged = true,
+            }
         }
     }
 
     #[inline]
-    fn with_hook_header(self, raw: &RawEvent<'a>) -> Event<'a> {
-        use HeaderKind::{System32, System64};
-        let Some(hook) = raw.header::<HookHeader>() else { return self };
+    fn read_hook_header(&mut self, raw: &RawEvent<'a>) {
+        use HeaderKind::{PerfInfo32, PerfInfo64, System32, System64};
+        let Some(hook) = raw.header::<HookHeader>() else { return };
         let (counters, rest) = self.payload.split_at_checked(8 * hook.counters()).unwrap_or_default();
         let pebs_len = if hook.has_pebs_index() { 8 } else { 0 };
-        let (pebs_index, payload) = rest.split_at_checked(pebs_len).unwrap_or_default();
-        let event = Event { ticks: raw.ticks(), counters, pebs_index, payload, ..self };
-        match raw.kind {
-            HeaderKind::PerfInfo32 | HeaderKind::PerfInfo64 => event,
-            kind => event
-                .with_thread(raw.header::<CompactHeader>())
-                .with_system_time(raw.header::<SystemHeader>().filter(|_| matches!(kind, System32 | System64))),
+        (self.pebs_index, self.payload) = rest.split_at_checked(pebs_len).unwrap_or_default();
+        (self.ticks, self.counters) = (raw.ticks(), counters);
+        if matches!(raw.kind, PerfInfo32 | PerfInfo64) {
+            return;
+        }
+        if let Some(header) = raw.header::<CompactHeader>() {
+            self.thread_id = somebody(header.thread_id.get());
+            self.process_id = somebody(header.process_id.get());
+        }
+        if let Some(header) = raw.header::<SystemHeader>().filter(|_| matches!(raw.kind, System32 | System64)) {
+            self.cpu_time = CpuTime::KernelUser(header.kernel_time.get(), header.user_time.get());
         }
     }
 
-    fn with_thread(self, header: Option<&CompactHeader>) -> Event<'a> {
-        Event {
-            thread_id: header.and_then(|h| somebody(h.thread_id.get())),
-            process_id: header.and_then(|h| somebody(h.process_id.get())),
-            ..self
-        }
-    }
-
-    fn with_system_time(self, header: Option<&SystemHeader>) -> Event<'a> {
-        let cpu_time = header.map_or(CpuTime::None, |h| CpuTime::KernelUser(h.kernel_time.get(), h.user_time.get()));
-        Event { cpu_time, ..self }
-    }
-
-    fn with_full_header(self, raw: &RawEvent<'a>, file: &FileContext) -> Event<'a> {
-        let Some(header) = raw.header::<FullHeader>() else { return self };
-        let instance = raw.header::<InstanceHeader>().filter(|_| raw.kind.is_instance()).map(|header| Instance {
+    #[inline]
+    fn read_full_header(&mut self, raw: &RawEvent<'a>, file: &FileContext) {
+        let Some(header) = raw.header::<FullHeader>() else { return };
+        self.ticks = Some(header.time_stamp.get());
+        self.thread_id = somebody(header.thread_id.get());
+        self.process_id = somebody(header.process_id.get());
+        self.level = Some(header.level);
+        self.cpu_time = cpu_time(header.cpu_time.get(), file.private_session);
+        self.instance = raw.header::<InstanceHeader>().filter(|_| raw.kind.is_instance()).map(|header| Instance {
             id: header.instance_id.get(),
             parent_id: header.parent_instance_id.get(),
             parent_guid: Guid(header.parent_guid),
         });
-        Event {
-            ticks: Some(header.time_stamp.get()),
-            thread_id: somebody(header.thread_id.get()),
-            process_id: somebody(header.process_id.get()),
-            level: Some(header.level),
-            cpu_time: cpu_time(header.cpu_time.get(), file.private_session),
-            instance,
-            ..self
-        }
     }
 
-    fn with_message_header(self, raw: &RawEvent<'a>) -> Event<'a> {
-        let Some(options) = raw.message() else { return self };
+    fn read_message_header(&mut self, raw: &RawEvent<'a>) {
+        let Some(options) = raw.message() else { return };
         let (thread, process) = options.thread_and_process.unzip();
-        Event {
-            ticks: options.ticks,
-            thread_id: thread.and_then(somebody),
-            process_id: process.and_then(somebody),
-            message: Some(MessageInfo { sequence: options.sequence, component_id: options.component_id }),
-            payload: options.rest,
-            ..self
-        }
+        self.ticks = options.ticks;
+        self.thread_id = thread.and_then(somebody);
+        self.process_id = process.and_then(somebody);
+        self.message = Some(MessageInfo { sequence: options.sequence, component_id: options.component_id });
+        self.payload = options.rest;
     }
 }
 

@@ -61,6 +61,7 @@ impl<'a> Walk<'a> {
     }
 
     /// The rest of the buffer that is no event.
+    #[cold]
     fn rest(&mut self, rest: &'a [u8], recognisable: bool) -> Option<Step<'a>> {
         let offset = self.offset();
         self.at = self.bytes.len();
@@ -75,7 +76,8 @@ impl<'a> Walk<'a> {
 impl<'a> Iterator for Walk<'a> {
     type Item = Step<'a>;
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "a step that goes through memory costs more than to find it")]
+    #[inline(always)]
     fn next(&mut self) -> Option<Step<'a>> {
         let rest = self.bytes.get(self.at..).filter(|rest| !rest.is_empty())?;
         let kind = rest.first_chunk().and_then(|&marker| HeaderKind::of_marker(u32::from_le_bytes(marker)));
@@ -117,12 +119,11 @@ fn message_options_len(bytes: &[u8]) -> Option<usize> {
 
 impl<'a> RawEvent<'a> {
     /// The event at the start of `bytes`, which lies at `offset` bytes from the first event of its buffer.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "an event that goes through memory costs more than to find it")]
+    #[inline(always)]
     pub fn at(bytes: &'a [u8], offset: u32) -> Option<RawEvent<'a>> {
-        match Walk::new(bytes, offset).next()? {
-            Step::Event(event) => Some(event),
-            Step::Damage { .. } => None,
-        }
+        let kind = bytes.first_chunk().and_then(|&marker| HeaderKind::of_marker(u32::from_le_bytes(marker)))?;
+        Some(RawEvent { offset, kind, bytes: event_bytes(kind, bytes)? })
     }
 
     /// The fixed header as a structure of its family.
