@@ -3,8 +3,8 @@
 
     python3 scripts/build_schemas.py [FACTS]        FACTS defaults to ../shared/schemas-src
 
-Writes schemas/providers/*.txt and schemas/classes.txt; the other texts there are kept by hand, and hooks.txt and
-guids.txt are read. The output depends on the facts alone: it is sorted, and running it twice changes nothing.
+Writes schemas/providers/*.txt and schemas/classes.txt; the other texts there are kept by hand, and hooks.txt,
+values.txt and guids.txt are read. The output depends on the facts alone: it is sorted, and running it twice changes nothing.
 """
 
 import hashlib
@@ -102,7 +102,7 @@ def write(path, lines):
 def main():
     facts = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else HERE / "../shared/schemas-src"
     providers, classes, derived = gather(facts)
-    hooks = (OUT / "hooks.txt").read_text("utf-8")
+    hooks, values = ((OUT / name).read_text("utf-8") for name in ("hooks.txt", "values.txt"))
     shelves, settled = {}, [settle_provider(p) for p in providers.values()]
     for provider in sorted(settled, key=lambda p: (p.name.lower(), p.guid)):
         shelves.setdefault(shelf(provider.name), []).extend(provider_lines(provider))
@@ -111,7 +111,7 @@ def main():
         old.unlink()
     for letter, lines in shelves.items():
         write(OUT / "providers" / f"{letter}.txt", lines)
-    write(OUT / "classes.txt", [line for c in settle_classes(classes, hooks) for line in class_lines(c)])
+    write(OUT / "classes.txt", [line for c in settle_classes(classes, hooks, values) for line in class_lines(c)])
     events = sum(len({(e.id, e.version) for e in p.events}) for p in settled)
     print(f"{len(settled)} providers, {events} events, {sum(len(p.events) for p in settled)} layouts, {len(classes)} classes")
     print(f"with a GUID that follows from the name: {len(derived)}: {', '.join(sorted(derived))}")

@@ -194,9 +194,9 @@ def resolve(value, before):
     return NotImplemented
 
 
-def settle_classes(classes, hooks):
+def settle_classes(classes, hooks, values):
     """The classes in GUID order: (guid, dataset, name, [(opcode, event)]), opcodes and versions ascending."""
-    groups = read_hooks(hooks)
+    groups, maps = read_hooks(hooks), read_values(values)
     result = []
     for guid in sorted(classes):
         owner, name, events = classes[guid]
@@ -205,8 +205,26 @@ def settle_classes(classes, hooks):
             dataset, name = kernel_names(guid, name, hooks)
         else:
             dataset = owner if owner == name else f"{owner}-{name}"
-        result.append((guid, dataset, name, settle_events(events, generic)))
+        settled = settle_events(events, generic)
+        result.append((guid, dataset, name, [(o, with_values(e, maps.get(guid, {}))) for o, e in settled]))
     return result
+
+
+def read_values(values):
+    """class GUID -> {field: map}."""
+    maps = {}
+    for line in values.split("\n"):
+        if line and not line.startswith("#"):
+            guid, field, kind, name, *entries = line.split("\t")
+            entries = tuple((int(value, 16), label) for value, label in (entry.split("=", 1) for entry in entries))
+            maps.setdefault(guid, {})[field] = (kind, name, entries)
+    return maps
+
+
+def with_values(event, maps):
+    """The event with maps on its integer fields of these names."""
+    layout = tuple(f._replace(map=maps[f.name]) if f.wire in INTEGERS and f.name in maps else f for f in event.layout)
+    return event._replace(layout=layout)
 
 
 TRACE_CONTROL = {
