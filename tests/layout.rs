@@ -238,3 +238,52 @@ fn a_very_wide_table_is_pointed_out() {
         stderr(&["--layout", "event"]).contains("warning: t.etl: the table Shop/Wide has 1001 columns (wide_table)")
     );
 }
+
+const RUNTIME: Guid = guid("e13c0d23-ccbc-4e12-931b-d9cc2eee27e4");
+
+#[test]
+fn corrections_and_the_pack_declare_the_same_columns_whichever_an_event_uses() {
+    let columns = |event: Event, body: Payload, arguments: &[&str]| {
+        let sandbox = Sandbox::new([event.payload(body).on_disk()]);
+        let all = tables(&sandbox.convert("out", arguments));
+        all.into_iter().find(|table| table.starts_with("Microsoft-Windows-DotNETRuntime")).unwrap()
+    };
+    // A stack of two frames, described by a correction; the end of a collection, described by the pack.
+    let stack = || payload().u16(9).u8(0).u8(0).u32(2).u64(1).u64(2);
+    let end = || payload().u32(5).u16(2);
+    let of_stack = |arguments: &[&str]| columns(event64(RUNTIME, 82, 0, T0 + 1), stack(), arguments);
+    let of_end = |arguments: &[&str]| columns(event64(RUNTIME, 2, 0, T0 + 1), end(), arguments);
+    assert_eq!(
+        of_stack(&[]),
+        "Microsoft-Windows-DotNETRuntime 1: ClrInstanceID Reserved1 Reserved2 FrameCount Stack__list"
+    );
+    assert_eq!(of_end(&[]), "Microsoft-Windows-DotNETRuntime 1: Count Depth");
+    let declared = ["--columns", "declared"];
+    assert_eq!(of_stack(&declared), of_end(&declared));
+}
+
+#[test]
+fn declared_columns_agree_between_real_traces() {
+    let given = std::env::var_os("ETL2PARQUET_CORPUS").map(PathBuf::from);
+    let corpus = given.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus"));
+    if !corpus.is_dir() {
+        assert!(std::env::var_os("ETL2PARQUET_REQUIRE_CORPUS").is_none_or(|value| value != "1"), "no corpus");
+        eprintln!("SKIPPED: no corpus at {} (set ETL2PARQUET_CORPUS)", corpus.display());
+        return;
+    }
+    let columns = |trace: &str, dataset: &str, arguments: &[&str]| {
+        let sandbox = Sandbox { folder: tempfile::tempdir().unwrap() };
+        fs::copy(corpus.join(trace), sandbox.folder.path().join("t.etl")).unwrap();
+        let all = tables(&sandbox.convert("out", arguments));
+        let table = all.into_iter().find(|table| table.split(' ').next() == Some(dataset));
+        table.unwrap().split_once(": ").unwrap().1.to_owned()
+    };
+    for (one, other, dataset) in [
+        ("perfview-gcevents.etl", "perfview-diaghub.user_paged.1.etl", "Microsoft-Windows-DotNETRuntime"),
+        ("sawbuck-process_data_32_v1.etl", "etlparser-ShutdownPerfDiagLogger.etl", "Kernel-Process"),
+    ] {
+        assert_ne!(columns(one, dataset, &[]), columns(other, dataset, &[]), "{dataset}");
+        let declared = ["--columns", "declared"];
+        assert_eq!(columns(one, dataset, &declared), columns(other, dataset, &declared), "{dataset}");
+    }
+}

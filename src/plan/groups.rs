@@ -142,18 +142,20 @@ pub struct Declarations(BTreeMap<u16, Vec<Declared>>);
 
 impl Declarations {
     fn of(members: &[u32], shapes: &[Resolved], registry: &Registry) -> Declarations {
-        let mut libraries: Vec<&Library> = Vec::new();
-        let mut all = Declarations::default();
+        let mut libraries: Vec<(Guid, &Library)> = Vec::new();
         for &member in members {
             let shape = &shapes[member as usize];
             let Some(choice) = &shape.choice else { continue };
-            let library = &choice.candidate.library;
-            if !libraries.iter().any(|known| is_same(known, library)) {
-                libraries.push(library);
-                for declared in registry.declared(&shape.schema_provider, library) {
-                    all.0.entry(declared.id).or_default().push(declared);
-                }
+            let (provider, library) = (shape.schema_provider, &choice.candidate.library);
+            if !libraries.iter().any(|&(of, known)| of == provider && is_same(known, library)) {
+                libraries.push((provider, library));
             }
+        }
+        // Not in the order in which the shapes of this trace happen to use them.
+        libraries.sort_by_key(|(_, library)| library.rank());
+        let mut all = Declarations::default();
+        for declared in libraries.into_iter().flat_map(|(provider, library)| registry.declared(&provider, library)) {
+            all.0.entry(declared.id).or_default().push(declared);
         }
         all
     }
@@ -171,10 +173,11 @@ impl Declarations {
     }
 }
 
+/// Whether two descriptions declare the same events.
 fn is_same(a: &Library, b: &Library) -> bool {
     match (a, b) {
         (Library::Manifest(a), Library::Manifest(b)) => Arc::ptr_eq(a, b),
-        _ => std::mem::discriminant(a) == std::mem::discriminant(b),
+        _ => a.rank() == b.rank(),
     }
 }
 

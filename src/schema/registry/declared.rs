@@ -1,5 +1,6 @@
 //! The events that the winning sources of a provider declare, present in the trace or not.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::{Library, Registry, Trust};
@@ -7,7 +8,7 @@ use crate::guid::Guid;
 use crate::schema::event_info::EventKey;
 use crate::schema::manifest::ProviderSchemas;
 use crate::schema::model::EventSchema;
-use crate::schema::pack::{Confidence, PackLayout};
+use crate::schema::pack::{Confidence, PackLayout, ProviderPack};
 
 /// One declared event.
 #[derive(Clone, Debug)]
@@ -29,10 +30,19 @@ impl Registry {
             Library::Event => Vec::new(),
             Library::Manifest(manifest) => of_manifest(manifest),
             Library::EventInfo => self.declared_in_trace(provider),
-            Library::Pack => self.pack.provider(provider).map_or_else(Vec::new, |pack| of_pack(pack.all())),
-            Library::Override => self.pack.override_pack(provider).map_or_else(Vec::new, |pack| of_pack(pack.all())),
+            Library::Pack | Library::Override => self.declared_in_pack(provider),
             Library::Class => self.pack.class(provider).map_or_else(Vec::new, |class| of_pack(class.all())),
         }
+    }
+
+    /// The corrections, and of the pack what they do not correct.
+    fn declared_in_pack(&self, provider: &Guid) -> Vec<Declared> {
+        let layouts = |pack: Option<&'static ProviderPack>| pack.map_or_else(Vec::new, |pack| of_pack(pack.all()));
+        let mut declared = layouts(self.pack.override_pack(provider));
+        let corrected: HashSet<(u16, u16)> = declared.iter().map(|event| (event.id, event.version)).collect();
+        let rest = layouts(self.pack.provider(provider)).into_iter();
+        declared.extend(rest.filter(|event| !corrected.contains(&(event.id, event.version))));
+        declared
     }
 
     fn declared_in_trace(&self, provider: &Guid) -> Vec<Declared> {

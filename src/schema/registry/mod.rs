@@ -53,6 +53,20 @@ pub enum Library {
     Class,
 }
 
+impl Library {
+    /// The place among other sources of declarations. The corrections belong to the pack: whichever of them an event
+    /// uses, both declare the provider's events.
+    pub fn rank(&self) -> u8 {
+        match self {
+            Library::Event => 0,
+            Library::Manifest(_) => 1,
+            Library::EventInfo => 2,
+            Library::Pack | Library::Override => 3,
+            Library::Class => 4,
+        }
+    }
+}
+
 /// One layout that an event may have.
 #[derive(Clone, Debug)]
 pub struct Candidate {
