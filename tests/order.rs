@@ -174,7 +174,7 @@ fn one_time_for_all_events_still_splits() {
         let rows = found.events("00112233-4455-6677-8899-aabbccddeeff");
         let expected: Vec<String> = (1..=total).map(|number| format!("{number}|{number}")).collect();
         assert!(rows.lines("seq keywords") == expected);
-        let plan = plan::plan(&found.report.files, &PlanOptions::default()).unwrap();
+        let plan = plan::plan(&found.report.files, &PlanOptions::default(), &NoProgress).unwrap();
         assert_eq!(plan.slices.iter().map(|slice| slice.events).sum::<u64>(), total + 1);
         assert_eq!(found.sidecar("clock").row(0, "ties"), (total - 1).to_string());
         plan.slices.iter().map(|slice| slice.bytes >> 20).collect::<Vec<u64>>()
@@ -298,7 +298,7 @@ fn the_order_can_be_cut_anywhere() {
     for seed in 1000..1400 {
         let recording = random_recording(seed);
         let files = surveyed(&sandbox, &recording.files);
-        let plan = plan::plan(&files, &PlanOptions::default()).unwrap();
+        let plan = plan::plan(&files, &PlanOptions::default(), &NoProgress).unwrap();
         let mut random = Random::new(seed);
         // At keys of events, between them, and at places where nothing is.
         let cut = |random: &mut Random| {
@@ -315,7 +315,7 @@ fn the_order_can_be_cut_anywhere() {
         let mut cuts: Vec<GlobalKey> = (0..random.below(7_u8)).map(|_| cut(&mut random)).collect();
         cuts.sort_unstable();
         cuts.dedup();
-        let slices = slices::cut(&files, &cuts).unwrap();
+        let slices = slices::cut(&files, &cuts, &NoProgress).unwrap();
         let mut next = 0;
         for slice in &slices {
             assert_eq!(slice.first_seq, next, "seed {seed}");

@@ -32,5 +32,5 @@ pub(crate) fn surveyed(path: &Path) -> FileSurvey {
 }
 
 pub(crate) fn planned(files: &[FileSurvey]) -> Plan {
-    plan::plan(files, &PlanOptions::default()).expect("the trace is valid")
+    plan::plan(files, &PlanOptions::default(), &NoProgress).expect("the trace is valid")
 }

@@ -333,7 +333,7 @@ fn provider(dataset: &str, entries: &[&CatalogEntry]) -> ProviderFacts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::{Identity, ShapeKey};
+    use crate::event::Identity;
     use crate::guid::Guid;
     use crate::layout::header::HeaderKind;
 
@@ -351,22 +351,13 @@ mod tests {
             kind: HeaderKind::Event64,
         };
         CatalogEntry {
-            key: ShapeKey { identity, metadata: Box::default() },
             provider_name: Some(dataset.to_owned()),
             dataset: dataset.to_owned(),
-            event_name: None,
-            task_name: None,
-            opcode_name: None,
-            keyword_names: Vec::new(),
-            decode_source: source,
-            schema_origin: None,
-            candidates: 0,
-            chosen_because: None,
             fix_hint: (source == DecodeSource::None).then(|| "give its manifest".to_owned()),
-            fields: Vec::new(),
             events,
             first_ns,
             last_ns: first_ns + 10,
+            ..CatalogEntry::bare(identity, source)
         }
     }
 

@@ -27,6 +27,7 @@ mod resources;
 mod run;
 mod schema;
 mod sizes;
+mod stopwatch;
 mod summary;
 mod table;
 mod time;

@@ -10,8 +10,9 @@ use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressDrawTarget, Progres
 use super::choices::ProgressMode;
 use super::console::{Console, printable};
 use super::interrupt::Interrupt;
+use super::stopwatch::{Stopwatch, Times};
 use crate::convert::job::{JobProgress, Stage};
-use crate::survey::Progress;
+use crate::survey::{Progress, Work};
 
 /// Time between two lines where there is no terminal to draw a bar on.
 const LINE_INTERVAL: Duration = Duration::from_secs(5);
@@ -44,6 +45,7 @@ impl Show {
 #[derive(Debug)]
 pub(super) struct Meter<'a> {
     interrupt: &'a Interrupt,
+    stopwatch: Stopwatch,
     display: Display,
 }
 
@@ -67,7 +69,12 @@ impl<'a> Meter<'a> {
             }
             Show::Lines => Display::Lines(Lines::new(label)),
         };
-        Meter { interrupt, display }
+        Meter { interrupt, stopwatch: Stopwatch::default(), display }
+    }
+
+    /// Where the time of the job went until now.
+    pub(super) fn times(&self) -> Times {
+        self.stopwatch.read(Instant::now())
     }
 }
 
@@ -91,10 +98,15 @@ impl Progress for Meter<'_> {
     fn is_cancelled(&self) -> bool {
         self.interrupt.is_set()
     }
+
+    fn worked(&self, work: Work, time: Duration) {
+        self.stopwatch.worked(work, time);
+    }
 }
 
 impl JobProgress for Meter<'_> {
     fn stage(&self, stage: Stage) {
+        self.stopwatch.lap(verb(stage), Instant::now());
         match &self.display {
             Display::Nothing => {}
             Display::Bar(bar) => begin(bar, stage),
@@ -108,7 +120,7 @@ fn begin(bar: &ProgressBar, stage: Stage) {
     let (template, total) = match stage {
         Stage::Survey { bytes } => (BYTES, bytes),
         Stage::Convert { events } => (EVENTS, events),
-        Stage::Publish => (STEP, 1),
+        Stage::Plan | Stage::Publish => (STEP, 1),
     };
     let style = ProgressStyle::with_template(template).expect("the templates above are valid");
     bar.reset();
@@ -121,6 +133,7 @@ fn begin(bar: &ProgressBar, stage: Stage) {
 fn verb(stage: Stage) -> &'static str {
     match stage {
         Stage::Survey { .. } => "survey",
+        Stage::Plan => "plan",
         Stage::Convert { .. } => "convert",
         Stage::Publish => "publish",
     }
@@ -180,7 +193,7 @@ fn line(label: &str, stage: Stage, done: u64) -> String {
         Stage::Convert { events } => {
             format!("{label} {verb}: {}% ({} of {} events)", percent(events), HumanCount(done), HumanCount(events))
         }
-        Stage::Publish => format!("{label} {verb}"),
+        Stage::Plan | Stage::Publish => format!("{label} {verb}"),
     }
 }
 
@@ -194,13 +207,14 @@ mod tests {
         t(Stage::Survey { bytes: 4 << 20 }, 1 << 20, "boot survey: 25% (1.00 MiB of 4.00 MiB)");
         t(Stage::Convert { events: 2000 }, 1999, "boot convert: 99% (1,999 of 2,000 events)");
         t(Stage::Convert { events: 0 }, 0, "boot convert: 0% (0 of 0 events)");
+        t(Stage::Plan, 0, "boot plan");
         t(Stage::Publish, 0, "boot publish");
     }
 
     #[test]
     fn every_template_is_valid() {
         let bar = ProgressBar::hidden();
-        for stage in [Stage::Survey { bytes: 7 }, Stage::Convert { events: 9 }, Stage::Publish] {
+        for stage in [Stage::Survey { bytes: 7 }, Stage::Plan, Stage::Convert { events: 9 }, Stage::Publish] {
             begin(&bar, stage);
             assert_eq!(bar.message(), verb(stage));
         }

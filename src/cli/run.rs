@@ -52,11 +52,18 @@ impl Run {
     /// Those of the job, and [`ErrorKind::Internal`] for a panic.
     pub(super) fn job<T>(&self, label: &str, work: impl FnOnce(&dyn JobProgress) -> Result<T>) -> Result<T> {
         let meter = Meter::new(self.show, label, &self.interrupt);
-        // Nothing that the work has touched is used after a panic.
-        catch_unwind(AssertUnwindSafe(|| work(&meter))).unwrap_or_else(|panic| {
+        // Of what the work has touched, nothing but times is used after a panic.
+        let done = catch_unwind(AssertUnwindSafe(|| work(&meter))).unwrap_or_else(|panic| {
             let hint = "this is a bug: please report it together with the trace";
             Err(Error::new(ErrorKind::Internal, panic_message(panic.as_ref())).with_hint(hint))
-        })
+        });
+        let times = meter.times();
+        // A bar must be gone before anything is written.
+        drop(meter);
+        if self.console.verbose {
+            times.page(label).lines().for_each(|line| self.console.line(line));
+        }
+        done
     }
 }
 

@@ -179,6 +179,8 @@ pub enum Stage {
         /// Bytes of all files.
         bytes: u64,
     },
+    /// Planning.
+    Plan,
     /// Converting so many events.
     Convert {
         /// Events of all files.

@@ -21,7 +21,7 @@ use crate::dataset::{EncodeOptions, FileRule, IfExists, Staging, TableSpec, Tabl
 use crate::error::{Error, ErrorKind, Result};
 use crate::plan::{self, Plan, PlanOptions};
 use crate::source::Source;
-use crate::survey::{self, FileSurvey, SurveyOptions};
+use crate::survey::{self, FileSurvey, SurveyOptions, Work, timed};
 
 /// Surveys and plans a job and says what a conversion would find; writes nothing.
 ///
@@ -64,17 +64,19 @@ pub fn convert(job: &Job, options: &ConvertOptions, progress: &dyn JobProgress) 
     let (counts, written) = conversion.write_events(&pool, &settings, progress)?;
     let events = conversion.account(&counts, &written)?;
     progress.stage(Stage::Publish);
-    let written = conversion.write_sidecar(&counts, written)?;
+    let written = timed(progress, Work::Publish, || conversion.write_sidecar(&counts, written))?;
     let decode = by_name(&counts);
     let Counts { shapes, time_range, .. } = counts;
     let report = Report { shapes, events, decode, written, time_range, ..report(&target, files, plan) };
     if let Some(reason) = gates::after(&report, &options.gates) {
         return Ok(Outcome::Gated(Box::new(report), reason));
     }
-    let run = record::run(options, &report.files, started, clock.elapsed());
-    let manifest = record::manifest(job, settings, &report, run);
-    staging.write(MANIFEST_PATH, manifest.to_json()?.as_bytes())?;
-    report.files.iter().try_for_each(|file| file.source.check_unchanged())?;
+    timed(progress, Work::Publish, || {
+        let run = record::run(options, &report.files, started, clock.elapsed());
+        let manifest = record::manifest(job, settings, &report, run);
+        staging.write(MANIFEST_PATH, manifest.to_json()?.as_bytes())?;
+        report.files.iter().try_for_each(|file| file.source.check_unchanged())
+    })?;
     let folder = staging.commit(options.if_exists)?;
     Ok(Outcome::Published(Box::new(Report { folder, ..report })))
 }
@@ -109,7 +111,8 @@ fn survey_and_plan(
         for (source, input) in sources.into_iter().zip(&job.inputs) {
             files.push(survey::survey(source, input.source.clone(), &survey_options, progress)?);
         }
-        let mut plan = plan::plan(&files, &plan_options)?;
+        progress.stage(Stage::Plan);
+        let mut plan = plan::plan(&files, &plan_options, progress)?;
         for (file, findings) in files.iter_mut().zip(std::mem::take(&mut plan.findings)) {
             findings.into_iter().for_each(|finding| file.findings.push(finding));
         }

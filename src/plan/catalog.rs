@@ -46,6 +46,31 @@ pub struct CatalogEntry {
     pub last_ns: i64,
 }
 
+#[cfg(test)]
+impl CatalogEntry {
+    /// A shape of which nothing is known, without events.
+    pub(crate) fn bare(identity: Identity, decode_source: DecodeSource) -> Self {
+        CatalogEntry {
+            key: ShapeKey { identity, metadata: Box::default() },
+            provider_name: None,
+            dataset: String::new(),
+            event_name: None,
+            task_name: None,
+            opcode_name: None,
+            keyword_names: Vec::new(),
+            decode_source,
+            schema_origin: None,
+            candidates: 0,
+            chosen_because: None,
+            fix_hint: None,
+            fields: Vec::new(),
+            events: 0,
+            first_ns: 0,
+            last_ns: 0,
+        }
+    }
+}
+
 impl CatalogEntry {
     /// The entry of a shape that goes to the given table.
     pub fn new(

@@ -34,7 +34,7 @@ use crate::event::ShapeKey;
 use crate::schema::Registry;
 use crate::schema::registry::UserSchemas;
 use crate::schema::wpp::MessageFormat;
-use crate::survey::{FileSurvey, Finding, Severity};
+use crate::survey::{FileSurvey, Finding, Progress, Severity, Work, timed};
 
 /// Choices that the plan depends on.
 #[derive(Clone, Debug, Default)]
@@ -91,13 +91,18 @@ pub struct Plan {
 ///
 /// # Errors
 /// When a file cannot be read.
-pub fn plan(files: &[FileSurvey], options: &PlanOptions) -> Result<Plan> {
+pub fn plan(files: &[FileSurvey], options: &PlanOptions, progress: &dyn Progress) -> Result<Plan> {
+    let cuts = timed(progress, Work::Plan, || cuts::choose(files));
+    let slices = slices::cut(files, &cuts, progress)?;
+    timed(progress, Work::Plan, || with_slices(files, options, slices))
+}
+
+fn with_slices(files: &[FileSurvey], options: &PlanOptions, slices: Vec<Slice>) -> Result<Plan> {
     let descriptions = evidence::descriptions(files)?;
     let registry = Registry::new(descriptions.eventsource, descriptions.event_info, Arc::clone(&options.schemas));
     let (resolved, binaries) = resolve::resolve(files, &registry)?;
     let mut sieve = Sieve::new(&options.filter, files, resolved.len());
     let (tables, columns) = tables::tables(&resolved, &registry, options, sieve.as_mut());
-    let slices = slices::cut(files, &cuts::choose(files))?;
     let mut findings = descriptions.findings;
     if let Some(first) = findings.first_mut() {
         first.extend(tables.iter().filter_map(|table| wide_table(table, options.layout)));

@@ -17,7 +17,7 @@ use super::cuts::GlobalKey;
 use crate::buffer::content::{self, Scratch};
 use crate::error::Result;
 use crate::event::{TimedStep, TimedWalk};
-use crate::survey::{BufferRecord, FileSurvey, OrderKey};
+use crate::survey::{BufferRecord, FileSurvey, OrderKey, Progress, Work, timed};
 
 /// The part of one buffer that belongs to one slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,23 +67,29 @@ impl Slice {
 ///
 /// # Errors
 /// When a file cannot be read.
-pub fn cut(files: &[FileSurvey], cuts: &[GlobalKey]) -> Result<Vec<Slice>> {
+pub fn cut(files: &[FileSurvey], cuts: &[GlobalKey], progress: &dyn Progress) -> Result<Vec<Slice>> {
+    let per_file = files.iter().zip(0..).map(|(file, input)| {
+        let segments = file.buffers.par_iter().enumerate().map_init(Scratch::default, |scratch, (index, record)| {
+            let buffer = u32::try_from(index).unwrap_or(u32::MAX);
+            timed(progress, Work::Cut, || segments(&Place { file, input, buffer, record }, cuts, scratch))
+        });
+        segments.collect::<Result<Vec<_>>>()
+    });
+    let per_file = per_file.collect::<Result<Vec<_>>>()?;
+    Ok(timed(progress, Work::Plan, || joined(files, cuts, per_file.into_iter().flatten().flatten())))
+}
+
+/// The slices between the cuts, each with its segments.
+fn joined(
+    files: &[FileSurvey],
+    cuts: &[GlobalKey],
+    segments: impl IntoIterator<Item = (usize, Segment)>,
+) -> Vec<Slice> {
     let mut slices: Vec<Slice> = (0..=cuts.len())
         .map(|i| Slice { from: i.checked_sub(1).map(|i| cuts[i]), to: cuts.get(i).copied(), ..Slice::default() })
         .collect();
-    for (file, input) in files.iter().zip(0u16..) {
-        let per_buffer: Vec<_> = file
-            .buffers
-            .par_iter()
-            .enumerate()
-            .map_init(Scratch::default, |scratch, (index, record)| {
-                let buffer = u32::try_from(index).unwrap_or(u32::MAX);
-                segments(&Place { file, input, buffer, record }, cuts, scratch)
-            })
-            .collect::<Result<_>>()?;
-        for (slice, segment) in per_buffer.into_iter().flatten() {
-            slices[slice].segments.push(segment);
-        }
+    for (slice, segment) in segments {
+        slices[slice].segments.push(segment);
     }
     for slice in &mut slices {
         slice.segments.sort_by_key(|segment| {
@@ -100,7 +106,7 @@ pub fn cut(files: &[FileSurvey], cuts: &[GlobalKey]) -> Result<Vec<Slice>> {
         slice.first_seq = next;
         next += slice.events;
     }
-    Ok(slices)
+    slices
 }
 
 /// A buffer of a file of the recording.

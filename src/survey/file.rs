@@ -2,11 +2,13 @@
 
 use rayon::prelude::*;
 
+use super::SurveyOptions;
 use super::finding::{Finding, Findings, Severity};
+use super::hash::FileHash;
+use super::progress::{Progress, Work, timed};
 use super::record::BufferRecord;
 use super::session::{self, Session};
 use super::tally::{self, Ground, Memorable, ShapeTally, Tally};
-use super::{Progress, SurveyOptions};
 use crate::buffer::chain::{Chain, Frame, Stretch, TailKind};
 use crate::clock::Clock;
 use crate::error::{Error, ErrorKind, Result};
@@ -19,9 +21,6 @@ const WINDOW: u64 = 64 << 20;
 
 /// Bytes that a worker takes at once.
 const EXTENT: u64 = 1 << 20;
-
-/// Bytes that are read at once to be hashed, where the file is not mapped.
-const HASH_CHUNK: usize = 4 << 20;
 
 /// A stretch of the file that should be a buffer and cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,36 +136,42 @@ pub fn survey(source: Source, name: String, options: &SurveyOptions, progress: &
     let (session, rules) = session::read(&source)?;
     let source = if session.is_closed() && options.map { source.with_access(Access::Map) } else { source };
     let clock = session.clock(options.anchor);
-    let mut hasher = options.hash.then(blake3::Hasher::new);
+    let mut hasher = options.hash.then(FileHash::default);
     let mut survey = Assembly::default();
     let mut chain = Chain::new(&source, rules);
     let ground = ground(&source, &session);
-    loop {
-        let start = chain.offset();
-        let frames = survey.next_window(&mut chain)?;
-        let end = chain.offset();
-        if start == end {
-            break;
-        }
-        let (hashed, tally) = rayon::join(
-            || hasher.as_mut().map_or(Ok(()), |hasher| hash(&source, hasher, start, end)),
-            || tally_frames(&ground, &frames),
+    let mut window = next_window(&mut chain, progress)?;
+    while window.start < window.end {
+        let (start, end) = (window.start, window.end);
+        // The next buffers are found while the events of these are counted.
+        let ((hashed, tally), next) = rayon::join(
+            || {
+                rayon::join(
+                    || hasher.as_mut().map_or(Ok(()), |hasher| hasher.extend(&source, end, progress)),
+                    || tally_frames(&ground, &window.frames, progress),
+                )
+            },
+            || next_window(&mut chain, progress),
         );
         hashed?;
-        survey.take(tally?);
+        let tally = tally?;
+        timed(progress, Work::Chain, || survey.take(window, tally));
+        window = next?;
         progress.advance(end - start);
         if progress.is_cancelled() {
             return Err(Error::new(ErrorKind::Interrupted, "interrupted"));
         }
     }
+    // The last one has no buffers, and perhaps a tail.
+    survey.take(window, Tally::default());
     let Assembly { buffers, gaps, tail, shapes, mut memorable, findings } = survey;
     let mut shapes: Vec<_> = shapes.into_iter().collect();
     shapes.sort_unstable_by(|a, b| a.0.cmp(&b.0));
     memorable.sort_unstable_by_key(|memorable| (memorable.at.ordinal, memorable.at.offset));
-    let blake3 = hasher.map(|hasher| hasher.finalize().to_hex().to_string());
+    let blake3 = hasher.map(|hasher| hasher.finish(&source, progress)).transpose()?;
     let mut file =
         FileSurvey { source, name, blake3, session, clock, buffers, gaps, tail, shapes, memorable, findings };
-    super::audit::audit(&mut file);
+    timed(progress, Work::Chain, || super::audit::audit(&mut file));
     Ok(file)
 }
 
@@ -180,28 +185,44 @@ struct Assembly {
     findings: Findings,
 }
 
-impl Assembly {
-    /// The buffers of the next window of the file.
-    fn next_window(&mut self, chain: &mut Chain<'_>) -> Result<Vec<Frame>> {
-        let end = chain.offset() + WINDOW;
-        let mut frames = Vec::new();
-        while chain.offset() < end {
+/// Some buffers that follow one another in the file, and what stands between them.
+struct Window {
+    /// File offset of the first byte.
+    start: u64,
+    /// File offset behind the last one; no more than `start` at the end of the file.
+    end: u64,
+    frames: Vec<Frame>,
+    gaps: Vec<Gap>,
+    tail: Option<Tail>,
+}
+
+/// The buffers of the next window of the file.
+fn next_window(chain: &mut Chain<'_>, progress: &dyn Progress) -> Result<Window> {
+    timed(progress, Work::Chain, || {
+        let start = chain.offset();
+        let mut window = Window { start, end: start, frames: Vec::new(), gaps: Vec::new(), tail: None };
+        while chain.offset() < start + WINDOW {
             match chain.next_stretch()? {
                 None => break,
-                Some(Stretch::Buffer(frame)) => frames.push(frame),
-                Some(Stretch::Unreadable { ordinal, offset, len }) => {
-                    self.gaps.push(Gap { ordinal, offset, len });
-                    let message = format!("expected a buffer header, found other bytes; {len} bytes are skipped");
-                    self.findings.push(Finding::new(Severity::Error, "damaged_buffer", message).at(ordinal, offset));
-                }
-                Some(Stretch::Tail { offset, len, kind }) => self.tail = Some(Tail { offset, len, kind }),
+                Some(Stretch::Buffer(frame)) => window.frames.push(frame),
+                Some(Stretch::Unreadable { ordinal, offset, len }) => window.gaps.push(Gap { ordinal, offset, len }),
+                Some(Stretch::Tail { offset, len, kind }) => window.tail = Some(Tail { offset, len, kind }),
             }
         }
-        Ok(frames)
-    }
+        window.end = chain.offset();
+        Ok(window)
+    })
+}
 
-    /// Adds the counts of a window.
-    fn take(&mut self, tally: Tally) {
+impl Assembly {
+    /// Adds a window and the counts of its buffers.
+    fn take(&mut self, window: Window, tally: Tally) {
+        for &Gap { ordinal, offset, len } in &window.gaps {
+            let message = format!("expected a buffer header, found other bytes; {len} bytes are skipped");
+            self.findings.push(Finding::new(Severity::Error, "damaged_buffer", message).at(ordinal, offset));
+        }
+        self.gaps.extend(window.gaps);
+        self.tail = window.tail.or(self.tail);
         let Tally { mut records, shapes, memorable, mut findings, .. } = tally;
         records.sort_unstable_by_key(|record| record.frame.ordinal);
         self.buffers.extend(records);
@@ -212,31 +233,14 @@ impl Assembly {
     }
 }
 
-fn tally_frames(ground: &Ground<'_>, frames: &[Frame]) -> Result<Tally> {
+fn tally_frames(ground: &Ground<'_>, frames: &[Frame], progress: &dyn Progress) -> Result<Tally> {
     let mean = frames.iter().map(|frame| u64::from(frame.size)).sum::<u64>() / (frames.len() as u64).max(1);
     let together = usize::try_from(EXTENT / mean.max(1)).unwrap_or(1).max(1);
     frames
         .par_chunks(together)
         .try_fold(Tally::default, |mut tally, extent| {
-            extent.iter().try_for_each(|frame| tally.survey(ground, frame))?;
+            timed(progress, Work::Survey, || extent.iter().try_for_each(|frame| tally.survey(ground, frame)))?;
             Ok(tally)
         })
-        .try_reduce(Tally::default, |a, b| Ok(a.merged(b)))
-}
-
-fn hash(source: &Source, hasher: &mut blake3::Hasher, start: u64, end: u64) -> Result<()> {
-    let len = usize::try_from(end - start).unwrap_or(usize::MAX);
-    if let Some(bytes) = source.mapped(start, len) {
-        hasher.update_rayon(bytes);
-        return Ok(());
-    }
-    let mut chunk = Vec::new();
-    let mut at = start;
-    while at < end {
-        let wanted = usize::try_from(end - at).map_or(HASH_CHUNK, |left| left.min(HASH_CHUNK));
-        let bytes = source.bytes(at, wanted, &mut chunk)?;
-        hasher.update_rayon(bytes);
-        at += wanted as u64;
-    }
-    Ok(())
+        .try_reduce(Tally::default, |a, b| Ok(timed(progress, Work::Survey, || a.merged(b))))
 }

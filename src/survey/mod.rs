@@ -6,7 +6,9 @@
 mod audit;
 pub mod file;
 pub mod finding;
+mod hash;
 pub mod loss;
+mod progress;
 pub mod recall;
 pub mod record;
 pub mod sequence;
@@ -16,6 +18,7 @@ pub mod tally;
 
 pub use file::{FileSurvey, survey};
 pub use finding::{Finding, Findings, Severity};
+pub use progress::{NoProgress, Progress, Spread, Work, timed};
 pub use recall::recall;
 pub use record::BufferRecord;
 pub use session::Session;
@@ -32,23 +35,4 @@ pub struct SurveyOptions {
     pub map: bool,
     /// Whether the files are hashed.
     pub hash: bool,
-}
-
-/// Where a long run reports how far it is, and learns that it should stop.
-pub trait Progress: Sync {
-    /// So many more bytes (survey) or events (conversion) are done.
-    fn advance(&self, amount: u64);
-
-    /// Whether to stop at the next opportunity.
-    fn is_cancelled(&self) -> bool {
-        false
-    }
-}
-
-/// Reports to nobody.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct NoProgress;
-
-impl Progress for NoProgress {
-    fn advance(&self, _amount: u64) {}
 }

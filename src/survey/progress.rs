@@ -1,0 +1,156 @@
+//! How a long run reports what it is doing, and learns that it should stop.
+
+use std::time::{Duration, Instant};
+
+/// Where a long run reports how far it is, and learns that it should stop.
+pub trait Progress: Sync {
+    /// So many more bytes (survey) or events (conversion) are done.
+    fn advance(&self, amount: u64);
+
+    /// Whether to stop at the next opportunity.
+    fn is_cancelled(&self) -> bool {
+        false
+    }
+
+    /// A thread was busy with some work for so long. The times of all threads and of all kinds of work may be added
+    /// up: none is counted twice.
+    fn worked(&self, work: Work, time: Duration) {
+        let _ = (work, time);
+    }
+}
+
+/// Reports to nobody.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoProgress;
+
+impl Progress for NoProgress {
+    fn advance(&self, _amount: u64) {}
+}
+
+/// What threads are busy with, in the order of a conversion.
+///
+/// Waiting is no work: neither for another thread, nor for the disk when a finished trace is brought to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// Finding the buffers, and adding up what was found in them.
+    Chain,
+    /// Walking through the buffers.
+    Survey,
+    /// Hashing the input.
+    Hash,
+    /// Walking through the buffers that lie in several slices.
+    Cut,
+    /// Choosing schemas, laying out tables and slices.
+    Plan,
+    /// Reading slices and bringing their events into order.
+    Order,
+    /// Turning events into packed values.
+    Decode,
+    /// Cutting row groups.
+    Gate,
+    /// Turning packed values into Arrow columns.
+    Columns,
+    /// Encoding and compressing columns.
+    Encode,
+    /// Appending row groups to files and hashing them.
+    Write,
+    /// Sidecar and manifest.
+    Publish,
+}
+
+/// How many threads can do the same kind of work at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spread {
+    /// One.
+    One,
+    /// One for each table.
+    OnePerTable,
+    /// All there are.
+    All,
+}
+
+impl Work {
+    /// All kinds, each at the place of its number.
+    pub const ALL: [Work; 12] = {
+        use Work::{Chain, Columns, Cut, Decode, Encode, Gate, Hash, Order, Plan, Publish, Survey, Write};
+        [Chain, Survey, Hash, Cut, Plan, Order, Decode, Gate, Columns, Encode, Write, Publish]
+    };
+
+    /// The name, in lower case.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Work::Chain => "chain",
+            Work::Survey => "survey",
+            Work::Hash => "hash",
+            Work::Cut => "cut",
+            Work::Plan => "plan",
+            Work::Order => "order",
+            Work::Decode => "decode",
+            Work::Gate => "gate",
+            Work::Columns => "columns",
+            Work::Encode => "encode",
+            Work::Write => "write",
+            Work::Publish => "publish",
+        }
+    }
+
+    /// How many threads can do it at a time.
+    pub const fn spread(self) -> Spread {
+        match self {
+            Work::Chain | Work::Plan | Work::Gate | Work::Publish => Spread::One,
+            Work::Write => Spread::OnePerTable,
+            Work::Survey | Work::Hash | Work::Cut | Work::Order | Work::Decode | Work::Columns | Work::Encode => {
+                Spread::All
+            }
+        }
+    }
+}
+
+/// Does some work and reports how long it took.
+///
+/// The work must not wait for other tasks of the pool: a thread that waits takes up another task meanwhile, whose time
+/// would be counted twice.
+pub fn timed<T>(progress: &dyn Progress, work: Work, task: impl FnOnce() -> T) -> T {
+    let started = Instant::now();
+    let done = task();
+    progress.worked(work, started.elapsed());
+    done
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+
+    #[derive(Default)]
+    struct Log(Mutex<Vec<(Work, Duration)>>);
+
+    impl Progress for Log {
+        fn advance(&self, _amount: u64) {}
+
+        fn worked(&self, work: Work, time: Duration) {
+            self.0.lock().unwrap().push((work, time));
+        }
+    }
+
+    #[test]
+    fn the_time_of_a_task_is_reported_when_it_is_done() {
+        let log = Log::default();
+        let pause = Duration::from_millis(2);
+        let done = timed(&log, Work::Gate, || {
+            std::thread::sleep(pause);
+            log.0.lock().unwrap().len()
+        });
+        let reported = log.0.into_inner().unwrap();
+        assert_eq!((done, reported.len(), reported[0].0), (0, 1, Work::Gate));
+        assert!(reported[0].1 >= pause);
+    }
+
+    #[test]
+    fn numbers_are_places_in_the_list() {
+        for (place, work) in Work::ALL.into_iter().enumerate() {
+            assert_eq!(work as usize, place, "{}", work.name());
+        }
+    }
+}
