@@ -32,6 +32,45 @@ fn rows(sandbox: &Sandbox, trace: &str) -> usize {
 const NOTHING: [&str; 0] = [];
 
 #[test]
+fn verbose_says_where_the_time_went() {
+    let sandbox = Sandbox::new();
+    sandbox.file("a.etl", &small(3));
+    let said = sandbox.t("convert a.etl -o out -v", 0).err;
+    let table: Vec<&str> = said.lines().skip_while(|line| !line.contains("STAGE")).collect();
+    assert_eq!(table[0].split_whitespace().collect::<Vec<_>>(), ["STAGE", "BUSY", "SHARE", "THREADS"]);
+    let rows: Vec<Vec<&str>> = table[1..13].iter().map(|line| line.split_whitespace().collect()).collect();
+    let stages: Vec<_> = rows.iter().map(|row| row[0]).collect();
+    let expected = "chain survey hash cut plan order decode gate columns encode write publish";
+    assert_eq!(stages.join(" "), expected, "{said}");
+    for stage in stages {
+        let named = said.lines().filter(|line| line.split_whitespace().next() == Some(stage));
+        assert_eq!(named.count(), 1, "{stage}: {said}");
+    }
+    // Each is rounded to a tenth.
+    let shares: f64 = rows.iter().map(|row| row[3].parse::<f64>().unwrap()).sum();
+    assert!((shares - 100.0).abs() <= 0.05 * 12.0 + 1e-9, "{shares}: {said}");
+    let parts: Vec<&str> = said.lines().find_map(|line| line.strip_prefix("a: ")).unwrap().split(", ").collect();
+    let names: Vec<_> = parts.iter().filter_map(|part| part.split_whitespace().next()).collect();
+    assert_eq!(names, ["survey", "plan", "convert", "publish"]);
+    assert!(parts[3].ends_with(" threads busy"), "{said}");
+}
+
+#[test]
+fn without_verbose_nothing_is_said_of_time() {
+    let sandbox = Sandbox::new();
+    sandbox.file("a.etl", &small(3));
+    let plain = sandbox.t("convert a.etl -o plain", 0).err;
+    assert!(!plain.contains("STAGE") && !plain.contains("threads busy"), "{plain}");
+    assert_eq!(sandbox.t("convert a.etl -o quiet -v -q", 0).err, "");
+    sandbox.t("convert a.etl -o verbose -v", 0);
+    let files = |folder: &str| -> Vec<_> {
+        let files = sandbox.files(folder).into_iter();
+        files.filter(|(name, _)| !name.ends_with("manifest.json")).collect()
+    };
+    assert!(files("plain") == files("verbose"));
+}
+
+#[test]
 fn a_trace_appears_whole() {
     let sandbox = Sandbox::new();
     sandbox.file("a.etl", &small(3));

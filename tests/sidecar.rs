@@ -6,7 +6,7 @@ mod synth;
 
 use std::fs::File;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type, TimestampMicrosecondType, UInt8Type, UInt16Type, UInt32Type};
@@ -15,7 +15,7 @@ use arrow_schema::{DataType, TimeUnit};
 use etl2parquet::clock::ClockAnchor;
 use etl2parquet::convert::job::{FileCounts, ShapeCounts};
 use etl2parquet::convert::sidecar::{self, SidecarFacts};
-use etl2parquet::dataset::EncodeOptions;
+use etl2parquet::dataset::{EncodeOptions, Staging};
 use etl2parquet::decode::{FieldRow, RenameReason};
 use etl2parquet::plan::{CatalogEntry, DecodeSource};
 use etl2parquet::source::Source;
@@ -92,9 +92,24 @@ fn survey(bytes: &[u8], name: &str) -> FileSurvey {
     etl2parquet::survey::survey(source, name.to_owned(), &options, &NoProgress).unwrap()
 }
 
-fn write(facts: &SidecarFacts<'_>) -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    let files = sidecar::write(folder.path(), facts, &EncodeOptions::default()).unwrap();
+/// A staging folder with a sidecar in it; dropped before the folder around it.
+struct Written {
+    root: PathBuf,
+    _staging: Staging,
+    _out: tempfile::TempDir,
+}
+
+impl Written {
+    fn path(&self) -> &Path {
+        &self.root
+    }
+}
+
+fn write(facts: &SidecarFacts<'_>) -> Written {
+    let out = tempfile::tempdir().unwrap();
+    let staging = Staging::create(out.path(), "a").unwrap();
+    let files = sidecar::write(&staging, facts, &EncodeOptions::default()).unwrap();
+    let folder = Written { root: staging.root(), _staging: staging, _out: out };
     let paths: Vec<_> = files.iter().map(|file| file.path.as_str()).collect();
     let expected = ["sessions", "clock", "lost_events", "streams", "catalog", "fields", "buffers", "issues"];
     assert_eq!(paths, expected.map(|name| format!("sidecar/{name}.parquet")));
@@ -176,9 +191,7 @@ fn equal_facts_give_equal_bytes() {
     let files = [survey(&bytes, "a.etl")];
     let (first, second) = (write(&facts(&files)), write(&facts(&files)));
     for (name, _) in CONTRACT {
-        let read = |folder: &tempfile::TempDir| {
-            std::fs::read(folder.path().join(format!("sidecar/{name}.parquet.tmp"))).unwrap()
-        };
+        let read = |folder: &Written| std::fs::read(folder.path().join(format!("sidecar/{name}.parquet.tmp"))).unwrap();
         assert!(read(&first) == read(&second), "{name}");
     }
 }

@@ -1,8 +1,10 @@
 //! Payloads to columns, by the kind of their description.
 
+use std::hint::black_box;
+
 use criterion::{Criterion, Throughput};
 use etl2parquet::buffer::content::{self, Scratch};
-use etl2parquet::decode::{NoClock, PayloadColumns};
+use etl2parquet::decode::{Column, NoClock, PayloadColumns, PayloadValues, gather};
 use etl2parquet::event::{Event, ShapeRef, Step, Walk};
 use etl2parquet::plan::{DecodeSource, Plan};
 use etl2parquet::survey::FileSurvey;
@@ -47,7 +49,7 @@ fn payloads(file: &FileSurvey, plan: &Plan, source: DecodeSource) -> Vec<(u32, V
     found
 }
 
-/// Decodes all payloads, in batches; says how many columns came out.
+/// Decodes all payloads into arrays, in batches; says how many arrays came out.
 fn decode(plan: &Plan, payloads: &[(u32, Vec<u8>)]) -> usize {
     payloads.chunks(BATCH).map(|batch| decode_batch(plan, batch)).sum()
 }
@@ -63,6 +65,12 @@ fn decode_batch(plan: &Plan, batch: &[(u32, Vec<u8>)]) -> usize {
         }
         *rows += 1;
     }
-    let finished = tables.into_iter().flatten().map(|(columns, rows)| columns.finish(rows as usize).len());
-    finished.sum()
+    let finished = tables.iter_mut().zip(&plan.tables).filter_map(|(table, plan)| Some((table.as_mut()?, plan)));
+    finished.map(|((columns, rows), table)| arrays(&columns.finish(), *rows, &table.columns.columns)).sum()
+}
+
+fn arrays(values: &PayloadValues, rows: u32, columns: &[Column]) -> usize {
+    let filled = columns.iter().enumerate().filter(|(index, _)| values.has_values(*index, &(0..rows)));
+    let array = |(index, column): (usize, &Column)| gather(&[(values, 0..rows)], index, column.data_type());
+    filled.map(|column| black_box(array(column).expect("the values of one batch fit"))).fold(0, |count, _| count + 1)
 }

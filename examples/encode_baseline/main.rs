@@ -18,6 +18,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use etl2parquet::dataset::RowGroup;
+use etl2parquet::dataset::Staging;
 use ready::{ReadyFile, Result};
 use sha2::{Digest, Sha256};
 
@@ -55,10 +56,11 @@ struct Totals {
 
 fn measure(trace: &Path) -> Result<Totals> {
     let scratch = tempfile::tempdir()?;
+    let staging = Staging::create(scratch.path(), "again")?;
     let mut totals = Totals::default();
     for table in folders(&trace.join("events"))? {
         for file in folders(&table)? {
-            encode_again(&file, scratch.path(), &mut totals)?;
+            encode_again(&file, &staging, &mut totals)?;
         }
     }
     if totals.files == 0 {
@@ -75,9 +77,9 @@ fn folders(within: &Path) -> Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-fn encode_again(path: &Path, scratch: &Path, totals: &mut Totals) -> Result<()> {
+fn encode_again(path: &Path, staging: &Staging, totals: &mut Totals) -> Result<()> {
     let ready = ReadyFile::open(path)?;
-    let writer = ready.writer(scratch, format!("file-{}", totals.files))?;
+    let writer = ready.writer(staging, format!("file-{}", totals.files))?;
     for ordinal in 0..ready.row_groups() {
         let group = ready.row_group(ordinal)?;
         let start = CpuTime::now()?;

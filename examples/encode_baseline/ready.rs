@@ -2,12 +2,13 @@
 
 use std::error::Error;
 use std::fs::File;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchReader};
 use arrow_select::concat::concat_batches;
-use etl2parquet::dataset::{EncodeOptions, FileRule, RowGroup, TableSpec, TableWriter};
+use etl2parquet::dataset::{EncodeOptions, FileRule, RowGroup, Staging, TableSpec, TableWriter};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 pub(crate) type Result<T> = std::result::Result<T, Box<dyn Error>>;
@@ -39,8 +40,8 @@ impl ReadyFile {
         Ok(Ready(concat_batches(&schema, &batches)?))
     }
 
-    /// A writer of the same table below another folder.
-    pub(crate) fn writer(&self, root: &Path, folder: String) -> Result<TableWriter> {
+    /// A writer of the same table in another dataset.
+    pub(crate) fn writer(&self, staging: &Staging, folder: String) -> Result<TableWriter> {
         let pairs = self.pattern.metadata().file_metadata().key_value_metadata().into_iter().flatten();
         let spec = TableSpec {
             folder,
@@ -51,7 +52,7 @@ impl ReadyFile {
             provider_name: None,
         };
         let options = EncodeOptions { max_file_size: u64::MAX, ..EncodeOptions::default() };
-        Ok(TableWriter::new(root, spec, &options)?)
+        Ok(TableWriter::new(staging, spec, &options)?)
     }
 }
 
@@ -64,11 +65,12 @@ impl RowGroup for Ready {
         self.0.num_rows()
     }
 
-    fn column(&self, index: usize) -> etl2parquet::Result<ArrayRef> {
-        Ok(Arc::clone(self.0.column(index)))
+    fn column(&self, index: usize, rows: Range<usize>) -> etl2parquet::Result<ArrayRef> {
+        Ok(self.0.column(index).slice(rows.start, rows.len()))
     }
 
-    fn all_null(&self, index: usize) -> bool {
-        self.0.column(index).null_count() == self.0.num_rows()
+    fn all_null(&self, index: usize, rows: Range<usize>) -> bool {
+        let column = self.0.column(index);
+        column.null_count() == column.len() || column.slice(rows.start, rows.len()).null_count() == rows.len()
     }
 }

@@ -125,7 +125,7 @@ fn share(weight: u64, part: &Range<u32>, total: u64) -> u64 {
 mod tests {
     use super::super::rows::Rows;
     use super::*;
-    use crate::decode::TypeOptions;
+    use crate::decode::{PayloadValues, TypeOptions};
     use arrow_schema::Schema;
 
     fn gate(tables: u32, rows: u32) -> Gate {
@@ -138,7 +138,7 @@ mod tests {
 
     fn chunk(rows: usize, weight: u64) -> Chunk {
         let rows = Rows { ns: vec![0; rows], ..Rows::default() };
-        Chunk { rows, payload: Vec::new(), weight }
+        Chunk { rows, payload: PayloadValues::default(), weight }
     }
 
     /// Table, number and row ranges of a group.

@@ -3,17 +3,17 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow_array::builder::BooleanBufferBuilder;
 use arrow_array::{
     ArrayRef, ArrowPrimitiveType, BinaryArray, FixedSizeBinaryArray, Int64Array, ListArray, PrimitiveArray,
     StringArray, types,
 };
-use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
+use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, OffsetBuffer};
 
 use super::rows::Rows;
-use super::sparse::{Part, Sparse, SparseLists};
+use super::sparse::{Sparse, SparseLists};
+use crate::decode::spread::{Ends, Place, Validity, misshapen};
 use crate::decode::{GuidType, UnsignedType};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::guid::Guid;
 use crate::plan::header::element;
 
@@ -71,8 +71,11 @@ pub fn dense<S: Copy, T: ArrowPrimitiveType>(
     column: impl Fn(&Rows) -> &[S],
     map: impl Fn(S) -> T::Native,
 ) -> PrimitiveArray<T> {
-    let values = parts.iter().flat_map(|part| column(part.all)[indices(&part.range)].iter().map(|&value| map(value)));
-    PrimitiveArray::from_iter_values(values)
+    let mut values = Vec::with_capacity(total(parts));
+    for part in parts {
+        values.extend(column(part.all)[indices(&part.range)].iter().map(|&value| map(value)));
+    }
+    PrimitiveArray::new(values.into(), None)
 }
 
 /// A column of unsigned numbers that every row has.
@@ -87,7 +90,8 @@ pub fn dense_unsigned<S: Unsigned>(
     }
 }
 
-fn indices(range: &Range<u32>) -> Range<usize> {
+/// A range of rows as indices.
+pub fn indices(range: &Range<u32>) -> Range<usize> {
     range.start as usize..range.end as usize
 }
 
@@ -100,14 +104,9 @@ pub fn sparse<S: Copy, T: ArrowPrimitiveType>(
     let mut values = Vec::with_capacity(total(parts));
     let mut validity = Validity::default();
     for part in parts {
-        let column = column(part.all).part(&part.range);
-        let start = values.len();
-        if validity.add(&column, part.range.len()) {
-            values.extend(column.values.iter().map(|&value| map(value)));
-        } else {
-            values.resize(start + part.range.len(), T::Native::default());
-            column.iter().for_each(|(row, &value)| values[start + row] = map(value));
-        }
+        let (packed, place) = column(part.all).part(&part.range);
+        place.spread(packed.iter().map(|&value| map(value)), &mut values);
+        validity.add(&place);
     }
     PrimitiveArray::new(values.into(), validity.finish())
 }
@@ -134,10 +133,10 @@ pub fn sparse_i64(parts: &[RowsPart<'_>], column: impl Fn(&Rows) -> &Sparse<i64>
 pub fn guids(parts: &[RowsPart<'_>], form: GuidType, column: impl Fn(&Rows) -> &Sparse<Guid>) -> Result<ArrayRef> {
     match form {
         GuidType::String => {
-            let mut text = Text::default();
+            let mut text = Text::of(parts);
             for part in parts {
-                let column = column(part.all).part(&part.range);
-                text.add(&column, part.range.len(), |guid, bytes| bytes.extend_from_slice(&guid.to_text()))?;
+                let (guids, place) = column(part.all).part(&part.range);
+                text.add(guids, &place, |guid, bytes| bytes.extend_from_slice(&guid.to_text()))?;
             }
             text.finish()
         }
@@ -161,11 +160,11 @@ pub fn binaries(parts: &[RowsPart<'_>], column: impl Fn(&Rows) -> &SparseLists<u
 }
 
 fn bytes(parts: &[RowsPart<'_>], column: impl Fn(&Rows) -> &SparseLists<u8>) -> Result<Text> {
-    let mut text = Text::default();
+    let mut text = Text::of(parts);
     for part in parts {
         let lists = column(part.all);
-        let column = lists.spans.part(&part.range);
-        text.add(&column, part.range.len(), |span, bytes| bytes.extend_from_slice(&lists.items[span.range()]))?;
+        let (spans, place) = lists.spans.part(&part.range);
+        text.add(spans, &place, |span, bytes| bytes.extend_from_slice(&lists.items[span.range()]))?;
     }
     Ok(text)
 }
@@ -195,16 +194,17 @@ pub fn outline<'a, T: 'a>(
     column: impl Fn(&'a Rows) -> &'a SparseLists<T>,
     mut take: impl FnMut(&'a Rows, &'a [T]),
 ) -> Result<Outline> {
-    let mut outline = Outline { ends: vec![0], validity: Validity::default() };
+    let mut outline = Outline { ends: Ends::with_capacity(total(parts)), validity: Validity::default() };
     for part in parts {
         let lists = column(part.all);
-        let spans = lists.spans.part(&part.range);
-        outline.validity.add(&spans, part.range.len());
-        outline.add(&spans, part.range.len(), |span| {
+        let (spans, place) = lists.spans.part(&part.range);
+        outline.validity.add(&place);
+        let lens = spans.iter().map(|span| {
             let list = &lists.items[span.range()];
             take(part.all, list);
             list.len()
-        })?;
+        });
+        outline.ends.add(&place, lens)?;
     }
     Ok(outline)
 }
@@ -212,28 +212,15 @@ pub fn outline<'a, T: 'a>(
 /// Where the lists of a column begin and end.
 #[derive(Debug)]
 pub struct Outline {
-    ends: Vec<i32>,
+    ends: Ends,
     validity: Validity,
 }
 
 impl Outline {
-    fn add<T>(&mut self, part: &Part<'_, T>, rows: usize, mut len: impl FnMut(&T) -> usize) -> Result<()> {
-        let first = self.ends.len();
-        for (row, value) in part.iter() {
-            let last = self.ends.last().copied().unwrap_or(0);
-            self.ends.resize(first + row, last);
-            self.ends.push(grown(last, len(value))?);
-        }
-        let last = self.ends.last().copied().unwrap_or(0);
-        self.ends.resize(first + rows, last);
-        Ok(())
-    }
-
     /// The column with the given items, none of which is NULL.
     pub fn finish(self, values: ArrayRef) -> Result<ArrayRef> {
-        let offsets = OffsetBuffer::new(ScalarBuffer::from(self.ends));
         let field = element(values.data_type().clone());
-        let array = ListArray::try_new(field, offsets, values, self.validity.finish()).map_err(misshapen)?;
+        let array = ListArray::try_new(field, self.ends.finish(), values, self.validity.finish()).map_err(misshapen)?;
         Ok(Arc::new(array))
     }
 }
@@ -241,29 +228,27 @@ impl Outline {
 /// Texts or bytes of variable length, one after another.
 #[derive(Debug)]
 pub struct Text {
-    ends: Vec<i32>,
+    ends: Ends,
     bytes: Vec<u8>,
     validity: Validity,
 }
 
-impl Default for Text {
-    fn default() -> Self {
-        Text { ends: vec![0], bytes: Vec::new(), validity: Validity::default() }
-    }
-}
-
 impl Text {
+    /// None yet, of the rows that the parts have.
+    pub fn of(parts: &[RowsPart<'_>]) -> Self {
+        Text { ends: Ends::with_capacity(total(parts)), bytes: Vec::new(), validity: Validity::default() }
+    }
+
     /// Adds the values of some rows; `write` appends one.
-    pub fn add<T>(&mut self, part: &Part<'_, T>, rows: usize, write: impl Fn(&T, &mut Vec<u8>)) -> Result<()> {
-        self.validity.add(part, rows);
-        let first = self.ends.len();
-        for (row, value) in part.iter() {
-            self.ends.resize(first + row, end(self.bytes.len())?);
-            write(value, &mut self.bytes);
-            self.ends.push(end(self.bytes.len())?);
-        }
-        self.ends.resize(first + rows, end(self.bytes.len())?);
-        Ok(())
+    pub fn add<T>(&mut self, values: &[T], place: &Place<'_>, write: impl Fn(&T, &mut Vec<u8>)) -> Result<()> {
+        self.validity.add(place);
+        let bytes = &mut self.bytes;
+        let lens = values.iter().map(|value| {
+            let before = bytes.len();
+            write(value, bytes);
+            bytes.len() - before
+        });
+        self.ends.add(place, lens)
     }
 
     /// As texts.
@@ -279,51 +264,7 @@ impl Text {
     }
 
     fn into_parts(self) -> (OffsetBuffer<i32>, Buffer, Option<NullBuffer>) {
-        (OffsetBuffer::new(ScalarBuffer::from(self.ends)), Buffer::from_vec(self.bytes), self.validity.finish())
-    }
-}
-
-fn end(len: usize) -> Result<i32> {
-    i32::try_from(len).map_err(|_| Error::new(ErrorKind::Internal, "a column of a row group passes 2 GiB"))
-}
-
-fn grown(last: i32, by: usize) -> Result<i32> {
-    end(usize::try_from(last).unwrap_or(0) + by)
-}
-
-fn misshapen(cause: arrow_schema::ArrowError) -> Error {
-    Error::new(ErrorKind::Internal, "a column cannot be built").caused_by(cause)
-}
-
-/// Which rows of a column have a value; free while all have one.
-#[derive(Debug, Default)]
-pub struct Validity {
-    rows: usize,
-    bits: Option<BooleanBufferBuilder>,
-}
-
-impl Validity {
-    /// Adds some rows and says whether each has a value.
-    pub fn add<T>(&mut self, part: &Part<'_, T>, rows: usize) -> bool {
-        let is_full = part.values.len() == rows;
-        if let Some(bits) = &mut self.bits {
-            bits.append_n(rows, is_full);
-        } else if !is_full {
-            let mut bits = BooleanBufferBuilder::new(self.rows + rows);
-            bits.append_n(self.rows, true);
-            bits.append_n(rows, false);
-            self.bits = Some(bits);
-        }
-        if let (Some(bits), false) = (&mut self.bits, is_full) {
-            part.iter().for_each(|(row, _)| bits.set_bit(self.rows + row, true));
-        }
-        self.rows += rows;
-        is_full
-    }
-
-    /// The bitmap, or `None` if every row has a value.
-    pub fn finish(self) -> Option<NullBuffer> {
-        self.bits.map(|mut bits| NullBuffer::new(bits.finish()))
+        (self.ends.finish(), Buffer::from_vec(self.bytes), self.validity.finish())
     }
 }
 
@@ -332,13 +273,25 @@ pub fn total(parts: &[RowsPart<'_>]) -> usize {
     parts.iter().map(|part| part.range.len()).sum()
 }
 
-/// A column of unsigned numbers that follow from the shape.
-pub fn lookup<S: Unsigned>(parts: &[RowsPart<'_>], form: UnsignedType, value: impl Fn(u32) -> Option<S>) -> ArrayRef {
-    let shapes = parts.iter().flat_map(|part| part.all.shape[indices(&part.range)].iter());
-    let values = shapes.map(|&shape| value(shape));
+/// A column that takes each row's value, or NULL, from its place in a table.
+pub fn lookup<T: ArrowPrimitiveType>(places: &[u32], table: &[Option<T::Native>]) -> PrimitiveArray<T> {
+    let plain: Vec<T::Native> = table.iter().map(|value| value.unwrap_or_default()).collect();
+    let values: Vec<T::Native> = places.iter().map(|&place| plain[place as usize]).collect();
+    let nulls = table.iter().any(Option::is_none).then(|| {
+        let is_valid = |row: usize| table[places[row] as usize].is_some();
+        NullBuffer::new(BooleanBuffer::collect_bool(places.len(), is_valid))
+    });
+    PrimitiveArray::new(values.into(), nulls)
+}
+
+/// A column of unsigned numbers that takes each row's value from its place in a table.
+pub fn lookup_unsigned<S: Unsigned>(places: &[u32], table: &[Option<S>], form: UnsignedType) -> ArrayRef {
     match form {
-        UnsignedType::Native => Arc::new(values.collect::<PrimitiveArray<S::Native>>()),
-        UnsignedType::Signed => Arc::new(values.map(|v| v.map(S::to_signed)).collect::<PrimitiveArray<S::Signed>>()),
+        UnsignedType::Native => Arc::new(lookup::<S::Native>(places, table)),
+        UnsignedType::Signed => {
+            let table: Vec<_> = table.iter().map(|value| value.map(S::to_signed)).collect();
+            Arc::new(lookup::<S::Signed>(places, &table))
+        }
     }
 }
 

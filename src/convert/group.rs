@@ -4,9 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::types::{Int32Type, TimestampMicrosecondType, TimestampNanosecondType};
-use arrow_array::{
-    Array, ArrayRef, BinaryArray, DictionaryArray, Int32Array, StringArray, StructArray, new_null_array,
-};
+use arrow_array::{Array, ArrayRef, BinaryArray, DictionaryArray, Int32Array, StringArray, StructArray};
 use arrow_schema::{DataType, SchemaRef};
 
 use super::gather::{self, RowsPart, Text, Unsigned};
@@ -14,19 +12,20 @@ use super::rows::{RowStatus, Rows};
 use super::sparse::Sparse;
 use crate::clock::TimeStatus;
 use crate::dataset::RowGroup;
-use crate::decode::{TimestampType, TypeOptions, UnsignedType};
-use crate::error::{Error, ErrorKind, Result};
+use crate::decode::spread::misshapen;
+use crate::decode::{self, PayloadValues, TimestampType, TypeOptions, UnsignedType};
+use crate::error::Result;
 use crate::guid::Guid;
 use crate::plan::header::{HeaderColumn, extended_members};
 use crate::plan::{CatalogEntry, DecodeSource};
 
-/// The rows of one table in one slice, and the Arrow arrays of their payload columns (`None`: NULL throughout).
+/// The rows of one table in one slice.
 #[derive(Debug)]
 pub struct Chunk {
     /// Header columns.
     pub rows: Rows,
     /// Payload columns.
-    pub payload: Vec<Option<ArrayRef>>,
+    pub payload: PayloadValues,
     /// Arrow bytes of all non-null values.
     pub weight: u64,
 }
@@ -105,7 +104,7 @@ impl TableLayout {
     }
 }
 
-/// A row group: ranges of chunks, in order.
+/// A row group: ranges of chunks, in order, and each with rows.
 #[derive(Debug)]
 pub struct Group {
     /// The table.
@@ -119,53 +118,51 @@ impl RowGroup for Group {
         self.parts.iter().map(|(_, range)| range.len()).sum()
     }
 
-    fn column(&self, index: usize) -> Result<ArrayRef> {
+    fn column(&self, index: usize, rows: Range<usize>) -> Result<ArrayRef> {
+        let parts = self.parts_in(&rows);
         match self.layout.header.get(index) {
-            Some(&column) => self.header_column(column),
-            None => self.payload_column(index),
+            Some(&column) => self.header_column(column, &rows_of(&parts)),
+            None => self.payload_column(index, &parts),
         }
     }
 
-    fn all_null(&self, index: usize) -> bool {
+    fn all_null(&self, index: usize, rows: Range<usize>) -> bool {
+        let parts = self.parts_in(&rows);
         if let Some(&column) = self.layout.header.get(index) {
-            !self.row_parts().iter().any(|part| has_values(column, part))
+            !rows_of(&parts).iter().any(|part| has_values(column, part))
         } else {
             let index = index - self.layout.header.len();
-            self.parts.iter().all(|(chunk, range)| chunk.payload[index].as_ref().is_none_or(|a| is_null(a, range)))
+            !parts.iter().any(|(chunk, range)| chunk.payload.has_values(index, range))
         }
     }
 }
 
-fn is_null(array: &ArrayRef, range: &Range<u32>) -> bool {
-    array.logical_null_count() > 0 && slice(array, range).null_count() == range.len()
-}
-
-fn slice(array: &ArrayRef, range: &Range<u32>) -> ArrayRef {
-    array.slice(range.start as usize, range.len())
+fn rows_of<'a>(parts: &[(&'a Chunk, Range<u32>)]) -> Vec<RowsPart<'a>> {
+    parts.iter().map(|(chunk, range)| RowsPart { all: &chunk.rows, range: range.clone() }).collect()
 }
 
 impl Group {
-    fn row_parts(&self) -> Vec<RowsPart<'_>> {
-        self.parts.iter().map(|(chunk, range)| RowsPart { all: &chunk.rows, range: range.clone() }).collect()
+    /// Where some rows of the group lie.
+    fn parts_in(&self, rows: &Range<usize>) -> Vec<(&Chunk, Range<u32>)> {
+        let mut start = 0;
+        let within = self.parts.iter().filter_map(|(chunk, range)| {
+            let (first, end) = (start, start + range.len());
+            start = end;
+            let (from, to) = (rows.start.clamp(first, end), rows.end.clamp(first, end));
+            // Both lie within the part, whose rows are counted in 32 bits.
+            let at = |row: usize| range.start + u32::try_from(row - first).unwrap_or(u32::MAX);
+            (from < to).then(|| (chunk.as_ref(), at(from)..at(to)))
+        });
+        within.collect()
     }
 
-    fn payload_column(&self, index: usize) -> Result<ArrayRef> {
+    fn payload_column(&self, index: usize, parts: &[(&Chunk, Range<u32>)]) -> Result<ArrayRef> {
         let data_type = self.layout.schema.field(index).data_type();
-        let index = index - self.layout.header.len();
-        let arrays: Vec<ArrayRef> = self
-            .parts
-            .iter()
-            .map(|(chunk, range)| match &chunk.payload[index] {
-                Some(array) => slice(array, range),
-                None => new_null_array(data_type, range.len()),
-            })
-            .collect();
-        let arrays: Vec<&dyn Array> = arrays.iter().map(AsRef::as_ref).collect();
-        arrow_select::concat::concat(&arrays)
-            .map_err(|cause| Error::new(ErrorKind::Internal, "a column cannot be built").caused_by(cause))
+        let parts: Vec<_> = parts.iter().map(|(chunk, range)| (&chunk.payload, range.clone())).collect();
+        decode::gather(&parts, index - self.layout.header.len(), data_type)
     }
 
-    fn header_column(&self, column: HeaderColumn) -> Result<ArrayRef> {
+    fn header_column(&self, column: HeaderColumn, parts: &[RowsPart<'_>]) -> Result<ArrayRef> {
         use HeaderColumn::{
             ActivityId, Arguments, Channel, ComponentId, ContainerId, Cpu, DecodeSource, DecodeStatus, EventId,
             EventKey, EventName, EventVersion, Extended, Input, InstanceId, KernelTimeNs, Keywords, Level, Message,
@@ -173,7 +170,6 @@ impl Group {
             ProcessStartKey, ProcessorTime, RelatedActivityId, Seq, Sequence, Shape, Stack, StackMatchId, Task,
             TerminalSessionId, ThreadId, Ticks, TimeStatus, Timestamp, TimestampNs, UserSid, UserTimeNs,
         };
-        let parts = &self.row_parts();
         let (unsigned, guid) = (self.layout.types.unsigned, self.layout.types.guid);
         Ok(match column {
             Timestamp => self.timestamp(parts),
@@ -246,34 +242,35 @@ impl Group {
         form: UnsignedType,
         fact: impl Fn(&ShapeFacts) -> Option<T>,
     ) -> ArrayRef {
-        let facts: Vec<Option<T>> = self.layout.facts.iter().map(fact).collect();
-        gather::lookup(parts, form, |shape| facts[self.layout.place(shape)])
+        let table: Vec<Option<T>> = self.layout.facts.iter().map(fact).collect();
+        gather::lookup_unsigned(&self.places(parts), &table, form)
     }
 
     fn event_name(&self, parts: &[RowsPart<'_>]) -> Result<ArrayRef> {
-        let keys: Int32Array = shapes(parts)
-            .map(|shape| {
-                let has_name = self.layout.facts(shape).has_name;
-                i32::try_from(self.layout.place(shape)).ok().filter(|_| has_name)
-            })
-            .collect();
-        dictionary(keys, Arc::clone(&self.layout.names))
+        let table: Vec<_> =
+            (0i32..).zip(&self.layout.facts).map(|(key, facts)| facts.has_name.then_some(key)).collect();
+        dictionary(gather::lookup(&self.places(parts), &table), Arc::clone(&self.layout.names))
     }
 
     fn decode_source(&self, parts: &[RowsPart<'_>]) -> Result<ArrayRef> {
-        let keys = Int32Array::from_iter_values(shapes(parts).map(|shape| self.layout.facts(shape).decode_source));
+        let table: Vec<_> = self.layout.facts.iter().map(|facts| Some(facts.decode_source)).collect();
         let names: StringArray = DecodeSource::ALL.iter().map(|source| Some(source.name())).collect();
-        dictionary(keys, Arc::new(names))
+        dictionary(gather::lookup(&self.places(parts), &table), Arc::new(names))
+    }
+
+    /// The index of every row's shape among those of the table.
+    fn places(&self, parts: &[RowsPart<'_>]) -> Vec<u32> {
+        let mut places = Vec::with_capacity(gather::total(parts));
+        for part in parts {
+            let shapes = &part.all.shape[gather::indices(&part.range)];
+            places.extend(shapes.iter().map(|&shape| self.layout.places[shape as usize]));
+        }
+        places
     }
 }
 
-fn shapes<'a>(parts: &'a [RowsPart<'_>]) -> impl Iterator<Item = u32> + 'a {
-    parts.iter().flat_map(|part| part.all.shape[part.range.start as usize..part.range.end as usize].iter().copied())
-}
-
 fn dictionary(keys: Int32Array, values: ArrayRef) -> Result<ArrayRef> {
-    let array = DictionaryArray::<Int32Type>::try_new(keys, values)
-        .map_err(|cause| Error::new(ErrorKind::Internal, "a column cannot be built").caused_by(cause))?;
+    let array = DictionaryArray::<Int32Type>::try_new(keys, values).map_err(misshapen)?;
     Ok(Arc::new(array))
 }
 
@@ -284,12 +281,10 @@ fn decode_status(parts: &[RowsPart<'_>]) -> Result<ArrayRef> {
 }
 
 fn time_status(parts: &[RowsPart<'_>]) -> Result<ArrayRef> {
-    let mut text = Text::default();
+    let mut text = Text::of(parts);
     for part in parts {
-        let column = part.all.time_status.part(&part.range);
-        text.add(&column, part.range.len(), |status: &TimeStatus, out| {
-            out.extend_from_slice(status.name().as_bytes());
-        })?;
+        let (statuses, place) = part.all.time_status.part(&part.range);
+        text.add(statuses, &place, |status: &TimeStatus, out| out.extend_from_slice(status.name().as_bytes()))?;
     }
     text.finish()
 }
@@ -311,8 +306,7 @@ fn extended(parts: &[RowsPart<'_>], types: &TypeOptions) -> Result<ArrayRef> {
         UnsignedType::Signed => Arc::new(kinds.iter().map(|&kind| i32::from(kind)).collect::<Int32Array>()),
     };
     let data: ArrayRef = Arc::new(BinaryArray::from_iter_values(data));
-    let items = StructArray::try_new(extended_members(types), vec![kinds, data], None)
-        .map_err(|cause| Error::new(ErrorKind::Internal, "a column cannot be built").caused_by(cause))?;
+    let items = StructArray::try_new(extended_members(types), vec![kinds, data], None).map_err(misshapen)?;
     outline.finish(Arc::new(items))
 }
 
@@ -340,7 +334,7 @@ fn has_values(column: HeaderColumn, part: &RowsPart<'_>) -> bool {
         TimeStatus, Timestamp, TimestampNs, UserSid, UserTimeNs,
     };
     fn any<T>(column: &Sparse<T>, part: &RowsPart<'_>) -> bool {
-        !column.part(&part.range).values.is_empty()
+        !column.part(&part.range).0.is_empty()
     }
     let rows = part.all;
     match column {

@@ -130,6 +130,7 @@ impl<'a> OrderedSlice<'a> {
         Ok(Bytes::Kept(start..self.arena.len()))
     }
 
+    #[inline]
     fn bytes_of(&self, segment: usize) -> &[u8] {
         match &self.segments[segment].bytes {
             Bytes::Mapped(bytes) => bytes,
@@ -200,6 +201,8 @@ impl<'a> OrderedSlice<'a> {
     }
 
     /// An event's bytes and the segment it lies in.
+    #[expect(clippy::inline_always, reason = "an event that goes through memory costs more than to find it")]
+    #[inline(always)]
     pub fn event(&self, entry: &Entry) -> (RawEvent<'_>, &Segment) {
         let segment = &self.segments[entry.segment as usize].segment;
         let bytes = self.bytes_of(entry.segment as usize);

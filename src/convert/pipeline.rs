@@ -10,22 +10,21 @@
 //! Slices start while what is in flight fits into the budget; row groups are made of rows that are there anyway, so
 //! they start at once and hold slices back instead.
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Mutex, PoisonError};
 
 use rayon::{Scope, ThreadPool};
 
 use super::gate::{ClosedGroup, Gate, OPEN_WEIGHT};
 use super::job::{FileCounts, ShapeCounts};
 use super::rows::RowStatus;
-use super::slice::{self, SliceGround, SliceRows};
-use crate::buffer::content::Scratch;
+use super::slice::{self, SliceGround, SliceRows, Workspace};
 use crate::dataset::TableWriter;
 use crate::error::{Error, ErrorKind, Result};
 use crate::plan::{DecodeSource, Slice};
-use crate::survey::Progress;
+use crate::survey::{Progress, Work, timed};
 
 /// What bounds the work in flight.
 #[derive(Clone, Copy, Debug)]
@@ -52,6 +51,10 @@ pub struct Counts {
 /// Memory that is not slices and row groups in work: code, catalog, file buffers.
 const RESERVE: u64 = 64 << 20;
 
+/// Memory of a table to the end: schema, the settings of its writer, and the heads of its columns in open groups, which
+/// their weight leaves out.
+const TABLE_RESERVE: u64 = 48 << 10;
+
 /// The least that slices and row groups in work may take; below that nothing would run side by side.
 const LEAST_IN_FLIGHT: u64 = 64 << 20;
 
@@ -69,14 +72,18 @@ pub fn run(
     limits: Limits,
     progress: &dyn Progress,
 ) -> Result<Counts> {
+    let workspaces = Workspaces::default();
     pool.in_place_scope(|scope| {
         let (sender, receiver) = channel();
+        let reserve = OPEN_WEIGHT + RESERVE + TABLE_RESERVE.saturating_mul(writers.len() as u64);
         let mut state = State {
             ground,
             writers,
+            workspaces: &workspaces,
             sender,
             gate: Gate::new(ground.layouts, limits.row_group_rows),
-            allowance: limits.memory.saturating_sub(OPEN_WEIGHT + RESERVE).max(LEAST_IN_FLIGHT),
+            allowance: limits.memory.saturating_sub(reserve).max(LEAST_IN_FLIGHT),
+            progress,
             max_slices: 2 * pool.current_num_threads(),
             next_slice: 0,
             next_absorbed: 0,
@@ -91,7 +98,7 @@ pub fn run(
             },
             failure: None,
         };
-        state.work(scope, &receiver, progress);
+        state.work(scope, &receiver);
         state.failure.map_or(Ok(state.counts), Err)
     })
 }
@@ -105,7 +112,9 @@ enum Done {
 struct State<'a> {
     ground: &'a SliceGround<'a>,
     writers: &'a [TableWriter],
+    workspaces: &'a Workspaces,
     sender: Sender<Done>,
+    progress: &'a dyn Progress,
     gate: Gate,
     /// Bytes that slices and groups in work may take together.
     allowance: u64,
@@ -123,28 +132,28 @@ struct State<'a> {
 }
 
 impl<'a> State<'a> {
-    fn work<'scope>(&mut self, scope: &Scope<'scope>, receiver: &Receiver<Done>, progress: &dyn Progress)
+    fn work<'scope>(&mut self, scope: &Scope<'scope>, receiver: &Receiver<Done>)
     where
         'a: 'scope,
     {
         let total = self.ground.plan.slices.len();
         let mut is_flushed = false;
         loop {
-            if progress.is_cancelled() && self.failure.is_none() {
+            if self.progress.is_cancelled() && self.failure.is_none() {
                 self.failure = Some(Error::new(ErrorKind::Interrupted, "interrupted"));
             }
             self.start_slices(scope);
             let is_absorbed = self.next_absorbed == total;
             if is_absorbed && !is_flushed && self.failure.is_none() {
                 is_flushed = true;
-                let groups = self.gate.finish();
+                let groups = timed(self.progress, Work::Gate, || self.gate.finish());
                 groups.into_iter().for_each(|group| self.start_group(scope, group));
             }
             if self.slices_in_flight + self.groups_in_flight == 0 {
                 return;
             }
             match receiver.recv().expect("this thread holds a sender itself") {
-                Done::Slice(number, rows) => self.finish_slice(scope, number, rows, progress),
+                Done::Slice(number, rows) => self.finish_slice(scope, number, rows),
                 Done::Group(cost, outcome) => {
                     self.groups_in_flight -= 1;
                     self.cost_in_flight -= cost;
@@ -176,28 +185,24 @@ impl<'a> State<'a> {
             self.next_slice += 1;
             self.slices_in_flight += 1;
             self.cost_in_flight += cost;
-            let sender = self.sender.clone();
+            let (sender, workspaces, progress) = (self.sender.clone(), self.workspaces, self.progress);
             scope.spawn(move |_| {
-                let rows = caught(|| SCRATCH.with_borrow_mut(|scratch| slice::convert(ground, slice, scratch)));
+                let convert = |workspace: &mut Workspace| slice::convert(ground, slice, workspace, progress);
+                let rows = caught(|| workspaces.with(convert));
                 // The receiver lives until every task is done.
                 let _ = sender.send(Done::Slice(number, rows.map(Box::new)));
             });
         }
     }
 
-    fn finish_slice<'scope>(
-        &mut self,
-        scope: &Scope<'scope>,
-        number: usize,
-        rows: Result<Box<SliceRows>>,
-        progress: &dyn Progress,
-    ) where
+    fn finish_slice<'scope>(&mut self, scope: &Scope<'scope>, number: usize, rows: Result<Box<SliceRows>>)
+    where
         'a: 'scope,
     {
         self.slices_in_flight -= 1;
         match rows {
             Ok(rows) => {
-                progress.advance(rows.events);
+                self.progress.advance(rows.events);
                 self.waiting.insert(number, rows);
             }
             Err(error) => self.fail(Some(error)),
@@ -205,7 +210,7 @@ impl<'a> State<'a> {
         while let Some(rows) = self.waiting.remove(&self.next_absorbed) {
             self.cost_in_flight -= slice_cost(&self.ground.plan.slices[self.next_absorbed]);
             self.next_absorbed += 1;
-            let groups = self.absorb(*rows);
+            let groups = timed(self.progress, Work::Gate, || self.absorb(*rows));
             groups.into_iter().for_each(|group| self.start_group(scope, group));
         }
     }
@@ -236,24 +241,36 @@ impl<'a> State<'a> {
         let ClosedGroup { table, ordinal, group, weight } = closed;
         self.groups_in_flight += 1;
         self.cost_in_flight += weight;
-        let (sender, writers) = (self.sender.clone(), self.writers);
+        let (sender, writers, progress) = (self.sender.clone(), self.writers, self.progress);
         scope.spawn(move |_| {
             let outcome = caught(|| {
                 let writer = &writers[table as usize];
                 let rows = group.parts.iter().map(|(_, range)| range.len()).sum::<usize>();
                 let encoded =
                     if rows < PARALLEL_ROWS { writer.encode(&group)? } else { writer.encode_parallel(&group)? };
-                drop(group);
-                writer.append(ordinal, encoded)
+                progress.worked(Work::Columns, encoded.time().columns);
+                progress.worked(Work::Encode, encoded.time().encode);
+                timed(progress, Work::Columns, || drop(group));
+                timed(progress, Work::Write, || writer.append(ordinal, encoded))
             });
             let _ = sender.send(Done::Group(weight, outcome));
         });
     }
 }
 
-thread_local! {
-    /// What a worker reads and expands buffers into, from slice to slice.
-    static SCRATCH: RefCell<Scratch> = RefCell::default();
+/// The workspaces that no slice is using; there are never more than workers.
+#[derive(Default)]
+struct Workspaces(Mutex<Vec<Workspace>>);
+
+impl Workspaces {
+    fn with<T>(&self, work: impl FnOnce(&mut Workspace) -> Result<T>) -> Result<T> {
+        // Only whole workspaces are put back, so a poisoned list is whole, too.
+        let idle = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut workspace = idle().pop().unwrap_or_default();
+        let done = work(&mut workspace)?;
+        idle().push(workspace);
+        Ok(done)
+    }
 }
 
 /// A panic is a bug; it must not leave the other tasks waiting for this one.

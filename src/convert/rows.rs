@@ -2,9 +2,10 @@
 
 use std::mem::size_of;
 
-use super::sparse::{Span, Sparse, SparseLists};
+use super::sparse::{Rare, Span, Sparse, SparseLists};
 use crate::clock::TimeStatus;
 use crate::decode::Status;
+use crate::decode::spread::Refill;
 use crate::event::view::CpuTime;
 use crate::event::{Event, items::Item};
 use crate::guid::Guid;
@@ -104,30 +105,48 @@ pub struct Rows {
     pub channel: Sparse<u8>,
     pub keywords: Sparse<u64>,
     pub activity_id: Sparse<Guid>,
-    pub related_activity_id: Sparse<Guid>,
-    pub kernel_time_ns: Sparse<i64>,
-    pub user_time_ns: Sparse<i64>,
-    pub processor_time: Sparse<u64>,
-    pub user_sid: SparseLists<u8>,
-    pub terminal_session_id: Sparse<u32>,
-    pub process_start_key: Sparse<u64>,
-    pub event_key: Sparse<u64>,
-    pub container_id: SparseLists<u8>,
-    pub stack: SparseLists<u64>,
-    pub stack_match_id: Sparse<u64>,
-    pub pmc_counters: SparseLists<u64>,
-    pub extended: SparseLists<ExtendedItem>,
+    pub related_activity_id: Rare<Sparse<Guid>>,
+    pub kernel_time_ns: Rare<Sparse<i64>>,
+    pub user_time_ns: Rare<Sparse<i64>>,
+    pub processor_time: Rare<Sparse<u64>>,
+    pub user_sid: Rare<SparseLists<u8>>,
+    pub terminal_session_id: Rare<Sparse<u32>>,
+    pub process_start_key: Rare<Sparse<u64>>,
+    pub event_key: Rare<Sparse<u64>>,
+    pub container_id: Rare<SparseLists<u8>>,
+    pub stack: Rare<SparseLists<u64>>,
+    pub stack_match_id: Rare<Sparse<u64>>,
+    pub pmc_counters: Rare<SparseLists<u64>>,
+    pub extended: Rare<SparseLists<ExtendedItem>>,
     pub extended_data: Vec<u8>,
-    pub payload: SparseLists<u8>,
-    pub instance_id: Sparse<u32>,
-    pub parent_instance_id: Sparse<u32>,
-    pub parent_guid: Sparse<Guid>,
-    pub sequence: Sparse<u32>,
-    pub component_id: Sparse<u32>,
-    pub message: SparseLists<u8>,
-    pub arguments: SparseLists<Span>,
+    pub payload: Rare<SparseLists<u8>>,
+    pub instance_id: Rare<Sparse<u32>>,
+    pub parent_instance_id: Rare<Sparse<u32>>,
+    pub parent_guid: Rare<Sparse<Guid>>,
+    pub sequence: Rare<Sparse<u32>>,
+    pub component_id: Rare<Sparse<u32>>,
+    pub message: Rare<SparseLists<u8>>,
+    pub arguments: Rare<SparseLists<Span>>,
     pub argument_text: Vec<u8>,
-    pub number: Sparse<u32>,
+    pub number: Rare<Sparse<u32>>,
+}
+
+/// The struct of these fields, each taken out of `$rows`.
+macro_rules! take_packed {
+    ($rows:ident: $($field:ident),* $(,)?) => { Rows { $($field: $rows.$field.take_packed()),* } };
+}
+
+impl Refill for Rows {
+    fn take_packed(&mut self) -> Self {
+        take_packed!(
+            self:
+            ns, seq, shape, input, status, ticks, time_status, cpu, process_id, thread_id, level, task, channel,
+            keywords, activity_id, related_activity_id, kernel_time_ns, user_time_ns, processor_time, user_sid,
+            terminal_session_id, process_start_key, event_key, container_id, stack, stack_match_id, pmc_counters,
+            extended, extended_data, payload, instance_id, parent_instance_id, parent_guid, sequence, component_id,
+            message, arguments, argument_text, number,
+        )
+    }
 }
 
 impl Rows {
@@ -192,7 +211,9 @@ impl Rows {
             self.sequence.push_option(row, message.sequence);
             self.component_id.push_option(row, message.component_id);
         }
-        self.number.push_option(row, event.number);
+        if let Some(number) = event.number {
+            self.number.push(row, number);
+        }
     }
 
     /// An item goes to its column. A second one of a type, or one whose data does not fit its type, is kept whole.

@@ -19,6 +19,7 @@ use super::slice::SliceGround;
 use crate::dataset::manifest::{EventCounts, FORMAT_VERSION, FileEntry, MANIFEST_PATH};
 use crate::dataset::{EncodeOptions, FileRule, IfExists, Staging, TableSpec, TableWriter, publish};
 use crate::error::{Error, ErrorKind, Result};
+use crate::plan::header::HeaderColumn;
 use crate::plan::{self, Plan, PlanOptions};
 use crate::source::Source;
 use crate::survey::{self, FileSurvey, SurveyOptions, Work, timed};
@@ -169,21 +170,23 @@ impl Conversion<'_> {
         progress: &dyn JobProgress,
     ) -> Result<(Counts, Vec<FileEntry>)> {
         progress.stage(Stage::Convert { events: self.files.iter().map(FileSurvey::events).sum() });
-        let places = self.places();
-        let layouts: Vec<_> = self.plan.tables.iter().map(|table| self.layout(table, &places)).collect();
-        let writers = self
-            .plan
-            .tables
-            .iter()
-            .zip(&layouts)
-            .map(|(table, layout)| self.writer(table, layout, settings))
-            .collect::<Result<Vec<_>>>()?;
+        let (layouts, writers) = timed(progress, Work::Plan, || self.tables(settings))?;
         let ground = SliceGround { files: self.files, plan: self.plan, layouts: &layouts, raw: self.options.raw };
         let limits = Limits { row_group_rows: self.options.row_group_rows, memory: self.options.memory };
         let counts = pipeline::run(pool, &ground, &writers, limits, progress)?;
+        let finish = |writer: TableWriter| timed(progress, Work::Write, || writer.finish());
         let written: Vec<Vec<FileEntry>> =
-            pool.install(|| writers.into_par_iter().map(TableWriter::finish).collect::<Result<_>>())?;
+            pool.install(|| writers.into_par_iter().map(finish).collect::<Result<_>>())?;
         Ok((counts, written.into_iter().flatten().collect()))
+    }
+
+    /// The layout and the writer of each table.
+    fn tables(&self, settings: &serde_json::Value) -> Result<(Vec<Arc<TableLayout>>, Vec<TableWriter>)> {
+        let (tables, places, mut header) = (&self.plan.tables, self.places(), BTreeMap::new());
+        let layouts: Vec<_> = tables.iter().map(|table| self.layout(table, &mut header, &places)).collect();
+        let writers = tables.iter().zip(&layouts).map(|(table, layout)| self.writer(table, layout, settings));
+        let writers = writers.collect::<Result<_>>()?;
+        Ok((layouts, writers))
     }
 
     /// The index of every shape among those of its table.
@@ -195,9 +198,18 @@ impl Conversion<'_> {
         places.into()
     }
 
-    fn layout(&self, table: &plan::TablePlan, places: &Arc<[u32]>) -> Arc<TableLayout> {
+    /// The layout of a table; `header` keeps the fields that tables share, by name.
+    fn layout(
+        &self,
+        table: &plan::TablePlan,
+        header: &mut BTreeMap<&'static str, Arc<Field>>,
+        places: &Arc<[u32]>,
+    ) -> Arc<TableLayout> {
         let types = self.options.types;
-        let header = table.header.iter().map(|column| Arc::new(column.field(&types)));
+        let mut shared = |column: &HeaderColumn| {
+            Arc::clone(header.entry(column.name()).or_insert_with(|| Arc::new(column.field(&types))))
+        };
+        let header = table.header.iter().map(&mut shared);
         let payload = table.columns.columns.iter().map(|column| Arc::clone(&column.field));
         let fields: Vec<Arc<Field>> = header.chain(payload).collect();
         let (schema, places) = (Arc::new(Schema::new(fields)), Arc::clone(places));
@@ -218,7 +230,7 @@ impl Conversion<'_> {
             provider_id: table.provider_id,
             provider_name: table.provider_name.clone(),
         };
-        TableWriter::new(&self.staging.root(), spec, &self.encode_options())
+        TableWriter::new(self.staging, spec, &self.encode_options())
     }
 
     fn encode_options(&self) -> EncodeOptions {
@@ -255,7 +267,7 @@ impl Conversion<'_> {
             catalog: &self.plan.catalog,
             shape_counts: &counts.shapes,
         };
-        written.extend(sidecar::write(&self.staging.root(), &facts, &self.encode_options())?);
+        written.extend(sidecar::write(self.staging, &facts, &self.encode_options())?);
         Ok(written)
     }
 }

@@ -12,11 +12,12 @@ use super::order::{Entry, OrderedSlice};
 use super::rows::{RowFacts, RowStatus, Rows};
 use crate::buffer::content::Scratch;
 use crate::clock::{Clock, DoubleFormula, Ticks, TimeStatus};
+use crate::decode::spread::Refill;
 use crate::decode::{Column, PayloadColumns, Status, TraceClock};
 use crate::error::Result;
 use crate::event::{Event, FileContext, RawEvent};
 use crate::plan::{DecodeSource, Plan, ShapePlan, Slice, sieve};
-use crate::survey::FileSurvey;
+use crate::survey::{FileSurvey, Progress, Work, timed};
 
 /// What is common to all slices.
 #[derive(Debug)]
@@ -50,13 +51,37 @@ pub struct SliceRows {
     pub events: u64,
 }
 
+/// The memory of a worker, filled anew with each slice.
+#[derive(Debug, Default)]
+pub struct Workspace {
+    scratch: Scratch,
+    /// By number of the table; those of the last slice.
+    tables: Vec<Option<TableRows>>,
+}
+
 /// Reads, orders and decodes a slice.
 ///
 /// # Errors
 /// When a file cannot be read, or changed since the survey.
-pub fn convert(ground: &SliceGround<'_>, slice: &Slice, scratch: &mut Scratch) -> Result<SliceRows> {
-    let ordered = OrderedSlice::read(ground.files, ground.plan, slice, scratch)?;
-    let mut converter = Converter::new(ground, &ordered);
+pub fn convert(
+    ground: &SliceGround<'_>,
+    slice: &Slice,
+    workspace: &mut Workspace,
+    progress: &dyn Progress,
+) -> Result<SliceRows> {
+    let read = || OrderedSlice::read(ground.files, ground.plan, slice, &mut workspace.scratch);
+    let ordered = timed(progress, Work::Order, read)?;
+    timed(progress, Work::Decode, || decode(ground, slice, ordered, &mut workspace.tables))
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "giving the slice's memory back is part of the work")]
+fn decode(
+    ground: &SliceGround<'_>,
+    slice: &Slice,
+    ordered: OrderedSlice<'_>,
+    tables: &mut Vec<Option<TableRows>>,
+) -> Result<SliceRows> {
+    let mut converter = Converter::new(ground, &ordered, tables);
     for (number, entry) in ordered.entries.iter().enumerate() {
         converter.push(&ordered, entry, slice.first_seq + ordered.place(number))?;
     }
@@ -64,6 +89,7 @@ pub fn convert(ground: &SliceGround<'_>, slice: &Slice, scratch: &mut Scratch) -
 }
 
 /// The rows of a table while they are collected.
+#[derive(Debug)]
 struct TableRows {
     rows: Rows,
     payload: PayloadColumns,
@@ -96,7 +122,7 @@ impl TraceClock for SliceClock<'_> {
 struct Converter<'a> {
     ground: &'a SliceGround<'a>,
     files: Vec<FileGround<'a>>,
-    tables: Vec<Option<TableRows>>,
+    tables: &'a mut [Option<TableRows>],
     counts: Vec<FileCounts>,
     /// Per shape and status, rows and payload bytes.
     shapes: HashMap<u32, ([u64; RowStatus::ALL.len()], u64)>,
@@ -105,7 +131,7 @@ struct Converter<'a> {
 }
 
 impl<'a> Converter<'a> {
-    fn new(ground: &'a SliceGround<'a>, ordered: &OrderedSlice<'_>) -> Self {
+    fn new(ground: &'a SliceGround<'a>, ordered: &OrderedSlice<'_>, tables: &'a mut Vec<Option<TableRows>>) -> Self {
         let files = ground.files.iter().map(|file| FileGround {
             context: file.session.context(),
             clock: SliceClock(&file.clock),
@@ -115,10 +141,11 @@ impl<'a> Converter<'a> {
         });
         let counts = ordered.damaged.iter().zip(&ordered.filtered);
         let counts = counts.map(|(&damaged, &filtered)| FileCounts { damaged, filtered, ..FileCounts::default() });
+        tables.resize_with(ground.plan.tables.len(), || None);
         Converter {
             ground,
             files: files.collect(),
-            tables: ground.plan.tables.iter().map(|_| None).collect(),
+            tables,
             counts: counts.collect(),
             shapes: HashMap::new(),
             messages: MessageText::default(),
@@ -203,12 +230,12 @@ impl<'a> Converter<'a> {
             }
             *shape_weights.entry(table).or_default() += count * self.ground.layouts[table as usize].facts(shape).weight;
         }
-        for (table, filled) in (0u32..).zip(self.tables) {
-            if let Some(TableRows { rows: header, payload }) = filled {
+        for (table, slot) in (0u32..).zip(self.tables) {
+            // A table without rows in this slice gives its memory back.
+            let _ = slot.take_if(|filled| filled.rows.count() == 0);
+            if let Some(filled) = slot {
                 let by_shape = shape_weights.get(&table).copied().unwrap_or(0);
-                let weight = header.weight() + payload.weight() + by_shape;
-                let payload = payload.finish(header.count() as usize);
-                rows.chunks.push((table, Chunk { rows: header, payload, weight }));
+                rows.chunks.push((table, filled.take_chunk(by_shape)));
             }
         }
         rows
@@ -218,6 +245,12 @@ impl<'a> Converter<'a> {
 impl TableRows {
     fn new(columns: &[Column]) -> Self {
         TableRows { rows: Rows::default(), payload: PayloadColumns::new(columns) }
+    }
+
+    /// Takes the rows out; `by_shape` is the weight of what follows from their shapes.
+    fn take_chunk(&mut self, by_shape: u64) -> Chunk {
+        let weight = self.rows.weight() + self.payload.weight() + by_shape;
+        Chunk { rows: self.rows.take_packed(), payload: self.payload.finish(), weight }
     }
 
     /// Decodes a payload into the next row; says how well it went and whether the payload must be kept.

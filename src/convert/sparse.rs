@@ -1,18 +1,19 @@
 //! Columns of which only the rows with a value are kept.
 
-use std::ops::Range;
+use std::ops::{Deref, DerefMut, Range};
 
-/// Values with their rows, ascending. While every row has one, the rows are not stored.
+use crate::decode::spread::{Place, Refill, RowNumbers};
+
+/// Values with their rows, ascending.
 #[derive(Clone, Debug)]
 pub struct Sparse<T> {
     values: Vec<T>,
-    /// `None`: value `i` is that of row `i`.
-    rows: Option<Vec<u32>>,
+    rows: RowNumbers,
 }
 
 impl<T> Default for Sparse<T> {
     fn default() -> Self {
-        Sparse { values: Vec::new(), rows: None }
+        Sparse { values: Vec::new(), rows: RowNumbers::default() }
     }
 }
 
@@ -20,18 +21,8 @@ impl<T> Sparse<T> {
     /// Adds the value of a row behind the last one.
     #[inline]
     pub fn push(&mut self, row: u32, value: T) {
-        if let Some(rows) = &mut self.rows {
-            rows.push(row);
-        } else if row as usize != self.values.len() {
-            self.leave_dense(row);
-        }
+        self.rows.push(row);
         self.values.push(value);
-    }
-
-    #[cold]
-    fn leave_dense(&mut self, row: u32) {
-        let before = u32::try_from(self.values.len()).unwrap_or(u32::MAX);
-        self.rows = Some((0..before).chain([row]).collect());
     }
 
     /// Adds the value of a row, if there is one.
@@ -44,11 +35,7 @@ impl<T> Sparse<T> {
 
     /// Whether the last value is that of `row`.
     pub fn ends_with(&self, row: u32) -> bool {
-        let last = match &self.rows {
-            Some(rows) => rows.last().copied(),
-            None => self.values.len().checked_sub(1).and_then(|last| u32::try_from(last).ok()),
-        };
-        last == Some(row)
+        self.rows.ends_with(row)
     }
 
     /// Number of values.
@@ -57,44 +44,74 @@ impl<T> Sparse<T> {
     }
 
     /// The values of a range of rows, and how they lie in it.
-    pub fn part(&self, rows: &Range<u32>) -> Part<'_, T> {
-        match &self.rows {
-            None => {
-                let end = self.values.len();
-                let (start, stop) = ((rows.start as usize).min(end), (rows.end as usize).min(end));
-                Part { values: &self.values[start..stop], rows: None, first: rows.start }
-            }
-            Some(all) => {
-                let range = all.partition_point(|&row| row < rows.start)..all.partition_point(|&row| row < rows.end);
-                Part { values: &self.values[range.clone()], rows: Some(&all[range]), first: rows.start }
-            }
-        }
+    pub fn part(&self, rows: &Range<u32>) -> (&[T], Place<'_>) {
+        let place = self.rows.part(rows);
+        (&self.values[place.values.clone()], place)
     }
 }
 
-/// The values of a range of rows of a [`Sparse`] column.
-#[derive(Clone, Copy, Debug)]
-pub struct Part<'a, T> {
-    /// The values.
-    pub values: &'a [T],
-    /// Their rows; `None`: the first `values.len()` rows of the range.
-    rows: Option<&'a [u32]>,
-    first: u32,
+/// A column that most tables do not have: while it is empty, it takes no more than a pointer.
+///
+/// A trace with a thousand tables has tens of thousands of [`Rows`](super::rows::Rows) with few rows each in its open row
+/// groups; there, empty columns would take more memory than values.
+#[derive(Clone, Debug)]
+pub struct Rare<C>(Option<Box<C>>);
+
+/// A column that can be [`Rare`].
+pub trait Column: Default + 'static {
+    /// One without values.
+    const EMPTY: &'static Self;
+
+    /// Whether it is without values.
+    fn is_empty(&self) -> bool;
 }
 
-impl<'a, T> Part<'a, T> {
-    /// Whether each of the first rows has a value.
-    pub fn is_dense(&self) -> bool {
-        self.rows.is_none()
+impl<C> Default for Rare<C> {
+    fn default() -> Self {
+        Rare(None)
     }
+}
 
-    /// Every value with its row, counted from the start of the range.
-    pub fn iter(&self) -> impl Iterator<Item = (usize, &'a T)> + '_ {
-        let row = |i: usize| match self.rows {
-            None => i,
-            Some(rows) => rows[i].wrapping_sub(self.first) as usize,
-        };
-        self.values.iter().enumerate().map(move |(i, value)| (row(i), value))
+impl<C: Column> Deref for Rare<C> {
+    type Target = C;
+
+    fn deref(&self) -> &C {
+        self.0.as_deref().unwrap_or(C::EMPTY)
+    }
+}
+
+impl<C: Column> DerefMut for Rare<C> {
+    fn deref_mut(&mut self) -> &mut C {
+        self.0.get_or_insert_default()
+    }
+}
+
+impl<C: Column + Refill> Refill for Rare<C> {
+    fn take_packed(&mut self) -> Self {
+        Rare(self.0.as_mut().filter(|column| !column.is_empty()).map(|column| Box::new(column.take_packed())))
+    }
+}
+
+impl<T: 'static> Column for Sparse<T> {
+    const EMPTY: &'static Self = &Sparse { values: Vec::new(), rows: RowNumbers::new() };
+
+    fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+}
+
+impl<T: 'static> Column for SparseLists<T> {
+    const EMPTY: &'static Self =
+        &SparseLists { spans: Sparse { values: Vec::new(), rows: RowNumbers::new() }, items: Vec::new() };
+
+    fn is_empty(&self) -> bool {
+        self.spans.is_empty()
+    }
+}
+
+impl<T: Copy> Refill for Sparse<T> {
+    fn take_packed(&mut self) -> Self {
+        Sparse { values: self.values.take_packed(), rows: self.rows.take_packed() }
     }
 }
 
@@ -127,6 +144,12 @@ pub struct SparseLists<T> {
 impl<T> Default for SparseLists<T> {
     fn default() -> Self {
         SparseLists { spans: Sparse::default(), items: Vec::new() }
+    }
+}
+
+impl<T: Copy> Refill for SparseLists<T> {
+    fn take_packed(&mut self) -> Self {
+        SparseLists { spans: self.spans.take_packed(), items: self.items.take_packed() }
     }
 }
 
@@ -173,29 +196,17 @@ fn to_u32(count: usize) -> u32 {
 mod tests {
     use super::*;
 
-    fn part(column: &Sparse<u8>, rows: Range<u32>) -> (bool, Vec<(usize, u8)>) {
-        let part = column.part(&rows);
-        (part.is_dense(), part.iter().map(|(row, value)| (row, *value)).collect())
-    }
-
     #[test]
-    fn rows_are_stored_from_the_first_gap_on() {
+    fn a_range_has_its_own_values() {
         let mut column = Sparse::default();
-        column.push(0, 10);
-        column.push(1, 11);
-        assert_eq!(part(&column, 1..5), (true, vec![(0, 11)]));
-        assert_eq!(part(&column, 3..5), (true, vec![]));
-        column.push(4, 14);
-        assert_eq!(part(&column, 0..5), (false, vec![(0, 10), (1, 11), (4, 14)]));
-        assert_eq!(part(&column, 1..4), (false, vec![(0, 11)]));
-        assert_eq!(part(&column, 2..9), (false, vec![(2, 14)]));
-    }
-
-    #[test]
-    fn a_column_may_begin_with_a_gap() {
-        let mut column = Sparse::default();
-        column.push(2, 12);
-        assert_eq!(part(&column, 0..3), (false, vec![(2, 12)]));
+        [(0, 10), (1, 11), (4, 14)].into_iter().for_each(|(row, value)| column.push(row, value));
+        let part = |rows| {
+            let (values, place) = column.part(&rows);
+            (values.to_vec(), place.rows().collect::<Vec<_>>())
+        };
+        assert_eq!(part(0..5), (vec![10, 11, 14], vec![0, 1, 4]));
+        assert_eq!(part(1..4), (vec![11], vec![0]));
+        assert_eq!((column.count(), column.ends_with(4), column.ends_with(3)), (3, true, false));
     }
 
     #[test]
@@ -204,8 +215,23 @@ mod tests {
         lists.push(1, b"abc");
         lists.push(2, b"");
         lists.push(5, b"de");
-        let spans: Vec<_> =
-            lists.spans.part(&(0..9)).iter().map(|(row, span)| (row, lists.items[span.range()].to_vec())).collect();
-        assert_eq!(spans, [(1, b"abc".to_vec()), (2, vec![]), (5, b"de".to_vec())]);
+        let (spans, place) = lists.spans.part(&(0..9));
+        let texts = spans.iter().map(|span| lists.items[span.range()].to_vec());
+        assert_eq!(texts.collect::<Vec<_>>(), [b"abc".to_vec(), vec![], b"de".to_vec()]);
+        assert_eq!(place.rows().collect::<Vec<_>>(), [1, 2, 5]);
+    }
+
+    #[test]
+    fn a_rare_column_takes_memory_when_it_has_values() {
+        let mut column = Rare::<SparseLists<u8>>::default();
+        assert_eq!(column.spans.count(), 0);
+        assert!(column.take_packed().0.is_none());
+        column.push(3, b"ab");
+        let taken = column.take_packed();
+        assert_eq!((taken.spans.count(), taken.items.as_slice()), (1, &b"ab"[..]));
+        // What is filled again keeps its memory, what is taken has none.
+        assert!(column.is_empty() && column.0.is_some());
+        assert!(column.take_packed().0.is_none());
+        assert_eq!(size_of_val(&taken), size_of::<usize>());
     }
 }

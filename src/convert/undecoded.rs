@@ -144,7 +144,6 @@ fn listed(events: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::ShapeKey;
     use crate::guid::Guid;
 
     fn shape(kind: HeaderKind, provider: u8, id: u16, source: DecodeSource, hint: Option<&str>) -> CatalogEntry {
@@ -159,22 +158,11 @@ mod tests {
             kind,
         };
         CatalogEntry {
-            key: ShapeKey { identity, metadata: Box::default() },
             provider_name: (kind != HeaderKind::Message).then(|| format!("P{provider}")),
             dataset: if kind == HeaderKind::Message { "WPP" } else { "folder/event" }.to_owned(),
-            event_name: None,
-            task_name: None,
-            opcode_name: None,
-            keyword_names: Vec::new(),
-            decode_source: source,
-            schema_origin: None,
-            candidates: 0,
-            chosen_because: None,
             fix_hint: hint.map(str::to_owned),
-            fields: Vec::new(),
             events: 100,
-            first_ns: 0,
-            last_ns: 0,
+            ..CatalogEntry::bare(identity, source)
         }
     }
 

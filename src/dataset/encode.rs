@@ -1,11 +1,15 @@
 //! Turns one row group of Arrow columns into finished column chunks, on any thread.
 //!
-//! parquet's page boundaries depend on how rows are handed over, so a column is handed over as one array, always. That
-//! makes the bytes a function of the columns alone, whether they are encoded one after another or side by side.
+//! parquet's page boundaries depend on how rows are handed over. A column is handed over in batches of a fixed number of
+//! rows, always: the bytes are a function of the columns alone, whether they are encoded one after another or side by
+//! side, and what is in memory as Arrow is one batch of one column per thread.
 
 use std::any::Any;
 use std::collections::HashMap;
 use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use arrow_array::{ArrayRef, new_null_array};
 use arrow_schema::{DataType, Field, SchemaRef};
@@ -14,32 +18,39 @@ use parquet::errors::ParquetError;
 use parquet::file::properties::WriterPropertiesPtr;
 use parquet::file::statistics::Statistics;
 use parquet::file::writer::SerializedFileWriter;
-use parquet::schema::types::{SchemaDescriptor, TypePtr};
+use parquet::schema::types::{SchemaDescPtr, SchemaDescriptor, TypePtr};
 use rayon::prelude::*;
 
 use super::failure::internal;
+use super::properties::PAGE_ROWS;
 use crate::error::{Error, Result};
 
 /// The column whose least and greatest value a file's manifest entry states.
 const TIME_COLUMN: &str = "timestamp_ns";
 
-/// What one row group holds, made column by column while it is encoded, so that only one column is in memory as Arrow.
+/// Rows that are handed over together: few enough for a core's cache, even with a call stack each.
+const BATCH_ROWS: usize = 1 << 14;
+
+// Pages of columns without lists end where batches do.
+const _: () = assert!(PAGE_ROWS.is_multiple_of(BATCH_ROWS));
+
+/// What one row group holds, made piece by piece while it is encoded.
 pub trait RowGroup: Send + Sync {
     /// The number of rows.
     fn rows(&self) -> usize;
 
-    /// The whole column at this position of the table's schema, [`RowGroup::rows`] long, of the schema's type or a dictionary of it.
+    /// Some rows of the column at this position of the table's schema, of the schema's type or a dictionary of it.
     ///
-    /// Called at most once per column, in any order and from any thread; equal calls must give equal arrays.
+    /// Called in any order and from any thread; equal calls must give equal arrays.
     ///
     /// # Errors
     /// Whatever keeps the column from being made; it ends the conversion.
-    fn column(&self, index: usize) -> Result<ArrayRef>;
+    fn column(&self, index: usize, rows: Range<usize>) -> Result<ArrayRef>;
 
-    /// Whether the column is NULL in every row. Then [`RowGroup::column`] is not called: all such columns of one type
-    /// share one array. The bytes are the same either way.
-    fn all_null(&self, index: usize) -> bool {
-        let _ = index;
+    /// Whether the column is NULL in all of these rows. Then [`RowGroup::column`] is not called: all such columns of one
+    /// type share one array. The bytes are the same either way.
+    fn all_null(&self, index: usize, rows: Range<usize>) -> bool {
+        let _ = (index, rows);
         false
     }
 }
@@ -50,10 +61,25 @@ pub struct EncodedGroup {
     rows: usize,
     bytes: u64,
     pub(super) time_range: Option<(i64, i64)>,
+    time: EncodeTime,
     permit: Option<Box<dyn Any + Send>>,
 }
 
+/// How long threads worked on a row group, added up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EncodeTime {
+    /// Making its Arrow columns: in [`RowGroup::column`].
+    pub columns: Duration,
+    /// Encoding and compressing them.
+    pub encode: Duration,
+}
+
 impl EncodedGroup {
+    /// How long it took.
+    pub fn time(&self) -> EncodeTime {
+        self.time
+    }
+
     /// The number of rows.
     pub fn rows(&self) -> usize {
         self.rows
@@ -79,9 +105,19 @@ impl fmt::Debug for EncodedGroup {
     }
 }
 
+/// One array of NULLs per type.
+type NullArrays = HashMap<DataType, ArrayRef>;
+
+/// The chunks of a column, one per leaf.
+struct EncodedColumn {
+    chunks: Vec<ArrowColumnChunk>,
+    time: EncodeTime,
+}
+
 /// Encodes the row groups of one table.
 pub(super) struct Encoder {
     schema: SchemaRef,
+    descriptor: SchemaDescPtr,
     factory: ArrowRowGroupWriterFactory,
     /// How many leaf columns each top-level column has.
     leaves: Vec<usize>,
@@ -101,31 +137,39 @@ impl Encoder {
         }
         let columns = file_schema.columns();
         let time_leaf = columns.iter().position(|leaf| matches!(leaf.path().parts(), [name] if name == TIME_COLUMN));
-        let factory = factory(file_schema.root_schema_ptr(), &schema, properties)
+        let (descriptor, factory) = factory(file_schema.root_schema_ptr(), &schema, properties)
             .map_err(|cause| internal("cannot set up the column writers").caused_by(cause))?;
-        Ok(Encoder { schema, factory, leaves, time_leaf })
+        Ok(Encoder { schema, descriptor, factory, leaves, time_leaf })
+    }
+
+    /// The schema of the files.
+    pub(super) fn descriptor(&self) -> &SchemaDescPtr {
+        &self.descriptor
     }
 
     /// One column after another.
     pub(super) fn encode(&self, group: &dyn RowGroup) -> Result<EncodedGroup> {
-        let nulls = self.null_arrays(group);
-        let mut chunks = Vec::with_capacity(self.leaves.iter().sum());
-        for (index, writers) in self.column_writers()?.into_iter().enumerate() {
-            chunks.extend(self.encode_column(group, index, writers, &nulls)?);
-        }
-        Ok(self.finished(group, chunks))
+        let (writers, nulls, started) = self.started(group)?;
+        let columns = writers.into_iter().enumerate();
+        let columns = columns.map(|(index, writers)| self.encode_column(group, index, writers, &nulls));
+        let columns = columns.collect::<Result<_>>()?;
+        Ok(self.finished(group, columns, started))
     }
 
-    /// Columns side by side on the current rayon pool; every column in work is in memory at once.
+    /// Columns side by side on the current rayon pool.
     pub(super) fn encode_parallel(&self, group: &dyn RowGroup) -> Result<EncodedGroup> {
-        let nulls = self.null_arrays(group);
-        let columns: Vec<Vec<ArrowColumnChunk>> = self
-            .column_writers()?
-            .into_par_iter()
-            .enumerate()
-            .map(|(index, writers)| self.encode_column(group, index, writers, &nulls))
-            .collect::<Result<_>>()?;
-        Ok(self.finished(group, columns.into_iter().flatten().collect()))
+        let (writers, nulls, started) = self.started(group)?;
+        let columns = writers.into_par_iter().enumerate();
+        let columns = columns.map(|(index, writers)| self.encode_column(group, index, writers, &nulls));
+        let columns = columns.collect::<Result<_>>()?;
+        Ok(self.finished(group, columns, started))
+    }
+
+    /// New writers, the arrays of NULLs, and the time that both took.
+    fn started(&self, group: &dyn RowGroup) -> Result<(Vec<Vec<ArrowColumnWriter>>, NullArrays, Duration)> {
+        let clock = Instant::now();
+        let (writers, nulls) = (self.column_writers()?, self.null_arrays(group));
+        Ok((writers, nulls, clock.elapsed()))
     }
 
     /// New writers, one list per top-level column.
@@ -137,12 +181,13 @@ impl Encoder {
         Ok(self.leaves.iter().map(|&count| writers.by_ref().take(count).collect()).collect())
     }
 
-    /// One shared array per type of the columns that are NULL throughout.
-    fn null_arrays(&self, group: &dyn RowGroup) -> HashMap<DataType, ArrayRef> {
+    /// One shared array of a batch's rows per type.
+    fn null_arrays(&self, group: &dyn RowGroup) -> NullArrays {
         let mut arrays = HashMap::new();
-        for (index, field) in self.schema.fields().iter().enumerate() {
-            if group.all_null(index) && !arrays.contains_key(field.data_type()) {
-                arrays.insert(field.data_type().clone(), new_null_array(field.data_type(), group.rows()));
+        for field in self.schema.fields() {
+            if !arrays.contains_key(field.data_type()) {
+                let rows = group.rows().min(BATCH_ROWS);
+                arrays.insert(field.data_type().clone(), new_null_array(field.data_type(), rows));
             }
         }
         arrays
@@ -152,35 +197,60 @@ impl Encoder {
         &self,
         group: &dyn RowGroup,
         index: usize,
-        writers: Vec<ArrowColumnWriter>,
-        nulls: &HashMap<DataType, ArrayRef>,
-    ) -> Result<Vec<ArrowColumnChunk>> {
+        mut writers: Vec<ArrowColumnWriter>,
+        nulls: &NullArrays,
+    ) -> Result<EncodedColumn> {
+        let (clock, mut columns) = (Instant::now(), Duration::ZERO);
         let field = self.schema.field(index);
-        let array = if group.all_null(index) { nulls.get(field.data_type()).cloned() } else { None };
-        let array = array.map_or_else(|| group.column(index), Ok)?;
-        check(field, &array, group.rows())?;
-        encode_array(field, &array, writers)
-            .map_err(|cause| internal(format!("cannot encode column {:?}", field.name())).caused_by(cause))
+        let cannot_encode =
+            |cause: ParquetError| internal(format!("cannot encode column {:?}", field.name())).caused_by(cause);
+        for rows in batches(group.rows()) {
+            let gathering = Instant::now();
+            let nulls = nulls.get(field.data_type()).filter(|_| group.all_null(index, rows.clone()));
+            let array =
+                nulls.map_or_else(|| group.column(index, rows.clone()), |nulls| Ok(nulls.slice(0, rows.len())))?;
+            columns += gathering.elapsed();
+            check(field, &array, rows.len())?;
+            write_array(field, &array, &mut writers).map_err(cannot_encode)?;
+        }
+        let chunks =
+            writers.into_iter().map(ArrowColumnWriter::close).collect::<Result<_, _>>().map_err(cannot_encode)?;
+        Ok(EncodedColumn { chunks, time: EncodeTime { columns, encode: clock.elapsed().saturating_sub(columns) } })
     }
 
-    fn finished(&self, group: &dyn RowGroup, chunks: Vec<ArrowColumnChunk>) -> EncodedGroup {
-        let bytes = chunks.iter().map(|chunk| chunk.close().bytes_written).sum();
+    fn finished(&self, group: &dyn RowGroup, columns: Vec<EncodedColumn>, started: Duration) -> EncodedGroup {
+        let mut time = EncodeTime { encode: started, ..EncodeTime::default() };
+        let mut chunks = Vec::with_capacity(self.leaves.iter().sum());
+        for column in columns {
+            time.columns += column.time.columns;
+            time.encode += column.time.encode;
+            chunks.extend(column.chunks);
+        }
+        let bytes = chunks.iter().map(|chunk: &ArrowColumnChunk| chunk.close().bytes_written).sum();
         let time_range = self.time_leaf.and_then(|leaf| match chunks.get(leaf)?.close().metadata.statistics()? {
             Statistics::Int64(values) => Some((*values.min_opt()?, *values.max_opt()?)),
             _ => None,
         });
-        EncodedGroup { chunks, rows: group.rows(), bytes, time_range, permit: None }
+        EncodedGroup { chunks, rows: group.rows(), bytes, time_range, time, permit: None }
     }
 }
 
-/// The maker of column writers. It wants a file writer to copy schema and settings from; no file is needed for that.
+/// The rows of a group, batch by batch.
+fn batches(rows: usize) -> impl Iterator<Item = Range<usize>> {
+    (0..rows).step_by(BATCH_ROWS).map(move |start| start..rows.min(start + BATCH_ROWS))
+}
+
+/// The maker of column writers, and the schema that it shares. It wants a file writer to copy both from; no file is needed
+/// for that.
 fn factory(
     root: TypePtr,
     schema: &SchemaRef,
     properties: WriterPropertiesPtr,
-) -> Result<ArrowRowGroupWriterFactory, ParquetError> {
+) -> Result<(SchemaDescPtr, ArrowRowGroupWriterFactory), ParquetError> {
     let pattern = SerializedFileWriter::new(std::io::sink(), root, properties)?;
-    Ok(ArrowRowGroupWriterFactory::new(&pattern, SchemaRef::clone(schema)))
+    // A copy refers to the same columns.
+    let descriptor = Arc::new(pattern.schema_descr().clone());
+    Ok((descriptor, ArrowRowGroupWriterFactory::new(&pattern, SchemaRef::clone(schema))))
 }
 
 /// A column that does not fit the schema is a bug of whoever made it; parquet would panic or write wrong rows.
@@ -204,18 +274,10 @@ fn check(field: &Field, array: &ArrayRef, rows: usize) -> Result<(), Error> {
     Ok(())
 }
 
-fn encode_array(
-    field: &Field,
-    array: &ArrayRef,
-    writers: Vec<ArrowColumnWriter>,
-) -> Result<Vec<ArrowColumnChunk>, ParquetError> {
+fn write_array(field: &Field, array: &ArrayRef, writers: &mut [ArrowColumnWriter]) -> Result<(), ParquetError> {
     let leaves = compute_leaves(field, array)?;
     if leaves.len() != writers.len() {
         return Err(ParquetError::General(format!("{} leaves for {} writers", leaves.len(), writers.len())));
     }
-    let encode_leaf = |(leaf, mut writer): (_, ArrowColumnWriter)| {
-        writer.write(&leaf)?;
-        writer.close()
-    };
-    leaves.into_iter().zip(writers).map(encode_leaf).collect()
+    leaves.iter().zip(writers).try_for_each(|(leaf, writer)| writer.write(leaf))
 }

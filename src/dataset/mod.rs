@@ -4,6 +4,7 @@
 //! Staging::create ──► .etl2parquet-<name>/new/
 //!                        events/<dataset>/part-00000.parquet.tmp   TableWriter: encode (any thread), append (in order)
 //!                        sidecar/manifest.json.tmp                 Manifest
+//!                        spool (beside new/)                       what footers will hold, until their files end
 //! Staging::commit ──► trace=<name>/                                names without .tmp, one rename
 //! ```
 //!
@@ -11,18 +12,22 @@
 
 pub mod encode;
 mod failure;
+mod file;
 mod file_schema;
+mod footer;
 pub mod manifest;
 pub mod names;
 pub mod properties;
 pub mod publish;
 mod sink;
+mod spool;
 pub mod table;
+mod thrift;
 
 /// What a file name ends in until the trace is published: no reader's glob for `.parquet` matches it.
 const STAGED_SUFFIX: &str = ".tmp";
 
-pub use encode::{EncodedGroup, RowGroup};
+pub use encode::{EncodeTime, EncodedGroup, RowGroup};
 pub use file_schema::UUID_EXTENSION;
 pub use manifest::{FileEntry, Manifest};
 pub use properties::{Compression, EncodeOptions};

@@ -23,8 +23,11 @@ const SORT_KEY: [&str; 2] = ["timestamp_ns", "seq"];
 /// From this many leaf columns a table counts as wide: most columns of most row groups are NULL, and every page costs.
 const WIDE: usize = 200;
 
+/// Encoding and dictionary of integers that do not rise.
+const OF_MOST: (Encoding, bool) = (Encoding::DELTA_BINARY_PACKED, true);
+
 /// Rows per page of a table that is not wide: 16 pages in a full row group.
-const PAGE_ROWS: usize = 1 << 16;
+pub(super) const PAGE_ROWS: usize = 1 << 16;
 
 /// Rows per page of a wide table, i.e. as many as its row group has; long values still end a page at 1 MiB.
 const WIDE_PAGE_ROWS: usize = 1 << 30;
@@ -117,8 +120,9 @@ impl Default for EncodeOptions {
 
 /// The writer's settings for a table; `metadata` becomes the key-value metadata of the footer, in the order given.
 ///
-/// Every column gets an encoding that its physical type supports (parquet 60 panics when a global encoding meets a type
-/// without it). Nothing that varies between two runs over the same input may be among `metadata`.
+/// Every column gets an encoding that its physical type supports (parquet 60 panics when one meets a type without it).
+/// Integers, most columns of most tables, share one setting: of a thousand tables each keeps its settings to the end.
+/// Nothing that varies between two runs over the same input may be among `metadata`.
 ///
 /// # Errors
 /// [`ErrorKind::Usage`] for a compression level that does not exist.
@@ -132,6 +136,8 @@ pub fn writer_properties(
     let base = WriterProperties::builder()
         .set_created_by(CREATED_BY.to_owned())
         .set_compression(options.compression.codec()?)
+        .set_encoding(OF_MOST.0)
+        .set_dictionary_enabled(OF_MOST.1)
         .set_statistics_enabled(EnabledStatistics::Chunk)
         .set_offset_index_disabled(false)
         .set_data_page_row_count_limit(if wide { WIDE_PAGE_ROWS } else { PAGE_ROWS })
@@ -145,9 +151,12 @@ pub fn writer_properties(
 fn set_column(builder: WriterPropertiesBuilder, leaf: &ColumnDescriptor) -> WriterPropertiesBuilder {
     let path = leaf.path();
     let top_level = |names: &[&str]| matches!(path.parts(), [name] if names.contains(&name.as_str()));
-    let (encoding, dictionary) = encoding_of(leaf.physical_type(), top_level(&RISING));
-    let builder =
-        builder.set_column_encoding(path.clone(), encoding).set_column_dictionary_enabled(path.clone(), dictionary);
+    let builder = match encoding_of(leaf.physical_type(), top_level(&RISING)) {
+        OF_MOST => builder,
+        (encoding, dictionary) => {
+            builder.set_column_encoding(path.clone(), encoding).set_column_dictionary_enabled(path.clone(), dictionary)
+        }
+    };
     if top_level(&PAGE_STATISTICS) {
         builder.set_column_statistics_enabled(path.clone(), EnabledStatistics::Page)
     } else {
@@ -160,7 +169,8 @@ fn set_column(builder: WriterPropertiesBuilder, leaf: &ColumnDescriptor) -> Writ
 /// Read back by `DuckDB`, pyarrow and both of Spark's Parquet readers, for all logical types of `docs/dataset.md`.
 fn encoding_of(physical: PhysicalType, rising: bool) -> (Encoding, bool) {
     match physical {
-        PhysicalType::INT32 | PhysicalType::INT64 => (Encoding::DELTA_BINARY_PACKED, !rising),
+        PhysicalType::INT32 | PhysicalType::INT64 if rising => (Encoding::DELTA_BINARY_PACKED, false),
+        PhysicalType::INT32 | PhysicalType::INT64 => OF_MOST,
         PhysicalType::BYTE_ARRAY => (Encoding::DELTA_LENGTH_BYTE_ARRAY, true),
         PhysicalType::BOOLEAN => (Encoding::PLAIN, false),
         PhysicalType::FLOAT | PhysicalType::DOUBLE | PhysicalType::FIXED_LEN_BYTE_ARRAY | PhysicalType::INT96 => {

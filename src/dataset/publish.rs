@@ -3,6 +3,7 @@
 //! ```text
 //! OUT/.etl2parquet-<name>/lock    held while a run lives; free after a run was killed
 //!                         new/    the trace being built, every file name ending in .tmp
+//!                         spool   what the footers of unfinished files will hold
 //!                         old/    the trace being replaced, where folders cannot be exchanged in one step
 //! OUT/trace=<name>/               the published trace
 //! ```
@@ -18,6 +19,7 @@
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use rayon::prelude::*;
 
@@ -25,6 +27,7 @@ use super::STAGED_SUFFIX;
 use super::failure::{internal, output_error};
 use super::manifest::Manifest;
 use super::names::is_safe_component;
+use super::spool::Spool;
 use crate::error::{Error, ErrorKind, Result};
 
 /// How often to try for a lock file that others keep deleting.
@@ -53,6 +56,7 @@ pub struct Staging {
     out: PathBuf,
     name: String,
     folder: PathBuf,
+    spool: Arc<Spool>,
     /// Locked as long as the staging folder is this run's.
     _lock: File,
 }
@@ -72,7 +76,8 @@ impl Staging {
         let folder = out.join(format!(".etl2parquet-{name}"));
         fs::create_dir_all(out).map_err(|cause| output_error("create the folder", out, cause))?;
         let lock = lock(&folder)?;
-        let staging = Staging { out: out.to_owned(), name: name.to_owned(), folder, _lock: lock };
+        let spool = Arc::new(Spool::new(folder.join("spool")));
+        let staging = Staging { out: out.to_owned(), name: name.to_owned(), folder, spool, _lock: lock };
         staging.repair()?;
         let root = staging.root();
         fs::create_dir(&root).map_err(|cause| output_error("create the folder", &root, cause))?;
@@ -82,6 +87,11 @@ impl Staging {
     /// The folder that becomes `trace=<name>`. Every file in it must have a name that ends in `.tmp`.
     pub fn root(&self) -> PathBuf {
         self.folder.join("new")
+    }
+
+    /// What the tables of the trace share.
+    pub(super) fn spool(&self) -> &Arc<Spool> {
+        &self.spool
     }
 
     /// The folder that the trace is published as.
@@ -109,6 +119,7 @@ impl Staging {
         if if_exists != IfExists::Replace && exists(&target)? {
             return Err(is_there(&target));
         }
+        self.spool.remove()?;
         unstage(&self.root())?;
         if if_exists == IfExists::Replace && exists(&target)? {
             self.replace(&target)?;
@@ -154,7 +165,13 @@ impl Staging {
         for leftover in [old, self.root()] {
             remove(&leftover).map_err(|cause| output_error("remove the leftovers of a run", &leftover, cause))?;
         }
-        Ok(())
+        let spool = self.spool.path();
+        match fs::remove_file(spool) {
+            Err(cause) if cause.kind() != io::ErrorKind::NotFound => {
+                Err(output_error("remove the leftovers of a run", spool, cause))
+            }
+            _ => Ok(()),
+        }
     }
 }
 
@@ -163,6 +180,7 @@ impl Drop for Staging {
         // A trace that could be neither replaced nor restored stays for the next run's repair. Failures are left to it too.
         let keep_old = !matches!(exists(&self.target()), Ok(true));
         let _ = remove(&self.root());
+        let _ = self.spool.remove();
         if !keep_old {
             let _ = remove(&self.old());
         }

@@ -1,8 +1,8 @@
-//! The file under a Parquet writer.
+//! The bytes of a file on their way to disk.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
@@ -20,6 +20,16 @@ impl Sink {
     pub(super) fn create(path: PathBuf) -> io::Result<Self> {
         let file = OpenOptions::new().append(true).create_new(true).open(&path)?;
         Ok(Sink { path, file: Some(file), hash: Sha256::new(), bytes: 0 })
+    }
+
+    /// Where the file is.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The number of bytes written.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
     }
 
     /// Closes the file until the next write.

@@ -2,22 +2,21 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arrow_schema::SchemaRef;
-use parquet::errors::ParquetError;
 use parquet::file::properties::WriterPropertiesPtr;
-use parquet::file::writer::SerializedFileWriter;
-use parquet::schema::types::TypePtr;
 
 use super::STAGED_SUFFIX;
 use super::encode::{EncodedGroup, Encoder, RowGroup};
-use super::failure::{internal, output_error, write_error};
+use super::failure::{internal, output_error};
+use super::file::FileWriter;
 use super::file_schema::file_schema;
 use super::manifest::FileEntry;
 use super::properties::{EncodeOptions, writer_properties};
-use super::sink::Sink;
+use super::publish::Staging;
+use super::spool::Spool;
 use crate::error::{Error, ErrorKind, Result};
 use crate::guid::Guid;
 
@@ -50,12 +49,12 @@ pub struct TableSpec {
 /// Writes one table. Shared between threads: [`TableWriter::encode`] does the work anywhere, [`TableWriter::append`]
 /// puts the results in order.
 ///
-/// A file is created when its first row group is written, is called `….parquet.tmp`, and holds no descriptor while
-/// nothing is being written to it.
+/// A file is created when its first row group is written, is called `….parquet.tmp`, and while nothing is being written
+/// to it, it holds no descriptor and only a few bytes of memory per row group.
 pub struct TableWriter {
     root: PathBuf,
+    spool: Arc<Spool>,
     spec: TableSpec,
-    file_schema: TypePtr,
     properties: WriterPropertiesPtr,
     max_file_size: u64,
     encoder: Encoder,
@@ -90,29 +89,27 @@ struct Written {
 struct OpenFile {
     /// Below `trace=<name>`, as in the manifest.
     path: String,
-    /// Where it is now.
-    staged: PathBuf,
-    writer: SerializedFileWriter<Sink>,
+    writer: FileWriter,
     bytes: u64,
     time_range: Option<(i64, i64)>,
 }
 
 impl TableWriter {
-    /// A writer of the table below `staging` (see [`Staging::root`](super::publish::Staging::root)). Touches no file.
+    /// A writer of the table below [`Staging::root`]. Touches no file.
     ///
     /// # Errors
     /// [`ErrorKind::Usage`] for a compression level that does not exist, [`ErrorKind::Internal`] for a schema that
     /// Parquet cannot express.
-    pub fn new(staging: &Path, spec: TableSpec, options: &EncodeOptions) -> Result<Self> {
+    pub fn new(staging: &Staging, spec: TableSpec, options: &EncodeOptions) -> Result<Self> {
         let file_schema = file_schema(&spec.schema)
             .map_err(|cause| internal(format!("no Parquet schema for {}", spec.folder)).caused_by(cause))?;
         let properties = writer_properties(&file_schema, &spec.metadata, options)?;
         let encoder =
             Encoder::new(SchemaRef::clone(&spec.schema), &file_schema, WriterPropertiesPtr::clone(&properties))?;
         Ok(TableWriter {
-            root: staging.to_owned(),
+            root: staging.root(),
+            spool: Arc::clone(staging.spool()),
             spec,
-            file_schema: file_schema.root_schema_ptr(),
             properties,
             max_file_size: options.max_file_size,
             encoder,
@@ -215,7 +212,7 @@ impl TableWriter {
         };
         file.bytes += group.bytes();
         file.time_range = merged(file.time_range, group.time_range);
-        file.write(group).map_err(|cause| write_error(&file.staged, cause))
+        file.writer.append(group.chunks)
     }
 
     /// Creates the file with this number.
@@ -228,34 +225,28 @@ impl TableWriter {
         let staged = self.root.join(format!("{path}{STAGED_SUFFIX}"));
         let within = staged.parent().unwrap_or(&self.root);
         std::fs::create_dir_all(within).map_err(|cause| output_error("create the folder", within, cause))?;
-        let sink = Sink::create(staged.clone()).map_err(|cause| output_error("create the file", &staged, cause))?;
-        let properties = WriterPropertiesPtr::clone(&self.properties);
-        let writer = SerializedFileWriter::new(sink, TypePtr::clone(&self.file_schema), properties)
-            .map_err(|cause| write_error(&staged, cause))?;
-        Ok(Box::new(OpenFile { path, staged, writer, bytes: 0, time_range: None }))
+        let (schema, properties) =
+            (Arc::clone(self.encoder.descriptor()), WriterPropertiesPtr::clone(&self.properties));
+        let writer = FileWriter::create(&staged, schema, properties, Arc::clone(&self.spool))?;
+        Ok(Box::new(OpenFile { path, writer, bytes: 0, time_range: None }))
     }
 
     /// Writes the footer of the open file, if there is one, and lists it.
     fn close(&self, written: &mut Written) -> Result<()> {
         let Some(file) = written.open.take() else { return Ok(()) };
-        let staged = file.staged.clone();
-        written.done.push(self.entry(*file).map_err(|cause| write_error(&staged, cause))?);
-        Ok(())
-    }
-
-    fn entry(&self, mut file: OpenFile) -> Result<FileEntry, ParquetError> {
-        let footer = file.writer.finish()?;
-        let (bytes, sha256) = file.writer.inner().identity();
-        Ok(FileEntry {
-            path: file.path,
+        let OpenFile { path, writer, time_range, .. } = *file;
+        let finished = writer.finish()?;
+        written.done.push(FileEntry {
+            path,
             provider_id: self.spec.provider_id,
             provider_name: self.spec.provider_name.clone(),
-            rows: u64::try_from(footer.file_metadata().num_rows()).unwrap_or_default(),
-            bytes,
-            sha256,
-            min_timestamp_ns: file.time_range.map(|(min, _)| min),
-            max_timestamp_ns: file.time_range.map(|(_, max)| max),
-        })
+            rows: finished.rows,
+            bytes: finished.bytes,
+            sha256: finished.sha256,
+            min_timestamp_ns: time_range.map(|(min, _)| min),
+            max_timestamp_ns: time_range.map(|(_, max)| max),
+        });
+        Ok(())
     }
 }
 
@@ -289,20 +280,6 @@ impl Queue {
         let (Files::Idle(written), Some(group)) = taken else { return Turn::Wait };
         self.next += 1;
         Turn::Write(written, group)
-    }
-}
-
-impl OpenFile {
-    /// Appends the row group and lets go of the file until the next one.
-    fn write(&mut self, group: EncodedGroup) -> Result<(), ParquetError> {
-        let mut row_group = self.writer.next_row_group()?;
-        for chunk in group.chunks {
-            chunk.append_to_row_group(&mut row_group)?;
-        }
-        row_group.close()?;
-        self.writer.flush()?;
-        self.writer.inner_mut().release();
-        Ok(())
     }
 }
 

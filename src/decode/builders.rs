@@ -1,14 +1,17 @@
 //! Where decoded values wait until a batch is complete.
 //!
 //! A table can have a thousand columns of which an event fills five. A column therefore stores only what it was given:
-//! row numbers beside packed values, spread to full length when the batch is finished. Numbers lie as little-endian
-//! bytes of the column's width, so that most of them are copied from the payload as they are.
+//! row numbers beside packed values, spread to full length only when a row group is encoded. Numbers lie as
+//! little-endian bytes of the column's width. What columns take from the head of a payload as it is lies in blocks.
 
-use arrow_array::ArrayRef;
+use std::ops::Range;
+use std::sync::Arc;
+
 use arrow_schema::DataType;
 
+use super::blocks::{Block, BlockColumn, BlockField};
 use super::columns::Column;
-use super::finish;
+use super::spread::{Refill, RowNumbers};
 
 /// Values packed one after another, without rows.
 #[derive(Debug)]
@@ -91,24 +94,6 @@ impl Builder {
             }
         }
     }
-
-    fn clear(&mut self) {
-        match self {
-            Builder::Fixed(fixed) => fixed.bytes.clear(),
-            Builder::Bytes(bytes) => {
-                bytes.ends.clear();
-                bytes.bytes.clear();
-            }
-            Builder::List(list) => {
-                list.ends.clear();
-                list.items.clear();
-            }
-            Builder::Struct(record) => {
-                record.len = 0;
-                record.members.iter_mut().for_each(Nested::clear);
-            }
-        }
-    }
 }
 
 /// Bytes per value of the types that are neither text, binary, list nor structure. Booleans wait as a byte each.
@@ -117,6 +102,38 @@ pub(super) fn fixed_width(data_type: &DataType) -> usize {
         DataType::Boolean => 1,
         DataType::FixedSizeBinary(_) => 16,
         other => other.primitive_width().unwrap_or(8),
+    }
+}
+
+impl Refill for ColumnValues {
+    fn take_packed(&mut self) -> Self {
+        ColumnValues { rows: self.rows.take_packed(), builder: self.builder.take_packed() }
+    }
+}
+
+impl Refill for Builder {
+    fn take_packed(&mut self) -> Self {
+        match self {
+            Builder::Fixed(fixed) => {
+                Builder::Fixed(FixedBuilder { width: fixed.width, bytes: fixed.bytes.take_packed() })
+            }
+            Builder::Bytes(bytes) => {
+                Builder::Bytes(BytesBuilder { ends: bytes.ends.take_packed(), bytes: bytes.bytes.take_packed() })
+            }
+            Builder::List(list) => {
+                Builder::List(Box::new(ListBuilder { ends: list.ends.take_packed(), items: list.items.take_packed() }))
+            }
+            Builder::Struct(record) => Builder::Struct(StructBuilder {
+                len: std::mem::take(&mut record.len),
+                members: record.members.iter_mut().map(Refill::take_packed).collect(),
+            }),
+        }
+    }
+}
+
+impl Refill for Nested {
+    fn take_packed(&mut self) -> Self {
+        Nested { nulls: self.nulls.take_packed(), builder: self.builder.take_packed() }
     }
 }
 
@@ -161,11 +178,6 @@ impl Nested {
         self.nulls.extend(u32::try_from(self.builder.len()).ok());
         self.builder.push_placeholder();
     }
-
-    fn clear(&mut self) {
-        self.nulls.clear();
-        self.builder.clear();
-    }
 }
 
 impl ListBuilder {
@@ -184,16 +196,16 @@ impl ListBuilder {
 /// The values of one payload column in one batch.
 #[derive(Debug)]
 pub(super) struct ColumnValues {
-    /// The row of each value, ascending.
-    pub rows: Vec<u32>,
+    pub rows: RowNumbers,
     pub builder: Builder,
-    pub data_type: DataType,
 }
 
-/// The payload columns of one batch while it is being filled; usable for batch after batch.
+/// The payload columns of one batch while it is being filled; what is filled again keeps its memory.
 #[derive(Debug)]
 pub struct PayloadColumns {
     pub(super) columns: Vec<ColumnValues>,
+    /// By number of the plan.
+    pub(super) blocks: Vec<Block>,
     /// Values of length and count fields while one payload is decoded.
     pub(super) slots: Vec<u64>,
     next_row: u64,
@@ -203,40 +215,25 @@ pub struct PayloadColumns {
 impl PayloadColumns {
     /// Empty columns of the given types.
     pub fn new(columns: &[Column]) -> PayloadColumns {
-        let values = |column: &Column| ColumnValues {
-            rows: Vec::new(),
-            builder: Builder::new(column.data_type()),
-            data_type: column.data_type().clone(),
-        };
+        let values =
+            |column: &Column| ColumnValues { rows: RowNumbers::default(), builder: Builder::new(column.data_type()) };
         let columns = columns.iter().map(values).collect();
-        PayloadColumns { columns, slots: Vec::new(), next_row: 0, weight: 0 }
+        PayloadColumns { columns, blocks: Vec::new(), slots: Vec::new(), next_row: 0, weight: 0 }
     }
 
-    /// The Arrow bytes of all values since the last [`PayloadColumns::clear`]: packed width of numbers, bytes plus a
+    /// The Arrow bytes of all values since the last [`PayloadColumns::finish`]: packed width of numbers, bytes plus a
     /// 4-byte offset for text, binary and lists. NULLs of a column weigh nothing.
     pub fn weight(&self) -> u64 {
         self.weight
     }
 
-    /// The arrays of a batch of so many rows, one per column; `None` where all rows are NULL. The values stay until
-    /// [`PayloadColumns::clear`].
-    ///
-    /// # Panics
-    ///
-    /// When a payload was decoded into row `rows` or behind it.
-    pub fn finish(&self, rows: usize) -> Vec<Option<ArrayRef>> {
-        assert!(self.next_row <= rows as u64, "a batch of {rows} rows was filled up to row {}", self.next_row);
-        self.columns.iter().map(|column| finish::column(column, rows)).collect()
-    }
-
-    /// Forgets all values and keeps the memory for the next batch, which begins at row 0.
-    pub fn clear(&mut self) {
-        for column in self.columns.iter_mut().filter(|column| !column.rows.is_empty()) {
-            column.rows.clear();
-            column.builder.clear();
-        }
-        self.next_row = 0;
-        self.weight = 0;
+    /// Takes out what was decoded; the next row may be row 0 again.
+    pub fn finish(&mut self) -> PayloadValues {
+        (self.next_row, self.weight) = (0, 0);
+        let filled = self.columns.iter_mut().enumerate().filter(|(_, values)| values.rows.count() > 0);
+        let columns = filled.map(|(index, values)| (index, values.take_packed())).collect();
+        let filled = self.blocks.iter_mut().filter(|block| block.rows.count() > 0);
+        PayloadValues::new(columns, filled.map(Refill::take_packed).collect())
     }
 
     /// Begins a row.
@@ -254,5 +251,52 @@ impl PayloadColumns {
 
     pub(super) fn end_row(&mut self, weight: u64) {
         self.weight = self.weight.saturating_add(weight);
+    }
+}
+
+/// The payload values of one batch; columns without any take no space.
+#[derive(Debug, Default)]
+pub struct PayloadValues {
+    /// The columns' numbers, ascending, and the values that were taken apart.
+    columns: Vec<(usize, ColumnValues)>,
+    /// The values that were not.
+    blocks: Vec<Block>,
+    /// The fields of the blocks with the numbers of their blocks, by column.
+    fields: Vec<(BlockField, usize)>,
+}
+
+impl PayloadValues {
+    pub(super) fn new(mut columns: Vec<(usize, ColumnValues)>, mut blocks: Vec<Block>) -> Self {
+        let of_block = |(number, block): (usize, &Block)| {
+            let fields = Arc::clone(&block.fields);
+            (0..fields.len()).map(move |index| (fields[index], number))
+        };
+        let mut fields: Vec<_> = blocks.iter().enumerate().flat_map(of_block).collect();
+        fields.sort_by_key(|(field, _)| field.column);
+        // A table with few rows in many slices consists of these lists.
+        columns.shrink_to_fit();
+        blocks.shrink_to_fit();
+        fields.shrink_to_fit();
+        PayloadValues { columns, blocks, fields }
+    }
+
+    /// Whether a column has a value in any of the rows.
+    pub fn has_values(&self, column: usize, rows: &Range<u32>) -> bool {
+        let has_values = |numbers: &RowNumbers| !numbers.part(rows).values.is_empty();
+        self.column(column).is_some_and(|values| has_values(&values.rows))
+            || self.block_columns(column).any(|values| has_values(&values.block.rows))
+    }
+
+    /// The values of a column that were taken apart.
+    pub(super) fn column(&self, column: usize) -> Option<&ColumnValues> {
+        let found = self.columns.binary_search_by_key(&column, |(number, _)| *number).ok()?;
+        Some(&self.columns[found].1)
+    }
+
+    /// The values of a column that were not; no two of them are of one row.
+    pub(super) fn block_columns(&self, column: usize) -> impl Iterator<Item = BlockColumn<'_>> {
+        let first = self.fields.partition_point(|(field, _)| field.column < column);
+        let fields = self.fields[first..].iter().take_while(move |(field, _)| field.column == column);
+        fields.map(|&(field, number)| BlockColumn { block: &self.blocks[number], field })
     }
 }

@@ -31,6 +31,8 @@ impl Column {
 /// Where the fields of one event go.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Binding {
+    /// Number of the schema in its table.
+    pub(super) schema: usize,
     /// Per field of the event, one entry per output.
     pub(super) fields: Vec<Vec<Target>>,
 }
@@ -84,10 +86,11 @@ pub fn settle(schemas: &[&EventSchema], reserved: &[&str], options: TypeOptions)
         let reason = settled.columns[bound.column].reason;
         Target { role: bound.role, column: Some(bound.column), reason }
     };
-    let bind_event = |fields: &Vec<Vec<settle::Bound>>| Binding {
+    let bind_event = |(schema, fields): (usize, &Vec<Vec<settle::Bound>>)| Binding {
+        schema,
         fields: fields.iter().map(|outputs| outputs.iter().map(bind).collect()).collect(),
     };
-    let bindings = settled.bindings.iter().map(bind_event).collect();
+    let bindings = settled.bindings.iter().enumerate().map(bind_event).collect();
     TableColumns { columns, bindings }
 }
 

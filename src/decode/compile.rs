@@ -1,14 +1,16 @@
 //! From an [`EventSchema`] and its columns to a [`Plan`].
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use arrow_schema::{DataType, TimeUnit};
 
+use super::blocks::BlockField;
 use super::builders::fixed_width;
 use super::columns::{Binding, Column};
 use super::extent::{Counter, Extent, Span};
 use super::label::Labels;
-use super::plan::{FixedStep, How, Item, Node, Number, Output, Plan, Remembered, Repeat, Slot};
+use super::plan::{ConvertStep, Item, Node, Number, Output, Plan, Remembered, Repeat, Slot};
 use super::reading::{self, MAX_NESTING, Reading, Role};
 use super::settle;
 use super::types::TypeOptions;
@@ -27,11 +29,13 @@ pub(super) fn plan(schema: &EventSchema, columns: Option<(&Binding, &[Column])>,
     let required = schema.fields.iter().rposition(|field| !field.optional);
     let mut plan = Plan {
         nodes,
-        fixed: Vec::new(),
+        block: columns.map_or(0, |(binding, _)| block_number(binding, pointer_size)),
+        copied: Arc::default(),
+        copied_weight: 0,
+        converted: Vec::new(),
         fixed_nodes: 0,
         fixed_size: 0,
         fixed_slots: Vec::new(),
-        copied_weight: 0,
         optional_from: required.map_or(0, |last| last + 1),
         slots: compiler.slots.len(),
     };
@@ -55,35 +59,43 @@ fn targets<'a>(binding: &Binding, columns: &'a [Column], position: usize) -> Vec
     targets.iter().filter_map(place).collect()
 }
 
-/// Leading single values of fixed width get steps with known offsets.
+/// A layout has a plan per pointer size.
+fn block_number(binding: &Binding, pointer_size: u8) -> usize {
+    2 * binding.schema + usize::from(pointer_size == 8)
+}
+
+/// Leading single values of fixed width are read by their offsets.
 fn add_fixed_steps(plan: &mut Plan) {
+    let mut copied = Vec::new();
     for (index, node) in plan.nodes.iter().enumerate() {
         let (Repeat::One, &Item::Leaf(Extent::Fixed(size))) = (node.repeat, &node.item) else { break };
-        let (Ok(node_index), Ok(step_size)) = (u32::try_from(index), u8::try_from(size)) else { break };
         let start = plan.fixed_size;
         let span = Span::one(start, start + size, start + size);
         plan.fixed_slots.extend(node.slot.map(|slot| Remembered { slot, span }));
-        for (output, number) in node.outputs.iter().zip(0..) {
-            let convert = How::Convert { node: node_index, output: number, size: step_size };
-            let (how, weight) = shortcut(&output.op, size, convert);
-            plan.fixed.push(FixedStep { start, target: output.target, how });
-            plan.copied_weight += weight;
+        for (number, output) in node.outputs.iter().enumerate() {
+            if let Some((width, weight)) = copied_width(&output.op, size) {
+                copied.push(BlockField { column: output.target, start, width });
+                plan.copied_weight += weight;
+            } else {
+                plan.converted.push(ConvertStep { start, size, node: index, output: number });
+            }
         }
         plan.fixed_size = start + size;
         plan.fixed_nodes = index + 1;
     }
+    plan.copied = copied.into();
 }
 
-/// The shortest way for an operation, and the weight it adds where that is known.
-fn shortcut(op: &Op, size: usize, convert: How) -> (How, usize) {
+/// The bytes that a column takes as they are, and the weight they add; `None` for all other operations.
+fn copied_width(op: &Op, size: usize) -> Option<(usize, usize)> {
     match op {
-        Op::Copy1 => (How::Copy1, 1),
-        Op::Copy2 => (How::Copy2, 2),
-        Op::Copy4 => (How::Copy4, 4),
-        Op::Copy8 => (How::Copy8, 8),
+        Op::Copy1 => Some((1, 1)),
+        Op::Copy2 => Some((2, 2)),
+        Op::Copy4 => Some((4, 4)),
+        Op::Copy8 => Some((8, 8)),
         // The next width above 4 bytes is 8.
-        Op::Integer { signed: false } if size == 4 => (How::Widen4, 8),
-        _ => (convert, 0),
+        Op::Integer { signed: false } if size == 4 => Some((4, 8)),
+        _ => None,
     }
 }
 

@@ -87,6 +87,8 @@ impl<'a> Cursor<'a> {
 
     /// The reach of a whole field: one value, all members of a structure or all items of a list. Remembers the value
     /// of a field that others refer to.
+    #[expect(clippy::inline_always, reason = "a span that goes through memory costs more than to find it")]
+    #[inline(always)]
     pub(super) fn measure(&mut self, node: &Node, at: usize) -> Result<Span, Misfit> {
         let span = match node.repeat {
             Repeat::One => self.measure_item(node, at)?,

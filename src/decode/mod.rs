@@ -3,30 +3,33 @@
 //! ```text
 //! EventSchema ×n ──settle──► TableColumns ──compile, per schema and pointer size──► Plan
 //!                                                                                    │ decode(payload, row)
-//!                                              arrays of one batch ◄──finish── PayloadColumns
+//!                  array of a row group ◄──gather── PayloadValues ×n ◄──finish── PayloadColumns
 //! ```
 //!
 //! [`settle`] gives all declared layouts of one table their columns. [`Plan::compile`] turns a layout into flat steps:
 //! leading values of fixed width are read by their offset, the rest walks. A field is measured and checked as a whole
 //! before anything of it is appended, so a damaged payload leaves NULLs and never a shifted column.
 
+mod arrays;
+mod blocks;
 mod builders;
 mod columns;
 mod compile;
 mod extent;
-mod finish;
 mod label;
 mod net;
 mod plan;
 mod reading;
 mod settle;
+pub mod spread;
 mod text;
 mod time;
 mod types;
 mod values;
 mod walk;
 
-pub use builders::PayloadColumns;
+pub use arrays::gather;
+pub use builders::{PayloadColumns, PayloadValues};
 pub use columns::{Binding, Column, FieldRow, TableColumns, settle};
 pub use net::push_sid as append_sid;
 pub use plan::{Plan, pointer_size_mismatch};

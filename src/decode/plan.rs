@@ -1,6 +1,9 @@
 //! A schema made ready to be run over payloads.
 
+use std::sync::Arc;
+
 use super::Status;
+use super::blocks::BlockField;
 use super::columns::{Binding, Column};
 use super::compile;
 use super::extent::{Extent, Span};
@@ -12,45 +15,34 @@ use crate::schema::model::EventSchema;
 pub struct Plan {
     /// The fields, in order.
     pub(super) nodes: Vec<Node>,
-    /// The leading values of fixed width; they stand for the first `fixed_nodes` nodes.
-    pub(super) fixed: Vec<FixedStep>,
+    /// What distinguishes the plan from the others of its table.
+    pub(super) block: usize,
+    /// The leading values of fixed width that columns take as they are.
+    pub(super) copied: Arc<[BlockField]>,
+    /// The Arrow bytes of those.
+    pub(super) copied_weight: usize,
+    /// The leading values of fixed width that are converted.
+    pub(super) converted: Vec<ConvertStep>,
+    /// Both kinds stand for so many leading nodes.
     pub(super) fixed_nodes: usize,
     /// The bytes those take.
     pub(super) fixed_size: usize,
     /// Which of them are remembered.
     pub(super) fixed_slots: Vec<Remembered>,
-    /// What the steps that only copy add to the columns' weight.
-    pub(super) copied_weight: usize,
     /// From this field on, all may be left out.
     pub(super) optional_from: usize,
     /// How many fields others refer to.
     pub(super) slots: usize,
 }
 
-/// One step over a value at a known offset.
+/// A value at a known offset and the operation that makes a column's value of it.
 #[derive(Debug)]
-pub(super) struct FixedStep {
+pub(super) struct ConvertStep {
     pub start: usize,
-    /// The column.
-    pub target: usize,
-    pub how: How,
-}
-
-/// What a step does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum How {
-    Copy1,
-    Copy2,
-    Copy4,
-    Copy8,
-    /// An unsigned number of 4 bytes in a column of 8: an address of a 32-bit process.
-    Widen4,
-    /// Runs an operation of the node's over so many bytes.
-    Convert {
-        node: u32,
-        output: u8,
-        size: u8,
-    },
+    pub size: usize,
+    /// The node whose operation it is, and which of its outputs.
+    pub node: usize,
+    pub output: usize,
 }
 
 /// A value at a known offset that later fields refer to.

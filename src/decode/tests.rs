@@ -101,6 +101,17 @@ fn hex(bytes: &[u8]) -> String {
     String::from_utf8(digits).unwrap()
 }
 
+/// The columns of a batch of so many rows; `None` for those without values.
+fn arrays(table: &TableColumns, columns: &mut PayloadColumns, rows: u32) -> Vec<Option<ArrayRef>> {
+    let values = columns.finish();
+    let columns = table.columns.iter().enumerate();
+    let array = |(index, column): (usize, &Column)| {
+        let has_values = values.has_values(index, &(0..rows));
+        has_values.then(|| gather(&[(&values, 0..rows)], index, column.data_type()).unwrap())
+    };
+    columns.map(array).collect()
+}
+
 fn show_all(table: &TableColumns, arrays: &[Option<ArrayRef>], row: usize) -> Vec<String> {
     let cell = |array: &Option<ArrayRef>| array.as_ref().map_or("NULL".to_owned(), |array| show(array, row));
     table.columns.iter().zip(arrays).map(|(column, array)| format!("{}={}", column.name(), cell(array))).collect()
@@ -113,7 +124,7 @@ fn decode_with(options: TypeOptions, fields: &[Field], pointer: u8, payload: &[u
     let mut columns = PayloadColumns::new(&table.columns);
     let outcome = plan.decode(payload, 0, &mut columns, &Doubling);
     assert_eq!(columns.weight(), outcome.weight);
-    (outcome, show_all(&table, &columns.finish(1), 0))
+    (outcome, show_all(&table, &arrays(&table, &mut columns, 1), 0))
 }
 
 fn decode(fields: &[Field], payload: &[u8]) -> (Outcome, Vec<String>) {
@@ -440,17 +451,16 @@ fn events_share_columns_and_batches_begin_anew() {
         let two = [b"hi\0".as_slice(), &[0xff; 4], &2.5f64.to_le_bytes()].concat();
         plan(0).decode(&one, 1, &mut columns, &NoClock);
         plan(1).decode(&two, 3, &mut columns, &NoClock);
-        let arrays = columns.finish(4);
-        assert_eq!(arrays.iter().map(Option::is_some).collect::<Vec<_>>(), [true, true, true, false]);
-        assert_eq!(show_all(&table, &arrays, 0), ["a=NULL", "g=NULL", "x=NULL", "S=NULL"]);
-        assert_eq!(show_all(&table, &arrays, 1)[..3], ["a=200", "g=e13c0d23-ccbc-4e12-931b-d9cc2eee27e4", "x=1.5"]);
-        assert_eq!(show_all(&table, &arrays, 3)[..3], ["a=-1", "g=hi", "x=2.5"]);
         // a: 4 + 4, g: 36 + 4 and 2 + 4, x: 8 + 8.
         assert_eq!(columns.weight(), 8 + 46 + 16);
-        columns.clear();
+        let found = arrays(&table, &mut columns, 4);
+        assert_eq!(found.iter().map(Option::is_some).collect::<Vec<_>>(), [true, true, true, false]);
+        assert_eq!(show_all(&table, &found, 0), ["a=NULL", "g=NULL", "x=NULL", "S=NULL"]);
+        assert_eq!(show_all(&table, &found, 1)[..3], ["a=200", "g=e13c0d23-ccbc-4e12-931b-d9cc2eee27e4", "x=1.5"]);
+        assert_eq!(show_all(&table, &found, 3)[..3], ["a=-1", "g=hi", "x=2.5"]);
+        assert_eq!(columns.weight(), 0);
         plan(2).decode(&[5], 0, &mut columns, &NoClock);
-        assert_eq!(show_all(&table, &columns.finish(1), 0), ["a=NULL", "g=NULL", "x=NULL", "S={a: 5}"]);
-        columns.clear();
+        assert_eq!(show_all(&table, &arrays(&table, &mut columns, 1), 0), ["a=NULL", "g=NULL", "x=NULL", "S={a: 5}"]);
     }
 }
 
@@ -462,7 +472,7 @@ fn dropped_columns_are_walked_over() {
     let plan = Plan::compile(&second, table.binding(1), &table.columns, 8);
     let mut columns = PayloadColumns::new(&table.columns);
     assert_eq!(plan.decode(b"\x01\0x\0", 0, &mut columns, &NoClock).status, Status::Ok);
-    assert!(columns.finish(1)[0].is_none());
+    assert!(arrays(&table, &mut columns, 1)[0].is_none());
 }
 
 #[test]
@@ -501,6 +511,7 @@ fn plans_and_columns_go_to_other_threads() {
     fn shared<T: Send + Sync>() {}
     shared::<Plan>();
     shared::<PayloadColumns>();
+    shared::<PayloadValues>();
     shared::<TableColumns>();
 }
 

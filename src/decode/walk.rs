@@ -1,8 +1,11 @@
 //! Running a [`Plan`] over a payload.
 
+use std::sync::Arc;
+
+use super::blocks::Block;
 use super::builders::{Builder, ColumnValues, ListBuilder, Nested, PayloadColumns, StructBuilder};
 use super::extent::{Cursor, Span};
-use super::plan::{FixedStep, How, Item, Node, Output, Plan, Repeat};
+use super::plan::{ConvertStep, Item, Node, Output, Plan, Repeat};
 use super::values::{self, Notes, Op};
 use super::{Outcome, Status, TraceClock};
 
@@ -46,10 +49,13 @@ impl Plan {
             for remembered in &self.fixed_slots {
                 cursor.remember(remembered.slot, remembered.span);
             }
-            for step in &self.fixed {
-                self.fixed_step(step, &mut cursor, row, targets, &mut notes);
+            if let Some(record) = payload.get(..self.fixed_size).filter(|_| !self.copied.is_empty()) {
+                block(&mut columns.blocks, self).push(row, record);
+                notes.add(self.copied_weight);
             }
-            notes.add(self.copied_weight);
+            for step in &self.converted {
+                self.convert(step, &cursor, row, targets, &mut notes);
+            }
             (first, at) = (self.fixed_nodes, self.fixed_size);
         }
         let status = self.walk(&mut cursor, first, at, |cursor, node, span| {
@@ -67,32 +73,20 @@ impl Plan {
         Outcome { status, keep_payload, weight }
     }
 
-    fn fixed_step(
+    fn convert(
         &self,
-        step: &FixedStep,
-        cursor: &mut Cursor<'_>,
+        step: &ConvertStep,
+        cursor: &Cursor<'_>,
         row: u32,
         targets: &mut [ColumnValues],
         notes: &mut Notes<'_>,
     ) {
-        let Some(column) = targets.get_mut(step.target) else { return };
-        let ColumnValues { rows, builder, .. } = column;
-        let written = match (step.how, builder) {
-            (How::Copy1, Builder::Fixed(fixed)) => copy::<1>(cursor.rest(step.start), &mut fixed.bytes),
-            (How::Copy2, Builder::Fixed(fixed)) => copy::<2>(cursor.rest(step.start), &mut fixed.bytes),
-            (How::Copy4, Builder::Fixed(fixed)) => copy::<4>(cursor.rest(step.start), &mut fixed.bytes),
-            (How::Copy8, Builder::Fixed(fixed)) => copy::<8>(cursor.rest(step.start), &mut fixed.bytes),
-            (How::Widen4, Builder::Fixed(fixed)) => widen(cursor.rest(step.start), 1, &mut fixed.bytes),
-            (How::Convert { node, output, size }, builder) => {
-                let output = self.nodes.get(node as usize).and_then(|node| node.outputs.get(usize::from(output)));
-                let span = Span::one(step.start, step.start + usize::from(size), step.start + usize::from(size));
-                output.is_some_and(|output| values::write(&output.op, cursor.bytes(span), builder, notes))
-            }
-            // Columns of numbers have fixed builders.
-            _ => false,
-        };
-        if written {
-            rows.push(row);
+        let Some(output) = self.nodes.get(step.node).and_then(|node| node.outputs.get(step.output)) else { return };
+        let Some(column) = targets.get_mut(output.target) else { return };
+        let end = step.start + step.size;
+        let bytes = cursor.bytes(Span::one(step.start, end, end));
+        if values::write(&output.op, bytes, &mut column.builder, notes) {
+            column.rows.push(row);
         }
     }
 
@@ -124,10 +118,17 @@ impl Plan {
     }
 }
 
-fn copy<const N: usize>(bytes: &[u8], out: &mut Vec<u8>) -> bool {
-    let Some(value) = bytes.first_chunk::<N>() else { return false };
-    out.extend_from_slice(value);
-    true
+/// The records of a plan.
+#[inline]
+fn block<'a>(blocks: &'a mut Vec<Block>, plan: &Plan) -> &'a mut Block {
+    if blocks.len() <= plan.block {
+        blocks.resize_with(plan.block + 1, Block::default);
+    }
+    let block = &mut blocks[plan.block];
+    if block.record == 0 {
+        (block.fields, block.record) = (Arc::clone(&plan.copied), plan.fixed_size);
+    }
+    block
 }
 
 /// Appends unsigned numbers of 4 bytes as numbers of 8.

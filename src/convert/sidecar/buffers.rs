@@ -1,11 +1,9 @@
 //! `buffers`: one row per buffer of every input file.
 
-use std::path::Path;
-
 use super::SidecarFacts;
 use super::table::Table;
 use crate::clock::Ticks;
-use crate::dataset::{EncodeOptions, FileEntry};
+use crate::dataset::{EncodeOptions, FileEntry, Staging};
 use crate::error::Result;
 use crate::survey::{BufferRecord, FileSurvey};
 
@@ -14,9 +12,9 @@ struct Row<'a> {
     buffer: &'a BufferRecord,
 }
 
-pub(super) fn write(root: &Path, facts: &SidecarFacts<'_>, encode: &EncodeOptions) -> Result<Vec<FileEntry>> {
+pub(super) fn write(staging: &Staging, facts: &SidecarFacts<'_>, encode: &EncodeOptions) -> Result<Vec<FileEntry>> {
     let rows = facts.files.iter().flat_map(|file| file.buffers.iter().map(move |buffer| Row { file, buffer }));
-    table().write(root, encode, rows)
+    table().write(staging, encode, rows)
 }
 
 fn table<'a>() -> Table<Row<'a>> {

@@ -1,11 +1,9 @@
 //! `catalog`: one row per event shape.
 
-use std::path::Path;
-
 use super::SidecarFacts;
 use super::table::Table;
 use crate::convert::job::ShapeCounts;
-use crate::dataset::{EncodeOptions, FileEntry};
+use crate::dataset::{EncodeOptions, FileEntry, Staging};
 use crate::error::Result;
 use crate::event::Identity;
 use crate::layout::header::HeaderKind;
@@ -18,14 +16,14 @@ struct Row<'a> {
     counts: Option<&'a ShapeCounts>,
 }
 
-pub(super) fn write(root: &Path, facts: &SidecarFacts<'_>, encode: &EncodeOptions) -> Result<Vec<FileEntry>> {
+pub(super) fn write(staging: &Staging, facts: &SidecarFacts<'_>, encode: &EncodeOptions) -> Result<Vec<FileEntry>> {
     let rows = facts.catalog.iter().zip(0u32..).map(|(entry, shape)| Row {
         shape,
         entry,
         identity: &entry.key.identity,
         counts: facts.shape_counts.get(shape as usize),
     });
-    table().write(root, encode, rows)
+    table().write(staging, encode, rows)
 }
 
 fn table<'a>() -> Table<Row<'a>> {

@@ -1,12 +1,10 @@
 //! `clock`: one row per input file, how its ticks became times and how far the times can be trusted.
 
-use std::path::Path;
-
 use super::SidecarFacts;
 use super::table::Table;
 use crate::clock::{Clock, ClockFacts};
 use crate::convert::job::FileCounts;
-use crate::dataset::{EncodeOptions, FileEntry};
+use crate::dataset::{EncodeOptions, FileEntry, Staging};
 use crate::error::Result;
 use crate::survey::streams::{Disorder, disorder};
 use crate::survey::{FileSurvey, Session};
@@ -20,7 +18,7 @@ struct Row<'a> {
     counts: Option<&'a FileCounts>,
 }
 
-pub(super) fn write(root: &Path, facts: &SidecarFacts<'_>, encode: &EncodeOptions) -> Result<Vec<FileEntry>> {
+pub(super) fn write(staging: &Staging, facts: &SidecarFacts<'_>, encode: &EncodeOptions) -> Result<Vec<FileEntry>> {
     let rows = facts.files.iter().enumerate().map(|(input, file)| Row {
         file,
         session: &file.session,
@@ -29,7 +27,7 @@ pub(super) fn write(root: &Path, facts: &SidecarFacts<'_>, encode: &EncodeOption
         disorder: disorder(file),
         counts: facts.file_counts.get(input),
     });
-    table().write(root, encode, rows)
+    table().write(staging, encode, rows)
 }
 
 fn table<'a>() -> Table<Row<'a>> {

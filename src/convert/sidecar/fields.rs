@@ -1,10 +1,8 @@
 //! `fields`: one row per payload field of a shape, and one per further column that a field fills.
 
-use std::path::Path;
-
 use super::SidecarFacts;
 use super::table::Table;
-use crate::dataset::{EncodeOptions, FileEntry};
+use crate::dataset::{EncodeOptions, FileEntry, Staging};
 use crate::decode::{FieldRow, RenameReason};
 use crate::error::Result;
 
@@ -13,10 +11,10 @@ struct Row<'a> {
     field: &'a FieldRow,
 }
 
-pub(super) fn write(root: &Path, facts: &SidecarFacts<'_>, encode: &EncodeOptions) -> Result<Vec<FileEntry>> {
+pub(super) fn write(staging: &Staging, facts: &SidecarFacts<'_>, encode: &EncodeOptions) -> Result<Vec<FileEntry>> {
     let shapes = facts.catalog.iter().zip(0u32..);
     let rows = shapes.flat_map(|(entry, shape)| entry.fields.iter().map(move |field| Row { shape, field }));
-    table().write(root, encode, rows)
+    table().write(staging, encode, rows)
 }
 
 fn table<'a>() -> Table<Row<'a>> {

@@ -1,11 +1,9 @@
 //! `issues`: everything unusual that was found in the input files.
 
-use std::path::Path;
-
 use super::SidecarFacts;
 use super::table::Table;
 use crate::clock::Ticks;
-use crate::dataset::{EncodeOptions, FileEntry};
+use crate::dataset::{EncodeOptions, FileEntry, Staging};
 use crate::error::Result;
 use crate::survey::{FileSurvey, Finding};
 
@@ -14,9 +12,9 @@ struct Row<'a> {
     finding: Finding,
 }
 
-pub(super) fn write(root: &Path, facts: &SidecarFacts<'_>, encode: &EncodeOptions) -> Result<Vec<FileEntry>> {
+pub(super) fn write(staging: &Staging, facts: &SidecarFacts<'_>, encode: &EncodeOptions) -> Result<Vec<FileEntry>> {
     let rows = facts.files.iter().flat_map(|file| file.findings.rows().map(move |finding| Row { file, finding }));
-    table().write(root, encode, rows)
+    table().write(staging, encode, rows)
 }
 
 fn table<'a>() -> Table<Row<'a>> {

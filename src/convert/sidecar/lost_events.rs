@@ -1,10 +1,8 @@
 //! `lost_events`: the loss ledger of every input file.
 
-use std::path::Path;
-
 use super::SidecarFacts;
 use super::table::Table;
-use crate::dataset::{EncodeOptions, FileEntry};
+use crate::dataset::{EncodeOptions, FileEntry, Staging};
 use crate::error::Result;
 use crate::survey::FileSurvey;
 use crate::survey::loss::{LossRow, ledger};
@@ -14,10 +12,10 @@ struct Row<'a> {
     loss: LossRow,
 }
 
-pub(super) fn write(root: &Path, facts: &SidecarFacts<'_>, encode: &EncodeOptions) -> Result<Vec<FileEntry>> {
+pub(super) fn write(staging: &Staging, facts: &SidecarFacts<'_>, encode: &EncodeOptions) -> Result<Vec<FileEntry>> {
     let ledgers: Vec<_> = facts.files.iter().map(|file| Ok((file, ledger(file)?))).collect::<Result<_>>()?;
     let rows = ledgers.into_iter().flat_map(|(file, rows)| rows.into_iter().map(move |loss| Row { file, loss }));
-    table().write(root, encode, rows)
+    table().write(staging, encode, rows)
 }
 
 fn table<'a>() -> Table<Row<'a>> {

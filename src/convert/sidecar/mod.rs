@@ -13,10 +13,8 @@ mod sessions;
 mod streams;
 mod table;
 
-use std::path::Path;
-
 use super::job::{FileCounts, ShapeCounts};
-use crate::dataset::{EncodeOptions, FileEntry};
+use crate::dataset::{EncodeOptions, FileEntry, Staging};
 use crate::error::Result;
 use crate::plan::CatalogEntry;
 use crate::survey::FileSurvey;
@@ -39,16 +37,16 @@ pub struct SidecarFacts<'a> {
 /// # Errors
 /// [`Output`](crate::ErrorKind::Output) when a file cannot be written; those of
 /// [`loss::ledger`](crate::survey::loss::ledger) when an input can no longer be read.
-pub fn write(staging_root: &Path, facts: &SidecarFacts<'_>, encode: &EncodeOptions) -> Result<Vec<FileEntry>> {
+pub fn write(staging: &Staging, facts: &SidecarFacts<'_>, encode: &EncodeOptions) -> Result<Vec<FileEntry>> {
     let tables = [
-        sessions::write(staging_root, facts, encode)?,
-        clock::write(staging_root, facts, encode)?,
-        lost_events::write(staging_root, facts, encode)?,
-        streams::write(staging_root, facts, encode)?,
-        catalog::write(staging_root, facts, encode)?,
-        fields::write(staging_root, facts, encode)?,
-        buffers::write(staging_root, facts, encode)?,
-        issues::write(staging_root, facts, encode)?,
+        sessions::write(staging, facts, encode)?,
+        clock::write(staging, facts, encode)?,
+        lost_events::write(staging, facts, encode)?,
+        streams::write(staging, facts, encode)?,
+        catalog::write(staging, facts, encode)?,
+        fields::write(staging, facts, encode)?,
+        buffers::write(staging, facts, encode)?,
+        issues::write(staging, facts, encode)?,
     ];
     Ok(tables.into_iter().flatten().collect())
 }

@@ -1,12 +1,10 @@
 //! `sessions`: one row per input file, what its header event says of the session.
 
-use std::path::Path;
-
 use super::SidecarFacts;
 use super::table::Table;
 use crate::buffer::chain::Frame;
 use crate::clock::{FileTime, Ticks};
-use crate::dataset::{EncodeOptions, FileEntry};
+use crate::dataset::{EncodeOptions, FileEntry, Staging};
 use crate::error::Result;
 use crate::event::Event;
 use crate::layout::logfile::{ENABLE_FLAGS, LOG_FILE_MODES, bit_names, mode};
@@ -18,10 +16,10 @@ struct Row<'a> {
     masks: Option<Vec<u32>>,
 }
 
-pub(super) fn write(root: &Path, facts: &SidecarFacts<'_>, encode: &EncodeOptions) -> Result<Vec<FileEntry>> {
+pub(super) fn write(staging: &Staging, facts: &SidecarFacts<'_>, encode: &EncodeOptions) -> Result<Vec<FileEntry>> {
     let row = |file| Ok(Row { file, session: &file.session, masks: group_masks(file)? });
     let rows: Vec<Row<'_>> = facts.files.iter().map(row).collect::<Result<_>>()?;
-    table().write(root, encode, rows.into_iter())
+    table().write(staging, encode, rows.into_iter())
 }
 
 fn table<'a>() -> Table<Row<'a>> {

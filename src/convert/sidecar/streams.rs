@@ -1,10 +1,8 @@
 //! `streams`: one row per stream of buffers of every input file.
 
-use std::path::Path;
-
 use super::SidecarFacts;
 use super::table::Table;
-use crate::dataset::{EncodeOptions, FileEntry};
+use crate::dataset::{EncodeOptions, FileEntry, Staging};
 use crate::error::Result;
 use crate::survey::FileSurvey;
 use crate::survey::streams::{Stream, streams};
@@ -14,9 +12,9 @@ struct Row<'a> {
     stream: Stream,
 }
 
-pub(super) fn write(root: &Path, facts: &SidecarFacts<'_>, encode: &EncodeOptions) -> Result<Vec<FileEntry>> {
+pub(super) fn write(staging: &Staging, facts: &SidecarFacts<'_>, encode: &EncodeOptions) -> Result<Vec<FileEntry>> {
     let rows = |file| streams(file).into_iter().map(move |stream| Row { file, stream });
-    table().write(root, encode, facts.files.iter().flat_map(rows))
+    table().write(staging, encode, facts.files.iter().flat_map(rows))
 }
 
 fn table<'a>() -> Table<Row<'a>> {

@@ -1,6 +1,6 @@
 //! A table as a list of columns, each with the function that takes its value from a row.
 
-use std::path::Path;
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::builder::{ListBuilder, PrimitiveBuilder, StringBuilder};
@@ -11,7 +11,7 @@ use arrow_array::{
 };
 use arrow_schema::{DataType, Field, Schema, TimeUnit};
 
-use crate::dataset::{EncodeOptions, FileEntry, FileRule, RowGroup, TableSpec, TableWriter};
+use crate::dataset::{EncodeOptions, FileEntry, FileRule, RowGroup, Staging, TableSpec, TableWriter};
 use crate::error::Result;
 use crate::plan::header::element;
 
@@ -139,7 +139,7 @@ impl<R: Send + Sync> Table<R> {
     /// Writes the rows; of them only one row group's are held at a time.
     pub(super) fn write(
         self,
-        staging_root: &Path,
+        staging: &Staging,
         encode: &EncodeOptions,
         rows: impl Iterator<Item = R>,
     ) -> Result<Vec<FileEntry>> {
@@ -152,7 +152,7 @@ impl<R: Send + Sync> Table<R> {
             provider_id: None,
             provider_name: None,
         };
-        let writer = TableWriter::new(staging_root, spec, encode)?;
+        let writer = TableWriter::new(staging, spec, encode)?;
         let mut rows = rows.peekable();
         for ordinal in 0.. {
             let group = Group { columns: &self.columns, rows: self.next_group(&mut rows) };
@@ -186,8 +186,8 @@ impl<R: Send + Sync> RowGroup for Group<'_, R> {
         self.rows.len()
     }
 
-    fn column(&self, index: usize) -> Result<ArrayRef> {
-        Ok(self.columns[index].array(&self.rows))
+    fn column(&self, index: usize, rows: Range<usize>) -> Result<ArrayRef> {
+        Ok(self.columns[index].array(&self.rows[rows]))
     }
 }
 
@@ -277,9 +277,10 @@ mod tests {
     fn heavy_rows_close_a_row_group_early() {
         let folder = tempfile::tempdir().unwrap();
         let table = Table::<u64>::new("t").weight(|_| 100 << 20).count("n", |row| Some(*row));
-        let files = table.write(folder.path(), &EncodeOptions::default(), 0..5).unwrap();
+        let staging = Staging::create(folder.path(), "a").unwrap();
+        let files = table.write(&staging, &EncodeOptions::default(), 0..5).unwrap();
         assert_eq!((files.len(), files[0].rows), (1, 5));
-        let file = std::fs::File::open(folder.path().join("sidecar/t.parquet.tmp")).unwrap();
+        let file = std::fs::File::open(staging.root().join("sidecar/t.parquet.tmp")).unwrap();
         let footer = ParquetMetaDataReader::new().parse_and_finish(&file).unwrap();
         let groups: Vec<_> =
             footer.row_groups().iter().map(parquet::file::metadata::RowGroupMetaData::num_rows).collect();

@@ -6,23 +6,27 @@
 
 use std::collections::HashMap;
 use std::fs::{self, File};
-use std::sync::Arc;
+use std::ops::Range;
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use arrow_array::builder::{ListBuilder, UInt64Builder};
+use arrow_array::builder::{ListBuilder, StringBuilder, UInt64Builder};
 use arrow_array::{
-    ArrayRef, BinaryArray, BooleanArray, FixedSizeBinaryArray, Float64Array, Int64Array, RecordBatch, StringArray,
-    StructArray, TimestampMicrosecondArray, UInt16Array, UInt64Array, new_null_array,
+    ArrayRef, BinaryArray, BooleanArray, FixedSizeBinaryArray, Float64Array, Int32Array, Int64Array, RecordBatch,
+    StringArray, StructArray, TimestampMicrosecondArray, UInt16Array, UInt64Array, new_null_array,
 };
 use arrow_schema::{DataType, Field, Fields, Schema, TimeUnit};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::basic::LogicalType;
 use parquet::file::metadata::{PageIndexPolicy, ParquetMetaData, ParquetMetaDataReader};
+use parquet::file::writer::SerializedFileWriter;
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
+use tempfile::TempDir;
 
 use super::*;
 use crate::dataset::properties::Compression;
+use crate::dataset::publish::IfExists;
 
 /// A row group of ready arrays; a missing one is NULL throughout.
 struct Ready {
@@ -35,11 +39,13 @@ impl RowGroup for Ready {
         self.rows
     }
 
-    fn column(&self, index: usize) -> Result<ArrayRef> {
-        self.columns[index].clone().ok_or_else(|| internal("asked for a column that is NULL throughout"))
+    fn column(&self, index: usize, rows: Range<usize>) -> Result<ArrayRef> {
+        let column = self.columns[index].as_ref();
+        let column = column.ok_or_else(|| internal("asked for a column that is NULL throughout"))?;
+        Ok(if rows == (0..self.rows) { Arc::clone(column) } else { column.slice(rows.start, rows.len()) })
     }
 
-    fn all_null(&self, index: usize) -> bool {
+    fn all_null(&self, index: usize, _rows: Range<usize>) -> bool {
         self.columns[index].is_none()
     }
 }
@@ -112,8 +118,28 @@ fn spec(files: FileRule) -> TableSpec {
     }
 }
 
-fn writer(root: &Path, max_file_size: u64) -> TableWriter {
-    TableWriter::new(root, spec(FileRule::Parts), &EncodeOptions { max_file_size, ..EncodeOptions::default() }).unwrap()
+/// A staging folder; dropped before the folder around it.
+struct Stage {
+    staging: Staging,
+    root: PathBuf,
+    _out: TempDir,
+}
+
+impl Stage {
+    fn path(&self) -> &Path {
+        &self.root
+    }
+}
+
+fn stage() -> Stage {
+    let out = tempfile::tempdir().unwrap();
+    let staging = Staging::create(out.path(), "a").unwrap();
+    Stage { root: staging.root(), staging, _out: out }
+}
+
+fn writer(stage: &Stage, max_file_size: u64) -> TableWriter {
+    let options = EncodeOptions { max_file_size, ..EncodeOptions::default() };
+    TableWriter::new(&stage.staging, spec(FileRule::Parts), &options).unwrap()
 }
 
 fn staged(root: &Path, entry: &FileEntry) -> PathBuf {
@@ -141,8 +167,8 @@ fn footer_of(root: &Path, entry: &FileEntry) -> ParquetMetaData {
 
 #[test]
 fn what_was_written_reads_back_equal() {
-    let folder = tempfile::tempdir().unwrap();
-    let table = writer(folder.path(), u64::MAX);
+    let folder = stage();
+    let table = writer(&folder, u64::MAX);
     let groups = [group(0, 5000), group(5000, 70_000), group(75_000, 1)];
     for (ordinal, group) in (0..).zip(&groups) {
         table.append(ordinal, table.encode(group).unwrap()).unwrap();
@@ -159,8 +185,8 @@ fn what_was_written_reads_back_equal() {
 
 #[test]
 fn an_entry_states_what_the_file_holds() {
-    let folder = tempfile::tempdir().unwrap();
-    let table = writer(folder.path(), u64::MAX);
+    let folder = stage();
+    let table = writer(&folder, u64::MAX);
     table.append(0, table.encode(&group(10, 90)).unwrap()).unwrap();
     table.append(1, table.encode(&group(100, 900)).unwrap()).unwrap();
     let entries = table.finish().unwrap();
@@ -185,8 +211,8 @@ fn an_entry_states_what_the_file_holds() {
 fn bytes_depend_neither_on_threads_nor_on_the_order_of_arrival() {
     let groups: Vec<Ready> = (0..12).map(|i| group(i * 3000, 3000)).collect();
     let run = |order: &[usize], threads: usize, parallel_columns: bool| {
-        let folder = tempfile::tempdir().unwrap();
-        let table = writer(folder.path(), 150_000);
+        let folder = stage();
+        let table = writer(&folder, 150_000);
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
             order.par_iter().for_each(|&i| {
@@ -213,11 +239,11 @@ fn bytes_depend_neither_on_threads_nor_on_the_order_of_arrival() {
 
 #[test]
 fn a_file_ends_before_the_row_group_that_would_take_it_past_the_limit() {
-    let folder = tempfile::tempdir().unwrap();
-    let size = writer(folder.path(), 1).encode(&group(0, 1000)).unwrap().bytes();
+    let folder = stage();
+    let size = writer(&folder, 1).encode(&group(0, 1000)).unwrap().bytes();
     let rows_per_file = |limit: u64| {
-        let folder = tempfile::tempdir().unwrap();
-        let table = writer(folder.path(), limit);
+        let folder = stage();
+        let table = writer(&folder, limit);
         for ordinal in 0..5 {
             table.append(ordinal, table.encode(&group(0, 1000)).unwrap()).unwrap();
         }
@@ -231,16 +257,15 @@ fn a_file_ends_before_the_row_group_that_would_take_it_past_the_limit() {
 
 #[test]
 fn a_shared_null_array_gives_the_bytes_of_a_built_one() {
-    let folder = tempfile::tempdir().unwrap();
-    let run = |group: &Ready, name: &str| {
-        let root = folder.path().join(name);
-        let table = writer(&root, u64::MAX);
+    let run = |group: &Ready| {
+        let folder = stage();
+        let table = writer(&folder, u64::MAX);
         table.append(0, table.encode(group).unwrap()).unwrap();
-        read(&root, &table.finish().unwrap()[0])
+        read(folder.path(), &table.finish().unwrap()[0])
     };
     let mut built = group(0, 1000);
     built.columns[10] = Some(Arc::new(StringArray::new_null(1000)));
-    assert_eq!(run(&built, "built"), run(&group(0, 1000), "shared"));
+    assert_eq!(run(&built), run(&group(0, 1000)));
 }
 
 #[test]
@@ -251,9 +276,9 @@ fn a_wide_table_has_one_page_per_column_chunk() {
         Field::new(format!("c{i}"), types[i % 4].clone(), true)
     });
     let schema: SchemaRef = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
-    let folder = tempfile::tempdir().unwrap();
+    let folder = stage();
     let wide = TableSpec { schema, ..spec(FileRule::Parts) };
-    let table = TableWriter::new(folder.path(), wide, &EncodeOptions::default()).unwrap();
+    let table = TableWriter::new(&folder.staging, wide, &EncodeOptions::default()).unwrap();
     let mut columns = vec![None; COLUMNS];
     columns[2] = Some(Arc::new(Int64Array::from_iter_values((0..100_000).map(|n| n % 5))) as ArrayRef);
     table.append(0, table.encode(&Ready { rows: 100_000, columns }).unwrap()).unwrap();
@@ -269,8 +294,8 @@ fn a_wide_table_has_one_page_per_column_chunk() {
 
 #[test]
 fn the_footer_holds_the_settings_of_the_contract() {
-    let folder = tempfile::tempdir().unwrap();
-    let table = writer(folder.path(), u64::MAX);
+    let folder = stage();
+    let table = writer(&folder, u64::MAX);
     table.append(0, table.encode(&group(0, 100_000)).unwrap()).unwrap();
     let footer = footer_of(folder.path(), &table.finish().unwrap()[0]);
     let file = footer.file_metadata();
@@ -294,9 +319,9 @@ fn the_footer_holds_the_settings_of_the_contract() {
 
 #[test]
 fn a_table_without_rows_has_a_file_only_if_its_name_is_fixed() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = stage();
     let empty = |files| {
-        let table = TableWriter::new(folder.path(), spec(files), &EncodeOptions::default()).unwrap();
+        let table = TableWriter::new(&folder.staging, spec(files), &EncodeOptions::default()).unwrap();
         table.append(0, table.encode(&group(0, 0)).unwrap()).unwrap();
         table.finish().unwrap()
     };
@@ -310,11 +335,11 @@ fn a_table_without_rows_has_a_file_only_if_its_name_is_fixed() {
 
 #[test]
 fn a_uuid_column_is_written_as_such() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = stage();
     let metadata = HashMap::from([("ARROW:extension:name".to_owned(), "arrow.uuid".to_owned())]);
     let field = Field::new("id", DataType::FixedSizeBinary(16), true).with_metadata(metadata);
     let uuids = TableSpec { schema: Arc::new(Schema::new(vec![field])), ..spec(FileRule::Parts) };
-    let table = TableWriter::new(folder.path(), uuids, &EncodeOptions::default()).unwrap();
+    let table = TableWriter::new(&folder.staging, uuids, &EncodeOptions::default()).unwrap();
     let values = vec![Some([7u8; 16].as_slice()), None];
     let column: ArrayRef =
         Arc::new(FixedSizeBinaryArray::try_from_sparse_iter_with_size(values.into_iter(), 16).unwrap());
@@ -328,9 +353,9 @@ fn a_uuid_column_is_written_as_such() {
 #[test]
 fn every_codec_reads_back() {
     for compression in [Compression::Zstd(1), Compression::Snappy, Compression::Lz4, Compression::None] {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = stage();
         let options = EncodeOptions { compression, ..EncodeOptions::default() };
-        let table = TableWriter::new(folder.path(), spec(FileRule::Parts), &options).unwrap();
+        let table = TableWriter::new(&folder.staging, spec(FileRule::Parts), &options).unwrap();
         table.append(0, table.encode(&group(0, 1000)).unwrap()).unwrap();
         assert_eq!(row_count(folder.path(), &table.finish().unwrap()[0]), 1000, "{compression}");
     }
@@ -344,8 +369,8 @@ fn a_permit_is_given_back_when_the_group_is_written() {
             self.0.fetch_add(1, Ordering::Relaxed);
         }
     }
-    let folder = tempfile::tempdir().unwrap();
-    let table = writer(folder.path(), u64::MAX);
+    let folder = stage();
+    let table = writer(&folder, u64::MAX);
     let back = Arc::new(AtomicUsize::new(0));
     let encoded = || table.encode(&group(0, 10)).unwrap().holding(Permit(Arc::clone(&back)));
     table.append(1, encoded()).unwrap();
@@ -356,13 +381,13 @@ fn a_permit_is_given_back_when_the_group_is_written() {
 
 #[test]
 fn mistakes_of_the_caller_are_errors() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = stage();
     let internal_error = |outcome: Result<()>, text: &str| {
         let error = outcome.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Internal);
         assert!(error.to_string().contains(text), "{error}");
     };
-    let table = writer(folder.path(), u64::MAX);
+    let table = writer(&folder, u64::MAX);
     let encode = |change: &dyn Fn(&mut Ready)| {
         let mut wrong = group(0, 10);
         change(&mut wrong);
@@ -384,9 +409,9 @@ fn mistakes_of_the_caller_are_errors() {
 
 #[test]
 fn an_output_failure_ends_the_table() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = stage();
     fs::write(folder.path().join("events"), "in the way").unwrap();
-    let table = writer(folder.path(), u64::MAX);
+    let table = writer(&folder, u64::MAX);
     for ordinal in 0..2 {
         let error = table.append(ordinal, table.encode(&group(0, 10)).unwrap()).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Output, "{error}");
@@ -397,12 +422,119 @@ fn an_output_failure_ends_the_table() {
 #[cfg(target_os = "linux")]
 #[test]
 fn unfinished_files_hold_no_descriptors() {
-    let folder = tempfile::tempdir().unwrap();
-    let tables: Vec<_> = (0..50).map(|i| writer(&folder.path().join(i.to_string()), u64::MAX)).collect();
+    let folder = stage();
+    let table = |i| {
+        let spec = TableSpec { folder: format!("events/{i}"), ..spec(FileRule::Parts) };
+        TableWriter::new(&folder.staging, spec, &EncodeOptions::default()).unwrap()
+    };
+    let tables: Vec<_> = (0..50).map(table).collect();
     for table in &tables {
         table.append(0, table.encode(&group(0, 10)).unwrap()).unwrap();
     }
     let open = fs::read_dir("/proc/self/fd").unwrap().flatten().filter_map(|fd| fs::read_link(fd.path()).ok());
     assert_eq!(open.filter(|path| path.starts_with(folder.path())).count(), 0);
     assert!(tables.into_iter().all(|table| table.finish().unwrap()[0].rows == 10));
+}
+
+/// Columns that statistics are kept of in ways of their own, beside those of [`schema`].
+fn odd_columns() -> Vec<(Field, ArrayRef)> {
+    let long = |n: usize| "é".repeat(n % 90) + "end";
+    let uuid = HashMap::from([("ARROW:extension:name".to_owned(), "arrow.uuid".to_owned())]);
+    let guids = (0..ODD_ROWS).map(|n| (!n.is_multiple_of(4)).then_some([u8::try_from(n % 251).unwrap(); 16]));
+    let fixed = FixedSizeBinaryArray::try_from_sparse_iter_with_size(guids, 16).unwrap();
+    let some = |n: usize, value: f64| (!n.is_multiple_of(3)).then_some(value);
+    let ratio = |n: usize| if n.is_multiple_of(5) { f64::NAN } else { -(u32::try_from(n).map_or(0.0, f64::from)) };
+    let mut texts = ListBuilder::new(StringBuilder::new()).with_field(Field::new("element", DataType::Utf8, true));
+    for n in 0..ODD_ROWS {
+        texts.append_option((!n.is_multiple_of(7)).then(|| (0..n % 3).map(|i| (i != 1).then(|| long(n)))));
+    }
+    let rows = || 0..ODD_ROWS;
+    let columns: Vec<(&str, ArrayRef)> = vec![
+        ("signed", Arc::new(Int32Array::from_iter(rows().map(|n| i32::try_from(n).ok().map(|n| 7 - n * 3))))),
+        ("nan", Arc::new(Float64Array::from_iter(rows().map(|n| some(n, ratio(n)))))),
+        ("only_nan", Arc::new(Float64Array::from_iter(rows().map(|n| some(n, f64::NAN))))),
+        ("long", Arc::new(StringArray::from_iter_values(rows().map(long)))),
+        ("long_binary", Arc::new(BinaryArray::from_iter_values(rows().map(|n| vec![0xFF; n % 90])))),
+        ("texts", Arc::new(texts.finish())),
+        ("no_lists", new_null_array(&list_of(DataType::UInt64), ODD_ROWS)),
+        ("no_numbers", new_null_array(&DataType::Int32, ODD_ROWS)),
+        ("no_flags", new_null_array(&DataType::Boolean, ODD_ROWS)),
+        ("guid", Arc::new(fixed)),
+    ];
+    let field = |name: &str, array: &ArrayRef| {
+        let metadata = if name == "guid" { uuid.clone() } else { HashMap::new() };
+        Field::new(name, array.data_type().clone(), true).with_metadata(metadata)
+    };
+    columns.into_iter().map(|(name, array)| (field(name, &array), array)).collect()
+}
+
+const ODD_ROWS: usize = 70_000;
+
+/// The file that parquet's own writer makes of row groups.
+fn released(table: &TableWriter, groups: &[Ready]) -> Vec<u8> {
+    let (schema, properties) =
+        (table.encoder.descriptor().root_schema_ptr(), WriterPropertiesPtr::clone(&table.properties));
+    let mut file = SerializedFileWriter::new(Vec::new(), schema, properties).unwrap();
+    for group in groups {
+        let mut row_group = file.next_row_group().unwrap();
+        for chunk in table.encode(group).unwrap().chunks {
+            chunk.append_to_row_group(&mut row_group).unwrap();
+        }
+        row_group.close().unwrap();
+    }
+    file.into_inner().unwrap()
+}
+
+#[test]
+fn a_file_is_what_the_released_writer_makes_of_the_same_row_groups() {
+    let (odd_fields, odd_arrays): (Vec<_>, Vec<_>) = odd_columns().into_iter().unzip();
+    let odd = || Ready { rows: ODD_ROWS, columns: odd_arrays.iter().cloned().map(Some).collect() };
+    let none = || Ready { rows: 3, columns: vec![None; odd_arrays.len()] };
+    let odd_schema = Arc::new(Schema::new(odd_fields));
+    let cases = [
+        ("all shapes", schema(), vec![group(0, 5000), group(5000, 140_000), group(145_000, 1)]),
+        ("odd statistics", Arc::clone(&odd_schema), vec![odd(), none(), odd()]),
+        ("no row group", odd_schema, vec![]),
+    ];
+    for (case, schema, groups) in cases {
+        for compression in [Compression::default(), Compression::None] {
+            let folder = stage();
+            let spec = TableSpec { schema: Arc::clone(&schema), ..spec(FileRule::Single("file".to_owned())) };
+            let options = EncodeOptions { compression, ..EncodeOptions::default() };
+            let table = TableWriter::new(&folder.staging, spec, &options).unwrap();
+            let expected = released(&table, &groups);
+            for (ordinal, group) in (0..).zip(&groups) {
+                table.append(ordinal, table.encode(group).unwrap()).unwrap();
+            }
+            let found = read(folder.path(), &table.finish().unwrap()[0]);
+            assert_eq!(found.len(), expected.len(), "{case}, {compression}");
+            assert!(found == expected, "{case}, {compression}");
+        }
+    }
+}
+
+#[test]
+fn what_the_footer_will_hold_is_gone_when_the_trace_is_published() {
+    let out = tempfile::tempdir().unwrap();
+    let staging = Staging::create(out.path(), "a").unwrap();
+    let table = TableWriter::new(&staging, spec(FileRule::Parts), &EncodeOptions::default()).unwrap();
+    let spool = out.path().join(".etl2parquet-a/spool");
+    assert!(!spool.exists());
+    table.append(0, table.encode(&group(0, 10)).unwrap()).unwrap();
+    assert!(spool.exists());
+    table.finish().unwrap();
+    staging.commit(IfExists::Error).unwrap();
+    let left: Vec<_> = fs::read_dir(out.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, ["trace=a"]);
+}
+
+#[test]
+fn a_lost_spool_is_an_output_failure() {
+    let folder = stage();
+    let table = writer(&folder, u64::MAX);
+    table.append(0, table.encode(&group(0, 10)).unwrap()).unwrap();
+    File::options().write(true).open(folder.path().with_file_name("spool")).unwrap().set_len(0).unwrap();
+    let error = table.finish().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Output);
+    assert!(error.to_string().contains("spool: cannot read"), "{error}");
 }

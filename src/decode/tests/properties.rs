@@ -169,7 +169,8 @@ proptest! {
             prop_assert_eq!(measuring.consumes(payload), outcome.status);
         }
         let rows = payloads.len() * 2;
-        let (fast, general) = (by_offset.finish(rows), walked.finish(rows));
+        let all = |mut columns| arrays(&table, &mut columns, u32::try_from(rows).unwrap());
+        let (fast, general) = (all(by_offset), all(walked));
         prop_assert_eq!(&fast, &general);
         for (array, column) in fast.iter().zip(&table.columns) {
             if let Some(array) = array {

@@ -1,0 +1,333 @@
+//! Packed values of several batches become one Arrow array.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::types::{
+    ArrowPrimitiveType, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, TimestampMicrosecondType,
+    TimestampNanosecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+};
+use arrow_array::{
+    ArrayRef, BinaryArray, BooleanArray, FixedSizeBinaryArray, ListArray, PrimitiveArray, StringArray, StructArray,
+};
+use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
+use arrow_schema::{DataType, FieldRef, Fields, TimeUnit};
+
+use super::blocks::BlockColumn;
+use super::builders::{Builder, BytesBuilder, ListBuilder, Nested, PayloadValues};
+use super::spread::{Ends, Place, Validity, misshapen};
+use crate::error::Result;
+
+/// One column in some rows of several batches, one after another. `data_type` is the column's.
+///
+/// # Errors
+/// When the values do not fit into one array.
+pub fn gather(parts: &[(&PayloadValues, Range<u32>)], column: usize, data_type: &DataType) -> Result<ArrayRef> {
+    let mut pieces = Vec::with_capacity(parts.len());
+    parts.iter().for_each(|(values, rows)| Piece::add(values, column, rows, &mut pieces));
+    array(&pieces, data_type)
+}
+
+/// A run of packed values and where it goes.
+struct Piece<'a> {
+    values: Values<'a>,
+    place: Place<'a>,
+    /// Positions of NULLs among all packed values.
+    nulls: &'a [u32],
+    /// Whether the rows are those of the piece before, which has no values in these.
+    is_over: bool,
+}
+
+#[derive(Clone, Copy)]
+enum Values<'a> {
+    None,
+    Packed(&'a Builder),
+    /// Numbers, at the top level only.
+    Block(BlockColumn<'a>),
+}
+
+impl<'a> Piece<'a> {
+    /// The values of a column in some rows of a batch; one piece at least.
+    fn add(values: &'a PayloadValues, column: usize, rows: &Range<u32>, pieces: &mut Vec<Self>) {
+        let before = pieces.len();
+        if let Some(column) = values.column(column) {
+            pieces.push(Piece::new(Values::Packed(&column.builder), column.rows.part(rows)));
+        }
+        for column in values.block_columns(column) {
+            let piece = Piece::new(Values::Block(column), column.block.rows.part(rows));
+            pieces.push(Piece { is_over: pieces.len() > before, ..piece });
+        }
+        if pieces.len() == before {
+            pieces.push(Piece::new(Values::None, Place::empty(rows.len())));
+        }
+    }
+
+    fn new(values: Values<'a>, place: Place<'a>) -> Self {
+        Piece { values, place, nulls: &[], is_over: false }
+    }
+
+    /// A member's values, or NULL where there is no structure.
+    fn member(&self, index: usize) -> Self {
+        match self.values {
+            Values::Packed(Builder::Struct(record)) => Piece::nested(&record.members[index], self.place.clone()),
+            _ => Piece::new(Values::None, self.place.clone()),
+        }
+    }
+
+    fn nested(nested: &'a Nested, place: Place<'a>) -> Self {
+        let before = |end: usize| nested.nulls.partition_point(|&null| (null as usize) < end);
+        let nulls = &nested.nulls[before(place.values.start)..before(place.values.end)];
+        Piece { nulls, ..Piece::new(Values::Packed(&nested.builder), place) }
+    }
+
+    /// Puts the values of numbers at their rows.
+    fn put<T: Copy + Default>(&self, values: impl ExactSizeIterator<Item = T>, all: &mut Vec<T>) {
+        if self.is_over {
+            self.place.spread_over(values, all);
+        } else {
+            self.place.spread(values, all);
+        }
+    }
+
+    fn bytes(&self) -> Option<&'a BytesBuilder> {
+        if let Values::Packed(Builder::Bytes(bytes)) = self.values { Some(bytes) } else { None }
+    }
+
+    fn list(&self) -> Option<&'a ListBuilder> {
+        if let Values::Packed(Builder::List(list)) = self.values { Some(list) } else { None }
+    }
+}
+
+fn total(pieces: &[Piece<'_>]) -> usize {
+    pieces.iter().filter(|piece| !piece.is_over).map(|piece| piece.place.len).sum()
+}
+
+fn validity(pieces: &[Piece<'_>]) -> Option<NullBuffer> {
+    let mut validity = Validity::default();
+    for piece in pieces {
+        if piece.is_over {
+            validity.add_over(&piece.place);
+        } else {
+            validity.add(&piece.place);
+        }
+        validity.clear(&piece.place, piece.nulls);
+    }
+    validity.finish()
+}
+
+fn array(pieces: &[Piece<'_>], data_type: &DataType) -> Result<ArrayRef> {
+    Ok(match data_type {
+        DataType::Utf8 => Arc::new(text_array(pieces)?),
+        DataType::Binary => Arc::new(binary_array(pieces)?),
+        DataType::List(item) => Arc::new(list_array(pieces, item)?),
+        DataType::Struct(fields) => Arc::new(struct_array(pieces, fields)?),
+        DataType::Boolean => {
+            let values = numbers(pieces, |[byte]: [u8; 1]| byte != 0);
+            Arc::new(BooleanArray::new(BooleanBuffer::from(values), validity(pieces)))
+        }
+        DataType::FixedSizeBinary(_) => {
+            let values = numbers(pieces, i128::from_ne_bytes);
+            let array = FixedSizeBinaryArray::try_new(16, Buffer::from_vec(values), validity(pieces));
+            Arc::new(array.map_err(misshapen)?)
+        }
+        DataType::Int8 => primitive::<Int8Type, 1>(pieces, data_type, i8::from_le_bytes),
+        DataType::Int16 => primitive::<Int16Type, 2>(pieces, data_type, i16::from_le_bytes),
+        DataType::Int32 => primitive::<Int32Type, 4>(pieces, data_type, i32::from_le_bytes),
+        DataType::UInt8 => primitive::<UInt8Type, 1>(pieces, data_type, u8::from_le_bytes),
+        DataType::UInt16 => primitive::<UInt16Type, 2>(pieces, data_type, u16::from_le_bytes),
+        DataType::UInt32 => primitive::<UInt32Type, 4>(pieces, data_type, u32::from_le_bytes),
+        DataType::UInt64 => primitive::<UInt64Type, 8>(pieces, data_type, u64::from_le_bytes),
+        DataType::Float32 => primitive::<Float32Type, 4>(pieces, data_type, f32::from_le_bytes),
+        DataType::Float64 => primitive::<Float64Type, 8>(pieces, data_type, f64::from_le_bytes),
+        DataType::Timestamp(TimeUnit::Nanosecond, _) => {
+            primitive::<TimestampNanosecondType, 8>(pieces, data_type, i64::from_le_bytes)
+        }
+        DataType::Timestamp(..) => primitive::<TimestampMicrosecondType, 8>(pieces, data_type, i64::from_le_bytes),
+        _ => primitive::<Int64Type, 8>(pieces, data_type, i64::from_le_bytes),
+    })
+}
+
+/// Values of `N` bytes at their rows; zero elsewhere.
+fn numbers<const N: usize, T: Copy + Default>(pieces: &[Piece<'_>], from_le: impl Fn([u8; N]) -> T) -> Vec<T> {
+    let mut all = Vec::with_capacity(total(pieces));
+    for piece in pieces {
+        let range = piece.place.values.clone();
+        match piece.values {
+            Values::Block(column) => piece.put(column.values(range).map(&from_le), &mut all),
+            Values::Packed(Builder::Fixed(fixed)) => {
+                piece.put(fixed.bytes.as_chunks::<N>().0[range].iter().map(|value| from_le(*value)), &mut all);
+            }
+            _ => piece.put([].into_iter(), &mut all),
+        }
+    }
+    all
+}
+
+fn primitive<T: ArrowPrimitiveType, const N: usize>(
+    pieces: &[Piece<'_>],
+    data_type: &DataType,
+    from_le: impl Fn([u8; N]) -> T::Native,
+) -> ArrayRef {
+    let array = PrimitiveArray::<T>::new(ScalarBuffer::from(numbers(pieces, from_le)), validity(pieces));
+    Arc::new(array.with_data_type(data_type.clone()))
+}
+
+fn text_array(pieces: &[Piece<'_>]) -> Result<StringArray> {
+    let (offsets, bytes) = joined_bytes(pieces)?;
+    StringArray::try_new(offsets, bytes, validity(pieces)).map_err(misshapen)
+}
+
+fn binary_array(pieces: &[Piece<'_>]) -> Result<BinaryArray> {
+    let (offsets, bytes) = joined_bytes(pieces)?;
+    BinaryArray::try_new(offsets, bytes, validity(pieces)).map_err(misshapen)
+}
+
+fn joined_bytes(pieces: &[Piece<'_>]) -> Result<(OffsetBuffer<i32>, Buffer)> {
+    let runs = pieces.iter().map(|piece| piece.bytes().map(|bytes| (bytes, extent(&bytes.ends, &piece.place.values))));
+    let runs: Vec<_> = runs.collect();
+    let mut bytes = Vec::with_capacity(runs.iter().flatten().map(|(_, run)| run.len()).sum());
+    runs.iter().flatten().for_each(|(source, run)| bytes.extend_from_slice(&source.bytes[run.clone()]));
+    let offsets = offsets(pieces, |piece| piece.bytes().map(|bytes| bytes.ends.as_slice()))?;
+    Ok((offsets, Buffer::from_vec(bytes)))
+}
+
+fn list_array(pieces: &[Piece<'_>], item: &FieldRef) -> Result<ListArray> {
+    let items = pieces.iter().filter_map(|piece| {
+        let list = piece.list()?;
+        Some(Piece::nested(&list.items, Place::full(extent(&list.ends, &piece.place.values))))
+    });
+    let values = array(&items.collect::<Vec<_>>(), item.data_type())?;
+    let offsets = offsets(pieces, |piece| piece.list().map(|list| list.ends.as_slice()))?;
+    ListArray::try_new(item.clone(), offsets, values, validity(pieces)).map_err(misshapen)
+}
+
+/// Every member has a value, or a NULL in its place, for each structure.
+fn struct_array(pieces: &[Piece<'_>], fields: &Fields) -> Result<StructArray> {
+    let member = |(index, field): (usize, &FieldRef)| {
+        let members: Vec<_> = pieces.iter().map(|piece| piece.member(index)).collect();
+        array(&members, field.data_type())
+    };
+    let members = fields.iter().enumerate().map(member).collect::<Result<Vec<_>>>()?;
+    StructArray::try_new(fields.clone(), members, validity(pieces)).map_err(misshapen)
+}
+
+/// The items of some packed values, from the ends of all of them.
+fn extent(ends: &[i32], values: &Range<usize>) -> Range<usize> {
+    end_of(ends, values.start)..end_of(ends, values.end)
+}
+
+/// Where the first `count` values end.
+fn end_of(ends: &[i32], count: usize) -> usize {
+    let last = count.checked_sub(1).and_then(|last| ends.get(last));
+    // Builders refuse what passes 2^31, so ends are never negative.
+    last.map_or(0, |&end| usize::try_from(end).unwrap_or(0))
+}
+
+/// The offsets of all rows from the ends of the packed values.
+fn offsets<'a>(pieces: &[Piece<'a>], ends: impl Fn(&Piece<'a>) -> Option<&'a [i32]>) -> Result<OffsetBuffer<i32>> {
+    let mut offsets = Ends::with_capacity(total(pieces));
+    for piece in pieces {
+        let ends = ends(piece).unwrap_or_default();
+        let mut before = end_of(ends, piece.place.values.start);
+        let lens = ends[piece.place.values.clone()].iter().map(|&end| {
+            let end = usize::try_from(end).unwrap_or(0);
+            end - std::mem::replace(&mut before, end)
+        });
+        offsets.add(&piece.place, lens)?;
+    }
+    Ok(offsets.finish())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow_array::Array;
+    use arrow_array::cast::AsArray;
+
+    use super::super::builders::{ColumnValues, FixedBuilder, StructBuilder};
+    use super::super::spread::RowNumbers;
+
+    fn fixed(width: usize, bytes: &[u8]) -> Builder {
+        Builder::Fixed(FixedBuilder { width, bytes: bytes.to_vec() })
+    }
+
+    /// A batch with one column.
+    fn batch(rows: &[u32], builder: Builder) -> PayloadValues {
+        let mut numbers = RowNumbers::default();
+        rows.iter().for_each(|&row| numbers.push(row));
+        PayloadValues::new(vec![(0, ColumnValues { rows: numbers, builder })], Vec::new())
+    }
+
+    /// Rows from 0 on of one batch.
+    fn column(batch: &PayloadValues, rows: u32, data_type: &DataType) -> ArrayRef {
+        gather(&[(batch, 0..rows)], 0, data_type).unwrap()
+    }
+
+    #[test]
+    fn numbers_are_spread_to_their_rows() {
+        let sparse = column(&batch(&[1, 3], fixed(2, &[1, 0, 2, 1])), 5, &DataType::UInt16);
+        let read: Vec<_> = sparse.as_primitive::<UInt16Type>().iter().collect();
+        assert_eq!(read, [None, Some(1), None, Some(0x102), None]);
+        let dense = column(&batch(&[0, 1], fixed(1, &[0xff, 2])), 2, &DataType::Int8);
+        assert_eq!(dense.as_primitive::<Int8Type>().values(), &[-1, 2]);
+        assert!(dense.nulls().is_none());
+    }
+
+    #[test]
+    fn texts_lists_and_structures_are_spread_too() {
+        let text = Builder::Bytes(BytesBuilder { ends: vec![1, 1, 3], bytes: b"abc".to_vec() });
+        let sparse = column(&batch(&[0, 2, 3], text), 5, &DataType::Utf8);
+        let read: Vec<_> = sparse.as_string::<i32>().iter().collect();
+        assert_eq!(read, [Some("a"), None, Some(""), Some("bc"), None]);
+
+        let sparse = column(&batch(&[1, 2], list()), 3, &list_type());
+        assert_eq!(lists(&sparse), [None, Some(vec![Some(7), None]), Some(vec![Some(9)])]);
+
+        let fields = Fields::from(vec![arrow_schema::Field::new("x", DataType::UInt8, true)]);
+        let members = vec![Nested { nulls: vec![0], builder: fixed(1, &[0, 5]) }];
+        let record = Builder::Struct(StructBuilder { len: 2, members });
+        let sparse = column(&batch(&[1, 3], record), 4, &DataType::Struct(fields));
+        let sparse = sparse.as_struct();
+        assert_eq!((0..4).map(|row| sparse.is_valid(row)).collect::<Vec<_>>(), [false, true, false, true]);
+        let x: Vec<_> = sparse.column(0).as_primitive::<UInt8Type>().iter().collect();
+        assert_eq!(x, [None, None, None, Some(5)]);
+    }
+
+    #[test]
+    fn batches_follow_one_another() {
+        let first = batch(&[0, 2, 3], Builder::Bytes(BytesBuilder { ends: vec![1, 1, 3], bytes: b"abc".to_vec() }));
+        let (none, second) = (PayloadValues::default(), batch(&[0, 1], text(&["x", "yz"])));
+        let parts = [(&first, 1..4), (&none, 0..2), (&second, 1..2), (&first, 0..1)];
+        let all = gather(&parts, 0, &DataType::Utf8).unwrap();
+        let read: Vec<_> = all.as_string::<i32>().iter().collect();
+        assert_eq!(read, [None, Some(""), Some("bc"), None, None, Some("yz"), Some("a")]);
+
+        let batch = batch(&[1, 2], list());
+        let all = gather(&[(&batch, 2..3), (&none, 0..1), (&batch, 1..2)], 0, &list_type()).unwrap();
+        assert_eq!(lists(&all), [Some(vec![Some(9)]), None, Some(vec![Some(7), None])]);
+    }
+
+    fn text(values: &[&str]) -> Builder {
+        let mut builder = BytesBuilder::default();
+        for value in values {
+            builder.bytes.extend_from_slice(value.as_bytes());
+            assert!(builder.end());
+        }
+        Builder::Bytes(builder)
+    }
+
+    fn list_type() -> DataType {
+        DataType::List(Arc::new(arrow_schema::Field::new("element", DataType::UInt8, true)))
+    }
+
+    /// `[7, NULL]` and `[9]`.
+    fn list() -> Builder {
+        let items = Nested { nulls: vec![1], builder: fixed(1, &[7, 0, 9]) };
+        Builder::List(Box::new(ListBuilder { ends: vec![2, 3], items }))
+    }
+
+    fn lists(array: &ArrayRef) -> Vec<Option<Vec<Option<u8>>>> {
+        let list = |list: ArrayRef| list.as_primitive::<UInt8Type>().iter().collect();
+        array.as_list::<i32>().iter().map(|items| items.map(list)).collect()
+    }
+}

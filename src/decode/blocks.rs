@@ -1,0 +1,92 @@
+//! The leading values of fixed width of an event, kept as they lie in its payload.
+//!
+//! Most fields of most events are such values, and taking them apart one by one would cost more than all the rest of
+//! decoding. A block keeps the leading bytes of every payload of one layout, record after record; a column reads its
+//! value out of each record when it is spread to rows.
+
+use std::sync::Arc;
+
+use super::spread::{Refill, RowNumbers};
+
+/// A field that a column takes as it is, or with zeros above it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct BlockField {
+    /// The column.
+    pub column: usize,
+    /// Where it lies in a record.
+    pub start: usize,
+    /// Its bytes: 1, 2, 4 or 8, and no more than the column's.
+    pub width: usize,
+}
+
+/// The records of one layout.
+#[derive(Debug, Default)]
+pub(super) struct Block {
+    pub fields: Arc<[BlockField]>,
+    /// Bytes of a record.
+    pub record: usize,
+    /// The row of each record.
+    pub rows: RowNumbers,
+    pub bytes: Vec<u8>,
+}
+
+impl Block {
+    /// Adds the record of a row.
+    #[inline]
+    pub(super) fn push(&mut self, row: u32, record: &[u8]) {
+        debug_assert_eq!(record.len(), self.record);
+        self.rows.push(row);
+        self.bytes.extend_from_slice(record);
+    }
+}
+
+impl Refill for Block {
+    fn take_packed(&mut self) -> Self {
+        let (rows, bytes) = (self.rows.take_packed(), self.bytes.take_packed());
+        Block { fields: Arc::clone(&self.fields), record: self.record, rows, bytes }
+    }
+}
+
+/// One field of all records of a block.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct BlockColumn<'a> {
+    pub block: &'a Block,
+    pub field: BlockField,
+}
+
+impl<'a> BlockColumn<'a> {
+    /// The values of some records as `N` little-endian bytes; `N` is the width of the column.
+    pub(super) fn values<const N: usize>(
+        self,
+        records: std::ops::Range<usize>,
+    ) -> impl ExactSizeIterator<Item = [u8; N]> + 'a {
+        let BlockField { start, width, .. } = self.field;
+        let bytes = &self.block.bytes[records.start * self.block.record..records.end * self.block.record];
+        bytes.chunks_exact(self.block.record).map(move |record| {
+            let field = &record[start..];
+            field.first_chunk().copied().filter(|_| width == N).unwrap_or_else(|| extended(&field[..width]))
+        })
+    }
+}
+
+fn extended<const N: usize>(field: &[u8]) -> [u8; N] {
+    let mut value = [0; N];
+    value[..field.len()].copy_from_slice(field);
+    value
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_read_out_of_records() {
+        let mut block = Block { record: 5, ..Block::default() };
+        block.push(0, &[1, 2, 3, 4, 5]);
+        block.push(3, &[6, 7, 8, 9, 10]);
+        let column = |start, width| BlockColumn { block: &block, field: BlockField { column: 0, start, width } };
+        assert_eq!(column(1, 2).values::<2>(0..2).collect::<Vec<_>>(), [[2, 3], [7, 8]]);
+        assert_eq!(column(1, 4).values::<8>(1..2).collect::<Vec<_>>(), [[7, 8, 9, 10, 0, 0, 0, 0]]);
+        assert_eq!(column(4, 1).values::<1>(0..1).collect::<Vec<_>>(), [[5]]);
+    }
+}

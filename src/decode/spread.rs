@@ -1,0 +1,339 @@
+//! Packed values and the rows that they belong to.
+//!
+//! Columns keep only the values that there are, with their rows ([`RowNumbers`]). Once the rows of an Arrow array are
+//! known, each run of packed values has a [`Place`] in it, and the array's validity and offsets follow from the places
+//! alone.
+
+use std::ops::Range;
+
+use arrow_buffer::{BooleanBufferBuilder, NullBuffer, OffsetBuffer, ScalarBuffer};
+use arrow_schema::ArrowError;
+
+use crate::error::{Error, ErrorKind, Result};
+
+/// Something that is filled, emptied and filled again.
+pub trait Refill {
+    /// Takes the content out, without spare memory; the memory stays for what comes next.
+    #[must_use]
+    fn take_packed(&mut self) -> Self;
+}
+
+impl<T: Copy> Refill for Vec<T> {
+    fn take_packed(&mut self) -> Self {
+        // A copy has no more capacity than it needs.
+        let packed = self.as_slice().to_vec();
+        self.clear();
+        packed
+    }
+}
+
+/// The rows of packed values, ascending. While values and rows are the same, they are only counted.
+#[derive(Clone, Debug, Default)]
+pub struct RowNumbers {
+    count: u32,
+    /// Whether values and rows differ.
+    is_listed: bool,
+    /// The rows, if they are listed; else empty.
+    rows: Vec<u32>,
+}
+
+impl RowNumbers {
+    /// No rows.
+    pub const fn new() -> Self {
+        RowNumbers { count: 0, is_listed: false, rows: Vec::new() }
+    }
+
+    /// Adds the row of the next value; it lies behind the last one.
+    #[inline]
+    pub fn push(&mut self, row: u32) {
+        if self.is_listed {
+            self.rows.push(row);
+        } else if row != self.count {
+            self.is_listed = true;
+            self.rows.extend((0..self.count).chain([row]));
+        }
+        self.count += 1;
+    }
+
+    /// Number of values.
+    pub fn count(&self) -> usize {
+        self.count as usize
+    }
+
+    /// Whether the last value is that of `row`.
+    pub fn ends_with(&self, row: u32) -> bool {
+        let last = if self.is_listed { self.rows.last().copied() } else { self.count.checked_sub(1) };
+        last == Some(row)
+    }
+
+    /// The values of a range of rows, and how they lie in it.
+    pub fn part(&self, range: &Range<u32>) -> Place<'_> {
+        let (first, len) = (range.start, range.len());
+        if self.is_listed {
+            let before = |end: u32| self.rows.partition_point(|&row| row < end);
+            let values = before(range.start)..before(range.end);
+            Place { rows: Some(&self.rows[values.clone()]), values, first, len }
+        } else {
+            let values = range.start.min(self.count) as usize..range.end.min(self.count) as usize;
+            Place { values, rows: None, first, len }
+        }
+    }
+}
+
+impl Refill for RowNumbers {
+    fn take_packed(&mut self) -> Self {
+        let (count, is_listed) = (std::mem::take(&mut self.count), std::mem::take(&mut self.is_listed));
+        RowNumbers { count, is_listed, rows: self.rows.take_packed() }
+    }
+}
+
+/// Where a run of packed values lies in some rows of an array.
+#[derive(Clone, Debug)]
+pub struct Place<'a> {
+    /// Which of the packed values.
+    pub values: Range<usize>,
+    /// Their rows; `None`: the first of the range, one after another.
+    rows: Option<&'a [u32]>,
+    /// The row at which the range begins.
+    first: u32,
+    /// Number of rows.
+    pub len: usize,
+}
+
+impl<'a> Place<'a> {
+    /// Values that fill their rows.
+    pub fn full(values: Range<usize>) -> Self {
+        Place { len: values.len(), values, rows: None, first: 0 }
+    }
+
+    /// Rows without a value.
+    pub fn empty(len: usize) -> Self {
+        Place { values: 0..0, rows: None, first: 0, len }
+    }
+
+    /// Whether every row has a value.
+    pub fn is_full(&self) -> bool {
+        self.values.len() == self.len
+    }
+
+    /// The row of every value, counted from the start of the range.
+    pub fn rows(&self) -> impl Iterator<Item = usize> + 'a {
+        let (rows, first) = (self.rows, self.first);
+        (0..self.values.len()).map(move |value| rows.map_or(value, |rows| rows[value].wrapping_sub(first) as usize))
+    }
+
+    /// The row of the value with this number among all packed values, counted from the start of the range.
+    fn row_of(&self, value: usize) -> usize {
+        let value = value - self.values.start;
+        self.rows.map_or(value, |rows| rows[value].wrapping_sub(self.first) as usize)
+    }
+
+    /// Appends one item per row: those of the values at their rows, and `T::default()` elsewhere.
+    pub fn spread<T: Copy + Default>(&self, values: impl ExactSizeIterator<Item = T>, all: &mut Vec<T>) {
+        let end = all.len() + self.len;
+        if self.rows.is_none() {
+            all.extend(values);
+            all.resize(end, T::default());
+        } else {
+            all.resize(end, T::default());
+            self.spread_over(values, all);
+        }
+    }
+
+    /// Puts the values among the last rows, where others have none.
+    pub fn spread_over<T>(&self, values: impl ExactSizeIterator<Item = T>, all: &mut [T]) {
+        debug_assert_eq!(values.len(), self.values.len());
+        let first = all.len() - self.len;
+        let own = &mut all[first..];
+        match self.rows {
+            None => own.iter_mut().zip(values).for_each(|(place, value)| *place = value),
+            Some(rows) => rows.iter().zip(values).for_each(|(row, value)| own[(row - self.first) as usize] = value),
+        }
+    }
+}
+
+/// Which rows of an array have a value; free while all have one.
+#[derive(Debug, Default)]
+pub struct Validity {
+    rows: usize,
+    bits: Option<BooleanBufferBuilder>,
+}
+
+impl Validity {
+    /// Adds some rows.
+    pub fn add(&mut self, place: &Place<'_>) {
+        let is_full = place.is_full();
+        if self.bits.is_some() || !is_full {
+            let rows = self.rows;
+            let bits = self.bits_of_all();
+            bits.append_n(place.len, is_full);
+            if !is_full {
+                place.rows().for_each(|row| bits.set_bit(rows + row, true));
+            }
+        }
+        self.rows += place.len;
+    }
+
+    /// Adds values to the last rows.
+    pub fn add_over(&mut self, place: &Place<'_>) {
+        let first = self.rows - place.len;
+        if let Some(bits) = &mut self.bits {
+            place.rows().for_each(|row| bits.set_bit(first + row, true));
+        }
+    }
+
+    /// Takes the values at these positions, among all packed values, back from the rows just added.
+    pub fn clear(&mut self, place: &Place<'_>, values: &[u32]) {
+        if values.is_empty() {
+            return;
+        }
+        let first = self.rows - place.len;
+        let bits = self.bits_of_all();
+        values.iter().for_each(|&value| bits.set_bit(first + place.row_of(value as usize), false));
+    }
+
+    fn bits_of_all(&mut self) -> &mut BooleanBufferBuilder {
+        self.bits.get_or_insert_with(|| {
+            let mut bits = BooleanBufferBuilder::new(self.rows);
+            bits.append_n(self.rows, true);
+            bits
+        })
+    }
+
+    /// The bitmap, or `None` if every row has a value.
+    pub fn finish(self) -> Option<NullBuffer> {
+        self.bits.map(|mut bits| NullBuffer::new(bits.finish()))
+    }
+}
+
+/// Where the values of variable length end, row by row; a row without one is empty.
+#[derive(Debug)]
+pub struct Ends(Vec<i32>);
+
+impl Ends {
+    /// For so many rows.
+    pub fn with_capacity(rows: usize) -> Self {
+        let mut ends = Vec::with_capacity(rows + 1);
+        ends.push(0);
+        Ends(ends)
+    }
+
+    /// Adds some rows; the values have so many items each.
+    ///
+    /// # Errors
+    /// When Arrow's 32-bit offsets can hold no more.
+    pub fn add(&mut self, place: &Place<'_>, lens: impl Iterator<Item = usize>) -> Result<()> {
+        let (first, mut last) = (self.0.len(), self.0.last().copied().unwrap_or(0));
+        for (row, len) in place.rows().zip(lens) {
+            self.0.resize(first + row, last);
+            last = i32::try_from(len).ok().and_then(|len| last.checked_add(len)).ok_or_else(too_large)?;
+            self.0.push(last);
+        }
+        self.0.resize(first + place.len, last);
+        Ok(())
+    }
+
+    /// The offsets of an array.
+    pub fn finish(self) -> OffsetBuffer<i32> {
+        OffsetBuffer::new(ScalarBuffer::from(self.0))
+    }
+}
+
+fn too_large() -> Error {
+    Error::new(ErrorKind::Internal, "a column of a row group passes 2 GiB")
+        .with_hint("convert with a smaller --row-group-rows")
+}
+
+/// An array whose parts do not fit each other, which is a bug: offsets end with their items, validity covers all rows, and
+/// text columns are given whole UTF-8 strings only.
+pub fn misshapen(cause: ArrowError) -> Error {
+    Error::new(ErrorKind::Internal, "a column cannot be built").caused_by(cause)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn numbers(rows: &[u32]) -> RowNumbers {
+        let mut numbers = RowNumbers::default();
+        rows.iter().for_each(|&row| numbers.push(row));
+        numbers
+    }
+
+    #[test]
+    fn rows_are_stored_from_the_first_gap_on() {
+        let part = |rows: &[u32], range: Range<u32>| {
+            let numbers = numbers(rows);
+            let place = numbers.part(&range);
+            (place.values.clone(), place.rows().collect::<Vec<_>>(), place.is_full())
+        };
+        assert!(numbers(&[0, 1]).rows.is_empty());
+        assert_eq!(part(&[0, 1], 0..2), (0..2, vec![0, 1], true));
+        assert_eq!(part(&[0, 1], 1..5), (1..2, vec![0], false));
+        assert_eq!(part(&[0, 1], 3..5), (2..2, vec![], false));
+        assert_eq!(part(&[0, 1, 4], 0..5), (0..3, vec![0, 1, 4], false));
+        assert_eq!(part(&[0, 1, 4], 1..4), (1..2, vec![0], false));
+        assert_eq!(part(&[0, 1, 4], 2..9), (2..3, vec![2], false));
+        assert_eq!(part(&[2], 0..3), (0..1, vec![2], false));
+        assert_eq!([0, 1, 2].map(|row| numbers(&[0, 1]).ends_with(row)), [false, true, false]);
+        assert_eq!([1, 2, 4].map(|row| numbers(&[0, 4]).ends_with(row)), [false, false, true]);
+        assert!(!numbers(&[]).ends_with(0));
+    }
+
+    #[test]
+    fn what_is_taken_out_leaves_memory_only() {
+        let mut numbers = numbers(&[0, 3]);
+        let taken = numbers.take_packed();
+        assert_eq!((taken.count(), taken.rows.capacity(), taken.ends_with(3)), (2, 2, true));
+        assert_eq!((numbers.count(), numbers.is_listed, numbers.rows.len()), (0, false, 0));
+        assert!(numbers.rows.capacity() >= 2);
+        numbers.push(0);
+        assert!(numbers.rows.is_empty());
+    }
+
+    #[test]
+    fn values_go_to_their_rows() {
+        let mut all = vec![9];
+        numbers(&[1, 3]).part(&(1..5)).spread([10, 30].into_iter(), &mut all);
+        numbers(&[0, 1]).part(&(0..3)).spread([7, 8].into_iter(), &mut all);
+        Place::empty(1).spread([].into_iter(), &mut all);
+        Place::full(4..6).spread([5, 6].into_iter(), &mut all);
+        assert_eq!(all, [9, 10, 0, 30, 0, 7, 8, 0, 0, 5, 6]);
+    }
+
+    #[test]
+    fn validity_is_one_bit_a_row() {
+        let mut validity = Validity::default();
+        validity.add(&Place::full(0..3));
+        assert_eq!(validity.finish(), None);
+
+        let mut validity = Validity::default();
+        validity.add(&Place::full(0..2));
+        let packed = numbers(&[1, 3, 4]);
+        validity.add(&packed.part(&(1..5)));
+        validity.clear(&packed.part(&(1..5)), &[1]);
+        validity.add(&Place::full(0..1));
+        validity.add(&Place::empty(2));
+        let bits: Vec<bool> = validity.finish().unwrap().iter().collect();
+        assert_eq!(bits, [true, true, true, false, false, true, true, false, false]);
+
+        let mut validity = Validity::default();
+        validity.add(&Place::full(5..8));
+        validity.clear(&Place::full(5..8), &[6]);
+        assert_eq!(validity.finish().unwrap().iter().collect::<Vec<_>>(), [true, false, true]);
+    }
+
+    #[test]
+    fn rows_without_a_value_end_where_the_last_one_did() {
+        let mut ends = Ends::with_capacity(4);
+        ends.add(&numbers(&[1, 2]).part(&(0..4)), [3, 2].into_iter()).unwrap();
+        ends.add(&Place::full(0..1), [4].into_iter()).unwrap();
+        assert_eq!(&ends.finish()[..], [0, 0, 3, 5, 5, 9]);
+
+        let mut ends = Ends::with_capacity(2);
+        let most = usize::try_from(i32::MAX).unwrap();
+        ends.add(&Place::full(0..1), [most].into_iter()).unwrap();
+        let error = ends.add(&Place::full(0..1), [1].into_iter()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Internal);
+    }
+}
