@@ -3,6 +3,7 @@
 //! ```text
 //! cargo run --release --example make_trace -- example examples/example.etl
 //! cargo run --release --example make_trace -- bulk big.etl EVENTS [PROVIDERS [CPUS [SEED [compressed]]]]
+//! cargo run --release --example make_trace -- wide wide.etl EVENTS [FIELDS]
 //! ```
 
 #![allow(clippy::print_stdout, reason = "a program prints")]
@@ -20,11 +21,12 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 
-use synth::{Trace, bulk};
+use synth::{Trace, bulk, wide};
 
 const USAGE: &str = "usage: make_trace example FILE
        make_trace bulk FILE EVENTS [PROVIDERS [CPUS [SEED [compressed]]]]
-Defaults: 8 providers, 8 CPUs, seed 1, not compressed.";
+       make_trace wide FILE EVENTS [FIELDS]
+Defaults: 8 providers, 8 CPUs, seed 1, not compressed; 1500 fields.";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -47,6 +49,8 @@ fn wanted<'a>(arguments: &[&'a str]) -> Option<(&'a str, Trace)> {
     match *arguments {
         ["example", file] => Some((file, example())),
         ["bulk", file, events, ref rest @ ..] => Some((file, bulk_trace(events, rest)?)),
+        ["wide", file, events] => Some((file, wide_trace(events, "1500")?)),
+        ["wide", file, events, fields] => Some((file, wide_trace(events, fields)?)),
         _ => None,
     }
 }
@@ -76,6 +80,11 @@ fn bulk_trace(events: &str, rest: &[&str]) -> Option<Trace> {
     let (providers, cpus) = (u32::try_from(providers).ok()?, u16::try_from(cpus).ok()?);
     let positive = providers > 0 && cpus > 0;
     positive.then_some(bulk(events.parse().ok()?, providers, cpus, seed).compressed(compressed).trace())
+}
+
+fn wide_trace(events: &str, fields: &str) -> Option<Trace> {
+    let fields: u32 = fields.parse().ok()?;
+    (fields > 0).then_some(wide(events.parse().ok()?, fields).trace())
 }
 
 fn save(trace: &Trace, path: &str) -> io::Result<()> {

@@ -38,6 +38,7 @@ pub mod payload;
 pub mod session;
 pub mod trace;
 pub mod tracelogging;
+pub mod wide;
 pub mod xpress;
 
 pub use buffer::{Buffer, buffer};
@@ -51,6 +52,7 @@ pub use message::{Message, message};
 pub use payload::{Guid, OnDisk, Payload, guid, payload};
 pub use session::{Random, Session};
 pub use trace::{Trace, circular, trace};
+pub use wide::{Wide, wide};
 
 /// Raw time of the header event unless set: the base of the trace's clock.
 pub const T0: i64 = 1_000_000;
