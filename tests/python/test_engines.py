@@ -1,26 +1,15 @@
 """DuckDB and Spark read every provider table as they find it, and see the same in it."""
 
-import functools
 import os
 import shutil
-import subprocess
 import unittest
 
 import duckdb
 
 import support
+from engines import literal, quoted, spark
 
 CORPUS_TRACES = ["sawbuck-process_data_64_v2.etl", "tx-HTTP_Server.etl"]
-
-
-def literal(text):
-    """A SQL string."""
-    return "'" + text.replace("'", "''") + "'"
-
-
-def quoted(name):
-    """A SQL identifier."""
-    return '"' + name.replace('"', '""') + '"'
 
 
 def one_row(query):
@@ -35,49 +24,6 @@ def duckdb_counts(source):
     counts = ", ".join(["count(*)", *(f"count({quoted(name)})" for name in names)])
     rows, *values = one_row(f"select {counts} from read_parquet({source})")
     return rows, dict(zip(names, values))
-
-
-@functools.cache
-def java_problem():
-    """Why Spark cannot run here, or None."""
-    java = os.path.join(os.environ["JAVA_HOME"], "bin", "java") if os.environ.get("JAVA_HOME") else "java"
-    if shutil.which(java) is None:
-        return "no Java: Spark 4 needs version 17 or 21"
-    text = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
-    version = text.split('"')[1] if '"' in text else "unknown"
-    major = version.split(".")[0]
-    return None if major.isdigit() and int(major) >= 17 else f"Java {version}: Spark 4 needs version 17 or 21"
-
-
-@functools.cache
-def spark():
-    """One local session for all tests, without network and user interface."""
-    problem = java_problem()
-    if problem:
-        if os.environ.get("ETL2PARQUET_REQUIRE_SPARK") == "1":
-            raise AssertionError(f"{problem}, and ETL2PARQUET_REQUIRE_SPARK is 1")
-        raise unittest.SkipTest(problem)
-    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
-    from pyspark.sql import SparkSession
-
-    settings = {
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.memory": "1g",
-        "spark.local.dir": support.temporary_root(),
-        "spark.sql.session.timeZone": "UTC",
-        "spark.sql.shuffle.partitions": "2",
-        "spark.sql.warehouse.dir": os.path.join(support.temporary_root(), "warehouse"),
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-    }
-    builder = SparkSession.builder.master("local[2]").appName("etl2parquet")
-    for key, value in settings.items():
-        builder = builder.config(key, value)
-    session = builder.getOrCreate()
-    session.sparkContext.setLogLevel("ERROR")
-    unittest.addModuleCleanup(session.stop)
-    return session
 
 
 def spark_counts(frame):
