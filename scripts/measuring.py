@@ -38,6 +38,7 @@ class Run:
     wall: float
     user: float
     system: float
+    others: float
     peak_anonymous: int | None
     output: str
 
@@ -45,18 +46,29 @@ class Run:
 def run(command, sample_memory=False):
     """Runs a command to its end; a failure ends the script with what the command said."""
     with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
-        started = time.perf_counter()
+        started, busy = time.perf_counter(), busy_seconds()
         child = subprocess.Popen([str(part) for part in command], stdout=output, stderr=errors)
         sampler = PeakSampler(child.pid) if sample_memory else None
         _, status, usage = os.wait4(child.pid, 0)
-        wall = time.perf_counter() - started
+        wall, busy = time.perf_counter() - started, busy_seconds() - busy
         child.returncode = os.waitstatus_to_exitcode(status)
         peak = sampler.finish() if sampler else None
         if child.returncode != 0:
             errors.seek(0)
             sys.exit(f"{' '.join(map(str, command))}: exit code {child.returncode}\n{errors.read()}")
         output.seek(0)
-        return Run(wall, usage.ru_utime, usage.ru_stime, peak, output.read())
+        others = max(0.0, busy - usage.ru_utime - usage.ru_stime)
+        return Run(wall, usage.ru_utime, usage.ru_stime, others, peak, output.read())
+
+
+def busy_seconds():
+    """What all processors together have worked since the machine started; 0 where the system does not tell."""
+    try:
+        with open("/proc/stat", encoding="ascii") as stat:
+            user, nice, system, _idle, _waiting, *rest = (int(ticks) for ticks in stat.readline().split()[1:9])
+    except OSError:
+        return 0.0
+    return (user + nice + system + sum(rest)) / os.sysconf("SC_CLK_TCK")
 
 
 class PeakSampler(threading.Thread):
@@ -103,6 +115,12 @@ def trace_folder(out):
     return folder
 
 
+def memory_budget(trace):
+    """The bytes that the conversion of a trace took for its budget."""
+    manifest = json.loads((trace / "sidecar" / "manifest.json").read_text())
+    return manifest["run"]["memory_bytes"]
+
+
 def event_bytes(trace):
     return sum(file.stat().st_size for file in (trace / "events").rglob("*.parquet"))
 
@@ -119,6 +137,11 @@ def enlarge(source, target, size, *options):
 
 def bulk(target, events, providers=8, cpus=8, *options):
     run([example("make_trace"), "bulk", target, events, providers, cpus, 1, *options])
+    return target
+
+
+def wide(target, events, fields=1500):
+    run([example("make_trace"), "wide", target, events, fields])
     return target
 
 
@@ -144,8 +167,8 @@ class Pair:
 
     @property
     def was_alone(self):
-        """Whether the single thread had a processor for itself; if not, others slow the two threads down."""
-        return (self.one.user + self.one.system) / self.one.wall > 0.85
+        """Whether other programs left the processors to both runs; if not, they slow the two threads down."""
+        return all(run.others < 0.1 * run.wall for run in (self.one, self.two))
 
 
 def pair(trace, out):
