@@ -19,7 +19,6 @@ use super::slice::SliceGround;
 use crate::dataset::manifest::{EventCounts, FORMAT_VERSION, FileEntry, MANIFEST_PATH};
 use crate::dataset::{EncodeOptions, FileRule, IfExists, Staging, TableSpec, TableWriter, publish};
 use crate::error::{Error, ErrorKind, Result};
-use crate::plan::header::HeaderColumn;
 use crate::plan::{self, Plan, PlanOptions};
 use crate::source::Source;
 use crate::survey::{self, FileSurvey, SurveyOptions, Work, timed};
@@ -170,7 +169,7 @@ impl Conversion<'_> {
         progress: &dyn JobProgress,
     ) -> Result<(Counts, Vec<FileEntry>)> {
         progress.stage(Stage::Convert { events: self.files.iter().map(FileSurvey::events).sum() });
-        let (layouts, writers) = timed(progress, Work::Plan, || self.tables(settings))?;
+        let (layouts, writers) = pool.install(|| self.tables(settings, progress))?;
         let ground = SliceGround { files: self.files, plan: self.plan, layouts: &layouts, raw: self.options.raw };
         let limits = Limits { row_group_rows: self.options.row_group_rows, memory: self.options.memory };
         let counts = pipeline::run(pool, &ground, &writers, limits, progress)?;
@@ -181,12 +180,29 @@ impl Conversion<'_> {
     }
 
     /// The layout and the writer of each table.
-    fn tables(&self, settings: &serde_json::Value) -> Result<(Vec<Arc<TableLayout>>, Vec<TableWriter>)> {
-        let (tables, places, mut header) = (&self.plan.tables, self.places(), BTreeMap::new());
-        let layouts: Vec<_> = tables.iter().map(|table| self.layout(table, &mut header, &places)).collect();
-        let writers = tables.iter().zip(&layouts).map(|(table, layout)| self.writer(table, layout, settings));
-        let writers = writers.collect::<Result<_>>()?;
-        Ok((layouts, writers))
+    fn tables(
+        &self,
+        settings: &serde_json::Value,
+        progress: &dyn JobProgress,
+    ) -> Result<(Vec<Arc<TableLayout>>, Vec<TableWriter>)> {
+        let (places, header) = (self.places(), self.header_fields());
+        let set_up = |table| {
+            let layout = self.layout(table, &header, &places);
+            let writer = self.writer(table, &layout, settings)?;
+            Ok((layout, writer))
+        };
+        let tables = self.plan.tables.par_iter().map(|table| timed(progress, Work::Schema, || set_up(table)));
+        let tables: Vec<_> = tables.collect::<Result<_>>()?;
+        Ok(tables.into_iter().unzip())
+    }
+
+    /// The fields of all header columns, by name: tables share them.
+    fn header_fields(&self) -> BTreeMap<&'static str, Arc<Field>> {
+        let mut fields = BTreeMap::new();
+        for column in self.plan.tables.iter().flat_map(|table| &table.header) {
+            fields.entry(column.name()).or_insert_with(|| Arc::new(column.field(&self.options.types)));
+        }
+        fields
     }
 
     /// The index of every shape among those of its table.
@@ -198,18 +214,14 @@ impl Conversion<'_> {
         places.into()
     }
 
-    /// The layout of a table; `header` keeps the fields that tables share, by name.
     fn layout(
         &self,
         table: &plan::TablePlan,
-        header: &mut BTreeMap<&'static str, Arc<Field>>,
+        header: &BTreeMap<&'static str, Arc<Field>>,
         places: &Arc<[u32]>,
     ) -> Arc<TableLayout> {
         let types = self.options.types;
-        let mut shared = |column: &HeaderColumn| {
-            Arc::clone(header.entry(column.name()).or_insert_with(|| Arc::new(column.field(&types))))
-        };
-        let header = table.header.iter().map(&mut shared);
+        let header = table.header.iter().map(|column| Arc::clone(&header[column.name()]));
         let payload = table.columns.columns.iter().map(|column| Arc::clone(&column.field));
         let fields: Vec<Arc<Field>> = header.chain(payload).collect();
         let (schema, places) = (Arc::new(Schema::new(fields)), Arc::clone(places));

@@ -1,17 +1,16 @@
 //! Reads back the events that schemas are made of, and those that candidates are held against.
 
 use crate::error::Result;
-use crate::event::Identity;
 use crate::event::items::Items;
 use crate::event::view::Event;
+use crate::event::{FileContext, Identity, RawEvent};
 use crate::guid::Guid;
 use crate::layout::extended::item_type;
 use crate::layout::hook;
 use crate::schema::event_info::{EventInfo, EventInfoSet, OPCODE_EVENT_INFO, OPCODE_MAP_INFO};
 use crate::schema::eventsource::EventSourceManifests;
 use crate::schema::tracelogging::{self, ProviderTraits};
-use crate::survey::recall::recall;
-use crate::survey::{FileSurvey, Finding, Interest, OrderKey, Severity};
+use crate::survey::{FileSurvey, Finding, Interest, OrderKey, Progress, Severity, recall_all};
 
 /// An event of a shape, kept to hold candidates against.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,6 +23,17 @@ pub struct Sample {
     pub string_only: bool,
     /// The provider's traits.
     pub traits: Option<ProviderTraits>,
+}
+
+impl Sample {
+    fn of(event: &Event<'_>) -> Sample {
+        Sample {
+            payload: event.payload.to_vec(),
+            process_id: event.process_id,
+            string_only: event.string_only,
+            traits: traits(&event.items),
+        }
+    }
 }
 
 /// Bytes of samples that are kept; beyond that, shapes get fewer.
@@ -45,7 +55,7 @@ pub struct Descriptions {
 ///
 /// # Errors
 /// When a file cannot be read.
-pub fn descriptions(files: &[FileSurvey]) -> Result<Descriptions> {
+pub fn descriptions(files: &[FileSurvey], progress: &dyn Progress) -> Result<Descriptions> {
     let mut found = Descriptions::default();
     let mut infos = EventInfoSet::new();
     for file in files {
@@ -54,16 +64,8 @@ pub fn descriptions(files: &[FileSurvey]) -> Result<Descriptions> {
         keys.sort_unstable();
         let mut events: Vec<Option<Description>> = keys.iter().map(|_| None).collect();
         let context = file.ground().context;
-        recall(file, &keys, |index, raw| {
-            let event = Event::of(raw, &context);
-            let identity = Identity::of(raw, &context);
-            events[index] = Some(Description {
-                provider: identity.provider,
-                opcode: identity.opcode,
-                process_id: event.process_id.unwrap_or(0),
-                payload: event.payload.to_vec(),
-            });
-        })?;
+        let read = |raw: &RawEvent<'_>| Description::of(raw, &context);
+        recall_all(file, &keys, progress, read, |index, description| events[index] = Some(description))?;
         let mut findings = Vec::new();
         for (description, key) in events.into_iter().zip(&keys) {
             let outcome = description.map_or(Ok(()), |description| description.add(&mut found.eventsource, &mut infos));
@@ -86,6 +88,16 @@ struct Description {
 }
 
 impl Description {
+    fn of(raw: &RawEvent<'_>, context: &FileContext) -> Description {
+        let (event, identity) = (Event::of(raw, context), Identity::of(raw, context));
+        Description {
+            provider: identity.provider,
+            opcode: identity.opcode,
+            process_id: event.process_id.unwrap_or(0),
+            payload: event.payload.to_vec(),
+        }
+    }
+
     fn add(self, eventsource: &mut EventSourceManifests, infos: &mut EventInfoSet) -> Result<(), String> {
         match self.opcode {
             OPCODE_EVENT_INFO if self.provider == hook::EVENT_METADATA_CLASS => infos.add_event_info(&self.payload),
@@ -99,40 +111,27 @@ impl Description {
     }
 }
 
-/// Reads sample events of every shape of a file; the index is that of [`FileSurvey::shapes`].
+/// Reads sample events of every shape of a file, in file order; the index is that of [`FileSurvey::shapes`].
 ///
 /// # Errors
 /// When the file cannot be read.
-pub fn samples(file: &FileSurvey) -> Result<Vec<Vec<Sample>>> {
-    let wanted: Vec<(usize, OrderKey)> = file
-        .shapes
-        .iter()
-        .enumerate()
-        .flat_map(|(shape, (_, tally))| tally.samples.iter().map(move |&at| (shape, at)))
-        .collect();
-    let keys: Vec<OrderKey> = wanted.iter().map(|(_, at)| *at).collect();
-    let mut events: Vec<Option<Sample>> = keys.iter().map(|_| None).collect();
+pub fn samples(file: &FileSurvey, progress: &dyn Progress) -> Result<Vec<Vec<Sample>>> {
+    let wanted = file.shapes.iter().enumerate();
+    let wanted = wanted.flat_map(|(shape, (_, tally))| tally.samples.iter().map(move |&at| (shape, at)));
+    let (shapes, keys): (Vec<usize>, Vec<OrderKey>) = wanted.unzip();
+    let mut samples: Vec<Vec<Sample>> =
+        file.shapes.iter().map(|(_, tally)| Vec::with_capacity(tally.samples.len())).collect();
     let context = file.ground().context;
     let mut bytes = 0;
-    recall(file, &keys, |index, raw| {
-        let event = Event::of(raw, &context);
-        // Every shape keeps its first sample.
-        let is_first = index.checked_sub(1).is_none_or(|before| wanted[before].0 != wanted[index].0);
-        if bytes >= MAX_SAMPLE_BYTES && !is_first {
-            return;
+    let read = |raw: &RawEvent<'_>| Sample::of(&Event::of(raw, &context));
+    recall_all(file, &keys, progress, read, |index, sample| {
+        let kept = &mut samples[shapes[index]];
+        // Every shape keeps one.
+        if bytes < MAX_SAMPLE_BYTES || kept.is_empty() {
+            bytes += sample.payload.len();
+            kept.push(sample);
         }
-        bytes += event.payload.len();
-        events[index] = Some(Sample {
-            payload: event.payload.to_vec(),
-            process_id: event.process_id,
-            string_only: event.string_only,
-            traits: traits(&event.items),
-        });
     })?;
-    let mut samples: Vec<Vec<Sample>> = file.shapes.iter().map(|_| Vec::new()).collect();
-    for ((shape, _), sample) in wanted.iter().zip(events) {
-        samples[*shape].extend(sample);
-    }
     Ok(samples)
 }
 

@@ -18,6 +18,7 @@ pub mod tables;
 use std::sync::Arc;
 
 use hashbrown::HashMap;
+use rayon::prelude::*;
 
 pub use crate::schema::DecodeSource;
 pub use catalog::CatalogEntry;
@@ -27,6 +28,10 @@ pub use groups::DatasetLayout;
 pub use sieve::Sieve;
 pub use slices::{Segment, Slice};
 pub use tables::TablePlan;
+
+use evidence::Descriptions;
+use resolve::Resolved;
+use tables::ShapeColumns;
 
 use crate::decode::{self, TypeOptions};
 use crate::error::Result;
@@ -94,46 +99,52 @@ pub struct Plan {
 pub fn plan(files: &[FileSurvey], options: &PlanOptions, progress: &dyn Progress) -> Result<Plan> {
     let cuts = timed(progress, Work::Plan, || cuts::choose(files));
     let slices = slices::cut(files, &cuts, progress)?;
-    timed(progress, Work::Plan, || with_slices(files, options, slices))
-}
-
-fn with_slices(files: &[FileSurvey], options: &PlanOptions, slices: Vec<Slice>) -> Result<Plan> {
-    let descriptions = evidence::descriptions(files)?;
-    let registry = Registry::new(descriptions.eventsource, descriptions.event_info, Arc::clone(&options.schemas));
-    let (resolved, binaries) = resolve::resolve(files, &registry)?;
+    let Descriptions { eventsource, event_info, mut findings } = evidence::descriptions(files, progress)?;
+    let user = Arc::clone(&options.schemas);
+    let registry = timed(progress, Work::Plan, || Registry::new(eventsource, event_info, user));
+    let (resolved, binaries) = resolve::resolve(files, &registry, progress)?;
     let mut sieve = Sieve::new(&options.filter, files, resolved.len());
-    let (tables, columns) = tables::tables(&resolved, &registry, options, sieve.as_mut());
-    let mut findings = descriptions.findings;
+    let (tables, columns) = tables::tables(&resolved, &registry, options, sieve.as_mut(), progress);
     if let Some(first) = findings.first_mut() {
         first.extend(tables.iter().filter_map(|table| wide_table(table, options.layout)));
     }
-    let mut table_of = vec![0u32; resolved.len()];
+    let (numbers, table_of) = timed(progress, Work::Plan, || (numbers(&resolved), table_of(&tables, resolved.len())));
+    let entry = |((shape, columns), table): ((Resolved, Option<ShapeColumns>), u32)| {
+        let (decode, fields) = columns.map(|columns| (columns.plan, columns.fields)).unzip();
+        let plan = ShapePlan::new(&shape, decode, table);
+        let table = &tables[table as usize];
+        (plan, CatalogEntry::new(shape, table, fields.unwrap_or_default(), &registry, &binaries))
+    };
+    let entry = |shape| timed(progress, Work::Schema, || entry(shape));
+    let (shapes, catalog) = resolved.into_par_iter().zip(columns).zip(table_of).map(entry).unzip();
+    Ok(Plan { catalog, shapes, numbers, tables, slices, sieve, findings })
+}
+
+fn numbers(shapes: &[Resolved]) -> HashMap<ShapeKey, u32> {
+    shapes.iter().map(|shape| shape.key.clone()).zip(0..).collect()
+}
+
+/// The table of every shape.
+fn table_of(tables: &[TablePlan], shapes: usize) -> Vec<u32> {
+    let mut table_of = vec![0; shapes];
     for (table, number) in tables.iter().zip(0..) {
         table.shapes.iter().for_each(|&shape| table_of[shape as usize] = number);
     }
-    let mut plan = Plan {
-        catalog: Vec::with_capacity(resolved.len()),
-        shapes: Vec::with_capacity(resolved.len()),
-        numbers: resolved.iter().map(|shape| shape.key.clone()).zip(0..).collect(),
-        tables,
-        slices,
-        sieve,
-        findings,
-    };
-    for ((shape, columns), table) in resolved.into_iter().zip(columns).zip(table_of) {
-        let fields = columns.as_ref().map(|columns| columns.fields.clone()).unwrap_or_default();
+    table_of
+}
+
+impl ShapePlan {
+    fn new(shape: &Resolved, decode: Option<decode::Plan>, table: u32) -> ShapePlan {
         let is_refused = shape.choice.as_ref().is_some_and(|choice| choice.wrong_pointer_size);
-        plan.shapes.push(ShapePlan {
+        ShapePlan {
             table,
-            plan: columns.map(|columns| columns.plan).filter(|_| !is_refused),
+            plan: decode.filter(|_| !is_refused),
             has_fields: shape.choice.as_ref().is_some_and(|choice| !choice.candidate.schema.fields.is_empty()),
             is_refused,
             is_string: shape.choice.as_ref().is_some_and(|choice| choice.candidate.source == DecodeSource::String),
             message: shape.message.clone(),
-        });
-        plan.catalog.push(CatalogEntry::new(shape, &plan.tables[table as usize], fields, &registry, &binaries));
+        }
     }
-    Ok(plan)
 }
 
 /// Columns beyond which a table is called wide: readers slow down, and NULLs alone fill the footer.

@@ -13,6 +13,7 @@ use crate::schema::describe::{ColumnFacts, ConversionFacts};
 use crate::schema::eventsource::EventSourceManifests;
 use crate::schema::known::{Kind, Known, Provider};
 use crate::schema::registry::Candidate;
+use crate::survey::NoProgress;
 
 /// The dataset of a provider's events.
 pub fn dataset(provider: &Provider) -> String {
@@ -48,7 +49,7 @@ pub fn conversions(
     let conversion = |candidate: Candidate| {
         let is_preferred = preferred.as_ref().is_some_and(|preferred| is_same(preferred, &candidate));
         shapes[position].choice = Some(chosen(candidate));
-        let (_, mut columns) = tables::tables(&shapes, &registry, options, None);
+        let (_, mut columns) = tables::tables(&shapes, &registry, options, None, &NoProgress);
         let rows = columns.swap_remove(position).map_or_else(Vec::new, |columns| columns.fields);
         let columns = rows.into_iter().map(|row| ColumnFacts {
             field: row.field,

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use rayon::prelude::*;
+
 use super::binaries::Binaries;
 use super::choose::{self, Choice};
 use super::evidence::{self, Sample};
@@ -14,8 +16,8 @@ use crate::layout::header::HeaderKind;
 use crate::schema::Registry;
 use crate::schema::registry::{Candidate, string_candidate};
 use crate::schema::wpp::MessageFormat;
-use crate::survey::FileSurvey;
 use crate::survey::tally::SAMPLES_PER_SHAPE;
+use crate::survey::{FileSurvey, Progress, Work, timed};
 
 /// An event shape with its layout.
 #[derive(Debug)]
@@ -45,24 +47,38 @@ pub struct Resolved {
 ///
 /// # Errors
 /// When a file cannot be read.
-pub fn resolve(files: &[FileSurvey], registry: &Registry) -> Result<(Vec<Resolved>, Binaries)> {
-    let mut shapes: BTreeMap<&ShapeKey, (Totals, Vec<Sample>)> = BTreeMap::new();
+pub fn resolve(
+    files: &[FileSurvey],
+    registry: &Registry,
+    progress: &dyn Progress,
+) -> Result<(Vec<Resolved>, Binaries)> {
+    let mut shapes = Shapes::new();
     for file in files {
-        for ((key, tally), samples) in file.shapes.iter().zip(evidence::samples(file)?) {
-            let (first, last) =
-                (file.clock.to_unix(Ticks(tally.first_ticks)).0, file.clock.to_unix(Ticks(tally.last_ticks)).0);
-            let (totals, all) = shapes.entry(key).or_default();
-            totals.add(tally.events, first, last);
-            all.extend(samples);
-            all.truncate(SAMPLES_PER_SHAPE);
-        }
+        let samples = evidence::samples(file, progress)?;
+        timed(progress, Work::Plan, || add_shapes(&mut shapes, file, samples));
     }
     let mut binaries = Binaries::default();
     for (key, (totals, samples)) in &shapes {
         binaries.read(&key.identity, samples, totals.events);
     }
-    let resolved = shapes.iter().map(|(key, (totals, samples))| resolve_one(key, totals, samples, registry));
-    Ok((resolved.collect(), binaries))
+    let resolve = |(key, (totals, samples)): (&ShapeKey, (Totals, Vec<Sample>))| {
+        timed(progress, Work::Schema, move || resolve_one(key, &totals, &samples, registry))
+    };
+    let shapes: Vec<_> = shapes.into_iter().collect();
+    Ok((shapes.into_par_iter().map(resolve).collect(), binaries))
+}
+
+/// Shapes by key, each with its totals and samples.
+type Shapes<'a> = BTreeMap<&'a ShapeKey, (Totals, Vec<Sample>)>;
+
+fn add_shapes<'a>(shapes: &mut Shapes<'a>, file: &'a FileSurvey, samples: Vec<Vec<Sample>>) {
+    for ((key, tally), samples) in file.shapes.iter().zip(samples) {
+        let unix = |ticks| file.clock.to_unix(Ticks(ticks)).0;
+        let (totals, all) = shapes.entry(key).or_default();
+        totals.add(tally.events, unix(tally.first_ticks), unix(tally.last_ticks));
+        all.extend(samples);
+        all.truncate(SAMPLES_PER_SHAPE);
+    }
 }
 
 #[derive(Default)]

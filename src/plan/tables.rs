@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use rayon::prelude::*;
+
 use super::catalog::event_name;
 use super::filter::ShapeFacts;
 use super::groups::{self, DatasetKey, Group};
@@ -14,6 +16,7 @@ use crate::guid::Guid;
 use crate::schema::Registry;
 use crate::schema::model::{EventSchema, Field};
 use crate::schema::registry::Declared;
+use crate::survey::{Progress, Work, timed};
 
 /// One dataset of the trace.
 #[derive(Debug)]
@@ -47,27 +50,57 @@ pub fn tables(
     shapes: &[Resolved],
     registry: &Registry,
     options: &PlanOptions,
-    mut sieve: Option<&mut Sieve>,
+    sieve: Option<&mut Sieve>,
+    progress: &dyn Progress,
 ) -> (Vec<TablePlan>, Vec<Option<ShapeColumns>>) {
+    let (groups, passing) = timed(progress, Work::Plan, || {
+        let groups = groups::groups(shapes, registry, options.layout);
+        let passing = passing(&groups, shapes, registry, sieve);
+        (groups, passing)
+    });
+    let tables: Vec<_> = groups
+        .into_par_iter()
+        .zip(passing)
+        .map(|(group, passing)| timed(progress, Work::Schema, || table(group, &passing, shapes, options)))
+        .collect();
     let mut columns: Vec<Option<ShapeColumns>> = shapes.iter().map(|_| None).collect();
-    let groups = groups::groups(shapes, registry, options.layout);
-    let tables = groups.into_iter().map(|group| {
+    let tables = tables.into_iter().map(|(table, found)| {
+        found.into_iter().for_each(|(shape, found)| columns[shape as usize] = Some(found));
+        table
+    });
+    (tables.collect(), columns)
+}
+
+/// The shapes of each group of which some event passes the sieve.
+fn passing(groups: &[Group], shapes: &[Resolved], registry: &Registry, mut sieve: Option<&mut Sieve>) -> Vec<Vec<u32>> {
+    let of_group = |group: &Group| {
         let mut passing = group.members.clone();
         if let Some(sieve) = &mut sieve {
             let names = (group.provider_name.as_deref(), group.folder.as_str());
             passing.retain(|&shape| judge(sieve, shape, &shapes[shape as usize], names, registry));
         }
-        let payload = settle(&group, &passing, shapes, options, &mut columns);
-        TablePlan {
-            dataset: group.folder,
-            provider_id: group.dataset.provider(),
-            provider_name: group.provider_name,
-            header: header_columns(group.dataset, &group.members, shapes),
-            columns: payload,
-            shapes: group.members,
-        }
-    });
-    (tables.collect(), columns)
+        passing
+    };
+    groups.iter().map(of_group).collect()
+}
+
+/// The table of a group, and how its passing shapes are decoded.
+fn table(
+    group: Group,
+    passing: &[u32],
+    shapes: &[Resolved],
+    options: &PlanOptions,
+) -> (TablePlan, Vec<(u32, ShapeColumns)>) {
+    let (columns, found) = settle(&group, passing, shapes, options);
+    let table = TablePlan {
+        dataset: group.folder,
+        provider_id: group.dataset.provider(),
+        provider_name: group.provider_name,
+        header: header_columns(group.dataset, &group.members, shapes),
+        columns,
+        shapes: group.members,
+    };
+    (table, found)
 }
 
 fn header_columns(key: DatasetKey, members: &[u32], shapes: &[Resolved]) -> Vec<HeaderColumn> {
@@ -109,8 +142,7 @@ fn settle(
     passing: &[u32],
     shapes: &[Resolved],
     options: &PlanOptions,
-    columns: &mut [Option<ShapeColumns>],
-) -> TableColumns {
+) -> (TableColumns, Vec<(u32, ShapeColumns)>) {
     let declared = declared(group, shapes);
     let layouts = Layouts::new(&declared);
     let reserved = header::reserved_names();
@@ -127,16 +159,14 @@ fn settle(
     } else {
         all.keep(|layout| present.iter().any(|&(_, present)| present == layout))
     };
-    for (shape, layout) in present {
+    let columns = present.into_iter().filter_map(|(shape, layout)| {
         let resolved = &shapes[shape as usize];
-        let Some(choice) = &resolved.choice else { continue };
-        let (schema, pointer_size) = (&choice.candidate.schema, resolved.key.identity.pointer_size);
-        columns[shape as usize] = Some(ShapeColumns {
-            plan: decode::Plan::compile(schema, kept.binding(layout), &kept.columns, pointer_size),
-            fields: kept.field_rows(layout, schema),
-        });
-    }
-    kept
+        let (schema, pointer_size) = (&resolved.choice.as_ref()?.candidate.schema, resolved.key.identity.pointer_size);
+        let plan = decode::Plan::compile(schema, kept.binding(layout), &kept.columns, pointer_size);
+        Some((shape, ShapeColumns { plan, fields: kept.field_rows(layout, schema) }))
+    });
+    let columns = columns.collect();
+    (kept, columns)
 }
 
 /// The layouts to settle, in the order in which they claim names: id, version, rank of the source, position. Layouts

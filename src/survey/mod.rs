@@ -19,7 +19,7 @@ pub mod tally;
 pub use file::{FileSurvey, survey};
 pub use finding::{Finding, Findings, Severity};
 pub use progress::{NoProgress, Progress, Spread, Work, timed};
-pub use recall::recall;
+pub use recall::{recall, recall_all};
 pub use record::BufferRecord;
 pub use session::Session;
 pub use tally::{Interest, Memorable, OrderKey, ShapeTally};

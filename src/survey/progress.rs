@@ -40,7 +40,9 @@ pub enum Work {
     Hash,
     /// Walking through the buffers that lie in several slices.
     Cut,
-    /// Choosing schemas, laying out tables and slices.
+    /// Reading samples of events, choosing their schemas, setting up tables and their writers.
+    Schema,
+    /// Adding all that up; laying out slices.
     Plan,
     /// Reading slices and bringing their events into order.
     Order,
@@ -71,9 +73,9 @@ pub enum Spread {
 
 impl Work {
     /// All kinds, each at the place of its number.
-    pub const ALL: [Work; 12] = {
-        use Work::{Chain, Columns, Cut, Decode, Encode, Gate, Hash, Order, Plan, Publish, Survey, Write};
-        [Chain, Survey, Hash, Cut, Plan, Order, Decode, Gate, Columns, Encode, Write, Publish]
+    pub const ALL: [Work; 13] = {
+        use Work::{Chain, Columns, Cut, Decode, Encode, Gate, Hash, Order, Plan, Publish, Schema, Survey, Write};
+        [Chain, Survey, Hash, Cut, Schema, Plan, Order, Decode, Gate, Columns, Encode, Write, Publish]
     };
 
     /// The name, in lower case.
@@ -83,6 +85,7 @@ impl Work {
             Work::Survey => "survey",
             Work::Hash => "hash",
             Work::Cut => "cut",
+            Work::Schema => "schema",
             Work::Plan => "plan",
             Work::Order => "order",
             Work::Decode => "decode",
@@ -99,9 +102,14 @@ impl Work {
         match self {
             Work::Chain | Work::Plan | Work::Gate | Work::Publish => Spread::One,
             Work::Write => Spread::OnePerTable,
-            Work::Survey | Work::Hash | Work::Cut | Work::Order | Work::Decode | Work::Columns | Work::Encode => {
-                Spread::All
-            }
+            Work::Survey
+            | Work::Hash
+            | Work::Cut
+            | Work::Schema
+            | Work::Order
+            | Work::Decode
+            | Work::Columns
+            | Work::Encode => Spread::All,
         }
     }
 }

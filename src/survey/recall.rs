@@ -1,10 +1,16 @@
 //! Reads single events again that the survey has seen.
 
+use rayon::prelude::*;
+
 use super::file::FileSurvey;
+use super::progress::{Progress, Work, timed};
 use super::tally::OrderKey;
 use crate::buffer::content::{self, Scratch};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::RawEvent;
+
+/// Buffers that are read side by side before what was made of their events is handed over.
+const TOGETHER: usize = 256;
 
 /// Visits the events at the given places in file order, each with the index of its key. A buffer is read and
 /// expanded once, however many of its events are wanted; of a key only the buffer and the offset count.
@@ -13,20 +19,67 @@ use crate::event::RawEvent;
 /// When the file cannot be read; [`ErrorKind::Internal`] when there is no event at such a place, as when the file
 /// has changed since the survey.
 pub fn recall(file: &FileSurvey, keys: &[OrderKey], mut visit: impl FnMut(usize, &RawEvent<'_>)) -> Result<()> {
-    let mut order: Vec<usize> = (0..keys.len()).collect();
-    order.sort_unstable_by_key(|&index| (keys[index].ordinal, keys[index].offset, index));
-    let ground = file.ground();
     let mut scratch = Scratch::default();
-    for group in order.chunk_by(|&a, &b| keys[a].ordinal == keys[b].ordinal) {
-        let ordinal = keys[group[0]].ordinal;
-        let gone = || no_event(file, ordinal);
-        let frame = &file.buffer(ordinal).ok_or_else(gone)?.frame;
-        let content = content::read(ground.source, frame, ground.max_expanded, &mut scratch)?;
-        for &index in group {
-            let offset = keys[index].offset;
-            let bytes = content.bytes.get(offset as usize..).ok_or_else(gone)?;
-            visit(index, &RawEvent::at(bytes, offset).ok_or_else(gone)?);
-        }
+    in_file_order(keys)
+        .chunk_by(same_buffer(keys))
+        .try_for_each(|buffer| visit_buffer(file, keys, buffer, &mut scratch, &mut visit))
+}
+
+/// Like [`recall`], but buffers are read side by side: `read` makes something of every event, and `take` gets it in
+/// file order, before the next buffers are read.
+///
+/// # Errors
+/// Those of [`recall`].
+pub fn recall_all<T: Send>(
+    file: &FileSurvey,
+    keys: &[OrderKey],
+    progress: &dyn Progress,
+    read: impl Fn(&RawEvent<'_>) -> T + Sync,
+    mut take: impl FnMut(usize, T),
+) -> Result<()> {
+    let order = in_file_order(keys);
+    let buffers: Vec<&[usize]> = order.chunk_by(same_buffer(keys)).collect();
+    for together in buffers.chunks(TOGETHER) {
+        let events = together.par_iter().map_init(Scratch::default, |scratch, buffer| {
+            let mut events = Vec::with_capacity(buffer.len());
+            let visit = |index, event: &RawEvent<'_>| events.push((index, read(event)));
+            timed(progress, Work::Schema, || visit_buffer(file, keys, buffer, scratch, visit))?;
+            Ok(events)
+        });
+        let events: Vec<Vec<(usize, T)>> = events.collect::<Result<_>>()?;
+        timed(progress, Work::Plan, || events.into_iter().flatten().for_each(|(index, made)| take(index, made)));
+    }
+    Ok(())
+}
+
+/// The indices of the keys, by place in the file.
+fn in_file_order(keys: &[OrderKey]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..keys.len()).collect();
+    order.par_sort_unstable_by_key(|&index| (keys[index].ordinal, keys[index].offset, index));
+    order
+}
+
+fn same_buffer(keys: &[OrderKey]) -> impl Fn(&usize, &usize) -> bool {
+    |&a, &b| keys[a].ordinal == keys[b].ordinal
+}
+
+/// Visits events of one buffer.
+fn visit_buffer(
+    file: &FileSurvey,
+    keys: &[OrderKey],
+    indices: &[usize],
+    scratch: &mut Scratch,
+    mut visit: impl FnMut(usize, &RawEvent<'_>),
+) -> Result<()> {
+    let ground = file.ground();
+    let ordinal = keys[indices[0]].ordinal;
+    let gone = || no_event(file, ordinal);
+    let frame = &file.buffer(ordinal).ok_or_else(gone)?.frame;
+    let content = content::read(ground.source, frame, ground.max_expanded, scratch)?;
+    for &index in indices {
+        let offset = keys[index].offset;
+        let bytes = content.bytes.get(offset as usize..).ok_or_else(gone)?;
+        visit(index, &RawEvent::at(bytes, offset).ok_or_else(gone)?);
     }
     Ok(())
 }
