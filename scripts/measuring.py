@@ -9,6 +9,7 @@ import sys
 import tempfile
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -150,11 +151,12 @@ def clear(out):
 
 
 @dataclass
-class Pair:
-    """One thread, two threads, and the encoder alone, side by side."""
+class Sample:
+    """One thread, two threads, one thread twice at the same time, and the encoder alone, side by side."""
 
     one: Run
     two: Run
+    twice_seconds: float
     encode: dict
 
     @property
@@ -166,19 +168,41 @@ class Pair:
         return self.one.wall / self.two.wall
 
     @property
+    def machine_speed_up(self):
+        """What two processors of this machine do more than one, when two programs share nothing: 2 at best."""
+        return 2 * self.one.wall / self.twice_seconds
+
+    @property
+    def speed_up_under_load(self):
+        """Two threads to one, where the one has a neighbour as busy as itself: machines that are busy themselves, or
+        that give two processors less than twice the time of one, slow down both."""
+        return self.twice_seconds / self.two.wall
+
+    @property
     def was_alone(self):
         """Whether other programs left the processors to both runs; if not, they slow the two threads down."""
         return all(run.others < 0.1 * run.wall for run in (self.one, self.two))
 
 
-def pair(trace, out):
+def sample(trace, out):
     one = run(convert_command(trace, out, "--threads", "1"))
     two = run(convert_command(trace, out, "--threads", "2"))
+    neighbour = out.with_name(f"{out.name}-neighbour")
+    twice = run_together([convert_command(trace, place, "--threads", "1") for place in (out, neighbour)])
+    clear(neighbour)
     encode = encode_again(trace_folder(out))
     if encode["same_files"] != encode["files"]:
         sys.exit("encoding again gave other files: the yardstick measures other work than the conversion")
     clear(out)
-    return Pair(one, two, encode)
+    return Sample(one, two, twice, encode)
+
+
+def run_together(commands):
+    """Seconds until all of them, started at the same time, have ended."""
+    started = time.perf_counter()
+    with ThreadPoolExecutor(len(commands)) as starters:
+        list(starters.map(run, commands))
+    return time.perf_counter() - started
 
 
 def median(values):
