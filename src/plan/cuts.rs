@@ -3,6 +3,9 @@
 //! A cut is a full order key and need not be the key of any event: a clock that stands still for a million events
 //! still splits, by stream, buffer and offset.
 
+use std::collections::HashSet;
+use std::ops::RangeInclusive;
+
 use crate::clock::Ticks;
 use crate::survey::{BufferRecord, FileSurvey, OrderKey};
 
@@ -27,26 +30,38 @@ impl GlobalKey {
     }
 }
 
-/// Event bytes of a slice: small enough that a trace of some MB keeps several cores busy and that slices in flight
-/// fit into the smallest budget, large enough that their batches fill pages.
-const SLICE_BYTES: u64 = 8 << 20;
+/// Slices that keep many cores busy to the end, where a trace is small.
+const MANY_SLICES: u64 = 64;
+
+/// The least and the most event bytes of a slice: large enough that what it costs to begin one does not count, small
+/// enough that slices in flight fit into the smallest budget.
+const SLICE_BYTES: RangeInclusive<u64> = 1 << 20..=8 << 20;
+
+/// Event bytes per event shape of a slice: every table takes a handful of allocations from every slice, however few its
+/// rows.
+const SHAPE_BYTES: u64 = 8 << 10;
+
+/// Buffers per stream of a slice: those at its ends lie in two slices, and are walked through, or even expanded, again.
+const STREAM_BUFFERS: u64 = 8;
 
 /// Bytes of a buffer that one possible cut stands for.
-const STEP_BYTES: u32 = 512 << 10;
+const STEP_BYTES: u32 = 256 << 10;
 
 /// Possible cuts that are looked at; in a trace with more, every so many are.
 const MAX_CANDIDATES: usize = 1 << 20;
 
 /// Keys at which the order is cut, in order. They depend on the input alone.
 pub fn choose(files: &[FileSurvey]) -> Vec<GlobalKey> {
-    let total: usize = files.iter().flat_map(|file| &file.buffers).map(steps).sum();
+    let buffers = || files.iter().flat_map(|file| &file.buffers);
+    let slice_bytes = Scale::of(files).slice_bytes();
+    let total: usize = buffers().map(steps).sum();
     let every = total.div_ceil(MAX_CANDIDATES).max(1);
     let mut candidates: Vec<_> = all_candidates(files).step_by(every).collect();
     candidates.sort_unstable();
     let mut cuts = Vec::new();
     let mut bytes = 0;
     for (key, weight) in candidates {
-        if bytes >= SLICE_BYTES {
+        if bytes >= slice_bytes {
             cuts.push(key);
             bytes = 0;
         }
@@ -54,6 +69,39 @@ pub fn choose(files: &[FileSurvey]) -> Vec<GlobalKey> {
     }
     cuts.dedup();
     cuts
+}
+
+/// What the size of slices depends on.
+#[derive(Clone, Copy, Debug, Default)]
+struct Scale {
+    /// Event bytes of the recording.
+    bytes: u64,
+    /// Event shapes of the file that has most.
+    shapes: u64,
+    /// Event bytes of one buffer of every stream.
+    across: u64,
+}
+
+impl Scale {
+    fn of(files: &[FileSurvey]) -> Scale {
+        let mut scale = Scale::default();
+        for file in files {
+            let bytes = file.buffers.iter().map(|buffer| u64::from(buffer.content_bytes)).sum::<u64>();
+            let streams: HashSet<u16> = file.buffers.iter().map(|buffer| file.ground().stream(&buffer.frame)).collect();
+            scale.bytes += bytes;
+            scale.shapes = scale.shapes.max(file.shapes.len() as u64);
+            scale.across += bytes / (file.buffers.len() as u64).max(1) * streams.len() as u64;
+        }
+        scale
+    }
+
+    /// Event bytes of a slice.
+    fn slice_bytes(self) -> u64 {
+        let by_shapes = self.shapes.saturating_mul(SHAPE_BYTES);
+        let by_streams = self.across.saturating_mul(STREAM_BUFFERS);
+        let wanted = (self.bytes / MANY_SLICES).max(by_shapes).max(by_streams);
+        wanted.clamp(*SLICE_BYTES.start(), *SLICE_BYTES.end())
+    }
 }
 
 fn steps(buffer: &BufferRecord) -> usize {
@@ -84,5 +132,28 @@ fn interpolate(file: &FileSurvey, buffer: &BufferRecord, step: u64, steps: u64) 
         sequence: buffer.frame.sequence,
         ordinal: buffer.frame.ordinal,
         offset: u32::try_from(offset).unwrap_or(u32::MAX),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slices_are_many_unless_they_would_be_too_small() {
+        const KIB: u64 = 1 << 10;
+        const MIB: u64 = 1 << 20;
+        for (bytes, shapes, across, expected) in [
+            (0, 0, 0, MIB),
+            (24 * MIB, 2, 4 * KIB, MIB),
+            (24 * MIB, 384, 4 * KIB, 3 * MIB),
+            (24 * MIB, 2, 256 * KIB, 2 * MIB),
+            (128 * MIB, 3, 64 * KIB, 2 * MIB),
+            (128 * MIB, 1 << 32, 4 * KIB, 8 * MIB),
+            (128 * MIB, 3, 64 * MIB, 8 * MIB),
+            (1 << 40, 3, 64 * KIB, 8 * MIB),
+        ] {
+            assert_eq!(Scale { bytes, shapes, across }.slice_bytes(), expected, "{bytes} {shapes} {across}");
+        }
     }
 }
