@@ -186,7 +186,10 @@ class Sample:
 
 def sample(trace, out):
     one = run(convert_command(trace, out, "--threads", "1"))
+    # To replace a trace takes the time of deleting it, too.
+    clear(out)
     two = run(convert_command(trace, out, "--threads", "2"))
+    clear(out)
     neighbour = out.with_name(f"{out.name}-neighbour")
     twice = run_together([convert_command(trace, place, "--threads", "1") for place in (out, neighbour)])
     clear(neighbour)

@@ -174,10 +174,10 @@ fn one_time_for_all_events_still_splits() {
         let rows = found.events("00112233-4455-6677-8899-aabbccddeeff");
         let expected: Vec<String> = (1..=total).map(|number| format!("{number}|{number}")).collect();
         assert!(rows.lines("seq keywords") == expected);
-        let plan = plan::plan(&found.report.files, &PlanOptions::default(), &NoProgress).unwrap();
-        assert_eq!(plan.slices.iter().map(|slice| slice.events).sum::<u64>(), total + 1);
+        let slices = slices::plan(&found.report.files, &NoProgress).unwrap();
+        assert_eq!(slices.iter().map(|slice| slice.events).sum::<u64>(), total + 1);
         assert_eq!(found.sidecar("clock").row(0, "ties"), (total - 1).to_string());
-        plan.slices.iter().map(|slice| slice.bytes >> 10).collect::<Vec<u64>>()
+        slices.iter().map(|slice| slice.bytes >> 10).collect::<Vec<u64>>()
     };
     // Eight buffers of each of four streams.
     assert_eq!(counts(0x1_0000, 390, 16), [[1992; 12].as_slice(), &[373]].concat());

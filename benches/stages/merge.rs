@@ -3,6 +3,8 @@
 use criterion::{BenchmarkId, Criterion, Throughput};
 use etl2parquet::buffer::content::Scratch;
 use etl2parquet::convert::order::OrderedSlice;
+use etl2parquet::plan::slices;
+use etl2parquet::survey::NoProgress;
 
 use crate::inputs;
 use crate::synth::bulk;
@@ -13,13 +15,14 @@ pub(crate) fn bench(criterion: &mut Criterion) {
         let path = inputs::on_disk(&bulk(150_000, 8, cpus, 1));
         let files = [inputs::surveyed(&path)];
         let plan = inputs::planned(&files);
-        let events = plan.slices.iter().map(|slice| slice.events).sum();
-        let bytes = plan.slices.iter().map(|slice| slice.bytes).sum();
+        let slices = slices::plan(&files, &NoProgress).expect("the trace is valid");
+        let events = slices.iter().map(|slice| slice.events).sum();
+        let bytes = slices.iter().map(|slice| slice.bytes).sum();
         let mut scratch = Scratch::default();
         group.throughput(Throughput::ElementsAndBytes { elements: events, bytes });
         group.bench_function(BenchmarkId::new("processors", cpus), |bencher| {
             bencher.iter(|| {
-                let ordered = plan.slices.iter().map(|slice| {
+                let ordered = slices.iter().map(|slice| {
                     let ordered = OrderedSlice::read(&files, &plan, slice, &mut scratch);
                     ordered.expect("the trace is valid").entries.len()
                 });

@@ -136,7 +136,7 @@ impl<'a> State<'a> {
     where
         'a: 'scope,
     {
-        let total = self.ground.plan.slices.len();
+        let total = self.ground.slices.len();
         let mut is_flushed = false;
         loop {
             if self.progress.is_cancelled() && self.failure.is_none() {
@@ -176,7 +176,7 @@ impl<'a> State<'a> {
         let ground = self.ground;
         while self.failure.is_none() && self.slices_in_flight < self.max_slices {
             let number = self.next_slice;
-            let Some(slice) = ground.plan.slices.get(number) else { return };
+            let Some(slice) = ground.slices.get(number) else { return };
             let cost = slice_cost(slice);
             let is_next = number == self.next_absorbed;
             if !is_next && self.cost_in_flight + cost > self.allowance {
@@ -208,7 +208,7 @@ impl<'a> State<'a> {
             Err(error) => self.fail(Some(error)),
         }
         while let Some(rows) = self.waiting.remove(&self.next_absorbed) {
-            self.cost_in_flight -= slice_cost(&self.ground.plan.slices[self.next_absorbed]);
+            self.cost_in_flight -= slice_cost(&self.ground.slices[self.next_absorbed]);
             self.next_absorbed += 1;
             let groups = timed(self.progress, Work::Gate, || self.absorb(*rows));
             groups.into_iter().for_each(|group| self.start_group(scope, group));

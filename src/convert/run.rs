@@ -19,7 +19,7 @@ use super::slice::SliceGround;
 use crate::dataset::manifest::{EventCounts, FORMAT_VERSION, FileEntry, MANIFEST_PATH};
 use crate::dataset::{EncodeOptions, FileRule, IfExists, Staging, TableSpec, TableWriter, publish};
 use crate::error::{Error, ErrorKind, Result};
-use crate::plan::{self, Plan, PlanOptions};
+use crate::plan::{self, Plan, PlanOptions, Slice};
 use crate::source::Source;
 use crate::survey::{self, FileSurvey, SurveyOptions, Work, timed};
 
@@ -60,7 +60,8 @@ pub fn convert(job: &Job, options: &ConvertOptions, progress: &dyn JobProgress) 
     if let Some(reason) = gates::before(&files, &options.gates)? {
         return Ok(Outcome::Gated(Box::new(report(&target, files, plan)), reason));
     }
-    let conversion = Conversion { job, options, files: &files, plan: &plan, staging: &staging };
+    let slices = pool.install(|| plan::slices::plan(&files, progress))?;
+    let conversion = Conversion { job, options, files: &files, plan: &plan, slices: &slices, staging: &staging };
     let (counts, written) = conversion.write_events(&pool, &settings, progress)?;
     let events = conversion.account(&counts, &written)?;
     progress.stage(Stage::Publish);
@@ -157,6 +158,7 @@ struct Conversion<'a> {
     options: &'a ConvertOptions,
     files: &'a [FileSurvey],
     plan: &'a Plan,
+    slices: &'a [Slice],
     staging: &'a Staging,
 }
 
@@ -170,7 +172,13 @@ impl Conversion<'_> {
     ) -> Result<(Counts, Vec<FileEntry>)> {
         progress.stage(Stage::Convert { events: self.files.iter().map(FileSurvey::events).sum() });
         let (layouts, writers) = pool.install(|| self.tables(settings, progress))?;
-        let ground = SliceGround { files: self.files, plan: self.plan, layouts: &layouts, raw: self.options.raw };
+        let ground = SliceGround {
+            files: self.files,
+            plan: self.plan,
+            slices: self.slices,
+            layouts: &layouts,
+            raw: self.options.raw,
+        };
         let limits = Limits { row_group_rows: self.options.row_group_rows, memory: self.options.memory };
         let counts = pipeline::run(pool, &ground, &writers, limits, progress)?;
         let finish = |writer: TableWriter| timed(progress, Work::Write, || writer.finish());

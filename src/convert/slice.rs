@@ -26,6 +26,8 @@ pub struct SliceGround<'a> {
     pub files: &'a [FileSurvey],
     /// The plan.
     pub plan: &'a Plan,
+    /// The slices, in order.
+    pub slices: &'a [Slice],
     /// The layouts of the plan's tables.
     pub layouts: &'a [Arc<TableLayout>],
     /// When raw payloads are kept.

@@ -84,21 +84,17 @@ pub struct Plan {
     pub numbers: HashMap<ShapeKey, u32>,
     /// The datasets.
     pub tables: Vec<TablePlan>,
-    /// The parts of the order.
-    pub slices: Vec<Slice>,
     /// What keeps events from becoming rows; `None` where all of them do.
     pub sieve: Option<Sieve>,
     /// Unusual findings per file, beside those of the survey.
     pub findings: Vec<Vec<Finding>>,
 }
 
-/// Plans the conversion of the files of one recording.
+/// Plans what becomes of the events of one recording. What a conversion needs besides are its [`slices::plan`].
 ///
 /// # Errors
 /// When a file cannot be read.
 pub fn plan(files: &[FileSurvey], options: &PlanOptions, progress: &dyn Progress) -> Result<Plan> {
-    let cuts = timed(progress, Work::Plan, || cuts::choose(files));
-    let slices = slices::cut(files, &cuts, progress)?;
     let Descriptions { eventsource, event_info, mut findings } = evidence::descriptions(files, progress)?;
     let user = Arc::clone(&options.schemas);
     let registry = timed(progress, Work::Plan, || Registry::new(eventsource, event_info, user));
@@ -117,7 +113,7 @@ pub fn plan(files: &[FileSurvey], options: &PlanOptions, progress: &dyn Progress
     };
     let entry = |shape| timed(progress, Work::Schema, || entry(shape));
     let (shapes, catalog) = resolved.into_par_iter().zip(columns).zip(table_of).map(entry).unzip();
-    Ok(Plan { catalog, shapes, numbers, tables, slices, sieve, findings })
+    Ok(Plan { catalog, shapes, numbers, tables, sieve, findings })
 }
 
 fn numbers(shapes: &[Resolved]) -> HashMap<ShapeKey, u32> {

@@ -13,7 +13,7 @@
 
 use rayon::prelude::*;
 
-use super::cuts::GlobalKey;
+use super::cuts::{self, GlobalKey};
 use crate::buffer::content::{self, Scratch};
 use crate::error::Result;
 use crate::event::{TimedStep, TimedWalk};
@@ -61,6 +61,15 @@ impl Slice {
     pub fn contains(&self, key: &GlobalKey) -> bool {
         self.from.is_none_or(|from| from <= *key) && self.to.is_none_or(|to| *key < to)
     }
+}
+
+/// Cuts the order of all events of a recording into slices of about equal bytes. They depend on the input alone.
+///
+/// # Errors
+/// When a file cannot be read.
+pub fn plan(files: &[FileSurvey], progress: &dyn Progress) -> Result<Vec<Slice>> {
+    let cuts = timed(progress, Work::Plan, || cuts::choose(files));
+    cut(files, &cuts, progress)
 }
 
 /// Cuts the order of all events at the given keys.

@@ -38,12 +38,12 @@ pub enum Work {
     Survey,
     /// Hashing the input.
     Hash,
-    /// Walking through the buffers that lie in several slices.
-    Cut,
     /// Reading samples of events, choosing their schemas, setting up tables and their writers.
     Schema,
     /// Adding all that up; laying out slices.
     Plan,
+    /// Walking through the buffers that lie in several slices.
+    Cut,
     /// Reading slices and bringing their events into order.
     Order,
     /// Turning events into packed values.
@@ -75,7 +75,7 @@ impl Work {
     /// All kinds, each at the place of its number.
     pub const ALL: [Work; 13] = {
         use Work::{Chain, Columns, Cut, Decode, Encode, Gate, Hash, Order, Plan, Publish, Schema, Survey, Write};
-        [Chain, Survey, Hash, Cut, Schema, Plan, Order, Decode, Gate, Columns, Encode, Write, Publish]
+        [Chain, Survey, Hash, Schema, Plan, Cut, Order, Decode, Gate, Columns, Encode, Write, Publish]
     };
 
     /// The name, in lower case.
@@ -84,9 +84,9 @@ impl Work {
             Work::Chain => "chain",
             Work::Survey => "survey",
             Work::Hash => "hash",
-            Work::Cut => "cut",
             Work::Schema => "schema",
             Work::Plan => "plan",
+            Work::Cut => "cut",
             Work::Order => "order",
             Work::Decode => "decode",
             Work::Gate => "gate",
@@ -104,8 +104,8 @@ impl Work {
             Work::Write => Spread::OnePerTable,
             Work::Survey
             | Work::Hash
-            | Work::Cut
             | Work::Schema
+            | Work::Cut
             | Work::Order
             | Work::Decode
             | Work::Columns
