@@ -21,6 +21,10 @@ pub enum XpressError {
     TooLong,
 }
 
+/// Literals and matches of so few bytes are copied as this many, which takes one instruction and no call: what is too
+/// much is written over by what follows, or stays behind the end of the good bytes.
+const BLOCK: usize = 16;
+
 /// Expands `input` into `output`, whose length is the expected one. Returns the number of good bytes written, and
 /// why the rest is missing.
 pub fn expand(input: &[u8], output: &mut [u8]) -> (usize, Result<(), XpressError>) {
@@ -69,7 +73,11 @@ impl Expander<'_> {
         let room = self.output.len() - self.written;
         let there = self.input.len() - self.at;
         let count = wanted.min(room).min(there);
-        self.output[self.written..self.written + count].copy_from_slice(&self.input[self.at..self.at + count]);
+        let (from, to) = (&self.input[self.at..], &mut self.output[self.written..]);
+        match (from.first_chunk::<BLOCK>(), to.first_chunk_mut::<BLOCK>()) {
+            (Some(from), Some(to)) if count <= BLOCK => *to = *from,
+            _ => to[..count].copy_from_slice(&from[..count]),
+        }
         self.written += count;
         self.at += count;
         // Fewer are fine where the output is full: the last group is padded.
@@ -93,6 +101,13 @@ impl Expander<'_> {
 
     /// Copies `count` bytes from `from`; a match may overlap what it writes, and then repeats it.
     fn repeat(&mut self, from: usize, distance: usize, count: usize) {
+        if count <= BLOCK.min(distance)
+            && let Some(&block) = self.output[from..].first_chunk::<BLOCK>()
+            && let Some(to) = self.output[self.written..].first_chunk_mut()
+        {
+            *to = block;
+            return;
+        }
         let mut done = 0;
         while done < count {
             // What lies between `from` and the end grows with every step, so the steps do, too.
@@ -174,7 +189,60 @@ mod tests {
         }
     }
 
+    /// A literal, or how far back a match begins and how long it is.
+    #[derive(Clone, Copy, Debug)]
+    enum Item {
+        Literal(u8),
+        Match(u16, u8),
+    }
+
+    fn item() -> impl Strategy<Value = Item> {
+        prop_oneof![
+            any::<u8>().prop_map(Item::Literal),
+            (1u16..60, 3u8..25).prop_map(|(far, len)| Item::Match(far, len))
+        ]
+    }
+
+    /// The stream of some items, and what it stands for, byte by byte. A match reaches no further back than there is.
+    fn stream(items: &[Item]) -> (Vec<u8>, Vec<u8>) {
+        let (mut input, mut output, mut shared) = (Vec::new(), Vec::new(), None);
+        for group in items.chunks(32) {
+            let flags = group.iter().zip(0..).map(|(item, n)| u32::from(matches!(item, Item::Match(..))) << (31 - n));
+            input.extend(flags.sum::<u32>().to_le_bytes());
+            for &item in group {
+                match item {
+                    Item::Literal(byte) => {
+                        input.push(byte);
+                        output.push(byte);
+                    }
+                    Item::Match(far, len) => {
+                        let far = usize::from(far).min(output.len());
+                        let word = ((far - 1) << 3) | usize::from(len.min(10) - 3);
+                        input.extend(u16::try_from(word).unwrap().to_le_bytes());
+                        match (len.checked_sub(10), shared.take()) {
+                            (None, before) => shared = before,
+                            (Some(half), Some(at)) => input[at] |= half << 4,
+                            (Some(half), None) => {
+                                shared = Some(input.len());
+                                input.push(half);
+                            }
+                        }
+                        (0..len).for_each(|_| output.push(output[output.len() - far]));
+                    }
+                }
+            }
+        }
+        (input, output)
+    }
+
     proptest! {
+        #[test]
+        fn items_expand_to_what_they_stand_for(mut items in prop::collection::vec(item(), 1..200), first: u8) {
+            items[0] = Item::Literal(first);
+            let (input, output) = stream(&items);
+            prop_assert_eq!(expanded(&input, output.len()), (output, Ok(())));
+        }
+
         #[test]
         fn no_input_gets_out_of_bounds(input: Vec<u8>, len in 0usize..5000) {
             let (output, result) = expanded(&input, len);
