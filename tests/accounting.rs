@@ -14,7 +14,7 @@ use etl2parquet::event::{Event, FileContext};
 use etl2parquet::layout::header::HeaderKind;
 use etl2parquet::source::Source;
 use etl2parquet::survey::{BufferRecord, FileSurvey, NoProgress, SurveyOptions};
-use support::Sandbox;
+use support::{Sandbox, corpus};
 use synth::*;
 
 /// Bytes of a file by their place; those of compressed buffers as they are when expanded.
@@ -169,20 +169,6 @@ fn every_byte_of_a_large_trace_has_its_place() {
         let bytes = bulk(20_000, 3, 3, 1).compressed(compressed).to_bytes();
         assert_eq!(account(&sandbox.file("a.etl", &bytes)).unexplained, 0);
     }
-}
-
-/// The folder of real traces, if there is one.
-fn corpus() -> Option<PathBuf> {
-    let given = std::env::var_os("ETL2PARQUET_CORPUS").map(PathBuf::from);
-    let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus");
-    let folder = given.unwrap_or_else(beside);
-    let is_there = folder.is_dir();
-    let is_required = std::env::var_os("ETL2PARQUET_REQUIRE_CORPUS").is_some_and(|value| value == "1");
-    assert!(is_there || !is_required, "there is no corpus at {}", folder.display());
-    if !is_there {
-        eprintln!("SKIPPED: no corpus at {} (set ETL2PARQUET_CORPUS)", folder.display());
-    }
-    is_there.then_some(folder)
 }
 
 #[test]

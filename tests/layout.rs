@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may stop at what should not happen")]
 
+#[path = "support/corpus.rs"]
+mod corpus;
 mod synth;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,6 +13,7 @@ use std::process::Command;
 
 use arrow_array::Array;
 use arrow_array::cast::AsArray;
+use corpus::corpus;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use synth::tracelogging::{field, schema, traits, ty};
 use synth::*;
@@ -264,13 +267,7 @@ fn corrections_and_the_pack_declare_the_same_columns_whichever_an_event_uses() {
 
 #[test]
 fn declared_columns_agree_between_real_traces() {
-    let given = std::env::var_os("ETL2PARQUET_CORPUS").map(PathBuf::from);
-    let corpus = given.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus"));
-    if !corpus.is_dir() {
-        assert!(std::env::var_os("ETL2PARQUET_REQUIRE_CORPUS").is_none_or(|value| value != "1"), "no corpus");
-        eprintln!("SKIPPED: no corpus at {} (set ETL2PARQUET_CORPUS)", corpus.display());
-        return;
-    }
+    let Some(corpus) = corpus() else { return };
     let columns = |trace: &str, dataset: &str, arguments: &[&str]| {
         let sandbox = Sandbox { folder: tempfile::tempdir().unwrap() };
         fs::copy(corpus.join(trace), sandbox.folder.path().join("t.etl")).unwrap();

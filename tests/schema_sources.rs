@@ -1,24 +1,15 @@
-//! Real manifests that lie outside the repository; each test says so and passes when they are not there.
-//!
-//! `ETL2PARQUET_CORPUS` names the folder of the traces; without it, `../shared/corpus` beside the repository is tried.
+//! Real manifests that lie outside the repository; each test says so when they are not there.
+
+#[path = "support/corpus.rs"]
+mod corpus;
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use corpus::corpus;
 use etl2parquet::schema::manifest::Manifest;
 use etl2parquet::schema::tmf::Tmf;
 use etl2parquet::schema::wpp::{ItemKind, MessageFormat, MessageTable};
-
-/// The corpus folder, if it is there.
-fn corpus() -> Option<PathBuf> {
-    let folder = std::env::var_os("ETL2PARQUET_CORPUS")
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus"), PathBuf::from);
-    let found = folder.is_dir().then_some(folder.clone());
-    if found.is_none() {
-        eprintln!("SKIPPED: no corpus at {} (set ETL2PARQUET_CORPUS)", folder.display());
-    }
-    found
-}
 
 /// The files of a folder in order of their names.
 fn files(folder: &Path) -> Vec<PathBuf> {

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may stop at what should not happen")]
 
+#[path = "support/corpus.rs"]
+mod corpus;
 mod synth;
 
 use std::ffi::OsStr;
@@ -9,6 +11,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use corpus::corpus;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use synth::*;
 use tempfile::TempDir;
@@ -428,18 +431,6 @@ fn messages_of_every_item_type_become_text() {
         rows(&bench.path("out/trace=d"), "WPP", "event_id decode_source decode_status message arguments payload");
     let escaped = |line: String| line.replace('\r', "\\r").replace('\n', "\\n");
     assert_eq!(found.into_iter().map(escaped).collect::<Vec<_>>(), expected);
-}
-
-/// The corpus folder, if it is there; it must be where `ETL2PARQUET_REQUIRE_CORPUS` is 1.
-fn corpus() -> Option<PathBuf> {
-    let folder = std::env::var_os("ETL2PARQUET_CORPUS")
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus"), PathBuf::from);
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    assert!(std::env::var_os("ETL2PARQUET_REQUIRE_CORPUS").is_none_or(|value| value != "1"), "no corpus");
-    eprintln!("SKIPPED: no corpus at {} (set ETL2PARQUET_CORPUS)", folder.display());
-    None
 }
 
 #[test]

@@ -4,9 +4,11 @@
 #![allow(clippy::unwrap_used, reason = "a test may stop at what should not happen")]
 #![allow(clippy::must_use_candidate, reason = "nobody outside of tests can call these functions")]
 
+pub mod corpus;
 pub mod sandbox;
 pub mod table;
 
+pub(crate) use corpus::corpus;
 pub use sandbox::{Converted, Ran, Sandbox, convert, convert_all, convert_with, options};
 pub use table::Table;
 
