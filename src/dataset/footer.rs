@@ -6,11 +6,9 @@
 
 use std::ops::Range;
 
-use parquet::errors::ParquetError;
+use parquet::errors::Result;
 
 use super::thrift::{Reader, damaged, put_integer, put_struct_list};
-
-type Result<T> = std::result::Result<T, ParquetError>;
 
 /// Behind the metadata: its length, in 4 bytes little-endian, and the magic number.
 const TAIL_LEN: usize = 8;

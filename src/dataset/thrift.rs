@@ -3,9 +3,7 @@
 //! Field numbers are those of `parquet.thrift` in the format's repository, the encoding is that of
 //! `thrift-compact-protocol.md` in Thrift's.
 
-use parquet::errors::ParquetError;
-
-type Result<T> = std::result::Result<T, ParquetError>;
+use parquet::errors::{ParquetError, Result};
 
 /// Nesting at which a value counts as damaged; a footer has a handful of levels.
 const MAX_DEPTH: u32 = 32;

@@ -20,13 +20,13 @@ const TOGETHER: usize = 256;
 /// has changed since the survey.
 pub fn recall(file: &FileSurvey, keys: &[OrderKey], mut visit: impl FnMut(usize, &RawEvent<'_>)) -> Result<()> {
     let mut scratch = Scratch::default();
-    in_file_order(keys)
-        .chunk_by(same_buffer(keys))
-        .try_for_each(|buffer| visit_buffer(file, keys, buffer, &mut scratch, &mut visit))
+    let mut order: Vec<usize> = (0..keys.len()).collect();
+    order.sort_unstable_by_key(place(keys));
+    order.chunk_by(same_buffer(keys)).try_for_each(|buffer| visit_buffer(file, keys, buffer, &mut scratch, &mut visit))
 }
 
-/// Like [`recall`], but buffers are read side by side: `read` makes something of every event, and `take` gets it in
-/// file order, before the next buffers are read.
+/// Like [`recall`], but buffers are read side by side on the current pool: `read` makes something of every event, and
+/// `take` gets it in file order, before the next buffers are read.
 ///
 /// # Errors
 /// Those of [`recall`].
@@ -37,7 +37,8 @@ pub fn recall_all<T: Send>(
     read: impl Fn(&RawEvent<'_>) -> T + Sync,
     mut take: impl FnMut(usize, T),
 ) -> Result<()> {
-    let order = in_file_order(keys);
+    let mut order: Vec<usize> = (0..keys.len()).collect();
+    order.par_sort_unstable_by_key(place(keys));
     let buffers: Vec<&[usize]> = order.chunk_by(same_buffer(keys)).collect();
     for together in buffers.chunks(TOGETHER) {
         let events = together.par_iter().map_init(Scratch::default, |scratch, buffer| {
@@ -52,11 +53,9 @@ pub fn recall_all<T: Send>(
     Ok(())
 }
 
-/// The indices of the keys, by place in the file.
-fn in_file_order(keys: &[OrderKey]) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..keys.len()).collect();
-    order.par_sort_unstable_by_key(|&index| (keys[index].ordinal, keys[index].offset, index));
-    order
+/// Where in the file the event of a key with this index lies; the index tells equal keys apart.
+fn place(keys: &[OrderKey]) -> impl Fn(&usize) -> (u64, u32, usize) {
+    |&index| (keys[index].ordinal, keys[index].offset, index)
 }
 
 fn same_buffer(keys: &[OrderKey]) -> impl Fn(&usize, &usize) -> bool {
