@@ -42,8 +42,8 @@ impl Bytes {
         let content = content::read(&file.source, frame, file.session.max_expanded(), scratch).unwrap();
         self.buffer_headers += 72;
         self.unexplained += content.fault.map_or(0, |fault| u64::from(fault.missing_bytes()));
-        self.events(content.bytes, &file.session.context());
-        let in_memory = 72 + content.bytes.len() as u64;
+        self.events(content.bytes(), &file.session.context());
+        let in_memory = 72 + content.bytes().len() as u64;
         if frame.is_compressed() {
             self.saved += i64::try_from(in_memory).unwrap() - i64::from(frame.present);
             return;

@@ -36,9 +36,9 @@ pub(crate) fn bench(criterion: &mut Criterion) {
 fn payloads(file: &FileSurvey, plan: &Plan, source: DecodeSource) -> Vec<(u32, Vec<u8>)> {
     let (mut found, mut scratch) = (Vec::new(), Scratch::default());
     let context = file.session.context();
-    for buffer in &file.buffers {
+    for buffer in file.buffers.iter() {
         let content = content::read(&file.source, &buffer.frame, file.session.max_expanded(), &mut scratch);
-        for step in Walk::new(content.expect("the trace can be read").bytes, 0) {
+        for step in Walk::new(content.expect("the trace can be read").bytes(), 0) {
             let Step::Event(raw) = step else { continue };
             let shape = plan.numbers[&ShapeRef::of(&raw, &context)];
             if plan.catalog[shape as usize].decode_source == source && plan.shapes[shape as usize].plan.is_some() {

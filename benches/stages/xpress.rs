@@ -13,7 +13,7 @@ pub(crate) fn bench(criterion: &mut Criterion) {
         let max_expanded = file.session.max_expanded();
         let lengths = file.buffers.iter().map(|buffer| {
             let content = content::read(&file.source, &buffer.frame, max_expanded, &mut scratch);
-            content.expect("the trace can be read").bytes.len() as u64
+            content.expect("the trace can be read").bytes().len() as u64
         });
         lengths.sum::<u64>()
     };

@@ -79,7 +79,7 @@ fn expanded(file: &FileSurvey, frame: &Frame, scratch: &mut Scratch) -> Result<V
     let mut bytes = vec![0; BUFFER_HEADER_LEN as usize];
     file.source.read_into(frame.offset, &mut bytes)?;
     let content = content::read(&file.source, frame, file.session.max_expanded(), scratch)?;
-    bytes.extend_from_slice(content.bytes);
+    bytes.extend_from_slice(content.bytes());
     bytes.resize(stride as usize, 0xFF);
     put(&mut bytes, offset_of!(BufferHeader, buffer_size), &stride)?;
     put(&mut bytes, offset_of!(BufferHeader, buffer_flag), &(frame.flags & !flags::COMPRESSED))?;

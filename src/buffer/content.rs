@@ -1,6 +1,7 @@
 //! The event bytes of a buffer, expanded where they are compressed.
 
 use super::chain::Frame;
+use super::large::Permit;
 use super::xpress::{self, XpressError};
 use crate::error::Result;
 use crate::layout::buffer::{BUFFER_HEADER_LEN, MAX_BUFFER_TYPE};
@@ -8,12 +9,31 @@ use crate::layout::header::HeaderKind;
 use crate::source::Source;
 
 /// The valid event bytes of a buffer. Offsets into it count from the end of the buffer header.
+///
+/// Large ones are let into memory a few at a time: read the next one when this one is dropped.
 #[derive(Debug)]
 pub struct Content<'a> {
-    /// The bytes from the first event to the end of the data.
-    pub bytes: &'a [u8],
+    held: Held<'a>,
     /// What the buffer header promises and the file does not hold.
     pub fault: Option<ContentFault>,
+}
+
+#[derive(Debug)]
+enum Held<'a> {
+    /// In the memory map, or in what is recycled from one buffer to the next.
+    Elsewhere(&'a [u8]),
+    /// Too large to be kept for recycling.
+    Here(Vec<u8>, #[expect(dead_code, reason = "dropping it makes room for others")] Permit),
+}
+
+impl Content<'_> {
+    /// The bytes from the first event to the end of the data.
+    pub fn bytes(&self) -> &[u8] {
+        match &self.held {
+            Held::Elsewhere(bytes) => bytes,
+            Held::Here(bytes, _) => bytes,
+        }
+    }
 }
 
 /// Why a buffer holds fewer event bytes than its header says.
@@ -57,25 +77,77 @@ pub struct Scratch {
 /// # Errors
 /// When the file cannot be read. Damage within the buffer is no error but [`Content::fault`].
 pub fn read<'a>(source: &'a Source, frame: &Frame, max_expanded: u32, scratch: &'a mut Scratch) -> Result<Content<'a>> {
+    let Some(permit) = Permit::wait_for(memory(source, frame, max_expanded)) else {
+        let (place, fault) = fill(source, frame, max_expanded, scratch)?;
+        let bytes = match place {
+            Place::Mapped(bytes) => bytes,
+            Place::Stored => &scratch.stored,
+            Place::Expanded(len) => scratch.expanded.get(..len).unwrap_or_default(),
+        };
+        return Ok(skip_foreign(frame, Content { held: Held::Elsewhere(bytes), fault }));
+    };
+    let mut scratch = Scratch::default();
+    let (place, fault) = fill(source, frame, max_expanded, &mut scratch)?;
+    let held = match place {
+        Place::Mapped(bytes) => Held::Elsewhere(bytes),
+        Place::Stored => Held::Here(scratch.stored, permit),
+        Place::Expanded(len) => {
+            scratch.expanded.truncate(len);
+            Held::Here(scratch.expanded, permit)
+        }
+    };
+    Ok(skip_foreign(frame, Content { held, fault }))
+}
+
+/// Bytes of memory that it takes to read a buffer.
+fn memory(source: &Source, frame: &Frame, max_expanded: u32) -> usize {
+    let stored = if source.is_mapped() { 0 } else { frame.present as usize };
+    let is_expanded = frame.is_compressed() && frame.filled <= max_expanded;
+    stored + if is_expanded { frame.filled as usize } else { 0 }
+}
+
+/// Where the event bytes of a buffer are when they have been read.
+enum Place<'a> {
+    Mapped(&'a [u8]),
+    /// All of [`Scratch::stored`].
+    Stored,
+    /// So many bytes of [`Scratch::expanded`].
+    Expanded(usize),
+}
+
+/// Reads a buffer and expands it if it is compressed.
+fn fill<'a>(
+    source: &'a Source,
+    frame: &Frame,
+    max_expanded: u32,
+    scratch: &mut Scratch,
+) -> Result<(Place<'a>, Option<ContentFault>)> {
     let wanted = frame.filled.saturating_sub(BUFFER_HEADER_LEN);
     let there = frame.present.saturating_sub(BUFFER_HEADER_LEN);
     let start = frame.offset + u64::from(BUFFER_HEADER_LEN);
     if !frame.is_compressed() {
-        let bytes = source.bytes(start, wanted.min(there) as usize, &mut scratch.stored)?;
         let fault = match wanted.checked_sub(there) {
             None | Some(0) => None,
             Some(missing) if frame.filled > frame.size => Some(ContentFault::BeyondBuffer(missing)),
             Some(missing) => Some(ContentFault::Truncated(missing)),
         };
-        return Ok(skip_foreign(frame, Content { bytes, fault }));
+        let len = source.present(start, wanted.min(there) as usize);
+        let place = match source.mapped(start, len) {
+            Some(bytes) => Place::Mapped(bytes),
+            None => {
+                source.bytes(start, len, &mut scratch.stored)?;
+                Place::Stored
+            }
+        };
+        return Ok((place, fault));
     }
     if frame.filled > max_expanded {
-        return Ok(Content { bytes: &[], fault: Some(ContentFault::TooLarge(wanted)) });
+        return Ok((Place::Mapped(&[]), Some(ContentFault::TooLarge(wanted))));
     }
-    let stored = source.bytes(start, there as usize, &mut scratch.stored)?;
-    scratch.expanded.resize(wanted as usize, 0);
-    let (good, result) = xpress::expand(stored, &mut scratch.expanded);
-    let bytes = scratch.expanded.get(..good).unwrap_or_default();
+    let Scratch { stored, expanded } = scratch;
+    let stored = source.bytes(start, there as usize, stored)?;
+    expanded.resize(wanted as usize, 0);
+    let (good, result) = xpress::expand(stored, expanded);
     let fault = result.err().map(|error| {
         let missing = wanted.saturating_sub(u32::try_from(good).unwrap_or(wanted));
         match error {
@@ -83,7 +155,7 @@ pub fn read<'a>(source: &'a Source, frame: &Frame, max_expanded: u32, scratch: &
             _ => ContentFault::Compression(error, missing),
         }
     });
-    Ok(skip_foreign(frame, Content { bytes, fault }))
+    Ok((Place::Expanded(good), fault))
 }
 
 /// Buffers of the types 3 (reference time), 6 (empty marker) and 7 (debugger information) need not hold events: what
@@ -91,11 +163,11 @@ pub fn read<'a>(source: &'a Source, frame: &Frame, max_expanded: u32, scratch: &
 fn skip_foreign<'a>(frame: &Frame, content: Content<'a>) -> Content<'a> {
     const WITHOUT_EVENTS: [u16; 3] = [3, 6, MAX_BUFFER_TYPE];
     let begins_with_event = || {
-        let marker = content.bytes.first_chunk().map(|&marker| u32::from_le_bytes(marker));
+        let marker = content.bytes().first_chunk().map(|&marker| u32::from_le_bytes(marker));
         marker.and_then(HeaderKind::of_marker).is_some()
     };
     if WITHOUT_EVENTS.contains(&frame.kind) && !begins_with_event() {
-        return Content { bytes: &[], fault: None };
+        return Content { held: Held::Elsewhere(&[]), fault: None };
     }
     content
 }

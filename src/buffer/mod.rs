@@ -2,4 +2,5 @@
 
 pub mod chain;
 pub mod content;
+mod large;
 pub mod xpress;

@@ -124,7 +124,7 @@ impl<'a> OrderedSlice<'a> {
             return Ok(Bytes::Kept(kept));
         }
         let content = content::read(ground.source, frame, ground.max_expanded, scratch)?;
-        let part = content.bytes.get(segment.from as usize..segment.to as usize).unwrap_or_default();
+        let part = content.bytes().get(segment.from as usize..segment.to as usize).unwrap_or_default();
         let start = self.arena.len();
         self.arena.extend_from_slice(part);
         Ok(Bytes::Kept(start..self.arena.len()))

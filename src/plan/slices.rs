@@ -167,7 +167,7 @@ fn segments(place: &Place<'_>, cuts: &[GlobalKey], scratch: &mut Scratch) -> Res
     }
     let ground = place.file.ground();
     let content = content::read(ground.source, &record.frame, ground.max_expanded, scratch)?;
-    let walk = TimedWalk::new(content.bytes, 0, ground.fallback_ticks);
+    let walk = TimedWalk::new(content.bytes(), 0, ground.fallback_ticks);
     let keys = walk.filter_map(|step| match step {
         TimedStep::Event(event) => Some((event.raw.offset, slice_of(cuts, &place.key(event.ticks, event.raw.offset)))),
         TimedStep::Damage { .. } => None,

@@ -77,7 +77,7 @@ fn visit_buffer(
     let content = content::read(ground.source, frame, ground.max_expanded, scratch)?;
     for &index in indices {
         let offset = keys[index].offset;
-        let bytes = content.bytes.get(offset as usize..).ok_or_else(gone)?;
+        let bytes = content.bytes().get(offset as usize..).ok_or_else(gone)?;
         visit(index, &RawEvent::at(bytes, offset).ok_or_else(gone)?);
     }
     Ok(())

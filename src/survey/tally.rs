@@ -174,12 +174,12 @@ impl Tally {
         let mut scratch = std::mem::take(&mut self.scratch);
         let content = content::read(ground.source, frame, ground.max_expanded, &mut scratch)?;
         let mut record = BufferRecord::new(*frame);
-        record.content_bytes = u32::try_from(content.bytes.len()).unwrap_or(u32::MAX);
+        record.content_bytes = u32::try_from(content.bytes().len()).unwrap_or(u32::MAX);
         if let Some(fault) = content.fault {
             record.damaged_bytes = fault.missing_bytes();
             self.findings.push(fault_finding(frame, fault));
         }
-        self.walk(ground, &mut record, content.bytes);
+        self.walk(ground, &mut record, content.bytes());
         self.records.push(record);
         self.scratch = scratch;
         Ok(())
