@@ -14,6 +14,7 @@ pub mod guid;
 pub mod layout;
 pub mod plan;
 pub mod schema;
+pub mod sid;
 pub mod source;
 pub mod survey;
 

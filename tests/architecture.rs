@@ -8,8 +8,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The modules in the order of the pipeline: each may use those before it, none behind it.
-const ORDER: [&str; 15] = [
-    "error", "guid", "calendar", "clock", "layout", "source", "buffer", "event", "schema", "decode", "dataset",
+const ORDER: [&str; 16] = [
+    "error", "guid", "sid", "calendar", "clock", "layout", "source", "buffer", "event", "schema", "decode", "dataset",
     "survey", "plan", "convert", "cli",
 ];
 

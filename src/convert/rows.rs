@@ -1,5 +1,6 @@
 //! The rows of one table in one slice, column by column.
 
+use std::io::Write;
 use std::mem::size_of;
 
 use super::sparse::{Rare, Span, Sparse, SparseLists};
@@ -10,6 +11,7 @@ use crate::event::view::CpuTime;
 use crate::event::{Event, items::Item};
 use crate::guid::Guid;
 use crate::layout::extended::item_type;
+use crate::sid::Sid;
 
 /// How a row was decoded: a [`Status`], or none because there is no schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -266,11 +268,9 @@ impl Rows {
     }
 
     fn push_sid(&mut self, row: u32, sid: &[u8]) -> Option<()> {
-        let start = self.user_sid.items.len();
-        if !crate::decode::append_sid(sid, &mut self.user_sid.items) {
-            self.user_sid.items.truncate(start);
-            return None;
-        }
+        let (sid, start) = (Sid::read(sid)?, self.user_sid.items.len());
+        // A vector takes every write.
+        write!(self.user_sid.items, "{sid}").ok()?;
         self.user_sid.end_row(row, start);
         Some(())
     }

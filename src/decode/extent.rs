@@ -3,6 +3,7 @@
 use super::net;
 use super::plan::{Item, Node, Number, Repeat, Slot};
 use super::text;
+use crate::sid::Sid;
 
 /// Values of no bytes that one payload may hold in all: a count must not conjure more out of nothing.
 const MAX_EMPTY_VALUES: u32 = 65_535;
@@ -202,11 +203,11 @@ impl<'a> Cursor<'a> {
             }
             Extent::Rest { unit } if rest.len().is_multiple_of(unit) => self.take(at, rest.len()),
             Extent::Rest { .. } => Err(Misfit),
-            Extent::Sid => self.take(at, net::sid_size(rest).ok_or(Misfit)?),
+            Extent::Sid => self.take(at, Sid::read(rest).ok_or(Misfit)?.size()),
             Extent::WbemSid { .. } if rest.first_chunk() == Some(&[0; 4]) => Ok(Span::one(at, at, at + 4)),
             Extent::WbemSid { skip } => {
-                let sid = rest.get(skip..).and_then(net::sid_size).ok_or(Misfit)?;
-                self.take(at + skip, sid)
+                let sid = rest.get(skip..).and_then(Sid::read).ok_or(Misfit)?;
+                self.take(at + skip, sid.size())
             }
             Extent::SocketAddress => self.take(at, net::socket_address_size(rest).ok_or(Misfit)?),
         }

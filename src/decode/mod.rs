@@ -31,10 +31,9 @@ mod walk;
 pub use arrays::gather;
 pub use builders::{PayloadColumns, PayloadValues};
 pub use columns::{Binding, Column, FieldRow, TableColumns, settle};
-pub use net::push_sid as append_sid;
 pub use plan::{Plan, pointer_size_mismatch};
 pub use settle::RenameReason;
-pub use types::{GuidType, TimestampType, TypeOptions, UnsignedType};
+pub use types::{GuidType, TimestampType, TypeOptions, UUID_EXTENSION, UnsignedType, with_uuid_type};
 
 /// How well a payload and its schema fit each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

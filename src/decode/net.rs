@@ -1,4 +1,4 @@
-//! Text forms of addresses and security identifiers.
+//! Text forms of addresses.
 
 use std::io::Write;
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -66,32 +66,6 @@ pub(super) fn push_socket_address(bytes: &[u8], out: &mut Vec<u8>) -> bool {
     }
 }
 
-/// The size of the security identifier at the start of the bytes; `None` when there is none.
-pub(super) fn sid_size(bytes: &[u8]) -> Option<usize> {
-    match *bytes {
-        [1, count @ 0..=15, ..] => Some(8 + 4 * usize::from(count)).filter(|&size| size <= bytes.len()),
-        _ => None,
-    }
-}
-
-/// A security identifier as `S-1-5-18`; an authority of 2^32 and above in hexadecimal. `false`, and nothing is written,
-/// when the bytes are none.
-pub fn push_sid(bytes: &[u8], out: &mut Vec<u8>) -> bool {
-    let Some((&[revision, _, high0, high1, ref low @ ..], parts)) = bytes.split_first_chunk::<8>() else {
-        return false;
-    };
-    let Some(parts) = sid_size(bytes).and_then(|size| parts.get(..size - 8)) else { return false };
-    let low: &[u8; 4] = low;
-    match u64::from(u16::from_be_bytes([high0, high1])) << 32 | u64::from(u32::from_be_bytes(*low)) {
-        large if large >> 32 != 0 => push(out, format_args!("S-{revision}-{large:#014x}")),
-        authority => push(out, format_args!("S-{revision}-{authority}")),
-    }
-    for part in parts.as_chunks::<4>().0 {
-        push(out, format_args!("-{}", u32::from_le_bytes(*part)));
-    }
-    true
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -134,19 +108,5 @@ mod tests {
         assert!(!push_socket_address(&v6, &mut Vec::new()));
         assert_eq!(text(|out| exact(&[1, 0, 0x2f], out)), "01002f");
         assert_eq!(socket_address_size(&[1]), None);
-    }
-
-    #[test]
-    fn security_identifiers() {
-        let system = [1, 1, 0, 0, 0, 0, 0, 5, 18, 0, 0, 0];
-        assert_eq!(text(|out| assert!(push_sid(&system, out))), "S-1-5-18");
-        assert_eq!(sid_size(&system), Some(12));
-        assert_eq!(sid_size(&system[..11]), None);
-        let large = [1, 2, 1, 0, 0, 0, 0, 5, 18, 0, 0, 0, 255, 255, 255, 255];
-        assert_eq!(text(|out| assert!(push_sid(&large, out))), "S-1-0x010000000005-18-4294967295");
-        assert_eq!(text(|out| assert!(push_sid(&[1, 0, 0, 0, 0, 0, 0, 1], out))), "S-1-1");
-        for bad in [&[2u8, 0, 0, 0, 0, 0, 0, 5][..], &[1, 16, 0, 0, 0, 0, 0, 5], &[]] {
-            assert!(!push_sid(bad, &mut Vec::new()), "{bad:?}");
-        }
     }
 }

@@ -1,5 +1,7 @@
 //! From the measured bytes of one value to one entry of a builder.
 
+use std::io::Write;
+
 use arrow_schema::TimeUnit;
 
 use super::TraceClock;
@@ -8,6 +10,7 @@ use super::extent::read_integer;
 use super::label::Labels;
 use super::{net, text, time};
 use crate::guid::Guid;
+use crate::sid::Sid;
 
 /// What is done with the bytes of one value.
 #[derive(Debug)]
@@ -143,8 +146,10 @@ fn write_bytes(op: &Op, bytes: &[u8], target: &mut BytesBuilder, notes: &mut Not
         }),
         // A WBEM SID that is absent has no bytes.
         Op::Sid => {
-            notes.exact &= bytes.is_empty() || net::sid_size(bytes) == Some(bytes.len());
-            net::push_sid(bytes, out)
+            let sid = Sid::read(bytes);
+            notes.exact &= bytes.is_empty() || sid.is_some_and(|sid| sid.size() == bytes.len());
+            // A vector takes every write.
+            sid.is_some_and(|sid| write!(out, "{sid}").is_ok())
         }
         Op::IPv4 => {
             net::push_ipv4(bytes, out);
