@@ -43,7 +43,7 @@ pub enum RawPolicy {
     Always,
 }
 
-/// What the user chose. Everything but the last four fields decides what is written.
+/// What the user chose. What decides what is written, and so counts in the options hash, is listed in `record::options`.
 #[derive(Clone, Debug)]
 pub struct ConvertOptions {
     /// Folder that holds (or will hold) `trace=<name>`.

@@ -4,7 +4,6 @@
 //! rows, always: the bytes are a function of the columns alone, whether they are encoded one after another or side by
 //! side, and what is in memory as Arrow is one batch of one column per thread.
 
-use std::any::Any;
 use std::collections::HashMap;
 use std::fmt;
 use std::ops::Range;
@@ -62,7 +61,6 @@ pub struct EncodedGroup {
     bytes: u64,
     pub(super) time_range: Option<(i64, i64)>,
     time: EncodeTime,
-    permit: Option<Box<dyn Any + Send>>,
 }
 
 /// How long threads worked on a row group, added up.
@@ -89,13 +87,6 @@ impl EncodedGroup {
     /// file.
     pub fn bytes(&self) -> u64 {
         self.bytes
-    }
-
-    /// Keeps `permit` (a share of a memory budget, say) until the group has been written or dropped.
-    #[must_use]
-    pub fn holding(mut self, permit: impl Any + Send) -> Self {
-        self.permit = Some(Box::new(permit));
-        self
     }
 }
 
@@ -231,7 +222,7 @@ impl Encoder {
             Statistics::Int64(values) => Some((*values.min_opt()?, *values.max_opt()?)),
             _ => None,
         });
-        EncodedGroup { chunks, rows: group.rows(), bytes, time_range, time, permit: None }
+        EncodedGroup { chunks, rows: group.rows(), bytes, time_range, time }
     }
 }
 

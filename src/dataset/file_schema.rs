@@ -12,9 +12,7 @@ use parquet::basic::{LogicalType, Type as PhysicalType};
 use parquet::errors::Result;
 use parquet::schema::types::{SchemaDescriptor, Type, TypePtr};
 
-/// The value of [`EXTENSION_TYPE_NAME_KEY`] in the metadata of a `FixedSizeBinary(16)` field whose Parquet type is UUID
-/// (Arrow's canonical extension types, "UUID").
-pub const UUID_EXTENSION: &str = "arrow.uuid";
+use crate::decode::UUID_EXTENSION;
 
 /// The schema of the files; one root column per Arrow field.
 pub(super) fn file_schema(schema: &Schema) -> Result<SchemaDescriptor> {

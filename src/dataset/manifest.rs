@@ -16,28 +16,6 @@ pub const MANIFEST_PATH: &str = "sidecar/manifest.json";
 /// The version of the output contract; readers of another one cannot rely on names and meanings.
 pub const FORMAT_VERSION: u32 = 1;
 
-/// The options that change nothing in the data: where things lie, how fast and how loud the work is done.
-const WITHOUT_EFFECT: [&str; 18] = [
-    "config",
-    "dry_run",
-    "if_exists",
-    "input",
-    "inputs",
-    "log_format",
-    "memory",
-    "metrics",
-    "mmap",
-    "no_mmap",
-    "output",
-    "progress",
-    "quiet",
-    "schemas",
-    "summary",
-    "threads",
-    "verbose",
-    "on_bad_input",
-];
-
 /// What was converted, how, and what came of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
@@ -174,16 +152,15 @@ impl Manifest {
     }
 }
 
-/// What two runs must agree in to have the same result: the BLAKE3 hash, in lower-case hexadecimal, of the options
-/// without those that change nothing in the data (threads, memory, progress, paths and the like).
+/// What two runs must agree in to have the same result: the BLAKE3 hash, in lower-case hexadecimal, of the options that
+/// decide what is written.
 ///
-/// `options` is a JSON object with one key per option, spelled like the flag with `_` for `-`. The order of keys does not
-/// matter, absent and `null` are the same. `schemas` is a path and left out: whoever reads the files behind it adds
-/// what they hold under a key of its own.
+/// `options` is a JSON object with one key per such option. The order of keys does not matter, absent and `null` are the
+/// same.
 pub fn options_hash(options: &Value) -> String {
     let mut counted = Map::new();
     for (key, value) in options.as_object().into_iter().flatten() {
-        if !WITHOUT_EFFECT.contains(&key.as_str()) && !value.is_null() {
+        if !value.is_null() {
             counted.insert(key.clone(), value.clone());
         }
     }
@@ -302,16 +279,12 @@ mod tests {
     }
 
     #[test]
-    fn the_options_hash_sees_what_changes_the_data_and_nothing_else() {
+    fn the_options_hash_sees_every_option_and_no_order_of_keys() {
         let hash = |options: Value| options_hash(&options);
         let plain = hash(json!({ "raw": "needed", "filter": { "pid": [1, 2], "level": 3 } }));
         assert_eq!(plain.len(), 64);
         assert_eq!(plain, hash(json!({ "filter": { "level": 3, "pid": [1, 2] }, "raw": "needed" })));
-        assert_eq!(
-            plain,
-            hash(json!({ "raw": "needed", "filter": { "pid": [1, 2], "level": 3 }, "threads": 8,
-            "memory": 1 << 30, "progress": "never", "output": "/tmp/x", "schemas": ["m.xml"], "from": null }))
-        );
+        assert_eq!(plain, hash(json!({ "raw": "needed", "filter": { "pid": [1, 2], "level": 3 }, "from": null })));
         assert_ne!(plain, hash(json!({ "raw": "always", "filter": { "pid": [1, 2], "level": 3 } })));
         assert_ne!(plain, hash(json!({ "raw": "needed", "filter": { "pid": [2, 1], "level": 3 } })));
         assert_ne!(plain, hash(json!({ "raw": "needed", "filter": { "pid": [1, 2], "level": 3 }, "guid": "uuid" })));

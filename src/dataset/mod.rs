@@ -28,7 +28,6 @@ mod thrift;
 const STAGED_SUFFIX: &str = ".tmp";
 
 pub use encode::{EncodeTime, EncodedGroup, RowGroup};
-pub use file_schema::UUID_EXTENSION;
 pub use manifest::{FileEntry, Manifest};
 pub use properties::{Compression, EncodeOptions};
 pub use publish::{IfExists, Staging};

@@ -2,14 +2,13 @@
 
 use arrow_schema::TimeUnit;
 
-/// 100 ns intervals between 1601-01-01 and 1970-01-01.
-const UNIX_EPOCH: i64 = 116_444_736_000_000_000;
+use crate::clock::UNIX_EPOCH;
 
 /// A `FILETIME` in the given unit since 1970, rounded toward the past. `None` for the values that stand for no time (0
 /// and the largest), and for what does not fit.
 pub(super) fn from_filetime(ticks: u64, unit: TimeUnit) -> Option<i64> {
     let ticks = i64::try_from(ticks).ok().filter(|ticks| !matches!(ticks, 0 | &i64::MAX))?;
-    let since_1970 = ticks - UNIX_EPOCH;
+    let since_1970 = ticks - UNIX_EPOCH.0;
     match unit {
         TimeUnit::Nanosecond => since_1970.checked_mul(100),
         _ => Some(since_1970.div_euclid(10)),

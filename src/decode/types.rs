@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use arrow_schema::extension::{EXTENSION_TYPE_METADATA_KEY, EXTENSION_TYPE_NAME_KEY};
 use arrow_schema::{DataType, Field as ArrowField, FieldRef, TimeUnit};
 
 /// How unsigned integers are written.
@@ -137,13 +138,19 @@ impl ColumnType {
     pub(super) fn field(&self, name: &str, options: TypeOptions) -> ArrowField {
         let field = ArrowField::new(name, self.data_type(options), true);
         match self {
-            ColumnType::Guid if options.guid == GuidType::Uuid => field.with_metadata(HashMap::from([
-                ("ARROW:extension:name".to_owned(), "arrow.uuid".to_owned()),
-                ("ARROW:extension:metadata".to_owned(), String::new()),
-            ])),
+            ColumnType::Guid if options.guid == GuidType::Uuid => with_uuid_type(field),
             _ => field,
         }
     }
+}
+
+/// The name of Arrow's canonical extension type of a `FixedSizeBinary(16)` that holds a UUID.
+pub const UUID_EXTENSION: &str = "arrow.uuid";
+
+/// Marks a field of 16 bytes as a UUID.
+pub fn with_uuid_type(field: ArrowField) -> ArrowField {
+    let metadata = [(EXTENSION_TYPE_NAME_KEY, UUID_EXTENSION), (EXTENSION_TYPE_METADATA_KEY, "")];
+    field.with_metadata(HashMap::from(metadata.map(|(key, value)| (key.to_owned(), value.to_owned()))))
 }
 
 fn unit(options: TypeOptions) -> TimeUnit {

@@ -51,8 +51,6 @@ pub struct MessageInfo {
 /// An event with the fields of all header families; `None` is "this header has no such field".
 #[derive(Clone, Debug)]
 pub struct Event<'a> {
-    /// Time in ticks of the session's clock.
-    pub ticks: Option<i64>,
     /// The writing thread.
     pub thread_id: Option<u32>,
     /// The writing process.
@@ -102,7 +100,6 @@ impl<'a> Event<'a> {
     pub fn of(raw: &RawEvent<'a>, file: &FileContext) -> Event<'a> {
         // Filled in place: copying the bare event field by field costs as much as reading the header.
         let mut event = Event {
-            ticks: None,
             thread_id: None,
             process_id: None,
             level: None,
@@ -127,7 +124,6 @@ impl<'a> Event<'a> {
             kind if kind.is_full() => event.read_full_header(raw, file),
             HeaderKind::Message => event.read_message_header(raw),
             HeaderKind::Timed => {
-                event.ticks = raw.ticks();
                 event.number = raw.header::<TimedHeader>().map(|header| header.event_id.get());
             }
             _ => {}
@@ -139,7 +135,6 @@ impl<'a> Event<'a> {
     fn read_event_header(&mut self, raw: &RawEvent<'a>, file: &FileContext) {
         let Some(header) = raw.header::<EventHeader>() else { return };
         let flags = header.flags.get();
-        self.ticks = Some(header.time_stamp.get());
         self.thread_id = somebody(header.thread_id.get());
         self.process_id = somebody(header.process_id.get());
         self.level = Some(header.level);
@@ -168,7 +163,7 @@ impl<'a> Event<'a> {
         let (counters, rest) = self.payload.split_at_checked(8 * hook.counters()).unwrap_or_default();
         let pebs_len = if hook.has_pebs_index() { 8 } else { 0 };
         (self.pebs_index, self.payload) = rest.split_at_checked(pebs_len).unwrap_or_default();
-        (self.ticks, self.counters) = (raw.ticks(), counters);
+        self.counters = counters;
         if matches!(raw.kind, PerfInfo32 | PerfInfo64) {
             return;
         }
@@ -184,7 +179,6 @@ impl<'a> Event<'a> {
     #[inline]
     fn read_full_header(&mut self, raw: &RawEvent<'a>, file: &FileContext) {
         let Some(header) = raw.header::<FullHeader>() else { return };
-        self.ticks = Some(header.time_stamp.get());
         self.thread_id = somebody(header.thread_id.get());
         self.process_id = somebody(header.process_id.get());
         self.level = Some(header.level);
@@ -199,7 +193,6 @@ impl<'a> Event<'a> {
     fn read_message_header(&mut self, raw: &RawEvent<'a>) {
         let Some(options) = raw.message() else { return };
         let (thread, process) = options.thread_and_process.unzip();
-        self.ticks = options.ticks;
         self.thread_id = thread.and_then(somebody);
         self.process_id = process.and_then(somebody);
         self.message = Some(MessageInfo { sequence: options.sequence, component_id: options.component_id });

@@ -1,11 +1,10 @@
 //! The columns that every provider table begins with, and those that only some header families have.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, Fields, TimeUnit};
 
-use crate::decode::{GuidType, TimestampType, TypeOptions, UnsignedType};
+use crate::decode::{GuidType, TimestampType, TypeOptions, UnsignedType, with_uuid_type};
 
 /// A column that is filled from the event header, its extended items, or the way the event was decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -229,11 +228,6 @@ fn time_unit(options: &TypeOptions) -> TimeUnit {
         TimestampType::Micros => TimeUnit::Microsecond,
         TimestampType::Nanos => TimeUnit::Nanosecond,
     }
-}
-
-fn with_uuid_type(field: Field) -> Field {
-    let metadata = [("ARROW:extension:name", "arrow.uuid"), ("ARROW:extension:metadata", "")];
-    field.with_metadata(HashMap::from(metadata.map(|(key, value)| (key.to_owned(), value.to_owned()))))
 }
 
 /// Names that no payload column may take: those of the columns that a table with payload columns can begin with, whether

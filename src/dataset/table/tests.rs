@@ -8,7 +8,6 @@ use std::collections::HashMap;
 use std::fs::{self, File};
 use std::ops::Range;
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use arrow_array::builder::{ListBuilder, StringBuilder, UInt64Builder};
 use arrow_array::{
@@ -359,24 +358,6 @@ fn every_codec_reads_back() {
         table.append(0, table.encode(&group(0, 1000)).unwrap()).unwrap();
         assert_eq!(row_count(folder.path(), &table.finish().unwrap()[0]), 1000, "{compression}");
     }
-}
-
-#[test]
-fn a_permit_is_given_back_when_the_group_is_written() {
-    struct Permit(Arc<AtomicUsize>);
-    impl Drop for Permit {
-        fn drop(&mut self) {
-            self.0.fetch_add(1, Ordering::Relaxed);
-        }
-    }
-    let folder = stage();
-    let table = writer(&folder, u64::MAX);
-    let back = Arc::new(AtomicUsize::new(0));
-    let encoded = || table.encode(&group(0, 10)).unwrap().holding(Permit(Arc::clone(&back)));
-    table.append(1, encoded()).unwrap();
-    assert_eq!(back.load(Ordering::Relaxed), 0);
-    table.append(0, encoded()).unwrap();
-    assert_eq!(back.load(Ordering::Relaxed), 2);
 }
 
 #[test]

@@ -3,10 +3,9 @@
 use std::fmt::Write;
 
 use crate::calendar;
+use crate::clock::UNIX_EPOCH;
 
 const TICKS_PER_SECOND: i128 = 10_000_000;
-/// 1970-01-01 in 100 ns intervals since 1601-01-01.
-const UNIX_EPOCH_FILETIME: i128 = 116_444_736_000_000_000;
 
 /// Appends a time given in nanoseconds since 1970-01-01 UTC, in RFC 3339 form with seven decimals.
 pub(super) fn push_unix_ns(ns: i64, out: &mut String) {
@@ -15,7 +14,7 @@ pub(super) fn push_unix_ns(ns: i64, out: &mut String) {
 
 /// Appends a time given in 100 ns intervals since 1601-01-01 UTC, in RFC 3339 form with seven decimals.
 pub(super) fn push_filetime(filetime: u64, out: &mut String) {
-    push_ticks(i128::from(filetime) - UNIX_EPOCH_FILETIME, out);
+    push_ticks(i128::from(filetime) - i128::from(UNIX_EPOCH.0), out);
 }
 
 fn push_ticks(ticks: i128, out: &mut String) {
