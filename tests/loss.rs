@@ -24,6 +24,7 @@ use synth::*;
 /// `T0` in Unix nanoseconds: midnight of 2025-01-01 UTC.
 const START_NS: i64 = 1_735_689_600_000_000_000;
 /// Mode bits.
+const APPEND: u32 = 0x4;
 const CIRCULAR: u32 = 0x2;
 const NEWFILE: u32 = 0x8;
 const BUFFERING: u32 = 0x400;
@@ -158,6 +159,24 @@ fn missing_numbers_are_possible_losses() {
     t(&successor(1), "sequence_gap", &[from_start, then]);
     t(&successor(NEWFILE), "sequence_gap", &[then]);
     t(&successor(CIRCULAR), "sequence_gap", &[then]);
+}
+
+#[test]
+fn each_appended_session_has_its_own_numbers() {
+    let data = [
+        filled(0, 1, &[10]),
+        filled(0, 3, &[20]),
+        filled(0, 1, &[30]),
+        filled(0, 2, &[40]),
+        filled(0, 2, &[50]),
+        filled(0, 5, &[60]),
+    ];
+    let rows = [
+        ">=1 buffers cpu ? time 10..20 buffer 1..2 possible",
+        ">=1 buffers cpu ? time 40..50 buffer 4..5 possible",
+        ">=2 buffers cpu ? time 50..60 buffer 5..6 possible",
+    ];
+    t(&trace(header().log_file_mode(APPEND)).buffers(data).to_bytes(), "sequence_gap", &rows);
 }
 
 #[test]

@@ -21,6 +21,7 @@ use synth::*;
 const G: Guid = guid("00112233-4455-6677-8899-aabbccddeeff");
 /// Mode bits.
 const CIRCULAR: u32 = 0x2;
+const APPEND: u32 = 0x4;
 const NEWFILE: u32 = 0x8;
 const RELOG: u32 = 0x1_0000;
 const ONE_STREAM: u32 = 0x1000_0000;
@@ -122,6 +123,25 @@ fn equal_sequence_numbers_are_ordered_by_place() {
 fn a_ring_begins_with_its_oldest_buffer() {
     let written = (1..=7).map(|n| filled(u16::try_from(n % 2).unwrap(), n, &[(n.unsigned_abs(), 10 * n)]));
     t(header().processors(2).log_file_mode(CIRCULAR).buffers_written(8), &circular(written, 4), &[4, 5, 6, 7]);
+}
+
+#[test]
+fn appended_sessions_follow_one_another_in_the_file() {
+    // Each session counts from 1, and the last is of another decade.
+    let later = 1 << 53;
+    let data = [
+        filled(0, 1, &[(1, 10), (2, 20)]),
+        filled(0, 2, &[(3, 30), (4, 40)]),
+        filled(0, 1, &[(5, 40), (6, 50)]),
+        filled(0, 2, &[(7, 60)]),
+        filled(0, 1, &[(8, later), (9, later + 1)]),
+    ];
+    t(header().log_file_mode(APPEND | ONE_STREAM), &data, &[1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    let found = convert(&trace(header().log_file_mode(APPEND)).buffers(data).to_bytes());
+    let disorder = "disorder_in_buffer disorder_between_buffers disorder_in_file largest_step_back_ns";
+    assert_eq!(found.sidecar("clock").row(0, disorder), "0|0|0|0");
+    assert_eq!(found.sidecar("buffers").numbers("sequence"), [0, 1, 2, 1, 2, 1]);
+    assert!(found.sidecar("lost_events").lines("kind").iter().all(|kind| kind != "sequence_gap"));
 }
 
 #[test]

@@ -173,7 +173,7 @@ impl<'a> OrderedSlice<'a> {
         let at = OrderKey {
             ticks: entry.ticks,
             stream: file.ground().stream(frame),
-            sequence: frame.sequence,
+            sequence: file.ground().sequence(frame),
             ordinal: frame.ordinal,
             offset: entry.offset,
         };

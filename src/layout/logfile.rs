@@ -87,6 +87,8 @@ const _: () = {
 pub mod mode {
     /// The oldest buffers are overwritten.
     pub const CIRCULAR: u32 = 0x0000_0002;
+    /// An older file was continued: its buffers are of several sessions, one behind the other.
+    pub const APPEND: u32 = 0x0000_0004;
     /// One of a numbered series of files.
     pub const NEWFILE: u32 = 0x0000_0008;
     /// The file was extended before it was filled.
@@ -113,7 +115,7 @@ pub mod mode {
 pub const LOG_FILE_MODES: [(u32, &str); 32] = [
     (0x0000_0001, "SEQUENTIAL"),
     (mode::CIRCULAR, "CIRCULAR"),
-    (0x0000_0004, "APPEND"),
+    (mode::APPEND, "APPEND"),
     (mode::NEWFILE, "NEWFILE"),
     (0x0000_0010, "USE_MS_FLUSH_TIMER"),
     (mode::PREALLOCATE, "PREALLOCATE"),

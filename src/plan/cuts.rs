@@ -128,7 +128,7 @@ fn interpolate(file: &FileSurvey, buffer: &BufferRecord, step: u64, steps: u64) 
     OrderKey {
         ticks: buffer.first_ticks.saturating_add_unsigned(part(span)),
         stream: file.ground().stream(&buffer.frame),
-        sequence: buffer.frame.sequence,
+        sequence: file.ground().sequence(&buffer.frame),
         ordinal: buffer.frame.ordinal,
         offset: u32::try_from(offset).unwrap_or(u32::MAX),
     }

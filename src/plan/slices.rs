@@ -104,7 +104,7 @@ fn joined(
         slice.segments.sort_by_key(|segment| {
             let file = &files[usize::from(segment.input)];
             let frame = &file.buffers[segment.buffer as usize].frame;
-            (segment.input, file.ground().stream(frame), frame.sequence, frame.ordinal)
+            (segment.input, file.ground().stream(frame), file.ground().sequence(frame), frame.ordinal)
         });
         slice.events = slice.segments.iter().map(|segment| u64::from(segment.events)).sum();
         slice.bytes = slice.segments.iter().map(|segment| u64::from(segment.to - segment.from)).sum();
@@ -129,8 +129,9 @@ struct Place<'a> {
 impl Place<'_> {
     fn key(&self, ticks: i64, offset: u32) -> GlobalKey {
         let frame = &self.record.frame;
-        let stream = self.file.ground().stream(frame);
-        let at = OrderKey { ticks, stream, sequence: frame.sequence, ordinal: frame.ordinal, offset };
+        let ground = self.file.ground();
+        let (stream, sequence) = (ground.stream(frame), ground.sequence(frame));
+        let at = OrderKey { ticks, stream, sequence, ordinal: frame.ordinal, offset };
         GlobalKey::new(self.file, self.input, at)
     }
 

@@ -122,6 +122,7 @@ fn ground<'a>(source: &'a Source, session: &Session) -> Ground<'a> {
         source,
         context: session.context(),
         one_stream: session.has_one_stream(),
+        in_file_order: session.is_appended(),
         max_expanded: session.max_expanded(),
         fallback_ticks: session.first_ticks.0,
     }

@@ -3,6 +3,8 @@
 //! A session numbers its buffers in one row over all processors, from 1; the header buffer has 0. A number that is
 //! missing may be a buffer that was lost, or one that was never filled: healthy traces lack some.
 
+use std::collections::HashSet;
+
 use super::file::FileSurvey;
 use super::record::BufferRecord;
 use crate::layout::logfile::mode;
@@ -24,48 +26,77 @@ pub struct SequenceGap {
     pub to_ticks: Option<i64>,
 }
 
-/// The missing numbers below the highest one, in order.
+/// The missing numbers below the highest one of each session, in order.
 ///
 /// Counted from 1, but from the lowest number present where the numbers before it are accounted for otherwise: in a
 /// successor of a series of files they are in the files before, in a ring they were overwritten.
 pub fn sequence_gaps(file: &FileSurvey) -> Vec<SequenceGap> {
-    let numbered = numbered(file);
     let starts_late = file.session.has_mode(mode::NEWFILE | mode::CIRCULAR | mode::BUFFERING);
-    let mut expected = match numbered.first() {
-        Some(first) if starts_late => first.frame.sequence,
-        _ => 1,
-    };
-    let (mut gaps, mut open): (Vec<SequenceGap>, usize) = (Vec::new(), 0);
-    let (mut from_buffer, mut from_ticks) = (0, None);
-    for buffer in numbered {
-        let sequence = buffer.frame.sequence;
-        if sequence > expected {
-            let missing = sequence.abs_diff(expected);
-            let to_buffer = buffer.frame.ordinal;
-            gaps.push(SequenceGap { first: expected, missing, from_buffer, to_buffer, from_ticks, to_ticks: None });
-        }
-        expected = sequence.saturating_add(1);
-        from_buffer = buffer.frame.ordinal;
-        if buffer.events > 0 {
-            from_ticks = Some(buffer.last_ticks);
-            gaps[open..].iter_mut().for_each(|gap| gap.to_ticks = Some(buffer.first_ticks));
-            open = gaps.len();
-        }
+    let mut search = Search::default();
+    for session in sessions(file) {
+        let first = session.first().filter(|_| starts_late).map_or(1, |first| first.frame.sequence);
+        search.session(&session, first);
     }
-    gaps
+    search.gaps
 }
 
-/// The lowest number of a data buffer.
-pub fn lowest_sequence(file: &FileSurvey) -> Option<i64> {
-    data_buffers(file).map(|buffer| buffer.frame.sequence).min()
+/// The search for missing numbers, from buffer to buffer.
+#[derive(Default)]
+struct Search {
+    gaps: Vec<SequenceGap>,
+    /// Index of the first gap behind which there was no event yet.
+    open: usize,
+    from_buffer: u64,
+    from_ticks: Option<i64>,
+}
+
+impl Search {
+    /// Adds what is missing among the buffers of a session, by number, of which the first should have the number
+    /// `expected`.
+    fn session(&mut self, buffers: &[&BufferRecord], mut expected: i64) {
+        for buffer in buffers {
+            let (sequence, to_buffer) = (buffer.frame.sequence, buffer.frame.ordinal);
+            if sequence > expected {
+                let missing = sequence.abs_diff(expected);
+                let (from_buffer, from_ticks) = (self.from_buffer, self.from_ticks);
+                let gap = SequenceGap { first: expected, missing, from_buffer, to_buffer, from_ticks, to_ticks: None };
+                self.gaps.push(gap);
+            }
+            expected = sequence.saturating_add(1);
+            self.from_buffer = to_buffer;
+            if buffer.events > 0 {
+                self.from_ticks = Some(buffer.last_ticks);
+                self.gaps[self.open..].iter_mut().for_each(|gap| gap.to_ticks = Some(buffer.first_ticks));
+                self.open = self.gaps.len();
+            }
+        }
+    }
+}
+
+/// The lowest and the highest number of a data buffer.
+pub fn sequence_range(file: &FileSurvey) -> Option<(i64, i64)> {
+    let numbers = || data_buffers(file).map(|buffer| buffer.frame.sequence);
+    numbers().min().zip(numbers().max())
+}
+
+/// The data buffers of each session of the file, by number. A session that was appended begins where a number comes
+/// back.
+fn sessions(file: &FileSurvey) -> Vec<Vec<&BufferRecord>> {
+    let mut sessions = vec![Vec::new()];
+    let mut known = HashSet::new();
+    for buffer in data_buffers(file) {
+        if file.session.is_appended() && !known.insert(buffer.frame.sequence) {
+            known = HashSet::from([buffer.frame.sequence]);
+            sessions.push(Vec::new());
+        }
+        sessions.last_mut().expect("there is one from the start").push(buffer);
+    }
+    for session in &mut sessions {
+        session.sort_unstable_by_key(|buffer| (buffer.frame.sequence, buffer.frame.ordinal));
+    }
+    sessions
 }
 
 fn data_buffers(file: &FileSurvey) -> impl Iterator<Item = &BufferRecord> {
     file.buffers.iter().filter(|buffer| buffer.frame.ordinal > 0 && buffer.frame.sequence > 0)
-}
-
-fn numbered(file: &FileSurvey) -> Vec<&BufferRecord> {
-    let mut numbered: Vec<_> = data_buffers(file).collect();
-    numbered.sort_unstable_by_key(|buffer| (buffer.frame.sequence, buffer.frame.ordinal));
-    numbered
 }

@@ -84,6 +84,12 @@ impl Session {
         self.has_mode(mode::NO_PER_PROCESSOR_BUFFERING)
     }
 
+    /// Whether later sessions were appended to the file. Each numbers its buffers from 1, so that the order of a stream
+    /// is that of the file.
+    pub fn is_appended(&self) -> bool {
+        self.has_mode(mode::APPEND)
+    }
+
     /// The clock the session recorded with.
     pub fn clock(&self, anchor: ClockAnchor) -> Clock {
         let facts = ClockFacts {

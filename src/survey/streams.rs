@@ -82,7 +82,7 @@ pub fn disorder(file: &FileSurvey) -> Disorder {
 pub(super) fn by_stream(file: &FileSurvey) -> Vec<&BufferRecord> {
     let ground = file.ground();
     let mut buffers: Vec<_> = file.buffers.iter().collect();
-    buffers.sort_unstable_by_key(|b| (ground.stream(&b.frame), b.frame.sequence, b.frame.ordinal));
+    buffers.sort_unstable_by_key(|b| (ground.stream(&b.frame), ground.sequence(&b.frame), b.frame.ordinal));
     buffers
 }
 

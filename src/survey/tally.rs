@@ -25,7 +25,7 @@ pub struct OrderKey {
     pub ticks: i64,
     /// The stream: the processor, or 0 where all share one.
     pub stream: u16,
-    /// Number of the buffer in its session.
+    /// Number of the buffer in its session; 0 in a file of several sessions.
     pub sequence: i64,
     /// Number of the buffer in its file.
     pub ordinal: u64,
@@ -138,6 +138,8 @@ pub struct Ground<'a> {
     pub context: FileContext,
     /// Whether the buffers of all processors form one stream.
     pub one_stream: bool,
+    /// Whether the buffers of a stream stand in their order, whatever their numbers.
+    pub in_file_order: bool,
     /// The largest size of an expanded buffer.
     pub max_expanded: u32,
     /// The time of a buffer in which no event has one.
@@ -148,6 +150,12 @@ impl Ground<'_> {
     /// The stream that a buffer belongs to.
     pub fn stream(&self, frame: &Frame) -> u16 {
         if self.one_stream { 0 } else { frame.cpu }
+    }
+
+    /// The place of a buffer among those of its stream: its number in the session, or the same for all where the place
+    /// in the file decides.
+    pub fn sequence(&self, frame: &Frame) -> i64 {
+        if self.in_file_order { 0 } else { frame.sequence }
     }
 }
 
@@ -187,7 +195,7 @@ impl Tally {
 
     fn walk(&mut self, ground: &Ground<'_>, record: &mut BufferRecord, bytes: &[u8]) {
         let frame = record.frame;
-        let (stream, sequence, ordinal) = (ground.stream(&frame), frame.sequence, frame.ordinal);
+        let (stream, sequence, ordinal) = (ground.stream(&frame), ground.sequence(&frame), frame.ordinal);
         let mut previous = None;
         for step in TimedWalk::new(bytes, 0, ground.fallback_ticks) {
             match step {

@@ -5,7 +5,7 @@ use crate::buffer::chain::TailKind;
 use crate::layout::logfile::mode;
 use crate::survey::file::FileSurvey;
 use crate::survey::record::BufferRecord;
-use crate::survey::sequence::lowest_sequence;
+use crate::survey::sequence::sequence_range;
 use crate::survey::streams::each_stream;
 
 /// Buffers of a circular file that newer ones have overwritten, at least; 0 for every other file.
@@ -33,7 +33,7 @@ fn absent_buffers(file: &FileSurvey) -> u64 {
 }
 
 fn overwritten_numbers(file: &FileSurvey) -> u64 {
-    lowest_sequence(file).map_or(0, |lowest| lowest.abs_diff(1))
+    sequence_range(file).map_or(0, |(lowest, _)| lowest.abs_diff(1))
 }
 
 pub(super) fn rows(session: &Window<'_>, streams: &[&BufferRecord]) -> Vec<LossRow> {
