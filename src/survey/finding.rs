@@ -58,7 +58,14 @@ impl Finding {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Findings {
     kept: Vec<Finding>,
-    counts: BTreeMap<&'static str, u64>,
+    counts: BTreeMap<&'static str, Count>,
+}
+
+/// How many findings of one code there are, and how grave the gravest of those is that are not kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Count {
+    all: u64,
+    rest: Severity,
 }
 
 impl Findings {
@@ -67,24 +74,26 @@ impl Findings {
 
     /// Adds a finding; they must come in file order.
     pub fn push(&mut self, finding: Finding) {
-        let count = self.counts.entry(finding.code).or_default();
-        *count += 1;
-        if *count <= Findings::KEPT {
+        let count = self.counts.entry(finding.code).or_insert(Count { all: 0, rest: Severity::Info });
+        count.all += 1;
+        if count.all <= Findings::KEPT {
             self.kept.push(finding);
+        } else {
+            count.rest = count.rest.max(finding.severity);
         }
     }
 
     /// The kept findings, then one for each code of which there are more.
     pub fn rows(&self) -> impl Iterator<Item = Finding> + '_ {
-        let rest = self.counts.iter().filter(|(_, count)| **count > Findings::KEPT).map(|(code, count)| {
-            Finding::new(Severity::Info, code, format!("{} more findings of this kind", count - Findings::KEPT))
+        let rest = self.counts.iter().filter(|(_, count)| count.all > Findings::KEPT).map(|(code, count)| {
+            Finding::new(count.rest, code, format!("{} more findings of this kind", count.all - Findings::KEPT))
         });
         self.kept.iter().cloned().chain(rest)
     }
 
     /// How many findings of a code there are.
     pub fn count(&self, code: &str) -> u64 {
-        self.counts.get(code).copied().unwrap_or(0)
+        self.counts.get(code).map_or(0, |count| count.all)
     }
 
     /// Whether a finding is at least this grave.
@@ -108,6 +117,7 @@ mod tests {
         assert_eq!(rows.len(), 1002);
         assert_eq!(rows[1000].code, "single");
         assert_eq!((rows[1001].code, rows[1001].message.as_str()), ("flood", "2 more findings of this kind"));
+        assert_eq!(rows[1001].severity, Severity::Error);
         assert_eq!(findings.count("flood"), 1002);
     }
 }
