@@ -16,6 +16,7 @@ pub mod plan;
 pub mod schema;
 pub mod sid;
 pub mod source;
+pub mod spill;
 pub mod survey;
 
 pub use error::{Error, ErrorKind, Location, Result};

@@ -8,9 +8,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The modules in the order of the pipeline: each may use those before it, none behind it.
-const ORDER: [&str; 16] = [
-    "error", "guid", "sid", "calendar", "clock", "layout", "source", "buffer", "event", "schema", "decode", "dataset",
-    "survey", "plan", "convert", "cli",
+const ORDER: [&str; 17] = [
+    "error", "guid", "sid", "calendar", "clock", "layout", "source", "spill", "buffer", "event", "schema", "decode",
+    "dataset", "survey", "plan", "convert", "cli",
 ];
 
 /// Lines of code that one file may hold, not counting blank lines, comments, tests and constant tables.

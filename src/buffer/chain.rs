@@ -11,17 +11,24 @@
 //!   the same size); in a compressed file nothing tells where the next buffer starts, so the rest is one gap.
 //! * A file that was extended before it was filled ends in zeros, or in buffers of an older recording.
 
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+
 use crate::error::Result;
 use crate::layout::buffer::{BUFFER_HEADER_LEN, BufferHeader, MAX_BUFFER_SIZE, flags};
 use crate::source::Source;
 
 /// Where a buffer lies, and what its header says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, FromBytes, Immutable, IntoBytes, KnownLayout)]
+#[repr(C)]
 pub struct Frame {
     /// Number of the buffer in file order, from 0.
     pub ordinal: u64,
     /// File offset of its header.
     pub offset: u64,
+    /// Number of the buffer in its session.
+    pub sequence: i64,
+    /// When the buffer was flushed.
+    pub time_stamp: i64,
     /// Distance to the next buffer in bytes; the file may end before.
     pub size: u32,
     /// Bytes that the file has of it.
@@ -34,10 +41,8 @@ pub struct Frame {
     pub flags: u16,
     /// The buffer type.
     pub kind: u16,
-    /// Number of the buffer in its session.
-    pub sequence: i64,
-    /// When the buffer was flushed.
-    pub time_stamp: i64,
+    /// Makes the size a multiple of the alignment.
+    padding: [u16; 3],
 }
 
 impl Frame {
@@ -53,6 +58,7 @@ impl Frame {
             kind: header.buffer_type.get(),
             sequence: header.sequence_number.get(),
             time_stamp: header.time_stamp.get(),
+            padding: [0; 3],
         }
     }
 

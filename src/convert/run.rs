@@ -21,6 +21,7 @@ use crate::dataset::{EncodeOptions, FileRule, IfExists, Staging, TableSpec, Tabl
 use crate::error::{Error, ErrorKind, Result};
 use crate::plan::{self, Plan, PlanOptions, Slice};
 use crate::source::Source;
+use crate::spill::SpillSpace;
 use crate::survey::{self, FileSurvey, SurveyOptions, Work, timed};
 
 /// Surveys and plans a job and says what a conversion would find; writes nothing.
@@ -29,7 +30,7 @@ use crate::survey::{self, FileSurvey, SurveyOptions, Work, timed};
 /// [`ErrorKind::Input`] when a file is no trace or cannot be read.
 pub fn inspect(job: &Job, options: &ConvertOptions, progress: &dyn JobProgress) -> Result<Report> {
     let pool = pool(options)?;
-    let (files, plan) = survey_and_plan(&pool, job, options, false, progress)?;
+    let (files, plan) = survey_and_plan(&pool, job, options, &SpillSpace::temporary(), false, progress)?;
     Ok(report(Path::new(""), files, plan))
 }
 
@@ -46,7 +47,8 @@ pub fn convert(job: &Job, options: &ConvertOptions, progress: &dyn JobProgress) 
     if options.if_exists == IfExists::Error {
         publish::refuse_existing(&options.out, &job.name)?;
     }
-    let (files, plan) = survey_and_plan(&pool, job, options, true, progress)?;
+    let space = staging.as_ref().map_or_else(SpillSpace::temporary, |_| SpillSpace::new(&options.out));
+    let (files, plan) = survey_and_plan(&pool, job, options, &space, true, progress)?;
     let target = publish::trace_folder(&options.out, &job.name);
     let Some(staging) = staging else { return Ok(Outcome::DryRun(Box::new(report(&target, files, plan)))) };
     let settings = record::options(options);
@@ -94,6 +96,7 @@ fn survey_and_plan(
     pool: &ThreadPool,
     job: &Job,
     options: &ConvertOptions,
+    space: &SpillSpace,
     hash: bool,
     progress: &dyn JobProgress,
 ) -> Result<(Vec<FileSurvey>, Plan)> {
@@ -110,7 +113,7 @@ fn survey_and_plan(
     pool.install(|| {
         let mut files = Vec::with_capacity(sources.len());
         for (source, input) in sources.into_iter().zip(&job.inputs) {
-            files.push(survey::survey(source, input.source.clone(), &survey_options, progress)?);
+            files.push(survey::survey_within(space, source, input.source.clone(), &survey_options, progress)?);
         }
         progress.stage(Stage::Plan);
         let mut plan = plan::plan(&files, &plan_options, progress)?;

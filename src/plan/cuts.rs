@@ -53,7 +53,7 @@ const MAX_CANDIDATES: usize = 1 << 20;
 /// Keys at which the order is cut, in order. They depend on the input alone.
 pub fn choose(files: &[FileSurvey]) -> Vec<GlobalKey> {
     let slice_bytes = Scale::of(files).slice_bytes();
-    let total: usize = files.iter().flat_map(|file| &file.buffers).map(steps).sum();
+    let total: usize = files.iter().flat_map(|file| file.buffers.iter()).map(steps).sum();
     let every = total.div_ceil(MAX_CANDIDATES).max(1);
     let mut candidates: Vec<_> = all_candidates(files).step_by(every).collect();
     candidates.sort_unstable();

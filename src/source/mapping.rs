@@ -1,26 +1,27 @@
-//! The memory map of an input: the only unsafe code of this crate.
+//! The memory map of an input, or of what was spilled: the only unsafe code of this crate.
 
 use std::fs::File;
 
 /// A read-only map of a whole file.
 #[derive(Debug)]
-pub(super) struct Mapping(memmap2::Mmap);
+pub(crate) struct Mapping(memmap2::Mmap);
 
 impl Mapping {
     /// Maps a file, or gives `None` where the system or the address space does not allow it.
     #[expect(unsafe_code, reason = "a file can only be mapped by promising that nobody changes it")]
-    pub(super) fn of(file: &File) -> Option<Mapping> {
+    pub(crate) fn of(file: &File) -> Option<Mapping> {
         // SAFETY: the map is only sound while no process changes the file. This crate cannot promise that itself; it
         // passes the promise on to the user, who is told (README, `--no-mmap`) not to change a trace while it is
         // converted. Only closed traces on local file systems are mapped, every byte is treated as hostile input and
         // copied or parsed by value, and size and modification time are compared before anything is published. A
-        // file that somebody truncates ends the process with SIGBUS; the next run cleans up after it.
+        // file that somebody truncates ends the process with SIGBUS; the next run cleans up after it. A spill file has no
+        // name, is mapped when all of it is written, and nobody else can reach it.
         let map = unsafe { memmap2::Mmap::map(file) }.ok()?;
         Some(Mapping(map))
     }
 
     /// The bytes of the file.
-    pub(super) fn bytes(&self) -> &[u8] {
+    pub(crate) fn bytes(&self) -> &[u8] {
         &self.0
     }
 }

@@ -6,7 +6,7 @@ use std::fs::{File, Metadata};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use mapping::Mapping;
+pub(crate) use mapping::Mapping;
 
 use crate::error::{Error, ErrorKind, Result};
 

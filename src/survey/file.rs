@@ -14,10 +14,14 @@ use crate::clock::Clock;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::ShapeKey;
 use crate::source::{Access, Source};
+use crate::spill::{SpillSpace, SpillWriter, Spilled};
 
 /// Bytes that are surveyed and hashed together: enough for many cores, small enough to stay in their caches' reach
 /// and for a steady progress bar.
 const WINDOW: u64 = 64 << 20;
+
+/// Buffers at which a window ends early: small ones weigh more as records than as bytes.
+const WINDOW_BUFFERS: usize = 1 << 16;
 
 /// Bytes that a worker takes at once.
 const EXTENT: u64 = 1 << 20;
@@ -58,7 +62,7 @@ pub struct FileSurvey {
     /// The conversion of its times.
     pub clock: Clock,
     /// The buffers in file order.
-    pub buffers: Vec<BufferRecord>,
+    pub buffers: Spilled<BufferRecord>,
     /// What cannot be read, in file order.
     pub gaps: Vec<Gap>,
     /// What stands behind the last buffer.
@@ -128,17 +132,31 @@ fn ground<'a>(source: &'a Source, session: &Session) -> Ground<'a> {
     }
 }
 
-/// Surveys a file.
+/// Surveys a file; what does not fit into memory goes to the system's folder for temporary files.
 ///
 /// # Errors
-/// [`ErrorKind::Input`] when it is no trace or cannot be read, [`ErrorKind::Interrupted`] when the caller asked to
-/// stop.
+/// Those of [`survey_within`].
 pub fn survey(source: Source, name: String, options: &SurveyOptions, progress: &dyn Progress) -> Result<FileSurvey> {
+    survey_within(&SpillSpace::temporary(), source, name, options, progress)
+}
+
+/// Surveys a file; `space` is for what does not fit into memory.
+///
+/// # Errors
+/// [`ErrorKind::Input`] when it is no trace or cannot be read, [`ErrorKind::Output`] when there is no space,
+/// [`ErrorKind::Interrupted`] when the caller asked to stop.
+pub fn survey_within(
+    space: &SpillSpace,
+    source: Source,
+    name: String,
+    options: &SurveyOptions,
+    progress: &dyn Progress,
+) -> Result<FileSurvey> {
     let (session, rules) = session::read(&source)?;
     let source = if session.is_closed() && options.map { source.with_access(Access::Map) } else { source };
     let clock = session.clock(options.anchor);
     let mut hasher = options.hash.then(FileHash::default);
-    let mut survey = Assembly::default();
+    let mut survey = Assembly::new(space);
     let mut chain = Chain::new(&source, rules);
     let ground = ground(&source, &session);
     let mut window = next_window(&mut chain, progress)?;
@@ -156,7 +174,7 @@ pub fn survey(source: Source, name: String, options: &SurveyOptions, progress: &
         );
         hashed?;
         let tally = tally?;
-        timed(progress, Work::Chain, || survey.take(window, tally));
+        timed(progress, Work::Chain, || survey.take(window, tally))?;
         window = next?;
         progress.advance(end - start);
         if progress.is_cancelled() {
@@ -164,11 +182,12 @@ pub fn survey(source: Source, name: String, options: &SurveyOptions, progress: &
         }
     }
     // The last one has no buffers, and perhaps a tail.
-    survey.take(window, Tally::default());
+    survey.take(window, Tally::default())?;
     let Assembly { buffers, gaps, tail, shapes, mut memorable, findings } = survey;
     let mut shapes: Vec<_> = shapes.into_iter().collect();
     shapes.sort_unstable_by(|a, b| a.0.cmp(&b.0));
     memorable.sort_unstable_by_key(|memorable| (memorable.at.ordinal, memorable.at.offset));
+    let buffers = buffers.finish()?;
     let blake3 = hasher.map(|hasher| hasher.finish(&source, progress)).transpose()?;
     let mut file =
         FileSurvey { source, name, blake3, session, clock, buffers, gaps, tail, shapes, memorable, findings };
@@ -176,9 +195,9 @@ pub fn survey(source: Source, name: String, options: &SurveyOptions, progress: &
     Ok(file)
 }
 
-#[derive(Default)]
+/// What was found in the windows so far.
 struct Assembly {
-    buffers: Vec<BufferRecord>,
+    buffers: SpillWriter<BufferRecord>,
     gaps: Vec<Gap>,
     tail: Option<Tail>,
     shapes: hashbrown::HashMap<ShapeKey, ShapeTally>,
@@ -202,7 +221,7 @@ fn next_window(chain: &mut Chain<'_>, progress: &dyn Progress) -> Result<Window>
     timed(progress, Work::Chain, || {
         let start = chain.offset();
         let mut window = Window { start, end: start, frames: Vec::new(), gaps: Vec::new(), tail: None };
-        while chain.offset() < start + WINDOW {
+        while chain.offset() < start + WINDOW && window.frames.len() < WINDOW_BUFFERS {
             match chain.next_stretch()? {
                 None => break,
                 Some(Stretch::Buffer(frame)) => window.frames.push(frame),
@@ -216,8 +235,19 @@ fn next_window(chain: &mut Chain<'_>, progress: &dyn Progress) -> Result<Window>
 }
 
 impl Assembly {
+    fn new(space: &SpillSpace) -> Self {
+        Assembly {
+            buffers: space.records(),
+            gaps: Vec::new(),
+            tail: None,
+            shapes: hashbrown::HashMap::default(),
+            memorable: Vec::new(),
+            findings: Findings::default(),
+        }
+    }
+
     /// Adds a window and the counts of its buffers.
-    fn take(&mut self, window: Window, tally: Tally) {
+    fn take(&mut self, window: Window, tally: Tally) -> Result<()> {
         for &Gap { ordinal, offset, len } in &window.gaps {
             let message = format!("expected a buffer header, found other bytes; {len} bytes are skipped");
             self.findings.push(Finding::new(Severity::Error, "damaged_buffer", message).at(ordinal, offset));
@@ -226,11 +256,12 @@ impl Assembly {
         self.tail = window.tail.or(self.tail);
         let Tally { mut records, shapes, memorable, mut findings, .. } = tally;
         records.sort_unstable_by_key(|record| record.frame.ordinal);
-        self.buffers.extend(records);
+        self.buffers.extend(records)?;
         findings.sort_by_key(|finding| (finding.buffer, finding.offset));
         findings.into_iter().for_each(|finding| self.findings.push(finding));
         self.memorable.extend(memorable);
         tally::merge_shapes(&mut self.shapes, shapes);
+        Ok(())
     }
 }
 

@@ -16,7 +16,7 @@ pub mod session;
 pub mod streams;
 pub mod tally;
 
-pub use file::{FileSurvey, survey};
+pub use file::{FileSurvey, survey, survey_within};
 pub use finding::{Finding, Findings, Severity};
 pub use progress::{NoProgress, Progress, Spread, Work, timed};
 pub use recall::{recall, recall_all};

@@ -1,10 +1,13 @@
 //! What the survey learned of one buffer.
 
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+
 use crate::buffer::chain::Frame;
 use crate::layout::buffer::BUFFER_HEADER_LEN;
 
 /// A buffer and the events in it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, FromBytes, Immutable, IntoBytes, KnownLayout)]
+#[repr(C)]
 pub struct BufferRecord {
     /// Where it lies and what its header says.
     pub frame: Frame,
@@ -20,10 +23,10 @@ pub struct BufferRecord {
     pub first_ticks: i64,
     /// Largest time, in ticks; 0 without events.
     pub last_ticks: i64,
+    /// The largest step back in time from one event to the next, in ticks.
+    pub step_back: i64,
     /// Events that are earlier than the event before them.
     pub disorder: u32,
-    /// The largest such step back, in ticks.
-    pub step_back: i64,
     /// Events that took the time of another.
     pub inherited: u32,
 }
@@ -39,8 +42,8 @@ impl BufferRecord {
             content_bytes: 0,
             first_ticks: 0,
             last_ticks: 0,
-            disorder: 0,
             step_back: 0,
+            disorder: 0,
             inherited: 0,
         }
     }
