@@ -9,7 +9,6 @@ use super::blocks::BlockField;
 use super::builders::fixed_width;
 use super::columns::{Binding, Column};
 use super::extent::{Counter, Extent, Span};
-use super::label::Labels;
 use super::plan::{ConvertStep, Item, Node, Number, Output, Plan, Remembered, Repeat, Slot};
 use super::reading::{self, MAX_NESTING, Reading, Role};
 use super::settle;
@@ -370,7 +369,7 @@ fn output(field: &Field, place: &Place<'_>, pointer: usize) -> Output {
         item_type(place.data_type)
     };
     let op = match (place.role, reading::reading(field), &field.map) {
-        (Role::Label, _, Some(map)) => Op::Label(Labels::new(map)),
+        (Role::Label, _, Some(map)) => Op::Label(Arc::clone(map)),
         (Role::Label, _, None) => {
             reading::character(field).map_or(Op::Null, |shown| operation(shown, data_type, pointer))
         }

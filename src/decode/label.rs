@@ -4,61 +4,59 @@ use std::io::Write;
 
 use crate::schema::model::{MapKind, ValueMap};
 
-/// A [`ValueMap`] made ready for lookup.
-#[derive(Debug)]
-pub(super) enum Labels {
-    /// Sorted by value, each once.
-    Values(Vec<(u64, String)>),
-    /// In declared order.
-    Bits(Vec<(u64, String)>),
-}
+/// The longest label, in bytes; a longer one is cut and ends in `…`. A map can have thousands of names for one bit.
+const MAX_LABEL: usize = 1024;
+const CUT: &str = "…";
 
-impl Labels {
-    pub(super) fn new(map: &ValueMap) -> Labels {
-        let mut entries = map.entries.clone();
-        match map.kind {
-            MapKind::Bits => Labels::Bits(entries),
-            MapKind::Values => {
-                // The sort is stable: of equal values the first declared stays.
-                entries.sort_by_key(|(value, _)| *value);
-                entries.dedup_by_key(|(value, _)| *value);
-                Labels::Values(entries)
-            }
-        }
+/// Appends the name of a value. `false`, and nothing is written, when it has none.
+///
+/// Bits: the names of all entries whose bits are set, then the bits without a name in hexadecimal, joined with `|`.
+pub(super) fn push(map: &ValueMap, value: u64, out: &mut Vec<u8>) -> bool {
+    let start = out.len();
+    match map.kind {
+        MapKind::Bits if value != 0 => push_bits(map, value, out),
+        _ => match map.exact(value) {
+            Some(name) => push_name(name, out),
+            None => return false,
+        },
     }
-
-    /// Appends the name of a value. `false`, and nothing is written, when it has none.
-    ///
-    /// Bits: the names of all entries whose bits are set, then the bits without a name in hexadecimal, joined with `|`.
-    pub(super) fn push(&self, value: u64, out: &mut Vec<u8>) -> bool {
-        match self {
-            Labels::Values(entries) => push_exact(entries.binary_search_by_key(&value, |(v, _)| *v).ok(), entries, out),
-            Labels::Bits(entries) if value == 0 => push_exact(entries.iter().position(|(v, _)| *v == 0), entries, out),
-            Labels::Bits(entries) => {
-                push_bits(entries, value, out);
-                true
-            }
-        }
-    }
+    cut(start, out);
+    true
 }
 
-fn push_exact(found: Option<usize>, entries: &[(u64, String)], out: &mut Vec<u8>) -> bool {
-    let name = found.and_then(|index| entries.get(index));
-    out.extend(name.iter().flat_map(|(_, name)| name.bytes()));
-    name.is_some()
-}
-
-fn push_bits(entries: &[(u64, String)], value: u64, out: &mut Vec<u8>) {
+fn push_bits(map: &ValueMap, value: u64, out: &mut Vec<u8>) {
+    let start = out.len();
     let mut unknown = value;
     let mut separator = "";
-    for (bits, name) in entries.iter().filter(|(bits, _)| *bits != 0 && value & bits == *bits) {
+    for (bits, name) in map.distinct().filter(|(bits, _)| *bits != 0 && value & bits == *bits) {
         out.extend_from_slice(separator.as_bytes());
-        out.extend_from_slice(name.as_bytes());
+        push_name(name, out);
         separator = "|";
         unknown &= !bits;
+        if out.len() - start > MAX_LABEL {
+            return;
+        }
     }
     if unknown != 0 {
         write!(out, "{separator}{unknown:#x}").expect("writing to memory does not fail");
+    }
+}
+
+/// Appends no more of a name than [`cut`] leaves of it.
+fn push_name(name: &str, out: &mut Vec<u8>) {
+    out.extend(name.as_bytes().iter().take(MAX_LABEL + 1));
+}
+
+/// Shortens a label that begins at `start`, between two characters.
+fn cut(start: usize, out: &mut Vec<u8>) {
+    let is_inside = |byte: &u8| byte & 0xc0 == 0x80;
+    if out.len() - start > MAX_LABEL {
+        let mut end = start + MAX_LABEL - CUT.len();
+        while out.get(end).is_some_and(is_inside) {
+            end -= 1;
+        }
+        out.truncate(end);
+        out.extend_from_slice(CUT.as_bytes());
     }
 }
 
@@ -68,9 +66,10 @@ mod tests {
 
     fn label(kind: MapKind, entries: &[(u64, &str)], value: u64) -> Option<String> {
         let entries = entries.iter().map(|(value, name)| (*value, (*name).to_owned())).collect();
-        let mut out = Vec::new();
-        let found = Labels::new(&ValueMap { name: String::new(), kind, entries }).push(value, &mut out);
-        found.then(|| String::from_utf8(out).unwrap())
+        let mut out = b"before".to_vec();
+        let found = push(&ValueMap::new("", kind, entries), value, &mut out);
+        let text = String::from_utf8(out).unwrap();
+        found.then(|| text.strip_prefix("before").unwrap().to_owned())
     }
 
     #[test]
@@ -84,12 +83,27 @@ mod tests {
 
     #[test]
     fn bits_are_joined() {
-        let entries = [(2, "B"), (1, "A"), (12, "CD")];
+        let entries = [(2, "B"), (1, "A"), (12, "CD"), (2, "B"), (1, "A")];
         let table =
             [(0, None), (1, Some("A")), (3, Some("B|A")), (4, Some("0x4")), (0x8000_000d, Some("A|CD|0x80000000"))];
         for (value, name) in table {
             assert_eq!(label(MapKind::Bits, &entries, value).as_deref(), name, "{value}");
         }
         assert_eq!(label(MapKind::Bits, &[(0, "None")], 0).as_deref(), Some("None"));
+    }
+
+    #[test]
+    fn a_label_has_an_end() {
+        let names: Vec<String> = (0..20_000).map(|number| format!("N{number:05}")).collect();
+        let entries: Vec<(u64, &str)> = names.iter().map(|name| (1, name.as_str())).collect();
+        let text = label(MapKind::Bits, &entries, 3).unwrap();
+        assert_eq!(text.len(), 1024);
+        assert!(text.starts_with("N00000|N00001|") && text.ends_with("|N00144|N00145…"), "{text}");
+        // A character of two bytes is not cut in two.
+        let long = format!("a{}", "ä".repeat(2000));
+        let cut = format!("a{}…", "ä".repeat(510));
+        assert_eq!(label(MapKind::Values, &[(1, &long)], 1), Some(cut));
+        let longest = "b".repeat(1024);
+        assert_eq!(label(MapKind::Values, &[(1, &longest)], 1), Some(longest));
     }
 }

@@ -226,7 +226,7 @@ mod tests {
     }
 
     fn mapped(name: &str, wire: Wire) -> Field {
-        let map = ValueMap { name: "M".into(), kind: MapKind::Values, entries: vec![] };
+        let map = ValueMap::new("M", MapKind::Values, vec![]);
         Field { map: Some(Arc::new(map)), ..f(name, wire) }
     }
 

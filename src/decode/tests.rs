@@ -316,7 +316,7 @@ fn hidden_fields_are_walked_but_not_kept() {
 fn maps_add_labels() {
     let map = |kind| {
         let entries = vec![(1, "One".to_owned()), (2, "Two".to_owned())];
-        Some(Arc::new(ValueMap { name: "M".into(), kind, entries }))
+        Some(Arc::new(ValueMap::new("M", kind, entries)))
     };
     let values = Field { map: map(MapKind::Values), ..named("v", Wire::UInt16) };
     let bits = Field { map: map(MapKind::Bits), ..named("b", Wire::HexInt32) };

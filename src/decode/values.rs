@@ -1,16 +1,17 @@
 //! From the measured bytes of one value to one entry of a builder.
 
 use std::io::Write;
+use std::sync::Arc;
 
 use arrow_schema::TimeUnit;
 
 use super::TraceClock;
 use super::builders::{Builder, BytesBuilder, FixedBuilder};
 use super::extent::read_integer;
-use super::label::Labels;
-use super::{net, text, time};
+use super::{label, net, text, time};
 use crate::guid::Guid;
 use crate::sid::Sid;
+use crate::schema::model::ValueMap;
 
 /// What is done with the bytes of one value.
 #[derive(Debug)]
@@ -48,7 +49,7 @@ pub(super) enum Op {
     IPv4,
     IPv6,
     SocketAddress,
-    Label(Labels),
+    Label(Arc<ValueMap>),
     /// The members of a structure, which the walk takes apart.
     Members,
 }
@@ -163,7 +164,7 @@ fn write_bytes(op: &Op, bytes: &[u8], target: &mut BytesBuilder, notes: &mut Not
             notes.exact &= net::push_socket_address(bytes, out);
             true
         }
-        Op::Label(labels) => labels.push(read_integer(bytes, false), out),
+        Op::Label(map) => label::push(map, read_integer(bytes, false), out),
         _ => false,
     };
     let size = target.bytes.len() - before;

@@ -394,7 +394,7 @@ impl MapFacts {
                 MapKind::Values => "values",
                 MapKind::Bits => "bits",
             },
-            entries: map.entries.iter().map(|(value, name)| MapEntry { value: *value, name: name.clone() }).collect(),
+            entries: map.entries().iter().map(|(value, name)| MapEntry { value: *value, name: name.clone() }).collect(),
         }
     }
 }

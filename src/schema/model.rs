@@ -238,8 +238,66 @@ pub struct ValueMap {
     pub name: String,
     /// Whether values are matched whole or bit by bit.
     pub kind: MapKind,
+    entries: Vec<(u64, String)>,
+    /// The places of the entries that are looked at: of value maps in the order of their values, each once; of bit maps
+    /// in declared order.
+    looked_at: Vec<u32>,
+}
+
+/// More entries than any bit map has: 64 bits, and fields of several bits with a name for each of their values. Those
+/// behind them are not looked at, because each value is held against all.
+const MAX_BIT_NAMES: usize = 1024;
+
+impl ValueMap {
+    /// A map of values and their names, in declared order. Of equal values the first declared stands, of bit maps all
+    /// with different names.
+    pub fn new(name: impl Into<String>, kind: MapKind, entries: Vec<(u64, String)>) -> ValueMap {
+        let mut places: Vec<u32> = (0..).take(entries.len()).collect();
+        let entry = |&place: &u32| entries.get(place as usize);
+        let value = |place: &u32| entry(place).map(|(value, _)| *value);
+        match kind {
+            MapKind::Values => {
+                // The sort is stable.
+                places.sort_by_key(value);
+                places.dedup_by_key(|place| value(place));
+            }
+            MapKind::Bits => {
+                places.sort_by_key(entry);
+                places.dedup_by(|a, b| entry(a) == entry(b));
+                places.sort_unstable();
+                places.truncate(MAX_BIT_NAMES);
+            }
+        }
+        places.shrink_to_fit();
+        ValueMap { name: name.into(), kind, entries, looked_at: places }
+    }
+
     /// Value and name, in declared order.
-    pub entries: Vec<(u64, String)>,
+    pub fn entries(&self) -> &[(u64, String)] {
+        &self.entries
+    }
+
+    /// The name of a whole value.
+    pub fn exact(&self, value: u64) -> Option<&str> {
+        let found = match self.kind {
+            MapKind::Values => {
+                let at = |place: &u32| self.entry(*place).map(|(known, _)| known);
+                let place = self.looked_at.binary_search_by_key(&Some(value), at).ok()?;
+                self.entry(*self.looked_at.get(place)?)
+            }
+            MapKind::Bits => self.distinct().find(|(known, _)| *known == value),
+        };
+        found.map(|(_, name)| name)
+    }
+
+    /// The entries that are looked at, equal ones once.
+    pub fn distinct(&self) -> impl Iterator<Item = (u64, &str)> {
+        self.looked_at.iter().filter_map(|&place| self.entry(place))
+    }
+
+    fn entry(&self, place: u32) -> Option<(u64, &str)> {
+        self.entries.get(place as usize).map(|(value, name)| (*value, name.as_str()))
+    }
 }
 
 /// How a [`ValueMap`] is applied.

@@ -110,7 +110,7 @@ fn any_kind() -> impl Strategy<Value = FieldKind> {
 
 fn any_field_of(kind: impl Strategy<Value = FieldKind>) -> impl Strategy<Value = Field> {
     let name = proptest::sample::select(&["a", "A", "b", "a__2", "a_label", "B_filetime", ""][..]);
-    let labels = ValueMap { name: "m".into(), kind: MapKind::Bits, entries: vec![(1, "one".into())] };
+    let labels = ValueMap::new("m", MapKind::Bits, vec![(1, "one".into())]);
     let map = proptest::option::weighted(0.1, Just(Arc::new(labels)));
     (name, kind, any_count(), map, any::<[bool; 4]>()).prop_map(|(name, kind, count, map, flags)| Field {
         kind,

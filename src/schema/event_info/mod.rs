@@ -222,7 +222,7 @@ fn parse_map(blob: &mut Blob<'_>) -> Result<ValueMap, SchemaError> {
         let value = blob.u32(at + 4, "map value")?;
         entries.push((u64::from(value), blob.name_at(at, "map entry")?.unwrap_or_default()));
     }
-    Ok(ValueMap { name, kind, entries })
+    Ok(ValueMap::new(name, kind, entries))
 }
 
 #[cfg(test)]

@@ -165,6 +165,6 @@ impl<'b, 'a> Properties<'b, 'a> {
             return Ok(None);
         }
         let name = self.blob.name_at(property.at + 12, "map name")?;
-        Ok(name.map(|name| Arc::new(ValueMap { name, kind: MapKind::Values, entries: Vec::new() })))
+        Ok(name.map(|name| Arc::new(ValueMap::new(name, MapKind::Values, Vec::new()))))
     }
 }

@@ -99,7 +99,7 @@ fn a_manifest_event_is_read_whole() {
     assert_eq!(info.schema.event_name.as_deref(), Some("ProcessStart/Start"));
     assert_eq!(info.schema.keyword_names, ["ANALYTIC", "PROCESS"]);
 
-    let map = ValueMap { name: "FlagNames".into(), kind: MapKind::Values, entries: vec![] };
+    let map = ValueMap::new("FlagNames", MapKind::Values, vec![]);
     let members = vec![
         Field::value("Length", Wire::UInt8),
         sized("Data", Wire::Binary, Meaning::Plain, Length::Field(FieldRef { up: 0, index: 0 })),
@@ -242,7 +242,7 @@ fn maps_are_joined_by_provider_and_name() {
     assert_eq!(events.len(), 1);
     let map = events[0].schema.fields[1].map.as_deref().unwrap();
     let entries = vec![(1, "Protected".to_owned()), (2, "Wow64".to_owned())];
-    assert_eq!(*map, ValueMap { name: "FlagNames".into(), kind: MapKind::Bits, entries });
+    assert_eq!(*map, ValueMap::new("FlagNames", MapKind::Bits, entries));
 
     let mut without = EventInfoSet::new();
     without.add_event_info(&process_start()).unwrap();

@@ -43,7 +43,7 @@ pub(super) fn read_maps(
             continue;
         };
         let entries = children(node, "map").filter_map(|entry| map_entry(entry, strings, findings)).collect();
-        let map = ValueMap { name: name.to_owned(), kind, entries };
+        let map = ValueMap::new(name, kind, entries);
         maps.entry(name.to_owned()).or_insert_with(|| Arc::new(map));
     }
     maps

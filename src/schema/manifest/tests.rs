@@ -106,7 +106,7 @@ fn the_identity_and_names_of_a_provider_are_read() {
     assert_eq!(tasks, [(1, "Real Task", true), (2, "Plain", false)]);
     let opcodes: Vec<_> = provider.opcodes.iter().map(|o| (o.task, o.value, o.name.as_str())).collect();
     assert_eq!(opcodes, [(None, 20, "Go"), (Some(1), 10, "Begin")]);
-    let maps: Vec<_> = provider.maps.iter().map(|map| (map.name.as_str(), map.kind, &map.entries[..])).collect();
+    let maps: Vec<_> = provider.maps.iter().map(|map| (map.name.as_str(), map.kind, map.entries())).collect();
     let colors = [(0, "Red".to_owned()), (0xffff_ffff, "NONE".to_owned())];
     let flags = [(1, "lost".to_owned())];
     assert_eq!(maps, [("Color", MapKind::Values, &colors[..]), ("Flags", MapKind::Bits, &flags[..])]);
@@ -214,7 +214,7 @@ fn an_event_source_manifest_reads_by_the_same_rules() {
         value("letter", Wire::UInt16, Meaning::Text, Length::Natural),
     ];
     assert_eq!(flag.schema.fields, expected);
-    assert_eq!(flag.schema.fields[1].map.as_ref().unwrap().entries, [(1, "On".to_owned())]);
+    assert_eq!(flag.schema.fields[1].map.as_ref().unwrap().entries(), [(1, "On".to_owned())]);
 }
 
 #[test]

@@ -80,7 +80,7 @@ fn names_of_keywords_and_maps_come_along() {
     assert_eq!((tick.level, &tick.schema.keyword_names[..]), (Some(5), &["GCKeyword".to_owned()][..]));
     let map = tick.schema.fields[1].map.as_ref().expect("AllocationKind has names");
     assert_eq!(
-        (map.name.as_str(), &map.entries[..]),
+        (map.name.as_str(), map.entries()),
         ("GCAllocationKindMap", &[(0, "Small".into()), (1, "Large".into())][..])
     );
     assert!(pack.layouts(10, 200).is_empty() && pack.layouts(9999, 0).is_empty());

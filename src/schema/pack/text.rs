@@ -150,5 +150,5 @@ fn map(kind: &str, name: &str, entries: &[&str]) -> Result<ValueMap, String> {
         Ok((value, label.to_owned()))
     };
     let entries = entries.iter().map(entry).collect::<Result<_, String>>()?;
-    Ok(ValueMap { name: name.to_owned(), kind, entries })
+    Ok(ValueMap::new(name, kind, entries))
 }
