@@ -12,7 +12,7 @@ use super::tmf::Tmf;
 use crate::error::{Error, ErrorKind, Result};
 use crate::guid::Guid;
 
-/// Larger files are no schemas; the formats of all messages of Windows take less.
+/// Larger files are no formats of messages; those of all messages of Windows take less.
 const MAX_BYTES: u64 = 256 << 20;
 /// How much of a file tells what it is.
 const HEAD_BYTES: u64 = 64 << 10;
@@ -165,15 +165,20 @@ pub fn each(paths: &[PathBuf], mut take: impl FnMut(SchemaFile) -> Result<()>) -
 fn read(path: &Path, name: &str) -> std::io::Result<Result<SchemaFile, String>> {
     let mut file = File::open(path)?;
     let metadata = file.metadata()?;
-    if !metadata.is_file() || metadata.len() > MAX_BYTES {
+    if !metadata.is_file() {
         return Ok(Err(NO_SCHEMA.to_owned()));
     }
     let mut bytes = Vec::new();
     Read::by_ref(&mut file).take(HEAD_BYTES).read_to_end(&mut bytes)?;
-    if kind(&bytes).is_none() {
-        return Ok(Err(NO_SCHEMA.to_owned()));
+    let (what, limit) = match kind(&bytes) {
+        Some(Kind::Manifest) => ("an instrumentation manifest", Manifest::MAX_BYTES as u64),
+        Some(Kind::Messages) => ("a TMF file", MAX_BYTES),
+        None => return Ok(Err(NO_SCHEMA.to_owned())),
+    };
+    if metadata.len() > limit {
+        return Ok(Err(format!("expected {what} of at most {limit} bytes, found {}", metadata.len())));
     }
-    file.take(MAX_BYTES).read_to_end(&mut bytes)?;
+    file.take(limit).read_to_end(&mut bytes)?;
     Ok(SchemaFile::parse(name, bytes))
 }
 
@@ -265,6 +270,21 @@ mod tests {
                 rejected,
             ]
         );
+    }
+
+    #[test]
+    fn what_is_too_large_is_refused_before_it_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.man");
+        for (head, limit, what) in [(MANIFEST, 64 << 20, "an instrumentation manifest"), (TMF, MAX_BYTES, "a TMF file")]
+        {
+            fs::write(&path, head).unwrap();
+            // A file with a hole takes no room.
+            fs::File::options().write(true).open(&path).unwrap().set_len(limit + 1).unwrap();
+            let error = each(std::slice::from_ref(&path), |_| Ok(())).unwrap_err();
+            let expected = format!("expected {what} of at most {limit} bytes, found {}", limit + 1);
+            assert!(error.to_string().contains(&expected), "{error}");
+        }
     }
 
     #[test]

@@ -109,11 +109,14 @@ pub struct ManifestEvent {
 }
 
 impl Manifest {
+    /// The longest manifest that is read, in bytes.
+    pub const MAX_BYTES: usize = tree::MAX_BYTES;
+
     /// Reads a manifest in UTF-8 or UTF-16. Messages come from the string table of `culture` (`de-DE`), else from the
     /// one of `en-US`, else from the first.
     ///
     /// # Errors
-    /// When the text is no XML, even with bare `<` and `&` escaped. What is wrong in a single declaration is no error
+    /// When the text is no XML, even with bare `<` and `&` escaped, or is larger or more nested than manifests are. What is wrong in a single declaration is no error
     /// but one of [`Manifest::findings`].
     pub fn parse(bytes: &[u8], culture: Option<&str>) -> Result<Manifest, SchemaError> {
         tree::with_tree(&text::decode(bytes), |tree, repairs| {

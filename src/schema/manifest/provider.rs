@@ -16,9 +16,9 @@ use crate::schema::types;
 pub(super) struct Budget(usize);
 
 impl Default for Budget {
-    /// Ten times what the largest known manifests need.
+    /// More than twice what the largest known manifests need.
     fn default() -> Self {
-        Budget(256 << 20)
+        Budget(64 << 20)
     }
 }
 

@@ -6,12 +6,21 @@ use roxmltree::{Document, Error};
 
 use crate::schema::model::SchemaError;
 
+/// The longest manifest that is read, in bytes; the longest known one has about ten million.
+pub(super) const MAX_BYTES: usize = 64 << 20;
+/// More elements than any such text has; the tree builder takes about 80 bytes for each `<`, wherever it stands.
+const MAX_TAGS: usize = 1 << 20;
+/// More attributes than any such text has; the tree builder takes about 72 bytes for each `=`, wherever it stands.
+const MAX_EQUALS: usize = 1 << 21;
 /// More attributes than any element of a manifest has; the tree builder compares each with all others.
 const MAX_ATTRIBUTES: usize = 256;
-/// More namespace declarations than any manifest has; the tree builder copies them inwards.
+/// More namespace declarations than any manifest has.
 const MAX_NAMESPACES: usize = 2048;
-/// How many undeclared prefixes are declared for the file.
-const MAX_PREFIXES: usize = 16;
+/// More of them in force at one place than in any manifest; the tree builder copies them inwards, each compared with
+/// all others.
+const MAX_NAMESPACES_IN_FORCE: u8 = 32;
+/// How many undeclared prefixes are declared for the file; each costs reading it anew.
+const MAX_PREFIXES: usize = 4;
 
 /// Hands the tree of `text` to `read`, after repairs if it has none as it stands; `read` also gets what was repaired.
 ///
@@ -47,26 +56,95 @@ pub(super) fn with_tree<T>(
 
 /// Refuses what the tree builder would spend hours or gigabytes on.
 fn refuse_costly(text: &str) -> Result<(), SchemaError> {
-    let namespaces = text.matches("xmlns:").count();
-    if namespaces > MAX_NAMESPACES {
-        let message = format!("expected at most {MAX_NAMESPACES} namespace declarations, found {namespaces}");
+    if text.len() > MAX_BYTES {
+        let message = format!("expected a manifest of at most {MAX_BYTES} bytes, found {}", text.len());
         return Err(SchemaError::at_line(1, message));
     }
-    let mut attributes = 0;
-    let mut line = 1;
-    for (_, byte, place) in Walk::new(text) {
-        line += usize::from(byte == b'\n');
-        match (place, byte) {
-            (Place::Markup, b'<') => attributes = 0,
-            (Place::Markup, b'=') => attributes += 1,
-            _ => {}
+    refuse_many(text, b'<', MAX_TAGS)?;
+    refuse_many(text, b'=', MAX_EQUALS)?;
+    Census::default().take(text)
+}
+
+/// Refuses a text in which a character stands more often than in any manifest.
+fn refuse_many(text: &str, character: u8, limit: usize) -> Result<(), SchemaError> {
+    let Some((at, _)) = text.bytes().enumerate().filter(|&(_, byte)| byte == character).nth(limit) else {
+        return Ok(());
+    };
+    let line = 1 + text.bytes().take(at).filter(|&byte| byte == b'\n').count();
+    let message = format!("expected at most {limit} times \"{}\" in a manifest, found more", char::from(character));
+    Err(SchemaError::at_line(line, message))
+}
+
+/// Counts what the tree builder compares with one another.
+#[derive(Default)]
+struct Census {
+    /// Newlines so far.
+    lines: usize,
+    /// Attributes of the tag so far.
+    attributes: usize,
+    /// Namespace declarations so far.
+    namespaces: usize,
+    /// How many of them are in force in each open element, the innermost last.
+    in_force: Vec<u8>,
+}
+
+impl Census {
+    fn take(mut self, text: &str) -> Result<(), SchemaError> {
+        let bytes = text.as_bytes();
+        for (at, byte, place) in Walk::new(text) {
+            self.lines += usize::from(byte == b'\n');
+            match (place, byte) {
+                (Place::Markup, b'<') => {
+                    self.attributes = 0;
+                    match bytes.get(at + 1) {
+                        Some(b'/') => self.close(),
+                        _ => self.in_force.push(self.in_force.last().copied().unwrap_or(0)),
+                    }
+                }
+                (Place::Markup, b'>') if at.checked_sub(1).and_then(|at| bytes.get(at)) == Some(&b'/') => self.close(),
+                (Place::Markup, b'=') => self.attributes += 1,
+                (Place::Markup, b'x') if declares_namespace(bytes, at) => self.declare(),
+                _ => continue,
+            }
+            self.check()?;
         }
-        if attributes > MAX_ATTRIBUTES {
-            let message = format!("expected at most {MAX_ATTRIBUTES} attributes, found more");
-            return Err(SchemaError::at_line(line, message));
+        Ok(())
+    }
+
+    fn close(&mut self) {
+        self.in_force.pop();
+    }
+
+    fn declare(&mut self) {
+        self.namespaces += 1;
+        if let Some(innermost) = self.in_force.last_mut() {
+            *innermost = innermost.saturating_add(1);
         }
     }
-    Ok(())
+
+    fn check(&self) -> Result<(), SchemaError> {
+        let message = match () {
+            () if self.attributes > MAX_ATTRIBUTES => {
+                format!("expected at most {MAX_ATTRIBUTES} attributes, found more")
+            }
+            () if self.namespaces > MAX_NAMESPACES => {
+                format!("expected at most {MAX_NAMESPACES} namespace declarations, found more")
+            }
+            () if self.in_force.last().is_some_and(|&count| count > MAX_NAMESPACES_IN_FORCE) => {
+                format!("expected at most {MAX_NAMESPACES_IN_FORCE} namespaces in force, found more")
+            }
+            () => return Ok(()),
+        };
+        Err(SchemaError::at_line(1 + self.lines, message))
+    }
+}
+
+/// Whether the attribute that begins here declares a namespace.
+fn declares_namespace(bytes: &[u8], at: usize) -> bool {
+    let begins = at.checked_sub(1).and_then(|at| bytes.get(at)).is_some_and(u8::is_ascii_whitespace);
+    let behind = bytes.get(at..).and_then(|rest| rest.strip_prefix(b"xmlns"));
+    begins
+        && behind.and_then(<[u8]>::first).is_some_and(|&byte| matches!(byte, b':' | b'=') || byte.is_ascii_whitespace())
 }
 
 /// Declares a prefix on the root element.
@@ -207,7 +285,56 @@ mod tests {
 
     #[test]
     fn deep_nesting_is_no_danger() {
-        let deep = format!("{}{}", "<a>".repeat(200_000), "</a>".repeat(200_000));
-        assert!(root_attribute(&deep).is_ok());
+        // Both take the stack of a thread, if levels are calls.
+        for levels in [200_000, 1_000_000] {
+            let deep = format!("{}{}", "<a>".repeat(levels), "</a>".repeat(levels));
+            let outcome = root_attribute(&deep);
+            if 2 * levels <= MAX_TAGS {
+                assert!(outcome.is_ok(), "{levels}: {outcome:?}");
+            } else {
+                let fault = "line 1: expected at most 1048576 times \"<\" in a manifest, found more";
+                assert_eq!(outcome.unwrap_err(), fault, "{levels}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_tree_builder_takes_a_million_levels() {
+        let deep = format!("{}{}", "<a>".repeat(1_000_000), "</a>".repeat(1_000_000));
+        let tree = Document::parse(&deep).unwrap();
+        assert_eq!(tree.descendants().count(), 1_000_001);
+    }
+
+    #[test]
+    fn nested_namespaces_are_refused_before_they_cost_time() {
+        let nested = |count: usize| {
+            let open: String =
+                (0..count).flat_map(|i| ["\n<a xmlns:n".to_owned(), i.to_string(), "='u'>".to_owned()]).collect();
+            format!("{open}{}", "</a>".repeat(count))
+        };
+        assert!(root_attribute(&nested(32)).is_ok());
+        let refused = |line| format!("line {line}: expected at most 32 namespaces in force, found more");
+        assert_eq!(root_attribute(&nested(33)).unwrap_err(), refused(34));
+        assert_eq!(root_attribute(&nested(20_000)).unwrap_err(), refused(34));
+        let default = "<a xmlns = 'u'>".repeat(33);
+        assert_eq!(root_attribute(&default).unwrap_err(), refused(1));
+        // Side by side they do not add up, and other words are no declarations.
+        let beside = format!("<a>{}</a>", "<b xmlns='u' xmlnsx='v' v='xmlns:a='/>".repeat(1000));
+        assert!(root_attribute(&beside).is_ok());
+        let many = format!("<a>\n{}</a>", "<b xmlns='u'/>".repeat(2049));
+        assert_eq!(
+            root_attribute(&many).unwrap_err(),
+            "line 2: expected at most 2048 namespace declarations, found more"
+        );
+    }
+
+    #[test]
+    fn the_size_of_a_text_is_bounded() {
+        let long = " ".repeat(MAX_BYTES + 1);
+        let fault = "line 1: expected a manifest of at most 67108864 bytes, found 67108865";
+        assert_eq!(root_attribute(&long).unwrap_err(), fault);
+        let equals = format!("<a>\n{}</a>", "=".repeat(MAX_EQUALS + 1));
+        let fault = "line 2: expected at most 2097152 times \"=\" in a manifest, found more";
+        assert_eq!(root_attribute(&equals).unwrap_err(), fault);
     }
 }
