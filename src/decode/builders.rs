@@ -82,18 +82,27 @@ impl Builder {
         }
     }
 
-    /// Takes up the place of a value that is not there.
-    fn push_placeholder(&mut self) {
+    /// Takes up the place of a value that is not there; returns the bytes of that place.
+    fn push_placeholder(&mut self) -> usize {
         match self {
-            Builder::Fixed(fixed) => fixed.bytes.resize(fixed.bytes.len() + fixed.width, 0),
-            Builder::Bytes(bytes) => bytes.ends.push(bytes.ends.last().copied().unwrap_or(0)),
-            Builder::List(list) => list.ends.push(list.ends.last().copied().unwrap_or(0)),
+            Builder::Fixed(fixed) => {
+                fixed.bytes.resize(fixed.bytes.len() + fixed.width, 0);
+                fixed.width
+            }
+            Builder::Bytes(bytes) => push_empty(&mut bytes.ends),
+            Builder::List(list) => push_empty(&mut list.ends),
             Builder::Struct(record) => {
                 record.len += 1;
-                record.members.iter_mut().for_each(Nested::push_null);
+                record.members.iter_mut().map(Nested::push_null).sum()
             }
         }
     }
+}
+
+/// Ends a value without content where the one before it ends.
+fn push_empty(ends: &mut Vec<i32>) -> usize {
+    ends.push(ends.last().copied().unwrap_or(0));
+    size_of::<i32>()
 }
 
 /// Bytes per value of the types that are neither text, binary, list nor structure. Booleans wait as a byte each.
@@ -173,10 +182,11 @@ impl Nested {
         Nested { nulls: Vec::new(), builder: Builder::new(data_type) }
     }
 
-    pub(super) fn push_null(&mut self) {
+    /// Returns the bytes that the NULL takes: its position and its place.
+    pub(super) fn push_null(&mut self) -> usize {
         // Lists stay below 2^31 items, see `ListBuilder::has_room`.
         self.nulls.extend(u32::try_from(self.builder.len()).ok());
-        self.builder.push_placeholder();
+        size_of::<u32>() + self.builder.push_placeholder()
     }
 }
 
@@ -222,7 +232,7 @@ impl PayloadColumns {
     }
 
     /// The Arrow bytes of all values since the last [`PayloadColumns::finish`]: packed width of numbers, bytes plus a
-    /// 4-byte offset for text, binary and lists. NULLs of a column weigh nothing.
+    /// 4-byte offset for text, binary and lists. NULLs of a column weigh nothing, those inside lists and structures their position and place.
     pub fn weight(&self) -> u64 {
         self.weight
     }

@@ -5,8 +5,9 @@ use super::plan::{Item, Node, Number, Repeat, Slot};
 use super::text;
 use crate::sid::Sid;
 
-/// Values of no bytes that one payload may hold in all: a count must not conjure more out of nothing.
-const MAX_EMPTY_VALUES: u32 = 65_535;
+/// Values of no bytes that one payload may hold in all, besides one per byte and field: a count must not conjure more out
+/// of nothing, because each takes a place in its column.
+const MAX_EMPTY_VALUES: usize = 256;
 
 /// The value does not fit what is left of the payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,12 +71,14 @@ pub(super) struct Cursor<'a> {
     pub payload: &'a [u8],
     /// Values of length and count fields met so far.
     pub slots: &'a mut [u64],
-    empty_values_left: u32,
+    empty_values_left: usize,
+    is_overdrawn: bool,
 }
 
 impl<'a> Cursor<'a> {
-    pub(super) fn new(payload: &'a [u8], slots: &'a mut [u64]) -> Self {
-        Cursor { payload, slots, empty_values_left: MAX_EMPTY_VALUES }
+    pub(super) fn new(payload: &'a [u8], slots: &'a mut [u64], fields: usize) -> Self {
+        let empty_values_left = MAX_EMPTY_VALUES + payload.len() + fields;
+        Cursor { payload, slots, empty_values_left, is_overdrawn: false }
     }
 
     pub(super) fn rest(&self, at: usize) -> &'a [u8] {
@@ -109,9 +112,14 @@ impl<'a> Cursor<'a> {
         Ok(span)
     }
 
+    /// Whether a field did not fit because it asks for more values without bytes than the payload may hold.
+    pub(super) fn is_overdrawn(&self) -> bool {
+        self.is_overdrawn
+    }
+
     /// Runs over what was measured before, without counting its empty values again.
     pub(super) fn measured<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> T {
-        let left = std::mem::replace(&mut self.empty_values_left, u32::MAX);
+        let left = std::mem::replace(&mut self.empty_values_left, usize::MAX);
         let result = run(self);
         self.empty_values_left = left;
         result
@@ -183,8 +191,13 @@ impl<'a> Cursor<'a> {
     }
 
     fn spend_empty(&mut self, count: usize) -> Result<(), Misfit> {
-        let count = u32::try_from(count).map_err(|_| Misfit)?;
-        self.empty_values_left = self.empty_values_left.checked_sub(count).ok_or(Misfit)?;
+        match self.empty_values_left.checked_sub(count) {
+            Some(left) => self.empty_values_left = left,
+            None => {
+                self.is_overdrawn = true;
+                return Err(Misfit);
+            }
+        }
         Ok(())
     }
 
@@ -296,12 +309,12 @@ mod tests {
         ];
         for (extent, payload, expected) in table {
             let mut slots = [3, u64::MAX];
-            let cursor = Cursor::new(payload, &mut slots);
+            let cursor = Cursor::new(payload, &mut slots, 1);
             assert_eq!(cursor.extent(extent, 0), expected, "{extent:?} {payload:?}");
         }
         let mut user = sid;
         user[0] = 1;
-        let cursor = Cursor::new(&user, &mut []);
+        let cursor = Cursor::new(&user, &mut [], 1);
         assert_eq!(cursor.extent(Extent::WbemSid { skip: 8 }, 0), span(8, 20, 20));
     }
 

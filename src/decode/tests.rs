@@ -500,10 +500,30 @@ fn nested_counts_over_nothing_end_soon() {
         assert_eq!((outcome.status, cells.join(" ").as_str()), (Status::Error, "n=0 S=NULL"));
     }
     // A byte does not buy more either.
-    let nulls = (0..1000).map(|n| named(&format!("n{n}"), Wire::Null)).chain([f(Wire::UInt8)]).collect();
+    let nulls = (0..100).map(|n| named(&format!("n{n}"), Wire::Null)).chain([f(Wire::UInt8)]).collect();
     let list = times(Count::Rest, Field::structure("S", nulls));
-    assert_eq!(decode(std::slice::from_ref(&list), &[0; 65]).0.status, Status::Ok);
-    assert_eq!(decode(&[list], &[0; 66]).0.status, Status::Error);
+    assert_eq!(decode(std::slice::from_ref(&list), &[0; 2]).0.status, Status::Ok);
+    assert_eq!(decode(&[list], &[0; 3]).0.status, Status::Error);
+}
+
+#[test]
+fn values_without_bytes_are_few_and_have_a_weight() {
+    let nulls = |count| times(Count::Fixed(count), f(Wire::Null));
+    // 256, and one for the field: the list itself. Each takes a position and an offset, the list an offset of its own.
+    let (outcome, cells) = decode(&[nulls(256)], &[]);
+    assert_eq!((outcome.status, outcome.weight, outcome.keep_payload), (Status::Ok, 4 + 256 * 8, false));
+    assert_eq!(cells[0], format!("f=[{}]", ["NULL"; 256].join(", ")));
+    for count in [257, 65_534] {
+        let (outcome, cells) = decode(&[nulls(count)], &[]);
+        assert_eq!((outcome.status, outcome.weight, outcome.keep_payload), (Status::Error, 0, true), "{count}");
+        assert_eq!(cells, ["f=NULL"]);
+    }
+    let members = vec![f(Wire::Null), named("n", Wire::UInt8)];
+    let (outcome, _) = decode(&[times(Count::Prefixed, Field::structure("S", members))], &[2, 0, 7, 8]);
+    assert_eq!((outcome.status, outcome.weight), (Status::Ok, 4 + 2 * (8 + 1)));
+    // Fields of their own cost what the schema is long.
+    let many: Vec<Field> = (0..1000).map(|n| named(&format!("n{n}"), Wire::Null)).collect();
+    assert_eq!(decode(&many, &[]).0.status, Status::Ok);
 }
 
 #[test]

@@ -10,8 +10,8 @@ use super::builders::{Builder, BytesBuilder, FixedBuilder};
 use super::extent::read_integer;
 use super::{label, net, text, time};
 use crate::guid::Guid;
-use crate::sid::Sid;
 use crate::schema::model::ValueMap;
+use crate::sid::Sid;
 
 /// What is done with the bytes of one value.
 #[derive(Debug)]

@@ -27,7 +27,7 @@ impl Plan {
     /// How the payload fits, without decoding it.
     pub fn consumes(&self, payload: &[u8]) -> Status {
         let mut slots = vec![0; self.slots];
-        let mut cursor = Cursor::new(payload, &mut slots);
+        let mut cursor = Cursor::new(payload, &mut slots, self.nodes.len());
         self.walk(&mut cursor, 0, 0, |_, _, _| ())
     }
 
@@ -42,7 +42,7 @@ impl Plan {
     ) -> Outcome {
         columns.begin_row(row, self.slots);
         let mut notes = Notes { clock, exact: true, weight: 0 };
-        let mut cursor = Cursor::new(payload, &mut columns.slots);
+        let mut cursor = Cursor::new(payload, &mut columns.slots, self.nodes.len());
         let targets = columns.columns.as_mut_slice();
         let (mut first, mut at) = (0, 0);
         if by_offset {
@@ -102,7 +102,7 @@ impl Plan {
         for (index, node) in self.nodes.iter().enumerate().skip(first) {
             let Ok(span) = cursor.measure(node, at) else {
                 return match () {
-                    () if at < cursor.payload.len() => Status::Error,
+                    () if at < cursor.payload.len() || cursor.is_overdrawn() => Status::Error,
                     () if index >= self.optional_from => Status::Ok,
                     () => Status::Short,
                 };
@@ -190,7 +190,7 @@ fn write_struct(
             if let Some(member) = record.members.get_mut(output.target)
                 && !write_field(node, output, cursor, span, &mut member.builder, notes)
             {
-                member.push_null();
+                notes.add(member.push_null());
             }
         }
         at = span.next;
@@ -198,7 +198,7 @@ fn write_struct(
     record.len += 1;
     for member in &mut record.members {
         if member.builder.len() < record.len {
-            member.push_null();
+            notes.add(member.push_null());
         }
     }
 }
@@ -222,7 +222,7 @@ fn write_list(
             // The list was measured as a whole, so its items fit.
             let Ok(item) = cursor.measure_item(node, at) else { break };
             if !write_item(node, output, cursor, item, &mut list.items.builder, notes) {
-                list.items.push_null();
+                notes.add(list.items.push_null());
             }
             at = item.next;
         }
