@@ -4,6 +4,8 @@
 //! trace is written. It is written once, in order, and then only read: through a memory map, so that the pages belong to
 //! the system, which may take them away and fetch them again. The file has no name, and ends with the program.
 
+mod mapping;
+
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
@@ -13,10 +15,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use mapping::Mapping;
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::source::Mapping;
 
 /// A record without pointers and padding: the bytes in memory are the bytes on disk.
 pub trait Record: FromBytes + IntoBytes + Immutable + Copy {}

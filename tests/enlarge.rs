@@ -15,7 +15,7 @@ use etl2parquet::survey::{self, FileSurvey, NoProgress, Severity, SurveyOptions,
 use synth::{FREQUENCY, START, T0, buffer, bulk, compact64, event64, full64, guid, header, message, payload, trace};
 
 fn surveyed(path: &Path) -> FileSurvey {
-    let options = SurveyOptions { anchor: ClockAnchor::Start, map: false, hash: false };
+    let options = SurveyOptions { anchor: ClockAnchor::Start, hash: false };
     let source = Source::open(path).expect("the test has written it");
     survey::survey(source, String::new(), &options, &NoProgress).expect("this is a trace")
 }

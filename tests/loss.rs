@@ -34,7 +34,7 @@ const ONE_STREAM: u32 = 0x1000_0000;
 fn survey(bytes: &[u8]) -> FileSurvey {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(bytes).unwrap();
-    let options = SurveyOptions { anchor: etl2parquet::clock::ClockAnchor::Start, map: false, hash: false };
+    let options = SurveyOptions { anchor: etl2parquet::clock::ClockAnchor::Start, hash: false };
     etl2parquet::survey::survey(Source::open(file.path()).unwrap(), "t.etl".to_owned(), &options, &NoProgress).unwrap()
 }
 

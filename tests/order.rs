@@ -8,10 +8,9 @@ mod synth;
 
 use std::collections::BTreeMap;
 
-use etl2parquet::buffer::content::Scratch;
 use etl2parquet::clock::ClockAnchor;
 use etl2parquet::convert::RawPolicy;
-use etl2parquet::convert::order::OrderedSlice;
+use etl2parquet::convert::order::{OrderedSlice, SliceMemory};
 use etl2parquet::plan::{self, GlobalKey, Plan, PlanOptions, Slice, cuts, slices};
 use etl2parquet::source::Source;
 use etl2parquet::survey::{FileSurvey, NoProgress, OrderKey, SurveyOptions};
@@ -292,7 +291,7 @@ fn filters_leave_the_places_of_the_rest() {
 }
 
 fn surveyed(sandbox: &Sandbox, files: &[Vec<u8>]) -> Vec<FileSurvey> {
-    let options = SurveyOptions { anchor: ClockAnchor::Start, map: true, hash: false };
+    let options = SurveyOptions { anchor: ClockAnchor::Start, hash: false };
     let survey = |(number, bytes): (usize, &Vec<u8>)| {
         let path = sandbox.file(&format!("{number}.etl"), bytes);
         etl2parquet::survey::survey(Source::open(&path).unwrap(), String::new(), &options, &NoProgress).unwrap()
@@ -302,7 +301,7 @@ fn surveyed(sandbox: &Sandbox, files: &[Vec<u8>]) -> Vec<FileSurvey> {
 
 /// The numbers of the events of a slice.
 fn read_slice(files: &[FileSurvey], plan: &Plan, slice: &Slice) -> Vec<u64> {
-    let ordered = OrderedSlice::read(files, plan, slice, &mut Scratch::default()).unwrap();
+    let ordered = OrderedSlice::read(files, plan, slice, &mut SliceMemory::default()).unwrap();
     let number = |entry| {
         let (raw, _) = ordered.event(entry);
         match (raw.bytes[2], raw.bytes[3]) {

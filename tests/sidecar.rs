@@ -87,7 +87,7 @@ fn cell(column: &ArrayRef, row: usize) -> String {
 fn survey(bytes: &[u8], name: &str) -> FileSurvey {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(bytes).unwrap();
-    let options = SurveyOptions { anchor: ClockAnchor::Start, map: false, hash: true };
+    let options = SurveyOptions { anchor: ClockAnchor::Start, hash: true };
     let source = Source::open(file.path()).unwrap();
     etl2parquet::survey::survey(source, name.to_owned(), &options, &NoProgress).unwrap()
 }

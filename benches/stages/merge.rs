@@ -1,8 +1,7 @@
 //! The order of the events of a slice, from several processors.
 
 use criterion::{BenchmarkId, Criterion, Throughput};
-use etl2parquet::buffer::content::Scratch;
-use etl2parquet::convert::order::OrderedSlice;
+use etl2parquet::convert::order::{OrderedSlice, SliceMemory};
 use etl2parquet::plan::slices;
 use etl2parquet::survey::NoProgress;
 
@@ -18,13 +17,16 @@ pub(crate) fn bench(criterion: &mut Criterion) {
         let slices = slices::plan(&files, &NoProgress).expect("the trace is valid");
         let events = slices.iter().map(|slice| slice.events).sum();
         let bytes = slices.iter().map(|slice| slice.bytes).sum();
-        let mut scratch = Scratch::default();
+        let mut memory = SliceMemory::default();
         group.throughput(Throughput::ElementsAndBytes { elements: events, bytes });
         group.bench_function(BenchmarkId::new("processors", cpus), |bencher| {
             bencher.iter(|| {
                 let ordered = slices.iter().map(|slice| {
-                    let ordered = OrderedSlice::read(&files, &plan, slice, &mut scratch);
-                    ordered.expect("the trace is valid").entries.len()
+                    let ordered = OrderedSlice::read(&files, &plan, slice, &mut memory);
+                    let ordered = ordered.expect("the trace is valid");
+                    let events = ordered.entries.len();
+                    ordered.recycle(&mut memory);
+                    events
                 });
                 ordered.sum::<usize>()
             });

@@ -77,51 +77,46 @@ pub struct Scratch {
 /// # Errors
 /// When the file cannot be read. Damage within the buffer is no error but [`Content::fault`].
 pub fn read<'a>(source: &'a Source, frame: &Frame, max_expanded: u32, scratch: &'a mut Scratch) -> Result<Content<'a>> {
-    let Some(permit) = Permit::wait_for(memory(source, frame, max_expanded)) else {
+    let Some(permit) = Permit::wait_for(memory(frame, max_expanded)) else {
         let (place, fault) = fill(source, frame, max_expanded, scratch)?;
-        let bytes = match place {
-            Place::Mapped(bytes) => bytes,
-            Place::Stored => &scratch.stored,
-            Place::Expanded(len) => scratch.expanded.get(..len).unwrap_or_default(),
+        let (bytes, len) = match place {
+            Place::Stored(len) => (&scratch.stored, len),
+            Place::Expanded(len) => (&scratch.expanded, len),
         };
+        let bytes = bytes.get(..len).unwrap_or_default();
         return Ok(skip_foreign(frame, Content { held: Held::Elsewhere(bytes), fault }));
     };
     let mut scratch = Scratch::default();
     let (place, fault) = fill(source, frame, max_expanded, &mut scratch)?;
-    let held = match place {
-        Place::Mapped(bytes) => Held::Elsewhere(bytes),
-        Place::Stored => Held::Here(scratch.stored, permit),
-        Place::Expanded(len) => {
-            scratch.expanded.truncate(len);
-            Held::Here(scratch.expanded, permit)
-        }
+    let (mut bytes, len) = match place {
+        Place::Stored(len) => (scratch.stored, len),
+        Place::Expanded(len) => (scratch.expanded, len),
     };
-    Ok(skip_foreign(frame, Content { held, fault }))
+    bytes.truncate(len);
+    Ok(skip_foreign(frame, Content { held: Held::Here(bytes, permit), fault }))
 }
 
 /// Bytes of memory that it takes to read a buffer.
-fn memory(source: &Source, frame: &Frame, max_expanded: u32) -> usize {
-    let stored = if source.is_mapped() { 0 } else { frame.present as usize };
+fn memory(frame: &Frame, max_expanded: u32) -> usize {
     let is_expanded = frame.is_compressed() && frame.filled <= max_expanded;
-    stored + if is_expanded { frame.filled as usize } else { 0 }
+    frame.present as usize + if is_expanded { frame.filled as usize } else { 0 }
 }
 
 /// Where the event bytes of a buffer are when they have been read.
-enum Place<'a> {
-    Mapped(&'a [u8]),
-    /// All of [`Scratch::stored`].
-    Stored,
+enum Place {
+    /// So many bytes of [`Scratch::stored`].
+    Stored(usize),
     /// So many bytes of [`Scratch::expanded`].
     Expanded(usize),
 }
 
 /// Reads a buffer and expands it if it is compressed.
-fn fill<'a>(
-    source: &'a Source,
+fn fill(
+    source: &Source,
     frame: &Frame,
     max_expanded: u32,
     scratch: &mut Scratch,
-) -> Result<(Place<'a>, Option<ContentFault>)> {
+) -> Result<(Place, Option<ContentFault>)> {
     let wanted = frame.filled.saturating_sub(BUFFER_HEADER_LEN);
     let there = frame.present.saturating_sub(BUFFER_HEADER_LEN);
     let start = frame.offset + u64::from(BUFFER_HEADER_LEN);
@@ -131,18 +126,11 @@ fn fill<'a>(
             Some(missing) if frame.filled > frame.size => Some(ContentFault::BeyondBuffer(missing)),
             Some(missing) => Some(ContentFault::Truncated(missing)),
         };
-        let len = source.present(start, wanted.min(there) as usize);
-        let place = match source.mapped(start, len) {
-            Some(bytes) => Place::Mapped(bytes),
-            None => {
-                source.bytes(start, len, &mut scratch.stored)?;
-                Place::Stored
-            }
-        };
-        return Ok((place, fault));
+        let bytes = source.bytes(start, wanted.min(there) as usize, &mut scratch.stored)?;
+        return Ok((Place::Stored(bytes.len()), fault));
     }
     if frame.filled > max_expanded {
-        return Ok((Place::Mapped(&[]), Some(ContentFault::TooLarge(wanted))));
+        return Ok((Place::Stored(0), Some(ContentFault::TooLarge(wanted))));
     }
     let Scratch { stored, expanded } = scratch;
     let stored = source.bytes(start, there as usize, stored)?;

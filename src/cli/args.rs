@@ -200,10 +200,8 @@ pub(super) struct RunArgs {
     /// [default: 512 MiB and 128 MiB per thread, on Linux at most a quarter of what the machine or container has]
     #[arg(long, value_name = "SIZE", env = "ETL2PARQUET_MEMORY", hide_env = true, value_parser = parse_size)]
     pub memory: Option<u64>,
-    /// Read files piece by piece instead of mapping them into memory
-    ///
-    /// A mapped file must not be cut short while it is converted; the system would end the program.
-    #[arg(long, env = "ETL2PARQUET_NO_MMAP", hide_env = true, value_parser = FalseyValueParser::new())]
+    /// Without effect: files are never mapped into memory
+    #[arg(long, env = "ETL2PARQUET_NO_MMAP", hide = true, value_parser = FalseyValueParser::new())]
     pub no_mmap: bool,
     /// Progress display on standard error
     #[arg(long, value_name = "WHEN", env = "ETL2PARQUET_PROGRESS", hide_env = true)]

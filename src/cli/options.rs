@@ -37,7 +37,6 @@ pub(super) fn of_convert(args: &ConvertArgs, run: &Run) -> Result<ConvertOptions
         gates: gates(args.checks.max_loss, &args.checks.fail_on),
         threads: run.threads,
         memory: run.memory,
-        map: !args.run.no_mmap,
         dry_run: args.dry_run,
     })
 }
@@ -65,7 +64,6 @@ pub(super) fn of_inspect(args: &InspectArgs, run: &Run) -> Result<ConvertOptions
         gates: Gates::default(),
         threads: run.threads,
         memory: run.memory,
-        map: !args.run.no_mmap,
         dry_run: true,
     })
 }

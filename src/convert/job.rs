@@ -78,8 +78,6 @@ pub struct ConvertOptions {
     pub threads: usize,
     /// Budget in bytes for what is in memory.
     pub memory: u64,
-    /// Whether closed local files are mapped.
-    pub map: bool,
     /// Whether to stop before anything is written.
     pub dry_run: bool,
 }

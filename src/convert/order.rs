@@ -37,8 +37,8 @@ pub struct Entry {
 #[derive(Debug)]
 pub struct OrderedSlice<'a> {
     files: &'a [FileSurvey],
-    segments: Vec<SegmentBytes<'a>>,
-    arena: Vec<u8>,
+    segments: Vec<SegmentBytes>,
+    arena: Arena,
     /// The events that become rows, in order.
     pub entries: Vec<Entry>,
     /// The place of each among all events of the slice; `None` where all become rows.
@@ -50,17 +50,41 @@ pub struct OrderedSlice<'a> {
 }
 
 #[derive(Debug)]
-struct SegmentBytes<'a> {
+struct SegmentBytes {
     segment: Segment,
-    bytes: Bytes<'a>,
+    /// Its place in the arena.
+    bytes: Range<usize>,
 }
 
-#[derive(Debug)]
-enum Bytes<'a> {
-    /// In the memory map.
-    Mapped(&'a [u8]),
-    /// Read or expanded, and kept for the life of the slice.
-    Kept(Range<usize>),
+/// Memory that one slice leaves to the next.
+#[derive(Debug, Default)]
+pub struct SliceMemory {
+    scratch: Scratch,
+    arena: Arena,
+}
+
+/// The bytes of a slice, read or expanded: a copy, so that whoever changes the file meanwhile changes no event between
+/// two looks at it.
+#[derive(Debug, Default)]
+struct Arena {
+    /// Never shortened, so that memory is cleared once and not for every slice.
+    bytes: Vec<u8>,
+    used: usize,
+}
+
+impl Arena {
+    /// An unusually large slice does not leave more memory than this to the next.
+    const KEPT: usize = 16 << 20;
+
+    /// Room for so many more bytes.
+    fn grow(&mut self, len: usize) -> Range<usize> {
+        let place = self.used..self.used + len;
+        if self.bytes.len() < place.end {
+            self.bytes.resize(place.end, 0);
+        }
+        self.used = place.end;
+        place
+    }
 }
 
 impl<'a> OrderedSlice<'a> {
@@ -68,19 +92,19 @@ impl<'a> OrderedSlice<'a> {
     ///
     /// # Errors
     /// When a file cannot be read, or holds other events than the survey found.
-    pub fn read(files: &'a [FileSurvey], plan: &Plan, slice: &Slice, scratch: &mut Scratch) -> Result<Self> {
+    pub fn read(files: &'a [FileSurvey], plan: &Plan, slice: &Slice, memory: &mut SliceMemory) -> Result<Self> {
         let mut ordered = OrderedSlice {
             files,
             segments: Vec::with_capacity(slice.segments.len()),
-            arena: Vec::new(),
+            arena: Arena { used: 0, ..std::mem::take(&mut memory.arena) },
             entries: Vec::new(),
             places: None,
             damaged: vec![0; files.len()],
             filtered: vec![0; files.len()],
         };
         match &plan.sieve {
-            None => ordered.take_all(slice, scratch)?,
-            Some(sieve) => ordered.sift(slice, sieve, &plan.numbers, scratch)?,
+            None => ordered.take_all(slice, &mut memory.scratch)?,
+            Some(sieve) => ordered.sift(slice, sieve, &plan.numbers, &mut memory.scratch)?,
         }
         let found = ordered.entries.len() as u64 + ordered.filtered.iter().sum::<u64>();
         if found != slice.events {
@@ -90,6 +114,13 @@ impl<'a> OrderedSlice<'a> {
             );
         }
         Ok(ordered)
+    }
+
+    /// Leaves the memory of the slice to the next one.
+    pub fn recycle(self, memory: &mut SliceMemory) {
+        if self.arena.bytes.len() <= Arena::KEPT {
+            memory.arena = self.arena;
+        }
     }
 
     fn take_all(&mut self, slice: &Slice, scratch: &mut Scratch) -> Result<()> {
@@ -108,34 +139,27 @@ impl<'a> OrderedSlice<'a> {
         Ok(())
     }
 
-    fn bytes(&mut self, segment: &Segment, scratch: &mut Scratch) -> Result<Bytes<'a>> {
+    fn bytes(&mut self, segment: &Segment, scratch: &mut Scratch) -> Result<Range<usize>> {
         let file = &self.files[usize::from(segment.input)];
         let frame = &file.buffers[segment.buffer as usize].frame;
         let ground = file.ground();
         if !frame.is_compressed() {
             let start = frame.offset + u64::from(BUFFER_HEADER_LEN) + u64::from(segment.from);
             let len = (segment.to - segment.from) as usize;
-            if let Some(bytes) = file.source.mapped(start, len) {
-                return Ok(Bytes::Mapped(bytes));
-            }
-            let kept = self.arena.len()..self.arena.len() + len;
-            self.arena.resize(kept.end, 0);
-            file.source.read_into(start, &mut self.arena[kept.clone()])?;
-            return Ok(Bytes::Kept(kept));
+            let place = self.arena.grow(len);
+            file.source.read_into(start, &mut self.arena.bytes[place.clone()])?;
+            return Ok(place);
         }
         let content = content::read(ground.source, frame, ground.max_expanded, scratch)?;
         let part = content.bytes().get(segment.from as usize..segment.to as usize).unwrap_or_default();
-        let start = self.arena.len();
-        self.arena.extend_from_slice(part);
-        Ok(Bytes::Kept(start..self.arena.len()))
+        let place = self.arena.grow(part.len());
+        self.arena.bytes[place.clone()].copy_from_slice(part);
+        Ok(place)
     }
 
     #[inline]
     fn bytes_of(&self, segment: usize) -> &[u8] {
-        match &self.segments[segment].bytes {
-            Bytes::Mapped(bytes) => bytes,
-            Bytes::Kept(range) => &self.arena[range.clone()],
-        }
+        &self.arena.bytes[self.segments[segment].bytes.clone()]
     }
 
     fn walk(&mut self, slice: &Slice) {

@@ -92,6 +92,18 @@ fn pool(options: &ConvertOptions) -> Result<ThreadPool> {
         .map_err(|cause| Error::new(ErrorKind::Internal, "cannot start the worker threads").caused_by(cause))
 }
 
+/// Inputs of a job that stay open; with more, each is opened for every read.
+const HELD_OPEN: usize = 128;
+
+fn sources(job: &Job) -> Result<Vec<Source>> {
+    let few = job.inputs.len() <= HELD_OPEN;
+    let opened = job.inputs.iter().map(|input| {
+        let source = Source::open(&input.path)?;
+        Ok(if few { source } else { source.closed_between_reads() })
+    });
+    opened.collect()
+}
+
 fn survey_and_plan(
     pool: &ThreadPool,
     job: &Job,
@@ -100,9 +112,9 @@ fn survey_and_plan(
     hash: bool,
     progress: &dyn JobProgress,
 ) -> Result<(Vec<FileSurvey>, Plan)> {
-    let sources = job.inputs.iter().map(|input| Source::open(&input.path)).collect::<Result<Vec<_>>>()?;
+    let sources = sources(job)?;
     progress.stage(Stage::Survey { bytes: sources.iter().map(Source::len).sum() });
-    let survey_options = SurveyOptions { anchor: options.anchor, map: options.map, hash };
+    let survey_options = SurveyOptions { anchor: options.anchor, hash };
     let plan_options = PlanOptions {
         types: options.types,
         all_columns: options.all_columns,

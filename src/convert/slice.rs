@@ -8,9 +8,8 @@ use hashbrown::HashMap;
 use super::group::{Chunk, TableLayout};
 use super::job::{FileCounts, RawPolicy, ShapeCounts};
 use super::message::{MessagePlace, MessageText};
-use super::order::{Entry, OrderedSlice};
+use super::order::{Entry, OrderedSlice, SliceMemory};
 use super::rows::{RowFacts, RowStatus, Rows};
-use crate::buffer::content::Scratch;
 use crate::clock::{Clock, DoubleFormula, Ticks, TimeStatus};
 use crate::decode::spread::Refill;
 use crate::decode::{Column, PayloadColumns, Status, TraceClock};
@@ -56,7 +55,7 @@ pub struct SliceRows {
 /// The memory of a worker, filled anew with each slice.
 #[derive(Debug, Default)]
 pub struct Workspace {
-    scratch: Scratch,
+    memory: SliceMemory,
     /// By number of the table; those of the last slice.
     tables: Vec<Option<TableRows>>,
 }
@@ -71,23 +70,24 @@ pub fn convert(
     workspace: &mut Workspace,
     progress: &dyn Progress,
 ) -> Result<SliceRows> {
-    let read = || OrderedSlice::read(ground.files, ground.plan, slice, &mut workspace.scratch);
-    let ordered = timed(progress, Work::Order, read)?;
-    timed(progress, Work::Decode, || decode(ground, slice, ordered, &mut workspace.tables))
+    let Workspace { memory, tables } = workspace;
+    let ordered = timed(progress, Work::Order, || OrderedSlice::read(ground.files, ground.plan, slice, memory))?;
+    let rows = timed(progress, Work::Decode, || decode(ground, slice, &ordered, tables))?;
+    ordered.recycle(memory);
+    Ok(rows)
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "giving the slice's memory back is part of the work")]
 fn decode(
     ground: &SliceGround<'_>,
     slice: &Slice,
-    ordered: OrderedSlice<'_>,
+    ordered: &OrderedSlice<'_>,
     tables: &mut Vec<Option<TableRows>>,
 ) -> Result<SliceRows> {
-    let mut converter = Converter::new(ground, &ordered, tables);
+    let mut converter = Converter::new(ground, ordered, tables);
     for (number, entry) in ordered.entries.iter().enumerate() {
-        converter.push(&ordered, entry, slice.first_seq + ordered.place(number))?;
+        converter.push(ordered, entry, slice.first_seq + ordered.place(number))?;
     }
-    Ok(converter.finish(&ordered, slice))
+    Ok(converter.finish(ordered, slice))
 }
 
 /// The rows of a table while they are collected.

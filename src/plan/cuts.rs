@@ -108,7 +108,7 @@ fn steps(buffer: &BufferRecord) -> usize {
 }
 
 fn all_candidates(files: &[FileSurvey]) -> impl Iterator<Item = (GlobalKey, u32)> {
-    files.iter().zip(0..).flat_map(|(file, input)| {
+    files.iter().zip(0..=u16::MAX).flat_map(|(file, input)| {
         file.buffers.iter().flat_map(move |buffer| {
             let count = steps(buffer);
             (0..count).map(move |step| {

@@ -77,7 +77,7 @@ pub fn plan(files: &[FileSurvey], progress: &dyn Progress) -> Result<Vec<Slice>>
 /// # Errors
 /// When a file cannot be read.
 pub fn cut(files: &[FileSurvey], cuts: &[GlobalKey], progress: &dyn Progress) -> Result<Vec<Slice>> {
-    let per_file = files.iter().zip(0..).map(|(file, input)| {
+    let per_file = files.iter().zip(0..=u16::MAX).map(|(file, input)| {
         let segments = file.buffers.par_iter().enumerate().map_init(Scratch::default, |scratch, (index, record)| {
             let buffer = u32::try_from(index).unwrap_or(u32::MAX);
             timed(progress, Work::Cut, || segments(&Place { file, input, buffer, record }, cuts, scratch))

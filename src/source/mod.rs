@@ -1,70 +1,58 @@
-//! An input file: opened once, read at any offset from any thread.
+//! An input file: read at any offset from any thread.
+//!
+//! Files are read by position and never mapped. A map would hand over a failing disk, a lost network drive and a file
+//! that somebody cuts as a signal that ends the program, and bytes that change between two looks at them; read by
+//! position, each of these is an error of one input, and what was read stays as it is. It costs a copy of what the
+//! processor is about to look at anyway.
 
-mod mapping;
+mod regular;
 
 use std::fs::{File, Metadata};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-pub(crate) use mapping::Mapping;
-
 use crate::error::{Error, ErrorKind, Result};
 
-/// How the bytes of an input are reached.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
-    /// Positional reads: right for files that are still written to, and for network file systems.
-    Read,
-    /// A memory map of a closed local file; a network file system still gets positional reads.
-    Map,
-}
-
-/// An open input file of fixed length.
+/// An input file of fixed length.
 #[derive(Debug)]
 pub struct Source {
     path: PathBuf,
-    file: File,
+    identity: Identity,
+    /// `None` where the file is opened for every read.
+    file: Option<File>,
+}
+
+/// What tells whether a file is still the one that was opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Identity {
     len: u64,
     modified: Option<SystemTime>,
-    map: Option<Mapping>,
+}
+
+impl Identity {
+    fn of(metadata: &Metadata) -> Self {
+        Identity { len: metadata.len(), modified: metadata.modified().ok() }
+    }
 }
 
 impl Source {
-    /// Opens a file for positional reads.
+    /// Opens a file. Never waits for the other end of a pipe.
     ///
     /// # Errors
-    /// [`ErrorKind::Input`] when the path is missing, not readable, a folder, or empty.
+    /// [`ErrorKind::Input`] when the path is missing, not readable, empty, or anything but a file.
     pub fn open(path: &Path) -> Result<Self> {
-        let unreadable = |error: std::io::Error| {
-            Error::new(ErrorKind::Input, "cannot read the file")
-                .in_file(path)
-                .caused_by(error)
-                .with_hint("check the path and its permissions")
-        };
-        let file = File::open(path).map_err(unreadable)?;
-        let metadata = file.metadata().map_err(unreadable)?;
-        if metadata.is_dir() {
-            return Err(Error::new(ErrorKind::Input, "expected a trace file, found a folder").in_file(path));
-        }
+        let (file, metadata) = open(path)?;
         if metadata.len() == 0 {
             return Err(Error::new(ErrorKind::Input, "expected a trace file, found an empty file").in_file(path));
         }
-        Ok(Source { path: path.to_owned(), file, len: metadata.len(), modified: modified(&metadata), map: None })
+        Ok(Source { path: path.to_owned(), identity: Identity::of(&metadata), file: Some(file) })
     }
 
-    /// Switches to the given access. Where a map cannot be had, positional reads go on.
+    /// Keeps no descriptor from here on: the file is opened for every read. For recordings of more files than a process
+    /// may have open.
     #[must_use]
-    pub fn with_access(mut self, access: Access) -> Self {
-        self.map = match access {
-            Access::Map if !mapping::is_on_network(&self.file) => Mapping::of(&self.file),
-            _ => None,
-        };
-        self
-    }
-
-    /// Whether the file is mapped.
-    pub fn is_mapped(&self) -> bool {
-        self.map.is_some()
+    pub fn closed_between_reads(self) -> Self {
+        Source { file: None, ..self }
     }
 
     /// The path, as given.
@@ -74,37 +62,31 @@ impl Source {
 
     /// Length in bytes when the file was opened.
     pub fn len(&self) -> u64 {
-        self.len
+        self.identity.len
     }
 
     /// Whether the file has no bytes; never true of an opened source.
     pub fn is_empty(&self) -> bool {
-        self.len == 0
+        self.len() == 0
     }
 
-    /// The bytes `offset..offset + len`, cut at the end of the file: from the map, or read into `scratch`.
+    /// The bytes `offset..offset + len`, cut at the end of the file; read into `scratch`, which grows and never shrinks.
     ///
     /// # Errors
     /// [`ErrorKind::Internal`] when the file shrank, [`ErrorKind::Input`] when the system cannot read it.
-    pub fn bytes<'a>(&'a self, offset: u64, len: usize, scratch: &'a mut Vec<u8>) -> Result<&'a [u8]> {
+    pub fn bytes<'a>(&self, offset: u64, len: usize, scratch: &'a mut Vec<u8>) -> Result<&'a [u8]> {
         let wanted = self.present(offset, len);
-        if let Some(bytes) = self.mapped(offset, wanted) {
-            return Ok(bytes);
+        if scratch.len() < wanted {
+            scratch.resize(wanted, 0);
         }
-        scratch.resize(wanted, 0);
-        self.read_into(offset, scratch)?;
-        Ok(scratch)
-    }
-
-    /// The bytes `offset..offset + len` of the map, if the file is mapped and has them.
-    pub fn mapped(&self, offset: u64, len: usize) -> Option<&[u8]> {
-        let start = usize::try_from(offset).ok()?;
-        self.map.as_ref()?.bytes().get(start..start.checked_add(len)?)
+        let target = &mut scratch[..wanted];
+        self.read_into(offset, target)?;
+        Ok(target)
     }
 
     /// How many of the bytes `offset..offset + len` the file has.
     pub fn present(&self, offset: u64, len: usize) -> usize {
-        let left = self.len.saturating_sub(offset);
+        let left = self.len().saturating_sub(offset);
         usize::try_from(left).map_or(len, |left| left.min(len))
     }
 
@@ -113,21 +95,33 @@ impl Source {
     /// # Errors
     /// As [`Source::bytes`].
     pub fn read_into(&self, offset: u64, target: &mut [u8]) -> Result<()> {
-        if let Some(bytes) = self.mapped(offset, target.len()) {
-            target.copy_from_slice(bytes);
-            return Ok(());
+        let read = match &self.file {
+            Some(file) => read_exact_at(file, target, offset),
+            None => read_exact_at(&self.reopened()?, target, offset),
+        };
+        read.map_err(|cause| self.unreadable(offset, target.len(), cause))
+    }
+
+    fn reopened(&self) -> Result<File> {
+        let (file, metadata) = open(&self.path)?;
+        if Identity::of(&metadata) == self.identity { Ok(file) } else { Err(self.changed()) }
+    }
+
+    fn unreadable(&self, offset: u64, len: usize, cause: std::io::Error) -> Error {
+        if cause.kind() == std::io::ErrorKind::UnexpectedEof {
+            return self.changed().at_offset(offset);
         }
-        read_exact_at(&self.file, target, offset).map_err(|error| {
-            let kind = match error.kind() {
-                std::io::ErrorKind::UnexpectedEof => ErrorKind::Internal,
-                _ => ErrorKind::Input,
-            };
-            Error::new(kind, format!("expected {} bytes", target.len()))
-                .in_file(&self.path)
-                .at_offset(offset)
-                .caused_by(error)
-                .with_hint("the file must not change while it is converted")
-        })
+        Error::new(ErrorKind::Input, format!("the system cannot read {len} bytes of the file"))
+            .in_file(&self.path)
+            .at_offset(offset)
+            .caused_by(cause)
+            .with_hint("the disk or the network drive failed: copy what can be read of it and convert the copy")
+    }
+
+    fn changed(&self) -> Error {
+        Error::new(ErrorKind::Internal, "the file changed while it was read")
+            .in_file(&self.path)
+            .with_hint("stop the recording session, or convert a copy")
     }
 
     /// Makes sure that the file is still the one that was opened.
@@ -136,19 +130,35 @@ impl Source {
     /// [`ErrorKind::Internal`] when size or modification time changed.
     pub fn check_unchanged(&self) -> Result<()> {
         let now = std::fs::metadata(&self.path).ok();
-        let same = now.is_some_and(|now| now.len() == self.len && modified(&now) == self.modified);
-        if same {
-            return Ok(());
-        }
-        Err(Error::new(ErrorKind::Internal, "the file changed while it was read")
-            .in_file(&self.path)
-            .with_hint("stop the recording session, or convert a copy"))
+        let same = now.is_some_and(|now| Identity::of(&now) == self.identity);
+        if same { Ok(()) } else { Err(self.changed()) }
     }
 }
 
-fn modified(metadata: &Metadata) -> Option<SystemTime> {
-    metadata.modified().ok()
+fn open(path: &Path) -> Result<(File, Metadata)> {
+    let unreadable = |error: std::io::Error| {
+        let hint = match error.raw_os_error() {
+            Some(TOO_MANY_OPEN_FILES) if cfg!(unix) => "raise the limit of open files (ulimit -n)",
+            _ => "check the path and its permissions",
+        };
+        Error::new(ErrorKind::Input, "cannot read the file").in_file(path).caused_by(error).with_hint(hint)
+    };
+    let file = regular::open(path).map_err(unreadable)?;
+    let metadata = file.metadata().map_err(unreadable)?;
+    if metadata.is_file() {
+        return Ok((file, metadata));
+    }
+    let kind = regular::kind(&metadata);
+    let error = Error::new(ErrorKind::Input, format!("expected a trace file, found {kind}")).in_file(path);
+    Err(if metadata.is_dir() {
+        error
+    } else {
+        error.with_hint("a trace is read several times over, at any place: save it to a file first")
+    })
 }
+
+/// EMFILE of all Unix systems.
+const TOO_MANY_OPEN_FILES: i32 = 24;
 
 #[cfg(unix)]
 fn read_exact_at(file: &File, target: &mut [u8], offset: u64) -> std::io::Result<()> {
@@ -181,15 +191,14 @@ mod tests {
     }
 
     #[test]
-    fn map_and_reads_give_the_same_bytes() {
+    fn bytes_are_cut_at_the_end_of_the_file() {
         let file = file(b"0123456789");
-        for access in [Access::Read, Access::Map] {
-            let source = Source::open(file.path()).unwrap().with_access(access);
+        let open = || Source::open(file.path()).unwrap();
+        for source in [open(), open().closed_between_reads()] {
             let mut scratch = Vec::new();
             assert_eq!(source.bytes(3, 4, &mut scratch).unwrap(), b"3456");
             assert_eq!(source.bytes(8, 4, &mut scratch).unwrap(), b"89");
             assert_eq!(source.bytes(20, 4, &mut scratch).unwrap(), b"");
-            assert_eq!(source.is_mapped(), access == Access::Map);
         }
     }
 
@@ -202,12 +211,41 @@ mod tests {
         assert_eq!(kind(file(b"").path()), ErrorKind::Input);
     }
 
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn what_is_no_file_is_named_and_never_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RUSR).unwrap();
+        for (path, found) in [(pipe.as_path(), "found a pipe"), (Path::new("/dev/null"), "found a device")] {
+            let text = Source::open(path).unwrap_err().to_string();
+            assert!(text.contains(found) && text.contains("save it to a file first"), "{text}");
+        }
+    }
+
     #[test]
     fn a_change_is_noticed() {
         let mut file = file(b"0123456789");
-        let source = Source::open(file.path()).unwrap();
-        source.check_unchanged().unwrap();
+        let open = || Source::open(file.path()).unwrap();
+        let (held, released) = (open(), open().closed_between_reads());
+        held.check_unchanged().unwrap();
         file.write_all(b"more").unwrap();
-        assert_eq!(source.check_unchanged().unwrap_err().kind(), ErrorKind::Internal);
+        assert_eq!(held.check_unchanged().unwrap_err().kind(), ErrorKind::Internal);
+        assert_eq!(released.bytes(0, 4, &mut Vec::new()).unwrap_err().kind(), ErrorKind::Internal);
+        file.as_file().set_len(5).unwrap();
+        let cut = held.bytes(4, 4, &mut Vec::new()).unwrap_err();
+        assert_eq!(cut.kind(), ErrorKind::Internal);
+        assert!(cut.to_string().contains("offset 0x4: the file changed while it was read"), "{cut}");
+    }
+
+    #[test]
+    fn a_failing_disk_is_called_that() {
+        let file = file(b"0123456789");
+        let source = Source::open(file.path()).unwrap();
+        let error = source.unreadable(0x1000, 72, std::io::Error::from_raw_os_error(5));
+        assert_eq!(error.kind(), ErrorKind::Input);
+        let text = error.to_string();
+        assert!(text.contains("offset 0x1000: the system cannot read 72 bytes of the file"), "{text}");
+        assert!(text.contains("the disk or the network drive failed"), "{text}");
     }
 }

@@ -13,7 +13,7 @@ use crate::buffer::chain::{Chain, Frame, Stretch, TailKind};
 use crate::clock::Clock;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::ShapeKey;
-use crate::source::{Access, Source};
+use crate::source::Source;
 use crate::spill::{SpillSpace, SpillWriter, Spilled};
 
 /// Bytes that are surveyed and hashed together: enough for many cores, small enough to stay in their caches' reach
@@ -153,7 +153,6 @@ pub fn survey_within(
     progress: &dyn Progress,
 ) -> Result<FileSurvey> {
     let (session, rules) = session::read(&source)?;
-    let source = if session.is_closed() && options.map { source.with_access(Access::Map) } else { source };
     let clock = session.clock(options.anchor);
     let mut hasher = options.hash.then(FileHash::default);
     let mut survey = Assembly::new(space);

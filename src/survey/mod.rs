@@ -31,8 +31,6 @@ use crate::clock::ClockAnchor;
 pub struct SurveyOptions {
     /// Which pair of tick and time the clock hangs on.
     pub anchor: ClockAnchor,
-    /// Whether closed local files are mapped.
-    pub map: bool,
     /// Whether the files are hashed.
     pub hash: bool,
 }

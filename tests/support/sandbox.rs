@@ -177,7 +177,6 @@ pub fn options(out: PathBuf) -> ConvertOptions {
         gates: Gates::default(),
         threads: 2,
         memory: 512 << 20,
-        map: true,
         filter: Filter::default(),
         dry_run: false,
     }
