@@ -182,14 +182,16 @@ fn a_bad_end_of_the_data_is_clamped() {
         damage::set_offset(&mut bytes, 0x2000, offset);
         bytes
     };
+    // The events are still there, behind the end.
     for offset in [0, 1, 71, 72] {
-        t(&with_offset(offset), &[1, 2, 3, 7, 8, 9], 0, 0, &[]);
+        t(&with_offset(offset), &[1, 2, 3, 7, 8, 9], 0, 72, &["data_behind_end"]);
     }
-    // One byte behind the end; what lies between is unused.
-    t(&with_offset(0x1001), &ALL, 0, 1, &["buffer_end_out_of_range"]);
-    t(&with_offset(0x1000), &ALL, 0, 0, &[]);
+    t(&with_offset(72 + 24), &[1, 2, 3, 4, 7, 8, 9], 0, 48, &["data_behind_end"]);
+    // What lies between the events and the end is no event; and one byte behind the end of the buffer.
+    t(&with_offset(0x1000), &ALL, 0, 0x1000 - 144, &["damaged_event"]);
+    t(&with_offset(0x1001), &ALL, 0, 0x1001 - 144, &["buffer_end_out_of_range", "damaged_event"]);
     // Within the third event.
-    t(&with_offset(72 + 60), &[1, 2, 3, 4, 5, 7, 8, 9], 1, 12, &["damaged_event"]);
+    t(&with_offset(72 + 60), &[1, 2, 3, 4, 5, 7, 8, 9], 1, 24, &["damaged_event", "data_behind_end"]);
     // No buffer is that large.
     let lost = &[1, 2, 3, 7, 8, 9];
     t(&with_offset(u32::MAX), lost, 0, 0x1000, &["damaged_buffer", "buffer_count_mismatch"]);
@@ -234,17 +236,37 @@ fn offsets_that_nobody_may_use_are_not_used() {
 }
 
 #[test]
-fn alignment_and_ends_may_hold_anything() {
+fn the_end_of_compressed_data_is_where_its_bytes_end() {
+    let trace = packed();
+    let second = trace.buffer_positions()[2];
+    // The first of three events; the others are stored, too.
+    let mut bytes = trace.to_bytes();
+    damage::set_offset(&mut bytes, second, 72 + 24);
+    let found = convert(&bytes);
+    assert_eq!(numbers(&found), [1, 2, 3, 4, 7, 8, 9]);
+    assert_eq!(found.sidecar("issues").lines("code"), ["data_behind_end"]);
+    assert!(found.counts().4 > 0);
+}
+
+#[test]
+fn alignment_may_hold_anything_and_unused_space_may_not() {
     let odd = |number: u8| perfinfo64(0x0F99, T0 + i64::from(number)).payload([number; 3]);
-    let data = buffer(0x1000).sequence(1).padding(0xC0).tail(0x5A).unpadded_end().events((1..10).map(odd));
-    t(&trace(header()).buffer(data).to_bytes(), &ALL, 0, 0, &[]);
-    // The end of the data is marked within it.
+    let data = buffer(0x1000).sequence(1).padding(0xC0).unpadded_end().events((1..10).map(odd));
+    t(&trace(header()).buffer(data.clone()).to_bytes(), &ALL, 0, 0, &[]);
+    t(&trace(header()).buffer(data.clone().tail(0)).to_bytes(), &ALL, 0, 0, &[]);
+    // Nine events of 24 bytes, the last one without its 5 bytes of alignment.
+    let unused = 0x1000 - (72 + 9 * 24 - 5);
+    t(&trace(header()).buffer(data.tail(0x5A)).to_bytes(), &ALL, 0, unused, &["data_behind_end"]);
+}
+
+#[test]
+fn filler_within_the_data_is_damage() {
     let trace = whole();
     for filler in [0xFF, 0] {
         let mut bytes = trace.to_bytes();
         damage::set_offset(&mut bytes, 0x2000, 0x800);
-        bytes[0x2000 + 72 + 72..0x3000].fill(filler);
-        t(&bytes, &ALL, 0, 0, &[]);
+        bytes[0x2000 + 72 + 48..0x3000].fill(filler);
+        t(&bytes, &[1, 2, 3, 4, 5, 7, 8, 9], 0, 0x800 - 120, &["damaged_event"]);
     }
 }
 

@@ -2,10 +2,10 @@
 
 use super::chain::Frame;
 use super::large::Permit;
-use super::xpress::{self, XpressError};
+use super::xpress::{self, Expansion, XpressError};
 use crate::error::Result;
 use crate::layout::buffer::{BUFFER_HEADER_LEN, MAX_BUFFER_TYPE};
-use crate::layout::header::HeaderKind;
+use crate::layout::header::{EVENT_ALIGNMENT, HeaderKind};
 use crate::source::Source;
 
 /// The valid event bytes of a buffer. Offsets into it count from the end of the buffer header.
@@ -16,6 +16,17 @@ pub struct Content<'a> {
     held: Held<'a>,
     /// What the buffer header promises and the file does not hold.
     pub fault: Option<ContentFault>,
+    /// What the buffer holds and its header does not tell of.
+    pub surplus: Option<Surplus>,
+}
+
+/// Bytes behind the end of a buffer's data that nothing explains.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Surplus {
+    /// How many, from the end of the data to the last of them; of a compressed buffer, as they are stored.
+    pub bytes: u32,
+    /// Whether they begin with the header of an event.
+    pub begins_with_event: bool,
 }
 
 #[derive(Debug)]
@@ -78,28 +89,35 @@ pub struct Scratch {
 /// When the file cannot be read. Damage within the buffer is no error but [`Content::fault`].
 pub fn read<'a>(source: &'a Source, frame: &Frame, max_expanded: u32, scratch: &'a mut Scratch) -> Result<Content<'a>> {
     let Some(permit) = Permit::wait_for(memory(frame, max_expanded)) else {
-        let (place, fault) = fill(source, frame, max_expanded, scratch)?;
+        let Filled { place, fault, surplus } = fill(source, frame, max_expanded, scratch)?;
         let (bytes, len) = match place {
             Place::Stored(len) => (&scratch.stored, len),
             Place::Expanded(len) => (&scratch.expanded, len),
         };
         let bytes = bytes.get(..len).unwrap_or_default();
-        return Ok(skip_foreign(frame, Content { held: Held::Elsewhere(bytes), fault }));
+        return Ok(skip_foreign(frame, Content { held: Held::Elsewhere(bytes), fault, surplus }));
     };
     let mut scratch = Scratch::default();
-    let (place, fault) = fill(source, frame, max_expanded, &mut scratch)?;
+    let Filled { place, fault, surplus } = fill(source, frame, max_expanded, &mut scratch)?;
     let (mut bytes, len) = match place {
         Place::Stored(len) => (scratch.stored, len),
         Place::Expanded(len) => (scratch.expanded, len),
     };
     bytes.truncate(len);
-    Ok(skip_foreign(frame, Content { held: Held::Here(bytes, permit), fault }))
+    Ok(skip_foreign(frame, Content { held: Held::Here(bytes, permit), fault, surplus }))
 }
 
 /// Bytes of memory that it takes to read a buffer.
 fn memory(frame: &Frame, max_expanded: u32) -> usize {
     let is_expanded = frame.is_compressed() && frame.filled <= max_expanded;
     frame.present as usize + if is_expanded { frame.filled as usize } else { 0 }
+}
+
+/// A buffer that has been read.
+struct Filled {
+    place: Place,
+    fault: Option<ContentFault>,
+    surplus: Option<Surplus>,
 }
 
 /// Where the event bytes of a buffer are when they have been read.
@@ -111,51 +129,117 @@ enum Place {
 }
 
 /// Reads a buffer and expands it if it is compressed.
-fn fill(
-    source: &Source,
-    frame: &Frame,
-    max_expanded: u32,
-    scratch: &mut Scratch,
-) -> Result<(Place, Option<ContentFault>)> {
+fn fill(source: &Source, frame: &Frame, max_expanded: u32, scratch: &mut Scratch) -> Result<Filled> {
     let wanted = frame.filled.saturating_sub(BUFFER_HEADER_LEN);
+    if frame.is_compressed() && frame.filled > max_expanded {
+        return Ok(Filled { place: Place::Stored(0), fault: Some(ContentFault::TooLarge(wanted)), surplus: None });
+    }
     let there = frame.present.saturating_sub(BUFFER_HEADER_LEN);
     let start = frame.offset + u64::from(BUFFER_HEADER_LEN);
-    if !frame.is_compressed() {
-        let fault = match wanted.checked_sub(there) {
-            None | Some(0) => None,
-            Some(missing) if frame.filled > frame.size => Some(ContentFault::BeyondBuffer(missing)),
-            Some(missing) => Some(ContentFault::Truncated(missing)),
-        };
-        let bytes = source.bytes(start, wanted.min(there) as usize, &mut scratch.stored)?;
-        return Ok((Place::Stored(bytes.len()), fault));
+    let stored = source.bytes(start, there as usize, &mut scratch.stored)?;
+    if frame.is_compressed() {
+        return Ok(expand(frame, stored, wanted, &mut scratch.expanded));
     }
-    if frame.filled > max_expanded {
-        return Ok((Place::Stored(0), Some(ContentFault::TooLarge(wanted))));
-    }
-    let Scratch { stored, expanded } = scratch;
-    let stored = source.bytes(start, there as usize, stored)?;
+    let (len, fault) = plain(frame, stored, wanted);
+    let surplus = stored.get(len..).and_then(|behind| surplus_of(frame, behind));
+    Ok(Filled { place: Place::Stored(len), fault, surplus })
+}
+
+/// How many of the stored bytes are event data, and why there are not as many as wanted.
+fn plain(frame: &Frame, stored: &[u8], wanted: u32) -> (usize, Option<ContentFault>) {
+    let there = u32::try_from(stored.len()).unwrap_or(u32::MAX);
+    let fault = match wanted.checked_sub(there) {
+        None | Some(0) => None,
+        Some(missing) if frame.filled > frame.size => Some(ContentFault::BeyondBuffer(missing)),
+        Some(missing) => Some(ContentFault::Truncated(missing)),
+    };
+    (wanted.min(there) as usize, fault)
+}
+
+fn expand(frame: &Frame, stored: &[u8], wanted: u32, expanded: &mut Vec<u8>) -> Filled {
     expanded.resize(wanted as usize, 0);
-    let (good, result) = xpress::expand(stored, expanded);
+    let Expansion { consumed, written, result } = xpress::expand(stored, expanded);
     let fault = result.err().map(|error| {
-        let missing = wanted.saturating_sub(u32::try_from(good).unwrap_or(wanted));
+        let missing = wanted.saturating_sub(u32::try_from(written).unwrap_or(wanted));
         match error {
             XpressError::EndOfInput if frame.is_truncated() => ContentFault::Truncated(missing),
             _ => ContentFault::Compression(error, missing),
         }
     });
-    Ok((Place::Expanded(good), fault))
+    let left_over = stored.get(consumed..).filter(|_| fault.is_none());
+    let surplus = left_over.and_then(|behind| surplus_of(frame, behind));
+    Filled { place: Place::Expanded(written), fault, surplus }
+}
+
+/// What nothing explains of the bytes behind the data.
+///
+/// Unused space holds FF, sometimes zeros first, whereas a compressed buffer has none. What follows the last event to
+/// the next multiple of 8 is its alignment, which holds anything.
+fn surplus_of(frame: &Frame, behind: &[u8]) -> Option<Surplus> {
+    if frame.is_compressed() {
+        let bytes = u32::try_from(behind.len()).unwrap_or(u32::MAX);
+        return (bytes > 0).then_some(Surplus { bytes, begins_with_event: false });
+    }
+    let alignment = frame.filled.max(BUFFER_HEADER_LEN).wrapping_neg() % EVENT_ALIGNMENT;
+    let unused = behind.get(alignment as usize..).unwrap_or_default();
+    if is_filler(unused) {
+        return None;
+    }
+    let last = behind.iter().rposition(|&byte| !is_filler(&[byte]))?;
+    Some(Surplus { bytes: u32::try_from(last + 1).unwrap_or(u32::MAX), begins_with_event: begins_with_event(unused) })
+}
+
+/// Whether bytes are zeros and FF only, which no event begins with.
+pub fn is_filler(bytes: &[u8]) -> bool {
+    /// So many bytes are compared without a branch.
+    const BLOCK: usize = 256;
+    bytes.chunks(BLOCK).all(|block| block.iter().fold(true, |filler, &byte| filler & matches!(byte, 0 | 0xFF)))
+}
+
+fn begins_with_event(bytes: &[u8]) -> bool {
+    bytes.first_chunk().is_some_and(|&marker| HeaderKind::of_marker(u32::from_le_bytes(marker)).is_some())
 }
 
 /// Buffers of the types 3 (reference time), 6 (empty marker) and 7 (debugger information) need not hold events: what
 /// does not begin with one is none.
 fn skip_foreign<'a>(frame: &Frame, content: Content<'a>) -> Content<'a> {
     const WITHOUT_EVENTS: [u16; 3] = [3, 6, MAX_BUFFER_TYPE];
-    let begins_with_event = || {
-        let marker = content.bytes().first_chunk().map(|&marker| u32::from_le_bytes(marker));
-        marker.and_then(HeaderKind::of_marker).is_some()
-    };
-    if WITHOUT_EVENTS.contains(&frame.kind) && !begins_with_event() {
-        return Content { held: Held::Elsewhere(&[]), fault: None };
+    if WITHOUT_EVENTS.contains(&frame.kind) && !begins_with_event(content.bytes()) {
+        return Content { held: Held::Elsewhere(&[]), fault: None, surplus: None };
     }
     content
+}
+
+#[cfg(test)]
+mod tests {
+    use zerocopy::FromZeros;
+
+    use super::*;
+    use crate::layout::buffer::flags;
+
+    fn surplus(parts: &[&[u8]], filled: u32, flags: u16) -> Option<(u32, bool)> {
+        let mut frame = Frame::new_zeroed();
+        (frame.filled, frame.flags) = (filled, flags);
+        surplus_of(&frame, &parts.concat()).map(|surplus| (surplus.bytes, surplus.begins_with_event))
+    }
+
+    #[test]
+    fn unused_space_holds_zeros_and_ff() {
+        assert_eq!(surplus(&[&[0xFF; 300]], 80, 0), None);
+        assert_eq!(surplus(&[&[0; 224], &[0xFF; 100]], 80, 0), None);
+        assert_eq!(surplus(&[], 80, 0), None);
+        // From the end of the data to the last byte that something was written to.
+        assert_eq!(surplus(&[&[0xFF; 9], &[7], &[0xFF; 100]], 80, 0), Some((10, false)));
+        assert_eq!(surplus(&[&[2, 0, 0x11, 0xC0], &[7; 300]], 80, 0), Some((304, true)));
+        // The alignment of the last event holds anything.
+        assert_eq!(surplus(&[&[7; 3], &[0xFF; 100]], 77, 0), None);
+        assert_eq!(surplus(&[&[7; 4], &[0xFF; 100]], 77, 0), Some((4, false)));
+        assert_eq!(surplus(&[&[7; 3]], 77, 0), None);
+    }
+
+    #[test]
+    fn a_compressed_buffer_has_no_unused_space() {
+        assert_eq!(surplus(&[&[0xFF; 5]], 80, flags::COMPRESSED), Some((5, false)));
+        assert_eq!(surplus(&[], 80, flags::COMPRESSED), None);
+    }
 }

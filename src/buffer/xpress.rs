@@ -25,12 +25,25 @@ pub enum XpressError {
 /// much is written over by what follows, or stays behind the end of the good bytes.
 const BLOCK: usize = 16;
 
-/// Expands `input` into `output`, whose length is the expected one. Returns the number of good bytes written, and
-/// why the rest is missing.
-pub fn expand(input: &[u8], output: &mut [u8]) -> (usize, Result<(), XpressError>) {
+/// The flags of a group that has no items.
+const WITHOUT_ITEMS: [u8; 4] = [0xFF; 4];
+
+/// How far a stream could be expanded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Expansion {
+    /// Bytes of the input that were used.
+    pub consumed: usize,
+    /// Good bytes of the output, from its start.
+    pub written: usize,
+    /// Why the rest of the output is missing.
+    pub result: Result<(), XpressError>,
+}
+
+/// Expands `input` into `output`, whose length is the expected one.
+pub fn expand(input: &[u8], output: &mut [u8]) -> Expansion {
     let mut state = Expander { input, at: 0, output, written: 0, half_byte: None };
     let result = state.run();
-    (state.written, result)
+    Expansion { consumed: state.at, written: state.written, result }
 }
 
 struct Expander<'a> {
@@ -44,15 +57,20 @@ struct Expander<'a> {
 
 impl Expander<'_> {
     fn run(&mut self) -> Result<(), XpressError> {
+        let mut left = u32::BITS;
         while self.written < self.output.len() {
             let flags = u32::from_le_bytes(self.take()?);
-            self.group(flags)?;
+            left = self.group(flags)?;
+        }
+        // Behind a group that is just full stand the flags of another, without items.
+        if left == 0 && self.input.get(self.at..).is_some_and(|rest| rest.starts_with(&WITHOUT_ITEMS)) {
+            self.at += WITHOUT_ITEMS.len();
         }
         Ok(())
     }
 
-    /// Runs the up to 32 items of one group of flags.
-    fn group(&mut self, mut flags: u32) -> Result<(), XpressError> {
+    /// Runs the up to 32 items of one group of flags; says how many flags were left over when the output was full.
+    fn group(&mut self, mut flags: u32) -> Result<u32, XpressError> {
         let mut left = u32::BITS;
         while left > 0 && self.written < self.output.len() {
             let literals = flags.leading_zeros().min(left);
@@ -66,7 +84,7 @@ impl Expander<'_> {
                 left -= 1;
             }
         }
-        Ok(())
+        Ok(left)
     }
 
     fn copy_literals(&mut self, wanted: usize) -> Result<(), XpressError> {
@@ -155,9 +173,23 @@ mod tests {
 
     fn expanded(input: &[u8], len: usize) -> (Vec<u8>, Result<(), XpressError>) {
         let mut output = vec![0; len];
-        let (written, result) = expand(input, &mut output);
-        output.truncate(written);
-        (output, result)
+        let expansion = expand(input, &mut output);
+        output.truncate(expansion.written);
+        (output, expansion.result)
+    }
+
+    #[test]
+    fn a_stream_ends_where_the_output_is_full() {
+        let input = [0, 0, 0, 0, b'a', b'b', b'c', b'd'];
+        let expansion = |len| expand(&input, &mut vec![0; len]);
+        assert_eq!(expansion(4), Expansion { consumed: 8, written: 4, result: Ok(()) });
+        assert_eq!(expansion(3), Expansion { consumed: 7, written: 3, result: Ok(()) });
+        assert_eq!(expansion(0), Expansion { consumed: 0, written: 0, result: Ok(()) });
+        // 32 literals and the flags of an empty group, which belong to the stream; other bytes do not.
+        let full = [&[0; 4][..], &[b'a'; 32], &[0xFF; 4]].concat();
+        assert_eq!(expand(&full, &mut [0; 32]).consumed, 40);
+        assert_eq!(expand(&full, &mut [0; 31]).consumed, 35);
+        assert_eq!(expand(&[&[0; 4][..], &[b'a'; 36]].concat(), &mut [0; 32]).consumed, 36);
     }
 
     #[test]

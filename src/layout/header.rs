@@ -44,6 +44,9 @@ pub enum HeaderKind {
     Instance64 = 0x15,
 }
 
+/// Events start at multiples of this many bytes from the start of their buffer.
+pub const EVENT_ALIGNMENT: u32 = 8;
+
 /// The marker flags of a typed header.
 const MARKER_TYPED: u32 = 0xC0;
 /// The marker flags of a WPP message, whose third byte is 0 and no type.

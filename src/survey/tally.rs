@@ -5,7 +5,7 @@ use hashbrown::HashMap;
 use super::finding::{Finding, Severity};
 use super::record::BufferRecord;
 use crate::buffer::chain::Frame;
-use crate::buffer::content::{self, ContentFault, Scratch};
+use crate::buffer::content::{self, ContentFault, Scratch, Surplus};
 use crate::error::Result;
 use crate::event::{FileContext, Identity, ShapeKey, ShapeRef, TimedEvent, TimedStep, TimedWalk};
 use crate::layout::buffer::BUFFER_HEADER_LEN;
@@ -188,6 +188,10 @@ impl Tally {
             self.findings.push(fault_finding(frame, fault));
         }
         self.walk(ground, &mut record, content.bytes());
+        if let Some(surplus) = content.surplus {
+            record.damaged_bytes = record.damaged_bytes.saturating_add(surplus.bytes);
+            self.findings.push(surplus_finding(frame, surplus));
+        }
         self.records.push(record);
         self.scratch = scratch;
         Ok(())
@@ -259,6 +263,18 @@ fn fault_finding(frame: &Frame, fault: ContentFault) -> Finding {
         ContentFault::TooLarge(_) | ContentFault::Compression(..) => "unsupported_compression",
     };
     Finding::new(Severity::Error, code, fault.to_string()).at(frame.ordinal, frame.offset)
+}
+
+fn surplus_finding(frame: &Frame, surplus: Surplus) -> Finding {
+    let what = match surplus {
+        _ if frame.is_compressed() => "compressed bytes are left over",
+        Surplus { begins_with_event: true, .. } => "bytes that begin with an event header follow",
+        Surplus { .. } => "bytes that are neither FF nor zeros follow",
+    };
+    let (end, bytes) = (frame.filled, surplus.bytes);
+    let message = format!("the header says that the data ends at {end}, but {bytes} {what}; they are skipped");
+    let place = frame.offset + if frame.is_compressed() { 0 } else { u64::from(frame.filled.max(BUFFER_HEADER_LEN)) };
+    Finding::new(Severity::Error, "data_behind_end", message).at(frame.ordinal, place)
 }
 
 fn damage_finding(frame: &Frame, offset: u32, len: u32, recognisable: bool, ticks: Option<i64>) -> Finding {
