@@ -90,7 +90,7 @@ fn events_are_named_as_performance_tools_name_them() {
         let manifest = Manifest::parse(&bytes, None).expect("the file is XML");
         let provider = manifest.providers.into_iter().find(|known| known.name == provider).expect("it is declared");
         let event = provider.events.into_iter().rfind(|event| event.id == id).expect("it is declared");
-        event.schema.event_name.expect("it has a name")
+        event.schema.event_name.clone().expect("it has a name")
     };
     let clr = "../schemas-src/originals/perfview-ClrEtwAll.man";
     for (file, provider, id, expected) in [

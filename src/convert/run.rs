@@ -130,7 +130,7 @@ fn survey_and_plan(
         progress.stage(Stage::Plan);
         let mut plan = plan::plan(&files, &plan_options, progress)?;
         for (file, findings) in files.iter_mut().zip(std::mem::take(&mut plan.findings)) {
-            findings.into_iter().for_each(|finding| file.findings.push(finding));
+            file.findings.append(findings);
         }
         Ok((files, plan))
     })

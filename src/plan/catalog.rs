@@ -7,6 +7,7 @@ use super::tables::TablePlan;
 use crate::decode::FieldRow;
 use crate::event::{Identity, ShapeKey};
 use crate::layout::header::HeaderKind;
+use crate::schema::eventsource::Standing;
 use crate::schema::{DecodeSource, Registry};
 
 /// One event shape; its number is its place in the catalog.
@@ -80,7 +81,7 @@ impl CatalogEntry {
         registry: &Registry,
         binaries: &Binaries,
     ) -> Self {
-        let fix_hint = fix_hint(&shape, table, binaries);
+        let fix_hint = fix_hint(&shape, table, registry, binaries);
         let event_name = event_name(&shape, registry);
         let schema = shape.choice.as_ref().map(|choice| choice.candidate.schema.as_ref().clone()).unwrap_or_default();
         let message = shape.message.as_ref();
@@ -120,7 +121,7 @@ pub(super) fn event_name(shape: &Resolved, registry: &Registry) -> Option<String
 }
 
 /// What the user could give to have the payload of a shape decoded.
-fn fix_hint(shape: &Resolved, table: &TablePlan, binaries: &Binaries) -> Option<String> {
+fn fix_hint(shape: &Resolved, table: &TablePlan, registry: &Registry, binaries: &Binaries) -> Option<String> {
     let identity = &shape.key.identity;
     if let Some(choice) = &shape.choice {
         return misfit_hint(choice);
@@ -143,12 +144,29 @@ fn fix_hint(shape: &Resolved, table: &TablePlan, binaries: &Binaries) -> Option<
         }
         HeaderKind::Timed | HeaderKind::Error | HeaderKind::Wnode => "headers of this kind have no schema".to_owned(),
         kind if kind.is_event() => {
+            if let Some(hint) = own_manifest_hint(registry.eventsource.standing(&shape.schema_provider)) {
+                return Some(hint);
+            }
             let binary = binaries.path(&identity.provider).map_or(String::new(), |path| format!(" (of {path})"));
             let what = described(identity, name);
             format!("{what}{binary} with event {} version {}", identity.id, identity.version)
         }
         _ => format!("{}, opcode {} version {}", described(identity, name), identity.opcode, identity.version),
     })
+}
+
+/// What helps where the provider wrote its own manifest into the trace.
+fn own_manifest_hint(standing: Standing<'_>) -> Option<String> {
+    match standing {
+        Standing::Absent => None,
+        Standing::Known => Some(
+            "the provider's manifest in the trace does not describe the event: one of another build, with --schemas"
+                .to_owned(),
+        ),
+        Standing::Unusable(fault) => {
+            Some(format!("the provider's manifest in the trace is not used ({fault}): a whole one, with --schemas"))
+        }
+    }
 }
 
 /// What kind of description a provider's events need.

@@ -5,6 +5,7 @@ pub mod binaries;
 pub mod catalog;
 pub mod choose;
 pub mod cuts;
+pub mod descriptions;
 pub mod evidence;
 pub mod filter;
 pub mod groups;
@@ -29,7 +30,7 @@ pub use sieve::Sieve;
 pub use slices::{Segment, Slice};
 pub use tables::TablePlan;
 
-use evidence::Descriptions;
+use descriptions::Descriptions;
 use resolve::Resolved;
 use tables::ShapeColumns;
 
@@ -39,7 +40,7 @@ use crate::event::ShapeKey;
 use crate::schema::Registry;
 use crate::schema::registry::UserSchemas;
 use crate::schema::wpp::MessageFormat;
-use crate::survey::{FileSurvey, Finding, Progress, Severity, Work, timed};
+use crate::survey::{FileSurvey, Finding, Findings, Progress, Severity, Work, timed};
 
 /// Choices that the plan depends on.
 #[derive(Clone, Debug, Default)]
@@ -87,7 +88,7 @@ pub struct Plan {
     /// What keeps events from becoming rows; `None` where all of them do.
     pub sieve: Option<Sieve>,
     /// Unusual findings per file, beside those of the survey.
-    pub findings: Vec<Vec<Finding>>,
+    pub findings: Vec<Findings>,
 }
 
 /// Plans what becomes of the events of one recording. What a conversion needs besides are its [`slices::plan`].
@@ -95,14 +96,15 @@ pub struct Plan {
 /// # Errors
 /// When a file cannot be read.
 pub fn plan(files: &[FileSurvey], options: &PlanOptions, progress: &dyn Progress) -> Result<Plan> {
-    let Descriptions { eventsource, event_info, mut findings } = evidence::descriptions(files, progress)?;
+    let Descriptions { eventsource, event_info, mut findings } = descriptions::descriptions(files, progress)?;
     let user = Arc::clone(&options.schemas);
     let registry = timed(progress, Work::Plan, || Registry::new(eventsource, event_info, user));
     let (resolved, binaries) = resolve::resolve(files, &registry, progress)?;
     let mut sieve = Sieve::new(&options.filter, files, resolved.len());
     let (tables, columns) = tables::tables(&resolved, &registry, options, sieve.as_mut(), progress);
     if let Some(first) = findings.first_mut() {
-        first.extend(tables.iter().filter_map(|table| wide_table(table, options.layout)));
+        let wide = tables.iter().filter_map(|table| wide_table(table, options.layout));
+        wide.for_each(|finding| first.push(finding));
     }
     let (numbers, table_of) = timed(progress, Work::Plan, || (numbers(&resolved), table_of(&tables, resolved.len())));
     let entry = |((shape, columns), table): ((Resolved, Option<ShapeColumns>), u32)| {

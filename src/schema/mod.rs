@@ -1,5 +1,6 @@
 //! Schema descriptions: one model, and one file per kind of source.
 
+pub mod budget;
 pub mod describe;
 pub mod event_info;
 pub mod eventsource;

@@ -272,6 +272,12 @@ impl ValueMap {
         ValueMap { name: name.into(), kind, entries, looked_at: places }
     }
 
+    /// About how many bytes it takes.
+    pub fn footprint(&self) -> usize {
+        let entries: usize = self.entries.iter().map(|(_, name)| size_of::<(u64, String)>() + name.len()).sum();
+        size_of::<ValueMap>() + self.name.len() + entries + self.looked_at.len() * size_of::<u32>()
+    }
+
     /// Value and name, in declared order.
     pub fn entries(&self) -> &[(u64, String)] {
         &self.entries
@@ -309,6 +315,16 @@ pub enum MapKind {
     Bits,
 }
 
+impl EventSchema {
+    /// About how many bytes it takes, without the maps of its fields.
+    pub fn footprint(&self) -> usize {
+        let names =
+            [&self.event_name, &self.task_name, &self.opcode_name].into_iter().flatten().chain(&self.keyword_names);
+        let names: usize = names.map(|name| size_of::<String>() + name.len()).sum();
+        size_of::<EventSchema>() + names + self.fields.iter().map(Field::footprint).sum::<usize>()
+    }
+}
+
 impl Field {
     /// A single value that is encoded and read as its wire type says.
     pub fn value(name: impl Into<String>, wire: Wire) -> Field {
@@ -318,6 +334,15 @@ impl Field {
     /// A structure of the given members.
     pub fn structure(name: impl Into<String>, members: Vec<Field>) -> Field {
         Field::of(name, FieldKind::Struct(members))
+    }
+
+    /// About how many bytes it takes, without its map, which fields share.
+    pub fn footprint(&self) -> usize {
+        let members = match &self.kind {
+            FieldKind::Struct(members) => members.iter().map(Field::footprint).sum(),
+            FieldKind::Value { .. } => 0,
+        };
+        size_of::<Field>() + self.name.len() + members
     }
 
     fn of(name: impl Into<String>, kind: FieldKind) -> Field {

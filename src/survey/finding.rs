@@ -83,6 +83,19 @@ impl Findings {
         }
     }
 
+    /// Adds all findings of another collection behind these.
+    pub fn append(&mut self, other: Findings) {
+        for finding in other.kept {
+            self.push(finding);
+        }
+        for (code, theirs) in other.counts {
+            if let (Some(own), Some(more)) = (self.counts.get_mut(code), theirs.all.checked_sub(Findings::KEPT)) {
+                own.all += more;
+                own.rest = own.rest.max(theirs.rest);
+            }
+        }
+    }
+
     /// The kept findings, then one for each code of which there are more.
     pub fn rows(&self) -> impl Iterator<Item = Finding> + '_ {
         let rest = self.counts.iter().filter(|(_, count)| count.all > Findings::KEPT).map(|(code, count)| {
@@ -119,5 +132,19 @@ mod tests {
         assert_eq!((rows[1001].code, rows[1001].message.as_str()), ("flood", "2 more findings of this kind"));
         assert_eq!(rows[1001].severity, Severity::Error);
         assert_eq!(findings.count("flood"), 1002);
+    }
+
+    #[test]
+    fn collections_add_up() {
+        let flood = |count: u64| {
+            let mut findings = Findings::default();
+            (0..count).for_each(|_| findings.push(Finding::new(Severity::Warning, "flood", "again")));
+            findings
+        };
+        for (own, other) in [(0, 1), (1, 1500), (1500, 1), (999, 1), (1200, 1300), (0, 0)] {
+            let mut findings = flood(own);
+            findings.append(flood(other));
+            assert_eq!(findings, flood(own + other), "{own} and {other}");
+        }
     }
 }

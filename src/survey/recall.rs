@@ -9,8 +9,10 @@ use crate::buffer::content::{self, Scratch};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::RawEvent;
 
-/// Buffers that are read side by side before what was made of their events is handed over.
+/// Buffers that are read side by side before what was made of their events is handed over, and the bytes that they may
+/// have together: all of that can be payloads.
 const TOGETHER: usize = 256;
+const TOGETHER_BYTES: usize = 32 << 20;
 
 /// Visits the events at the given places in file order, each with the index of its key. A buffer is read and
 /// expanded once, however many of its events are wanted; of a key only the buffer and the offset count.
@@ -29,7 +31,7 @@ pub fn recall(file: &FileSurvey, keys: &[OrderKey], mut visit: impl FnMut(usize,
 /// `take` gets it in file order, before the next buffers are read.
 ///
 /// # Errors
-/// Those of [`recall`].
+/// Those of [`recall`]; [`ErrorKind::Interrupted`] when the caller asked to stop.
 pub fn recall_all<T: Send>(
     file: &FileSurvey,
     keys: &[OrderKey],
@@ -40,7 +42,11 @@ pub fn recall_all<T: Send>(
     let mut order: Vec<usize> = (0..keys.len()).collect();
     order.par_sort_unstable_by_key(place(keys));
     let buffers: Vec<&[usize]> = order.chunk_by(same_buffer(keys)).collect();
-    for together in buffers.chunks(TOGETHER) {
+    let largest = usize::try_from(file.ground().max_expanded).unwrap_or(usize::MAX).max(1);
+    for together in buffers.chunks((TOGETHER_BYTES / largest).clamp(1, TOGETHER)) {
+        if progress.is_cancelled() {
+            return Err(Error::new(ErrorKind::Interrupted, "interrupted"));
+        }
         let events = together.par_iter().map_init(Scratch::default, |scratch, buffer| {
             let mut events = Vec::with_capacity(buffer.len());
             let visit = |index, event: &RawEvent<'_>| events.push((index, read(event)));

@@ -11,11 +11,11 @@ use std::sync::Arc;
 
 use self::properties::Properties;
 use self::reader::Blob;
-use super::model::{EventSchema, MapKind, SchemaError, ValueMap};
+use super::model::{EventSchema, Field, FieldKind, MapKind, SchemaError, ValueMap};
 use super::types;
 use crate::guid::Guid;
 
-pub use self::set::EventInfoSet;
+pub use self::set::{AddError, EventInfoSet};
 
 /// The class of the events that carry schemas (`KernelTraceControl` metadata).
 pub const CLASS: Guid = Guid::from_parts(0xbbcc_f6c1, 0x6cd1, 0x48c4, 0x80ff_8394_82e3_7671);
@@ -136,6 +136,14 @@ impl EventInfo {
         })
     }
 
+    /// About how many bytes it takes, without the maps of its fields.
+    pub fn footprint(&self) -> usize {
+        let names = [&self.provider_name, &self.level_name, &self.channel_name, &self.message];
+        let names: usize = names.into_iter().flatten().map(String::len).sum();
+        // A map's name stands as a map of its own until the maps are joined.
+        size_of::<EventInfo>() + names + self.schema.footprint() + map_names(&self.schema.fields)
+    }
+
     /// What the description is looked up by: a MOF class is found by class and opcode, everything else by id.
     pub fn key(&self) -> EventKey {
         match self.source {
@@ -145,8 +153,16 @@ impl EventInfo {
     }
 }
 
+fn map_names(fields: &[Field]) -> usize {
+    let of = |field: &Field| match &field.kind {
+        FieldKind::Struct(members) => map_names(members),
+        FieldKind::Value { .. } => field.map.as_ref().map_or(0, |map| map.footprint()),
+    };
+    fields.iter().map(of).sum()
+}
+
 impl EventSchema {
-    fn with_fields(self, fields: Vec<super::model::Field>) -> EventSchema {
+    fn with_fields(self, fields: Vec<Field>) -> EventSchema {
         EventSchema { fields, ..self }
     }
 }

@@ -5,10 +5,22 @@ use std::sync::Arc;
 
 use super::{EventInfo, EventKey, MapInfo};
 use crate::guid::Guid;
+use crate::schema::budget::Budget;
 use crate::schema::model::{Field, FieldKind, SchemaError, ValueMap};
 
 /// How many different descriptions under one key are kept.
 const MAX_VARIANTS: usize = 64;
+
+/// Why a blob is not used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum AddError {
+    /// It cannot be read.
+    #[error(transparent)]
+    Unreadable(#[from] SchemaError),
+    /// There is no room for it.
+    #[error("there are too many, or they need too much memory")]
+    Limit,
+}
 
 /// Collects the blobs of a trace, in any order: maps usually come after the events that use them.
 #[derive(Clone, Debug, Default)]
@@ -25,27 +37,46 @@ impl EventInfoSet {
     }
 
     /// Takes the payload of an event of opcode [`super::OPCODE_EVENT_INFO`]. A repetition is dropped, a different
-    /// description under the same key is kept beside the first, up to 64 of them.
+    /// description under the same key is kept beside the first, up to 64 of them. What is kept is taken from `budget`.
     ///
     /// # Errors
-    /// Those of [`EventInfo::parse`].
-    pub fn add_event_info(&mut self, payload: &[u8]) -> Result<(), SchemaError> {
+    /// Those of [`EventInfo::parse`]; [`AddError::Limit`] when there is no room.
+    pub fn add_event_info(&mut self, payload: &[u8], budget: &mut Budget) -> Result<(), AddError> {
+        // To read what cannot be kept would cost as much as to keep it.
+        if budget.is_spent() {
+            return Err(AddError::Limit);
+        }
         let event = EventInfo::parse(payload)?;
         let same_key = self.known.entry(event.key()).or_default();
-        if same_key.len() < MAX_VARIANTS && !same_key.iter().any(|&index| self.events.get(index) == Some(&event)) {
-            same_key.push(self.events.len());
-            self.events.push(event);
+        if same_key.iter().any(|&index| self.events.get(index) == Some(&event)) {
+            return Ok(());
         }
+        if same_key.len() >= MAX_VARIANTS || !budget.take(event.footprint()) {
+            return Err(AddError::Limit);
+        }
+        same_key.push(self.events.len());
+        self.events.push(event);
         Ok(())
     }
 
-    /// Takes the payload of an event of opcode [`super::OPCODE_MAP_INFO`]. The first map of a name stands.
+    /// Takes the payload of an event of opcode [`super::OPCODE_MAP_INFO`]. The first map of a name stands. What is kept
+    /// is taken from `budget`.
     ///
     /// # Errors
-    /// Those of [`MapInfo::parse`].
-    pub fn add_map_info(&mut self, payload: &[u8]) -> Result<(), SchemaError> {
+    /// Those of [`MapInfo::parse`]; [`AddError::Limit`] when there is no room.
+    pub fn add_map_info(&mut self, payload: &[u8], budget: &mut Budget) -> Result<(), AddError> {
+        if budget.is_spent() {
+            return Err(AddError::Limit);
+        }
         let MapInfo { provider, map } = MapInfo::parse(payload)?;
-        self.maps.entry(provider).or_default().entry(map.name.clone()).or_insert(map);
+        let maps = self.maps.entry(provider).or_default();
+        if maps.contains_key(&map.name) {
+            return Ok(());
+        }
+        if !budget.take(map.footprint() + map.name.len()) {
+            return Err(AddError::Limit);
+        }
+        maps.insert(map.name.clone(), map);
         Ok(())
     }
 

@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::schema::budget::Budget;
 use crate::schema::model::{Count, Field, FieldKind, FieldRef, Length, Meaning, Wire};
 
 /// Writes blobs the way the recording machine lays them out: header, properties, names.
@@ -235,9 +236,9 @@ fn map_payload(flags: u32, entries: &[(u32, &str)]) -> Vec<u8> {
 #[test]
 fn maps_are_joined_by_provider_and_name() {
     let mut set = EventInfoSet::new();
-    set.add_event_info(&process_start()).unwrap();
-    set.add_event_info(&process_start()).unwrap();
-    set.add_map_info(&map_payload(2, &[(1, "Protected "), (2, "Wow64")])).unwrap();
+    set.add_event_info(&process_start(), &mut Budget::new(1 << 20)).unwrap();
+    set.add_event_info(&process_start(), &mut Budget::new(1 << 20)).unwrap();
+    set.add_map_info(&map_payload(2, &[(1, "Protected "), (2, "Wow64")]), &mut Budget::new(1 << 20)).unwrap();
     let events = set.finish();
     assert_eq!(events.len(), 1);
     let map = events[0].schema.fields[1].map.as_deref().unwrap();
@@ -245,8 +246,34 @@ fn maps_are_joined_by_provider_and_name() {
     assert_eq!(*map, ValueMap::new("FlagNames", MapKind::Bits, entries));
 
     let mut without = EventInfoSet::new();
-    without.add_event_info(&process_start()).unwrap();
+    without.add_event_info(&process_start(), &mut Budget::new(1 << 20)).unwrap();
     assert_eq!(without.finish()[0].schema.fields[1].map, None);
+}
+
+#[test]
+fn what_is_kept_is_taken_from_the_budget() {
+    let variant = |number: u8| {
+        let mut payload = process_start();
+        payload[36] = number;
+        payload
+    };
+    let one = EventInfo::parse(&variant(0)).unwrap().footprint();
+    let mut budget = Budget::new(10 * one);
+    let mut set = EventInfoSet::new();
+    for number in 0..10 {
+        // A repetition takes nothing.
+        assert_eq!(set.add_event_info(&variant(number), &mut budget), Ok(()));
+        assert_eq!(set.add_event_info(&variant(number), &mut budget), Ok(()));
+    }
+    assert_eq!(set.add_event_info(&variant(10), &mut budget), Err(AddError::Limit));
+    let map = map_payload(1, &[(1, "A")]);
+    assert_eq!(set.add_map_info(&map, &mut budget), Err(AddError::Limit));
+    assert_eq!(set.finish().len(), 10);
+
+    let mut set = EventInfoSet::new();
+    let mut budget = Budget::new(1 << 20);
+    let kept = (0..100).filter(|&number| set.add_event_info(&variant(number), &mut budget).is_ok());
+    assert_eq!(kept.count(), 64);
 }
 
 #[test]

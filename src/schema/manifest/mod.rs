@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 use self::strings::Strings;
 use self::xml::{Findings, tag};
+use super::budget::Budget;
 use super::model::{EventSchema, SchemaError, ValueMap};
 use super::text;
 use crate::guid::Guid;
@@ -41,7 +42,7 @@ pub struct ProviderSchemas {
     pub control: Option<Guid>,
     /// Whether a machine's registration was turned back into this file, which loses structures and lengths.
     pub regenerated: bool,
-    /// The events in file order; one (id, version) can occur more than once.
+    /// The events by id and version; of one (id, version), which can occur more than once, in file order.
     pub events: Vec<ManifestEvent>,
     /// Mask and name of each keyword, lowest bit first.
     pub keywords: Vec<(u64, String)>,
@@ -105,7 +106,20 @@ pub struct ManifestEvent {
     /// consumed exactly.
     pub suspect: bool,
     /// The layout and the names.
-    pub schema: EventSchema,
+    pub schema: Arc<EventSchema>,
+}
+
+/// What all that a file declares may take; more than twice what the largest known manifests need.
+const MAX_KEPT_BYTES: usize = 64 << 20;
+
+impl ProviderSchemas {
+    /// The events of an id and version, in file order.
+    pub fn events_of(&self, id: u16, version: u8) -> &[ManifestEvent] {
+        let key = |event: &ManifestEvent| (event.id, event.version);
+        let start = self.events.partition_point(|event| key(event) < (id, version));
+        let end = self.events.partition_point(|event| key(event) <= (id, version));
+        self.events.get(start..end).unwrap_or_default()
+    }
 }
 
 impl Manifest {
@@ -119,12 +133,17 @@ impl Manifest {
     /// When the text is no XML, even with bare `<` and `&` escaped, or is larger or more nested than manifests are. What is wrong in a single declaration is no error
     /// but one of [`Manifest::findings`].
     pub fn parse(bytes: &[u8], culture: Option<&str>) -> Result<Manifest, SchemaError> {
+        Manifest::parse_within(bytes, culture, &mut Budget::new(MAX_KEPT_BYTES))
+    }
+
+    /// Like [`Manifest::parse`]; what is kept is taken from `budget`, and once that is spent, events are left out.
+    ///
+    /// # Errors
+    /// Those of [`Manifest::parse`].
+    pub fn parse_within(bytes: &[u8], culture: Option<&str>, budget: &mut Budget) -> Result<Manifest, SchemaError> {
         tree::with_tree(&text::decode(bytes), |tree, repairs| {
             let mut findings = Findings::new(tree, repairs);
             let strings = Strings::read(tree, culture);
-            // Names and layouts are copied into each event that uses them, so that a small hostile file could ask for
-            // gigabytes.
-            let mut budget = provider::Budget::default();
             let mut providers = Vec::new();
             let mut found = false;
             for node in tree.descendants().filter(|node| tag(*node) == "provider") {
@@ -133,7 +152,7 @@ impl Manifest {
                     continue;
                 }
                 found = true;
-                providers.extend(provider::read(node, &strings, &mut budget, &mut findings));
+                providers.extend(provider::read(node, &strings, budget, &mut findings));
             }
             if !found {
                 findings.report(tree.root_element(), "expected a <provider>, found none");

@@ -1,6 +1,7 @@
 //! One `<provider>` and its events.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use roxmltree::Node;
 
@@ -9,29 +10,10 @@ use super::strings::Strings;
 use super::template::{Template, read_maps, read_templates};
 use super::xml::{Findings, attribute, grandchildren, guid_attribute, number_attribute};
 use super::{ManifestEvent, ProviderSchemas};
+use crate::guid::Guid;
+use crate::schema::budget::Budget;
 use crate::schema::model::EventSchema;
 use crate::schema::types;
-
-/// How many more bytes the events of a file may take.
-pub(super) struct Budget(usize);
-
-impl Default for Budget {
-    /// More than twice what the largest known manifests need.
-    fn default() -> Self {
-        Budget(64 << 20)
-    }
-}
-
-impl Budget {
-    /// Whether a copy of the template's layout and of the names still fits.
-    fn take<'a>(&mut self, template: &Template, names: impl Iterator<Item = &'a str>) -> bool {
-        let wanted = template.bytes + names.map(|name| name.len() + size_of::<String>()).sum::<usize>();
-        self.0.checked_sub(wanted).is_some_and(|left| {
-            self.0 = left;
-            true
-        })
-    }
-}
 
 /// Reads a provider; `None`, and a finding, when it has no identity.
 pub(super) fn read(
@@ -50,10 +32,11 @@ pub(super) fn read(
     let maps = read_maps(node, strings, findings);
     let templates = read_templates(node, &maps, regenerated, findings);
     let mut reader = EventReader { names: &names, templates: &templates, strings, budget, findings };
-    let events = grandchildren(node, "events", "event").filter_map(|event| reader.event(event)).collect();
+    let mut events: Vec<_> = grandchildren(node, "events", "event").filter_map(|event| reader.event(event)).collect();
+    events.sort_by_key(|event| (event.id, event.version));
     let mut maps: Vec<_> = maps.into_values().collect();
     maps.sort_by(|a, b| a.name.cmp(&b.name));
-    Some(ProviderSchemas {
+    let schemas = ProviderSchemas {
         guid,
         name: attribute(node, "name").unwrap_or_default().to_owned(),
         group: guid_attribute(node, "groupGuid"),
@@ -66,7 +49,23 @@ pub(super) fn read(
         levels: names.all_levels(),
         channels: names.all_channels(),
         maps,
-    })
+    };
+    // The names are there already, and are not more than the text; but manifests of a trace add up.
+    if !budget.is_spent() && !budget.take(names_footprint(&schemas)) {
+        findings.report(node, "expected a file that needs less memory: not all of it is kept");
+    }
+    Some(schemas)
+}
+
+/// About how many bytes the names of a provider take, besides its events.
+fn names_footprint(schemas: &ProviderSchemas) -> usize {
+    let text = |name: &String| size_of::<[usize; 4]>() + name.len();
+    let own = schemas.keywords.iter().map(|(_, name)| text(name)).sum::<usize>()
+        + schemas.tasks.iter().map(|task| text(&task.name) + size_of::<Guid>()).sum::<usize>()
+        + schemas.opcodes.iter().map(|opcode| text(&opcode.name)).sum::<usize>();
+    let levels = schemas.levels.iter().chain(&schemas.channels).map(|(_, name)| text(name)).sum::<usize>();
+    let maps = schemas.maps.iter().map(|map| map.footprint()).sum::<usize>();
+    size_of::<ProviderSchemas>() + own + levels + maps
 }
 
 struct EventReader<'a> {
@@ -91,14 +90,16 @@ impl<'a> EventReader<'a> {
         let names = self.names;
         let task = self.reference(node, "task", |name| names.task(name)).unwrap_or(0);
         let opcode = self.reference(node, "opcode", |name| names.opcode(task, name)).unwrap_or(0);
-        let copied = [names.task_name(task), names.opcode_name(task, opcode)];
-        if !self.budget.take(template, copied.into_iter().flatten()) {
+        let (keywords, keyword_names) = self.keywords(node);
+        let symbol = attribute(node, "symbol");
+        let copied = [names.task_name(task), names.opcode_name(task, opcode), symbol].into_iter().flatten();
+        let copied = copied.chain(keyword_names.iter().map(String::as_str));
+        let wanted = template.bytes + copied.map(|name| 2 * (size_of::<String>() + name.len())).sum::<usize>();
+        if !self.budget.take(size_of::<ManifestEvent>() + size_of::<EventSchema>() + wanted) {
             self.findings.report(node, format!("expected a file that needs less memory: event {id} is left out"));
             return None;
         }
-        let (keywords, keyword_names) = self.keywords(node);
-        let symbol = attribute(node, "symbol");
-        let schema = self.schema((task, opcode), symbol, keyword_names, template);
+        let schema = Arc::new(self.schema((task, opcode), symbol, keyword_names, template));
         Some(ManifestEvent {
             id,
             version,

@@ -81,7 +81,7 @@ pub(super) fn read_templates<'a>(
         };
         let mut reader = Reader { maps, regenerated, findings, suspect: false, levels: Vec::new() };
         let fields = reader.level(node);
-        let template = Template { suspect: reader.suspect, bytes: footprint(&fields), fields };
+        let template = Template { suspect: reader.suspect, bytes: fields.iter().map(Field::footprint).sum(), fields };
         if templates.contains_key(tid) {
             findings.report(node, format!("expected one template {tid}, found another"));
         }
@@ -247,14 +247,6 @@ impl Reader<'_> {
         self.suspect = true;
         self.findings.report(node, message);
     }
-}
-
-fn footprint(fields: &[Field]) -> usize {
-    let one = |field: &Field| match &field.kind {
-        FieldKind::Struct(members) => footprint(members),
-        FieldKind::Value { .. } => 0,
-    };
-    fields.iter().map(|field| size_of::<Field>() + field.name.len() + one(field)).sum()
 }
 
 /// Regenerated files drop blanks from names, but not from references to them.

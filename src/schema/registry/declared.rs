@@ -65,7 +65,7 @@ fn of_manifest(manifest: &ProviderSchemas) -> Vec<Declared> {
         is_doubtful: event.suspect,
         id: event.id,
         version: u16::from(event.version),
-        schema: Arc::new(event.schema.clone()),
+        schema: Arc::clone(&event.schema),
     });
     events.collect()
 }

@@ -87,6 +87,7 @@ pub struct Candidate {
 pub struct Registry {
     /// Manifests that providers wrote into the trace.
     pub eventsource: EventSourceManifests,
+    /// The descriptions appended to the trace, each with its layout taken out.
     event_info: Vec<(EventInfo, Arc<EventSchema>)>,
     by_key: HashMap<EventKey, Vec<usize>>,
     user: Arc<UserSchemas>,
@@ -100,7 +101,11 @@ impl Registry {
         for (index, info) in event_info.iter().enumerate() {
             by_key.entry(info.key()).or_default().push(index);
         }
-        let event_info = event_info.into_iter().map(|info| (info.clone(), Arc::new(info.schema))).collect();
+        let event_info = event_info.into_iter().map(|mut info| {
+            let schema = Arc::new(std::mem::take(&mut info.schema));
+            (info, schema)
+        });
+        let event_info = event_info.collect();
         Registry { eventsource, event_info, by_key, user, pack: Pack::builtin() }
     }
 
@@ -249,11 +254,10 @@ fn of_manifest<'a>(
     source: DecodeSource,
     origin: &'a str,
 ) -> impl Iterator<Item = Candidate> + 'a {
-    let events = manifest.events.iter().filter(move |event| event.id == id && event.version == version);
-    events.map(move |event| Candidate {
+    manifest.events_of(id, version).iter().map(move |event| Candidate {
         source,
         origin: origin.to_owned(),
-        schema: Arc::new(event.schema.clone()),
+        schema: Arc::clone(&event.schema),
         trust: if event.suspect { Trust::Doubtful } else { Trust::Declared },
         library: Library::Manifest(Arc::clone(manifest)),
     })

@@ -1,0 +1,169 @@
+//! Reads back the events that schemas are made of.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::event::view::Event;
+use crate::event::{FileContext, Identity, RawEvent};
+use crate::guid::Guid;
+use crate::layout::hook;
+use crate::schema::budget::Budget;
+use crate::schema::event_info::{AddError, EventInfo, EventInfoSet, OPCODE_EVENT_INFO, OPCODE_MAP_INFO};
+use crate::schema::eventsource::{ChunkPlace, Delivery, EventSourceManifests, Flaw, ManifestFinding};
+use crate::survey::{FileSurvey, Finding, Findings, Interest, OrderKey, Progress, Severity, recall_all};
+
+/// What all descriptions of a recording may take. Traces of whole machines need a tenth of it.
+const MAX_KEPT_BYTES: usize = 32 << 20;
+
+/// Bytes of payloads that wait to be brought into the order of time.
+const WINDOW_BYTES: usize = 32 << 20;
+
+/// The code of a finding about a description for which there is no room.
+pub const SCHEMA_LIMIT: &str = "schema_limit";
+
+/// The schemas that a recording carries.
+#[derive(Debug, Default)]
+pub struct Descriptions {
+    /// Manifests that providers wrote.
+    pub eventsource: EventSourceManifests,
+    /// Descriptions that merging tools appended.
+    pub event_info: Vec<EventInfo>,
+    /// What is wrong with them, per file.
+    pub findings: Vec<Findings>,
+}
+
+/// Reads every description of a recording, file by file. The chunks of a manifest come in the order of time, so that
+/// payloads are brought into that order: a file's all together, or where they are more than 32 MiB, in windows of that
+/// many in file order.
+///
+/// # Errors
+/// When a file cannot be read; [`ErrorKind::Interrupted`] when the caller asked to stop.
+pub fn descriptions(files: &[FileSurvey], progress: &dyn Progress) -> Result<Descriptions> {
+    let mut collector = Collector::new(files.len());
+    for (input, file) in files.iter().enumerate() {
+        collector.read(input, file, progress)?;
+    }
+    Ok(collector.finish())
+}
+
+/// What is made of descriptions, one after the other.
+struct Collector {
+    budget: Budget,
+    eventsource: EventSourceManifests,
+    infos: EventInfoSet,
+    findings: Vec<Findings>,
+    /// Those that are not yet in the order of time, and the bytes of their payloads.
+    window: Vec<(OrderKey, Description)>,
+    window_bytes: usize,
+}
+
+impl Collector {
+    fn new(files: usize) -> Collector {
+        Collector {
+            budget: Budget::new(MAX_KEPT_BYTES),
+            eventsource: EventSourceManifests::new(),
+            infos: EventInfoSet::new(),
+            findings: vec![Findings::default(); files],
+            window: Vec::new(),
+            window_bytes: 0,
+        }
+    }
+
+    fn read(&mut self, input: usize, file: &FileSurvey, progress: &dyn Progress) -> Result<()> {
+        let told = file.memorable.iter().filter(|memorable| memorable.interest == Interest::Schema);
+        let keys: Vec<OrderKey> = told.map(|memorable| memorable.at).collect();
+        let context = file.ground().context;
+        let read = |raw: &RawEvent<'_>| Description::of(raw, &context);
+        let mut outcome = Ok(());
+        recall_all(file, &keys, progress, read, |index, description| {
+            self.window_bytes += description.payload.len();
+            self.window.push((keys[index], description));
+            if self.window_bytes > WINDOW_BYTES && outcome.is_ok() {
+                outcome = self.take_window(input, progress);
+            }
+        })?;
+        outcome.and_then(|()| self.take_window(input, progress))
+    }
+
+    /// Takes what waits, in the order of time.
+    fn take_window(&mut self, input: usize, progress: &dyn Progress) -> Result<()> {
+        let mut window = std::mem::take(&mut self.window);
+        self.window_bytes = 0;
+        window.sort_by_key(|(key, _)| *key);
+        for (key, description) in window {
+            if progress.is_cancelled() {
+                return Err(Error::new(ErrorKind::Interrupted, "interrupted"));
+            }
+            self.add(input, key, &description);
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, input: usize, key: OrderKey, description: &Description) {
+        let Description { provider, opcode, process_id, payload } = description;
+        let outcome = match *opcode {
+            OPCODE_EVENT_INFO if *provider == hook::EVENT_METADATA_CLASS => {
+                self.infos.add_event_info(payload, &mut self.budget)
+            }
+            OPCODE_MAP_INFO if *provider == hook::EVENT_METADATA_CLASS => {
+                self.infos.add_map_info(payload, &mut self.budget)
+            }
+            _ => {
+                let place = ChunkPlace { input, buffer: key.ordinal, ticks: key.ticks };
+                let delivery = Delivery { provider: *provider, process_id: *process_id, place, payload };
+                self.eventsource.offer(&delivery, &mut self.budget);
+                self.report_manifests();
+                Ok(())
+            }
+        };
+        if let Err(error) = outcome {
+            let code = if error == AddError::Limit { SCHEMA_LIMIT } else { "bad_schema_description" };
+            let message = format!("a schema description is not used: {error}");
+            let finding = Finding::new(Severity::Warning, code, message);
+            let place = Finding { buffer: Some(key.ordinal), ticks: Some(key.ticks), ..finding };
+            self.findings[input].push(place);
+        }
+    }
+
+    fn report_manifests(&mut self) {
+        for found in self.eventsource.take_findings() {
+            self.findings[found.place.input].push(finding(found));
+        }
+    }
+
+    fn finish(mut self) -> Descriptions {
+        self.eventsource.finish();
+        self.report_manifests();
+        Descriptions { eventsource: self.eventsource, event_info: self.infos.finish(), findings: self.findings }
+    }
+}
+
+fn finding(found: ManifestFinding) -> Finding {
+    let ManifestFinding { flaw, provider, place, fault } = found;
+    let code = match flaw {
+        Flaw::Bad => "bad_manifest",
+        Flaw::Incomplete => "incomplete_manifest",
+        Flaw::Limit => SCHEMA_LIMIT,
+    };
+    let message = format!("manifest that provider {provider} wrote into the trace: {fault}");
+    let finding = Finding::new(Severity::Warning, code, message);
+    Finding { buffer: Some(place.buffer), ticks: Some(place.ticks), ..finding }
+}
+
+/// An event that may carry a description.
+struct Description {
+    provider: Guid,
+    opcode: u8,
+    process_id: u32,
+    payload: Vec<u8>,
+}
+
+impl Description {
+    fn of(raw: &RawEvent<'_>, context: &FileContext) -> Description {
+        let (event, identity) = (Event::of(raw, context), Identity::of(raw, context));
+        Description {
+            provider: identity.provider,
+            opcode: identity.opcode,
+            process_id: event.process_id.unwrap_or(0),
+            payload: event.payload.to_vec(),
+        }
+    }
+}
