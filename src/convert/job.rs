@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::clock::ClockAnchor;
 use crate::dataset::manifest::{EventCounts, FileEntry};
 use crate::dataset::properties::Compression;
-use crate::dataset::publish::IfExists;
+use crate::dataset::publish::{Custody, IfExists};
 use crate::decode::TypeOptions;
 use crate::plan::{CatalogEntry, DatasetLayout, Filter, Sieve};
 use crate::schema::registry::UserSchemas;
@@ -141,6 +141,8 @@ pub struct Report {
     pub written: Vec<FileEntry>,
     /// Earliest and latest event, Unix nanoseconds.
     pub time_range: Option<(i64, i64)>,
+    /// What is not as it should be in the output folder; the trace itself is as it should be.
+    pub warnings: Vec<String>,
 }
 
 /// What pass 2 counted of one shape.
@@ -192,6 +194,11 @@ pub enum Stage {
 pub trait JobProgress: crate::survey::Progress {
     /// A stage begins; [`crate::survey::Progress::advance`] now counts in its unit.
     fn stage(&self, stage: Stage);
+
+    /// Who can remove what a job has begun to write, should the process have to end at once.
+    fn custody(&self) -> Custody {
+        Custody::default()
+    }
 }
 
 impl JobProgress for crate::survey::NoProgress {

@@ -17,7 +17,8 @@ use super::record;
 use super::sidecar::{self, SidecarFacts};
 use super::slice::SliceGround;
 use crate::dataset::manifest::{EventCounts, FORMAT_VERSION, FileEntry, MANIFEST_PATH};
-use crate::dataset::{EncodeOptions, FileRule, IfExists, Staging, TableSpec, TableWriter, publish};
+use crate::dataset::publish::{self, Published};
+use crate::dataset::{EncodeOptions, FileRule, IfExists, Staging, TableSpec, TableWriter};
 use crate::error::{Error, ErrorKind, Result};
 use crate::plan::{self, Plan, PlanOptions, Slice};
 use crate::source::Source;
@@ -43,10 +44,9 @@ pub fn inspect(job: &Job, options: &ConvertOptions, progress: &dyn JobProgress) 
 pub fn convert(job: &Job, options: &ConvertOptions, progress: &dyn JobProgress) -> Result<Outcome> {
     let (started, clock) = (SystemTime::now(), Instant::now());
     let pool = pool(options)?;
-    let staging = (!options.dry_run).then(|| Staging::create(&options.out, &job.name)).transpose()?;
-    if options.if_exists == IfExists::Error {
-        publish::refuse_existing(&options.out, &job.name)?;
-    }
+    let staged = || Staging::create_in(&progress.custody(), &options.out, &job.name);
+    let staging = (!options.dry_run).then(staged).transpose()?;
+    publish::refuse_existing(&options.out, &job.name, options.if_exists)?;
     let space = staging.as_ref().map_or_else(SpillSpace::temporary, |_| SpillSpace::new(&options.out));
     let (files, plan) = survey_and_plan(&pool, job, options, &space, true, progress)?;
     let target = publish::trace_folder(&options.out, &job.name);
@@ -80,8 +80,8 @@ pub fn convert(job: &Job, options: &ConvertOptions, progress: &dyn JobProgress) 
         staging.write(MANIFEST_PATH, manifest.to_json()?.as_bytes())?;
         report.files.iter().try_for_each(|file| file.source.check_unchanged())
     })?;
-    let folder = staging.commit(options.if_exists)?;
-    Ok(Outcome::Published(Box::new(Report { folder, ..report })))
+    let Published { folder, warnings } = staging.commit(options.if_exists)?;
+    Ok(Outcome::Published(Box::new(Report { folder, warnings, ..report })))
 }
 
 fn pool(options: &ConvertOptions) -> Result<ThreadPool> {
@@ -158,6 +158,7 @@ fn report(folder: &Path, files: Vec<FileSurvey>, plan: Plan) -> Report {
         decode: BTreeMap::new(),
         written: Vec::new(),
         time_range: first.zip(last),
+        warnings: Vec::new(),
     }
 }
 

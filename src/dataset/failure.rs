@@ -12,6 +12,9 @@ pub(super) fn output_error(doing: &str, path: &Path, cause: io::Error) -> Error 
     let hint = match cause.kind() {
         io::ErrorKind::StorageFull => "free some space there or choose another output folder, then run again",
         io::ErrorKind::QuotaExceeded => "raise the quota or choose another output folder, then run again",
+        io::ErrorKind::FileTooLarge => {
+            "raise the limit of file sizes (ulimit -f), or lower --max-file-size, then run again"
+        }
         io::ErrorKind::PermissionDenied => "choose an output folder that this user may write to",
         io::ErrorKind::ReadOnlyFilesystem => "choose an output folder on a file system that can be written to",
         io::ErrorKind::NotADirectory => "a file stands where a folder is needed; choose another output folder",

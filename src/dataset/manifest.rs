@@ -150,6 +150,13 @@ impl Manifest {
         let text = std::fs::read(&path).map_err(|cause| failure("cannot read").caused_by(cause))?;
         serde_json::from_slice(&text).map_err(|cause| failure("cannot understand").caused_by(cause))
     }
+
+    /// Whether a folder holds a manifest of this program, of whatever version.
+    pub fn is_in(trace_folder: &Path) -> bool {
+        let manifest = std::fs::read(trace_folder.join(MANIFEST_PATH)).ok();
+        let manifest = manifest.and_then(|text| serde_json::from_slice::<Value>(&text).ok());
+        manifest.is_some_and(|manifest| manifest["trace"].is_string() && manifest["format_version"].is_u64())
+    }
 }
 
 /// What two runs must agree in to have the same result: the BLAKE3 hash, in lower-case hexadecimal, of the options that

@@ -16,22 +16,27 @@
 //! | yes | no | between the two renames of a replacement | move `old/` back, remove `new/` |
 //! | yes | yes | after both renames | remove `old/` and `new/` |
 
-use std::fs::{self, File, TryLockError};
+mod custody;
+mod lock;
+mod system;
+
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rayon::prelude::*;
 
+pub use custody::Custody;
+use lock::Lock;
+use system::{exchange, exists, remove, rename_exclusive, sync, sync_folder};
+
 use super::STAGED_SUFFIX;
 use super::failure::{internal, output_error};
-use super::manifest::Manifest;
+use super::manifest::{MANIFEST_PATH, Manifest};
 use super::names::is_safe_component;
 use super::spool::Spool;
 use crate::error::{Error, ErrorKind, Result};
-
-/// How often to try for a lock file that others keep deleting.
-const LOCK_ATTEMPTS: usize = 16;
 
 /// What to do about a trace that is there already (`--if-exists`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -57,27 +62,57 @@ pub struct Staging {
     name: String,
     folder: PathBuf,
     spool: Arc<Spool>,
-    /// Locked as long as the staging folder is this run's.
-    _lock: File,
+    /// The folders above the staging folder that were not there before, from the outermost.
+    made: Vec<PathBuf>,
+    /// Held as long as the staging folder is this run's.
+    lock: Option<Lock>,
+    custody: Custody,
+}
+
+/// A trace in its place.
+#[derive(Debug)]
+pub struct Published {
+    /// Its folder.
+    pub folder: PathBuf,
+    /// What is not as it should be beside it.
+    pub warnings: Vec<String>,
 }
 
 impl Staging {
-    /// Makes the staging folder of a trace, and whatever is missing of `out`; cleans up after a killed run.
+    /// As [`Staging::create_in`], in nobody's custody.
+    ///
+    /// # Errors
+    /// Those of [`Staging::create_in`].
+    pub fn create(out: &Path, name: &str) -> Result<Self> {
+        Staging::create_in(&Custody::default(), out, name)
+    }
+
+    /// Makes the staging folder of a trace, and whatever is missing of `out`; cleans up after a killed run. Until it is
+    /// published or dropped, `custody` can remove it.
     ///
     /// `name` is what [`names::trace_name`](super::names::trace_name) or
     /// [`names::checked_trace_name`](super::names::checked_trace_name) returned.
     ///
     /// # Errors
     /// [`ErrorKind::Output`] when another run is at work on the same trace, or the folder cannot be made.
-    pub fn create(out: &Path, name: &str) -> Result<Self> {
+    pub fn create_in(custody: &Custody, out: &Path, name: &str) -> Result<Self> {
         if !is_safe_component(name) {
             return Err(internal(format!("{name:?} is not a safe trace name")));
         }
         let folder = out.join(format!(".etl2parquet-{name}"));
-        fs::create_dir_all(out).map_err(|cause| output_error("create the folder", out, cause))?;
-        let lock = lock(&folder)?;
-        let spool = Arc::new(Spool::new(folder.join("spool")));
-        let staging = Staging { out: out.to_owned(), name: name.to_owned(), folder, spool, _lock: lock };
+        let made = system::missing(out);
+        let lock = Lock::take(out, &folder).inspect_err(|_| system::remove_empty(&made))?;
+        let staging = Staging {
+            out: out.to_owned(),
+            name: name.to_owned(),
+            spool: Arc::new(Spool::new(folder.join("spool"))),
+            folder,
+            made,
+            lock: Some(lock),
+            custody: custody.clone(),
+        };
+        staging.custody.take_in(&staging.folder);
+        staging.made.iter().try_for_each(|made| made.parent().map_or(Ok(()), sync_folder))?;
         staging.repair()?;
         let root = staging.root();
         fs::create_dir(&root).map_err(|cause| output_error("create the folder", &root, cause))?;
@@ -109,25 +144,40 @@ impl Staging {
         parent.and_then(|()| fs::write(&staged, content)).map_err(|cause| output_error("write", &staged, cause))
     }
 
-    /// Publishes the trace: everything to disk, file names without `.tmp`, one rename. Returns the published folder.
+    /// What is not as it should be about the staging folder.
+    pub fn warnings(&self) -> impl Iterator<Item = String> {
+        let is_unlocked = self.lock.as_ref().is_some_and(|lock| !lock.is_held());
+        let warning = || {
+            let out = self.out.display();
+            format!("{out}: this file system has no locks: take care that no other run writes trace={}", self.name)
+        };
+        is_unlocked.then(warning).into_iter()
+    }
+
+    /// Publishes the trace: everything to disk, file names without `.tmp`, one rename.
     ///
     /// # Errors
     /// [`ErrorKind::Output`] when the trace is there already and `if_exists` does not allow to replace it, or when the
-    /// system refuses; then nothing has changed.
-    pub fn commit(self, if_exists: IfExists) -> Result<PathBuf> {
+    /// system refuses; then nothing has changed, but where the message says that the trace is in its place.
+    /// [`ErrorKind::Interrupted`] when the staging folder has been abandoned.
+    pub fn commit(self, if_exists: IfExists) -> Result<Published> {
         let target = self.target();
-        if if_exists != IfExists::Replace && exists(&target)? {
-            return Err(is_there(&target));
-        }
+        // Whoever would remove the folder waits until it is published.
+        let _kept = self.custody.keep()?;
+        let mut warnings: Vec<String> = self.warnings().collect();
+        may_publish(&target, if_exists)?;
         self.spool.remove()?;
         unstage(&self.root())?;
         if if_exists == IfExists::Replace && exists(&target)? {
             self.replace(&target)?;
+            warnings.extend([self.root(), self.old()].iter().filter_map(|old| leftover(old, remove(old))));
         } else {
             rename_to_free(&self.root(), &target)?;
         }
-        sync_folder(&self.out)?;
-        Ok(target)
+        sync_folder(&self.out).map_err(|error| {
+            error.with_hint("the trace is in its place, but may not be there after a power failure: check the disk")
+        })?;
+        Ok(Published { folder: target, warnings })
     }
 
     /// Puts `new/` in the place of the published trace; the old one is removed with the staging folder.
@@ -175,8 +225,16 @@ impl Staging {
     }
 }
 
+/// Says that the old trace is still there after it was replaced.
+fn leftover(old: &Path, removed: io::Result<()>) -> Option<String> {
+    let cause = removed.err()?;
+    let old = old.display();
+    Some(format!("{old}: the replaced trace cannot be removed: {cause} (the next run of this trace tries again)"))
+}
+
 impl Drop for Staging {
     fn drop(&mut self) {
+        self.custody.let_go();
         // A trace that could be neither replaced nor restored stays for the next run's repair. Failures are left to it too.
         let keep_old = !matches!(exists(&self.target()), Ok(true));
         let _ = remove(&self.root());
@@ -187,9 +245,11 @@ impl Drop for Staging {
         if !matches!(exists(&self.old()), Ok(false)) {
             return;
         }
-        // While it is locked, so that nobody else's lock file is removed.
-        let _ = fs::remove_file(self.folder.join("lock"));
+        if let Some(lock) = self.lock.take() {
+            lock.release();
+        }
         let _ = fs::remove_dir(&self.folder);
+        system::remove_empty(&self.made);
     }
 }
 
@@ -226,83 +286,39 @@ pub fn already_there(
     Err(Error::new(ErrorKind::Output, message).in_file(target).with_hint(way_out))
 }
 
-/// Refuses a trace that is there already, before any work is done.
+/// Refuses what stands in the place of a trace and may not be replaced, before any work is done.
 ///
 /// # Errors
-/// [`ErrorKind::Output`] when it is.
-pub fn refuse_existing(out: &Path, name: &str) -> Result<()> {
-    let target = trace_folder(out, name);
-    if exists(&target)? { Err(is_there(&target)) } else { Ok(()) }
+/// [`ErrorKind::Output`] when there is a trace already and it is not to be skipped or replaced, or anything that is no
+/// trace of this program.
+pub fn refuse_existing(out: &Path, name: &str, if_exists: IfExists) -> Result<()> {
+    match if_exists {
+        // Whether it may be skipped is known when the input is hashed.
+        IfExists::Skip => refuse_foreign(&trace_folder(out, name)),
+        other => may_publish(&trace_folder(out, name), other),
+    }
+}
+
+fn may_publish(target: &Path, if_exists: IfExists) -> Result<()> {
+    refuse_foreign(target)?;
+    if if_exists != IfExists::Replace && exists(target)? { Err(is_there(target)) } else { Ok(()) }
+}
+
+/// Refuses to touch what this program has not made.
+fn refuse_foreign(target: &Path) -> Result<()> {
+    if !exists(target)? || Manifest::is_in(target) {
+        return Ok(());
+    }
+    let found = if target.is_dir() { "a folder without our" } else { "something else than a folder with a" };
+    let message = format!("expected a trace made by this program, found {found} {MANIFEST_PATH}");
+    let hint = "move it away, or choose another name or output folder";
+    Err(Error::new(ErrorKind::Output, message).in_file(target).with_hint(hint))
 }
 
 fn is_there(target: &Path) -> Error {
     Error::new(ErrorKind::Output, "this trace is there already")
         .in_file(target)
         .with_hint("choose --if-exists skip or replace, or another name or output folder")
-}
-
-/// Makes the staging folder and locks it for this run.
-fn lock(folder: &Path) -> Result<File> {
-    let path = folder.join("lock");
-    for _ in 0..LOCK_ATTEMPTS {
-        match fs::create_dir(folder) {
-            Err(cause) if cause.kind() != io::ErrorKind::AlreadyExists => {
-                return Err(output_error("create the folder", folder, cause));
-            }
-            _ => {}
-        }
-        let file = match File::options().create(true).truncate(false).write(true).open(&path) {
-            Ok(file) => file,
-            // The folder has just been removed by a run that ended.
-            Err(cause) if cause.kind() == io::ErrorKind::NotFound => continue,
-            Err(cause) => return Err(output_error("create the lock file", &path, cause)),
-        };
-        match file.try_lock() {
-            Ok(()) if is_at(&file, &path) => return Ok(file),
-            // Locked, but removed before that by the run that had it.
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(is_at_work(folder)),
-            Err(TryLockError::Error(cause)) => return Err(output_error("lock", &path, cause)),
-        }
-    }
-    Err(is_at_work(folder))
-}
-
-fn is_at_work(folder: &Path) -> Error {
-    Error::new(ErrorKind::Output, "another run is writing this trace")
-        .in_file(folder)
-        .with_hint("wait until it ends, or choose another name or output folder")
-}
-
-/// Whether the open file is still the one with this name.
-#[cfg(unix)]
-fn is_at(file: &File, path: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    let (Ok(open), Ok(named)) = (file.metadata(), fs::metadata(path)) else { return false };
-    (open.dev(), open.ino()) == (named.dev(), named.ino())
-}
-
-/// Whether the open file is still the one with this name; here: whether there is one.
-#[cfg(not(unix))]
-fn is_at(_file: &File, path: &Path) -> bool {
-    path.exists()
-}
-
-/// Whether anything has this name, be it a broken link.
-fn exists(path: &Path) -> Result<bool> {
-    match fs::symlink_metadata(path) {
-        Ok(_) => Ok(true),
-        Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(false),
-        Err(cause) => Err(output_error("look at", path, cause)),
-    }
-}
-
-/// Removes a folder and all in it, if it is there.
-fn remove(folder: &Path) -> io::Result<()> {
-    match fs::remove_dir_all(folder) {
-        Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(cause),
-        _ => Ok(()),
-    }
 }
 
 /// Brings every file below `root` to disk and takes `.tmp` off its name.
@@ -316,9 +332,10 @@ fn unstage(root: &Path) -> Result<()> {
     // On disk first: once names end in .parquet, readers may look. The disk takes many at a time.
     files.par_iter().try_for_each(|file| sync(file).map_err(|cause| output_error("bring to disk", file, cause)))?;
     for file in &files {
-        let name = file.to_str().and_then(|name| name.strip_suffix(STAGED_SUFFIX));
-        let name = name.ok_or_else(|| internal("a staged file name does not end in .tmp").in_file(file))?;
-        fs::rename(file, name).map_err(|cause| output_error("rename", file, cause))?;
+        if file.extension().is_none_or(|extension| extension != STAGED_SUFFIX.trim_start_matches('.')) {
+            return Err(internal("a staged file name does not end in .tmp").in_file(file));
+        }
+        fs::rename(file, file.with_extension("")).map_err(|cause| output_error("rename", file, cause))?;
     }
     folders.iter().rev().try_for_each(|folder| sync_folder(folder))
 }
@@ -333,24 +350,6 @@ fn list(folder: &Path, folders: &mut Vec<PathBuf>, files: &mut Vec<PathBuf>) -> 
     Ok(())
 }
 
-fn sync(file: &Path) -> io::Result<()> {
-    // Windows wants a writable handle.
-    File::options().write(true).open(file)?.sync_all()
-}
-
-/// Brings the names in a folder to disk, where the system and the file system know how.
-fn sync_folder(folder: &Path) -> Result<()> {
-    if !cfg!(unix) {
-        return Ok(());
-    }
-    match File::open(folder).and_then(|folder| folder.sync_all()) {
-        Err(cause) if !matches!(cause.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => {
-            Err(output_error("bring to disk", folder, cause))
-        }
-        _ => Ok(()),
-    }
-}
-
 /// Renames a folder to a name that nothing has; never replaces.
 fn rename_to_free(from: &Path, to: &Path) -> Result<()> {
     let renamed = match rename_exclusive(from, to) {
@@ -362,38 +361,6 @@ fn rename_to_free(from: &Path, to: &Path) -> Result<()> {
         Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => Err(is_there(to)),
         other => other.map_err(|cause| output_error("publish the trace", to, cause)),
     }
-}
-
-/// A rename that fails when `to` exists; `None` where the system or the file system has none.
-#[cfg(target_os = "linux")]
-fn rename_exclusive(from: &Path, to: &Path) -> Option<io::Result<()>> {
-    rename_with(from, to, rustix::fs::RenameFlags::NOREPLACE)
-}
-
-/// Exchanges two folders in one step; `Ok(false)` where the system or the file system cannot.
-#[cfg(target_os = "linux")]
-fn exchange(a: &Path, b: &Path) -> io::Result<bool> {
-    rename_with(a, b, rustix::fs::RenameFlags::EXCHANGE).map_or(Ok(false), |outcome| outcome.map(|()| true))
-}
-
-#[cfg(target_os = "linux")]
-fn rename_with(from: &Path, to: &Path, flags: rustix::fs::RenameFlags) -> Option<io::Result<()>> {
-    use rustix::fs::{CWD, renameat_with};
-    use rustix::io::Errno;
-    match renameat_with(CWD, from, CWD, to, flags) {
-        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => None,
-        outcome => Some(outcome.map_err(io::Error::from)),
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-fn rename_exclusive(_from: &Path, _to: &Path) -> Option<io::Result<()>> {
-    None
-}
-
-#[cfg(not(target_os = "linux"))]
-fn exchange(_a: &Path, _b: &Path) -> io::Result<bool> {
-    Ok(false)
 }
 
 #[cfg(test)]

@@ -60,7 +60,7 @@ fn a_trace_appears_whole_and_nothing_else_stays() {
             ".etl2parquet-a/new/sidecar/manifest.json.tmp",
         ]
     );
-    assert_eq!(staging.commit(IfExists::Error).unwrap(), out.join("trace=a"));
+    assert_eq!(staging.commit(IfExists::Error).unwrap().folder, out.join("trace=a"));
     assert_eq!(tree(out), PUBLISHED);
     assert!(!out.join(".etl2parquet-a").exists());
 }
@@ -120,6 +120,8 @@ fn interrupted(out: &Path, folders: &[(&str, &str)]) {
         let events = out.join(folder).join("events/A");
         fs::create_dir_all(&events).unwrap();
         fs::write(events.join("part-00000.parquet"), content).unwrap();
+        fs::create_dir_all(out.join(folder).join("sidecar")).unwrap();
+        fs::write(out.join(folder).join(MANIFEST_PATH), manifest(content).to_json().unwrap()).unwrap();
     }
     fs::create_dir_all(out.join(".etl2parquet-a")).unwrap();
     fs::write(out.join(".etl2parquet-a/lock"), "").unwrap();
@@ -134,7 +136,7 @@ fn the_next_run_repairs_what_a_killed_one_left() {
         // Footers of a run before; nothing may come of it.
         let _ = fs::write(out.path().join(".etl2parquet-a/spool"), "left");
         drop(Staging::create(out.path(), "a").unwrap());
-        let expected_tree: Vec<String> = expected.iter().map(|_| PUBLISHED[0].to_owned()).collect();
+        let expected_tree: Vec<&str> = expected.iter().flat_map(|_| PUBLISHED).collect();
         assert_eq!(tree(out.path()), expected_tree, "{folders:?}");
         if let Some(expected) = expected {
             assert_eq!(content(out.path(), "a"), expected, "{folders:?}");
@@ -229,4 +231,115 @@ fn a_file_that_is_not_staged_is_not_published() {
     fs::write(staging.root().join("stray.parquet"), "").unwrap();
     assert_eq!(staging.commit(IfExists::Error).unwrap_err().kind(), ErrorKind::Internal);
     assert_eq!(fs::read_dir(out.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn what_is_no_trace_of_ours_is_never_replaced() {
+    let out = tempfile::tempdir().unwrap();
+    let out = out.path();
+    let users = out.join("trace=a/notes.txt");
+    fs::create_dir(out.join("trace=a")).unwrap();
+    fs::write(&users, "mine").unwrap();
+    fs::write(out.join("trace=b"), "mine").unwrap();
+    fs::create_dir_all(out.join("trace=c/sidecar")).unwrap();
+    fs::write(out.join("trace=c").join(MANIFEST_PATH), "{\"name\": \"another program's\"}").unwrap();
+    for (name, found) in [("a", "a folder without our"), ("b", "something else"), ("c", "a folder without our")] {
+        for if_exists in [IfExists::Error, IfExists::Skip, IfExists::Replace] {
+            let refused = refuse_existing(out, name, if_exists).unwrap_err();
+            assert_eq!(refused.kind(), ErrorKind::Output);
+            assert!(refused.to_string().contains(found), "{refused}");
+            let refused = stage(out, name, "1").commit(if_exists).unwrap_err();
+            assert!(refused.to_string().contains(found), "{refused}");
+        }
+    }
+    assert_eq!(tree(out), ["trace=a/notes.txt", "trace=b", "trace=c/sidecar/manifest.json"]);
+    // A trace of another version is one of ours.
+    fs::write(out.join("trace=c").join(MANIFEST_PATH), r#"{"trace": "c", "format_version": 99}"#).unwrap();
+    stage(out, "c", "2").commit(IfExists::Replace).unwrap();
+    assert_eq!(content(out, "c"), "2");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_in_the_place_of_the_staging_folder_is_not_followed() {
+    let out = tempfile::tempdir().unwrap();
+    let elsewhere = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink(elsewhere.path(), out.path().join(".etl2parquet-a")).unwrap();
+    let error = Staging::create(out.path(), "a").unwrap_err();
+    assert!(error.to_string().contains("found a link"), "{error}");
+    assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 0);
+    // Nor one in the place of the lock.
+    fs::create_dir(out.path().join(".etl2parquet-b")).unwrap();
+    std::os::unix::fs::symlink(elsewhere.path().join("x"), out.path().join(".etl2parquet-b/lock")).unwrap();
+    assert_eq!(Staging::create(out.path(), "b").unwrap_err().kind(), ErrorKind::Output);
+    assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 0);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_lock_that_cannot_be_opened_leaves_no_folder() {
+    // The path of the folder is just short enough for the system, that of the lock in it is not.
+    const PATH_MAX: usize = 4096;
+    let root = tempfile::tempdir().unwrap();
+    let mut out = root.path().to_owned();
+    while out.as_os_str().len() + 220 < PATH_MAX {
+        out.push("x".repeat(200));
+    }
+    let left = PATH_MAX - 2 - "/.etl2parquet-a".len() - out.as_os_str().len();
+    out.push("y".repeat(left - 1));
+    let error = Staging::create(&out, "a").unwrap_err();
+    assert!(error.to_string().contains("cannot create the lock file"), "{error}");
+    assert_eq!(fs::read_dir(root.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn folders_that_were_made_for_nothing_go() {
+    let root = tempfile::tempdir().unwrap();
+    let out = root.path().join("there/deep/out");
+    fs::create_dir(root.path().join("there")).unwrap();
+    drop(stage(&out, "a", "1"));
+    assert_eq!(fs::read_dir(root.path().join("there")).unwrap().count(), 0);
+    fs::create_dir_all(&out).unwrap();
+    drop(stage(&out, "a", "1"));
+    assert!(out.is_dir());
+}
+
+#[test]
+fn who_has_custody_can_remove_what_is_in_work() {
+    let root = tempfile::tempdir().unwrap();
+    let out = root.path();
+    let custody = Custody::default();
+    custody.abandon();
+    stage(out, "a", "1").commit(IfExists::Error).unwrap();
+    let staging = Staging::create_in(&custody, out, "a").unwrap();
+    staging.write("events/A/part-00000.parquet", b"2").unwrap();
+    custody.abandon();
+    assert_eq!(tree(out), PUBLISHED);
+    assert!(!out.join(".etl2parquet-a").exists());
+    assert_eq!(staging.commit(IfExists::Replace).unwrap_err().kind(), ErrorKind::Interrupted);
+    assert_eq!((content(out, "a").as_str(), tree(out).as_slice()), ("1", &PUBLISHED.map(String::from)[..]));
+    // What is published is in nobody's custody.
+    let staging = Staging::create_in(&custody, out, "b").unwrap();
+    staging.write("events/A/part-00000.parquet", b"3").unwrap();
+    staging.commit(IfExists::Error).unwrap();
+    custody.abandon();
+    assert_eq!(content(out, "b"), "3");
+}
+
+#[test]
+fn what_remains_of_a_replaced_trace_is_said() {
+    let path = Path::new("out/.etl2parquet-a/old");
+    assert_eq!(leftover(path, Ok(())), None);
+    let said = leftover(path, Err(io::ErrorKind::PermissionDenied.into())).unwrap();
+    assert!(said.starts_with("out/.etl2parquet-a/old: the replaced trace cannot be removed: "), "{said}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_path_of_the_output_folder_may_be_any_bytes() {
+    use std::os::unix::ffi::OsStrExt;
+    let root = tempfile::tempdir().unwrap();
+    let out = root.path().join(std::ffi::OsStr::from_bytes(b"out-\xff"));
+    stage(&out, "a", "1").commit(IfExists::Error).unwrap();
+    assert_eq!(content(&out, "a"), "1");
 }
