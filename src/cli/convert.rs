@@ -26,7 +26,9 @@ pub(super) fn run(args: &ConvertArgs) -> Result<u8> {
     let options = options::of_convert(args, &run)?;
     let mut conversion = Conversion::new(args, &run);
     let jobs = conversion.jobs()?;
+    run.interrupt.working(true);
     conversion.convert_all(&jobs, &options);
+    run.interrupt.working(false);
     Ok(conversion.finish())
 }
 
@@ -116,6 +118,7 @@ impl<'a> Conversion<'a> {
         if events.filtered > 0 && events.written == 0 {
             self.run.console.warning("no event passes the filters");
         }
+        report.warnings.iter().for_each(|warning| self.run.console.warning(warning));
         for file in &report.files {
             warnings(file, self.run.console);
         }

@@ -12,6 +12,7 @@ use super::console::{Console, printable};
 use super::interrupt::Interrupt;
 use super::stopwatch::{Stopwatch, Times};
 use crate::convert::job::{JobProgress, Stage};
+use crate::dataset::publish::Custody;
 use crate::survey::{Progress, Work};
 
 /// Time between two lines where there is no terminal to draw a bar on.
@@ -63,7 +64,9 @@ impl<'a> Meter<'a> {
         let display = match show {
             Show::Nothing => Display::Nothing,
             Show::Bar => {
-                let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr());
+                let bar = ProgressBar::with_draw_target(Some(1), ProgressDrawTarget::stderr());
+                // Without a style it would draw a bar of its own, of nothing.
+                bar.set_style(style(STEP));
                 bar.set_prefix(label);
                 Display::Bar(bar)
             }
@@ -105,6 +108,10 @@ impl Progress for Meter<'_> {
 }
 
 impl JobProgress for Meter<'_> {
+    fn custody(&self) -> Custody {
+        self.interrupt.custody()
+    }
+
     fn stage(&self, stage: Stage) {
         self.stopwatch.lap(verb(stage), Instant::now());
         match &self.display {
@@ -122,12 +129,17 @@ fn begin(bar: &ProgressBar, stage: Stage) {
         Stage::Convert { events } => (EVENTS, events),
         Stage::Plan | Stage::Publish => (STEP, 1),
     };
-    let style = ProgressStyle::with_template(template).expect("the templates above are valid");
-    bar.reset();
-    bar.set_length(total);
+    // The style first, so that no other is drawn with these numbers.
+    bar.set_style(style(template));
     bar.set_message(verb(stage));
-    bar.set_style(style.progress_chars("=> "));
+    bar.set_length(total);
+    bar.reset();
     bar.tick();
+}
+
+fn style(template: &str) -> ProgressStyle {
+    let style = ProgressStyle::with_template(template).expect("the templates above are valid");
+    style.progress_chars("=> ")
 }
 
 fn verb(stage: Stage) -> &'static str {

@@ -82,7 +82,7 @@ def run(*arguments, **options):
     )
 
 
-def start(*arguments):
+def start(*arguments, **options):
     """Starts the program and returns at once; standard error is captured as text."""
     return subprocess.Popen(
         [BINARY, *map(str, arguments)],
@@ -91,6 +91,7 @@ def start(*arguments):
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
+        **options,
     )
 
 

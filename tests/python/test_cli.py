@@ -1,6 +1,7 @@
 """What the program does when it is disturbed: signals, a closed pipe, a folder it may not write to."""
 
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -21,9 +22,9 @@ class Disturbed(unittest.TestCase):
         self.folder = support.temporary_folder("disturbed")
         self.out = os.path.join(self.folder, "out")
 
-    def converting(self):
+    def converting(self, **options):
         """A conversion that has begun to write."""
-        process = support.start("convert", self.trace, "-o", self.out, "--threads", "1")
+        process = support.start("convert", self.trace, "-o", self.out, "--threads", "1", **options)
         self.addCleanup(process.kill)
         end = time.monotonic() + support.TIMEOUT_S
         while not (os.path.isdir(self.out) and os.listdir(self.out)):
@@ -49,6 +50,55 @@ class Disturbed(unittest.TestCase):
 
     def test_sigterm_leaves_nothing(self):
         self.interrupted(signal.SIGTERM)
+
+    def test_a_closed_terminal_leaves_nothing(self):
+        self.interrupted(signal.SIGHUP)
+
+    def test_sigquit_leaves_nothing(self):
+        self.interrupted(signal.SIGQUIT)
+
+    def test_two_signals_at_once_leave_nothing(self):
+        process = self.converting()
+        # Both are there when it goes on.
+        for number in (signal.SIGSTOP, signal.SIGINT, signal.SIGTERM, signal.SIGCONT):
+            process.send_signal(number)
+        _, errors = process.communicate(timeout=support.TIMEOUT_S)
+        self.assertIn(process.returncode, (130, 143), errors)
+        self.assertEqual(support.files_below(self.folder), [])
+        self.assertFalse(os.path.isdir(self.out) and os.listdir(self.out))
+
+    def test_nohup_goes_on_without_its_terminal(self):
+        process = self.converting(preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+        process.send_signal(signal.SIGHUP)
+        _, errors = process.communicate(timeout=support.TIMEOUT_S)
+        self.assertEqual(process.returncode, 0, errors)
+        self.assertTrue(self.published())
+
+    def test_a_limit_of_file_sizes_is_an_output_failure(self):
+        limit = 64 * 1024
+        process = support.start(
+            "convert",
+            self.trace,
+            "-o",
+            self.out,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
+        )
+        _, errors = process.communicate(timeout=support.TIMEOUT_S)
+        self.assertEqual(process.returncode, 6, errors)
+        self.assertIn("ulimit -f", errors)
+        self.assertFalse(os.path.exists(self.out))
+
+    def test_a_signal_while_an_input_list_is_awaited(self):
+        pipe = os.path.join(self.folder, "list")
+        os.mkfifo(pipe)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            process = support.start("convert", f"@{pipe}", "-o", self.out)
+            self.addCleanup(process.kill)
+            time.sleep(0.3)
+            self.assertIsNone(process.poll(), "it did not wait for the list")
+            process.send_signal(number)
+            process.communicate(timeout=5)
+            self.assertEqual(process.returncode, 128 + number)
 
     def test_a_killed_run_can_be_run_again(self):
         process = self.converting()
