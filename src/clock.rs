@@ -183,6 +183,13 @@ impl Clock {
         (UnixNanos(ns), status)
     }
 
+    /// Nanoseconds in a span of the performance counter, rounded down, whatever the session's clock is. `None` without a
+    /// usable frequency, or when the span does not fit.
+    pub fn counter_span_ns(&self, ticks: u64) -> Option<i64> {
+        let frequency = u128::try_from(self.facts.perf_frequency).ok().filter(|&frequency| frequency > 0)?;
+        i64::try_from(u128::from(ticks) * 1_000_000_000 / frequency).ok()
+    }
+
     /// The instant of a tick.
     #[inline]
     pub fn to_unix(&self, ticks: Ticks) -> UnixNanos {
@@ -448,6 +455,16 @@ mod tests {
         assert_eq!(clock.ratio(), None);
         assert_eq!(clock.quality(), "unreliable");
         assert!(clock.double_formula().is_none());
+    }
+
+    #[test]
+    fn spans_of_the_performance_counter_do_not_depend_on_the_clock() {
+        for clock_type in 0..=3 {
+            let clock = clock(clock_type, 3_000_000, 2_000);
+            assert_eq!([0, 1, 3_000_000].map(|t| clock.counter_span_ns(t)), [Some(0), Some(333), Some(1_000_000_000)]);
+            assert_eq!(clock.counter_span_ns(u64::MAX), None);
+        }
+        assert_eq!([0, -1].map(|frequency| clock(1, frequency, 0).counter_span_ns(1)), [None, None]);
     }
 
     #[test]

@@ -116,6 +116,10 @@ impl TraceClock for SliceClock<'_> {
         }
     }
 
+    fn span_ns(&self, ticks: u64) -> Option<i64> {
+        self.0.counter_span_ns(ticks)
+    }
+
     fn is_reversible(&self) -> bool {
         !self.0.is_finer_than_ns()
     }

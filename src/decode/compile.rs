@@ -374,6 +374,7 @@ fn output(field: &Field, place: &Place<'_>, pointer: usize) -> Output {
             reading::character(field).map_or(Op::Null, |shown| operation(shown, data_type, pointer))
         }
         (Role::FileTime, _, _) => Op::Copy8,
+        (Role::Nanos, Some(Reading::Ticks), _) => Op::TickSpan,
         (Role::Nanos, _, _) => Op::TraceTime,
         (Role::Value, None, _) => Op::Members,
         (Role::Value, Some(_), _) if matches!(data_type, DataType::Struct(_)) => Op::Members,
@@ -396,7 +397,7 @@ fn operation(reading: Reading, data_type: &DataType, pointer: usize) -> Op {
         Reading::Boolean { .. } => Op::Boolean,
         Reading::Float if *data_type == DataType::Float64 => Op::FloatToDouble,
         Reading::Float => Op::Copy4,
-        Reading::Double => Op::Copy8,
+        Reading::Double | Reading::Ticks => Op::Copy8,
         Reading::Utf16 { cut } => Op::Utf16 { cut },
         Reading::Ansi { cut, utf8 } => Op::Ansi { cut, utf8 },
         Reading::Bytes => Op::Bytes,

@@ -48,6 +48,8 @@ pub(super) enum Reading {
         utc: bool,
     },
     TraceTime,
+    /// A span in ticks of the performance counter, 8 bytes.
+    Ticks,
     Sid,
     IPv4,
     IPv6,
@@ -62,7 +64,7 @@ pub(super) enum Role {
     Label,
     /// `<name>_filetime`: raw 100 ns ticks.
     FileTime,
-    /// `<name>_ns`: a time of the trace's clock.
+    /// `<name>_ns`: a time of the trace's clock, or a span.
     Nanos,
 }
 
@@ -80,7 +82,7 @@ impl Role {
 impl Reading {
     fn column_type(self) -> ColumnType {
         match self {
-            Reading::Integer { bytes: 0, .. } => UINT64,
+            Reading::Integer { bytes: 0, .. } | Reading::Ticks => UINT64,
             Reading::Integer { bytes, signed } => ColumnType::Int { bytes, signed },
             Reading::Code { bytes } => {
                 ColumnType::Int { bytes: if bytes == 0 { 8 } else { bytes.max(4) }, signed: false }
@@ -130,6 +132,7 @@ fn leaf_outputs(field: &Field) -> Vec<(Role, ColumnType)> {
     match reading {
         Reading::TraceTime => vec![(Role::Nanos, INT64)],
         Reading::FileTime => vec![(Role::Value, ColumnType::Timestamp), (Role::FileTime, INT64)],
+        Reading::Ticks => vec![(Role::Value, UINT64), (Role::Nanos, INT64)],
         Reading::Integer { .. } | Reading::Code { .. } if field.map.is_some() || character(field).is_some() => {
             vec![(Role::Value, reading.column_type()), (Role::Label, ColumnType::Utf8)]
         }
@@ -248,6 +251,7 @@ fn integer(bytes: u8, signed: bool, meaning: Meaning) -> Reading {
         Meaning::Port if bytes == 2 => Reading::Port,
         Meaning::IPv4 if bytes == 4 => Reading::IPv4,
         Meaning::FileTime if bytes == 8 => Reading::FileTime,
+        Meaning::Ticks if bytes == 8 => Reading::Ticks,
         Meaning::Signed => Reading::Integer { bytes, signed: true },
         Meaning::Unsigned | Meaning::CodePointer => Reading::Integer { bytes, signed: false },
         Meaning::ProcessId | Meaning::ThreadId | Meaning::Win32Error | Meaning::NtStatus | Meaning::HResult => {

@@ -22,6 +22,10 @@ impl TraceClock for Doubling {
     fn unix_ns(&self, ticks: i64) -> Option<i64> {
         ticks.checked_mul(2)
     }
+
+    fn span_ns(&self, ticks: u64) -> Option<i64> {
+        i64::try_from(ticks).ok()?.checked_mul(3)
+    }
 }
 
 fn schema(fields: Vec<Field>) -> EventSchema {
@@ -233,6 +237,8 @@ fn every_meaning_on_the_types_it_is_for() {
         (Wire::Int64, Meaning::FileTime, SECOND.to_le_bytes().to_vec(), "f=1000000usZ f_filetime=116444736010000000"),
         (Wire::FileTime, Meaning::UtcTime, SECOND.to_le_bytes().to_vec(), "f=1000000usZ f_filetime=116444736010000000"),
         (Wire::SystemTime, Meaning::UtcTime, vec![0xb2, 7, 1, 0, 4, 0, 1, 0, 0, 0, 0, 0, 1, 0, 2, 0], "f=1002000usZ"),
+        (Wire::UInt64, Meaning::Ticks, 21i64.to_le_bytes().to_vec(), "f=21 f_ns=63"),
+        (Wire::UInt64, Meaning::Ticks, vec![0xff; 8], "f=18446744073709551615 f_ns=NULL"),
         (Wire::UInt32, Meaning::Signed, four(), "f=-1"),
         (Wire::Int32, Meaning::Unsigned, four(), "f=4294967295"),
         (Wire::Int64, Meaning::CodePointer, vec![0xff; 8], "f=18446744073709551615"),

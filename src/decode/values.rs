@@ -34,6 +34,8 @@ pub(super) enum Op {
     FileTime(TimeUnit),
     SystemTime(TimeUnit),
     TraceTime,
+    /// A span of the performance counter; its ticks stand in a column, too.
+    TickSpan,
     GuidText,
     /// 16 bytes in the order of the text form.
     GuidBytes,
@@ -93,6 +95,7 @@ fn write_fixed(op: &Op, bytes: &[u8], fixed: &mut FixedBuilder, notes: &mut Note
         Op::FileTime(unit) => time::from_filetime(read_integer(bytes, false), *unit).map(i64::cast_unsigned),
         Op::SystemTime(unit) => system_time(bytes, *unit, notes),
         Op::TraceTime => trace_time(bytes, notes),
+        Op::TickSpan => notes.clock.span_ns(read_integer(bytes, false)).map(i64::cast_unsigned),
         Op::GuidBytes => return write_guid_bytes(bytes, fixed, notes),
         _ => None,
     };

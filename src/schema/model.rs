@@ -219,6 +219,8 @@ pub enum Meaning {
     FileTime,
     /// A time in UTC.
     UtcTime,
+    /// A span of time in ticks of the performance counter, in an integer of 64 bits.
+    Ticks,
     /// The integer is signed, whatever the wire type says.
     Signed,
     /// The integer is unsigned, whatever the wire type says.

@@ -50,7 +50,7 @@ const WIRES: [Wire; 43] = [
     Wire::UInt8,
 ];
 
-const MEANINGS: [Meaning; 23] = [
+const MEANINGS: [Meaning; 24] = [
     Meaning::Plain,
     Meaning::Hex,
     Meaning::Text,
@@ -69,6 +69,7 @@ const MEANINGS: [Meaning; 23] = [
     Meaning::HResult,
     Meaning::FileTime,
     Meaning::UtcTime,
+    Meaning::Ticks,
     Meaning::Signed,
     Meaning::Unsigned,
     Meaning::CodePointer,
