@@ -248,6 +248,16 @@ impl<'a> Converter<'a> {
     }
 }
 
+/// What becomes of a payload that nothing describes. Where it has no bytes, no column lacks anything of it; but of a
+/// message, the text.
+fn without_schema(event: &Event<'_>) -> (RowStatus, bool) {
+    if event.payload.is_empty() && event.message.is_none() {
+        (RowStatus::Decoded(Status::Ok), false)
+    } else {
+        (RowStatus::NoSchema, true)
+    }
+}
+
 impl TableRows {
     fn new(columns: &[Column]) -> Self {
         TableRows { rows: Rows::default(), payload: PayloadColumns::new(columns) }
@@ -276,10 +286,7 @@ impl TableRows {
         if let Some(format) = &shape.message {
             return messages.render(format, event, place, &mut self.rows);
         }
-        let Some(plan) = &shape.plan else { return (RowStatus::NoSchema, true) };
-        if !shape.has_fields && !event.payload.is_empty() {
-            return (RowStatus::NoSchema, true);
-        }
+        let Some(plan) = shape.plan.as_ref().filter(|_| shape.has_fields) else { return without_schema(event) };
         // The flag is no part of a shape, so that events of both kinds can share one.
         if event.string_only != shape.is_string {
             return error;

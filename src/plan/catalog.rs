@@ -129,6 +129,9 @@ fn fix_hint(shape: &Resolved, table: &TablePlan, registry: &Registry, binaries: 
     if shape.message.is_some() {
         return None;
     }
+    if shape.is_empty && identity.kind != HeaderKind::Message {
+        return None;
+    }
     let name = table.provider_name.as_deref().unwrap_or("unnamed");
     Some(match identity.kind {
         HeaderKind::Message if identity.provider.is_zero() => {

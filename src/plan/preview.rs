@@ -94,6 +94,7 @@ fn shape(provider: Guid, kind: Kind, (id, version): (u16, u16), registry: &Regis
         schema_provider: provider,
         candidates: candidates.len(),
         choice: choose::choose(&candidates, &[], identity.pointer_size),
+        is_empty: false,
         message: None,
         key,
     }

@@ -40,6 +40,8 @@ pub struct Resolved {
     pub choice: Option<Choice>,
     /// The format of a WPP message.
     pub message: Option<Arc<MessageFormat>>,
+    /// Whether its payloads have no bytes, as far as samples tell.
+    pub is_empty: bool,
 }
 
 /// All shapes of a recording in the order of their keys, which gives them their numbers, and what the recording says of
@@ -111,6 +113,7 @@ fn resolve_one(key: &ShapeKey, totals: &Totals, samples: &[Sample], registry: &R
         choice: choose::choose(&candidates, samples, key.identity.pointer_size)
             .filter(|choice| describes(choice, samples)),
         message: registry.message(&key.identity).cloned(),
+        is_empty: samples.iter().all(|sample| sample.payload.is_empty()),
     }
 }
 
