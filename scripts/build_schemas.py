@@ -4,16 +4,18 @@
     python3 scripts/build_schemas.py [FACTS]        FACTS defaults to ../shared/schemas-src
 
 Writes schemas/providers/*.txt and schemas/classes.txt; the other texts there are kept by hand, and hooks.txt,
-values.txt and guids.txt are read. The output depends on the facts alone: it is sorted, and running it twice changes nothing.
+values.txt, corrections.txt and guids.txt are read. The output depends on the facts alone: it is sorted, and running it twice changes nothing.
 """
 
 import hashlib
 import json
+import lzma
 import pathlib
 import sys
 import uuid
 
-from schema_lists import read_field_list, read_kernel, read_mof_list
+from schema_corrections import read_corrections
+from schema_lists import read_facts, read_field_list, read_kernel, read_mof_list
 from schema_manifest import read_manifest
 from schema_model import Provider
 from schema_settle import settle_classes, settle_provider
@@ -55,7 +57,16 @@ def gather(facts):
             read_mof_list(data.decode("utf-8"), kernel, classes)
         else:
             add_field_list(data.decode("utf-8"), entry, providers, derived)
+    read_runtimes(facts / "releases" / "clr", providers, classes)
     return providers, classes, derived
+
+
+def read_runtimes(folder, providers, classes):
+    """Adds what newer .NET runtimes declare: their last manifest that was gathered whole, and single events after it."""
+    for manifest in sorted(folder.glob("*.man.xz")):
+        read_manifest(lzma.decompress(manifest.read_bytes()), "coreclr", False, providers, classes)
+    for newer in sorted(folder.glob("*.jsonl")):
+        read_facts(newer.read_text("utf-8"), "dotnet", providers)
 
 
 def known_guids():
@@ -103,6 +114,7 @@ def main():
     facts = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else HERE / "../shared/schemas-src"
     providers, classes, derived = gather(facts)
     hooks, values = ((OUT / name).read_text("utf-8") for name in ("hooks.txt", "values.txt"))
+    read_corrections((OUT / "corrections.txt").read_text("utf-8"), classes)
     shelves, settled = {}, [settle_provider(p) for p in providers.values()]
     for provider in sorted(settled, key=lambda p: (p.name.lower(), p.guid)):
         shelves.setdefault(shelf(provider.name), []).extend(provider_lines(provider))

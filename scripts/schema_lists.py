@@ -1,10 +1,10 @@
-"""Reads field lists (one tab-separated line per event), the kernel class data and the CLR additions."""
+"""Reads field lists (one tab-separated line per event), the kernel class data and the facts of newer .NET runtimes."""
 
 import json
 import re
 
 from schema_manifest import LEVELS, PLACEHOLDER, plain
-from schema_model import Event, Field, INTEGERS, KERNEL_WIRE, Ref, WIRE, camel, clean, first_structure
+from schema_model import Event, Field, INTEGERS, KERNEL_WIRE, Provider, Ref, WIRE, camel, clean, first_structure, meaning_of
 
 
 def read_field_list(text, origin, provider):
@@ -49,6 +49,10 @@ def read_mof_list(text, known, classes):
             classes.setdefault(guid, (clean(cells[0]), name, []))[2].append((int(cells[2]), event))
 
 
+# Types of classic lists; a text is 16 or 8 bits wide.
+MOF_WIRE = {**WIRE, "Boolean": "b8", "String": "w"}
+
+
 def mof_layouts(text, event_type):
     """The readings of a classic field list.
 
@@ -58,18 +62,16 @@ def mof_layouts(text, event_type):
     wide, state = [], ""
     for part in text.split(", ") if text else []:
         declared, _, name = part.partition(" ")
-        wire = {"TextA": "a", "TextW": "w"}.get(event_type) if declared == "Object" else WIRE.get(declared)
+        wire = {"TextA": "a", "TextW": "w"}.get(event_type) if declared == "Object" else MOF_WIRE.get(declared)
         if wire is None:
             state = "d"
             break
-        if declared == "Boolean":
-            wire = "b8"
         if declared == "String":
             state = "i"
         wide.append(Field(clean(name), wire))
-    if state != "i":
+    if not any(f.wire == "w" for f in wide) or event_type == "TextW":
         return [(tuple(wide), state)]
-    return [(tuple(wide), "i"), (tuple(f._replace(wire="a") if f.wire == "w" else f for f in wide), "i")]
+    return [(tuple(wide), state), (tuple(f._replace(wire="a") if f.wire == "w" else f for f in wide), state)]
 
 
 def kernel_field(data, before):
@@ -137,16 +139,58 @@ def read_kernel(text, classes):
                     events.append((opcode, event))
 
 
-def extra_fields(datas):
-    """The fields of the CLR additions."""
-    fields = []
-    for data in datas:
-        count = data.get("count")
-        if isinstance(count, str):
-            count = Ref(0, [f.name for f in fields].index(count))
-        if data["type"] == "struct":
-            fields.append(Field(data["name"], "", count=count, members=extra_fields(data["fields"])))
+def read_facts(text, origin, providers):
+    """Adds gathered events, one JSON object a line; a line in front of a provider's tells names of its numbers."""
+    maps = {}
+    for data in map(json.loads, text.splitlines()):
+        if "provider-facts" in data:
+            facts = data["provider-facts"]
+            maps = {m["name"]: read_map(m) for m in facts.get("maps", ())}
+            add_names(providers.setdefault(facts["guid"], Provider(facts["guid"])), facts, origin)
         else:
-            wire = {"wstr": "w"}.get(data["type"], data["type"])
-            fields.append(Field(data["name"], wire, count=count))
+            provider = providers.setdefault(data["guid"], Provider(data["guid"]))
+            provider.events += [fact_event(data, layout, maps, origin) for layout in data["layouts"]]
+
+
+def read_map(data):
+    entries = tuple((int(value, 16), label) for value, label in data["entries"])
+    return ("b" if data["kind"] == "bits" else "v", data["name"], entries)
+
+
+def add_names(provider, facts, origin):
+    provider.names.append((origin, facts["name"]))
+    for mask, name in facts.get("keywords", ()):
+        provider.keywords.setdefault(int(mask, 16), name)
+    for value, name in facts.get("tasks", ()):
+        provider.tasks.setdefault(value, name)
+    for task, value, name in facts.get("opcodes", ()):
+        provider.opcodes.setdefault((task, value), name)
+
+
+def fact_event(data, layout, maps, origin):
+    names = data["names"][0]
+    keywords = tuple(names.get("keywords", "").split())
+    task, opcode = names.get("task", ""), plain(names.get("opcode", ""))
+    level = LEVELS.get(names.get("level"))
+    fields = fact_fields(layout["fields"], maps)
+    return Event(data["id"], data["version"], level, task, opcode, keywords, names["symbol"], fields, "", origin)
+
+
+def fact_fields(datas, maps):
+    """Fields of gathered events: [name, in type, what else is known of it]."""
+    fields = []
+    for name, declared, *rest in datas:
+        more = rest[0] if rest else {}
+        length, count = (rule(more.get(key), fields) for key in ("length", "count"))
+        if declared == "struct":
+            fields.append(Field(name, "", count=count, members=fact_fields(more["fields"], maps)))
+        else:
+            wire = WIRE[declared]
+            meaning = meaning_of(wire, more.get("outType", ""))
+            fields.append(Field(name, wire, meaning, length, count, maps.get(more.get("map"))))
     return tuple(fields)
+
+
+def rule(value, before):
+    """A length or count: a number, or the name of an earlier field."""
+    return Ref(0, [f.name for f in before].index(value)) if isinstance(value, str) else value

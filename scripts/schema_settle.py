@@ -5,8 +5,8 @@ from typing import NamedTuple
 from schema_model import Field, INTEGERS, Ref, TEXTS, camel
 
 # Original manifests first, then what was read from running systems, the newest first.
-RANK = ["perfview", "msquic", "presentmon", "tx", "win11-26h1", "win10-18990", "dissect", "win10-17134", "win10-10240", "win7-7600"]
-ORIGINALS = {"perfview", "msquic", "presentmon", "tx"}
+RANK = ["perfview", "coreclr", "dotnet", "msquic", "presentmon", "tx", "win11-26h1", "win10-18990", "dissect", "win10-17134", "win10-10240", "win7-7600"]
+ORIGINALS = {"perfview", "coreclr", "dotnet", "msquic", "presentmon", "tx"}
 
 
 class Settled(NamedTuple):
@@ -196,7 +196,7 @@ def resolve(value, before):
 
 def settle_classes(classes, hooks, values):
     """The classes in GUID order: (guid, dataset, name, [(opcode, event)]), opcodes and versions ascending."""
-    groups, maps = read_hooks(hooks), read_values(values)
+    groups, (maps, types) = read_hooks(hooks), read_values(values)
     result = []
     for guid in sorted(classes):
         owner, name, events = classes[guid]
@@ -205,31 +205,72 @@ def settle_classes(classes, hooks, values):
             dataset, name = kernel_names(guid, name, hooks)
         else:
             dataset = owner if owner == name else f"{owner}-{name}"
-        settled = settle_events(events, generic)
-        result.append((guid, dataset, name, [(o, with_values(e, maps.get(guid, {}))) for o, e in settled]))
+        settled = share_versions(settle_events(events, generic))
+        known = maps.get(guid, {}), types.get(guid, {})
+        result.append((guid, dataset, name, [(o, with_values(e, *known)) for o, e in settled]))
     return result
 
 
+def share_versions(events):
+    """Gives event types of one structure the versions below their own that only others of them are described in.
+
+    Two types are of one structure when they have the same layouts in every version that both have. Where such types
+    disagree about a version, nobody knows it of the others.
+    """
+    layouts = {}
+    for opcode, event in events:
+        layouts.setdefault(opcode, {}).setdefault(event.version, []).append(event)
+    shared = list(events)
+    for opcode, own in layouts.items():
+        lacking = {}
+        for other in layouts.values():
+            if of_one_structure(own, other):
+                for version in other:
+                    if version < min(own):
+                        lacking.setdefault(version, []).append(other[version])
+        for version, found in lacking.items():
+            if all(fields(f) == fields(found[0]) for f in found):
+                shared += [(opcode, e._replace(opcode=own[min(own)][0].opcode, state=e.state or "i")) for e in found[0]]
+    return sorted(shared, key=lambda s: (s[0], s[1].version))
+
+
+def of_one_structure(own, other):
+    """Whether two types (events by version) have the same fields in every version that both have."""
+    common = [v for v in own if v in other]
+    return own is not other and any(fields(own[v])[0] for v in common) and all(fields(own[v]) == fields(other[v]) for v in common)
+
+
+def fields(events):
+    return [e.layout for e in events]
+
+
 def read_values(values):
-    """class GUID -> {field: map}."""
-    maps = {}
+    """class GUID -> {field: map}, class GUID -> {field: type code}."""
+    maps, types = {}, {}
     for line in values.split("\n"):
         if line and not line.startswith("#"):
             guid, field, kind, name, *entries = line.split("\t")
+            if kind == "t":
+                types.setdefault(guid, {})[field] = name
+                continue
             entries = tuple((int(value, 16), label) for value, label in (entry.split("=", 1) for entry in entries))
             maps.setdefault(guid, {})[field] = (kind, name, entries)
-    return maps
+    return maps, types
 
 
-def with_values(event, maps):
-    """The event with maps on its integer fields of these names."""
-    layout = tuple(f._replace(map=maps[f.name]) if f.wire in INTEGERS and f.name in maps else f for f in event.layout)
-    return event._replace(layout=layout)
+def with_values(event, maps, types):
+    """The event with maps and types on its integer fields of these names."""
+    def known(field):
+        if field.wire not in INTEGERS:
+            return field
+        wire, _, meaning = types.get(field.name, f"{field.wire}/{field.meaning}").partition("/")
+        return field._replace(wire=wire, meaning=meaning, map=maps.get(field.name, field.map))
+    return event._replace(layout=tuple(known(f) for f in event.layout))
 
 
 TRACE_CONTROL = {
     "b3e675d7-2554-4f18-830b-2762732560de", "9b79ee91-b5fd-41c0-a243-4248e266e9d0", "ed54dff8-c409-4cf6-bf83-05e1e61a09c4",
-    "bbccf6c1-6cd1-48c4-80ff-839482e37671",
+    "bbccf6c1-6cd1-48c4-80ff-839482e37671", "bf6ef1cb-89b5-490a-80ac-b180cfbcff0f",
 }
 
 

@@ -183,7 +183,7 @@ fn each_filter_passes_its_rows() {
     t(&["--event", "1"], &[5, 7]);
     t(&["--event", "7"], &[6]);
     t(&["--event", "finish", "--event", "2"], &[2, 4]);
-    t(&["--event", "*"], &[0, 1, 3, 4, 8]);
+    t(&["--event", "*"], &[0, 1, 3, 4, 8, 9]);
     t(&["--event", "?egin"], &[1]);
 
     t(&["--level", "warning"], &[2, 5, 7, 9]);

@@ -181,7 +181,10 @@ fn every_kernel_group_is_a_dataset() {
 #[test]
 fn classic_headers_name_their_class() {
     let times = format!("kernel_time_ns={} user_time_ns={}", TIMER, 2 * TIMER);
-    let expected = format!("cpu=1 process_id=8 thread_id=7 event_version=513 opcode=9 level=3 {times} {}", raw("0102"));
+    let expected = format!(
+        "cpu=1 process_id=8 thread_id=7 event_version=513 opcode=9 level=3 event_name=Send {times} {}",
+        raw("0102")
+    );
     for event in [full32(G, 9, 513, T0 + 1), full64(G, 9, 513, T0 + 1)] {
         let event = event.level(3).tid(7).pid(8).kernel_time(1).user_time(2).payload([1, 2]);
         t(event, G_TEXT, &expected);
@@ -193,7 +196,8 @@ fn instances_have_parents() {
     for event in [instance32(G, 9, 1, T0 + 1), instance64(G, 9, 1, T0 + 1)] {
         let event = event.instance(100, 200, R).payload([1]);
         let expected = format!(
-            "cpu=1 process_id=0 thread_id=0 event_version=1 opcode=9 level=0 kernel_time_ns=0 user_time_ns=0 {} \
+            "cpu=1 process_id=0 thread_id=0 event_version=1 opcode=9 level=0 event_name=Send kernel_time_ns=0 \
+             user_time_ns=0 {} \
              instance_id=100 parent_instance_id=200 parent_guid=b0000000-0000-0000-0000-000000000002",
             raw("01")
         );

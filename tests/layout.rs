@@ -156,7 +156,7 @@ fn one_dataset_per_event_for_all_its_shapes() {
         "WPP 1: message_guid sequence component_id message arguments",
         "aaaaaaaa-0000-1111-2222-333333333333/Event-7 2: ",
         "aaaaaaaa-0000-1111-2222-333333333333/Event-8 1: ",
-        "aaaaaaaa-0000-1111-2222-333333333333/Opcode-9 1: ",
+        "aaaaaaaa-0000-1111-2222-333333333333/Send 1: ",
     ];
     assert_eq!(tables(&trace), expected);
     let folders: BTreeSet<_> = expected.iter().map(|table| table.rsplit_once(": ").unwrap().0).collect();

@@ -51,7 +51,7 @@ pub(super) enum Extent {
         unit: usize,
     },
     Sid,
-    /// A leading zero `u32` alone, or so many bytes and a SID.
+    /// A leading zero `u32` alone, or so many bytes and a SID. All of these bytes can be zero, too.
     WbemSid {
         skip: usize,
     },
@@ -217,11 +217,11 @@ impl<'a> Cursor<'a> {
             Extent::Rest { unit } if rest.len().is_multiple_of(unit) => self.take(at, rest.len()),
             Extent::Rest { .. } => Err(Misfit),
             Extent::Sid => self.take(at, Sid::read(rest).ok_or(Misfit)?.size()),
-            Extent::WbemSid { .. } if rest.first_chunk() == Some(&[0; 4]) => Ok(Span::one(at, at, at + 4)),
-            Extent::WbemSid { skip } => {
-                let sid = rest.get(skip..).and_then(Sid::read).ok_or(Misfit)?;
-                self.take(at + skip, sid.size())
-            }
+            Extent::WbemSid { skip } => match rest.get(skip..).and_then(Sid::read) {
+                _ if is_absent_sid(rest, skip) => Ok(Span::one(at, at, at + 4)),
+                Some(sid) => self.take(at + skip, sid.size()),
+                None => Err(Misfit),
+            },
             Extent::SocketAddress => self.take(at, net::socket_address_size(rest).ok_or(Misfit)?),
         }
     }
@@ -232,6 +232,15 @@ impl<'a> Cursor<'a> {
             _ => Err(Misfit),
         }
     }
+}
+
+/// Whether a zero `u32` stands in the place of a SID. It can also begin a `TOKEN_USER` of zeros, behind which is one.
+fn is_absent_sid(rest: &[u8], skip: usize) -> bool {
+    let is_token = || {
+        let (token, sid) = rest.split_at_checked(skip)?;
+        Some(token.iter().all(|&byte| byte == 0) && Sid::read(sid).is_some())
+    };
+    rest.first_chunk() == Some(&[0; 4]) && is_token() != Some(true)
 }
 
 /// Up to a terminator of `unit` bytes. A text that the payload's end cuts off is accepted if it has whole units.
@@ -316,6 +325,15 @@ mod tests {
         user[0] = 1;
         let cursor = Cursor::new(&user, &mut [], 1);
         assert_eq!(cursor.extent(Extent::WbemSid { skip: 8 }, 0), span(8, 20, 20));
+        // A token of zeros, and zeros that are none because no SID is behind them.
+        let mut zeros = sid;
+        zeros[7] = 0;
+        let cursor = Cursor::new(&zeros, &mut [], 1);
+        assert_eq!(cursor.extent(Extent::WbemSid { skip: 8 }, 0), span(8, 20, 20));
+        let cursor = Cursor::new(&zeros[..19], &mut [], 1);
+        assert_eq!(cursor.extent(Extent::WbemSid { skip: 8 }, 0), span(0, 0, 4));
+        let cursor = Cursor::new(&zeros, &mut [], 1);
+        assert_eq!(cursor.extent(Extent::WbemSid { skip: 16 }, 0), span(0, 0, 4));
     }
 
     #[test]

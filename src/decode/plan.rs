@@ -119,12 +119,10 @@ impl Plan {
     }
 }
 
-/// Whether payloads were written with the other pointer size: the layout fits every sample exactly with `other`, and
-/// none with the width that the events' headers say.
-pub fn pointer_size_mismatch<'a>(header: &Plan, other: &Plan, samples: impl IntoIterator<Item = &'a [u8]>) -> bool {
-    let mut any = false;
-    samples.into_iter().all(|payload| {
-        any = true;
-        header.consumes(payload) != Status::Ok && other.consumes(payload) == Status::Ok
-    }) && any
+/// Whether payloads were written with the other pointer size: the layout fits every sample exactly with `other`, and most
+/// contradict the width that the events' headers say: it does not fit them, or reads texts that are none.
+pub fn pointer_size_mismatch(header: &Plan, other: &Plan, samples: &[&[u8]]) -> bool {
+    let is_read_well = |plan: &Plan, payload: &[u8]| plan.consumes(payload) == Status::Ok && !plan.garbles(payload);
+    let contradicted = samples.iter().filter(|payload| !is_read_well(header, payload)).count();
+    2 * contradicted > samples.len() && samples.iter().all(|payload| is_read_well(other, payload))
 }

@@ -487,10 +487,29 @@ fn the_other_pointer_size_is_recognized() {
     let (four, eight) = (Plan::measuring(&layout, 4), Plan::measuring(&layout, 8));
     let long = [1u8; 12];
     let short = [1u8; 8];
-    assert!(pointer_size_mismatch(&four, &eight, [long.as_slice(), &long]));
-    assert!(!pointer_size_mismatch(&four, &eight, [long.as_slice(), &short]));
-    assert!(!pointer_size_mismatch(&eight, &four, [long.as_slice()]));
-    assert!(!pointer_size_mismatch(&four, &eight, []));
+    assert!(pointer_size_mismatch(&four, &eight, &[&long, &long]));
+    assert!(!pointer_size_mismatch(&four, &eight, &[&long, &short]));
+    assert!(!pointer_size_mismatch(&eight, &four, &[&long]));
+    assert!(!pointer_size_mismatch(&four, &eight, &[]));
+}
+
+/// A description of an image from before Windows Vista fits payloads of both pointer sizes: the upper half of a 64-bit
+/// base passes for a size, and the size for two characters.
+#[test]
+fn garbled_texts_tell_the_pointer_size() {
+    let layout = schema(vec![named("base", Wire::Pointer), named("size", Wire::UInt32), named("name", Wire::Utf16)]);
+    let (four, eight) = (Plan::measuring(&layout, 4), Plan::measuring(&layout, 8));
+    let payload = |base: &[u8], size: u32| [base, &size.to_le_bytes(), b"C\0:\0\\\0x\0\0\0"].concat();
+    let long = payload(&0x0116_0000u64.to_le_bytes(), 0x0019_e000);
+    let short = payload(&0x0116_0000u32.to_le_bytes(), 0x0019_e000);
+    for plan in [&four, &eight] {
+        assert_eq!([plan.consumes(&long), plan.consumes(&short)], [Status::Ok; 2]);
+    }
+    assert!(pointer_size_mismatch(&four, &eight, &[&long]));
+    assert!(pointer_size_mismatch(&four, &eight, &[&long, &long, &short]));
+    assert!(!pointer_size_mismatch(&four, &eight, &[&long, &short]));
+    assert!(!pointer_size_mismatch(&four, &eight, &[&short]));
+    assert!(!pointer_size_mismatch(&eight, &four, &[&long]));
 }
 
 #[test]

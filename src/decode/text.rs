@@ -22,6 +22,19 @@ pub(super) fn find_nul(bytes: &[u8]) -> Option<usize> {
     std::ffi::CStr::from_bytes_until_nul(bytes).ok().map(std::ffi::CStr::count_bytes)
 }
 
+/// Whether UTF-16LE units can be text: no control characters but those that part lines and words, no half of a pair, no
+/// private characters.
+pub(super) fn is_plausible_utf16(bytes: &[u8]) -> bool {
+    let (units, odd) = bytes.as_chunks::<2>();
+    let is_plausible = |character: char| match character {
+        '\t' | '\r' | '\n' => true,
+        '\u{e000}'..='\u{f8ff}' | '\u{fffe}' | '\u{ffff}' => false,
+        other => !other.is_control(),
+    };
+    let mut characters = char::decode_utf16(units.iter().map(|unit| u16::from_le_bytes(*unit)));
+    odd.is_empty() && characters.all(|character| character.is_ok_and(is_plausible))
+}
+
 /// UTF-16LE; unpaired surrogates become U+FFFD, as does half a unit at the end.
 pub(super) fn push_utf16(bytes: &[u8], out: &mut Vec<u8>) -> bool {
     const NOT_ASCII: u128 = u128::from_le_bytes([
@@ -106,6 +119,18 @@ mod tests {
 
     fn utf16(units: &[u16]) -> Vec<u8> {
         units.iter().flat_map(|unit| unit.to_le_bytes()).collect()
+    }
+
+    #[test]
+    fn other_values_are_no_plausible_text() {
+        let units = |units: &[u16]| units.iter().flat_map(|unit| unit.to_le_bytes()).collect::<Vec<u8>>();
+        for text in ["", "C:\\x", "a\tb\r\n", "\u{20ac}\u{1f600}\u{4e2d}\u{fffd}"] {
+            assert!(is_plausible_utf16(&units(&text.encode_utf16().collect::<Vec<_>>())), "{text}");
+        }
+        for unit in [0x19, 0x7f, 0x9f, 0xd800, 0xdc00, 0xe000, 0xf8ff, 0xffff, 0] {
+            assert!(!is_plausible_utf16(&units(&[0x41, unit])), "{unit:#x}");
+        }
+        assert!(!is_plausible_utf16(b"A\0B"));
     }
 
     #[test]

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use super::blocks::Block;
 use super::builders::{Builder, ColumnValues, ListBuilder, Nested, PayloadColumns, StructBuilder};
-use super::extent::{Cursor, Span};
+use super::extent::{Cursor, Extent, Span};
 use super::plan::{ConvertStep, Item, Node, Output, Plan, Repeat};
 use super::values::{self, Notes, Op};
-use super::{Outcome, Status, TraceClock};
+use super::{Outcome, Status, TraceClock, text};
 
 /// Bytes left behind the last field count as a structure's padding below this.
 const PADDING_LIMIT: usize = 8;
@@ -29,6 +29,20 @@ impl Plan {
         let mut slots = vec![0; self.slots];
         let mut cursor = Cursor::new(payload, &mut slots, self.nodes.len());
         self.walk(&mut cursor, 0, 0, |_, _, _| ())
+    }
+
+    /// Whether a UTF-16 text of the payload holds units that no text has, as bytes of other values do.
+    pub(super) fn garbles(&self, payload: &[u8]) -> bool {
+        let is_text = |node: &Node| matches!((&node.item, node.repeat), (Item::Leaf(Extent::NulUtf16), Repeat::One));
+        let mut slots = vec![0; self.slots];
+        let mut cursor = Cursor::new(payload, &mut slots, self.nodes.len());
+        let mut garbled = false;
+        if self.nodes.iter().any(is_text) {
+            self.walk(&mut cursor, 0, 0, |cursor, node, span| {
+                garbled |= is_text(node) && !text::is_plausible_utf16(cursor.bytes(span));
+            });
+        }
+        garbled
     }
 
     /// `by_offset`: the payload holds all leading values of fixed width, and they are read by their offsets.

@@ -90,7 +90,7 @@ impl CatalogEntry {
             dataset: table.dataset.clone(),
             event_name,
             task_name: schema.task_name,
-            opcode_name: schema.opcode_name,
+            opcode_name: schema.opcode_name.or_else(|| registry.classic_type(&shape.key.identity).map(str::to_owned)),
             keyword_names: schema.keyword_names,
             decode_source: match (&shape.choice, message) {
                 (Some(choice), _) => choice.candidate.source,

@@ -10,6 +10,7 @@ pub mod evidence;
 pub mod filter;
 pub mod groups;
 pub mod header;
+mod mismatch;
 pub mod preview;
 pub mod resolve;
 pub mod sieve;
@@ -100,6 +101,9 @@ pub fn plan(files: &[FileSurvey], options: &PlanOptions, progress: &dyn Progress
     let user = Arc::clone(&options.schemas);
     let registry = timed(progress, Work::Plan, || Registry::new(eventsource, event_info, user));
     let (resolved, binaries) = resolve::resolve(files, &registry, progress)?;
+    for (found, file) in findings.iter_mut().zip(files) {
+        found.extend(mismatch::findings(file, &resolved, &registry));
+    }
     let mut sieve = Sieve::new(&options.filter, files, resolved.len());
     let (tables, columns) = tables::tables(&resolved, &registry, options, sieve.as_mut(), progress);
     if let Some(first) = findings.first_mut() {
@@ -133,7 +137,7 @@ fn table_of(tables: &[TablePlan], shapes: usize) -> Vec<u32> {
 
 impl ShapePlan {
     fn new(shape: &Resolved, decode: Option<decode::Plan>, table: u32) -> ShapePlan {
-        let is_refused = shape.choice.as_ref().is_some_and(|choice| choice.wrong_pointer_size);
+        let is_refused = shape.choice.as_ref().is_some_and(choose::Choice::is_refused);
         ShapePlan {
             table,
             plan: decode.filter(|_| !is_refused),

@@ -128,16 +128,14 @@ pub struct ClassPack {
 }
 
 impl ClassPack {
-    /// The layouts of an event type. A version that is not there borrows: fields are appended from version to version, so
-    /// the highest lower version describes a beginning of the payload; without one, the lowest there is.
+    /// The layouts of an event type. A version that is not there borrows those of the highest lower one: fields are
+    /// appended from version to version, so they describe a beginning of the payload. It never borrows from a higher
+    /// one, whose fields the payload does not have.
     pub fn layouts(&self, opcode: u8, version: u16) -> &[PackLayout] {
         let opcode = u16::from(opcode);
-        let from = self.layouts.partition_point(|l| l.id < opcode);
-        let to = self.layouts.partition_point(|l| l.id <= opcode);
-        let known = &self.layouts[from..to];
-        let below = known.partition_point(|l| l.version <= version);
-        let Some(chosen) = below.checked_sub(1).or(Some(0)).and_then(|i| known.get(i)) else { return &[] };
-        range(known, opcode, chosen.version)
+        let below = &self.layouts[..self.layouts.partition_point(|l| (l.id, l.version) <= (opcode, version))];
+        let chosen = below.last().filter(|l| l.id == opcode);
+        chosen.map_or(&[], |l| range(below, opcode, l.version))
     }
 
     /// All layouts of all event types in the order (opcode, version, rank).
@@ -161,6 +159,26 @@ pub struct KernelClass {
     pub event_prefix: &'static str,
     /// The name of the class's dataset (`Kernel-Process`).
     pub dataset: &'static str,
+}
+
+/// The names of the event types that mean the same in every class; a class's own begin at 10. Sorted.
+const STANDARD_TYPES: [(u8, &str); 11] = [
+    (0, "Info"),
+    (1, "Start"),
+    (2, "End"),
+    (3, "DCStart"),
+    (4, "DCEnd"),
+    (5, "Extension"),
+    (6, "Reply"),
+    (7, "Dequeue"),
+    (8, "Checkpoint"),
+    (9, "Send"),
+    (240, "Receive"),
+];
+
+/// The name that a type of classic events has in every class that gives it no other.
+pub fn standard_type(opcode: u8) -> Option<&'static str> {
+    STANDARD_TYPES.iter().find(|(value, _)| *value == opcode).map(|(_, name)| *name)
 }
 
 /// The hook of an image load, which is written in the group of processes but belongs to images.
@@ -261,14 +279,16 @@ impl Pack {
         self.kernel_class(if hook == IMAGE_LOAD_HOOK { 0x14 } else { group })
     }
 
-    /// The name of a classic event, `Class/Type`, as its newest description has it; for kernel events without a
-    /// description the kernel's own name for the type.
+    /// The name of a classic event, `Class/Type`, as its newest description has it; without a description the kernel's
+    /// own name for the type, or the standard one. That stands alone where the class is unknown.
     pub fn classic_event_name(&'static self, class: &Guid, opcode: u8) -> Option<String> {
         let described = self.classic(class, opcode, u16::MAX).first().and_then(|l| l.schema.event_name.clone());
         described.or_else(|| {
-            let (group, _, prefix, _) = HOOK_GROUPS.iter().find(|g| g.1 == *class)?;
-            let index = HOOK_NAMES.binary_search_by_key(&(*group, opcode), |n| (n.0, n.1)).ok()?;
-            Some(format!("{prefix}/{}", HOOK_NAMES[index].2))
+            let group = HOOK_GROUPS.iter().find(|g| g.1 == *class);
+            let own = group.and_then(|g| HOOK_NAMES.binary_search_by_key(&(g.0, opcode), |n| (n.0, n.1)).ok());
+            let name = own.map(|index| HOOK_NAMES[index].2).or_else(|| standard_type(opcode))?;
+            let prefix = group.map(|g| g.2).or_else(|| find(CLASSES, class).map(|index| CLASSES[index].event_prefix));
+            Some(prefix.map_or_else(|| name.to_owned(), |prefix| format!("{prefix}/{name}")))
         })
     }
 

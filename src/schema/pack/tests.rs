@@ -120,8 +120,15 @@ fn kernel_layouts_are_those_of_the_documents() {
         (0x03, 1, 4, "Process/Start", "UniqueProcessKey:Pointer ProcessId:UInt32 ParentId:UInt32 SessionId:UInt32 ExitStatus:Int32 DirectoryTableBase:Pointer Flags:UInt32 UserSID:WbemSid ImageFileName:Ansi CommandLine:Utf16 PackageFullName:Utf16 ApplicationId:Utf16"),
         (0x03, 2, 0, "Process/End", "ProcessId:Pointer ParentId:Pointer UserSID:WbemSid ImageFileName:Ansi"),
         (0x05, 36, 2, "Thread/CSwitch", "NewThreadId:UInt32/Hex OldThreadId:UInt32/Hex NewThreadPriority:Int8 OldThreadPriority:Int8 PreviousCState:UInt8 SpareByte:Int8 OldThreadWaitReason:Int8 OldThreadWaitMode:Int8 OldThreadState:Int8 OldThreadWaitIdealProcessor:Int8 NewThreadWaitTime:UInt32/Hex Reserved:UInt32"),
+        (0x05, 36, 5, "Thread/CSwitch", "NewThreadId:UInt32 OldThreadId:UInt32 NewThreadPriority:Int8 OldThreadPriority:Int8 PreviousCState:UInt8 NewThreadPriorityDecrement:Int8 OldThreadWaitReason:Int8 ThreadFlags:Int8 OldThreadState:Int8 OldThreadWaitIdealProcessor:Int8 NewThreadWaitTime:UInt32 OldThreadRemainingQuantum:UInt32 Reserved2:UInt32"),
         (0x14, 10, 1, "Image/Load", "ImageBase:Pointer ImageSize:Pointer ProcessId:UInt32 FileName:Utf16"),
-        (0x01, 10, 3, "DiskIo/Read", "DiskNumber:UInt32 IrpFlags:UInt32 TransferSize:UInt32 Reserved:UInt32 ByteOffset:UInt64 FileObject:Pointer Irp:Pointer HighResResponseTime:UInt64 IssuingThreadId:UInt32"),
+        // Types of one structure share its versions.
+        (0x14, 3, 0, "Image/DCStart", "BaseAddress:Pointer ModuleSize:UInt32 ImageFileName:Utf16"),
+        (0x14, 4, 1, "Image/DCEnd", "ImageBase:Pointer ImageSize:Pointer ProcessId:UInt32 FileName:Utf16"),
+        (0x04, 36, 0, "FileIo/FileRundown", "FileObject:Pointer FileName:Utf16"),
+        (0x0b, 35, 2, "SystemConfig/Processors", "ProcessorIndex:UInt32 FeatureSet:UInt32 ProcessorSpeed:UInt32 ProcessorName:Utf16=64 ProcessorIdentifier:Utf16=128 VendorIdentifier:Utf16=16"),
+        (0x09, 10, 2, "Registry/Create", "InitialTime:TraceTime Status:UInt32 Index:UInt32 KeyHandle:Pointer KeyName:Utf16"),
+        (0x01, 10, 3, "DiskIo/Read", "DiskNumber:UInt32 IrpFlags:UInt32 TransferSize:UInt32 Reserved:UInt32 ByteOffset:UInt64 FileObject:Pointer Irp:Pointer HighResResponseTime:UInt64/Ticks IssuingThreadId:UInt32"),
         (0x04, 76, 2, "FileIo/OperationEnd", "IrpPtr:Pointer ExtraInfo:Pointer NtStatus:UInt32"),
         (0x06, 26, 2, "TcpIp/SendIPV6", "PID:UInt32 size:UInt32 daddr:IPv6 saddr:IPv6 dport:Port sport:Port startime:UInt32 endtime:UInt32 seqnum:UInt32 connid:Pointer"),
         (0x0f, 67, 2, "PerfInfo/ISR", "InitialTime:TraceTime Routine:Pointer ReturnValue:UInt8 Vector:UInt16 Reserved:UInt8"),
@@ -147,6 +154,7 @@ fn classes_outside_the_hook_table_are_described_too() {
         ("bbccf6c1-6cd1-48c4-80ff-839482e37671", 33, 0, "EventMetadata/EventMapInfo", "ProviderGuid:Guid EventMapInfo:RestBinary"),
         ("ed54dff8-c409-4cf6-bf83-05e1e61a09c4", 37, 0, "WinSat/SystemConfig", "Version:UInt32 UncompressedSize:UInt32 CompressedXml:RestBinary"),
         ("d42cf7ef-de92-473e-8b6c-621ea663113a", 1, 1, "IISGeneral/GENERAL_REQUEST_START", "ContextId:Guid SiteId:UInt32 AppPoolId:Utf16 ConnId:UInt64 RawConnId:UInt64 RequestURL:Utf16 RequestVerb:Ansi"),
+        ("bf6ef1cb-89b5-490a-80ac-b180cfbcff0f", 34, 1, "PerfTrackMetadata/Name", "Name:Ansi Value:UInt32"),
         ("04c8a870-3369-12f8-4769-24e484a9e725", 18, 0, "ADODB/TextW", "ModID:UInt32 msgStr:Utf16"),
     ];
     for (class, opcode, version, name, layout) in expected {
@@ -159,11 +167,37 @@ fn classes_outside_the_hook_table_are_described_too() {
     assert_eq!(Pack::builtin().provider_name(&guid("9e814aad-3204-11d2-9a82-006008a86939")), Some("Windows Kernel"));
 }
 
+/// Lists of classic events do not tell 16-bit texts from 8-bit ones.
 #[test]
-fn a_missing_version_borrows_downwards_else_the_lowest() {
+fn texts_of_unknown_width_are_read_both_ways() {
+    let class = guid("393da8c0-dbed-11d2-895b-00c04f79ab69");
+    let found: Vec<String> = Pack::builtin().classic(&class, 1, 0).iter().map(|l| short(&l.schema.fields)).collect();
+    let rest = "ChannelType:UInt32 NegotiatedFlags:UInt32";
+    let expected = [format!("Client:Utf16 Account:Utf16 {rest}"), format!("Client:Ansi Account:Ansi {rest}")];
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn standard_types_have_names_where_nothing_else_names_them() {
+    let name = |class: &Guid, opcode| Pack::builtin().classic_event_name(class, opcode);
+    let unknown = Guid([7; 16]);
+    let names = [0, 1, 2, 3, 4, 5, 6, 7, 8, 10].map(|opcode| name(&unknown, opcode).unwrap_or_default());
+    let standard = ["Info", "Start", "End", "DCStart", "DCEnd", "Extension", "Reply", "Dequeue", "Checkpoint", ""];
+    assert_eq!(names, standard);
+    let process = Pack::builtin().kernel_class(0x03).unwrap().guid;
+    assert_eq!([name(&process, 5), name(&process, 1)].map(Option::unwrap), ["Process/Extension", "Process/Start"]);
+    let logon = guid("393da8c0-dbed-11d2-895b-00c04f79ab69");
+    assert_eq!(name(&logon, 5).unwrap(), "NlServerAuth/Extension");
+}
+
+#[test]
+fn a_missing_version_borrows_downwards_never_upwards() {
     let class = Pack::builtin().kernel_class(0x03).unwrap();
     let version = |v| Pack::builtin().classic(&class.guid, 39, v)[0].version;
-    assert_eq!([version(9), version(5), version(3), version(0)], [5, 5, 3, 2]);
+    assert_eq!([version(9), version(5), version(3), version(0)], [5, 5, 3, 0]);
+    // The lowest version of a swapped-in process is 2.
+    assert!(Pack::builtin().classic(&class.guid, 35, 1).is_empty());
+    assert_eq!(Pack::builtin().classic(&class.guid, 35, 3)[0].version, 2);
     assert!(Pack::builtin().classic(&class.guid, 250, 0).is_empty());
     assert!(Pack::builtin().classic(&Guid::ZERO, 1, 0).is_empty());
 }

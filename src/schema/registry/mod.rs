@@ -17,7 +17,7 @@ use super::event_info::{EventInfo, EventKey};
 use super::eventsource::{self, EventSourceManifests};
 use super::manifest::ProviderSchemas;
 use super::model::{EventSchema, Field, Wire};
-use super::pack::{Confidence, Pack, PackLayout};
+use super::pack::{self, Confidence, Pack, PackLayout};
 use super::source::DecodeSource;
 use super::tracelogging;
 use super::wpp::MessageFormat;
@@ -32,6 +32,8 @@ pub enum Trust {
     Declared,
     /// Parts of it were put back from other descriptions.
     Inferred,
+    /// It is of an older version of the event, to which newer ones append fields: it describes a beginning.
+    Older,
     /// It is of another version of the event, or known to have lost a part: only payloads can tell.
     Doubtful,
 }
@@ -153,7 +155,7 @@ impl Registry {
             found.extend(self.of_event_info(&EventKey::Classic { class, opcode, version }));
         }
         let layouts = self.pack.classic(&class, opcode, identity.version);
-        found.extend(layouts.iter().map(|layout| of_pack(layout, DecodeSource::Kernel, Library::Class)));
+        found.extend(layouts.iter().map(|layout| of_class(layout, identity.version)));
         found
     }
 
@@ -190,9 +192,17 @@ impl Registry {
 
     /// The name of a classic event, also where its layout is not known.
     pub fn classic_name(&self, identity: &Identity) -> Option<String> {
-        let is_classic = identity.kind.is_hook() || identity.kind.is_full();
-        is_classic.then(|| self.pack.classic_event_name(&identity.provider, identity.opcode))?
+        is_classic(identity).then(|| self.pack.classic_event_name(&identity.provider, identity.opcode))?
     }
+
+    /// The standard name of a classic event's type.
+    pub fn classic_type(&self, identity: &Identity) -> Option<&'static str> {
+        is_classic(identity).then(|| pack::standard_type(identity.opcode))?
+    }
+}
+
+fn is_classic(identity: &Identity) -> bool {
+    identity.kind.is_hook() || identity.kind.is_full()
 }
 
 fn tracelogging_candidate(metadata: &[u8]) -> Option<Candidate> {
@@ -272,8 +282,18 @@ fn of_pack(layout: &PackLayout, source: DecodeSource, library: Library) -> Candi
     Candidate { source, origin: layout.origins.to_owned(), schema: Arc::clone(&layout.schema), trust, library }
 }
 
+fn of_class(layout: &PackLayout, version: u16) -> Candidate {
+    let candidate = of_pack(layout, DecodeSource::Kernel, Library::Class);
+    if layout.version == version { candidate } else { in_place_of(version, layout, candidate, Trust::Older) }
+}
+
 fn of_other_version(layout: &PackLayout, version: u8) -> Candidate {
     let candidate = of_pack(layout, DecodeSource::Pack, Library::Pack);
+    in_place_of(version.into(), layout, candidate, Trust::Doubtful)
+}
+
+/// A candidate of another version than the event's; it is trusted so far at most.
+fn in_place_of(version: u16, layout: &PackLayout, candidate: Candidate, trust: Trust) -> Candidate {
     let origin = format!("{}, version {} in place of {version}", candidate.origin, layout.version);
-    Candidate { origin, trust: Trust::Doubtful, ..candidate }
+    Candidate { origin, trust: trust.max(candidate.trust), ..candidate }
 }
