@@ -102,7 +102,7 @@ pub fn plan(files: &[FileSurvey], options: &PlanOptions, progress: &dyn Progress
     let registry = timed(progress, Work::Plan, || Registry::new(eventsource, event_info, user));
     let (resolved, binaries) = resolve::resolve(files, &registry, progress)?;
     for (found, file) in findings.iter_mut().zip(files) {
-        found.extend(mismatch::findings(file, &resolved, &registry));
+        mismatch::findings(file, &resolved, &registry).into_iter().for_each(|finding| found.push(finding));
     }
     let mut sieve = Sieve::new(&options.filter, files, resolved.len());
     let (tables, columns) = tables::tables(&resolved, &registry, options, sieve.as_mut(), progress);
