@@ -37,6 +37,8 @@ fn main() {
         list.sort_by(|a, b| a.guid.cmp(&b.guid));
         code += &static_code(table, "Section", list.iter().map(section_code));
     }
+    code += &codes_code(count);
+    shards += &write_shard(&read(&schemas.join("codes.txt")), &out, count);
     code += &static_code("SHARDS", "(&[u8], usize)", [shards].into_iter());
     code += &names_code(&read(&schemas.join("names.txt")));
     code += &hooks_code(&read(&schemas.join("hooks.txt")));
@@ -104,6 +106,11 @@ fn guid_code(text: &str) -> String {
     let parts: Vec<&str> = text.split('-').collect();
     assert!(text.len() == 36 && parts.len() == 5, "{text}: not a GUID");
     format!("Guid::from_parts(0x{}, 0x{}, 0x{}, 0x{}{})", parts[0], parts[1], parts[2], parts[3], parts[4])
+}
+
+/// Which file holds the status codes.
+fn codes_code(shard: usize) -> String {
+    format!("pub(super) const CODES_SHARD: usize = {shard};\n")
 }
 
 /// The names of providers without events here.

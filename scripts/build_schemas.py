@@ -3,8 +3,8 @@
 
     python3 scripts/build_schemas.py [FACTS]        FACTS defaults to ../shared/schemas-src
 
-Writes schemas/providers/*.txt and schemas/classes.txt; the other texts there are kept by hand, and hooks.txt,
-values.txt, corrections.txt and guids.txt are read. The output depends on the facts alone: it is sorted, and running it twice changes nothing.
+Writes schemas/providers/*.txt, schemas/classes.txt and schemas/codes.txt; the other texts there are kept by hand, and
+hooks.txt, values.txt, corrections.txt and guids.txt are read. The output depends on the facts alone: it is sorted, and running it twice changes nothing.
 """
 
 import hashlib
@@ -33,6 +33,9 @@ ORIGIN_OF_FOLDER = {
     "Manifests-Win10-18990": "win10-18990", "Manifests-Win10-17134": "win10-17134", "Manifests-Win10-10240": "win10-10240",
     "Manifests-Win7-7600": "win7-7600",
 }
+
+# The tables of status codes, in the order of their sections.
+CODE_TABLES = ["ntstatus", "hresult", "winerror", "ndis", "ndis_oid"]
 
 
 def origin_of(entry):
@@ -106,6 +109,14 @@ def shelf(name):
     return rest[:1] if rest[:1].isalpha() else "0"
 
 
+def code_lines(folder):
+    """The status codes by table and value, each with the one name to show."""
+    for table in CODE_TABLES:
+        yield f"S\t{table}"
+        rows = [line.split("\t") for line in (folder / f"{table}.tsv").read_text("utf-8").splitlines()[1:]]
+        yield from (f"{value:x}\t{name}" for value, name in sorted((int(row[0], 16), row[1]) for row in rows))
+
+
 def write(path, lines):
     path.write_text("".join(line + "\n" for line in lines), "utf-8", newline="\n")
 
@@ -124,6 +135,7 @@ def main():
     for letter, lines in shelves.items():
         write(OUT / "providers" / f"{letter}.txt", lines)
     write(OUT / "classes.txt", [line for c in settle_classes(classes, hooks, values) for line in class_lines(c)])
+    write(OUT / "codes.txt", code_lines(facts / "releases" / "status"))
     events = sum(len({(e.id, e.version) for e in p.events}) for p in settled)
     print(f"{len(settled)} providers, {events} events, {sum(len(p.events) for p in settled)} layouts, {len(classes)} classes")
     print(f"with a GUID that follows from the name: {len(derived)}: {', '.join(sorted(derived))}")

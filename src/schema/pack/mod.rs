@@ -5,11 +5,14 @@
 //! the expansion of the file it stands in (once) and the reading of its own section (once).
 
 mod cell;
+mod codes;
 mod text;
 
 use std::sync::{Arc, OnceLock};
 
-use self::index::{CLASSES, HOOK_GROUPS, HOOK_NAMES, NAMES, OVERRIDES, PROVIDERS, SHARDS};
+pub use self::codes::CodeTable;
+use self::codes::Codes;
+use self::index::{CLASSES, CODES_SHARD, HOOK_GROUPS, HOOK_NAMES, NAMES, OVERRIDES, PROVIDERS, SHARDS};
 use crate::guid::Guid;
 use crate::schema::model::EventSchema;
 
@@ -39,6 +42,7 @@ pub struct Pack {
     providers: Vec<OnceLock<ProviderPack>>,
     classes: Vec<OnceLock<ClassPack>>,
     overrides: Vec<OnceLock<ProviderPack>>,
+    codes: OnceLock<Codes>,
 }
 
 impl std::fmt::Debug for Pack {
@@ -197,6 +201,7 @@ impl Pack {
             providers: cells(PROVIDERS.len()),
             classes: cells(CLASSES.len()),
             overrides: cells(OVERRIDES.len()),
+            codes: OnceLock::new(),
         }
     }
 
@@ -290,6 +295,11 @@ impl Pack {
             let prefix = group.map(|g| g.2).or_else(|| find(CLASSES, class).map(|index| CLASSES[index].event_prefix));
             Some(prefix.map_or_else(|| name.to_owned(), |prefix| format!("{prefix}/{name}")))
         })
+    }
+
+    /// The name of a status code: of several the one that Windows' own tools show.
+    pub fn code_name(&'static self, table: CodeTable, code: u32) -> Option<&'static str> {
+        self.codes.get_or_init(|| Codes::parse(self.text(CODES_SHARD))).name(table, code)
     }
 
     /// The bytes that the pack takes in the binary, compressed.
