@@ -349,54 +349,70 @@ const DRIVER: &str = "0b6c077e-f983-3543-6bbc-baec3455628b";
 const NOON: [u8; 8] = (START + 432_000_000_000).to_le_bytes();
 
 /// Item type, its insertion, the bytes, the text, the argument.
-const ITEMS: [(&str, &str, &[u8], &str, &str); 48] = [
+const ITEMS: [(&str, &str, &[u8], &str, &str); 52] = [
     ("ItemChar", "%10!d!", b"\xfe", "-2", "-2"),
     ("ItemUChar", "%10!u!", b"\xfe", "254", "254"),
     ("ItemShort", "%10!d!", b"\xfe\xff", "-2", "-2"),
     ("ItemUShort", "%10!x!", b"\xfe\xff", "fffe", "65534"),
     ("ItemLong", "%10!d!", b"\xfe\xff\xff\xff", "-2", "-2"),
     ("ItemLong", "%10!08X!", b"\xef\xbe\0\0", "0000BEEF", "48879"),
+    ("ItemLong", "%10!u!", b"\0\x28\x6b\xee", "4000000000", "4000000000"),
     ("ItemULong", "%10!u!", b"\xfe\xff\xff\xff", "4294967294", "4294967294"),
     ("ItemULongX", "%10!x!", b"\xef\xbe\0\0", "beef", "0xbeef"),
     ("ItemLongLong", "%10!I64d!", b"\xfe\xff\xff\xff\xff\xff\xff\xff", "-2", "-2"),
     ("ItemULongLong", "%10!I64u!", b"\x01\0\0\0\x01\0\0\0", "4294967297", "4294967297"),
     ("ItemLongLongX", "%10!I64x!", b"\x01\0\0\0\x01\0\0\0", "100000001", "0x100000001"),
     ("ItemLongLongXX", "%10!I64X!", b"\xab\0\0\0\x01\0\0\0", "1000000AB", "0x1000000ab"),
-    ("ItemLongLongO", "%10!s!", b"\x0a\0\0\0\0\0\0\0", "0xa", "0xa"),
+    ("ItemLongLongO", "%10!I64o!", b"\x0a\0\0\0\0\0\0\0", "12", "10"),
     ("ItemDouble", "%10!s!", b"\0\0\0\0\0\0\xf4\x3f", "1.25", "1.25"),
+    ("ItemDouble", "%10!s!", b"\0\0\0\0\x87\xd6\x32\x41", "1.23457e+06", "1234567"),
     ("ItemTimestamp", "%10!s!", &NOON, "2025-01-01T12:00:00.0000000Z", "2025-01-01T12:00:00.0000000Z"),
-    ("ItemTimeDelta", "%10!s!", b"\x10\x27\0\0\0\0\0\0", "10000", "10000"),
-    ("ItemWaitTime", "%10!s!", b"\x10\x27\0\0\0\0\0\0", "10000", "10000"),
+    ("ItemTimeDelta", "%10!s!", b"\x11\x27\0\0\0\0\0\0", "1ms", "1.0001ms"),
+    ("ItemWaitTime", "%10!s!", &NOON, "2025-01-01T12:00:00.0000000Z", "2025-01-01T12:00:00.0000000Z"),
     ("ItemPtr", "%10!p!", b"\x10\0\0\0\x80\xf8\xff\xff", "FFFFF88000000010", "0xfffff88000000010"),
-    ("ItemListByte(Low,High)", "%10!s!", b"\x01", "High", "High"),
-    ("ItemListShort(Low,High)", "%10!s!", b"\0\0", "Low", "Low"),
-    ("ItemListLong(FALSE,TRUE)", "%10!s!", b"\x05\0\0\0", "5", "5"),
-    ("ItemSetByte(R,W)", "%10!s!", b"\x03", "R|W", "R|W"),
-    ("ItemSetShort(R,W)", "%10!s!", b"\x02\0", "W", "W"),
-    ("ItemSetLong(R,W)", "%10!s!", b"\x05\0\0\0", "R|0x4", "R|0x4"),
-    ("ItemEnum(Kind)", "%10!s!", b"\x02\0\0\0", "2", "2"),
-    ("ItemFlagsEnum(Kind)", "%10!s!", b"\x12\0\0\0", "0x12", "0x12"),
-    ("ItemNTSTATUS", "%10!s!", b"\x22\0\0\xc0", "0xc0000022", "0xc0000022"),
-    ("ItemWINERROR", "%10!s!", b"\x05\0\0\0", "5", "5"),
-    ("ItemHRESULT", "%10!s!", b"\x05\0\x07\x80", "0x80070005", "0x80070005"),
-    ("ItemNDIS_STATUS", "%10!s!", b"\x0b\0\x01\xc0", "0xc001000b", "0xc001000b"),
-    ("ItemNDIS_OID", "%10!s!", b"\x01\x01\x01\x0d", "0xd010101", "0xd010101"),
+    ("ItemListByte(Low,High)", "%10!s!", b"\x01", "0x00000001(High)", "0x00000001(High)"),
+    ("ItemListShort(Low,High)", "%10!s!", b"\0\0", "0x00000000(Low)", "0x00000000(Low)"),
+    ("ItemListLong(FALSE,TRUE)", "%10!s!", b"\x05\0\0\0", "0x00000005", "0x00000005"),
+    ("ItemListLong(A,B=5)", "%10!s!", b"\x05\0\0\0", "0x00000005(B)", "0x00000005(B)"),
+    ("ItemSetByte(R,W)", "%10!s!", b"\x03", "[R,W]", "[R,W]"),
+    ("ItemSetShort(R,W)", "%10!s!", b"\x02\0", "[W]", "[W]"),
+    ("ItemSetLong(R,W)", "%10!s!", b"\x05\0\0\0", "[R,0x4]", "[R,0x4]"),
+    ("ItemEnum(Kind)", "%10!s!", b"\x02\0\0\0", "KindTwo", "KindTwo"),
+    ("ItemFlagsEnum(Kind)", "%10!s!", b"\x03\0\0\0", "KindOne | KindTwo(0x3)", "KindOne | KindTwo(0x3)"),
+    ("ItemNTSTATUS", "%10!s!", b"\x22\0\0\xc0", "0xc0000022(STATUS_ACCESS_DENIED)", "0xc0000022(STATUS_ACCESS_DENIED)"),
+    ("ItemWINERROR", "%10!s!", b"\x05\0\0\0", "5(ERROR_ACCESS_DENIED)", "5(ERROR_ACCESS_DENIED)"),
+    ("ItemHRESULT", "%10!s!", b"\x05\0\x07\x80", "0x80070005(ERROR_ACCESS_DENIED)", "0x80070005(ERROR_ACCESS_DENIED)"),
+    (
+        "ItemNDIS_STATUS",
+        "%10!s!",
+        b"\x0b\0\x01\x40",
+        "0x4001000b(NDIS_STATUS_MEDIA_CONNECT)",
+        "0x4001000b(NDIS_STATUS_MEDIA_CONNECT)",
+    ),
+    (
+        "ItemNDIS_OID",
+        "%10!s!",
+        b"\x01\x01\x01\0",
+        "0x00010101(OID_GEN_SUPPORTED_LIST)",
+        "0x00010101(OID_GEN_SUPPORTED_LIST)",
+    ),
     ("ItemChar4", "%10!s!", b"NV12", "NV12", "NV12"),
     ("ItemPort", "%10!s!", b"\x1f\x90", "8080", "8080"),
     ("ItemIPAddr", "%10!s!", b"\xc0\xa8\x01\x02", "192.168.1.2", "192.168.1.2"),
     ("ItemIPV6Addr", "%10!s!", b"\x20\x01\x0d\xb8\0\0\0\0\0\0\0\0\0\0\0\x05", "2001:db8::5", "2001:db8::5"),
-    ("ItemMACAddr", "%10!s!", b"\x02\x42\xac\x11\0\x02", "02:42:ac:11:00:02", "02:42:ac:11:00:02"),
+    ("ItemMACAddr", "%10!s!", b"\x02\x42\xac\x11\0\x02", "02-42-AC-11-00-02", "02-42-AC-11-00-02"),
     ("ItemGuid", "%10!s!", &guid(LAB), LAB, LAB),
     ("ItemCLSID", "%10!s!", &guid(LAB), LAB, LAB),
     ("ItemLIBID", "%10!s!", &guid(LAB), LAB, LAB),
     ("ItemIID", "%10!s!", &guid(LAB), LAB, LAB),
     ("ItemString", "%10!s!", b"plain\0", "plain", "plain"),
+    ("ItemString", "%10!s!", b"\0", "", ""),
     ("ItemRString", "%10!s!", b"line\r\n\0", "line", "line\r\n"),
     ("ItemWString", "%10!s!", b"w\0i\0\0\0", "wi", "wi"),
     ("ItemRWString", "%10!s!", b"w\0\r\0\n\0\0\0", "w", "w\r\n"),
     ("ItemPString", "%10!s!", b"\x02\0ok", "ok", "ok"),
     ("ItemPWString", "%10!s!", b"\x04\0o\0k\0", "ok", "ok"),
-    ("ItemHexDump", "%10!s!", b"\x03\0\xde\xad\0", "dead00", "dead00"),
+    ("ItemHexDump", "%10!s!", b"\x03\0\xde\xad\0", "DEAD00", "DEAD00"),
     ("ItemSid", "%10!s!", b"\x01\x01\0\0\0\0\0\x05\x12\0\0\0", "S-1-5-18", "S-1-5-18"),
 ];
 
@@ -412,11 +428,11 @@ fn messages_of_every_item_type_become_text() {
         events = events.event(message(number).guid(guid(DRIVER)).time(at).sequence(number.into()).arguments(*bytes));
     }
     let unknown = message(9).guid(guid(DRIVER)).time(T0 + 900).arguments(*b"\x01\x02");
-    bench.write("d.tmf", tmf);
+    bench.write("d.tmf", tmf + "#enumv Kind\n{\nKindOne,0x1\nKindTwo,0x2\n}\n");
     bench.write("d.etl", trace(header().buffer_size(65536)).buffer(events.event(unknown)).to_bytes());
     assert_eq!(
         bench.good("schema import d.tmf").lines().next(),
-        Some("1 files read: 0 events, 48 messages, 0 rejected")
+        Some("1 files read: 0 events, 52 messages, 0 rejected")
     );
     bench.good("convert d.etl -o out -q");
     let mut expected: Vec<String> = ITEMS
@@ -431,6 +447,31 @@ fn messages_of_every_item_type_become_text() {
         rows(&bench.path("out/trace=d"), "WPP", "event_id decode_source decode_status message arguments payload");
     let escaped = |line: String| line.replace('\r', "\\r").replace('\n', "\\n");
     assert_eq!(found.into_iter().map(escaped).collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn names_of_enumerations_are_shown_once() {
+    let bench = Bench::new();
+    let tmf = format!(
+        "{DRIVER} Driver // SRC=Io.c MJ= MN=\n\
+         #typev Io_c7 10 \"%0 %10!s! %11!s! %12!s! %13!s!\" //   LEVEL=L FUNC=Io\n\
+         {{\n\
+         now, ItemEnum(State) -- 10\n\
+         before, ItemEnum(State) -- 11\n\
+         mode, ItemListByte(Slow,Fast=4,Faster) -- 12\n\
+         status, ItemNTSTATUS -- 13\n\
+         }}\n\
+         #enumv State\n{{\nIdle,0x0\nBusy,0x10\n}}\n"
+    );
+    bench.write("d.tmf", tmf);
+    insta::assert_snapshot!(bench.good(&format!("schema show {DRIVER} 10 --schemas d.tmf --no-store")));
+    let facts = bench.json(&format!("schema show {DRIVER} 10 --schemas d.tmf --no-store --json"));
+    let arguments = &facts["providers"][0]["known_messages"][0]["arguments"];
+    let map = |name, entries| serde_json::json!({ "name": name, "kind": "values", "entries": entries });
+    let entry = |value, name: &str| serde_json::json!({ "value": value, "name": name });
+    assert_eq!(arguments[0]["map"], map("State", [entry(0, "Idle"), entry(16, "Busy")].to_vec()));
+    assert_eq!(arguments[2]["map"], map("", [entry(0, "Slow"), entry(4, "Fast"), entry(5, "Faster")].to_vec()));
+    assert_eq!(arguments[3]["out_type"], "NtStatus");
 }
 
 #[test]

@@ -1,14 +1,13 @@
 //! Descriptions as JSON: what `schema show --json` and `schema export` write (`docs/schemas.md`).
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use serde::Serialize;
 
 use super::known::{Kind, Known, Layout, Place, Provider};
 use super::model::{Count, Field, FieldKind, Length, MapKind, ValueMap};
-use super::pack::{Confidence, Pack};
-use super::wpp::{ItemKind, MessageFormat};
+use super::pack::{CodeTable, Confidence, Pack};
+use super::wpp::{Item, ItemKind, MessageFormat};
 use crate::guid::Guid;
 
 /// Version of the form of the documents.
@@ -229,9 +228,15 @@ pub struct ArgumentFacts {
     pub expression: String,
     /// The encoding.
     pub in_type: String,
+    /// What it stands for, where the encoding does not say it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub out_type: Option<&'static str>,
     /// Names of its values, by value or bit.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub labels: Vec<String>,
+    /// Names of its values where they do not count from 0: those of enumerations, and of lists with gaps.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub map: Option<MapFacts>,
 }
 
 impl ProviderFacts {
@@ -355,7 +360,7 @@ fn field_facts(field: &Field, levels: &[&[Field]]) -> FieldFacts {
         out_type,
         count: count_rule(field.count, levels),
         length,
-        map: field.map.as_ref().map(MapFacts::of),
+        map: field.map.as_deref().map(MapFacts::of),
         optional: field.optional,
         hidden: field.hidden,
         fields: members,
@@ -387,7 +392,7 @@ fn name_of(field: super::model::FieldRef, levels: &[&[Field]]) -> String {
 }
 
 impl MapFacts {
-    fn of(map: &Arc<ValueMap>) -> MapFacts {
+    fn of(map: &ValueMap) -> MapFacts {
         MapFacts {
             name: map.name.clone(),
             kind: match map.kind {
@@ -402,17 +407,14 @@ impl MapFacts {
 impl MessageFacts {
     fn of(place: Place, message: &MessageFormat) -> MessageFacts {
         let origin = &message.origin;
-        let arguments = message.items().iter().map(|item| {
-            let (in_type, labels) = argument_type(&item.kind);
-            ArgumentFacts { number: item.number, expression: item.expression.clone(), in_type, labels }
-        });
+        let arguments = message.items().iter().map(ArgumentFacts::of);
         MessageFacts {
             number: message.number,
             from: place,
             level: origin.level.clone(),
             flags: origin.flags.clone(),
             function: origin.function.clone(),
-            source_file: origin.source_file.clone(),
+            source_file: origin.source_file.to_string(),
             source_line: origin.source_line(),
             format: message.format.clone(),
             arguments: arguments.collect(),
@@ -420,16 +422,56 @@ impl MessageFacts {
     }
 }
 
-/// The encoding of an argument in the words of fields, where there is one.
-fn argument_type(kind: &ItemKind) -> (String, Vec<String>) {
+impl ArgumentFacts {
+    fn of(item: &Item) -> ArgumentFacts {
+        let (in_type, out_type) = argument_type(&item.kind);
+        let (labels, map) = match &item.kind {
+            ItemKind::List { names, .. } | ItemKind::Set { names, .. } => labels(names.map()),
+            ItemKind::Enumeration(names) | ItemKind::FlagsEnumeration(names) => {
+                (Vec::new(), Some(MapFacts::of(names.map())))
+            }
+            _ => (Vec::new(), None),
+        };
+        let (number, expression) = (item.number, item.expression.clone());
+        ArgumentFacts { number, expression, in_type, out_type, labels, map }
+    }
+}
+
+/// Names that count from 0, or from the lowest bit, as a list; others as a map.
+fn labels(map: &ValueMap) -> (Vec<String>, Option<MapFacts>) {
+    let counted = |place: u32| match map.kind {
+        MapKind::Values => Some(u64::from(place)),
+        MapKind::Bits => 1_u64.checked_shl(place),
+    };
+    if (0..).zip(map.entries()).all(|(place, (value, _))| counted(place) == Some(*value)) {
+        return (map.entries().iter().map(|(_, label)| label.clone()).collect(), None);
+    }
+    (Vec::new(), Some(MapFacts::of(map)))
+}
+
+/// The encoding of an argument and what it stands for, in the words of fields where there are such.
+fn argument_type(kind: &ItemKind) -> (String, Option<&'static str>) {
     let bits = |bytes: &u8| u32::from(*bytes) * 8;
-    let plain = |name: &str| (name.to_owned(), Vec::new());
+    let plain = |name: &str| (name.to_owned(), None);
     match kind {
         ItemKind::Integer { bytes, signed: true } => plain(&format!("Int{}", bits(bytes))),
         ItemKind::Integer { bytes, signed: false } => plain(&format!("UInt{}", bits(bytes))),
         ItemKind::Hexadecimal { bytes } => plain(&format!("HexInt{}", bits(bytes))),
-        ItemKind::Label { bytes, labels } => (format!("List{}", bits(bytes)), labels.clone()),
-        ItemKind::Flags { bytes, labels } => (format!("Set{}", bits(bytes)), labels.clone()),
+        ItemKind::List { bytes, .. } => plain(&format!("List{}", bits(bytes))),
+        ItemKind::Set { bytes, .. } => plain(&format!("Set{}", bits(bytes))),
+        ItemKind::Enumeration(_) => plain("List32"),
+        ItemKind::FlagsEnumeration(_) => plain("Set32"),
+        ItemKind::Code(table) => {
+            let (wire, meaning) = match table {
+                CodeTable::NtStatus => ("HexInt32", "NtStatus"),
+                CodeTable::HResult => ("HexInt32", "HResult"),
+                CodeTable::Win32 => ("UInt32", "Win32Error"),
+                CodeTable::NdisStatus => ("HexInt32", "NdisStatus"),
+                CodeTable::NdisOid => ("HexInt32", "NdisOid"),
+            };
+            (wire.to_owned(), Some(meaning))
+        }
+        ItemKind::TimeDelta => ("Int64".to_owned(), Some("TimeDelta")),
         ItemKind::Text { wide, counted, .. } => plain(match (wide, counted) {
             (true, false) => "Utf16",
             (true, true) => "CountedUtf16",
@@ -465,19 +507,39 @@ mod tests {
 
     #[test]
     fn arguments_are_named_like_fields() {
-        for (declared, expected) in [
-            ("ItemLong", "Int32"),
-            ("ItemULongLong", "UInt64"),
-            ("ItemNTSTATUS", "HexInt32"),
-            ("ItemListByte(a,b)", "List8"),
-            ("ItemSetLong(a)", "Set32"),
-            ("ItemPWString", "CountedUtf16"),
-            ("ItemString", "Ansi"),
-            ("ItemPtr", "Pointer"),
-            ("ItemOdd", "unknown (ItemOdd)"),
+        for (declared, expected, meaning) in [
+            ("ItemLong", "Int32", None),
+            ("ItemULongLong", "UInt64", None),
+            ("ItemNTSTATUS", "HexInt32", Some("NtStatus")),
+            ("ItemWINERROR", "UInt32", Some("Win32Error")),
+            ("ItemTimeDelta", "Int64", Some("TimeDelta")),
+            ("ItemWaitTime", "FileTime", None),
+            ("ItemListByte(a,b)", "List8", None),
+            ("ItemSetLong(a)", "Set32", None),
+            ("ItemEnum(E)", "List32", None),
+            ("ItemPWString", "CountedUtf16", None),
+            ("ItemString", "Ansi", None),
+            ("ItemPtr", "Pointer", None),
+            ("ItemOdd", "unknown (ItemOdd)", None),
         ] {
-            assert_eq!(argument_type(&ItemKind::parse(declared)).0, expected, "{declared}");
+            assert_eq!(argument_type(&ItemKind::parse(declared)), (expected.to_owned(), meaning), "{declared}");
         }
-        assert_eq!(argument_type(&ItemKind::parse("ItemListByte(a, b)")).1, ["a", "b"]);
+    }
+
+    #[test]
+    fn names_of_values_are_a_list_or_a_map() {
+        let facts = |declared: &str| ArgumentFacts::of(&Item::new("x", 10, ItemKind::parse(declared)));
+        assert_eq!(
+            (facts("ItemListByte(a, b)").labels, facts("ItemListByte(a, b)").map),
+            (vec!["a".into(), "b".into()], None)
+        );
+        for (declared, kind, expected) in [
+            ("ItemListByte(a,b=5,c)", "values", &[(0, "a"), (5, "b"), (6, "c")][..]),
+            ("ItemSetLong(a=1,b=4)", "bits", &[(2, "a"), (16, "b")]),
+        ] {
+            let map = facts(declared).map.unwrap();
+            let entries: Vec<_> = map.entries.iter().map(|entry| (entry.value, entry.name.as_str())).collect();
+            assert_eq!((map.kind, &entries[..]), (kind, expected), "{declared}");
+        }
     }
 }

@@ -233,8 +233,8 @@ fn wpp(guid: Guid, messages: &[(Place, &Arc<MessageFormat>)]) -> Provider {
     let name = messages.iter().map(|(_, message)| &message.origin).find(|origin| !origin.provider.is_empty());
     let from: BTreeSet<Place> = messages.iter().map(|(place, _)| *place).collect();
     Provider {
-        name: name.map_or_else(String::new, |origin| match origin.source_file.as_str() {
-            "" => origin.provider.clone(),
+        name: name.map_or_else(String::new, |origin| match &*origin.source_file {
+            "" => origin.provider.to_string(),
             file => format!("{}/{file}", origin.provider),
         }),
         guid,

@@ -248,7 +248,7 @@ pub struct ValueMap {
 
 /// More entries than any bit map has: 64 bits, and fields of several bits with a name for each of their values. Those
 /// behind them are not looked at, because each value is held against all.
-const MAX_BIT_NAMES: usize = 1024;
+pub(crate) const MAX_BIT_NAMES: usize = 1024;
 
 impl ValueMap {
     /// A map of values and their names, in declared order. Of equal values the first declared stands, of bit maps all

@@ -1,12 +1,21 @@
 //! TMF files: the formats of a program's WPP messages, as `tracepdb` writes them.
 //!
 //! A header line names the message GUID, `#typev` lines one message each, and the lines in braces behind them the
-//! arguments in wire order. Grammar: observed in files of several drivers; item types of `defaultwpp.ini`.
+//! arguments in wire order. Behind the messages, `#enumv` lines name the enumerations of the source code that arguments
+//! show, with the values in braces. Grammar: observed in files of several drivers; item types of `defaultwpp.ini`.
 
-use super::model::SchemaError;
+mod line;
+
+use std::cell::OnceCell;
+use std::collections::{HashMap, HashSet};
+
+use self::line::{Draft, Group, MAX_MESSAGE_BYTES, enumerator, group, item, message, quoted, too_long};
+use super::model::{MAX_BIT_NAMES, MapKind, SchemaError, ValueMap};
 use super::text;
-use super::wpp::{Item, ItemKind, MessageFormat, Origin};
-use crate::guid::Guid;
+use super::wpp::{Item, ItemKind, MessageFormat, Names};
+
+/// More rejected lines of a file are counted.
+const MAX_FINDINGS: usize = 1000;
 
 /// What one file describes.
 #[derive(Clone, Debug, Default)]
@@ -24,16 +33,9 @@ impl Tmf {
         for (line, number) in text::decode(bytes).lines().zip(1..) {
             reader.line(number, line.trim());
         }
-        reader.end();
-        reader.tmf
+        reader.end_block();
+        reader.finish()
     }
-}
-
-/// The header line of a group: whose messages follow.
-struct Group {
-    guid: Guid,
-    provider: String,
-    source_file: String,
 }
 
 /// Where in the file the reader stands.
@@ -41,234 +43,230 @@ struct Group {
 enum State {
     #[default]
     Outside,
-    /// Behind a `#typev` line, before its `{`.
-    Declared,
+    /// Behind the line that a block begins with, before its `{`.
+    Declared(Block),
     /// Between the braces.
-    Items,
+    Inside(Block),
+}
+
+/// What a line with `#` begins.
+enum Block {
+    Message(Box<Draft>),
+    Enumeration(Enumeration),
+    /// Rejected or without a meaning for messages.
+    Ignored,
+}
+
+/// An enumeration of the source code, whose values messages show whole or as flags.
+struct Enumeration {
+    line: usize,
+    name: String,
+    /// The number of messages before it.
+    behind: usize,
+    values: Vec<(u64, String)>,
+    as_values: OnceCell<Names>,
+    as_flags: OnceCell<Names>,
+}
+
+impl Enumeration {
+    /// Its names; of several for one value the first.
+    fn names(&self, kind: MapKind) -> Names {
+        let made = match kind {
+            MapKind::Values => &self.as_values,
+            MapKind::Bits => &self.as_flags,
+        };
+        let make = || {
+            let mut known = HashSet::new();
+            let first = self.values.iter().filter(|(value, _)| known.insert(*value)).cloned();
+            Names::new(ValueMap::new(self.name.as_str(), kind, first.collect()))
+        };
+        made.get_or_init(make).clone()
+    }
 }
 
 #[derive(Default)]
 struct Reader {
-    tmf: Tmf,
     state: State,
     group: Option<Group>,
-    /// The message being read, with the line it began in; nothing when its first line was rejected.
-    message: Option<(usize, MessageFormat)>,
+    messages: Vec<Draft>,
+    /// By name, those of one name in file order.
+    enumerations: HashMap<String, Vec<Enumeration>>,
+    /// Lines and reasons.
+    findings: Vec<(usize, String)>,
+    uncounted: usize,
 }
 
 impl Reader {
     fn line(&mut self, number: usize, line: &str) {
-        match self.state {
-            _ if line.is_empty() || line.starts_with("//") => {}
-            State::Items if line == "}" => {
-                self.tmf.messages.extend(self.message.take().map(|(_, message)| message));
-                self.state = State::Outside;
+        if line.is_empty() || line.starts_with("//") {
+            return;
+        }
+        if is_directive(line) {
+            self.end_block();
+            self.state = State::Declared(self.directive(number, line));
+            return;
+        }
+        self.state = match (std::mem::take(&mut self.state), line) {
+            (State::Declared(block), "{") => State::Inside(block),
+            (State::Inside(block), "}") => {
+                self.close(block);
+                State::Outside
             }
-            State::Items => self.item(number, line),
-            State::Declared if line == "{" => self.state = State::Items,
-            _ if line.starts_with('#') => self.directive(number, line),
-            State::Declared => self.reject(number, format!("expected {{ behind a message, found \"{line}\"")),
-            State::Outside => match group(line) {
-                Some(group) => self.group = Some(group),
-                None => self.reject(number, "expected the GUID of a group, a message or a comment".to_owned()),
-            },
-        }
-    }
-
-    fn reject(&mut self, number: usize, message: String) {
-        self.tmf.findings.push(SchemaError::at_line(number, message));
-    }
-
-    fn directive(&mut self, number: usize, line: &str) {
-        self.end();
-        self.state = State::Declared;
-        let declaration = line.strip_prefix("#typev").or_else(|| line.strip_prefix("#type"));
-        let parsed = match (declaration, &self.group) {
-            (None, _) => Err("expected #typev or #type".to_owned()),
-            (_, None) => Err("expected the GUID of the group before its first message".to_owned()),
-            (Some(declaration), Some(group)) => message(declaration, group),
+            (State::Inside(block), _) => State::Inside(self.within(block, number, line)),
+            (State::Declared(block @ (Block::Message(_) | Block::Enumeration(_))), _) => {
+                self.reject(number, format!("expected {{ behind the beginning of a block, found \"{}\"", quoted(line)));
+                State::Declared(block)
+            }
+            (State::Outside | State::Declared(Block::Ignored), _) => {
+                match group(line) {
+                    Some(group) => self.group = Some(group),
+                    None => self.reject(number, "expected the GUID of a group, a message or a comment".to_owned()),
+                }
+                State::Outside
+            }
         };
-        match parsed {
-            Ok(message) => self.message = Some((number, message)),
-            Err(fault) => self.reject(number, fault),
+    }
+
+    fn reject(&mut self, line: usize, reason: String) {
+        if self.findings.len() < MAX_FINDINGS {
+            self.findings.push((line, reason));
+        } else {
+            self.uncounted += 1;
         }
     }
 
-    fn item(&mut self, number: usize, line: &str) {
-        // The items of a rejected message are rejected with it.
-        let Some((_, message)) = &mut self.message else { return };
-        match item(line) {
+    /// Reads the first line of a block.
+    fn directive(&mut self, number: usize, line: &str) -> Block {
+        let (word, declaration) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        let parsed = match (word, &self.group) {
+            ("#version" | "#level", _) => Ok(Block::Ignored),
+            ("#enumv", _) if declaration.trim().is_empty() => Err("expected the name of an enumeration".to_owned()),
+            ("#enumv", _) => {
+                let name = declaration.trim().to_owned();
+                let (behind, values) = (self.messages.len(), Vec::new());
+                let (as_values, as_flags) = (OnceCell::new(), OnceCell::new());
+                Ok(Block::Enumeration(Enumeration { line: number, name, behind, values, as_values, as_flags }))
+            }
+            ("#typev" | "#type", None) => Err("expected the GUID of the group before its first message".to_owned()),
+            ("#typev" | "#type", Some(group)) => {
+                message(number, declaration, group).map(|draft| Block::Message(Box::new(draft)))
+            }
+            _ => Err(format!("expected #typev, #type or #enumv, found \"{}\"", quoted(line))),
+        };
+        parsed.unwrap_or_else(|reason| {
+            self.reject(number, reason);
+            Block::Ignored
+        })
+    }
+
+    /// Reads a line between braces; those of a rejected block go with it.
+    fn within(&mut self, block: Block, number: usize, line: &str) -> Block {
+        match block {
+            Block::Message(draft) => self.argument(draft, number, line),
+            Block::Enumeration(mut draft) => {
+                match enumerator(line) {
+                    Some(value) => draft.values.push(value),
+                    None => self.reject(number, format!("expected a name and its value, found \"{}\"", quoted(line))),
+                }
+                Block::Enumeration(draft)
+            }
+            Block::Ignored => Block::Ignored,
+        }
+    }
+
+    /// Adds an argument to a message. A message that grows too long is rejected whole.
+    fn argument(&mut self, mut draft: Box<Draft>, number: usize, line: &str) -> Block {
+        draft.bytes = draft.bytes.saturating_add(line.len());
+        if draft.bytes > MAX_MESSAGE_BYTES {
+            self.reject(number, too_long(draft.bytes));
+            return Block::Ignored;
+        }
+        let item = match item(line) {
             Ok(item) => {
                 if let ItemKind::Unknown(declared) = &item.kind {
-                    let fault = format!("expected a known type of argument, found \"{declared}\"");
-                    self.tmf.findings.push(SchemaError::at_line(number, fault));
+                    self.reject(number, format!("expected a known type of argument, found \"{}\"", quoted(declared)));
                 }
-                message.push_item(item);
+                item
             }
-            Err(fault) => {
+            Err(reason) => {
+                self.reject(number, reason);
                 // Where the next item starts is unknown without this one.
-                message.push_item(Item::new("", 0, ItemKind::Unknown(line.to_owned())));
-                self.reject(number, fault);
+                Item::new("", 0, ItemKind::Unknown(line.to_owned()))
             }
+        };
+        draft.items.push((number, item));
+        Block::Message(draft)
+    }
+
+    fn close(&mut self, block: Block) {
+        match block {
+            Block::Message(draft) => self.messages.push(*draft),
+            Block::Enumeration(enumeration) => {
+                self.enumerations.entry(enumeration.name.clone()).or_default().push(enumeration);
+            }
+            Block::Ignored => {}
         }
     }
 
-    /// A message whose braces are missing or stay open is rejected.
-    fn end(&mut self) {
-        if let Some((number, message)) = self.message.take() {
-            self.reject(number, format!("expected the arguments of message {} in braces", message.number));
+    /// A block whose braces are missing or stay open is rejected.
+    fn end_block(&mut self) {
+        match std::mem::take(&mut self.state) {
+            State::Declared(Block::Message(draft)) | State::Inside(Block::Message(draft)) => {
+                self.reject(draft.line, format!("expected the arguments of message {} in braces", draft.number));
+            }
+            State::Declared(Block::Enumeration(draft)) | State::Inside(Block::Enumeration(draft)) => {
+                self.reject(draft.line, format!("expected the values of {} in braces", quoted(&draft.name)));
+            }
+            State::Outside | State::Declared(Block::Ignored) | State::Inside(Block::Ignored) => {}
         }
-        self.state = State::Outside;
+    }
+
+    /// Gives arguments the names of their enumerations.
+    fn finish(mut self) -> Tmf {
+        let drafts = std::mem::take(&mut self.messages);
+        let messages = drafts.into_iter().enumerate().map(|(position, mut draft)| {
+            for (line, item) in &mut draft.items {
+                self.name_values(position, *line, item);
+            }
+            let items = draft.items.into_iter().map(|(_, item)| item).collect();
+            MessageFormat::new(draft.guid, draft.number, draft.origin, &draft.format, items)
+        });
+        let messages = messages.collect();
+        self.findings.sort_by_key(|&(line, _)| line);
+        let last = self.findings.last().map_or(0, |&(line, _)| line);
+        let mut findings: Vec<_> =
+            self.findings.into_iter().map(|(line, reason)| SchemaError::at_line(line, reason)).collect();
+        if self.uncounted > 0 {
+            findings.push(SchemaError::at_line(last, format!("and {} more in this file", self.uncounted)));
+        }
+        Tmf { messages, findings }
+    }
+
+    /// Files that were joined may have different enumerations of one name: each file's stand behind its messages.
+    fn name_values(&mut self, position: usize, line: usize, item: &mut Item) {
+        let Some(names) = item.kind.enumeration_mut() else { return };
+        let (name, kind) = (names.map().name.as_str(), names.map().kind);
+        let declared = self.enumerations.get(name).map_or(&[][..], Vec::as_slice);
+        let behind = declared.partition_point(|enumeration| enumeration.behind <= position);
+        let Some(enumeration) = declared.get(behind).or(declared.last()) else {
+            let reason = format!("expected the enumeration \"{}\" in this file, found none", quoted(name));
+            return self.reject(line, reason);
+        };
+        *names = enumeration.names(kind);
+        let found = names.map().entries().len();
+        if kind == MapKind::Bits && found > MAX_BIT_NAMES {
+            let name = quoted(&names.map().name);
+            let reason =
+                format!("expected at most {MAX_BIT_NAMES} flags in \"{name}\", found {found}: the rest is not named");
+            self.reject(line, reason);
+        }
     }
 }
 
-/// `<guid> <provider> // SRC=<file> MJ= MN=`
-fn group(line: &str) -> Option<Group> {
-    let (guid, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
-    let guid = guid.parse().ok()?;
-    let (provider, trailer) = rest.split_once("//").unwrap_or((rest, ""));
-    let source_file = tagged(trailer, "SRC=").unwrap_or_default().to_owned();
-    Some(Group { guid, provider: provider.trim().to_owned(), source_file })
-}
-
-/// ` <file_line> <number> "<format>" // LEVEL=<name> FLAGS=<name> FUNC=<function>`
-fn message(declaration: &str, group: &Group) -> Result<MessageFormat, String> {
-    let open = declaration.find('"').ok_or("expected a format in quotes, found none")?;
-    let close = format_end(declaration).filter(|&close| close > open).ok_or("expected the end of the format")?;
-    let (head, format, trailer) = (&declaration[..open], &declaration[open + 1..close], &declaration[close + 1..]);
-    let mut words = head.split_whitespace();
-    let (Some(place), Some(number), None) = (words.next(), words.next(), words.next()) else {
-        return Err("expected source place and message number before the format".to_owned());
-    };
-    let number = number.parse().map_err(|_| format!("expected a message number of 16 bits, found \"{number}\""))?;
-    let owned = |text: Option<&str>| text.filter(|text| !text.is_empty()).map(str::to_owned);
-    let origin = Origin {
-        provider: group.provider.clone(),
-        source_file: group.source_file.clone(),
-        source_place: place.to_owned(),
-        level: owned(tagged(trailer, "LEVEL=")),
-        flags: owned(tagged(trailer, "FLAGS=")),
-        // A C++ function's name may have blanks; nothing follows it.
-        function: owned(trailer.split_once("FUNC=").map(|(_, name)| name.trim())),
-    };
-    Ok(MessageFormat::new(group.guid, number, origin, format))
-}
-
-/// The quote that ends the format: the last one before the trailing comment, as formats contain bare quotes.
-fn format_end(declaration: &str) -> Option<usize> {
-    let mut ends = declaration.match_indices('"').map(|(at, _)| at);
-    let mut before_comment = ends.clone().filter(|at| {
-        let rest = declaration.get(at + 1..).unwrap_or_default().trim_start();
-        rest.is_empty() || rest.starts_with("//")
-    });
-    before_comment.next_back().or_else(|| ends.next_back())
-}
-
-/// The word behind `tag` in a trailer.
-fn tagged<'a>(trailer: &'a str, tag: &str) -> Option<&'a str> {
-    trailer.split_whitespace().find_map(|word| word.strip_prefix(tag))
-}
-
-/// `<expression>, <ItemType> [(<labels>)] -- <n>`, with `//` for `--` in files of the preprocessor itself.
-fn item(line: &str) -> Result<Item, String> {
-    let (head, index) = line
-        .rsplit_once("--")
-        .or_else(|| line.rsplit_once("//"))
-        .ok_or_else(|| format!("expected an argument and its number, found \"{line}\""))?;
-    let index = index.trim();
-    let index = index.parse().map_err(|_| format!("expected the number of an argument, found \"{index}\""))?;
-    let head = head.trim();
-    // Expressions contain commas and brackets, and so do labels; the type's own name tells where it begins.
-    let (expression, declared) = match head.rfind(", Item").map(|at| head.split_at(at)) {
-        Some((expression, declared)) => (expression, declared.trim_start_matches(',')),
-        None => head.rsplit_once(',').ok_or_else(|| format!("expected the type of an argument, found \"{head}\""))?,
-    };
-    Ok(Item::new(expression.trim(), index, ItemKind::parse(declared.trim())))
+/// Whether a line begins a block; expressions, labels and GUIDs do not begin like that.
+fn is_directive(line: &str) -> bool {
+    line.starts_with('#')
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    const SMALL: &str = r#"// PDB:  sample.pdb
-01e9b841-7d67-315a-7b92-23b2033356de Sample // SRC=Main.c MJ= MN=
-#typev Main_c141 15 "%0 [%!FUNC!] said "%10!s!" // %11!d!" //   LEVEL=TRACE_LEVEL_ERROR FLAGS=TRACE_MAIN FUNC=Class::operator ()
-{
-f(a, b), ItemListByte(Low, High) -- 10
-Params->Status, ItemLong -- 11
-}
-#type Main_c7 0x "bad number"
-{
-a, ItemLong -- 10
-}
-#typev Main_c8 8 "no trailer"
-{
-}
-#enumv Kinds
-{
-A=1
-}
-02e9b841-7d67-315a-7b92-23b2033356de Other // SRC= MJ= MN=
-#typev Other_c1 1 "%10!d!"
-{
-a, ItemLong // 10
-nonsense
-}
-what is this
-#typev Other_c2 2 "open"
-"#;
-
-    #[test]
-    fn messages_and_rejected_lines_are_told_apart() {
-        let tmf = Tmf::parse(SMALL.as_bytes());
-        let numbers: Vec<_> = tmf.messages.iter().map(|m| (m.origin.provider.as_str(), m.number)).collect();
-        assert_eq!(numbers, [("Sample", 15), ("Sample", 8), ("Other", 1)]);
-        let first = &tmf.messages[0];
-        assert_eq!(first.guid.to_string(), "01e9b841-7d67-315a-7b92-23b2033356de");
-        assert_eq!(first.format, "%0 [%!FUNC!] said \"%10!s!\" // %11!d!");
-        let expected = Origin {
-            provider: "Sample".into(),
-            source_file: "Main.c".into(),
-            source_place: "Main_c141".into(),
-            level: Some("TRACE_LEVEL_ERROR".into()),
-            flags: Some("TRACE_MAIN".into()),
-            function: Some("Class::operator ()".into()),
-        };
-        assert_eq!(first.origin, expected);
-        let labels = ItemKind::parse("ItemListByte(Low, High)");
-        let items = [Item::new("f(a, b)", 10, labels), Item::new("Params->Status", 11, ItemKind::parse("ItemLong"))];
-        assert_eq!(first.items(), items);
-
-        let findings: Vec<_> = tmf.findings.iter().map(ToString::to_string).collect();
-        assert_eq!(
-            findings,
-            [
-                "line 8: expected a message number of 16 bits, found \"0x\"",
-                "line 15: expected #typev or #type",
-                "line 23: expected an argument and its number, found \"nonsense\"",
-                "line 25: expected the GUID of a group, a message or a comment",
-                "line 26: expected the arguments of message 2 in braces",
-            ]
-        );
-        assert_eq!(tmf.messages[2].items()[1].kind, ItemKind::Unknown("nonsense".into()));
-    }
-
-    proptest! {
-        #[test]
-        fn any_text_is_read(text in "[#typev{}\"/,%!0-9 \nItemLongabc-]{0,200}") {
-            let _ = Tmf::parse(text.as_bytes());
-        }
-
-        #[test]
-        fn a_mutated_file_is_read(changes in prop::collection::vec((0usize..2000, any::<u8>()), 1..10)) {
-            let mut bytes = SMALL.as_bytes().to_vec();
-            for (at, byte) in changes {
-                let at = at % bytes.len();
-                bytes[at] = byte;
-            }
-            let _ = Tmf::parse(&bytes);
-        }
-    }
-}
+mod tests;

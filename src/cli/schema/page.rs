@@ -6,7 +6,7 @@ use super::key_word;
 use crate::cli::console::printable;
 use crate::cli::table::{Align, Table};
 use crate::schema::describe::{
-    ColumnFacts, EventFacts, FieldFacts, LayoutFacts, MapFacts, MessageFacts, ProviderFacts, Rule,
+    ArgumentFacts, ColumnFacts, EventFacts, FieldFacts, LayoutFacts, MapFacts, MessageFacts, ProviderFacts, Rule,
 };
 use crate::schema::known::{Kind, Place, Provider};
 
@@ -190,7 +190,7 @@ fn fields(layout: &LayoutFacts) -> String {
             table.row(row(Some((path, field)), None));
         }
     }
-    table.render() + &maps(&flat)
+    table.render() + &maps(flat.iter().filter_map(|(_, field)| field.map.as_ref()))
 }
 
 /// Whether a column comes next behind a field: its own, or one of a member that only the wire type knows of.
@@ -240,9 +240,9 @@ fn rule_text(rule: &Rule) -> String {
     }
 }
 
-fn maps(flat: &[(String, &FieldFacts)]) -> String {
+fn maps<'a>(maps: impl Iterator<Item = &'a MapFacts>) -> String {
     let mut used: Vec<&MapFacts> = Vec::new();
-    for map in flat.iter().filter_map(|(_, field)| field.map.as_ref()) {
+    for map in maps {
         if !used.contains(&map) {
             used.push(map);
         }
@@ -304,14 +304,34 @@ fn message_page(provider: &str, message: &MessageFacts) -> String {
         let mut table = Table::new([
             ("ARGUMENT", Align::Right),
             ("IN TYPE", Align::Left),
+            ("OUT TYPE", Align::Left),
             ("EXPRESSION", Align::Left),
             ("LABELS", Align::Left),
         ]);
         for argument in &message.arguments {
-            let labels = argument.labels.join(", ");
-            table.row([argument.number.to_string(), argument.in_type.clone(), argument.expression.clone(), labels]);
+            table.row([
+                argument.number.to_string(),
+                argument.in_type.clone(),
+                argument.out_type.unwrap_or_default().to_owned(),
+                argument.expression.clone(),
+                labels(argument),
+            ]);
         }
-        page = page + "\n" + &table.render();
+        let enumerations = message.arguments.iter().filter_map(|argument| argument.map.as_ref());
+        let enumerations = enumerations.filter(|map| !map.name.is_empty());
+        page = page + "\n" + &table.render() + &maps(enumerations);
     }
     page
+}
+
+/// The names of an argument's values; of an enumeration its own name, for a page shows those once.
+fn labels(argument: &ArgumentFacts) -> String {
+    match &argument.map {
+        None => argument.labels.join(", "),
+        Some(map) if map.name.is_empty() => {
+            let entries = map.entries.iter().map(|entry| format!("{}={}", entry.name, entry.value));
+            entries.collect::<Vec<_>>().join(", ")
+        }
+        Some(map) => map.name.clone(),
+    }
 }

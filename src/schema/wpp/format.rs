@@ -1,6 +1,8 @@
 //! The format of a message, cut into pieces once.
 
-use super::Origin;
+use std::collections::HashMap;
+
+use super::item::Item;
 use super::printf::Spec;
 
 /// A part of a message's text.
@@ -8,15 +10,51 @@ use super::printf::Spec;
 pub(super) enum Piece {
     /// Text as it stands.
     Literal(String),
-    /// An argument by its number.
-    Item { number: u16, spec: Spec, source: String },
+    /// What the TMF file says of the message's origin.
+    Origin { part: OriginPart, spec: Spec },
+    /// The argument at an index; `source` stands for it where it cannot be read.
+    Item { index: usize, spec: Spec, source: String },
     /// A value of the message's header, by its number (3 to 9).
     Header { number: u8, spec: Spec },
 }
 
-/// Cuts a format. What the TMF file itself tells (function, level, source) becomes text here.
-pub(super) fn pieces(format: &str, origin: &Origin) -> Vec<Piece> {
-    let mut cutter = Cutter { origin, pieces: Vec::new(), literal: String::new() };
+/// What a TMF file says of a message's origin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum OriginPart {
+    Provider,
+    Place,
+    File,
+    Line,
+    Function,
+    Level,
+    Flags,
+    Component,
+    Subcomponent,
+}
+
+impl OriginPart {
+    /// What `%!NAME!` stands for.
+    fn named(name: &str) -> Option<OriginPart> {
+        Some(match name {
+            "FUNC" => OriginPart::Function,
+            "LEVEL" => OriginPart::Level,
+            "FLAGS" => OriginPart::Flags,
+            "COMPNAME" => OriginPart::Component,
+            "SUBCOMP" => OriginPart::Subcomponent,
+            "FILE" => OriginPart::File,
+            "LINE" => OriginPart::Line,
+            _ => return None,
+        })
+    }
+}
+
+/// Cuts the format of a message with the given arguments.
+pub(super) fn pieces(format: &str, items: &[Item]) -> Vec<Piece> {
+    let mut indices = HashMap::with_capacity(items.len());
+    for (index, item) in items.iter().enumerate() {
+        indices.entry(item.number).or_insert(index);
+    }
+    let mut cutter = Cutter { indices, pieces: Vec::new(), literal: String::new() };
     let mut rest = format;
     while let Some(at) = rest.find('%') {
         let (before, insertion) = rest.split_at(at);
@@ -28,13 +66,14 @@ pub(super) fn pieces(format: &str, origin: &Origin) -> Vec<Piece> {
     cutter.pieces
 }
 
-struct Cutter<'a> {
-    origin: &'a Origin,
+struct Cutter {
+    /// Arguments by number.
+    indices: HashMap<u16, usize>,
     pieces: Vec<Piece>,
     literal: String,
 }
 
-impl Cutter<'_> {
+impl Cutter {
     fn flush(&mut self) {
         if !self.literal.is_empty() {
             self.pieces.push(Piece::Literal(std::mem::take(&mut self.literal)));
@@ -43,33 +82,41 @@ impl Cutter<'_> {
 
     /// Takes what follows a percent sign and returns what is left behind it.
     fn insertion<'t>(&mut self, text: &'t str) -> &'t str {
-        let Some(first) = text.chars().next() else {
-            self.literal.push('%');
-            return text;
-        };
-        if first.is_ascii_digit() {
+        // The prefix: processor, process, thread and time, which are columns of the row. Digits behind it are text.
+        if let Some(rest) = text.strip_prefix('0') {
+            return rest.trim_start_matches(' ');
+        }
+        if text.starts_with(|c: char| c.is_ascii_digit()) {
             return self.numbered(text);
         }
-        if first == '!'
-            && let Some((name, rest)) = text[1..].split_once('!')
-            && let Some(value) = self.named(name)
-        {
-            self.literal.push_str(&value);
-            return rest;
+        if let Some((name, rest)) = text.strip_prefix('!').and_then(|text| text.split_once('!')) {
+            if let Some(part) = OriginPart::named(name) {
+                self.push(Piece::Origin { part, spec: Spec::PLAIN });
+                return rest;
+            }
+            if name == "STDPREFIX" {
+                return rest;
+            }
         }
-        let plain = match first {
-            'n' => '\n',
-            'r' => '\r',
-            't' => '\t',
-            'b' => ' ',
-            '%' | '.' | '!' => first,
+        self.escape(text)
+    }
+
+    /// `%n`, `%%` and their like.
+    fn escape<'t>(&mut self, text: &'t str) -> &'t str {
+        let mut rest = text.chars();
+        let plain = match rest.next() {
+            Some('n') => '\n',
+            Some('r') => '\r',
+            Some('t') => '\t',
+            Some('b') => ' ',
+            Some(c @ ('%' | '.' | '!')) => c,
             _ => {
                 self.literal.push('%');
                 return text;
             }
         };
         self.literal.push(plain);
-        &text[1..]
+        rest.as_str()
     }
 
     /// `10!x!`, or only `10`.
@@ -81,22 +128,15 @@ impl Cutter<'_> {
             self.literal.push_str(digits);
             return rest;
         };
-        let (spec, rest) = match rest.strip_prefix('!').and_then(|spec| spec.split_once('!')) {
-            Some((spec, behind)) if Spec::parse(spec).is_some() => (spec, behind),
-            _ => ("s", rest),
-        };
-        let spec_source = spec;
-        let Some(spec) = Spec::parse(spec) else { return rest };
-        match u8::try_from(number) {
-            // Processor, process, thread and time: the columns of the row have them.
-            Ok(0) => return rest.trim_start_matches(' '),
-            Ok(1) => self.literal.push_str(&spec.pad(&self.origin.provider)),
-            Ok(2) => self.literal.push_str(&spec.pad(&self.origin.source_place)),
-            Ok(number @ 3..=9) => self.push(Piece::Header { number, spec }),
-            _ => {
-                let source = format!("%{number}!{spec_source}!");
-                self.push(Piece::Item { number, spec, source });
-            }
+        let declared = rest.strip_prefix('!').and_then(|spec| spec.split_once('!'));
+        let declared = declared.and_then(|(source, rest)| Some((Spec::parse(source)?, source, rest)));
+        let (spec, source, rest) = declared.unwrap_or((Spec::PLAIN, "s", rest));
+        match (u8::try_from(number), self.indices.get(&number)) {
+            (Ok(1), _) => self.push(Piece::Origin { part: OriginPart::Provider, spec }),
+            (Ok(2), _) => self.push(Piece::Origin { part: OriginPart::Place, spec }),
+            (Ok(number @ 3..=9), _) => self.push(Piece::Header { number, spec }),
+            (_, Some(&index)) => self.push(Piece::Item { index, spec, source: format!("%{number}!{source}!") }),
+            (_, None) => self.literal.extend(["%", digits, "!", source, "!"]),
         }
         rest
     }
@@ -105,42 +145,15 @@ impl Cutter<'_> {
         self.flush();
         self.pieces.push(piece);
     }
-
-    /// What `%!NAME!` stands for.
-    fn named(&self, name: &str) -> Option<String> {
-        let origin = self.origin;
-        Some(match name {
-            "FUNC" => origin.function.clone().unwrap_or_default(),
-            "LEVEL" => origin.level.clone().unwrap_or_default(),
-            "FLAGS" => origin.flags.clone().unwrap_or_default(),
-            "FILE" if origin.source_file.is_empty() => origin.source_place.clone(),
-            "FILE" => origin.source_file.clone(),
-            "LINE" => origin.source_line().map(|line| line.to_string()).unwrap_or_default(),
-            "COMPNAME" => origin.provider.clone(),
-            // The same as %0.
-            "STDPREFIX" => String::new(),
-            _ => return None,
-        })
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn origin() -> Origin {
-        Origin {
-            provider: "Sample".into(),
-            source_file: "Main.c".into(),
-            source_place: "Main_c141".into(),
-            level: Some("ERROR".into()),
-            flags: None,
-            function: Some("Run".into()),
-        }
-    }
+    use crate::schema::wpp::ItemKind;
 
     fn literal(format: &str) -> String {
-        match &pieces(format, &origin())[..] {
+        match &pieces(format, &[])[..] {
             [] => String::new(),
             [Piece::Literal(text)] => text.clone(),
             other => panic!("{format} is no plain text: {other:?}"),
@@ -148,14 +161,15 @@ mod tests {
     }
 
     #[test]
-    fn what_the_file_tells_becomes_text() {
+    fn what_is_no_insertion_is_text() {
         for (format, expected) in [
-            ("%0 [%!FUNC!] <--", "[Run] <--"),
-            ("%!LEVEL! %!FLAGS! %!FILE!:%!LINE! %!COMPNAME!", "ERROR  Main.c:141 Sample"),
-            ("%1 %2!10s!|", "Sample  Main_c141|"),
+            ("%0 <--", "<--"),
+            ("%0100%% done", "100% done"),
             ("100%% %n%t%.%!", "100% \n\t.!"),
             ("%!UNKNOWN! %x %", "!UNKNOWN! %x %"),
-            ("%99999!d!", "%99999!d!"),
+            ("%!STDPREFIX!|", "|"),
+            ("%99999!d! %é", "%99999!d! %é"),
+            ("%11!08X! %12", "%11!08X! %12!s!"),
         ] {
             assert_eq!(literal(format), expected, "{format}");
         }
@@ -164,10 +178,20 @@ mod tests {
     #[test]
     fn insertions_keep_number_and_spec() {
         let spec = |text: &str| Spec::parse(text).unwrap();
-        let item = |number, text: &str| Piece::Item { number, spec: spec(text), source: format!("%{number}!{text}!") };
+        let item = |number| Item::new("x", number, ItemKind::parse("ItemLong"));
+        let inserted =
+            |index, text: &str, source: &str| Piece::Item { index, spec: spec(text), source: source.to_owned() };
+        let origin = |part, text| Piece::Origin { part, spec: spec(text) };
         assert_eq!(
-            pieces("%10!d!%11 %3!04X!", &origin()),
-            [item(10, "d"), item(11, "s"), Piece::Literal(" ".into()), Piece::Header { number: 3, spec: spec("04X") },]
+            pieces("%10!d!%12 %3!04X!%2!10s!%!SUBCOMP!", &[item(12), item(10), item(10)]),
+            [
+                inserted(1, "d", "%10!d!"),
+                inserted(0, "s", "%12!s!"),
+                Piece::Literal(" ".into()),
+                Piece::Header { number: 3, spec: spec("04X") },
+                origin(OriginPart::Place, "10s"),
+                origin(OriginPart::Subcomponent, "s"),
+            ]
         );
     }
 }

@@ -6,26 +6,31 @@
 
 mod format;
 mod item;
+mod labels;
 mod printf;
 mod render;
 mod time;
+mod value;
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use self::format::Piece;
+use self::format::{OriginPart, Piece};
 use crate::guid::Guid;
 
 pub use self::item::{Item, ItemKind};
+pub use self::labels::Names;
+pub(crate) use self::labels::number;
 pub use self::render::{ArgumentStatus, HeaderValues, Rendered, Renderer};
 
 /// Where in the program a message comes from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Origin {
     /// The program or its folder.
-    pub provider: String,
+    pub provider: Arc<str>,
     /// The source file, if the TMF file names it.
-    pub source_file: String,
+    pub source_file: Arc<str>,
     /// Source file and line as one word, with `_` for `.`: `Main_c141`.
     pub source_place: String,
     /// The level's name.
@@ -34,6 +39,10 @@ pub struct Origin {
     pub flags: Option<String>,
     /// The function.
     pub function: Option<String>,
+    /// The component, if the tracing code names one.
+    pub component: Option<String>,
+    /// The part of the component, if the tracing code names one.
+    pub subcomponent: Option<String>,
 }
 
 impl Origin {
@@ -41,6 +50,22 @@ impl Origin {
     pub fn source_line(&self) -> Option<u32> {
         let digits = self.source_place.trim_end_matches(|c: char| c.is_ascii_digit()).len();
         self.source_place.get(digits..)?.parse().ok()
+    }
+
+    /// The text of a part; empty when the TMF file does not tell it.
+    fn part(&self, part: OriginPart) -> Cow<'_, str> {
+        let text: &str = match part {
+            OriginPart::Provider => &self.provider,
+            OriginPart::File if !self.source_file.is_empty() => &self.source_file,
+            OriginPart::File | OriginPart::Place => &self.source_place,
+            OriginPart::Line => return self.source_line().map_or(Cow::Borrowed(""), |line| line.to_string().into()),
+            OriginPart::Function => self.function.as_deref().unwrap_or_default(),
+            OriginPart::Level => self.level.as_deref().unwrap_or_default(),
+            OriginPart::Flags => self.flags.as_deref().unwrap_or_default(),
+            OriginPart::Component => self.component.as_deref().unwrap_or_default(),
+            OriginPart::Subcomponent => self.subcomponent.as_deref().unwrap_or_default(),
+        };
+        Cow::Borrowed(text)
     }
 }
 
@@ -56,25 +81,36 @@ pub struct MessageFormat {
     /// The text with its insertions, as declared.
     pub format: String,
     items: Vec<Item>,
+    /// How the text first inserts each argument: a conversion of `printf`.
+    conversions: Vec<u8>,
     pieces: Vec<Piece>,
 }
 
 impl MessageFormat {
-    /// A message without arguments.
-    pub fn new(guid: Guid, number: u16, origin: Origin, format: &str) -> Self {
-        let pieces = format::pieces(format, &origin);
-        MessageFormat { guid, number, origin, format: format.to_owned(), items: Vec::new(), pieces }
-    }
-
-    /// Adds the next argument in wire order.
-    pub fn push_item(&mut self, item: Item) {
-        self.items.push(item);
+    /// A message with its arguments in wire order.
+    pub fn new(guid: Guid, number: u16, origin: Origin, format: &str, items: Vec<Item>) -> Self {
+        let pieces = format::pieces(format, &items);
+        let conversions = conversions(&pieces, items.len());
+        MessageFormat { guid, number, origin, format: format.to_owned(), items, conversions, pieces }
     }
 
     /// The arguments in wire order.
     pub fn items(&self) -> &[Item] {
         &self.items
     }
+}
+
+/// The conversion of each argument's first insertion; `s` for those that the text does not insert.
+fn conversions(pieces: &[Piece], items: usize) -> Vec<u8> {
+    let mut conversions = vec![None; items];
+    for piece in pieces {
+        if let Piece::Item { index, spec, .. } = piece
+            && let Some(conversion) = conversions.get_mut(*index)
+        {
+            conversion.get_or_insert(spec.conversion);
+        }
+    }
+    conversions.into_iter().map(|conversion| conversion.unwrap_or(b's')).collect()
 }
 
 /// All known messages, by GUID and number.

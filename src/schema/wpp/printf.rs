@@ -45,14 +45,24 @@ impl Spec {
         })
     }
 
-    /// Text cut to the precision and padded to the width, both in characters.
-    pub(super) fn pad(&self, text: &str) -> String {
-        let mut padded = String::new();
-        self.write_text(text, &mut padded);
-        padded
+    /// The format that says nothing.
+    pub(super) const PLAIN: Spec = Spec {
+        left: false,
+        plus: false,
+        blank: false,
+        alternate: false,
+        zero: false,
+        width: 0,
+        precision: None,
+        conversion: b's',
+    };
+
+    /// Whether it shows a number as a character.
+    pub(super) fn is_character(&self) -> bool {
+        matches!(self.conversion, b'c' | b'C')
     }
 
-    /// Appends text cut to the precision and padded to the width.
+    /// Appends text cut to the precision and padded to the width, both in characters.
     pub(super) fn write_text(&self, text: &str, out: &mut String) {
         let cut = match self.precision {
             Some(precision) => text.char_indices().nth(precision).map_or(text, |(end, _)| &text[..end]),
@@ -73,11 +83,6 @@ impl Spec {
             b'X' => (if self.alternate && unsigned != 0 { "0X" } else { "" }, format!("{unsigned:X}")),
             b'o' => (if self.alternate { "0" } else { "" }, format!("{unsigned:o}")),
             b'p' => ("", format!("{unsigned:0width$X}", width = usize::try_from(bits / 4).unwrap_or(16))),
-            b'c' | b'C' => {
-                let c = u32::try_from(unsigned).ok().and_then(char::from_u32).unwrap_or(char::REPLACEMENT_CHARACTER);
-                self.write_padded("", c.encode_utf8(&mut [0; 4]), false, out);
-                return Some(());
-            }
             _ => return None,
         };
         if let Some(precision) = self.precision
@@ -93,13 +98,13 @@ impl Spec {
     pub(super) fn write_float(&self, value: f64, out: &mut String) -> Option<()> {
         let precision = self.precision.unwrap_or(6);
         let magnitude = value.abs();
-        let mut digits = match self.conversion {
-            _ if !value.is_finite() => if value.is_nan() { "nan" } else { "inf" }.to_owned(),
-            b'f' | b'F' => format!("{magnitude:.precision$}"),
-            b'e' | b'E' => exponential(magnitude, precision),
-            b'g' | b'G' => general(magnitude, precision, self.alternate),
+        let mut digits = String::new();
+        match self.conversion {
+            b'f' | b'F' if value.is_finite() => digits = format!("{magnitude:.precision$}"),
+            b'e' | b'E' if value.is_finite() => push_exponential(magnitude, precision, &mut digits),
+            b'f' | b'F' | b'e' | b'E' | b'g' | b'G' => push_general(magnitude, precision, self.alternate, &mut digits),
             _ => return None,
-        };
+        }
         if self.conversion.is_ascii_uppercase() {
             digits.make_ascii_uppercase();
         }
@@ -152,33 +157,61 @@ fn without_size(text: &str) -> &str {
 }
 
 /// `d.dddde±dd`
-fn exponential(magnitude: f64, precision: usize) -> String {
-    let text = format!("{magnitude:.precision$e}");
-    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-    let exponent: i32 = exponent.parse().unwrap_or(0);
-    let sign = if exponent < 0 { '-' } else { '+' };
-    let mut out = mantissa.to_owned();
+fn push_exponential(magnitude: f64, precision: usize, out: &mut String) {
+    let start = out.len();
     // Writing to a string cannot fail.
-    let _ = write!(out, "e{sign}{:02}", exponent.unsigned_abs());
-    out
+    let _ = write!(out, "{magnitude:.precision$e}");
+    let exponent = exponent(out.get(start..).unwrap_or_default());
+    if let Some(mantissa) = out.get(start..).and_then(|text| text.find('e')) {
+        out.truncate(start + mantissa);
+    }
+    push_exponent(exponent, out);
 }
 
-/// The shorter of both forms, without trailing zeros.
-fn general(magnitude: f64, precision: usize, keep_zeros: bool) -> String {
-    let significant = precision.max(1);
-    let scientific = exponential(magnitude, significant - 1);
-    let exponent: i32 = scientific.split_once('e').and_then(|(_, exponent)| exponent.parse().ok()).unwrap_or(0);
-    let places = i32::try_from(significant).unwrap_or(i32::MAX) - 1 - exponent;
-    let trim = |text: &str| {
-        let droppable = text.contains('.') && !keep_zeros;
-        if droppable { text.trim_end_matches('0').trim_end_matches('.') } else { text }.to_owned()
-    };
-    match usize::try_from(places) {
-        Ok(places) if exponent >= -4 => trim(&format!("{magnitude:.places$}")),
-        _ => match scientific.split_once('e') {
-            Some((mantissa, exponent)) => format!("{}e{exponent}", trim(mantissa)),
-            None => scientific,
-        },
+/// `e±dd`
+fn push_exponent(exponent: i32, out: &mut String) {
+    let _ = write!(out, "e{}{:02}", if exponent < 0 { '-' } else { '+' }, exponent.unsigned_abs());
+}
+
+/// The exponent of `d.ddde-d`.
+fn exponent(text: &str) -> i32 {
+    text.split_once('e').and_then(|(_, exponent)| exponent.parse().ok()).unwrap_or(0)
+}
+
+/// `%g`: the shorter of both forms with so many significant digits, without trailing zeros unless they are kept.
+pub(super) fn push_general(value: f64, digits: usize, keep_zeros: bool, out: &mut String) {
+    if !value.is_finite() {
+        let sign = if value.is_sign_negative() && !value.is_nan() { "-" } else { "" };
+        out.push_str(sign);
+        return out.push_str(if value.is_nan() { "nan" } else { "inf" });
+    }
+    let (start, digits) = (out.len(), digits.max(1));
+    push_exponential(value, digits - 1, out);
+    let exponent = exponent(out.get(start..).unwrap_or_default());
+    match usize::try_from(i32::try_from(digits).unwrap_or(i32::MAX) - 1 - exponent) {
+        Ok(places) if exponent >= -4 => {
+            out.truncate(start);
+            let _ = write!(out, "{value:.places$}");
+            if !keep_zeros {
+                trim_zeros(start, out);
+            }
+        }
+        _ if keep_zeros => {}
+        _ => {
+            let mantissa = out.get(start..).and_then(|text| text.find('e')).map_or(out.len(), |at| start + at);
+            out.truncate(mantissa);
+            trim_zeros(start, out);
+            push_exponent(exponent, out);
+        }
+    }
+}
+
+/// Drops the zeros behind a decimal point, and the point with them.
+fn trim_zeros(start: usize, out: &mut String) {
+    let text = out.get(start..).unwrap_or_default();
+    if text.contains('.') {
+        let kept = text.trim_end_matches('0').trim_end_matches('.').len();
+        out.truncate(start + kept);
     }
 }
 
@@ -220,7 +253,6 @@ mod tests {
             ("o", 8, 32, "10"),
             ("p", 0x1234, 64, "0000000000001234"),
             ("p", 0x1234, 32, "00001234"),
-            ("c", 65, 8, "A"),
             ("lu", 9, 32, "9"),
             ("hd", -2, 16, "-2"),
         ] {
@@ -246,7 +278,15 @@ mod tests {
             ("g", 0.0001, "0.0001"),
             ("g", 0.00001, "1e-05"),
             ("g", 0.5, "0.5"),
+            ("g", -1_234_567.0, "-1.23457e+06"),
+            ("g", 3.140_625, "3.14062"),
+            ("#g", 2.0, "2.00000"),
+            ("#.3g", 1e10, "1.00e+10"),
+            (".0g", 0.06, "0.06"),
+            ("g", -0.0, "-0"),
+            ("g", f64::MIN_POSITIVE, "2.22507e-308"),
             ("G", f64::INFINITY, "INF"),
+            ("e", f64::NEG_INFINITY, "-inf"),
             ("f", f64::NAN, "nan"),
         ] {
             assert_eq!(float(spec, value), expected, "{spec} of {value}");
@@ -256,7 +296,9 @@ mod tests {
     #[test]
     fn text_is_cut_and_padded_by_characters() {
         for (spec, expected) in [("s", "äöü"), (".2s", "äö"), ("5s", "  äöü"), ("-5.1s", "ä    ")] {
-            assert_eq!(Spec::parse(spec).unwrap().pad("äöü"), expected, "{spec}");
+            let mut padded = String::new();
+            Spec::parse(spec).unwrap().write_text("äöü", &mut padded);
+            assert_eq!(padded, expected, "{spec}");
         }
     }
 

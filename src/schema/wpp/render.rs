@@ -8,8 +8,9 @@ use super::format::Piece;
 use super::item::ItemKind;
 use super::time::push_unix_ns;
 
-/// Longer messages are cut: a format may insert one argument many times over.
-const MAX_MESSAGE_BYTES: usize = 256 << 10;
+/// Longer messages are cut, and so is a longer list of arguments: a format may insert one argument many times over, and
+/// one byte may have a long name. Arguments that are their own text never come near it.
+const MAX_TEXT_BYTES: usize = 256 << 10;
 
 /// What the header of a message adds to its text (`%3` to `%9`); what it does not carry stays empty.
 #[derive(Clone, Copy, Debug, Default)]
@@ -46,12 +47,12 @@ pub enum ArgumentStatus {
 pub struct Rendered {
     /// How the arguments agree with the format.
     pub status: ArgumentStatus,
-    /// How many arguments were read.
+    /// How many arguments were handed out: those that could be read, unless their texts are too long.
     pub arguments: usize,
     /// How many bytes they take.
     pub consumed: usize,
-    /// Whether the texts of the arguments are all there is to them: `false` when one was not valid text, or the
-    /// message was cut.
+    /// Whether the texts of the arguments are all there is to them: `false` when one was not valid text, or something
+    /// was cut.
     pub faithful: bool,
 }
 
@@ -83,13 +84,8 @@ impl Renderer {
         mut argument: impl FnMut(&str),
     ) -> Rendered {
         let (status, consumed) = self.locate(format, arguments, if pointer_size == 4 { 4 } else { 8 });
-        let mut faithful = true;
-        for (item, value) in format.items.iter().zip(&self.values) {
-            self.scratch.clear();
-            faithful &= item.kind.write_plain(arguments.get(value.clone()).unwrap_or_default(), &mut self.scratch);
-            argument(&self.scratch);
-        }
-        let limit = message.len().saturating_add(MAX_MESSAGE_BYTES);
+        let (handed, mut faithful) = self.arguments(format, arguments, &mut argument);
+        let limit = message.len().saturating_add(MAX_TEXT_BYTES);
         for piece in &format.pieces {
             self.write_piece(piece, format, arguments, header, message);
             if message.len() > limit {
@@ -98,7 +94,24 @@ impl Renderer {
                 break;
             }
         }
-        Rendered { status, arguments: self.values.len(), consumed, faithful }
+        Rendered { status, arguments: handed, consumed, faithful }
+    }
+
+    /// Hands out the texts of the arguments. Returns how many, and whether they are all there is to them.
+    fn arguments(&mut self, format: &MessageFormat, bytes: &[u8], argument: &mut impl FnMut(&str)) -> (usize, bool) {
+        let (mut handed, mut length, mut faithful) = (0, 0_usize, true);
+        for ((item, &conversion), value) in format.items.iter().zip(&format.conversions).zip(&self.values) {
+            self.scratch.clear();
+            let value = bytes.get(value.clone()).unwrap_or_default();
+            faithful &= item.kind.write_whole(value, conversion, &mut self.scratch);
+            length = length.saturating_add(self.scratch.len());
+            if length > MAX_TEXT_BYTES {
+                return (handed, false);
+            }
+            argument(&self.scratch);
+            handed += 1;
+        }
+        (handed, faithful)
     }
 
     /// Finds the values of the arguments.
@@ -134,17 +147,14 @@ impl Renderer {
     ) {
         match piece {
             Piece::Literal(text) => out.push_str(text),
-            Piece::Item { number, spec, source } => {
-                let index = format.items.iter().position(|item| item.number == *number);
-                let found = index.and_then(|index| Some((format.items.get(index)?, self.values.get(index)?)));
-                match found {
-                    Some((item, value)) => {
-                        let value = arguments.get(value.clone()).unwrap_or_default();
-                        item.kind.write_formatted(value, spec, &mut self.scratch, out);
-                    }
-                    None => out.push_str(source),
+            Piece::Origin { part, spec } => spec.write_text(&format.origin.part(*part), out),
+            Piece::Item { index, spec, source } => match (format.items.get(*index), self.values.get(*index)) {
+                (Some(item), Some(value)) => {
+                    let value = arguments.get(value.clone()).unwrap_or_default();
+                    item.kind.write_formatted(value, spec, &mut self.scratch, out);
                 }
-            }
+                _ => out.push_str(source),
+            },
             Piece::Header { number, spec } => {
                 let value = match number {
                     3 => header.thread_id,
@@ -181,15 +191,13 @@ mod tests {
 
     use super::*;
     use crate::guid::Guid;
-    use crate::schema::wpp::{Item, Origin};
+    use crate::schema::model::ValueMap;
+    use crate::schema::wpp::{Item, Names, Origin};
 
     fn format(text: &str, items: &[&str]) -> MessageFormat {
         let origin = Origin { provider: "P".into(), function: Some("Run".into()), ..Origin::default() };
-        let mut format = MessageFormat::new(Guid::ZERO, 1, origin, text);
-        for (declared, number) in items.iter().zip(10..) {
-            format.push_item(Item::new("x", number, ItemKind::parse(declared)));
-        }
-        format
+        let items = items.iter().zip(10..).map(|(declared, number)| Item::new("x", number, ItemKind::parse(declared)));
+        MessageFormat::new(Guid::ZERO, 1, origin, text, items.collect())
     }
 
     fn render(text: &str, items: &[&str], arguments: &[u8]) -> (String, Vec<String>, Rendered) {
@@ -206,57 +214,74 @@ mod tests {
         (message, values, rendered)
     }
 
+    /// Item type, bytes, and the text that both the message and the list of arguments show.
+    const ALIKE: &[(&str, &[u8], &str)] = &[
+        ("ItemChar", b"\xff", "-1"),
+        ("ItemUChar", b"\xff", "255"),
+        ("ItemShort", b"\xfe\xff", "-2"),
+        ("ItemUShort", b"\xfe\xff", "65534"),
+        ("ItemLong", b"\xff\xff\xff\xff", "-1"),
+        ("ItemULong", b"\xff\xff\xff\xff", "4294967295"),
+        ("ItemEnum(Kind)", b"\x1a\0\0\0", "0x1A"),
+        ("ItemFlagsEnum(Kind)", b"\x1a\0\0\0", "0x1A"),
+        ("ItemNTSTATUS", b"\0\0\0\0", "STATUS_SUCCESS"),
+        ("ItemNTSTATUS", b"\x03\x01\0\0", "0x00000103(STATUS_PENDING)"),
+        ("ItemNTSTATUS", b"\x34\x12\0\xe0", "0xe0001234"),
+        ("ItemHRESULT", b"\0\0\0\0", "S_OK"),
+        ("ItemHRESULT", b"\x01\0\0\0", "S_FALSE"),
+        ("ItemHRESULT", b"\x05\0\x07\x80", "0x80070005(ERROR_ACCESS_DENIED)"),
+        ("ItemHRESULT", b"\x05\x40\0\x80", "0x80004005(E_FAIL)"),
+        ("ItemWINERROR", b"\0\0\0\0", "0(ERROR_SUCCESS)"),
+        ("ItemWINERROR", b"\x05\0\0\0", "5(ERROR_ACCESS_DENIED)"),
+        ("ItemWINERROR", b"\x31\xd4\0\0", "54321"),
+        ("ItemNDIS_STATUS", b"\x0b\0\x01\x40", "0x4001000b(NDIS_STATUS_MEDIA_CONNECT)"),
+        ("ItemNDIS_OID", b"\x01\x01\x01\0", "0x00010101(OID_GEN_SUPPORTED_LIST)"),
+        ("ItemLongLong", b"\xff\xff\xff\xff\xff\xff\xff\xff", "-1"),
+        ("ItemULongLong", b"\xff\xff\xff\xff\xff\xff\xff\xff", "18446744073709551615"),
+        ("ItemLongLongX", b"\x10\0\0\0\0\0\0\0", "0x10"),
+        ("ItemLongLongO", b"\x10\0\0\0\0\0\0\0", "16"),
+        ("ItemTimeDelta", b"\x80\xf0\xfa\x02\0\0\0\0", "5.000s"),
+        ("ItemTimestamp", b"\0\0\x5a\xf6\x4c\xf5\xd4\x01", "2019-04-17T18:40:00.0000000Z"),
+        ("ItemWaitTime", b"\0\0\x5a\xf6\x4c\xf5\xd4\x01", "2019-04-17T18:40:00.0000000Z"),
+        ("ItemWaitTime", b"\xff\xff\xff\xff\xff\xff\xff\xff", "-1"),
+        ("ItemDouble", b"\0\0\0\0\0\0\xf4\x3f", "1.25"),
+        ("ItemDouble", b"\0\0\0\x20\x5f\xa0\x02\x42", "1e+10"),
+        ("ItemDouble", b"\0\0\0\0\0\0\xf0\xff", "-inf"),
+        ("ItemPtr", b"\x00\x10\0\0\0\x80\xff\xff", "0xffff800000001000"),
+        ("ItemListByte(Low,APC,DPC)", b"\x02", "0x00000002(DPC)"),
+        ("ItemListLong(FALSE,TRUE)", b"\x07\0\0\0", "0x00000007"),
+        ("ItemListShort(A,B=0x10,C)", b"\x11\0", "0x00000011(C)"),
+        ("ItemSetByte(a,b,,d)", b"\x0f", "[a,b,d,0x4]"),
+        ("ItemSetShort(a)", b"\0\0", "[]"),
+        ("ItemSetLong(a,z=31)", b"\x01\0\0\x80", "[a,z]"),
+        ("ItemSetLong(a)", b"\0\0\0\x80", "[0x80000000]"),
+        ("ItemChar4", b"RGBA", "RGBA"),
+        ("ItemPort", b"\x01\xbb", "443"),
+        ("ItemIPAddr", b"\x0a\0\0\x01", "10.0.0.1"),
+        ("ItemIPV6Addr", b"\xfe\x80\0\0\0\0\0\0\0\0\0\0\0\0\0\x01", "fe80::1"),
+        ("ItemMACAddr", b"\0\x01\x02\xaa\xbb\xcc", "00-01-02-AA-BB-CC"),
+        (
+            "ItemGuid",
+            b"\x23\x0d\x3c\xe1\xbc\xcc\x12\x4e\x93\x1b\xd9\xcc\x2e\xee\x27\xe4",
+            "e13c0d23-ccbc-4e12-931b-d9cc2eee27e4",
+        ),
+        ("ItemString", b"abc\0", "abc"),
+        ("ItemString", b"\0", ""),
+        ("ItemRString", b"abc\0", "abc"),
+        ("ItemWString", b"a\0\xe4\0\0\0", "a\u{e4}"),
+        ("ItemPString", b"\x03\0abc", "abc"),
+        ("ItemPWString", b"\x02\0\xe4\0", "\u{e4}"),
+        ("ItemHexDump", b"\x03\0\x01\xab\xff", "01ABFF"),
+        ("ItemHexDump", b"\0\0", ""),
+        ("ItemSid", b"\x01\x02\0\0\0\0\0\x05\x20\0\0\0\x20\x02\0\0", "S-1-5-32-544"),
+        ("ItemSid", b"NULL\0", "NULL"),
+    ];
+
     #[test]
     fn every_item_type_has_its_length_and_text() {
-        let filetime = 132_000_000_000_000_000u64.to_le_bytes();
-        for (declared, bytes, expected) in [
-            ("ItemChar", &b"\xff"[..], "-1"),
-            ("ItemUChar", b"\xff", "255"),
-            ("ItemShort", b"\xfe\xff", "-2"),
-            ("ItemUShort", b"\xfe\xff", "65534"),
-            ("ItemLong", b"\xff\xff\xff\xff", "-1"),
-            ("ItemULong", b"\xff\xff\xff\xff", "4294967295"),
-            ("ItemEnum(Kind)", b"\x02\0\0\0", "2"),
-            ("ItemFlagsEnum(Kind)", b"\x12\0\0\0", "0x12"),
-            ("ItemNTSTATUS", b"\x01\0\0\xc0", "0xc0000001"),
-            ("ItemHRESULT", b"\x05\0\x07\x80", "0x80070005"),
-            ("ItemWINERROR", b"\x05\0\0\0", "5"),
-            ("ItemNDIS_STATUS", b"\x01\0\0\0", "0x1"),
-            ("ItemNDIS_OID", b"\x01\0\0\0", "0x1"),
-            ("ItemLongLong", b"\xff\xff\xff\xff\xff\xff\xff\xff", "-1"),
-            ("ItemULongLong", b"\xff\xff\xff\xff\xff\xff\xff\xff", "18446744073709551615"),
-            ("ItemLongLongX", b"\x10\0\0\0\0\0\0\0", "0x10"),
-            ("ItemTimeDelta", b"\x10\0\0\0\0\0\0\0", "16"),
-            ("ItemTimestamp", &filetime, "2019-04-17T18:40:00.0000000Z"),
-            ("ItemDouble", &1.25f64.to_le_bytes(), "1.25"),
-            ("ItemPtr", b"\x00\x10\0\0\0\x80\xff\xff", "0xffff800000001000"),
-            ("ItemListByte(Low,APC,DPC)", b"\x02", "DPC"),
-            ("ItemListLong(FALSE,TRUE)", b"\x07\0\0\0", "7"),
-            ("ItemListShort(A)", b"\0\0", "A"),
-            ("ItemSetByte(a,b,,d)", b"\x0f", "a|b|d|0x4"),
-            ("ItemSetShort(a)", b"\0\0", "0x0"),
-            ("ItemSetLong(a)", b"\x01\0\0\0", "a"),
-            ("ItemChar4", b"RGBA", "RGBA"),
-            ("ItemPort", b"\x01\xbb", "443"),
-            ("ItemIPAddr", b"\x0a\0\0\x01", "10.0.0.1"),
-            ("ItemIPV6Addr", b"\xfe\x80\0\0\0\0\0\0\0\0\0\0\0\0\0\x01", "fe80::1"),
-            ("ItemMACAddr", b"\0\x01\x02\xaa\xbb\xcc", "00:01:02:aa:bb:cc"),
-            (
-                "ItemGuid",
-                b"\x23\x0d\x3c\xe1\xbc\xcc\x12\x4e\x93\x1b\xd9\xcc\x2e\xee\x27\xe4",
-                "e13c0d23-ccbc-4e12-931b-d9cc2eee27e4",
-            ),
-            ("ItemString", b"abc\0", "abc"),
-            ("ItemRString", b"abc\r\n\0", "abc\r\n"),
-            ("ItemWString", b"a\0\xe4\0\0\0", "aä"),
-            ("ItemPString", b"\x03\0abc", "abc"),
-            ("ItemPWString", b"\x02\0\xe4\0", "ä"),
-            ("ItemHexDump", b"\x03\0\x01\xab\xff", "01abff"),
-            ("ItemSid", b"\x01\x02\0\0\0\0\0\x05\x20\0\0\0\x20\x02\0\0", "S-1-5-32-544"),
-        ] {
+        for &(declared, bytes, expected) in ALIKE {
             let (message, values, rendered) = render("%10!s!", &[declared], bytes);
-            assert_eq!(values, [expected], "{declared}");
-            assert_eq!(message.trim_end(), expected.trim_end(), "{declared}");
+            assert_eq!((message.as_str(), &values[..]), (expected, &[expected.to_owned()][..]), "{declared}");
             assert_eq!(
                 rendered,
                 Rendered { status: ArgumentStatus::Exact, arguments: 1, consumed: bytes.len(), faithful: true },
@@ -267,6 +292,125 @@ mod tests {
             let (_, _, empty) = render("", &[declared], b"");
             assert_eq!((empty.status, empty.arguments), (ArgumentStatus::Short, 0), "{declared}");
         }
+    }
+
+    #[test]
+    fn arguments_have_the_sign_of_the_message_and_all_that_it_leaves_out() {
+        for (declared, insertion, bytes, shown, whole) in [
+            ("ItemLong", "u", &b"\0\x28\x6b\xee"[..], "4000000000", "4000000000"),
+            ("ItemLong", "08X", b"\xef\xbe\0\xc0", "C000BEEF", "3221274351"),
+            ("ItemLong", "05d", b"\xd6\xff\xff\xff", "-0042", "-42"),
+            ("ItemShort", "hu", b"\xfe\xff", "65534", "65534"),
+            ("ItemULongLong", "I64d", b"\xff\xff\xff\xff\xff\xff\xff\xff", "-1", "-1"),
+            ("ItemLongLongO", "I64o", b"\xff\x01\0\0\0\0\0\0", "777", "511"),
+            ("ItemPtr", "p", b"\x78\x56\x34\x12\0\0\0\0", "0000000012345678", "0x12345678"),
+            ("ItemPtr", "Id", b"\xf9\xff\xff\xff\xff\xff\xff\xff", "-7", "-7"),
+            ("ItemPtr", "Iu", b"\x07\0\0\0\0\0\0\0", "7", "7"),
+            ("ItemChar", "c", b"A", "A", "A"),
+            ("ItemChar", "3c", b"\x80", "  \u{20ac}", "\u{20ac}"),
+            ("ItemShort", "c", b"\xe4\0", "\u{e4}", "\u{e4}"),
+            ("ItemDouble", "s", b"\x55\x55\x55\x55\x55\x55\xd5\x3f", "0.333333", "0.3333333333333333"),
+            ("ItemDouble", ".4s", b"\x55\x55\x55\x55\x55\x55\xd5\x3f", "0.33", "0.3333333333333333"),
+            ("ItemDouble", "s", b"\0\0\0\0\0\0\x10\0", "2.22507e-308", "2.2250738585072014e-308"),
+            ("ItemDouble", ".2f", b"\0\0\0\0\0\0\xf4\x3f", "1.25", "1.25"),
+            ("ItemTimeDelta", "s", b"\x81\xf0\xfa\x02\0\0\0\0", "5.000s", "5.0000001s"),
+            ("ItemRString", "s", b"a\tb\nc \r\n\0", "a b c", "a\tb\nc \r\n"),
+            ("ItemRWString", "s", b"a\0\r\0\n\0\0\0", "a", "a\r\n"),
+            ("ItemNTSTATUS", "#x", b"\x22\0\0\xc0", "0xc0000022", "0xc0000022(STATUS_ACCESS_DENIED)"),
+            ("ItemListByte(No,Yes)", "d", b"\x01", "1", "0x00000001(Yes)"),
+        ] {
+            let (message, values, rendered) = render(&format!("%10!{insertion}!"), &[declared], bytes);
+            let found = (message.as_str(), values[0].as_str(), rendered.status);
+            assert_eq!(found, (shown, whole, ArgumentStatus::Exact), "{declared} {insertion}");
+        }
+        // Half a character, and a number that is more than one.
+        assert!(!render("%10!c!", &["ItemShort"], b"\0\xd8").2.faithful);
+        assert!(!render("%10!c!", &["ItemLong"], b"A\0\x01\0").2.faithful);
+        let (message, values, _) = render("%10!u! %10!d!", &["ItemLong"], b"\xff\xff\xff\xff");
+        assert_eq!((message.as_str(), values[0].as_str()), ("4294967295 -1", "4294967295"));
+    }
+
+    /// An argument of an enumeration with the given names.
+    fn enumerated(declared: &str, names: &[(u64, &str)], number: u32) -> (String, Rendered) {
+        let mut kind = ItemKind::parse(declared);
+        let names = names.iter().map(|&(number, name)| (number, name.to_owned())).collect();
+        let unknown = kind.enumeration_mut().unwrap();
+        *unknown = Names::new(ValueMap::new("E", unknown.map().kind, names));
+        let items = vec![Item::new("x", 10, kind)];
+        let format = MessageFormat::new(Guid::ZERO, 1, Origin::default(), "%10!s!", items);
+        let (mut message, header) = (String::new(), HeaderValues::default());
+        let rendered = Renderer::new().render(&format, &number.to_le_bytes(), 8, &header, &mut message, |_| ());
+        (message, rendered)
+    }
+
+    #[test]
+    fn enumerations_show_the_names_of_the_source_code() {
+        let states = [(0, "Idle"), (2, "Active"), (0xffff_ffff, "Invalid")];
+        let flags = [(4, "Exec"), (1, "Read"), (3, "ReadWrite"), (0, "None")];
+        for (declared, names, number, expected) in [
+            ("ItemEnum(State)", &states[..], 2, "Active"),
+            ("ItemEnum(State)", &states, u32::MAX, "Invalid"),
+            ("ItemEnum(State)", &states, 9, "0x9"),
+            ("ItemFlagsEnum(Flags)", &flags, 5, "Exec | Read(0x5)"),
+            ("ItemFlagsEnum(Flags)", &flags, 0xab, "Read | ReadWrite(0xAB)"),
+            ("ItemFlagsEnum(Flags)", &flags, 0, "0x0"),
+            ("ItemFlagsEnum(Flags)", &flags, 0x80, "0x80"),
+        ] {
+            assert_eq!(enumerated(declared, names, number).0, expected, "{declared} {number:#x}");
+        }
+    }
+
+    #[test]
+    fn names_have_an_end() {
+        let long = "x".repeat(1025);
+        let (text, rendered) = enumerated("ItemEnum(E)", &[(1, &long)], 1);
+        assert_eq!((text.as_str(), rendered.faithful), ("…", false));
+        // The number says it all.
+        let (text, rendered) = enumerated("ItemFlagsEnum(E)", &[(1, "a"), (2, &long), (4, "c")], 7);
+        assert_eq!((text.as_str(), rendered.faithful), ("a | …(0x7)", true));
+        let (text, _, rendered) = render("%10!s!", &[&format!("ItemSetByte(a,{long},c)")], b"\x07");
+        assert_eq!((text.as_str(), rendered.faithful), ("[a,…]", false));
+        let (text, _, rendered) = render("%10!s!", &[&format!("ItemListByte({long})")], b"\0");
+        assert_eq!((text.as_str(), rendered.faithful), ("0x00000000(…)", true));
+    }
+
+    #[test]
+    fn a_list_of_arguments_has_an_end() {
+        let declared = format!("ItemListByte({})", "x".repeat(1000));
+        let items: Vec<&str> = std::iter::repeat_n(declared.as_str(), 300).collect();
+        let (_, values, rendered) = render("", &items, &[0; 300]);
+        let length = 1000 + "0x00000000()".len();
+        assert_eq!((values.len(), rendered.arguments), (MAX_TEXT_BYTES / length, MAX_TEXT_BYTES / length));
+        assert_eq!((rendered.status, rendered.faithful), (ArgumentStatus::Exact, false));
+    }
+
+    #[test]
+    fn the_origin_is_inserted_where_the_file_tells_it() {
+        let text = |origin: Origin, format: &str| {
+            let format = MessageFormat::new(Guid::ZERO, 1, origin, format, Vec::new());
+            let mut message = String::new();
+            Renderer::new().render(&format, b"", 8, &HeaderValues::default(), &mut message, |_| ());
+            message
+        };
+        let origin = Origin {
+            provider: "Sample".into(),
+            source_file: "Main.c".into(),
+            source_place: "Main_c141".into(),
+            level: Some("ERROR".into()),
+            flags: None,
+            function: Some("Run".into()),
+            component: Some("Storage".into()),
+            subcomponent: Some("Cache".into()),
+        };
+        for (format, expected) in [
+            ("%0 [%!FUNC!] <--", "[Run] <--"),
+            ("%!LEVEL! %!FLAGS! %!FILE!:%!LINE!", "ERROR  Main.c:141"),
+            ("%!COMPNAME!/%!SUBCOMP!", "Storage/Cache"),
+            ("%1 %2!10s!|", "Sample  Main_c141|"),
+        ] {
+            assert_eq!(text(origin.clone(), format), expected, "{format}");
+        }
+        assert_eq!(text(Origin { provider: "P".into(), ..Origin::default() }, "<%!COMPNAME!>"), "<>");
     }
 
     #[test]
@@ -319,21 +463,22 @@ mod tests {
         let text = "%10!s!".repeat(100);
         let argument = [vec![b'a'; 60_000], vec![0]].concat();
         let (message, _, rendered) = render(&text, &["ItemString"], &argument);
-        assert_eq!((message.len(), rendered.faithful), (MAX_MESSAGE_BYTES, false));
+        assert_eq!((message.len(), rendered.faithful), (MAX_TEXT_BYTES, false));
     }
 
     proptest! {
         #[test]
         fn any_bytes_under_any_format_render(
             text in "[%0-9!sdxXpcfge. #+-]{0,40}",
-            kinds in prop::collection::vec(0usize..20, 0..6),
+            kinds in prop::collection::vec(0usize..26, 0..6),
             arguments in prop::collection::vec(any::<u8>(), 0..80),
             pointer_size in any::<u8>(),
         ) {
-            const KINDS: [&str; 20] = [
+            const KINDS: [&str; 26] = [
                 "ItemChar", "ItemUShort", "ItemLong", "ItemLongLongX", "ItemPtr", "ItemListByte(a,b)", "ItemSetLong(a,b)",
                 "ItemDouble", "ItemChar4", "ItemString", "ItemRWString", "ItemPString", "ItemPWString", "ItemHexDump",
                 "ItemGuid", "ItemSid", "ItemTimestamp", "ItemPort", "ItemIPV6Addr", "ItemOdd",
+                "ItemEnum(E)", "ItemFlagsEnum(E)", "ItemNTSTATUS", "ItemWINERROR", "ItemTimeDelta", "ItemWaitTime",
             ];
             let items: Vec<&str> = kinds.iter().map(|&kind| KINDS[kind]).collect();
             let (mut message, mut count) = (String::new(), 0);

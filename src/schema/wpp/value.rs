@@ -1,0 +1,281 @@
+//! The text of an argument: as a message shows it, and whole, as the list of arguments has it.
+//!
+//! Both agree where the message says everything. It does not where it rounds (doubles, time spans), drops line ends,
+//! or shows digits in the way a format asks for.
+
+use std::fmt::Write;
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+use super::item::ItemKind;
+use super::labels::LabelText;
+use super::printf::{Spec, push_general};
+use super::time::{push_filetime, push_span};
+use crate::guid::Guid;
+use crate::schema::model::ValueMap;
+use crate::schema::pack::{CodeTable, Pack};
+use crate::schema::text;
+use crate::sid::Sid;
+
+/// What `%g` shows of a double without being told otherwise.
+const SIGNIFICANT_DIGITS: usize = 6;
+
+impl ItemKind {
+    /// Appends the value as the list of arguments has it. `conversion` is that of the argument's first insertion: numbers
+    /// get its sign. `false` when the text is not all there is to the value.
+    pub(super) fn write_whole(&self, value: &[u8], conversion: u8, out: &mut String) -> bool {
+        // Writing to a string cannot fail.
+        let _ = match (self, conversion) {
+            (ItemKind::Integer { .. }, b'c' | b'C') => return push_character(value, out),
+            (ItemKind::Integer { .. } | ItemKind::Hexadecimal { .. } | ItemKind::Pointer, b'd' | b'i') => {
+                write!(out, "{}", signed(value))
+            }
+            (ItemKind::Hexadecimal { .. } | ItemKind::Pointer, b'u')
+            | (ItemKind::Integer { .. }, b'u' | b'o' | b'x' | b'X' | b'p') => write!(out, "{}", unsigned(value)),
+            (ItemKind::Double, _) => {
+                push_double(double(value), out);
+                Ok(())
+            }
+            (ItemKind::TimeDelta, _) => {
+                push_span(signed(value), true, out);
+                Ok(())
+            }
+            (ItemKind::Text { wide, .. }, _) => return push_text(value, *wide, out),
+            _ => return self.write_shown(value, out),
+        };
+        true
+    }
+
+    /// Appends the value as a message shows it where its format says nothing (`!s!`); `false` when that is not valid
+    /// text or does not tell the value.
+    fn write_shown(&self, value: &[u8], out: &mut String) -> bool {
+        let number = u32::try_from(unsigned(value)).unwrap_or(u32::MAX);
+        // Writing to a string cannot fail.
+        let _ = match self {
+            ItemKind::Integer { signed: true, .. } => write!(out, "{}", signed(value)),
+            ItemKind::Integer { .. } => write!(out, "{}", unsigned(value)),
+            ItemKind::Hexadecimal { .. } | ItemKind::Pointer => write!(out, "{:#x}", unsigned(value)),
+            ItemKind::List { names, .. } => return write_listed(number, names.map(), out),
+            ItemKind::Set { names, .. } => return write_set(number, names.map(), out),
+            ItemKind::Enumeration(names) => return write_enumerator(number, names.map(), out),
+            ItemKind::FlagsEnumeration(names) => return write_flags(number, names.map(), out),
+            ItemKind::Code(table) => write_code(*table, number, out),
+            ItemKind::Double => {
+                push_general(double(value), SIGNIFICANT_DIGITS, false, out);
+                Ok(())
+            }
+            ItemKind::Text { wide, trimmed: false, .. } => return push_text(value, *wide, out),
+            ItemKind::Text { wide, trimmed: true, .. } => return push_one_line(value, *wide, out),
+            ItemKind::Characters => return push_text(value, false, out),
+            ItemKind::HexDump | ItemKind::Unknown(_) => value.iter().try_for_each(|byte| write!(out, "{byte:02X}")),
+            ItemKind::Guid => write!(out, "{}", Guid(array(value))),
+            ItemKind::Sid => match Sid::read(value) {
+                Some(sid) => write!(out, "{sid}"),
+                None => out.write_str("NULL"),
+            },
+            ItemKind::FileTime => write_filetime(value, out),
+            ItemKind::TimeDelta => {
+                push_span(signed(value), false, out);
+                Ok(())
+            }
+            ItemKind::Port => write!(out, "{}", u16::from_be_bytes(array(value))),
+            ItemKind::IPv4 => write!(out, "{}", Ipv4Addr::from(array::<4>(value))),
+            ItemKind::IPv6 => write!(out, "{}", Ipv6Addr::from(array::<16>(value))),
+            ItemKind::MacAddress => {
+                let mut bytes = value.iter().zip(0..);
+                bytes.try_for_each(|(byte, at)| write!(out, "{}{byte:02X}", if at == 0 { "" } else { "-" }))
+            }
+        };
+        true
+    }
+
+    /// Appends the value as a message shows it under a format. `scratch` is room to work in.
+    pub(super) fn write_formatted(&self, value: &[u8], spec: &Spec, scratch: &mut String, out: &mut String) {
+        let bits = u32::try_from(value.len()).unwrap_or(8).min(8) * 8;
+        let written = match self {
+            ItemKind::Integer { .. }
+            | ItemKind::Hexadecimal { .. }
+            | ItemKind::Pointer
+            | ItemKind::List { .. }
+            | ItemKind::Set { .. }
+            | ItemKind::Enumeration(_)
+            | ItemKind::FlagsEnumeration(_)
+            | ItemKind::Code(_)
+            | ItemKind::TimeDelta
+            | ItemKind::FileTime => spec.write_integer(unsigned(value), bits, out),
+            ItemKind::Port => spec.write_integer(u64::from(u16::from_be_bytes(array(value))), 16, out),
+            ItemKind::Double => spec.write_float(double(value), out),
+            _ => None,
+        };
+        if written.is_none() {
+            scratch.clear();
+            match self {
+                ItemKind::Integer { .. } if spec.is_character() => push_character(value, scratch),
+                _ => self.write_shown(value, scratch),
+            };
+            spec.write_text(scratch, out);
+        }
+    }
+}
+
+/// The first `N` bytes, with zeros for what is missing; extents have made sure that nothing is.
+fn array<const N: usize>(value: &[u8]) -> [u8; N] {
+    value.first_chunk().copied().unwrap_or([0; N])
+}
+
+fn unsigned(value: &[u8]) -> u64 {
+    value.iter().take(8).rev().fold(0, |number, &byte| (number << 8) | u64::from(byte))
+}
+
+fn signed(value: &[u8]) -> i64 {
+    let unused = 64 - 8 * value.len().clamp(1, 8);
+    (unsigned(value) << unused).cast_signed() >> unused
+}
+
+fn double(value: &[u8]) -> f64 {
+    f64::from_bits(unsigned(value))
+}
+
+/// As a message shows it where those digits are all there are, else with as many as it takes.
+fn push_double(value: f64, out: &mut String) {
+    let start = out.len();
+    push_general(value, SIGNIFICANT_DIGITS, false, out);
+    let shown = out.get(start..).and_then(|text| text.parse::<f64>().ok());
+    let is_exact = shown.is_some_and(|shown| shown.to_bits() == value.to_bits());
+    if !is_exact && value.is_finite() {
+        out.truncate(start);
+        // Writing to a string cannot fail. Far from 1 the form without an exponent is hundreds of digits long.
+        let _ = if (1e-5..1e17).contains(&value.abs()) { write!(out, "{value}") } else { write!(out, "{value:e}") };
+    }
+}
+
+/// A FILETIME; one that would be negative is no time, and stays a number.
+fn write_filetime(value: &[u8], out: &mut String) -> std::fmt::Result {
+    match u64::try_from(signed(value)) {
+        Ok(filetime) => {
+            push_filetime(filetime, out);
+            Ok(())
+        }
+        Err(_) => write!(out, "{}", signed(value)),
+    }
+}
+
+/// One 8-bit character, or one UTF-16 unit; `false` when that is not the whole number.
+fn push_character(value: &[u8], out: &mut String) -> bool {
+    let (character, rest) = value.split_at(value.len().min(2));
+    push_text(character, character.len() > 1, out) && rest.iter().all(|&byte| byte == 0)
+}
+
+/// `0x00000001(true)`
+fn write_listed(number: u32, names: &ValueMap, out: &mut String) -> bool {
+    let _ = write!(out, "{number:#010x}");
+    if let Some(label) = names.exact(number.into()) {
+        out.push('(');
+        LabelText::new(out).push("", label);
+        out.push(')');
+    }
+    // The number tells the value.
+    true
+}
+
+/// `[read,write]`; bits without a label follow in hexadecimal.
+fn write_set(number: u32, names: &ValueMap, out: &mut String) -> bool {
+    out.push('[');
+    let mut text = LabelText::new(out);
+    let (mut left, mut separator) = (number, "");
+    for (mask, label) in masks(number, names) {
+        left &= !mask;
+        if !text.push(separator, label) {
+            break;
+        }
+        separator = ",";
+    }
+    let is_whole = text.is_whole();
+    if left != 0 && is_whole {
+        let _ = write!(out, "{separator}{left:#x}");
+    }
+    out.push(']');
+    is_whole
+}
+
+/// The name alone; `0x2A` where there is none.
+fn write_enumerator(number: u32, names: &ValueMap, out: &mut String) -> bool {
+    match names.exact(number.into()) {
+        Some(label) => LabelText::new(out).push("", label),
+        None => write!(out, "{number:#X}").is_ok(),
+    }
+}
+
+/// `Read | Write(0x3)`; `0x3` where no flag has a name.
+fn write_flags(number: u32, names: &ValueMap, out: &mut String) -> bool {
+    let mut text = LabelText::new(out);
+    let mut separator = "";
+    for (_, label) in masks(number, names) {
+        let has_room = text.push(separator, label);
+        separator = " | ";
+        if !has_room {
+            break;
+        }
+    }
+    let _ = if separator.is_empty() { write!(out, "{number:#X}") } else { write!(out, "({number:#X})") };
+    // The number tells the value.
+    true
+}
+
+/// The masks whose bits are all set, with their names.
+fn masks(number: u32, names: &ValueMap) -> impl Iterator<Item = (u32, &str)> {
+    let masks = names.distinct().filter_map(|(mask, label)| Some((u32::try_from(mask).ok()?, label)));
+    masks.filter(move |&(mask, _)| mask != 0 && number & mask == mask)
+}
+
+/// `0x00000103(STATUS_PENDING)`, Win32 errors in decimal; success has no number.
+fn write_code(table: CodeTable, code: u32, out: &mut String) -> std::fmt::Result {
+    let name = code_name(table, code);
+    match (table, code, name) {
+        (CodeTable::NtStatus, 0, Some(name)) | (CodeTable::HResult, 0 | 1, Some(name)) => return out.write_str(name),
+        (CodeTable::Win32, ..) => write!(out, "{}", code.cast_signed())?,
+        _ => write!(out, "{code:#010x}")?,
+    }
+    name.map_or(Ok(()), |name| write!(out, "({name})"))
+}
+
+/// The name of a code; an `HRESULT` that wraps a Win32 error has the error's.
+fn code_name(table: CodeTable, code: u32) -> Option<&'static str> {
+    const FACILITY_WIN32: u32 = 0x8007_0000;
+    let pack = Pack::builtin();
+    let wrapped = (table == CodeTable::HResult && code & 0xffff_0000 == FACILITY_WIN32).then_some(code & 0xffff);
+    wrapped.and_then(|error| pack.code_name(CodeTable::Win32, error)).or_else(|| pack.code_name(table, code))
+}
+
+/// Text on one line: tabs and line ends become blanks, and those at the end go.
+fn push_one_line(value: &[u8], wide: bool, out: &mut String) -> bool {
+    let start = out.len();
+    let is_valid = push_text(value, wide, out);
+    let is_space = |c| matches!(c, ' ' | '\t' | '\r' | '\n');
+    let end = start + out.get(start..).map_or(0, |text| text.trim_end_matches(is_space).len());
+    out.truncate(end);
+    if out.get(start..).is_some_and(|text| text.contains(['\t', '\r', '\n'])) {
+        let text = out.split_off(start);
+        out.extend(text.chars().map(|c| if is_space(c) { ' ' } else { c }));
+    }
+    is_valid
+}
+
+fn push_text(value: &[u8], wide: bool, out: &mut String) -> bool {
+    if wide { push_utf16(value, out) } else { push_ansi(value, out) }
+}
+
+fn push_utf16(value: &[u8], out: &mut String) -> bool {
+    let units = value.as_chunks::<2>().0.iter().map(|&pair| u16::from_le_bytes(pair));
+    let mut valid = true;
+    out.extend(char::decode_utf16(units).map(|c| {
+        valid &= c.is_ok();
+        c.unwrap_or(char::REPLACEMENT_CHARACTER)
+    }));
+    valid
+}
+
+fn push_ansi(value: &[u8], out: &mut String) -> bool {
+    let text = text::ansi(value);
+    out.push_str(&text);
+    matches!(text, std::borrow::Cow::Borrowed(_))
+}
