@@ -37,8 +37,86 @@ struct Trial {
     fitting: usize,
 }
 
-/// Chooses among candidates; `None` without any that may be used.
-pub fn choose(candidates: &[Candidate], samples: &[Sample], pointer_size: u8) -> Option<Choice> {
+/// The steps that the choices of a recording may take in all: a second or two of one thread.
+const MAX_STEPS: u64 = 1 << 30;
+/// The steps that a choice may take however many there are, and however few.
+const LEAST_STEPS: u64 = 1 << 14;
+const MOST_STEPS: u64 = 1 << 26;
+
+/// The steps that the choice of each of so many shapes may take.
+pub fn steps(shapes: usize) -> u64 {
+    (MAX_STEPS / (shapes as u64).max(1)).clamp(LEAST_STEPS, MOST_STEPS)
+}
+
+/// What compiling a field takes, in steps of a walk through a payload; what each walk takes besides its fields; and how
+/// many bytes of a payload are a step.
+const STEPS_PER_FIELD: u64 = 32;
+const STEPS_PER_PAYLOAD: u64 = 32;
+const BYTES_PER_STEP: u64 = 4;
+
+/// What a choice did not look at, because it would have taken too many steps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Unseen {
+    /// Candidates of the lowest rank.
+    pub candidates: usize,
+    /// Samples.
+    pub samples: usize,
+}
+
+impl Unseen {
+    /// The first candidate and the first sample are always looked at.
+    fn of(candidates: &[Candidate], samples: &[Sample], steps: u64) -> Unseen {
+        let fields: Vec<u64> = known_fields(candidates, steps);
+        let mut seen = samples.len();
+        while seen > 1 && efforts(&fields, &samples[..seen]).sum::<u64>() > steps {
+            seen /= 2;
+        }
+        let mut sum = 0;
+        let fitting = efforts(&fields, &samples[..seen]).take_while(|effort| {
+            sum += effort;
+            sum <= steps
+        });
+        let tried = fitting.count().max(1).min(candidates.len());
+        Unseen { candidates: candidates.len() - tried, samples: samples.len() - seen }
+    }
+
+    /// Whether everything is looked at.
+    pub fn is_nothing(self) -> bool {
+        self == Unseen::default()
+    }
+}
+
+/// The number of fields of each candidate, up to the one with which compiling alone takes too many steps: to count them
+/// takes time, too.
+fn known_fields(candidates: &[Candidate], steps: u64) -> Vec<u64> {
+    let mut sum = 0;
+    let counts = candidates.iter().map(|candidate| candidate.schema.field_count() as u64);
+    let known = counts.take_while(|fields| {
+        let is_affordable = sum <= steps;
+        sum += fields * STEPS_PER_FIELD;
+        is_affordable
+    });
+    known.collect()
+}
+
+/// The steps of holding each candidate against all samples.
+fn efforts(fields: &[u64], samples: &[Sample]) -> impl Iterator<Item = u64> {
+    let bytes: u64 = samples.iter().map(|sample| sample.payload.len() as u64 / BYTES_PER_STEP).sum();
+    let count = samples.len() as u64;
+    fields.iter().map(move |fields| fields * STEPS_PER_FIELD + count * (fields + STEPS_PER_PAYLOAD) + bytes)
+}
+
+/// Chooses among candidates in about so many steps at most; `None` without any that may be used. Also says what was not
+/// looked at.
+pub fn choose(candidates: &[Candidate], samples: &[Sample], pointer_size: u8, steps: u64) -> (Option<Choice>, Unseen) {
+    let unseen = Unseen::of(candidates, samples, steps);
+    let tried = candidates.len() - unseen.candidates;
+    let seen = samples.len() - unseen.samples;
+    let (candidates, samples) = (&candidates[..tried], &samples[..seen]);
+    (choose_among(candidates, samples, pointer_size), unseen)
+}
+
+fn choose_among(candidates: &[Candidate], samples: &[Sample], pointer_size: u8) -> Option<Choice> {
     let payloads: Vec<&[u8]> = samples.iter().map(|sample| sample.payload.as_slice()).collect();
     let trials: Vec<Trial> = candidates.iter().map(|candidate| attempt(candidate, &payloads, pointer_size)).collect();
     let all = payloads.len();
@@ -132,7 +210,7 @@ mod tests {
 
     fn winner(candidates: &[Candidate], lens: &[usize]) -> Option<(String, bool)> {
         let samples: Vec<_> = lens.iter().map(|&len| sample(len)).collect();
-        choose(candidates, &samples, 8).map(|choice| (choice.candidate.origin, choice.wrong_pointer_size))
+        choose(candidates, &samples, 8, MOST_STEPS).0.map(|choice| (choice.candidate.origin, choice.wrong_pointer_size))
     }
 
     #[test]
@@ -169,7 +247,7 @@ mod tests {
         let is_refused = |trust, lens: &[usize]| {
             let samples: Vec<_> = lens.iter().map(|&len| sample(len)).collect();
             let layout = candidate("a", &[Wire::UInt32, Wire::UInt32], trust);
-            choose(&[layout], &samples, 8).map(|choice| choice.is_refused())
+            choose(&[layout], &samples, 8, MOST_STEPS).0.map(|choice| choice.is_refused())
         };
         for (trust, lens, refused) in [
             (Declared, vec![8], false),
@@ -193,5 +271,34 @@ mod tests {
         assert_eq!(winner(std::slice::from_ref(&pointer), &[12, 12]), Some(("p".to_owned(), false)));
         assert_eq!(winner(std::slice::from_ref(&pointer), &[8, 8]), Some(("p".to_owned(), true)));
         assert_eq!(winner(&[pointer], &[8, 7]), Some(("p".to_owned(), false)));
+    }
+
+    #[test]
+    fn a_choice_takes_a_bounded_number_of_steps() {
+        let wrong = || candidate("wrong", &[Wire::UInt32], Trust::Declared);
+        let right = || candidate("right", &[Wire::UInt64], Trust::Declared);
+        let candidates: Vec<_> = (0..7).map(|_| wrong()).chain([right()]).collect();
+        let samples: Vec<_> = (0..64).map(|_| sample(8)).collect();
+        // A field takes 32 steps once, and 32 + 1 + 8 / 4 with each sample.
+        let all = 8 * (32 + 64 * 35);
+        assert_eq!(efforts(&[1; 8], &samples).sum::<u64>(), all);
+        let look = |steps| {
+            let (choice, unseen) = choose(&candidates, &samples, 8, steps);
+            (choice.map(|choice| choice.candidate.origin), unseen.candidates, unseen.samples)
+        };
+        let named = |name: &str| Some(name.to_owned());
+        assert_eq!(look(all), (named("right"), 0, 0));
+        assert_eq!(look(all - 1), (named("right"), 0, 32));
+        assert_eq!(look(8 * (32 + 35)), (named("right"), 0, 63));
+        assert_eq!(look(8 * (32 + 35) - 1), (named("wrong"), 1, 63));
+        assert_eq!(look(0), (named("wrong"), 7, 63));
+        assert_eq!(choose(&[], &samples, 8, 0).1, Unseen::default());
+    }
+
+    #[test]
+    fn the_steps_of_a_recording_are_shared() {
+        for (shapes, expected) in [(0, 1 << 26), (1, 1 << 26), (16, 1 << 26), (1 << 10, 1 << 20), (1 << 20, 1 << 14)] {
+            assert_eq!(steps(shapes), expected, "{shapes}");
+        }
     }
 }

@@ -104,6 +104,9 @@ pub fn plan(files: &[FileSurvey], options: &PlanOptions, progress: &dyn Progress
     for (found, file) in findings.iter_mut().zip(files) {
         mismatch::findings(file, &resolved, &registry).into_iter().for_each(|finding| found.push(finding));
     }
+    if let Some(first) = findings.first_mut() {
+        resolved.iter().filter_map(choice_limit).for_each(|finding| first.push(finding));
+    }
     let mut sieve = Sieve::new(&options.filter, files, resolved.len());
     let (tables, columns) = tables::tables(&resolved, &registry, options, sieve.as_mut(), progress);
     if let Some(first) = findings.first_mut() {
@@ -147,6 +150,23 @@ impl ShapePlan {
             message: shape.message.clone(),
         }
     }
+}
+
+/// The code of a finding about an event whose layouts were not all held against all samples.
+pub const CHOICE_LIMIT: &str = "choice_limit";
+
+fn choice_limit(shape: &Resolved) -> Option<Finding> {
+    let (unseen, identity) = (shape.unseen, &shape.key.identity);
+    let message = format!(
+        "the layout of event {} of {} was chosen without {} of {} candidates and {} of its samples: there are too many",
+        identity.event_id().unwrap_or(u16::from(identity.opcode)),
+        identity.provider,
+        unseen.candidates,
+        shape.candidates,
+        unseen.samples
+    );
+    let severity = if unseen.candidates > 0 { Severity::Warning } else { Severity::Info };
+    (!unseen.is_nothing()).then(|| Finding::new(severity, CHOICE_LIMIT, message))
 }
 
 /// Columns beyond which a table is called wide: readers slow down, and NULLs alone fill the footer.

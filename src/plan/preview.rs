@@ -93,8 +93,9 @@ fn shape(provider: Guid, kind: Kind, (id, version): (u16, u16), registry: &Regis
         traits_name: None,
         schema_provider: provider,
         candidates: candidates.len(),
-        choice: choose::choose(&candidates, &[], identity.pointer_size),
         is_empty: false,
+        choice: choose::choose(&candidates, &[], identity.pointer_size, u64::MAX).0,
+        unseen: choose::Unseen::default(),
         message: None,
         key,
     }

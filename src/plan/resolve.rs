@@ -6,10 +6,10 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::binaries::Binaries;
-use super::choose::{self, Choice};
+use super::choose::{self, Choice, Unseen};
 use super::evidence::{self, Sample};
 use crate::clock::Ticks;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::event::ShapeKey;
 use crate::guid::Guid;
 use crate::layout::header::HeaderKind;
@@ -36,6 +36,8 @@ pub struct Resolved {
     pub schema_provider: Guid,
     /// How many layouts were considered.
     pub candidates: usize,
+    /// Which of them, and of the samples, were not looked at.
+    pub unseen: Unseen,
     /// The layout.
     pub choice: Option<Choice>,
     /// The format of a WPP message.
@@ -63,11 +65,15 @@ pub fn resolve(
     for (key, (totals, samples)) in &shapes {
         binaries.read(&key.identity, samples, totals.events);
     }
+    let steps = choose::steps(shapes.len());
     let resolve = |(key, (totals, samples)): (&ShapeKey, (Totals, Vec<Sample>))| {
-        timed(progress, Work::Schema, move || resolve_one(key, &totals, &samples, registry))
+        if progress.is_cancelled() {
+            return Err(Error::new(ErrorKind::Interrupted, "interrupted"));
+        }
+        Ok(timed(progress, Work::Schema, move || resolve_one(key, &totals, &samples, registry, steps)))
     };
     let shapes: Vec<_> = shapes.into_iter().collect();
-    Ok((shapes.into_par_iter().map(resolve).collect(), binaries))
+    Ok((shapes.into_par_iter().map(resolve).collect::<Result<_>>()?, binaries))
 }
 
 /// Shapes by key, each with its totals and samples.
@@ -97,10 +103,11 @@ impl Totals {
     }
 }
 
-fn resolve_one(key: &ShapeKey, totals: &Totals, samples: &[Sample], registry: &Registry) -> Resolved {
+fn resolve_one(key: &ShapeKey, totals: &Totals, samples: &[Sample], registry: &Registry, steps: u64) -> Resolved {
     let traits = samples.iter().find_map(|sample| sample.traits.as_ref());
     let schema_provider = traits.and_then(|traits| traits.decode).unwrap_or(key.identity.provider);
     let candidates = candidates(key, schema_provider, samples, registry);
+    let (choice, unseen) = choose::choose(&candidates, samples, key.identity.pointer_size, steps);
     let (first_ns, last_ns) = totals.range.unwrap_or_default();
     Resolved {
         key: key.clone(),
@@ -110,8 +117,8 @@ fn resolve_one(key: &ShapeKey, totals: &Totals, samples: &[Sample], registry: &R
         traits_name: traits.map(|traits| traits.name.clone()).filter(|name| !name.is_empty()),
         schema_provider,
         candidates: candidates.len(),
-        choice: choose::choose(&candidates, samples, key.identity.pointer_size)
-            .filter(|choice| describes(choice, samples)),
+        choice: choice.filter(|choice| describes(choice, samples)),
+        unseen,
         message: registry.message(&key.identity).cloned(),
         is_empty: samples.iter().all(|sample| sample.payload.is_empty()),
     }

@@ -318,6 +318,11 @@ pub enum MapKind {
 }
 
 impl EventSchema {
+    /// The number of its fields, those of structures too.
+    pub fn field_count(&self) -> usize {
+        self.fields.iter().map(Field::count_all).sum()
+    }
+
     /// About how many bytes it takes, without the maps of its fields.
     pub fn footprint(&self) -> usize {
         let names =
@@ -336,6 +341,13 @@ impl Field {
     /// A structure of the given members.
     pub fn structure(name: impl Into<String>, members: Vec<Field>) -> Field {
         Field::of(name, FieldKind::Struct(members))
+    }
+
+    fn count_all(&self) -> usize {
+        match &self.kind {
+            FieldKind::Struct(members) => 1 + members.iter().map(Field::count_all).sum::<usize>(),
+            FieldKind::Value { .. } => 1,
+        }
     }
 
     /// About how many bytes it takes, without its map, which fields share.
