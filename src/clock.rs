@@ -130,6 +130,8 @@ pub struct ClockFacts {
     pub timer_resolution: u32,
     /// The build of the recording system.
     pub os_build: u32,
+    /// Whether a process recorded its own events.
+    pub is_private: bool,
 }
 
 /// The conversion from ticks of one file to Unix nanoseconds.
@@ -278,9 +280,10 @@ impl Clock {
         self.denominator > self.numerator
     }
 
-    /// The header event's instant by `BootTime`; `None` for system time, where no anchor is used.
+    /// The header event's instant by `BootTime`; `None` where that is not recorded, and for system time, where no anchor
+    /// is used.
     pub fn boot_anchor_ns(&self) -> Option<UnixNanos> {
-        (self.kind != ClockKind::SystemTime)
+        (self.kind != ClockKind::SystemTime && self.facts.boot_time.0 != 0)
             .then(|| Clock::new(self.facts, ClockAnchor::Boot).to_unix(self.facts.first_ticks))
     }
 
@@ -303,8 +306,16 @@ impl Clock {
         }
     }
 
+    /// Whether system time has finer steps than the timer's ticks. The library that records for a process reads the time
+    /// that the kernel keeps up to date with every tick.
     fn is_precise(&self) -> bool {
-        self.facts.os_build >= FIRST_PRECISE_BUILD
+        self.facts.os_build >= FIRST_PRECISE_BUILD && !self.facts.is_private
+    }
+
+    /// Whether the times follow when somebody sets the system clock. The counters run on: their times are those of a
+    /// clock that was never adjusted.
+    pub fn sees_adjustments(&self) -> bool {
+        self.kind == ClockKind::SystemTime
     }
 }
 
@@ -381,6 +392,7 @@ mod tests {
             first_ticks: Ticks(5_000_000_000),
             timer_resolution: 156_250,
             os_build: 19045,
+            is_private: false,
         }
     }
 

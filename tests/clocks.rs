@@ -84,6 +84,10 @@ fn system_time_needs_no_base() {
     facts(&found, "boot_anchor_ns anchor_difference_ns", "-|-");
     // Before Windows 10 its steps are timer ticks.
     facts(&converted(head().build(7601), &[]), KIND, "2|system_time|coarse|15625000");
+    // Of private sessions they are on every system.
+    facts(&converted(head().log_file_mode(0x801), &[]), KIND, "2|system_time|coarse|15625000");
+    facts(&converted(head(), &[]), "sees_clock_adjustments", "true");
+    facts(&converted(header(), &[]), "sees_clock_adjustments", "false");
 }
 
 #[test]

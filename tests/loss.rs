@@ -13,9 +13,9 @@ mod synth;
 use std::io::Write;
 
 use etl2parquet::source::Source;
-use etl2parquet::survey::loss::{self, LossRow};
+use etl2parquet::survey::loss::{self, LossRow, Overwritten};
 use etl2parquet::survey::streams::{disorder, streams};
-use etl2parquet::survey::{FileSurvey, NoProgress, OrderKey, SurveyOptions, recall};
+use etl2parquet::survey::{FileSurvey, NoProgress, OrderKey, SurveyOptions, recall, settle};
 use synth::buffer::flag;
 use synth::classic::{RT_LOST_EVENT, lost_event};
 use synth::header::last_dropped;
@@ -70,7 +70,7 @@ fn line(row: &LossRow) -> String {
 /// The rows of one kind.
 #[track_caller]
 fn t(bytes: &[u8], kind: &str, expected: &[&str]) {
-    let rows = loss::ledger(&survey(bytes)).unwrap();
+    let rows = loss::ledger(&survey(bytes)).unwrap().rows;
     let lines: Vec<String> = rows.iter().filter(|row| row.kind == kind).map(line).collect();
     assert_eq!(lines, expected, "{kind}");
 }
@@ -93,7 +93,7 @@ fn counters_prove_nothing_in_open_and_merged_files() {
     t(&open, "buffers_lost", &["? buffers cpu ? time 0..? buffer ?..? possible"]);
     let merged = trace(header().log_file_mode(RELOG).events_lost(2)).to_bytes();
     t(&merged, "events_lost", &[">=2 events cpu ? time ?..? buffer ?..?"]);
-    t(&merged, "buffers_lost", &[">=0 buffers cpu ? time ?..? buffer ?..? possible"]);
+    t(&merged, "buffers_lost", &["? buffers cpu ? time ?..? buffer ?..? possible"]);
     let of_series = trace(header().log_file_mode(NEWFILE).events_lost(41)).to_bytes();
     t(&of_series, "events_lost", &["41 events cpu ? time ?..? buffer ?..?"]);
 }
@@ -101,7 +101,7 @@ fn counters_prove_nothing_in_open_and_merged_files() {
 #[test]
 fn a_healthy_trace_has_no_other_rows() {
     let bytes = trace(header()).buffer(filled(0, 1, &[10, 20])).buffer(filled(0, 2, &[30])).to_bytes();
-    let kinds: Vec<_> = loss::ledger(&survey(&bytes)).unwrap().iter().map(|row| row.kind).collect();
+    let kinds: Vec<_> = loss::ledger(&survey(&bytes)).unwrap().rows.iter().map(|row| row.kind).collect();
     assert_eq!(kinds, ["events_lost", "buffers_lost", "real_time_buffers_lost"]);
 }
 
@@ -193,7 +193,7 @@ fn notices_of_a_consumer_stand_before_the_affected_events() {
     ];
     t(&bytes, "lost_event_record", &rows);
     let evidence = |row: &LossRow| (row.kind == "lost_event_record").then(|| row.evidence.clone());
-    let first = loss::ledger(&survey(&bytes)).unwrap().iter().find_map(evidence).unwrap();
+    let first = loss::ledger(&survey(&bytes)).unwrap().rows.iter().find_map(evidence).unwrap();
     assert_eq!(first, "RT_LostEvent with opcode 32, 2 in this buffer");
 }
 
@@ -237,10 +237,10 @@ fn a_cut_file_lacks_bytes_and_buffers() {
     // Two events of 24 bytes: the second is cut in the middle.
     let mut bytes = whole.to_bytes();
     damage::truncate(&mut bytes, 0x3000 + 72 + 24 + 12);
-    t(&bytes, "truncated_tail", &[&format!(">=12 bytes cpu 0 time 30..{END} buffer 3..?")]);
+    t(&bytes, "truncated_tail", &[&format!(">=12 bytes cpu 0 time 30..{END} buffer 3..? possible")]);
     // The missing bytes and what is left of the event are counted once each.
-    let unreadable = format!("12 bytes cpu 0 time 30..{END} buffer 3..3");
-    let event = format!(">=1 events cpu 0 time 30..{END} buffer 3..3");
+    let unreadable = format!("12 bytes cpu 0 time 30..{END} buffer 3..3 possible");
+    let event = format!(">=1 events cpu 0 time 30..{END} buffer 3..3 possible");
     t(&bytes, "damaged_event", &[&event, &unreadable]);
 
     let mut bytes = whole.to_bytes();
@@ -249,18 +249,18 @@ fn a_cut_file_lacks_bytes_and_buffers() {
 
     let mut bytes = whole.to_bytes();
     damage::truncate(&mut bytes, 0x3010);
-    let fragment = format!(">=16 bytes cpu ? time 20..{END} buffer 2..?");
-    t(&bytes, "truncated_tail", &[&format!("1 buffers cpu ? time 20..{END} buffer 2..?"), &fragment]);
+    let fragment = format!(">=16 bytes cpu ? time 20..{END} buffer 2..? possible");
+    t(&bytes, "truncated_tail", &[&format!("1 buffers cpu ? time 20..{END} buffer 2..? possible"), &fragment]);
 }
 
 #[test]
 fn a_file_cut_between_buffers_lacks_those_the_header_counts() {
     let data = [filled(0, 1, &[10, 20]), filled(1, 2, &[15, 25])];
     let bytes = trace(header().processors(2).buffers_written(5)).buffers(data.clone()).to_bytes();
-    t(&bytes, "truncated_tail", &[&format!("2 buffers cpu ? time 20..{END} buffer 2..?")]);
+    t(&bytes, "truncated_tail", &[&format!("2 buffers cpu ? time 20..{END} buffer 2..? possible")]);
     // Of a third processor there is nothing at all.
     let bytes = trace(header().processors(3).buffers_written(5)).buffers(data.clone()).to_bytes();
-    t(&bytes, "truncated_tail", &[&format!("2 buffers cpu ? time 0..{END} buffer 2..?")]);
+    t(&bytes, "truncated_tail", &[&format!("2 buffers cpu ? time 0..{END} buffer 2..? possible")]);
     // An open session's count is stale.
     let open = header().not_closed().buffers_written(5);
     t(&trace(open).buffers(data).to_bytes(), "truncated_tail", &[]);
@@ -272,7 +272,7 @@ fn unreadable_stretches_count_their_bytes() {
     let mut bytes = trace(header()).buffers(data).to_bytes();
     damage::noise(&mut bytes, 0x2000, 72, 1);
     damage::noise(&mut bytes, 0x3000, 72, 2);
-    t(&bytes, "damaged_buffer", &["8192 bytes cpu ? time 15..40 buffer 2..3"]);
+    t(&bytes, "damaged_buffer", &["8192 bytes cpu ? time 15..40 buffer 2..3 possible"]);
     t(&bytes, "sequence_gap", &[">=2 buffers cpu ? time 15..40 buffer 1..4 possible"]);
     t(&bytes, "truncated_tail", &[]);
 }
@@ -288,7 +288,7 @@ fn compressed_data_that_does_not_expand_is_damage() {
     bytes[start + 72..start + 76].fill(0xFF);
     bytes[start + 76..end].fill(0xFF);
     // Two events of 24 bytes.
-    t(&bytes, "damaged_buffer", &["48 bytes cpu 0 time 20..50 buffer 2..3"]);
+    t(&bytes, "damaged_buffer", &["48 bytes cpu 0 time 20..50 buffer 2..3 possible"]);
 }
 
 #[test]
@@ -296,11 +296,11 @@ fn an_event_that_crosses_the_end_is_counted_and_so_are_its_bytes() {
     let whole = trace(header()).buffer(filled(0, 1, &[10, 20, 30])).buffer(filled(0, 2, &[40]));
     let mut bytes = whole.to_bytes();
     damage::cross_end(&mut bytes, 0x1000, whole.event_position(1, 1), 8);
-    let rows = [">=1 events cpu 0 time 10..40 buffer 1..2", "48 bytes cpu 0 time 10..40 buffer 1..2"];
+    let rows = [">=1 events cpu 0 time 10..40 buffer 1..2 possible", "48 bytes cpu 0 time 10..40 buffer 1..2 possible"];
     t(&bytes, "damaged_event", &rows);
     let mut bytes = whole.to_bytes();
     damage::set_marker(&mut bytes, whole.event_position(1, 2), 0x1234_5678);
-    t(&bytes, "damaged_event", &["24 bytes cpu 0 time 20..40 buffer 1..2"]);
+    t(&bytes, "damaged_event", &["24 bytes cpu 0 time 20..40 buffer 1..2 possible"]);
 }
 
 #[test]
@@ -319,7 +319,7 @@ fn every_damaged_byte_is_in_one_row() {
         let length = bytes.len() - random.below(0x2000u64) as usize;
         damage::truncate(&mut bytes, length);
         let file = survey(&bytes);
-        let rows = loss::ledger(&file).unwrap();
+        let rows = loss::ledger(&file).unwrap().rows;
         assert_eq!(streams(&file).iter().map(|stream| stream.events).sum::<u64>(), file.events(), "seed {seed}");
         let kinds = ["truncated_tail", "damaged_buffer", "damaged_event"];
         let in_bytes = rows.iter().filter(|row| row.unit == "bytes" && kinds.contains(&row.kind));
@@ -331,21 +331,66 @@ fn every_damaged_byte_is_in_one_row() {
     assert!(is_damaged > 100, "the noise must hit something: {is_damaged}");
 }
 
+/// The rows of the kind with their notes.
+fn notes(bytes: &[u8], kind: &str) -> Vec<(String, &'static str)> {
+    let rows = loss::ledger(&survey(bytes)).unwrap().rows;
+    rows.into_iter().filter(|row| row.kind == kind).map(|row| (row.evidence, row.note)).collect()
+}
+
 #[test]
 fn a_wrapped_file_lacks_the_history_of_every_processor() {
-    let buffers = (1..=7).map(|n| filled(n as u16 % 2, n, &[10 * n, 10 * n + 5]));
-    let ring = circular(buffers, 4);
+    let buffers = || (1..=7).map(|n| filled(n as u16 % 2, n, &[10 * n, 10 * n + 5]));
+    let ring = || circular(buffers(), 4);
     // 5, 6, 7 over 1, 2, 3: what is left is 5 and 7 of CPU 1, 4 and 6 of CPU 0.
-    let bytes = trace(header().processors(2).log_file_mode(CIRCULAR).buffers_written(8)).buffers(ring).to_bytes();
+    let head = header().processors(2).log_file_mode(CIRCULAR).buffers_written(8);
+    let whole = trace(head.clone()).buffers(ring());
     let rows = [
-        ">=3 buffers cpu ? time 0..50 buffer ?..1",
+        "3 buffers cpu ? time 0..50 buffer ?..1",
         "? buffers cpu 0 time 0..40 buffer ?..4",
         "? buffers cpu 1 time 0..50 buffer ?..1",
     ];
-    t(&bytes, "circular_overwrite", &rows);
-    t(&bytes, "sequence_gap", &[]);
-    t(&bytes, "truncated_tail", &[]);
-    assert_eq!(loss::overwritten_buffers(&survey(&bytes)), 3);
+    t(&whole.to_bytes(), "circular_overwrite", &rows);
+    t(&whole.to_bytes(), "sequence_gap", &[]);
+    t(&whole.to_bytes(), "truncated_tail", &[]);
+    assert_eq!(loss::overwritten(&survey(&whole.to_bytes())), Overwritten::Buffers(3));
+    // What is damaged may have been counted, too.
+    let mut damaged = whole.to_bytes();
+    damage::set_marker(&mut damaged, whole.event_position(2, 1), 0x1234_5678);
+    t(&damaged, "circular_overwrite", &rows.map(|row| format!("{row} possible")).each_ref().map(String::as_str));
+}
+
+#[test]
+fn numbers_of_buffers_bound_what_a_ring_has_overwritten_and_prove_nothing() {
+    // 60 numbers below the lowest, of which 5 were spent on buffers that were never written.
+    let data = [filled(0, 63, &[30]), filled(0, 61, &[10]), filled(0, 62, &[20])];
+    let ring = |head: Header| trace(head.log_file_mode(CIRCULAR | ONE_STREAM)).buffers(data.clone()).to_bytes();
+    t(&ring(header().buffers_written(59)), "circular_overwrite", &["55 buffers cpu ? time 0..10 buffer ?..2"]);
+    let open = ring(header().not_closed());
+    t(&open, "circular_overwrite", &["? buffers cpu ? time 0..10 buffer ?..2 possible"]);
+    let note = "so many at most: a number can be spent on a buffer that is never written";
+    assert_eq!(notes(&open, "circular_overwrite"), [("no buffer has a number up to 60".to_owned(), note)]);
+    assert_eq!(loss::overwritten(&survey(&open)), Overwritten::AtMost(60));
+    // All that the header counts are there.
+    t(&ring(header().buffers_written(4)), "circular_overwrite", &[]);
+    // Four buffers of 4 KiB of 8 MiB: nothing can have been overwritten.
+    for head in [header().not_closed(), header().buffers_written(59)] {
+        let far = ring(head.maximum_file_size(8));
+        t(&far, "circular_overwrite", &[]);
+        assert_eq!(loss::overwritten(&survey(&far)), Overwritten::None);
+    }
+    let cut = ring(header().buffers_written(59).maximum_file_size(8));
+    t(&cut, "truncated_tail", &[&format!("55 buffers cpu ? time 30..{END} buffer 3..? possible")]);
+}
+
+#[test]
+fn numbers_beside_the_seam_are_as_likely_overwritten() {
+    // 62 and 69 stand beside the oldest and the newest, 65 between others.
+    let data = [68, 70, 61, 63, 64, 66, 67].map(|n| filled(0, n, &[n]));
+    let ring = trace(header().log_file_mode(CIRCULAR | ONE_STREAM).buffers_written(68)).buffers(data).to_bytes();
+    let seam = "beside the seam of the ring: as likely overwritten, or not yet written, as never filled";
+    let plain = "a number can be spent on a buffer that was never filled";
+    let rows = [(62, seam), (65, plain), (69, seam)].map(|(n, note)| (format!("no buffer has number {n}"), note));
+    assert_eq!(notes(&ring, "sequence_gap"), rows);
 }
 
 #[test]
@@ -353,11 +398,83 @@ fn a_ring_that_has_not_wrapped_lacks_nothing() {
     let data = [filled(0, 1, &[10]), filled(0, 2, &[20])];
     let bytes = trace(header().log_file_mode(CIRCULAR)).buffers(data.clone()).to_bytes();
     t(&bytes, "circular_overwrite", &[]);
-    // The count alone may also speak of a cut.
-    let short = trace(header().log_file_mode(CIRCULAR | ONE_STREAM).buffers_written(9)).buffers(data.clone());
-    t(&short.to_bytes(), "circular_overwrite", &[">=6 buffers cpu ? time 0..10 buffer ?..1 possible"]);
     let in_memory = trace(header().log_file_mode(BUFFERING | ONE_STREAM)).buffers(data);
     t(&in_memory.to_bytes(), "circular_overwrite", &["? buffers cpu ? time 0..10 buffer ?..1 possible"]);
+}
+
+#[test]
+fn a_hole_in_a_series_is_a_missing_file() {
+    let member = |number: i64| {
+        let head = header().log_file_mode(NEWFILE).file(&format!("C:\\Logs\\log{number}.etl"));
+        let first = 10 * number;
+        let data = [filled(0, first, &[10 * first]), filled(0, first + 1, &[10 * first + 5])];
+        survey(&trace(head.time(T0 + 10 * first).start_time(START + 10 * first)).buffers(data).to_bytes())
+    };
+    let mut files = [4, 1, 2].map(member);
+    let ledgers = loss::ledgers(&files).unwrap();
+    let reasons: Vec<_> = ledgers.iter().map(|ledger| ledger.unknown_because).collect();
+    assert_eq!(reasons, [None, None, Some("a file of its series is missing")]);
+    let rows: Vec<_> = ledgers.iter().flat_map(|ledger| &ledger.rows).filter(|row| row.unit == "files").collect();
+    assert_eq!(
+        rows.iter().map(|row| line(row)).collect::<Vec<_>>(),
+        ["1 files cpu ? time 205..400 buffer 2..? possible"]
+    );
+    let evidence = "no input has the number 3 of the series, and none a buffer with the numbers 22 to 39";
+    assert_eq!((rows[0].kind, rows[0].evidence.as_str()), ("missing_file", evidence));
+    settle(&mut files).unwrap();
+    assert_eq!(files.each_ref().map(|file| file.findings.count("missing_file")), [0, 0, 1]);
+    // What was before the first and behind the last nobody knows.
+    assert_eq!(loss::ledgers(&[5, 4].map(member)).unwrap().iter().filter_map(|l| l.unknown_because).count(), 0);
+}
+
+#[test]
+fn a_clock_that_is_set_between_buffers_is_a_finding() {
+    let hour = 36_000_000_000;
+    let findings = |head: Header, first: &[i64], second: &[i64]| {
+        let start = if head.clock == 2 { START } else { T0 };
+        let of = |sequence, ticks: &[i64]| {
+            let events = ticks.iter().map(|&ticks| perfinfo64(0x0F22, start + ticks).payload([0; 8]));
+            buffer(0x1000).sequence(sequence).events(events)
+        };
+        let mut files = [survey(&trace(head.time(start)).buffers([of(1, first), of(2, second)]).to_bytes())];
+        let facts = settle(&mut files).unwrap().remove(0).clock.disorder;
+        let rows: Vec<_> = files[0].findings.rows().map(|f| (f.code, f.buffer, f.ticks.map(|t| t - start))).collect();
+        (rows, facts.largest_step_back_ns, facts.largest_step_forward_ns)
+    };
+    let system = || header().clock(2);
+    let back = vec![("step_back", Some(2), Some(10 - hour))];
+    assert_eq!(findings(system(), &[10, 20], &[10 - hour, 30]), (back.clone(), 3_600_000_001_000, 1000));
+    assert_eq!(findings(header(), &[10, 20], &[10 - hour, 30]).0, back);
+    let forward = vec![("step_forward", Some(2), Some(20 + hour))];
+    assert_eq!(findings(system(), &[10, 20], &[20 + hour]), (forward, 0, 3_600_000_000_000));
+    // A pause: the counter cannot be set.
+    assert_eq!(findings(header(), &[10, 20], &[20 + hour]).0, []);
+    assert_eq!(findings(system(), &[10, 20], &[20 + hour / 10]).0, []);
+    // Between two sessions nobody recorded.
+    let appended = || system().log_file_mode(APPEND);
+    let data = [1, 1].map(|n| buffer(0x1000).sequence(n));
+    let [first, second] = data;
+    let at = |ticks| perfinfo64(0x0F22, START + ticks).payload([0; 8]);
+    let bytes = trace(appended().time(START)).buffers([first.event(at(10)), second.event(at(30 * hour))]).to_bytes();
+    let mut files = [survey(&bytes)];
+    assert_eq!(settle(&mut files).unwrap()[0].clock.disorder.largest_step_forward_ns, 1000);
+    assert_eq!(files[0].findings.rows().count(), 0);
+}
+
+#[test]
+fn a_ring_begins_with_its_window() {
+    let data = [filled(0, 5, &[50, 55]), filled(0, 4, &[40, 45])];
+    let settled = |mode| {
+        let bytes =
+            trace(header().log_file_mode(mode | ONE_STREAM).buffers_written(6)).buffers(data.clone()).to_bytes();
+        let facts = settle(&mut [survey(&bytes)]).unwrap().remove(0);
+        let ticks = |ns: Option<i64>| ns.map(|ns| (ns - START_NS) / 100);
+        let session = &facts.session;
+        let times = [session.first_event_ns, session.window_start_ns, session.last_event_ns, facts.streams[0].first_ns];
+        (times.map(ticks), facts.session.wrapped)
+    };
+    assert_eq!(settled(CIRCULAR), ([Some(40), Some(40), Some(55), Some(40)], Some(true)));
+    assert_eq!(settled(1), ([Some(0), Some(40), Some(55), Some(0)], Some(false)));
 }
 
 #[test]

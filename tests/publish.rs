@@ -110,7 +110,7 @@ fn the_manifest_names_every_file() {
     let counts = serde_json::json!({"found": 4, "written": 4, "filtered": 0, "damaged": 0, "damaged_bytes": 0});
     assert_eq!(manifest["events"], counts);
     assert_eq!(manifest["decode"], serde_json::json!({"kernel/ok": 1, "none/no_schema": 3}));
-    assert_eq!(manifest["lost"], serde_json::json!({"events_lost": 0, "buffers_lost": 0}));
+    assert_eq!(manifest["lost"], serde_json::json!({"events_lost": 0, "buffers_lost": 0, "unknown_because": null}));
     assert_eq!(manifest["inputs"][0]["source"], "a.etl");
     assert_eq!(manifest["inputs"][0]["blake3"], blake3::hash(&small(3)).to_hex().as_str());
 }
@@ -279,6 +279,110 @@ fn gates_keep_a_trace_from_being_published() {
     sandbox.t("convert loss.etl good.etl -o out --max-loss 0", 5);
     assert_eq!(rows(&sandbox, "out/trace=good"), 9);
     assert!(sandbox.names("out").iter().all(|name| name.starts_with("trace=good/")));
+}
+
+#[test]
+fn gates_of_loss_know_what_is_unknown() {
+    const RING: u32 = 0x1000_0002;
+    const MERGED: u32 = 0x1_0001;
+    let sandbox = Sandbox::new();
+    let of = |head: Header| {
+        let data = (4..6).map(|n| buffer(0x1000).sequence(n).event(perfinfo64(0x0F99, T0 + n).payload([1])));
+        trace(head).buffers(data).to_bytes()
+    };
+    sandbox.file("buffers.etl", &of(header().log_file_mode(8).buffers_lost(50)));
+    sandbox.file("merged.etl", &of(header().log_file_mode(MERGED)));
+    sandbox.file("some.etl", &of(header().log_file_mode(MERGED).events_lost(2)));
+    sandbox.file("open.etl", &of(header().log_file_mode(8).not_closed()));
+    sandbox.file("ring.etl", &of(header().log_file_mode(RING).buffers_written(6)));
+    sandbox.file("cut.etl", &of(header().log_file_mode(8).buffers_written(4)));
+    let merged = "merged.etl: a merged file does not keep its sources' counters";
+    let open = "open.etl: the session was never closed";
+    let unknown = |why: &str| format!("whether the recording lost something is unknown ({why})");
+    let uncounted = |why: &str| format!("how many events were lost is unknown ({why})");
+    let tail = "cut.etl: BuffersWritten of the header event";
+    for (arguments, reason) in [
+        ("buffers.etl --max-loss 0", "50 buffers were lost, and how many events with them is unknown (buffers.etl: "),
+        ("buffers.etl --max-loss 99%", "50 buffers were lost, and how many events with them is unknown (buffers.etl: "),
+        ("buffers.etl --fail-on loss", "the recording lost 50 buffers (buffers.etl: BuffersLost of the header event)"),
+        ("buffers.etl --fail-on known-loss", "the recording lost 50 buffers (buffers.etl: "),
+        ("merged.etl --max-loss 9", &uncounted(merged)),
+        ("merged.etl --fail-on loss", &unknown(merged)),
+        ("merged.etl --fail-on known-loss", ""),
+        ("some.etl --max-loss 1", "2 events were lost, more than the 1 allowed"),
+        ("some.etl --fail-on known-loss", "the recording lost 2 events (some.etl: EventsLost of the header event)"),
+        ("open.etl --max-loss 9", &uncounted(open)),
+        ("open.etl --fail-on loss", &unknown(open)),
+        ("open.etl --fail-on known-loss,disorder,damage", ""),
+        ("ring.etl --fail-on loss,known-loss --max-loss 0", ""),
+        ("cut.etl --fail-on known-loss", ""),
+        ("cut.etl --fail-on loss", &format!("1 buffers of the recording cannot be read ({tail})")),
+    ] {
+        let ran = sandbox.run(&format!("convert {arguments} -o out --if-exists replace"));
+        assert_eq!(ran.code == 5, !reason.is_empty(), "{arguments}: {} {}", ran.code, ran.err);
+        assert!(ran.err.contains(reason), "{arguments}: {}", ran.err);
+    }
+}
+
+#[test]
+fn a_hole_in_a_series_is_told_everywhere() {
+    let sandbox = Sandbox::new();
+    for number in [1, 2, 4] {
+        let head = header().log_file_mode(8).file(&format!("C:\\log{number}.etl"));
+        let event = perfinfo64(0x0F99, T0 + number).payload([1]);
+        let bytes = trace(head).buffer(buffer(0x1000).sequence(10 * number).event(event)).to_bytes();
+        sandbox.file(&format!("log{number}.etl"), &bytes);
+    }
+    let ran = sandbox.t("convert log1.etl log2.etl log4.etl --merge log -o out --summary summary.json", 0);
+    let why = "a file of its series is missing";
+    assert!(ran.err.contains(&format!("lost       unknown: {why}; 1 missing_file")), "{}", ran.err);
+    let read =
+        |path: &str| serde_json::from_slice::<serde_json::Value>(&fs::read(sandbox.path(path)).unwrap()).unwrap();
+    let lost = serde_json::json!({"events_lost": 0, "buffers_lost": 0, "unknown_because": why});
+    assert_eq!(read("out/trace=log/sidecar/manifest.json")["lost"], lost);
+    let summary = &read("summary.json")["traces"][0]["result"]["lost"];
+    assert_eq!((&summary["unknown_because"], &summary["gaps"]["missing_file"]), (&why.into(), &1.into()));
+    let issues = sandbox.table("out/trace=log", "sidecar/issues").lines("source severity code");
+    assert_eq!(issues, ["log2.etl|warning|missing_file"]);
+    sandbox.t("convert log1.etl log2.etl log4.etl --merge log -o gated --fail-on loss", 5);
+    sandbox.t("convert log1.etl log2.etl --merge log -o whole --fail-on loss --max-loss 0", 0);
+}
+
+#[test]
+fn inspect_tells_what_the_sidecar_tells() {
+    let sandbox = Sandbox::new();
+    // A ring whose oldest buffers are gone, of a system that recorded neither boot nor processor speed.
+    let head = header().log_file_mode(0x1000_0002).buffers_written(6).boot_time(0).cpu_mhz(0).session("");
+    let data = (4..6).map(|n| buffer(0x1000).sequence(n).event(perfinfo64(0x0F99, T0 + n).payload([1])));
+    sandbox.file("ring.etl", &trace(head).buffers(data).to_bytes());
+    sandbox.t("convert ring.etl -o out", 0);
+    let document: serde_json::Value = serde_json::from_str(&sandbox.t("inspect --json ring.etl", 0).out).unwrap();
+    let file = &document[0]["files"][0];
+    for (table, rows) in [
+        ("sessions", std::slice::from_ref(&file["session"])),
+        ("clock", std::slice::from_ref(&file["clock"])),
+        ("lost_events", file["loss"]["ledger"].as_array().unwrap()),
+        ("streams", file["streams"].as_array().unwrap()),
+    ] {
+        let written = sandbox.table("out/trace=ring", &format!("sidecar/{table}"));
+        assert_eq!(written.rows.len(), rows.len(), "{table}");
+        for (number, row) in rows.iter().enumerate() {
+            assert_eq!(row.as_object().unwrap().len(), written.names.len(), "{table}");
+            for (name, value) in row.as_object().unwrap() {
+                // Only the second pass counts these; times are text here and microseconds there; inspect does not hash.
+                let is_apart =
+                    ["ties", "saturated_times", "double_formula_max_error_ns", "blake3"].contains(&name.as_str());
+                if value.is_number() || value.is_boolean() || value.is_null() && !is_apart {
+                    let text = if value.is_null() { "-".to_owned() } else { value.to_string() };
+                    assert_eq!(text, written.row(number, name), "{table}.{name}");
+                }
+            }
+        }
+    }
+    let (session, clock) = (&file["session"], &file["clock"]);
+    assert_eq!((&session["wrapped"], &session["logger_name"]), (&true.into(), &serde_json::Value::Null));
+    assert!(clock["boot_anchor_ns"].is_null() && clock["cpu_mhz"].is_null(), "{clock}");
+    assert_eq!(document[0]["time"]["first_time_ns"], 1_735_689_600_000_000_400_i64);
 }
 
 #[test]

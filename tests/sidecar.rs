@@ -19,7 +19,7 @@ use etl2parquet::dataset::{EncodeOptions, Staging};
 use etl2parquet::decode::{FieldRow, RenameReason};
 use etl2parquet::plan::{CatalogEntry, DecodeSource};
 use etl2parquet::source::Source;
-use etl2parquet::survey::{FileSurvey, NoProgress, SurveyOptions};
+use etl2parquet::survey::{FileFacts, FileSurvey, NoProgress, SurveyOptions, settle};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use synth::header::group_masks;
 use synth::*;
@@ -120,8 +120,21 @@ fn write(facts: &SidecarFacts<'_>) -> Written {
     folder
 }
 
-fn facts(files: &[FileSurvey]) -> SidecarFacts<'_> {
-    SidecarFacts { files, file_counts: &[], catalog: &[], shape_counts: &[] }
+/// Input files and what is known of each.
+struct Inputs {
+    files: Vec<FileSurvey>,
+    facts: Vec<FileFacts>,
+}
+
+fn inputs(files: impl Into<Vec<FileSurvey>>) -> Inputs {
+    let mut files = files.into();
+    let facts = settle(&mut files).unwrap();
+    Inputs { files, facts }
+}
+
+fn facts(inputs: &Inputs) -> SidecarFacts<'_> {
+    let Inputs { files, facts } = inputs;
+    SidecarFacts { files, facts, file_counts: &[], catalog: &[], shape_counts: &[] }
 }
 
 fn at(ticks: i64) -> Kernel {
@@ -136,19 +149,19 @@ fn filled(cpu: u16, sequence: i64, ticks: &[i64]) -> Buffer {
 const CONTRACT: [(&str, &str); 8] = [
     (
         "sessions",
-        "source size blake3 logger_name log_file_name os_version os_build pointer_size cpu_count buffer_size \
+        "source size blake3 logger_name logger_name_folded log_file_name os_version os_build layout_version pointer_size cpu_count buffer_size \
          start_buffers buffers_written buffers_found minimum_buffers maximum_buffers maximum_file_size flush_timer_s \
          age_limit_min log_file_mode log_file_mode_names enable_flags enable_flag_names group_masks \
-         timer_resolution_ns start_time end_time boot_time first_event_time last_event_time events_lost buffers_lost \
-         real_time_buffers_lost logger_thread_id file_series_number private_logger_pid compressed truncated wrapped \
-         relogged private_logger closed",
+         timer_resolution_ns start_time end_time boot_time first_event_time last_event_time window_start_time \
+         events_lost buffers_lost real_time_buffers_lost loss_unknown_because logger_thread_id file_series_number private_logger_pid compressed truncated wrapped \
+         relogged reached_maximum_size private_logger closed",
     ),
     (
         "clock",
         "source clock_type clock perf_frequency cpu_mhz ticks_to_ns_numerator ticks_to_ns_denominator first_ticks \
-         base_ns anchor start_anchor_ns boot_anchor_ns anchor_difference_ns resolution_ns time_zone_bias_min \
-         time_zone_name quality disorder_in_buffer disorder_between_buffers disorder_in_file largest_step_back_ns \
-         ties inherited_times saturated_times double_formula_max_error_ns",
+         base_ns anchor start_anchor_ns boot_anchor_ns anchor_difference_ns offset_ns resolution_ns \
+         time_zone_bias_min time_zone_name sees_clock_adjustments quality disorder_in_buffer disorder_between_buffers disorder_in_file largest_step_back_ns \
+         largest_step_forward_ns ties inherited_times saturated_times double_formula_max_error_ns",
     ),
     (
         "lost_events",
@@ -177,7 +190,7 @@ const CONTRACT: [(&str, &str); 8] = [
 
 #[test]
 fn tables_have_the_columns_of_the_contract_even_without_rows() {
-    let folder = write(&facts(&[]));
+    let folder = write(&facts(&inputs([])));
     for (name, columns) in CONTRACT {
         let table = Table::read(folder.path(), name);
         assert_eq!(table.names().join(" "), columns, "{name}");
@@ -188,7 +201,7 @@ fn tables_have_the_columns_of_the_contract_even_without_rows() {
 #[test]
 fn equal_facts_give_equal_bytes() {
     let bytes = trace(header()).buffers((1..50).map(|n| filled(0, n, &[n, n + 1]))).to_bytes();
-    let files = [survey(&bytes, "a.etl")];
+    let files = inputs([survey(&bytes, "a.etl")]);
     let (first, second) = (write(&facts(&files)), write(&facts(&files)));
     for (name, _) in CONTRACT {
         let read = |folder: &Written| std::fs::read(folder.path().join(format!("sidecar/{name}.parquet.tmp"))).unwrap();
@@ -202,7 +215,7 @@ fn a_closed_session() {
     let head = header().log_file_mode(0x0200_2008).session("NT Kernel Logger").file("C:\\logs\\kernel.012.etl");
     let head = head.maximum_file_size(64).events_lost(3).processors(2);
     let bytes = trace(head).header_event(mask).buffer(filled(1, 908, &[70, 90])).to_bytes();
-    let table = Table::read(write(&facts(&[survey(&bytes, "x/renamed.etl")])).path(), "sessions");
+    let table = Table::read(write(&facts(&inputs([survey(&bytes, "x/renamed.etl")]))).path(), "sessions");
     let t = |columns: &str, expected: &str| assert_eq!(table.show(0, columns), expected);
     t("source size logger_name log_file_name", "x/renamed.etl|8192|NT Kernel Logger|C:\\logs\\kernel.012.etl");
     assert_eq!(table.show(0, "blake3"), blake3::hash(&bytes).to_hex().as_str());
@@ -217,22 +230,29 @@ fn a_closed_session() {
     t("group_masks", "[65793,2,0,0,0,0,0,2147483648]");
     t("timer_resolution_ns start_time end_time", "15625000|1735689600000000|1735689610000000");
     t("boot_time first_event_time last_event_time", "1735686000000000|1735689600000000|1735689600000009");
-    t("events_lost buffers_lost file_series_number private_logger_pid", "3|0|12|-");
+    t("window_start_time logger_name_folded layout_version", "1735689600000007|nt kernel logger|1.5");
+    t("events_lost buffers_lost loss_unknown_because file_series_number private_logger_pid", "3|0|-|12|-");
     t("compressed truncated wrapped relogged private_logger closed", "false|false|false|false|false|true");
+    // Another buffer of 4 KiB would have had room in 64 KiB.
+    t("reached_maximum_size", "false");
 }
 
 #[test]
 fn an_open_private_session() {
     let head = header().log_file_mode(0x0401_0802).not_closed().boot_time(0).events_lost(9);
-    let head = head.file("C:\\logs\\app.etl");
+    let head = head.session("").file("C:\\logs\\app.etl");
     let mut bytes = trace(head).buffer(filled(0, 4, &[7]).compressed()).to_bytes();
     damage::truncate(&mut bytes, 0x1000 + 72 + 8);
-    let table = Table::read(write(&facts(&[survey(&bytes, "logs/app.etl_0815")])).path(), "sessions");
+    let table = Table::read(write(&facts(&inputs([survey(&bytes, "logs/app.etl_0815")]))).path(), "sessions");
     let t = |columns: &str, expected: &str| assert_eq!(table.show(0, columns), expected);
     t("buffers_written buffers_found events_lost buffers_lost end_time boot_time", "0|2|-|-|-|-");
+    t("logger_name logger_name_folded", "-|-");
     t("enable_flags enable_flag_names group_masks", "-|-|-");
     t("file_series_number private_logger_pid", "-|815");
-    t("compressed truncated wrapped relogged private_logger closed", "true|true|true|true|true|false");
+    t("loss_unknown_because", "the session was never closed");
+    // Its lowest number is 4, which proves no wrap; and the limit of a relogged file is that of a source.
+    t("compressed truncated wrapped relogged private_logger closed", "true|true|-|true|true|false");
+    t("reached_maximum_size", "-");
 }
 
 #[test]
@@ -247,7 +267,7 @@ fn clocks_of_a_recording_of_two_files() {
     let system = header().clock(2).time(START).build(7601).cpu_mhz(0);
     let wpp = message(5).guid(guid("00112233-4455-6677-8899-aabbccddeeff"));
     let second = trace(system).buffer(buffer(0x1000).sequence(1).event(wpp)).to_bytes();
-    let files = [survey(&trace(qpc).buffer(disordered).to_bytes(), "a.etl"), survey(&second, "b.etl")];
+    let files = inputs([survey(&trace(qpc).buffer(disordered).to_bytes(), "a.etl"), survey(&second, "b.etl")]);
     let counts = [
         FileCounts { damaged: 0, filtered: 0, ties: 4, saturated_times: 5, double_formula_error_ns: -100 },
         FileCounts { damaged: 0, filtered: 0, ties: 0, saturated_times: 0, double_formula_error_ns: 0 },
@@ -262,11 +282,13 @@ fn clocks_of_a_recording_of_two_files() {
     // Seven seconds behind a boot 700 ns before the start.
     t(0, "boot_anchor_ns anchor_difference_ns", "1735689606999999300|6999999300");
     t(0, "resolution_ns time_zone_bias_min time_zone_name quality", "280|-60|@tzres.dll,-322|good");
+    t(0, "offset_ns sees_clock_adjustments largest_step_forward_ns", "0|false|0");
     // Seven ticks of 279.365 ns, rounded up.
     t(0, "disorder_in_buffer disorder_between_buffers disorder_in_file largest_step_back_ns", "1|0|0|1956");
     t(0, "ties inherited_times saturated_times double_formula_max_error_ns", "4|0|5|-100");
     t(1, "source clock_type clock cpu_mhz boot_anchor_ns anchor_difference_ns", "b.etl|2|system_time|-|-|-");
     t(1, "resolution_ns quality time_zone_name inherited_times ties", "15625000|coarse|-|1|0");
+    t(1, "offset_ns sees_clock_adjustments", "0|true");
     // Without pass 2 its counts are not known.
     let table = Table::read(write(&facts(&files)).path(), "clock");
     assert_eq!(table.show(1, "ties inherited_times saturated_times double_formula_max_error_ns"), "-|1|-|-");
@@ -278,7 +300,7 @@ fn losses_streams_buffers_and_issues_name_their_file() {
     let mut damaged = whole.to_bytes();
     damage::set_marker(&mut damaged, whole.event_position(2, 0), 0x1234_5678);
     let shared = trace(header().log_file_mode(0x1400_0000)).buffer(filled(3, 1, &[5]).compressed()).to_bytes();
-    let folder = write(&facts(&[survey(&damaged, "a.etl"), survey(&shared, "b.etl")]));
+    let folder = write(&facts(&inputs([survey(&damaged, "a.etl"), survey(&shared, "b.etl")])));
 
     let lost = Table::read(folder.path(), "lost_events");
     let kinds: Vec<_> = (0..lost.rows.len()).map(|row| lost.show(row, "source kind")).collect();
@@ -287,7 +309,7 @@ fn losses_streams_buffers_and_issues_name_their_file() {
     let own = ["a.etl|sequence_gap", "a.etl|damaged_event"].map(str::to_owned);
     assert_eq!(kinds, [&both("a.etl")[..], &own, &both("b.etl")].concat());
     let row = "cpu from_time_ns to_time_ns from_buffer to_buffer count unit is_lower_bound is_certain evidence note";
-    let expected = "0|1735689600000000000|1735689610000000000|2|2|24|bytes|false|true|\
+    let expected = "0|1735689600000000000|1735689610000000000|2|2|24|bytes|false|false|\
                     the bytes up to the end of the buffer hold no event|-";
     assert_eq!(lost.show(4, row), expected);
 
@@ -375,7 +397,7 @@ fn shapes_and_fields() {
     };
     let mut counts = vec![ShapeCounts::default(); catalog.len()];
     counts[event] = ShapeCounts { rows: 11, ok_rows: 10, payload_bytes: 99 };
-    let files = [file];
+    let files = inputs([file]);
     let folder = write(&SidecarFacts { catalog: &catalog, shape_counts: &counts, ..facts(&files) });
     let table = Table::read(folder.path(), "catalog");
     let id = "00112233-4455-6677-8899-aabbccddeeff";
@@ -401,4 +423,16 @@ fn shapes_and_fields() {
     let row = fields.rows[0].join("|");
     assert_eq!(row, format!("{event}|4|Trace|Int32|-|Trace__int32|Int32|common_column"));
     assert_eq!(fields.rows.len(), 1);
+}
+
+#[test]
+fn a_file_that_is_full_and_one_of_a_merge() {
+    let full = header().maximum_file_size(8).log_file_mode(0x2001);
+    let merged = header().log_file_mode(0x1_0001).session("Relogger");
+    let of = |head: Header| trace(head).buffer(filled(0, 1, &[7])).to_bytes();
+    let files = inputs([survey(&of(full), "a.etl"), survey(&of(merged), "b.etl")]);
+    let table = Table::read(write(&facts(&files)).path(), "sessions");
+    let columns = "events_lost buffers_lost loss_unknown_because reached_maximum_size";
+    assert_eq!(table.show(0, columns), "0|0|-|true");
+    assert_eq!(table.show(1, columns), "-|-|a merged file does not keep its sources' counters|-");
 }

@@ -175,7 +175,8 @@ pub(super) struct FileArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Checks")]
 pub(super) struct CheckArgs {
-    /// Publish no trace that lost more events than this, as a number or as a percentage, such as 0.1%
+    /// Publish no trace that lost more events than this, as a number or as a percentage, such as 0.1%, or that does not
+    /// tell how many
     #[arg(long, value_name = "N|P%", env = "ETL2PARQUET_MAX_LOSS", hide_env = true, value_parser = parse_max_loss)]
     pub max_loss: Option<MaxLoss>,
     /// Publish no trace of which any of these is true; several with commas between

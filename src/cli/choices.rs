@@ -22,6 +22,7 @@ pub(super) enum Columns {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FailOn {
     Loss,
+    KnownLoss,
     Disorder,
     Undecoded,
     Damage,
@@ -102,7 +103,8 @@ choices! {
         Boot = "boot": "The boot time, which follows later corrections of the system clock",
     }
     FailOn {
-        Loss = "loss": "Events or buffers were lost",
+        Loss = "loss": "Something was lost, or nobody can know: a session never closed, a merged file",
+        KnownLoss = "known-loss": "Something is known to be lost",
         Disorder = "disorder": "Events are out of order",
         Undecoded = "undecoded": "Events are not decoded whole",
         Damage = "damage": "Parts of the file cannot be read",

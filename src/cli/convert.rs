@@ -92,8 +92,8 @@ impl<'a> Conversion<'a> {
         let summary = |status, reason, result| TraceSummary { trace: job.name.clone(), status, reason, result };
         self.verdict.readable += u64::from(outcome.is_ok());
         match outcome {
-            Ok(Outcome::Published(report)) => summary("published", None, self.result(&report, true)),
-            Ok(Outcome::DryRun(report)) => summary("dry_run", None, self.result(&report, false)),
+            Ok(Outcome::Published(report)) => summary("published", None, Some(self.result(&report, true))),
+            Ok(Outcome::DryRun(report)) => summary("dry_run", None, Some(self.result(&report, false))),
             Ok(Outcome::Skipped) => {
                 let why = "it is there already, from the same input and with the same options";
                 summary("skipped", Some(why.to_owned()), None)
@@ -101,7 +101,7 @@ impl<'a> Conversion<'a> {
             Ok(Outcome::Gated(report, why)) => {
                 self.verdict.gated = true;
                 self.say(format!("trace={} is not published: {why}", job.name));
-                summary("gated", Some(why), self.result(&report, false))
+                summary("gated", Some(why), Some(self.result(&report, false)))
             }
             Err(error) => {
                 self.fail(&error);
@@ -111,7 +111,7 @@ impl<'a> Conversion<'a> {
     }
 
     /// The facts of a recording that could be read.
-    fn result(&mut self, report: &Report, written: bool) -> Option<TraceResult> {
+    fn result(&mut self, report: &Report, written: bool) -> TraceResult {
         let events = &report.events;
         let damaged = events.damaged > 0 || events.damaged_bytes > 0;
         self.verdict.damaged |= damaged || report.files.iter().any(FileSurvey::is_damaged);
@@ -122,7 +122,7 @@ impl<'a> Conversion<'a> {
         for file in &report.files {
             warnings(file, self.run.console);
         }
-        TraceResult::of(report, written).map_err(|error| self.fail(&error)).ok()
+        TraceResult::of(report, written)
     }
 
     fn say(&mut self, failure: String) {

@@ -31,7 +31,7 @@ pub(super) fn run(args: &InspectArgs) -> Result<u8> {
     let mut document = Vec::new();
     for (position, job) in jobs.iter().enumerate() {
         let facts = run.job(&label(&job.name, position, jobs.len()), |progress| {
-            inspect(job, &options, progress).and_then(|report| TraceFacts::of(&job.name, &report))
+            inspect(job, &options, progress).map(|report| TraceFacts::of(&job.name, report))
         });
         match facts {
             Ok(facts) if args.json => document.push(count(&mut verdict, facts)),

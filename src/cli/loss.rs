@@ -2,17 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use indicatif::HumanCount;
 use serde::Serialize;
 
-use crate::error::Result;
-use crate::layout::logfile::mode;
-use crate::survey::FileSurvey;
-use crate::survey::loss::{LossRow, ledger};
-
-/// What is said where the counters of the header mean nothing.
-const NEVER_CLOSED: &str = "unknown: the session was never closed";
-const MERGED: &str = "unknown: a merged file does not keep its sources' counters";
+use super::count::counted;
+use crate::convert::record;
+use crate::convert::sidecar::Record;
+use crate::dataset::manifest::LossCounts;
+use crate::survey::FileFacts;
 
 /// The losses of a file.
 #[derive(Debug, Serialize)]
@@ -20,156 +16,127 @@ pub(super) struct LossFacts {
     #[serde(flatten)]
     pub totals: LossTotals,
     /// The ledger, as in `lost_events.parquet`.
-    pub ledger: Vec<GapFacts>,
+    pub ledger: Vec<Record>,
 }
 
-/// The losses of one or several files, added up.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+/// The losses of a recording.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub(super) struct LossTotals {
-    /// As the header says; `None` when a session was never closed.
-    pub events_lost: Option<u64>,
-    /// As the header says; `None` when a session was never closed.
-    pub buffers_lost: Option<u64>,
+    /// The counters, as in the manifest.
+    #[serde(flatten)]
+    pub counts: LossCounts,
     /// Rows of the ledger that are no counters of the header, by kind.
     pub gaps: BTreeMap<&'static str, u64>,
-    /// Whether a file is a merge of others, which does not keep their counters. The ledger's notes say the same.
+    /// Known to be lost, of whatever else may have been.
     #[serde(skip)]
-    pub is_merged: bool,
-}
-
-/// A row of the ledger.
-#[derive(Debug, Serialize)]
-pub(super) struct GapFacts {
-    pub kind: &'static str,
-    pub cpu: Option<u16>,
-    pub from_time_ns: Option<i64>,
-    pub to_time_ns: Option<i64>,
-    pub from_buffer: Option<u64>,
-    pub to_buffer: Option<u64>,
-    pub count: Option<u64>,
-    pub unit: &'static str,
-    pub is_lower_bound: bool,
-    pub is_certain: bool,
-    pub evidence: String,
-    pub note: String,
-}
-
-impl LossFacts {
-    /// The losses of a file.
-    ///
-    /// # Errors
-    /// When events that tell of losses cannot be read.
-    pub(super) fn of(file: &FileSurvey) -> Result<Self> {
-        let ledger: Vec<GapFacts> = ledger(file)?.into_iter().map(GapFacts::of).collect();
-        let counter = |value: u32| file.session.is_closed().then_some(u64::from(value));
-        let totals = LossTotals {
-            events_lost: counter(file.session.events_lost),
-            buffers_lost: counter(file.session.buffers_lost),
-            gaps: gaps(&ledger),
-            is_merged: file.session.has_mode(mode::RELOG),
-        };
-        Ok(LossFacts { totals, ledger })
-    }
-}
-
-impl GapFacts {
-    fn of(row: LossRow) -> Self {
-        GapFacts {
-            kind: row.kind,
-            cpu: row.cpu,
-            from_time_ns: row.from_ns,
-            to_time_ns: row.to_ns,
-            from_buffer: row.from_buffer,
-            to_buffer: row.to_buffer,
-            count: row.count,
-            unit: row.unit,
-            is_lower_bound: row.is_lower_bound,
-            is_certain: row.is_certain,
-            evidence: row.evidence,
-            note: row.note.to_owned(),
-        }
-    }
-
-    /// Whether this is one of the rows that every file has.
-    pub(super) fn is_header_counter(&self) -> bool {
-        matches!(self.kind, "events_lost" | "buffers_lost" | "real_time_buffers_lost")
-    }
-}
-
-fn gaps(ledger: &[GapFacts]) -> BTreeMap<&'static str, u64> {
-    let mut gaps = BTreeMap::new();
-    for row in ledger.iter().filter(|row| !row.is_header_counter()) {
-        *gaps.entry(row.kind).or_default() += 1;
-    }
-    gaps
+    pub known_events: u64,
+    #[serde(skip)]
+    pub known_buffers: u64,
 }
 
 impl LossTotals {
-    /// Nothing lost of nothing.
-    pub(super) fn none() -> Self {
-        LossTotals { events_lost: Some(0), buffers_lost: Some(0), gaps: BTreeMap::new(), is_merged: false }
-    }
-
-    /// Adds the losses of another file; unknown stays unknown.
-    pub(super) fn add(&mut self, other: &LossTotals) {
-        let sum = |a: Option<u64>, b: Option<u64>| Some(a?.saturating_add(b?));
-        self.events_lost = sum(self.events_lost, other.events_lost);
-        self.buffers_lost = sum(self.buffers_lost, other.buffers_lost);
-        self.is_merged |= other.is_merged;
-        for (kind, rows) in &other.gaps {
-            *self.gaps.entry(kind).or_default() += rows;
+    /// The losses of a recording of these files.
+    pub(super) fn of(files: &[FileFacts]) -> Self {
+        let mut gaps = BTreeMap::new();
+        for row in files.iter().flat_map(|file| &file.ledger.rows).filter(|row| !row.is_counter()) {
+            *gaps.entry(row.kind).or_default() += 1;
+        }
+        LossTotals {
+            counts: record::lost(files),
+            gaps,
+            known_events: files.iter().map(|file| file.ledger.known_events_lost()).sum(),
+            known_buffers: files.iter().map(|file| file.ledger.known_buffers_lost()).sum(),
         }
     }
 
     /// One line: `12 events, 0 buffers; 3 sequence_gap`.
     pub(super) fn words(&self) -> String {
-        let counted = match (self.events_lost, self.buffers_lost) {
-            (Some(0), Some(0)) if self.is_merged => MERGED.to_owned(),
-            (Some(0), Some(0)) if self.gaps.is_empty() => return "nothing".to_owned(),
-            (Some(events), Some(buffers)) => format!("{} events, {} buffers", HumanCount(events), HumanCount(buffers)),
-            _ => NEVER_CLOSED.to_owned(),
+        let is_nothing = (self.known_events, self.known_buffers) == (0, 0);
+        let known = format!("{}, {}", counted(self.known_events, "events"), counted(self.known_buffers, "buffers"));
+        let counted = match &self.counts.unknown_because {
+            Some(why) if is_nothing => format!("unknown: {why}"),
+            Some(why) => format!("{known}; whether more is unknown: {why}"),
+            None if is_nothing && self.gaps.is_empty() => return "nothing".to_owned(),
+            None => known,
         };
-        let gaps = self.gaps.iter().map(|(kind, rows)| format!("{} {kind}", HumanCount(*rows)));
-        std::iter::once(counted).chain(gaps).collect::<Vec<_>>().join("; ")
+        std::iter::once(counted).chain(kinds(&self.gaps)).collect::<Vec<_>>().join("; ")
     }
 }
 
+/// One line for several recordings: what is known adds up, what is unknown is counted. `44 events known to be lost; 17
+/// traces unknown`.
+pub(super) fn words_of_all(recordings: &[&LossTotals]) -> String {
+    if let [one] = recordings {
+        return one.words();
+    }
+    let sum = |of: fn(&LossTotals) -> u64| recordings.iter().map(|recording| of(recording)).sum();
+    let known: Vec<String> = [(sum(|lost| lost.known_events), "events"), (sum(|lost| lost.known_buffers), "buffers")]
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, things)| counted(count, things))
+        .collect();
+    let unknown = recordings.iter().filter(|lost| lost.counts.unknown_because.is_some()).count() as u64;
+    let mut gaps = BTreeMap::new();
+    for (kind, rows) in recordings.iter().flat_map(|lost| &lost.gaps) {
+        *gaps.entry(*kind).or_default() += rows;
+    }
+    let known = if known.is_empty() { "nothing".to_owned() } else { known.join(" and ") };
+    if unknown == 0 && gaps.is_empty() && known == "nothing" {
+        return known;
+    }
+    let unknown = (unknown > 0).then(|| format!("{} unknown", counted(unknown, "traces")));
+    let parts = std::iter::once(format!("{known} known to be lost")).chain(unknown).chain(kinds(&gaps));
+    parts.collect::<Vec<_>>().join("; ")
+}
+
+/// `3 sequence_gap`: rows of the ledger by kind.
+fn kinds<'a>(gaps: &'a BTreeMap<&'static str, u64>) -> impl Iterator<Item = String> + 'a {
+    gaps.iter().map(|(kind, rows)| format!("{} {kind}", indicatif::HumanCount(*rows)))
+}
+
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    fn totals(events: Option<u64>, gaps: &[(&'static str, u64)]) -> LossTotals {
+    /// Losses of one recording: counters, or why they are unknown.
+    pub(in crate::cli) fn totals(events: Result<u64, &str>, gaps: &[(&'static str, u64)]) -> LossTotals {
         LossTotals {
-            events_lost: events,
-            buffers_lost: events.map(|_| 0),
+            counts: LossCounts {
+                events_lost: events.ok(),
+                buffers_lost: events.ok().map(|_| 0),
+                unknown_because: events.err().map(str::to_owned),
+            },
             gaps: gaps.iter().copied().collect(),
-            is_merged: false,
+            known_events: events.unwrap_or(0),
+            known_buffers: 0,
         }
     }
 
     #[test]
     fn losses_read_as_one_line() {
         let t = |totals: &LossTotals, words: &str| assert_eq!(totals.words(), words);
-        t(&totals(Some(0), &[]), "nothing");
+        t(&totals(Ok(0), &[]), "nothing");
+        t(&totals(Ok(1), &[]), "1 event, 0 buffers");
+        t(&totals(Ok(1234), &[]), "1,234 events, 0 buffers");
         t(
-            &LossTotals { is_merged: true, ..totals(Some(0), &[]) },
-            "unknown: a merged file does not keep its sources' counters",
-        );
-        t(&totals(Some(1234), &[]), "1,234 events, 0 buffers");
-        t(
-            &totals(Some(0), &[("sequence_gap", 2), ("truncated_tail", 1)]),
+            &totals(Ok(0), &[("sequence_gap", 2), ("truncated_tail", 1)]),
             "0 events, 0 buffers; 2 sequence_gap; 1 truncated_tail",
         );
-        t(&totals(None, &[]), "unknown: the session was never closed");
+        t(&totals(Err("the session was never closed"), &[]), "unknown: the session was never closed");
+        let at_least = LossTotals { known_events: 2, ..totals(Err("a merged file"), &[("sequence_gap", 2)]) };
+        t(&at_least, "2 events, 0 buffers; whether more is unknown: a merged file; 2 sequence_gap");
     }
 
     #[test]
-    fn unknown_and_something_is_unknown() {
-        let mut sum = LossTotals::none();
-        sum.add(&totals(Some(3), &[("sequence_gap", 1)]));
-        sum.add(&totals(Some(4), &[("sequence_gap", 2)]));
-        assert_eq!(sum, totals(Some(7), &[("sequence_gap", 3)]));
-        sum.add(&totals(None, &[]));
-        assert_eq!(sum, totals(None, &[("sequence_gap", 3)]));
+    fn what_is_known_adds_up_and_what_is_unknown_is_counted() {
+        let (some, more) = (totals(Ok(3), &[("sequence_gap", 1)]), totals(Ok(41), &[("sequence_gap", 2)]));
+        let (none, unknown) = (totals(Ok(0), &[]), totals(Err("a merged file"), &[]));
+        assert_eq!(words_of_all(&[&some, &more]), "44 events known to be lost; 3 sequence_gap");
+        assert_eq!(words_of_all(&[&totals(Ok(44), &[]), &unknown]), "44 events known to be lost; 1 trace unknown");
+        assert_eq!(words_of_all(&[&none, &unknown, &unknown]), "nothing known to be lost; 2 traces unknown");
+        assert_eq!(words_of_all(&[&none, &none]), "nothing");
+        let buffers = LossTotals { known_buffers: 50, ..some };
+        assert_eq!(words_of_all(&[&buffers, &none]), "3 events and 50 buffers known to be lost; 1 sequence_gap");
+        assert_eq!(words_of_all(&[&more]), "41 events, 0 buffers; 2 sequence_gap");
     }
 }

@@ -13,6 +13,7 @@ mod args;
 mod choices;
 mod console;
 mod convert;
+mod count;
 mod exit;
 mod facts;
 mod filters;

@@ -73,6 +73,7 @@ fn gates(max_loss: Option<MaxLoss>, fail_on: &[FailOn]) -> Gates {
     Gates {
         max_loss,
         loss: has(FailOn::Loss),
+        known_loss: has(FailOn::KnownLoss),
         disorder: has(FailOn::Disorder),
         undecoded: has(FailOn::Undecoded),
         damage: has(FailOn::Damage),
@@ -87,6 +88,8 @@ mod tests {
     fn gates_are_those_named() {
         let expected = Gates { disorder: true, undecoded: true, ..Gates::default() };
         assert_eq!(gates(None, &[FailOn::Undecoded, FailOn::Disorder]), expected);
+        let expected = Gates { known_loss: true, ..Gates::default() };
+        assert_eq!(gates(None, &[FailOn::KnownLoss]), expected);
         let expected = Gates { max_loss: Some(MaxLoss::Events(3)), loss: true, damage: true, ..Gates::default() };
         assert_eq!(gates(Some(MaxLoss::Events(3)), &[FailOn::Loss, FailOn::Damage]), expected);
     }

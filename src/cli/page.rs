@@ -6,14 +6,16 @@ use std::fmt::Write as _;
 use indicatif::{HumanBytes, HumanCount};
 
 use super::console::printable;
-use super::facts::{
-    BufferFacts, ClockFacts, FileFacts, FindingFacts, ProviderFacts, StreamFacts, TimeRange, TraceFacts,
-};
-use super::loss::{GapFacts, LossFacts};
+use super::count::counted;
+use super::facts::{FileFacts, ProviderFacts, TraceFacts};
 use super::table::{Align, Table};
 use super::time::{difference, duration};
 use super::undecoded;
 use crate::calendar::rfc3339;
+use crate::survey::Finding;
+use crate::survey::facts::{ClockFacts, SessionFacts};
+use crate::survey::loss::LossRow;
+use crate::survey::streams::Stream;
 
 /// Rows of the loss ledger and findings that are shown; the rest is a number.
 const SHOWN: usize = 10;
@@ -25,7 +27,7 @@ const NONE: &str = "-";
 pub(super) fn page(facts: &TraceFacts) -> String {
     let mut page = String::new();
     for file in &facts.files {
-        page += &file_section(file, &facts.time);
+        page += &file_section(file);
     }
     page += &events(facts);
     page += &providers(&facts.providers);
@@ -41,31 +43,42 @@ fn section(title: &str, body: &str) -> String {
     format!("{title}\n{body}\n")
 }
 
-fn file_section(file: &FileFacts, time: &TimeRange) -> String {
+fn file_section(file: &FileFacts) -> String {
+    let facts = &file.facts;
     let mut text = format!("{}\n\n", printable(&file.source));
-    text += &section("Session", &session(file, time));
-    text += &section("File", &buffers(file.size, &file.buffers));
-    text += &section("Clock", &clock(&file.clock));
-    text += &section("Lost", &loss(&file.loss));
-    text += &section("Processors", &streams(&file.streams));
+    text += &section("Session", &session(&facts.session));
+    text += &section("File", &buffers(&facts.session));
+    text += &section("Clock", &clock(&facts.clock));
+    text += &section("Lost", &loss(file));
+    text += &section("Processors", &streams(&facts.streams));
     text
 }
 
-fn session(file: &FileFacts, time: &TimeRange) -> String {
-    let session = &file.session;
+fn session(session: &SessionFacts) -> String {
+    let time = |ns: Option<i64>, none: &str| ns.map_or(none.to_owned(), rfc3339);
+    let bits = session.pointer_size.saturating_mul(8);
     let mut table = Table::of_values();
-    table.value("name", &session.logger_name);
-    table.value("log file", &session.log_file_name);
+    table.value("name", session.logger_name.as_deref().unwrap_or(NONE));
+    table.value("log file", session.log_file_name.as_deref().unwrap_or(NONE));
     table.value("system", format!("Windows {}, build {}", session.os_version, session.os_build));
-    table
-        .value("machine", format!("{} bits, {} processors", session.pointer_size.saturating_mul(8), session.cpu_count));
+    table.value("machine", format!("{bits} bits, {}", counted(session.cpu_count.into(), "processors")));
     table.value("mode", session.log_file_mode_names.join(", "));
-    table.value("booted", session.boot_time.as_deref().unwrap_or(NONE));
-    table.value("started", session.start_time.as_deref().unwrap_or(NONE));
-    table.value("ended", session.end_time.as_deref().unwrap_or("never closed"));
-    let recorded = session.start_time_ns.zip(session.end_time_ns).or(time.ns());
-    table.value("duration", recorded.map_or(NONE.to_owned(), span));
+    table.value("booted", time(session.boot_ns, NONE));
+    table.value("started", time(session.start_ns, NONE));
+    table.value("ended", time(session.end_ns, "never closed"));
+    let events = session.first_event_ns.zip(session.last_event_ns);
+    if session.is_window() {
+        table.value("window", events.map_or(NONE.to_owned(), window));
+    } else {
+        let recorded = session.start_ns.zip(session.end_ns).or(events);
+        table.value("duration", recorded.map_or(NONE.to_owned(), span));
+    }
     table.render()
+}
+
+/// The window of a ring: `2025-01-01T00:00:00.000000000Z to … (1.5 s)`.
+fn window((first, last): (i64, i64)) -> String {
+    format!("{} to {} ({})", rfc3339(first), rfc3339(last), span((first, last)))
 }
 
 /// The length of a time range.
@@ -73,19 +86,22 @@ pub(super) fn span((first, last): (i64, i64)) -> String {
     if last < first { "ends before it begins".to_owned() } else { duration(last.abs_diff(first)) }
 }
 
-fn buffers(size: u64, buffers: &BufferFacts) -> String {
+fn buffers(session: &SessionFacts) -> String {
     let yes = |yes: bool| if yes { "yes" } else { "no" };
-    let written =
-        buffers.buffers_written.map_or("unknown".to_owned(), |written| HumanCount(written.into()).to_string());
+    let written = HumanCount(session.buffers_written.into()).to_string();
+    let written = if session.closed { written } else { "unknown".to_owned() };
     let mut table = Table::of_values();
-    table.value("size", format!("{} ({} bytes)", HumanBytes(size), HumanCount(size)));
-    let found = HumanCount(buffers.buffers_found);
-    let each = HumanBytes(buffers.buffer_size.into());
+    table.value("size", format!("{} ({} bytes)", HumanBytes(session.size), HumanCount(session.size)));
+    let found = HumanCount(session.buffers_found);
+    let each = HumanBytes(session.buffer_size.into());
     table.value("buffers", format!("{found} found, {written} written, {each} each"));
-    table.value("layout", buffers.layout_version.as_str());
-    table.value("compressed", yes(buffers.compressed));
-    table.value("cut off", yes(buffers.truncated));
-    table.value("overwritten", yes(buffers.wrapped));
+    table.value("layout", session.layout_version.as_str());
+    table.value("compressed", yes(session.compressed));
+    table.value("cut off", yes(session.truncated));
+    table.value("overwritten", session.wrapped.map_or("unknown", yes));
+    if session.reached_maximum_size == Some(true) {
+        table.value("full", format!("yes, at {}", HumanBytes(session.maximum_file_size)));
+    }
     table.render()
 }
 
@@ -93,18 +109,17 @@ fn clock(clock: &ClockFacts) -> String {
     let rate = match clock.clock {
         "qpc" => format!("performance counter, {} ticks per second", number(clock.perf_frequency)),
         "system_time" => "system time, in 100 ns".to_owned(),
-        _ => format!("processor cycles, {} MHz", number(clock.cpu_mhz.into())),
+        _ => format!("processor cycles, {} MHz", number(clock.cpu_mhz.unwrap_or(0).into())),
     };
     let resolution =
         clock.resolution_ns.map_or(String::new(), |ns| format!(", steps of {}", duration(ns.unsigned_abs())));
-    let time = |ns: Option<i64>| ns.map_or(NONE.to_owned(), rfc3339);
     let mut table = Table::of_values();
     table.value("type", format!("{} (declared as {}): {rate}", clock.clock, clock.clock_type));
     table.value("quality", format!("{}{resolution}", clock.quality));
     table.value("anchor", clock.anchor);
-    table.value("by start time", time(clock.start_anchor_ns));
-    table.value("by boot time", time(clock.boot_anchor_ns));
-    table.value("difference", clock.anchor_difference_ns.map_or(NONE.to_owned(), difference));
+    table.value("by start time", rfc3339(clock.start_anchor_ns));
+    table.value("by boot time", clock.boot_anchor_ns.map_or(NONE.to_owned(), rfc3339));
+    table.value("difference", clock.anchor_difference_ns().map_or(NONE.to_owned(), difference));
     table.render()
 }
 
@@ -112,9 +127,9 @@ fn number(value: i64) -> String {
     u64::try_from(value).map_or_else(|_| value.to_string(), |value| HumanCount(value).to_string())
 }
 
-fn loss(loss: &LossFacts) -> String {
-    let mut text = format!("  {}\n", loss.totals.words());
-    let rows: Vec<&GapFacts> = loss.ledger.iter().filter(|row| !row.is_header_counter()).collect();
+fn loss(file: &FileFacts) -> String {
+    let mut text = format!("  {}\n", file.loss.totals.words());
+    let rows: Vec<&LossRow> = file.facts.ledger.rows.iter().filter(|row| !row.is_counter()).collect();
     for row in rows.iter().take(SHOWN) {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "    {}", printable(&gap(row)));
@@ -123,27 +138,30 @@ fn loss(loss: &LossFacts) -> String {
 }
 
 /// A row of the ledger in words: `certain: at least 3 buffers on CPU 1 from … to … (sequence_gap: …)`.
-fn gap(row: &GapFacts) -> String {
+fn gap(row: &LossRow) -> String {
     let certainty = if row.is_certain { "certain" } else { "possible" };
     let bound = if row.is_lower_bound { "at least " } else { "" };
-    let count = row.count.map_or("an unknown number of".to_owned(), |count| HumanCount(count).to_string());
+    let count = match row.count {
+        Some(count) => counted(count, row.unit),
+        None => format!("an unknown number of {}", row.unit),
+    };
     let cpu = row.cpu.map_or(String::new(), |cpu| format!(" on processor {cpu}"));
-    let time = match (row.from_time_ns, row.to_time_ns) {
+    let time = match (row.from_ns, row.to_ns) {
         (Some(from), Some(to)) => format!(", {} to {}", rfc3339(from), rfc3339(to)),
         (Some(from), None) => format!(", after {}", rfc3339(from)),
         (None, Some(to)) => format!(", before {}", rfc3339(to)),
         (None, None) => String::new(),
     };
-    let reasons = [row.kind, row.evidence.as_str(), row.note.as_str()].map(str::trim);
+    let reasons = [row.kind, row.evidence.as_str(), row.note].map(str::trim);
     let reasons: Vec<&str> = reasons.into_iter().filter(|reason| !reason.is_empty()).collect();
-    format!("{certainty}: {bound}{count} {}{cpu}{time} ({})", row.unit, reasons.join(": "))
+    format!("{certainty}: {bound}{count}{cpu}{time} ({})", reasons.join(": "))
 }
 
 fn rest(rows: usize) -> String {
     if rows > SHOWN { format!("    and {} more\n", HumanCount((rows - SHOWN) as u64)) } else { String::new() }
 }
 
-fn streams(streams: &[StreamFacts]) -> String {
+fn streams(streams: &[Stream]) -> String {
     let mut table = Table::new([
         ("CPU", Align::Right),
         ("BUFFERS", Align::Right),
@@ -176,8 +194,8 @@ fn events(facts: &TraceFacts) -> String {
         "decodable",
         format!("{} ({})", HumanCount(facts.decodable_events), share(facts.decodable_events, facts.events)),
     );
-    let (events, bytes) = (HumanCount(facts.damaged_events), HumanCount(facts.damaged_bytes));
-    table.value("damaged", format!("{events} events, {bytes} bytes"));
+    let (events, bytes) = (counted(facts.damaged_events, "events"), counted(facts.damaged_bytes, "bytes"));
+    table.value("damaged", format!("{events}, {bytes}"));
     table.value("first", facts.time.first_time.as_deref().unwrap_or(NONE));
     table.value("last", facts.time.last_time.as_deref().unwrap_or(NONE));
     section("Events", &table.render())
@@ -219,11 +237,11 @@ fn providers(providers: &[ProviderFacts]) -> String {
 
 /// The gravest findings of all files.
 fn findings(files: &[FileFacts]) -> String {
-    let mut all: Vec<&FindingFacts> = files.iter().flat_map(|file| &file.findings).collect();
+    let mut all: Vec<&Finding> = files.iter().flat_map(|file| &file.found).collect();
     if all.is_empty() {
         return section("Findings", "  none\n");
     }
-    all.sort_by_key(|finding| Reverse(gravity(finding)));
+    all.sort_by_key(|finding| Reverse(finding.severity));
     let mut table = Table::new([
         ("SEVERITY", Align::Left),
         ("CODE", Align::Left),
@@ -233,7 +251,7 @@ fn findings(files: &[FileFacts]) -> String {
     ]);
     for finding in all.iter().take(SHOWN) {
         table.row([
-            finding.severity.to_owned(),
+            finding.severity.name().to_owned(),
             finding.code.to_owned(),
             finding.buffer.map_or(NONE.to_owned(), |buffer| HumanCount(buffer).to_string()),
             finding.offset.map_or(NONE.to_owned(), |offset| format!("{offset:#x}")),
@@ -243,17 +261,10 @@ fn findings(files: &[FileFacts]) -> String {
     section(&format!("Findings ({})", all.len()), &(table.render() + &rest(all.len())))
 }
 
-fn gravity(finding: &FindingFacts) -> u8 {
-    match finding.severity {
-        "error" => 2,
-        "warning" => 1,
-        _ => 0,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::survey::Severity;
 
     #[test]
     fn a_share_is_whole_only_where_that_is_exact() {
@@ -269,11 +280,11 @@ mod tests {
 
     #[test]
     fn a_gap_reads_as_a_sentence() {
-        let row = GapFacts {
+        let row = LossRow {
             kind: "sequence_gap",
             cpu: Some(1),
-            from_time_ns: Some(0),
-            to_time_ns: Some(1_000_000_000),
+            from_ns: Some(0),
+            to_ns: Some(1_000_000_000),
             from_buffer: Some(3),
             to_buffer: Some(4),
             count: Some(1200),
@@ -281,7 +292,7 @@ mod tests {
             is_lower_bound: true,
             is_certain: true,
             evidence: "sequence 7 to 1208".to_owned(),
-            note: String::new(),
+            note: "",
         };
         assert_eq!(
             gap(&row),
@@ -289,28 +300,22 @@ mod tests {
              1970-01-01T00:00:01.000000000Z (sequence_gap: sequence 7 to 1208)"
         );
         let vague =
-            GapFacts { cpu: None, from_time_ns: None, count: None, is_lower_bound: false, is_certain: false, ..row };
+            LossRow { cpu: None, from_ns: None, count: None, is_lower_bound: false, is_certain: false, ..row.clone() };
         assert_eq!(
             gap(&vague),
             "possible: an unknown number of buffers, before 1970-01-01T00:00:01.000000000Z \
              (sequence_gap: sequence 7 to 1208)"
         );
+        let one = LossRow { count: Some(1), cpu: None, from_ns: None, to_ns: None, ..row };
+        assert_eq!(gap(&one), "certain: at least 1 buffer (sequence_gap: sequence 7 to 1208)");
     }
 
     #[test]
     fn grave_findings_come_first_and_the_rest_is_a_number() {
-        let finding = |severity, code| FindingFacts {
-            severity,
-            code,
-            buffer: None,
-            offset: Some(0x8000),
-            time_ns: None,
-            message: "found\nit".to_owned(),
-        };
-        let mut all: Vec<_> = (0..SHOWN).map(|_| finding("info", "zero_tail")).collect();
-        all.push(finding("error", "damaged_event"));
-        assert_eq!(gravity(&all[0]), 0);
-        all.sort_by_key(|finding| Reverse(gravity(finding)));
+        let finding = |severity, code| Finding::new(severity, code, "found\nit").at(1, 0x8000);
+        let mut all: Vec<_> = (0..SHOWN).map(|_| finding(Severity::Info, "zero_tail")).collect();
+        all.push(finding(Severity::Error, "damaged_event"));
+        all.sort_by_key(|finding| Reverse(finding.severity));
         assert_eq!(all[0].code, "damaged_event");
         assert_eq!(rest(all.len()), "    and 1 more\n");
         assert_eq!(rest(SHOWN), "");

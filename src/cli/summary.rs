@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use indicatif::{HumanBytes, HumanCount};
 use serde::Serialize;
 
+use super::count::counted;
 use super::facts::TimeRange;
-use super::loss::{LossFacts, LossTotals};
+use super::loss::{LossTotals, words_of_all};
 use super::page::span;
 use super::table::{Align, Table};
 use super::undecoded::{self, UndecodedFacts};
 use crate::convert::job::Report;
 use crate::dataset::manifest::{EventCounts, FileEntry};
-use crate::error::Result;
 use crate::plan::{CatalogEntry, DecodeSource};
 use crate::survey::FileSurvey;
 
@@ -74,19 +74,12 @@ pub(super) struct DatasetSummary {
 
 impl TraceResult {
     /// The facts of a report; `written` tells rows in files from events that would have become rows.
-    ///
-    /// # Errors
-    /// When the ledger of losses cannot be read.
-    pub(super) fn of(report: &Report, written: bool) -> Result<Self> {
-        let mut lost = LossTotals::none();
-        for file in &report.files {
-            lost.add(&LossFacts::of(file)?.totals);
-        }
-        Ok(TraceResult {
+    pub(super) fn of(report: &Report, written: bool) -> Self {
+        TraceResult {
             folder: report.folder.display().to_string(),
             time: TimeRange::of(report.time_range),
             events: report.events,
-            lost,
+            lost: LossTotals::of(&report.facts),
             decode: report.decode.clone(),
             undecoded_rows: (!report.decode.is_empty()).then(|| undecoded_rows(&report.decode)),
             events_without_schema: without_schema(report),
@@ -95,7 +88,7 @@ impl TraceResult {
             datasets: if written { written_datasets(&report.written) } else { planned_datasets(report) },
             files: report.written.len() as u64,
             bytes: report.written.iter().map(|file| file.bytes).sum(),
-        })
+        }
     }
 }
 
@@ -147,7 +140,7 @@ impl TraceSummary {
     /// One line: `boot: published, 1,234 events, lost: nothing`. The reason of a failure is said as an error.
     pub(super) fn line(&self) -> String {
         let facts = self.result.as_ref().map_or(String::new(), |result| {
-            format!(", {} events, lost: {}", HumanCount(result.events.found), result.lost.words())
+            format!(", {}, lost: {}", counted(result.events.found, "events"), result.lost.words())
         });
         let reason = self.reason.as_ref().filter(|_| self.status == "skipped");
         let reason = reason.map_or(String::new(), |reason| format!(": {reason}"));
@@ -213,13 +206,11 @@ fn rows_table(datasets: &[DatasetSummary]) -> String {
 }
 
 fn totals(results: &[&TraceResult], table: &mut Table) {
-    let sum = |of: fn(&TraceResult) -> u64| HumanCount(results.iter().map(|result| of(result)).sum());
+    let total = |of: fn(&TraceResult) -> u64| results.iter().map(|result| of(result)).sum();
+    let sum = |of: fn(&TraceResult) -> u64| HumanCount(total(of));
     let ranges = || results.iter().filter_map(|result| result.time.ns());
     let range = ranges().map(|range| range.0).min().zip(ranges().map(|range| range.1).max());
-    let mut lost = LossTotals::none();
-    for result in results {
-        lost.add(&result.lost);
-    }
+    let lost: Vec<&LossTotals> = results.iter().map(|result| &result.lost).collect();
     let time = TimeRange::of(range);
     let is_filtered = results.iter().any(|result| result.events.filtered > 0);
     let filtered = if is_filtered { format!(", {} filtered", sum(|r| r.events.filtered)) } else { String::new() };
@@ -228,13 +219,14 @@ fn totals(results: &[&TraceResult], table: &mut Table) {
     if let (Some(first), Some(last), Some(range)) = (time.first_time, time.last_time, range) {
         table.value("time", format!("{first} to {last} ({})", span(range)));
     }
-    table.value("lost", lost.words());
+    table.value("lost", words_of_all(&lost));
     let rows: Option<u64> = results.iter().map(|result| result.undecoded_rows).sum();
     match rows {
-        Some(rows) => table.value("undecoded", format!("{} rows", HumanCount(rows))),
-        None => table.value("no schema", format!("{} events", sum(|r| r.events_without_schema))),
+        Some(rows) => table.value("undecoded", counted(rows, "rows")),
+        None => table.value("no schema", counted(total(|r| r.events_without_schema), "events")),
     }
-    table.value("damaged", format!("{} events, {} bytes", sum(|r| r.events.damaged), sum(|r| r.events.damaged_bytes)));
+    let damaged = [(total(|r| r.events.damaged), "events"), (total(|r| r.events.damaged_bytes), "bytes")];
+    table.value("damaged", damaged.map(|(count, things)| counted(count, things)).join(", "));
     table.value("warnings", sum(|r| r.warnings).to_string());
     let bytes = HumanBytes(results.iter().map(|result| result.bytes).sum());
     if results.iter().any(|result| result.files > 0) {
@@ -245,6 +237,7 @@ fn totals(results: &[&TraceResult], table: &mut Table) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::loss::tests::totals;
 
     fn file(path: &str, rows: u64) -> FileEntry {
         FileEntry {
@@ -259,14 +252,14 @@ mod tests {
         }
     }
 
-    fn result(name: &str, files: &[FileEntry], events_lost: Option<u64>) -> TraceSummary {
+    fn result(name: &str, files: &[FileEntry], events_lost: Result<u64, &str>) -> TraceSummary {
         let datasets = written_datasets(files);
         let rows = datasets.iter().map(|dataset| dataset.rows).sum();
         let result = TraceResult {
             folder: format!("out/trace={name}"),
             time: TimeRange::of(Some((0, 1_500_000_000))),
             events: EventCounts { found: rows + 1, written: rows, damaged: 1, ..EventCounts::default() },
-            lost: LossTotals { events_lost, buffers_lost: events_lost, gaps: BTreeMap::new(), is_merged: false },
+            lost: LossTotals { known_buffers: events_lost.unwrap_or(0), ..totals(events_lost, &[]) },
             decode: BTreeMap::from([("pack/ok".to_owned(), rows.saturating_sub(1)), ("none/no_schema".to_owned(), 1)]),
             undecoded_rows: Some(1),
             events_without_schema: 1,
@@ -308,7 +301,7 @@ mod tests {
     fn one_trace_reads_like_this() {
         let mut files: Vec<_> = (1..=12).map(|n| file(&format!("events/P{n:02}/part-00000.parquet"), n)).collect();
         files.push(file("events/It's/part-00000.parquet", 123_456));
-        let page = summary(vec![result("boot", &files, Some(3))]).page();
+        let page = summary(vec![result("boot", &files, Ok(3))]).page();
         let expected = "  DATASET   EVENTS
   It's     123,456
   P12           12
@@ -325,8 +318,8 @@ mod tests {
   events     123,535 found, 123,534 written
   time       1970-01-01T00:00:00.000000000Z to 1970-01-01T00:00:01.500000000Z (1.5 s)
   lost       3 events, 3 buffers
-  undecoded  1 rows
-  damaged    1 events, 0 bytes
+  undecoded  1 row
+  damaged    1 event, 0 bytes
   warnings   0
   files      13, 12.70 KiB
   output     out/trace=boot
@@ -337,16 +330,16 @@ union_by_name = true) LIMIT 20;
     }
 
     #[test]
-    fn several_traces_add_up_and_unknown_loss_stays_unknown() {
+    fn several_traces_add_up_and_unknown_losses_are_counted() {
         let traces = vec![
-            result("a", &[file("events/P/part-00000.parquet", 5)], Some(3)),
-            result("b", &[file("events/P/part-00000.parquet", 6)], None),
+            result("a", &[file("events/P/part-00000.parquet", 5)], Ok(3)),
+            result("b", &[file("events/P/part-00000.parquet", 6)], Err("never closed")),
         ];
-        assert_eq!(traces[1].line(), "b: published, 7 events, lost: unknown: the session was never closed");
+        assert_eq!(traces[1].line(), "b: published, 7 events, lost: unknown: never closed");
         let page = summary(traces).page();
         for line in [
             "  P            11\n",
-            "  lost       unknown: the session was never closed\n",
+            "  lost       3 events and 3 buffers known to be lost; 1 trace unknown\n",
             "  output     2 traces in out/\n",
             "read_parquet('out/trace=*/events/P/*.parquet', ",
         ] {
@@ -356,7 +349,7 @@ union_by_name = true) LIMIT 20;
 
     #[test]
     fn what_was_not_converted_is_not_called_decoded() {
-        let mut trace = TraceSummary { status: "dry_run", ..result("a", &[], Some(0)) };
+        let mut trace = TraceSummary { status: "dry_run", ..result("a", &[], Ok(0)) };
         let planned = trace.result.as_mut().unwrap();
         (planned.undecoded_rows, planned.events_without_schema) = (None, 1234);
         let page = summary(vec![trace]).page();

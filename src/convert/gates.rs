@@ -2,44 +2,70 @@
 
 use super::job::{Gates, MaxLoss, Report};
 use super::run::undecoded_rows;
-use crate::error::Result;
-use crate::survey::{FileSurvey, loss, streams};
+use crate::survey::loss::LossRow;
+use crate::survey::{FileFacts, FileSurvey};
 
 /// The first gate that the survey alone trips, in words.
-///
-/// # Errors
-/// When a file cannot be read.
-pub fn before(files: &[FileSurvey], gates: &Gates) -> Result<Option<String>> {
-    // The counter of a session that was never closed says nothing, and what is unknown may be any number.
-    let is_unknown = files.iter().any(|file| !file.session.is_closed());
-    if gates.max_loss.is_some() && is_unknown {
-        return Ok(Some("the session was never closed: how many events it lost is unknown".to_owned()));
-    }
-    let lost: u64 = files.iter().map(|file| u64::from(file.session.events_lost)).sum();
-    let found: u64 = files.iter().map(FileSurvey::events).sum();
-    if let Some(limit) = gates.max_loss.filter(|limit| exceeds(*limit, lost, found)) {
-        return Ok(Some(format!("{lost} events were lost, more than the {limit} allowed")));
-    }
-    if gates.loss {
-        for file in files {
-            let ledger = loss::ledger(file)?;
-            if let Some(row) = ledger.iter().find(|row| row.is_certain && row.count != Some(0) && is_loss(row)) {
-                return Ok(Some(format!("the recording lost something: {} ({})", row.kind, row.evidence)));
-            }
-        }
-    }
-    if gates.disorder && files.iter().any(|file| streams::disorder(file).is_any()) {
-        return Ok(Some("the trace is not in the order that its recorder promises".to_owned()));
-    }
-    if gates.damage && files.iter().any(FileSurvey::is_damaged) {
-        return Ok(Some("the trace is damaged".to_owned()));
-    }
-    Ok(None)
+pub fn before(files: &[FileSurvey], facts: &[FileFacts], gates: &Gates) -> Option<String> {
+    let limit = gates.max_loss.and_then(|limit| beyond(limit, files, facts));
+    limit
+        .or_else(|| known_loss(facts).filter(|_| gates.known_loss || gates.loss))
+        .or_else(|| possible_loss(facts).filter(|_| gates.loss))
+        .or_else(|| {
+            let is_any = gates.disorder && facts.iter().any(|file| file.clock.disorder.is_any());
+            is_any.then(|| "the trace is not in the order that its recorder promises".to_owned())
+        })
+        .or_else(|| {
+            let is_any = gates.damage && files.iter().any(FileSurvey::is_damaged);
+            is_any.then(|| "the trace is damaged".to_owned())
+        })
 }
 
-/// A counter that was not recorded is no proof of a loss.
-fn is_loss(row: &loss::LossRow) -> bool {
-    row.count.is_some() || row.from_ns.is_some()
+/// All rows of the ledgers, each with its file.
+fn rows(facts: &[FileFacts]) -> impl Iterator<Item = (&str, &LossRow)> {
+    facts.iter().flat_map(|file| file.ledger.rows.iter().map(|row| (file.session.source.as_str(), row)))
+}
+
+/// What proves that something was lost.
+fn known_loss(facts: &[FileFacts]) -> Option<String> {
+    let (source, row) = rows(facts).find(|(_, row)| row.is_known_loss())?;
+    Some(format!("the recording lost {} ({source}: {})", amount(row), row.evidence))
+}
+
+/// What keeps everybody from knowing whether something was lost: a recorder that did not say, or a file that is not
+/// whole.
+fn possible_loss(facts: &[FileFacts]) -> Option<String> {
+    unknown(facts).map(|why| format!("whether the recording lost something is unknown ({why})")).or_else(|| {
+        let (source, row) = rows(facts).find(|(_, row)| row.is_damage())?;
+        Some(format!("{} of the recording cannot be read ({source}: {})", amount(row), row.evidence))
+    })
+}
+
+fn unknown(facts: &[FileFacts]) -> Option<String> {
+    facts.iter().find_map(|file| Some(format!("{}: {}", file.session.source, file.ledger.unknown_because?)))
+}
+
+/// More events lost than the limit, or a number of them that nobody knows.
+fn beyond(limit: MaxLoss, files: &[FileSurvey], facts: &[FileFacts]) -> Option<String> {
+    let lost: u64 = facts.iter().map(|file| file.ledger.known_events_lost()).sum();
+    let found: u64 = files.iter().map(FileSurvey::events).sum();
+    if exceeds(limit, lost, found) {
+        return Some(format!("{lost} events were lost, more than the {limit} allowed"));
+    }
+    if let Some(why) = unknown(facts) {
+        return Some(format!("how many events were lost is unknown ({why})"));
+    }
+    let uncounted = facts.iter().find_map(|file| Some((&file.session.source, file.ledger.uncounted_loss()?)));
+    uncounted.map(|(source, row)| {
+        format!("{} were lost, and how many events with them is unknown ({source}: {})", amount(row), row.evidence)
+    })
+}
+
+fn amount(row: &LossRow) -> String {
+    match row.count {
+        Some(count) => format!("{count} {}", row.unit),
+        None => row.unit.to_owned(),
+    }
 }
 
 /// The first gate that the conversion trips, in words.

@@ -11,7 +11,7 @@ use crate::dataset::publish::{Custody, IfExists};
 use crate::decode::TypeOptions;
 use crate::plan::{CatalogEntry, DatasetLayout, Filter, Sieve};
 use crate::schema::registry::UserSchemas;
-use crate::survey::FileSurvey;
+use crate::survey::{FileFacts, FileSurvey};
 
 /// One recording: the files that become one trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,10 +86,12 @@ pub struct ConvertOptions {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[expect(clippy::struct_excessive_bools, reason = "each gate stands for itself")]
 pub struct Gates {
-    /// More lost events than this.
+    /// More lost events than this, or a number of them that nobody knows.
     pub max_loss: Option<MaxLoss>,
-    /// Any loss.
+    /// Any loss, and whatever keeps everybody from knowing that there was none.
     pub loss: bool,
+    /// Any loss that is known.
+    pub known_loss: bool,
     /// Any disorder.
     pub disorder: bool,
     /// Any event that is not decoded whole.
@@ -127,6 +129,8 @@ pub struct Report {
     pub folder: PathBuf,
     /// The files, as surveyed.
     pub files: Vec<FileSurvey>,
+    /// What is known of each.
+    pub facts: Vec<FileFacts>,
     /// The event shapes.
     pub catalog: Vec<CatalogEntry>,
     /// What kept events from becoming rows.
@@ -139,7 +143,7 @@ pub struct Report {
     pub decode: BTreeMap<String, u64>,
     /// The files that were written.
     pub written: Vec<FileEntry>,
-    /// Earliest and latest event, Unix nanoseconds.
+    /// Earliest and latest event, Unix nanoseconds; of a ring, those of the window that it holds.
     pub time_range: Option<(i64, i64)>,
     /// What is not as it should be in the output folder; the trace itself is as it should be.
     pub warnings: Vec<String>,

@@ -12,7 +12,8 @@ use crate::calendar;
 use crate::dataset::manifest::{FORMAT_VERSION, InputEntry, LossCounts, Manifest, RunInfo, options_hash};
 use crate::decode::{GuidType, TimestampType, UnsignedType};
 use crate::plan::{DatasetLayout, TablePlan};
-use crate::survey::FileSurvey;
+use crate::survey::loss::Ledger;
+use crate::survey::{FileFacts, FileSurvey};
 
 /// The options that decide what is written, one key per flag.
 pub fn options(options: &ConvertOptions) -> Value {
@@ -118,16 +119,19 @@ pub fn manifest(job: &Job, settings: Value, report: &Report, run: RunInfo) -> Ma
         inputs: inputs.collect(),
         events: report.events,
         decode: report.decode.clone(),
-        lost: LossCounts {
-            events_lost: lost(files, |file| file.session.events_lost),
-            buffers_lost: lost(files, |file| file.session.buffers_lost),
-        },
+        lost: lost(&report.facts),
         files: report.written.clone(),
         run,
     }
 }
 
-/// The sum of a counter; unknown as soon as one session was never closed.
-fn lost(files: &[FileSurvey], counter: impl Fn(&FileSurvey) -> u32) -> Option<u64> {
-    files.iter().map(|file| file.session.is_closed().then(|| u64::from(counter(file)))).sum()
+/// The counters of all files; unknown as soon as one of them is.
+pub fn lost(facts: &[FileFacts]) -> LossCounts {
+    let sum = |counter: fn(&Ledger) -> Option<u32>| facts.iter().map(|file| counter(&file.ledger).map(u64::from)).sum();
+    let reasons: BTreeSet<&str> = facts.iter().filter_map(|file| file.ledger.unknown_because).collect();
+    LossCounts {
+        events_lost: sum(|ledger| ledger.events_lost),
+        buffers_lost: sum(|ledger| ledger.buffers_lost),
+        unknown_because: (!reasons.is_empty()).then(|| Vec::from_iter(reasons).join("; ")),
+    }
 }

@@ -23,7 +23,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::plan::{self, Plan, PlanOptions, Slice};
 use crate::source::Source;
 use crate::spill::SpillSpace;
-use crate::survey::{self, FileSurvey, SurveyOptions, Work, timed};
+use crate::survey::{self, FileFacts, FileSurvey, SurveyOptions, Work, timed};
 
 /// Surveys and plans a job and says what a conversion would find; writes nothing.
 ///
@@ -31,8 +31,8 @@ use crate::survey::{self, FileSurvey, SurveyOptions, Work, timed};
 /// [`ErrorKind::Input`] when a file is no trace or cannot be read.
 pub fn inspect(job: &Job, options: &ConvertOptions, progress: &dyn JobProgress) -> Result<Report> {
     let pool = pool(options)?;
-    let (files, plan) = survey_and_plan(&pool, job, options, &SpillSpace::temporary(), false, progress)?;
-    Ok(report(Path::new(""), files, plan))
+    let surveyed = survey_and_plan(&pool, job, options, &SpillSpace::temporary(), false, progress)?;
+    Ok(report(Path::new(""), surveyed))
 }
 
 /// Converts a job and publishes it as one trace.
@@ -48,29 +48,31 @@ pub fn convert(job: &Job, options: &ConvertOptions, progress: &dyn JobProgress) 
     let staging = (!options.dry_run).then(staged).transpose()?;
     publish::refuse_existing(&options.out, &job.name, options.if_exists)?;
     let space = staging.as_ref().map_or_else(SpillSpace::temporary, |_| SpillSpace::new(&options.out));
-    let (files, plan) = survey_and_plan(&pool, job, options, &space, true, progress)?;
+    let surveyed = survey_and_plan(&pool, job, options, &space, true, progress)?;
     let target = publish::trace_folder(&options.out, &job.name);
-    let Some(staging) = staging else { return Ok(Outcome::DryRun(Box::new(report(&target, files, plan)))) };
+    let Some(staging) = staging else { return Ok(Outcome::DryRun(Box::new(report(&target, surveyed)))) };
     let settings = record::options(options);
     if options.if_exists == IfExists::Skip {
-        let hashes: Vec<String> = files.iter().filter_map(|file| file.blake3.clone()).collect();
+        let hashes: Vec<String> = surveyed.files.iter().filter_map(|file| file.blake3.clone()).collect();
         let hash = crate::dataset::manifest::options_hash(&settings);
         if publish::already_there(&options.out, &job.name, &hashes, FORMAT_VERSION, &hash)? {
             return Ok(Outcome::Skipped);
         }
     }
-    if let Some(reason) = gates::before(&files, &options.gates)? {
-        return Ok(Outcome::Gated(Box::new(report(&target, files, plan)), reason));
+    if let Some(reason) = gates::before(&surveyed.files, &surveyed.facts, &options.gates) {
+        return Ok(Outcome::Gated(Box::new(report(&target, surveyed)), reason));
     }
-    let slices = pool.install(|| plan::slices::plan(&files, progress))?;
-    let conversion = Conversion { job, options, files: &files, plan: &plan, slices: &slices, staging: &staging };
+    let Surveyed { files, facts, plan } = &surveyed;
+    let slices = pool.install(|| plan::slices::plan(files, progress))?;
+    let conversion = Conversion { job, options, files, facts, plan, slices: &slices, staging: &staging };
     let (counts, written) = conversion.write_events(&pool, &settings, progress)?;
     let events = conversion.account(&counts, &written)?;
     progress.stage(Stage::Publish);
     let written = timed(progress, Work::Publish, || conversion.write_sidecar(&counts, written))?;
     let decode = by_name(&counts);
     let Counts { shapes, time_range, .. } = counts;
-    let report = Report { shapes, events, decode, written, time_range, ..report(&target, files, plan) };
+    let time_range = time_range.map(|range| without_the_past(range, facts));
+    let report = Report { shapes, events, decode, written, time_range, ..report(&target, surveyed) };
     if let Some(reason) = gates::after(&report, &options.gates) {
         return Ok(Outcome::Gated(Box::new(report), reason));
     }
@@ -104,6 +106,13 @@ fn sources(job: &Job) -> Result<Vec<Source>> {
     opened.collect()
 }
 
+/// What is known of a job before pass 2.
+struct Surveyed {
+    files: Vec<FileSurvey>,
+    facts: Vec<FileFacts>,
+    plan: Plan,
+}
+
 fn survey_and_plan(
     pool: &ThreadPool,
     job: &Job,
@@ -111,7 +120,7 @@ fn survey_and_plan(
     space: &SpillSpace,
     hash: bool,
     progress: &dyn JobProgress,
-) -> Result<(Vec<FileSurvey>, Plan)> {
+) -> Result<Surveyed> {
     let sources = sources(job)?;
     progress.stage(Stage::Survey { bytes: sources.iter().map(Source::len).sum() });
     let survey_options = SurveyOptions { anchor: options.anchor, hash };
@@ -128,16 +137,18 @@ fn survey_and_plan(
             files.push(survey::survey_within(space, source, input.source.clone(), &survey_options, progress)?);
         }
         progress.stage(Stage::Plan);
+        let facts = timed(progress, Work::Plan, || survey::settle(&mut files))?;
         let mut plan = plan::plan(&files, &plan_options, progress)?;
         for (file, findings) in files.iter_mut().zip(std::mem::take(&mut plan.findings)) {
             file.findings.append(findings);
         }
-        Ok((files, plan))
+        Ok(Surveyed { files, facts, plan })
     })
 }
 
-/// What is known before pass 2.
-fn report(folder: &Path, files: Vec<FileSurvey>, plan: Plan) -> Report {
+/// What can be said before pass 2.
+fn report(folder: &Path, surveyed: Surveyed) -> Report {
+    let Surveyed { files, facts, plan } = surveyed;
     let damaged = files.iter().map(FileSurvey::damaged_events).sum::<u64>();
     let events = EventCounts {
         found: files.iter().map(FileSurvey::events).sum::<u64>() + damaged,
@@ -146,20 +157,31 @@ fn report(folder: &Path, files: Vec<FileSurvey>, plan: Plan) -> Report {
         damaged,
         damaged_bytes: files.iter().map(FileSurvey::damaged_bytes).sum(),
     };
-    let first = plan.catalog.iter().map(|entry| entry.first_ns).min();
-    let last = plan.catalog.iter().map(|entry| entry.last_ns).max();
     Report {
         folder: folder.to_owned(),
+        time_range: window(&facts),
         files,
+        facts,
         catalog: plan.catalog,
         sieve: plan.sieve,
         shapes: Vec::new(),
         events,
         decode: BTreeMap::new(),
         written: Vec::new(),
-        time_range: first.zip(last),
         warnings: Vec::new(),
     }
+}
+
+/// From the first to the last event of all files.
+fn window(facts: &[FileFacts]) -> Option<(i64, i64)> {
+    let windows = || facts.iter().filter_map(FileFacts::window);
+    windows().map(|window| window.0).min().zip(windows().map(|window| window.1).max())
+}
+
+/// The time of the rows without what a ring keeps from before its window: the events of its header buffer.
+fn without_the_past((first, last): (i64, i64), facts: &[FileFacts]) -> (i64, i64) {
+    let begin = window(facts).map_or(first, |window| window.0);
+    if (first..=last).contains(&begin) { (begin, last) } else { (first, last) }
 }
 
 fn by_name(counts: &Counts) -> BTreeMap<String, u64> {
@@ -173,6 +195,7 @@ struct Conversion<'a> {
     job: &'a Job,
     options: &'a ConvertOptions,
     files: &'a [FileSurvey],
+    facts: &'a [FileFacts],
     plan: &'a Plan,
     slices: &'a [Slice],
     staging: &'a Staging,
@@ -299,6 +322,7 @@ impl Conversion<'_> {
     fn write_sidecar(&self, counts: &Counts, mut written: Vec<FileEntry>) -> Result<Vec<FileEntry>> {
         let facts = SidecarFacts {
             files: self.files,
+            facts: self.facts,
             file_counts: &counts.files,
             catalog: &self.plan.catalog,
             shape_counts: &counts.shapes,

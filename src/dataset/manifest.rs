@@ -78,12 +78,15 @@ impl EventCounts {
 }
 
 /// What the recording says it lost; `None` is "not recorded".
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LossCounts {
     /// Events.
     pub events_lost: Option<u64>,
     /// Buffers.
     pub buffers_lost: Option<u64>,
+    /// Why nobody can know what was lost, or whether that is all.
+    #[serde(default)]
+    pub unknown_because: Option<String>,
 }
 
 /// One Parquet file.
@@ -235,7 +238,7 @@ mod tests {
             inputs: vec![InputEntry { source: "boot.etl".to_owned(), size: 65536, blake3: "cd".to_owned() }],
             events: EventCounts { found: 6, written: 3, filtered: 2, damaged: 1, damaged_bytes: 72 },
             decode: BTreeMap::from([("pack/ok".to_owned(), 2), ("none/no_schema".to_owned(), 1)]),
-            lost: LossCounts { events_lost: Some(0), buffers_lost: None },
+            lost: LossCounts { events_lost: Some(0), buffers_lost: None, unknown_because: Some("why".to_owned()) },
             files: vec![entry("events/b/part-00000.parquet"), entry("events/a/part-00000.parquet")],
             run: RunInfo { created: "2026-11-20T16:00:00Z".to_owned(), threads: 2, ..RunInfo::default() },
         }
@@ -254,7 +257,7 @@ mod tests {
         assert_eq!(keys(&value["inputs"][0]), "source size blake3");
         assert_eq!(keys(&value["events"]), "found written filtered damaged damaged_bytes");
         assert_eq!(keys(&value["decode"]), "none/no_schema pack/ok");
-        assert_eq!(value["lost"], json!({ "events_lost": 0, "buffers_lost": null }));
+        assert_eq!(value["lost"], json!({ "events_lost": 0, "buffers_lost": null, "unknown_because": "why" }));
         assert_eq!(
             keys(&value["files"][0]),
             "path provider_id provider_name rows bytes sha256 min_timestamp_ns max_timestamp_ns"

@@ -112,8 +112,8 @@ pub mod mode {
 }
 
 /// Names of the log file mode's bits, lowest first.
-pub const LOG_FILE_MODES: [(u32, &str); 32] = [
-    (0x0000_0001, "SEQUENTIAL"),
+pub const LOG_FILE_MODES: [(u32, &str); 31] = [
+    (SEQUENTIAL, "SEQUENTIAL"),
     (mode::CIRCULAR, "CIRCULAR"),
     (mode::APPEND, "APPEND"),
     (mode::NEWFILE, "NEWFILE"),
@@ -143,7 +143,6 @@ pub const LOG_FILE_MODES: [(u32, &str); 32] = [
     (0x0800_0000, "INDEPENDENT_SESSION"),
     (mode::NO_PER_PROCESSOR_BUFFERING, "NO_PER_PROCESSOR_BUFFERING"),
     (0x2000_0000, "BLOCKING"),
-    (0x4000_0000, "0x40000000"),
     (0x8000_0000, "ADDTO_TRIAGE_DUMP"),
 ];
 
@@ -178,16 +177,20 @@ pub const ENABLE_FLAGS: [(u32, &str); 27] = [
     (0x1000_0000, "NO_SYSCONFIG"),
 ];
 
-/// Resolves the set bits of `mask` to names; bits without one are shown as hexadecimal numbers.
+/// Names of a log file mode. None of the bits means a file that is filled from its start on, like the bit of that name.
+pub fn log_file_mode_names(mode: u32) -> Vec<String> {
+    bit_names(if mode == 0 { SEQUENTIAL } else { mode }, &LOG_FILE_MODES)
+}
+
+const SEQUENTIAL: u32 = 0x0000_0001;
+
+/// Resolves the set bits of `mask` to names, lowest first; what is left without one stands behind them as one
+/// hexadecimal number.
 pub fn bit_names(mask: u32, names: &[(u32, &str)]) -> Vec<String> {
-    (0..u32::BITS)
-        .map(|bit| 1u32 << bit)
-        .filter(|bit| mask & bit != 0)
-        .map(|bit| match names.iter().find(|(value, _)| *value == bit) {
-            Some((_, name)) => (*name).to_owned(),
-            None => format!("{bit:#x}"),
-        })
-        .collect()
+    let known = names.iter().filter(|(bit, _)| mask & bit != 0);
+    let rest = known.clone().fold(mask, |rest, (bit, _)| rest & !bit);
+    let rest = (rest != 0).then(|| format!("{rest:#x}"));
+    known.map(|(_, name)| (*name).to_owned()).chain(rest).collect()
 }
 
 #[cfg(test)]
@@ -198,5 +201,13 @@ mod tests {
     fn unknown_bits_stay_visible() {
         assert_eq!(bit_names(0x0001_0001, &LOG_FILE_MODES), ["SEQUENTIAL", "RELOG"]);
         assert_eq!(bit_names(0x8000_0101, &ENABLE_FLAGS), ["PROCESS", "DISK_IO", "0x80000000"]);
+        assert_eq!(bit_names(0xC040_0001, &ENABLE_FLAGS), ["PROCESS", "0xc0400000"]);
+        assert_eq!(log_file_mode_names(0x4000_0002), ["CIRCULAR", "0x40000000"]);
+    }
+
+    #[test]
+    fn no_mode_is_sequential() {
+        assert_eq!(log_file_mode_names(0), ["SEQUENTIAL"]);
+        assert_eq!(log_file_mode_names(0x80), ["SECURE"]);
     }
 }

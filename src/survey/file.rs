@@ -13,6 +13,7 @@ use crate::buffer::chain::{Chain, Frame, Stretch, TailKind};
 use crate::clock::Clock;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::ShapeKey;
+use crate::layout::logfile::mode;
 use crate::source::Source;
 use crate::spill::{SpillSpace, SpillWriter, Spilled};
 
@@ -112,6 +113,17 @@ impl FileSurvey {
     /// Whether anything of the file could not be read.
     pub fn is_damaged(&self) -> bool {
         self.damaged_bytes() > 0 || self.damaged_events() > 0
+    }
+
+    /// Whether buffers are stored compressed.
+    pub fn is_compressed(&self) -> bool {
+        self.session.has_mode(mode::COMPRESSED) || self.buffers.iter().any(|buffer| buffer.frame.is_compressed())
+    }
+
+    /// File offset behind the last buffer; what stands there is unused, or of an older recording.
+    pub fn end_of_buffers(&self) -> u64 {
+        let frame = self.buffers.last().map(|buffer| &buffer.frame);
+        frame.map_or(0, |frame| frame.offset.saturating_add(u64::from(frame.present)))
     }
 
     /// Whether the file ends within a buffer.

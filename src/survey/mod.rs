@@ -4,10 +4,12 @@
 //! conservation proof and a distributed plan need.
 
 mod audit;
+pub mod facts;
 pub mod file;
 pub mod finding;
 mod hash;
 pub mod loss;
+pub mod naming;
 mod progress;
 pub mod recall;
 pub mod record;
@@ -16,6 +18,7 @@ pub mod session;
 pub mod streams;
 pub mod tally;
 
+pub use facts::{FileFacts, settle};
 pub use file::{FileSurvey, survey, survey_within};
 pub use finding::{Finding, Findings, Severity};
 pub use progress::{NoProgress, Progress, Spread, Work, timed};

@@ -79,6 +79,21 @@ impl Session {
         self.end_time.0 != 0
     }
 
+    /// Why the lost counters say nothing; `None` where they are those of the session.
+    pub fn loss_unknown_because(&self) -> Option<&'static str> {
+        match (self.is_closed(), self.has_mode(mode::RELOG)) {
+            (false, _) => Some("the session was never closed"),
+            (true, true) => Some("a merged file does not keep its sources' counters"),
+            (true, false) => None,
+        }
+    }
+
+    /// Whether newer buffers overwrite the oldest, in the file or in memory, so that the file begins with its latest
+    /// window and not with the session.
+    pub fn is_ring(&self) -> bool {
+        self.has_mode(mode::CIRCULAR | mode::BUFFERING)
+    }
+
     /// Whether the buffers of all processors form one stream, so that the processor of an event is unknown.
     pub fn has_one_stream(&self) -> bool {
         self.has_mode(mode::NO_PER_PROCESSOR_BUFFERING)
@@ -101,6 +116,7 @@ impl Session {
             first_ticks: self.first_ticks,
             timer_resolution: self.timer_resolution,
             os_build: self.os_build,
+            is_private: self.has_mode(mode::PRIVATE_LOGGER),
         };
         Clock::new(facts, anchor)
     }

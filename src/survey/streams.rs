@@ -21,7 +21,7 @@ pub struct Stream {
     pub bytes_used: u64,
     /// [`Stream::bytes_used`] as a part of the size of the buffers in memory.
     pub fill_ratio: f64,
-    /// Earliest event, Unix nanoseconds.
+    /// Earliest event, Unix nanoseconds; in a ring, where others are, not one of the header buffer.
     pub first_ns: Option<i64>,
     /// Latest event, Unix nanoseconds.
     pub last_ns: Option<i64>,
@@ -45,6 +45,13 @@ pub struct Disorder {
     pub in_file: u64,
     /// The largest step back in time within a buffer, or from the end of a stream's buffers to the next one.
     pub largest_step_back_ns: i64,
+    /// The largest step forward in time from the end of a stream's buffers to the next one: a pause, or a clock that was
+    /// set.
+    pub largest_step_forward_ns: i64,
+    /// The buffer, numbered in file order, behind the largest step back between buffers.
+    pub late_buffer: Option<u64>,
+    /// The buffer behind the largest step forward.
+    pub early_buffer: Option<u64>,
 }
 
 impl Disorder {
@@ -66,15 +73,24 @@ pub fn streams(file: &FileSurvey) -> Vec<Stream> {
 pub fn disorder(file: &FileSurvey) -> Disorder {
     let buffers = by_stream(file);
     let mut found = Disorder { in_file: in_file(file), ..Disorder::default() };
-    let mut step_back = file.buffers.iter().map(|buffer| buffer.step_back).max().unwrap_or(0);
+    let (mut back, mut forward) = (0, 0);
     for stream in each_stream(file, &buffers) {
         found.in_buffer += in_buffers(stream);
-        for step in steps_back(stream) {
-            found.between_buffers += 1;
-            step_back = step_back.max(step);
+        for Step { buffer, ticks, is_new_session } in steps(stream) {
+            let ordinal = Some(buffer.frame.ordinal);
+            found.between_buffers += u64::from(ticks < 0);
+            if ticks < back {
+                (back, found.late_buffer) = (ticks, ordinal);
+            }
+            // How long nobody recorded between two sessions says nothing of the clock.
+            if ticks > forward && !(is_new_session && file.session.is_appended()) {
+                (forward, found.early_buffer) = (ticks, ordinal);
+            }
         }
     }
-    found.largest_step_back_ns = duration_ns(file, step_back);
+    let within = file.buffers.iter().map(|buffer| buffer.step_back).max().unwrap_or(0);
+    found.largest_step_back_ns = duration_ns(file, within.max(back.saturating_neg()));
+    found.largest_step_forward_ns = duration_ns(file, forward);
     found
 }
 
@@ -106,10 +122,10 @@ fn stream(file: &FileSurvey, buffers: &[&BufferRecord]) -> Stream {
         events: buffers.iter().map(|buffer| u64::from(buffer.events)).sum(),
         bytes_used,
         fill_ratio: ratio(bytes_used, capacity),
-        first_ns: filled().map(|buffer| buffer.first_ticks).min().map(ns),
+        first_ns: first_ticks(file, buffers.iter().copied()).map(ns),
         last_ns: filled().map(|buffer| buffer.last_ticks).max().map(ns),
         disorder_in_buffer: in_buffers(buffers),
-        disorder_between_buffers: steps_back(buffers).count() as u64,
+        disorder_between_buffers: steps(buffers).filter(|step| step.ticks < 0).count() as u64,
         sequence_gaps: None,
     }
 }
@@ -129,13 +145,31 @@ fn in_buffers(buffers: &[&BufferRecord]) -> u64 {
     buffers.iter().map(|buffer| u64::from(buffer.disorder)).sum()
 }
 
-/// In ticks, how far each late buffer of a stream begins before the latest event of those before it.
-fn steps_back(buffers: &[&BufferRecord]) -> impl Iterator<Item = i64> {
-    let mut latest = None;
-    buffers.iter().filter(|buffer| buffer.events > 0).filter_map(move |buffer| {
-        let before = latest.replace(buffer.last_ticks.max(latest.unwrap_or(i64::MIN)))?;
-        (buffer.first_ticks < before).then(|| before.saturating_sub(buffer.first_ticks))
+/// How a buffer follows those before it in its stream.
+struct Step<'a> {
+    buffer: &'a BufferRecord,
+    /// From their latest event to its earliest; below 0 where it begins before they have ended.
+    ticks: i64,
+    /// Whether its number is no higher than that of the buffer before it.
+    is_new_session: bool,
+}
+
+fn steps<'a>(buffers: &[&'a BufferRecord]) -> impl Iterator<Item = Step<'a>> {
+    let mut state: Option<(i64, i64)> = None;
+    buffers.iter().filter(|buffer| buffer.events > 0).filter_map(move |&buffer| {
+        let sequence = buffer.frame.sequence;
+        let latest = state.map_or(buffer.last_ticks, |(latest, _)| buffer.last_ticks.max(latest));
+        let (before, number) = state.replace((latest, sequence))?;
+        Some(Step { buffer, ticks: buffer.first_ticks.saturating_sub(before), is_new_session: sequence <= number })
     })
+}
+
+/// The earliest event of some buffers of a file, in ticks. The events of the header buffer are of the session's start,
+/// which a ring keeps apart from the window that it holds: there they count only where no others are.
+pub fn first_ticks<'a>(file: &FileSurvey, buffers: impl Iterator<Item = &'a BufferRecord> + Clone) -> Option<i64> {
+    let filled = buffers.filter(|buffer| buffer.events > 0);
+    let window = filled.clone().filter(|buffer| buffer.frame.ordinal > 0).map(|buffer| buffer.first_ticks).min();
+    window.filter(|_| file.session.is_ring()).or_else(|| filled.map(|buffer| buffer.first_ticks).min())
 }
 
 fn in_file(file: &FileSurvey) -> u64 {

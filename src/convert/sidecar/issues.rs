@@ -7,17 +7,20 @@ use crate::dataset::{EncodeOptions, FileEntry, Staging};
 use crate::error::Result;
 use crate::survey::{FileSurvey, Finding};
 
-struct Row<'a> {
+pub(super) struct Row<'a> {
     file: &'a FileSurvey,
     finding: Finding,
 }
 
 pub(super) fn write(staging: &Staging, facts: &SidecarFacts<'_>, encode: &EncodeOptions) -> Result<Vec<FileEntry>> {
-    let rows = facts.files.iter().flat_map(|file| file.findings.rows().map(move |finding| Row { file, finding }));
-    table().write(staging, encode, rows)
+    table().write(staging, encode, facts.files.iter().flat_map(rows))
 }
 
-fn table<'a>() -> Table<Row<'a>> {
+pub(super) fn rows(file: &FileSurvey) -> impl Iterator<Item = Row<'_>> {
+    file.findings.rows().map(move |finding| Row { file, finding })
+}
+
+pub(super) fn table<'a>() -> Table<Row<'a>> {
     Table::<Row<'a>>::new("issues")
         .text("source", |row| Some(&row.file.name))
         .text("severity", |row| Some(row.finding.severity.name()))

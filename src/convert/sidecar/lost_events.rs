@@ -4,23 +4,25 @@ use super::SidecarFacts;
 use super::table::Table;
 use crate::dataset::{EncodeOptions, FileEntry, Staging};
 use crate::error::Result;
-use crate::survey::FileSurvey;
-use crate::survey::loss::{LossRow, ledger};
+use crate::survey::FileFacts;
+use crate::survey::loss::LossRow;
 
-struct Row<'a> {
-    file: &'a FileSurvey,
-    loss: LossRow,
+pub(super) struct Row<'a> {
+    source: &'a str,
+    loss: &'a LossRow,
 }
 
 pub(super) fn write(staging: &Staging, facts: &SidecarFacts<'_>, encode: &EncodeOptions) -> Result<Vec<FileEntry>> {
-    let ledgers: Vec<_> = facts.files.iter().map(|file| Ok((file, ledger(file)?))).collect::<Result<_>>()?;
-    let rows = ledgers.into_iter().flat_map(|(file, rows)| rows.into_iter().map(move |loss| Row { file, loss }));
-    table().write(staging, encode, rows)
+    table().write(staging, encode, facts.facts.iter().flat_map(rows))
 }
 
-fn table<'a>() -> Table<Row<'a>> {
+pub(super) fn rows(file: &FileFacts) -> impl Iterator<Item = Row<'_>> {
+    file.ledger.rows.iter().map(|loss| Row { source: &file.session.source, loss })
+}
+
+pub(super) fn table<'a>() -> Table<Row<'a>> {
     Table::<Row<'a>>::new("lost_events")
-        .text("source", |row| Some(&row.file.name))
+        .text("source", |row| Some(row.source))
         .text("kind", |row| Some(row.loss.kind))
         .uint16("cpu", |row| row.loss.cpu)
         .int64("from_time_ns", |row| row.loss.from_ns)

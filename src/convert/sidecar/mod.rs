@@ -13,17 +13,21 @@ mod sessions;
 mod streams;
 mod table;
 
+pub use table::Record;
+
 use super::job::{FileCounts, ShapeCounts};
 use crate::dataset::{EncodeOptions, FileEntry, Staging};
 use crate::error::Result;
 use crate::plan::CatalogEntry;
-use crate::survey::FileSurvey;
+use crate::survey::{FileFacts, FileSurvey};
 
 /// What the sidecar tells of.
 #[derive(Clone, Copy, Debug)]
 pub struct SidecarFacts<'a> {
     /// The input files, in the order of their numbers.
     pub files: &'a [FileSurvey],
+    /// What is known of each.
+    pub facts: &'a [FileFacts],
     /// What pass 2 counted of each; where there is no entry, the columns are NULL.
     pub file_counts: &'a [FileCounts],
     /// The event shapes, in the order of their numbers.
@@ -35,8 +39,7 @@ pub struct SidecarFacts<'a> {
 /// Writes all tables below `sidecar` in a staging folder and lists their files.
 ///
 /// # Errors
-/// [`Output`](crate::ErrorKind::Output) when a file cannot be written; those of
-/// [`loss::ledger`](crate::survey::loss::ledger) when an input can no longer be read.
+/// [`Output`](crate::ErrorKind::Output) when a file cannot be written.
 pub fn write(staging: &Staging, facts: &SidecarFacts<'_>, encode: &EncodeOptions) -> Result<Vec<FileEntry>> {
     let tables = [
         sessions::write(staging, facts, encode)?,
@@ -49,4 +52,30 @@ pub fn write(staging: &Staging, facts: &SidecarFacts<'_>, encode: &EncodeOptions
         issues::write(staging, facts, encode)?,
     ];
     Ok(tables.into_iter().flatten().collect())
+}
+
+/// The rows of one file in the sidecar's tables, for a report that is no sidecar.
+#[derive(Clone, Debug)]
+pub struct FileRecords {
+    /// Of `sessions`.
+    pub session: Record,
+    /// Of `clock`; what only pass 2 counts is null.
+    pub clock: Record,
+    /// Of `lost_events`.
+    pub ledger: Vec<Record>,
+    /// Of `streams`.
+    pub streams: Vec<Record>,
+    /// Of `issues`.
+    pub issues: Vec<Record>,
+}
+
+/// The rows of a file as the sidecar has them.
+pub fn records(file: &FileSurvey, facts: &FileFacts) -> FileRecords {
+    FileRecords {
+        session: sessions::table().record(&&facts.session),
+        clock: clock::table().record(&clock::Row { clock: &facts.clock, counts: None }),
+        ledger: lost_events::table().records(lost_events::rows(facts)),
+        streams: streams::table().records(streams::rows(facts)),
+        issues: issues::table().records(issues::rows(file)),
+    }
 }

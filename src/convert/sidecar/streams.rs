@@ -4,22 +4,25 @@ use super::SidecarFacts;
 use super::table::Table;
 use crate::dataset::{EncodeOptions, FileEntry, Staging};
 use crate::error::Result;
-use crate::survey::FileSurvey;
-use crate::survey::streams::{Stream, streams};
+use crate::survey::FileFacts;
+use crate::survey::streams::Stream;
 
-struct Row<'a> {
-    file: &'a FileSurvey,
-    stream: Stream,
+pub(super) struct Row<'a> {
+    source: &'a str,
+    stream: &'a Stream,
 }
 
 pub(super) fn write(staging: &Staging, facts: &SidecarFacts<'_>, encode: &EncodeOptions) -> Result<Vec<FileEntry>> {
-    let rows = |file| streams(file).into_iter().map(move |stream| Row { file, stream });
-    table().write(staging, encode, facts.files.iter().flat_map(rows))
+    table().write(staging, encode, facts.facts.iter().flat_map(rows))
 }
 
-fn table<'a>() -> Table<Row<'a>> {
+pub(super) fn rows(file: &FileFacts) -> impl Iterator<Item = Row<'_>> {
+    file.streams.iter().map(|stream| Row { source: &file.session.source, stream })
+}
+
+pub(super) fn table<'a>() -> Table<Row<'a>> {
     Table::<Row<'a>>::new("streams")
-        .text("source", |row| Some(&row.file.name))
+        .text("source", |row| Some(row.source))
         .uint16("cpu", |row| row.stream.cpu)
         .count("buffers", |row| Some(row.stream.buffers))
         .count("events", |row| Some(row.stream.events))

@@ -10,7 +10,10 @@ use arrow_array::{
     UInt16Array, UInt32Array,
 };
 use arrow_schema::{DataType, Field, Schema, TimeUnit};
+use serde::{Serialize, Serializer};
+use serde_json::Value;
 
+use crate::calendar::rfc3339;
 use crate::dataset::{EncodeOptions, FileEntry, FileRule, RowGroup, Staging, TableSpec, TableWriter};
 use crate::error::Result;
 use crate::plan::header::element;
@@ -31,6 +34,16 @@ pub(super) struct Table<R> {
 struct Column<R> {
     name: &'static str,
     values: Values<R>,
+}
+
+/// A row for a document: the columns in their order, NULL as null, points in time as RFC 3339.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Record(Vec<(&'static str, Value)>);
+
+impl Serialize for Record {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+    }
 }
 
 /// How a row's value is made, by the type of the column.
@@ -136,6 +149,16 @@ impl<R: Send + Sync> Table<R> {
         self.int64(name, |_| None)
     }
 
+    /// A row as names and values.
+    pub(super) fn record(&self, row: &R) -> Record {
+        Record(self.columns.iter().map(|column| (column.name, column.values.json(row))).collect())
+    }
+
+    /// Rows as names and values.
+    pub(super) fn records(&self, rows: impl Iterator<Item = R>) -> Vec<Record> {
+        rows.map(|row| self.record(&row)).collect()
+    }
+
     /// Writes the rows; of them only one row group's are held at a time.
     pub(super) fn write(
         self,
@@ -188,6 +211,26 @@ impl<R: Send + Sync> RowGroup for Group<'_, R> {
 
     fn column(&self, index: usize, rows: Range<usize>) -> Result<ArrayRef> {
         Ok(self.columns[index].array(&self.rows[rows]))
+    }
+}
+
+impl<R> Values<R> {
+    fn json(&self, row: &R) -> Value {
+        match self {
+            Values::Text(value) => value(row).into(),
+            Values::MadeText(value) => value(row).into(),
+            Values::Texts(value) => value(row).into(),
+            Values::Bytes(value) => value(row).into(),
+            Values::Bool(value) => value(row).into(),
+            Values::UInt8(value) => value(row).into(),
+            Values::UInt16(value) => value(row).into(),
+            Values::UInt32(value) => value(row).into(),
+            Values::UInt32s(value) => value(row).into(),
+            Values::Int64(value) => value(row).into(),
+            Values::Count(value) => value(row).into(),
+            Values::Double(value) => value(row).into(),
+            Values::Time(ns) => ns(row).map(rfc3339).into(),
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Buffers that say that something is missing before them, and buffers that cannot be read whole.
 
 use super::records::Records;
-use super::{LossRow, Window};
+use super::{DAMAGED_BUFFER, DAMAGED_EVENT, LossRow, TRUNCATED_TAIL, Window};
 use crate::layout::buffer::flags;
 use crate::layout::logfile::mode;
 use crate::survey::file::Gap;
@@ -85,7 +85,6 @@ fn damage_rows(session: &Window<'_>, place: &Placed<'_>) -> Vec<LossRow> {
             from_buffer: Some(ordinal),
             to_buffer: Some(place.behind.map_or(ordinal, |behind| behind.frame.ordinal)),
             count: Some(u64::from(count)),
-            is_certain: count > 0,
             ..LossRow::new(kind, unit, evidence)
         }
         .between(Some(session.end_of(last)), session.start_of(place.behind))
@@ -94,18 +93,18 @@ fn damage_rows(session: &Window<'_>, place: &Placed<'_>) -> Vec<LossRow> {
     let unreadable = buffer.damaged_bytes.saturating_sub(missing);
     let mut rows = Vec::new();
     if buffer.frame.is_truncated() {
-        let row = row("truncated_tail", "bytes", missing, "the file ends within the buffer");
+        let row = row(TRUNCATED_TAIL, "bytes", missing, "the file ends within the buffer");
         let note = if missing == 0 { "of this buffer only unused space is missing" } else { "" };
         rows.push(LossRow { to_buffer: None, is_lower_bound: true, note, ..row });
     } else if missing > 0 {
-        rows.push(row("damaged_buffer", "bytes", missing, "the event data is not all there, or cannot be expanded"));
+        rows.push(row(DAMAGED_BUFFER, "bytes", missing, "the event data is not all there, or cannot be expanded"));
     }
     if buffer.damaged_events > 0 {
-        let row = row("damaged_event", "events", buffer.damaged_events, "an event does not fit into its buffer");
+        let row = row(DAMAGED_EVENT, "events", buffer.damaged_events, "an event does not fit into its buffer");
         rows.push(LossRow { is_lower_bound: true, note: "what follows it in the buffer cannot be read", ..row });
     }
     if unreadable > 0 {
-        rows.push(row("damaged_event", "bytes", unreadable, "the bytes up to the end of the buffer hold no event"));
+        rows.push(row(DAMAGED_EVENT, "bytes", unreadable, "the bytes up to the end of the buffer hold no event"));
     }
     rows
 }
@@ -131,9 +130,8 @@ fn gap_row(session: &Window<'_>, filled: &[&BufferRecord], gaps: &[Gap]) -> Loss
         from_buffer: Some(first),
         to_buffer: Some(last),
         count: Some(gaps.iter().map(|gap| gap.len).sum()),
-        is_certain: true,
         note: "the buffer numbers that are missing may be those of the buffers here",
-        ..LossRow::new("damaged_buffer", "bytes", "no buffer header where one should be")
+        ..LossRow::new(DAMAGED_BUFFER, "bytes", "no buffer header where one should be")
     };
     // In a ring, neighbours in the file are no neighbours in time.
     if file.session.has_mode(mode::CIRCULAR) {

@@ -1,20 +1,22 @@
 //! What the numbers say: the header event's counters, and the numbers of the buffers.
 
-use super::{LossRow, Window};
+use super::history::{Overwritten, overwritten};
+use super::{BUFFERS_LOST, EVENTS_LOST, LossRow, REAL_TIME_BUFFERS_LOST, Window};
 use crate::layout::logfile::mode;
-use crate::survey::sequence::{SequenceGap, sequence_gaps};
+use crate::survey::sequence::{SequenceGap, sequence_gaps, sequence_range};
 
 pub(super) fn rows(session: &Window<'_>) -> Vec<LossRow> {
     let header = &session.file.session;
     let mut rows = vec![
-        counter(session, "events_lost", "events", "EventsLost of the header event", header.events_lost),
-        counter(session, "buffers_lost", "buffers", "BuffersLost of the header event", header.buffers_lost),
+        counter(session, EVENTS_LOST, "events", "EventsLost of the header event", header.events_lost),
+        counter(session, BUFFERS_LOST, "buffers", "BuffersLost of the header event", header.buffers_lost),
         LossRow {
             note: "a file does not record this counter",
-            ..LossRow::new("real_time_buffers_lost", "buffers", "none")
+            ..LossRow::new(REAL_TIME_BUFFERS_LOST, "buffers", "none")
         },
     ];
-    rows.extend(sequence_gaps(session.file).iter().map(|gap| missing_numbers(session, gap)));
+    let seam = Seam::of(session);
+    rows.extend(sequence_gaps(session.file).iter().map(|gap| missing_numbers(session, gap, seam)));
     rows
 }
 
@@ -37,8 +39,8 @@ fn counter(
         _ => "",
     };
     let row = LossRow {
-        count: is_closed.then_some(u64::from(count)),
-        is_lower_bound: is_closed && is_merged,
+        count: (is_closed && (!is_merged || count > 0)).then_some(u64::from(count)),
+        is_lower_bound: is_closed && is_merged && count > 0,
         is_certain: is_closed && (!is_merged || count > 0),
         note,
         ..LossRow::new(kind, unit, evidence)
@@ -46,7 +48,30 @@ fn counter(
     if is_merged || is_of_series { row } else { row.between(Some(session.start_ns), session.end_ns) }
 }
 
-fn missing_numbers(session: &Window<'_>, gap: &SequenceGap) -> LossRow {
+/// Where a ring that has wrapped begins and ends: between its lowest and its highest number lies the place of what was
+/// overwritten.
+#[derive(Clone, Copy)]
+struct Seam {
+    lowest: i64,
+    highest: i64,
+    /// As many buffers as there are processors may be filled at a time, and reach the file in any order.
+    width: u64,
+}
+
+impl Seam {
+    fn of(session: &Window<'_>) -> Option<Seam> {
+        let file = session.file;
+        let (lowest, highest) = sequence_range(file).filter(|_| overwritten(file) != Overwritten::None)?;
+        Some(Seam { lowest, highest, width: u64::from(file.session.cpu_count.max(1)) })
+    }
+
+    fn is_beside(self, gap: &SequenceGap) -> bool {
+        let last = gap.first.saturating_add_unsigned(gap.missing);
+        gap.first.abs_diff(self.lowest) <= self.width || self.highest.abs_diff(last) < self.width
+    }
+}
+
+fn missing_numbers(session: &Window<'_>, gap: &SequenceGap, seam: Option<Seam>) -> LossRow {
     let last = gap.first.saturating_add_unsigned(gap.missing - 1);
     let evidence = match gap.missing {
         1 => format!("no buffer has number {last}"),
@@ -59,7 +84,11 @@ fn missing_numbers(session: &Window<'_>, gap: &SequenceGap) -> LossRow {
         to_buffer: Some(gap.to_buffer),
         count: Some(gap.missing),
         is_lower_bound: true,
-        note: "a number can be spent on a buffer that was never filled",
+        note: if seam.is_some_and(|seam| seam.is_beside(gap)) {
+            "beside the seam of the ring: as likely overwritten, or not yet written, as never filled"
+        } else {
+            "a number can be spent on a buffer that was never filled"
+        },
         ..LossRow::new("sequence_gap", "buffers", evidence)
     }
     .between(Some(from_ns), to_ns)

@@ -1,6 +1,6 @@
 //! What lies before the first and behind the last buffer of a file.
 
-use super::{LossRow, Window};
+use super::{CIRCULAR_OVERWRITE, LossRow, TRUNCATED_TAIL, Window};
 use crate::buffer::chain::TailKind;
 use crate::layout::logfile::mode;
 use crate::survey::file::FileSurvey;
@@ -8,20 +8,42 @@ use crate::survey::record::BufferRecord;
 use crate::survey::sequence::sequence_range;
 use crate::survey::streams::each_stream;
 
-/// Buffers of a circular file that newer ones have overwritten, at least; 0 for every other file.
-///
-/// The header's count exceeds what is there, or the lowest number is not 1.
-pub fn overwritten_buffers(file: &FileSurvey) -> u64 {
-    if !file.session.has_mode(mode::CIRCULAR) {
-        return 0;
+/// What a circular file has lost of its past, which is its purpose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Overwritten {
+    /// Nothing: it has not wrapped, or is no circular file.
+    None,
+    /// So many buffers: the header counts more than there are.
+    Buffers(u64),
+    /// Nobody knows: the session was never closed. No more than so many buffers, and perhaps none, because a number can be
+    /// spent on a buffer that is never written.
+    AtMost(u64),
+}
+
+/// What newer buffers have overwritten in a file.
+pub fn overwritten(file: &FileSurvey) -> Overwritten {
+    if !file.session.has_mode(mode::CIRCULAR) || has_room(file) {
+        return Overwritten::None;
     }
-    absent_buffers(file).max(overwritten_numbers(file))
+    let below_lowest = sequence_range(file).map_or(0, |(lowest, _)| lowest.abs_diff(1));
+    match (file.session.is_closed(), absent_buffers(file), below_lowest) {
+        (true, 0, _) | (false, _, 0) => Overwritten::None,
+        (true, absent, _) => Overwritten::Buffers(absent),
+        (false, _, most) => Overwritten::AtMost(most),
+    }
 }
 
 /// Buffers that a file lacks at its end by the header's count, without those that are there and cannot be read; 0 for
-/// a circular file, which lacks its oldest.
+/// a circular file that has wrapped, which lacks its oldest.
 pub fn missing_at_end(file: &FileSurvey) -> u64 {
-    if file.session.has_mode(mode::CIRCULAR) { 0 } else { absent_buffers(file) }
+    if overwritten(file) == Overwritten::None { absent_buffers(file) } else { 0 }
+}
+
+/// Whether a file is so far from its maximum size that no buffer can have been overwritten. Of compressed buffers nobody
+/// knows how many would have found room.
+fn has_room(file: &FileSurvey) -> bool {
+    let most = file.session.maximum_file_size;
+    most > 0 && !file.is_compressed() && file.end_of_buffers() <= most - most / 4
 }
 
 fn absent_buffers(file: &FileSurvey) -> u64 {
@@ -32,33 +54,36 @@ fn absent_buffers(file: &FileSurvey) -> u64 {
     u64::from(file.session.buffers_written).saturating_sub(there)
 }
 
-fn overwritten_numbers(file: &FileSurvey) -> u64 {
-    sequence_range(file).map_or(0, |(lowest, _)| lowest.abs_diff(1))
-}
-
 pub(super) fn rows(session: &Window<'_>, streams: &[&BufferRecord]) -> Vec<LossRow> {
-    let mut rows = overwritten(session, streams);
+    let mut rows = overwritten_rows(session, streams);
     rows.extend(absent(session, streams));
     rows.extend(fragment(session, streams));
     rows
 }
 
 /// A ring keeps the latest buffers: what came before the first event of each processor may be gone.
-fn overwritten(session: &Window<'_>, streams: &[&BufferRecord]) -> Vec<LossRow> {
+fn overwritten_rows(session: &Window<'_>, streams: &[&BufferRecord]) -> Vec<LossRow> {
     let file = session.file;
-    let count = overwritten_buffers(file);
-    let row = if count > 0 {
-        let is_certain = overwritten_numbers(file) > 0;
-        let evidence =
-            if is_certain { "the lowest buffer number is not 1" } else { "BuffersWritten of the header event" };
-        let note = if is_certain { "" } else { "overwritten, or cut off: buffer number 1 is still there" };
-        let row = LossRow::new("circular_overwrite", "buffers", evidence);
-        LossRow { count: Some(count), is_lower_bound: true, is_certain, note, ..row }
-    } else if file.session.has_mode(mode::BUFFERING) {
-        let note = "a ring in memory: what was overwritten before the ring was saved is not counted";
-        LossRow { note, ..LossRow::new("circular_overwrite", "buffers", "session mode BUFFERING") }
-    } else {
-        return Vec::new();
+    let row = |evidence: String| LossRow::new(CIRCULAR_OVERWRITE, "buffers", evidence);
+    let row = match overwritten(file) {
+        Overwritten::Buffers(count) => {
+            let is_whole = !file.is_damaged() && !file.is_truncated();
+            let note = if is_whole { "" } else { "what cannot be read of the file may be among them" };
+            let evidence = "BuffersWritten of the header event".to_owned();
+            LossRow { count: Some(count), is_certain: is_whole, note, ..row(evidence) }
+        }
+        Overwritten::AtMost(count) => {
+            let evidence = format!("no buffer has a number up to {count}");
+            LossRow {
+                note: "so many at most: a number can be spent on a buffer that is never written",
+                ..row(evidence)
+            }
+        }
+        Overwritten::None if file.session.has_mode(mode::BUFFERING) => {
+            let note = "a ring in memory: what was overwritten before the ring was saved is not counted";
+            LossRow { note, ..row("session mode BUFFERING".to_owned()) }
+        }
+        Overwritten::None => return Vec::new(),
     };
     let firsts: Vec<_> = each_stream(file, streams)
         .filter_map(|stream| first_data(stream))
@@ -86,11 +111,8 @@ fn first_data<'a>(stream: &[&'a BufferRecord]) -> Option<&'a BufferRecord> {
 /// Buffers that the header counts and the file does not have.
 fn absent(session: &Window<'_>, streams: &[&BufferRecord]) -> Option<LossRow> {
     let count = missing_at_end(session.file);
-    let row = LossRow {
-        count: Some(count),
-        is_certain: true,
-        ..LossRow::new("truncated_tail", "buffers", "BuffersWritten of the header event")
-    };
+    let row =
+        LossRow { count: Some(count), ..LossRow::new(TRUNCATED_TAIL, "buffers", "BuffersWritten of the header event") };
     (count > 0).then(|| behind_the_end(session, streams, row))
 }
 
@@ -100,8 +122,7 @@ fn fragment(session: &Window<'_>, streams: &[&BufferRecord]) -> Option<LossRow> 
     let row = LossRow {
         count: Some(tail.len),
         is_lower_bound: true,
-        is_certain: true,
-        ..LossRow::new("truncated_tail", "bytes", format!("the file ends within the buffer header at {}", tail.offset))
+        ..LossRow::new(TRUNCATED_TAIL, "bytes", format!("the file ends within the buffer header at {}", tail.offset))
     };
     Some(behind_the_end(session, streams, row))
 }

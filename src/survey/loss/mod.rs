@@ -3,6 +3,7 @@
 //! | evidence | kind | file |
 //! |---|---|---|
 //! | counters of the header event | `events_lost`, `buffers_lost`, `real_time_buffers_lost` | `counters` |
+//! | a series of files with a hole | `missing_file` | `series` |
 //! | numbers that no buffer has | `sequence_gap` | `counters` |
 //! | a ring: file or memory | `circular_overwrite` | `history` |
 //! | the file ends early | `truncated_tail` | `history`, `buffers` |
@@ -11,20 +12,31 @@
 //! | records of the loss itself | `lost_event_record`, `last_dropped_time` | `records` |
 //!
 //! Several rows may tell of one loss: they are evidence and do not add up. Within the rows counted in bytes each byte
-//! is counted once.
+//! is counted once. What damage may have caused is never certain.
 
 mod buffers;
 mod counters;
 mod history;
 mod records;
+mod series;
 
-pub use history::{missing_at_end, overwritten_buffers};
+pub use history::{Overwritten, missing_at_end, overwritten};
 
 use super::file::FileSurvey;
 use super::record::BufferRecord;
 use super::streams::by_stream;
 use crate::clock::Ticks;
 use crate::error::Result;
+
+const EVENTS_LOST: &str = "events_lost";
+const BUFFERS_LOST: &str = "buffers_lost";
+const REAL_TIME_BUFFERS_LOST: &str = "real_time_buffers_lost";
+const CIRCULAR_OVERWRITE: &str = "circular_overwrite";
+const TRUNCATED_TAIL: &str = "truncated_tail";
+const DAMAGED_BUFFER: &str = "damaged_buffer";
+const DAMAGED_EVENT: &str = "damaged_event";
+/// A member of a series of files that is not among the inputs.
+pub(super) const MISSING_FILE: &str = "missing_file";
 
 /// One known or possible gap in a recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,7 +55,7 @@ pub struct LossRow {
     pub to_buffer: Option<u64>,
     /// How much was lost; `None` where nothing says.
     pub count: Option<u64>,
-    /// What is counted: `events`, `buffers` or `bytes`.
+    /// What is counted: `events`, `buffers`, `bytes` or `files`.
     pub unit: &'static str,
     /// Whether more may have been lost than the count says.
     pub is_lower_bound: bool,
@@ -73,6 +85,22 @@ impl LossRow {
         }
     }
 
+    /// Whether the row is that of a counter, which every file has.
+    pub fn is_counter(&self) -> bool {
+        matches!(self.kind, EVENTS_LOST | BUFFERS_LOST | REAL_TIME_BUFFERS_LOST)
+    }
+
+    /// Whether the row proves that the recording lost something. What a ring overwrote is no loss: to keep the latest
+    /// is its purpose.
+    pub fn is_known_loss(&self) -> bool {
+        self.is_certain && self.count != Some(0) && self.kind != CIRCULAR_OVERWRITE
+    }
+
+    /// Whether the row tells of a part of the file that is missing or cannot be read.
+    pub fn is_damage(&self) -> bool {
+        matches!(self.kind, TRUNCATED_TAIL | DAMAGED_BUFFER | DAMAGED_EVENT) && self.count != Some(0)
+    }
+
     /// Between two times, of which a disordered file may have the later one first.
     fn between(mut self, from_ns: Option<i64>, to_ns: Option<i64>) -> LossRow {
         (self.from_ns, self.to_ns) = match (from_ns, to_ns) {
@@ -83,11 +111,63 @@ impl LossRow {
     }
 }
 
-/// The ledger of a file: header counters first, then kind by kind in a fixed order.
+/// What one file of a recording says of its losses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ledger {
+    /// Header counters first, then kind by kind in a fixed order.
+    pub rows: Vec<LossRow>,
+    /// Events that were not recorded, by the header; `None` where that says nothing.
+    pub events_lost: Option<u32>,
+    /// Buffers that could not be written, by the header; `None` where that says nothing.
+    pub buffers_lost: Option<u32>,
+    /// Why nobody can know whether the recording lost more.
+    pub unknown_because: Option<&'static str>,
+}
+
+impl Ledger {
+    /// Events that are known to be lost: the header's counter, or what records in the file count, if that is more.
+    pub fn known_events_lost(&self) -> u64 {
+        let counted = |is_counter: bool| {
+            let rows = self.rows.iter().filter(move |row| row.is_counter() == is_counter && row.unit == "events");
+            let lost = rows.filter(|row| row.is_known_loss() || row.is_damage());
+            lost.filter_map(|row| row.count).fold(0, u64::saturating_add)
+        };
+        counted(true).max(counted(false))
+    }
+
+    /// Buffers that are known to be lost, by the header.
+    pub fn known_buffers_lost(&self) -> u64 {
+        let row = self.rows.iter().find(|row| row.kind == BUFFERS_LOST && row.is_certain);
+        row.and_then(|row| row.count).unwrap_or(0)
+    }
+
+    /// A loss that is no number of events: buffers or bytes, or events that nothing counts.
+    pub fn uncounted_loss(&self) -> Option<&LossRow> {
+        let lost = || self.rows.iter().filter(|row| row.is_known_loss() || row.is_damage());
+        let by_parts = lost().find(|row| row.unit != "events");
+        by_parts.or_else(|| lost().next().filter(|_| self.known_events_lost() == 0))
+    }
+}
+
+/// The ledger of every file of a recording, in their order.
+///
+/// # Errors
+/// When a file cannot be read or has changed since the survey.
+pub fn ledgers(files: &[FileSurvey]) -> Result<Vec<Ledger>> {
+    let mut ledgers: Vec<Ledger> = files.iter().map(ledger).collect::<Result<_>>()?;
+    for (input, row) in series::rows(files) {
+        let ledger = &mut ledgers[input];
+        ledger.unknown_because = ledger.unknown_because.or(Some("a file of its series is missing"));
+        ledger.rows.push(row);
+    }
+    Ok(ledgers)
+}
+
+/// The ledger of a file by itself.
 ///
 /// # Errors
 /// When the file cannot be read or has changed since the survey.
-pub fn ledger(file: &FileSurvey) -> Result<Vec<LossRow>> {
+pub fn ledger(file: &FileSurvey) -> Result<Ledger> {
     let session = Window::of(file);
     let streams = by_stream(file);
     let records = records::Records::read(file)?;
@@ -95,7 +175,15 @@ pub fn ledger(file: &FileSurvey) -> Result<Vec<LossRow>> {
     rows.extend(history::rows(&session, &streams));
     rows.extend(buffers::rows(&session, &streams, &records));
     rows.extend(records::dropped(&session, &streams, &records));
-    Ok(rows)
+    let header = &file.session;
+    let unknown_because = header.loss_unknown_because();
+    let counter = |count: u32| unknown_because.is_none().then_some(count);
+    Ok(Ledger {
+        rows,
+        events_lost: counter(header.events_lost),
+        buffers_lost: counter(header.buffers_lost),
+        unknown_because,
+    })
 }
 
 /// A file and the time its session ran.
