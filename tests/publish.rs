@@ -124,6 +124,15 @@ fn a_trace_with_nothing_but_its_header_event_converts() {
 }
 
 #[test]
+fn tiny_row_groups_are_a_usage_error() {
+    let sandbox = Sandbox::new();
+    sandbox.file("a.etl", &small(3));
+    let refused = sandbox.t("convert a.etl -o out --row-group-rows 1023", 2);
+    assert!(refused.err.contains("expected 1024 to 4294967295 rows: smaller groups take"), "{}", refused.err);
+    sandbox.t("convert a.etl -o out --row-group-rows 1024", 0);
+}
+
+#[test]
 fn what_is_there_is_refused_skipped_or_replaced() {
     let sandbox = Sandbox::new();
     sandbox.file("a.etl", &small(3));
@@ -138,7 +147,7 @@ fn what_is_there_is_refused_skipped_or_replaced() {
     assert!(sandbox.files("out") == before);
     // Other options, other input.
     sandbox.t("convert a.etl -o out --if-exists skip --unsigned signed", 6);
-    sandbox.t("convert a.etl -o out --if-exists skip --row-group-rows 5", 6);
+    sandbox.t("convert a.etl -o out --if-exists skip --row-group-rows 2048", 6);
     sandbox.file("a.etl", &small(4));
     sandbox.t("convert a.etl -o out --if-exists skip", 6);
     assert!(sandbox.files("out") == before);

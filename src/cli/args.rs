@@ -11,7 +11,7 @@ use clap::{Args, Parser, Subcommand, value_parser};
 use super::choices::{Columns, FailOn, OnBadInput, ProgressMode};
 use super::filters::FilterArgs;
 use super::schema::args::{SchemaCommand, SourceArgs};
-use super::sizes::{parse_max_loss, parse_size};
+use super::sizes::{parse_max_loss, parse_row_group_rows, parse_size};
 use crate::clock::ClockAnchor;
 use crate::convert::job::{MaxLoss, RawPolicy};
 use crate::dataset::names::NameFrom;
@@ -162,9 +162,10 @@ pub(super) struct FileArgs {
     #[arg(long, value_name = "CODEC", env = "ETL2PARQUET_COMPRESSION", hide_env = true)]
     #[arg(default_value_t, value_parser = str::parse::<Compression>)]
     pub compression: Compression,
-    /// Rows at which a row group is closed, unless its size closes it before
+    /// Rows at which a row group is closed, unless its size closes it before; at least 1024, since smaller groups take
+    /// more room for what describes them than for their values
     #[arg(long, value_name = "ROWS", env = "ETL2PARQUET_ROW_GROUP_ROWS", hide_env = true)]
-    #[arg(default_value_t = 1_048_576, value_parser = value_parser!(u32).range(1..))]
+    #[arg(default_value_t = 1_048_576, value_parser = parse_row_group_rows)]
     pub row_group_rows: u32,
     /// Size at which a file is closed and the next one begun, in bytes or with a unit (KiB, MiB, GiB, KB, MB, GB)
     #[arg(long, value_name = "SIZE", env = "ETL2PARQUET_MAX_FILE_SIZE", hide_env = true)]

@@ -36,6 +36,21 @@ pub(super) fn parse_size(text: &str) -> Result<u64, String> {
     }
 }
 
+/// The fewest rows at which a row group may be closed.
+const LEAST_ROW_GROUP_ROWS: u32 = 1024;
+
+/// Rows of a row group.
+pub(super) fn parse_row_group_rows(text: &str) -> Result<u32, String> {
+    let rows = text.trim().parse().ok().filter(|&rows| rows >= LEAST_ROW_GROUP_ROWS);
+    rows.ok_or_else(|| {
+        format!(
+            "expected {LEAST_ROW_GROUP_ROWS} to {} rows: smaller groups take more room and time for what describes them \
+             than for their values",
+            u32::MAX
+        )
+    })
+}
+
 /// A limit from `100` (events) or `0.1%`.
 pub(super) fn parse_max_loss(text: &str) -> Result<MaxLoss, String> {
     let text = text.trim();

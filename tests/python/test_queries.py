@@ -18,7 +18,7 @@ from engines import literal, spark
 EVENTS = 200_000
 
 # Small, so that a synthetic trace has tables of many row groups, and of several files.
-FLAGS = ["--row-group-rows", "1000", "--max-file-size", "256KiB"]
+FLAGS = ["--row-group-rows", "1024", "--max-file-size", "256KiB"]
 
 # The table with most rows of a synthetic trace, and what it has at least.
 LARGEST = "Kernel-Thread"
