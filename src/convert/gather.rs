@@ -14,6 +14,7 @@ use super::sparse::{Sparse, SparseLists};
 use crate::decode::spread::{Ends, Place, Validity, misshapen};
 use crate::decode::{GuidType, UnsignedType};
 use crate::error::Result;
+use crate::event::Identity;
 use crate::guid::Guid;
 use crate::plan::header::element;
 
@@ -295,6 +296,32 @@ pub fn lookup_unsigned<S: Unsigned>(places: &[u32], table: &[Option<S>], form: U
     }
 }
 
+/// A column of unsigned numbers that rows have because their shapes do not tell.
+pub fn by_identity<S: Unsigned>(
+    parts: &[RowsPart<'_>],
+    form: UnsignedType,
+    value: impl Fn(&Identity) -> Option<S>,
+) -> ArrayRef {
+    let mut table = Vec::with_capacity(total(parts));
+    for part in parts {
+        table.extend(part.all.identity.part(&part.range).0.iter().map(&value));
+    }
+    let places: Vec<u32> = (0..).take(table.len()).collect();
+    lookup_unsigned(&places, &table, form)
+}
+
+/// The providers of rows whose shapes do not tell.
+pub fn providers(parts: &[RowsPart<'_>], form: GuidType) -> Result<ArrayRef> {
+    let rows = parts.iter().map(|part| {
+        let mut found = Sparse::default();
+        let identities = part.all.identity.part(&part.range).0;
+        identities.iter().zip(0..).for_each(|(identity, row)| found.push_option(row, identity.provider_id()));
+        Rows { activity_id: found, ..Rows::default() }
+    });
+    let rows: Vec<Rows> = rows.collect();
+    made_guids(&rows, parts, form)
+}
+
 /// A column of GUIDs that follow from the shape.
 pub fn guids_by(parts: &[RowsPart<'_>], form: GuidType, value: impl Fn(u32) -> Option<Guid>) -> Result<ArrayRef> {
     let rows = parts.iter().map(|part| {
@@ -304,6 +331,11 @@ pub fn guids_by(parts: &[RowsPart<'_>], form: GuidType, value: impl Fn(u32) -> O
         Rows { activity_id: found, ..Rows::default() }
     });
     let rows: Vec<Rows> = rows.collect();
+    made_guids(&rows, parts, form)
+}
+
+/// A column of GUIDs that were made for the rows of each part and lie in `activity_id`.
+fn made_guids(rows: &[Rows], parts: &[RowsPart<'_>], form: GuidType) -> Result<ArrayRef> {
     let found = rows.iter().zip(parts).map(|(all, part)| RowsPart { all, range: 0..part.range.end - part.range.start });
     guids(&found.collect::<Vec<_>>(), form, |rows| &rows.activity_id)
 }

@@ -15,6 +15,7 @@ use crate::dataset::RowGroup;
 use crate::decode::spread::misshapen;
 use crate::decode::{self, PayloadValues, TimestampType, TypeOptions, UnsignedType};
 use crate::error::Result;
+use crate::event::Identity;
 use crate::guid::Guid;
 use crate::plan::header::{HeaderColumn, extended_members};
 use crate::plan::{CatalogEntry, DecodeSource};
@@ -165,10 +166,11 @@ impl Group {
     fn header_column(&self, column: HeaderColumn, parts: &[RowsPart<'_>]) -> Result<ArrayRef> {
         use HeaderColumn::{
             ActivityId, Arguments, Channel, ComponentId, ContainerId, Cpu, DecodeSource, DecodeStatus, EventId,
-            EventKey, EventName, EventVersion, Extended, Input, InstanceId, KernelTimeNs, Keywords, Level, Message,
-            MessageGuid, Number, Opcode, ParentGuid, ParentInstanceId, Payload, PmcCounters, ProcessId,
-            ProcessStartKey, ProcessorTime, RelatedActivityId, Seq, Sequence, Shape, Stack, StackMatchId, Task,
-            TerminalSessionId, ThreadId, Ticks, TimeStatus, Timestamp, TimestampNs, UserSid, UserTimeNs,
+            EventKey, EventName, EventProperty, EventVersion, Extended, Input, InstanceId, KernelGroup, KernelTimeNs,
+            Keywords, Level, Message, MessageGuid, Number, Opcode, ParentGuid, ParentInstanceId, Payload, PmcCounters,
+            PointerSize, ProcessId, ProcessStartKey, ProcessorTime, ProviderId, RelatedActivityId, Seq, Sequence,
+            Shape, Stack, StackMatchId, Task, TerminalSessionId, ThreadId, Ticks, TimeStatus, Timestamp, TimestampNs,
+            UserSid, UserTimeNs,
         };
         let (unsigned, guid) = (self.layout.types.unsigned, self.layout.types.guid);
         Ok(match column {
@@ -208,9 +210,11 @@ impl Group {
             Payload => gather::binaries(parts, |r| &r.payload)?,
             Stack => gather::number_lists(parts, unsigned, |r| &r.stack)?,
             PmcCounters => gather::number_lists(parts, unsigned, |r| &r.pmc_counters)?,
-            EventId => self.by_shape(parts, unsigned, |facts| facts.event_id),
-            EventVersion => self.by_shape(parts, unsigned, |facts| facts.event_version),
-            Opcode => self.by_shape(parts, unsigned, |facts| facts.opcode),
+            EventId => self.by_shape(parts, |facts| facts.event_id, Identity::event_id),
+            EventVersion => self.by_shape(parts, |facts| facts.event_version, Identity::event_version),
+            Opcode => self.by_shape(parts, |facts| facts.opcode, Identity::event_opcode),
+            KernelGroup | EventProperty | PointerSize => own_identity(column, parts, unsigned),
+            ProviderId => gather::providers(parts, guid)?,
             MessageGuid => gather::guids_by(parts, guid, |shape| self.layout.facts(shape).message_guid)?,
             EventName => self.event_name(parts)?,
             DecodeSource => self.decode_source(parts)?,
@@ -235,13 +239,17 @@ impl Group {
         }
     }
 
-    /// A column that follows from the shape.
+    /// A column that follows from the shape; in a table whose rows say it themselves, from the row.
     fn by_shape<T: Unsigned>(
         &self,
         parts: &[RowsPart<'_>],
-        form: UnsignedType,
         fact: impl Fn(&ShapeFacts) -> Option<T>,
+        own: impl Fn(&Identity) -> Option<T>,
     ) -> ArrayRef {
+        let form = self.layout.types.unsigned;
+        if self.layout.header.contains(&HeaderColumn::ProviderId) {
+            return gather::by_identity(parts, form, own);
+        }
         let table: Vec<Option<T>> = self.layout.facts.iter().map(fact).collect();
         gather::lookup_unsigned(&self.places(parts), &table, form)
     }
@@ -266,6 +274,15 @@ impl Group {
             places.extend(shapes.iter().map(|&shape| self.layout.places[shape as usize]));
         }
         places
+    }
+}
+
+/// What rows of the dataset `Other` say of themselves besides.
+fn own_identity(column: HeaderColumn, parts: &[RowsPart<'_>], form: UnsignedType) -> ArrayRef {
+    match column {
+        HeaderColumn::KernelGroup => gather::by_identity(parts, form, Identity::kernel_group),
+        HeaderColumn::EventProperty => gather::by_identity(parts, form, Identity::event_property),
+        _ => gather::by_identity(parts, form, Identity::known_pointer_size),
     }
 }
 
@@ -328,10 +345,11 @@ fn arguments(parts: &[RowsPart<'_>]) -> Result<ArrayRef> {
 fn has_values(column: HeaderColumn, part: &RowsPart<'_>) -> bool {
     use HeaderColumn::{
         ActivityId, Arguments, Channel, ComponentId, ContainerId, Cpu, DecodeSource, DecodeStatus, EventId, EventKey,
-        EventName, EventVersion, Extended, Input, InstanceId, KernelTimeNs, Keywords, Level, Message, MessageGuid,
-        Number, Opcode, ParentGuid, ParentInstanceId, Payload, PmcCounters, ProcessId, ProcessStartKey, ProcessorTime,
-        RelatedActivityId, Seq, Sequence, Shape, Stack, StackMatchId, Task, TerminalSessionId, ThreadId, Ticks,
-        TimeStatus, Timestamp, TimestampNs, UserSid, UserTimeNs,
+        EventName, EventProperty, EventVersion, Extended, Input, InstanceId, KernelGroup, KernelTimeNs, Keywords,
+        Level, Message, MessageGuid, Number, Opcode, ParentGuid, ParentInstanceId, Payload, PmcCounters, PointerSize,
+        ProcessId, ProcessStartKey, ProcessorTime, ProviderId, RelatedActivityId, Seq, Sequence, Shape, Stack,
+        StackMatchId, Task, TerminalSessionId, ThreadId, Ticks, TimeStatus, Timestamp, TimestampNs, UserSid,
+        UserTimeNs,
     };
     fn any<T>(column: &Sparse<T>, part: &RowsPart<'_>) -> bool {
         !column.part(&part.range).0.is_empty()
@@ -340,7 +358,7 @@ fn has_values(column: HeaderColumn, part: &RowsPart<'_>) -> bool {
     match column {
         // Every row has these, or they follow from the shape.
         Timestamp | TimestampNs | Seq | Input | Shape | DecodeSource | DecodeStatus | EventId | EventVersion
-        | Opcode | EventName | MessageGuid => true,
+        | Opcode | EventName | MessageGuid | ProviderId | KernelGroup | EventProperty | PointerSize => true,
         Ticks => any(&rows.ticks, part),
         TimeStatus => any(&rows.time_status, part),
         Cpu => any(&rows.cpu, part),

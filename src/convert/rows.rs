@@ -8,7 +8,7 @@ use crate::clock::TimeStatus;
 use crate::decode::Status;
 use crate::decode::spread::Refill;
 use crate::event::view::CpuTime;
-use crate::event::{Event, items::Item};
+use crate::event::{Event, Identity, items::Item};
 use crate::guid::Guid;
 use crate::layout::extended::item_type;
 use crate::sid::Sid;
@@ -131,6 +131,7 @@ pub struct Rows {
     pub arguments: Rare<SparseLists<Span>>,
     pub argument_text: Vec<u8>,
     pub number: Rare<Sparse<u32>>,
+    pub identity: Rare<Sparse<Identity>>,
 }
 
 /// The struct of these fields, each taken out of `$rows`.
@@ -146,7 +147,7 @@ impl Refill for Rows {
             keywords, activity_id, related_activity_id, kernel_time_ns, user_time_ns, processor_time, user_sid,
             terminal_session_id, process_start_key, event_key, container_id, stack, stack_match_id, pmc_counters,
             extended, extended_data, payload, instance_id, parent_instance_id, parent_guid, sequence, component_id,
-            message, arguments, argument_text, number,
+            message, arguments, argument_text, number, identity,
         )
     }
 }
@@ -186,6 +187,14 @@ impl Rows {
         self.push_rare(row, event);
     }
 
+    /// Adds to the last row what the shape of its event does not tell, or is not told apart by.
+    pub fn push_identity(&mut self, identity: Identity, event: &Event<'_>) {
+        let row = self.count() - 1;
+        self.identity.push(row, identity);
+        let in_catalog = |item: &Item<'_>| is_in_catalog(item.kind);
+        event.items.clone().filter(in_catalog).for_each(|item| self.push_extended(row, item));
+    }
+
     fn push_cpu_time(&mut self, row: u32, time: CpuTime, timer_ns: i64) {
         match time {
             CpuTime::None => {}
@@ -222,8 +231,7 @@ impl Rows {
     fn push_item(&mut self, row: u32, item: Item<'_>) {
         let is_first = !self.has_item(row, item.kind);
         let stored = is_first && self.push_known_item(row, item);
-        let is_in_catalog = matches!(item.kind, item_type::EVENT_SCHEMA_TL | item_type::PROVIDER_TRAITS);
-        if !stored && !is_in_catalog {
+        if !stored && !is_in_catalog(item.kind) {
             self.push_extended(row, item);
         }
     }
@@ -354,10 +362,19 @@ impl Rows {
             + list(&self.message)
             + self.arguments.items.len() * 4
             + self.argument_text.len()
-            + of(&self.number);
+            + of(&self.number)
+            + self.identity.count() * IDENTITY_WEIGHT;
         bytes as u64
     }
 }
+
+/// Items that stand once per shape in the catalog.
+fn is_in_catalog(kind: u16) -> bool {
+    matches!(kind, item_type::EVENT_SCHEMA_TL | item_type::PROVIDER_TRAITS)
+}
+
+/// The Arrow bytes of an identity: a GUID as text, and six numbers.
+const IDENTITY_WEIGHT: usize = 40 + 12;
 
 fn number<const N: usize>(data: &[u8]) -> Option<[u8; N]> {
     data.try_into().ok()

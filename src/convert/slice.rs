@@ -14,7 +14,7 @@ use crate::clock::{Clock, DoubleFormula, Ticks, TimeStatus};
 use crate::decode::spread::Refill;
 use crate::decode::{Column, PayloadColumns, Status, TraceClock};
 use crate::error::Result;
-use crate::event::{Event, FileContext, RawEvent};
+use crate::event::{Event, FileContext, Identity, RawEvent};
 use crate::plan::{DecodeSource, Plan, ShapePlan, Slice, sieve};
 use crate::survey::{FileSurvey, Progress, Work, timed};
 
@@ -193,6 +193,9 @@ impl<'a> Converter<'a> {
             },
         };
         table.rows.push(&event, &facts);
+        if shape_plan.is_other {
+            table.rows.push_identity(Identity::of(&raw, &file.context), &event);
+        }
         let (statuses, bytes) = self.shapes.entry(shape).or_default();
         statuses[usize::from(status.code())] += 1;
         *bytes += event.payload.len() as u64;

@@ -4,6 +4,7 @@
 //! `key=value` folders would misread it. All rules depend on the name alone, so the same trace gets the same folders
 //! everywhere; only two providers of one name look at each other.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
@@ -67,28 +68,67 @@ pub fn short_hash(text: &str) -> String {
     blake3::hash(text.as_bytes()).to_hex()[..8].to_owned()
 }
 
+/// What a dataset may be called.
+#[derive(Clone, Copy, Debug)]
+pub struct Naming<'a> {
+    /// The provider, if it is one.
+    pub guid: Option<Guid>,
+    /// Its name, if anything names it.
+    pub name: Option<&'a str>,
+    /// Its right to the name.
+    pub claim: Claim,
+}
+
+/// Who keeps a name that several providers have: the greatest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Claim {
+    /// By what right.
+    pub right: Right,
+    /// Events with this name in the trace.
+    pub events: u64,
+}
+
+/// Why a provider is called what it is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Right {
+    /// The trace says so.
+    Claimed,
+    /// It is registered under the name.
+    Registered,
+    /// The name is one of this program's own.
+    Own,
+}
+
 /// The dataset (folder) names of all providers of a trace, in the order given.
 ///
-/// A provider is its GUID, if it has one, and its name. Without a name (or with an empty one) it is called by its GUID in
-/// lower case. Providers whose names agree, ignoring case, all get `~` and the first 8 digits of their GUID; should that
-/// not part them, the whole GUID, and finally their position. Every returned name is unique ignoring case.
-pub fn dataset_names(providers: &[(Option<Guid>, Option<&str>)]) -> Vec<String> {
-    unique(providers, detailed_name)
+/// Without a name (or with an empty one) a provider is called by its GUID in lower case. Of providers whose names agree,
+/// ignoring case, the one with the greatest claim keeps the name, of equal claims that of the lowest GUID; the others get
+/// `~` and the first 8 digits of their GUID; should that not part them, the whole GUID, and finally their position. Every
+/// returned name is unique ignoring case.
+pub fn dataset_names(providers: &[Naming<'_>]) -> Vec<String> {
+    let lowest = |i: usize| Reverse((providers[i].guid, i));
+    unique(providers, detailed_name, |same| same.iter().copied().max_by_key(|&i| (providers[i].claim, lowest(i))))
 }
 
 /// The folder names of all events of a provider, in the order given: each has a name and what tells it from another
 /// event of that name. Names that agree, ignoring case, get `~` and the latter; should that not part them, the position
 /// too.
 pub fn event_names(events: &[(String, String)]) -> Vec<String> {
-    unique(events, |position, (name, suffix), detail| match detail {
+    let name = |position: usize, (name, suffix): &(String, String), detail| match detail {
         0 => safe_name(name),
         1 => format!("{}~{suffix}", safe_name(name)),
         _ => format!("{}~{suffix}~{position}", safe_name(name)),
-    })
+    };
+    unique(events, name, |_| None)
 }
 
-/// Gives every item a name with as little detail as it takes for all to be unique ignoring case.
-fn unique<T>(items: &[T], name: impl Fn(usize, &T, u8) -> String) -> Vec<String> {
+/// Gives every item a name with as little detail as it takes for all to be unique ignoring case. Of those that want the
+/// same name without detail, `keeper` names the one that keeps it, if any does.
+fn unique<T>(
+    items: &[T],
+    name: impl Fn(usize, &T, u8) -> String,
+    keeper: impl Fn(&[usize]) -> Option<usize>,
+) -> Vec<String> {
     let mut detail = vec![0u8; items.len()];
     loop {
         let names: Vec<String> =
@@ -98,10 +138,14 @@ fn unique<T>(items: &[T], name: impl Fn(usize, &T, u8) -> String) -> Vec<String>
             of_name.entry(fold_case(name)).or_default().push(i);
         }
         let mut settled = true;
-        for i in of_name.into_values().filter(|same| same.len() > 1).flatten() {
-            if detail[i] < MAX_DETAIL {
-                detail[i] += 1;
-                settled = false;
+        for same in of_name.into_values().filter(|same| same.len() > 1) {
+            let plain: Vec<usize> = same.iter().copied().filter(|&i| detail[i] == 0).collect();
+            let others = same.iter().any(|&i| 0 < detail[i] && detail[i] < MAX_DETAIL) || plain.len() > 1;
+            // Where no other can give way, the keeper does.
+            let kept = if others { keeper(&plain) } else { None };
+            for i in same.into_iter().filter(|&i| Some(i) != kept) {
+                settled &= detail[i] == MAX_DETAIL;
+                detail[i] = (detail[i] + 1).min(MAX_DETAIL);
             }
         }
         if settled {
@@ -114,7 +158,7 @@ fn unique<T>(items: &[T], name: impl Fn(usize, &T, u8) -> String) -> Vec<String>
 const MAX_DETAIL: u8 = 3;
 
 /// A provider's folder name with as much of its identity as it takes to be unique.
-fn detailed_name(position: usize, &(guid, name): &(Option<Guid>, Option<&str>), detail: u8) -> String {
+fn detailed_name(position: usize, &Naming { guid, name, .. }: &Naming<'_>, detail: u8) -> String {
     let guid = guid.unwrap_or(Guid::ZERO).to_string();
     let base = match name {
         Some(name) if !name.is_empty() => safe_name(name),
@@ -258,7 +302,7 @@ mod tests {
     #[test]
     fn providers_of_one_name_are_told_apart_by_guid() {
         let t = |providers: &[(Option<Guid>, Option<&str>)], expected: &[&str]| {
-            assert_eq!(dataset_names(providers), expected);
+            assert_eq!(named(providers), expected);
         };
         t(&[(Some(guid(1)), Some("A")), (Some(guid(2)), Some("B"))], &["A", "B"]);
         t(
@@ -267,32 +311,45 @@ mod tests {
         );
         t(
             &[(Some(guid(1)), Some("Foo")), (Some(guid(2)), Some("bar")), (Some(guid(3)), Some("FOO"))],
-            &["Foo~00000001", "bar", "FOO~00000003"],
+            &["Foo", "bar", "FOO~00000003"],
         );
         // An escaped name that meets a plain one.
-        t(&[(Some(guid(1)), Some("a/b")), (Some(guid(2)), Some("a_x2F_b"))], &["a_x2F_b~00000001", "a_x2F_b~00000002"]);
+        t(&[(Some(guid(1)), Some("a/b")), (Some(guid(2)), Some("a_x2F_b"))], &["a_x2F_b", "a_x2F_b~00000002"]);
+    }
+
+    fn named(providers: &[(Option<Guid>, Option<&str>)]) -> Vec<String> {
+        let claim = Claim { right: Right::Claimed, events: 1 };
+        let naming = |&(guid, name): &(Option<Guid>, _)| Naming { guid, name, claim };
+        dataset_names(&providers.iter().map(naming).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn the_greatest_claim_keeps_the_name() {
+        use Right::{Claimed, Own, Registered};
+        let t = |claims: [(Right, u64); 3], expected: [&str; 3]| {
+            let naming = |(number, (right, events))| Naming {
+                guid: Some(guid(number)),
+                name: Some("A"),
+                claim: Claim { right, events },
+            };
+            assert_eq!(dataset_names(&(1..).zip(claims).map(naming).collect::<Vec<_>>()), expected);
+        };
+        t([(Claimed, 1), (Claimed, 9), (Claimed, 9)], ["A~00000001", "A", "A~00000003"]);
+        t([(Claimed, 9), (Registered, 1), (Claimed, 9)], ["A~00000001", "A", "A~00000003"]);
+        t([(Claimed, 9), (Registered, 1), (Own, 0)], ["A~00000001", "A~00000002", "A"]);
     }
 
     #[test]
     fn no_names_can_be_chosen_to_meet() {
         let twin = Guid::from_parts(1, 0, 0, 0);
-        let names = dataset_names(&[
+        let names = named(&[
             (Some(guid(1)), Some("x")),
             (Some(twin), Some("X")),
             (Some(guid(5)), Some("x~00000001")),
             (None, Some("WPP")),
             (None, Some("wpp")),
         ]);
-        assert_eq!(
-            names,
-            [
-                "x~00000001-89ab-cdef-0123-456789abcdef",
-                "X~00000001-0000-0000-0000-000000000000",
-                "x~00000001~00000005",
-                "WPP~00000000-0000-0000-0000-000000000000~3",
-                "wpp~00000000-0000-0000-0000-000000000000~4",
-            ]
-        );
+        assert_eq!(names, ["x~00000001-89ab-cdef-0123-456789abcdef", "X", "x~00000001", "WPP", "wpp~00000000",]);
     }
 
     #[test]
@@ -380,7 +437,7 @@ mod tests {
         #[test]
         fn dataset_names_are_unique_ignoring_case(names in prop::collection::vec("[aAb/~]{0,3}", 0..12)) {
             let providers: Vec<_> = (0u32..).zip(&names).map(|(i, n)| (Some(guid(i % 3)), Some(n.as_str()))).collect();
-            let mut folded: Vec<_> = dataset_names(&providers).iter().map(|n| fold_case(n)).collect();
+            let mut folded: Vec<_> = named(&providers).iter().map(|n| fold_case(n)).collect();
             folded.sort();
             folded.dedup();
             prop_assert_eq!(folded.len(), names.len());

@@ -37,6 +37,13 @@ pub struct Binding {
     pub(super) fields: Vec<Vec<Target>>,
 }
 
+impl Binding {
+    /// Whether a column of the event was dropped.
+    pub(super) fn leaves_out(&self) -> bool {
+        self.fields.iter().flatten().any(|target| target.column.is_none())
+    }
+}
+
 /// Where one output of a field goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Target {
@@ -127,6 +134,11 @@ impl TableColumns {
         for (_, binding) in self.bindings.iter().enumerate().filter(|(schema, _)| present(*schema)) {
             binding.fields.iter().flatten().filter_map(|target| target.column).for_each(|column| used[column] = true);
         }
+        self.only(&used)
+    }
+
+    /// Only the columns that are marked, in the same order.
+    fn only(&self, used: &[bool]) -> TableColumns {
         let mut kept = 0;
         let renumbered: Vec<Option<usize>> = used
             .iter()
@@ -139,8 +151,23 @@ impl TableColumns {
         for target in bindings.iter_mut().flat_map(|binding| binding.fields.iter_mut().flatten()) {
             target.column = target.column.and_then(|column| renumbered[column]);
         }
-        let columns = self.columns.iter().zip(&used).filter(|(_, used)| **used).map(|(column, _)| column.clone());
+        let columns = self.columns.iter().zip(used).filter(|(_, used)| **used).map(|(column, _)| column.clone());
         TableColumns { columns: columns.collect(), bindings }
+    }
+
+    /// The first columns, so many that they hold no more than `leaves` values side by side, and how many such values
+    /// the others would hold. A column that is too wide is passed over. Fields without a column stay in the payload.
+    #[must_use]
+    pub fn first(self, leaves: usize) -> (TableColumns, usize) {
+        let (mut within, mut beyond) = (0, 0);
+        let fits = |column: &Column| {
+            let width = leaf_count(column.data_type());
+            let fits = within + width <= leaves;
+            *(if fits { &mut within } else { &mut beyond }) += width;
+            fits
+        };
+        let fits: Vec<bool> = self.columns.iter().map(fits).collect();
+        if beyond == 0 { (self, 0) } else { (self.only(&fits), beyond) }
     }
 
     /// Where the fields of the schema with this number go.
@@ -168,6 +195,15 @@ impl TableColumns {
             rows.add(field, "", "", &columns.collect::<Vec<_>>(), 0);
         }
         rows.rows
+    }
+}
+
+/// How many Parquet columns a column becomes.
+fn leaf_count(data_type: &DataType) -> usize {
+    match data_type {
+        DataType::List(item) => leaf_count(item.data_type()),
+        DataType::Struct(members) => members.iter().map(|member| leaf_count(member.data_type())).sum(),
+        _ => 1,
     }
 }
 
@@ -253,6 +289,30 @@ mod tests {
         assert_eq!(columns(kept.binding(1)), [Some(0), Some(1), Some(2)]);
         assert_eq!(table.keep(|_| true), table);
         assert_eq!(table.columns[4].field.metadata()["in_type"], "Guid");
+    }
+
+    #[test]
+    fn columns_beyond_a_number_are_left_out() {
+        let pair = Field::structure("S", vec![Field::value("x", Wire::UInt8), Field::value("y", Wire::UInt8)]);
+        let event = schema(vec![
+            Field::value("A", Wire::Int32),
+            pair,
+            Field::value("T", Wire::FileTime),
+            Field::value("B", Wire::Int32),
+        ]);
+        let table = settle(&[&event], &[], TypeOptions::default());
+        assert_eq!(names(&table), ["A", "S", "T", "T_filetime", "B"]);
+        let first = |leaves| {
+            let (table, left_out) = table.clone().first(leaves);
+            (names(&table).join(" "), left_out)
+        };
+        assert_eq!(first(6), ("A S T T_filetime B".to_owned(), 0));
+        assert_eq!(first(5), ("A S T T_filetime".to_owned(), 1));
+        assert_eq!(first(2), ("A T".to_owned(), 4));
+        let (two, _) = table.first(2);
+        let columns: Vec<_> = two.binding(0).fields.iter().flatten().map(|target| target.column).collect();
+        assert_eq!(columns, [Some(0), None, Some(1), None, None]);
+        assert!(two.binding(0).leaves_out() && !settle(&[&event], &[], TypeOptions::default()).binding(0).leaves_out());
     }
 
     #[test]

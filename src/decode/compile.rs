@@ -37,6 +37,7 @@ pub(super) fn plan(schema: &EventSchema, columns: Option<(&Binding, &[Column])>,
         fixed_slots: Vec::new(),
         optional_from: required.map_or(0, |last| last + 1),
         slots: compiler.slots.len(),
+        is_partial: columns.is_some_and(|(binding, _)| binding.leaves_out()),
     };
     add_fixed_steps(&mut plan);
     plan

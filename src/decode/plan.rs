@@ -33,6 +33,8 @@ pub struct Plan {
     pub(super) optional_from: usize,
     /// How many fields others refer to.
     pub(super) slots: usize,
+    /// Whether the columns leave out a field, so that only the payload holds all of them.
+    pub(super) is_partial: bool,
 }
 
 /// A value at a known offset and the operation that makes a column's value of it.

@@ -82,7 +82,7 @@ impl Plan {
             }
         });
         let weight = notes.weight;
-        let keep_payload = !notes.exact || !status.is_whole();
+        let keep_payload = self.is_partial || !notes.exact || !status.is_whole();
         columns.end_row(weight);
         Outcome { status, keep_payload, weight }
     }

@@ -1,5 +1,6 @@
 //! What tells one event shape from another.
 
+use std::cmp::Ordering;
 use std::hash::{Hash, Hasher};
 
 use hashbrown::Equivalent;
@@ -54,6 +55,9 @@ pub struct ShapeKey {
     /// Data of the TraceLogging metadata item, whole; empty for all other events.
     pub metadata: Box<[u8]>,
 }
+
+/// Every event has a pointer size.
+const NO_POINTER_SIZE: u8 = 0;
 
 impl Identity {
     /// The identity of an event of a file.
@@ -120,9 +124,30 @@ impl Identity {
         self.id = header.number.get();
     }
 
+    /// What stands for the events of a header family that are not told apart, because the recording has too many event
+    /// shapes. Behind all others in order.
+    pub fn rest(kind: HeaderKind) -> Identity {
+        Identity {
+            provider: Guid([0xFF; 16]),
+            group: 0,
+            id: 0,
+            version: 0,
+            opcode: 0,
+            property: 0,
+            pointer_size: NO_POINTER_SIZE,
+            kind,
+        }
+    }
+
+    /// Whether it stands for events that are not told apart. Nothing but their header family is common to them.
+    pub fn is_rest(&self) -> bool {
+        self.pointer_size == NO_POINTER_SIZE
+    }
+
     /// The provider, event class or message class, where the header has one.
     pub fn provider_id(&self) -> Option<Guid> {
         match self.kind {
+            _ if self.is_rest() => None,
             HeaderKind::Timed | HeaderKind::Error | HeaderKind::Wnode => None,
             HeaderKind::Message => (!self.provider.is_zero()).then_some(self.provider),
             kind if kind.is_hook() => hook::kernel_class(self.group).map(|class| class.guid),
@@ -130,14 +155,29 @@ impl Identity {
         }
     }
 
+    /// The hook group, of kernel events.
+    pub fn kernel_group(&self) -> Option<u8> {
+        (!self.is_rest() && self.kind.is_hook()).then_some(self.group)
+    }
+
+    /// `EventProperty`, of event headers.
+    pub fn event_property(&self) -> Option<u16> {
+        (!self.is_rest() && self.kind.is_event()).then_some(self.property)
+    }
+
+    /// Pointer size of the payload in bytes; `None` of events that are not told apart.
+    pub fn known_pointer_size(&self) -> Option<u8> {
+        (!self.is_rest()).then_some(self.pointer_size)
+    }
+
     /// The event id that consumers see: not that of classic and kernel events, which have an opcode instead.
     pub fn event_id(&self) -> Option<u16> {
-        (self.kind.is_event() || self.kind == HeaderKind::Message).then_some(self.id)
+        (!self.is_rest() && (self.kind.is_event() || self.kind == HeaderKind::Message)).then_some(self.id)
     }
 
     /// The opcode, where the header has one.
     pub fn event_opcode(&self) -> Option<u8> {
-        (self.kind.is_event() || self.kind.is_hook() || self.kind.is_full()).then_some(self.opcode)
+        (!self.is_rest() && (self.kind.is_event() || self.kind.is_hook() || self.kind.is_full())).then_some(self.opcode)
     }
 
     /// The version of the payload, where the header has one.
@@ -173,6 +213,19 @@ impl PartialEq for ShapeRef<'_> {
 
 impl Eq for ShapeRef<'_> {}
 
+impl PartialOrd for ShapeRef<'_> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for ShapeRef<'_> {
+    /// The order of the keys.
+    fn cmp(&self, other: &Self) -> Ordering {
+        (&self.identity, self.metadata).cmp(&(&other.identity, other.metadata))
+    }
+}
+
 impl RawEvent<'_> {
     /// The provider or class of a manifest, TraceLogging or full classic event; `None` for events of all other header
     /// families, which keep it elsewhere or have none.
@@ -194,6 +247,11 @@ impl<'a> ShapeRef<'a> {
         ShapeRef { identity: Identity::of(event, file), metadata }
     }
 
+    /// The shape of all events of a header family that are not told apart.
+    pub fn rest(kind: HeaderKind) -> ShapeRef<'a> {
+        ShapeRef { identity: Identity::rest(kind), metadata: &[] }
+    }
+
     /// An owned copy.
     pub fn to_key(&self) -> ShapeKey {
         ShapeKey { identity: self.identity, metadata: self.metadata.into() }
@@ -211,6 +269,11 @@ fn metadata<'a>(event: &RawEvent<'a>) -> &'a [u8] {
 }
 
 impl ShapeKey {
+    /// The shape of all events of a header family that are not told apart.
+    pub fn rest(kind: HeaderKind) -> ShapeKey {
+        ShapeRef::rest(kind).to_key()
+    }
+
     /// A borrowed form.
     pub fn as_ref(&self) -> ShapeRef<'_> {
         ShapeRef { identity: self.identity, metadata: &self.metadata }

@@ -116,6 +116,9 @@ impl CatalogEntry {
 
 /// The name people know an event by, also where only its name is known.
 pub(super) fn event_name(shape: &Resolved, registry: &Registry) -> Option<String> {
+    if shape.is_rest() {
+        return None;
+    }
     let described = shape.choice.as_ref().and_then(|choice| choice.candidate.schema.event_name.clone());
     described.or_else(|| registry.classic_name(&shape.key.identity))
 }
@@ -123,6 +126,11 @@ pub(super) fn event_name(shape: &Resolved, registry: &Registry) -> Option<String
 /// What the user could give to have the payload of a shape decoded.
 fn fix_hint(shape: &Resolved, table: &TablePlan, registry: &Registry, binaries: &Binaries) -> Option<String> {
     let identity = &shape.key.identity;
+    if table.is_other() {
+        return Some(
+            "nothing: events beyond the event shapes and datasets that a trace may have are not decoded".to_owned(),
+        );
+    }
     if let Some(choice) = &shape.choice {
         return misfit_hint(choice);
     }

@@ -30,33 +30,72 @@ impl Sample {
             traits: traits(&event.items),
         }
     }
+
+    /// Bytes of memory that it takes.
+    fn size(&self) -> usize {
+        size_of::<(u16, Sample)>() + self.payload.len() + self.traits.as_ref().map_or(0, |traits| traits.name.len())
+    }
 }
 
-/// Bytes of samples that are kept; beyond that, shapes get fewer.
+/// Bytes of samples that are kept; beyond that, shapes get no more than one.
 const MAX_SAMPLE_BYTES: usize = 64 << 20;
 
-/// Reads sample events of every shape of a file, in file order; the index is that of [`FileSurvey::shapes`].
-///
-/// # Errors
-/// When the file cannot be read.
-pub fn samples(file: &FileSurvey, progress: &dyn Progress) -> Result<Vec<Vec<Sample>>> {
-    let wanted = file.shapes.iter().enumerate();
-    let wanted = wanted.flat_map(|(shape, (_, tally))| tally.samples.iter().map(move |&at| (shape, at)));
-    let (shapes, keys): (Vec<usize>, Vec<OrderKey>) = wanted.unzip();
-    let mut samples: Vec<Vec<Sample>> =
-        file.shapes.iter().map(|(_, tally)| Vec::with_capacity(tally.samples.len())).collect();
-    let context = file.ground().context;
-    let mut bytes = 0;
-    let read = |raw: &RawEvent<'_>| Sample::of(&Event::of(raw, &context));
-    recall_all(file, &keys, progress, read, |index, sample| {
-        let kept = &mut samples[shapes[index]];
-        // Every shape keeps one.
-        if bytes < MAX_SAMPLE_BYTES || kept.is_empty() {
-            bytes += sample.payload.len();
-            kept.push(sample);
+/// Bytes of samples beyond which there are no more of them.
+const MAX_FIRST_SAMPLE_BYTES: usize = 96 << 20;
+
+/// The samples of all shapes of a recording, read within bounds.
+#[derive(Debug)]
+pub struct Samples {
+    /// By number of the shape, each with its rank among those that are wanted of it.
+    of_shapes: Vec<Vec<(u16, Sample)>>,
+    bytes: usize,
+}
+
+/// A sample that is wanted.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted {
+    /// The number of the shape.
+    pub shape: usize,
+    /// The place among the wanted samples of the shape, in order of time.
+    pub rank: u16,
+    /// Where it lies in its file.
+    pub at: OrderKey,
+}
+
+impl Samples {
+    /// No samples of so many shapes.
+    pub fn new(shapes: usize) -> Self {
+        Samples { of_shapes: vec![Vec::new(); shapes], bytes: 0 }
+    }
+
+    /// Reads samples of a file, as far as there is room for them.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn read(&mut self, file: &FileSurvey, wanted: &[Wanted], progress: &dyn Progress) -> Result<()> {
+        let keys: Vec<OrderKey> = wanted.iter().map(|wanted| wanted.at).collect();
+        let context = file.ground().context;
+        let read = |raw: &RawEvent<'_>| Sample::of(&Event::of(raw, &context));
+        recall_all(file, &keys, progress, read, |index, sample| self.take(&wanted[index], sample))
+    }
+
+    fn take(&mut self, wanted: &Wanted, sample: Sample) {
+        let kept = &mut self.of_shapes[wanted.shape];
+        let limit = if kept.is_empty() { MAX_FIRST_SAMPLE_BYTES } else { MAX_SAMPLE_BYTES };
+        if self.bytes < limit {
+            self.bytes += sample.size();
+            kept.push((wanted.rank, sample));
         }
-    })?;
-    Ok(samples)
+    }
+
+    /// The samples of every shape, in order of time.
+    pub fn finish(self) -> Vec<Vec<Sample>> {
+        let in_order = |mut samples: Vec<(u16, Sample)>| {
+            samples.sort_unstable_by_key(|(rank, _)| *rank);
+            samples.into_iter().map(|(_, sample)| sample).collect()
+        };
+        self.of_shapes.into_iter().map(in_order).collect()
+    }
 }
 
 fn traits(items: &Items<'_>) -> Option<ProviderTraits> {

@@ -1,17 +1,18 @@
 //! Which event shapes go to which dataset, and what the datasets are called.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::catalog::event_name;
 use super::resolve::Resolved;
-use crate::dataset::names;
+use crate::dataset::names::{self, Claim, Naming, Right};
 use crate::event::{Identity, ShapeKey};
 use crate::guid::Guid;
 use crate::layout::header::HeaderKind;
 use crate::layout::hook;
 use crate::schema::Registry;
 use crate::schema::registry::{Declared, Library};
+use crate::survey::{Finding, Severity};
 
 /// How many datasets a provider's events become (`--layout`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -38,12 +39,15 @@ pub enum DatasetKey {
     Error,
     /// WNODE headers.
     Wnode,
+    /// What a trace has too many of to tell apart: event shapes, or datasets.
+    Other,
 }
 
 impl DatasetKey {
     /// The dataset of a shape.
     pub fn of(identity: &Identity) -> DatasetKey {
         match identity.kind {
+            _ if identity.is_rest() => DatasetKey::Other,
             HeaderKind::Message => DatasetKey::Message,
             HeaderKind::Timed => DatasetKey::Timed,
             HeaderKind::Error => DatasetKey::Error,
@@ -69,6 +73,7 @@ impl DatasetKey {
             DatasetKey::Timed => Some("Header-Timed".to_owned()),
             DatasetKey::Error => Some("Header-Error".to_owned()),
             DatasetKey::Wnode => Some("Header-Wnode".to_owned()),
+            DatasetKey::Other => Some("Other".to_owned()),
         }
     }
 
@@ -143,11 +148,12 @@ pub struct Declarations(BTreeMap<u16, Vec<Declared>>);
 impl Declarations {
     fn of(members: &[u32], shapes: &[Resolved], registry: &Registry) -> Declarations {
         let mut libraries: Vec<(Guid, &Library)> = Vec::new();
+        let mut known = HashSet::new();
         for &member in members {
             let shape = &shapes[member as usize];
             let Some(choice) = &shape.choice else { continue };
             let (provider, library) = (shape.schema_provider, &choice.candidate.library);
-            if !libraries.iter().any(|&(of, known)| of == provider && is_same(known, library)) {
+            if known.insert((provider, library.rank(), place(library))) {
                 libraries.push((provider, library));
             }
         }
@@ -173,32 +179,127 @@ impl Declarations {
     }
 }
 
-/// Whether two descriptions declare the same events.
-fn is_same(a: &Library, b: &Library) -> bool {
-    match (a, b) {
-        (Library::Manifest(a), Library::Manifest(b)) => Arc::ptr_eq(a, b),
-        _ => a.rank() == b.rank(),
+/// Tells manifests from one another. Libraries of other kinds that have the same rank declare the same events.
+fn place(library: &Library) -> usize {
+    match library {
+        Library::Manifest(manifest) => Arc::as_ptr(manifest).addr(),
+        _ => 0,
     }
 }
 
-/// Groups shapes into datasets, in the order of their keys.
-pub fn groups(shapes: &[Resolved], registry: &Registry, layout: DatasetLayout) -> Vec<Group> {
+/// Groups shapes into at most [`MAX_DATASETS`] datasets, in the order of their keys, and says per input file what is
+/// unusual about them.
+pub fn groups(shapes: &[Resolved], registry: &Registry, layout: DatasetLayout) -> (Vec<Group>, Vec<InputFinding>) {
     let mut providers: BTreeMap<DatasetKey, Vec<u32>> = BTreeMap::new();
     for (shape, number) in shapes.iter().zip(0..) {
         providers.entry(DatasetKey::of(&shape.key.identity)).or_default().push(number);
     }
+    // Whether there is one or not: the names of the others do not depend on it.
+    providers.entry(DatasetKey::Other).or_default();
     let named: Vec<_> = providers.iter().map(|(key, members)| name(*key, members, shapes, registry)).collect();
-    let pairs: Vec<_> = providers.keys().zip(&named).map(|(key, name)| (key.provider(), name.as_deref())).collect();
-    let folders = names::dataset_names(&pairs);
+    let namings: Vec<_> = providers
+        .iter()
+        .zip(&named)
+        .map(|((key, members), name)| naming(*key, members, name.as_deref(), shapes, registry))
+        .collect();
+    let folders = names::dataset_names(&namings);
+    let mut findings = shared_names(&providers, &namings, &folders, shapes);
     let whole = providers.into_iter().zip(named).zip(folders).map(|(((dataset, members), name), folder)| {
         let provider_name = name.filter(|_| dataset.provider().is_some());
         let declared = Arc::new(Declarations::of(&members, shapes, registry));
         Group { dataset, event: None, folder, provider_name, members, declared }
     });
-    match layout {
+    let mut groups: Vec<Group> = match layout {
         DatasetLayout::Provider => whole.collect(),
         DatasetLayout::Event => whole.flat_map(|group| by_event(group, shapes, registry)).collect(),
+    };
+    findings.extend(limit(&mut groups, MAX_DATASETS, shapes));
+    (groups, findings)
+}
+
+/// How many datasets a trace has at most, `Other` among them: each takes a file, and memory to the end.
+pub const MAX_DATASETS: usize = 10_000;
+
+/// An unusual finding about a dataset, by the number of the first input file with an event of it.
+pub type InputFinding = (u16, Finding);
+
+/// The first input file with an event of some shapes.
+pub fn first_input(members: &[u32], shapes: &[Resolved]) -> u16 {
+    members.iter().map(|&member| shapes[member as usize].input).min().unwrap_or(0)
+}
+
+/// Puts what goes beyond so many datasets into the last one, `Other`, which goes where it stays empty. Only providers,
+/// and their events are that many.
+fn limit(groups: &mut Vec<Group>, max: usize, shapes: &[Resolved]) -> Option<InputFinding> {
+    let providers = groups.iter().take_while(|group| group.dataset.has_events()).count();
+    let has_others = groups.last().is_some_and(|other| !other.members.is_empty());
+    let wanted = groups.len() - usize::from(!has_others);
+    if wanted <= max {
+        groups.retain(|group| !group.members.is_empty());
+        return None;
     }
+    let room = (max + providers).saturating_sub(groups.len());
+    let beyond: Vec<Group> = groups.drain(room..providers).collect();
+    let mut members: Vec<u32> = beyond.iter().flat_map(|group| group.members.iter().copied()).collect();
+    let events: u64 = members.iter().map(|&member| shapes[member as usize].events).sum();
+    let message = format!(
+        "the trace would have {wanted} datasets, {max} are the most: {events} events of {} of them are not decoded and \
+         stand in the dataset Other",
+        beyond.len()
+    );
+    let input = first_input(&members, shapes);
+    if let Some(other) = groups.last_mut() {
+        other.members.append(&mut members);
+        other.members.sort_unstable();
+    }
+    Some((input, Finding::new(Severity::Warning, "too_many_datasets", message)))
+}
+
+/// What a dataset may be called, and by what right.
+fn naming<'a>(
+    key: DatasetKey,
+    members: &[u32],
+    name: Option<&'a str>,
+    shapes: &[Resolved],
+    registry: &Registry,
+) -> Naming<'a> {
+    let is_registered = || key.provider().zip(name).is_some_and(|(guid, name)| registry.is_registered(&guid, name));
+    let right = match () {
+        () if key.fixed_name().is_some() => Right::Own,
+        () if is_registered() => Right::Registered,
+        () => Right::Claimed,
+    };
+    let events = members.iter().map(|&member| shapes[member as usize].events).sum();
+    Naming { guid: key.provider(), name, claim: Claim { right, events } }
+}
+
+/// One finding for each provider that has to share its name.
+fn shared_names(
+    providers: &BTreeMap<DatasetKey, Vec<u32>>,
+    namings: &[Naming<'_>],
+    folders: &[String],
+    shapes: &[Resolved],
+) -> Vec<InputFinding> {
+    let plain = |naming: &Naming<'_>| naming.name.filter(|name| !name.is_empty()).map(names::safe_name);
+    let of_folder: HashMap<String, usize> =
+        folders.iter().enumerate().map(|(number, folder)| (names::fold_case(folder), number)).collect();
+    let mut findings = Vec::new();
+    for ((members, naming), folder) in providers.values().zip(namings).zip(folders) {
+        let Some((name, own)) = naming.name.zip(plain(naming)).filter(|(_, plain)| plain != folder) else { continue };
+        let keeper = of_folder.get(&names::fold_case(&own)).and_then(|&number| namings.get(number));
+        let [own_id, keeper_id] = [Some(naming), keeper].map(|naming| {
+            naming.and_then(|naming| naming.guid).map_or_else(|| "no provider".to_owned(), |guid| guid.to_string())
+        });
+        let message = format!(
+            "the name {name} is that of {own_id} (events: {}) and of {keeper_id} (events: {}): those of the first stand in \
+             the dataset {folder}, those of the second in {own}",
+            naming.claim.events,
+            keeper.map_or(0, |keeper| keeper.claim.events)
+        );
+        let finding = Finding::new(Severity::Warning, "shared_provider_name", message);
+        findings.push((first_input(members, shapes), finding));
+    }
+    findings
 }
 
 /// Traits on the events name a provider best; kernel classes have their own names.

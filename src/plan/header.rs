@@ -54,14 +54,18 @@ pub enum HeaderColumn {
     Message,
     Arguments,
     Number,
+    ProviderId,
+    KernelGroup,
+    EventProperty,
+    PointerSize,
 }
 
 use HeaderColumn::{
     ActivityId, Arguments, Channel, ComponentId, ContainerId, Cpu, DecodeSource, DecodeStatus, EventId, EventKey,
-    EventName, EventVersion, Extended, Input, InstanceId, KernelTimeNs, Keywords, Level, Message, MessageGuid, Number,
-    Opcode, ParentGuid, ParentInstanceId, Payload, PmcCounters, ProcessId, ProcessStartKey, ProcessorTime,
-    RelatedActivityId, Seq, Sequence, Shape, Stack, StackMatchId, Task, TerminalSessionId, ThreadId, Ticks, TimeStatus,
-    Timestamp, TimestampNs, UserSid, UserTimeNs,
+    EventName, EventProperty, EventVersion, Extended, Input, InstanceId, KernelGroup, KernelTimeNs, Keywords, Level,
+    Message, MessageGuid, Number, Opcode, ParentGuid, ParentInstanceId, Payload, PmcCounters, PointerSize, ProcessId,
+    ProcessStartKey, ProcessorTime, ProviderId, RelatedActivityId, Seq, Sequence, Shape, Stack, StackMatchId, Task,
+    TerminalSessionId, ThreadId, Ticks, TimeStatus, Timestamp, TimestampNs, UserSid, UserTimeNs,
 };
 
 /// The columns of every provider table, in order.
@@ -112,6 +116,12 @@ pub const MESSAGE: [HeaderColumn; 5] = [MessageGuid, Sequence, ComponentId, Mess
 /// What the table of timed headers adds.
 pub const TIMED: [HeaderColumn; 1] = [Number];
 
+/// What the dataset `Other` has besides: who wrote an event, and what else its shape would tell.
+pub const OTHER: [HeaderColumn; 4] = [ProviderId, KernelGroup, EventProperty, PointerSize];
+
+/// What it has where there are WPP messages in it.
+pub const OTHER_MESSAGE: [HeaderColumn; 2] = [Sequence, ComponentId];
+
 impl HeaderColumn {
     /// The name of the column.
     pub fn name(self) -> &'static str {
@@ -160,6 +170,10 @@ impl HeaderColumn {
             Message => "message",
             Arguments => "arguments",
             Number => "number",
+            ProviderId => "provider_id",
+            KernelGroup => "kernel_group",
+            EventProperty => "event_property",
+            PointerSize => "pointer_size",
         }
     }
 
@@ -168,7 +182,9 @@ impl HeaderColumn {
         let is_required = matches!(self, Timestamp | TimestampNs | Seq | Input | Shape | DecodeSource | DecodeStatus);
         let field = Field::new(self.name(), self.data_type(options), !is_required);
         match (self, options.guid) {
-            (ActivityId | RelatedActivityId | ParentGuid | MessageGuid, GuidType::Uuid) => with_uuid_type(field),
+            (ActivityId | RelatedActivityId | ParentGuid | MessageGuid | ProviderId, GuidType::Uuid) => {
+                with_uuid_type(field)
+            }
             _ => field,
         }
     }
@@ -178,12 +194,12 @@ impl HeaderColumn {
             Timestamp => DataType::Timestamp(time_unit(options), Some("UTC".into())),
             TimestampNs | Seq | Ticks | Keywords | KernelTimeNs | UserTimeNs => DataType::Int64,
             TimeStatus | EventName | UserSid | ContainerId | DecodeSource | DecodeStatus | Message => DataType::Utf8,
-            Opcode | Level | Channel => unsigned(1, options),
-            Cpu | EventId | EventVersion | Task | Input => unsigned(2, options),
+            Opcode | Level | Channel | KernelGroup | PointerSize => unsigned(1, options),
+            Cpu | EventId | EventVersion | EventProperty | Task | Input => unsigned(2, options),
             ProcessId | ThreadId | TerminalSessionId | Shape | InstanceId | ParentInstanceId | Sequence
             | ComponentId | Number => unsigned(4, options),
             ProcessorTime | ProcessStartKey | EventKey | StackMatchId => unsigned(8, options),
-            ActivityId | RelatedActivityId | ParentGuid | MessageGuid => guid(options),
+            ActivityId | RelatedActivityId | ParentGuid | MessageGuid | ProviderId => guid(options),
             Stack | PmcCounters => DataType::List(element(unsigned(8, options))),
             Arguments => DataType::List(element(DataType::Utf8)),
             Extended => DataType::List(element(DataType::Struct(extended_members(options)))),

@@ -29,11 +29,11 @@ pub use filter::Filter;
 pub use groups::DatasetLayout;
 pub use sieve::Sieve;
 pub use slices::{Segment, Slice};
-pub use tables::TablePlan;
+pub use tables::{TablePlan, WIDE_TABLE};
 
 use descriptions::Descriptions;
-use resolve::Resolved;
-use tables::ShapeColumns;
+use resolve::{Resolution, Resolved};
+use tables::{ShapeColumns, Tables};
 
 use crate::decode::{self, TypeOptions};
 use crate::error::Result;
@@ -60,6 +60,7 @@ pub struct PlanOptions {
 
 /// How events of one shape become rows.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each of them says another thing of the shape")]
 pub struct ShapePlan {
     /// Index of the table.
     pub table: u32,
@@ -73,6 +74,8 @@ pub struct ShapePlan {
     pub is_string: bool,
     /// The format of a WPP message.
     pub message: Option<Arc<MessageFormat>>,
+    /// Whether each row says itself what its shape says elsewhere.
+    pub is_other: bool,
 }
 
 /// Everything that pass 2 needs to know.
@@ -100,24 +103,27 @@ pub fn plan(files: &[FileSurvey], options: &PlanOptions, progress: &dyn Progress
     let Descriptions { eventsource, event_info, mut findings } = descriptions::descriptions(files, progress)?;
     let user = Arc::clone(&options.schemas);
     let registry = timed(progress, Work::Plan, || Registry::new(eventsource, event_info, user));
-    let (resolved, binaries) = resolve::resolve(files, &registry, progress)?;
+    let Resolution { shapes: mut resolved, binaries, findings: of_shapes } =
+        resolve::resolve(files, &registry, progress)?;
+    let add = |all: &mut Findings, more: Vec<Finding>| more.into_iter().for_each(|finding| all.push(finding));
+    findings.iter_mut().zip(of_shapes).for_each(|(all, more)| add(all, more));
     for (found, file) in findings.iter_mut().zip(files) {
-        mismatch::findings(file, &resolved, &registry).into_iter().for_each(|finding| found.push(finding));
+        add(found, mismatch::findings(file, &resolved, &registry));
     }
-    if let Some(first) = findings.first_mut() {
-        resolved.iter().filter_map(choice_limit).for_each(|finding| first.push(finding));
-    }
+    let limited = resolved.iter().filter_map(|shape| Some((shape.input, choice_limit(shape)?)));
+    limited.for_each(|(input, finding)| findings[usize::from(input)].push(finding));
     let mut sieve = Sieve::new(&options.filter, files, resolved.len());
-    let (tables, columns) = tables::tables(&resolved, &registry, options, sieve.as_mut(), progress);
-    if let Some(first) = findings.first_mut() {
-        let wide = tables.iter().filter_map(|table| wide_table(table, options.layout));
-        wide.for_each(|finding| first.push(finding));
-    }
+    let Tables { tables, columns, findings: of_tables } =
+        tables::tables(&resolved, &registry, options, sieve.as_mut(), progress);
+    of_tables.into_iter().for_each(|(input, finding)| findings[usize::from(input)].push(finding));
+    let others = tables.iter().filter(|table| table.is_other()).flat_map(|table| &table.shapes);
+    others.for_each(|&shape| resolved[shape as usize].forget_layout());
     let (numbers, table_of) = timed(progress, Work::Plan, || (numbers(&resolved), table_of(&tables, resolved.len())));
     let entry = |((shape, columns), table): ((Resolved, Option<ShapeColumns>), u32)| {
         let (decode, fields) = columns.map(|columns| (columns.plan, columns.fields)).unzip();
-        let plan = ShapePlan::new(&shape, decode, table);
-        let table = &tables[table as usize];
+        let number = table;
+        let table = &tables[number as usize];
+        let plan = ShapePlan { is_other: table.is_other(), ..ShapePlan::new(&shape, decode, number) };
         (plan, CatalogEntry::new(shape, table, fields.unwrap_or_default(), &registry, &binaries))
     };
     let entry = |shape| timed(progress, Work::Schema, || entry(shape));
@@ -148,6 +154,7 @@ impl ShapePlan {
             is_refused,
             is_string: shape.choice.as_ref().is_some_and(|choice| choice.candidate.source == DecodeSource::String),
             message: shape.message.clone(),
+            is_other: false,
         }
     }
 }
@@ -167,22 +174,4 @@ fn choice_limit(shape: &Resolved) -> Option<Finding> {
     );
     let severity = if unseen.candidates > 0 { Severity::Warning } else { Severity::Info };
     (!unseen.is_nothing()).then(|| Finding::new(severity, CHOICE_LIMIT, message))
-}
-
-/// Columns beyond which a table is called wide: readers slow down, and NULLs alone fill the footer.
-const WIDE: usize = 1000;
-
-/// The code of a finding about a table with very many columns.
-pub const WIDE_TABLE: &str = "wide_table";
-
-fn wide_table(table: &TablePlan, layout: DatasetLayout) -> Option<Finding> {
-    let columns = table.header.len() + table.columns.columns.len();
-    let advice = match layout {
-        DatasetLayout::Provider => ": --layout event makes one table of each event",
-        DatasetLayout::Event => "",
-    };
-    (columns > WIDE).then(|| {
-        let message = format!("the table {} has {columns} columns{advice}", table.dataset);
-        Finding::new(Severity::Warning, WIDE_TABLE, message)
-    })
 }

@@ -21,7 +21,7 @@ pub fn dataset(provider: &Provider) -> String {
         Kind::Wpp => "WPP".to_owned(),
         Kind::Manifest | Kind::Classic => {
             let name = Some(provider.name.as_str()).filter(|name| !name.is_empty());
-            names::dataset_names(&[(Some(provider.guid), name)]).concat()
+            name.map_or_else(|| provider.guid.to_string(), names::safe_name)
         }
     }
 }
@@ -49,7 +49,7 @@ pub fn conversions(
     let conversion = |candidate: Candidate| {
         let is_preferred = preferred.as_ref().is_some_and(|preferred| is_same(preferred, &candidate));
         shapes[position].choice = Some(chosen(candidate));
-        let (_, mut columns) = tables::tables(&shapes, &registry, options, None, &NoProgress);
+        let mut columns = tables::tables(&shapes, &registry, options, None, &NoProgress).columns;
         let rows = columns.swap_remove(position).map_or_else(Vec::new, |columns| columns.fields);
         let columns = rows.into_iter().map(|row| ColumnFacts {
             field: row.field,
@@ -87,6 +87,7 @@ fn shape(provider: Guid, kind: Kind, (id, version): (u16, u16), registry: &Regis
     let key = ShapeKey { identity, metadata: Box::default() };
     let candidates = registry.candidates(key.as_ref(), &[]);
     Resolved {
+        input: 0,
         events: 1,
         first_ns: 0,
         last_ns: 0,

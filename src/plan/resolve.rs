@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use hashbrown::HashMap;
 use rayon::prelude::*;
 
 use super::binaries::Binaries;
 use super::choose::{self, Choice, Unseen};
-use super::evidence::{self, Sample};
+use super::evidence::{Sample, Samples, Wanted};
 use crate::clock::Ticks;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::ShapeKey;
@@ -16,14 +17,15 @@ use crate::layout::header::HeaderKind;
 use crate::schema::Registry;
 use crate::schema::registry::{Candidate, string_candidate};
 use crate::schema::wpp::MessageFormat;
-use crate::survey::tally::SAMPLES_PER_SHAPE;
-use crate::survey::{FileSurvey, Progress, Work, timed};
+use crate::survey::{FileSurvey, Finding, OrderKey, Progress, Severity, ShapeTally, Work, shapes, timed};
 
 /// An event shape with its layout.
 #[derive(Debug)]
 pub struct Resolved {
     /// What identifies it.
     pub key: ShapeKey,
+    /// The first input file that has an event of it.
+    pub input: u16,
     /// Readable events.
     pub events: u64,
     /// Earliest event, Unix nanoseconds.
@@ -46,71 +48,167 @@ pub struct Resolved {
     pub is_empty: bool,
 }
 
-/// All shapes of a recording in the order of their keys, which gives them their numbers, and what the recording says of
-/// the binaries that wrote it.
+/// What is known of the shapes of a recording.
+#[derive(Debug)]
+pub struct Resolution {
+    /// All shapes in the order of their keys, which gives them their numbers.
+    pub shapes: Vec<Resolved>,
+    /// What the recording says of the binaries that wrote it.
+    pub binaries: Binaries,
+    /// Unusual findings per file.
+    pub findings: Vec<Vec<Finding>>,
+}
+
+/// Finds the shapes of a recording and chooses their layouts.
 ///
 /// # Errors
 /// When a file cannot be read.
-pub fn resolve(
-    files: &[FileSurvey],
-    registry: &Registry,
-    progress: &dyn Progress,
-) -> Result<(Vec<Resolved>, Binaries)> {
-    let mut shapes = Shapes::new();
-    for file in files {
-        let samples = evidence::samples(file, progress)?;
-        timed(progress, Work::Plan, || add_shapes(&mut shapes, file, samples));
+pub fn resolve(files: &[FileSurvey], registry: &Registry, progress: &dyn Progress) -> Result<Resolution> {
+    let (shapes, rest) = timed(progress, Work::Plan, || all_shapes(files));
+    let mut findings: Vec<Vec<Finding>> =
+        rest.into_iter().map(|events| too_many_shapes(events).into_iter().collect()).collect();
+    let mut samples = Samples::new(shapes.len());
+    for (file, wanted) in files.iter().zip(timed(progress, Work::Plan, || wanted_samples(files, &shapes))) {
+        samples.read(file, &wanted, progress)?;
+    }
+    let samples = samples.finish();
+    for (input, unseen) in unsampled(&shapes, &samples) {
+        findings[usize::from(input)].push(no_sample(unseen));
     }
     let mut binaries = Binaries::default();
-    for (key, (totals, samples)) in &shapes {
+    for ((key, totals), samples) in shapes.iter().zip(&samples) {
         binaries.read(&key.identity, samples, totals.events);
     }
     let steps = choose::steps(shapes.len());
-    let resolve = |(key, (totals, samples)): (&ShapeKey, (Totals, Vec<Sample>))| {
+    let resolve = |((key, totals), samples): ((ShapeKey, Totals), Vec<Sample>)| {
         if progress.is_cancelled() {
             return Err(Error::new(ErrorKind::Interrupted, "interrupted"));
         }
         Ok(timed(progress, Work::Schema, move || resolve_one(key, &totals, &samples, registry, steps)))
     };
-    let shapes: Vec<_> = shapes.into_iter().collect();
-    Ok((shapes.into_par_iter().map(resolve).collect::<Result<_>>()?, binaries))
+    let shapes: Vec<_> = shapes.into_iter().zip(samples).collect();
+    let shapes = shapes.into_par_iter().map(resolve).collect::<Result<_>>()?;
+    Ok(Resolution { shapes, binaries, findings })
 }
 
-/// Shapes by key, each with its totals and samples.
-type Shapes<'a> = BTreeMap<&'a ShapeKey, (Totals, Vec<Sample>)>;
-
-fn add_shapes<'a>(shapes: &mut Shapes<'a>, file: &'a FileSurvey, samples: Vec<Vec<Sample>>) {
-    for ((key, tally), samples) in file.shapes.iter().zip(samples) {
-        let unix = |ticks| file.clock.to_unix(Ticks(ticks)).0;
-        let (totals, all) = shapes.entry(key).or_default();
-        totals.add(tally.events, unix(tally.first_ticks), unix(tally.last_ticks));
-        all.extend(samples);
-        all.truncate(SAMPLES_PER_SHAPE);
+/// All shapes of a recording in the order of their keys, as many as are told apart, and per file how many events are of
+/// others.
+fn all_shapes(files: &[FileSurvey]) -> (BTreeMap<ShapeKey, Totals>, Vec<u64>) {
+    let mut known: BTreeMap<&ShapeKey, Totals> = BTreeMap::new();
+    for (file, input) in files.iter().zip(0..) {
+        for (key, tally) in &file.shapes {
+            known.entry(key).or_insert_with(|| Totals::new(input)).add(file, tally);
+        }
     }
+    let told_apart = known.keys().copied().filter(|key| !key.identity.is_rest());
+    let ceiling = shapes::first_beyond(told_apart, shapes::MAX_WEIGHT);
+    let is_rest = |key: &ShapeKey| key.identity.is_rest() || ceiling.is_some_and(|ceiling| key >= ceiling);
+    let rest_of = |file: &FileSurvey| {
+        let rest = file.shapes.iter().filter(|(key, _)| is_rest(key));
+        rest.map(|(_, tally)| tally.events).sum()
+    };
+    let rest = files.iter().map(rest_of).collect();
+    let mut all: BTreeMap<ShapeKey, Totals> = BTreeMap::new();
+    for (key, totals) in known {
+        let key = if is_rest(key) { ShapeKey::rest(key.identity.kind) } else { key.clone() };
+        all.entry(key).and_modify(|all| all.merge(&totals)).or_insert(totals);
+    }
+    (all, rest)
 }
 
-#[derive(Default)]
+/// Per file, the samples that are wanted: of each shape those that are lowest in the order of all files.
+fn wanted_samples(files: &[FileSurvey], shapes: &BTreeMap<ShapeKey, Totals>) -> Vec<Vec<Wanted>> {
+    let per_shape = shapes::samples_per_shape(shapes.keys().map(shapes::weight).sum());
+    let mut lowest: Vec<Vec<(i64, u16, OrderKey)>> = vec![Vec::new(); shapes.len()];
+    let numbers: HashMap<&ShapeKey, usize> = shapes.keys().zip(0..).collect();
+    for (file, input) in files.iter().zip(0..) {
+        for (key, tally) in &file.shapes {
+            let Some(&number) = numbers.get(key) else { continue };
+            let samples = tally.samples.iter().map(|at| (file.clock.to_unix(Ticks(at.ticks)).0, input, *at));
+            lowest[number].extend(samples);
+            lowest[number].sort_unstable();
+            lowest[number].truncate(per_shape);
+        }
+    }
+    let mut wanted: Vec<Vec<Wanted>> = vec![Vec::new(); files.len()];
+    for (shape, lowest) in lowest.into_iter().enumerate() {
+        for ((_, input, at), rank) in lowest.into_iter().zip(0..) {
+            wanted[usize::from(input)].push(Wanted { shape, rank, at });
+        }
+    }
+    wanted
+}
+
+/// The code of a finding about events that are not told apart.
+const TOO_MANY_SHAPES: &str = "too_many_shapes";
+
+fn too_many_shapes(events: u64) -> Option<Finding> {
+    let message = format!(
+        "{events} events are not decoded and stand in the dataset Other: expected event shapes of a total weight of at \
+         most {}, where one without metadata weighs 1, found more; those that come first in the order of their providers \
+         are told apart",
+        shapes::MAX_WEIGHT
+    );
+    (events > 0).then(|| Finding::new(Severity::Warning, TOO_MANY_SHAPES, message))
+}
+
+/// How many shapes have no sample because others took the room, by the first file that has events of them.
+fn unsampled(shapes: &BTreeMap<ShapeKey, Totals>, samples: &[Vec<Sample>]) -> BTreeMap<u16, u64> {
+    let mut unsampled = BTreeMap::new();
+    for ((key, totals), samples) in shapes.iter().zip(samples) {
+        if samples.is_empty() && !key.identity.is_rest() {
+            *unsampled.entry(totals.input).or_default() += 1;
+        }
+    }
+    unsampled
+}
+
+fn no_sample(shapes: u64) -> Finding {
+    let message = format!(
+        "the layouts of {shapes} event shapes are chosen without a look at their events: the samples of the others are \
+         too large together"
+    );
+    Finding::new(Severity::Warning, "shapes_without_sample", message)
+}
+
+/// What is counted of a shape in all files.
+#[derive(Debug)]
 struct Totals {
+    /// The first file with an event of it.
+    input: u16,
     events: u64,
     range: Option<(i64, i64)>,
 }
 
 impl Totals {
-    fn add(&mut self, events: u64, first: i64, last: i64) {
-        self.events += events;
-        let (from, to) = self.range.unwrap_or((first, last));
-        self.range = Some((from.min(first), to.max(last)));
+    fn new(input: u16) -> Totals {
+        Totals { input, events: 0, range: None }
+    }
+
+    fn add(&mut self, file: &FileSurvey, tally: &ShapeTally) {
+        let unix = |ticks| file.clock.to_unix(Ticks(ticks)).0;
+        let range = Some((unix(tally.first_ticks), unix(tally.last_ticks)));
+        self.merge(&Totals { input: self.input, events: tally.events, range });
+    }
+
+    fn merge(&mut self, other: &Totals) {
+        self.input = self.input.min(other.input);
+        self.events += other.events;
+        self.range = match (self.range, other.range) {
+            (Some((from, to)), Some((first, last))) => Some((from.min(first), to.max(last))),
+            (own, other) => own.or(other),
+        };
     }
 }
 
-fn resolve_one(key: &ShapeKey, totals: &Totals, samples: &[Sample], registry: &Registry, steps: u64) -> Resolved {
+fn resolve_one(key: ShapeKey, totals: &Totals, samples: &[Sample], registry: &Registry, steps: u64) -> Resolved {
     let traits = samples.iter().find_map(|sample| sample.traits.as_ref());
     let schema_provider = traits.and_then(|traits| traits.decode).unwrap_or(key.identity.provider);
-    let candidates = candidates(key, schema_provider, samples, registry);
+    let candidates = candidates(&key, schema_provider, samples, registry);
     let (choice, unseen) = choose::choose(&candidates, samples, key.identity.pointer_size, steps);
     let (first_ns, last_ns) = totals.range.unwrap_or_default();
     Resolved {
-        key: key.clone(),
+        input: totals.input,
         events: totals.events,
         first_ns,
         last_ns,
@@ -121,10 +219,26 @@ fn resolve_one(key: &ShapeKey, totals: &Totals, samples: &[Sample], registry: &R
         unseen,
         message: registry.message(&key.identity).cloned(),
         is_empty: samples.iter().all(|sample| sample.payload.is_empty()),
+        key,
+    }
+}
+
+impl Resolved {
+    /// Whether it stands for events that are not told apart.
+    pub fn is_rest(&self) -> bool {
+        self.key.identity.is_rest()
+    }
+
+    /// Forgets how its events are decoded.
+    pub fn forget_layout(&mut self) {
+        (self.choice, self.message, self.candidates) = (None, None, 0);
     }
 }
 
 fn candidates(key: &ShapeKey, provider: Guid, samples: &[Sample], registry: &Registry) -> Vec<Candidate> {
+    if key.identity.is_rest() {
+        return Vec::new();
+    }
     if !samples.is_empty() && samples.iter().all(|sample| sample.string_only) {
         return vec![string_candidate()];
     }

@@ -49,6 +49,10 @@ impl Sieve {
         if verdict != Verdict::Fail {
             self.kinds |= bit(facts.identity.kind);
             let provider = facts.identity.provider;
+            if facts.identity.is_rest() {
+                // Events of any providers.
+                self.providers = vec![provider; FEW_PROVIDERS + 1];
+            }
             if self.providers.len() <= FEW_PROVIDERS && !self.providers.contains(&provider) {
                 self.providers.push(provider);
             }
@@ -91,13 +95,15 @@ impl Sieve {
     }
 }
 
-/// The number of an event's shape.
+/// The number of an event's shape, or of what stands for the events of its header family that are not told apart.
 ///
 /// # Errors
 /// [`ErrorKind::Internal`] when it has none, as when the file has changed since the survey.
 #[inline]
 pub fn number(numbers: &HashMap<ShapeKey, u32>, raw: &RawEvent<'_>, context: &FileContext) -> Result<u32> {
-    numbers.get(&ShapeRef::of(raw, context)).copied().ok_or_else(|| {
+    let shape = ShapeRef::of(raw, context);
+    let number = numbers.get(&shape).or_else(|| numbers.get(&ShapeRef::rest(shape.identity.kind)));
+    number.copied().ok_or_else(|| {
         Error::new(ErrorKind::Internal, "found an event that the survey did not see")
             .with_hint("the input must not change while it is read")
     })

@@ -1,22 +1,23 @@
 //! Datasets and the columns they have.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use rayon::prelude::*;
 
 use super::catalog::event_name;
 use super::filter::ShapeFacts;
-use super::groups::{self, DatasetKey, Group};
+use super::groups::{self, DatasetKey, DatasetLayout, Group, InputFinding};
 use super::header::{self, HeaderColumn};
 use super::resolve::Resolved;
 use super::{PlanOptions, Sieve};
 use crate::decode::{self, TableColumns};
 use crate::guid::Guid;
+use crate::layout::header::HeaderKind;
 use crate::schema::Registry;
 use crate::schema::model::{EventSchema, Field};
 use crate::schema::registry::Declared;
-use crate::survey::{Progress, Work, timed};
+use crate::survey::{Finding, Progress, Severity, Work, timed};
 
 /// One dataset of the trace.
 #[derive(Debug)]
@@ -31,8 +32,28 @@ pub struct TablePlan {
     pub header: Vec<HeaderColumn>,
     /// The payload columns.
     pub columns: TableColumns,
+    /// Payload columns beyond those that a table may have; what they would hold stays in `payload`.
+    pub left_out: usize,
     /// The shapes whose events go here, ascending.
     pub shapes: Vec<u32>,
+}
+
+impl TablePlan {
+    /// Whether its rows say themselves which events they are, because their shapes do not, and are not decoded.
+    pub fn is_other(&self) -> bool {
+        self.header.contains(&HeaderColumn::ProviderId)
+    }
+}
+
+/// What becomes of the shapes of a recording.
+#[derive(Debug)]
+pub struct Tables {
+    /// The datasets.
+    pub tables: Vec<TablePlan>,
+    /// How the events of each shape are decoded; `None` where they are not.
+    pub columns: Vec<Option<ShapeColumns>>,
+    /// What is unusual about the datasets.
+    pub findings: Vec<InputFinding>,
 }
 
 /// How the events of one shape are decoded into their table.
@@ -45,18 +66,18 @@ pub struct ShapeColumns {
 }
 
 /// Groups shapes into tables and gives every table its columns. Shapes of which no event passes the sieve have no
-/// columns.
+/// columns, nor have those of the dataset `Other`.
 pub fn tables(
     shapes: &[Resolved],
     registry: &Registry,
     options: &PlanOptions,
     sieve: Option<&mut Sieve>,
     progress: &dyn Progress,
-) -> (Vec<TablePlan>, Vec<Option<ShapeColumns>>) {
-    let (groups, passing) = timed(progress, Work::Plan, || {
-        let groups = groups::groups(shapes, registry, options.layout);
+) -> Tables {
+    let (groups, mut findings, passing) = timed(progress, Work::Plan, || {
+        let (groups, findings) = groups::groups(shapes, registry, options.layout);
         let passing = passing(&groups, shapes, registry, sieve);
-        (groups, passing)
+        (groups, findings, passing)
     });
     let tables: Vec<_> = groups
         .into_par_iter()
@@ -68,7 +89,43 @@ pub fn tables(
         found.into_iter().for_each(|(shape, found)| columns[shape as usize] = Some(found));
         table
     });
-    (tables.collect(), columns)
+    let tables: Vec<TablePlan> = tables.collect();
+    let unusual = |table: &TablePlan| {
+        let input = groups::first_input(&table.shapes, shapes);
+        let both = [left_out(table), wide(table, options.layout)];
+        both.into_iter().flatten().map(move |finding| (input, finding)).collect::<Vec<_>>()
+    };
+    findings.extend(tables.iter().flat_map(unusual));
+    Tables { tables, columns, findings }
+}
+
+/// Payload columns that a table may have; the values of a structure's members count each.
+const MAX_COLUMNS: usize = 4096;
+
+fn left_out(table: &TablePlan) -> Option<Finding> {
+    let message = format!(
+        "the table {} would have {} more payload columns, {MAX_COLUMNS} are the most: what they would hold stays in payload",
+        table.dataset, table.left_out
+    );
+    (table.left_out > 0).then(|| Finding::new(Severity::Warning, "columns_left_out", message))
+}
+
+/// Columns beyond which a table is called wide: readers slow down, and NULLs alone fill the footer.
+const WIDE: usize = 1000;
+
+/// The code of a finding about a table with very many columns.
+pub const WIDE_TABLE: &str = "wide_table";
+
+fn wide(table: &TablePlan, layout: DatasetLayout) -> Option<Finding> {
+    let columns = table.header.len() + table.columns.columns.len();
+    let advice = match layout {
+        DatasetLayout::Provider => ": --layout event makes one table of each event",
+        DatasetLayout::Event => "",
+    };
+    (columns > WIDE).then(|| {
+        let message = format!("the table {} has {columns} columns{advice}", table.dataset);
+        Finding::new(Severity::Warning, WIDE_TABLE, message)
+    })
 }
 
 /// The shapes of each group of which some event passes the sieve.
@@ -91,13 +148,14 @@ fn table(
     shapes: &[Resolved],
     options: &PlanOptions,
 ) -> (TablePlan, Vec<(u32, ShapeColumns)>) {
-    let (columns, found) = settle(&group, passing, shapes, options);
+    let (columns, left_out, found) = settle(&group, passing, shapes, options);
     let table = TablePlan {
         dataset: group.folder,
         provider_id: group.dataset.provider(),
         provider_name: group.provider_name,
         header: header_columns(group.dataset, &group.members, shapes),
         columns,
+        left_out,
         shapes: group.members,
     };
     (table, found)
@@ -108,9 +166,14 @@ fn header_columns(key: DatasetKey, members: &[u32], shapes: &[Resolved]) -> Vec<
     if members.iter().any(|&shape| shapes[shape as usize].key.identity.kind.is_instance()) {
         columns.extend(header::INSTANCE);
     }
+    let has = |kind| members.iter().any(|&shape| shapes[shape as usize].key.identity.kind == kind);
     match key {
         DatasetKey::Message => columns.extend(header::MESSAGE),
         DatasetKey::Timed => columns.extend(header::TIMED),
+        DatasetKey::Other => {
+            columns.extend(header::OTHER);
+            columns.extend(header::OTHER_MESSAGE.into_iter().filter(|_| has(HeaderKind::Message)));
+        }
         _ => {}
     }
     columns
@@ -142,7 +205,10 @@ fn settle(
     passing: &[u32],
     shapes: &[Resolved],
     options: &PlanOptions,
-) -> (TableColumns, Vec<(u32, ShapeColumns)>) {
+) -> (TableColumns, usize, Vec<(u32, ShapeColumns)>) {
+    if group.dataset == DatasetKey::Other {
+        return (TableColumns::default(), 0, Vec::new());
+    }
     let declared = declared(group, shapes);
     let layouts = Layouts::new(&declared);
     let reserved = header::reserved_names();
@@ -157,8 +223,10 @@ fn settle(
     let kept = if options.all_columns {
         all
     } else {
-        all.keep(|layout| present.iter().any(|&(_, present)| present == layout))
+        let present: HashSet<usize> = present.iter().map(|&(_, layout)| layout).collect();
+        all.keep(|layout| present.contains(&layout))
     };
+    let (kept, left_out) = kept.first(MAX_COLUMNS);
     let columns = present.into_iter().filter_map(|(shape, layout)| {
         let resolved = &shapes[shape as usize];
         let (schema, pointer_size) = (&resolved.choice.as_ref()?.candidate.schema, resolved.key.identity.pointer_size);
@@ -166,7 +234,7 @@ fn settle(
         Some((shape, ShapeColumns { plan, fields: kept.field_rows(layout, schema) }))
     });
     let columns = columns.collect();
-    (kept, columns)
+    (kept, left_out, columns)
 }
 
 /// The layouts to settle, in the order in which they claim names: id, version, rank of the source, position. Layouts

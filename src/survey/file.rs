@@ -5,10 +5,12 @@ use rayon::prelude::*;
 use super::SurveyOptions;
 use super::finding::{Finding, Findings, Severity};
 use super::hash::FileHash;
+use super::memorable::{Memorable, Memories, NoticeLog};
 use super::progress::{Progress, Work, timed};
 use super::record::BufferRecord;
 use super::session::{self, Session};
-use super::tally::{self, Ground, Memorable, ShapeTally, Tally};
+use super::shapes::{ShapeTally, Shapes};
+use super::tally::{Ground, Tally};
 use crate::buffer::chain::{Chain, Frame, Stretch, TailKind};
 use crate::clock::Clock;
 use crate::error::{Error, ErrorKind, Result};
@@ -72,6 +74,8 @@ pub struct FileSurvey {
     pub shapes: Vec<(ShapeKey, ShapeTally)>,
     /// Events worth a second look, in file order.
     pub memorable: Vec<Memorable>,
+    /// Events that say that something was lost.
+    pub notices: NoticeLog,
     /// Unusual findings, in file order.
     pub findings: Findings,
 }
@@ -194,14 +198,14 @@ pub fn survey_within(
     }
     // The last one has no buffers, and perhaps a tail.
     survey.take(window, Tally::default())?;
-    let Assembly { buffers, gaps, tail, shapes, mut memorable, findings } = survey;
-    let mut shapes: Vec<_> = shapes.into_iter().collect();
-    shapes.sort_unstable_by(|a, b| a.0.cmp(&b.0));
-    memorable.sort_unstable_by_key(|memorable| (memorable.at.ordinal, memorable.at.offset));
+    let Assembly { buffers, gaps, tail, shapes, memories, mut findings } = survey;
+    let shapes = timed(progress, Work::Chain, || shapes.finish());
+    let (memorable, notices, forgotten) = memories.finish();
+    forgotten.into_iter().for_each(|finding| findings.push(finding));
     let buffers = buffers.finish()?;
     let blake3 = hasher.map(|hasher| hasher.finish(&source, progress)).transpose()?;
     let mut file =
-        FileSurvey { source, name, blake3, session, clock, buffers, gaps, tail, shapes, memorable, findings };
+        FileSurvey { source, name, blake3, session, clock, buffers, gaps, tail, shapes, memorable, notices, findings };
     timed(progress, Work::Chain, || super::audit::audit(&mut file));
     Ok(file)
 }
@@ -211,8 +215,8 @@ struct Assembly {
     buffers: SpillWriter<BufferRecord>,
     gaps: Vec<Gap>,
     tail: Option<Tail>,
-    shapes: hashbrown::HashMap<ShapeKey, ShapeTally>,
-    memorable: Vec<Memorable>,
+    shapes: Shapes,
+    memories: Memories,
     findings: Findings,
 }
 
@@ -251,8 +255,8 @@ impl Assembly {
             buffers: space.records(),
             gaps: Vec::new(),
             tail: None,
-            shapes: hashbrown::HashMap::default(),
-            memorable: Vec::new(),
+            shapes: Shapes::default(),
+            memories: Memories::default(),
             findings: Findings::default(),
         }
     }
@@ -265,13 +269,13 @@ impl Assembly {
         }
         self.gaps.extend(window.gaps);
         self.tail = window.tail.or(self.tail);
-        let Tally { mut records, shapes, memorable, mut findings, .. } = tally;
+        let Tally { mut records, shapes, memory, mut findings, .. } = tally;
         records.sort_unstable_by_key(|record| record.frame.ordinal);
         self.buffers.extend(records)?;
         findings.sort_by_key(|finding| (finding.buffer, finding.offset));
         findings.into_iter().for_each(|finding| self.findings.push(finding));
-        self.memorable.extend(memorable);
-        tally::merge_shapes(&mut self.shapes, shapes);
+        self.memories.take(memory);
+        self.shapes.add(shapes);
         Ok(())
     }
 }

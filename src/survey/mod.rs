@@ -9,23 +9,28 @@ pub mod file;
 pub mod finding;
 mod hash;
 pub mod loss;
+pub mod memorable;
 pub mod naming;
+pub mod place;
 mod progress;
 pub mod recall;
 pub mod record;
 pub mod sequence;
 pub mod session;
+pub mod shapes;
 pub mod streams;
 pub mod tally;
 
 pub use facts::{FileFacts, settle};
 pub use file::{FileSurvey, survey, survey_within};
 pub use finding::{Finding, Findings, Severity};
+pub use memorable::{Interest, Memorable};
+pub use place::OrderKey;
 pub use progress::{NoProgress, Progress, Spread, Work, timed};
 pub use recall::{recall, recall_all};
 pub use record::BufferRecord;
 pub use session::Session;
-pub use tally::{Interest, Memorable, OrderKey, ShapeTally};
+pub use shapes::ShapeTally;
 
 use crate::clock::ClockAnchor;
 

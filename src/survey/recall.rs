@@ -3,8 +3,8 @@
 use rayon::prelude::*;
 
 use super::file::FileSurvey;
+use super::place::OrderKey;
 use super::progress::{Progress, Work, timed};
-use super::tally::OrderKey;
 use crate::buffer::content::{self, Scratch};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::RawEvent;

@@ -1,133 +1,16 @@
 //! What one worker counts while it surveys buffers; tallies of several workers add up to the same whatever the split.
 
-use hashbrown::HashMap;
-
 use super::finding::{Finding, Severity};
+use super::memorable::{Interest, Memory};
+use super::place::OrderKey;
 use super::record::BufferRecord;
+use super::shapes::Shapes;
 use crate::buffer::chain::Frame;
 use crate::buffer::content::{self, ContentFault, Scratch, Surplus};
 use crate::error::Result;
-use crate::event::{FileContext, Identity, ShapeKey, ShapeRef, TimedEvent, TimedStep, TimedWalk};
+use crate::event::{FileContext, ShapeRef, TimedEvent, TimedStep, TimedWalk};
 use crate::layout::buffer::BUFFER_HEADER_LEN;
-use crate::layout::header::HeaderKind;
-use crate::layout::hook;
 use crate::source::Source;
-
-/// How many events of a shape are kept as samples: the lowest in order.
-pub const SAMPLES_PER_SHAPE: usize = 64;
-
-/// The place of an event in the order of its file: time, then stream, then buffer, then offset.
-///
-/// The number of the buffer in the file breaks ties between buffers that share a sequence number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct OrderKey {
-    /// Time in ticks of the session's clock.
-    pub ticks: i64,
-    /// The stream: the processor, or 0 where all share one.
-    pub stream: u16,
-    /// Number of the buffer in its session; 0 in a file of several sessions.
-    pub sequence: i64,
-    /// Number of the buffer in its file.
-    pub ordinal: u64,
-    /// Offset of the event from the first event of its buffer.
-    pub offset: u32,
-}
-
-/// What is counted of one event shape.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ShapeTally {
-    /// Events.
-    pub events: u64,
-    /// Smallest time in ticks.
-    pub first_ticks: i64,
-    /// Largest time in ticks.
-    pub last_ticks: i64,
-    /// The lowest events in order, unsorted.
-    pub samples: Vec<OrderKey>,
-    interest: Interest,
-}
-
-/// Why the survey remembers each event of a shape.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Interest {
-    /// It does not.
-    None,
-    /// The event tells of the session: one of the trace's own header events.
-    Session,
-    /// The event describes the payload of others.
-    Schema,
-    /// The event tells of a loss.
-    Loss,
-}
-
-/// An event that the survey remembers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Memorable {
-    /// Why.
-    pub interest: Interest,
-    /// Where.
-    pub at: OrderKey,
-}
-
-/// Id of the events in which EventSource providers ship their manifest.
-const EVENT_SOURCE_MANIFEST_ID: u16 = 0xFFFE;
-
-impl Interest {
-    fn of(identity: &Identity) -> Interest {
-        use hook::{GROUP_EVENT_TRACE, event_trace as header};
-        match identity.kind {
-            HeaderKind::Error => Interest::Loss,
-            kind if kind.is_hook() && identity.group == GROUP_EVENT_TRACE => match identity.opcode {
-                header::EXTENSION | header::END_EXTENSION => Interest::Session,
-                header::LAST_DROPPED_TIMES => Interest::Loss,
-                _ => Interest::None,
-            },
-            kind if kind.is_full() && identity.provider == hook::EVENT_METADATA_CLASS => Interest::Schema,
-            kind if kind.is_full() && identity.provider == hook::LOST_EVENT_CLASS => Interest::Loss,
-            kind if kind.is_event() && identity.provider == hook::LOST_EVENT_CLASS => Interest::Loss,
-            kind if kind.is_event() && identity.id == EVENT_SOURCE_MANIFEST_ID => Interest::Schema,
-            _ => Interest::None,
-        }
-    }
-}
-
-impl ShapeTally {
-    fn new(identity: &Identity, ticks: i64) -> Self {
-        ShapeTally {
-            events: 0,
-            first_ticks: ticks,
-            last_ticks: ticks,
-            samples: Vec::new(),
-            interest: Interest::of(identity),
-        }
-    }
-
-    #[inline]
-    fn count(&mut self, at: OrderKey) {
-        self.events += 1;
-        self.first_ticks = self.first_ticks.min(at.ticks);
-        self.last_ticks = self.last_ticks.max(at.ticks);
-        if self.samples.len() < SAMPLES_PER_SHAPE || at < self.samples[SAMPLES_PER_SHAPE - 1] {
-            self.sample(at);
-        }
-    }
-
-    /// Keeps the samples sorted and few. Events come nearly in order, so this is rare once there are enough.
-    fn sample(&mut self, at: OrderKey) {
-        let place = self.samples.partition_point(|sample| *sample < at);
-        self.samples.insert(place, at);
-        self.samples.truncate(SAMPLES_PER_SHAPE);
-    }
-
-    fn add(&mut self, other: ShapeTally) {
-        self.events += other.events;
-        self.first_ticks = self.first_ticks.min(other.first_ticks);
-        self.last_ticks = self.last_ticks.max(other.last_ticks);
-        self.samples.extend(other.samples);
-        self.samples.sort_unstable();
-        self.samples.truncate(SAMPLES_PER_SHAPE);
-    }
-}
 
 /// What is common to all buffers of a file.
 #[derive(Clone, Copy, Debug)]
@@ -165,9 +48,9 @@ pub struct Tally {
     /// The buffers, in no particular order.
     pub records: Vec<BufferRecord>,
     /// The event shapes.
-    pub shapes: HashMap<ShapeKey, ShapeTally>,
+    pub shapes: Shapes,
     /// Events worth a second look.
-    pub memorable: Vec<Memorable>,
+    pub memory: Memory,
     /// Unusual findings.
     pub findings: Vec<Finding>,
     scratch: Scratch,
@@ -220,13 +103,9 @@ impl Tally {
 
     #[inline]
     fn count(&mut self, shape: ShapeRef<'_>, at: OrderKey) {
-        let tally = match self.shapes.get_mut(&shape) {
-            Some(tally) => tally,
-            None => self.shapes.entry(shape.to_key()).or_insert_with(|| ShapeTally::new(&shape.identity, at.ticks)),
-        };
-        tally.count(at);
-        if tally.interest != Interest::None {
-            self.memorable.push(Memorable { interest: tally.interest, at });
+        let interest = self.shapes.count(shape, at);
+        if interest != Interest::None {
+            self.memory.add_event(interest, at);
         }
     }
 
@@ -237,22 +116,10 @@ impl Tally {
             return other.merged(self);
         }
         self.records.extend(other.records);
-        self.memorable.extend(other.memorable);
+        self.memory.add(other.memory);
         self.findings.extend(other.findings);
-        merge_shapes(&mut self.shapes, other.shapes);
+        self.shapes.add(other.shapes);
         self
-    }
-}
-
-/// Adds the shapes of one tally to another's.
-pub(super) fn merge_shapes(into: &mut HashMap<ShapeKey, ShapeTally>, from: HashMap<ShapeKey, ShapeTally>) {
-    for (key, tally) in from {
-        match into.get_mut(&key) {
-            Some(mine) => mine.add(tally),
-            None => {
-                into.insert(key, tally);
-            }
-        }
     }
 }
 

@@ -190,6 +190,15 @@ impl Registry {
         eventsource.or_else(event_info).or_else(user).or_else(pack).or_else(table)
     }
 
+    /// Whether a provider or class is registered under a name: in the user's files or the built-in table, which no trace
+    /// can change.
+    pub fn is_registered(&self, provider: &Guid, name: &str) -> bool {
+        let user = self.user.manifests(*provider).map(|(manifest, _)| manifest.name.as_str());
+        let class = self.pack.class(provider).map(|class| class.dataset);
+        let table = self.pack.provider_name(provider);
+        user.chain(class).chain(table).any(|known| known.to_lowercase() == name.to_lowercase())
+    }
+
     /// The name of a classic event, also where its layout is not known.
     pub fn classic_name(&self, identity: &Identity) -> Option<String> {
         is_classic(identity).then(|| self.pack.classic_event_name(&identity.provider, identity.opcode))?

@@ -1,7 +1,6 @@
 //! Buffers that say that something is missing before them, and buffers that cannot be read whole.
 
-use super::records::Records;
-use super::{DAMAGED_BUFFER, DAMAGED_EVENT, LossRow, TRUNCATED_TAIL, Window};
+use super::{DAMAGED_BUFFER, DAMAGED_EVENT, LossRow, TRUNCATED_TAIL, Window, records};
 use crate::layout::buffer::flags;
 use crate::layout::logfile::mode;
 use crate::survey::file::Gap;
@@ -16,13 +15,14 @@ struct Placed<'a> {
     behind: Option<&'a BufferRecord>,
 }
 
-pub(super) fn rows(session: &Window<'_>, streams: &[&BufferRecord], records: &Records) -> Vec<LossRow> {
+pub(super) fn rows(session: &Window<'_>, streams: &[&BufferRecord]) -> Vec<LossRow> {
     let mut suspects: Vec<_> = each_stream(session.file, streams)
-        .flat_map(|stream| placed(stream, |buffer| is_suspect(buffer) || records.has_notice(buffer.frame.ordinal)))
+        .flat_map(|stream| placed(stream, |buffer| is_suspect(buffer) || has_notice(session, buffer)))
         .collect();
     suspects.sort_unstable_by_key(|place| place.buffer.frame.ordinal);
     let mut rows: Vec<_> = suspects.iter().flat_map(|place| flag_rows(session, place)).collect();
-    rows.extend(suspects.iter().flat_map(|place| records.rows(session, place.buffer, place.before)));
+    rows.extend(suspects.iter().flat_map(|place| records::notices(session, place.buffer, place.before)));
+    rows.extend(records::further_notices(session));
     rows.extend(suspects.iter().flat_map(|place| damage_rows(session, place)));
     rows.extend(gap_rows(session));
     rows
@@ -31,6 +31,10 @@ pub(super) fn rows(session: &Window<'_>, streams: &[&BufferRecord], records: &Re
 fn is_suspect(buffer: &BufferRecord) -> bool {
     let is_flagged = buffer.frame.flags & (flags::EVENTS_LOST | flags::BUFFER_LOST) != 0;
     is_flagged || buffer.damaged_bytes > 0 || buffer.frame.is_truncated()
+}
+
+fn has_notice(session: &Window<'_>, buffer: &BufferRecord) -> bool {
+    !session.file.notices.of_buffer(buffer.frame.ordinal).is_empty()
 }
 
 /// The wanted buffers of a stream with their neighbours.

@@ -170,11 +170,11 @@ pub fn ledgers(files: &[FileSurvey]) -> Result<Vec<Ledger>> {
 pub fn ledger(file: &FileSurvey) -> Result<Ledger> {
     let session = Window::of(file);
     let streams = by_stream(file);
-    let records = records::Records::read(file)?;
+    let dropped = records::Dropped::read(file)?;
     let mut rows = counters::rows(&session);
     rows.extend(history::rows(&session, &streams));
-    rows.extend(buffers::rows(&session, &streams, &records));
-    rows.extend(records::dropped(&session, &streams, &records));
+    rows.extend(buffers::rows(&session, &streams));
+    rows.extend(records::last_dropped(&session, &streams, &dropped));
     let header = &file.session;
     let unknown_because = header.loss_unknown_because();
     let counter = |count: u32| unknown_because.is_none().then_some(count);

@@ -1,0 +1,343 @@
+//! Events that the survey remembers, so that they can be read again, and loss notices, of which it keeps counts.
+//!
+//! All of it is bounded: of each kind of event the first in the file are remembered, and the others counted.
+
+use std::collections::BTreeMap;
+
+use super::finding::{Finding, Severity};
+use super::place::OrderKey;
+use crate::event::Identity;
+use crate::layout::header::HeaderKind;
+use crate::layout::hook;
+
+/// Why the survey remembers each event of a shape.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Interest {
+    /// It does not.
+    None,
+    /// The event tells of the session: one of the trace's own header events.
+    Session,
+    /// The event describes the payload of others.
+    Schema,
+    /// The event says when each processor dropped its last event.
+    Dropped,
+    /// The event says that something was lost, and nothing but its place and number matters.
+    Notice(Notice),
+}
+
+/// What a loss notice tells of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Notice {
+    /// A real-time consumer missed events.
+    Events,
+    /// A real-time consumer missed buffers.
+    Buffers,
+    /// The file that backs a real-time session lost something.
+    BackingFile,
+    /// A loss notice of an unknown kind.
+    Unknown,
+    /// An event could not be logged.
+    Error,
+}
+
+/// An event that the survey remembers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Memorable {
+    /// Why.
+    pub interest: Interest,
+    /// Where.
+    pub at: OrderKey,
+}
+
+/// Loss notices of one kind in one buffer, or in several of which nothing else is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Notices {
+    /// What they tell of.
+    pub notice: Notice,
+    /// Number of the first buffer in file order.
+    pub first_buffer: u64,
+    /// Number of the last.
+    pub last_buffer: u64,
+    /// How many there are.
+    pub count: u64,
+    /// Smallest time in ticks.
+    pub first_ticks: i64,
+    /// Largest time in ticks.
+    pub last_ticks: i64,
+}
+
+/// Id of the events in which EventSource providers ship their manifest.
+const EVENT_SOURCE_MANIFEST_ID: u16 = 0xFFFE;
+
+impl Interest {
+    /// Why an event of this identity is worth remembering.
+    pub fn of(identity: &Identity) -> Interest {
+        use hook::{GROUP_EVENT_TRACE, event_trace as header};
+        match identity.kind {
+            HeaderKind::Error => Interest::Notice(Notice::Error),
+            kind if kind.is_hook() && identity.group == GROUP_EVENT_TRACE => match identity.opcode {
+                header::EXTENSION | header::END_EXTENSION => Interest::Session,
+                header::LAST_DROPPED_TIMES => Interest::Dropped,
+                _ => Interest::None,
+            },
+            kind if kind.is_full() && identity.provider == hook::EVENT_METADATA_CLASS => Interest::Schema,
+            kind if (kind.is_full() || kind.is_event()) && identity.provider == hook::LOST_EVENT_CLASS => {
+                Interest::Notice(Notice::of(identity))
+            }
+            kind if kind.is_event() && identity.id == EVENT_SOURCE_MANIFEST_ID => Interest::Schema,
+            _ => Interest::None,
+        }
+    }
+}
+
+impl Notice {
+    fn of(identity: &Identity) -> Notice {
+        // Windows gives these numbers as opcodes; an event header also has an id to put them in.
+        let numbers = [u16::from(identity.opcode), identity.id];
+        match () {
+            () if numbers.contains(&32) => Notice::Events,
+            () if numbers.contains(&33) => Notice::Buffers,
+            () if numbers.contains(&34) => Notice::BackingFile,
+            () => Notice::Unknown,
+        }
+    }
+}
+
+impl Notices {
+    fn one(notice: Notice, at: &OrderKey) -> Notices {
+        Notices {
+            notice,
+            first_buffer: at.ordinal,
+            last_buffer: at.ordinal,
+            count: 1,
+            first_ticks: at.ticks,
+            last_ticks: at.ticks,
+        }
+    }
+
+    fn add(&mut self, other: &Notices) {
+        self.first_buffer = self.first_buffer.min(other.first_buffer);
+        self.last_buffer = self.last_buffer.max(other.last_buffer);
+        self.count += other.count;
+        self.first_ticks = self.first_ticks.min(other.first_ticks);
+        self.last_ticks = self.last_ticks.max(other.last_ticks);
+    }
+}
+
+/// How many kinds of notices there are, and so entries of one buffer.
+const NOTICE_KINDS: usize = 5;
+
+/// How many entries of notices of a file stand for one buffer each.
+const MAX_NOTICES: usize = 1 << 16;
+
+/// How many events of a file are remembered.
+fn limit(interest: Interest) -> usize {
+    match interest {
+        Interest::None | Interest::Notice(_) => 0,
+        Interest::Session => 1 << 8,
+        Interest::Schema => 1 << 18,
+        Interest::Dropped => 1 << 12,
+    }
+}
+
+/// The events of one kind that are first in the file.
+#[derive(Debug, Default)]
+struct First {
+    kept: Vec<OrderKey>,
+    more: u64,
+}
+
+impl First {
+    fn push(&mut self, at: OrderKey, limit: usize) {
+        self.kept.push(at);
+        // Sorted once for many that are new.
+        if self.kept.len() >= 2 * limit {
+            self.trim(limit);
+        }
+    }
+
+    fn add(&mut self, other: First, limit: usize) {
+        self.kept.extend(other.kept);
+        self.more += other.more;
+        self.trim(limit);
+    }
+
+    fn trim(&mut self, limit: usize) {
+        self.kept.sort_unstable_by_key(OrderKey::in_file);
+        self.more += self.kept.len().saturating_sub(limit) as u64;
+        self.kept.truncate(limit);
+    }
+}
+
+/// What one worker remembers; the memories of several add up to the same whatever the split.
+#[derive(Debug, Default)]
+pub struct Memory {
+    session: First,
+    schema: First,
+    dropped: First,
+    /// Those of a buffer stand together.
+    notices: Vec<Notices>,
+}
+
+impl Memory {
+    /// Remembers an event; the events of a buffer come one behind the other.
+    #[cold]
+    pub fn add_event(&mut self, interest: Interest, at: OrderKey) {
+        match interest {
+            Interest::None => {}
+            Interest::Notice(notice) => self.add_notice(notice, &at),
+            Interest::Session => self.session.push(at, limit(interest)),
+            Interest::Schema => self.schema.push(at, limit(interest)),
+            Interest::Dropped => self.dropped.push(at, limit(interest)),
+        }
+    }
+
+    fn add_notice(&mut self, notice: Notice, at: &OrderKey) {
+        let one = Notices::one(notice, at);
+        let of_buffer = self.notices.iter_mut().rev().take(NOTICE_KINDS);
+        let same = |known: &&mut Notices| known.notice == notice && known.first_buffer == at.ordinal;
+        match of_buffer.take_while(|known| known.first_buffer == at.ordinal).find(same) {
+            Some(known) => known.add(&one),
+            None => self.notices.push(one),
+        }
+    }
+
+    /// Adds what was remembered of other buffers.
+    pub fn add(&mut self, other: Memory) {
+        self.session.add(other.session, limit(Interest::Session));
+        self.schema.add(other.schema, limit(Interest::Schema));
+        self.dropped.add(other.dropped, limit(Interest::Dropped));
+        self.notices.extend(other.notices);
+    }
+}
+
+/// What the survey remembers of a file.
+#[derive(Debug, Default)]
+pub struct Memories {
+    memory: Memory,
+    log: NoticeLog,
+}
+
+impl Memories {
+    /// Adds what was remembered of the next buffers of the file.
+    pub fn take(&mut self, mut memory: Memory) {
+        let mut notices = std::mem::take(&mut memory.notices);
+        notices.sort_unstable_by_key(|notices| (notices.first_buffer, notices.notice));
+        notices.iter().for_each(|notices| self.log.push(notices));
+        self.memory.add(memory);
+    }
+
+    /// The remembered events in file order, the notices, and what is wrong where there are too many.
+    pub fn finish(self) -> (Vec<Memorable>, NoticeLog, Vec<Finding>) {
+        let Memory { session, schema, dropped, .. } = self.memory;
+        let kinds = [(Interest::Session, session), (Interest::Schema, schema), (Interest::Dropped, dropped)];
+        let (mut memorable, mut findings) = (Vec::new(), Vec::new());
+        for (interest, mut first) in kinds {
+            first.trim(limit(interest));
+            findings.extend((first.more > 0).then(|| forgotten(interest, first.more)));
+            memorable.extend(first.kept.into_iter().map(|at| Memorable { interest, at }));
+        }
+        memorable.sort_unstable_by_key(|memorable| memorable.at.in_file());
+        (memorable, self.log, findings)
+    }
+}
+
+fn forgotten(interest: Interest, more: u64) -> Finding {
+    let what = match interest {
+        Interest::Schema => "describe the payload of others",
+        Interest::Dropped => "say when events were dropped last",
+        _ => "tell of the session",
+    };
+    let message = format!(
+        "{more} events that {what} are not looked at: expected at most {} of them in a file; they are rows like any other",
+        limit(interest)
+    );
+    Finding::new(Severity::Warning, "events_not_looked_at", message)
+}
+
+/// All loss notices of a file.
+#[derive(Clone, Debug, Default)]
+pub struct NoticeLog {
+    /// Those of one kind in one buffer, by buffer and kind.
+    pub of_buffers: Vec<Notices>,
+    /// What goes beyond, by kind.
+    pub rest: BTreeMap<Notice, Notices>,
+}
+
+impl NoticeLog {
+    fn push(&mut self, notices: &Notices) {
+        if self.of_buffers.len() < MAX_NOTICES {
+            self.of_buffers.push(*notices);
+            return;
+        }
+        self.rest.entry(notices.notice).and_modify(|rest| rest.add(notices)).or_insert(*notices);
+    }
+
+    /// The notices in one buffer, by kind.
+    pub fn of_buffer(&self, ordinal: u64) -> &[Notices] {
+        let start = self.of_buffers.partition_point(|notices| notices.first_buffer < ordinal);
+        let end = self.of_buffers.partition_point(|notices| notices.first_buffer <= ordinal);
+        self.of_buffers.get(start..end).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ordinal: u64, offset: u32) -> OrderKey {
+        OrderKey { ticks: 100 - i64::from(offset), stream: 0, sequence: 0, ordinal, offset }
+    }
+
+    #[test]
+    fn notices_are_counted_by_buffer_and_kind() {
+        let (mut memories, mut memory) = (Memories::default(), Memory::default());
+        for (buffer, offset, notice) in [(7, 0, Notice::Error), (7, 8, Notice::Events), (7, 16, Notice::Error)] {
+            memory.add_event(Interest::Notice(notice), at(buffer, offset));
+        }
+        let mut other = Memory::default();
+        other.add_event(Interest::Notice(Notice::Error), at(3, 0));
+        memory.add(other);
+        memories.take(memory);
+        let (memorable, log, findings) = memories.finish();
+        assert!(memorable.is_empty() && findings.is_empty() && log.rest.is_empty());
+        let counts: Vec<_> = log.of_buffers.iter().map(|n| (n.first_buffer, n.notice, n.count)).collect();
+        assert_eq!(counts, [(3, Notice::Error, 1), (7, Notice::Events, 1), (7, Notice::Error, 2)]);
+        assert_eq!((log.of_buffer(7)[1].first_ticks, log.of_buffer(7)[1].last_ticks), (84, 100));
+        assert_eq!(log.of_buffer(4), []);
+    }
+
+    #[test]
+    fn what_goes_beyond_is_counted_by_kind() {
+        let mut memories = Memories::default();
+        for window in [0, 1] {
+            let mut memory = Memory::default();
+            (0..MAX_NOTICES as u64).for_each(|n| {
+                memory.add_event(Interest::Notice(Notice::Error), at(window * MAX_NOTICES as u64 + n, 0));
+            });
+            memories.take(memory);
+        }
+        let log = memories.finish().1;
+        assert_eq!(log.of_buffers.len(), MAX_NOTICES);
+        let rest = log.rest[&Notice::Error];
+        assert_eq!((rest.count, rest.first_buffer, rest.last_buffer), (65_536, 65_536, 131_071));
+    }
+
+    #[test]
+    fn the_first_events_of_the_file_are_remembered_whatever_the_split() {
+        let limit = limit(Interest::Dropped);
+        let events: Vec<OrderKey> = (0..3 * limit as u64).map(|n| at(n, 0)).collect();
+        for workers in [1, 3, 7] {
+            let mut memories = Memories::default();
+            for worker in (0..workers).rev() {
+                let mut memory = Memory::default();
+                events.iter().skip(worker).step_by(workers).for_each(|at| memory.add_event(Interest::Dropped, *at));
+                memories.take(memory);
+            }
+            let (memorable, _, findings) = memories.finish();
+            assert_eq!(memorable.len(), limit);
+            assert!(memorable.iter().zip(&events).all(|(found, expected)| found.at == *expected));
+            assert!(findings[0].message.starts_with("8192 events that say when"), "{}", findings[0].message);
+        }
+    }
+}

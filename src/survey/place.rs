@@ -1,0 +1,29 @@
+//! Where an event stands among all events of its file.
+
+/// The place of an event in the order of its file: time, then stream, then buffer, then offset.
+///
+/// The number of the buffer in the file breaks ties between buffers that share a sequence number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct OrderKey {
+    /// Time in ticks of the session's clock.
+    pub ticks: i64,
+    /// The stream: the processor, or 0 where all share one.
+    pub stream: u16,
+    /// Number of the buffer in its session; 0 in a file of several sessions.
+    pub sequence: i64,
+    /// Number of the buffer in its file.
+    pub ordinal: u64,
+    /// Offset of the event from the first event of its buffer.
+    pub offset: u32,
+}
+
+impl OrderKey {
+    /// Behind every event.
+    pub const MAX: OrderKey =
+        OrderKey { ticks: i64::MAX, stream: u16::MAX, sequence: i64::MAX, ordinal: u64::MAX, offset: u32::MAX };
+
+    /// The place in the file itself.
+    pub fn in_file(&self) -> (u64, u32) {
+        (self.ordinal, self.offset)
+    }
+}

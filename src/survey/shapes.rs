@@ -1,0 +1,363 @@
+//! The event shapes of a file and what is counted of each, in bounded memory.
+//!
+//! Real traces have some thousand shapes; a hostile one can have a new shape in every event. The shapes that come first
+//! in the order of their keys are kept, as many as the limits allow; events of all others are counted by their header
+//! kind alone. That rule makes the split of the work invisible: a key that is too far behind among some of the events is
+//! so among all of them, so what one worker gives up, no other one needs.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
+use hashbrown::HashMap;
+
+use super::memorable::Interest;
+use super::place::OrderKey;
+use crate::event::{Identity, ShapeKey, ShapeRef};
+use crate::layout::header::HeaderKind;
+
+/// How many events of a shape are kept as samples: the lowest in order.
+pub const SAMPLES_PER_SHAPE: usize = 64;
+
+/// How many samples all shapes have together, as long as each has one at least.
+const SAMPLES: usize = 1 << 18;
+
+/// What the shapes of a recording may weigh together: many times what real traces have.
+pub const MAX_WEIGHT: usize = 1 << 16;
+
+/// TraceLogging metadata that weighs as much as a shape without it.
+const METADATA_PER_WEIGHT: usize = 128;
+
+/// What a shape weighs: one, and more with much metadata.
+pub fn weight(key: &ShapeKey) -> usize {
+    1 + key.metadata.len() / METADATA_PER_WEIGHT
+}
+
+/// How many samples each of some shapes has, by their weight.
+pub fn samples_per_shape(weight: usize) -> usize {
+    (SAMPLES / weight.next_power_of_two()).clamp(1, SAMPLES_PER_SHAPE)
+}
+
+/// What is counted of one event shape.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShapeTally {
+    /// Events.
+    pub events: u64,
+    /// Smallest time in ticks.
+    pub first_ticks: i64,
+    /// Largest time in ticks.
+    pub last_ticks: i64,
+    /// The lowest events in order, ascending.
+    pub samples: Vec<OrderKey>,
+    /// What is below this may be a sample.
+    bar: OrderKey,
+    interest: Interest,
+}
+
+impl ShapeTally {
+    fn new(identity: &Identity, ticks: i64) -> Self {
+        ShapeTally {
+            events: 0,
+            first_ticks: ticks,
+            last_ticks: ticks,
+            samples: Vec::new(),
+            bar: OrderKey::MAX,
+            interest: Interest::of(identity),
+        }
+    }
+
+    /// Counts an event; says whether it may be a sample.
+    #[inline]
+    fn count(&mut self, at: OrderKey) -> bool {
+        self.events += 1;
+        self.first_ticks = self.first_ticks.min(at.ticks);
+        self.last_ticks = self.last_ticks.max(at.ticks);
+        at < self.bar
+    }
+
+    /// Keeps the samples sorted and few. Events come nearly in order, so this is rare once there are enough.
+    fn sample(&mut self, at: OrderKey, limit: usize) {
+        let place = self.samples.partition_point(|sample| *sample < at);
+        self.samples.insert(place, at);
+        self.limit(limit);
+    }
+
+    fn limit(&mut self, limit: usize) {
+        self.samples.truncate(limit);
+        if let Some(last) = limit.checked_sub(1).and_then(|last| self.samples.get(last)) {
+            self.bar = *last;
+        }
+    }
+
+    fn add(&mut self, other: ShapeTally, limit: usize) {
+        self.events += other.events;
+        self.first_ticks = self.first_ticks.min(other.first_ticks);
+        self.last_ticks = self.last_ticks.max(other.last_ticks);
+        self.samples.extend(other.samples);
+        self.samples.sort_unstable();
+        self.limit(limit);
+    }
+}
+
+/// Event shapes by key.
+#[derive(Debug)]
+pub struct Shapes {
+    max_weight: usize,
+    known: HashMap<ShapeKey, ShapeTally>,
+    /// Weight of those.
+    weight: usize,
+    /// The first key that was given up; it and all behind it are not told apart.
+    ceiling: Option<ShapeKey>,
+    /// The events that are not told apart, by header kind.
+    rest: BTreeMap<HeaderKind, ShapeTally>,
+    /// How many samples each shape keeps.
+    samples: usize,
+}
+
+impl Default for Shapes {
+    fn default() -> Self {
+        Shapes::limited(MAX_WEIGHT)
+    }
+}
+
+impl Shapes {
+    fn limited(max_weight: usize) -> Self {
+        Shapes {
+            max_weight,
+            known: HashMap::new(),
+            weight: 0,
+            ceiling: None,
+            rest: BTreeMap::new(),
+            samples: SAMPLES_PER_SHAPE,
+        }
+    }
+
+    /// Counts an event; says why it is worth remembering.
+    #[inline]
+    pub fn count(&mut self, shape: ShapeRef<'_>, at: OrderKey) -> Interest {
+        match self.known.get_mut(&shape) {
+            Some(tally) => {
+                if tally.count(at) {
+                    tally.sample(at, self.samples);
+                }
+                tally.interest
+            }
+            None => self.count_new(&shape, at),
+        }
+    }
+
+    /// Counts the first event of a shape, or one of a shape that was given up.
+    #[cold]
+    fn count_new(&mut self, shape: &ShapeRef<'_>, at: OrderKey) -> Interest {
+        let mut tally = ShapeTally::new(&shape.identity, at.ticks);
+        tally.count(at);
+        let interest = tally.interest;
+        if self.is_given_up(shape) {
+            add_rest(&mut self.rest, shape.identity.kind, tally);
+        } else {
+            tally.sample(at, self.samples);
+            self.insert(shape.to_key(), tally);
+        }
+        interest
+    }
+
+    fn is_given_up(&self, shape: &ShapeRef<'_>) -> bool {
+        self.ceiling.as_ref().is_some_and(|ceiling| *shape >= ceiling.as_ref())
+    }
+
+    fn insert(&mut self, key: ShapeKey, tally: ShapeTally) {
+        self.weight += weight(&key);
+        self.known.insert(key, tally);
+        // At twice the limit, so that shapes are sorted once for many that are new.
+        if self.weight > 2 * self.max_weight {
+            self.trim();
+        }
+        self.share_samples();
+    }
+
+    /// Gives up what is beyond the limit.
+    fn trim(&mut self) {
+        if self.weight <= self.max_weight {
+            return;
+        }
+        let mut keys: Vec<&ShapeKey> = self.known.keys().collect();
+        keys.sort_unstable();
+        let ceiling = first_beyond(keys.into_iter(), self.max_weight).cloned();
+        if let Some(ceiling) = ceiling {
+            self.give_up(ceiling);
+        }
+    }
+
+    /// Gives up what is at the ceiling and above.
+    fn give_up(&mut self, ceiling: ShapeKey) {
+        for (key, tally) in self.known.extract_if(|key, _| *key >= ceiling) {
+            self.weight -= weight(&key);
+            add_rest(&mut self.rest, key.identity.kind, tally);
+        }
+        self.ceiling = Some(ceiling);
+    }
+
+    /// Many shapes have fewer samples each. As the shapes of a recording only become more the more of it is seen, none
+    /// lacks a sample that it had to give back.
+    fn share_samples(&mut self) {
+        let seen = if self.ceiling.is_some() { self.max_weight } else { self.weight.min(self.max_weight) };
+        let samples = samples_per_shape(seen);
+        if samples < self.samples {
+            self.samples = samples;
+            self.known.values_mut().for_each(|tally| tally.limit(samples));
+        }
+    }
+
+    /// Adds the shapes of other events.
+    pub fn add(&mut self, other: Shapes) {
+        if let Some(ceiling) = other.ceiling
+            && self.ceiling.as_ref().is_none_or(|own| ceiling < *own)
+        {
+            self.give_up(ceiling);
+            self.share_samples();
+        }
+        for (key, tally) in other.known {
+            self.add_shape(key, tally);
+        }
+        for (kind, tally) in other.rest {
+            add_rest(&mut self.rest, kind, tally);
+        }
+    }
+
+    fn add_shape(&mut self, key: ShapeKey, tally: ShapeTally) {
+        if self.is_given_up(&key.as_ref()) {
+            add_rest(&mut self.rest, key.identity.kind, tally);
+        } else if let Some(mine) = self.known.get_mut(&key) {
+            mine.add(tally, self.samples);
+        } else {
+            self.insert(key, tally);
+        }
+    }
+
+    /// All shapes in the order of their keys; behind them, one for each header kind whose events are not all told apart.
+    pub fn finish(mut self) -> Vec<(ShapeKey, ShapeTally)> {
+        self.trim();
+        let samples = self.samples;
+        let limited = |(key, mut tally): (ShapeKey, ShapeTally)| {
+            tally.limit(samples);
+            tally.samples.shrink_to_fit();
+            (key, tally)
+        };
+        let rest = self.rest.into_iter().map(|(kind, tally)| (ShapeKey::rest(kind), tally));
+        let mut shapes: Vec<_> = self.known.into_iter().map(limited).chain(rest).collect();
+        shapes.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+        shapes
+    }
+}
+
+/// Of keys in ascending order, the first that goes beyond a weight together with those before it.
+pub fn first_beyond<'a>(mut keys: impl Iterator<Item = &'a ShapeKey>, max_weight: usize) -> Option<&'a ShapeKey> {
+    let mut all = 0;
+    keys.find(|key| {
+        all += weight(key);
+        all > max_weight
+    })
+}
+
+/// Adds the events of a shape to those of their header kind that are not told apart; such have no samples.
+fn add_rest(rest: &mut BTreeMap<HeaderKind, ShapeTally>, kind: HeaderKind, tally: ShapeTally) {
+    match rest.entry(kind) {
+        Entry::Vacant(vacant) => {
+            vacant.insert(ShapeTally { samples: Vec::new(), ..tally });
+        }
+        Entry::Occupied(mut all) => all.get_mut().add(tally, 0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::guid::Guid;
+
+    fn key(provider: u8, id: u16, metadata: usize) -> ShapeKey {
+        let identity = Identity {
+            provider: Guid([provider; 16]),
+            group: 0,
+            id,
+            version: 0,
+            opcode: 0,
+            property: 0,
+            pointer_size: 8,
+            kind: HeaderKind::Event64,
+        };
+        ShapeKey { identity, metadata: vec![1; metadata].into() }
+    }
+
+    fn at(ordinal: u64) -> OrderKey {
+        OrderKey { ticks: i64::try_from(ordinal / 2).unwrap(), stream: 0, sequence: 0, ordinal, offset: 0 }
+    }
+
+    fn counted<'a>(limit: usize, events: impl Iterator<Item = (u64, &'a ShapeKey)>) -> Shapes {
+        let mut shapes = Shapes::limited(limit);
+        events.for_each(|(place, key)| {
+            shapes.count(key.as_ref(), at(place));
+        });
+        shapes
+    }
+
+    #[test]
+    fn keys_beyond_the_limit_are_counted_by_header_kind() {
+        let keys = [key(3, 1, 0), key(1, 2, 0), key(2, 1, 0), key(1, 1, 0), key(3, 1, 0), key(2, 1, 0), key(9, 1, 0)];
+        let shapes = counted(2, (0..).zip(&keys)).finish();
+        let found: Vec<_> =
+            shapes.iter().map(|(key, tally)| (key.clone(), tally.events, tally.samples.len())).collect();
+        let rest = ShapeKey::rest(HeaderKind::Event64);
+        assert_eq!(found, [(key(1, 1, 0), 1, 1), (key(1, 2, 0), 1, 1), (rest, 5, 0)]);
+        assert_eq!((shapes[2].1.first_ticks, shapes[2].1.last_ticks), (0, 3));
+    }
+
+    #[test]
+    fn metadata_weighs() {
+        let keys = [key(1, 1, 4 * METADATA_PER_WEIGHT), key(2, 1, 0), key(3, 1, 0)];
+        let shapes = counted(6, (0..).zip(&keys)).finish();
+        let found: Vec<_> = shapes.iter().map(|(key, _)| key.clone()).collect();
+        assert_eq!(found, [keys[0].clone(), keys[1].clone(), ShapeKey::rest(HeaderKind::Event64)]);
+    }
+
+    #[test]
+    fn many_shapes_have_few_samples_each() {
+        let keys: Vec<_> = (0..=u16::MAX).map(|id| key(1, id, 0)).collect();
+        let events = (0u64..8).flat_map(|round| keys.iter().map(move |key| (round, key)));
+        let shapes = counted(MAX_WEIGHT, (0..).zip(events).map(|(place, (_, key))| (place, key))).finish();
+        assert_eq!(shapes.len(), 1 << 16);
+        assert!(shapes.iter().all(|(_, tally)| tally.events == 8 && tally.samples.len() == 4));
+        let first: Vec<u64> = shapes[7].1.samples.iter().map(|sample| sample.ordinal).collect();
+        assert_eq!(first, [7, (1 << 16) + 7, (2 << 16) + 7, (3 << 16) + 7]);
+    }
+
+    proptest! {
+        /// However the events are split among workers, and in whatever order these are added up.
+        #[test]
+        fn the_split_of_the_work_does_not_show(
+            events in prop::collection::vec((0u8..4, 0u16..6, 0usize..3, 0usize..3), 0..60),
+            limit in 1usize..20,
+        ) {
+            let keys: Vec<(ShapeKey, usize)> = events
+                .iter()
+                .map(|&(provider, id, metadata, worker)| (key(provider, id, metadata * METADATA_PER_WEIGHT), worker))
+                .collect();
+            let of = |worker: usize| (0..).zip(&keys).filter(move |(_, (_, own))| *own == worker);
+            let whole = counted(limit, (0..).zip(&keys).map(|(place, (key, _))| (place, key))).finish();
+            for order in [[0, 1, 2], [2, 1, 0], [1, 0, 2]] {
+                let mut sum = Shapes::limited(limit);
+                for worker in order {
+                    sum.add(counted(limit, of(worker).map(|(place, (key, _))| (place, key))));
+                }
+                let sum = sum.finish();
+                let facts = |shapes: &[(ShapeKey, ShapeTally)]| -> Vec<_> {
+                    let facts = |(key, tally): &(ShapeKey, ShapeTally)| {
+                        (key.clone(), tally.events, tally.first_ticks, tally.last_ticks, tally.samples.clone())
+                    };
+                    shapes.iter().map(facts).collect()
+                };
+                prop_assert_eq!(facts(&sum), facts(&whole));
+            }
+        }
+    }
+}
