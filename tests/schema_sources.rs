@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use corpus::corpus;
 use etl2parquet::schema::manifest::Manifest;
 use etl2parquet::schema::tmf::Tmf;
-use etl2parquet::schema::wpp::{ItemKind, MessageFormat, MessageTable};
+use etl2parquet::schema::wpp::{ItemKind, MessageTable};
 
 /// The files of a folder in order of their names.
 fn files(folder: &Path) -> Vec<PathBuf> {
@@ -68,7 +68,7 @@ fn tmf_files_import_without_a_rejected_line() {
     for file in files(&corpus.join("tmf")) {
         let tmf = Tmf::parse(&std::fs::read(&file).expect("the file can be read"));
         findings.extend(tmf.findings.iter().map(|finding| format!("{}: {finding}", file.display())));
-        let unknown = tmf.messages.iter().flat_map(MessageFormat::items);
+        let unknown = tmf.messages.iter().flat_map(|message| &message.items);
         findings.extend(unknown.filter_map(|item| match &item.kind {
             ItemKind::Unknown(declared) => Some(format!("{}: unknown {declared}", file.display())),
             _ => None,

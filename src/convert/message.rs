@@ -4,7 +4,7 @@ use super::rows::{RowStatus, Rows};
 use super::sparse::Span;
 use crate::decode::Status;
 use crate::event::Event;
-use crate::schema::wpp::{ArgumentStatus, HeaderValues, MessageFormat, Renderer};
+use crate::schema::wpp::{ArgumentStatus, HeaderValues, MessagePlan, Renderer};
 
 /// What a message's text can say beside the event itself.
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +29,7 @@ impl MessageText {
     /// fit the format, and whether the payload must be kept.
     pub fn render(
         &mut self,
-        format: &MessageFormat,
+        plan: &MessagePlan,
         event: &Event<'_>,
         place: &MessagePlace,
         rows: &mut Rows,
@@ -46,7 +46,7 @@ impl MessageText {
         let first = rows.arguments.items.len();
         let (spans, texts) = (&mut rows.arguments.items, &mut rows.argument_text);
         let rendered =
-            self.renderer.render(format, event.payload, place.pointer_size, &header, &mut self.text, |argument| {
+            self.renderer.render(plan, event.payload, place.pointer_size, &header, &mut self.text, |argument| {
                 let at = |len: usize| u32::try_from(len).expect("a slice of the order holds less than 4 GiB");
                 spans.push(Span { start: at(texts.len()), len: at(argument.len()) });
                 texts.extend_from_slice(argument.as_bytes());

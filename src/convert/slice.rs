@@ -286,8 +286,8 @@ impl TableRows {
         if event.items_damaged || shape.is_refused {
             return error;
         }
-        if let Some(format) = &shape.message {
-            return messages.render(format, event, place, &mut self.rows);
+        if let Some(plan) = &shape.message {
+            return messages.render(plan, event, place, &mut self.rows);
         }
         let Some(plan) = shape.plan.as_ref().filter(|_| shape.has_fields) else { return without_schema(event) };
         // The flag is no part of a shape, so that events of both kinds can share one.

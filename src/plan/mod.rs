@@ -40,7 +40,7 @@ use crate::error::Result;
 use crate::event::ShapeKey;
 use crate::schema::Registry;
 use crate::schema::registry::UserSchemas;
-use crate::schema::wpp::MessageFormat;
+use crate::schema::wpp::MessagePlan;
 use crate::survey::{FileSurvey, Finding, Findings, Progress, Severity, Work, timed};
 
 /// Choices that the plan depends on.
@@ -72,8 +72,8 @@ pub struct ShapePlan {
     pub is_refused: bool,
     /// Whether the layout is that of events which say that their payload is one string.
     pub is_string: bool,
-    /// The format of a WPP message.
-    pub message: Option<Arc<MessageFormat>>,
+    /// How WPP messages are shown.
+    pub message: Option<MessagePlan>,
     /// Whether each row says itself what its shape says elsewhere.
     pub is_other: bool,
 }
@@ -153,7 +153,7 @@ impl ShapePlan {
             has_fields: shape.choice.as_ref().is_some_and(|choice| !choice.candidate.schema.fields.is_empty()),
             is_refused,
             is_string: shape.choice.as_ref().is_some_and(|choice| choice.candidate.source == DecodeSource::String),
-            message: shape.message.clone(),
+            message: shape.message.clone().map(MessagePlan::new),
             is_other: false,
         }
     }

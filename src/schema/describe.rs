@@ -407,7 +407,7 @@ impl MapFacts {
 impl MessageFacts {
     fn of(place: Place, message: &MessageFormat) -> MessageFacts {
         let origin = &message.origin;
-        let arguments = message.items().iter().map(ArgumentFacts::of);
+        let arguments = message.items.iter().map(ArgumentFacts::of);
         MessageFacts {
             number: message.number,
             from: place,

@@ -229,7 +229,8 @@ impl Reader {
                 self.name_values(position, *line, item);
             }
             let items = draft.items.into_iter().map(|(_, item)| item).collect();
-            MessageFormat::new(draft.guid, draft.number, draft.origin, &draft.format, items)
+            let Draft { guid, number, origin, format, .. } = draft;
+            MessageFormat { guid, number, origin, format, items }
         });
         let messages = messages.collect();
         self.findings.sort_by_key(|&(line, _)| line);

@@ -51,7 +51,7 @@ fn messages_and_rejected_lines_are_told_apart() {
     assert_eq!(first.origin, expected);
     let labels = ItemKind::parse("ItemListByte(Low, High)");
     let items = [Item::new("f(a, b)", 10, labels), Item::new("Params->Status", 11, ItemKind::parse("ItemLong"))];
-    assert_eq!(first.items(), items);
+    assert_eq!(first.items, items);
 
     let findings: Vec<_> = tmf.findings.iter().map(ToString::to_string).collect();
     assert_eq!(
@@ -64,7 +64,7 @@ fn messages_and_rejected_lines_are_told_apart() {
             "line 26: expected the arguments of message 2 in braces",
         ]
     );
-    assert_eq!(tmf.messages[2].items()[1].kind, ItemKind::Unknown("nonsense".into()));
+    assert_eq!(tmf.messages[2].items[1].kind, ItemKind::Unknown("nonsense".into()));
 }
 
 const GROUP: &str = "01e9b841-7d67-315a-7b92-23b2033356de Lab // SRC=Main.c MJ= MN=\n";
@@ -80,7 +80,7 @@ fn findings(tmf: &Tmf) -> Vec<String> {
 
 /// The names that the arguments of all messages show.
 fn names(tmf: &mut Tmf) -> Vec<Vec<(u64, String)>> {
-    let kinds = tmf.messages.iter().flat_map(MessageFormat::items).map(|item| item.kind.clone());
+    let kinds = tmf.messages.iter().flat_map(|message| &message.items).map(|item| item.kind.clone());
     kinds.map(|mut kind| kind.enumeration_mut().unwrap().map().entries().to_vec()).collect()
 }
 

@@ -69,7 +69,7 @@ impl Origin {
     }
 }
 
-/// How one message is read and shown.
+/// How one message is declared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MessageFormat {
     /// The message GUID, shared by the messages of a source file.
@@ -80,23 +80,24 @@ pub struct MessageFormat {
     pub origin: Origin,
     /// The text with its insertions, as declared.
     pub format: String,
-    items: Vec<Item>,
+    /// The arguments in wire order.
+    pub items: Vec<Item>,
+}
+
+/// How one message is read and shown: made once, for messages that a trace holds.
+#[derive(Debug)]
+pub struct MessagePlan {
+    format: Arc<MessageFormat>,
     /// How the text first inserts each argument: a conversion of `printf`.
     conversions: Vec<u8>,
     pieces: Vec<Piece>,
 }
 
-impl MessageFormat {
-    /// A message with its arguments in wire order.
-    pub fn new(guid: Guid, number: u16, origin: Origin, format: &str, items: Vec<Item>) -> Self {
-        let pieces = format::pieces(format, &items);
-        let conversions = conversions(&pieces, items.len());
-        MessageFormat { guid, number, origin, format: format.to_owned(), items, conversions, pieces }
-    }
-
-    /// The arguments in wire order.
-    pub fn items(&self) -> &[Item] {
-        &self.items
+impl MessagePlan {
+    /// Cuts the text of a message into pieces.
+    pub fn new(format: Arc<MessageFormat>) -> MessagePlan {
+        let pieces = format::pieces(&format.format, &format.items);
+        MessagePlan { conversions: conversions(&pieces, format.items.len()), pieces, format }
     }
 }
 

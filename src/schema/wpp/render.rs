@@ -3,10 +3,10 @@
 use std::fmt::Write;
 use std::ops::Range;
 
-use super::MessageFormat;
 use super::format::Piece;
 use super::item::ItemKind;
 use super::time::push_unix_ns;
+use super::{MessageFormat, MessagePlan};
 
 /// Longer messages are cut, and so is a longer list of arguments: a format may insert one argument many times over, and
 /// one byte may have a long name. Arguments that are their own text never come near it.
@@ -76,17 +76,18 @@ impl Renderer {
     /// (`%11!d!`); the status tells that it happened. No bytes make this fail.
     pub fn render(
         &mut self,
-        format: &MessageFormat,
+        plan: &MessagePlan,
         arguments: &[u8],
         pointer_size: u8,
         header: &HeaderValues,
         message: &mut String,
         mut argument: impl FnMut(&str),
     ) -> Rendered {
+        let format = &plan.format;
         let (status, consumed) = self.locate(format, arguments, if pointer_size == 4 { 4 } else { 8 });
-        let (handed, mut faithful) = self.arguments(format, arguments, &mut argument);
+        let (handed, mut faithful) = self.arguments(plan, arguments, &mut argument);
         let limit = message.len().saturating_add(MAX_TEXT_BYTES);
-        for piece in &format.pieces {
+        for piece in &plan.pieces {
             self.write_piece(piece, format, arguments, header, message);
             if message.len() > limit {
                 message.truncate((0..=limit).rev().find(|&at| message.is_char_boundary(at)).unwrap_or(0));
@@ -98,9 +99,9 @@ impl Renderer {
     }
 
     /// Hands out the texts of the arguments. Returns how many, and whether they are all there is to them.
-    fn arguments(&mut self, format: &MessageFormat, bytes: &[u8], argument: &mut impl FnMut(&str)) -> (usize, bool) {
+    fn arguments(&mut self, plan: &MessagePlan, bytes: &[u8], argument: &mut impl FnMut(&str)) -> (usize, bool) {
         let (mut handed, mut length, mut faithful) = (0, 0_usize, true);
-        for ((item, &conversion), value) in format.items.iter().zip(&format.conversions).zip(&self.values) {
+        for ((item, &conversion), value) in plan.format.items.iter().zip(&plan.conversions).zip(&self.values) {
             self.scratch.clear();
             let value = bytes.get(value.clone()).unwrap_or_default();
             faithful &= item.kind.write_whole(value, conversion, &mut self.scratch);
@@ -187,6 +188,8 @@ impl Renderer {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use proptest::prelude::*;
 
     use super::*;
@@ -194,10 +197,15 @@ mod tests {
     use crate::schema::model::ValueMap;
     use crate::schema::wpp::{Item, Names, Origin};
 
-    fn format(text: &str, items: &[&str]) -> MessageFormat {
+    /// A message of some arguments.
+    fn plan(origin: Origin, format: &str, items: Vec<Item>) -> MessagePlan {
+        MessagePlan::new(Arc::new(MessageFormat { guid: Guid::ZERO, number: 1, origin, format: format.into(), items }))
+    }
+
+    fn format(text: &str, items: &[&str]) -> MessagePlan {
         let origin = Origin { provider: "P".into(), function: Some("Run".into()), ..Origin::default() };
         let items = items.iter().zip(10..).map(|(declared, number)| Item::new("x", number, ItemKind::parse(declared)));
-        MessageFormat::new(Guid::ZERO, 1, origin, text, items.collect())
+        plan(origin, text, items.collect())
     }
 
     fn render(text: &str, items: &[&str], arguments: &[u8]) -> (String, Vec<String>, Rendered) {
@@ -337,7 +345,7 @@ mod tests {
         let unknown = kind.enumeration_mut().unwrap();
         *unknown = Names::new(ValueMap::new("E", unknown.map().kind, names));
         let items = vec![Item::new("x", 10, kind)];
-        let format = MessageFormat::new(Guid::ZERO, 1, Origin::default(), "%10!s!", items);
+        let format = plan(Origin::default(), "%10!s!", items);
         let (mut message, header) = (String::new(), HeaderValues::default());
         let rendered = Renderer::new().render(&format, &number.to_le_bytes(), 8, &header, &mut message, |_| ());
         (message, rendered)
@@ -387,7 +395,7 @@ mod tests {
     #[test]
     fn the_origin_is_inserted_where_the_file_tells_it() {
         let text = |origin: Origin, format: &str| {
-            let format = MessageFormat::new(Guid::ZERO, 1, origin, format, Vec::new());
+            let format = plan(origin, format, Vec::new());
             let mut message = String::new();
             Renderer::new().render(&format, b"", 8, &HeaderValues::default(), &mut message, |_| ());
             message
