@@ -118,10 +118,7 @@ impl Reader {
                 State::Declared(block)
             }
             (State::Outside | State::Declared(Block::Ignored), _) => {
-                match group(line) {
-                    Some(group) => self.group = Some(group),
-                    None => self.reject(number, "expected the GUID of a group, a message or a comment".to_owned()),
-                }
+                self.header(number, line);
                 State::Outside
             }
         };
@@ -132,6 +129,19 @@ impl Reader {
             self.findings.push((line, reason));
         } else {
             self.uncounted += 1;
+        }
+    }
+
+    /// Reads a line outside of blocks.
+    fn header(&mut self, number: usize, line: &str) {
+        match group(line) {
+            None => self.reject(number, "expected the GUID of a group, a message or a comment".to_owned()),
+            Some(Ok(group)) => self.group = Some(group),
+            Some(Err(reason)) => {
+                // Its messages are not those of the group before.
+                self.group = None;
+                self.reject(number, reason);
+            }
         }
     }
 

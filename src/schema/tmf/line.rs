@@ -7,6 +7,8 @@ use crate::schema::wpp::{self, Item, ItemKind, Origin};
 
 /// A message's lines stand in one record of a PDB, whose length has 16 bits.
 pub(super) const MAX_MESSAGE_BYTES: usize = 64 << 10;
+/// The names of a folder and of a file; they are compared for every message of the group.
+const MAX_GROUP_BYTES: usize = 1024;
 /// So much of a rejected line is quoted.
 const MAX_QUOTED_CHARS: usize = 80;
 
@@ -39,13 +41,19 @@ pub(super) fn quoted(line: &str) -> &str {
     line.char_indices().nth(MAX_QUOTED_CHARS).map_or(line, |(end, _)| line.get(..end).unwrap_or(line))
 }
 
-/// `<guid> <provider> // SRC=<file> MJ= MN=`
-pub(super) fn group(line: &str) -> Option<Group> {
+/// `<guid> <provider> // SRC=<file> MJ= MN=`; `None` when the line is none of these.
+pub(super) fn group(line: &str) -> Option<Result<Group, String>> {
     let (guid, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     let guid = guid.parse().ok()?;
+    if line.len() > MAX_GROUP_BYTES {
+        return Some(Err(format!(
+            "expected the names of a group in at most {MAX_GROUP_BYTES} bytes, found {}",
+            line.len()
+        )));
+    }
     let (provider, trailer) = rest.split_once("//").unwrap_or((rest, ""));
     let source_file = tagged(trailer, "SRC=").unwrap_or_default();
-    Some(Group { guid, provider: provider.trim().into(), source_file: source_file.into() })
+    Some(Ok(Group { guid, provider: provider.trim().into(), source_file: source_file.into() }))
 }
 
 /// ` <file_line> <number> "<format>" // LEVEL=<name> FLAGS=<name> FUNC=<function>`

@@ -160,6 +160,20 @@ fn what_is_too_much_is_told_and_counted() {
 }
 
 #[test]
+fn names_of_a_group_have_an_end() {
+    let group = format!("02e9b841-7d67-315a-7b92-23b2033356de {} // SRC=Main.c\n", "x".repeat(1000));
+    let tmf = Tmf::parse([GROUP, &one(10, "ItemLong"), &group, &one(11, "ItemLong")].concat().as_bytes());
+    assert_eq!(tmf.messages.iter().map(|message| message.number).collect::<Vec<_>>(), [10]);
+    assert_eq!(
+        findings(&tmf),
+        [
+            "line 6: expected the names of a group in at most 1024 bytes, found 1051",
+            "line 7: expected the GUID of the group before its first message",
+        ]
+    );
+}
+
+#[test]
 fn the_end_of_a_message_line_tells_its_origin() {
     let line =
         "#typev Main_c1 10 \"\" //   GLOBALS=Get() LEVEL=X COMPNAME=Storage SUBCOMP=Cache FUNC=Ns::operator () const";

@@ -14,6 +14,7 @@ mod value;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use self::format::{OriginPart, Piece};
@@ -130,9 +131,12 @@ impl MessageTable {
     pub fn extend(&mut self, messages: impl IntoIterator<Item = MessageFormat>) -> usize {
         let mut conflicts = 0;
         for message in messages {
-            let known = self.messages.entry((message.guid, message.number));
-            let known = known.or_insert_with(|| Arc::new(message.clone()));
-            conflicts += usize::from(**known != message);
+            match self.messages.entry((message.guid, message.number)) {
+                Entry::Occupied(known) => conflicts += usize::from(**known.get() != message),
+                Entry::Vacant(place) => {
+                    place.insert(Arc::new(message));
+                }
+            }
         }
         conflicts
     }
