@@ -54,15 +54,15 @@ fn payloads_of_the_other_pointer_size_are_counted_and_kept() {
     let issues = found.sidecar("issues");
     let lines: Vec<String> = (0..issues.rows.len())
         .filter(|&row| issues.cell(row, "code") == "pointer_size_mismatch")
-        .map(|row| issues.row(row, "severity buffer message"))
+        .map(|row| issues.row(row, "severity buffer offset message"))
         .collect();
-    let text = |count: u32, name: &str| {
+    let text = |name: &str, count: u32| {
         format!(
-            "warning|1|{count} events {name}: their headers say pointers of 4 bytes, and their payloads fit the \
-             description only with pointers of 8; the rows have no values, only the payload"
+            "warning|1|4096|{name}: the headers say pointers of 4 bytes, the payloads fit their description only with \
+             pointers of 8; rows with the payload and without values: {count}"
         )
     };
-    assert_eq!(lines, [text(3, "Image/DCStart version 0"), text(1, "Image/Load version 1")]);
+    assert_eq!(lines, [text("Image/DCStart version 0", 3), text("Image/Load version 1", 1)]);
 }
 
 #[test]

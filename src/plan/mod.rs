@@ -108,7 +108,7 @@ pub fn plan(files: &[FileSurvey], options: &PlanOptions, progress: &dyn Progress
     let add = |all: &mut Findings, more: Vec<Finding>| more.into_iter().for_each(|finding| all.push(finding));
     findings.iter_mut().zip(of_shapes).for_each(|(all, more)| add(all, more));
     for (found, file) in findings.iter_mut().zip(files) {
-        add(found, mismatch::findings(file, &resolved, &registry));
+        mismatch::report(found, file, &resolved, &registry);
     }
     let limited = resolved.iter().filter_map(|shape| Some((shape.input, choice_limit(shape)?)));
     limited.for_each(|(input, finding)| findings[usize::from(input)].push(finding));
