@@ -113,21 +113,19 @@ impl<T: Record> SpillWriter<T> {
     /// # Errors
     /// [`ErrorKind::Output`] when the temporary file cannot be written.
     pub fn push(&mut self, record: T) -> Result<()> {
-        self.extend([record])
+        self.extend(&[record])
     }
 
     /// Adds records in their order.
     ///
     /// # Errors
     /// Those of [`SpillWriter::push`].
-    pub fn extend(&mut self, records: impl IntoIterator<Item = T>) -> Result<()> {
-        for record in records {
-            self.waiting.push(record);
-            if size_of_val(&self.waiting[..]) >= self.space.block {
-                self.write().map_err(|cause| self.space.error(cause))?;
-            }
+    pub fn extend(&mut self, records: &[T]) -> Result<()> {
+        self.waiting.extend_from_slice(records);
+        if size_of_val(&self.waiting[..]) < self.space.block {
+            return Ok(());
         }
-        Ok(())
+        self.write().map_err(|cause| self.space.error(cause))
     }
 
     /// Brings what waits to disk.
@@ -225,7 +223,7 @@ mod tests {
 
     fn filled(space: &SpillSpace, count: u32) -> Spilled<u32> {
         let mut writer = space.records();
-        writer.extend(0..count).unwrap();
+        (0..count).for_each(|record| writer.push(record).unwrap());
         assert_eq!(writer.len(), count as usize);
         writer.finish().unwrap()
     }

@@ -11,9 +11,10 @@ use std::collections::BTreeMap;
 use etl2parquet::clock::ClockAnchor;
 use etl2parquet::convert::RawPolicy;
 use etl2parquet::convert::order::{OrderedSlice, SliceMemory};
-use etl2parquet::plan::{self, GlobalKey, Plan, PlanOptions, Slice, cuts, slices};
+use etl2parquet::plan::{self, GlobalKey, Plan, PlanOptions, Slice, Slices, cuts, slices};
 use etl2parquet::source::Source;
-use etl2parquet::survey::{FileSurvey, NoProgress, OrderKey, SurveyOptions};
+use etl2parquet::spill::SpillSpace;
+use etl2parquet::survey::{FileSurvey, NoProgress, OrderKey, SurveyOptions, survey_within};
 use support::{Converted, Sandbox, convert, convert_all, convert_with};
 use synth::*;
 
@@ -193,7 +194,7 @@ fn one_time_for_all_events_still_splits() {
         let rows = found.events("00112233-4455-6677-8899-aabbccddeeff");
         let expected: Vec<String> = (1..=total).map(|number| format!("{number}|{number}")).collect();
         assert!(rows.lines("seq keywords") == expected);
-        let slices = slices::plan(&found.report.files, &NoProgress).unwrap();
+        let slices = slices::plan(&found.report.files, &SpillSpace::temporary(), &NoProgress).unwrap();
         assert_eq!(slices.iter().map(|slice| slice.events).sum::<u64>(), total + 1);
         assert_eq!(found.sidecar("clock").row(0, "ties"), (total - 1).to_string());
         slices.iter().map(|slice| slice.bytes >> 10).collect::<Vec<u64>>()
@@ -290,18 +291,18 @@ fn filters_leave_the_places_of_the_rest() {
     }
 }
 
-fn surveyed(sandbox: &Sandbox, files: &[Vec<u8>]) -> Vec<FileSurvey> {
+fn surveyed(sandbox: &Sandbox, space: &SpillSpace, files: &[Vec<u8>]) -> Vec<FileSurvey> {
     let options = SurveyOptions { anchor: ClockAnchor::Start, hash: false };
     let survey = |(number, bytes): (usize, &Vec<u8>)| {
         let path = sandbox.file(&format!("{number}.etl"), bytes);
-        etl2parquet::survey::survey(Source::open(&path).unwrap(), String::new(), &options, &NoProgress).unwrap()
+        survey_within(space, Source::open(&path).unwrap(), String::new(), &options, &NoProgress).unwrap()
     };
     files.iter().enumerate().map(survey).collect()
 }
 
 /// The numbers of the events of a slice.
-fn read_slice(files: &[FileSurvey], plan: &Plan, slice: &Slice) -> Vec<u64> {
-    let ordered = OrderedSlice::read(files, plan, slice, &mut SliceMemory::default()).unwrap();
+fn read_slice(files: &[FileSurvey], plan: &Plan, slices: &Slices, slice: &Slice) -> Vec<u64> {
+    let ordered = OrderedSlice::read(files, plan, slices, slice, &mut SliceMemory::default()).unwrap();
     let number = |entry| {
         let (raw, _) = ordered.event(entry);
         match (raw.bytes[2], raw.bytes[3]) {
@@ -318,7 +319,10 @@ fn the_order_can_be_cut_anywhere() {
     let sandbox = Sandbox::new();
     for seed in 1000..1400 {
         let recording = random_recording(seed);
-        let files = surveyed(&sandbox, &recording.files);
+        // Every second recording has all lists in memory, the others have theirs on disk.
+        let room = if seed % 2 == 0 { 1 << 20 } else { 0 };
+        let space = SpillSpace::with_room(&std::env::temp_dir(), room, 256);
+        let files = surveyed(&sandbox, &space, &recording.files);
         let plan = plan::plan(&files, &PlanOptions::default(), &NoProgress).unwrap();
         let mut random = Random::new(seed);
         // At keys of events, between them, and at places where nothing is.
@@ -336,13 +340,14 @@ fn the_order_can_be_cut_anywhere() {
         let mut cuts: Vec<GlobalKey> = (0..random.below(7_u8)).map(|_| cut(&mut random)).collect();
         cuts.sort_unstable();
         cuts.dedup();
-        let slices = slices::cut(&files, &cuts, &NoProgress).unwrap();
+        let max_cost = [u64::MAX, 2000][usize::from(random.below(2_u8))];
+        let slices = slices::cut_to_fit(&files, cuts, max_cost, &space, &NoProgress).unwrap();
         let mut next = 0;
-        for slice in &slices {
+        for slice in slices.iter() {
             assert_eq!(slice.first_seq, next, "seed {seed}");
             next += slice.events;
         }
-        let found: Vec<u64> = slices.iter().flat_map(|slice| read_slice(&files, &plan, slice)).collect();
+        let found: Vec<u64> = slices.iter().flat_map(|slice| read_slice(&files, &plan, &slices, slice)).collect();
         assert_eq!(found, recording.expected, "seed {seed}");
         assert_eq!(next, recording.expected.len() as u64 + files.len() as u64);
     }

@@ -3,6 +3,7 @@
 use criterion::{BenchmarkId, Criterion, Throughput};
 use etl2parquet::convert::order::{OrderedSlice, SliceMemory};
 use etl2parquet::plan::slices;
+use etl2parquet::spill::SpillSpace;
 use etl2parquet::survey::NoProgress;
 
 use crate::inputs;
@@ -14,7 +15,7 @@ pub(crate) fn bench(criterion: &mut Criterion) {
         let path = inputs::on_disk(&bulk(150_000, 8, cpus, 1));
         let files = [inputs::surveyed(&path)];
         let plan = inputs::planned(&files);
-        let slices = slices::plan(&files, &NoProgress).expect("the trace is valid");
+        let slices = slices::plan(&files, &SpillSpace::temporary(), &NoProgress).expect("the trace is valid");
         let events = slices.iter().map(|slice| slice.events).sum();
         let bytes = slices.iter().map(|slice| slice.bytes).sum();
         let mut memory = SliceMemory::default();
@@ -22,7 +23,7 @@ pub(crate) fn bench(criterion: &mut Criterion) {
         group.bench_function(BenchmarkId::new("processors", cpus), |bencher| {
             bencher.iter(|| {
                 let ordered = slices.iter().map(|slice| {
-                    let ordered = OrderedSlice::read(&files, &plan, slice, &mut memory);
+                    let ordered = OrderedSlice::read(&files, &plan, &slices, slice, &mut memory);
                     let ordered = ordered.expect("the trace is valid");
                     let events = ordered.entries.len();
                     ordered.recycle(&mut memory);

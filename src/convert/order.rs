@@ -17,8 +17,9 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::event::walk::RawEvent;
 use crate::event::{TimedEvent, TimedStep, TimedWalk};
 use crate::layout::buffer::BUFFER_HEADER_LEN;
-use crate::plan::{GlobalKey, Plan, Segment, Slice};
-use crate::survey::{FileSurvey, OrderKey};
+use crate::plan::aside::AsideWalk;
+use crate::plan::{Plan, Segment, Slice, Slices};
+use crate::survey::FileSurvey;
 
 /// One event of a slice.
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +30,7 @@ pub struct Entry {
     pub ticks: i64,
     /// Number of the segment.
     pub segment: u32,
-    /// Offset from the first event of the buffer.
+    /// Offset from the first event of the buffer; of an event set aside, that among those of its segment.
     pub offset: u32,
 }
 
@@ -37,6 +38,7 @@ pub struct Entry {
 #[derive(Debug)]
 pub struct OrderedSlice<'a> {
     files: &'a [FileSurvey],
+    slices: &'a Slices,
     segments: Vec<SegmentBytes>,
     arena: Arena,
     /// The events that become rows, in order.
@@ -92,10 +94,17 @@ impl<'a> OrderedSlice<'a> {
     ///
     /// # Errors
     /// When a file cannot be read, or holds other events than the survey found.
-    pub fn read(files: &'a [FileSurvey], plan: &Plan, slice: &Slice, memory: &mut SliceMemory) -> Result<Self> {
+    pub fn read(
+        files: &'a [FileSurvey],
+        plan: &Plan,
+        slices: &'a Slices,
+        slice: &Slice,
+        memory: &mut SliceMemory,
+    ) -> Result<Self> {
         let mut ordered = OrderedSlice {
             files,
-            segments: Vec::with_capacity(slice.segments.len()),
+            slices,
+            segments: Vec::with_capacity(slices.segments(slice).len()),
             arena: Arena { used: 0, ..std::mem::take(&mut memory.arena) },
             entries: Vec::new(),
             places: None,
@@ -124,11 +133,11 @@ impl<'a> OrderedSlice<'a> {
     }
 
     fn take_all(&mut self, slice: &Slice, scratch: &mut Scratch) -> Result<()> {
-        for segment in &slice.segments {
+        for segment in self.slices.segments(slice) {
             self.load(segment, scratch)?;
         }
         self.entries.reserve_exact(usize::try_from(slice.events).unwrap_or(0));
-        self.walk(slice);
+        self.walk();
         self.sort();
         Ok(())
     }
@@ -140,6 +149,11 @@ impl<'a> OrderedSlice<'a> {
     }
 
     fn bytes(&mut self, segment: &Segment, scratch: &mut Scratch) -> Result<Range<usize>> {
+        if let Some(events) = self.slices.aside(segment) {
+            let place = self.arena.grow(events.len());
+            self.arena.bytes[place.clone()].copy_from_slice(events);
+            return Ok(place);
+        }
         let file = &self.files[usize::from(segment.input)];
         let frame = &file.buffers[segment.buffer as usize].frame;
         let ground = file.ground();
@@ -162,46 +176,33 @@ impl<'a> OrderedSlice<'a> {
         &self.arena.bytes[self.segments[segment].bytes.clone()]
     }
 
-    fn walk(&mut self, slice: &Slice) {
+    fn walk(&mut self) {
         let mut entries = std::mem::take(&mut self.entries);
         let mut damaged = std::mem::take(&mut self.damaged);
         for (number, SegmentBytes { segment, .. }) in (0u32..).zip(&self.segments) {
             let file = &self.files[usize::from(segment.input)];
-            let fallback = file.ground().fallback_ticks;
-            for step in TimedWalk::new(self.bytes_of(number as usize), segment.from, fallback) {
+            let damaged = &mut damaged[usize::from(segment.input)];
+            let entry = |ticks, offset| {
+                let ns = file.clock.to_unix(Ticks(ticks)).0;
+                Entry { ns, ticks, segment: number, offset }
+            };
+            if segment.is_aside() {
+                entries.extend(
+                    AsideWalk::new(self.bytes_of(number as usize)).map(|(ticks, raw)| entry(ticks, raw.offset)),
+                );
+                *damaged += segment.damaged_beside();
+                continue;
+            }
+            for step in TimedWalk::new(self.bytes_of(number as usize), segment.from, file.ground().fallback_ticks) {
                 match step {
-                    TimedStep::Event(TimedEvent { raw, ticks, .. }) => {
-                        let entry = Entry {
-                            ns: file.clock.to_unix(Ticks(ticks)).0,
-                            ticks,
-                            segment: number,
-                            offset: raw.offset,
-                        };
-                        if !segment.is_mixed || slice.contains(&self.key(&entry)) {
-                            entries.push(entry);
-                        }
-                    }
+                    TimedStep::Event(TimedEvent { raw, ticks, .. }) => entries.push(entry(ticks, raw.offset)),
                     TimedStep::Damage { recognisable, .. } => {
-                        damaged[usize::from(segment.input)] += u64::from(recognisable && segment.owns_end);
+                        *damaged += u64::from(recognisable && segment.owns_end());
                     }
                 }
             }
         }
         (self.entries, self.damaged) = (entries, damaged);
-    }
-
-    fn key(&self, entry: &Entry) -> GlobalKey {
-        let segment = &self.segments[entry.segment as usize].segment;
-        let file = &self.files[usize::from(segment.input)];
-        let frame = &file.buffers[segment.buffer as usize].frame;
-        let at = OrderKey {
-            ticks: entry.ticks,
-            stream: file.ground().stream(frame),
-            sequence: file.ground().sequence(frame),
-            ordinal: frame.ordinal,
-            offset: entry.offset,
-        };
-        GlobalKey { ns: entry.ns, input: segment.input, at }
     }
 
     fn sort(&mut self) {
@@ -212,11 +213,6 @@ impl<'a> OrderedSlice<'a> {
         } else {
             self.entries.sort_by_key(|entry| entry.ns);
         }
-    }
-
-    /// The processor whose buffer a segment is of.
-    pub fn cpu(&self, segment: &Segment) -> u16 {
-        self.files[usize::from(segment.input)].buffers[segment.buffer as usize].frame.cpu
     }
 
     /// The place of an entry among all events of the slice, whether they become rows or not.

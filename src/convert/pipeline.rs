@@ -92,7 +92,12 @@ pub fn run(
             groups_in_flight: 0,
             cost_in_flight: 0,
             counts: Counts {
-                files: vec![FileCounts::default(); ground.files.len()],
+                files: ground
+                    .slices
+                    .damaged
+                    .iter()
+                    .map(|&damaged| FileCounts { damaged, ..FileCounts::default() })
+                    .collect(),
                 shapes: vec![ShapeCounts::default(); ground.plan.shapes.len()],
                 ..Counts::default()
             },
@@ -177,7 +182,7 @@ impl<'a> State<'a> {
         while self.failure.is_none() && self.slices_in_flight < self.max_slices {
             let number = self.next_slice;
             let Some(slice) = ground.slices.get(number) else { return };
-            let cost = slice_cost(slice);
+            let cost = slice.cost();
             let is_next = number == self.next_absorbed;
             if !is_next && self.cost_in_flight + cost > self.allowance {
                 return;
@@ -208,7 +213,7 @@ impl<'a> State<'a> {
             Err(error) => self.fail(Some(error)),
         }
         while let Some(rows) = self.waiting.remove(&self.next_absorbed) {
-            self.cost_in_flight -= slice_cost(&self.ground.slices[self.next_absorbed]);
+            self.cost_in_flight -= self.ground.slices.get(self.next_absorbed).map_or(0, Slice::cost);
             self.next_absorbed += 1;
             let groups = timed(self.progress, Work::Gate, || self.absorb(*rows));
             groups.into_iter().for_each(|group| self.start_group(scope, group));
@@ -280,11 +285,6 @@ fn caught<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
         let message = format!("a worker failed: {}", text.unwrap_or("no reason given"));
         Err(Error::new(ErrorKind::Internal, message).with_hint("this is a bug: please report it"))
     })
-}
-
-/// Bytes that a slice takes while it is in work: its events, their order, and about as much again as columns.
-fn slice_cost(slice: &Slice) -> u64 {
-    slice.bytes.saturating_mul(2).saturating_add(slice.events.saturating_mul(160))
 }
 
 impl FileCounts {

@@ -20,7 +20,7 @@ use crate::dataset::manifest::{EventCounts, FORMAT_VERSION, FileEntry, MANIFEST_
 use crate::dataset::publish::{self, Published};
 use crate::dataset::{EncodeOptions, FileRule, IfExists, Staging, TableSpec, TableWriter};
 use crate::error::{Error, ErrorKind, Result};
-use crate::plan::{self, Plan, PlanOptions, Slice};
+use crate::plan::{self, Plan, PlanOptions, Slices};
 use crate::source::Source;
 use crate::spill::SpillSpace;
 use crate::survey::{self, FileFacts, FileSurvey, SurveyOptions, Work, timed};
@@ -63,7 +63,7 @@ pub fn convert(job: &Job, options: &ConvertOptions, progress: &dyn JobProgress) 
         return Ok(Outcome::Gated(Box::new(report(&target, surveyed)), reason));
     }
     let Surveyed { files, facts, plan } = &surveyed;
-    let slices = pool.install(|| plan::slices::plan(files, progress))?;
+    let slices = pool.install(|| plan::slices::plan(files, &space, progress))?;
     let conversion = Conversion { job, options, files, facts, plan, slices: &slices, staging: &staging };
     let (counts, written) = conversion.write_events(&pool, &settings, progress)?;
     let events = conversion.account(&counts, &written)?;
@@ -197,7 +197,7 @@ struct Conversion<'a> {
     files: &'a [FileSurvey],
     facts: &'a [FileFacts],
     plan: &'a Plan,
-    slices: &'a [Slice],
+    slices: &'a Slices,
     staging: &'a Staging,
 }
 

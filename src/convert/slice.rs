@@ -15,7 +15,7 @@ use crate::decode::spread::Refill;
 use crate::decode::{Column, PayloadColumns, Status, TraceClock};
 use crate::error::Result;
 use crate::event::{Event, FileContext, Identity, RawEvent};
-use crate::plan::{DecodeSource, Plan, ShapePlan, Slice, sieve};
+use crate::plan::{DecodeSource, Plan, ShapePlan, Slice, Slices, sieve};
 use crate::survey::{FileSurvey, Progress, Work, timed};
 
 /// What is common to all slices.
@@ -26,7 +26,7 @@ pub struct SliceGround<'a> {
     /// The plan.
     pub plan: &'a Plan,
     /// The slices, in order.
-    pub slices: &'a [Slice],
+    pub slices: &'a Slices,
     /// The layouts of the plan's tables.
     pub layouts: &'a [Arc<TableLayout>],
     /// When raw payloads are kept.
@@ -71,7 +71,8 @@ pub fn convert(
     progress: &dyn Progress,
 ) -> Result<SliceRows> {
     let Workspace { memory, tables } = workspace;
-    let ordered = timed(progress, Work::Order, || OrderedSlice::read(ground.files, ground.plan, slice, memory))?;
+    let read = || OrderedSlice::read(ground.files, ground.plan, ground.slices, slice, memory);
+    let ordered = timed(progress, Work::Order, read)?;
     let rows = timed(progress, Work::Decode, || decode(ground, slice, &ordered, tables))?;
     ordered.recycle(memory);
     Ok(rows)
@@ -171,7 +172,7 @@ impl<'a> Converter<'a> {
         let file = &self.files[input];
         let table = self.tables[shape_plan.table as usize]
             .get_or_insert_with(|| TableRows::new(&self.ground.plan.tables[shape_plan.table as usize].columns.columns));
-        let cpu = file.has_cpu.then(|| ordered.cpu(segment));
+        let cpu = file.has_cpu.then_some(segment.cpu);
         let pointer_size = self.ground.plan.catalog[shape as usize].key.identity.pointer_size;
         let place = MessagePlace { pointer_size, cpu, ns: entry.ns };
         let (status, keep) = table.decode(&event, shape_plan, &file.clock, &mut self.messages, &place);

@@ -37,6 +37,13 @@ const MANY_SLICES: u64 = 64;
 /// enough that slices in flight fit into the smallest budget.
 const SLICE_BYTES: RangeInclusive<u64> = 1 << 20..=8 << 20;
 
+/// Bytes that the work on one slice may take: 8 MiB of the smallest events that have a time, which is what a slice that is
+/// cut by bytes can hold at most. It fits into the smallest budget.
+pub const MAX_COST: u64 = 96 << 20;
+
+/// Bytes that an event takes besides its own, twice, while its slice is in work: its place in the order, and its row.
+pub(super) const EVENT_COST: u64 = 160;
+
 /// Event bytes per event shape of a slice: every table takes a handful of allocations from every slice, however few its
 /// rows.
 const SHAPE_BYTES: u64 = 8 << 10;
@@ -68,6 +75,11 @@ pub fn choose(files: &[FileSurvey]) -> Vec<GlobalKey> {
     }
     cuts.dedup();
     cuts
+}
+
+/// The slice that a key lies in.
+pub(super) fn slice_of(cuts: &[GlobalKey], key: &GlobalKey) -> usize {
+    cuts.partition_point(|cut| cut <= key)
 }
 
 /// What the size of slices depends on.

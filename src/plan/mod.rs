@@ -1,6 +1,7 @@
 //! Between the passes: which layout each event shape uses, which columns each dataset has, and how the order of all
 //! events is cut into slices.
 
+pub mod aside;
 pub mod binaries;
 pub mod catalog;
 pub mod choose;
@@ -12,7 +13,9 @@ pub mod groups;
 pub mod header;
 mod mismatch;
 pub mod preview;
+mod refine;
 pub mod resolve;
+pub mod segments;
 pub mod sieve;
 pub mod slices;
 pub mod tables;
@@ -27,8 +30,9 @@ pub use catalog::CatalogEntry;
 pub use cuts::GlobalKey;
 pub use filter::Filter;
 pub use groups::DatasetLayout;
+pub use segments::Segment;
 pub use sieve::Sieve;
-pub use slices::{Segment, Slice};
+pub use slices::{Slice, Slices};
 pub use tables::{TablePlan, WIDE_TABLE};
 
 use descriptions::Descriptions;

@@ -6,204 +6,318 @@
 //! cpu 1 |--------E-x-------------y-----|      slice 1: B, C[..z], E[x..y]
 //! ```
 //!
-//! A buffer wholly inside a slice brings its count from the survey. One that straddles a cut is walked once more and
-//! leaves, per slice, where its events start and end and how many there are, so that every slice knows its first
-//! row number before anything is decoded, and no event is decoded twice. In a buffer that is not sorted no two
-//! offsets hold exactly the events of a slice; each slice walks all of it and takes what belongs to it.
+//! Cuts are laid as if events were spread evenly over the time of their buffer. The walk through the buffers at the cuts
+//! shows what really lies between them; where that is too much, as only in traces that nothing recorded, more cuts
+//! are laid at keys of events, and the buffers are cut anew.
+//!
+//! A buffer without a readable event is in no slice. The survey has counted what is damaged in it.
+
+use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::cuts::{self, GlobalKey};
-use crate::buffer::content::{self, Scratch};
+use super::cuts::{self, EVENT_COST, GlobalKey, MAX_COST};
+use super::refine::{self, Overfull};
+use super::segments::{self, Parts, Place, Segment, windows};
+use crate::buffer::content::Scratch;
 use crate::error::Result;
-use crate::event::{TimedStep, TimedWalk};
-use crate::survey::{BufferRecord, FileSurvey, OrderKey, Progress, Work, timed};
+use crate::spill::{SpillSpace, SpillWriter, Spilled};
+use crate::survey::{FileSurvey, Progress, Work, stop_if_cancelled, timed};
 
-/// The part of one buffer that belongs to one slice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Segment {
-    /// Number of the file.
-    pub input: u16,
-    /// Index of the buffer in [`FileSurvey::buffers`].
-    pub buffer: u32,
-    /// Offset of the first event from the first event of the buffer.
-    pub from: u32,
-    /// Where the segment ends.
-    pub to: u32,
-    /// Events of the slice in it.
-    pub events: u32,
-    /// Whether events of other slices lie between, so that each event's key must be compared.
-    pub is_mixed: bool,
-    /// Whether what follows the last readable event of the buffer is counted here.
-    pub owns_end: bool,
-}
+/// How often cuts are laid anew. Each time what is too much is cut into parts of half of what is allowed, as far as a sample
+/// of its events can tell.
+const MAX_ROUNDS: usize = 8;
+
+/// Bytes that the walks through buffers at cuts may take side by side.
+const WALK_WEIGHT: u64 = 32 << 20;
+
+/// Segments that are brought into order at a time.
+const SORT_SEGMENTS: usize = 1 << 19;
+
+/// Segments of which is known which slices they are of.
+const BLOCK_SEGMENTS: usize = 1 << 12;
 
 /// A part of the order.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Slice {
     /// Keys of the slice are at least this; `None` in the first slice.
     pub from: Option<GlobalKey>,
     /// Keys of the slice are below this; `None` in the last slice.
     pub to: Option<GlobalKey>,
-    /// Its parts, by file, stream, sequence and number of the buffer: with that, a stable sort by time yields the
-    /// order.
-    pub segments: Vec<Segment>,
+    /// Its parts among all segments.
+    segments: Range<usize>,
     /// Events in it.
     pub events: u64,
     /// Number of its first event in the order of the recording.
     pub first_seq: u64,
     /// Bytes of event data in it.
     pub bytes: u64,
+    /// Bytes of the largest buffer that is expanded for it.
+    expanded: u32,
 }
 
 impl Slice {
-    /// Whether a key lies in the slice.
-    pub fn contains(&self, key: &GlobalKey) -> bool {
-        self.from.is_none_or(|from| from <= *key) && self.to.is_none_or(|to| *key < to)
+    /// Bytes that the work on the slice takes: its events, their order, about as much again as columns, and an expanded
+    /// buffer.
+    pub fn cost(&self) -> u64 {
+        let parts = self.segments.len() as u64 * 128;
+        let events = self.bytes.saturating_mul(2).saturating_add(self.events.saturating_mul(EVENT_COST));
+        events.saturating_add(parts).saturating_add(u64::from(self.expanded))
     }
 }
 
-/// Cuts the order of all events of a recording into slices of about equal bytes. They depend on the input alone.
+/// All slices of a recording.
+#[derive(Debug)]
+pub struct Slices {
+    slices: Vec<Slice>,
+    /// By slice; within a slice by file, stream, sequence and number of the buffer: with that, a stable sort by time yields
+    /// the order.
+    segments: Spilled<Segment>,
+    /// The events that were set aside.
+    aside: Spilled<u8>,
+    /// Per file, the damaged events of buffers that are in no slice.
+    pub damaged: Vec<u64>,
+}
+
+impl Slices {
+    /// The slices in order.
+    pub fn iter(&self) -> std::slice::Iter<'_, Slice> {
+        self.slices.iter()
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.slices.len()
+    }
+
+    /// Whether there is none: the recording has no readable event.
+    pub fn is_empty(&self) -> bool {
+        self.slices.is_empty()
+    }
+
+    /// A slice by its place in the order.
+    pub fn get(&self, number: usize) -> Option<&Slice> {
+        self.slices.get(number)
+    }
+
+    /// The segments of a slice.
+    pub fn segments(&self, slice: &Slice) -> &[Segment] {
+        self.segments.get(slice.segments.clone()).unwrap_or_default()
+    }
+
+    /// The events of a segment that were set aside, if they were; see [`AsideWalk`](super::aside::AsideWalk).
+    pub fn aside(&self, segment: &Segment) -> Option<&[u8]> {
+        let start = usize::try_from(segment.aside()?).ok()?;
+        Some(self.aside.get(start..start.checked_add(segment.to as usize)?).unwrap_or_default())
+    }
+}
+
+/// Cuts the order of all events of a recording into slices of about equal bytes. They depend on the input alone. `space` is
+/// for what does not fit into memory.
 ///
 /// # Errors
-/// When a file cannot be read.
-pub fn plan(files: &[FileSurvey], progress: &dyn Progress) -> Result<Vec<Slice>> {
+/// When a file cannot be read, when there is no space, and when the caller asked to stop.
+pub fn plan(files: &[FileSurvey], space: &SpillSpace, progress: &dyn Progress) -> Result<Slices> {
     let cuts = timed(progress, Work::Plan, || cuts::choose(files));
-    cut(files, &cuts, progress)
+    cut_to_fit(files, cuts, MAX_COST, space, progress)
+}
+
+/// Cuts the order of all events at the given keys, and at more where a slice would cost more than `max_cost`.
+///
+/// # Errors
+/// Those of [`plan`].
+pub fn cut_to_fit(
+    files: &[FileSurvey],
+    mut cuts: Vec<GlobalKey>,
+    max_cost: u64,
+    space: &SpillSpace,
+    progress: &dyn Progress,
+) -> Result<Slices> {
+    let mut slices = cut(files, &cuts, space, progress)?;
+    for _ in 0..MAX_ROUNDS {
+        let overfull = overfull(&slices, &cuts, max_cost);
+        let more = refine::cuts(files, &cuts, &overfull, max_cost, progress)?;
+        if more.is_empty() {
+            break;
+        }
+        cuts.extend(more);
+        cuts.sort_unstable();
+        cuts.dedup();
+        // What was set aside for the slices before is not needed any more.
+        drop(slices);
+        slices = cut(files, &cuts, space, progress)?;
+    }
+    Ok(slices)
+}
+
+/// The slices that are too much work.
+fn overfull(slices: &Slices, cuts: &[GlobalKey], max_cost: u64) -> Vec<Overfull> {
+    let overfull = |slice: &Slice| {
+        let number = slice.from.map_or(0, |from| cuts::slice_of(cuts, &from));
+        Overfull { slice: number, events: slice.events, cost: slice.cost() }
+    };
+    slices.iter().filter(|slice| slice.cost() > max_cost).map(overfull).collect()
 }
 
 /// Cuts the order of all events at the given keys.
 ///
 /// # Errors
-/// When a file cannot be read.
-pub fn cut(files: &[FileSurvey], cuts: &[GlobalKey], progress: &dyn Progress) -> Result<Vec<Slice>> {
-    let per_file = files.iter().zip(0..=u16::MAX).map(|(file, input)| {
-        let segments = file.buffers.par_iter().enumerate().map_init(Scratch::default, |scratch, (index, record)| {
-            let buffer = u32::try_from(index).unwrap_or(u32::MAX);
-            timed(progress, Work::Cut, || segments(&Place { file, input, buffer, record }, cuts, scratch))
-        });
-        segments.collect::<Result<Vec<_>>>()
-    });
-    let per_file = per_file.collect::<Result<Vec<_>>>()?;
-    Ok(timed(progress, Work::Plan, || joined(files, cuts, per_file.into_iter().flatten().flatten())))
+/// Those of [`plan`].
+pub fn cut(files: &[FileSurvey], cuts: &[GlobalKey], space: &SpillSpace, progress: &dyn Progress) -> Result<Slices> {
+    let mut draft = Draft::new(files, cuts, space);
+    for (file, input) in files.iter().zip(0..=u16::MAX) {
+        for window in windows(file, input) {
+            draft.take(&window, progress)?;
+        }
+    }
+    draft.finish(progress)
 }
 
-/// The slices between the cuts, each with its segments.
-fn joined(
-    files: &[FileSurvey],
-    cuts: &[GlobalKey],
-    segments: impl IntoIterator<Item = (usize, Segment)>,
-) -> Vec<Slice> {
-    let mut slices: Vec<Slice> = (0..=cuts.len())
-        .map(|i| Slice { from: i.checked_sub(1).map(|i| cuts[i]), to: cuts.get(i).copied(), ..Slice::default() })
-        .collect();
-    for (slice, segment) in segments {
-        slices[slice].segments.push(segment);
+/// Slices while their segments are found.
+struct Draft<'a> {
+    files: &'a [FileSurvey],
+    cuts: &'a [GlobalKey],
+    space: &'a SpillSpace,
+    slices: Vec<Slice>,
+    /// How many segments each slice has.
+    counts: Vec<usize>,
+    segments: SpillWriter<Segment>,
+    aside: SpillWriter<u8>,
+    damaged: Vec<u64>,
+}
+
+impl<'a> Draft<'a> {
+    fn new(files: &'a [FileSurvey], cuts: &'a [GlobalKey], space: &'a SpillSpace) -> Self {
+        let slice = |number: usize| Slice {
+            from: number.checked_sub(1).map(|before| cuts[before]),
+            to: cuts.get(number).copied(),
+            segments: 0..0,
+            events: 0,
+            first_seq: 0,
+            bytes: 0,
+            expanded: 0,
+        };
+        Draft {
+            files,
+            cuts,
+            space,
+            slices: (0..=cuts.len()).map(slice).collect(),
+            counts: vec![0; cuts.len() + 1],
+            segments: space.records(),
+            aside: space.records(),
+            damaged: vec![0; files.len()],
+        }
     }
-    for slice in &mut slices {
-        slice.segments.sort_by_key(|segment| {
+
+    /// Finds the segments of some buffers.
+    fn take(&mut self, window: &[Place<'_>], progress: &dyn Progress) -> Result<()> {
+        let cuts = self.cuts;
+        let spans: Vec<_> = window.par_iter().map(|place| place.span(cuts)).collect();
+        let (mut astride, mut weight) = (Vec::new(), 0);
+        for (place, span) in window.iter().zip(spans) {
+            if place.record.events == 0 {
+                self.damaged[usize::from(place.input)] += u64::from(place.record.damaged_events);
+            } else if span.0 == span.1 {
+                self.add(&[place.whole(span.0)])?;
+            } else {
+                astride.push((place, span));
+                weight += place.weight();
+                if weight >= WALK_WEIGHT {
+                    self.walk(&std::mem::take(&mut astride), progress)?;
+                    weight = 0;
+                }
+            }
+        }
+        self.walk(&astride, progress)
+    }
+
+    /// Walks through buffers that lie in several slices.
+    fn walk(&mut self, astride: &[(&Place<'_>, (usize, usize))], progress: &dyn Progress) -> Result<()> {
+        stop_if_cancelled(progress)?;
+        let cuts = self.cuts;
+        let parts = astride.par_iter().map_init(Scratch::default, |scratch, (place, span)| {
+            timed(progress, Work::Cut, || segments::parts(place, cuts, *span, scratch))
+        });
+        for Parts { mut segments, aside } in parts.collect::<Result<Vec<_>>>()? {
+            let before = self.aside.len() as u64;
+            segments.iter_mut().for_each(|segment| segment.set_aside_behind(before));
+            self.aside.extend(&aside)?;
+            self.add(&segments)?;
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, segments: &[Segment]) -> Result<()> {
+        for segment in segments {
+            let (slice, count) = (&mut self.slices[segment.slice as usize], &mut self.counts[segment.slice as usize]);
+            let record = &self.files[usize::from(segment.input)].buffers[segment.buffer as usize];
+            slice.events += u64::from(segment.events);
+            slice.bytes += u64::from(segment.to - segment.from);
+            if record.frame.is_compressed() && segment.aside().is_none() {
+                slice.expanded = slice.expanded.max(record.content_bytes);
+            }
+            *count += 1;
+        }
+        self.segments.extend(segments)
+    }
+
+    fn finish(self, progress: &dyn Progress) -> Result<Slices> {
+        let Draft { files, space, mut slices, counts, segments, aside, damaged, .. } = self;
+        let segments = by_slice(files, &counts, &segments.finish()?, space, progress)?;
+        let (mut next_segment, mut next_event) = (0, 0);
+        for (slice, count) in slices.iter_mut().zip(counts) {
+            slice.segments = next_segment..next_segment + count;
+            slice.first_seq = next_event;
+            next_segment += count;
+            next_event += slice.events;
+        }
+        slices.retain(|slice| !slice.segments.is_empty());
+        Ok(Slices { slices, segments, aside: aside.finish()?, damaged })
+    }
+}
+
+/// Brings segments into order, as many at a time as memory is meant for.
+fn by_slice(
+    files: &[FileSurvey],
+    counts: &[usize],
+    segments: &[Segment],
+    space: &SpillSpace,
+    progress: &dyn Progress,
+) -> Result<Spilled<Segment>> {
+    let numbers = |block: &[Segment]| {
+        let slices = || block.iter().map(|segment| segment.slice as usize);
+        slices().min().unwrap_or(0)..slices().max().map_or(0, |last| last + 1)
+    };
+    let blocks: Vec<_> = segments.par_chunks(BLOCK_SEGMENTS).map(|block| (numbers(block), block)).collect();
+    let mut ordered = space.records();
+    let mut first = 0;
+    while first < counts.len() {
+        stop_if_cancelled(progress)?;
+        let mut left = SORT_SEGMENTS;
+        let fits = |count: &&usize| {
+            let fits = left == SORT_SEGMENTS || **count <= left;
+            left = left.saturating_sub(**count);
+            fits
+        };
+        let end = first + counts[first..].iter().take_while(fits).count();
+        let wanted = first..end;
+        let blocks = blocks.par_iter().filter(|(numbers, _)| numbers.start < end && first < numbers.end);
+        let segments = blocks.flat_map_iter(|(_, block)| block.iter().copied());
+        let mut some: Vec<Segment> = segments.filter(|s| wanted.contains(&(s.slice as usize))).collect();
+        timed(progress, Work::Plan, || sort(files, &mut some));
+        ordered.extend(&some)?;
+        first = end;
+    }
+    ordered.finish()
+}
+
+fn sort(files: &[FileSurvey], segments: &mut [Segment]) {
+    segments.sort_by_key(|segment| segment.slice);
+    for slice in segments.chunk_by_mut(|a, b| a.slice == b.slice) {
+        slice.sort_by_key(|segment| {
             let file = &files[usize::from(segment.input)];
             let frame = &file.buffers[segment.buffer as usize].frame;
             (segment.input, file.ground().stream(frame), file.ground().sequence(frame), frame.ordinal)
         });
-        slice.events = slice.segments.iter().map(|segment| u64::from(segment.events)).sum();
-        slice.bytes = slice.segments.iter().map(|segment| u64::from(segment.to - segment.from)).sum();
     }
-    slices.retain(|slice| !slice.segments.is_empty());
-    let mut next = 0;
-    for slice in &mut slices {
-        slice.first_seq = next;
-        next += slice.events;
-    }
-    slices
-}
-
-/// A buffer of a file of the recording.
-struct Place<'a> {
-    file: &'a FileSurvey,
-    input: u16,
-    buffer: u32,
-    record: &'a BufferRecord,
-}
-
-impl Place<'_> {
-    fn key(&self, ticks: i64, offset: u32) -> GlobalKey {
-        let frame = &self.record.frame;
-        let ground = self.file.ground();
-        let (stream, sequence) = (ground.stream(frame), ground.sequence(frame));
-        let at = OrderKey { ticks, stream, sequence, ordinal: frame.ordinal, offset };
-        GlobalKey::new(self.file, self.input, at)
-    }
-
-    fn whole(&self) -> Segment {
-        Segment {
-            input: self.input,
-            buffer: self.buffer,
-            from: 0,
-            to: self.record.content_bytes,
-            events: self.record.events,
-            is_mixed: false,
-            owns_end: true,
-        }
-    }
-}
-
-/// The slice that a key lies in.
-fn slice_of(cuts: &[GlobalKey], key: &GlobalKey) -> usize {
-    cuts.partition_point(|cut| cut <= key)
-}
-
-/// The segments of one buffer, with the number of the slice of each.
-fn segments(place: &Place<'_>, cuts: &[GlobalKey], scratch: &mut Scratch) -> Result<Vec<(usize, Segment)>> {
-    let record = place.record;
-    if record.events == 0 {
-        // Nothing to convert, but the damage in it must be counted.
-        let is_damaged = record.damaged_events > 0;
-        return Ok(is_damaged.then(|| (0, place.whole())).into_iter().collect());
-    }
-    let first = slice_of(cuts, &place.key(record.first_ticks, 0));
-    let last = slice_of(cuts, &place.key(record.last_ticks, u32::MAX));
-    if first == last {
-        return Ok(vec![(first, place.whole())]);
-    }
-    let ground = place.file.ground();
-    let content = content::read(ground.source, &record.frame, ground.max_expanded, scratch)?;
-    let walk = TimedWalk::new(content.bytes(), 0, ground.fallback_ticks);
-    let keys = walk.filter_map(|step| match step {
-        TimedStep::Event(event) => Some((event.raw.offset, slice_of(cuts, &place.key(event.ticks, event.raw.offset)))),
-        TimedStep::Damage { .. } => None,
-    });
-    Ok(if record.is_sorted() { checkpoints(place, keys) } else { shares(place, keys) })
-}
-
-/// Where the events of each slice start and end in a sorted buffer.
-fn checkpoints(place: &Place<'_>, keys: impl Iterator<Item = (u32, usize)>) -> Vec<(usize, Segment)> {
-    let mut parts: Vec<(usize, Segment)> = Vec::new();
-    for (offset, slice) in keys {
-        match parts.last_mut() {
-            Some((current, segment)) if *current == slice => segment.events += 1,
-            last => {
-                if let Some((_, segment)) = last {
-                    segment.to = offset;
-                    segment.owns_end = false;
-                }
-                parts.push((slice, Segment { from: offset, events: 1, ..place.whole() }));
-            }
-        }
-    }
-    parts
-}
-
-/// How many events of each slice lie in a buffer that is not sorted.
-fn shares(place: &Place<'_>, keys: impl Iterator<Item = (u32, usize)>) -> Vec<(usize, Segment)> {
-    let mut parts: Vec<(usize, Segment)> = Vec::new();
-    for (_, slice) in keys {
-        match parts.binary_search_by_key(&slice, |(number, _)| *number) {
-            Ok(at) => parts[at].1.events += 1,
-            Err(at) => parts.insert(at, (slice, Segment { events: 1, is_mixed: true, ..place.whole() })),
-        }
-    }
-    // The end of the buffer is counted once.
-    parts.iter_mut().skip(1).for_each(|(_, segment)| segment.owns_end = false);
-    parts
 }

@@ -271,7 +271,7 @@ impl Assembly {
         self.tail = window.tail.or(self.tail);
         let Tally { mut records, shapes, memory, mut findings, .. } = tally;
         records.sort_unstable_by_key(|record| record.frame.ordinal);
-        self.buffers.extend(records)?;
+        self.buffers.extend(&records)?;
         findings.sort_by_key(|finding| (finding.buffer, finding.offset));
         findings.into_iter().for_each(|finding| self.findings.push(finding));
         self.memories.take(memory);

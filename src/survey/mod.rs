@@ -26,7 +26,7 @@ pub use file::{FileSurvey, survey, survey_within};
 pub use finding::{Finding, Findings, Severity};
 pub use memorable::{Interest, Memorable};
 pub use place::OrderKey;
-pub use progress::{NoProgress, Progress, Spread, Work, timed};
+pub use progress::{NoProgress, Progress, Spread, Work, stop_if_cancelled, timed};
 pub use recall::{recall, recall_all};
 pub use record::BufferRecord;
 pub use session::Session;

@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use crate::error::{Error, ErrorKind, Result};
+
 /// Where a long run reports how far it is, and learns that it should stop.
 pub trait Progress: Sync {
     /// So many more bytes (survey) or events (conversion) are done.
@@ -17,6 +19,14 @@ pub trait Progress: Sync {
     fn worked(&self, work: Work, time: Duration) {
         let _ = (work, time);
     }
+}
+
+/// Ends the work where the caller asked to stop.
+///
+/// # Errors
+/// [`ErrorKind::Interrupted`] if so.
+pub fn stop_if_cancelled(progress: &dyn Progress) -> Result<()> {
+    if progress.is_cancelled() { Err(Error::new(ErrorKind::Interrupted, "interrupted")) } else { Ok(()) }
 }
 
 /// Reports to nobody.

@@ -20,7 +20,8 @@ use super::{Entry, OrderedSlice};
 use crate::buffer::content::Scratch;
 use crate::clock::Ticks;
 use crate::error::Result;
-use crate::event::{ShapeKey, TimedEvent, TimedStep, TimedWalk};
+use crate::event::{RawEvent, ShapeKey, TimedStep, TimedWalk};
+use crate::plan::aside::AsideWalk;
 use crate::plan::filter::Overlap;
 use crate::plan::{Segment, Sieve, Slice};
 
@@ -44,7 +45,7 @@ impl OrderedSlice<'_> {
         scratch: &mut Scratch,
     ) -> Result<()> {
         let mut before = 0;
-        for segment in &slice.segments {
+        for segment in self.slices.segments(slice) {
             match self.overlap(segment, slice, sieve) {
                 Overlap::Before => before += self.skip(segment),
                 Overlap::After => _ = self.skip(segment),
@@ -73,7 +74,7 @@ impl OrderedSlice<'_> {
     /// Counts the events of a segment that is not read; says how many they are.
     fn skip(&mut self, segment: &Segment) -> u64 {
         let input = usize::from(segment.input);
-        if segment.owns_end {
+        if segment.owns_end() {
             self.damaged[input] += u64::from(self.files[input].buffers[segment.buffer as usize].damaged_events);
         }
         self.filtered[input] += u64::from(segment.events);
@@ -93,27 +94,26 @@ impl OrderedSlice<'_> {
             let passes_cpu = sieve.passes_cpu(file.cpu(&file.buffers[segment.buffer as usize]));
             let is_inside = self.overlap(segment, slice, sieve) == Overlap::Inside;
             let others_before = others.events.len();
-            for step in TimedWalk::new(self.bytes_of(number as usize), segment.from, ground.fallback_ticks) {
-                match step {
-                    TimedStep::Event(TimedEvent { raw, ticks, .. }) => {
-                        let entry = || Entry {
-                            ns: file.clock.to_unix(Ticks(ticks)).0,
-                            ticks,
-                            segment: number,
-                            offset: raw.offset,
-                        };
-                        if segment.is_mixed && !slice.contains(&self.key(&entry())) {
-                            continue;
+            let mut take = |raw: &RawEvent<'_>, ticks| -> Result<()> {
+                let ns = || file.clock.to_unix(Ticks(ticks)).0;
+                let passes = passes_cpu && sieve.passes(raw, &context, numbers)?;
+                if passes && (is_inside || sieve.window().contains(ns())) {
+                    entries.push(Entry { ns: ns(), ticks, segment: number, offset: raw.offset });
+                } else {
+                    others.events.push((ticks, raw.offset));
+                }
+                Ok(())
+            };
+            if segment.is_aside() {
+                AsideWalk::new(self.bytes_of(number as usize)).try_for_each(|(ticks, raw)| take(&raw, ticks))?;
+                damaged[input] += segment.damaged_beside();
+            } else {
+                for step in TimedWalk::new(self.bytes_of(number as usize), segment.from, ground.fallback_ticks) {
+                    match step {
+                        TimedStep::Event(event) => take(&event.raw, event.ticks)?,
+                        TimedStep::Damage { recognisable, .. } => {
+                            damaged[input] += u64::from(recognisable && segment.owns_end());
                         }
-                        let passes = passes_cpu && sieve.passes(&raw, &context, numbers)?;
-                        if passes && (is_inside || sieve.window().contains(entry().ns)) {
-                            entries.push(entry());
-                        } else {
-                            others.events.push((ticks, raw.offset));
-                        }
-                    }
-                    TimedStep::Damage { recognisable, .. } => {
-                        damaged[input] += u64::from(recognisable && segment.owns_end);
                     }
                 }
             }

@@ -1,0 +1,106 @@
+//! More cuts, where slices turned out to hold more than they may.
+//!
+//! A sample of the events of such a slice says where they lie: each event is in it with a chance in proportion to the
+//! work that it makes, so that equal numbers of samples stand for equal work. The chance of an event depends on its place
+//! alone, so that cuts depend on the input alone.
+
+use rayon::prelude::*;
+
+use super::cuts::{EVENT_COST, GlobalKey, slice_of};
+use super::segments::{Place, windows};
+use crate::buffer::content::Scratch;
+use crate::error::Result;
+use crate::survey::{FileSurvey, Progress, Work, stop_if_cancelled, timed};
+
+/// Samples that stand for as much work as a slice may be.
+const SAMPLES: u64 = 128;
+
+/// A slice that holds too much.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Overfull {
+    /// Its number among the slices between the cuts that there are.
+    pub(super) slice: usize,
+    pub(super) events: u64,
+    pub(super) cost: u64,
+}
+
+/// Keys of events that cut slices into parts of about half of `max_cost`, where there are such.
+///
+/// # Errors
+/// When a file cannot be read, and when the caller asked to stop.
+pub(super) fn cuts(
+    files: &[FileSurvey],
+    cuts: &[GlobalKey],
+    overfull: &[Overfull],
+    max_cost: u64,
+    progress: &dyn Progress,
+) -> Result<Vec<GlobalKey>> {
+    if overfull.is_empty() {
+        return Ok(Vec::new());
+    }
+    let sampling = Sampling { cuts, overfull, step: (max_cost / SAMPLES).max(1) };
+    let mut samples = Vec::new();
+    for (file, input) in files.iter().zip(0..=u16::MAX) {
+        for window in windows(file, input) {
+            stop_if_cancelled(progress)?;
+            let sampled = window.par_iter().map_init(Scratch::default, |scratch, place| {
+                timed(progress, Work::Cut, || sampling.samples(place, scratch))
+            });
+            samples.extend(sampled.collect::<Result<Vec<_>>>()?.into_iter().flatten());
+        }
+    }
+    samples.sort_unstable();
+    let parts = samples.chunk_by(|a, b| a.0 == b.0);
+    let every = usize::try_from(SAMPLES / 2).unwrap_or(1);
+    Ok(parts.flat_map(|part| part.iter().skip(every).step_by(every).map(|(_, key)| *key)).collect())
+}
+
+struct Sampling<'a> {
+    cuts: &'a [GlobalKey],
+    overfull: &'a [Overfull],
+    /// Work that a sample stands for.
+    step: u64,
+}
+
+impl Sampling<'_> {
+    /// The events of a buffer that are in the sample, each with the number of its slice.
+    fn samples(&self, place: &Place<'_>, scratch: &mut Scratch) -> Result<Vec<(usize, GlobalKey)>> {
+        let mut samples = Vec::new();
+        if place.record.events == 0 {
+            return Ok(samples);
+        }
+        let (first, last) = place.span(self.cuts);
+        let touched = self.overfull.partition_point(|slice| slice.slice < first);
+        if self.overfull.get(touched).is_none_or(|slice| slice.slice > last) {
+            return Ok(samples);
+        }
+        place.keys(scratch, |key, event| {
+            let slice = slice_of(self.cuts, &key);
+            if let Ok(at) = self.overfull.binary_search_by_key(&slice, |slice| slice.slice)
+                && self.takes(&key, event.bytes.len() as u64, &self.overfull[at])
+            {
+                samples.push((slice, key));
+            }
+        })?;
+        Ok(samples)
+    }
+
+    /// Whether an event of so many bytes is in the sample.
+    fn takes(&self, key: &GlobalKey, bytes: u64, slice: &Overfull) -> bool {
+        // What the slice costs beside events is spread over them.
+        let own = bytes.saturating_mul(2).saturating_add(EVENT_COST);
+        let cost = own.max(slice.cost / slice.events.max(1));
+        let chance = u128::from(cost) << u64::BITS;
+        u128::from(scattered(key)) * u128::from(self.step) < chance
+    }
+}
+
+/// The place of an event as a number that looks as if drawn by lot: the finalizer of SplitMix64 over file, buffer and
+/// offset.
+fn scattered(key: &GlobalKey) -> u64 {
+    let place = key.at.ordinal.wrapping_mul(1 << 24).wrapping_add(u64::from(key.at.offset));
+    let seed = place.wrapping_add(u64::from(key.input) << 56).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let mixed = (seed ^ (seed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    mixed ^ (mixed >> 31)
+}
