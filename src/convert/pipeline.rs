@@ -183,8 +183,8 @@ impl<'a> State<'a> {
             let number = self.next_slice;
             let Some(slice) = ground.slices.get(number) else { return };
             let cost = slice.cost();
-            let is_next = number == self.next_absorbed;
-            if !is_next && self.cost_in_flight + cost > self.allowance {
+            // What is more than the allowance goes alone: row groups in work end by themselves, and make room.
+            if self.cost_in_flight > 0 && self.cost_in_flight + cost > self.allowance {
                 return;
             }
             self.next_slice += 1;
