@@ -24,6 +24,7 @@ pub(super) fn run(args: &InspectArgs) -> Result<u8> {
         console::error(error);
         verdict.fail(error.kind(), run.interrupt.code());
     };
+    found.notes.iter().for_each(|note| run.console.warning(note));
     for problem in &found.problems {
         fail(&mut verdict, problem);
     }
@@ -35,7 +36,7 @@ pub(super) fn run(args: &InspectArgs) -> Result<u8> {
         });
         match facts {
             Ok(facts) if args.json => document.push(count(&mut verdict, facts)),
-            Ok(facts) => console::to_stdout(&separated(position, page(&count(&mut verdict, facts))))?,
+            Ok(facts) => console::page_to_stdout(&separated(position, page(&count(&mut verdict, facts))))?,
             Err(error) => fail(&mut verdict, &error),
         }
         if run.interrupt.is_set() && position + 1 < jobs.len() {

@@ -1,8 +1,9 @@
 //! Aligned text: columns of a table, and names with values.
 
-use std::fmt::Write as _;
+use super::console::{cut, printable};
 
-use super::console::printable;
+/// Characters of a cell that others stand behind.
+const WIDEST: usize = 100;
 
 /// To which side a column is aligned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +33,11 @@ impl Table {
 
     /// Adds a row, one cell per column.
     pub(super) fn row<const N: usize>(&mut self, cells: [String; N]) {
-        self.rows.push(cells.map(|cell| printable(&cell).into_owned()).into());
+        let mut cells: Vec<String> = cells.map(|cell| printable(&cell).into_owned()).into();
+        if let Some((_, aligned)) = cells.split_last_mut() {
+            aligned.iter_mut().for_each(|cell| *cell = cut(cell.chars(), WIDEST));
+        }
+        self.rows.push(cells);
     }
 
     /// Adds a name and its value.
@@ -51,11 +56,12 @@ impl Table {
         for row in &self.rows {
             let mut line = String::new();
             for ((cell, align), &width) in row.iter().zip(&self.align).zip(&widths) {
-                // Writing to a string cannot fail.
-                let _ = match align {
-                    Align::Left => write!(line, "  {cell:<width$}"),
-                    Align::Right => write!(line, "  {cell:>width$}"),
-                };
+                let blanks = std::iter::repeat_n(' ', width.saturating_sub(cell.chars().count()));
+                line.push_str("  ");
+                match align {
+                    Align::Left => line.extend(cell.chars().chain(blanks)),
+                    Align::Right => line.extend(blanks.chain(cell.chars())),
+                }
             }
             text += line.trim_end();
             text.push('\n');
@@ -74,6 +80,14 @@ mod tests {
         table.row(["größe".into(), "1".into(), String::new()]);
         table.row(["a".into(), "12,345".into(), "x\ty".into()]);
         let expected = "  NAME     ROWS  NOTE\n  größe       1\n  a      12,345  x\u{fffd}y\n";
+        assert_eq!(table.render(), expected);
+    }
+
+    #[test]
+    fn a_name_without_end_is_cut() {
+        let mut table = Table::new([("NAME", Align::Left), ("ROWS", Align::Right)]);
+        table.row(["N".repeat(70_000), "1".into()]);
+        let expected = format!("  NAME{}  ROWS\n  {}…     1\n", " ".repeat(96), "N".repeat(99));
         assert_eq!(table.render(), expected);
     }
 }

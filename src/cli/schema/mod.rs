@@ -35,7 +35,11 @@ pub(super) fn run(command: &SchemaCommand) -> Result<u8> {
 fn list(args: &ListArgs) -> Result<u8> {
     let known = Sources::load(&args.sources, Console::default())?.into_known();
     let providers = select::providers(&known, &args.provider)?;
-    console::to_stdout(&if args.json { to_json(&providers) } else { page::list(&providers) })?;
+    if args.json {
+        console::to_stdout(&to_json(&providers))?;
+    } else {
+        console::page_to_stdout(&page::list(&providers))?;
+    }
     Ok(exit::SUCCESS)
 }
 
@@ -51,11 +55,11 @@ fn show(args: &ShowArgs) -> Result<u8> {
             return Err(Error::new(ErrorKind::Usage, message).with_hint("see schema show without an event"));
         }
     }
-    console::to_stdout(&match (args.json, &args.event) {
-        (true, _) => to_json(&Document { format: FORMAT, providers: facts }),
-        (false, None) => page::providers(&facts),
-        (false, Some(_)) => page::events(&facts),
-    })?;
+    match (args.json, &args.event) {
+        (true, _) => console::to_stdout(&to_json(&Document { format: FORMAT, providers: facts }))?,
+        (false, None) => console::page_to_stdout(&page::providers(&facts))?,
+        (false, Some(_)) => console::page_to_stdout(&page::events(&facts))?,
+    }
     Ok(exit::SUCCESS)
 }
 
