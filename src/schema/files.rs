@@ -1,7 +1,7 @@
 //! Files with descriptions of payloads: found below folders, told apart by what they hold, read one at a time.
 
 use std::fmt;
-use std::fs::{self, File};
+use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -11,6 +11,7 @@ use super::text;
 use super::tmf::Tmf;
 use crate::error::{Error, ErrorKind, Result};
 use crate::guid::Guid;
+use crate::source::regular;
 
 /// Larger files are no formats of messages; those of all messages of Windows take less.
 const MAX_BYTES: u64 = 256 << 20;
@@ -127,31 +128,31 @@ fn kind(head: &[u8]) -> Option<Kind> {
 ///
 /// # Errors
 /// [`ErrorKind::Usage`] when a path leads nowhere or cannot be read, when a file named by its path is no schema, and
-/// when there is none in a folder; and what `take` returns. A file in a folder that is no schema is a finding.
+/// when there is none in a folder; and what `take` returns. What is in a folder and is no schema, or cannot be read, is
+/// a finding.
 pub fn each(paths: &[PathBuf], mut take: impl FnMut(SchemaFile) -> Result<()>) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
-    let mut read = |path: &Path, name: &str, findings: &mut Vec<Finding>| -> Result<Option<String>> {
-        let file = match read(path, name).map_err(|cause| unreadable(path, cause))? {
-            Ok(file) => file,
-            Err(reason) => return Ok(Some(reason)),
-        };
+    let mut use_file = |file: SchemaFile, path: &Path, findings: &mut Vec<Finding>| -> Result<()> {
         let faults = file.faults().iter().cloned();
         findings.extend(faults.map(|fault| Finding::Rejected { file: path.display().to_string(), fault }));
-        take(file).map(|()| None)
+        take(file)
     };
     for path in paths {
         if !path.is_dir() {
             let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-            if let Some(reason) = read(path, &name, &mut findings)? {
-                return Err(Error::new(ErrorKind::Usage, reason).in_file(path));
-            }
+            let file = read(path, &name).map_err(|cause| unreadable(path, cause))?;
+            let file = file.map_err(|reason| Error::new(ErrorKind::Usage, reason).in_file(path))?;
+            use_file(file, path, &mut findings)?;
             continue;
         }
         let mut found = false;
-        for (name, file) in files_below(path)? {
-            match read(&file, &name, &mut findings)? {
-                Some(reason) => findings.push(Finding::Skipped { file: file.display().to_string(), reason }),
-                None => found = true,
+        for (name, path) in files_below(path, &mut findings)? {
+            match read(&path, &name).unwrap_or_else(|cause| Err(format!("it cannot be read: {cause}"))) {
+                Err(reason) => findings.push(Finding::Skipped { file: path.display().to_string(), reason }),
+                Ok(file) => {
+                    use_file(file, &path, &mut findings)?;
+                    found = true;
+                }
             }
         }
         if !found {
@@ -163,10 +164,10 @@ pub fn each(paths: &[PathBuf], mut take: impl FnMut(SchemaFile) -> Result<()>) -
 
 /// Reads a file; the inner error is the reason why it is no schema. A large file that is none costs one small read.
 fn read(path: &Path, name: &str) -> std::io::Result<Result<SchemaFile, String>> {
-    let mut file = File::open(path)?;
+    let mut file = regular::open(path)?;
     let metadata = file.metadata()?;
     if !metadata.is_file() {
-        return Ok(Err(NO_SCHEMA.to_owned()));
+        return Ok(Err(format!("expected a schema file, found {}: save it to a file first", regular::kind(&metadata))));
     }
     let mut bytes = Vec::new();
     Read::by_ref(&mut file).take(HEAD_BYTES).read_to_end(&mut bytes)?;
@@ -183,23 +184,41 @@ fn read(path: &Path, name: &str) -> std::io::Result<Result<SchemaFile, String>> 
 }
 
 /// All files below a folder with their paths relative to it, in the order of those. Links to folders are not followed,
-/// so the walk ends.
-fn files_below(folder: &Path) -> Result<Vec<(String, PathBuf)>> {
+/// so the walk ends. A folder further down that cannot be read is a finding.
+fn files_below(root: &Path, findings: &mut Vec<Finding>) -> Result<Vec<(String, PathBuf)>> {
     let mut files = Vec::new();
-    let mut folders = vec![(String::new(), folder.to_owned())];
+    let mut folders = vec![(String::new(), root.to_owned())];
     while let Some((prefix, folder)) = folders.pop() {
-        for entry in fs::read_dir(&folder).map_err(|cause| unreadable(&folder, cause))? {
-            let entry = entry.map_err(|cause| unreadable(&folder, cause))?;
-            let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
-            match entry.file_type().map_err(|cause| unreadable(&entry.path(), cause))? {
-                kind if kind.is_dir() => folders.push((format!("{name}/"), entry.path())),
-                _ if entry.path().is_file() => files.push((name, entry.path())),
-                _ => {}
+        match list(&folder, &prefix, &mut folders, &mut files) {
+            Err(cause) if folder == root => return Err(unreadable(&folder, cause)),
+            Err(cause) => {
+                let reason = format!("it cannot be read: {cause}");
+                findings.push(Finding::Skipped { file: folder.display().to_string(), reason });
             }
+            Ok(()) => {}
         }
     }
     files.sort();
     Ok(files)
+}
+
+/// Adds what is in a folder to the folders and files found.
+fn list(
+    folder: &Path,
+    prefix: &str,
+    folders: &mut Vec<(String, PathBuf)>,
+    files: &mut Vec<(String, PathBuf)>,
+) -> std::io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
+        match entry.file_type()? {
+            kind if kind.is_dir() => folders.push((format!("{name}/"), entry.path())),
+            _ if entry.path().is_file() => files.push((name, entry.path())),
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 fn unreadable(path: &Path, cause: std::io::Error) -> Error {
@@ -300,5 +319,33 @@ mod tests {
             assert_eq!(error.kind(), ErrorKind::Usage, "{name}");
             assert!(error.to_string().contains(expected), "{error}");
         }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_pipe_is_no_schema_and_not_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe.man");
+        rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RUSR).unwrap();
+        let error = each(&[pipe], |_| Ok(())).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Usage);
+        assert!(error.to_string().contains("expected a schema file, found a pipe"), "{error}");
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn what_cannot_be_read_in_a_folder_is_a_finding() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("good.man"), MANIFEST).unwrap();
+        // A file whose first page is nobody's memory.
+        std::os::unix::fs::symlink("/proc/self/mem", folder.path().join("bad.man")).unwrap();
+        let mut names = Vec::new();
+        let findings = each(&[folder.path().to_owned()], |file| {
+            names.push(file.name);
+            Ok(())
+        });
+        assert_eq!(names, ["good.man"]);
+        let text: Vec<String> = findings.unwrap().iter().map(Finding::to_string).collect();
+        assert!(text[0].contains("bad.man: left out: it cannot be read: "), "{text:?}");
     }
 }

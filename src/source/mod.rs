@@ -5,7 +5,7 @@
 //! position, each of these is an error of one input, and what was read stays as it is. It costs a copy of what the
 //! processor is about to look at anyway.
 
-mod regular;
+pub(crate) mod regular;
 
 use std::fs::{File, Metadata};
 use std::path::{Path, PathBuf};
