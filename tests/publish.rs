@@ -29,8 +29,6 @@ fn rows(sandbox: &Sandbox, trace: &str) -> usize {
     sandbox.table(trace, "events/Kernel-PerfInfo").rows.len()
 }
 
-const NOTHING: [&str; 0] = [];
-
 #[test]
 fn verbose_says_where_the_time_went() {
     let sandbox = Sandbox::new();
@@ -170,14 +168,18 @@ fn a_replacement_that_fails_leaves_what_is_there() {
 }
 
 #[test]
-fn two_inputs_of_one_name_are_refused_before_any_work() {
+fn two_inputs_of_one_name_are_refused_and_the_others_converted() {
     let sandbox = Sandbox::new();
     sandbox.file("x/boot.etl", &small(1));
     sandbox.file("y/BOOT.etl", &small(2));
     sandbox.file("z.etl", &small(2));
     let ran = sandbox.t("convert x y z.etl -o out", 2);
     assert!(ran.err.contains("--name-from path") && ran.err.contains("--merge"), "{}", ran.err);
-    assert!(!sandbox.path("out").exists());
+    assert_eq!(rows(&sandbox, "out/trace=z"), 2);
+    assert!(sandbox.names("out").iter().all(|name| name.starts_with("trace=z/")));
+    // Nothing but them: nothing is made.
+    sandbox.t("convert x y -o none", 2);
+    assert!(!sandbox.path("none").exists());
     fs::create_dir(sandbox.path("all")).unwrap();
     fs::rename(sandbox.path("x"), sandbox.path("all/x")).unwrap();
     fs::rename(sandbox.path("y"), sandbox.path("all/y")).unwrap();
@@ -219,7 +221,7 @@ fn bad_inputs_are_said_in_one_line() {
         let lines: Vec<&str> = ran.err.lines().filter(|line| line.contains(input)).collect();
         assert_eq!(lines.len(), 1, "{input}: {}", ran.err);
         assert!(lines[0].contains(says), "{input}: {}", ran.err);
-        assert_eq!(sandbox.names("out"), NOTHING, "{input}");
+        assert!(!sandbox.path("out").exists(), "{input}");
     }
 }
 
@@ -249,8 +251,9 @@ fn good_inputs_are_published_beside_bad_ones() {
     assert_eq!((rows(&sandbox, "out/trace=good"), rows(&sandbox, "out/trace=zzz")), (2, 5));
     assert!(sandbox.names("out").iter().all(|name| !name.contains("bad")));
     // Or none, as asked.
-    sandbox.t("convert in -o strict --on-bad-input fail", 3);
-    assert_eq!(sandbox.names("strict"), NOTHING);
+    sandbox.t("convert in -o strict --on-bad-input fail", 4);
+    assert!(!sandbox.path("strict").exists());
+    sandbox.t("convert in/bad.etl -o strict --on-bad-input fail", 3);
     // A recording of several files does without the bad one.
     sandbox.t("convert in -o merged --merge all", 4);
     assert_eq!(rows(&sandbox, "merged/trace=all"), 7);
@@ -392,6 +395,83 @@ fn inspect_tells_what_the_sidecar_tells() {
     assert_eq!((&session["wrapped"], &session["logger_name"]), (&true.into(), &serde_json::Value::Null));
     assert!(clock["boot_anchor_ns"].is_null() && clock["cpu_mhz"].is_null(), "{clock}");
     assert_eq!(document[0]["time"]["first_time_ns"], 1_735_689_600_000_000_400_i64);
+}
+
+#[test]
+fn filters_that_pass_nothing_publish_nothing() {
+    let sandbox = Sandbox::new();
+    sandbox.file("a.etl", &small(3));
+    sandbox.file("b.etl", &trace(header()).to_bytes());
+    for (filter, says) in [
+        ("--provider Kernel-PerfInfos", "no provider here is called kernel-perfinfos; did you mean Kernel-PerfInfo?"),
+        ("--provider perfinfo", "did you mean Kernel-PerfInfo?"),
+        ("--provider Contoso-Shop", "no provider here is called contoso-shop"),
+        ("--provider Kernel-PerfInfo --event 7", "no event passes the filters"),
+        ("--from +1h", "no event passes the filters"),
+    ] {
+        let ran = sandbox.t(&format!("convert a.etl -o out {filter} --summary -"), 5);
+        assert!(ran.err.contains("trace=a is not published: no event passes"), "{filter}: {}", ran.err);
+        assert!(ran.err.contains(says), "{filter}: {}", ran.err);
+        assert!(!sandbox.path("out").exists(), "{filter}");
+        let summary: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+        assert_eq!((&summary["traces"][0]["status"], &summary["exit_code"]), (&"empty".into(), &5.into()), "{filter}");
+        assert_eq!(summary["traces"][0]["result"]["events"]["filtered"], 4, "{filter}");
+        sandbox.t(&format!("convert a.etl -o out --dry-run {filter}"), 5);
+    }
+    // Of several traces one may have none.
+    sandbox.t("convert a.etl b.etl -o out --provider Kernel-PerfInfo", 0);
+    assert!(sandbox.names("out").iter().all(|name| name.starts_with("trace=a/")));
+}
+
+#[test]
+fn the_same_file_twice_in_a_recording_is_refused_unless_meant() {
+    let sandbox = Sandbox::new();
+    sandbox.file("in/a.etl", &small(3));
+    sandbox.file("in/b.etl", &small(2));
+    sandbox.file("in/copy.etl", &small(3));
+    let ran = sandbox.t("convert in -o out --merge all", 2);
+    assert!(ran.err.contains("copy.etl: the same bytes as a.etl"), "{}", ran.err);
+    assert!(ran.err.contains("--allow-repeated"), "{}", ran.err);
+    assert!(!sandbox.path("out").exists());
+    sandbox.t("convert in -o out --merge all --allow-repeated", 0);
+    assert_eq!(rows(&sandbox, "out/trace=all"), 8);
+    let issues = sandbox.table("out/trace=all", "sidecar/issues").lines("source code message");
+    assert!(issues.contains(&"copy.etl|repeated_input|the same bytes as a.etl".to_owned()), "{issues:?}");
+    // Apart they are two traces.
+    sandbox.t("convert in -o apart", 0);
+}
+
+#[test]
+fn an_address_is_no_output_folder() {
+    let sandbox = Sandbox::new();
+    sandbox.file("a.etl", &small(1));
+    let ran = sandbox.t("convert a.etl -o s3://bucket/traces", 2);
+    assert!(ran.err.contains("found an s3 address"), "{}", ran.err);
+    assert_eq!(sandbox.names(""), ["a.etl"]);
+    let ran = sandbox.t("convert gs://bucket/a.etl -o out", 3);
+    assert!(ran.err.contains("gs addresses cannot be read"), "{}", ran.err);
+}
+
+#[test]
+fn what_is_no_trace_of_ours_is_not_replaced() {
+    let sandbox = Sandbox::new();
+    sandbox.file("a.etl", &small(1));
+    sandbox.file("out/trace=a/notes.txt", b"mine");
+    for if_exists in ["error", "skip", "replace"] {
+        let ran = sandbox.t(&format!("convert a.etl -o out --if-exists {if_exists}"), 6);
+        assert!(ran.err.contains("a folder without our sidecar/manifest.json"), "{}", ran.err);
+        assert_eq!(sandbox.names("out"), ["trace=a/notes.txt"]);
+    }
+}
+
+#[test]
+fn what_a_folder_holds_besides_is_said() {
+    let sandbox = Sandbox::new();
+    sandbox.file("in/a.etl", &small(1));
+    sandbox.file("in/a.etl.001", &small(1));
+    let said = sandbox.t("convert in -o out", 0).err;
+    assert_eq!(said.matches("are passed over: a.etl.001 (").count(), 1, "{said}");
+    assert!(sandbox.t("inspect in", 0).err.contains("a.etl.001"));
 }
 
 #[test]

@@ -29,14 +29,14 @@ const EXIT_CODES: &str = "\
 Exit codes:
     0  all done
     1  internal error, or an input changed while it was read
-    2  wrong usage, also when two inputs would become one trace
+    2  wrong usage, also when two inputs would become one trace: those are not converted, the others are
     3  no readable input
     4  done, but some inputs or buffers are damaged or unreadable
-    5  a gate (--max-loss, --fail-on) kept at least one trace from being published
+    5  a gate (--max-loss, --fail-on) kept at least one trace from being published, or no event passes the filters
     6  the output cannot be written, or is there already
   130  interrupted (143: terminated)
 
-With several inputs the gravest applies: 1, 6, 5, 4, 3.";
+With several inputs the gravest applies: 1, 6, 5, 2, 4, 3.";
 
 /// Convert Windows ETW traces (.etl) into Parquet datasets: one schema per provider, exact time order
 #[derive(Debug, Parser)]
@@ -106,6 +106,9 @@ pub(super) struct OutputArgs {
     /// All inputs are one recording: merge them into one trace of this name
     #[arg(long, value_name = "NAME", env = "ETL2PARQUET_MERGE", hide_env = true)]
     pub merge: Option<String>,
+    /// Merge files that hold the same bytes, too: every event of theirs is in the trace several times
+    #[arg(long, env = "ETL2PARQUET_ALLOW_REPEATED", hide_env = true, value_parser = FalseyValueParser::new())]
+    pub allow_repeated: bool,
     /// What a trace is called after
     #[arg(long, value_name = "HOW", env = "ETL2PARQUET_NAME_FROM", hide_env = true)]
     #[arg(value_enum, default_value_t)]
@@ -255,7 +258,7 @@ mod tests {
             assert_eq!(argument.get_env().and_then(|name| name.to_str()), Some(expected.as_str()), "--{long}");
             options += 1;
         }
-        assert_eq!(options, 64);
+        assert_eq!(options, 65);
     }
 
     #[test]

@@ -5,12 +5,14 @@ use super::choices::OnBadInput;
 use super::console::{self, Console};
 use super::exit::Verdict;
 use super::run::{Run, label, probe};
+use super::suggest::nearest;
 use super::summary::{Summary, TraceResult, TraceSummary};
 use super::{inputs, options};
 use crate::convert::convert;
 use crate::convert::job::{ConvertOptions, Job, Outcome, Report};
 use crate::error::{Error, ErrorKind, Result};
 use crate::plan::WIDE_TABLE;
+use crate::plan::filter::NamePattern;
 use crate::survey::{FileSurvey, Finding, Severity};
 
 /// Findings of one file that are shown with `-v`.
@@ -22,6 +24,7 @@ const SHOWN: usize = 20;
 /// What keeps the run from starting.
 pub(super) fn run(args: &ConvertArgs) -> Result<u8> {
     args.filters.check()?;
+    inputs::refuse_url(&args.output.output)?;
     let run = Run::start(&args.run)?;
     let options = options::of_convert(args, &run)?;
     let mut conversion = Conversion::new(args, &run);
@@ -57,7 +60,11 @@ impl<'a> Conversion<'a> {
     /// The recordings to convert. Where one bad input decides over others, all are looked at before any work.
     fn jobs(&mut self) -> Result<Vec<Job>> {
         let found = inputs::find(&self.args.input.inputs);
-        let mut jobs = inputs::jobs(found.inputs, self.args.output.merge.as_deref(), self.args.output.name_from)?;
+        let output = &self.args.output;
+        let (mut jobs, clashes) = inputs::jobs(found.inputs, output.merge.as_deref(), output.name_from)?;
+        self.verdict.clashing = !clashes.is_empty();
+        clashes.iter().for_each(|clash| self.say(clash.to_string()));
+        found.notes.iter().for_each(|note| self.run.console.warning(note));
         for problem in &found.problems {
             self.fail(problem);
         }
@@ -66,6 +73,10 @@ impl<'a> Conversion<'a> {
                 job.inputs.retain(|input| probe(input).map_err(|error| self.fail(&error)).is_ok());
             }
             jobs.retain(|job| !job.inputs.is_empty());
+            if self.refused {
+                // None of them is converted, but they are readable.
+                self.verdict.readable += jobs.len() as u64;
+            }
         }
         Ok(jobs)
     }
@@ -98,6 +109,12 @@ impl<'a> Conversion<'a> {
                 let why = "it is there already, from the same input and with the same options";
                 summary("skipped", Some(why.to_owned()), None)
             }
+            Ok(Outcome::Empty(report)) => {
+                self.verdict.empty += 1;
+                let why = nothing_passes(&report, &self.args.filters.provider);
+                self.run.console.warning(format_args!("trace={} is not published: {why}", job.name));
+                summary("empty", Some(why), Some(self.result(&report, false)))
+            }
             Ok(Outcome::Gated(report, why)) => {
                 self.verdict.gated = true;
                 self.say(format!("trace={} is not published: {why}", job.name));
@@ -115,9 +132,6 @@ impl<'a> Conversion<'a> {
         let events = &report.events;
         let damaged = events.damaged > 0 || events.damaged_bytes > 0;
         self.verdict.damaged |= damaged || report.files.iter().any(FileSurvey::is_damaged);
-        if events.filtered > 0 && events.written == 0 {
-            self.run.console.warning("no event passes the filters");
-        }
         report.warnings.iter().for_each(|warning| self.run.console.warning(warning));
         for file in &report.files {
             warnings(file, self.run.console);
@@ -134,7 +148,6 @@ impl<'a> Conversion<'a> {
         self.say(error.to_string());
         self.verdict.fail(error.kind(), self.run.interrupt.code());
         if error.kind() == ErrorKind::Input && self.args.checks.on_bad_input == OnBadInput::Fail {
-            self.verdict.refuse_input();
             self.refused = true;
         }
     }
@@ -148,6 +161,25 @@ impl<'a> Conversion<'a> {
             written.unwrap_or_else(|error| self.fail(&error));
         }
         self.verdict.code()
+    }
+}
+
+/// Why a trace is empty, and which provider may have been meant.
+fn nothing_passes(report: &Report, wanted: &[NamePattern]) -> String {
+    let names =
+        || report.catalog.iter().flat_map(|entry| [entry.provider_name.as_deref(), Some(entry.dataset.as_str())]);
+    let names = || names().flatten();
+    let ids = |name: &NamePattern| {
+        let mut ids = report.catalog.iter().filter_map(|entry| entry.key.identity.provider_id());
+        ids.any(|id| name.matches(&id.to_string()))
+    };
+    let missing = wanted.iter().find(|wanted| !names().any(|name| wanted.matches(name)) && !ids(wanted));
+    let Some(missing) = missing else { return "no event passes the filters".to_owned() };
+    match nearest(&missing.to_string(), names()) {
+        Some(name) => {
+            format!("no event passes the filters: no provider here is called {missing}; did you mean {name}?")
+        }
+        None => format!("no event passes the filters: no provider here is called {missing}"),
     }
 }
 

@@ -29,6 +29,10 @@ pub(super) struct Verdict {
     pub damaged: bool,
     /// Whether a gate tripped.
     pub gated: bool,
+    /// Recordings of which the filters pass no event.
+    pub empty: u64,
+    /// Whether inputs were refused because they would become the same trace.
+    pub clashing: bool,
     /// Whether the output failed somewhere.
     output: bool,
     /// Whether something failed that should not.
@@ -49,12 +53,6 @@ impl Verdict {
         }
     }
 
-    /// The run ends here because an input cannot be read.
-    pub(super) fn refuse_input(&mut self) {
-        self.readable = 0;
-        self.damaged = false;
-    }
-
     /// Whether the run ends before its last input.
     pub(super) fn is_stopped(&self) -> bool {
         self.stopped.is_some()
@@ -67,6 +65,8 @@ impl Verdict {
             Verdict { internal: true, .. } => INTERNAL,
             Verdict { output: true, .. } => OUTPUT,
             Verdict { gated: true, .. } => GATED,
+            Verdict { empty: 1.., .. } if self.empty == self.readable => GATED,
+            Verdict { clashing: true, .. } => USAGE,
             Verdict { readable: 0, unreadable: 1.., .. } => NO_INPUT,
             Verdict { damaged: true, .. } | Verdict { unreadable: 1.., .. } => DAMAGED,
             _ => SUCCESS,
@@ -82,11 +82,18 @@ mod tests {
     fn the_gravest_applies() {
         let good = Verdict { readable: 2, ..Verdict::default() };
         let damaged = Verdict { damaged: true, ..good };
-        let gated = Verdict { gated: true, ..damaged };
+        let clashing = Verdict { clashing: true, ..damaged };
+        let gated = Verdict { gated: true, ..clashing };
         let output = Verdict { output: true, ..gated };
         let internal = Verdict { internal: true, ..output };
-        let all = [good, damaged, gated, output, internal].map(|verdict| verdict.code());
-        assert_eq!(all, [SUCCESS, DAMAGED, GATED, OUTPUT, INTERNAL]);
+        let all = [good, damaged, clashing, gated, output, internal].map(|verdict| verdict.code());
+        assert_eq!(all, [SUCCESS, DAMAGED, USAGE, GATED, OUTPUT, INTERNAL]);
+    }
+
+    #[test]
+    fn filters_that_pass_nothing_at_all_are_a_gate() {
+        let code = |empty, readable| Verdict { readable, empty, ..Verdict::default() }.code();
+        assert_eq!([code(0, 0), code(0, 2), code(1, 2), code(2, 2)], [SUCCESS, SUCCESS, SUCCESS, GATED]);
     }
 
     #[test]
@@ -104,15 +111,5 @@ mod tests {
         assert_eq!(code(1, &[ErrorKind::Output, ErrorKind::Internal]), INTERNAL);
         assert_eq!(code(1, &[ErrorKind::Internal, ErrorKind::Interrupted]), 143);
         assert_eq!(code(1, &[ErrorKind::Usage]), USAGE);
-    }
-
-    #[test]
-    fn a_refused_input_is_no_success_of_the_others() {
-        let mut verdict = Verdict { readable: 3, damaged: true, ..Verdict::default() };
-        verdict.fail(ErrorKind::Input, 130);
-        verdict.refuse_input();
-        assert_eq!(verdict.code(), NO_INPUT);
-        verdict.gated = true;
-        assert_eq!(verdict.code(), GATED);
     }
 }

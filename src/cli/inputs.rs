@@ -1,6 +1,5 @@
 //! From what was typed as INPUT to files, and from files to recordings.
 
-use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -19,6 +18,8 @@ pub(super) struct Found {
     pub inputs: Vec<Input>,
     /// Inputs that lead nowhere.
     pub problems: Vec<Error>,
+    /// What looks like a trace and was not taken: once for every folder.
+    pub notes: Vec<String>,
 }
 
 /// Finds the files behind the inputs.
@@ -73,6 +74,10 @@ impl Found {
         if path.is_dir() {
             return self.add_folder(path, path);
         }
+        if let Some(scheme) = url_scheme(path).filter(|_| !path.exists()) {
+            let error = nothing(&format!("{scheme} addresses cannot be read"), path);
+            return self.problems.push(error.with_hint("bring the trace to this system first"));
+        }
         match argument.to_str().filter(|text| !path.exists() && text.contains(['*', '?', '['])) {
             Some(pattern) => self.add_pattern(pattern),
             None if path.exists() => self.push(path, path.parent().unwrap_or(Path::new(""))),
@@ -83,23 +88,34 @@ impl Found {
     /// All traces below a folder; their names are relative to `base`.
     fn add_folder(&mut self, folder: &Path, base: &Path) {
         let before = (self.inputs.len(), self.problems.len());
-        self.walk(folder, base);
+        self.add_below(folder, base);
         if before == (self.inputs.len(), self.problems.len()) {
             self.problems.push(nothing("there is no .etl file in this folder", folder));
         }
     }
 
+    /// Those of a folder, in which there need be none.
+    fn add_below(&mut self, folder: &Path, base: &Path) {
+        let mut passed = PassedOver::default();
+        self.walk(folder, base, &mut passed);
+        self.notes.extend(passed.note(folder));
+    }
+
     /// Links to folders are not followed, so the walk ends.
-    fn walk(&mut self, folder: &Path, base: &Path) {
+    fn walk(&mut self, folder: &Path, base: &Path, passed: &mut PassedOver) {
         let entries = match fs::read_dir(folder) {
             Ok(entries) => entries,
             Err(cause) => return self.problems.push(unreadable(folder, cause)),
         };
         for entry in entries {
             match entry.and_then(|entry| Ok((entry.path(), entry.file_type()?))) {
-                Ok((path, kind)) if kind.is_dir() => self.walk(&path, base),
-                Ok((path, _)) if is_trace(&path) && path.is_file() => self.push(&path, base),
-                Ok(_) => {}
+                Ok((path, kind)) if kind.is_dir() => self.walk(&path, base, passed),
+                Ok((path, _)) if is_trace(&path) => match fs::metadata(&path) {
+                    Ok(found) if found.is_file() => self.push(&path, base),
+                    Ok(_) => {}
+                    Err(cause) => self.problems.push(unreadable(&path, cause)),
+                },
+                Ok((path, _)) => passed.look_at(&path),
                 Err(cause) => self.problems.push(unreadable(folder, cause)),
             }
         }
@@ -122,7 +138,7 @@ impl Found {
         let before = (self.inputs.len(), self.problems.len());
         for path in matches {
             match path {
-                Ok(path) if path.is_dir() => self.walk(&path, &base),
+                Ok(path) if path.is_dir() => self.add_below(&path, &base),
                 Ok(path) => self.push(&path, &base),
                 Err(cause) => {
                     let folder = cause.path().to_owned();
@@ -138,6 +154,70 @@ impl Found {
     fn push(&mut self, path: &Path, base: &Path) {
         self.inputs.push(Input { path: path.to_owned(), source: relative(path, base) });
     }
+}
+
+/// Files of a folder that hold traces and are not named `*.etl`.
+#[derive(Debug, Default)]
+struct PassedOver {
+    count: usize,
+    named: Vec<String>,
+}
+
+impl PassedOver {
+    /// Names that are told; the rest is a number.
+    const NAMED: usize = 3;
+
+    fn look_at(&mut self, path: &Path) {
+        let Some(name) = path.file_name().map(OsStr::to_string_lossy).filter(|name| may_hold_trace(name)) else {
+            return;
+        };
+        self.count += 1;
+        // In any order of the folder the same ones.
+        let place = self.named.partition_point(|named| named.as_str() < &*name);
+        self.named.insert(place, name.into_owned());
+        self.named.truncate(Self::NAMED);
+    }
+
+    fn note(&self, folder: &Path) -> Option<String> {
+        let more = self.count.checked_sub(self.named.len()).filter(|more| *more > 0);
+        let more = more.map_or(String::new(), |more| format!(" and {more} more"));
+        let (folder, count, named) = (folder.display(), self.count, self.named.join(", "));
+        (count > 0).then(|| {
+            format!(
+                "{folder}: files that may hold traces and are not called .etl are passed over: {named}{more} (name files \
+                 of a series as INPUT, unpack archives)"
+            )
+        })
+    }
+}
+
+/// Members of a series (`a.etl.003`), what `merge` tools write, and containers of traces.
+fn may_hold_trace(name: &str) -> bool {
+    const CONTAINERS: [&str; 9] =
+        [".diagsession", ".etlgz", ".zip", ".7z", ".cab", ".etl.gz", ".etl.zst", ".etl.xz", ".etl.bz2"];
+    let name = name.to_ascii_lowercase();
+    let is_member =
+        |number: &str| number == "merged" || (!number.is_empty() && number.bytes().all(|c| c.is_ascii_digit()));
+    name.rsplit_once(".etl.").is_some_and(|(_, number)| is_member(number))
+        || CONTAINERS.iter().any(|ending| name.ends_with(ending))
+}
+
+/// The `s3` of `s3://…`. One letter may be a drive.
+fn url_scheme(path: &Path) -> Option<&str> {
+    let (scheme, _) = path.to_str()?.split_once("://")?;
+    let is_scheme = scheme.len() > 1 && scheme.bytes().all(|c| c.is_ascii_alphanumeric() || b"+-.".contains(&c));
+    is_scheme.then_some(scheme)
+}
+
+/// Refuses an output folder that is an address, for which a folder `s3:` would be made here.
+///
+/// # Errors
+/// [`ErrorKind::Usage`].
+pub(super) fn refuse_url(output: &Path) -> Result<()> {
+    let Some(scheme) = url_scheme(output) else { return Ok(()) };
+    let message = format!("expected a folder of this system, found an {scheme} address");
+    let hint = "convert into a folder and copy it there";
+    Err(Error::new(ErrorKind::Usage, message).in_file(output).with_hint(hint))
 }
 
 /// Text in UTF-8, or in UTF-16 with the mark that Windows tools put before it.
@@ -189,27 +269,42 @@ fn unreadable(path: &Path, cause: std::io::Error) -> Error {
     Error::new(ErrorKind::Input, "cannot be read").in_file(path).caused_by(cause)
 }
 
-/// One recording per file, or with a name for the merged recording one of all files.
+/// Files of one recording; rows say by a number of 16 bits which one they are from.
+const MOST_MERGED: usize = 1 << 16;
+
+/// One recording per file, or with a name for the merged recording one of all files. Files whose recordings would have
+/// the same name, ignoring case, are none; each such name is an error.
 ///
 /// # Errors
-/// [`ErrorKind::Usage`] when two recordings would have the same name, ignoring case.
-pub(super) fn jobs(inputs: Vec<Input>, merge: Option<&str>, name_from: NameFrom) -> Result<Vec<Job>> {
+/// [`ErrorKind::Usage`] when the merged recording would have too many files.
+pub(super) fn jobs(inputs: Vec<Input>, merge: Option<&str>, name_from: NameFrom) -> Result<(Vec<Job>, Vec<Error>)> {
     match merge {
-        Some(_) if inputs.is_empty() => return Ok(Vec::new()),
-        Some(name) => return Ok(vec![Job { name: checked_trace_name(name), inputs }]),
+        Some(_) if inputs.is_empty() => return Ok((Vec::new(), Vec::new())),
+        Some(_) if inputs.len() > MOST_MERGED => {
+            let message = format!("expected at most {MOST_MERGED} files in one recording, found {}", inputs.len());
+            return Err(Error::new(ErrorKind::Usage, message).with_hint("merge parts of them"));
+        }
+        Some(name) => return Ok((vec![Job { name: checked_trace_name(name), inputs }], Vec::new())),
         None => {}
     }
-    let jobs: Vec<Job> = separate_jobs(inputs, name_from);
-    let mut taken: HashMap<String, &Job> = HashMap::new();
-    for job in &jobs {
-        match taken.entry(fold_case(&job.name)) {
-            Entry::Occupied(other) => return Err(same_name(other.get(), job, name_from)),
-            Entry::Vacant(free) => {
-                free.insert(job);
-            }
+    let mut names: Vec<String> = Vec::new();
+    let mut of_name: HashMap<String, Vec<Job>> = HashMap::new();
+    for job in separate_jobs(inputs, name_from) {
+        let name = fold_case(&job.name);
+        let jobs = of_name.entry(name.clone()).or_default();
+        if jobs.is_empty() {
+            names.push(name);
+        }
+        jobs.push(job);
+    }
+    let (mut jobs, mut clashes) = (Vec::new(), Vec::new());
+    for name in names {
+        match of_name.remove(&name).unwrap_or_default() {
+            of_name if of_name.len() > 1 => clashes.push(same_name(&of_name, name_from)),
+            of_name => jobs.extend(of_name),
         }
     }
-    Ok(jobs)
+    Ok((jobs, clashes))
 }
 
 /// One recording per file, whatever their names.
@@ -218,16 +313,26 @@ pub(super) fn separate_jobs(inputs: Vec<Input>, name_from: NameFrom) -> Vec<Job>
     inputs.into_iter().map(job).collect()
 }
 
-fn same_name(one: &Job, other: &Job, name_from: NameFrom) -> Error {
-    let path = |job: &Job| job.inputs.first().map_or_else(String::new, |input| input.path.display().to_string());
-    let message = format!("{} and {} would both become trace={}", path(one), path(other), other.name);
+fn same_name(jobs: &[Job], name_from: NameFrom) -> Error {
+    let paths = jobs.iter().flat_map(|job| &job.inputs).map(|input| input.path.display().to_string());
+    let mut named: Vec<String> = paths.take(SHOWN_CLASHING).collect();
+    let more = jobs.len() - named.len();
+    if more > 0 {
+        named.push(format!("{more} more"));
+    }
+    let last = named.pop().unwrap_or_default();
+    let name = jobs.first().map_or("", |job| &job.name);
+    let message = format!("{} and {last} would all become trace={name}: none of them is converted", named.join(", "));
     Error::new(ErrorKind::Usage, message).with_hint(match name_from {
         NameFrom::Stem => {
             "use --name-from path to name traces after their paths, or --merge NAME to make them one trace"
         }
-        NameFrom::Path => "name one folder above both as INPUT, convert them apart, or use --merge NAME for one trace",
+        NameFrom::Path => "name one folder above them as INPUT, convert them apart, or use --merge NAME for one trace",
     })
 }
+
+/// Inputs of one name that are told; the rest is a number.
+const SHOWN_CLASHING: usize = 4;
 
 #[cfg(test)]
 mod tests {
@@ -322,24 +427,65 @@ mod tests {
     fn each_file_is_a_recording_or_all_are_one() {
         let inputs = vec![input("lab/a.etl", "a.etl"), input("lab/x/b.etl", "x/b.etl")];
         let names = |merge, from| -> Vec<String> {
-            jobs(inputs.clone(), merge, from).unwrap().into_iter().map(|job| job.name).collect()
+            jobs(inputs.clone(), merge, from).unwrap().0.into_iter().map(|job| job.name).collect()
         };
         assert_eq!(names(None, NameFrom::Stem), ["a", "b"]);
         assert_eq!(names(None, NameFrom::Path), ["a", "x.b"]);
         assert_eq!(names(Some("2026"), NameFrom::Stem), ["t_2026"]);
-        assert_eq!(jobs(inputs.clone(), Some("all"), NameFrom::Stem).unwrap()[0].inputs, inputs);
+        assert_eq!(jobs(inputs.clone(), Some("all"), NameFrom::Stem).unwrap().0[0].inputs, inputs);
     }
 
     #[test]
-    fn two_recordings_of_one_name_are_refused() {
-        let inputs = vec![input("lab/a/boot.etl", "a/boot.etl"), input("lab/b/Boot.etl", "b/Boot.etl")];
-        let error = jobs(inputs.clone(), None, NameFrom::Stem).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Usage);
+    fn two_recordings_of_one_name_are_refused_and_others_are_not() {
+        let inputs =
+            vec![input("lab/a/boot.etl", "a/boot.etl"), input("lab/b/Boot.etl", "b/Boot.etl"), input("z.etl", "z.etl")];
+        let (left, clashes) = jobs(inputs.clone(), None, NameFrom::Stem).unwrap();
+        assert_eq!(left.iter().map(|job| job.name.as_str()).collect::<Vec<_>>(), ["z"]);
+        assert_eq!(clashes.len(), 1);
         assert_eq!(
-            error.to_string(),
-            "lab/a/boot.etl and lab/b/Boot.etl would both become trace=Boot (use --name-from path to name traces after \
-             their paths, or --merge NAME to make them one trace)"
+            clashes[0].to_string(),
+            "lab/a/boot.etl and lab/b/Boot.etl would all become trace=boot: none of them is converted (use --name-from \
+             path to name traces after their paths, or --merge NAME to make them one trace)"
         );
-        assert!(jobs(inputs, None, NameFrom::Path).is_ok());
+        assert_eq!(jobs(inputs, None, NameFrom::Path).unwrap().1.len(), 0);
+        let many = (0..9).map(|n| input(&format!("{n}/a.etl"), &format!("{n}/a.etl"))).collect();
+        let (_, clashes) = jobs(many, None, NameFrom::Stem).unwrap();
+        assert!(clashes[0].to_string().starts_with("0/a.etl, 1/a.etl, 2/a.etl, 3/a.etl and 5 more would all become"));
+    }
+
+    #[test]
+    fn a_recording_has_as_many_files_as_rows_can_tell() {
+        let many = |count: usize| vec![input("a.etl", "a.etl"); count];
+        assert_eq!(jobs(many(65_536), Some("m"), NameFrom::Stem).unwrap().0[0].inputs.len(), 65_536);
+        let error = jobs(many(65_537), Some("m"), NameFrom::Stem).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Usage);
+        assert!(error.to_string().contains("at most 65536 files in one recording, found 65537"), "{error}");
+    }
+
+    #[test]
+    fn what_a_folder_holds_besides_is_said_once() {
+        let files =
+            ["a.etl", "a.etl.001", "b.ETL.002", "sub/c.etl.merged", "d.diagsession", "e.zip", "f.etl.txt", "g.gz"];
+        let root = folder(&files);
+        let found = find_in(&root, &["."]);
+        assert_eq!(sources(&found), ["a.etl"]);
+        assert_eq!(found.notes.len(), 1, "{:?}", found.notes);
+        let said = "are passed over: a.etl.001, b.ETL.002, c.etl.merged and 2 more (";
+        assert!(found.notes[0].contains(said), "{}", found.notes[0]);
+        assert!(find_in(&root, &["a.etl.001"]).notes.is_empty());
+    }
+
+    #[test]
+    fn addresses_are_no_paths() {
+        let t = |path: &str, scheme: Option<&str>| assert_eq!(url_scheme(Path::new(path)), scheme, "{path}");
+        t("s3://bucket/a.etl", Some("s3"));
+        t("abfss://x@y/z", Some("abfss"));
+        t("file:///tmp", Some("file"));
+        t("c://lab", None);
+        t("lab/://x", None);
+        t("s3:/bucket", None);
+        assert_eq!(refuse_url(Path::new("gs://b/out")).unwrap_err().kind(), ErrorKind::Usage);
+        let found = find(&[OsString::from("s3://bucket/*.etl")]);
+        assert!(found.problems[0].to_string().contains("s3 addresses cannot be read"), "{:?}", found.problems);
     }
 }

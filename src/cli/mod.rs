@@ -29,6 +29,7 @@ mod run;
 mod schema;
 mod sizes;
 mod stopwatch;
+mod suggest;
 mod summary;
 mod table;
 mod time;

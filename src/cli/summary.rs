@@ -35,9 +35,9 @@ pub(super) struct Summary {
 #[derive(Debug, Serialize)]
 pub(super) struct TraceSummary {
     pub trace: String,
-    /// `published`, `skipped`, `dry_run`, `gated` or `failed`.
+    /// `published`, `skipped`, `dry_run`, `empty`, `gated` or `failed`.
     pub status: &'static str,
-    /// Why it was skipped or gated, or failed.
+    /// Why it was skipped, is empty or gated, or failed.
     pub reason: Option<String>,
     /// What was found and written; `None` for a recording that was skipped or failed.
     pub result: Option<TraceResult>,

@@ -72,6 +72,8 @@ pub struct ConvertOptions {
     pub row_group_rows: u32,
     /// Bytes at which a file is closed.
     pub max_file_size: u64,
+    /// Whether files of one job may hold the same bytes.
+    pub allow_repeated: bool,
     /// Gates that keep a trace from being published.
     pub gates: Gates,
     /// Threads.
@@ -118,6 +120,8 @@ pub enum Outcome {
     Skipped,
     /// Nothing was written, as asked.
     DryRun(Box<Report>),
+    /// The filters pass no event: nothing was written.
+    Empty(Box<Report>),
     /// A gate kept the trace from being published; says which and why.
     Gated(Box<Report>, String),
 }

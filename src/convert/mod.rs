@@ -9,6 +9,7 @@ pub mod message;
 pub mod order;
 pub mod pipeline;
 pub mod record;
+pub mod repeated;
 pub mod rows;
 pub mod run;
 pub mod sidecar;

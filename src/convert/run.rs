@@ -14,13 +14,14 @@ use super::group::TableLayout;
 use super::job::{ConvertOptions, Job, JobProgress, Outcome, Report, ShapeCounts, Stage};
 use super::pipeline::{self, Counts, Limits};
 use super::record;
+use super::repeated;
 use super::sidecar::{self, SidecarFacts};
 use super::slice::SliceGround;
 use crate::dataset::manifest::{EventCounts, FORMAT_VERSION, FileEntry, MANIFEST_PATH};
 use crate::dataset::publish::{self, Published};
 use crate::dataset::{EncodeOptions, FileRule, IfExists, Staging, TableSpec, TableWriter};
 use crate::error::{Error, ErrorKind, Result};
-use crate::plan::{self, Plan, PlanOptions, Slices};
+use crate::plan::{self, Plan, PlanOptions, Sieve, Slices};
 use crate::source::Source;
 use crate::spill::SpillSpace;
 use crate::survey::{self, FileFacts, FileSurvey, SurveyOptions, Work, timed};
@@ -50,6 +51,9 @@ pub fn convert(job: &Job, options: &ConvertOptions, progress: &dyn JobProgress) 
     let space = staging.as_ref().map_or_else(SpillSpace::temporary, |_| SpillSpace::new(&options.out));
     let surveyed = survey_and_plan(&pool, job, options, &space, true, progress)?;
     let target = publish::trace_folder(&options.out, &job.name);
+    if passes_nothing(&surveyed.plan) {
+        return Ok(Outcome::Empty(Box::new(all_filtered(report(&target, surveyed)))));
+    }
     let Some(staging) = staging else { return Ok(Outcome::DryRun(Box::new(report(&target, surveyed)))) };
     let settings = record::options(options);
     if options.if_exists == IfExists::Skip {
@@ -67,6 +71,9 @@ pub fn convert(job: &Job, options: &ConvertOptions, progress: &dyn JobProgress) 
     let conversion = Conversion { job, options, files, facts, plan, slices: &slices, staging: &staging };
     let (counts, written) = conversion.write_events(&pool, &settings, progress)?;
     let events = conversion.account(&counts, &written)?;
+    if events.written == 0 && events.filtered > 0 {
+        return Ok(Outcome::Empty(Box::new(all_filtered(report(&target, surveyed)))));
+    }
     progress.stage(Stage::Publish);
     let written = timed(progress, Work::Publish, || conversion.write_sidecar(&counts, written))?;
     let decode = by_name(&counts);
@@ -136,6 +143,7 @@ fn survey_and_plan(
         for (source, input) in sources.into_iter().zip(&job.inputs) {
             files.push(survey::survey_within(space, source, input.source.clone(), &survey_options, progress)?);
         }
+        repeated::check(&mut files, options.allow_repeated)?;
         progress.stage(Stage::Plan);
         let facts = timed(progress, Work::Plan, || survey::settle(&mut files))?;
         let mut plan = plan::plan(&files, &plan_options, progress)?;
@@ -144,6 +152,18 @@ fn survey_and_plan(
         }
         Ok(Surveyed { files, facts, plan })
     })
+}
+
+/// Whether the filters leave out every event shape.
+fn passes_nothing(plan: &Plan) -> bool {
+    let passes_none = |sieve: &Sieve| (0..).zip(&plan.catalog).all(|(shape, _)| !sieve.may_pass(shape));
+    plan.sieve.as_ref().is_some_and(passes_none)
+}
+
+/// The report of a trace of which no event passes the filters.
+fn all_filtered(report: Report) -> Report {
+    let events = EventCounts { filtered: report.events.found - report.events.damaged, ..report.events };
+    Report { events, ..report }
 }
 
 /// What can be said before pass 2.

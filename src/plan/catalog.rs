@@ -182,12 +182,15 @@ fn own_manifest_hint(standing: Standing<'_>) -> Option<String> {
 
 /// What kind of description a provider's events need.
 pub fn described(identity: &Identity, name: &str) -> String {
+    let id = identity.provider.to_string();
+    // A provider without a name is called by its id.
+    let id = if name.eq_ignore_ascii_case(&id) { id } else { format!("{id} ({name})") };
     match identity.kind {
-        kind if kind.is_event() => format!("manifest of provider {} ({name})", identity.provider),
+        kind if kind.is_event() => format!("manifest of provider {id}"),
         kind if kind.is_hook() && identity.provider.is_zero() => {
             format!("description of kernel group {:02X}", identity.group)
         }
-        _ => format!("description of class {} ({name})", identity.provider),
+        _ => format!("description of class {id}"),
     }
 }
 

@@ -206,6 +206,7 @@ fn resolve_one(key: ShapeKey, totals: &Totals, samples: &[Sample], registry: &Re
     let schema_provider = traits.and_then(|traits| traits.decode).unwrap_or(key.identity.provider);
     let candidates = candidates(&key, schema_provider, samples, registry);
     let (choice, unseen) = choose::choose(&candidates, samples, key.identity.pointer_size, steps);
+    let message = registry.message(&key.identity).cloned();
     let (first_ns, last_ns) = totals.range.unwrap_or_default();
     Resolved {
         input: totals.input,
@@ -214,10 +215,10 @@ fn resolve_one(key: ShapeKey, totals: &Totals, samples: &[Sample], registry: &Re
         last_ns,
         traits_name: traits.map(|traits| traits.name.clone()).filter(|name| !name.is_empty()),
         schema_provider,
-        candidates: candidates.len(),
+        candidates: candidates.len() + usize::from(message.is_some()),
         choice: choice.filter(|choice| describes(choice, samples)),
         unseen,
-        message: registry.message(&key.identity).cloned(),
+        message,
         is_empty: samples.iter().all(|sample| sample.payload.is_empty()),
         key,
     }

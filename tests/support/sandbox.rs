@@ -174,6 +174,7 @@ pub fn options(out: PathBuf) -> ConvertOptions {
         compression: Compression::default(),
         row_group_rows: 1 << 20,
         max_file_size: 512 << 20,
+        allow_repeated: true,
         gates: Gates::default(),
         threads: 2,
         memory: 512 << 20,

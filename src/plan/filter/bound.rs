@@ -36,7 +36,12 @@ impl fmt::Display for TimeBound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             TimeBound::At(ns) => f.write_str(&rfc3339(*ns)),
-            TimeBound::After(ns) => write!(f, "+{ns}ns"),
+            TimeBound::After(ns) => {
+                let ns = i128::from(*ns);
+                let whole = UNITS.iter().filter(|(name, unit)| name.is_ascii() && *unit <= SECOND && ns % unit == 0);
+                let (name, unit) = whole.max_by_key(|(_, unit)| *unit).unwrap_or(&UNITS[0]);
+                write!(f, "+{}{name}", ns / unit)
+            }
         }
     }
 }
@@ -58,13 +63,16 @@ impl FromStr for TimeBound {
     }
 }
 
+/// A second in nanoseconds.
+const SECOND: i128 = 1_000_000_000;
+
 /// Units of a distance in nanoseconds.
 const UNITS: [(&str, i128); 8] = [
     ("ns", 1),
     ("us", 1_000),
     ("µs", 1_000),
     ("ms", 1_000_000),
-    ("s", 1_000_000_000),
+    ("s", SECOND),
     ("min", 60_000_000_000),
     ("h", 3_600_000_000_000),
     ("d", 86_400_000_000_000),
@@ -174,7 +182,10 @@ mod tests {
         assert!(!TimeBound::After(5).is_not_before(TimeBound::After(6)));
         assert!(!TimeBound::At(6).is_not_before(TimeBound::After(5)));
         assert_eq!(TimeBound::At(0).to_string(), "1970-01-01T00:00:00.000000000Z");
-        assert_eq!(TimeBound::After(1500).to_string(), "+1500ns");
+        for (ns, text) in [(0, "+0s"), (1, "+1ns"), (1500, "+1500ns"), (2000, "+2us"), (12_500_000_000, "+12500ms")] {
+            assert_eq!(TimeBound::After(ns).to_string(), text);
+        }
+        assert_eq!(TimeBound::After(5_000_000_000).to_string(), "+5s");
     }
 
     #[test]
