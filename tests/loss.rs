@@ -180,6 +180,21 @@ fn each_appended_session_has_its_own_numbers() {
 }
 
 #[test]
+fn very_many_stretches_of_numbers_are_told_together() {
+    // Every second number is missing: the first 9,999 by themselves, then 21 together.
+    let data = (1..=10_020).map(|n| buffer(0x400).sequence(2 * n));
+    let bytes = trace(header().buffer_size(0x400)).buffers(data).to_bytes();
+    let rows = loss::ledger(&survey(&bytes)).unwrap().rows;
+    let gaps: Vec<_> = rows.iter().filter(|row| row.kind == "sequence_gap").collect();
+    assert_eq!((gaps.len(), gaps.iter().filter_map(|row| row.count).sum::<u64>()), (10_000, 10_020));
+    assert_eq!(gaps[9_999].evidence, "21 stretches of numbers from 19999 on that no buffer has");
+    assert_eq!(
+        (gaps[9_999].count, gaps[9_999].from_buffer, gaps[9_999].to_buffer),
+        (Some(21), Some(9_999), Some(10_020))
+    );
+}
+
+#[test]
 fn notices_of_a_consumer_stand_before_the_affected_events() {
     let notice = |opcode, ticks| lost_event(opcode, T0 + ticks);
     let second = filled(1, 2, &[]).event(notice(32, 30)).event(notice(33, 31)).event(notice(32, 32)).event(at(33));

@@ -16,6 +16,8 @@ pub struct SequenceGap {
     pub first: i64,
     /// How many are.
     pub missing: u64,
+    /// How many stretches of missing numbers this stands for: one, unless there are very many.
+    pub stretches: u64,
     /// The buffer (number in file order) numbered before them; the header buffer if there is none.
     pub from_buffer: u64,
     /// The buffer numbered behind them.
@@ -26,6 +28,9 @@ pub struct SequenceGap {
     pub to_ticks: Option<i64>,
 }
 
+/// Stretches of missing numbers that are told one by one; all behind them are told together.
+const LISTED: usize = 10_000;
+
 /// The missing numbers below the highest one of each session, in order.
 ///
 /// Counted from 1, but from the lowest number present where the numbers before it are accounted for otherwise: in a
@@ -33,10 +38,10 @@ pub struct SequenceGap {
 pub fn sequence_gaps(file: &FileSurvey) -> Vec<SequenceGap> {
     let starts_late = file.session.has_mode(mode::NEWFILE | mode::CIRCULAR | mode::BUFFERING);
     let mut search = Search::default();
-    for session in sessions(file) {
+    each_session(file, |session| {
         let first = session.first().filter(|_| starts_late).map_or(1, |first| first.frame.sequence);
-        search.session(&session, first);
-    }
+        search.session(session, first);
+    });
     search.gaps
 }
 
@@ -57,10 +62,7 @@ impl Search {
         for buffer in buffers {
             let (sequence, to_buffer) = (buffer.frame.sequence, buffer.frame.ordinal);
             if sequence > expected {
-                let missing = sequence.abs_diff(expected);
-                let (from_buffer, from_ticks) = (self.from_buffer, self.from_ticks);
-                let gap = SequenceGap { first: expected, missing, from_buffer, to_buffer, from_ticks, to_ticks: None };
-                self.gaps.push(gap);
+                self.gap(expected, sequence.abs_diff(expected), to_buffer);
             }
             expected = sequence.saturating_add(1);
             self.from_buffer = to_buffer;
@@ -71,6 +73,24 @@ impl Search {
             }
         }
     }
+
+    fn gap(&mut self, first: i64, missing: u64, to_buffer: u64) {
+        if self.gaps.len() == LISTED {
+            return self.further_gap(missing, to_buffer);
+        }
+        let (from_buffer, from_ticks) = (self.from_buffer, self.from_ticks);
+        let gap = SequenceGap { first, missing, stretches: 1, from_buffer, to_buffer, from_ticks, to_ticks: None };
+        self.gaps.push(gap);
+    }
+
+    /// One more stretch for the last of the gaps.
+    fn further_gap(&mut self, missing: u64, to_buffer: u64) {
+        self.open = self.open.min(self.gaps.len().saturating_sub(1));
+        if let Some(last) = self.gaps.last_mut() {
+            last.missing = last.missing.saturating_add(missing);
+            (last.stretches, last.to_buffer, last.to_ticks) = (last.stretches + 1, to_buffer, None);
+        }
+    }
 }
 
 /// The lowest and the highest number of a data buffer.
@@ -79,22 +99,24 @@ pub fn sequence_range(file: &FileSurvey) -> Option<(i64, i64)> {
     numbers().min().zip(numbers().max())
 }
 
-/// The data buffers of each session of the file, by number. A session that was appended begins where a number comes
-/// back.
-fn sessions(file: &FileSurvey) -> Vec<Vec<&BufferRecord>> {
-    let mut sessions = vec![Vec::new()];
+/// Visits the data buffers of each session of the file, by number. A session that was appended begins where a number
+/// comes back.
+fn each_session<'a>(file: &'a FileSurvey, mut visit: impl FnMut(&[&'a BufferRecord])) {
     let mut known = HashSet::new();
+    let mut session: Vec<&BufferRecord> = Vec::new();
+    let mut end = |session: &mut Vec<&'a BufferRecord>| {
+        session.sort_unstable_by_key(|buffer| (buffer.frame.sequence, buffer.frame.ordinal));
+        visit(session);
+        session.clear();
+    };
     for buffer in data_buffers(file) {
         if file.session.is_appended() && !known.insert(buffer.frame.sequence) {
+            end(&mut session);
             known = HashSet::from([buffer.frame.sequence]);
-            sessions.push(Vec::new());
         }
-        sessions.last_mut().expect("there is one from the start").push(buffer);
+        session.push(buffer);
     }
-    for session in &mut sessions {
-        session.sort_unstable_by_key(|buffer| (buffer.frame.sequence, buffer.frame.ordinal));
-    }
-    sessions
+    end(&mut session);
 }
 
 fn data_buffers(file: &FileSurvey) -> impl Iterator<Item = &BufferRecord> {

@@ -1,6 +1,6 @@
 //! Buffers that say that something is missing before them, and buffers that cannot be read whole.
 
-use super::{DAMAGED_BUFFER, DAMAGED_EVENT, LossRow, TRUNCATED_TAIL, Window, records};
+use super::{DAMAGED_BUFFER, DAMAGED_EVENT, LISTED, LossRow, TRUNCATED_TAIL, Window, listed, records};
 use crate::layout::buffer::flags;
 use crate::layout::logfile::mode;
 use crate::survey::file::Gap;
@@ -20,11 +20,11 @@ pub(super) fn rows(session: &Window<'_>, streams: &[&BufferRecord]) -> Vec<LossR
         .flat_map(|stream| placed(stream, |buffer| is_suspect(buffer) || has_notice(session, buffer)))
         .collect();
     suspects.sort_unstable_by_key(|place| place.buffer.frame.ordinal);
-    let mut rows: Vec<_> = suspects.iter().flat_map(|place| flag_rows(session, place)).collect();
+    let mut rows = listed(suspects.iter().flat_map(|place| flag_rows(session, place)), LISTED);
     rows.extend(suspects.iter().flat_map(|place| records::notices(session, place.buffer, place.before)));
     rows.extend(records::further_notices(session));
-    rows.extend(suspects.iter().flat_map(|place| damage_rows(session, place)));
-    rows.extend(gap_rows(session));
+    let damage = suspects.iter().flat_map(|place| damage_rows(session, place));
+    rows.extend(listed(damage.chain(gap_rows(session)), LISTED));
     rows
 }
 

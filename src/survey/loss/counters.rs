@@ -74,6 +74,9 @@ impl Seam {
 fn missing_numbers(session: &Window<'_>, gap: &SequenceGap, seam: Option<Seam>) -> LossRow {
     let last = gap.first.saturating_add_unsigned(gap.missing - 1);
     let evidence = match gap.missing {
+        _ if gap.stretches > 1 => {
+            format!("{} stretches of numbers from {} on that no buffer has", gap.stretches, gap.first)
+        }
         1 => format!("no buffer has number {last}"),
         _ => format!("no buffer has the numbers {} to {last}", gap.first),
     };

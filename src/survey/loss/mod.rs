@@ -22,6 +22,8 @@ mod series;
 
 pub use history::{Overwritten, missing_at_end, overwritten};
 
+use std::collections::BTreeMap;
+
 use super::file::FileSurvey;
 use super::record::BufferRecord;
 use super::streams::by_stream;
@@ -101,6 +103,21 @@ impl LossRow {
         matches!(self.kind, TRUNCATED_TAIL | DAMAGED_BUFFER | DAMAGED_EVENT) && self.count != Some(0)
     }
 
+    /// Adds another row of the kind: the window of both, and what both count.
+    fn absorb(&mut self, other: &LossRow) {
+        let earliest = |a: Option<i64>, b: Option<i64>| Some(a?.min(b?));
+        let latest = |a: Option<i64>, b: Option<i64>| Some(a?.max(b?));
+        (self.from_ns, self.to_ns) = (earliest(self.from_ns, other.from_ns), latest(self.to_ns, other.to_ns));
+        self.from_buffer = self.from_buffer.zip(other.from_buffer).map(|(a, b)| a.min(b));
+        self.to_buffer = self.to_buffer.zip(other.to_buffer).map(|(a, b)| a.max(b));
+        self.count = match (self.count, other.count) {
+            (Some(a), Some(b)) => Some(a.saturating_add(b)),
+            (count, None) | (None, count) => count,
+        };
+        self.is_lower_bound |= other.is_lower_bound;
+        self.is_certain |= other.is_certain;
+    }
+
     /// Between two times, of which a disordered file may have the later one first.
     fn between(mut self, from_ns: Option<i64>, to_ns: Option<i64>) -> LossRow {
         (self.from_ns, self.to_ns) = match (from_ns, to_ns) {
@@ -111,10 +128,40 @@ impl LossRow {
     }
 }
 
+/// Rows of one kind and unit that are listed one by one: far more than a trace that is worth reading has.
+const LISTED: usize = 10_000;
+
+/// The first rows of each kind as they are, and one row for all others of the kind, so that a ledger stays small whatever
+/// a file claims.
+fn listed(rows: impl Iterator<Item = LossRow>, most: usize) -> Vec<LossRow> {
+    let mut counts: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    let mut rest: BTreeMap<(&str, &str), LossRow> = BTreeMap::new();
+    let mut listed = Vec::new();
+    for row in rows {
+        let key = (row.kind, row.unit);
+        let count = counts.entry(key).or_default();
+        *count += 1;
+        match rest.get_mut(&key) {
+            _ if *count <= most => listed.push(row),
+            Some(rest) => rest.absorb(&row),
+            None => {
+                rest.insert(key, LossRow { cpu: None, note: "rows that are not listed one by one", ..row });
+            }
+        }
+    }
+    let further = rest.into_iter().map(|(key, row)| {
+        let evidence = format!("{} more of this kind", counts[&key].saturating_sub(most));
+        LossRow { evidence, ..row }
+    });
+    listed.extend(further);
+    listed
+}
+
 /// What one file of a recording says of its losses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ledger {
-    /// Header counters first, then kind by kind in a fixed order.
+    /// Header counters first, then kind by kind in a fixed order; of a kind with very many the first ones, and one row for
+    /// the others.
     pub rows: Vec<LossRow>,
     /// Events that were not recorded, by the header; `None` where that says nothing.
     pub events_lost: Option<u32>,
@@ -214,5 +261,40 @@ impl Window<'_> {
     /// The earliest time of a buffer, or the end of the session where there is none.
     fn start_of(&self, buffer: Option<&BufferRecord>) -> Option<i64> {
         buffer.map_or(self.end_ns, |buffer| Some(self.ns(buffer.first_ticks)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn very_many_rows_of_a_kind_become_one() {
+        let row = |unit, n: u32, count| {
+            let (cpu, time, buffer) = (Some(1), i64::from(n), u64::from(n));
+            LossRow {
+                cpu,
+                count,
+                from_buffer: Some(buffer),
+                to_buffer: Some(buffer + 1),
+                ..LossRow::new("k", unit, "e")
+            }
+            .between(Some(time), Some(time + 1))
+        };
+        let rows = [3, 5, 4, 9].map(|n| row("events", n, Some(u64::from(n))));
+        let other = row("bytes", 7, None);
+        let all = rows.iter().cloned().chain([other.clone()]);
+        let found = listed(all.clone(), 2);
+        assert_eq!(found[..3], [rows[0].clone(), rows[1].clone(), other]);
+        let expected = LossRow {
+            cpu: None,
+            count: Some(13),
+            from_buffer: Some(4),
+            to_buffer: Some(10),
+            note: "rows that are not listed one by one",
+            ..LossRow::new("k", "events", "2 more of this kind")
+        };
+        assert_eq!(found[3..], [expected.between(Some(4), Some(10))]);
+        assert_eq!(listed(all.clone(), 4), all.collect::<Vec<_>>());
     }
 }
