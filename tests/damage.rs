@@ -158,21 +158,122 @@ fn a_buffer_without_events_may_be_damaged() {
 
 #[test]
 fn a_bad_buffer_size_does_not_lead_astray() {
-    for size in [0, 1, 71, 0x1FF, 0x0100_0001, u32::MAX] {
+    // The other buffers tell how far apart they are, or the header event does.
+    for (buffer, size) in [0, 0x2000, 0x3000].into_iter().flat_map(|at| SIZES.map(|size| (at, size))) {
         let mut bytes = whole().to_bytes();
-        damage::set_buffer_size(&mut bytes, 0x2000, size);
-        t(&bytes, &[1, 2, 3, 7, 8, 9], 0, 0x1000, &["damaged_buffer", "buffer_count_mismatch"]);
+        damage::set_buffer_size(&mut bytes, buffer, size);
+        t(&bytes, &ALL, 0, 0, &["damaged_buffer_header"]);
     }
-    // A possible size, but not that of this file.
-    let mut bytes = whole().to_bytes();
-    damage::set_buffer_size(&mut bytes, 0x2000, 0x2000);
-    assert_eq!(numbers(&convert(&bytes)), ALL);
-    // In a compressed file nothing tells where the next buffer is.
+    // The buffer size of the header event.
+    for size in SIZES {
+        let mut bytes = whole().to_bytes();
+        damage::overwrite(&mut bytes, 72 + 32, &size.to_le_bytes());
+        t(&bytes, &ALL, 0, 0, &[]);
+    }
+    // In a compressed file, the next header does, or the end of the compressed data.
     let trace = packed();
-    let (second, rest) = (trace.buffer_positions()[2], trace.to_bytes().len() - trace.buffer_positions()[2]);
+    for (buffer, size) in (0..4).flat_map(|buffer| SIZES.map(|size| (buffer, size))) {
+        let mut bytes = trace.to_bytes();
+        damage::set_buffer_size(&mut bytes, trace.buffer_positions()[buffer], size);
+        // Only that the file is too short for it does not tell whether the size is wrong or the file is.
+        let found = convert(&bytes);
+        assert_eq!(numbers(&found), ALL, "buffer {buffer} of {size} bytes");
+        assert_eq!(found.sidecar("issues").lines("code"), ["damaged_buffer_header"], "buffer {buffer} of {size} bytes");
+    }
+}
+
+/// Sizes of buffers that are not those of these traces.
+const SIZES: [u32; 9] = [0, 1, 71, 0x1FF, 0x900, 0x2000, 0x0010_1000, 0x0100_0001, u32::MAX];
+
+#[test]
+fn a_damaged_header_of_a_compressed_file_costs_one_buffer() {
+    let trace = packed();
+    let positions = trace.buffer_positions();
+    for (place, with) in [(0x30, [0xFF; 4]), (0x34, [0xFF; 4]), (0x18, [0xFF; 4])] {
+        let mut bytes = trace.to_bytes();
+        damage::overwrite(&mut bytes, positions[2] + place + if place == 0x18 { 4 } else { 0 }, &with);
+        let lost = (positions[3] - positions[2]) as u64;
+        t(&bytes, &[1, 2, 3, 7, 8, 9], 0, lost, &["damaged_buffer", "buffer_count_mismatch"]);
+    }
+    // Zeros up to the next header, whose first byte is a zero, too.
     let mut bytes = trace.to_bytes();
-    damage::set_buffer_size(&mut bytes, second, 0);
-    t(&bytes, &[1, 2, 3], 0, rest as u64, &["damaged_buffer", "buffer_count_mismatch"]);
+    bytes[positions[2]..positions[3]].fill(0);
+    let lost = (positions[3] - positions[2]) as u64;
+    t(&bytes, &[1, 2, 3, 7, 8, 9], 0, lost, &["damaged_buffer", "buffer_count_mismatch"]);
+}
+
+/// [`whole`] in a preallocated file, with buffer times.
+fn preallocated() -> Trace {
+    let data = [1..4, 4..7, 7..10].into_iter().zip(1..).map(|(numbers, n)| filled(n, numbers).time(T0 + 100));
+    trace(header().log_file_mode(0x21).buffers_written(4)).buffers(data)
+}
+
+#[test]
+fn a_damaged_time_or_number_ends_no_preallocated_file() {
+    for (place, value) in [(0x10, T0 - 5000), (0x10, 1), (0x18, 0)] {
+        let mut bytes = preallocated().to_bytes();
+        damage::overwrite(&mut bytes, 0x2000 + place, &value.to_le_bytes());
+        t(&bytes, &ALL, 0, 0, &["damaged_buffer_header"]);
+    }
+    // A buffer of an older recording that was never written over is no end either.
+    let old = filled(2, 4..7).time(T0 - 5000).on_disk();
+    let mut bytes = preallocated().to_bytes();
+    damage::overwrite(&mut bytes, 0x2000, &old);
+    let event_time = trace(header()).buffer(filled(2, 4..7)).event_position(1, 0) - 0x1000 + 8;
+    damage::overwrite(&mut bytes, 0x2000 + event_time, &(T0 - 6000).to_le_bytes());
+    t(&bytes, &[1, 2, 3, 7, 8, 9], 0, 0x1000, &["damaged_buffer", "buffer_count_mismatch"]);
+    // Nor is it where a session was never closed and what is old stands in front of what is new.
+    let data = [1..4, 4..7].into_iter().zip(1..).map(|(numbers, n)| filled(n, numbers).time(T0 + 100));
+    let mut bytes = trace(header().log_file_mode(0x21).not_closed()).buffers(data).to_bytes();
+    bytes[0x1000..0x2000].copy_from_slice(&old);
+    damage::overwrite(&mut bytes, 0x1000 + event_time, &(T0 - 6000).to_le_bytes());
+    t(&bytes, &[4, 5, 6], 0, 0x1000, &["damaged_buffer", "not_closed"]);
+}
+
+#[test]
+fn what_a_closed_session_counted_must_be_there() {
+    // The last buffer is gone, and what was preallocated behind it is not its place.
+    for filler in [0, 0xFF] {
+        let mut bytes = preallocated().to_bytes();
+        bytes[0x3000..].fill(filler);
+        bytes.resize(0x6000, filler);
+        t(&bytes, &ALL[..6], 0, 0x1000, &["damaged_buffer", "buffer_count_mismatch", "zero_tail"]);
+    }
+}
+
+#[test]
+fn a_buffer_that_stands_twice_is_read_once() {
+    for trace in [whole(), packed()] {
+        let (bytes, positions) = (trace.to_bytes(), trace.buffer_positions());
+        for (copied, behind) in [(1, 2), (1, 4), (3, 4)] {
+            let end = positions.get(copied + 1).copied().unwrap_or(bytes.len());
+            let copy = &bytes[positions[copied]..end];
+            let at = positions.get(behind).copied().unwrap_or(bytes.len());
+            let twice = [&bytes[..at], copy, &bytes[at..]].concat();
+            t(&twice, &ALL, 0, copy.len() as u64, &["repeated_buffer"]);
+        }
+        // In the place of another.
+    }
+    let mut bytes = whole().to_bytes();
+    bytes.copy_within(0x1000..0x2000, 0x2000);
+    t(&bytes, &[1, 2, 3, 7, 8, 9], 0, 0x1000, &["repeated_buffer", "buffer_count_mismatch"]);
+}
+
+#[test]
+fn a_hole_is_looked_at_once() {
+    for filler in [0, 0xFF] {
+        for trace in [whole(), packed()] {
+            let mut bytes = trace.to_bytes();
+            let hole = 32 << 20;
+            let at = trace.buffer_positions()[3];
+            bytes.splice(at..at, std::iter::repeat_n(filler, hole));
+            let started = std::time::Instant::now();
+            let found = convert(&bytes);
+            // A quadratic search of so many buffers takes minutes.
+            assert!(started.elapsed().as_secs() < 20, "{:?}", started.elapsed());
+            assert_eq!((numbers(&found), found.counts().4), (ALL.to_vec(), hole as u64));
+        }
+    }
 }
 
 #[test]
@@ -281,6 +382,10 @@ fn the_program_says_so() {
     sandbox.t("convert good.etl -o out", 0);
     sandbox.t("convert bad.etl -o out", 4);
     assert_eq!(sandbox.table("out/trace=bad", "events/Kernel-PerfInfo").rows.len(), 7);
+    sandbox.file("cut.etl", &trace.to_bytes()[..0x3000]);
+    sandbox.t("convert cut.etl -o out", 4);
+    sandbox.t("inspect cut.etl", 4);
+    sandbox.t("convert cut.etl -o gated --fail-on damage", 5);
     let refused = sandbox.t("convert bad.etl -o gated --fail-on damage", 5);
     assert!(refused.err.contains("damaged"), "{}", refused.err);
     assert_eq!(sandbox.names("gated"), [""; 0]);

@@ -7,14 +7,21 @@
 //! | header buffer | buffer | buffer | unreadable | buffer | … | tail |
 //! ```
 //!
-//! * A stretch without a believable header is skipped where the file has one stride (uncompressed buffers all have
-//!   the same size); in a compressed file nothing tells where the next buffer starts, so the rest is one gap.
-//! * A file that was extended before it was filled ends in zeros, or in buffers of an older recording.
+//! * Where all buffers have the same distance, that decides where they stand, whatever a damaged header says. Where
+//!   they have not, the bytes behind a buffer and in it are asked (see `extent`).
+//! * A stretch without a believable header is skipped up to the next one: a damaged buffer never ends the file.
+//! * A file that was extended before it was filled ends in zeros, in FF, or in buffers of an older recording. Whether
+//!   such a stretch is the unused end of the file or a hole in it, only its end tells.
+//!
+//! Each step looks at a bounded part of the file, and no part is looked at more than a few times.
 
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
+use super::extent::Extents;
+use super::head::{HEAD_LEN, Head};
+use super::search;
 use crate::error::Result;
-use crate::layout::buffer::{BUFFER_HEADER_LEN, BufferHeader, MAX_BUFFER_SIZE, flags};
+use crate::layout::buffer::{BufferHeader, flags};
 use crate::source::Source;
 
 /// Where a buffer lies, and what its header says.
@@ -77,62 +84,107 @@ impl Frame {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stretch {
     /// A buffer.
-    Buffer(Frame),
-    /// Bytes in the place of a buffer without a believable header.
-    Unreadable {
-        /// Number of the buffer that should be here.
-        ordinal: u64,
+    Buffer(Frame, Option<Doubt>),
+    /// Bytes in the place of buffers.
+    Gap(Gap),
+    /// Too few bytes for a buffer header, at the end of the file.
+    Fragment {
         /// File offset of the first byte.
         offset: u64,
         /// Bytes.
         len: u64,
-    },
-    /// What stands behind the last buffer, to the end of the file.
-    Tail {
-        /// File offset of the first byte.
-        offset: u64,
-        /// Bytes.
-        len: u64,
-        /// What it holds.
-        kind: TailKind,
     },
 }
 
-/// What stands behind the last buffer.
+/// What is wrong with the header of a buffer that is read nevertheless.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TailKind {
-    /// Zeros of a file that was extended before it was filled.
-    Zero,
-    /// Buffers of an older recording in a file that was extended before it was filled.
+pub enum Doubt {
+    /// It states this size, and the buffer has another.
+    Size(u32),
+    /// It is older than the session or numbered as if the session had begun again, and its events are not.
+    Age,
+}
+
+/// A stretch of the file that is no buffer, or none of this recording.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Gap {
+    /// Number of the buffer that should be here.
+    pub ordinal: u64,
+    /// How many buffers should be here; where their sizes differ, nobody knows more than that it is one or more.
+    pub buffers: u64,
+    /// File offset of the first byte.
+    pub offset: u64,
+    /// Bytes.
+    pub len: u64,
+    /// What stands there.
+    pub kind: GapKind,
+}
+
+impl Gap {
+    /// File offset behind the last byte.
+    pub fn end(&self) -> u64 {
+        self.offset.saturating_add(self.len)
+    }
+
+    /// Whether the bytes may be unused space: nothing was written to them, or not by this session.
+    pub fn may_be_unused(&self) -> bool {
+        matches!(self.kind, GapKind::Zeros | GapKind::Ones | GapKind::Stale)
+    }
+}
+
+/// What stands in the place of buffers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GapKind {
+    /// Bytes that do not begin with a believable header.
+    Foreign,
+    /// Zeros.
+    Zeros,
+    /// FF.
+    Ones,
+    /// A buffer of an older recording.
     Stale,
-    /// Too few bytes for a buffer header.
-    Fragment,
+    /// A buffer that the file has already.
+    Repeated,
 }
 
 /// How the buffers of a file follow one another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChainRules {
-    /// The distance that all buffers share; `None` in a compressed file.
+    /// The distance that all buffers share; `None` where they differ.
     pub stride: Option<u32>,
-    /// In a preallocated file, the session clock at its start and whether buffer times are of that clock: what was
-    /// flushed before is of an older recording.
+    /// Size of the session's buffers in memory.
+    pub buffer_size: u32,
+    /// The largest size of an expanded buffer.
+    pub max_expanded: u32,
+    /// In a preallocated file whose buffer times are of the session's clock, that clock at the start of the session: what
+    /// was flushed before is of an older recording.
     pub stale_before: Option<i64>,
+    /// Buffers of the recording, where the session was closed and has counted them.
+    pub counted: Option<u64>,
 }
+
+/// Bytes that one step looks through at most.
+const STEP: u64 = 16 << 20;
 
 /// Walks the stretches of a file in order.
 #[derive(Debug)]
 pub struct Chain<'a> {
     source: &'a Source,
     rules: ChainRules,
+    extents: Extents<'a>,
+    /// Offsets of buffers that are known to stand in the file twice, in order.
+    repeated: &'a [u64],
     offset: u64,
     ordinal: u64,
-    last_sequence: i64,
+    /// Whether the stretch before this one is a gap of buffers whose number nobody knows.
+    in_gap: bool,
 }
 
 impl<'a> Chain<'a> {
-    /// A chain from the start of the file.
-    pub fn new(source: &'a Source, rules: ChainRules) -> Self {
-        Chain { source, rules, offset: 0, ordinal: 0, last_sequence: -1 }
+    /// A chain from the start of the file; the buffers that begin at `repeated` are passed over.
+    pub fn new(source: &'a Source, rules: ChainRules, repeated: &'a [u64]) -> Self {
+        let extents = Extents::new(source, rules.buffer_size, rules.max_expanded);
+        Chain { source, rules, extents, repeated, offset: 0, ordinal: 0, in_gap: false }
     }
 
     /// File offset of the next stretch.
@@ -150,81 +202,112 @@ impl<'a> Chain<'a> {
             return Ok(None);
         }
         let mut scratch = Vec::new();
-        let bytes = self.source.bytes(self.offset, BUFFER_HEADER_LEN as usize, &mut scratch)?;
-        let stretch = match BufferHeader::read(bytes) {
-            None => self.tail(left, TailKind::Fragment),
-            Some(header) if bytes.iter().all(|&byte| byte == 0) => self.behind_the_end(header, left)?,
-            Some(header) => match self.stride_of(header) {
-                Some(_) if self.is_stale(header) => self.tail(left, TailKind::Stale),
-                Some(size) => self.buffer(header, size, left),
-                None => self.unreadable(left),
-            },
+        let bytes = self.source.bytes(self.offset, HEAD_LEN, &mut scratch)?;
+        let Some(head) = Head::read(bytes) else { return Ok(Some(self.last_bytes(bytes, left))) };
+        if head.is_unused() {
+            return self.unused(head.first_byte(), left).map(Some);
+        }
+        let Some(size) = self.size_of(&head)? else {
+            let len = self.to_next_head(left)?;
+            return Ok(Some(self.gap(len, GapKind::Foreign)));
         };
-        Ok(Some(stretch))
+        Ok(Some(self.buffer(&head, size, left)))
     }
 
-    /// The distance to the next buffer, if the header can be believed. In a file of one stride a damaged size cannot
-    /// lead astray.
-    fn stride_of(&self, header: &BufferHeader) -> Option<u32> {
+    /// The distance to the next buffer, if the header can be believed.
+    fn size_of(&mut self, head: &Head<'_>) -> Result<Option<u32>> {
+        let is_believable = head.header.is_plausible() || head.header.has_plausible_use() && head.holds_data();
         match self.rules.stride {
-            Some(stride) => header.is_plausible().then_some(stride),
-            None => header.is_plausible().then(|| header.buffer_size.get()),
+            _ if !is_believable => Ok(None),
+            Some(stride) => Ok(Some(stride)),
+            None => self.extents.size(head, self.offset).map(Some),
         }
     }
 
-    fn buffer(&mut self, header: &BufferHeader, size: u32, left: u64) -> Stretch {
+    fn buffer(&mut self, head: &Head<'_>, size: u32, left: u64) -> Stretch {
         let present = u32::try_from(left).map_or(size, |left| left.min(size));
-        let frame = Frame::of(header, self.ordinal, self.offset, size, present);
-        self.last_sequence = frame.sequence;
-        self.advance(u64::from(present));
-        Stretch::Buffer(frame)
-    }
-
-    fn unreadable(&mut self, left: u64) -> Stretch {
-        let len = self.rules.stride.map_or(left, |stride| left.min(u64::from(stride)));
-        let stretch = Stretch::Unreadable { ordinal: self.ordinal, offset: self.offset, len };
-        self.advance(len);
-        stretch
-    }
-
-    fn tail(&mut self, len: u64, kind: TailKind) -> Stretch {
-        let stretch = Stretch::Tail { offset: self.offset, len, kind };
-        self.offset += len;
-        stretch
-    }
-
-    fn advance(&mut self, len: u64) {
-        self.offset += len;
+        let has_old_header = self.has_old_header(head.header);
+        if self.repeated.first() == Some(&self.offset) {
+            self.repeated = self.repeated.get(1..).unwrap_or_default();
+            return self.gap(present.into(), GapKind::Repeated);
+        }
+        if has_old_header && self.is_old(head) {
+            return self.gap(present.into(), GapKind::Stale);
+        }
+        let frame = Frame::of(head.header, self.ordinal, self.offset, size, present);
+        let stated = head.header.buffer_size.get();
+        let doubt = (stated != size).then_some(Doubt::Size(stated)).or(has_old_header.then_some(Doubt::Age));
+        self.offset += u64::from(present);
         self.ordinal += 1;
+        self.in_gap = false;
+        Stretch::Buffer(frame, doubt)
     }
 
-    /// A header of zeros: the end of a preallocated file if nothing but zeros follows, else a gap.
-    fn behind_the_end(&mut self, _zeros: &BufferHeader, left: u64) -> Result<Stretch> {
-        if self.is_zero_to_the_end()? {
-            return Ok(self.tail(left, TailKind::Zero));
-        }
-        Ok(self.unreadable(left))
-    }
-
-    fn is_zero_to_the_end(&self) -> Result<bool> {
-        let mut scratch = Vec::new();
-        let mut offset = self.offset;
-        while offset < self.source.len() {
-            let bytes = self.source.bytes(offset, MAX_BUFFER_SIZE as usize, &mut scratch)?;
-            if bytes.iter().any(|&byte| byte != 0) {
-                return Ok(false);
-            }
-            offset += bytes.len() as u64;
-        }
-        Ok(true)
-    }
-
-    /// Whether the buffer is of an older recording: flushed before this session began, or numbered as if the
-    /// session had begun again.
-    fn is_stale(&self, header: &BufferHeader) -> bool {
+    /// Whether a header is of an older recording: flushed before this session began, or numbered as if the session had
+    /// begun again.
+    fn has_old_header(&self, header: &BufferHeader) -> bool {
         let Some(start) = self.rules.stale_before else { return false };
         let (flushed, sequence) = (header.time_stamp.get(), header.sequence_number.get());
-        self.ordinal > 0 && ((flushed != 0 && flushed < start) || (sequence == 0 && self.last_sequence >= 0))
+        self.ordinal > 0 && ((flushed != 0 && flushed < start) || sequence == 0)
+    }
+
+    /// Whether what is behind an old header is old, too: it is not counted, or its events are of that time.
+    fn is_old(&self, head: &Head<'_>) -> bool {
+        let is_counted = self.rules.counted.is_none_or(|counted| self.ordinal < counted);
+        let start = self.rules.stale_before.unwrap_or(i64::MIN);
+        !is_counted || head.first_ticks().is_none_or(|ticks| ticks < start)
+    }
+
+    fn gap(&mut self, len: u64, kind: GapKind) -> Stretch {
+        // What goes on from one step to the next counts as one buffer.
+        let buffers = self.rules.stride.map_or(u64::from(!self.in_gap), |stride| len.div_ceil(stride.into()));
+        let ordinal = if buffers == 0 { self.ordinal.saturating_sub(1) } else { self.ordinal };
+        let gap = Gap { ordinal, buffers, offset: self.offset, len, kind };
+        self.offset += len;
+        self.ordinal += buffers;
+        self.in_gap = kind != GapKind::Repeated;
+        Stretch::Gap(gap)
+    }
+
+    /// The last bytes of the file, too few for a header.
+    fn last_bytes(&mut self, bytes: &[u8], len: u64) -> Stretch {
+        for (byte, kind) in [(0, GapKind::Zeros), (0xFF, GapKind::Ones)] {
+            // On their own they say nothing: a header may begin with zeros.
+            if self.in_gap && bytes.iter().all(|&other| other == byte) {
+                return self.gap(len, kind);
+            }
+        }
+        let offset = self.offset;
+        self.offset += len;
+        Stretch::Fragment { offset, len }
+    }
+
+    /// A header of zeros, or of FF: as far as the bytes stay the same, in whole buffers where they have one distance.
+    fn unused(&mut self, byte: u8, left: u64) -> Result<Stretch> {
+        let kind = if byte == 0 { GapKind::Zeros } else { GapKind::Ones };
+        let run = search::run_of(self.source, byte, self.offset, left.min(STEP))?;
+        if run == left {
+            return Ok(self.gap(run, kind));
+        }
+        if let Some(stride) = self.rules.stride.map(u64::from) {
+            let whole = run - run % stride;
+            // A header that was wiped out, in front of other bytes.
+            let len = if whole == 0 { stride.min(left) } else { whole };
+            return Ok(self.gap(len, if whole == 0 { GapKind::Foreign } else { kind }));
+        }
+        // The size of the next buffer may begin with a few bytes of the same value.
+        let from = (self.offset + run).saturating_sub(3).max(self.offset + 1);
+        let next = search::next_head(self.source, from, self.offset + run)?;
+        Ok(self.gap(next.map_or(run, |next| next - self.offset), kind))
+    }
+
+    /// Bytes up to the next place where a buffer may begin.
+    fn to_next_head(&self, left: u64) -> Result<u64> {
+        if let Some(stride) = self.rules.stride {
+            return Ok(left.min(stride.into()));
+        }
+        let end = self.offset + left.min(STEP);
+        Ok(search::next_head(self.source, self.offset + 1, end)?.unwrap_or(end) - self.offset)
     }
 }
 
@@ -245,25 +328,35 @@ mod tests {
         bytes
     }
 
-    fn stretches(bytes: &[u8], stride: Option<u32>, stale_before: Option<i64>) -> Vec<Stretch> {
+    fn rules(stride: Option<u32>, stale_before: Option<i64>) -> ChainRules {
+        ChainRules { stride, buffer_size: 0x200, max_expanded: 0x200, stale_before, counted: None }
+    }
+
+    fn walk(bytes: &[u8], rules: ChainRules) -> Vec<Stretch> {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         file.write_all(bytes).unwrap();
         let source = Source::open(file.path()).unwrap();
-        let mut chain = Chain::new(&source, ChainRules { stride, stale_before });
+        let mut chain = Chain::new(&source, rules, &[]);
         std::iter::from_fn(|| chain.next_stretch().unwrap()).collect()
     }
 
-    fn summary(stretches: &[Stretch]) -> Vec<(&'static str, u64, u64)> {
-        stretches
-            .iter()
-            .map(|stretch| match *stretch {
-                Stretch::Buffer(frame) => ("buffer", frame.offset, u64::from(frame.present)),
-                Stretch::Unreadable { offset, len, .. } => ("unreadable", offset, len),
-                Stretch::Tail { offset, len, kind: TailKind::Zero } => ("zero", offset, len),
-                Stretch::Tail { offset, len, kind: TailKind::Stale } => ("stale", offset, len),
-                Stretch::Tail { offset, len, kind: TailKind::Fragment } => ("fragment", offset, len),
-            })
-            .collect()
+    /// What each stretch is, how many buffers it stands for, where it begins and how long it is.
+    fn stretches(bytes: &[u8], rules: ChainRules) -> Vec<(&'static str, u64, u64, u64)> {
+        let kinds = |kind| match kind {
+            GapKind::Foreign => "foreign",
+            GapKind::Zeros => "zeros",
+            GapKind::Ones => "ones",
+            GapKind::Stale => "stale",
+            GapKind::Repeated => "repeated",
+        };
+        let of = |stretch: Stretch| match stretch {
+            Stretch::Buffer(frame, None) => ("buffer", 1, frame.offset, u64::from(frame.present)),
+            Stretch::Buffer(frame, Some(Doubt::Size(_))) => ("size?", 1, frame.offset, u64::from(frame.present)),
+            Stretch::Buffer(frame, Some(Doubt::Age)) => ("age?", 1, frame.offset, u64::from(frame.present)),
+            Stretch::Gap(gap) => (kinds(gap.kind), gap.buffers, gap.offset, gap.len),
+            Stretch::Fragment { offset, len } => ("fragment", 0, offset, len),
+        };
+        walk(bytes, rules).into_iter().map(of).collect()
     }
 
     #[test]
@@ -271,42 +364,93 @@ mod tests {
         let good = [buffer(STRIDE, 0, 0), buffer(STRIDE, 1, 9), buffer(STRIDE, 2, 9)].concat();
         let bad = [&good[..STRIDE], &[0xABu8; STRIDE], &good[2 * STRIDE..], &[1, 2, 3]].concat();
         assert_eq!(
-            summary(&stretches(&bad, Some(0x200), None)),
-            [("buffer", 0, 512), ("unreadable", 512, 512), ("buffer", 1024, 512), ("fragment", 1536, 3)]
+            stretches(&bad, rules(Some(0x200), None)),
+            [("buffer", 1, 0, 512), ("foreign", 1, 512, 512), ("buffer", 1, 1024, 512), ("fragment", 0, 1536, 3)]
         );
         assert_eq!(
-            summary(&stretches(&good[..1400], Some(0x200), None)),
-            [("buffer", 0, 512), ("buffer", 512, 512), ("buffer", 1024, 376)]
+            stretches(&good[..1400], rules(Some(0x200), None)),
+            [("buffer", 1, 0, 512), ("buffer", 1, 512, 512), ("buffer", 1, 1024, 376)]
         );
     }
 
     #[test]
-    fn zeros_are_a_tail_only_to_the_end() {
-        let zeros = vec![0u8; STRIDE];
-        let file = [buffer(STRIDE, 0, 0), zeros.clone(), buffer(STRIDE, 1, 9), zeros.clone(), zeros].concat();
+    fn unused_space_is_taken_in_whole_buffers() {
+        for (byte, kind) in [(0, "zeros"), (0xFF, "ones")] {
+            let unused = vec![byte; 2 * STRIDE];
+            let wiped = [&[byte; 100], &buffer(STRIDE, 3, 9)[100..]].concat();
+            let file =
+                [buffer(STRIDE, 0, 0), unused.clone(), wiped, buffer(STRIDE, 1, 9), unused, vec![byte; 9]].concat();
+            // FF is also what fills the wiped buffer, up to its end.
+            let wiped = if byte == 0 {
+                vec![(kind, 2, 512, 1024), ("foreign", 1, 1536, 512)]
+            } else {
+                vec![(kind, 3, 512, 1536)]
+            };
+            let expected = [vec![("buffer", 1, 0, 512)], wiped, vec![("buffer", 1, 2048, 512), (kind, 3, 2560, 1033)]];
+            assert_eq!(stretches(&file, rules(Some(0x200), None)), expected.concat());
+        }
+    }
+
+    #[test]
+    fn a_buffer_is_as_old_as_its_events() {
+        let event = |mut buffer: Vec<u8>, ticks: u8| {
+            buffer[0x30] = 72 + 16;
+            buffer[72..88].copy_from_slice(&[2, 0, 0x11, 0xC0, 16, 0, 0x2E, 0x0F, ticks, 0, 0, 0, 0, 0, 0, 0]);
+            buffer
+        };
+        let data = [(1, 50, 45), (7, 20, 15), (2, 20, 50), (0, 60, 60), (0, 60, 10)];
+        let data = data.map(|(sequence, flushed, first)| event(buffer(STRIDE, sequence, flushed), first));
+        let file = [buffer(STRIDE, 0, 0), data.concat()].concat();
         assert_eq!(
-            summary(&stretches(&file, Some(0x200), None)),
-            [("buffer", 0, 512), ("unreadable", 512, 512), ("buffer", 1024, 512), ("zero", 1536, 1024)]
+            stretches(&file, rules(Some(0x200), Some(40))),
+            [
+                ("buffer", 1, 0, 512),
+                ("buffer", 1, 512, 512),
+                ("stale", 1, 1024, 512),
+                ("age?", 1, 1536, 512),
+                ("age?", 1, 2048, 512),
+                ("stale", 1, 2560, 512)
+            ]
         );
     }
 
     #[test]
-    fn buffers_of_an_older_recording_are_a_tail() {
-        let file = [buffer(STRIDE, 0, 0), buffer(STRIDE, 1, 50), buffer(STRIDE, 7, 20), buffer(STRIDE, 8, 21)].concat();
-        assert_eq!(
-            summary(&stretches(&file, Some(0x200), Some(40))),
-            [("buffer", 0, 512), ("buffer", 512, 512), ("stale", 1024, 1024)]
-        );
+    fn a_wrong_size_does_not_lead_astray() {
+        let of_size = |size: u32| {
+            let mut file = [buffer(STRIDE, 0, 0), buffer(STRIDE, 1, 9), buffer(STRIDE, 2, 9)].concat();
+            file[STRIDE..STRIDE + 4].copy_from_slice(&size.to_le_bytes());
+            file
+        };
+        let expected = [("buffer", 1, 0, 512), ("size?", 1, 512, 512), ("buffer", 1, 1024, 512)];
+        for size in [0, 1, 0x201, 0x300, 0x400, 0x1000, 0x0100_0001, u32::MAX] {
+            assert_eq!(stretches(&of_size(size), rules(Some(0x200), None)), expected, "{size:#x}");
+        }
+        // A size that reaches to the end of the file exactly is believed; what else it swallows is noticed within.
+        for size in [0, 1, 0x201, 0x300, 0x1000, 0x0100_0001, u32::MAX] {
+            assert_eq!(stretches(&of_size(size), rules(None, None)), expected, "{size:#x}");
+        }
     }
 
     #[test]
     fn strides_of_a_compressed_file_differ() {
         let mut odd = buffer(0x4B, 1, 9);
         odd[0x34] = 0x40;
-        let file = [buffer(STRIDE, 0, 0), odd, buffer(STRIDE, 2, 9), vec![0xAB; 100]].concat();
+        let file = [buffer(STRIDE, 0, 0), odd.clone(), buffer(STRIDE, 2, 9), vec![0xAB; 100]].concat();
         assert_eq!(
-            summary(&stretches(&file, None, None)),
-            [("buffer", 0, 512), ("buffer", 512, 75), ("buffer", 587, 512), ("unreadable", 1099, 100)]
+            stretches(&file, rules(None, None)),
+            [("buffer", 1, 0, 512), ("buffer", 1, 512, 75), ("buffer", 1, 587, 512), ("foreign", 1, 1099, 100)]
+        );
+        // A damaged header costs one buffer, wherever the next one begins.
+        let file = [buffer(STRIDE, 0, 0), vec![0xAB; 333], odd, vec![0; 5000], buffer(STRIDE, 2, 9)].concat();
+        assert_eq!(
+            stretches(&file, rules(None, None)),
+            [
+                ("buffer", 1, 0, 512),
+                ("foreign", 1, 512, 333),
+                ("buffer", 1, 845, 75),
+                ("zeros", 1, 920, 5000),
+                ("buffer", 1, 5920, 512)
+            ]
         );
     }
 }

@@ -159,14 +159,14 @@ fn plain(frame: &Frame, stored: &[u8], wanted: u32) -> (usize, Option<ContentFau
 fn expand(frame: &Frame, stored: &[u8], wanted: u32, expanded: &mut Vec<u8>) -> Filled {
     expanded.resize(wanted as usize, 0);
     let Expansion { consumed, written, result } = xpress::expand(stored, expanded);
-    let fault = result.err().map(|error| {
-        let missing = wanted.saturating_sub(u32::try_from(written).unwrap_or(wanted));
-        match error {
-            XpressError::EndOfInput if frame.is_truncated() => ContentFault::Truncated(missing),
-            _ => ContentFault::Compression(error, missing),
-        }
+    let missing = wanted.saturating_sub(u32::try_from(written).unwrap_or(wanted));
+    // A match that goes on behind the end is stored data that is left over, like the items behind it.
+    let goes_on = missing == 0 && result == Err(XpressError::TooLong);
+    let fault = result.err().filter(|_| !goes_on).map(|error| match error {
+        XpressError::EndOfInput if frame.is_truncated() => ContentFault::Truncated(missing),
+        _ => ContentFault::Compression(error, missing),
     });
-    let left_over = stored.get(consumed..).filter(|_| fault.is_none());
+    let left_over = stored.get(consumed - usize::from(goes_on)..).filter(|_| fault.is_none());
     let surplus = left_over.and_then(|behind| surplus_of(frame, behind));
     Filled { place: Place::Expanded(written), fault, surplus }
 }
@@ -235,6 +235,18 @@ mod tests {
         assert_eq!(surplus(&[&[7; 3], &[0xFF; 100]], 77, 0), None);
         assert_eq!(surplus(&[&[7; 4], &[0xFF; 100]], 77, 0), Some((4, false)));
         assert_eq!(surplus(&[&[7; 3]], 77, 0), None);
+    }
+
+    #[test]
+    fn compressed_data_that_goes_on_is_left_over() {
+        // A literal and a match of 9 bytes; the buffer ends behind the literal, within the match, and behind it.
+        let stored = [0, 0, 0, 0x40, b'a', 0x06, 0x00];
+        for (wanted, bytes) in [(1, Some(2)), (5, Some(1)), (10, None)] {
+            let mut frame = Frame::new_zeroed();
+            frame.flags = flags::COMPRESSED;
+            let filled = expand(&frame, &stored, wanted, &mut Vec::new());
+            assert_eq!((filled.fault, filled.surplus.map(|surplus| surplus.bytes)), (None, bytes), "{wanted}");
+        }
     }
 
     #[test]

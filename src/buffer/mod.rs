@@ -2,5 +2,9 @@
 
 pub mod chain;
 pub mod content;
+mod extent;
+mod head;
 mod large;
+mod search;
+pub mod stride;
 pub mod xpress;

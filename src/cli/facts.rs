@@ -22,6 +22,9 @@ pub(super) struct TraceFacts {
     pub decodable_events: u64,
     pub damaged_events: u64,
     pub damaged_bytes: u64,
+    /// Whether something is damaged, or missing without being counted in bytes.
+    #[serde(skip)]
+    pub is_damaged: bool,
     pub time: TimeRange,
     pub files: Vec<FileFacts>,
     pub providers: Vec<ProviderFacts>,
@@ -81,6 +84,7 @@ impl TraceFacts {
             decodable_events: providers.iter().map(|provider| provider.decodable_events).sum(),
             damaged_events: report.files.iter().map(FileSurvey::damaged_events).sum(),
             damaged_bytes: report.files.iter().map(FileSurvey::damaged_bytes).sum(),
+            is_damaged: report.files.iter().any(FileSurvey::is_damaged),
             time: TimeRange::of(report.time_range),
             undecodable: UndecodedFacts::of(&report),
             files: report.files.iter().zip(report.facts).map(|(file, facts)| FileFacts::of(file, facts)).collect(),

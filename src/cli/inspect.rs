@@ -54,7 +54,7 @@ pub(super) fn run(args: &InspectArgs) -> Result<u8> {
 
 fn count(verdict: &mut Verdict, facts: TraceFacts) -> TraceFacts {
     verdict.readable += 1;
-    verdict.damaged |= facts.damaged_events > 0 || facts.damaged_bytes > 0;
+    verdict.damaged |= facts.is_damaged;
     facts
 }
 

@@ -59,10 +59,10 @@ impl<'a> Walk<'a> {
 
     /// The rest of the buffer that is no event.
     #[cold]
-    fn rest(&mut self, rest: &'a [u8], recognisable: bool) -> Option<Step<'a>> {
+    fn rest(&mut self, rest: &'a [u8], recognisable: bool) -> Step<'a> {
         let offset = self.offset();
         self.at = self.bytes.len();
-        Some(Step::Damage { offset, len: u32::try_from(rest.len()).unwrap_or(u32::MAX), recognisable })
+        Step::Damage { offset, len: u32::try_from(rest.len()).unwrap_or(u32::MAX), recognisable }
     }
 }
 
@@ -74,8 +74,8 @@ impl<'a> Iterator for Walk<'a> {
     fn next(&mut self) -> Option<Step<'a>> {
         let rest = self.bytes.get(self.at..).filter(|rest| !rest.is_empty())?;
         let kind = rest.first_chunk().and_then(|&marker| HeaderKind::of_marker(u32::from_le_bytes(marker)));
-        let Some(kind) = kind else { return self.rest(rest, false) };
-        let Some(bytes) = event_bytes(kind, rest) else { return self.rest(rest, true) };
+        let Some(kind) = kind else { return Some(self.rest(rest, false)) };
+        let Some(bytes) = event_bytes(kind, rest) else { return Some(self.rest(rest, true)) };
         let offset = self.offset();
         self.at = self.at.saturating_add(bytes.len()).next_multiple_of(EVENT_ALIGNMENT as usize);
         Some(Step::Event(RawEvent { offset, kind, bytes }))

@@ -15,7 +15,9 @@ use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
 pub struct BufferHeader {
     /// Distance to the next buffer in bytes: this header, the data, the tail. Compressed: header and stored bytes.
     pub buffer_size: U32,
-    _unreliable_ends: [u8; 12],
+    _unreliable_ends: [u8; 8],
+    /// 0 in every buffer of a file.
+    pub reference_count: U32,
     /// When the buffer was flushed: session clock, or a file time in files that were relogged.
     pub time_stamp: I64,
     /// Number of the buffer in its session; the header buffer has 0.
@@ -96,16 +98,25 @@ impl BufferHeader {
         self.buffer_flag.get() & flag != 0
     }
 
+    /// Whether what follows the header is compressed.
+    pub fn is_compressed(&self) -> bool {
+        self.has(flags::COMPRESSED)
+    }
+
     /// Whether every field that has a limited range is in it, so that this is a buffer header and not other bytes.
     pub fn is_plausible(&self) -> bool {
-        let (size, filled) = (self.buffer_size.get(), self.filled_bytes.get());
-        let size_fits = if self.has(flags::COMPRESSED) {
-            size > BUFFER_HEADER_LEN && size <= MAX_BUFFER_SIZE
-        } else {
-            (MIN_BUFFER_SIZE..=MAX_BUFFER_SIZE).contains(&size)
-        };
-        size_fits
-            && filled <= MAX_BUFFER_SIZE
+        self.has_plausible_size() && self.has_plausible_use()
+    }
+
+    /// Whether a buffer can have the size that the header states.
+    pub fn has_plausible_size(&self) -> bool {
+        let smallest = if self.is_compressed() { BUFFER_HEADER_LEN + 1 } else { MIN_BUFFER_SIZE };
+        (smallest..=MAX_BUFFER_SIZE).contains(&self.buffer_size.get())
+    }
+
+    /// Whether every other field that has a limited range is in it.
+    pub fn has_plausible_use(&self) -> bool {
+        self.filled_bytes.get() <= MAX_BUFFER_SIZE
             && self.buffer_flag.get() & !flags::KNOWN == 0
             && self.buffer_type.get() <= MAX_BUFFER_TYPE
             && self.sequence_number.get() >= 0

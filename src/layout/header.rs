@@ -130,6 +130,16 @@ impl HeaderKind {
         if self.is_hook() { 4 } else { 0 }
     }
 
+    /// Where the time of the event stands, if it has one at a fixed place.
+    pub fn time_offset(self) -> Option<usize> {
+        use HeaderKind::{Error, Message, PerfInfo32, PerfInfo64, Timed, Wnode};
+        match self {
+            PerfInfo32 | PerfInfo64 | Timed => Some(8),
+            Message | Error | Wnode => None,
+            _ => Some(16),
+        }
+    }
+
     /// Whether the header carries a kernel hook id.
     #[inline]
     pub fn is_hook(self) -> bool {

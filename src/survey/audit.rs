@@ -1,8 +1,8 @@
 //! Holds a file against what its header event promises.
 
+use super::ending::TailKind;
 use super::file::FileSurvey;
 use super::finding::{Finding, Severity};
-use crate::buffer::chain::TailKind;
 use crate::layout::buffer::flags;
 use crate::layout::logfile::mode;
 
@@ -51,6 +51,7 @@ fn tail(file: &FileSurvey) -> Option<Finding> {
     let tail = file.tail?;
     let (severity, code, what) = match tail.kind {
         TailKind::Zero => (Severity::Info, "zero_tail", "unused bytes behind the last buffer"),
+        TailKind::Ones => (Severity::Info, "zero_tail", "unused bytes, all FF, behind the last buffer"),
         TailKind::Stale => (Severity::Info, "stale_tail", "bytes of an older recording behind the last buffer"),
         TailKind::Fragment => (Severity::Error, "truncated_buffer", "bytes are too few for a buffer header"),
     };

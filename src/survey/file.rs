@@ -1,55 +1,24 @@
-//! Surveys one file: chain, tallies, hash, in windows that keep all cores busy.
-
-use rayon::prelude::*;
+//! Surveys one file, and what is known of it then.
 
 use super::SurveyOptions;
-use super::finding::{Finding, Findings, Severity};
+use super::ending::{Tail, TailKind};
+use super::finding::Findings;
 use super::hash::FileHash;
-use super::memorable::{Memorable, Memories, NoticeLog};
-use super::progress::{Progress, Work, timed};
+use super::memorable::{Memorable, NoticeLog};
+use super::pass::{Found, Pass};
+use super::progress::{Progress, Silent, Work, timed};
 use super::record::BufferRecord;
+use super::repeats;
 use super::session::{self, Session};
-use super::shapes::{ShapeTally, Shapes};
-use super::tally::{Ground, Tally};
-use crate::buffer::chain::{Chain, Frame, Stretch, TailKind};
+use super::shapes::ShapeTally;
+use super::tally::Ground;
+use crate::buffer::chain::{Gap, GapKind};
 use crate::clock::Clock;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::event::ShapeKey;
 use crate::layout::logfile::mode;
 use crate::source::Source;
-use crate::spill::{SpillSpace, SpillWriter, Spilled};
-
-/// Bytes that are surveyed and hashed together: enough for many cores, small enough to stay in their caches' reach
-/// and for a steady progress bar.
-const WINDOW: u64 = 64 << 20;
-
-/// Buffers at which a window ends early: small ones weigh more as records than as bytes.
-const WINDOW_BUFFERS: usize = 1 << 16;
-
-/// Bytes that a worker takes at once.
-const EXTENT: u64 = 1 << 20;
-
-/// A stretch of the file that should be a buffer and cannot be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Gap {
-    /// Number of the buffer that should be here.
-    pub ordinal: u64,
-    /// File offset of the first byte.
-    pub offset: u64,
-    /// Bytes.
-    pub len: u64,
-}
-
-/// What stands behind the last buffer of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Tail {
-    /// File offset of the first byte.
-    pub offset: u64,
-    /// Bytes.
-    pub len: u64,
-    /// What it holds.
-    pub kind: TailKind,
-}
+use crate::spill::{SpillSpace, Spilled};
 
 /// What the survey learned of one file.
 #[derive(Debug)]
@@ -114,9 +83,30 @@ impl FileSurvey {
         in_buffers + between + self.tail.filter(|tail| tail.kind == TailKind::Fragment).map_or(0, |tail| tail.len)
     }
 
-    /// Whether anything of the file could not be read.
+    /// Buffers that the session wrote and the file does not show, not even damaged; 0 where the session was never
+    /// closed, and nobody knows.
+    pub fn absent_buffers(&self) -> u64 {
+        let unreadable = self.gaps.iter().filter(|gap| gap.kind != GapKind::Repeated).map(|gap| gap.buffers);
+        let there = self.buffers.len() as u64 + unreadable.sum::<u64>();
+        if self.session.is_closed() { u64::from(self.session.buffers_written).saturating_sub(there) } else { 0 }
+    }
+
+    /// Those of the [absent buffers](FileSurvey::absent_buffers) that no newer ones have overwritten.
+    pub fn missing_buffers(&self) -> u64 {
+        if self.session.has_mode(mode::CIRCULAR) && !self.has_room() { 0 } else { self.absent_buffers() }
+    }
+
+    /// Whether no buffer can have been overwritten, because the file has unused space or is far from its maximum size. Of
+    /// compressed buffers nobody knows how many would have found room.
+    pub fn has_room(&self) -> bool {
+        let most = self.session.maximum_file_size;
+        let is_small = most > 0 && !self.is_compressed() && self.end_of_buffers() <= most - most / 4;
+        is_small || self.tail.is_some_and(|tail| tail.kind != TailKind::Fragment)
+    }
+
+    /// Whether anything of the file could not be read, or is not there.
     pub fn is_damaged(&self) -> bool {
-        self.damaged_bytes() > 0 || self.damaged_events() > 0
+        self.damaged_bytes() > 0 || self.damaged_events() > 0 || self.missing_buffers() > 0
     }
 
     /// Whether buffers are stored compressed.
@@ -145,6 +135,7 @@ fn ground<'a>(source: &'a Source, session: &Session) -> Ground<'a> {
         in_file_order: session.is_appended(),
         max_expanded: session.max_expanded(),
         fallback_ticks: session.first_ticks.0,
+        header_event_len: session.header_event_len,
     }
 }
 
@@ -171,123 +162,18 @@ pub fn survey_within(
     let (session, rules) = session::read(&source)?;
     let clock = session.clock(options.anchor);
     let mut hasher = options.hash.then(FileHash::default);
-    let mut survey = Assembly::new(space);
-    let mut chain = Chain::new(&source, rules);
-    let ground = ground(&source, &session);
-    let mut window = next_window(&mut chain, progress)?;
-    while window.start < window.end {
-        let (start, end) = (window.start, window.end);
-        // The next buffers are found while the events of these are counted.
-        let ((hashed, tally), next) = rayon::join(
-            || {
-                rayon::join(
-                    || hasher.as_mut().map_or(Ok(()), |hasher| hasher.extend(&source, end, progress)),
-                    || tally_frames(&ground, &window.frames, progress),
-                )
-            },
-            || next_window(&mut chain, progress),
-        );
-        hashed?;
-        let tally = tally?;
-        timed(progress, Work::Chain, || survey.take(window, tally))?;
-        window = next?;
-        progress.advance(end - start);
-        if progress.is_cancelled() {
-            return Err(Error::new(ErrorKind::Interrupted, "interrupted"));
-        }
+    let run = Pass { space, session: &session, rules, ground: ground(&source, &session), progress };
+    let mut found = run.over(&[], hasher.as_mut())?;
+    let repeated = repeats::find(&source, &found.buffers, progress)?;
+    if !repeated.is_empty() {
+        // What was counted twice cannot be taken back, so all is counted again.
+        drop(found);
+        found = Pass { progress: &Silent(progress), ..run }.over(&repeated, None)?;
     }
-    // The last one has no buffers, and perhaps a tail.
-    survey.take(window, Tally::default())?;
-    let Assembly { buffers, gaps, tail, shapes, memories, mut findings } = survey;
-    let shapes = timed(progress, Work::Chain, || shapes.finish());
-    let (memorable, notices, forgotten) = memories.finish();
-    forgotten.into_iter().for_each(|finding| findings.push(finding));
-    let buffers = buffers.finish()?;
     let blake3 = hasher.map(|hasher| hasher.finish(&source, progress)).transpose()?;
+    let Found { buffers, gaps, tail, shapes, memorable, notices, findings } = found;
     let mut file =
         FileSurvey { source, name, blake3, session, clock, buffers, gaps, tail, shapes, memorable, notices, findings };
     timed(progress, Work::Chain, || super::audit::audit(&mut file));
     Ok(file)
-}
-
-/// What was found in the windows so far.
-struct Assembly {
-    buffers: SpillWriter<BufferRecord>,
-    gaps: Vec<Gap>,
-    tail: Option<Tail>,
-    shapes: Shapes,
-    memories: Memories,
-    findings: Findings,
-}
-
-/// Some buffers that follow one another in the file, and what stands between them.
-struct Window {
-    /// File offset of the first byte.
-    start: u64,
-    /// File offset behind the last one; no more than `start` at the end of the file.
-    end: u64,
-    frames: Vec<Frame>,
-    gaps: Vec<Gap>,
-    tail: Option<Tail>,
-}
-
-/// The buffers of the next window of the file.
-fn next_window(chain: &mut Chain<'_>, progress: &dyn Progress) -> Result<Window> {
-    timed(progress, Work::Chain, || {
-        let start = chain.offset();
-        let mut window = Window { start, end: start, frames: Vec::new(), gaps: Vec::new(), tail: None };
-        while chain.offset() < start + WINDOW && window.frames.len() < WINDOW_BUFFERS {
-            match chain.next_stretch()? {
-                None => break,
-                Some(Stretch::Buffer(frame)) => window.frames.push(frame),
-                Some(Stretch::Unreadable { ordinal, offset, len }) => window.gaps.push(Gap { ordinal, offset, len }),
-                Some(Stretch::Tail { offset, len, kind }) => window.tail = Some(Tail { offset, len, kind }),
-            }
-        }
-        window.end = chain.offset();
-        Ok(window)
-    })
-}
-
-impl Assembly {
-    fn new(space: &SpillSpace) -> Self {
-        Assembly {
-            buffers: space.records(),
-            gaps: Vec::new(),
-            tail: None,
-            shapes: Shapes::default(),
-            memories: Memories::default(),
-            findings: Findings::default(),
-        }
-    }
-
-    /// Adds a window and the counts of its buffers.
-    fn take(&mut self, window: Window, tally: Tally) -> Result<()> {
-        for &Gap { ordinal, offset, len } in &window.gaps {
-            let message = format!("expected a buffer header, found other bytes; {len} bytes are skipped");
-            self.findings.push(Finding::new(Severity::Error, "damaged_buffer", message).at(ordinal, offset));
-        }
-        self.gaps.extend(window.gaps);
-        self.tail = window.tail.or(self.tail);
-        let Tally { mut records, shapes, memory, mut findings, .. } = tally;
-        records.sort_unstable_by_key(|record| record.frame.ordinal);
-        self.buffers.extend(&records)?;
-        findings.sort_by_key(|finding| (finding.buffer, finding.offset));
-        findings.into_iter().for_each(|finding| self.findings.push(finding));
-        self.memories.take(memory);
-        self.shapes.add(shapes);
-        Ok(())
-    }
-}
-
-fn tally_frames(ground: &Ground<'_>, frames: &[Frame], progress: &dyn Progress) -> Result<Tally> {
-    let mean = frames.iter().map(|frame| u64::from(frame.size)).sum::<u64>() / (frames.len() as u64).max(1);
-    let together = usize::try_from(EXTENT / mean.max(1)).unwrap_or(1).max(1);
-    frames
-        .par_chunks(together)
-        .try_fold(Tally::default, |mut tally, extent| {
-            timed(progress, Work::Survey, || extent.iter().try_for_each(|frame| tally.survey(ground, frame)))?;
-            Ok(tally)
-        })
-        .try_reduce(Tally::default, |a, b| Ok(timed(progress, Work::Survey, || a.merged(b))))
 }

@@ -4,6 +4,7 @@
 //! conservation proof and a distributed plan need.
 
 mod audit;
+pub mod ending;
 pub mod facts;
 pub mod file;
 pub mod finding;
@@ -11,10 +12,12 @@ mod hash;
 pub mod loss;
 pub mod memorable;
 pub mod naming;
+mod pass;
 pub mod place;
 mod progress;
 pub mod recall;
 pub mod record;
+mod repeats;
 pub mod sequence;
 pub mod session;
 pub mod shapes;

@@ -37,6 +37,21 @@ impl Progress for NoProgress {
     fn advance(&self, _amount: u64) {}
 }
 
+/// Does not report how far it is, but the rest: for work that is done again.
+pub(super) struct Silent<'a>(pub &'a dyn Progress);
+
+impl Progress for Silent<'_> {
+    fn advance(&self, _amount: u64) {}
+
+    fn is_cancelled(&self) -> bool {
+        self.0.is_cancelled()
+    }
+
+    fn worked(&self, work: Work, time: Duration) {
+        self.0.worked(work, time);
+    }
+}
+
 /// What threads are busy with, in the order of a conversion.
 ///
 /// Waiting is no work: neither for another thread, nor for the disk when a finished trace is brought to it.

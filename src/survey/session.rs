@@ -3,12 +3,11 @@
 use zerocopy::FromBytes;
 
 use crate::buffer::chain::ChainRules;
+use crate::buffer::stride;
 use crate::clock::{Clock, ClockAnchor, ClockFacts, FileTime, Ticks};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::FileContext;
-use crate::layout::buffer::{
-    BUFFER_HEADER_LEN, BUFFER_TYPE_HEADER, BufferHeader, MAX_BUFFER_SIZE, MIN_BUFFER_SIZE, flags,
-};
+use crate::layout::buffer::{BUFFER_HEADER_LEN, BUFFER_TYPE_HEADER, BufferHeader, MAX_BUFFER_SIZE, MIN_BUFFER_SIZE};
 use crate::layout::header::{HeaderKind, SystemHeader};
 use crate::layout::logfile::{LogfileHead, LogfileTail, mode};
 use crate::source::Source;
@@ -66,6 +65,8 @@ pub struct Session {
     pub first_ticks: Ticks,
     /// The session's number.
     pub logger_id: u16,
+    /// Bytes of the header event up to the end of its second name; no real one has more.
+    pub header_event_len: u32,
 }
 
 impl Session {
@@ -151,7 +152,7 @@ pub fn read(source: &Source) -> Result<(Session, ChainRules)> {
             .in_buffer(0)
             .at_offset(u64::from(BUFFER_HEADER_LEN))
     })?;
-    let rules = chain_rules(&session, buffer);
+    let rules = chain_rules(source, &session, buffer)?;
     Ok((session, rules))
 }
 
@@ -175,14 +176,26 @@ fn recognise(bytes: &[u8]) -> Result<(&BufferHeader, &[u8]), String> {
         return Err(format!("{} bytes are too few for a trace", bytes.len()));
     };
     let event = bytes.get(BUFFER_HEADER_LEN as usize..).unwrap_or_default();
-    let size = header.buffer_size.get();
-    if !(MIN_BUFFER_SIZE..=MAX_BUFFER_SIZE).contains(&size) || header.buffer_type.get() != BUFFER_TYPE_HEADER {
+    if !is_header_buffer(header, event) {
         return Err(explain_foreign(bytes, event));
     }
     match event.first_chunk().and_then(|&marker| HeaderKind::of_marker(u32::from_le_bytes(marker))) {
         Some(HeaderKind::System32 | HeaderKind::System64) if event.get(6..8) == Some(&[0, 0]) => Ok((header, event)),
         _ => Err("the first buffer does not begin with a session's header event".to_owned()),
     }
+}
+
+/// Whether this is the header of a header buffer. One of its two signs may be damaged if the header event behind it is
+/// of a system whose buffers are like this.
+fn is_header_buffer(header: &BufferHeader, event: &[u8]) -> bool {
+    /// Windows Vista.
+    const FIRST_LAYOUT: (u8, u8) = (1, 4);
+    let signs = [header.has_plausible_size(), header.buffer_type.get() == BUFFER_TYPE_HEADER];
+    let is_of_known_layout = || {
+        let session = parse(header, event).filter(|session| session.layout_version >= FIRST_LAYOUT);
+        session.is_some_and(|session| (MIN_BUFFER_SIZE..=MAX_BUFFER_SIZE).contains(&session.buffer_size))
+    };
+    signs == [true; 2] || signs.contains(&true) && is_of_known_layout()
 }
 
 fn explain_foreign(bytes: &[u8], event: &[u8]) -> String {
@@ -207,7 +220,8 @@ fn parse(buffer: &BufferHeader, event: &[u8]) -> Option<Session> {
     let pointers = if kind == HeaderKind::System64 { 16 } else { 8 };
     let (tail, names) = LogfileTail::ref_from_prefix(rest.get(pointers..)?).ok()?;
     let (logger_name, names) = utf16z(names);
-    let (log_file_name, _) = utf16z(names);
+    let (log_file_name, surplus) = utf16z(names);
+    let header_event_len = size_of::<SystemHeader>() + payload.len() - surplus.len();
     let mode_bits = head.log_file_mode.get();
     let unit = if mode_bits & mode::USE_KBYTES_FOR_SIZE != 0 { 10 } else { 20 };
     Some(Session {
@@ -236,20 +250,23 @@ fn parse(buffer: &BufferHeader, event: &[u8]) -> Option<Session> {
         time_zone_name: until_nul(tail.time_zone.standard_name.iter().map(|unit| unit.get())),
         first_ticks: Ticks(header.compact.time_stamp.get()),
         logger_id: buffer.logger_id.get(),
+        header_event_len: u32::try_from(header_event_len).ok()?,
     })
 }
 
-/// Buffers of an uncompressed session all have the size of the first one.
-fn chain_rules(session: &Session, buffer: &BufferHeader) -> ChainRules {
-    let size = buffer.buffer_size.get();
-    let has_one_stride =
-        size == session.buffer_size && !session.has_mode(mode::COMPRESSED) && !buffer.has(flags::COMPRESSED);
-    // A relogged file has buffer times of another clock.
-    let is_preallocated = session.has_mode(mode::PREALLOCATE) && !session.has_mode(mode::CIRCULAR | mode::RELOG);
-    ChainRules {
-        stride: has_one_stride.then_some(size),
+fn chain_rules(source: &Source, session: &Session, buffer: &BufferHeader) -> Result<ChainRules> {
+    let has_one_stride = !session.has_mode(mode::COMPRESSED) && !buffer.is_compressed();
+    let stride = if has_one_stride { stride::common(source, buffer, session.buffer_size)? } else { None };
+    // A relogged file has buffer times of another clock, and appended sessions number their buffers anew.
+    let is_preallocated =
+        session.has_mode(mode::PREALLOCATE) && !session.has_mode(mode::CIRCULAR | mode::RELOG | mode::APPEND);
+    Ok(ChainRules {
+        stride,
+        buffer_size: session.buffer_size,
+        max_expanded: session.max_expanded(),
         stale_before: is_preallocated.then_some(session.first_ticks.0),
-    }
+        counted: session.is_closed().then_some(session.buffers_written.into()),
+    })
 }
 
 /// UTF-16 text up to its NUL, and the bytes behind it.

@@ -8,8 +8,9 @@ use super::shapes::Shapes;
 use crate::buffer::chain::Frame;
 use crate::buffer::content::{self, ContentFault, Scratch, Surplus};
 use crate::error::Result;
-use crate::event::{FileContext, ShapeRef, TimedEvent, TimedStep, TimedWalk};
+use crate::event::{FileContext, RawEvent, ShapeRef, TimedEvent, TimedStep, TimedWalk};
 use crate::layout::buffer::BUFFER_HEADER_LEN;
+use crate::layout::header::EVENT_ALIGNMENT;
 use crate::source::Source;
 
 /// What is common to all buffers of a file.
@@ -27,6 +28,8 @@ pub struct Ground<'a> {
     pub max_expanded: u32,
     /// The time of a buffer in which no event has one.
     pub fallback_ticks: i64,
+    /// Bytes that the fields of the header event take.
+    pub header_event_len: u32,
 }
 
 impl Ground<'_> {
@@ -71,6 +74,9 @@ impl Tally {
             self.findings.push(fault_finding(frame, fault));
         }
         self.walk(ground, &mut record, content.bytes());
+        if frame.ordinal == 0 {
+            self.look_into_header_event(ground, &mut record, content.bytes());
+        }
         if let Some(surplus) = content.surplus {
             record.damaged_bytes = record.damaged_bytes.saturating_add(surplus.bytes);
             self.findings.push(surplus_finding(frame, surplus));
@@ -99,6 +105,23 @@ impl Tally {
                 }
             }
         }
+    }
+
+    /// A header event that is too long hides those behind it, which tell of the session, too.
+    #[cold]
+    fn look_into_header_event(&mut self, ground: &Ground<'_>, record: &mut BufferRecord, bytes: &[u8]) {
+        let own = ground.header_event_len.next_multiple_of(EVENT_ALIGNMENT);
+        let size = RawEvent::at(bytes, 0).map_or(0, |event| event.bytes.len());
+        let hidden = bytes.get(own as usize..size).unwrap_or_default();
+        if RawEvent::at(hidden, own).is_none() {
+            return;
+        }
+        let len = u32::try_from(hidden.len()).unwrap_or(u32::MAX);
+        record.damaged_bytes = record.damaged_bytes.saturating_add(len);
+        let message =
+            format!("the header event has {size} bytes, but begins another event after {own}; it is not read");
+        let place = record.frame.offset + u64::from(BUFFER_HEADER_LEN + own);
+        self.findings.push(Finding::new(Severity::Error, "damaged_event", message).at(record.frame.ordinal, place));
     }
 
     #[inline]

@@ -1,9 +1,9 @@
 //! Buffers that say that something is missing before them, and buffers that cannot be read whole.
 
 use super::{DAMAGED_BUFFER, DAMAGED_EVENT, LISTED, LossRow, TRUNCATED_TAIL, Window, listed, records};
+use crate::buffer::chain::{Gap, GapKind};
 use crate::layout::buffer::flags;
 use crate::layout::logfile::mode;
-use crate::survey::file::Gap;
 use crate::survey::record::BufferRecord;
 use crate::survey::streams::each_stream;
 
@@ -120,13 +120,16 @@ fn gap_rows(session: &Window<'_>) -> Vec<LossRow> {
         return Vec::new();
     }
     let filled: Vec<_> = file.buffers.iter().filter(|b| b.events > 0 && b.frame.ordinal > 0).collect();
-    let touching = |a: &Gap, b: &Gap| a.offset.checked_add(a.len) == Some(b.offset);
-    file.gaps.chunk_by(touching).map(|gaps| gap_row(session, &filled, gaps)).collect()
+    // A buffer that stands twice is not lost.
+    let lost: Vec<Gap> = file.gaps.iter().filter(|gap| gap.kind != GapKind::Repeated).copied().collect();
+    let touching = |a: &Gap, b: &Gap| a.end() == b.offset;
+    lost.chunk_by(touching).map(|gaps| gap_row(session, &filled, gaps)).collect()
 }
 
 fn gap_row(session: &Window<'_>, filled: &[&BufferRecord], gaps: &[Gap]) -> LossRow {
     let file = session.file;
-    let (first, last) = (gaps.first().map_or(0, |gap| gap.ordinal), gaps.last().map_or(0, |gap| gap.ordinal));
+    let first = gaps.first().map_or(0, |gap| gap.ordinal);
+    let last = gaps.last().map_or(0, |gap| gap.ordinal + gap.buffers.saturating_sub(1));
     let place = filled.partition_point(|buffer| buffer.frame.ordinal < first);
     let before = place.checked_sub(1).and_then(|before| filled.get(before)).copied();
     let behind = filled.get(place).copied();

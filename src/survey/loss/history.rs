@@ -1,8 +1,8 @@
 //! What lies before the first and behind the last buffer of a file.
 
 use super::{CIRCULAR_OVERWRITE, LossRow, TRUNCATED_TAIL, Window};
-use crate::buffer::chain::TailKind;
 use crate::layout::logfile::mode;
+use crate::survey::ending::TailKind;
 use crate::survey::file::FileSurvey;
 use crate::survey::record::BufferRecord;
 use crate::survey::sequence::sequence_range;
@@ -22,11 +22,11 @@ pub enum Overwritten {
 
 /// What newer buffers have overwritten in a file.
 pub fn overwritten(file: &FileSurvey) -> Overwritten {
-    if !file.session.has_mode(mode::CIRCULAR) || has_room(file) {
+    if !file.session.has_mode(mode::CIRCULAR) || file.has_room() {
         return Overwritten::None;
     }
     let below_lowest = sequence_range(file).map_or(0, |(lowest, _)| lowest.abs_diff(1));
-    match (file.session.is_closed(), absent_buffers(file), below_lowest) {
+    match (file.session.is_closed(), file.absent_buffers(), below_lowest) {
         (true, 0, _) | (false, _, 0) => Overwritten::None,
         (true, absent, _) => Overwritten::Buffers(absent),
         (false, _, most) => Overwritten::AtMost(most),
@@ -36,22 +36,7 @@ pub fn overwritten(file: &FileSurvey) -> Overwritten {
 /// Buffers that a file lacks at its end by the header's count, without those that are there and cannot be read; 0 for
 /// a circular file that has wrapped, which lacks its oldest.
 pub fn missing_at_end(file: &FileSurvey) -> u64 {
-    if overwritten(file) == Overwritten::None { absent_buffers(file) } else { 0 }
-}
-
-/// Whether a file is so far from its maximum size that no buffer can have been overwritten. Of compressed buffers nobody
-/// knows how many would have found room.
-fn has_room(file: &FileSurvey) -> bool {
-    let most = file.session.maximum_file_size;
-    most > 0 && !file.is_compressed() && file.end_of_buffers() <= most - most / 4
-}
-
-fn absent_buffers(file: &FileSurvey) -> u64 {
-    if !file.session.is_closed() {
-        return 0;
-    }
-    let there = file.buffers.len() as u64 + file.gaps.len() as u64;
-    u64::from(file.session.buffers_written).saturating_sub(there)
+    file.missing_buffers()
 }
 
 pub(super) fn rows(session: &Window<'_>, streams: &[&BufferRecord]) -> Vec<LossRow> {

@@ -1,0 +1,55 @@
+//! Buffers that stand in a file twice, as a copy that was interrupted and resumed may leave them.
+
+use rayon::prelude::*;
+
+use super::progress::Progress;
+use super::record::BufferRecord;
+use crate::error::{Error, ErrorKind, Result};
+use crate::source::Source;
+
+/// Bytes of two buffers that are compared at once.
+const BLOCK: u32 = 64 << 10;
+
+/// File offsets of the buffers that equal an earlier one to the last byte, in order.
+///
+/// # Errors
+/// When the file cannot be read, or [`ErrorKind::Interrupted`].
+pub(super) fn find(source: &Source, buffers: &[BufferRecord], progress: &dyn Progress) -> Result<Vec<u64>> {
+    if buffers.windows(2).all(|pair| pair[0].frame.sequence < pair[1].frame.sequence) {
+        return Ok(Vec::new());
+    }
+    let key = |place: &u32| {
+        let frame = &buffers[*place as usize].frame;
+        (frame.sequence, frame.time_stamp, frame.cpu, frame.present, frame.filled)
+    };
+    // A file of more buffers than that is larger than any disk.
+    let mut order: Vec<u32> = (0..=u32::MAX).take(buffers.len()).collect();
+    order.par_sort_unstable_by_key(|place| (key(place), *place));
+    let mut repeated = Vec::new();
+    for alike in order.chunk_by(|a, b| key(a) == key(b)) {
+        let (first, others) = alike.split_first().map_or((0, alike), |(first, others)| (*first, others));
+        for &other in others {
+            if progress.is_cancelled() {
+                return Err(Error::new(ErrorKind::Interrupted, "interrupted"));
+            }
+            let (first, other) = (&buffers[first as usize], &buffers[other as usize]);
+            if other.events > 0 && are_equal(source, first, other)? {
+                repeated.push(other.frame.offset);
+            }
+        }
+    }
+    repeated.sort_unstable();
+    Ok(repeated)
+}
+
+fn are_equal(source: &Source, a: &BufferRecord, b: &BufferRecord) -> Result<bool> {
+    let (mut first, mut second) = (Vec::new(), Vec::new());
+    for at in (0..a.frame.present).step_by(BLOCK as usize) {
+        let len = (a.frame.present - at).min(BLOCK) as usize;
+        let first = source.bytes(a.frame.offset + u64::from(at), len, &mut first)?;
+        if first != source.bytes(b.frame.offset + u64::from(at), len, &mut second)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}

@@ -1,0 +1,210 @@
+//! One flipped bit in a header of the file loses no row in silence.
+//!
+//! Every bit of the 72 bytes of every buffer header, and of the header event, decides where something is found. The events
+//! of the file are read with each of them flipped. Where they are not the same as before, the file must count as
+//! damaged, which the exit code tells, or must be refused.
+//!
+//! A run of the tests takes a sample. All of them: `scripts/flips`.
+
+#![allow(clippy::unwrap_used, reason = "a test may stop at what should not happen")]
+
+mod support;
+mod synth;
+
+use std::collections::HashMap;
+use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::AddAssign;
+use std::path::Path;
+
+use etl2parquet::ErrorKind;
+use etl2parquet::buffer::chain::Frame;
+use etl2parquet::buffer::content::{self, Scratch};
+use etl2parquet::clock::ClockAnchor;
+use etl2parquet::event::walk::{Step, Walk};
+use etl2parquet::source::Source;
+use etl2parquet::survey::{FileSurvey, NoProgress, SurveyOptions, survey};
+use support::{Sandbox, corpus};
+use synth::*;
+
+/// Small ones of all sorts: compressed or not, of Windows 7 and later, one of a series, a ring, relogged files.
+const TRACES: [&str; 7] = [
+    "tx-HTTP_Server",
+    "msbuild-PerfViewData",
+    "perfview-SelfDescribingSingleEvent",
+    "perfview-gcevents",
+    "s4-WindowsUpdate.20251008",
+    "krabsetw-powershell",
+    "pyetwkit-sample",
+];
+
+/// Of the flips of a trace, a sample takes every so many.
+const SAMPLE: usize = 61;
+
+/// The events of a file but the header event: their number, and a sum over their bytes that does not depend on their
+/// order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Events {
+    count: u64,
+    sum: u64,
+}
+
+impl AddAssign for Events {
+    fn add_assign(&mut self, other: Events) {
+        self.count += other.count;
+        self.sum = self.sum.wrapping_add(other.sum);
+    }
+}
+
+/// What of a frame decides which events are read.
+type Extent = (u64, u32, u32, u16, u16);
+
+fn extent(frame: &Frame) -> Extent {
+    (frame.offset, frame.present, frame.filled, frame.flags, frame.kind)
+}
+
+fn surveyed(path: &Path) -> etl2parquet::Result<FileSurvey> {
+    let options = SurveyOptions { anchor: ClockAnchor::Start, hash: false };
+    survey(Source::open(path)?, String::new(), &options, &NoProgress)
+}
+
+fn events_of(file: &FileSurvey, frame: &Frame) -> Events {
+    let mut scratch = Scratch::default();
+    let content = content::read(&file.source, frame, file.session.max_expanded(), &mut scratch).unwrap();
+    let mut events = Events::default();
+    for step in Walk::new(content.bytes(), 0) {
+        let Step::Event(raw) = step else { continue };
+        if (frame.ordinal, raw.offset) == (0, 0) {
+            continue;
+        }
+        let mut hasher = DefaultHasher::new();
+        raw.bytes.hash(&mut hasher);
+        events += Events { count: 1, sum: hasher.finish() };
+    }
+    events
+}
+
+/// What became of the flips of a trace.
+#[derive(Debug, Default)]
+struct Outcomes {
+    flips: u64,
+    /// All events are there.
+    harmless: u64,
+    /// They are not, and the file counts as damaged.
+    said: u64,
+    /// The file was refused.
+    refused: u64,
+    /// They are not, and nobody says so: the place, and how many are there.
+    mute: Vec<(usize, u32, u64)>,
+}
+
+/// A trace of which single bits are flipped.
+struct Subject<'a> {
+    path: &'a Path,
+    bytes: Vec<u8>,
+    events: Events,
+    by_extent: HashMap<Extent, Events>,
+}
+
+impl<'a> Subject<'a> {
+    fn new(path: &'a Path) -> Self {
+        let file = surveyed(path).unwrap();
+        assert!(!file.is_damaged(), "{}", path.display());
+        let mut events = Events::default();
+        let mut by_extent = HashMap::new();
+        for buffer in &*file.buffers {
+            let found = events_of(&file, &buffer.frame);
+            events += found;
+            // The header event is flipped, too.
+            if buffer.frame.ordinal > 0 {
+                by_extent.insert(extent(&buffer.frame), found);
+            }
+        }
+        Subject { path, bytes: fs::read(path).unwrap(), events, by_extent }
+    }
+
+    /// Offsets of the bytes to flip: the header of each buffer, and the header event.
+    fn places(&self) -> Vec<usize> {
+        let size = usize::from(u16::from_le_bytes([self.bytes[72 + 4], self.bytes[72 + 5]]));
+        let file = surveyed(self.path).unwrap();
+        let starts = file.buffers.iter().map(|buffer| usize::try_from(buffer.frame.offset).unwrap());
+        starts.flat_map(|start| start..start + 72).chain(72..72 + size).collect()
+    }
+
+    fn flip(&self, at: usize, bit: u32, outcomes: &mut Outcomes) {
+        let mut bytes = self.bytes.clone();
+        damage::flip(&mut bytes, at, bit);
+        fs::write(self.path, &bytes).unwrap();
+        outcomes.flips += 1;
+        let file = match surveyed(self.path) {
+            Ok(file) => file,
+            Err(error) => {
+                assert_eq!(error.kind(), ErrorKind::Input, "bit {bit} at {at}: {error}");
+                outcomes.refused += 1;
+                return;
+            }
+        };
+        let mut events = Events::default();
+        for buffer in &*file.buffers {
+            let known = self.by_extent.get(&extent(&buffer.frame)).copied();
+            events += known.unwrap_or_else(|| events_of(&file, &buffer.frame));
+        }
+        match (events == self.events, file.is_damaged()) {
+            (true, _) => outcomes.harmless += 1,
+            (false, true) => outcomes.said += 1,
+            (false, false) => outcomes.mute.push((at, bit, events.count)),
+        }
+    }
+
+    fn run(&self, step: usize) -> Outcomes {
+        let mut outcomes = Outcomes::default();
+        let flips = self.places().into_iter().flat_map(|at| (0..8).map(move |bit| (at, bit)));
+        flips.step_by(step).for_each(|(at, bit)| self.flip(at, bit, &mut outcomes));
+        outcomes
+    }
+}
+
+/// Flips bits of a trace, of which the sandbox gets a copy.
+fn t(name: &str, bytes: &[u8]) {
+    let is_whole_run = std::env::var_os("ETL2PARQUET_FLIPS").is_some_and(|value| value == "all");
+    let sandbox = Sandbox::new();
+    let path = sandbox.file("a.etl", bytes);
+    let outcomes = Subject::new(&path).run(if is_whole_run { 1 } else { SAMPLE });
+    println!("{name}: {outcomes:?}");
+    assert!(outcomes.flips > 50 && outcomes.harmless > 0 && outcomes.mute.is_empty(), "{name}: {outcomes:?}");
+}
+
+#[test]
+fn no_flip_in_a_real_trace_is_mute() {
+    let Some(folder) = corpus() else { return };
+    std::thread::scope(|scope| {
+        for name in TRACES {
+            let bytes = fs::read(folder.join(format!("{name}.etl"))).unwrap();
+            scope.spawn(move || t(name, &bytes));
+        }
+    });
+}
+
+/// Buffers of 4 KiB that several CPUs filled, none of them to the end.
+fn written(mode: u32) -> Trace {
+    let mut session = Session::new(3, 0x1000);
+    for n in 0..400_i64 {
+        let cpu = u16::try_from(n % 3).unwrap();
+        session.log(cpu, T0 + n, perfinfo64(0x0F99, T0 + n).payload(n.to_le_bytes()));
+    }
+    trace(header().processors(3).log_file_mode(mode)).buffers(session.finish(T0 + 1000))
+}
+
+#[test]
+fn no_flip_in_a_preallocated_trace_is_mute() {
+    let trace = written(0x21);
+    t("preallocated", &trace.to_bytes());
+    let mut bytes = trace.to_bytes();
+    damage::zero_tail(&mut bytes, 0x3000);
+    t("with a tail", &bytes);
+}
+
+#[test]
+fn no_flip_in_a_circular_trace_is_mute() {
+    t("circular", &written(2).to_bytes());
+}
