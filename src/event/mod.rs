@@ -2,11 +2,13 @@
 
 pub mod identity;
 pub mod items;
+mod swallowed;
 pub mod timed;
 pub mod view;
 pub mod walk;
 
 pub use identity::{Identity, ShapeKey, ShapeRef};
+pub use swallowed::swallowed;
 pub use timed::{TimedEvent, TimedStep, TimedWalk};
 pub use view::{Event, FileContext};
 pub use walk::{RawEvent, Step, Walk};

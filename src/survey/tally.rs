@@ -8,7 +8,7 @@ use super::shapes::Shapes;
 use crate::buffer::chain::Frame;
 use crate::buffer::content::{self, ContentFault, Scratch, Surplus};
 use crate::error::Result;
-use crate::event::{FileContext, RawEvent, ShapeRef, TimedEvent, TimedStep, TimedWalk};
+use crate::event::{FileContext, RawEvent, ShapeRef, TimedEvent, TimedStep, TimedWalk, swallowed};
 use crate::layout::buffer::BUFFER_HEADER_LEN;
 use crate::layout::header::EVENT_ALIGNMENT;
 use crate::source::Source;
@@ -89,12 +89,15 @@ impl Tally {
     fn walk(&mut self, ground: &Ground<'_>, record: &mut BufferRecord, bytes: &[u8]) {
         let frame = record.frame;
         let (stream, sequence, ordinal) = (ground.stream(&frame), ground.sequence(&frame), frame.ordinal);
-        let mut previous = None;
+        let (mut previous, mut largest) = (None, None);
         for step in TimedWalk::new(bytes, 0, ground.fallback_ticks) {
             match step {
                 TimedStep::Event(TimedEvent { raw, ticks, inherited }) => {
                     record.count(ticks, inherited, previous);
                     previous = Some(ticks);
+                    if raw.bytes.len() > largest.map_or(0, |largest: RawEvent<'_>| largest.bytes.len()) {
+                        largest = Some(raw);
+                    }
                     let at = OrderKey { ticks, stream, sequence, ordinal, offset: raw.offset };
                     self.count(ShapeRef::of(&raw, &ground.context), at);
                 }
@@ -105,6 +108,27 @@ impl Tally {
                 }
             }
         }
+        if let Some(largest) = largest {
+            self.look_into_largest(record, &largest);
+        }
+    }
+
+    /// An event whose size is too large hides those behind it. To look into all events would cost more than to find them,
+    /// so only the largest of a buffer is suspected.
+    fn look_into_largest(&mut self, record: &mut BufferRecord, event: &RawEvent<'_>) {
+        let frame = record.frame;
+        // The header event has its own measure.
+        let Some(place) = swallowed(event).filter(|_| (frame.ordinal, event.offset) != (0, 0)) else { return };
+        let size = u32::try_from(event.bytes.len()).unwrap_or(u32::MAX);
+        record.damaged_bytes = record.damaged_bytes.saturating_add(size.saturating_sub(place));
+        let message =
+            format!("an event of {size} bytes holds others from its byte {place} on to its end; they are not read");
+        let at = if frame.is_compressed() {
+            frame.offset
+        } else {
+            frame.offset + u64::from(BUFFER_HEADER_LEN) + u64::from(event.offset) + u64::from(place)
+        };
+        self.findings.push(Finding::new(Severity::Error, "damaged_event", message).at(frame.ordinal, at));
     }
 
     /// A header event that is too long hides those behind it, which tell of the session, too.
