@@ -9,6 +9,7 @@ use super::place::OrderKey;
 use crate::event::Identity;
 use crate::layout::header::HeaderKind;
 use crate::layout::hook;
+use crate::schema::eventsource;
 
 /// Why the survey remembers each event of a shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -66,9 +67,6 @@ pub struct Notices {
     pub last_ticks: i64,
 }
 
-/// Id of the events in which EventSource providers ship their manifest.
-const EVENT_SOURCE_MANIFEST_ID: u16 = 0xFFFE;
-
 impl Interest {
     /// Why an event of this identity is worth remembering.
     pub fn of(identity: &Identity) -> Interest {
@@ -84,7 +82,7 @@ impl Interest {
             kind if (kind.is_full() || kind.is_event()) && identity.provider == hook::LOST_EVENT_CLASS => {
                 Interest::Notice(Notice::of(identity))
             }
-            kind if kind.is_event() && identity.id == EVENT_SOURCE_MANIFEST_ID => Interest::Schema,
+            kind if kind.is_event() && identity.id == eventsource::EVENT_ID => Interest::Schema,
             _ => Interest::None,
         }
     }

@@ -1,7 +1,9 @@
 //! Schemas that a merge wrote into the trace: `TRACE_EVENT_INFO` and `EVENT_MAP_INFO`.
 //!
-//! They are the payloads of classic events of class [`CLASS`], resolved on the machine that recorded, one blob per
-//! event and one per value map. Layout: `tdh.h`, observed in merged traces from Windows 8 to 11.
+//! They are the payloads of classic events of class [`EVENT_METADATA_CLASS`], resolved on the machine that recorded, one
+//! blob per event and one per value map. Layout: `tdh.h`, observed in merged traces from Windows 8 to 11.
+//!
+//! [`EVENT_METADATA_CLASS`]: crate::layout::hook::EVENT_METADATA_CLASS
 
 mod properties;
 mod reader;
@@ -16,9 +18,6 @@ use super::types;
 use crate::guid::Guid;
 
 pub use self::set::{AddError, EventInfoSet};
-
-/// The class of the events that carry schemas (`KernelTraceControl` metadata).
-pub const CLASS: Guid = Guid::from_parts(0xbbcc_f6c1, 0x6cd1, 0x48c4, 0x80ff_8394_82e3_7671);
 
 /// The opcode of an event whose payload [`EventInfo::parse`] reads.
 pub const OPCODE_EVENT_INFO: u8 = 32;
