@@ -73,9 +73,8 @@ fn event_shapes_beyond_the_limit_stand_in_one_dataset() {
 
 #[test]
 fn a_trace_has_no_more_than_ten_thousand_datasets() {
-    let provider = |number: u32| guid_of(number);
     let events =
-        (1..=10_100).map(|number| event64(provider(number), 1, 0, T0 + 1 + i64::from(number)).payload([1]).on_disk());
+        (1..=10_100).map(|number| event64(guid_of(number), 1, 0, T0 + 1 + i64::from(number)).payload([1]).on_disk());
     let sandbox = Sandbox::new();
     let path = sandbox.file("a.etl", &trace_of(events));
     let job = Job { name: "a".to_owned(), inputs: vec![Input { path, source: "a.etl".to_owned() }] };
@@ -101,6 +100,19 @@ fn guid_of(number: u32) -> Guid {
 
 fn guid_text(number: u32) -> String {
     format!("{number:08x}-0000-0000-0000-000000000000")
+}
+
+#[test]
+fn samples_of_a_merge_are_the_lowest_in_time_whatever_the_order_of_the_files() {
+    let event = |time: i64| event64(SHOP, 7, 0, time);
+    // As many events as a shape has samples, and with payloads that contradict each other.
+    let early = trace_of((0..64).map(|n| event(T0 + 1 + n).payload([1]).on_disk()));
+    let late = trace_of((0..64).map(|n| event(T0 + 1000 + n).string_only("x").on_disk()));
+    for files in [[&early, &late], [&late, &early]] {
+        let converted = convert_all(&files.map(Vec::as_slice));
+        let shapes = converted.sidecar("catalog").lines("event_id decode_source rows");
+        assert!(shapes.contains(&"7|none|128".to_owned()), "{shapes:?}");
+    }
 }
 
 /// An event with so many fields of one byte.

@@ -18,10 +18,6 @@ pub struct OrderKey {
 }
 
 impl OrderKey {
-    /// Behind every event.
-    pub const MAX: OrderKey =
-        OrderKey { ticks: i64::MAX, stream: u16::MAX, sequence: i64::MAX, ordinal: u64::MAX, offset: u32::MAX };
-
     /// The place in the file itself.
     pub fn in_file(&self) -> (u64, u32) {
         (self.ordinal, self.offset)

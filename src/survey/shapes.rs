@@ -48,8 +48,8 @@ pub struct ShapeTally {
     pub last_ticks: i64,
     /// The lowest events in order, ascending.
     pub samples: Vec<OrderKey>,
-    /// What is below this may be a sample.
-    bar: OrderKey,
+    /// What is not later than this, in ticks, may be a sample.
+    bar: i64,
     interest: Interest,
 }
 
@@ -60,7 +60,7 @@ impl ShapeTally {
             first_ticks: ticks,
             last_ticks: ticks,
             samples: Vec::new(),
-            bar: OrderKey::MAX,
+            bar: i64::MAX,
             interest: Interest::of(identity),
         }
     }
@@ -71,11 +71,14 @@ impl ShapeTally {
         self.events += 1;
         self.first_ticks = self.first_ticks.min(at.ticks);
         self.last_ticks = self.last_ticks.max(at.ticks);
-        at < self.bar
+        at.ticks <= self.bar
     }
 
     /// Keeps the samples sorted and few. Events come nearly in order, so this is rare once there are enough.
     fn sample(&mut self, at: OrderKey, limit: usize) {
+        if self.samples.len() >= limit && self.samples.last().is_some_and(|last| *last < at) {
+            return;
+        }
         let place = self.samples.partition_point(|sample| *sample < at);
         self.samples.insert(place, at);
         self.limit(limit);
@@ -84,7 +87,7 @@ impl ShapeTally {
     fn limit(&mut self, limit: usize) {
         self.samples.truncate(limit);
         if let Some(last) = limit.checked_sub(1).and_then(|last| self.samples.get(last)) {
-            self.bar = *last;
+            self.bar = last.ticks;
         }
     }
 
