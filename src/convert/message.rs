@@ -47,7 +47,7 @@ impl MessageText {
         let (spans, texts) = (&mut rows.arguments.items, &mut rows.argument_text);
         let rendered =
             self.renderer.render(plan, event.payload, place.pointer_size, &header, &mut self.text, |argument| {
-                let at = |len: usize| u32::try_from(len).expect("a slice of the order holds less than 4 GiB");
+                let at = |len: usize| u32::try_from(len).expect("a part of a slice holds far less than 4 GiB");
                 spans.push(Span { start: at(texts.len()), len: at(argument.len()) });
                 texts.extend_from_slice(argument.as_bytes());
             });

@@ -88,6 +88,7 @@ pub fn run(
             next_slice: 0,
             next_absorbed: 0,
             waiting: BTreeMap::new(),
+            rest: None,
             slices_in_flight: 0,
             groups_in_flight: 0,
             cost_in_flight: 0,
@@ -127,8 +128,10 @@ struct State<'a> {
     next_slice: usize,
     /// The slice that the gate takes next.
     next_absorbed: usize,
-    /// Slices that finished before their turn.
-    waiting: BTreeMap<usize, Box<SliceRows>>,
+    /// Slices, or first parts of them, that finished before their turn, and what they cost.
+    waiting: BTreeMap<usize, (Box<SliceRows>, u64)>,
+    /// Where the slice that the gate takes next goes on, after a part of it was taken.
+    rest: Option<usize>,
     slices_in_flight: usize,
     groups_in_flight: usize,
     cost_in_flight: u64,
@@ -180,19 +183,23 @@ impl<'a> State<'a> {
     {
         let ground = self.ground;
         while self.failure.is_none() && self.slices_in_flight < self.max_slices {
-            let number = self.next_slice;
+            let (number, from) = self.rest.map_or((self.next_slice, 0), |rest| (self.next_absorbed, rest));
             let Some(slice) = ground.slices.get(number) else { return };
             let cost = slice.cost();
-            // What is more than the allowance goes alone: row groups in work end by themselves, and make room.
-            if self.cost_in_flight > 0 && self.cost_in_flight + cost > self.allowance {
+            // What is more than the allowance goes alone: row groups in work end by themselves, and make room. What
+            // other slices hold is given back only behind the rest of this one.
+            let is_alone = if from > 0 { self.groups_in_flight == 0 } else { self.cost_in_flight == 0 };
+            if !is_alone && self.cost_in_flight + cost > self.allowance {
                 return;
             }
-            self.next_slice += 1;
+            if self.rest.take().is_none() {
+                self.next_slice += 1;
+            }
             self.slices_in_flight += 1;
             self.cost_in_flight += cost;
             let (sender, workspaces, progress) = (self.sender.clone(), self.workspaces, self.progress);
             scope.spawn(move |_| {
-                let convert = |workspace: &mut Workspace| slice::convert(ground, slice, workspace, progress);
+                let convert = |workspace: &mut Workspace| slice::convert(ground, slice, from, workspace, progress);
                 let rows = caught(|| workspaces.with(convert));
                 // The receiver lives until every task is done.
                 let _ = sender.send(Done::Slice(number, rows.map(Box::new)));
@@ -208,13 +215,17 @@ impl<'a> State<'a> {
         match rows {
             Ok(rows) => {
                 self.progress.advance(rows.events);
-                self.waiting.insert(number, rows);
+                let planned = self.ground.slices.get(number).map_or(0, Slice::cost);
+                let cost = rows.weight().max(planned);
+                self.cost_in_flight += cost - planned;
+                self.waiting.insert(number, (rows, cost));
             }
             Err(error) => self.fail(Some(error)),
         }
-        while let Some(rows) = self.waiting.remove(&self.next_absorbed) {
-            self.cost_in_flight -= self.ground.slices.get(self.next_absorbed).map_or(0, Slice::cost);
-            self.next_absorbed += 1;
+        while let Some((rows, cost)) = self.waiting.remove(&self.next_absorbed) {
+            self.cost_in_flight -= cost;
+            self.rest = rows.rest;
+            self.next_absorbed += usize::from(self.rest.is_none());
             let groups = timed(self.progress, Work::Gate, || self.absorb(*rows));
             groups.into_iter().for_each(|group| self.start_group(scope, group));
         }

@@ -321,6 +321,12 @@ impl Rows {
         }
     }
 
+    /// The weight of the texts of messages.
+    pub fn text_weight(&self) -> u64 {
+        let spans = self.arguments.items.len() * size_of::<Span>();
+        (self.message.items.len() + self.argument_text.len() + spans) as u64
+    }
+
     /// The Arrow bytes of the values of these columns, without what follows from the shape.
     pub fn weight(&self) -> u64 {
         fn of<T>(column: &Sparse<T>) -> usize {

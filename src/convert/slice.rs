@@ -1,6 +1,7 @@
 //! Turns one slice of the order into rows.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use hashbrown::HashMap;
@@ -33,7 +34,11 @@ pub struct SliceGround<'a> {
     pub raw: RawPolicy,
 }
 
-/// The rows of one slice, by table, and what was counted on the way.
+/// Weight of decoded values and texts at which a slice hands over its rows and is taken up again later. A payload can
+/// decode into a thousand times its size: each byte of it may be the number of a long name. Healthy slices stay below.
+const PART_WEIGHT: u64 = 24 << 20;
+
+/// The rows of one slice or of a part of it, by table, and what was counted on the way.
 #[derive(Debug)]
 pub struct SliceRows {
     /// Index of the table and its rows; ascending.
@@ -48,8 +53,17 @@ pub struct SliceRows {
     pub first: Option<(i64, u16)>,
     /// Time of the last event.
     pub last_ns: Option<i64>,
-    /// Events of the slice, those left out too.
+    /// Events of the slice, those left out too; of a later part, its own.
     pub events: u64,
+    /// The place in the order of the slice with which the next part begins.
+    pub rest: Option<usize>,
+}
+
+impl SliceRows {
+    /// The weight of all rows.
+    pub fn weight(&self) -> u64 {
+        self.chunks.iter().map(|(_, chunk)| chunk.weight).sum()
+    }
 }
 
 /// The memory of a worker, filled anew with each slice.
@@ -60,20 +74,22 @@ pub struct Workspace {
     tables: Vec<Option<TableRows>>,
 }
 
-/// Reads, orders and decodes a slice.
+/// Reads, orders and decodes a slice, from a place in its order on: 0, or what a part before says is its
+/// [`SliceRows::rest`]. Where a part ends depends on the events alone.
 ///
 /// # Errors
 /// When a file cannot be read, or changed since the survey.
 pub fn convert(
     ground: &SliceGround<'_>,
     slice: &Slice,
+    from: usize,
     workspace: &mut Workspace,
     progress: &dyn Progress,
 ) -> Result<SliceRows> {
     let Workspace { memory, tables } = workspace;
     let read = || OrderedSlice::read(ground.files, ground.plan, ground.slices, slice, memory);
     let ordered = timed(progress, Work::Order, read)?;
-    let rows = timed(progress, Work::Decode, || decode(ground, slice, &ordered, tables))?;
+    let rows = timed(progress, Work::Decode, || decode(ground, slice, &ordered, from, tables))?;
     ordered.recycle(memory);
     Ok(rows)
 }
@@ -82,13 +98,19 @@ fn decode(
     ground: &SliceGround<'_>,
     slice: &Slice,
     ordered: &OrderedSlice<'_>,
+    from: usize,
     tables: &mut Vec<Option<TableRows>>,
 ) -> Result<SliceRows> {
     let mut converter = Converter::new(ground, ordered, tables);
-    for (number, entry) in ordered.entries.iter().enumerate() {
-        converter.push(ordered, entry, slice.first_seq + ordered.place(number))?;
+    let mut end = from;
+    for entry in ordered.entries.iter().skip(from) {
+        if converter.weight >= PART_WEIGHT {
+            break;
+        }
+        converter.push(ordered, entry, slice.first_seq + ordered.place(end))?;
+        end += 1;
     }
-    Ok(converter.finish(ordered, slice))
+    Ok(converter.finish(ordered, slice, from..end))
 }
 
 /// The rows of a table while they are collected.
@@ -135,6 +157,8 @@ struct Converter<'a> {
     shapes: HashMap<u32, ([u64; RowStatus::ALL.len()], u64)>,
     messages: MessageText,
     previous: Option<i64>,
+    /// The weight of decoded values and texts.
+    weight: u64,
 }
 
 impl<'a> Converter<'a> {
@@ -157,6 +181,7 @@ impl<'a> Converter<'a> {
             shapes: HashMap::new(),
             messages: MessageText::default(),
             previous: None,
+            weight: 0,
         }
     }
 
@@ -175,7 +200,9 @@ impl<'a> Converter<'a> {
         let cpu = file.has_cpu.then_some(segment.cpu);
         let pointer_size = self.ground.plan.catalog[shape as usize].key.identity.pointer_size;
         let place = MessagePlace { pointer_size, cpu, ns: entry.ns };
-        let (status, keep) = table.decode(&event, shape_plan, &file.clock, &mut self.messages, &place);
+        let Decoded { status, keep, weight } =
+            table.decode(&event, shape_plan, &file.clock, &mut self.messages, &place);
+        self.weight += weight;
         let is_exact = time_status.is_none() && !file.clock.0.is_finer_than_ns();
         let facts = RowFacts {
             ns: entry.ns,
@@ -218,15 +245,24 @@ impl<'a> Converter<'a> {
         if raw.ticks().is_none() { Some(TimeStatus::Inherited) } else { status }
     }
 
-    fn finish(self, ordered: &OrderedSlice<'_>, slice: &Slice) -> SliceRows {
+    /// The rows of the events at these places in the order of the slice.
+    fn finish(mut self, ordered: &OrderedSlice<'_>, slice: &Slice, part: Range<usize>) -> SliceRows {
+        let all = ordered.entries.len();
+        let left_out = if part.start == 0 { slice.events.saturating_sub(all as u64) } else { 0 };
+        if part.start > 0 {
+            // The first part has counted them.
+            self.counts.iter_mut().for_each(|counts| (counts.damaged, counts.filtered) = (0, 0));
+        }
+        let entries = ordered.entries.get(part.clone()).unwrap_or_default();
         let mut rows = SliceRows {
             chunks: Vec::new(),
             shapes: BTreeMap::new(),
             decode: BTreeMap::new(),
             files: self.counts,
-            first: ordered.entries.first().map(|entry| (entry.ns, ordered.event(entry).1.input)),
-            last_ns: ordered.entries.last().map(|entry| entry.ns),
-            events: slice.events,
+            first: entries.first().map(|entry| (entry.ns, ordered.event(entry).1.input)),
+            last_ns: entries.last().map(|entry| entry.ns),
+            events: left_out + part.len() as u64,
+            rest: (part.end < all).then_some(part.end),
         };
         let mut shape_weights: BTreeMap<u32, u64> = BTreeMap::new();
         for (shape, (statuses, payload_bytes)) in self.shapes {
@@ -254,12 +290,21 @@ impl<'a> Converter<'a> {
 
 /// What becomes of a payload that nothing describes. Where it has no bytes, no column lacks anything of it; but of a
 /// message, the text.
-fn without_schema(event: &Event<'_>) -> (RowStatus, bool) {
+fn without_schema(event: &Event<'_>) -> Decoded {
     if event.payload.is_empty() && event.message.is_none() {
-        (RowStatus::Decoded(Status::Ok), false)
+        Decoded { status: RowStatus::Decoded(Status::Ok), keep: false, weight: 0 }
     } else {
-        (RowStatus::NoSchema, true)
+        Decoded { status: RowStatus::NoSchema, keep: true, weight: 0 }
     }
+}
+
+/// What became of a payload.
+struct Decoded {
+    status: RowStatus,
+    /// Whether it must be kept.
+    keep: bool,
+    /// Of its values and texts.
+    weight: u64,
 }
 
 impl TableRows {
@@ -273,7 +318,7 @@ impl TableRows {
         Chunk { rows: self.rows.take_packed(), payload: self.payload.finish(), weight }
     }
 
-    /// Decodes a payload into the next row; says how well it went and whether the payload must be kept.
+    /// Decodes a payload into the next row.
     #[inline]
     fn decode(
         &mut self,
@@ -282,13 +327,15 @@ impl TableRows {
         clock: &SliceClock<'_>,
         messages: &mut MessageText,
         place: &MessagePlace,
-    ) -> (RowStatus, bool) {
-        let error = (RowStatus::Decoded(Status::Error), true);
+    ) -> Decoded {
+        let error = Decoded { status: RowStatus::Decoded(Status::Error), keep: true, weight: 0 };
         if event.items_damaged || shape.is_refused {
             return error;
         }
         if let Some(plan) = &shape.message {
-            return messages.render(plan, event, place, &mut self.rows);
+            let before = self.rows.text_weight();
+            let (status, keep) = messages.render(plan, event, place, &mut self.rows);
+            return Decoded { status, keep, weight: self.rows.text_weight() - before };
         }
         let Some(plan) = shape.plan.as_ref().filter(|_| shape.has_fields) else { return without_schema(event) };
         // The flag is no part of a shape, so that events of both kinds can share one.
@@ -296,6 +343,6 @@ impl TableRows {
             return error;
         }
         let outcome = plan.decode(event.payload, self.rows.count(), &mut self.payload, clock);
-        (RowStatus::Decoded(outcome.status), outcome.keep_payload)
+        Decoded { status: RowStatus::Decoded(outcome.status), keep: outcome.keep_payload, weight: outcome.weight }
     }
 }

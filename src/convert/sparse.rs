@@ -172,7 +172,7 @@ impl<T> SparseLists<T> {
 
     /// Makes everything from item `start` on the value of a row.
     pub fn end_row(&mut self, row: u32, start: usize) {
-        // A slice holds at most a few hundred MB; the slices' own limit is far below 4 G items.
+        // A part of a slice ends at a weight far below 4 G items, and holds no more payload than the slice has bytes.
         let (start, len) = (to_u32(start), to_u32(self.items.len() - start));
         self.spans.push(row, Span { start, len });
     }
@@ -189,7 +189,7 @@ impl SparseLists<u8> {
 }
 
 fn to_u32(count: usize) -> u32 {
-    u32::try_from(count).expect("a slice of the order holds less than 4 GiB")
+    u32::try_from(count).expect("a part of a slice holds far less than 4 GiB")
 }
 
 #[cfg(test)]
