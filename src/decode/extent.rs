@@ -191,13 +191,9 @@ impl<'a> Cursor<'a> {
     }
 
     fn spend_empty(&mut self, count: usize) -> Result<(), Misfit> {
-        match self.empty_values_left.checked_sub(count) {
-            Some(left) => self.empty_values_left = left,
-            None => {
-                self.is_overdrawn = true;
-                return Err(Misfit);
-            }
-        }
+        let left = self.empty_values_left.checked_sub(count);
+        self.is_overdrawn |= left.is_none();
+        self.empty_values_left = left.ok_or(Misfit)?;
         Ok(())
     }
 

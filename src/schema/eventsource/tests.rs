@@ -192,7 +192,8 @@ fn what_there_is_no_room_for_is_left_out_whole() {
     let mut reader = Reader::new();
     reader.budget = Budget::new(2000);
     reader.offer(A, 1, &chunk(1, 0, &xml(A, "One")));
-    let large: String = (0..20).map(|id| format!("<event value='{id}' symbol='Event{id}'/>")).collect();
+    let large: Vec<String> = (0..20).map(|id| format!("<event value='{id}' symbol='Event{id}'/>")).collect();
+    let large = large.concat();
     let large = format!("<m><provider guid='{{{A}}}'><events>{large}</events></provider></m>");
     reader.offer(A, 1, &chunk(1, 0, large.as_bytes()));
     assert_eq!(reader.symbols(A, 1), ["One"]);
