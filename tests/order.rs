@@ -353,3 +353,57 @@ fn the_order_can_be_cut_anywhere() {
     }
     assert!(cuts::choose(&[]).is_empty());
 }
+
+/// Events whose times are in no order, in buffers of which each spans all time.
+fn disordered(buffers: i64, each: u64) -> Vec<u8> {
+    let mut random = Random::new(7);
+    let mut number = 0;
+    let data = (1..=buffers).map(|sequence| {
+        let times: Vec<(u64, i64)> = (0..each)
+            .map(|_| {
+                number += 1;
+                (number, i64::from(random.below(1_000_000_u32)))
+            })
+            .collect();
+        filled(0, sequence, &times)
+    });
+    trace(header()).buffers(data.collect::<Vec<_>>()).to_bytes()
+}
+
+#[test]
+fn no_slice_holds_more_than_it_may() {
+    const MAX_COST: u64 = 60_000;
+    let sandbox = Sandbox::new();
+    let space = SpillSpace::with_room(&std::env::temp_dir(), 0, 1 << 10);
+    let files = surveyed(&sandbox, &space, &[disordered(40, 25)]);
+    let whole = slices::cut(&files, &[], &space, &NoProgress).unwrap();
+    assert_eq!((whole.len(), whole.get(0).unwrap().events), (1, 1001));
+    let slices = slices::cut_to_fit(&files, Vec::new(), MAX_COST, &space, &NoProgress).unwrap();
+    let total = whole.get(0).unwrap().cost();
+    assert!(total > 5 * MAX_COST, "{total}");
+    assert!(slices.iter().all(|slice| slice.cost() <= MAX_COST), "{:?}", Vec::from_iter(slices.iter()));
+    assert_eq!(slices.iter().map(|slice| slice.events).sum::<u64>(), 1001);
+    // Every buffer is in every slice, and yet each slice has its own events only.
+    let plan = plan::plan(&files, &PlanOptions::default(), &NoProgress).unwrap();
+    let mut found: Vec<u64> = slices.iter().flat_map(|slice| read_slice(&files, &plan, &slices, slice)).collect();
+    assert_eq!(found, read_slice(&files, &plan, &whole, whole.get(0).unwrap()));
+    found.sort_unstable();
+    assert!(found.into_iter().eq(1..=1000));
+}
+
+#[test]
+fn a_buffer_without_a_readable_event_is_in_no_slice() {
+    let mut damaged = buffer(0x1000).cpu(0).sequence(2);
+    damaged.push(&[0xFF, 0x7F, 0x13, 0xC0, 0, 0, 0, 0]);
+    let data = [filled(0, 1, &[(1, 10)]), damaged, filled(0, 3, &[(2, 20)])];
+    let bytes = trace(header()).buffers(data).to_bytes();
+    let sandbox = Sandbox::new();
+    let space = SpillSpace::temporary();
+    let files = surveyed(&sandbox, &space, std::slice::from_ref(&bytes));
+    let slices = slices::plan(&files, &space, &NoProgress).unwrap();
+    assert_eq!(slices.damaged, [1]);
+    let buffers = slices.iter().flat_map(|slice| slices.segments(slice)).map(|segment| segment.buffer);
+    assert_eq!(buffers.collect::<Vec<_>>(), [0, 1, 3]);
+    let found = convert(&bytes);
+    assert_eq!(found.counts(), (4, 3, 0, 1, 8));
+}

@@ -21,7 +21,7 @@ use super::gate::{ClosedGroup, Gate, OPEN_WEIGHT};
 use super::job::{FileCounts, ShapeCounts};
 use super::rows::RowStatus;
 use super::slice::{self, SliceGround, SliceRows, Workspace};
-use crate::dataset::TableWriter;
+use crate::dataset::{BATCH_ROWS, TableWriter};
 use crate::error::{Error, ErrorKind, Result};
 use crate::plan::{DecodeSource, Slice};
 use crate::survey::{Progress, Work, timed};
@@ -255,13 +255,15 @@ impl<'a> State<'a> {
         'a: 'scope,
     {
         let ClosedGroup { table, ordinal, group, weight } = closed;
+        let rows = group.parts.iter().map(|(_, range)| range.len()).sum::<usize>();
+        // A batch of it becomes Arrow beside the packed values; of few and heavy rows, all of it does.
+        let cost = weight.saturating_add(weight.saturating_mul(BATCH_ROWS as u64) / (rows.max(BATCH_ROWS) as u64));
         self.groups_in_flight += 1;
-        self.cost_in_flight += weight;
+        self.cost_in_flight += cost;
         let (sender, writers, progress) = (self.sender.clone(), self.writers, self.progress);
         scope.spawn(move |_| {
             let outcome = caught(|| {
                 let writer = &writers[table as usize];
-                let rows = group.parts.iter().map(|(_, range)| range.len()).sum::<usize>();
                 let encoded =
                     if rows < PARALLEL_ROWS { writer.encode(&group)? } else { writer.encode_parallel(&group)? };
                 progress.worked(Work::Columns, encoded.time().columns);
@@ -269,7 +271,7 @@ impl<'a> State<'a> {
                 timed(progress, Work::Columns, || drop(group));
                 timed(progress, Work::Write, || writer.append(ordinal, encoded))
             });
-            let _ = sender.send(Done::Group(weight, outcome));
+            let _ = sender.send(Done::Group(cost, outcome));
         });
     }
 }

@@ -28,7 +28,7 @@ use crate::error::{Error, Result};
 const TIME_COLUMN: &str = "timestamp_ns";
 
 /// Rows that are handed over together: few enough for a core's cache, even with a call stack each.
-const BATCH_ROWS: usize = 1 << 14;
+pub const BATCH_ROWS: usize = 1 << 14;
 
 // Pages of columns without lists end where batches do.
 const _: () = assert!(PAGE_ROWS.is_multiple_of(BATCH_ROWS));
