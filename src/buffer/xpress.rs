@@ -57,12 +57,12 @@ struct Expander<'a> {
 
 impl Expander<'_> {
     fn run(&mut self) -> Result<(), XpressError> {
-        let mut left = u32::BITS;
+        let mut left = 0;
         while self.written < self.output.len() {
             let flags = u32::from_le_bytes(self.take()?);
             left = self.group(flags)?;
         }
-        // Behind a group that is just full stand the flags of another, without items.
+        // Behind a group that is just full, and where there is none, stand the flags of another without items.
         let has_no_items = |rest: &[u8]| rest.len() == WITHOUT_ITEMS.len() || rest.starts_with(&WITHOUT_ITEMS);
         if left == 0 && self.input.get(self.at..).is_some_and(has_no_items) {
             self.at += WITHOUT_ITEMS.len();
@@ -186,6 +186,7 @@ mod tests {
         assert_eq!(expansion(4), Expansion { consumed: 8, written: 4, result: Ok(()) });
         assert_eq!(expansion(3), Expansion { consumed: 7, written: 3, result: Ok(()) });
         assert_eq!(expansion(0), Expansion { consumed: 0, written: 0, result: Ok(()) });
+        assert_eq!(expand(&[0xFF; 4], &mut []).consumed, 4);
         // 32 literals and the flags of an empty group, which belong to the stream; other bytes do not.
         let full = [&[0; 4][..], &[b'a'; 32], &[0xFF; 4]].concat();
         assert_eq!(expand(&full, &mut [0; 32]).consumed, 40);
