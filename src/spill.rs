@@ -158,17 +158,15 @@ impl<T: Record> SpillWriter<T> {
     fn written(&mut self) -> io::Result<Spilled<T>> {
         self.write()?;
         let Some(mut file) = self.file.take() else { return Ok(Spilled::default()) };
-        match Mapping::of(&file) {
-            Some(mapping) => Ok(Spilled { records: Records::Mapped(mapping, PhantomData) }),
-            // Some file systems map nothing.
-            None => {
-                let mut records = Vec::new();
-                records.resize_with(self.written, T::new_zeroed);
-                file.rewind()?;
-                file.read_exact(records.as_mut_bytes())?;
-                Ok(Spilled::in_memory(records, None))
-            }
+        if let Some(mapping) = Mapping::of(&file) {
+            return Ok(Spilled { records: Records::Mapped(mapping, PhantomData) });
         }
+        // Some file systems map nothing.
+        let mut records = Vec::new();
+        records.resize_with(self.written, T::new_zeroed);
+        file.rewind()?;
+        file.read_exact(records.as_mut_bytes())?;
+        Ok(Spilled::in_memory(records, None))
     }
 }
 

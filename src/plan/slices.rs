@@ -69,7 +69,7 @@ impl Slice {
 /// All slices of a recording.
 #[derive(Debug)]
 pub struct Slices {
-    slices: Vec<Slice>,
+    list: Vec<Slice>,
     /// By slice; within a slice by file, stream, sequence and number of the buffer: with that, a stable sort by time yields
     /// the order.
     segments: Spilled<Segment>,
@@ -82,22 +82,22 @@ pub struct Slices {
 impl Slices {
     /// The slices in order.
     pub fn iter(&self) -> std::slice::Iter<'_, Slice> {
-        self.slices.iter()
+        self.list.iter()
     }
 
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.slices.len()
+        self.list.len()
     }
 
     /// Whether there is none: the recording has no readable event.
     pub fn is_empty(&self) -> bool {
-        self.slices.is_empty()
+        self.list.is_empty()
     }
 
     /// A slice by its place in the order.
     pub fn get(&self, number: usize) -> Option<&Slice> {
-        self.slices.get(number)
+        self.list.get(number)
     }
 
     /// The segments of a slice.
@@ -109,6 +109,15 @@ impl Slices {
     pub fn aside(&self, segment: &Segment) -> Option<&[u8]> {
         let start = usize::try_from(segment.aside()?).ok()?;
         Some(self.aside.get(start..start.checked_add(segment.to as usize)?).unwrap_or_default())
+    }
+}
+
+impl<'a> IntoIterator for &'a Slices {
+    type Item = &'a Slice;
+    type IntoIter = std::slice::Iter<'a, Slice>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
     }
 }
 
@@ -272,7 +281,7 @@ impl<'a> Draft<'a> {
             next_event += slice.events;
         }
         slices.retain(|slice| !slice.segments.is_empty());
-        Ok(Slices { slices, segments, aside: aside.finish()?, damaged })
+        Ok(Slices { list: slices, segments, aside: aside.finish()?, damaged })
     }
 }
 
