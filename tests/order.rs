@@ -283,8 +283,12 @@ fn filters_leave_the_places_of_the_rest() {
             rows
         };
         let all = rows(&convert_all(&files));
-        let found = convert_with(&files, |options| options.filter.cpus = Some("1".parse().unwrap()));
         let kept: Vec<_> = all.iter().filter(|row| row[2] == "1").cloned().collect();
+        // A trace of which nothing is left is not published.
+        if kept.is_empty() {
+            continue;
+        }
+        let found = convert_with(&files, |options| options.filter.cpus = Some("1".parse().unwrap()));
         assert_eq!(rows(&found), kept, "seed {seed}");
         let (left, total) = (kept.len() as u64, all.len() as u64);
         assert_eq!(found.counts(), (total, left, total - left, 0, 0), "seed {seed}");
