@@ -124,3 +124,34 @@ fn a_slice_of_long_labels_is_handed_over_in_parts() {
         assert!(files(&with(threads, memory)) == files(&found), "{threads} threads, {memory} bytes");
     }
 }
+
+/// `TRACE_EVENT_INFO` of version 1 of an event of the provider, with one field of an in-type.
+fn described(id: u16, in_type: u16) -> Vec<u8> {
+    const NAME: u32 = 0x70 + 24;
+    let head = payload().guid(LAB).zeros(16).u16(id).u8(1).zeros(13).zeros(0x34).u32(1).u32(1).u32(0);
+    head.u32(0).u32(NAME).u16(in_type).u16(0).u32(0).u16(1).u16(0).u32(0).wstr("f").0
+}
+
+#[test]
+fn what_the_trace_describes_in_vain_is_told() {
+    let seven = buffer(0x1000).sequence(1).event(seven(T0 + 1, payload().u32(5)));
+    // The four bytes of event 7 are no 64-bit integer.
+    let descriptions = [described(7, 10), described(8, 8)];
+    let second = buffer(0x1000).sequence(2);
+    let second = descriptions
+        .into_iter()
+        .zip(2..)
+        .fold(second, |second, (blob, at)| second.event(classic::event_info(T0 + at, blob)));
+    let found = convert(&trace(header()).buffer(seven).buffer(second).to_bytes());
+    assert_eq!(
+        issues(&found, "no_layout_fits"),
+        [format!(
+            "warning|-|{LAB_TEXT} event 7 version 1: none of 1 known layouts fits its payloads; rows that keep the \
+             payload and have no values: 1"
+        )]
+    );
+    assert_eq!(
+        issues(&found, "unused_descriptions"),
+        ["info|-|of 2 events that the trace describes it holds none of 1"]
+    );
+}

@@ -7,6 +7,7 @@ pub mod catalog;
 pub mod choose;
 pub mod cuts;
 pub mod descriptions;
+mod doubts;
 pub mod evidence;
 pub mod filter;
 pub mod groups;
@@ -45,7 +46,7 @@ use crate::event::ShapeKey;
 use crate::schema::Registry;
 use crate::schema::registry::UserSchemas;
 use crate::schema::wpp::MessagePlan;
-use crate::survey::{FileSurvey, Finding, Findings, Progress, Severity, Work, timed};
+use crate::survey::{FileSurvey, Finding, Findings, Progress, Work, timed};
 
 /// Choices that the plan depends on.
 #[derive(Clone, Debug, Default)]
@@ -114,8 +115,8 @@ pub fn plan(files: &[FileSurvey], options: &PlanOptions, progress: &dyn Progress
     for (found, file) in findings.iter_mut().zip(files) {
         mismatch::report(found, file, &resolved, &registry);
     }
-    let limited = resolved.iter().filter_map(|shape| Some((shape.input, choice_limit(shape)?)));
-    limited.for_each(|(input, finding)| findings[usize::from(input)].push(finding));
+    let doubts = doubts::of_choices(&resolved, &registry);
+    doubts.into_iter().for_each(|(input, finding)| findings[usize::from(input)].push(finding));
     let mut sieve = Sieve::new(&options.filter, files, resolved.len());
     let Tables { tables, columns, findings: of_tables } =
         tables::tables(&resolved, &registry, options, sieve.as_mut(), progress);
@@ -161,21 +162,4 @@ impl ShapePlan {
             is_other: false,
         }
     }
-}
-
-/// The code of a finding about an event whose layouts were not all held against all samples.
-pub const CHOICE_LIMIT: &str = "choice_limit";
-
-fn choice_limit(shape: &Resolved) -> Option<Finding> {
-    let (unseen, identity) = (shape.unseen, &shape.key.identity);
-    let message = format!(
-        "the layout of event {} of {} was chosen without {} of {} candidates and {} of its samples: there are too many",
-        identity.event_id().unwrap_or(u16::from(identity.opcode)),
-        identity.provider,
-        unseen.candidates,
-        shape.candidates,
-        unseen.samples
-    );
-    let severity = if unseen.candidates > 0 { Severity::Warning } else { Severity::Info };
-    (!unseen.is_nothing()).then(|| Finding::new(severity, CHOICE_LIMIT, message))
 }

@@ -132,7 +132,7 @@ impl Registry {
         }
         let overrides = self.pack.overrides(&provider, id, version);
         found.extend(overrides.iter().map(|layout| of_pack(layout, DecodeSource::Pack, Library::Override)));
-        found.extend(self.of_event_info(&EventKey::Event { provider, id, version }));
+        found.extend(self.of_event_info(identity));
         for (manifest, file) in self.user.manifests(provider) {
             found.extend(of_manifest(manifest, id, version, DecodeSource::User, file));
         }
@@ -150,17 +150,30 @@ impl Registry {
 
     fn class_candidates(&self, identity: &Identity) -> Vec<Candidate> {
         let (class, opcode) = (identity.provider, identity.opcode);
-        let mut found = Vec::new();
-        if let Ok(version) = u8::try_from(identity.version) {
-            found.extend(self.of_event_info(&EventKey::Classic { class, opcode, version }));
-        }
+        let mut found: Vec<_> = self.of_event_info(identity).collect();
         let layouts = self.pack.classic(&class, opcode, identity.version);
         found.extend(layouts.iter().map(|layout| of_class(layout, identity.version)));
         found
     }
 
-    fn of_event_info(&self, key: &EventKey) -> impl Iterator<Item = Candidate> + '_ {
-        let indices = self.by_key.get(key).map_or(&[][..], Vec::as_slice);
+    /// What a description of an event in the trace would name; `None` for events that are never described so.
+    pub fn key_of(identity: &Identity) -> Option<EventKey> {
+        let version = u8::try_from(identity.version).ok()?;
+        let (provider, class, opcode) = (identity.provider, identity.provider, identity.opcode);
+        match identity.kind {
+            kind if kind.is_event() => Some(EventKey::Event { provider, id: identity.id, version }),
+            kind if kind.is_hook() || kind.is_full() => Some(EventKey::Classic { class, opcode, version }),
+            _ => None,
+        }
+    }
+
+    /// The events that the trace describes, each once, in no particular order.
+    pub fn described_events(&self) -> impl Iterator<Item = &EventKey> {
+        self.by_key.keys()
+    }
+
+    fn of_event_info(&self, identity: &Identity) -> impl Iterator<Item = Candidate> + '_ {
+        let indices = Registry::key_of(identity).and_then(|key| self.by_key.get(&key)).map_or(&[][..], Vec::as_slice);
         indices.iter().filter_map(|&index| self.event_info.get(index)).map(|(_, schema)| Candidate {
             source: DecodeSource::EventInfo,
             origin: "description in the trace".to_owned(),

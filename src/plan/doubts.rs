@@ -1,0 +1,77 @@
+//! What is doubtful about the layouts that were chosen.
+
+use std::collections::HashSet;
+
+use super::catalog::event_name;
+use super::resolve::Resolved;
+use crate::event::Identity;
+use crate::schema::Registry;
+use crate::survey::{Finding, Severity};
+
+/// The code of a finding about an event whose layouts were not all held against all samples.
+const CHOICE_LIMIT: &str = "choice_limit";
+
+/// The code of a finding about an event that no layout fits.
+const NO_LAYOUT_FITS: &str = "no_layout_fits";
+
+/// The code of a finding about descriptions of events that the trace does not hold.
+const UNUSED_DESCRIPTIONS: &str = "unused_descriptions";
+
+/// The findings, each with the first input that has an event of the shape.
+pub(super) fn of_choices(shapes: &[Resolved], registry: &Registry) -> Vec<(u16, Finding)> {
+    let of_shape = |shape: &Resolved| {
+        let found = [choice_limit(shape, registry), no_layout_fits(shape, registry)];
+        found.into_iter().flatten().map(|finding| (shape.input, finding)).collect::<Vec<_>>()
+    };
+    let unused = unused_descriptions(shapes, registry).map(|finding| (0, finding));
+    shapes.iter().flat_map(of_shape).chain(unused).collect()
+}
+
+/// `Provider event`, by names where there are any.
+fn title(shape: &Resolved, registry: &Registry) -> String {
+    let identity = &shape.key.identity;
+    let provider = registry.provider_name(&identity.provider).unwrap_or_else(|| identity.provider.to_string());
+    let number = identity.event_id().unwrap_or(u16::from(identity.opcode));
+    let event = event_name(shape, registry).unwrap_or_else(|| format!("event {number}"));
+    format!("{provider} {event} version {}", identity.version)
+}
+
+fn choice_limit(shape: &Resolved, registry: &Registry) -> Option<Finding> {
+    let unseen = shape.unseen;
+    if unseen.is_nothing() {
+        return None;
+    }
+    let message = format!(
+        "{}: the layout was chosen without {} of {} candidates and {} of its samples: there are too many",
+        title(shape, registry),
+        unseen.candidates,
+        shape.candidates,
+        unseen.samples
+    );
+    let severity = if unseen.candidates > 0 { Severity::Warning } else { Severity::Info };
+    Some(Finding::new(severity, CHOICE_LIMIT, message))
+}
+
+/// Events that would fit with pointers of the other size have a finding of their own.
+fn no_layout_fits(shape: &Resolved, registry: &Registry) -> Option<Finding> {
+    let is_contradicted = |choice: &super::choose::Choice| choice.is_contradicted && !choice.wrong_pointer_size;
+    shape.choice.as_ref().filter(|choice| is_contradicted(choice))?;
+    let message = format!(
+        "{}: none of {} known layouts fits its payloads; rows that keep the payload and have no values: {}",
+        title(shape, registry),
+        shape.candidates,
+        shape.events
+    );
+    Some(Finding::new(Severity::Warning, NO_LAYOUT_FITS, message))
+}
+
+/// Whoever merges a trace describes the events that it holds; others stand for events that were filtered away, or lost.
+fn unused_descriptions(shapes: &[Resolved], registry: &Registry) -> Option<Finding> {
+    let identity = |shape: &Resolved| Identity { provider: shape.schema_provider, ..shape.key.identity };
+    let used: HashSet<_> = shapes.iter().filter_map(|shape| Registry::key_of(&identity(shape))).collect();
+    let (all, unused) = registry
+        .described_events()
+        .fold((0_u64, 0_u64), |(all, unused), key| (all + 1, unused + u64::from(!used.contains(key))));
+    let message = format!("of {all} events that the trace describes it holds none of {unused}");
+    (unused > 0).then(|| Finding::new(Severity::Info, UNUSED_DESCRIPTIONS, message))
+}
