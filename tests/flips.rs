@@ -7,6 +7,7 @@
 //! A run of the tests takes a sample. All of them: `scripts/flips`.
 
 #![allow(clippy::unwrap_used, reason = "a test may stop at what should not happen")]
+#![allow(clippy::print_stdout, reason = "a whole run shows its figures")]
 
 mod support;
 mod synth;

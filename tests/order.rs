@@ -347,7 +347,7 @@ fn the_order_can_be_cut_anywhere() {
         let max_cost = [u64::MAX, 2000][usize::from(random.below(2_u8))];
         let slices = slices::cut_to_fit(&files, cuts, max_cost, &space, &NoProgress).unwrap();
         let mut next = 0;
-        for slice in slices.iter() {
+        for slice in &slices {
             assert_eq!(slice.first_seq, next, "seed {seed}");
             next += slice.events;
         }
@@ -385,7 +385,7 @@ fn no_slice_holds_more_than_it_may() {
     let slices = slices::cut_to_fit(&files, Vec::new(), MAX_COST, &space, &NoProgress).unwrap();
     let total = whole.get(0).unwrap().cost();
     assert!(total > 5 * MAX_COST, "{total}");
-    assert!(slices.iter().all(|slice| slice.cost() <= MAX_COST), "{:?}", Vec::from_iter(slices.iter()));
+    assert!(slices.iter().all(|slice| slice.cost() <= MAX_COST), "{:?}", slices.iter().collect::<Vec<_>>());
     assert_eq!(slices.iter().map(|slice| slice.events).sum::<u64>(), 1001);
     // Every buffer is in every slice, and yet each slice has its own events only.
     let plan = plan::plan(&files, &PlanOptions::default(), &NoProgress).unwrap();
