@@ -150,8 +150,8 @@ pub fn survey(source: Source, name: String, options: &SurveyOptions, progress: &
 /// Surveys a file; `space` is for what does not fit into memory.
 ///
 /// # Errors
-/// [`ErrorKind::Input`] when it is no trace or cannot be read, [`ErrorKind::Output`] when there is no space,
-/// [`ErrorKind::Interrupted`] when the caller asked to stop.
+/// Of the kind `Input` when it is no trace or cannot be read, `Output` when there is no space, `Interrupted` when the
+/// caller asked to stop.
 pub fn survey_within(
     space: &SpillSpace,
     source: Source,
