@@ -283,9 +283,10 @@ def labels(path, entries, events=2000):
 
 
 def namespaces(path, size):
-    """Elements inside one another, each of which declares a name space."""
-    depth = size // 24
-    more = "".join(f'<a xmlns:n{n}="u{n}">' for n in range(depth)) + "</a>" * depth
+    """Very many name spaces, and in their scope elements that declare one more each."""
+    outer, inner = size // 100, size // 40
+    levels = [" ".join(f'xmlns:n{n}="u{n}"' for n in range(first, first + 20)) for first in range(0, outer, 20)]
+    more = "".join(f"<a {level}>" for level in levels) + '<b xmlns:q="u"/>' * inner + "</a>" * len(levels)
     event_source(path, MANIFEST.format(guid=provider(1), use="", more=more), 10)
 
 

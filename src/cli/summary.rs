@@ -166,8 +166,9 @@ impl Summary {
         totals(&results, &mut facts);
         self.output_lines(&datasets, &mut facts);
         let missing = undecoded::table(&undecoded::add_up(results.iter().flat_map(|result| &result.undecoded)));
-        let missing = if missing.is_empty() { missing } else { missing + "\n" };
-        rows_table(&datasets) + "\n" + &missing + &facts.render()
+        let rows = if datasets.is_empty() { String::new() } else { rows_table(&datasets) };
+        let tables = [rows, missing].into_iter().filter(|table| !table.is_empty());
+        tables.map(|table| table + "\n").collect::<String>() + &facts.render()
     }
 
     fn output_lines(&self, datasets: &[DatasetSummary], table: &mut Table) {
