@@ -1,6 +1,7 @@
 //! The event bytes of a buffer, expanded where they are compressed.
 
 use super::chain::Frame;
+use super::filler::is_filler;
 use super::large::Permit;
 use super::xpress::{self, Expansion, XpressError};
 use crate::error::Result;
@@ -187,13 +188,6 @@ fn surplus_of(frame: &Frame, behind: &[u8]) -> Option<Surplus> {
     }
     let last = behind.iter().rposition(|&byte| !is_filler(&[byte]))?;
     Some(Surplus { bytes: u32::try_from(last + 1).unwrap_or(u32::MAX), begins_with_event: begins_with_event(unused) })
-}
-
-/// Whether bytes are zeros and FF only, which no event begins with.
-pub fn is_filler(bytes: &[u8]) -> bool {
-    /// So many bytes are compared without a branch.
-    const BLOCK: usize = 256;
-    bytes.chunks(BLOCK).all(|block| block.iter().fold(true, |filler, &byte| filler & matches!(byte, 0 | 0xFF)))
 }
 
 fn begins_with_event(bytes: &[u8]) -> bool {

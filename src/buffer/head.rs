@@ -1,6 +1,6 @@
 //! The first bytes of a buffer, and how sure one can be that they are.
 
-use super::content::is_filler;
+use super::filler::is_filler;
 use crate::layout::buffer::{BUFFER_HEADER_LEN, BufferHeader};
 use crate::layout::header::HeaderKind;
 

@@ -3,6 +3,7 @@
 pub mod chain;
 pub mod content;
 mod extent;
+mod filler;
 mod head;
 mod large;
 mod search;

@@ -1,7 +1,6 @@
 //! Gates that keep a trace from being published.
 
 use super::job::{Gates, MaxLoss, Report};
-use super::run::undecoded_rows;
 use crate::survey::loss::LossRow;
 use crate::survey::{FileFacts, FileSurvey};
 
@@ -70,7 +69,7 @@ fn amount(row: &LossRow) -> String {
 
 /// The first gate that the conversion trips, in words.
 pub fn after(report: &Report, gates: &Gates) -> Option<String> {
-    let undecoded = undecoded_rows(&report.shapes);
+    let undecoded: u64 = report.shapes.iter().map(|shape| shape.rows - shape.ok_rows).sum();
     (gates.undecoded && undecoded > 0).then(|| format!("{undecoded} events could not be decoded whole"))
 }
 

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 use super::gates;
 use super::group::TableLayout;
-use super::job::{ConvertOptions, Job, JobProgress, Outcome, Report, ShapeCounts, Stage};
+use super::job::{ConvertOptions, Job, JobProgress, Outcome, Report, Stage};
 use super::pipeline::{self, Counts, Limits};
 use super::record;
 use super::repeated;
@@ -350,9 +350,4 @@ impl Conversion<'_> {
         written.extend(sidecar::write(self.staging, &facts, &self.encode_options())?);
         Ok(written)
     }
-}
-
-/// Rows that were not decoded whole.
-pub fn undecoded_rows(shapes: &[ShapeCounts]) -> u64 {
-    shapes.iter().map(|shape| shape.rows - shape.ok_rows).sum()
 }
