@@ -32,7 +32,7 @@ pub struct Surplus {
 
 #[derive(Debug)]
 enum Held<'a> {
-    /// In the memory map, or in what is recycled from one buffer to the next.
+    /// In what is recycled from one buffer to the next.
     Elsewhere(&'a [u8]),
     /// Too large to be kept for recycling.
     Here(Vec<u8>, #[expect(dead_code, reason = "dropping it makes room for others")] Permit),

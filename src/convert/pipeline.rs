@@ -24,7 +24,7 @@ use super::slice::{self, SliceGround, SliceRows, Workspace};
 use crate::dataset::{BATCH_ROWS, TableWriter};
 use crate::error::{Error, ErrorKind, Result};
 use crate::plan::{DecodeSource, Slice};
-use crate::survey::{Progress, Work, timed};
+use crate::survey::{Progress, Work, stop_if_cancelled, timed};
 
 /// What bounds the work in flight.
 #[derive(Clone, Copy, Debug)]
@@ -147,9 +147,7 @@ impl<'a> State<'a> {
         let total = self.ground.slices.len();
         let mut is_flushed = false;
         loop {
-            if self.progress.is_cancelled() && self.failure.is_none() {
-                self.failure = Some(Error::new(ErrorKind::Interrupted, "interrupted"));
-            }
+            self.fail(stop_if_cancelled(self.progress).err());
             self.start_slices(scope);
             let is_absorbed = self.next_absorbed == total;
             if is_absorbed && !is_flushed && self.failure.is_none() {

@@ -1,6 +1,6 @@
 //! Reads back the events that schemas are made of.
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::event::view::Event;
 use crate::event::{FileContext, Identity, RawEvent};
 use crate::guid::Guid;
@@ -8,7 +8,9 @@ use crate::layout::hook;
 use crate::schema::budget::Budget;
 use crate::schema::event_info::{AddError, EventInfo, EventInfoSet, OPCODE_EVENT_INFO, OPCODE_MAP_INFO};
 use crate::schema::eventsource::{ChunkPlace, Delivery, EventSourceManifests, Flaw, ManifestFinding};
-use crate::survey::{FileSurvey, Finding, Findings, Interest, OrderKey, Progress, Severity, recall_all};
+use crate::survey::{
+    FileSurvey, Finding, Findings, Interest, OrderKey, Progress, Severity, recall_all, stop_if_cancelled,
+};
 
 /// What all descriptions of a recording may take. Traces of whole machines need a tenth of it.
 const MAX_KEPT_BYTES: usize = 32 << 20;
@@ -89,9 +91,7 @@ impl Collector {
         self.window_bytes = 0;
         window.sort_by_key(|(key, _)| *key);
         for (key, description) in window {
-            if progress.is_cancelled() {
-                return Err(Error::new(ErrorKind::Interrupted, "interrupted"));
-            }
+            stop_if_cancelled(progress)?;
             self.add(input, key, &description);
         }
         Ok(())

@@ -10,14 +10,16 @@ use super::binaries::Binaries;
 use super::choose::{self, Choice, Unseen};
 use super::evidence::{Sample, Samples, Wanted};
 use crate::clock::Ticks;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::event::ShapeKey;
 use crate::guid::Guid;
 use crate::layout::header::HeaderKind;
 use crate::schema::Registry;
 use crate::schema::registry::{Candidate, string_candidate};
 use crate::schema::wpp::MessageFormat;
-use crate::survey::{FileSurvey, Finding, OrderKey, Progress, Severity, ShapeTally, Work, shapes, timed};
+use crate::survey::{
+    FileSurvey, Finding, OrderKey, Progress, Severity, ShapeTally, Work, shapes, stop_if_cancelled, timed,
+};
 
 /// An event shape with its layout.
 #[derive(Debug)]
@@ -81,9 +83,7 @@ pub fn resolve(files: &[FileSurvey], registry: &Registry, progress: &dyn Progres
     }
     let steps = choose::steps(shapes.len());
     let resolve = |((key, totals), samples): ((ShapeKey, Totals), Vec<Sample>)| {
-        if progress.is_cancelled() {
-            return Err(Error::new(ErrorKind::Interrupted, "interrupted"));
-        }
+        stop_if_cancelled(progress)?;
         Ok(timed(progress, Work::Schema, move || resolve_one(key, &totals, &samples, registry, steps)))
     };
     let shapes: Vec<_> = shapes.into_iter().zip(samples).collect();

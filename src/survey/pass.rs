@@ -6,13 +6,13 @@ use super::ending::{self, Ending, Tail, TailKind};
 use super::finding::{Finding, Findings, Severity};
 use super::hash::FileHash;
 use super::memorable::{Memorable, Memories, NoticeLog};
-use super::progress::{Progress, Work, timed};
+use super::progress::{Progress, Work, stop_if_cancelled, timed};
 use super::record::BufferRecord;
 use super::session::Session;
 use super::shapes::{ShapeTally, Shapes};
 use super::tally::{Ground, Tally};
 use crate::buffer::chain::{Chain, ChainRules, Doubt, Frame, Gap, GapKind, Stretch};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::event::ShapeKey;
 use crate::spill::{SpillSpace, SpillWriter, Spilled};
 
@@ -52,7 +52,7 @@ impl Pass<'_> {
     /// Visits every buffer of the file but those that begin at the offsets in `repeated`.
     ///
     /// # Errors
-    /// When the file cannot be read, when there is no space, or [`ErrorKind::Interrupted`].
+    /// When the file cannot be read, when there is no space, or [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted).
     pub(super) fn over(&self, repeated: &[u64], mut hasher: Option<&mut FileHash>) -> Result<Found> {
         let (source, progress) = (self.ground.source, self.progress);
         let mut survey = Assembly::new(self.space);
@@ -75,14 +75,10 @@ impl Pass<'_> {
             timed(progress, Work::Chain, || survey.take(window, tally))?;
             window = next?;
             progress.advance(end - start);
-            check(progress)?;
+            stop_if_cancelled(progress)?;
         }
         survey.finish(self)
     }
-}
-
-fn check(progress: &dyn Progress) -> Result<()> {
-    if progress.is_cancelled() { Err(Error::new(ErrorKind::Interrupted, "interrupted")) } else { Ok(()) }
 }
 
 /// What was found in the windows so far.
@@ -114,7 +110,7 @@ fn next_window(chain: &mut Chain<'_>, progress: &dyn Progress) -> Result<Window>
         let (frames, doubts, gaps, fragment) = (Vec::new(), Vec::new(), Vec::new(), None);
         let mut window = Window { start, end: start, frames, doubts, gaps, fragment };
         while chain.offset() < start + WINDOW && window.frames.len() + window.gaps.len() < WINDOW_BUFFERS {
-            check(progress)?;
+            stop_if_cancelled(progress)?;
             match chain.next_stretch()? {
                 None => break,
                 Some(Stretch::Buffer(frame, doubt)) => {
@@ -225,7 +221,7 @@ fn tally_frames(ground: &Ground<'_>, frames: &[Frame], progress: &dyn Progress) 
     frames
         .par_chunks(together)
         .try_fold(Tally::default, |mut tally, extent| {
-            let survey = |frame| check(progress).and_then(|()| tally.survey(ground, frame));
+            let survey = |frame| stop_if_cancelled(progress).and_then(|()| tally.survey(ground, frame));
             timed(progress, Work::Survey, || extent.iter().try_for_each(survey))?;
             Ok(tally)
         })

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::file::FileSurvey;
 use super::place::OrderKey;
-use super::progress::{Progress, Work, timed};
+use super::progress::{Progress, Work, stop_if_cancelled, timed};
 use crate::buffer::content::{self, Scratch};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::RawEvent;
@@ -44,9 +44,7 @@ pub fn recall_all<T: Send>(
     let buffers: Vec<&[usize]> = order.chunk_by(same_buffer(keys)).collect();
     let largest = usize::try_from(file.ground().max_expanded).unwrap_or(usize::MAX).max(1);
     for together in buffers.chunks((TOGETHER_BYTES / largest).clamp(1, TOGETHER)) {
-        if progress.is_cancelled() {
-            return Err(Error::new(ErrorKind::Interrupted, "interrupted"));
-        }
+        stop_if_cancelled(progress)?;
         let events = together.par_iter().map_init(Scratch::default, |scratch, buffer| {
             let mut events = Vec::with_capacity(buffer.len());
             let visit = |index, event: &RawEvent<'_>| events.push((index, read(event)));

@@ -2,9 +2,9 @@
 
 use rayon::prelude::*;
 
-use super::progress::Progress;
+use super::progress::{Progress, stop_if_cancelled};
 use super::record::BufferRecord;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::source::Source;
 
 /// Bytes of two buffers that are compared at once.
@@ -29,9 +29,7 @@ pub(super) fn find(source: &Source, buffers: &[BufferRecord], progress: &dyn Pro
     for alike in order.chunk_by(|a, b| key(a) == key(b)) {
         let (first, others) = alike.split_first().map_or((0, alike), |(first, others)| (*first, others));
         for &other in others {
-            if progress.is_cancelled() {
-                return Err(Error::new(ErrorKind::Interrupted, "interrupted"));
-            }
+            stop_if_cancelled(progress)?;
             let (first, other) = (&buffers[first as usize], &buffers[other as usize]);
             if other.events > 0 && are_equal(source, first, other)? {
                 repeated.push(other.frame.offset);

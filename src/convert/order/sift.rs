@@ -62,9 +62,6 @@ impl OrderedSlice<'_> {
     fn overlap(&self, segment: &Segment, slice: &Slice, sieve: &Sieve) -> Overlap {
         let file = &self.files[usize::from(segment.input)];
         let buffer = &file.buffers[segment.buffer as usize];
-        if buffer.events == 0 {
-            return Overlap::Across;
-        }
         let ns = |ticks| file.clock.to_unix(Ticks(ticks)).0;
         let first = slice.from.map_or(i64::MIN, |from| from.ns).max(ns(buffer.first_ticks));
         let last = slice.to.map_or(i64::MAX, |to| to.ns).min(ns(buffer.last_ticks));
