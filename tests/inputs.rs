@@ -108,6 +108,17 @@ fn a_file_that_is_rewritten_in_place_is_said_to_have_changed() {
 }
 
 #[test]
+fn a_damaged_file_that_is_repaired_while_it_is_read_is_said_to_have_changed() {
+    let good = bulk(60_000, 4, 2, 1).compressed(true).to_bytes();
+    let mut bad = good.clone();
+    // Compressed data that breaks off, here and there.
+    (0x3000..bad.len() - 64).step_by(0x5000).for_each(|at| bad[at..at + 64].fill(0xFF));
+    let sandbox = Sandbox::new();
+    sandbox.file("a.etl", &bad);
+    is_change(&meddled(&sandbox, planning, |path| overwrite(path, 0, &good)).expect("the file has other bytes"));
+}
+
+#[test]
 fn bytes_that_change_between_two_passes_stop_no_worker() {
     let sandbox = Sandbox::new();
     let bytes = bulk(300, 4, 2, 1).buffer_size(0x2000).to_bytes();

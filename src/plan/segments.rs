@@ -125,9 +125,14 @@ impl Place<'_> {
         }
     }
 
+    /// The event bytes of the buffer: as many as the survey found, since the ends of segments are taken from both.
     fn content<'s>(&'s self, scratch: &'s mut Scratch) -> Result<Content<'s>> {
-        let ground = self.file.ground();
-        content::read(&self.file.source, &self.record.frame, ground.max_expanded, scratch)
+        let (source, frame) = (&self.file.source, &self.record.frame);
+        let content = content::read(source, frame, self.file.ground().max_expanded, scratch)?;
+        if content.bytes().len() != self.record.content_bytes as usize {
+            return Err(source.changed().in_buffer(frame.ordinal).at_offset(frame.offset));
+        }
+        Ok(content)
     }
 
     fn walk<'c>(&self, content: &'c Content<'_>) -> TimedWalk<'c> {

@@ -118,7 +118,8 @@ impl Source {
             .with_hint("the disk or the network drive failed: copy what can be read of it and convert the copy")
     }
 
-    fn changed(&self) -> Error {
+    /// What is said of a file that is not the one that was opened.
+    pub(crate) fn changed(&self) -> Error {
         Error::new(ErrorKind::Internal, "the file changed while it was read")
             .in_file(&self.path)
             .with_hint("stop the recording session, or convert a copy")
