@@ -234,7 +234,6 @@ fn leftover(old: &Path, removed: io::Result<()>) -> Option<String> {
 
 impl Drop for Staging {
     fn drop(&mut self) {
-        self.custody.let_go();
         // A trace that could be neither replaced nor restored stays for the next run's repair. Failures are left to it too.
         let keep_old = !matches!(exists(&self.target()), Ok(true));
         let _ = remove(&self.root());
@@ -242,6 +241,8 @@ impl Drop for Staging {
         if !keep_old {
             let _ = remove(&self.old());
         }
+        // Until here, who is asked to end at once removes what is left; from here on the folder may be another run's.
+        self.custody.let_go();
         if !matches!(exists(&self.old()), Ok(false)) {
             return;
         }
