@@ -15,6 +15,7 @@ pub mod layout;
 pub mod plan;
 pub mod schema;
 pub mod sid;
+pub mod sidecar;
 pub mod source;
 pub mod spill;
 pub mod survey;

@@ -10,8 +10,8 @@ use super::loss::{LossFacts, LossTotals};
 use super::undecoded::UndecodedFacts;
 use crate::calendar::rfc3339;
 use crate::convert::job::Report;
-use crate::convert::sidecar::{self, FileRecords, Record};
 use crate::plan::CatalogEntry;
+use crate::sidecar::{self, FileRecords, Record};
 use crate::survey::{self, FileSurvey, Finding};
 
 /// A trace.

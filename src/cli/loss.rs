@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use super::count::counted;
 use crate::convert::record;
-use crate::convert::sidecar::Record;
 use crate::dataset::manifest::LossCounts;
+use crate::sidecar::Record;
 use crate::survey::FileFacts;
 
 /// The losses of a file.

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::table::{Align, Table};
 use crate::convert::job::Report;
-use crate::convert::undecoded::{Undecoded, undecoded};
+use crate::sidecar::undecoded::{Undecoded, undecoded};
 
 /// Entries that a page shows; the rest is a number.
 const SHOWN: usize = 10;

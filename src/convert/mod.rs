@@ -12,10 +12,8 @@ pub mod record;
 pub mod repeated;
 pub mod rows;
 pub mod run;
-pub mod sidecar;
 pub mod slice;
 pub mod sparse;
-pub mod undecoded;
 
 pub use job::{ConvertOptions, Gates, Input, Job, JobProgress, MaxLoss, Outcome, RawPolicy, Report, Stage};
 pub use run::{convert, inspect};

@@ -15,13 +15,14 @@ use super::job::{ConvertOptions, Job, JobProgress, Outcome, Report, Stage};
 use super::pipeline::{self, Counts, Limits};
 use super::record;
 use super::repeated;
-use super::sidecar::{self, SidecarFacts};
+
 use super::slice::SliceGround;
 use crate::dataset::manifest::{EventCounts, FORMAT_VERSION, FileEntry, MANIFEST_PATH};
 use crate::dataset::publish::{self, Published};
 use crate::dataset::{EncodeOptions, FileRule, IfExists, Staging, TableSpec, TableWriter};
 use crate::error::{Error, ErrorKind, Result};
 use crate::plan::{self, Plan, PlanOptions, Sieve, Slices};
+use crate::sidecar::{self, SidecarFacts};
 use crate::source::Source;
 use crate::spill::SpillSpace;
 use crate::survey::{self, FileFacts, FileSurvey, SurveyOptions, Work, timed};

@@ -12,10 +12,11 @@ mod lost_events;
 mod sessions;
 mod streams;
 mod table;
+pub mod undecoded;
 
 pub use table::Record;
 
-use super::job::{FileCounts, ShapeCounts};
+use crate::convert::job::{FileCounts, ShapeCounts};
 use crate::dataset::{EncodeOptions, FileEntry, Staging};
 use crate::error::Result;
 use crate::plan::CatalogEntry;

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet};
 
-use super::job::ShapeCounts;
+use crate::convert::job::ShapeCounts;
 use crate::event::Identity;
 use crate::layout::header::HeaderKind;
 use crate::plan::catalog::described;
