@@ -16,7 +16,7 @@ use crate::decode::spread::Refill;
 use crate::decode::{Column, PayloadColumns, Status, TraceClock};
 use crate::error::Result;
 use crate::event::{Event, FileContext, Identity, RawEvent};
-use crate::plan::{DecodeSource, Plan, ShapePlan, Slice, Slices, sieve};
+use crate::plan::{DecodeSource, Plan, ShapePlan, Slice, Slices, filter};
 use crate::survey::{FileSurvey, Progress, Work, timed};
 
 /// What is common to all slices.
@@ -190,7 +190,7 @@ impl<'a> Converter<'a> {
         let (raw, segment) = ordered.event(entry);
         let input = usize::from(segment.input);
         let file = &self.files[input];
-        let shape = sieve::number(&self.ground.plan.numbers, &raw, &file.context)?;
+        let shape = filter::compiled::number(&self.ground.plan.numbers, &raw, &file.context)?;
         let shape_plan = &self.ground.plan.shapes[shape as usize];
         let event = Event::of(&raw, &file.context);
         let time_status = self.time_status(entry, &raw, input);

@@ -1,7 +1,7 @@
 //! What is known of every event shape of a recording.
 
-use super::binaries::Binaries;
 use super::choose::Choice;
+use super::images::Binaries;
 use super::resolve::Resolved;
 use super::tables::TablePlan;
 use crate::decode::FieldRow;

@@ -5,7 +5,7 @@
 //! at all. A layout that no sample fits fills no columns. The choice is made once per shape, on samples that depend on
 //! the data alone: rows of one shape never change columns half-way.
 
-use super::evidence::Sample;
+use super::samples::Sample;
 use crate::decode::{Plan, Status, pointer_size_mismatch};
 use crate::schema::registry::{Candidate, Trust};
 

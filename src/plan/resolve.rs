@@ -6,9 +6,9 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 use rayon::prelude::*;
 
-use super::binaries::Binaries;
 use super::choose::{self, Choice, Unseen};
-use super::evidence::{Sample, Samples, Wanted};
+use super::images::Binaries;
+use super::samples::{Sample, Samples, Wanted};
 use crate::clock::Ticks;
 use crate::error::Result;
 use crate::event::ShapeKey;

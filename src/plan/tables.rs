@@ -6,11 +6,11 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::catalog::event_name;
-use super::filter::ShapeFacts;
-use super::groups::{self, DatasetKey, DatasetLayout, Group, InputFinding};
+use super::datasets::{self, DatasetKey, DatasetLayout, Group, InputFinding};
+use super::filter::{ShapeFacts, Sieve};
 use super::header::{self, HeaderColumn};
+use super::options::PlanOptions;
 use super::resolve::Resolved;
-use super::{PlanOptions, Sieve};
 use crate::decode::{self, TableColumns};
 use crate::guid::Guid;
 use crate::layout::header::HeaderKind;
@@ -75,7 +75,7 @@ pub fn tables(
     progress: &dyn Progress,
 ) -> Tables {
     let (groups, mut findings, passing) = timed(progress, Work::Plan, || {
-        let (groups, findings) = groups::groups(shapes, registry, options.layout);
+        let (groups, findings) = datasets::groups(shapes, registry, options.layout);
         let passing = passing(&groups, shapes, registry, sieve);
         (groups, findings, passing)
     });
@@ -91,7 +91,7 @@ pub fn tables(
     });
     let tables: Vec<TablePlan> = tables.collect();
     let unusual = |table: &TablePlan| {
-        let input = groups::first_input(&table.shapes, shapes);
+        let input = datasets::first_input(&table.shapes, shapes);
         let both = [left_out(table), wide(table, options.layout)];
         both.into_iter().flatten().map(move |finding| (input, finding)).collect::<Vec<_>>()
     };

@@ -7,7 +7,7 @@ use crate::convert::job::ShapeCounts;
 use crate::event::Identity;
 use crate::layout::header::HeaderKind;
 use crate::plan::catalog::described;
-use crate::plan::groups::DatasetKey;
+use crate::plan::datasets::DatasetKey;
 use crate::plan::{CatalogEntry, DecodeSource};
 
 /// Events of one entry that its text names; the rest is a number.

@@ -6,131 +6,16 @@
 //! session's own filter: level 0, which is always logged, and keyword 0, which belongs to no category.
 
 mod bound;
+pub mod compiled;
+mod conditions;
 mod numbers;
 mod pattern;
 
 pub use bound::{Overlap, TimeBound, TimeWindow};
+pub use compiled::Sieve;
+pub use conditions::{Filter, ShapeFacts, Verdict};
 pub use numbers::NumberSet;
 pub use pattern::{EventPattern, NamePattern};
-
-use crate::event::{Event, Identity};
-use crate::layout::header::HeaderKind;
-
-/// Which events become rows. The default is all.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Filter {
-    /// Only events of these providers, if there are any.
-    pub providers: Vec<NamePattern>,
-    /// No events of these providers.
-    pub excluded_providers: Vec<NamePattern>,
-    /// Only these events, if there are any.
-    pub events: Vec<EventPattern>,
-    /// Only events of this level and more severe ones: with this number or a lower one.
-    pub level: Option<u8>,
-    /// Only events with any of these keywords.
-    pub keywords: Option<u64>,
-    /// Only events of these processes.
-    pub processes: Option<NumberSet>,
-    /// Only events of these threads.
-    pub threads: Option<NumberSet>,
-    /// Only events recorded on these processors.
-    pub cpus: Option<NumberSet>,
-    /// Only events at this time or later.
-    pub from: Option<TimeBound>,
-    /// Only events before this time.
-    pub to: Option<TimeBound>,
-}
-
-/// What the shape of an event says about whether it passes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// All events of the shape pass, as far as their headers decide it.
-    Pass,
-    /// None passes.
-    Fail,
-    /// Each event's header must be looked at.
-    Look,
-}
-
-/// What a filter needs to know of a shape.
-#[derive(Clone, Copy, Debug)]
-pub struct ShapeFacts<'a> {
-    /// What its headers say.
-    pub identity: &'a Identity,
-    /// The provider's name.
-    pub provider_name: Option<&'a str>,
-    /// The folder of its dataset.
-    pub dataset: &'a str,
-    /// The event's name.
-    pub event_name: Option<&'a str>,
-    /// Earliest and latest event, Unix nanoseconds.
-    pub range: (i64, i64),
-}
-
-impl Filter {
-    /// Whether all events pass.
-    pub fn is_empty(&self) -> bool {
-        *self == Filter::default()
-    }
-
-    /// What can be said of all events of a shape, but for where and when they were recorded.
-    pub fn verdict(&self, shape: &ShapeFacts<'_>) -> Verdict {
-        let kind = shape.identity.kind;
-        let has_thread = self.processes.is_none() && self.threads.is_none() || may_have_thread(kind);
-        let has_level = self.level.is_none() || kind.is_event() || kind.is_full();
-        let has_keywords = self.keywords.is_none() || kind.is_event();
-        let is_named = self.names_provider(shape) && self.names_event(shape);
-        if !(is_named && has_thread && has_level && has_keywords) {
-            return Verdict::Fail;
-        }
-        let decides_by_header =
-            self.level.is_some() || self.keywords.is_some() || self.processes.is_some() || self.threads.is_some();
-        if decides_by_header { Verdict::Look } else { Verdict::Pass }
-    }
-
-    fn names_provider(&self, shape: &ShapeFacts<'_>) -> bool {
-        let id = shape.identity.provider_id().map(|id| id.to_string());
-        let folder = shape.dataset.split('/').next();
-        let is = |pattern: &NamePattern| {
-            [shape.provider_name, folder, id.as_deref()].into_iter().flatten().any(|name| pattern.matches(name))
-        };
-        (self.providers.is_empty() || self.providers.iter().any(is)) && !self.excluded_providers.iter().any(is)
-    }
-
-    fn names_event(&self, shape: &ShapeFacts<'_>) -> bool {
-        let id = shape.identity.event_id();
-        self.events.is_empty() || self.events.iter().any(|pattern| pattern.matches(id, shape.event_name))
-    }
-
-    /// Whether the header of an event passes that is of a shape with [`Verdict::Look`].
-    #[inline]
-    pub fn passes(&self, event: &Event<'_>) -> bool {
-        let is_in = |set: &Option<NumberSet>, number: Option<u32>| {
-            set.as_ref().is_none_or(|set| number.is_some_and(|number| set.contains(number)))
-        };
-        self.level.is_none_or(|level| event.level.is_some_and(|own| own <= level))
-            && self.keywords.is_none_or(|mask| event.keywords.is_some_and(|own| own == 0 || own & mask != 0))
-            && is_in(&self.processes, event.process_id)
-            && is_in(&self.threads, event.thread_id)
-    }
-
-    /// Whether events recorded on a processor pass; `None` where the session does not know it.
-    pub fn passes_cpu(&self, cpu: Option<u16>) -> bool {
-        self.cpus.as_ref().is_none_or(|cpus| cpu.is_some_and(|cpu| cpus.contains(cpu.into())))
-    }
-
-    /// The times that pass in a recording with the given start, in Unix nanoseconds.
-    pub fn window(&self, start_ns: i64) -> TimeWindow {
-        let at = |bound: &TimeBound| bound.at(start_ns);
-        TimeWindow { from: self.from.as_ref().map_or(i64::MIN, at), to: self.to.as_ref().map(at) }
-    }
-}
-
-/// Whether headers of a kind can name a thread and a process.
-fn may_have_thread(kind: HeaderKind) -> bool {
-    use HeaderKind::{Error, PerfInfo32, PerfInfo64, Timed, Wnode};
-    !matches!(kind, PerfInfo32 | PerfInfo64 | Timed | Error | Wnode)
-}
 
 #[cfg(test)]
 mod tests;

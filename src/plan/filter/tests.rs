@@ -1,7 +1,7 @@
 use super::*;
-use crate::event::FileContext;
-use crate::event::{Step, Walk};
+use crate::event::{Event, FileContext, Identity, Step, Walk};
 use crate::guid::Guid;
+use crate::layout::header::HeaderKind;
 
 const DNS: Guid = Guid::from_parts(0x1c95_126e, 0x7eea, 0x49a9, 0xa3fe_a378_b03d_db4d);
 

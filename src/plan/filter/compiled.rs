@@ -2,7 +2,8 @@
 
 use hashbrown::HashMap;
 
-use super::filter::{Filter, ShapeFacts, TimeWindow, Verdict};
+use super::bound::TimeWindow;
+use super::conditions::{Filter, ShapeFacts, Verdict};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, FileContext, RawEvent, ShapeKey, ShapeRef};
 use crate::guid::Guid;

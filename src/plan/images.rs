@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::evidence::Sample;
+use super::samples::Sample;
 use crate::event::Identity;
 use crate::guid::Guid;
 use crate::layout::hook::{self, GROUP_EVENT_TRACE, event_trace, image_id};

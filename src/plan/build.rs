@@ -1,0 +1,68 @@
+//! Makes the plan of a recording.
+
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+use rayon::prelude::*;
+
+use super::catalog::CatalogEntry;
+use super::descriptions::{self, Descriptions};
+use super::filter::Sieve;
+use super::options::PlanOptions;
+use super::resolve::{self, Resolution, Resolved};
+use super::result::{Plan, ShapePlan};
+use super::tables::{self, ShapeColumns, TablePlan, Tables};
+use super::{doubts, mismatch};
+use crate::error::Result;
+use crate::event::ShapeKey;
+use crate::schema::Registry;
+use crate::survey::{FileSurvey, Finding, Findings, Progress, Work, timed};
+
+/// Plans what becomes of the events of one recording. What a conversion needs besides are its [`slices::plan`](super::slices::plan).
+///
+/// # Errors
+/// When a file cannot be read.
+pub fn plan(files: &[FileSurvey], options: &PlanOptions, progress: &dyn Progress) -> Result<Plan> {
+    let Descriptions { eventsource, event_info, mut findings } = descriptions::descriptions(files, progress)?;
+    let user = Arc::clone(&options.schemas);
+    let registry = timed(progress, Work::Plan, || Registry::new(eventsource, event_info, user));
+    let Resolution { shapes: mut resolved, binaries, findings: of_shapes } =
+        resolve::resolve(files, &registry, progress)?;
+    let add = |all: &mut Findings, more: Vec<Finding>| more.into_iter().for_each(|finding| all.push(finding));
+    findings.iter_mut().zip(of_shapes).for_each(|(all, more)| add(all, more));
+    for (found, file) in findings.iter_mut().zip(files) {
+        mismatch::report(found, file, &resolved, &registry);
+    }
+    let doubts = doubts::of_choices(&resolved, &registry);
+    doubts.into_iter().for_each(|(input, finding)| findings[usize::from(input)].push(finding));
+    let mut sieve = Sieve::new(&options.filter, files, resolved.len());
+    let Tables { tables, columns, findings: of_tables } =
+        tables::tables(&resolved, &registry, options, sieve.as_mut(), progress);
+    of_tables.into_iter().for_each(|(input, finding)| findings[usize::from(input)].push(finding));
+    let others = tables.iter().filter(|table| table.is_other()).flat_map(|table| &table.shapes);
+    others.for_each(|&shape| resolved[shape as usize].forget_layout());
+    let (numbers, table_of) = timed(progress, Work::Plan, || (numbers(&resolved), table_of(&tables, resolved.len())));
+    let entry = |((shape, columns), table): ((Resolved, Option<ShapeColumns>), u32)| {
+        let (decode, fields) = columns.map(|columns| (columns.plan, columns.fields)).unzip();
+        let number = table;
+        let table = &tables[number as usize];
+        let plan = ShapePlan { is_other: table.is_other(), ..ShapePlan::new(&shape, decode, number) };
+        (plan, CatalogEntry::new(shape, table, fields.unwrap_or_default(), &registry, &binaries))
+    };
+    let entry = |shape| timed(progress, Work::Schema, || entry(shape));
+    let (shapes, catalog) = resolved.into_par_iter().zip(columns).zip(table_of).map(entry).unzip();
+    Ok(Plan { catalog, shapes, numbers, tables, sieve, findings })
+}
+
+fn numbers(shapes: &[Resolved]) -> HashMap<ShapeKey, u32> {
+    shapes.iter().map(|shape| shape.key.clone()).zip(0..).collect()
+}
+
+/// The table of every shape.
+fn table_of(tables: &[TablePlan], shapes: usize) -> Vec<u32> {
+    let mut table_of = vec![0; shapes];
+    for (table, number) in tables.iter().zip(0..) {
+        table.shapes.iter().for_each(|&shape| table_of[shape as usize] = number);
+    }
+    table_of
+}

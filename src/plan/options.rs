@@ -1,0 +1,23 @@
+//! What a plan depends on besides the recording.
+
+use std::sync::Arc;
+
+use super::datasets::DatasetLayout;
+use super::filter::Filter;
+use crate::decode::TypeOptions;
+use crate::schema::registry::UserSchemas;
+
+/// Choices that the plan depends on.
+#[derive(Clone, Debug, Default)]
+pub struct PlanOptions {
+    /// Column types.
+    pub types: TypeOptions,
+    /// Whether tables have every declared column, or those of the events present.
+    pub all_columns: bool,
+    /// How many datasets a provider's events become.
+    pub layout: DatasetLayout,
+    /// Descriptions given by the user.
+    pub schemas: Arc<UserSchemas>,
+    /// Which events become rows.
+    pub filter: Filter,
+}

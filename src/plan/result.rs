@@ -1,0 +1,66 @@
+//! What a plan says.
+
+use hashbrown::HashMap;
+
+use super::catalog::CatalogEntry;
+use super::filter::Sieve;
+use super::resolve::Resolved;
+use super::tables::TablePlan;
+use crate::decode;
+use crate::event::ShapeKey;
+use crate::schema::DecodeSource;
+use crate::schema::wpp::MessagePlan;
+use crate::survey::Findings;
+
+/// How events of one shape become rows.
+#[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each of them says another thing of the shape")]
+pub struct ShapePlan {
+    /// Index of the table.
+    pub table: u32,
+    /// The compiled layout; `None` keeps the payload as it is.
+    pub plan: Option<decode::Plan>,
+    /// Whether the layout has fields; one without describes only empty payloads.
+    pub has_fields: bool,
+    /// Whether a layout is known and contradicted by every sample, so that the rows are errors.
+    pub is_refused: bool,
+    /// Whether the layout is that of events which say that their payload is one string.
+    pub is_string: bool,
+    /// How WPP messages are shown.
+    pub message: Option<MessagePlan>,
+    /// Whether each row says itself what its shape says elsewhere.
+    pub is_other: bool,
+}
+
+/// Everything that pass 2 needs to know.
+#[derive(Debug)]
+pub struct Plan {
+    /// The event shapes; the index is the shape's number.
+    pub catalog: Vec<CatalogEntry>,
+    /// How each shape becomes rows, by number.
+    pub shapes: Vec<ShapePlan>,
+    /// The number of each shape.
+    pub numbers: HashMap<ShapeKey, u32>,
+    /// The datasets.
+    pub tables: Vec<TablePlan>,
+    /// What keeps events from becoming rows; `None` where all of them do.
+    pub sieve: Option<Sieve>,
+    /// Unusual findings per file, beside those of the survey.
+    pub findings: Vec<Findings>,
+}
+
+impl ShapePlan {
+    /// The decoder of a shape that goes to the given table.
+    pub(super) fn new(shape: &Resolved, decode: Option<decode::Plan>, table: u32) -> ShapePlan {
+        let is_refused = shape.choice.as_ref().is_some_and(super::choose::Choice::is_refused);
+        ShapePlan {
+            table,
+            plan: decode.filter(|_| !is_refused),
+            has_fields: shape.choice.as_ref().is_some_and(|choice| !choice.candidate.schema.fields.is_empty()),
+            is_refused,
+            is_string: shape.choice.as_ref().is_some_and(|choice| choice.candidate.source == DecodeSource::String),
+            message: shape.message.clone().map(MessagePlan::new),
+            is_other: false,
+        }
+    }
+}
