@@ -11,12 +11,12 @@ pub mod decode;
 pub mod error;
 pub mod event;
 pub mod guid;
+pub mod input;
 pub mod layout;
 pub mod plan;
 pub mod schema;
 pub mod sid;
 pub mod sidecar;
-pub mod source;
 pub mod spill;
 pub mod survey;
 

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// The modules in the order of the pipeline: each may use those before it, none behind it.
 const ORDER: [&str; 18] = [
-    "error", "guid", "sid", "calendar", "clock", "layout", "source", "spill", "buffer", "event", "schema", "decode",
+    "error", "guid", "sid", "calendar", "clock", "layout", "input", "spill", "buffer", "event", "schema", "decode",
     "dataset", "survey", "plan", "convert", "sidecar", "cli",
 ];
 

@@ -10,7 +10,7 @@ use std::path::Path;
 use copies::{Enlarged, Size, enlarge};
 use etl2parquet::clock::ClockAnchor;
 use etl2parquet::event::{Step, Walk};
-use etl2parquet::source::Source;
+use etl2parquet::input::Source;
 use etl2parquet::survey::{self, FileSurvey, NoProgress, Severity, SurveyOptions, sequence, streams};
 use synth::{FREQUENCY, START, T0, buffer, bulk, compact64, event64, full64, guid, header, message, payload, trace};
 

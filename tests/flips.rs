@@ -19,11 +19,11 @@ use std::ops::AddAssign;
 use std::path::Path;
 
 use etl2parquet::ErrorKind;
-use etl2parquet::buffer::chain::Frame;
 use etl2parquet::buffer::content::{self, Scratch};
+use etl2parquet::buffer::scan::Frame;
 use etl2parquet::clock::ClockAnchor;
 use etl2parquet::event::walk::{Step, Walk};
-use etl2parquet::source::Source;
+use etl2parquet::input::Source;
 use etl2parquet::survey::{FileSurvey, NoProgress, SurveyOptions, survey};
 use support::{Sandbox, corpus};
 use synth::*;

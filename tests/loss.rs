@@ -12,10 +12,10 @@ mod synth;
 
 use std::io::Write;
 
-use etl2parquet::source::Source;
+use etl2parquet::input::Source;
 use etl2parquet::survey::loss::{self, LossRow, Overwritten};
 use etl2parquet::survey::streams::{disorder, streams};
-use etl2parquet::survey::{FileSurvey, NoProgress, OrderKey, SurveyOptions, recall, settle};
+use etl2parquet::survey::{FileSurvey, NoProgress, OrderKey, SurveyOptions, read_back, settle};
 use synth::buffer::flag;
 use synth::classic::{RT_LOST_EVENT, lost_event};
 use synth::header::last_dropped;
@@ -547,7 +547,7 @@ fn events_are_read_again_by_their_place() {
     let key = |ordinal, offset| OrderKey { ticks: 0, stream: 0, sequence: 0, ordinal, offset };
     let times = |keys: &[OrderKey]| {
         let mut times = Vec::new();
-        recall(&file, keys, |index, event| times.push((index, event.ticks().unwrap() - T0))).map(|()| times)
+        read_back(&file, keys, |index, event| times.push((index, event.ticks().unwrap() - T0))).map(|()| times)
     };
     let keys = [key(3, 0), key(2, 24), key(0, 0), key(2, 0), key(2, 24)];
     assert_eq!(times(&keys).unwrap(), [(2, 0), (3, 30), (1, 40), (4, 40), (0, 50)]);

@@ -4,8 +4,8 @@ use std::io::Write;
 use std::path::Path;
 
 use etl2parquet::clock::ClockAnchor;
+use etl2parquet::input::Source;
 use etl2parquet::plan::{self, Plan, PlanOptions};
-use etl2parquet::source::Source;
 use etl2parquet::survey::{self, FileSurvey, NoProgress, SurveyOptions};
 use tempfile::{NamedTempFile, TempPath};
 

@@ -4,17 +4,17 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::mem::offset_of;
 
-use etl2parquet::buffer::chain::Frame;
 use etl2parquet::buffer::content::{self, Scratch};
+use etl2parquet::buffer::scan::Frame;
 use etl2parquet::clock::{ClockAnchor, ClockKind};
 use etl2parquet::event::{RawEvent, Step, Walk};
+use etl2parquet::input::Source;
 use etl2parquet::layout::buffer::{BUFFER_HEADER_LEN, BufferHeader, flags};
 use etl2parquet::layout::header::{
     CompactHeader, EventHeader, FullHeader, HeaderKind, HookHeader, MessageHeader, PerfInfoHeader, SystemHeader,
     TimedHeader, message_flags,
 };
 use etl2parquet::layout::logfile::{LogfileHead, mode};
-use etl2parquet::source::Source;
 use etl2parquet::survey::{self, BufferRecord, FileSurvey, NoProgress, SurveyOptions};
 use zerocopy::{FromBytes, IntoBytes};
 

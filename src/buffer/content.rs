@@ -1,13 +1,13 @@
 //! The event bytes of a buffer, expanded where they are compressed.
 
-use super::chain::Frame;
 use super::filler::is_filler;
 use super::large::Permit;
+use super::scan::Frame;
 use super::xpress::{self, Expansion, XpressError};
 use crate::error::Result;
+use crate::input::Source;
 use crate::layout::buffer::{BUFFER_HEADER_LEN, MAX_BUFFER_TYPE};
 use crate::layout::header::{EVENT_ALIGNMENT, HeaderKind};
-use crate::source::Source;
 
 /// The valid event bytes of a buffer. Offsets into it count from the end of the buffer header.
 ///

@@ -8,8 +8,8 @@ use super::head::{HEAD_LEN, Head};
 use super::search;
 use super::xpress;
 use crate::error::Result;
+use crate::input::Source;
 use crate::layout::buffer::{BUFFER_HEADER_LEN, MAX_BUFFER_SIZE};
-use crate::source::Source;
 
 /// What is known of the buffers of a file whose sizes differ.
 #[derive(Debug)]

@@ -1,11 +1,11 @@
 //! Buffers: where they lie in a file, and the event bytes they hold.
 
-pub mod chain;
 pub mod content;
 mod extent;
 mod filler;
 mod head;
 mod large;
+pub mod scan;
 mod search;
 pub mod stride;
 pub mod xpress;

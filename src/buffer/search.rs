@@ -2,7 +2,7 @@
 
 use super::head::{HEAD_LEN, Head};
 use crate::error::Result;
-use crate::source::Source;
+use crate::input::Source;
 
 /// Bytes that are looked through at first; the next time twice as many, so that little is read in vain.
 const FIRST_BLOCK: usize = 4 << 10;

@@ -2,8 +2,8 @@
 
 use super::head::{HEAD_LEN, Head};
 use crate::error::Result;
+use crate::input::Source;
 use crate::layout::buffer::{BufferHeader, MAX_BUFFER_SIZE, MIN_BUFFER_SIZE};
-use crate::source::Source;
 
 /// How many of the next buffers are asked whether they stand at multiples of a distance and have it for their size.
 const WITNESSES: u64 = 8;

@@ -12,7 +12,7 @@ use super::progress::{Meter, Show};
 use super::resources::{MIN_MEMORY, default_memory, default_threads};
 use crate::convert::job::{Input, JobProgress};
 use crate::error::{Error, ErrorKind, Result};
-use crate::source::Source;
+use crate::input::Source;
 use crate::survey::session;
 
 /// A run of a command.

@@ -21,9 +21,9 @@ use crate::dataset::manifest::{EventCounts, FORMAT_VERSION, FileEntry, MANIFEST_
 use crate::dataset::publish::{self, Published};
 use crate::dataset::{EncodeOptions, FileRule, IfExists, Staging, TableSpec, TableWriter};
 use crate::error::{Error, ErrorKind, Result};
+use crate::input::Source;
 use crate::plan::{self, Plan, PlanOptions, Sieve, Slices};
 use crate::sidecar::{self, SidecarFacts};
-use crate::source::Source;
 use crate::spill::SpillSpace;
 use crate::survey::{self, FileFacts, FileSurvey, SurveyOptions, Work, timed};
 

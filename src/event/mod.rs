@@ -1,13 +1,13 @@
 //! Events: where they lie in a buffer, what identifies them, and one view of all header families.
 
-pub mod identity;
 pub mod items;
+pub mod shape;
 mod swallowed;
 pub mod timed;
 pub mod view;
 pub mod walk;
 
-pub use identity::{Identity, ShapeKey, ShapeRef};
+pub use shape::{Identity, ShapeKey, ShapeRef};
 pub use swallowed::swallowed;
 pub use timed::{TimedEvent, TimedStep, TimedWalk};
 pub use view::{Event, FileContext};

@@ -3,5 +3,5 @@
 pub mod buffer;
 pub mod extended;
 pub mod header;
-pub mod hook;
+pub mod kernel;
 pub mod logfile;

@@ -9,7 +9,7 @@ use crate::dataset::names::{self, Claim, Naming, Right};
 use crate::event::{Identity, ShapeKey};
 use crate::guid::Guid;
 use crate::layout::header::HeaderKind;
-use crate::layout::hook;
+use crate::layout::kernel;
 use crate::schema::Registry;
 use crate::schema::registry::{Declared, Library};
 use crate::survey::{Finding, Severity};
@@ -52,7 +52,9 @@ impl DatasetKey {
             HeaderKind::Timed => DatasetKey::Timed,
             HeaderKind::Error => DatasetKey::Error,
             HeaderKind::Wnode => DatasetKey::Wnode,
-            kind if kind.is_hook() && hook::kernel_class(identity.group).is_none() => DatasetKey::Group(identity.group),
+            kind if kind.is_hook() && kernel::kernel_class(identity.group).is_none() => {
+                DatasetKey::Group(identity.group)
+            }
             _ => DatasetKey::Provider(identity.provider),
         }
     }
@@ -67,7 +69,7 @@ impl DatasetKey {
 
     fn fixed_name(self) -> Option<String> {
         match self {
-            DatasetKey::Provider(guid) => hook::kernel_class_of(&guid).map(|class| format!("Kernel-{}", class.name)),
+            DatasetKey::Provider(guid) => kernel::kernel_class_of(&guid).map(|class| format!("Kernel-{}", class.name)),
             DatasetKey::Group(group) => Some(format!("Kernel-Group-{group:02X}")),
             DatasetKey::Message => Some("WPP".to_owned()),
             DatasetKey::Timed => Some("Header-Timed".to_owned()),

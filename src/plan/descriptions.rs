@@ -4,12 +4,12 @@ use crate::error::Result;
 use crate::event::view::Event;
 use crate::event::{FileContext, Identity, RawEvent};
 use crate::guid::Guid;
-use crate::layout::hook;
+use crate::layout::kernel;
 use crate::schema::budget::Budget;
 use crate::schema::event_info::{AddError, EventInfo, EventInfoSet, OPCODE_EVENT_INFO, OPCODE_MAP_INFO};
 use crate::schema::eventsource::{ChunkPlace, Delivery, EventSourceManifests, Flaw, ManifestFinding};
 use crate::survey::{
-    FileSurvey, Finding, Findings, Interest, OrderKey, Progress, Severity, recall_all, stop_if_cancelled,
+    FileSurvey, Finding, Findings, Interest, OrderKey, Progress, Severity, read_back_parallel, stop_if_cancelled,
 };
 
 /// What all descriptions of a recording may take. Traces of whole machines need a tenth of it.
@@ -75,7 +75,7 @@ impl Collector {
         let context = file.ground().context;
         let read = |raw: &RawEvent<'_>| Description::of(raw, &context);
         let mut outcome = Ok(());
-        recall_all(file, &keys, progress, read, |index, description| {
+        read_back_parallel(file, &keys, progress, read, |index, description| {
             self.window_bytes += description.payload.len();
             self.window.push((keys[index], description));
             if self.window_bytes > WINDOW_BYTES && outcome.is_ok() {
@@ -100,10 +100,10 @@ impl Collector {
     fn add(&mut self, input: usize, key: OrderKey, description: &Description) {
         let Description { provider, opcode, process_id, payload } = description;
         let outcome = match *opcode {
-            OPCODE_EVENT_INFO if *provider == hook::EVENT_METADATA_CLASS => {
+            OPCODE_EVENT_INFO if *provider == kernel::EVENT_METADATA_CLASS => {
                 self.infos.add_event_info(payload, &mut self.budget)
             }
-            OPCODE_MAP_INFO if *provider == hook::EVENT_METADATA_CLASS => {
+            OPCODE_MAP_INFO if *provider == kernel::EVENT_METADATA_CLASS => {
                 self.infos.add_map_info(payload, &mut self.budget)
             }
             _ => {

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::samples::Sample;
 use crate::event::Identity;
 use crate::guid::Guid;
-use crate::layout::hook::{self, GROUP_EVENT_TRACE, event_trace, image_id};
+use crate::layout::kernel::{self, GROUP_EVENT_TRACE, event_trace, image_id};
 
 /// Symbol files beyond which none is named: the one that is wanted would not be found among them.
 const FEW: usize = 8;
@@ -30,7 +30,7 @@ impl Binaries {
         // In front of the signature (GUID and age) stand the image's base and its process, in front of the name both.
         let before_name = match identity.opcode {
             event_trace::SYMBOL_FILE if is_own => 20,
-            image_id::RSDS | image_id::IL_RSDS if identity.provider == hook::IMAGE_ID_CLASS => {
+            image_id::RSDS | image_id::IL_RSDS if identity.provider == kernel::IMAGE_ID_CLASS => {
                 usize::from(identity.pointer_size) + 24
             }
             event_trace::BINARY_PATH if is_own => {
@@ -100,8 +100,8 @@ mod tests {
 
     #[test]
     fn symbol_files_are_named_while_they_are_few() {
-        let own = identity(HeaderKind::PerfInfo64, hook::EVENT_TRACE_CLASS, 0x40);
-        let image = identity(HeaderKind::Full64, hook::IMAGE_ID_CLASS, 36);
+        let own = identity(HeaderKind::PerfInfo64, kernel::EVENT_TRACE_CLASS, 0x40);
+        let image = identity(HeaderKind::Full64, kernel::IMAGE_ID_CLASS, 36);
         let mut found = Binaries::default();
         assert_eq!(found.symbol_files(), None);
         let payloads = [named(20, "b.pdb"), named(20, "C:\\x\\a.pdb"), vec![7; 20], vec![7; 3]];
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn a_binary_has_several_providers() {
-        let own = identity(HeaderKind::PerfInfo64, hook::EVENT_TRACE_CLASS, 0x43);
+        let own = identity(HeaderKind::PerfInfo64, kernel::EVENT_TRACE_CLASS, 0x43);
         let guids = [[1; 16], [2; 16]];
         let path: Vec<u8> = "C:\\é.sys\0".encode_utf16().flat_map(u16::to_le_bytes).collect();
         let payload = [&2u32.to_le_bytes()[..], &guids.concat(), &path].concat();

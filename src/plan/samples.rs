@@ -6,7 +6,7 @@ use crate::event::items::Items;
 use crate::event::view::Event;
 use crate::layout::extended::item_type;
 use crate::schema::tracelogging::{self, ProviderTraits};
-use crate::survey::{FileSurvey, OrderKey, Progress, recall_all};
+use crate::survey::{FileSurvey, OrderKey, Progress, read_back_parallel};
 
 /// An event of a shape, kept to hold candidates against.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,7 +76,7 @@ impl Samples {
         let keys: Vec<OrderKey> = wanted.iter().map(|wanted| wanted.at).collect();
         let context = file.ground().context;
         let read = |raw: &RawEvent<'_>| Sample::of(&Event::of(raw, &context));
-        recall_all(file, &keys, progress, read, |index, sample| self.take(&wanted[index], sample))
+        read_back_parallel(file, &keys, progress, read, |index, sample| self.take(&wanted[index], sample))
     }
 
     fn take(&mut self, wanted: &Wanted, sample: Sample) {

@@ -11,7 +11,7 @@ use super::text;
 use super::tmf::Tmf;
 use crate::error::{Error, ErrorKind, Result};
 use crate::guid::Guid;
-use crate::source::regular;
+use crate::input::regular;
 
 /// Larger files are no formats of messages; those of all messages of Windows take less.
 const MAX_BYTES: u64 = 256 << 20;

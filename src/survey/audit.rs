@@ -2,7 +2,7 @@
 
 use super::ending::TailKind;
 use super::file::FileSurvey;
-use super::finding::{Finding, Severity};
+use super::issue::{Finding, Severity};
 use crate::layout::buffer::flags;
 use crate::layout::logfile::mode;
 

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::buffer::chain::{Gap, GapKind};
+use crate::buffer::scan::{Gap, GapKind};
 
 /// What stands behind the last buffer of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

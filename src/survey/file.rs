@@ -1,23 +1,23 @@
 //! Surveys one file, and what is known of it then.
 
 use super::SurveyOptions;
+use super::buffer_summary::BufferRecord;
+use super::count::Ground;
 use super::ending::{Tail, TailKind};
-use super::finding::Findings;
 use super::hash::FileHash;
-use super::memorable::{Memorable, NoticeLog};
+use super::issue::Findings;
+use super::marked::{Memorable, NoticeLog};
 use super::pass::{Found, Pass};
 use super::progress::{Progress, Silent, Work, timed};
-use super::record::BufferRecord;
 use super::repeats;
 use super::session::{self, Session};
 use super::shapes::ShapeTally;
-use super::tally::Ground;
-use crate::buffer::chain::{Gap, GapKind};
+use crate::buffer::scan::{Gap, GapKind};
 use crate::clock::Clock;
 use crate::error::Result;
 use crate::event::ShapeKey;
+use crate::input::Source;
 use crate::layout::logfile::mode;
-use crate::source::Source;
 use crate::spill::{SpillSpace, Spilled};
 
 /// What the survey learned of one file.

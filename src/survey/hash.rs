@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use super::progress::{Progress, Work, timed};
 use crate::error::Result;
-use crate::source::Source;
+use crate::input::Source;
 
 /// Bytes of a subtree: a power of two of BLAKE3's chunks, and few enough that a window has some for every thread.
 const SUBTREE: u64 = 1 << 20;

@@ -4,34 +4,34 @@
 //! conservation proof and a distributed plan need.
 
 mod audit;
+pub mod buffer_summary;
+pub mod count;
 pub mod ending;
 pub mod facts;
 pub mod file;
-pub mod finding;
+pub mod file_key;
 mod hash;
+pub mod issue;
 pub mod loss;
-pub mod memorable;
+pub mod marked;
 pub mod naming;
 mod pass;
-pub mod place;
 mod progress;
-pub mod recall;
-pub mod record;
+pub mod read_back;
 mod repeats;
 pub mod sequence;
 pub mod session;
 pub mod shapes;
 pub mod streams;
-pub mod tally;
 
+pub use buffer_summary::BufferRecord;
 pub use facts::{FileFacts, settle};
 pub use file::{FileSurvey, survey, survey_within};
-pub use finding::{Finding, Findings, Severity};
-pub use memorable::{Interest, Memorable};
-pub use place::OrderKey;
+pub use file_key::OrderKey;
+pub use issue::{Finding, Findings, Severity};
+pub use marked::{Interest, Memorable};
 pub use progress::{NoProgress, Progress, Spread, Work, stop_if_cancelled, timed};
-pub use recall::{recall, recall_all};
-pub use record::BufferRecord;
+pub use read_back::{read_back, read_back_parallel};
 pub use session::Session;
 pub use shapes::ShapeTally;
 

@@ -2,16 +2,16 @@
 
 use rayon::prelude::*;
 
+use super::buffer_summary::BufferRecord;
+use super::count::{Ground, Tally};
 use super::ending::{self, Ending, Tail, TailKind};
-use super::finding::{Finding, Findings, Severity};
 use super::hash::FileHash;
-use super::memorable::{Memorable, Memories, NoticeLog};
+use super::issue::{Finding, Findings, Severity};
+use super::marked::{Memorable, Memories, NoticeLog};
 use super::progress::{Progress, Work, stop_if_cancelled, timed};
-use super::record::BufferRecord;
 use super::session::Session;
 use super::shapes::{ShapeTally, Shapes};
-use super::tally::{Ground, Tally};
-use crate::buffer::chain::{Chain, ChainRules, Doubt, Frame, Gap, GapKind, Stretch};
+use crate::buffer::scan::{Chain, ChainRules, Doubt, Frame, Gap, GapKind, Stretch};
 use crate::error::Result;
 use crate::event::ShapeKey;
 use crate::spill::{SpillSpace, SpillWriter, Spilled};

@@ -2,10 +2,10 @@
 
 use rayon::prelude::*;
 
+use super::buffer_summary::BufferRecord;
 use super::progress::{Progress, stop_if_cancelled};
-use super::record::BufferRecord;
 use crate::error::Result;
-use crate::source::Source;
+use crate::input::Source;
 
 /// Bytes of two buffers that are compared at once.
 const BLOCK: u32 = 64 << 10;

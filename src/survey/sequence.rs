@@ -5,8 +5,8 @@
 
 use std::collections::HashSet;
 
+use super::buffer_summary::BufferRecord;
 use super::file::FileSurvey;
-use super::record::BufferRecord;
 use crate::layout::logfile::mode;
 
 /// Successive numbers that no buffer has, between two that buffers have.

@@ -2,15 +2,15 @@
 
 use zerocopy::FromBytes;
 
-use crate::buffer::chain::ChainRules;
+use crate::buffer::scan::ChainRules;
 use crate::buffer::stride;
 use crate::clock::{Clock, ClockAnchor, ClockFacts, FileTime, Ticks};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::FileContext;
+use crate::input::Source;
 use crate::layout::buffer::{BUFFER_HEADER_LEN, BUFFER_TYPE_HEADER, BufferHeader, MAX_BUFFER_SIZE, MIN_BUFFER_SIZE};
 use crate::layout::header::{HeaderKind, SystemHeader};
 use crate::layout::logfile::{LogfileHead, LogfileTail, mode};
-use crate::source::Source;
 
 /// What the header event says of the session.
 #[derive(Clone, Debug, PartialEq, Eq)]

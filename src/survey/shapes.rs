@@ -10,8 +10,8 @@ use std::collections::btree_map::Entry;
 
 use hashbrown::HashMap;
 
-use super::memorable::Interest;
-use super::place::OrderKey;
+use super::file_key::OrderKey;
+use super::marked::Interest;
 use crate::event::{Identity, ShapeKey, ShapeRef};
 use crate::layout::header::HeaderKind;
 

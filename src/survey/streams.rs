@@ -3,8 +3,8 @@
 //! Windows assumes two things: the events of a buffer are in time order, and the buffers of one processor do not
 //! overlap. Rows are sorted whether they hold or not; here is counted where they do not.
 
+use super::buffer_summary::BufferRecord;
 use super::file::FileSurvey;
-use super::record::BufferRecord;
 use super::sequence::sequence_gaps;
 use crate::clock::Ticks;
 

@@ -9,7 +9,7 @@ pub use clock::ClockFacts;
 pub use session::SessionFacts;
 
 use super::file::FileSurvey;
-use super::finding::{Finding, Severity};
+use super::issue::{Finding, Severity};
 use super::loss::{self, Ledger, MISSING_FILE};
 use super::streams::{Disorder, Stream, disorder, streams};
 use crate::clock::ClockKind;

@@ -8,7 +8,7 @@ use crate::survey::file::FileSurvey;
 use crate::survey::loss::{self, Ledger, Overwritten};
 use crate::survey::naming::{private_logger_pid, series_member};
 use crate::survey::streams::first_ticks;
-use crate::survey::{Interest, OrderKey, recall};
+use crate::survey::{Interest, OrderKey, read_back};
 
 /// A session, as one file records it. What is `None` is not recorded; times are Unix nanoseconds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -202,7 +202,7 @@ fn group_masks(file: &FileSurvey) -> Result<Option<Vec<u32>>> {
     let first: Vec<OrderKey> = told.map(|memorable| memorable.at).take(1).collect();
     let context = file.session.context();
     let mut masks = None;
-    recall(file, &first, |_, event| {
+    read_back(file, &first, |_, event| {
         let payload = Event::of(event, &context).payload;
         let words = payload.first_chunk::<32>().map(|masks| masks.as_chunks::<4>().0.iter());
         masks = words.map(|words| words.map(|&word| u32::from_le_bytes(word)).collect());

@@ -1,10 +1,10 @@
 //! Buffers that say that something is missing before them, and buffers that cannot be read whole.
 
-use super::{DAMAGED_BUFFER, DAMAGED_EVENT, LISTED, LossRow, TRUNCATED_TAIL, Window, listed, records};
-use crate::buffer::chain::{Gap, GapKind};
+use super::{DAMAGED_BUFFER, DAMAGED_EVENT, LISTED, LossRow, TRUNCATED_TAIL, Window, listed, notices};
+use crate::buffer::scan::{Gap, GapKind};
 use crate::layout::buffer::flags;
 use crate::layout::logfile::mode;
-use crate::survey::record::BufferRecord;
+use crate::survey::buffer_summary::BufferRecord;
 use crate::survey::streams::each_stream;
 
 /// A buffer between its neighbours in its stream that have events.
@@ -21,8 +21,8 @@ pub(super) fn rows(session: &Window<'_>, streams: &[&BufferRecord]) -> Vec<LossR
         .collect();
     suspects.sort_unstable_by_key(|place| place.buffer.frame.ordinal);
     let mut rows = listed(suspects.iter().flat_map(|place| flag_rows(session, place)), LISTED);
-    rows.extend(suspects.iter().flat_map(|place| records::notices(session, place.buffer, place.before)));
-    rows.extend(records::further_notices(session));
+    rows.extend(suspects.iter().flat_map(|place| notices::notices(session, place.buffer, place.before)));
+    rows.extend(notices::further_notices(session));
     let damage = suspects.iter().flat_map(|place| damage_rows(session, place));
     rows.extend(listed(damage.chain(gap_rows(session)), LISTED));
     rows

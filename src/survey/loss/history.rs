@@ -2,9 +2,9 @@
 
 use super::{CIRCULAR_OVERWRITE, LossRow, TRUNCATED_TAIL, Window};
 use crate::layout::logfile::mode;
+use crate::survey::buffer_summary::BufferRecord;
 use crate::survey::ending::TailKind;
 use crate::survey::file::FileSurvey;
-use crate::survey::record::BufferRecord;
 use crate::survey::sequence::sequence_range;
 use crate::survey::streams::each_stream;
 

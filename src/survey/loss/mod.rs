@@ -17,15 +17,15 @@
 mod buffers;
 mod counters;
 mod history;
-mod records;
+mod notices;
 mod series;
 
 pub use history::{Overwritten, missing_at_end, overwritten};
 
 use std::collections::BTreeMap;
 
+use super::buffer_summary::BufferRecord;
 use super::file::FileSurvey;
-use super::record::BufferRecord;
 use super::streams::by_stream;
 use crate::clock::Ticks;
 use crate::error::Result;
@@ -217,11 +217,11 @@ pub fn ledgers(files: &[FileSurvey]) -> Result<Vec<Ledger>> {
 pub fn ledger(file: &FileSurvey) -> Result<Ledger> {
     let session = Window::of(file);
     let streams = by_stream(file);
-    let dropped = records::Dropped::read(file)?;
+    let dropped = notices::Dropped::read(file)?;
     let mut rows = counters::rows(&session);
     rows.extend(history::rows(&session, &streams));
     rows.extend(buffers::rows(&session, &streams));
-    rows.extend(records::last_dropped(&session, &streams, &dropped));
+    rows.extend(notices::last_dropped(&session, &streams, &dropped));
     let header = &file.session;
     let unknown_because = header.loss_unknown_because();
     let counter = |count: u32| unknown_because.is_none().then_some(count);

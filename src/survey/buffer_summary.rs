@@ -2,7 +2,7 @@
 
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-use crate::buffer::chain::Frame;
+use crate::buffer::scan::Frame;
 use crate::layout::buffer::BUFFER_HEADER_LEN;
 
 /// A buffer and the events in it.

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::file::FileSurvey;
-use super::place::OrderKey;
+use super::file_key::OrderKey;
 use super::progress::{Progress, Work, stop_if_cancelled, timed};
 use crate::buffer::content::{self, Scratch};
 use crate::error::{Error, ErrorKind, Result};
@@ -20,19 +20,19 @@ const TOGETHER_BYTES: usize = 32 << 20;
 /// # Errors
 /// When the file cannot be read; [`ErrorKind::Internal`] when there is no event at such a place, as when the file
 /// has changed since the survey.
-pub fn recall(file: &FileSurvey, keys: &[OrderKey], mut visit: impl FnMut(usize, &RawEvent<'_>)) -> Result<()> {
+pub fn read_back(file: &FileSurvey, keys: &[OrderKey], mut visit: impl FnMut(usize, &RawEvent<'_>)) -> Result<()> {
     let mut scratch = Scratch::default();
     let mut order: Vec<usize> = (0..keys.len()).collect();
     order.sort_unstable_by_key(place(keys));
     order.chunk_by(same_buffer(keys)).try_for_each(|buffer| visit_buffer(file, keys, buffer, &mut scratch, &mut visit))
 }
 
-/// Like [`recall`], but buffers are read side by side on the current pool: `read` makes something of every event, and
+/// Like [`read_back`], but buffers are read side by side on the current pool: `read` makes something of every event, and
 /// `take` gets it in file order, before the next buffers are read.
 ///
 /// # Errors
-/// Those of [`recall`]; [`ErrorKind::Interrupted`] when the caller asked to stop.
-pub fn recall_all<T: Send>(
+/// Those of [`read_back`]; [`ErrorKind::Interrupted`] when the caller asked to stop.
+pub fn read_back_parallel<T: Send>(
     file: &FileSurvey,
     keys: &[OrderKey],
     progress: &dyn Progress,

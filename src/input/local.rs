@@ -5,12 +5,11 @@
 //! position, each of these is an error of one input, and what was read stays as it is. It costs a copy of what the
 //! processor is about to look at anyway.
 
-pub(crate) mod regular;
-
 use std::fs::{File, Metadata};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use super::regular;
 use crate::error::{Error, ErrorKind, Result};
 
 /// An input file of fixed length.

@@ -21,8 +21,8 @@ use super::extent::Extents;
 use super::head::{HEAD_LEN, Head};
 use super::search;
 use crate::error::Result;
+use crate::input::Source;
 use crate::layout::buffer::{BufferHeader, flags};
-use crate::source::Source;
 
 /// Where a buffer lies, and what its header says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, FromBytes, Immutable, IntoBytes, KnownLayout)]

@@ -13,7 +13,7 @@ use crate::layout::extended::item_type;
 use crate::layout::header::{
     EventHeader, FullHeader, HeaderKind, HookHeader, MessageHeader, event_flags, message_flags,
 };
-use crate::layout::hook;
+use crate::layout::kernel;
 
 /// The fixed part of an event shape: everything that decides how the payload is read, but for TraceLogging metadata.
 ///
@@ -86,8 +86,8 @@ impl Identity {
 
     #[inline]
     fn read_hook(&mut self, header: &HookHeader) {
-        (self.group, self.opcode) = hook::resolve(header.group, header.kind);
-        self.provider = hook::kernel_class(self.group).map_or(Guid::ZERO, |class| class.guid);
+        (self.group, self.opcode) = kernel::resolve(header.group, header.kind);
+        self.provider = kernel::kernel_class(self.group).map_or(Guid::ZERO, |class| class.guid);
         self.version = u16::from(header.version);
     }
 
@@ -150,7 +150,7 @@ impl Identity {
             _ if self.is_rest() => None,
             HeaderKind::Timed | HeaderKind::Error | HeaderKind::Wnode => None,
             HeaderKind::Message => (!self.provider.is_zero()).then_some(self.provider),
-            kind if kind.is_hook() => hook::kernel_class(self.group).map(|class| class.guid),
+            kind if kind.is_hook() => kernel::kernel_class(self.group).map(|class| class.guid),
             _ => Some(self.provider),
         }
     }

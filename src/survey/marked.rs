@@ -4,11 +4,11 @@
 
 use std::collections::BTreeMap;
 
-use super::finding::{Finding, Severity};
-use super::place::OrderKey;
+use super::file_key::OrderKey;
+use super::issue::{Finding, Severity};
 use crate::event::Identity;
 use crate::layout::header::HeaderKind;
-use crate::layout::hook;
+use crate::layout::kernel;
 use crate::schema::eventsource;
 
 /// Why the survey remembers each event of a shape.
@@ -70,7 +70,7 @@ pub struct Notices {
 impl Interest {
     /// Why an event of this identity is worth remembering.
     pub fn of(identity: &Identity) -> Interest {
-        use hook::{GROUP_EVENT_TRACE, event_trace as header};
+        use kernel::{GROUP_EVENT_TRACE, event_trace as header};
         match identity.kind {
             HeaderKind::Error => Interest::Notice(Notice::Error),
             kind if kind.is_hook() && identity.group == GROUP_EVENT_TRACE => match identity.opcode {
@@ -78,8 +78,8 @@ impl Interest {
                 header::LAST_DROPPED_TIMES => Interest::Dropped,
                 _ => Interest::None,
             },
-            kind if kind.is_full() && identity.provider == hook::EVENT_METADATA_CLASS => Interest::Schema,
-            kind if (kind.is_full() || kind.is_event()) && identity.provider == hook::LOST_EVENT_CLASS => {
+            kind if kind.is_full() && identity.provider == kernel::EVENT_METADATA_CLASS => Interest::Schema,
+            kind if (kind.is_full() || kind.is_event()) && identity.provider == kernel::LOST_EVENT_CLASS => {
                 Interest::Notice(Notice::of(identity))
             }
             kind if kind.is_event() && identity.id == eventsource::EVENT_ID => Interest::Schema,

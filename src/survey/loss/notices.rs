@@ -6,11 +6,11 @@ use super::{LossRow, Window};
 use crate::error::Result;
 use crate::event::{Event, FileContext, RawEvent};
 use crate::layout::buffer::MAX_PROCESSORS;
+use crate::survey::buffer_summary::BufferRecord;
 use crate::survey::file::FileSurvey;
-use crate::survey::memorable::{Interest, Notice, Notices};
-use crate::survey::place::OrderKey;
-use crate::survey::recall;
-use crate::survey::record::BufferRecord;
+use crate::survey::file_key::OrderKey;
+use crate::survey::marked::{Interest, Notice, Notices};
+use crate::survey::read_back;
 
 /// When processors dropped their last events.
 #[derive(Debug, Default)]
@@ -25,7 +25,7 @@ impl Dropped {
         let keys: Vec<OrderKey> = told.map(|memorable| memorable.at).collect();
         let context = file.session.context();
         let mut dropped = Dropped::default();
-        recall(file, &keys, |_, event| dropped.add(event, context))?;
+        read_back(file, &keys, |_, event| dropped.add(event, context))?;
         Ok(dropped)
     }
 

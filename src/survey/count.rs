@@ -1,17 +1,17 @@
 //! What one worker counts while it surveys buffers; tallies of several workers add up to the same whatever the split.
 
-use super::finding::{Finding, Severity};
-use super::memorable::{Interest, Memory};
-use super::place::OrderKey;
-use super::record::BufferRecord;
+use super::buffer_summary::BufferRecord;
+use super::file_key::OrderKey;
+use super::issue::{Finding, Severity};
+use super::marked::{Interest, Memory};
 use super::shapes::Shapes;
-use crate::buffer::chain::Frame;
 use crate::buffer::content::{self, ContentFault, Scratch, Surplus};
+use crate::buffer::scan::Frame;
 use crate::error::Result;
 use crate::event::{FileContext, RawEvent, ShapeRef, TimedEvent, TimedStep, TimedWalk, swallowed};
+use crate::input::Source;
 use crate::layout::buffer::BUFFER_HEADER_LEN;
 use crate::layout::header::EVENT_ALIGNMENT;
-use crate::source::Source;
 
 /// What is common to all buffers of a file.
 #[derive(Clone, Copy, Debug)]
