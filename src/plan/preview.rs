@@ -9,35 +9,35 @@ use crate::event::{Identity, ShapeKey};
 use crate::guid::Guid;
 use crate::layout::header::HeaderKind;
 use crate::schema::Registry;
-use crate::schema::describe::{ColumnFacts, ConversionFacts};
+use crate::schema::catalog::{Provider, ProviderType, SchemaCatalog};
+use crate::schema::describe::{ColumnDescription, ColumnPreview};
 use crate::schema::eventsource::EventSourceManifests;
-use crate::schema::known::{Kind, Known, Provider};
 use crate::schema::registry::Candidate;
 use crate::survey::NoProgress;
 
 /// The dataset of a provider's events.
 pub fn dataset(provider: &Provider) -> String {
     match provider.kind {
-        Kind::Wpp => "WPP".to_owned(),
-        Kind::Manifest | Kind::Classic => {
+        ProviderType::Wpp => "WPP".to_owned(),
+        ProviderType::Manifest | ProviderType::Classic => {
             let name = Some(provider.name.as_str()).filter(|name| !name.is_empty());
             name.map_or_else(|| provider.guid.to_string(), names::safe_name)
         }
     }
 }
 
-/// What each layout of one event becomes, in the order of [`Known::layouts`], in a trace in which all events known of
+/// What each layout of one event becomes, in the order of [`SchemaCatalog::layouts`], in a trace in which all events known of
 /// the provider occur and the other events use the layouts that rank first. Empty for WPP messages, whose columns are
 /// always the same.
 pub fn conversions(
-    known: &Known,
+    catalog: &SchemaCatalog,
     provider: &Provider,
     event: (u16, u16),
     options: &PlanOptions,
-) -> Vec<ConversionFacts> {
-    let registry = Registry::new(EventSourceManifests::default(), Vec::new(), known.user().into());
+) -> Vec<ColumnPreview> {
+    let registry = Registry::new(EventSourceManifests::default(), Vec::new(), catalog.user().into());
     let mut events: Vec<(u16, u16)> =
-        known.layouts(provider.guid, provider.kind).iter().map(|layout| (layout.id, layout.version)).collect();
+        catalog.layouts(provider.guid, provider.kind).iter().map(|layout| (layout.id, layout.version)).collect();
     let layouts = events.iter().filter(|&&known| known == event).count();
     events.dedup();
     let Some(position) = events.iter().position(|&known| known == event) else { return Vec::new() };
@@ -51,13 +51,13 @@ pub fn conversions(
         shapes[position].choice = Some(chosen(candidate));
         let mut columns = tables::tables(&shapes, &registry, options, None, &NoProgress).columns;
         let rows = columns.swap_remove(position).map_or_else(Vec::new, |columns| columns.fields);
-        let columns = rows.into_iter().map(|row| ColumnFacts {
+        let columns = rows.into_iter().map(|row| ColumnDescription {
             field: row.field,
             column: row.column,
             column_type: row.column_type,
             renamed_because: row.renamed_because.map(crate::decode::RenameReason::as_str),
         });
-        ConversionFacts { preferred: is_preferred, columns: columns.collect() }
+        ColumnPreview { preferred: is_preferred, columns: columns.collect() }
     };
     // Behind the event's own layouts come those of its other versions.
     candidates.into_iter().take(layouts).map(conversion).collect()
@@ -72,8 +72,8 @@ fn is_same(a: &Candidate, b: &Candidate) -> bool {
 }
 
 /// An event shape as a 64-bit system logs it.
-fn shape(provider: Guid, kind: Kind, (id, version): (u16, u16), registry: &Registry) -> Resolved {
-    let is_classic = kind == Kind::Classic;
+fn shape(provider: Guid, kind: ProviderType, (id, version): (u16, u16), registry: &Registry) -> Resolved {
+    let is_classic = kind == ProviderType::Classic;
     let identity = Identity {
         provider,
         group: 0,
@@ -122,22 +122,22 @@ mod tests {
         SchemaFile::parse(name, text.into_bytes()).unwrap()
     }
 
-    fn known(files: Vec<SchemaFile>) -> Known {
+    fn catalog(files: Vec<SchemaFile>) -> SchemaCatalog {
         let mut loaded = Loaded::default();
         for file in files {
             assert_eq!(loaded.add(file), None);
         }
-        Known::new(loaded.schemas, UserSchemas::default())
+        SchemaCatalog::new(loaded.schemas, UserSchemas::default())
     }
 
-    fn show(known: &Known, guid: &str, event: (u16, u16)) -> Vec<Vec<String>> {
+    fn show(catalog: &SchemaCatalog, guid: &str, event: (u16, u16)) -> Vec<Vec<String>> {
         let guid: Guid = guid.parse().unwrap();
-        let provider = known.providers(|_, own| own == guid).remove(0);
-        let text = |column: &ColumnFacts| {
+        let provider = catalog.providers(|_, own| own == guid).remove(0);
+        let text = |column: &ColumnDescription| {
             let name = column.column.as_deref().unwrap_or("-");
             format!("{}>{name} {}", column.field, column.renamed_because.unwrap_or("-"))
         };
-        let conversions = conversions(known, &provider, event, &PlanOptions::default());
+        let conversions = conversions(catalog, &provider, event, &PlanOptions::default());
         let lines = conversions.iter().map(|own| {
             let mark = if own.preferred { "*" } else { "" };
             std::iter::once(mark.to_owned()).chain(own.columns.iter().map(text)).collect()
@@ -149,10 +149,10 @@ mod tests {
     fn other_events_of_the_provider_take_part() {
         let text = "<data name='A' inType='win:UnicodeString'/>";
         let number = "<data name='A' inType='win:UInt32'/><data name='Opcode' inType='win:UInt8'/>";
-        let known = known(vec![manifest("a", [text, number])]);
-        assert_eq!(show(&known, GUID, (1, 0)), [["*", "A>A -"]]);
+        let catalog = catalog(vec![manifest("a", [text, number])]);
+        assert_eq!(show(&catalog, GUID, (1, 0)), [["*", "A>A -"]]);
         assert_eq!(
-            show(&known, GUID, (2, 0)),
+            show(&catalog, GUID, (2, 0)),
             [["*", "A>A__uint32 type_conflict", "Opcode>Opcode__uint8 common_column"]]
         );
     }
@@ -160,9 +160,9 @@ mod tests {
     #[test]
     fn every_layout_has_its_columns() {
         let [time, number] = ["<data name='A' inType='win:FILETIME'/>", "<data name='A' inType='win:UInt32'/>"];
-        let known = known(vec![manifest("a", [time, number]), manifest("b", [number, number])]);
+        let catalog = catalog(vec![manifest("a", [time, number]), manifest("b", [number, number])]);
         assert_eq!(
-            show(&known, GUID, (1, 0)),
+            show(&catalog, GUID, (1, 0)),
             [vec!["*", "A>A -", "A>A_filetime -"], vec!["", "A>A -"]]
                 .map(|own| own.iter().map(|&t| t.to_owned()).collect::<Vec<_>>())
         );
@@ -170,8 +170,8 @@ mod tests {
 
     #[test]
     fn classic_events_are_known_by_opcode() {
-        let known = known(Vec::new());
-        let start = show(&known, "3d6fa8d0-fe05-11d0-9dda-00c04fd7ba7c", (1, 4));
+        let catalog = catalog(Vec::new());
+        let start = show(&catalog, "3d6fa8d0-fe05-11d0-9dda-00c04fd7ba7c", (1, 4));
         assert_eq!(start.len(), 1);
         // The oldest version has a pointer there, to which the column widens.
         let expected = ["UniqueProcessKey>UniqueProcessKey -", "ProcessId>ProcessId -", "ParentId>ParentId -"];
@@ -180,8 +180,8 @@ mod tests {
 
     #[test]
     fn datasets_are_named_like_folders() {
-        let known = known(vec![manifest("a", ["", ""])]);
-        let own = known.providers(|name, _| name == "Lab" || name == "Kernel-Process");
+        let catalog = catalog(vec![manifest("a", ["", ""])]);
+        let own = catalog.providers(|name, _| name == "Lab" || name == "Kernel-Process");
         assert_eq!(own.iter().map(dataset).collect::<Vec<_>>(), ["Kernel-Process", "Lab"]);
     }
 }

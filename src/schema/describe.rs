@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::known::{Kind, Known, Layout, Place, Provider};
+use super::catalog::{Origin, PayloadLayout, Provider, ProviderType, SchemaCatalog};
 use super::model::{Count, Field, FieldKind, Length, MapKind, ValueMap};
 use super::pack::{CodeTable, Confidence, Pack};
 use super::wpp::{Item, ItemKind, MessageFormat};
@@ -19,12 +19,12 @@ pub struct Document {
     /// [`FORMAT`].
     pub format: u32,
     /// The providers, by name.
-    pub providers: Vec<ProviderFacts>,
+    pub providers: Vec<ProviderDescription>,
 }
 
 /// What is known of a provider.
 #[derive(Debug, Serialize)]
-pub struct ProviderFacts {
+pub struct ProviderDescription {
     /// Name, identity, counts and places.
     #[serde(flatten)]
     pub provider: Provider,
@@ -39,18 +39,18 @@ pub struct ProviderFacts {
     pub control: Option<Guid>,
     /// Its keywords, lowest bit first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub keywords: Vec<KeywordFacts>,
+    pub keywords: Vec<KeywordDescription>,
     /// Its events by id (of classic events the opcode) and version.
     #[serde(rename = "known_events", skip_serializing_if = "Vec::is_empty")]
-    pub events: Vec<EventFacts>,
+    pub events: Vec<EventDescription>,
     /// Its WPP messages by number.
     #[serde(rename = "known_messages", skip_serializing_if = "Vec::is_empty")]
-    pub messages: Vec<MessageFacts>,
+    pub messages: Vec<MessageDescription>,
 }
 
 /// A keyword.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub struct KeywordFacts {
+pub struct KeywordDescription {
     /// The bits, as `0x10`.
     pub mask: String,
     /// The name.
@@ -59,7 +59,7 @@ pub struct KeywordFacts {
 
 /// What is known of one version of an event.
 #[derive(Debug, Serialize)]
-pub struct EventFacts {
+pub struct EventDescription {
     /// The event id; the opcode of a classic event.
     pub id: u16,
     /// The version.
@@ -84,39 +84,39 @@ pub struct EventFacts {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// The layouts by rank.
-    pub layouts: Vec<LayoutFacts>,
+    pub layouts: Vec<LayoutDescription>,
 }
 
 /// One layout of an event.
 #[derive(Debug, Serialize)]
-pub struct LayoutFacts {
+pub struct LayoutDescription {
     /// Where it comes from.
-    pub from: Place,
+    pub from: Origin,
     /// The file, or the pack's sources.
     pub origin: String,
     /// `declared`; `inferred` where lost parts were put back; `doubtful` where parts are missing.
     pub trust: &'static str,
     /// The fields in wire order; left out of overviews.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub fields: Option<Vec<FieldFacts>>,
+    pub fields: Option<Vec<FieldDescription>>,
     /// What the fields become, and whether this layout is used as long as payloads do not contradict it; only where
     /// one event was asked for.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
-    pub conversion: Option<ConversionFacts>,
+    pub conversion: Option<ColumnPreview>,
 }
 
 /// What a layout becomes in a conversion.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct ConversionFacts {
+pub struct ColumnPreview {
     /// Whether it is used as long as payloads do not contradict it.
     pub preferred: bool,
     /// The columns of the fields and of the members of structures.
-    pub columns: Vec<ColumnFacts>,
+    pub columns: Vec<ColumnDescription>,
 }
 
 /// A field and one of its columns.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct ColumnFacts {
+pub struct ColumnDescription {
     /// The field; a member of a structure behind its structure's name and a dot.
     pub field: String,
     /// The column, or the path to the member; not there for fields without one.
@@ -129,7 +129,7 @@ pub struct ColumnFacts {
 
 /// One declared field.
 #[derive(Debug, PartialEq, Eq, Serialize)]
-pub struct FieldFacts {
+pub struct FieldDescription {
     /// The name.
     pub name: String,
     /// The wire type; `Struct` for structures.
@@ -145,7 +145,7 @@ pub struct FieldFacts {
     pub length: Option<Rule>,
     /// Names of its values.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub map: Option<MapFacts>,
+    pub map: Option<MapDescription>,
     /// Whether it may be missing at the end of the payload.
     #[serde(skip_serializing_if = "is_false")]
     pub optional: bool,
@@ -154,7 +154,7 @@ pub struct FieldFacts {
     pub hidden: bool,
     /// The members of a structure.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub fields: Vec<FieldFacts>,
+    pub fields: Vec<FieldDescription>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
@@ -178,7 +178,7 @@ pub enum Rule {
 
 /// Names of values.
 #[derive(Debug, PartialEq, Eq, Serialize)]
-pub struct MapFacts {
+pub struct MapDescription {
     /// The map's name.
     pub name: String,
     /// `values` or `bits`.
@@ -198,11 +198,11 @@ pub struct MapEntry {
 
 /// A WPP message.
 #[derive(Debug, Serialize)]
-pub struct MessageFacts {
+pub struct MessageDescription {
     /// The number.
     pub number: u16,
     /// Where it comes from.
-    pub from: Place,
+    pub from: Origin,
     /// The level's name.
     pub level: Option<String>,
     /// The flag's name.
@@ -216,12 +216,12 @@ pub struct MessageFacts {
     /// The text with its insertions.
     pub format: String,
     /// The arguments in wire order.
-    pub arguments: Vec<ArgumentFacts>,
+    pub arguments: Vec<ArgumentDescription>,
 }
 
 /// An argument of a WPP message.
 #[derive(Debug, Serialize)]
-pub struct ArgumentFacts {
+pub struct ArgumentDescription {
     /// The number under which the text inserts it.
     pub number: u16,
     /// The expression in the source code.
@@ -236,40 +236,41 @@ pub struct ArgumentFacts {
     pub labels: Vec<String>,
     /// Names of its values where they do not count from 0: those of enumerations, and of lists with gaps.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub map: Option<MapFacts>,
+    pub map: Option<MapDescription>,
 }
 
-impl ProviderFacts {
+impl ProviderDescription {
     /// What is known of a provider, with the fields of every layout or without.
-    pub fn of(known: &Known, provider: Provider, with_fields: bool) -> ProviderFacts {
+    pub fn of(catalog: &SchemaCatalog, provider: Provider, with_fields: bool) -> ProviderDescription {
         let (guid, kind) = (provider.guid, provider.kind);
-        let manifests = || known.manifests(guid).filter(|_| kind == Kind::Manifest).map(|(_, manifest, _)| manifest);
+        let manifests =
+            || catalog.manifests(guid).filter(|_| kind == ProviderType::Manifest).map(|(_, manifest, _)| manifest);
         let messages = match kind {
-            Kind::Wpp => known.messages().remove(&guid).unwrap_or_default(),
-            Kind::Manifest | Kind::Classic => Vec::new(),
+            ProviderType::Wpp => catalog.messages().remove(&guid).unwrap_or_default(),
+            ProviderType::Manifest | ProviderType::Classic => Vec::new(),
         };
-        ProviderFacts {
+        ProviderDescription {
             provider,
             dataset: None,
             group: manifests().find_map(|manifest| manifest.group),
             control: manifests().find_map(|manifest| manifest.control),
-            keywords: keywords(known, guid, kind),
-            events: events(known.layouts(guid, kind), with_fields),
-            messages: messages.into_iter().map(|(place, message)| MessageFacts::of(place, message)).collect(),
+            keywords: keywords(catalog, guid, kind),
+            events: events(catalog.layouts(guid, kind), with_fields),
+            messages: messages.into_iter().map(|(origin, message)| MessageDescription::of(origin, message)).collect(),
         }
     }
 }
 
-impl ProviderFacts {
+impl ProviderDescription {
     /// Leaves only layouts and messages of some places, and the events that still have a layout.
-    pub fn keep_places(&mut self, is_kept: impl Fn(&Place) -> bool) {
+    pub fn keep_origins(&mut self, is_kept: impl Fn(&Origin) -> bool) {
         self.provider.from.retain(&is_kept);
         for event in &mut self.events {
             event.layouts.retain(|layout| is_kept(&layout.from));
         }
         self.events.retain(|event| !event.layouts.is_empty());
         self.messages.retain(|message| is_kept(&message.from));
-        if self.provider.kind != Kind::Wpp {
+        if self.provider.kind != ProviderType::Wpp {
             self.provider.events = self.events.len();
             self.provider.layouts = self.events.iter().map(|event| event.layouts.len()).sum();
         }
@@ -277,30 +278,30 @@ impl ProviderFacts {
 }
 
 /// The keywords of the description that ranks first and has any.
-fn keywords(known: &Known, guid: Guid, kind: Kind) -> Vec<KeywordFacts> {
-    if kind != Kind::Manifest {
+fn keywords(catalog: &SchemaCatalog, guid: Guid, kind: ProviderType) -> Vec<KeywordDescription> {
+    if kind != ProviderType::Manifest {
         return Vec::new();
     }
-    let mut user = known.manifests(guid).map(|(_, manifest, _)| &manifest.keywords).filter(|own| !own.is_empty());
+    let mut user = catalog.manifests(guid).map(|(_, manifest, _)| &manifest.keywords).filter(|own| !own.is_empty());
     let pack = || Pack::builtin().provider(&guid).map(|pack| &pack.keywords);
     let named = user.next().or_else(pack).into_iter().flatten();
-    named.map(|(mask, name)| KeywordFacts { mask: format!("{mask:#x}"), name: name.clone() }).collect()
+    named.map(|(mask, name)| KeywordDescription { mask: format!("{mask:#x}"), name: name.clone() }).collect()
 }
 
 /// Layouts of one version of an event become one entry; names are those of the layout that ranks first.
-fn events(layouts: Vec<Layout<'_>>, with_fields: bool) -> Vec<EventFacts> {
-    let mut events: BTreeMap<(u16, u16), EventFacts> = BTreeMap::new();
+fn events(layouts: Vec<PayloadLayout<'_>>, with_fields: bool) -> Vec<EventDescription> {
+    let mut events: BTreeMap<(u16, u16), EventDescription> = BTreeMap::new();
     for layout in layouts {
-        let event = events.entry((layout.id, layout.version)).or_insert_with(|| EventFacts::named_by(&layout));
-        event.layouts.push(LayoutFacts::of(&layout, with_fields));
+        let event = events.entry((layout.id, layout.version)).or_insert_with(|| EventDescription::named_by(&layout));
+        event.layouts.push(LayoutDescription::of(&layout, with_fields));
     }
     events.into_values().collect()
 }
 
-impl EventFacts {
-    fn named_by(layout: &Layout<'_>) -> EventFacts {
+impl EventDescription {
+    fn named_by(layout: &PayloadLayout<'_>) -> EventDescription {
         let schema = layout.schema;
-        EventFacts {
+        EventDescription {
             id: layout.id,
             version: layout.version,
             name: schema.event_name.clone(),
@@ -316,11 +317,11 @@ impl EventFacts {
     }
 }
 
-impl LayoutFacts {
-    fn of(layout: &Layout<'_>, with_fields: bool) -> LayoutFacts {
-        LayoutFacts {
-            from: layout.place,
-            origin: layout.origin.to_owned(),
+impl LayoutDescription {
+    fn of(layout: &PayloadLayout<'_>, with_fields: bool) -> LayoutDescription {
+        LayoutDescription {
+            from: layout.origin,
+            origin: layout.file.to_owned(),
             trust: match layout.confidence {
                 Confidence::Declared => "declared",
                 Confidence::Inferred => "inferred",
@@ -333,17 +334,17 @@ impl LayoutFacts {
 }
 
 /// The facts of fields and of all members of structures.
-pub fn fields(fields: &[Field]) -> Vec<FieldFacts> {
+pub fn fields(fields: &[Field]) -> Vec<FieldDescription> {
     level(&[fields])
 }
 
 /// `levels`: the fields of the innermost level behind those of the levels around it.
-fn level(levels: &[&[Field]]) -> Vec<FieldFacts> {
+fn level(levels: &[&[Field]]) -> Vec<FieldDescription> {
     let own = levels.last().copied().unwrap_or_default();
-    own.iter().map(|field| field_facts(field, levels)).collect()
+    own.iter().map(|field| describe_field(field, levels)).collect()
 }
 
-fn field_facts(field: &Field, levels: &[&[Field]]) -> FieldFacts {
+fn describe_field(field: &Field, levels: &[&[Field]]) -> FieldDescription {
     let (in_type, out_type, length, members) = match &field.kind {
         FieldKind::Value { wire, meaning, length } => {
             let out_type = (*meaning != super::model::Meaning::Plain).then(|| format!("{meaning:?}"));
@@ -354,13 +355,13 @@ fn field_facts(field: &Field, levels: &[&[Field]]) -> FieldFacts {
             ("Struct".to_owned(), None, None, level(&inner))
         }
     };
-    FieldFacts {
+    FieldDescription {
         name: field.name.clone(),
         in_type,
         out_type,
         count: count_rule(field.count, levels),
         length,
-        map: field.map.as_deref().map(MapFacts::of),
+        map: field.map.as_deref().map(MapDescription::of),
         optional: field.optional,
         hidden: field.hidden,
         fields: members,
@@ -391,9 +392,9 @@ fn name_of(field: super::model::FieldRef, levels: &[&[Field]]) -> String {
     target.map_or_else(String::new, |target| target.name.clone())
 }
 
-impl MapFacts {
-    fn of(map: &ValueMap) -> MapFacts {
-        MapFacts {
+impl MapDescription {
+    fn of(map: &ValueMap) -> MapDescription {
+        MapDescription {
             name: map.name.clone(),
             kind: match map.kind {
                 MapKind::Values => "values",
@@ -404,13 +405,13 @@ impl MapFacts {
     }
 }
 
-impl MessageFacts {
-    fn of(place: Place, message: &MessageFormat) -> MessageFacts {
+impl MessageDescription {
+    fn of(from: Origin, message: &MessageFormat) -> MessageDescription {
         let origin = &message.origin;
-        let arguments = message.items.iter().map(ArgumentFacts::of);
-        MessageFacts {
+        let arguments = message.items.iter().map(ArgumentDescription::of);
+        MessageDescription {
             number: message.number,
-            from: place,
+            from,
             level: origin.level.clone(),
             flags: origin.flags.clone(),
             function: origin.function.clone(),
@@ -422,31 +423,31 @@ impl MessageFacts {
     }
 }
 
-impl ArgumentFacts {
-    fn of(item: &Item) -> ArgumentFacts {
+impl ArgumentDescription {
+    fn of(item: &Item) -> ArgumentDescription {
         let (in_type, out_type) = argument_type(&item.kind);
         let (labels, map) = match &item.kind {
             ItemKind::List { names, .. } | ItemKind::Set { names, .. } => labels(names.map()),
             ItemKind::Enumeration(names) | ItemKind::FlagsEnumeration(names) => {
-                (Vec::new(), Some(MapFacts::of(names.map())))
+                (Vec::new(), Some(MapDescription::of(names.map())))
             }
             _ => (Vec::new(), None),
         };
         let (number, expression) = (item.number, item.expression.clone());
-        ArgumentFacts { number, expression, in_type, out_type, labels, map }
+        ArgumentDescription { number, expression, in_type, out_type, labels, map }
     }
 }
 
 /// Names that count from 0, or from the lowest bit, as a list; others as a map.
-fn labels(map: &ValueMap) -> (Vec<String>, Option<MapFacts>) {
-    let counted = |place: u32| match map.kind {
-        MapKind::Values => Some(u64::from(place)),
-        MapKind::Bits => 1_u64.checked_shl(place),
+fn labels(map: &ValueMap) -> (Vec<String>, Option<MapDescription>) {
+    let counted = |origin: u32| match map.kind {
+        MapKind::Values => Some(u64::from(origin)),
+        MapKind::Bits => 1_u64.checked_shl(origin),
     };
-    if (0..).zip(map.entries()).all(|(place, (value, _))| counted(place) == Some(*value)) {
+    if (0..).zip(map.entries()).all(|(origin, (value, _))| counted(origin) == Some(*value)) {
         return (map.entries().iter().map(|(_, label)| label.clone()).collect(), None);
     }
-    (Vec::new(), Some(MapFacts::of(map)))
+    (Vec::new(), Some(MapDescription::of(map)))
 }
 
 /// The encoding of an argument and what it stands for, in the words of fields where there are such.
@@ -528,7 +529,7 @@ mod tests {
 
     #[test]
     fn names_of_values_are_a_list_or_a_map() {
-        let facts = |declared: &str| ArgumentFacts::of(&Item::new("x", 10, ItemKind::parse(declared)));
+        let facts = |declared: &str| ArgumentDescription::of(&Item::new("x", 10, ItemKind::parse(declared)));
         assert_eq!(
             (facts("ItemListByte(a, b)").labels, facts("ItemListByte(a, b)").map),
             (vec!["a".into(), "b".into()], None)

@@ -1,11 +1,11 @@
 //! Schema descriptions: one model, and one file per kind of source.
 
 pub mod budget;
+pub mod catalog;
 pub mod describe;
 pub mod event_info;
 pub mod eventsource;
 pub mod files;
-pub mod known;
 pub mod load;
 pub mod manifest;
 pub mod model;

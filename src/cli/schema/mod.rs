@@ -15,9 +15,9 @@ use super::console::{self, Console};
 use super::exit;
 use crate::error::{Error, ErrorKind, Result};
 use crate::plan::{PlanOptions, preview};
-use crate::schema::describe::{Document, FORMAT, ProviderFacts};
+use crate::schema::catalog::{Origin, Provider, ProviderType, SchemaCatalog};
+use crate::schema::describe::{Document, FORMAT, ProviderDescription};
 use crate::schema::files::{self, Content, Finding};
-use crate::schema::known::{Kind, Known, Place, Provider};
 
 /// Runs a command; returns the exit code.
 ///
@@ -33,8 +33,8 @@ pub(super) fn run(command: &SchemaCommand) -> Result<u8> {
 }
 
 fn list(args: &ListArgs) -> Result<u8> {
-    let known = Sources::load(&args.sources, Console::default())?.into_known();
-    let providers = select::providers(&known, &args.provider)?;
+    let catalog = Sources::load(&args.sources, Console::default())?.into_catalog();
+    let providers = select::providers(&catalog, &args.provider)?;
     if args.json {
         console::to_stdout(&to_json(&providers))?;
     } else {
@@ -44,10 +44,10 @@ fn list(args: &ListArgs) -> Result<u8> {
 }
 
 fn show(args: &ShowArgs) -> Result<u8> {
-    let known = Sources::load(&args.sources, Console::default())?.into_known();
-    let providers = select::providers(&known, std::slice::from_ref(&args.provider))?;
-    let mut facts: Vec<ProviderFacts> =
-        providers.into_iter().map(|provider| facts(&known, provider, args.event.as_deref())).collect();
+    let catalog = Sources::load(&args.sources, Console::default())?.into_catalog();
+    let providers = select::providers(&catalog, std::slice::from_ref(&args.provider))?;
+    let mut facts: Vec<ProviderDescription> =
+        providers.into_iter().map(|provider| facts(&catalog, provider, args.event.as_deref())).collect();
     if let Some(event) = &args.event {
         facts.retain(|facts| !facts.events.is_empty() || !facts.messages.is_empty());
         if facts.is_empty() {
@@ -64,16 +64,16 @@ fn show(args: &ShowArgs) -> Result<u8> {
 }
 
 /// What is known of a provider; of one event with fields and columns.
-fn facts(known: &Known, provider: Provider, event: Option<&str>) -> ProviderFacts {
+fn facts(catalog: &SchemaCatalog, provider: Provider, event: Option<&str>) -> ProviderDescription {
     let dataset = preview::dataset(&provider);
-    let mut facts = ProviderFacts::of(known, provider, event.is_some());
+    let mut facts = ProviderDescription::of(catalog, provider, event.is_some());
     facts.dataset = Some(dataset);
     if let Some(wanted) = event {
         facts.events.retain(|event| select::is_event(wanted, event));
         facts.messages.retain(|message| select::is_message(wanted, message));
         for event in &mut facts.events {
             let version = (event.id, event.version);
-            let conversions = preview::conversions(known, &facts.provider, version, &PlanOptions::default());
+            let conversions = preview::conversions(catalog, &facts.provider, version, &PlanOptions::default());
             for (layout, conversion) in event.layouts.iter_mut().zip(conversions) {
                 layout.conversion = Some(conversion);
             }
@@ -110,15 +110,15 @@ fn import(args: &ImportArgs) -> Result<u8> {
 }
 
 fn export(args: &ExportArgs) -> Result<u8> {
-    let known = Sources::load(&args.sources, Console::default())?.into_known();
+    let catalog = Sources::load(&args.sources, Console::default())?.into_catalog();
     let wanted = args.provider.as_slice();
-    let is_own = |place: &Place| args.built_in || matches!(place, Place::Given | Place::Store);
-    let mut providers = select::providers(&known, wanted)?;
+    let is_own = |origin: &Origin| args.built_in || matches!(origin, Origin::Given | Origin::Store);
+    let mut providers = select::providers(&catalog, wanted)?;
     providers.retain(|provider| provider.from.iter().any(is_own));
-    let mut facts: Vec<ProviderFacts> =
-        providers.into_iter().map(|provider| ProviderFacts::of(&known, provider, true)).collect();
+    let mut facts: Vec<ProviderDescription> =
+        providers.into_iter().map(|provider| ProviderDescription::of(&catalog, provider, true)).collect();
     for facts in &mut facts {
-        facts.keep_places(is_own);
+        facts.keep_origins(is_own);
     }
     let document = to_json(&Document { format: FORMAT, providers: facts });
     console::to_file(&args.output, &document)?;
@@ -130,10 +130,10 @@ fn to_json(document: &impl Serialize) -> String {
 }
 
 /// The word for what a provider's events are told apart by.
-fn key_word(kind: Kind) -> &'static str {
+fn number_heading(kind: ProviderType) -> &'static str {
     match kind {
-        Kind::Manifest => "event",
-        Kind::Classic => "opcode",
-        Kind::Wpp => "message",
+        ProviderType::Manifest => "event",
+        ProviderType::Classic => "opcode",
+        ProviderType::Wpp => "message",
     }
 }

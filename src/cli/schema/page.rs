@@ -2,13 +2,14 @@
 
 use std::fmt::Write as _;
 
-use super::key_word;
+use super::number_heading;
 use crate::cli::console::printable;
 use crate::cli::table::{Align, Table};
+use crate::schema::catalog::{Origin, Provider, ProviderType};
 use crate::schema::describe::{
-    ArgumentFacts, ColumnFacts, EventFacts, FieldFacts, LayoutFacts, MapFacts, MessageFacts, ProviderFacts, Rule,
+    ArgumentDescription, ColumnDescription, EventDescription, FieldDescription, LayoutDescription, MapDescription,
+    MessageDescription, ProviderDescription, Rule,
 };
-use crate::schema::known::{Kind, Place, Provider};
 
 /// Entries of a map that are shown; the rest is a number.
 const SHOWN: usize = 20;
@@ -33,7 +34,7 @@ pub(super) fn list(providers: &[Provider]) -> String {
             provider.kind.name().to_owned(),
             provider.events.to_string(),
             provider.layouts.to_string(),
-            places(&provider.from),
+            origins(&provider.from),
         ]);
     }
     table.render()
@@ -43,20 +44,20 @@ fn or_none(text: &str) -> String {
     if text.is_empty() { NONE.to_owned() } else { text.to_owned() }
 }
 
-fn places(places: &[Place]) -> String {
-    places.iter().map(|place| place.name()).collect::<Vec<_>>().join(", ")
+fn origins(origins: &[Origin]) -> String {
+    origins.iter().map(|origin| origin.name()).collect::<Vec<_>>().join(", ")
 }
 
 /// The pages of `schema show PROVIDER`.
-pub(super) fn providers(all: &[ProviderFacts]) -> String {
+pub(super) fn providers(all: &[ProviderDescription]) -> String {
     let pages = all.iter().map(|facts| match facts.provider.kind {
-        Kind::Wpp => heading(facts) + &messages(&facts.messages),
+        ProviderType::Wpp => heading(facts) + &messages(&facts.messages),
         kind => heading(facts) + &overview(kind, &facts.events),
     });
     pages.collect::<Vec<_>>().join("\n")
 }
 
-fn heading(facts: &ProviderFacts) -> String {
+fn heading(facts: &ProviderDescription) -> String {
     let provider = &facts.provider;
     let mut table = Table::of_values();
     table.value("GUID", provider.guid.to_string());
@@ -64,7 +65,7 @@ fn heading(facts: &ProviderFacts) -> String {
         table.value("dataset", format!("events/{dataset}"));
     }
     table.value("kind", provider.kind.name());
-    table.value("from", places(&provider.from));
+    table.value("from", origins(&provider.from));
     for (name, guid) in [("group", facts.group), ("enabled by", facts.control)] {
         if let Some(guid) = guid {
             table.value(name, guid.to_string());
@@ -77,8 +78,8 @@ fn heading(facts: &ProviderFacts) -> String {
     format!("{}\n{}\n", printable(&or_none(&provider.name)), table.render())
 }
 
-fn overview(kind: Kind, events: &[EventFacts]) -> String {
-    let id = if kind == Kind::Classic { "OPCODE" } else { "EVENT" };
+fn overview(kind: ProviderType, events: &[EventDescription]) -> String {
+    let id = if kind == ProviderType::Classic { "OPCODE" } else { "EVENT" };
     let mut table = Table::new([
         (id, Align::Right),
         ("VERSION", Align::Right),
@@ -107,16 +108,16 @@ fn overview(kind: Kind, events: &[EventFacts]) -> String {
     table.render()
 }
 
-fn origin(layout: &LayoutFacts) -> String {
+fn origin(layout: &LayoutDescription) -> String {
     match layout.from {
         // The file's name says that it is in the store.
-        Place::Store | Place::Given => layout.origin.clone(),
-        Place::Pack | Place::Correction => format!("{} ({})", layout.from.name(), layout.origin),
+        Origin::Store | Origin::Given => layout.origin.clone(),
+        Origin::Pack | Origin::Correction => format!("{} ({})", layout.from.name(), layout.origin),
     }
 }
 
 /// The pages of `schema show PROVIDER EVENT`.
-pub(super) fn events(all: &[ProviderFacts]) -> String {
+pub(super) fn events(all: &[ProviderDescription]) -> String {
     let mut pages = Vec::new();
     for facts in all {
         let provider = &facts.provider;
@@ -127,9 +128,9 @@ pub(super) fn events(all: &[ProviderFacts]) -> String {
     pages.join("\n")
 }
 
-fn event_page(provider: &str, kind: Kind, event: &EventFacts) -> String {
+fn event_page(provider: &str, kind: ProviderType, event: &EventDescription) -> String {
     let mut table = Table::of_values();
-    table.value(key_word(kind), format!("{} version {}", event.id, event.version));
+    table.value(number_heading(kind), format!("{} version {}", event.id, event.version));
     let level = event.level.map(|level| level.to_string());
     let keywords = Some(event.keywords.join(", ")).filter(|keywords| !keywords.is_empty());
     for (name, value) in [
@@ -154,14 +155,14 @@ fn event_page(provider: &str, kind: Kind, event: &EventFacts) -> String {
     page
 }
 
-fn layout_title(layout: &LayoutFacts, position: usize, all: usize) -> String {
+fn layout_title(layout: &LayoutDescription, position: usize, all: usize) -> String {
     let preferred = layout.conversion.as_ref().is_some_and(|conversion| conversion.preferred);
     let used = if preferred && all > 1 { ", used unless payloads contradict it" } else { "" };
-    format!("Layout {} of {all}: {}, {}{used}", position + 1, origin(layout), layout.trust)
+    format!("PayloadLayout {} of {all}: {}, {}{used}", position + 1, origin(layout), layout.trust)
 }
 
 /// The fields of a layout with their columns, and the maps they use.
-fn fields(layout: &LayoutFacts) -> String {
+fn fields(layout: &LayoutDescription) -> String {
     let mut flat = Vec::new();
     flatten(layout.fields.as_deref().unwrap_or_default(), "", &mut flat);
     if flat.is_empty() {
@@ -194,13 +195,13 @@ fn fields(layout: &LayoutFacts) -> String {
 }
 
 /// Whether a column comes next behind a field: its own, or one of a member that only the wire type knows of.
-fn belongs(column: &ColumnFacts, path: &str, flat: &[(String, &FieldFacts)]) -> bool {
+fn belongs(column: &ColumnDescription, path: &str, flat: &[(String, &FieldDescription)]) -> bool {
     column.field == path
         || column.field.strip_prefix(path).is_some_and(|rest| rest.starts_with('.'))
             && !flat.iter().any(|(declared, _)| *declared == column.field)
 }
 
-fn flatten<'a>(fields: &'a [FieldFacts], prefix: &str, flat: &mut Vec<(String, &'a FieldFacts)>) {
+fn flatten<'a>(fields: &'a [FieldDescription], prefix: &str, flat: &mut Vec<(String, &'a FieldDescription)>) {
     for field in fields {
         let path = format!("{prefix}{}", field.name);
         let inner = format!("{path}.");
@@ -209,7 +210,7 @@ fn flatten<'a>(fields: &'a [FieldFacts], prefix: &str, flat: &mut Vec<(String, &
     }
 }
 
-fn row(field: Option<(&String, &&FieldFacts)>, column: Option<&ColumnFacts>) -> [String; 9] {
+fn row(field: Option<(&String, &&FieldDescription)>, column: Option<&ColumnDescription>) -> [String; 9] {
     let text = |text: Option<&str>| text.unwrap_or_default().to_owned();
     let rule = |rule: Option<&Rule>| rule.map_or(String::new(), rule_text);
     let facts = field.map(|(_, facts)| *facts);
@@ -240,8 +241,8 @@ fn rule_text(rule: &Rule) -> String {
     }
 }
 
-fn maps<'a>(maps: impl Iterator<Item = &'a MapFacts>) -> String {
-    let mut used: Vec<&MapFacts> = Vec::new();
+fn maps<'a>(maps: impl Iterator<Item = &'a MapDescription>) -> String {
+    let mut used: Vec<&MapDescription> = Vec::new();
     for map in maps {
         if !used.contains(&map) {
             used.push(map);
@@ -264,7 +265,7 @@ fn maps<'a>(maps: impl Iterator<Item = &'a MapFacts>) -> String {
     text
 }
 
-fn messages(messages: &[MessageFacts]) -> String {
+fn messages(messages: &[MessageDescription]) -> String {
     let mut table = Table::new([
         ("MESSAGE", Align::Right),
         ("LEVEL", Align::Left),
@@ -287,7 +288,7 @@ fn messages(messages: &[MessageFacts]) -> String {
     table.render()
 }
 
-fn message_page(provider: &str, message: &MessageFacts) -> String {
+fn message_page(provider: &str, message: &MessageDescription) -> String {
     let mut table = Table::of_values();
     table.value("message", message.number.to_string());
     table.value("from", message.from.name());
@@ -325,7 +326,7 @@ fn message_page(provider: &str, message: &MessageFacts) -> String {
 }
 
 /// The names of an argument's values; of an enumeration its own name, for a page shows those once.
-fn labels(argument: &ArgumentFacts) -> String {
+fn labels(argument: &ArgumentDescription) -> String {
     match &argument.map {
         None => argument.labels.join(", "),
         Some(map) if map.name.is_empty() => {

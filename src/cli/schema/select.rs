@@ -4,8 +4,8 @@ use glob::{MatchOptions, Pattern};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::guid::Guid;
-use crate::schema::describe::{EventFacts, MessageFacts};
-use crate::schema::known::{Known, Provider};
+use crate::schema::catalog::{Provider, SchemaCatalog};
+use crate::schema::describe::{EventDescription, MessageDescription};
 
 /// A provider by name (in any case), GUID or pattern.
 #[derive(Debug)]
@@ -39,10 +39,10 @@ impl Wanted {
 ///
 /// # Errors
 /// [`ErrorKind::Usage`] when an argument is no pattern, or nothing is known of what it means.
-pub(super) fn providers(known: &Known, arguments: &[String]) -> Result<Vec<Provider>> {
+pub(super) fn providers(catalog: &SchemaCatalog, arguments: &[String]) -> Result<Vec<Provider>> {
     let wanted = arguments.iter().map(|text| Wanted::parse(text)).collect::<Result<Vec<_>>>()?;
     let is_wanted = |name: &str, guid| wanted.is_empty() || wanted.iter().any(|wanted| wanted.matches(name, guid));
-    let found = known.providers(is_wanted);
+    let found = catalog.providers(is_wanted);
     let misses =
         |wanted: &&(&Wanted, &String)| !found.iter().any(|provider| wanted.0.matches(&provider.name, provider.guid));
     match wanted.iter().zip(arguments).find(|pair| misses(&pair)) {
@@ -55,14 +55,14 @@ pub(super) fn providers(known: &Known, arguments: &[String]) -> Result<Vec<Provi
 }
 
 /// Whether an argument means an event: its id (of classic events the opcode), or one of its names.
-pub(super) fn is_event(argument: &str, event: &EventFacts) -> bool {
+pub(super) fn is_event(argument: &str, event: &EventDescription) -> bool {
     let names = [&event.name, &event.opcode, &event.symbol];
     is_number(argument, event.id)
         || names.into_iter().flatten().any(|name| name.to_lowercase() == argument.to_lowercase())
 }
 
 /// Whether an argument means a message: its number or function.
-pub(super) fn is_message(argument: &str, message: &MessageFacts) -> bool {
+pub(super) fn is_message(argument: &str, message: &MessageDescription) -> bool {
     is_number(argument, message.number) || message.function.as_deref() == Some(argument)
 }
 

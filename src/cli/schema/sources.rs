@@ -8,8 +8,8 @@ use std::sync::Arc;
 use super::args::{SourceArgs, StoreArgs};
 use crate::cli::console::Console;
 use crate::error::{Error, ErrorKind, Result};
+use crate::schema::catalog::SchemaCatalog;
 use crate::schema::files::Finding;
-use crate::schema::known::Known;
 use crate::schema::load::{self, Loaded};
 use crate::schema::registry::UserSchemas;
 use crate::schema::store::{Store, default_folder};
@@ -49,8 +49,8 @@ impl Sources {
     }
 
     /// For a look at them: with the built-in schemas.
-    pub(in crate::cli) fn into_known(self) -> Known {
-        Known::new(self.given.schemas, self.store.schemas)
+    pub(in crate::cli) fn into_catalog(self) -> SchemaCatalog {
+        SchemaCatalog::new(self.given.schemas, self.store.schemas)
     }
 }
 

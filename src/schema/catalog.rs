@@ -14,7 +14,7 @@ use crate::guid::Guid;
 
 /// Where a description comes from, in the order in which they are believed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub enum Place {
+pub enum Origin {
     /// A built-in correction of what Windows registers.
     #[serde(rename = "correction")]
     Correction,
@@ -29,14 +29,14 @@ pub enum Place {
     Pack,
 }
 
-impl Place {
+impl Origin {
     /// The word for it.
     pub fn name(self) -> &'static str {
         match self {
-            Place::Correction => "correction",
-            Place::Given => "--schemas",
-            Place::Store => "store",
-            Place::Pack => "pack",
+            Origin::Correction => "correction",
+            Origin::Given => "--schemas",
+            Origin::Store => "store",
+            Origin::Pack => "pack",
         }
     }
 }
@@ -44,7 +44,7 @@ impl Place {
 /// What kind of events a provider logs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum ProviderType {
     /// Events of a manifest, by id.
     Manifest,
     /// Classic events of a class, by opcode.
@@ -53,13 +53,13 @@ pub enum Kind {
     Wpp,
 }
 
-impl Kind {
+impl ProviderType {
     /// The word for it.
     pub fn name(self) -> &'static str {
         match self {
-            Kind::Manifest => "manifest",
-            Kind::Classic => "classic",
-            Kind::Wpp => "wpp",
+            ProviderType::Manifest => "manifest",
+            ProviderType::Classic => "classic",
+            ProviderType::Wpp => "wpp",
         }
     }
 }
@@ -72,18 +72,18 @@ pub struct Provider {
     /// The identity.
     pub guid: Guid,
     /// What kind of events it logs.
-    pub kind: Kind,
+    pub kind: ProviderType,
     /// How many events are known, each version on its own.
     pub events: usize,
     /// How many layouts are known; more than events where descriptions disagree.
     pub layouts: usize,
     /// Where descriptions of it come from.
-    pub from: Vec<Place>,
+    pub from: Vec<Origin>,
 }
 
 /// One layout of one event.
 #[derive(Clone, Debug)]
-pub struct Layout<'a> {
+pub struct PayloadLayout<'a> {
     /// The event id; the opcode of a classic event.
     pub id: u16,
     /// The version.
@@ -99,25 +99,25 @@ pub struct Layout<'a> {
     /// Names and fields.
     pub schema: &'a EventSchema,
     /// Where it comes from.
-    pub place: Place,
+    pub origin: Origin,
     /// The file, or the pack's sources.
-    pub origin: &'a str,
+    pub file: &'a str,
     /// How far to trust it.
     pub confidence: Confidence,
 }
 
 /// All that is known.
 #[derive(Debug)]
-pub struct Known {
+pub struct SchemaCatalog {
     given: UserSchemas,
     store: UserSchemas,
     pack: &'static Pack,
 }
 
-impl Known {
+impl SchemaCatalog {
     /// The user's files, the store and the pack.
-    pub fn new(given: UserSchemas, store: UserSchemas) -> Known {
-        Known { given, store, pack: Pack::builtin() }
+    pub fn new(given: UserSchemas, store: UserSchemas) -> SchemaCatalog {
+        SchemaCatalog { given, store, pack: Pack::builtin() }
     }
 
     /// What the user gave, in order of rank, as a conversion uses it.
@@ -131,8 +131,8 @@ impl Known {
     pub fn providers(&self, wanted: impl Fn(&str, Guid) -> bool) -> Vec<Provider> {
         let users = self.given.providers().chain(self.store.providers());
         let manifests: BTreeSet<Guid> = users.chain(self.pack.providers()).collect();
-        let manifests = manifests.into_iter().map(|guid| (guid, Kind::Manifest));
-        let classes = self.pack.classes().map(|guid| (guid, Kind::Classic));
+        let manifests = manifests.into_iter().map(|guid| (guid, ProviderType::Manifest));
+        let classes = self.pack.classes().map(|guid| (guid, ProviderType::Classic));
         let named = manifests.chain(classes).filter(|&(guid, kind)| wanted(&self.name(guid, kind), guid));
         let mut all: Vec<Provider> = named.map(|(guid, kind)| self.provider(guid, kind)).collect();
         let messages = self.messages().into_iter().map(|(guid, messages)| wpp(guid, &messages));
@@ -142,7 +142,7 @@ impl Known {
         all
     }
 
-    fn provider(&self, guid: Guid, kind: Kind) -> Provider {
+    fn provider(&self, guid: Guid, kind: ProviderType) -> Provider {
         let layouts = self.layouts(guid, kind);
         let mut events: BTreeMap<(u16, u16), BTreeSet<usize>> = BTreeMap::new();
         let mut distinct: Vec<&EventSchema> = Vec::new();
@@ -154,7 +154,8 @@ impl Known {
                 distinct.push(layout.schema);
             }
         }
-        let from: BTreeSet<Place> = layouts.iter().map(|layout| layout.place).chain(self.places(guid, kind)).collect();
+        let from: BTreeSet<Origin> =
+            layouts.iter().map(|layout| layout.origin).chain(self.origins(guid, kind)).collect();
         Provider {
             name: self.name(guid, kind),
             guid,
@@ -166,46 +167,48 @@ impl Known {
     }
 
     /// Places of a provider that may declare no event.
-    fn places(&self, guid: Guid, kind: Kind) -> impl Iterator<Item = Place> {
-        let is = |yes: bool, place| (yes && kind == Kind::Manifest).then_some(place);
-        let places = [
-            is(self.given.manifests(guid).next().is_some(), Place::Given),
-            is(self.store.manifests(guid).next().is_some(), Place::Store),
-            is(self.pack.has_provider(&guid), Place::Pack),
+    fn origins(&self, guid: Guid, kind: ProviderType) -> impl Iterator<Item = Origin> {
+        let is = |yes: bool, origin| (yes && kind == ProviderType::Manifest).then_some(origin);
+        let origins = [
+            is(self.given.manifests(guid).next().is_some(), Origin::Given),
+            is(self.store.manifests(guid).next().is_some(), Origin::Store),
+            is(self.pack.has_provider(&guid), Origin::Pack),
         ];
-        places.into_iter().flatten()
+        origins.into_iter().flatten()
     }
 
     /// The manifests of a provider in the user's files, in order of rank.
-    pub fn manifests(&self, guid: Guid) -> impl Iterator<Item = (Place, &ProviderSchemas, &str)> {
-        let at = |place| move |(manifest, file): (_, _)| (place, AsRef::<ProviderSchemas>::as_ref(manifest), file);
+    pub fn manifests(&self, guid: Guid) -> impl Iterator<Item = (Origin, &ProviderSchemas, &str)> {
+        let at = |origin| move |(manifest, file): (_, _)| (origin, AsRef::<ProviderSchemas>::as_ref(manifest), file);
         let (given, store) = (self.given.manifests(guid), self.store.manifests(guid));
-        given.map(at(Place::Given)).chain(store.map(at(Place::Store)))
+        given.map(at(Origin::Given)).chain(store.map(at(Origin::Store)))
     }
 
-    fn name(&self, guid: Guid, kind: Kind) -> String {
+    fn name(&self, guid: Guid, kind: ProviderType) -> String {
         let user = || self.manifests(guid).map(|(_, manifest, _)| manifest.name.clone()).find(|name| !name.is_empty());
         let builtin = || self.pack.provider_name(&guid).map(str::to_owned);
         let class = || self.pack.class_name(&guid).map(str::to_owned);
-        let name = if kind == Kind::Classic { class() } else { user().or_else(builtin) };
+        let name = if kind == ProviderType::Classic { class() } else { user().or_else(builtin) };
         name.unwrap_or_default()
     }
 
     /// All layouts of a provider's events, by id, version and rank.
-    pub fn layouts(&self, guid: Guid, kind: Kind) -> Vec<Layout<'_>> {
+    pub fn layouts(&self, guid: Guid, kind: ProviderType) -> Vec<PayloadLayout<'_>> {
         let mut all = Vec::new();
         match kind {
-            Kind::Wpp => {}
-            Kind::Classic => {
+            ProviderType::Wpp => {}
+            ProviderType::Classic => {
                 let class = self.pack.class(&guid).into_iter();
-                all.extend(class.flat_map(ClassPack::all).map(|layout| of_pack(layout, Place::Pack)));
+                all.extend(class.flat_map(ClassPack::all).map(|layout| of_pack(layout, Origin::Pack)));
             }
-            Kind::Manifest => {
+            ProviderType::Manifest => {
                 let corrections = self.pack.override_pack(&guid).into_iter();
-                all.extend(corrections.flat_map(ProviderPack::all).map(|layout| of_pack(layout, Place::Correction)));
-                all.extend(self.manifests(guid).flat_map(|(place, manifest, file)| of_manifest(manifest, place, file)));
+                all.extend(corrections.flat_map(ProviderPack::all).map(|layout| of_pack(layout, Origin::Correction)));
+                all.extend(
+                    self.manifests(guid).flat_map(|(origin, manifest, file)| of_manifest(manifest, origin, file)),
+                );
                 let pack = self.pack.provider(&guid).into_iter();
-                all.extend(pack.flat_map(ProviderPack::all).map(|layout| of_pack(layout, Place::Pack)));
+                all.extend(pack.flat_map(ProviderPack::all).map(|layout| of_pack(layout, Origin::Pack)));
             }
         }
         all.sort_by_key(|layout| (layout.id, layout.version));
@@ -213,15 +216,15 @@ impl Known {
     }
 
     /// The WPP messages by GUID and number; the one that ranks first of each.
-    pub fn messages(&self) -> BTreeMap<Guid, Vec<(Place, &Arc<MessageFormat>)>> {
-        let mut all: BTreeMap<Guid, Vec<(Place, &Arc<MessageFormat>)>> = BTreeMap::new();
+    pub fn messages(&self) -> BTreeMap<Guid, Vec<(Origin, &Arc<MessageFormat>)>> {
+        let mut all: BTreeMap<Guid, Vec<(Origin, &Arc<MessageFormat>)>> = BTreeMap::new();
         let stored = self.store.messages.sorted().into_iter();
         let stored = stored.filter(|message| self.given.messages.get(message.guid, message.number).is_none());
         let given = self.given.messages.sorted().into_iter();
-        for (place, message) in
-            given.map(|message| (Place::Given, message)).chain(stored.map(|message| (Place::Store, message)))
+        for (origin, message) in
+            given.map(|message| (Origin::Given, message)).chain(stored.map(|message| (Origin::Store, message)))
         {
-            all.entry(message.guid).or_default().push((place, message));
+            all.entry(message.guid).or_default().push((origin, message));
         }
         all.values_mut().for_each(|messages| messages.sort_by_key(|(_, message)| message.number));
         all
@@ -229,24 +232,24 @@ impl Known {
 }
 
 /// The group of messages under one GUID, which is a source file of a program.
-fn wpp(guid: Guid, messages: &[(Place, &Arc<MessageFormat>)]) -> Provider {
+fn wpp(guid: Guid, messages: &[(Origin, &Arc<MessageFormat>)]) -> Provider {
     let name = messages.iter().map(|(_, message)| &message.origin).find(|origin| !origin.provider.is_empty());
-    let from: BTreeSet<Place> = messages.iter().map(|(place, _)| *place).collect();
+    let from: BTreeSet<Origin> = messages.iter().map(|(origin, _)| *origin).collect();
     Provider {
         name: name.map_or_else(String::new, |origin| match &*origin.source_file {
             "" => origin.provider.to_string(),
             file => format!("{}/{file}", origin.provider),
         }),
         guid,
-        kind: Kind::Wpp,
+        kind: ProviderType::Wpp,
         events: messages.len(),
         layouts: messages.len(),
         from: from.into_iter().collect(),
     }
 }
 
-fn of_pack(layout: &PackLayout, place: Place) -> Layout<'_> {
-    Layout {
+fn of_pack(layout: &PackLayout, origin: Origin) -> PayloadLayout<'_> {
+    PayloadLayout {
         id: layout.id,
         version: layout.version,
         level: layout.level,
@@ -254,18 +257,18 @@ fn of_pack(layout: &PackLayout, place: Place) -> Layout<'_> {
         symbol: None,
         message: None,
         schema: &layout.schema,
-        place,
-        origin: layout.origins,
+        origin,
+        file: layout.origins,
         confidence: layout.confidence,
     }
 }
 
 fn of_manifest<'a>(
     manifest: &'a ProviderSchemas,
-    place: Place,
+    origin: Origin,
     file: &'a str,
-) -> impl Iterator<Item = Layout<'a>> + use<'a> {
-    manifest.events.iter().map(move |event| Layout {
+) -> impl Iterator<Item = PayloadLayout<'a>> + use<'a> {
+    manifest.events.iter().map(move |event| PayloadLayout {
         id: event.id,
         version: event.version.into(),
         level: Some(event.level),
@@ -273,8 +276,8 @@ fn of_manifest<'a>(
         symbol: event.symbol.as_deref(),
         message: event.message.as_deref(),
         schema: &event.schema,
-        place,
-        origin: file,
+        origin,
+        file,
         confidence: if event.suspect { Confidence::Damaged } else { Confidence::Declared },
     })
 }
@@ -304,26 +307,26 @@ mod tests {
 
     #[test]
     fn providers_of_all_places_are_one_list() {
-        let known = Known::new(load(&[("lab.man", LAB), ("a.tmf", TMF)]), load(&[("store/more.man", MORE)]));
-        let all = known.providers(|_, _| true);
+        let catalog = SchemaCatalog::new(load(&[("lab.man", LAB), ("a.tmf", TMF)]), load(&[("store/more.man", MORE)]));
+        let all = catalog.providers(|_, _| true);
         let own = |name: &str| all.iter().find(|provider| provider.name == name).unwrap();
         let lab = own("aLab");
-        assert_eq!((lab.kind, lab.events, lab.layouts), (Kind::Manifest, 3, 4));
-        assert_eq!(lab.from, [Place::Given, Place::Store]);
+        assert_eq!((lab.kind, lab.events, lab.layouts), (ProviderType::Manifest, 3, 4));
+        assert_eq!(lab.from, [Origin::Given, Origin::Store]);
         let messages = own("aaa/Main.c");
-        assert_eq!((messages.kind, messages.events, &messages.from[..]), (Kind::Wpp, 2, &[Place::Given][..]));
-        assert_eq!(own("Kernel-Process").kind, Kind::Classic);
+        assert_eq!((messages.kind, messages.events, &messages.from[..]), (ProviderType::Wpp, 2, &[Origin::Given][..]));
+        assert_eq!(own("Kernel-Process").kind, ProviderType::Classic);
         let network = own("Microsoft-Windows-Kernel-Network");
-        assert_eq!(network.from, [Place::Correction, Place::Pack]);
+        assert_eq!(network.from, [Origin::Correction, Origin::Pack]);
         assert!(all.is_sorted_by_key(|provider| provider.name.to_lowercase()));
     }
 
     #[test]
     fn layouts_come_by_event_and_rank() {
-        let known = Known::new(load(&[("lab.man", LAB)]), load(&[("store/more.man", MORE)]));
+        let catalog = SchemaCatalog::new(load(&[("lab.man", LAB)]), load(&[("store/more.man", MORE)]));
         let guid = "11111111-2222-3333-4444-555555555555".parse().unwrap();
-        let layouts = known.layouts(guid, Kind::Manifest);
-        let shown: Vec<_> = layouts.iter().map(|layout| (layout.id, layout.version, layout.origin)).collect();
+        let layouts = catalog.layouts(guid, ProviderType::Manifest);
+        let shown: Vec<_> = layouts.iter().map(|layout| (layout.id, layout.version, layout.file)).collect();
         let expected = [
             (1, 0, "lab.man"),
             (1, 0, "store/more.man"),
@@ -332,7 +335,7 @@ mod tests {
             (2, 0, "store/more.man"),
         ];
         assert_eq!(shown, expected);
-        let user = known.user();
+        let user = catalog.user();
         let files: Vec<_> = user.manifests(guid).map(|(_, file)| file).collect();
         assert_eq!(files, ["lab.man", "store/more.man"]);
     }
