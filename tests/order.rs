@@ -12,7 +12,7 @@ use etl2parquet::clock::ClockAnchor;
 use etl2parquet::convert::RawPolicy;
 use etl2parquet::convert::order::{OrderedSlice, SliceMemory};
 use etl2parquet::input::Source;
-use etl2parquet::plan::{self, GlobalKey, Plan, PlanOptions, Slice, Slices, cuts, slices};
+use etl2parquet::plan::{self, GlobalKey, PlanOptions, PlanResult, Slice, Slices, cuts, slices};
 use etl2parquet::spill::SpillSpace;
 use etl2parquet::survey::{FileSurvey, NoProgress, OrderKey, SurveyOptions, survey_within};
 use support::{Converted, Sandbox, convert, convert_all, convert_with};
@@ -305,7 +305,7 @@ fn surveyed(sandbox: &Sandbox, space: &SpillSpace, files: &[Vec<u8>]) -> Vec<Fil
 }
 
 /// The numbers of the events of a slice.
-fn read_slice(files: &[FileSurvey], plan: &Plan, slices: &Slices, slice: &Slice) -> Vec<u64> {
+fn read_slice(files: &[FileSurvey], plan: &PlanResult, slices: &Slices, slice: &Slice) -> Vec<u64> {
     let ordered = OrderedSlice::read(files, plan, slices, slice, &mut SliceMemory::default()).unwrap();
     let number = |entry| {
         let (raw, _) = ordered.event(entry);

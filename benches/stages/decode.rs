@@ -6,7 +6,7 @@ use criterion::{Criterion, Throughput};
 use etl2parquet::buffer::content::{self, Scratch};
 use etl2parquet::decode::{Column, NoClock, PayloadColumns, PayloadValues, gather};
 use etl2parquet::event::{Event, ShapeRef, Step, Walk};
-use etl2parquet::plan::{DecodeSource, Plan};
+use etl2parquet::plan::{DecodeSource, PlanResult};
 use etl2parquet::survey::FileSurvey;
 
 use crate::inputs;
@@ -33,7 +33,7 @@ pub(crate) fn bench(criterion: &mut Criterion) {
 }
 
 /// Shape and payload of the events that are described by one source.
-fn payloads(file: &FileSurvey, plan: &Plan, source: DecodeSource) -> Vec<(u32, Vec<u8>)> {
+fn payloads(file: &FileSurvey, plan: &PlanResult, source: DecodeSource) -> Vec<(u32, Vec<u8>)> {
     let (mut found, mut scratch) = (Vec::new(), Scratch::default());
     let context = file.session.context();
     for buffer in file.buffers.iter() {
@@ -50,11 +50,11 @@ fn payloads(file: &FileSurvey, plan: &Plan, source: DecodeSource) -> Vec<(u32, V
 }
 
 /// Decodes all payloads into arrays, in batches; says how many arrays came out.
-fn decode(plan: &Plan, payloads: &[(u32, Vec<u8>)]) -> usize {
+fn decode(plan: &PlanResult, payloads: &[(u32, Vec<u8>)]) -> usize {
     payloads.chunks(BATCH).map(|batch| decode_batch(plan, batch)).sum()
 }
 
-fn decode_batch(plan: &Plan, batch: &[(u32, Vec<u8>)]) -> usize {
+fn decode_batch(plan: &PlanResult, batch: &[(u32, Vec<u8>)]) -> usize {
     let mut tables: Vec<Option<(PayloadColumns, u32)>> = plan.tables.iter().map(|_| None).collect();
     for (shape, payload) in batch {
         let shape = &plan.shapes[*shape as usize];

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use etl2parquet::clock::ClockAnchor;
 use etl2parquet::input::Source;
-use etl2parquet::plan::{self, Plan, PlanOptions};
+use etl2parquet::plan::{self, PlanOptions, PlanResult};
 use etl2parquet::survey::{self, FileSurvey, NoProgress, SurveyOptions};
 use tempfile::{NamedTempFile, TempPath};
 
@@ -31,6 +31,6 @@ pub(crate) fn surveyed(path: &Path) -> FileSurvey {
     survey::survey(source, String::new(), &options, &NoProgress).expect("the trace is valid")
 }
 
-pub(crate) fn planned(files: &[FileSurvey]) -> Plan {
+pub(crate) fn planned(files: &[FileSurvey]) -> PlanResult {
     plan::plan(files, &PlanOptions::default(), &NoProgress).expect("the trace is valid")
 }

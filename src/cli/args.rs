@@ -18,7 +18,7 @@ use crate::dataset::names::NameFrom;
 use crate::dataset::properties::Compression;
 use crate::dataset::publish::IfExists;
 use crate::decode::{GuidType, TimestampType, UnsignedType};
-use crate::plan::DatasetLayout;
+use crate::plan::DatasetSplit;
 
 /// What is true of all commands, below every help text.
 pub(super) const ENVIRONMENT: &str = "\
@@ -125,7 +125,7 @@ pub(super) struct ColumnArgs {
     /// Which events share a dataset
     #[arg(long, value_name = "WHICH", env = "ETL2PARQUET_LAYOUT", hide_env = true)]
     #[arg(value_enum, default_value_t)]
-    pub layout: DatasetLayout,
+    pub layout: DatasetSplit,
     /// Which payload columns a table has
     #[arg(long, value_name = "WHICH", env = "ETL2PARQUET_COLUMNS", hide_env = true)]
     #[arg(value_enum, default_value_t)]
@@ -267,7 +267,7 @@ mod tests {
         let Command::Convert(args) = cli.command else { panic!("expected convert") };
         assert_eq!(args.output.name_from, NameFrom::Stem);
         assert_eq!(args.output.if_exists, IfExists::Error);
-        assert_eq!(args.columns.layout, DatasetLayout::Provider);
+        assert_eq!(args.columns.layout, DatasetSplit::Provider);
         assert_eq!(args.columns.columns, Columns::Present);
         assert_eq!(args.columns.raw, RawPolicy::Needed);
         assert_eq!(args.files.compression.to_string(), "zstd(3)");

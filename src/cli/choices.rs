@@ -8,7 +8,7 @@ use crate::convert::job::RawPolicy;
 use crate::dataset::names::NameFrom;
 use crate::dataset::publish::IfExists;
 use crate::decode::{GuidType, TimestampType, UnsignedType};
-use crate::plan::DatasetLayout;
+use crate::plan::DatasetSplit;
 
 /// Which payload columns a table has (`--columns`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -76,7 +76,7 @@ choices! {
         Present = "present": "Those of the events in the trace",
         Declared = "declared": "All that the schemas in use declare, so that traces of one provider always agree",
     }
-    DatasetLayout {
+    DatasetSplit {
         Provider = "provider": "One for each provider",
         Event = "event": "One for each event, in folders below the provider's: for providers with very many columns",
     }

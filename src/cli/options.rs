@@ -11,7 +11,7 @@ use crate::dataset::properties::Compression;
 use crate::dataset::publish::IfExists;
 use crate::decode::TypeOptions;
 use crate::error::Result;
-use crate::plan::{DatasetLayout, Filter};
+use crate::plan::{DatasetSplit, Filter};
 
 /// The options of a conversion.
 ///
@@ -55,7 +55,7 @@ pub(super) fn of_inspect(args: &InspectArgs, run: &Run) -> Result<ConvertOptions
         anchor: args.clock.clock_anchor,
         raw: RawPolicy::default(),
         all_columns: false,
-        layout: DatasetLayout::default(),
+        layout: DatasetSplit::default(),
         schemas,
         schemas_hash,
         filter: Filter::default(),

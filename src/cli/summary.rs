@@ -102,7 +102,7 @@ fn without_schema(report: &Report) -> u64 {
 
 /// The shapes of which some events may pass the filters.
 fn may_pass(report: &Report) -> impl Iterator<Item = &CatalogEntry> {
-    let may_pass = |shape| report.sieve.as_ref().is_none_or(|sieve| sieve.may_pass(shape));
+    let may_pass = |shape| report.filter.as_ref().is_none_or(|filter| filter.may_pass(shape));
     report.catalog.iter().zip(0..).filter(move |(_, shape)| may_pass(*shape)).map(|(entry, _)| entry)
 }
 

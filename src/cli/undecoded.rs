@@ -28,7 +28,7 @@ impl UndecodedFacts {
     pub(super) fn of(report: &Report) -> Vec<Self> {
         let may_pass = |shape: usize| {
             let shape = u32::try_from(shape).unwrap_or(u32::MAX);
-            report.sieve.as_ref().is_none_or(|sieve| sieve.may_pass(shape))
+            report.filter.as_ref().is_none_or(|filter| filter.may_pass(shape))
         };
         undecoded(&report.catalog, &report.shapes, may_pass).into_iter().map(Self::from).collect()
     }

@@ -9,7 +9,7 @@ use crate::dataset::manifest::{EventCounts, FileEntry};
 use crate::dataset::properties::Compression;
 use crate::dataset::publish::{Custody, IfExists};
 use crate::decode::TypeOptions;
-use crate::plan::{CatalogEntry, DatasetLayout, Filter, Sieve};
+use crate::plan::{CatalogEntry, CompiledFilter, DatasetSplit, Filter};
 use crate::schema::registry::UserSchemas;
 use crate::survey::{FileFacts, FileSurvey};
 
@@ -59,7 +59,7 @@ pub struct ConvertOptions {
     /// Whether tables have every declared column, or those of the events present.
     pub all_columns: bool,
     /// How many datasets a provider's events become.
-    pub layout: DatasetLayout,
+    pub layout: DatasetSplit,
     /// Descriptions of payloads given by the user.
     pub schemas: Arc<UserSchemas>,
     /// What those files hold, as a hash.
@@ -138,7 +138,7 @@ pub struct Report {
     /// The event shapes.
     pub catalog: Vec<CatalogEntry>,
     /// What kept events from becoming rows.
-    pub sieve: Option<Sieve>,
+    pub filter: Option<CompiledFilter>,
     /// Counts per shape.
     pub shapes: Vec<ShapeCounts>,
     /// Found, written, filtered, damaged.

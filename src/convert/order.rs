@@ -18,7 +18,7 @@ use crate::event::walk::RawEvent;
 use crate::event::{TimedEvent, TimedStep, TimedWalk};
 use crate::layout::buffer::BUFFER_HEADER_LEN;
 use crate::plan::aside::AsideWalk;
-use crate::plan::{Plan, Segment, Slice, Slices};
+use crate::plan::{PlanResult, Segment, Slice, Slices};
 use crate::survey::FileSurvey;
 
 /// One event of a slice.
@@ -96,7 +96,7 @@ impl<'a> OrderedSlice<'a> {
     /// When a file cannot be read, or holds other events than the survey found.
     pub fn read(
         files: &'a [FileSurvey],
-        plan: &Plan,
+        plan: &PlanResult,
         slices: &'a Slices,
         slice: &Slice,
         memory: &mut SliceMemory,
@@ -111,9 +111,9 @@ impl<'a> OrderedSlice<'a> {
             damaged: vec![0; files.len()],
             filtered: vec![0; files.len()],
         };
-        match &plan.sieve {
+        match &plan.filter {
             None => ordered.take_all(slice, &mut memory.scratch)?,
-            Some(sieve) => ordered.sift(slice, sieve, &plan.numbers, &mut memory.scratch)?,
+            Some(filter) => ordered.sift(slice, filter, &plan.numbers, &mut memory.scratch)?,
         }
         let found = ordered.entries.len() as u64 + ordered.filtered.iter().sum::<u64>();
         if found != slice.events {

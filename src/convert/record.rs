@@ -11,7 +11,7 @@ use super::job::{ConvertOptions, Job, RawPolicy, Report};
 use crate::calendar;
 use crate::dataset::manifest::{FORMAT_VERSION, InputEntry, LossCounts, Manifest, RunInfo, options_hash};
 use crate::decode::{GuidType, TimestampType, UnsignedType};
-use crate::plan::{DatasetLayout, TablePlan};
+use crate::plan::{DatasetSplit, PlannedTable};
 use crate::survey::loss::Ledger;
 use crate::survey::{FileFacts, FileSurvey};
 
@@ -33,8 +33,8 @@ pub fn options(options: &ConvertOptions) -> Value {
         },
         "keywords": filter.keywords.map(|mask| format!("{mask:#x}")),
         "layout": match options.layout {
-            DatasetLayout::Provider => "provider",
-            DatasetLayout::Event => "event",
+            DatasetSplit::Provider => "provider",
+            DatasetSplit::Event => "event",
         },
         "level": filter.level,
         "max_file_size": options.max_file_size,
@@ -71,7 +71,7 @@ fn texts(values: &[impl Display]) -> Vec<String> {
 }
 
 /// The key-value metadata of a table's files: nothing that varies between runs.
-pub fn file_metadata(table: &TablePlan, files: &[FileSurvey], settings: &Value) -> Vec<(String, String)> {
+pub fn file_metadata(table: &PlannedTable, files: &[FileSurvey], settings: &Value) -> Vec<(String, String)> {
     let hashes: Vec<&str> = files.iter().filter_map(|file| file.blake3.as_deref()).collect();
     let mut pairs = vec![("etl2parquet.version".to_owned(), env!("CARGO_PKG_VERSION").to_owned())];
     pairs.extend(table.provider_id.map(|id| ("etl2parquet.provider_id".to_owned(), id.to_string())));

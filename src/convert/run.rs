@@ -22,7 +22,7 @@ use crate::dataset::publish::{self, Published};
 use crate::dataset::{EncodeOptions, FileRule, IfExists, Staging, TableSpec, TableWriter};
 use crate::error::{Error, ErrorKind, Result};
 use crate::input::Source;
-use crate::plan::{self, Plan, PlanOptions, Sieve, Slices};
+use crate::plan::{self, CompiledFilter, PlanOptions, PlanResult, Slices};
 use crate::sidecar::{self, SidecarFacts};
 use crate::spill::SpillSpace;
 use crate::survey::{self, FileFacts, FileSurvey, SurveyOptions, Work, timed};
@@ -118,7 +118,7 @@ fn sources(job: &Job) -> Result<Vec<Source>> {
 struct Surveyed {
     files: Vec<FileSurvey>,
     facts: Vec<FileFacts>,
-    plan: Plan,
+    plan: PlanResult,
 }
 
 fn survey_and_plan(
@@ -156,9 +156,9 @@ fn survey_and_plan(
 }
 
 /// Whether the filters leave out every event shape.
-fn passes_nothing(plan: &Plan) -> bool {
-    let passes_none = |sieve: &Sieve| (0..).zip(&plan.catalog).all(|(shape, _)| !sieve.may_pass(shape));
-    plan.sieve.as_ref().is_some_and(passes_none)
+fn passes_nothing(plan: &PlanResult) -> bool {
+    let passes_none = |filter: &CompiledFilter| (0..).zip(&plan.catalog).all(|(shape, _)| !filter.may_pass(shape));
+    plan.filter.as_ref().is_some_and(passes_none)
 }
 
 /// The report of a trace of which no event passes the filters.
@@ -184,7 +184,7 @@ fn report(folder: &Path, surveyed: Surveyed) -> Report {
         files,
         facts,
         catalog: plan.catalog,
-        sieve: plan.sieve,
+        filter: plan.filter,
         shapes: Vec::new(),
         events,
         decode: BTreeMap::new(),
@@ -217,7 +217,7 @@ struct Conversion<'a> {
     options: &'a ConvertOptions,
     files: &'a [FileSurvey],
     facts: &'a [FileFacts],
-    plan: &'a Plan,
+    plan: &'a PlanResult,
     slices: &'a Slices,
     staging: &'a Staging,
 }
@@ -284,7 +284,7 @@ impl Conversion<'_> {
 
     fn layout(
         &self,
-        table: &plan::TablePlan,
+        table: &plan::PlannedTable,
         header: &BTreeMap<&'static str, Arc<Field>>,
         places: &Arc<[u32]>,
     ) -> Arc<TableLayout> {
@@ -298,7 +298,7 @@ impl Conversion<'_> {
 
     fn writer(
         &self,
-        table: &plan::TablePlan,
+        table: &plan::PlannedTable,
         layout: &TableLayout,
         settings: &serde_json::Value,
     ) -> Result<TableWriter> {

@@ -16,7 +16,7 @@ use crate::decode::spread::Refill;
 use crate::decode::{Column, PayloadColumns, Status, TraceClock};
 use crate::error::Result;
 use crate::event::{Event, FileContext, Identity, RawEvent};
-use crate::plan::{DecodeSource, Plan, ShapePlan, Slice, Slices, filter};
+use crate::plan::{DecodeSource, PlanResult, ShapeDecoder, Slice, Slices, filter};
 use crate::survey::{FileSurvey, Progress, Work, timed};
 
 /// What is common to all slices.
@@ -25,7 +25,7 @@ pub struct SliceGround<'a> {
     /// The files.
     pub files: &'a [FileSurvey],
     /// The plan.
-    pub plan: &'a Plan,
+    pub plan: &'a PlanResult,
     /// The slices, in order.
     pub slices: &'a Slices,
     /// The layouts of the plan's tables.
@@ -323,7 +323,7 @@ impl TableRows {
     fn decode(
         &mut self,
         event: &Event<'_>,
-        shape: &ShapePlan,
+        shape: &ShapeDecoder,
         clock: &SliceClock<'_>,
         messages: &mut MessageText,
         place: &MessagePlace,

@@ -6,12 +6,12 @@ use hashbrown::HashMap;
 use rayon::prelude::*;
 
 use super::catalog::CatalogEntry;
-use super::descriptions::{self, Descriptions};
-use super::filter::Sieve;
+use super::descriptions::{self, TraceSchemas};
+use super::filter::CompiledFilter;
 use super::options::PlanOptions;
 use super::resolve::{self, Resolution, Resolved};
-use super::result::{Plan, ShapePlan};
-use super::tables::{self, ShapeColumns, TablePlan, Tables};
+use super::result::{PlanResult, ShapeDecoder};
+use super::tables::{self, PlannedTable, ShapeColumns, Tables};
 use super::{doubts, mismatch};
 use crate::error::Result;
 use crate::event::ShapeKey;
@@ -22,8 +22,8 @@ use crate::survey::{FileSurvey, Finding, Findings, Progress, Work, timed};
 ///
 /// # Errors
 /// When a file cannot be read.
-pub fn plan(files: &[FileSurvey], options: &PlanOptions, progress: &dyn Progress) -> Result<Plan> {
-    let Descriptions { eventsource, event_info, mut findings } = descriptions::descriptions(files, progress)?;
+pub fn plan(files: &[FileSurvey], options: &PlanOptions, progress: &dyn Progress) -> Result<PlanResult> {
+    let TraceSchemas { eventsource, event_info, mut findings } = descriptions::descriptions(files, progress)?;
     let user = Arc::clone(&options.schemas);
     let registry = timed(progress, Work::Plan, || Registry::new(eventsource, event_info, user));
     let Resolution { shapes: mut resolved, binaries, findings: of_shapes } =
@@ -35,9 +35,9 @@ pub fn plan(files: &[FileSurvey], options: &PlanOptions, progress: &dyn Progress
     }
     let doubts = doubts::of_choices(&resolved, &registry);
     doubts.into_iter().for_each(|(input, finding)| findings[usize::from(input)].push(finding));
-    let mut sieve = Sieve::new(&options.filter, files, resolved.len());
+    let mut filter = CompiledFilter::new(&options.filter, files, resolved.len());
     let Tables { tables, columns, findings: of_tables } =
-        tables::tables(&resolved, &registry, options, sieve.as_mut(), progress);
+        tables::tables(&resolved, &registry, options, filter.as_mut(), progress);
     of_tables.into_iter().for_each(|(input, finding)| findings[usize::from(input)].push(finding));
     let others = tables.iter().filter(|table| table.is_other()).flat_map(|table| &table.shapes);
     others.for_each(|&shape| resolved[shape as usize].forget_layout());
@@ -46,12 +46,12 @@ pub fn plan(files: &[FileSurvey], options: &PlanOptions, progress: &dyn Progress
         let (decode, fields) = columns.map(|columns| (columns.plan, columns.fields)).unzip();
         let number = table;
         let table = &tables[number as usize];
-        let plan = ShapePlan { is_other: table.is_other(), ..ShapePlan::new(&shape, decode, number) };
+        let plan = ShapeDecoder { is_other: table.is_other(), ..ShapeDecoder::new(&shape, decode, number) };
         (plan, CatalogEntry::new(shape, table, fields.unwrap_or_default(), &registry, &binaries))
     };
     let entry = |shape| timed(progress, Work::Schema, || entry(shape));
     let (shapes, catalog) = resolved.into_par_iter().zip(columns).zip(table_of).map(entry).unzip();
-    Ok(Plan { catalog, shapes, numbers, tables, sieve, findings })
+    Ok(PlanResult { catalog, shapes, numbers, tables, filter, findings })
 }
 
 fn numbers(shapes: &[Resolved]) -> HashMap<ShapeKey, u32> {
@@ -59,7 +59,7 @@ fn numbers(shapes: &[Resolved]) -> HashMap<ShapeKey, u32> {
 }
 
 /// The table of every shape.
-fn table_of(tables: &[TablePlan], shapes: usize) -> Vec<u32> {
+fn table_of(tables: &[PlannedTable], shapes: usize) -> Vec<u32> {
     let mut table_of = vec![0; shapes];
     for (table, number) in tables.iter().zip(0..) {
         table.shapes.iter().for_each(|&shape| table_of[shape as usize] = number);

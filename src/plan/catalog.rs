@@ -1,9 +1,9 @@
 //! What is known of every event shape of a recording.
 
 use super::choose::Choice;
-use super::images::Binaries;
+use super::images::Images;
 use super::resolve::Resolved;
-use super::tables::TablePlan;
+use super::tables::PlannedTable;
 use crate::decode::FieldRow;
 use crate::event::{Identity, ShapeKey};
 use crate::layout::header::HeaderKind;
@@ -76,10 +76,10 @@ impl CatalogEntry {
     /// The entry of a shape that goes to the given table.
     pub fn new(
         shape: Resolved,
-        table: &TablePlan,
+        table: &PlannedTable,
         fields: Vec<FieldRow>,
         registry: &Registry,
-        binaries: &Binaries,
+        binaries: &Images,
     ) -> Self {
         let fix_hint = fix_hint(&shape, table, registry, binaries);
         let event_name = event_name(&shape, registry);
@@ -124,7 +124,7 @@ pub(super) fn event_name(shape: &Resolved, registry: &Registry) -> Option<String
 }
 
 /// What the user could give to have the payload of a shape decoded.
-fn fix_hint(shape: &Resolved, table: &TablePlan, registry: &Registry, binaries: &Binaries) -> Option<String> {
+fn fix_hint(shape: &Resolved, table: &PlannedTable, registry: &Registry, binaries: &Images) -> Option<String> {
     let identity = &shape.key.identity;
     if table.is_other() {
         return Some(

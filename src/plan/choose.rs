@@ -30,9 +30,9 @@ impl Choice {
 }
 
 /// How a candidate fares on the samples.
-struct Trial {
+struct Fit {
     exact: usize,
-    whole: usize,
+    described: usize,
     /// Samples that do not contradict it.
     fitting: usize,
 }
@@ -118,19 +118,19 @@ pub fn choose(candidates: &[Candidate], samples: &[Sample], pointer_size: u8, st
 
 fn choose_among(candidates: &[Candidate], samples: &[Sample], pointer_size: u8) -> Option<Choice> {
     let payloads: Vec<&[u8]> = samples.iter().map(|sample| sample.payload.as_slice()).collect();
-    let trials: Vec<Trial> = candidates.iter().map(|candidate| attempt(candidate, &payloads, pointer_size)).collect();
+    let fits: Vec<Fit> = candidates.iter().map(|candidate| attempt(candidate, &payloads, pointer_size)).collect();
     let all = payloads.len();
     let is_exact = |trust: Trust| {
-        let fits = |(candidate, trial): &(&Candidate, &Trial)| candidate.trust == trust && trial.exact == all;
-        candidates.iter().zip(&trials).position(|pair| fits(&pair))
+        let matches = |(candidate, fit): &(&Candidate, &Fit)| candidate.trust == trust && fit.exact == all;
+        candidates.iter().zip(&fits).position(|pair| matches(&pair))
     };
     let is_whole = || {
-        let fits = |(candidate, trial): (&Candidate, &Trial)| candidate.trust < Trust::Older && trial.whole == all;
-        candidates.iter().zip(&trials).position(fits)
+        let matches = |(candidate, fit): (&Candidate, &Fit)| candidate.trust < Trust::Older && fit.described == all;
+        candidates.iter().zip(&fits).position(matches)
     };
     let trusted = |least: usize| {
-        let fits = |(candidate, trial): (&Candidate, &Trial)| !candidate.trust.is_doubtful() && trial.fitting >= least;
-        candidates.iter().zip(&trials).position(fits)
+        let matches = |(candidate, fit): (&Candidate, &Fit)| !candidate.trust.is_doubtful() && fit.fitting >= least;
+        candidates.iter().zip(&fits).position(matches)
     };
     let index = is_exact(Trust::Declared)
         .or_else(is_whole)
@@ -139,25 +139,25 @@ fn choose_among(candidates: &[Candidate], samples: &[Sample], pointer_size: u8) 
         .or_else(|| is_exact(Trust::Doubtful))
         .or_else(|| trusted(1))
         .or_else(|| trusted(0))?;
-    let (candidate, trial) = (candidates.get(index)?, trials.get(index)?);
+    let (candidate, fit) = (candidates.get(index)?, fits.get(index)?);
     Some(Choice {
         candidate: candidate.clone(),
-        is_contradicted: trial.fitting == 0 && all > 0,
-        reason: reason(index, candidates.len(), trial, all),
+        is_contradicted: fit.fitting == 0 && all > 0,
+        reason: reason(index, candidates.len(), fit, all),
         wrong_pointer_size: fits_other_pointer_size(candidate, &payloads, pointer_size),
     })
 }
 
-fn attempt(candidate: &Candidate, payloads: &[&[u8]], pointer_size: u8) -> Trial {
+fn attempt(candidate: &Candidate, payloads: &[&[u8]], pointer_size: u8) -> Fit {
     let plan = Plan::measuring(&candidate.schema, pointer_size);
-    let mut trial = Trial { exact: 0, whole: 0, fitting: 0 };
+    let mut fit = Fit { exact: 0, described: 0, fitting: 0 };
     for payload in payloads {
         let status = plan.consumes(payload);
-        trial.exact += usize::from(status == Status::Ok);
-        trial.whole += usize::from(status.is_whole());
-        trial.fitting += usize::from(may_fit(status, candidate.trust));
+        fit.exact += usize::from(status == Status::Ok);
+        fit.described += usize::from(status.is_whole());
+        fit.fitting += usize::from(may_fit(status, candidate.trust));
     }
-    trial
+    fit
 }
 
 /// Whether a payload leaves a layout standing. One that ends early lacks fields at its end; one that goes on was written
@@ -176,13 +176,13 @@ fn fits_other_pointer_size(candidate: &Candidate, payloads: &[&[u8]], pointer_si
     pointer_size_mismatch(&own, &other, payloads)
 }
 
-fn reason(index: usize, candidates: usize, trial: &Trial, samples: usize) -> String {
+fn reason(index: usize, candidates: usize, fit: &Fit, samples: usize) -> String {
     let standing = match (index, candidates) {
         (_, 1) => "the only candidate".to_owned(),
         (0, _) => "the most trusted candidate".to_owned(),
         _ => format!("{index} more trusted candidates do not fit"),
     };
-    format!("{standing}; describes {} of {samples} samples to the last byte", trial.exact)
+    format!("{standing}; describes {} of {samples} samples to the last byte", fit.exact)
 }
 
 #[cfg(test)]

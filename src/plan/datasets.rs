@@ -16,7 +16,7 @@ use crate::survey::{Finding, Severity};
 
 /// How many datasets a provider's events become (`--layout`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum DatasetLayout {
+pub enum DatasetSplit {
     /// One.
     #[default]
     Provider,
@@ -128,9 +128,9 @@ impl EventKey {
 
 /// The shapes of one dataset.
 #[derive(Debug)]
-pub struct Group {
+pub struct Dataset {
     /// What they have in common.
-    pub dataset: DatasetKey,
+    pub key: DatasetKey,
     /// The event, where each has a dataset of its own.
     pub event: Option<EventKey>,
     /// Folder below `events`, `/`-separated.
@@ -191,7 +191,7 @@ fn place(library: &Library) -> usize {
 
 /// Groups shapes into at most [`MAX_DATASETS`] datasets, in the order of their keys, and says per input file what is
 /// unusual about them.
-pub fn groups(shapes: &[Resolved], registry: &Registry, layout: DatasetLayout) -> (Vec<Group>, Vec<InputFinding>) {
+pub fn datasets(shapes: &[Resolved], registry: &Registry, layout: DatasetSplit) -> (Vec<Dataset>, Vec<InputFinding>) {
     let mut providers: BTreeMap<DatasetKey, Vec<u32>> = BTreeMap::new();
     for (shape, number) in shapes.iter().zip(0..) {
         providers.entry(DatasetKey::of(&shape.key.identity)).or_default().push(number);
@@ -206,17 +206,17 @@ pub fn groups(shapes: &[Resolved], registry: &Registry, layout: DatasetLayout) -
         .collect();
     let folders = names::dataset_names(&namings);
     let mut findings = shared_names(&providers, &namings, &folders, shapes);
-    let whole = providers.into_iter().zip(named).zip(folders).map(|(((dataset, members), name), folder)| {
-        let provider_name = name.filter(|_| dataset.provider().is_some());
+    let whole = providers.into_iter().zip(named).zip(folders).map(|(((key, members), name), folder)| {
+        let provider_name = name.filter(|_| key.provider().is_some());
         let declared = Arc::new(Declarations::of(&members, shapes, registry));
-        Group { dataset, event: None, folder, provider_name, members, declared }
+        Dataset { key, event: None, folder, provider_name, members, declared }
     });
-    let mut groups: Vec<Group> = match layout {
-        DatasetLayout::Provider => whole.collect(),
-        DatasetLayout::Event => whole.flat_map(|group| by_event(group, shapes, registry)).collect(),
+    let mut datasets: Vec<Dataset> = match layout {
+        DatasetSplit::Provider => whole.collect(),
+        DatasetSplit::Event => whole.flat_map(|dataset| by_event(dataset, shapes, registry)).collect(),
     };
-    findings.extend(limit(&mut groups, MAX_DATASETS, shapes));
-    (groups, findings)
+    findings.extend(limit(&mut datasets, MAX_DATASETS, shapes));
+    (datasets, findings)
 }
 
 /// How many datasets a trace has at most, `Other` among them: each takes a file, and memory to the end.
@@ -232,17 +232,17 @@ pub fn first_input(members: &[u32], shapes: &[Resolved]) -> u16 {
 
 /// Puts what goes beyond so many datasets into the last one, `Other`, which goes where it stays empty. Only providers,
 /// and their events are that many.
-fn limit(groups: &mut Vec<Group>, max: usize, shapes: &[Resolved]) -> Option<InputFinding> {
-    let providers = groups.iter().take_while(|group| group.dataset.has_events()).count();
-    let has_others = groups.last().is_some_and(|other| !other.members.is_empty());
-    let wanted = groups.len() - usize::from(!has_others);
+fn limit(datasets: &mut Vec<Dataset>, max: usize, shapes: &[Resolved]) -> Option<InputFinding> {
+    let providers = datasets.iter().take_while(|dataset| dataset.key.has_events()).count();
+    let has_others = datasets.last().is_some_and(|other| !other.members.is_empty());
+    let wanted = datasets.len() - usize::from(!has_others);
     if wanted <= max {
-        groups.retain(|group| !group.members.is_empty());
+        datasets.retain(|dataset| !dataset.members.is_empty());
         return None;
     }
-    let room = (max + providers).saturating_sub(groups.len());
-    let beyond: Vec<Group> = groups.drain(room..providers).collect();
-    let mut members: Vec<u32> = beyond.iter().flat_map(|group| group.members.iter().copied()).collect();
+    let room = (max + providers).saturating_sub(datasets.len());
+    let beyond: Vec<Dataset> = datasets.drain(room..providers).collect();
+    let mut members: Vec<u32> = beyond.iter().flat_map(|dataset| dataset.members.iter().copied()).collect();
     let events: u64 = members.iter().map(|&member| shapes[member as usize].events).sum();
     let message = format!(
         "the trace would have {wanted} datasets, {max} are the most: {events} events of {} of them are not decoded and \
@@ -250,7 +250,7 @@ fn limit(groups: &mut Vec<Group>, max: usize, shapes: &[Resolved]) -> Option<Inp
         beyond.len()
     );
     let input = first_input(&members, shapes);
-    if let Some(other) = groups.last_mut() {
+    if let Some(other) = datasets.last_mut() {
         other.members.append(&mut members);
         other.members.sort_unstable();
     }
@@ -311,8 +311,8 @@ fn name(key: DatasetKey, members: &[u32], shapes: &[Resolved], registry: &Regist
 }
 
 /// Splits the shapes of a provider by event. An event is called by the first of its shapes that has a name.
-fn by_event(whole: Group, shapes: &[Resolved], registry: &Registry) -> Vec<Group> {
-    if !whole.dataset.has_events() {
+fn by_event(whole: Dataset, shapes: &[Resolved], registry: &Registry) -> Vec<Dataset> {
+    if !whole.key.has_events() {
         return vec![whole];
     }
     let mut events: Events = BTreeMap::new();
@@ -324,7 +324,7 @@ fn by_event(whole: Group, shapes: &[Resolved], registry: &Registry) -> Vec<Group
         members.push(member);
     }
     let folders = event_folders(&events, &whole.declared);
-    let split = events.into_iter().zip(folders).map(|((key, (_, members)), folder)| Group {
+    let split = events.into_iter().zip(folders).map(|((key, (_, members)), folder)| Dataset {
         event: Some(key),
         folder: format!("{}/{folder}", whole.folder),
         provider_name: whole.provider_name.clone(),

@@ -23,7 +23,7 @@ pub const SCHEMA_LIMIT: &str = "schema_limit";
 
 /// The schemas that a recording carries.
 #[derive(Debug, Default)]
-pub struct Descriptions {
+pub struct TraceSchemas {
     /// Manifests that providers wrote.
     pub eventsource: EventSourceManifests,
     /// Descriptions that merging tools appended.
@@ -38,7 +38,7 @@ pub struct Descriptions {
 ///
 /// # Errors
 /// When a file cannot be read; [`ErrorKind::Interrupted`] when the caller asked to stop.
-pub fn descriptions(files: &[FileSurvey], progress: &dyn Progress) -> Result<Descriptions> {
+pub fn descriptions(files: &[FileSurvey], progress: &dyn Progress) -> Result<TraceSchemas> {
     let mut collector = Collector::new(files.len());
     for (input, file) in files.iter().enumerate() {
         collector.read(input, file, progress)?;
@@ -129,10 +129,10 @@ impl Collector {
         }
     }
 
-    fn finish(mut self) -> Descriptions {
+    fn finish(mut self) -> TraceSchemas {
         self.eventsource.finish();
         self.report_manifests();
-        Descriptions { eventsource: self.eventsource, event_info: self.infos.finish(), findings: self.findings }
+        TraceSchemas { eventsource: self.eventsource, event_info: self.infos.finish(), findings: self.findings }
     }
 }
 

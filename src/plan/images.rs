@@ -15,14 +15,14 @@ const FEW: usize = 8;
 
 /// Symbol files and paths of traced binaries.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Binaries {
+pub struct Images {
     symbols: BTreeSet<String>,
     paths: BTreeMap<Guid, String>,
     /// Whether there are more than the samples tell of.
     has_more: bool,
 }
 
-impl Binaries {
+impl Images {
     /// Takes note of what the events of a shape tell; `events` is how many there are.
     pub fn read(&mut self, identity: &Identity, samples: &[Sample], events: u64) {
         let payloads = || samples.iter().map(|sample| sample.payload.as_slice());
@@ -102,7 +102,7 @@ mod tests {
     fn symbol_files_are_named_while_they_are_few() {
         let own = identity(HeaderKind::PerfInfo64, kernel::EVENT_TRACE_CLASS, 0x40);
         let image = identity(HeaderKind::Full64, kernel::IMAGE_ID_CLASS, 36);
-        let mut found = Binaries::default();
+        let mut found = Images::default();
         assert_eq!(found.symbol_files(), None);
         let payloads = [named(20, "b.pdb"), named(20, "C:\\x\\a.pdb"), vec![7; 20], vec![7; 3]];
         found.read(&own, &samples(&payloads), 4);
@@ -122,7 +122,7 @@ mod tests {
         let guids = [[1; 16], [2; 16]];
         let path: Vec<u8> = "C:\\é.sys\0".encode_utf16().flat_map(u16::to_le_bytes).collect();
         let payload = [&2u32.to_le_bytes()[..], &guids.concat(), &path].concat();
-        let mut found = Binaries::default();
+        let mut found = Images::default();
         found.read(&own, &samples(&[payload, vec![255; 40], vec![1]]), 3);
         assert_eq!(found.path(&Guid([2; 16])), Some("C:\\é.sys"));
         assert_eq!(found.path(&Guid([3; 16])), None);

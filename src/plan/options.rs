@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::datasets::DatasetLayout;
+use super::datasets::DatasetSplit;
 use super::filter::Filter;
 use crate::decode::TypeOptions;
 use crate::schema::registry::UserSchemas;
@@ -15,7 +15,7 @@ pub struct PlanOptions {
     /// Whether tables have every declared column, or those of the events present.
     pub all_columns: bool,
     /// How many datasets a provider's events become.
-    pub layout: DatasetLayout,
+    pub layout: DatasetSplit,
     /// Descriptions given by the user.
     pub schemas: Arc<UserSchemas>,
     /// Which events become rows.

@@ -7,7 +7,7 @@ use hashbrown::HashMap;
 use rayon::prelude::*;
 
 use super::choose::{self, Choice, Unseen};
-use super::images::Binaries;
+use super::images::Images;
 use super::samples::{Sample, Samples, Wanted};
 use crate::clock::Ticks;
 use crate::error::Result;
@@ -56,7 +56,7 @@ pub struct Resolution {
     /// All shapes in the order of their keys, which gives them their numbers.
     pub shapes: Vec<Resolved>,
     /// What the recording says of the binaries that wrote it.
-    pub binaries: Binaries,
+    pub binaries: Images,
     /// Unusual findings per file.
     pub findings: Vec<Vec<Finding>>,
 }
@@ -77,7 +77,7 @@ pub fn resolve(files: &[FileSurvey], registry: &Registry, progress: &dyn Progres
     for (input, unseen) in unsampled(&shapes, &samples) {
         findings[usize::from(input)].push(no_sample(unseen));
     }
-    let mut binaries = Binaries::default();
+    let mut binaries = Images::default();
     for ((key, totals), samples) in shapes.iter().zip(&samples) {
         binaries.read(&key.identity, samples, totals.events);
     }

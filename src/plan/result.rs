@@ -3,9 +3,9 @@
 use hashbrown::HashMap;
 
 use super::catalog::CatalogEntry;
-use super::filter::Sieve;
+use super::filter::CompiledFilter;
 use super::resolve::Resolved;
-use super::tables::TablePlan;
+use super::tables::PlannedTable;
 use crate::decode;
 use crate::event::ShapeKey;
 use crate::schema::DecodeSource;
@@ -15,7 +15,7 @@ use crate::survey::Findings;
 /// How events of one shape become rows.
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each of them says another thing of the shape")]
-pub struct ShapePlan {
+pub struct ShapeDecoder {
     /// Index of the table.
     pub table: u32,
     /// The compiled layout; `None` keeps the payload as it is.
@@ -34,26 +34,26 @@ pub struct ShapePlan {
 
 /// Everything that pass 2 needs to know.
 #[derive(Debug)]
-pub struct Plan {
+pub struct PlanResult {
     /// The event shapes; the index is the shape's number.
     pub catalog: Vec<CatalogEntry>,
     /// How each shape becomes rows, by number.
-    pub shapes: Vec<ShapePlan>,
+    pub shapes: Vec<ShapeDecoder>,
     /// The number of each shape.
     pub numbers: HashMap<ShapeKey, u32>,
     /// The datasets.
-    pub tables: Vec<TablePlan>,
+    pub tables: Vec<PlannedTable>,
     /// What keeps events from becoming rows; `None` where all of them do.
-    pub sieve: Option<Sieve>,
+    pub filter: Option<CompiledFilter>,
     /// Unusual findings per file, beside those of the survey.
     pub findings: Vec<Findings>,
 }
 
-impl ShapePlan {
+impl ShapeDecoder {
     /// The decoder of a shape that goes to the given table.
-    pub(super) fn new(shape: &Resolved, decode: Option<decode::Plan>, table: u32) -> ShapePlan {
+    pub(super) fn new(shape: &Resolved, decode: Option<decode::Plan>, table: u32) -> ShapeDecoder {
         let is_refused = shape.choice.as_ref().is_some_and(super::choose::Choice::is_refused);
-        ShapePlan {
+        ShapeDecoder {
             table,
             plan: decode.filter(|_| !is_refused),
             has_fields: shape.choice.as_ref().is_some_and(|choice| !choice.candidate.schema.fields.is_empty()),

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::catalog::event_name;
-use super::datasets::{self, DatasetKey, DatasetLayout, Group, InputFinding};
-use super::filter::{ShapeFacts, Sieve};
+use super::datasets::{self, Dataset, DatasetKey, DatasetSplit, InputFinding};
+use super::filter::{CompiledFilter, ShapeInfo};
 use super::header::{self, HeaderColumn};
 use super::options::PlanOptions;
 use super::resolve::Resolved;
@@ -21,7 +21,7 @@ use crate::survey::{Finding, Progress, Severity, Work, timed};
 
 /// One dataset of the trace.
 #[derive(Debug)]
-pub struct TablePlan {
+pub struct PlannedTable {
     /// Its folder below `events`.
     pub dataset: String,
     /// The provider; `None` for messages and headers without one.
@@ -38,7 +38,7 @@ pub struct TablePlan {
     pub shapes: Vec<u32>,
 }
 
-impl TablePlan {
+impl PlannedTable {
     /// Whether its rows say themselves which events they are, because their shapes do not, and are not decoded.
     pub fn is_other(&self) -> bool {
         self.header.contains(&HeaderColumn::ProviderId)
@@ -49,7 +49,7 @@ impl TablePlan {
 #[derive(Debug)]
 pub struct Tables {
     /// The datasets.
-    pub tables: Vec<TablePlan>,
+    pub tables: Vec<PlannedTable>,
     /// How the events of each shape are decoded; `None` where they are not.
     pub columns: Vec<Option<ShapeColumns>>,
     /// What is unusual about the datasets.
@@ -65,32 +65,32 @@ pub struct ShapeColumns {
     pub fields: Vec<decode::FieldRow>,
 }
 
-/// Groups shapes into tables and gives every table its columns. Shapes of which no event passes the sieve have no
+/// Groups shapes into tables and gives every table its columns. Shapes of which no event passes the filter have no
 /// columns, nor have those of the dataset `Other`.
 pub fn tables(
     shapes: &[Resolved],
     registry: &Registry,
     options: &PlanOptions,
-    sieve: Option<&mut Sieve>,
+    filter: Option<&mut CompiledFilter>,
     progress: &dyn Progress,
 ) -> Tables {
-    let (groups, mut findings, passing) = timed(progress, Work::Plan, || {
-        let (groups, findings) = datasets::groups(shapes, registry, options.layout);
-        let passing = passing(&groups, shapes, registry, sieve);
-        (groups, findings, passing)
+    let (datasets, mut findings, passing) = timed(progress, Work::Plan, || {
+        let (datasets, findings) = datasets::datasets(shapes, registry, options.layout);
+        let passing = passing(&datasets, shapes, registry, filter);
+        (datasets, findings, passing)
     });
-    let tables: Vec<_> = groups
+    let tables: Vec<_> = datasets
         .into_par_iter()
         .zip(passing)
-        .map(|(group, passing)| timed(progress, Work::Schema, || table(group, &passing, shapes, options)))
+        .map(|(dataset, passing)| timed(progress, Work::Schema, || table(dataset, &passing, shapes, options)))
         .collect();
     let mut columns: Vec<Option<ShapeColumns>> = shapes.iter().map(|_| None).collect();
     let tables = tables.into_iter().map(|(table, found)| {
         found.into_iter().for_each(|(shape, found)| columns[shape as usize] = Some(found));
         table
     });
-    let tables: Vec<TablePlan> = tables.collect();
-    let unusual = |table: &TablePlan| {
+    let tables: Vec<PlannedTable> = tables.collect();
+    let unusual = |table: &PlannedTable| {
         let input = datasets::first_input(&table.shapes, shapes);
         let both = [left_out(table), wide(table, options.layout)];
         both.into_iter().flatten().map(move |finding| (input, finding)).collect::<Vec<_>>()
@@ -102,7 +102,7 @@ pub fn tables(
 /// Payload columns that a table may have; the values of a structure's members count each.
 const MAX_COLUMNS: usize = 4096;
 
-fn left_out(table: &TablePlan) -> Option<Finding> {
+fn left_out(table: &PlannedTable) -> Option<Finding> {
     let message = format!(
         "the table {} would have {} more payload columns, {MAX_COLUMNS} are the most: what they would hold stays in payload",
         table.dataset, table.left_out
@@ -116,11 +116,11 @@ const WIDE: usize = 1000;
 /// The code of a finding about a table with very many columns.
 pub const WIDE_TABLE: &str = "wide_table";
 
-fn wide(table: &TablePlan, layout: DatasetLayout) -> Option<Finding> {
+fn wide(table: &PlannedTable, layout: DatasetSplit) -> Option<Finding> {
     let columns = table.header.len() + table.columns.columns.len();
     let advice = match layout {
-        DatasetLayout::Provider => ": --layout event makes one table of each event",
-        DatasetLayout::Event => "",
+        DatasetSplit::Provider => ": --layout event makes one table of each event",
+        DatasetSplit::Event => "",
     };
     (columns > WIDE).then(|| {
         let message = format!("the table {} has {columns} columns{advice}", table.dataset);
@@ -128,35 +128,40 @@ fn wide(table: &TablePlan, layout: DatasetLayout) -> Option<Finding> {
     })
 }
 
-/// The shapes of each group of which some event passes the sieve.
-fn passing(groups: &[Group], shapes: &[Resolved], registry: &Registry, mut sieve: Option<&mut Sieve>) -> Vec<Vec<u32>> {
-    let of_group = |group: &Group| {
-        let mut passing = group.members.clone();
-        if let Some(sieve) = &mut sieve {
-            let names = (group.provider_name.as_deref(), group.folder.as_str());
-            passing.retain(|&shape| judge(sieve, shape, &shapes[shape as usize], names, registry));
+/// The shapes of each group of which some event passes the filter.
+fn passing(
+    datasets: &[Dataset],
+    shapes: &[Resolved],
+    registry: &Registry,
+    mut filter: Option<&mut CompiledFilter>,
+) -> Vec<Vec<u32>> {
+    let of_dataset = |dataset: &Dataset| {
+        let mut passing = dataset.members.clone();
+        if let Some(filter) = &mut filter {
+            let names = (dataset.provider_name.as_deref(), dataset.folder.as_str());
+            passing.retain(|&shape| decide(filter, shape, &shapes[shape as usize], names, registry));
         }
         passing
     };
-    groups.iter().map(of_group).collect()
+    datasets.iter().map(of_dataset).collect()
 }
 
 /// The table of a group, and how its passing shapes are decoded.
 fn table(
-    group: Group,
+    dataset: Dataset,
     passing: &[u32],
     shapes: &[Resolved],
     options: &PlanOptions,
-) -> (TablePlan, Vec<(u32, ShapeColumns)>) {
-    let (columns, left_out, found) = settle(&group, passing, shapes, options);
-    let table = TablePlan {
-        dataset: group.folder,
-        provider_id: group.dataset.provider(),
-        provider_name: group.provider_name,
-        header: header_columns(group.dataset, &group.members, shapes),
+) -> (PlannedTable, Vec<(u32, ShapeColumns)>) {
+    let (columns, left_out, found) = settle(&dataset, passing, shapes, options);
+    let table = PlannedTable {
+        dataset: dataset.folder,
+        provider_id: dataset.key.provider(),
+        provider_name: dataset.provider_name,
+        header: header_columns(dataset.key, &dataset.members, shapes),
         columns,
         left_out,
-        shapes: group.members,
+        shapes: dataset.members,
     };
     (table, found)
 }
@@ -179,37 +184,37 @@ fn header_columns(key: DatasetKey, members: &[u32], shapes: &[Resolved]) -> Vec<
     columns
 }
 
-/// Whether any event of a shape passes the sieve.
-fn judge(
-    sieve: &mut Sieve,
+/// Whether any event of a shape passes the filter.
+fn decide(
+    filter: &mut CompiledFilter,
     number: u32,
     shape: &Resolved,
     (provider_name, dataset): (Option<&str>, &str),
     registry: &Registry,
 ) -> bool {
     let event_name = event_name(shape, registry);
-    let facts = ShapeFacts {
+    let facts = ShapeInfo {
         identity: &shape.key.identity,
         provider_name,
         dataset,
         event_name: event_name.as_deref(),
         range: (shape.first_ns, shape.last_ns),
     };
-    sieve.judge(number, &facts)
+    filter.decide(number, &facts)
 }
 
 /// Gives a table its payload columns: over all events that the winning sources declare, then only those present and
 /// not filtered away.
 fn settle(
-    group: &Group,
+    dataset: &Dataset,
     passing: &[u32],
     shapes: &[Resolved],
     options: &PlanOptions,
 ) -> (TableColumns, usize, Vec<(u32, ShapeColumns)>) {
-    if group.dataset == DatasetKey::Other {
+    if dataset.key == DatasetKey::Other {
         return (TableColumns::default(), 0, Vec::new());
     }
-    let declared = declared(group, shapes);
+    let declared = declared(dataset, shapes);
     let layouts = Layouts::new(&declared);
     let reserved = header::reserved_names();
     let all = decode::settle(&layouts.distinct, &reserved, options.types);
@@ -239,9 +244,9 @@ fn settle(
 
 /// The layouts to settle, in the order in which they claim names: id, version, rank of the source, position. Layouts
 /// that may be wrong claim last. The table of one event takes those of this event.
-fn declared(group: &Group, shapes: &[Resolved]) -> Vec<Declared> {
-    let mut declared: Vec<Declared> = group.declared.of_event(group.event.as_ref()).cloned().collect();
-    declared.extend(group.members.iter().filter_map(|&shape| {
+fn declared(dataset: &Dataset, shapes: &[Resolved]) -> Vec<Declared> {
+    let mut declared: Vec<Declared> = dataset.declared.of_event(dataset.event.as_ref()).cloned().collect();
+    declared.extend(dataset.members.iter().filter_map(|&shape| {
         let shape = &shapes[shape as usize];
         let choice = shape.choice.as_ref()?;
         let identity = &shape.key.identity;

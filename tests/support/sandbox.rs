@@ -168,7 +168,7 @@ pub fn options(out: PathBuf) -> ConvertOptions {
         anchor: ClockAnchor::Start,
         raw: RawPolicy::Needed,
         all_columns: false,
-        layout: etl2parquet::plan::DatasetLayout::default(),
+        layout: etl2parquet::plan::DatasetSplit::default(),
         schemas: Arc::default(),
         schemas_hash: None,
         compression: Compression::default(),

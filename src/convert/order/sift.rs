@@ -23,7 +23,7 @@ use crate::error::Result;
 use crate::event::{RawEvent, ShapeKey, TimedStep, TimedWalk};
 use crate::plan::aside::AsideWalk;
 use crate::plan::filter::Overlap;
-use crate::plan::{Segment, Sieve, Slice};
+use crate::plan::{CompiledFilter, Segment, Slice};
 
 /// Events that do not pass: all that their place in the order depends on.
 #[derive(Debug, Default)]
@@ -35,37 +35,37 @@ struct Others {
 }
 
 impl OrderedSlice<'_> {
-    /// Reads a slice, keeps what passes the sieve in order, and counts the rest. Buffers outside of the time that passes
+    /// Reads a slice, keeps what passes the filter in order, and counts the rest. Buffers outside of the time that passes
     /// are not read: the survey has counted their events.
     pub(super) fn sift(
         &mut self,
         slice: &Slice,
-        sieve: &Sieve,
+        filter: &CompiledFilter,
         numbers: &HashMap<ShapeKey, u32>,
         scratch: &mut Scratch,
     ) -> Result<()> {
         let mut before = 0;
         for segment in self.slices.segments(slice) {
-            match self.overlap(segment, slice, sieve) {
+            match self.overlap(segment, slice, filter) {
                 Overlap::Before => before += self.skip(segment),
                 Overlap::After => _ = self.skip(segment),
                 Overlap::Inside | Overlap::Across => self.load(segment, scratch)?,
             }
         }
-        let others = self.walk_through(slice, sieve, numbers)?;
+        let others = self.walk_through(slice, filter, numbers)?;
         self.sort();
         self.places = Some(self.places(&others, before));
         Ok(())
     }
 
     /// How the time of a segment lies to the time that passes.
-    fn overlap(&self, segment: &Segment, slice: &Slice, sieve: &Sieve) -> Overlap {
+    fn overlap(&self, segment: &Segment, slice: &Slice, filter: &CompiledFilter) -> Overlap {
         let file = &self.files[usize::from(segment.input)];
         let buffer = &file.buffers[segment.buffer as usize];
         let ns = |ticks| file.clock.to_unix(Ticks(ticks)).0;
         let first = slice.from.map_or(i64::MIN, |from| from.ns).max(ns(buffer.first_ticks));
         let last = slice.to.map_or(i64::MAX, |to| to.ns).min(ns(buffer.last_ticks));
-        sieve.window().overlap(first, last)
+        filter.window().overlap(first, last)
     }
 
     /// Counts the events of a segment that is not read; says how many they are.
@@ -79,7 +79,12 @@ impl OrderedSlice<'_> {
     }
 
     /// Finds the events that pass, in no order yet, and the others.
-    fn walk_through(&mut self, slice: &Slice, sieve: &Sieve, numbers: &HashMap<ShapeKey, u32>) -> Result<Others> {
+    fn walk_through(
+        &mut self,
+        slice: &Slice,
+        filter: &CompiledFilter,
+        numbers: &HashMap<ShapeKey, u32>,
+    ) -> Result<Others> {
         let (mut entries, mut others) = (std::mem::take(&mut self.entries), Others::default());
         let (mut damaged, mut filtered) = (std::mem::take(&mut self.damaged), std::mem::take(&mut self.filtered));
         others.events.reserve_exact(usize::try_from(slice.events).unwrap_or(0));
@@ -88,13 +93,13 @@ impl OrderedSlice<'_> {
             let input = usize::from(segment.input);
             let file = &self.files[input];
             let (ground, context) = (file.ground(), file.session.context());
-            let passes_cpu = sieve.passes_cpu(file.cpu(&file.buffers[segment.buffer as usize]));
-            let is_inside = self.overlap(segment, slice, sieve) == Overlap::Inside;
+            let passes_cpu = filter.passes_cpu(file.cpu(&file.buffers[segment.buffer as usize]));
+            let is_inside = self.overlap(segment, slice, filter) == Overlap::Inside;
             let others_before = others.events.len();
             let mut take = |raw: &RawEvent<'_>, ticks| -> Result<()> {
                 let ns = || file.clock.to_unix(Ticks(ticks)).0;
-                let passes = passes_cpu && sieve.passes(raw, &context, numbers)?;
-                if passes && (is_inside || sieve.window().contains(ns())) {
+                let passes = passes_cpu && filter.passes(raw, &context, numbers)?;
+                if passes && (is_inside || filter.window().contains(ns())) {
                     entries.push(Entry { ns: ns(), ticks, segment: number, offset: raw.offset });
                 } else {
                     others.events.push((ticks, raw.offset));

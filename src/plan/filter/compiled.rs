@@ -3,7 +3,7 @@
 use hashbrown::HashMap;
 
 use super::bound::TimeWindow;
-use super::conditions::{Filter, ShapeFacts, Verdict};
+use super::conditions::{Filter, ShapeDecision, ShapeInfo};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, FileContext, RawEvent, ShapeKey, ShapeRef};
 use crate::guid::Guid;
@@ -12,11 +12,11 @@ use crate::survey::FileSurvey;
 
 /// Tells the events of a recording that become rows from those that do not.
 #[derive(Clone, Debug)]
-pub struct Sieve {
+pub struct CompiledFilter {
     filter: Filter,
     window: TimeWindow,
     /// By number of the shape.
-    verdicts: Vec<Verdict>,
+    decisions: Vec<ShapeDecision>,
     /// One bit per header kind of which some shape does not fail. Most filters name events of one kind, and an event of
     /// another need not even be told which shape it has.
     kinds: u32,
@@ -27,27 +27,27 @@ pub struct Sieve {
 /// As long as so few providers pass, comparing them is cheaper than to find the shape of an event.
 const FEW_PROVIDERS: usize = 4;
 
-impl Sieve {
-    /// A sieve for shapes that are still to be judged; `None` where all events pass.
-    pub fn new(filter: &Filter, files: &[FileSurvey], shapes: usize) -> Option<Sieve> {
+impl CompiledFilter {
+    /// The filter of a recording, for shapes that are still to be decided on; `None` where all events pass.
+    pub fn new(filter: &Filter, files: &[FileSurvey], shapes: usize) -> Option<CompiledFilter> {
         let window = filter.window(start_ns(files));
-        let verdicts = vec![Verdict::Fail; shapes];
-        (!filter.is_empty()).then(|| Sieve {
+        let decisions = vec![ShapeDecision::Fail; shapes];
+        (!filter.is_empty()).then(|| CompiledFilter {
             filter: filter.clone(),
             window,
-            verdicts,
+            decisions,
             kinds: 0,
             providers: Vec::new(),
         })
     }
 
-    /// Judges a shape by what is known of it; says whether any of its events can pass.
-    pub fn judge(&mut self, shape: u32, facts: &ShapeFacts<'_>) -> bool {
+    /// Decides on a shape by what is known of it; says whether any of its events can pass.
+    pub fn decide(&mut self, shape: u32, facts: &ShapeInfo<'_>) -> bool {
         let (first, last) = facts.range;
         let is_outside = last < self.window.from || self.window.to.is_some_and(|to| to <= first);
-        let verdict = if is_outside { Verdict::Fail } else { self.filter.verdict(facts) };
-        self.verdicts[shape as usize] = verdict;
-        if verdict != Verdict::Fail {
+        let decision = if is_outside { ShapeDecision::Fail } else { self.filter.decision(facts) };
+        self.decisions[shape as usize] = decision;
+        if decision != ShapeDecision::Fail {
             self.kinds |= bit(facts.identity.kind);
             let provider = facts.identity.provider;
             if facts.identity.is_rest() {
@@ -58,12 +58,12 @@ impl Sieve {
                 self.providers.push(provider);
             }
         }
-        verdict != Verdict::Fail
+        decision != ShapeDecision::Fail
     }
 
     /// Whether any event of a shape can pass.
     pub fn may_pass(&self, shape: u32) -> bool {
-        self.verdicts[shape as usize] != Verdict::Fail
+        self.decisions[shape as usize] != ShapeDecision::Fail
     }
 
     /// The times that pass.
@@ -88,10 +88,10 @@ impl Sieve {
             return Ok(false);
         }
         let shape = number(numbers, raw, context)?;
-        Ok(match self.verdicts[shape as usize] {
-            Verdict::Pass => true,
-            Verdict::Fail => false,
-            Verdict::Look => self.filter.passes(&Event::of(raw, context)),
+        Ok(match self.decisions[shape as usize] {
+            ShapeDecision::Pass => true,
+            ShapeDecision::Fail => false,
+            ShapeDecision::Look => self.filter.passes(&Event::of(raw, context)),
         })
     }
 }

@@ -33,7 +33,7 @@ pub struct Filter {
 
 /// What the shape of an event says about whether it passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum ShapeDecision {
     /// All events of the shape pass, as far as their headers decide it.
     Pass,
     /// None passes.
@@ -44,7 +44,7 @@ pub enum Verdict {
 
 /// What a filter needs to know of a shape.
 #[derive(Clone, Copy, Debug)]
-pub struct ShapeFacts<'a> {
+pub struct ShapeInfo<'a> {
     /// What its headers say.
     pub identity: &'a Identity,
     /// The provider's name.
@@ -64,21 +64,21 @@ impl Filter {
     }
 
     /// What can be said of all events of a shape, but for where and when they were recorded.
-    pub fn verdict(&self, shape: &ShapeFacts<'_>) -> Verdict {
+    pub fn decision(&self, shape: &ShapeInfo<'_>) -> ShapeDecision {
         let kind = shape.identity.kind;
         let has_thread = self.processes.is_none() && self.threads.is_none() || may_have_thread(kind);
         let has_level = self.level.is_none() || kind.is_event() || kind.is_full();
         let has_keywords = self.keywords.is_none() || kind.is_event();
         let is_named = self.names_provider(shape) && self.names_event(shape);
         if !(is_named && has_thread && has_level && has_keywords) {
-            return Verdict::Fail;
+            return ShapeDecision::Fail;
         }
         let decides_by_header =
             self.level.is_some() || self.keywords.is_some() || self.processes.is_some() || self.threads.is_some();
-        if decides_by_header { Verdict::Look } else { Verdict::Pass }
+        if decides_by_header { ShapeDecision::Look } else { ShapeDecision::Pass }
     }
 
-    fn names_provider(&self, shape: &ShapeFacts<'_>) -> bool {
+    fn names_provider(&self, shape: &ShapeInfo<'_>) -> bool {
         let id = shape.identity.provider_id().map(|id| id.to_string());
         let folder = shape.dataset.split('/').next();
         let is = |pattern: &NamePattern| {
@@ -87,12 +87,12 @@ impl Filter {
         (self.providers.is_empty() || self.providers.iter().any(is)) && !self.excluded_providers.iter().any(is)
     }
 
-    fn names_event(&self, shape: &ShapeFacts<'_>) -> bool {
+    fn names_event(&self, shape: &ShapeInfo<'_>) -> bool {
         let id = shape.identity.event_id();
         self.events.is_empty() || self.events.iter().any(|pattern| pattern.matches(id, shape.event_name))
     }
 
-    /// Whether the header of an event passes that is of a shape with [`Verdict::Look`].
+    /// Whether the header of an event passes that is of a shape with [`ShapeDecision::Look`].
     #[inline]
     pub fn passes(&self, event: &Event<'_>) -> bool {
         let is_in = |set: &Option<NumberSet>, number: Option<u32>| {

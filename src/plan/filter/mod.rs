@@ -12,8 +12,8 @@ mod numbers;
 mod pattern;
 
 pub use bound::{Overlap, TimeBound, TimeWindow};
-pub use compiled::Sieve;
-pub use conditions::{Filter, ShapeFacts, Verdict};
+pub use compiled::CompiledFilter;
+pub use conditions::{Filter, ShapeDecision, ShapeInfo};
 pub use numbers::NumberSet;
 pub use pattern::{EventPattern, NamePattern};
 

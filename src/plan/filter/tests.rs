@@ -9,9 +9,9 @@ fn identity(kind: HeaderKind, id: u16) -> Identity {
     Identity { provider: DNS, group: 0, id, version: 0, opcode: 0, property: 0, pointer_size: 8, kind }
 }
 
-/// The verdict on event `id` of DNS-Client, called `Query/Start`, of a header kind.
-fn verdict(filter: &Filter, kind: HeaderKind, id: u16) -> Verdict {
-    filter.verdict(&ShapeFacts {
+/// The decision on event `id` of DNS-Client, called `Query/Start`, of a header kind.
+fn decision(filter: &Filter, kind: HeaderKind, id: u16) -> ShapeDecision {
+    filter.decision(&ShapeInfo {
         identity: &identity(kind, id),
         provider_name: Some("Microsoft-Windows-DNS-Client"),
         dataset: "DNS~1c95126e/Query",
@@ -28,8 +28,8 @@ fn patterns(texts: &[&str]) -> Vec<NamePattern> {
 fn providers_are_named_by_name_folder_or_guid() {
     let t = |only: &[&str], not: &[&str], passes: bool| {
         let filter = Filter { providers: patterns(only), excluded_providers: patterns(not), ..Filter::default() };
-        let expected = if passes { Verdict::Pass } else { Verdict::Fail };
-        assert_eq!(verdict(&filter, HeaderKind::Event64, 1), expected, "{only:?} and not {not:?}");
+        let expected = if passes { ShapeDecision::Pass } else { ShapeDecision::Fail };
+        assert_eq!(decision(&filter, HeaderKind::Event64, 1), expected, "{only:?} and not {not:?}");
     };
     t(&[], &[], true);
     t(&["microsoft-windows-dns-client"], &[], true);
@@ -47,8 +47,8 @@ fn providers_are_named_by_name_folder_or_guid() {
 fn events_are_named_by_id_or_name() {
     let t = |events: &[&str], kind: HeaderKind, passes: bool| {
         let events = events.iter().map(|text| text.parse().unwrap()).collect();
-        let expected = if passes { Verdict::Pass } else { Verdict::Fail };
-        assert_eq!(verdict(&Filter { events, ..Filter::default() }, kind, 3006), expected);
+        let expected = if passes { ShapeDecision::Pass } else { ShapeDecision::Fail };
+        assert_eq!(decision(&Filter { events, ..Filter::default() }, kind, 3006), expected);
     };
     t(&["3006"], HeaderKind::Event64, true);
     t(&["3006"], HeaderKind::Message, true);
@@ -67,8 +67,8 @@ fn a_header_without_the_field_fails_and_others_are_looked_at() {
     let thread = Filter { threads: Some("4".parse().unwrap()), ..Filter::default() };
     let t = |filter: &Filter, looked_at: &[HeaderKind]| {
         for kind in [Compact32, Error, Event32, Full64, Message, PerfInfo64, System64, Timed, Wnode] {
-            let expected = if looked_at.contains(&kind) { Verdict::Look } else { Verdict::Fail };
-            assert_eq!(verdict(filter, kind, 1), expected, "{kind:?} and {filter:?}");
+            let expected = if looked_at.contains(&kind) { ShapeDecision::Look } else { ShapeDecision::Fail };
+            assert_eq!(decision(filter, kind, 1), expected, "{kind:?} and {filter:?}");
         }
     };
     t(&level, &[Event32, Full64]);
