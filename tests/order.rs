@@ -11,8 +11,9 @@ use std::collections::BTreeMap;
 use etl2parquet::clock::ClockAnchor;
 use etl2parquet::convert::RawPolicy;
 use etl2parquet::convert::order::{OrderedSlice, SliceMemory};
+use etl2parquet::convert::slices::{self, Slice, Slices};
 use etl2parquet::input::Source;
-use etl2parquet::plan::{self, GlobalKey, PlanOptions, PlanResult, Slice, Slices, cuts, slices};
+use etl2parquet::plan::{self, Key, PlanOptions, PlanResult, cuts};
 use etl2parquet::spill::SpillSpace;
 use etl2parquet::survey::{FileSurvey, NoProgress, OrderKey, SurveyOptions, survey_within};
 use support::{Converted, Sandbox, convert, convert_all, convert_with};
@@ -206,7 +207,7 @@ fn one_time_for_all_events_still_splits() {
 }
 
 /// What decides the place of an event: nanoseconds, file, ticks, stream, sequence, place of the buffer, offset.
-type Key = (i64, usize, i64, u16, i64, usize, usize);
+type ExpectedKey = (i64, usize, i64, u16, i64, usize, usize);
 
 /// Some files, and the numbers of their events in the order that is expected.
 struct Recording {
@@ -217,7 +218,7 @@ struct Recording {
 /// Random events over random processors, buffers and files, with random disorder. Times are few, so that many are equal.
 fn random_recording(seed: u64) -> Recording {
     let mut random = Random::new(seed);
-    let (mut number, mut order, mut files) = (0, BTreeMap::<Key, u64>::new(), Vec::new());
+    let (mut number, mut order, mut files) = (0, BTreeMap::<ExpectedKey, u64>::new(), Vec::new());
     for file in 0..=random.below(3_u64) as usize {
         // Nanoseconds of a tick: 100, 1000, and a third.
         let (frequency, numerator, denominator) =
@@ -339,9 +340,9 @@ fn the_order_can_be_cut_anywhere() {
                 ordinal: random.below(9_u64),
                 offset: 8 * random.below(130_u32),
             };
-            GlobalKey::new(&files[usize::from(input)], input, at)
+            Key::new(&files[usize::from(input)], input, at)
         };
-        let mut cuts: Vec<GlobalKey> = (0..random.below(7_u8)).map(|_| cut(&mut random)).collect();
+        let mut cuts: Vec<Key> = (0..random.below(7_u8)).map(|_| cut(&mut random)).collect();
         cuts.sort_unstable();
         cuts.dedup();
         let max_cost = [u64::MAX, 2000][usize::from(random.below(2_u8))];

@@ -2,7 +2,7 @@
 
 use criterion::{BenchmarkId, Criterion, Throughput};
 use etl2parquet::convert::order::{OrderedSlice, SliceMemory};
-use etl2parquet::plan::slices;
+use etl2parquet::convert::slices;
 use etl2parquet::spill::SpillSpace;
 use etl2parquet::survey::NoProgress;
 

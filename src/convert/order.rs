@@ -11,14 +11,16 @@ mod sift;
 
 use std::ops::Range;
 
+use super::aside::AsideWalk;
+use super::segments::Segment;
+use super::slices::{Slice, Slices};
 use crate::buffer::content::{self, Scratch};
 use crate::clock::Ticks;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::walk::RawEvent;
 use crate::event::{TimedEvent, TimedStep, TimedWalk};
 use crate::layout::buffer::BUFFER_HEADER_LEN;
-use crate::plan::aside::AsideWalk;
-use crate::plan::{PlanResult, Segment, Slice, Slices};
+use crate::plan::PlanResult;
 use crate::survey::FileSurvey;
 
 /// One event of a slice.

@@ -21,9 +21,10 @@ use super::gate::{ClosedGroup, Gate, OPEN_WEIGHT};
 use super::job::{FileCounts, ShapeCounts};
 use super::rows::RowStatus;
 use super::slice::{self, SliceGround, SliceRows, Workspace};
+use super::slices::Slice;
 use crate::dataset::{BATCH_ROWS, TableWriter};
 use crate::error::{Error, ErrorKind, Result};
-use crate::plan::{DecodeSource, Slice};
+use crate::plan::DecodeSource;
 use crate::survey::{Progress, Work, stop_if_cancelled, timed};
 
 /// What bounds the work in flight.

@@ -17,12 +17,13 @@ use super::record;
 use super::repeated;
 
 use super::slice::SliceGround;
+use super::slices::{self, Slices};
 use crate::dataset::manifest::{EventCounts, FORMAT_VERSION, FileEntry, MANIFEST_PATH};
 use crate::dataset::publish::{self, Published};
 use crate::dataset::{EncodeOptions, FileRule, IfExists, Staging, TableSpec, TableWriter};
 use crate::error::{Error, ErrorKind, Result};
 use crate::input::Source;
-use crate::plan::{self, CompiledFilter, PlanOptions, PlanResult, Slices};
+use crate::plan::{self, CompiledFilter, PlanOptions, PlanResult};
 use crate::sidecar::{self, SidecarFacts};
 use crate::spill::SpillSpace;
 use crate::survey::{self, FileFacts, FileSurvey, SurveyOptions, Work, timed};
@@ -68,7 +69,7 @@ pub fn convert(job: &Job, options: &ConvertOptions, progress: &dyn JobProgress) 
         return Ok(Outcome::Gated(Box::new(report(&target, surveyed)), reason));
     }
     let Surveyed { files, facts, plan } = &surveyed;
-    let slices = pool.install(|| plan::slices::plan(files, &space, progress))?;
+    let slices = pool.install(|| slices::plan(files, &space, progress))?;
     let conversion = Conversion { job, options, files, facts, plan, slices: &slices, staging: &staging };
     let (counts, written) = conversion.write_events(&pool, &settings, progress)?;
     let events = conversion.account(&counts, &written)?;

@@ -11,12 +11,13 @@ use super::job::{FileCounts, RawPolicy, ShapeCounts};
 use super::message::{MessagePlace, MessageText};
 use super::order::{Entry, OrderedSlice, SliceMemory};
 use super::rows::{RowFacts, RowStatus, Rows};
+use super::slices::{Slice, Slices};
 use crate::clock::{Clock, DoubleFormula, Ticks, TimeStatus};
 use crate::decode::spread::Refill;
 use crate::decode::{Column, PayloadColumns, Status, TraceClock};
 use crate::error::Result;
 use crate::event::{Event, FileContext, Identity, RawEvent};
-use crate::plan::{DecodeSource, PlanResult, ShapeDecoder, Slice, Slices, filter};
+use crate::plan::{DecodeSource, PlanResult, ShapeDecoder, filter};
 use crate::survey::{FileSurvey, Progress, Work, timed};
 
 /// What is common to all slices.

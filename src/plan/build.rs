@@ -18,7 +18,7 @@ use crate::event::ShapeKey;
 use crate::schema::Registry;
 use crate::survey::{FileSurvey, Finding, Findings, Progress, Work, timed};
 
-/// Plans what becomes of the events of one recording. What a conversion needs besides are its [`slices::plan`](super::slices::plan).
+/// Plans what becomes of the events of one recording. What a conversion needs besides are its slices.
 ///
 /// # Errors
 /// When a file cannot be read.

@@ -14,7 +14,7 @@ use crate::survey::{BufferRecord, FileSurvey, OrderKey};
 /// Files are compared by nanoseconds, never by raw ticks, which may be of different clocks; within a file the tick
 /// decides before anything else, because several ticks of a fast clock fall into one nanosecond.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct GlobalKey {
+pub struct Key {
     /// Unix time in nanoseconds.
     pub ns: i64,
     /// Number of the file in the recording.
@@ -23,10 +23,10 @@ pub struct GlobalKey {
     pub at: OrderKey,
 }
 
-impl GlobalKey {
+impl Key {
     /// The key of a place in a file.
     pub fn new(file: &FileSurvey, input: u16, at: OrderKey) -> Self {
-        GlobalKey { ns: file.clock.to_unix(Ticks(at.ticks)).0, input, at }
+        Key { ns: file.clock.to_unix(Ticks(at.ticks)).0, input, at }
     }
 }
 
@@ -42,7 +42,7 @@ const SLICE_BYTES: RangeInclusive<u64> = 1 << 20..=8 << 20;
 pub const MAX_COST: u64 = 96 << 20;
 
 /// Bytes that an event takes besides its own, twice, while its slice is in work: its place in the order, and its row.
-pub(super) const EVENT_COST: u64 = 160;
+pub(crate) const EVENT_COST: u64 = 160;
 
 /// Event bytes per event shape of a slice: every table takes a handful of allocations from every slice, however few its
 /// rows.
@@ -58,7 +58,7 @@ const STEP_BYTES: u32 = 256 << 10;
 const MAX_CANDIDATES: usize = 1 << 20;
 
 /// Keys at which the order is cut, in order. They depend on the input alone.
-pub fn choose(files: &[FileSurvey]) -> Vec<GlobalKey> {
+pub fn choose(files: &[FileSurvey]) -> Vec<Key> {
     let slice_bytes = Scale::of(files).slice_bytes();
     let total: usize = files.iter().flat_map(|file| file.buffers.iter()).map(steps).sum();
     let every = total.div_ceil(MAX_CANDIDATES).max(1);
@@ -78,7 +78,7 @@ pub fn choose(files: &[FileSurvey]) -> Vec<GlobalKey> {
 }
 
 /// The slice that a key lies in.
-pub(super) fn slice_of(cuts: &[GlobalKey], key: &GlobalKey) -> usize {
+pub(crate) fn slice_of(cuts: &[Key], key: &Key) -> usize {
     cuts.partition_point(|cut| cut <= key)
 }
 
@@ -119,13 +119,13 @@ fn steps(buffer: &BufferRecord) -> usize {
     if buffer.events == 0 { 0 } else { buffer.content_bytes.div_ceil(STEP_BYTES).max(1) as usize }
 }
 
-fn all_candidates(files: &[FileSurvey]) -> impl Iterator<Item = (GlobalKey, u32)> {
+fn all_candidates(files: &[FileSurvey]) -> impl Iterator<Item = (Key, u32)> {
     files.iter().zip(0..=u16::MAX).flat_map(|(file, input)| {
         file.buffers.iter().flat_map(move |buffer| {
             let count = steps(buffer);
             (0..count).map(move |step| {
                 let at = interpolate(file, buffer, step as u64, count as u64);
-                (GlobalKey::new(file, input, at), buffer.content_bytes / u32::try_from(count).unwrap_or(1))
+                (Key::new(file, input, at), buffer.content_bytes / u32::try_from(count).unwrap_or(1))
             })
         })
     })

@@ -1,7 +1,6 @@
-//! Between the passes: which layout each event shape uses, which columns each dataset has, and how the order of all
-//! events is cut into slices.
+//! Between the passes: which layout each event shape uses, which columns each dataset has, and where the order of
+//! all events is cut.
 
-pub mod aside;
 mod build;
 pub mod catalog;
 pub mod choose;
@@ -15,22 +14,17 @@ pub mod images;
 mod mismatch;
 mod options;
 pub mod preview;
-mod refine;
 pub mod resolve;
 mod result;
 pub mod samples;
-pub mod segments;
-pub mod slices;
 pub mod tables;
 
 pub use crate::schema::DecodeSource;
 pub use build::plan;
 pub use catalog::CatalogEntry;
-pub use cuts::GlobalKey;
+pub use cuts::Key;
 pub use datasets::DatasetSplit;
 pub use filter::{CompiledFilter, Filter};
 pub use options::PlanOptions;
 pub use result::{PlanResult, ShapeDecoder};
-pub use segments::Segment;
-pub use slices::{Slice, Slices};
 pub use tables::{PlannedTable, WIDE_TABLE};

@@ -16,14 +16,16 @@ use std::cmp::Ordering;
 
 use hashbrown::HashMap;
 
+use super::super::aside::AsideWalk;
+use super::super::segments::Segment;
+use super::super::slices::Slice;
 use super::{Entry, OrderedSlice};
 use crate::buffer::content::Scratch;
 use crate::clock::Ticks;
 use crate::error::Result;
 use crate::event::{RawEvent, ShapeKey, TimedStep, TimedWalk};
-use crate::plan::aside::AsideWalk;
+use crate::plan::CompiledFilter;
 use crate::plan::filter::Overlap;
-use crate::plan::{CompiledFilter, Segment, Slice};
 
 /// Events that do not pass: all that their place in the order depends on.
 #[derive(Debug, Default)]

@@ -16,11 +16,11 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::cuts::{self, EVENT_COST, GlobalKey, MAX_COST};
 use super::refine::{self, Overfull};
 use super::segments::{self, Parts, Place, Segment, windows};
 use crate::buffer::content::Scratch;
 use crate::error::Result;
+use crate::plan::cuts::{self, EVENT_COST, Key, MAX_COST};
 use crate::spill::{SpillSpace, SpillWriter, Spilled};
 use crate::survey::{FileSurvey, Progress, Work, stop_if_cancelled, timed};
 
@@ -41,9 +41,9 @@ const BLOCK_SEGMENTS: usize = 1 << 12;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Slice {
     /// Keys of the slice are at least this; `None` in the first slice.
-    pub from: Option<GlobalKey>,
+    pub from: Option<Key>,
     /// Keys of the slice are below this; `None` in the last slice.
-    pub to: Option<GlobalKey>,
+    pub to: Option<Key>,
     /// Its parts among all segments.
     segments: Range<usize>,
     /// Events in it.
@@ -137,7 +137,7 @@ pub fn plan(files: &[FileSurvey], space: &SpillSpace, progress: &dyn Progress) -
 /// Those of [`plan`].
 pub fn cut_to_fit(
     files: &[FileSurvey],
-    mut cuts: Vec<GlobalKey>,
+    mut cuts: Vec<Key>,
     max_cost: u64,
     space: &SpillSpace,
     progress: &dyn Progress,
@@ -160,7 +160,7 @@ pub fn cut_to_fit(
 }
 
 /// The slices that are too much work.
-fn overfull(slices: &Slices, cuts: &[GlobalKey], max_cost: u64) -> Vec<Overfull> {
+fn overfull(slices: &Slices, cuts: &[Key], max_cost: u64) -> Vec<Overfull> {
     let overfull = |slice: &Slice| {
         let number = slice.from.map_or(0, |from| cuts::slice_of(cuts, &from));
         Overfull { slice: number, events: slice.events, cost: slice.cost() }
@@ -172,7 +172,7 @@ fn overfull(slices: &Slices, cuts: &[GlobalKey], max_cost: u64) -> Vec<Overfull>
 ///
 /// # Errors
 /// Those of [`plan`].
-pub fn cut(files: &[FileSurvey], cuts: &[GlobalKey], space: &SpillSpace, progress: &dyn Progress) -> Result<Slices> {
+pub fn cut(files: &[FileSurvey], cuts: &[Key], space: &SpillSpace, progress: &dyn Progress) -> Result<Slices> {
     let mut draft = Draft::new(files, cuts, space);
     for (file, input) in files.iter().zip(0..=u16::MAX) {
         for window in windows(file, input) {
@@ -185,7 +185,7 @@ pub fn cut(files: &[FileSurvey], cuts: &[GlobalKey], space: &SpillSpace, progres
 /// Slices while their segments are found.
 struct Draft<'a> {
     files: &'a [FileSurvey],
-    cuts: &'a [GlobalKey],
+    cuts: &'a [Key],
     space: &'a SpillSpace,
     slices: Vec<Slice>,
     /// How many segments each slice has.
@@ -196,7 +196,7 @@ struct Draft<'a> {
 }
 
 impl<'a> Draft<'a> {
-    fn new(files: &'a [FileSurvey], cuts: &'a [GlobalKey], space: &'a SpillSpace) -> Self {
+    fn new(files: &'a [FileSurvey], cuts: &'a [Key], space: &'a SpillSpace) -> Self {
         let slice = |number: usize| Slice {
             from: number.checked_sub(1).map(|before| cuts[before]),
             to: cuts.get(number).copied(),

@@ -6,10 +6,10 @@
 
 use rayon::prelude::*;
 
-use super::cuts::{EVENT_COST, GlobalKey, slice_of};
 use super::segments::{Place, windows};
 use crate::buffer::content::Scratch;
 use crate::error::Result;
+use crate::plan::cuts::{EVENT_COST, Key, slice_of};
 use crate::survey::{FileSurvey, Progress, Work, stop_if_cancelled, timed};
 
 /// Samples that stand for as much work as a slice may be.
@@ -30,11 +30,11 @@ pub(super) struct Overfull {
 /// When a file cannot be read, and when the caller asked to stop.
 pub(super) fn cuts(
     files: &[FileSurvey],
-    cuts: &[GlobalKey],
+    cuts: &[Key],
     overfull: &[Overfull],
     max_cost: u64,
     progress: &dyn Progress,
-) -> Result<Vec<GlobalKey>> {
+) -> Result<Vec<Key>> {
     if overfull.is_empty() {
         return Ok(Vec::new());
     }
@@ -56,7 +56,7 @@ pub(super) fn cuts(
 }
 
 struct Sampling<'a> {
-    cuts: &'a [GlobalKey],
+    cuts: &'a [Key],
     overfull: &'a [Overfull],
     /// Work that a sample stands for.
     step: u64,
@@ -64,7 +64,7 @@ struct Sampling<'a> {
 
 impl Sampling<'_> {
     /// The events of a buffer that are in the sample, each with the number of its slice.
-    fn samples(&self, place: &Place<'_>, scratch: &mut Scratch) -> Result<Vec<(usize, GlobalKey)>> {
+    fn samples(&self, place: &Place<'_>, scratch: &mut Scratch) -> Result<Vec<(usize, Key)>> {
         let mut samples = Vec::new();
         if place.record.events == 0 {
             return Ok(samples);
@@ -86,7 +86,7 @@ impl Sampling<'_> {
     }
 
     /// Whether an event of so many bytes is in the sample.
-    fn takes(&self, key: &GlobalKey, bytes: u64, slice: &Overfull) -> bool {
+    fn takes(&self, key: &Key, bytes: u64, slice: &Overfull) -> bool {
         // What the slice costs beside events is spread over them.
         let own = bytes.saturating_mul(2).saturating_add(EVENT_COST);
         let cost = own.max(slice.cost / slice.events.max(1));
@@ -97,7 +97,7 @@ impl Sampling<'_> {
 
 /// The place of an event as a number that looks as if drawn by lot: the finalizer of SplitMix64 over file, buffer and
 /// offset.
-fn scattered(key: &GlobalKey) -> u64 {
+fn scattered(key: &Key) -> u64 {
     let place = key.at.ordinal.wrapping_mul(1 << 24).wrapping_add(u64::from(key.at.offset));
     let seed = place.wrapping_add(u64::from(key.input) << 56).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     let mixed = (seed ^ (seed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

@@ -11,10 +11,10 @@
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 use super::aside;
-use super::cuts::{GlobalKey, slice_of};
 use crate::buffer::content::{self, Content, Scratch};
 use crate::error::Result;
 use crate::event::{RawEvent, TimedStep, TimedWalk};
+use crate::plan::cuts::{Key, slice_of};
 use crate::survey::{BufferRecord, FileSurvey, OrderKey};
 
 /// Slices for which a compressed buffer may be expanded; in more, its events are set aside.
@@ -96,16 +96,16 @@ pub(super) fn windows(file: &FileSurvey, input: u16) -> impl Iterator<Item = Vec
 }
 
 impl Place<'_> {
-    fn key(&self, ticks: i64, offset: u32) -> GlobalKey {
+    fn key(&self, ticks: i64, offset: u32) -> Key {
         let frame = &self.record.frame;
         let ground = self.file.ground();
         let (stream, sequence) = (ground.stream(frame), ground.sequence(frame));
         let at = OrderKey { ticks, stream, sequence, ordinal: frame.ordinal, offset };
-        GlobalKey::new(self.file, self.input, at)
+        Key::new(self.file, self.input, at)
     }
 
     /// The first and the last slice that events of the buffer may lie in.
-    pub(super) fn span(&self, cuts: &[GlobalKey]) -> (usize, usize) {
+    pub(super) fn span(&self, cuts: &[Key]) -> (usize, usize) {
         let slice = |ticks, offset| slice_of(cuts, &self.key(ticks, offset));
         (slice(self.record.first_ticks, 0), slice(self.record.last_ticks, u32::MAX))
     }
@@ -140,7 +140,7 @@ impl Place<'_> {
     }
 
     /// Visits the key of each event, and its bytes.
-    pub(super) fn keys(&self, scratch: &mut Scratch, mut visit: impl FnMut(GlobalKey, &RawEvent<'_>)) -> Result<()> {
+    pub(super) fn keys(&self, scratch: &mut Scratch, mut visit: impl FnMut(Key, &RawEvent<'_>)) -> Result<()> {
         let content = self.content(scratch)?;
         for step in self.walk(&content) {
             if let TimedStep::Event(event) = step {
@@ -172,12 +172,7 @@ pub(super) struct Parts {
 type Found = (u32, u32, i64);
 
 /// The segments of a buffer that may lie in the slices of `span`, more than one.
-pub(super) fn parts(
-    place: &Place<'_>,
-    cuts: &[GlobalKey],
-    span: (usize, usize),
-    scratch: &mut Scratch,
-) -> Result<Parts> {
+pub(super) fn parts(place: &Place<'_>, cuts: &[Key], span: (usize, usize), scratch: &mut Scratch) -> Result<Parts> {
     let content = place.content(scratch)?;
     let is_expanded_often = place.record.frame.is_compressed() && span.1 - span.0 >= MOST_EXPANSIONS;
     if place.record.is_sorted() && !is_expanded_often {
@@ -188,7 +183,7 @@ pub(super) fn parts(
 }
 
 /// Where the events of each slice start and end in a sorted buffer.
-fn checkpoints(place: &Place<'_>, cuts: &[GlobalKey], walk: TimedWalk<'_>) -> Vec<Segment> {
+fn checkpoints(place: &Place<'_>, cuts: &[Key], walk: TimedWalk<'_>) -> Vec<Segment> {
     let mut parts: Vec<Segment> = Vec::new();
     for step in walk {
         let TimedStep::Event(event) = step else { continue };
@@ -208,7 +203,7 @@ fn checkpoints(place: &Place<'_>, cuts: &[GlobalKey], walk: TimedWalk<'_>) -> Ve
 }
 
 /// The events of each slice, set aside.
-fn shares(place: &Place<'_>, cuts: &[GlobalKey], content: &Content<'_>) -> Parts {
+fn shares(place: &Place<'_>, cuts: &[Key], content: &Content<'_>) -> Parts {
     let mut found: Vec<Found> = Vec::with_capacity(place.record.events as usize);
     let mut damaged = 0;
     for step in place.walk(content) {
