@@ -5,6 +5,7 @@ pub mod buffer;
 pub mod calendar;
 pub mod cli;
 pub mod clock;
+pub mod columns;
 pub mod convert;
 pub mod dataset;
 pub mod decode;
@@ -19,6 +20,7 @@ pub mod sid;
 pub mod sidecar;
 pub mod spill;
 pub mod survey;
+pub mod table;
 
 pub use error::{Error, ErrorKind, Location, Result};
 pub use guid::Guid;

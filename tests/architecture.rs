@@ -8,9 +8,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The modules in the order of the pipeline: each may use those before it, none behind it.
-const ORDER: [&str; 18] = [
-    "error", "guid", "sid", "calendar", "clock", "layout", "input", "spill", "buffer", "event", "schema", "decode",
-    "dataset", "survey", "plan", "convert", "sidecar", "cli",
+const ORDER: [&str; 20] = [
+    "error", "guid", "sid", "calendar", "clock", "layout", "input", "spill", "buffer", "event", "schema", "columns",
+    "decode", "table", "dataset", "survey", "plan", "convert", "sidecar", "cli",
 ];
 
 /// Uses of a later module that remain to be untied, as file and module; nothing may be added.

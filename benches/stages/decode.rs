@@ -4,7 +4,8 @@ use std::hint::black_box;
 
 use criterion::{Criterion, Throughput};
 use etl2parquet::buffer::content::{self, Scratch};
-use etl2parquet::decode::{Column, NoClock, PayloadColumns, PayloadValues, gather};
+use etl2parquet::columns::{PayloadColumns, PayloadValues, gather};
+use etl2parquet::decode::{Column, NoClock};
 use etl2parquet::event::{Event, ShapeRef, Step, Walk};
 use etl2parquet::plan::{DecodeSource, PlanResult};
 use etl2parquet::survey::FileSurvey;
@@ -59,7 +60,8 @@ fn decode_batch(plan: &PlanResult, batch: &[(u32, Vec<u8>)]) -> usize {
     for (shape, payload) in batch {
         let shape = &plan.shapes[*shape as usize];
         let columns = &plan.tables[shape.table as usize].columns.columns;
-        let (columns, rows) = tables[shape.table as usize].get_or_insert_with(|| (PayloadColumns::new(columns), 0));
+        let (columns, rows) = tables[shape.table as usize]
+            .get_or_insert_with(|| (PayloadColumns::new(columns.iter().map(Column::data_type)), 0));
         if let Some(layout) = &shape.plan {
             layout.decode(payload, *rows, columns, &NoClock);
         }

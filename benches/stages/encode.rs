@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use criterion::{Criterion, Throughput};
-use etl2parquet::dataset::{RowGroup, Staging};
+use etl2parquet::columns::RowSource;
+use etl2parquet::dataset::Staging;
 
 use crate::ready::ReadyFile;
 use crate::{convert, inputs};

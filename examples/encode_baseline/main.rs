@@ -17,7 +17,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use etl2parquet::dataset::RowGroup;
+use etl2parquet::columns::RowSource;
 use etl2parquet::dataset::Staging;
 use ready::{ReadyFile, Result};
 use sha2::{Digest, Sha256};

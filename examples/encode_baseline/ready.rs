@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchReader};
 use arrow_select::concat::concat_batches;
-use etl2parquet::dataset::{EncodeOptions, FileRule, RowGroup, Staging, TableSpec, TableWriter};
+use etl2parquet::columns::RowSource;
+use etl2parquet::dataset::{EncodeOptions, FileRule, Staging, TableSpec, TableWriter};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 pub(crate) type Result<T> = std::result::Result<T, Box<dyn Error>>;
@@ -60,7 +61,7 @@ impl ReadyFile {
 #[derive(Debug)]
 pub(crate) struct Ready(RecordBatch);
 
-impl RowGroup for Ready {
+impl RowSource for Ready {
     fn rows(&self) -> usize {
         self.0.num_rows()
     }

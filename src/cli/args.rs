@@ -13,11 +13,11 @@ use super::filters::FilterArgs;
 use super::schema::args::{SchemaCommand, SourceArgs};
 use super::sizes::{parse_max_loss, parse_row_group_rows, parse_size};
 use crate::clock::ClockAnchor;
+use crate::columns::{GuidType, TimestampType, UnsignedType};
 use crate::convert::job::{MaxLoss, RawPolicy};
 use crate::dataset::names::NameFrom;
 use crate::dataset::properties::Compression;
 use crate::dataset::publish::IfExists;
-use crate::decode::{GuidType, TimestampType, UnsignedType};
 use crate::plan::DatasetSplit;
 
 /// What is true of all commands, below every help text.

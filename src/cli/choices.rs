@@ -4,10 +4,10 @@ use clap::ValueEnum;
 use clap::builder::PossibleValue;
 
 use crate::clock::ClockAnchor;
+use crate::columns::{GuidType, TimestampType, UnsignedType};
 use crate::convert::job::RawPolicy;
 use crate::dataset::names::NameFrom;
 use crate::dataset::publish::IfExists;
-use crate::decode::{GuidType, TimestampType, UnsignedType};
 use crate::plan::DatasetSplit;
 
 /// Which payload columns a table has (`--columns`).

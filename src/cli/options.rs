@@ -6,10 +6,10 @@ use super::args::{ConvertArgs, InspectArgs};
 use super::choices::{Columns, FailOn};
 use super::run::Run;
 use super::schema::sources::Sources;
+use crate::columns::TypeOptions;
 use crate::convert::job::{ConvertOptions, Gates, MaxLoss, RawPolicy};
 use crate::dataset::properties::Compression;
 use crate::dataset::publish::IfExists;
-use crate::decode::TypeOptions;
 use crate::error::Result;
 use crate::plan::{DatasetSplit, Filter};
 

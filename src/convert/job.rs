@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::clock::ClockAnchor;
+use crate::columns::TypeOptions;
 use crate::dataset::manifest::{EventCounts, FileEntry};
 use crate::dataset::properties::Compression;
 use crate::dataset::publish::{Custody, IfExists};
-use crate::decode::TypeOptions;
 use crate::plan::{CatalogEntry, CompiledFilter, DatasetSplit, Filter};
 use crate::schema::registry::UserSchemas;
 use crate::survey::{FileFacts, FileSurvey};

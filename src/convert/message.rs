@@ -1,10 +1,10 @@
 //! Fills the text columns of WPP messages whose format is known.
 
-use super::rows::{RowStatus, Rows};
-use super::sparse::Span;
 use crate::decode::Status;
 use crate::event::Event;
 use crate::schema::wpp::{ArgumentStatus, HeaderValues, MessagePlan, Renderer};
+use crate::table::rows::{RowStatus, Rows};
+use crate::table::sparse::Span;
 
 /// What a message's text can say beside the event itself.
 #[derive(Clone, Copy, Debug)]

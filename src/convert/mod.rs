@@ -1,10 +1,7 @@
 //! Pass 2: slices of the order become rows, rows become row groups, row groups become files.
 
 pub mod aside;
-pub mod gate;
 pub mod gates;
-pub mod gather;
-pub mod group;
 pub mod job;
 pub mod message;
 pub mod order;
@@ -12,12 +9,10 @@ pub mod pipeline;
 pub mod record;
 mod refine;
 pub mod repeated;
-pub mod rows;
 pub mod run;
 pub mod segments;
 pub mod slice;
 pub mod slices;
-pub mod sparse;
 
 pub use job::{ConvertOptions, Gates, Input, Job, JobProgress, MaxLoss, Outcome, RawPolicy, Report, Stage};
 pub use run::{convert, inspect};

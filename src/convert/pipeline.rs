@@ -17,15 +17,15 @@ use std::sync::{Mutex, PoisonError};
 
 use rayon::{Scope, ThreadPool};
 
-use super::gate::{ClosedGroup, Gate, OPEN_WEIGHT};
 use super::job::{FileCounts, ShapeCounts};
-use super::rows::RowStatus;
 use super::slice::{self, SliceGround, SliceRows, Workspace};
 use super::slices::Slice;
 use crate::dataset::{BATCH_ROWS, TableWriter};
 use crate::error::{Error, ErrorKind, Result};
 use crate::plan::DecodeSource;
 use crate::survey::{Progress, Work, stop_if_cancelled, timed};
+use crate::table::cutter::{ClosedGroup, Gate, OPEN_WEIGHT};
+use crate::table::rows::RowStatus;
 
 /// What bounds the work in flight.
 #[derive(Clone, Copy, Debug)]

@@ -10,11 +10,11 @@ use rayon::ThreadPool;
 use rayon::prelude::*;
 
 use super::gates;
-use super::group::TableLayout;
 use super::job::{ConvertOptions, Job, JobProgress, Outcome, Report, Stage};
 use super::pipeline::{self, Counts, Limits};
 use super::record;
 use super::repeated;
+use crate::table::row_group::{ShapeFacts, TableLayout};
 
 use super::slice::SliceGround;
 use super::slices::{self, Slices};
@@ -294,7 +294,11 @@ impl Conversion<'_> {
         let payload = table.columns.columns.iter().map(|column| Arc::clone(&column.field));
         let fields: Vec<Arc<Field>> = header.chain(payload).collect();
         let (schema, places) = (Arc::new(Schema::new(fields)), Arc::clone(places));
-        Arc::new(TableLayout::new(table.header.clone(), schema, types, &table.shapes, &self.plan.catalog, places))
+        let constants = table.shapes.iter().map(|&shape| {
+            let entry = &self.plan.catalog[shape as usize];
+            ShapeFacts::new(&entry.key.identity, entry.event_name.as_deref(), entry.decode_source)
+        });
+        Arc::new(TableLayout::new(table.header.clone(), schema, types, constants.collect(), places))
     }
 
     fn writer(

@@ -6,19 +6,20 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
-use super::group::{Chunk, TableLayout};
 use super::job::{FileCounts, RawPolicy, ShapeCounts};
 use super::message::{MessagePlace, MessageText};
 use super::order::{Entry, OrderedSlice, SliceMemory};
-use super::rows::{RowFacts, RowStatus, Rows};
 use super::slices::{Slice, Slices};
 use crate::clock::{Clock, DoubleFormula, Ticks, TimeStatus};
-use crate::decode::spread::Refill;
-use crate::decode::{Column, PayloadColumns, Status, TraceClock};
+use crate::columns::PayloadColumns;
+use crate::columns::presence::Refill;
+use crate::decode::{Column, Status, TraceClock};
 use crate::error::Result;
 use crate::event::{Event, FileContext, Identity, RawEvent};
 use crate::plan::{DecodeSource, PlanResult, ShapeDecoder, filter};
 use crate::survey::{FileSurvey, Progress, Work, timed};
+use crate::table::row_group::{Chunk, TableLayout};
+use crate::table::rows::{RowFacts, RowStatus, Rows};
 
 /// What is common to all slices.
 #[derive(Debug)]
@@ -310,7 +311,7 @@ struct Decoded {
 
 impl TableRows {
     fn new(columns: &[Column]) -> Self {
-        TableRows { rows: Rows::default(), payload: PayloadColumns::new(columns) }
+        TableRows { rows: Rows::default(), payload: PayloadColumns::new(columns.iter().map(Column::data_type)) }
     }
 
     /// Takes the rows out; `by_shape` is the weight of what follows from their shapes.

@@ -22,6 +22,7 @@ use rayon::prelude::*;
 
 use super::failure::internal;
 use super::properties::PAGE_ROWS;
+use crate::columns::RowSource;
 use crate::error::{Error, Result};
 
 /// The column whose least and greatest value a file's manifest entry states.
@@ -32,27 +33,6 @@ pub const BATCH_ROWS: usize = 1 << 14;
 
 // Pages of columns without lists end where batches do.
 const _: () = assert!(PAGE_ROWS.is_multiple_of(BATCH_ROWS));
-
-/// What one row group holds, made piece by piece while it is encoded.
-pub trait RowGroup: Send + Sync {
-    /// The number of rows.
-    fn rows(&self) -> usize;
-
-    /// Some rows of the column at this position of the table's schema, of the schema's type or a dictionary of it.
-    ///
-    /// Called in any order and from any thread; equal calls must give equal arrays.
-    ///
-    /// # Errors
-    /// Whatever keeps the column from being made; it ends the conversion.
-    fn column(&self, index: usize, rows: Range<usize>) -> Result<ArrayRef>;
-
-    /// Whether the column is NULL in all of these rows. Then [`RowGroup::column`] is not called: all such columns of one
-    /// type share one array. The bytes are the same either way.
-    fn all_null(&self, index: usize, rows: Range<usize>) -> bool {
-        let _ = (index, rows);
-        false
-    }
-}
 
 /// A row group in its final bytes, waiting for its place in a file.
 pub struct EncodedGroup {
@@ -66,7 +46,7 @@ pub struct EncodedGroup {
 /// How long threads worked on a row group, added up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EncodeTime {
-    /// Making its Arrow columns: in [`RowGroup::column`].
+    /// Making its Arrow columns: in [`RowSource::column`].
     pub columns: Duration,
     /// Encoding and compressing them.
     pub encode: Duration,
@@ -139,7 +119,7 @@ impl Encoder {
     }
 
     /// One column after another.
-    pub(super) fn encode(&self, group: &dyn RowGroup) -> Result<EncodedGroup> {
+    pub(super) fn encode(&self, group: &dyn RowSource) -> Result<EncodedGroup> {
         let (writers, nulls, started) = self.started(group)?;
         let columns = writers.into_iter().enumerate();
         let columns = columns.map(|(index, writers)| self.encode_column(group, index, writers, &nulls));
@@ -148,7 +128,7 @@ impl Encoder {
     }
 
     /// Columns side by side on the current rayon pool.
-    pub(super) fn encode_parallel(&self, group: &dyn RowGroup) -> Result<EncodedGroup> {
+    pub(super) fn encode_parallel(&self, group: &dyn RowSource) -> Result<EncodedGroup> {
         let (writers, nulls, started) = self.started(group)?;
         let columns = writers.into_par_iter().enumerate();
         let columns = columns.map(|(index, writers)| self.encode_column(group, index, writers, &nulls));
@@ -157,7 +137,7 @@ impl Encoder {
     }
 
     /// New writers, the arrays of NULLs, and the time that both took.
-    fn started(&self, group: &dyn RowGroup) -> Result<(Vec<Vec<ArrowColumnWriter>>, NullArrays, Duration)> {
+    fn started(&self, group: &dyn RowSource) -> Result<(Vec<Vec<ArrowColumnWriter>>, NullArrays, Duration)> {
         let clock = Instant::now();
         let (writers, nulls) = (self.column_writers()?, self.null_arrays(group));
         Ok((writers, nulls, clock.elapsed()))
@@ -173,7 +153,7 @@ impl Encoder {
     }
 
     /// One shared array of a batch's rows per type.
-    fn null_arrays(&self, group: &dyn RowGroup) -> NullArrays {
+    fn null_arrays(&self, group: &dyn RowSource) -> NullArrays {
         let mut arrays = HashMap::new();
         for field in self.schema.fields() {
             if !arrays.contains_key(field.data_type()) {
@@ -186,7 +166,7 @@ impl Encoder {
 
     fn encode_column(
         &self,
-        group: &dyn RowGroup,
+        group: &dyn RowSource,
         index: usize,
         mut writers: Vec<ArrowColumnWriter>,
         nulls: &NullArrays,
@@ -209,7 +189,7 @@ impl Encoder {
         Ok(EncodedColumn { chunks, time: EncodeTime { columns, encode: clock.elapsed().saturating_sub(columns) } })
     }
 
-    fn finished(&self, group: &dyn RowGroup, columns: Vec<EncodedColumn>, started: Duration) -> EncodedGroup {
+    fn finished(&self, group: &dyn RowSource, columns: Vec<EncodedColumn>, started: Duration) -> EncodedGroup {
         let mut time = EncodeTime { encode: started, ..EncodeTime::default() };
         let mut chunks = Vec::with_capacity(self.leaves.iter().sum());
         for column in columns {

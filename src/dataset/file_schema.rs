@@ -12,7 +12,7 @@ use parquet::basic::{LogicalType, Type as PhysicalType};
 use parquet::errors::Result;
 use parquet::schema::types::{SchemaDescriptor, Type, TypePtr};
 
-use crate::decode::UUID_EXTENSION;
+use crate::columns::UUID_EXTENSION;
 
 /// The schema of the files; one root column per Arrow field.
 pub(super) fn file_schema(schema: &Schema) -> Result<SchemaDescriptor> {

@@ -27,7 +27,7 @@ mod thrift;
 /// What a file name ends in until the trace is published: no reader's glob for `.parquet` matches it.
 const STAGED_SUFFIX: &str = ".tmp";
 
-pub use encode::{BATCH_ROWS, EncodeTime, EncodedGroup, RowGroup};
+pub use encode::{BATCH_ROWS, EncodeTime, EncodedGroup};
 pub use manifest::{FileEntry, Manifest};
 pub use properties::{Compression, EncodeOptions};
 pub use publish::{IfExists, Staging};

@@ -9,7 +9,7 @@ use arrow_schema::SchemaRef;
 use parquet::file::properties::WriterPropertiesPtr;
 
 use super::STAGED_SUFFIX;
-use super::encode::{EncodedGroup, Encoder, RowGroup};
+use super::encode::{EncodedGroup, Encoder};
 use super::failure::{internal, output_error};
 use super::file::FileWriter;
 use super::file_schema::file_schema;
@@ -17,6 +17,7 @@ use super::manifest::FileEntry;
 use super::properties::{EncodeOptions, writer_properties};
 use super::publish::Staging;
 use super::spool::Spool;
+use crate::columns::RowSource;
 use crate::error::{Error, ErrorKind, Result};
 use crate::guid::Guid;
 
@@ -125,8 +126,8 @@ impl TableWriter {
     /// Encodes a row group, one column after another.
     ///
     /// # Errors
-    /// Those of [`RowGroup::column`]; [`ErrorKind::Internal`] for a column that does not fit the schema.
-    pub fn encode(&self, group: &dyn RowGroup) -> Result<EncodedGroup> {
+    /// Those of [`RowSource::column`]; [`ErrorKind::Internal`] for a column that does not fit the schema.
+    pub fn encode(&self, group: &dyn RowSource) -> Result<EncodedGroup> {
         self.encoder.encode(group)
     }
 
@@ -135,7 +136,7 @@ impl TableWriter {
     ///
     /// # Errors
     /// As [`TableWriter::encode`].
-    pub fn encode_parallel(&self, group: &dyn RowGroup) -> Result<EncodedGroup> {
+    pub fn encode_parallel(&self, group: &dyn RowSource) -> Result<EncodedGroup> {
         self.encoder.encode_parallel(group)
     }
 

@@ -5,15 +5,15 @@ use std::sync::Arc;
 
 use arrow_schema::{DataType, TimeUnit};
 
-use super::blocks::BlockField;
-use super::builders::fixed_width;
-use super::columns::{Binding, Column};
-use super::extent::{Counter, Extent, Span};
-use super::plan::{ConvertStep, Item, Node, Number, Output, Plan, Remembered, Repeat, Slot};
-use super::reading::{self, MAX_NESTING, Reading, Role};
-use super::settle;
-use super::types::TypeOptions;
+use super::assign;
+use super::binding::{Binding, Column};
+use super::interpret::{self, MAX_NESTING, Reading, Role};
+use super::measure::{Counter, Extent, Span};
+use super::program::{ConvertStep, Item, Node, Number, Output, Plan, Remembered, Repeat, Slot};
 use super::values::Op;
+use crate::columns::packed::fixed_width;
+use crate::columns::prefix::BlockField;
+use crate::columns::types::TypeOptions;
 use crate::schema::model::{Count, EventSchema, Field, FieldKind, FieldRef, Length, Wire};
 
 /// The plan of a schema, with columns or for measuring only.
@@ -52,7 +52,7 @@ struct Place<'a> {
 
 fn targets<'a>(binding: &Binding, columns: &'a [Column], position: usize) -> Vec<Place<'a>> {
     let targets = binding.fields.get(position).map(Vec::as_slice).unwrap_or_default();
-    let place = |target: &super::columns::Target| {
+    let place = |target: &super::binding::Target| {
         let column = target.column?;
         Some(Place { role: target.role, target: column, data_type: columns.get(column)?.data_type() })
     };
@@ -133,8 +133,8 @@ impl Compiler {
     }
 
     fn node(&mut self, field: &Field, position: usize, places: &[Place<'_>]) -> Node {
-        let kind = reading::kind(field);
-        let text_array = reading::is_text_array(field);
+        let kind = interpret::kind(field);
+        let text_array = interpret::is_text_array(field);
         let item = match &*kind {
             FieldKind::Struct(members) => self.structure(members, position, places),
             FieldKind::Value { wire, .. } if text_array => self.text_array(*wire, field.count, position),
@@ -159,12 +159,12 @@ impl Compiler {
             DataType::Struct(columns) => Some(columns),
             _ => None,
         });
-        let settled = settle::settle_fields(&[members], &[], self.path.len() + 1, TypeOptions::default());
+        let settled = assign::settle_fields(&[members], &[], self.path.len() + 1, TypeOptions::default());
         let mut bindings = settled.bindings.into_iter().flatten();
         self.path.push(position);
         let node = |(position, member): (usize, &Field)| {
             let bounds = bindings.next().unwrap_or_default();
-            let place = |bound: &settle::Bound| {
+            let place = |bound: &assign::Bound| {
                 let data_type = columns?.get(bound.column)?.data_type();
                 Some(Place { role: bound.role, target: bound.column, data_type })
             };
@@ -199,9 +199,9 @@ impl Compiler {
             (Open::By(unit), Some(count)) => Item::Leaf(Extent::Units { count, unit }),
             (Open::Or(extent, unit), given) => Item::Leaf(given.map_or(extent, |count| Extent::Units { count, unit })),
             (Open::No(extent), _) => Item::Leaf(extent),
-            (Open::By(_), None) if reading::reading(field) == Some(Reading::IPv6) => Item::Leaf(Extent::Fixed(16)),
-            (Open::By(_), None) if reading::reading(field) == Some(Reading::IPv4) => Item::Leaf(Extent::Fixed(4)),
-            (Open::By(_), None) if reading::reading(field) == Some(Reading::SocketAddress) => {
+            (Open::By(_), None) if interpret::reading(field) == Some(Reading::IPv6) => Item::Leaf(Extent::Fixed(16)),
+            (Open::By(_), None) if interpret::reading(field) == Some(Reading::IPv4) => Item::Leaf(Extent::Fixed(4)),
+            (Open::By(_), None) if interpret::reading(field) == Some(Reading::SocketAddress) => {
                 Item::Leaf(Extent::SocketAddress)
             }
             (Open::By(_), None) => Item::Unreadable,
@@ -364,15 +364,15 @@ fn item_type(data_type: &DataType) -> &DataType {
 }
 
 fn output(field: &Field, place: &Place<'_>, pointer: usize) -> Output {
-    let data_type = if field.count == Count::One || reading::is_text_array(field) {
+    let data_type = if field.count == Count::One || interpret::is_text_array(field) {
         place.data_type
     } else {
         item_type(place.data_type)
     };
-    let op = match (place.role, reading::reading(field), &field.map) {
+    let op = match (place.role, interpret::reading(field), &field.map) {
         (Role::Label, _, Some(map)) => Op::Label(Arc::clone(map)),
         (Role::Label, _, None) => {
-            reading::character(field).map_or(Op::Null, |shown| operation(shown, data_type, pointer))
+            interpret::character(field).map_or(Op::Null, |shown| operation(shown, data_type, pointer))
         }
         (Role::FileTime, _, _) => Op::Copy8,
         (Role::Nanos, Some(Reading::Ticks), _) => Op::TickSpan,

@@ -11,6 +11,7 @@ use arrow_array::{Array, ArrayRef};
 use arrow_schema::{DataType, TimeUnit};
 
 use super::*;
+use crate::columns::{GuidType, PayloadColumns, PayloadValues, TimestampType, TypeOptions, UnsignedType, gather};
 use crate::schema::model::{Count, EventSchema, Field, FieldKind, FieldRef, Length, MapKind, Meaning, ValueMap, Wire};
 
 mod properties;
@@ -125,7 +126,7 @@ fn decode_with(options: TypeOptions, fields: &[Field], pointer: u8, payload: &[u
     let schema = schema(fields.to_vec());
     let table = settle(&[&schema], &[], options);
     let plan = Plan::compile(&schema, table.binding(0), &table.columns, pointer);
-    let mut columns = PayloadColumns::new(&table.columns);
+    let mut columns = PayloadColumns::new(table.columns.iter().map(Column::data_type));
     let outcome = plan.decode(payload, 0, &mut columns, &Doubling);
     assert_eq!(columns.weight(), outcome.weight);
     (outcome, show_all(&table, &arrays(&table, &mut columns, 1), 0))
@@ -451,7 +452,7 @@ fn events_share_columns_and_batches_begin_anew() {
     let table = settle(&[&first, &second, &third], &[], TypeOptions::default());
     let schemas = [&first, &second, &third];
     let plan = |schema: usize| Plan::compile(schemas[schema], table.binding(schema), &table.columns, 8);
-    let mut columns = PayloadColumns::new(&table.columns);
+    let mut columns = PayloadColumns::new(table.columns.iter().map(Column::data_type));
     for _ in 0..2 {
         let one = [&[200][..], &GUID, &1.5f32.to_le_bytes()].concat();
         let two = [b"hi\0".as_slice(), &[0xff; 4], &2.5f64.to_le_bytes()].concat();
@@ -476,7 +477,7 @@ fn dropped_columns_are_walked_over() {
     let second = schema(vec![named("b", Wire::UInt16), named("c", Wire::Ansi)]);
     let table = settle(&[&first, &second], &[], TypeOptions::default()).keep(|schema| schema == 0);
     let plan = Plan::compile(&second, table.binding(1), &table.columns, 8);
-    let mut columns = PayloadColumns::new(&table.columns);
+    let mut columns = PayloadColumns::new(table.columns.iter().map(Column::data_type));
     assert_eq!(plan.decode(b"\x01\0x\0", 0, &mut columns, &NoClock).status, Status::Ok);
     assert!(arrays(&table, &mut columns, 1)[0].is_none());
 }
@@ -566,7 +567,7 @@ fn a_row_is_filled_once() {
     let layout = schema(vec![f(Wire::UInt8)]);
     let table = settle(&[&layout], &[], TypeOptions::default());
     let plan = Plan::compile(&layout, table.binding(0), &table.columns, 8);
-    let mut columns = PayloadColumns::new(&table.columns);
+    let mut columns = PayloadColumns::new(table.columns.iter().map(Column::data_type));
     plan.decode(&[1], 0, &mut columns, &NoClock);
     plan.decode(&[1], 0, &mut columns, &NoClock);
 }

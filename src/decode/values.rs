@@ -6,9 +6,9 @@ use std::sync::Arc;
 use arrow_schema::TimeUnit;
 
 use super::TraceClock;
-use super::builders::{Builder, BytesBuilder, FixedBuilder};
-use super::extent::read_integer;
+use super::measure::read_integer;
 use super::{label, net, text, time};
+use crate::columns::packed::{Builder, BytesBuilder, FixedBuilder};
 use crate::guid::Guid;
 use crate::schema::model::ValueMap;
 use crate::sid::Sid;

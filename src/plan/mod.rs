@@ -9,7 +9,6 @@ pub mod datasets;
 pub mod descriptions;
 mod doubts;
 pub mod filter;
-pub mod header;
 pub mod images;
 mod mismatch;
 mod options;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::datasets::DatasetSplit;
 use super::filter::Filter;
-use crate::decode::TypeOptions;
+use crate::columns::TypeOptions;
 use crate::schema::registry::UserSchemas;
 
 /// Choices that the plan depends on.

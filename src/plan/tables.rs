@@ -8,7 +8,6 @@ use rayon::prelude::*;
 use super::catalog::event_name;
 use super::datasets::{self, Dataset, DatasetKey, DatasetSplit, InputFinding};
 use super::filter::{CompiledFilter, ShapeInfo};
-use super::header::{self, HeaderColumn};
 use super::options::PlanOptions;
 use super::resolve::Resolved;
 use crate::decode::{self, TableColumns};
@@ -18,6 +17,7 @@ use crate::schema::Registry;
 use crate::schema::model::{EventSchema, Field};
 use crate::schema::registry::Declared;
 use crate::survey::{Finding, Progress, Severity, Work, timed};
+use crate::table::header::{self, HeaderColumn};
 
 /// One dataset of the trace.
 #[derive(Debug)]

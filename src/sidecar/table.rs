@@ -14,9 +14,10 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use crate::calendar::rfc3339;
-use crate::dataset::{EncodeOptions, FileEntry, FileRule, RowGroup, Staging, TableSpec, TableWriter};
+use crate::columns::RowSource;
+use crate::dataset::{EncodeOptions, FileEntry, FileRule, Staging, TableSpec, TableWriter};
 use crate::error::Result;
-use crate::plan::header::element;
+use crate::table::header::element;
 
 /// Rows at which a row group is closed.
 const GROUP_ROWS: usize = 1 << 20;
@@ -204,7 +205,7 @@ struct Group<'a, R> {
     rows: Vec<R>,
 }
 
-impl<R: Send + Sync> RowGroup for Group<'_, R> {
+impl<R: Send + Sync> RowSource for Group<'_, R> {
     fn rows(&self) -> usize {
         self.rows.len()
     }

@@ -33,7 +33,7 @@ struct Ready {
     columns: Vec<Option<ArrayRef>>,
 }
 
-impl RowGroup for Ready {
+impl RowSource for Ready {
     fn rows(&self) -> usize {
         self.rows
     }

@@ -160,7 +160,7 @@ proptest! {
 
         let plan = |number: usize| Plan::compile(&schemas[number], table.binding(number), &table.columns, pointer);
         let plans: Vec<_> = (0..schemas.len()).map(plan).collect();
-        let (mut by_offset, mut walked) = (PayloadColumns::new(&table.columns), PayloadColumns::new(&table.columns));
+        let (mut by_offset, mut walked) = (PayloadColumns::new(table.columns.iter().map(Column::data_type)), PayloadColumns::new(table.columns.iter().map(Column::data_type)));
         for (row, (number, payload)) in (0u32..).zip(&payloads) {
             let plan = &plans[number % plans.len()];
             let outcome = plan.decode(payload, row * 2, &mut by_offset, &Doubling);

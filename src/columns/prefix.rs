@@ -6,11 +6,11 @@
 
 use std::sync::Arc;
 
-use super::spread::{Refill, RowNumbers};
+use super::presence::{Refill, RowNumbers};
 
 /// A field that a column takes as it is, or with zeros above it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct BlockField {
+pub(crate) struct BlockField {
     /// The column.
     pub column: usize,
     /// Where it lies in a record.
@@ -21,7 +21,7 @@ pub(super) struct BlockField {
 
 /// The records of one layout.
 #[derive(Debug, Default)]
-pub(super) struct Block {
+pub(crate) struct Block {
     pub fields: Arc<[BlockField]>,
     /// Bytes of a record.
     pub record: usize,
@@ -33,7 +33,7 @@ pub(super) struct Block {
 impl Block {
     /// Adds the record of a row.
     #[inline]
-    pub(super) fn push(&mut self, row: u32, record: &[u8]) {
+    pub(crate) fn push(&mut self, row: u32, record: &[u8]) {
         debug_assert_eq!(record.len(), self.record);
         self.rows.push(row);
         self.bytes.extend_from_slice(record);
@@ -49,14 +49,14 @@ impl Refill for Block {
 
 /// One field of all records of a block.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct BlockColumn<'a> {
+pub(crate) struct BlockColumn<'a> {
     pub block: &'a Block,
     pub field: BlockField,
 }
 
 impl<'a> BlockColumn<'a> {
     /// The values of some records as `N` little-endian bytes; `N` is the width of the column.
-    pub(super) fn values<const N: usize>(
+    pub(crate) fn values<const N: usize>(
         self,
         records: std::ops::Range<usize>,
     ) -> impl ExactSizeIterator<Item = [u8; N]> + 'a {

@@ -5,8 +5,8 @@ use std::mem::size_of;
 
 use super::sparse::{Rare, Span, Sparse, SparseLists};
 use crate::clock::TimeStatus;
+use crate::columns::presence::Refill;
 use crate::decode::Status;
-use crate::decode::spread::Refill;
 use crate::event::view::CpuTime;
 use crate::event::{Event, Identity, items::Item};
 use crate::guid::Guid;

@@ -1,7 +1,7 @@
 //! How far values reach: measuring and checking before anything is decoded.
 
 use super::net;
-use super::plan::{Item, Node, Number, Repeat, Slot};
+use super::program::{Item, Node, Number, Repeat, Slot};
 use super::text;
 use crate::sid::Sid;
 

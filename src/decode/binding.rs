@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use arrow_schema::{DataType, FieldRef};
 
-use super::reading::{self, Role};
-use super::settle::{self, RenameReason, Settled};
-use super::types::TypeOptions;
+use super::assign::{self, RenameReason, Settled};
+use super::interpret::{self, Role};
+use crate::columns::types::TypeOptions;
 use crate::schema::model::{EventSchema, Field, FieldKind};
 
 /// One payload column.
@@ -87,13 +87,13 @@ pub struct FieldRow {
 /// compared without regard to case.
 pub fn settle(schemas: &[&EventSchema], reserved: &[&str], options: TypeOptions) -> TableColumns {
     let layouts: Vec<&[Field]> = schemas.iter().map(|schema| schema.fields.as_slice()).collect();
-    let settled = settle::settle_fields(&layouts, reserved, 0, options);
+    let settled = assign::settle_fields(&layouts, reserved, 0, options);
     let columns = arrow_columns(&layouts, &settled, options);
-    let bind = |bound: &settle::Bound| {
+    let bind = |bound: &assign::Bound| {
         let reason = settled.columns[bound.column].reason;
         Target { role: bound.role, column: Some(bound.column), reason }
     };
-    let bind_event = |(schema, fields): (usize, &Vec<Vec<settle::Bound>>)| Binding {
+    let bind_event = |(schema, fields): (usize, &Vec<Vec<assign::Bound>>)| Binding {
         schema,
         fields: fields.iter().map(|outputs| outputs.iter().map(bind).collect()).collect(),
     };
@@ -120,8 +120,8 @@ fn arrow_columns(layouts: &[&[Field]], settled: &Settled, options: TypeOptions) 
 }
 
 fn declared(field: &Field) -> HashMap<String, String> {
-    let mut metadata = HashMap::from([("in_type".to_owned(), reading::in_type(field))]);
-    metadata.extend(reading::out_type(field).map(|out| ("out_type".to_owned(), out)));
+    let mut metadata = HashMap::from([("in_type".to_owned(), interpret::in_type(field))]);
+    metadata.extend(interpret::out_type(field).map(|out| ("out_type".to_owned(), out)));
     metadata.extend(field.map.as_ref().map(|map| ("map".to_owned(), map.name.clone())));
     metadata
 }
@@ -225,8 +225,8 @@ impl Rows {
         let row = FieldRow {
             position: self.position,
             field: name.clone(),
-            in_type: reading::in_type(field),
-            out_type: reading::out_type(field),
+            in_type: interpret::in_type(field),
+            out_type: interpret::out_type(field),
             column: None,
             column_type: None,
             renamed_because: None,
@@ -244,7 +244,7 @@ impl Rows {
                 ..row.clone()
             });
         }
-        if let (FieldKind::Struct(members), [(_, column, _)]) = (&*reading::kind(field), columns) {
+        if let (FieldKind::Struct(members), [(_, column, _)]) = (&*interpret::kind(field), columns) {
             let column_path = format!("{column_path}{}.", column.name());
             self.add_members(members, &format!("{name}."), &column_path, column.data_type(), depth + 1);
         }
@@ -253,7 +253,7 @@ impl Rows {
     fn add_members(&mut self, members: &[Field], field_path: &str, column_path: &str, parent: &DataType, depth: usize) {
         let parent = if let DataType::List(item) = parent { item.data_type() } else { parent };
         let DataType::Struct(columns) = parent else { return };
-        let settled = settle::settle_fields(&[members], &[], depth, TypeOptions::default());
+        let settled = assign::settle_fields(&[members], &[], depth, TypeOptions::default());
         for (member, bounds) in members.iter().zip(settled.bindings.iter().flatten()) {
             let bound = bounds.iter().filter_map(|bound| {
                 Some((bound.role, columns.get(bound.column)?, settled.columns[bound.column].reason))

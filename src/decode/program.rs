@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use super::Status;
-use super::blocks::BlockField;
-use super::columns::{Binding, Column};
+use super::binding::{Binding, Column};
 use super::compile;
-use super::extent::{Extent, Span};
+use super::measure::{Extent, Span};
 use super::values::Op;
+use crate::columns::prefix::BlockField;
 use crate::schema::model::EventSchema;
 
 /// The decoding steps of one event layout for one pointer size.

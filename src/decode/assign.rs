@@ -5,8 +5,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::reading::{self, Role};
-use super::types::{ColumnType, TypeOptions};
+use super::interpret::{self, Role};
+use crate::columns::types::{ColumnType, TypeOptions};
 use crate::schema::model::Field;
 
 /// Why a field's column is not called what the field is called.
@@ -59,7 +59,7 @@ pub(super) struct Bound {
 #[derive(Clone, Debug)]
 pub(super) struct Settled {
     pub columns: Vec<SettledColumn>,
-    /// Per layout and per field of it, its outputs in the order of [`reading::outputs`].
+    /// Per layout and per field of it, its outputs in the order of [`interpret::outputs`].
     pub bindings: Vec<Vec<Vec<Bound>>>,
 }
 
@@ -98,7 +98,7 @@ impl Groups {
         let mut seen = HashMap::new();
         let mut bound = Vec::with_capacity(fields.len());
         for (position, field) in fields.iter().enumerate() {
-            let outputs = reading::outputs(field, depth);
+            let outputs = interpret::outputs(field, depth);
             if outputs.is_empty() {
                 bound.push(Vec::new());
                 continue;

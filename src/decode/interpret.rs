@@ -3,8 +3,8 @@
 
 use std::borrow::Cow;
 
-use super::settle;
-use super::types::{ColumnType, INT64, Member, UINT16, UINT64};
+use super::assign;
+use crate::columns::types::{ColumnType, INT64, Member, TypeOptions, UINT16, UINT64};
 use crate::schema::model::{Count, Field, FieldKind, Length, Meaning, Wire};
 
 /// Structures nested deeper than this are not decoded.
@@ -115,7 +115,7 @@ pub(super) fn outputs(field: &Field, depth: usize) -> Vec<(Role, ColumnType)> {
         FieldKind::Value { .. } => leaf_outputs(field),
         FieldKind::Struct(_) if depth >= MAX_NESTING => Vec::new(),
         FieldKind::Struct(members) => {
-            let settled = settle::settle_fields(&[members], &[], depth + 1, super::TypeOptions::default());
+            let settled = assign::settle_fields(&[members], &[], depth + 1, TypeOptions::default());
             let members = settled.columns.into_iter().map(|c| Member { name: c.name, column_type: c.column_type });
             let members: Vec<_> = members.collect();
             if members.is_empty() { Vec::new() } else { vec![(Role::Value, ColumnType::Struct(members))] }

@@ -9,13 +9,12 @@ use std::sync::Arc;
 
 use arrow_schema::DataType;
 
-use super::blocks::{Block, BlockColumn, BlockField};
-use super::columns::Column;
-use super::spread::{Refill, RowNumbers};
+use super::prefix::{Block, BlockColumn, BlockField};
+use super::presence::{Refill, RowNumbers};
 
 /// Values packed one after another, without rows.
 #[derive(Debug)]
-pub(super) enum Builder {
+pub(crate) enum Builder {
     Fixed(FixedBuilder),
     Bytes(BytesBuilder),
     List(Box<ListBuilder>),
@@ -24,35 +23,35 @@ pub(super) enum Builder {
 
 /// Values of one width, little-endian.
 #[derive(Debug)]
-pub(super) struct FixedBuilder {
+pub(crate) struct FixedBuilder {
     pub width: usize,
     pub bytes: Vec<u8>,
 }
 
 /// Text or binary values.
 #[derive(Debug, Default)]
-pub(super) struct BytesBuilder {
+pub(crate) struct BytesBuilder {
     /// Where each value ends in `bytes`.
     pub ends: Vec<i32>,
     pub bytes: Vec<u8>,
 }
 
 #[derive(Debug)]
-pub(super) struct ListBuilder {
+pub(crate) struct ListBuilder {
     /// Where each list ends in `items`.
     pub ends: Vec<i32>,
     pub items: Nested,
 }
 
 #[derive(Debug)]
-pub(super) struct StructBuilder {
+pub(crate) struct StructBuilder {
     pub len: usize,
     pub members: Vec<Nested>,
 }
 
 /// Values inside lists and structures, where NULL takes a place.
 #[derive(Debug)]
-pub(super) struct Nested {
+pub(crate) struct Nested {
     /// The positions of NULLs, ascending.
     pub nulls: Vec<u32>,
     pub builder: Builder,
@@ -73,7 +72,7 @@ impl Builder {
         }
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         match self {
             Builder::Fixed(fixed) => fixed.bytes.len() / fixed.width,
             Builder::Bytes(bytes) => bytes.ends.len(),
@@ -106,7 +105,7 @@ fn push_empty(ends: &mut Vec<i32>) -> usize {
 }
 
 /// Bytes per value of the types that are neither text, binary, list nor structure. Booleans wait as a byte each.
-pub(super) fn fixed_width(data_type: &DataType) -> usize {
+pub(crate) fn fixed_width(data_type: &DataType) -> usize {
     match data_type {
         DataType::Boolean => 1,
         DataType::FixedSizeBinary(_) => 16,
@@ -148,7 +147,7 @@ impl Refill for Nested {
 
 impl FixedBuilder {
     /// Appends the low bytes of a number.
-    pub(super) fn push(&mut self, value: u64) {
+    pub(crate) fn push(&mut self, value: u64) {
         match self.width {
             1 => self.bytes.push(value.to_le_bytes()[0]),
             2 => self.bytes.extend_from_slice(value.to_le_bytes().first_chunk::<2>().expect("8 bytes hold 2")),
@@ -161,7 +160,7 @@ impl FixedBuilder {
 impl BytesBuilder {
     /// Ends the value whose bytes were appended since the last one. `false`, and the bytes are taken back, when Arrow's
     /// 32-bit offsets can hold no more.
-    pub(super) fn end(&mut self) -> bool {
+    pub(crate) fn end(&mut self) -> bool {
         if let Ok(end) = i32::try_from(self.bytes.len()) {
             self.ends.push(end);
             return true;
@@ -171,7 +170,7 @@ impl BytesBuilder {
     }
 
     /// Takes back what was appended since the last value.
-    pub(super) fn undo(&mut self) {
+    pub(crate) fn undo(&mut self) {
         let end = self.ends.last().and_then(|&end| usize::try_from(end).ok()).unwrap_or(0);
         self.bytes.truncate(end);
     }
@@ -183,7 +182,7 @@ impl Nested {
     }
 
     /// Returns the bytes that the NULL takes: its position and its place.
-    pub(super) fn push_null(&mut self) -> usize {
+    pub(crate) fn push_null(&mut self) -> usize {
         // Lists stay below 2^31 items, see `ListBuilder::has_room`.
         self.nulls.extend(u32::try_from(self.builder.len()).ok());
         size_of::<u32>() + self.builder.push_placeholder()
@@ -192,12 +191,12 @@ impl Nested {
 
 impl ListBuilder {
     /// Whether so many items more stay within Arrow's 32-bit offsets.
-    pub(super) fn has_room(&self, items: usize) -> bool {
+    pub(crate) fn has_room(&self, items: usize) -> bool {
         i32::try_from(self.items.builder.len().saturating_add(items)).is_ok()
     }
 
     /// Ends the list whose items were appended since the last one.
-    pub(super) fn end(&mut self) {
+    pub(crate) fn end(&mut self) {
         let end = i32::try_from(self.items.builder.len()).unwrap_or(i32::MAX);
         self.ends.push(end);
     }
@@ -205,7 +204,7 @@ impl ListBuilder {
 
 /// The values of one payload column in one batch.
 #[derive(Debug)]
-pub(super) struct ColumnValues {
+pub(crate) struct ColumnValues {
     pub rows: RowNumbers,
     pub builder: Builder,
 }
@@ -213,21 +212,20 @@ pub(super) struct ColumnValues {
 /// The payload columns of one batch while it is being filled; what is filled again keeps its memory.
 #[derive(Debug)]
 pub struct PayloadColumns {
-    pub(super) columns: Vec<ColumnValues>,
+    pub(crate) columns: Vec<ColumnValues>,
     /// By number of the plan.
-    pub(super) blocks: Vec<Block>,
+    pub(crate) blocks: Vec<Block>,
     /// Values of length and count fields while one payload is decoded.
-    pub(super) slots: Vec<u64>,
+    pub(crate) slots: Vec<u64>,
     next_row: u64,
     weight: u64,
 }
 
 impl PayloadColumns {
     /// Empty columns of the given types.
-    pub fn new(columns: &[Column]) -> PayloadColumns {
-        let values =
-            |column: &Column| ColumnValues { rows: RowNumbers::default(), builder: Builder::new(column.data_type()) };
-        let columns = columns.iter().map(values).collect();
+    pub fn new<'a>(types: impl IntoIterator<Item = &'a DataType>) -> PayloadColumns {
+        let values = |data_type| ColumnValues { rows: RowNumbers::default(), builder: Builder::new(data_type) };
+        let columns = types.into_iter().map(values).collect();
         PayloadColumns { columns, blocks: Vec::new(), slots: Vec::new(), next_row: 0, weight: 0 }
     }
 
@@ -251,7 +249,7 @@ impl PayloadColumns {
     /// # Panics
     ///
     /// When a row at or behind it was filled before: values are kept in the order in which they come.
-    pub(super) fn begin_row(&mut self, row: u32, slots: usize) {
+    pub(crate) fn begin_row(&mut self, row: u32, slots: usize) {
         assert!(u64::from(row) >= self.next_row, "rows are filled in ascending order, each once");
         self.next_row = u64::from(row) + 1;
         if self.slots.len() < slots {
@@ -259,7 +257,7 @@ impl PayloadColumns {
         }
     }
 
-    pub(super) fn end_row(&mut self, weight: u64) {
+    pub(crate) fn end_row(&mut self, weight: u64) {
         self.weight = self.weight.saturating_add(weight);
     }
 }
@@ -276,7 +274,7 @@ pub struct PayloadValues {
 }
 
 impl PayloadValues {
-    pub(super) fn new(mut columns: Vec<(usize, ColumnValues)>, mut blocks: Vec<Block>) -> Self {
+    pub(crate) fn new(mut columns: Vec<(usize, ColumnValues)>, mut blocks: Vec<Block>) -> Self {
         let of_block = |(number, block): (usize, &Block)| {
             let fields = Arc::clone(&block.fields);
             (0..fields.len()).map(move |index| (fields[index], number))
@@ -298,13 +296,13 @@ impl PayloadValues {
     }
 
     /// The values of a column that were taken apart.
-    pub(super) fn column(&self, column: usize) -> Option<&ColumnValues> {
+    pub(crate) fn column(&self, column: usize) -> Option<&ColumnValues> {
         let found = self.columns.binary_search_by_key(&column, |(number, _)| *number).ok()?;
         Some(&self.columns[found].1)
     }
 
     /// The values of a column that were not; no two of them are of one row.
-    pub(super) fn block_columns(&self, column: usize) -> impl Iterator<Item = BlockColumn<'_>> {
+    pub(crate) fn block_columns(&self, column: usize) -> impl Iterator<Item = BlockColumn<'_>> {
         let first = self.fields.partition_point(|(field, _)| field.column < column);
         let fields = self.fields[first..].iter().take_while(move |(field, _)| field.column == column);
         fields.map(|&(field, number)| BlockColumn { block: &self.blocks[number], field })

@@ -9,14 +9,14 @@ use arrow_array::{
 };
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, OffsetBuffer};
 
+use super::header::element;
 use super::rows::Rows;
 use super::sparse::{Sparse, SparseLists};
-use crate::decode::spread::{Ends, Place, Validity, misshapen};
-use crate::decode::{GuidType, UnsignedType};
+use crate::columns::presence::{Ends, Place, Validity, misshapen};
+use crate::columns::{GuidType, UnsignedType};
 use crate::error::Result;
 use crate::event::Identity;
 use crate::guid::Guid;
-use crate::plan::header::element;
 
 /// Some rows of a slice's rows.
 #[derive(Clone, Debug)]

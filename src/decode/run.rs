@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::blocks::Block;
-use super::builders::{Builder, ColumnValues, ListBuilder, Nested, PayloadColumns, StructBuilder};
-use super::extent::{Cursor, Extent, Span};
-use super::plan::{ConvertStep, Item, Node, Output, Plan, Repeat};
+use super::measure::{Cursor, Extent, Span};
+use super::program::{ConvertStep, Item, Node, Output, Plan, Repeat};
 use super::values::{self, Notes, Op};
 use super::{Outcome, Status, TraceClock, text};
+use crate::columns::packed::{Builder, ColumnValues, ListBuilder, Nested, PayloadColumns, StructBuilder};
+use crate::columns::prefix::Block;
 
 /// Bytes left behind the last field count as a structure's padding below this.
 const PADDING_LIMIT: usize = 8;

@@ -13,9 +13,9 @@ use arrow_array::{
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{DataType, FieldRef, Fields, TimeUnit};
 
-use super::blocks::BlockColumn;
-use super::builders::{Builder, BytesBuilder, ListBuilder, Nested, PayloadValues};
-use super::spread::{Ends, Place, Validity, misshapen};
+use super::packed::{Builder, BytesBuilder, ListBuilder, Nested, PayloadValues};
+use super::prefix::BlockColumn;
+use super::presence::{Ends, Place, Validity, misshapen};
 use crate::error::Result;
 
 /// One column in some rows of several batches, one after another. `data_type` is the column's.
@@ -244,8 +244,8 @@ mod tests {
     use arrow_array::Array;
     use arrow_array::cast::AsArray;
 
-    use super::super::builders::{ColumnValues, FixedBuilder, StructBuilder};
-    use super::super::spread::RowNumbers;
+    use super::super::packed::{ColumnValues, FixedBuilder, StructBuilder};
+    use super::super::presence::RowNumbers;
 
     fn fixed(width: usize, bytes: &[u8]) -> Builder {
         Builder::Fixed(FixedBuilder { width, bytes: bytes.to_vec() })

@@ -51,7 +51,7 @@ pub struct TypeOptions {
 
 /// The type of a column before the options apply.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum ColumnType {
+pub(crate) enum ColumnType {
     Boolean,
     Int {
         bytes: u8,
@@ -72,18 +72,18 @@ pub(super) enum ColumnType {
 
 /// A member of a structure column.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Member {
+pub(crate) struct Member {
     pub name: String,
     pub column_type: ColumnType,
 }
 
-pub(super) const UINT16: ColumnType = ColumnType::Int { bytes: 2, signed: false };
-pub(super) const UINT64: ColumnType = ColumnType::Int { bytes: 8, signed: false };
-pub(super) const INT64: ColumnType = ColumnType::Int { bytes: 8, signed: true };
+pub(crate) const UINT16: ColumnType = ColumnType::Int { bytes: 2, signed: false };
+pub(crate) const UINT64: ColumnType = ColumnType::Int { bytes: 8, signed: false };
+pub(crate) const INT64: ColumnType = ColumnType::Int { bytes: 8, signed: true };
 
 impl ColumnType {
     /// The type that holds every value of both exactly; `None` when there is none.
-    pub(super) fn merge(&self, other: &ColumnType) -> Option<ColumnType> {
+    pub(crate) fn merge(&self, other: &ColumnType) -> Option<ColumnType> {
         use ColumnType::{Float32, Float64, Guid, Int, List, Struct, Utf8};
         match (self, other) {
             (a, b) if a == b => Some(a.clone()),
@@ -97,7 +97,7 @@ impl ColumnType {
     }
 
     /// What `<name>__<type>` says: the Arrow type's name in lower case.
-    pub(super) fn suffix(&self, options: TypeOptions) -> String {
+    pub(crate) fn suffix(&self, options: TypeOptions) -> String {
         match self {
             ColumnType::Boolean => "boolean".into(),
             ColumnType::Int { bytes, signed } => {
@@ -116,7 +116,7 @@ impl ColumnType {
     }
 
     /// The Arrow type under the given options.
-    pub(super) fn data_type(&self, options: TypeOptions) -> DataType {
+    pub(crate) fn data_type(&self, options: TypeOptions) -> DataType {
         match self {
             ColumnType::Boolean => DataType::Boolean,
             ColumnType::Int { bytes, signed } => integer(*bytes, *signed, options.unsigned),
@@ -135,7 +135,7 @@ impl ColumnType {
     }
 
     /// A nullable Arrow field of this type.
-    pub(super) fn field(&self, name: &str, options: TypeOptions) -> ArrowField {
+    pub(crate) fn field(&self, name: &str, options: TypeOptions) -> ArrowField {
         let field = ArrowField::new(name, self.data_type(options), true);
         match self {
             ColumnType::Guid if options.guid == GuidType::Uuid => with_uuid_type(field),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, Fields, TimeUnit};
 
-use crate::decode::{GuidType, TimestampType, TypeOptions, UnsignedType, with_uuid_type};
+use crate::columns::{GuidType, TimestampType, TypeOptions, UnsignedType, with_uuid_type};
 
 /// A column that is filled from the event header, its extended items, or the way the event was decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,17 +8,17 @@ use arrow_array::{Array, ArrayRef, BinaryArray, DictionaryArray, Int32Array, Str
 use arrow_schema::{DataType, SchemaRef};
 
 use super::gather::{self, RowsPart, Text, Unsigned};
+use super::header::{HeaderColumn, extended_members};
 use super::rows::{RowStatus, Rows};
 use super::sparse::Sparse;
 use crate::clock::TimeStatus;
-use crate::dataset::RowGroup;
-use crate::decode::spread::misshapen;
-use crate::decode::{self, PayloadValues, TimestampType, TypeOptions, UnsignedType};
+use crate::columns::RowSource;
+use crate::columns::presence::misshapen;
+use crate::columns::{self, PayloadValues, TimestampType, TypeOptions, UnsignedType};
 use crate::error::Result;
 use crate::event::Identity;
 use crate::guid::Guid;
-use crate::plan::header::{HeaderColumn, extended_members};
-use crate::plan::{CatalogEntry, DecodeSource};
+use crate::schema::DecodeSource;
 
 /// The rows of one table in one slice.
 #[derive(Debug)]
@@ -55,7 +55,7 @@ pub struct ShapeFacts {
     pub event_id: Option<u16>,
     pub event_version: Option<u16>,
     pub opcode: Option<u8>,
-    pub has_name: bool,
+    pub event_name: Option<Box<str>>,
     pub decode_source: i32,
     pub message_guid: Option<Guid>,
     /// Arrow bytes of these columns in one row.
@@ -63,35 +63,33 @@ pub struct ShapeFacts {
 }
 
 impl ShapeFacts {
-    fn of(entry: &CatalogEntry) -> ShapeFacts {
-        let identity = &entry.key.identity;
-        let name = entry.event_name.as_deref().unwrap_or_default();
-        let source = DecodeSource::ALL.iter().position(|&source| source == entry.decode_source).unwrap_or(0);
+    /// Those of a shape with this identity, event name and schema source.
+    pub fn new(identity: &Identity, event_name: Option<&str>, source: DecodeSource) -> ShapeFacts {
+        let position = DecodeSource::ALL.iter().position(|&other| other == source).unwrap_or(0);
+        let name = event_name.unwrap_or_default().len();
         ShapeFacts {
             event_id: identity.event_id(),
             event_version: identity.event_version(),
             opcode: identity.event_opcode(),
-            has_name: entry.event_name.is_some(),
-            decode_source: i32::try_from(source).unwrap_or(0),
+            event_name: event_name.map(Box::from),
+            decode_source: i32::try_from(position).unwrap_or(0),
             message_guid: identity.provider_id(),
-            weight: (2 + 2 + 1 + 4 + name.len() + 4 + entry.decode_source.name().len() + 4 + 2) as u64,
+            weight: (2 + 2 + 1 + 4 + name + 4 + source.name().len() + 4 + 2) as u64,
         }
     }
 }
 
 impl TableLayout {
-    /// The layout of the table that the given shapes of the catalog go to; `places` has the place of each in `shapes`.
+    /// The layout of a table of shapes with these constants; `places` has the place of each shape of the trace among
+    /// those of its table.
     pub fn new(
         header: Vec<HeaderColumn>,
         schema: SchemaRef,
         types: TypeOptions,
-        shapes: &[u32],
-        catalog: &[CatalogEntry],
+        facts: Vec<ShapeFacts>,
         places: Arc<[u32]>,
     ) -> Self {
-        let entries = || shapes.iter().map(|&shape| &catalog[shape as usize]);
-        let names: StringArray = entries().map(|entry| Some(entry.event_name.as_deref().unwrap_or(""))).collect();
-        let facts = entries().map(ShapeFacts::of).collect();
+        let names: StringArray = facts.iter().map(|facts| Some(facts.event_name.as_deref().unwrap_or(""))).collect();
         TableLayout { header, schema, types, facts, names: Arc::new(names), places }
     }
 
@@ -114,7 +112,7 @@ pub struct Group {
     pub parts: Vec<(Arc<Chunk>, Range<u32>)>,
 }
 
-impl RowGroup for Group {
+impl RowSource for Group {
     fn rows(&self) -> usize {
         self.parts.iter().map(|(_, range)| range.len()).sum()
     }
@@ -160,7 +158,7 @@ impl Group {
     fn payload_column(&self, index: usize, parts: &[(&Chunk, Range<u32>)]) -> Result<ArrayRef> {
         let data_type = self.layout.schema.field(index).data_type();
         let parts: Vec<_> = parts.iter().map(|(chunk, range)| (&chunk.payload, range.clone())).collect();
-        decode::gather(&parts, index - self.layout.header.len(), data_type)
+        columns::gather(&parts, index - self.layout.header.len(), data_type)
     }
 
     fn header_column(&self, column: HeaderColumn, parts: &[RowsPart<'_>]) -> Result<ArrayRef> {
@@ -256,7 +254,7 @@ impl Group {
 
     fn event_name(&self, parts: &[RowsPart<'_>]) -> Result<ArrayRef> {
         let table: Vec<_> =
-            (0i32..).zip(&self.layout.facts).map(|(key, facts)| facts.has_name.then_some(key)).collect();
+            (0i32..).zip(&self.layout.facts).map(|(key, facts)| facts.event_name.is_some().then_some(key)).collect();
         dictionary(gather::lookup(&self.places(parts), &table), Arc::clone(&self.layout.names))
     }
 

@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::group::{Chunk, Group, TableLayout};
+use super::row_group::{Chunk, Group, TableLayout};
 
 /// Weight at which a group closes: bytes of its non-null values as Arrow holds them.
 pub const GROUP_WEIGHT: u64 = 128 << 20;
@@ -125,13 +125,13 @@ fn share(weight: u64, part: &Range<u32>, total: u64) -> u64 {
 mod tests {
     use super::super::rows::Rows;
     use super::*;
-    use crate::decode::{PayloadValues, TypeOptions};
+    use crate::columns::{PayloadValues, TypeOptions};
     use arrow_schema::Schema;
 
     fn gate(tables: u32, rows: u32) -> Gate {
         let layout = || {
             let schema = Arc::new(Schema::empty());
-            Arc::new(TableLayout::new(Vec::new(), schema, TypeOptions::default(), &[], &[], Arc::default()))
+            Arc::new(TableLayout::new(Vec::new(), schema, TypeOptions::default(), Vec::new(), Arc::default()))
         };
         Gate::new(&(0..tables).map(|_| layout()).collect::<Vec<_>>(), rows)
     }

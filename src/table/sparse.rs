@@ -2,7 +2,7 @@
 
 use std::ops::{Deref, DerefMut, Range};
 
-use crate::decode::spread::{Place, Refill, RowNumbers};
+use crate::columns::presence::{Place, Refill, RowNumbers};
 
 /// Values with their rows, ascending.
 #[derive(Clone, Debug)]
