@@ -10,7 +10,8 @@ use clap::{Args, Parser, Subcommand, value_parser};
 
 use super::choices::{Columns, FailOn, OnBadInput, ProgressMode};
 use super::filters::FilterArgs;
-use super::schema::args::{SchemaCommand, SourceArgs};
+use super::help::{ENVIRONMENT, EXIT_CODES};
+use super::schema::args::{SchemaArgs, SchemaCommand};
 use super::sizes::{parse_max_loss, parse_row_group_rows, parse_size};
 use crate::clock::ClockAnchor;
 use crate::columns::{GuidType, TimestampType, UnsignedType};
@@ -19,24 +20,6 @@ use crate::dataset::names::NameFrom;
 use crate::dataset::properties::Compression;
 use crate::dataset::publish::IfExists;
 use crate::plan::DatasetSplit;
-
-/// What is true of all commands, below every help text.
-pub(super) const ENVIRONMENT: &str = "\
-Every option can also be given as an environment variable: ETL2PARQUET_ and its long name in capitals, for example \
-ETL2PARQUET_IF_EXISTS=skip. The command line wins.";
-
-const EXIT_CODES: &str = "\
-Exit codes:
-    0  all done
-    1  internal error, or an input changed while it was read
-    2  wrong usage, also when two inputs would become one trace: those are not converted, the others are
-    3  no readable input
-    4  done, but some inputs or buffers are damaged or unreadable
-    5  a gate (--max-loss, --fail-on) kept at least one trace from being published, or no event passes the filters
-    6  the output cannot be written, or is there already
-  130  interrupted (143: terminated)
-
-With several inputs the gravest applies: 1, 6, 5, 2, 4, 3.";
 
 /// Convert Windows ETW traces (.etl) into Parquet datasets: one schema per provider, exact time order
 #[derive(Debug, Parser)]
@@ -84,7 +67,7 @@ pub(super) struct ConvertArgs {
     #[command(flatten)]
     pub checks: CheckArgs,
     #[command(flatten)]
-    pub schemas: SourceArgs,
+    pub schemas: SchemaArgs,
     #[command(flatten)]
     pub run: RunArgs,
 
@@ -231,7 +214,7 @@ pub(super) struct InspectArgs {
     #[command(flatten)]
     pub clock: ClockArgs,
     #[command(flatten)]
-    pub schemas: SourceArgs,
+    pub schemas: SchemaArgs,
     #[command(flatten)]
     pub run: RunArgs,
 }

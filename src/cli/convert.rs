@@ -3,7 +3,7 @@
 use super::args::ConvertArgs;
 use super::choices::OnBadInput;
 use super::console::{self, Console};
-use super::exit::Verdict;
+use super::exit::RunStatus;
 use super::run::{Run, label, probe};
 use super::suggest::nearest;
 use super::summary::{Summary, TraceResult, TraceSummary};
@@ -24,28 +24,28 @@ const SHOWN: usize = 20;
 /// What keeps the run from starting.
 pub(super) fn run(args: &ConvertArgs) -> Result<u8> {
     args.filters.check()?;
-    inputs::refuse_url(&args.output.output)?;
+    inputs::check_no_url(&args.output.output)?;
     let run = Run::start(&args.run)?;
     let options = options::of_convert(args, &run)?;
-    let mut conversion = Conversion::new(args, &run);
-    let jobs = conversion.jobs()?;
+    let mut command = ConvertCommand::new(args, &run);
+    let jobs = command.jobs()?;
     run.interrupt.working(true);
-    conversion.convert_all(&jobs, &options);
+    command.convert_all(&jobs, &options);
     run.interrupt.working(false);
-    Ok(conversion.finish())
+    Ok(command.finish())
 }
 
 /// A run of `convert`.
-struct Conversion<'a> {
+struct ConvertCommand<'a> {
     args: &'a ConvertArgs,
     run: &'a Run,
-    verdict: Verdict,
+    status: RunStatus,
     summary: Summary,
     /// Whether an unreadable input has ended the run.
-    refused: bool,
+    stopped_by_bad_input: bool,
 }
 
-impl<'a> Conversion<'a> {
+impl<'a> ConvertCommand<'a> {
     fn new(args: &'a ConvertArgs, run: &'a Run) -> Self {
         let summary = Summary {
             tool_version: env!("CARGO_PKG_VERSION"),
@@ -54,7 +54,7 @@ impl<'a> Conversion<'a> {
             traces: Vec::new(),
             errors: Vec::new(),
         };
-        Conversion { args, run, verdict: Verdict::default(), summary, refused: false }
+        ConvertCommand { args, run, status: RunStatus::default(), summary, stopped_by_bad_input: false }
     }
 
     /// The recordings to convert. Where one bad input decides over others, all are looked at before any work.
@@ -62,7 +62,7 @@ impl<'a> Conversion<'a> {
         let found = inputs::find(&self.args.input.inputs);
         let output = &self.args.output;
         let (mut jobs, clashes) = inputs::jobs(found.inputs, output.merge.as_deref(), output.name_from)?;
-        self.verdict.clashing = !clashes.is_empty();
+        self.status.clashing = !clashes.is_empty();
         clashes.iter().for_each(|clash| self.say(clash.to_string()));
         found.notes.iter().for_each(|note| self.run.console.warning(note));
         for problem in &found.problems {
@@ -73,9 +73,9 @@ impl<'a> Conversion<'a> {
                 job.inputs.retain(|input| probe(input).map_err(|error| self.fail(&error)).is_ok());
             }
             jobs.retain(|job| !job.inputs.is_empty());
-            if self.refused {
+            if self.stopped_by_bad_input {
                 // None of them is converted, but they are readable.
-                self.verdict.readable += jobs.len() as u64;
+                self.status.readable += jobs.len() as u64;
             }
         }
         Ok(jobs)
@@ -84,9 +84,9 @@ impl<'a> Conversion<'a> {
     fn convert_all(&mut self, jobs: &[Job], options: &ConvertOptions) {
         for (position, job) in jobs.iter().enumerate() {
             if self.run.interrupt.is_set() {
-                self.verdict.fail(ErrorKind::Interrupted, self.run.interrupt.code());
+                self.status.fail(ErrorKind::Interrupted, self.run.interrupt.code());
             }
-            if self.refused || self.verdict.is_stopped() {
+            if self.stopped_by_bad_input || self.status.is_stopped() {
                 break;
             }
             let label = label(&job.name, position, jobs.len());
@@ -101,7 +101,7 @@ impl<'a> Conversion<'a> {
 
     fn trace_summary(&mut self, job: &Job, outcome: Result<Outcome>) -> TraceSummary {
         let summary = |status, reason, result| TraceSummary { trace: job.name.clone(), status, reason, result };
-        self.verdict.readable += u64::from(outcome.is_ok());
+        self.status.readable += u64::from(outcome.is_ok());
         match outcome {
             Ok(Outcome::Published(report)) => summary("published", None, Some(self.result(&report, true))),
             Ok(Outcome::DryRun(report)) => summary("dry_run", None, Some(self.result(&report, false))),
@@ -110,13 +110,13 @@ impl<'a> Conversion<'a> {
                 summary("skipped", Some(why.to_owned()), None)
             }
             Ok(Outcome::Empty(report)) => {
-                self.verdict.empty += 1;
+                self.status.empty += 1;
                 let why = nothing_passes(&report, &self.args.filters.provider);
                 self.run.console.warning(format_args!("trace={} is not published: {why}", job.name));
                 summary("empty", Some(why), Some(self.result(&report, false)))
             }
             Ok(Outcome::Gated(report, why)) => {
-                self.verdict.gated = true;
+                self.status.gated = true;
                 self.say(format!("trace={} is not published: {why}", job.name));
                 summary("gated", Some(why), Some(self.result(&report, false)))
             }
@@ -131,7 +131,7 @@ impl<'a> Conversion<'a> {
     fn result(&mut self, report: &Report, written: bool) -> TraceResult {
         let events = &report.events;
         let damaged = events.damaged > 0 || events.damaged_bytes > 0;
-        self.verdict.damaged |= damaged || report.files.iter().any(FileSurvey::is_damaged);
+        self.status.damaged |= damaged || report.files.iter().any(FileSurvey::is_damaged);
         report.warnings.iter().for_each(|warning| self.run.console.warning(warning));
         for file in &report.files {
             warnings(file, self.run.console);
@@ -146,21 +146,21 @@ impl<'a> Conversion<'a> {
 
     fn fail(&mut self, error: &Error) {
         self.say(error.to_string());
-        self.verdict.fail(error.kind(), self.run.interrupt.code());
+        self.status.fail(error.kind(), self.run.interrupt.code());
         if error.kind() == ErrorKind::Input && self.args.checks.on_bad_input == OnBadInput::Fail {
-            self.refused = true;
+            self.stopped_by_bad_input = true;
         }
     }
 
     fn finish(mut self) -> u8 {
-        self.summary.exit_code = self.verdict.code();
+        self.summary.exit_code = self.status.code();
         self.summary.page().lines().for_each(|line| self.run.console.line(line));
         if let Some(path) = &self.args.summary {
             let written = console::to_file(path, &self.summary.to_json());
             let written = written.map_err(|error| error.with_hint("the traces themselves are not affected"));
             written.unwrap_or_else(|error| self.fail(&error));
         }
-        self.verdict.code()
+        self.status.code()
     }
 }
 

@@ -20,7 +20,7 @@ pub(super) const OUTPUT: u8 = 6;
 /// What became of the inputs of a run.
 #[expect(clippy::struct_excessive_bools, reason = "each is one thing that can go wrong, in any combination")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Verdict {
+pub(super) struct RunStatus {
     /// Recordings that could be read.
     pub readable: u64,
     /// Inputs that could not.
@@ -41,7 +41,7 @@ pub(super) struct Verdict {
     stopped: Option<u8>,
 }
 
-impl Verdict {
+impl RunStatus {
     /// Counts a failure. `interrupted` is the code for an interrupted run.
     pub(super) fn fail(&mut self, kind: ErrorKind, interrupted: u8) {
         match kind {
@@ -61,14 +61,14 @@ impl Verdict {
     /// The exit code.
     pub(super) fn code(&self) -> u8 {
         match self {
-            Verdict { stopped: Some(code), .. } => *code,
-            Verdict { internal: true, .. } => INTERNAL,
-            Verdict { output: true, .. } => OUTPUT,
-            Verdict { gated: true, .. } => GATED,
-            Verdict { empty: 1.., .. } if self.empty == self.readable => GATED,
-            Verdict { clashing: true, .. } => USAGE,
-            Verdict { readable: 0, unreadable: 1.., .. } => NO_INPUT,
-            Verdict { damaged: true, .. } | Verdict { unreadable: 1.., .. } => DAMAGED,
+            RunStatus { stopped: Some(code), .. } => *code,
+            RunStatus { internal: true, .. } => INTERNAL,
+            RunStatus { output: true, .. } => OUTPUT,
+            RunStatus { gated: true, .. } => GATED,
+            RunStatus { empty: 1.., .. } if self.empty == self.readable => GATED,
+            RunStatus { clashing: true, .. } => USAGE,
+            RunStatus { readable: 0, unreadable: 1.., .. } => NO_INPUT,
+            RunStatus { damaged: true, .. } | RunStatus { unreadable: 1.., .. } => DAMAGED,
             _ => SUCCESS,
         }
     }
@@ -80,30 +80,30 @@ mod tests {
 
     #[test]
     fn the_gravest_applies() {
-        let good = Verdict { readable: 2, ..Verdict::default() };
-        let damaged = Verdict { damaged: true, ..good };
-        let clashing = Verdict { clashing: true, ..damaged };
-        let gated = Verdict { gated: true, ..clashing };
-        let output = Verdict { output: true, ..gated };
-        let internal = Verdict { internal: true, ..output };
-        let all = [good, damaged, clashing, gated, output, internal].map(|verdict| verdict.code());
+        let good = RunStatus { readable: 2, ..RunStatus::default() };
+        let damaged = RunStatus { damaged: true, ..good };
+        let clashing = RunStatus { clashing: true, ..damaged };
+        let gated = RunStatus { gated: true, ..clashing };
+        let output = RunStatus { output: true, ..gated };
+        let internal = RunStatus { internal: true, ..output };
+        let all = [good, damaged, clashing, gated, output, internal].map(|status| status.code());
         assert_eq!(all, [SUCCESS, DAMAGED, USAGE, GATED, OUTPUT, INTERNAL]);
     }
 
     #[test]
     fn filters_that_pass_nothing_at_all_are_a_gate() {
-        let code = |empty, readable| Verdict { readable, empty, ..Verdict::default() }.code();
+        let code = |empty, readable| RunStatus { readable, empty, ..RunStatus::default() }.code();
         assert_eq!([code(0, 0), code(0, 2), code(1, 2), code(2, 2)], [SUCCESS, SUCCESS, SUCCESS, GATED]);
     }
 
     #[test]
     fn unreadable_inputs_count_as_damage_while_others_are_readable() {
         let code = |readable, kinds: &[ErrorKind]| {
-            let mut verdict = Verdict { readable, ..Verdict::default() };
+            let mut status = RunStatus { readable, ..RunStatus::default() };
             for &kind in kinds {
-                verdict.fail(kind, 143);
+                status.fail(kind, 143);
             }
-            verdict.code()
+            status.code()
         };
         assert_eq!(code(0, &[ErrorKind::Input]), NO_INPUT);
         assert_eq!(code(1, &[ErrorKind::Input]), DAMAGED);

@@ -213,7 +213,7 @@ fn url_scheme(path: &Path) -> Option<&str> {
 ///
 /// # Errors
 /// [`ErrorKind::Usage`].
-pub(super) fn refuse_url(output: &Path) -> Result<()> {
+pub(super) fn check_no_url(output: &Path) -> Result<()> {
     let Some(scheme) = url_scheme(output) else { return Ok(()) };
     let message = format!("expected a folder of this system, found an {scheme} address");
     let hint = "convert into a folder and copy it there";
@@ -484,7 +484,7 @@ mod tests {
         t("c://lab", None);
         t("lab/://x", None);
         t("s3:/bucket", None);
-        assert_eq!(refuse_url(Path::new("gs://b/out")).unwrap_err().kind(), ErrorKind::Usage);
+        assert_eq!(check_no_url(Path::new("gs://b/out")).unwrap_err().kind(), ErrorKind::Usage);
         let found = find(&[OsString::from("s3://bucket/*.etl")]);
         assert!(found.problems[0].to_string().contains("s3 addresses cannot be read"), "{:?}", found.problems);
     }

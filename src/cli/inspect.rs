@@ -2,7 +2,7 @@
 
 use super::args::InspectArgs;
 use super::console;
-use super::exit::Verdict;
+use super::exit::RunStatus;
 use super::facts::TraceFacts;
 use super::page::page;
 use super::run::{Run, label};
@@ -19,14 +19,14 @@ pub(super) fn run(args: &InspectArgs) -> Result<u8> {
     let run = Run::start(&args.run)?;
     let options = options::of_inspect(args, &run)?;
     let found = inputs::find(&args.input.inputs);
-    let mut verdict = Verdict::default();
-    let fail = |verdict: &mut Verdict, error: &Error| {
+    let mut status = RunStatus::default();
+    let fail = |status: &mut RunStatus, error: &Error| {
         console::error(error);
-        verdict.fail(error.kind(), run.interrupt.code());
+        status.fail(error.kind(), run.interrupt.code());
     };
     found.notes.iter().for_each(|note| run.console.warning(note));
     for problem in &found.problems {
-        fail(&mut verdict, problem);
+        fail(&mut status, problem);
     }
     let jobs = inputs::separate_jobs(found.inputs, NameFrom::Stem);
     let mut document = Vec::new();
@@ -35,26 +35,26 @@ pub(super) fn run(args: &InspectArgs) -> Result<u8> {
             inspect(job, &options, progress).map(|report| TraceFacts::of(&job.name, report))
         });
         match facts {
-            Ok(facts) if args.json => document.push(count(&mut verdict, facts)),
-            Ok(facts) => console::page_to_stdout(&separated(position, page(&count(&mut verdict, facts))))?,
-            Err(error) => fail(&mut verdict, &error),
+            Ok(facts) if args.json => document.push(count(&mut status, facts)),
+            Ok(facts) => console::page_to_stdout(&separated(position, page(&count(&mut status, facts))))?,
+            Err(error) => fail(&mut status, &error),
         }
         if run.interrupt.is_set() && position + 1 < jobs.len() {
-            verdict.fail(ErrorKind::Interrupted, run.interrupt.code());
+            status.fail(ErrorKind::Interrupted, run.interrupt.code());
         }
-        if verdict.is_stopped() {
-            return Ok(verdict.code());
+        if status.is_stopped() {
+            return Ok(status.code());
         }
     }
     if args.json {
         console::to_stdout(&to_json(&document))?;
     }
-    Ok(verdict.code())
+    Ok(status.code())
 }
 
-fn count(verdict: &mut Verdict, facts: TraceFacts) -> TraceFacts {
-    verdict.readable += 1;
-    verdict.damaged |= facts.is_damaged;
+fn count(status: &mut RunStatus, facts: TraceFacts) -> TraceFacts {
+    status.readable += 1;
+    status.damaged |= facts.is_damaged;
     facts
 }
 

@@ -14,9 +14,11 @@ mod choices;
 mod console;
 mod convert;
 mod count;
+mod dispatch;
 mod exit;
 mod facts;
 mod filters;
+mod help;
 mod inputs;
 mod inspect;
 mod interrupt;
@@ -31,35 +33,8 @@ mod sizes;
 mod stopwatch;
 mod suggest;
 mod summary;
-mod table;
+mod text_table;
 mod time;
 mod undecoded;
 
-use std::process::ExitCode;
-
-use clap::Parser;
-
-use args::{Cli, Command};
-
-/// Does what the command line says.
-pub fn run() -> ExitCode {
-    let cli = match Cli::try_parse() {
-        Ok(cli) => cli,
-        Err(refusal) => {
-            // Help is a refusal too; that nobody reads it is no failure.
-            let _ = refusal.print();
-            return ExitCode::from(u8::try_from(refusal.exit_code()).unwrap_or(exit::USAGE));
-        }
-    };
-    let done = match &cli.command {
-        Command::Convert(args) => convert::run(args),
-        Command::Inspect(args) => inspect::run(args),
-        Command::Schema(command) => schema::run(command),
-    };
-    ExitCode::from(done.unwrap_or_else(|error| {
-        console::error(&error);
-        let mut verdict = exit::Verdict::default();
-        verdict.fail(error.kind(), exit::INTERNAL);
-        verdict.code()
-    }))
-}
+pub use dispatch::run;

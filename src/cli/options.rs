@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::args::{ConvertArgs, InspectArgs};
 use super::choices::{Columns, FailOn};
 use super::run::Run;
-use super::schema::sources::Sources;
+use super::schema::load::LoadedSchemas;
 use crate::columns::TypeOptions;
 use crate::convert::job::{ConvertOptions, Gates, MaxLoss, RawPolicy};
 use crate::dataset::properties::Compression;
@@ -18,7 +18,7 @@ use crate::plan::{DatasetSplit, Filter};
 /// # Errors
 /// [`crate::ErrorKind::Usage`] when schemas cannot be used.
 pub(super) fn of_convert(args: &ConvertArgs, run: &Run) -> Result<ConvertOptions> {
-    let (schemas, schemas_hash) = Sources::load(&args.schemas, run.console)?.into_user();
+    let (schemas, schemas_hash) = LoadedSchemas::load(&args.schemas, run.console)?.into_user();
     let (columns, files) = (&args.columns, &args.files);
     Ok(ConvertOptions {
         out: args.output.output.clone(),
@@ -47,7 +47,7 @@ pub(super) fn of_convert(args: &ConvertArgs, run: &Run) -> Result<ConvertOptions
 /// # Errors
 /// [`crate::ErrorKind::Usage`] when schemas cannot be used.
 pub(super) fn of_inspect(args: &InspectArgs, run: &Run) -> Result<ConvertOptions> {
-    let (schemas, schemas_hash) = Sources::load(&args.schemas, run.console)?.into_user();
+    let (schemas, schemas_hash) = LoadedSchemas::load(&args.schemas, run.console)?.into_user();
     Ok(ConvertOptions {
         out: PathBuf::new(),
         if_exists: IfExists::default(),

@@ -8,7 +8,7 @@ use indicatif::{HumanBytes, HumanCount};
 use super::console::printable;
 use super::count::counted;
 use super::facts::{FileFacts, ProviderFacts, TraceFacts};
-use super::table::{Align, Table};
+use super::text_table::{Align, TextTable};
 use super::time::{difference, duration};
 use super::undecoded;
 use crate::calendar::rfc3339;
@@ -57,7 +57,7 @@ fn file_section(file: &FileFacts) -> String {
 fn session(session: &SessionFacts) -> String {
     let time = |ns: Option<i64>, none: &str| ns.map_or(none.to_owned(), rfc3339);
     let bits = session.pointer_size.saturating_mul(8);
-    let mut table = Table::of_values();
+    let mut table = TextTable::of_values();
     table.value("name", session.logger_name.as_deref().unwrap_or(NONE));
     table.value("log file", session.log_file_name.as_deref().unwrap_or(NONE));
     table.value("system", format!("Windows {}, build {}", session.os_version, session.os_build));
@@ -90,7 +90,7 @@ fn buffers(session: &SessionFacts) -> String {
     let yes = |yes: bool| if yes { "yes" } else { "no" };
     let written = HumanCount(session.buffers_written.into()).to_string();
     let written = if session.closed { written } else { "unknown".to_owned() };
-    let mut table = Table::of_values();
+    let mut table = TextTable::of_values();
     table.value("size", format!("{} ({} bytes)", HumanBytes(session.size), HumanCount(session.size)));
     let found = HumanCount(session.buffers_found);
     let each = HumanBytes(session.buffer_size.into());
@@ -113,7 +113,7 @@ fn clock(clock: &ClockFacts) -> String {
     };
     let resolution =
         clock.resolution_ns.map_or(String::new(), |ns| format!(", steps of {}", duration(ns.unsigned_abs())));
-    let mut table = Table::of_values();
+    let mut table = TextTable::of_values();
     table.value("type", format!("{} (declared as {}): {rate}", clock.clock, clock.clock_type));
     table.value("quality", format!("{}{resolution}", clock.quality));
     table.value("anchor", clock.anchor);
@@ -162,7 +162,7 @@ fn rest(rows: usize) -> String {
 }
 
 fn streams(streams: &[Stream]) -> String {
-    let mut table = Table::new([
+    let mut table = TextTable::new([
         ("CPU", Align::Right),
         ("BUFFERS", Align::Right),
         ("EVENTS", Align::Right),
@@ -188,7 +188,7 @@ fn streams(streams: &[Stream]) -> String {
 }
 
 fn events(facts: &TraceFacts) -> String {
-    let mut table = Table::of_values();
+    let mut table = TextTable::of_values();
     table.value("readable", HumanCount(facts.events).to_string());
     table.value(
         "decodable",
@@ -214,7 +214,7 @@ pub(super) fn share(part: u64, whole: u64) -> String {
 }
 
 fn providers(providers: &[ProviderFacts]) -> String {
-    let mut table = Table::new([
+    let mut table = TextTable::new([
         ("NAME", Align::Left),
         ("EVENTS", Align::Right),
         ("SHAPES", Align::Right),
@@ -242,7 +242,7 @@ fn findings(files: &[FileFacts]) -> String {
         return section("Findings", "  none\n");
     }
     all.sort_by_key(|finding| Reverse(finding.severity));
-    let mut table = Table::new([
+    let mut table = TextTable::new([
         ("SEVERITY", Align::Left),
         ("CODE", Align::Left),
         ("BUFFER", Align::Right),

@@ -24,27 +24,27 @@ const STEP: &str = "{prefix} {msg}";
 
 /// How progress is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Show {
+pub(super) enum DisplayMode {
     Nothing,
     Bar,
     Lines,
 }
 
-impl Show {
+impl DisplayMode {
     /// What the user's choice means where the program runs.
-    pub(super) fn of(mode: ProgressMode, quiet: bool) -> Show {
+    pub(super) fn of(mode: ProgressMode, quiet: bool) -> DisplayMode {
         match (mode, io::stderr().is_terminal()) {
-            _ if quiet => Show::Nothing,
-            (ProgressMode::Never, _) | (ProgressMode::Auto, false) => Show::Nothing,
-            (_, true) => Show::Bar,
-            (ProgressMode::Always, false) => Show::Lines,
+            _ if quiet => DisplayMode::Nothing,
+            (ProgressMode::Never, _) | (ProgressMode::Auto, false) => DisplayMode::Nothing,
+            (_, true) => DisplayMode::Bar,
+            (ProgressMode::Always, false) => DisplayMode::Lines,
         }
     }
 }
 
 /// The progress of one job.
 #[derive(Debug)]
-pub(super) struct Meter<'a> {
+pub(super) struct ProgressDisplay<'a> {
     interrupt: &'a Interrupt,
     stopwatch: Stopwatch,
     display: Display,
@@ -54,25 +54,25 @@ pub(super) struct Meter<'a> {
 enum Display {
     Nothing,
     Bar(ProgressBar),
-    Lines(Lines),
+    Lines(LogLines),
 }
 
-impl<'a> Meter<'a> {
-    /// A meter that calls the job by `label`.
-    pub(super) fn new(show: Show, label: &str, interrupt: &'a Interrupt) -> Self {
+impl<'a> ProgressDisplay<'a> {
+    /// A display that calls the job by `label`.
+    pub(super) fn new(show: DisplayMode, label: &str, interrupt: &'a Interrupt) -> Self {
         let label = printable(label).into_owned();
         let display = match show {
-            Show::Nothing => Display::Nothing,
-            Show::Bar => {
+            DisplayMode::Nothing => Display::Nothing,
+            DisplayMode::Bar => {
                 let bar = ProgressBar::with_draw_target(Some(1), ProgressDrawTarget::stderr());
                 // Without a style it would draw a bar of its own, of nothing.
                 bar.set_style(style(STEP));
                 bar.set_prefix(label);
                 Display::Bar(bar)
             }
-            Show::Lines => Display::Lines(Lines::new(label)),
+            DisplayMode::Lines => Display::Lines(LogLines::new(label)),
         };
-        Meter { interrupt, stopwatch: Stopwatch::default(), display }
+        ProgressDisplay { interrupt, stopwatch: Stopwatch::default(), display }
     }
 
     /// Where the time of the job went until now.
@@ -81,7 +81,7 @@ impl<'a> Meter<'a> {
     }
 }
 
-impl Drop for Meter<'_> {
+impl Drop for ProgressDisplay<'_> {
     fn drop(&mut self) {
         if let Display::Bar(bar) = &self.display {
             bar.finish_and_clear();
@@ -89,7 +89,7 @@ impl Drop for Meter<'_> {
     }
 }
 
-impl Progress for Meter<'_> {
+impl Progress for ProgressDisplay<'_> {
     fn advance(&self, amount: u64) {
         match &self.display {
             Display::Nothing => {}
@@ -107,13 +107,13 @@ impl Progress for Meter<'_> {
     }
 }
 
-impl JobProgress for Meter<'_> {
+impl JobProgress for ProgressDisplay<'_> {
     fn custody(&self) -> Custody {
         self.interrupt.custody()
     }
 
     fn stage(&self, stage: Stage) {
-        self.stopwatch.lap(verb(stage), Instant::now());
+        self.stopwatch.lap(phase_name(stage), Instant::now());
         match &self.display {
             Display::Nothing => {}
             Display::Bar(bar) => begin(bar, stage),
@@ -131,7 +131,7 @@ fn begin(bar: &ProgressBar, stage: Stage) {
     };
     // The style first, so that no other is drawn with these numbers.
     bar.set_style(style(template));
-    bar.set_message(verb(stage));
+    bar.set_message(phase_name(stage));
     bar.set_length(total);
     bar.reset();
     bar.tick();
@@ -142,7 +142,7 @@ fn style(template: &str) -> ProgressStyle {
     style.progress_chars("=> ")
 }
 
-fn verb(stage: Stage) -> &'static str {
+fn phase_name(stage: Stage) -> &'static str {
     match stage {
         Stage::Survey { .. } => "survey",
         Stage::Plan => "plan",
@@ -153,7 +153,7 @@ fn verb(stage: Stage) -> &'static str {
 
 /// Progress as lines of text, a few per minute.
 #[derive(Debug)]
-struct Lines {
+struct LogLines {
     label: String,
     done: AtomicU64,
     state: Mutex<LineState>,
@@ -165,10 +165,10 @@ struct LineState {
     next: Instant,
 }
 
-impl Lines {
+impl LogLines {
     fn new(label: String) -> Self {
         let state = LineState { stage: Stage::Publish, next: Instant::now() };
-        Lines { label, done: AtomicU64::new(0), state: Mutex::new(state) }
+        LogLines { label, done: AtomicU64::new(0), state: Mutex::new(state) }
     }
 
     fn begin(&self, stage: Stage) {
@@ -197,15 +197,15 @@ impl Lines {
 /// One line of text.
 fn line(label: &str, stage: Stage, done: u64) -> String {
     let percent = |total: u64| u128::from(done.min(total)) * 100 / u128::from(total.max(1));
-    let verb = verb(stage);
+    let name = phase_name(stage);
     match stage {
         Stage::Survey { bytes } => {
-            format!("{label} {verb}: {}% ({} of {})", percent(bytes), HumanBytes(done), HumanBytes(bytes))
+            format!("{label} {name}: {}% ({} of {})", percent(bytes), HumanBytes(done), HumanBytes(bytes))
         }
         Stage::Convert { events } => {
-            format!("{label} {verb}: {}% ({} of {} events)", percent(events), HumanCount(done), HumanCount(events))
+            format!("{label} {name}: {}% ({} of {} events)", percent(events), HumanCount(done), HumanCount(events))
         }
-        Stage::Plan | Stage::Publish => format!("{label} {verb}"),
+        Stage::Plan | Stage::Publish => format!("{label} {name}"),
     }
 }
 
@@ -228,7 +228,7 @@ mod tests {
         let bar = ProgressBar::hidden();
         for stage in [Stage::Survey { bytes: 7 }, Stage::Plan, Stage::Convert { events: 9 }, Stage::Publish] {
             begin(&bar, stage);
-            assert_eq!(bar.message(), verb(stage));
+            assert_eq!(bar.message(), phase_name(stage));
         }
         assert_eq!(bar.length(), Some(1));
     }
@@ -236,9 +236,9 @@ mod tests {
     #[test]
     fn quiet_shows_nothing() {
         for mode in [ProgressMode::Auto, ProgressMode::Always, ProgressMode::Never] {
-            assert_eq!(Show::of(mode, true), Show::Nothing);
+            assert_eq!(DisplayMode::of(mode, true), DisplayMode::Nothing);
         }
-        assert_eq!(Show::of(ProgressMode::Never, false), Show::Nothing);
-        assert_ne!(Show::of(ProgressMode::Always, false), Show::Nothing);
+        assert_eq!(DisplayMode::of(ProgressMode::Never, false), DisplayMode::Nothing);
+        assert_ne!(DisplayMode::of(ProgressMode::Always, false), DisplayMode::Nothing);
     }
 }

@@ -8,7 +8,7 @@ use indicatif::HumanBytes;
 use super::args::RunArgs;
 use super::console::Console;
 use super::interrupt::Interrupt;
-use super::progress::{Meter, Show};
+use super::progress::{DisplayMode, ProgressDisplay};
 use super::resources::{MIN_MEMORY, default_memory, default_threads};
 use crate::convert::job::{Input, JobProgress};
 use crate::error::{Error, ErrorKind, Result};
@@ -26,7 +26,7 @@ pub(super) struct Run {
     pub threads: usize,
     /// Memory budget in bytes.
     pub memory: u64,
-    show: Show,
+    display_mode: DisplayMode,
 }
 
 impl Run {
@@ -43,7 +43,7 @@ impl Run {
         }
         let interrupt = Interrupt::watch()
             .map_err(|cause| Error::new(ErrorKind::Internal, "cannot watch for signals").caused_by(cause))?;
-        Ok(Run { console, interrupt, threads, memory, show: Show::of(args.progress, args.quiet) })
+        Ok(Run { console, interrupt, threads, memory, display_mode: DisplayMode::of(args.progress, args.quiet) })
     }
 
     /// Does the work of a job. A panic is an internal error, and the other jobs go on.
@@ -51,15 +51,15 @@ impl Run {
     /// # Errors
     /// Those of the job, and [`ErrorKind::Internal`] for a panic.
     pub(super) fn job<T>(&self, label: &str, work: impl FnOnce(&dyn JobProgress) -> Result<T>) -> Result<T> {
-        let meter = Meter::new(self.show, label, &self.interrupt);
+        let display = ProgressDisplay::new(self.display_mode, label, &self.interrupt);
         // Of what the work has touched, nothing but times is used after a panic.
-        let done = catch_unwind(AssertUnwindSafe(|| work(&meter))).unwrap_or_else(|panic| {
+        let done = catch_unwind(AssertUnwindSafe(|| work(&display))).unwrap_or_else(|panic| {
             let hint = "this is a bug: please report it together with the trace";
             Err(Error::new(ErrorKind::Internal, panic_message(panic.as_ref())).with_hint(hint))
         });
-        let times = meter.times();
+        let times = display.times();
         // A bar must be gone before anything is written.
-        drop(meter);
+        drop(display);
         if self.console.verbose {
             times.page(label).lines().for_each(|line| self.console.line(line));
         }

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::table::{Align, Table};
+use super::text_table::{Align, TextTable};
 use crate::survey::{Spread, Work};
 
 /// Adds up what threads report.
@@ -58,7 +58,7 @@ impl Times {
         if all.is_zero() || wall.is_zero() {
             return String::new();
         }
-        let mut table = Table::new([
+        let mut table = TextTable::new([
             ("STAGE", Align::Left),
             ("BUSY", Align::Right),
             ("SHARE", Align::Right),

@@ -9,7 +9,7 @@ use super::count::counted;
 use super::facts::TimeRange;
 use super::loss::{LossTotals, words_of_all};
 use super::page::span;
-use super::table::{Align, Table};
+use super::text_table::{Align, TextTable};
 use super::undecoded::{self, UndecodedFacts};
 use crate::convert::job::Report;
 use crate::dataset::manifest::{EventCounts, FileEntry};
@@ -162,7 +162,7 @@ impl Summary {
             return String::new();
         }
         let datasets = add_up(results.iter().flat_map(|r| &r.datasets).map(|d| (d.dataset.clone(), d.rows)));
-        let mut facts = Table::of_values();
+        let mut facts = TextTable::of_values();
         totals(&results, &mut facts);
         self.output_lines(&datasets, &mut facts);
         let missing = undecoded::table(&undecoded::add_up(results.iter().flat_map(|result| &result.undecoded)));
@@ -171,7 +171,7 @@ impl Summary {
         tables.map(|table| table + "\n").collect::<String>() + &facts.render()
     }
 
-    fn output_lines(&self, datasets: &[DatasetSummary], table: &mut Table) {
+    fn output_lines(&self, datasets: &[DatasetSummary], table: &mut TextTable) {
         let published: Vec<&TraceSummary> = self.traces.iter().filter(|trace| trace.status == "published").collect();
         match published.as_slice() {
             [] => table.value("output", "none"),
@@ -195,7 +195,7 @@ fn query(output: &str, trace: &str, dataset: &str) -> String {
 }
 
 fn rows_table(datasets: &[DatasetSummary]) -> String {
-    let mut table = Table::new([("DATASET", Align::Left), ("EVENTS", Align::Right)]);
+    let mut table = TextTable::new([("DATASET", Align::Left), ("EVENTS", Align::Right)]);
     for dataset in datasets.iter().take(SHOWN) {
         table.row([dataset.dataset.clone(), HumanCount(dataset.rows).to_string()]);
     }
@@ -206,7 +206,7 @@ fn rows_table(datasets: &[DatasetSummary]) -> String {
     table.render()
 }
 
-fn totals(results: &[&TraceResult], table: &mut Table) {
+fn totals(results: &[&TraceResult], table: &mut TextTable) {
     let total = |of: fn(&TraceResult) -> u64| results.iter().map(|result| of(result)).sum();
     let sum = |of: fn(&TraceResult) -> u64| HumanCount(total(of));
     let ranges = || results.iter().filter_map(|result| result.time.ns());

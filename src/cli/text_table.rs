@@ -14,21 +14,21 @@ pub(super) enum Align {
 
 /// A table with a heading; columns are as wide as their widest cell.
 #[derive(Debug)]
-pub(super) struct Table {
+pub(super) struct TextTable {
     align: Vec<Align>,
     rows: Vec<Vec<String>>,
 }
 
-impl Table {
+impl TextTable {
     /// A table with these headings.
     pub(super) fn new<const N: usize>(columns: [(&str, Align); N]) -> Self {
         let heading = columns.iter().map(|(name, _)| (*name).to_owned()).collect();
-        Table { align: columns.iter().map(|(_, align)| *align).collect(), rows: vec![heading] }
+        TextTable { align: columns.iter().map(|(_, align)| *align).collect(), rows: vec![heading] }
     }
 
     /// Names with values: two columns, no heading.
     pub(super) fn of_values() -> Self {
-        Table { align: vec![Align::Left; 2], rows: Vec::new() }
+        TextTable { align: vec![Align::Left; 2], rows: Vec::new() }
     }
 
     /// Adds a row, one cell per column.
@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn columns_are_aligned() {
-        let mut table = Table::new([("NAME", Align::Left), ("ROWS", Align::Right), ("NOTE", Align::Left)]);
+        let mut table = TextTable::new([("NAME", Align::Left), ("ROWS", Align::Right), ("NOTE", Align::Left)]);
         table.row(["größe".into(), "1".into(), String::new()]);
         table.row(["a".into(), "12,345".into(), "x\ty".into()]);
         let expected = "  NAME     ROWS  NOTE\n  größe       1\n  a      12,345  x\u{fffd}y\n";
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn a_name_without_end_is_cut() {
-        let mut table = Table::new([("NAME", Align::Left), ("ROWS", Align::Right)]);
+        let mut table = TextTable::new([("NAME", Align::Left), ("ROWS", Align::Right)]);
         table.row(["N".repeat(70_000), "1".into()]);
         let expected = format!("  NAME{}  ROWS\n  {}…     1\n", " ".repeat(96), "N".repeat(99));
         assert_eq!(table.render(), expected);

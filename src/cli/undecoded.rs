@@ -3,7 +3,7 @@
 use indicatif::HumanCount;
 use serde::Serialize;
 
-use super::table::{Align, Table};
+use super::text_table::{Align, TextTable};
 use crate::convert::job::Report;
 use crate::sidecar::undecoded::{Undecoded, undecoded};
 
@@ -51,7 +51,7 @@ impl From<Undecoded> for UndecodedFacts {
 /// The gravest entries as a table; nothing when there are none.
 pub(super) fn table(entries: &[UndecodedFacts]) -> String {
     let mut table =
-        Table::new([("NOT DECODED", Align::Left), ("EVENTS", Align::Right), ("WHAT WOULD HELP", Align::Left)]);
+        TextTable::new([("NOT DECODED", Align::Left), ("EVENTS", Align::Right), ("WHAT WOULD HELP", Align::Left)]);
     for entry in entries.iter().take(SHOWN) {
         table.row([entry.name.clone(), HumanCount(entry.rows).to_string(), entry.fix.clone()]);
     }

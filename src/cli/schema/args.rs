@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use clap::builder::FalseyValueParser;
 use clap::{Args, Subcommand};
 
-use super::super::args::ENVIRONMENT;
+use crate::cli::help::ENVIRONMENT;
 
 /// Schemas beside those in the traces and in the program.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Schemas")]
-pub(in crate::cli) struct SourceArgs {
+pub(in crate::cli) struct SchemaArgs {
     /// Manifest, TMF file, or folder with such files below it; repeatable, the first ranks highest
     ///
     /// The environment variable holds several as PATH does.
@@ -57,7 +57,7 @@ pub(in crate::cli) struct ListArgs {
     #[arg(long, env = "ETL2PARQUET_JSON", hide_env = true, value_parser = FalseyValueParser::new())]
     pub json: bool,
     #[command(flatten)]
-    pub sources: SourceArgs,
+    pub schemas: SchemaArgs,
 }
 
 #[derive(Debug, Args)]
@@ -72,7 +72,7 @@ pub(in crate::cli) struct ShowArgs {
     #[arg(long, env = "ETL2PARQUET_JSON", hide_env = true, value_parser = FalseyValueParser::new())]
     pub json: bool,
     #[command(flatten)]
-    pub sources: SourceArgs,
+    pub schemas: SchemaArgs,
 }
 
 #[derive(Debug, Args)]
@@ -96,5 +96,5 @@ pub(in crate::cli) struct ExportArgs {
     #[arg(long, env = "ETL2PARQUET_BUILT_IN", hide_env = true, value_parser = FalseyValueParser::new())]
     pub built_in: bool,
     #[command(flatten)]
-    pub sources: SourceArgs,
+    pub schemas: SchemaArgs,
 }

@@ -1,21 +1,17 @@
-//! `etl2parquet schema`: what is known of payloads, and the user's store.
-
-pub(super) mod args;
-mod page;
-mod select;
-pub(super) mod sources;
+//! The commands: list, show, import, export.
 
 use std::fmt::Write as _;
 
-use args::{ExportArgs, ImportArgs, ListArgs, SchemaCommand, ShowArgs};
 use serde::Serialize;
-use sources::Sources;
 
-use super::console::{self, Console};
-use super::exit;
+use super::args::{ExportArgs, ImportArgs, ListArgs, SchemaCommand, ShowArgs};
+use super::load::{self, LoadedSchemas};
+use super::{page, select};
+use crate::cli::console::{self, Console};
+use crate::cli::exit;
 use crate::error::{Error, ErrorKind, Result};
 use crate::plan::{PlanOptions, preview};
-use crate::schema::catalog::{Origin, Provider, ProviderType, SchemaCatalog};
+use crate::schema::catalog::{Origin, Provider, SchemaCatalog};
 use crate::schema::describe::{Document, FORMAT, ProviderDescription};
 use crate::schema::files::{self, Content, Finding};
 
@@ -23,7 +19,7 @@ use crate::schema::files::{self, Content, Finding};
 ///
 /// # Errors
 /// What keeps it from doing its work.
-pub(super) fn run(command: &SchemaCommand) -> Result<u8> {
+pub(in crate::cli) fn run(command: &SchemaCommand) -> Result<u8> {
     match command {
         SchemaCommand::List(args) => list(args),
         SchemaCommand::Show(args) => show(args),
@@ -33,7 +29,7 @@ pub(super) fn run(command: &SchemaCommand) -> Result<u8> {
 }
 
 fn list(args: &ListArgs) -> Result<u8> {
-    let catalog = Sources::load(&args.sources, Console::default())?.into_catalog();
+    let catalog = LoadedSchemas::load(&args.schemas, Console::default())?.into_catalog();
     let providers = select::providers(&catalog, &args.provider)?;
     if args.json {
         console::to_stdout(&to_json(&providers))?;
@@ -44,7 +40,7 @@ fn list(args: &ListArgs) -> Result<u8> {
 }
 
 fn show(args: &ShowArgs) -> Result<u8> {
-    let catalog = Sources::load(&args.sources, Console::default())?.into_catalog();
+    let catalog = LoadedSchemas::load(&args.schemas, Console::default())?.into_catalog();
     let providers = select::providers(&catalog, std::slice::from_ref(&args.provider))?;
     let mut facts: Vec<ProviderDescription> =
         providers.into_iter().map(|provider| facts(&catalog, provider, args.event.as_deref())).collect();
@@ -84,7 +80,7 @@ fn facts(catalog: &SchemaCatalog, provider: Provider, event: Option<&str>) -> Pr
 
 fn import(args: &ImportArgs) -> Result<u8> {
     let console = Console::default();
-    let mut store = sources::open_store(&args.store)?;
+    let mut store = load::open_store(&args.store)?;
     let mut files = Vec::new();
     let findings = files::each(&args.paths, |file| {
         files.push(file);
@@ -110,7 +106,7 @@ fn import(args: &ImportArgs) -> Result<u8> {
 }
 
 fn export(args: &ExportArgs) -> Result<u8> {
-    let catalog = Sources::load(&args.sources, Console::default())?.into_catalog();
+    let catalog = LoadedSchemas::load(&args.schemas, Console::default())?.into_catalog();
     let wanted = args.provider.as_slice();
     let is_own = |origin: &Origin| args.built_in || matches!(origin, Origin::Given | Origin::Store);
     let mut providers = select::providers(&catalog, wanted)?;
@@ -127,13 +123,4 @@ fn export(args: &ExportArgs) -> Result<u8> {
 
 fn to_json(document: &impl Serialize) -> String {
     serde_json::to_string_pretty(document).expect("numbers, texts and keys that are texts are valid JSON") + "\n"
-}
-
-/// The word for what a provider's events are told apart by.
-fn number_heading(kind: ProviderType) -> &'static str {
-    match kind {
-        ProviderType::Manifest => "event",
-        ProviderType::Classic => "opcode",
-        ProviderType::Wpp => "message",
-    }
 }

@@ -2,9 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::number_heading;
 use crate::cli::console::printable;
-use crate::cli::table::{Align, Table};
+use crate::cli::text_table::{Align, TextTable};
 use crate::schema::catalog::{Origin, Provider, ProviderType};
 use crate::schema::describe::{
     ArgumentDescription, ColumnDescription, EventDescription, FieldDescription, LayoutDescription, MapDescription,
@@ -19,7 +18,7 @@ const NONE: &str = "-";
 
 /// The table of `schema list`.
 pub(super) fn list(providers: &[Provider]) -> String {
-    let mut table = Table::new([
+    let mut table = TextTable::new([
         ("PROVIDER", Align::Left),
         ("GUID", Align::Left),
         ("KIND", Align::Left),
@@ -59,7 +58,7 @@ pub(super) fn providers(all: &[ProviderDescription]) -> String {
 
 fn heading(facts: &ProviderDescription) -> String {
     let provider = &facts.provider;
-    let mut table = Table::of_values();
+    let mut table = TextTable::of_values();
     table.value("GUID", provider.guid.to_string());
     if let Some(dataset) = &facts.dataset {
         table.value("dataset", format!("events/{dataset}"));
@@ -80,7 +79,7 @@ fn heading(facts: &ProviderDescription) -> String {
 
 fn overview(kind: ProviderType, events: &[EventDescription]) -> String {
     let id = if kind == ProviderType::Classic { "OPCODE" } else { "EVENT" };
-    let mut table = Table::new([
+    let mut table = TextTable::new([
         (id, Align::Right),
         ("VERSION", Align::Right),
         ("NAME", Align::Left),
@@ -129,7 +128,7 @@ pub(super) fn events(all: &[ProviderDescription]) -> String {
 }
 
 fn event_page(provider: &str, kind: ProviderType, event: &EventDescription) -> String {
-    let mut table = Table::of_values();
+    let mut table = TextTable::of_values();
     table.value(number_heading(kind), format!("{} version {}", event.id, event.version));
     let level = event.level.map(|level| level.to_string());
     let keywords = Some(event.keywords.join(", ")).filter(|keywords| !keywords.is_empty());
@@ -155,10 +154,19 @@ fn event_page(provider: &str, kind: ProviderType, event: &EventDescription) -> S
     page
 }
 
+/// The word for what a provider's events are told apart by.
+fn number_heading(kind: ProviderType) -> &'static str {
+    match kind {
+        ProviderType::Manifest => "event",
+        ProviderType::Classic => "opcode",
+        ProviderType::Wpp => "message",
+    }
+}
+
 fn layout_title(layout: &LayoutDescription, position: usize, all: usize) -> String {
     let preferred = layout.conversion.as_ref().is_some_and(|conversion| conversion.preferred);
     let used = if preferred && all > 1 { ", used unless payloads contradict it" } else { "" };
-    format!("PayloadLayout {} of {all}: {}, {}{used}", position + 1, origin(layout), layout.trust)
+    format!("Layout {} of {all}: {}, {}{used}", position + 1, origin(layout), layout.trust)
 }
 
 /// The fields of a layout with their columns, and the maps they use.
@@ -168,7 +176,7 @@ fn fields(layout: &LayoutDescription) -> String {
     if flat.is_empty() {
         return "  no fields\n".to_owned();
     }
-    let mut table = Table::new([
+    let mut table = TextTable::new([
         ("FIELD", Align::Left),
         ("IN TYPE", Align::Left),
         ("OUT TYPE", Align::Left),
@@ -250,7 +258,7 @@ fn maps<'a>(maps: impl Iterator<Item = &'a MapDescription>) -> String {
     }
     let mut text = String::new();
     for map in used {
-        let mut table = Table::of_values();
+        let mut table = TextTable::of_values();
         for entry in map.entries.iter().take(SHOWN) {
             table.value(
                 &if map.kind == "bits" { format!("{:#x}", entry.value) } else { entry.value.to_string() },
@@ -266,7 +274,7 @@ fn maps<'a>(maps: impl Iterator<Item = &'a MapDescription>) -> String {
 }
 
 fn messages(messages: &[MessageDescription]) -> String {
-    let mut table = Table::new([
+    let mut table = TextTable::new([
         ("MESSAGE", Align::Right),
         ("LEVEL", Align::Left),
         ("FLAGS", Align::Left),
@@ -289,7 +297,7 @@ fn messages(messages: &[MessageDescription]) -> String {
 }
 
 fn message_page(provider: &str, message: &MessageDescription) -> String {
-    let mut table = Table::of_values();
+    let mut table = TextTable::of_values();
     table.value("message", message.number.to_string());
     table.value("from", message.from.name());
     let line = message.source_line.map_or(String::new(), |line| format!(", line {line}"));
@@ -302,7 +310,7 @@ fn message_page(provider: &str, message: &MessageDescription) -> String {
     table.value("columns", "message, arguments");
     let mut page = format!("{}\n{}", printable(provider), table.render());
     if !message.arguments.is_empty() {
-        let mut table = Table::new([
+        let mut table = TextTable::new([
             ("ARGUMENT", Align::Right),
             ("IN TYPE", Align::Left),
             ("OUT TYPE", Align::Left),

@@ -5,7 +5,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::args::{SourceArgs, StoreArgs};
+use super::args::{SchemaArgs, StoreArgs};
 use crate::cli::console::Console;
 use crate::error::{Error, ErrorKind, Result};
 use crate::schema::catalog::SchemaCatalog;
@@ -19,17 +19,17 @@ const SHOWN: usize = 5;
 
 /// What the user gave: by path, and in the store.
 #[derive(Debug, Default)]
-pub(in crate::cli) struct Sources {
+pub(in crate::cli) struct LoadedSchemas {
     given: Loaded,
     store: Loaded,
 }
 
-impl Sources {
+impl LoadedSchemas {
     /// Loads what the flags name.
     ///
     /// # Errors
     /// [`ErrorKind::Usage`] when a path is no schema, or the store is damaged.
-    pub(in crate::cli) fn load(args: &SourceArgs, console: Console) -> Result<Sources> {
+    pub(in crate::cli) fn load(args: &SchemaArgs, console: Console) -> Result<LoadedSchemas> {
         let given = load::load(&separated(&args.schemas, env::var_os("ETL2PARQUET_SCHEMAS").as_deref()))?;
         warn(&given.findings, console);
         let folder = folder(&args.store).filter(|_| !args.no_store);
@@ -37,7 +37,7 @@ impl Sources {
         if console.verbose && !store.is_empty() {
             console.line(format_args!("schema store: {} files", store.len()));
         }
-        Ok(Sources { given, store })
+        Ok(LoadedSchemas { given, store })
     }
 
     /// For a conversion: one set of descriptions, and what identifies it.

@@ -1,0 +1,20 @@
+//! Texts that several help pages end with.
+
+/// How every option can also be given, below every help text.
+pub(super) const ENVIRONMENT: &str = "\
+Every option can also be given as an environment variable: ETL2PARQUET_ and its long name in capitals, for example \
+ETL2PARQUET_IF_EXISTS=skip. The command line wins.";
+
+/// The exit codes, below the long help of the program.
+pub(super) const EXIT_CODES: &str = "\
+Exit codes:
+    0  all done
+    1  internal error, or an input changed while it was read
+    2  wrong usage, also when two inputs would become one trace: those are not converted, the others are
+    3  no readable input
+    4  done, but some inputs or buffers are damaged or unreadable
+    5  a gate (--max-loss, --fail-on) kept at least one trace from being published, or no event passes the filters
+    6  the output cannot be written, or is there already
+  130  interrupted (143: terminated)
+
+With several inputs the gravest applies: 1, 6, 5, 2, 4, 3.";

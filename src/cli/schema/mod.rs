@@ -1,0 +1,9 @@
+//! `etl2parquet schema`: what is known of payloads, and the user's store.
+
+pub(super) mod args;
+mod command;
+pub(super) mod load;
+mod page;
+mod select;
+
+pub(super) use self::command::run;
