@@ -4,8 +4,8 @@ use std::hint::black_box;
 
 use criterion::{Criterion, Throughput};
 use etl2parquet::buffer::content::{self, Scratch};
-use etl2parquet::columns::{PayloadColumns, PayloadValues, gather};
-use etl2parquet::decode::{Column, NoClock};
+use etl2parquet::columns::{ColumnBuffers, PackedColumns, gather};
+use etl2parquet::decode::{NoClock, PayloadColumn};
 use etl2parquet::event::{Event, ShapeRef, Step, Walk};
 use etl2parquet::plan::{DecodeSource, PlanResult};
 use etl2parquet::survey::FileSurvey;
@@ -56,12 +56,12 @@ fn decode(plan: &PlanResult, payloads: &[(u32, Vec<u8>)]) -> usize {
 }
 
 fn decode_batch(plan: &PlanResult, batch: &[(u32, Vec<u8>)]) -> usize {
-    let mut tables: Vec<Option<(PayloadColumns, u32)>> = plan.tables.iter().map(|_| None).collect();
+    let mut tables: Vec<Option<(ColumnBuffers, u32)>> = plan.tables.iter().map(|_| None).collect();
     for (shape, payload) in batch {
         let shape = &plan.shapes[*shape as usize];
         let columns = &plan.tables[shape.table as usize].columns.columns;
         let (columns, rows) = tables[shape.table as usize]
-            .get_or_insert_with(|| (PayloadColumns::new(columns.iter().map(Column::data_type)), 0));
+            .get_or_insert_with(|| (ColumnBuffers::new(columns.iter().map(PayloadColumn::data_type)), 0));
         if let Some(layout) = &shape.plan {
             layout.decode(payload, *rows, columns, &NoClock);
         }
@@ -71,8 +71,8 @@ fn decode_batch(plan: &PlanResult, batch: &[(u32, Vec<u8>)]) -> usize {
     finished.map(|((columns, rows), table)| arrays(&columns.finish(), *rows, &table.columns.columns)).sum()
 }
 
-fn arrays(values: &PayloadValues, rows: u32, columns: &[Column]) -> usize {
+fn arrays(values: &PackedColumns, rows: u32, columns: &[PayloadColumn]) -> usize {
     let filled = columns.iter().enumerate().filter(|(index, _)| values.has_values(*index, &(0..rows)));
-    let array = |(index, column): (usize, &Column)| gather(&[(values, 0..rows)], index, column.data_type());
+    let array = |(index, column): (usize, &PayloadColumn)| gather(&[(values, 0..rows)], index, column.data_type());
     filled.map(|column| black_box(array(column).expect("the values of one batch fit"))).fold(0, |count, _| count + 1)
 }

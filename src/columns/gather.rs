@@ -13,16 +13,16 @@ use arrow_array::{
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{DataType, FieldRef, Fields, TimeUnit};
 
-use super::packed::{Builder, BytesBuilder, ListBuilder, Nested, PayloadValues};
-use super::prefix::BlockColumn;
-use super::presence::{Ends, Place, Validity, misshapen};
+use super::packed::{BytesValues, Elements, ListValues, Packed, PackedColumns};
+use super::prefix::PrefixColumn;
+use super::presence::{Offsets, RowSelection, Validity, array_error};
 use crate::error::Result;
 
 /// One column in some rows of several batches, one after another. `data_type` is the column's.
 ///
 /// # Errors
 /// When the values do not fit into one array.
-pub fn gather(parts: &[(&PayloadValues, Range<u32>)], column: usize, data_type: &DataType) -> Result<ArrayRef> {
+pub fn gather(parts: &[(&PackedColumns, Range<u32>)], column: usize, data_type: &DataType) -> Result<ArrayRef> {
     let mut pieces = Vec::with_capacity(parts.len());
     parts.iter().for_each(|(values, rows)| Piece::add(values, column, rows, &mut pieces));
     array(&pieces, data_type)
@@ -31,50 +31,50 @@ pub fn gather(parts: &[(&PayloadValues, Range<u32>)], column: usize, data_type: 
 /// A run of packed values and where it goes.
 struct Piece<'a> {
     values: Values<'a>,
-    place: Place<'a>,
+    place: RowSelection<'a>,
     /// Positions of NULLs among all packed values.
     nulls: &'a [u32],
     /// Whether the rows are those of the piece before, which has no values in these.
-    is_over: bool,
+    overlays: bool,
 }
 
 #[derive(Clone, Copy)]
 enum Values<'a> {
     None,
-    Packed(&'a Builder),
+    Packed(&'a Packed),
     /// Numbers, at the top level only.
-    Block(BlockColumn<'a>),
+    Prefix(PrefixColumn<'a>),
 }
 
 impl<'a> Piece<'a> {
     /// The values of a column in some rows of a batch; one piece at least.
-    fn add(values: &'a PayloadValues, column: usize, rows: &Range<u32>, pieces: &mut Vec<Self>) {
+    fn add(values: &'a PackedColumns, column: usize, rows: &Range<u32>, pieces: &mut Vec<Self>) {
         let before = pieces.len();
         if let Some(column) = values.column(column) {
             pieces.push(Piece::new(Values::Packed(&column.builder), column.rows.part(rows)));
         }
-        for column in values.block_columns(column) {
-            let piece = Piece::new(Values::Block(column), column.block.rows.part(rows));
-            pieces.push(Piece { is_over: pieces.len() > before, ..piece });
+        for column in values.prefix_columns(column) {
+            let piece = Piece::new(Values::Prefix(column), column.prefix.rows.part(rows));
+            pieces.push(Piece { overlays: pieces.len() > before, ..piece });
         }
         if pieces.len() == before {
-            pieces.push(Piece::new(Values::None, Place::empty(rows.len())));
+            pieces.push(Piece::new(Values::None, RowSelection::empty(rows.len())));
         }
     }
 
-    fn new(values: Values<'a>, place: Place<'a>) -> Self {
-        Piece { values, place, nulls: &[], is_over: false }
+    fn new(values: Values<'a>, place: RowSelection<'a>) -> Self {
+        Piece { values, place, nulls: &[], overlays: false }
     }
 
     /// A member's values, or NULL where there is no structure.
     fn member(&self, index: usize) -> Self {
         match self.values {
-            Values::Packed(Builder::Struct(record)) => Piece::nested(&record.members[index], self.place.clone()),
+            Values::Packed(Packed::Struct(record)) => Piece::nested(&record.members[index], self.place.clone()),
             _ => Piece::new(Values::None, self.place.clone()),
         }
     }
 
-    fn nested(nested: &'a Nested, place: Place<'a>) -> Self {
+    fn nested(nested: &'a Elements, place: RowSelection<'a>) -> Self {
         let before = |end: usize| nested.nulls.partition_point(|&null| (null as usize) < end);
         let nulls = &nested.nulls[before(place.values.start)..before(place.values.end)];
         Piece { nulls, ..Piece::new(Values::Packed(&nested.builder), place) }
@@ -82,31 +82,31 @@ impl<'a> Piece<'a> {
 
     /// Puts the values of numbers at their rows.
     fn put<T: Copy + Default>(&self, values: impl ExactSizeIterator<Item = T>, all: &mut Vec<T>) {
-        if self.is_over {
-            self.place.spread_over(values, all);
+        if self.overlays {
+            self.place.scatter_over(values, all);
         } else {
-            self.place.spread(values, all);
+            self.place.scatter(values, all);
         }
     }
 
-    fn bytes(&self) -> Option<&'a BytesBuilder> {
-        if let Values::Packed(Builder::Bytes(bytes)) = self.values { Some(bytes) } else { None }
+    fn bytes(&self) -> Option<&'a BytesValues> {
+        if let Values::Packed(Packed::Bytes(bytes)) = self.values { Some(bytes) } else { None }
     }
 
-    fn list(&self) -> Option<&'a ListBuilder> {
-        if let Values::Packed(Builder::List(list)) = self.values { Some(list) } else { None }
+    fn list(&self) -> Option<&'a ListValues> {
+        if let Values::Packed(Packed::List(list)) = self.values { Some(list) } else { None }
     }
 }
 
 fn total(pieces: &[Piece<'_>]) -> usize {
-    pieces.iter().filter(|piece| !piece.is_over).map(|piece| piece.place.len).sum()
+    pieces.iter().filter(|piece| !piece.overlays).map(|piece| piece.place.len).sum()
 }
 
 fn validity(pieces: &[Piece<'_>]) -> Option<NullBuffer> {
     let mut validity = Validity::default();
     for piece in pieces {
-        if piece.is_over {
-            validity.add_over(&piece.place);
+        if piece.overlays {
+            validity.merge(&piece.place);
         } else {
             validity.add(&piece.place);
         }
@@ -128,7 +128,7 @@ fn array(pieces: &[Piece<'_>], data_type: &DataType) -> Result<ArrayRef> {
         DataType::FixedSizeBinary(_) => {
             let values = numbers(pieces, i128::from_ne_bytes);
             let array = FixedSizeBinaryArray::try_new(16, Buffer::from_vec(values), validity(pieces));
-            Arc::new(array.map_err(misshapen)?)
+            Arc::new(array.map_err(array_error)?)
         }
         DataType::Int8 => primitive::<Int8Type, 1>(pieces, data_type, i8::from_le_bytes),
         DataType::Int16 => primitive::<Int16Type, 2>(pieces, data_type, i16::from_le_bytes),
@@ -153,8 +153,8 @@ fn numbers<const N: usize, T: Copy + Default>(pieces: &[Piece<'_>], from_le: imp
     for piece in pieces {
         let range = piece.place.values.clone();
         match piece.values {
-            Values::Block(column) => piece.put(column.values(range).map(&from_le), &mut all),
-            Values::Packed(Builder::Fixed(fixed)) => {
+            Values::Prefix(column) => piece.put(column.values(range).map(&from_le), &mut all),
+            Values::Packed(Packed::Fixed(fixed)) => {
                 piece.put(fixed.bytes.as_chunks::<N>().0[range].iter().map(|value| from_le(*value)), &mut all);
             }
             _ => piece.put([].into_iter(), &mut all),
@@ -174,12 +174,12 @@ fn primitive<T: ArrowPrimitiveType, const N: usize>(
 
 fn text_array(pieces: &[Piece<'_>]) -> Result<StringArray> {
     let (offsets, bytes) = joined_bytes(pieces)?;
-    StringArray::try_new(offsets, bytes, validity(pieces)).map_err(misshapen)
+    StringArray::try_new(offsets, bytes, validity(pieces)).map_err(array_error)
 }
 
 fn binary_array(pieces: &[Piece<'_>]) -> Result<BinaryArray> {
     let (offsets, bytes) = joined_bytes(pieces)?;
-    BinaryArray::try_new(offsets, bytes, validity(pieces)).map_err(misshapen)
+    BinaryArray::try_new(offsets, bytes, validity(pieces)).map_err(array_error)
 }
 
 fn joined_bytes(pieces: &[Piece<'_>]) -> Result<(OffsetBuffer<i32>, Buffer)> {
@@ -194,11 +194,11 @@ fn joined_bytes(pieces: &[Piece<'_>]) -> Result<(OffsetBuffer<i32>, Buffer)> {
 fn list_array(pieces: &[Piece<'_>], item: &FieldRef) -> Result<ListArray> {
     let items = pieces.iter().filter_map(|piece| {
         let list = piece.list()?;
-        Some(Piece::nested(&list.items, Place::full(extent(&list.ends, &piece.place.values))))
+        Some(Piece::nested(&list.items, RowSelection::full(extent(&list.ends, &piece.place.values))))
     });
     let values = array(&items.collect::<Vec<_>>(), item.data_type())?;
     let offsets = offsets(pieces, |piece| piece.list().map(|list| list.ends.as_slice()))?;
-    ListArray::try_new(item.clone(), offsets, values, validity(pieces)).map_err(misshapen)
+    ListArray::try_new(item.clone(), offsets, values, validity(pieces)).map_err(array_error)
 }
 
 /// Every member has a value, or a NULL in its place, for each structure.
@@ -208,7 +208,7 @@ fn struct_array(pieces: &[Piece<'_>], fields: &Fields) -> Result<StructArray> {
         array(&members, field.data_type())
     };
     let members = fields.iter().enumerate().map(member).collect::<Result<Vec<_>>>()?;
-    StructArray::try_new(fields.clone(), members, validity(pieces)).map_err(misshapen)
+    StructArray::try_new(fields.clone(), members, validity(pieces)).map_err(array_error)
 }
 
 /// The items of some packed values, from the ends of all of them.
@@ -225,7 +225,7 @@ fn end_of(ends: &[i32], count: usize) -> usize {
 
 /// The offsets of all rows from the ends of the packed values.
 fn offsets<'a>(pieces: &[Piece<'a>], ends: impl Fn(&Piece<'a>) -> Option<&'a [i32]>) -> Result<OffsetBuffer<i32>> {
-    let mut offsets = Ends::with_capacity(total(pieces));
+    let mut offsets = Offsets::with_capacity(total(pieces));
     for piece in pieces {
         let ends = ends(piece).unwrap_or_default();
         let mut before = end_of(ends, piece.place.values.start);
@@ -244,22 +244,22 @@ mod tests {
     use arrow_array::Array;
     use arrow_array::cast::AsArray;
 
-    use super::super::packed::{ColumnValues, FixedBuilder, StructBuilder};
+    use super::super::packed::{FixedValues, PackedColumn, StructValues};
     use super::super::presence::RowNumbers;
 
-    fn fixed(width: usize, bytes: &[u8]) -> Builder {
-        Builder::Fixed(FixedBuilder { width, bytes: bytes.to_vec() })
+    fn fixed(width: usize, bytes: &[u8]) -> Packed {
+        Packed::Fixed(FixedValues { width, bytes: bytes.to_vec() })
     }
 
     /// A batch with one column.
-    fn batch(rows: &[u32], builder: Builder) -> PayloadValues {
+    fn batch(rows: &[u32], builder: Packed) -> PackedColumns {
         let mut numbers = RowNumbers::default();
         rows.iter().for_each(|&row| numbers.push(row));
-        PayloadValues::new(vec![(0, ColumnValues { rows: numbers, builder })], Vec::new())
+        PackedColumns::new(vec![(0, PackedColumn { rows: numbers, builder })], Vec::new())
     }
 
     /// Rows from 0 on of one batch.
-    fn column(batch: &PayloadValues, rows: u32, data_type: &DataType) -> ArrayRef {
+    fn column(batch: &PackedColumns, rows: u32, data_type: &DataType) -> ArrayRef {
         gather(&[(batch, 0..rows)], 0, data_type).unwrap()
     }
 
@@ -275,7 +275,7 @@ mod tests {
 
     #[test]
     fn texts_lists_and_structures_are_spread_too() {
-        let text = Builder::Bytes(BytesBuilder { ends: vec![1, 1, 3], bytes: b"abc".to_vec() });
+        let text = Packed::Bytes(BytesValues { ends: vec![1, 1, 3], bytes: b"abc".to_vec() });
         let sparse = column(&batch(&[0, 2, 3], text), 5, &DataType::Utf8);
         let read: Vec<_> = sparse.as_string::<i32>().iter().collect();
         assert_eq!(read, [Some("a"), None, Some(""), Some("bc"), None]);
@@ -284,8 +284,8 @@ mod tests {
         assert_eq!(lists(&sparse), [None, Some(vec![Some(7), None]), Some(vec![Some(9)])]);
 
         let fields = Fields::from(vec![arrow_schema::Field::new("x", DataType::UInt8, true)]);
-        let members = vec![Nested { nulls: vec![0], builder: fixed(1, &[0, 5]) }];
-        let record = Builder::Struct(StructBuilder { len: 2, members });
+        let members = vec![Elements { nulls: vec![0], builder: fixed(1, &[0, 5]) }];
+        let record = Packed::Struct(StructValues { len: 2, members });
         let sparse = column(&batch(&[1, 3], record), 4, &DataType::Struct(fields));
         let sparse = sparse.as_struct();
         assert_eq!((0..4).map(|row| sparse.is_valid(row)).collect::<Vec<_>>(), [false, true, false, true]);
@@ -295,8 +295,8 @@ mod tests {
 
     #[test]
     fn batches_follow_one_another() {
-        let first = batch(&[0, 2, 3], Builder::Bytes(BytesBuilder { ends: vec![1, 1, 3], bytes: b"abc".to_vec() }));
-        let (none, second) = (PayloadValues::default(), batch(&[0, 1], text(&["x", "yz"])));
+        let first = batch(&[0, 2, 3], Packed::Bytes(BytesValues { ends: vec![1, 1, 3], bytes: b"abc".to_vec() }));
+        let (none, second) = (PackedColumns::default(), batch(&[0, 1], text(&["x", "yz"])));
         let parts = [(&first, 1..4), (&none, 0..2), (&second, 1..2), (&first, 0..1)];
         let all = gather(&parts, 0, &DataType::Utf8).unwrap();
         let read: Vec<_> = all.as_string::<i32>().iter().collect();
@@ -307,13 +307,13 @@ mod tests {
         assert_eq!(lists(&all), [Some(vec![Some(9)]), None, Some(vec![Some(7), None])]);
     }
 
-    fn text(values: &[&str]) -> Builder {
-        let mut builder = BytesBuilder::default();
+    fn text(values: &[&str]) -> Packed {
+        let mut builder = BytesValues::default();
         for value in values {
             builder.bytes.extend_from_slice(value.as_bytes());
             assert!(builder.end());
         }
-        Builder::Bytes(builder)
+        Packed::Bytes(builder)
     }
 
     fn list_type() -> DataType {
@@ -321,9 +321,9 @@ mod tests {
     }
 
     /// `[7, NULL]` and `[9]`.
-    fn list() -> Builder {
-        let items = Nested { nulls: vec![1], builder: fixed(1, &[7, 0, 9]) };
-        Builder::List(Box::new(ListBuilder { ends: vec![2, 3], items }))
+    fn list() -> Packed {
+        let items = Elements { nulls: vec![1], builder: fixed(1, &[7, 0, 9]) };
+        Packed::List(Box::new(ListValues { ends: vec![2, 3], items }))
     }
 
     fn lists(array: &ArrayRef) -> Vec<Option<Vec<Option<u8>>>> {

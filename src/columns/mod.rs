@@ -13,6 +13,6 @@ mod row_source;
 pub mod types;
 
 pub use gather::gather;
-pub use packed::{PayloadColumns, PayloadValues};
+pub use packed::{ColumnBuffers, PackedColumns};
 pub use row_source::RowSource;
 pub use types::{GuidType, TimestampType, TypeOptions, UUID_EXTENSION, UnsignedType, with_uuid_type};

@@ -2,103 +2,103 @@
 //!
 //! A table can have a thousand columns of which an event fills five. A column therefore stores only what it was given:
 //! row numbers beside packed values, spread to full length only when a row group is encoded. Numbers lie as
-//! little-endian bytes of the column's width. What columns take from the head of a payload as it is lies in blocks.
+//! little-endian bytes of the column's width. What columns take from the head of a payload as it is lies in prefixes.
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_schema::DataType;
 
-use super::prefix::{Block, BlockColumn, BlockField};
-use super::presence::{Refill, RowNumbers};
+use super::prefix::{Prefix, PrefixColumn, PrefixField};
+use super::presence::{Recycle, RowNumbers};
 
 /// Values packed one after another, without rows.
 #[derive(Debug)]
-pub(crate) enum Builder {
-    Fixed(FixedBuilder),
-    Bytes(BytesBuilder),
-    List(Box<ListBuilder>),
-    Struct(StructBuilder),
+pub(crate) enum Packed {
+    Fixed(FixedValues),
+    Bytes(BytesValues),
+    List(Box<ListValues>),
+    Struct(StructValues),
 }
 
 /// Values of one width, little-endian.
 #[derive(Debug)]
-pub(crate) struct FixedBuilder {
+pub(crate) struct FixedValues {
     pub width: usize,
     pub bytes: Vec<u8>,
 }
 
 /// Text or binary values.
 #[derive(Debug, Default)]
-pub(crate) struct BytesBuilder {
+pub(crate) struct BytesValues {
     /// Where each value ends in `bytes`.
     pub ends: Vec<i32>,
     pub bytes: Vec<u8>,
 }
 
 #[derive(Debug)]
-pub(crate) struct ListBuilder {
+pub(crate) struct ListValues {
     /// Where each list ends in `items`.
     pub ends: Vec<i32>,
-    pub items: Nested,
+    pub items: Elements,
 }
 
 #[derive(Debug)]
-pub(crate) struct StructBuilder {
+pub(crate) struct StructValues {
     pub len: usize,
-    pub members: Vec<Nested>,
+    pub members: Vec<Elements>,
 }
 
 /// Values inside lists and structures, where NULL takes a place.
 #[derive(Debug)]
-pub(crate) struct Nested {
+pub(crate) struct Elements {
     /// The positions of NULLs, ascending.
     pub nulls: Vec<u32>,
-    pub builder: Builder,
+    pub builder: Packed,
 }
 
-impl Builder {
-    fn new(data_type: &DataType) -> Builder {
+impl Packed {
+    fn new(data_type: &DataType) -> Packed {
         match data_type {
-            DataType::Utf8 | DataType::Binary => Builder::Bytes(BytesBuilder::default()),
+            DataType::Utf8 | DataType::Binary => Packed::Bytes(BytesValues::default()),
             DataType::List(item) => {
-                Builder::List(Box::new(ListBuilder { ends: Vec::new(), items: Nested::new(item.data_type()) }))
+                Packed::List(Box::new(ListValues { ends: Vec::new(), items: Elements::new(item.data_type()) }))
             }
-            DataType::Struct(members) => Builder::Struct(StructBuilder {
+            DataType::Struct(members) => Packed::Struct(StructValues {
                 len: 0,
-                members: members.iter().map(|member| Nested::new(member.data_type())).collect(),
+                members: members.iter().map(|member| Elements::new(member.data_type())).collect(),
             }),
-            other => Builder::Fixed(FixedBuilder { width: fixed_width(other), bytes: Vec::new() }),
+            other => Packed::Fixed(FixedValues { width: fixed_width(other), bytes: Vec::new() }),
         }
     }
 
     pub(crate) fn len(&self) -> usize {
         match self {
-            Builder::Fixed(fixed) => fixed.bytes.len() / fixed.width,
-            Builder::Bytes(bytes) => bytes.ends.len(),
-            Builder::List(list) => list.ends.len(),
-            Builder::Struct(record) => record.len,
+            Packed::Fixed(fixed) => fixed.bytes.len() / fixed.width,
+            Packed::Bytes(bytes) => bytes.ends.len(),
+            Packed::List(list) => list.ends.len(),
+            Packed::Struct(record) => record.len,
         }
     }
 
     /// Takes up the place of a value that is not there; returns the bytes of that place.
     fn push_placeholder(&mut self) -> usize {
         match self {
-            Builder::Fixed(fixed) => {
+            Packed::Fixed(fixed) => {
                 fixed.bytes.resize(fixed.bytes.len() + fixed.width, 0);
                 fixed.width
             }
-            Builder::Bytes(bytes) => push_empty(&mut bytes.ends),
-            Builder::List(list) => push_empty(&mut list.ends),
-            Builder::Struct(record) => {
+            Packed::Bytes(bytes) => push_empty(&mut bytes.ends),
+            Packed::List(list) => push_empty(&mut list.ends),
+            Packed::Struct(record) => {
                 record.len += 1;
-                record.members.iter_mut().map(Nested::push_null).sum()
+                record.members.iter_mut().map(Elements::push_null).sum()
             }
         }
     }
 }
 
-/// Ends a value without content where the one before it ends.
+/// Offsets a value without content where the one before it ends.
 fn push_empty(ends: &mut Vec<i32>) -> usize {
     ends.push(ends.last().copied().unwrap_or(0));
     size_of::<i32>()
@@ -113,39 +113,37 @@ pub(crate) fn fixed_width(data_type: &DataType) -> usize {
     }
 }
 
-impl Refill for ColumnValues {
-    fn take_packed(&mut self) -> Self {
-        ColumnValues { rows: self.rows.take_packed(), builder: self.builder.take_packed() }
+impl Recycle for PackedColumn {
+    fn take_exact(&mut self) -> Self {
+        PackedColumn { rows: self.rows.take_exact(), builder: self.builder.take_exact() }
     }
 }
 
-impl Refill for Builder {
-    fn take_packed(&mut self) -> Self {
+impl Recycle for Packed {
+    fn take_exact(&mut self) -> Self {
         match self {
-            Builder::Fixed(fixed) => {
-                Builder::Fixed(FixedBuilder { width: fixed.width, bytes: fixed.bytes.take_packed() })
+            Packed::Fixed(fixed) => Packed::Fixed(FixedValues { width: fixed.width, bytes: fixed.bytes.take_exact() }),
+            Packed::Bytes(bytes) => {
+                Packed::Bytes(BytesValues { ends: bytes.ends.take_exact(), bytes: bytes.bytes.take_exact() })
             }
-            Builder::Bytes(bytes) => {
-                Builder::Bytes(BytesBuilder { ends: bytes.ends.take_packed(), bytes: bytes.bytes.take_packed() })
+            Packed::List(list) => {
+                Packed::List(Box::new(ListValues { ends: list.ends.take_exact(), items: list.items.take_exact() }))
             }
-            Builder::List(list) => {
-                Builder::List(Box::new(ListBuilder { ends: list.ends.take_packed(), items: list.items.take_packed() }))
-            }
-            Builder::Struct(record) => Builder::Struct(StructBuilder {
+            Packed::Struct(record) => Packed::Struct(StructValues {
                 len: std::mem::take(&mut record.len),
-                members: record.members.iter_mut().map(Refill::take_packed).collect(),
+                members: record.members.iter_mut().map(Recycle::take_exact).collect(),
             }),
         }
     }
 }
 
-impl Refill for Nested {
-    fn take_packed(&mut self) -> Self {
-        Nested { nulls: self.nulls.take_packed(), builder: self.builder.take_packed() }
+impl Recycle for Elements {
+    fn take_exact(&mut self) -> Self {
+        Elements { nulls: self.nulls.take_exact(), builder: self.builder.take_exact() }
     }
 }
 
-impl FixedBuilder {
+impl FixedValues {
     /// Appends the low bytes of a number.
     pub(crate) fn push(&mut self, value: u64) {
         match self.width {
@@ -157,8 +155,8 @@ impl FixedBuilder {
     }
 }
 
-impl BytesBuilder {
-    /// Ends the value whose bytes were appended since the last one. `false`, and the bytes are taken back, when Arrow's
+impl BytesValues {
+    /// Offsets the value whose bytes were appended since the last one. `false`, and the bytes are taken back, when Arrow's
     /// 32-bit offsets can hold no more.
     pub(crate) fn end(&mut self) -> bool {
         if let Ok(end) = i32::try_from(self.bytes.len()) {
@@ -176,26 +174,26 @@ impl BytesBuilder {
     }
 }
 
-impl Nested {
-    fn new(data_type: &DataType) -> Nested {
-        Nested { nulls: Vec::new(), builder: Builder::new(data_type) }
+impl Elements {
+    fn new(data_type: &DataType) -> Elements {
+        Elements { nulls: Vec::new(), builder: Packed::new(data_type) }
     }
 
     /// Returns the bytes that the NULL takes: its position and its place.
     pub(crate) fn push_null(&mut self) -> usize {
-        // Lists stay below 2^31 items, see `ListBuilder::has_room`.
+        // Lists stay below 2^31 items, see `ListValues::has_room`.
         self.nulls.extend(u32::try_from(self.builder.len()).ok());
         size_of::<u32>() + self.builder.push_placeholder()
     }
 }
 
-impl ListBuilder {
+impl ListValues {
     /// Whether so many items more stay within Arrow's 32-bit offsets.
     pub(crate) fn has_room(&self, items: usize) -> bool {
         i32::try_from(self.items.builder.len().saturating_add(items)).is_ok()
     }
 
-    /// Ends the list whose items were appended since the last one.
+    /// Offsets the list whose items were appended since the last one.
     pub(crate) fn end(&mut self) {
         let end = i32::try_from(self.items.builder.len()).unwrap_or(i32::MAX);
         self.ends.push(end);
@@ -204,44 +202,44 @@ impl ListBuilder {
 
 /// The values of one payload column in one batch.
 #[derive(Debug)]
-pub(crate) struct ColumnValues {
+pub(crate) struct PackedColumn {
     pub rows: RowNumbers,
-    pub builder: Builder,
+    pub builder: Packed,
 }
 
 /// The payload columns of one batch while it is being filled; what is filled again keeps its memory.
 #[derive(Debug)]
-pub struct PayloadColumns {
-    pub(crate) columns: Vec<ColumnValues>,
+pub struct ColumnBuffers {
+    pub(crate) columns: Vec<PackedColumn>,
     /// By number of the plan.
-    pub(crate) blocks: Vec<Block>,
+    pub(crate) prefixes: Vec<Prefix>,
     /// Values of length and count fields while one payload is decoded.
     pub(crate) slots: Vec<u64>,
     next_row: u64,
     weight: u64,
 }
 
-impl PayloadColumns {
+impl ColumnBuffers {
     /// Empty columns of the given types.
-    pub fn new<'a>(types: impl IntoIterator<Item = &'a DataType>) -> PayloadColumns {
-        let values = |data_type| ColumnValues { rows: RowNumbers::default(), builder: Builder::new(data_type) };
+    pub fn new<'a>(types: impl IntoIterator<Item = &'a DataType>) -> ColumnBuffers {
+        let values = |data_type| PackedColumn { rows: RowNumbers::default(), builder: Packed::new(data_type) };
         let columns = types.into_iter().map(values).collect();
-        PayloadColumns { columns, blocks: Vec::new(), slots: Vec::new(), next_row: 0, weight: 0 }
+        ColumnBuffers { columns, prefixes: Vec::new(), slots: Vec::new(), next_row: 0, weight: 0 }
     }
 
-    /// The Arrow bytes of all values since the last [`PayloadColumns::finish`]: packed width of numbers, bytes plus a
+    /// The Arrow bytes of all values since the last [`ColumnBuffers::finish`]: packed width of numbers, bytes plus a
     /// 4-byte offset for text, binary and lists. NULLs of a column weigh nothing, those inside lists and structures their position and place.
     pub fn weight(&self) -> u64 {
         self.weight
     }
 
     /// Takes out what was decoded; the next row may be row 0 again.
-    pub fn finish(&mut self) -> PayloadValues {
+    pub fn finish(&mut self) -> PackedColumns {
         (self.next_row, self.weight) = (0, 0);
         let filled = self.columns.iter_mut().enumerate().filter(|(_, values)| values.rows.count() > 0);
-        let columns = filled.map(|(index, values)| (index, values.take_packed())).collect();
-        let filled = self.blocks.iter_mut().filter(|block| block.rows.count() > 0);
-        PayloadValues::new(columns, filled.map(Refill::take_packed).collect())
+        let columns = filled.map(|(index, values)| (index, values.take_exact())).collect();
+        let filled = self.prefixes.iter_mut().filter(|prefix| prefix.rows.count() > 0);
+        PackedColumns::new(columns, filled.map(Recycle::take_exact).collect())
     }
 
     /// Begins a row.
@@ -264,47 +262,47 @@ impl PayloadColumns {
 
 /// The payload values of one batch; columns without any take no space.
 #[derive(Debug, Default)]
-pub struct PayloadValues {
+pub struct PackedColumns {
     /// The columns' numbers, ascending, and the values that were taken apart.
-    columns: Vec<(usize, ColumnValues)>,
+    columns: Vec<(usize, PackedColumn)>,
     /// The values that were not.
-    blocks: Vec<Block>,
-    /// The fields of the blocks with the numbers of their blocks, by column.
-    fields: Vec<(BlockField, usize)>,
+    prefixes: Vec<Prefix>,
+    /// The fields of the prefixes with the numbers of their prefixes, by column.
+    fields: Vec<(PrefixField, usize)>,
 }
 
-impl PayloadValues {
-    pub(crate) fn new(mut columns: Vec<(usize, ColumnValues)>, mut blocks: Vec<Block>) -> Self {
-        let of_block = |(number, block): (usize, &Block)| {
-            let fields = Arc::clone(&block.fields);
+impl PackedColumns {
+    pub(crate) fn new(mut columns: Vec<(usize, PackedColumn)>, mut prefixes: Vec<Prefix>) -> Self {
+        let of_prefix = |(number, prefix): (usize, &Prefix)| {
+            let fields = Arc::clone(&prefix.fields);
             (0..fields.len()).map(move |index| (fields[index], number))
         };
-        let mut fields: Vec<_> = blocks.iter().enumerate().flat_map(of_block).collect();
+        let mut fields: Vec<_> = prefixes.iter().enumerate().flat_map(of_prefix).collect();
         fields.sort_by_key(|(field, _)| field.column);
         // A table with few rows in many slices consists of these lists.
         columns.shrink_to_fit();
-        blocks.shrink_to_fit();
+        prefixes.shrink_to_fit();
         fields.shrink_to_fit();
-        PayloadValues { columns, blocks, fields }
+        PackedColumns { columns, prefixes, fields }
     }
 
     /// Whether a column has a value in any of the rows.
     pub fn has_values(&self, column: usize, rows: &Range<u32>) -> bool {
         let has_values = |numbers: &RowNumbers| !numbers.part(rows).values.is_empty();
         self.column(column).is_some_and(|values| has_values(&values.rows))
-            || self.block_columns(column).any(|values| has_values(&values.block.rows))
+            || self.prefix_columns(column).any(|values| has_values(&values.prefix.rows))
     }
 
     /// The values of a column that were taken apart.
-    pub(crate) fn column(&self, column: usize) -> Option<&ColumnValues> {
+    pub(crate) fn column(&self, column: usize) -> Option<&PackedColumn> {
         let found = self.columns.binary_search_by_key(&column, |(number, _)| *number).ok()?;
         Some(&self.columns[found].1)
     }
 
     /// The values of a column that were not; no two of them are of one row.
-    pub(crate) fn block_columns(&self, column: usize) -> impl Iterator<Item = BlockColumn<'_>> {
+    pub(crate) fn prefix_columns(&self, column: usize) -> impl Iterator<Item = PrefixColumn<'_>> {
         let first = self.fields.partition_point(|(field, _)| field.column < column);
         let fields = self.fields[first..].iter().take_while(move |(field, _)| field.column == column);
-        fields.map(|&(field, number)| BlockColumn { block: &self.blocks[number], field })
+        fields.map(|&(field, number)| PrefixColumn { prefix: &self.prefixes[number], field })
     }
 }

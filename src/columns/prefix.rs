@@ -1,16 +1,16 @@
 //! The leading values of fixed width of an event, kept as they lie in its payload.
 //!
 //! Most fields of most events are such values, and taking them apart one by one would cost more than all the rest of
-//! decoding. A block keeps the leading bytes of every payload of one layout, record after record; a column reads its
+//! decoding. A prefix keeps the leading bytes of every payload of one layout, record after record; a column reads its
 //! value out of each record when it is spread to rows.
 
 use std::sync::Arc;
 
-use super::presence::{Refill, RowNumbers};
+use super::presence::{Recycle, RowNumbers};
 
 /// A field that a column takes as it is, or with zeros above it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct BlockField {
+pub(crate) struct PrefixField {
     /// The column.
     pub column: usize,
     /// Where it lies in a record.
@@ -21,8 +21,8 @@ pub(crate) struct BlockField {
 
 /// The records of one layout.
 #[derive(Debug, Default)]
-pub(crate) struct Block {
-    pub fields: Arc<[BlockField]>,
+pub(crate) struct Prefix {
+    pub fields: Arc<[PrefixField]>,
     /// Bytes of a record.
     pub record: usize,
     /// The row of each record.
@@ -30,7 +30,7 @@ pub(crate) struct Block {
     pub bytes: Vec<u8>,
 }
 
-impl Block {
+impl Prefix {
     /// Adds the record of a row.
     #[inline]
     pub(crate) fn push(&mut self, row: u32, record: &[u8]) {
@@ -40,29 +40,29 @@ impl Block {
     }
 }
 
-impl Refill for Block {
-    fn take_packed(&mut self) -> Self {
-        let (rows, bytes) = (self.rows.take_packed(), self.bytes.take_packed());
-        Block { fields: Arc::clone(&self.fields), record: self.record, rows, bytes }
+impl Recycle for Prefix {
+    fn take_exact(&mut self) -> Self {
+        let (rows, bytes) = (self.rows.take_exact(), self.bytes.take_exact());
+        Prefix { fields: Arc::clone(&self.fields), record: self.record, rows, bytes }
     }
 }
 
-/// One field of all records of a block.
+/// One field of all records of a prefix.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct BlockColumn<'a> {
-    pub block: &'a Block,
-    pub field: BlockField,
+pub(crate) struct PrefixColumn<'a> {
+    pub prefix: &'a Prefix,
+    pub field: PrefixField,
 }
 
-impl<'a> BlockColumn<'a> {
+impl<'a> PrefixColumn<'a> {
     /// The values of some records as `N` little-endian bytes; `N` is the width of the column.
     pub(crate) fn values<const N: usize>(
         self,
         records: std::ops::Range<usize>,
     ) -> impl ExactSizeIterator<Item = [u8; N]> + 'a {
-        let BlockField { start, width, .. } = self.field;
-        let bytes = &self.block.bytes[records.start * self.block.record..records.end * self.block.record];
-        bytes.chunks_exact(self.block.record).map(move |record| {
+        let PrefixField { start, width, .. } = self.field;
+        let bytes = &self.prefix.bytes[records.start * self.prefix.record..records.end * self.prefix.record];
+        bytes.chunks_exact(self.prefix.record).map(move |record| {
             let field = &record[start..];
             field.first_chunk().copied().filter(|_| width == N).unwrap_or_else(|| extended(&field[..width]))
         })
@@ -81,10 +81,10 @@ mod tests {
 
     #[test]
     fn fields_are_read_out_of_records() {
-        let mut block = Block { record: 5, ..Block::default() };
-        block.push(0, &[1, 2, 3, 4, 5]);
-        block.push(3, &[6, 7, 8, 9, 10]);
-        let column = |start, width| BlockColumn { block: &block, field: BlockField { column: 0, start, width } };
+        let mut prefix = Prefix { record: 5, ..Prefix::default() };
+        prefix.push(0, &[1, 2, 3, 4, 5]);
+        prefix.push(3, &[6, 7, 8, 9, 10]);
+        let column = |start, width| PrefixColumn { prefix: &prefix, field: PrefixField { column: 0, start, width } };
         assert_eq!(column(1, 2).values::<2>(0..2).collect::<Vec<_>>(), [[2, 3], [7, 8]]);
         assert_eq!(column(1, 4).values::<8>(1..2).collect::<Vec<_>>(), [[7, 8, 9, 10, 0, 0, 0, 0]]);
         assert_eq!(column(4, 1).values::<1>(0..1).collect::<Vec<_>>(), [[5]]);

@@ -1,7 +1,7 @@
 //! Packed values and the rows that they belong to.
 //!
 //! Columns keep only the values that there are, with their rows ([`RowNumbers`]). Once the rows of an Arrow array are
-//! known, each run of packed values has a [`Place`] in it, and the array's validity and offsets follow from the places
+//! known, each run of packed values has a [`RowSelection`] in it, and the array's validity and offsets follow from the places
 //! alone.
 
 use std::ops::Range;
@@ -12,14 +12,14 @@ use arrow_schema::ArrowError;
 use crate::error::{Error, ErrorKind, Result};
 
 /// Something that is filled, emptied and filled again.
-pub trait Refill {
+pub trait Recycle {
     /// Takes the content out, without spare memory; the memory stays for what comes next.
     #[must_use]
-    fn take_packed(&mut self) -> Self;
+    fn take_exact(&mut self) -> Self;
 }
 
-impl<T: Copy> Refill for Vec<T> {
-    fn take_packed(&mut self) -> Self {
+impl<T: Copy> Recycle for Vec<T> {
+    fn take_exact(&mut self) -> Self {
         // A copy has no more capacity than it needs.
         let packed = self.as_slice().to_vec();
         self.clear();
@@ -67,29 +67,29 @@ impl RowNumbers {
     }
 
     /// The values of a range of rows, and how they lie in it.
-    pub fn part(&self, range: &Range<u32>) -> Place<'_> {
+    pub fn part(&self, range: &Range<u32>) -> RowSelection<'_> {
         let (first, len) = (range.start, range.len());
         if self.is_listed {
             let before = |end: u32| self.rows.partition_point(|&row| row < end);
             let values = before(range.start)..before(range.end);
-            Place { rows: Some(&self.rows[values.clone()]), values, first, len }
+            RowSelection { rows: Some(&self.rows[values.clone()]), values, first, len }
         } else {
             let values = range.start.min(self.count) as usize..range.end.min(self.count) as usize;
-            Place { values, rows: None, first, len }
+            RowSelection { values, rows: None, first, len }
         }
     }
 }
 
-impl Refill for RowNumbers {
-    fn take_packed(&mut self) -> Self {
+impl Recycle for RowNumbers {
+    fn take_exact(&mut self) -> Self {
         let (count, is_listed) = (std::mem::take(&mut self.count), std::mem::take(&mut self.is_listed));
-        RowNumbers { count, is_listed, rows: self.rows.take_packed() }
+        RowNumbers { count, is_listed, rows: self.rows.take_exact() }
     }
 }
 
 /// Where a run of packed values lies in some rows of an array.
 #[derive(Clone, Debug)]
-pub struct Place<'a> {
+pub struct RowSelection<'a> {
     /// Which of the packed values.
     pub values: Range<usize>,
     /// Their rows; `None`: the first of the range, one after another.
@@ -100,15 +100,15 @@ pub struct Place<'a> {
     pub len: usize,
 }
 
-impl<'a> Place<'a> {
+impl<'a> RowSelection<'a> {
     /// Values that fill their rows.
     pub fn full(values: Range<usize>) -> Self {
-        Place { len: values.len(), values, rows: None, first: 0 }
+        RowSelection { len: values.len(), values, rows: None, first: 0 }
     }
 
     /// Rows without a value.
     pub fn empty(len: usize) -> Self {
-        Place { values: 0..0, rows: None, first: 0, len }
+        RowSelection { values: 0..0, rows: None, first: 0, len }
     }
 
     /// Whether every row has a value.
@@ -129,19 +129,19 @@ impl<'a> Place<'a> {
     }
 
     /// Appends one item per row: those of the values at their rows, and `T::default()` elsewhere.
-    pub fn spread<T: Copy + Default>(&self, values: impl ExactSizeIterator<Item = T>, all: &mut Vec<T>) {
+    pub fn scatter<T: Copy + Default>(&self, values: impl ExactSizeIterator<Item = T>, all: &mut Vec<T>) {
         let end = all.len() + self.len;
         if self.rows.is_none() {
             all.extend(values);
             all.resize(end, T::default());
         } else {
             all.resize(end, T::default());
-            self.spread_over(values, all);
+            self.scatter_over(values, all);
         }
     }
 
     /// Puts the values among the last rows, where others have none.
-    pub fn spread_over<T>(&self, values: impl ExactSizeIterator<Item = T>, all: &mut [T]) {
+    pub fn scatter_over<T>(&self, values: impl ExactSizeIterator<Item = T>, all: &mut [T]) {
         debug_assert_eq!(values.len(), self.values.len());
         let first = all.len() - self.len;
         let own = &mut all[first..];
@@ -161,7 +161,7 @@ pub struct Validity {
 
 impl Validity {
     /// Adds some rows.
-    pub fn add(&mut self, place: &Place<'_>) {
+    pub fn add(&mut self, place: &RowSelection<'_>) {
         let is_full = place.is_full();
         if self.bits.is_some() || !is_full {
             let rows = self.rows;
@@ -175,7 +175,7 @@ impl Validity {
     }
 
     /// Adds values to the last rows.
-    pub fn add_over(&mut self, place: &Place<'_>) {
+    pub fn merge(&mut self, place: &RowSelection<'_>) {
         let first = self.rows - place.len;
         if let Some(bits) = &mut self.bits {
             place.rows().for_each(|row| bits.set_bit(first + row, true));
@@ -183,7 +183,7 @@ impl Validity {
     }
 
     /// Takes the values at these positions, among all packed values, back from the rows just added.
-    pub fn clear(&mut self, place: &Place<'_>, values: &[u32]) {
+    pub fn clear(&mut self, place: &RowSelection<'_>, values: &[u32]) {
         if values.is_empty() {
             return;
         }
@@ -208,21 +208,21 @@ impl Validity {
 
 /// Where the values of variable length end, row by row; a row without one is empty.
 #[derive(Debug)]
-pub struct Ends(Vec<i32>);
+pub struct Offsets(Vec<i32>);
 
-impl Ends {
+impl Offsets {
     /// For so many rows.
     pub fn with_capacity(rows: usize) -> Self {
         let mut ends = Vec::with_capacity(rows + 1);
         ends.push(0);
-        Ends(ends)
+        Offsets(ends)
     }
 
     /// Adds some rows; the values have so many items each.
     ///
     /// # Errors
     /// When Arrow's 32-bit offsets can hold no more.
-    pub fn add(&mut self, place: &Place<'_>, lens: impl Iterator<Item = usize>) -> Result<()> {
+    pub fn add(&mut self, place: &RowSelection<'_>, lens: impl Iterator<Item = usize>) -> Result<()> {
         let (first, mut last) = (self.0.len(), self.0.last().copied().unwrap_or(0));
         for (row, len) in place.rows().zip(lens) {
             self.0.resize(first + row, last);
@@ -246,7 +246,7 @@ fn too_large() -> Error {
 
 /// An array whose parts do not fit each other, which is a bug: offsets end with their items, validity covers all rows, and
 /// text columns are given whole UTF-8 strings only.
-pub fn misshapen(cause: ArrowError) -> Error {
+pub fn array_error(cause: ArrowError) -> Error {
     Error::new(ErrorKind::Internal, "a column cannot be built").caused_by(cause)
 }
 
@@ -283,7 +283,7 @@ mod tests {
     #[test]
     fn what_is_taken_out_leaves_memory_only() {
         let mut numbers = numbers(&[0, 3]);
-        let taken = numbers.take_packed();
+        let taken = numbers.take_exact();
         assert_eq!((taken.count(), taken.rows.capacity(), taken.ends_with(3)), (2, 2, true));
         assert_eq!((numbers.count(), numbers.is_listed, numbers.rows.len()), (0, false, 0));
         assert!(numbers.rows.capacity() >= 2);
@@ -294,46 +294,46 @@ mod tests {
     #[test]
     fn values_go_to_their_rows() {
         let mut all = vec![9];
-        numbers(&[1, 3]).part(&(1..5)).spread([10, 30].into_iter(), &mut all);
-        numbers(&[0, 1]).part(&(0..3)).spread([7, 8].into_iter(), &mut all);
-        Place::empty(1).spread([].into_iter(), &mut all);
-        Place::full(4..6).spread([5, 6].into_iter(), &mut all);
+        numbers(&[1, 3]).part(&(1..5)).scatter([10, 30].into_iter(), &mut all);
+        numbers(&[0, 1]).part(&(0..3)).scatter([7, 8].into_iter(), &mut all);
+        RowSelection::empty(1).scatter([].into_iter(), &mut all);
+        RowSelection::full(4..6).scatter([5, 6].into_iter(), &mut all);
         assert_eq!(all, [9, 10, 0, 30, 0, 7, 8, 0, 0, 5, 6]);
     }
 
     #[test]
     fn validity_is_one_bit_a_row() {
         let mut validity = Validity::default();
-        validity.add(&Place::full(0..3));
+        validity.add(&RowSelection::full(0..3));
         assert_eq!(validity.finish(), None);
 
         let mut validity = Validity::default();
-        validity.add(&Place::full(0..2));
+        validity.add(&RowSelection::full(0..2));
         let packed = numbers(&[1, 3, 4]);
         validity.add(&packed.part(&(1..5)));
         validity.clear(&packed.part(&(1..5)), &[1]);
-        validity.add(&Place::full(0..1));
-        validity.add(&Place::empty(2));
+        validity.add(&RowSelection::full(0..1));
+        validity.add(&RowSelection::empty(2));
         let bits: Vec<bool> = validity.finish().unwrap().iter().collect();
         assert_eq!(bits, [true, true, true, false, false, true, true, false, false]);
 
         let mut validity = Validity::default();
-        validity.add(&Place::full(5..8));
-        validity.clear(&Place::full(5..8), &[6]);
+        validity.add(&RowSelection::full(5..8));
+        validity.clear(&RowSelection::full(5..8), &[6]);
         assert_eq!(validity.finish().unwrap().iter().collect::<Vec<_>>(), [true, false, true]);
     }
 
     #[test]
     fn rows_without_a_value_end_where_the_last_one_did() {
-        let mut ends = Ends::with_capacity(4);
+        let mut ends = Offsets::with_capacity(4);
         ends.add(&numbers(&[1, 2]).part(&(0..4)), [3, 2].into_iter()).unwrap();
-        ends.add(&Place::full(0..1), [4].into_iter()).unwrap();
+        ends.add(&RowSelection::full(0..1), [4].into_iter()).unwrap();
         assert_eq!(&ends.finish()[..], [0, 0, 3, 5, 5, 9]);
 
-        let mut ends = Ends::with_capacity(2);
+        let mut ends = Offsets::with_capacity(2);
         let most = usize::try_from(i32::MAX).unwrap();
-        ends.add(&Place::full(0..1), [most].into_iter()).unwrap();
-        let error = ends.add(&Place::full(0..1), [1].into_iter()).unwrap_err();
+        ends.add(&RowSelection::full(0..1), [most].into_iter()).unwrap();
+        let error = ends.add(&RowSelection::full(0..1), [1].into_iter()).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Internal);
     }
 }

@@ -24,7 +24,7 @@ use crate::dataset::{BATCH_ROWS, TableWriter};
 use crate::error::{Error, ErrorKind, Result};
 use crate::plan::DecodeSource;
 use crate::survey::{Progress, Work, stop_if_cancelled, timed};
-use crate::table::cutter::{ClosedGroup, Gate, OPEN_WEIGHT};
+use crate::table::cutter::{CompletedRowGroup, Gate, OPEN_WEIGHT};
 use crate::table::rows::RowStatus;
 
 /// What bounds the work in flight.
@@ -231,7 +231,7 @@ impl<'a> State<'a> {
     }
 
     /// Counts the rows of the next slice in order and passes them through the gate.
-    fn absorb(&mut self, rows: SliceRows) -> Vec<ClosedGroup> {
+    fn absorb(&mut self, rows: SliceRows) -> Vec<CompletedRowGroup> {
         let counts = &mut self.counts;
         if let (Some((first, input)), Some(last)) = (rows.first, rows.last_ns) {
             let tie = counts.time_range.is_some_and(|(_, previous)| previous == first);
@@ -249,11 +249,11 @@ impl<'a> State<'a> {
         self.gate.take(rows.chunks)
     }
 
-    fn start_group<'scope>(&mut self, scope: &Scope<'scope>, closed: ClosedGroup)
+    fn start_group<'scope>(&mut self, scope: &Scope<'scope>, closed: CompletedRowGroup)
     where
         'a: 'scope,
     {
-        let ClosedGroup { table, ordinal, group, weight } = closed;
+        let CompletedRowGroup { table, ordinal, group, weight } = closed;
         let rows = group.parts.iter().map(|(_, range)| range.len()).sum::<usize>();
         // A batch of it becomes Arrow beside the packed values; of few and heavy rows, all of it does.
         let cost = weight.saturating_add(weight.saturating_mul(BATCH_ROWS as u64) / (rows.max(BATCH_ROWS) as u64));

@@ -14,7 +14,7 @@ use super::job::{ConvertOptions, Job, JobProgress, Outcome, Report, Stage};
 use super::pipeline::{self, Counts, Limits};
 use super::record;
 use super::repeated;
-use crate::table::row_group::{ShapeFacts, TableLayout};
+use crate::table::row_group::{ShapeFacts, TableColumns};
 
 use super::slice::SliceGround;
 use super::slices::{self, Slices};
@@ -253,7 +253,7 @@ impl Conversion<'_> {
         &self,
         settings: &serde_json::Value,
         progress: &dyn JobProgress,
-    ) -> Result<(Vec<Arc<TableLayout>>, Vec<TableWriter>)> {
+    ) -> Result<(Vec<Arc<TableColumns>>, Vec<TableWriter>)> {
         let (places, header) = (self.places(), self.header_fields());
         let set_up = |table| {
             let layout = self.layout(table, &header, &places);
@@ -288,7 +288,7 @@ impl Conversion<'_> {
         table: &plan::PlannedTable,
         header: &BTreeMap<&'static str, Arc<Field>>,
         places: &Arc<[u32]>,
-    ) -> Arc<TableLayout> {
+    ) -> Arc<TableColumns> {
         let types = self.options.types;
         let header = table.header.iter().map(|column| Arc::clone(&header[column.name()]));
         let payload = table.columns.columns.iter().map(|column| Arc::clone(&column.field));
@@ -298,13 +298,13 @@ impl Conversion<'_> {
             let entry = &self.plan.catalog[shape as usize];
             ShapeFacts::new(&entry.key.identity, entry.event_name.as_deref(), entry.decode_source)
         });
-        Arc::new(TableLayout::new(table.header.clone(), schema, types, constants.collect(), places))
+        Arc::new(TableColumns::new(table.header.clone(), schema, types, constants.collect(), places))
     }
 
     fn writer(
         &self,
         table: &plan::PlannedTable,
-        layout: &TableLayout,
+        layout: &TableColumns,
         settings: &serde_json::Value,
     ) -> Result<TableWriter> {
         let spec = TableSpec {

@@ -11,15 +11,15 @@ use super::message::{MessagePlace, MessageText};
 use super::order::{Entry, OrderedSlice, SliceMemory};
 use super::slices::{Slice, Slices};
 use crate::clock::{Clock, DoubleFormula, Ticks, TimeStatus};
-use crate::columns::PayloadColumns;
-use crate::columns::presence::Refill;
-use crate::decode::{Column, Status, TraceClock};
+use crate::columns::ColumnBuffers;
+use crate::columns::presence::Recycle;
+use crate::decode::{PayloadColumn, Status, TraceClock};
 use crate::error::Result;
 use crate::event::{Event, FileContext, Identity, RawEvent};
 use crate::plan::{DecodeSource, PlanResult, ShapeDecoder, filter};
 use crate::survey::{FileSurvey, Progress, Work, timed};
-use crate::table::row_group::{Chunk, TableLayout};
-use crate::table::rows::{RowFacts, RowStatus, Rows};
+use crate::table::row_group::{Chunk, TableColumns};
+use crate::table::rows::{RowContext, RowStatus, Rows};
 
 /// What is common to all slices.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ pub struct SliceGround<'a> {
     /// The slices, in order.
     pub slices: &'a Slices,
     /// The layouts of the plan's tables.
-    pub layouts: &'a [Arc<TableLayout>],
+    pub layouts: &'a [Arc<TableColumns>],
     /// When raw payloads are kept.
     pub raw: RawPolicy,
 }
@@ -119,7 +119,7 @@ fn decode(
 #[derive(Debug)]
 struct TableRows {
     rows: Rows,
-    payload: PayloadColumns,
+    payload: ColumnBuffers,
 }
 
 /// What is needed of a file for each of its events.
@@ -206,7 +206,7 @@ impl<'a> Converter<'a> {
             table.decode(&event, shape_plan, &file.clock, &mut self.messages, &place);
         self.weight += weight;
         let is_exact = time_status.is_none() && !file.clock.0.is_finer_than_ns();
-        let facts = RowFacts {
+        let facts = RowContext {
             ns: entry.ns,
             seq: i64::try_from(seq).unwrap_or(i64::MAX),
             ticks: if is_exact { None } else { raw.ticks() },
@@ -310,14 +310,14 @@ struct Decoded {
 }
 
 impl TableRows {
-    fn new(columns: &[Column]) -> Self {
-        TableRows { rows: Rows::default(), payload: PayloadColumns::new(columns.iter().map(Column::data_type)) }
+    fn new(columns: &[PayloadColumn]) -> Self {
+        TableRows { rows: Rows::default(), payload: ColumnBuffers::new(columns.iter().map(PayloadColumn::data_type)) }
     }
 
     /// Takes the rows out; `by_shape` is the weight of what follows from their shapes.
     fn take_chunk(&mut self, by_shape: u64) -> Chunk {
         let weight = self.rows.weight() + self.payload.weight() + by_shape;
-        Chunk { rows: self.rows.take_packed(), payload: self.payload.finish(), weight }
+        Chunk { rows: self.rows.take_exact(), payload: self.payload.finish(), weight }
     }
 
     /// Decodes a payload into the next row.

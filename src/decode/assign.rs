@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::interpret::{self, Role};
+use super::interpret::{self, ColumnRole};
 use crate::columns::types::{ColumnType, TypeOptions};
 use crate::schema::model::Field;
 
@@ -42,7 +42,7 @@ impl RenameReason {
 
 /// One column that came out.
 #[derive(Clone, Debug)]
-pub(super) struct SettledColumn {
+pub(super) struct AssignedColumn {
     pub name: String,
     pub column_type: ColumnType,
     pub reason: Option<RenameReason>,
@@ -50,24 +50,24 @@ pub(super) struct SettledColumn {
 
 /// One output of a field and the column it goes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Bound {
-    pub role: Role,
+pub(super) struct Assigned {
+    pub role: ColumnRole,
     pub column: usize,
 }
 
 /// Columns in the order of their first declaration, and where each field of each layout goes.
 #[derive(Clone, Debug)]
-pub(super) struct Settled {
-    pub columns: Vec<SettledColumn>,
-    /// Per layout and per field of it, its outputs in the order of [`interpret::outputs`].
-    pub bindings: Vec<Vec<Vec<Bound>>>,
+pub(super) struct Assignment {
+    pub columns: Vec<AssignedColumn>,
+    /// Per layout and per field of it, its outputs in the order of [`interpret::columns_of`].
+    pub bindings: Vec<Vec<Vec<Assigned>>>,
 }
 
 /// Gives every field of the layouts, in the order given, its column. `depth`: how many structures stand around them.
-pub(super) fn settle_fields(layouts: &[&[Field]], reserved: &[&str], depth: usize, options: TypeOptions) -> Settled {
-    let mut groups = Groups::default();
+pub(super) fn assign_fields(layouts: &[&[Field]], reserved: &[&str], depth: usize, options: TypeOptions) -> Assignment {
+    let mut groups = ColumnCandidates::default();
     let bindings = layouts.iter().map(|fields| groups.bind(fields, depth)).collect();
-    Settled { columns: groups.name(reserved, options), bindings }
+    Assignment { columns: groups.name(reserved, options), bindings }
 }
 
 /// What makes two fields candidates for one column. A generated base never meets a declared one of the same spelling,
@@ -76,11 +76,11 @@ pub(super) fn settle_fields(layouts: &[&[Field]], reserved: &[&str], depth: usiz
 struct Key {
     base: String,
     generated: Option<RenameReason>,
-    role: Role,
+    role: ColumnRole,
 }
 
 /// The fields of one key whose types go together.
-struct Group {
+struct ColumnCandidate {
     key: Key,
     column_type: ColumnType,
     /// Whether an earlier group has the same key.
@@ -88,17 +88,17 @@ struct Group {
 }
 
 #[derive(Default)]
-struct Groups {
-    groups: Vec<Group>,
+struct ColumnCandidates {
+    groups: Vec<ColumnCandidate>,
     by_key: HashMap<Key, Vec<usize>>,
 }
 
-impl Groups {
-    fn bind(&mut self, fields: &[Field], depth: usize) -> Vec<Vec<Bound>> {
+impl ColumnCandidates {
+    fn bind(&mut self, fields: &[Field], depth: usize) -> Vec<Vec<Assigned>> {
         let mut seen = HashMap::new();
         let mut bound = Vec::with_capacity(fields.len());
         for (position, field) in fields.iter().enumerate() {
-            let outputs = interpret::outputs(field, depth);
+            let outputs = interpret::columns_of(field, depth);
             if outputs.is_empty() {
                 bound.push(Vec::new());
                 continue;
@@ -106,7 +106,7 @@ impl Groups {
             let (base, generated) = base_name(&field.name, position, &mut seen);
             let bind = |(role, column_type)| {
                 let key = Key { base: base.clone(), generated, role };
-                Bound { role, column: self.place(key, column_type) }
+                Assigned { role, column: self.place(key, column_type) }
             };
             bound.push(outputs.into_iter().map(bind).collect());
         }
@@ -122,28 +122,28 @@ impl Groups {
                 return index;
             }
         }
-        self.groups.push(Group { key, column_type, later: !candidates.is_empty() });
+        self.groups.push(ColumnCandidate { key, column_type, later: !candidates.is_empty() });
         candidates.push(self.groups.len() - 1);
         self.groups.len() - 1
     }
 
     /// Declared names first, then generated ones with what is left.
-    fn name(self, reserved: &[&str], options: TypeOptions) -> Vec<SettledColumn> {
+    fn name(self, reserved: &[&str], options: TypeOptions) -> Vec<AssignedColumn> {
         let mut names = Names::new(reserved);
         let claimed: Vec<bool> =
             self.groups.iter().map(|group| group.is_declared() && names.claim(&group.key.base)).collect();
         let columns = self.groups.into_iter().zip(claimed).map(|(group, claimed)| {
             let (name, reason) = if claimed { (group.key.base.clone(), None) } else { names.generate(&group, options) };
-            SettledColumn { name, column_type: group.column_type, reason }
+            AssignedColumn { name, column_type: group.column_type, reason }
         });
         columns.collect()
     }
 }
 
-impl Group {
+impl ColumnCandidate {
     /// Whether the field's own name is the first choice.
     fn is_declared(&self) -> bool {
-        self.key.generated.is_none() && self.key.role == Role::Value && !self.later
+        self.key.generated.is_none() && self.key.role == ColumnRole::Value && !self.later
     }
 }
 
@@ -166,7 +166,7 @@ impl Names {
     }
 
     /// A free name for a group that does not get its field's own.
-    fn generate(&mut self, group: &Group, options: TypeOptions) -> (String, Option<RenameReason>) {
+    fn generate(&mut self, group: &ColumnCandidate, options: TypeOptions) -> (String, Option<RenameReason>) {
         let plain = format!("{}{}", group.key.base, group.key.role.suffix());
         let typed = format!("{plain}__{}", group.column_type.suffix(options));
         let (wanted, reason) = if group.is_declared() {
@@ -241,12 +241,12 @@ mod tests {
     fn columns(layouts: &[Vec<Field>]) -> Vec<String> {
         let layouts: Vec<&[Field]> = layouts.iter().map(Vec::as_slice).collect();
         let options = TypeOptions::default();
-        let settled = settle_fields(&layouts, &["timestamp", "event_id", "trace"], 0, options);
-        let line = |c: &SettledColumn| {
+        let assigned = assign_fields(&layouts, &["timestamp", "event_id", "trace"], 0, options);
+        let line = |c: &AssignedColumn| {
             let reason = c.reason.map_or(String::new(), |r| format!(" ({})", r.as_str()));
             format!("{}: {}{reason}", c.name, c.column_type.suffix(options))
         };
-        settled.columns.iter().map(line).collect()
+        assigned.columns.iter().map(line).collect()
     }
 
     #[test]
@@ -316,8 +316,9 @@ mod tests {
     fn one_event_never_fills_a_column_twice() {
         // `A__2` is declared in the event that also generates it, and shared with another event's duplicate.
         let first = [f("A", Wire::Int8), f("A", Wire::Int8), f("A__2", Wire::Int8)];
-        let settled = settle_fields(&[&first], &[], 0, TypeOptions::default());
-        let columns: Vec<_> = settled.bindings[0].iter().map(|b| settled.columns[b[0].column].name.as_str()).collect();
+        let assigned = assign_fields(&[&first], &[], 0, TypeOptions::default());
+        let columns: Vec<_> =
+            assigned.bindings[0].iter().map(|b| assigned.columns[b[0].column].name.as_str()).collect();
         assert_eq!(columns, ["A", "A__2__int8", "A__2"]);
     }
 }

@@ -4,19 +4,19 @@ use std::collections::HashMap;
 
 use arrow_schema::{DataType, FieldRef};
 
-use super::assign::{self, RenameReason, Settled};
-use super::interpret::{self, Role};
+use super::assign::{self, Assignment, RenameReason};
+use super::interpret::{self, ColumnRole};
 use crate::columns::types::TypeOptions;
 use crate::schema::model::{EventSchema, Field, FieldKind};
 
 /// One payload column.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Column {
+pub struct PayloadColumn {
     /// Name, type and metadata (`in_type`, `out_type`, `map` of the first field that declares it); always nullable.
     pub field: FieldRef,
 }
 
-impl Column {
+impl PayloadColumn {
     /// The column's name.
     pub fn name(&self) -> &str {
         self.field.name()
@@ -47,7 +47,7 @@ impl Binding {
 /// Where one output of a field goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Target {
-    pub role: Role,
+    pub role: ColumnRole,
     /// `None` once the column is dropped.
     pub column: Option<usize>,
     pub reason: Option<RenameReason>,
@@ -55,9 +55,9 @@ pub(super) struct Target {
 
 /// The payload columns of one table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TableColumns {
+pub struct PayloadColumns {
     /// The columns, in the order of their first declaration.
-    pub columns: Vec<Column>,
+    pub columns: Vec<PayloadColumn>,
     bindings: Vec<Binding>,
 }
 
@@ -85,36 +85,36 @@ pub struct FieldRow {
 /// `schemas` stand in the order (id, version, position); it decides who keeps a name and the order of the columns.
 /// `reserved` are the names that payload columns must leave alone: those of the common columns, and `trace`. Names are
 /// compared without regard to case.
-pub fn settle(schemas: &[&EventSchema], reserved: &[&str], options: TypeOptions) -> TableColumns {
+pub fn assign_columns(schemas: &[&EventSchema], reserved: &[&str], options: TypeOptions) -> PayloadColumns {
     let layouts: Vec<&[Field]> = schemas.iter().map(|schema| schema.fields.as_slice()).collect();
-    let settled = assign::settle_fields(&layouts, reserved, 0, options);
-    let columns = arrow_columns(&layouts, &settled, options);
-    let bind = |bound: &assign::Bound| {
-        let reason = settled.columns[bound.column].reason;
+    let assigned = assign::assign_fields(&layouts, reserved, 0, options);
+    let columns = arrow_columns(&layouts, &assigned, options);
+    let bind = |bound: &assign::Assigned| {
+        let reason = assigned.columns[bound.column].reason;
         Target { role: bound.role, column: Some(bound.column), reason }
     };
-    let bind_event = |(schema, fields): (usize, &Vec<Vec<assign::Bound>>)| Binding {
+    let bind_event = |(schema, fields): (usize, &Vec<Vec<assign::Assigned>>)| Binding {
         schema,
         fields: fields.iter().map(|outputs| outputs.iter().map(bind).collect()).collect(),
     };
-    let bindings = settled.bindings.iter().enumerate().map(bind_event).collect();
-    TableColumns { columns, bindings }
+    let bindings = assigned.bindings.iter().enumerate().map(bind_event).collect();
+    PayloadColumns { columns, bindings }
 }
 
-fn arrow_columns(layouts: &[&[Field]], settled: &Settled, options: TypeOptions) -> Vec<Column> {
-    let mut declarers: Vec<Option<&Field>> = vec![None; settled.columns.len()];
-    for (fields, bindings) in layouts.iter().zip(&settled.bindings) {
+fn arrow_columns(layouts: &[&[Field]], assigned: &Assignment, options: TypeOptions) -> Vec<PayloadColumn> {
+    let mut declarers: Vec<Option<&Field>> = vec![None; assigned.columns.len()];
+    for (fields, bindings) in layouts.iter().zip(&assigned.bindings) {
         for (field, bounds) in fields.iter().zip(bindings) {
             for bound in bounds {
                 declarers[bound.column].get_or_insert(field);
             }
         }
     }
-    let columns = settled.columns.iter().zip(declarers).map(|(column, declarer)| {
+    let columns = assigned.columns.iter().zip(declarers).map(|(column, declarer)| {
         let field = column.column_type.field(&column.name, options);
         let mut metadata = field.metadata().clone();
         metadata.extend(declarer.map(declared).unwrap_or_default());
-        Column { field: FieldRef::new(field.with_metadata(metadata)) }
+        PayloadColumn { field: FieldRef::new(field.with_metadata(metadata)) }
     });
     columns.collect()
 }
@@ -126,10 +126,10 @@ fn declared(field: &Field) -> HashMap<String, String> {
     metadata
 }
 
-impl TableColumns {
+impl PayloadColumns {
     /// Only the columns that events of the given schemas fill, in the same order; the schemas keep their numbers.
     #[must_use]
-    pub fn keep(&self, present: impl Fn(usize) -> bool) -> TableColumns {
+    pub fn keep(&self, present: impl Fn(usize) -> bool) -> PayloadColumns {
         let mut used = vec![false; self.columns.len()];
         for (_, binding) in self.bindings.iter().enumerate().filter(|(schema, _)| present(*schema)) {
             binding.fields.iter().flatten().filter_map(|target| target.column).for_each(|column| used[column] = true);
@@ -138,7 +138,7 @@ impl TableColumns {
     }
 
     /// Only the columns that are marked, in the same order.
-    fn only(&self, used: &[bool]) -> TableColumns {
+    fn only(&self, used: &[bool]) -> PayloadColumns {
         let mut kept = 0;
         let renumbered: Vec<Option<usize>> = used
             .iter()
@@ -152,15 +152,15 @@ impl TableColumns {
             target.column = target.column.and_then(|column| renumbered[column]);
         }
         let columns = self.columns.iter().zip(used).filter(|(_, used)| **used).map(|(column, _)| column.clone());
-        TableColumns { columns: columns.collect(), bindings }
+        PayloadColumns { columns: columns.collect(), bindings }
     }
 
     /// The first columns, so many that they hold no more than `leaves` values side by side, and how many such values
     /// the others would hold. A column that is too wide is passed over. Fields without a column stay in the payload.
     #[must_use]
-    pub fn first(self, leaves: usize) -> (TableColumns, usize) {
+    pub fn first(self, leaves: usize) -> (PayloadColumns, usize) {
         let (mut within, mut beyond) = (0, 0);
-        let fits = |column: &Column| {
+        let fits = |column: &PayloadColumn| {
             let width = leaf_count(column.data_type());
             let fits = within + width <= leaves;
             *(if fits { &mut within } else { &mut beyond }) += width;
@@ -218,7 +218,7 @@ impl Rows {
         field: &Field,
         field_path: &str,
         column_path: &str,
-        columns: &[(Role, &FieldRef, Option<RenameReason>)],
+        columns: &[(ColumnRole, &FieldRef, Option<RenameReason>)],
         depth: usize,
     ) {
         let name = format!("{field_path}{}", field.name);
@@ -253,10 +253,10 @@ impl Rows {
     fn add_members(&mut self, members: &[Field], field_path: &str, column_path: &str, parent: &DataType, depth: usize) {
         let parent = if let DataType::List(item) = parent { item.data_type() } else { parent };
         let DataType::Struct(columns) = parent else { return };
-        let settled = assign::settle_fields(&[members], &[], depth, TypeOptions::default());
-        for (member, bounds) in members.iter().zip(settled.bindings.iter().flatten()) {
+        let assigned = assign::assign_fields(&[members], &[], depth, TypeOptions::default());
+        for (member, bounds) in members.iter().zip(assigned.bindings.iter().flatten()) {
             let bound = bounds.iter().filter_map(|bound| {
-                Some((bound.role, columns.get(bound.column)?, settled.columns[bound.column].reason))
+                Some((bound.role, columns.get(bound.column)?, assigned.columns[bound.column].reason))
             });
             self.add(member, field_path, column_path, &bound.collect::<Vec<_>>(), depth);
         }
@@ -272,15 +272,15 @@ mod tests {
         EventSchema { fields, ..EventSchema::default() }
     }
 
-    fn names(table: &TableColumns) -> Vec<&str> {
-        table.columns.iter().map(Column::name).collect()
+    fn names(table: &PayloadColumns) -> Vec<&str> {
+        table.columns.iter().map(PayloadColumn::name).collect()
     }
 
     #[test]
     fn dropping_columns_keeps_names_and_order() {
         let first = schema(vec![Field::value("A", Wire::Int32), Field::value("B", Wire::Int32)]);
         let second = schema(vec![Field::value("C", Wire::FileTime), Field::value("A", Wire::Guid)]);
-        let table = settle(&[&first, &second], &["timestamp"], TypeOptions::default());
+        let table = assign_columns(&[&first, &second], &["timestamp"], TypeOptions::default());
         assert_eq!(names(&table), ["A", "B", "C", "C_filetime", "A__utf8"]);
         let kept = table.keep(|schema| schema == 1);
         assert_eq!(names(&kept), ["C", "C_filetime", "A__utf8"]);
@@ -300,7 +300,7 @@ mod tests {
             Field::value("T", Wire::FileTime),
             Field::value("B", Wire::Int32),
         ]);
-        let table = settle(&[&event], &[], TypeOptions::default());
+        let table = assign_columns(&[&event], &[], TypeOptions::default());
         assert_eq!(names(&table), ["A", "S", "T", "T_filetime", "B"]);
         let first = |leaves| {
             let (table, left_out) = table.clone().first(leaves);
@@ -312,7 +312,10 @@ mod tests {
         let (two, _) = table.first(2);
         let columns: Vec<_> = two.binding(0).fields.iter().flatten().map(|target| target.column).collect();
         assert_eq!(columns, [Some(0), None, Some(1), None, None]);
-        assert!(two.binding(0).leaves_out() && !settle(&[&event], &[], TypeOptions::default()).binding(0).leaves_out());
+        assert!(
+            two.binding(0).leaves_out()
+                && !assign_columns(&[&event], &[], TypeOptions::default()).binding(0).leaves_out()
+        );
     }
 
     #[test]
@@ -321,7 +324,7 @@ mod tests {
         let list = Field { count: Count::Fixed(2), ..Field::structure("S", members) };
         let hidden = Field { hidden: true, ..Field::value("__binLength", Wire::UInt32) };
         let event = schema(vec![Field::value("Trace", Wire::IPv4), hidden, list, Field::value("T", Wire::TraceTime)]);
-        let table = settle(&[&event], &["trace"], TypeOptions::default());
+        let table = assign_columns(&[&event], &["trace"], TypeOptions::default());
         let text = |row: FieldRow| {
             let reason = row.renamed_because.map_or("-", RenameReason::as_str);
             let column = row.column.unwrap_or_else(|| "-".into());

@@ -1,4 +1,4 @@
-//! From an [`EventSchema`] and its columns to a [`Plan`].
+//! From an [`EventSchema`] and its columns to a [`Program`].
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -6,18 +6,18 @@ use std::sync::Arc;
 use arrow_schema::{DataType, TimeUnit};
 
 use super::assign;
-use super::binding::{Binding, Column};
-use super::interpret::{self, MAX_NESTING, Reading, Role};
-use super::measure::{Counter, Extent, Span};
-use super::program::{ConvertStep, Item, Node, Number, Output, Plan, Remembered, Repeat, Slot};
-use super::values::Op;
+use super::binding::{Binding, PayloadColumn};
+use super::interpret::{self, ColumnRole, Interpretation, MAX_NESTING};
+use super::measure::{Counter, FieldExtent, LengthRule};
+use super::program::{ConvertStep, FieldBody, Node, Number, Output, Program, Remembered, Repeat, Slot};
+use super::values::Convert;
 use crate::columns::packed::fixed_width;
-use crate::columns::prefix::BlockField;
+use crate::columns::prefix::PrefixField;
 use crate::columns::types::TypeOptions;
 use crate::schema::model::{Count, EventSchema, Field, FieldKind, FieldRef, Length, Wire};
 
 /// The plan of a schema, with columns or for measuring only.
-pub(super) fn plan(schema: &EventSchema, columns: Option<(&Binding, &[Column])>, pointer_size: u8) -> Plan {
+pub(super) fn plan(schema: &EventSchema, columns: Option<(&Binding, &[PayloadColumn])>, pointer_size: u8) -> Program {
     let mut compiler = Compiler { pointer: usize::from(pointer_size), slots: HashMap::new(), path: Vec::new() };
     compiler.find_slots(&mut vec![&schema.fields]);
     let mut nodes = Vec::with_capacity(schema.fields.len());
@@ -26,35 +26,35 @@ pub(super) fn plan(schema: &EventSchema, columns: Option<(&Binding, &[Column])>,
         nodes.push(compiler.node(field, position, &targets));
     }
     let required = schema.fields.iter().rposition(|field| !field.optional);
-    let mut plan = Plan {
+    let mut program = Program {
         nodes,
         block: columns.map_or(0, |(binding, _)| block_number(binding, pointer_size)),
-        copied: Arc::default(),
-        copied_weight: 0,
-        converted: Vec::new(),
-        fixed_nodes: 0,
-        fixed_size: 0,
-        fixed_slots: Vec::new(),
+        prefix_fields: Arc::default(),
+        prefix_weight: 0,
+        prefix_steps: Vec::new(),
+        prefix_nodes: 0,
+        prefix_size: 0,
+        prefix_slots: Vec::new(),
         optional_from: required.map_or(0, |last| last + 1),
         slots: compiler.slots.len(),
         is_partial: columns.is_some_and(|(binding, _)| binding.leaves_out()),
     };
-    add_fixed_steps(&mut plan);
-    plan
+    add_fixed_steps(&mut program);
+    program
 }
 
 /// A place for one output of a field.
-struct Place<'a> {
-    role: Role,
+struct OutputSlot<'a> {
+    role: ColumnRole,
     target: usize,
     data_type: &'a DataType,
 }
 
-fn targets<'a>(binding: &Binding, columns: &'a [Column], position: usize) -> Vec<Place<'a>> {
+fn targets<'a>(binding: &Binding, columns: &'a [PayloadColumn], position: usize) -> Vec<OutputSlot<'a>> {
     let targets = binding.fields.get(position).map(Vec::as_slice).unwrap_or_default();
     let place = |target: &super::binding::Target| {
         let column = target.column?;
-        Some(Place { role: target.role, target: column, data_type: columns.get(column)?.data_type() })
+        Some(OutputSlot { role: target.role, target: column, data_type: columns.get(column)?.data_type() })
     };
     targets.iter().filter_map(place).collect()
 }
@@ -65,36 +65,36 @@ fn block_number(binding: &Binding, pointer_size: u8) -> usize {
 }
 
 /// Leading single values of fixed width are read by their offsets.
-fn add_fixed_steps(plan: &mut Plan) {
+fn add_fixed_steps(program: &mut Program) {
     let mut copied = Vec::new();
-    for (index, node) in plan.nodes.iter().enumerate() {
-        let (Repeat::One, &Item::Leaf(Extent::Fixed(size))) = (node.repeat, &node.item) else { break };
-        let start = plan.fixed_size;
-        let span = Span::one(start, start + size, start + size);
-        plan.fixed_slots.extend(node.slot.map(|slot| Remembered { slot, span }));
+    for (index, node) in program.nodes.iter().enumerate() {
+        let (Repeat::One, &FieldBody::Leaf(LengthRule::Fixed(size))) = (node.repeat, &node.item) else { break };
+        let start = program.prefix_size;
+        let span = FieldExtent::one(start, start + size, start + size);
+        program.prefix_slots.extend(node.slot.map(|slot| Remembered { slot, span }));
         for (number, output) in node.outputs.iter().enumerate() {
             if let Some((width, weight)) = copied_width(&output.op, size) {
-                copied.push(BlockField { column: output.target, start, width });
-                plan.copied_weight += weight;
+                copied.push(PrefixField { column: output.target, start, width });
+                program.prefix_weight += weight;
             } else {
-                plan.converted.push(ConvertStep { start, size, node: index, output: number });
+                program.prefix_steps.push(ConvertStep { start, size, node: index, output: number });
             }
         }
-        plan.fixed_size = start + size;
-        plan.fixed_nodes = index + 1;
+        program.prefix_size = start + size;
+        program.prefix_nodes = index + 1;
     }
-    plan.copied = copied.into();
+    program.prefix_fields = copied.into();
 }
 
 /// The bytes that a column takes as they are, and the weight they add; `None` for all other operations.
-fn copied_width(op: &Op, size: usize) -> Option<(usize, usize)> {
+fn copied_width(op: &Convert, size: usize) -> Option<(usize, usize)> {
     match op {
-        Op::Copy1 => Some((1, 1)),
-        Op::Copy2 => Some((2, 2)),
-        Op::Copy4 => Some((4, 4)),
-        Op::Copy8 => Some((8, 8)),
+        Convert::Copy1 => Some((1, 1)),
+        Convert::Copy2 => Some((2, 2)),
+        Convert::Copy4 => Some((4, 4)),
+        Convert::Copy8 => Some((8, 8)),
         // The next width above 4 bytes is 8.
-        Op::Integer { signed: false } if size == 4 => Some((4, 8)),
+        Convert::Integer { signed: false } if size == 4 => Some((4, 8)),
         _ => None,
     }
 }
@@ -132,7 +132,7 @@ impl Compiler {
         }
     }
 
-    fn node(&mut self, field: &Field, position: usize, places: &[Place<'_>]) -> Node {
+    fn node(&mut self, field: &Field, position: usize, places: &[OutputSlot<'_>]) -> Node {
         let kind = interpret::kind(field);
         let text_array = interpret::is_text_array(field);
         let item = match &*kind {
@@ -143,7 +143,7 @@ impl Compiler {
         let repeat = if text_array { Some(Repeat::One) } else { self.repeat(field.count, position) };
         let (item, repeat) = match repeat {
             Some(repeat) => (item, repeat),
-            None => (Item::Unreadable, Repeat::One),
+            None => (FieldBody::Unreadable, Repeat::One),
         };
         let slot = self.slot(field, position);
         let outputs = places.iter().map(|place| output(field, place, self.pointer)).collect();
@@ -151,60 +151,66 @@ impl Compiler {
         Node { item, repeat, slot, outputs, item_min, item_fixed, item_empty }
     }
 
-    fn structure(&mut self, members: &[Field], position: usize, places: &[Place<'_>]) -> Item {
+    fn structure(&mut self, members: &[Field], position: usize, places: &[OutputSlot<'_>]) -> FieldBody {
         if self.path.len() >= MAX_NESTING {
-            return Item::Unreadable;
+            return FieldBody::Unreadable;
         }
         let columns = places.first().and_then(|place| match item_type(place.data_type) {
             DataType::Struct(columns) => Some(columns),
             _ => None,
         });
-        let settled = assign::settle_fields(&[members], &[], self.path.len() + 1, TypeOptions::default());
-        let mut bindings = settled.bindings.into_iter().flatten();
+        let assigned = assign::assign_fields(&[members], &[], self.path.len() + 1, TypeOptions::default());
+        let mut bindings = assigned.bindings.into_iter().flatten();
         self.path.push(position);
         let node = |(position, member): (usize, &Field)| {
             let bounds = bindings.next().unwrap_or_default();
-            let place = |bound: &assign::Bound| {
+            let place = |bound: &assign::Assigned| {
                 let data_type = columns?.get(bound.column)?.data_type();
-                Some(Place { role: bound.role, target: bound.column, data_type })
+                Some(OutputSlot { role: bound.role, target: bound.column, data_type })
             };
             self.node(member, position, &bounds.iter().filter_map(place).collect::<Vec<_>>())
         };
         let nodes = members.iter().enumerate().map(node).collect();
         self.path.pop();
-        Item::Struct(nodes)
+        FieldBody::Struct(nodes)
     }
 
-    fn text_array(&self, wire: Wire, count: Count, position: usize) -> Item {
+    fn text_array(&self, wire: Wire, count: Count, position: usize) -> FieldBody {
         let unit = if matches!(wire, Wire::Utf16Unit | Wire::Int16 | Wire::UInt16) { 2 } else { 1 };
         let extent = match self.repeat(count, position) {
-            Some(Repeat::Times(count)) => Extent::Units { count, unit },
-            Some(Repeat::Prefixed) => Extent::Counted { counter: Counter::U16, unit, per_unit: true },
-            Some(Repeat::Rest) => Extent::Rest { unit },
-            Some(Repeat::One) | None => return Item::Unreadable,
+            Some(Repeat::Times(count)) => LengthRule::Units { count, unit },
+            Some(Repeat::Prefixed) => LengthRule::Counted { counter: Counter::U16, unit, per_unit: true },
+            Some(Repeat::Rest) => LengthRule::Rest { unit },
+            Some(Repeat::One) | None => return FieldBody::Unreadable,
         };
-        Item::Leaf(extent)
+        FieldBody::Leaf(extent)
     }
 
-    fn leaf(&self, wire: Wire, length: Length, field: &Field, position: usize) -> Item {
+    fn leaf(&self, wire: Wire, length: Length, field: &Field, position: usize) -> FieldBody {
         let given = match length {
             Length::Natural => None,
             Length::Fixed(length) => Some(Number::Constant(length as usize)),
             Length::Field(reference) => match self.number(reference, position) {
                 Some(number) => Some(number),
-                None => return Item::Unreadable,
+                None => return FieldBody::Unreadable,
             },
         };
         match (extent(wire, self.pointer), given) {
-            (Open::By(unit), Some(count)) => Item::Leaf(Extent::Units { count, unit }),
-            (Open::Or(extent, unit), given) => Item::Leaf(given.map_or(extent, |count| Extent::Units { count, unit })),
-            (Open::No(extent), _) => Item::Leaf(extent),
-            (Open::By(_), None) if interpret::reading(field) == Some(Reading::IPv6) => Item::Leaf(Extent::Fixed(16)),
-            (Open::By(_), None) if interpret::reading(field) == Some(Reading::IPv4) => Item::Leaf(Extent::Fixed(4)),
-            (Open::By(_), None) if interpret::reading(field) == Some(Reading::SocketAddress) => {
-                Item::Leaf(Extent::SocketAddress)
+            (Open::By(unit), Some(count)) => FieldBody::Leaf(LengthRule::Units { count, unit }),
+            (Open::Or(extent, unit), given) => {
+                FieldBody::Leaf(given.map_or(extent, |count| LengthRule::Units { count, unit }))
             }
-            (Open::By(_), None) => Item::Unreadable,
+            (Open::No(extent), _) => FieldBody::Leaf(extent),
+            (Open::By(_), None) if interpret::interpret(field) == Some(Interpretation::IPv6) => {
+                FieldBody::Leaf(LengthRule::Fixed(16))
+            }
+            (Open::By(_), None) if interpret::interpret(field) == Some(Interpretation::IPv4) => {
+                FieldBody::Leaf(LengthRule::Fixed(4))
+            }
+            (Open::By(_), None) if interpret::interpret(field) == Some(Interpretation::SocketAddress) => {
+                FieldBody::Leaf(LengthRule::SocketAddress)
+            }
+            (Open::By(_), None) => FieldBody::Unreadable,
         }
     }
 
@@ -264,30 +270,30 @@ fn resolve(path: &[usize], position: usize, reference: FieldRef) -> Option<Vec<u
 /// How a length from outside bears on a wire type.
 enum Open {
     /// Not at all.
-    No(Extent),
+    No(LengthRule),
     /// It replaces the natural reach, in units of so many bytes.
-    Or(Extent, usize),
+    Or(LengthRule, usize),
     /// There is no reach without it.
     By(usize),
 }
 
 fn extent(wire: Wire, pointer: usize) -> Open {
-    let counted = |counter, unit| Open::No(Extent::Counted { counter, unit, per_unit: false });
+    let counted = |counter, unit| Open::No(LengthRule::Counted { counter, unit, per_unit: false });
     match wire {
-        Wire::Utf16 => Open::Or(Extent::NulUtf16, 2),
-        Wire::Ansi => Open::Or(Extent::NulAnsi, 1),
-        Wire::Sid => Open::Or(Extent::Sid, 1),
-        Wire::SocketAddress => Open::Or(Extent::SocketAddress, 1),
+        Wire::Utf16 => Open::Or(LengthRule::NulUtf16, 2),
+        Wire::Ansi => Open::Or(LengthRule::NulAnsi, 1),
+        Wire::Sid => Open::Or(LengthRule::Sid, 1),
+        Wire::SocketAddress => Open::Or(LengthRule::SocketAddress, 1),
         Wire::Binary => Open::By(1),
         Wire::CountedUtf16 => counted(Counter::U16, 2),
         Wire::CountedAnsi | Wire::CountedBinary => counted(Counter::U16, 1),
         Wire::ReverseCountedUtf16 => counted(Counter::BigEndianU16, 2),
         Wire::ReverseCountedAnsi => counted(Counter::BigEndianU16, 1),
         Wire::HexDump => counted(Counter::U32, 1),
-        Wire::RestUtf16 => Open::No(Extent::Rest { unit: 2 }),
-        Wire::RestAnsi | Wire::RestBinary => Open::No(Extent::Rest { unit: 1 }),
-        Wire::WbemSid => Open::No(Extent::WbemSid { skip: 2 * pointer }),
-        fixed => Open::No(Extent::Fixed(width(fixed, pointer))),
+        Wire::RestUtf16 => Open::No(LengthRule::Rest { unit: 2 }),
+        Wire::RestAnsi | Wire::RestBinary => Open::No(LengthRule::Rest { unit: 1 }),
+        Wire::WbemSid => Open::No(LengthRule::WbemSid { skip: 2 * pointer }),
+        fixed => Open::No(LengthRule::Fixed(width(fixed, pointer))),
     }
 }
 
@@ -313,25 +319,25 @@ struct Size {
     empty: usize,
 }
 
-fn size(item: &Item) -> Size {
+fn size(item: &FieldBody) -> Size {
     let (least, fixed) = match item {
-        Item::Unreadable => (0, false),
-        Item::Leaf(extent) => least_bytes(*extent),
-        Item::Struct(members) => return struct_size(members),
+        FieldBody::Unreadable => (0, false),
+        FieldBody::Leaf(extent) => least_bytes(*extent),
+        FieldBody::Struct(members) => return struct_size(members),
     };
     Size { least, fixed, empty: usize::from(least == 0) }
 }
 
-fn least_bytes(extent: Extent) -> (usize, bool) {
+fn least_bytes(extent: LengthRule) -> (usize, bool) {
     match extent {
-        Extent::Fixed(size) => (size, true),
-        Extent::Units { count: Number::Constant(count), unit } => (count.saturating_mul(unit), true),
-        Extent::Units { .. } | Extent::Rest { .. } => (0, false),
-        Extent::NulUtf16 | Extent::SocketAddress => (2, false),
-        Extent::NulAnsi => (1, false),
-        Extent::Counted { counter, .. } => (counter.size(), false),
-        Extent::Sid => (8, false),
-        Extent::WbemSid { .. } => (4, false),
+        LengthRule::Fixed(size) => (size, true),
+        LengthRule::Units { count: Number::Constant(count), unit } => (count.saturating_mul(unit), true),
+        LengthRule::Units { .. } | LengthRule::Rest { .. } => (0, false),
+        LengthRule::NulUtf16 | LengthRule::SocketAddress => (2, false),
+        LengthRule::NulAnsi => (1, false),
+        LengthRule::Counted { counter, .. } => (counter.size(), false),
+        LengthRule::Sid => (8, false),
+        LengthRule::WbemSid { .. } => (4, false),
     }
 }
 
@@ -363,63 +369,63 @@ fn item_type(data_type: &DataType) -> &DataType {
     }
 }
 
-fn output(field: &Field, place: &Place<'_>, pointer: usize) -> Output {
+fn output(field: &Field, place: &OutputSlot<'_>, pointer: usize) -> Output {
     let data_type = if field.count == Count::One || interpret::is_text_array(field) {
         place.data_type
     } else {
         item_type(place.data_type)
     };
-    let op = match (place.role, interpret::reading(field), &field.map) {
-        (Role::Label, _, Some(map)) => Op::Label(Arc::clone(map)),
-        (Role::Label, _, None) => {
-            interpret::character(field).map_or(Op::Null, |shown| operation(shown, data_type, pointer))
+    let op = match (place.role, interpret::interpret(field), &field.map) {
+        (ColumnRole::Label, _, Some(map)) => Convert::Label(Arc::clone(map)),
+        (ColumnRole::Label, _, None) => {
+            interpret::character(field).map_or(Convert::Null, |shown| operation(shown, data_type, pointer))
         }
-        (Role::FileTime, _, _) => Op::Copy8,
-        (Role::Nanos, Some(Reading::Ticks), _) => Op::TickSpan,
-        (Role::Nanos, _, _) => Op::TraceTime,
-        (Role::Value, None, _) => Op::Members,
-        (Role::Value, Some(_), _) if matches!(data_type, DataType::Struct(_)) => Op::Members,
-        (Role::Value, Some(reading), _) => operation(reading, data_type, pointer),
+        (ColumnRole::FileTime, _, _) => Convert::Copy8,
+        (ColumnRole::Nanos, Some(Interpretation::Ticks), _) => Convert::TickSpan,
+        (ColumnRole::Nanos, _, _) => Convert::TraceTime,
+        (ColumnRole::Value, None, _) => Convert::Members,
+        (ColumnRole::Value, Some(_), _) if matches!(data_type, DataType::Struct(_)) => Convert::Members,
+        (ColumnRole::Value, Some(interpretation), _) => operation(interpretation, data_type, pointer),
     };
     Output { target: place.target, op }
 }
 
-fn operation(reading: Reading, data_type: &DataType, pointer: usize) -> Op {
+fn operation(interpretation: Interpretation, data_type: &DataType, pointer: usize) -> Convert {
     let unit = match data_type {
         DataType::Timestamp(unit, _) => *unit,
         _ => TimeUnit::Microsecond,
     };
-    match reading {
-        Reading::Null => Op::Null,
-        Reading::Integer { bytes: 0, .. } => copy_or(pointer, data_type, Op::Integer { signed: false }),
-        Reading::Integer { bytes, signed } => copy_or(bytes.into(), data_type, Op::Integer { signed }),
-        Reading::Code { bytes } => copy_or(bytes.into(), data_type, Op::Integer { signed: false }),
-        Reading::Port => Op::Port,
-        Reading::Boolean { .. } => Op::Boolean,
-        Reading::Float if *data_type == DataType::Float64 => Op::FloatToDouble,
-        Reading::Float => Op::Copy4,
-        Reading::Double | Reading::Ticks => Op::Copy8,
-        Reading::Utf16 { cut } => Op::Utf16 { cut },
-        Reading::Ansi { cut, utf8 } => Op::Ansi { cut, utf8 },
-        Reading::Bytes => Op::Bytes,
-        Reading::Guid if *data_type == DataType::Utf8 => Op::GuidText,
-        Reading::Guid => Op::GuidBytes,
-        Reading::FileTime => Op::FileTime(unit),
-        Reading::SystemTime { .. } => Op::SystemTime(unit),
-        Reading::TraceTime => Op::TraceTime,
-        Reading::Sid => Op::Sid,
-        Reading::IPv4 => Op::IPv4,
-        Reading::IPv6 => Op::IPv6,
-        Reading::SocketAddress => Op::SocketAddress,
+    match interpretation {
+        Interpretation::Null => Convert::Null,
+        Interpretation::Integer { bytes: 0, .. } => copy_or(pointer, data_type, Convert::Integer { signed: false }),
+        Interpretation::Integer { bytes, signed } => copy_or(bytes.into(), data_type, Convert::Integer { signed }),
+        Interpretation::Code { bytes } => copy_or(bytes.into(), data_type, Convert::Integer { signed: false }),
+        Interpretation::Port => Convert::Port,
+        Interpretation::Boolean { .. } => Convert::Boolean,
+        Interpretation::Float if *data_type == DataType::Float64 => Convert::FloatToDouble,
+        Interpretation::Float => Convert::Copy4,
+        Interpretation::Double | Interpretation::Ticks => Convert::Copy8,
+        Interpretation::Utf16 { cut } => Convert::Utf16 { cut },
+        Interpretation::Ansi { cut, utf8 } => Convert::Ansi { cut, utf8 },
+        Interpretation::Bytes => Convert::Bytes,
+        Interpretation::Guid if *data_type == DataType::Utf8 => Convert::GuidText,
+        Interpretation::Guid => Convert::GuidBytes,
+        Interpretation::FileTime => Convert::FileTime(unit),
+        Interpretation::SystemTime { .. } => Convert::SystemTime(unit),
+        Interpretation::TraceTime => Convert::TraceTime,
+        Interpretation::Sid => Convert::Sid,
+        Interpretation::IPv4 => Convert::IPv4,
+        Interpretation::IPv6 => Convert::IPv6,
+        Interpretation::SocketAddress => Convert::SocketAddress,
     }
 }
 
-fn copy_or(bytes: usize, data_type: &DataType, convert: Op) -> Op {
+fn copy_or(bytes: usize, data_type: &DataType, convert: Convert) -> Convert {
     match bytes {
-        1 if fixed_width(data_type) == 1 => Op::Copy1,
-        2 if fixed_width(data_type) == 2 => Op::Copy2,
-        4 if fixed_width(data_type) == 4 => Op::Copy4,
-        8 if fixed_width(data_type) == 8 => Op::Copy8,
+        1 if fixed_width(data_type) == 1 => Convert::Copy1,
+        2 if fixed_width(data_type) == 2 => Convert::Copy2,
+        4 if fixed_width(data_type) == 4 => Convert::Copy4,
+        8 if fixed_width(data_type) == 8 => Convert::Copy8,
         _ => convert,
     }
 }

@@ -12,7 +12,7 @@ pub(super) const MAX_NESTING: usize = 32;
 
 /// What the bytes of one value stand for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reading {
+pub(super) enum Interpretation {
     /// No value.
     Null,
     /// An integer of so many bytes (0: of the pointer size).
@@ -58,7 +58,7 @@ pub(super) enum Reading {
 
 /// Which column of a field: the value itself or one that stands beside it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Role {
+pub(super) enum ColumnRole {
     Value,
     /// `<name>_label`: the name of an enumerated value.
     Label,
@@ -68,46 +68,46 @@ pub(super) enum Role {
     Nanos,
 }
 
-impl Role {
+impl ColumnRole {
     pub(super) fn suffix(self) -> &'static str {
         match self {
-            Role::Value => "",
-            Role::Label => "_label",
-            Role::FileTime => "_filetime",
-            Role::Nanos => "_ns",
+            ColumnRole::Value => "",
+            ColumnRole::Label => "_label",
+            ColumnRole::FileTime => "_filetime",
+            ColumnRole::Nanos => "_ns",
         }
     }
 }
 
-impl Reading {
+impl Interpretation {
     fn column_type(self) -> ColumnType {
         match self {
-            Reading::Integer { bytes: 0, .. } | Reading::Ticks => UINT64,
-            Reading::Integer { bytes, signed } => ColumnType::Int { bytes, signed },
-            Reading::Code { bytes } => {
+            Interpretation::Integer { bytes: 0, .. } | Interpretation::Ticks => UINT64,
+            Interpretation::Integer { bytes, signed } => ColumnType::Int { bytes, signed },
+            Interpretation::Code { bytes } => {
                 ColumnType::Int { bytes: if bytes == 0 { 8 } else { bytes.max(4) }, signed: false }
             }
-            Reading::Port => UINT16,
-            Reading::Boolean { .. } => ColumnType::Boolean,
-            Reading::Float => ColumnType::Float32,
-            Reading::Double => ColumnType::Float64,
-            Reading::Null | Reading::Bytes => ColumnType::Binary,
-            Reading::Guid => ColumnType::Guid,
-            Reading::FileTime | Reading::SystemTime { utc: true } => ColumnType::Timestamp,
-            Reading::SystemTime { utc: false } => ColumnType::LocalTimestamp,
-            Reading::TraceTime => INT64,
-            Reading::Utf16 { .. }
-            | Reading::Ansi { .. }
-            | Reading::Sid
-            | Reading::IPv4
-            | Reading::IPv6
-            | Reading::SocketAddress => ColumnType::Utf8,
+            Interpretation::Port => UINT16,
+            Interpretation::Boolean { .. } => ColumnType::Boolean,
+            Interpretation::Float => ColumnType::Float32,
+            Interpretation::Double => ColumnType::Float64,
+            Interpretation::Null | Interpretation::Bytes => ColumnType::Binary,
+            Interpretation::Guid => ColumnType::Guid,
+            Interpretation::FileTime | Interpretation::SystemTime { utc: true } => ColumnType::Timestamp,
+            Interpretation::SystemTime { utc: false } => ColumnType::LocalTimestamp,
+            Interpretation::TraceTime => INT64,
+            Interpretation::Utf16 { .. }
+            | Interpretation::Ansi { .. }
+            | Interpretation::Sid
+            | Interpretation::IPv4
+            | Interpretation::IPv6
+            | Interpretation::SocketAddress => ColumnType::Utf8,
         }
     }
 }
 
 /// The columns a field fills, in order; none for hidden fields and for structures without visible members.
-pub(super) fn outputs(field: &Field, depth: usize) -> Vec<(Role, ColumnType)> {
+pub(super) fn columns_of(field: &Field, depth: usize) -> Vec<(ColumnRole, ColumnType)> {
     if field.hidden {
         return Vec::new();
     }
@@ -115,10 +115,10 @@ pub(super) fn outputs(field: &Field, depth: usize) -> Vec<(Role, ColumnType)> {
         FieldKind::Value { .. } => leaf_outputs(field),
         FieldKind::Struct(_) if depth >= MAX_NESTING => Vec::new(),
         FieldKind::Struct(members) => {
-            let settled = assign::settle_fields(&[members], &[], depth + 1, TypeOptions::default());
-            let members = settled.columns.into_iter().map(|c| Member { name: c.name, column_type: c.column_type });
+            let assigned = assign::assign_fields(&[members], &[], depth + 1, TypeOptions::default());
+            let members = assigned.columns.into_iter().map(|c| Member { name: c.name, column_type: c.column_type });
             let members: Vec<_> = members.collect();
-            if members.is_empty() { Vec::new() } else { vec![(Role::Value, ColumnType::Struct(members))] }
+            if members.is_empty() { Vec::new() } else { vec![(ColumnRole::Value, ColumnType::Struct(members))] }
         }
     };
     if field.count == Count::One || is_text_array(field) {
@@ -127,16 +127,18 @@ pub(super) fn outputs(field: &Field, depth: usize) -> Vec<(Role, ColumnType)> {
     single.into_iter().map(|(role, item)| (role, ColumnType::List(Box::new(item)))).collect()
 }
 
-fn leaf_outputs(field: &Field) -> Vec<(Role, ColumnType)> {
-    let Some(reading) = reading(field) else { return Vec::new() };
-    match reading {
-        Reading::TraceTime => vec![(Role::Nanos, INT64)],
-        Reading::FileTime => vec![(Role::Value, ColumnType::Timestamp), (Role::FileTime, INT64)],
-        Reading::Ticks => vec![(Role::Value, UINT64), (Role::Nanos, INT64)],
-        Reading::Integer { .. } | Reading::Code { .. } if field.map.is_some() || character(field).is_some() => {
-            vec![(Role::Value, reading.column_type()), (Role::Label, ColumnType::Utf8)]
+fn leaf_outputs(field: &Field) -> Vec<(ColumnRole, ColumnType)> {
+    let Some(interpretation) = interpret(field) else { return Vec::new() };
+    match interpretation {
+        Interpretation::TraceTime => vec![(ColumnRole::Nanos, INT64)],
+        Interpretation::FileTime => vec![(ColumnRole::Value, ColumnType::Timestamp), (ColumnRole::FileTime, INT64)],
+        Interpretation::Ticks => vec![(ColumnRole::Value, UINT64), (ColumnRole::Nanos, INT64)],
+        Interpretation::Integer { .. } | Interpretation::Code { .. }
+            if field.map.is_some() || character(field).is_some() =>
+        {
+            vec![(ColumnRole::Value, interpretation.column_type()), (ColumnRole::Label, ColumnType::Utf8)]
         }
-        _ => vec![(Role::Value, reading.column_type())],
+        _ => vec![(ColumnRole::Value, interpretation.column_type())],
     }
 }
 
@@ -171,7 +173,7 @@ fn is_text(meaning: Meaning) -> bool {
 }
 
 /// What the values of a field are read as; `None` for a structure.
-pub(super) fn reading(field: &Field) -> Option<Reading> {
+pub(super) fn interpret(field: &Field) -> Option<Interpretation> {
     let FieldKind::Value { wire, meaning, length } = field.kind else { return None };
     // A single character is a number; what it looks like stands beside it.
     let meaning = if character(field).is_some() { Meaning::Plain } else { meaning };
@@ -180,33 +182,33 @@ pub(super) fn reading(field: &Field) -> Option<Reading> {
         Count::Fixed(_) | Count::Field(_) if is_text_array(field) => true,
         _ => length != Length::Natural,
     };
-    Some(read_as(wire, meaning, fixed))
+    Some(interpret_as(wire, meaning, fixed))
 }
 
 /// How a single character in an integer encoding is shown; `None` for all other fields.
-pub(super) fn character(field: &Field) -> Option<Reading> {
+pub(super) fn character(field: &Field) -> Option<Interpretation> {
     match field.kind {
         FieldKind::Value { wire: wire @ (Wire::Int8 | Wire::UInt8 | Wire::Int16 | Wire::UInt16), meaning, .. }
             if field.count == Count::One && is_text(meaning) =>
         {
-            Some(read_as(wire, meaning, false))
+            Some(interpret_as(wire, meaning, false))
         }
         _ => None,
     }
 }
 
 /// `fixed`: the length is given from outside, so a text is cut at its first NUL.
-fn read_as(wire: Wire, meaning: Meaning, fixed: bool) -> Reading {
-    let ansi = Reading::Ansi { cut: fixed, utf8: meaning == Meaning::Utf8 };
+fn interpret_as(wire: Wire, meaning: Meaning, fixed: bool) -> Interpretation {
+    let ansi = Interpretation::Ansi { cut: fixed, utf8: meaning == Meaning::Utf8 };
     match wire {
-        Wire::Null => Reading::Null,
-        Wire::Utf16 | Wire::Utf16Unit => Reading::Utf16 { cut: fixed },
-        Wire::CountedUtf16 | Wire::ReverseCountedUtf16 | Wire::RestUtf16 => Reading::Utf16 { cut: false },
-        Wire::Int16 | Wire::UInt16 if is_text(meaning) => Reading::Utf16 { cut: fixed },
+        Wire::Null => Interpretation::Null,
+        Wire::Utf16 | Wire::Utf16Unit => Interpretation::Utf16 { cut: fixed },
+        Wire::CountedUtf16 | Wire::ReverseCountedUtf16 | Wire::RestUtf16 => Interpretation::Utf16 { cut: false },
+        Wire::Int16 | Wire::UInt16 if is_text(meaning) => Interpretation::Utf16 { cut: fixed },
         Wire::Ansi | Wire::AnsiChar => ansi,
         Wire::Int8 | Wire::UInt8 if is_text(meaning) => ansi,
         Wire::CountedAnsi | Wire::ReverseCountedAnsi | Wire::RestAnsi => {
-            Reading::Ansi { cut: false, utf8: meaning == Meaning::Utf8 }
+            Interpretation::Ansi { cut: false, utf8: meaning == Meaning::Utf8 }
         }
         Wire::Binary | Wire::CountedBinary | Wire::HexDump | Wire::RestBinary => binary(meaning, ansi),
         Wire::Int8 => integer(1, true, meaning),
@@ -218,46 +220,46 @@ fn read_as(wire: Wire, meaning: Meaning, fixed: bool) -> Reading {
         Wire::UInt32 | Wire::HexInt32 => integer(4, false, meaning),
         Wire::UInt64 | Wire::HexInt64 => integer(8, false, meaning),
         // A structure by now, see `kind`.
-        Wire::Pointer | Wire::SizeT | Wire::GroupAffinity => Reading::Integer { bytes: 0, signed: false },
-        Wire::Float => Reading::Float,
-        Wire::Double => Reading::Double,
-        Wire::Bool32 => Reading::Boolean { bytes: 4 },
-        Wire::Bool8 => Reading::Boolean { bytes: 1 },
-        Wire::Guid => Reading::Guid,
-        Wire::FileTime => Reading::FileTime,
-        Wire::SystemTime => Reading::SystemTime { utc: meaning == Meaning::UtcTime },
-        Wire::TraceTime => Reading::TraceTime,
-        Wire::Sid | Wire::WbemSid => Reading::Sid,
-        Wire::IPv4 => Reading::IPv4,
-        Wire::IPv6 => Reading::IPv6,
-        Wire::Port => Reading::Port,
-        Wire::SocketAddress => Reading::SocketAddress,
+        Wire::Pointer | Wire::SizeT | Wire::GroupAffinity => Interpretation::Integer { bytes: 0, signed: false },
+        Wire::Float => Interpretation::Float,
+        Wire::Double => Interpretation::Double,
+        Wire::Bool32 => Interpretation::Boolean { bytes: 4 },
+        Wire::Bool8 => Interpretation::Boolean { bytes: 1 },
+        Wire::Guid => Interpretation::Guid,
+        Wire::FileTime => Interpretation::FileTime,
+        Wire::SystemTime => Interpretation::SystemTime { utc: meaning == Meaning::UtcTime },
+        Wire::TraceTime => Interpretation::TraceTime,
+        Wire::Sid | Wire::WbemSid => Interpretation::Sid,
+        Wire::IPv4 => Interpretation::IPv4,
+        Wire::IPv6 => Interpretation::IPv6,
+        Wire::Port => Interpretation::Port,
+        Wire::SocketAddress => Interpretation::SocketAddress,
     }
 }
 
-fn binary(meaning: Meaning, text: Reading) -> Reading {
+fn binary(meaning: Meaning, text: Interpretation) -> Interpretation {
     match meaning {
-        Meaning::IPv4 => Reading::IPv4,
-        Meaning::IPv6 => Reading::IPv6,
-        Meaning::SocketAddress => Reading::SocketAddress,
+        Meaning::IPv4 => Interpretation::IPv4,
+        Meaning::IPv6 => Interpretation::IPv6,
+        Meaning::SocketAddress => Interpretation::SocketAddress,
         meaning if is_text(meaning) => text,
-        _ => Reading::Bytes,
+        _ => Interpretation::Bytes,
     }
 }
 
-fn integer(bytes: u8, signed: bool, meaning: Meaning) -> Reading {
+fn integer(bytes: u8, signed: bool, meaning: Meaning) -> Interpretation {
     match meaning {
-        Meaning::Boolean => Reading::Boolean { bytes },
-        Meaning::Port if bytes == 2 => Reading::Port,
-        Meaning::IPv4 if bytes == 4 => Reading::IPv4,
-        Meaning::FileTime if bytes == 8 => Reading::FileTime,
-        Meaning::Ticks if bytes == 8 => Reading::Ticks,
-        Meaning::Signed => Reading::Integer { bytes, signed: true },
-        Meaning::Unsigned | Meaning::CodePointer => Reading::Integer { bytes, signed: false },
+        Meaning::Boolean => Interpretation::Boolean { bytes },
+        Meaning::Port if bytes == 2 => Interpretation::Port,
+        Meaning::IPv4 if bytes == 4 => Interpretation::IPv4,
+        Meaning::FileTime if bytes == 8 => Interpretation::FileTime,
+        Meaning::Ticks if bytes == 8 => Interpretation::Ticks,
+        Meaning::Signed => Interpretation::Integer { bytes, signed: true },
+        Meaning::Unsigned | Meaning::CodePointer => Interpretation::Integer { bytes, signed: false },
         Meaning::ProcessId | Meaning::ThreadId | Meaning::Win32Error | Meaning::NtStatus | Meaning::HResult => {
-            Reading::Code { bytes }
+            Interpretation::Code { bytes }
         }
-        _ => Reading::Integer { bytes, signed },
+        _ => Interpretation::Integer { bytes, signed },
     }
 }
 

@@ -1,7 +1,7 @@
 //! How far values reach: measuring and checking before anything is decoded.
 
 use super::net;
-use super::program::{Item, Node, Number, Repeat, Slot};
+use super::program::{FieldBody, Node, Number, Repeat, Slot};
 use super::text;
 use crate::sid::Sid;
 
@@ -11,11 +11,11 @@ const MAX_EMPTY_VALUES: usize = 256;
 
 /// The value does not fit what is left of the payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Misfit;
+pub(super) struct DoesNotFit;
 
 /// The bytes of a value, and where the next one begins (behind terminators).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Span {
+pub(super) struct FieldExtent {
     pub start: usize,
     pub end: usize,
     pub next: usize,
@@ -23,15 +23,15 @@ pub(super) struct Span {
     pub items: usize,
 }
 
-impl Span {
-    pub(super) fn one(start: usize, end: usize, next: usize) -> Span {
-        Span { start, end, next, items: 1 }
+impl FieldExtent {
+    pub(super) fn one(start: usize, end: usize, next: usize) -> FieldExtent {
+        FieldExtent { start, end, next, items: 1 }
     }
 }
 
 /// How the reach of one value is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Extent {
+pub(super) enum LengthRule {
     Fixed(usize),
     NulUtf16,
     NulAnsi,
@@ -85,7 +85,7 @@ impl<'a> Cursor<'a> {
         self.payload.get(at..).unwrap_or_default()
     }
 
-    pub(super) fn bytes(&self, span: Span) -> &'a [u8] {
+    pub(super) fn bytes(&self, span: FieldExtent) -> &'a [u8] {
         self.payload.get(span.start..span.end).unwrap_or_default()
     }
 
@@ -93,12 +93,12 @@ impl<'a> Cursor<'a> {
     /// of a field that others refer to.
     #[expect(clippy::inline_always, reason = "a span that goes through memory costs more than to find it")]
     #[inline(always)]
-    pub(super) fn measure(&mut self, node: &Node, at: usize) -> Result<Span, Misfit> {
+    pub(super) fn measure(&mut self, node: &Node, at: usize) -> Result<FieldExtent, DoesNotFit> {
         let span = match node.repeat {
             Repeat::One => self.measure_item(node, at)?,
             Repeat::Times(number) => self.measure_items(node, at, self.number(number)?)?,
             Repeat::Prefixed => {
-                let count = self.rest(at).first_chunk().ok_or(Misfit)?;
+                let count = self.rest(at).first_chunk().ok_or(DoesNotFit)?;
                 self.measure_items(node, at + 2, usize::from(u16::from_le_bytes(*count)))?
             }
             Repeat::Rest => self.measure_rest(node, at)?,
@@ -107,7 +107,7 @@ impl<'a> Cursor<'a> {
             self.remember(slot, span);
         }
         if span.next == at {
-            self.spend_empty(1)?;
+            self.count_empty(1)?;
         }
         Ok(span)
     }
@@ -125,107 +125,109 @@ impl<'a> Cursor<'a> {
         result
     }
 
-    pub(super) fn remember(&mut self, slot: Slot, span: Span) {
+    pub(super) fn remember(&mut self, slot: Slot, span: FieldExtent) {
         if let Some(place) = self.slots.get_mut(slot.index) {
             *place = read_integer(self.payload.get(span.start..span.end).unwrap_or_default(), slot.signed);
         }
     }
 
-    fn number(&self, number: Number) -> Result<usize, Misfit> {
+    fn number(&self, number: Number) -> Result<usize, DoesNotFit> {
         match number {
             Number::Constant(value) => Ok(value),
-            Number::Slot(slot) => self.slots.get(slot).and_then(|&value| usize::try_from(value).ok()).ok_or(Misfit),
+            Number::Slot(slot) => self.slots.get(slot).and_then(|&value| usize::try_from(value).ok()).ok_or(DoesNotFit),
         }
     }
 
-    fn measure_items(&mut self, node: &Node, start: usize, items: usize) -> Result<Span, Misfit> {
-        let least = items.checked_mul(node.item_min).ok_or(Misfit)?;
+    fn measure_items(&mut self, node: &Node, start: usize, items: usize) -> Result<FieldExtent, DoesNotFit> {
+        let least = items.checked_mul(node.item_min).ok_or(DoesNotFit)?;
         if least > self.rest(start).len() {
-            return Err(Misfit);
+            return Err(DoesNotFit);
         }
         if node.item_fixed {
-            self.spend_empty(items.checked_mul(node.item_empty).ok_or(Misfit)?)?;
-            return Ok(Span { start, end: start + least, next: start + least, items });
+            self.count_empty(items.checked_mul(node.item_empty).ok_or(DoesNotFit)?)?;
+            return Ok(FieldExtent { start, end: start + least, next: start + least, items });
         }
         let mut at = start;
         for _ in 0..items {
             let next = self.measure_item(node, at)?.next;
             if next == at {
-                self.spend_empty(1)?;
+                self.count_empty(1)?;
             }
             at = next;
         }
-        Ok(Span { start, end: at, next: at, items })
+        Ok(FieldExtent { start, end: at, next: at, items })
     }
 
-    fn measure_rest(&mut self, node: &Node, start: usize) -> Result<Span, Misfit> {
+    fn measure_rest(&mut self, node: &Node, start: usize) -> Result<FieldExtent, DoesNotFit> {
         let left = self.rest(start).len();
         if node.item_fixed && node.item_min > 0 {
             let whole = left.is_multiple_of(node.item_min);
-            return if whole { self.measure_items(node, start, left / node.item_min) } else { Err(Misfit) };
+            return if whole { self.measure_items(node, start, left / node.item_min) } else { Err(DoesNotFit) };
         }
         let (mut at, mut items) = (start, 0);
         while at < self.payload.len() {
             let next = self.measure_item(node, at)?.next;
             if next == at {
-                return Err(Misfit);
+                return Err(DoesNotFit);
             }
             (at, items) = (next, items + 1);
         }
-        Ok(Span { start, end: at, next: at, items })
+        Ok(FieldExtent { start, end: at, next: at, items })
     }
 
     /// The reach of one value, or of one structure's members.
-    pub(super) fn measure_item(&mut self, node: &Node, at: usize) -> Result<Span, Misfit> {
+    pub(super) fn measure_item(&mut self, node: &Node, at: usize) -> Result<FieldExtent, DoesNotFit> {
         match &node.item {
-            Item::Leaf(extent) => self.extent(*extent, at),
-            Item::Struct(members) => {
+            FieldBody::Leaf(extent) => self.extent(*extent, at),
+            FieldBody::Struct(members) => {
                 let mut end = at;
                 for member in members {
                     end = self.measure(member, end)?.next;
                 }
-                Ok(Span::one(at, end, end))
+                Ok(FieldExtent::one(at, end, end))
             }
-            Item::Unreadable => Err(Misfit),
+            FieldBody::Unreadable => Err(DoesNotFit),
         }
     }
 
-    fn spend_empty(&mut self, count: usize) -> Result<(), Misfit> {
+    fn count_empty(&mut self, count: usize) -> Result<(), DoesNotFit> {
         let left = self.empty_values_left.checked_sub(count);
         self.is_overdrawn |= left.is_none();
-        self.empty_values_left = left.ok_or(Misfit)?;
+        self.empty_values_left = left.ok_or(DoesNotFit)?;
         Ok(())
     }
 
-    fn extent(&self, extent: Extent, at: usize) -> Result<Span, Misfit> {
+    fn extent(&self, extent: LengthRule, at: usize) -> Result<FieldExtent, DoesNotFit> {
         let rest = self.rest(at);
         match extent {
-            Extent::Fixed(size) => self.take(at, size),
-            Extent::NulUtf16 => terminated(at, rest.len(), text::find_nul_utf16(rest), 2),
-            Extent::NulAnsi => terminated(at, rest.len(), text::find_nul(rest), 1),
-            Extent::Units { count, unit } => self.take(at, self.number(count)?.checked_mul(unit).ok_or(Misfit)?),
-            Extent::Counted { counter, unit, per_unit } => {
-                let (count, prefix) = counter.read(rest).ok_or(Misfit)?;
-                let size = if per_unit { count.checked_mul(unit).ok_or(Misfit)? } else { count };
-                let whole = size.is_multiple_of(unit);
-                if whole { self.take(at + prefix, size) } else { Err(Misfit) }
+            LengthRule::Fixed(size) => self.take(at, size),
+            LengthRule::NulUtf16 => terminated(at, rest.len(), text::find_nul_utf16(rest), 2),
+            LengthRule::NulAnsi => terminated(at, rest.len(), text::find_nul(rest), 1),
+            LengthRule::Units { count, unit } => {
+                self.take(at, self.number(count)?.checked_mul(unit).ok_or(DoesNotFit)?)
             }
-            Extent::Rest { unit } if rest.len().is_multiple_of(unit) => self.take(at, rest.len()),
-            Extent::Rest { .. } => Err(Misfit),
-            Extent::Sid => self.take(at, Sid::read(rest).ok_or(Misfit)?.size()),
-            Extent::WbemSid { skip } => match rest.get(skip..).and_then(Sid::read) {
-                _ if is_absent_sid(rest, skip) => Ok(Span::one(at, at, at + 4)),
+            LengthRule::Counted { counter, unit, per_unit } => {
+                let (count, prefix) = counter.read(rest).ok_or(DoesNotFit)?;
+                let size = if per_unit { count.checked_mul(unit).ok_or(DoesNotFit)? } else { count };
+                let whole = size.is_multiple_of(unit);
+                if whole { self.take(at + prefix, size) } else { Err(DoesNotFit) }
+            }
+            LengthRule::Rest { unit } if rest.len().is_multiple_of(unit) => self.take(at, rest.len()),
+            LengthRule::Rest { .. } => Err(DoesNotFit),
+            LengthRule::Sid => self.take(at, Sid::read(rest).ok_or(DoesNotFit)?.size()),
+            LengthRule::WbemSid { skip } => match rest.get(skip..).and_then(Sid::read) {
+                _ if is_absent_sid(rest, skip) => Ok(FieldExtent::one(at, at, at + 4)),
                 Some(sid) => self.take(at + skip, sid.size()),
-                None => Err(Misfit),
+                None => Err(DoesNotFit),
             },
-            Extent::SocketAddress => self.take(at, net::socket_address_size(rest).ok_or(Misfit)?),
+            LengthRule::SocketAddress => self.take(at, net::socket_address_size(rest).ok_or(DoesNotFit)?),
         }
     }
 
-    fn take(&self, at: usize, size: usize) -> Result<Span, Misfit> {
+    fn take(&self, at: usize, size: usize) -> Result<FieldExtent, DoesNotFit> {
         match at.checked_add(size) {
-            Some(end) if end <= self.payload.len() => Ok(Span::one(at, end, end)),
-            _ => Err(Misfit),
+            Some(end) if end <= self.payload.len() => Ok(FieldExtent::one(at, end, end)),
+            _ => Err(DoesNotFit),
         }
     }
 }
@@ -240,11 +242,11 @@ fn is_absent_sid(rest: &[u8], skip: usize) -> bool {
 }
 
 /// Up to a terminator of `unit` bytes. A text that the payload's end cuts off is accepted if it has whole units.
-fn terminated(at: usize, left: usize, nul: Option<usize>, unit: usize) -> Result<Span, Misfit> {
+fn terminated(at: usize, left: usize, nul: Option<usize>, unit: usize) -> Result<FieldExtent, DoesNotFit> {
     match nul {
-        Some(length) => Ok(Span::one(at, at + length, at + length + unit)),
-        None if left > 0 && left.is_multiple_of(unit) => Ok(Span::one(at, at + left, at + left)),
-        None => Err(Misfit),
+        Some(length) => Ok(FieldExtent::one(at, at + length, at + length + unit)),
+        None if left > 0 && left.is_multiple_of(unit) => Ok(FieldExtent::one(at, at + left, at + left)),
+        None => Err(DoesNotFit),
     }
 }
 
@@ -283,34 +285,34 @@ mod tests {
 
     #[test]
     fn reaches() {
-        let span = |start, end, next| Ok(Span::one(start, end, next));
-        let counted = |counter, unit, per_unit| Extent::Counted { counter, unit, per_unit };
+        let span = |start, end, next| Ok(FieldExtent::one(start, end, next));
+        let counted = |counter, unit, per_unit| LengthRule::Counted { counter, unit, per_unit };
         let sid = [0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 0, 0, 0, 0, 0, 5, 18, 0, 0, 0];
-        let table: [(Extent, &[u8], Result<Span, Misfit>); 24] = [
-            (Extent::Fixed(4), &[1, 2, 3, 4, 5], span(0, 4, 4)),
-            (Extent::Fixed(4), &[1, 2, 3], Err(Misfit)),
-            (Extent::NulUtf16, b"A\0B\0\0\0C", span(0, 4, 6)),
-            (Extent::NulUtf16, b"\0A\0\0\0\0", span(0, 2, 4)),
-            (Extent::NulUtf16, b"A\0B\0", span(0, 4, 4)),
-            (Extent::NulUtf16, b"A\0B", Err(Misfit)),
-            (Extent::NulUtf16, b"", Err(Misfit)),
-            (Extent::NulAnsi, b"AB\0C", span(0, 2, 3)),
-            (Extent::NulAnsi, b"AB", span(0, 2, 2)),
-            (Extent::NulAnsi, b"", Err(Misfit)),
-            (Extent::Units { count: Number::Constant(2), unit: 2 }, &[0; 5], span(0, 4, 4)),
-            (Extent::Units { count: Number::Slot(0), unit: 1 }, &[0; 5], span(0, 3, 3)),
-            (Extent::Units { count: Number::Slot(1), unit: 2 }, &[0; 5], Err(Misfit)),
+        let table: [(LengthRule, &[u8], Result<FieldExtent, DoesNotFit>); 24] = [
+            (LengthRule::Fixed(4), &[1, 2, 3, 4, 5], span(0, 4, 4)),
+            (LengthRule::Fixed(4), &[1, 2, 3], Err(DoesNotFit)),
+            (LengthRule::NulUtf16, b"A\0B\0\0\0C", span(0, 4, 6)),
+            (LengthRule::NulUtf16, b"\0A\0\0\0\0", span(0, 2, 4)),
+            (LengthRule::NulUtf16, b"A\0B\0", span(0, 4, 4)),
+            (LengthRule::NulUtf16, b"A\0B", Err(DoesNotFit)),
+            (LengthRule::NulUtf16, b"", Err(DoesNotFit)),
+            (LengthRule::NulAnsi, b"AB\0C", span(0, 2, 3)),
+            (LengthRule::NulAnsi, b"AB", span(0, 2, 2)),
+            (LengthRule::NulAnsi, b"", Err(DoesNotFit)),
+            (LengthRule::Units { count: Number::Constant(2), unit: 2 }, &[0; 5], span(0, 4, 4)),
+            (LengthRule::Units { count: Number::Slot(0), unit: 1 }, &[0; 5], span(0, 3, 3)),
+            (LengthRule::Units { count: Number::Slot(1), unit: 2 }, &[0; 5], Err(DoesNotFit)),
             (counted(Counter::U16, 1, false), &[2, 0, 7, 8, 9], span(2, 4, 4)),
-            (counted(Counter::U16, 2, false), &[1, 0, 7], Err(Misfit)),
+            (counted(Counter::U16, 2, false), &[1, 0, 7], Err(DoesNotFit)),
             (counted(Counter::U16, 2, true), &[1, 0, 7, 8], span(2, 4, 4)),
             (counted(Counter::BigEndianU16, 1, false), &[0, 1, 7, 8], span(2, 3, 3)),
             (counted(Counter::U32, 1, false), &[1, 0, 0, 0, 7, 8], span(4, 5, 5)),
-            (counted(Counter::U32, 1, false), &[1, 0, 0, 1, 7, 8], Err(Misfit)),
-            (Extent::Rest { unit: 2 }, &[1, 2, 3, 4], span(0, 4, 4)),
-            (Extent::Rest { unit: 2 }, &[1, 2, 3], Err(Misfit)),
-            (Extent::WbemSid { skip: 8 }, &[0, 0, 0, 0, 9], span(0, 0, 4)),
-            (Extent::WbemSid { skip: 8 }, &[1; 8], Err(Misfit)),
-            (Extent::Sid, &sid[8..], span(0, 12, 12)),
+            (counted(Counter::U32, 1, false), &[1, 0, 0, 1, 7, 8], Err(DoesNotFit)),
+            (LengthRule::Rest { unit: 2 }, &[1, 2, 3, 4], span(0, 4, 4)),
+            (LengthRule::Rest { unit: 2 }, &[1, 2, 3], Err(DoesNotFit)),
+            (LengthRule::WbemSid { skip: 8 }, &[0, 0, 0, 0, 9], span(0, 0, 4)),
+            (LengthRule::WbemSid { skip: 8 }, &[1; 8], Err(DoesNotFit)),
+            (LengthRule::Sid, &sid[8..], span(0, 12, 12)),
         ];
         for (extent, payload, expected) in table {
             let mut slots = [3, u64::MAX];
@@ -320,16 +322,16 @@ mod tests {
         let mut user = sid;
         user[0] = 1;
         let cursor = Cursor::new(&user, &mut [], 1);
-        assert_eq!(cursor.extent(Extent::WbemSid { skip: 8 }, 0), span(8, 20, 20));
+        assert_eq!(cursor.extent(LengthRule::WbemSid { skip: 8 }, 0), span(8, 20, 20));
         // A token of zeros, and zeros that are none because no SID is behind them.
         let mut zeros = sid;
         zeros[7] = 0;
         let cursor = Cursor::new(&zeros, &mut [], 1);
-        assert_eq!(cursor.extent(Extent::WbemSid { skip: 8 }, 0), span(8, 20, 20));
+        assert_eq!(cursor.extent(LengthRule::WbemSid { skip: 8 }, 0), span(8, 20, 20));
         let cursor = Cursor::new(&zeros[..19], &mut [], 1);
-        assert_eq!(cursor.extent(Extent::WbemSid { skip: 8 }, 0), span(0, 0, 4));
+        assert_eq!(cursor.extent(LengthRule::WbemSid { skip: 8 }, 0), span(0, 0, 4));
         let cursor = Cursor::new(&zeros, &mut [], 1);
-        assert_eq!(cursor.extent(Extent::WbemSid { skip: 16 }, 0), span(0, 0, 4));
+        assert_eq!(cursor.extent(LengthRule::WbemSid { skip: 16 }, 0), span(0, 0, 4));
     }
 
     #[test]

@@ -1,14 +1,15 @@
 //! From an event's payload bytes to typed columns.
 //!
 //! ```text
-//! EventSchema ×n ──settle──► TableColumns ──compile, per schema and pointer size──► Plan
+//! EventSchema ×n ──assign──► PayloadColumns ──compile, per schema and pointer size──► Program
 //!                                                                                    │ decode(payload, row)
-//!                  array of a row group ◄──gather── PayloadValues ×n ◄──finish── PayloadColumns
+//!                  array of a row group ◄──gather── PackedColumns ×n ◄──finish── ColumnBuffers
 //! ```
 //!
-//! [`settle`] gives all declared layouts of one table their columns. [`Plan::compile`] turns a layout into flat steps:
-//! leading values of fixed width are read by their offset, the rest walks. A field is measured and checked as a whole
-//! before anything of it is appended, so a damaged payload leaves NULLs and never a shifted column.
+//! [`assign_columns`] gives all declared layouts of one table their columns. [`Program::compile`] turns a layout into
+//! flat steps: leading values of fixed width are kept as they lie, the rest is run field by field. A field is measured
+//! and checked as a whole before anything of it is appended, so a damaged payload leaves NULLs and never a shifted
+//! column.
 
 mod assign;
 mod binding;
@@ -26,10 +27,10 @@ mod time;
 mod values;
 
 pub use assign::RenameReason;
-pub use binding::{Binding, Column, FieldRow, TableColumns, settle};
+pub use binding::{Binding, FieldRow, PayloadColumn, PayloadColumns, assign_columns};
 pub use clock::{NoClock, TraceClock};
-pub use program::{Plan, pointer_size_mismatch};
-pub use status::{Outcome, Status};
+pub use program::{Program, pointer_size_mismatch};
+pub use status::{DecodeOutcome, Status};
 
 #[cfg(test)]
 mod tests;

@@ -3,32 +3,32 @@
 use std::sync::Arc;
 
 use super::Status;
-use super::binding::{Binding, Column};
+use super::binding::{Binding, PayloadColumn};
 use super::compile;
-use super::measure::{Extent, Span};
-use super::values::Op;
-use crate::columns::prefix::BlockField;
+use super::measure::{FieldExtent, LengthRule};
+use super::values::Convert;
+use crate::columns::prefix::PrefixField;
 use crate::schema::model::EventSchema;
 
 /// The decoding steps of one event layout for one pointer size.
 #[derive(Debug)]
-pub struct Plan {
+pub struct Program {
     /// The fields, in order.
     pub(super) nodes: Vec<Node>,
     /// What distinguishes the plan from the others of its table.
     pub(super) block: usize,
     /// The leading values of fixed width that columns take as they are.
-    pub(super) copied: Arc<[BlockField]>,
+    pub(super) prefix_fields: Arc<[PrefixField]>,
     /// The Arrow bytes of those.
-    pub(super) copied_weight: usize,
+    pub(super) prefix_weight: usize,
     /// The leading values of fixed width that are converted.
-    pub(super) converted: Vec<ConvertStep>,
+    pub(super) prefix_steps: Vec<ConvertStep>,
     /// Both kinds stand for so many leading nodes.
-    pub(super) fixed_nodes: usize,
+    pub(super) prefix_nodes: usize,
     /// The bytes those take.
-    pub(super) fixed_size: usize,
+    pub(super) prefix_size: usize,
     /// Which of them are remembered.
-    pub(super) fixed_slots: Vec<Remembered>,
+    pub(super) prefix_slots: Vec<Remembered>,
     /// From this field on, all may be left out.
     pub(super) optional_from: usize,
     /// How many fields others refer to.
@@ -51,13 +51,13 @@ pub(super) struct ConvertStep {
 #[derive(Debug)]
 pub(super) struct Remembered {
     pub slot: Slot,
-    pub span: Span,
+    pub span: FieldExtent,
 }
 
 /// One field, compiled.
 #[derive(Debug)]
 pub(super) struct Node {
-    pub item: Item,
+    pub item: FieldBody,
     pub repeat: Repeat,
     pub slot: Option<Slot>,
     pub outputs: Vec<Output>,
@@ -71,8 +71,8 @@ pub(super) struct Node {
 
 /// What a field consists of.
 #[derive(Debug)]
-pub(super) enum Item {
-    Leaf(Extent),
+pub(super) enum FieldBody {
+    Leaf(LengthRule),
     Struct(Vec<Node>),
     /// Nothing tells how far it reaches.
     Unreadable,
@@ -82,7 +82,7 @@ pub(super) enum Item {
 #[derive(Debug)]
 pub(super) struct Output {
     pub target: usize,
-    pub op: Op,
+    pub op: Convert,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,23 +108,24 @@ pub(super) struct Slot {
     pub signed: bool,
 }
 
-impl Plan {
-    /// The plan that fills columns. `binding` and `columns` come from one [`TableColumns`](super::TableColumns), to
+impl Program {
+    /// The program that fills columns. `binding` and `columns` come from one [`PayloadColumns`](super::PayloadColumns), to
     /// which `schema` was given; `pointer_size` is 4 or 8.
-    pub fn compile(schema: &EventSchema, binding: &Binding, columns: &[Column], pointer_size: u8) -> Plan {
+    pub fn compile(schema: &EventSchema, binding: &Binding, columns: &[PayloadColumn], pointer_size: u8) -> Program {
         compile::plan(schema, Some((binding, columns)), pointer_size)
     }
 
-    /// A plan without columns, for [`Plan::consumes`] alone.
-    pub fn measuring(schema: &EventSchema, pointer_size: u8) -> Plan {
+    /// A program without columns, for [`Program::consumes`] alone.
+    pub fn measuring(schema: &EventSchema, pointer_size: u8) -> Program {
         compile::plan(schema, None, pointer_size)
     }
 }
 
 /// Whether payloads were written with the other pointer size: the layout fits every sample exactly with `other`, and most
 /// contradict the width that the events' headers say: it does not fit them, or reads texts that are none.
-pub fn pointer_size_mismatch(header: &Plan, other: &Plan, samples: &[&[u8]]) -> bool {
-    let is_read_well = |plan: &Plan, payload: &[u8]| plan.consumes(payload) == Status::Ok && !plan.garbles(payload);
+pub fn pointer_size_mismatch(header: &Program, other: &Program, samples: &[&[u8]]) -> bool {
+    let is_read_well =
+        |program: &Program, payload: &[u8]| program.consumes(payload) == Status::Ok && !program.garbles(payload);
     let contradicted = samples.iter().filter(|payload| !is_read_well(header, payload)).count();
     2 * contradicted > samples.len() && samples.iter().all(|payload| is_read_well(other, payload))
 }

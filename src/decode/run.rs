@@ -1,18 +1,18 @@
-//! Running a [`Plan`] over a payload.
+//! Running a [`Program`] over a payload.
 
 use std::sync::Arc;
 
-use super::measure::{Cursor, Extent, Span};
-use super::program::{ConvertStep, Item, Node, Output, Plan, Repeat};
-use super::values::{self, Notes, Op};
-use super::{Outcome, Status, TraceClock, text};
-use crate::columns::packed::{Builder, ColumnValues, ListBuilder, Nested, PayloadColumns, StructBuilder};
-use crate::columns::prefix::Block;
+use super::measure::{Cursor, FieldExtent, LengthRule};
+use super::program::{ConvertStep, FieldBody, Node, Output, Program, Repeat};
+use super::values::{self, Convert, RowNotes};
+use super::{DecodeOutcome, Status, TraceClock, text};
+use crate::columns::packed::{ColumnBuffers, Elements, ListValues, Packed, PackedColumn, StructValues};
+use crate::columns::prefix::Prefix;
 
 /// Bytes left behind the last field count as a structure's padding below this.
 const PADDING_LIMIT: usize = 8;
 
-impl Plan {
+impl Program {
     /// Decodes one payload into one row of the columns that the plan was compiled for.
     ///
     /// Fields up to the first that does not fit are appended; that one and those behind it stay NULL.
@@ -20,8 +20,14 @@ impl Plan {
     /// # Panics
     ///
     /// When `row` is not above all rows since the columns were cleared.
-    pub fn decode(&self, payload: &[u8], row: u32, columns: &mut PayloadColumns, clock: &dyn TraceClock) -> Outcome {
-        self.run(payload, row, columns, clock, payload.len() >= self.fixed_size)
+    pub fn decode(
+        &self,
+        payload: &[u8],
+        row: u32,
+        columns: &mut ColumnBuffers,
+        clock: &dyn TraceClock,
+    ) -> DecodeOutcome {
+        self.run(payload, row, columns, clock, payload.len() >= self.prefix_size)
     }
 
     /// How the payload fits, without decoding it.
@@ -33,7 +39,8 @@ impl Plan {
 
     /// Whether a UTF-16 text of the payload holds units that no text has, as bytes of other values do.
     pub(super) fn garbles(&self, payload: &[u8]) -> bool {
-        let is_text = |node: &Node| matches!((&node.item, node.repeat), (Item::Leaf(Extent::NulUtf16), Repeat::One));
+        let is_text =
+            |node: &Node| matches!((&node.item, node.repeat), (FieldBody::Leaf(LengthRule::NulUtf16), Repeat::One));
         let mut slots = vec![0; self.slots];
         let mut cursor = Cursor::new(payload, &mut slots, self.nodes.len());
         let mut garbled = false;
@@ -50,27 +57,27 @@ impl Plan {
         &self,
         payload: &[u8],
         row: u32,
-        columns: &mut PayloadColumns,
+        columns: &mut ColumnBuffers,
         clock: &dyn TraceClock,
         by_offset: bool,
-    ) -> Outcome {
+    ) -> DecodeOutcome {
         columns.begin_row(row, self.slots);
-        let mut notes = Notes { clock, exact: true, weight: 0 };
+        let mut notes = RowNotes { clock, exact: true, weight: 0 };
         let mut cursor = Cursor::new(payload, &mut columns.slots, self.nodes.len());
         let targets = columns.columns.as_mut_slice();
         let (mut first, mut at) = (0, 0);
         if by_offset {
-            for remembered in &self.fixed_slots {
+            for remembered in &self.prefix_slots {
                 cursor.remember(remembered.slot, remembered.span);
             }
-            if let Some(record) = payload.get(..self.fixed_size).filter(|_| !self.copied.is_empty()) {
-                block(&mut columns.blocks, self).push(row, record);
-                notes.add(self.copied_weight);
+            if let Some(record) = payload.get(..self.prefix_size).filter(|_| !self.prefix_fields.is_empty()) {
+                prefix(&mut columns.prefixes, self).push(row, record);
+                notes.add(self.prefix_weight);
             }
-            for step in &self.converted {
+            for step in &self.prefix_steps {
                 self.convert(step, &cursor, row, targets, &mut notes);
             }
-            (first, at) = (self.fixed_nodes, self.fixed_size);
+            (first, at) = (self.prefix_nodes, self.prefix_size);
         }
         let status = self.walk(&mut cursor, first, at, |cursor, node, span| {
             for output in &node.outputs {
@@ -84,7 +91,7 @@ impl Plan {
         let weight = notes.weight;
         let keep_payload = self.is_partial || !notes.exact || !status.is_whole();
         columns.end_row(weight);
-        Outcome { status, keep_payload, weight }
+        DecodeOutcome { status, keep_payload, weight }
     }
 
     fn convert(
@@ -92,13 +99,13 @@ impl Plan {
         step: &ConvertStep,
         cursor: &Cursor<'_>,
         row: u32,
-        targets: &mut [ColumnValues],
-        notes: &mut Notes<'_>,
+        targets: &mut [PackedColumn],
+        notes: &mut RowNotes<'_>,
     ) {
         let Some(output) = self.nodes.get(step.node).and_then(|node| node.outputs.get(step.output)) else { return };
         let Some(column) = targets.get_mut(output.target) else { return };
         let end = step.start + step.size;
-        let bytes = cursor.bytes(Span::one(step.start, end, end));
+        let bytes = cursor.bytes(FieldExtent::one(step.start, end, end));
         if values::write(&output.op, bytes, &mut column.builder, notes) {
             column.rows.push(row);
         }
@@ -110,7 +117,7 @@ impl Plan {
         cursor: &mut Cursor<'_>,
         first: usize,
         start: usize,
-        mut each: impl FnMut(&mut Cursor<'_>, &Node, Span),
+        mut each: impl FnMut(&mut Cursor<'_>, &Node, FieldExtent),
     ) -> Status {
         let mut at = start;
         for (index, node) in self.nodes.iter().enumerate().skip(first) {
@@ -132,17 +139,17 @@ impl Plan {
     }
 }
 
-/// The records of a plan.
+/// The records of a program.
 #[inline]
-fn block<'a>(blocks: &'a mut Vec<Block>, plan: &Plan) -> &'a mut Block {
-    if blocks.len() <= plan.block {
-        blocks.resize_with(plan.block + 1, Block::default);
+fn prefix<'a>(prefixes: &'a mut Vec<Prefix>, program: &Program) -> &'a mut Prefix {
+    if prefixes.len() <= program.block {
+        prefixes.resize_with(program.block + 1, Prefix::default);
     }
-    let block = &mut blocks[plan.block];
-    if block.record == 0 {
-        (block.fields, block.record) = (Arc::clone(&plan.copied), plan.fixed_size);
+    let prefix = &mut prefixes[program.block];
+    if prefix.record == 0 {
+        (prefix.fields, prefix.record) = (Arc::clone(&program.prefix_fields), program.prefix_size);
     }
-    block
+    prefix
 }
 
 /// Appends unsigned numbers of 4 bytes as numbers of 8.
@@ -162,12 +169,12 @@ fn write_field(
     node: &Node,
     output: &Output,
     cursor: &mut Cursor<'_>,
-    span: Span,
-    builder: &mut Builder,
-    notes: &mut Notes<'_>,
+    span: FieldExtent,
+    builder: &mut Packed,
+    notes: &mut RowNotes<'_>,
 ) -> bool {
     match builder {
-        Builder::List(list) if node.repeat != Repeat::One => write_list(node, output, cursor, span, list, notes),
+        Packed::List(list) if node.repeat != Repeat::One => write_list(node, output, cursor, span, list, notes),
         builder => write_item(node, output, cursor, span, builder, notes),
     }
 }
@@ -176,12 +183,12 @@ fn write_item(
     node: &Node,
     output: &Output,
     cursor: &mut Cursor<'_>,
-    span: Span,
-    builder: &mut Builder,
-    notes: &mut Notes<'_>,
+    span: FieldExtent,
+    builder: &mut Packed,
+    notes: &mut RowNotes<'_>,
 ) -> bool {
     match (&node.item, builder) {
-        (Item::Struct(members), Builder::Struct(record)) => {
+        (FieldBody::Struct(members), Packed::Struct(record)) => {
             write_struct(members, cursor, span.start, record, notes);
             true
         }
@@ -193,8 +200,8 @@ fn write_struct(
     members: &[Node],
     cursor: &mut Cursor<'_>,
     start: usize,
-    record: &mut StructBuilder,
-    notes: &mut Notes<'_>,
+    record: &mut StructValues,
+    notes: &mut RowNotes<'_>,
 ) {
     let mut at = start;
     for node in members {
@@ -221,9 +228,9 @@ fn write_list(
     node: &Node,
     output: &Output,
     cursor: &mut Cursor<'_>,
-    span: Span,
-    list: &mut ListBuilder,
-    notes: &mut Notes<'_>,
+    span: FieldExtent,
+    list: &mut ListValues,
+    notes: &mut RowNotes<'_>,
 ) -> bool {
     if !list.has_room(span.items) {
         notes.exact = false;
@@ -246,14 +253,14 @@ fn write_list(
 }
 
 /// Numbers that lie in the payload as they do in the builder are copied in one go, and so are 32-bit addresses.
-fn copy_items(node: &Node, op: &Op, bytes: &[u8], items: &mut Nested, notes: &mut Notes<'_>) -> bool {
+fn copy_items(node: &Node, op: &Convert, bytes: &[u8], items: &mut Elements, notes: &mut RowNotes<'_>) -> bool {
     match (op, &mut items.builder) {
-        (Op::Copy1 | Op::Copy2 | Op::Copy4 | Op::Copy8, Builder::Fixed(fixed)) => {
+        (Convert::Copy1 | Convert::Copy2 | Convert::Copy4 | Convert::Copy8, Packed::Fixed(fixed)) => {
             fixed.bytes.extend_from_slice(bytes);
             notes.add(bytes.len());
             true
         }
-        (Op::Integer { signed: false }, Builder::Fixed(fixed)) if (node.item_min, fixed.width) == (4, 8) => {
+        (Convert::Integer { signed: false }, Packed::Fixed(fixed)) if (node.item_min, fixed.width) == (4, 8) => {
             notes.add(2 * bytes.len());
             widen(bytes, bytes.len() / 4, &mut fixed.bytes)
         }

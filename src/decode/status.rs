@@ -35,7 +35,7 @@ impl Status {
 
 /// What became of one payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Outcome {
+pub struct DecodeOutcome {
     /// How well payload and schema fit.
     pub status: Status,
     /// Whether the columns do not represent all of the payload, so that its bytes must be kept beside them: any status

@@ -1,4 +1,4 @@
-//! Whole payloads through settle, compile, decode and finish.
+//! Whole payloads through assign_columns, compile, decode and finish.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use arrow_array::{Array, ArrayRef};
 use arrow_schema::{DataType, TimeUnit};
 
 use super::*;
-use crate::columns::{GuidType, PayloadColumns, PayloadValues, TimestampType, TypeOptions, UnsignedType, gather};
+use crate::columns::{ColumnBuffers, GuidType, PackedColumns, TimestampType, TypeOptions, UnsignedType, gather};
 use crate::schema::model::{Count, EventSchema, Field, FieldKind, FieldRef, Length, MapKind, Meaning, ValueMap, Wire};
 
 mod properties;
@@ -107,32 +107,32 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 /// The columns of a batch of so many rows; `None` for those without values.
-fn arrays(table: &TableColumns, columns: &mut PayloadColumns, rows: u32) -> Vec<Option<ArrayRef>> {
+fn arrays(table: &PayloadColumns, columns: &mut ColumnBuffers, rows: u32) -> Vec<Option<ArrayRef>> {
     let values = columns.finish();
     let columns = table.columns.iter().enumerate();
-    let array = |(index, column): (usize, &Column)| {
+    let array = |(index, column): (usize, &PayloadColumn)| {
         let has_values = values.has_values(index, &(0..rows));
         has_values.then(|| gather(&[(&values, 0..rows)], index, column.data_type()).unwrap())
     };
     columns.map(array).collect()
 }
 
-fn show_all(table: &TableColumns, arrays: &[Option<ArrayRef>], row: usize) -> Vec<String> {
+fn show_all(table: &PayloadColumns, arrays: &[Option<ArrayRef>], row: usize) -> Vec<String> {
     let cell = |array: &Option<ArrayRef>| array.as_ref().map_or("NULL".to_owned(), |array| show(array, row));
     table.columns.iter().zip(arrays).map(|(column, array)| format!("{}={}", column.name(), cell(array))).collect()
 }
 
-fn decode_with(options: TypeOptions, fields: &[Field], pointer: u8, payload: &[u8]) -> (Outcome, Vec<String>) {
+fn decode_with(options: TypeOptions, fields: &[Field], pointer: u8, payload: &[u8]) -> (DecodeOutcome, Vec<String>) {
     let schema = schema(fields.to_vec());
-    let table = settle(&[&schema], &[], options);
-    let plan = Plan::compile(&schema, table.binding(0), &table.columns, pointer);
-    let mut columns = PayloadColumns::new(table.columns.iter().map(Column::data_type));
-    let outcome = plan.decode(payload, 0, &mut columns, &Doubling);
+    let table = assign_columns(&[&schema], &[], options);
+    let program = Program::compile(&schema, table.binding(0), &table.columns, pointer);
+    let mut columns = ColumnBuffers::new(table.columns.iter().map(PayloadColumn::data_type));
+    let outcome = program.decode(payload, 0, &mut columns, &Doubling);
     assert_eq!(columns.weight(), outcome.weight);
     (outcome, show_all(&table, &arrays(&table, &mut columns, 1), 0))
 }
 
-fn decode(fields: &[Field], payload: &[u8]) -> (Outcome, Vec<String>) {
+fn decode(fields: &[Field], payload: &[u8]) -> (DecodeOutcome, Vec<String>) {
     decode_with(TypeOptions::default(), fields, 8, payload)
 }
 
@@ -391,7 +391,7 @@ fn how_payload_and_schema_fit() {
         let (outcome, found) = decode(&fields, &payload);
         assert_eq!((outcome.status, found.join(" ").as_str()), (status, cells), "{fields:?} {payload:?}");
         assert_eq!(outcome.keep_payload, !status.is_whole(), "{fields:?}");
-        assert_eq!(Plan::measuring(&schema(fields), 8).consumes(&payload), status);
+        assert_eq!(Program::measuring(&schema(fields), 8).consumes(&payload), status);
     }
 }
 
@@ -449,15 +449,15 @@ fn events_share_columns_and_batches_begin_anew() {
     let first = schema(vec![named("a", Wire::UInt8), named("g", Wire::Guid), named("x", Wire::Float)]);
     let second = schema(vec![named("g", Wire::Ansi), named("a", Wire::Int32), named("x", Wire::Double)]);
     let third = schema(vec![Field::structure("S", vec![named("a", Wire::Int8)])]);
-    let table = settle(&[&first, &second, &third], &[], TypeOptions::default());
+    let table = assign_columns(&[&first, &second, &third], &[], TypeOptions::default());
     let schemas = [&first, &second, &third];
-    let plan = |schema: usize| Plan::compile(schemas[schema], table.binding(schema), &table.columns, 8);
-    let mut columns = PayloadColumns::new(table.columns.iter().map(Column::data_type));
+    let program = |schema: usize| Program::compile(schemas[schema], table.binding(schema), &table.columns, 8);
+    let mut columns = ColumnBuffers::new(table.columns.iter().map(PayloadColumn::data_type));
     for _ in 0..2 {
         let one = [&[200][..], &GUID, &1.5f32.to_le_bytes()].concat();
         let two = [b"hi\0".as_slice(), &[0xff; 4], &2.5f64.to_le_bytes()].concat();
-        plan(0).decode(&one, 1, &mut columns, &NoClock);
-        plan(1).decode(&two, 3, &mut columns, &NoClock);
+        program(0).decode(&one, 1, &mut columns, &NoClock);
+        program(1).decode(&two, 3, &mut columns, &NoClock);
         // a: 4 + 4, g: 36 + 4 and 2 + 4, x: 8 + 8.
         assert_eq!(columns.weight(), 8 + 46 + 16);
         let found = arrays(&table, &mut columns, 4);
@@ -466,7 +466,7 @@ fn events_share_columns_and_batches_begin_anew() {
         assert_eq!(show_all(&table, &found, 1)[..3], ["a=200", "g=e13c0d23-ccbc-4e12-931b-d9cc2eee27e4", "x=1.5"]);
         assert_eq!(show_all(&table, &found, 3)[..3], ["a=-1", "g=hi", "x=2.5"]);
         assert_eq!(columns.weight(), 0);
-        plan(2).decode(&[5], 0, &mut columns, &NoClock);
+        program(2).decode(&[5], 0, &mut columns, &NoClock);
         assert_eq!(show_all(&table, &arrays(&table, &mut columns, 1), 0), ["a=NULL", "g=NULL", "x=NULL", "S={a: 5}"]);
     }
 }
@@ -475,17 +475,17 @@ fn events_share_columns_and_batches_begin_anew() {
 fn dropped_columns_are_walked_over() {
     let first = schema(vec![named("a", Wire::UInt8)]);
     let second = schema(vec![named("b", Wire::UInt16), named("c", Wire::Ansi)]);
-    let table = settle(&[&first, &second], &[], TypeOptions::default()).keep(|schema| schema == 0);
-    let plan = Plan::compile(&second, table.binding(1), &table.columns, 8);
-    let mut columns = PayloadColumns::new(table.columns.iter().map(Column::data_type));
-    assert_eq!(plan.decode(b"\x01\0x\0", 0, &mut columns, &NoClock).status, Status::Ok);
+    let table = assign_columns(&[&first, &second], &[], TypeOptions::default()).keep(|schema| schema == 0);
+    let program = Program::compile(&second, table.binding(1), &table.columns, 8);
+    let mut columns = ColumnBuffers::new(table.columns.iter().map(PayloadColumn::data_type));
+    assert_eq!(program.decode(b"\x01\0x\0", 0, &mut columns, &NoClock).status, Status::Ok);
     assert!(arrays(&table, &mut columns, 1)[0].is_none());
 }
 
 #[test]
 fn the_other_pointer_size_is_recognized() {
     let layout = schema(vec![named("p", Wire::Pointer), named("n", Wire::UInt32)]);
-    let (four, eight) = (Plan::measuring(&layout, 4), Plan::measuring(&layout, 8));
+    let (four, eight) = (Program::measuring(&layout, 4), Program::measuring(&layout, 8));
     let long = [1u8; 12];
     let short = [1u8; 8];
     assert!(pointer_size_mismatch(&four, &eight, &[&long, &long]));
@@ -499,12 +499,12 @@ fn the_other_pointer_size_is_recognized() {
 #[test]
 fn garbled_texts_tell_the_pointer_size() {
     let layout = schema(vec![named("base", Wire::Pointer), named("size", Wire::UInt32), named("name", Wire::Utf16)]);
-    let (four, eight) = (Plan::measuring(&layout, 4), Plan::measuring(&layout, 8));
+    let (four, eight) = (Program::measuring(&layout, 4), Program::measuring(&layout, 8));
     let payload = |base: &[u8], size: u32| [base, &size.to_le_bytes(), b"C\0:\0\\\0x\0\0\0"].concat();
     let long = payload(&0x0116_0000u64.to_le_bytes(), 0x0019_e000);
     let short = payload(&0x0116_0000u32.to_le_bytes(), 0x0019_e000);
-    for plan in [&four, &eight] {
-        assert_eq!([plan.consumes(&long), plan.consumes(&short)], [Status::Ok; 2]);
+    for program in [&four, &eight] {
+        assert_eq!([program.consumes(&long), program.consumes(&short)], [Status::Ok; 2]);
     }
     assert!(pointer_size_mismatch(&four, &eight, &[&long]));
     assert!(pointer_size_mismatch(&four, &eight, &[&long, &long, &short]));
@@ -555,19 +555,19 @@ fn values_without_bytes_are_few_and_have_a_weight() {
 #[test]
 fn plans_and_columns_go_to_other_threads() {
     fn shared<T: Send + Sync>() {}
-    shared::<Plan>();
+    shared::<Program>();
+    shared::<ColumnBuffers>();
+    shared::<PackedColumns>();
     shared::<PayloadColumns>();
-    shared::<PayloadValues>();
-    shared::<TableColumns>();
 }
 
 #[test]
 #[should_panic(expected = "ascending order")]
 fn a_row_is_filled_once() {
     let layout = schema(vec![f(Wire::UInt8)]);
-    let table = settle(&[&layout], &[], TypeOptions::default());
-    let plan = Plan::compile(&layout, table.binding(0), &table.columns, 8);
-    let mut columns = PayloadColumns::new(table.columns.iter().map(Column::data_type));
-    plan.decode(&[1], 0, &mut columns, &NoClock);
-    plan.decode(&[1], 0, &mut columns, &NoClock);
+    let table = assign_columns(&[&layout], &[], TypeOptions::default());
+    let program = Program::compile(&layout, table.binding(0), &table.columns, 8);
+    let mut columns = ColumnBuffers::new(table.columns.iter().map(PayloadColumn::data_type));
+    program.decode(&[1], 0, &mut columns, &NoClock);
+    program.decode(&[1], 0, &mut columns, &NoClock);
 }

@@ -8,14 +8,14 @@ use arrow_schema::TimeUnit;
 use super::TraceClock;
 use super::measure::read_integer;
 use super::{label, net, text, time};
-use crate::columns::packed::{Builder, BytesBuilder, FixedBuilder};
+use crate::columns::packed::{BytesValues, FixedValues, Packed};
 use crate::guid::Guid;
 use crate::schema::model::ValueMap;
 use crate::sid::Sid;
 
 /// What is done with the bytes of one value.
 #[derive(Debug)]
-pub(super) enum Op {
+pub(super) enum Convert {
     /// Always NULL.
     Null,
     /// Numbers that the column stores as the payload does, of 1, 2, 4 and 8 bytes.
@@ -57,7 +57,7 @@ pub(super) enum Op {
 }
 
 /// What is noted while a payload is decoded.
-pub(super) struct Notes<'a> {
+pub(super) struct RowNotes<'a> {
     pub clock: &'a dyn TraceClock,
     /// Whether the columns represent every value so far exactly.
     pub exact: bool,
@@ -65,38 +65,38 @@ pub(super) struct Notes<'a> {
     pub weight: u64,
 }
 
-impl Notes<'_> {
+impl RowNotes<'_> {
     pub(super) fn add(&mut self, bytes: usize) {
         self.weight = self.weight.saturating_add(bytes as u64);
     }
 }
 
 /// Appends one value. `false`: it is NULL, and nothing was appended.
-pub(super) fn write(op: &Op, bytes: &[u8], builder: &mut Builder, notes: &mut Notes<'_>) -> bool {
+pub(super) fn write(op: &Convert, bytes: &[u8], builder: &mut Packed, notes: &mut RowNotes<'_>) -> bool {
     match builder {
-        Builder::Fixed(fixed) => write_fixed(op, bytes, fixed, notes),
-        Builder::Bytes(target) => write_bytes(op, bytes, target, notes),
+        Packed::Fixed(fixed) => write_fixed(op, bytes, fixed, notes),
+        Packed::Bytes(target) => write_bytes(op, bytes, target, notes),
         // Lists and structures are taken apart before this.
-        Builder::List(_) | Builder::Struct(_) => false,
+        Packed::List(_) | Packed::Struct(_) => false,
     }
 }
 
-fn write_fixed(op: &Op, bytes: &[u8], fixed: &mut FixedBuilder, notes: &mut Notes<'_>) -> bool {
+fn write_fixed(op: &Convert, bytes: &[u8], fixed: &mut FixedValues, notes: &mut RowNotes<'_>) -> bool {
     let value = match op {
-        Op::Copy1 | Op::Copy2 | Op::Copy4 | Op::Copy8 => Some(read_integer(bytes, false)),
-        Op::Integer { signed } => Some(read_integer(bytes, *signed)),
-        Op::Port => bytes.first_chunk().map(|port| u64::from(u16::from_be_bytes(*port))),
-        Op::Boolean => {
+        Convert::Copy1 | Convert::Copy2 | Convert::Copy4 | Convert::Copy8 => Some(read_integer(bytes, false)),
+        Convert::Integer { signed } => Some(read_integer(bytes, *signed)),
+        Convert::Port => bytes.first_chunk().map(|port| u64::from(u16::from_be_bytes(*port))),
+        Convert::Boolean => {
             let value = read_integer(bytes, false);
             notes.exact &= value <= 1;
             Some(u64::from(value != 0))
         }
-        Op::FloatToDouble => bytes.first_chunk().map(|float| f64::from(f32::from_le_bytes(*float)).to_bits()),
-        Op::FileTime(unit) => time::from_filetime(read_integer(bytes, false), *unit).map(i64::cast_unsigned),
-        Op::SystemTime(unit) => system_time(bytes, *unit, notes),
-        Op::TraceTime => trace_time(bytes, notes),
-        Op::TickSpan => notes.clock.span_ns(read_integer(bytes, false)).map(i64::cast_unsigned),
-        Op::GuidBytes => return write_guid_bytes(bytes, fixed, notes),
+        Convert::FloatToDouble => bytes.first_chunk().map(|float| f64::from(f32::from_le_bytes(*float)).to_bits()),
+        Convert::FileTime(unit) => time::from_filetime(read_integer(bytes, false), *unit).map(i64::cast_unsigned),
+        Convert::SystemTime(unit) => system_time(bytes, *unit, notes),
+        Convert::TraceTime => trace_time(bytes, notes),
+        Convert::TickSpan => notes.clock.span_ns(read_integer(bytes, false)).map(i64::cast_unsigned),
+        Convert::GuidBytes => return write_guid_bytes(bytes, fixed, notes),
         _ => None,
     };
     let Some(value) = value else { return false };
@@ -105,7 +105,7 @@ fn write_fixed(op: &Op, bytes: &[u8], fixed: &mut FixedBuilder, notes: &mut Note
     true
 }
 
-fn system_time(bytes: &[u8], unit: TimeUnit, notes: &mut Notes<'_>) -> Option<u64> {
+fn system_time(bytes: &[u8], unit: TimeUnit, notes: &mut RowNotes<'_>) -> Option<u64> {
     let (words, _) = bytes.as_chunks::<2>();
     let parts = <[[u8; 2]; 8]>::try_from(words).ok()?.map(u16::from_le_bytes);
     let time = time::from_systemtime(parts, unit);
@@ -113,61 +113,61 @@ fn system_time(bytes: &[u8], unit: TimeUnit, notes: &mut Notes<'_>) -> Option<u6
     time.map(|(time, _)| time.cast_unsigned())
 }
 
-fn trace_time(bytes: &[u8], notes: &mut Notes<'_>) -> Option<u64> {
+fn trace_time(bytes: &[u8], notes: &mut RowNotes<'_>) -> Option<u64> {
     let time = notes.clock.unix_ns(read_integer(bytes, false).cast_signed());
     notes.exact &= time.is_some() && notes.clock.is_reversible();
     time.map(i64::cast_unsigned)
 }
 
-fn write_guid_bytes(bytes: &[u8], fixed: &mut FixedBuilder, notes: &mut Notes<'_>) -> bool {
+fn write_guid_bytes(bytes: &[u8], fixed: &mut FixedValues, notes: &mut RowNotes<'_>) -> bool {
     let Ok(bytes) = bytes.try_into() else { return false };
     fixed.bytes.extend_from_slice(&Guid(bytes).to_text_order());
     notes.add(16);
     true
 }
 
-fn write_bytes(op: &Op, bytes: &[u8], target: &mut BytesBuilder, notes: &mut Notes<'_>) -> bool {
+fn write_bytes(op: &Convert, bytes: &[u8], target: &mut BytesValues, notes: &mut RowNotes<'_>) -> bool {
     let before = target.bytes.len();
     let out = &mut target.bytes;
     let found = match op {
-        Op::Utf16 { cut } => {
+        Convert::Utf16 { cut } => {
             let shown = if *cut { cut_at(bytes, text::find_nul_utf16(bytes), notes) } else { bytes };
             notes.exact &= text::push_utf16(shown, out);
             true
         }
-        Op::Ansi { cut, utf8 } => {
+        Convert::Ansi { cut, utf8 } => {
             let shown = if *cut { cut_at(bytes, text::find_nul(bytes), notes) } else { bytes };
             notes.exact &= text::push_ansi(shown, *utf8, out);
             true
         }
-        Op::Bytes => {
+        Convert::Bytes => {
             out.extend_from_slice(bytes);
             true
         }
-        Op::GuidText => bytes.try_into().is_ok_and(|bytes| {
+        Convert::GuidText => bytes.try_into().is_ok_and(|bytes| {
             out.extend_from_slice(&Guid(bytes).to_text());
             true
         }),
         // A WBEM SID that is absent has no bytes.
-        Op::Sid => {
+        Convert::Sid => {
             let sid = Sid::read(bytes);
             notes.exact &= bytes.is_empty() || sid.is_some_and(|sid| sid.size() == bytes.len());
             // A vector takes every write.
             sid.is_some_and(|sid| write!(out, "{sid}").is_ok())
         }
-        Op::IPv4 => {
+        Convert::IPv4 => {
             net::push_ipv4(bytes, out);
             true
         }
-        Op::IPv6 => {
+        Convert::IPv6 => {
             net::push_ipv6(bytes, out);
             true
         }
-        Op::SocketAddress => {
+        Convert::SocketAddress => {
             notes.exact &= net::push_socket_address(bytes, out);
             true
         }
-        Op::Label(map) => label::push(map, read_integer(bytes, false), out),
+        Convert::Label(map) => label::push(map, read_integer(bytes, false), out),
         _ => false,
     };
     let size = target.bytes.len() - before;
@@ -183,7 +183,7 @@ fn write_bytes(op: &Op, bytes: &[u8], target: &mut BytesBuilder, notes: &mut Not
 }
 
 /// Text of given length up to its first NUL; what is behind it and not zero is not represented.
-fn cut_at<'a>(bytes: &'a [u8], nul: Option<usize>, notes: &mut Notes<'_>) -> &'a [u8] {
+fn cut_at<'a>(bytes: &'a [u8], nul: Option<usize>, notes: &mut RowNotes<'_>) -> &'a [u8] {
     let Some((shown, behind)) = nul.and_then(|nul| bytes.split_at_checked(nul)) else { return bytes };
     notes.exact &= behind.iter().all(|&byte| byte == 0);
     shown

@@ -6,7 +6,7 @@
 //! the data alone: rows of one shape never change columns half-way.
 
 use super::samples::Sample;
-use crate::decode::{Plan, Status, pointer_size_mismatch};
+use crate::decode::{Program, Status, pointer_size_mismatch};
 use crate::schema::registry::{Candidate, Trust};
 
 /// The chosen layout and why.
@@ -149,7 +149,7 @@ fn choose_among(candidates: &[Candidate], samples: &[Sample], pointer_size: u8) 
 }
 
 fn attempt(candidate: &Candidate, payloads: &[&[u8]], pointer_size: u8) -> Fit {
-    let plan = Plan::measuring(&candidate.schema, pointer_size);
+    let plan = Program::measuring(&candidate.schema, pointer_size);
     let mut fit = Fit { exact: 0, described: 0, fitting: 0 };
     for payload in payloads {
         let status = plan.consumes(payload);
@@ -172,7 +172,7 @@ fn may_fit(status: Status, trust: Trust) -> bool {
 
 fn fits_other_pointer_size(candidate: &Candidate, payloads: &[&[u8]], pointer_size: u8) -> bool {
     let other = if pointer_size == 4 { 8 } else { 4 };
-    let [own, other] = [pointer_size, other].map(|size| Plan::measuring(&candidate.schema, size));
+    let [own, other] = [pointer_size, other].map(|size| Program::measuring(&candidate.schema, size));
     pointer_size_mismatch(&own, &other, payloads)
 }
 

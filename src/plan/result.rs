@@ -19,7 +19,7 @@ pub struct ShapeDecoder {
     /// Index of the table.
     pub table: u32,
     /// The compiled layout; `None` keeps the payload as it is.
-    pub plan: Option<decode::Plan>,
+    pub plan: Option<decode::Program>,
     /// Whether the layout has fields; one without describes only empty payloads.
     pub has_fields: bool,
     /// Whether a layout is known and contradicted by every sample, so that the rows are errors.
@@ -51,7 +51,7 @@ pub struct PlanResult {
 
 impl ShapeDecoder {
     /// The decoder of a shape that goes to the given table.
-    pub(super) fn new(shape: &Resolved, decode: Option<decode::Plan>, table: u32) -> ShapeDecoder {
+    pub(super) fn new(shape: &Resolved, decode: Option<decode::Program>, table: u32) -> ShapeDecoder {
         let is_refused = shape.choice.as_ref().is_some_and(super::choose::Choice::is_refused);
         ShapeDecoder {
             table,

@@ -10,7 +10,7 @@ use super::datasets::{self, Dataset, DatasetKey, DatasetSplit, InputFinding};
 use super::filter::{CompiledFilter, ShapeInfo};
 use super::options::PlanOptions;
 use super::resolve::Resolved;
-use crate::decode::{self, TableColumns};
+use crate::decode::{self, PayloadColumns};
 use crate::guid::Guid;
 use crate::layout::header::HeaderKind;
 use crate::schema::Registry;
@@ -31,7 +31,7 @@ pub struct PlannedTable {
     /// The header columns.
     pub header: Vec<HeaderColumn>,
     /// The payload columns.
-    pub columns: TableColumns,
+    pub columns: PayloadColumns,
     /// Payload columns beyond those that a table may have; what they would hold stays in `payload`.
     pub left_out: usize,
     /// The shapes whose events go here, ascending.
@@ -60,7 +60,7 @@ pub struct Tables {
 #[derive(Debug)]
 pub struct ShapeColumns {
     /// The compiled layout.
-    pub plan: decode::Plan,
+    pub plan: decode::Program,
     /// The payload fields and their columns.
     pub fields: Vec<decode::FieldRow>,
 }
@@ -210,14 +210,14 @@ fn settle(
     passing: &[u32],
     shapes: &[Resolved],
     options: &PlanOptions,
-) -> (TableColumns, usize, Vec<(u32, ShapeColumns)>) {
+) -> (PayloadColumns, usize, Vec<(u32, ShapeColumns)>) {
     if dataset.key == DatasetKey::Other {
-        return (TableColumns::default(), 0, Vec::new());
+        return (PayloadColumns::default(), 0, Vec::new());
     }
     let declared = declared(dataset, shapes);
     let layouts = Layouts::new(&declared);
     let reserved = header::reserved_names();
-    let all = decode::settle(&layouts.distinct, &reserved, options.types);
+    let all = decode::assign_columns(&layouts.distinct, &reserved, options.types);
     let present: Vec<(u32, usize)> = passing
         .iter()
         .filter_map(|&shape| {
@@ -235,7 +235,7 @@ fn settle(
     let columns = present.into_iter().filter_map(|(shape, layout)| {
         let resolved = &shapes[shape as usize];
         let (schema, pointer_size) = (&resolved.choice.as_ref()?.candidate.schema, resolved.key.identity.pointer_size);
-        let plan = decode::Plan::compile(schema, kept.binding(layout), &kept.columns, pointer_size);
+        let plan = decode::Program::compile(schema, kept.binding(layout), &kept.columns, pointer_size);
         Some((shape, ShapeColumns { plan, fields: kept.field_rows(layout, schema) }))
     });
     let columns = columns.collect();

@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::row_group::{Chunk, Group, TableLayout};
+use super::row_group::{Chunk, Group, TableColumns};
 
 /// Weight at which a group closes: bytes of its non-null values as Arrow holds them.
 pub const GROUP_WEIGHT: u64 = 128 << 20;
@@ -17,7 +17,7 @@ pub const OPEN_WEIGHT: u64 = 192 << 20;
 
 /// A group that is complete.
 #[derive(Debug)]
-pub struct ClosedGroup {
+pub struct CompletedRowGroup {
     /// Index of the table.
     pub table: u32,
     /// Number of the group in its table.
@@ -38,7 +38,7 @@ pub struct Gate {
 
 #[derive(Debug)]
 struct OpenGroup {
-    layout: Arc<TableLayout>,
+    layout: Arc<TableColumns>,
     parts: Vec<(Arc<Chunk>, Range<u32>)>,
     rows: u64,
     weight: u64,
@@ -47,7 +47,7 @@ struct OpenGroup {
 
 impl Gate {
     /// A gate for tables of the given layouts, in the order of their providers.
-    pub fn new(layouts: &[Arc<TableLayout>], row_group_rows: u32) -> Self {
+    pub fn new(layouts: &[Arc<TableColumns>], row_group_rows: u32) -> Self {
         let open = layouts.iter().map(|layout| OpenGroup {
             layout: Arc::clone(layout),
             parts: Vec::new(),
@@ -59,7 +59,7 @@ impl Gate {
     }
 
     /// Takes the rows of the next slice in order; gives back the groups that they complete.
-    pub fn take(&mut self, chunks: Vec<(u32, Chunk)>) -> Vec<ClosedGroup> {
+    pub fn take(&mut self, chunks: Vec<(u32, Chunk)>) -> Vec<CompletedRowGroup> {
         let mut closed = Vec::new();
         for (table, chunk) in chunks {
             self.add(table, &Arc::new(chunk), &mut closed);
@@ -76,11 +76,11 @@ impl Gate {
     }
 
     /// Closes what is open, table by table.
-    pub fn finish(&mut self) -> Vec<ClosedGroup> {
+    pub fn finish(&mut self) -> Vec<CompletedRowGroup> {
         (0u32..).zip(0..self.open.len()).filter_map(|(table, _)| self.close(table)).collect()
     }
 
-    fn add(&mut self, table: u32, chunk: &Arc<Chunk>, closed: &mut Vec<ClosedGroup>) {
+    fn add(&mut self, table: u32, chunk: &Arc<Chunk>, closed: &mut Vec<CompletedRowGroup>) {
         let total = u64::from(chunk.rows.count());
         let mut range = 0..chunk.rows.count();
         while !range.is_empty() {
@@ -100,7 +100,7 @@ impl Gate {
         }
     }
 
-    fn close(&mut self, table: u32) -> Option<ClosedGroup> {
+    fn close(&mut self, table: u32) -> Option<CompletedRowGroup> {
         let open = &mut self.open[table as usize];
         if open.parts.is_empty() {
             return None;
@@ -111,7 +111,7 @@ impl Gate {
         open.rows = 0;
         self.weight -= weight;
         let group = Group { layout: Arc::clone(&open.layout), parts: std::mem::take(&mut open.parts) };
-        Some(ClosedGroup { table, ordinal, group, weight })
+        Some(CompletedRowGroup { table, ordinal, group, weight })
     }
 }
 
@@ -125,26 +125,26 @@ fn share(weight: u64, part: &Range<u32>, total: u64) -> u64 {
 mod tests {
     use super::super::rows::Rows;
     use super::*;
-    use crate::columns::{PayloadValues, TypeOptions};
+    use crate::columns::{PackedColumns, TypeOptions};
     use arrow_schema::Schema;
 
     fn gate(tables: u32, rows: u32) -> Gate {
         let layout = || {
             let schema = Arc::new(Schema::empty());
-            Arc::new(TableLayout::new(Vec::new(), schema, TypeOptions::default(), Vec::new(), Arc::default()))
+            Arc::new(TableColumns::new(Vec::new(), schema, TypeOptions::default(), Vec::new(), Arc::default()))
         };
         Gate::new(&(0..tables).map(|_| layout()).collect::<Vec<_>>(), rows)
     }
 
     fn chunk(rows: usize, weight: u64) -> Chunk {
         let rows = Rows { ns: vec![0; rows], ..Rows::default() };
-        Chunk { rows, payload: PayloadValues::default(), weight }
+        Chunk { rows, payload: PackedColumns::default(), weight }
     }
 
     /// Table, number and row ranges of a group.
     type Summary = (u32, u64, Vec<(u32, u32)>);
 
-    fn summary(closed: &[ClosedGroup]) -> Vec<Summary> {
+    fn summary(closed: &[CompletedRowGroup]) -> Vec<Summary> {
         let ranges = |group: &Group| group.parts.iter().map(|(_, range)| (range.start, range.end)).collect();
         closed.iter().map(|closed| (closed.table, closed.ordinal, ranges(&closed.group))).collect()
     }

@@ -12,7 +12,7 @@ use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, OffsetBuffer};
 use super::header::element;
 use super::rows::Rows;
 use super::sparse::{Sparse, SparseLists};
-use crate::columns::presence::{Ends, Place, Validity, misshapen};
+use crate::columns::presence::{Offsets, RowSelection, Validity, array_error};
 use crate::columns::{GuidType, UnsignedType};
 use crate::error::Result;
 use crate::event::Identity;
@@ -106,7 +106,7 @@ pub fn sparse<S: Copy, T: ArrowPrimitiveType>(
     let mut validity = Validity::default();
     for part in parts {
         let (packed, place) = column(part.all).part(&part.range);
-        place.spread(packed.iter().map(|&value| map(value)), &mut values);
+        place.scatter(packed.iter().map(|&value| map(value)), &mut values);
         validity.add(&place);
     }
     PrimitiveArray::new(values.into(), validity.finish())
@@ -195,7 +195,7 @@ pub fn outline<'a, T: 'a>(
     column: impl Fn(&'a Rows) -> &'a SparseLists<T>,
     mut take: impl FnMut(&'a Rows, &'a [T]),
 ) -> Result<Outline> {
-    let mut outline = Outline { ends: Ends::with_capacity(total(parts)), validity: Validity::default() };
+    let mut outline = Outline { ends: Offsets::with_capacity(total(parts)), validity: Validity::default() };
     for part in parts {
         let lists = column(part.all);
         let (spans, place) = lists.spans.part(&part.range);
@@ -213,7 +213,7 @@ pub fn outline<'a, T: 'a>(
 /// Where the lists of a column begin and end.
 #[derive(Debug)]
 pub struct Outline {
-    ends: Ends,
+    ends: Offsets,
     validity: Validity,
 }
 
@@ -221,7 +221,8 @@ impl Outline {
     /// The column with the given items, none of which is NULL.
     pub fn finish(self, values: ArrayRef) -> Result<ArrayRef> {
         let field = element(values.data_type().clone());
-        let array = ListArray::try_new(field, self.ends.finish(), values, self.validity.finish()).map_err(misshapen)?;
+        let array =
+            ListArray::try_new(field, self.ends.finish(), values, self.validity.finish()).map_err(array_error)?;
         Ok(Arc::new(array))
     }
 }
@@ -229,7 +230,7 @@ impl Outline {
 /// Texts or bytes of variable length, one after another.
 #[derive(Debug)]
 pub struct Text {
-    ends: Ends,
+    ends: Offsets,
     bytes: Vec<u8>,
     validity: Validity,
 }
@@ -237,11 +238,11 @@ pub struct Text {
 impl Text {
     /// None yet, of the rows that the parts have.
     pub fn of(parts: &[RowsPart<'_>]) -> Self {
-        Text { ends: Ends::with_capacity(total(parts)), bytes: Vec::new(), validity: Validity::default() }
+        Text { ends: Offsets::with_capacity(total(parts)), bytes: Vec::new(), validity: Validity::default() }
     }
 
     /// Adds the values of some rows; `write` appends one.
-    pub fn add<T>(&mut self, values: &[T], place: &Place<'_>, write: impl Fn(&T, &mut Vec<u8>)) -> Result<()> {
+    pub fn add<T>(&mut self, values: &[T], place: &RowSelection<'_>, write: impl Fn(&T, &mut Vec<u8>)) -> Result<()> {
         self.validity.add(place);
         let bytes = &mut self.bytes;
         let lens = values.iter().map(|value| {
@@ -255,13 +256,13 @@ impl Text {
     /// As texts.
     pub fn finish(self) -> Result<ArrayRef> {
         let (offsets, bytes, nulls) = self.into_parts();
-        Ok(Arc::new(StringArray::try_new(offsets, bytes, nulls).map_err(misshapen)?))
+        Ok(Arc::new(StringArray::try_new(offsets, bytes, nulls).map_err(array_error)?))
     }
 
     /// As bytes.
     pub fn finish_binary(self) -> Result<ArrayRef> {
         let (offsets, bytes, nulls) = self.into_parts();
-        Ok(Arc::new(BinaryArray::try_new(offsets, bytes, nulls).map_err(misshapen)?))
+        Ok(Arc::new(BinaryArray::try_new(offsets, bytes, nulls).map_err(array_error)?))
     }
 
     fn into_parts(self) -> (OffsetBuffer<i32>, Buffer, Option<NullBuffer>) {

@@ -13,8 +13,8 @@ use super::rows::{RowStatus, Rows};
 use super::sparse::Sparse;
 use crate::clock::TimeStatus;
 use crate::columns::RowSource;
-use crate::columns::presence::misshapen;
-use crate::columns::{self, PayloadValues, TimestampType, TypeOptions, UnsignedType};
+use crate::columns::presence::array_error;
+use crate::columns::{self, PackedColumns, TimestampType, TypeOptions, UnsignedType};
 use crate::error::Result;
 use crate::event::Identity;
 use crate::guid::Guid;
@@ -26,14 +26,14 @@ pub struct Chunk {
     /// Header columns.
     pub rows: Rows,
     /// Payload columns.
-    pub payload: PayloadValues,
+    pub payload: PackedColumns,
     /// Arrow bytes of all non-null values.
     pub weight: u64,
 }
 
 /// What the columns of a table are.
 #[derive(Debug)]
-pub struct TableLayout {
+pub struct TableColumns {
     /// The header columns, which come first.
     pub header: Vec<HeaderColumn>,
     /// Header and payload columns.
@@ -79,7 +79,7 @@ impl ShapeFacts {
     }
 }
 
-impl TableLayout {
+impl TableColumns {
     /// The layout of a table of shapes with these constants; `places` has the place of each shape of the trace among
     /// those of its table.
     pub fn new(
@@ -90,7 +90,7 @@ impl TableLayout {
         places: Arc<[u32]>,
     ) -> Self {
         let names: StringArray = facts.iter().map(|facts| Some(facts.event_name.as_deref().unwrap_or(""))).collect();
-        TableLayout { header, schema, types, facts, names: Arc::new(names), places }
+        TableColumns { header, schema, types, facts, names: Arc::new(names), places }
     }
 
     /// What every row of a shape has in common.
@@ -107,7 +107,7 @@ impl TableLayout {
 #[derive(Debug)]
 pub struct Group {
     /// The table.
-    pub layout: Arc<TableLayout>,
+    pub layout: Arc<TableColumns>,
     /// Its rows.
     pub parts: Vec<(Arc<Chunk>, Range<u32>)>,
 }
@@ -285,7 +285,7 @@ fn own_identity(column: HeaderColumn, parts: &[RowsPart<'_>], form: UnsignedType
 }
 
 fn dictionary(keys: Int32Array, values: ArrayRef) -> Result<ArrayRef> {
-    let array = DictionaryArray::<Int32Type>::try_new(keys, values).map_err(misshapen)?;
+    let array = DictionaryArray::<Int32Type>::try_new(keys, values).map_err(array_error)?;
     Ok(Arc::new(array))
 }
 
@@ -321,7 +321,7 @@ fn extended(parts: &[RowsPart<'_>], types: &TypeOptions) -> Result<ArrayRef> {
         UnsignedType::Signed => Arc::new(kinds.iter().map(|&kind| i32::from(kind)).collect::<Int32Array>()),
     };
     let data: ArrayRef = Arc::new(BinaryArray::from_iter_values(data));
-    let items = StructArray::try_new(extended_members(types), vec![kinds, data], None).map_err(misshapen)?;
+    let items = StructArray::try_new(extended_members(types), vec![kinds, data], None).map_err(array_error)?;
     outline.finish(Arc::new(items))
 }
 

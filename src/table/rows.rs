@@ -5,7 +5,7 @@ use std::mem::size_of;
 
 use super::sparse::{Rare, Span, Sparse, SparseLists};
 use crate::clock::TimeStatus;
-use crate::columns::presence::Refill;
+use crate::columns::presence::Recycle;
 use crate::decode::Status;
 use crate::event::view::CpuTime;
 use crate::event::{Event, Identity, items::Item};
@@ -56,7 +56,7 @@ impl RowStatus {
 
 /// What a row holds beside the event's own header and payload columns.
 #[derive(Clone, Copy, Debug)]
-pub struct RowFacts {
+pub struct RowContext {
     /// Unix time in nanoseconds.
     pub ns: i64,
     /// Position in the order of the recording.
@@ -84,7 +84,7 @@ pub struct RowFacts {
 pub struct ExtendedItem {
     /// The item type.
     pub kind: u16,
-    /// Place in [`Rows::extended_data`].
+    /// RowSelection in [`Rows::extended_data`].
     pub data: Span,
 }
 
@@ -135,13 +135,13 @@ pub struct Rows {
 }
 
 /// The struct of these fields, each taken out of `$rows`.
-macro_rules! take_packed {
-    ($rows:ident: $($field:ident),* $(,)?) => { Rows { $($field: $rows.$field.take_packed()),* } };
+macro_rules! take_exact {
+    ($rows:ident: $($field:ident),* $(,)?) => { Rows { $($field: $rows.$field.take_exact()),* } };
 }
 
-impl Refill for Rows {
-    fn take_packed(&mut self) -> Self {
-        take_packed!(
+impl Recycle for Rows {
+    fn take_exact(&mut self) -> Self {
+        take_exact!(
             self:
             ns, seq, shape, input, status, ticks, time_status, cpu, process_id, thread_id, level, task, channel,
             keywords, activity_id, related_activity_id, kernel_time_ns, user_time_ns, processor_time, user_sid,
@@ -160,7 +160,7 @@ impl Rows {
 
     /// Adds an event.
     #[inline]
-    pub fn push(&mut self, event: &Event<'_>, facts: &RowFacts) {
+    pub fn push(&mut self, event: &Event<'_>, facts: &RowContext) {
         let row = self.count();
         self.ns.push(facts.ns);
         self.seq.push(facts.seq);

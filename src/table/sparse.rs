@@ -2,7 +2,7 @@
 
 use std::ops::{Deref, DerefMut, Range};
 
-use crate::columns::presence::{Place, Refill, RowNumbers};
+use crate::columns::presence::{Recycle, RowNumbers, RowSelection};
 
 /// Values with their rows, ascending.
 #[derive(Clone, Debug)]
@@ -44,7 +44,7 @@ impl<T> Sparse<T> {
     }
 
     /// The values of a range of rows, and how they lie in it.
-    pub fn part(&self, rows: &Range<u32>) -> (&[T], Place<'_>) {
+    pub fn part(&self, rows: &Range<u32>) -> (&[T], RowSelection<'_>) {
         let place = self.rows.part(rows);
         (&self.values[place.values.clone()], place)
     }
@@ -86,9 +86,9 @@ impl<C: Column> DerefMut for Rare<C> {
     }
 }
 
-impl<C: Column + Refill> Refill for Rare<C> {
-    fn take_packed(&mut self) -> Self {
-        Rare(self.0.as_mut().filter(|column| !column.is_empty()).map(|column| Box::new(column.take_packed())))
+impl<C: Column + Recycle> Recycle for Rare<C> {
+    fn take_exact(&mut self) -> Self {
+        Rare(self.0.as_mut().filter(|column| !column.is_empty()).map(|column| Box::new(column.take_exact())))
     }
 }
 
@@ -109,9 +109,9 @@ impl<T: 'static> Column for SparseLists<T> {
     }
 }
 
-impl<T: Copy> Refill for Sparse<T> {
-    fn take_packed(&mut self) -> Self {
-        Sparse { values: self.values.take_packed(), rows: self.rows.take_packed() }
+impl<T: Copy> Recycle for Sparse<T> {
+    fn take_exact(&mut self) -> Self {
+        Sparse { values: self.values.take_exact(), rows: self.rows.take_exact() }
     }
 }
 
@@ -147,9 +147,9 @@ impl<T> Default for SparseLists<T> {
     }
 }
 
-impl<T: Copy> Refill for SparseLists<T> {
-    fn take_packed(&mut self) -> Self {
-        SparseLists { spans: self.spans.take_packed(), items: self.items.take_packed() }
+impl<T: Copy> Recycle for SparseLists<T> {
+    fn take_exact(&mut self) -> Self {
+        SparseLists { spans: self.spans.take_exact(), items: self.items.take_exact() }
     }
 }
 
@@ -225,13 +225,13 @@ mod tests {
     fn a_rare_column_takes_memory_when_it_has_values() {
         let mut column = Rare::<SparseLists<u8>>::default();
         assert_eq!(column.spans.count(), 0);
-        assert!(column.take_packed().0.is_none());
+        assert!(column.take_exact().0.is_none());
         column.push(3, b"ab");
-        let taken = column.take_packed();
+        let taken = column.take_exact();
         assert_eq!((taken.spans.count(), taken.items.as_slice()), (1, &b"ab"[..]));
         // What is filled again keeps its memory, what is taken has none.
         assert!(column.is_empty() && column.0.is_some());
-        assert!(column.take_packed().0.is_none());
+        assert!(column.take_exact().0.is_none());
         assert_eq!(size_of_val(&taken), size_of::<usize>());
     }
 }

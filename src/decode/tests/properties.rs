@@ -151,22 +151,22 @@ proptest! {
         pointer in prop_oneof![Just(4u8), Just(8)],
     ) {
         let declared: Vec<_> = schemas.iter().collect();
-        let table = settle(&declared, &["b"], options);
+        let table = assign_columns(&declared, &["b"], options);
         let mut names: Vec<_> = table.columns.iter().map(|column| column.name().to_lowercase()).collect();
         names.push("b".into());
         names.sort();
         names.dedup();
         prop_assert_eq!(names.len(), table.columns.len() + 1, "names differ without regard to case");
 
-        let plan = |number: usize| Plan::compile(&schemas[number], table.binding(number), &table.columns, pointer);
-        let plans: Vec<_> = (0..schemas.len()).map(plan).collect();
-        let (mut by_offset, mut walked) = (PayloadColumns::new(table.columns.iter().map(Column::data_type)), PayloadColumns::new(table.columns.iter().map(Column::data_type)));
+        let program = |number: usize| Program::compile(&schemas[number], table.binding(number), &table.columns, pointer);
+        let plans: Vec<_> = (0..schemas.len()).map(program).collect();
+        let (mut by_offset, mut walked) = (ColumnBuffers::new(table.columns.iter().map(PayloadColumn::data_type)), ColumnBuffers::new(table.columns.iter().map(PayloadColumn::data_type)));
         for (row, (number, payload)) in (0u32..).zip(&payloads) {
-            let plan = &plans[number % plans.len()];
-            let outcome = plan.decode(payload, row * 2, &mut by_offset, &Doubling);
-            prop_assert_eq!(plan.run(payload, row * 2, &mut walked, &Doubling, false), outcome);
-            prop_assert_eq!(plan.consumes(payload), outcome.status);
-            let measuring = Plan::measuring(&schemas[number % plans.len()], pointer);
+            let program = &plans[number % plans.len()];
+            let outcome = program.decode(payload, row * 2, &mut by_offset, &Doubling);
+            prop_assert_eq!(program.run(payload, row * 2, &mut walked, &Doubling, false), outcome);
+            prop_assert_eq!(program.consumes(payload), outcome.status);
+            let measuring = Program::measuring(&schemas[number % plans.len()], pointer);
             prop_assert_eq!(measuring.consumes(payload), outcome.status);
         }
         let rows = payloads.len() * 2;
