@@ -14,6 +14,8 @@ pub mod event;
 pub mod guid;
 pub mod input;
 pub mod layout;
+pub mod names;
+pub mod output;
 pub mod plan;
 pub mod schema;
 pub mod sid;

@@ -8,7 +8,8 @@ mod synth;
 
 use etl2parquet::ErrorKind;
 use etl2parquet::convert::{self, Input, Job, Outcome};
-use etl2parquet::dataset::{Compression, IfExists};
+use etl2parquet::dataset::Compression;
+use etl2parquet::output::IfExists;
 use etl2parquet::survey::NoProgress;
 use support::{Converted, Sandbox, convert, options};
 use synth::*;

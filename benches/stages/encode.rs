@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use criterion::{Criterion, Throughput};
 use etl2parquet::columns::RowSource;
-use etl2parquet::dataset::Staging;
+use etl2parquet::output::Staging;
 
 use crate::ready::ReadyFile;
 use crate::{convert, inputs};

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use etl2parquet::columns::RowSource;
-use etl2parquet::dataset::Staging;
+use etl2parquet::output::Staging;
 use ready::{ReadyFile, Result};
 use sha2::{Digest, Sha256};
 

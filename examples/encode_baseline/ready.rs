@@ -9,7 +9,8 @@ use std::sync::Arc;
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchReader};
 use arrow_select::concat::concat_batches;
 use etl2parquet::columns::RowSource;
-use etl2parquet::dataset::{EncodeOptions, FileRule, Staging, TableSpec, TableWriter};
+use etl2parquet::dataset::{EncodeOptions, FileRule, TableSpec, TableWriter};
+use etl2parquet::output::Staging;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 pub(crate) type Result<T> = std::result::Result<T, Box<dyn Error>>;

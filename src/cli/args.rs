@@ -16,9 +16,9 @@ use super::sizes::{parse_max_loss, parse_row_group_rows, parse_size};
 use crate::clock::ClockAnchor;
 use crate::columns::{GuidType, TimestampType, UnsignedType};
 use crate::convert::job::{MaxLoss, RawPolicy};
-use crate::dataset::names::NameFrom;
 use crate::dataset::properties::Compression;
-use crate::dataset::publish::IfExists;
+use crate::names::NameFrom;
+use crate::output::folder::IfExists;
 use crate::plan::DatasetSplit;
 
 /// Convert Windows ETW traces (.etl) into Parquet datasets: one schema per provider, exact time order

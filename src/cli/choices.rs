@@ -6,8 +6,8 @@ use clap::builder::PossibleValue;
 use crate::clock::ClockAnchor;
 use crate::columns::{GuidType, TimestampType, UnsignedType};
 use crate::convert::job::RawPolicy;
-use crate::dataset::names::NameFrom;
-use crate::dataset::publish::IfExists;
+use crate::names::NameFrom;
+use crate::output::folder::IfExists;
 use crate::plan::DatasetSplit;
 
 /// Which payload columns a table has (`--columns`).

@@ -8,8 +8,8 @@ use std::path::{Component, Path, PathBuf};
 use glob::MatchOptions;
 
 use crate::convert::job::{Input, Job};
-use crate::dataset::names::{NameFrom, checked_trace_name, fold_case, trace_name};
 use crate::error::{Error, ErrorKind, Result};
+use crate::names::{NameFrom, checked_trace_name, fold_case, trace_name};
 
 /// What the inputs of a command line stand for.
 #[derive(Debug, Default)]

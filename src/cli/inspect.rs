@@ -8,8 +8,8 @@ use super::page::page;
 use super::run::{Run, label};
 use super::{inputs, options};
 use crate::convert::inspect;
-use crate::dataset::names::NameFrom;
 use crate::error::{Error, ErrorKind, Result};
+use crate::names::NameFrom;
 
 /// Inspects; returns the exit code.
 ///

@@ -6,7 +6,7 @@ use std::process;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use crate::dataset::publish::Custody;
+use crate::output::folder::Custody;
 
 /// Exit code after a signal: this plus its number, as shells have it.
 const SIGNAL_BASE: u8 = 128;

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::count::counted;
 use crate::convert::record;
-use crate::dataset::manifest::LossCounts;
+use crate::output::manifest::LossCounts;
 use crate::sidecar::Record;
 use crate::survey::FileFacts;
 

@@ -9,8 +9,8 @@ use super::schema::load::LoadedSchemas;
 use crate::columns::TypeOptions;
 use crate::convert::job::{ConvertOptions, Gates, MaxLoss, RawPolicy};
 use crate::dataset::properties::Compression;
-use crate::dataset::publish::IfExists;
 use crate::error::Result;
+use crate::output::folder::IfExists;
 use crate::plan::{DatasetSplit, Filter};
 
 /// The options of a conversion.

@@ -12,7 +12,7 @@ use super::console::{Console, printable};
 use super::interrupt::Interrupt;
 use super::stopwatch::{Stopwatch, Times};
 use crate::convert::job::{JobProgress, Stage};
-use crate::dataset::publish::Custody;
+use crate::output::folder::Custody;
 use crate::survey::{Progress, Work};
 
 /// Time between two lines where there is no terminal to draw a bar on.

@@ -12,7 +12,7 @@ use super::page::span;
 use super::text_table::{Align, TextTable};
 use super::undecoded::{self, UndecodedFacts};
 use crate::convert::job::Report;
-use crate::dataset::manifest::{EventCounts, FileEntry};
+use crate::output::manifest::{EventCounts, FileEntry};
 use crate::plan::{CatalogEntry, DecodeSource};
 use crate::survey::FileSurvey;
 

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use crate::clock::ClockAnchor;
 use crate::columns::TypeOptions;
-use crate::dataset::manifest::{EventCounts, FileEntry};
 use crate::dataset::properties::Compression;
-use crate::dataset::publish::{Custody, IfExists};
+use crate::output::folder::{Custody, IfExists};
+use crate::output::manifest::{EventCounts, FileEntry};
 use crate::plan::{CatalogEntry, CompiledFilter, DatasetSplit, Filter};
 use crate::schema::registry::UserSchemas;
 use crate::survey::{FileFacts, FileSurvey};

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::job::{ConvertOptions, Job, RawPolicy, Report};
 use crate::calendar;
 use crate::columns::{GuidType, TimestampType, UnsignedType};
-use crate::dataset::manifest::{FORMAT_VERSION, InputEntry, LossCounts, Manifest, RunInfo, options_hash};
+use crate::output::manifest::{FORMAT_VERSION, InputEntry, LossCounts, Manifest, RunInfo, options_hash};
 use crate::plan::{DatasetSplit, PlannedTable};
 use crate::survey::loss::Ledger;
 use crate::survey::{FileFacts, FileSurvey};

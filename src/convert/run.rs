@@ -18,11 +18,12 @@ use crate::table::row_group::{ShapeFacts, TableColumns};
 
 use super::slice::SliceGround;
 use super::slices::{self, Slices};
-use crate::dataset::manifest::{EventCounts, FORMAT_VERSION, FileEntry, MANIFEST_PATH};
-use crate::dataset::publish::{self, Published};
-use crate::dataset::{EncodeOptions, FileRule, IfExists, Staging, TableSpec, TableWriter};
+use crate::dataset::{EncodeOptions, FileRule, TableSpec, TableWriter};
 use crate::error::{Error, ErrorKind, Result};
 use crate::input::Source;
+use crate::output::folder::{self, Published};
+use crate::output::manifest::{EventCounts, FORMAT_VERSION, FileEntry, MANIFEST_PATH};
+use crate::output::{IfExists, Staging};
 use crate::plan::{self, CompiledFilter, PlanOptions, PlanResult};
 use crate::sidecar::{self, SidecarFacts};
 use crate::spill::SpillSpace;
@@ -49,10 +50,10 @@ pub fn convert(job: &Job, options: &ConvertOptions, progress: &dyn JobProgress) 
     let pool = pool(options)?;
     let staged = || Staging::create_in(&progress.custody(), &options.out, &job.name);
     let staging = (!options.dry_run).then(staged).transpose()?;
-    publish::refuse_existing(&options.out, &job.name, options.if_exists)?;
+    folder::refuse_existing(&options.out, &job.name, options.if_exists)?;
     let space = staging.as_ref().map_or_else(SpillSpace::temporary, |_| SpillSpace::new(&options.out));
     let surveyed = survey_and_plan(&pool, job, options, &space, true, progress)?;
-    let target = publish::trace_folder(&options.out, &job.name);
+    let target = folder::trace_folder(&options.out, &job.name);
     if passes_nothing(&surveyed.plan) {
         return Ok(Outcome::Empty(Box::new(all_filtered(report(&target, surveyed)))));
     }
@@ -60,8 +61,8 @@ pub fn convert(job: &Job, options: &ConvertOptions, progress: &dyn JobProgress) 
     let settings = record::options(options);
     if options.if_exists == IfExists::Skip {
         let hashes: Vec<String> = surveyed.files.iter().filter_map(|file| file.blake3.clone()).collect();
-        let hash = crate::dataset::manifest::options_hash(&settings);
-        if publish::already_there(&options.out, &job.name, &hashes, FORMAT_VERSION, &hash)? {
+        let hash = crate::output::manifest::options_hash(&settings);
+        if folder::already_there(&options.out, &job.name, &hashes, FORMAT_VERSION, &hash)? {
             return Ok(Outcome::Skipped);
         }
     }

@@ -20,10 +20,10 @@ use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{SchemaDescPtr, SchemaDescriptor, TypePtr};
 use rayon::prelude::*;
 
-use super::failure::internal;
 use super::properties::PAGE_ROWS;
 use crate::columns::RowSource;
 use crate::error::{Error, Result};
+use crate::output::errors::internal;
 
 /// The column whose least and greatest value a file's manifest entry states.
 const TIME_COLUMN: &str = "timestamp_ns";

@@ -16,11 +16,11 @@ use parquet::file::properties::WriterPropertiesPtr;
 use parquet::file::writer::{SerializedRowGroupWriter, TrackedWrite};
 use parquet::schema::types::SchemaDescPtr;
 
-use super::failure::{output_error, write_error};
 use super::footer::{FileFrame, RowGroupParts, shifted};
-use super::sink::Sink;
-use super::spool::{Span, Spool};
 use crate::error::Result;
+use crate::output::errors::{output_error, write_error};
+use crate::output::sink::Sink;
+use crate::output::spool::{Span, Spool};
 
 /// What a file begins and ends with.
 const MAGIC: &[u8; 4] = b"PAR1";

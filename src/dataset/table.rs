@@ -8,18 +8,18 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use arrow_schema::SchemaRef;
 use parquet::file::properties::WriterPropertiesPtr;
 
-use super::STAGED_SUFFIX;
 use super::encode::{EncodedGroup, Encoder};
-use super::failure::{internal, output_error};
 use super::file::FileWriter;
 use super::file_schema::file_schema;
-use super::manifest::FileEntry;
 use super::properties::{EncodeOptions, writer_properties};
-use super::publish::Staging;
-use super::spool::Spool;
 use crate::columns::RowSource;
 use crate::error::{Error, ErrorKind, Result};
 use crate::guid::Guid;
+use crate::output::errors::{internal, output_error};
+use crate::output::folder::STAGED_SUFFIX;
+use crate::output::folder::Staging;
+use crate::output::manifest::FileEntry;
+use crate::output::spool::Spool;
 
 /// How the files of a table are called, and whether there may be several.
 #[derive(Clone, Debug, PartialEq, Eq)]

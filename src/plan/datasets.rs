@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use super::catalog::event_name;
 use super::resolve::Resolved;
-use crate::dataset::names::{self, Claim, Naming, Right};
 use crate::event::{Identity, ShapeKey};
 use crate::guid::Guid;
 use crate::layout::header::HeaderKind;
 use crate::layout::kernel;
+use crate::names::{self, Claim, Naming, Right};
 use crate::schema::Registry;
 use crate::schema::registry::{Declared, Library};
 use crate::survey::{Finding, Severity};

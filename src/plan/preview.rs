@@ -4,10 +4,10 @@
 use super::choose::{self, Choice};
 use super::resolve::Resolved;
 use super::{PlanOptions, tables};
-use crate::dataset::names;
 use crate::event::{Identity, ShapeKey};
 use crate::guid::Guid;
 use crate::layout::header::HeaderKind;
+use crate::names;
 use crate::schema::Registry;
 use crate::schema::catalog::{Provider, ProviderType, SchemaCatalog};
 use crate::schema::describe::{ColumnDescription, ColumnPreview};

@@ -3,8 +3,9 @@
 use super::SidecarFacts;
 use super::table::Table;
 use crate::clock::Ticks;
-use crate::dataset::{EncodeOptions, FileEntry, Staging};
+use crate::dataset::EncodeOptions;
 use crate::error::Result;
+use crate::output::{FileEntry, Staging};
 use crate::survey::{BufferRecord, FileSurvey};
 
 struct Row<'a> {

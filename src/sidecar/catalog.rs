@@ -3,10 +3,11 @@
 use super::SidecarFacts;
 use super::table::Table;
 use crate::convert::job::ShapeCounts;
-use crate::dataset::{EncodeOptions, FileEntry, Staging};
+use crate::dataset::EncodeOptions;
 use crate::error::Result;
 use crate::event::Identity;
 use crate::layout::header::HeaderKind;
+use crate::output::{FileEntry, Staging};
 use crate::plan::CatalogEntry;
 
 struct Row<'a> {

@@ -3,8 +3,9 @@
 use super::SidecarFacts;
 use super::table::Table;
 use crate::convert::job::FileCounts;
-use crate::dataset::{EncodeOptions, FileEntry, Staging};
+use crate::dataset::EncodeOptions;
 use crate::error::Result;
+use crate::output::{FileEntry, Staging};
 use crate::survey::facts::ClockFacts;
 
 /// A clock, and what pass 2 counted of its times; without it the columns are NULL.

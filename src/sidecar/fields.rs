@@ -2,9 +2,10 @@
 
 use super::SidecarFacts;
 use super::table::Table;
-use crate::dataset::{EncodeOptions, FileEntry, Staging};
+use crate::dataset::EncodeOptions;
 use crate::decode::{FieldRow, RenameReason};
 use crate::error::Result;
+use crate::output::{FileEntry, Staging};
 
 struct Row<'a> {
     shape: u32,

@@ -2,8 +2,9 @@
 
 use super::SidecarFacts;
 use super::table::Table;
-use crate::dataset::{EncodeOptions, FileEntry, Staging};
+use crate::dataset::EncodeOptions;
 use crate::error::Result;
+use crate::output::{FileEntry, Staging};
 use crate::survey::FileFacts;
 use crate::survey::loss::LossRow;
 

@@ -17,8 +17,9 @@ pub mod undecoded;
 pub use table::Record;
 
 use crate::convert::job::{FileCounts, ShapeCounts};
-use crate::dataset::{EncodeOptions, FileEntry, Staging};
+use crate::dataset::EncodeOptions;
 use crate::error::Result;
+use crate::output::{FileEntry, Staging};
 use crate::plan::CatalogEntry;
 use crate::survey::{FileFacts, FileSurvey};
 

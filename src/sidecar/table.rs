@@ -15,8 +15,9 @@ use serde_json::Value;
 
 use crate::calendar::rfc3339;
 use crate::columns::RowSource;
-use crate::dataset::{EncodeOptions, FileEntry, FileRule, Staging, TableSpec, TableWriter};
+use crate::dataset::{EncodeOptions, FileRule, TableSpec, TableWriter};
 use crate::error::Result;
+use crate::output::{FileEntry, Staging};
 use crate::table::header::element;
 
 /// Rows at which a row group is closed.

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use etl2parquet::clock::ClockAnchor;
 use etl2parquet::columns::TypeOptions;
 use etl2parquet::convert::{self, ConvertOptions, Gates, Input, Job, Outcome, RawPolicy, Report};
-use etl2parquet::dataset::IfExists;
 use etl2parquet::dataset::properties::Compression;
+use etl2parquet::output::IfExists;
 use etl2parquet::plan::filter::Filter;
 use etl2parquet::survey::NoProgress;
 

@@ -25,7 +25,7 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::dataset::properties::Compression;
-use crate::dataset::publish::IfExists;
+use crate::output::folder::IfExists;
 
 /// A row group of ready arrays; a missing one is NULL throughout.
 struct Ready {

@@ -31,12 +31,14 @@ pub use custody::Custody;
 use lock::Lock;
 use system::{exchange, exists, remove, rename_exclusive, sync, sync_folder};
 
-use super::STAGED_SUFFIX;
-use super::failure::{internal, output_error};
+use super::errors::{internal, output_error};
 use super::manifest::{MANIFEST_PATH, Manifest};
-use super::names::is_safe_component;
 use super::spool::Spool;
 use crate::error::{Error, ErrorKind, Result};
+use crate::names::is_safe_component;
+
+/// What a file name ends in until the trace is published: no reader's glob for `.parquet` matches it.
+pub(crate) const STAGED_SUFFIX: &str = ".tmp";
 
 /// What to do about a trace that is there already (`--if-exists`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -90,8 +92,8 @@ impl Staging {
     /// Makes the staging folder of a trace, and whatever is missing of `out`; cleans up after a killed run. Until it is
     /// published or dropped, `custody` can remove it.
     ///
-    /// `name` is what [`names::trace_name`](super::names::trace_name) or
-    /// [`names::checked_trace_name`](super::names::checked_trace_name) returned.
+    /// `name` is what [`names::trace_name`](crate::names::trace_name) or
+    /// [`names::checked_trace_name`](crate::names::checked_trace_name) returned.
     ///
     /// # Errors
     /// [`ErrorKind::Output`] when another run is at work on the same trace, or the folder cannot be made.
@@ -125,7 +127,7 @@ impl Staging {
     }
 
     /// What the tables of the trace share.
-    pub(super) fn spool(&self) -> &Arc<Spool> {
+    pub(crate) fn spool(&self) -> &Arc<Spool> {
         &self.spool
     }
 

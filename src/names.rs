@@ -40,7 +40,7 @@ pub enum NameFrom {
 /// digits of the BLAKE3 hash of the whole name.
 ///
 /// ```
-/// use etl2parquet::dataset::names::safe_name;
+/// use etl2parquet::names::safe_name;
 /// assert_eq!(safe_name("Microsoft-Windows-DNS-Client"), "Microsoft-Windows-DNS-Client");
 /// assert_eq!(safe_name("a/b"), "a_x2F_b");
 /// assert_eq!(safe_name("NUL"), "_x4E_UL");
@@ -176,7 +176,7 @@ fn detailed_name(position: usize, &Naming { guid, name, .. }: &Naming<'_>, detai
 /// `/` between the parts.
 ///
 /// ```
-/// use etl2parquet::dataset::names::{NameFrom, trace_name};
+/// use etl2parquet::names::{NameFrom, trace_name};
 /// assert_eq!(trace_name("lab1/boot.etl", NameFrom::Stem), "boot");
 /// assert_eq!(trace_name("lab1/boot.etl", NameFrom::Path), "lab1.boot");
 /// assert_eq!(trace_name("2026-11-20.etl", NameFrom::Stem), "t_2026-11-20");
@@ -201,7 +201,7 @@ pub fn fold_case(name: &str) -> String {
 }
 
 /// Whether the name can be one part of a path as it is: not empty, no special or control characters.
-pub(super) fn is_safe_component(name: &str) -> bool {
+pub(crate) fn is_safe_component(name: &str) -> bool {
     !name.is_empty() && !name.contains(|c: char| c.is_control() || SPECIAL.contains(c))
 }
 

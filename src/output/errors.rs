@@ -8,7 +8,7 @@ use parquet::errors::ParquetError;
 use crate::error::{Error, ErrorKind};
 
 /// A failure of the system while writing `path`.
-pub(super) fn output_error(doing: &str, path: &Path, cause: io::Error) -> Error {
+pub(crate) fn output_error(doing: &str, path: &Path, cause: io::Error) -> Error {
     let hint = match cause.kind() {
         io::ErrorKind::StorageFull => "free some space there or choose another output folder, then run again",
         io::ErrorKind::QuotaExceeded => "raise the quota or choose another output folder, then run again",
@@ -25,7 +25,7 @@ pub(super) fn output_error(doing: &str, path: &Path, cause: io::Error) -> Error 
 }
 
 /// A failure inside the Parquet writer: the system's when it wraps one, else a bug.
-pub(super) fn write_error(path: &Path, cause: ParquetError) -> Error {
+pub(crate) fn write_error(path: &Path, cause: ParquetError) -> Error {
     match cause {
         ParquetError::External(inner) => match inner.downcast::<io::Error>() {
             Ok(io) => output_error("write", path, *io),
@@ -36,7 +36,7 @@ pub(super) fn write_error(path: &Path, cause: ParquetError) -> Error {
 }
 
 /// A bug: something that no input and no system failure can bring about.
-pub(super) fn internal(message: impl Into<String>) -> Error {
+pub(crate) fn internal(message: impl Into<String>) -> Error {
     Error::new(ErrorKind::Internal, message)
 }
 

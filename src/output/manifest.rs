@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::failure::internal;
+use super::errors::internal;
 use crate::error::{Error, ErrorKind, Result};
 use crate::guid::Guid;
 

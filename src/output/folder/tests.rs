@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use serde_json::json;
 
 use super::*;
-use crate::dataset::manifest::{EventCounts, FORMAT_VERSION, InputEntry, LossCounts, MANIFEST_PATH, RunInfo};
+use crate::output::manifest::{EventCounts, FORMAT_VERSION, InputEntry, LossCounts, MANIFEST_PATH, RunInfo};
 
 fn stage(out: &Path, name: &str, content: &str) -> Staging {
     let staging = Staging::create(out, name).unwrap();

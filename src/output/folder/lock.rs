@@ -4,8 +4,8 @@ use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::super::failure::output_error;
 use crate::error::{Error, ErrorKind, Result};
+use crate::output::errors::output_error;
 
 /// How often to try for a lock file that others keep deleting.
 const ATTEMPTS: usize = 16;

@@ -4,8 +4,8 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::super::failure::output_error;
 use crate::error::Result;
+use crate::output::errors::output_error;
 
 /// Whether anything has this name, be it a broken link.
 pub(super) fn exists(path: &Path) -> Result<bool> {

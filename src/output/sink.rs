@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 /// Appends to one file and hashes what it appends; holds a descriptor only between [`Sink::write`] and
 /// [`Sink::release`], so that a thousand unfinished files need none.
-pub(super) struct Sink {
+pub(crate) struct Sink {
     path: PathBuf,
     file: Option<File>,
     hash: Sha256,
@@ -17,28 +17,28 @@ pub(super) struct Sink {
 
 impl Sink {
     /// Creates the file, which must not exist.
-    pub(super) fn create(path: PathBuf) -> io::Result<Self> {
+    pub(crate) fn create(path: PathBuf) -> io::Result<Self> {
         let file = OpenOptions::new().append(true).create_new(true).open(&path)?;
         Ok(Sink { path, file: Some(file), hash: Sha256::new(), bytes: 0 })
     }
 
     /// Where the file is.
-    pub(super) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     /// The number of bytes written.
-    pub(super) fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }
 
     /// Closes the file until the next write.
-    pub(super) fn release(&mut self) {
+    pub(crate) fn release(&mut self) {
         self.file = None;
     }
 
     /// Length in bytes and SHA-256, in lower-case hexadecimal, of all that was written.
-    pub(super) fn identity(&self) -> (u64, String) {
+    pub(crate) fn identity(&self) -> (u64, String) {
         (self.bytes, hex(&self.hash.clone().finalize()))
     }
 }

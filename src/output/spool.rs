@@ -10,11 +10,11 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::failure::output_error;
+use super::errors::output_error;
 use crate::error::Result;
 
 /// One temporary file for all tables of a trace, created when it is first written to. Shared between threads.
-pub(super) struct Spool {
+pub(crate) struct Spool {
     path: PathBuf,
     state: Mutex<State>,
 }
@@ -28,31 +28,31 @@ struct State {
 
 /// Where a record lies in the spool.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Span {
+pub(crate) struct Span {
     offset: u64,
     len: usize,
 }
 
 impl Span {
     /// The length of the record in bytes.
-    pub(super) fn len(self) -> u64 {
+    pub(crate) fn len(self) -> u64 {
         self.len as u64
     }
 }
 
 impl Spool {
     /// A spool in the file `path`, which must not exist. Touches nothing yet.
-    pub(super) fn new(path: PathBuf) -> Self {
+    pub(crate) fn new(path: PathBuf) -> Self {
         Spool { path, state: Mutex::default() }
     }
 
     /// The file.
-    pub(super) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     /// Adds a record.
-    pub(super) fn append(&self, record: &[u8]) -> Result<Span> {
+    pub(crate) fn append(&self, record: &[u8]) -> Result<Span> {
         let mut state = self.state();
         let span = Span { offset: state.end, len: record.len() };
         let written = state.file(&self.path).and_then(|file| {
@@ -65,7 +65,7 @@ impl Spool {
     }
 
     /// Reads a record.
-    pub(super) fn read(&self, span: Span) -> Result<Vec<u8>> {
+    pub(crate) fn read(&self, span: Span) -> Result<Vec<u8>> {
         let mut record = vec![0; span.len];
         let mut state = self.state();
         let read = state.file(&self.path).and_then(|file| {
@@ -77,7 +77,7 @@ impl Spool {
     }
 
     /// Removes the file; a later record would begin a new one.
-    pub(super) fn remove(&self) -> Result<()> {
+    pub(crate) fn remove(&self) -> Result<()> {
         let State { file, .. } = std::mem::take(&mut *self.state());
         let removed = file.map_or(Ok(()), |open| {
             // Some systems keep a file that is open.

@@ -1,0 +1,20 @@
+//! Where a trace is written: a staging folder, its files, the commit record, one atomic rename.
+//!
+//! ```text
+//! Staging::create ──► .etl2parquet-<name>/new/
+//!                        events/<dataset>/part-00000.parquet.tmp   dataset::TableWriter
+//!                        sidecar/manifest.json.tmp                 Manifest
+//!                        spool (beside new/)                       what footers will hold, until their files end
+//! Staging::commit ──► trace=<name>/                                names without .tmp, one rename
+//! ```
+//!
+//! Nothing here knows what a trace is made of, nor what Parquet is.
+
+pub(crate) mod errors;
+pub mod folder;
+pub mod manifest;
+pub(crate) mod sink;
+pub(crate) mod spool;
+
+pub use folder::{IfExists, Staging};
+pub use manifest::{FileEntry, Manifest};
