@@ -82,7 +82,7 @@ impl CatalogEntry {
         binaries: &Images,
     ) -> Self {
         let fix_hint = fix_hint(&shape, table, registry, binaries);
-        let event_name = event_name(&shape, registry);
+        let event_name = shape.event_name(registry);
         let schema = shape.choice.as_ref().map(|choice| choice.candidate.schema.as_ref().clone()).unwrap_or_default();
         let message = shape.message.as_ref();
         CatalogEntry {
@@ -112,15 +112,6 @@ impl CatalogEntry {
             key: shape.key,
         }
     }
-}
-
-/// The name people know an event by, also where only its name is known.
-pub(super) fn event_name(shape: &Resolved, registry: &Registry) -> Option<String> {
-    if shape.is_rest() {
-        return None;
-    }
-    let described = shape.choice.as_ref().and_then(|choice| choice.candidate.schema.event_name.clone());
-    described.or_else(|| registry.classic_name(&shape.key.identity))
 }
 
 /// What the user could give to have the payload of a shape decoded.

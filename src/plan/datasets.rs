@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-use super::catalog::event_name;
 use super::resolve::Resolved;
 use crate::event::{Identity, ShapeKey};
 use crate::guid::Guid;
@@ -318,7 +317,7 @@ fn by_event(whole: Dataset, shapes: &[Resolved], registry: &Registry) -> Vec<Dat
     let mut events: Events = BTreeMap::new();
     for &member in &whole.members {
         let shape = &shapes[member as usize];
-        let name = event_name(shape, registry);
+        let name = shape.event_name(registry);
         let (known, members) = events.entry(EventKey::of(&shape.key, name.as_deref())).or_default();
         *known = known.take().or(name);
         members.push(member);

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::catalog::event_name;
+use super::choose::Choice;
 use super::resolve::Resolved;
 use crate::event::Identity;
 use crate::schema::Registry;
@@ -27,15 +27,6 @@ pub(super) fn of_choices(shapes: &[Resolved], registry: &Registry) -> Vec<(u16, 
     shapes.iter().flat_map(of_shape).chain(unused).collect()
 }
 
-/// `Provider event`, by names where there are any.
-fn title(shape: &Resolved, registry: &Registry) -> String {
-    let identity = &shape.key.identity;
-    let provider = registry.provider_name(&identity.provider).unwrap_or_else(|| identity.provider.to_string());
-    let number = identity.event_id().unwrap_or(u16::from(identity.opcode));
-    let event = event_name(shape, registry).unwrap_or_else(|| format!("event {number}"));
-    format!("{provider} {event} version {}", identity.version)
-}
-
 fn choice_limit(shape: &Resolved, registry: &Registry) -> Option<Finding> {
     let unseen = shape.unseen;
     if unseen.is_nothing() {
@@ -43,7 +34,7 @@ fn choice_limit(shape: &Resolved, registry: &Registry) -> Option<Finding> {
     }
     let message = format!(
         "{}: the layout was chosen without {} of {} candidates and {} of its samples: there are too many",
-        title(shape, registry),
+        shape.title(registry),
         unseen.candidates,
         shape.candidates,
         unseen.samples
@@ -54,11 +45,11 @@ fn choice_limit(shape: &Resolved, registry: &Registry) -> Option<Finding> {
 
 /// Events that would fit with pointers of the other size have a finding of their own.
 fn no_layout_fits(shape: &Resolved, registry: &Registry) -> Option<Finding> {
-    let is_contradicted = |choice: &super::choose::Choice| choice.is_contradicted && !choice.wrong_pointer_size;
+    let is_contradicted = |choice: &Choice| choice.is_contradicted && !choice.wrong_pointer_size;
     shape.choice.as_ref().filter(|choice| is_contradicted(choice))?;
     let message = format!(
         "{}: none of {} known layouts fits its payloads; rows that keep the payload and have no values: {}",
-        title(shape, registry),
+        shape.title(registry),
         shape.candidates,
         shape.events
     );

@@ -1,6 +1,5 @@
 //! Events whose headers say another pointer size than their payloads have.
 
-use super::catalog::event_name;
 use super::resolve::Resolved;
 use crate::schema::Registry;
 use crate::survey::{FileSurvey, Finding, Findings, Severity, ShapeTally};
@@ -21,12 +20,12 @@ pub(super) fn report(found: &mut Findings, file: &FileSurvey, shapes: &[Resolved
 
 fn finding(file: &FileSurvey, shape: &Resolved, tally: &ShapeTally, registry: &Registry) -> Finding {
     let identity = &shape.key.identity;
-    let name = event_name(shape, registry).unwrap_or_else(|| format!("{} {}", identity.provider, identity.id));
     let (own, other) = if identity.pointer_size == 4 { (4, 8) } else { (8, 4) };
     let message = format!(
-        "{name} version {}: the headers say pointers of {own} bytes, the payloads fit their description only with \
+        "{}: the headers say pointers of {own} bytes, the payloads fit their description only with \
          pointers of {other}; rows with the payload and without values: {}",
-        identity.version, tally.events
+        shape.title(registry),
+        tally.events
     );
     let first = tally.samples.iter().min();
     Finding {

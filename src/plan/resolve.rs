@@ -230,6 +230,24 @@ impl Resolved {
         self.key.identity.is_rest()
     }
 
+    /// The name people know the event by, also where only its name is known.
+    pub fn event_name(&self, registry: &Registry) -> Option<String> {
+        if self.is_rest() {
+            return None;
+        }
+        let described = self.choice.as_ref().and_then(|choice| choice.candidate.schema.event_name.clone());
+        described.or_else(|| registry.classic_name(&self.key.identity))
+    }
+
+    /// `Provider event version 1`, by names where there are any.
+    pub(super) fn title(&self, registry: &Registry) -> String {
+        let identity = &self.key.identity;
+        let provider = registry.provider_name(&identity.provider).unwrap_or_else(|| identity.provider.to_string());
+        let number = identity.event_id().unwrap_or(u16::from(identity.opcode));
+        let event = self.event_name(registry).unwrap_or_else(|| format!("event {number}"));
+        format!("{provider} {event} version {}", identity.version)
+    }
+
     /// Forgets how its events are decoded.
     pub fn forget_layout(&mut self) {
         (self.choice, self.message, self.candidates) = (None, None, 0);

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::catalog::event_name;
 use super::datasets::{self, Dataset, DatasetKey, DatasetSplit, InputFinding};
 use super::filter::{CompiledFilter, ShapeInfo};
 use super::options::PlanOptions;
@@ -192,7 +191,7 @@ fn decide(
     (provider_name, dataset): (Option<&str>, &str),
     registry: &Registry,
 ) -> bool {
-    let event_name = event_name(shape, registry);
+    let event_name = shape.event_name(registry);
     let facts = ShapeInfo {
         identity: &shape.key.identity,
         provider_name,
