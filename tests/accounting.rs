@@ -9,11 +9,11 @@ use std::path::PathBuf;
 
 use etl2parquet::buffer::content::{self, Scratch};
 use etl2parquet::clock::ClockAnchor;
-use etl2parquet::event::walk::{RawEvent, Step, Walk};
+use etl2parquet::event::walk::{RawEvent, Walk, WalkStep};
 use etl2parquet::event::{Event, FileContext};
-use etl2parquet::input::Source;
-use etl2parquet::layout::header::HeaderKind;
-use etl2parquet::survey::{BufferRecord, FileSurvey, NoProgress, SurveyOptions};
+use etl2parquet::input::LocalFile;
+use etl2parquet::layout::header::HeaderFamily;
+use etl2parquet::survey::{BufferSummary, FileSurvey, NoProgress, SurveyOptions};
 use support::{Sandbox, corpus};
 use synth::*;
 
@@ -37,20 +37,20 @@ impl Bytes {
         i64::try_from(parts.iter().sum::<u64>() + self.unexplained).unwrap() - self.saved
     }
 
-    fn buffer(&mut self, file: &FileSurvey, record: &BufferRecord, scratch: &mut Scratch) {
-        let frame = &record.frame;
-        let content = content::read(&file.source, frame, file.session.max_expanded(), scratch).unwrap();
+    fn buffer(&mut self, file: &FileSurvey, record: &BufferSummary, scratch: &mut Scratch) {
+        let extent = &record.extent;
+        let content = content::read(&file.source, extent, file.session.max_buffer_size(), scratch).unwrap();
         self.buffer_headers += 72;
         self.unexplained += content.fault.map_or(0, |fault| u64::from(fault.missing_bytes()));
         self.events(content.bytes(), &file.session.context());
         let in_memory = 72 + content.bytes().len() as u64;
-        if frame.is_compressed() {
-            self.saved += i64::try_from(in_memory).unwrap() - i64::from(frame.present);
+        if extent.is_compressed() {
+            self.saved += i64::try_from(in_memory).unwrap() - i64::from(extent.present);
             return;
         }
         let mut rest = Vec::new();
-        let len = u64::from(frame.present) - in_memory;
-        let rest = file.source.bytes(frame.offset + in_memory, usize::try_from(len).unwrap(), &mut rest).unwrap();
+        let len = u64::from(extent.present) - in_memory;
+        let rest = file.source.bytes(extent.offset + in_memory, usize::try_from(len).unwrap(), &mut rest).unwrap();
         let is_filler = rest.iter().all(|&byte| byte == 0xFF) || rest.iter().all(|&byte| byte == 0);
         *(if is_filler { &mut self.unused } else { &mut self.unexplained }) += len;
     }
@@ -59,14 +59,14 @@ impl Bytes {
         let mut end = 0;
         for step in Walk::new(bytes, 0) {
             let (start, len) = match &step {
-                Step::Event(raw) => (raw.offset, raw.bytes.len()),
-                Step::Damage { offset, len, .. } => (*offset, *len as usize),
+                WalkStep::Event(raw) => (raw.offset, raw.bytes.len()),
+                WalkStep::Damage { offset, len, .. } => (*offset, *len as usize),
             };
             self.alignment += u64::from(start) - end;
             end = u64::from(start) + len as u64;
             match step {
-                Step::Event(raw) => self.event(&raw, context),
-                Step::Damage { len, .. } => self.unexplained += u64::from(len),
+                WalkStep::Event(raw) => self.event(&raw, context),
+                WalkStep::Damage { len, .. } => self.unexplained += u64::from(len),
             }
         }
         // What is behind the last event within the data: its alignment.
@@ -88,14 +88,14 @@ impl Bytes {
 
 /// Bytes before items and payload, written down a second time.
 fn header_len(raw: &RawEvent<'_>) -> u64 {
-    use HeaderKind::*;
+    use HeaderFamily::*;
     let extension = u64::from(raw.bytes[1]);
     let counters = 8 * ((extension & 7) + (extension >> 7));
     match raw.kind {
         System32 | System64 => 0x20 + counters,
         Compact32 | Compact64 => 0x18 + counters,
         PerfInfo32 | PerfInfo64 => 0x10 + counters,
-        Full32 | Full64 => 0x30,
+        Classic32 | Classic64 => 0x30,
         Instance32 | Instance64 => 0x48,
         Event32 | Event64 => 0x50,
         Timed => 16,
@@ -111,7 +111,7 @@ fn header_len(raw: &RawEvent<'_>) -> u64 {
 
 fn account(path: &std::path::Path) -> Bytes {
     let options = SurveyOptions { anchor: ClockAnchor::Start, hash: false };
-    let source = Source::open(path).unwrap();
+    let source = LocalFile::open(path).unwrap();
     let file = etl2parquet::survey::survey(source, String::new(), &options, &NoProgress).unwrap();
     let mut bytes = Bytes::default();
     let mut scratch = Scratch::default();

@@ -9,14 +9,14 @@ use std::path::Path;
 
 use copies::{Enlarged, Size, enlarge};
 use etl2parquet::clock::ClockAnchor;
-use etl2parquet::event::{Step, Walk};
-use etl2parquet::input::Source;
+use etl2parquet::event::{Walk, WalkStep};
+use etl2parquet::input::LocalFile;
 use etl2parquet::survey::{self, FileSurvey, NoProgress, Severity, SurveyOptions, sequence, streams};
 use synth::{FREQUENCY, START, T0, buffer, bulk, compact64, event64, full64, guid, header, message, payload, trace};
 
 fn surveyed(path: &Path) -> FileSurvey {
     let options = SurveyOptions { anchor: ClockAnchor::Start, hash: false };
-    let source = Source::open(path).expect("the test has written it");
+    let source = LocalFile::open(path).expect("the test has written it");
     survey::survey(source, String::new(), &options, &NoProgress).expect("this is a trace")
 }
 
@@ -24,7 +24,7 @@ fn enlarged(original: &[u8], size: Size) -> (Enlarged, FileSurvey, FileSurvey) {
     let folder = tempfile::tempdir().expect("the temporary folder can be written");
     let (from, to) = (folder.path().join("a.etl"), folder.path().join("b.etl"));
     std::fs::write(&from, original).expect("the folder is new");
-    let source = Source::open(&from).expect("the test has written it");
+    let source = LocalFile::open(&from).expect("the test has written it");
     let mut bytes = Vec::new();
     let written = enlarge(source, size, &mut bytes).expect("the trace is valid");
     std::fs::write(&to, &bytes).expect("the folder is new");
@@ -52,7 +52,7 @@ fn a_trace_goes_on_with_the_same_events() {
         let original = bulk(20_000, 4, 4, 1).compressed(compressed).to_bytes();
         let (written, small, large) = enlarged(&original, Size { bytes: 6 << 20, cpus: 1 });
         assert_valid(&large);
-        assert!(written.bytes >= 6 << 20 && !large.buffers[1].frame.is_compressed());
+        assert!(written.bytes >= 6 << 20 && !large.buffers[1].extent.is_compressed());
         let rounds = (large.buffers.len() - 1) as u64 / (small.buffers.len() - 1) as u64;
         assert!(rounds > 1);
         assert_eq!(data_events(&large), rounds * data_events(&small));
@@ -98,14 +98,14 @@ fn every_header_family_moves_on() {
     assert_valid(&large);
     // The first event of a copy is one step behind the last of the copy before: 60 - 20 + 3 + 1.
     let span = 44;
-    let starts: Vec<_> = large.buffers[1..].iter().map(|b| (b.frame.sequence, b.frame.time_stamp - T0)).collect();
+    let starts: Vec<_> = large.buffers[1..].iter().map(|b| (b.extent.sequence, b.extent.time_stamp - T0)).collect();
     assert_eq!(starts, [(1, 100), (2, 100 + span)]);
     let mut content = vec![0; large.buffers[2].content_bytes as usize];
     large.source.read_into(0x2000 + 72, &mut content).unwrap();
     let moved: Vec<_> = Walk::new(&content, 0)
         .map(|step| match step {
-            Step::Event(event) => event.ticks().map(|ticks| ticks - T0 - span),
-            Step::Damage { .. } => panic!("no damage is expected"),
+            WalkStep::Event(event) => event.ticks().map(|ticks| ticks - T0 - span),
+            WalkStep::Damage { .. } => panic!("no damage is expected"),
         })
         .collect();
     assert_eq!(moved, [Some(20), Some(30), Some(40), Some(50), Some(60), None]);
@@ -122,6 +122,6 @@ fn damage_is_not_multiplied() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("cut.etl");
     std::fs::write(&path, bytes).unwrap();
-    let refused = enlarge(Source::open(&path).unwrap(), Size { bytes: 1 << 20, cpus: 1 }, &mut Vec::new());
+    let refused = enlarge(LocalFile::open(&path).unwrap(), Size { bytes: 1 << 20, cpus: 1 }, &mut Vec::new());
     assert_eq!(refused.unwrap_err().to_string(), "the trace is damaged: copies would be, too");
 }

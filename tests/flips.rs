@@ -20,10 +20,10 @@ use std::path::Path;
 
 use etl2parquet::ErrorKind;
 use etl2parquet::buffer::content::{self, Scratch};
-use etl2parquet::buffer::scan::Frame;
+use etl2parquet::buffer::scan::BufferExtent;
 use etl2parquet::clock::ClockAnchor;
-use etl2parquet::event::walk::{Step, Walk};
-use etl2parquet::input::Source;
+use etl2parquet::event::walk::{Walk, WalkStep};
+use etl2parquet::input::LocalFile;
 use etl2parquet::survey::{FileSurvey, NoProgress, SurveyOptions, survey};
 use support::{Sandbox, corpus};
 use synth::*;
@@ -57,25 +57,25 @@ impl AddAssign for Events {
     }
 }
 
-/// What of a frame decides which events are read.
+/// What of an extent decides which events are read.
 type Extent = (u64, u32, u32, u16, u16);
 
-fn extent(frame: &Frame) -> Extent {
-    (frame.offset, frame.present, frame.filled, frame.flags, frame.kind)
+fn extent(extent: &BufferExtent) -> Extent {
+    (extent.offset, extent.present, extent.filled, extent.flags, extent.kind)
 }
 
 fn surveyed(path: &Path) -> etl2parquet::Result<FileSurvey> {
     let options = SurveyOptions { anchor: ClockAnchor::Start, hash: false };
-    survey(Source::open(path)?, String::new(), &options, &NoProgress)
+    survey(LocalFile::open(path)?, String::new(), &options, &NoProgress)
 }
 
-fn events_of(file: &FileSurvey, frame: &Frame) -> Events {
+fn events_of(file: &FileSurvey, extent: &BufferExtent) -> Events {
     let mut scratch = Scratch::default();
-    let content = content::read(&file.source, frame, file.session.max_expanded(), &mut scratch).unwrap();
+    let content = content::read(&file.source, extent, file.session.max_buffer_size(), &mut scratch).unwrap();
     let mut events = Events::default();
     for step in Walk::new(content.bytes(), 0) {
-        let Step::Event(raw) = step else { continue };
-        if (frame.ordinal, raw.offset) == (0, 0) {
+        let WalkStep::Event(raw) = step else { continue };
+        if (extent.ordinal, raw.offset) == (0, 0) {
             continue;
         }
         let mut hasher = DefaultHasher::new();
@@ -114,11 +114,11 @@ impl<'a> Subject<'a> {
         let mut events = Events::default();
         let mut by_extent = HashMap::new();
         for buffer in &*file.buffers {
-            let found = events_of(&file, &buffer.frame);
+            let found = events_of(&file, &buffer.extent);
             events += found;
             // The header event is flipped, too.
-            if buffer.frame.ordinal > 0 {
-                by_extent.insert(extent(&buffer.frame), found);
+            if buffer.extent.ordinal > 0 {
+                by_extent.insert(extent(&buffer.extent), found);
             }
         }
         Subject { path, bytes: fs::read(path).unwrap(), events, by_extent }
@@ -128,7 +128,7 @@ impl<'a> Subject<'a> {
     fn places(&self) -> Vec<usize> {
         let size = usize::from(u16::from_le_bytes([self.bytes[72 + 4], self.bytes[72 + 5]]));
         let file = surveyed(self.path).unwrap();
-        let starts = file.buffers.iter().map(|buffer| usize::try_from(buffer.frame.offset).unwrap());
+        let starts = file.buffers.iter().map(|buffer| usize::try_from(buffer.extent.offset).unwrap());
         starts.flat_map(|start| start..start + 72).chain(72..72 + size).collect()
     }
 
@@ -147,8 +147,8 @@ impl<'a> Subject<'a> {
         };
         let mut events = Events::default();
         for buffer in &*file.buffers {
-            let known = self.by_extent.get(&extent(&buffer.frame)).copied();
-            events += known.unwrap_or_else(|| events_of(&file, &buffer.frame));
+            let known = self.by_extent.get(&extent(&buffer.extent)).copied();
+            events += known.unwrap_or_else(|| events_of(&file, &buffer.extent));
         }
         match (events == self.events, file.is_damaged()) {
             (true, _) => outcomes.harmless += 1,

@@ -12,10 +12,10 @@ mod synth;
 
 use std::io::Write;
 
-use etl2parquet::input::Source;
+use etl2parquet::input::LocalFile;
 use etl2parquet::survey::loss::{self, LossRow, Overwritten};
 use etl2parquet::survey::streams::{disorder, streams};
-use etl2parquet::survey::{FileSurvey, NoProgress, OrderKey, SurveyOptions, read_back, settle};
+use etl2parquet::survey::{FileKey, FileSurvey, NoProgress, SurveyOptions, read_back, settle};
 use synth::buffer::flag;
 use synth::classic::{RT_LOST_EVENT, lost_event};
 use synth::header::last_dropped;
@@ -35,7 +35,8 @@ fn survey(bytes: &[u8]) -> FileSurvey {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(bytes).unwrap();
     let options = SurveyOptions { anchor: etl2parquet::clock::ClockAnchor::Start, hash: false };
-    etl2parquet::survey::survey(Source::open(file.path()).unwrap(), "t.etl".to_owned(), &options, &NoProgress).unwrap()
+    etl2parquet::survey::survey(LocalFile::open(file.path()).unwrap(), "t.etl".to_owned(), &options, &NoProgress)
+        .unwrap()
 }
 
 /// An event at so many ticks of 100 ns behind the start.
@@ -544,8 +545,8 @@ fn disorder_is_told_by_where_it_is() {
 fn events_are_read_again_by_their_place() {
     let data = [filled(0, 1, &[10, 20]), filled(1, 2, &[30, 40]).compressed(), filled(0, 3, &[50])];
     let file = survey(&trace(header().log_file_mode(0x0400_0001)).buffers(data).to_bytes());
-    let key = |ordinal, offset| OrderKey { ticks: 0, stream: 0, sequence: 0, ordinal, offset };
-    let times = |keys: &[OrderKey]| {
+    let key = |ordinal, offset| FileKey { ticks: 0, stream: 0, sequence: 0, ordinal, offset };
+    let times = |keys: &[FileKey]| {
         let mut times = Vec::new();
         read_back(&file, keys, |index, event| times.push((index, event.ticks().unwrap() - T0))).map(|()| times)
     };

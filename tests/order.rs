@@ -12,10 +12,10 @@ use etl2parquet::clock::ClockAnchor;
 use etl2parquet::convert::RawPolicy;
 use etl2parquet::convert::order::{OrderedSlice, SliceMemory};
 use etl2parquet::convert::slices::{self, Slice, Slices};
-use etl2parquet::input::Source;
+use etl2parquet::input::LocalFile;
 use etl2parquet::plan::{self, Key, PlanOptions, PlanResult, cuts};
 use etl2parquet::spill::SpillSpace;
-use etl2parquet::survey::{FileSurvey, NoProgress, OrderKey, SurveyOptions, survey_within};
+use etl2parquet::survey::{FileKey, FileSurvey, NoProgress, SurveyOptions, survey_within};
 use support::{Converted, Sandbox, convert, convert_all, convert_with};
 use synth::*;
 
@@ -300,7 +300,7 @@ fn surveyed(sandbox: &Sandbox, space: &SpillSpace, files: &[Vec<u8>]) -> Vec<Fil
     let options = SurveyOptions { anchor: ClockAnchor::Start, hash: false };
     let survey = |(number, bytes): (usize, &Vec<u8>)| {
         let path = sandbox.file(&format!("{number}.etl"), bytes);
-        survey_within(space, Source::open(&path).unwrap(), String::new(), &options, &NoProgress).unwrap()
+        survey_within(space, LocalFile::open(&path).unwrap(), String::new(), &options, &NoProgress).unwrap()
     };
     files.iter().enumerate().map(survey).collect()
 }
@@ -333,7 +333,7 @@ fn the_order_can_be_cut_anywhere() {
         // At keys of events, between them, and at places where nothing is.
         let cut = |random: &mut Random| {
             let input = random.below(files.len() as u64) as u16;
-            let at = OrderKey {
+            let at = FileKey {
                 ticks: T0 + i64::from(random.below(60_u16)) - 10,
                 stream: random.below(3_u16),
                 sequence: i64::from(random.below(6_u16)),

@@ -38,7 +38,7 @@ fn verbose_says_where_the_time_went() {
     assert_eq!(table[0].split_whitespace().collect::<Vec<_>>(), ["STAGE", "BUSY", "SHARE", "THREADS"]);
     let rows: Vec<Vec<&str>> = table[1..13].iter().map(|line| line.split_whitespace().collect()).collect();
     let stages: Vec<_> = rows.iter().map(|row| row[0]).collect();
-    let expected = "chain survey hash schema plan order decode gate columns encode write publish";
+    let expected = "scan survey hash schema plan order decode gate columns encode write publish";
     assert_eq!(stages.join(" "), expected, "{said}");
     for stage in stages {
         let named = said.lines().filter(|line| line.split_whitespace().next() == Some(stage));

@@ -16,7 +16,7 @@ use etl2parquet::clock::ClockAnchor;
 use etl2parquet::convert::job::{FileCounts, ShapeCounts};
 use etl2parquet::dataset::EncodeOptions;
 use etl2parquet::decode::{FieldRow, RenameReason};
-use etl2parquet::input::Source;
+use etl2parquet::input::LocalFile;
 use etl2parquet::output::Staging;
 use etl2parquet::plan::{CatalogEntry, DecodeSource};
 use etl2parquet::sidecar::{self, SidecarFacts};
@@ -89,7 +89,7 @@ fn survey(bytes: &[u8], name: &str) -> FileSurvey {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(bytes).unwrap();
     let options = SurveyOptions { anchor: ClockAnchor::Start, hash: true };
-    let source = Source::open(file.path()).unwrap();
+    let source = LocalFile::open(file.path()).unwrap();
     etl2parquet::survey::survey(source, name.to_owned(), &options, &NoProgress).unwrap()
 }
 

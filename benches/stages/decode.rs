@@ -6,7 +6,7 @@ use criterion::{Criterion, Throughput};
 use etl2parquet::buffer::content::{self, Scratch};
 use etl2parquet::columns::{ColumnBuffers, PackedColumns, gather};
 use etl2parquet::decode::{NoClock, PayloadColumn};
-use etl2parquet::event::{Event, ShapeRef, Step, Walk};
+use etl2parquet::event::{Event, ShapeRef, Walk, WalkStep};
 use etl2parquet::plan::{DecodeSource, PlanResult};
 use etl2parquet::survey::FileSurvey;
 
@@ -38,9 +38,9 @@ fn payloads(file: &FileSurvey, plan: &PlanResult, source: DecodeSource) -> Vec<(
     let (mut found, mut scratch) = (Vec::new(), Scratch::default());
     let context = file.session.context();
     for buffer in file.buffers.iter() {
-        let content = content::read(&file.source, &buffer.frame, file.session.max_expanded(), &mut scratch);
+        let content = content::read(&file.source, &buffer.extent, file.session.max_buffer_size(), &mut scratch);
         for step in Walk::new(content.expect("the trace can be read").bytes(), 0) {
-            let Step::Event(raw) = step else { continue };
+            let WalkStep::Event(raw) = step else { continue };
             let shape = plan.numbers[&ShapeRef::of(&raw, &context)];
             if plan.catalog[shape as usize].decode_source == source && plan.shapes[shape as usize].plan.is_some() {
                 found.push((shape, Event::of(&raw, &context).payload.to_vec()));

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use etl2parquet::clock::ClockAnchor;
-use etl2parquet::input::Source;
+use etl2parquet::input::LocalFile;
 use etl2parquet::plan::{self, PlanOptions, PlanResult};
 use etl2parquet::survey::{self, FileSurvey, NoProgress, SurveyOptions};
 use tempfile::{NamedTempFile, TempPath};
@@ -27,7 +27,7 @@ pub(crate) fn on_disk(trace: &Bulk) -> TempPath {
 
 pub(crate) fn surveyed(path: &Path) -> FileSurvey {
     let options = SurveyOptions { anchor: ClockAnchor::Start, hash: false };
-    let source = Source::open(path).expect("the trace was written just now");
+    let source = LocalFile::open(path).expect("the trace was written just now");
     survey::survey(source, String::new(), &options, &NoProgress).expect("the trace is valid")
 }
 

@@ -1,7 +1,7 @@
 //! Headers only: the first pass over a trace.
 
 use criterion::{Criterion, Throughput};
-use etl2parquet::survey::BufferRecord;
+use etl2parquet::survey::BufferSummary;
 
 use crate::{inputs, on_one_thread};
 
@@ -11,7 +11,7 @@ pub(crate) fn bench(criterion: &mut Criterion) {
         let path = inputs::on_disk(&inputs::trace().compressed(compressed));
         let file = inputs::surveyed(&path);
         // Of a compressed trace, the bytes after expansion.
-        let bytes = file.buffers.iter().map(BufferRecord::used_bytes).sum();
+        let bytes = file.buffers.iter().map(BufferSummary::used_bytes).sum();
         group.throughput(Throughput::ElementsAndBytes { elements: file.events(), bytes });
         group.bench_function(name, |bencher| {
             on_one_thread(|| bencher.iter(|| inputs::surveyed(&path)));

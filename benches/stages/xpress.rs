@@ -10,9 +10,9 @@ pub(crate) fn bench(criterion: &mut Criterion) {
     let file = inputs::surveyed(&path);
     let mut scratch = Scratch::default();
     let mut expand_all = || {
-        let max_expanded = file.session.max_expanded();
+        let max_buffer_size = file.session.max_buffer_size();
         let lengths = file.buffers.iter().map(|buffer| {
-            let content = content::read(&file.source, &buffer.frame, max_expanded, &mut scratch);
+            let content = content::read(&file.source, &buffer.extent, max_buffer_size, &mut scratch);
             content.expect("the trace can be read").bytes().len() as u64
         });
         lengths.sum::<u64>()

@@ -5,17 +5,17 @@ use std::io::{self, Write};
 use std::mem::offset_of;
 
 use etl2parquet::buffer::content::{self, Scratch};
-use etl2parquet::buffer::scan::Frame;
+use etl2parquet::buffer::scan::BufferExtent;
 use etl2parquet::clock::{ClockAnchor, ClockKind};
-use etl2parquet::event::{RawEvent, Step, Walk};
-use etl2parquet::input::Source;
+use etl2parquet::event::{RawEvent, Walk, WalkStep};
+use etl2parquet::input::LocalFile;
 use etl2parquet::layout::buffer::{BUFFER_HEADER_LEN, BufferHeader, flags};
 use etl2parquet::layout::header::{
-    CompactHeader, EventHeader, FullHeader, HeaderKind, HookHeader, MessageHeader, PerfInfoHeader, SystemHeader,
-    TimedHeader, message_flags,
+    ClassicHeader, CompactHeader, EventHeader, HeaderFamily, KernelHeader, MessageHeader, ObsoleteTimedHeader,
+    PerfInfoHeader, SystemHeader, message_flags,
 };
 use etl2parquet::layout::logfile::{LogfileHead, mode};
-use etl2parquet::survey::{self, BufferRecord, FileSurvey, NoProgress, SurveyOptions};
+use etl2parquet::survey::{self, BufferSummary, FileSurvey, NoProgress, SurveyOptions};
 use zerocopy::{FromBytes, IntoBytes};
 
 /// What an enlarged trace shall be.
@@ -41,22 +41,22 @@ type Failure = Box<dyn std::error::Error>;
 /// Writes the trace `source`, enlarged, to `out`: the header buffer once, then all others again and again.
 ///
 /// Compressed buffers are written expanded, because the times in them change.
-pub(crate) fn enlarge(source: Source, size: Size, out: &mut impl Write) -> Result<Enlarged, Failure> {
+pub(crate) fn enlarge(source: LocalFile, size: Size, out: &mut impl Write) -> Result<Enlarged, Failure> {
     let options = SurveyOptions { anchor: ClockAnchor::Start, hash: false };
     let file = survey::survey(source, String::new(), &options, &NoProgress)?;
     let plan = Plan::of(&file, size)?;
     let mut scratch = Scratch::default();
     let mut written = Enlarged::default();
     let (head, data) = file.buffers.split_first().ok_or("the trace has no buffers")?;
-    let mut bytes = expanded(&file, &head.frame, &mut scratch)?;
+    let mut bytes = expanded(&file, &head.extent, &mut scratch)?;
     plan.set_header(&file, &mut bytes)?;
     written.put(&bytes, head, out)?;
     for round in 0..plan.rounds {
         for buffer in data {
-            let original = expanded(&file, &buffer.frame, &mut scratch)?;
+            let original = expanded(&file, &buffer.extent, &mut scratch)?;
             for copy in 0..size.cpus {
                 bytes.clone_from(&original);
-                plan.move_buffer(&mut bytes, &buffer.frame, round, copy)?;
+                plan.move_buffer(&mut bytes, &buffer.extent, round, copy)?;
                 written.put(&bytes, buffer, out)?;
             }
         }
@@ -65,7 +65,7 @@ pub(crate) fn enlarge(source: Source, size: Size, out: &mut impl Write) -> Resul
 }
 
 impl Enlarged {
-    fn put(&mut self, bytes: &[u8], buffer: &BufferRecord, out: &mut impl Write) -> io::Result<()> {
+    fn put(&mut self, bytes: &[u8], buffer: &BufferSummary, out: &mut impl Write) -> io::Result<()> {
         self.bytes += bytes.len() as u64;
         self.buffers += 1;
         self.events += u64::from(buffer.events);
@@ -74,15 +74,15 @@ impl Enlarged {
 }
 
 /// A buffer as it lies in an uncompressed file.
-fn expanded(file: &FileSurvey, frame: &Frame, scratch: &mut Scratch) -> Result<Vec<u8>, Failure> {
-    let stride = if frame.is_compressed() { file.session.buffer_size } else { frame.size };
+fn expanded(file: &FileSurvey, extent: &BufferExtent, scratch: &mut Scratch) -> Result<Vec<u8>, Failure> {
+    let stride = if extent.is_compressed() { file.session.buffer_size } else { extent.size };
     let mut bytes = vec![0; BUFFER_HEADER_LEN as usize];
-    file.source.read_into(frame.offset, &mut bytes)?;
-    let content = content::read(&file.source, frame, file.session.max_expanded(), scratch)?;
+    file.source.read_into(extent.offset, &mut bytes)?;
+    let content = content::read(&file.source, extent, file.session.max_buffer_size(), scratch)?;
     bytes.extend_from_slice(content.bytes());
     bytes.resize(stride as usize, 0xFF);
     put(&mut bytes, offset_of!(BufferHeader, buffer_size), &stride)?;
-    put(&mut bytes, offset_of!(BufferHeader, buffer_flag), &(frame.flags & !flags::COMPRESSED))?;
+    put(&mut bytes, offset_of!(BufferHeader, buffer_flag), &(extent.flags & !flags::COMPRESSED))?;
     Ok(bytes)
 }
 
@@ -118,7 +118,7 @@ impl Plan {
         let filled = || data.iter().filter(|buffer| buffer.events > 0);
         let first = filled().map(|buffer| buffer.first_ticks).min().ok_or("the trace has no events")?;
         let last = filled().map(|buffer| buffer.last_ticks).max().unwrap_or(first);
-        let mut by_sequence: Vec<_> = data.iter().map(|b| (b.frame.sequence, b.frame.ordinal)).collect();
+        let mut by_sequence: Vec<_> = data.iter().map(|b| (b.extent.sequence, b.extent.ordinal)).collect();
         by_sequence.sort_unstable();
         let stride = u64::from(file.session.buffer_size);
         let round = data.len() as u64 * u64::from(size.cpus) * stride;
@@ -133,7 +133,7 @@ impl Plan {
             buffer_time: if is_relogged { file_time } else { (1, 1) },
             file_time,
             rank: by_sequence.into_iter().map(|(_, ordinal)| ordinal).zip(0..).collect(),
-            cpus: data.iter().map(|buffer| buffer.frame.cpu).max().unwrap_or(0) + 1,
+            cpus: data.iter().map(|buffer| buffer.extent.cpu).max().unwrap_or(0) + 1,
         })
     }
 
@@ -163,21 +163,25 @@ impl Plan {
     }
 
     /// Gives a copy of a data buffer its times, number and processor.
-    fn move_buffer(&self, bytes: &mut [u8], frame: &Frame, round: u64, copy: u16) -> Result<(), Failure> {
+    fn move_buffer(&self, bytes: &mut [u8], extent: &BufferExtent, round: u64, copy: u16) -> Result<(), Failure> {
         let shift = self.shift(round, copy)?;
-        let rank = *self.rank.get(&frame.ordinal).ok_or("a data buffer without a place")?;
+        let rank = *self.rank.get(&extent.ordinal).ok_or("a data buffer without a place")?;
         let (side, all) = (i64::from(self.size.cpus), i64::try_from(self.rank.len())?);
         let sequence = 1 + i64::from(copy) + side * (rank + all * i64::try_from(round)?);
         put(bytes, offset_of!(BufferHeader, sequence_number), &sequence)?;
-        if frame.time_stamp != 0 {
-            let time = frame.time_stamp + scaled(shift, self.buffer_time)?;
+        if extent.time_stamp != 0 {
+            let time = extent.time_stamp + scaled(shift, self.buffer_time)?;
             put(bytes, offset_of!(BufferHeader, time_stamp), &time)?;
         }
         if self.size.cpus > 1 {
-            put(bytes, offset_of!(BufferHeader, processor), &(frame.cpu + copy * self.cpus))?;
-            put(bytes, offset_of!(BufferHeader, buffer_flag), &(frame.flags & !flags::COMPRESSED | flags::PROC_INDEX))?;
+            put(bytes, offset_of!(BufferHeader, processor), &(extent.cpu + copy * self.cpus))?;
+            put(
+                bytes,
+                offset_of!(BufferHeader, buffer_flag),
+                &(extent.flags & !flags::COMPRESSED | flags::PROC_INDEX),
+            )?;
         }
-        let filled = bytes.len().min(frame.filled as usize);
+        let filled = bytes.len().min(extent.filled as usize);
         move_events(bytes.get_mut(BUFFER_HEADER_LEN as usize..filled).unwrap_or_default(), shift);
         Ok(())
     }
@@ -197,7 +201,7 @@ fn put<T: IntoBytes + zerocopy::Immutable>(bytes: &mut [u8], at: usize, value: &
 /// Adds `shift` to every time in the event bytes of a buffer.
 fn move_events(bytes: &mut [u8], shift: i64) {
     let mut at = 0;
-    while let Some(Step::Event(event)) = Walk::new(bytes.get(at..).unwrap_or_default(), 0).next() {
+    while let Some(WalkStep::Event(event)) = Walk::new(bytes.get(at..).unwrap_or_default(), 0).next() {
         let (places, len) = (time_places(&event), event.bytes.len());
         for place in places.into_iter().flatten() {
             if let Some(time) = bytes.get_mut(at + place..).and_then(|rest| rest.first_chunk_mut::<8>()) {
@@ -212,11 +216,11 @@ fn move_events(bytes: &mut [u8], shift: i64) {
 fn time_places(event: &RawEvent<'_>) -> [Option<usize>; 2] {
     let own = match event.kind {
         kind if kind.is_event() => Some(offset_of!(EventHeader, time_stamp)),
-        kind if kind.is_full() => Some(offset_of!(FullHeader, time_stamp)),
-        HeaderKind::PerfInfo32 | HeaderKind::PerfInfo64 => Some(offset_of!(PerfInfoHeader, time_stamp)),
-        kind if kind.is_hook() => Some(offset_of!(CompactHeader, time_stamp)),
-        HeaderKind::Timed => Some(offset_of!(TimedHeader, time_stamp)),
-        HeaderKind::Message => message_time(event),
+        kind if kind.is_classic() => Some(offset_of!(ClassicHeader, time_stamp)),
+        HeaderFamily::PerfInfo32 | HeaderFamily::PerfInfo64 => Some(offset_of!(PerfInfoHeader, time_stamp)),
+        kind if kind.is_kernel() => Some(offset_of!(CompactHeader, time_stamp)),
+        HeaderFamily::Timed => Some(offset_of!(ObsoleteTimedHeader, time_stamp)),
+        HeaderFamily::Message => message_time(event),
         _ => None,
     };
     [own, payload_time(event)]
@@ -237,10 +241,10 @@ fn message_time(event: &RawEvent<'_>) -> Option<usize> {
 /// Kernel payloads that begin with a tick: stacks name the event they belong to by its time, and interrupts and
 /// deferred calls carry the time at which they began.
 fn payload_time(event: &RawEvent<'_>) -> Option<usize> {
-    if !event.kind.is_hook() {
+    if !event.kind.is_kernel() {
         return None;
     }
-    let hook = HookHeader::ref_from_prefix(event.bytes).ok()?.0;
+    let hook = KernelHeader::ref_from_prefix(event.bytes).ok()?.0;
     let begins_with_time = matches!((hook.group, hook.kind), (0x18, 0x20) | (0x0F, 0x32 | 0x42..=0x45));
     begins_with_time.then_some(event.kind.header_len() + hook.counter_bytes())
 }

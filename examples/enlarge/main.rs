@@ -20,7 +20,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use copies::{Enlarged, Size, enlarge};
-use etl2parquet::input::Source;
+use etl2parquet::input::LocalFile;
 
 const USAGE: &str = "usage: enlarge INPUT OUTPUT SIZE [--cpus K]
 SIZE: bytes, or with KB, MB, GB, KiB, MiB, GiB. K: copies side by side, each on CPUs of its own (1).";
@@ -46,7 +46,7 @@ fn main() -> ExitCode {
 }
 
 fn run(input: &str, output: &str, size: Size) -> Result<Enlarged, Box<dyn std::error::Error>> {
-    let source = Source::open(Path::new(input))?;
+    let source = LocalFile::open(Path::new(input))?;
     let mut out = BufWriter::with_capacity(1 << 20, File::create(output)?);
     let enlarged = enlarge(source, size, &mut out)?;
     out.flush()?;

@@ -2,12 +2,12 @@
 
 use super::filler::is_filler;
 use super::large::Permit;
-use super::scan::Frame;
+use super::scan::BufferExtent;
 use super::xpress::{self, Expansion, XpressError};
 use crate::error::Result;
-use crate::input::Source;
+use crate::input::LocalFile;
 use crate::layout::buffer::{BUFFER_HEADER_LEN, MAX_BUFFER_TYPE};
-use crate::layout::header::{EVENT_ALIGNMENT, HeaderKind};
+use crate::layout::header::{EVENT_ALIGNMENT, HeaderFamily};
 
 /// The valid event bytes of a buffer. Offsets into it count from the end of the buffer header.
 ///
@@ -84,34 +84,39 @@ pub struct Scratch {
     expanded: Vec<u8>,
 }
 
-/// Reads the event bytes of a buffer; `max_expanded` is the session's buffer size.
+/// Reads the event bytes of a buffer; `max_buffer_size` is the session's buffer size.
 ///
 /// # Errors
 /// When the file cannot be read. Damage within the buffer is no error but [`Content::fault`].
-pub fn read<'a>(source: &'a Source, frame: &Frame, max_expanded: u32, scratch: &'a mut Scratch) -> Result<Content<'a>> {
-    let Some(permit) = Permit::wait_for(memory(frame, max_expanded)) else {
-        let Filled { place, fault, surplus } = fill(source, frame, max_expanded, scratch)?;
+pub fn read<'a>(
+    source: &'a LocalFile,
+    extent: &BufferExtent,
+    max_buffer_size: u32,
+    scratch: &'a mut Scratch,
+) -> Result<Content<'a>> {
+    let Some(permit) = Permit::wait_for(memory(extent, max_buffer_size)) else {
+        let Filled { place, fault, surplus } = fill(source, extent, max_buffer_size, scratch)?;
         let (bytes, len) = match place {
             Place::Stored(len) => (&scratch.stored, len),
             Place::Expanded(len) => (&scratch.expanded, len),
         };
         let bytes = bytes.get(..len).unwrap_or_default();
-        return Ok(skip_foreign(frame, Content { held: Held::Elsewhere(bytes), fault, surplus }));
+        return Ok(skip_foreign(extent, Content { held: Held::Elsewhere(bytes), fault, surplus }));
     };
     let mut scratch = Scratch::default();
-    let Filled { place, fault, surplus } = fill(source, frame, max_expanded, &mut scratch)?;
+    let Filled { place, fault, surplus } = fill(source, extent, max_buffer_size, &mut scratch)?;
     let (mut bytes, len) = match place {
         Place::Stored(len) => (scratch.stored, len),
         Place::Expanded(len) => (scratch.expanded, len),
     };
     bytes.truncate(len);
-    Ok(skip_foreign(frame, Content { held: Held::Here(bytes, permit), fault, surplus }))
+    Ok(skip_foreign(extent, Content { held: Held::Here(bytes, permit), fault, surplus }))
 }
 
 /// Bytes of memory that it takes to read a buffer.
-fn memory(frame: &Frame, max_expanded: u32) -> usize {
-    let is_expanded = frame.is_compressed() && frame.filled <= max_expanded;
-    frame.present as usize + if is_expanded { frame.filled as usize } else { 0 }
+fn memory(extent: &BufferExtent, max_buffer_size: u32) -> usize {
+    let is_expanded = extent.is_compressed() && extent.filled <= max_buffer_size;
+    extent.present as usize + if is_expanded { extent.filled as usize } else { 0 }
 }
 
 /// A buffer that has been read.
@@ -130,45 +135,45 @@ enum Place {
 }
 
 /// Reads a buffer and expands it if it is compressed.
-fn fill(source: &Source, frame: &Frame, max_expanded: u32, scratch: &mut Scratch) -> Result<Filled> {
-    let wanted = frame.filled.saturating_sub(BUFFER_HEADER_LEN);
-    if frame.is_compressed() && frame.filled > max_expanded {
+fn fill(source: &LocalFile, extent: &BufferExtent, max_buffer_size: u32, scratch: &mut Scratch) -> Result<Filled> {
+    let wanted = extent.filled.saturating_sub(BUFFER_HEADER_LEN);
+    if extent.is_compressed() && extent.filled > max_buffer_size {
         return Ok(Filled { place: Place::Stored(0), fault: Some(ContentFault::TooLarge(wanted)), surplus: None });
     }
-    let there = frame.present.saturating_sub(BUFFER_HEADER_LEN);
-    let start = frame.offset + u64::from(BUFFER_HEADER_LEN);
+    let there = extent.present.saturating_sub(BUFFER_HEADER_LEN);
+    let start = extent.offset + u64::from(BUFFER_HEADER_LEN);
     let stored = source.bytes(start, there as usize, &mut scratch.stored)?;
-    if frame.is_compressed() {
-        return Ok(expand(frame, stored, wanted, &mut scratch.expanded));
+    if extent.is_compressed() {
+        return Ok(expand(extent, stored, wanted, &mut scratch.expanded));
     }
-    let (len, fault) = plain(frame, stored, wanted);
-    let surplus = stored.get(len..).and_then(|behind| surplus_of(frame, behind));
+    let (len, fault) = plain(extent, stored, wanted);
+    let surplus = stored.get(len..).and_then(|behind| surplus_of(extent, behind));
     Ok(Filled { place: Place::Stored(len), fault, surplus })
 }
 
 /// How many of the stored bytes are event data, and why there are not as many as wanted.
-fn plain(frame: &Frame, stored: &[u8], wanted: u32) -> (usize, Option<ContentFault>) {
+fn plain(extent: &BufferExtent, stored: &[u8], wanted: u32) -> (usize, Option<ContentFault>) {
     let there = u32::try_from(stored.len()).unwrap_or(u32::MAX);
     let fault = match wanted.checked_sub(there) {
         None | Some(0) => None,
-        Some(missing) if frame.filled > frame.size => Some(ContentFault::BeyondBuffer(missing)),
+        Some(missing) if extent.filled > extent.size => Some(ContentFault::BeyondBuffer(missing)),
         Some(missing) => Some(ContentFault::Truncated(missing)),
     };
     (wanted.min(there) as usize, fault)
 }
 
-fn expand(frame: &Frame, stored: &[u8], wanted: u32, expanded: &mut Vec<u8>) -> Filled {
+fn expand(extent: &BufferExtent, stored: &[u8], wanted: u32, expanded: &mut Vec<u8>) -> Filled {
     expanded.resize(wanted as usize, 0);
     let Expansion { consumed, written, result } = xpress::expand(stored, expanded);
     let missing = wanted.saturating_sub(u32::try_from(written).unwrap_or(wanted));
     // A match that goes on behind the end is stored data that is left over, like the items behind it.
     let goes_on = missing == 0 && result == Err(XpressError::TooLong);
     let fault = result.err().filter(|_| !goes_on).map(|error| match error {
-        XpressError::EndOfInput if frame.is_truncated() => ContentFault::Truncated(missing),
+        XpressError::EndOfInput if extent.is_truncated() => ContentFault::Truncated(missing),
         _ => ContentFault::Compression(error, missing),
     });
     let left_over = stored.get(consumed - usize::from(goes_on)..).filter(|_| fault.is_none());
-    let surplus = left_over.and_then(|behind| surplus_of(frame, behind));
+    let surplus = left_over.and_then(|behind| surplus_of(extent, behind));
     Filled { place: Place::Expanded(written), fault, surplus }
 }
 
@@ -176,12 +181,12 @@ fn expand(frame: &Frame, stored: &[u8], wanted: u32, expanded: &mut Vec<u8>) -> 
 ///
 /// Unused space holds FF, sometimes zeros first, whereas a compressed buffer has none. What follows the last event to
 /// the next multiple of 8 is its alignment, which holds anything.
-fn surplus_of(frame: &Frame, behind: &[u8]) -> Option<Surplus> {
-    if frame.is_compressed() {
+fn surplus_of(extent: &BufferExtent, behind: &[u8]) -> Option<Surplus> {
+    if extent.is_compressed() {
         let bytes = u32::try_from(behind.len()).unwrap_or(u32::MAX);
         return (bytes > 0).then_some(Surplus { bytes, begins_with_event: false });
     }
-    let alignment = frame.filled.max(BUFFER_HEADER_LEN).wrapping_neg() % EVENT_ALIGNMENT;
+    let alignment = extent.filled.max(BUFFER_HEADER_LEN).wrapping_neg() % EVENT_ALIGNMENT;
     let unused = behind.get(alignment as usize..).unwrap_or_default();
     if is_filler(unused) {
         return None;
@@ -191,14 +196,14 @@ fn surplus_of(frame: &Frame, behind: &[u8]) -> Option<Surplus> {
 }
 
 fn begins_with_event(bytes: &[u8]) -> bool {
-    bytes.first_chunk().is_some_and(|&marker| HeaderKind::of_marker(u32::from_le_bytes(marker)).is_some())
+    bytes.first_chunk().is_some_and(|&marker| HeaderFamily::of_marker(u32::from_le_bytes(marker)).is_some())
 }
 
 /// Buffers of the types 3 (reference time), 6 (empty marker) and 7 (debugger information) need not hold events: what
 /// does not begin with one is none.
-fn skip_foreign<'a>(frame: &Frame, content: Content<'a>) -> Content<'a> {
+fn skip_foreign<'a>(extent: &BufferExtent, content: Content<'a>) -> Content<'a> {
     const WITHOUT_EVENTS: [u16; 3] = [3, 6, MAX_BUFFER_TYPE];
-    if WITHOUT_EVENTS.contains(&frame.kind) && !begins_with_event(content.bytes()) {
+    if WITHOUT_EVENTS.contains(&extent.kind) && !begins_with_event(content.bytes()) {
         return Content { held: Held::Elsewhere(&[]), fault: None, surplus: None };
     }
     content
@@ -212,9 +217,9 @@ mod tests {
     use crate::layout::buffer::flags;
 
     fn surplus(parts: &[&[u8]], filled: u32, flags: u16) -> Option<(u32, bool)> {
-        let mut frame = Frame::new_zeroed();
-        (frame.filled, frame.flags) = (filled, flags);
-        surplus_of(&frame, &parts.concat()).map(|surplus| (surplus.bytes, surplus.begins_with_event))
+        let mut extent = BufferExtent::new_zeroed();
+        (extent.filled, extent.flags) = (filled, flags);
+        surplus_of(&extent, &parts.concat()).map(|surplus| (surplus.bytes, surplus.begins_with_event))
     }
 
     #[test]
@@ -236,9 +241,9 @@ mod tests {
         // A literal and a match of 9 bytes; the buffer ends behind the literal, within the match, and behind it.
         let stored = [0, 0, 0, 0x40, b'a', 0x06, 0x00];
         for (wanted, bytes) in [(1, Some(2)), (5, Some(1)), (10, None)] {
-            let mut frame = Frame::new_zeroed();
-            frame.flags = flags::COMPRESSED;
-            let filled = expand(&frame, &stored, wanted, &mut Vec::new());
+            let mut extent = BufferExtent::new_zeroed();
+            extent.flags = flags::COMPRESSED;
+            let filled = expand(&extent, &stored, wanted, &mut Vec::new());
             assert_eq!((filled.fault, filled.surplus.map(|surplus| surplus.bytes)), (None, bytes), "{wanted}");
         }
     }

@@ -8,17 +8,17 @@ use super::head::{HEAD_LEN, Head};
 use super::search;
 use super::xpress;
 use crate::error::Result;
-use crate::input::Source;
+use crate::input::LocalFile;
 use crate::layout::buffer::{BUFFER_HEADER_LEN, MAX_BUFFER_SIZE};
 
 /// What is known of the buffers of a file whose sizes differ.
 #[derive(Debug)]
 pub(super) struct Extents<'a> {
-    source: &'a Source,
+    source: &'a LocalFile,
     /// Size of the session's buffers in memory, and of uncompressed ones in the file.
     buffer_size: u32,
     /// The largest size of an expanded buffer.
-    max_expanded: u32,
+    max_buffer_size: u32,
     /// Bytes that were looked at to find out how far buffers reach.
     spent: u64,
 }
@@ -27,8 +27,8 @@ pub(super) struct Extents<'a> {
 const GRACE: u64 = 64 << 20;
 
 impl<'a> Extents<'a> {
-    pub(super) fn new(source: &'a Source, buffer_size: u32, max_expanded: u32) -> Self {
-        Extents { source, buffer_size, max_expanded, spent: 0 }
+    pub(super) fn new(source: &'a LocalFile, buffer_size: u32, max_buffer_size: u32) -> Self {
+        Extents { source, buffer_size, max_buffer_size, spent: 0 }
     }
 
     /// Distance from a buffer to the next, no matter whether the file is that long.
@@ -81,7 +81,7 @@ impl<'a> Extents<'a> {
             return Ok(Some(self.buffer_size));
         }
         let wanted = head.header.filled_bytes.get().saturating_sub(BUFFER_HEADER_LEN);
-        if wanted == 0 || head.header.filled_bytes.get() > self.max_expanded {
+        if wanted == 0 || head.header.filled_bytes.get() > self.max_buffer_size {
             return Ok(None);
         }
         // Bytes that cannot be compressed grow by an eighth, for the flags.

@@ -2,7 +2,7 @@
 
 use super::filler::is_filler;
 use crate::layout::buffer::{BUFFER_HEADER_LEN, BufferHeader};
-use crate::layout::header::HeaderKind;
+use crate::layout::header::HeaderFamily;
 
 /// Bytes of a buffer's header and of the longest way from its first event to that event's time.
 pub(super) const HEAD_LEN: usize = BUFFER_HEADER_LEN as usize + 32;
@@ -48,14 +48,14 @@ impl<'a> Head<'a> {
 
     /// The kind of the first event. A compressed buffer begins with flags, then with its first bytes as they are: the
     /// first four bytes of an event repeat nothing that could be copied.
-    fn first_kind(&self) -> Option<HeaderKind> {
+    fn first_kind(&self) -> Option<HeaderFamily> {
         let marker = if self.header.is_compressed() {
             let starts_with_literals = self.data.get(3)? >> 4 == 0;
             self.data.get(4..).filter(|_| starts_with_literals)?
         } else {
             self.data
         };
-        HeaderKind::of_marker(u32::from_le_bytes(*marker.first_chunk()?))
+        HeaderFamily::of_marker(u32::from_le_bytes(*marker.first_chunk()?))
     }
 
     /// The time of the first event in ticks, if it can be told without expanding the buffer.

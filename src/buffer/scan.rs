@@ -21,13 +21,13 @@ use super::extent::Extents;
 use super::head::{HEAD_LEN, Head};
 use super::search;
 use crate::error::Result;
-use crate::input::Source;
+use crate::input::LocalFile;
 use crate::layout::buffer::{BufferHeader, flags};
 
 /// Where a buffer lies, and what its header says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, FromBytes, Immutable, IntoBytes, KnownLayout)]
 #[repr(C)]
-pub struct Frame {
+pub struct BufferExtent {
     /// Number of the buffer in file order, from 0.
     pub ordinal: u64,
     /// File offset of its header.
@@ -52,9 +52,9 @@ pub struct Frame {
     padding: [u16; 3],
 }
 
-impl Frame {
-    fn of(header: &BufferHeader, ordinal: u64, offset: u64, size: u32, present: u32) -> Frame {
-        Frame {
+impl BufferExtent {
+    fn of(header: &BufferHeader, ordinal: u64, offset: u64, size: u32, present: u32) -> BufferExtent {
+        BufferExtent {
             ordinal,
             offset,
             size,
@@ -82,11 +82,11 @@ impl Frame {
 
 /// One stretch of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stretch {
+pub enum Region {
     /// A buffer.
-    Buffer(Frame, Option<Doubt>),
+    Buffer(BufferExtent, Option<Doubt>),
     /// Bytes in the place of buffers.
-    Gap(Gap),
+    Unreadable(UnreadableRegion),
     /// Too few bytes for a buffer header, at the end of the file.
     Fragment {
         /// File offset of the first byte.
@@ -107,7 +107,7 @@ pub enum Doubt {
 
 /// A stretch of the file that is no buffer, or none of this recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Gap {
+pub struct UnreadableRegion {
     /// Number of the buffer that should be here.
     pub ordinal: u64,
     /// How many buffers should be here; where their sizes differ, nobody knows more than that it is one or more.
@@ -117,10 +117,10 @@ pub struct Gap {
     /// Bytes.
     pub len: u64,
     /// What stands there.
-    pub kind: GapKind,
+    pub kind: RegionContent,
 }
 
-impl Gap {
+impl UnreadableRegion {
     /// File offset behind the last byte.
     pub fn end(&self) -> u64 {
         self.offset.saturating_add(self.len)
@@ -128,13 +128,13 @@ impl Gap {
 
     /// Whether the bytes may be unused space: nothing was written to them, or not by this session.
     pub fn may_be_unused(&self) -> bool {
-        matches!(self.kind, GapKind::Zeros | GapKind::Ones | GapKind::Stale)
+        matches!(self.kind, RegionContent::Zeros | RegionContent::Ones | RegionContent::Stale)
     }
 }
 
 /// What stands in the place of buffers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum GapKind {
+pub enum RegionContent {
     /// Bytes that do not begin with a believable header.
     Foreign,
     /// Zeros.
@@ -149,13 +149,13 @@ pub enum GapKind {
 
 /// How the buffers of a file follow one another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ChainRules {
+pub struct ScanRules {
     /// The distance that all buffers share; `None` where they differ.
     pub stride: Option<u32>,
     /// Size of the session's buffers in memory.
     pub buffer_size: u32,
     /// The largest size of an expanded buffer.
-    pub max_expanded: u32,
+    pub max_buffer_size: u32,
     /// In a preallocated file whose buffer times are of the session's clock, that clock at the start of the session: what
     /// was flushed before is of an older recording.
     pub stale_before: Option<i64>,
@@ -168,9 +168,9 @@ const STEP: u64 = 16 << 20;
 
 /// Walks the stretches of a file in order.
 #[derive(Debug)]
-pub struct Chain<'a> {
-    source: &'a Source,
-    rules: ChainRules,
+pub struct BufferScan<'a> {
+    source: &'a LocalFile,
+    rules: ScanRules,
     extents: Extents<'a>,
     /// Offsets of buffers that are known to stand in the file twice, in order.
     repeated: &'a [u64],
@@ -180,11 +180,11 @@ pub struct Chain<'a> {
     in_gap: bool,
 }
 
-impl<'a> Chain<'a> {
+impl<'a> BufferScan<'a> {
     /// A chain from the start of the file; the buffers that begin at `repeated` are passed over.
-    pub fn new(source: &'a Source, rules: ChainRules, repeated: &'a [u64]) -> Self {
-        let extents = Extents::new(source, rules.buffer_size, rules.max_expanded);
-        Chain { source, rules, extents, repeated, offset: 0, ordinal: 0, in_gap: false }
+    pub fn new(source: &'a LocalFile, rules: ScanRules, repeated: &'a [u64]) -> Self {
+        let extents = Extents::new(source, rules.buffer_size, rules.max_buffer_size);
+        BufferScan { source, rules, extents, repeated, offset: 0, ordinal: 0, in_gap: false }
     }
 
     /// File offset of the next stretch.
@@ -196,7 +196,7 @@ impl<'a> Chain<'a> {
     ///
     /// # Errors
     /// When the file cannot be read.
-    pub fn next_stretch(&mut self) -> Result<Option<Stretch>> {
+    pub fn next_region(&mut self) -> Result<Option<Region>> {
         let left = self.source.len() - self.offset;
         if left == 0 {
             return Ok(None);
@@ -209,7 +209,7 @@ impl<'a> Chain<'a> {
         }
         let Some(size) = self.size_of(&head)? else {
             let len = self.to_next_head(left)?;
-            return Ok(Some(self.gap(len, GapKind::Foreign)));
+            return Ok(Some(self.gap(len, RegionContent::Foreign)));
         };
         Ok(Some(self.buffer(&head, size, left)))
     }
@@ -224,23 +224,23 @@ impl<'a> Chain<'a> {
         }
     }
 
-    fn buffer(&mut self, head: &Head<'_>, size: u32, left: u64) -> Stretch {
+    fn buffer(&mut self, head: &Head<'_>, size: u32, left: u64) -> Region {
         let present = u32::try_from(left).map_or(size, |left| left.min(size));
         let has_old_header = self.has_old_header(head.header);
         if self.repeated.first() == Some(&self.offset) {
             self.repeated = self.repeated.get(1..).unwrap_or_default();
-            return self.gap(present.into(), GapKind::Repeated);
+            return self.gap(present.into(), RegionContent::Repeated);
         }
         if has_old_header && self.is_old(head) {
-            return self.gap(present.into(), GapKind::Stale);
+            return self.gap(present.into(), RegionContent::Stale);
         }
-        let frame = Frame::of(head.header, self.ordinal, self.offset, size, present);
+        let extent = BufferExtent::of(head.header, self.ordinal, self.offset, size, present);
         let stated = head.header.buffer_size.get();
         let doubt = (stated != size).then_some(Doubt::Size(stated)).or(has_old_header.then_some(Doubt::Age));
         self.offset += u64::from(present);
         self.ordinal += 1;
         self.in_gap = false;
-        Stretch::Buffer(frame, doubt)
+        Region::Buffer(extent, doubt)
     }
 
     /// Whether a header is of an older recording: flushed before this session began, or numbered as if the session had
@@ -258,20 +258,20 @@ impl<'a> Chain<'a> {
         !is_counted || head.first_ticks().is_none_or(|ticks| ticks < start)
     }
 
-    fn gap(&mut self, len: u64, kind: GapKind) -> Stretch {
+    fn gap(&mut self, len: u64, kind: RegionContent) -> Region {
         // What goes on from one step to the next counts as one buffer.
         let buffers = self.rules.stride.map_or(u64::from(!self.in_gap), |stride| len.div_ceil(stride.into()));
         let ordinal = if buffers == 0 { self.ordinal.saturating_sub(1) } else { self.ordinal };
-        let gap = Gap { ordinal, buffers, offset: self.offset, len, kind };
+        let gap = UnreadableRegion { ordinal, buffers, offset: self.offset, len, kind };
         self.offset += len;
         self.ordinal += buffers;
-        self.in_gap = kind != GapKind::Repeated;
-        Stretch::Gap(gap)
+        self.in_gap = kind != RegionContent::Repeated;
+        Region::Unreadable(gap)
     }
 
     /// The last bytes of the file, too few for a header.
-    fn last_bytes(&mut self, bytes: &[u8], len: u64) -> Stretch {
-        for (byte, kind) in [(0, GapKind::Zeros), (0xFF, GapKind::Ones)] {
+    fn last_bytes(&mut self, bytes: &[u8], len: u64) -> Region {
+        for (byte, kind) in [(0, RegionContent::Zeros), (0xFF, RegionContent::Ones)] {
             // On their own they say nothing: a header may begin with zeros.
             if self.in_gap && bytes.iter().all(|&other| other == byte) {
                 return self.gap(len, kind);
@@ -279,12 +279,12 @@ impl<'a> Chain<'a> {
         }
         let offset = self.offset;
         self.offset += len;
-        Stretch::Fragment { offset, len }
+        Region::Fragment { offset, len }
     }
 
     /// A header of zeros, or of FF: as far as the bytes stay the same, in whole buffers where they have one distance.
-    fn unused(&mut self, byte: u8, left: u64) -> Result<Stretch> {
-        let kind = if byte == 0 { GapKind::Zeros } else { GapKind::Ones };
+    fn unused(&mut self, byte: u8, left: u64) -> Result<Region> {
+        let kind = if byte == 0 { RegionContent::Zeros } else { RegionContent::Ones };
         let run = search::run_of(self.source, byte, self.offset, left.min(STEP))?;
         if run == left {
             return Ok(self.gap(run, kind));
@@ -293,7 +293,7 @@ impl<'a> Chain<'a> {
             let whole = run - run % stride;
             // A header that was wiped out, in front of other bytes.
             let len = if whole == 0 { stride.min(left) } else { whole };
-            return Ok(self.gap(len, if whole == 0 { GapKind::Foreign } else { kind }));
+            return Ok(self.gap(len, if whole == 0 { RegionContent::Foreign } else { kind }));
         }
         // The size of the next buffer may begin with a few bytes of the same value.
         let from = (self.offset + run).saturating_sub(3).max(self.offset + 1);
@@ -328,33 +328,33 @@ mod tests {
         bytes
     }
 
-    fn rules(stride: Option<u32>, stale_before: Option<i64>) -> ChainRules {
-        ChainRules { stride, buffer_size: 0x200, max_expanded: 0x200, stale_before, counted: None }
+    fn rules(stride: Option<u32>, stale_before: Option<i64>) -> ScanRules {
+        ScanRules { stride, buffer_size: 0x200, max_buffer_size: 0x200, stale_before, counted: None }
     }
 
-    fn walk(bytes: &[u8], rules: ChainRules) -> Vec<Stretch> {
+    fn walk(bytes: &[u8], rules: ScanRules) -> Vec<Region> {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         file.write_all(bytes).unwrap();
-        let source = Source::open(file.path()).unwrap();
-        let mut chain = Chain::new(&source, rules, &[]);
-        std::iter::from_fn(|| chain.next_stretch().unwrap()).collect()
+        let source = LocalFile::open(file.path()).unwrap();
+        let mut chain = BufferScan::new(&source, rules, &[]);
+        std::iter::from_fn(|| chain.next_region().unwrap()).collect()
     }
 
     /// What each stretch is, how many buffers it stands for, where it begins and how long it is.
-    fn stretches(bytes: &[u8], rules: ChainRules) -> Vec<(&'static str, u64, u64, u64)> {
+    fn stretches(bytes: &[u8], rules: ScanRules) -> Vec<(&'static str, u64, u64, u64)> {
         let kinds = |kind| match kind {
-            GapKind::Foreign => "foreign",
-            GapKind::Zeros => "zeros",
-            GapKind::Ones => "ones",
-            GapKind::Stale => "stale",
-            GapKind::Repeated => "repeated",
+            RegionContent::Foreign => "foreign",
+            RegionContent::Zeros => "zeros",
+            RegionContent::Ones => "ones",
+            RegionContent::Stale => "stale",
+            RegionContent::Repeated => "repeated",
         };
-        let of = |stretch: Stretch| match stretch {
-            Stretch::Buffer(frame, None) => ("buffer", 1, frame.offset, u64::from(frame.present)),
-            Stretch::Buffer(frame, Some(Doubt::Size(_))) => ("size?", 1, frame.offset, u64::from(frame.present)),
-            Stretch::Buffer(frame, Some(Doubt::Age)) => ("age?", 1, frame.offset, u64::from(frame.present)),
-            Stretch::Gap(gap) => (kinds(gap.kind), gap.buffers, gap.offset, gap.len),
-            Stretch::Fragment { offset, len } => ("fragment", 0, offset, len),
+        let of = |stretch: Region| match stretch {
+            Region::Buffer(extent, None) => ("buffer", 1, extent.offset, u64::from(extent.present)),
+            Region::Buffer(extent, Some(Doubt::Size(_))) => ("size?", 1, extent.offset, u64::from(extent.present)),
+            Region::Buffer(extent, Some(Doubt::Age)) => ("age?", 1, extent.offset, u64::from(extent.present)),
+            Region::Unreadable(gap) => (kinds(gap.kind), gap.buffers, gap.offset, gap.len),
+            Region::Fragment { offset, len } => ("fragment", 0, offset, len),
         };
         walk(bytes, rules).into_iter().map(of).collect()
     }

@@ -2,7 +2,7 @@
 
 use super::head::{HEAD_LEN, Head};
 use crate::error::Result;
-use crate::input::Source;
+use crate::input::LocalFile;
 
 /// Bytes that are looked through at first; the next time twice as many, so that little is read in vain.
 const FIRST_BLOCK: usize = 4 << 10;
@@ -14,7 +14,7 @@ const LAST_BLOCK: usize = 1 << 20;
 ///
 /// # Errors
 /// When the file cannot be read.
-pub(super) fn next_head(source: &Source, from: u64, to: u64) -> Result<Option<u64>> {
+pub(super) fn next_head(source: &LocalFile, from: u64, to: u64) -> Result<Option<u64>> {
     let mut scratch = Vec::new();
     let (mut at, mut block) = (from, FIRST_BLOCK);
     while at < to {
@@ -39,7 +39,7 @@ fn is_head(bytes: &[u8]) -> bool {
 ///
 /// # Errors
 /// When the file cannot be read.
-pub(super) fn run_of(source: &Source, byte: u8, from: u64, most: u64) -> Result<u64> {
+pub(super) fn run_of(source: &LocalFile, byte: u8, from: u64, most: u64) -> Result<u64> {
     let mut scratch = Vec::new();
     let (mut len, mut block) = (0, FIRST_BLOCK);
     while len < most {

@@ -2,7 +2,7 @@
 
 use super::head::{HEAD_LEN, Head};
 use crate::error::Result;
-use crate::input::Source;
+use crate::input::LocalFile;
 use crate::layout::buffer::{BufferHeader, MAX_BUFFER_SIZE, MIN_BUFFER_SIZE};
 
 /// How many of the next buffers are asked whether they stand at multiples of a distance and have it for their size.
@@ -15,7 +15,7 @@ const WITNESSES: u64 = 8;
 ///
 /// # Errors
 /// When the file cannot be read.
-pub fn common(source: &Source, first: &BufferHeader, stated: u32) -> Result<Option<u32>> {
+pub fn common(source: &LocalFile, first: &BufferHeader, stated: u32) -> Result<Option<u32>> {
     let own = first.buffer_size.get();
     let is_possible = |size: &u32| (MIN_BUFFER_SIZE..=MAX_BUFFER_SIZE).contains(size);
     if own == stated && is_possible(&own) {
@@ -29,14 +29,14 @@ pub fn common(source: &Source, first: &BufferHeader, stated: u32) -> Result<Opti
     Ok(None)
 }
 
-fn is_compressed_at(source: &Source, offset: u64) -> Result<bool> {
+fn is_compressed_at(source: &LocalFile, offset: u64) -> Result<bool> {
     let mut scratch = Vec::new();
     let head = Head::read(source.bytes(offset, HEAD_LEN, &mut scratch)?);
     Ok(head.is_some_and(|head| head.header.is_compressed() && head.is_certain()))
 }
 
 /// Whether one of the next buffers stands where it must, and says so itself.
-fn is_confirmed(source: &Source, size: u32) -> Result<bool> {
+fn is_confirmed(source: &LocalFile, size: u32) -> Result<bool> {
     let mut scratch = Vec::new();
     let places = (1..=WITNESSES).map(|number| number * u64::from(size)).take_while(|&place| place < source.len());
     for place in places {

@@ -12,7 +12,7 @@ use crate::calendar::rfc3339;
 use crate::convert::job::Report;
 use crate::plan::CatalogEntry;
 use crate::sidecar::{self, FileRecords, Record};
-use crate::survey::{self, FileSurvey, Finding};
+use crate::survey::{self, FileSurvey, Issue};
 
 /// A trace.
 #[derive(Debug, Serialize)]
@@ -55,7 +55,7 @@ pub(super) struct FileFacts {
     #[serde(skip)]
     pub facts: survey::FileFacts,
     #[serde(skip)]
-    pub found: Vec<Finding>,
+    pub found: Vec<Issue>,
 }
 
 /// The events of one dataset.
@@ -163,15 +163,15 @@ fn provider(dataset: &str, entries: &[&CatalogEntry]) -> ProviderFacts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::Identity;
+    use crate::event::EventIdentity;
     use crate::guid::Guid;
-    use crate::layout::header::HeaderKind;
+    use crate::layout::header::HeaderFamily;
     use crate::plan::DecodeSource;
 
     /// A shape of a dataset.
     fn entry(dataset: &str, source: DecodeSource, events: u64, first_ns: i64) -> CatalogEntry {
         let provider = Guid::from_parts(1, 2, 3, 4);
-        let identity = Identity {
+        let identity = EventIdentity {
             provider,
             group: 0,
             id: 1,
@@ -179,7 +179,7 @@ mod tests {
             opcode: 0,
             property: 0,
             pointer_size: 8,
-            kind: HeaderKind::Event64,
+            kind: HeaderFamily::Event64,
         };
         CatalogEntry {
             provider_name: Some(dataset.to_owned()),

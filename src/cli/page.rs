@@ -12,7 +12,7 @@ use super::text_table::{Align, TextTable};
 use super::time::{difference, duration};
 use super::undecoded;
 use crate::calendar::rfc3339;
-use crate::survey::Finding;
+use crate::survey::Issue;
 use crate::survey::facts::{ClockFacts, SessionFacts};
 use crate::survey::loss::LossRow;
 use crate::survey::streams::Stream;
@@ -237,7 +237,7 @@ fn providers(providers: &[ProviderFacts]) -> String {
 
 /// The gravest findings of all files.
 fn findings(files: &[FileFacts]) -> String {
-    let mut all: Vec<&Finding> = files.iter().flat_map(|file| &file.found).collect();
+    let mut all: Vec<&Issue> = files.iter().flat_map(|file| &file.found).collect();
     if all.is_empty() {
         return section("Findings", "  none\n");
     }
@@ -312,7 +312,7 @@ mod tests {
 
     #[test]
     fn grave_findings_come_first_and_the_rest_is_a_number() {
-        let finding = |severity, code| Finding::new(severity, code, "found\nit").at(1, 0x8000);
+        let finding = |severity, code| Issue::new(severity, code, "found\nit").at(1, 0x8000);
         let mut all: Vec<_> = (0..SHOWN).map(|_| finding(Severity::Info, "zero_tail")).collect();
         all.push(finding(Severity::Error, "damaged_event"));
         all.sort_by_key(|finding| Reverse(finding.severity));

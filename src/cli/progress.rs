@@ -13,7 +13,7 @@ use super::interrupt::Interrupt;
 use super::stopwatch::{Stopwatch, Times};
 use crate::convert::job::{JobProgress, Stage};
 use crate::output::folder::Custody;
-use crate::survey::{Progress, Work};
+use crate::survey::{Progress, Step};
 
 /// Time between two lines where there is no terminal to draw a bar on.
 const LINE_INTERVAL: Duration = Duration::from_secs(5);
@@ -102,8 +102,8 @@ impl Progress for ProgressDisplay<'_> {
         self.interrupt.is_set()
     }
 
-    fn worked(&self, work: Work, time: Duration) {
-        self.stopwatch.worked(work, time);
+    fn worked(&self, step: Step, time: Duration) {
+        self.stopwatch.worked(step, time);
     }
 }
 

@@ -12,7 +12,7 @@ use super::progress::{DisplayMode, ProgressDisplay};
 use super::resources::{MIN_MEMORY, default_memory, default_threads};
 use crate::convert::job::{Input, JobProgress};
 use crate::error::{Error, ErrorKind, Result};
-use crate::input::Source;
+use crate::input::LocalFile;
 use crate::survey::session;
 
 /// A run of a command.
@@ -87,7 +87,7 @@ fn memory(asked: Option<u64>, threads: usize, console: Console) -> u64 {
 /// # Errors
 /// [`ErrorKind::Input`] when it does not.
 pub(super) fn probe(input: &Input) -> Result<()> {
-    session::read(&Source::open(&input.path)?).map(|_| ())
+    session::read(&LocalFile::open(&input.path)?).map(|_| ())
 }
 
 /// What a job is called while it runs.

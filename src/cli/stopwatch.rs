@@ -5,23 +5,23 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::text_table::{Align, TextTable};
-use crate::survey::{Spread, Work};
+use crate::survey::{Parallelism, Step};
 
 /// Adds up what threads report.
 #[derive(Debug, Default)]
 pub(super) struct Stopwatch {
     /// Nanoseconds per kind of work, by number.
-    busy: [AtomicU64; Work::ALL.len()],
+    busy: [AtomicU64; Step::ALL.len()],
     /// The parts of the job, and when each began.
     laps: Mutex<Vec<(&'static str, Instant)>>,
 }
 
 impl Stopwatch {
     /// A thread was busy with some work for so long.
-    pub(super) fn worked(&self, work: Work, time: Duration) {
+    pub(super) fn worked(&self, step: Step, time: Duration) {
         // What was done is listed, even where the clock is too coarse to see it.
         let nanos = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX).max(1);
-        self.busy[work as usize].fetch_add(nanos, Ordering::Relaxed);
+        self.busy[step as usize].fetch_add(nanos, Ordering::Relaxed);
     }
 
     /// The next part of the job begins.
@@ -31,11 +31,11 @@ impl Stopwatch {
 
     /// All times, where the last part of the job ends now.
     pub(super) fn read(&self, now: Instant) -> Times {
-        let busy = |work: Work| Duration::from_nanos(self.busy[work as usize].load(Ordering::Relaxed));
+        let busy = |step: Step| Duration::from_nanos(self.busy[step as usize].load(Ordering::Relaxed));
         let laps = self.laps.lock().unwrap_or_else(PoisonError::into_inner);
         let ends = laps.iter().skip(1).map(|(_, start)| *start).chain([now]);
         Times {
-            busy: Work::ALL.into_iter().map(|work| (work, busy(work))).filter(|(_, time)| !time.is_zero()).collect(),
+            busy: Step::ALL.into_iter().map(|step| (step, busy(step))).filter(|(_, time)| !time.is_zero()).collect(),
             laps: laps.iter().zip(ends).map(|((name, start), end)| (*name, end.duration_since(*start))).collect(),
         }
     }
@@ -45,7 +45,7 @@ impl Stopwatch {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Times {
     /// Time of all threads together, per kind of work; what was not done is left out.
-    busy: Vec<(Work, Duration)>,
+    busy: Vec<(Step, Duration)>,
     /// The parts of the job, one after another, by the clock on the wall.
     laps: Vec<(&'static str, Duration)>,
 }
@@ -64,9 +64,9 @@ impl Times {
             ("SHARE", Align::Right),
             ("THREADS", Align::Left),
         ]);
-        for (work, time) in &self.busy {
+        for (step, time) in &self.busy {
             let share = time.as_secs_f64() / all.as_secs_f64() * 100.0;
-            table.row([work.name().into(), seconds(*time), format!("{share:.1} %"), threads(*work).into()]);
+            table.row([step.name().into(), seconds(*time), format!("{share:.1} %"), threads(*step).into()]);
         }
         let laps: Vec<_> = self.laps.iter().map(|(name, time)| format!("{name} {}", seconds(*time))).collect();
         let threads = all.as_secs_f64() / wall.as_secs_f64();
@@ -79,11 +79,11 @@ fn seconds(time: Duration) -> String {
 }
 
 /// How many threads do this work at a time, for people.
-fn threads(work: Work) -> &'static str {
-    match work.spread() {
-        Spread::One => "one",
-        Spread::OnePerTable => "one per table",
-        Spread::All => "all",
+fn threads(step: Step) -> &'static str {
+    match step.parallelism() {
+        Parallelism::One => "one",
+        Parallelism::OnePerTable => "one per table",
+        Parallelism::All => "all",
     }
 }
 
@@ -98,18 +98,18 @@ mod tests {
         for (name, millis) in [("survey", 0), ("plan", 1000), ("convert", 1005), ("publish", 11_005)] {
             stopwatch.lap(name, at(millis));
         }
-        for (work, millis) in [
-            (Work::Survey, 1500),
-            (Work::Plan, 20),
-            (Work::Decode, 7000),
-            (Work::Decode, 1000),
-            (Work::Encode, 10_000),
-            (Work::Write, 479),
-            (Work::Publish, 1),
+        for (step, millis) in [
+            (Step::Survey, 1500),
+            (Step::Plan, 20),
+            (Step::Decode, 7000),
+            (Step::Decode, 1000),
+            (Step::Encode, 10_000),
+            (Step::Write, 479),
+            (Step::Publish, 1),
         ] {
-            stopwatch.worked(work, Duration::from_millis(millis));
+            stopwatch.worked(step, Duration::from_millis(millis));
         }
-        stopwatch.worked(Work::Gate, Duration::ZERO);
+        stopwatch.worked(Step::Gate, Duration::ZERO);
         let expected = "\
 boot: survey 1.000 s, plan 0.005 s, convert 10.000 s, publish 0.095 s; 1.80 threads busy
   STAGE        BUSY   SHARE  THREADS

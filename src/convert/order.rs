@@ -157,16 +157,16 @@ impl<'a> OrderedSlice<'a> {
             return Ok(place);
         }
         let file = &self.files[usize::from(segment.input)];
-        let frame = &file.buffers[segment.buffer as usize].frame;
-        let ground = file.ground();
-        if !frame.is_compressed() {
-            let start = frame.offset + u64::from(BUFFER_HEADER_LEN) + u64::from(segment.from);
+        let extent = &file.buffers[segment.buffer as usize].extent;
+        let ground = file.reader();
+        if !extent.is_compressed() {
+            let start = extent.offset + u64::from(BUFFER_HEADER_LEN) + u64::from(segment.from);
             let len = (segment.to - segment.from) as usize;
             let place = self.arena.grow(len);
             file.source.read_into(start, &mut self.arena.bytes[place.clone()])?;
             return Ok(place);
         }
-        let content = content::read(ground.source, frame, ground.max_expanded, scratch)?;
+        let content = content::read(ground.source, extent, ground.max_buffer_size, scratch)?;
         let part = content.bytes().get(segment.from as usize..segment.to as usize).unwrap_or_default();
         let place = self.arena.grow(part.len());
         self.arena.bytes[place.clone()].copy_from_slice(part);
@@ -195,7 +195,7 @@ impl<'a> OrderedSlice<'a> {
                 *damaged += segment.damaged_beside();
                 continue;
             }
-            for step in TimedWalk::new(self.bytes_of(number as usize), segment.from, file.ground().fallback_ticks) {
+            for step in TimedWalk::new(self.bytes_of(number as usize), segment.from, file.reader().fallback_ticks) {
                 match step {
                     TimedStep::Event(TimedEvent { raw, ticks, .. }) => entries.push(entry(ticks, raw.offset)),
                     TimedStep::Damage { recognisable, .. } => {

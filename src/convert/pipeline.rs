@@ -23,7 +23,7 @@ use super::slices::Slice;
 use crate::dataset::{BATCH_ROWS, TableWriter};
 use crate::error::{Error, ErrorKind, Result};
 use crate::plan::DecodeSource;
-use crate::survey::{Progress, Work, stop_if_cancelled, timed};
+use crate::survey::{Progress, Step, stop_if_cancelled, timed};
 use crate::table::cutter::{CompletedRowGroup, Gate, OPEN_WEIGHT};
 use crate::table::rows::RowStatus;
 
@@ -153,7 +153,7 @@ impl<'a> State<'a> {
             let is_absorbed = self.next_absorbed == total;
             if is_absorbed && !is_flushed && self.failure.is_none() {
                 is_flushed = true;
-                let groups = timed(self.progress, Work::Gate, || self.gate.finish());
+                let groups = timed(self.progress, Step::Gate, || self.gate.finish());
                 groups.into_iter().for_each(|group| self.start_group(scope, group));
             }
             if self.slices_in_flight + self.groups_in_flight == 0 {
@@ -225,7 +225,7 @@ impl<'a> State<'a> {
             self.cost_in_flight -= cost;
             self.rest = rows.rest;
             self.next_absorbed += usize::from(self.rest.is_none());
-            let groups = timed(self.progress, Work::Gate, || self.absorb(*rows));
+            let groups = timed(self.progress, Step::Gate, || self.absorb(*rows));
             groups.into_iter().for_each(|group| self.start_group(scope, group));
         }
     }
@@ -265,10 +265,10 @@ impl<'a> State<'a> {
                 let writer = &writers[table as usize];
                 let encoded =
                     if rows < PARALLEL_ROWS { writer.encode(&group)? } else { writer.encode_parallel(&group)? };
-                progress.worked(Work::Columns, encoded.time().columns);
-                progress.worked(Work::Encode, encoded.time().encode);
-                timed(progress, Work::Columns, || drop(group));
-                timed(progress, Work::Write, || writer.append(ordinal, encoded))
+                progress.worked(Step::Columns, encoded.time().columns);
+                progress.worked(Step::Encode, encoded.time().encode);
+                timed(progress, Step::Columns, || drop(group));
+                timed(progress, Step::Write, || writer.append(ordinal, encoded))
             });
             let _ = sender.send(Done::Group(cost, outcome));
         });

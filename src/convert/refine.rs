@@ -10,7 +10,7 @@ use super::segments::{Place, windows};
 use crate::buffer::content::Scratch;
 use crate::error::Result;
 use crate::plan::cuts::{EVENT_COST, Key, slice_of};
-use crate::survey::{FileSurvey, Progress, Work, stop_if_cancelled, timed};
+use crate::survey::{FileSurvey, Progress, Step, stop_if_cancelled, timed};
 
 /// Samples that stand for as much work as a slice may be.
 const SAMPLES: u64 = 128;
@@ -44,7 +44,7 @@ pub(super) fn cuts(
         for window in windows(file, input) {
             stop_if_cancelled(progress)?;
             let sampled = window.par_iter().map_init(Scratch::default, |scratch, place| {
-                timed(progress, Work::Cut, || sampling.samples(place, scratch))
+                timed(progress, Step::Cut, || sampling.samples(place, scratch))
             });
             samples.extend(sampled.collect::<Result<Vec<_>>>()?.into_iter().flatten());
         }

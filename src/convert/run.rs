@@ -20,14 +20,14 @@ use super::slice::SliceGround;
 use super::slices::{self, Slices};
 use crate::dataset::{EncodeOptions, FileRule, TableSpec, TableWriter};
 use crate::error::{Error, ErrorKind, Result};
-use crate::input::Source;
+use crate::input::LocalFile;
 use crate::output::folder::{self, Published};
 use crate::output::manifest::{EventCounts, FORMAT_VERSION, FileEntry, MANIFEST_PATH};
 use crate::output::{IfExists, Staging};
 use crate::plan::{self, CompiledFilter, PlanOptions, PlanResult};
 use crate::sidecar::{self, SidecarFacts};
 use crate::spill::SpillSpace;
-use crate::survey::{self, FileFacts, FileSurvey, SurveyOptions, Work, timed};
+use crate::survey::{self, FileFacts, FileSurvey, Step, SurveyOptions, timed};
 
 /// Surveys and plans a job and says what a conversion would find; writes nothing.
 ///
@@ -78,7 +78,7 @@ pub fn convert(job: &Job, options: &ConvertOptions, progress: &dyn JobProgress) 
         return Ok(Outcome::Empty(Box::new(all_filtered(report(&target, surveyed)))));
     }
     progress.stage(Stage::Publish);
-    let written = timed(progress, Work::Publish, || conversion.write_sidecar(&counts, written))?;
+    let written = timed(progress, Step::Publish, || conversion.write_sidecar(&counts, written))?;
     let decode = by_name(&counts);
     let Counts { shapes, time_range, .. } = counts;
     let time_range = time_range.map(|range| without_the_past(range, facts));
@@ -86,7 +86,7 @@ pub fn convert(job: &Job, options: &ConvertOptions, progress: &dyn JobProgress) 
     if let Some(reason) = gates::after(&report, &options.gates) {
         return Ok(Outcome::Gated(Box::new(report), reason));
     }
-    timed(progress, Work::Publish, || {
+    timed(progress, Step::Publish, || {
         let run = record::run(options, &report.files, started, clock.elapsed());
         let manifest = record::manifest(job, settings, &report, run);
         staging.write(MANIFEST_PATH, manifest.to_json()?.as_bytes())?;
@@ -107,10 +107,10 @@ fn pool(options: &ConvertOptions) -> Result<ThreadPool> {
 /// Inputs of a job that stay open; with more, each is opened for every read.
 const HELD_OPEN: usize = 128;
 
-fn sources(job: &Job) -> Result<Vec<Source>> {
+fn sources(job: &Job) -> Result<Vec<LocalFile>> {
     let few = job.inputs.len() <= HELD_OPEN;
     let opened = job.inputs.iter().map(|input| {
-        let source = Source::open(&input.path)?;
+        let source = LocalFile::open(&input.path)?;
         Ok(if few { source } else { source.closed_between_reads() })
     });
     opened.collect()
@@ -132,7 +132,7 @@ fn survey_and_plan(
     progress: &dyn JobProgress,
 ) -> Result<Surveyed> {
     let sources = sources(job)?;
-    progress.stage(Stage::Survey { bytes: sources.iter().map(Source::len).sum() });
+    progress.stage(Stage::Survey { bytes: sources.iter().map(LocalFile::len).sum() });
     let survey_options = SurveyOptions { anchor: options.anchor, hash };
     let plan_options = PlanOptions {
         types: options.types,
@@ -148,7 +148,7 @@ fn survey_and_plan(
         }
         repeated::check(&mut files, options.allow_repeated)?;
         progress.stage(Stage::Plan);
-        let facts = timed(progress, Work::Plan, || survey::settle(&mut files))?;
+        let facts = timed(progress, Step::Plan, || survey::settle(&mut files))?;
         let mut plan = plan::plan(&files, &plan_options, progress)?;
         for (file, findings) in files.iter_mut().zip(std::mem::take(&mut plan.findings)) {
             file.findings.append(findings);
@@ -243,7 +243,7 @@ impl Conversion<'_> {
         };
         let limits = Limits { row_group_rows: self.options.row_group_rows, memory: self.options.memory };
         let counts = pipeline::run(pool, &ground, &writers, limits, progress)?;
-        let finish = |writer: TableWriter| timed(progress, Work::Write, || writer.finish());
+        let finish = |writer: TableWriter| timed(progress, Step::Write, || writer.finish());
         let written: Vec<Vec<FileEntry>> =
             pool.install(|| writers.into_par_iter().map(finish).collect::<Result<_>>())?;
         Ok((counts, written.into_iter().flatten().collect()))
@@ -261,7 +261,7 @@ impl Conversion<'_> {
             let writer = self.writer(table, &layout, settings)?;
             Ok((layout, writer))
         };
-        let tables = self.plan.tables.par_iter().map(|table| timed(progress, Work::Schema, || set_up(table)));
+        let tables = self.plan.tables.par_iter().map(|table| timed(progress, Step::Schema, || set_up(table)));
         let tables: Vec<_> = tables.collect::<Result<_>>()?;
         Ok(tables.into_iter().unzip())
     }

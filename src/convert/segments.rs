@@ -15,7 +15,7 @@ use crate::buffer::content::{self, Content, Scratch};
 use crate::error::Result;
 use crate::event::{RawEvent, TimedStep, TimedWalk};
 use crate::plan::cuts::{Key, slice_of};
-use crate::survey::{BufferRecord, FileSurvey, OrderKey};
+use crate::survey::{BufferSummary, FileKey, FileSurvey};
 
 /// Slices for which a compressed buffer may be expanded; in more, its events are set aside.
 const MOST_EXPANSIONS: usize = 32;
@@ -85,7 +85,7 @@ pub(super) struct Place<'a> {
     pub(super) file: &'a FileSurvey,
     pub(super) input: u16,
     pub(super) buffer: u32,
-    pub(super) record: &'a BufferRecord,
+    pub(super) record: &'a BufferSummary,
 }
 
 /// The buffers of a file, some at a time.
@@ -97,10 +97,10 @@ pub(super) fn windows(file: &FileSurvey, input: u16) -> impl Iterator<Item = Vec
 
 impl Place<'_> {
     fn key(&self, ticks: i64, offset: u32) -> Key {
-        let frame = &self.record.frame;
-        let ground = self.file.ground();
-        let (stream, sequence) = (ground.stream(frame), ground.sequence(frame));
-        let at = OrderKey { ticks, stream, sequence, ordinal: frame.ordinal, offset };
+        let extent = &self.record.extent;
+        let ground = self.file.reader();
+        let (stream, sequence) = (ground.stream(extent), ground.sequence(extent));
+        let at = FileKey { ticks, stream, sequence, ordinal: extent.ordinal, offset };
         Key::new(self.file, self.input, at)
     }
 
@@ -120,23 +120,23 @@ impl Place<'_> {
             to: self.record.content_bytes,
             events: self.record.events,
             input: self.input,
-            cpu: self.record.frame.cpu,
+            cpu: self.record.extent.cpu,
             end: 1,
         }
     }
 
     /// The event bytes of the buffer: as many as the survey found, since the ends of segments are taken from both.
     fn content<'s>(&'s self, scratch: &'s mut Scratch) -> Result<Content<'s>> {
-        let (source, frame) = (&self.file.source, &self.record.frame);
-        let content = content::read(source, frame, self.file.ground().max_expanded, scratch)?;
+        let (source, extent) = (&self.file.source, &self.record.extent);
+        let content = content::read(source, extent, self.file.reader().max_buffer_size, scratch)?;
         if content.bytes().len() != self.record.content_bytes as usize {
-            return Err(source.changed().in_buffer(frame.ordinal).at_offset(frame.offset));
+            return Err(source.changed().in_buffer(extent.ordinal).at_offset(extent.offset));
         }
         Ok(content)
     }
 
     fn walk<'c>(&self, content: &'c Content<'_>) -> TimedWalk<'c> {
-        TimedWalk::new(content.bytes(), 0, self.file.ground().fallback_ticks)
+        TimedWalk::new(content.bytes(), 0, self.file.reader().fallback_ticks)
     }
 
     /// Visits the key of each event, and its bytes.
@@ -174,7 +174,7 @@ type Found = (u32, u32, i64);
 /// The segments of a buffer that may lie in the slices of `span`, more than one.
 pub(super) fn parts(place: &Place<'_>, cuts: &[Key], span: (usize, usize), scratch: &mut Scratch) -> Result<Parts> {
     let content = place.content(scratch)?;
-    let is_expanded_often = place.record.frame.is_compressed() && span.1 - span.0 >= MOST_EXPANSIONS;
+    let is_expanded_often = place.record.extent.is_compressed() && span.1 - span.0 >= MOST_EXPANSIONS;
     if place.record.is_sorted() && !is_expanded_often {
         let segments = checkpoints(place, cuts, place.walk(&content));
         return Ok(Parts { segments, aside: Vec::new() });

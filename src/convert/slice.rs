@@ -15,9 +15,9 @@ use crate::columns::ColumnBuffers;
 use crate::columns::presence::Recycle;
 use crate::decode::{PayloadColumn, Status, TraceClock};
 use crate::error::Result;
-use crate::event::{Event, FileContext, Identity, RawEvent};
+use crate::event::{Event, EventIdentity, FileContext, RawEvent};
 use crate::plan::{DecodeSource, PlanResult, ShapeDecoder, filter};
-use crate::survey::{FileSurvey, Progress, Work, timed};
+use crate::survey::{FileSurvey, Progress, Step, timed};
 use crate::table::row_group::{Chunk, TableColumns};
 use crate::table::rows::{RowContext, RowStatus, Rows};
 
@@ -90,8 +90,8 @@ pub fn convert(
 ) -> Result<SliceRows> {
     let Workspace { memory, tables } = workspace;
     let read = || OrderedSlice::read(ground.files, ground.plan, ground.slices, slice, memory);
-    let ordered = timed(progress, Work::Order, read)?;
-    let rows = timed(progress, Work::Decode, || decode(ground, slice, &ordered, from, tables))?;
+    let ordered = timed(progress, Step::Order, read)?;
+    let rows = timed(progress, Step::Decode, || decode(ground, slice, &ordered, from, tables))?;
     ordered.recycle(memory);
     Ok(rows)
 }
@@ -224,7 +224,7 @@ impl<'a> Converter<'a> {
         };
         table.rows.push(&event, &facts);
         if shape_plan.is_other {
-            table.rows.push_identity(Identity::of(&raw, &file.context), &event);
+            table.rows.push_identity(EventIdentity::of(&raw, &file.context), &event);
         }
         let (statuses, bytes) = self.shapes.entry(shape).or_default();
         statuses[usize::from(status.code())] += 1;

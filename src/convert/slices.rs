@@ -22,7 +22,7 @@ use crate::buffer::content::Scratch;
 use crate::error::Result;
 use crate::plan::cuts::{self, EVENT_COST, Key, MAX_COST};
 use crate::spill::{SpillSpace, SpillWriter, Spilled};
-use crate::survey::{FileSurvey, Progress, Work, stop_if_cancelled, timed};
+use crate::survey::{FileSurvey, Progress, Step, stop_if_cancelled, timed};
 
 /// How often cuts are laid anew. Each time what is too much is cut into parts of half of what is allowed, as far as a sample
 /// of its events can tell.
@@ -127,7 +127,7 @@ impl<'a> IntoIterator for &'a Slices {
 /// # Errors
 /// When a file cannot be read, when there is no space, and when the caller asked to stop.
 pub fn plan(files: &[FileSurvey], space: &SpillSpace, progress: &dyn Progress) -> Result<Slices> {
-    let cuts = timed(progress, Work::Plan, || cuts::choose(files));
+    let cuts = timed(progress, Step::Plan, || cuts::choose(files));
     cut_to_fit(files, cuts, MAX_COST, space, progress)
 }
 
@@ -245,7 +245,7 @@ impl<'a> Draft<'a> {
         stop_if_cancelled(progress)?;
         let cuts = self.cuts;
         let parts = astride.par_iter().map_init(Scratch::default, |scratch, (place, span)| {
-            timed(progress, Work::Cut, || segments::parts(place, cuts, *span, scratch))
+            timed(progress, Step::Cut, || segments::parts(place, cuts, *span, scratch))
         });
         for Parts { mut segments, aside } in parts.collect::<Result<Vec<_>>>()? {
             let before = self.aside.len() as u64;
@@ -262,7 +262,7 @@ impl<'a> Draft<'a> {
             let record = &self.files[usize::from(segment.input)].buffers[segment.buffer as usize];
             slice.events += u64::from(segment.events);
             slice.bytes += u64::from(segment.to - segment.from);
-            if record.frame.is_compressed() && segment.aside().is_none() {
+            if record.extent.is_compressed() && segment.aside().is_none() {
                 slice.expanded = slice.expanded.max(record.content_bytes);
             }
             *count += 1;
@@ -313,7 +313,7 @@ fn by_slice(
         let blocks = blocks.par_iter().filter(|(numbers, _)| numbers.start < end && first < numbers.end);
         let segments = blocks.flat_map_iter(|(_, block)| block.iter().copied());
         let mut some: Vec<Segment> = segments.filter(|s| wanted.contains(&(s.slice as usize))).collect();
-        timed(progress, Work::Plan, || sort(files, &mut some));
+        timed(progress, Step::Plan, || sort(files, &mut some));
         ordered.extend(&some)?;
         first = end;
     }
@@ -325,8 +325,8 @@ fn sort(files: &[FileSurvey], segments: &mut [Segment]) {
     for slice in segments.chunk_by_mut(|a, b| a.slice == b.slice) {
         slice.sort_by_key(|segment| {
             let file = &files[usize::from(segment.input)];
-            let frame = &file.buffers[segment.buffer as usize].frame;
-            (segment.input, file.ground().stream(frame), file.ground().sequence(frame), frame.ordinal)
+            let extent = &file.buffers[segment.buffer as usize].extent;
+            (segment.input, file.reader().stream(extent), file.reader().sequence(extent), extent.ordinal)
         });
     }
 }

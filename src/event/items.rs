@@ -74,7 +74,7 @@ impl<'a> Iterator for Items<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::layout::header::HeaderKind;
+    use crate::layout::header::HeaderFamily;
 
     fn event(flags: u8, tail: &[u8]) -> Vec<u8> {
         let mut bytes = vec![0u8; 0x50];
@@ -84,7 +84,7 @@ mod tests {
     }
 
     fn raw(bytes: &[u8]) -> RawEvent<'_> {
-        RawEvent { offset: 0, kind: HeaderKind::Event64, bytes }
+        RawEvent { offset: 0, kind: HeaderFamily::Event64, bytes }
     }
 
     #[test]

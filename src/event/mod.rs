@@ -7,8 +7,8 @@ pub mod timed;
 pub mod view;
 pub mod walk;
 
-pub use shape::{Identity, ShapeKey, ShapeRef};
+pub use shape::{EventIdentity, Shape, ShapeRef};
 pub use swallowed::swallowed;
 pub use timed::{TimedEvent, TimedStep, TimedWalk};
 pub use view::{Event, FileContext};
-pub use walk::{RawEvent, Step, Walk};
+pub use walk::{RawEvent, Walk, WalkStep};

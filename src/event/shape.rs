@@ -11,7 +11,7 @@ use super::walk::RawEvent;
 use crate::guid::Guid;
 use crate::layout::extended::item_type;
 use crate::layout::header::{
-    EventHeader, FullHeader, HeaderKind, HookHeader, MessageHeader, event_flags, message_flags,
+    ClassicHeader, EventHeader, HeaderFamily, KernelHeader, MessageHeader, event_flags, message_flags,
 };
 use crate::layout::kernel;
 
@@ -19,7 +19,7 @@ use crate::layout::kernel;
 ///
 /// Ordered by provider, then by what the provider calls the event, so that the catalog reads well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Identity {
+pub struct EventIdentity {
     /// The provider, event class or message class; zero where the header has none.
     pub provider: Guid,
     /// The hook group of a kernel event, else 0.
@@ -35,23 +35,23 @@ pub struct Identity {
     /// Pointer size of the payload in bytes.
     pub pointer_size: u8,
     /// The header family.
-    pub kind: HeaderKind,
+    pub kind: HeaderFamily,
 }
 
 /// A shape's identity together with its TraceLogging metadata (empty for all others), borrowed from the event.
 #[derive(Clone, Copy, Debug)]
 pub struct ShapeRef<'a> {
     /// The fixed part.
-    pub identity: Identity,
+    pub identity: EventIdentity,
     /// Data of the metadata item, whole.
     pub metadata: &'a [u8],
 }
 
 /// An event shape: rows of one shape decode alike.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct ShapeKey {
+pub struct Shape {
     /// The fixed part.
-    pub identity: Identity,
+    pub identity: EventIdentity,
     /// Data of the TraceLogging metadata item, whole; empty for all other events.
     pub metadata: Box<[u8]>,
 }
@@ -59,12 +59,12 @@ pub struct ShapeKey {
 /// Every event has a pointer size.
 const NO_POINTER_SIZE: u8 = 0;
 
-impl Identity {
+impl EventIdentity {
     /// The identity of an event of a file.
     #[inline]
-    pub fn of(event: &RawEvent<'_>, file: &FileContext) -> Identity {
+    pub fn of(event: &RawEvent<'_>, file: &FileContext) -> EventIdentity {
         let kind = event.kind;
-        let mut identity = Identity {
+        let mut identity = EventIdentity {
             provider: Guid::ZERO,
             group: 0,
             id: 0,
@@ -75,17 +75,17 @@ impl Identity {
             kind,
         };
         match kind {
-            _ if kind.is_hook() => event.header().map(|header| identity.read_hook(header)),
+            _ if kind.is_kernel() => event.header().map(|header| identity.read_hook(header)),
             _ if kind.is_event() => event.header().map(|header| identity.read_event(header)),
-            _ if kind.is_full() => event.header().map(|header| identity.read_class(header)),
-            HeaderKind::Message => event.header().map(|header| identity.read_message(header, event)),
+            _ if kind.is_classic() => event.header().map(|header| identity.read_class(header)),
+            HeaderFamily::Message => event.header().map(|header| identity.read_message(header, event)),
             _ => None,
         };
         identity
     }
 
     #[inline]
-    fn read_hook(&mut self, header: &HookHeader) {
+    fn read_hook(&mut self, header: &KernelHeader) {
         (self.group, self.opcode) = kernel::resolve(header.group, header.kind);
         self.provider = kernel::kernel_class(self.group).map_or(Guid::ZERO, |class| class.guid);
         self.version = u16::from(header.version);
@@ -107,7 +107,7 @@ impl Identity {
     }
 
     #[inline]
-    fn read_class(&mut self, header: &FullHeader) {
+    fn read_class(&mut self, header: &ClassicHeader) {
         self.provider = Guid(header.guid);
         self.version = header.version.get();
         self.opcode = header.class_type;
@@ -126,8 +126,8 @@ impl Identity {
 
     /// What stands for the events of a header family that are not told apart, because the recording has too many event
     /// shapes. Behind all others in order.
-    pub fn rest(kind: HeaderKind) -> Identity {
-        Identity {
+    pub fn rest(kind: HeaderFamily) -> EventIdentity {
+        EventIdentity {
             provider: Guid([0xFF; 16]),
             group: 0,
             id: 0,
@@ -148,16 +148,16 @@ impl Identity {
     pub fn provider_id(&self) -> Option<Guid> {
         match self.kind {
             _ if self.is_rest() => None,
-            HeaderKind::Timed | HeaderKind::Error | HeaderKind::Wnode => None,
-            HeaderKind::Message => (!self.provider.is_zero()).then_some(self.provider),
-            kind if kind.is_hook() => kernel::kernel_class(self.group).map(|class| class.guid),
+            HeaderFamily::Timed | HeaderFamily::Error | HeaderFamily::Wnode => None,
+            HeaderFamily::Message => (!self.provider.is_zero()).then_some(self.provider),
+            kind if kind.is_kernel() => kernel::kernel_class(self.group).map(|class| class.guid),
             _ => Some(self.provider),
         }
     }
 
     /// The hook group, of kernel events.
     pub fn kernel_group(&self) -> Option<u8> {
-        (!self.is_rest() && self.kind.is_hook()).then_some(self.group)
+        (!self.is_rest() && self.kind.is_kernel()).then_some(self.group)
     }
 
     /// `EventProperty`, of event headers.
@@ -172,12 +172,13 @@ impl Identity {
 
     /// The event id that consumers see: not that of classic and kernel events, which have an opcode instead.
     pub fn event_id(&self) -> Option<u16> {
-        (!self.is_rest() && (self.kind.is_event() || self.kind == HeaderKind::Message)).then_some(self.id)
+        (!self.is_rest() && (self.kind.is_event() || self.kind == HeaderFamily::Message)).then_some(self.id)
     }
 
     /// The opcode, where the header has one.
     pub fn event_opcode(&self) -> Option<u8> {
-        (!self.is_rest() && (self.kind.is_event() || self.kind.is_hook() || self.kind.is_full())).then_some(self.opcode)
+        (!self.is_rest() && (self.kind.is_event() || self.kind.is_kernel() || self.kind.is_classic()))
+            .then_some(self.opcode)
     }
 
     /// The version of the payload, where the header has one.
@@ -186,7 +187,7 @@ impl Identity {
     }
 }
 
-impl Hash for Identity {
+impl Hash for EventIdentity {
     /// Three writes instead of nine: every event passes through here.
     #[inline]
     fn hash<H: Hasher>(&self, state: &mut H) {
@@ -233,7 +234,7 @@ impl RawEvent<'_> {
     pub fn provider(&self) -> Option<Guid> {
         match self.kind {
             kind if kind.is_event() => self.header::<EventHeader>().map(|header| Guid(header.provider_id)),
-            kind if kind.is_full() => self.header::<FullHeader>().map(|header| Guid(header.guid)),
+            kind if kind.is_classic() => self.header::<ClassicHeader>().map(|header| Guid(header.guid)),
             _ => None,
         }
     }
@@ -244,17 +245,17 @@ impl<'a> ShapeRef<'a> {
     #[inline]
     pub fn of(event: &RawEvent<'a>, file: &FileContext) -> ShapeRef<'a> {
         let metadata = if event.kind.is_event() { metadata(event) } else { &[] };
-        ShapeRef { identity: Identity::of(event, file), metadata }
+        ShapeRef { identity: EventIdentity::of(event, file), metadata }
     }
 
     /// The shape of all events of a header family that are not told apart.
-    pub fn rest(kind: HeaderKind) -> ShapeRef<'a> {
-        ShapeRef { identity: Identity::rest(kind), metadata: &[] }
+    pub fn rest(kind: HeaderFamily) -> ShapeRef<'a> {
+        ShapeRef { identity: EventIdentity::rest(kind), metadata: &[] }
     }
 
     /// An owned copy.
-    pub fn to_key(&self) -> ShapeKey {
-        ShapeKey { identity: self.identity, metadata: self.metadata.into() }
+    pub fn to_key(&self) -> Shape {
+        Shape { identity: self.identity, metadata: self.metadata.into() }
     }
 }
 
@@ -268,9 +269,9 @@ fn metadata<'a>(event: &RawEvent<'a>) -> &'a [u8] {
     items.clone().find(|item| item.kind == item_type::EVENT_SCHEMA_TL).map_or(&[], |item| item.data)
 }
 
-impl ShapeKey {
+impl Shape {
     /// The shape of all events of a header family that are not told apart.
-    pub fn rest(kind: HeaderKind) -> ShapeKey {
+    pub fn rest(kind: HeaderFamily) -> Shape {
         ShapeRef::rest(kind).to_key()
     }
 
@@ -290,15 +291,15 @@ impl Hash for ShapeRef<'_> {
     }
 }
 
-impl Hash for ShapeKey {
+impl Hash for Shape {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.as_ref().hash(state);
     }
 }
 
-impl Equivalent<ShapeKey> for ShapeRef<'_> {
+impl Equivalent<Shape> for ShapeRef<'_> {
     #[inline]
-    fn equivalent(&self, key: &ShapeKey) -> bool {
+    fn equivalent(&self, key: &Shape) -> bool {
         *self == key.as_ref()
     }
 }

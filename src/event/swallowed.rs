@@ -1,6 +1,6 @@
 //! Events whose size is too large and swallows those behind them.
 
-use super::walk::{RawEvent, Step, Walk};
+use super::walk::{RawEvent, Walk, WalkStep};
 use crate::layout::header::EVENT_ALIGNMENT;
 
 /// How many headers within one event are looked at; a real one that swallowed others begins with one of them.
@@ -46,13 +46,13 @@ fn begins_a_chain(event: &RawEvent<'_>, rest: &[u8]) -> bool {
         (Some(own), Some(ticks)) => ticks >= own && ticks.abs_diff(own) < FAR,
         _ => true,
     };
-    is_near && Walk::new(rest, 0).all(|step| matches!(step, Step::Event(_)))
+    is_near && Walk::new(rest, 0).all(|step| matches!(step, WalkStep::Event(_)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::layout::header::HeaderKind;
+    use crate::layout::header::HeaderFamily;
 
     /// A PERFINFO event of this size and time, filled up to the next multiple of 8.
     fn event(size: u8, ticks: u8) -> Vec<u8> {
@@ -64,7 +64,7 @@ mod tests {
 
     fn found(parts: &[Vec<u8>]) -> Option<u32> {
         let bytes = parts.concat();
-        swallowed(&RawEvent { offset: 0, kind: HeaderKind::PerfInfo64, bytes: &bytes })
+        swallowed(&RawEvent { offset: 0, kind: HeaderFamily::PerfInfo64, bytes: &bytes })
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! Some WPP messages and the obsolete headers carry none; they take the time of the event before them in their
 //! buffer, the first ones that of the first event that has one.
 
-use super::walk::{RawEvent, Step, Walk};
+use super::walk::{RawEvent, Walk, WalkStep};
 
 /// One event with its time in ticks of the session's clock.
 #[derive(Clone, Copy, Debug)]
@@ -21,7 +21,7 @@ pub struct TimedEvent<'a> {
 pub enum TimedStep<'a> {
     /// An event.
     Event(TimedEvent<'a>),
-    /// As [`Step::Damage`].
+    /// As [`WalkStep::Damage`].
     Damage {
         /// Offset of the first byte.
         offset: u32,
@@ -53,8 +53,8 @@ impl<'a> TimedWalk<'a> {
     fn inherit(&self) -> i64 {
         let first_of_rest = || {
             self.walk.clone().find_map(|step| match step {
-                Step::Event(event) => event.ticks(),
-                Step::Damage { .. } => None,
+                WalkStep::Event(event) => event.ticks(),
+                WalkStep::Damage { .. } => None,
             })
         };
         self.last.or_else(first_of_rest).unwrap_or(self.fallback)
@@ -68,8 +68,10 @@ impl<'a> Iterator for TimedWalk<'a> {
     #[inline(always)]
     fn next(&mut self) -> Option<TimedStep<'a>> {
         let raw = match self.walk.next()? {
-            Step::Event(raw) => raw,
-            Step::Damage { offset, len, recognisable } => return Some(TimedStep::Damage { offset, len, recognisable }),
+            WalkStep::Event(raw) => raw,
+            WalkStep::Damage { offset, len, recognisable } => {
+                return Some(TimedStep::Damage { offset, len, recognisable });
+            }
         };
         let own = raw.ticks();
         let ticks = own.unwrap_or_else(|| self.inherit());

@@ -4,8 +4,8 @@ use super::items::Items;
 use super::walk::RawEvent;
 use crate::guid::Guid;
 use crate::layout::header::{
-    CompactHeader, EventHeader, FullHeader, HeaderKind, HookHeader, InstanceHeader, SystemHeader, TimedHeader,
-    event_flags,
+    ClassicHeader, CompactHeader, EventHeader, HeaderFamily, InstanceHeader, KernelHeader, ObsoleteTimedHeader,
+    SystemHeader, event_flags,
 };
 
 /// What the file says about all of its events.
@@ -88,10 +88,10 @@ pub struct Event<'a> {
 }
 
 /// The number of a thread or process that stands for none.
-const NOBODY: u32 = u32::MAX;
+const NO_ID: u32 = u32::MAX;
 
-fn somebody(id: u32) -> Option<u32> {
-    (id != NOBODY).then_some(id)
+fn known_id(id: u32) -> Option<u32> {
+    (id != NO_ID).then_some(id)
 }
 
 impl<'a> Event<'a> {
@@ -120,11 +120,11 @@ impl<'a> Event<'a> {
         };
         match raw.kind {
             kind if kind.is_event() => event.read_event_header(raw, file),
-            kind if kind.is_hook() => event.read_hook_header(raw),
-            kind if kind.is_full() => event.read_full_header(raw, file),
-            HeaderKind::Message => event.read_message_header(raw),
-            HeaderKind::Timed => {
-                event.number = raw.header::<TimedHeader>().map(|header| header.event_id.get());
+            kind if kind.is_kernel() => event.read_hook_header(raw),
+            kind if kind.is_classic() => event.read_full_header(raw, file),
+            HeaderFamily::Message => event.read_message_header(raw),
+            HeaderFamily::Timed => {
+                event.number = raw.header::<ObsoleteTimedHeader>().map(|header| header.event_id.get());
             }
             _ => {}
         }
@@ -135,8 +135,8 @@ impl<'a> Event<'a> {
     fn read_event_header(&mut self, raw: &RawEvent<'a>, file: &FileContext) {
         let Some(header) = raw.header::<EventHeader>() else { return };
         let flags = header.flags.get();
-        self.thread_id = somebody(header.thread_id.get());
-        self.process_id = somebody(header.process_id.get());
+        self.thread_id = known_id(header.thread_id.get());
+        self.process_id = known_id(header.process_id.get());
         self.level = Some(header.level);
         self.task = Some(header.task.get());
         self.channel = Some(header.channel);
@@ -158,8 +158,8 @@ impl<'a> Event<'a> {
 
     #[inline]
     fn read_hook_header(&mut self, raw: &RawEvent<'a>) {
-        use HeaderKind::{PerfInfo32, PerfInfo64, System32, System64};
-        let Some(hook) = raw.header::<HookHeader>() else { return };
+        use HeaderFamily::{PerfInfo32, PerfInfo64, System32, System64};
+        let Some(hook) = raw.header::<KernelHeader>() else { return };
         let (counters, rest) = self.payload.split_at_checked(8 * hook.counters()).unwrap_or_default();
         let pebs_len = if hook.has_pebs_index() { 8 } else { 0 };
         (self.pebs_index, self.payload) = rest.split_at_checked(pebs_len).unwrap_or_default();
@@ -168,8 +168,8 @@ impl<'a> Event<'a> {
             return;
         }
         if let Some(header) = raw.header::<CompactHeader>() {
-            self.thread_id = somebody(header.thread_id.get());
-            self.process_id = somebody(header.process_id.get());
+            self.thread_id = known_id(header.thread_id.get());
+            self.process_id = known_id(header.process_id.get());
         }
         if let Some(header) = raw.header::<SystemHeader>().filter(|_| matches!(raw.kind, System32 | System64)) {
             self.cpu_time = CpuTime::KernelUser(header.kernel_time.get(), header.user_time.get());
@@ -178,9 +178,9 @@ impl<'a> Event<'a> {
 
     #[inline]
     fn read_full_header(&mut self, raw: &RawEvent<'a>, file: &FileContext) {
-        let Some(header) = raw.header::<FullHeader>() else { return };
-        self.thread_id = somebody(header.thread_id.get());
-        self.process_id = somebody(header.process_id.get());
+        let Some(header) = raw.header::<ClassicHeader>() else { return };
+        self.thread_id = known_id(header.thread_id.get());
+        self.process_id = known_id(header.process_id.get());
         self.level = Some(header.level);
         self.cpu_time = cpu_time(header.cpu_time.get(), file.private_session);
         self.instance = raw.header::<InstanceHeader>().filter(|_| raw.kind.is_instance()).map(|header| Instance {
@@ -193,8 +193,8 @@ impl<'a> Event<'a> {
     fn read_message_header(&mut self, raw: &RawEvent<'a>) {
         let Some(options) = raw.message() else { return };
         let (thread, process) = options.thread_and_process.unzip();
-        self.thread_id = thread.and_then(somebody);
-        self.process_id = process.and_then(somebody);
+        self.thread_id = thread.and_then(known_id);
+        self.process_id = process.and_then(known_id);
         self.message = Some(MessageInfo { sequence: options.sequence, component_id: options.component_id });
         self.payload = options.rest;
     }

@@ -7,8 +7,8 @@
 use zerocopy::FromBytes;
 
 use crate::layout::header::{
-    CompactHeader, EVENT_ALIGNMENT, EventHeader, FullHeader, HeaderKind, HookHeader, MessageHeader, PerfInfoHeader,
-    TimedHeader, message_flags,
+    ClassicHeader, CompactHeader, EVENT_ALIGNMENT, EventHeader, HeaderFamily, KernelHeader, MessageHeader,
+    ObsoleteTimedHeader, PerfInfoHeader, message_flags,
 };
 
 /// An event as it lies in its buffer; at least its header is complete.
@@ -17,14 +17,14 @@ pub struct RawEvent<'a> {
     /// Offset of the event from the first event of the buffer.
     pub offset: u32,
     /// The header family.
-    pub kind: HeaderKind,
+    pub kind: HeaderFamily,
     /// Header, extended items and payload, without alignment.
     pub bytes: &'a [u8],
 }
 
 /// What stands at one position of a buffer.
 #[derive(Clone, Copy, Debug)]
-pub enum Step<'a> {
+pub enum WalkStep<'a> {
     /// An event.
     Event(RawEvent<'a>),
     /// Bytes that are no events: the rest of the buffer.
@@ -59,37 +59,37 @@ impl<'a> Walk<'a> {
 
     /// The rest of the buffer that is no event.
     #[cold]
-    fn rest(&mut self, rest: &'a [u8], recognisable: bool) -> Step<'a> {
+    fn rest(&mut self, rest: &'a [u8], recognisable: bool) -> WalkStep<'a> {
         let offset = self.offset();
         self.at = self.bytes.len();
-        Step::Damage { offset, len: u32::try_from(rest.len()).unwrap_or(u32::MAX), recognisable }
+        WalkStep::Damage { offset, len: u32::try_from(rest.len()).unwrap_or(u32::MAX), recognisable }
     }
 }
 
 impl<'a> Iterator for Walk<'a> {
-    type Item = Step<'a>;
+    type Item = WalkStep<'a>;
 
     #[expect(clippy::inline_always, reason = "a step that goes through memory costs more than to find it")]
     #[inline(always)]
-    fn next(&mut self) -> Option<Step<'a>> {
+    fn next(&mut self) -> Option<WalkStep<'a>> {
         let rest = self.bytes.get(self.at..).filter(|rest| !rest.is_empty())?;
-        let kind = rest.first_chunk().and_then(|&marker| HeaderKind::of_marker(u32::from_le_bytes(marker)));
+        let kind = rest.first_chunk().and_then(|&marker| HeaderFamily::of_marker(u32::from_le_bytes(marker)));
         let Some(kind) = kind else { return Some(self.rest(rest, false)) };
         let Some(bytes) = event_bytes(kind, rest) else { return Some(self.rest(rest, true)) };
         let offset = self.offset();
         self.at = self.at.saturating_add(bytes.len()).next_multiple_of(EVENT_ALIGNMENT as usize);
-        Some(Step::Event(RawEvent { offset, kind, bytes }))
+        Some(WalkStep::Event(RawEvent { offset, kind, bytes }))
     }
 }
 
 /// The bytes of the event at the start of `rest`, if they are all there and hold the whole header.
 #[inline]
-fn event_bytes(kind: HeaderKind, rest: &[u8]) -> Option<&[u8]> {
+fn event_bytes(kind: HeaderFamily, rest: &[u8]) -> Option<&[u8]> {
     let size = rest.get(kind.size_offset()..)?.first_chunk().map(|&size| usize::from(u16::from_le_bytes(size)))?;
     let bytes = rest.get(..size)?;
     let header_len = match kind {
-        HeaderKind::Message => kind.header_len() + message_options_len(bytes)?,
-        kind if kind.is_hook() => kind.header_len() + HookHeader::ref_from_prefix(bytes).ok()?.0.counter_bytes(),
+        HeaderFamily::Message => kind.header_len() + message_options_len(bytes)?,
+        kind if kind.is_kernel() => kind.header_len() + KernelHeader::ref_from_prefix(bytes).ok()?.0.counter_bytes(),
         kind => kind.header_len(),
     };
     (size >= header_len).then_some(bytes)
@@ -115,7 +115,7 @@ impl<'a> RawEvent<'a> {
     #[expect(clippy::inline_always, reason = "an event that goes through memory costs more than to find it")]
     #[inline(always)]
     pub fn at(bytes: &'a [u8], offset: u32) -> Option<RawEvent<'a>> {
-        let kind = bytes.first_chunk().and_then(|&marker| HeaderKind::of_marker(u32::from_le_bytes(marker)))?;
+        let kind = bytes.first_chunk().and_then(|&marker| HeaderFamily::of_marker(u32::from_le_bytes(marker)))?;
         Some(RawEvent { offset, kind, bytes: event_bytes(kind, bytes)? })
     }
 
@@ -130,16 +130,18 @@ impl<'a> RawEvent<'a> {
     /// The time of the event in ticks of the session's clock, if it carries one.
     #[inline]
     pub fn ticks(&self) -> Option<i64> {
-        use HeaderKind::{
-            Compact32, Compact64, Error, Event32, Event64, Full32, Full64, Instance32, Instance64, Message, PerfInfo32,
-            PerfInfo64, System32, System64, Timed, Wnode,
+        use HeaderFamily::{
+            Classic32, Classic64, Compact32, Compact64, Error, Event32, Event64, Instance32, Instance64, Message,
+            PerfInfo32, PerfInfo64, System32, System64, Timed, Wnode,
         };
         match self.kind {
             System32 | System64 | Compact32 | Compact64 => self.header::<CompactHeader>().map(|h| h.time_stamp.get()),
             PerfInfo32 | PerfInfo64 => self.header::<PerfInfoHeader>().map(|h| h.time_stamp.get()),
-            Full32 | Full64 | Instance32 | Instance64 => self.header::<FullHeader>().map(|h| h.time_stamp.get()),
+            Classic32 | Classic64 | Instance32 | Instance64 => {
+                self.header::<ClassicHeader>().map(|h| h.time_stamp.get())
+            }
             Event32 | Event64 => self.header::<EventHeader>().map(|h| h.time_stamp.get()),
-            Timed => self.header::<TimedHeader>().map(|h| h.time_stamp.get()),
+            Timed => self.header::<ObsoleteTimedHeader>().map(|h| h.time_stamp.get()),
             Message => self.message().and_then(|message| message.ticks),
             Error | Wnode => None,
         }
@@ -211,8 +213,8 @@ mod tests {
     fn steps(bytes: &[u8]) -> Vec<(u32, usize, Option<i64>)> {
         Walk::new(bytes, 0)
             .map(|step| match step {
-                Step::Event(event) => (event.offset, event.bytes.len(), event.ticks()),
-                Step::Damage { offset, len, recognisable } => (offset, len as usize, recognisable.then_some(-1)),
+                WalkStep::Event(event) => (event.offset, event.bytes.len(), event.ticks()),
+                WalkStep::Damage { offset, len, recognisable } => (offset, len as usize, recognisable.then_some(-1)),
             })
             .collect()
     }
@@ -251,7 +253,7 @@ mod tests {
         bytes.extend(0x01DB_0000_0000_0001u64.to_le_bytes());
         bytes.extend([0xF4, 0, 0, 0, 4, 0, 0, 0]);
         bytes.extend([0x55; 20]);
-        let Some(Step::Event(event)) = Walk::new(&bytes, 0).next() else { panic!("no event") };
+        let Some(WalkStep::Event(event)) = Walk::new(&bytes, 0).next() else { panic!("no event") };
         let message = event.message().unwrap();
         assert_eq!(event.ticks(), Some(0x01DB_0000_0000_0001));
         assert_eq!(message.thread_and_process, Some((0xF4, 4)));

@@ -14,7 +14,7 @@ use crate::error::{Error, ErrorKind, Result};
 
 /// An input file of fixed length.
 #[derive(Debug)]
-pub struct Source {
+pub struct LocalFile {
     path: PathBuf,
     identity: Identity,
     /// `None` where the file is opened for every read.
@@ -34,7 +34,7 @@ impl Identity {
     }
 }
 
-impl Source {
+impl LocalFile {
     /// Opens a file. Never waits for the other end of a pipe.
     ///
     /// # Errors
@@ -44,14 +44,14 @@ impl Source {
         if metadata.len() == 0 {
             return Err(Error::new(ErrorKind::Input, "expected a trace file, found an empty file").in_file(path));
         }
-        Ok(Source { path: path.to_owned(), identity: Identity::of(&metadata), file: Some(file) })
+        Ok(LocalFile { path: path.to_owned(), identity: Identity::of(&metadata), file: Some(file) })
     }
 
     /// Keeps no descriptor from here on: the file is opened for every read. For recordings of more files than a process
     /// may have open.
     #[must_use]
     pub fn closed_between_reads(self) -> Self {
-        Source { file: None, ..self }
+        LocalFile { file: None, ..self }
     }
 
     /// The path, as given.
@@ -92,7 +92,7 @@ impl Source {
     /// Fills `target` from `offset`.
     ///
     /// # Errors
-    /// As [`Source::bytes`].
+    /// As [`LocalFile::bytes`].
     pub fn read_into(&self, offset: u64, target: &mut [u8]) -> Result<()> {
         let read = match &self.file {
             Some(file) => read_exact_at(file, target, offset),
@@ -193,7 +193,7 @@ mod tests {
     #[test]
     fn bytes_are_cut_at_the_end_of_the_file() {
         let file = file(b"0123456789");
-        let open = || Source::open(file.path()).unwrap();
+        let open = || LocalFile::open(file.path()).unwrap();
         for source in [open(), open().closed_between_reads()] {
             let mut scratch = Vec::new();
             assert_eq!(source.bytes(3, 4, &mut scratch).unwrap(), b"3456");
@@ -205,7 +205,7 @@ mod tests {
     #[test]
     fn what_cannot_be_read_is_refused() {
         let folder = tempfile::tempdir().unwrap();
-        let kind = |path: &Path| Source::open(path).unwrap_err().kind();
+        let kind = |path: &Path| LocalFile::open(path).unwrap_err().kind();
         assert_eq!(kind(folder.path()), ErrorKind::Input);
         assert_eq!(kind(&folder.path().join("missing.etl")), ErrorKind::Input);
         assert_eq!(kind(file(b"").path()), ErrorKind::Input);
@@ -218,7 +218,7 @@ mod tests {
         let pipe = folder.path().join("pipe");
         rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RUSR).unwrap();
         for (path, found) in [(pipe.as_path(), "found a pipe"), (Path::new("/dev/null"), "found a device")] {
-            let text = Source::open(path).unwrap_err().to_string();
+            let text = LocalFile::open(path).unwrap_err().to_string();
             assert!(text.contains(found) && text.contains("save it to a file first"), "{text}");
         }
     }
@@ -226,7 +226,7 @@ mod tests {
     #[test]
     fn a_change_is_noticed() {
         let mut file = file(b"0123456789");
-        let open = || Source::open(file.path()).unwrap();
+        let open = || LocalFile::open(file.path()).unwrap();
         let (held, released) = (open(), open().closed_between_reads());
         held.check_unchanged().unwrap();
         file.write_all(b"more").unwrap();
@@ -241,7 +241,7 @@ mod tests {
     #[test]
     fn a_failing_disk_is_called_that() {
         let file = file(b"0123456789");
-        let source = Source::open(file.path()).unwrap();
+        let source = LocalFile::open(file.path()).unwrap();
         let error = source.unreadable(0x1000, 72, std::io::Error::from_raw_os_error(5));
         assert_eq!(error.kind(), ErrorKind::Input);
         let text = error.to_string();

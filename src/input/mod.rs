@@ -3,4 +3,4 @@
 pub mod local;
 pub(crate) mod regular;
 
-pub use local::Source;
+pub use local::LocalFile;

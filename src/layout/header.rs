@@ -9,7 +9,7 @@ use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
 /// payload, which belongs to the event and not to the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
-pub enum HeaderKind {
+pub enum HeaderFamily {
     /// Kernel event with thread, process and CPU times, 32-bit.
     System32 = 0x01,
     /// Kernel event with thread, process and CPU times, 64-bit.
@@ -19,7 +19,7 @@ pub enum HeaderKind {
     /// Kernel event with thread and process, 64-bit.
     Compact64 = 0x04,
     /// Classic event with its class GUID, 32-bit.
-    Full32 = 0x0A,
+    Classic32 = 0x0A,
     /// Classic event of an instance, 32-bit.
     Instance32 = 0x0B,
     /// Obsolete: a number and a time.
@@ -39,7 +39,7 @@ pub enum HeaderKind {
     /// Manifest or TraceLogging event, 64-bit.
     Event64 = 0x13,
     /// Classic event with its class GUID, 64-bit.
-    Full64 = 0x14,
+    Classic64 = 0x14,
     /// Classic event of an instance, 64-bit.
     Instance64 = 0x15,
 }
@@ -55,40 +55,40 @@ const MARKER_MESSAGE: u32 = 0x90;
 const MARKER_TIMED: u32 = 0xB0;
 
 /// Every header kind, in the order of its type byte.
-pub const ALL_KINDS: [HeaderKind; 16] = {
-    use HeaderKind::{
-        Compact32, Compact64, Error, Event32, Event64, Full32, Full64, Instance32, Instance64, Message, PerfInfo32,
-        PerfInfo64, System32, System64, Timed, Wnode,
+pub const ALL_KINDS: [HeaderFamily; 16] = {
+    use HeaderFamily::{
+        Classic32, Classic64, Compact32, Compact64, Error, Event32, Event64, Instance32, Instance64, Message,
+        PerfInfo32, PerfInfo64, System32, System64, Timed, Wnode,
     };
     [
-        System32, System64, Compact32, Compact64, Full32, Instance32, Timed, Error, Wnode, Message, PerfInfo32,
-        PerfInfo64, Event32, Event64, Full64, Instance64,
+        System32, System64, Compact32, Compact64, Classic32, Instance32, Timed, Error, Wnode, Message, PerfInfo32,
+        PerfInfo64, Event32, Event64, Classic64, Instance64,
     ]
 };
 
-impl HeaderKind {
+impl HeaderFamily {
     /// The kind that the first four bytes of an event announce, or `None` where they announce none.
     #[inline]
-    pub fn of_marker(marker: u32) -> Option<HeaderKind> {
+    pub fn of_marker(marker: u32) -> Option<HeaderFamily> {
         match marker >> 24 {
-            MARKER_TYPED => HeaderKind::of_type((marker >> 16) & 0xFF),
-            MARKER_MESSAGE => Some(HeaderKind::Message),
-            MARKER_TIMED => Some(HeaderKind::Timed),
+            MARKER_TYPED => HeaderFamily::of_type((marker >> 16) & 0xFF),
+            MARKER_MESSAGE => Some(HeaderFamily::Message),
+            MARKER_TIMED => Some(HeaderFamily::Timed),
             _ => None,
         }
     }
 
-    fn of_type(number: u32) -> Option<HeaderKind> {
-        use HeaderKind::{
-            Compact32, Compact64, Error, Event32, Event64, Full32, Full64, Instance32, Instance64, Message, PerfInfo32,
-            PerfInfo64, System32, System64, Timed, Wnode,
+    fn of_type(number: u32) -> Option<HeaderFamily> {
+        use HeaderFamily::{
+            Classic32, Classic64, Compact32, Compact64, Error, Event32, Event64, Instance32, Instance64, Message,
+            PerfInfo32, PerfInfo64, System32, System64, Timed, Wnode,
         };
         Some(match number {
             0x01 => System32,
             0x02 => System64,
             0x03 => Compact32,
             0x04 => Compact64,
-            0x0A => Full32,
+            0x0A => Classic32,
             0x0B => Instance32,
             0x0C => Timed,
             0x0D => Error,
@@ -98,7 +98,7 @@ impl HeaderKind {
             0x11 => PerfInfo64,
             0x12 => Event32,
             0x13 => Event64,
-            0x14 => Full64,
+            0x14 => Classic64,
             0x15 => Instance64,
             _ => return None,
         })
@@ -107,19 +107,19 @@ impl HeaderKind {
     /// Bytes of the fixed part of the header.
     #[inline]
     pub fn header_len(self) -> usize {
-        use HeaderKind::{
-            Compact32, Compact64, Error, Event32, Event64, Full32, Full64, Instance32, Instance64, Message, PerfInfo32,
-            PerfInfo64, System32, System64, Timed, Wnode,
+        use HeaderFamily::{
+            Classic32, Classic64, Compact32, Compact64, Error, Event32, Event64, Instance32, Instance64, Message,
+            PerfInfo32, PerfInfo64, System32, System64, Timed, Wnode,
         };
         match self {
             System32 | System64 => size_of::<SystemHeader>(),
             Compact32 | Compact64 => size_of::<CompactHeader>(),
             PerfInfo32 | PerfInfo64 => size_of::<PerfInfoHeader>(),
-            Full32 | Full64 => size_of::<FullHeader>(),
+            Classic32 | Classic64 => size_of::<ClassicHeader>(),
             Instance32 | Instance64 => size_of::<InstanceHeader>(),
             Event32 | Event64 => size_of::<EventHeader>(),
             Message => size_of::<MessageHeader>(),
-            Timed => size_of::<TimedHeader>(),
+            Timed => size_of::<ObsoleteTimedHeader>(),
             Error | Wnode => size_of::<OpaqueHeader>(),
         }
     }
@@ -127,12 +127,12 @@ impl HeaderKind {
     /// Where the total size of the event stands: the third `u16` of kernel headers, else the first.
     #[inline]
     pub fn size_offset(self) -> usize {
-        if self.is_hook() { 4 } else { 0 }
+        if self.is_kernel() { 4 } else { 0 }
     }
 
     /// Where the time of the event stands, if it has one at a fixed place.
     pub fn time_offset(self) -> Option<usize> {
-        use HeaderKind::{Error, Message, PerfInfo32, PerfInfo64, Timed, Wnode};
+        use HeaderFamily::{Error, Message, PerfInfo32, PerfInfo64, Timed, Wnode};
         match self {
             PerfInfo32 | PerfInfo64 | Timed => Some(8),
             Message | Error | Wnode => None,
@@ -142,56 +142,56 @@ impl HeaderKind {
 
     /// Whether the header carries a kernel hook id.
     #[inline]
-    pub fn is_hook(self) -> bool {
-        use HeaderKind::{Compact32, Compact64, PerfInfo32, PerfInfo64, System32, System64};
+    pub fn is_kernel(self) -> bool {
+        use HeaderFamily::{Compact32, Compact64, PerfInfo32, PerfInfo64, System32, System64};
         matches!(self, System32 | System64 | Compact32 | Compact64 | PerfInfo32 | PerfInfo64)
     }
 
     /// Whether this is a manifest or TraceLogging event.
     #[inline]
     pub fn is_event(self) -> bool {
-        matches!(self, HeaderKind::Event32 | HeaderKind::Event64)
+        matches!(self, HeaderFamily::Event32 | HeaderFamily::Event64)
     }
 
     /// Whether this is a classic event that names its class.
     #[inline]
-    pub fn is_full(self) -> bool {
-        use HeaderKind::{Full32, Full64, Instance32, Instance64};
-        matches!(self, Full32 | Full64 | Instance32 | Instance64)
+    pub fn is_classic(self) -> bool {
+        use HeaderFamily::{Classic32, Classic64, Instance32, Instance64};
+        matches!(self, Classic32 | Classic64 | Instance32 | Instance64)
     }
 
     /// Whether the header has an instance behind the common part.
     #[inline]
     pub fn is_instance(self) -> bool {
-        matches!(self, HeaderKind::Instance32 | HeaderKind::Instance64)
+        matches!(self, HeaderFamily::Instance32 | HeaderFamily::Instance64)
     }
 
     /// The pointer size of the payload in bytes; `None` where only the file or the event's flags know.
     #[inline]
     pub fn pointer_size(self) -> Option<u8> {
-        use HeaderKind::{
-            Compact32, Compact64, Error, Event32, Event64, Full32, Full64, Instance32, Instance64, Message, PerfInfo32,
-            PerfInfo64, System32, System64, Timed, Wnode,
+        use HeaderFamily::{
+            Classic32, Classic64, Compact32, Compact64, Error, Event32, Event64, Instance32, Instance64, Message,
+            PerfInfo32, PerfInfo64, System32, System64, Timed, Wnode,
         };
         match self {
-            System32 | Compact32 | Full32 | Instance32 | PerfInfo32 | Event32 => Some(4),
-            System64 | Compact64 | Full64 | Instance64 | PerfInfo64 | Event64 => Some(8),
+            System32 | Compact32 | Classic32 | Instance32 | PerfInfo32 | Event32 => Some(4),
+            System64 | Compact64 | Classic64 | Instance64 | PerfInfo64 | Event64 => Some(8),
             Timed | Error | Wnode | Message => None,
         }
     }
 
     /// The name used in the sidecar.
     pub fn name(self) -> &'static str {
-        use HeaderKind::{
-            Compact32, Compact64, Error, Event32, Event64, Full32, Full64, Instance32, Instance64, Message, PerfInfo32,
-            PerfInfo64, System32, System64, Timed, Wnode,
+        use HeaderFamily::{
+            Classic32, Classic64, Compact32, Compact64, Error, Event32, Event64, Instance32, Instance64, Message,
+            PerfInfo32, PerfInfo64, System32, System64, Timed, Wnode,
         };
         match self {
             System32 => "system32",
             System64 => "system64",
             Compact32 => "compact32",
             Compact64 => "compact64",
-            Full32 => "full32",
+            Classic32 => "full32",
             Instance32 => "instance32",
             Timed => "timed",
             Error => "error",
@@ -201,7 +201,7 @@ impl HeaderKind {
             PerfInfo64 => "perfinfo64",
             Event32 => "event32",
             Event64 => "event64",
-            Full64 => "full64",
+            Classic64 => "full64",
             Instance64 => "instance64",
         }
     }
@@ -225,7 +225,7 @@ pub struct SystemHeader {
 #[repr(C)]
 pub struct CompactHeader {
     /// The part shared with [`PerfInfoHeader`].
-    pub hook: HookHeader,
+    pub hook: KernelHeader,
     /// The writing thread.
     pub thread_id: U32,
     /// The writing process.
@@ -240,7 +240,7 @@ pub struct CompactHeader {
 #[repr(C)]
 pub struct PerfInfoHeader {
     /// The part shared with [`CompactHeader`].
-    pub hook: HookHeader,
+    pub hook: KernelHeader,
     /// Session clock.
     pub time_stamp: I64,
 }
@@ -248,10 +248,10 @@ pub struct PerfInfoHeader {
 /// The first 8 bytes of every kernel header.
 #[derive(Clone, Copy, Debug, FromBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
-pub struct HookHeader {
+pub struct KernelHeader {
     /// Version of the payload.
     pub version: u8,
-    /// [`HookHeader::counter_bytes`].
+    /// [`KernelHeader::counter_bytes`].
     pub extension: u8,
     _marker: U16,
     /// Total bytes of the event, without alignment.
@@ -262,7 +262,7 @@ pub struct HookHeader {
     pub group: u8,
 }
 
-impl HookHeader {
+impl KernelHeader {
     /// How many performance counters (8 bytes each) stand between header and payload.
     pub fn counters(&self) -> usize {
         usize::from(self.extension & 0x07)
@@ -283,7 +283,7 @@ impl HookHeader {
 #[doc(alias = "EVENT_TRACE_HEADER")]
 #[derive(Clone, Copy, Debug, FromBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
-pub struct FullHeader {
+pub struct ClassicHeader {
     /// Total bytes of the event, without alignment.
     pub size: U16,
     _marker: U16,
@@ -310,8 +310,8 @@ pub struct FullHeader {
 #[derive(Clone, Copy, Debug, FromBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
 pub struct InstanceHeader {
-    /// The part shared with [`FullHeader`].
-    pub full: FullHeader,
+    /// The part shared with [`ClassicHeader`].
+    pub full: ClassicHeader,
     /// The instance.
     pub instance_id: U32,
     /// Its parent.
@@ -412,7 +412,7 @@ pub mod message_flags {
 #[doc(alias = "TIMED_TRACE_HEADER")]
 #[derive(Clone, Copy, Debug, FromBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
-pub struct TimedHeader {
+pub struct ObsoleteTimedHeader {
     /// Total bytes of the event, without alignment.
     pub size: U16,
     _marker: U16,
@@ -435,11 +435,11 @@ const _: () = {
     assert!(size_of::<SystemHeader>() == 0x20);
     assert!(size_of::<CompactHeader>() == 0x18);
     assert!(size_of::<PerfInfoHeader>() == 0x10);
-    assert!(size_of::<FullHeader>() == 0x30);
+    assert!(size_of::<ClassicHeader>() == 0x30);
     assert!(size_of::<InstanceHeader>() == 0x48);
     assert!(size_of::<EventHeader>() == 0x50);
     assert!(size_of::<MessageHeader>() == 8);
-    assert!(size_of::<TimedHeader>() == 0x10);
+    assert!(size_of::<ObsoleteTimedHeader>() == 0x10);
 };
 
 #[cfg(test)]
@@ -449,25 +449,25 @@ mod tests {
     #[test]
     fn the_first_bytes_tell_the_kind() {
         for (marker, kind) in [
-            (0xC002_0002, Some(HeaderKind::System64)),
-            (0xC011_0002, Some(HeaderKind::PerfInfo64)),
-            (0xC013_0088, Some(HeaderKind::Event64)),
-            (0xC00A_0030, Some(HeaderKind::Full32)),
-            (0x9000_003C, Some(HeaderKind::Message)),
-            (0xB000_0010, Some(HeaderKind::Timed)),
+            (0xC002_0002, Some(HeaderFamily::System64)),
+            (0xC011_0002, Some(HeaderFamily::PerfInfo64)),
+            (0xC013_0088, Some(HeaderFamily::Event64)),
+            (0xC00A_0030, Some(HeaderFamily::Classic32)),
+            (0x9000_003C, Some(HeaderFamily::Message)),
+            (0xB000_0010, Some(HeaderFamily::Timed)),
             (0xC005_0000, None),
             (0xC016_0000, None),
             (0xFFFF_FFFF, None),
             (0x0000_0000, None),
         ] {
-            assert_eq!(HeaderKind::of_marker(marker), kind, "{marker:#x}");
+            assert_eq!(HeaderFamily::of_marker(marker), kind, "{marker:#x}");
         }
     }
 
     #[test]
     fn every_kind_has_the_type_byte_of_its_number() {
         for kind in ALL_KINDS {
-            assert_eq!(HeaderKind::of_marker(0xC000_0000 | (kind as u32) << 16), Some(kind));
+            assert_eq!(HeaderFamily::of_marker(0xC000_0000 | (kind as u32) << 16), Some(kind));
         }
     }
 }

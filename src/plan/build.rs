@@ -14,9 +14,9 @@ use super::result::{PlanResult, ShapeDecoder};
 use super::tables::{self, PlannedTable, ShapeColumns, Tables};
 use super::{doubts, mismatch};
 use crate::error::Result;
-use crate::event::ShapeKey;
+use crate::event::Shape;
 use crate::schema::Registry;
-use crate::survey::{FileSurvey, Finding, Findings, Progress, Work, timed};
+use crate::survey::{FileSurvey, Issue, Issues, Progress, Step, timed};
 
 /// Plans what becomes of the events of one recording. What a conversion needs besides are its slices.
 ///
@@ -25,10 +25,10 @@ use crate::survey::{FileSurvey, Finding, Findings, Progress, Work, timed};
 pub fn plan(files: &[FileSurvey], options: &PlanOptions, progress: &dyn Progress) -> Result<PlanResult> {
     let TraceSchemas { eventsource, event_info, mut findings } = descriptions::descriptions(files, progress)?;
     let user = Arc::clone(&options.schemas);
-    let registry = timed(progress, Work::Plan, || Registry::new(eventsource, event_info, user));
+    let registry = timed(progress, Step::Plan, || Registry::new(eventsource, event_info, user));
     let Resolution { shapes: mut resolved, binaries, findings: of_shapes } =
         resolve::resolve(files, &registry, progress)?;
-    let add = |all: &mut Findings, more: Vec<Finding>| more.into_iter().for_each(|finding| all.push(finding));
+    let add = |all: &mut Issues, more: Vec<Issue>| more.into_iter().for_each(|finding| all.push(finding));
     findings.iter_mut().zip(of_shapes).for_each(|(all, more)| add(all, more));
     for (found, file) in findings.iter_mut().zip(files) {
         mismatch::report(found, file, &resolved, &registry);
@@ -41,7 +41,7 @@ pub fn plan(files: &[FileSurvey], options: &PlanOptions, progress: &dyn Progress
     of_tables.into_iter().for_each(|(input, finding)| findings[usize::from(input)].push(finding));
     let others = tables.iter().filter(|table| table.is_other()).flat_map(|table| &table.shapes);
     others.for_each(|&shape| resolved[shape as usize].forget_layout());
-    let (numbers, table_of) = timed(progress, Work::Plan, || (numbers(&resolved), table_of(&tables, resolved.len())));
+    let (numbers, table_of) = timed(progress, Step::Plan, || (numbers(&resolved), table_of(&tables, resolved.len())));
     let entry = |((shape, columns), table): ((Resolved, Option<ShapeColumns>), u32)| {
         let (decode, fields) = columns.map(|columns| (columns.plan, columns.fields)).unzip();
         let number = table;
@@ -49,12 +49,12 @@ pub fn plan(files: &[FileSurvey], options: &PlanOptions, progress: &dyn Progress
         let plan = ShapeDecoder { is_other: table.is_other(), ..ShapeDecoder::new(&shape, decode, number) };
         (plan, CatalogEntry::new(shape, table, fields.unwrap_or_default(), &registry, &binaries))
     };
-    let entry = |shape| timed(progress, Work::Schema, || entry(shape));
+    let entry = |shape| timed(progress, Step::Schema, || entry(shape));
     let (shapes, catalog) = resolved.into_par_iter().zip(columns).zip(table_of).map(entry).unzip();
     Ok(PlanResult { catalog, shapes, numbers, tables, filter, findings })
 }
 
-fn numbers(shapes: &[Resolved]) -> HashMap<ShapeKey, u32> {
+fn numbers(shapes: &[Resolved]) -> HashMap<Shape, u32> {
     shapes.iter().map(|shape| shape.key.clone()).zip(0..).collect()
 }
 

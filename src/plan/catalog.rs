@@ -5,8 +5,8 @@ use super::images::Images;
 use super::resolve::Resolved;
 use super::tables::PlannedTable;
 use crate::decode::FieldRow;
-use crate::event::{Identity, ShapeKey};
-use crate::layout::header::HeaderKind;
+use crate::event::{EventIdentity, Shape};
+use crate::layout::header::HeaderFamily;
 use crate::schema::eventsource::Standing;
 use crate::schema::{DecodeSource, Registry};
 
@@ -14,7 +14,7 @@ use crate::schema::{DecodeSource, Registry};
 #[derive(Clone, Debug)]
 pub struct CatalogEntry {
     /// What identifies the shape.
-    pub key: ShapeKey,
+    pub key: Shape,
     /// The provider's name, if anything names it.
     pub provider_name: Option<String>,
     /// Folder of the dataset below `events`.
@@ -50,9 +50,9 @@ pub struct CatalogEntry {
 #[cfg(test)]
 impl CatalogEntry {
     /// A shape of which nothing is known, without events.
-    pub(crate) fn bare(identity: Identity, decode_source: DecodeSource) -> Self {
+    pub(crate) fn bare(identity: EventIdentity, decode_source: DecodeSource) -> Self {
         CatalogEntry {
-            key: ShapeKey { identity, metadata: Box::default() },
+            key: Shape { identity, metadata: Box::default() },
             provider_name: None,
             dataset: String::new(),
             event_name: None,
@@ -128,15 +128,15 @@ fn fix_hint(shape: &Resolved, table: &PlannedTable, registry: &Registry, binarie
     if shape.message.is_some() {
         return None;
     }
-    if shape.is_empty && identity.kind != HeaderKind::Message {
+    if shape.is_empty && identity.kind != HeaderFamily::Message {
         return None;
     }
     let name = table.provider_name.as_deref().unwrap_or("unnamed");
     Some(match identity.kind {
-        HeaderKind::Message if identity.provider.is_zero() => {
+        HeaderFamily::Message if identity.provider.is_zero() => {
             "the message names no source file: its format cannot be found".to_owned()
         }
-        HeaderKind::Message => {
+        HeaderFamily::Message => {
             let pdb = match binaries.symbol_files() {
                 Some(files) if files.contains(',') => format!("one of the PDBs that the trace names: {files}"),
                 Some(file) => format!("the PDB {file}"),
@@ -144,7 +144,9 @@ fn fix_hint(shape: &Resolved, table: &PlannedTable, registry: &Registry, binarie
             };
             format!("TMF file {}.tmf, or {pdb}", identity.provider)
         }
-        HeaderKind::Timed | HeaderKind::Error | HeaderKind::Wnode => "headers of this kind have no schema".to_owned(),
+        HeaderFamily::Timed | HeaderFamily::Error | HeaderFamily::Wnode => {
+            "headers of this kind have no schema".to_owned()
+        }
         kind if kind.is_event() => {
             if let Some(hint) = own_manifest_hint(registry.eventsource.standing(&shape.schema_provider)) {
                 return Some(hint);
@@ -172,13 +174,13 @@ fn own_manifest_hint(standing: Standing<'_>) -> Option<String> {
 }
 
 /// What kind of description a provider's events need.
-pub fn described(identity: &Identity, name: &str) -> String {
+pub fn described(identity: &EventIdentity, name: &str) -> String {
     let id = identity.provider.to_string();
     // A provider without a name is called by its id.
     let id = if name.eq_ignore_ascii_case(&id) { id } else { format!("{id} ({name})") };
     match identity.kind {
         kind if kind.is_event() => format!("manifest of provider {id}"),
-        kind if kind.is_hook() && identity.provider.is_zero() => {
+        kind if kind.is_kernel() && identity.provider.is_zero() => {
             format!("description of kernel group {:02X}", identity.group)
         }
         _ => format!("description of class {id}"),

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::ops::RangeInclusive;
 
 use crate::clock::Ticks;
-use crate::survey::{BufferRecord, FileSurvey, OrderKey};
+use crate::survey::{BufferSummary, FileKey, FileSurvey};
 
 /// The place of an event in the order of a recording of several files.
 ///
@@ -20,12 +20,12 @@ pub struct Key {
     /// Number of the file in the recording.
     pub input: u16,
     /// The place within the file.
-    pub at: OrderKey,
+    pub at: FileKey,
 }
 
 impl Key {
     /// The key of a place in a file.
-    pub fn new(file: &FileSurvey, input: u16, at: OrderKey) -> Self {
+    pub fn new(file: &FileSurvey, input: u16, at: FileKey) -> Self {
         Key { ns: file.clock.to_unix(Ticks(at.ticks)).0, input, at }
     }
 }
@@ -98,7 +98,8 @@ impl Scale {
         let mut scale = Scale::default();
         for file in files {
             let bytes = file.buffers.iter().map(|buffer| u64::from(buffer.content_bytes)).sum::<u64>();
-            let streams: HashSet<u16> = file.buffers.iter().map(|buffer| file.ground().stream(&buffer.frame)).collect();
+            let streams: HashSet<u16> =
+                file.buffers.iter().map(|buffer| file.reader().stream(&buffer.extent)).collect();
             scale.bytes += bytes;
             scale.shapes = scale.shapes.max(file.shapes.len() as u64);
             scale.across += bytes / (file.buffers.len() as u64).max(1) * streams.len() as u64;
@@ -115,7 +116,7 @@ impl Scale {
     }
 }
 
-fn steps(buffer: &BufferRecord) -> usize {
+fn steps(buffer: &BufferSummary) -> usize {
     if buffer.events == 0 { 0 } else { buffer.content_bytes.div_ceil(STEP_BYTES).max(1) as usize }
 }
 
@@ -133,15 +134,15 @@ fn all_candidates(files: &[FileSurvey]) -> impl Iterator<Item = (Key, u32)> {
 
 /// The place at `step` of `steps` through a buffer, as if its events were spread evenly: over time, or over its bytes
 /// where all have one time.
-fn interpolate(file: &FileSurvey, buffer: &BufferRecord, step: u64, steps: u64) -> OrderKey {
+fn interpolate(file: &FileSurvey, buffer: &BufferSummary, step: u64, steps: u64) -> FileKey {
     let part = |whole: u64| u64::try_from(u128::from(whole) * u128::from(step) / u128::from(steps)).unwrap_or(whole);
     let span = buffer.last_ticks.abs_diff(buffer.first_ticks);
     let offset = if span == 0 { part(u64::from(buffer.content_bytes)) } else { 0 };
-    OrderKey {
+    FileKey {
         ticks: buffer.first_ticks.saturating_add_unsigned(part(span)),
-        stream: file.ground().stream(&buffer.frame),
-        sequence: file.ground().sequence(&buffer.frame),
-        ordinal: buffer.frame.ordinal,
+        stream: file.reader().stream(&buffer.extent),
+        sequence: file.reader().sequence(&buffer.extent),
+        ordinal: buffer.extent.ordinal,
         offset: u32::try_from(offset).unwrap_or(u32::MAX),
     }
 }

@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::resolve::Resolved;
-use crate::event::{Identity, ShapeKey};
+use crate::event::{EventIdentity, Shape};
 use crate::guid::Guid;
-use crate::layout::header::HeaderKind;
+use crate::layout::header::HeaderFamily;
 use crate::layout::kernel;
 use crate::names::{self, Claim, Naming, Right};
 use crate::schema::Registry;
 use crate::schema::registry::{Declared, Library};
-use crate::survey::{Finding, Severity};
+use crate::survey::{Issue, Severity};
 
 /// How many datasets a provider's events become (`--layout`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,14 +44,14 @@ pub enum DatasetKey {
 
 impl DatasetKey {
     /// The dataset of a shape.
-    pub fn of(identity: &Identity) -> DatasetKey {
+    pub fn of(identity: &EventIdentity) -> DatasetKey {
         match identity.kind {
             _ if identity.is_rest() => DatasetKey::Other,
-            HeaderKind::Message => DatasetKey::Message,
-            HeaderKind::Timed => DatasetKey::Timed,
-            HeaderKind::Error => DatasetKey::Error,
-            HeaderKind::Wnode => DatasetKey::Wnode,
-            kind if kind.is_hook() && kernel::kernel_class(identity.group).is_none() => {
+            HeaderFamily::Message => DatasetKey::Message,
+            HeaderFamily::Timed => DatasetKey::Timed,
+            HeaderFamily::Error => DatasetKey::Error,
+            HeaderFamily::Wnode => DatasetKey::Wnode,
+            kind if kind.is_kernel() && kernel::kernel_class(identity.group).is_none() => {
                 DatasetKey::Group(identity.group)
             }
             _ => DatasetKey::Provider(identity.provider),
@@ -97,8 +97,8 @@ pub enum EventKey {
 
 impl EventKey {
     /// The event of a shape with this name.
-    pub fn of(key: &ShapeKey, name: Option<&str>) -> EventKey {
-        let Identity { id, opcode, kind, .. } = key.identity;
+    pub fn of(key: &Shape, name: Option<&str>) -> EventKey {
+        let EventIdentity { id, opcode, kind, .. } = key.identity;
         match name {
             Some(name) if !key.metadata.is_empty() => EventKey::Name(name.to_owned()),
             _ if kind.is_event() => EventKey::Id(id),
@@ -190,7 +190,7 @@ fn place(library: &Library) -> usize {
 
 /// Groups shapes into at most [`MAX_DATASETS`] datasets, in the order of their keys, and says per input file what is
 /// unusual about them.
-pub fn datasets(shapes: &[Resolved], registry: &Registry, layout: DatasetSplit) -> (Vec<Dataset>, Vec<InputFinding>) {
+pub fn datasets(shapes: &[Resolved], registry: &Registry, layout: DatasetSplit) -> (Vec<Dataset>, Vec<InputIssue>) {
     let mut providers: BTreeMap<DatasetKey, Vec<u32>> = BTreeMap::new();
     for (shape, number) in shapes.iter().zip(0..) {
         providers.entry(DatasetKey::of(&shape.key.identity)).or_default().push(number);
@@ -222,7 +222,7 @@ pub fn datasets(shapes: &[Resolved], registry: &Registry, layout: DatasetSplit) 
 pub const MAX_DATASETS: usize = 10_000;
 
 /// An unusual finding about a dataset, by the number of the first input file with an event of it.
-pub type InputFinding = (u16, Finding);
+pub type InputIssue = (u16, Issue);
 
 /// The first input file with an event of some shapes.
 pub fn first_input(members: &[u32], shapes: &[Resolved]) -> u16 {
@@ -231,7 +231,7 @@ pub fn first_input(members: &[u32], shapes: &[Resolved]) -> u16 {
 
 /// Puts what goes beyond so many datasets into the last one, `Other`, which goes where it stays empty. Only providers,
 /// and their events are that many.
-fn limit(datasets: &mut Vec<Dataset>, max: usize, shapes: &[Resolved]) -> Option<InputFinding> {
+fn limit(datasets: &mut Vec<Dataset>, max: usize, shapes: &[Resolved]) -> Option<InputIssue> {
     let providers = datasets.iter().take_while(|dataset| dataset.key.has_events()).count();
     let has_others = datasets.last().is_some_and(|other| !other.members.is_empty());
     let wanted = datasets.len() - usize::from(!has_others);
@@ -253,7 +253,7 @@ fn limit(datasets: &mut Vec<Dataset>, max: usize, shapes: &[Resolved]) -> Option
         other.members.append(&mut members);
         other.members.sort_unstable();
     }
-    Some((input, Finding::new(Severity::Warning, "too_many_datasets", message)))
+    Some((input, Issue::new(Severity::Warning, "too_many_datasets", message)))
 }
 
 /// What a dataset may be called, and by what right.
@@ -280,7 +280,7 @@ fn shared_names(
     namings: &[Naming<'_>],
     folders: &[String],
     shapes: &[Resolved],
-) -> Vec<InputFinding> {
+) -> Vec<InputIssue> {
     let plain = |naming: &Naming<'_>| naming.name.filter(|name| !name.is_empty()).map(names::safe_name);
     let of_folder: HashMap<String, usize> =
         folders.iter().enumerate().map(|(number, folder)| (names::fold_case(folder), number)).collect();
@@ -297,7 +297,7 @@ fn shared_names(
             naming.claim.events,
             keeper.map_or(0, |keeper| keeper.claim.events)
         );
-        let finding = Finding::new(Severity::Warning, "shared_provider_name", message);
+        let finding = Issue::new(Severity::Warning, "shared_provider_name", message);
         findings.push((first_input(members, shapes), finding));
     }
     findings
@@ -368,19 +368,27 @@ mod tests {
     use super::*;
     use crate::schema::model::EventSchema;
 
-    fn key(kind: HeaderKind, id: u16, opcode: u8, metadata: &[u8]) -> ShapeKey {
-        let identity =
-            Identity { provider: Guid::ZERO, group: 0, id, version: 3, opcode, property: 0, pointer_size: 8, kind };
-        ShapeKey { identity, metadata: metadata.into() }
+    fn key(kind: HeaderFamily, id: u16, opcode: u8, metadata: &[u8]) -> Shape {
+        let identity = EventIdentity {
+            provider: Guid::ZERO,
+            group: 0,
+            id,
+            version: 3,
+            opcode,
+            property: 0,
+            pointer_size: 8,
+            kind,
+        };
+        Shape { identity, metadata: metadata.into() }
     }
 
     #[test]
     fn an_event_is_its_id_its_opcode_or_its_name() {
-        use HeaderKind::{Event64, Full64, Message};
+        use HeaderFamily::{Classic64, Event64, Message};
         for (key, name, expected) in [
             (key(Event64, 7, 1, &[]), Some("Start"), EventKey::Id(7)),
             (key(Event64, 0, 0, &[]), None, EventKey::Id(0)),
-            (key(Full64, 0, 0, &[]), Some("Load"), EventKey::Opcode(0)),
+            (key(Classic64, 0, 0, &[]), Some("Load"), EventKey::Opcode(0)),
             (key(Event64, 7, 1, &[1]), Some("Start"), EventKey::Name("Start".to_owned())),
             (key(Event64, 7, 1, &[1]), None, EventKey::Id(7)),
         ] {

@@ -2,14 +2,14 @@
 
 use crate::error::Result;
 use crate::event::view::Event;
-use crate::event::{FileContext, Identity, RawEvent};
+use crate::event::{EventIdentity, FileContext, RawEvent};
 use crate::guid::Guid;
 use crate::layout::kernel;
 use crate::schema::budget::Budget;
 use crate::schema::event_info::{AddError, EventInfo, EventInfoSet, OPCODE_EVENT_INFO, OPCODE_MAP_INFO};
 use crate::schema::eventsource::{ChunkPlace, Delivery, EventSourceManifests, Flaw, ManifestFinding};
 use crate::survey::{
-    FileSurvey, Finding, Findings, Interest, OrderKey, Progress, Severity, read_back_parallel, stop_if_cancelled,
+    FileKey, FileSurvey, Issue, Issues, Mark, Progress, Severity, read_back_parallel, stop_if_cancelled,
 };
 
 /// What all descriptions of a recording may take. Traces of whole machines need a tenth of it.
@@ -29,7 +29,7 @@ pub struct TraceSchemas {
     /// Descriptions that merging tools appended.
     pub event_info: Vec<EventInfo>,
     /// What is wrong with them, per file.
-    pub findings: Vec<Findings>,
+    pub findings: Vec<Issues>,
 }
 
 /// Reads every description of a recording, file by file. The chunks of a manifest come in the order of time, so that
@@ -51,9 +51,9 @@ struct Collector {
     budget: Budget,
     eventsource: EventSourceManifests,
     infos: EventInfoSet,
-    findings: Vec<Findings>,
+    findings: Vec<Issues>,
     /// Those that are not yet in the order of time, and the bytes of their payloads.
-    window: Vec<(OrderKey, Description)>,
+    window: Vec<(FileKey, Description)>,
     window_bytes: usize,
 }
 
@@ -63,16 +63,16 @@ impl Collector {
             budget: Budget::new(MAX_KEPT_BYTES),
             eventsource: EventSourceManifests::new(),
             infos: EventInfoSet::new(),
-            findings: vec![Findings::default(); files],
+            findings: vec![Issues::default(); files],
             window: Vec::new(),
             window_bytes: 0,
         }
     }
 
     fn read(&mut self, input: usize, file: &FileSurvey, progress: &dyn Progress) -> Result<()> {
-        let told = file.memorable.iter().filter(|memorable| memorable.interest == Interest::Schema);
-        let keys: Vec<OrderKey> = told.map(|memorable| memorable.at).collect();
-        let context = file.ground().context;
+        let told = file.memorable.iter().filter(|memorable| memorable.interest == Mark::Schema);
+        let keys: Vec<FileKey> = told.map(|memorable| memorable.at).collect();
+        let context = file.reader().context;
         let read = |raw: &RawEvent<'_>| Description::of(raw, &context);
         let mut outcome = Ok(());
         read_back_parallel(file, &keys, progress, read, |index, description| {
@@ -97,7 +97,7 @@ impl Collector {
         Ok(())
     }
 
-    fn add(&mut self, input: usize, key: OrderKey, description: &Description) {
+    fn add(&mut self, input: usize, key: FileKey, description: &Description) {
         let Description { provider, opcode, process_id, payload } = description;
         let outcome = match *opcode {
             OPCODE_EVENT_INFO if *provider == kernel::EVENT_METADATA_CLASS => {
@@ -117,8 +117,8 @@ impl Collector {
         if let Err(error) = outcome {
             let code = if error == AddError::Limit { SCHEMA_LIMIT } else { "bad_schema_description" };
             let message = format!("a schema description is not used: {error}");
-            let finding = Finding::new(Severity::Warning, code, message);
-            let place = Finding { buffer: Some(key.ordinal), ticks: Some(key.ticks), ..finding };
+            let finding = Issue::new(Severity::Warning, code, message);
+            let place = Issue { buffer: Some(key.ordinal), ticks: Some(key.ticks), ..finding };
             self.findings[input].push(place);
         }
     }
@@ -136,7 +136,7 @@ impl Collector {
     }
 }
 
-fn finding(found: ManifestFinding) -> Finding {
+fn finding(found: ManifestFinding) -> Issue {
     let ManifestFinding { flaw, provider, place, fault } = found;
     let code = match flaw {
         Flaw::Bad => "bad_manifest",
@@ -144,8 +144,8 @@ fn finding(found: ManifestFinding) -> Finding {
         Flaw::Limit => SCHEMA_LIMIT,
     };
     let message = format!("manifest that provider {provider} wrote into the trace: {fault}");
-    let finding = Finding::new(Severity::Warning, code, message);
-    Finding { buffer: Some(place.buffer), ticks: Some(place.ticks), ..finding }
+    let finding = Issue::new(Severity::Warning, code, message);
+    Issue { buffer: Some(place.buffer), ticks: Some(place.ticks), ..finding }
 }
 
 /// An event that may carry a description.
@@ -158,7 +158,7 @@ struct Description {
 
 impl Description {
     fn of(raw: &RawEvent<'_>, context: &FileContext) -> Description {
-        let (event, identity) = (Event::of(raw, context), Identity::of(raw, context));
+        let (event, identity) = (Event::of(raw, context), EventIdentity::of(raw, context));
         Description {
             provider: identity.provider,
             opcode: identity.opcode,

@@ -4,9 +4,9 @@ use std::collections::HashSet;
 
 use super::choose::Choice;
 use super::resolve::Resolved;
-use crate::event::Identity;
+use crate::event::EventIdentity;
 use crate::schema::Registry;
-use crate::survey::{Finding, Severity};
+use crate::survey::{Issue, Severity};
 
 /// The code of a finding about an event whose layouts were not all held against all samples.
 const CHOICE_LIMIT: &str = "choice_limit";
@@ -18,7 +18,7 @@ const NO_LAYOUT_FITS: &str = "no_layout_fits";
 const UNUSED_DESCRIPTIONS: &str = "unused_descriptions";
 
 /// The findings, each with the first input that has an event of the shape.
-pub(super) fn of_choices(shapes: &[Resolved], registry: &Registry) -> Vec<(u16, Finding)> {
+pub(super) fn of_choices(shapes: &[Resolved], registry: &Registry) -> Vec<(u16, Issue)> {
     let of_shape = |shape: &Resolved| {
         let found = [choice_limit(shape, registry), no_layout_fits(shape, registry)];
         found.into_iter().flatten().map(|finding| (shape.input, finding)).collect::<Vec<_>>()
@@ -27,7 +27,7 @@ pub(super) fn of_choices(shapes: &[Resolved], registry: &Registry) -> Vec<(u16, 
     shapes.iter().flat_map(of_shape).chain(unused).collect()
 }
 
-fn choice_limit(shape: &Resolved, registry: &Registry) -> Option<Finding> {
+fn choice_limit(shape: &Resolved, registry: &Registry) -> Option<Issue> {
     let unseen = shape.unseen;
     if unseen.is_nothing() {
         return None;
@@ -40,11 +40,11 @@ fn choice_limit(shape: &Resolved, registry: &Registry) -> Option<Finding> {
         unseen.samples
     );
     let severity = if unseen.candidates > 0 { Severity::Warning } else { Severity::Info };
-    Some(Finding::new(severity, CHOICE_LIMIT, message))
+    Some(Issue::new(severity, CHOICE_LIMIT, message))
 }
 
 /// Events that would fit with pointers of the other size have a finding of their own.
-fn no_layout_fits(shape: &Resolved, registry: &Registry) -> Option<Finding> {
+fn no_layout_fits(shape: &Resolved, registry: &Registry) -> Option<Issue> {
     let is_contradicted = |choice: &Choice| choice.is_contradicted && !choice.wrong_pointer_size;
     shape.choice.as_ref().filter(|choice| is_contradicted(choice))?;
     let message = format!(
@@ -53,16 +53,16 @@ fn no_layout_fits(shape: &Resolved, registry: &Registry) -> Option<Finding> {
         shape.candidates,
         shape.events
     );
-    Some(Finding::new(Severity::Warning, NO_LAYOUT_FITS, message))
+    Some(Issue::new(Severity::Warning, NO_LAYOUT_FITS, message))
 }
 
 /// Whoever merges a trace describes the events that it holds; others stand for events that were filtered away, or lost.
-fn unused_descriptions(shapes: &[Resolved], registry: &Registry) -> Option<Finding> {
-    let identity = |shape: &Resolved| Identity { provider: shape.schema_provider, ..shape.key.identity };
+fn unused_descriptions(shapes: &[Resolved], registry: &Registry) -> Option<Issue> {
+    let identity = |shape: &Resolved| EventIdentity { provider: shape.schema_provider, ..shape.key.identity };
     let used: HashSet<_> = shapes.iter().filter_map(|shape| Registry::key_of(&identity(shape))).collect();
     let (all, unused) = registry
         .described_events()
         .fold((0_u64, 0_u64), |(all, unused), key| (all + 1, unused + u64::from(!used.contains(key))));
     let message = format!("of {all} events that the trace describes it holds none of {unused}");
-    (unused > 0).then(|| Finding::new(Severity::Info, UNUSED_DESCRIPTIONS, message))
+    (unused > 0).then(|| Issue::new(Severity::Info, UNUSED_DESCRIPTIONS, message))
 }

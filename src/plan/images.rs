@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::samples::Sample;
-use crate::event::Identity;
+use crate::event::EventIdentity;
 use crate::guid::Guid;
 use crate::layout::kernel::{self, GROUP_EVENT_TRACE, event_trace, image_id};
 
@@ -24,9 +24,9 @@ pub struct Images {
 
 impl Images {
     /// Takes note of what the events of a shape tell; `events` is how many there are.
-    pub fn read(&mut self, identity: &Identity, samples: &[Sample], events: u64) {
+    pub fn read(&mut self, identity: &EventIdentity, samples: &[Sample], events: u64) {
         let payloads = || samples.iter().map(|sample| sample.payload.as_slice());
-        let is_own = identity.kind.is_hook() && identity.group == GROUP_EVENT_TRACE;
+        let is_own = identity.kind.is_kernel() && identity.group == GROUP_EVENT_TRACE;
         // In front of the signature (GUID and age) stand the image's base and its process, in front of the name both.
         let before_name = match identity.opcode {
             event_trace::SYMBOL_FILE if is_own => 20,
@@ -81,11 +81,11 @@ fn binary_path(payload: &[u8]) -> Option<(Vec<Guid>, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::layout::header::HeaderKind;
+    use crate::layout::header::HeaderFamily;
 
-    fn identity(kind: HeaderKind, provider: Guid, opcode: u8) -> Identity {
+    fn identity(kind: HeaderFamily, provider: Guid, opcode: u8) -> EventIdentity {
         let group = GROUP_EVENT_TRACE;
-        Identity { provider, group, id: 0, version: 2, opcode, property: 0, pointer_size: 8, kind }
+        EventIdentity { provider, group, id: 0, version: 2, opcode, property: 0, pointer_size: 8, kind }
     }
 
     fn samples(payloads: &[Vec<u8>]) -> Vec<Sample> {
@@ -100,8 +100,8 @@ mod tests {
 
     #[test]
     fn symbol_files_are_named_while_they_are_few() {
-        let own = identity(HeaderKind::PerfInfo64, kernel::EVENT_TRACE_CLASS, 0x40);
-        let image = identity(HeaderKind::Full64, kernel::IMAGE_ID_CLASS, 36);
+        let own = identity(HeaderFamily::PerfInfo64, kernel::EVENT_TRACE_CLASS, 0x40);
+        let image = identity(HeaderFamily::Classic64, kernel::IMAGE_ID_CLASS, 36);
         let mut found = Images::default();
         assert_eq!(found.symbol_files(), None);
         let payloads = [named(20, "b.pdb"), named(20, "C:\\x\\a.pdb"), vec![7; 20], vec![7; 3]];
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn a_binary_has_several_providers() {
-        let own = identity(HeaderKind::PerfInfo64, kernel::EVENT_TRACE_CLASS, 0x43);
+        let own = identity(HeaderFamily::PerfInfo64, kernel::EVENT_TRACE_CLASS, 0x43);
         let guids = [[1; 16], [2; 16]];
         let path: Vec<u8> = "C:\\é.sys\0".encode_utf16().flat_map(u16::to_le_bytes).collect();
         let payload = [&2u32.to_le_bytes()[..], &guids.concat(), &path].concat();

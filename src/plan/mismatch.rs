@@ -2,13 +2,13 @@
 
 use super::resolve::Resolved;
 use crate::schema::Registry;
-use crate::survey::{FileSurvey, Finding, Findings, Severity, ShapeTally};
+use crate::survey::{FileSurvey, Issue, Issues, Severity, ShapeSummary};
 
 /// The code of a finding about the events of one shape.
 const POINTER_SIZE_MISMATCH: &str = "pointer_size_mismatch";
 
 /// Adds a finding per shape of the file whose rows are refused for that. `shapes` are in the order of their keys.
-pub(super) fn report(found: &mut Findings, file: &FileSurvey, shapes: &[Resolved], registry: &Registry) {
+pub(super) fn report(found: &mut Issues, file: &FileSurvey, shapes: &[Resolved], registry: &Registry) {
     for (key, tally) in &file.shapes {
         let index = shapes.binary_search_by(|shape| shape.key.cmp(key)).ok();
         let Some(shape) = index.and_then(|index| shapes.get(index)) else { continue };
@@ -18,7 +18,7 @@ pub(super) fn report(found: &mut Findings, file: &FileSurvey, shapes: &[Resolved
     }
 }
 
-fn finding(file: &FileSurvey, shape: &Resolved, tally: &ShapeTally, registry: &Registry) -> Finding {
+fn finding(file: &FileSurvey, shape: &Resolved, tally: &ShapeSummary, registry: &Registry) -> Issue {
     let identity = &shape.key.identity;
     let (own, other) = if identity.pointer_size == 4 { (4, 8) } else { (8, 4) };
     let message = format!(
@@ -28,10 +28,10 @@ fn finding(file: &FileSurvey, shape: &Resolved, tally: &ShapeTally, registry: &R
         tally.events
     );
     let first = tally.samples.iter().min();
-    Finding {
+    Issue {
         buffer: first.map(|at| at.ordinal),
-        offset: first.and_then(|at| file.buffer(at.ordinal)).map(|buffer| buffer.frame.offset),
+        offset: first.and_then(|at| file.buffer(at.ordinal)).map(|buffer| buffer.extent.offset),
         ticks: first.map(|at| at.ticks),
-        ..Finding::new(Severity::Warning, POINTER_SIZE_MISMATCH, message)
+        ..Issue::new(Severity::Warning, POINTER_SIZE_MISMATCH, message)
     }
 }

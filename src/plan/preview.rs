@@ -4,9 +4,9 @@
 use super::choose::{self, Choice};
 use super::resolve::Resolved;
 use super::{PlanOptions, tables};
-use crate::event::{Identity, ShapeKey};
+use crate::event::{EventIdentity, Shape};
 use crate::guid::Guid;
-use crate::layout::header::HeaderKind;
+use crate::layout::header::HeaderFamily;
 use crate::names;
 use crate::schema::Registry;
 use crate::schema::catalog::{Provider, ProviderType, SchemaCatalog};
@@ -74,7 +74,7 @@ fn is_same(a: &Candidate, b: &Candidate) -> bool {
 /// An event shape as a 64-bit system logs it.
 fn shape(provider: Guid, kind: ProviderType, (id, version): (u16, u16), registry: &Registry) -> Resolved {
     let is_classic = kind == ProviderType::Classic;
-    let identity = Identity {
+    let identity = EventIdentity {
         provider,
         group: 0,
         id: if is_classic { 0 } else { id },
@@ -82,9 +82,9 @@ fn shape(provider: Guid, kind: ProviderType, (id, version): (u16, u16), registry
         opcode: if is_classic { u8::try_from(id).unwrap_or(u8::MAX) } else { 0 },
         property: 0,
         pointer_size: 8,
-        kind: if is_classic { HeaderKind::Full64 } else { HeaderKind::Event64 },
+        kind: if is_classic { HeaderFamily::Classic64 } else { HeaderFamily::Event64 },
     };
-    let key = ShapeKey { identity, metadata: Box::default() };
+    let key = Shape { identity, metadata: Box::default() };
     let candidates = registry.candidates(key.as_ref(), &[]);
     Resolved {
         input: 0,

@@ -11,21 +11,21 @@ use super::images::Images;
 use super::samples::{Sample, Samples, Wanted};
 use crate::clock::Ticks;
 use crate::error::Result;
-use crate::event::ShapeKey;
+use crate::event::Shape;
 use crate::guid::Guid;
-use crate::layout::header::HeaderKind;
+use crate::layout::header::HeaderFamily;
 use crate::schema::Registry;
 use crate::schema::registry::{Candidate, string_candidate};
 use crate::schema::wpp::MessageFormat;
 use crate::survey::{
-    FileSurvey, Finding, OrderKey, Progress, Severity, ShapeTally, Work, shapes, stop_if_cancelled, timed,
+    FileKey, FileSurvey, Issue, Progress, Severity, ShapeSummary, Step, shapes, stop_if_cancelled, timed,
 };
 
 /// An event shape with its layout.
 #[derive(Debug)]
 pub struct Resolved {
     /// What identifies it.
-    pub key: ShapeKey,
+    pub key: Shape,
     /// The first input file that has an event of it.
     pub input: u16,
     /// Readable events.
@@ -58,7 +58,7 @@ pub struct Resolution {
     /// What the recording says of the binaries that wrote it.
     pub binaries: Images,
     /// Unusual findings per file.
-    pub findings: Vec<Vec<Finding>>,
+    pub findings: Vec<Vec<Issue>>,
 }
 
 /// Finds the shapes of a recording and chooses their layouts.
@@ -66,11 +66,11 @@ pub struct Resolution {
 /// # Errors
 /// When a file cannot be read.
 pub fn resolve(files: &[FileSurvey], registry: &Registry, progress: &dyn Progress) -> Result<Resolution> {
-    let (shapes, rest) = timed(progress, Work::Plan, || all_shapes(files));
-    let mut findings: Vec<Vec<Finding>> =
+    let (shapes, rest) = timed(progress, Step::Plan, || all_shapes(files));
+    let mut findings: Vec<Vec<Issue>> =
         rest.into_iter().map(|events| too_many_shapes(events).into_iter().collect()).collect();
     let mut samples = Samples::new(shapes.len());
-    for (file, wanted) in files.iter().zip(timed(progress, Work::Plan, || wanted_samples(files, &shapes))) {
+    for (file, wanted) in files.iter().zip(timed(progress, Step::Plan, || wanted_samples(files, &shapes))) {
         samples.read(file, &wanted, progress)?;
     }
     let samples = samples.finish();
@@ -82,9 +82,9 @@ pub fn resolve(files: &[FileSurvey], registry: &Registry, progress: &dyn Progres
         binaries.read(&key.identity, samples, totals.events);
     }
     let steps = choose::steps(shapes.len());
-    let resolve = |((key, totals), samples): ((ShapeKey, Totals), Vec<Sample>)| {
+    let resolve = |((key, totals), samples): ((Shape, Totals), Vec<Sample>)| {
         stop_if_cancelled(progress)?;
-        Ok(timed(progress, Work::Schema, move || resolve_one(key, &totals, &samples, registry, steps)))
+        Ok(timed(progress, Step::Schema, move || resolve_one(key, &totals, &samples, registry, steps)))
     };
     let shapes: Vec<_> = shapes.into_iter().zip(samples).collect();
     let shapes = shapes.into_par_iter().map(resolve).collect::<Result<_>>()?;
@@ -93,8 +93,8 @@ pub fn resolve(files: &[FileSurvey], registry: &Registry, progress: &dyn Progres
 
 /// All shapes of a recording in the order of their keys, as many as are told apart, and per file how many events are of
 /// others.
-fn all_shapes(files: &[FileSurvey]) -> (BTreeMap<ShapeKey, Totals>, Vec<u64>) {
-    let mut known: BTreeMap<&ShapeKey, Totals> = BTreeMap::new();
+fn all_shapes(files: &[FileSurvey]) -> (BTreeMap<Shape, Totals>, Vec<u64>) {
+    let mut known: BTreeMap<&Shape, Totals> = BTreeMap::new();
     for (file, input) in files.iter().zip(0..) {
         for (key, tally) in &file.shapes {
             known.entry(key).or_insert_with(|| Totals::new(input)).add(file, tally);
@@ -102,25 +102,25 @@ fn all_shapes(files: &[FileSurvey]) -> (BTreeMap<ShapeKey, Totals>, Vec<u64>) {
     }
     let told_apart = known.keys().copied().filter(|key| !key.identity.is_rest());
     let ceiling = shapes::first_beyond(told_apart, shapes::MAX_WEIGHT);
-    let is_rest = |key: &ShapeKey| key.identity.is_rest() || ceiling.is_some_and(|ceiling| key >= ceiling);
+    let is_rest = |key: &Shape| key.identity.is_rest() || ceiling.is_some_and(|ceiling| key >= ceiling);
     let rest_of = |file: &FileSurvey| {
         let rest = file.shapes.iter().filter(|(key, _)| is_rest(key));
         rest.map(|(_, tally)| tally.events).sum()
     };
     let rest = files.iter().map(rest_of).collect();
-    let mut all: BTreeMap<ShapeKey, Totals> = BTreeMap::new();
+    let mut all: BTreeMap<Shape, Totals> = BTreeMap::new();
     for (key, totals) in known {
-        let key = if is_rest(key) { ShapeKey::rest(key.identity.kind) } else { key.clone() };
+        let key = if is_rest(key) { Shape::rest(key.identity.kind) } else { key.clone() };
         all.entry(key).and_modify(|all| all.merge(&totals)).or_insert(totals);
     }
     (all, rest)
 }
 
 /// Per file, the samples that are wanted: of each shape those that are lowest in the order of all files.
-fn wanted_samples(files: &[FileSurvey], shapes: &BTreeMap<ShapeKey, Totals>) -> Vec<Vec<Wanted>> {
+fn wanted_samples(files: &[FileSurvey], shapes: &BTreeMap<Shape, Totals>) -> Vec<Vec<Wanted>> {
     let per_shape = shapes::samples_per_shape(shapes.keys().map(shapes::weight).sum());
-    let mut lowest: Vec<Vec<(i64, u16, OrderKey)>> = vec![Vec::new(); shapes.len()];
-    let numbers: HashMap<&ShapeKey, usize> = shapes.keys().zip(0..).collect();
+    let mut lowest: Vec<Vec<(i64, u16, FileKey)>> = vec![Vec::new(); shapes.len()];
+    let numbers: HashMap<&Shape, usize> = shapes.keys().zip(0..).collect();
     for (file, input) in files.iter().zip(0..) {
         for (key, tally) in &file.shapes {
             let Some(&number) = numbers.get(key) else { continue };
@@ -142,18 +142,18 @@ fn wanted_samples(files: &[FileSurvey], shapes: &BTreeMap<ShapeKey, Totals>) -> 
 /// The code of a finding about events that are not told apart.
 const TOO_MANY_SHAPES: &str = "too_many_shapes";
 
-fn too_many_shapes(events: u64) -> Option<Finding> {
+fn too_many_shapes(events: u64) -> Option<Issue> {
     let message = format!(
         "{events} events are not decoded and stand in the dataset Other: expected event shapes of a total weight of at \
          most {}, where one without metadata weighs 1, found more; those that come first in the order of their providers \
          are told apart",
         shapes::MAX_WEIGHT
     );
-    (events > 0).then(|| Finding::new(Severity::Warning, TOO_MANY_SHAPES, message))
+    (events > 0).then(|| Issue::new(Severity::Warning, TOO_MANY_SHAPES, message))
 }
 
 /// How many shapes have no sample because others took the room, by the first file that has events of them.
-fn unsampled(shapes: &BTreeMap<ShapeKey, Totals>, samples: &[Vec<Sample>]) -> BTreeMap<u16, u64> {
+fn unsampled(shapes: &BTreeMap<Shape, Totals>, samples: &[Vec<Sample>]) -> BTreeMap<u16, u64> {
     let mut unsampled = BTreeMap::new();
     for ((key, totals), samples) in shapes.iter().zip(samples) {
         if samples.is_empty() && !key.identity.is_rest() {
@@ -163,12 +163,12 @@ fn unsampled(shapes: &BTreeMap<ShapeKey, Totals>, samples: &[Vec<Sample>]) -> BT
     unsampled
 }
 
-fn no_sample(shapes: u64) -> Finding {
+fn no_sample(shapes: u64) -> Issue {
     let message = format!(
         "the layouts of {shapes} event shapes are chosen without a look at their events: the samples of the others are \
          too large together"
     );
-    Finding::new(Severity::Warning, "shapes_without_sample", message)
+    Issue::new(Severity::Warning, "shapes_without_sample", message)
 }
 
 /// What is counted of a shape in all files.
@@ -185,7 +185,7 @@ impl Totals {
         Totals { input, events: 0, range: None }
     }
 
-    fn add(&mut self, file: &FileSurvey, tally: &ShapeTally) {
+    fn add(&mut self, file: &FileSurvey, tally: &ShapeSummary) {
         let unix = |ticks| file.clock.to_unix(Ticks(ticks)).0;
         let range = Some((unix(tally.first_ticks), unix(tally.last_ticks)));
         self.merge(&Totals { input: self.input, events: tally.events, range });
@@ -201,7 +201,7 @@ impl Totals {
     }
 }
 
-fn resolve_one(key: ShapeKey, totals: &Totals, samples: &[Sample], registry: &Registry, steps: u64) -> Resolved {
+fn resolve_one(key: Shape, totals: &Totals, samples: &[Sample], registry: &Registry, steps: u64) -> Resolved {
     let traits = samples.iter().find_map(|sample| sample.traits.as_ref());
     let schema_provider = traits.and_then(|traits| traits.decode).unwrap_or(key.identity.provider);
     let candidates = candidates(&key, schema_provider, samples, registry);
@@ -254,14 +254,14 @@ impl Resolved {
     }
 }
 
-fn candidates(key: &ShapeKey, provider: Guid, samples: &[Sample], registry: &Registry) -> Vec<Candidate> {
+fn candidates(key: &Shape, provider: Guid, samples: &[Sample], registry: &Registry) -> Vec<Candidate> {
     if key.identity.is_rest() {
         return Vec::new();
     }
     if !samples.is_empty() && samples.iter().all(|sample| sample.string_only) {
         return vec![string_candidate()];
     }
-    if matches!(key.identity.kind, HeaderKind::Message) {
+    if matches!(key.identity.kind, HeaderFamily::Message) {
         return Vec::new();
     }
     let mut shape = key.as_ref();

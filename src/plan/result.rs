@@ -7,10 +7,10 @@ use super::filter::CompiledFilter;
 use super::resolve::Resolved;
 use super::tables::PlannedTable;
 use crate::decode;
-use crate::event::ShapeKey;
+use crate::event::Shape;
 use crate::schema::DecodeSource;
 use crate::schema::wpp::MessagePlan;
-use crate::survey::Findings;
+use crate::survey::Issues;
 
 /// How events of one shape become rows.
 #[derive(Debug)]
@@ -40,13 +40,13 @@ pub struct PlanResult {
     /// How each shape becomes rows, by number.
     pub shapes: Vec<ShapeDecoder>,
     /// The number of each shape.
-    pub numbers: HashMap<ShapeKey, u32>,
+    pub numbers: HashMap<Shape, u32>,
     /// The datasets.
     pub tables: Vec<PlannedTable>,
     /// What keeps events from becoming rows; `None` where all of them do.
     pub filter: Option<CompiledFilter>,
     /// Unusual findings per file, beside those of the survey.
-    pub findings: Vec<Findings>,
+    pub findings: Vec<Issues>,
 }
 
 impl ShapeDecoder {

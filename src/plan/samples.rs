@@ -6,7 +6,7 @@ use crate::event::items::Items;
 use crate::event::view::Event;
 use crate::layout::extended::item_type;
 use crate::schema::tracelogging::{self, ProviderTraits};
-use crate::survey::{FileSurvey, OrderKey, Progress, read_back_parallel};
+use crate::survey::{FileKey, FileSurvey, Progress, read_back_parallel};
 
 /// An event of a shape, kept to hold candidates against.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,7 +59,7 @@ pub struct Wanted {
     /// The place among the wanted samples of the shape, in order of time.
     pub rank: u16,
     /// Where it lies in its file.
-    pub at: OrderKey,
+    pub at: FileKey,
 }
 
 impl Samples {
@@ -73,8 +73,8 @@ impl Samples {
     /// # Errors
     /// When the file cannot be read.
     pub fn read(&mut self, file: &FileSurvey, wanted: &[Wanted], progress: &dyn Progress) -> Result<()> {
-        let keys: Vec<OrderKey> = wanted.iter().map(|wanted| wanted.at).collect();
-        let context = file.ground().context;
+        let keys: Vec<FileKey> = wanted.iter().map(|wanted| wanted.at).collect();
+        let context = file.reader().context;
         let read = |raw: &RawEvent<'_>| Sample::of(&Event::of(raw, &context));
         read_back_parallel(file, &keys, progress, read, |index, sample| self.take(&wanted[index], sample))
     }

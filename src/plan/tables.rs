@@ -5,17 +5,17 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::datasets::{self, Dataset, DatasetKey, DatasetSplit, InputFinding};
+use super::datasets::{self, Dataset, DatasetKey, DatasetSplit, InputIssue};
 use super::filter::{CompiledFilter, ShapeInfo};
 use super::options::PlanOptions;
 use super::resolve::Resolved;
 use crate::decode::{self, PayloadColumns};
 use crate::guid::Guid;
-use crate::layout::header::HeaderKind;
+use crate::layout::header::HeaderFamily;
 use crate::schema::Registry;
 use crate::schema::model::{EventSchema, Field};
 use crate::schema::registry::Declared;
-use crate::survey::{Finding, Progress, Severity, Work, timed};
+use crate::survey::{Issue, Progress, Severity, Step, timed};
 use crate::table::header::{self, HeaderColumn};
 
 /// One dataset of the trace.
@@ -52,7 +52,7 @@ pub struct Tables {
     /// How the events of each shape are decoded; `None` where they are not.
     pub columns: Vec<Option<ShapeColumns>>,
     /// What is unusual about the datasets.
-    pub findings: Vec<InputFinding>,
+    pub findings: Vec<InputIssue>,
 }
 
 /// How the events of one shape are decoded into their table.
@@ -73,7 +73,7 @@ pub fn tables(
     filter: Option<&mut CompiledFilter>,
     progress: &dyn Progress,
 ) -> Tables {
-    let (datasets, mut findings, passing) = timed(progress, Work::Plan, || {
+    let (datasets, mut findings, passing) = timed(progress, Step::Plan, || {
         let (datasets, findings) = datasets::datasets(shapes, registry, options.layout);
         let passing = passing(&datasets, shapes, registry, filter);
         (datasets, findings, passing)
@@ -81,7 +81,7 @@ pub fn tables(
     let tables: Vec<_> = datasets
         .into_par_iter()
         .zip(passing)
-        .map(|(dataset, passing)| timed(progress, Work::Schema, || table(dataset, &passing, shapes, options)))
+        .map(|(dataset, passing)| timed(progress, Step::Schema, || table(dataset, &passing, shapes, options)))
         .collect();
     let mut columns: Vec<Option<ShapeColumns>> = shapes.iter().map(|_| None).collect();
     let tables = tables.into_iter().map(|(table, found)| {
@@ -101,12 +101,12 @@ pub fn tables(
 /// Payload columns that a table may have; the values of a structure's members count each.
 const MAX_COLUMNS: usize = 4096;
 
-fn left_out(table: &PlannedTable) -> Option<Finding> {
+fn left_out(table: &PlannedTable) -> Option<Issue> {
     let message = format!(
         "the table {} would have {} more payload columns, {MAX_COLUMNS} are the most: what they would hold stays in payload",
         table.dataset, table.left_out
     );
-    (table.left_out > 0).then(|| Finding::new(Severity::Warning, "columns_left_out", message))
+    (table.left_out > 0).then(|| Issue::new(Severity::Warning, "columns_left_out", message))
 }
 
 /// Columns beyond which a table is called wide: readers slow down, and NULLs alone fill the footer.
@@ -115,7 +115,7 @@ const WIDE: usize = 1000;
 /// The code of a finding about a table with very many columns.
 pub const WIDE_TABLE: &str = "wide_table";
 
-fn wide(table: &PlannedTable, layout: DatasetSplit) -> Option<Finding> {
+fn wide(table: &PlannedTable, layout: DatasetSplit) -> Option<Issue> {
     let columns = table.header.len() + table.columns.columns.len();
     let advice = match layout {
         DatasetSplit::Provider => ": --layout event makes one table of each event",
@@ -123,7 +123,7 @@ fn wide(table: &PlannedTable, layout: DatasetSplit) -> Option<Finding> {
     };
     (columns > WIDE).then(|| {
         let message = format!("the table {} has {columns} columns{advice}", table.dataset);
-        Finding::new(Severity::Warning, WIDE_TABLE, message)
+        Issue::new(Severity::Warning, WIDE_TABLE, message)
     })
 }
 
@@ -176,7 +176,7 @@ fn header_columns(key: DatasetKey, members: &[u32], shapes: &[Resolved]) -> Vec<
         DatasetKey::Timed => columns.extend(header::TIMED),
         DatasetKey::Other => {
             columns.extend(header::OTHER);
-            columns.extend(header::OTHER_MESSAGE.into_iter().filter(|_| has(HeaderKind::Message)));
+            columns.extend(header::OTHER_MESSAGE.into_iter().filter(|_| has(HeaderFamily::Message)));
         }
         _ => {}
     }

@@ -6,11 +6,11 @@ use crate::clock::Ticks;
 use crate::dataset::EncodeOptions;
 use crate::error::Result;
 use crate::output::{FileEntry, Staging};
-use crate::survey::{BufferRecord, FileSurvey};
+use crate::survey::{BufferSummary, FileSurvey};
 
 struct Row<'a> {
     file: &'a FileSurvey,
-    buffer: &'a BufferRecord,
+    buffer: &'a BufferSummary,
 }
 
 pub(super) fn write(staging: &Staging, facts: &SidecarFacts<'_>, encode: &EncodeOptions) -> Result<Vec<FileEntry>> {
@@ -21,15 +21,15 @@ pub(super) fn write(staging: &Staging, facts: &SidecarFacts<'_>, encode: &Encode
 fn table<'a>() -> Table<Row<'a>> {
     Table::<Row<'a>>::new("buffers")
         .text("source", |row| Some(&row.file.name))
-        .count("buffer", |row| Some(row.buffer.frame.ordinal))
-        .count("file_offset", |row| Some(row.buffer.frame.offset))
-        .uint32("stored_bytes", |row| Some(row.buffer.frame.present))
+        .count("buffer", |row| Some(row.buffer.extent.ordinal))
+        .count("file_offset", |row| Some(row.buffer.extent.offset))
+        .uint32("stored_bytes", |row| Some(row.buffer.extent.present))
         .count("expanded_bytes", |row| Some(row.expanded_bytes()))
         .count("used_bytes", |row| Some(row.buffer.used_bytes()))
         .uint16("cpu", |row| row.file.cpu(row.buffer))
-        .int64("sequence", |row| Some(row.buffer.frame.sequence))
-        .uint16("flags", |row| Some(row.buffer.frame.flags))
-        .uint16("type", |row| Some(row.buffer.frame.kind))
+        .int64("sequence", |row| Some(row.buffer.extent.sequence))
+        .uint16("flags", |row| Some(row.buffer.extent.flags))
+        .uint16("type", |row| Some(row.buffer.extent.kind))
         .int64("first_time_ns", |row| row.time(row.buffer.first_ticks))
         .int64("last_time_ns", |row| row.time(row.buffer.last_ticks))
         .uint32("events", |row| Some(row.buffer.events))
@@ -38,8 +38,8 @@ fn table<'a>() -> Table<Row<'a>> {
 impl Row<'_> {
     /// What the stored bytes become: themselves, unless they are compressed.
     fn expanded_bytes(&self) -> u64 {
-        let stored = u64::from(self.buffer.frame.present);
-        if self.buffer.frame.is_compressed() { self.buffer.used_bytes() } else { stored }
+        let stored = u64::from(self.buffer.extent.present);
+        if self.buffer.extent.is_compressed() { self.buffer.used_bytes() } else { stored }
     }
 
     fn time(&self, ticks: i64) -> Option<i64> {

@@ -5,15 +5,15 @@ use super::table::Table;
 use crate::convert::job::ShapeCounts;
 use crate::dataset::EncodeOptions;
 use crate::error::Result;
-use crate::event::Identity;
-use crate::layout::header::HeaderKind;
+use crate::event::EventIdentity;
+use crate::layout::header::HeaderFamily;
 use crate::output::{FileEntry, Staging};
 use crate::plan::CatalogEntry;
 
 struct Row<'a> {
     shape: u32,
     entry: &'a CatalogEntry,
-    identity: &'a Identity,
+    identity: &'a EventIdentity,
     counts: Option<&'a ShapeCounts>,
 }
 
@@ -59,9 +59,9 @@ fn table<'a>() -> Table<Row<'a>> {
 }
 
 /// How people call the header families: manifest and TraceLogging events, WPP messages, and all before them.
-fn kind(header: HeaderKind) -> &'static str {
+fn kind(header: HeaderFamily) -> &'static str {
     match header {
-        HeaderKind::Message => "message",
+        HeaderFamily::Message => "message",
         header if header.is_event() => "event",
         _ => "classic",
     }

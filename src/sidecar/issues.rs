@@ -6,11 +6,11 @@ use crate::clock::Ticks;
 use crate::dataset::EncodeOptions;
 use crate::error::Result;
 use crate::output::{FileEntry, Staging};
-use crate::survey::{FileSurvey, Finding};
+use crate::survey::{FileSurvey, Issue};
 
 pub(super) struct Row<'a> {
     file: &'a FileSurvey,
-    finding: Finding,
+    finding: Issue,
 }
 
 pub(super) fn write(staging: &Staging, facts: &SidecarFacts<'_>, encode: &EncodeOptions) -> Result<Vec<FileEntry>> {

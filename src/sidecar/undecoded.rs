@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet};
 
 use crate::convert::job::ShapeCounts;
-use crate::event::Identity;
-use crate::layout::header::HeaderKind;
+use crate::event::EventIdentity;
+use crate::layout::header::HeaderFamily;
 use crate::plan::catalog::described;
 use crate::plan::datasets::DatasetKey;
 use crate::plan::{CatalogEntry, DecodeSource};
@@ -106,9 +106,9 @@ fn entry(shapes: &[(u64, &CatalogEntry)]) -> Option<Undecoded> {
     })
 }
 
-fn label(identity: &Identity) -> String {
+fn label(identity: &EventIdentity) -> String {
     match identity.kind {
-        HeaderKind::Message => identity.id.to_string(),
+        HeaderFamily::Message => identity.id.to_string(),
         kind if kind.is_event() => format!("{} v{}", identity.id, identity.version),
         _ => format!("opcode {} v{}", identity.opcode, identity.version),
     }
@@ -146,8 +146,8 @@ mod tests {
     use super::*;
     use crate::guid::Guid;
 
-    fn shape(kind: HeaderKind, provider: u8, id: u16, source: DecodeSource, hint: Option<&str>) -> CatalogEntry {
-        let identity = Identity {
+    fn shape(kind: HeaderFamily, provider: u8, id: u16, source: DecodeSource, hint: Option<&str>) -> CatalogEntry {
+        let identity = EventIdentity {
             provider: Guid([provider; 16]),
             group: 0,
             id,
@@ -158,8 +158,8 @@ mod tests {
             kind,
         };
         CatalogEntry {
-            provider_name: (kind != HeaderKind::Message).then(|| format!("P{provider}")),
-            dataset: if kind == HeaderKind::Message { "WPP" } else { "folder/event" }.to_owned(),
+            provider_name: (kind != HeaderFamily::Message).then(|| format!("P{provider}")),
+            dataset: if kind == HeaderFamily::Message { "WPP" } else { "folder/event" }.to_owned(),
             fix_hint: hint.map(str::to_owned),
             events: 100,
             ..CatalogEntry::bare(identity, source)
@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn what_is_missing_most_comes_first() {
-        use HeaderKind::{Event64, Full64, Message};
+        use HeaderFamily::{Classic64, Event64, Message};
         let catalog = [
             shape(Event64, 1, 5, DecodeSource::None, Some("a")),
             shape(Event64, 1, 6, DecodeSource::None, Some("b")),
@@ -178,7 +178,7 @@ mod tests {
             shape(Event64, 1, 8, DecodeSource::Pack, None),
             shape(Message, 2, 3, DecodeSource::None, Some("TMF")),
             shape(Message, 2, 4, DecodeSource::None, Some("TMF")),
-            shape(Full64, 3, 0, DecodeSource::Kernel, None),
+            shape(Classic64, 3, 0, DecodeSource::Kernel, None),
         ];
         let of = |rows, ok_rows| ShapeCounts { rows, ok_rows, payload_bytes: 0 };
         let counts = [of(10, 0), of(30, 0), of(50, 49), of(50, 45), of(4, 0), of(5, 0), of(70, 70)];

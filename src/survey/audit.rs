@@ -2,7 +2,7 @@
 
 use super::ending::TailKind;
 use super::file::FileSurvey;
-use super::issue::{Finding, Severity};
+use super::issue::{Issue, Severity};
 use crate::layout::buffer::flags;
 use crate::layout::logfile::mode;
 
@@ -12,11 +12,11 @@ pub(super) fn audit(file: &mut FileSurvey) {
     found.into_iter().flatten().for_each(|finding| file.findings.push(finding));
 }
 
-fn counters(file: &FileSurvey) -> Option<Finding> {
+fn counters(file: &FileSurvey) -> Option<Issue> {
     let (promised, found) = (u64::from(file.session.buffers_written), file.buffers.len() as u64);
     if !file.session.is_closed() {
         let message = "the session was never closed: its loss counters are unknown and its end may be missing";
-        return Some(Finding::new(Severity::Warning, "not_closed", message));
+        return Some(Issue::new(Severity::Warning, "not_closed", message));
     }
     if promised == found {
         return None;
@@ -28,26 +28,26 @@ fn counters(file: &FileSurvey) -> Option<Finding> {
         (false, _) => (Severity::Warning, "the file was extended after its header was written"),
     };
     let message = format!("expected {promised} buffers, found {found}: {why}");
-    Some(Finding::new(severity, "buffer_count_mismatch", message))
+    Some(Issue::new(severity, "buffer_count_mismatch", message))
 }
 
-fn clock(file: &FileSurvey) -> Option<Finding> {
+fn clock(file: &FileSurvey) -> Option<Issue> {
     if let Some(declared) = file.clock.overruled() {
         let message = format!(
             "the header declares clock type {declared}, but its own tick {} can only be of the clock {}; that one is used",
             file.session.first_ticks.0,
             file.clock.kind().name()
         );
-        return Some(Finding::new(Severity::Warning, "clock_type_overruled", message));
+        return Some(Issue::new(Severity::Warning, "clock_type_overruled", message));
     }
     if file.clock.ratio().is_none() {
         let message = "the header holds no usable clock frequency: each tick is counted as one nanosecond";
-        return Some(Finding::new(Severity::Warning, "clock_unscaled", message));
+        return Some(Issue::new(Severity::Warning, "clock_unscaled", message));
     }
     None
 }
 
-fn tail(file: &FileSurvey) -> Option<Finding> {
+fn tail(file: &FileSurvey) -> Option<Issue> {
     let tail = file.tail?;
     let (severity, code, what) = match tail.kind {
         TailKind::Zero => (Severity::Info, "zero_tail", "unused bytes behind the last buffer"),
@@ -55,11 +55,11 @@ fn tail(file: &FileSurvey) -> Option<Finding> {
         TailKind::Stale => (Severity::Info, "stale_tail", "bytes of an older recording behind the last buffer"),
         TailKind::Fragment => (Severity::Error, "truncated_buffer", "bytes are too few for a buffer header"),
     };
-    let finding = Finding::new(severity, code, format!("{} {what}", tail.len));
-    Some(Finding { offset: Some(tail.offset), ..finding })
+    let finding = Issue::new(severity, code, format!("{} {what}", tail.len));
+    Some(Issue { offset: Some(tail.offset), ..finding })
 }
 
-fn disorder(file: &FileSurvey) -> Option<Finding> {
+fn disorder(file: &FileSurvey) -> Option<Issue> {
     let unsorted: Vec<_> = file.buffers.iter().filter(|buffer| buffer.disorder > 0).collect();
     let first = unsorted.first()?;
     let events: u64 = unsorted.iter().map(|buffer| u64::from(buffer.disorder)).sum();
@@ -67,14 +67,14 @@ fn disorder(file: &FileSurvey) -> Option<Finding> {
         "{events} events in {} buffers are earlier than the event before them; the rows are sorted",
         unsorted.len()
     );
-    Some(Finding::new(Severity::Warning, "unsorted_buffer", message).at(first.frame.ordinal, first.frame.offset))
+    Some(Issue::new(Severity::Warning, "unsorted_buffer", message).at(first.extent.ordinal, first.extent.offset))
 }
 
-fn backing_file(file: &FileSurvey) -> Option<Finding> {
-    let damaged = file.buffers.iter().find(|buffer| buffer.frame.flags & flags::RTBACKUP_CORRUPT != 0)?;
+fn backing_file(file: &FileSurvey) -> Option<Issue> {
+    let damaged = file.buffers.iter().find(|buffer| buffer.extent.flags & flags::RTBACKUP_CORRUPT != 0)?;
     let message = "the file that backed the real-time session was damaged";
     Some(
-        Finding::new(Severity::Warning, "real_time_backup_damaged", message)
-            .at(damaged.frame.ordinal, damaged.frame.offset),
+        Issue::new(Severity::Warning, "real_time_backup_damaged", message)
+            .at(damaged.extent.ordinal, damaged.extent.offset),
     )
 }

@@ -2,15 +2,15 @@
 
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-use crate::buffer::scan::Frame;
+use crate::buffer::scan::BufferExtent;
 use crate::layout::buffer::BUFFER_HEADER_LEN;
 
 /// A buffer and the events in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, FromBytes, Immutable, IntoBytes, KnownLayout)]
 #[repr(C)]
-pub struct BufferRecord {
+pub struct BufferSummary {
     /// Where it lies and what its header says.
-    pub frame: Frame,
+    pub extent: BufferExtent,
     /// Readable events.
     pub events: u32,
     /// Events whose header can be recognised and that do not fit into the buffer.
@@ -31,11 +31,11 @@ pub struct BufferRecord {
     pub inherited: u32,
 }
 
-impl BufferRecord {
+impl BufferSummary {
     /// A buffer of which nothing has been read yet.
-    pub fn new(frame: Frame) -> Self {
-        BufferRecord {
-            frame,
+    pub fn new(extent: BufferExtent) -> Self {
+        BufferSummary {
+            extent,
             events: 0,
             damaged_events: 0,
             damaged_bytes: 0,
@@ -55,7 +55,7 @@ impl BufferRecord {
 
     /// Bytes of event data that the header promises and the file does not hold.
     pub fn missing_bytes(&self) -> u32 {
-        let promised = self.frame.filled.saturating_sub(BUFFER_HEADER_LEN);
+        let promised = self.extent.filled.saturating_sub(BUFFER_HEADER_LEN);
         // A buffer of a type that need not hold events has no content and no damage.
         promised.saturating_sub(self.content_bytes).min(self.damaged_bytes)
     }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::buffer::scan::{Gap, GapKind};
+use crate::buffer::scan::{RegionContent, UnreadableRegion};
 
 /// What stands behind the last buffer of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,28 +44,28 @@ pub(super) struct Ending {
 }
 
 /// Takes what is unused to the end of the file off the gaps; what is no buffer anywhere else is a hole.
-pub(super) fn split_off(gaps: &mut Vec<Gap>, ending: Ending) -> Option<Tail> {
+pub(super) fn split_off(gaps: &mut Vec<UnreadableRegion>, ending: Ending) -> Option<Tail> {
     let unused = unused_from(gaps, ending.file_len);
-    let is_stale = |gap: &Gap| gap.kind == GapKind::Stale;
+    let is_stale = |gap: &UnreadableRegion| gap.kind == RegionContent::Stale;
     if gaps.get(unused..)?.iter().any(is_stale) && !ending.knows_its_own {
         return None;
     }
-    let holes = gaps.get(..unused)?.iter().filter(|gap| gap.kind != GapKind::Repeated).map(|gap| gap.buffers);
+    let holes = gaps.get(..unused)?.iter().filter(|gap| gap.kind != RegionContent::Repeated).map(|gap| gap.buffers);
     let owed = ending.owed.saturating_sub(holes.sum());
     let rest = settle_debt(gaps, unused, Ending { owed, ..ending });
     let (first, last) = (rest.front()?, rest.back()?);
     let kind = match first.kind {
         _ if rest.iter().any(is_stale) => TailKind::Stale,
-        GapKind::Ones => TailKind::Ones,
+        RegionContent::Ones => TailKind::Ones,
         _ => TailKind::Zero,
     };
     Some(Tail { offset: first.offset, len: last.end() - first.offset, kind })
 }
 
 /// The first of the gaps that may be unused and reach to the end of the file without a break.
-fn unused_from(gaps: &[Gap], file_len: u64) -> usize {
+fn unused_from(gaps: &[UnreadableRegion], file_len: u64) -> usize {
     let mut end = file_len;
-    let reaches = |gap: &&Gap| {
+    let reaches = |gap: &&UnreadableRegion| {
         let reaches = gap.may_be_unused() && gap.end() == end;
         end = gap.offset;
         reaches
@@ -74,7 +74,7 @@ fn unused_from(gaps: &[Gap], file_len: u64) -> usize {
 }
 
 /// Leaves as many buffers as the recording lacks among the gaps, and returns what is behind them.
-fn settle_debt(gaps: &mut Vec<Gap>, unused: usize, ending: Ending) -> VecDeque<Gap> {
+fn settle_debt(gaps: &mut Vec<UnreadableRegion>, unused: usize, ending: Ending) -> VecDeque<UnreadableRegion> {
     let mut rest = VecDeque::from(gaps.split_off(unused));
     // Where sizes differ, nobody knows how many bytes the missing buffers had.
     let Some(stride) = ending.stride.map(u64::from) else { return rest };
@@ -84,11 +84,17 @@ fn settle_debt(gaps: &mut Vec<Gap>, unused: usize, ending: Ending) -> VecDeque<G
     {
         let buffers = gap.buffers.min(owed);
         let len = if buffers == gap.buffers { gap.len } else { buffers.saturating_mul(stride).min(gap.len) };
-        gaps.push(Gap { buffers, len, ..gap });
+        gaps.push(UnreadableRegion { buffers, len, ..gap });
         owed -= buffers;
         if len < gap.len {
             let (ordinal, offset) = (gap.ordinal + buffers, gap.offset + len);
-            rest.push_front(Gap { ordinal, buffers: gap.buffers - buffers, offset, len: gap.len - len, ..gap });
+            rest.push_front(UnreadableRegion {
+                ordinal,
+                buffers: gap.buffers - buffers,
+                offset,
+                len: gap.len - len,
+                ..gap
+            });
         }
     }
     rest
@@ -98,14 +104,14 @@ fn settle_debt(gaps: &mut Vec<Gap>, unused: usize, ending: Ending) -> VecDeque<G
 mod tests {
     use super::*;
 
-    fn gap(ordinal: u64, buffers: u64, kind: GapKind) -> Gap {
-        Gap { ordinal, buffers, offset: ordinal * 0x200, len: buffers * 0x200, kind }
+    fn gap(ordinal: u64, buffers: u64, kind: RegionContent) -> UnreadableRegion {
+        UnreadableRegion { ordinal, buffers, offset: ordinal * 0x200, len: buffers * 0x200, kind }
     }
 
     /// Number and length, in buffers, of the gaps; place and length of the tail.
     type Split = (Vec<(u64, u64)>, Option<(u64, u64, TailKind)>);
 
-    fn split(mut gaps: Vec<Gap>, owed: u64, knows_its_own: bool) -> Split {
+    fn split(mut gaps: Vec<UnreadableRegion>, owed: u64, knows_its_own: bool) -> Split {
         let file_len = 10 * 0x200;
         let tail = split_off(&mut gaps, Ending { file_len, stride: Some(0x200), owed, knows_its_own });
         let gaps = gaps.iter().map(|gap| (gap.ordinal, gap.buffers)).collect();
@@ -114,7 +120,7 @@ mod tests {
 
     #[test]
     fn what_is_unused_reaches_to_the_end() {
-        use GapKind::{Foreign, Ones, Stale, Zeros};
+        use RegionContent::{Foreign, Ones, Stale, Zeros};
         assert_eq!(
             split(vec![gap(3, 1, Zeros), gap(8, 2, Zeros)], 0, true),
             (vec![(3, 1)], Some((8, 2, TailKind::Zero)))
@@ -128,7 +134,7 @@ mod tests {
 
     #[test]
     fn what_the_recording_lacks_was_there() {
-        use GapKind::{Stale, Zeros};
+        use RegionContent::{Stale, Zeros};
         assert_eq!(split(vec![gap(6, 4, Zeros)], 1, true), (vec![(6, 1)], Some((7, 3, TailKind::Zero))));
         assert_eq!(split(vec![gap(6, 4, Zeros)], 5, true), (vec![(6, 4)], None));
         // Holes are buffers of the recording, too.
@@ -144,6 +150,6 @@ mod tests {
 
     #[test]
     fn an_old_end_needs_something_new_before_it() {
-        assert_eq!(split(vec![gap(1, 9, GapKind::Stale)], 0, false), (vec![(1, 9)], None));
+        assert_eq!(split(vec![gap(1, 9, RegionContent::Stale)], 0, false), (vec![(1, 9)], None));
     }
 }

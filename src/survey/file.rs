@@ -1,22 +1,22 @@
 //! Surveys one file, and what is known of it then.
 
 use super::SurveyOptions;
-use super::buffer_summary::BufferRecord;
-use super::count::Ground;
+use super::buffer_summary::BufferSummary;
+use super::count::BufferReader;
 use super::ending::{Tail, TailKind};
 use super::hash::FileHash;
-use super::issue::Findings;
-use super::marked::{Memorable, NoticeLog};
+use super::issue::Issues;
+use super::marked::{MarkedEvent, NoticeLog};
 use super::pass::{Found, Pass};
-use super::progress::{Progress, Silent, Work, timed};
+use super::progress::{Progress, Silent, Step, timed};
 use super::repeats;
 use super::session::{self, Session};
-use super::shapes::ShapeTally;
-use crate::buffer::scan::{Gap, GapKind};
+use super::shapes::ShapeSummary;
+use crate::buffer::scan::{RegionContent, UnreadableRegion};
 use crate::clock::Clock;
 use crate::error::Result;
-use crate::event::ShapeKey;
-use crate::input::Source;
+use crate::event::Shape;
+use crate::input::LocalFile;
 use crate::layout::logfile::mode;
 use crate::spill::{SpillSpace, Spilled};
 
@@ -24,7 +24,7 @@ use crate::spill::{SpillSpace, Spilled};
 #[derive(Debug)]
 pub struct FileSurvey {
     /// The file.
-    pub source: Source,
+    pub source: LocalFile,
     /// The path relative to the input named by the user, with `/`.
     pub name: String,
     /// BLAKE3 of the whole file in lower-case hexadecimal; `None` where it was not wanted.
@@ -34,36 +34,36 @@ pub struct FileSurvey {
     /// The conversion of its times.
     pub clock: Clock,
     /// The buffers in file order.
-    pub buffers: Spilled<BufferRecord>,
+    pub buffers: Spilled<BufferSummary>,
     /// What cannot be read, in file order.
-    pub gaps: Vec<Gap>,
+    pub gaps: Vec<UnreadableRegion>,
     /// What stands behind the last buffer.
     pub tail: Option<Tail>,
     /// The event shapes, in their own order.
-    pub shapes: Vec<(ShapeKey, ShapeTally)>,
+    pub shapes: Vec<(Shape, ShapeSummary)>,
     /// Events worth a second look, in file order.
-    pub memorable: Vec<Memorable>,
+    pub memorable: Vec<MarkedEvent>,
     /// Events that say that something was lost.
     pub notices: NoticeLog,
     /// Unusual findings, in file order.
-    pub findings: Findings,
+    pub findings: Issues,
 }
 
 impl FileSurvey {
     /// What is common to all buffers.
-    pub fn ground(&self) -> Ground<'_> {
-        ground(&self.source, &self.session)
+    pub fn reader(&self) -> BufferReader<'_> {
+        reader(&self.source, &self.session)
     }
 
     /// The buffer with this number in file order.
-    pub fn buffer(&self, ordinal: u64) -> Option<&BufferRecord> {
-        let place = self.buffers.binary_search_by_key(&ordinal, |buffer| buffer.frame.ordinal).ok()?;
+    pub fn buffer(&self, ordinal: u64) -> Option<&BufferSummary> {
+        let place = self.buffers.binary_search_by_key(&ordinal, |buffer| buffer.extent.ordinal).ok()?;
         self.buffers.get(place)
     }
 
     /// The processor whose events a buffer holds; `None` where all processors share one stream.
-    pub fn cpu(&self, buffer: &BufferRecord) -> Option<u16> {
-        (!self.session.has_one_stream()).then_some(buffer.frame.cpu)
+    pub fn cpu(&self, buffer: &BufferSummary) -> Option<u16> {
+        (!self.session.has_one_stream()).then_some(buffer.extent.cpu)
     }
 
     /// Readable events.
@@ -86,7 +86,7 @@ impl FileSurvey {
     /// Buffers that the session wrote and the file does not show, not even damaged; 0 where the session was never
     /// closed, and nobody knows.
     pub fn absent_buffers(&self) -> u64 {
-        let unreadable = self.gaps.iter().filter(|gap| gap.kind != GapKind::Repeated).map(|gap| gap.buffers);
+        let unreadable = self.gaps.iter().filter(|gap| gap.kind != RegionContent::Repeated).map(|gap| gap.buffers);
         let there = self.buffers.len() as u64 + unreadable.sum::<u64>();
         if self.session.is_closed() { u64::from(self.session.buffers_written).saturating_sub(there) } else { 0 }
     }
@@ -111,29 +111,29 @@ impl FileSurvey {
 
     /// Whether buffers are stored compressed.
     pub fn is_compressed(&self) -> bool {
-        self.session.has_mode(mode::COMPRESSED) || self.buffers.iter().any(|buffer| buffer.frame.is_compressed())
+        self.session.has_mode(mode::COMPRESSED) || self.buffers.iter().any(|buffer| buffer.extent.is_compressed())
     }
 
     /// File offset behind the last buffer; what stands there is unused, or of an older recording.
     pub fn end_of_buffers(&self) -> u64 {
-        let frame = self.buffers.last().map(|buffer| &buffer.frame);
-        frame.map_or(0, |frame| frame.offset.saturating_add(u64::from(frame.present)))
+        let extent = self.buffers.last().map(|buffer| &buffer.extent);
+        extent.map_or(0, |extent| extent.offset.saturating_add(u64::from(extent.present)))
     }
 
     /// Whether the file ends within a buffer.
     pub fn is_truncated(&self) -> bool {
         let cut = |tail: Tail| tail.kind == TailKind::Fragment;
-        self.tail.is_some_and(cut) || self.buffers.last().is_some_and(|buffer| buffer.frame.is_truncated())
+        self.tail.is_some_and(cut) || self.buffers.last().is_some_and(|buffer| buffer.extent.is_truncated())
     }
 }
 
-fn ground<'a>(source: &'a Source, session: &Session) -> Ground<'a> {
-    Ground {
+fn reader<'a>(source: &'a LocalFile, session: &Session) -> BufferReader<'a> {
+    BufferReader {
         source,
         context: session.context(),
         one_stream: session.has_one_stream(),
         in_file_order: session.is_appended(),
-        max_expanded: session.max_expanded(),
+        max_buffer_size: session.max_buffer_size(),
         fallback_ticks: session.first_ticks.0,
         header_event_len: session.header_event_len,
     }
@@ -143,7 +143,7 @@ fn ground<'a>(source: &'a Source, session: &Session) -> Ground<'a> {
 ///
 /// # Errors
 /// Those of [`survey_within`].
-pub fn survey(source: Source, name: String, options: &SurveyOptions, progress: &dyn Progress) -> Result<FileSurvey> {
+pub fn survey(source: LocalFile, name: String, options: &SurveyOptions, progress: &dyn Progress) -> Result<FileSurvey> {
     survey_within(&SpillSpace::temporary(), source, name, options, progress)
 }
 
@@ -154,7 +154,7 @@ pub fn survey(source: Source, name: String, options: &SurveyOptions, progress: &
 /// caller asked to stop.
 pub fn survey_within(
     space: &SpillSpace,
-    source: Source,
+    source: LocalFile,
     name: String,
     options: &SurveyOptions,
     progress: &dyn Progress,
@@ -162,7 +162,7 @@ pub fn survey_within(
     let (session, rules) = session::read(&source)?;
     let clock = session.clock(options.anchor);
     let mut hasher = options.hash.then(FileHash::default);
-    let run = Pass { space, session: &session, rules, ground: ground(&source, &session), progress };
+    let run = Pass { space, session: &session, rules, ground: reader(&source, &session), progress };
     let mut found = run.over(&[], hasher.as_mut())?;
     let repeated = repeats::find(&source, &found.buffers, progress)?;
     if !repeated.is_empty() {
@@ -174,6 +174,6 @@ pub fn survey_within(
     let Found { buffers, gaps, tail, shapes, memorable, notices, findings } = found;
     let mut file =
         FileSurvey { source, name, blake3, session, clock, buffers, gaps, tail, shapes, memorable, notices, findings };
-    timed(progress, Work::Chain, || super::audit::audit(&mut file));
+    timed(progress, Step::Scan, || super::audit::audit(&mut file));
     Ok(file)
 }

@@ -4,7 +4,7 @@
 ///
 /// The number of the buffer in the file breaks ties between buffers that share a sequence number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct OrderKey {
+pub struct FileKey {
     /// Time in ticks of the session's clock.
     pub ticks: i64,
     /// The stream: the processor, or 0 where all share one.
@@ -17,7 +17,7 @@ pub struct OrderKey {
     pub offset: u32,
 }
 
-impl OrderKey {
+impl FileKey {
     /// The place in the file itself.
     pub fn in_file(&self) -> (u64, u32) {
         (self.ordinal, self.offset)

@@ -7,9 +7,9 @@
 use blake3::hazmat::{ChainingValue, HasherExt, Mode, merge_subtrees_non_root, merge_subtrees_root};
 use rayon::prelude::*;
 
-use super::progress::{Progress, Work, timed};
+use super::progress::{Progress, Step, timed};
 use crate::error::Result;
-use crate::input::Source;
+use crate::input::LocalFile;
 
 /// Bytes of a subtree: a power of two of BLAKE3's chunks, and few enough that a window has some for every thread.
 const SUBTREE: u64 = 1 << 20;
@@ -23,13 +23,13 @@ pub(super) struct FileHash {
 
 impl FileHash {
     /// Hashes what is new up to the offset `end`, in whole subtrees.
-    pub(super) fn extend(&mut self, source: &Source, end: u64, progress: &dyn Progress) -> Result<()> {
+    pub(super) fn extend(&mut self, source: &LocalFile, end: u64, progress: &dyn Progress) -> Result<()> {
         let before_last = source.len().saturating_sub(1);
         let (first, next) = (self.subtrees.len() as u64, end.min(before_last) / SUBTREE);
         let more: Vec<ChainingValue> = (first..next)
             .into_par_iter()
             .map_init(Vec::new, |scratch, number| {
-                timed(progress, Work::Hash, || Ok(subtree(source, number, scratch)?.finalize_non_root()))
+                timed(progress, Step::Hash, || Ok(subtree(source, number, scratch)?.finalize_non_root()))
             })
             .collect::<Result<_>>()?;
         self.subtrees.extend(more);
@@ -37,9 +37,9 @@ impl FileHash {
     }
 
     /// The hash of the whole file in lower-case hexadecimal.
-    pub(super) fn finish(mut self, source: &Source, progress: &dyn Progress) -> Result<String> {
+    pub(super) fn finish(mut self, source: &LocalFile, progress: &dyn Progress) -> Result<String> {
         self.extend(source, source.len(), progress)?;
-        timed(progress, Work::Hash, || {
+        timed(progress, Step::Hash, || {
             let last = subtree(source, self.subtrees.len() as u64, &mut Vec::new())?;
             if self.subtrees.is_empty() {
                 return Ok(last.finalize().to_hex().to_string());
@@ -52,7 +52,7 @@ impl FileHash {
 }
 
 /// Has hashed the subtree with this number, which may be shorter at the end of the file.
-fn subtree(source: &Source, number: u64, scratch: &mut Vec<u8>) -> Result<blake3::Hasher> {
+fn subtree(source: &LocalFile, number: u64, scratch: &mut Vec<u8>) -> Result<blake3::Hasher> {
     let start = number * SUBTREE;
     let len = usize::try_from(SUBTREE.min(source.len().saturating_sub(start))).unwrap_or(0);
     let bytes = source.bytes(start, len, scratch)?;
@@ -93,7 +93,7 @@ mod tests {
         for len in lengths {
             let mut file = tempfile::NamedTempFile::new().unwrap();
             file.write_all(&bytes[..len]).unwrap();
-            let source = Source::open(file.path()).unwrap();
+            let source = LocalFile::open(file.path()).unwrap();
             let mut hash = FileHash::default();
             for end in [len / 3, len / 2, len] {
                 hash.extend(&source, end as u64, &NoProgress).unwrap();

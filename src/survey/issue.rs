@@ -26,7 +26,7 @@ impl Severity {
 
 /// One unusual finding in an input file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
+pub struct Issue {
     /// How grave it is.
     pub severity: Severity,
     /// What kind it is of, as one word.
@@ -41,23 +41,23 @@ pub struct Finding {
     pub message: String,
 }
 
-impl Finding {
+impl Issue {
     /// A finding without a place.
     pub fn new(severity: Severity, code: &'static str, message: impl Into<String>) -> Self {
-        Finding { severity, code, buffer: None, offset: None, ticks: None, message: message.into() }
+        Issue { severity, code, buffer: None, offset: None, ticks: None, message: message.into() }
     }
 
     /// Names the buffer and the file offset.
     #[must_use]
     pub fn at(self, buffer: u64, offset: u64) -> Self {
-        Finding { buffer: Some(buffer), offset: Some(offset), ..self }
+        Issue { buffer: Some(buffer), offset: Some(offset), ..self }
     }
 }
 
-/// All findings of a file: of each code the first [`Findings::KEPT`] whole, the rest as a number.
+/// All findings of a file: of each code the first [`Issues::KEPT`] whole, the rest as a number.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Findings {
-    kept: Vec<Finding>,
+pub struct Issues {
+    kept: Vec<Issue>,
     counts: BTreeMap<&'static str, Count>,
 }
 
@@ -68,15 +68,15 @@ struct Count {
     rest: Severity,
 }
 
-impl Findings {
+impl Issues {
     /// How many findings of one code are kept whole.
     pub const KEPT: u64 = 1000;
 
     /// Adds a finding; they must come in file order.
-    pub fn push(&mut self, finding: Finding) {
+    pub fn push(&mut self, finding: Issue) {
         let count = self.counts.entry(finding.code).or_insert(Count { all: 0, rest: Severity::Info });
         count.all += 1;
-        if count.all <= Findings::KEPT {
+        if count.all <= Issues::KEPT {
             self.kept.push(finding);
         } else {
             count.rest = count.rest.max(finding.severity);
@@ -84,12 +84,12 @@ impl Findings {
     }
 
     /// Adds all findings of another collection behind these.
-    pub fn append(&mut self, other: Findings) {
+    pub fn append(&mut self, other: Issues) {
         for finding in other.kept {
             self.push(finding);
         }
         for (code, theirs) in other.counts {
-            if let (Some(own), Some(more)) = (self.counts.get_mut(code), theirs.all.checked_sub(Findings::KEPT)) {
+            if let (Some(own), Some(more)) = (self.counts.get_mut(code), theirs.all.checked_sub(Issues::KEPT)) {
                 own.all += more;
                 own.rest = own.rest.max(theirs.rest);
             }
@@ -97,9 +97,9 @@ impl Findings {
     }
 
     /// The kept findings, then one for each code of which there are more.
-    pub fn rows(&self) -> impl Iterator<Item = Finding> + '_ {
-        let rest = self.counts.iter().filter(|(_, count)| count.all > Findings::KEPT).map(|(code, count)| {
-            Finding::new(count.rest, code, format!("{} more findings of this kind", count.all - Findings::KEPT))
+    pub fn rows(&self) -> impl Iterator<Item = Issue> + '_ {
+        let rest = self.counts.iter().filter(|(_, count)| count.all > Issues::KEPT).map(|(code, count)| {
+            Issue::new(count.rest, code, format!("{} more findings of this kind", count.all - Issues::KEPT))
         });
         self.kept.iter().cloned().chain(rest)
     }
@@ -121,11 +121,11 @@ mod tests {
 
     #[test]
     fn the_flood_of_one_code_is_counted() {
-        let mut findings = Findings::default();
+        let mut findings = Issues::default();
         for _ in 0..1002 {
-            findings.push(Finding::new(Severity::Error, "flood", "again"));
+            findings.push(Issue::new(Severity::Error, "flood", "again"));
         }
-        findings.push(Finding::new(Severity::Info, "single", "once"));
+        findings.push(Issue::new(Severity::Info, "single", "once"));
         let rows: Vec<_> = findings.rows().collect();
         assert_eq!(rows.len(), 1002);
         assert_eq!(rows[1000].code, "single");
@@ -137,8 +137,8 @@ mod tests {
     #[test]
     fn collections_add_up() {
         let flood = |count: u64| {
-            let mut findings = Findings::default();
-            (0..count).for_each(|_| findings.push(Finding::new(Severity::Warning, "flood", "again")));
+            let mut findings = Issues::default();
+            (0..count).for_each(|_| findings.push(Issue::new(Severity::Warning, "flood", "again")));
             findings
         };
         for (own, other) in [(0, 1), (1, 1500), (1500, 1), (999, 1), (1200, 1300), (0, 0)] {

@@ -4,16 +4,16 @@
 
 use std::collections::BTreeMap;
 
-use super::file_key::OrderKey;
-use super::issue::{Finding, Severity};
-use crate::event::Identity;
-use crate::layout::header::HeaderKind;
+use super::file_key::FileKey;
+use super::issue::{Issue, Severity};
+use crate::event::EventIdentity;
+use crate::layout::header::HeaderFamily;
 use crate::layout::kernel;
 use crate::schema::eventsource;
 
 /// Why the survey remembers each event of a shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Interest {
+pub enum Mark {
     /// It does not.
     None,
     /// The event tells of the session: one of the trace's own header events.
@@ -43,11 +43,11 @@ pub enum Notice {
 
 /// An event that the survey remembers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Memorable {
+pub struct MarkedEvent {
     /// Why.
-    pub interest: Interest,
+    pub interest: Mark,
     /// Where.
-    pub at: OrderKey,
+    pub at: FileKey,
 }
 
 /// Loss notices of one kind in one buffer, or in several of which nothing else is known.
@@ -67,29 +67,29 @@ pub struct Notices {
     pub last_ticks: i64,
 }
 
-impl Interest {
+impl Mark {
     /// Why an event of this identity is worth remembering.
-    pub fn of(identity: &Identity) -> Interest {
+    pub fn of(identity: &EventIdentity) -> Mark {
         use kernel::{GROUP_EVENT_TRACE, event_trace as header};
         match identity.kind {
-            HeaderKind::Error => Interest::Notice(Notice::Error),
-            kind if kind.is_hook() && identity.group == GROUP_EVENT_TRACE => match identity.opcode {
-                header::EXTENSION | header::END_EXTENSION => Interest::Session,
-                header::LAST_DROPPED_TIMES => Interest::Dropped,
-                _ => Interest::None,
+            HeaderFamily::Error => Mark::Notice(Notice::Error),
+            kind if kind.is_kernel() && identity.group == GROUP_EVENT_TRACE => match identity.opcode {
+                header::EXTENSION | header::END_EXTENSION => Mark::Session,
+                header::LAST_DROPPED_TIMES => Mark::Dropped,
+                _ => Mark::None,
             },
-            kind if kind.is_full() && identity.provider == kernel::EVENT_METADATA_CLASS => Interest::Schema,
-            kind if (kind.is_full() || kind.is_event()) && identity.provider == kernel::LOST_EVENT_CLASS => {
-                Interest::Notice(Notice::of(identity))
+            kind if kind.is_classic() && identity.provider == kernel::EVENT_METADATA_CLASS => Mark::Schema,
+            kind if (kind.is_classic() || kind.is_event()) && identity.provider == kernel::LOST_EVENT_CLASS => {
+                Mark::Notice(Notice::of(identity))
             }
-            kind if kind.is_event() && identity.id == eventsource::EVENT_ID => Interest::Schema,
-            _ => Interest::None,
+            kind if kind.is_event() && identity.id == eventsource::EVENT_ID => Mark::Schema,
+            _ => Mark::None,
         }
     }
 }
 
 impl Notice {
-    fn of(identity: &Identity) -> Notice {
+    fn of(identity: &EventIdentity) -> Notice {
         // Windows gives these numbers as opcodes; an event header also has an id to put them in.
         let numbers = [u16::from(identity.opcode), identity.id];
         match () {
@@ -102,7 +102,7 @@ impl Notice {
 }
 
 impl Notices {
-    fn one(notice: Notice, at: &OrderKey) -> Notices {
+    fn one(notice: Notice, at: &FileKey) -> Notices {
         Notices {
             notice,
             first_buffer: at.ordinal,
@@ -129,24 +129,24 @@ const NOTICE_KINDS: usize = 5;
 const MAX_NOTICES: usize = 1 << 16;
 
 /// How many events of a file are remembered.
-fn limit(interest: Interest) -> usize {
+fn limit(interest: Mark) -> usize {
     match interest {
-        Interest::None | Interest::Notice(_) => 0,
-        Interest::Session => 1 << 8,
-        Interest::Schema => 1 << 18,
-        Interest::Dropped => 1 << 12,
+        Mark::None | Mark::Notice(_) => 0,
+        Mark::Session => 1 << 8,
+        Mark::Schema => 1 << 18,
+        Mark::Dropped => 1 << 12,
     }
 }
 
 /// The events of one kind that are first in the file.
 #[derive(Debug, Default)]
 struct First {
-    kept: Vec<OrderKey>,
+    kept: Vec<FileKey>,
     more: u64,
 }
 
 impl First {
-    fn push(&mut self, at: OrderKey, limit: usize) {
+    fn push(&mut self, at: FileKey, limit: usize) {
         self.kept.push(at);
         // Sorted once for many that are new.
         if self.kept.len() >= 2 * limit {
@@ -161,7 +161,7 @@ impl First {
     }
 
     fn trim(&mut self, limit: usize) {
-        self.kept.sort_unstable_by_key(OrderKey::in_file);
+        self.kept.sort_unstable_by_key(FileKey::in_file);
         self.more += self.kept.len().saturating_sub(limit) as u64;
         self.kept.truncate(limit);
     }
@@ -169,7 +169,7 @@ impl First {
 
 /// What one worker remembers; the memories of several add up to the same whatever the split.
 #[derive(Debug, Default)]
-pub struct Memory {
+pub struct Marks {
     session: First,
     schema: First,
     dropped: First,
@@ -177,20 +177,20 @@ pub struct Memory {
     notices: Vec<Notices>,
 }
 
-impl Memory {
+impl Marks {
     /// Remembers an event; the events of a buffer come one behind the other.
     #[cold]
-    pub fn add_event(&mut self, interest: Interest, at: OrderKey) {
+    pub fn add_event(&mut self, interest: Mark, at: FileKey) {
         match interest {
-            Interest::None => {}
-            Interest::Notice(notice) => self.add_notice(notice, &at),
-            Interest::Session => self.session.push(at, limit(interest)),
-            Interest::Schema => self.schema.push(at, limit(interest)),
-            Interest::Dropped => self.dropped.push(at, limit(interest)),
+            Mark::None => {}
+            Mark::Notice(notice) => self.add_notice(notice, &at),
+            Mark::Session => self.session.push(at, limit(interest)),
+            Mark::Schema => self.schema.push(at, limit(interest)),
+            Mark::Dropped => self.dropped.push(at, limit(interest)),
         }
     }
 
-    fn add_notice(&mut self, notice: Notice, at: &OrderKey) {
+    fn add_notice(&mut self, notice: Notice, at: &FileKey) {
         let one = Notices::one(notice, at);
         let of_buffer = self.notices.iter_mut().rev().take(NOTICE_KINDS);
         let same = |known: &&mut Notices| known.notice == notice && known.first_buffer == at.ordinal;
@@ -201,24 +201,24 @@ impl Memory {
     }
 
     /// Adds what was remembered of other buffers.
-    pub fn add(&mut self, other: Memory) {
-        self.session.add(other.session, limit(Interest::Session));
-        self.schema.add(other.schema, limit(Interest::Schema));
-        self.dropped.add(other.dropped, limit(Interest::Dropped));
+    pub fn add(&mut self, other: Marks) {
+        self.session.add(other.session, limit(Mark::Session));
+        self.schema.add(other.schema, limit(Mark::Schema));
+        self.dropped.add(other.dropped, limit(Mark::Dropped));
         self.notices.extend(other.notices);
     }
 }
 
 /// What the survey remembers of a file.
 #[derive(Debug, Default)]
-pub struct Memories {
-    memory: Memory,
+pub struct MarkLog {
+    memory: Marks,
     log: NoticeLog,
 }
 
-impl Memories {
+impl MarkLog {
     /// Adds what was remembered of the next buffers of the file.
-    pub fn take(&mut self, mut memory: Memory) {
+    pub fn take(&mut self, mut memory: Marks) {
         let mut notices = std::mem::take(&mut memory.notices);
         notices.sort_unstable_by_key(|notices| (notices.first_buffer, notices.notice));
         notices.iter().for_each(|notices| self.log.push(notices));
@@ -226,31 +226,31 @@ impl Memories {
     }
 
     /// The remembered events in file order, the notices, and what is wrong where there are too many.
-    pub fn finish(self) -> (Vec<Memorable>, NoticeLog, Vec<Finding>) {
-        let Memory { session, schema, dropped, .. } = self.memory;
-        let kinds = [(Interest::Session, session), (Interest::Schema, schema), (Interest::Dropped, dropped)];
+    pub fn finish(self) -> (Vec<MarkedEvent>, NoticeLog, Vec<Issue>) {
+        let Marks { session, schema, dropped, .. } = self.memory;
+        let kinds = [(Mark::Session, session), (Mark::Schema, schema), (Mark::Dropped, dropped)];
         let (mut memorable, mut findings) = (Vec::new(), Vec::new());
         for (interest, mut first) in kinds {
             first.trim(limit(interest));
             findings.extend((first.more > 0).then(|| forgotten(interest, first.more)));
-            memorable.extend(first.kept.into_iter().map(|at| Memorable { interest, at }));
+            memorable.extend(first.kept.into_iter().map(|at| MarkedEvent { interest, at }));
         }
         memorable.sort_unstable_by_key(|memorable| memorable.at.in_file());
         (memorable, self.log, findings)
     }
 }
 
-fn forgotten(interest: Interest, more: u64) -> Finding {
+fn forgotten(interest: Mark, more: u64) -> Issue {
     let what = match interest {
-        Interest::Schema => "describe the payload of others",
-        Interest::Dropped => "say when events were dropped last",
+        Mark::Schema => "describe the payload of others",
+        Mark::Dropped => "say when events were dropped last",
         _ => "tell of the session",
     };
     let message = format!(
         "{more} events that {what} are not looked at: expected at most {} of them in a file; they are rows like any other",
         limit(interest)
     );
-    Finding::new(Severity::Warning, "events_not_looked_at", message)
+    Issue::new(Severity::Warning, "events_not_looked_at", message)
 }
 
 /// All loss notices of a file.
@@ -283,18 +283,18 @@ impl NoticeLog {
 mod tests {
     use super::*;
 
-    fn at(ordinal: u64, offset: u32) -> OrderKey {
-        OrderKey { ticks: 100 - i64::from(offset), stream: 0, sequence: 0, ordinal, offset }
+    fn at(ordinal: u64, offset: u32) -> FileKey {
+        FileKey { ticks: 100 - i64::from(offset), stream: 0, sequence: 0, ordinal, offset }
     }
 
     #[test]
     fn notices_are_counted_by_buffer_and_kind() {
-        let (mut memories, mut memory) = (Memories::default(), Memory::default());
+        let (mut memories, mut memory) = (MarkLog::default(), Marks::default());
         for (buffer, offset, notice) in [(7, 0, Notice::Error), (7, 8, Notice::Events), (7, 16, Notice::Error)] {
-            memory.add_event(Interest::Notice(notice), at(buffer, offset));
+            memory.add_event(Mark::Notice(notice), at(buffer, offset));
         }
-        let mut other = Memory::default();
-        other.add_event(Interest::Notice(Notice::Error), at(3, 0));
+        let mut other = Marks::default();
+        other.add_event(Mark::Notice(Notice::Error), at(3, 0));
         memory.add(other);
         memories.take(memory);
         let (memorable, log, findings) = memories.finish();
@@ -307,11 +307,11 @@ mod tests {
 
     #[test]
     fn what_goes_beyond_is_counted_by_kind() {
-        let mut memories = Memories::default();
+        let mut memories = MarkLog::default();
         for window in [0, 1] {
-            let mut memory = Memory::default();
+            let mut memory = Marks::default();
             (0..MAX_NOTICES as u64).for_each(|n| {
-                memory.add_event(Interest::Notice(Notice::Error), at(window * MAX_NOTICES as u64 + n, 0));
+                memory.add_event(Mark::Notice(Notice::Error), at(window * MAX_NOTICES as u64 + n, 0));
             });
             memories.take(memory);
         }
@@ -323,13 +323,13 @@ mod tests {
 
     #[test]
     fn the_first_events_of_the_file_are_remembered_whatever_the_split() {
-        let limit = limit(Interest::Dropped);
-        let events: Vec<OrderKey> = (0..3 * limit as u64).map(|n| at(n, 0)).collect();
+        let limit = limit(Mark::Dropped);
+        let events: Vec<FileKey> = (0..3 * limit as u64).map(|n| at(n, 0)).collect();
         for workers in [1, 3, 7] {
-            let mut memories = Memories::default();
+            let mut memories = MarkLog::default();
             for worker in (0..workers).rev() {
-                let mut memory = Memory::default();
-                events.iter().skip(worker).step_by(workers).for_each(|at| memory.add_event(Interest::Dropped, *at));
+                let mut memory = Marks::default();
+                events.iter().skip(worker).step_by(workers).for_each(|at| memory.add_event(Mark::Dropped, *at));
                 memories.take(memory);
             }
             let (memorable, _, findings) = memories.finish();

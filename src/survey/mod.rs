@@ -24,16 +24,16 @@ pub mod session;
 pub mod shapes;
 pub mod streams;
 
-pub use buffer_summary::BufferRecord;
+pub use buffer_summary::BufferSummary;
 pub use facts::{FileFacts, settle};
 pub use file::{FileSurvey, survey, survey_within};
-pub use file_key::OrderKey;
-pub use issue::{Finding, Findings, Severity};
-pub use marked::{Interest, Memorable};
-pub use progress::{NoProgress, Progress, Spread, Work, stop_if_cancelled, timed};
+pub use file_key::FileKey;
+pub use issue::{Issue, Issues, Severity};
+pub use marked::{Mark, MarkedEvent};
+pub use progress::{NoProgress, Parallelism, Progress, Step, stop_if_cancelled, timed};
 pub use read_back::{read_back, read_back_parallel};
 pub use session::Session;
-pub use shapes::ShapeTally;
+pub use shapes::ShapeSummary;
 
 use crate::clock::ClockAnchor;
 

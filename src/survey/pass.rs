@@ -2,18 +2,18 @@
 
 use rayon::prelude::*;
 
-use super::buffer_summary::BufferRecord;
-use super::count::{Ground, Tally};
+use super::buffer_summary::BufferSummary;
+use super::count::{BufferReader, Counts};
 use super::ending::{self, Ending, Tail, TailKind};
 use super::hash::FileHash;
-use super::issue::{Finding, Findings, Severity};
-use super::marked::{Memorable, Memories, NoticeLog};
-use super::progress::{Progress, Work, stop_if_cancelled, timed};
+use super::issue::{Issue, Issues, Severity};
+use super::marked::{MarkLog, MarkedEvent, NoticeLog};
+use super::progress::{Progress, Step, stop_if_cancelled, timed};
 use super::session::Session;
-use super::shapes::{ShapeTally, Shapes};
-use crate::buffer::scan::{Chain, ChainRules, Doubt, Frame, Gap, GapKind, Stretch};
+use super::shapes::{ShapeSummary, Shapes};
+use crate::buffer::scan::{BufferExtent, BufferScan, Doubt, Region, RegionContent, ScanRules, UnreadableRegion};
 use crate::error::Result;
-use crate::event::ShapeKey;
+use crate::event::Shape;
 use crate::spill::{SpillSpace, SpillWriter, Spilled};
 
 /// Bytes that are surveyed and hashed together: enough for many cores, small enough to stay in their caches' reach
@@ -32,20 +32,20 @@ pub(super) struct Pass<'a> {
     /// For what does not fit into memory.
     pub(super) space: &'a SpillSpace,
     pub(super) session: &'a Session,
-    pub(super) rules: ChainRules,
-    pub(super) ground: Ground<'a>,
+    pub(super) rules: ScanRules,
+    pub(super) ground: BufferReader<'a>,
     pub(super) progress: &'a dyn Progress,
 }
 
 /// What a pass found, each list in file order or in its own.
 pub(super) struct Found {
-    pub(super) buffers: Spilled<BufferRecord>,
-    pub(super) gaps: Vec<Gap>,
+    pub(super) buffers: Spilled<BufferSummary>,
+    pub(super) gaps: Vec<UnreadableRegion>,
     pub(super) tail: Option<Tail>,
-    pub(super) shapes: Vec<(ShapeKey, ShapeTally)>,
-    pub(super) memorable: Vec<Memorable>,
+    pub(super) shapes: Vec<(Shape, ShapeSummary)>,
+    pub(super) memorable: Vec<MarkedEvent>,
     pub(super) notices: NoticeLog,
-    pub(super) findings: Findings,
+    pub(super) findings: Issues,
 }
 
 impl Pass<'_> {
@@ -56,7 +56,7 @@ impl Pass<'_> {
     pub(super) fn over(&self, repeated: &[u64], mut hasher: Option<&mut FileHash>) -> Result<Found> {
         let (source, progress) = (self.ground.source, self.progress);
         let mut survey = Assembly::new(self.space);
-        let mut chain = Chain::new(source, self.rules, repeated);
+        let mut chain = BufferScan::new(source, self.rules, repeated);
         let mut window = next_window(&mut chain, progress)?;
         while window.start < window.end {
             let (start, end) = (window.start, window.end);
@@ -65,14 +65,14 @@ impl Pass<'_> {
                 || {
                     rayon::join(
                         || hasher.as_mut().map_or(Ok(()), |hasher| hasher.extend(source, end, progress)),
-                        || tally_frames(&self.ground, &window.frames, progress),
+                        || count_extents(&self.ground, &window.extents, progress),
                     )
                 },
                 || next_window(&mut chain, progress),
             );
             hashed?;
             let tally = tally?;
-            timed(progress, Work::Chain, || survey.take(window, tally))?;
+            timed(progress, Step::Scan, || survey.take(window, tally))?;
             window = next?;
             progress.advance(end - start);
             stop_if_cancelled(progress)?;
@@ -83,12 +83,12 @@ impl Pass<'_> {
 
 /// What was found in the windows so far.
 struct Assembly {
-    buffers: SpillWriter<BufferRecord>,
-    gaps: Vec<Gap>,
+    buffers: SpillWriter<BufferSummary>,
+    gaps: Vec<UnreadableRegion>,
     fragment: Option<Tail>,
     shapes: Shapes,
-    memories: Memories,
-    findings: Findings,
+    memories: MarkLog,
+    findings: Issues,
 }
 
 /// Some buffers that follow one another in the file, and what stands between them.
@@ -97,28 +97,28 @@ struct Window {
     start: u64,
     /// File offset behind the last one; no more than `start` at the end of the file.
     end: u64,
-    frames: Vec<Frame>,
-    doubts: Vec<Finding>,
-    gaps: Vec<Gap>,
+    extents: Vec<BufferExtent>,
+    doubts: Vec<Issue>,
+    gaps: Vec<UnreadableRegion>,
     fragment: Option<Tail>,
 }
 
 /// The buffers of the next window of the file.
-fn next_window(chain: &mut Chain<'_>, progress: &dyn Progress) -> Result<Window> {
-    timed(progress, Work::Chain, || {
+fn next_window(chain: &mut BufferScan<'_>, progress: &dyn Progress) -> Result<Window> {
+    timed(progress, Step::Scan, || {
         let start = chain.offset();
-        let (frames, doubts, gaps, fragment) = (Vec::new(), Vec::new(), Vec::new(), None);
-        let mut window = Window { start, end: start, frames, doubts, gaps, fragment };
-        while chain.offset() < start + WINDOW && window.frames.len() + window.gaps.len() < WINDOW_BUFFERS {
+        let (extents, doubts, gaps, fragment) = (Vec::new(), Vec::new(), Vec::new(), None);
+        let mut window = Window { start, end: start, extents, doubts, gaps, fragment };
+        while chain.offset() < start + WINDOW && window.extents.len() + window.gaps.len() < WINDOW_BUFFERS {
             stop_if_cancelled(progress)?;
-            match chain.next_stretch()? {
+            match chain.next_region()? {
                 None => break,
-                Some(Stretch::Buffer(frame, doubt)) => {
-                    window.doubts.extend(doubt.map(|doubt| doubt_finding(&frame, doubt)));
-                    window.frames.push(frame);
+                Some(Region::Buffer(extent, doubt)) => {
+                    window.doubts.extend(doubt.map(|doubt| doubt_finding(&extent, doubt)));
+                    window.extents.push(extent);
                 }
-                Some(Stretch::Gap(gap)) => window.gaps.push(gap),
-                Some(Stretch::Fragment { offset, len }) => {
+                Some(Region::Unreadable(gap)) => window.gaps.push(gap),
+                Some(Region::Fragment { offset, len }) => {
                     window.fragment = Some(Tail { offset, len, kind: TailKind::Fragment });
                 }
             }
@@ -135,17 +135,17 @@ impl Assembly {
             gaps: Vec::new(),
             fragment: None,
             shapes: Shapes::default(),
-            memories: Memories::default(),
-            findings: Findings::default(),
+            memories: MarkLog::default(),
+            findings: Issues::default(),
         }
     }
 
     /// Adds a window and the counts of its buffers.
-    fn take(&mut self, window: Window, tally: Tally) -> Result<()> {
+    fn take(&mut self, window: Window, tally: Counts) -> Result<()> {
         window.gaps.into_iter().for_each(|gap| self.take_gap(gap));
         self.fragment = window.fragment.or(self.fragment);
-        let Tally { mut records, shapes, memory, mut findings, .. } = tally;
-        records.sort_unstable_by_key(|record| record.frame.ordinal);
+        let Counts { mut records, shapes, memory, mut findings, .. } = tally;
+        records.sort_unstable_by_key(|record| record.extent.ordinal);
         self.buffers.extend(&records)?;
         findings.extend(window.doubts);
         findings.sort_by_key(|finding| (finding.buffer, finding.offset));
@@ -156,9 +156,9 @@ impl Assembly {
     }
 
     /// Gaps of one kind that follow one another are one.
-    fn take_gap(&mut self, gap: Gap) {
+    fn take_gap(&mut self, gap: UnreadableRegion) {
         match self.gaps.last_mut() {
-            Some(last) if last.end() == gap.offset && last.kind == gap.kind && gap.kind != GapKind::Repeated => {
+            Some(last) if last.end() == gap.offset && last.kind == gap.kind && gap.kind != RegionContent::Repeated => {
                 last.buffers += gap.buffers;
                 last.len += gap.len;
             }
@@ -172,14 +172,14 @@ impl Assembly {
         let ending = ending_of(pass, &buffers);
         let tail = fragment.or_else(|| ending::split_off(&mut gaps, ending));
         gaps.iter().for_each(|gap| findings.push(gap_finding(gap)));
-        let shapes = timed(pass.progress, Work::Chain, || shapes.finish());
+        let shapes = timed(pass.progress, Step::Scan, || shapes.finish());
         let (memorable, notices, forgotten) = memories.finish();
         forgotten.into_iter().for_each(|finding| findings.push(finding));
         Ok(Found { buffers, gaps, tail, shapes, memorable, notices, findings })
     }
 }
 
-fn ending_of(pass: &Pass<'_>, buffers: &[BufferRecord]) -> Ending {
+fn ending_of(pass: &Pass<'_>, buffers: &[BufferSummary]) -> Ending {
     let is_closed = pass.session.is_closed();
     let owed = u64::from(pass.session.buffers_written).saturating_sub(buffers.len() as u64);
     Ending {
@@ -190,40 +190,43 @@ fn ending_of(pass: &Pass<'_>, buffers: &[BufferRecord]) -> Ending {
     }
 }
 
-fn gap_finding(gap: &Gap) -> Finding {
+fn gap_finding(gap: &UnreadableRegion) -> Issue {
     let what = match gap.kind {
-        GapKind::Foreign => "other bytes",
-        GapKind::Zeros => "zeros",
-        GapKind::Ones => "FF",
-        GapKind::Stale => "a buffer of an older recording",
-        GapKind::Repeated => {
+        RegionContent::Foreign => "other bytes",
+        RegionContent::Zeros => "zeros",
+        RegionContent::Ones => "FF",
+        RegionContent::Stale => "a buffer of an older recording",
+        RegionContent::Repeated => {
             let message = "a buffer that stands in the file twice, to the last byte; it is read once";
-            return Finding::new(Severity::Error, "repeated_buffer", message).at(gap.ordinal, gap.offset);
+            return Issue::new(Severity::Error, "repeated_buffer", message).at(gap.ordinal, gap.offset);
         }
     };
     let message = format!("expected a buffer header, found {what}; {} bytes are skipped", gap.len);
-    Finding::new(Severity::Error, "damaged_buffer", message).at(gap.ordinal, gap.offset)
+    Issue::new(Severity::Error, "damaged_buffer", message).at(gap.ordinal, gap.offset)
 }
 
-fn doubt_finding(frame: &Frame, doubt: Doubt) -> Finding {
+fn doubt_finding(extent: &BufferExtent, doubt: Doubt) -> Issue {
     let message = match doubt {
         Doubt::Size(stated) => {
-            format!("the header says that the buffer has {stated} bytes, but the next one follows after {}", frame.size)
+            format!(
+                "the header says that the buffer has {stated} bytes, but the next one follows after {}",
+                extent.size
+            )
         }
         Doubt::Age => "the header is older than the session, but the events are not; they are read".to_owned(),
     };
-    Finding::new(Severity::Warning, "damaged_buffer_header", message).at(frame.ordinal, frame.offset)
+    Issue::new(Severity::Warning, "damaged_buffer_header", message).at(extent.ordinal, extent.offset)
 }
 
-fn tally_frames(ground: &Ground<'_>, frames: &[Frame], progress: &dyn Progress) -> Result<Tally> {
-    let mean = frames.iter().map(|frame| u64::from(frame.size)).sum::<u64>() / (frames.len() as u64).max(1);
+fn count_extents(ground: &BufferReader<'_>, extents: &[BufferExtent], progress: &dyn Progress) -> Result<Counts> {
+    let mean = extents.iter().map(|extent| u64::from(extent.size)).sum::<u64>() / (extents.len() as u64).max(1);
     let together = usize::try_from(EXTENT / mean.max(1)).unwrap_or(1).max(1);
-    frames
+    extents
         .par_chunks(together)
-        .try_fold(Tally::default, |mut tally, extent| {
-            let survey = |frame| stop_if_cancelled(progress).and_then(|()| tally.survey(ground, frame));
-            timed(progress, Work::Survey, || extent.iter().try_for_each(survey))?;
+        .try_fold(Counts::default, |mut tally, extent| {
+            let survey = |extent| stop_if_cancelled(progress).and_then(|()| tally.survey(ground, extent));
+            timed(progress, Step::Survey, || extent.iter().try_for_each(survey))?;
             Ok(tally)
         })
-        .try_reduce(Tally::default, |a, b| Ok(timed(progress, Work::Survey, || a.merged(b))))
+        .try_reduce(Counts::default, |a, b| Ok(timed(progress, Step::Survey, || a.merged(b))))
 }

@@ -16,8 +16,8 @@ pub trait Progress: Sync {
 
     /// A thread was busy with some work for so long. The times of all threads and of all kinds of work may be added
     /// up: none is counted twice.
-    fn worked(&self, work: Work, time: Duration) {
-        let _ = (work, time);
+    fn worked(&self, step: Step, time: Duration) {
+        let _ = (step, time);
     }
 }
 
@@ -47,8 +47,8 @@ impl Progress for Silent<'_> {
         self.0.is_cancelled()
     }
 
-    fn worked(&self, work: Work, time: Duration) {
-        self.0.worked(work, time);
+    fn worked(&self, step: Step, time: Duration) {
+        self.0.worked(step, time);
     }
 }
 
@@ -56,9 +56,9 @@ impl Progress for Silent<'_> {
 ///
 /// Waiting is no work: neither for another thread, nor for the disk when a finished trace is brought to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Work {
+pub enum Step {
     /// Finding the buffers, and adding up what was found in them.
-    Chain,
+    Scan,
     /// Walking through the buffers.
     Survey,
     /// Hashing the input.
@@ -87,7 +87,7 @@ pub enum Work {
 
 /// How many threads can do the same kind of work at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Spread {
+pub enum Parallelism {
     /// One.
     One,
     /// One for each table.
@@ -96,45 +96,45 @@ pub enum Spread {
     All,
 }
 
-impl Work {
+impl Step {
     /// All kinds, each at the place of its number.
-    pub const ALL: [Work; 13] = {
-        use Work::{Chain, Columns, Cut, Decode, Encode, Gate, Hash, Order, Plan, Publish, Schema, Survey, Write};
-        [Chain, Survey, Hash, Schema, Plan, Cut, Order, Decode, Gate, Columns, Encode, Write, Publish]
+    pub const ALL: [Step; 13] = {
+        use Step::{Columns, Cut, Decode, Encode, Gate, Hash, Order, Plan, Publish, Scan, Schema, Survey, Write};
+        [Scan, Survey, Hash, Schema, Plan, Cut, Order, Decode, Gate, Columns, Encode, Write, Publish]
     };
 
     /// The name, in lower case.
     pub const fn name(self) -> &'static str {
         match self {
-            Work::Chain => "chain",
-            Work::Survey => "survey",
-            Work::Hash => "hash",
-            Work::Schema => "schema",
-            Work::Plan => "plan",
-            Work::Cut => "cut",
-            Work::Order => "order",
-            Work::Decode => "decode",
-            Work::Gate => "gate",
-            Work::Columns => "columns",
-            Work::Encode => "encode",
-            Work::Write => "write",
-            Work::Publish => "publish",
+            Step::Scan => "scan",
+            Step::Survey => "survey",
+            Step::Hash => "hash",
+            Step::Schema => "schema",
+            Step::Plan => "plan",
+            Step::Cut => "cut",
+            Step::Order => "order",
+            Step::Decode => "decode",
+            Step::Gate => "gate",
+            Step::Columns => "columns",
+            Step::Encode => "encode",
+            Step::Write => "write",
+            Step::Publish => "publish",
         }
     }
 
     /// How many threads can do it at a time.
-    pub const fn spread(self) -> Spread {
+    pub const fn parallelism(self) -> Parallelism {
         match self {
-            Work::Chain | Work::Plan | Work::Gate | Work::Publish => Spread::One,
-            Work::Write => Spread::OnePerTable,
-            Work::Survey
-            | Work::Hash
-            | Work::Schema
-            | Work::Cut
-            | Work::Order
-            | Work::Decode
-            | Work::Columns
-            | Work::Encode => Spread::All,
+            Step::Scan | Step::Plan | Step::Gate | Step::Publish => Parallelism::One,
+            Step::Write => Parallelism::OnePerTable,
+            Step::Survey
+            | Step::Hash
+            | Step::Schema
+            | Step::Cut
+            | Step::Order
+            | Step::Decode
+            | Step::Columns
+            | Step::Encode => Parallelism::All,
         }
     }
 }
@@ -143,10 +143,10 @@ impl Work {
 ///
 /// The work must not wait for other tasks of the pool: a thread that waits takes up another task meanwhile, whose time
 /// would be counted twice.
-pub fn timed<T>(progress: &dyn Progress, work: Work, task: impl FnOnce() -> T) -> T {
+pub fn timed<T>(progress: &dyn Progress, step: Step, task: impl FnOnce() -> T) -> T {
     let started = Instant::now();
     let done = task();
-    progress.worked(work, started.elapsed());
+    progress.worked(step, started.elapsed());
     done
 }
 
@@ -157,13 +157,13 @@ mod tests {
     use super::*;
 
     #[derive(Default)]
-    struct Log(Mutex<Vec<(Work, Duration)>>);
+    struct Log(Mutex<Vec<(Step, Duration)>>);
 
     impl Progress for Log {
         fn advance(&self, _amount: u64) {}
 
-        fn worked(&self, work: Work, time: Duration) {
-            self.0.lock().unwrap().push((work, time));
+        fn worked(&self, step: Step, time: Duration) {
+            self.0.lock().unwrap().push((step, time));
         }
     }
 
@@ -171,19 +171,19 @@ mod tests {
     fn the_time_of_a_task_is_reported_when_it_is_done() {
         let log = Log::default();
         let pause = Duration::from_millis(2);
-        let done = timed(&log, Work::Gate, || {
+        let done = timed(&log, Step::Gate, || {
             std::thread::sleep(pause);
             log.0.lock().unwrap().len()
         });
         let reported = log.0.into_inner().unwrap();
-        assert_eq!((done, reported.len(), reported[0].0), (0, 1, Work::Gate));
+        assert_eq!((done, reported.len(), reported[0].0), (0, 1, Step::Gate));
         assert!(reported[0].1 >= pause);
     }
 
     #[test]
     fn numbers_are_places_in_the_list() {
-        for (place, work) in Work::ALL.into_iter().enumerate() {
-            assert_eq!(work as usize, place, "{}", work.name());
+        for (place, step) in Step::ALL.into_iter().enumerate() {
+            assert_eq!(step as usize, place, "{}", step.name());
         }
     }
 }

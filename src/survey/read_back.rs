@@ -3,8 +3,8 @@
 use rayon::prelude::*;
 
 use super::file::FileSurvey;
-use super::file_key::OrderKey;
-use super::progress::{Progress, Work, stop_if_cancelled, timed};
+use super::file_key::FileKey;
+use super::progress::{Progress, Step, stop_if_cancelled, timed};
 use crate::buffer::content::{self, Scratch};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::RawEvent;
@@ -20,7 +20,7 @@ const TOGETHER_BYTES: usize = 32 << 20;
 /// # Errors
 /// When the file cannot be read; [`ErrorKind::Internal`] when there is no event at such a place, as when the file
 /// has changed since the survey.
-pub fn read_back(file: &FileSurvey, keys: &[OrderKey], mut visit: impl FnMut(usize, &RawEvent<'_>)) -> Result<()> {
+pub fn read_back(file: &FileSurvey, keys: &[FileKey], mut visit: impl FnMut(usize, &RawEvent<'_>)) -> Result<()> {
     let mut scratch = Scratch::default();
     let mut order: Vec<usize> = (0..keys.len()).collect();
     order.sort_unstable_by_key(place(keys));
@@ -34,7 +34,7 @@ pub fn read_back(file: &FileSurvey, keys: &[OrderKey], mut visit: impl FnMut(usi
 /// Those of [`read_back`]; [`ErrorKind::Interrupted`] when the caller asked to stop.
 pub fn read_back_parallel<T: Send>(
     file: &FileSurvey,
-    keys: &[OrderKey],
+    keys: &[FileKey],
     progress: &dyn Progress,
     read: impl Fn(&RawEvent<'_>) -> T + Sync,
     mut take: impl FnMut(usize, T),
@@ -42,43 +42,43 @@ pub fn read_back_parallel<T: Send>(
     let mut order: Vec<usize> = (0..keys.len()).collect();
     order.par_sort_unstable_by_key(place(keys));
     let buffers: Vec<&[usize]> = order.chunk_by(same_buffer(keys)).collect();
-    let largest = usize::try_from(file.ground().max_expanded).unwrap_or(usize::MAX).max(1);
+    let largest = usize::try_from(file.reader().max_buffer_size).unwrap_or(usize::MAX).max(1);
     for together in buffers.chunks((TOGETHER_BYTES / largest).clamp(1, TOGETHER)) {
         stop_if_cancelled(progress)?;
         let events = together.par_iter().map_init(Scratch::default, |scratch, buffer| {
             let mut events = Vec::with_capacity(buffer.len());
             let visit = |index, event: &RawEvent<'_>| events.push((index, read(event)));
-            timed(progress, Work::Schema, || visit_buffer(file, keys, buffer, scratch, visit))?;
+            timed(progress, Step::Schema, || visit_buffer(file, keys, buffer, scratch, visit))?;
             Ok(events)
         });
         let events: Vec<Vec<(usize, T)>> = events.collect::<Result<_>>()?;
-        timed(progress, Work::Plan, || events.into_iter().flatten().for_each(|(index, made)| take(index, made)));
+        timed(progress, Step::Plan, || events.into_iter().flatten().for_each(|(index, made)| take(index, made)));
     }
     Ok(())
 }
 
 /// Where in the file the event of a key with this index lies; the index tells equal keys apart.
-fn place(keys: &[OrderKey]) -> impl Fn(&usize) -> (u64, u32, usize) {
+fn place(keys: &[FileKey]) -> impl Fn(&usize) -> (u64, u32, usize) {
     |&index| (keys[index].ordinal, keys[index].offset, index)
 }
 
-fn same_buffer(keys: &[OrderKey]) -> impl Fn(&usize, &usize) -> bool {
+fn same_buffer(keys: &[FileKey]) -> impl Fn(&usize, &usize) -> bool {
     |&a, &b| keys[a].ordinal == keys[b].ordinal
 }
 
 /// Visits events of one buffer.
 fn visit_buffer(
     file: &FileSurvey,
-    keys: &[OrderKey],
+    keys: &[FileKey],
     indices: &[usize],
     scratch: &mut Scratch,
     mut visit: impl FnMut(usize, &RawEvent<'_>),
 ) -> Result<()> {
-    let ground = file.ground();
+    let ground = file.reader();
     let ordinal = keys[indices[0]].ordinal;
     let gone = || no_event(file, ordinal);
-    let frame = &file.buffer(ordinal).ok_or_else(gone)?.frame;
-    let content = content::read(ground.source, frame, ground.max_expanded, scratch)?;
+    let extent = &file.buffer(ordinal).ok_or_else(gone)?.extent;
+    let content = content::read(ground.source, extent, ground.max_buffer_size, scratch)?;
     for &index in indices {
         let offset = keys[index].offset;
         let bytes = content.bytes().get(offset as usize..).ok_or_else(gone)?;

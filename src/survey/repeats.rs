@@ -2,10 +2,10 @@
 
 use rayon::prelude::*;
 
-use super::buffer_summary::BufferRecord;
+use super::buffer_summary::BufferSummary;
 use super::progress::{Progress, stop_if_cancelled};
 use crate::error::Result;
-use crate::input::Source;
+use crate::input::LocalFile;
 
 /// Bytes of two buffers that are compared at once.
 const BLOCK: u32 = 64 << 10;
@@ -14,13 +14,13 @@ const BLOCK: u32 = 64 << 10;
 ///
 /// # Errors
 /// When the file cannot be read, or [`ErrorKind::Interrupted`].
-pub(super) fn find(source: &Source, buffers: &[BufferRecord], progress: &dyn Progress) -> Result<Vec<u64>> {
-    if buffers.windows(2).all(|pair| pair[0].frame.sequence < pair[1].frame.sequence) {
+pub(super) fn find(source: &LocalFile, buffers: &[BufferSummary], progress: &dyn Progress) -> Result<Vec<u64>> {
+    if buffers.windows(2).all(|pair| pair[0].extent.sequence < pair[1].extent.sequence) {
         return Ok(Vec::new());
     }
     let key = |place: &u32| {
-        let frame = &buffers[*place as usize].frame;
-        (frame.sequence, frame.time_stamp, frame.cpu, frame.present, frame.filled)
+        let extent = &buffers[*place as usize].extent;
+        (extent.sequence, extent.time_stamp, extent.cpu, extent.present, extent.filled)
     };
     // A file of more buffers than that is larger than any disk.
     let mut order: Vec<u32> = (0..=u32::MAX).take(buffers.len()).collect();
@@ -32,7 +32,7 @@ pub(super) fn find(source: &Source, buffers: &[BufferRecord], progress: &dyn Pro
             stop_if_cancelled(progress)?;
             let (first, other) = (&buffers[first as usize], &buffers[other as usize]);
             if other.events > 0 && are_equal(source, first, other)? {
-                repeated.push(other.frame.offset);
+                repeated.push(other.extent.offset);
             }
         }
     }
@@ -40,12 +40,12 @@ pub(super) fn find(source: &Source, buffers: &[BufferRecord], progress: &dyn Pro
     Ok(repeated)
 }
 
-fn are_equal(source: &Source, a: &BufferRecord, b: &BufferRecord) -> Result<bool> {
+fn are_equal(source: &LocalFile, a: &BufferSummary, b: &BufferSummary) -> Result<bool> {
     let (mut first, mut second) = (Vec::new(), Vec::new());
-    for at in (0..a.frame.present).step_by(BLOCK as usize) {
-        let len = (a.frame.present - at).min(BLOCK) as usize;
-        let first = source.bytes(a.frame.offset + u64::from(at), len, &mut first)?;
-        if first != source.bytes(b.frame.offset + u64::from(at), len, &mut second)? {
+    for at in (0..a.extent.present).step_by(BLOCK as usize) {
+        let len = (a.extent.present - at).min(BLOCK) as usize;
+        let first = source.bytes(a.extent.offset + u64::from(at), len, &mut first)?;
+        if first != source.bytes(b.extent.offset + u64::from(at), len, &mut second)? {
             return Ok(false);
         }
     }

@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use super::buffer_summary::BufferRecord;
+use super::buffer_summary::BufferSummary;
 use super::file::FileSurvey;
 use crate::layout::logfile::mode;
 
@@ -39,7 +39,7 @@ pub fn sequence_gaps(file: &FileSurvey) -> Vec<SequenceGap> {
     let starts_late = file.session.has_mode(mode::NEWFILE | mode::CIRCULAR | mode::BUFFERING);
     let mut search = Search::default();
     each_session(file, |session| {
-        let first = session.first().filter(|_| starts_late).map_or(1, |first| first.frame.sequence);
+        let first = session.first().filter(|_| starts_late).map_or(1, |first| first.extent.sequence);
         search.session(session, first);
     });
     search.gaps
@@ -58,9 +58,9 @@ struct Search {
 impl Search {
     /// Adds what is missing among the buffers of a session, by number, of which the first should have the number
     /// `expected`.
-    fn session(&mut self, buffers: &[&BufferRecord], mut expected: i64) {
+    fn session(&mut self, buffers: &[&BufferSummary], mut expected: i64) {
         for buffer in buffers {
-            let (sequence, to_buffer) = (buffer.frame.sequence, buffer.frame.ordinal);
+            let (sequence, to_buffer) = (buffer.extent.sequence, buffer.extent.ordinal);
             if sequence > expected {
                 self.gap(expected, sequence.abs_diff(expected), to_buffer);
             }
@@ -95,30 +95,30 @@ impl Search {
 
 /// The lowest and the highest number of a data buffer.
 pub fn sequence_range(file: &FileSurvey) -> Option<(i64, i64)> {
-    let numbers = || data_buffers(file).map(|buffer| buffer.frame.sequence);
+    let numbers = || data_buffers(file).map(|buffer| buffer.extent.sequence);
     numbers().min().zip(numbers().max())
 }
 
 /// Visits the data buffers of each session of the file, by number. A session that was appended begins where a number
 /// comes back.
-fn each_session<'a>(file: &'a FileSurvey, mut visit: impl FnMut(&[&'a BufferRecord])) {
+fn each_session<'a>(file: &'a FileSurvey, mut visit: impl FnMut(&[&'a BufferSummary])) {
     let mut known = HashSet::new();
-    let mut session: Vec<&BufferRecord> = Vec::new();
-    let mut end = |session: &mut Vec<&'a BufferRecord>| {
-        session.sort_unstable_by_key(|buffer| (buffer.frame.sequence, buffer.frame.ordinal));
+    let mut session: Vec<&BufferSummary> = Vec::new();
+    let mut end = |session: &mut Vec<&'a BufferSummary>| {
+        session.sort_unstable_by_key(|buffer| (buffer.extent.sequence, buffer.extent.ordinal));
         visit(session);
         session.clear();
     };
     for buffer in data_buffers(file) {
-        if file.session.is_appended() && !known.insert(buffer.frame.sequence) {
+        if file.session.is_appended() && !known.insert(buffer.extent.sequence) {
             end(&mut session);
-            known = HashSet::from([buffer.frame.sequence]);
+            known = HashSet::from([buffer.extent.sequence]);
         }
         session.push(buffer);
     }
     end(&mut session);
 }
 
-fn data_buffers(file: &FileSurvey) -> impl Iterator<Item = &BufferRecord> {
-    file.buffers.iter().filter(|buffer| buffer.frame.ordinal > 0 && buffer.frame.sequence > 0)
+fn data_buffers(file: &FileSurvey) -> impl Iterator<Item = &BufferSummary> {
+    file.buffers.iter().filter(|buffer| buffer.extent.ordinal > 0 && buffer.extent.sequence > 0)
 }

@@ -2,14 +2,14 @@
 
 use zerocopy::FromBytes;
 
-use crate::buffer::scan::ChainRules;
+use crate::buffer::scan::ScanRules;
 use crate::buffer::stride;
 use crate::clock::{Clock, ClockAnchor, ClockFacts, FileTime, Ticks};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::FileContext;
-use crate::input::Source;
+use crate::input::LocalFile;
 use crate::layout::buffer::{BUFFER_HEADER_LEN, BUFFER_TYPE_HEADER, BufferHeader, MAX_BUFFER_SIZE, MIN_BUFFER_SIZE};
-use crate::layout::header::{HeaderKind, SystemHeader};
+use crate::layout::header::{HeaderFamily, SystemHeader};
 use crate::layout::logfile::{LogfileHead, LogfileTail, mode};
 
 /// What the header event says of the session.
@@ -131,7 +131,7 @@ impl Session {
     }
 
     /// The largest size to which one of its compressed buffers may expand.
-    pub fn max_expanded(&self) -> u32 {
+    pub fn max_buffer_size(&self) -> u32 {
         if self.buffer_size < MIN_BUFFER_SIZE { MAX_BUFFER_SIZE } else { self.buffer_size.min(MAX_BUFFER_SIZE) }
     }
 }
@@ -140,7 +140,7 @@ impl Session {
 ///
 /// # Errors
 /// [`ErrorKind::Input`] when the file is no event trace; the message says what it looks like instead.
-pub fn read(source: &Source) -> Result<(Session, ChainRules)> {
+pub fn read(source: &LocalFile) -> Result<(Session, ScanRules)> {
     let mut scratch = Vec::new();
     let bytes = source.bytes(0, HEADER_WINDOW, &mut scratch)?;
     let (buffer, event) = recognise(bytes).map_err(|message| {
@@ -152,7 +152,7 @@ pub fn read(source: &Source) -> Result<(Session, ChainRules)> {
             .in_buffer(0)
             .at_offset(u64::from(BUFFER_HEADER_LEN))
     })?;
-    let rules = chain_rules(source, &session, buffer)?;
+    let rules = scan_rules(source, &session, buffer)?;
     Ok((session, rules))
 }
 
@@ -179,8 +179,10 @@ fn recognise(bytes: &[u8]) -> Result<(&BufferHeader, &[u8]), String> {
     if !is_header_buffer(header, event) {
         return Err(explain_foreign(bytes, event));
     }
-    match event.first_chunk().and_then(|&marker| HeaderKind::of_marker(u32::from_le_bytes(marker))) {
-        Some(HeaderKind::System32 | HeaderKind::System64) if event.get(6..8) == Some(&[0, 0]) => Ok((header, event)),
+    match event.first_chunk().and_then(|&marker| HeaderFamily::of_marker(u32::from_le_bytes(marker))) {
+        Some(HeaderFamily::System32 | HeaderFamily::System64) if event.get(6..8) == Some(&[0, 0]) => {
+            Ok((header, event))
+        }
         _ => Err("the first buffer does not begin with a session's header event".to_owned()),
     }
 }
@@ -213,11 +215,11 @@ fn explain_foreign(bytes: &[u8], event: &[u8]) -> String {
 
 fn parse(buffer: &BufferHeader, event: &[u8]) -> Option<Session> {
     let header = SystemHeader::ref_from_prefix(event).ok()?.0;
-    let kind = HeaderKind::of_marker(u32::from_le_bytes(*event.first_chunk()?))?;
+    let kind = HeaderFamily::of_marker(u32::from_le_bytes(*event.first_chunk()?))?;
     let payload = event.get(..usize::from(header.compact.hook.size.get()))?.get(size_of::<SystemHeader>()..)?;
     let (head, rest) = LogfileHead::ref_from_prefix(payload).ok()?;
     // Two pointers of the recording system's size, which hold no pointers in a file.
-    let pointers = if kind == HeaderKind::System64 { 16 } else { 8 };
+    let pointers = if kind == HeaderFamily::System64 { 16 } else { 8 };
     let (tail, names) = LogfileTail::ref_from_prefix(rest.get(pointers..)?).ok()?;
     let (logger_name, names) = utf16z(names);
     let (log_file_name, surplus) = utf16z(names);
@@ -254,16 +256,16 @@ fn parse(buffer: &BufferHeader, event: &[u8]) -> Option<Session> {
     })
 }
 
-fn chain_rules(source: &Source, session: &Session, buffer: &BufferHeader) -> Result<ChainRules> {
+fn scan_rules(source: &LocalFile, session: &Session, buffer: &BufferHeader) -> Result<ScanRules> {
     let has_one_stride = !session.has_mode(mode::COMPRESSED) && !buffer.is_compressed();
     let stride = if has_one_stride { stride::common(source, buffer, session.buffer_size)? } else { None };
     // A relogged file has buffer times of another clock, and appended sessions number their buffers anew.
     let is_preallocated =
         session.has_mode(mode::PREALLOCATE) && !session.has_mode(mode::CIRCULAR | mode::RELOG | mode::APPEND);
-    Ok(ChainRules {
+    Ok(ScanRules {
         stride,
         buffer_size: session.buffer_size,
-        max_expanded: session.max_expanded(),
+        max_buffer_size: session.max_buffer_size(),
         stale_before: is_preallocated.then_some(session.first_ticks.0),
         counted: session.is_closed().then_some(session.buffers_written.into()),
     })

@@ -10,10 +10,10 @@ use std::collections::btree_map::Entry;
 
 use hashbrown::HashMap;
 
-use super::file_key::OrderKey;
-use super::marked::Interest;
-use crate::event::{Identity, ShapeKey, ShapeRef};
-use crate::layout::header::HeaderKind;
+use super::file_key::FileKey;
+use super::marked::Mark;
+use crate::event::{EventIdentity, Shape, ShapeRef};
+use crate::layout::header::HeaderFamily;
 
 /// How many events of a shape are kept as samples: the lowest in order.
 pub const SAMPLES_PER_SHAPE: usize = 64;
@@ -28,7 +28,7 @@ pub const MAX_WEIGHT: usize = 1 << 16;
 const METADATA_PER_WEIGHT: usize = 128;
 
 /// What a shape weighs: one, and more with much metadata.
-pub fn weight(key: &ShapeKey) -> usize {
+pub fn weight(key: &Shape) -> usize {
     1 + key.metadata.len() / METADATA_PER_WEIGHT
 }
 
@@ -39,7 +39,7 @@ pub fn samples_per_shape(weight: usize) -> usize {
 
 /// What is counted of one event shape.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ShapeTally {
+pub struct ShapeSummary {
     /// Events.
     pub events: u64,
     /// Smallest time in ticks.
@@ -47,27 +47,27 @@ pub struct ShapeTally {
     /// Largest time in ticks.
     pub last_ticks: i64,
     /// The lowest events in order, ascending.
-    pub samples: Vec<OrderKey>,
+    pub samples: Vec<FileKey>,
     /// What is not later than this, in ticks, may be a sample.
     bar: i64,
-    interest: Interest,
+    interest: Mark,
 }
 
-impl ShapeTally {
-    fn new(identity: &Identity, ticks: i64) -> Self {
-        ShapeTally {
+impl ShapeSummary {
+    fn new(identity: &EventIdentity, ticks: i64) -> Self {
+        ShapeSummary {
             events: 0,
             first_ticks: ticks,
             last_ticks: ticks,
             samples: Vec::new(),
             bar: i64::MAX,
-            interest: Interest::of(identity),
+            interest: Mark::of(identity),
         }
     }
 
     /// Counts an event; says whether it may be a sample.
     #[inline]
-    fn count(&mut self, at: OrderKey) -> bool {
+    fn count(&mut self, at: FileKey) -> bool {
         self.events += 1;
         self.first_ticks = self.first_ticks.min(at.ticks);
         self.last_ticks = self.last_ticks.max(at.ticks);
@@ -75,7 +75,7 @@ impl ShapeTally {
     }
 
     /// Keeps the samples sorted and few. Events come nearly in order, so this is rare once there are enough.
-    fn sample(&mut self, at: OrderKey, limit: usize) {
+    fn sample(&mut self, at: FileKey, limit: usize) {
         if self.samples.len() >= limit && self.samples.last().is_some_and(|last| *last < at) {
             return;
         }
@@ -91,7 +91,7 @@ impl ShapeTally {
         }
     }
 
-    fn add(&mut self, other: ShapeTally, limit: usize) {
+    fn add(&mut self, other: ShapeSummary, limit: usize) {
         self.events += other.events;
         self.first_ticks = self.first_ticks.min(other.first_ticks);
         self.last_ticks = self.last_ticks.max(other.last_ticks);
@@ -105,13 +105,13 @@ impl ShapeTally {
 #[derive(Debug)]
 pub struct Shapes {
     max_weight: usize,
-    known: HashMap<ShapeKey, ShapeTally>,
+    known: HashMap<Shape, ShapeSummary>,
     /// Weight of those.
     weight: usize,
     /// The first key that was given up; it and all behind it are not told apart.
-    ceiling: Option<ShapeKey>,
+    ceiling: Option<Shape>,
     /// The events that are not told apart, by header kind.
-    rest: BTreeMap<HeaderKind, ShapeTally>,
+    rest: BTreeMap<HeaderFamily, ShapeSummary>,
     /// How many samples each shape keeps.
     samples: usize,
 }
@@ -136,7 +136,7 @@ impl Shapes {
 
     /// Counts an event; says why it is worth remembering.
     #[inline]
-    pub fn count(&mut self, shape: ShapeRef<'_>, at: OrderKey) -> Interest {
+    pub fn count(&mut self, shape: ShapeRef<'_>, at: FileKey) -> Mark {
         match self.known.get_mut(&shape) {
             Some(tally) => {
                 if tally.count(at) {
@@ -150,8 +150,8 @@ impl Shapes {
 
     /// Counts the first event of a shape, or one of a shape that was given up.
     #[cold]
-    fn count_new(&mut self, shape: &ShapeRef<'_>, at: OrderKey) -> Interest {
-        let mut tally = ShapeTally::new(&shape.identity, at.ticks);
+    fn count_new(&mut self, shape: &ShapeRef<'_>, at: FileKey) -> Mark {
+        let mut tally = ShapeSummary::new(&shape.identity, at.ticks);
         tally.count(at);
         let interest = tally.interest;
         if self.is_given_up(shape) {
@@ -167,7 +167,7 @@ impl Shapes {
         self.ceiling.as_ref().is_some_and(|ceiling| *shape >= ceiling.as_ref())
     }
 
-    fn insert(&mut self, key: ShapeKey, tally: ShapeTally) {
+    fn insert(&mut self, key: Shape, tally: ShapeSummary) {
         self.weight += weight(&key);
         self.known.insert(key, tally);
         // At twice the limit, so that shapes are sorted once for many that are new.
@@ -182,7 +182,7 @@ impl Shapes {
         if self.weight <= self.max_weight {
             return;
         }
-        let mut keys: Vec<&ShapeKey> = self.known.keys().collect();
+        let mut keys: Vec<&Shape> = self.known.keys().collect();
         keys.sort_unstable();
         let ceiling = first_beyond(keys.into_iter(), self.max_weight).cloned();
         if let Some(ceiling) = ceiling {
@@ -191,7 +191,7 @@ impl Shapes {
     }
 
     /// Gives up what is at the ceiling and above.
-    fn give_up(&mut self, ceiling: ShapeKey) {
+    fn give_up(&mut self, ceiling: Shape) {
         for (key, tally) in self.known.extract_if(|key, _| *key >= ceiling) {
             self.weight -= weight(&key);
             add_rest(&mut self.rest, key.identity.kind, tally);
@@ -226,7 +226,7 @@ impl Shapes {
         }
     }
 
-    fn add_shape(&mut self, key: ShapeKey, tally: ShapeTally) {
+    fn add_shape(&mut self, key: Shape, tally: ShapeSummary) {
         if self.is_given_up(&key.as_ref()) {
             add_rest(&mut self.rest, key.identity.kind, tally);
         } else if let Some(mine) = self.known.get_mut(&key) {
@@ -237,15 +237,15 @@ impl Shapes {
     }
 
     /// All shapes in the order of their keys; behind them, one for each header kind whose events are not all told apart.
-    pub fn finish(mut self) -> Vec<(ShapeKey, ShapeTally)> {
+    pub fn finish(mut self) -> Vec<(Shape, ShapeSummary)> {
         self.trim();
         let samples = self.samples;
-        let limited = |(key, mut tally): (ShapeKey, ShapeTally)| {
+        let limited = |(key, mut tally): (Shape, ShapeSummary)| {
             tally.limit(samples);
             tally.samples.shrink_to_fit();
             (key, tally)
         };
-        let rest = self.rest.into_iter().map(|(kind, tally)| (ShapeKey::rest(kind), tally));
+        let rest = self.rest.into_iter().map(|(kind, tally)| (Shape::rest(kind), tally));
         let mut shapes: Vec<_> = self.known.into_iter().map(limited).chain(rest).collect();
         shapes.sort_unstable_by(|a, b| a.0.cmp(&b.0));
         shapes
@@ -253,7 +253,7 @@ impl Shapes {
 }
 
 /// Of keys in ascending order, the first that goes beyond a weight together with those before it.
-pub fn first_beyond<'a>(mut keys: impl Iterator<Item = &'a ShapeKey>, max_weight: usize) -> Option<&'a ShapeKey> {
+pub fn first_beyond<'a>(mut keys: impl Iterator<Item = &'a Shape>, max_weight: usize) -> Option<&'a Shape> {
     let mut all = 0;
     keys.find(|key| {
         all += weight(key);
@@ -262,10 +262,10 @@ pub fn first_beyond<'a>(mut keys: impl Iterator<Item = &'a ShapeKey>, max_weight
 }
 
 /// Adds the events of a shape to those of their header kind that are not told apart; such have no samples.
-fn add_rest(rest: &mut BTreeMap<HeaderKind, ShapeTally>, kind: HeaderKind, tally: ShapeTally) {
+fn add_rest(rest: &mut BTreeMap<HeaderFamily, ShapeSummary>, kind: HeaderFamily, tally: ShapeSummary) {
     match rest.entry(kind) {
         Entry::Vacant(vacant) => {
-            vacant.insert(ShapeTally { samples: Vec::new(), ..tally });
+            vacant.insert(ShapeSummary { samples: Vec::new(), ..tally });
         }
         Entry::Occupied(mut all) => all.get_mut().add(tally, 0),
     }
@@ -278,8 +278,8 @@ mod tests {
     use super::*;
     use crate::guid::Guid;
 
-    fn key(provider: u8, id: u16, metadata: usize) -> ShapeKey {
-        let identity = Identity {
+    fn key(provider: u8, id: u16, metadata: usize) -> Shape {
+        let identity = EventIdentity {
             provider: Guid([provider; 16]),
             group: 0,
             id,
@@ -287,16 +287,16 @@ mod tests {
             opcode: 0,
             property: 0,
             pointer_size: 8,
-            kind: HeaderKind::Event64,
+            kind: HeaderFamily::Event64,
         };
-        ShapeKey { identity, metadata: vec![1; metadata].into() }
+        Shape { identity, metadata: vec![1; metadata].into() }
     }
 
-    fn at(ordinal: u64) -> OrderKey {
-        OrderKey { ticks: i64::try_from(ordinal / 2).unwrap(), stream: 0, sequence: 0, ordinal, offset: 0 }
+    fn at(ordinal: u64) -> FileKey {
+        FileKey { ticks: i64::try_from(ordinal / 2).unwrap(), stream: 0, sequence: 0, ordinal, offset: 0 }
     }
 
-    fn counted<'a>(limit: usize, events: impl Iterator<Item = (u64, &'a ShapeKey)>) -> Shapes {
+    fn counted<'a>(limit: usize, events: impl Iterator<Item = (u64, &'a Shape)>) -> Shapes {
         let mut shapes = Shapes::limited(limit);
         events.for_each(|(place, key)| {
             shapes.count(key.as_ref(), at(place));
@@ -310,7 +310,7 @@ mod tests {
         let shapes = counted(2, (0..).zip(&keys)).finish();
         let found: Vec<_> =
             shapes.iter().map(|(key, tally)| (key.clone(), tally.events, tally.samples.len())).collect();
-        let rest = ShapeKey::rest(HeaderKind::Event64);
+        let rest = Shape::rest(HeaderFamily::Event64);
         assert_eq!(found, [(key(1, 1, 0), 1, 1), (key(1, 2, 0), 1, 1), (rest, 5, 0)]);
         assert_eq!((shapes[2].1.first_ticks, shapes[2].1.last_ticks), (0, 3));
     }
@@ -320,7 +320,7 @@ mod tests {
         let keys = [key(1, 1, 4 * METADATA_PER_WEIGHT), key(2, 1, 0), key(3, 1, 0)];
         let shapes = counted(6, (0..).zip(&keys)).finish();
         let found: Vec<_> = shapes.iter().map(|(key, _)| key.clone()).collect();
-        assert_eq!(found, [keys[0].clone(), keys[1].clone(), ShapeKey::rest(HeaderKind::Event64)]);
+        assert_eq!(found, [keys[0].clone(), keys[1].clone(), Shape::rest(HeaderFamily::Event64)]);
     }
 
     #[test]
@@ -341,7 +341,7 @@ mod tests {
             events in prop::collection::vec((0u8..4, 0u16..6, 0usize..3, 0usize..3), 0..60),
             limit in 1usize..20,
         ) {
-            let keys: Vec<(ShapeKey, usize)> = events
+            let keys: Vec<(Shape, usize)> = events
                 .iter()
                 .map(|&(provider, id, metadata, worker)| (key(provider, id, metadata * METADATA_PER_WEIGHT), worker))
                 .collect();
@@ -353,8 +353,8 @@ mod tests {
                     sum.add(counted(limit, of(worker).map(|(place, (key, _))| (place, key))));
                 }
                 let sum = sum.finish();
-                let facts = |shapes: &[(ShapeKey, ShapeTally)]| -> Vec<_> {
-                    let facts = |(key, tally): &(ShapeKey, ShapeTally)| {
+                let facts = |shapes: &[(Shape, ShapeSummary)]| -> Vec<_> {
+                    let facts = |(key, tally): &(Shape, ShapeSummary)| {
                         (key.clone(), tally.events, tally.first_ticks, tally.last_ticks, tally.samples.clone())
                     };
                     shapes.iter().map(facts).collect()

@@ -3,7 +3,7 @@
 //! Windows assumes two things: the events of a buffer are in time order, and the buffers of one processor do not
 //! overlap. Rows are sorted whether they hold or not; here is counted where they do not.
 
-use super::buffer_summary::BufferRecord;
+use super::buffer_summary::BufferSummary;
 use super::file::FileSurvey;
 use super::sequence::sequence_gaps;
 use crate::clock::Ticks;
@@ -77,7 +77,7 @@ pub fn disorder(file: &FileSurvey) -> Disorder {
     for stream in each_stream(file, &buffers) {
         found.in_buffer += in_buffers(stream);
         for Step { buffer, ticks, is_new_session } in steps(stream) {
-            let ordinal = Some(buffer.frame.ordinal);
+            let ordinal = Some(buffer.extent.ordinal);
             found.between_buffers += u64::from(ticks < 0);
             if ticks < back {
                 (back, found.late_buffer) = (ticks, ordinal);
@@ -95,23 +95,23 @@ pub fn disorder(file: &FileSurvey) -> Disorder {
 }
 
 /// All buffers by stream, then sequence, then place in the file: within a stream the order in which they were filled.
-pub(super) fn by_stream(file: &FileSurvey) -> Vec<&BufferRecord> {
-    let ground = file.ground();
+pub(super) fn by_stream(file: &FileSurvey) -> Vec<&BufferSummary> {
+    let ground = file.reader();
     let mut buffers: Vec<_> = file.buffers.iter().collect();
-    buffers.sort_unstable_by_key(|b| (ground.stream(&b.frame), ground.sequence(&b.frame), b.frame.ordinal));
+    buffers.sort_unstable_by_key(|b| (ground.stream(&b.extent), ground.sequence(&b.extent), b.extent.ordinal));
     buffers
 }
 
 /// The streams of [`by_stream`], one after another.
 pub(super) fn each_stream<'b, 'a>(
     file: &'a FileSurvey,
-    buffers: &'b [&'a BufferRecord],
-) -> impl Iterator<Item = &'b [&'a BufferRecord]> {
-    let ground = file.ground();
-    buffers.chunk_by(move |a, b| ground.stream(&a.frame) == ground.stream(&b.frame))
+    buffers: &'b [&'a BufferSummary],
+) -> impl Iterator<Item = &'b [&'a BufferSummary]> {
+    let ground = file.reader();
+    buffers.chunk_by(move |a, b| ground.stream(&a.extent) == ground.stream(&b.extent))
 }
 
-fn stream(file: &FileSurvey, buffers: &[&BufferRecord]) -> Stream {
+fn stream(file: &FileSurvey, buffers: &[&BufferSummary]) -> Stream {
     let filled = || buffers.iter().filter(|buffer| buffer.events > 0);
     let ns = |ticks| file.clock.to_unix(Ticks(ticks)).0;
     let bytes_used = buffers.iter().map(|buffer| buffer.used_bytes()).sum();
@@ -131,8 +131,8 @@ fn stream(file: &FileSurvey, buffers: &[&BufferRecord]) -> Stream {
 }
 
 /// Bytes that the buffer had in memory.
-fn capacity(file: &FileSurvey, buffer: &BufferRecord) -> u64 {
-    let size = if buffer.frame.is_compressed() { file.session.buffer_size } else { buffer.frame.size };
+fn capacity(file: &FileSurvey, buffer: &BufferSummary) -> u64 {
+    let size = if buffer.extent.is_compressed() { file.session.buffer_size } else { buffer.extent.size };
     u64::from(size).max(buffer.used_bytes())
 }
 
@@ -141,23 +141,23 @@ fn ratio(part: u64, whole: u64) -> f64 {
     part as f64 / whole.max(1) as f64
 }
 
-fn in_buffers(buffers: &[&BufferRecord]) -> u64 {
+fn in_buffers(buffers: &[&BufferSummary]) -> u64 {
     buffers.iter().map(|buffer| u64::from(buffer.disorder)).sum()
 }
 
 /// How a buffer follows those before it in its stream.
 struct Step<'a> {
-    buffer: &'a BufferRecord,
+    buffer: &'a BufferSummary,
     /// From their latest event to its earliest; below 0 where it begins before they have ended.
     ticks: i64,
     /// Whether its number is no higher than that of the buffer before it.
     is_new_session: bool,
 }
 
-fn steps<'a>(buffers: &[&'a BufferRecord]) -> impl Iterator<Item = Step<'a>> {
+fn steps<'a>(buffers: &[&'a BufferSummary]) -> impl Iterator<Item = Step<'a>> {
     let mut state: Option<(i64, i64)> = None;
     buffers.iter().filter(|buffer| buffer.events > 0).filter_map(move |&buffer| {
-        let sequence = buffer.frame.sequence;
+        let sequence = buffer.extent.sequence;
         let latest = state.map_or(buffer.last_ticks, |(latest, _)| buffer.last_ticks.max(latest));
         let (before, number) = state.replace((latest, sequence))?;
         Some(Step { buffer, ticks: buffer.first_ticks.saturating_sub(before), is_new_session: sequence <= number })
@@ -166,9 +166,9 @@ fn steps<'a>(buffers: &[&'a BufferRecord]) -> impl Iterator<Item = Step<'a>> {
 
 /// The earliest event of some buffers of a file, in ticks. The events of the header buffer are of the session's start,
 /// which a ring keeps apart from the window that it holds: there they count only where no others are.
-pub fn first_ticks<'a>(file: &FileSurvey, buffers: impl Iterator<Item = &'a BufferRecord> + Clone) -> Option<i64> {
+pub fn first_ticks<'a>(file: &FileSurvey, buffers: impl Iterator<Item = &'a BufferSummary> + Clone) -> Option<i64> {
     let filled = buffers.filter(|buffer| buffer.events > 0);
-    let window = filled.clone().filter(|buffer| buffer.frame.ordinal > 0).map(|buffer| buffer.first_ticks).min();
+    let window = filled.clone().filter(|buffer| buffer.extent.ordinal > 0).map(|buffer| buffer.first_ticks).min();
     window.filter(|_| file.session.is_ring()).or_else(|| filled.map(|buffer| buffer.first_ticks).min())
 }
 

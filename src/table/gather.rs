@@ -15,7 +15,7 @@ use super::sparse::{Sparse, SparseLists};
 use crate::columns::presence::{Offsets, RowSelection, Validity, array_error};
 use crate::columns::{GuidType, UnsignedType};
 use crate::error::Result;
-use crate::event::Identity;
+use crate::event::EventIdentity;
 use crate::guid::Guid;
 
 /// Some rows of a slice's rows.
@@ -301,7 +301,7 @@ pub fn lookup_unsigned<S: Unsigned>(places: &[u32], table: &[Option<S>], form: U
 pub fn by_identity<S: Unsigned>(
     parts: &[RowsPart<'_>],
     form: UnsignedType,
-    value: impl Fn(&Identity) -> Option<S>,
+    value: impl Fn(&EventIdentity) -> Option<S>,
 ) -> ArrayRef {
     let mut table = Vec::with_capacity(total(parts));
     for part in parts {

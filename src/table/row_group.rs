@@ -16,7 +16,7 @@ use crate::columns::RowSource;
 use crate::columns::presence::array_error;
 use crate::columns::{self, PackedColumns, TimestampType, TypeOptions, UnsignedType};
 use crate::error::Result;
-use crate::event::Identity;
+use crate::event::EventIdentity;
 use crate::guid::Guid;
 use crate::schema::DecodeSource;
 
@@ -64,7 +64,7 @@ pub struct ShapeFacts {
 
 impl ShapeFacts {
     /// Those of a shape with this identity, event name and schema source.
-    pub fn new(identity: &Identity, event_name: Option<&str>, source: DecodeSource) -> ShapeFacts {
+    pub fn new(identity: &EventIdentity, event_name: Option<&str>, source: DecodeSource) -> ShapeFacts {
         let position = DecodeSource::ALL.iter().position(|&other| other == source).unwrap_or(0);
         let name = event_name.unwrap_or_default().len();
         ShapeFacts {
@@ -208,9 +208,9 @@ impl Group {
             Payload => gather::binaries(parts, |r| &r.payload)?,
             Stack => gather::number_lists(parts, unsigned, |r| &r.stack)?,
             PmcCounters => gather::number_lists(parts, unsigned, |r| &r.pmc_counters)?,
-            EventId => self.by_shape(parts, |facts| facts.event_id, Identity::event_id),
-            EventVersion => self.by_shape(parts, |facts| facts.event_version, Identity::event_version),
-            Opcode => self.by_shape(parts, |facts| facts.opcode, Identity::event_opcode),
+            EventId => self.by_shape(parts, |facts| facts.event_id, EventIdentity::event_id),
+            EventVersion => self.by_shape(parts, |facts| facts.event_version, EventIdentity::event_version),
+            Opcode => self.by_shape(parts, |facts| facts.opcode, EventIdentity::event_opcode),
             KernelGroup | EventProperty | PointerSize => own_identity(column, parts, unsigned),
             ProviderId => gather::providers(parts, guid)?,
             MessageGuid => gather::guids_by(parts, guid, |shape| self.layout.facts(shape).message_guid)?,
@@ -242,7 +242,7 @@ impl Group {
         &self,
         parts: &[RowsPart<'_>],
         fact: impl Fn(&ShapeFacts) -> Option<T>,
-        own: impl Fn(&Identity) -> Option<T>,
+        own: impl Fn(&EventIdentity) -> Option<T>,
     ) -> ArrayRef {
         let form = self.layout.types.unsigned;
         if self.layout.header.contains(&HeaderColumn::ProviderId) {
@@ -278,9 +278,9 @@ impl Group {
 /// What rows of the dataset `Other` say of themselves besides.
 fn own_identity(column: HeaderColumn, parts: &[RowsPart<'_>], form: UnsignedType) -> ArrayRef {
     match column {
-        HeaderColumn::KernelGroup => gather::by_identity(parts, form, Identity::kernel_group),
-        HeaderColumn::EventProperty => gather::by_identity(parts, form, Identity::event_property),
-        _ => gather::by_identity(parts, form, Identity::known_pointer_size),
+        HeaderColumn::KernelGroup => gather::by_identity(parts, form, EventIdentity::kernel_group),
+        HeaderColumn::EventProperty => gather::by_identity(parts, form, EventIdentity::event_property),
+        _ => gather::by_identity(parts, form, EventIdentity::known_pointer_size),
     }
 }
 

@@ -8,7 +8,7 @@ use crate::clock::TimeStatus;
 use crate::columns::presence::Recycle;
 use crate::decode::Status;
 use crate::event::view::CpuTime;
-use crate::event::{Event, Identity, items::Item};
+use crate::event::{Event, EventIdentity, items::Item};
 use crate::guid::Guid;
 use crate::layout::extended::item_type;
 use crate::sid::Sid;
@@ -131,7 +131,7 @@ pub struct Rows {
     pub arguments: Rare<SparseLists<Span>>,
     pub argument_text: Vec<u8>,
     pub number: Rare<Sparse<u32>>,
-    pub identity: Rare<Sparse<Identity>>,
+    pub identity: Rare<Sparse<EventIdentity>>,
 }
 
 /// The struct of these fields, each taken out of `$rows`.
@@ -188,7 +188,7 @@ impl Rows {
     }
 
     /// Adds to the last row what the shape of its event does not tell, or is not told apart by.
-    pub fn push_identity(&mut self, identity: Identity, event: &Event<'_>) {
+    pub fn push_identity(&mut self, identity: EventIdentity, event: &Event<'_>) {
         let row = self.count() - 1;
         self.identity.push(row, identity);
         let in_catalog = |item: &Item<'_>| is_in_catalog(item.kind);

@@ -23,7 +23,7 @@ use super::{Entry, OrderedSlice};
 use crate::buffer::content::Scratch;
 use crate::clock::Ticks;
 use crate::error::Result;
-use crate::event::{RawEvent, ShapeKey, TimedStep, TimedWalk};
+use crate::event::{RawEvent, Shape, TimedStep, TimedWalk};
 use crate::plan::CompiledFilter;
 use crate::plan::filter::Overlap;
 
@@ -43,7 +43,7 @@ impl OrderedSlice<'_> {
         &mut self,
         slice: &Slice,
         filter: &CompiledFilter,
-        numbers: &HashMap<ShapeKey, u32>,
+        numbers: &HashMap<Shape, u32>,
         scratch: &mut Scratch,
     ) -> Result<()> {
         let mut before = 0;
@@ -85,7 +85,7 @@ impl OrderedSlice<'_> {
         &mut self,
         slice: &Slice,
         filter: &CompiledFilter,
-        numbers: &HashMap<ShapeKey, u32>,
+        numbers: &HashMap<Shape, u32>,
     ) -> Result<Others> {
         let (mut entries, mut others) = (std::mem::take(&mut self.entries), Others::default());
         let (mut damaged, mut filtered) = (std::mem::take(&mut self.damaged), std::mem::take(&mut self.filtered));
@@ -94,7 +94,7 @@ impl OrderedSlice<'_> {
             let segment = &loaded.segment;
             let input = usize::from(segment.input);
             let file = &self.files[input];
-            let (ground, context) = (file.ground(), file.session.context());
+            let (ground, context) = (file.reader(), file.session.context());
             let passes_cpu = filter.passes_cpu(file.cpu(&file.buffers[segment.buffer as usize]));
             let is_inside = self.overlap(segment, slice, filter) == Overlap::Inside;
             let others_before = others.events.len();

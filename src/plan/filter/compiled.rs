@@ -5,9 +5,9 @@ use hashbrown::HashMap;
 use super::bound::TimeWindow;
 use super::conditions::{Filter, ShapeDecision, ShapeInfo};
 use crate::error::{Error, ErrorKind, Result};
-use crate::event::{Event, FileContext, RawEvent, ShapeKey, ShapeRef};
+use crate::event::{Event, FileContext, RawEvent, Shape, ShapeRef};
 use crate::guid::Guid;
-use crate::layout::header::HeaderKind;
+use crate::layout::header::HeaderFamily;
 use crate::survey::FileSurvey;
 
 /// Tells the events of a recording that become rows from those that do not.
@@ -81,7 +81,7 @@ impl CompiledFilter {
     /// # Errors
     /// [`ErrorKind::Internal`] for an event of a shape without a number.
     #[inline]
-    pub fn passes(&self, raw: &RawEvent<'_>, context: &FileContext, numbers: &HashMap<ShapeKey, u32>) -> Result<bool> {
+    pub fn passes(&self, raw: &RawEvent<'_>, context: &FileContext, numbers: &HashMap<Shape, u32>) -> Result<bool> {
         let is_other = |provider| !self.providers.contains(&provider);
         let is_few = self.providers.len() <= FEW_PROVIDERS;
         if self.kinds & bit(raw.kind) == 0 || (is_few && raw.provider().is_some_and(is_other)) {
@@ -101,7 +101,7 @@ impl CompiledFilter {
 /// # Errors
 /// [`ErrorKind::Internal`] when it has none, as when the file has changed since the survey.
 #[inline]
-pub fn number(numbers: &HashMap<ShapeKey, u32>, raw: &RawEvent<'_>, context: &FileContext) -> Result<u32> {
+pub fn number(numbers: &HashMap<Shape, u32>, raw: &RawEvent<'_>, context: &FileContext) -> Result<u32> {
     let shape = ShapeRef::of(raw, context);
     let number = numbers.get(&shape).or_else(|| numbers.get(&ShapeRef::rest(shape.identity.kind)));
     number.copied().ok_or_else(|| {
@@ -110,7 +110,7 @@ pub fn number(numbers: &HashMap<ShapeKey, u32>, raw: &RawEvent<'_>, context: &Fi
     })
 }
 
-fn bit(kind: HeaderKind) -> u32 {
+fn bit(kind: HeaderFamily) -> u32 {
     // The types of headers end below 32.
     1_u32.unbounded_shl(kind as u32)
 }

@@ -3,8 +3,8 @@
 use super::bound::{TimeBound, TimeWindow};
 use super::numbers::NumberSet;
 use super::pattern::{EventPattern, NamePattern};
-use crate::event::{Event, Identity};
-use crate::layout::header::HeaderKind;
+use crate::event::{Event, EventIdentity};
+use crate::layout::header::HeaderFamily;
 
 /// Which events become rows. The default is all.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -46,7 +46,7 @@ pub enum ShapeDecision {
 #[derive(Clone, Copy, Debug)]
 pub struct ShapeInfo<'a> {
     /// What its headers say.
-    pub identity: &'a Identity,
+    pub identity: &'a EventIdentity,
     /// The provider's name.
     pub provider_name: Option<&'a str>,
     /// The folder of its dataset.
@@ -67,7 +67,7 @@ impl Filter {
     pub fn decision(&self, shape: &ShapeInfo<'_>) -> ShapeDecision {
         let kind = shape.identity.kind;
         let has_thread = self.processes.is_none() && self.threads.is_none() || may_have_thread(kind);
-        let has_level = self.level.is_none() || kind.is_event() || kind.is_full();
+        let has_level = self.level.is_none() || kind.is_event() || kind.is_classic();
         let has_keywords = self.keywords.is_none() || kind.is_event();
         let is_named = self.names_provider(shape) && self.names_event(shape);
         if !(is_named && has_thread && has_level && has_keywords) {
@@ -117,7 +117,7 @@ impl Filter {
 }
 
 /// Whether headers of a kind can name a thread and a process.
-fn may_have_thread(kind: HeaderKind) -> bool {
-    use HeaderKind::{Error, PerfInfo32, PerfInfo64, Timed, Wnode};
+fn may_have_thread(kind: HeaderFamily) -> bool {
+    use HeaderFamily::{Error, PerfInfo32, PerfInfo64, Timed, Wnode};
     !matches!(kind, PerfInfo32 | PerfInfo64 | Timed | Error | Wnode)
 }

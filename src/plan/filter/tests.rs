@@ -1,16 +1,16 @@
 use super::*;
-use crate::event::{Event, FileContext, Identity, Step, Walk};
+use crate::event::{Event, EventIdentity, FileContext, Walk, WalkStep};
 use crate::guid::Guid;
-use crate::layout::header::HeaderKind;
+use crate::layout::header::HeaderFamily;
 
 const DNS: Guid = Guid::from_parts(0x1c95_126e, 0x7eea, 0x49a9, 0xa3fe_a378_b03d_db4d);
 
-fn identity(kind: HeaderKind, id: u16) -> Identity {
-    Identity { provider: DNS, group: 0, id, version: 0, opcode: 0, property: 0, pointer_size: 8, kind }
+fn identity(kind: HeaderFamily, id: u16) -> EventIdentity {
+    EventIdentity { provider: DNS, group: 0, id, version: 0, opcode: 0, property: 0, pointer_size: 8, kind }
 }
 
 /// The decision on event `id` of DNS-Client, called `Query/Start`, of a header kind.
-fn decision(filter: &Filter, kind: HeaderKind, id: u16) -> ShapeDecision {
+fn decision(filter: &Filter, kind: HeaderFamily, id: u16) -> ShapeDecision {
     filter.decision(&ShapeInfo {
         identity: &identity(kind, id),
         provider_name: Some("Microsoft-Windows-DNS-Client"),
@@ -29,7 +29,7 @@ fn providers_are_named_by_name_folder_or_guid() {
     let t = |only: &[&str], not: &[&str], passes: bool| {
         let filter = Filter { providers: patterns(only), excluded_providers: patterns(not), ..Filter::default() };
         let expected = if passes { ShapeDecision::Pass } else { ShapeDecision::Fail };
-        assert_eq!(decision(&filter, HeaderKind::Event64, 1), expected, "{only:?} and not {not:?}");
+        assert_eq!(decision(&filter, HeaderFamily::Event64, 1), expected, "{only:?} and not {not:?}");
     };
     t(&[], &[], true);
     t(&["microsoft-windows-dns-client"], &[], true);
@@ -45,36 +45,36 @@ fn providers_are_named_by_name_folder_or_guid() {
 
 #[test]
 fn events_are_named_by_id_or_name() {
-    let t = |events: &[&str], kind: HeaderKind, passes: bool| {
+    let t = |events: &[&str], kind: HeaderFamily, passes: bool| {
         let events = events.iter().map(|text| text.parse().unwrap()).collect();
         let expected = if passes { ShapeDecision::Pass } else { ShapeDecision::Fail };
         assert_eq!(decision(&Filter { events, ..Filter::default() }, kind, 3006), expected);
     };
-    t(&["3006"], HeaderKind::Event64, true);
-    t(&["3006"], HeaderKind::Message, true);
+    t(&["3006"], HeaderFamily::Event64, true);
+    t(&["3006"], HeaderFamily::Message, true);
     // Kernel and classic events have no id, whatever stands in its place.
-    t(&["3006"], HeaderKind::Full64, false);
-    t(&["1", "query/*"], HeaderKind::Full64, true);
-    t(&["1", "Query"], HeaderKind::Event64, false);
+    t(&["3006"], HeaderFamily::Classic64, false);
+    t(&["1", "query/*"], HeaderFamily::Classic64, true);
+    t(&["1", "Query"], HeaderFamily::Event64, false);
 }
 
 #[test]
 fn a_header_without_the_field_fails_and_others_are_looked_at() {
-    use HeaderKind::{Compact32, Error, Event32, Full64, Message, PerfInfo64, System64, Timed, Wnode};
+    use HeaderFamily::{Classic64, Compact32, Error, Event32, Message, PerfInfo64, System64, Timed, Wnode};
     let level = Filter { level: Some(3), ..Filter::default() };
     let keywords = Filter { keywords: Some(3), ..Filter::default() };
     let process = Filter { processes: Some("4".parse().unwrap()), ..Filter::default() };
     let thread = Filter { threads: Some("4".parse().unwrap()), ..Filter::default() };
-    let t = |filter: &Filter, looked_at: &[HeaderKind]| {
-        for kind in [Compact32, Error, Event32, Full64, Message, PerfInfo64, System64, Timed, Wnode] {
+    let t = |filter: &Filter, looked_at: &[HeaderFamily]| {
+        for kind in [Compact32, Error, Event32, Classic64, Message, PerfInfo64, System64, Timed, Wnode] {
             let expected = if looked_at.contains(&kind) { ShapeDecision::Look } else { ShapeDecision::Fail };
             assert_eq!(decision(filter, kind, 1), expected, "{kind:?} and {filter:?}");
         }
     };
-    t(&level, &[Event32, Full64]);
+    t(&level, &[Event32, Classic64]);
     t(&keywords, &[Event32]);
-    t(&process, &[Compact32, Event32, Full64, Message, System64]);
-    t(&thread, &[Compact32, Event32, Full64, Message, System64]);
+    t(&process, &[Compact32, Event32, Classic64, Message, System64]);
+    t(&thread, &[Compact32, Event32, Classic64, Message, System64]);
     t(&Filter { providers: patterns(&["Other"]), ..level }, &[]);
 }
 
@@ -87,7 +87,7 @@ fn passes(filter: &Filter, level: u8, keyword: u64, process: u32, thread: u32) -
     bytes.extend([0, 0, 0, 0, level, 0, 0, 0]);
     bytes.extend(keyword.to_le_bytes());
     bytes.resize(0x50, 0);
-    let Some(Step::Event(raw)) = Walk::new(&bytes, 0).next() else { panic!("no event") };
+    let Some(WalkStep::Event(raw)) = Walk::new(&bytes, 0).next() else { panic!("no event") };
     filter.passes(&Event::of(&raw, &FileContext { pointer_size: 8, private_session: false }))
 }
 

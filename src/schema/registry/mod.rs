@@ -21,9 +21,9 @@ use super::pack::{self, Confidence, Pack, PackLayout};
 use super::source::DecodeSource;
 use super::tracelogging;
 use super::wpp::MessageFormat;
-use crate::event::{Identity, ShapeRef};
+use crate::event::{EventIdentity, ShapeRef};
 use crate::guid::Guid;
-use crate::layout::header::HeaderKind;
+use crate::layout::header::HeaderFamily;
 
 /// How far a description can be trusted before it is held against payloads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -117,12 +117,12 @@ impl Registry {
         match identity.kind {
             _ if !shape.metadata.is_empty() => tracelogging_candidate(shape.metadata).into_iter().collect(),
             kind if kind.is_event() => self.manifest_candidates(identity, processes),
-            kind if kind.is_hook() || kind.is_full() => self.class_candidates(identity),
+            kind if kind.is_kernel() || kind.is_classic() => self.class_candidates(identity),
             _ => Vec::new(),
         }
     }
 
-    fn manifest_candidates(&self, identity: &Identity, processes: &[u32]) -> Vec<Candidate> {
+    fn manifest_candidates(&self, identity: &EventIdentity, processes: &[u32]) -> Vec<Candidate> {
         let (provider, id) = (identity.provider, identity.id);
         let Ok(version) = u8::try_from(identity.version) else { return Vec::new() };
         let mut found = Vec::new();
@@ -148,7 +148,7 @@ impl Registry {
         found
     }
 
-    fn class_candidates(&self, identity: &Identity) -> Vec<Candidate> {
+    fn class_candidates(&self, identity: &EventIdentity) -> Vec<Candidate> {
         let (class, opcode) = (identity.provider, identity.opcode);
         let mut found: Vec<_> = self.of_event_info(identity).collect();
         let layouts = self.pack.classic(&class, opcode, identity.version);
@@ -157,12 +157,12 @@ impl Registry {
     }
 
     /// What a description of an event in the trace would name; `None` for events that are never described so.
-    pub fn key_of(identity: &Identity) -> Option<EventKey> {
+    pub fn key_of(identity: &EventIdentity) -> Option<EventKey> {
         let version = u8::try_from(identity.version).ok()?;
         let (provider, class, opcode) = (identity.provider, identity.provider, identity.opcode);
         match identity.kind {
             kind if kind.is_event() => Some(EventKey::Event { provider, id: identity.id, version }),
-            kind if kind.is_hook() || kind.is_full() => Some(EventKey::Classic { class, opcode, version }),
+            kind if kind.is_kernel() || kind.is_classic() => Some(EventKey::Classic { class, opcode, version }),
             _ => None,
         }
     }
@@ -172,7 +172,7 @@ impl Registry {
         self.by_key.keys()
     }
 
-    fn of_event_info(&self, identity: &Identity) -> impl Iterator<Item = Candidate> + '_ {
+    fn of_event_info(&self, identity: &EventIdentity) -> impl Iterator<Item = Candidate> + '_ {
         let indices = Registry::key_of(identity).and_then(|key| self.by_key.get(&key)).map_or(&[][..], Vec::as_slice);
         indices.iter().filter_map(|&index| self.event_info.get(index)).map(|(_, schema)| Candidate {
             source: DecodeSource::EventInfo,
@@ -184,8 +184,8 @@ impl Registry {
     }
 
     /// The format of a WPP message.
-    pub fn message(&self, identity: &Identity) -> Option<&Arc<MessageFormat>> {
-        (identity.kind == HeaderKind::Message).then(|| self.user.messages.get(identity.provider, identity.id))?
+    pub fn message(&self, identity: &EventIdentity) -> Option<&Arc<MessageFormat>> {
+        (identity.kind == HeaderFamily::Message).then(|| self.user.messages.get(identity.provider, identity.id))?
     }
 
     /// The name of a provider or class, from manifests and descriptions in the trace, the user's files, and the
@@ -213,18 +213,18 @@ impl Registry {
     }
 
     /// The name of a classic event, also where its layout is not known.
-    pub fn classic_name(&self, identity: &Identity) -> Option<String> {
+    pub fn classic_name(&self, identity: &EventIdentity) -> Option<String> {
         is_classic(identity).then(|| self.pack.classic_event_name(&identity.provider, identity.opcode))?
     }
 
     /// The standard name of a classic event's type.
-    pub fn classic_type(&self, identity: &Identity) -> Option<&'static str> {
+    pub fn classic_type(&self, identity: &EventIdentity) -> Option<&'static str> {
         is_classic(identity).then(|| pack::standard_type(identity.opcode))?
     }
 }
 
-fn is_classic(identity: &Identity) -> bool {
-    identity.kind.is_hook() || identity.kind.is_full()
+fn is_classic(identity: &EventIdentity) -> bool {
+    identity.kind.is_kernel() || identity.kind.is_classic()
 }
 
 fn tracelogging_candidate(metadata: &[u8]) -> Option<Candidate> {

@@ -9,7 +9,7 @@ pub use clock::ClockFacts;
 pub use session::SessionFacts;
 
 use super::file::FileSurvey;
-use super::issue::{Finding, Severity};
+use super::issue::{Issue, Severity};
 use super::loss::{self, Ledger, MISSING_FILE};
 use super::streams::{Disorder, Stream, disorder, streams};
 use crate::clock::ClockKind;
@@ -57,13 +57,13 @@ fn facts(file: &mut FileSurvey, ledger: Ledger) -> Result<FileFacts> {
 }
 
 /// Members of the file's series that are not among the inputs.
-fn missing_files(ledger: &Ledger) -> impl Iterator<Item = Finding> {
+fn missing_files(ledger: &Ledger) -> impl Iterator<Item = Issue> {
     let rows = ledger.rows.iter().filter(|row| row.kind == MISSING_FILE);
-    rows.map(|row| Finding::new(Severity::Warning, MISSING_FILE, format!("{}: {}", row.evidence, row.note)))
+    rows.map(|row| Issue::new(Severity::Warning, MISSING_FILE, format!("{}: {}", row.evidence, row.note)))
 }
 
 /// Buffers that begin before those before them have ended.
-fn step_back(file: &FileSurvey, disorder: &Disorder) -> Option<Finding> {
+fn step_back(file: &FileSurvey, disorder: &Disorder) -> Option<Issue> {
     let buffer = file.buffer(disorder.late_buffer?)?;
     let cause = match file.clock.kind() {
         ClockKind::SystemTime => ": the system clock was set back",
@@ -74,22 +74,22 @@ fn step_back(file: &FileSurvey, disorder: &Disorder) -> Option<Finding> {
          rows are sorted",
         disorder.between_buffers
     );
-    let finding = Finding::new(Severity::Warning, "step_back", message);
-    Some(Finding { ticks: Some(buffer.first_ticks), ..finding.at(buffer.frame.ordinal, buffer.frame.offset) })
+    let finding = Issue::new(Severity::Warning, "step_back", message);
+    Some(Issue { ticks: Some(buffer.first_ticks), ..finding.at(buffer.extent.ordinal, buffer.extent.offset) })
 }
 
 /// A pause of a session whose clock can be set from which on it may have been.
 const LONG_PAUSE_NS: i64 = 600_000_000_000;
 
 /// A pause that is long enough to be none.
-fn step_forward(file: &FileSurvey, disorder: &Disorder) -> Option<Finding> {
+fn step_forward(file: &FileSurvey, disorder: &Disorder) -> Option<Issue> {
     let buffer = file.buffer(disorder.early_buffer?)?;
     let is_long = disorder.largest_step_forward_ns >= LONG_PAUSE_NS && file.clock.sees_adjustments();
     is_long.then(|| {
         let seconds = disorder.largest_step_forward_ns / 1_000_000_000;
         let message =
             format!("no events for {seconds} s before this buffer: a pause, or the system clock was set forward");
-        let finding = Finding::new(Severity::Info, "step_forward", message);
-        Finding { ticks: Some(buffer.first_ticks), ..finding.at(buffer.frame.ordinal, buffer.frame.offset) }
+        let finding = Issue::new(Severity::Info, "step_forward", message);
+        Issue { ticks: Some(buffer.first_ticks), ..finding.at(buffer.extent.ordinal, buffer.extent.offset) }
     })
 }

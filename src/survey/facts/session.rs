@@ -8,7 +8,7 @@ use crate::survey::file::FileSurvey;
 use crate::survey::loss::{self, Ledger, Overwritten};
 use crate::survey::naming::{private_logger_pid, series_member};
 use crate::survey::streams::first_ticks;
-use crate::survey::{Interest, OrderKey, read_back};
+use crate::survey::{FileKey, Mark, read_back};
 
 /// A session, as one file records it. What is `None` is not recorded; times are Unix nanoseconds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -151,7 +151,7 @@ impl SessionFacts {
         let recorded = |time: FileTime| (time.0 != 0).then(|| time.to_unix().0);
         let ns = |ticks| file.clock.to_unix(Ticks(ticks)).0;
         let last = file.buffers.iter().filter(|buffer| buffer.events > 0).map(|buffer| buffer.last_ticks).max();
-        let data = file.buffers.iter().filter(|buffer| buffer.events > 0 && buffer.frame.ordinal > 0);
+        let data = file.buffers.iter().filter(|buffer| buffer.events > 0 && buffer.extent.ordinal > 0);
         SessionFacts {
             start_ns: recorded(file.session.start_time),
             end_ns: recorded(file.session.end_time),
@@ -198,8 +198,8 @@ fn has_reached_maximum_size(file: &FileSurvey) -> bool {
 
 /// The eight masks of the first event that holds them: hook 0005, or 0020 at the end of a session.
 fn group_masks(file: &FileSurvey) -> Result<Option<Vec<u32>>> {
-    let told = file.memorable.iter().filter(|memorable| memorable.interest == Interest::Session);
-    let first: Vec<OrderKey> = told.map(|memorable| memorable.at).take(1).collect();
+    let told = file.memorable.iter().filter(|memorable| memorable.interest == Mark::Session);
+    let first: Vec<FileKey> = told.map(|memorable| memorable.at).take(1).collect();
     let context = file.session.context();
     let mut masks = None;
     read_back(file, &first, |_, event| {

@@ -1,25 +1,25 @@
 //! Buffers that say that something is missing before them, and buffers that cannot be read whole.
 
 use super::{DAMAGED_BUFFER, DAMAGED_EVENT, LISTED, LossRow, TRUNCATED_TAIL, Window, listed, notices};
-use crate::buffer::scan::{Gap, GapKind};
+use crate::buffer::scan::{RegionContent, UnreadableRegion};
 use crate::layout::buffer::flags;
 use crate::layout::logfile::mode;
-use crate::survey::buffer_summary::BufferRecord;
+use crate::survey::buffer_summary::BufferSummary;
 use crate::survey::streams::each_stream;
 
 /// A buffer between its neighbours in its stream that have events.
 struct Placed<'a> {
-    buffer: &'a BufferRecord,
+    buffer: &'a BufferSummary,
     /// Never the header buffer, whose last events are of the session's end.
-    before: Option<&'a BufferRecord>,
-    behind: Option<&'a BufferRecord>,
+    before: Option<&'a BufferSummary>,
+    behind: Option<&'a BufferSummary>,
 }
 
-pub(super) fn rows(session: &Window<'_>, streams: &[&BufferRecord]) -> Vec<LossRow> {
+pub(super) fn rows(session: &Window<'_>, streams: &[&BufferSummary]) -> Vec<LossRow> {
     let mut suspects: Vec<_> = each_stream(session.file, streams)
         .flat_map(|stream| placed(stream, |buffer| is_suspect(buffer) || has_notice(session, buffer)))
         .collect();
-    suspects.sort_unstable_by_key(|place| place.buffer.frame.ordinal);
+    suspects.sort_unstable_by_key(|place| place.buffer.extent.ordinal);
     let mut rows = listed(suspects.iter().flat_map(|place| flag_rows(session, place)), LISTED);
     rows.extend(suspects.iter().flat_map(|place| notices::notices(session, place.buffer, place.before)));
     rows.extend(notices::further_notices(session));
@@ -28,21 +28,21 @@ pub(super) fn rows(session: &Window<'_>, streams: &[&BufferRecord]) -> Vec<LossR
     rows
 }
 
-fn is_suspect(buffer: &BufferRecord) -> bool {
-    let is_flagged = buffer.frame.flags & (flags::EVENTS_LOST | flags::BUFFER_LOST) != 0;
-    is_flagged || buffer.damaged_bytes > 0 || buffer.frame.is_truncated()
+fn is_suspect(buffer: &BufferSummary) -> bool {
+    let is_flagged = buffer.extent.flags & (flags::EVENTS_LOST | flags::BUFFER_LOST) != 0;
+    is_flagged || buffer.damaged_bytes > 0 || buffer.extent.is_truncated()
 }
 
-fn has_notice(session: &Window<'_>, buffer: &BufferRecord) -> bool {
-    !session.file.notices.of_buffer(buffer.frame.ordinal).is_empty()
+fn has_notice(session: &Window<'_>, buffer: &BufferSummary) -> bool {
+    !session.file.notices.of_buffer(buffer.extent.ordinal).is_empty()
 }
 
 /// The wanted buffers of a stream with their neighbours.
-fn placed<'a>(stream: &[&'a BufferRecord], wanted: impl Fn(&BufferRecord) -> bool) -> Vec<Placed<'a>> {
+fn placed<'a>(stream: &[&'a BufferSummary], wanted: impl Fn(&BufferSummary) -> bool) -> Vec<Placed<'a>> {
     let (mut found, mut open): (Vec<Placed<'a>>, usize) = (Vec::new(), 0);
     let mut before = None;
     for &buffer in stream {
-        let is_data = buffer.events > 0 && buffer.frame.ordinal > 0;
+        let is_data = buffer.events > 0 && buffer.extent.ordinal > 0;
         if is_data {
             found[open..].iter_mut().for_each(|place| place.behind = Some(buffer));
             open = found.len();
@@ -68,26 +68,26 @@ fn flag_rows(session: &Window<'_>, place: &Placed<'_>) -> Vec<LossRow> {
     let row = |(_, kind, unit, evidence)| {
         LossRow {
             cpu: session.file.cpu(buffer),
-            from_buffer: place.before.map(|before| before.frame.ordinal),
-            to_buffer: Some(buffer.frame.ordinal),
+            from_buffer: place.before.map(|before| before.extent.ordinal),
+            to_buffer: Some(buffer.extent.ordinal),
             is_certain: true,
             ..LossRow::new(kind, unit, evidence)
         }
         .between(Some(session.end_of(place.before)), session.start_of(next))
     };
-    kinds.into_iter().filter(|(flag, ..)| buffer.frame.flags & flag != 0).map(row).collect()
+    kinds.into_iter().filter(|(flag, ..)| buffer.extent.flags & flag != 0).map(row).collect()
 }
 
 /// What cannot be read lies behind the last event that can, up to the next buffer.
 fn damage_rows(session: &Window<'_>, place: &Placed<'_>) -> Vec<LossRow> {
     let buffer = place.buffer;
     let last = Some(buffer).filter(|buffer| buffer.events > 0).or(place.before);
-    let ordinal = buffer.frame.ordinal;
+    let ordinal = buffer.extent.ordinal;
     let row = |kind, unit, count: u32, evidence: &str| {
         LossRow {
             cpu: session.file.cpu(buffer),
             from_buffer: Some(ordinal),
-            to_buffer: Some(place.behind.map_or(ordinal, |behind| behind.frame.ordinal)),
+            to_buffer: Some(place.behind.map_or(ordinal, |behind| behind.extent.ordinal)),
             count: Some(u64::from(count)),
             ..LossRow::new(kind, unit, evidence)
         }
@@ -96,7 +96,7 @@ fn damage_rows(session: &Window<'_>, place: &Placed<'_>) -> Vec<LossRow> {
     let missing = buffer.missing_bytes();
     let unreadable = buffer.damaged_bytes.saturating_sub(missing);
     let mut rows = Vec::new();
-    if buffer.frame.is_truncated() {
+    if buffer.extent.is_truncated() {
         let row = row(TRUNCATED_TAIL, "bytes", missing, "the file ends within the buffer");
         let note = if missing == 0 { "of this buffer only unused space is missing" } else { "" };
         rows.push(LossRow { to_buffer: None, is_lower_bound: true, note, ..row });
@@ -119,18 +119,19 @@ fn gap_rows(session: &Window<'_>) -> Vec<LossRow> {
     if file.gaps.is_empty() {
         return Vec::new();
     }
-    let filled: Vec<_> = file.buffers.iter().filter(|b| b.events > 0 && b.frame.ordinal > 0).collect();
+    let filled: Vec<_> = file.buffers.iter().filter(|b| b.events > 0 && b.extent.ordinal > 0).collect();
     // A buffer that stands twice is not lost.
-    let lost: Vec<Gap> = file.gaps.iter().filter(|gap| gap.kind != GapKind::Repeated).copied().collect();
-    let touching = |a: &Gap, b: &Gap| a.end() == b.offset;
+    let lost: Vec<UnreadableRegion> =
+        file.gaps.iter().filter(|gap| gap.kind != RegionContent::Repeated).copied().collect();
+    let touching = |a: &UnreadableRegion, b: &UnreadableRegion| a.end() == b.offset;
     lost.chunk_by(touching).map(|gaps| gap_row(session, &filled, gaps)).collect()
 }
 
-fn gap_row(session: &Window<'_>, filled: &[&BufferRecord], gaps: &[Gap]) -> LossRow {
+fn gap_row(session: &Window<'_>, filled: &[&BufferSummary], gaps: &[UnreadableRegion]) -> LossRow {
     let file = session.file;
     let first = gaps.first().map_or(0, |gap| gap.ordinal);
     let last = gaps.last().map_or(0, |gap| gap.ordinal + gap.buffers.saturating_sub(1));
-    let place = filled.partition_point(|buffer| buffer.frame.ordinal < first);
+    let place = filled.partition_point(|buffer| buffer.extent.ordinal < first);
     let before = place.checked_sub(1).and_then(|before| filled.get(before)).copied();
     let behind = filled.get(place).copied();
     let row = LossRow {

@@ -2,7 +2,7 @@
 
 use super::{CIRCULAR_OVERWRITE, LossRow, TRUNCATED_TAIL, Window};
 use crate::layout::logfile::mode;
-use crate::survey::buffer_summary::BufferRecord;
+use crate::survey::buffer_summary::BufferSummary;
 use crate::survey::ending::TailKind;
 use crate::survey::file::FileSurvey;
 use crate::survey::sequence::sequence_range;
@@ -39,7 +39,7 @@ pub fn missing_at_end(file: &FileSurvey) -> u64 {
     file.missing_buffers()
 }
 
-pub(super) fn rows(session: &Window<'_>, streams: &[&BufferRecord]) -> Vec<LossRow> {
+pub(super) fn rows(session: &Window<'_>, streams: &[&BufferSummary]) -> Vec<LossRow> {
     let mut rows = overwritten_rows(session, streams);
     rows.extend(absent(session, streams));
     rows.extend(fragment(session, streams));
@@ -47,7 +47,7 @@ pub(super) fn rows(session: &Window<'_>, streams: &[&BufferRecord]) -> Vec<LossR
 }
 
 /// A ring keeps the latest buffers: what came before the first event of each processor may be gone.
-fn overwritten_rows(session: &Window<'_>, streams: &[&BufferRecord]) -> Vec<LossRow> {
+fn overwritten_rows(session: &Window<'_>, streams: &[&BufferSummary]) -> Vec<LossRow> {
     let file = session.file;
     let row = |evidence: String| LossRow::new(CIRCULAR_OVERWRITE, "buffers", evidence);
     let row = match overwritten(file) {
@@ -75,8 +75,8 @@ fn overwritten_rows(session: &Window<'_>, streams: &[&BufferRecord]) -> Vec<Loss
         .map(|buffer| (file.cpu(buffer), buffer))
         .collect();
     let latest = firsts.iter().max_by_key(|(_, buffer)| buffer.first_ticks);
-    let before = |row: LossRow, buffer: &BufferRecord| {
-        let row = LossRow { to_buffer: Some(buffer.frame.ordinal), ..row };
+    let before = |row: LossRow, buffer: &BufferSummary| {
+        let row = LossRow { to_buffer: Some(buffer.extent.ordinal), ..row };
         row.between(Some(session.start_ns), Some(session.ns(buffer.first_ticks)))
     };
     let per_cpu = firsts.iter().filter(|(cpu, _)| cpu.is_some()).map(|(cpu, buffer)| {
@@ -88,13 +88,13 @@ fn overwritten_rows(session: &Window<'_>, streams: &[&BufferRecord]) -> Vec<Loss
 }
 
 /// The buffer of a stream with the earliest event, not counting the header buffer, which a ring never overwrites.
-fn first_data<'a>(stream: &[&'a BufferRecord]) -> Option<&'a BufferRecord> {
-    let data = stream.iter().copied().filter(|buffer| buffer.events > 0 && buffer.frame.ordinal > 0);
+fn first_data<'a>(stream: &[&'a BufferSummary]) -> Option<&'a BufferSummary> {
+    let data = stream.iter().copied().filter(|buffer| buffer.events > 0 && buffer.extent.ordinal > 0);
     data.min_by_key(|buffer| buffer.first_ticks)
 }
 
 /// Buffers that the header counts and the file does not have.
-fn absent(session: &Window<'_>, streams: &[&BufferRecord]) -> Option<LossRow> {
+fn absent(session: &Window<'_>, streams: &[&BufferSummary]) -> Option<LossRow> {
     let count = missing_at_end(session.file);
     let row =
         LossRow { count: Some(count), ..LossRow::new(TRUNCATED_TAIL, "buffers", "BuffersWritten of the header event") };
@@ -102,7 +102,7 @@ fn absent(session: &Window<'_>, streams: &[&BufferRecord]) -> Option<LossRow> {
 }
 
 /// Bytes at the end that are too few for a buffer header.
-fn fragment(session: &Window<'_>, streams: &[&BufferRecord]) -> Option<LossRow> {
+fn fragment(session: &Window<'_>, streams: &[&BufferSummary]) -> Option<LossRow> {
     let tail = session.file.tail.filter(|tail| tail.kind == TailKind::Fragment)?;
     let row = LossRow {
         count: Some(tail.len),
@@ -113,13 +113,13 @@ fn fragment(session: &Window<'_>, streams: &[&BufferRecord]) -> Option<LossRow> 
 }
 
 /// From the end of the stream that ends first: any stream may lack its end.
-fn behind_the_end(session: &Window<'_>, streams: &[&BufferRecord], row: LossRow) -> LossRow {
+fn behind_the_end(session: &Window<'_>, streams: &[&BufferSummary], row: LossRow) -> LossRow {
     let file = session.file;
-    let last = |stream: &[&BufferRecord]| stream.iter().filter(|b| b.events > 0).map(|b| b.last_ticks).max();
+    let last = |stream: &[&BufferSummary]| stream.iter().filter(|b| b.events > 0).map(|b| b.last_ticks).max();
     let ends: Vec<_> = each_stream(file, streams).map(last).collect();
     let is_complete = file.session.has_one_stream() || ends.len() >= file.session.cpu_count as usize;
     let earliest = ends.into_iter().min().flatten().filter(|_| is_complete);
-    let from_buffer = file.buffers.last().map(|buffer| buffer.frame.ordinal);
+    let from_buffer = file.buffers.last().map(|buffer| buffer.extent.ordinal);
     let row = LossRow { from_buffer, ..row };
     row.between(Some(earliest.map_or(session.start_ns, |ticks| session.ns(ticks))), session.end_ns)
 }

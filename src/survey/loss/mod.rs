@@ -24,7 +24,7 @@ pub use history::{Overwritten, missing_at_end, overwritten};
 
 use std::collections::BTreeMap;
 
-use super::buffer_summary::BufferRecord;
+use super::buffer_summary::BufferSummary;
 use super::file::FileSurvey;
 use super::streams::by_stream;
 use crate::clock::Ticks;
@@ -254,12 +254,12 @@ impl Window<'_> {
     }
 
     /// The latest time of a buffer, or the start of the session where there is none.
-    fn end_of(&self, buffer: Option<&BufferRecord>) -> i64 {
+    fn end_of(&self, buffer: Option<&BufferSummary>) -> i64 {
         buffer.map_or(self.start_ns, |buffer| self.ns(buffer.last_ticks))
     }
 
     /// The earliest time of a buffer, or the end of the session where there is none.
-    fn start_of(&self, buffer: Option<&BufferRecord>) -> Option<i64> {
+    fn start_of(&self, buffer: Option<&BufferSummary>) -> Option<i64> {
         buffer.map_or(self.end_ns, |buffer| Some(self.ns(buffer.first_ticks)))
     }
 }

@@ -6,10 +6,10 @@ use super::{LossRow, Window};
 use crate::error::Result;
 use crate::event::{Event, FileContext, RawEvent};
 use crate::layout::buffer::MAX_PROCESSORS;
-use crate::survey::buffer_summary::BufferRecord;
+use crate::survey::buffer_summary::BufferSummary;
 use crate::survey::file::FileSurvey;
-use crate::survey::file_key::OrderKey;
-use crate::survey::marked::{Interest, Notice, Notices};
+use crate::survey::file_key::FileKey;
+use crate::survey::marked::{Mark, Notice, Notices};
 use crate::survey::read_back;
 
 /// When processors dropped their last events.
@@ -21,8 +21,8 @@ pub(super) struct Dropped {
 
 impl Dropped {
     pub(super) fn read(file: &FileSurvey) -> Result<Dropped> {
-        let told = file.memorable.iter().filter(|memorable| memorable.interest == Interest::Dropped);
-        let keys: Vec<OrderKey> = told.map(|memorable| memorable.at).collect();
+        let told = file.memorable.iter().filter(|memorable| memorable.interest == Mark::Dropped);
+        let keys: Vec<FileKey> = told.map(|memorable| memorable.at).collect();
         let context = file.session.context();
         let mut dropped = Dropped::default();
         read_back(file, &keys, |_, event| dropped.add(event, context))?;
@@ -45,8 +45,8 @@ impl Dropped {
 }
 
 /// The rows of one buffer's notices; `before` is the buffer with events before it in its stream.
-pub(super) fn notices(session: &Window<'_>, buffer: &BufferRecord, before: Option<&BufferRecord>) -> Vec<LossRow> {
-    let notices = session.file.notices.of_buffer(buffer.frame.ordinal);
+pub(super) fn notices(session: &Window<'_>, buffer: &BufferSummary, before: Option<&BufferSummary>) -> Vec<LossRow> {
+    let notices = session.file.notices.of_buffer(buffer.extent.ordinal);
     notices.iter().map(|notices| notice_row(session, buffer, before, notices)).collect()
 }
 
@@ -81,8 +81,8 @@ fn notice_words(notice: Notice) -> (&'static str, &'static str, &'static str) {
 /// A notice stands in front of the events that follow the loss. An event that could not be logged is an instant.
 fn notice_row(
     session: &Window<'_>,
-    buffer: &BufferRecord,
-    before: Option<&BufferRecord>,
+    buffer: &BufferSummary,
+    before: Option<&BufferSummary>,
     notices: &Notices,
 ) -> LossRow {
     let (unit, what, note) = notice_words(notices.notice);
@@ -91,8 +91,8 @@ fn notice_row(
     let from_buffer = if is_error { Some(buffer) } else { before };
     LossRow {
         cpu: session.file.cpu(buffer),
-        from_buffer: from_buffer.map(|buffer| buffer.frame.ordinal),
-        to_buffer: Some(buffer.frame.ordinal),
+        from_buffer: from_buffer.map(|buffer| buffer.extent.ordinal),
+        to_buffer: Some(buffer.extent.ordinal),
         count: is_error.then_some(notices.count),
         is_certain: true,
         note,
@@ -102,20 +102,20 @@ fn notice_row(
 }
 
 /// When each processor dropped its last event: an instant, and the buffers around it.
-pub(super) fn last_dropped(session: &Window<'_>, streams: &[&BufferRecord], dropped: &Dropped) -> Vec<LossRow> {
+pub(super) fn last_dropped(session: &Window<'_>, streams: &[&BufferSummary], dropped: &Dropped) -> Vec<LossRow> {
     if dropped.times.is_empty() {
         return Vec::new();
     }
-    let ground = session.file.ground();
+    let ground = session.file.reader();
     let filled: Vec<_> = streams.iter().copied().filter(|b| b.events > 0).collect();
     let row = |(&cpu, &ticks): (&u16, &i64)| {
         let stream = if ground.one_stream { 0 } else { cpu };
-        let start = filled.partition_point(|buffer| ground.stream(&buffer.frame) < stream);
-        let end = filled.partition_point(|buffer| ground.stream(&buffer.frame) <= stream);
+        let start = filled.partition_point(|buffer| ground.stream(&buffer.extent) < stream);
+        let end = filled.partition_point(|buffer| ground.stream(&buffer.extent) <= stream);
         let buffers = filled.get(start..end).unwrap_or_default();
         let begun = buffers.partition_point(|buffer| buffer.first_ticks <= ticks);
         let ended = buffers.partition_point(|buffer| buffer.last_ticks < ticks);
-        let ordinal = |buffer: &&BufferRecord| buffer.frame.ordinal;
+        let ordinal = |buffer: &&BufferSummary| buffer.extent.ordinal;
         LossRow {
             cpu: (!ground.one_stream).then_some(cpu),
             from_buffer: begun.checked_sub(1).and_then(|last| buffers.get(last)).map(ordinal),

@@ -44,12 +44,12 @@ fn hole(before: &FileSurvey, behind: &FileSurvey, first: u32, missing: u32) -> L
         _ => evidence,
     };
     let last = before.buffers.iter().filter(|buffer| buffer.events > 0).map(|buffer| buffer.last_ticks).max();
-    let data = behind.buffers.iter().filter(|buffer| buffer.events > 0 && buffer.frame.ordinal > 0);
+    let data = behind.buffers.iter().filter(|buffer| buffer.events > 0 && buffer.extent.ordinal > 0);
     let next = data.map(|buffer| buffer.first_ticks).min();
     let (earlier, later) = (Window::of(before), Window::of(behind));
     LossRow {
         count: Some(u64::from(missing)),
-        from_buffer: before.buffers.last().map(|buffer| buffer.frame.ordinal),
+        from_buffer: before.buffers.last().map(|buffer| buffer.extent.ordinal),
         note: "its events are in none of the inputs",
         ..LossRow::new(MISSING_FILE, "files", evidence)
     }
