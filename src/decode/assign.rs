@@ -5,9 +5,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::interpret::{self, ColumnRole};
-use crate::columns::types::{ColumnType, TypeOptions};
-use crate::schema::model::Field;
+use super::interpret::{self, ColumnRole, Interpretation, MAX_NESTING};
+use crate::columns::types::{ColumnType, INT64, Member, TypeOptions, UINT64};
+use crate::schema::model::{Count, Field, FieldKind};
 
 /// Why a field's column is not called what the field is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -59,7 +59,7 @@ pub(super) struct Assigned {
 #[derive(Clone, Debug)]
 pub(super) struct Assignment {
     pub columns: Vec<AssignedColumn>,
-    /// Per layout and per field of it, its outputs in the order of [`interpret::columns_of`].
+    /// Per layout and per field of it, its outputs in the order of [`columns_of`].
     pub bindings: Vec<Vec<Vec<Assigned>>>,
 }
 
@@ -68,6 +68,42 @@ pub(super) fn assign_fields(layouts: &[&[Field]], reserved: &[&str], depth: usiz
     let mut groups = ColumnCandidates::default();
     let bindings = layouts.iter().map(|fields| groups.bind(fields, depth)).collect();
     Assignment { columns: groups.name(reserved, options), bindings }
+}
+
+/// The columns a field fills, in order; none for hidden fields and for structures without visible members.
+fn columns_of(field: &Field, depth: usize) -> Vec<(ColumnRole, ColumnType)> {
+    if field.hidden {
+        return Vec::new();
+    }
+    let single = match &*interpret::kind(field) {
+        FieldKind::Value { .. } => leaf_outputs(field),
+        FieldKind::Struct(_) if depth >= MAX_NESTING => Vec::new(),
+        FieldKind::Struct(members) => {
+            let assigned = assign_fields(&[members], &[], depth + 1, TypeOptions::default());
+            let members = assigned.columns.into_iter().map(|c| Member { name: c.name, column_type: c.column_type });
+            let members: Vec<_> = members.collect();
+            if members.is_empty() { Vec::new() } else { vec![(ColumnRole::Value, ColumnType::Struct(members))] }
+        }
+    };
+    if field.count == Count::One || interpret::is_text_array(field) {
+        return single;
+    }
+    single.into_iter().map(|(role, item)| (role, ColumnType::List(Box::new(item)))).collect()
+}
+
+fn leaf_outputs(field: &Field) -> Vec<(ColumnRole, ColumnType)> {
+    let Some(interpretation) = interpret::interpret(field) else { return Vec::new() };
+    match interpretation {
+        Interpretation::TraceTime => vec![(ColumnRole::Nanos, INT64)],
+        Interpretation::FileTime => vec![(ColumnRole::Value, ColumnType::Timestamp), (ColumnRole::FileTime, INT64)],
+        Interpretation::Ticks => vec![(ColumnRole::Value, UINT64), (ColumnRole::Nanos, INT64)],
+        Interpretation::Integer { .. } | Interpretation::Code { .. }
+            if field.map.is_some() || interpret::character(field).is_some() =>
+        {
+            vec![(ColumnRole::Value, interpretation.column_type()), (ColumnRole::Label, ColumnType::Utf8)]
+        }
+        _ => vec![(ColumnRole::Value, interpretation.column_type())],
+    }
 }
 
 /// What makes two fields candidates for one column. A generated base never meets a declared one of the same spelling,
@@ -98,7 +134,7 @@ impl ColumnCandidates {
         let mut seen = HashMap::new();
         let mut bound = Vec::with_capacity(fields.len());
         for (position, field) in fields.iter().enumerate() {
-            let outputs = interpret::columns_of(field, depth);
+            let outputs = columns_of(field, depth);
             if outputs.is_empty() {
                 bound.push(Vec::new());
                 continue;

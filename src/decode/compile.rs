@@ -8,16 +8,30 @@ use arrow_schema::{DataType, TimeUnit};
 use super::assign;
 use super::binding::{Binding, PayloadColumn};
 use super::interpret::{self, ColumnRole, Interpretation, MAX_NESTING};
-use super::measure::{Counter, FieldExtent, LengthRule};
-use super::program::{ConvertStep, FieldBody, Node, Number, Output, Program, Remembered, Repeat, Slot};
-use super::values::Convert;
+use super::program::{
+    Convert, ConvertStep, Counter, FieldBody, FieldExtent, LengthRule, Node, Number, Output, Program, Remembered,
+    Repeat, Slot,
+};
 use crate::columns::packed::fixed_width;
 use crate::columns::prefix::PrefixField;
 use crate::columns::types::TypeOptions;
 use crate::schema::model::{Count, EventSchema, Field, FieldKind, FieldRef, Length, Wire};
 
-/// The plan of a schema, with columns or for measuring only.
-pub(super) fn plan(schema: &EventSchema, columns: Option<(&Binding, &[PayloadColumn])>, pointer_size: u8) -> Program {
+impl Program {
+    /// The program that fills columns. `binding` and `columns` come from one [`PayloadColumns`](super::PayloadColumns), to
+    /// which `schema` was given; `pointer_size` is 4 or 8.
+    pub fn compile(schema: &EventSchema, binding: &Binding, columns: &[PayloadColumn], pointer_size: u8) -> Program {
+        compile(schema, Some((binding, columns)), pointer_size)
+    }
+
+    /// A program without columns, for [`Program::consumes`] alone.
+    pub fn measuring(schema: &EventSchema, pointer_size: u8) -> Program {
+        compile(schema, None, pointer_size)
+    }
+}
+
+/// The program of a schema, with columns or for measuring only.
+fn compile(schema: &EventSchema, columns: Option<(&Binding, &[PayloadColumn])>, pointer_size: u8) -> Program {
     let mut compiler = Compiler { pointer: usize::from(pointer_size), slots: HashMap::new(), path: Vec::new() };
     compiler.find_slots(&mut vec![&schema.fields]);
     let mut nodes = Vec::with_capacity(schema.fields.len());
@@ -28,7 +42,7 @@ pub(super) fn plan(schema: &EventSchema, columns: Option<(&Binding, &[PayloadCol
     let required = schema.fields.iter().rposition(|field| !field.optional);
     let mut program = Program {
         nodes,
-        block: columns.map_or(0, |(binding, _)| block_number(binding, pointer_size)),
+        number: columns.map_or(0, |(binding, _)| program_number(binding, pointer_size)),
         prefix_fields: Arc::default(),
         prefix_weight: 0,
         prefix_steps: Vec::new(),
@@ -59,8 +73,8 @@ fn targets<'a>(binding: &Binding, columns: &'a [PayloadColumn], position: usize)
     targets.iter().filter_map(place).collect()
 }
 
-/// A layout has a plan per pointer size.
-fn block_number(binding: &Binding, pointer_size: u8) -> usize {
+/// A layout has a program per pointer size.
+fn program_number(binding: &Binding, pointer_size: u8) -> usize {
     2 * binding.schema + usize::from(pointer_size == 8)
 }
 

@@ -3,8 +3,7 @@
 
 use std::borrow::Cow;
 
-use super::assign;
-use crate::columns::types::{ColumnType, INT64, Member, TypeOptions, UINT16, UINT64};
+use crate::columns::types::{ColumnType, INT64, UINT16, UINT64};
 use crate::schema::model::{Count, Field, FieldKind, Length, Meaning, Wire};
 
 /// Structures nested deeper than this are not decoded.
@@ -80,7 +79,7 @@ impl ColumnRole {
 }
 
 impl Interpretation {
-    fn column_type(self) -> ColumnType {
+    pub(super) fn column_type(self) -> ColumnType {
         match self {
             Interpretation::Integer { bytes: 0, .. } | Interpretation::Ticks => UINT64,
             Interpretation::Integer { bytes, signed } => ColumnType::Int { bytes, signed },
@@ -103,42 +102,6 @@ impl Interpretation {
             | Interpretation::IPv6
             | Interpretation::SocketAddress => ColumnType::Utf8,
         }
-    }
-}
-
-/// The columns a field fills, in order; none for hidden fields and for structures without visible members.
-pub(super) fn columns_of(field: &Field, depth: usize) -> Vec<(ColumnRole, ColumnType)> {
-    if field.hidden {
-        return Vec::new();
-    }
-    let single = match &*kind(field) {
-        FieldKind::Value { .. } => leaf_outputs(field),
-        FieldKind::Struct(_) if depth >= MAX_NESTING => Vec::new(),
-        FieldKind::Struct(members) => {
-            let assigned = assign::assign_fields(&[members], &[], depth + 1, TypeOptions::default());
-            let members = assigned.columns.into_iter().map(|c| Member { name: c.name, column_type: c.column_type });
-            let members: Vec<_> = members.collect();
-            if members.is_empty() { Vec::new() } else { vec![(ColumnRole::Value, ColumnType::Struct(members))] }
-        }
-    };
-    if field.count == Count::One || is_text_array(field) {
-        return single;
-    }
-    single.into_iter().map(|(role, item)| (role, ColumnType::List(Box::new(item)))).collect()
-}
-
-fn leaf_outputs(field: &Field) -> Vec<(ColumnRole, ColumnType)> {
-    let Some(interpretation) = interpret(field) else { return Vec::new() };
-    match interpretation {
-        Interpretation::TraceTime => vec![(ColumnRole::Nanos, INT64)],
-        Interpretation::FileTime => vec![(ColumnRole::Value, ColumnType::Timestamp), (ColumnRole::FileTime, INT64)],
-        Interpretation::Ticks => vec![(ColumnRole::Value, UINT64), (ColumnRole::Nanos, INT64)],
-        Interpretation::Integer { .. } | Interpretation::Code { .. }
-            if field.map.is_some() || character(field).is_some() =>
-        {
-            vec![(ColumnRole::Value, interpretation.column_type()), (ColumnRole::Label, ColumnType::Utf8)]
-        }
-        _ => vec![(ColumnRole::Value, interpretation.column_type())],
     }
 }
 

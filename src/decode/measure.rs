@@ -1,7 +1,7 @@
 //! How far values reach: measuring and checking before anything is decoded.
 
 use super::net;
-use super::program::{FieldBody, Node, Number, Repeat, Slot};
+use super::program::{Counter, FieldBody, FieldExtent, LengthRule, Node, Number, Repeat, Slot};
 use super::text;
 use crate::sid::Sid;
 
@@ -12,59 +12,6 @@ const MAX_EMPTY_VALUES: usize = 256;
 /// The value does not fit what is left of the payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct DoesNotFit;
-
-/// The bytes of a value, and where the next one begins (behind terminators).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct FieldExtent {
-    pub start: usize,
-    pub end: usize,
-    pub next: usize,
-    /// The number of values: 1, or the length of a list.
-    pub items: usize,
-}
-
-impl FieldExtent {
-    pub(super) fn one(start: usize, end: usize, next: usize) -> FieldExtent {
-        FieldExtent { start, end, next, items: 1 }
-    }
-}
-
-/// How the reach of one value is found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum LengthRule {
-    Fixed(usize),
-    NulUtf16,
-    NulAnsi,
-    /// So many units of so many bytes.
-    Units {
-        count: Number,
-        unit: usize,
-    },
-    /// A count of units (`unit` bytes each) stands before them.
-    Counted {
-        counter: Counter,
-        unit: usize,
-        per_unit: bool,
-    },
-    /// To the end of the payload, in units of so many bytes.
-    Rest {
-        unit: usize,
-    },
-    Sid,
-    /// A leading zero `u32` alone, or so many bytes and a SID. All of these bytes can be zero, too.
-    WbemSid {
-        skip: usize,
-    },
-    SocketAddress,
-}
-
-/// An integer that says how much follows it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Counter {
-    U16,
-    BigEndianU16,
-    U32,
-}
 
 /// One payload being walked.
 pub(super) struct Cursor<'a> {

@@ -29,7 +29,8 @@ mod values;
 pub use assign::RenameReason;
 pub use binding::{Binding, FieldRow, PayloadColumn, PayloadColumns, assign_columns};
 pub use clock::{NoClock, TraceClock};
-pub use program::{Program, pointer_size_mismatch};
+pub use program::Program;
+pub use run::pointer_size_mismatch;
 pub use status::{DecodeOutcome, Status};
 
 #[cfg(test)]

@@ -2,21 +2,18 @@
 
 use std::sync::Arc;
 
-use super::Status;
-use super::binding::{Binding, PayloadColumn};
-use super::compile;
-use super::measure::{FieldExtent, LengthRule};
-use super::values::Convert;
+use arrow_schema::TimeUnit;
+
 use crate::columns::prefix::PrefixField;
-use crate::schema::model::EventSchema;
+use crate::schema::model::ValueMap;
 
 /// The decoding steps of one event layout for one pointer size.
 #[derive(Debug)]
 pub struct Program {
     /// The fields, in order.
     pub(super) nodes: Vec<Node>,
-    /// What distinguishes the plan from the others of its table.
-    pub(super) block: usize,
+    /// What distinguishes the program from the others of its table.
+    pub(super) number: usize,
     /// The leading values of fixed width that columns take as they are.
     pub(super) prefix_fields: Arc<[PrefixField]>,
     /// The Arrow bytes of those.
@@ -108,24 +105,98 @@ pub(super) struct Slot {
     pub signed: bool,
 }
 
-impl Program {
-    /// The program that fills columns. `binding` and `columns` come from one [`PayloadColumns`](super::PayloadColumns), to
-    /// which `schema` was given; `pointer_size` is 4 or 8.
-    pub fn compile(schema: &EventSchema, binding: &Binding, columns: &[PayloadColumn], pointer_size: u8) -> Program {
-        compile::plan(schema, Some((binding, columns)), pointer_size)
-    }
+/// The bytes of a value, and where the next one begins (behind terminators).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct FieldExtent {
+    pub start: usize,
+    pub end: usize,
+    pub next: usize,
+    /// The number of values: 1, or the length of a list.
+    pub items: usize,
+}
 
-    /// A program without columns, for [`Program::consumes`] alone.
-    pub fn measuring(schema: &EventSchema, pointer_size: u8) -> Program {
-        compile::plan(schema, None, pointer_size)
+impl FieldExtent {
+    pub(super) fn one(start: usize, end: usize, next: usize) -> FieldExtent {
+        FieldExtent { start, end, next, items: 1 }
     }
 }
 
-/// Whether payloads were written with the other pointer size: the layout fits every sample exactly with `other`, and most
-/// contradict the width that the events' headers say: it does not fit them, or reads texts that are none.
-pub fn pointer_size_mismatch(header: &Program, other: &Program, samples: &[&[u8]]) -> bool {
-    let is_read_well =
-        |program: &Program, payload: &[u8]| program.consumes(payload) == Status::Ok && !program.garbles(payload);
-    let contradicted = samples.iter().filter(|payload| !is_read_well(header, payload)).count();
-    2 * contradicted > samples.len() && samples.iter().all(|payload| is_read_well(other, payload))
+/// How the reach of one value is found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LengthRule {
+    Fixed(usize),
+    NulUtf16,
+    NulAnsi,
+    /// So many units of so many bytes.
+    Units {
+        count: Number,
+        unit: usize,
+    },
+    /// A count of units (`unit` bytes each) stands before them.
+    Counted {
+        counter: Counter,
+        unit: usize,
+        per_unit: bool,
+    },
+    /// To the end of the payload, in units of so many bytes.
+    Rest {
+        unit: usize,
+    },
+    Sid,
+    /// A leading zero `u32` alone, or so many bytes and a SID. All of these bytes can be zero, too.
+    WbemSid {
+        skip: usize,
+    },
+    SocketAddress,
+}
+
+/// An integer that says how much follows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Counter {
+    U16,
+    BigEndianU16,
+    U32,
+}
+
+/// What is done with the bytes of one value.
+#[derive(Debug)]
+pub(super) enum Convert {
+    /// Always NULL.
+    Null,
+    /// Numbers that the column stores as the payload does, of 1, 2, 4 and 8 bytes.
+    Copy1,
+    Copy2,
+    Copy4,
+    Copy8,
+    /// Extended to the column's width.
+    Integer {
+        signed: bool,
+    },
+    /// Big-endian, 2 bytes.
+    Port,
+    Boolean,
+    FloatToDouble,
+    FileTime(TimeUnit),
+    SystemTime(TimeUnit),
+    TraceTime,
+    /// A span of the performance counter; its ticks stand in a column, too.
+    TickSpan,
+    GuidText,
+    /// 16 bytes in the order of the text form.
+    GuidBytes,
+    Bytes,
+    Utf16 {
+        cut: bool,
+    },
+    Ansi {
+        cut: bool,
+        utf8: bool,
+    },
+    Sid,
+    IPv4,
+    IPv6,
+    SocketAddress,
+    Label(Arc<ValueMap>),
+    /// The members of a structure, which the walk takes apart.
+    Members,
 }

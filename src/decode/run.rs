@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::measure::{Cursor, FieldExtent, LengthRule};
-use super::program::{ConvertStep, FieldBody, Node, Output, Program, Repeat};
-use super::values::{self, Convert, RowNotes};
+use super::measure::Cursor;
+use super::program::{Convert, ConvertStep, FieldBody, FieldExtent, LengthRule, Node, Output, Program, Repeat};
+use super::values::{self, RowNotes};
 use super::{DecodeOutcome, Status, TraceClock, text};
 use crate::columns::packed::{ColumnBuffers, Elements, ListValues, Packed, PackedColumn, StructValues};
 use crate::columns::prefix::Prefix;
@@ -13,7 +13,7 @@ use crate::columns::prefix::Prefix;
 const PADDING_LIMIT: usize = 8;
 
 impl Program {
-    /// Decodes one payload into one row of the columns that the plan was compiled for.
+    /// Decodes one payload into one row of the columns that the program was compiled for.
     ///
     /// Fields up to the first that does not fit are appended; that one and those behind it stay NULL.
     ///
@@ -139,13 +139,22 @@ impl Program {
     }
 }
 
+/// Whether payloads were written with the other pointer size: the layout fits every sample exactly with `other`, and most
+/// contradict the width that the events' headers say: it does not fit them, or reads texts that are none.
+pub fn pointer_size_mismatch(header: &Program, other: &Program, samples: &[&[u8]]) -> bool {
+    let is_read_well =
+        |program: &Program, payload: &[u8]| program.consumes(payload) == Status::Ok && !program.garbles(payload);
+    let contradicted = samples.iter().filter(|payload| !is_read_well(header, payload)).count();
+    2 * contradicted > samples.len() && samples.iter().all(|payload| is_read_well(other, payload))
+}
+
 /// The records of a program.
 #[inline]
 fn prefix<'a>(prefixes: &'a mut Vec<Prefix>, program: &Program) -> &'a mut Prefix {
-    if prefixes.len() <= program.block {
-        prefixes.resize_with(program.block + 1, Prefix::default);
+    if prefixes.len() <= program.number {
+        prefixes.resize_with(program.number + 1, Prefix::default);
     }
-    let prefix = &mut prefixes[program.block];
+    let prefix = &mut prefixes[program.number];
     if prefix.record == 0 {
         (prefix.fields, prefix.record) = (Arc::clone(&program.prefix_fields), program.prefix_size);
     }

@@ -1,60 +1,16 @@
 //! From the measured bytes of one value to one entry of a builder.
 
 use std::io::Write;
-use std::sync::Arc;
 
 use arrow_schema::TimeUnit;
 
 use super::TraceClock;
 use super::measure::read_integer;
+use super::program::Convert;
 use super::{label, net, text, time};
 use crate::columns::packed::{BytesValues, FixedValues, Packed};
 use crate::guid::Guid;
-use crate::schema::model::ValueMap;
 use crate::sid::Sid;
-
-/// What is done with the bytes of one value.
-#[derive(Debug)]
-pub(super) enum Convert {
-    /// Always NULL.
-    Null,
-    /// Numbers that the column stores as the payload does, of 1, 2, 4 and 8 bytes.
-    Copy1,
-    Copy2,
-    Copy4,
-    Copy8,
-    /// Extended to the column's width.
-    Integer {
-        signed: bool,
-    },
-    /// Big-endian, 2 bytes.
-    Port,
-    Boolean,
-    FloatToDouble,
-    FileTime(TimeUnit),
-    SystemTime(TimeUnit),
-    TraceTime,
-    /// A span of the performance counter; its ticks stand in a column, too.
-    TickSpan,
-    GuidText,
-    /// 16 bytes in the order of the text form.
-    GuidBytes,
-    Bytes,
-    Utf16 {
-        cut: bool,
-    },
-    Ansi {
-        cut: bool,
-        utf8: bool,
-    },
-    Sid,
-    IPv4,
-    IPv6,
-    SocketAddress,
-    Label(Arc<ValueMap>),
-    /// The members of a structure, which the walk takes apart.
-    Members,
-}
 
 /// What is noted while a payload is decoded.
 pub(super) struct RowNotes<'a> {
