@@ -1,8 +1,8 @@
-//! Pass 2 on one pool: slices in parallel, one ordered gate, row groups in parallel.
+//! Pass 2 on one pool: slices in parallel, rows cut in order, row groups in parallel.
 //!
 //! ```text
 //!            ┌► slice ─┐          ┌► encode ► append ─┐
-//! plan ──────┼► slice ─┼─► gate ──┼► encode ► append ─┼──► files
+//! plan ──────┼► slice ─┼─► cut ───┼► encode ► append ─┼──► files
 //!            └► slice ─┘ in order └► encode ► append ─┘ in order per table
 //! ```
 //!
@@ -24,7 +24,7 @@ use crate::dataset::{BATCH_ROWS, TableWriter};
 use crate::error::{Error, ErrorKind, Result};
 use crate::plan::DecodeSource;
 use crate::survey::{Progress, Step, stop_if_cancelled, timed};
-use crate::table::cutter::{CompletedRowGroup, Gate, OPEN_WEIGHT};
+use crate::table::cutter::{CompletedRowGroup, OPEN_WEIGHT, RowGroupCutter};
 use crate::table::rows::RowStatus;
 
 /// What bounds the work in flight.
@@ -82,7 +82,7 @@ pub fn run(
             writers,
             workspaces: &workspaces,
             sender,
-            gate: Gate::new(ground.layouts, limits.row_group_rows),
+            cutter: RowGroupCutter::new(ground.layouts, limits.row_group_rows),
             allowance: limits.memory.saturating_sub(reserve).max(LEAST_IN_FLIGHT),
             progress,
             max_slices: 2 * pool.current_num_threads(),
@@ -122,16 +122,16 @@ struct State<'a> {
     workspaces: &'a Workspaces,
     sender: Sender<Done>,
     progress: &'a dyn Progress,
-    gate: Gate,
+    cutter: RowGroupCutter,
     /// Bytes that slices and groups in work may take together.
     allowance: u64,
     max_slices: usize,
     next_slice: usize,
-    /// The slice that the gate takes next.
+    /// The slice that the cutter takes next.
     next_absorbed: usize,
     /// Slices, or first parts of them, that finished before their turn, and what they cost.
     waiting: BTreeMap<usize, (Box<SliceRows>, u64)>,
-    /// Where the slice that the gate takes next goes on, after a part of it was taken.
+    /// Where the slice that the cutter takes next goes on, after a part of it was taken.
     rest: Option<usize>,
     slices_in_flight: usize,
     groups_in_flight: usize,
@@ -153,7 +153,7 @@ impl<'a> State<'a> {
             let is_absorbed = self.next_absorbed == total;
             if is_absorbed && !is_flushed && self.failure.is_none() {
                 is_flushed = true;
-                let groups = timed(self.progress, Step::Gate, || self.gate.finish());
+                let groups = timed(self.progress, Step::Gate, || self.cutter.finish());
                 groups.into_iter().for_each(|group| self.start_group(scope, group));
             }
             if self.slices_in_flight + self.groups_in_flight == 0 {
@@ -230,7 +230,7 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Counts the rows of the next slice in order and passes them through the gate.
+    /// Counts the rows of the next slice in order and passes them through the cutter.
     fn absorb(&mut self, rows: SliceRows) -> Vec<CompletedRowGroup> {
         let counts = &mut self.counts;
         if let (Some((first, input)), Some(last)) = (rows.first, rows.last_ns) {
@@ -246,7 +246,7 @@ impl<'a> State<'a> {
         for (key, count) in rows.decode {
             *counts.decode.entry(key).or_default() += count;
         }
-        self.gate.take(rows.chunks)
+        self.cutter.push(rows.chunks)
     }
 
     fn start_group<'scope>(&mut self, scope: &Scope<'scope>, closed: CompletedRowGroup)

@@ -14,7 +14,7 @@ use super::job::{ConvertOptions, Job, JobProgress, Outcome, Report, Stage};
 use super::pipeline::{self, Counts, Limits};
 use super::record;
 use super::repeated;
-use crate::table::row_group::{ShapeFacts, TableColumns};
+use crate::table::row_group::{ShapeConstants, TableColumns};
 
 use super::slice::SliceGround;
 use super::slices::{self, Slices};
@@ -297,7 +297,7 @@ impl Conversion<'_> {
         let (schema, places) = (Arc::new(Schema::new(fields)), Arc::clone(places));
         let constants = table.shapes.iter().map(|&shape| {
             let entry = &self.plan.catalog[shape as usize];
-            ShapeFacts::new(&entry.key.identity, entry.event_name.as_deref(), entry.decode_source)
+            ShapeConstants::new(&entry.key.identity, entry.event_name.as_deref(), entry.decode_source)
         });
         Arc::new(TableColumns::new(table.header.clone(), schema, types, constants.collect(), places))
     }

@@ -1,4 +1,4 @@
-//! The ordered gate: finished slices become row groups, cut by the data alone.
+//! The row group cutter: finished slices become row groups, cut by the data alone.
 //!
 //! A group closes at a number of rows, at a weight, or, when all open groups together pass a weight, the heaviest
 //! first. Slices and their weights depend on the input only, so the cuts do, too: never on threads, timing or budget.
@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::row_group::{Chunk, Group, TableColumns};
+use super::row_group::{Chunk, RowGroup, TableColumns};
 
 /// Weight at which a group closes: bytes of its non-null values as Arrow holds them.
 pub const GROUP_WEIGHT: u64 = 128 << 20;
@@ -23,14 +23,14 @@ pub struct CompletedRowGroup {
     /// Number of the group in its table.
     pub ordinal: u64,
     /// Its rows.
-    pub group: Group,
+    pub group: RowGroup,
     /// Its weight.
     pub weight: u64,
 }
 
 /// The open groups of all tables.
 #[derive(Debug)]
-pub struct Gate {
+pub struct RowGroupCutter {
     row_group_rows: u64,
     open: Vec<OpenGroup>,
     weight: u64,
@@ -45,8 +45,8 @@ struct OpenGroup {
     next_ordinal: u64,
 }
 
-impl Gate {
-    /// A gate for tables of the given layouts, in the order of their providers.
+impl RowGroupCutter {
+    /// A cutter for tables of the given layouts, in the order of their providers.
     pub fn new(layouts: &[Arc<TableColumns>], row_group_rows: u32) -> Self {
         let open = layouts.iter().map(|layout| OpenGroup {
             layout: Arc::clone(layout),
@@ -55,11 +55,11 @@ impl Gate {
             weight: 0,
             next_ordinal: 0,
         });
-        Gate { row_group_rows: u64::from(row_group_rows.max(1)), open: open.collect(), weight: 0 }
+        RowGroupCutter { row_group_rows: u64::from(row_group_rows.max(1)), open: open.collect(), weight: 0 }
     }
 
     /// Takes the rows of the next slice in order; gives back the groups that they complete.
-    pub fn take(&mut self, chunks: Vec<(u32, Chunk)>) -> Vec<CompletedRowGroup> {
+    pub fn push(&mut self, chunks: Vec<(u32, Chunk)>) -> Vec<CompletedRowGroup> {
         let mut closed = Vec::new();
         for (table, chunk) in chunks {
             self.add(table, &Arc::new(chunk), &mut closed);
@@ -88,7 +88,7 @@ impl Gate {
             let room = u32::try_from(self.row_group_rows - open.rows).unwrap_or(u32::MAX);
             let end = range.start.saturating_add(room).min(range.end);
             let part = range.start..end;
-            let weight = share(chunk.weight, &part, total);
+            let weight = weight_of(chunk.weight, &part, total);
             open.rows += part.len() as u64;
             open.weight += weight;
             self.weight += weight;
@@ -110,13 +110,13 @@ impl Gate {
         open.next_ordinal += 1;
         open.rows = 0;
         self.weight -= weight;
-        let group = Group { layout: Arc::clone(&open.layout), parts: std::mem::take(&mut open.parts) };
+        let group = RowGroup { layout: Arc::clone(&open.layout), parts: std::mem::take(&mut open.parts) };
         Some(CompletedRowGroup { table, ordinal, group, weight })
     }
 }
 
 /// The weight of some rows of a chunk, as if all weighed the same.
-fn share(weight: u64, part: &Range<u32>, total: u64) -> u64 {
+fn weight_of(weight: u64, part: &Range<u32>, total: u64) -> u64 {
     let share = u128::from(weight) * part.len() as u128 / u128::from(total.max(1));
     u64::try_from(share).unwrap_or(weight)
 }
@@ -128,12 +128,12 @@ mod tests {
     use crate::columns::{PackedColumns, TypeOptions};
     use arrow_schema::Schema;
 
-    fn gate(tables: u32, rows: u32) -> Gate {
+    fn cutter(tables: u32, rows: u32) -> RowGroupCutter {
         let layout = || {
             let schema = Arc::new(Schema::empty());
             Arc::new(TableColumns::new(Vec::new(), schema, TypeOptions::default(), Vec::new(), Arc::default()))
         };
-        Gate::new(&(0..tables).map(|_| layout()).collect::<Vec<_>>(), rows)
+        RowGroupCutter::new(&(0..tables).map(|_| layout()).collect::<Vec<_>>(), rows)
     }
 
     fn chunk(rows: usize, weight: u64) -> Chunk {
@@ -145,32 +145,32 @@ mod tests {
     type Summary = (u32, u64, Vec<(u32, u32)>);
 
     fn summary(closed: &[CompletedRowGroup]) -> Vec<Summary> {
-        let ranges = |group: &Group| group.parts.iter().map(|(_, range)| (range.start, range.end)).collect();
+        let ranges = |group: &RowGroup| group.parts.iter().map(|(_, range)| (range.start, range.end)).collect();
         closed.iter().map(|closed| (closed.table, closed.ordinal, ranges(&closed.group))).collect()
     }
 
     #[test]
     fn a_group_closes_at_its_number_of_rows() {
-        let mut gate = gate(1, 10);
-        assert_eq!(summary(&gate.take(vec![(0, chunk(4, 4))])), []);
-        let closed = gate.take(vec![(0, chunk(19, 19))]);
+        let mut cutter = cutter(1, 10);
+        assert_eq!(summary(&cutter.push(vec![(0, chunk(4, 4))])), []);
+        let closed = cutter.push(vec![(0, chunk(19, 19))]);
         assert_eq!(summary(&closed), [(0, 0, vec![(0, 4), (0, 6)]), (0, 1, vec![(6, 16)])]);
-        assert_eq!(summary(&gate.finish()), [(0, 2, vec![(16, 19)])]);
-        assert_eq!(summary(&gate.finish()), []);
+        assert_eq!(summary(&cutter.finish()), [(0, 2, vec![(16, 19)])]);
+        assert_eq!(summary(&cutter.finish()), []);
     }
 
     #[test]
     fn a_group_closes_at_its_weight() {
-        let mut gate = gate(1, 1000);
-        assert_eq!(summary(&gate.take(vec![(0, chunk(1, GROUP_WEIGHT - 1))])), []);
-        assert_eq!(summary(&gate.take(vec![(0, chunk(1, 1))])), [(0, 0, vec![(0, 1), (0, 1)])]);
+        let mut cutter = cutter(1, 1000);
+        assert_eq!(summary(&cutter.push(vec![(0, chunk(1, GROUP_WEIGHT - 1))])), []);
+        assert_eq!(summary(&cutter.push(vec![(0, chunk(1, 1))])), [(0, 0, vec![(0, 1), (0, 1)])]);
     }
 
     #[test]
     fn the_heaviest_of_all_open_groups_closes_first() {
-        let mut gate = gate(3, 1000);
+        let mut cutter = cutter(3, 1000);
         let third = OPEN_WEIGHT / 3;
-        let closed = gate.take(vec![(0, chunk(1, third)), (1, chunk(2, third + 1)), (2, chunk(3, third + 1))]);
+        let closed = cutter.push(vec![(0, chunk(1, third)), (1, chunk(2, third + 1)), (2, chunk(3, third + 1))]);
         assert_eq!(summary(&closed), [(1, 0, vec![(0, 2)])]);
     }
 }

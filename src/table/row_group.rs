@@ -41,7 +41,7 @@ pub struct TableColumns {
     /// Column types.
     pub types: TypeOptions,
     /// What the columns say that depend on the shape alone, for each shape of the table.
-    pub facts: Vec<ShapeFacts>,
+    pub facts: Vec<ShapeConstants>,
     /// The event names, by the same index.
     names: ArrayRef,
     /// The index of every shape of the trace in its table; one list for all tables.
@@ -51,7 +51,7 @@ pub struct TableColumns {
 /// What every row of a shape has in common.
 #[derive(Clone, Debug, Default)]
 #[expect(missing_docs, reason = "the fields are the columns of the same names")]
-pub struct ShapeFacts {
+pub struct ShapeConstants {
     pub event_id: Option<u16>,
     pub event_version: Option<u16>,
     pub opcode: Option<u8>,
@@ -62,12 +62,12 @@ pub struct ShapeFacts {
     pub weight: u64,
 }
 
-impl ShapeFacts {
+impl ShapeConstants {
     /// Those of a shape with this identity, event name and schema source.
-    pub fn new(identity: &EventIdentity, event_name: Option<&str>, source: DecodeSource) -> ShapeFacts {
+    pub fn new(identity: &EventIdentity, event_name: Option<&str>, source: DecodeSource) -> ShapeConstants {
         let position = DecodeSource::ALL.iter().position(|&other| other == source).unwrap_or(0);
         let name = event_name.unwrap_or_default().len();
-        ShapeFacts {
+        ShapeConstants {
             event_id: identity.event_id(),
             event_version: identity.event_version(),
             opcode: identity.event_opcode(),
@@ -86,7 +86,7 @@ impl TableColumns {
         header: Vec<HeaderColumn>,
         schema: SchemaRef,
         types: TypeOptions,
-        facts: Vec<ShapeFacts>,
+        facts: Vec<ShapeConstants>,
         places: Arc<[u32]>,
     ) -> Self {
         let names: StringArray = facts.iter().map(|facts| Some(facts.event_name.as_deref().unwrap_or(""))).collect();
@@ -94,7 +94,7 @@ impl TableColumns {
     }
 
     /// What every row of a shape has in common.
-    pub fn facts(&self, shape: u32) -> &ShapeFacts {
+    pub fn facts(&self, shape: u32) -> &ShapeConstants {
         &self.facts[self.place(shape)]
     }
 
@@ -105,14 +105,14 @@ impl TableColumns {
 
 /// A row group: ranges of chunks, in order, and each with rows.
 #[derive(Debug)]
-pub struct Group {
+pub struct RowGroup {
     /// The table.
     pub layout: Arc<TableColumns>,
     /// Its rows.
     pub parts: Vec<(Arc<Chunk>, Range<u32>)>,
 }
 
-impl RowSource for Group {
+impl RowSource for RowGroup {
     fn rows(&self) -> usize {
         self.parts.iter().map(|(_, range)| range.len()).sum()
     }
@@ -140,7 +140,7 @@ fn rows_of<'a>(parts: &[(&'a Chunk, Range<u32>)]) -> Vec<RowsPart<'a>> {
     parts.iter().map(|(chunk, range)| RowsPart { all: &chunk.rows, range: range.clone() }).collect()
 }
 
-impl Group {
+impl RowGroup {
     /// Where some rows of the group lie.
     fn parts_in(&self, rows: &Range<usize>) -> Vec<(&Chunk, Range<u32>)> {
         let mut start = 0;
@@ -241,7 +241,7 @@ impl Group {
     fn by_shape<T: Unsigned>(
         &self,
         parts: &[RowsPart<'_>],
-        fact: impl Fn(&ShapeFacts) -> Option<T>,
+        fact: impl Fn(&ShapeConstants) -> Option<T>,
         own: impl Fn(&EventIdentity) -> Option<T>,
     ) -> ArrayRef {
         let form = self.layout.types.unsigned;
