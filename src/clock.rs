@@ -11,17 +11,19 @@
 //! once per event, never accumulated, so there is no drift and order survives. The published procedure uses
 //! doubles; the two differ by a few 100 ns at most, and [`Clock::double_formula`] measures by how much.
 
+use serde::{Deserialize, Serialize};
+
 /// A time as it stands in the file: ticks of the session's clock.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Ticks(pub i64);
 
 /// Nanoseconds since 1970-01-01 UTC.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct UnixNanos(pub i64);
 
 /// 100 ns intervals since 1601-01-01 UTC.
 #[doc(alias = "FILETIME")]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct FileTime(pub i64);
 
 /// 1970-01-01 UTC as a [`FileTime`].
@@ -70,7 +72,7 @@ impl ClockKind {
 }
 
 /// Which pair of tick and time the conversion hangs on.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ClockAnchor {
     /// The tick of the header event and `StartTime`: the documented procedure.
     #[default]
@@ -112,8 +114,8 @@ impl TimeStatus {
 }
 
 /// What the header event says about the session's clock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ClockFacts {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClockParameters {
     /// `ReservedFlags`: 1 QPC, 2 system time, 3 CPU cycles, 0 the default of the system.
     pub clock_type: u32,
     /// Ticks per second of the performance counter.
@@ -135,39 +137,61 @@ pub struct ClockFacts {
 }
 
 /// The conversion from ticks of one file to Unix nanoseconds.
-#[derive(Clone, Debug, PartialEq, Eq)]
+///
+/// Written to a file as what it was made from, so that no ratio can be read that none was made with.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "ClockOrigin", from = "ClockOrigin")]
 pub struct Clock {
-    facts: ClockFacts,
+    parameters: ClockParameters,
     kind: ClockKind,
     anchor: ClockAnchor,
-    origin: i64,
-    base: i128,
+    anchor_ticks: i64,
+    anchor_ns: i128,
     /// Nanoseconds per tick, as a reduced fraction.
     numerator: i64,
     denominator: i64,
     unscaled: bool,
 }
 
+/// What a clock is made from.
+#[derive(Serialize, Deserialize)]
+struct ClockOrigin {
+    parameters: ClockParameters,
+    anchor: ClockAnchor,
+}
+
+impl From<Clock> for ClockOrigin {
+    fn from(clock: Clock) -> Self {
+        ClockOrigin { parameters: clock.parameters, anchor: clock.anchor }
+    }
+}
+
+impl From<ClockOrigin> for Clock {
+    fn from(origin: ClockOrigin) -> Self {
+        Clock::new(origin.parameters, origin.anchor)
+    }
+}
+
 impl Clock {
-    /// Settles the clock of a file. A declared type that the header event's tick contradicts is overruled; see
-    /// [`Clock::overruled`].
-    pub fn new(facts: ClockFacts, anchor: ClockAnchor) -> Self {
-        let kind = effective_kind(&facts);
+    /// Settles the clock of a file. A declared type that the header event's tick contradicts is ignored; see
+    /// [`Clock::declared_type_ignored`].
+    pub fn new(parameters: ClockParameters, anchor: ClockAnchor) -> Self {
+        let kind = actual_clock(&parameters);
         let (ns, ticks) = match kind {
-            ClockKind::Qpc => (1_000_000_000, facts.perf_frequency),
+            ClockKind::Qpc => (1_000_000_000, parameters.perf_frequency),
             ClockKind::SystemTime => (100, 1),
-            ClockKind::CpuCycle => (1000, i64::from(facts.cpu_mhz)),
+            ClockKind::CpuCycle => (1000, i64::from(parameters.cpu_mhz)),
         };
         let unscaled = ticks <= 0;
         let (numerator, denominator) = if unscaled { (1, 1) } else { reduce(ns, ticks) };
-        let first = facts.first_ticks.0;
-        let (origin, base) = match (kind, anchor) {
+        let first = parameters.first_ticks.0;
+        let (anchor_ticks, anchor_ns) = match (kind, anchor) {
             // The ticks are themselves the time; the header's pair is not needed.
             (ClockKind::SystemTime, _) => (first, FileTime(first).unix_ns()),
-            (_, ClockAnchor::Start) => (first, facts.start_time.unix_ns()),
-            (_, ClockAnchor::Boot) => (0, facts.boot_time.unix_ns()),
+            (_, ClockAnchor::Start) => (first, parameters.start_time.unix_ns()),
+            (_, ClockAnchor::Boot) => (0, parameters.boot_time.unix_ns()),
         };
-        Clock { facts, kind, anchor, origin, base, numerator, denominator, unscaled }
+        Clock { parameters, kind, anchor, anchor_ticks, anchor_ns, numerator, denominator, unscaled }
     }
 
     /// The instant of a tick, and what is special about it.
@@ -188,7 +212,7 @@ impl Clock {
     /// Nanoseconds in a span of the performance counter, rounded down, whatever the session's clock is. `None` without a
     /// usable frequency, or when the span does not fit.
     pub fn counter_span_ns(&self, ticks: u64) -> Option<i64> {
-        let frequency = u128::try_from(self.facts.perf_frequency).ok().filter(|&frequency| frequency > 0)?;
+        let frequency = u128::try_from(self.parameters.perf_frequency).ok().filter(|&frequency| frequency > 0)?;
         i64::try_from(u128::from(ticks) * 1_000_000_000 / frequency).ok()
     }
 
@@ -202,8 +226,8 @@ impl Clock {
     /// `q * num + floor(r * num / den)`, the same number as in [`Clock::convert_wide`].
     #[inline]
     fn convert_small(&self, ticks: Ticks) -> Option<i64> {
-        let distance = ticks.0.checked_sub(self.origin)?;
-        let base = i64::try_from(self.base).ok()?;
+        let distance = ticks.0.checked_sub(self.anchor_ticks)?;
+        let base = i64::try_from(self.anchor_ns).ok()?;
         let scaled = if self.denominator == 1 {
             distance.checked_mul(self.numerator)?
         } else {
@@ -215,8 +239,8 @@ impl Clock {
     }
 
     fn convert_wide(&self, ticks: Ticks) -> i128 {
-        let distance = i128::from(ticks.0) - i128::from(self.origin);
-        self.base + (distance * i128::from(self.numerator)).div_euclid(i128::from(self.denominator))
+        let distance = i128::from(ticks.0) - i128::from(self.anchor_ticks);
+        self.anchor_ns + (distance * i128::from(self.numerator)).div_euclid(i128::from(self.denominator))
     }
 
     /// The documented conversion in doubles, to measure how far it is off; `None` where it is exact (a clock of 10 MHz
@@ -224,18 +248,19 @@ impl Clock {
     pub fn double_formula(&self) -> Option<DoubleFormula> {
         let scale = match self.kind {
             _ if self.unscaled => return None,
-            ClockKind::Qpc if self.facts.perf_frequency == 10_000_000 => return None,
-            ClockKind::Qpc => 10_000_000.0 / to_double(self.facts.perf_frequency),
+            ClockKind::Qpc if self.parameters.perf_frequency == 10_000_000 => return None,
+            ClockKind::Qpc => 10_000_000.0 / to_double(self.parameters.perf_frequency),
             ClockKind::SystemTime => 1.0,
-            ClockKind::CpuCycle => 10.0 / f64::from(self.facts.cpu_mhz),
+            ClockKind::CpuCycle => 10.0 / f64::from(self.parameters.cpu_mhz),
         };
-        let base = self.facts.start_time.0.wrapping_sub(truncate(scale * to_double(self.facts.first_ticks.0)));
-        Some(DoubleFormula { scale, base, exact: Clock::new(self.facts, ClockAnchor::Start) })
+        let base =
+            self.parameters.start_time.0.wrapping_sub(truncate(scale * to_double(self.parameters.first_ticks.0)));
+        Some(DoubleFormula { scale, base, exact: Clock::new(self.parameters, ClockAnchor::Start) })
     }
 
-    /// The facts this clock was settled from.
-    pub fn facts(&self) -> &ClockFacts {
-        &self.facts
+    /// What the header event says of it.
+    pub fn parameters(&self) -> &ClockParameters {
+        &self.parameters
     }
 
     /// The clock that the ticks really are of.
@@ -244,15 +269,15 @@ impl Clock {
     }
 
     /// The declared type, when the ticks contradict it.
-    pub fn overruled(&self) -> Option<u32> {
-        let declared = match self.facts.clock_type {
+    pub fn declared_type_ignored(&self) -> Option<u32> {
+        let declared = match self.parameters.clock_type {
             0 => return None,
             1 => Some(ClockKind::Qpc),
             2 => Some(ClockKind::SystemTime),
             3 => Some(ClockKind::CpuCycle),
             _ => None,
         };
-        (declared != Some(self.kind)).then_some(self.facts.clock_type)
+        (declared != Some(self.kind)).then_some(self.parameters.clock_type)
     }
 
     /// The anchor in use.
@@ -260,14 +285,14 @@ impl Clock {
         self.anchor
     }
 
-    /// The tick at which the conversion yields [`Clock::base_ns`].
-    pub fn origin(&self) -> Ticks {
-        Ticks(self.origin)
+    /// The tick at which the conversion yields [`Clock::anchor_ns`].
+    pub fn anchor_ticks(&self) -> Ticks {
+        Ticks(self.anchor_ticks)
     }
 
-    /// The instant of [`Clock::origin`].
-    pub fn base_ns(&self) -> UnixNanos {
-        UnixNanos(saturate(self.base).0)
+    /// The instant of [`Clock::anchor_ticks`].
+    pub fn anchor_ns(&self) -> UnixNanos {
+        UnixNanos(saturate(self.anchor_ns).0)
     }
 
     /// Nanoseconds per tick as a reduced fraction; `None` without a usable frequency.
@@ -283,14 +308,14 @@ impl Clock {
     /// The header event's instant by `BootTime`; `None` where that is not recorded, and for system time, where no anchor
     /// is used.
     pub fn boot_anchor_ns(&self) -> Option<UnixNanos> {
-        (self.kind != ClockKind::SystemTime && self.facts.boot_time.0 != 0)
-            .then(|| Clock::new(self.facts, ClockAnchor::Boot).to_unix(self.facts.first_ticks))
+        (self.kind != ClockKind::SystemTime && self.parameters.boot_time.0 != 0)
+            .then(|| Clock::new(self.parameters, ClockAnchor::Boot).to_unix(self.parameters.first_ticks))
     }
 
     /// The smallest distance between two different times, in nanoseconds, rounded up.
     pub fn resolution_ns(&self) -> Option<i64> {
         match self.kind {
-            ClockKind::SystemTime if !self.is_precise() => Some(i64::from(self.facts.timer_resolution) * 100),
+            ClockKind::SystemTime if !self.is_precise() => Some(i64::from(self.parameters.timer_resolution) * 100),
             _ => self.ratio().map(|(ns, ticks)| ns.div_euclid(ticks) + i64::from(ns.rem_euclid(ticks) != 0)),
         }
     }
@@ -309,7 +334,7 @@ impl Clock {
     /// Whether system time has finer steps than the timer's ticks. The library that records for a process reads the time
     /// that the kernel keeps up to date with every tick.
     fn is_precise(&self) -> bool {
-        self.facts.os_build >= FIRST_PRECISE_BUILD && !self.facts.is_private
+        self.parameters.os_build >= FIRST_PRECISE_BUILD && !self.parameters.is_private
     }
 
     /// Whether the times follow when somebody sets the system clock. The counters run on: their times are those of a
@@ -342,11 +367,11 @@ impl DoubleFormula {
 /// The clock the ticks are of. The header event's tick and `StartTime` are one instant: if the two agree as file
 /// times, the ticks are system time, whatever was declared (a session that asks for cycles gets system time on
 /// hardware without them); if the tick is no possible system time, they are not.
-fn effective_kind(facts: &ClockFacts) -> ClockKind {
-    let first = facts.first_ticks.0;
+fn actual_clock(parameters: &ClockParameters) -> ClockKind {
+    let first = parameters.first_ticks.0;
     let could_be_system_time = first >= EARLIEST_SYSTEM_TIME;
-    let is_system_time = could_be_system_time && first.abs_diff(facts.start_time.0) < SAME_INSTANT;
-    match facts.clock_type {
+    let is_system_time = could_be_system_time && first.abs_diff(parameters.start_time.0) < SAME_INSTANT;
+    match parameters.clock_type {
         _ if is_system_time => ClockKind::SystemTime,
         0 | 2 if could_be_system_time => ClockKind::SystemTime,
         3 => ClockKind::CpuCycle,
@@ -382,8 +407,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn facts(clock_type: u32, perf_frequency: i64, cpu_mhz: u32) -> ClockFacts {
-        ClockFacts {
+    fn parameters(clock_type: u32, perf_frequency: i64, cpu_mhz: u32) -> ClockParameters {
+        ClockParameters {
             clock_type,
             perf_frequency,
             cpu_mhz,
@@ -397,7 +422,7 @@ mod tests {
     }
 
     fn clock(clock_type: u32, perf_frequency: i64, cpu_mhz: u32) -> Clock {
-        Clock::new(facts(clock_type, perf_frequency, cpu_mhz), ClockAnchor::Start)
+        Clock::new(parameters(clock_type, perf_frequency, cpu_mhz), ClockAnchor::Start)
     }
 
     /// 131087674424789313 is 2016-05-26 20:17:22.4789313 UTC.
@@ -427,10 +452,10 @@ mod tests {
 
     #[test]
     fn system_time_is_the_time_itself() {
-        let mut facts = facts(2, 10_000_000, 0);
-        facts.first_ticks = Ticks(131_087_674_424_789_313);
-        facts.start_time = FileTime(131_087_674_424_789_399);
-        let clock = Clock::new(facts, ClockAnchor::Start);
+        let mut parameters = parameters(2, 10_000_000, 0);
+        parameters.first_ticks = Ticks(131_087_674_424_789_313);
+        parameters.start_time = FileTime(131_087_674_424_789_399);
+        let clock = Clock::new(parameters, ClockAnchor::Start);
         assert_eq!(clock.kind(), ClockKind::SystemTime);
         assert_eq!(clock.to_unix(Ticks(131_087_674_424_789_313)), UnixNanos(START_NS));
         assert_eq!(clock.to_unix(Ticks(131_087_674_424_789_312)), UnixNanos(START_NS - 100));
@@ -441,10 +466,10 @@ mod tests {
     #[test]
     fn a_declared_type_that_cannot_be_true_is_overruled() {
         let with = |clock_type, first| {
-            let mut facts = facts(clock_type, 10_000_000, 3000);
-            facts.first_ticks = Ticks(first);
-            let clock = Clock::new(facts, ClockAnchor::Start);
-            (clock.kind(), clock.overruled())
+            let mut parameters = parameters(clock_type, 10_000_000, 3000);
+            parameters.first_ticks = Ticks(first);
+            let clock = Clock::new(parameters, ClockAnchor::Start);
+            (clock.kind(), clock.declared_type_ignored())
         };
         let system = 131_087_674_424_789_313;
         assert_eq!(with(0, 5_000_000_000), (ClockKind::Qpc, None));
@@ -488,7 +513,7 @@ mod tests {
 
     #[test]
     fn the_boot_anchor_hangs_on_tick_zero() {
-        let clock = Clock::new(facts(1, 10_000_000, 0), ClockAnchor::Boot);
+        let clock = Clock::new(parameters(1, 10_000_000, 0), ClockAnchor::Boot);
         assert_eq!(clock.to_unix(Ticks(0)), FileTime(131_086_937_101_250_000).to_unix());
         assert_eq!(clock.boot_anchor_ns(), Some(clock.to_unix(Ticks(5_000_000_000))));
     }
@@ -496,12 +521,15 @@ mod tests {
     #[test]
     fn the_double_formula_is_off_where_it_is_known_to_be() {
         assert!(clock(1, 10_000_000, 0).double_formula().is_none());
-        let mut facts = facts(2, 10_000_000, 0);
-        facts.start_time = FileTime(131_087_674_424_789_313);
-        facts.first_ticks = Ticks(131_087_674_424_789_313);
+        let mut parameters = parameters(2, 10_000_000, 0);
+        parameters.start_time = FileTime(131_087_674_424_789_313);
+        parameters.first_ticks = Ticks(131_087_674_424_789_313);
         // A double of this size counts in steps of 16: the first tick rounds up to ...312 and the last to ...328.
         assert_eq!(
-            Clock::new(facts, ClockAnchor::Start).double_formula().unwrap().error_ns(Ticks(131_087_674_424_789_321)),
+            Clock::new(parameters, ClockAnchor::Start)
+                .double_formula()
+                .unwrap()
+                .error_ns(Ticks(131_087_674_424_789_321)),
             800
         );
     }
@@ -510,7 +538,7 @@ mod tests {
     fn resolution_is_that_of_the_clock_in_use() {
         assert_eq!(clock(1, 10_000_000, 0).resolution_ns(), Some(100));
         assert_eq!(clock(1, 3_579_545, 0).resolution_ns(), Some(280));
-        let mut old = facts(2, 10_000_000, 0);
+        let mut old = parameters(2, 10_000_000, 0);
         old.first_ticks = Ticks(old.start_time.0);
         old.os_build = 7601;
         let old = Clock::new(old, ClockAnchor::Start);
@@ -520,10 +548,10 @@ mod tests {
     proptest! {
         #[test]
         fn the_short_way_is_the_long_way(frequency in 1i64.., first: i64, ticks: i64) {
-            let mut facts = facts(1, frequency, 0);
-            facts.first_ticks = Ticks(first);
-            facts.start_time = FileTime(1);
-            let clock = Clock::new(facts, ClockAnchor::Start);
+            let mut parameters = parameters(1, frequency, 0);
+            parameters.first_ticks = Ticks(first);
+            parameters.start_time = FileTime(1);
+            let clock = Clock::new(parameters, ClockAnchor::Start);
             let wide = saturate(clock.convert_wide(Ticks(ticks)));
             prop_assert_eq!(clock.to_unix(Ticks(ticks)).0, wide.0);
             if let Some(small) = clock.convert_small(Ticks(ticks)) {

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 use std::hash::{Hash, Hasher};
 
 use hashbrown::Equivalent;
+use serde::{Deserialize, Serialize};
 
 use super::items::Items;
 use super::view::FileContext;
@@ -18,7 +19,7 @@ use crate::layout::kernel;
 /// The fixed part of an event shape: everything that decides how the payload is read, but for TraceLogging metadata.
 ///
 /// Ordered by provider, then by what the provider calls the event, so that the catalog reads well.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct EventIdentity {
     /// The provider, event class or message class; zero where the header has none.
     pub provider: Guid,
@@ -48,11 +49,12 @@ pub struct ShapeRef<'a> {
 }
 
 /// An event shape: rows of one shape decode alike.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Shape {
     /// The fixed part.
     pub identity: EventIdentity,
     /// Data of the TraceLogging metadata item, whole; empty for all other events.
+    #[serde(with = "hex")]
     pub metadata: Box<[u8]>,
 }
 
@@ -301,5 +303,48 @@ impl Equivalent<Shape> for ShapeRef<'_> {
     #[inline]
     fn equivalent(&self, key: &Shape) -> bool {
         *self == key.as_ref()
+    }
+}
+
+/// Bytes as hexadecimal digits, which take half the room of a list of numbers.
+mod hex {
+    use std::borrow::Cow;
+    use std::fmt::Write;
+
+    use serde::de::{Deserialize, Deserializer, Error};
+    use serde::ser::Serializer;
+
+    pub(super) fn serialize<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
+        let mut text = String::with_capacity(2 * bytes.len());
+        bytes.iter().try_for_each(|byte| write!(text, "{byte:02x}")).map_err(serde::ser::Error::custom)?;
+        serializer.serialize_str(&text)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Box<[u8]>, D::Error> {
+        let text = <Cow<'_, str>>::deserialize(deserializer)?;
+        let digit = |character: u8| char::from(character).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+        let (pairs, rest) = text.as_bytes().as_chunks::<2>();
+        let bytes = pairs.iter().map(|&[high, low]| Some(digit(high)? << 4 | digit(low)?)).collect::<Option<_>>();
+        bytes.filter(|_| rest.is_empty()).ok_or_else(|| Error::custom("expected pairs of hexadecimal digits"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shape_survives_being_written() {
+        let identity = EventIdentity { provider: Guid([7; 16]), id: 9, ..EventIdentity::rest(HeaderFamily::Event64) };
+        for metadata in [&[][..], &[0, 255, 16, 1]] {
+            let shape = Shape { identity, metadata: metadata.into() };
+            let text = serde_json::to_string(&shape).unwrap();
+            assert_eq!(serde_json::from_str::<Shape>(&text).unwrap(), shape, "{text}");
+        }
+        for bad in ["\"0\"", "\"0g\"", "\"é\"", "12"] {
+            let text = serde_json::to_string(&Shape { identity, metadata: [].into() }).unwrap();
+            let text = text.replace("\"metadata\":\"\"", &format!("\"metadata\":{bad}"));
+            assert!(serde_json::from_str::<Shape>(&text).is_err(), "{text}");
+        }
     }
 }

@@ -2,6 +2,8 @@
 
 use super::items::Items;
 use super::walk::RawEvent;
+use serde::{Deserialize, Serialize};
+
 use crate::guid::Guid;
 use crate::layout::header::{
     ClassicHeader, CompactHeader, EventHeader, HeaderFamily, InstanceHeader, KernelHeader, ObsoleteTimedHeader,
@@ -9,7 +11,7 @@ use crate::layout::header::{
 };
 
 /// What the file says about all of its events.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileContext {
     /// Pointer size of the recording system, for events that do not say.
     pub pointer_size: u8,

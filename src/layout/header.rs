@@ -1,5 +1,6 @@
 //! The headers in front of events, and the dispatch on their first four bytes.
 
+use serde::{Deserialize, Serialize};
 use zerocopy::little_endian::{I64, U16, U32, U64};
 use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
 
@@ -7,7 +8,7 @@ use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
 ///
 /// Bits 24 to 31 are marker flags, bits 16 to 23 the type of a typed header. 32 and 64 name the pointer size of the
 /// payload, which belongs to the event and not to the file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum HeaderFamily {
     /// Kernel event with thread, process and CPU times, 32-bit.

@@ -32,7 +32,7 @@ fn counters(file: &FileSurvey) -> Option<Issue> {
 }
 
 fn clock(file: &FileSurvey) -> Option<Issue> {
-    if let Some(declared) = file.clock.overruled() {
+    if let Some(declared) = file.clock.declared_type_ignored() {
         let message = format!(
             "the header declares clock type {declared}, but its own tick {} can only be of the clock {}; that one is used",
             file.session.first_ticks.0,

@@ -4,7 +4,7 @@ use zerocopy::FromBytes;
 
 use crate::buffer::scan::ScanRules;
 use crate::buffer::stride;
-use crate::clock::{Clock, ClockAnchor, ClockFacts, FileTime, Ticks};
+use crate::clock::{Clock, ClockAnchor, ClockParameters, FileTime, Ticks};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::FileContext;
 use crate::input::LocalFile;
@@ -108,7 +108,7 @@ impl Session {
 
     /// The clock the session recorded with.
     pub fn clock(&self, anchor: ClockAnchor) -> Clock {
-        let facts = ClockFacts {
+        let facts = ClockParameters {
             clock_type: self.clock_type,
             perf_frequency: self.perf_frequency,
             cpu_mhz: self.cpu_mhz,

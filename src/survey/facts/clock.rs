@@ -47,7 +47,7 @@ pub struct ClockFacts {
 impl ClockFacts {
     /// The clock of a file.
     pub(super) fn of(file: &FileSurvey, disorder: &Disorder) -> Self {
-        let (clock, header) = (&file.clock, file.clock.facts());
+        let (clock, header) = (&file.clock, file.clock.parameters());
         let zone = &file.session.time_zone_name;
         ClockFacts {
             source: file.name.clone(),
@@ -56,8 +56,8 @@ impl ClockFacts {
             perf_frequency: header.perf_frequency,
             cpu_mhz: (header.cpu_mhz != 0).then_some(header.cpu_mhz),
             ticks_to_ns: clock.ratio(),
-            first_ticks: clock.origin().0,
-            base_ns: clock.base_ns().0,
+            first_ticks: clock.anchor_ticks().0,
+            base_ns: clock.anchor_ns().0,
             anchor: clock.anchor().name(),
             start_anchor_ns: header.start_time.to_unix().0,
             boot_anchor_ns: clock.boot_anchor_ns().map(|anchor| anchor.0),
