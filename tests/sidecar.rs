@@ -17,7 +17,7 @@ use etl2parquet::convert::job::{FileCounts, ShapeCounts};
 use etl2parquet::dataset::EncodeOptions;
 use etl2parquet::decode::{FieldRow, RenameReason};
 use etl2parquet::input::LocalFile;
-use etl2parquet::output::Staging;
+use etl2parquet::output::LocalFolder;
 use etl2parquet::plan::{CatalogEntry, DecodeSource};
 use etl2parquet::sidecar::{self, SidecarFacts};
 use etl2parquet::survey::{FileFacts, FileSurvey, NoProgress, SurveyOptions, settle};
@@ -96,7 +96,7 @@ fn survey(bytes: &[u8], name: &str) -> FileSurvey {
 /// A staging folder with a sidecar in it; dropped before the folder around it.
 struct Written {
     root: PathBuf,
-    _staging: Staging,
+    _staging: LocalFolder,
     _out: tempfile::TempDir,
 }
 
@@ -108,7 +108,7 @@ impl Written {
 
 fn write(facts: &SidecarFacts<'_>) -> Written {
     let out = tempfile::tempdir().unwrap();
-    let staging = Staging::create(out.path(), "a").unwrap();
+    let staging = LocalFolder::create(out.path(), "a").unwrap();
     let files = sidecar::write(&staging, facts, &EncodeOptions::default()).unwrap();
     let folder = Written { root: staging.root(), _staging: staging, _out: out };
     let paths: Vec<_> = files.iter().map(|file| file.path.as_str()).collect();

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use criterion::{Criterion, Throughput};
 use etl2parquet::columns::RowSource;
-use etl2parquet::output::Staging;
+use etl2parquet::output::LocalFolder;
 
 use crate::ready::ReadyFile;
 use crate::{convert, inputs};
@@ -14,7 +14,7 @@ pub(crate) fn bench(criterion: &mut Criterion) {
     let folder = tempfile::tempdir().expect("the temporary folder can be written");
     convert::convert(&trace, folder.path(), 1);
     let scratch = tempfile::tempdir().expect("the temporary folder can be written");
-    let staging = Staging::create(scratch.path(), "again").expect("the folder is empty");
+    let staging = LocalFolder::create(scratch.path(), "again").expect("the folder is empty");
     let mut group = criterion.benchmark_group("encode");
     for (name, dataset) in [("kernel_thread", "Kernel-Thread"), ("tracelogging", "Synth.Bulk.1")] {
         let file = ReadyFile::open(&file_of(folder.path(), dataset)).expect("the converter wrote it");

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use etl2parquet::columns::RowSource;
-use etl2parquet::output::Staging;
+use etl2parquet::output::LocalFolder;
 use ready::{ReadyFile, Result};
 use sha2::{Digest, Sha256};
 
@@ -56,7 +56,7 @@ struct Totals {
 
 fn measure(trace: &Path) -> Result<Totals> {
     let scratch = tempfile::tempdir()?;
-    let staging = Staging::create(scratch.path(), "again")?;
+    let staging = LocalFolder::create(scratch.path(), "again")?;
     let mut totals = Totals::default();
     for table in folders(&trace.join("events"))? {
         for file in folders(&table)? {
@@ -77,7 +77,7 @@ fn folders(within: &Path) -> Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-fn encode_again(path: &Path, staging: &Staging, totals: &mut Totals) -> Result<()> {
+fn encode_again(path: &Path, staging: &LocalFolder, totals: &mut Totals) -> Result<()> {
     let ready = ReadyFile::open(path)?;
     let writer = ready.writer(staging, format!("file-{}", totals.files))?;
     for ordinal in 0..ready.row_groups() {

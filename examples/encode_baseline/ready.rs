@@ -9,8 +9,8 @@ use std::sync::Arc;
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchReader};
 use arrow_select::concat::concat_batches;
 use etl2parquet::columns::RowSource;
-use etl2parquet::dataset::{EncodeOptions, FileRule, TableSpec, TableWriter};
-use etl2parquet::output::Staging;
+use etl2parquet::dataset::{EncodeOptions, FileNaming, TableSpec, TableWriter};
+use etl2parquet::output::LocalFolder;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 pub(crate) type Result<T> = std::result::Result<T, Box<dyn Error>>;
@@ -43,11 +43,11 @@ impl ReadyFile {
     }
 
     /// A writer of the same table in another dataset.
-    pub(crate) fn writer(&self, staging: &Staging, folder: String) -> Result<TableWriter> {
+    pub(crate) fn writer(&self, staging: &LocalFolder, folder: String) -> Result<TableWriter> {
         let pairs = self.pattern.metadata().file_metadata().key_value_metadata().into_iter().flatten();
         let spec = TableSpec {
             folder,
-            files: FileRule::Parts,
+            files: FileNaming::Parts,
             schema: Arc::clone(self.pattern.schema()),
             metadata: pairs.map(|pair| (pair.key.clone(), pair.value.clone().unwrap_or_default())).collect(),
             provider_id: None,

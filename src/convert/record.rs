@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::job::{ConvertOptions, Job, RawPolicy, Report};
 use crate::calendar;
 use crate::columns::{GuidType, TimestampType, UnsignedType};
-use crate::output::manifest::{FORMAT_VERSION, InputEntry, LossCounts, Manifest, RunInfo, options_hash};
+use crate::output::manifest::{CommitRecord, FORMAT_VERSION, InputEntry, LossCounts, RunInfo, options_hash};
 use crate::plan::{DatasetSplit, PlannedTable};
 use crate::survey::loss::Ledger;
 use crate::survey::{FileFacts, FileSurvey};
@@ -103,14 +103,14 @@ fn host_name() -> Option<String> {
 }
 
 /// The commit record.
-pub fn manifest(job: &Job, settings: Value, report: &Report, run: RunInfo) -> Manifest {
+pub fn manifest(job: &Job, settings: Value, report: &Report, run: RunInfo) -> CommitRecord {
     let files = &report.files;
     let inputs = files.iter().map(|file| InputEntry {
         source: file.name.clone(),
         size: file.source.len(),
         blake3: file.blake3.clone().unwrap_or_default(),
     });
-    Manifest {
+    CommitRecord {
         trace: job.name.clone(),
         format_version: FORMAT_VERSION,
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -18,12 +18,12 @@ use crate::table::row_group::{ShapeConstants, TableColumns};
 
 use super::slice::SliceGround;
 use super::slices::{self, Slices};
-use crate::dataset::{EncodeOptions, FileRule, TableSpec, TableWriter};
+use crate::dataset::{EncodeOptions, FileNaming, TableSpec, TableWriter};
 use crate::error::{Error, ErrorKind, Result};
 use crate::input::LocalFile;
 use crate::output::folder::{self, Published};
 use crate::output::manifest::{EventCounts, FORMAT_VERSION, FileEntry, MANIFEST_PATH};
-use crate::output::{IfExists, Staging};
+use crate::output::{IfExists, LocalFolder};
 use crate::plan::{self, CompiledFilter, PlanOptions, PlanResult};
 use crate::sidecar::{self, SidecarFacts};
 use crate::spill::SpillSpace;
@@ -48,9 +48,9 @@ pub fn inspect(job: &Job, options: &ConvertOptions, progress: &dyn JobProgress) 
 pub fn convert(job: &Job, options: &ConvertOptions, progress: &dyn JobProgress) -> Result<Outcome> {
     let (started, clock) = (SystemTime::now(), Instant::now());
     let pool = pool(options)?;
-    let staged = || Staging::create_in(&progress.custody(), &options.out, &job.name);
+    let staged = || LocalFolder::create_in(&progress.custody(), &options.out, &job.name);
     let staging = (!options.dry_run).then(staged).transpose()?;
-    folder::refuse_existing(&options.out, &job.name, options.if_exists)?;
+    folder::check_absent(&options.out, &job.name, options.if_exists)?;
     let space = staging.as_ref().map_or_else(SpillSpace::temporary, |_| SpillSpace::new(&options.out));
     let surveyed = survey_and_plan(&pool, job, options, &space, true, progress)?;
     let target = folder::trace_folder(&options.out, &job.name);
@@ -62,7 +62,7 @@ pub fn convert(job: &Job, options: &ConvertOptions, progress: &dyn JobProgress) 
     if options.if_exists == IfExists::Skip {
         let hashes: Vec<String> = surveyed.files.iter().filter_map(|file| file.blake3.clone()).collect();
         let hash = crate::output::manifest::options_hash(&settings);
-        if folder::already_there(&options.out, &job.name, &hashes, FORMAT_VERSION, &hash)? {
+        if folder::is_current(&options.out, &job.name, &hashes, FORMAT_VERSION, &hash)? {
             return Ok(Outcome::Skipped);
         }
     }
@@ -221,7 +221,7 @@ struct Conversion<'a> {
     facts: &'a [FileFacts],
     plan: &'a PlanResult,
     slices: &'a Slices,
-    staging: &'a Staging,
+    staging: &'a LocalFolder,
 }
 
 impl Conversion<'_> {
@@ -310,7 +310,7 @@ impl Conversion<'_> {
     ) -> Result<TableWriter> {
         let spec = TableSpec {
             folder: format!("events/{}", table.dataset),
-            files: FileRule::Parts,
+            files: FileNaming::Parts,
             schema: Arc::clone(&layout.schema),
             metadata: record::file_metadata(table, self.files, settings),
             provider_id: table.provider_id,

@@ -23,7 +23,7 @@ use rayon::prelude::*;
 use super::properties::PAGE_ROWS;
 use crate::columns::RowSource;
 use crate::error::{Error, Result};
-use crate::output::errors::internal;
+use crate::output::errors::bug;
 
 /// The column whose least and greatest value a file's manifest entry states.
 const TIME_COLUMN: &str = "timestamp_ns";
@@ -35,7 +35,7 @@ pub const BATCH_ROWS: usize = 1 << 14;
 const _: () = assert!(PAGE_ROWS.is_multiple_of(BATCH_ROWS));
 
 /// A row group in its final bytes, waiting for its place in a file.
-pub struct EncodedGroup {
+pub struct EncodedRowGroup {
     pub(super) chunks: Vec<ArrowColumnChunk>,
     rows: usize,
     bytes: u64,
@@ -52,7 +52,7 @@ pub struct EncodeTime {
     pub encode: Duration,
 }
 
-impl EncodedGroup {
+impl EncodedRowGroup {
     /// How long it took.
     pub fn time(&self) -> EncodeTime {
         self.time
@@ -70,9 +70,9 @@ impl EncodedGroup {
     }
 }
 
-impl fmt::Debug for EncodedGroup {
+impl fmt::Debug for EncodedRowGroup {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("EncodedGroup").field("rows", &self.rows).field("bytes", &self.bytes).finish_non_exhaustive()
+        f.debug_struct("EncodedRowGroup").field("rows", &self.rows).field("bytes", &self.bytes).finish_non_exhaustive()
     }
 }
 
@@ -109,7 +109,7 @@ impl Encoder {
         let columns = file_schema.columns();
         let time_leaf = columns.iter().position(|leaf| matches!(leaf.path().parts(), [name] if name == TIME_COLUMN));
         let (descriptor, factory) = factory(file_schema.root_schema_ptr(), &schema, properties)
-            .map_err(|cause| internal("cannot set up the column writers").caused_by(cause))?;
+            .map_err(|cause| bug("cannot set up the column writers").caused_by(cause))?;
         Ok(Encoder { schema, descriptor, factory, leaves, time_leaf })
     }
 
@@ -119,7 +119,7 @@ impl Encoder {
     }
 
     /// One column after another.
-    pub(super) fn encode(&self, group: &dyn RowSource) -> Result<EncodedGroup> {
+    pub(super) fn encode(&self, group: &dyn RowSource) -> Result<EncodedRowGroup> {
         let (writers, nulls, started) = self.started(group)?;
         let columns = writers.into_iter().enumerate();
         let columns = columns.map(|(index, writers)| self.encode_column(group, index, writers, &nulls));
@@ -128,7 +128,7 @@ impl Encoder {
     }
 
     /// Columns side by side on the current rayon pool.
-    pub(super) fn encode_parallel(&self, group: &dyn RowSource) -> Result<EncodedGroup> {
+    pub(super) fn encode_parallel(&self, group: &dyn RowSource) -> Result<EncodedRowGroup> {
         let (writers, nulls, started) = self.started(group)?;
         let columns = writers.into_par_iter().enumerate();
         let columns = columns.map(|(index, writers)| self.encode_column(group, index, writers, &nulls));
@@ -148,7 +148,7 @@ impl Encoder {
         // The index matters only to encryption.
         let writers = self.factory.create_column_writers(0);
         let mut writers =
-            writers.map_err(|cause| internal("cannot set up the column writers").caused_by(cause))?.into_iter();
+            writers.map_err(|cause| bug("cannot set up the column writers").caused_by(cause))?.into_iter();
         Ok(self.leaves.iter().map(|&count| writers.by_ref().take(count).collect()).collect())
     }
 
@@ -174,7 +174,7 @@ impl Encoder {
         let (clock, mut columns) = (Instant::now(), Duration::ZERO);
         let field = self.schema.field(index);
         let cannot_encode =
-            |cause: ParquetError| internal(format!("cannot encode column {:?}", field.name())).caused_by(cause);
+            |cause: ParquetError| bug(format!("cannot encode column {:?}", field.name())).caused_by(cause);
         for rows in batches(group.rows()) {
             let gathering = Instant::now();
             let nulls = nulls.get(field.data_type()).filter(|_| group.all_null(index, rows.clone()));
@@ -189,7 +189,7 @@ impl Encoder {
         Ok(EncodedColumn { chunks, time: EncodeTime { columns, encode: clock.elapsed().saturating_sub(columns) } })
     }
 
-    fn finished(&self, group: &dyn RowSource, columns: Vec<EncodedColumn>, started: Duration) -> EncodedGroup {
+    fn finished(&self, group: &dyn RowSource, columns: Vec<EncodedColumn>, started: Duration) -> EncodedRowGroup {
         let mut time = EncodeTime { encode: started, ..EncodeTime::default() };
         let mut chunks = Vec::with_capacity(self.leaves.iter().sum());
         for column in columns {
@@ -202,7 +202,7 @@ impl Encoder {
             Statistics::Int64(values) => Some((*values.min_opt()?, *values.max_opt()?)),
             _ => None,
         });
-        EncodedGroup { chunks, rows: group.rows(), bytes, time_range, time }
+        EncodedRowGroup { chunks, rows: group.rows(), bytes, time_range, time }
     }
 }
 
@@ -234,13 +234,13 @@ fn check(field: &Field, array: &ArrayRef, rows: usize) -> Result<(), Error> {
     };
     if found != field.data_type() {
         let expected = field.data_type();
-        return Err(internal(format!("column {name:?} should be {expected}, found {found}")));
+        return Err(bug(format!("column {name:?} should be {expected}, found {found}")));
     }
     if array.len() != rows {
-        return Err(internal(format!("column {name:?} should have {rows} rows, found {}", array.len())));
+        return Err(bug(format!("column {name:?} should have {rows} rows, found {}", array.len())));
     }
     if !field.is_nullable() && array.null_count() > 0 {
-        return Err(internal(format!("column {name:?} must not be NULL, found {} NULLs", array.null_count())));
+        return Err(bug(format!("column {name:?} must not be NULL, found {} NULLs", array.null_count())));
     }
     Ok(())
 }

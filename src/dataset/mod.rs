@@ -10,6 +10,6 @@ pub mod properties;
 pub mod table;
 mod thrift;
 
-pub use encode::{BATCH_ROWS, EncodeTime, EncodedGroup};
+pub use encode::{BATCH_ROWS, EncodeTime, EncodedRowGroup};
 pub use properties::{Compression, EncodeOptions};
-pub use table::{FileRule, TableSpec, TableWriter};
+pub use table::{FileNaming, TableSpec, TableWriter};

@@ -8,22 +8,22 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use arrow_schema::SchemaRef;
 use parquet::file::properties::WriterPropertiesPtr;
 
-use super::encode::{EncodedGroup, Encoder};
+use super::encode::{EncodedRowGroup, Encoder};
 use super::file::FileWriter;
 use super::file_schema::file_schema;
 use super::properties::{EncodeOptions, writer_properties};
 use crate::columns::RowSource;
 use crate::error::{Error, ErrorKind, Result};
 use crate::guid::Guid;
-use crate::output::errors::{internal, output_error};
+use crate::output::errors::{bug, output_error};
+use crate::output::folder::LocalFolder;
 use crate::output::folder::STAGED_SUFFIX;
-use crate::output::folder::Staging;
 use crate::output::manifest::FileEntry;
 use crate::output::spool::Spool;
 
 /// How the files of a table are called, and whether there may be several.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum FileRule {
+pub enum FileNaming {
     /// `part-00000.parquet` and so on, a new one when the last is full; none at all for a table without rows.
     Parts,
     /// `<name>.parquet`, exactly one, also for a table without rows.
@@ -36,7 +36,7 @@ pub struct TableSpec {
     /// The folder below `trace=<name>`, `/`-separated: `events/<dataset>` or `sidecar`.
     pub folder: String,
     /// How its files are called.
-    pub files: FileRule,
+    pub files: FileNaming,
     /// Its columns.
     pub schema: SchemaRef,
     /// The key-value metadata of every footer, in this order; nothing in it may vary between runs.
@@ -66,7 +66,7 @@ pub struct TableWriter {
 struct Queue {
     /// The ordinal that is written next.
     next: u64,
-    waiting: BTreeMap<u64, EncodedGroup>,
+    waiting: BTreeMap<u64, EncodedRowGroup>,
     files: Files,
 }
 
@@ -96,14 +96,14 @@ struct OpenFile {
 }
 
 impl TableWriter {
-    /// A writer of the table below [`Staging::root`]. Touches no file.
+    /// A writer of the table below [`LocalFolder::root`]. Touches no file.
     ///
     /// # Errors
     /// [`ErrorKind::Usage`] for a compression level that does not exist, [`ErrorKind::Internal`] for a schema that
     /// Parquet cannot express.
-    pub fn new(staging: &Staging, spec: TableSpec, options: &EncodeOptions) -> Result<Self> {
+    pub fn new(staging: &LocalFolder, spec: TableSpec, options: &EncodeOptions) -> Result<Self> {
         let file_schema = file_schema(&spec.schema)
-            .map_err(|cause| internal(format!("no Parquet schema for {}", spec.folder)).caused_by(cause))?;
+            .map_err(|cause| bug(format!("no Parquet schema for {}", spec.folder)).caused_by(cause))?;
         let properties = writer_properties(&file_schema, &spec.metadata, options)?;
         let encoder =
             Encoder::new(SchemaRef::clone(&spec.schema), &file_schema, WriterPropertiesPtr::clone(&properties))?;
@@ -127,7 +127,7 @@ impl TableWriter {
     ///
     /// # Errors
     /// Those of [`RowSource::column`]; [`ErrorKind::Internal`] for a column that does not fit the schema.
-    pub fn encode(&self, group: &dyn RowSource) -> Result<EncodedGroup> {
+    pub fn encode(&self, group: &dyn RowSource) -> Result<EncodedRowGroup> {
         self.encoder.encode(group)
     }
 
@@ -136,7 +136,7 @@ impl TableWriter {
     ///
     /// # Errors
     /// As [`TableWriter::encode`].
-    pub fn encode_parallel(&self, group: &dyn RowSource) -> Result<EncodedGroup> {
+    pub fn encode_parallel(&self, group: &dyn RowSource) -> Result<EncodedRowGroup> {
         self.encoder.encode_parallel(group)
     }
 
@@ -149,10 +149,10 @@ impl TableWriter {
     /// # Errors
     /// [`ErrorKind::Output`] when the file cannot be written, by this call or an earlier one; [`ErrorKind::Internal`] for
     /// an ordinal that was there before.
-    pub fn append(&self, ordinal: u64, group: EncodedGroup) -> Result<()> {
+    pub fn append(&self, ordinal: u64, group: EncodedRowGroup) -> Result<()> {
         let mut queue = self.queue();
         if ordinal < queue.next || queue.waiting.insert(ordinal, group).is_some() {
-            return Err(internal(format!("row group {ordinal} of {} came twice", self.spec.folder)));
+            return Err(bug(format!("row group {ordinal} of {} came twice", self.spec.folder)));
         }
         loop {
             let (mut written, group) = match queue.take_turn() {
@@ -179,9 +179,9 @@ impl TableWriter {
         };
         let Files::Idle(mut written) = files else { return Err(self.failed_before()) };
         if left > 0 {
-            return Err(internal(format!("row group {next} of {} never came, {left} wait for it", self.spec.folder)));
+            return Err(bug(format!("row group {next} of {} never came, {left} wait for it", self.spec.folder)));
         }
-        if written.open.is_none() && written.done.is_empty() && self.spec.files != FileRule::Parts {
+        if written.open.is_none() && written.done.is_empty() && self.spec.files != FileNaming::Parts {
             written.open = Some(self.open(0)?);
         }
         self.close(&mut written)?;
@@ -198,12 +198,12 @@ impl TableWriter {
     }
 
     /// Puts a row group into the file it belongs to; sizes alone decide which.
-    fn write(&self, written: &mut Written, group: EncodedGroup) -> Result<()> {
+    fn write(&self, written: &mut Written, group: EncodedRowGroup) -> Result<()> {
         if group.rows() == 0 {
             return Ok(());
         }
         let full = |file: &OpenFile| file.bytes.saturating_add(group.bytes()) > self.max_file_size;
-        if self.spec.files == FileRule::Parts && written.open.as_deref().is_some_and(full) {
+        if self.spec.files == FileNaming::Parts && written.open.as_deref().is_some_and(full) {
             self.close(written)?;
         }
         let number = written.done.len();
@@ -220,8 +220,8 @@ impl TableWriter {
     fn open(&self, number: usize) -> Result<Box<OpenFile>> {
         let folder = &self.spec.folder;
         let path = match &self.spec.files {
-            FileRule::Parts => format!("{folder}/part-{number:05}.parquet"),
-            FileRule::Single(name) => format!("{folder}/{name}.parquet"),
+            FileNaming::Parts => format!("{folder}/part-{number:05}.parquet"),
+            FileNaming::Single(name) => format!("{folder}/{name}.parquet"),
         };
         let staged = self.root.join(format!("{path}{STAGED_SUFFIX}"));
         let within = staged.parent().unwrap_or(&self.root);
@@ -260,7 +260,7 @@ impl fmt::Debug for TableWriter {
 /// What a thread with a row group at hand finds.
 enum Turn {
     /// The files are its own until it gives them back; this is the row group to write.
-    Write(Written, EncodedGroup),
+    Write(Written, EncodedRowGroup),
     /// Another thread writes, or the next row group has not come yet.
     Wait,
     /// Writing failed before.

@@ -29,14 +29,14 @@ pub(crate) fn write_error(path: &Path, cause: ParquetError) -> Error {
     match cause {
         ParquetError::External(inner) => match inner.downcast::<io::Error>() {
             Ok(io) => output_error("write", path, *io),
-            Err(other) => internal("the Parquet writer failed").in_file(path).caused_by(other),
+            Err(other) => bug("the Parquet writer failed").in_file(path).caused_by(other),
         },
-        other => internal("the Parquet writer failed").in_file(path).caused_by(other),
+        other => bug("the Parquet writer failed").in_file(path).caused_by(other),
     }
 }
 
 /// A bug: something that no input and no system failure can bring about.
-pub(crate) fn internal(message: impl Into<String>) -> Error {
+pub(crate) fn bug(message: impl Into<String>) -> Error {
     Error::new(ErrorKind::Internal, message)
 }
 

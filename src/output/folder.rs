@@ -29,10 +29,10 @@ use rayon::prelude::*;
 
 pub use custody::Custody;
 use lock::Lock;
-use system::{exchange, exists, remove, rename_exclusive, sync, sync_folder};
+use system::{exchange, exists, remove, rename_no_replace_at_once, sync, sync_folder};
 
-use super::errors::{internal, output_error};
-use super::manifest::{MANIFEST_PATH, Manifest};
+use super::errors::{bug, output_error};
+use super::manifest::{CommitRecord, MANIFEST_PATH};
 use super::spool::Spool;
 use crate::error::{Error, ErrorKind, Result};
 use crate::names::is_safe_component;
@@ -46,7 +46,7 @@ pub enum IfExists {
     /// Refuse.
     #[default]
     Error,
-    /// Leave it if it is what this run would write (see [`already_there`]), else refuse.
+    /// Leave it if it is what this run would write (see [`is_current`]), else refuse.
     Skip,
     /// Put the new one in its place.
     Replace,
@@ -59,7 +59,7 @@ pub fn trace_folder(out: &Path, name: &str) -> PathBuf {
 
 /// A trace under construction. Dropping it removes all that was written, on an error as on an interruption.
 #[derive(Debug)]
-pub struct Staging {
+pub struct LocalFolder {
     out: PathBuf,
     name: String,
     folder: PathBuf,
@@ -80,13 +80,13 @@ pub struct Published {
     pub warnings: Vec<String>,
 }
 
-impl Staging {
-    /// As [`Staging::create_in`], in nobody's custody.
+impl LocalFolder {
+    /// As [`LocalFolder::create_in`], in nobody's custody.
     ///
     /// # Errors
-    /// Those of [`Staging::create_in`].
+    /// Those of [`LocalFolder::create_in`].
     pub fn create(out: &Path, name: &str) -> Result<Self> {
-        Staging::create_in(&Custody::default(), out, name)
+        LocalFolder::create_in(&Custody::default(), out, name)
     }
 
     /// Makes the staging folder of a trace, and whatever is missing of `out`; cleans up after a killed run. Until it is
@@ -99,12 +99,12 @@ impl Staging {
     /// [`ErrorKind::Output`] when another run is at work on the same trace, or the folder cannot be made.
     pub fn create_in(custody: &Custody, out: &Path, name: &str) -> Result<Self> {
         if !is_safe_component(name) {
-            return Err(internal(format!("{name:?} is not a safe trace name")));
+            return Err(bug(format!("{name:?} is not a safe trace name")));
         }
         let folder = out.join(format!(".etl2parquet-{name}"));
         let made = system::missing(out);
         let lock = Lock::take(out, &folder).inspect_err(|_| system::remove_empty(&made))?;
-        let staging = Staging {
+        let staging = LocalFolder {
             out: out.to_owned(),
             name: name.to_owned(),
             spool: Arc::new(Spool::new(folder.join("spool"))),
@@ -174,7 +174,7 @@ impl Staging {
             self.replace(&target)?;
             warnings.extend([self.root(), self.old()].iter().filter_map(|old| leftover(old, remove(old))));
         } else {
-            rename_to_free(&self.root(), &target)?;
+            rename_no_replace(&self.root(), &target)?;
         }
         sync_folder(&self.out).map_err(|error| {
             error.with_hint("the trace is in its place, but may not be there after a power failure: check the disk")
@@ -234,7 +234,7 @@ fn leftover(old: &Path, removed: io::Result<()>) -> Option<String> {
     Some(format!("{old}: the replaced trace cannot be removed: {cause} (the next run of this trace tries again)"))
 }
 
-impl Drop for Staging {
+impl Drop for LocalFolder {
     fn drop(&mut self) {
         // A trace that could be neither replaced nor restored stays for the next run's repair. Failures are left to it too.
         let keep_old = !matches!(exists(&self.target()), Ok(true));
@@ -259,11 +259,11 @@ impl Drop for Staging {
 /// Whether the published trace is what this run would write: same inputs in the same order (BLAKE3, lower-case
 /// hexadecimal), same format version, same options. `false` when there is none.
 ///
-/// Ask after [`Staging::create`], which has repaired what an interrupted run left.
+/// Ask after [`LocalFolder::create`], which has repaired what an interrupted run left.
 ///
 /// # Errors
 /// [`ErrorKind::Output`] when there is a different one, or one whose manifest cannot be read.
-pub fn already_there(
+pub fn is_current(
     out: &Path,
     name: &str,
     input_hashes: &[String],
@@ -275,7 +275,7 @@ pub fn already_there(
         return Ok(false);
     }
     let way_out = "choose --if-exists replace, or another name or output folder";
-    let there = Manifest::read(&target).map_err(|error| error.with_hint(way_out))?;
+    let there = CommitRecord::read(&target).map_err(|error| error.with_hint(way_out))?;
     let differs = if there.format_version != format_version {
         "with another format version"
     } else if !there.inputs.iter().map(|input| &input.blake3).eq(input_hashes) {
@@ -294,7 +294,7 @@ pub fn already_there(
 /// # Errors
 /// [`ErrorKind::Output`] when there is a trace already and it is not to be skipped or replaced, or anything that is no
 /// trace of this program.
-pub fn refuse_existing(out: &Path, name: &str, if_exists: IfExists) -> Result<()> {
+pub fn check_absent(out: &Path, name: &str, if_exists: IfExists) -> Result<()> {
     match if_exists {
         // Whether it may be skipped is known when the input is hashed.
         IfExists::Skip => refuse_foreign(&trace_folder(out, name)),
@@ -309,7 +309,7 @@ fn may_publish(target: &Path, if_exists: IfExists) -> Result<()> {
 
 /// Refuses to touch what this program has not made.
 fn refuse_foreign(target: &Path) -> Result<()> {
-    if !exists(target)? || Manifest::is_in(target) {
+    if !exists(target)? || CommitRecord::is_in(target) {
         return Ok(());
     }
     let found = if target.is_dir() { "a folder without our" } else { "something else than a folder with a" };
@@ -336,7 +336,7 @@ fn unstage(root: &Path) -> Result<()> {
     files.par_iter().try_for_each(|file| sync(file).map_err(|cause| output_error("bring to disk", file, cause)))?;
     for file in &files {
         if file.extension().is_none_or(|extension| extension != STAGED_SUFFIX.trim_start_matches('.')) {
-            return Err(internal("a staged file name does not end in .tmp").in_file(file));
+            return Err(bug("a staged file name does not end in .tmp").in_file(file));
         }
         fs::rename(file, file.with_extension("")).map_err(|cause| output_error("rename", file, cause))?;
     }
@@ -354,8 +354,8 @@ fn list(folder: &Path, folders: &mut Vec<PathBuf>, files: &mut Vec<PathBuf>) -> 
 }
 
 /// Renames a folder to a name that nothing has; never replaces.
-fn rename_to_free(from: &Path, to: &Path) -> Result<()> {
-    let renamed = match rename_exclusive(from, to) {
+fn rename_no_replace(from: &Path, to: &Path) -> Result<()> {
+    let renamed = match rename_no_replace_at_once(from, to) {
         Some(outcome) => outcome,
         None if exists(to)? => return Err(is_there(to)),
         None => fs::rename(from, to),

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::errors::internal;
+use super::errors::bug;
 use crate::error::{Error, ErrorKind, Result};
 use crate::guid::Guid;
 
@@ -18,7 +18,7 @@ pub const FORMAT_VERSION: u32 = 1;
 
 /// What was converted, how, and what came of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Manifest {
+pub struct CommitRecord {
     /// The name in `trace=<name>`.
     pub trace: String,
     /// [`FORMAT_VERSION`].
@@ -130,7 +130,7 @@ pub struct RunInfo {
     pub inputs: Vec<String>,
 }
 
-impl Manifest {
+impl CommitRecord {
     /// The text of the file: two runs with the same result differ below `run` at most.
     ///
     /// # Errors
@@ -140,7 +140,7 @@ impl Manifest {
         sorted.files.sort_by(|a, b| a.path.cmp(&b.path));
         sorted.options = sorted_keys(&self.options);
         let text = serde_json::to_string_pretty(&sorted);
-        Ok(text.map_err(|cause| internal("cannot write the manifest").caused_by(cause))? + "\n")
+        Ok(text.map_err(|cause| bug("cannot write the manifest").caused_by(cause))? + "\n")
     }
 
     /// Reads the manifest of a published trace, given its folder `trace=<name>`.
@@ -228,8 +228,8 @@ mod tests {
         }
     }
 
-    fn manifest() -> Manifest {
-        Manifest {
+    fn manifest() -> CommitRecord {
+        CommitRecord {
             trace: "boot".to_owned(),
             format_version: FORMAT_VERSION,
             tool_version: "0.1.0".to_owned(),
@@ -274,17 +274,17 @@ mod tests {
         let mut expected = manifest();
         std::fs::write(folder.path().join(MANIFEST_PATH), expected.to_json().unwrap()).unwrap();
         expected.files.reverse();
-        assert_eq!(Manifest::read(folder.path()).unwrap(), expected);
+        assert_eq!(CommitRecord::read(folder.path()).unwrap(), expected);
     }
 
     #[test]
     fn a_missing_or_broken_manifest_is_an_output_failure_that_names_the_file() {
         let folder = tempfile::tempdir().unwrap();
-        assert_eq!(Manifest::read(folder.path()).unwrap_err().kind(), ErrorKind::Output);
+        assert_eq!(CommitRecord::read(folder.path()).unwrap_err().kind(), ErrorKind::Output);
         std::fs::create_dir(folder.path().join("sidecar")).unwrap();
         let path = folder.path().join(MANIFEST_PATH);
         std::fs::write(&path, "{\"trace\": 1}").unwrap();
-        let error = Manifest::read(folder.path()).unwrap_err();
+        let error = CommitRecord::read(folder.path()).unwrap_err();
         assert_eq!((error.kind(), error.location().file.as_ref()), (ErrorKind::Output, Some(&path)));
     }
 

@@ -1,11 +1,11 @@
 //! Where a trace is written: a staging folder, its files, the commit record, one atomic rename.
 //!
 //! ```text
-//! Staging::create ──► .etl2parquet-<name>/new/
+//! create ──► .etl2parquet-<name>/new/
 //!                        events/<dataset>/part-00000.parquet.tmp   dataset::TableWriter
-//!                        sidecar/manifest.json.tmp                 Manifest
+//!                        sidecar/manifest.json.tmp                 CommitRecord
 //!                        spool (beside new/)                       what footers will hold, until their files end
-//! Staging::commit ──► trace=<name>/                                names without .tmp, one rename
+//! commit ──► trace=<name>/                                names without .tmp, one rename
 //! ```
 //!
 //! Nothing here knows what a trace is made of, nor what Parquet is.
@@ -16,5 +16,5 @@ pub mod manifest;
 pub(crate) mod sink;
 pub(crate) mod spool;
 
-pub use folder::{IfExists, Staging};
-pub use manifest::{FileEntry, Manifest};
+pub use folder::{IfExists, LocalFolder};
+pub use manifest::{CommitRecord, FileEntry};

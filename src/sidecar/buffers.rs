@@ -5,7 +5,7 @@ use super::table::Table;
 use crate::clock::Ticks;
 use crate::dataset::EncodeOptions;
 use crate::error::Result;
-use crate::output::{FileEntry, Staging};
+use crate::output::{FileEntry, LocalFolder};
 use crate::survey::{BufferSummary, FileSurvey};
 
 struct Row<'a> {
@@ -13,7 +13,7 @@ struct Row<'a> {
     buffer: &'a BufferSummary,
 }
 
-pub(super) fn write(staging: &Staging, facts: &SidecarFacts<'_>, encode: &EncodeOptions) -> Result<Vec<FileEntry>> {
+pub(super) fn write(staging: &LocalFolder, facts: &SidecarFacts<'_>, encode: &EncodeOptions) -> Result<Vec<FileEntry>> {
     let rows = facts.files.iter().flat_map(|file| file.buffers.iter().map(move |buffer| Row { file, buffer }));
     table().write(staging, encode, rows)
 }

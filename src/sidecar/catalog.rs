@@ -7,7 +7,7 @@ use crate::dataset::EncodeOptions;
 use crate::error::Result;
 use crate::event::EventIdentity;
 use crate::layout::header::HeaderFamily;
-use crate::output::{FileEntry, Staging};
+use crate::output::{FileEntry, LocalFolder};
 use crate::plan::CatalogEntry;
 
 struct Row<'a> {
@@ -17,7 +17,7 @@ struct Row<'a> {
     counts: Option<&'a ShapeCounts>,
 }
 
-pub(super) fn write(staging: &Staging, facts: &SidecarFacts<'_>, encode: &EncodeOptions) -> Result<Vec<FileEntry>> {
+pub(super) fn write(staging: &LocalFolder, facts: &SidecarFacts<'_>, encode: &EncodeOptions) -> Result<Vec<FileEntry>> {
     let rows = facts.catalog.iter().zip(0u32..).map(|(entry, shape)| Row {
         shape,
         entry,

@@ -5,7 +5,7 @@ use super::table::Table;
 use crate::convert::job::FileCounts;
 use crate::dataset::EncodeOptions;
 use crate::error::Result;
-use crate::output::{FileEntry, Staging};
+use crate::output::{FileEntry, LocalFolder};
 use crate::survey::facts::ClockFacts;
 
 /// A clock, and what pass 2 counted of its times; without it the columns are NULL.
@@ -14,7 +14,7 @@ pub(super) struct Row<'a> {
     pub counts: Option<&'a FileCounts>,
 }
 
-pub(super) fn write(staging: &Staging, facts: &SidecarFacts<'_>, encode: &EncodeOptions) -> Result<Vec<FileEntry>> {
+pub(super) fn write(staging: &LocalFolder, facts: &SidecarFacts<'_>, encode: &EncodeOptions) -> Result<Vec<FileEntry>> {
     let files = facts.facts.iter().enumerate();
     let rows = files.map(|(input, file)| Row { clock: &file.clock, counts: facts.file_counts.get(input) });
     table().write(staging, encode, rows)

@@ -5,14 +5,14 @@ use super::table::Table;
 use crate::dataset::EncodeOptions;
 use crate::decode::{FieldRow, RenameReason};
 use crate::error::Result;
-use crate::output::{FileEntry, Staging};
+use crate::output::{FileEntry, LocalFolder};
 
 struct Row<'a> {
     shape: u32,
     field: &'a FieldRow,
 }
 
-pub(super) fn write(staging: &Staging, facts: &SidecarFacts<'_>, encode: &EncodeOptions) -> Result<Vec<FileEntry>> {
+pub(super) fn write(staging: &LocalFolder, facts: &SidecarFacts<'_>, encode: &EncodeOptions) -> Result<Vec<FileEntry>> {
     let shapes = facts.catalog.iter().zip(0u32..);
     let rows = shapes.flat_map(|(entry, shape)| entry.fields.iter().map(move |field| Row { shape, field }));
     table().write(staging, encode, rows)

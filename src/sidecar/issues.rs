@@ -5,7 +5,7 @@ use super::table::Table;
 use crate::clock::Ticks;
 use crate::dataset::EncodeOptions;
 use crate::error::Result;
-use crate::output::{FileEntry, Staging};
+use crate::output::{FileEntry, LocalFolder};
 use crate::survey::{FileSurvey, Issue};
 
 pub(super) struct Row<'a> {
@@ -13,7 +13,7 @@ pub(super) struct Row<'a> {
     finding: Issue,
 }
 
-pub(super) fn write(staging: &Staging, facts: &SidecarFacts<'_>, encode: &EncodeOptions) -> Result<Vec<FileEntry>> {
+pub(super) fn write(staging: &LocalFolder, facts: &SidecarFacts<'_>, encode: &EncodeOptions) -> Result<Vec<FileEntry>> {
     table().write(staging, encode, facts.files.iter().flat_map(rows))
 }
 

@@ -19,7 +19,7 @@ pub use table::Record;
 use crate::convert::job::{FileCounts, ShapeCounts};
 use crate::dataset::EncodeOptions;
 use crate::error::Result;
-use crate::output::{FileEntry, Staging};
+use crate::output::{FileEntry, LocalFolder};
 use crate::plan::CatalogEntry;
 use crate::survey::{FileFacts, FileSurvey};
 
@@ -42,7 +42,7 @@ pub struct SidecarFacts<'a> {
 ///
 /// # Errors
 /// [`Output`](crate::ErrorKind::Output) when a file cannot be written.
-pub fn write(staging: &Staging, facts: &SidecarFacts<'_>, encode: &EncodeOptions) -> Result<Vec<FileEntry>> {
+pub fn write(staging: &LocalFolder, facts: &SidecarFacts<'_>, encode: &EncodeOptions) -> Result<Vec<FileEntry>> {
     let tables = [
         sessions::write(staging, facts, encode)?,
         clock::write(staging, facts, encode)?,

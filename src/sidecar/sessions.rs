@@ -4,10 +4,10 @@ use super::SidecarFacts;
 use super::table::Table;
 use crate::dataset::EncodeOptions;
 use crate::error::Result;
-use crate::output::{FileEntry, Staging};
+use crate::output::{FileEntry, LocalFolder};
 use crate::survey::facts::SessionFacts;
 
-pub(super) fn write(staging: &Staging, facts: &SidecarFacts<'_>, encode: &EncodeOptions) -> Result<Vec<FileEntry>> {
+pub(super) fn write(staging: &LocalFolder, facts: &SidecarFacts<'_>, encode: &EncodeOptions) -> Result<Vec<FileEntry>> {
     table().write(staging, encode, facts.facts.iter().map(|file| &file.session))
 }
 

@@ -4,7 +4,7 @@ use super::SidecarFacts;
 use super::table::Table;
 use crate::dataset::EncodeOptions;
 use crate::error::Result;
-use crate::output::{FileEntry, Staging};
+use crate::output::{FileEntry, LocalFolder};
 use crate::survey::FileFacts;
 use crate::survey::streams::Stream;
 
@@ -13,7 +13,7 @@ pub(super) struct Row<'a> {
     stream: &'a Stream,
 }
 
-pub(super) fn write(staging: &Staging, facts: &SidecarFacts<'_>, encode: &EncodeOptions) -> Result<Vec<FileEntry>> {
+pub(super) fn write(staging: &LocalFolder, facts: &SidecarFacts<'_>, encode: &EncodeOptions) -> Result<Vec<FileEntry>> {
     table().write(staging, encode, facts.facts.iter().flat_map(rows))
 }
 

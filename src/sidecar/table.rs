@@ -15,9 +15,9 @@ use serde_json::Value;
 
 use crate::calendar::rfc3339;
 use crate::columns::RowSource;
-use crate::dataset::{EncodeOptions, FileRule, TableSpec, TableWriter};
+use crate::dataset::{EncodeOptions, FileNaming, TableSpec, TableWriter};
 use crate::error::Result;
-use crate::output::{FileEntry, Staging};
+use crate::output::{FileEntry, LocalFolder};
 use crate::table::header::element;
 
 /// Rows at which a row group is closed.
@@ -164,14 +164,14 @@ impl<R: Send + Sync> Table<R> {
     /// Writes the rows; of them only one row group's are held at a time.
     pub(super) fn write(
         self,
-        staging: &Staging,
+        staging: &LocalFolder,
         encode: &EncodeOptions,
         rows: impl Iterator<Item = R>,
     ) -> Result<Vec<FileEntry>> {
         let fields: Vec<_> = self.columns.iter().map(Column::field).collect();
         let spec = TableSpec {
             folder: "sidecar".to_owned(),
-            files: FileRule::Single(self.name.to_owned()),
+            files: FileNaming::Single(self.name.to_owned()),
             schema: Arc::new(Schema::new(fields)),
             metadata: Vec::new(),
             provider_id: None,
@@ -322,7 +322,7 @@ mod tests {
     fn heavy_rows_close_a_row_group_early() {
         let folder = tempfile::tempdir().unwrap();
         let table = Table::<u64>::new("t").weight(|_| 100 << 20).count("n", |row| Some(*row));
-        let staging = Staging::create(folder.path(), "a").unwrap();
+        let staging = LocalFolder::create(folder.path(), "a").unwrap();
         let files = table.write(&staging, &EncodeOptions::default(), 0..5).unwrap();
         assert_eq!((files.len(), files[0].rows), (1, 5));
         let file = std::fs::File::open(staging.root().join("sidecar/t.parquet.tmp")).unwrap();

@@ -40,7 +40,7 @@ impl RowSource for Ready {
 
     fn column(&self, index: usize, rows: Range<usize>) -> Result<ArrayRef> {
         let column = self.columns[index].as_ref();
-        let column = column.ok_or_else(|| internal("asked for a column that is NULL throughout"))?;
+        let column = column.ok_or_else(|| bug("asked for a column that is NULL throughout"))?;
         Ok(if rows == (0..self.rows) { Arc::clone(column) } else { column.slice(rows.start, rows.len()) })
     }
 
@@ -106,7 +106,7 @@ fn group(first: i64, rows: i64) -> Ready {
     Ready { rows: usize::try_from(rows).unwrap(), columns: present }
 }
 
-fn spec(files: FileRule) -> TableSpec {
+fn spec(files: FileNaming) -> TableSpec {
     TableSpec {
         folder: "events/Some-Provider".to_owned(),
         files,
@@ -119,7 +119,7 @@ fn spec(files: FileRule) -> TableSpec {
 
 /// A staging folder; dropped before the folder around it.
 struct Stage {
-    staging: Staging,
+    staging: LocalFolder,
     root: PathBuf,
     _out: TempDir,
 }
@@ -132,13 +132,13 @@ impl Stage {
 
 fn stage() -> Stage {
     let out = tempfile::tempdir().unwrap();
-    let staging = Staging::create(out.path(), "a").unwrap();
+    let staging = LocalFolder::create(out.path(), "a").unwrap();
     Stage { root: staging.root(), staging, _out: out }
 }
 
 fn writer(stage: &Stage, max_file_size: u64) -> TableWriter {
     let options = EncodeOptions { max_file_size, ..EncodeOptions::default() };
-    TableWriter::new(&stage.staging, spec(FileRule::Parts), &options).unwrap()
+    TableWriter::new(&stage.staging, spec(FileNaming::Parts), &options).unwrap()
 }
 
 fn staged(root: &Path, entry: &FileEntry) -> PathBuf {
@@ -276,7 +276,7 @@ fn a_wide_table_has_one_page_per_column_chunk() {
     });
     let schema: SchemaRef = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
     let folder = stage();
-    let wide = TableSpec { schema, ..spec(FileRule::Parts) };
+    let wide = TableSpec { schema, ..spec(FileNaming::Parts) };
     let table = TableWriter::new(&folder.staging, wide, &EncodeOptions::default()).unwrap();
     let mut columns = vec![None; COLUMNS];
     columns[2] = Some(Arc::new(Int64Array::from_iter_values((0..100_000).map(|n| n % 5))) as ArrayRef);
@@ -324,9 +324,9 @@ fn a_table_without_rows_has_a_file_only_if_its_name_is_fixed() {
         table.append(0, table.encode(&group(0, 0)).unwrap()).unwrap();
         table.finish().unwrap()
     };
-    assert_eq!(empty(FileRule::Parts), []);
+    assert_eq!(empty(FileNaming::Parts), []);
     assert!(!folder.path().join("events").exists());
-    let entries = empty(FileRule::Single("issues".to_owned()));
+    let entries = empty(FileNaming::Single("issues".to_owned()));
     assert_eq!((entries.len(), entries[0].rows, entries[0].min_timestamp_ns), (1, 0, None));
     assert_eq!(entries[0].path, "events/Some-Provider/issues.parquet");
     assert_eq!(row_count(folder.path(), &entries[0]), 0);
@@ -337,7 +337,7 @@ fn a_uuid_column_is_written_as_such() {
     let folder = stage();
     let metadata = HashMap::from([("ARROW:extension:name".to_owned(), "arrow.uuid".to_owned())]);
     let field = Field::new("id", DataType::FixedSizeBinary(16), true).with_metadata(metadata);
-    let uuids = TableSpec { schema: Arc::new(Schema::new(vec![field])), ..spec(FileRule::Parts) };
+    let uuids = TableSpec { schema: Arc::new(Schema::new(vec![field])), ..spec(FileNaming::Parts) };
     let table = TableWriter::new(&folder.staging, uuids, &EncodeOptions::default()).unwrap();
     let values = vec![Some([7u8; 16].as_slice()), None];
     let column: ArrayRef =
@@ -354,7 +354,7 @@ fn every_codec_reads_back() {
     for compression in [Compression::Zstd(1), Compression::Snappy, Compression::Lz4, Compression::None] {
         let folder = stage();
         let options = EncodeOptions { compression, ..EncodeOptions::default() };
-        let table = TableWriter::new(&folder.staging, spec(FileRule::Parts), &options).unwrap();
+        let table = TableWriter::new(&folder.staging, spec(FileNaming::Parts), &options).unwrap();
         table.append(0, table.encode(&group(0, 1000)).unwrap()).unwrap();
         assert_eq!(row_count(folder.path(), &table.finish().unwrap()[0]), 1000, "{compression}");
     }
@@ -405,7 +405,7 @@ fn an_output_failure_ends_the_table() {
 fn unfinished_files_hold_no_descriptors() {
     let folder = stage();
     let table = |i| {
-        let spec = TableSpec { folder: format!("events/{i}"), ..spec(FileRule::Parts) };
+        let spec = TableSpec { folder: format!("events/{i}"), ..spec(FileNaming::Parts) };
         TableWriter::new(&folder.staging, spec, &EncodeOptions::default()).unwrap()
     };
     let tables: Vec<_> = (0..50).map(table).collect();
@@ -480,7 +480,7 @@ fn a_file_is_what_the_released_writer_makes_of_the_same_row_groups() {
     for (case, schema, groups) in cases {
         for compression in [Compression::default(), Compression::None] {
             let folder = stage();
-            let spec = TableSpec { schema: Arc::clone(&schema), ..spec(FileRule::Single("file".to_owned())) };
+            let spec = TableSpec { schema: Arc::clone(&schema), ..spec(FileNaming::Single("file".to_owned())) };
             let options = EncodeOptions { compression, ..EncodeOptions::default() };
             let table = TableWriter::new(&folder.staging, spec, &options).unwrap();
             let expected = released(&table, &groups);
@@ -497,8 +497,8 @@ fn a_file_is_what_the_released_writer_makes_of_the_same_row_groups() {
 #[test]
 fn what_the_footer_will_hold_is_gone_when_the_trace_is_published() {
     let out = tempfile::tempdir().unwrap();
-    let staging = Staging::create(out.path(), "a").unwrap();
-    let table = TableWriter::new(&staging, spec(FileRule::Parts), &EncodeOptions::default()).unwrap();
+    let staging = LocalFolder::create(out.path(), "a").unwrap();
+    let table = TableWriter::new(&staging, spec(FileNaming::Parts), &EncodeOptions::default()).unwrap();
     let spool = out.path().join(".etl2parquet-a/spool");
     assert!(!spool.exists());
     table.append(0, table.encode(&group(0, 10)).unwrap()).unwrap();

@@ -59,7 +59,7 @@ pub(super) fn sync_folder(folder: &Path) -> Result<()> {
 
 /// A rename that fails when `to` exists; `None` where the system or the file system has none.
 #[cfg(target_os = "linux")]
-pub(super) fn rename_exclusive(from: &Path, to: &Path) -> Option<io::Result<()>> {
+pub(super) fn rename_no_replace_at_once(from: &Path, to: &Path) -> Option<io::Result<()>> {
     rename_with(from, to, rustix::fs::RenameFlags::NOREPLACE)
 }
 
@@ -80,7 +80,7 @@ fn rename_with(from: &Path, to: &Path, flags: rustix::fs::RenameFlags) -> Option
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(super) fn rename_exclusive(_from: &Path, _to: &Path) -> Option<io::Result<()>> {
+pub(super) fn rename_no_replace_at_once(_from: &Path, _to: &Path) -> Option<io::Result<()>> {
     None
 }
 

@@ -5,16 +5,16 @@ use serde_json::json;
 use super::*;
 use crate::output::manifest::{EventCounts, FORMAT_VERSION, InputEntry, LossCounts, MANIFEST_PATH, RunInfo};
 
-fn stage(out: &Path, name: &str, content: &str) -> Staging {
-    let staging = Staging::create(out, name).unwrap();
+fn stage(out: &Path, name: &str, content: &str) -> LocalFolder {
+    let staging = LocalFolder::create(out, name).unwrap();
     staging.write("events/A/part-00000.parquet", content.as_bytes()).unwrap();
     staging.write(MANIFEST_PATH, manifest(content).to_json().unwrap().as_bytes()).unwrap();
     staging
 }
 
 /// A manifest of a trace made from one input with this hash.
-fn manifest(input_hash: &str) -> Manifest {
-    Manifest {
+fn manifest(input_hash: &str) -> CommitRecord {
+    CommitRecord {
         trace: "a".to_owned(),
         format_version: FORMAT_VERSION,
         tool_version: String::new(),
@@ -135,7 +135,7 @@ fn the_next_run_repairs_what_a_killed_one_left() {
         interrupted(out.path(), folders);
         // Footers of a run before; nothing may come of it.
         let _ = fs::write(out.path().join(".etl2parquet-a/spool"), "left");
-        drop(Staging::create(out.path(), "a").unwrap());
+        drop(LocalFolder::create(out.path(), "a").unwrap());
         let expected_tree: Vec<&str> = expected.iter().flat_map(|_| PUBLISHED).collect();
         assert_eq!(tree(out.path()), expected_tree, "{folders:?}");
         if let Some(expected) = expected {
@@ -155,14 +155,14 @@ fn the_next_run_repairs_what_a_killed_one_left() {
 fn two_runs_do_not_write_one_trace() {
     let out = tempfile::tempdir().unwrap();
     let first = stage(out.path(), "a", "1");
-    let error = Staging::create(out.path(), "a").unwrap_err();
+    let error = LocalFolder::create(out.path(), "a").unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Output);
     assert!(error.to_string().contains("another run is writing this trace"), "{error}");
     let other = stage(out.path(), "b", "2");
     other.commit(IfExists::Error).unwrap();
     first.commit(IfExists::Error).unwrap();
     assert_eq!(content(out.path(), "a"), "1");
-    drop(Staging::create(out.path(), "a").unwrap());
+    drop(LocalFolder::create(out.path(), "a").unwrap());
 }
 
 #[test]
@@ -173,7 +173,7 @@ fn many_threads_fight_for_one_trace_and_never_share_it() {
         for _ in 0..8 {
             scope.spawn(|| {
                 for _ in 0..50 {
-                    match Staging::create(out.path(), "a") {
+                    match LocalFolder::create(out.path(), "a") {
                         Ok(staging) => {
                             assert_eq!(inside.fetch_add(1, std::sync::atomic::Ordering::SeqCst), 0);
                             assert!(staging.root().is_dir());
@@ -194,7 +194,7 @@ fn skip_needs_the_same_input_format_and_options() {
     let out = out.path();
     let ask = |hashes: &[&str], version, options: &str| {
         let hashes: Vec<_> = hashes.iter().map(|&hash| hash.to_owned()).collect();
-        already_there(out, "a", &hashes, version, options).map_err(|error| error.to_string())
+        is_current(out, "a", &hashes, version, options).map_err(|error| error.to_string())
     };
     assert_eq!(ask(&["1"], FORMAT_VERSION, "options"), Ok(false));
     stage(out, "a", "1").commit(IfExists::Error).unwrap();
@@ -216,11 +216,11 @@ fn output_failures_name_the_path() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("file");
     fs::write(&file, "").unwrap();
-    let error = Staging::create(&file, "a").unwrap_err();
+    let error = LocalFolder::create(&file, "a").unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Output);
     assert!(error.to_string().contains("file"), "{error}");
     for name in ["", "a/b", "a=b", "a\0"] {
-        assert_eq!(Staging::create(folder.path(), name).unwrap_err().kind(), ErrorKind::Internal, "{name:?}");
+        assert_eq!(LocalFolder::create(folder.path(), name).unwrap_err().kind(), ErrorKind::Internal, "{name:?}");
     }
 }
 
@@ -245,7 +245,7 @@ fn what_is_no_trace_of_ours_is_never_replaced() {
     fs::write(out.join("trace=c").join(MANIFEST_PATH), "{\"name\": \"another program's\"}").unwrap();
     for (name, found) in [("a", "a folder without our"), ("b", "something else"), ("c", "a folder without our")] {
         for if_exists in [IfExists::Error, IfExists::Skip, IfExists::Replace] {
-            let refused = refuse_existing(out, name, if_exists).unwrap_err();
+            let refused = check_absent(out, name, if_exists).unwrap_err();
             assert_eq!(refused.kind(), ErrorKind::Output);
             assert!(refused.to_string().contains(found), "{refused}");
             let refused = stage(out, name, "1").commit(if_exists).unwrap_err();
@@ -265,13 +265,13 @@ fn a_link_in_the_place_of_the_staging_folder_is_not_followed() {
     let out = tempfile::tempdir().unwrap();
     let elsewhere = tempfile::tempdir().unwrap();
     std::os::unix::fs::symlink(elsewhere.path(), out.path().join(".etl2parquet-a")).unwrap();
-    let error = Staging::create(out.path(), "a").unwrap_err();
+    let error = LocalFolder::create(out.path(), "a").unwrap_err();
     assert!(error.to_string().contains("found a link"), "{error}");
     assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 0);
     // Nor one in the place of the lock.
     fs::create_dir(out.path().join(".etl2parquet-b")).unwrap();
     std::os::unix::fs::symlink(elsewhere.path().join("x"), out.path().join(".etl2parquet-b/lock")).unwrap();
-    assert_eq!(Staging::create(out.path(), "b").unwrap_err().kind(), ErrorKind::Output);
+    assert_eq!(LocalFolder::create(out.path(), "b").unwrap_err().kind(), ErrorKind::Output);
     assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 0);
 }
 
@@ -287,7 +287,7 @@ fn a_lock_that_cannot_be_opened_leaves_no_folder() {
     }
     let left = PATH_MAX - 2 - "/.etl2parquet-a".len() - out.as_os_str().len();
     out.push("y".repeat(left - 1));
-    let error = Staging::create(&out, "a").unwrap_err();
+    let error = LocalFolder::create(&out, "a").unwrap_err();
     assert!(error.to_string().contains("cannot create the lock file"), "{error}");
     assert_eq!(fs::read_dir(root.path()).unwrap().count(), 0);
 }
@@ -311,7 +311,7 @@ fn who_has_custody_can_remove_what_is_in_work() {
     let custody = Custody::default();
     custody.abandon();
     stage(out, "a", "1").commit(IfExists::Error).unwrap();
-    let staging = Staging::create_in(&custody, out, "a").unwrap();
+    let staging = LocalFolder::create_in(&custody, out, "a").unwrap();
     staging.write("events/A/part-00000.parquet", b"2").unwrap();
     custody.abandon();
     assert_eq!(tree(out), PUBLISHED);
@@ -319,7 +319,7 @@ fn who_has_custody_can_remove_what_is_in_work() {
     assert_eq!(staging.commit(IfExists::Replace).unwrap_err().kind(), ErrorKind::Interrupted);
     assert_eq!((content(out, "a").as_str(), tree(out).as_slice()), ("1", &PUBLISHED.map(String::from)[..]));
     // What is published is in nobody's custody.
-    let staging = Staging::create_in(&custody, out, "b").unwrap();
+    let staging = LocalFolder::create_in(&custody, out, "b").unwrap();
     staging.write("events/A/part-00000.parquet", b"3").unwrap();
     staging.commit(IfExists::Error).unwrap();
     custody.abandon();
