@@ -62,7 +62,7 @@ fn payloads_of_the_other_pointer_size_are_counted_and_kept() {
              pointers of 8; rows with the payload and without values: {count}"
         )
     };
-    assert_eq!(lines, [text("Kernel-Image Image/DCStart version 0", 3), text("Kernel-Image Image/Load version 1", 1)]);
+    assert_eq!(lines, [text("Image/DCStart version 0", 3), text("Image/Load version 1", 1)]);
 }
 
 #[test]

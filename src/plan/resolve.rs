@@ -239,13 +239,14 @@ impl Resolved {
         described.or_else(|| registry.classic_name(&self.key.identity))
     }
 
-    /// `Provider event version 1`, by names where there are any.
+    /// What the user knows its events by: the event's name, or the provider and a number, and the version.
     pub(super) fn title(&self, registry: &Registry) -> String {
         let identity = &self.key.identity;
-        let provider = registry.provider_name(&identity.provider).unwrap_or_else(|| identity.provider.to_string());
-        let number = identity.event_id().unwrap_or(u16::from(identity.opcode));
-        let event = self.event_name(registry).unwrap_or_else(|| format!("event {number}"));
-        format!("{provider} {event} version {}", identity.version)
+        let unnamed = || {
+            let provider = registry.provider_name(&identity.provider).unwrap_or_else(|| identity.provider.to_string());
+            format!("{provider} event {}", identity.event_id().unwrap_or(u16::from(identity.opcode)))
+        };
+        format!("{} version {}", self.event_name(registry).unwrap_or_else(unnamed), identity.version)
     }
 
     /// Forgets how its events are decoded.
