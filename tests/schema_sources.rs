@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use corpus::corpus;
 use etl2parquet::schema::manifest::Manifest;
 use etl2parquet::schema::tmf::Tmf;
-use etl2parquet::schema::wpp::{ItemKind, MessageTable};
+use etl2parquet::schema::wpp::{ArgumentType, MessageTable};
 
 /// The files of a folder in order of their names.
 fn files(folder: &Path) -> Vec<PathBuf> {
@@ -22,7 +22,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 #[test]
 fn gathered_manifests_read_with_few_rejections() {
     let Some(corpus) = corpus() else { return };
-    let (mut read, mut events, mut suspect, mut refused) = (0, 0, 0, Vec::new());
+    let (mut read, mut events, mut doubtful, mut refused) = (0, 0, 0, Vec::new());
     let mut findings = Vec::new();
     let start = Instant::now();
     for folder in ["manifests", "originals"] {
@@ -38,15 +38,15 @@ fn gathered_manifests_read_with_few_rejections() {
             read += 1;
             let all = manifest.providers.iter().flat_map(|provider| &provider.events);
             events += all.clone().count();
-            suspect += all.filter(|event| event.suspect).count();
+            doubtful += all.filter(|event| event.trust.is_doubtful()).count();
             findings.extend(manifest.findings.iter().map(|f| format!("{}: {f}", file.display())));
         }
     }
-    println!("{read} files, {events} events, {suspect} suspect, {} findings, {:?}", findings.len(), start.elapsed());
+    println!("{read} files, {events} events, {doubtful} doubtful, {} findings, {:?}", findings.len(), start.elapsed());
     println!("{}", findings.join("\n"));
     assert_eq!(refused, Vec::<String>::new());
     // The findings: 42 fields of lost structures, 3 opcodes that nothing declares, and a file without a provider.
-    assert_eq!((read, events, suspect, findings.len()), (488, 37260, 263, 46));
+    assert_eq!((read, events, doubtful, findings.len()), (488, 37260, 263, 46));
 }
 
 #[test]
@@ -68,9 +68,9 @@ fn tmf_files_import_without_a_rejected_line() {
     for file in files(&corpus.join("tmf")) {
         let tmf = Tmf::parse(&std::fs::read(&file).expect("the file can be read"));
         findings.extend(tmf.findings.iter().map(|finding| format!("{}: {finding}", file.display())));
-        let unknown = tmf.messages.iter().flat_map(|message| &message.items);
-        findings.extend(unknown.filter_map(|item| match &item.kind {
-            ItemKind::Unknown(declared) => Some(format!("{}: unknown {declared}", file.display())),
+        let unknown = tmf.messages.iter().flat_map(|message| &message.arguments);
+        findings.extend(unknown.filter_map(|item| match &item.encoding {
+            ArgumentType::Unknown(declared) => Some(format!("{}: unknown {declared}", file.display())),
             _ => None,
         }));
         count += 1;

@@ -10,7 +10,7 @@ use crate::dataset::properties::Compression;
 use crate::output::folder::{Custody, IfExists};
 use crate::output::manifest::{EventCounts, FileEntry};
 use crate::plan::{CatalogEntry, CompiledFilter, DatasetSplit, Filter};
-use crate::schema::registry::UserSchemas;
+use crate::schema::user::UserSchemas;
 use crate::survey::{FileFacts, FileSurvey};
 
 /// One recording: the files that become one trace.

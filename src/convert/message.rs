@@ -2,7 +2,7 @@
 
 use crate::decode::Status;
 use crate::event::Event;
-use crate::schema::wpp::{ArgumentStatus, HeaderValues, MessagePlan, Renderer};
+use crate::schema::wpp::{ArgumentStatus, CompiledMessage, HeaderValues, Renderer};
 use crate::table::rows::{RowStatus, Rows};
 use crate::table::sparse::Span;
 
@@ -29,7 +29,7 @@ impl MessageText {
     /// fit the format, and whether the payload must be kept.
     pub fn render(
         &mut self,
-        plan: &MessagePlan,
+        plan: &CompiledMessage,
         event: &Event<'_>,
         place: &MessagePlace,
         rows: &mut Rows,

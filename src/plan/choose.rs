@@ -7,7 +7,8 @@
 
 use super::samples::Sample;
 use crate::decode::{Program, Status, pointer_size_mismatch};
-use crate::schema::registry::{Candidate, Trust};
+use crate::schema::registry::Candidate;
+use crate::schema::trust::Trust;
 
 /// The chosen layout and why.
 #[derive(Clone, Debug)]
@@ -190,7 +191,7 @@ mod tests {
     use super::*;
     use crate::schema::DecodeSource;
     use crate::schema::model::{EventSchema, Field, Wire};
-    use crate::schema::registry::Library;
+    use crate::schema::registry::DeclaringSource;
     use std::sync::Arc;
 
     fn candidate(origin: &str, wires: &[Wire], trust: Trust) -> Candidate {
@@ -200,7 +201,7 @@ mod tests {
             origin: origin.to_owned(),
             schema: Arc::new(EventSchema { fields, ..EventSchema::default() }),
             trust,
-            library: Library::Pack,
+            declaring_source: DeclaringSource::Pack,
         }
     }
 

@@ -10,7 +10,8 @@ use crate::layout::header::HeaderFamily;
 use crate::layout::kernel;
 use crate::names::{self, Claim, Naming, Right};
 use crate::schema::Registry;
-use crate::schema::registry::{Declared, Library};
+use crate::schema::declared::Declared;
+use crate::schema::registry::DeclaringSource;
 use crate::survey::{Issue, Severity};
 
 /// How many datasets a provider's events become (`--layout`).
@@ -148,20 +149,23 @@ pub struct Declarations(BTreeMap<u16, Vec<Declared>>);
 
 impl Declarations {
     fn of(members: &[u32], shapes: &[Resolved], registry: &Registry) -> Declarations {
-        let mut libraries: Vec<(Guid, &Library)> = Vec::new();
+        let mut declaring_sources: Vec<(Guid, &DeclaringSource)> = Vec::new();
         let mut known = HashSet::new();
         for &member in members {
             let shape = &shapes[member as usize];
             let Some(choice) = &shape.choice else { continue };
-            let (provider, library) = (shape.schema_provider, &choice.candidate.library);
-            if known.insert((provider, library.rank(), place(library))) {
-                libraries.push((provider, library));
+            let (provider, declaring_source) = (shape.schema_provider, &choice.candidate.declaring_source);
+            if known.insert((provider, declaring_source.rank(), place(declaring_source))) {
+                declaring_sources.push((provider, declaring_source));
             }
         }
         // Not in the order in which the shapes of this trace happen to use them.
-        libraries.sort_by_key(|(_, library)| library.rank());
+        declaring_sources.sort_by_key(|(_, declaring_source)| declaring_source.rank());
         let mut all = Declarations::default();
-        for declared in libraries.into_iter().flat_map(|(provider, library)| registry.declared(&provider, library)) {
+        for declared in declaring_sources
+            .into_iter()
+            .flat_map(|(provider, declaring_source)| registry.declared(&provider, declaring_source))
+        {
             all.0.entry(declared.id).or_default().push(declared);
         }
         all
@@ -181,9 +185,9 @@ impl Declarations {
 }
 
 /// Tells manifests from one another. Libraries of other kinds that have the same rank declare the same events.
-fn place(library: &Library) -> usize {
-    match library {
-        Library::Manifest(manifest) => Arc::as_ptr(manifest).addr(),
+fn place(declaring_source: &DeclaringSource) -> usize {
+    match declaring_source {
+        DeclaringSource::Manifest(manifest) => Arc::as_ptr(manifest).addr(),
         _ => 0,
     }
 }
@@ -349,8 +353,10 @@ fn event_folders(events: &Events, declared: &Declarations) -> Vec<String> {
         events.contains_key(&EventKey::Id(id)) || opcode.is_ok_and(|opcode| events.contains_key(&opcode))
     };
     let others = declared.0.iter().filter(|(id, _)| !is_own(**id)).filter_map(|(id, declared)| {
-        let name =
-            declared.iter().filter(|event| !event.is_doubtful).find_map(|event| event.schema.event_name.as_deref());
+        let name = declared
+            .iter()
+            .filter(|event| !event.trust.is_doubtful())
+            .find_map(|event| event.schema.event_name.as_deref());
         Some((event_folder(name?), id.to_string()))
     });
     let mut folders = names::event_names(&own.chain(others).collect::<Vec<_>>());
@@ -367,6 +373,7 @@ fn event_folder(name: &str) -> String {
 mod tests {
     use super::*;
     use crate::schema::model::EventSchema;
+    use crate::schema::trust::Trust;
 
     fn key(kind: HeaderFamily, id: u16, opcode: u8, metadata: &[u8]) -> Shape {
         let identity = EventIdentity {
@@ -399,13 +406,17 @@ mod tests {
 
     #[test]
     fn the_folder_of_an_event_does_not_depend_on_which_others_are_present() {
-        let declared = |id: u16, name: &str, is_doubtful| Declared {
-            is_doubtful,
+        let declared = |id: u16, name: &str, trust| Declared {
+            trust,
             id,
             version: 0,
             schema: Arc::new(EventSchema { event_name: Some(name.to_owned()), ..EventSchema::default() }),
         };
-        let all = [declared(1, "A/Start", false), declared(2, "A/Start", false), declared(3, "B", true)];
+        let all = [
+            declared(1, "A/Start", Trust::Declared),
+            declared(2, "A/Start", Trust::Declared),
+            declared(3, "B", Trust::Doubtful),
+        ];
         let mut declarations = Declarations::default();
         all.into_iter().for_each(|event| declarations.0.entry(event.id).or_default().push(event));
         let folders = |events: &[(EventKey, Option<&str>)]| {

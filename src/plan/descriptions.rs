@@ -7,7 +7,7 @@ use crate::guid::Guid;
 use crate::layout::kernel;
 use crate::schema::budget::Budget;
 use crate::schema::event_info::{AddError, EventInfo, EventInfoSet, OPCODE_EVENT_INFO, OPCODE_MAP_INFO};
-use crate::schema::eventsource::{ChunkPlace, Delivery, EventSourceManifests, Flaw, ManifestFinding};
+use crate::schema::eventsource::{ChunkLocation, Delivery, EventSourceManifests, Flaw, ManifestFinding};
 use crate::survey::{
     FileKey, FileSurvey, Issue, Issues, Mark, Progress, Severity, read_back_parallel, stop_if_cancelled,
 };
@@ -107,9 +107,9 @@ impl Collector {
                 self.infos.add_map_info(payload, &mut self.budget)
             }
             _ => {
-                let place = ChunkPlace { input, buffer: key.ordinal, ticks: key.ticks };
-                let delivery = Delivery { provider: *provider, process_id: *process_id, place, payload };
-                self.eventsource.offer(&delivery, &mut self.budget);
+                let location = ChunkLocation { input, buffer: key.ordinal, ticks: key.ticks };
+                let delivery = Delivery { provider: *provider, process_id: *process_id, location, payload };
+                self.eventsource.push(&delivery, &mut self.budget);
                 self.report_manifests();
                 Ok(())
             }
@@ -118,14 +118,14 @@ impl Collector {
             let code = if error == AddError::Limit { SCHEMA_LIMIT } else { "bad_schema_description" };
             let message = format!("a schema description is not used: {error}");
             let finding = Issue::new(Severity::Warning, code, message);
-            let place = Issue { buffer: Some(key.ordinal), ticks: Some(key.ticks), ..finding };
-            self.findings[input].push(place);
+            let located = Issue { buffer: Some(key.ordinal), ticks: Some(key.ticks), ..finding };
+            self.findings[input].push(located);
         }
     }
 
     fn report_manifests(&mut self) {
         for found in self.eventsource.take_findings() {
-            self.findings[found.place.input].push(finding(found));
+            self.findings[found.location.input].push(finding(found));
         }
     }
 
@@ -137,7 +137,7 @@ impl Collector {
 }
 
 fn finding(found: ManifestFinding) -> Issue {
-    let ManifestFinding { flaw, provider, place, fault } = found;
+    let ManifestFinding { flaw, provider, location, fault } = found;
     let code = match flaw {
         Flaw::Bad => "bad_manifest",
         Flaw::Incomplete => "incomplete_manifest",
@@ -145,7 +145,7 @@ fn finding(found: ManifestFinding) -> Issue {
     };
     let message = format!("manifest that provider {provider} wrote into the trace: {fault}");
     let finding = Issue::new(Severity::Warning, code, message);
-    Issue { buffer: Some(place.buffer), ticks: Some(place.ticks), ..finding }
+    Issue { buffer: Some(location.buffer), ticks: Some(location.ticks), ..finding }
 }
 
 /// An event that may carry a description.

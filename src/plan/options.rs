@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::datasets::DatasetSplit;
 use super::filter::Filter;
 use crate::columns::TypeOptions;
-use crate::schema::registry::UserSchemas;
+use crate::schema::user::UserSchemas;
 
 /// Choices that the plan depends on.
 #[derive(Clone, Debug, Default)]

@@ -107,7 +107,7 @@ mod tests {
     use super::*;
     use crate::schema::files::SchemaFile;
     use crate::schema::load::Loaded;
-    use crate::schema::registry::UserSchemas;
+    use crate::schema::user::UserSchemas;
 
     const GUID: &str = "11111111-2222-3333-4444-555555555555";
 

@@ -9,7 +9,7 @@ use super::tables::PlannedTable;
 use crate::decode;
 use crate::event::Shape;
 use crate::schema::DecodeSource;
-use crate::schema::wpp::MessagePlan;
+use crate::schema::wpp::CompiledMessage;
 use crate::survey::Issues;
 
 /// How events of one shape become rows.
@@ -27,7 +27,7 @@ pub struct ShapeDecoder {
     /// Whether the layout is that of events which say that their payload is one string.
     pub is_string: bool,
     /// How WPP messages are shown.
-    pub message: Option<MessagePlan>,
+    pub message: Option<CompiledMessage>,
     /// Whether each row says itself what its shape says elsewhere.
     pub is_other: bool,
 }
@@ -59,7 +59,7 @@ impl ShapeDecoder {
             has_fields: shape.choice.as_ref().is_some_and(|choice| !choice.candidate.schema.fields.is_empty()),
             is_refused,
             is_string: shape.choice.as_ref().is_some_and(|choice| choice.candidate.source == DecodeSource::String),
-            message: shape.message.clone().map(MessagePlan::new),
+            message: shape.message.clone().map(CompiledMessage::new),
             is_other: false,
         }
     }

@@ -13,8 +13,8 @@ use crate::decode::{self, PayloadColumns};
 use crate::guid::Guid;
 use crate::layout::header::HeaderFamily;
 use crate::schema::Registry;
+use crate::schema::declared::Declared;
 use crate::schema::model::{EventSchema, Field};
-use crate::schema::registry::Declared;
 use crate::survey::{Issue, Progress, Severity, Step, timed};
 use crate::table::header::{self, HeaderColumn};
 
@@ -250,13 +250,13 @@ fn declared(dataset: &Dataset, shapes: &[Resolved]) -> Vec<Declared> {
         let choice = shape.choice.as_ref()?;
         let identity = &shape.key.identity;
         Some(Declared {
-            is_doubtful: choice.candidate.trust.is_doubtful(),
+            trust: choice.candidate.trust,
             id: identity.event_id().unwrap_or(u16::from(identity.opcode)),
             version: identity.version,
             schema: Arc::clone(&choice.candidate.schema),
         })
     }));
-    declared.sort_by_key(|declared| (declared.is_doubtful, declared.id, declared.version));
+    declared.sort_by_key(|declared| (declared.trust.is_doubtful(), declared.id, declared.version));
     declared
 }
 

@@ -7,8 +7,9 @@ use serde::Serialize;
 
 use super::manifest::ProviderSchemas;
 use super::model::EventSchema;
-use super::pack::{ClassPack, Confidence, Pack, PackLayout, ProviderPack};
-use super::registry::UserSchemas;
+use super::pack::{ClassPack, Pack, PackLayout, ProviderPack};
+use super::trust::Trust;
+use super::user::UserSchemas;
 use super::wpp::MessageFormat;
 use crate::guid::Guid;
 
@@ -103,7 +104,7 @@ pub struct PayloadLayout<'a> {
     /// The file, or the pack's sources.
     pub file: &'a str,
     /// How far to trust it.
-    pub confidence: Confidence,
+    pub trust: Trust,
 }
 
 /// All that is known.
@@ -259,7 +260,7 @@ fn of_pack(layout: &PackLayout, origin: Origin) -> PayloadLayout<'_> {
         schema: &layout.schema,
         origin,
         file: layout.origins,
-        confidence: layout.confidence,
+        trust: layout.trust,
     }
 }
 
@@ -278,7 +279,7 @@ fn of_manifest<'a>(
         schema: &event.schema,
         origin,
         file,
-        confidence: if event.suspect { Confidence::Damaged } else { Confidence::Declared },
+        trust: event.trust,
     })
 }
 

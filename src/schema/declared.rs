@@ -3,18 +3,19 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::{Library, Registry, Trust};
+use super::event_info::EventInfoKey;
+use super::manifest::ProviderSchemas;
+use super::model::EventSchema;
+use super::pack::{PackLayout, ProviderPack};
+use super::registry::{DeclaringSource, Registry};
+use super::trust::Trust;
 use crate::guid::Guid;
-use crate::schema::event_info::EventKey;
-use crate::schema::manifest::ProviderSchemas;
-use crate::schema::model::EventSchema;
-use crate::schema::pack::{Confidence, PackLayout, ProviderPack};
 
 /// One declared event.
 #[derive(Clone, Debug)]
 pub struct Declared {
-    /// Doubtful layouts come last, whatever their id: they must not take a column's name.
-    pub is_doubtful: bool,
+    /// How far to believe the layout. Doubtful ones come last, whatever their id: they must not take a column's name.
+    pub trust: Trust,
     /// The event id, or the opcode of a classic event.
     pub id: u16,
     /// The version.
@@ -24,14 +25,14 @@ pub struct Declared {
 }
 
 impl Registry {
-    /// Everything that a library declares for a provider, in its own order.
-    pub fn declared(&self, provider: &Guid, library: &Library) -> Vec<Declared> {
-        match library {
-            Library::Event => Vec::new(),
-            Library::Manifest(manifest) => of_manifest(manifest),
-            Library::EventInfo => self.declared_in_trace(provider),
-            Library::Pack | Library::Override => self.declared_in_pack(provider),
-            Library::Class => self.pack.class(provider).map_or_else(Vec::new, |class| of_pack(class.all())),
+    /// Everything that a source declares for a provider, in its own order.
+    pub fn declared(&self, provider: &Guid, declaring_source: &DeclaringSource) -> Vec<Declared> {
+        match declaring_source {
+            DeclaringSource::Event => Vec::new(),
+            DeclaringSource::Manifest(manifest) => of_manifest(manifest),
+            DeclaringSource::EventInfo => self.declared_in_trace(provider),
+            DeclaringSource::Pack | DeclaringSource::Override => self.declared_in_pack(provider),
+            DeclaringSource::Class => self.pack.class(provider).map_or_else(Vec::new, |class| of_pack(class.all())),
         }
     }
 
@@ -46,15 +47,15 @@ impl Registry {
     }
 
     fn declared_in_trace(&self, provider: &Guid) -> Vec<Declared> {
-        let own = |key: &EventKey| match key {
-            EventKey::Event { provider: of, id, version } => (of == provider).then_some((*id, *version)),
-            EventKey::Classic { class, opcode, version } => {
+        let own = |key: &EventInfoKey| match key {
+            EventInfoKey::Event { provider: of, id, version } => (of == provider).then_some((*id, *version)),
+            EventInfoKey::Classic { class, opcode, version } => {
                 (class == provider).then_some((u16::from(*opcode), *version))
             }
         };
         let events = self.event_info.iter().filter_map(|(info, schema)| {
             let (id, version) = own(&info.key())?;
-            Some(Declared { is_doubtful: false, id, version: u16::from(version), schema: Arc::clone(schema) })
+            Some(Declared { trust: Trust::Declared, id, version: u16::from(version), schema: Arc::clone(schema) })
         });
         events.collect()
     }
@@ -62,7 +63,7 @@ impl Registry {
 
 fn of_manifest(manifest: &ProviderSchemas) -> Vec<Declared> {
     let events = manifest.events.iter().map(|event| Declared {
-        is_doubtful: event.suspect,
+        trust: event.trust,
         id: event.id,
         version: u16::from(event.version),
         schema: Arc::clone(&event.schema),
@@ -72,17 +73,10 @@ fn of_manifest(manifest: &ProviderSchemas) -> Vec<Declared> {
 
 fn of_pack(layouts: &[PackLayout]) -> Vec<Declared> {
     let events = layouts.iter().map(|layout| Declared {
-        is_doubtful: layout.confidence == Confidence::Damaged,
+        trust: layout.trust,
         id: layout.id,
         version: layout.version,
         schema: Arc::clone(&layout.schema),
     });
     events.collect()
-}
-
-impl Trust {
-    /// The value for a layout of unknown standing.
-    pub fn is_doubtful(self) -> bool {
-        self == Trust::Doubtful
-    }
 }

@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use super::catalog::{Origin, PayloadLayout, Provider, ProviderType, SchemaCatalog};
 use super::model::{Count, Field, FieldKind, Length, MapKind, ValueMap};
-use super::pack::{CodeTable, Confidence, Pack};
-use super::wpp::{Item, ItemKind, MessageFormat};
+use super::pack::{CodeTable, Pack};
+use super::wpp::{Argument, ArgumentType, MessageFormat};
 use crate::guid::Guid;
 
 /// Version of the form of the documents.
@@ -322,11 +322,7 @@ impl LayoutDescription {
         LayoutDescription {
             from: layout.origin,
             origin: layout.file.to_owned(),
-            trust: match layout.confidence {
-                Confidence::Declared => "declared",
-                Confidence::Inferred => "inferred",
-                Confidence::Damaged => "doubtful",
-            },
+            trust: layout.trust.name(),
             fields: with_fields.then(|| fields(&layout.schema.fields)),
             conversion: None,
         }
@@ -408,7 +404,7 @@ impl MapDescription {
 impl MessageDescription {
     fn of(from: Origin, message: &MessageFormat) -> MessageDescription {
         let origin = &message.origin;
-        let arguments = message.items.iter().map(ArgumentDescription::of);
+        let arguments = message.arguments.iter().map(ArgumentDescription::of);
         MessageDescription {
             number: message.number,
             from,
@@ -424,11 +420,11 @@ impl MessageDescription {
 }
 
 impl ArgumentDescription {
-    fn of(item: &Item) -> ArgumentDescription {
-        let (in_type, out_type) = argument_type(&item.kind);
-        let (labels, map) = match &item.kind {
-            ItemKind::List { names, .. } | ItemKind::Set { names, .. } => labels(names.map()),
-            ItemKind::Enumeration(names) | ItemKind::FlagsEnumeration(names) => {
+    fn of(item: &Argument) -> ArgumentDescription {
+        let (in_type, out_type) = argument_type(&item.encoding);
+        let (labels, map) = match &item.encoding {
+            ArgumentType::List { names, .. } | ArgumentType::Set { names, .. } => labels(names.map()),
+            ArgumentType::Enumeration(names) | ArgumentType::FlagsEnumeration(names) => {
                 (Vec::new(), Some(MapDescription::of(names.map())))
             }
             _ => (Vec::new(), None),
@@ -451,18 +447,18 @@ fn labels(map: &ValueMap) -> (Vec<String>, Option<MapDescription>) {
 }
 
 /// The encoding of an argument and what it stands for, in the words of fields where there are such.
-fn argument_type(kind: &ItemKind) -> (String, Option<&'static str>) {
+fn argument_type(kind: &ArgumentType) -> (String, Option<&'static str>) {
     let bits = |bytes: &u8| u32::from(*bytes) * 8;
     let plain = |name: &str| (name.to_owned(), None);
     match kind {
-        ItemKind::Integer { bytes, signed: true } => plain(&format!("Int{}", bits(bytes))),
-        ItemKind::Integer { bytes, signed: false } => plain(&format!("UInt{}", bits(bytes))),
-        ItemKind::Hexadecimal { bytes } => plain(&format!("HexInt{}", bits(bytes))),
-        ItemKind::List { bytes, .. } => plain(&format!("List{}", bits(bytes))),
-        ItemKind::Set { bytes, .. } => plain(&format!("Set{}", bits(bytes))),
-        ItemKind::Enumeration(_) => plain("List32"),
-        ItemKind::FlagsEnumeration(_) => plain("Set32"),
-        ItemKind::Code(table) => {
+        ArgumentType::Integer { bytes, signed: true } => plain(&format!("Int{}", bits(bytes))),
+        ArgumentType::Integer { bytes, signed: false } => plain(&format!("UInt{}", bits(bytes))),
+        ArgumentType::Hexadecimal { bytes } => plain(&format!("HexInt{}", bits(bytes))),
+        ArgumentType::List { bytes, .. } => plain(&format!("List{}", bits(bytes))),
+        ArgumentType::Set { bytes, .. } => plain(&format!("Set{}", bits(bytes))),
+        ArgumentType::Enumeration(_) => plain("List32"),
+        ArgumentType::FlagsEnumeration(_) => plain("Set32"),
+        ArgumentType::Code(table) => {
             let (wire, meaning) = match table {
                 CodeTable::NtStatus => ("HexInt32", "NtStatus"),
                 CodeTable::HResult => ("HexInt32", "HResult"),
@@ -472,14 +468,14 @@ fn argument_type(kind: &ItemKind) -> (String, Option<&'static str>) {
             };
             (wire.to_owned(), Some(meaning))
         }
-        ItemKind::TimeDelta => ("Int64".to_owned(), Some("TimeDelta")),
-        ItemKind::Text { wide, counted, .. } => plain(match (wide, counted) {
+        ArgumentType::TimeDelta => ("Int64".to_owned(), Some("TimeDelta")),
+        ArgumentType::Text { wide, counted, .. } => plain(match (wide, counted) {
             (true, false) => "Utf16",
             (true, true) => "CountedUtf16",
             (false, false) => "Ansi",
             (false, true) => "CountedAnsi",
         }),
-        ItemKind::Unknown(declared) => plain(&format!("unknown ({declared})")),
+        ArgumentType::Unknown(declared) => plain(&format!("unknown ({declared})")),
         other => plain(&format!("{other:?}")),
     }
 }
@@ -523,13 +519,13 @@ mod tests {
             ("ItemPtr", "Pointer", None),
             ("ItemOdd", "unknown (ItemOdd)", None),
         ] {
-            assert_eq!(argument_type(&ItemKind::parse(declared)), (expected.to_owned(), meaning), "{declared}");
+            assert_eq!(argument_type(&ArgumentType::parse(declared)), (expected.to_owned(), meaning), "{declared}");
         }
     }
 
     #[test]
     fn names_of_values_are_a_list_or_a_map() {
-        let facts = |declared: &str| ArgumentDescription::of(&Item::new("x", 10, ItemKind::parse(declared)));
+        let facts = |declared: &str| ArgumentDescription::of(&Argument::new("x", 10, ArgumentType::parse(declared)));
         assert_eq!(
             (facts("ItemListByte(a, b)").labels, facts("ItemListByte(a, b)").map),
             (vec!["a".into(), "b".into()], None)

@@ -26,12 +26,12 @@ pub struct SchemaFile {
     /// The file as it is.
     pub bytes: Vec<u8>,
     /// What it declares.
-    pub content: Content,
+    pub content: SchemaContent,
 }
 
 /// What a schema file declares.
 #[derive(Clone, Debug)]
-pub enum Content {
+pub enum SchemaContent {
     /// The providers of an instrumentation manifest.
     Manifest(Manifest),
     /// The WPP messages of a TMF file.
@@ -40,7 +40,7 @@ pub enum Content {
 
 /// Something of the user's files that is not used.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Finding {
+pub enum SkippedSchema {
     /// A declaration; the rest of its file stands.
     Rejected {
         /// The file, as the user can find it.
@@ -57,11 +57,11 @@ pub enum Finding {
     },
 }
 
-impl fmt::Display for Finding {
+impl fmt::Display for SkippedSchema {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Finding::Rejected { file, fault } => write!(f, "{file}, {fault}"),
-            Finding::Skipped { file, reason } => write!(f, "{file}: left out: {reason}"),
+            SkippedSchema::Rejected { file, fault } => write!(f, "{file}, {fault}"),
+            SkippedSchema::Skipped { file, reason } => write!(f, "{file}: left out: {reason}"),
         }
     }
 }
@@ -73,15 +73,15 @@ impl SchemaFile {
     /// The reason why this is no schema.
     pub fn parse(name: &str, bytes: Vec<u8>) -> Result<SchemaFile, String> {
         let content = match kind(&bytes).ok_or(NO_SCHEMA)? {
-            Kind::Manifest => {
+            FileType::Manifest => {
                 let manifest = Manifest::parse(&bytes, None).map_err(|fault| fault.to_string())?;
                 if manifest.providers.is_empty() {
                     let reason = manifest.findings.first().map(ToString::to_string);
                     return Err(reason.unwrap_or_else(|| NO_SCHEMA.to_owned()));
                 }
-                Content::Manifest(manifest)
+                SchemaContent::Manifest(manifest)
             }
-            Kind::Messages => Content::Messages(Tmf::parse(&bytes)),
+            FileType::Messages => SchemaContent::Messages(Tmf::parse(&bytes)),
         };
         Ok(SchemaFile { name: name.to_owned(), bytes, content })
     }
@@ -89,8 +89,8 @@ impl SchemaFile {
     /// What was rejected, by line.
     pub fn faults(&self) -> &[SchemaError] {
         match &self.content {
-            Content::Manifest(manifest) => &manifest.findings,
-            Content::Messages(tmf) => &tmf.findings,
+            SchemaContent::Manifest(manifest) => &manifest.findings,
+            SchemaContent::Messages(tmf) => &tmf.findings,
         }
     }
 
@@ -103,24 +103,24 @@ impl SchemaFile {
 const NO_SCHEMA: &str = "expected an instrumentation manifest (XML) or a TMF file, found neither";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum FileType {
     Manifest,
     Messages,
 }
 
 /// What a file is by its beginning, whatever its name says.
-fn kind(head: &[u8]) -> Option<Kind> {
+fn kind(head: &[u8]) -> Option<FileType> {
     let limit = usize::try_from(HEAD_BYTES).unwrap_or(usize::MAX).min(head.len());
     let text = text::decode(head.get(..limit)?);
     if text.trim_start().starts_with('<') {
-        return Some(Kind::Manifest);
+        return Some(FileType::Manifest);
     }
     let is_tmf = |line: &str| {
         let word = line.split_whitespace().next().unwrap_or_default();
         matches!(word, "#typev" | "#type") || word.parse::<Guid>().is_ok()
     };
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//"));
-    lines.next().is_some_and(is_tmf).then_some(Kind::Messages)
+    lines.next().is_some_and(is_tmf).then_some(FileType::Messages)
 }
 
 /// Reads the schema files among `paths` (files, and folders with all below them) in order and hands each to `take`.
@@ -130,11 +130,11 @@ fn kind(head: &[u8]) -> Option<Kind> {
 /// [`ErrorKind::Usage`] when a path leads nowhere or cannot be read, when a file named by its path is no schema, and
 /// when there is none in a folder; and what `take` returns. What is in a folder and is no schema, or cannot be read, is
 /// a finding.
-pub fn each(paths: &[PathBuf], mut take: impl FnMut(SchemaFile) -> Result<()>) -> Result<Vec<Finding>> {
+pub fn each(paths: &[PathBuf], mut take: impl FnMut(SchemaFile) -> Result<()>) -> Result<Vec<SkippedSchema>> {
     let mut findings = Vec::new();
-    let mut use_file = |file: SchemaFile, path: &Path, findings: &mut Vec<Finding>| -> Result<()> {
+    let mut use_file = |file: SchemaFile, path: &Path, findings: &mut Vec<SkippedSchema>| -> Result<()> {
         let faults = file.faults().iter().cloned();
-        findings.extend(faults.map(|fault| Finding::Rejected { file: path.display().to_string(), fault }));
+        findings.extend(faults.map(|fault| SkippedSchema::Rejected { file: path.display().to_string(), fault }));
         take(file)
     };
     for path in paths {
@@ -148,7 +148,7 @@ pub fn each(paths: &[PathBuf], mut take: impl FnMut(SchemaFile) -> Result<()>) -
         let mut found = false;
         for (name, path) in files_below(path, &mut findings)? {
             match read(&path, &name).unwrap_or_else(|cause| Err(format!("it cannot be read: {cause}"))) {
-                Err(reason) => findings.push(Finding::Skipped { file: path.display().to_string(), reason }),
+                Err(reason) => findings.push(SkippedSchema::Skipped { file: path.display().to_string(), reason }),
                 Ok(file) => {
                     use_file(file, &path, &mut findings)?;
                     found = true;
@@ -172,8 +172,8 @@ fn read(path: &Path, name: &str) -> std::io::Result<Result<SchemaFile, String>> 
     let mut bytes = Vec::new();
     Read::by_ref(&mut file).take(HEAD_BYTES).read_to_end(&mut bytes)?;
     let (what, limit) = match kind(&bytes) {
-        Some(Kind::Manifest) => ("an instrumentation manifest", Manifest::MAX_BYTES as u64),
-        Some(Kind::Messages) => ("a TMF file", MAX_BYTES),
+        Some(FileType::Manifest) => ("an instrumentation manifest", Manifest::MAX_BYTES as u64),
+        Some(FileType::Messages) => ("a TMF file", MAX_BYTES),
         None => return Ok(Err(NO_SCHEMA.to_owned())),
     };
     if metadata.len() > limit {
@@ -185,7 +185,7 @@ fn read(path: &Path, name: &str) -> std::io::Result<Result<SchemaFile, String>> 
 
 /// All files below a folder with their paths relative to it, in the order of those. Links to folders are not followed,
 /// so the walk ends. A folder further down that cannot be read is a finding.
-fn files_below(root: &Path, findings: &mut Vec<Finding>) -> Result<Vec<(String, PathBuf)>> {
+fn files_below(root: &Path, findings: &mut Vec<SkippedSchema>) -> Result<Vec<(String, PathBuf)>> {
     let mut files = Vec::new();
     let mut folders = vec![(String::new(), root.to_owned())];
     while let Some((prefix, folder)) = folders.pop() {
@@ -193,7 +193,7 @@ fn files_below(root: &Path, findings: &mut Vec<Finding>) -> Result<Vec<(String, 
             Err(cause) if folder == root => return Err(unreadable(&folder, cause)),
             Err(cause) => {
                 let reason = format!("it cannot be read: {cause}");
-                findings.push(Finding::Skipped { file: folder.display().to_string(), reason });
+                findings.push(SkippedSchema::Skipped { file: folder.display().to_string(), reason });
             }
             Ok(()) => {}
         }
@@ -241,11 +241,11 @@ mod tests {
         let utf16: Vec<u8> =
             [b"\xff\xfe".to_vec(), MANIFEST.encode_utf16().flat_map(u16::to_le_bytes).collect()].concat();
         for (bytes, expected) in [
-            (MANIFEST.as_bytes(), Some(Kind::Manifest)),
-            (b"\xef\xbb\xbf \r\n<?xml version=\"1.0\"?>", Some(Kind::Manifest)),
-            (&utf16, Some(Kind::Manifest)),
-            (TMF.as_bytes(), Some(Kind::Messages)),
-            (b"#typev Main_c1 10 \"\"", Some(Kind::Messages)),
+            (MANIFEST.as_bytes(), Some(FileType::Manifest)),
+            (b"\xef\xbb\xbf \r\n<?xml version=\"1.0\"?>", Some(FileType::Manifest)),
+            (&utf16, Some(FileType::Manifest)),
+            (TMF.as_bytes(), Some(FileType::Messages)),
+            (b"#typev Main_c1 10 \"\"", Some(FileType::Messages)),
             (b"", None),
             (b"# Notes\n#typev", None),
             (b"\0\0\x01\0", None),
@@ -345,7 +345,7 @@ mod tests {
             Ok(())
         });
         assert_eq!(names, ["good.man"]);
-        let text: Vec<String> = findings.unwrap().iter().map(Finding::to_string).collect();
+        let text: Vec<String> = findings.unwrap().iter().map(SkippedSchema::to_string).collect();
         assert!(text[0].contains("bad.man: left out: it cannot be read: "), "{text:?}");
     }
 }

@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use super::files::{self, Content, Finding, SchemaFile};
+use super::files::{self, SchemaContent, SchemaFile, SkippedSchema};
 use super::model::SchemaError;
-use super::registry::UserSchemas;
+use super::user::UserSchemas;
 use crate::error::Result;
 
 /// Descriptions, with what identifies them and what was not used.
@@ -13,7 +13,7 @@ pub struct Loaded {
     /// What the files declare, in the order given.
     pub schemas: UserSchemas,
     /// What was rejected.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<SkippedSchema>,
     /// Name and hash of each file, in the order given.
     files: Vec<(String, String)>,
 }
@@ -37,21 +37,21 @@ pub fn load(paths: &[PathBuf]) -> Result<Loaded> {
 impl Loaded {
     /// Adds what a file declares, behind what is here. Returns a finding when it declares messages that are here
     /// already in another form.
-    pub fn add(&mut self, file: SchemaFile) -> Option<Finding> {
+    pub fn add(&mut self, file: SchemaFile) -> Option<SkippedSchema> {
         self.files.push((file.name.clone(), file.hash()));
         match file.content {
-            Content::Manifest(manifest) => {
+            SchemaContent::Manifest(manifest) => {
                 for provider in manifest.providers {
                     self.schemas.add_provider(provider, &file.name);
                 }
                 None
             }
-            Content::Messages(tmf) => {
+            SchemaContent::Messages(tmf) => {
                 let conflicts = self.schemas.messages.extend(tmf.messages);
                 let message =
                     format!("expected one format per message, found {conflicts} that are here already in another form");
-                let fault = SchemaError { place: "messages".to_owned(), message };
-                (conflicts > 0).then_some(Finding::Rejected { file: file.name, fault })
+                let fault = SchemaError { location: "messages".to_owned(), message };
+                (conflicts > 0).then_some(SkippedSchema::Rejected { file: file.name, fault })
             }
         }
     }

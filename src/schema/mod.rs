@@ -2,6 +2,7 @@
 
 pub mod budget;
 pub mod catalog;
+pub mod declared;
 pub mod describe;
 pub mod event_info;
 pub mod eventsource;
@@ -16,7 +17,9 @@ pub mod store;
 pub(crate) mod text;
 pub mod tmf;
 pub mod tracelogging;
+pub mod trust;
 pub(crate) mod types;
+pub mod user;
 pub mod wpp;
 
 pub use registry::Registry;

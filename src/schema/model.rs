@@ -366,10 +366,10 @@ impl Field {
 
 /// A schema description that cannot be used, with the place where that was seen.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{place}: {message}")]
+#[error("{location}: {message}")]
 pub struct SchemaError {
     /// `offset 0x70` of a binary description, `line 12` of a text.
-    pub place: String,
+    pub location: String,
     /// What was expected and what was found.
     pub message: String,
 }
@@ -377,11 +377,11 @@ pub struct SchemaError {
 impl SchemaError {
     /// A fault at a byte offset of a binary description.
     pub fn at_offset(offset: usize, message: impl Into<String>) -> Self {
-        SchemaError { place: format!("offset {offset:#x}"), message: message.into() }
+        SchemaError { location: format!("offset {offset:#x}"), message: message.into() }
     }
 
     /// A fault in a line (counted from 1) of a text.
     pub fn at_line(line: usize, message: impl Into<String>) -> Self {
-        SchemaError { place: format!("line {line}"), message: message.into() }
+        SchemaError { location: format!("line {line}"), message: message.into() }
     }
 }

@@ -4,43 +4,26 @@
 //! manifests known to be wrong, descriptions appended to the trace, files given by the user, the built-in pack. For a
 //! classic event: descriptions appended to the trace, the user's files, the built-in classes.
 
-mod declared;
-mod user;
-
 use std::collections::HashMap;
 use std::sync::Arc;
 
-pub use declared::Declared;
-pub use user::UserSchemas;
-
-use super::event_info::{EventInfo, EventKey};
+use super::event_info::{EventInfo, EventInfoKey};
 use super::eventsource::{self, EventSourceManifests};
 use super::manifest::ProviderSchemas;
 use super::model::{EventSchema, Field, Wire};
-use super::pack::{self, Confidence, Pack, PackLayout};
+use super::pack::{self, Pack, PackLayout};
 use super::source::DecodeSource;
 use super::tracelogging;
+use super::trust::Trust;
+use super::user::UserSchemas;
 use super::wpp::MessageFormat;
 use crate::event::{EventIdentity, ShapeRef};
 use crate::guid::Guid;
 use crate::layout::header::HeaderFamily;
 
-/// How far a description can be trusted before it is held against payloads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Trust {
-    /// It describes exactly this event.
-    Declared,
-    /// Parts of it were put back from other descriptions.
-    Inferred,
-    /// It is of an older version of the event, to which newer ones append fields: it describes a beginning.
-    Older,
-    /// It is of another version of the event, or known to have lost a part: only payloads can tell.
-    Doubtful,
-}
-
 /// The description from which a candidate comes, and which may declare further events of the provider.
 #[derive(Clone, Debug)]
-pub enum Library {
+pub enum DeclaringSource {
     /// The event describes itself.
     Event,
     /// A manifest that the provider wrote into the trace, or one of the user's.
@@ -55,16 +38,16 @@ pub enum Library {
     Class,
 }
 
-impl Library {
+impl DeclaringSource {
     /// The place among other sources of declarations. The corrections belong to the pack: whichever of them an event
     /// uses, both declare the provider's events.
     pub fn rank(&self) -> u8 {
         match self {
-            Library::Event => 0,
-            Library::Manifest(_) => 1,
-            Library::EventInfo => 2,
-            Library::Pack | Library::Override => 3,
-            Library::Class => 4,
+            DeclaringSource::Event => 0,
+            DeclaringSource::Manifest(_) => 1,
+            DeclaringSource::EventInfo => 2,
+            DeclaringSource::Pack | DeclaringSource::Override => 3,
+            DeclaringSource::Class => 4,
         }
     }
 }
@@ -81,7 +64,7 @@ pub struct Candidate {
     /// How far to trust it.
     pub trust: Trust,
     /// What else the description declares.
-    pub library: Library,
+    pub declaring_source: DeclaringSource,
 }
 
 /// What a trace, the user and the program itself know of payloads.
@@ -90,16 +73,16 @@ pub struct Registry {
     /// Manifests that providers wrote into the trace.
     pub eventsource: EventSourceManifests,
     /// The descriptions appended to the trace, each with its layout taken out.
-    event_info: Vec<(EventInfo, Arc<EventSchema>)>,
-    by_key: HashMap<EventKey, Vec<usize>>,
+    pub(super) event_info: Vec<(EventInfo, Arc<EventSchema>)>,
+    by_key: HashMap<EventInfoKey, Vec<usize>>,
     user: Arc<UserSchemas>,
-    pack: &'static Pack,
+    pub(super) pack: &'static Pack,
 }
 
 impl Registry {
     /// A registry of what was found in a trace and what the user gave.
     pub fn new(eventsource: EventSourceManifests, event_info: Vec<EventInfo>, user: Arc<UserSchemas>) -> Self {
-        let mut by_key: HashMap<EventKey, Vec<usize>> = HashMap::new();
+        let mut by_key: HashMap<EventInfoKey, Vec<usize>> = HashMap::new();
         for (index, info) in event_info.iter().enumerate() {
             by_key.entry(info.key()).or_default().push(index);
         }
@@ -131,7 +114,7 @@ impl Registry {
             found.extend(of_manifest(manifest, id, version, DecodeSource::EventSource, "manifest in the trace"));
         }
         let overrides = self.pack.overrides(&provider, id, version);
-        found.extend(overrides.iter().map(|layout| of_pack(layout, DecodeSource::Pack, Library::Override)));
+        found.extend(overrides.iter().map(|layout| of_pack(layout, DecodeSource::Pack, DeclaringSource::Override)));
         found.extend(self.of_event_info(identity));
         for (manifest, file) in self.user.manifests(provider) {
             found.extend(of_manifest(manifest, id, version, DecodeSource::User, file));
@@ -139,7 +122,7 @@ impl Registry {
         if let Some(pack) = self.pack.provider(&provider) {
             let (exact, others): (Vec<_>, Vec<_>) =
                 pack.all().iter().filter(|l| l.id == id).partition(|l| l.version == u16::from(version));
-            found.extend(exact.into_iter().map(|layout| of_pack(layout, DecodeSource::Pack, Library::Pack)));
+            found.extend(exact.into_iter().map(|layout| of_pack(layout, DecodeSource::Pack, DeclaringSource::Pack)));
             found.extend(others.into_iter().map(|layout| of_other_version(layout, version)));
         }
         if id == eventsource::EVENT_ID {
@@ -157,18 +140,18 @@ impl Registry {
     }
 
     /// What a description of an event in the trace would name; `None` for events that are never described so.
-    pub fn key_of(identity: &EventIdentity) -> Option<EventKey> {
+    pub fn key_of(identity: &EventIdentity) -> Option<EventInfoKey> {
         let version = u8::try_from(identity.version).ok()?;
         let (provider, class, opcode) = (identity.provider, identity.provider, identity.opcode);
         match identity.kind {
-            kind if kind.is_event() => Some(EventKey::Event { provider, id: identity.id, version }),
-            kind if kind.is_kernel() || kind.is_classic() => Some(EventKey::Classic { class, opcode, version }),
+            kind if kind.is_event() => Some(EventInfoKey::Event { provider, id: identity.id, version }),
+            kind if kind.is_kernel() || kind.is_classic() => Some(EventInfoKey::Classic { class, opcode, version }),
             _ => None,
         }
     }
 
     /// The events that the trace describes, each once, in no particular order.
-    pub fn described_events(&self) -> impl Iterator<Item = &EventKey> {
+    pub fn described_events(&self) -> impl Iterator<Item = &EventInfoKey> {
         self.by_key.keys()
     }
 
@@ -179,7 +162,7 @@ impl Registry {
             origin: "description in the trace".to_owned(),
             schema: Arc::clone(schema),
             trust: Trust::Declared,
-            library: Library::EventInfo,
+            declaring_source: DeclaringSource::EventInfo,
         })
     }
 
@@ -234,7 +217,7 @@ fn tracelogging_candidate(metadata: &[u8]) -> Option<Candidate> {
         origin: "metadata on the event".to_owned(),
         schema: Arc::new(schema),
         trust: Trust::Declared,
-        library: Library::Event,
+        declaring_source: DeclaringSource::Event,
     })
 }
 
@@ -259,7 +242,7 @@ fn manifest_envelope() -> Candidate {
         origin: "envelope of a manifest in the trace".to_owned(),
         schema: Arc::new(schema),
         trust: Trust::Declared,
-        library: Library::Event,
+        declaring_source: DeclaringSource::Event,
     }
 }
 
@@ -275,7 +258,7 @@ pub fn string_candidate() -> Candidate {
         origin: "flag of the event".to_owned(),
         schema: Arc::new(schema),
         trust: Trust::Declared,
-        library: Library::Event,
+        declaring_source: DeclaringSource::Event,
     }
 }
 
@@ -290,27 +273,23 @@ fn of_manifest<'a>(
         source,
         origin: origin.to_owned(),
         schema: Arc::clone(&event.schema),
-        trust: if event.suspect { Trust::Doubtful } else { Trust::Declared },
-        library: Library::Manifest(Arc::clone(manifest)),
+        trust: event.trust,
+        declaring_source: DeclaringSource::Manifest(Arc::clone(manifest)),
     })
 }
 
-fn of_pack(layout: &PackLayout, source: DecodeSource, library: Library) -> Candidate {
-    let trust = match layout.confidence {
-        Confidence::Declared => Trust::Declared,
-        Confidence::Inferred => Trust::Inferred,
-        Confidence::Damaged => Trust::Doubtful,
-    };
-    Candidate { source, origin: layout.origins.to_owned(), schema: Arc::clone(&layout.schema), trust, library }
+fn of_pack(layout: &PackLayout, source: DecodeSource, declaring_source: DeclaringSource) -> Candidate {
+    let (origin, schema) = (layout.origins.to_owned(), Arc::clone(&layout.schema));
+    Candidate { source, origin, schema, trust: layout.trust, declaring_source }
 }
 
 fn of_class(layout: &PackLayout, version: u16) -> Candidate {
-    let candidate = of_pack(layout, DecodeSource::Kernel, Library::Class);
+    let candidate = of_pack(layout, DecodeSource::Kernel, DeclaringSource::Class);
     if layout.version == version { candidate } else { in_place_of(version, layout, candidate, Trust::Older) }
 }
 
 fn of_other_version(layout: &PackLayout, version: u8) -> Candidate {
-    let candidate = of_pack(layout, DecodeSource::Pack, Library::Pack);
+    let candidate = of_pack(layout, DecodeSource::Pack, DeclaringSource::Pack);
     in_place_of(version.into(), layout, candidate, Trust::Doubtful)
 }
 

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::files::{Content, SchemaFile};
+use super::files::{SchemaContent, SchemaFile};
 use super::load::Loaded;
 use crate::error::{Error, ErrorKind, Result};
 
@@ -39,7 +39,7 @@ pub struct StoredFile {
     /// BLAKE3 of its bytes, in hexadecimal; with the extension its name in the store.
     pub blake3: String,
     /// What it holds.
-    pub kind: StoredKind,
+    pub kind: StoredType,
     /// How many of its declarations were rejected.
     pub rejected: usize,
 }
@@ -47,7 +47,7 @@ pub struct StoredFile {
 /// What a file of the store holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum StoredKind {
+pub enum StoredType {
     /// An instrumentation manifest.
     Manifest,
     /// Formats of WPP messages.
@@ -57,16 +57,16 @@ pub enum StoredKind {
 impl StoredFile {
     fn file_name(&self) -> String {
         let extension = match self.kind {
-            StoredKind::Manifest => "man",
-            StoredKind::Tmf => "tmf",
+            StoredType::Manifest => "man",
+            StoredType::Tmf => "tmf",
         };
         format!("{}.{extension}", self.blake3)
     }
 
     fn of(file: &SchemaFile) -> StoredFile {
         let kind = match file.content {
-            Content::Manifest(_) => StoredKind::Manifest,
-            Content::Messages(_) => StoredKind::Tmf,
+            SchemaContent::Manifest(_) => StoredType::Manifest,
+            SchemaContent::Messages(_) => StoredType::Tmf,
         };
         StoredFile { origin: file.name.clone(), blake3: file.hash(), kind, rejected: file.faults().len() }
     }

@@ -9,10 +9,10 @@ mod line;
 use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 
-use self::line::{Draft, Group, MAX_MESSAGE_BYTES, enumerator, group, item, message, quoted, too_long};
+use self::line::{Draft, Group, MAX_MESSAGE_BYTES, argument, enumerator, group, message, quoted, too_long};
 use super::model::{MAX_BIT_NAMES, MapKind, SchemaError, ValueMap};
 use super::text;
-use super::wpp::{Item, ItemKind, MessageFormat, Names};
+use super::wpp::{Argument, ArgumentType, MessageFormat, Names};
 
 /// More rejected lines of a file are counted.
 const MAX_FINDINGS: usize = 1000;
@@ -191,20 +191,20 @@ impl Reader {
             self.reject(number, too_long(draft.bytes));
             return Block::Ignored;
         }
-        let item = match item(line) {
-            Ok(item) => {
-                if let ItemKind::Unknown(declared) = &item.kind {
+        let argument = match argument(line) {
+            Ok(argument) => {
+                if let ArgumentType::Unknown(declared) = &argument.encoding {
                     self.reject(number, format!("expected a known type of argument, found \"{}\"", quoted(declared)));
                 }
-                item
+                argument
             }
             Err(reason) => {
                 self.reject(number, reason);
                 // Where the next item starts is unknown without this one.
-                Item::new("", 0, ItemKind::Unknown(line.to_owned()))
+                Argument::new("", 0, ArgumentType::Unknown(line.to_owned()))
             }
         };
-        draft.items.push((number, item));
+        draft.arguments.push((number, argument));
         Block::Message(draft)
     }
 
@@ -235,12 +235,12 @@ impl Reader {
     fn finish(mut self) -> Tmf {
         let drafts = std::mem::take(&mut self.messages);
         let messages = drafts.into_iter().enumerate().map(|(position, mut draft)| {
-            for (line, item) in &mut draft.items {
-                self.name_values(position, *line, item);
+            for (line, argument) in &mut draft.arguments {
+                self.name_values(position, *line, argument);
             }
-            let items = draft.items.into_iter().map(|(_, item)| item).collect();
+            let arguments = draft.arguments.into_iter().map(|(_, argument)| argument).collect();
             let Draft { guid, number, origin, format, .. } = draft;
-            MessageFormat { guid, number, origin, format, items }
+            MessageFormat { guid, number, origin, format, arguments }
         });
         let messages = messages.collect();
         self.findings.sort_by_key(|&(line, _)| line);
@@ -254,8 +254,8 @@ impl Reader {
     }
 
     /// Files that were joined may have different enumerations of one name: each file's stand behind its messages.
-    fn name_values(&mut self, position: usize, line: usize, item: &mut Item) {
-        let Some(names) = item.kind.enumeration_mut() else { return };
+    fn name_values(&mut self, position: usize, line: usize, argument: &mut Argument) {
+        let Some(names) = argument.encoding.enumeration_mut() else { return };
         let (name, kind) = (names.map().name.as_str(), names.map().kind);
         let declared = self.enumerations.get(name).map_or(&[][..], Vec::as_slice);
         let behind = declared.partition_point(|enumeration| enumeration.behind <= position);

@@ -441,7 +441,7 @@ mod tests {
         let named = ProviderTraits { name: "P".into(), ..ProviderTraits::default() };
         assert_eq!(parse_traits(b"\x04\0P\0"), Ok(named.clone()));
         assert_eq!(parse_traits(b"\x07\0P\0\x02\0\x01"), Ok(named));
-        assert_eq!(parse_traits(b"\x04\0Pr").unwrap_err().place, "offset 0x2");
+        assert_eq!(parse_traits(b"\x04\0Pr").unwrap_err().location, "offset 0x2");
     }
 
     proptest! {

@@ -13,7 +13,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::plan::{PlanOptions, preview};
 use crate::schema::catalog::{Origin, Provider, SchemaCatalog};
 use crate::schema::describe::{Document, FORMAT, ProviderDescription};
-use crate::schema::files::{self, Content, Finding};
+use crate::schema::files::{self, SchemaContent, SkippedSchema};
 
 /// Runs a command; returns the exit code.
 ///
@@ -88,14 +88,14 @@ fn import(args: &ImportArgs) -> Result<u8> {
     })?;
     findings.iter().for_each(|finding| console.warning(finding));
     let new = store.import(&files)?;
-    let rejected = findings.iter().filter(|finding| matches!(finding, Finding::Rejected { .. })).count();
+    let rejected = findings.iter().filter(|finding| matches!(finding, SkippedSchema::Rejected { .. })).count();
     let (mut events, mut messages) = (0, 0);
     for file in &files {
         match &file.content {
-            Content::Manifest(manifest) => {
+            SchemaContent::Manifest(manifest) => {
                 events += manifest.providers.iter().map(|provider| provider.events.len()).sum::<usize>();
             }
-            Content::Messages(tmf) => messages += tmf.messages.len(),
+            SchemaContent::Messages(tmf) => messages += tmf.messages.len(),
         }
     }
     let mut text = format!("{} files read: {events} events, {messages} messages, {rejected} rejected\n", files.len());

@@ -9,10 +9,10 @@ use super::args::{SchemaArgs, StoreArgs};
 use crate::cli::console::Console;
 use crate::error::{Error, ErrorKind, Result};
 use crate::schema::catalog::SchemaCatalog;
-use crate::schema::files::Finding;
+use crate::schema::files::SkippedSchema;
 use crate::schema::load::{self, Loaded};
-use crate::schema::registry::UserSchemas;
 use crate::schema::store::{Store, default_folder};
+use crate::schema::user::UserSchemas;
 
 /// Rejected declarations of one file that are shown; the rest is a number.
 const SHOWN: usize = 5;
@@ -79,12 +79,12 @@ fn separated(typed: &[PathBuf], variable: Option<&std::ffi::OsStr>) -> Vec<PathB
 }
 
 /// Says what is not used: the first few of each file, and how many more.
-fn warn(findings: &[Finding], console: Console) {
+fn warn(findings: &[SkippedSchema], console: Console) {
     let mut files: BTreeMap<&str, usize> = BTreeMap::new();
     for finding in findings {
         let file = match finding {
-            Finding::Rejected { file, .. } => file,
-            Finding::Skipped { .. } => "",
+            SkippedSchema::Rejected { file, .. } => file,
+            SkippedSchema::Skipped { .. } => "",
         };
         let count = files.entry(file).or_default();
         *count += 1;

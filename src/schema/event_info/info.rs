@@ -1,48 +1,18 @@
-//! Schemas that a merge wrote into the trace: `TRACE_EVENT_INFO` and `EVENT_MAP_INFO`.
-//!
-//! They are the payloads of classic events of class [`EVENT_METADATA_CLASS`], resolved on the machine that recorded, one
-//! blob per event and one per value map. Layout: `tdh.h`, observed in merged traces from Windows 8 to 11.
-//!
-//! [`EVENT_METADATA_CLASS`]: crate::layout::kernel::EVENT_METADATA_CLASS
+//! `TRACE_EVENT_INFO`: the description of one event.
 
-mod properties;
-mod reader;
-mod set;
-
-use std::sync::Arc;
-
-use self::properties::Properties;
-use self::reader::Blob;
-use super::model::{EventSchema, Field, FieldKind, MapKind, SchemaError, ValueMap};
-use super::types;
+use super::properties::Properties;
+use super::reader::Blob;
+use super::source::DecodingSource;
 use crate::guid::Guid;
-
-pub use self::set::{AddError, EventInfoSet};
+use crate::schema::model::{EventSchema, Field, FieldKind, SchemaError};
+use crate::schema::types;
 
 /// The opcode of an event whose payload [`EventInfo::parse`] reads.
 pub const OPCODE_EVENT_INFO: u8 = 32;
 
-/// The opcode of an event whose payload [`MapInfo::parse`] reads.
-pub const OPCODE_MAP_INFO: u8 = 33;
-
-/// Where the recording machine had the description from (`DECODING_SOURCE`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum DecodingSource {
-    /// An instrumentation manifest.
-    Manifest,
-    /// A MOF class.
-    Mof,
-    /// A TMF file.
-    Wpp,
-    /// Metadata on the event.
-    TraceLogging,
-    /// A number without a known meaning.
-    Other(u32),
-}
-
 /// What an [`EventInfo`] describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum EventKey {
+pub enum EventInfoKey {
     /// An event with an `EVENT_HEADER`.
     Event {
         /// The provider.
@@ -144,10 +114,12 @@ impl EventInfo {
     }
 
     /// What the description is looked up by: a MOF class is found by class and opcode, everything else by id.
-    pub fn key(&self) -> EventKey {
+    pub fn key(&self) -> EventInfoKey {
         match self.source {
-            DecodingSource::Mof => EventKey::Classic { class: self.class, opcode: self.opcode, version: self.version },
-            _ => EventKey::Event { provider: self.provider, id: self.id, version: self.version },
+            DecodingSource::Mof => {
+                EventInfoKey::Classic { class: self.class, opcode: self.opcode, version: self.version }
+            }
+            _ => EventInfoKey::Event { provider: self.provider, id: self.id, version: self.version },
         }
     }
 }
@@ -186,59 +158,3 @@ fn names(blob: &mut Blob<'_>, source: DecodingSource) -> Result<EventSchema, Sch
 fn unprefixed(name: String) -> String {
     name.strip_prefix("win:").map(str::to_owned).unwrap_or(name)
 }
-
-/// One value map of a provider.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MapInfo {
-    /// The provider.
-    pub provider: Guid,
-    /// The map, named as the properties name it.
-    pub map: Arc<ValueMap>,
-}
-
-impl MapInfo {
-    /// Reads a provider GUID and the `EVENT_MAP_INFO` behind it, whose offsets count from its own start.
-    ///
-    /// # Errors
-    /// When the entries or a name lie outside, or the map is of a kind that names no numbers (a pattern map).
-    pub fn parse(payload: &[u8]) -> Result<MapInfo, SchemaError> {
-        const PROVIDER_BYTES: usize = 16;
-        let provider = Blob::new(payload).guid(0, "provider GUID")?;
-        let info = payload.get(PROVIDER_BYTES..).unwrap_or_default();
-        let map = parse_map(&mut Blob::new(info).placed_at(PROVIDER_BYTES))?;
-        Ok(MapInfo { provider, map: Arc::new(map) })
-    }
-}
-
-/// Flags of `MAP_FLAGS` in `tdh.h`: the first three for manifests, the others for MOF classes.
-mod map_flag {
-    pub(super) const VALUES: u32 = 1;
-    pub(super) const BITS: u32 = 2;
-    pub(super) const MOF_VALUES: u32 = 8;
-    pub(super) const MOF_FLAG: u32 = 32;
-}
-
-fn parse_map(blob: &mut Blob<'_>) -> Result<ValueMap, SchemaError> {
-    const ENTRIES: usize = 16;
-    const ENTRY_BYTES: usize = 8;
-    let name = blob.name_at(0, "map name")?.ok_or_else(|| blob.fault(0, "expected a map name, found none"))?;
-    let kind = match blob.u32(4, "map flags")? {
-        map_flag::VALUES | map_flag::MOF_VALUES => MapKind::Values,
-        map_flag::BITS => MapKind::Bits,
-        flags if flags == map_flag::MOF_VALUES | map_flag::MOF_FLAG => MapKind::Bits,
-        other => return Err(blob.fault(4, format!("expected a value or bit map, found flags {other:#x}"))),
-    };
-    let count = blob.array(8, ENTRIES, ENTRY_BYTES, "map entries")?;
-    if blob.u32(12, "map value type")? != 0 {
-        return Err(blob.fault(12, "expected numbers as map values, found text"));
-    }
-    let mut entries = Vec::with_capacity(count);
-    for at in (ENTRIES..).step_by(ENTRY_BYTES).take(count) {
-        let value = blob.u32(at + 4, "map value")?;
-        entries.push((u64::from(value), blob.name_at(at, "map entry")?.unwrap_or_default()));
-    }
-    Ok(ValueMap::new(name, kind, entries))
-}
-
-#[cfg(test)]
-mod tests;

@@ -3,8 +3,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::DecodingSource;
 use super::reader::Blob;
+use super::source::DecodingSource;
 use crate::schema::model::{Count, Field, FieldKind, FieldRef, Length, MapKind, SchemaError, ValueMap, Wire};
 use crate::schema::types;
 

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::{EventInfo, EventKey, MapInfo};
+use super::info::{EventInfo, EventInfoKey};
+use super::map::MapInfo;
 use crate::guid::Guid;
 use crate::schema::budget::Budget;
 use crate::schema::model::{Field, FieldKind, SchemaError, ValueMap};
@@ -26,7 +27,7 @@ pub enum AddError {
 #[derive(Clone, Debug, Default)]
 pub struct EventInfoSet {
     events: Vec<EventInfo>,
-    known: HashMap<EventKey, Vec<usize>>,
+    known: HashMap<EventInfoKey, Vec<usize>>,
     maps: HashMap<Guid, HashMap<String, Arc<ValueMap>>>,
 }
 

@@ -1,8 +1,11 @@
+use std::sync::Arc;
+
 use proptest::prelude::*;
 
 use super::*;
+use crate::guid::Guid;
 use crate::schema::budget::Budget;
-use crate::schema::model::{Count, Field, FieldKind, FieldRef, Length, Meaning, Wire};
+use crate::schema::model::{Count, Field, FieldKind, FieldRef, Length, MapKind, Meaning, ValueMap, Wire};
 
 /// Writes blobs the way the recording machine lays them out: header, properties, names.
 struct Writer {
@@ -90,7 +93,7 @@ fn sized(name: &str, wire: Wire, meaning: Meaning, length: Length) -> Field {
 #[test]
 fn a_manifest_event_is_read_whole() {
     let info = EventInfo::parse(&process_start()).unwrap();
-    assert_eq!(info.key(), EventKey::Event { provider: PROVIDER, id: 1, version: 2 });
+    assert_eq!(info.key(), EventInfoKey::Event { provider: PROVIDER, id: 1, version: 2 });
     assert_eq!((info.channel, info.level, info.opcode, info.task), (16, 4, 1, 1));
     assert_eq!(info.keywords, 0x8000_0000_0000_0010);
     assert_eq!(info.provider_name.as_deref(), Some("Microsoft-Windows-Kernel-Process"));
@@ -154,7 +157,7 @@ fn a_mof_class_is_found_by_class_and_opcode() {
         .property("Alive", 0, (13, 0), 1, 1)
         .finish(1);
     let info = EventInfo::parse(&blob).unwrap();
-    assert_eq!(info.key(), EventKey::Classic { class, opcode: 2, version: 3 });
+    assert_eq!(info.key(), EventInfoKey::Classic { class, opcode: 2, version: 3 });
     assert_eq!(info.schema.event_name.as_deref(), Some("Process/End"));
     assert_eq!(info.schema.fields, [Field::value("Alive", Wire::Bool8)]);
 }

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::ChunkPlace;
 use crate::guid::Guid;
 
 const ENVELOPE_BYTES: usize = 8;
@@ -16,6 +15,30 @@ pub(super) const MAX_PENDING_BYTES: usize = 32 << 20;
 pub(super) const MAX_WRITERS: usize = 4096;
 /// What keeping a chunk costs besides its text.
 const CHUNK_OVERHEAD: usize = 64;
+
+/// Where a chunk stands in a recording.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ChunkLocation {
+    /// Number of the input file.
+    pub input: usize,
+    /// Number of the buffer in its file.
+    pub buffer: u64,
+    /// Time in ticks of the session's clock.
+    pub ticks: i64,
+}
+
+/// A chunk as it is offered: who wrote it, and where it stands.
+#[derive(Clone, Copy, Debug)]
+pub struct Delivery<'a> {
+    /// The provider.
+    pub provider: Guid,
+    /// The process.
+    pub process_id: u32,
+    /// The place.
+    pub location: ChunkLocation,
+    /// The payload of the event.
+    pub payload: &'a [u8],
+}
 
 /// A chunk as it lies in a payload.
 pub(super) struct Chunk<'a> {
@@ -42,7 +65,7 @@ pub(super) type Writer = (Guid, u32, (u8, u8));
 #[derive(Clone, Debug)]
 pub(super) struct Pending {
     /// Where its first chunk stands.
-    pub place: ChunkPlace,
+    pub location: ChunkLocation,
     pub total: u16,
     pub chunks: BTreeMap<u16, Vec<u8>>,
     bytes: usize,
@@ -82,12 +105,12 @@ pub(super) struct Assembly {
 }
 
 impl Assembly {
-    pub(super) fn add(&mut self, writer: Writer, chunk: &Chunk<'_>, place: ChunkPlace) -> Step {
+    pub(super) fn add(&mut self, writer: Writer, chunk: &Chunk<'_>, location: ChunkLocation) -> Step {
         let known = self.pending.get(&writer);
         let restarts = known
             .is_none_or(|known| known.total != chunk.total || (chunk.number == 0 && known.chunks.contains_key(&0)));
         if restarts {
-            self.begin(writer, chunk.total, place);
+            self.begin(writer, chunk.total, location);
         }
         let Some(pending) = self.pending.get_mut(&writer) else { return Step::Kept };
         if pending.chunks.contains_key(&chunk.number) {
@@ -109,12 +132,12 @@ impl Assembly {
         Step::Kept
     }
 
-    fn begin(&mut self, writer: Writer, total: u16, place: ChunkPlace) {
+    fn begin(&mut self, writer: Writer, total: u16, location: ChunkLocation) {
         self.remove(writer);
         let since = self.began;
         self.began += 1;
         self.begun.insert(since, writer);
-        self.pending.insert(writer, Pending { place, total, chunks: BTreeMap::new(), bytes: 0, since });
+        self.pending.insert(writer, Pending { location, total, chunks: BTreeMap::new(), bytes: 0, since });
         self.give_up_oldest();
     }
 

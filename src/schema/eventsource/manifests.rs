@@ -1,19 +1,13 @@
-//! Manifests that .NET `EventSource` providers write into the trace, in chunks.
-//!
-//! Each provider repeats its manifest when it is enabled and when the session ends, and several processes (or two
-//! copies of a library in one) write at the same time. A chunk is the payload of an event of id [`EVENT_ID`]: an
-//! eight-byte envelope (`ManifestEnvelope` of the .NET runtime) and a fragment of UTF-8 text.
-
-mod chunks;
+//! All manifests that the providers of a trace wrote into it.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use self::chunks::{Assembly, Chunk, MAX_MANIFEST_BYTES, Pending, Step, Writer};
-use super::budget::Budget;
-use super::manifest::{Manifest, ProviderSchemas};
-use super::model::SchemaError;
+use super::chunks::{Assembly, Chunk, ChunkLocation, Delivery, MAX_MANIFEST_BYTES, Pending, Step, Writer};
 use crate::guid::Guid;
+use crate::schema::budget::Budget;
+use crate::schema::manifest::{Manifest, ProviderSchemas};
+use crate::schema::model::SchemaError;
 
 /// The id of the events that carry chunks.
 pub const EVENT_ID: u16 = 0xfffe;
@@ -26,33 +20,9 @@ const MAX_VARIANTS: usize = 64;
 /// What it costs to remember which process wrote a manifest.
 const PROCESS_BYTES: usize = 128;
 
-/// Where a chunk stands in a recording.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ChunkPlace {
-    /// Number of the input file.
-    pub input: usize,
-    /// Number of the buffer in its file.
-    pub buffer: u64,
-    /// Time in ticks of the session's clock.
-    pub ticks: i64,
-}
-
-/// A chunk as it is offered: who wrote it, and where it stands.
-#[derive(Clone, Copy, Debug)]
-pub struct Delivery<'a> {
-    /// The provider.
-    pub provider: Guid,
-    /// The process.
-    pub process_id: u32,
-    /// The place.
-    pub place: ChunkPlace,
-    /// The payload of the event.
-    pub payload: &'a [u8],
-}
-
 /// What became of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Offered {
+pub enum ChunkResult {
     /// The payload is no chunk of a manifest.
     NoChunk,
     /// The chunk is kept, or was not needed.
@@ -80,7 +50,7 @@ pub struct ManifestFinding {
     /// The provider that wrote it.
     pub provider: Guid,
     /// Where the chunk that completed it stands, or its first one.
-    pub place: ChunkPlace,
+    pub location: ChunkLocation,
     /// What was expected and what was found.
     pub fault: SchemaError,
 }
@@ -120,23 +90,23 @@ impl EventSourceManifests {
 
     /// Takes the payload of an event that may carry a chunk. What is kept of the manifest that it completes is taken
     /// from the budget.
-    pub fn offer(&mut self, delivery: &Delivery<'_>, budget: &mut Budget) -> Offered {
-        let Some(chunk) = Chunk::parse(delivery.payload) else { return Offered::NoChunk };
+    pub fn push(&mut self, delivery: &Delivery<'_>, budget: &mut Budget) -> ChunkResult {
+        let Some(chunk) = Chunk::parse(delivery.payload) else { return ChunkResult::NoChunk };
         let writer = (delivery.provider, delivery.process_id, chunk.version);
-        let step = self.assembly.add(writer, &chunk, delivery.place);
+        let step = self.assembly.add(writer, &chunk, delivery.location);
         for (writer, pending) in self.assembly.take_given_up() {
             self.report_incomplete(writer, &pending);
         }
         match step {
-            Step::Kept => Offered::Accepted,
+            Step::Kept => ChunkResult::Accepted,
             Step::TooLong => {
                 let message = format!("expected a manifest of at most {MAX_MANIFEST_BYTES} bytes, found more");
                 self.report(Flaw::Limit, delivery, message);
-                Offered::Accepted
+                ChunkResult::Accepted
             }
             Step::Completed(text) => {
                 self.complete(delivery, &text, budget);
-                Offered::Completed
+                ChunkResult::Completed
             }
         }
     }
@@ -183,7 +153,7 @@ impl EventSourceManifests {
             }
             Ok(manifest) => manifest,
             Err(fault) => {
-                self.report_fault(Flaw::Bad, delivery.provider, delivery.place, fault);
+                self.report_fault(Flaw::Bad, delivery.provider, delivery.location, fault);
                 return None;
             }
         };
@@ -210,7 +180,7 @@ impl EventSourceManifests {
     fn own(&mut self, delivery: &Delivery<'_>, manifest: Manifest) -> Option<ProviderSchemas> {
         let guid = delivery.provider;
         for fault in manifest.findings {
-            self.report_fault(Flaw::Bad, guid, delivery.place, fault);
+            self.report_fault(Flaw::Bad, guid, delivery.location, fault);
         }
         let mut providers = manifest.providers;
         let index = providers.iter().position(|provider| provider.guid == guid).unwrap_or(0);
@@ -226,8 +196,8 @@ impl EventSourceManifests {
     }
 
     fn report(&mut self, flaw: Flaw, delivery: &Delivery<'_>, message: impl Into<String>) {
-        let fault = SchemaError { place: "whole text".to_owned(), message: message.into() };
-        self.report_fault(flaw, delivery.provider, delivery.place, fault);
+        let fault = SchemaError { location: "whole text".to_owned(), message: message.into() };
+        self.report_fault(flaw, delivery.provider, delivery.location, fault);
     }
 
     fn report_incomplete(&mut self, (provider, process_id, _): Writer, pending: &Pending) {
@@ -237,13 +207,13 @@ impl EventSourceManifests {
             pending.chunks.len(),
             pending.missing()
         );
-        let fault = SchemaError { place: "whole text".to_owned(), message };
-        self.report_fault(Flaw::Incomplete, provider, pending.place, fault);
+        let fault = SchemaError { location: "whole text".to_owned(), message };
+        self.report_fault(Flaw::Incomplete, provider, pending.location, fault);
     }
 
-    fn report_fault(&mut self, flaw: Flaw, provider: Guid, place: ChunkPlace, fault: SchemaError) {
+    fn report_fault(&mut self, flaw: Flaw, provider: Guid, location: ChunkLocation, fault: SchemaError) {
         self.faults.entry(provider).or_insert_with(|| fault.clone());
-        self.findings.push(ManifestFinding { flaw, provider, place, fault });
+        self.findings.push(ManifestFinding { flaw, provider, location, fault });
     }
 
     /// Says that no chunk follows: what began and never became complete, nor did another of the same writer, is a
@@ -280,7 +250,7 @@ impl EventSourceManifests {
 }
 
 /// Why a description is left out for which there is no room.
-pub const NO_ROOM: &str = "expected descriptions of payloads that need less memory: this one is left out";
+const NO_ROOM: &str = "expected descriptions of payloads that need less memory: this one is left out";
 
 #[cfg(test)]
 mod tests;

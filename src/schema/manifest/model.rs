@@ -1,33 +1,10 @@
-//! Instrumentation manifests: the XML in which providers declare their events.
-//!
-//! Grammar: `eventman.xsd` of the Windows SDK, standard names of `winmeta.xml`. Elements and attributes are matched
-//! by local name only. What circulates under the name of manifests is often regenerated from a machine and has lost
-//! structures, lengths and out types on the way; events that show it are marked [`ManifestEvent::suspect`].
-
-mod names;
-mod provider;
-mod strings;
-mod template;
-mod tree;
-mod xml;
+//! What a manifest declares.
 
 use std::sync::Arc;
 
-use self::strings::Strings;
-use self::xml::{Findings, tag};
-use super::budget::Budget;
-use super::model::{EventSchema, SchemaError, ValueMap};
-use super::text;
 use crate::guid::Guid;
-
-/// What one file declares.
-#[derive(Clone, Debug, Default)]
-pub struct Manifest {
-    /// The providers in file order.
-    pub providers: Vec<ProviderSchemas>,
-    /// What was rejected or repaired, with its line; the rest stands.
-    pub findings: Vec<SchemaError>,
-}
+use crate::schema::model::{EventSchema, ValueMap};
+use crate::schema::trust::Trust;
 
 /// What one provider declares.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -101,16 +78,12 @@ pub struct ManifestEvent {
     pub symbol: Option<String>,
     /// The message template, resolved through the string table.
     pub message: Option<Arc<str>>,
-    /// Whether the layout is known or likely to be wrong: fields of unknown types, lengths that refer to nothing, or
-    /// in a regenerated file the marks of a lost structure. Rank it last, and trust it only where payloads are
-    /// consumed exactly.
-    pub suspect: bool,
+    /// How far to believe the layout: doubtful are fields of unknown types, lengths that refer to nothing, and in a
+    /// regenerated file the marks of a lost structure.
+    pub trust: Trust,
     /// The layout and the names.
     pub schema: Arc<EventSchema>,
 }
-
-/// What all that a file declares may take; more than twice what the largest known manifests need.
-const MAX_KEPT_BYTES: usize = 64 << 20;
 
 impl ProviderSchemas {
     /// The events of an id and version, in file order.
@@ -121,46 +94,3 @@ impl ProviderSchemas {
         self.events.get(start..end).unwrap_or_default()
     }
 }
-
-impl Manifest {
-    /// The longest manifest that is read, in bytes.
-    pub const MAX_BYTES: usize = tree::MAX_BYTES;
-
-    /// Reads a manifest in UTF-8 or UTF-16. Messages come from the string table of `culture` (`de-DE`), else from the
-    /// one of `en-US`, else from the first.
-    ///
-    /// # Errors
-    /// When the text is no XML, even with bare `<` and `&` escaped, or is larger or more nested than manifests are. What is wrong in a single declaration is no error
-    /// but one of [`Manifest::findings`].
-    pub fn parse(bytes: &[u8], culture: Option<&str>) -> Result<Manifest, SchemaError> {
-        Manifest::parse_within(bytes, culture, &mut Budget::new(MAX_KEPT_BYTES))
-    }
-
-    /// Like [`Manifest::parse`]; what is kept is taken from `budget`, and once that is spent, events are left out.
-    ///
-    /// # Errors
-    /// Those of [`Manifest::parse`].
-    pub fn parse_within(bytes: &[u8], culture: Option<&str>, budget: &mut Budget) -> Result<Manifest, SchemaError> {
-        tree::with_tree(&text::decode(bytes), |tree, repairs| {
-            let mut findings = Findings::new(tree, repairs);
-            let strings = Strings::read(tree, culture);
-            let mut providers = Vec::new();
-            let mut found = false;
-            for node in tree.descendants().filter(|node| tag(*node) == "provider") {
-                // Performance counters have providers too, without events.
-                if node.parent().is_some_and(|parent| tag(parent) == "counters") {
-                    continue;
-                }
-                found = true;
-                providers.extend(provider::read(node, &strings, budget, &mut findings));
-            }
-            if !found {
-                findings.report(tree.root_element(), "expected a <provider>, found none");
-            }
-            Manifest { providers, findings: findings.into_list() }
-        })
-    }
-}
-
-#[cfg(test)]
-mod tests;

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use roxmltree::Node;
 
+use super::model::{OpcodeName, TaskName};
 use super::strings::Strings;
 use super::xml::{Findings, attribute, children, grandchildren, guid_attribute, number, number_attribute, tag};
-use super::{OpcodeName, TaskName};
 
 /// Levels that every provider has (`winmeta.xml`).
 const LEVELS: [(&str, u8); 7] = [

@@ -5,14 +5,15 @@ use std::sync::Arc;
 
 use roxmltree::Node;
 
+use super::model::{ManifestEvent, ProviderSchemas};
 use super::names::Names;
 use super::strings::Strings;
 use super::template::{Template, read_maps, read_templates};
 use super::xml::{Findings, attribute, grandchildren, guid_attribute, number_attribute};
-use super::{ManifestEvent, ProviderSchemas};
 use crate::guid::Guid;
 use crate::schema::budget::Budget;
 use crate::schema::model::EventSchema;
+use crate::schema::trust::Trust;
 use crate::schema::types;
 
 /// Reads a provider; `None`, and a finding, when it has no identity.
@@ -110,14 +111,14 @@ impl<'a> EventReader<'a> {
             keywords,
             symbol: symbol.map(str::to_owned),
             message: attribute(node, "message").map(|message| self.strings.text(message)),
-            suspect: template.suspect,
+            trust: if template.is_doubtful { Trust::Doubtful } else { Trust::Declared },
             schema,
         })
     }
 
     /// The event's template, an empty one if it has none; `None`, and a finding, when it is not there.
     fn template(&mut self, node: Node<'_, '_>, id: u16) -> Option<&'a Template> {
-        static NO_FIELDS: Template = Template { fields: Vec::new(), suspect: false, bytes: 0 };
+        static NO_FIELDS: Template = Template { fields: Vec::new(), is_doubtful: false, bytes: 0 };
         let Some(tid) = attribute(node, "template") else { return Some(&NO_FIELDS) };
         let found = self.templates.get(tid);
         if found.is_none() {

@@ -19,7 +19,7 @@ const MAX_FIELDS: usize = 4096;
 pub(super) struct Template {
     pub(super) fields: Vec<Field>,
     /// Whether a field's declaration is known or likely to be wrong.
-    pub(super) suspect: bool,
+    pub(super) is_doubtful: bool,
     /// About how many bytes a copy takes.
     pub(super) bytes: usize,
 }
@@ -79,9 +79,10 @@ pub(super) fn read_templates<'a>(
             findings.report(node, "expected a tid on <template>");
             continue;
         };
-        let mut reader = Reader { maps, regenerated, findings, suspect: false, levels: Vec::new() };
+        let mut reader = Reader { maps, regenerated, findings, is_doubtful: false, levels: Vec::new() };
         let fields = reader.level(node);
-        let template = Template { suspect: reader.suspect, bytes: fields.iter().map(Field::footprint).sum(), fields };
+        let template =
+            Template { is_doubtful: reader.is_doubtful, bytes: fields.iter().map(Field::footprint).sum(), fields };
         if templates.contains_key(tid) {
             findings.report(node, format!("expected one template {tid}, found another"));
         }
@@ -104,7 +105,7 @@ struct Reader<'a> {
     maps: &'a HashMap<String, Arc<ValueMap>>,
     regenerated: bool,
     findings: &'a mut Findings,
-    suspect: bool,
+    is_doubtful: bool,
     /// The fields read so far of every open level, the innermost last.
     levels: Vec<Vec<Field>>,
 }
@@ -157,7 +158,7 @@ impl Reader<'_> {
     fn value(&mut self, node: Node<'_, '_>) -> Option<FieldKind> {
         let in_type = attribute(node, "inType").unwrap_or(if tag(node) == "binary" { "win:Binary" } else { "" });
         let wire = types::wire_by_name(in_type);
-        self.suspect |= self.lost_structure(in_type, wire);
+        self.is_doubtful |= self.lost_structure(in_type, wire);
         let Some(wire) = wire else {
             self.reject(node, format!("expected a known inType, found \"{in_type}\""));
             return None;
@@ -186,7 +187,7 @@ impl Reader<'_> {
     fn guessed_length(&mut self, kind: FieldKind) -> FieldKind {
         match kind {
             FieldKind::Value { wire: Wire::Binary, meaning, length: Length::Natural } if self.regenerated => {
-                self.suspect = true;
+                self.is_doubtful = true;
                 FieldKind::Value { wire: Wire::Binary, meaning, length: Length::Fixed(16) }
             }
             other => other,
@@ -244,7 +245,7 @@ impl Reader<'_> {
     }
 
     fn reject(&mut self, node: Node<'_, '_>, message: String) {
-        self.suspect = true;
+        self.is_doubtful = true;
         self.findings.report(node, message);
     }
 }

@@ -132,7 +132,7 @@ fn the_layout_of_an_event_is_read() {
         Field { hidden: true, ..Field::value("__binLength", Wire::UInt32) },
     ];
     assert_eq!(provider.events[0].schema.fields, expected);
-    assert!(!provider.events[0].suspect);
+    assert!(!provider.events[0].trust.is_doubtful());
 }
 
 #[test]
@@ -224,8 +224,8 @@ fn utf_16_files_read_alike() {
 }
 
 #[test]
-fn lost_structures_make_events_of_regenerated_files_suspect() {
-    for (fields, attributes, suspect) in [
+fn lost_structures_make_events_of_regenerated_files_doubtful() {
+    for (fields, attributes, doubtful) in [
         ("<data name='S' inType='win:31'/>", "", true),
         ("<data name='S' inType='win:CountedMbcsString'/>", "", true),
         ("<data name='S' inType='win:CountedUnicodeString'/>", "", false),
@@ -234,7 +234,7 @@ fn lost_structures_make_events_of_regenerated_files_suspect() {
         ("<data name='S' inType='win:UInt32'/>", "source='Xml'", false),
     ] {
         let manifest = parse(&with_fields(fields, attributes));
-        assert_eq!(manifest.providers[0].events[0].suspect, suspect, "{fields} {attributes}");
+        assert_eq!(manifest.providers[0].events[0].trust.is_doubtful(), doubtful, "{fields} {attributes}");
     }
     let manifest = parse(&with_fields("<data name='S' inType='win:Binary'/>", "source='Wbem'"));
     let expected = value("S", Wire::Binary, Meaning::Plain, Length::Fixed(16));
@@ -282,7 +282,7 @@ fn what_cannot_be_used_is_reported_with_its_line() {
 fn an_undecodable_field_leaves_those_before_it() {
     let xml = with_fields("<data name='A' inType='win:UInt8'/><data name='B' inType='win:Odd'/>", "");
     let event = &parse(&xml).providers[0].events[0];
-    assert!(event.suspect);
+    assert!(event.trust.is_doubtful());
     assert_eq!(event.schema.fields, [Field::value("A", Wire::UInt8), Field::value("B", Wire::Binary)]);
 }
 
@@ -296,7 +296,7 @@ fn the_spellings_of_regenerated_files_are_understood() {
     let manifest = parse(&xml);
     assert_eq!(manifest.findings, []);
     let event = &manifest.providers[0].events[0];
-    assert_eq!((event.level, event.task, event.opcode, event.suspect), (0, 0, 3, false));
+    assert_eq!((event.level, event.task, event.opcode, event.trust.is_doubtful()), (0, 0, 3, false));
     assert_eq!(event.schema.fields[1], value("Hash", Wire::Binary, Meaning::Plain, Length::Field(sibling(0))));
 }
 

@@ -91,19 +91,21 @@ struct Census {
 impl Census {
     fn take(mut self, text: &str) -> Result<(), SchemaError> {
         let bytes = text.as_bytes();
-        for (at, byte, place) in Walk::new(text) {
+        for (at, byte, context) in Walk::new(text) {
             self.lines += usize::from(byte == b'\n');
-            match (place, byte) {
-                (Place::Markup, b'<') => {
+            match (context, byte) {
+                (Context::Markup, b'<') => {
                     self.attributes = 0;
                     match bytes.get(at + 1) {
                         Some(b'/') => self.close(),
                         _ => self.in_force.push(self.in_force.last().copied().unwrap_or(0)),
                     }
                 }
-                (Place::Markup, b'>') if at.checked_sub(1).and_then(|at| bytes.get(at)) == Some(&b'/') => self.close(),
-                (Place::Markup, b'=') => self.attributes += 1,
-                (Place::Markup, b'x') if declares_namespace(bytes, at) => self.declare(),
+                (Context::Markup, b'>') if at.checked_sub(1).and_then(|at| bytes.get(at)) == Some(&b'/') => {
+                    self.close()
+                }
+                (Context::Markup, b'=') => self.attributes += 1,
+                (Context::Markup, b'x') if declares_namespace(bytes, at) => self.declare(),
                 _ => continue,
             }
             self.check()?;
@@ -149,7 +151,7 @@ fn declares_namespace(bytes: &[u8], at: usize) -> bool {
 
 /// Declares a prefix on the root element.
 fn declare(text: &str, prefix: &str) -> Option<String> {
-    let root = Walk::new(text).find(|&(_, byte, place)| place == Place::Markup && byte == b'<')?.0;
+    let root = Walk::new(text).find(|&(_, byte, context)| context == Context::Markup && byte == b'<')?.0;
     let rest = text.get(root + 1..)?;
     let name_end = root + 1 + rest.find(|c: char| c.is_whitespace() || matches!(c, '>' | '/'))?;
     let (head, tail) = text.split_at(name_end);
@@ -160,10 +162,10 @@ fn declare(text: &str, prefix: &str) -> Option<String> {
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len() + 64);
     let mut copied = 0;
-    for (at, byte, place) in Walk::new(text) {
-        let replacement = match (byte, place) {
-            (b'<', Place::Value) => "&lt;",
-            (b'&', Place::Value | Place::Text) if !begins_reference(&text[at..]) => "&amp;",
+    for (at, byte, context) in Walk::new(text) {
+        let replacement = match (byte, context) {
+            (b'<', Context::Value) => "&lt;",
+            (b'&', Context::Value | Context::Text) if !begins_reference(&text[at..]) => "&amp;",
             _ => continue,
         };
         escaped.push_str(&text[copied..at]);
@@ -189,7 +191,7 @@ fn begins_reference(text: &str) -> bool {
 
 /// Where in the text a byte stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum Context {
     Text,
     /// In a tag, outside quotes.
     Markup,
@@ -201,13 +203,13 @@ enum Place {
 struct Walk<'a> {
     text: &'a str,
     at: usize,
-    place: Place,
+    context: Context,
     quote: u8,
 }
 
 impl<'a> Walk<'a> {
     fn new(text: &'a str) -> Self {
-        Walk { text, at: 0, place: Place::Text, quote: 0 }
+        Walk { text, at: 0, context: Context::Text, quote: 0 }
     }
 
     /// The end of a comment or the like that begins here.
@@ -221,24 +223,24 @@ impl<'a> Walk<'a> {
 }
 
 impl Iterator for Walk<'_> {
-    type Item = (usize, u8, Place);
+    type Item = (usize, u8, Context);
 
     fn next(&mut self) -> Option<Self::Item> {
         let bytes = self.text.as_bytes();
         let mut byte = *bytes.get(self.at)?;
-        while byte == b'<' && self.place == Place::Text {
+        while byte == b'<' && self.context == Context::Text {
             match self.special_end() {
                 Some(end) => self.at = end,
-                None => self.place = Place::Markup,
+                None => self.context = Context::Markup,
             }
             byte = *bytes.get(self.at)?;
         }
-        let here = (self.at, byte, self.place);
+        let here = (self.at, byte, self.context);
         self.at += 1;
-        match (self.place, byte) {
-            (Place::Markup, b'>') => self.place = Place::Text,
-            (Place::Markup, b'"' | b'\'') => (self.place, self.quote) = (Place::Value, byte),
-            (Place::Value, _) if byte == self.quote => self.place = Place::Markup,
+        match (self.context, byte) {
+            (Context::Markup, b'>') => self.context = Context::Text,
+            (Context::Markup, b'"' | b'\'') => (self.context, self.quote) = (Context::Value, byte),
+            (Context::Value, _) if byte == self.quote => self.context = Context::Markup,
             _ => {}
         }
         Some(here)

@@ -1,40 +1,13 @@
-//! The built-in schema pack: what was gathered about Windows' providers and the kernel's classic event classes.
-//!
-//! The texts of `schemas/` (see the README there for format, origins and licences) are in the binary, compressed, with
-//! a sorted index in front. Nothing is expanded before it is asked for: names cost a binary search, a provider costs
-//! the expansion of the file it stands in (once) and the reading of its own section (once).
+//! The pack in the binary.
 
-mod cell;
-mod codes;
-mod text;
+use std::sync::OnceLock;
 
-use std::sync::{Arc, OnceLock};
-
-pub use self::codes::CodeTable;
-use self::codes::Codes;
-use self::index::{CLASSES, CODES_SHARD, HOOK_GROUPS, HOOK_NAMES, NAMES, OVERRIDES, PROVIDERS, SHARDS};
+use super::codes::{CodeTable, Codes};
+use super::index::{CLASSES, CODES_SHARD, HOOK_GROUPS, HOOK_NAMES, NAMES, OVERRIDES, PROVIDERS, SHARDS, Section};
+use super::kernel::{IMAGE_LOAD_HOOK, KernelClass, standard_type};
+use super::layouts::{ClassPack, PackLayout, ProviderPack};
+use super::text;
 use crate::guid::Guid;
-use crate::schema::model::EventSchema;
-
-/// Tables written by `build.rs`.
-#[allow(clippy::unreadable_literal, reason = "GUIDs are printed as everybody prints them")]
-mod index {
-    use super::Section;
-    use crate::guid::Guid;
-
-    include!(concat!(env!("OUT_DIR"), "/schema_index.rs"));
-}
-
-/// Where a provider or a class stands in the packed texts. Sorted by GUID.
-struct Section {
-    guid: Guid,
-    name: &'static str,
-    /// What stands before the event names of a class; empty for providers.
-    event_prefix: &'static str,
-    shard: usize,
-    start: usize,
-    end: usize,
-}
 
 /// The schemas that ship with the program. See [`Pack::builtin`].
 pub struct Pack {
@@ -51,142 +24,6 @@ impl std::fmt::Debug for Pack {
         f.debug_struct("Pack").field("providers", &self.providers.len()).finish_non_exhaustive()
     }
 }
-
-/// How far a layout can be trusted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Confidence {
-    /// As an origin declares it.
-    Declared,
-    /// An origin lost lengths, counts, maps or out types; they were put back from other descriptions of the same field
-    /// or from field names.
-    Inferred,
-    /// An origin lost a structure or the length of a value inside: the layout ends before it, or is a guess there.
-    Damaged,
-}
-
-/// One layout of one event, as one or several origins have it.
-#[derive(Clone, Debug)]
-pub struct PackLayout {
-    /// The event id; the opcode for classic events.
-    pub id: u16,
-    /// The event version.
-    pub version: u16,
-    /// The level, where an origin names it.
-    pub level: Option<u8>,
-    /// The layout and the names.
-    pub schema: Arc<EventSchema>,
-    /// The codes of the origins that have it, joined by commas; the first one gave the details.
-    pub origins: &'static str,
-    /// How far it can be trusted.
-    pub confidence: Confidence,
-    /// For overrides: why it outranks what Windows registers.
-    pub evidence: Option<&'static str>,
-}
-
-impl PackLayout {
-    /// Whether the origin is known to have lost part of the layout.
-    pub fn is_suspect(&self) -> bool {
-        self.confidence == Confidence::Damaged
-    }
-}
-
-/// What the pack has on one provider of manifest events.
-#[derive(Debug)]
-pub struct ProviderPack {
-    /// The provider's GUID.
-    pub guid: Guid,
-    /// The provider's name.
-    pub name: &'static str,
-    /// The names of keyword bits, by mask.
-    pub keywords: Vec<(u64, String)>,
-    /// The names of tasks, by value.
-    pub tasks: Vec<(u16, String)>,
-    /// The names of opcodes, by task (`None`: whatever the task) and value.
-    pub opcodes: Vec<(Option<u16>, u8, String)>,
-    layouts: Vec<PackLayout>,
-}
-
-impl ProviderPack {
-    /// The distinct layouts of an event, the most trusted first: undamaged before damaged, then by origin (original
-    /// manifests, then running systems from the newest to the oldest). Empty for an unknown event.
-    pub fn layouts(&self, id: u16, version: u8) -> &[PackLayout] {
-        range(&self.layouts, id, u16::from(version))
-    }
-
-    /// All layouts of all events in the order (id, version, rank).
-    pub fn all(&self) -> &[PackLayout] {
-        &self.layouts
-    }
-}
-
-/// What the pack has on one class of classic (kernel, MOF) events.
-#[derive(Debug)]
-pub struct ClassPack {
-    /// The class GUID.
-    pub guid: Guid,
-    /// The name of the class's dataset (`Kernel-Process`).
-    pub dataset: &'static str,
-    /// What stands before the slash in event names (`Process`).
-    pub event_prefix: &'static str,
-    layouts: Vec<PackLayout>,
-}
-
-impl ClassPack {
-    /// The layouts of an event type. A version that is not there borrows those of the highest lower one: fields are
-    /// appended from version to version, so they describe a beginning of the payload. It never borrows from a higher
-    /// one, whose fields the payload does not have.
-    pub fn layouts(&self, opcode: u8, version: u16) -> &[PackLayout] {
-        let opcode = u16::from(opcode);
-        let below = &self.layouts[..self.layouts.partition_point(|l| (l.id, l.version) <= (opcode, version))];
-        let chosen = below.last().filter(|l| l.id == opcode);
-        chosen.map_or(&[], |l| range(below, opcode, l.version))
-    }
-
-    /// All layouts of all event types in the order (opcode, version, rank).
-    pub fn all(&self) -> &[PackLayout] {
-        &self.layouts
-    }
-}
-
-fn range(layouts: &[PackLayout], id: u16, version: u16) -> &[PackLayout] {
-    let from = layouts.partition_point(|l| (l.id, l.version) < (id, version));
-    let to = layouts.partition_point(|l| (l.id, l.version) <= (id, version));
-    &layouts[from..to]
-}
-
-/// The class that the events of a kernel hook group belong to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct KernelClass {
-    /// The class GUID.
-    pub guid: Guid,
-    /// What stands before the slash in event names (`Process`).
-    pub event_prefix: &'static str,
-    /// The name of the class's dataset (`Kernel-Process`).
-    pub dataset: &'static str,
-}
-
-/// The names of the event types that mean the same in every class; a class's own begin at 10. Sorted.
-const STANDARD_TYPES: [(u8, &str); 11] = [
-    (0, "Info"),
-    (1, "Start"),
-    (2, "End"),
-    (3, "DCStart"),
-    (4, "DCEnd"),
-    (5, "Extension"),
-    (6, "Reply"),
-    (7, "Dequeue"),
-    (8, "Checkpoint"),
-    (9, "Send"),
-    (240, "Receive"),
-];
-
-/// The name that a type of classic events has in every class that gives it no other.
-pub fn standard_type(opcode: u8) -> Option<&'static str> {
-    STANDARD_TYPES.iter().find(|(value, _)| *value == opcode).map(|(_, name)| *name)
-}
-
-/// The hook of an image load, which is written in the group of processes but belongs to images.
-pub const IMAGE_LOAD_HOOK: u16 = 0x030a;
 
 impl Pack {
     /// The pack in the binary.

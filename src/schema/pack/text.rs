@@ -4,8 +4,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::cell::parse_layout;
-use super::{Confidence, PackLayout};
+use super::layouts::PackLayout;
 use crate::schema::model::{EventSchema, Field, MapKind, SchemaError, ValueMap};
+use crate::schema::trust::Trust;
 
 /// What a section says, in the order of its lines.
 #[derive(Default)]
@@ -117,15 +118,15 @@ impl Reader<'_> {
         origins: &'static str,
         state: &str,
     ) -> Result<(), String> {
-        let confidence = match state {
-            "-" => Confidence::Declared,
-            "i" => Confidence::Inferred,
-            "d" => Confidence::Damaged,
+        let trust = match state {
+            "-" => Trust::Declared,
+            "i" => Trust::Inferred,
+            "d" => Trust::Doubtful,
             _ => return Err(format!("state `{state}`")),
         };
         let (id, version, level) = key;
         let schema = Arc::new(schema);
-        let layout = PackLayout { id, version, level, schema, origins, confidence, evidence: self.evidence };
+        let layout = PackLayout { id, version, level, schema, origins, trust, evidence: self.evidence };
         if self.section.layouts.last().is_some_and(|last| (last.id, last.version) > (id, version)) {
             return Err(format!("event {id} version {version} stands behind a higher one"));
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::guid::Guid;
-use crate::schema::wpp::{self, Item, ItemKind, Origin};
+use crate::schema::wpp::{self, Argument, ArgumentType, MessageOrigin};
 
 /// A message's lines stand in one record of a PDB, whose length has 16 bits.
 pub(super) const MAX_MESSAGE_BYTES: usize = 64 << 10;
@@ -24,10 +24,10 @@ pub(super) struct Draft {
     pub line: usize,
     pub guid: Guid,
     pub number: u16,
-    pub origin: Origin,
+    pub origin: MessageOrigin,
     pub format: String,
     /// Each with its line.
-    pub items: Vec<(usize, Item)>,
+    pub arguments: Vec<(usize, Argument)>,
     /// Length of its lines.
     pub bytes: usize,
 }
@@ -77,18 +77,18 @@ pub(super) fn message(line: usize, declaration: &str, group: &Group) -> Result<D
         number,
         origin,
         format: format.to_owned(),
-        items: Vec::new(),
+        arguments: Vec::new(),
         bytes: declaration.len(),
     })
 }
 
 /// What the end of a message's line says of its origin: the arguments of the trace function by name, then the function.
-fn origin(place: &str, trailer: &str, group: &Group) -> Origin {
+fn origin(place: &str, trailer: &str, group: &Group) -> MessageOrigin {
     // A C++ function's name may have blanks; nothing follows it.
     let (keys, function) = trailer.split_once(" FUNC=").unwrap_or((trailer, ""));
     let owned = |text: &str| Some(text.trim()).filter(|text| !text.is_empty()).map(str::to_owned);
     let key = |tag| tagged(keys, tag).and_then(owned);
-    Origin {
+    MessageOrigin {
         provider: Arc::clone(&group.provider),
         source_file: Arc::clone(&group.source_file),
         source_place: place.to_owned(),
@@ -116,7 +116,7 @@ fn tagged<'a>(trailer: &'a str, tag: &str) -> Option<&'a str> {
 }
 
 /// `<expression>, <ItemType> [(<labels>)] -- <n>`, with `//` for `--` in files of the preprocessor itself.
-pub(super) fn item(line: &str) -> Result<Item, String> {
+pub(super) fn argument(line: &str) -> Result<Argument, String> {
     let (head, index) = line
         .rsplit_once("--")
         .or_else(|| line.rsplit_once("//"))
@@ -129,7 +129,7 @@ pub(super) fn item(line: &str) -> Result<Item, String> {
         .and_then(|at| Some((head.get(..at)?, head.get(at + 1..)?)))
         .or_else(|| head.rsplit_once(','))
         .ok_or_else(|| format!("expected the type of an argument, found \"{}\"", quoted(head)))?;
-    Ok(Item::new(expression.trim(), index, ItemKind::parse(declared.trim())))
+    Ok(Argument::new(expression.trim(), index, ArgumentType::parse(declared.trim())))
 }
 
 /// The comma before an argument's type. Expressions contain commas and brackets, and so do labels: it is the last one
@@ -168,7 +168,7 @@ mod tests {
             ("L\"a, b\" /* -- */, ItemWString -- 10", "L\"a, b\" /* -- */", "ItemWString"),
             ("x, Odd -- 10", "x", "Odd"),
         ] {
-            assert_eq!(item(line), Ok(Item::new(expression, 10, ItemKind::parse(declared))), "{line}");
+            assert_eq!(argument(line), Ok(Argument::new(expression, 10, ArgumentType::parse(declared))), "{line}");
         }
     }
 }

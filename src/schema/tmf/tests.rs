@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::schema::wpp::Origin;
+use crate::schema::wpp::MessageOrigin;
 
 const SMALL: &str = r#"// PDB:  sample.pdb
 01e9b841-7d67-315a-7b92-23b2033356de Sample // SRC=Main.c MJ= MN=
@@ -39,19 +39,20 @@ fn messages_and_rejected_lines_are_told_apart() {
     let first = &tmf.messages[0];
     assert_eq!(first.guid.to_string(), "01e9b841-7d67-315a-7b92-23b2033356de");
     assert_eq!(first.format, "%0 [%!FUNC!] said \"%10!s!\" // %11!d!");
-    let expected = Origin {
+    let expected = MessageOrigin {
         provider: "Sample".into(),
         source_file: "Main.c".into(),
         source_place: "Main_c141".into(),
         level: Some("TRACE_LEVEL_ERROR".into()),
         flags: Some("TRACE_MAIN".into()),
         function: Some("Class::operator ()".into()),
-        ..Origin::default()
+        ..MessageOrigin::default()
     };
     assert_eq!(first.origin, expected);
-    let labels = ItemKind::parse("ItemListByte(Low, High)");
-    let items = [Item::new("f(a, b)", 10, labels), Item::new("Params->Status", 11, ItemKind::parse("ItemLong"))];
-    assert_eq!(first.items, items);
+    let labels = ArgumentType::parse("ItemListByte(Low, High)");
+    let items =
+        [Argument::new("f(a, b)", 10, labels), Argument::new("Params->Status", 11, ArgumentType::parse("ItemLong"))];
+    assert_eq!(first.arguments, items);
 
     let findings: Vec<_> = tmf.findings.iter().map(ToString::to_string).collect();
     assert_eq!(
@@ -64,7 +65,7 @@ fn messages_and_rejected_lines_are_told_apart() {
             "line 26: expected the arguments of message 2 in braces",
         ]
     );
-    assert_eq!(tmf.messages[2].items[1].kind, ItemKind::Unknown("nonsense".into()));
+    assert_eq!(tmf.messages[2].arguments[1].encoding, ArgumentType::Unknown("nonsense".into()));
 }
 
 const GROUP: &str = "01e9b841-7d67-315a-7b92-23b2033356de Lab // SRC=Main.c MJ= MN=\n";
@@ -80,7 +81,7 @@ fn findings(tmf: &Tmf) -> Vec<String> {
 
 /// The names that the arguments of all messages show.
 fn names(tmf: &mut Tmf) -> Vec<Vec<(u64, String)>> {
-    let kinds = tmf.messages.iter().flat_map(|message| &message.items).map(|item| item.kind.clone());
+    let kinds = tmf.messages.iter().flat_map(|message| &message.arguments).map(|item| item.encoding.clone());
     kinds.map(|mut kind| kind.enumeration_mut().unwrap().map().entries().to_vec()).collect()
 }
 
@@ -178,7 +179,7 @@ fn the_end_of_a_message_line_tells_its_origin() {
     let line =
         "#typev Main_c1 10 \"\" //   GLOBALS=Get() LEVEL=X COMPNAME=Storage SUBCOMP=Cache FUNC=Ns::operator () const";
     let tmf = Tmf::parse(format!("{GROUP}{line}\n{{\n}}\n").as_bytes());
-    let expected = Origin {
+    let expected = MessageOrigin {
         provider: "Lab".into(),
         source_file: "Main.c".into(),
         source_place: "Main_c1".into(),

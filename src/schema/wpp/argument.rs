@@ -9,19 +9,19 @@ use crate::sid::Sid;
 
 /// One argument as the TMF file declares it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Item {
+pub struct Argument {
     /// The expression in the source code.
     pub expression: String,
     /// The number under which the format inserts it, 10 for the first.
     pub number: u16,
     /// How it is encoded.
-    pub kind: ItemKind,
+    pub encoding: ArgumentType,
 }
 
-impl Item {
+impl Argument {
     /// An argument of the given expression, number and encoding.
-    pub fn new(expression: &str, number: u16, kind: ItemKind) -> Self {
-        Item { expression: expression.to_owned(), number, kind }
+    pub fn new(expression: &str, number: u16, encoding: ArgumentType) -> Self {
+        Argument { expression: expression.to_owned(), number, encoding }
     }
 }
 
@@ -30,7 +30,7 @@ pub(super) const INVALID_SID: &[u8] = b"NULL\0";
 
 /// How an argument is encoded. All integers are little-endian unless stated otherwise.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ItemKind {
+pub enum ArgumentType {
     /// An integer of the given bytes.
     Integer {
         /// 1, 2, 4 or 8.
@@ -100,15 +100,15 @@ pub enum ItemKind {
     Unknown(String),
 }
 
-impl ItemKind {
-    /// The kind behind a declared type: `ItemLong`, `ItemListByte(Low,High)`.
-    pub fn parse(declared: &str) -> ItemKind {
+impl ArgumentType {
+    /// The encoding behind a declared type: `ItemLong`, `ItemListByte(Low,High)`.
+    pub fn parse(declared: &str) -> ArgumentType {
         let (name, labels) = declared.split_once('(').unwrap_or((declared, ""));
         let inner = labels.trim_end().strip_suffix(')').unwrap_or(labels);
-        let list = |bytes| ItemKind::List { bytes, names: Names::numbered(inner, MapKind::Values) };
-        let set = |bytes| ItemKind::Set { bytes, names: Names::numbered(inner, MapKind::Bits) };
-        let integer = |bytes, signed| ItemKind::Integer { bytes, signed };
-        let text = |wide, counted, trimmed| ItemKind::Text { wide, counted, trimmed };
+        let list = |bytes| ArgumentType::List { bytes, names: Names::numbered(inner, MapKind::Values) };
+        let set = |bytes| ArgumentType::Set { bytes, names: Names::numbered(inner, MapKind::Bits) };
+        let integer = |bytes, signed| ArgumentType::Integer { bytes, signed };
+        let text = |wide, counted, trimmed| ArgumentType::Text { wide, counted, trimmed };
         match name.trim() {
             "ItemChar" => integer(1, true),
             "ItemUChar" => integer(1, false),
@@ -118,47 +118,47 @@ impl ItemKind {
             "ItemULong" => integer(4, false),
             "ItemLongLong" => integer(8, true),
             "ItemULongLong" | "ItemLongLongO" => integer(8, false),
-            "ItemULongX" => ItemKind::Hexadecimal { bytes: 4 },
-            "ItemLongLongX" | "ItemLongLongXX" => ItemKind::Hexadecimal { bytes: 8 },
-            "ItemPtr" => ItemKind::Pointer,
+            "ItemULongX" => ArgumentType::Hexadecimal { bytes: 4 },
+            "ItemLongLongX" | "ItemLongLongXX" => ArgumentType::Hexadecimal { bytes: 8 },
+            "ItemPtr" => ArgumentType::Pointer,
             "ItemListByte" => list(1),
             "ItemListShort" => list(2),
             "ItemListLong" => list(4),
             "ItemSetByte" => set(1),
             "ItemSetShort" => set(2),
             "ItemSetLong" => set(4),
-            "ItemEnum" => ItemKind::Enumeration(Names::unknown(inner.trim(), MapKind::Values)),
-            "ItemFlagsEnum" => ItemKind::FlagsEnumeration(Names::unknown(inner.trim(), MapKind::Bits)),
-            "ItemNTSTATUS" => ItemKind::Code(CodeTable::NtStatus),
-            "ItemHRESULT" => ItemKind::Code(CodeTable::HResult),
-            "ItemWINERROR" => ItemKind::Code(CodeTable::Win32),
-            "ItemNDIS_STATUS" => ItemKind::Code(CodeTable::NdisStatus),
-            "ItemNDIS_OID" => ItemKind::Code(CodeTable::NdisOid),
-            "ItemDouble" => ItemKind::Double,
-            "ItemChar4" => ItemKind::Characters,
+            "ItemEnum" => ArgumentType::Enumeration(Names::unknown(inner.trim(), MapKind::Values)),
+            "ItemFlagsEnum" => ArgumentType::FlagsEnumeration(Names::unknown(inner.trim(), MapKind::Bits)),
+            "ItemNTSTATUS" => ArgumentType::Code(CodeTable::NtStatus),
+            "ItemHRESULT" => ArgumentType::Code(CodeTable::HResult),
+            "ItemWINERROR" => ArgumentType::Code(CodeTable::Win32),
+            "ItemNDIS_STATUS" => ArgumentType::Code(CodeTable::NdisStatus),
+            "ItemNDIS_OID" => ArgumentType::Code(CodeTable::NdisOid),
+            "ItemDouble" => ArgumentType::Double,
+            "ItemChar4" => ArgumentType::Characters,
             "ItemString" => text(false, false, false),
             "ItemRString" => text(false, false, true),
             "ItemWString" => text(true, false, false),
             "ItemRWString" => text(true, false, true),
             "ItemPString" => text(false, true, false),
             "ItemPWString" => text(true, true, false),
-            "ItemHexDump" => ItemKind::HexDump,
-            "ItemGuid" | "ItemCLSID" | "ItemLIBID" | "ItemIID" => ItemKind::Guid,
-            "ItemSid" => ItemKind::Sid,
-            "ItemTimestamp" | "ItemWaitTime" => ItemKind::FileTime,
-            "ItemTimeDelta" => ItemKind::TimeDelta,
-            "ItemPort" => ItemKind::Port,
-            "ItemIPAddr" => ItemKind::IPv4,
-            "ItemIPV6Addr" => ItemKind::IPv6,
-            "ItemMACAddr" => ItemKind::MacAddress,
-            _ => ItemKind::Unknown(declared.to_owned()),
+            "ItemHexDump" => ArgumentType::HexDump,
+            "ItemGuid" | "ItemCLSID" | "ItemLIBID" | "ItemIID" => ArgumentType::Guid,
+            "ItemSid" => ArgumentType::Sid,
+            "ItemTimestamp" | "ItemWaitTime" => ArgumentType::FileTime,
+            "ItemTimeDelta" => ArgumentType::TimeDelta,
+            "ItemPort" => ArgumentType::Port,
+            "ItemIPAddr" => ArgumentType::IPv4,
+            "ItemIPV6Addr" => ArgumentType::IPv6,
+            "ItemMACAddr" => ArgumentType::MacAddress,
+            _ => ArgumentType::Unknown(declared.to_owned()),
         }
     }
 
     /// The names of its enumeration.
     pub fn enumeration_mut(&mut self) -> Option<&mut Names> {
         match self {
-            ItemKind::Enumeration(names) | ItemKind::FlagsEnumeration(names) => Some(names),
+            ArgumentType::Enumeration(names) | ArgumentType::FlagsEnumeration(names) => Some(names),
             _ => None,
         }
     }
@@ -166,28 +166,28 @@ impl ItemKind {
     /// Where in `bytes` the value stands, and where the next argument begins; `None` when it is cut off.
     pub(super) fn extent(&self, bytes: &[u8], pointer_bytes: usize) -> Option<(Range<usize>, usize)> {
         let length = match self {
-            ItemKind::Integer { bytes, .. }
-            | ItemKind::Hexadecimal { bytes }
-            | ItemKind::List { bytes, .. }
-            | ItemKind::Set { bytes, .. } => usize::from(*bytes),
-            ItemKind::Port => 2,
-            ItemKind::Enumeration(_)
-            | ItemKind::FlagsEnumeration(_)
-            | ItemKind::Code(_)
-            | ItemKind::Characters
-            | ItemKind::IPv4 => 4,
-            ItemKind::MacAddress => 6,
-            ItemKind::Double | ItemKind::FileTime | ItemKind::TimeDelta => 8,
-            ItemKind::Guid | ItemKind::IPv6 => 16,
-            ItemKind::Pointer => pointer_bytes,
-            ItemKind::Sid if bytes.starts_with(INVALID_SID) => INVALID_SID.len(),
-            ItemKind::Sid => Sid::read(bytes)?.size(),
-            ItemKind::Text { counted: false, wide, .. } => return terminated(bytes, *wide),
-            ItemKind::Text { counted: true, wide, .. } => {
+            ArgumentType::Integer { bytes, .. }
+            | ArgumentType::Hexadecimal { bytes }
+            | ArgumentType::List { bytes, .. }
+            | ArgumentType::Set { bytes, .. } => usize::from(*bytes),
+            ArgumentType::Port => 2,
+            ArgumentType::Enumeration(_)
+            | ArgumentType::FlagsEnumeration(_)
+            | ArgumentType::Code(_)
+            | ArgumentType::Characters
+            | ArgumentType::IPv4 => 4,
+            ArgumentType::MacAddress => 6,
+            ArgumentType::Double | ArgumentType::FileTime | ArgumentType::TimeDelta => 8,
+            ArgumentType::Guid | ArgumentType::IPv6 => 16,
+            ArgumentType::Pointer => pointer_bytes,
+            ArgumentType::Sid if bytes.starts_with(INVALID_SID) => INVALID_SID.len(),
+            ArgumentType::Sid => Sid::read(bytes)?.size(),
+            ArgumentType::Text { counted: false, wide, .. } => return terminated(bytes, *wide),
+            ArgumentType::Text { counted: true, wide, .. } => {
                 return counted(bytes).filter(|(_, end)| !wide || end % 2 == 0);
             }
-            ItemKind::HexDump => return counted(bytes),
-            ItemKind::Unknown(_) => return None,
+            ArgumentType::HexDump => return counted(bytes),
+            ArgumentType::Unknown(_) => return None,
         };
         (length <= bytes.len()).then_some((0..length, length))
     }

@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::item::Item;
+use super::argument::Argument;
+use super::origin::OriginPart;
 use super::printf::Spec;
 
 /// A part of a message's text.
@@ -13,46 +14,16 @@ pub(super) enum Piece {
     /// What the TMF file says of the message's origin.
     Origin { part: OriginPart, spec: Spec },
     /// The argument at an index; `source` stands for it where it cannot be read.
-    Item { index: usize, spec: Spec, source: String },
+    Argument { index: usize, spec: Spec, source: String },
     /// A value of the message's header, by its number (3 to 9).
     Header { number: u8, spec: Spec },
 }
 
-/// What a TMF file says of a message's origin.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum OriginPart {
-    Provider,
-    Place,
-    File,
-    Line,
-    Function,
-    Level,
-    Flags,
-    Component,
-    Subcomponent,
-}
-
-impl OriginPart {
-    /// What `%!NAME!` stands for.
-    fn named(name: &str) -> Option<OriginPart> {
-        Some(match name {
-            "FUNC" => OriginPart::Function,
-            "LEVEL" => OriginPart::Level,
-            "FLAGS" => OriginPart::Flags,
-            "COMPNAME" => OriginPart::Component,
-            "SUBCOMP" => OriginPart::Subcomponent,
-            "FILE" => OriginPart::File,
-            "LINE" => OriginPart::Line,
-            _ => return None,
-        })
-    }
-}
-
 /// Cuts the format of a message with the given arguments.
-pub(super) fn pieces(format: &str, items: &[Item]) -> Vec<Piece> {
-    let mut indices = HashMap::with_capacity(items.len());
-    for (index, item) in items.iter().enumerate() {
-        indices.entry(item.number).or_insert(index);
+pub(super) fn pieces(format: &str, arguments: &[Argument]) -> Vec<Piece> {
+    let mut indices = HashMap::with_capacity(arguments.len());
+    for (index, argument) in arguments.iter().enumerate() {
+        indices.entry(argument.number).or_insert(index);
     }
     let mut cutter = Cutter { indices, pieces: Vec::new(), literal: String::new() };
     let mut rest = format;
@@ -135,7 +106,7 @@ impl Cutter {
             (Ok(1), _) => self.push(Piece::Origin { part: OriginPart::Provider, spec }),
             (Ok(2), _) => self.push(Piece::Origin { part: OriginPart::Place, spec }),
             (Ok(number @ 3..=9), _) => self.push(Piece::Header { number, spec }),
-            (_, Some(&index)) => self.push(Piece::Item { index, spec, source: format!("%{number}!{source}!") }),
+            (_, Some(&index)) => self.push(Piece::Argument { index, spec, source: format!("%{number}!{source}!") }),
             (_, None) => self.literal.extend(["%", digits, "!", source, "!"]),
         }
         rest
@@ -150,7 +121,7 @@ impl Cutter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::wpp::ItemKind;
+    use crate::schema::wpp::ArgumentType;
 
     fn literal(format: &str) -> String {
         match &pieces(format, &[])[..] {
@@ -178,12 +149,12 @@ mod tests {
     #[test]
     fn insertions_keep_number_and_spec() {
         let spec = |text: &str| Spec::parse(text).unwrap();
-        let item = |number| Item::new("x", number, ItemKind::parse("ItemLong"));
+        let argument = |number| Argument::new("x", number, ArgumentType::parse("ItemLong"));
         let inserted =
-            |index, text: &str, source: &str| Piece::Item { index, spec: spec(text), source: source.to_owned() };
+            |index, text: &str, source: &str| Piece::Argument { index, spec: spec(text), source: source.to_owned() };
         let origin = |part, text| Piece::Origin { part, spec: spec(text) };
         assert_eq!(
-            pieces("%10!d!%12 %3!04X!%2!10s!%!SUBCOMP!", &[item(12), item(10), item(10)]),
+            pieces("%10!d!%12 %3!04X!%2!10s!%!SUBCOMP!", &[argument(12), argument(10), argument(10)]),
             [
                 inserted(1, "d", "%10!d!"),
                 inserted(0, "s", "%12!s!"),

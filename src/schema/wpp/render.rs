@@ -3,10 +3,11 @@
 use std::fmt::Write;
 use std::ops::Range;
 
+use super::argument::ArgumentType;
+use super::compiled::CompiledMessage;
 use super::format::Piece;
-use super::item::ItemKind;
+use super::message::MessageFormat;
 use super::time::push_unix_ns;
-use super::{MessageFormat, MessagePlan};
 
 /// Longer messages are cut, and so is a longer list of arguments: a format may insert one argument many times over, and
 /// one byte may have a long name. Arguments that are their own text never come near it.
@@ -76,7 +77,7 @@ impl Renderer {
     /// (`%11!d!`); the status tells that it happened. No bytes make this fail.
     pub fn render(
         &mut self,
-        plan: &MessagePlan,
+        plan: &CompiledMessage,
         arguments: &[u8],
         pointer_size: u8,
         header: &HeaderValues,
@@ -99,12 +100,12 @@ impl Renderer {
     }
 
     /// Hands out the texts of the arguments. Returns how many, and whether they are all there is to them.
-    fn arguments(&mut self, plan: &MessagePlan, bytes: &[u8], argument: &mut impl FnMut(&str)) -> (usize, bool) {
+    fn arguments(&mut self, plan: &CompiledMessage, bytes: &[u8], argument: &mut impl FnMut(&str)) -> (usize, bool) {
         let (mut handed, mut length, mut faithful) = (0, 0_usize, true);
-        for ((item, &conversion), value) in plan.format.items.iter().zip(&plan.conversions).zip(&self.values) {
+        for ((declared, &conversion), value) in plan.format.arguments.iter().zip(&plan.conversions).zip(&self.values) {
             self.scratch.clear();
             let value = bytes.get(value.clone()).unwrap_or_default();
-            faithful &= item.kind.write_whole(value, conversion, &mut self.scratch);
+            faithful &= declared.encoding.write_whole(value, conversion, &mut self.scratch);
             length = length.saturating_add(self.scratch.len());
             if length > MAX_TEXT_BYTES {
                 return (handed, false);
@@ -119,11 +120,11 @@ impl Renderer {
     fn locate(&mut self, format: &MessageFormat, arguments: &[u8], pointer_bytes: usize) -> (ArgumentStatus, usize) {
         self.values.clear();
         let mut at = 0;
-        for item in &format.items {
+        for argument in &format.arguments {
             let rest = arguments.get(at..).unwrap_or_default();
-            let Some((value, end)) = item.kind.extent(rest, pointer_bytes) else {
-                let status = match item.kind {
-                    ItemKind::Unknown(_) => ArgumentStatus::UnknownType,
+            let Some((value, end)) = argument.encoding.extent(rest, pointer_bytes) else {
+                let status = match argument.encoding {
+                    ArgumentType::Unknown(_) => ArgumentStatus::UnknownType,
                     _ if rest.is_empty() => ArgumentStatus::Short,
                     _ => ArgumentStatus::Error,
                 };
@@ -149,10 +150,10 @@ impl Renderer {
         match piece {
             Piece::Literal(text) => out.push_str(text),
             Piece::Origin { part, spec } => spec.write_text(&format.origin.part(*part), out),
-            Piece::Item { index, spec, source } => match (format.items.get(*index), self.values.get(*index)) {
+            Piece::Argument { index, spec, source } => match (format.arguments.get(*index), self.values.get(*index)) {
                 (Some(item), Some(value)) => {
                     let value = arguments.get(value.clone()).unwrap_or_default();
-                    item.kind.write_formatted(value, spec, &mut self.scratch, out);
+                    item.encoding.write_formatted(value, spec, &mut self.scratch, out);
                 }
                 _ => out.push_str(source),
             },
@@ -195,17 +196,26 @@ mod tests {
     use super::*;
     use crate::guid::Guid;
     use crate::schema::model::ValueMap;
-    use crate::schema::wpp::{Item, Names, Origin};
+    use crate::schema::wpp::{Argument, MessageOrigin, Names};
 
     /// A message of some arguments.
-    fn plan(origin: Origin, format: &str, items: Vec<Item>) -> MessagePlan {
-        MessagePlan::new(Arc::new(MessageFormat { guid: Guid::ZERO, number: 1, origin, format: format.into(), items }))
+    fn plan(origin: MessageOrigin, format: &str, arguments: Vec<Argument>) -> CompiledMessage {
+        CompiledMessage::new(Arc::new(MessageFormat {
+            guid: Guid::ZERO,
+            number: 1,
+            origin,
+            format: format.into(),
+            arguments,
+        }))
     }
 
-    fn format(text: &str, items: &[&str]) -> MessagePlan {
-        let origin = Origin { provider: "P".into(), function: Some("Run".into()), ..Origin::default() };
-        let items = items.iter().zip(10..).map(|(declared, number)| Item::new("x", number, ItemKind::parse(declared)));
-        plan(origin, text, items.collect())
+    fn format(text: &str, arguments: &[&str]) -> CompiledMessage {
+        let origin = MessageOrigin { provider: "P".into(), function: Some("Run".into()), ..MessageOrigin::default() };
+        let arguments = arguments
+            .iter()
+            .zip(10..)
+            .map(|(declared, number)| Argument::new("x", number, ArgumentType::parse(declared)));
+        plan(origin, text, arguments.collect())
     }
 
     fn render(text: &str, items: &[&str], arguments: &[u8]) -> (String, Vec<String>, Rendered) {
@@ -340,12 +350,12 @@ mod tests {
 
     /// An argument of an enumeration with the given names.
     fn enumerated(declared: &str, names: &[(u64, &str)], number: u32) -> (String, Rendered) {
-        let mut kind = ItemKind::parse(declared);
+        let mut kind = ArgumentType::parse(declared);
         let names = names.iter().map(|&(number, name)| (number, name.to_owned())).collect();
         let unknown = kind.enumeration_mut().unwrap();
         *unknown = Names::new(ValueMap::new("E", unknown.map().kind, names));
-        let items = vec![Item::new("x", 10, kind)];
-        let format = plan(Origin::default(), "%10!s!", items);
+        let items = vec![Argument::new("x", 10, kind)];
+        let format = plan(MessageOrigin::default(), "%10!s!", items);
         let (mut message, header) = (String::new(), HeaderValues::default());
         let rendered = Renderer::new().render(&format, &number.to_le_bytes(), 8, &header, &mut message, |_| ());
         (message, rendered)
@@ -394,13 +404,13 @@ mod tests {
 
     #[test]
     fn the_origin_is_inserted_where_the_file_tells_it() {
-        let text = |origin: Origin, format: &str| {
+        let text = |origin: MessageOrigin, format: &str| {
             let format = plan(origin, format, Vec::new());
             let mut message = String::new();
             Renderer::new().render(&format, b"", 8, &HeaderValues::default(), &mut message, |_| ());
             message
         };
-        let origin = Origin {
+        let origin = MessageOrigin {
             provider: "Sample".into(),
             source_file: "Main.c".into(),
             source_place: "Main_c141".into(),
@@ -418,7 +428,7 @@ mod tests {
         ] {
             assert_eq!(text(origin.clone(), format), expected, "{format}");
         }
-        assert_eq!(text(Origin { provider: "P".into(), ..Origin::default() }, "<%!COMPNAME!>"), "<>");
+        assert_eq!(text(MessageOrigin { provider: "P".into(), ..MessageOrigin::default() }, "<%!COMPNAME!>"), "<>");
     }
 
     #[test]

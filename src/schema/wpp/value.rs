@@ -6,7 +6,7 @@
 use std::fmt::Write;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-use super::item::ItemKind;
+use super::argument::ArgumentType;
 use super::labels::LabelText;
 use super::printf::{Spec, push_general};
 use super::time::{push_filetime, push_span};
@@ -19,27 +19,27 @@ use crate::sid::Sid;
 /// What `%g` shows of a double without being told otherwise.
 const SIGNIFICANT_DIGITS: usize = 6;
 
-impl ItemKind {
+impl ArgumentType {
     /// Appends the value as the list of arguments has it. `conversion` is that of the argument's first insertion: numbers
     /// get its sign. `false` when the text is not all there is to the value.
     pub(super) fn write_whole(&self, value: &[u8], conversion: u8, out: &mut String) -> bool {
         // Writing to a string cannot fail.
         let _ = match (self, conversion) {
-            (ItemKind::Integer { .. }, b'c' | b'C') => return push_character(value, out),
-            (ItemKind::Integer { .. } | ItemKind::Hexadecimal { .. } | ItemKind::Pointer, b'd' | b'i') => {
+            (ArgumentType::Integer { .. }, b'c' | b'C') => return push_character(value, out),
+            (ArgumentType::Integer { .. } | ArgumentType::Hexadecimal { .. } | ArgumentType::Pointer, b'd' | b'i') => {
                 write!(out, "{}", signed(value))
             }
-            (ItemKind::Hexadecimal { .. } | ItemKind::Pointer, b'u')
-            | (ItemKind::Integer { .. }, b'u' | b'o' | b'x' | b'X' | b'p') => write!(out, "{}", unsigned(value)),
-            (ItemKind::Double, _) => {
+            (ArgumentType::Hexadecimal { .. } | ArgumentType::Pointer, b'u')
+            | (ArgumentType::Integer { .. }, b'u' | b'o' | b'x' | b'X' | b'p') => write!(out, "{}", unsigned(value)),
+            (ArgumentType::Double, _) => {
                 push_double(double(value), out);
                 Ok(())
             }
-            (ItemKind::TimeDelta, _) => {
+            (ArgumentType::TimeDelta, _) => {
                 push_span(signed(value), true, out);
                 Ok(())
             }
-            (ItemKind::Text { wide, .. }, _) => return push_text(value, *wide, out),
+            (ArgumentType::Text { wide, .. }, _) => return push_text(value, *wide, out),
             _ => return self.write_shown(value, out),
         };
         true
@@ -51,36 +51,38 @@ impl ItemKind {
         let number = u32::try_from(unsigned(value)).unwrap_or(u32::MAX);
         // Writing to a string cannot fail.
         let _ = match self {
-            ItemKind::Integer { signed: true, .. } => write!(out, "{}", signed(value)),
-            ItemKind::Integer { .. } => write!(out, "{}", unsigned(value)),
-            ItemKind::Hexadecimal { .. } | ItemKind::Pointer => write!(out, "{:#x}", unsigned(value)),
-            ItemKind::List { names, .. } => return write_listed(number, names.map(), out),
-            ItemKind::Set { names, .. } => return write_set(number, names.map(), out),
-            ItemKind::Enumeration(names) => return write_enumerator(number, names.map(), out),
-            ItemKind::FlagsEnumeration(names) => return write_flags(number, names.map(), out),
-            ItemKind::Code(table) => write_code(*table, number, out),
-            ItemKind::Double => {
+            ArgumentType::Integer { signed: true, .. } => write!(out, "{}", signed(value)),
+            ArgumentType::Integer { .. } => write!(out, "{}", unsigned(value)),
+            ArgumentType::Hexadecimal { .. } | ArgumentType::Pointer => write!(out, "{:#x}", unsigned(value)),
+            ArgumentType::List { names, .. } => return write_listed(number, names.map(), out),
+            ArgumentType::Set { names, .. } => return write_set(number, names.map(), out),
+            ArgumentType::Enumeration(names) => return write_enumerator(number, names.map(), out),
+            ArgumentType::FlagsEnumeration(names) => return write_flags(number, names.map(), out),
+            ArgumentType::Code(table) => write_code(*table, number, out),
+            ArgumentType::Double => {
                 push_general(double(value), SIGNIFICANT_DIGITS, false, out);
                 Ok(())
             }
-            ItemKind::Text { wide, trimmed: false, .. } => return push_text(value, *wide, out),
-            ItemKind::Text { wide, trimmed: true, .. } => return push_one_line(value, *wide, out),
-            ItemKind::Characters => return push_text(value, false, out),
-            ItemKind::HexDump | ItemKind::Unknown(_) => value.iter().try_for_each(|byte| write!(out, "{byte:02X}")),
-            ItemKind::Guid => write!(out, "{}", Guid(array(value))),
-            ItemKind::Sid => match Sid::read(value) {
+            ArgumentType::Text { wide, trimmed: false, .. } => return push_text(value, *wide, out),
+            ArgumentType::Text { wide, trimmed: true, .. } => return push_one_line(value, *wide, out),
+            ArgumentType::Characters => return push_text(value, false, out),
+            ArgumentType::HexDump | ArgumentType::Unknown(_) => {
+                value.iter().try_for_each(|byte| write!(out, "{byte:02X}"))
+            }
+            ArgumentType::Guid => write!(out, "{}", Guid(array(value))),
+            ArgumentType::Sid => match Sid::read(value) {
                 Some(sid) => write!(out, "{sid}"),
                 None => out.write_str("NULL"),
             },
-            ItemKind::FileTime => write_filetime(value, out),
-            ItemKind::TimeDelta => {
+            ArgumentType::FileTime => write_filetime(value, out),
+            ArgumentType::TimeDelta => {
                 push_span(signed(value), false, out);
                 Ok(())
             }
-            ItemKind::Port => write!(out, "{}", u16::from_be_bytes(array(value))),
-            ItemKind::IPv4 => write!(out, "{}", Ipv4Addr::from(array::<4>(value))),
-            ItemKind::IPv6 => write!(out, "{}", Ipv6Addr::from(array::<16>(value))),
-            ItemKind::MacAddress => {
+            ArgumentType::Port => write!(out, "{}", u16::from_be_bytes(array(value))),
+            ArgumentType::IPv4 => write!(out, "{}", Ipv4Addr::from(array::<4>(value))),
+            ArgumentType::IPv6 => write!(out, "{}", Ipv6Addr::from(array::<16>(value))),
+            ArgumentType::MacAddress => {
                 let mut bytes = value.iter().zip(0..);
                 bytes.try_for_each(|(byte, at)| write!(out, "{}{byte:02X}", if at == 0 { "" } else { "-" }))
             }
@@ -92,24 +94,24 @@ impl ItemKind {
     pub(super) fn write_formatted(&self, value: &[u8], spec: &Spec, scratch: &mut String, out: &mut String) {
         let bits = u32::try_from(value.len()).unwrap_or(8).min(8) * 8;
         let written = match self {
-            ItemKind::Integer { .. }
-            | ItemKind::Hexadecimal { .. }
-            | ItemKind::Pointer
-            | ItemKind::List { .. }
-            | ItemKind::Set { .. }
-            | ItemKind::Enumeration(_)
-            | ItemKind::FlagsEnumeration(_)
-            | ItemKind::Code(_)
-            | ItemKind::TimeDelta
-            | ItemKind::FileTime => spec.write_integer(unsigned(value), bits, out),
-            ItemKind::Port => spec.write_integer(u64::from(u16::from_be_bytes(array(value))), 16, out),
-            ItemKind::Double => spec.write_float(double(value), out),
+            ArgumentType::Integer { .. }
+            | ArgumentType::Hexadecimal { .. }
+            | ArgumentType::Pointer
+            | ArgumentType::List { .. }
+            | ArgumentType::Set { .. }
+            | ArgumentType::Enumeration(_)
+            | ArgumentType::FlagsEnumeration(_)
+            | ArgumentType::Code(_)
+            | ArgumentType::TimeDelta
+            | ArgumentType::FileTime => spec.write_integer(unsigned(value), bits, out),
+            ArgumentType::Port => spec.write_integer(u64::from(u16::from_be_bytes(array(value))), 16, out),
+            ArgumentType::Double => spec.write_float(double(value), out),
             _ => None,
         };
         if written.is_none() {
             scratch.clear();
             match self {
-                ItemKind::Integer { .. } if spec.is_character() => push_character(value, scratch),
+                ArgumentType::Integer { .. } if spec.is_character() => push_character(value, scratch),
                 _ => self.write_shown(value, scratch),
             };
             spec.write_text(scratch, out);

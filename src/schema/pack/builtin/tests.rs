@@ -222,17 +222,17 @@ fn hook_groups_have_classes_and_names() {
 #[test]
 fn every_section_of_the_pack_reads() {
     let pack = Pack::builtin();
-    let (mut layouts, mut suspect) = (0, 0);
+    let (mut layouts, mut doubtful) = (0, 0);
     for guid in pack.providers() {
         let provider = pack.provider(&guid).unwrap();
         layouts += provider.all().len();
-        suspect += provider.all().iter().filter(|l| l.is_suspect()).count();
+        doubtful += provider.all().iter().filter(|l| l.trust.is_doubtful()).count();
         check(&provider.guid, provider.all());
     }
     for guid in pack.classes() {
         check(&guid, pack.class(&guid).unwrap().all());
     }
-    assert!(layouts > 30_000 && suspect * 20 < layouts, "{layouts} layouts, {suspect} suspect");
+    assert!(layouts > 30_000 && doubtful * 20 < layouts, "{layouts} layouts, {doubtful} doubtful");
 }
 
 /// No layout stands twice, undamaged ones stand first, and what takes the rest of the payload is its last field.
@@ -246,7 +246,7 @@ fn check(guid: &Guid, layouts: &[PackLayout]) {
     }
     for pair in layouts.windows(2) {
         let same = (pair[0].id, pair[0].version) == (pair[1].id, pair[1].version);
-        assert!(!same || !pair[0].is_suspect() || pair[1].is_suspect(), "{guid} {}: rank", pair[0].id);
+        assert!(!same || !pair[0].trust.is_doubtful() || pair[1].trust.is_doubtful(), "{guid} {}: rank", pair[0].id);
     }
 }
 

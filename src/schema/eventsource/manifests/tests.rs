@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 
-use super::chunks::{MAX_PENDING_BYTES, MAX_WRITERS};
 use super::*;
+use crate::schema::eventsource::chunks::{MAX_PENDING_BYTES, MAX_WRITERS};
 
 const A: Guid = Guid::from_parts(0xa1ed_8a83, 0xd5e4, 0x5d15, 0x84b5_d50d_7b6d_5cb5);
 const B: Guid = Guid::from_parts(0xb1ed_8a83, 0xd5e4, 0x5d15, 0x84b5_d50d_7b6d_5cb5);
@@ -38,10 +38,10 @@ impl Reader {
         Reader { set: EventSourceManifests::new(), budget: Budget::new(1 << 20), offered: 0 }
     }
 
-    fn offer(&mut self, provider: Guid, process_id: u32, payload: &[u8]) -> Offered {
-        let place = ChunkPlace { input: 0, buffer: self.offered, ticks: 0 };
+    fn push(&mut self, provider: Guid, process_id: u32, payload: &[u8]) -> ChunkResult {
+        let location = ChunkLocation { input: 0, buffer: self.offered, ticks: 0 };
         self.offered += 1;
-        self.set.offer(&Delivery { provider, process_id, place, payload }, &mut self.budget)
+        self.set.push(&Delivery { provider, process_id, location, payload }, &mut self.budget)
     }
 
     fn symbols(&self, provider: Guid, process_id: u32) -> Vec<&str> {
@@ -53,7 +53,7 @@ impl Reader {
     fn findings(&mut self) -> Vec<(Flaw, Guid, u64, String)> {
         self.set.finish();
         let findings = self.set.take_findings().into_iter();
-        findings.map(|found| (found.flaw, found.provider, found.place.buffer, found.fault.to_string())).collect()
+        findings.map(|found| (found.flaw, found.provider, found.location.buffer, found.fault.to_string())).collect()
     }
 }
 
@@ -71,7 +71,7 @@ fn interleaved_writers_do_not_mix() {
     for number in 0..=length {
         for (provider, process_id, stream) in &streams {
             if let Some(payload) = stream.get(number) {
-                reader.offer(*provider, *process_id, payload);
+                reader.push(*provider, *process_id, payload);
             }
         }
     }
@@ -88,11 +88,11 @@ fn interleaved_writers_do_not_mix() {
 fn a_repeated_first_chunk_starts_over() {
     let (old, new) = (chunks(&xml(A, "Old"), 40), chunks(&xml(A, "New"), 40));
     let mut reader = Reader::new();
-    assert_eq!(reader.offer(A, 1, &old[0]), Offered::Accepted);
+    assert_eq!(reader.push(A, 1, &old[0]), ChunkResult::Accepted);
     for payload in &new[..new.len() - 1] {
-        assert_eq!(reader.offer(A, 1, payload), Offered::Accepted);
+        assert_eq!(reader.push(A, 1, payload), ChunkResult::Accepted);
     }
-    assert_eq!(reader.offer(A, 1, new.last().unwrap()), Offered::Completed);
+    assert_eq!(reader.push(A, 1, new.last().unwrap()), ChunkResult::Completed);
     assert_eq!(reader.symbols(A, 1), ["New"]);
 }
 
@@ -100,13 +100,13 @@ fn a_repeated_first_chunk_starts_over() {
 fn a_repeated_manifest_is_read_once() {
     let mut reader = Reader::new();
     for process_id in [1, 2, 1] {
-        assert_eq!(reader.offer(A, process_id, &chunk(1, 0, &xml(A, "One"))), Offered::Completed);
+        assert_eq!(reader.push(A, process_id, &chunk(1, 0, &xml(A, "One"))), ChunkResult::Completed);
     }
     assert_eq!(reader.symbols(A, 2), ["One"]);
     assert_eq!((reader.set.read.len(), reader.set.by_provider[&A].len()), (1, 1));
     // Another text that declares the same takes no room of its own.
     let again = [&xml(A, "One")[..], b"<!-- again -->"].concat();
-    reader.offer(A, 3, &chunk(1, 0, &again));
+    reader.push(A, 3, &chunk(1, 0, &again));
     assert_eq!((reader.set.read.len(), reader.set.by_provider[&A].len()), (2, 1));
     assert_eq!(reader.symbols(A, 3), ["One"]);
     assert_eq!(reader.findings(), []);
@@ -119,10 +119,10 @@ fn what_is_no_chunk_is_told() {
     for (at, byte) in [(0, 2), (3, 0x5a), (4, 1), (4, 0)] {
         let mut payload = good.clone();
         payload[at] = byte;
-        assert_eq!(reader.offer(A, 1, &payload), Offered::NoChunk, "byte {at} = {byte}");
+        assert_eq!(reader.push(A, 1, &payload), ChunkResult::NoChunk, "byte {at} = {byte}");
     }
-    assert_eq!(reader.offer(A, 1, &good[..8]), Offered::NoChunk);
-    assert_eq!(reader.offer(A, 1, &good), Offered::Accepted);
+    assert_eq!(reader.push(A, 1, &good[..8]), ChunkResult::NoChunk);
+    assert_eq!(reader.push(A, 1, &good), ChunkResult::Accepted);
     let text = "whole text: expected 2 chunks from process 1, found 1; the first that is missing is number 0";
     assert_eq!(reader.findings(), [(Flaw::Incomplete, A, 5, text.to_owned())]);
 }
@@ -131,12 +131,12 @@ fn what_is_no_chunk_is_told() {
 fn faults_name_provider_and_place() {
     let mut reader = Reader::new();
     assert_eq!(reader.set.standing(&A), Standing::Absent);
-    reader.offer(A, 1, &chunk(1, 0, b"<m>\n<x></m>"));
-    assert!(matches!(reader.set.standing(&A), Standing::Unusable(fault) if fault.place == "line 2"));
-    reader.offer(A, 1, &chunk(1, 0, &xml(B, "Other")));
+    reader.push(A, 1, &chunk(1, 0, b"<m>\n<x></m>"));
+    assert!(matches!(reader.set.standing(&A), Standing::Unusable(fault) if fault.location == "line 2"));
+    reader.push(A, 1, &chunk(1, 0, &xml(B, "Other")));
     assert_eq!(reader.set.standing(&A), Standing::Known);
     for payload in &chunks(&xml(B, "Never"), 30)[..2] {
-        reader.offer(B, 7, payload);
+        reader.push(B, 7, payload);
     }
     let findings = reader.findings();
     let [not_xml, other, incomplete] = &findings[..] else { panic!("three findings: {findings:?}") };
@@ -154,13 +154,13 @@ fn endless_manifests_are_given_up() {
     let mut reader = Reader::new();
     let text = vec![b' '; 0xff00];
     for number in 0..100 {
-        reader.offer(A, 1, &chunk(u16::MAX, number, &text));
+        reader.push(A, 1, &chunk(u16::MAX, number, &text));
     }
     let [too_long] = &reader.set.take_findings()[..] else { panic!("one finding") };
-    assert_eq!((too_long.flaw, too_long.provider, too_long.place.buffer), (Flaw::Limit, A, 64));
+    assert_eq!((too_long.flaw, too_long.provider, too_long.location.buffer), (Flaw::Limit, A, 64));
     for process_id in 0..200 {
         for number in 0..10 {
-            reader.offer(B, process_id, &chunk(u16::MAX, number, &text));
+            reader.push(B, process_id, &chunk(u16::MAX, number, &text));
         }
     }
     assert!(reader.set.assembly.size().0 <= MAX_PENDING_BYTES);
@@ -169,7 +169,7 @@ fn endless_manifests_are_given_up() {
     assert!(given_up.iter().all(|found| found.flaw == Flaw::Incomplete));
     assert_eq!(given_up.len(), 150);
     for process_id in 0..5000 {
-        reader.offer(A, process_id, &chunk(2, 0, b"<"));
+        reader.push(A, process_id, &chunk(2, 0, b"<"));
     }
     assert_eq!(reader.set.assembly.size().1, MAX_WRITERS);
     let told = reader.set.take_findings().len() + reader.findings().len();
@@ -180,7 +180,7 @@ fn endless_manifests_are_given_up() {
 fn manifests_of_a_provider_are_limited() {
     let mut reader = Reader::new();
     for number in 0..70 {
-        reader.offer(A, 1, &chunk(1, 0, &xml(A, &format!("E{number}"))));
+        reader.push(A, 1, &chunk(1, 0, &xml(A, &format!("E{number}"))));
     }
     assert_eq!(reader.symbols(A, 1).len(), 64);
     let text = no_room("expected at most 64 different manifests, found more");
@@ -191,14 +191,14 @@ fn manifests_of_a_provider_are_limited() {
 fn what_there_is_no_room_for_is_left_out_whole() {
     let mut reader = Reader::new();
     reader.budget = Budget::new(2000);
-    reader.offer(A, 1, &chunk(1, 0, &xml(A, "One")));
+    reader.push(A, 1, &chunk(1, 0, &xml(A, "One")));
     let large: Vec<String> = (0..20).map(|id| format!("<event value='{id}' symbol='Event{id}'/>")).collect();
     let large = large.concat();
     let large = format!("<m><provider guid='{{{A}}}'><events>{large}</events></provider></m>");
-    reader.offer(A, 1, &chunk(1, 0, large.as_bytes()));
+    reader.push(A, 1, &chunk(1, 0, large.as_bytes()));
     assert_eq!(reader.symbols(A, 1), ["One"]);
     // It took nothing, so that a smaller one still finds its place.
-    reader.offer(B, 1, &chunk(1, 0, &xml(B, "Two")));
+    reader.push(B, 1, &chunk(1, 0, &xml(B, "Two")));
     assert_eq!(reader.symbols(B, 1), ["Two"]);
     assert_eq!(reader.findings(), [(Flaw::Limit, A, 1, no_room(NO_ROOM))]);
 }
@@ -208,8 +208,8 @@ proptest! {
     fn any_payload_is_taken_or_refused(payloads in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..40), 0..20)) {
         let mut reader = Reader::new();
         for payload in payloads {
-            reader.offer(A, 1, &payload);
-            reader.offer(A, 1, &chunk(3, u16::from(payload.first().copied().unwrap_or(0)), &payload));
+            reader.push(A, 1, &payload);
+            reader.push(A, 1, &chunk(3, u16::from(payload.first().copied().unwrap_or(0)), &payload));
         }
         reader.set.assembly.size();
         reader.findings();

@@ -1,0 +1,20 @@
+//! Instrumentation manifests: the XML in which providers declare their events.
+//!
+//! Grammar: `eventman.xsd` of the Windows SDK, standard names of `winmeta.xml`. Elements and attributes are matched
+//! by local name only. What circulates under the name of manifests is often regenerated from a machine and has lost
+//! structures, lengths and out types on the way; layouts that show it are doubtful ([`ManifestEvent::trust`]).
+
+mod document;
+mod model;
+mod names;
+mod provider;
+mod strings;
+mod template;
+mod tree;
+mod xml;
+
+pub use self::document::Manifest;
+pub use self::model::{ManifestEvent, OpcodeName, ProviderSchemas, TaskName};
+
+#[cfg(test)]
+mod tests;
