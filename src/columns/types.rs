@@ -5,9 +5,11 @@ use std::sync::Arc;
 
 use arrow_schema::extension::{EXTENSION_TYPE_METADATA_KEY, EXTENSION_TYPE_NAME_KEY};
 use arrow_schema::{DataType, Field as ArrowField, FieldRef, TimeUnit};
+use serde::{Deserialize, Serialize};
 
 /// How unsigned integers are written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum UnsignedType {
     /// As unsigned integers of their width.
     #[default]
@@ -17,7 +19,8 @@ pub enum UnsignedType {
 }
 
 /// How GUIDs are written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum GuidType {
     /// As 36 characters in lower case.
     #[default]
@@ -29,7 +32,8 @@ pub enum GuidType {
 }
 
 /// How points in time are written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum TimestampType {
     /// In microseconds, rounded toward the past.
     #[default]
@@ -39,7 +43,8 @@ pub enum TimestampType {
 }
 
 /// The choices of the command line that change column types, never column names.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub struct TypeOptions {
     /// Unsigned integers.
     pub unsigned: UnsignedType,
@@ -50,7 +55,8 @@ pub struct TypeOptions {
 }
 
 /// The type of a column before the options apply.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum ColumnType {
     Boolean,
     Int {
@@ -71,7 +77,8 @@ pub(crate) enum ColumnType {
 }
 
 /// A member of a structure column.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) struct Member {
     pub name: String,
     pub column_type: ColumnType,

@@ -5,12 +5,15 @@
 
 use std::collections::{HashMap, HashSet};
 
+use serde::{Deserialize, Serialize};
+
 use super::interpret::{self, ColumnRole, Interpretation, MAX_NESTING};
 use crate::columns::types::{ColumnType, INT64, Member, TypeOptions, UINT64};
 use crate::schema::model::{Count, Field, FieldKind};
 
 /// Why a field's column is not called what the field is called.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum RenameReason {
     /// An earlier declared field of this name has a type that this one cannot share.
     TypeConflict,

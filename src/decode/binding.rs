@@ -1,19 +1,47 @@
 //! The payload columns of one table and which field of which event fills them.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use arrow_schema::{DataType, FieldRef};
+use serde::{Deserialize, Serialize};
 
 use super::assign::{self, Assignment, RenameReason};
 use super::interpret::{self, ColumnRole};
-use crate::columns::types::TypeOptions;
+use crate::columns::types::{ColumnType, TypeOptions};
 use crate::schema::model::{EventSchema, Field, FieldKind};
 
 /// One payload column.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "ColumnSpec", into = "ColumnSpec")]
 pub struct PayloadColumn {
     /// Name, type and metadata (`in_type`, `out_type`, `map` of the first field that declares it); always nullable.
     pub field: FieldRef,
+    spec: ColumnSpec,
+}
+
+/// What a payload column follows from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct ColumnSpec {
+    name: String,
+    #[serde(rename = "type")]
+    column_type: ColumnType,
+    options: TypeOptions,
+    metadata: BTreeMap<String, String>,
+}
+
+impl From<ColumnSpec> for PayloadColumn {
+    fn from(spec: ColumnSpec) -> Self {
+        let field = spec.column_type.field(&spec.name, spec.options);
+        let mut metadata = field.metadata().clone();
+        metadata.extend(spec.metadata.clone());
+        PayloadColumn { field: FieldRef::new(field.with_metadata(metadata)), spec }
+    }
+}
+
+impl From<PayloadColumn> for ColumnSpec {
+    fn from(column: PayloadColumn) -> Self {
+        column.spec
+    }
 }
 
 impl PayloadColumn {
@@ -29,7 +57,7 @@ impl PayloadColumn {
 }
 
 /// Where the fields of one event go.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Binding {
     /// Number of the schema in its table.
     pub(super) schema: usize,
@@ -45,7 +73,7 @@ impl Binding {
 }
 
 /// Where one output of a field goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Target {
     pub role: ColumnRole,
     /// `None` once the column is dropped.
@@ -54,7 +82,7 @@ pub(super) struct Target {
 }
 
 /// The payload columns of one table.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PayloadColumns {
     /// The columns, in the order of their first declaration.
     pub columns: Vec<PayloadColumn>,
@@ -111,16 +139,18 @@ fn arrow_columns(layouts: &[&[Field]], assigned: &Assignment, options: TypeOptio
         }
     }
     let columns = assigned.columns.iter().zip(declarers).map(|(column, declarer)| {
-        let field = column.column_type.field(&column.name, options);
-        let mut metadata = field.metadata().clone();
-        metadata.extend(declarer.map(declared).unwrap_or_default());
-        PayloadColumn { field: FieldRef::new(field.with_metadata(metadata)) }
+        PayloadColumn::from(ColumnSpec {
+            name: column.name.clone(),
+            column_type: column.column_type.clone(),
+            options,
+            metadata: declarer.map(declared).unwrap_or_default(),
+        })
     });
     columns.collect()
 }
 
-fn declared(field: &Field) -> HashMap<String, String> {
-    let mut metadata = HashMap::from([("in_type".to_owned(), interpret::in_type(field))]);
+fn declared(field: &Field) -> BTreeMap<String, String> {
+    let mut metadata = BTreeMap::from([("in_type".to_owned(), interpret::in_type(field))]);
     metadata.extend(interpret::out_type(field).map(|out| ("out_type".to_owned(), out)));
     metadata.extend(field.map.as_ref().map(|map| ("map".to_owned(), map.name.clone())));
     metadata
@@ -266,6 +296,7 @@ impl Rows {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::columns::GuidType;
     use crate::schema::model::{Count, Wire};
 
     fn schema(fields: Vec<Field>) -> EventSchema {
@@ -342,5 +373,22 @@ mod tests {
             "5 T TraceTime T_ns -",
         ];
         assert_eq!(rows, expected);
+    }
+
+    #[test]
+    fn columns_read_back_are_the_same() {
+        let member = Field { count: Count::Fixed(2), ..Field::value("id", Wire::Guid) };
+        let event = EventSchema {
+            fields: vec![
+                Field::structure("S", vec![member, Field::value("t", Wire::FileTime)]),
+                Field::value("trace", Wire::UInt8),
+            ],
+            ..EventSchema::default()
+        };
+        let options = TypeOptions { guid: GuidType::Uuid, ..TypeOptions::default() };
+        let columns = assign_columns(&[&event], &["trace"], options);
+        let written = serde_json::to_string(&columns).unwrap();
+        assert_eq!(serde_json::from_str::<PayloadColumns>(&written).unwrap(), columns);
+        assert!(serde_json::from_str::<PayloadColumns>(&written.replace("file_time", "unknown")).is_err());
     }
 }

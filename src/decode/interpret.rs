@@ -3,6 +3,8 @@
 
 use std::borrow::Cow;
 
+use serde::{Deserialize, Serialize};
+
 use crate::columns::types::{ColumnType, INT64, UINT16, UINT64};
 use crate::schema::model::{Count, Field, FieldKind, Length, Meaning, Wire};
 
@@ -56,7 +58,8 @@ pub(super) enum Interpretation {
 }
 
 /// Which column of a field: the value itself or one that stands beside it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(super) enum ColumnRole {
     Value,
     /// `<name>_label`: the name of an enumerated value.

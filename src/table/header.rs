@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, Fields, TimeUnit};
+use serde::{Deserialize, Serialize};
 
 use crate::columns::{GuidType, TimestampType, TypeOptions, UnsignedType, with_uuid_type};
 
 /// A column that is filled from the event header, its extended items, or the way the event was decoded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the names are those of the columns, which docs/dataset.md describes")]
 pub enum HeaderColumn {
     Timestamp,
