@@ -10,10 +10,11 @@ use std::collections::BTreeMap;
 
 use etl2parquet::clock::ClockAnchor;
 use etl2parquet::convert::RawPolicy;
-use etl2parquet::convert::order::{OrderedSlice, SliceMemory};
+use etl2parquet::convert::load::SliceMemory;
+use etl2parquet::convert::order::OrderedSlice;
 use etl2parquet::convert::slices::{self, Slice, Slices};
 use etl2parquet::input::LocalFile;
-use etl2parquet::plan::{self, Key, PlanOptions, PlanResult, cuts};
+use etl2parquet::plan::{self, Key, PartitionView, PlanOptions, PlanResult, PlannedInputs, partition};
 use etl2parquet::spill::SpillSpace;
 use etl2parquet::survey::{FileKey, FileSurvey, NoProgress, SurveyOptions, survey_within};
 use support::{Converted, Sandbox, convert, convert_all, convert_with};
@@ -195,7 +196,10 @@ fn one_time_for_all_events_still_splits() {
         let rows = found.events("00112233-4455-6677-8899-aabbccddeeff");
         let expected: Vec<String> = (1..=total).map(|number| format!("{number}|{number}")).collect();
         assert!(rows.lines("seq keywords") == expected);
-        let slices = slices::plan(&found.report.files, &SpillSpace::temporary(), &NoProgress).unwrap();
+        let (files, space) = (&found.report.files, SpillSpace::temporary());
+        let inputs = PlannedInputs::of(files);
+        let partitions = partition::cut_at(files, &inputs, &[], &space, &NoProgress).unwrap();
+        let slices = slices::plan(&partitions.view(&partitions.list()[0], &inputs), &space, &NoProgress).unwrap();
         assert_eq!(slices.iter().map(|slice| slice.events).sum::<u64>(), total + 1);
         assert_eq!(found.sidecar("clock").row(0, "ties"), (total - 1).to_string());
         slices.iter().map(|slice| slice.bytes >> 10).collect::<Vec<u64>>()
@@ -306,8 +310,8 @@ fn surveyed(sandbox: &Sandbox, space: &SpillSpace, files: &[Vec<u8>]) -> Vec<Fil
 }
 
 /// The numbers of the events of a slice.
-fn read_slice(files: &[FileSurvey], plan: &PlanResult, slices: &Slices, slice: &Slice) -> Vec<u64> {
-    let ordered = OrderedSlice::read(files, plan, slices, slice, &mut SliceMemory::default()).unwrap();
+fn read_slice(view: &PartitionView<'_>, plan: &PlanResult, slices: &Slices, slice: &Slice) -> Vec<u64> {
+    let ordered = OrderedSlice::read(view, plan, slices, slice, &mut SliceMemory::default()).unwrap();
     let number = |entry| {
         let (raw, _) = ordered.event(entry);
         match (raw.bytes[2], raw.bytes[3]) {
@@ -319,9 +323,30 @@ fn read_slice(files: &[FileSurvey], plan: &PlanResult, slices: &Slices, slice: &
     ordered.entries.iter().filter_map(number).collect()
 }
 
+/// A key at an event, between two, or where nothing is.
+fn random_key(random: &mut Random, inputs: &PlannedInputs<'_>) -> Key {
+    let input = random.below(inputs.len() as u64) as u16;
+    let at = FileKey {
+        ticks: T0 + i64::from(random.below(60_u16)) - 10,
+        stream: random.below(3_u16),
+        sequence: i64::from(random.below(6_u16)),
+        ordinal: random.below(9_u64),
+        offset: 8 * random.below(130_u32),
+    };
+    Key::new(&inputs.get(input).clock, input, at)
+}
+
+fn random_keys(random: &mut Random, most: u8, inputs: &PlannedInputs<'_>) -> Vec<Key> {
+    let mut keys: Vec<Key> = (0..random.below(most)).map(|_| random_key(random, inputs)).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    keys
+}
+
 #[test]
 fn the_order_can_be_cut_anywhere() {
     let sandbox = Sandbox::new();
+    let mut mixed = 0;
     for seed in 1000..1400 {
         let recording = random_recording(seed);
         // Every second recording has all lists in memory, the others have theirs on disk.
@@ -330,33 +355,29 @@ fn the_order_can_be_cut_anywhere() {
         let files = surveyed(&sandbox, &space, &recording.files);
         let plan = plan::plan(&files, &PlanOptions::default(), &NoProgress).unwrap();
         let mut random = Random::new(seed);
-        // At keys of events, between them, and at places where nothing is.
-        let cut = |random: &mut Random| {
-            let input = random.below(files.len() as u64) as u16;
-            let at = FileKey {
-                ticks: T0 + i64::from(random.below(60_u16)) - 10,
-                stream: random.below(3_u16),
-                sequence: i64::from(random.below(6_u16)),
-                ordinal: random.below(9_u64),
-                offset: 8 * random.below(130_u32),
-            };
-            Key::new(&files[usize::from(input)], input, at)
-        };
-        let mut cuts: Vec<Key> = (0..random.below(7_u8)).map(|_| cut(&mut random)).collect();
-        cuts.sort_unstable();
-        cuts.dedup();
-        let max_cost = [u64::MAX, 2000][usize::from(random.below(2_u8))];
-        let slices = slices::cut_to_fit(&files, cuts, max_cost, &space, &NoProgress).unwrap();
-        let mut next = 0;
-        for slice in &slices {
-            assert_eq!(slice.first_seq, next, "seed {seed}");
-            next += slice.events;
+        let inputs = PlannedInputs::of(&files);
+        let seams = random_keys(&mut random, 5, &inputs);
+        let partitions = partition::cut_at(&files, &inputs, &seams, &space, &NoProgress).unwrap();
+        assert_eq!(partitions.list().len(), seams.len() + 1);
+        let (mut next, mut found) = (0, Vec::new());
+        for partition in partitions.list() {
+            assert_eq!(partition.first_seq, next, "seed {seed}");
+            let view = partitions.view(partition, &inputs);
+            mixed += view.segments.iter().filter(|segment| segment.is_mixed()).count();
+            let cuts = random_keys(&mut random, 7, &inputs);
+            let max_cost = [u64::MAX, 2000][usize::from(random.below(2_u8))];
+            let slices = slices::cut_to_fit(&view, cuts, max_cost, &space, &NoProgress).unwrap();
+            for slice in &slices {
+                assert_eq!(slice.first_seq, next, "seed {seed}");
+                next += slice.events;
+            }
+            assert_eq!(next, partition.first_seq + partition.events, "seed {seed}");
+            found.extend(slices.iter().flat_map(|slice| read_slice(&view, &plan, &slices, slice)));
         }
-        let found: Vec<u64> = slices.iter().flat_map(|slice| read_slice(&files, &plan, &slices, slice)).collect();
         assert_eq!(found, recording.expected, "seed {seed}");
         assert_eq!(next, recording.expected.len() as u64 + files.len() as u64);
     }
-    assert!(cuts::choose(&[]).is_empty());
+    assert!(mixed > 500, "{mixed}");
 }
 
 /// Events whose times are in no order, in buffers of which each spans all time.
@@ -381,17 +402,20 @@ fn no_slice_holds_more_than_it_may() {
     let sandbox = Sandbox::new();
     let space = SpillSpace::with_room(&std::env::temp_dir(), 0, 1 << 10);
     let files = surveyed(&sandbox, &space, &[disordered(40, 25)]);
-    let whole = slices::cut(&files, &[], &space, &NoProgress).unwrap();
+    let inputs = PlannedInputs::of(&files);
+    let partitions = partition::cut_at(&files, &inputs, &[], &space, &NoProgress).unwrap();
+    let view = partitions.view(&partitions.list()[0], &inputs);
+    let whole = slices::cut(&view, &[], &space, &NoProgress).unwrap();
     assert_eq!((whole.len(), whole.get(0).unwrap().events), (1, 1001));
-    let slices = slices::cut_to_fit(&files, Vec::new(), MAX_COST, &space, &NoProgress).unwrap();
+    let slices = slices::cut_to_fit(&view, Vec::new(), MAX_COST, &space, &NoProgress).unwrap();
     let total = whole.get(0).unwrap().cost();
     assert!(total > 5 * MAX_COST, "{total}");
     assert!(slices.iter().all(|slice| slice.cost() <= MAX_COST), "{:?}", slices.iter().collect::<Vec<_>>());
     assert_eq!(slices.iter().map(|slice| slice.events).sum::<u64>(), 1001);
     // Every buffer is in every slice, and yet each slice has its own events only.
     let plan = plan::plan(&files, &PlanOptions::default(), &NoProgress).unwrap();
-    let mut found: Vec<u64> = slices.iter().flat_map(|slice| read_slice(&files, &plan, &slices, slice)).collect();
-    assert_eq!(found, read_slice(&files, &plan, &whole, whole.get(0).unwrap()));
+    let mut found: Vec<u64> = slices.iter().flat_map(|slice| read_slice(&view, &plan, &slices, slice)).collect();
+    assert_eq!(found, read_slice(&view, &plan, &whole, whole.get(0).unwrap()));
     found.sort_unstable();
     assert!(found.into_iter().eq(1..=1000));
 }
@@ -405,9 +429,14 @@ fn a_buffer_without_a_readable_event_is_in_no_slice() {
     let sandbox = Sandbox::new();
     let space = SpillSpace::temporary();
     let files = surveyed(&sandbox, &space, std::slice::from_ref(&bytes));
-    let slices = slices::plan(&files, &space, &NoProgress).unwrap();
+    let inputs = PlannedInputs::of(&files);
+    let partitions = partition::cut_at(&files, &inputs, &[], &space, &NoProgress).unwrap();
+    let view = partitions.view(&partitions.list()[0], &inputs);
+    assert_eq!((view.partition.events, view.partition.damaged), (3, 1));
+    let slices = slices::plan(&view, &space, &NoProgress).unwrap();
     assert_eq!(slices.damaged, [1]);
-    let buffers = slices.iter().flat_map(|slice| slices.segments(slice)).map(|segment| segment.buffer);
+    let segments = slices.iter().flat_map(|slice| slices.segments(slice));
+    let buffers = segments.map(|segment| view.segments[segment.segment as usize].buffer.extent.ordinal);
     assert_eq!(buffers.collect::<Vec<_>>(), [0, 1, 3]);
     let found = convert(&bytes);
     assert_eq!(found.counts(), (4, 3, 0, 1, 8));

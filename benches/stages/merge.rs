@@ -1,8 +1,10 @@
 //! The order of the events of a slice, from several processors.
 
 use criterion::{BenchmarkId, Criterion, Throughput};
-use etl2parquet::convert::order::{OrderedSlice, SliceMemory};
+use etl2parquet::convert::load::SliceMemory;
+use etl2parquet::convert::order::OrderedSlice;
 use etl2parquet::convert::slices;
+use etl2parquet::plan::{PlannedInputs, partition};
 use etl2parquet::spill::SpillSpace;
 use etl2parquet::survey::NoProgress;
 
@@ -15,7 +17,10 @@ pub(crate) fn bench(criterion: &mut Criterion) {
         let path = inputs::on_disk(&bulk(150_000, 8, cpus, 1));
         let files = [inputs::surveyed(&path)];
         let plan = inputs::planned(&files);
-        let slices = slices::plan(&files, &SpillSpace::temporary(), &NoProgress).expect("the trace is valid");
+        let (inputs, space) = (PlannedInputs::of(&files), SpillSpace::temporary());
+        let partitions = partition::cut_at(&files, &inputs, &[], &space, &NoProgress).expect("the trace is valid");
+        let view = partitions.view(&partitions.list()[0], &inputs);
+        let slices = slices::plan(&view, &space, &NoProgress).expect("the trace is valid");
         let events = slices.iter().map(|slice| slice.events).sum();
         let bytes = slices.iter().map(|slice| slice.bytes).sum();
         let mut memory = SliceMemory::default();
@@ -23,7 +28,7 @@ pub(crate) fn bench(criterion: &mut Criterion) {
         group.bench_function(BenchmarkId::new("processors", cpus), |bencher| {
             bencher.iter(|| {
                 let ordered = slices.iter().map(|slice| {
-                    let ordered = OrderedSlice::read(&files, &plan, &slices, slice, &mut memory);
+                    let ordered = OrderedSlice::read(&view, &plan, &slices, slice, &mut memory);
                     let ordered = ordered.expect("the trace is valid");
                     let events = ordered.entries.len();
                     ordered.recycle(&mut memory);

@@ -1,11 +1,15 @@
 //! Pass 2: slices of the order become rows, rows become row groups, row groups become files.
 
 pub mod aside;
+mod cost;
+pub mod entry;
 pub mod gates;
 pub mod job;
+pub mod load;
 pub mod message;
 pub mod order;
 pub mod pipeline;
+mod ranks;
 pub mod record;
 mod refine;
 pub mod repeated;

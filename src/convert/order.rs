@@ -1,121 +1,63 @@
 //! Brings the events of a slice into the order of the recording.
 //!
-//! The order is (time, file, tick, stream, buffer sequence, offset). The segments of a slice come by file, stream and
+//! The order is (time, input, tick, stream, buffer sequence, offset). The segments of a slice come by input, stream and
 //! sequence, and within a segment events come by offset; so a stable sort by time alone yields it. The standard
 //! library's stable sort finds the ascending runs and merges them: on what Windows writes, one run per stream, that
 //! is a k-way merge, and on anything else it is still a sort.
 //!
-//! Where filters leave events out, only the others are sorted; see `sift`.
-
-mod sift;
-
-use std::ops::Range;
+//! Where filters leave events out, only the others are sorted, and ranked among all.
 
 use super::aside::AsideWalk;
-use super::segments::Segment;
+use super::entry::Entry;
+use super::load::{LoadedSegments, SliceMemory};
+use super::ranks::{self, Skipped};
+use super::segments::SliceSegment;
 use super::slices::{Slice, Slices};
-use crate::buffer::content::{self, Scratch};
-use crate::clock::Ticks;
 use crate::error::{Error, ErrorKind, Result};
-use crate::event::walk::RawEvent;
-use crate::event::{TimedEvent, TimedStep, TimedWalk};
-use crate::layout::buffer::BUFFER_HEADER_LEN;
-use crate::plan::PlanResult;
-use crate::survey::FileSurvey;
-
-/// One event of a slice.
-#[derive(Clone, Copy, Debug)]
-pub struct Entry {
-    /// Unix time in nanoseconds.
-    pub ns: i64,
-    /// The same in ticks of the file's clock.
-    pub ticks: i64,
-    /// Number of the segment.
-    pub segment: u32,
-    /// Offset from the first event of the buffer; of an event set aside, that among those of its segment.
-    pub offset: u32,
-}
+use crate::event::{RawEvent, TimedStep};
+use crate::plan::filter::Overlap;
+use crate::plan::{CompiledFilter, PartitionView, PlanResult};
 
 /// The events of a slice in order, with their bytes.
 #[derive(Debug)]
 pub struct OrderedSlice<'a> {
-    files: &'a [FileSurvey],
+    view: &'a PartitionView<'a>,
     slices: &'a Slices,
-    segments: Vec<SegmentBytes>,
-    arena: Arena,
+    segments: LoadedSegments,
     /// The events that become rows, in order.
     pub entries: Vec<Entry>,
-    /// The place of each among all events of the slice; `None` where all become rows.
-    places: Option<Vec<u64>>,
-    /// Events per file that could be recognised and not read.
+    /// The rank of each among all events of the slice; `None` where all become rows.
+    ranks: Option<Vec<u64>>,
+    /// Events per input that could be recognised and not read.
     pub damaged: Vec<u64>,
-    /// Events per file that the filters leave out.
+    /// Events per input that the filters leave out.
     pub filtered: Vec<u64>,
 }
 
-#[derive(Debug)]
-struct SegmentBytes {
-    segment: Segment,
-    /// Its place in the arena.
-    bytes: Range<usize>,
-}
-
-/// Memory that one slice leaves to the next.
-#[derive(Debug, Default)]
-pub struct SliceMemory {
-    scratch: Scratch,
-    arena: Arena,
-}
-
-/// The bytes of a slice, read or expanded: a copy, so that whoever changes the file meanwhile changes no event between
-/// two looks at it.
-#[derive(Debug, Default)]
-struct Arena {
-    /// Never shortened, so that memory is cleared once and not for every slice.
-    bytes: Vec<u8>,
-    used: usize,
-}
-
-impl Arena {
-    /// An unusually large slice does not leave more memory than this to the next.
-    const KEPT: usize = 16 << 20;
-
-    /// Room for so many more bytes.
-    fn grow(&mut self, len: usize) -> Range<usize> {
-        let place = self.used..self.used + len;
-        if self.bytes.len() < place.end {
-            self.bytes.resize(place.end, 0);
-        }
-        self.used = place.end;
-        place
-    }
-}
-
 impl<'a> OrderedSlice<'a> {
-    /// Reads and orders a slice.
+    /// Reads and orders a slice of a partition.
     ///
     /// # Errors
-    /// When a file cannot be read, or holds other events than the survey found.
+    /// When an input cannot be read, or holds other events than the survey found.
     pub fn read(
-        files: &'a [FileSurvey],
+        view: &'a PartitionView<'a>,
         plan: &PlanResult,
         slices: &'a Slices,
         slice: &Slice,
         memory: &mut SliceMemory,
     ) -> Result<Self> {
         let mut ordered = OrderedSlice {
-            files,
+            view,
             slices,
-            segments: Vec::with_capacity(slices.segments(slice).len()),
-            arena: Arena { used: 0, ..std::mem::take(&mut memory.arena) },
+            segments: LoadedSegments::new(slices.segments(slice).len(), memory),
             entries: Vec::new(),
-            places: None,
-            damaged: vec![0; files.len()],
-            filtered: vec![0; files.len()],
+            ranks: None,
+            damaged: vec![0; view.inputs.len()],
+            filtered: vec![0; view.inputs.len()],
         };
         match &plan.filter {
-            None => ordered.take_all(slice, &mut memory.scratch)?,
-            Some(filter) => ordered.sift(slice, filter, &plan.numbers, &mut memory.scratch)?,
+            None => ordered.take_all(slice)?,
+            Some(filter) => ordered.select(slice, filter, plan)?,
         }
         let found = ordered.entries.len() as u64 + ordered.filtered.iter().sum::<u64>();
         if found != slice.events {
@@ -129,105 +71,156 @@ impl<'a> OrderedSlice<'a> {
 
     /// Leaves the memory of the slice to the next one.
     pub fn recycle(self, memory: &mut SliceMemory) {
-        if self.arena.bytes.len() <= Arena::KEPT {
-            memory.arena = self.arena;
-        }
+        self.segments.recycle(memory);
     }
 
-    fn take_all(&mut self, slice: &Slice, scratch: &mut Scratch) -> Result<()> {
+    fn take_all(&mut self, slice: &Slice) -> Result<()> {
         for segment in self.slices.segments(slice) {
-            self.load(segment, scratch)?;
+            self.load(segment)?;
         }
-        self.entries.reserve_exact(usize::try_from(slice.events).unwrap_or(0));
-        self.walk();
+        let mut entries = std::mem::take(&mut self.entries);
+        entries.reserve_exact(usize::try_from(slice.events).unwrap_or(0));
+        let mut damaged = std::mem::take(&mut self.damaged);
+        for (number, segment) in self.segments.iter() {
+            let planned = self.view.inputs.get(segment.input);
+            damaged[usize::from(segment.input)] += self.visit(number, |raw, ticks| {
+                entries.push(Entry { ns: planned.unix_ns(ticks), ticks, segment: number, offset: raw.offset });
+                Ok(())
+            })?;
+        }
+        (self.entries, self.damaged) = (entries, damaged);
         self.sort();
         Ok(())
     }
 
-    fn load(&mut self, segment: &Segment, scratch: &mut Scratch) -> Result<()> {
-        let bytes = self.bytes(segment, scratch)?;
-        self.segments.push(SegmentBytes { segment: *segment, bytes });
+    fn load(&mut self, segment: &SliceSegment) -> Result<()> {
+        match self.slices.aside(segment) {
+            Some(events) => self.segments.push(segment, events),
+            None => self.segments.read(self.view, segment)?,
+        }
         Ok(())
     }
 
-    fn bytes(&mut self, segment: &Segment, scratch: &mut Scratch) -> Result<Range<usize>> {
-        if let Some(events) = self.slices.aside(segment) {
-            let place = self.arena.grow(events.len());
-            self.arena.bytes[place.clone()].copy_from_slice(events);
-            return Ok(place);
-        }
-        let file = &self.files[usize::from(segment.input)];
-        let extent = &file.buffers[segment.buffer as usize].extent;
-        let ground = file.reader();
-        if !extent.is_compressed() {
-            let start = extent.offset + u64::from(BUFFER_HEADER_LEN) + u64::from(segment.from);
-            let len = (segment.to - segment.from) as usize;
-            let place = self.arena.grow(len);
-            file.source.read_into(start, &mut self.arena.bytes[place.clone()])?;
-            return Ok(place);
-        }
-        let content = content::read(ground.source, extent, ground.max_buffer_size, scratch)?;
-        let part = content.bytes().get(segment.from as usize..segment.to as usize).unwrap_or_default();
-        let place = self.arena.grow(part.len());
-        self.arena.bytes[place.clone()].copy_from_slice(part);
-        Ok(place)
-    }
-
+    /// Visits the events of a segment, each with its time in ticks; says how many could be recognised and not read.
     #[inline]
-    fn bytes_of(&self, segment: usize) -> &[u8] {
-        &self.arena.bytes[self.segments[segment].bytes.clone()]
-    }
-
-    fn walk(&mut self) {
-        let mut entries = std::mem::take(&mut self.entries);
-        let mut damaged = std::mem::take(&mut self.damaged);
-        for (number, SegmentBytes { segment, .. }) in (0u32..).zip(&self.segments) {
-            let file = &self.files[usize::from(segment.input)];
-            let damaged = &mut damaged[usize::from(segment.input)];
-            let entry = |ticks, offset| {
-                let ns = file.clock.to_unix(Ticks(ticks)).0;
-                Entry { ns, ticks, segment: number, offset }
-            };
-            if segment.is_aside() {
-                entries.extend(
-                    AsideWalk::new(self.bytes_of(number as usize)).map(|(ticks, raw)| entry(ticks, raw.offset)),
-                );
-                *damaged += segment.damaged_beside();
-                continue;
-            }
-            for step in TimedWalk::new(self.bytes_of(number as usize), segment.from, file.reader().fallback_ticks) {
-                match step {
-                    TimedStep::Event(TimedEvent { raw, ticks, .. }) => entries.push(entry(ticks, raw.offset)),
-                    TimedStep::Damage { recognisable, .. } => {
-                        *damaged += u64::from(recognisable && segment.owns_end());
-                    }
-                }
+    fn visit(&self, number: u32, mut visit: impl FnMut(&RawEvent<'_>, i64) -> Result<()>) -> Result<u64> {
+        let segment = self.segments.segment(number);
+        let bytes = self.segments.bytes(number);
+        if segment.is_aside() {
+            AsideWalk::new(bytes).try_for_each(|(ticks, raw)| visit(&raw, ticks))?;
+            return Ok(segment.damaged_beside());
+        }
+        let buffer = self.view.buffer(&self.view.segments[segment.segment as usize]);
+        let mut damaged = 0;
+        for step in buffer.walk(bytes, segment.from) {
+            match step {
+                TimedStep::Event(event) => visit(&event.raw, event.ticks)?,
+                TimedStep::Damage { recognisable, .. } => damaged += u64::from(recognisable && segment.owns_end()),
             }
         }
-        (self.entries, self.damaged) = (entries, damaged);
+        Ok(damaged)
     }
 
     fn sort(&mut self) {
-        let input = |entry: &Entry| self.segments[entry.segment as usize].segment.input;
+        let segments = &self.segments;
+        let input = |entry: &Entry| segments.segment(entry.segment).input;
         // Several ticks of a fast clock share a nanosecond, and all times beyond the limits of 64 bits do.
-        if self.files.iter().any(|file| file.clock.is_finer_than_ns()) || self.entries.iter().any(is_saturated) {
+        if self.view.inputs.has_fine_clock() || self.entries.iter().any(is_saturated) {
             self.entries.sort_by_key(|entry| (entry.ns, input(entry), entry.ticks));
         } else {
             self.entries.sort_by_key(|entry| entry.ns);
         }
     }
 
-    /// The place of an entry among all events of the slice, whether they become rows or not.
-    pub fn place(&self, entry: usize) -> u64 {
-        self.places.as_ref().map_or(entry as u64, |places| places[entry])
+    /// Reads the slice, keeps what passes the filter in order, and counts the rest. Buffers outside of the time that
+    /// passes are not read: the survey has counted their events.
+    fn select(&mut self, slice: &Slice, filter: &CompiledFilter, plan: &PlanResult) -> Result<()> {
+        let mut before = 0;
+        for segment in self.slices.segments(slice) {
+            match self.overlap(segment, slice, filter) {
+                Overlap::Before => before += self.skip(segment),
+                Overlap::After => _ = self.skip(segment),
+                Overlap::Inside | Overlap::Across => self.load(segment)?,
+            }
+        }
+        let skipped = self.partition_events(slice, filter, plan)?;
+        self.sort();
+        self.ranks = Some(self.ranks(&skipped, before));
+        Ok(())
+    }
+
+    /// How the time of a segment lies to the time that passes.
+    fn overlap(&self, segment: &SliceSegment, slice: &Slice, filter: &CompiledFilter) -> Overlap {
+        let planned = self.view.inputs.get(segment.input);
+        let buffer = &self.view.segments[segment.segment as usize].buffer;
+        let first = slice.range.from.map_or(i64::MIN, |from| from.ns).max(planned.unix_ns(buffer.first_ticks));
+        let last = slice.range.to.map_or(i64::MAX, |to| to.ns).min(planned.unix_ns(buffer.last_ticks));
+        filter.window().overlap(first, last)
+    }
+
+    /// Counts the events of a segment that is not read; says how many they are.
+    fn skip(&mut self, segment: &SliceSegment) -> u64 {
+        let input = usize::from(segment.input);
+        if segment.owns_end() {
+            self.damaged[input] += u64::from(self.view.segments[segment.segment as usize].buffer.damaged_events);
+        }
+        self.filtered[input] += u64::from(segment.events);
+        u64::from(segment.events)
+    }
+
+    /// Finds the events that pass, in no order yet, and those that do not.
+    fn partition_events(&mut self, slice: &Slice, filter: &CompiledFilter, plan: &PlanResult) -> Result<Skipped> {
+        let (mut entries, mut skipped) = (std::mem::take(&mut self.entries), Skipped::default());
+        let (mut damaged, mut filtered) = (std::mem::take(&mut self.damaged), std::mem::take(&mut self.filtered));
+        skipped.events.reserve_exact(usize::try_from(slice.events).unwrap_or(0));
+        for (number, segment) in self.segments.iter() {
+            let input = usize::from(segment.input);
+            let planned = self.view.inputs.get(segment.input);
+            let extent = &self.view.segments[segment.segment as usize].buffer.extent;
+            let passes_cpu = filter.passes_cpu(planned.cpu(extent));
+            let is_inside = self.overlap(segment, slice, filter) == Overlap::Inside;
+            let before = skipped.events.len();
+            damaged[input] += self.visit(number, |raw, ticks| {
+                let ns = || planned.unix_ns(ticks);
+                let passes = passes_cpu && filter.passes(raw, &planned.context, &plan.numbers)?;
+                if passes && (is_inside || filter.window().contains(ns())) {
+                    entries.push(Entry { ns: ns(), ticks, segment: number, offset: raw.offset });
+                } else {
+                    skipped.events.push((ticks, raw.offset));
+                }
+                Ok(())
+            })?;
+            skipped.ends.push(skipped.events.len());
+            filtered[input] += (skipped.events.len() - before) as u64;
+        }
+        (self.entries, self.damaged, self.filtered) = (entries, damaged, filtered);
+        Ok(skipped)
+    }
+
+    /// The ranks of the sorted entries among all events, of which so many before them were not read.
+    fn ranks(&self, skipped: &Skipped, before: u64) -> Vec<u64> {
+        let inputs = self.view.inputs;
+        if inputs.len() == 1 {
+            // One clock: its ticks are in the order of the times that they stand for.
+            return ranks::ranks(&self.entries, skipped, before, |ticks, _| ticks);
+        }
+        ranks::ranks(&self.entries, skipped, before, |ticks, segment| {
+            let input = self.segments.segment(segment).input;
+            (inputs.get(input).unix_ns(ticks), input, ticks)
+        })
+    }
+
+    /// The rank of an entry among all events of the slice, whether they become rows or not.
+    pub fn rank(&self, entry: usize) -> u64 {
+        self.ranks.as_ref().map_or(entry as u64, |ranks| ranks[entry])
     }
 
     /// An event's bytes and the segment it lies in.
     #[expect(clippy::inline_always, reason = "an event that goes through memory costs more than to find it")]
     #[inline(always)]
-    pub fn event(&self, entry: &Entry) -> (RawEvent<'_>, &Segment) {
-        let segment = &self.segments[entry.segment as usize].segment;
-        let bytes = self.bytes_of(entry.segment as usize);
+    pub fn event(&self, entry: &Entry) -> (RawEvent<'_>, &SliceSegment) {
+        let segment = self.segments.segment(entry.segment);
+        let bytes = self.segments.bytes(entry.segment);
         let at = (entry.offset - segment.from) as usize;
         let raw = RawEvent::at(bytes.get(at..).unwrap_or_default(), entry.offset)
             .expect("the walk has found an event at this offset of the same bytes");

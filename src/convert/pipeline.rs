@@ -18,7 +18,7 @@ use std::sync::{Mutex, PoisonError};
 use rayon::{Scope, ThreadPool};
 
 use super::job::{FileCounts, ShapeCounts};
-use super::slice::{self, SliceGround, SliceRows, Workspace};
+use super::slice::{self, SliceContext, SliceRows, SlicedPartition, Workspace};
 use super::slices::Slice;
 use crate::dataset::{BATCH_ROWS, TableWriter};
 use crate::error::{Error, ErrorKind, Result};
@@ -68,7 +68,8 @@ const PARALLEL_ROWS: usize = 1 << 16;
 /// The first failure of any part; [`ErrorKind::Interrupted`] when the caller asked to stop.
 pub fn run(
     pool: &ThreadPool,
-    ground: &SliceGround<'_>,
+    context: SliceContext<'_>,
+    partition: &SlicedPartition<'_>,
     writers: &[TableWriter],
     limits: Limits,
     progress: &dyn Progress,
@@ -78,11 +79,12 @@ pub fn run(
         let (sender, receiver) = channel();
         let reserve = OPEN_WEIGHT + RESERVE + TABLE_RESERVE.saturating_mul(writers.len() as u64);
         let mut state = State {
-            ground,
+            context,
+            partition,
             writers,
             workspaces: &workspaces,
             sender,
-            cutter: RowGroupCutter::new(ground.layouts, limits.row_group_rows),
+            cutter: RowGroupCutter::new(context.columns, limits.row_group_rows),
             allowance: limits.memory.saturating_sub(reserve).max(LEAST_IN_FLIGHT),
             progress,
             max_slices: 2 * pool.current_num_threads(),
@@ -94,13 +96,13 @@ pub fn run(
             groups_in_flight: 0,
             cost_in_flight: 0,
             counts: Counts {
-                files: ground
+                files: partition
                     .slices
                     .damaged
                     .iter()
                     .map(|&damaged| FileCounts { damaged, ..FileCounts::default() })
                     .collect(),
-                shapes: vec![ShapeCounts::default(); ground.plan.shapes.len()],
+                shapes: vec![ShapeCounts::default(); context.plan.shapes.len()],
                 ..Counts::default()
             },
             failure: None,
@@ -117,7 +119,8 @@ enum Done {
 }
 
 struct State<'a> {
-    ground: &'a SliceGround<'a>,
+    context: SliceContext<'a>,
+    partition: &'a SlicedPartition<'a>,
     writers: &'a [TableWriter],
     workspaces: &'a Workspaces,
     sender: Sender<Done>,
@@ -145,7 +148,7 @@ impl<'a> State<'a> {
     where
         'a: 'scope,
     {
-        let total = self.ground.slices.len();
+        let total = self.partition.slices.len();
         let mut is_flushed = false;
         loop {
             self.fail(stop_if_cancelled(self.progress).err());
@@ -180,10 +183,10 @@ impl<'a> State<'a> {
     where
         'a: 'scope,
     {
-        let ground = self.ground;
+        let (context, partition) = (self.context, self.partition);
         while self.failure.is_none() && self.slices_in_flight < self.max_slices {
             let (number, from) = self.rest.map_or((self.next_slice, 0), |rest| (self.next_absorbed, rest));
-            let Some(slice) = ground.slices.get(number) else { return };
+            let Some(slice) = partition.slices.get(number) else { return };
             let cost = slice.cost();
             // What is more than the allowance goes alone: row groups in work end by themselves, and make room. What
             // other slices hold is given back only behind the rest of this one.
@@ -198,7 +201,8 @@ impl<'a> State<'a> {
             self.cost_in_flight += cost;
             let (sender, workspaces, progress) = (self.sender.clone(), self.workspaces, self.progress);
             scope.spawn(move |_| {
-                let convert = |workspace: &mut Workspace| slice::convert(ground, slice, from, workspace, progress);
+                let convert =
+                    |workspace: &mut Workspace| slice::convert(context, partition, slice, from, workspace, progress);
                 let rows = caught(|| workspaces.with(convert));
                 // The receiver lives until every task is done.
                 let _ = sender.send(Done::Slice(number, rows.map(Box::new)));
@@ -214,7 +218,7 @@ impl<'a> State<'a> {
         match rows {
             Ok(rows) => {
                 self.progress.advance(rows.events);
-                let planned = self.ground.slices.get(number).map_or(0, Slice::cost);
+                let planned = self.partition.slices.get(number).map_or(0, Slice::cost);
                 let cost = rows.weight().max(planned);
                 self.cost_in_flight += cost - planned;
                 self.waiting.insert(number, (rows, cost));

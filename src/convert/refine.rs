@@ -1,16 +1,17 @@
 //! More cuts, where slices turned out to hold more than they may.
 //!
 //! A sample of the events of such a slice says where they lie: each event is in it with a chance in proportion to the
-//! work that it makes, so that equal numbers of samples stand for equal work. The chance of an event depends on its place
-//! alone, so that cuts depend on the input alone.
+//! work that it makes, so that equal numbers of samples stand for equal work. Which events are drawn depends on their places
+//! and on the content of the input alone, so cuts do, too.
 
 use rayon::prelude::*;
 
+use super::cost::EVENT_COST;
 use super::segments::{Place, windows};
 use crate::buffer::content::Scratch;
 use crate::error::Result;
-use crate::plan::cuts::{EVENT_COST, Key, slice_of};
-use crate::survey::{FileSurvey, Progress, Step, stop_if_cancelled, timed};
+use crate::plan::{Key, PartitionView, PlannedInput, part_of};
+use crate::survey::{Progress, Step, stop_if_cancelled, timed};
 
 /// Samples that stand for as much work as a slice may be.
 const SAMPLES: u64 = 128;
@@ -29,7 +30,7 @@ pub(super) struct Overfull {
 /// # Errors
 /// When a file cannot be read, and when the caller asked to stop.
 pub(super) fn cuts(
-    files: &[FileSurvey],
+    view: &PartitionView<'_>,
     cuts: &[Key],
     overfull: &[Overfull],
     max_cost: u64,
@@ -38,16 +39,15 @@ pub(super) fn cuts(
     if overfull.is_empty() {
         return Ok(Vec::new());
     }
-    let sampling = Sampling { cuts, overfull, step: (max_cost / SAMPLES).max(1) };
+    let seeds = view.inputs.iter().map(seed).collect();
+    let sampling = Sampling { cuts, overfull, step: (max_cost / SAMPLES).max(1), seeds };
     let mut samples = Vec::new();
-    for (file, input) in files.iter().zip(0..=u16::MAX) {
-        for window in windows(file, input) {
-            stop_if_cancelled(progress)?;
-            let sampled = window.par_iter().map_init(Scratch::default, |scratch, place| {
-                timed(progress, Step::Cut, || sampling.samples(place, scratch))
-            });
-            samples.extend(sampled.collect::<Result<Vec<_>>>()?.into_iter().flatten());
-        }
+    for window in windows(view) {
+        stop_if_cancelled(progress)?;
+        let sampled = window.par_iter().map_init(Scratch::default, |scratch, place| {
+            timed(progress, Step::Cut, || sampling.samples(place, scratch))
+        });
+        samples.extend(sampled.collect::<Result<Vec<_>>>()?.into_iter().flatten());
     }
     samples.sort_unstable();
     let parts = samples.chunk_by(|a, b| a.0 == b.0);
@@ -58,15 +58,17 @@ pub(super) fn cuts(
 struct Sampling<'a> {
     cuts: &'a [Key],
     overfull: &'a [Overfull],
-    /// Work that a sample stands for.
+    /// Step that a sample stands for.
     step: u64,
+    /// Of every input, what the lots of its events are drawn with.
+    seeds: Vec<u64>,
 }
 
 impl Sampling<'_> {
     /// The events of a buffer that are in the sample, each with the number of its slice.
     fn samples(&self, place: &Place<'_>, scratch: &mut Scratch) -> Result<Vec<(usize, Key)>> {
         let mut samples = Vec::new();
-        if place.record.events == 0 {
+        if place.segment.events == 0 {
             return Ok(samples);
         }
         let (first, last) = place.span(self.cuts);
@@ -75,7 +77,7 @@ impl Sampling<'_> {
             return Ok(samples);
         }
         place.keys(scratch, |key, event| {
-            let slice = slice_of(self.cuts, &key);
+            let slice = part_of(self.cuts, &key);
             if let Ok(at) = self.overfull.binary_search_by_key(&slice, |slice| slice.slice)
                 && self.takes(&key, event.bytes.len() as u64, &self.overfull[at])
             {
@@ -91,16 +93,23 @@ impl Sampling<'_> {
         let own = bytes.saturating_mul(2).saturating_add(EVENT_COST);
         let cost = own.max(slice.cost / slice.events.max(1));
         let chance = u128::from(cost) << u64::BITS;
-        u128::from(scattered(key)) * u128::from(self.step) < chance
+        u128::from(scattered(key, self.seeds[usize::from(key.input)])) * u128::from(self.step) < chance
     }
 }
 
-/// The place of an event as a number that looks as if drawn by lot: the finalizer of SplitMix64 over file, buffer and
-/// offset.
-fn scattered(key: &Key) -> u64 {
+/// A number that follows from the content of an input: who makes a file cannot choose which of its events are in the
+/// sample, since whatever is changed in it changes all of them.
+fn seed(input: &PlannedInput) -> u64 {
+    let content = input.blake3.as_deref().unwrap_or_default();
+    let hash = blake3::hash(format!("{content} {}", input.size).as_bytes());
+    hash.as_bytes().first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
+}
+
+/// The place of an event as a number that looks as if drawn by lot: the finalizer of SplitMix64 over buffer and offset.
+fn scattered(key: &Key, seed: u64) -> u64 {
     let place = key.at.ordinal.wrapping_mul(1 << 24).wrapping_add(u64::from(key.at.offset));
-    let seed = place.wrapping_add(u64::from(key.input) << 56).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    let mixed = (seed ^ (seed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let mixed = place.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ seed;
+    let mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     mixed ^ (mixed >> 31)
 }

@@ -16,15 +16,15 @@ use super::record;
 use super::repeated;
 use crate::table::row_group::{ShapeConstants, TableColumns};
 
-use super::slice::SliceGround;
-use super::slices::{self, Slices};
+use super::slice::{SliceContext, SlicedPartition};
+use super::slices;
 use crate::dataset::{EncodeOptions, FileNaming, TableSpec, TableWriter};
 use crate::error::{Error, ErrorKind, Result};
 use crate::input::LocalFile;
 use crate::output::folder::{self, Published};
 use crate::output::manifest::{EventCounts, FORMAT_VERSION, FileEntry, MANIFEST_PATH};
 use crate::output::{IfExists, LocalFolder};
-use crate::plan::{self, CompiledFilter, PlanOptions, PlanResult};
+use crate::plan::{self, CompiledFilter, Partitions, PlanOptions, PlanResult, PlannedInputs, partition};
 use crate::sidecar::{self, SidecarFacts};
 use crate::spill::SpillSpace;
 use crate::survey::{self, FileFacts, FileSurvey, Step, SurveyOptions, timed};
@@ -70,9 +70,11 @@ pub fn convert(job: &Job, options: &ConvertOptions, progress: &dyn JobProgress) 
         return Ok(Outcome::Gated(Box::new(report(&target, surveyed)), reason));
     }
     let Surveyed { files, facts, plan } = &surveyed;
-    let slices = pool.install(|| slices::plan(files, &space, progress))?;
-    let conversion = Conversion { job, options, files, facts, plan, slices: &slices, staging: &staging };
-    let (counts, written) = conversion.write_events(&pool, &settings, progress)?;
+    let inputs = PlannedInputs::of(files);
+    let partitions = pool.install(|| partition::cut(files, &inputs, u64::MAX, &space, progress))?;
+    let conversion =
+        Conversion { job, options, files, facts, plan, inputs: &inputs, partitions: &partitions, staging: &staging };
+    let (counts, written) = conversion.write_events(&pool, &settings, &space, progress)?;
     let events = conversion.account(&counts, &written)?;
     if events.written == 0 && events.filtered > 0 {
         return Ok(Outcome::Empty(Box::new(all_filtered(report(&target, surveyed)))));
@@ -220,7 +222,8 @@ struct Conversion<'a> {
     files: &'a [FileSurvey],
     facts: &'a [FileFacts],
     plan: &'a PlanResult,
-    slices: &'a Slices,
+    inputs: &'a PlannedInputs<'a>,
+    partitions: &'a Partitions,
     staging: &'a LocalFolder,
 }
 
@@ -230,19 +233,18 @@ impl Conversion<'_> {
         &self,
         pool: &ThreadPool,
         settings: &serde_json::Value,
+        space: &SpillSpace,
         progress: &dyn JobProgress,
     ) -> Result<(Counts, Vec<FileEntry>)> {
         progress.stage(Stage::Convert { events: self.files.iter().map(FileSurvey::events).sum() });
         let (layouts, writers) = pool.install(|| self.tables(settings, progress))?;
-        let ground = SliceGround {
-            files: self.files,
-            plan: self.plan,
-            slices: self.slices,
-            layouts: &layouts,
-            raw: self.options.raw,
-        };
+        let context = SliceContext { plan: self.plan, columns: &layouts, raw: self.options.raw };
+        let partition = &self.partitions.list()[0];
+        let view = self.partitions.view(partition, self.inputs);
+        let slices = pool.install(|| slices::plan(&view, space, progress))?;
+        let partition = SlicedPartition { view, slices };
         let limits = Limits { row_group_rows: self.options.row_group_rows, memory: self.options.memory };
-        let counts = pipeline::run(pool, &ground, &writers, limits, progress)?;
+        let counts = pipeline::run(pool, context, &partition, &writers, limits, progress)?;
         let finish = |writer: TableWriter| timed(progress, Step::Write, || writer.finish());
         let written: Vec<Vec<FileEntry>> =
             pool.install(|| writers.into_par_iter().map(finish).collect::<Result<_>>())?;

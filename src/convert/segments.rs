@@ -1,4 +1,4 @@
-//! Segments: the part of each buffer that belongs to a slice.
+//! Segments of slices: the part of each segment of a partition that belongs to one of its slices.
 //!
 //! A buffer wholly inside a slice brings its count from the survey. One that straddles a cut is walked once more and
 //! leaves, per slice, where its events start and end and how many there are, so that every slice knows its first
@@ -11,35 +11,34 @@
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 use super::aside;
-use crate::buffer::content::{self, Content, Scratch};
+use crate::buffer::content::Scratch;
 use crate::error::Result;
 use crate::event::{RawEvent, TimedStep, TimedWalk};
-use crate::plan::cuts::{Key, slice_of};
-use crate::survey::{BufferSummary, FileKey, FileSurvey};
+use crate::plan::{BufferRef, Key, KeyRange, PartitionView, Segment, part_of};
 
 /// Slices for which a compressed buffer may be expanded; in more, its events are set aside.
 const MOST_EXPANSIONS: usize = 32;
 
-/// Buffers that are looked at side by side.
+/// Segments that are looked at side by side.
 const TOGETHER: usize = 1 << 14;
 
 /// The part of one buffer that belongs to one slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, FromBytes, Immutable, IntoBytes, KnownLayout)]
 #[repr(C)]
-pub struct Segment {
-    /// Where its events were set aside; [`Segment::IN_BUFFER`] if they were not.
+pub struct SliceSegment {
+    /// Where its events were set aside; [`SliceSegment::IN_BUFFER`] if they were not.
     aside: u64,
     /// Number of the slice.
     pub(super) slice: u32,
-    /// Index of the buffer in [`FileSurvey::buffers`].
-    pub buffer: u32,
+    /// Index of the segment in those of the partition.
+    pub segment: u32,
     /// Offset of the first event from the first event of the buffer; of events set aside, 0.
     pub from: u32,
     /// Where the segment ends; of events set aside, how many bytes they are.
     pub to: u32,
     /// Events in it.
     pub events: u32,
-    /// Number of the file.
+    /// Number of the input.
     pub input: u16,
     /// The processor of the buffer.
     pub cpu: u16,
@@ -48,12 +47,12 @@ pub struct Segment {
     end: u64,
 }
 
-impl Segment {
+impl SliceSegment {
     const IN_BUFFER: u64 = u64::MAX;
 
     /// Where the events were set aside, if they were.
     pub(super) fn aside(&self) -> Option<u64> {
-        Some(self.aside).filter(|at| *at != Segment::IN_BUFFER)
+        Some(self.aside).filter(|at| *at != SliceSegment::IN_BUFFER)
     }
 
     /// Whether its events were set aside.
@@ -79,80 +78,85 @@ impl Segment {
     }
 }
 
-/// A buffer of a file of the recording.
+/// A segment of a partition, with its buffer.
 #[derive(Clone, Copy)]
 pub(super) struct Place<'a> {
-    pub(super) file: &'a FileSurvey,
-    pub(super) input: u16,
-    pub(super) buffer: u32,
-    pub(super) record: &'a BufferSummary,
+    buffer: BufferRef<'a>,
+    pub(super) segment: &'a Segment,
+    number: u32,
+    /// What the keys of its events must be compared with.
+    limits: KeyRange,
 }
 
-/// The buffers of a file, some at a time.
-pub(super) fn windows(file: &FileSurvey, input: u16) -> impl Iterator<Item = Vec<Place<'_>>> {
-    let place = move |(buffer, record)| Place { file, input, buffer, record };
-    let windows = (0u32..).step_by(TOGETHER).zip(file.buffers.chunks(TOGETHER));
-    windows.map(move |(first, records)| (first..).zip(records).map(place).collect())
+/// The segments of a partition, some at a time.
+pub(super) fn windows<'a>(view: &'a PartitionView<'a>) -> impl Iterator<Item = Vec<Place<'a>>> {
+    let place = |(number, segment): (u32, &'a Segment)| Place {
+        buffer: view.buffer(segment),
+        segment,
+        number,
+        limits: segment.limits(&view.partition.range),
+    };
+    let windows = (0u32..).step_by(TOGETHER).zip(view.segments.chunks(TOGETHER));
+    windows.map(move |(first, segments)| (first..).zip(segments).map(place).collect())
 }
 
 impl Place<'_> {
-    fn key(&self, ticks: i64, offset: u32) -> Key {
-        let extent = &self.record.extent;
-        let ground = self.file.reader();
-        let (stream, sequence) = (ground.stream(extent), ground.sequence(extent));
-        let at = FileKey { ticks, stream, sequence, ordinal: extent.ordinal, offset };
-        Key::new(self.file, self.input, at)
-    }
-
-    /// The first and the last slice that events of the buffer may lie in.
+    /// The first and the last slice that events of the segment may lie in.
     pub(super) fn span(&self, cuts: &[Key]) -> (usize, usize) {
-        let slice = |ticks, offset| slice_of(cuts, &self.key(ticks, offset));
-        (slice(self.record.first_ticks, 0), slice(self.record.last_ticks, u32::MAX))
+        let (least, greatest) = self.buffer.key_range();
+        (part_of(cuts, &least), part_of(cuts, &greatest))
     }
 
-    /// All of the buffer, as a part of one slice.
-    pub(super) fn whole(&self, slice: usize) -> Segment {
-        Segment {
-            aside: Segment::IN_BUFFER,
+    /// Whether all of the segment lies in one slice of the span.
+    pub(super) fn is_whole_in(&self, span: (usize, usize)) -> bool {
+        span.0 == span.1 && !self.segment.is_mixed()
+    }
+
+    /// All of the segment, as a part of one slice.
+    pub(super) fn whole(&self, slice: usize) -> SliceSegment {
+        SliceSegment {
+            aside: SliceSegment::IN_BUFFER,
             slice: number(slice),
-            buffer: self.buffer,
-            from: 0,
-            to: self.record.content_bytes,
-            events: self.record.events,
-            input: self.input,
-            cpu: self.record.extent.cpu,
-            end: 1,
+            segment: self.number,
+            from: self.segment.from,
+            to: self.segment.to,
+            events: self.segment.events,
+            input: self.segment.input,
+            cpu: self.segment.buffer.extent.cpu,
+            end: u64::from(self.segment.owns_end()),
         }
     }
 
-    /// The event bytes of the buffer: as many as the survey found, since the ends of segments are taken from both.
-    fn content<'s>(&'s self, scratch: &'s mut Scratch) -> Result<Content<'s>> {
-        let (source, extent) = (&self.file.source, &self.record.extent);
-        let content = content::read(source, extent, self.file.reader().max_buffer_size, scratch)?;
-        if content.bytes().len() != self.record.content_bytes as usize {
-            return Err(source.changed().in_buffer(extent.ordinal).at_offset(extent.offset));
-        }
-        Ok(content)
+    /// The bytes of the segment, of all of its buffer.
+    fn part<'c>(&self, content: &'c [u8]) -> &'c [u8] {
+        content.get(self.segment.from as usize..self.segment.to as usize).unwrap_or_default()
     }
 
-    fn walk<'c>(&self, content: &'c Content<'_>) -> TimedWalk<'c> {
-        TimedWalk::new(content.bytes(), 0, self.file.reader().fallback_ticks)
+    fn walk<'c>(&self, bytes: &'c [u8]) -> TimedWalk<'c> {
+        self.buffer.walk(bytes, self.segment.from)
     }
 
-    /// Visits the key of each event, and its bytes.
+    fn key(&self, ticks: i64, offset: u32) -> Option<Key> {
+        Some(self.buffer.key(ticks, offset)).filter(|key| self.limits.contains(key))
+    }
+
+    /// Visits the key of each event, and the event.
     pub(super) fn keys(&self, scratch: &mut Scratch, mut visit: impl FnMut(Key, &RawEvent<'_>)) -> Result<()> {
-        let content = self.content(scratch)?;
-        for step in self.walk(&content) {
-            if let TimedStep::Event(event) = step {
-                visit(self.key(event.ticks, event.raw.offset), &event.raw);
+        let content = self.buffer.content(scratch)?;
+        for step in self.walk(self.part(content.bytes())) {
+            if let TimedStep::Event(event) = step
+                && let Some(key) = self.key(event.ticks, event.raw.offset)
+            {
+                visit(key, &event.raw);
             }
         }
         Ok(())
     }
 
-    /// Bytes that it takes to find the segments of a buffer that lies in several slices.
+    /// Bytes that it takes to find the parts of a segment that lies in several slices.
     pub(super) fn weight(&self) -> u64 {
-        u64::from(self.record.content_bytes) + u64::from(self.record.events) * (size_of::<Found>() as u64 + 8)
+        let events = u64::from(self.segment.events);
+        u64::from(self.segment.buffer.content_bytes) + events * (size_of::<Found>() as u64 + 8)
     }
 }
 
@@ -161,41 +165,47 @@ fn number(slice: usize) -> u32 {
     u32::try_from(slice).unwrap_or(u32::MAX)
 }
 
-/// The segments of one buffer, and the events of them that were set aside.
+/// The parts of one segment, and the events of them that were set aside.
 #[derive(Debug, Default)]
 pub(super) struct Parts {
-    pub(super) segments: Vec<Segment>,
+    pub(super) segments: Vec<SliceSegment>,
     pub(super) aside: Vec<u8>,
 }
 
-/// An event of a buffer whose events are set aside.
+/// An event of a buffer whose events are set aside: its slice, offset and time in ticks.
 type Found = (u32, u32, i64);
 
-/// The segments of a buffer that may lie in the slices of `span`, more than one.
+/// The parts of a segment that may lie in the slices of `span`, more than one.
+///
+/// # Errors
+/// When the input cannot be read or has changed.
 pub(super) fn parts(place: &Place<'_>, cuts: &[Key], span: (usize, usize), scratch: &mut Scratch) -> Result<Parts> {
-    let content = place.content(scratch)?;
-    let is_expanded_often = place.record.extent.is_compressed() && span.1 - span.0 >= MOST_EXPANSIONS;
-    if place.record.is_sorted() && !is_expanded_often {
-        let segments = checkpoints(place, cuts, place.walk(&content));
-        return Ok(Parts { segments, aside: Vec::new() });
-    }
-    Ok(shares(place, cuts, &content))
+    let content = place.buffer.content(scratch)?;
+    let bytes = place.part(content.bytes());
+    let is_expanded_often = place.segment.buffer.extent.is_compressed() && span.1 - span.0 >= MOST_EXPANSIONS;
+    let parts = if place.segment.buffer.is_sorted() && !is_expanded_often {
+        Parts { segments: split_sorted(place, cuts, bytes), aside: Vec::new() }
+    } else {
+        split_unsorted(place, cuts, bytes)
+    };
+    let found: u64 = parts.segments.iter().map(|part| u64::from(part.events)).sum();
+    if found == u64::from(place.segment.events) { Ok(parts) } else { Err(place.buffer.changed()) }
 }
 
 /// Where the events of each slice start and end in a sorted buffer.
-fn checkpoints(place: &Place<'_>, cuts: &[Key], walk: TimedWalk<'_>) -> Vec<Segment> {
-    let mut parts: Vec<Segment> = Vec::new();
-    for step in walk {
+fn split_sorted(place: &Place<'_>, cuts: &[Key], bytes: &[u8]) -> Vec<SliceSegment> {
+    let mut parts: Vec<SliceSegment> = Vec::new();
+    for step in place.walk(bytes) {
         let TimedStep::Event(event) = step else { continue };
         let offset = event.raw.offset;
-        let slice = slice_of(cuts, &place.key(event.ticks, offset));
+        let slice = part_of(cuts, &place.buffer.key(event.ticks, offset));
         match parts.last_mut() {
             Some(segment) if segment.slice == number(slice) => segment.events += 1,
             last => {
                 if let Some(segment) = last {
                     (segment.to, segment.end) = (offset, 0);
                 }
-                parts.push(Segment { from: offset, events: 1, ..place.whole(slice) });
+                parts.push(SliceSegment { from: offset, events: 1, ..place.whole(slice) });
             }
         }
     }
@@ -203,29 +213,30 @@ fn checkpoints(place: &Place<'_>, cuts: &[Key], walk: TimedWalk<'_>) -> Vec<Segm
 }
 
 /// The events of each slice, set aside.
-fn shares(place: &Place<'_>, cuts: &[Key], content: &Content<'_>) -> Parts {
-    let mut found: Vec<Found> = Vec::with_capacity(place.record.events as usize);
+fn split_unsorted(place: &Place<'_>, cuts: &[Key], bytes: &[u8]) -> Parts {
+    let mut found: Vec<Found> = Vec::with_capacity(place.segment.events as usize);
     let mut damaged = 0;
-    for step in place.walk(content) {
+    for step in place.walk(bytes) {
         match step {
             TimedStep::Event(event) => {
-                let slice = slice_of(cuts, &place.key(event.ticks, event.raw.offset));
-                found.push((number(slice), event.raw.offset, event.ticks));
+                let Some(key) = place.key(event.ticks, event.raw.offset) else { continue };
+                found.push((number(part_of(cuts, &key)), event.raw.offset, event.ticks));
             }
             TimedStep::Damage { recognisable, .. } => damaged += u64::from(recognisable),
         }
     }
     found.sort_unstable();
+    let mut damaged = if place.segment.owns_end() { damaged } else { 0 };
     let mut parts = Parts::default();
     for events in found.chunk_by(|a, b| a.0 == b.0) {
         let start = parts.aside.len();
         for &(_, offset, ticks) in events {
-            let bytes = content.bytes().get(offset as usize..).unwrap_or_default();
+            let bytes = bytes.get((offset - place.segment.from) as usize..).unwrap_or_default();
             if let Some(event) = RawEvent::at(bytes, offset) {
                 aside::put(&mut parts.aside, ticks, &event);
             }
         }
-        parts.segments.push(Segment {
+        parts.segments.push(SliceSegment {
             aside: start as u64,
             from: 0,
             to: number(parts.aside.len() - start),

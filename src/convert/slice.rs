@@ -6,9 +6,11 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
+use super::entry::Entry;
 use super::job::{FileCounts, RawPolicy, ShapeCounts};
+use super::load::SliceMemory;
 use super::message::{MessagePlace, MessageText};
-use super::order::{Entry, OrderedSlice, SliceMemory};
+use super::order::OrderedSlice;
 use super::slices::{Slice, Slices};
 use crate::clock::{Clock, DoubleFormula, Ticks, TimeStatus};
 use crate::columns::ColumnBuffers;
@@ -16,24 +18,29 @@ use crate::columns::presence::Recycle;
 use crate::decode::{PayloadColumn, Status, TraceClock};
 use crate::error::Result;
 use crate::event::{Event, EventIdentity, FileContext, RawEvent};
-use crate::plan::{DecodeSource, PlanResult, ShapeDecoder, filter};
-use crate::survey::{FileSurvey, Progress, Step, timed};
+use crate::plan::{DecodeSource, PartitionView, PlanResult, ShapeDecoder, filter};
+use crate::survey::{Progress, Step, timed};
 use crate::table::row_group::{Chunk, TableColumns};
 use crate::table::rows::{RowContext, RowStatus, Rows};
 
 /// What is common to all slices.
-#[derive(Debug)]
-pub struct SliceGround<'a> {
-    /// The files.
-    pub files: &'a [FileSurvey],
+#[derive(Clone, Copy, Debug)]
+pub struct SliceContext<'a> {
     /// The plan.
     pub plan: &'a PlanResult,
-    /// The slices, in order.
-    pub slices: &'a Slices,
-    /// The layouts of the plan's tables.
-    pub layouts: &'a [Arc<TableColumns>],
+    /// The columns of the plan's tables.
+    pub columns: &'a [Arc<TableColumns>],
     /// When raw payloads are kept.
     pub raw: RawPolicy,
+}
+
+/// A partition and its slices.
+#[derive(Debug)]
+pub struct SlicedPartition<'a> {
+    /// The partition.
+    pub view: PartitionView<'a>,
+    /// Its slices, in order.
+    pub slices: Slices,
 }
 
 /// Weight of decoded values and texts at which a slice hands over its rows and is taken up again later. A payload can
@@ -82,34 +89,36 @@ pub struct Workspace {
 /// # Errors
 /// When a file cannot be read, or changed since the survey.
 pub fn convert(
-    ground: &SliceGround<'_>,
+    context: SliceContext<'_>,
+    partition: &SlicedPartition<'_>,
     slice: &Slice,
     from: usize,
     workspace: &mut Workspace,
     progress: &dyn Progress,
 ) -> Result<SliceRows> {
     let Workspace { memory, tables } = workspace;
-    let read = || OrderedSlice::read(ground.files, ground.plan, ground.slices, slice, memory);
+    let read = || OrderedSlice::read(&partition.view, context.plan, &partition.slices, slice, memory);
     let ordered = timed(progress, Step::Order, read)?;
-    let rows = timed(progress, Step::Decode, || decode(ground, slice, &ordered, from, tables))?;
+    let rows = timed(progress, Step::Decode, || decode(context, partition, slice, &ordered, from, tables))?;
     ordered.recycle(memory);
     Ok(rows)
 }
 
 fn decode(
-    ground: &SliceGround<'_>,
+    context: SliceContext<'_>,
+    partition: &SlicedPartition<'_>,
     slice: &Slice,
     ordered: &OrderedSlice<'_>,
     from: usize,
     tables: &mut Vec<Option<TableRows>>,
 ) -> Result<SliceRows> {
-    let mut converter = Converter::new(ground, ordered, tables);
+    let mut converter = Converter::new(context, &partition.view, ordered, tables);
     let mut end = from;
     for entry in ordered.entries.iter().skip(from) {
         if converter.weight >= PART_WEIGHT {
             break;
         }
-        converter.push(ordered, entry, slice.first_seq + ordered.place(end))?;
+        converter.push(ordered, entry, slice.first_seq + ordered.rank(end))?;
         end += 1;
     }
     Ok(converter.finish(ordered, slice, from..end))
@@ -122,8 +131,8 @@ struct TableRows {
     payload: ColumnBuffers,
 }
 
-/// What is needed of a file for each of its events.
-struct FileGround<'a> {
+/// What is needed of an input for each of its events.
+struct InputContext<'a> {
     context: FileContext,
     clock: SliceClock<'a>,
     formula: Option<DoubleFormula>,
@@ -151,8 +160,8 @@ impl TraceClock for SliceClock<'_> {
 }
 
 struct Converter<'a> {
-    ground: &'a SliceGround<'a>,
-    files: Vec<FileGround<'a>>,
+    context: SliceContext<'a>,
+    inputs: Vec<InputContext<'a>>,
     tables: &'a mut [Option<TableRows>],
     counts: Vec<FileCounts>,
     /// Per shape and status, rows and payload bytes.
@@ -164,20 +173,25 @@ struct Converter<'a> {
 }
 
 impl<'a> Converter<'a> {
-    fn new(ground: &'a SliceGround<'a>, ordered: &OrderedSlice<'_>, tables: &'a mut Vec<Option<TableRows>>) -> Self {
-        let files = ground.files.iter().map(|file| FileGround {
-            context: file.session.context(),
-            clock: SliceClock(&file.clock),
-            formula: file.clock.double_formula(),
-            has_cpu: !file.session.has_one_stream(),
-            timer_ns: i64::from(file.session.timer_resolution) * 100,
+    fn new(
+        context: SliceContext<'a>,
+        view: &PartitionView<'a>,
+        ordered: &OrderedSlice<'_>,
+        tables: &'a mut Vec<Option<TableRows>>,
+    ) -> Self {
+        let inputs = view.inputs.iter().map(|input| InputContext {
+            context: input.context,
+            clock: SliceClock(&input.clock),
+            formula: input.clock.double_formula(),
+            has_cpu: !input.one_stream,
+            timer_ns: i64::from(input.timer_resolution) * 100,
         });
         let counts = ordered.damaged.iter().zip(&ordered.filtered);
         let counts = counts.map(|(&damaged, &filtered)| FileCounts { damaged, filtered, ..FileCounts::default() });
-        tables.resize_with(ground.plan.tables.len(), || None);
+        tables.resize_with(context.plan.tables.len(), || None);
         Converter {
-            ground,
-            files: files.collect(),
+            context,
+            inputs: inputs.collect(),
             tables,
             counts: counts.collect(),
             shapes: HashMap::new(),
@@ -191,16 +205,17 @@ impl<'a> Converter<'a> {
     fn push(&mut self, ordered: &OrderedSlice<'_>, entry: &Entry, seq: u64) -> Result<()> {
         let (raw, segment) = ordered.event(entry);
         let input = usize::from(segment.input);
-        let file = &self.files[input];
-        let shape = filter::compiled::number(&self.ground.plan.numbers, &raw, &file.context)?;
-        let shape_plan = &self.ground.plan.shapes[shape as usize];
+        let file = &self.inputs[input];
+        let shape = filter::compiled::number(&self.context.plan.numbers, &raw, &file.context)?;
+        let shape_plan = &self.context.plan.shapes[shape as usize];
         let event = Event::of(&raw, &file.context);
         let time_status = self.time_status(entry, &raw, input);
-        let file = &self.files[input];
-        let table = self.tables[shape_plan.table as usize]
-            .get_or_insert_with(|| TableRows::new(&self.ground.plan.tables[shape_plan.table as usize].columns.columns));
+        let file = &self.inputs[input];
+        let table = self.tables[shape_plan.table as usize].get_or_insert_with(|| {
+            TableRows::new(&self.context.plan.tables[shape_plan.table as usize].columns.columns)
+        });
         let cpu = file.has_cpu.then_some(segment.cpu);
-        let pointer_size = self.ground.plan.catalog[shape as usize].key.identity.pointer_size;
+        let pointer_size = self.context.plan.catalog[shape as usize].key.identity.pointer_size;
         let place = MessagePlace { pointer_size, cpu, ns: entry.ns };
         let Decoded { status, keep, weight } =
             table.decode(&event, shape_plan, &file.clock, &mut self.messages, &place);
@@ -216,7 +231,7 @@ impl<'a> Converter<'a> {
             shape,
             timer_ns: file.timer_ns,
             status,
-            keep_payload: match self.ground.raw {
+            keep_payload: match self.context.raw {
                 RawPolicy::Never => false,
                 RawPolicy::Needed => keep,
                 RawPolicy::Always => true,
@@ -233,7 +248,7 @@ impl<'a> Converter<'a> {
     }
 
     fn time_status(&mut self, entry: &Entry, raw: &RawEvent<'_>, input: usize) -> Option<TimeStatus> {
-        let (file, counts) = (&self.files[input], &mut self.counts[input]);
+        let (file, counts) = (&self.inputs[input], &mut self.counts[input]);
         counts.ties += u64::from(self.previous == Some(entry.ns));
         self.previous = Some(entry.ns);
         if let Some(formula) = &file.formula {
@@ -268,7 +283,7 @@ impl<'a> Converter<'a> {
         };
         let mut shape_weights: BTreeMap<u32, u64> = BTreeMap::new();
         for (shape, (statuses, payload_bytes)) in self.shapes {
-            let plan = self.ground.plan;
+            let plan = self.context.plan;
             let (table, source) = (plan.shapes[shape as usize].table, plan.catalog[shape as usize].decode_source);
             let count: u64 = statuses.iter().sum();
             let ok_rows = statuses[0] + statuses[1];
@@ -276,7 +291,8 @@ impl<'a> Converter<'a> {
             for (status, count) in RowStatus::ALL.into_iter().zip(statuses).filter(|(_, count)| *count > 0) {
                 *rows.decode.entry((source, status)).or_default() += count;
             }
-            *shape_weights.entry(table).or_default() += count * self.ground.layouts[table as usize].facts(shape).weight;
+            *shape_weights.entry(table).or_default() +=
+                count * self.context.columns[table as usize].facts(shape).weight;
         }
         for (table, slot) in (0u32..).zip(self.tables) {
             // A table without rows in this slice gives its memory back.

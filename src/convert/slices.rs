@@ -1,4 +1,4 @@
-//! Slices: disjoint parts of the order, each with the buffer segments that hold its events.
+//! Slices: disjoint parts of a partition, each with the segments that hold its events.
 //!
 //! ```text
 //!            cut 1          cut 2
@@ -8,7 +8,7 @@
 //!
 //! Cuts are laid as if events were spread evenly over the time of their buffer. The walk through the buffers at the cuts
 //! shows what really lies between them; where that is too much, as only in traces that nothing recorded, more cuts
-//! are laid at keys of events, and the buffers are cut anew.
+//! are laid at keys of events, and the segments are cut anew.
 //!
 //! A buffer without a readable event is in no slice. The survey has counted what is damaged in it.
 
@@ -16,13 +16,15 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
+use super::cost::{EVENT_COST, MAX_COST};
 use super::refine::{self, Overfull};
-use super::segments::{self, Parts, Place, Segment, windows};
+use super::segments::{self, Parts, Place, SliceSegment, windows};
 use crate::buffer::content::Scratch;
 use crate::error::Result;
-use crate::plan::cuts::{self, EVENT_COST, Key, MAX_COST};
+use crate::plan::cuts::{self, Spacing};
+use crate::plan::{Key, KeyRange, PartitionView, part_of};
 use crate::spill::{SpillSpace, SpillWriter, Spilled};
-use crate::survey::{FileSurvey, Progress, Step, stop_if_cancelled, timed};
+use crate::survey::{Progress, Step, stop_if_cancelled, timed};
 
 /// How often cuts are laid anew. Each time what is too much is cut into parts of half of what is allowed, as far as a sample
 /// of its events can tell.
@@ -37,13 +39,11 @@ const SORT_SEGMENTS: usize = 1 << 19;
 /// Segments of which is known which slices they are of.
 const BLOCK_SEGMENTS: usize = 1 << 12;
 
-/// A part of the order.
+/// A part of a partition, and the work of one task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Slice {
-    /// Keys of the slice are at least this; `None` in the first slice.
-    pub from: Option<Key>,
-    /// Keys of the slice are below this; `None` in the last slice.
-    pub to: Option<Key>,
+    /// Its part of the order.
+    pub range: KeyRange,
     /// Its parts among all segments.
     segments: Range<usize>,
     /// Events in it.
@@ -66,16 +66,16 @@ impl Slice {
     }
 }
 
-/// All slices of a recording.
+/// All slices of a partition.
 #[derive(Debug)]
 pub struct Slices {
     list: Vec<Slice>,
     /// By slice; within a slice by file, stream, sequence and number of the buffer: with that, a stable sort by time yields
     /// the order.
-    segments: Spilled<Segment>,
+    segments: Spilled<SliceSegment>,
     /// The events that were set aside.
     aside: Spilled<u8>,
-    /// Per file, the damaged events of buffers that are in no slice.
+    /// Per input, the damaged events of buffers that are in no slice.
     pub damaged: Vec<u64>,
 }
 
@@ -101,12 +101,12 @@ impl Slices {
     }
 
     /// The segments of a slice.
-    pub fn segments(&self, slice: &Slice) -> &[Segment] {
+    pub fn segments(&self, slice: &Slice) -> &[SliceSegment] {
         self.segments.get(slice.segments.clone()).unwrap_or_default()
     }
 
     /// The events of a segment that were set aside, if they were; see [`AsideWalk`](super::aside::AsideWalk).
-    pub fn aside(&self, segment: &Segment) -> Option<&[u8]> {
+    pub fn aside(&self, segment: &SliceSegment) -> Option<&[u8]> {
         let start = usize::try_from(segment.aside()?).ok()?;
         Some(self.aside.get(start..start.checked_add(segment.to as usize)?).unwrap_or_default())
     }
@@ -121,31 +121,33 @@ impl<'a> IntoIterator for &'a Slices {
     }
 }
 
-/// Cuts the order of all events of a recording into slices of about equal bytes. They depend on the input alone. `space` is
-/// for what does not fit into memory.
+/// Cuts a partition into slices of about equal bytes. They depend on the partition alone. `space` is for what does not fit
+/// into memory.
 ///
 /// # Errors
-/// When a file cannot be read, when there is no space, and when the caller asked to stop.
-pub fn plan(files: &[FileSurvey], space: &SpillSpace, progress: &dyn Progress) -> Result<Slices> {
-    let cuts = timed(progress, Step::Plan, || cuts::choose(files));
-    cut_to_fit(files, cuts, MAX_COST, space, progress)
+/// When an input cannot be read or has changed, when there is no space, and when the caller asked to stop.
+pub fn plan(view: &PartitionView<'_>, space: &SpillSpace, progress: &dyn Progress) -> Result<Slices> {
+    let spacing = Spacing { bytes: view.partition.slice_bytes, least: 0 };
+    let buffers = || view.segments.iter().map(|segment| view.buffer(segment));
+    let cuts = timed(progress, Step::Plan, || cuts::choose(buffers, &view.partition.range, spacing));
+    cut_to_fit(view, cuts, MAX_COST, space, progress)
 }
 
-/// Cuts the order of all events at the given keys, and at more where a slice would cost more than `max_cost`.
+/// Cuts a partition at the given keys, and at more where a slice would cost more than `max_cost`.
 ///
 /// # Errors
 /// Those of [`plan`].
 pub fn cut_to_fit(
-    files: &[FileSurvey],
+    view: &PartitionView<'_>,
     mut cuts: Vec<Key>,
     max_cost: u64,
     space: &SpillSpace,
     progress: &dyn Progress,
 ) -> Result<Slices> {
-    let mut slices = cut(files, &cuts, space, progress)?;
+    let mut slices = cut(view, &cuts, space, progress)?;
     for _ in 0..MAX_ROUNDS {
         let overfull = overfull(&slices, &cuts, max_cost);
-        let more = refine::cuts(files, &cuts, &overfull, max_cost, progress)?;
+        let more = refine::cuts(view, &cuts, &overfull, max_cost, progress)?;
         if more.is_empty() {
             break;
         }
@@ -154,7 +156,7 @@ pub fn cut_to_fit(
         cuts.dedup();
         // What was set aside for the slices before is not needed any more.
         drop(slices);
-        slices = cut(files, &cuts, space, progress)?;
+        slices = cut(view, &cuts, space, progress)?;
     }
     Ok(slices)
 }
@@ -162,44 +164,41 @@ pub fn cut_to_fit(
 /// The slices that are too much work.
 fn overfull(slices: &Slices, cuts: &[Key], max_cost: u64) -> Vec<Overfull> {
     let overfull = |slice: &Slice| {
-        let number = slice.from.map_or(0, |from| cuts::slice_of(cuts, &from));
+        let number = slice.range.from.map_or(0, |from| part_of(cuts, &from));
         Overfull { slice: number, events: slice.events, cost: slice.cost() }
     };
     slices.iter().filter(|slice| slice.cost() > max_cost).map(overfull).collect()
 }
 
-/// Cuts the order of all events at the given keys.
+/// Cuts a partition at the given keys.
 ///
 /// # Errors
 /// Those of [`plan`].
-pub fn cut(files: &[FileSurvey], cuts: &[Key], space: &SpillSpace, progress: &dyn Progress) -> Result<Slices> {
-    let mut draft = Draft::new(files, cuts, space);
-    for (file, input) in files.iter().zip(0..=u16::MAX) {
-        for window in windows(file, input) {
-            draft.take(&window, progress)?;
-        }
+pub fn cut(view: &PartitionView<'_>, cuts: &[Key], space: &SpillSpace, progress: &dyn Progress) -> Result<Slices> {
+    let mut draft = Draft::new(view, cuts, space);
+    for window in windows(view) {
+        draft.take(&window, progress)?;
     }
     draft.finish(progress)
 }
 
 /// Slices while their segments are found.
 struct Draft<'a> {
-    files: &'a [FileSurvey],
+    view: &'a PartitionView<'a>,
     cuts: &'a [Key],
     space: &'a SpillSpace,
     slices: Vec<Slice>,
     /// How many segments each slice has.
     counts: Vec<usize>,
-    segments: SpillWriter<Segment>,
+    segments: SpillWriter<SliceSegment>,
     aside: SpillWriter<u8>,
     damaged: Vec<u64>,
 }
 
 impl<'a> Draft<'a> {
-    fn new(files: &'a [FileSurvey], cuts: &'a [Key], space: &'a SpillSpace) -> Self {
+    fn new(view: &'a PartitionView<'a>, cuts: &'a [Key], space: &'a SpillSpace) -> Self {
         let slice = |number: usize| Slice {
-            from: number.checked_sub(1).map(|before| cuts[before]),
-            to: cuts.get(number).copied(),
+            range: KeyRange::between(cuts, number).within(&view.partition.range),
             segments: 0..0,
             events: 0,
             first_seq: 0,
@@ -207,26 +206,26 @@ impl<'a> Draft<'a> {
             expanded: 0,
         };
         Draft {
-            files,
+            view,
             cuts,
             space,
             slices: (0..=cuts.len()).map(slice).collect(),
             counts: vec![0; cuts.len() + 1],
             segments: space.records(),
             aside: space.records(),
-            damaged: vec![0; files.len()],
+            damaged: vec![0; view.inputs.len()],
         }
     }
 
-    /// Finds the segments of some buffers.
+    /// Finds the parts of some segments.
     fn take(&mut self, window: &[Place<'_>], progress: &dyn Progress) -> Result<()> {
         let cuts = self.cuts;
         let spans: Vec<_> = window.par_iter().map(|place| place.span(cuts)).collect();
         let (mut astride, mut weight) = (Vec::new(), 0);
         for (place, span) in window.iter().zip(spans) {
-            if place.record.events == 0 {
-                self.damaged[usize::from(place.input)] += u64::from(place.record.damaged_events);
-            } else if span.0 == span.1 {
+            if place.segment.events == 0 {
+                self.damaged[usize::from(place.segment.input)] += u64::from(place.segment.damaged());
+            } else if place.is_whole_in(span) {
                 self.add(&[place.whole(span.0)])?;
             } else {
                 astride.push((place, span));
@@ -240,7 +239,7 @@ impl<'a> Draft<'a> {
         self.walk(&astride, progress)
     }
 
-    /// Walks through buffers that lie in several slices.
+    /// Walks through segments that lie in several slices.
     fn walk(&mut self, astride: &[(&Place<'_>, (usize, usize))], progress: &dyn Progress) -> Result<()> {
         stop_if_cancelled(progress)?;
         let cuts = self.cuts;
@@ -256,14 +255,14 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    fn add(&mut self, segments: &[Segment]) -> Result<()> {
+    fn add(&mut self, segments: &[SliceSegment]) -> Result<()> {
         for segment in segments {
             let (slice, count) = (&mut self.slices[segment.slice as usize], &mut self.counts[segment.slice as usize]);
-            let record = &self.files[usize::from(segment.input)].buffers[segment.buffer as usize];
+            let buffer = &self.view.segments[segment.segment as usize].buffer;
             slice.events += u64::from(segment.events);
             slice.bytes += u64::from(segment.to - segment.from);
-            if record.extent.is_compressed() && segment.aside().is_none() {
-                slice.expanded = slice.expanded.max(record.content_bytes);
+            if buffer.extent.is_compressed() && segment.aside().is_none() {
+                slice.expanded = slice.expanded.max(buffer.content_bytes);
             }
             *count += 1;
         }
@@ -271,9 +270,9 @@ impl<'a> Draft<'a> {
     }
 
     fn finish(self, progress: &dyn Progress) -> Result<Slices> {
-        let Draft { files, space, mut slices, counts, segments, aside, damaged, .. } = self;
-        let segments = by_slice(files, &counts, &segments.finish()?, space, progress)?;
-        let (mut next_segment, mut next_event) = (0, 0);
+        let Draft { view, space, mut slices, counts, segments, aside, damaged, .. } = self;
+        let segments = by_slice(view, &counts, &segments.finish()?, space, progress)?;
+        let (mut next_segment, mut next_event) = (0, view.partition.first_seq);
         for (slice, count) in slices.iter_mut().zip(counts) {
             slice.segments = next_segment..next_segment + count;
             slice.first_seq = next_event;
@@ -287,13 +286,13 @@ impl<'a> Draft<'a> {
 
 /// Brings segments into order, as many at a time as memory is meant for.
 fn by_slice(
-    files: &[FileSurvey],
+    view: &PartitionView<'_>,
     counts: &[usize],
-    segments: &[Segment],
+    segments: &[SliceSegment],
     space: &SpillSpace,
     progress: &dyn Progress,
-) -> Result<Spilled<Segment>> {
-    let numbers = |block: &[Segment]| {
+) -> Result<Spilled<SliceSegment>> {
+    let numbers = |block: &[SliceSegment]| {
         let slices = || block.iter().map(|segment| segment.slice as usize);
         slices().min().unwrap_or(0)..slices().max().map_or(0, |last| last + 1)
     };
@@ -312,21 +311,21 @@ fn by_slice(
         let wanted = first..end;
         let blocks = blocks.par_iter().filter(|(numbers, _)| numbers.start < end && first < numbers.end);
         let segments = blocks.flat_map_iter(|(_, block)| block.iter().copied());
-        let mut some: Vec<Segment> = segments.filter(|s| wanted.contains(&(s.slice as usize))).collect();
-        timed(progress, Step::Plan, || sort(files, &mut some));
+        let mut some: Vec<SliceSegment> = segments.filter(|s| wanted.contains(&(s.slice as usize))).collect();
+        timed(progress, Step::Plan, || sort(view, &mut some));
         ordered.extend(&some)?;
         first = end;
     }
     ordered.finish()
 }
 
-fn sort(files: &[FileSurvey], segments: &mut [Segment]) {
+fn sort(view: &PartitionView<'_>, segments: &mut [SliceSegment]) {
     segments.sort_by_key(|segment| segment.slice);
     for slice in segments.chunk_by_mut(|a, b| a.slice == b.slice) {
         slice.sort_by_key(|segment| {
-            let file = &files[usize::from(segment.input)];
-            let extent = &file.buffers[segment.buffer as usize].extent;
-            (segment.input, file.reader().stream(extent), file.reader().sequence(extent), extent.ordinal)
+            let extent = &view.segments[segment.segment as usize].buffer.extent;
+            let input = view.inputs.get(segment.input);
+            (segment.input, input.stream(extent), input.sequence(extent), extent.ordinal)
         });
     }
 }

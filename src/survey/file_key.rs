@@ -3,7 +3,7 @@
 /// The place of an event in the order of its file: time, then stream, then buffer, then offset.
 ///
 /// The number of the buffer in the file breaks ties between buffers that share a sequence number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 pub struct FileKey {
     /// Time in ticks of the session's clock.
     pub ticks: i64,
