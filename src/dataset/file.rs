@@ -1,45 +1,34 @@
-//! One Parquet file: pages as they come, and a footer at the end whose contents wait in the spool.
+//! One Parquet file: pages as they come, the footer when it ends.
 //!
-//! The bytes are those of parquet's own file writer, which keeps the metadata of all row groups in memory instead.
+//! The bytes are those of parquet's own file writer, which keeps the metadata of all row groups as structures instead.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
 use parquet::arrow::arrow_writer::ArrowColumnChunk;
 use parquet::errors::ParquetError;
-use parquet::file::metadata::page_index::PageIndexBuilder;
-use parquet::file::metadata::{FileMetaData, ParquetMetaData, ParquetMetaDataBuilder, ParquetMetaDataWriter};
-use parquet::file::page_index::column_index::ColumnIndexMetaData;
-use parquet::file::page_index::offset_index::OffsetIndexMetaData;
+use parquet::file::metadata::{FileMetaData, ParquetMetaDataBuilder, ParquetMetaDataWriter};
 use parquet::file::properties::WriterPropertiesPtr;
 use parquet::file::writer::{SerializedRowGroupWriter, TrackedWrite};
 use parquet::schema::types::SchemaDescPtr;
 
-use super::footer::{FileFrame, RowGroupParts, shifted};
+use super::footer::{FooterParts, PageIndexes, RowGroupFooter, decode_options};
 use crate::error::Result;
 use crate::output::errors::{output_error, write_error};
 use crate::output::sink::Sink;
-use crate::output::spool::{Span, Spool};
 
 /// What a file begins and ends with.
 const MAGIC: &[u8; 4] = b"PAR1";
 
-/// A file that grows by row groups. Between two of them it holds neither a descriptor nor a buffer.
+/// A file that grows by row groups. Between two of them it holds no descriptor, but 8 KiB of buffer, from which parquet
+/// takes the position in the file, and what the footer will say.
 pub(super) struct FileWriter {
-    sink: Sink,
+    output: TrackedWrite<Sink>,
     schema: SchemaDescPtr,
     properties: WriterPropertiesPtr,
-    spool: Arc<Spool>,
-    row_groups: Vec<Spooled>,
+    footers: Vec<RowGroupFooter>,
     rows: i64,
-}
-
-/// Where the parts of the footer that belong to one row group lie.
-struct Spooled {
-    column_indexes: Span,
-    offset_indexes: Span,
-    metadata: Span,
 }
 
 /// A finished file.
@@ -54,52 +43,46 @@ pub(super) struct FinishedFile {
 
 impl FileWriter {
     /// Creates the file, which must not exist.
-    pub(super) fn create(
-        path: &Path,
-        schema: SchemaDescPtr,
-        properties: WriterPropertiesPtr,
-        spool: Arc<Spool>,
-    ) -> Result<Self> {
-        let mut sink = Sink::create(path.to_owned()).map_err(|cause| output_error("create the file", path, cause))?;
-        sink.write_all(MAGIC).map_err(|cause| output_error("write", path, cause))?;
-        Ok(FileWriter { sink, schema, properties, spool, row_groups: Vec::new(), rows: 0 })
+    pub(super) fn create(path: &Path, schema: SchemaDescPtr, properties: WriterPropertiesPtr) -> Result<Self> {
+        let sink = Sink::create(path.to_owned()).map_err(|cause| output_error("create the file", path, cause))?;
+        let mut output = TrackedWrite::new(sink);
+        let begun = output.write_all(MAGIC).and_then(|()| output.flush());
+        begun.map_err(|cause| output_error("write", path, cause))?;
+        output.inner_mut().release();
+        Ok(FileWriter { output, schema, properties, footers: Vec::new(), rows: 0 })
     }
 
     /// Where the file is.
     pub(super) fn path(&self) -> &Path {
-        self.sink.path()
+        self.output.inner().path()
+    }
+
+    /// The column chunks that it holds.
+    pub(super) fn column_chunks(&self) -> usize {
+        self.footers.len() * self.schema.num_columns()
     }
 
     /// Appends a row group and lets go of the file until the next one.
     pub(super) fn append(&mut self, chunks: Vec<ArrowColumnChunk>) -> Result<()> {
-        let written = self.write_pages(chunks).and_then(|metadata| self.footer_of(&metadata));
-        self.sink.release();
-        let footer = written.map_err(|cause| write_error(self.path(), cause))?;
-        let parts = RowGroupParts::of(&footer).map_err(|cause| write_error(self.path(), cause))?;
-        let spooled = Spooled {
-            column_indexes: self.spool.append(&footer[parts.column_indexes])?,
-            offset_indexes: self.spool.append(&footer[parts.offset_indexes])?,
-            metadata: self.spool.append(&footer[parts.metadata])?,
-        };
-        self.row_groups.push(spooled);
+        let written = self.write_pages(chunks);
+        self.output.inner_mut().release();
+        self.footers.push(written.map_err(|cause| write_error(self.path(), cause))?);
         Ok(())
     }
 
-    /// Writes the pages of a row group; returns metadata and page index of this row group alone.
-    fn write_pages(&mut self, chunks: Vec<ArrowColumnChunk>) -> Result<ParquetMetaData, ParquetError> {
-        let schema = &self.schema;
-        let ordinal = i32::try_from(self.row_groups.len())?;
-        let (mut metadata, mut pages) = (None, PageIndexBuilder::new(1, schema.num_columns()));
-        let mut output = append_to(&mut self.sink)?;
-        let on_close = |_: &mut _, row_group, _, column_indexes, offset_indexes| {
-            metadata = Some(row_group);
-            index_pages(&mut pages, column_indexes, offset_indexes);
+    /// Writes the pages of a row group; returns its share of the footer.
+    fn write_pages(&mut self, chunks: Vec<ArrowColumnChunk>) -> Result<RowGroupFooter, ParquetError> {
+        let ordinal = i32::try_from(self.footers.len())?;
+        let with_paths = self.properties.write_path_in_schema();
+        let mut footer = None;
+        let on_close = |_: &mut _, row_group, _, columns, offsets| {
+            footer = Some(RowGroupFooter::new(row_group, PageIndexes { columns, offsets }, with_paths)?);
             Ok(())
         };
         let mut row_group = SerializedRowGroupWriter::new(
-            Arc::clone(schema),
+            Arc::clone(&self.schema),
             WriterPropertiesPtr::clone(&self.properties),
-            &mut output,
+            &mut self.output,
             ordinal,
             Some(Box::new(on_close)),
         );
@@ -107,60 +90,33 @@ impl FileWriter {
             chunk.append_to_row_group(&mut row_group)?;
         }
         self.rows += row_group.close()?.num_rows();
-        output.flush()?;
-        // Of this only the row group stays.
-        let file =
-            FileMetaData::new(self.properties.writer_version().as_num(), 0, None, None, Arc::clone(&self.schema), None);
-        let metadata = ParquetMetaDataBuilder::new(file)
-            .set_row_groups(metadata.into_iter().collect())
-            .set_page_index(Some(Arc::new(pages.build())));
-        Ok(metadata.build())
+        self.output.flush()?;
+        footer.ok_or_else(|| ParquetError::General("a closed row group has no metadata".to_owned()))
     }
 
-    /// Writes the footer: all column indexes, all offset indexes, the metadata. One row group's share of it is in memory at
-    /// a time.
+    /// Writes the footer: all column indexes, all offset indexes, the metadata.
     pub(super) fn finish(mut self) -> Result<FinishedFile> {
-        let row_groups = std::mem::take(&mut self.row_groups);
-        let start = self.sink.bytes();
-        for row_group in &row_groups {
-            self.write(&self.spool.read(row_group.column_indexes)?)?;
-        }
-        let middle = self.sink.bytes();
-        for row_group in &row_groups {
-            self.write(&self.spool.read(row_group.offset_indexes)?)?;
-        }
-        self.write_metadata(&row_groups, (start, middle))?;
-        let (bytes, sha256) = self.sink.identity();
+        let written = self.write_footer();
+        self.output.inner_mut().release();
+        written.map_err(|cause| write_error(self.path(), cause))?;
+        let (bytes, sha256) = self.output.inner().identity();
         Ok(FinishedFile { rows: self.rows.unsigned_abs(), bytes, sha256 })
     }
 
-    /// Writes the metadata, given where the first column index and the first offset index are, and the end of the file.
-    fn write_metadata(&mut self, row_groups: &[Spooled], first: (u64, u64)) -> Result<()> {
-        let path = self.path().to_owned();
-        let failed = |cause| write_error(&path, cause);
-        let start = self.sink.bytes();
-        let frame = ParquetMetaData::new(self.file_metadata(), Vec::new());
-        let frame = self.footer_of(&frame).map_err(failed)?;
-        let frame = FileFrame::of(&frame).map_err(failed)?;
-        self.write(&frame.before(self.rows, row_groups.len()))?;
-        let (mut column_index, mut offset_index) = first;
-        let ordinals = i16::try_from(row_groups.len()).is_ok();
-        for row_group in row_groups {
-            // In its own footer, the column indexes are at 0 and the offset indexes right behind them.
-            let shifts = (column_index, offset_index - row_group.column_indexes.len());
-            let metadata = self.spool.read(row_group.metadata)?;
-            self.write(&shifted(&metadata, shifts, ordinals).map_err(failed)?)?;
-            column_index += row_group.column_indexes.len();
-            offset_index += row_group.offset_indexes.len();
+    fn write_footer(&mut self) -> Result<(), ParquetError> {
+        let options = decode_options(Arc::clone(&self.schema));
+        let parts = self.footers.iter().map(|footer| footer.parts(&options)).collect::<Result<Vec<_>, _>>()?;
+        let column_indexes = append_each(&mut self.output, &parts, |part| part.column_indexes)?;
+        let offset_indexes = append_each(&mut self.output, &parts, |part| part.offset_indexes)?;
+        let mut row_groups = Vec::with_capacity(parts.len());
+        for ((part, columns_at), offsets_at) in parts.into_iter().zip(column_indexes).zip(offset_indexes) {
+            row_groups.push(part.placed(row_groups.len(), columns_at, offsets_at)?);
         }
-        self.write(frame.after())?;
-        let len = u32::try_from(self.sink.bytes() - start).map_err(|cause| failed(cause.into()))?;
-        self.write(&len.to_le_bytes())?;
-        self.write(MAGIC)
-    }
-
-    fn write(&mut self, bytes: &[u8]) -> Result<()> {
-        self.sink.write_all(bytes).map_err(|cause| output_error("write", self.path(), cause))
+        let metadata = ParquetMetaDataBuilder::new(self.file_metadata()).set_row_groups(row_groups).build();
+        ParquetMetaDataWriter::new(&mut self.output, &metadata)
+            .with_write_path_in_schema(self.properties.write_path_in_schema())
+            .finish()?;
+        Ok(self.output.flush()?)
     }
 
     /// What the metadata states once per file.
@@ -168,91 +124,20 @@ impl FileWriter {
         let (schema, properties) = (Arc::clone(&self.schema), &self.properties);
         let created_by = Some(properties.created_by().to_owned());
         let pairs = properties.key_value_metadata().cloned();
-        FileMetaData::new(properties.writer_version().as_num(), 0, created_by, pairs, schema, None)
-    }
-
-    /// What would end a file with this metadata and without pages.
-    fn footer_of(&self, metadata: &ParquetMetaData) -> Result<Vec<u8>, ParquetError> {
-        let mut footer = Vec::new();
-        ParquetMetaDataWriter::new(&mut footer, metadata)
-            .with_write_path_in_schema(self.properties.write_path_in_schema())
-            .finish()?;
-        Ok(footer)
+        FileMetaData::new(properties.writer_version().as_num(), self.rows, created_by, pairs, schema, None)
     }
 }
 
-/// A writer that goes on at the end of a file.
-///
-/// parquet takes the positions in a file from the number of bytes that a writer has passed on. A new one is made to count
-/// what the file holds already, which is cheap as that is written nowhere, and dropped after use with its buffer.
-fn append_to(sink: &mut Sink) -> io::Result<TrackedWrite<Appending<'_>>> {
-    static COUNTED: [u8; 1 << 16] = [0; 1 << 16];
-    let mut left = sink.bytes();
-    let mut output = TrackedWrite::new(Appending { written_before: left, sink });
-    while left > 0 {
-        let counted = usize::try_from(left).map_or(COUNTED.len(), |left| left.min(COUNTED.len()));
-        output.write_all(&COUNTED[..counted])?;
-        left -= counted as u64;
+/// Appends a piece of each part to the file; returns where each of them begins.
+fn append_each<'a>(
+    output: &mut TrackedWrite<Sink>,
+    parts: &[FooterParts<'a>],
+    piece: impl Fn(&FooterParts<'a>) -> &'a [u8],
+) -> Result<Vec<u64>, ParquetError> {
+    let mut starts = Vec::with_capacity(parts.len());
+    for part in parts {
+        starts.push(output.bytes_written() as u64);
+        output.write_all(piece(part))?;
     }
-    output.flush()?;
-    Ok(output)
-}
-
-/// Passes on what comes after the bytes that the sink has.
-struct Appending<'a> {
-    written_before: u64,
-    sink: &'a mut Sink,
-}
-
-impl Write for Appending<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.written_before == 0 {
-            return self.sink.write(bytes);
-        }
-        let counted = usize::try_from(self.written_before).map_or(bytes.len(), |before| before.min(bytes.len()));
-        self.written_before -= counted as u64;
-        Ok(counted)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.sink.flush()
-    }
-}
-
-/// Collects the page index of a row group.
-fn index_pages(
-    pages: &mut PageIndexBuilder,
-    column_indexes: Vec<Option<ColumnIndexMetaData>>,
-    offset_indexes: Vec<Option<OffsetIndexMetaData>>,
-) {
-    for (column, index) in column_indexes.into_iter().enumerate() {
-        index.into_iter().for_each(|index| pages.put_column_index(index, 0, column));
-    }
-    for (column, index) in offset_indexes.into_iter().enumerate() {
-        index.into_iter().for_each(|index| pages.put_offset_index(index, 0, column));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn writing_goes_on_where_the_file_ends() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a");
-        let mut sink = Sink::create(path.clone()).unwrap();
-        let mut content = Vec::new();
-        for len in [0usize, 1, 4, 8192, (1 << 16) - 5, 1 << 16, 200_000, 3] {
-            let mut output = append_to(&mut sink).unwrap();
-            assert_eq!(output.bytes_written(), content.len());
-            let piece = vec![u8::try_from(len % 251).unwrap(); len];
-            output.write_all(&piece).unwrap();
-            output.flush().unwrap();
-            content.extend(piece);
-            assert_eq!(output.bytes_written(), content.len());
-        }
-        assert_eq!(sink.bytes(), content.len() as u64);
-        assert!(std::fs::read(path).unwrap() == content);
-    }
+    Ok(starts)
 }

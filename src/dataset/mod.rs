@@ -8,7 +8,6 @@ mod file_schema;
 mod footer;
 pub mod properties;
 pub mod table;
-mod thrift;
 
 pub use encode::{BATCH_ROWS, EncodeTime, EncodedRowGroup};
 pub use properties::{Compression, EncodeOptions};

@@ -19,7 +19,6 @@ use crate::output::errors::{bug, output_error};
 use crate::output::folder::LocalFolder;
 use crate::output::folder::STAGED_SUFFIX;
 use crate::output::manifest::FileEntry;
-use crate::output::spool::Spool;
 
 /// How the files of a table are called, and whether there may be several.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +28,10 @@ pub enum FileNaming {
     /// `<name>.parquet`, exactly one, also for a table without rows.
     Single(String),
 }
+
+/// Column chunks of one file: what it takes to write a footer of so many is some 70 MiB and a tenth of a second. Only row
+/// groups of few rows have files end by it, and not by their size.
+const MAX_COLUMN_CHUNKS: usize = 32_767;
 
 /// What a table is.
 #[derive(Clone, Debug)]
@@ -54,7 +57,6 @@ pub struct TableSpec {
 /// to it, it holds no descriptor and only a few bytes of memory per row group.
 pub struct TableWriter {
     root: PathBuf,
-    spool: Arc<Spool>,
     spec: TableSpec,
     properties: WriterPropertiesPtr,
     max_file_size: u64,
@@ -109,7 +111,6 @@ impl TableWriter {
             Encoder::new(SchemaRef::clone(&spec.schema), &file_schema, WriterPropertiesPtr::clone(&properties))?;
         Ok(TableWriter {
             root: staging.root(),
-            spool: Arc::clone(staging.spool()),
             spec,
             properties,
             max_file_size: options.max_file_size,
@@ -202,7 +203,10 @@ impl TableWriter {
         if group.rows() == 0 {
             return Ok(());
         }
-        let full = |file: &OpenFile| file.bytes.saturating_add(group.bytes()) > self.max_file_size;
+        let full = |file: &OpenFile| {
+            file.bytes.saturating_add(group.bytes()) > self.max_file_size
+                || file.writer.column_chunks().saturating_add(group.chunks.len()) > MAX_COLUMN_CHUNKS
+        };
         if self.spec.files == FileNaming::Parts && written.open.as_deref().is_some_and(full) {
             self.close(written)?;
         }
@@ -228,7 +232,7 @@ impl TableWriter {
         std::fs::create_dir_all(within).map_err(|cause| output_error("create the folder", within, cause))?;
         let (schema, properties) =
             (Arc::clone(self.encoder.descriptor()), WriterPropertiesPtr::clone(&self.properties));
-        let writer = FileWriter::create(&staged, schema, properties, Arc::clone(&self.spool))?;
+        let writer = FileWriter::create(&staged, schema, properties)?;
         Ok(Box::new(OpenFile { path, writer, bytes: 0, time_range: None }))
     }
 

@@ -3,7 +3,6 @@
 //! ```text
 //! OUT/.etl2parquet-<name>/lock    held while a run lives; free after a run was killed
 //!                         new/    the trace being built, every file name ending in .tmp
-//!                         spool   what the footers of unfinished files will hold
 //!                         old/    the trace being replaced, where folders cannot be exchanged in one step
 //! OUT/trace=<name>/               the published trace
 //! ```
@@ -23,7 +22,6 @@ mod system;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use rayon::prelude::*;
 
@@ -33,7 +31,6 @@ use system::{exchange, exists, remove, rename_no_replace_at_once, sync, sync_fol
 
 use super::errors::{bug, output_error};
 use super::manifest::{CommitRecord, MANIFEST_PATH};
-use super::spool::Spool;
 use crate::error::{Error, ErrorKind, Result};
 use crate::names::is_safe_component;
 
@@ -63,7 +60,6 @@ pub struct LocalFolder {
     out: PathBuf,
     name: String,
     folder: PathBuf,
-    spool: Arc<Spool>,
     /// The folders above the staging folder that were not there before, from the outermost.
     made: Vec<PathBuf>,
     /// Held as long as the staging folder is this run's.
@@ -107,7 +103,6 @@ impl LocalFolder {
         let staging = LocalFolder {
             out: out.to_owned(),
             name: name.to_owned(),
-            spool: Arc::new(Spool::new(folder.join("spool"))),
             folder,
             made,
             lock: Some(lock),
@@ -124,11 +119,6 @@ impl LocalFolder {
     /// The folder that becomes `trace=<name>`. Every file in it must have a name that ends in `.tmp`.
     pub fn root(&self) -> PathBuf {
         self.folder.join("new")
-    }
-
-    /// What the tables of the trace share.
-    pub(crate) fn spool(&self) -> &Arc<Spool> {
-        &self.spool
     }
 
     /// The folder that the trace is published as.
@@ -168,7 +158,6 @@ impl LocalFolder {
         let _kept = self.custody.keep()?;
         let mut warnings: Vec<String> = self.warnings().collect();
         may_publish(&target, if_exists)?;
-        self.spool.remove()?;
         unstage(&self.root())?;
         if if_exists == IfExists::Replace && exists(&target)? {
             self.replace(&target)?;
@@ -217,13 +206,7 @@ impl LocalFolder {
         for leftover in [old, self.root()] {
             remove(&leftover).map_err(|cause| output_error("remove the leftovers of a run", &leftover, cause))?;
         }
-        let spool = self.spool.path();
-        match fs::remove_file(spool) {
-            Err(cause) if cause.kind() != io::ErrorKind::NotFound => {
-                Err(output_error("remove the leftovers of a run", spool, cause))
-            }
-            _ => Ok(()),
-        }
+        Ok(())
     }
 }
 
@@ -239,7 +222,6 @@ impl Drop for LocalFolder {
         // A trace that could be neither replaced nor restored stays for the next run's repair. Failures are left to it too.
         let keep_old = !matches!(exists(&self.target()), Ok(true));
         let _ = remove(&self.root());
-        let _ = self.spool.remove();
         if !keep_old {
             let _ = remove(&self.old());
         }

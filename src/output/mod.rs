@@ -4,7 +4,6 @@
 //! create ──► .etl2parquet-<name>/new/
 //!                        events/<dataset>/part-00000.parquet.tmp   dataset::TableWriter
 //!                        sidecar/manifest.json.tmp                 CommitRecord
-//!                        spool (beside new/)                       what footers will hold, until their files end
 //! commit ──► trace=<name>/                                names without .tmp, one rename
 //! ```
 //!
@@ -14,7 +13,6 @@ pub(crate) mod errors;
 pub mod folder;
 pub mod manifest;
 pub(crate) mod sink;
-pub(crate) mod spool;
 
 pub use folder::{IfExists, LocalFolder};
 pub use manifest::{CommitRecord, FileEntry};

@@ -27,11 +27,6 @@ impl Sink {
         &self.path
     }
 
-    /// The number of bytes written.
-    pub(crate) fn bytes(&self) -> u64 {
-        self.bytes
-    }
-
     /// Closes the file until the next write.
     pub(crate) fn release(&mut self) {
         self.file = None;

@@ -25,7 +25,6 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::dataset::properties::Compression;
-use crate::output::folder::IfExists;
 
 /// A row group of ready arrays; a missing one is NULL throughout.
 struct Ready {
@@ -252,6 +251,21 @@ fn a_file_ends_before_the_row_group_that_would_take_it_past_the_limit() {
     assert_eq!(rows_per_file(size * 2 - 1), [1000; 5]);
     assert_eq!(rows_per_file(1), [1000; 5]);
     assert_eq!(rows_per_file(size * 5), [5000]);
+}
+
+#[test]
+fn a_file_ends_before_its_footer_grows_too_large() {
+    const COLUMNS: usize = 3000;
+    let fields = (0..COLUMNS).map(|i| Field::new(format!("c{i}"), DataType::Int64, true));
+    let folder = stage();
+    let spec = TableSpec { schema: Arc::new(Schema::new(fields.collect::<Vec<_>>())), ..spec(FileNaming::Parts) };
+    let table = TableWriter::new(&folder.staging, spec, &EncodeOptions::default()).unwrap();
+    for ordinal in 0..12 {
+        let group = Ready { rows: 1, columns: vec![None; COLUMNS] };
+        table.append(ordinal, table.encode(&group).unwrap()).unwrap();
+    }
+    let rows: Vec<_> = table.finish().unwrap().iter().map(|entry| entry.rows).collect();
+    assert_eq!(rows, [10, 2]);
 }
 
 #[test]
@@ -492,30 +506,4 @@ fn a_file_is_what_the_released_writer_makes_of_the_same_row_groups() {
             assert!(found == expected, "{case}, {compression}");
         }
     }
-}
-
-#[test]
-fn what_the_footer_will_hold_is_gone_when_the_trace_is_published() {
-    let out = tempfile::tempdir().unwrap();
-    let staging = LocalFolder::create(out.path(), "a").unwrap();
-    let table = TableWriter::new(&staging, spec(FileNaming::Parts), &EncodeOptions::default()).unwrap();
-    let spool = out.path().join(".etl2parquet-a/spool");
-    assert!(!spool.exists());
-    table.append(0, table.encode(&group(0, 10)).unwrap()).unwrap();
-    assert!(spool.exists());
-    table.finish().unwrap();
-    staging.commit(IfExists::Error).unwrap();
-    let left: Vec<_> = fs::read_dir(out.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-    assert_eq!(left, ["trace=a"]);
-}
-
-#[test]
-fn a_lost_spool_is_an_output_failure() {
-    let folder = stage();
-    let table = writer(&folder, u64::MAX);
-    table.append(0, table.encode(&group(0, 10)).unwrap()).unwrap();
-    File::options().write(true).open(folder.path().with_file_name("spool")).unwrap().set_len(0).unwrap();
-    let error = table.finish().unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Output);
-    assert!(error.to_string().contains("spool: cannot read"), "{error}");
 }

@@ -31,7 +31,6 @@ impl Custody {
         // An `old` trace stays for the next run's repair.
         for _ in 0..ATTEMPTS {
             let _ = fs::remove_dir_all(folder.join("new"));
-            let _ = fs::remove_file(folder.join("spool"));
             let _ = fs::remove_file(folder.join("lock"));
             let _ = fs::remove_dir(&folder);
             if !matches!(exists(&folder), Ok(true)) || matches!(exists(&folder.join("old")), Ok(true)) {
