@@ -11,7 +11,7 @@ use etl2parquet::buffer::content::{self, Scratch};
 use etl2parquet::clock::ClockAnchor;
 use etl2parquet::event::walk::{RawEvent, Walk, WalkStep};
 use etl2parquet::event::{Event, FileContext};
-use etl2parquet::input::LocalFile;
+use etl2parquet::input::{Input, LocalFile};
 use etl2parquet::layout::header::HeaderFamily;
 use etl2parquet::survey::{BufferSummary, FileSurvey, NoProgress, SurveyOptions};
 use support::{Sandbox, corpus};
@@ -37,9 +37,9 @@ impl Bytes {
         i64::try_from(parts.iter().sum::<u64>() + self.unexplained).unwrap() - self.saved
     }
 
-    fn buffer(&mut self, file: &FileSurvey, record: &BufferSummary, scratch: &mut Scratch) {
+    fn buffer(&mut self, file: &FileSurvey, input: &LocalFile, record: &BufferSummary, scratch: &mut Scratch) {
         let extent = &record.extent;
-        let content = content::read(&file.source, extent, file.session.max_buffer_size(), scratch).unwrap();
+        let content = content::read(input, extent, file.session.max_buffer_size(), scratch).unwrap();
         self.buffer_headers += 72;
         self.unexplained += content.fault.map_or(0, |fault| u64::from(fault.missing_bytes()));
         self.events(content.bytes(), &file.session.context());
@@ -50,7 +50,7 @@ impl Bytes {
         }
         let mut rest = Vec::new();
         let len = u64::from(extent.present) - in_memory;
-        let rest = file.source.bytes(extent.offset + in_memory, usize::try_from(len).unwrap(), &mut rest).unwrap();
+        let rest = input.bytes(extent.offset + in_memory, usize::try_from(len).unwrap(), &mut rest).unwrap();
         let is_filler = rest.iter().all(|&byte| byte == 0xFF) || rest.iter().all(|&byte| byte == 0);
         *(if is_filler { &mut self.unused } else { &mut self.unexplained }) += len;
     }
@@ -111,14 +111,14 @@ fn header_len(raw: &RawEvent<'_>) -> u64 {
 
 fn account(path: &std::path::Path) -> Bytes {
     let options = SurveyOptions { anchor: ClockAnchor::Start, hash: false };
-    let source = LocalFile::open(path).unwrap();
-    let file = etl2parquet::survey::survey(source, String::new(), &options, &NoProgress).unwrap();
+    let input = LocalFile::open(path).unwrap();
+    let file = etl2parquet::survey::survey(&input, String::new(), &options, &NoProgress).unwrap();
     let mut bytes = Bytes::default();
     let mut scratch = Scratch::default();
-    file.buffers.iter().for_each(|buffer| bytes.buffer(&file, buffer, &mut scratch));
-    bytes.unexplained += file.gaps.iter().map(|gap| gap.len).sum::<u64>();
+    file.buffers.iter().for_each(|buffer| bytes.buffer(&file, &input, buffer, &mut scratch));
+    bytes.unexplained += file.unreadable.iter().map(|region| region.len).sum::<u64>();
     bytes.unexplained += file.tail.map_or(0, |tail| tail.len);
-    assert_eq!(bytes.total(), i64::try_from(file.source.len()).unwrap(), "{}", path.display());
+    assert_eq!(bytes.total(), i64::try_from(input.size()).unwrap(), "{}", path.display());
     assert_eq!(file.damaged_bytes(), 0, "{}", path.display());
     bytes
 }

@@ -10,14 +10,14 @@ use std::path::Path;
 use copies::{Enlarged, Size, enlarge};
 use etl2parquet::clock::ClockAnchor;
 use etl2parquet::event::{Walk, WalkStep};
-use etl2parquet::input::LocalFile;
+use etl2parquet::input::{LocalFile, MemoryInput};
 use etl2parquet::survey::{self, FileSurvey, NoProgress, Severity, SurveyOptions, sequence, streams};
 use synth::{FREQUENCY, START, T0, buffer, bulk, compact64, event64, full64, guid, header, message, payload, trace};
 
 fn surveyed(path: &Path) -> FileSurvey {
     let options = SurveyOptions { anchor: ClockAnchor::Start, hash: false };
     let source = LocalFile::open(path).expect("the test has written it");
-    survey::survey(source, String::new(), &options, &NoProgress).expect("this is a trace")
+    survey::survey(&source, String::new(), &options, &NoProgress).expect("this is a trace")
 }
 
 fn enlarged(original: &[u8], size: Size) -> (Enlarged, FileSurvey, FileSurvey) {
@@ -26,15 +26,15 @@ fn enlarged(original: &[u8], size: Size) -> (Enlarged, FileSurvey, FileSurvey) {
     std::fs::write(&from, original).expect("the folder is new");
     let source = LocalFile::open(&from).expect("the test has written it");
     let mut bytes = Vec::new();
-    let written = enlarge(source, size, &mut bytes).expect("the trace is valid");
+    let written = enlarge(&source, size, &mut bytes).expect("the trace is valid");
     std::fs::write(&to, &bytes).expect("the folder is new");
     assert_eq!(written.bytes, bytes.len() as u64);
     (written, surveyed(&from), surveyed(&to))
 }
 
 fn assert_valid(file: &FileSurvey) {
-    assert!(!file.is_damaged() && file.gaps.is_empty() && file.tail.is_none());
-    let grave: Vec<_> = file.findings.rows().filter(|finding| finding.severity > Severity::Info).collect();
+    assert!(!file.is_damaged() && file.unreadable.is_empty() && file.tail.is_none());
+    let grave: Vec<_> = file.issues.rows().filter(|issue| issue.severity > Severity::Info).collect();
     assert!(grave.is_empty(), "{grave:?}");
     assert!(!streams::disorder(file).is_any());
     assert_eq!(sequence::sequence_gaps(file), []);
@@ -100,9 +100,10 @@ fn every_header_family_moves_on() {
     let span = 44;
     let starts: Vec<_> = large.buffers[1..].iter().map(|b| (b.extent.sequence, b.extent.time_stamp - T0)).collect();
     assert_eq!(starts, [(1, 100), (2, 100 + span)]);
-    let mut content = vec![0; large.buffers[2].content_bytes as usize];
-    large.source.read_into(0x2000 + 72, &mut content).unwrap();
-    let moved: Vec<_> = Walk::new(&content, 0)
+    let mut bytes = Vec::new();
+    enlarge(&MemoryInput::new("a.etl", original), Size { bytes: 0x3000, cpus: 1 }, &mut bytes).unwrap();
+    let content = &bytes[0x2000 + 72..][..large.buffers[2].content_bytes as usize];
+    let moved: Vec<_> = Walk::new(content, 0)
         .map(|step| match step {
             WalkStep::Event(event) => event.ticks().map(|ticks| ticks - T0 - span),
             WalkStep::Damage { .. } => panic!("no damage is expected"),
@@ -122,6 +123,6 @@ fn damage_is_not_multiplied() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("cut.etl");
     std::fs::write(&path, bytes).unwrap();
-    let refused = enlarge(LocalFile::open(&path).unwrap(), Size { bytes: 1 << 20, cpus: 1 }, &mut Vec::new());
+    let refused = enlarge(&LocalFile::open(&path).unwrap(), Size { bytes: 1 << 20, cpus: 1 }, &mut Vec::new());
     assert_eq!(refused.unwrap_err().to_string(), "the trace is damaged: copies would be, too");
 }

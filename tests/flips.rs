@@ -16,16 +16,15 @@ use std::collections::HashMap;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::AddAssign;
-use std::path::Path;
 
 use etl2parquet::ErrorKind;
 use etl2parquet::buffer::content::{self, Scratch};
 use etl2parquet::buffer::scan::BufferExtent;
 use etl2parquet::clock::ClockAnchor;
 use etl2parquet::event::walk::{Walk, WalkStep};
-use etl2parquet::input::LocalFile;
+use etl2parquet::input::MemoryInput;
 use etl2parquet::survey::{FileSurvey, NoProgress, SurveyOptions, survey};
-use support::{Sandbox, corpus};
+use support::corpus;
 use synth::*;
 
 /// Small ones of all sorts: compressed or not, of Windows 7 and later, one of a series, a ring, relogged files.
@@ -64,14 +63,14 @@ fn extent(extent: &BufferExtent) -> Extent {
     (extent.offset, extent.present, extent.filled, extent.flags, extent.kind)
 }
 
-fn surveyed(path: &Path) -> etl2parquet::Result<FileSurvey> {
+fn surveyed(input: &MemoryInput) -> etl2parquet::Result<FileSurvey> {
     let options = SurveyOptions { anchor: ClockAnchor::Start, hash: false };
-    survey(LocalFile::open(path)?, String::new(), &options, &NoProgress)
+    survey(input, String::new(), &options, &NoProgress)
 }
 
-fn events_of(file: &FileSurvey, extent: &BufferExtent) -> Events {
+fn events_of(file: &FileSurvey, input: &MemoryInput, extent: &BufferExtent) -> Events {
     let mut scratch = Scratch::default();
-    let content = content::read(&file.source, extent, file.session.max_buffer_size(), &mut scratch).unwrap();
+    let content = content::read(input, extent, file.session.max_buffer_size(), &mut scratch).unwrap();
     let mut events = Events::default();
     for step in Walk::new(content.bytes(), 0) {
         let WalkStep::Event(raw) = step else { continue };
@@ -100,44 +99,41 @@ struct Outcomes {
 }
 
 /// A trace of which single bits are flipped.
-struct Subject<'a> {
-    path: &'a Path,
+struct Subject {
     bytes: Vec<u8>,
+    /// Offsets of the bytes to flip: the header of each buffer, and the header event.
+    places: Vec<usize>,
     events: Events,
     by_extent: HashMap<Extent, Events>,
 }
 
-impl<'a> Subject<'a> {
-    fn new(path: &'a Path) -> Self {
-        let file = surveyed(path).unwrap();
-        assert!(!file.is_damaged(), "{}", path.display());
+impl Subject {
+    fn new(bytes: &[u8]) -> Self {
+        let input = MemoryInput::new("whole.etl", bytes.to_vec());
+        let file = surveyed(&input).unwrap();
+        assert!(!file.is_damaged(), "the trace is damaged before anything is flipped");
         let mut events = Events::default();
         let mut by_extent = HashMap::new();
         for buffer in &*file.buffers {
-            let found = events_of(&file, &buffer.extent);
+            let found = events_of(&file, &input, &buffer.extent);
             events += found;
             // The header event is flipped, too.
             if buffer.extent.ordinal > 0 {
                 by_extent.insert(extent(&buffer.extent), found);
             }
         }
-        Subject { path, bytes: fs::read(path).unwrap(), events, by_extent }
-    }
-
-    /// Offsets of the bytes to flip: the header of each buffer, and the header event.
-    fn places(&self) -> Vec<usize> {
-        let size = usize::from(u16::from_le_bytes([self.bytes[72 + 4], self.bytes[72 + 5]]));
-        let file = surveyed(self.path).unwrap();
+        let size = usize::from(u16::from_le_bytes([bytes[72 + 4], bytes[72 + 5]]));
         let starts = file.buffers.iter().map(|buffer| usize::try_from(buffer.extent.offset).unwrap());
-        starts.flat_map(|start| start..start + 72).chain(72..72 + size).collect()
+        let places = starts.flat_map(|start| start..start + 72).chain(72..72 + size).collect();
+        Subject { bytes: bytes.to_vec(), places, events, by_extent }
     }
 
     fn flip(&self, at: usize, bit: u32, outcomes: &mut Outcomes) {
         let mut bytes = self.bytes.clone();
         damage::flip(&mut bytes, at, bit);
-        fs::write(self.path, &bytes).unwrap();
         outcomes.flips += 1;
-        let file = match surveyed(self.path) {
+        let input = MemoryInput::new("flipped.etl", bytes);
+        let file = match surveyed(&input) {
             Ok(file) => file,
             Err(error) => {
                 assert_eq!(error.kind(), ErrorKind::Input, "bit {bit} at {at}: {error}");
@@ -148,7 +144,7 @@ impl<'a> Subject<'a> {
         let mut events = Events::default();
         for buffer in &*file.buffers {
             let known = self.by_extent.get(&extent(&buffer.extent)).copied();
-            events += known.unwrap_or_else(|| events_of(&file, &buffer.extent));
+            events += known.unwrap_or_else(|| events_of(&file, &input, &buffer.extent));
         }
         match (events == self.events, file.is_damaged()) {
             (true, _) => outcomes.harmless += 1,
@@ -159,18 +155,16 @@ impl<'a> Subject<'a> {
 
     fn run(&self, step: usize) -> Outcomes {
         let mut outcomes = Outcomes::default();
-        let flips = self.places().into_iter().flat_map(|at| (0..8).map(move |bit| (at, bit)));
+        let flips = self.places.iter().flat_map(|&at| (0..8).map(move |bit| (at, bit)));
         flips.step_by(step).for_each(|(at, bit)| self.flip(at, bit, &mut outcomes));
         outcomes
     }
 }
 
-/// Flips bits of a trace, of which the sandbox gets a copy.
+/// Flips bits of a trace.
 fn t(name: &str, bytes: &[u8]) {
     let is_whole_run = std::env::var_os("ETL2PARQUET_FLIPS").is_some_and(|value| value == "all");
-    let sandbox = Sandbox::new();
-    let path = sandbox.file("a.etl", bytes);
-    let outcomes = Subject::new(&path).run(if is_whole_run { 1 } else { SAMPLE });
+    let outcomes = Subject::new(bytes).run(if is_whole_run { 1 } else { SAMPLE });
     println!("{name}: {outcomes:?}");
     assert!(outcomes.flips > 50 && outcomes.harmless > 0 && outcomes.mute.is_empty(), "{name}: {outcomes:?}");
 }

@@ -10,9 +10,8 @@
 
 mod synth;
 
-use std::io::Write;
-
-use etl2parquet::input::LocalFile;
+use etl2parquet::event::RawEvent;
+use etl2parquet::input::MemoryInput;
 use etl2parquet::survey::loss::{self, LossRow, Overwritten};
 use etl2parquet::survey::streams::{disorder, streams};
 use etl2parquet::survey::{FileKey, FileSurvey, NoProgress, SurveyOptions, read_back, settle};
@@ -32,11 +31,9 @@ const RELOG: u32 = 0x1_0000;
 const ONE_STREAM: u32 = 0x1000_0000;
 
 fn survey(bytes: &[u8]) -> FileSurvey {
-    let mut file = tempfile::NamedTempFile::new().unwrap();
-    file.write_all(bytes).unwrap();
     let options = SurveyOptions { anchor: etl2parquet::clock::ClockAnchor::Start, hash: false };
-    etl2parquet::survey::survey(LocalFile::open(file.path()).unwrap(), "t.etl".to_owned(), &options, &NoProgress)
-        .unwrap()
+    let input = MemoryInput::new("t.etl", bytes.to_vec());
+    etl2parquet::survey::survey(&input, "t.etl".to_owned(), &options, &NoProgress).unwrap()
 }
 
 /// An event at so many ticks of 100 ns behind the start.
@@ -71,7 +68,7 @@ fn line(row: &LossRow) -> String {
 /// The rows of one kind.
 #[track_caller]
 fn t(bytes: &[u8], kind: &str, expected: &[&str]) {
-    let rows = loss::ledger(&survey(bytes)).unwrap().rows;
+    let rows = loss::ledger(&survey(bytes)).rows;
     let lines: Vec<String> = rows.iter().filter(|row| row.kind == kind).map(line).collect();
     assert_eq!(lines, expected, "{kind}");
 }
@@ -102,7 +99,7 @@ fn counters_prove_nothing_in_open_and_merged_files() {
 #[test]
 fn a_healthy_trace_has_no_other_rows() {
     let bytes = trace(header()).buffer(filled(0, 1, &[10, 20])).buffer(filled(0, 2, &[30])).to_bytes();
-    let kinds: Vec<_> = loss::ledger(&survey(&bytes)).unwrap().rows.iter().map(|row| row.kind).collect();
+    let kinds: Vec<_> = loss::ledger(&survey(&bytes)).rows.iter().map(|row| row.kind).collect();
     assert_eq!(kinds, ["events_lost", "buffers_lost", "real_time_buffers_lost"]);
 }
 
@@ -185,7 +182,7 @@ fn very_many_stretches_of_numbers_are_told_together() {
     // Every second number is missing: the first 9,999 by themselves, then 21 together.
     let data = (1..=10_020).map(|n| buffer(0x400).sequence(2 * n));
     let bytes = trace(header().buffer_size(0x400)).buffers(data).to_bytes();
-    let rows = loss::ledger(&survey(&bytes)).unwrap().rows;
+    let rows = loss::ledger(&survey(&bytes)).rows;
     let gaps: Vec<_> = rows.iter().filter(|row| row.kind == "sequence_gap").collect();
     assert_eq!((gaps.len(), gaps.iter().filter_map(|row| row.count).sum::<u64>()), (10_000, 10_020));
     assert_eq!(gaps[9_999].evidence, "21 stretches of numbers from 19999 on that no buffer has");
@@ -209,7 +206,7 @@ fn notices_of_a_consumer_stand_before_the_affected_events() {
     ];
     t(&bytes, "lost_event_record", &rows);
     let evidence = |row: &LossRow| (row.kind == "lost_event_record").then(|| row.evidence.clone());
-    let first = loss::ledger(&survey(&bytes)).unwrap().rows.iter().find_map(evidence).unwrap();
+    let first = loss::ledger(&survey(&bytes)).rows.iter().find_map(evidence).unwrap();
     assert_eq!(first, "RT_LostEvent with opcode 32, 2 in this buffer");
 }
 
@@ -335,7 +332,7 @@ fn every_damaged_byte_is_in_one_row() {
         let length = bytes.len() - random.below(0x2000u64) as usize;
         damage::truncate(&mut bytes, length);
         let file = survey(&bytes);
-        let rows = loss::ledger(&file).unwrap().rows;
+        let rows = loss::ledger(&file).rows;
         assert_eq!(streams(&file).iter().map(|stream| stream.events).sum::<u64>(), file.events(), "seed {seed}");
         let kinds = ["truncated_tail", "damaged_buffer", "damaged_event"];
         let in_bytes = rows.iter().filter(|row| row.unit == "bytes" && kinds.contains(&row.kind));
@@ -349,7 +346,7 @@ fn every_damaged_byte_is_in_one_row() {
 
 /// The rows of the kind with their notes.
 fn notes(bytes: &[u8], kind: &str) -> Vec<(String, &'static str)> {
-    let rows = loss::ledger(&survey(bytes)).unwrap().rows;
+    let rows = loss::ledger(&survey(bytes)).rows;
     rows.into_iter().filter(|row| row.kind == kind).map(|row| (row.evidence, row.note)).collect()
 }
 
@@ -427,7 +424,7 @@ fn a_hole_in_a_series_is_a_missing_file() {
         survey(&trace(head.time(T0 + 10 * first).start_time(START + 10 * first)).buffers(data).to_bytes())
     };
     let mut files = [4, 1, 2].map(member);
-    let ledgers = loss::ledgers(&files).unwrap();
+    let ledgers = loss::ledgers(&files);
     let reasons: Vec<_> = ledgers.iter().map(|ledger| ledger.unknown_because).collect();
     assert_eq!(reasons, [None, None, Some("a file of its series is missing")]);
     let rows: Vec<_> = ledgers.iter().flat_map(|ledger| &ledger.rows).filter(|row| row.unit == "files").collect();
@@ -437,10 +434,10 @@ fn a_hole_in_a_series_is_a_missing_file() {
     );
     let evidence = "no input has the number 3 of the series, and none a buffer with the numbers 22 to 39";
     assert_eq!((rows[0].kind, rows[0].evidence.as_str()), ("missing_file", evidence));
-    settle(&mut files).unwrap();
-    assert_eq!(files.each_ref().map(|file| file.findings.count("missing_file")), [0, 0, 1]);
+    settle(&mut files);
+    assert_eq!(files.each_ref().map(|file| file.issues.count("missing_file")), [0, 0, 1]);
     // What was before the first and behind the last nobody knows.
-    assert_eq!(loss::ledgers(&[5, 4].map(member)).unwrap().iter().filter_map(|l| l.unknown_because).count(), 0);
+    assert_eq!(loss::ledgers(&[5, 4].map(member)).iter().filter_map(|l| l.unknown_because).count(), 0);
 }
 
 #[test]
@@ -453,8 +450,8 @@ fn a_clock_that_is_set_between_buffers_is_a_finding() {
             buffer(0x1000).sequence(sequence).events(events)
         };
         let mut files = [survey(&trace(head.time(start)).buffers([of(1, first), of(2, second)]).to_bytes())];
-        let facts = settle(&mut files).unwrap().remove(0).clock.disorder;
-        let rows: Vec<_> = files[0].findings.rows().map(|f| (f.code, f.buffer, f.ticks.map(|t| t - start))).collect();
+        let facts = settle(&mut files).remove(0).clock.disorder;
+        let rows: Vec<_> = files[0].issues.rows().map(|f| (f.code, f.buffer, f.ticks.map(|t| t - start))).collect();
         (rows, facts.largest_step_back_ns, facts.largest_step_forward_ns)
     };
     let system = || header().clock(2);
@@ -473,8 +470,8 @@ fn a_clock_that_is_set_between_buffers_is_a_finding() {
     let at = |ticks| perfinfo64(0x0F22, START + ticks).payload([0; 8]);
     let bytes = trace(appended().time(START)).buffers([first.event(at(10)), second.event(at(30 * hour))]).to_bytes();
     let mut files = [survey(&bytes)];
-    assert_eq!(settle(&mut files).unwrap()[0].clock.disorder.largest_step_forward_ns, 1000);
-    assert_eq!(files[0].findings.rows().count(), 0);
+    assert_eq!(settle(&mut files)[0].clock.disorder.largest_step_forward_ns, 1000);
+    assert_eq!(files[0].issues.rows().count(), 0);
 }
 
 #[test]
@@ -483,7 +480,7 @@ fn a_ring_begins_with_its_window() {
     let settled = |mode| {
         let bytes =
             trace(header().log_file_mode(mode | ONE_STREAM).buffers_written(6)).buffers(data.clone()).to_bytes();
-        let facts = settle(&mut [survey(&bytes)]).unwrap().remove(0);
+        let facts = settle(&mut [survey(&bytes)]).remove(0);
         let ticks = |ns: Option<i64>| ns.map(|ns| (ns - START_NS) / 100);
         let session = &facts.session;
         let times = [session.first_event_ns, session.window_start_ns, session.last_event_ns, facts.streams[0].first_ns];
@@ -544,11 +541,13 @@ fn disorder_is_told_by_where_it_is() {
 #[test]
 fn events_are_read_again_by_their_place() {
     let data = [filled(0, 1, &[10, 20]), filled(1, 2, &[30, 40]).compressed(), filled(0, 3, &[50])];
-    let file = survey(&trace(header().log_file_mode(0x0400_0001)).buffers(data).to_bytes());
+    let bytes = trace(header().log_file_mode(0x0400_0001)).buffers(data).to_bytes();
+    let (file, input) = (survey(&bytes), MemoryInput::new("t.etl", bytes));
     let key = |ordinal, offset| FileKey { ticks: 0, stream: 0, sequence: 0, ordinal, offset };
     let times = |keys: &[FileKey]| {
         let mut times = Vec::new();
-        read_back(&file, keys, |index, event| times.push((index, event.ticks().unwrap() - T0))).map(|()| times)
+        let visit = |index, event: &RawEvent<'_>| times.push((index, event.ticks().unwrap() - T0));
+        read_back(&file, &input, keys, &NoProgress, visit).map(|()| times)
     };
     let keys = [key(3, 0), key(2, 24), key(0, 0), key(2, 0), key(2, 24)];
     assert_eq!(times(&keys).unwrap(), [(2, 0), (3, 30), (1, 40), (4, 40), (0, 50)]);

@@ -7,17 +7,18 @@ mod support;
 mod synth;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use etl2parquet::clock::ClockAnchor;
 use etl2parquet::convert::RawPolicy;
 use etl2parquet::convert::load::SliceMemory;
 use etl2parquet::convert::order::OrderedSlice;
 use etl2parquet::convert::slices::{self, Slice, Slices};
-use etl2parquet::input::LocalFile;
+use etl2parquet::input::{Input, Inputs, MemoryInput};
 use etl2parquet::plan::{self, Key, PartitionView, PlanOptions, PlanResult, PlannedInputs, partition};
 use etl2parquet::spill::SpillSpace;
 use etl2parquet::survey::{FileKey, FileSurvey, NoProgress, SurveyOptions, survey_within};
-use support::{Converted, Sandbox, convert, convert_all, convert_with};
+use support::{Converted, convert, convert_all, convert_with};
 use synth::*;
 
 const G: Guid = guid("00112233-4455-6677-8899-aabbccddeeff");
@@ -197,7 +198,8 @@ fn one_time_for_all_events_still_splits() {
         let expected: Vec<String> = (1..=total).map(|number| format!("{number}|{number}")).collect();
         assert!(rows.lines("seq keywords") == expected);
         let (files, space) = (&found.report.files, SpillSpace::temporary());
-        let inputs = PlannedInputs::of(files);
+        let opened = Inputs::local(files.iter().map(|file| file.identity.clone()));
+        let inputs = PlannedInputs::of(files, &opened);
         let partitions = partition::cut_at(files, &inputs, &[], &space, &NoProgress).unwrap();
         let slices = slices::plan(&partitions.view(&partitions.list()[0], &inputs), &space, &NoProgress).unwrap();
         assert_eq!(slices.iter().map(|slice| slice.events).sum::<u64>(), total + 1);
@@ -300,13 +302,13 @@ fn filters_leave_the_places_of_the_rest() {
     }
 }
 
-fn surveyed(sandbox: &Sandbox, space: &SpillSpace, files: &[Vec<u8>]) -> Vec<FileSurvey> {
+fn surveyed(space: &SpillSpace, files: &[Vec<u8>]) -> (Inputs, Vec<FileSurvey>) {
     let options = SurveyOptions { anchor: ClockAnchor::Start, hash: false };
-    let survey = |(number, bytes): (usize, &Vec<u8>)| {
-        let path = sandbox.file(&format!("{number}.etl"), bytes);
-        survey_within(space, LocalFile::open(&path).unwrap(), String::new(), &options, &NoProgress).unwrap()
-    };
-    files.iter().enumerate().map(survey).collect()
+    let inputs = files.iter().map(|bytes| Arc::new(MemoryInput::new("made.etl", bytes.clone())) as Arc<dyn Input>);
+    let inputs: Vec<_> = inputs.collect();
+    let survey = |input: &Arc<dyn Input>| survey_within(space, &**input, String::new(), &options, &NoProgress).unwrap();
+    let files = inputs.iter().map(survey).collect();
+    (Inputs::of(inputs), files)
 }
 
 /// The numbers of the events of a slice.
@@ -345,17 +347,16 @@ fn random_keys(random: &mut Random, most: u8, inputs: &PlannedInputs<'_>) -> Vec
 
 #[test]
 fn the_order_can_be_cut_anywhere() {
-    let sandbox = Sandbox::new();
     let mut mixed = 0;
     for seed in 1000..1400 {
         let recording = random_recording(seed);
         // Every second recording has all lists in memory, the others have theirs on disk.
         let room = if seed % 2 == 0 { 1 << 20 } else { 0 };
         let space = SpillSpace::with_room(&std::env::temp_dir(), room, 256);
-        let files = surveyed(&sandbox, &space, &recording.files);
-        let plan = plan::plan(&files, &PlanOptions::default(), &NoProgress).unwrap();
+        let (opened, files) = surveyed(&space, &recording.files);
+        let plan = plan::plan(&files, &opened, &PlanOptions::default(), &NoProgress).unwrap();
         let mut random = Random::new(seed);
-        let inputs = PlannedInputs::of(&files);
+        let inputs = PlannedInputs::of(&files, &opened);
         let seams = random_keys(&mut random, 5, &inputs);
         let partitions = partition::cut_at(&files, &inputs, &seams, &space, &NoProgress).unwrap();
         assert_eq!(partitions.list().len(), seams.len() + 1);
@@ -399,10 +400,9 @@ fn disordered(buffers: i64, each: u64) -> Vec<u8> {
 #[test]
 fn no_slice_holds_more_than_it_may() {
     const MAX_COST: u64 = 60_000;
-    let sandbox = Sandbox::new();
     let space = SpillSpace::with_room(&std::env::temp_dir(), 0, 1 << 10);
-    let files = surveyed(&sandbox, &space, &[disordered(40, 25)]);
-    let inputs = PlannedInputs::of(&files);
+    let (opened, files) = surveyed(&space, &[disordered(40, 25)]);
+    let inputs = PlannedInputs::of(&files, &opened);
     let partitions = partition::cut_at(&files, &inputs, &[], &space, &NoProgress).unwrap();
     let view = partitions.view(&partitions.list()[0], &inputs);
     let whole = slices::cut(&view, &[], &space, &NoProgress).unwrap();
@@ -413,7 +413,7 @@ fn no_slice_holds_more_than_it_may() {
     assert!(slices.iter().all(|slice| slice.cost() <= MAX_COST), "{:?}", slices.iter().collect::<Vec<_>>());
     assert_eq!(slices.iter().map(|slice| slice.events).sum::<u64>(), 1001);
     // Every buffer is in every slice, and yet each slice has its own events only.
-    let plan = plan::plan(&files, &PlanOptions::default(), &NoProgress).unwrap();
+    let plan = plan::plan(&files, &opened, &PlanOptions::default(), &NoProgress).unwrap();
     let mut found: Vec<u64> = slices.iter().flat_map(|slice| read_slice(&view, &plan, &slices, slice)).collect();
     assert_eq!(found, read_slice(&view, &plan, &whole, whole.get(0).unwrap()));
     found.sort_unstable();
@@ -426,10 +426,9 @@ fn a_buffer_without_a_readable_event_is_in_no_slice() {
     damaged.push(&[0xFF, 0x7F, 0x13, 0xC0, 0, 0, 0, 0]);
     let data = [filled(0, 1, &[(1, 10)]), damaged, filled(0, 3, &[(2, 20)])];
     let bytes = trace(header()).buffers(data).to_bytes();
-    let sandbox = Sandbox::new();
     let space = SpillSpace::temporary();
-    let files = surveyed(&sandbox, &space, std::slice::from_ref(&bytes));
-    let inputs = PlannedInputs::of(&files);
+    let (opened, files) = surveyed(&space, std::slice::from_ref(&bytes));
+    let inputs = PlannedInputs::of(&files, &opened);
     let partitions = partition::cut_at(&files, &inputs, &[], &space, &NoProgress).unwrap();
     let view = partitions.view(&partitions.list()[0], &inputs);
     assert_eq!((view.partition.events, view.partition.damaged), (3, 1));

@@ -5,7 +5,6 @@
 mod synth;
 
 use std::fs::File;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use arrow_array::cast::AsArray;
@@ -16,7 +15,7 @@ use etl2parquet::clock::ClockAnchor;
 use etl2parquet::convert::job::{FileCounts, ShapeCounts};
 use etl2parquet::dataset::EncodeOptions;
 use etl2parquet::decode::{FieldRow, RenameReason};
-use etl2parquet::input::LocalFile;
+use etl2parquet::input::MemoryInput;
 use etl2parquet::output::LocalFolder;
 use etl2parquet::plan::{CatalogEntry, DecodeSource};
 use etl2parquet::sidecar::{self, SidecarFacts};
@@ -86,11 +85,9 @@ fn cell(column: &ArrayRef, row: usize) -> String {
 }
 
 fn survey(bytes: &[u8], name: &str) -> FileSurvey {
-    let mut file = tempfile::NamedTempFile::new().unwrap();
-    file.write_all(bytes).unwrap();
     let options = SurveyOptions { anchor: ClockAnchor::Start, hash: true };
-    let source = LocalFile::open(file.path()).unwrap();
-    etl2parquet::survey::survey(source, name.to_owned(), &options, &NoProgress).unwrap()
+    let input = MemoryInput::new(name, bytes.to_vec());
+    etl2parquet::survey::survey(&input, name.to_owned(), &options, &NoProgress).unwrap()
 }
 
 /// A staging folder with a sidecar in it; dropped before the folder around it.
@@ -129,7 +126,7 @@ struct Inputs {
 
 fn inputs(files: impl Into<Vec<FileSurvey>>) -> Inputs {
     let mut files = files.into();
-    let facts = settle(&mut files).unwrap();
+    let facts = settle(&mut files);
     Inputs { files, facts }
 }
 

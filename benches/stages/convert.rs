@@ -11,7 +11,7 @@ pub(crate) fn bench(criterion: &mut Criterion) {
     let trace = inputs::on_disk(&inputs::trace());
     let file = inputs::surveyed(&trace);
     let mut group = criterion.benchmark_group("convert");
-    group.throughput(Throughput::ElementsAndBytes { elements: file.events(), bytes: file.source.len() });
+    group.throughput(Throughput::ElementsAndBytes { elements: file.events(), bytes: file.identity.size });
     for threads in [1, 2] {
         group.bench_function(BenchmarkId::new("threads", threads), |bencher| {
             let folder = || tempfile::tempdir().expect("the temporary folder can be written");

@@ -7,6 +7,7 @@ use etl2parquet::buffer::content::{self, Scratch};
 use etl2parquet::columns::{ColumnBuffers, PackedColumns, gather};
 use etl2parquet::decode::{NoClock, PayloadColumn};
 use etl2parquet::event::{Event, ShapeRef, Walk, WalkStep};
+use etl2parquet::input::InputId;
 use etl2parquet::plan::{DecodeSource, PlanResult};
 use etl2parquet::survey::FileSurvey;
 
@@ -37,8 +38,10 @@ pub(crate) fn bench(criterion: &mut Criterion) {
 fn payloads(file: &FileSurvey, plan: &PlanResult, source: DecodeSource) -> Vec<(u32, Vec<u8>)> {
     let (mut found, mut scratch) = (Vec::new(), Scratch::default());
     let context = file.session.context();
+    let inputs = inputs::inputs(std::slice::from_ref(file));
+    let input = inputs.get(InputId::default()).expect("the trace is there");
     for buffer in file.buffers.iter() {
-        let content = content::read(&file.source, &buffer.extent, file.session.max_buffer_size(), &mut scratch);
+        let content = content::read(&*input, &buffer.extent, file.session.max_buffer_size(), &mut scratch);
         for step in Walk::new(content.expect("the trace can be read").bytes(), 0) {
             let WalkStep::Event(raw) = step else { continue };
             let shape = plan.numbers[&ShapeRef::of(&raw, &context)];

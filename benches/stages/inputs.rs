@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use etl2parquet::clock::ClockAnchor;
-use etl2parquet::input::LocalFile;
+use etl2parquet::input::{Inputs, LocalFile};
 use etl2parquet::plan::{self, PlanOptions, PlanResult};
 use etl2parquet::survey::{self, FileSurvey, NoProgress, SurveyOptions};
 use tempfile::{NamedTempFile, TempPath};
@@ -28,9 +28,13 @@ pub(crate) fn on_disk(trace: &Bulk) -> TempPath {
 pub(crate) fn surveyed(path: &Path) -> FileSurvey {
     let options = SurveyOptions { anchor: ClockAnchor::Start, hash: false };
     let source = LocalFile::open(path).expect("the trace was written just now");
-    survey::survey(source, String::new(), &options, &NoProgress).expect("the trace is valid")
+    survey::survey(&source, String::new(), &options, &NoProgress).expect("the trace is valid")
+}
+
+pub(crate) fn inputs(files: &[FileSurvey]) -> Inputs {
+    Inputs::local(files.iter().map(|file| file.identity.clone()))
 }
 
 pub(crate) fn planned(files: &[FileSurvey]) -> PlanResult {
-    plan::plan(files, &PlanOptions::default(), &NoProgress).expect("the trace is valid")
+    plan::plan(files, &inputs(files), &PlanOptions::default(), &NoProgress).expect("the trace is valid")
 }

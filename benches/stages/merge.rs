@@ -17,7 +17,8 @@ pub(crate) fn bench(criterion: &mut Criterion) {
         let path = inputs::on_disk(&bulk(150_000, 8, cpus, 1));
         let files = [inputs::surveyed(&path)];
         let plan = inputs::planned(&files);
-        let (inputs, space) = (PlannedInputs::of(&files), SpillSpace::temporary());
+        let opened = inputs::inputs(&files);
+        let (inputs, space) = (PlannedInputs::of(&files, &opened), SpillSpace::temporary());
         let partitions = partition::cut_at(&files, &inputs, &[], &space, &NoProgress).expect("the trace is valid");
         let view = partitions.view(&partitions.list()[0], &inputs);
         let slices = slices::plan(&view, &space, &NoProgress).expect("the trace is valid");

@@ -2,17 +2,19 @@
 
 use criterion::{Criterion, Throughput};
 use etl2parquet::buffer::content::{self, Scratch};
+use etl2parquet::input::InputId;
 
 use crate::inputs;
 
 pub(crate) fn bench(criterion: &mut Criterion) {
     let path = inputs::on_disk(&inputs::trace().compressed(true));
     let file = inputs::surveyed(&path);
+    let input = inputs::inputs(std::slice::from_ref(&file)).get(InputId::default()).expect("the trace is there");
     let mut scratch = Scratch::default();
     let mut expand_all = || {
         let max_buffer_size = file.session.max_buffer_size();
         let lengths = file.buffers.iter().map(|buffer| {
-            let content = content::read(&file.source, &buffer.extent, max_buffer_size, &mut scratch);
+            let content = content::read(&*input, &buffer.extent, max_buffer_size, &mut scratch);
             content.expect("the trace can be read").bytes().len() as u64
         });
         lengths.sum::<u64>()

@@ -8,7 +8,7 @@ use etl2parquet::buffer::content::{self, Scratch};
 use etl2parquet::buffer::scan::BufferExtent;
 use etl2parquet::clock::{ClockAnchor, ClockKind};
 use etl2parquet::event::{RawEvent, Walk, WalkStep};
-use etl2parquet::input::LocalFile;
+use etl2parquet::input::Input;
 use etl2parquet::layout::buffer::{BUFFER_HEADER_LEN, BufferHeader, flags};
 use etl2parquet::layout::header::{
     ClassicHeader, CompactHeader, EventHeader, HeaderFamily, KernelHeader, MessageHeader, ObsoleteTimedHeader,
@@ -41,19 +41,19 @@ type Failure = Box<dyn std::error::Error>;
 /// Writes the trace `source`, enlarged, to `out`: the header buffer once, then all others again and again.
 ///
 /// Compressed buffers are written expanded, because the times in them change.
-pub(crate) fn enlarge(source: LocalFile, size: Size, out: &mut impl Write) -> Result<Enlarged, Failure> {
+pub(crate) fn enlarge(source: &dyn Input, size: Size, out: &mut impl Write) -> Result<Enlarged, Failure> {
     let options = SurveyOptions { anchor: ClockAnchor::Start, hash: false };
     let file = survey::survey(source, String::new(), &options, &NoProgress)?;
     let plan = Plan::of(&file, size)?;
     let mut scratch = Scratch::default();
     let mut written = Enlarged::default();
     let (head, data) = file.buffers.split_first().ok_or("the trace has no buffers")?;
-    let mut bytes = expanded(&file, &head.extent, &mut scratch)?;
+    let mut bytes = expanded(&file, source, &head.extent, &mut scratch)?;
     plan.set_header(&file, &mut bytes)?;
     written.put(&bytes, head, out)?;
     for round in 0..plan.rounds {
         for buffer in data {
-            let original = expanded(&file, &buffer.extent, &mut scratch)?;
+            let original = expanded(&file, source, &buffer.extent, &mut scratch)?;
             for copy in 0..size.cpus {
                 bytes.clone_from(&original);
                 plan.move_buffer(&mut bytes, &buffer.extent, round, copy)?;
@@ -74,11 +74,16 @@ impl Enlarged {
 }
 
 /// A buffer as it lies in an uncompressed file.
-fn expanded(file: &FileSurvey, extent: &BufferExtent, scratch: &mut Scratch) -> Result<Vec<u8>, Failure> {
+fn expanded(
+    file: &FileSurvey,
+    source: &dyn Input,
+    extent: &BufferExtent,
+    scratch: &mut Scratch,
+) -> Result<Vec<u8>, Failure> {
     let stride = if extent.is_compressed() { file.session.buffer_size } else { extent.size };
     let mut bytes = vec![0; BUFFER_HEADER_LEN as usize];
-    file.source.read_into(extent.offset, &mut bytes)?;
-    let content = content::read(&file.source, extent, file.session.max_buffer_size(), scratch)?;
+    source.read_into(extent.offset, &mut bytes)?;
+    let content = content::read(source, extent, file.session.max_buffer_size(), scratch)?;
     bytes.extend_from_slice(content.bytes());
     bytes.resize(stride as usize, 0xFF);
     put(&mut bytes, offset_of!(BufferHeader, buffer_size), &stride)?;

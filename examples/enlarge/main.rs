@@ -48,7 +48,7 @@ fn main() -> ExitCode {
 fn run(input: &str, output: &str, size: Size) -> Result<Enlarged, Box<dyn std::error::Error>> {
     let source = LocalFile::open(Path::new(input))?;
     let mut out = BufWriter::with_capacity(1 << 20, File::create(output)?);
-    let enlarged = enlarge(source, size, &mut out)?;
+    let enlarged = enlarge(&source, size, &mut out)?;
     out.flush()?;
     Ok(enlarged)
 }

@@ -5,7 +5,7 @@ use super::large::Permit;
 use super::scan::BufferExtent;
 use super::xpress::{self, Expansion, XpressError};
 use crate::error::Result;
-use crate::input::LocalFile;
+use crate::input::Input;
 use crate::layout::buffer::{BUFFER_HEADER_LEN, MAX_BUFFER_TYPE};
 use crate::layout::header::{EVENT_ALIGNMENT, HeaderFamily};
 
@@ -89,13 +89,13 @@ pub struct Scratch {
 /// # Errors
 /// When the file cannot be read. Damage within the buffer is no error but [`Content::fault`].
 pub fn read<'a>(
-    source: &'a LocalFile,
+    input: &dyn Input,
     extent: &BufferExtent,
     max_buffer_size: u32,
     scratch: &'a mut Scratch,
 ) -> Result<Content<'a>> {
     let Some(permit) = Permit::wait_for(memory(extent, max_buffer_size)) else {
-        let Filled { place, fault, surplus } = fill(source, extent, max_buffer_size, scratch)?;
+        let Filled { place, fault, surplus } = fill(input, extent, max_buffer_size, scratch)?;
         let (bytes, len) = match place {
             Place::Stored(len) => (&scratch.stored, len),
             Place::Expanded(len) => (&scratch.expanded, len),
@@ -104,7 +104,7 @@ pub fn read<'a>(
         return Ok(skip_foreign(extent, Content { held: Held::Elsewhere(bytes), fault, surplus }));
     };
     let mut scratch = Scratch::default();
-    let Filled { place, fault, surplus } = fill(source, extent, max_buffer_size, &mut scratch)?;
+    let Filled { place, fault, surplus } = fill(input, extent, max_buffer_size, &mut scratch)?;
     let (mut bytes, len) = match place {
         Place::Stored(len) => (scratch.stored, len),
         Place::Expanded(len) => (scratch.expanded, len),
@@ -135,14 +135,14 @@ enum Place {
 }
 
 /// Reads a buffer and expands it if it is compressed.
-fn fill(source: &LocalFile, extent: &BufferExtent, max_buffer_size: u32, scratch: &mut Scratch) -> Result<Filled> {
+fn fill(input: &dyn Input, extent: &BufferExtent, max_buffer_size: u32, scratch: &mut Scratch) -> Result<Filled> {
     let wanted = extent.filled.saturating_sub(BUFFER_HEADER_LEN);
     if extent.is_compressed() && extent.filled > max_buffer_size {
         return Ok(Filled { place: Place::Stored(0), fault: Some(ContentFault::TooLarge(wanted)), surplus: None });
     }
     let there = extent.present.saturating_sub(BUFFER_HEADER_LEN);
     let start = extent.offset + u64::from(BUFFER_HEADER_LEN);
-    let stored = source.bytes(start, there as usize, &mut scratch.stored)?;
+    let stored = input.bytes(start, there as usize, &mut scratch.stored)?;
     if extent.is_compressed() {
         return Ok(expand(extent, stored, wanted, &mut scratch.expanded));
     }

@@ -8,13 +8,13 @@ use super::head::{HEAD_LEN, Head};
 use super::search;
 use super::xpress;
 use crate::error::Result;
-use crate::input::LocalFile;
+use crate::input::Input;
 use crate::layout::buffer::{BUFFER_HEADER_LEN, MAX_BUFFER_SIZE};
 
 /// What is known of the buffers of a file whose sizes differ.
 #[derive(Debug)]
 pub(super) struct Extents<'a> {
-    source: &'a LocalFile,
+    input: &'a dyn Input,
     /// Size of the session's buffers in memory, and of uncompressed ones in the file.
     buffer_size: u32,
     /// The largest size of an expanded buffer.
@@ -27,8 +27,8 @@ pub(super) struct Extents<'a> {
 const GRACE: u64 = 64 << 20;
 
 impl<'a> Extents<'a> {
-    pub(super) fn new(source: &'a LocalFile, buffer_size: u32, max_buffer_size: u32) -> Self {
-        Extents { source, buffer_size, max_buffer_size, spent: 0 }
+    pub(super) fn new(input: &'a dyn Input, buffer_size: u32, max_buffer_size: u32) -> Self {
+        Extents { input, buffer_size, max_buffer_size, spent: 0 }
     }
 
     /// Distance from a buffer to the next, no matter whether the file is that long.
@@ -44,15 +44,15 @@ impl<'a> Extents<'a> {
         }
         // A file made of headers that contradict one another is not worth more than a second look.
         let found = if self.spent <= offset + GRACE { self.search(head, offset, stated)? } else { None };
-        let left = u32::try_from(self.source.len() - offset).unwrap_or(MAX_BUFFER_SIZE).min(MAX_BUFFER_SIZE);
+        let left = u32::try_from(self.input.size() - offset).unwrap_or(MAX_BUFFER_SIZE).min(MAX_BUFFER_SIZE);
         Ok(found.or(stated).unwrap_or(left))
     }
 
     /// The size by other witnesses than the header.
     fn search(&mut self, head: &Head<'_>, offset: u64, stated: Option<u32>) -> Result<Option<u32>> {
         let from = offset + u64::from(BUFFER_HEADER_LEN);
-        let to = offset.saturating_add(u64::from(stated.unwrap_or(MAX_BUFFER_SIZE))).min(self.source.len());
-        let next = search::next_head(self.source, from, to)?;
+        let to = offset.saturating_add(u64::from(stated.unwrap_or(MAX_BUFFER_SIZE))).min(self.input.size());
+        let next = search::next_head(self.input, from, to)?;
         self.spent += next.unwrap_or(to).saturating_sub(from);
         if let Some(next) = next {
             return Ok(u32::try_from(next - offset).ok());
@@ -67,11 +67,11 @@ impl<'a> Extents<'a> {
     /// will do.
     fn is_end(&self, offset: u64, size: u32, may_be_unused: bool) -> Result<bool> {
         let end = offset.saturating_add(u64::from(size));
-        if end >= self.source.len() {
-            return Ok(end == self.source.len());
+        if end >= self.input.size() {
+            return Ok(end == self.input.size());
         }
         let mut scratch = Vec::new();
-        let bytes = self.source.bytes(end, HEAD_LEN, &mut scratch)?;
+        let bytes = self.input.bytes(end, HEAD_LEN, &mut scratch)?;
         Ok(Head::read(bytes).is_some_and(|next| next.is_certain() || may_be_unused && next.is_unused()))
     }
 
@@ -87,7 +87,7 @@ impl<'a> Extents<'a> {
         // Bytes that cannot be compressed grow by an eighth, for the flags.
         let most = wanted as usize + wanted as usize / 8 + 64;
         let mut scratch = Vec::new();
-        let stored = self.source.bytes(offset + u64::from(BUFFER_HEADER_LEN), most, &mut scratch)?;
+        let stored = self.input.bytes(offset + u64::from(BUFFER_HEADER_LEN), most, &mut scratch)?;
         self.spent += stored.len() as u64 + u64::from(wanted);
         let expansion = xpress::expand(stored, &mut vec![0; wanted as usize]);
         let consumed = u32::try_from(expansion.consumed).ok().filter(|_| expansion.result.is_ok());

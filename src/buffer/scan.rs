@@ -21,7 +21,7 @@ use super::extent::Extents;
 use super::head::{HEAD_LEN, Head};
 use super::search;
 use crate::error::Result;
-use crate::input::LocalFile;
+use crate::input::Input;
 use crate::layout::buffer::{BufferHeader, flags};
 
 /// Where a buffer lies, and what its header says.
@@ -169,7 +169,7 @@ const STEP: u64 = 16 << 20;
 /// Walks the stretches of a file in order.
 #[derive(Debug)]
 pub struct BufferScan<'a> {
-    source: &'a LocalFile,
+    input: &'a dyn Input,
     rules: ScanRules,
     extents: Extents<'a>,
     /// Offsets of buffers that are known to stand in the file twice, in order.
@@ -182,9 +182,9 @@ pub struct BufferScan<'a> {
 
 impl<'a> BufferScan<'a> {
     /// A chain from the start of the file; the buffers that begin at `repeated` are passed over.
-    pub fn new(source: &'a LocalFile, rules: ScanRules, repeated: &'a [u64]) -> Self {
-        let extents = Extents::new(source, rules.buffer_size, rules.max_buffer_size);
-        BufferScan { source, rules, extents, repeated, offset: 0, ordinal: 0, in_gap: false }
+    pub fn new(input: &'a dyn Input, rules: ScanRules, repeated: &'a [u64]) -> Self {
+        let extents = Extents::new(input, rules.buffer_size, rules.max_buffer_size);
+        BufferScan { input, rules, extents, repeated, offset: 0, ordinal: 0, in_gap: false }
     }
 
     /// File offset of the next stretch.
@@ -197,12 +197,12 @@ impl<'a> BufferScan<'a> {
     /// # Errors
     /// When the file cannot be read.
     pub fn next_region(&mut self) -> Result<Option<Region>> {
-        let left = self.source.len() - self.offset;
+        let left = self.input.size() - self.offset;
         if left == 0 {
             return Ok(None);
         }
         let mut scratch = Vec::new();
-        let bytes = self.source.bytes(self.offset, HEAD_LEN, &mut scratch)?;
+        let bytes = self.input.bytes(self.offset, HEAD_LEN, &mut scratch)?;
         let Some(head) = Head::read(bytes) else { return Ok(Some(self.last_bytes(bytes, left))) };
         if head.is_unused() {
             return self.unused(head.first_byte(), left).map(Some);
@@ -285,7 +285,7 @@ impl<'a> BufferScan<'a> {
     /// A header of zeros, or of FF: as far as the bytes stay the same, in whole buffers where they have one distance.
     fn unused(&mut self, byte: u8, left: u64) -> Result<Region> {
         let kind = if byte == 0 { RegionContent::Zeros } else { RegionContent::Ones };
-        let run = search::run_of(self.source, byte, self.offset, left.min(STEP))?;
+        let run = search::run_of(self.input, byte, self.offset, left.min(STEP))?;
         if run == left {
             return Ok(self.gap(run, kind));
         }
@@ -297,7 +297,7 @@ impl<'a> BufferScan<'a> {
         }
         // The size of the next buffer may begin with a few bytes of the same value.
         let from = (self.offset + run).saturating_sub(3).max(self.offset + 1);
-        let next = search::next_head(self.source, from, self.offset + run)?;
+        let next = search::next_head(self.input, from, self.offset + run)?;
         Ok(self.gap(next.map_or(run, |next| next - self.offset), kind))
     }
 
@@ -307,7 +307,7 @@ impl<'a> BufferScan<'a> {
             return Ok(left.min(stride.into()));
         }
         let end = self.offset + left.min(STEP);
-        Ok(search::next_head(self.source, self.offset + 1, end)?.unwrap_or(end) - self.offset)
+        Ok(search::next_head(self.input, self.offset + 1, end)?.unwrap_or(end) - self.offset)
     }
 }
 
@@ -335,8 +335,8 @@ mod tests {
     fn walk(bytes: &[u8], rules: ScanRules) -> Vec<Region> {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         file.write_all(bytes).unwrap();
-        let source = LocalFile::open(file.path()).unwrap();
-        let mut chain = BufferScan::new(&source, rules, &[]);
+        let input = crate::input::LocalFile::open(file.path()).unwrap();
+        let mut chain = BufferScan::new(&input, rules, &[]);
         std::iter::from_fn(|| chain.next_region().unwrap()).collect()
     }
 

@@ -2,7 +2,7 @@
 
 use super::head::{HEAD_LEN, Head};
 use crate::error::Result;
-use crate::input::LocalFile;
+use crate::input::Input;
 
 /// Bytes that are looked through at first; the next time twice as many, so that little is read in vain.
 const FIRST_BLOCK: usize = 4 << 10;
@@ -14,12 +14,12 @@ const LAST_BLOCK: usize = 1 << 20;
 ///
 /// # Errors
 /// When the file cannot be read.
-pub(super) fn next_head(source: &LocalFile, from: u64, to: u64) -> Result<Option<u64>> {
+pub(super) fn next_head(input: &dyn Input, from: u64, to: u64) -> Result<Option<u64>> {
     let mut scratch = Vec::new();
     let (mut at, mut block) = (from, FIRST_BLOCK);
     while at < to {
         let starts = usize::try_from(to - at).map_or(block, |left| left.min(block));
-        let bytes = source.bytes(at, starts + HEAD_LEN, &mut scratch)?;
+        let bytes = input.bytes(at, starts + HEAD_LEN, &mut scratch)?;
         if let Some(place) = (0..starts).find(|&place| bytes.get(place..).is_some_and(is_head)) {
             return Ok(Some(at + place as u64));
         }
@@ -39,12 +39,12 @@ fn is_head(bytes: &[u8]) -> bool {
 ///
 /// # Errors
 /// When the file cannot be read.
-pub(super) fn run_of(source: &LocalFile, byte: u8, from: u64, most: u64) -> Result<u64> {
+pub(super) fn run_of(input: &dyn Input, byte: u8, from: u64, most: u64) -> Result<u64> {
     let mut scratch = Vec::new();
     let (mut len, mut block) = (0, FIRST_BLOCK);
     while len < most {
         let wanted = usize::try_from(most - len).map_or(block, |left| left.min(block));
-        let bytes = source.bytes(from + len, wanted, &mut scratch)?;
+        let bytes = input.bytes(from + len, wanted, &mut scratch)?;
         let other = bytes.iter().position(|&other| other != byte);
         len += other.unwrap_or(bytes.len()) as u64;
         if other.is_some() || bytes.is_empty() {

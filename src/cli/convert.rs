@@ -187,7 +187,7 @@ fn nothing_passes(report: &Report, wanted: &[NamePattern]) -> String {
 fn warnings(file: &FileSurvey, console: Console) {
     let is_shown =
         |finding: &Issue| finding.code == WIDE_TABLE || (console.verbose && finding.severity > Severity::Info);
-    let found: Vec<_> = file.findings.rows().filter(is_shown).collect();
+    let found: Vec<_> = file.issues.rows().filter(is_shown).collect();
     for finding in found.iter().take(SHOWN) {
         let buffer = finding.buffer.map_or(String::new(), |buffer| format!(", buffer {buffer}"));
         let offset = finding.offset.map_or(String::new(), |offset| format!(", offset {offset:#x}"));

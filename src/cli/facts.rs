@@ -116,13 +116,13 @@ impl FileFacts {
         let FileRecords { session, clock, ledger, streams, issues } = sidecar::records(file, &facts);
         FileFacts {
             source: file.name.clone(),
-            size: file.source.len(),
+            size: file.identity.size,
             session,
             clock,
             loss: LossFacts { totals: LossTotals::of(std::slice::from_ref(&facts)), ledger },
             streams,
             findings: issues,
-            found: file.findings.rows().collect(),
+            found: file.issues.rows().collect(),
             facts,
         }
     }

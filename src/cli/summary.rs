@@ -93,7 +93,7 @@ impl TraceResult {
 }
 
 fn warnings(file: &FileSurvey) -> u64 {
-    file.findings.rows().filter(|finding| finding.severity > crate::survey::Severity::Info).count() as u64
+    file.issues.rows().filter(|finding| finding.severity > crate::survey::Severity::Info).count() as u64
 }
 
 fn without_schema(report: &Report) -> u64 {

@@ -88,7 +88,7 @@ impl LoadedSegments {
         } else {
             let start = extent.offset + u64::from(BUFFER_HEADER_LEN) + u64::from(segment.from);
             let range = arena.grow((segment.to - segment.from) as usize);
-            view.inputs.source(segment.input)?.read_into(start, &mut arena.bytes[range.clone()])?;
+            view.inputs.open(segment.input)?.read_into(start, &mut arena.bytes[range.clone()])?;
             range
         };
         self.segments.push(Loaded { segment: *segment, bytes });

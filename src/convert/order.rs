@@ -182,7 +182,7 @@ impl<'a> OrderedSlice<'a> {
             let before = skipped.events.len();
             damaged[input] += self.visit(number, |raw, ticks| {
                 let ns = || planned.unix_ns(ticks);
-                let passes = passes_cpu && filter.passes(raw, &planned.context, &plan.numbers)?;
+                let passes = passes_cpu && filter.passes(raw, &planned.rules.context, &plan.numbers)?;
                 if passes && (is_inside || filter.window().contains(ns())) {
                     entries.push(Entry { ns: ns(), ticks, segment: number, offset: raw.offset });
                 } else {

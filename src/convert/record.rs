@@ -92,7 +92,7 @@ pub fn run(options: &ConvertOptions, files: &[FileSurvey], started: SystemTime, 
         memory_bytes: options.memory,
         host: host_name(),
         output: absolute(&options.out),
-        inputs: files.iter().map(|file| absolute(file.source.path())).collect(),
+        inputs: files.iter().map(|file| absolute(&file.identity.source)).collect(),
     }
 }
 
@@ -107,7 +107,7 @@ pub fn manifest(job: &Job, settings: Value, report: &Report, run: RunInfo) -> Co
     let files = &report.files;
     let inputs = files.iter().map(|file| InputEntry {
         source: file.name.clone(),
-        size: file.source.len(),
+        size: file.identity.size,
         blake3: file.blake3.clone().unwrap_or_default(),
     });
     CommitRecord {

@@ -101,7 +101,7 @@ impl Sampling<'_> {
 /// sample, since whatever is changed in it changes all of them.
 fn seed(input: &PlannedInput) -> u64 {
     let content = input.blake3.as_deref().unwrap_or_default();
-    let hash = blake3::hash(format!("{content} {}", input.size).as_bytes());
+    let hash = blake3::hash(format!("{content} {}", input.identity.size).as_bytes());
     hash.as_bytes().first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
 }
 

@@ -16,9 +16,9 @@ pub fn check(files: &mut [FileSurvey], is_allowed: bool) -> Result<()> {
         if !is_allowed {
             let hint = "leave one of them out, or say --allow-repeated";
             let message = format!("{message}: every event would be in the trace twice");
-            return Err(Error::new(ErrorKind::Usage, message).in_file(files[later].source.path()).with_hint(hint));
+            return Err(Error::new(ErrorKind::Usage, message).in_file(&files[later].identity.source).with_hint(hint));
         }
-        files[later].findings.push(Issue::new(Severity::Warning, "repeated_input", message));
+        files[later].issues.push(Issue::new(Severity::Warning, "repeated_input", message));
     }
     Ok(())
 }

@@ -20,7 +20,7 @@ use super::slice::{SliceContext, SlicedPartition};
 use super::slices;
 use crate::dataset::{EncodeOptions, FileNaming, TableSpec, TableWriter};
 use crate::error::{Error, ErrorKind, Result};
-use crate::input::LocalFile;
+use crate::input::{InputId, Inputs};
 use crate::output::folder::{self, Published};
 use crate::output::manifest::{EventCounts, FORMAT_VERSION, FileEntry, MANIFEST_PATH};
 use crate::output::{IfExists, LocalFolder};
@@ -35,7 +35,7 @@ use crate::survey::{self, FileFacts, FileSurvey, Step, SurveyOptions, timed};
 /// [`ErrorKind::Input`] when a file is no trace or cannot be read.
 pub fn inspect(job: &Job, options: &ConvertOptions, progress: &dyn JobProgress) -> Result<Report> {
     let pool = pool(options)?;
-    let surveyed = survey_and_plan(&pool, job, options, &SpillSpace::temporary(), false, progress)?;
+    let surveyed = survey_and_plan(&pool, job, &inputs(job)?, options, &SpillSpace::temporary(), false, progress)?;
     Ok(report(Path::new(""), surveyed))
 }
 
@@ -52,7 +52,8 @@ pub fn convert(job: &Job, options: &ConvertOptions, progress: &dyn JobProgress) 
     let staging = (!options.dry_run).then(staged).transpose()?;
     folder::check_absent(&options.out, &job.name, options.if_exists)?;
     let space = staging.as_ref().map_or_else(SpillSpace::temporary, |_| SpillSpace::new(&options.out));
-    let surveyed = survey_and_plan(&pool, job, options, &space, true, progress)?;
+    let inputs = &inputs(job)?;
+    let surveyed = survey_and_plan(&pool, job, inputs, options, &space, true, progress)?;
     let target = folder::trace_folder(&options.out, &job.name);
     if passes_nothing(&surveyed.plan) {
         return Ok(Outcome::Empty(Box::new(all_filtered(report(&target, surveyed)))));
@@ -70,10 +71,10 @@ pub fn convert(job: &Job, options: &ConvertOptions, progress: &dyn JobProgress) 
         return Ok(Outcome::Gated(Box::new(report(&target, surveyed)), reason));
     }
     let Surveyed { files, facts, plan } = &surveyed;
-    let inputs = PlannedInputs::of(files);
-    let partitions = pool.install(|| partition::cut(files, &inputs, u64::MAX, &space, progress))?;
+    let planned = PlannedInputs::of(files, inputs);
+    let partitions = pool.install(|| partition::cut(files, &planned, u64::MAX, &space, progress))?;
     let conversion =
-        Conversion { job, options, files, facts, plan, inputs: &inputs, partitions: &partitions, staging: &staging };
+        Conversion { job, options, files, facts, plan, inputs: &planned, partitions: &partitions, staging: &staging };
     let (counts, written) = conversion.write_events(&pool, &settings, &space, progress)?;
     let events = conversion.account(&counts, &written)?;
     if events.written == 0 && events.filtered > 0 {
@@ -92,7 +93,7 @@ pub fn convert(job: &Job, options: &ConvertOptions, progress: &dyn JobProgress) 
         let run = record::run(options, &report.files, started, clock.elapsed());
         let manifest = record::manifest(job, settings, &report, run);
         staging.write(MANIFEST_PATH, manifest.to_json()?.as_bytes())?;
-        report.files.iter().try_for_each(|file| file.source.check_unchanged())
+        inputs.check_unchanged()
     })?;
     let Published { folder, warnings } = staging.commit(options.if_exists)?;
     Ok(Outcome::Published(Box::new(Report { folder, warnings, ..report })))
@@ -106,16 +107,8 @@ fn pool(options: &ConvertOptions) -> Result<ThreadPool> {
         .map_err(|cause| Error::new(ErrorKind::Internal, "cannot start the worker threads").caused_by(cause))
 }
 
-/// Inputs of a job that stay open; with more, each is opened for every read.
-const HELD_OPEN: usize = 128;
-
-fn sources(job: &Job) -> Result<Vec<LocalFile>> {
-    let few = job.inputs.len() <= HELD_OPEN;
-    let opened = job.inputs.iter().map(|input| {
-        let source = LocalFile::open(&input.path)?;
-        Ok(if few { source } else { source.closed_between_reads() })
-    });
-    opened.collect()
+fn inputs(job: &Job) -> Result<Inputs> {
+    Inputs::open(job.inputs.iter().map(|input| input.path.clone()))
 }
 
 /// What is known of a job before pass 2.
@@ -128,13 +121,13 @@ struct Surveyed {
 fn survey_and_plan(
     pool: &ThreadPool,
     job: &Job,
+    inputs: &Inputs,
     options: &ConvertOptions,
     space: &SpillSpace,
     hash: bool,
     progress: &dyn JobProgress,
 ) -> Result<Surveyed> {
-    let sources = sources(job)?;
-    progress.stage(Stage::Survey { bytes: sources.iter().map(LocalFile::len).sum() });
+    progress.stage(Stage::Survey { bytes: inputs.identities().map(|identity| identity.size).sum() });
     let survey_options = SurveyOptions { anchor: options.anchor, hash };
     let plan_options = PlanOptions {
         types: options.types,
@@ -144,16 +137,17 @@ fn survey_and_plan(
         filter: options.filter.clone(),
     };
     pool.install(|| {
-        let mut files = Vec::with_capacity(sources.len());
-        for (source, input) in sources.into_iter().zip(&job.inputs) {
-            files.push(survey::survey_within(space, source, input.source.clone(), &survey_options, progress)?);
+        let mut files = Vec::with_capacity(inputs.len());
+        for (id, input) in (0..).map(InputId).zip(&job.inputs) {
+            let file = inputs.get(id)?;
+            files.push(survey::survey_within(space, &*file, input.source.clone(), &survey_options, progress)?);
         }
         repeated::check(&mut files, options.allow_repeated)?;
         progress.stage(Stage::Plan);
-        let facts = timed(progress, Step::Plan, || survey::settle(&mut files))?;
-        let mut plan = plan::plan(&files, &plan_options, progress)?;
+        let facts = timed(progress, Step::Plan, || survey::settle(&mut files));
+        let mut plan = plan::plan(&files, inputs, &plan_options, progress)?;
         for (file, findings) in files.iter_mut().zip(std::mem::take(&mut plan.findings)) {
-            file.findings.append(findings);
+            file.issues.append(findings);
         }
         Ok(Surveyed { files, facts, plan })
     })

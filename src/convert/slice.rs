@@ -180,10 +180,10 @@ impl<'a> Converter<'a> {
         tables: &'a mut Vec<Option<TableRows>>,
     ) -> Self {
         let inputs = view.inputs.iter().map(|input| InputContext {
-            context: input.context,
+            context: input.rules.context,
             clock: SliceClock(&input.clock),
             formula: input.clock.double_formula(),
-            has_cpu: !input.one_stream,
+            has_cpu: !input.rules.one_stream,
             timer_ns: i64::from(input.timer_resolution) * 100,
         });
         let counts = ordered.damaged.iter().zip(&ordered.filtered);

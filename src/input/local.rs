@@ -6,32 +6,18 @@
 //! processor is about to look at anyway.
 
 use std::fs::{File, Metadata};
-use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
 
+use super::access::{Identity, Input, changed};
 use super::regular;
 use crate::error::{Error, ErrorKind, Result};
 
-/// An input file of fixed length.
+/// A local file of fixed length, open.
 #[derive(Debug)]
 pub struct LocalFile {
-    path: PathBuf,
     identity: Identity,
-    /// `None` where the file is opened for every read.
-    file: Option<File>,
-}
-
-/// What tells whether a file is still the one that was opened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Identity {
-    len: u64,
-    modified: Option<SystemTime>,
-}
-
-impl Identity {
-    fn of(metadata: &Metadata) -> Self {
-        Identity { len: metadata.len(), modified: metadata.modified().ok() }
-    }
+    file: File,
 }
 
 impl LocalFile {
@@ -44,66 +30,7 @@ impl LocalFile {
         if metadata.len() == 0 {
             return Err(Error::new(ErrorKind::Input, "expected a trace file, found an empty file").in_file(path));
         }
-        Ok(LocalFile { path: path.to_owned(), identity: Identity::of(&metadata), file: Some(file) })
-    }
-
-    /// Keeps no descriptor from here on: the file is opened for every read. For recordings of more files than a process
-    /// may have open.
-    #[must_use]
-    pub fn closed_between_reads(self) -> Self {
-        LocalFile { file: None, ..self }
-    }
-
-    /// The path, as given.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// Length in bytes when the file was opened.
-    pub fn len(&self) -> u64 {
-        self.identity.len
-    }
-
-    /// Whether the file has no bytes; never true of an opened source.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// The bytes `offset..offset + len`, cut at the end of the file; read into `scratch`, which grows and never shrinks.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Internal`] when the file shrank, [`ErrorKind::Input`] when the system cannot read it.
-    pub fn bytes<'a>(&self, offset: u64, len: usize, scratch: &'a mut Vec<u8>) -> Result<&'a [u8]> {
-        let wanted = self.present(offset, len);
-        if scratch.len() < wanted {
-            scratch.resize(wanted, 0);
-        }
-        let target = &mut scratch[..wanted];
-        self.read_into(offset, target)?;
-        Ok(target)
-    }
-
-    /// How many of the bytes `offset..offset + len` the file has.
-    pub fn present(&self, offset: u64, len: usize) -> usize {
-        let left = self.len().saturating_sub(offset);
-        usize::try_from(left).map_or(len, |left| left.min(len))
-    }
-
-    /// Fills `target` from `offset`.
-    ///
-    /// # Errors
-    /// As [`LocalFile::bytes`].
-    pub fn read_into(&self, offset: u64, target: &mut [u8]) -> Result<()> {
-        let read = match &self.file {
-            Some(file) => read_exact_at(file, target, offset),
-            None => read_exact_at(&self.reopened()?, target, offset),
-        };
-        read.map_err(|cause| self.unreadable(offset, target.len(), cause))
-    }
-
-    fn reopened(&self) -> Result<File> {
-        let (file, metadata) = open(&self.path)?;
-        if Identity::of(&metadata) == self.identity { Ok(file) } else { Err(self.changed()) }
+        Ok(LocalFile { identity: identity(path, &metadata), file })
     }
 
     fn unreadable(&self, offset: u64, len: usize, cause: std::io::Error) -> Error {
@@ -111,28 +38,59 @@ impl LocalFile {
             return self.changed().at_offset(offset);
         }
         Error::new(ErrorKind::Input, format!("the system cannot read {len} bytes of the file"))
-            .in_file(&self.path)
+            .in_file(self.path())
             .at_offset(offset)
             .caused_by(cause)
             .with_hint("the disk or the network drive failed: copy what can be read of it and convert the copy")
     }
+}
 
-    /// What is said of a file that is not the one that was opened.
-    pub(crate) fn changed(&self) -> Error {
-        Error::new(ErrorKind::Internal, "the file changed while it was read")
-            .in_file(&self.path)
-            .with_hint("stop the recording session, or convert a copy")
+impl Input for LocalFile {
+    fn identity(&self) -> &Identity {
+        &self.identity
     }
 
-    /// Makes sure that the file is still the one that was opened.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Internal`] when size or modification time changed.
-    pub fn check_unchanged(&self) -> Result<()> {
-        let now = std::fs::metadata(&self.path).ok();
-        let same = now.is_some_and(|now| Identity::of(&now) == self.identity);
-        if same { Ok(()) } else { Err(self.changed()) }
+    fn read_into(&self, offset: u64, target: &mut [u8]) -> Result<()> {
+        read_exact_at(&self.file, target, offset).map_err(|cause| self.unreadable(offset, target.len(), cause))
     }
+
+    fn check_unchanged(&self) -> Result<()> {
+        check_unchanged(&self.identity)
+    }
+}
+
+/// Makes sure that a file is still the one that was opened; opens nothing.
+pub(super) fn check_unchanged(before: &Identity) -> Result<()> {
+    let now = std::fs::metadata(&before.source).ok();
+    let is_same = now.is_some_and(|now| identity(&before.source, &now) == *before);
+    if is_same { Ok(()) } else { Err(changed(&before.source)) }
+}
+
+fn identity(path: &Path, metadata: &Metadata) -> Identity {
+    Identity { source: path.to_owned(), size: metadata.len(), modified: metadata.modified().ok().and_then(unix_ns) }
+}
+
+fn unix_ns(time: SystemTime) -> Option<i64> {
+    match time.duration_since(UNIX_EPOCH) {
+        Ok(since) => i64::try_from(since.as_nanos()).ok(),
+        Err(before) => i64::try_from(before.duration().as_nanos()).ok()?.checked_neg(),
+    }
+}
+
+/// Inputs that stay open; the rest of a process's descriptors is for what it writes.
+const MOST_OPEN: usize = 128;
+
+/// How many inputs may stay open.
+#[cfg(unix)]
+pub(super) fn most_open() -> usize {
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+    limit.map_or(MOST_OPEN, |limit| usize::try_from(limit / 8).unwrap_or(MOST_OPEN).clamp(1, MOST_OPEN))
+}
+
+/// How many inputs may stay open.
+#[cfg(not(unix))]
+pub(super) fn most_open() -> usize {
+    MOST_OPEN
 }
 
 fn open(path: &Path) -> Result<(File, Metadata)> {
@@ -193,13 +151,11 @@ mod tests {
     #[test]
     fn bytes_are_cut_at_the_end_of_the_file() {
         let file = file(b"0123456789");
-        let open = || LocalFile::open(file.path()).unwrap();
-        for source in [open(), open().closed_between_reads()] {
-            let mut scratch = Vec::new();
-            assert_eq!(source.bytes(3, 4, &mut scratch).unwrap(), b"3456");
-            assert_eq!(source.bytes(8, 4, &mut scratch).unwrap(), b"89");
-            assert_eq!(source.bytes(20, 4, &mut scratch).unwrap(), b"");
-        }
+        let input = LocalFile::open(file.path()).unwrap();
+        let mut scratch = Vec::new();
+        assert_eq!(input.bytes(3, 4, &mut scratch).unwrap(), b"3456");
+        assert_eq!(input.bytes(8, 4, &mut scratch).unwrap(), b"89");
+        assert_eq!(input.bytes(20, 4, &mut scratch).unwrap(), b"");
     }
 
     #[test]
@@ -226,23 +182,27 @@ mod tests {
     #[test]
     fn a_change_is_noticed() {
         let mut file = file(b"0123456789");
-        let open = || LocalFile::open(file.path()).unwrap();
-        let (held, released) = (open(), open().closed_between_reads());
-        held.check_unchanged().unwrap();
+        let input = LocalFile::open(file.path()).unwrap();
+        input.check_unchanged().unwrap();
         file.write_all(b"more").unwrap();
-        assert_eq!(held.check_unchanged().unwrap_err().kind(), ErrorKind::Internal);
-        assert_eq!(released.bytes(0, 4, &mut Vec::new()).unwrap_err().kind(), ErrorKind::Internal);
+        assert_eq!(input.check_unchanged().unwrap_err().kind(), ErrorKind::Internal);
         file.as_file().set_len(5).unwrap();
-        let cut = held.bytes(4, 4, &mut Vec::new()).unwrap_err();
+        let cut = input.bytes(4, 4, &mut Vec::new()).unwrap_err();
         assert_eq!(cut.kind(), ErrorKind::Internal);
         assert!(cut.to_string().contains("offset 0x4: the file changed while it was read"), "{cut}");
     }
 
     #[test]
+    fn times_before_the_epoch_are_told_apart() {
+        let at = |seconds| UNIX_EPOCH - std::time::Duration::from_secs(seconds);
+        assert_eq!((unix_ns(at(0)), unix_ns(at(2))), (Some(0), Some(-2_000_000_000)));
+    }
+
+    #[test]
     fn a_failing_disk_is_called_that() {
         let file = file(b"0123456789");
-        let source = LocalFile::open(file.path()).unwrap();
-        let error = source.unreadable(0x1000, 72, std::io::Error::from_raw_os_error(5));
+        let input = LocalFile::open(file.path()).unwrap();
+        let error = input.unreadable(0x1000, 72, std::io::Error::from_raw_os_error(5));
         assert_eq!(error.kind(), ErrorKind::Input);
         let text = error.to_string();
         assert!(text.contains("offset 0x1000: the system cannot read 72 bytes of the file"), "{text}");

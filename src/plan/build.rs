@@ -15,6 +15,7 @@ use super::tables::{self, PlannedTable, ShapeColumns, Tables};
 use super::{doubts, mismatch};
 use crate::error::Result;
 use crate::event::Shape;
+use crate::input::Inputs;
 use crate::schema::Registry;
 use crate::survey::{FileSurvey, Issue, Issues, Progress, Step, timed};
 
@@ -22,12 +23,17 @@ use crate::survey::{FileSurvey, Issue, Issues, Progress, Step, timed};
 ///
 /// # Errors
 /// When a file cannot be read.
-pub fn plan(files: &[FileSurvey], options: &PlanOptions, progress: &dyn Progress) -> Result<PlanResult> {
-    let TraceSchemas { eventsource, event_info, mut findings } = descriptions::descriptions(files, progress)?;
+pub fn plan(
+    files: &[FileSurvey],
+    inputs: &Inputs,
+    options: &PlanOptions,
+    progress: &dyn Progress,
+) -> Result<PlanResult> {
+    let TraceSchemas { eventsource, event_info, mut findings } = descriptions::descriptions(files, inputs, progress)?;
     let user = Arc::clone(&options.schemas);
     let registry = timed(progress, Step::Plan, || Registry::new(eventsource, event_info, user));
     let Resolution { shapes: mut resolved, binaries, findings: of_shapes } =
-        resolve::resolve(files, &registry, progress)?;
+        resolve::resolve(files, inputs, &registry, progress)?;
     let add = |all: &mut Issues, more: Vec<Issue>| more.into_iter().for_each(|finding| all.push(finding));
     findings.iter_mut().zip(of_shapes).for_each(|(all, more)| add(all, more));
     for (found, file) in findings.iter_mut().zip(files) {

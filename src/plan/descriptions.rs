@@ -4,6 +4,7 @@ use crate::error::Result;
 use crate::event::view::Event;
 use crate::event::{EventIdentity, FileContext, RawEvent};
 use crate::guid::Guid;
+use crate::input::{Input, InputId, Inputs};
 use crate::layout::kernel;
 use crate::schema::budget::Budget;
 use crate::schema::event_info::{AddError, EventInfo, EventInfoSet, OPCODE_EVENT_INFO, OPCODE_MAP_INFO};
@@ -38,10 +39,10 @@ pub struct TraceSchemas {
 ///
 /// # Errors
 /// When a file cannot be read; [`ErrorKind::Interrupted`] when the caller asked to stop.
-pub fn descriptions(files: &[FileSurvey], progress: &dyn Progress) -> Result<TraceSchemas> {
+pub fn descriptions(files: &[FileSurvey], inputs: &Inputs, progress: &dyn Progress) -> Result<TraceSchemas> {
     let mut collector = Collector::new(files.len());
-    for (input, file) in files.iter().enumerate() {
-        collector.read(input, file, progress)?;
+    for (file, id) in files.iter().zip((0..).map(InputId)) {
+        collector.read(id.index(), file, &*inputs.get(id)?, progress)?;
     }
     Ok(collector.finish())
 }
@@ -69,13 +70,13 @@ impl Collector {
         }
     }
 
-    fn read(&mut self, input: usize, file: &FileSurvey, progress: &dyn Progress) -> Result<()> {
-        let told = file.memorable.iter().filter(|memorable| memorable.interest == Mark::Schema);
-        let keys: Vec<FileKey> = told.map(|memorable| memorable.at).collect();
-        let context = file.reader().context;
+    fn read(&mut self, input: usize, file: &FileSurvey, from: &dyn Input, progress: &dyn Progress) -> Result<()> {
+        let told = file.marked.iter().filter(|marked| marked.mark == Mark::Schema);
+        let keys: Vec<FileKey> = told.map(|marked| marked.at).collect();
+        let context = file.rules().context;
         let read = |raw: &RawEvent<'_>| Description::of(raw, &context);
         let mut outcome = Ok(());
-        read_back_parallel(file, &keys, progress, read, |index, description| {
+        read_back_parallel(file, from, &keys, progress, read, |index, description| {
             self.window_bytes += description.payload.len();
             self.window.push((keys[index], description));
             if self.window_bytes > WINDOW_BYTES && outcome.is_ok() {

@@ -1,33 +1,29 @@
 //! What is needed to read the buffers of an input without its survey.
 
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
 use super::key::Key;
-use crate::buffer::content::{self, Content, Scratch};
+use crate::buffer::content::{Content, Scratch};
 use crate::buffer::scan::BufferExtent;
 use crate::clock::{Clock, Ticks};
 use crate::error::{Error, Result};
-use crate::event::{FileContext, TimedWalk};
-use crate::input::LocalFile;
-use crate::survey::{BufferSummary, FileKey, FileSurvey};
+use crate::event::TimedWalk;
+use crate::input::{Identity, Input, InputId, Inputs};
+use crate::survey::{BufferReader, BufferSummary, FileKey, FileSurvey, ReadRules};
 
 /// An input as the plan knows it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedInput {
+    /// The input that was surveyed.
+    pub identity: Identity,
     /// The path relative to the input named by the user, with `/`.
-    pub source: String,
-    /// Its length in bytes.
-    pub size: u64,
+    pub name: String,
     /// BLAKE3 of the whole file in lower-case hexadecimal; `None` where it was not wanted.
     pub blake3: Option<String>,
-    /// What is common to its events.
-    pub context: FileContext,
-    /// Whether the buffers of all processors form one stream.
-    pub one_stream: bool,
-    /// Whether the buffers of a stream stand in their order, whatever their numbers.
-    pub in_file_order: bool,
-    /// The largest size of an expanded buffer.
-    pub max_buffer_size: u32,
-    /// The time of a buffer in which no event has one.
-    pub fallback_ticks: i64,
+    /// What it takes to read its buffers.
+    pub rules: ReadRules,
     /// Length of a timer tick in 100 ns.
     pub timer_resolution: u32,
     /// How many event shapes it has.
@@ -39,16 +35,11 @@ pub struct PlannedInput {
 impl PlannedInput {
     /// What the survey of a file leaves to the plan.
     pub fn of(file: &FileSurvey) -> Self {
-        let reader = file.reader();
         PlannedInput {
-            source: file.name.clone(),
-            size: file.source.len(),
+            identity: file.identity.clone(),
+            name: file.name.clone(),
             blake3: file.blake3.clone(),
-            context: reader.context,
-            one_stream: reader.one_stream,
-            in_file_order: reader.in_file_order,
-            max_buffer_size: reader.max_buffer_size,
-            fallback_ticks: reader.fallback_ticks,
+            rules: file.rules(),
             timer_resolution: file.session.timer_resolution,
             shapes: file.shapes.len() as u64,
             clock: file.clock.clone(),
@@ -57,18 +48,18 @@ impl PlannedInput {
 
     /// The stream that a buffer belongs to.
     pub fn stream(&self, extent: &BufferExtent) -> u16 {
-        if self.one_stream { 0 } else { extent.cpu }
+        self.rules.stream(extent)
     }
 
     /// The place of a buffer among those of its stream: its number in the session, or the same for all where the place
     /// in the file decides.
     pub fn sequence(&self, extent: &BufferExtent) -> i64 {
-        if self.in_file_order { 0 } else { extent.sequence }
+        self.rules.sequence(extent)
     }
 
     /// The processor whose events a buffer holds; `None` where all processors share one stream.
     pub fn cpu(&self, extent: &BufferExtent) -> Option<u16> {
-        (!self.one_stream).then_some(extent.cpu)
+        self.rules.cpu(extent)
     }
 
     /// Unix time in nanoseconds of a tick.
@@ -82,16 +73,13 @@ impl PlannedInput {
 #[derive(Debug)]
 pub struct PlannedInputs<'a> {
     planned: Vec<PlannedInput>,
-    sources: Vec<&'a LocalFile>,
+    inputs: &'a Inputs,
 }
 
 impl<'a> PlannedInputs<'a> {
     /// The inputs of surveyed files.
-    pub fn of(files: &'a [FileSurvey]) -> Self {
-        PlannedInputs {
-            planned: files.iter().map(PlannedInput::of).collect(),
-            sources: files.iter().map(|file| &file.source).collect(),
-        }
+    pub fn of(files: &[FileSurvey], inputs: &'a Inputs) -> Self {
+        PlannedInputs { planned: files.iter().map(PlannedInput::of).collect(), inputs }
     }
 
     /// How many there are.
@@ -121,8 +109,11 @@ impl<'a> PlannedInputs<'a> {
     }
 
     /// The bytes of an input.
-    pub fn source(&self, input: u16) -> Result<&'a LocalFile> {
-        Ok(self.sources[usize::from(input)])
+    ///
+    /// # Errors
+    /// Those of [`Inputs::get`].
+    pub fn open(&self, input: u16) -> Result<Arc<dyn Input>> {
+        self.inputs.get(InputId(input))
     }
 
     /// A buffer of an input.
@@ -167,9 +158,10 @@ impl BufferRef<'_> {
     ///
     /// # Errors
     /// When the input cannot be read or has changed.
-    pub fn content<'s>(&'s self, scratch: &'s mut Scratch) -> Result<Content<'s>> {
-        let source = self.inputs.source(self.input)?;
-        let content = content::read(source, &self.buffer.extent, self.planned.max_buffer_size, scratch)?;
+    pub fn content<'s>(&self, scratch: &'s mut Scratch) -> Result<Content<'s>> {
+        let input = self.inputs.open(self.input)?;
+        let reader = BufferReader { rules: self.planned.rules, input: &*input };
+        let content = reader.content(&self.buffer.extent, scratch)?;
         if content.bytes().len() != self.buffer.content_bytes as usize {
             return Err(self.changed());
         }
@@ -179,14 +171,14 @@ impl BufferRef<'_> {
     /// What is said where the buffer is not what the survey has seen.
     pub(crate) fn changed(&self) -> Error {
         let extent = &self.buffer.extent;
-        match self.inputs.source(self.input) {
-            Ok(source) => source.changed().in_buffer(extent.ordinal).at_offset(extent.offset),
+        match self.inputs.open(self.input) {
+            Ok(input) => input.changed().in_buffer(extent.ordinal).at_offset(extent.offset),
             Err(error) => error,
         }
     }
 
     /// Goes through a part of the event bytes that begins at `from`.
     pub fn walk<'c>(&self, bytes: &'c [u8], from: u32) -> TimedWalk<'c> {
-        TimedWalk::new(bytes, from, self.planned.fallback_ticks)
+        self.planned.rules.walk(bytes, from)
     }
 }

@@ -13,6 +13,7 @@ use crate::clock::Ticks;
 use crate::error::Result;
 use crate::event::Shape;
 use crate::guid::Guid;
+use crate::input::{InputId, Inputs};
 use crate::layout::header::HeaderFamily;
 use crate::schema::Registry;
 use crate::schema::registry::{Candidate, string_candidate};
@@ -65,13 +66,19 @@ pub struct Resolution {
 ///
 /// # Errors
 /// When a file cannot be read.
-pub fn resolve(files: &[FileSurvey], registry: &Registry, progress: &dyn Progress) -> Result<Resolution> {
+pub fn resolve(
+    files: &[FileSurvey],
+    inputs: &Inputs,
+    registry: &Registry,
+    progress: &dyn Progress,
+) -> Result<Resolution> {
     let (shapes, rest) = timed(progress, Step::Plan, || all_shapes(files));
     let mut findings: Vec<Vec<Issue>> =
         rest.into_iter().map(|events| too_many_shapes(events).into_iter().collect()).collect();
     let mut samples = Samples::new(shapes.len());
-    for (file, wanted) in files.iter().zip(timed(progress, Step::Plan, || wanted_samples(files, &shapes))) {
-        samples.read(file, &wanted, progress)?;
+    let wanted = timed(progress, Step::Plan, || wanted_samples(files, &shapes));
+    for ((file, wanted), id) in files.iter().zip(wanted).zip((0..).map(InputId)) {
+        samples.read(file, &*inputs.get(id)?, &wanted, progress)?;
     }
     let samples = samples.finish();
     for (input, unseen) in unsampled(&shapes, &samples) {

@@ -4,6 +4,7 @@ use crate::error::Result;
 use crate::event::RawEvent;
 use crate::event::items::Items;
 use crate::event::view::Event;
+use crate::input::Input;
 use crate::layout::extended::item_type;
 use crate::schema::tracelogging::{self, ProviderTraits};
 use crate::survey::{FileKey, FileSurvey, Progress, read_back_parallel};
@@ -72,11 +73,17 @@ impl Samples {
     ///
     /// # Errors
     /// When the file cannot be read.
-    pub fn read(&mut self, file: &FileSurvey, wanted: &[Wanted], progress: &dyn Progress) -> Result<()> {
+    pub fn read(
+        &mut self,
+        file: &FileSurvey,
+        input: &dyn Input,
+        wanted: &[Wanted],
+        progress: &dyn Progress,
+    ) -> Result<()> {
         let keys: Vec<FileKey> = wanted.iter().map(|wanted| wanted.at).collect();
-        let context = file.reader().context;
+        let context = file.rules().context;
         let read = |raw: &RawEvent<'_>| Sample::of(&Event::of(raw, &context));
-        read_back_parallel(file, &keys, progress, read, |index, sample| self.take(&wanted[index], sample))
+        read_back_parallel(file, input, &keys, progress, read, |index, sample| self.take(&wanted[index], sample))
     }
 
     fn take(&mut self, wanted: &Wanted, sample: Sample) {

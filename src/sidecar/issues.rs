@@ -18,7 +18,7 @@ pub(super) fn write(staging: &LocalFolder, facts: &SidecarFacts<'_>, encode: &En
 }
 
 pub(super) fn rows(file: &FileSurvey) -> impl Iterator<Item = Row<'_>> {
-    file.findings.rows().map(move |finding| Row { file, finding })
+    file.issues.rows().map(move |finding| Row { file, finding })
 }
 
 pub(super) fn table<'a>() -> Table<Row<'a>> {

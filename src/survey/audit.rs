@@ -1,15 +1,15 @@
 //! Holds a file against what its header event promises.
 
 use super::ending::TailKind;
-use super::file::FileSurvey;
 use super::issue::{Issue, Severity};
+use super::result::FileSurvey;
 use crate::layout::buffer::flags;
 use crate::layout::logfile::mode;
 
 /// Adds the findings that concern the file as a whole.
 pub(super) fn audit(file: &mut FileSurvey) {
     let found = [counters(file), clock(file), tail(file), disorder(file), backing_file(file)];
-    found.into_iter().flatten().for_each(|finding| file.findings.push(finding));
+    found.into_iter().flatten().for_each(|finding| file.issues.push(finding));
 }
 
 fn counters(file: &FileSurvey) -> Option<Issue> {

@@ -4,46 +4,14 @@ use super::buffer_summary::BufferSummary;
 use super::file_key::FileKey;
 use super::issue::{Issue, Severity};
 use super::marked::{Mark, Marks};
+use super::rules::{BufferReader, ReadRules};
 use super::shapes::Shapes;
-use crate::buffer::content::{self, ContentFault, Scratch, Surplus};
+use crate::buffer::content::{ContentFault, Scratch, Surplus};
 use crate::buffer::scan::BufferExtent;
 use crate::error::Result;
-use crate::event::{FileContext, RawEvent, ShapeRef, TimedEvent, TimedStep, TimedWalk, swallowed};
-use crate::input::LocalFile;
+use crate::event::{RawEvent, ShapeRef, TimedEvent, TimedStep, swallowed};
 use crate::layout::buffer::BUFFER_HEADER_LEN;
 use crate::layout::header::EVENT_ALIGNMENT;
-
-/// What is common to all buffers of a file.
-#[derive(Clone, Copy, Debug)]
-pub struct BufferReader<'a> {
-    /// The file.
-    pub source: &'a LocalFile,
-    /// What is common to its events.
-    pub context: FileContext,
-    /// Whether the buffers of all processors form one stream.
-    pub one_stream: bool,
-    /// Whether the buffers of a stream stand in their order, whatever their numbers.
-    pub in_file_order: bool,
-    /// The largest size of an expanded buffer.
-    pub max_buffer_size: u32,
-    /// The time of a buffer in which no event has one.
-    pub fallback_ticks: i64,
-    /// Bytes that the fields of the header event take.
-    pub header_event_len: u32,
-}
-
-impl BufferReader<'_> {
-    /// The stream that a buffer belongs to.
-    pub fn stream(&self, extent: &BufferExtent) -> u16 {
-        if self.one_stream { 0 } else { extent.cpu }
-    }
-
-    /// The place of a buffer among those of its stream: its number in the session, or the same for all where the place
-    /// in the file decides.
-    pub fn sequence(&self, extent: &BufferExtent) -> i64 {
-        if self.in_file_order { 0 } else { extent.sequence }
-    }
-}
 
 /// Counts over some buffers of a file.
 #[derive(Debug, Default)]
@@ -64,18 +32,18 @@ impl Counts {
     ///
     /// # Errors
     /// When the file cannot be read.
-    pub fn survey(&mut self, ground: &BufferReader<'_>, extent: &BufferExtent) -> Result<()> {
+    pub fn survey(&mut self, reader: &BufferReader<'_>, extent: &BufferExtent) -> Result<()> {
         let mut scratch = std::mem::take(&mut self.scratch);
-        let content = content::read(ground.source, extent, ground.max_buffer_size, &mut scratch)?;
+        let content = reader.content(extent, &mut scratch)?;
         let mut record = BufferSummary::new(*extent);
         record.content_bytes = u32::try_from(content.bytes().len()).unwrap_or(u32::MAX);
         if let Some(fault) = content.fault {
             record.damaged_bytes = fault.missing_bytes();
             self.findings.push(fault_finding(extent, fault));
         }
-        self.walk(ground, &mut record, content.bytes());
+        self.walk(&reader.rules, &mut record, content.bytes());
         if extent.ordinal == 0 {
-            self.look_into_header_event(ground, &mut record, content.bytes());
+            self.look_into_header_event(&reader.rules, &mut record, content.bytes());
         }
         if let Some(surplus) = content.surplus {
             record.damaged_bytes = record.damaged_bytes.saturating_add(surplus.bytes);
@@ -86,11 +54,11 @@ impl Counts {
         Ok(())
     }
 
-    fn walk(&mut self, ground: &BufferReader<'_>, record: &mut BufferSummary, bytes: &[u8]) {
+    fn walk(&mut self, rules: &ReadRules, record: &mut BufferSummary, bytes: &[u8]) {
         let extent = record.extent;
-        let (stream, sequence, ordinal) = (ground.stream(&extent), ground.sequence(&extent), extent.ordinal);
+        let (stream, sequence, ordinal) = (rules.stream(&extent), rules.sequence(&extent), extent.ordinal);
         let (mut previous, mut largest) = (None, None);
-        for step in TimedWalk::new(bytes, 0, ground.fallback_ticks) {
+        for step in rules.walk(bytes, 0) {
             match step {
                 TimedStep::Event(TimedEvent { raw, ticks, inherited }) => {
                     record.count(ticks, inherited, previous);
@@ -99,7 +67,7 @@ impl Counts {
                         largest = Some(raw);
                     }
                     let at = FileKey { ticks, stream, sequence, ordinal, offset: raw.offset };
-                    self.count(ShapeRef::of(&raw, &ground.context), at);
+                    self.count(ShapeRef::of(&raw, &rules.context), at);
                 }
                 TimedStep::Damage { offset, len, recognisable } => {
                     record.damaged_events += u32::from(recognisable);
@@ -133,8 +101,8 @@ impl Counts {
 
     /// A header event that is too long hides those behind it, which tell of the session, too.
     #[cold]
-    fn look_into_header_event(&mut self, ground: &BufferReader<'_>, record: &mut BufferSummary, bytes: &[u8]) {
-        let own = ground.header_event_len.next_multiple_of(EVENT_ALIGNMENT);
+    fn look_into_header_event(&mut self, rules: &ReadRules, record: &mut BufferSummary, bytes: &[u8]) {
+        let own = rules.header_event_len.next_multiple_of(EVENT_ALIGNMENT);
         let size = RawEvent::at(bytes, 0).map_or(0, |event| event.bytes.len());
         let hidden = bytes.get(own as usize..size).unwrap_or_default();
         if RawEvent::at(hidden, own).is_none() {
@@ -150,9 +118,9 @@ impl Counts {
 
     #[inline]
     fn count(&mut self, shape: ShapeRef<'_>, at: FileKey) {
-        let interest = self.shapes.count(shape, at);
-        if interest != Mark::None {
-            self.memory.add_event(interest, at);
+        let mark = self.shapes.count(shape, at);
+        if mark != Mark::None {
+            self.memory.add_event(mark, at);
         }
     }
 

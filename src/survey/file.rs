@@ -1,150 +1,26 @@
-//! Surveys one file, and what is known of it then.
+//! Surveys one file.
 
-use super::SurveyOptions;
-use super::buffer_summary::BufferSummary;
-use super::count::BufferReader;
-use super::ending::{Tail, TailKind};
+use std::collections::BTreeMap;
+
+use super::audit;
 use super::hash::FileHash;
-use super::issue::Issues;
-use super::marked::{MarkedEvent, NoticeLog};
+use super::options::SurveyOptions;
 use super::pass::{Found, Pass};
 use super::progress::{Progress, Silent, Step, timed};
 use super::repeats;
-use super::session::{self, Session};
-use super::shapes::ShapeSummary;
-use crate::buffer::scan::{RegionContent, UnreadableRegion};
-use crate::clock::Clock;
+use super::result::FileSurvey;
+use super::rules::{BufferReader, ReadRules};
+use super::{session, session_events};
 use crate::error::Result;
-use crate::event::Shape;
-use crate::input::LocalFile;
-use crate::layout::logfile::mode;
-use crate::spill::{SpillSpace, Spilled};
-
-/// What the survey learned of one file.
-#[derive(Debug)]
-pub struct FileSurvey {
-    /// The file.
-    pub source: LocalFile,
-    /// The path relative to the input named by the user, with `/`.
-    pub name: String,
-    /// BLAKE3 of the whole file in lower-case hexadecimal; `None` where it was not wanted.
-    pub blake3: Option<String>,
-    /// What the header event says.
-    pub session: Session,
-    /// The conversion of its times.
-    pub clock: Clock,
-    /// The buffers in file order.
-    pub buffers: Spilled<BufferSummary>,
-    /// What cannot be read, in file order.
-    pub gaps: Vec<UnreadableRegion>,
-    /// What stands behind the last buffer.
-    pub tail: Option<Tail>,
-    /// The event shapes, in their own order.
-    pub shapes: Vec<(Shape, ShapeSummary)>,
-    /// Events worth a second look, in file order.
-    pub memorable: Vec<MarkedEvent>,
-    /// Events that say that something was lost.
-    pub notices: NoticeLog,
-    /// Unusual findings, in file order.
-    pub findings: Issues,
-}
-
-impl FileSurvey {
-    /// What is common to all buffers.
-    pub fn reader(&self) -> BufferReader<'_> {
-        reader(&self.source, &self.session)
-    }
-
-    /// The buffer with this number in file order.
-    pub fn buffer(&self, ordinal: u64) -> Option<&BufferSummary> {
-        let place = self.buffers.binary_search_by_key(&ordinal, |buffer| buffer.extent.ordinal).ok()?;
-        self.buffers.get(place)
-    }
-
-    /// The processor whose events a buffer holds; `None` where all processors share one stream.
-    pub fn cpu(&self, buffer: &BufferSummary) -> Option<u16> {
-        (!self.session.has_one_stream()).then_some(buffer.extent.cpu)
-    }
-
-    /// Readable events.
-    pub fn events(&self) -> u64 {
-        self.buffers.iter().map(|buffer| u64::from(buffer.events)).sum()
-    }
-
-    /// Recognisable events that cannot be read.
-    pub fn damaged_events(&self) -> u64 {
-        self.buffers.iter().map(|buffer| u64::from(buffer.damaged_events)).sum()
-    }
-
-    /// Bytes that hold no readable event and should.
-    pub fn damaged_bytes(&self) -> u64 {
-        let in_buffers: u64 = self.buffers.iter().map(|buffer| u64::from(buffer.damaged_bytes)).sum();
-        let between: u64 = self.gaps.iter().map(|gap| gap.len).sum();
-        in_buffers + between + self.tail.filter(|tail| tail.kind == TailKind::Fragment).map_or(0, |tail| tail.len)
-    }
-
-    /// Buffers that the session wrote and the file does not show, not even damaged; 0 where the session was never
-    /// closed, and nobody knows.
-    pub fn absent_buffers(&self) -> u64 {
-        let unreadable = self.gaps.iter().filter(|gap| gap.kind != RegionContent::Repeated).map(|gap| gap.buffers);
-        let there = self.buffers.len() as u64 + unreadable.sum::<u64>();
-        if self.session.is_closed() { u64::from(self.session.buffers_written).saturating_sub(there) } else { 0 }
-    }
-
-    /// Those of the [absent buffers](FileSurvey::absent_buffers) that no newer ones have overwritten.
-    pub fn missing_buffers(&self) -> u64 {
-        if self.session.has_mode(mode::CIRCULAR) && !self.has_room() { 0 } else { self.absent_buffers() }
-    }
-
-    /// Whether no buffer can have been overwritten, because the file has unused space or is far from its maximum size. Of
-    /// compressed buffers nobody knows how many would have found room.
-    pub fn has_room(&self) -> bool {
-        let most = self.session.maximum_file_size;
-        let is_small = most > 0 && !self.is_compressed() && self.end_of_buffers() <= most - most / 4;
-        is_small || self.tail.is_some_and(|tail| tail.kind != TailKind::Fragment)
-    }
-
-    /// Whether anything of the file could not be read, or is not there.
-    pub fn is_damaged(&self) -> bool {
-        self.damaged_bytes() > 0 || self.damaged_events() > 0 || self.missing_buffers() > 0
-    }
-
-    /// Whether buffers are stored compressed.
-    pub fn is_compressed(&self) -> bool {
-        self.session.has_mode(mode::COMPRESSED) || self.buffers.iter().any(|buffer| buffer.extent.is_compressed())
-    }
-
-    /// File offset behind the last buffer; what stands there is unused, or of an older recording.
-    pub fn end_of_buffers(&self) -> u64 {
-        let extent = self.buffers.last().map(|buffer| &buffer.extent);
-        extent.map_or(0, |extent| extent.offset.saturating_add(u64::from(extent.present)))
-    }
-
-    /// Whether the file ends within a buffer.
-    pub fn is_truncated(&self) -> bool {
-        let cut = |tail: Tail| tail.kind == TailKind::Fragment;
-        self.tail.is_some_and(cut) || self.buffers.last().is_some_and(|buffer| buffer.extent.is_truncated())
-    }
-}
-
-fn reader<'a>(source: &'a LocalFile, session: &Session) -> BufferReader<'a> {
-    BufferReader {
-        source,
-        context: session.context(),
-        one_stream: session.has_one_stream(),
-        in_file_order: session.is_appended(),
-        max_buffer_size: session.max_buffer_size(),
-        fallback_ticks: session.first_ticks.0,
-        header_event_len: session.header_event_len,
-    }
-}
+use crate::input::Input;
+use crate::spill::SpillSpace;
 
 /// Surveys a file; what does not fit into memory goes to the system's folder for temporary files.
 ///
 /// # Errors
 /// Those of [`survey_within`].
-pub fn survey(source: LocalFile, name: String, options: &SurveyOptions, progress: &dyn Progress) -> Result<FileSurvey> {
-    survey_within(&SpillSpace::temporary(), source, name, options, progress)
+pub fn survey(input: &dyn Input, name: String, options: &SurveyOptions, progress: &dyn Progress) -> Result<FileSurvey> {
+    survey_within(&SpillSpace::temporary(), input, name, options, progress)
 }
 
 /// Surveys a file; `space` is for what does not fit into memory.
@@ -154,26 +30,42 @@ pub fn survey(source: LocalFile, name: String, options: &SurveyOptions, progress
 /// caller asked to stop.
 pub fn survey_within(
     space: &SpillSpace,
-    source: LocalFile,
+    input: &dyn Input,
     name: String,
     options: &SurveyOptions,
     progress: &dyn Progress,
 ) -> Result<FileSurvey> {
-    let (session, rules) = session::read(&source)?;
+    let (session, scan) = session::read(input)?;
     let clock = session.clock(options.anchor);
     let mut hasher = options.hash.then(FileHash::default);
-    let run = Pass { space, session: &session, rules, ground: reader(&source, &session), progress };
-    let mut found = run.over(&[], hasher.as_mut())?;
-    let repeated = repeats::find(&source, &found.buffers, progress)?;
+    let reader = BufferReader { rules: ReadRules::of(&session), input };
+    let pass = Pass { space, session: &session, scan, reader, progress };
+    let mut found = pass.over(&[], hasher.as_mut())?;
+    let repeated = repeats::find(input, &found.buffers, progress)?;
     if !repeated.is_empty() {
         // What was counted twice cannot be taken back, so all is counted again.
         drop(found);
-        found = Pass { progress: &Silent(progress), ..run }.over(&repeated, None)?;
+        found = Pass { progress: &Silent(progress), ..pass }.over(&repeated, None)?;
     }
-    let blake3 = hasher.map(|hasher| hasher.finish(&source, progress)).transpose()?;
-    let Found { buffers, gaps, tail, shapes, memorable, notices, findings } = found;
-    let mut file =
-        FileSurvey { source, name, blake3, session, clock, buffers, gaps, tail, shapes, memorable, notices, findings };
-    timed(progress, Step::Scan, || super::audit::audit(&mut file));
+    let blake3 = hasher.map(|hasher| hasher.finish(input, progress)).transpose()?;
+    let Found { buffers, unreadable, tail, shapes, marked, notices, issues } = found;
+    let mut file = FileSurvey {
+        identity: input.identity().clone(),
+        name,
+        blake3,
+        session,
+        clock,
+        buffers,
+        unreadable,
+        tail,
+        shapes,
+        marked,
+        notices,
+        group_masks: None,
+        last_dropped: BTreeMap::new(),
+        issues,
+    };
+    session_events::read(&mut file, input, progress)?;
+    timed(progress, Step::Scan, || audit::audit(&mut file));
     Ok(file)
 }

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use super::progress::{Progress, Step, timed};
 use crate::error::Result;
-use crate::input::LocalFile;
+use crate::input::Input;
 
 /// Bytes of a subtree: a power of two of BLAKE3's chunks, and few enough that a window has some for every thread.
 const SUBTREE: u64 = 1 << 20;
@@ -23,13 +23,13 @@ pub(super) struct FileHash {
 
 impl FileHash {
     /// Hashes what is new up to the offset `end`, in whole subtrees.
-    pub(super) fn extend(&mut self, source: &LocalFile, end: u64, progress: &dyn Progress) -> Result<()> {
-        let before_last = source.len().saturating_sub(1);
+    pub(super) fn extend(&mut self, input: &dyn Input, end: u64, progress: &dyn Progress) -> Result<()> {
+        let before_last = input.size().saturating_sub(1);
         let (first, next) = (self.subtrees.len() as u64, end.min(before_last) / SUBTREE);
         let more: Vec<ChainingValue> = (first..next)
             .into_par_iter()
             .map_init(Vec::new, |scratch, number| {
-                timed(progress, Step::Hash, || Ok(subtree(source, number, scratch)?.finalize_non_root()))
+                timed(progress, Step::Hash, || Ok(subtree(input, number, scratch)?.finalize_non_root()))
             })
             .collect::<Result<_>>()?;
         self.subtrees.extend(more);
@@ -37,10 +37,10 @@ impl FileHash {
     }
 
     /// The hash of the whole file in lower-case hexadecimal.
-    pub(super) fn finish(mut self, source: &LocalFile, progress: &dyn Progress) -> Result<String> {
-        self.extend(source, source.len(), progress)?;
+    pub(super) fn finish(mut self, input: &dyn Input, progress: &dyn Progress) -> Result<String> {
+        self.extend(input, input.size(), progress)?;
         timed(progress, Step::Hash, || {
-            let last = subtree(source, self.subtrees.len() as u64, &mut Vec::new())?;
+            let last = subtree(input, self.subtrees.len() as u64, &mut Vec::new())?;
             if self.subtrees.is_empty() {
                 return Ok(last.finalize().to_hex().to_string());
             }
@@ -52,10 +52,10 @@ impl FileHash {
 }
 
 /// Has hashed the subtree with this number, which may be shorter at the end of the file.
-fn subtree(source: &LocalFile, number: u64, scratch: &mut Vec<u8>) -> Result<blake3::Hasher> {
+fn subtree(input: &dyn Input, number: u64, scratch: &mut Vec<u8>) -> Result<blake3::Hasher> {
     let start = number * SUBTREE;
-    let len = usize::try_from(SUBTREE.min(source.len().saturating_sub(start))).unwrap_or(0);
-    let bytes = source.bytes(start, len, scratch)?;
+    let len = usize::try_from(SUBTREE.min(input.size().saturating_sub(start))).unwrap_or(0);
+    let bytes = input.bytes(start, len, scratch)?;
     let mut hasher = blake3::Hasher::new();
     hasher.set_input_offset(start).update(bytes);
     Ok(hasher)
@@ -93,13 +93,13 @@ mod tests {
         for len in lengths {
             let mut file = tempfile::NamedTempFile::new().unwrap();
             file.write_all(&bytes[..len]).unwrap();
-            let source = LocalFile::open(file.path()).unwrap();
+            let input = crate::input::LocalFile::open(file.path()).unwrap();
             let mut hash = FileHash::default();
             for end in [len / 3, len / 2, len] {
-                hash.extend(&source, end as u64, &NoProgress).unwrap();
+                hash.extend(&input, end as u64, &NoProgress).unwrap();
             }
             let expected = blake3::hash(&bytes[..len]).to_hex();
-            assert_eq!(hash.finish(&source, &NoProgress).unwrap(), expected.as_str(), "{len} bytes");
+            assert_eq!(hash.finish(&input, &NoProgress).unwrap(), expected.as_str(), "{len} bytes");
         }
     }
 }

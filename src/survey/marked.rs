@@ -45,7 +45,7 @@ pub enum Notice {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct MarkedEvent {
     /// Why.
-    pub interest: Mark,
+    pub mark: Mark,
     /// Where.
     pub at: FileKey,
 }
@@ -129,8 +129,8 @@ const NOTICE_KINDS: usize = 5;
 const MAX_NOTICES: usize = 1 << 16;
 
 /// How many events of a file are remembered.
-fn limit(interest: Mark) -> usize {
-    match interest {
+fn limit(mark: Mark) -> usize {
+    match mark {
         Mark::None | Mark::Notice(_) => 0,
         Mark::Session => 1 << 8,
         Mark::Schema => 1 << 18,
@@ -180,13 +180,13 @@ pub struct Marks {
 impl Marks {
     /// Remembers an event; the events of a buffer come one behind the other.
     #[cold]
-    pub fn add_event(&mut self, interest: Mark, at: FileKey) {
-        match interest {
+    pub fn add_event(&mut self, mark: Mark, at: FileKey) {
+        match mark {
             Mark::None => {}
             Mark::Notice(notice) => self.add_notice(notice, &at),
-            Mark::Session => self.session.push(at, limit(interest)),
-            Mark::Schema => self.schema.push(at, limit(interest)),
-            Mark::Dropped => self.dropped.push(at, limit(interest)),
+            Mark::Session => self.session.push(at, limit(mark)),
+            Mark::Schema => self.schema.push(at, limit(mark)),
+            Mark::Dropped => self.dropped.push(at, limit(mark)),
         }
     }
 
@@ -230,25 +230,25 @@ impl MarkLog {
         let Marks { session, schema, dropped, .. } = self.memory;
         let kinds = [(Mark::Session, session), (Mark::Schema, schema), (Mark::Dropped, dropped)];
         let (mut memorable, mut findings) = (Vec::new(), Vec::new());
-        for (interest, mut first) in kinds {
-            first.trim(limit(interest));
-            findings.extend((first.more > 0).then(|| forgotten(interest, first.more)));
-            memorable.extend(first.kept.into_iter().map(|at| MarkedEvent { interest, at }));
+        for (mark, mut first) in kinds {
+            first.trim(limit(mark));
+            findings.extend((first.more > 0).then(|| forgotten(mark, first.more)));
+            memorable.extend(first.kept.into_iter().map(|at| MarkedEvent { mark, at }));
         }
-        memorable.sort_unstable_by_key(|memorable| memorable.at.in_file());
+        memorable.sort_unstable_by_key(|marked| marked.at.in_file());
         (memorable, self.log, findings)
     }
 }
 
-fn forgotten(interest: Mark, more: u64) -> Issue {
-    let what = match interest {
+fn forgotten(mark: Mark, more: u64) -> Issue {
+    let what = match mark {
         Mark::Schema => "describe the payload of others",
         Mark::Dropped => "say when events were dropped last",
         _ => "tell of the session",
     };
     let message = format!(
         "{more} events that {what} are not looked at: expected at most {} of them in a file; they are rows like any other",
-        limit(interest)
+        limit(mark)
     );
     Issue::new(Severity::Warning, "events_not_looked_at", message)
 }

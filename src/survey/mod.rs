@@ -15,33 +15,29 @@ pub mod issue;
 pub mod loss;
 pub mod marked;
 pub mod naming;
+pub mod options;
 mod pass;
 mod progress;
 pub mod read_back;
 mod repeats;
+pub mod result;
+pub mod rules;
 pub mod sequence;
 pub mod session;
+mod session_events;
 pub mod shapes;
 pub mod streams;
 
 pub use buffer_summary::BufferSummary;
 pub use facts::{FileFacts, settle};
-pub use file::{FileSurvey, survey, survey_within};
+pub use file::{survey, survey_within};
 pub use file_key::FileKey;
 pub use issue::{Issue, Issues, Severity};
 pub use marked::{Mark, MarkedEvent};
+pub use options::SurveyOptions;
 pub use progress::{NoProgress, Parallelism, Progress, Step, stop_if_cancelled, timed};
 pub use read_back::{read_back, read_back_parallel};
+pub use result::FileSurvey;
+pub use rules::{BufferReader, ReadRules};
 pub use session::Session;
 pub use shapes::ShapeSummary;
-
-use crate::clock::ClockAnchor;
-
-/// Choices that the survey depends on.
-#[derive(Clone, Copy, Debug)]
-pub struct SurveyOptions {
-    /// Which pair of tick and time the clock hangs on.
-    pub anchor: ClockAnchor,
-    /// Whether the files are hashed.
-    pub hash: bool,
-}

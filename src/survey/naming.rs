@@ -1,6 +1,6 @@
 //! What the name of a file says of its place among others.
 
-use super::file::FileSurvey;
+use super::result::FileSurvey;
 use crate::layout::logfile::mode;
 
 /// The place of a file in a series that a session wrote one after another.

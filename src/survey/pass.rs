@@ -3,12 +3,13 @@
 use rayon::prelude::*;
 
 use super::buffer_summary::BufferSummary;
-use super::count::{BufferReader, Counts};
+use super::count::Counts;
 use super::ending::{self, Ending, Tail, TailKind};
 use super::hash::FileHash;
 use super::issue::{Issue, Issues, Severity};
 use super::marked::{MarkLog, MarkedEvent, NoticeLog};
 use super::progress::{Progress, Step, stop_if_cancelled, timed};
+use super::rules::BufferReader;
 use super::session::Session;
 use super::shapes::{ShapeSummary, Shapes};
 use crate::buffer::scan::{BufferExtent, BufferScan, Doubt, Region, RegionContent, ScanRules, UnreadableRegion};
@@ -32,20 +33,20 @@ pub(super) struct Pass<'a> {
     /// For what does not fit into memory.
     pub(super) space: &'a SpillSpace,
     pub(super) session: &'a Session,
-    pub(super) rules: ScanRules,
-    pub(super) ground: BufferReader<'a>,
+    pub(super) scan: ScanRules,
+    pub(super) reader: BufferReader<'a>,
     pub(super) progress: &'a dyn Progress,
 }
 
 /// What a pass found, each list in file order or in its own.
 pub(super) struct Found {
     pub(super) buffers: Spilled<BufferSummary>,
-    pub(super) gaps: Vec<UnreadableRegion>,
+    pub(super) unreadable: Vec<UnreadableRegion>,
     pub(super) tail: Option<Tail>,
     pub(super) shapes: Vec<(Shape, ShapeSummary)>,
-    pub(super) memorable: Vec<MarkedEvent>,
+    pub(super) marked: Vec<MarkedEvent>,
     pub(super) notices: NoticeLog,
-    pub(super) findings: Issues,
+    pub(super) issues: Issues,
 }
 
 impl Pass<'_> {
@@ -54,9 +55,9 @@ impl Pass<'_> {
     /// # Errors
     /// When the file cannot be read, when there is no space, or [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted).
     pub(super) fn over(&self, repeated: &[u64], mut hasher: Option<&mut FileHash>) -> Result<Found> {
-        let (source, progress) = (self.ground.source, self.progress);
+        let (input, progress) = (self.reader.input, self.progress);
         let mut survey = Assembly::new(self.space);
-        let mut chain = BufferScan::new(source, self.rules, repeated);
+        let mut chain = BufferScan::new(input, self.scan, repeated);
         let mut window = next_window(&mut chain, progress)?;
         while window.start < window.end {
             let (start, end) = (window.start, window.end);
@@ -64,8 +65,8 @@ impl Pass<'_> {
             let ((hashed, tally), next) = rayon::join(
                 || {
                     rayon::join(
-                        || hasher.as_mut().map_or(Ok(()), |hasher| hasher.extend(source, end, progress)),
-                        || count_extents(&self.ground, &window.extents, progress),
+                        || hasher.as_mut().map_or(Ok(()), |hasher| hasher.extend(input, end, progress)),
+                        || count_extents(&self.reader, &window.extents, progress),
                     )
                 },
                 || next_window(&mut chain, progress),
@@ -173,9 +174,9 @@ impl Assembly {
         let tail = fragment.or_else(|| ending::split_off(&mut gaps, ending));
         gaps.iter().for_each(|gap| findings.push(gap_finding(gap)));
         let shapes = timed(pass.progress, Step::Scan, || shapes.finish());
-        let (memorable, notices, forgotten) = memories.finish();
+        let (marked, notices, forgotten) = memories.finish();
         forgotten.into_iter().for_each(|finding| findings.push(finding));
-        Ok(Found { buffers, gaps, tail, shapes, memorable, notices, findings })
+        Ok(Found { buffers, unreadable: gaps, tail, shapes, marked, notices, issues: findings })
     }
 }
 
@@ -183,8 +184,8 @@ fn ending_of(pass: &Pass<'_>, buffers: &[BufferSummary]) -> Ending {
     let is_closed = pass.session.is_closed();
     let owed = u64::from(pass.session.buffers_written).saturating_sub(buffers.len() as u64);
     Ending {
-        file_len: pass.ground.source.len(),
-        stride: pass.rules.stride,
+        file_len: pass.reader.input.size(),
+        stride: pass.scan.stride,
         owed: if is_closed { owed } else { 0 },
         knows_its_own: is_closed || buffers.len() > 1,
     }
@@ -218,13 +219,13 @@ fn doubt_finding(extent: &BufferExtent, doubt: Doubt) -> Issue {
     Issue::new(Severity::Warning, "damaged_buffer_header", message).at(extent.ordinal, extent.offset)
 }
 
-fn count_extents(ground: &BufferReader<'_>, extents: &[BufferExtent], progress: &dyn Progress) -> Result<Counts> {
+fn count_extents(reader: &BufferReader<'_>, extents: &[BufferExtent], progress: &dyn Progress) -> Result<Counts> {
     let mean = extents.iter().map(|extent| u64::from(extent.size)).sum::<u64>() / (extents.len() as u64).max(1);
     let together = usize::try_from(EXTENT / mean.max(1)).unwrap_or(1).max(1);
     extents
         .par_chunks(together)
         .try_fold(Counts::default, |mut tally, extent| {
-            let survey = |extent| stop_if_cancelled(progress).and_then(|()| tally.survey(ground, extent));
+            let survey = |extent| stop_if_cancelled(progress).and_then(|()| tally.survey(reader, extent));
             timed(progress, Step::Survey, || extent.iter().try_for_each(survey))?;
             Ok(tally)
         })

@@ -2,12 +2,14 @@
 
 use rayon::prelude::*;
 
-use super::file::FileSurvey;
 use super::file_key::FileKey;
 use super::progress::{Progress, Step, stop_if_cancelled, timed};
-use crate::buffer::content::{self, Scratch};
+use super::result::FileSurvey;
+use super::rules::BufferReader;
+use crate::buffer::content::Scratch;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::RawEvent;
+use crate::input::Input;
 
 /// Buffers that are read side by side before what was made of their events is handed over, and the bytes that they may
 /// have together: all of that can be payloads.
@@ -19,36 +21,48 @@ const TOGETHER_BYTES: usize = 32 << 20;
 ///
 /// # Errors
 /// When the file cannot be read; [`ErrorKind::Internal`] when there is no event at such a place, as when the file
-/// has changed since the survey.
-pub fn read_back(file: &FileSurvey, keys: &[FileKey], mut visit: impl FnMut(usize, &RawEvent<'_>)) -> Result<()> {
+/// has changed since the survey; [`ErrorKind::Interrupted`] when the caller asked to stop.
+pub fn read_back(
+    file: &FileSurvey,
+    input: &dyn Input,
+    keys: &[FileKey],
+    progress: &dyn Progress,
+    mut visit: impl FnMut(usize, &RawEvent<'_>),
+) -> Result<()> {
+    let reader = BufferReader { rules: file.rules(), input };
     let mut scratch = Scratch::default();
     let mut order: Vec<usize> = (0..keys.len()).collect();
     order.sort_unstable_by_key(place(keys));
-    order.chunk_by(same_buffer(keys)).try_for_each(|buffer| visit_buffer(file, keys, buffer, &mut scratch, &mut visit))
+    order.chunk_by(same_buffer(keys)).try_for_each(|buffer| {
+        stop_if_cancelled(progress)?;
+        visit_buffer(file, reader, keys, buffer, &mut scratch, &mut visit)
+    })
 }
 
 /// Like [`read_back`], but buffers are read side by side on the current pool: `read` makes something of every event, and
 /// `take` gets it in file order, before the next buffers are read.
 ///
 /// # Errors
-/// Those of [`read_back`]; [`ErrorKind::Interrupted`] when the caller asked to stop.
+/// Those of [`read_back`].
 pub fn read_back_parallel<T: Send>(
     file: &FileSurvey,
+    input: &dyn Input,
     keys: &[FileKey],
     progress: &dyn Progress,
     read: impl Fn(&RawEvent<'_>) -> T + Sync,
     mut take: impl FnMut(usize, T),
 ) -> Result<()> {
+    let reader = BufferReader { rules: file.rules(), input };
     let mut order: Vec<usize> = (0..keys.len()).collect();
     order.par_sort_unstable_by_key(place(keys));
     let buffers: Vec<&[usize]> = order.chunk_by(same_buffer(keys)).collect();
-    let largest = usize::try_from(file.reader().max_buffer_size).unwrap_or(usize::MAX).max(1);
+    let largest = usize::try_from(reader.rules.max_buffer_size).unwrap_or(usize::MAX).max(1);
     for together in buffers.chunks((TOGETHER_BYTES / largest).clamp(1, TOGETHER)) {
         stop_if_cancelled(progress)?;
         let events = together.par_iter().map_init(Scratch::default, |scratch, buffer| {
             let mut events = Vec::with_capacity(buffer.len());
             let visit = |index, event: &RawEvent<'_>| events.push((index, read(event)));
-            timed(progress, Step::Schema, || visit_buffer(file, keys, buffer, scratch, visit))?;
+            timed(progress, Step::Schema, || visit_buffer(file, reader, keys, buffer, scratch, visit))?;
             Ok(events)
         });
         let events: Vec<Vec<(usize, T)>> = events.collect::<Result<_>>()?;
@@ -69,16 +83,16 @@ fn same_buffer(keys: &[FileKey]) -> impl Fn(&usize, &usize) -> bool {
 /// Visits events of one buffer.
 fn visit_buffer(
     file: &FileSurvey,
+    reader: BufferReader<'_>,
     keys: &[FileKey],
     indices: &[usize],
     scratch: &mut Scratch,
     mut visit: impl FnMut(usize, &RawEvent<'_>),
 ) -> Result<()> {
-    let ground = file.reader();
     let ordinal = keys[indices[0]].ordinal;
     let gone = || no_event(file, ordinal);
     let extent = &file.buffer(ordinal).ok_or_else(gone)?.extent;
-    let content = content::read(ground.source, extent, ground.max_buffer_size, scratch)?;
+    let content = reader.content(extent, scratch)?;
     for &index in indices {
         let offset = keys[index].offset;
         let bytes = content.bytes().get(offset as usize..).ok_or_else(gone)?;
@@ -89,7 +103,7 @@ fn visit_buffer(
 
 fn no_event(file: &FileSurvey, ordinal: u64) -> Error {
     Error::new(ErrorKind::Internal, "an event that was there before is gone")
-        .in_file(file.source.path())
+        .in_file(&file.identity.source)
         .in_buffer(ordinal)
         .with_hint("the file must not change while it is converted")
 }

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use super::buffer_summary::BufferSummary;
 use super::progress::{Progress, stop_if_cancelled};
 use crate::error::Result;
-use crate::input::LocalFile;
+use crate::input::Input;
 
 /// Bytes of two buffers that are compared at once.
 const BLOCK: u32 = 64 << 10;
@@ -14,7 +14,7 @@ const BLOCK: u32 = 64 << 10;
 ///
 /// # Errors
 /// When the file cannot be read, or [`ErrorKind::Interrupted`].
-pub(super) fn find(source: &LocalFile, buffers: &[BufferSummary], progress: &dyn Progress) -> Result<Vec<u64>> {
+pub(super) fn find(input: &dyn Input, buffers: &[BufferSummary], progress: &dyn Progress) -> Result<Vec<u64>> {
     if buffers.windows(2).all(|pair| pair[0].extent.sequence < pair[1].extent.sequence) {
         return Ok(Vec::new());
     }
@@ -31,7 +31,7 @@ pub(super) fn find(source: &LocalFile, buffers: &[BufferSummary], progress: &dyn
         for &other in others {
             stop_if_cancelled(progress)?;
             let (first, other) = (&buffers[first as usize], &buffers[other as usize]);
-            if other.events > 0 && are_equal(source, first, other)? {
+            if other.events > 0 && are_equal(input, first, other)? {
                 repeated.push(other.extent.offset);
             }
         }
@@ -40,12 +40,12 @@ pub(super) fn find(source: &LocalFile, buffers: &[BufferSummary], progress: &dyn
     Ok(repeated)
 }
 
-fn are_equal(source: &LocalFile, a: &BufferSummary, b: &BufferSummary) -> Result<bool> {
+fn are_equal(input: &dyn Input, a: &BufferSummary, b: &BufferSummary) -> Result<bool> {
     let (mut first, mut second) = (Vec::new(), Vec::new());
     for at in (0..a.extent.present).step_by(BLOCK as usize) {
         let len = (a.extent.present - at).min(BLOCK) as usize;
-        let first = source.bytes(a.extent.offset + u64::from(at), len, &mut first)?;
-        if first != source.bytes(b.extent.offset + u64::from(at), len, &mut second)? {
+        let first = input.bytes(a.extent.offset + u64::from(at), len, &mut first)?;
+        if first != input.bytes(b.extent.offset + u64::from(at), len, &mut second)? {
             return Ok(false);
         }
     }

@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 
 use super::buffer_summary::BufferSummary;
-use super::file::FileSurvey;
+use super::result::FileSurvey;
 use crate::layout::logfile::mode;
 
 /// Successive numbers that no buffer has, between two that buffers have.

@@ -7,7 +7,7 @@ use crate::buffer::stride;
 use crate::clock::{Clock, ClockAnchor, ClockParameters, FileTime, Ticks};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::FileContext;
-use crate::input::LocalFile;
+use crate::input::Input;
 use crate::layout::buffer::{BUFFER_HEADER_LEN, BUFFER_TYPE_HEADER, BufferHeader, MAX_BUFFER_SIZE, MIN_BUFFER_SIZE};
 use crate::layout::header::{HeaderFamily, SystemHeader};
 use crate::layout::logfile::{LogfileHead, LogfileTail, mode};
@@ -140,19 +140,19 @@ impl Session {
 ///
 /// # Errors
 /// [`ErrorKind::Input`] when the file is no event trace; the message says what it looks like instead.
-pub fn read(source: &LocalFile) -> Result<(Session, ScanRules)> {
+pub fn read(input: &dyn Input) -> Result<(Session, ScanRules)> {
     let mut scratch = Vec::new();
-    let bytes = source.bytes(0, HEADER_WINDOW, &mut scratch)?;
+    let bytes = input.bytes(0, HEADER_WINDOW, &mut scratch)?;
     let (buffer, event) = recognise(bytes).map_err(|message| {
-        Error::new(ErrorKind::Input, message).in_file(source.path()).with_hint("expected a Windows event trace (.etl)")
+        Error::new(ErrorKind::Input, message).in_file(input.path()).with_hint("expected a Windows event trace (.etl)")
     })?;
     let session = parse(buffer, event).ok_or_else(|| {
         Error::new(ErrorKind::Input, "the session's header event is cut off")
-            .in_file(source.path())
+            .in_file(input.path())
             .in_buffer(0)
             .at_offset(u64::from(BUFFER_HEADER_LEN))
     })?;
-    let rules = scan_rules(source, &session, buffer)?;
+    let rules = scan_rules(input, &session, buffer)?;
     Ok((session, rules))
 }
 
@@ -256,9 +256,9 @@ fn parse(buffer: &BufferHeader, event: &[u8]) -> Option<Session> {
     })
 }
 
-fn scan_rules(source: &LocalFile, session: &Session, buffer: &BufferHeader) -> Result<ScanRules> {
+fn scan_rules(input: &dyn Input, session: &Session, buffer: &BufferHeader) -> Result<ScanRules> {
     let has_one_stride = !session.has_mode(mode::COMPRESSED) && !buffer.is_compressed();
-    let stride = if has_one_stride { stride::common(source, buffer, session.buffer_size)? } else { None };
+    let stride = if has_one_stride { stride::common(input, buffer, session.buffer_size)? } else { None };
     // A relogged file has buffer times of another clock, and appended sessions number their buffers anew.
     let is_preallocated =
         session.has_mode(mode::PREALLOCATE) && !session.has_mode(mode::CIRCULAR | mode::RELOG | mode::APPEND);

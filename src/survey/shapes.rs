@@ -50,7 +50,7 @@ pub struct ShapeSummary {
     pub samples: Vec<FileKey>,
     /// What is not later than this, in ticks, may be a sample.
     bar: i64,
-    interest: Mark,
+    mark: Mark,
 }
 
 impl ShapeSummary {
@@ -61,7 +61,7 @@ impl ShapeSummary {
             last_ticks: ticks,
             samples: Vec::new(),
             bar: i64::MAX,
-            interest: Mark::of(identity),
+            mark: Mark::of(identity),
         }
     }
 
@@ -142,7 +142,7 @@ impl Shapes {
                 if tally.count(at) {
                     tally.sample(at, self.samples);
                 }
-                tally.interest
+                tally.mark
             }
             None => self.count_new(&shape, at),
         }
@@ -153,14 +153,14 @@ impl Shapes {
     fn count_new(&mut self, shape: &ShapeRef<'_>, at: FileKey) -> Mark {
         let mut tally = ShapeSummary::new(&shape.identity, at.ticks);
         tally.count(at);
-        let interest = tally.interest;
+        let mark = tally.mark;
         if self.is_given_up(shape) {
             add_rest(&mut self.rest, shape.identity.kind, tally);
         } else {
             tally.sample(at, self.samples);
             self.insert(shape.to_key(), tally);
         }
-        interest
+        mark
     }
 
     fn is_given_up(&self, shape: &ShapeRef<'_>) -> bool {

@@ -4,7 +4,7 @@
 //! overlap. Rows are sorted whether they hold or not; here is counted where they do not.
 
 use super::buffer_summary::BufferSummary;
-use super::file::FileSurvey;
+use super::result::FileSurvey;
 use super::sequence::sequence_gaps;
 use crate::clock::Ticks;
 
@@ -96,9 +96,9 @@ pub fn disorder(file: &FileSurvey) -> Disorder {
 
 /// All buffers by stream, then sequence, then place in the file: within a stream the order in which they were filled.
 pub(super) fn by_stream(file: &FileSurvey) -> Vec<&BufferSummary> {
-    let ground = file.reader();
+    let rules = file.rules();
     let mut buffers: Vec<_> = file.buffers.iter().collect();
-    buffers.sort_unstable_by_key(|b| (ground.stream(&b.extent), ground.sequence(&b.extent), b.extent.ordinal));
+    buffers.sort_unstable_by_key(|b| (rules.stream(&b.extent), rules.sequence(&b.extent), b.extent.ordinal));
     buffers
 }
 
@@ -107,8 +107,8 @@ pub(super) fn each_stream<'b, 'a>(
     file: &'a FileSurvey,
     buffers: &'b [&'a BufferSummary],
 ) -> impl Iterator<Item = &'b [&'a BufferSummary]> {
-    let ground = file.reader();
-    buffers.chunk_by(move |a, b| ground.stream(&a.extent) == ground.stream(&b.extent))
+    let rules = file.rules();
+    buffers.chunk_by(move |a, b| rules.stream(&a.extent) == rules.stream(&b.extent))
 }
 
 fn stream(file: &FileSurvey, buffers: &[&BufferSummary]) -> Stream {

@@ -1,6 +1,6 @@
 //! How the ticks of a file became times, and how far the times can be trusted.
 
-use crate::survey::file::FileSurvey;
+use crate::survey::result::FileSurvey;
 use crate::survey::streams::Disorder;
 
 /// The clock of a file. Times are Unix nanoseconds.

@@ -8,12 +8,11 @@ mod session;
 pub use clock::ClockFacts;
 pub use session::SessionFacts;
 
-use super::file::FileSurvey;
 use super::issue::{Issue, Severity};
 use super::loss::{self, Ledger, MISSING_FILE};
+use super::result::FileSurvey;
 use super::streams::{Disorder, Stream, disorder, streams};
 use crate::clock::ClockKind;
-use crate::error::Result;
 
 /// What is known of one file.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,24 +35,21 @@ impl FileFacts {
 }
 
 /// The facts of the files of a recording, in their order. What is unusual about them joins the files' findings.
-///
-/// # Errors
-/// When a file cannot be read or has changed since the survey.
-pub fn settle(files: &mut [FileSurvey]) -> Result<Vec<FileFacts>> {
-    let ledgers = loss::ledgers(files)?;
+pub fn settle(files: &mut [FileSurvey]) -> Vec<FileFacts> {
+    let ledgers = loss::ledgers(files);
     files.iter_mut().zip(ledgers).map(|(file, ledger)| facts(file, ledger)).collect()
 }
 
-fn facts(file: &mut FileSurvey, ledger: Ledger) -> Result<FileFacts> {
+fn facts(file: &mut FileSurvey, ledger: Ledger) -> FileFacts {
     let disorder = disorder(file);
     let found = [step_back(file, &disorder), step_forward(file, &disorder)];
-    found.into_iter().flatten().chain(missing_files(&ledger)).for_each(|finding| file.findings.push(finding));
-    Ok(FileFacts {
-        session: SessionFacts::of(file, &ledger)?,
+    found.into_iter().flatten().chain(missing_files(&ledger)).for_each(|finding| file.issues.push(finding));
+    FileFacts {
+        session: SessionFacts::of(file, &ledger),
         clock: ClockFacts::of(file, &disorder),
         streams: streams(file),
         ledger,
-    })
+    }
 }
 
 /// Members of the file's series that are not among the inputs.

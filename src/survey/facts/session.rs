@@ -1,14 +1,11 @@
 //! What the header event and the buffers of a file say of its session.
 
 use crate::clock::{FileTime, Ticks};
-use crate::error::Result;
-use crate::event::Event;
 use crate::layout::logfile::{ENABLE_FLAGS, bit_names, log_file_mode_names, mode};
-use crate::survey::file::FileSurvey;
 use crate::survey::loss::{self, Ledger, Overwritten};
 use crate::survey::naming::{private_logger_pid, series_member};
+use crate::survey::result::FileSurvey;
 use crate::survey::streams::first_ticks;
-use crate::survey::{FileKey, Mark, read_back};
 
 /// A session, as one file records it. What is `None` is not recorded; times are Unix nanoseconds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -98,10 +95,7 @@ pub struct SessionFacts {
 
 impl SessionFacts {
     /// The session of a file.
-    ///
-    /// # Errors
-    /// When the file cannot be read or has changed since the survey.
-    pub(super) fn of(file: &FileSurvey, ledger: &Ledger) -> Result<Self> {
+    pub(super) fn of(file: &FileSurvey, ledger: &Ledger) -> Self {
         let facts = SessionFacts {
             events_lost: ledger.events_lost,
             buffers_lost: ledger.buffers_lost,
@@ -123,7 +117,7 @@ impl SessionFacts {
         let version = |(major, minor): (u8, u8)| format!("{major}.{minor}");
         SessionFacts {
             source: file.name.clone(),
-            size: file.source.len(),
+            size: file.identity.size,
             blake3: file.blake3.clone(),
             logger_name: name(&session.logger_name),
             logger_name_folded: name(&session.logger_name.to_lowercase()),
@@ -182,11 +176,11 @@ impl SessionFacts {
     }
 
     /// The first mask is that of the flags a system logger is enabled with.
-    fn with_masks(self, file: &FileSurvey) -> Result<Self> {
-        let group_masks = group_masks(file)?;
-        let enable_flags = group_masks.as_ref().and_then(|masks| masks.first().copied());
+    fn with_masks(self, file: &FileSurvey) -> Self {
+        let group_masks = file.group_masks.map(Vec::from);
+        let enable_flags = file.group_masks.map(|[flags, ..]| flags);
         let enable_flag_names = enable_flags.map(|flags| bit_names(flags, &ENABLE_FLAGS));
-        Ok(SessionFacts { enable_flags, enable_flag_names, group_masks, ..self })
+        SessionFacts { enable_flags, enable_flag_names, group_masks, ..self }
     }
 }
 
@@ -194,18 +188,4 @@ impl SessionFacts {
 fn has_reached_maximum_size(file: &FileSurvey) -> bool {
     let (most, another) = (file.session.maximum_file_size, u64::from(file.session.buffer_size));
     most > 0 && file.end_of_buffers().saturating_add(another) > most
-}
-
-/// The eight masks of the first event that holds them: hook 0005, or 0020 at the end of a session.
-fn group_masks(file: &FileSurvey) -> Result<Option<Vec<u32>>> {
-    let told = file.memorable.iter().filter(|memorable| memorable.interest == Mark::Session);
-    let first: Vec<FileKey> = told.map(|memorable| memorable.at).take(1).collect();
-    let context = file.session.context();
-    let mut masks = None;
-    read_back(file, &first, |_, event| {
-        let payload = Event::of(event, &context).payload;
-        let words = payload.first_chunk::<32>().map(|masks| masks.as_chunks::<4>().0.iter());
-        masks = words.map(|words| words.map(|&word| u32::from_le_bytes(word)).collect());
-    })?;
-    Ok(masks)
 }

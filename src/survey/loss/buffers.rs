@@ -116,13 +116,13 @@ fn damage_rows(session: &Window<'_>, place: &Placed<'_>) -> Vec<LossRow> {
 /// Stretches of the file without a buffer header; those that follow one another are one row.
 fn gap_rows(session: &Window<'_>) -> Vec<LossRow> {
     let file = session.file;
-    if file.gaps.is_empty() {
+    if file.unreadable.is_empty() {
         return Vec::new();
     }
     let filled: Vec<_> = file.buffers.iter().filter(|b| b.events > 0 && b.extent.ordinal > 0).collect();
     // A buffer that stands twice is not lost.
     let lost: Vec<UnreadableRegion> =
-        file.gaps.iter().filter(|gap| gap.kind != RegionContent::Repeated).copied().collect();
+        file.unreadable.iter().filter(|gap| gap.kind != RegionContent::Repeated).copied().collect();
     let touching = |a: &UnreadableRegion, b: &UnreadableRegion| a.end() == b.offset;
     lost.chunk_by(touching).map(|gaps| gap_row(session, &filled, gaps)).collect()
 }

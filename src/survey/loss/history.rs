@@ -4,7 +4,7 @@ use super::{CIRCULAR_OVERWRITE, LossRow, TRUNCATED_TAIL, Window};
 use crate::layout::logfile::mode;
 use crate::survey::buffer_summary::BufferSummary;
 use crate::survey::ending::TailKind;
-use crate::survey::file::FileSurvey;
+use crate::survey::result::FileSurvey;
 use crate::survey::sequence::sequence_range;
 use crate::survey::streams::each_stream;
 

@@ -25,10 +25,9 @@ pub use history::{Overwritten, missing_at_end, overwritten};
 use std::collections::BTreeMap;
 
 use super::buffer_summary::BufferSummary;
-use super::file::FileSurvey;
+use super::result::FileSurvey;
 use super::streams::by_stream;
 use crate::clock::Ticks;
-use crate::error::Result;
 
 const EVENTS_LOST: &str = "events_lost";
 const BUFFERS_LOST: &str = "buffers_lost";
@@ -197,40 +196,33 @@ impl Ledger {
 }
 
 /// The ledger of every file of a recording, in their order.
-///
-/// # Errors
-/// When a file cannot be read or has changed since the survey.
-pub fn ledgers(files: &[FileSurvey]) -> Result<Vec<Ledger>> {
-    let mut ledgers: Vec<Ledger> = files.iter().map(ledger).collect::<Result<_>>()?;
+pub fn ledgers(files: &[FileSurvey]) -> Vec<Ledger> {
+    let mut ledgers: Vec<Ledger> = files.iter().map(ledger).collect();
     for (input, row) in series::rows(files) {
         let ledger = &mut ledgers[input];
         ledger.unknown_because = ledger.unknown_because.or(Some("a file of its series is missing"));
         ledger.rows.push(row);
     }
-    Ok(ledgers)
+    ledgers
 }
 
 /// The ledger of a file by itself.
-///
-/// # Errors
-/// When the file cannot be read or has changed since the survey.
-pub fn ledger(file: &FileSurvey) -> Result<Ledger> {
+pub fn ledger(file: &FileSurvey) -> Ledger {
     let session = Window::of(file);
     let streams = by_stream(file);
-    let dropped = notices::Dropped::read(file)?;
     let mut rows = counters::rows(&session);
     rows.extend(history::rows(&session, &streams));
     rows.extend(buffers::rows(&session, &streams));
-    rows.extend(notices::last_dropped(&session, &streams, &dropped));
+    rows.extend(notices::last_dropped(&session, &streams));
     let header = &file.session;
     let unknown_because = header.loss_unknown_because();
     let counter = |count: u32| unknown_because.is_none().then_some(count);
-    Ok(Ledger {
+    Ledger {
         rows,
         events_lost: counter(header.events_lost),
         buffers_lost: counter(header.buffers_lost),
         unknown_because,
-    })
+    }
 }
 
 /// A file and the time its session ran.

@@ -1,48 +1,8 @@
 //! Events that tell of a loss.
 
-use std::collections::BTreeMap;
-
 use super::{LossRow, Window};
-use crate::error::Result;
-use crate::event::{Event, FileContext, RawEvent};
-use crate::layout::buffer::MAX_PROCESSORS;
 use crate::survey::buffer_summary::BufferSummary;
-use crate::survey::file::FileSurvey;
-use crate::survey::file_key::FileKey;
-use crate::survey::marked::{Mark, Notice, Notices};
-use crate::survey::read_back;
-
-/// When processors dropped their last events.
-#[derive(Debug, Default)]
-pub(super) struct Dropped {
-    /// Per processor when its last event was dropped, in ticks.
-    times: BTreeMap<u16, i64>,
-}
-
-impl Dropped {
-    pub(super) fn read(file: &FileSurvey) -> Result<Dropped> {
-        let told = file.memorable.iter().filter(|memorable| memorable.interest == Mark::Dropped);
-        let keys: Vec<FileKey> = told.map(|memorable| memorable.at).collect();
-        let context = file.session.context();
-        let mut dropped = Dropped::default();
-        read_back(file, &keys, |_, event| dropped.add(event, context))?;
-        Ok(dropped)
-    }
-
-    /// `LastDroppedTimes`: a count, four bytes of padding, then a raw time for each processor, 0 for none. A merged
-    /// file may hold several; the latest time of a processor is its last.
-    fn add(&mut self, event: &RawEvent<'_>, context: FileContext) {
-        let payload = Event::of(event, &context).payload;
-        let Some((head, times)) = payload.split_first_chunk::<8>() else { return };
-        let [a, b, c, d, ..] = *head;
-        let count = u32::from_le_bytes([a, b, c, d]) as usize;
-        let times = times.as_chunks::<8>().0.iter().map(|&time| i64::from_le_bytes(time));
-        for (cpu, ticks) in (0..MAX_PROCESSORS).zip(times.take(count)).filter(|(_, ticks)| *ticks != 0) {
-            let last = self.times.entry(cpu).or_insert(ticks);
-            *last = ticks.max(*last);
-        }
-    }
-}
+use crate::survey::marked::{Notice, Notices};
 
 /// The rows of one buffer's notices; `before` is the buffer with events before it in its stream.
 pub(super) fn notices(session: &Window<'_>, buffer: &BufferSummary, before: Option<&BufferSummary>) -> Vec<LossRow> {
@@ -102,22 +62,23 @@ fn notice_row(
 }
 
 /// When each processor dropped its last event: an instant, and the buffers around it.
-pub(super) fn last_dropped(session: &Window<'_>, streams: &[&BufferSummary], dropped: &Dropped) -> Vec<LossRow> {
-    if dropped.times.is_empty() {
+pub(super) fn last_dropped(session: &Window<'_>, streams: &[&BufferSummary]) -> Vec<LossRow> {
+    let dropped = &session.file.last_dropped;
+    if dropped.is_empty() {
         return Vec::new();
     }
-    let ground = session.file.reader();
+    let rules = session.file.rules();
     let filled: Vec<_> = streams.iter().copied().filter(|b| b.events > 0).collect();
     let row = |(&cpu, &ticks): (&u16, &i64)| {
-        let stream = if ground.one_stream { 0 } else { cpu };
-        let start = filled.partition_point(|buffer| ground.stream(&buffer.extent) < stream);
-        let end = filled.partition_point(|buffer| ground.stream(&buffer.extent) <= stream);
+        let stream = if rules.one_stream { 0 } else { cpu };
+        let start = filled.partition_point(|buffer| rules.stream(&buffer.extent) < stream);
+        let end = filled.partition_point(|buffer| rules.stream(&buffer.extent) <= stream);
         let buffers = filled.get(start..end).unwrap_or_default();
         let begun = buffers.partition_point(|buffer| buffer.first_ticks <= ticks);
         let ended = buffers.partition_point(|buffer| buffer.last_ticks < ticks);
         let ordinal = |buffer: &&BufferSummary| buffer.extent.ordinal;
         LossRow {
-            cpu: (!ground.one_stream).then_some(cpu),
+            cpu: (!rules.one_stream).then_some(cpu),
             from_buffer: begun.checked_sub(1).and_then(|last| buffers.get(last)).map(ordinal),
             to_buffer: buffers.get(ended).map(ordinal),
             is_certain: true,
@@ -126,5 +87,5 @@ pub(super) fn last_dropped(session: &Window<'_>, streams: &[&BufferSummary], dro
         }
         .between(Some(session.ns(ticks)), Some(session.ns(ticks)))
     };
-    dropped.times.iter().map(row).collect()
+    dropped.iter().map(row).collect()
 }

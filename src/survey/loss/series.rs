@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 
 use super::{LossRow, MISSING_FILE, Window};
-use crate::survey::file::FileSurvey;
 use crate::survey::naming::series_member;
+use crate::survey::result::FileSurvey;
 use crate::survey::sequence::sequence_range;
 
 /// A row for every hole, with the number of the input before it.

@@ -1,0 +1,223 @@
+//! The inputs of a recording: opened when they are asked for, few at a time.
+//!
+//! A recording may have more files than a process may have open. Those that were asked for last stay open; one that is
+//! opened again must be the one that was opened first.
+
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde::{Deserialize, Serialize};
+
+use super::access::{Identity, Input, changed};
+use super::local::{self, LocalFile};
+use crate::error::{Error, ErrorKind, Result};
+
+/// The number of an input in its recording, from 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct InputId(pub u16);
+
+impl InputId {
+    /// As an index of lists with an entry per input.
+    pub fn index(self) -> usize {
+        usize::from(self.0)
+    }
+}
+
+/// The inputs of a recording, by number.
+#[derive(Debug)]
+pub struct Inputs {
+    list: Vec<Place>,
+    /// The local files that are open, the one that was asked for last in front.
+    open: Mutex<VecDeque<(InputId, Arc<dyn Input>)>>,
+    most_open: usize,
+}
+
+/// How an input is had.
+#[derive(Debug)]
+enum Place {
+    /// A local file, opened when it is asked for.
+    Local(Identity),
+    /// There, whatever it is.
+    There(Arc<dyn Input>),
+}
+
+impl Inputs {
+    /// Opens local files once, to know what they are.
+    ///
+    /// # Errors
+    /// Those of [`LocalFile::open`].
+    pub fn open(paths: impl IntoIterator<Item = PathBuf>) -> Result<Inputs> {
+        let mut inputs = Inputs::local([]);
+        for path in paths {
+            let id = u16::try_from(inputs.len()).map(InputId).map_err(|_| too_many_inputs(&path))?;
+            let file: Arc<dyn Input> = Arc::new(LocalFile::open(&path)?);
+            inputs.list.push(Place::Local(file.identity().clone()));
+            inputs.keep(id, file);
+        }
+        Ok(inputs)
+    }
+
+    /// Local files that were opened before, perhaps by another process; none is opened now.
+    pub fn local(identities: impl IntoIterator<Item = Identity>) -> Inputs {
+        let list = identities.into_iter().map(Place::Local).collect();
+        Inputs { list, open: Mutex::default(), most_open: local::most_open() }
+    }
+
+    /// Inputs of the caller's own kind.
+    pub fn of(inputs: impl IntoIterator<Item = Arc<dyn Input>>) -> Inputs {
+        let list = inputs.into_iter().map(Place::There).collect();
+        Inputs { list, open: Mutex::default(), most_open: local::most_open() }
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// What was opened, in order.
+    pub fn identities(&self) -> impl Iterator<Item = &Identity> {
+        self.list.iter().map(|place| match place {
+            Place::Local(identity) => identity,
+            Place::There(input) => input.identity(),
+        })
+    }
+
+    /// An input, opened if it is not.
+    ///
+    /// # Errors
+    /// Those of [`LocalFile::open`], and [`ErrorKind::Internal`] when it is no more what it was.
+    pub fn get(&self, id: InputId) -> Result<Arc<dyn Input>> {
+        let place = self.list.get(id.index()).ok_or_else(|| no_such_input(id, self.len()))?;
+        let identity = match place {
+            Place::There(input) => return Ok(Arc::clone(input)),
+            Place::Local(identity) => identity,
+        };
+        if let Some(open) = self.already_open(id) {
+            return Ok(open);
+        }
+        // Nobody waits meanwhile: a file of a network drive may take its time. One that two threads open is kept once.
+        let file = LocalFile::open(&identity.source)?;
+        if file.identity() != identity {
+            return Err(changed(&identity.source));
+        }
+        Ok(self.keep(id, Arc::new(file)))
+    }
+
+    /// Makes sure that all inputs are still what they were.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Internal`] when one has changed.
+    pub fn check_unchanged(&self) -> Result<()> {
+        self.list.iter().try_for_each(|place| match place {
+            Place::Local(identity) => local::check_unchanged(identity),
+            Place::There(input) => input.check_unchanged(),
+        })
+    }
+
+    fn opened(&self) -> MutexGuard<'_, VecDeque<(InputId, Arc<dyn Input>)>> {
+        // Nothing that can panic runs while it is locked.
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn already_open(&self, id: InputId) -> Option<Arc<dyn Input>> {
+        let mut open = self.opened();
+        let place = open.iter().position(|(other, _)| *other == id)?;
+        if place > 0 {
+            let found = open.remove(place)?;
+            open.push_front(found);
+        }
+        open.front().map(|(_, input)| Arc::clone(input))
+    }
+
+    /// Keeps a file open, and lets go of the one that nobody asked for the longest.
+    fn keep(&self, id: InputId, file: Arc<dyn Input>) -> Arc<dyn Input> {
+        let mut open = self.opened();
+        if let Some((_, there)) = open.iter().find(|(other, _)| *other == id) {
+            return Arc::clone(there);
+        }
+        open.push_front((id, Arc::clone(&file)));
+        let most = open.len().min(self.most_open);
+        let released = open.split_off(most);
+        drop(open);
+        drop(released);
+        file
+    }
+}
+
+fn too_many_inputs(path: &Path) -> Error {
+    Error::new(ErrorKind::Input, "expected at most 65,536 files in a recording, found more").in_file(path)
+}
+
+fn no_such_input(id: InputId, inputs: usize) -> Error {
+    let message = format!("expected the number of one of {inputs} inputs, found {}", id.0);
+    Error::new(ErrorKind::Internal, message).with_hint("this is a bug: please report it")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::super::memory::MemoryInput;
+    use super::*;
+
+    /// Files that hold their own number, and inputs of which two may be open.
+    fn files(folder: &Path, count: u8) -> Inputs {
+        let paths = (0..count).map(|number| folder.join(number.to_string()));
+        paths.clone().zip(0..).for_each(|(path, number): (_, u8)| fs::write(path, [number]).unwrap());
+        Inputs { most_open: 2, ..Inputs::open(paths).unwrap() }
+    }
+
+    fn number(inputs: &Inputs, id: u16) -> u8 {
+        inputs.get(InputId(id)).unwrap().bytes(0, 1, &mut Vec::new()).unwrap()[0]
+    }
+
+    fn open(inputs: &Inputs) -> Vec<u16> {
+        inputs.opened().iter().map(|(id, _)| id.0).collect()
+    }
+
+    #[test]
+    fn those_asked_for_last_stay_open() {
+        let folder = tempfile::tempdir().unwrap();
+        let inputs = files(folder.path(), 4);
+        for (id, expected) in [(0, [0, 3]), (1, [1, 0]), (0, [0, 1]), (3, [3, 0])] {
+            assert_eq!((u16::from(number(&inputs, id)), &open(&inputs)[..]), (id, &expected[..]));
+        }
+        let held = inputs.get(InputId(1)).unwrap();
+        assert_eq!([2, 3].map(|id| number(&inputs, id)), [2, 3]);
+        assert_eq!(held.bytes(0, 9, &mut Vec::new()).unwrap(), [1], "what somebody holds is open until it is dropped");
+        inputs.check_unchanged().unwrap();
+    }
+
+    #[test]
+    fn a_file_that_is_opened_again_must_be_the_same() {
+        let folder = tempfile::tempdir().unwrap();
+        let inputs = Inputs::local(files(folder.path(), 3).identities().cloned());
+        assert_eq!((number(&inputs, 2), open(&inputs)), (2, vec![2]));
+        fs::write(folder.path().join("1"), [1, 1]).unwrap();
+        let error = inputs.get(InputId(1)).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Internal);
+        assert!(error.to_string().contains("the file changed"), "{error}");
+        assert_eq!(inputs.check_unchanged().unwrap_err().to_string(), error.to_string());
+        assert_eq!(inputs.get(InputId(3)).unwrap_err().kind(), ErrorKind::Internal);
+    }
+
+    #[test]
+    fn an_input_may_be_anything() {
+        let inputs = Inputs::of([Arc::new(MemoryInput::new("made.etl", vec![1, 2, 3])) as Arc<dyn Input>]);
+        let input = inputs.get(InputId(0)).unwrap();
+        let mut scratch = Vec::new();
+        assert_eq!(input.bytes(1, 9, &mut scratch).unwrap(), [2, 3]);
+        assert_eq!(input.bytes(9, 9, &mut scratch).unwrap(), [0; 0]);
+        let error = input.read_into(2, &mut [0; 2]).unwrap_err();
+        assert!(error.to_string().contains("made.etl, offset 0x2: the file changed"), "{error}");
+        inputs.check_unchanged().unwrap();
+        assert_eq!(inputs.identities().map(|identity| identity.size).sum::<u64>(), 3);
+    }
+}

@@ -1,0 +1,12 @@
+//! Choices of the user that the survey depends on.
+
+use crate::clock::ClockAnchor;
+
+/// Choices that the survey depends on.
+#[derive(Clone, Copy, Debug)]
+pub struct SurveyOptions {
+    /// Which pair of tick and time the clock hangs on.
+    pub anchor: ClockAnchor,
+    /// Whether the files are hashed.
+    pub hash: bool,
+}

@@ -1,0 +1,81 @@
+//! What it takes to read the buffers of an input, beside the input itself.
+
+use serde::{Deserialize, Serialize};
+
+use super::session::Session;
+use crate::buffer::content::{self, Content, Scratch};
+use crate::buffer::scan::BufferExtent;
+use crate::error::Result;
+use crate::event::{FileContext, TimedWalk};
+use crate::input::Input;
+
+/// What is common to all buffers of an input; enough to read one of them without the survey.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReadRules {
+    /// What is common to its events.
+    pub context: FileContext,
+    /// Whether the buffers of all processors form one stream.
+    pub one_stream: bool,
+    /// Whether the buffers of a stream stand in their order, whatever their numbers.
+    pub in_file_order: bool,
+    /// The largest size of an expanded buffer in bytes.
+    pub max_buffer_size: u32,
+    /// The time, in ticks, of a buffer in which no event has one.
+    pub fallback_ticks: i64,
+    /// Bytes that the fields of the header event take.
+    pub header_event_len: u32,
+}
+
+impl ReadRules {
+    /// The rules that follow from the header event.
+    pub fn of(session: &Session) -> Self {
+        ReadRules {
+            context: session.context(),
+            one_stream: session.has_one_stream(),
+            in_file_order: session.is_appended(),
+            max_buffer_size: session.max_buffer_size(),
+            fallback_ticks: session.first_ticks.0,
+            header_event_len: session.header_event_len,
+        }
+    }
+
+    /// The stream that a buffer belongs to.
+    pub fn stream(&self, extent: &BufferExtent) -> u16 {
+        if self.one_stream { 0 } else { extent.cpu }
+    }
+
+    /// The place of a buffer among those of its stream: its number in the session, or the same for all where the place
+    /// in the file decides.
+    pub fn sequence(&self, extent: &BufferExtent) -> i64 {
+        if self.in_file_order { 0 } else { extent.sequence }
+    }
+
+    /// The processor whose events a buffer holds; `None` where all processors share one stream.
+    pub fn cpu(&self, extent: &BufferExtent) -> Option<u16> {
+        (!self.one_stream).then_some(extent.cpu)
+    }
+
+    /// Walks event bytes that begin with an event at `origin` bytes from the first event of their buffer.
+    pub fn walk<'b>(&self, bytes: &'b [u8], origin: u32) -> TimedWalk<'b> {
+        TimedWalk::new(bytes, origin, self.fallback_ticks)
+    }
+}
+
+/// Reads the buffers of one input.
+#[derive(Clone, Copy, Debug)]
+pub struct BufferReader<'a> {
+    /// How.
+    pub rules: ReadRules,
+    /// From where.
+    pub input: &'a dyn Input,
+}
+
+impl BufferReader<'_> {
+    /// The event bytes of a buffer, expanded where they are compressed.
+    ///
+    /// # Errors
+    /// When the input cannot be read.
+    pub fn content<'s>(&self, extent: &BufferExtent, scratch: &'s mut Scratch) -> Result<Content<'s>> {
+        content::read(self.input, extent, self.rules.max_buffer_size, scratch)
+    }
+}
