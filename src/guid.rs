@@ -31,6 +31,12 @@ impl Guid {
         [b[3], b[2], b[1], b[0], b[5], b[4], b[7], b[6], b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15]]
     }
 
+    /// From bytes in the order in which the text form prints them.
+    pub fn from_text_order(bytes: [u8; 16]) -> Guid {
+        // The swaps undo themselves.
+        Guid(Guid(bytes).to_text_order())
+    }
+
     /// The 36 ASCII characters of the text form.
     pub fn to_text(self) -> [u8; 36] {
         const HEX: &[u8; 16] = b"0123456789abcdef";

@@ -13,10 +13,15 @@ use arrow_array::{
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{DataType, FieldRef, Fields, TimeUnit};
 
-use super::packed::{BytesValues, Elements, ListValues, Packed, PackedColumns};
+use super::batch::PackedColumns;
+use super::packed::{BytesValues, Elements, ListValues, Packed};
 use super::prefix::PrefixColumn;
 use super::presence::{Offsets, RowSelection, Validity, array_error};
 use crate::error::Result;
+use crate::guid::Guid;
+
+/// Characters of a GUID.
+const GUID_TEXT: usize = 36;
 
 /// One column in some rows of several batches, one after another. `data_type` is the column's.
 ///
@@ -28,10 +33,21 @@ pub fn gather(parts: &[(&PackedColumns, Range<u32>)], column: usize, data_type: 
     array(&pieces, data_type)
 }
 
+/// The numbers of `N` bytes of a column that has one in every row.
+pub(crate) fn gather_required<const N: usize, T: Copy + Default>(
+    parts: &[(&PackedColumns, Range<u32>)],
+    column: usize,
+    from_le: impl Fn([u8; N]) -> T,
+) -> Vec<T> {
+    let mut pieces = Vec::with_capacity(parts.len());
+    parts.iter().for_each(|(values, rows)| Piece::add(values, column, rows, &mut pieces));
+    numbers(&pieces, from_le)
+}
+
 /// A run of packed values and where it goes.
 struct Piece<'a> {
     values: Values<'a>,
-    place: RowSelection<'a>,
+    rows: RowSelection<'a>,
     /// Positions of NULLs among all packed values.
     nulls: &'a [u32],
     /// Whether the rows are those of the piece before, which has no values in these.
@@ -51,10 +67,10 @@ impl<'a> Piece<'a> {
     fn add(values: &'a PackedColumns, column: usize, rows: &Range<u32>, pieces: &mut Vec<Self>) {
         let before = pieces.len();
         if let Some(column) = values.column(column) {
-            pieces.push(Piece::new(Values::Packed(&column.builder), column.rows.part(rows)));
+            pieces.push(Piece::new(Values::Packed(&column.values), column.rows.select(rows)));
         }
         for column in values.prefix_columns(column) {
-            let piece = Piece::new(Values::Prefix(column), column.prefix.rows.part(rows));
+            let piece = Piece::new(Values::Prefix(column), column.prefix.rows.select(rows));
             pieces.push(Piece { overlays: pieces.len() > before, ..piece });
         }
         if pieces.len() == before {
@@ -62,30 +78,30 @@ impl<'a> Piece<'a> {
         }
     }
 
-    fn new(values: Values<'a>, place: RowSelection<'a>) -> Self {
-        Piece { values, place, nulls: &[], overlays: false }
+    fn new(values: Values<'a>, rows: RowSelection<'a>) -> Self {
+        Piece { values, rows, nulls: &[], overlays: false }
     }
 
     /// A member's values, or NULL where there is no structure.
     fn member(&self, index: usize) -> Self {
         match self.values {
-            Values::Packed(Packed::Struct(record)) => Piece::nested(&record.members[index], self.place.clone()),
-            _ => Piece::new(Values::None, self.place.clone()),
+            Values::Packed(Packed::Struct(structure)) => Piece::nested(&structure.members[index], self.rows.clone()),
+            _ => Piece::new(Values::None, self.rows.clone()),
         }
     }
 
-    fn nested(nested: &'a Elements, place: RowSelection<'a>) -> Self {
+    fn nested(nested: &'a Elements, rows: RowSelection<'a>) -> Self {
         let before = |end: usize| nested.nulls.partition_point(|&null| (null as usize) < end);
-        let nulls = &nested.nulls[before(place.values.start)..before(place.values.end)];
-        Piece { nulls, ..Piece::new(Values::Packed(&nested.builder), place) }
+        let nulls = &nested.nulls[before(rows.values.start)..before(rows.values.end)];
+        Piece { nulls, ..Piece::new(Values::Packed(&nested.values), rows) }
     }
 
     /// Puts the values of numbers at their rows.
     fn put<T: Copy + Default>(&self, values: impl ExactSizeIterator<Item = T>, all: &mut Vec<T>) {
         if self.overlays {
-            self.place.scatter_over(values, all);
+            self.rows.scatter_into(values, all);
         } else {
-            self.place.scatter(values, all);
+            self.rows.scatter(values, all);
         }
     }
 
@@ -99,18 +115,18 @@ impl<'a> Piece<'a> {
 }
 
 fn total(pieces: &[Piece<'_>]) -> usize {
-    pieces.iter().filter(|piece| !piece.overlays).map(|piece| piece.place.len).sum()
+    pieces.iter().filter(|piece| !piece.overlays).map(|piece| piece.rows.len).sum()
 }
 
 fn validity(pieces: &[Piece<'_>]) -> Option<NullBuffer> {
     let mut validity = Validity::default();
     for piece in pieces {
         if piece.overlays {
-            validity.merge(&piece.place);
+            validity.merge(&piece.rows);
         } else {
-            validity.add(&piece.place);
+            validity.add(&piece.rows);
         }
-        validity.clear(&piece.place, piece.nulls);
+        validity.clear(&piece.rows, piece.nulls);
     }
     validity.finish()
 }
@@ -151,12 +167,13 @@ fn array(pieces: &[Piece<'_>], data_type: &DataType) -> Result<ArrayRef> {
 fn numbers<const N: usize, T: Copy + Default>(pieces: &[Piece<'_>], from_le: impl Fn([u8; N]) -> T) -> Vec<T> {
     let mut all = Vec::with_capacity(total(pieces));
     for piece in pieces {
-        let range = piece.place.values.clone();
+        let range = piece.rows.values.clone();
         match piece.values {
             Values::Prefix(column) => piece.put(column.values(range).map(&from_le), &mut all),
-            Values::Packed(Packed::Fixed(fixed)) => {
+            Values::Packed(Packed::Fixed(fixed)) if fixed.width == N => {
                 piece.put(fixed.bytes.as_chunks::<N>().0[range].iter().map(|value| from_le(*value)), &mut all);
             }
+            Values::Packed(Packed::Fixed(fixed)) => piece.put(fixed.widened(range).map(&from_le), &mut all),
             _ => piece.put([].into_iter(), &mut all),
         }
     }
@@ -173,7 +190,8 @@ fn primitive<T: ArrowPrimitiveType, const N: usize>(
 }
 
 fn text_array(pieces: &[Piece<'_>]) -> Result<StringArray> {
-    let (offsets, bytes) = joined_bytes(pieces)?;
+    let holds_guids = pieces.iter().any(|piece| matches!(piece.values, Values::Packed(Packed::Fixed(_))));
+    let (offsets, bytes) = if holds_guids { guid_texts(pieces)? } else { joined_bytes(pieces)? };
     StringArray::try_new(offsets, bytes, validity(pieces)).map_err(array_error)
 }
 
@@ -182,8 +200,22 @@ fn binary_array(pieces: &[Piece<'_>]) -> Result<BinaryArray> {
     BinaryArray::try_new(offsets, bytes, validity(pieces)).map_err(array_error)
 }
 
+/// GUIDs that are kept as 16 bytes in the order of their text.
+fn guid_texts(pieces: &[Piece<'_>]) -> Result<(OffsetBuffer<i32>, Buffer)> {
+    let mut bytes = Vec::with_capacity(pieces.iter().map(|piece| GUID_TEXT * piece.rows.values.len()).sum());
+    let mut offsets = Offsets::with_capacity(total(pieces));
+    for piece in pieces {
+        if let Values::Packed(Packed::Fixed(guids)) = piece.values {
+            let guids = &guids.bytes.as_chunks().0[piece.rows.values.clone()];
+            guids.iter().for_each(|guid| bytes.extend_from_slice(&Guid::from_text_order(*guid).to_text()));
+        }
+        offsets.add(&piece.rows, std::iter::repeat_n(GUID_TEXT, piece.rows.values.len()))?;
+    }
+    Ok((offsets.finish(), Buffer::from_vec(bytes)))
+}
+
 fn joined_bytes(pieces: &[Piece<'_>]) -> Result<(OffsetBuffer<i32>, Buffer)> {
-    let runs = pieces.iter().map(|piece| piece.bytes().map(|bytes| (bytes, extent(&bytes.ends, &piece.place.values))));
+    let runs = pieces.iter().map(|piece| piece.bytes().map(|bytes| (bytes, extent(&bytes.ends, &piece.rows.values))));
     let runs: Vec<_> = runs.collect();
     let mut bytes = Vec::with_capacity(runs.iter().flatten().map(|(_, run)| run.len()).sum());
     runs.iter().flatten().for_each(|(source, run)| bytes.extend_from_slice(&source.bytes[run.clone()]));
@@ -194,14 +226,14 @@ fn joined_bytes(pieces: &[Piece<'_>]) -> Result<(OffsetBuffer<i32>, Buffer)> {
 fn list_array(pieces: &[Piece<'_>], item: &FieldRef) -> Result<ListArray> {
     let items = pieces.iter().filter_map(|piece| {
         let list = piece.list()?;
-        Some(Piece::nested(&list.items, RowSelection::full(extent(&list.ends, &piece.place.values))))
+        Some(Piece::nested(&list.items, RowSelection::full(extent(&list.ends, &piece.rows.values))))
     });
     let values = array(&items.collect::<Vec<_>>(), item.data_type())?;
     let offsets = offsets(pieces, |piece| piece.list().map(|list| list.ends.as_slice()))?;
     ListArray::try_new(item.clone(), offsets, values, validity(pieces)).map_err(array_error)
 }
 
-/// Every member has a value, or a NULL in its place, for each structure.
+/// Every member has a value, or a NULL in its rows, for each structure.
 fn struct_array(pieces: &[Piece<'_>], fields: &Fields) -> Result<StructArray> {
     let member = |(index, field): (usize, &FieldRef)| {
         let members: Vec<_> = pieces.iter().map(|piece| piece.member(index)).collect();
@@ -228,12 +260,12 @@ fn offsets<'a>(pieces: &[Piece<'a>], ends: impl Fn(&Piece<'a>) -> Option<&'a [i3
     let mut offsets = Offsets::with_capacity(total(pieces));
     for piece in pieces {
         let ends = ends(piece).unwrap_or_default();
-        let mut before = end_of(ends, piece.place.values.start);
-        let lens = ends[piece.place.values.clone()].iter().map(|&end| {
+        let mut before = end_of(ends, piece.rows.values.start);
+        let lens = ends[piece.rows.values.clone()].iter().map(|&end| {
             let end = usize::try_from(end).unwrap_or(0);
             end - std::mem::replace(&mut before, end)
         });
-        offsets.add(&piece.place, lens)?;
+        offsets.add(&piece.rows, lens)?;
     }
     Ok(offsets.finish())
 }
@@ -252,10 +284,10 @@ mod tests {
     }
 
     /// A batch with one column.
-    fn batch(rows: &[u32], builder: Packed) -> PackedColumns {
+    fn batch(rows: &[u32], values: Packed) -> PackedColumns {
         let mut numbers = RowNumbers::default();
         rows.iter().for_each(|&row| numbers.push(row));
-        PackedColumns::new(vec![(0, PackedColumn { rows: numbers, builder })], Vec::new())
+        PackedColumns::new(vec![(0, PackedColumn { rows: numbers, values })], Vec::new(), 0)
     }
 
     /// Rows from 0 on of one batch.
@@ -264,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_spread_to_their_rows() {
+    fn numbers_are_scattered_to_their_rows() {
         let sparse = column(&batch(&[1, 3], fixed(2, &[1, 0, 2, 1])), 5, &DataType::UInt16);
         let read: Vec<_> = sparse.as_primitive::<UInt16Type>().iter().collect();
         assert_eq!(read, [None, Some(1), None, Some(0x102), None]);
@@ -274,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_lists_and_structures_are_spread_too() {
+    fn texts_lists_and_structures_are_scattered_too() {
         let text = Packed::Bytes(BytesValues { ends: vec![1, 1, 3], bytes: b"abc".to_vec() });
         let sparse = column(&batch(&[0, 2, 3], text), 5, &DataType::Utf8);
         let read: Vec<_> = sparse.as_string::<i32>().iter().collect();
@@ -284,7 +316,7 @@ mod tests {
         assert_eq!(lists(&sparse), [None, Some(vec![Some(7), None]), Some(vec![Some(9)])]);
 
         let fields = Fields::from(vec![arrow_schema::Field::new("x", DataType::UInt8, true)]);
-        let members = vec![Elements { nulls: vec![0], builder: fixed(1, &[0, 5]) }];
+        let members = vec![Elements { nulls: vec![0], values: fixed(1, &[0, 5]) }];
         let record = Packed::Struct(StructValues { len: 2, members });
         let sparse = column(&batch(&[1, 3], record), 4, &DataType::Struct(fields));
         let sparse = sparse.as_struct();
@@ -308,12 +340,13 @@ mod tests {
     }
 
     fn text(values: &[&str]) -> Packed {
-        let mut builder = BytesValues::default();
+        let mut texts = Packed::new(&DataType::Utf8);
+        let Packed::Bytes(bytes) = &mut texts else { panic!("texts are bytes") };
         for value in values {
-            builder.bytes.extend_from_slice(value.as_bytes());
-            assert!(builder.end());
+            bytes.bytes.extend_from_slice(value.as_bytes());
+            assert!(bytes.end());
         }
-        Packed::Bytes(builder)
+        texts
     }
 
     fn list_type() -> DataType {
@@ -322,7 +355,7 @@ mod tests {
 
     /// `[7, NULL]` and `[9]`.
     fn list() -> Packed {
-        let items = Elements { nulls: vec![1], builder: fixed(1, &[7, 0, 9]) };
+        let items = Elements { nulls: vec![1], values: fixed(1, &[7, 0, 9]) };
         Packed::List(Box::new(ListValues { ends: vec![2, 3], items }))
     }
 

@@ -5,14 +5,17 @@
 //! values ──push──► packed columns ──take──► packed columns of a slice ×n ──gather──► Arrow array of a row group
 //! ```
 
+mod batch;
 mod gather;
-pub mod packed;
-pub mod prefix;
+pub(crate) mod lookup;
+pub(crate) mod packed;
+pub(crate) mod prefix;
 pub mod presence;
 mod row_source;
 pub mod types;
 
+pub use batch::{ColumnBuffers, PackedColumns};
 pub use gather::gather;
-pub use packed::{ColumnBuffers, PackedColumns};
+pub(crate) use gather::gather_required;
 pub use row_source::RowSource;
 pub use types::{GuidType, TimestampType, TypeOptions, UUID_EXTENSION, UnsignedType, with_uuid_type};

@@ -1,15 +1,13 @@
-//! Where decoded values wait until a batch is complete.
+//! Packed values: those that are there, one after another, beside the rows that they belong to.
 //!
-//! A table can have a thousand columns of which an event fills five. A column therefore stores only what it was given:
-//! row numbers beside packed values, spread to full length only when a row group is encoded. Numbers lie as
-//! little-endian bytes of the column's width. What columns take from the head of a payload as it is lies in prefixes.
+//! A table can have a thousand columns of which an event fills five. A column therefore stores only what it was given,
+//! and is scattered to full length only when a row group is encoded. Numbers lie as little-endian bytes of one width.
 
 use std::ops::Range;
-use std::sync::Arc;
 
 use arrow_schema::DataType;
 
-use super::prefix::{Prefix, PrefixColumn, PrefixField};
+use super::prefix::widened;
 use super::presence::{Recycle, RowNumbers};
 
 /// Values packed one after another, without rows.
@@ -54,22 +52,40 @@ pub(crate) struct StructValues {
 pub(crate) struct Elements {
     /// The positions of NULLs, ascending.
     pub nulls: Vec<u32>,
-    pub builder: Packed,
+    pub values: Packed,
+}
+
+/// The values of one column in some rows.
+#[derive(Debug)]
+pub(crate) struct PackedColumn {
+    pub rows: RowNumbers,
+    pub values: Packed,
 }
 
 impl Packed {
-    fn new(data_type: &DataType) -> Packed {
+    /// No values, of an Arrow type.
+    pub(crate) fn new(data_type: &DataType) -> Packed {
         match data_type {
             DataType::Utf8 | DataType::Binary => Packed::Bytes(BytesValues::default()),
-            DataType::List(item) => {
-                Packed::List(Box::new(ListValues { ends: Vec::new(), items: Elements::new(item.data_type()) }))
+            DataType::List(item) => Packed::list(Packed::new(item.data_type())),
+            DataType::Struct(members) => {
+                Packed::structure(members.iter().map(|member| Packed::new(member.data_type())))
             }
-            DataType::Struct(members) => Packed::Struct(StructValues {
-                len: 0,
-                members: members.iter().map(|member| Elements::new(member.data_type())).collect(),
-            }),
-            other => Packed::Fixed(FixedValues { width: fixed_width(other), bytes: Vec::new() }),
+            other => Packed::fixed(fixed_width(other)),
         }
+    }
+
+    pub(crate) fn fixed(width: usize) -> Packed {
+        Packed::Fixed(FixedValues { width, bytes: Vec::new() })
+    }
+
+    pub(crate) fn list(items: Packed) -> Packed {
+        Packed::List(Box::new(ListValues { ends: Vec::new(), items: Elements { nulls: Vec::new(), values: items } }))
+    }
+
+    pub(crate) fn structure(members: impl IntoIterator<Item = Packed>) -> Packed {
+        let members = members.into_iter().map(|values| Elements { nulls: Vec::new(), values });
+        Packed::Struct(StructValues { len: 0, members: members.collect() })
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -77,8 +93,20 @@ impl Packed {
             Packed::Fixed(fixed) => fixed.bytes.len() / fixed.width,
             Packed::Bytes(bytes) => bytes.ends.len(),
             Packed::List(list) => list.ends.len(),
-            Packed::Struct(record) => record.len,
+            Packed::Struct(structure) => structure.len,
         }
+    }
+
+    /// The Arrow bytes of the values: width of numbers, bytes and a 4-byte offset of text, binary and lists. A NULL
+    /// inside a list or structure weighs its place and its position.
+    pub(crate) fn weight(&self) -> u64 {
+        let weight = match self {
+            Packed::Fixed(fixed) => fixed.bytes.len(),
+            Packed::Bytes(bytes) => bytes.bytes.len() + size_of_val(bytes.ends.as_slice()),
+            Packed::List(list) => return list.items.weight() + size_of_val(list.ends.as_slice()) as u64,
+            Packed::Struct(structure) => return structure.members.iter().map(Elements::weight).sum(),
+        };
+        weight as u64
     }
 
     /// Takes up the place of a value that is not there; returns the bytes of that place.
@@ -90,15 +118,15 @@ impl Packed {
             }
             Packed::Bytes(bytes) => push_empty(&mut bytes.ends),
             Packed::List(list) => push_empty(&mut list.ends),
-            Packed::Struct(record) => {
-                record.len += 1;
-                record.members.iter_mut().map(Elements::push_null).sum()
+            Packed::Struct(structure) => {
+                structure.len += 1;
+                structure.members.iter_mut().map(Elements::push_null).sum()
             }
         }
     }
 }
 
-/// Offsets a value without content where the one before it ends.
+/// Ends a value without content where the one before it ends.
 fn push_empty(ends: &mut Vec<i32>) -> usize {
     ends.push(ends.last().copied().unwrap_or(0));
     size_of::<i32>()
@@ -115,7 +143,7 @@ pub(crate) fn fixed_width(data_type: &DataType) -> usize {
 
 impl Recycle for PackedColumn {
     fn take_exact(&mut self) -> Self {
-        PackedColumn { rows: self.rows.take_exact(), builder: self.builder.take_exact() }
+        PackedColumn { rows: self.rows.take_exact(), values: self.values.take_exact() }
     }
 }
 
@@ -129,9 +157,9 @@ impl Recycle for Packed {
             Packed::List(list) => {
                 Packed::List(Box::new(ListValues { ends: list.ends.take_exact(), items: list.items.take_exact() }))
             }
-            Packed::Struct(record) => Packed::Struct(StructValues {
-                len: std::mem::take(&mut record.len),
-                members: record.members.iter_mut().map(Recycle::take_exact).collect(),
+            Packed::Struct(structure) => Packed::Struct(StructValues {
+                len: std::mem::take(&mut structure.len),
+                members: structure.members.iter_mut().map(Recycle::take_exact).collect(),
             }),
         }
     }
@@ -139,7 +167,7 @@ impl Recycle for Packed {
 
 impl Recycle for Elements {
     fn take_exact(&mut self) -> Self {
-        Elements { nulls: self.nulls.take_exact(), builder: self.builder.take_exact() }
+        Elements { nulls: self.nulls.take_exact(), values: self.values.take_exact() }
     }
 }
 
@@ -153,10 +181,16 @@ impl FixedValues {
             _ => self.bytes.extend_from_slice(&value.to_le_bytes()),
         }
     }
+
+    /// Some values with zeros above them, for a column of more bytes.
+    pub(crate) fn widened<const N: usize>(&self, values: Range<usize>) -> impl ExactSizeIterator<Item = [u8; N]> {
+        let bytes = &self.bytes[values.start * self.width..values.end * self.width];
+        bytes.chunks_exact(self.width).map(widened)
+    }
 }
 
 impl BytesValues {
-    /// Offsets the value whose bytes were appended since the last one. `false`, and the bytes are taken back, when Arrow's
+    /// Ends the value whose bytes were appended since the last one. `false`, and the bytes are taken back, when Arrow's
     /// 32-bit offsets can hold no more.
     pub(crate) fn end(&mut self) -> bool {
         if let Ok(end) = i32::try_from(self.bytes.len()) {
@@ -175,134 +209,158 @@ impl BytesValues {
 }
 
 impl Elements {
-    fn new(data_type: &DataType) -> Elements {
-        Elements { nulls: Vec::new(), builder: Packed::new(data_type) }
-    }
-
     /// Returns the bytes that the NULL takes: its position and its place.
     pub(crate) fn push_null(&mut self) -> usize {
         // Lists stay below 2^31 items, see `ListValues::has_room`.
-        self.nulls.extend(u32::try_from(self.builder.len()).ok());
-        size_of::<u32>() + self.builder.push_placeholder()
+        self.nulls.extend(u32::try_from(self.values.len()).ok());
+        size_of::<u32>() + self.values.push_placeholder()
+    }
+
+    /// Appends a number, where the values are numbers of its width.
+    pub(crate) fn push_fixed<const N: usize>(&mut self, value: [u8; N]) {
+        if let Packed::Fixed(fixed) = &mut self.values {
+            debug_assert_eq!(fixed.width, N);
+            fixed.bytes.extend_from_slice(&value);
+        }
+    }
+
+    /// Appends bytes, where the values are text or binary; `false` when there is no room for them.
+    pub(crate) fn push_bytes(&mut self, value: &[u8]) -> bool {
+        let Packed::Bytes(bytes) = &mut self.values else { return false };
+        bytes.bytes.extend_from_slice(value);
+        bytes.end()
+    }
+
+    fn weight(&self) -> u64 {
+        self.values.weight() + size_of_val(self.nulls.as_slice()) as u64
     }
 }
 
 impl ListValues {
     /// Whether so many items more stay within Arrow's 32-bit offsets.
     pub(crate) fn has_room(&self, items: usize) -> bool {
-        i32::try_from(self.items.builder.len().saturating_add(items)).is_ok()
+        i32::try_from(self.items.values.len().saturating_add(items)).is_ok()
     }
 
-    /// Offsets the list whose items were appended since the last one.
+    /// Ends the list whose items were appended since the last one.
     pub(crate) fn end(&mut self) {
-        let end = i32::try_from(self.items.builder.len()).unwrap_or(i32::MAX);
-        self.ends.push(end);
-    }
-}
-
-/// The values of one payload column in one batch.
-#[derive(Debug)]
-pub(crate) struct PackedColumn {
-    pub rows: RowNumbers,
-    pub builder: Packed,
-}
-
-/// The payload columns of one batch while it is being filled; what is filled again keeps its memory.
-#[derive(Debug)]
-pub struct ColumnBuffers {
-    pub(crate) columns: Vec<PackedColumn>,
-    /// By number of the plan.
-    pub(crate) prefixes: Vec<Prefix>,
-    /// Values of length and count fields while one payload is decoded.
-    pub(crate) slots: Vec<u64>,
-    next_row: u64,
-    weight: u64,
-}
-
-impl ColumnBuffers {
-    /// Empty columns of the given types.
-    pub fn new<'a>(types: impl IntoIterator<Item = &'a DataType>) -> ColumnBuffers {
-        let values = |data_type| PackedColumn { rows: RowNumbers::default(), builder: Packed::new(data_type) };
-        let columns = types.into_iter().map(values).collect();
-        ColumnBuffers { columns, prefixes: Vec::new(), slots: Vec::new(), next_row: 0, weight: 0 }
+        self.ends.push(self.items_end());
     }
 
-    /// The Arrow bytes of all values since the last [`ColumnBuffers::finish`]: packed width of numbers, bytes plus a
-    /// 4-byte offset for text, binary and lists. NULLs of a column weigh nothing, those inside lists and structures their position and place.
-    pub fn weight(&self) -> u64 {
-        self.weight
-    }
-
-    /// Takes out what was decoded; the next row may be row 0 again.
-    pub fn finish(&mut self) -> PackedColumns {
-        (self.next_row, self.weight) = (0, 0);
-        let filled = self.columns.iter_mut().enumerate().filter(|(_, values)| values.rows.count() > 0);
-        let columns = filled.map(|(index, values)| (index, values.take_exact())).collect();
-        let filled = self.prefixes.iter_mut().filter(|prefix| prefix.rows.count() > 0);
-        PackedColumns::new(columns, filled.map(Recycle::take_exact).collect())
-    }
-
-    /// Begins a row.
-    ///
-    /// # Panics
-    ///
-    /// When a row at or behind it was filled before: values are kept in the order in which they come.
-    pub(crate) fn begin_row(&mut self, row: u32, slots: usize) {
-        assert!(u64::from(row) >= self.next_row, "rows are filled in ascending order, each once");
-        self.next_row = u64::from(row) + 1;
-        if self.slots.len() < slots {
-            self.slots.resize(slots, 0);
+    /// Gives the items that were appended since the last list to that list.
+    pub(crate) fn append_to_last(&mut self) {
+        let end = self.items_end();
+        if let Some(last) = self.ends.last_mut() {
+            *last = end;
         }
     }
 
-    pub(crate) fn end_row(&mut self, weight: u64) {
-        self.weight = self.weight.saturating_add(weight);
+    fn items_end(&self) -> i32 {
+        i32::try_from(self.items.values.len()).unwrap_or(i32::MAX)
     }
 }
 
-/// The payload values of one batch; columns without any take no space.
-#[derive(Debug, Default)]
-pub struct PackedColumns {
-    /// The columns' numbers, ascending, and the values that were taken apart.
-    columns: Vec<(usize, PackedColumn)>,
-    /// The values that were not.
-    prefixes: Vec<Prefix>,
-    /// The fields of the prefixes with the numbers of their prefixes, by column.
-    fields: Vec<(PrefixField, usize)>,
+impl PackedColumn {
+    pub(crate) fn new(values: Packed) -> PackedColumn {
+        PackedColumn { rows: RowNumbers::default(), values }
+    }
+
+    /// Adds the number of a row behind the last one, where the column holds numbers of its width.
+    #[inline]
+    pub(crate) fn push_fixed<const N: usize>(&mut self, row: u32, value: [u8; N]) {
+        if let Packed::Fixed(fixed) = &mut self.values {
+            debug_assert_eq!(fixed.width, N);
+            fixed.bytes.extend_from_slice(&value);
+            self.rows.push(row);
+        }
+    }
+
+    /// Adds the bytes that `write` appends as the value of a row behind the last one, where the column holds text or
+    /// binary. `false`, and nothing is added, when it says so or Arrow's offsets can hold no more.
+    #[inline]
+    pub(crate) fn write_bytes(&mut self, row: u32, write: impl FnOnce(&mut Vec<u8>) -> bool) -> bool {
+        let Packed::Bytes(bytes) = &mut self.values else { return false };
+        if !write(&mut bytes.bytes) {
+            bytes.undo();
+            return false;
+        }
+        let is_added = bytes.end();
+        if is_added {
+            self.rows.push(row);
+        }
+        is_added
+    }
+
+    /// The lists of a column of lists.
+    pub(crate) fn lists(&mut self) -> Option<&mut ListValues> {
+        if let Packed::List(list) = &mut self.values { Some(list) } else { None }
+    }
+
+    /// Makes the items appended since the last list the value of a row behind the last one.
+    pub(crate) fn end_list(&mut self, row: u32) {
+        if let Some(list) = self.lists() {
+            list.end();
+            self.rows.push(row);
+        }
+    }
 }
 
-impl PackedColumns {
-    pub(crate) fn new(mut columns: Vec<(usize, PackedColumn)>, mut prefixes: Vec<Prefix>) -> Self {
-        let of_prefix = |(number, prefix): (usize, &Prefix)| {
-            let fields = Arc::clone(&prefix.fields);
-            (0..fields.len()).map(move |index| (fields[index], number))
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(values: &[&str]) -> Packed {
+        let mut texts = BytesValues::default();
+        for value in values {
+            texts.bytes.extend_from_slice(value.as_bytes());
+            assert!(texts.end());
+        }
+        Packed::Bytes(texts)
+    }
+
+    #[test]
+    fn values_weigh_what_arrow_holds() {
+        let fixed = |width, count: usize| Packed::Fixed(FixedValues { width, bytes: vec![0; width * count] });
+        assert_eq!(fixed(2, 3).weight(), 6);
+        assert_eq!(texts(&["ab", "", "c"]).weight(), 3 + 3 * 4);
+        let mut items = Elements { nulls: Vec::new(), values: fixed(8, 2) };
+        // The position of the NULL and its place.
+        assert_eq!((items.push_null(), items.weight()), (12, 8 * 3 + 4));
+        let list = Packed::List(Box::new(ListValues { ends: vec![1, 3], items }));
+        assert_eq!(list.weight(), 2 * 4 + 28);
+        let members = vec![
+            Elements { nulls: Vec::new(), values: fixed(2, 1) },
+            Elements { nulls: Vec::new(), values: texts(&["abc"]) },
+        ];
+        assert_eq!(Packed::Struct(StructValues { len: 1, members }).weight(), 2 + 7);
+    }
+
+    #[test]
+    fn what_was_not_written_leaves_no_bytes() {
+        let mut column = PackedColumn::new(texts(&[]));
+        let write = |column: &mut PackedColumn, row, text: &[u8], keep| {
+            column.write_bytes(row, |bytes| {
+                bytes.extend_from_slice(text);
+                keep
+            })
         };
-        let mut fields: Vec<_> = prefixes.iter().enumerate().flat_map(of_prefix).collect();
-        fields.sort_by_key(|(field, _)| field.column);
-        // A table with few rows in many slices consists of these lists.
-        columns.shrink_to_fit();
-        prefixes.shrink_to_fit();
-        fields.shrink_to_fit();
-        PackedColumns { columns, prefixes, fields }
+        assert!(write(&mut column, 1, b"ab", true));
+        assert!(!write(&mut column, 2, b"cd", false));
+        assert!(write(&mut column, 4, b"", true));
+        let Packed::Bytes(bytes) = &column.values else { panic!("made of texts") };
+        assert_eq!((bytes.ends.as_slice(), bytes.bytes.as_slice()), (&[2, 2][..], &b"ab"[..]));
+        assert_eq!((column.rows.count(), column.rows.ends_with(4)), (2, true));
     }
 
-    /// Whether a column has a value in any of the rows.
-    pub fn has_values(&self, column: usize, rows: &Range<u32>) -> bool {
-        let has_values = |numbers: &RowNumbers| !numbers.part(rows).values.is_empty();
-        self.column(column).is_some_and(|values| has_values(&values.rows))
-            || self.prefix_columns(column).any(|values| has_values(&values.prefix.rows))
-    }
-
-    /// The values of a column that were taken apart.
-    pub(crate) fn column(&self, column: usize) -> Option<&PackedColumn> {
-        let found = self.columns.binary_search_by_key(&column, |(number, _)| *number).ok()?;
-        Some(&self.columns[found].1)
-    }
-
-    /// The values of a column that were not; no two of them are of one row.
-    pub(crate) fn prefix_columns(&self, column: usize) -> impl Iterator<Item = PrefixColumn<'_>> {
-        let first = self.fields.partition_point(|(field, _)| field.column < column);
-        let fields = self.fields[first..].iter().take_while(move |(field, _)| field.column == column);
-        fields.map(|&(field, number)| PrefixColumn { prefix: &self.prefixes[number], field })
+    #[test]
+    fn the_last_list_can_grow() {
+        let mut column = PackedColumn::new(Packed::list(Packed::fixed(1)));
+        let push = |column: &mut PackedColumn, value| column.lists().unwrap().items.push_fixed([value]);
+        push(&mut column, 7);
+        column.end_list(3);
+        push(&mut column, 8);
+        column.lists().unwrap().append_to_last();
+        column.end_list(5);
+        assert_eq!((column.rows.count(), column.lists().unwrap().ends.as_slice()), (2, &[2, 2][..]));
     }
 }

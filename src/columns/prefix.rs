@@ -2,7 +2,7 @@
 //!
 //! Most fields of most events are such values, and taking them apart one by one would cost more than all the rest of
 //! decoding. A prefix keeps the leading bytes of every payload of one layout, record after record; a column reads its
-//! value out of each record when it is spread to rows.
+//! value out of each record when it is scattered to rows.
 
 use std::sync::Arc;
 
@@ -64,12 +64,13 @@ impl<'a> PrefixColumn<'a> {
         let bytes = &self.prefix.bytes[records.start * self.prefix.record..records.end * self.prefix.record];
         bytes.chunks_exact(self.prefix.record).map(move |record| {
             let field = &record[start..];
-            field.first_chunk().copied().filter(|_| width == N).unwrap_or_else(|| extended(&field[..width]))
+            field.first_chunk().copied().filter(|_| width == N).unwrap_or_else(|| widened(&field[..width]))
         })
     }
 }
 
-fn extended<const N: usize>(field: &[u8]) -> [u8; N] {
+/// A little-endian number with zeros above it; `N` is no less than its bytes.
+pub(crate) fn widened<const N: usize>(field: &[u8]) -> [u8; N] {
     let mut value = [0; N];
     value[..field.len()].copy_from_slice(field);
     value

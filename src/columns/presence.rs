@@ -67,7 +67,7 @@ impl RowNumbers {
     }
 
     /// The values of a range of rows, and how they lie in it.
-    pub fn part(&self, range: &Range<u32>) -> RowSelection<'_> {
+    pub fn select(&self, range: &Range<u32>) -> RowSelection<'_> {
         let (first, len) = (range.start, range.len());
         if self.is_listed {
             let before = |end: u32| self.rows.partition_point(|&row| row < end);
@@ -136,17 +136,17 @@ impl<'a> RowSelection<'a> {
             all.resize(end, T::default());
         } else {
             all.resize(end, T::default());
-            self.scatter_over(values, all);
+            self.scatter_into(values, all);
         }
     }
 
     /// Puts the values among the last rows, where others have none.
-    pub fn scatter_over<T>(&self, values: impl ExactSizeIterator<Item = T>, all: &mut [T]) {
+    pub fn scatter_into<T>(&self, values: impl ExactSizeIterator<Item = T>, all: &mut [T]) {
         debug_assert_eq!(values.len(), self.values.len());
         let first = all.len() - self.len;
         let own = &mut all[first..];
         match self.rows {
-            None => own.iter_mut().zip(values).for_each(|(place, value)| *place = value),
+            None => own.iter_mut().zip(values).for_each(|(selection, value)| *selection = value),
             Some(rows) => rows.iter().zip(values).for_each(|(row, value)| own[(row - self.first) as usize] = value),
         }
     }
@@ -161,35 +161,35 @@ pub struct Validity {
 
 impl Validity {
     /// Adds some rows.
-    pub fn add(&mut self, place: &RowSelection<'_>) {
-        let is_full = place.is_full();
+    pub fn add(&mut self, selection: &RowSelection<'_>) {
+        let is_full = selection.is_full();
         if self.bits.is_some() || !is_full {
             let rows = self.rows;
             let bits = self.bits_of_all();
-            bits.append_n(place.len, is_full);
+            bits.append_n(selection.len, is_full);
             if !is_full {
-                place.rows().for_each(|row| bits.set_bit(rows + row, true));
+                selection.rows().for_each(|row| bits.set_bit(rows + row, true));
             }
         }
-        self.rows += place.len;
+        self.rows += selection.len;
     }
 
     /// Adds values to the last rows.
-    pub fn merge(&mut self, place: &RowSelection<'_>) {
-        let first = self.rows - place.len;
+    pub fn merge(&mut self, selection: &RowSelection<'_>) {
+        let first = self.rows - selection.len;
         if let Some(bits) = &mut self.bits {
-            place.rows().for_each(|row| bits.set_bit(first + row, true));
+            selection.rows().for_each(|row| bits.set_bit(first + row, true));
         }
     }
 
     /// Takes the values at these positions, among all packed values, back from the rows just added.
-    pub fn clear(&mut self, place: &RowSelection<'_>, values: &[u32]) {
+    pub fn clear(&mut self, selection: &RowSelection<'_>, values: &[u32]) {
         if values.is_empty() {
             return;
         }
-        let first = self.rows - place.len;
+        let first = self.rows - selection.len;
         let bits = self.bits_of_all();
-        values.iter().for_each(|&value| bits.set_bit(first + place.row_of(value as usize), false));
+        values.iter().for_each(|&value| bits.set_bit(first + selection.row_of(value as usize), false));
     }
 
     fn bits_of_all(&mut self) -> &mut BooleanBufferBuilder {
@@ -213,23 +213,23 @@ pub struct Offsets(Vec<i32>);
 impl Offsets {
     /// For so many rows.
     pub fn with_capacity(rows: usize) -> Self {
-        let mut ends = Vec::with_capacity(rows + 1);
-        ends.push(0);
-        Offsets(ends)
+        let mut offsets = Vec::with_capacity(rows + 1);
+        offsets.push(0);
+        Offsets(offsets)
     }
 
     /// Adds some rows; the values have so many items each.
     ///
     /// # Errors
     /// When Arrow's 32-bit offsets can hold no more.
-    pub fn add(&mut self, place: &RowSelection<'_>, lens: impl Iterator<Item = usize>) -> Result<()> {
+    pub fn add(&mut self, selection: &RowSelection<'_>, lens: impl Iterator<Item = usize>) -> Result<()> {
         let (first, mut last) = (self.0.len(), self.0.last().copied().unwrap_or(0));
-        for (row, len) in place.rows().zip(lens) {
+        for (row, len) in selection.rows().zip(lens) {
             self.0.resize(first + row, last);
             last = i32::try_from(len).ok().and_then(|len| last.checked_add(len)).ok_or_else(too_large)?;
             self.0.push(last);
         }
-        self.0.resize(first + place.len, last);
+        self.0.resize(first + selection.len, last);
         Ok(())
     }
 
@@ -262,19 +262,19 @@ mod tests {
 
     #[test]
     fn rows_are_stored_from_the_first_gap_on() {
-        let part = |rows: &[u32], range: Range<u32>| {
+        let select = |rows: &[u32], range: Range<u32>| {
             let numbers = numbers(rows);
-            let place = numbers.part(&range);
-            (place.values.clone(), place.rows().collect::<Vec<_>>(), place.is_full())
+            let selection = numbers.select(&range);
+            (selection.values.clone(), selection.rows().collect::<Vec<_>>(), selection.is_full())
         };
         assert!(numbers(&[0, 1]).rows.is_empty());
-        assert_eq!(part(&[0, 1], 0..2), (0..2, vec![0, 1], true));
-        assert_eq!(part(&[0, 1], 1..5), (1..2, vec![0], false));
-        assert_eq!(part(&[0, 1], 3..5), (2..2, vec![], false));
-        assert_eq!(part(&[0, 1, 4], 0..5), (0..3, vec![0, 1, 4], false));
-        assert_eq!(part(&[0, 1, 4], 1..4), (1..2, vec![0], false));
-        assert_eq!(part(&[0, 1, 4], 2..9), (2..3, vec![2], false));
-        assert_eq!(part(&[2], 0..3), (0..1, vec![2], false));
+        assert_eq!(select(&[0, 1], 0..2), (0..2, vec![0, 1], true));
+        assert_eq!(select(&[0, 1], 1..5), (1..2, vec![0], false));
+        assert_eq!(select(&[0, 1], 3..5), (2..2, vec![], false));
+        assert_eq!(select(&[0, 1, 4], 0..5), (0..3, vec![0, 1, 4], false));
+        assert_eq!(select(&[0, 1, 4], 1..4), (1..2, vec![0], false));
+        assert_eq!(select(&[0, 1, 4], 2..9), (2..3, vec![2], false));
+        assert_eq!(select(&[2], 0..3), (0..1, vec![2], false));
         assert_eq!([0, 1, 2].map(|row| numbers(&[0, 1]).ends_with(row)), [false, true, false]);
         assert_eq!([1, 2, 4].map(|row| numbers(&[0, 4]).ends_with(row)), [false, false, true]);
         assert!(!numbers(&[]).ends_with(0));
@@ -294,8 +294,8 @@ mod tests {
     #[test]
     fn values_go_to_their_rows() {
         let mut all = vec![9];
-        numbers(&[1, 3]).part(&(1..5)).scatter([10, 30].into_iter(), &mut all);
-        numbers(&[0, 1]).part(&(0..3)).scatter([7, 8].into_iter(), &mut all);
+        numbers(&[1, 3]).select(&(1..5)).scatter([10, 30].into_iter(), &mut all);
+        numbers(&[0, 1]).select(&(0..3)).scatter([7, 8].into_iter(), &mut all);
         RowSelection::empty(1).scatter([].into_iter(), &mut all);
         RowSelection::full(4..6).scatter([5, 6].into_iter(), &mut all);
         assert_eq!(all, [9, 10, 0, 30, 0, 7, 8, 0, 0, 5, 6]);
@@ -310,8 +310,8 @@ mod tests {
         let mut validity = Validity::default();
         validity.add(&RowSelection::full(0..2));
         let packed = numbers(&[1, 3, 4]);
-        validity.add(&packed.part(&(1..5)));
-        validity.clear(&packed.part(&(1..5)), &[1]);
+        validity.add(&packed.select(&(1..5)));
+        validity.clear(&packed.select(&(1..5)), &[1]);
         validity.add(&RowSelection::full(0..1));
         validity.add(&RowSelection::empty(2));
         let bits: Vec<bool> = validity.finish().unwrap().iter().collect();
@@ -325,15 +325,15 @@ mod tests {
 
     #[test]
     fn rows_without_a_value_end_where_the_last_one_did() {
-        let mut ends = Offsets::with_capacity(4);
-        ends.add(&numbers(&[1, 2]).part(&(0..4)), [3, 2].into_iter()).unwrap();
-        ends.add(&RowSelection::full(0..1), [4].into_iter()).unwrap();
-        assert_eq!(&ends.finish()[..], [0, 0, 3, 5, 5, 9]);
+        let mut offsets = Offsets::with_capacity(4);
+        offsets.add(&numbers(&[1, 2]).select(&(0..4)), [3, 2].into_iter()).unwrap();
+        offsets.add(&RowSelection::full(0..1), [4].into_iter()).unwrap();
+        assert_eq!(&offsets.finish()[..], [0, 0, 3, 5, 5, 9]);
 
-        let mut ends = Offsets::with_capacity(2);
+        let mut offsets = Offsets::with_capacity(2);
         let most = usize::try_from(i32::MAX).unwrap();
-        ends.add(&RowSelection::full(0..1), [most].into_iter()).unwrap();
-        let error = ends.add(&RowSelection::full(0..1), [1].into_iter()).unwrap_err();
+        offsets.add(&RowSelection::full(0..1), [most].into_iter()).unwrap();
+        let error = offsets.add(&RowSelection::full(0..1), [1].into_iter()).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Internal);
     }
 }

@@ -3,12 +3,11 @@
 use crate::decode::Status;
 use crate::event::Event;
 use crate::schema::wpp::{ArgumentStatus, CompiledMessage, HeaderValues, Renderer};
-use crate::table::rows::{RowStatus, Rows};
-use crate::table::sparse::Span;
+use crate::table::{HeaderColumns, RowStatus};
 
 /// What a message's text can say beside the event itself.
 #[derive(Clone, Copy, Debug)]
-pub struct MessagePlace {
+pub struct MessageContext {
     /// Pointer size of the arguments in bytes.
     pub pointer_size: u8,
     /// The processor.
@@ -17,48 +16,62 @@ pub struct MessagePlace {
     pub ns: i64,
 }
 
+/// What became of a message.
+#[derive(Clone, Copy, Debug)]
+pub struct RenderedMessage {
+    /// How well the arguments fit the format.
+    pub status: RowStatus,
+    /// Whether the payload must be kept.
+    pub keep_payload: bool,
+    /// Bytes of the text and its arguments, and what tells the arguments apart.
+    pub weight: u64,
+}
+
+/// What an argument counts beside its text.
+const ARGUMENT_WEIGHT: u64 = 8;
+
 /// Renders messages one after the other.
 #[derive(Debug, Default)]
-pub struct MessageText {
+pub struct MessageRenderer {
     renderer: Renderer,
     text: String,
 }
 
-impl MessageText {
-    /// Adds text and arguments of an event to the row that is about to be added to `rows`. Says how well the arguments
-    /// fit the format, and whether the payload must be kept.
+impl MessageRenderer {
+    /// Adds text and arguments of an event to the row that is about to be pushed to `header`.
     pub fn render(
         &mut self,
-        plan: &CompiledMessage,
+        message: &CompiledMessage,
         event: &Event<'_>,
-        place: &MessagePlace,
-        rows: &mut Rows,
-    ) -> (RowStatus, bool) {
-        let header = HeaderValues {
+        context: &MessageContext,
+        header: &mut HeaderColumns,
+    ) -> RenderedMessage {
+        let values = HeaderValues {
             thread_id: event.thread_id,
             process_id: event.process_id,
             sequence: event.message.and_then(|message| message.sequence),
-            cpu: place.cpu,
-            timestamp_ns: Some(place.ns),
+            cpu: context.cpu,
+            timestamp_ns: Some(context.ns),
         };
         self.text.clear();
-        let row = rows.count();
-        let first = rows.arguments.items.len();
-        let (spans, texts) = (&mut rows.arguments.items, &mut rows.argument_text);
+        let mut weight = 0;
+        let push = |argument: &str| {
+            weight += argument.len() as u64 + ARGUMENT_WEIGHT;
+            header.push_argument(argument);
+        };
         let rendered =
-            self.renderer.render(plan, event.payload, place.pointer_size, &header, &mut self.text, |argument| {
-                let at = |len: usize| u32::try_from(len).expect("a part of a slice holds far less than 4 GiB");
-                spans.push(Span { start: at(texts.len()), len: at(argument.len()) });
-                texts.extend_from_slice(argument.as_bytes());
-            });
-        rows.arguments.end_row(row, first);
-        rows.message.push(row, self.text.as_bytes());
+            self.renderer.render(message, event.payload, context.pointer_size, &values, &mut self.text, push);
+        header.push_message(&self.text);
         let status = match rendered.status {
             ArgumentStatus::Exact => Status::Ok,
             ArgumentStatus::Extra => Status::Extra,
             ArgumentStatus::Short => Status::Short,
             ArgumentStatus::Error | ArgumentStatus::UnknownType => Status::Error,
         };
-        (RowStatus::Decoded(status), !status.is_whole() || !rendered.faithful)
+        RenderedMessage {
+            status: RowStatus::Decoded(status),
+            keep_payload: !status.is_whole() || !rendered.faithful,
+            weight: weight + self.text.len() as u64,
+        }
     }
 }

@@ -24,8 +24,8 @@ use crate::dataset::{BATCH_ROWS, TableWriter};
 use crate::error::{Error, ErrorKind, Result};
 use crate::plan::DecodeSource;
 use crate::survey::{Progress, Step, stop_if_cancelled, timed};
-use crate::table::cutter::{CompletedRowGroup, OPEN_WEIGHT, RowGroupCutter};
-use crate::table::rows::RowStatus;
+use crate::table::RowStatus;
+use crate::table::{CompletedRowGroup, OPEN_WEIGHT, RowGroupCutter};
 
 /// What bounds the work in flight.
 #[derive(Clone, Copy, Debug)]

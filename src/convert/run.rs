@@ -14,7 +14,7 @@ use super::job::{ConvertOptions, Job, JobProgress, Outcome, Report, Stage};
 use super::pipeline::{self, Counts, Limits};
 use super::record;
 use super::repeated;
-use crate::table::row_group::{ShapeConstants, TableColumns};
+use crate::table::{ShapeConstants, TableColumns};
 
 use super::slice::{SliceContext, SlicedPartition};
 use super::slices;

@@ -9,19 +9,17 @@ use hashbrown::HashMap;
 use super::entry::Entry;
 use super::job::{FileCounts, RawPolicy, ShapeCounts};
 use super::load::SliceMemory;
-use super::message::{MessagePlace, MessageText};
+use super::message::{MessageContext, MessageRenderer};
 use super::order::OrderedSlice;
 use super::slices::{Slice, Slices};
 use crate::clock::{Clock, DoubleFormula, Ticks, TimeStatus};
 use crate::columns::ColumnBuffers;
-use crate::columns::presence::Recycle;
 use crate::decode::{PayloadColumn, Status, TraceClock};
 use crate::error::Result;
 use crate::event::{Event, EventIdentity, FileContext, RawEvent};
 use crate::plan::{DecodeSource, PartitionView, PlanResult, ShapeDecoder, filter};
 use crate::survey::{Progress, Step, timed};
-use crate::table::row_group::{Chunk, TableColumns};
-use crate::table::rows::{RowContext, RowStatus, Rows};
+use crate::table::{Chunk, HeaderColumns, RowContext, RowStatus, TableColumns};
 
 /// What is common to all slices.
 #[derive(Clone, Copy, Debug)]
@@ -127,7 +125,7 @@ fn decode(
 /// The rows of a table while they are collected.
 #[derive(Debug)]
 struct TableRows {
-    rows: Rows,
+    header: HeaderColumns,
     payload: ColumnBuffers,
 }
 
@@ -166,7 +164,7 @@ struct Converter<'a> {
     counts: Vec<FileCounts>,
     /// Per shape and status, rows and payload bytes.
     shapes: HashMap<u32, ([u64; RowStatus::ALL.len()], u64)>,
-    messages: MessageText,
+    messages: MessageRenderer,
     previous: Option<i64>,
     /// The weight of decoded values and texts.
     weight: u64,
@@ -195,7 +193,7 @@ impl<'a> Converter<'a> {
             tables,
             counts: counts.collect(),
             shapes: HashMap::new(),
-            messages: MessageText::default(),
+            messages: MessageRenderer::default(),
             previous: None,
             weight: 0,
         }
@@ -216,12 +214,12 @@ impl<'a> Converter<'a> {
         });
         let cpu = file.has_cpu.then_some(segment.cpu);
         let pointer_size = self.context.plan.catalog[shape as usize].key.identity.pointer_size;
-        let place = MessagePlace { pointer_size, cpu, ns: entry.ns };
+        let place = MessageContext { pointer_size, cpu, ns: entry.ns };
         let Decoded { status, keep, weight } =
             table.decode(&event, shape_plan, &file.clock, &mut self.messages, &place);
         self.weight += weight;
         let is_exact = time_status.is_none() && !file.clock.0.is_finer_than_ns();
-        let facts = RowContext {
+        let row = RowContext {
             ns: entry.ns,
             seq: i64::try_from(seq).unwrap_or(i64::MAX),
             ticks: if is_exact { None } else { raw.ticks() },
@@ -237,10 +235,8 @@ impl<'a> Converter<'a> {
                 RawPolicy::Always => true,
             },
         };
-        table.rows.push(&event, &facts);
-        if shape_plan.is_other {
-            table.rows.push_identity(EventIdentity::of(&raw, &file.context), &event);
-        }
+        let identity = shape_plan.is_other.then(|| EventIdentity::of(&raw, &file.context));
+        table.header.push(&event, &row, identity);
         let (statuses, bytes) = self.shapes.entry(shape).or_default();
         statuses[usize::from(status.code())] += 1;
         *bytes += event.payload.len() as u64;
@@ -292,14 +288,14 @@ impl<'a> Converter<'a> {
                 *rows.decode.entry((source, status)).or_default() += count;
             }
             *shape_weights.entry(table).or_default() +=
-                count * self.context.columns[table as usize].facts(shape).weight;
+                count * self.context.columns[table as usize].constants(shape).weight;
         }
         for (table, slot) in (0u32..).zip(self.tables) {
             // A table without rows in this slice gives its memory back.
-            let _ = slot.take_if(|filled| filled.rows.count() == 0);
+            let _ = slot.take_if(|filled| filled.header.count() == 0);
             if let Some(filled) = slot {
                 let by_shape = shape_weights.get(&table).copied().unwrap_or(0);
-                rows.chunks.push((table, filled.take_chunk(by_shape)));
+                rows.chunks.push((table, Chunk::take(&mut filled.header, &mut filled.payload, by_shape)));
             }
         }
         rows
@@ -327,13 +323,8 @@ struct Decoded {
 
 impl TableRows {
     fn new(columns: &[PayloadColumn]) -> Self {
-        TableRows { rows: Rows::default(), payload: ColumnBuffers::new(columns.iter().map(PayloadColumn::data_type)) }
-    }
-
-    /// Takes the rows out; `by_shape` is the weight of what follows from their shapes.
-    fn take_chunk(&mut self, by_shape: u64) -> Chunk {
-        let weight = self.rows.weight() + self.payload.weight() + by_shape;
-        Chunk { rows: self.rows.take_exact(), payload: self.payload.finish(), weight }
+        let payload = ColumnBuffers::new(columns.iter().map(PayloadColumn::data_type));
+        TableRows { header: HeaderColumns::default(), payload }
     }
 
     /// Decodes a payload into the next row.
@@ -343,24 +334,23 @@ impl TableRows {
         event: &Event<'_>,
         shape: &ShapeDecoder,
         clock: &SliceClock<'_>,
-        messages: &mut MessageText,
-        place: &MessagePlace,
+        messages: &mut MessageRenderer,
+        place: &MessageContext,
     ) -> Decoded {
         let error = Decoded { status: RowStatus::Decoded(Status::Error), keep: true, weight: 0 };
         if event.items_damaged || shape.is_refused {
             return error;
         }
         if let Some(plan) = &shape.message {
-            let before = self.rows.text_weight();
-            let (status, keep) = messages.render(plan, event, place, &mut self.rows);
-            return Decoded { status, keep, weight: self.rows.text_weight() - before };
+            let rendered = messages.render(plan, event, place, &mut self.header);
+            return Decoded { status: rendered.status, keep: rendered.keep_payload, weight: rendered.weight };
         }
         let Some(plan) = shape.plan.as_ref().filter(|_| shape.has_fields) else { return without_schema(event) };
         // The flag is no part of a shape, so that events of both kinds can share one.
         if event.string_only != shape.is_string {
             return error;
         }
-        let outcome = plan.decode(event.payload, self.rows.count(), &mut self.payload, clock);
+        let outcome = plan.decode(event.payload, self.header.count(), &mut self.payload, clock);
         Decoded { status: RowStatus::Decoded(outcome.status), keep: outcome.keep_payload, weight: outcome.weight }
     }
 }

@@ -389,6 +389,9 @@ mod tests {
         let columns = assign_columns(&[&event], &["trace"], options);
         let written = serde_json::to_string(&columns).unwrap();
         assert_eq!(serde_json::from_str::<PayloadColumns>(&written).unwrap(), columns);
-        assert!(serde_json::from_str::<PayloadColumns>(&written.replace("\"role\":\"value\"", "\"role\":\"none\"")).is_err());
+        assert!(
+            serde_json::from_str::<PayloadColumns>(&written.replace("\"role\":\"value\"", "\"role\":\"none\""))
+                .is_err()
+        );
     }
 }

@@ -6,7 +6,8 @@ use super::measure::Cursor;
 use super::program::{Convert, ConvertStep, FieldBody, FieldExtent, LengthRule, Node, Output, Program, Repeat};
 use super::values::{self, RowNotes};
 use super::{DecodeOutcome, Status, TraceClock, text};
-use crate::columns::packed::{ColumnBuffers, Elements, ListValues, Packed, PackedColumn, StructValues};
+use crate::columns::ColumnBuffers;
+use crate::columns::packed::{Elements, ListValues, Packed, PackedColumn, StructValues};
 use crate::columns::prefix::Prefix;
 
 /// Bytes left behind the last field count as a structure's padding below this.
@@ -82,7 +83,7 @@ impl Program {
         let status = self.walk(&mut cursor, first, at, |cursor, node, span| {
             for output in &node.outputs {
                 let Some(column) = targets.get_mut(output.target) else { continue };
-                let builder = &mut column.builder;
+                let builder = &mut column.values;
                 if cursor.measured(|cursor| write_field(node, output, cursor, span, builder, &mut notes)) {
                     column.rows.push(row);
                 }
@@ -106,7 +107,7 @@ impl Program {
         let Some(column) = targets.get_mut(output.target) else { return };
         let end = step.start + step.size;
         let bytes = cursor.bytes(FieldExtent::one(step.start, end, end));
-        if values::write(&output.op, bytes, &mut column.builder, notes) {
+        if values::write(&output.op, bytes, &mut column.values, notes) {
             column.rows.push(row);
         }
     }
@@ -218,7 +219,7 @@ fn write_struct(
         let Ok(span) = cursor.measure(node, at) else { break };
         for output in &node.outputs {
             if let Some(member) = record.members.get_mut(output.target)
-                && !write_field(node, output, cursor, span, &mut member.builder, notes)
+                && !write_field(node, output, cursor, span, &mut member.values, notes)
             {
                 notes.add(member.push_null());
             }
@@ -227,7 +228,7 @@ fn write_struct(
     }
     record.len += 1;
     for member in &mut record.members {
-        if member.builder.len() < record.len {
+        if member.values.len() < record.len {
             notes.add(member.push_null());
         }
     }
@@ -251,7 +252,7 @@ fn write_list(
         for _ in 0..span.items {
             // The list was measured as a whole, so its items fit.
             let Ok(item) = cursor.measure_item(node, at) else { break };
-            if !write_item(node, output, cursor, item, &mut list.items.builder, notes) {
+            if !write_item(node, output, cursor, item, &mut list.items.values, notes) {
                 notes.add(list.items.push_null());
             }
             at = item.next;
@@ -263,7 +264,7 @@ fn write_list(
 
 /// Numbers that lie in the payload as they do in the builder are copied in one go, and so are 32-bit addresses.
 fn copy_items(node: &Node, op: &Convert, bytes: &[u8], items: &mut Elements, notes: &mut RowNotes<'_>) -> bool {
-    match (op, &mut items.builder) {
+    match (op, &mut items.values) {
         (Convert::Copy1 | Convert::Copy2 | Convert::Copy4 | Convert::Copy8, Packed::Fixed(fixed)) => {
             fixed.bytes.extend_from_slice(bytes);
             notes.add(bytes.len());

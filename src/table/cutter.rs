@@ -7,7 +7,8 @@ use std::cmp::Reverse;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::row_group::{Chunk, RowGroup, TableColumns};
+use super::layout::TableColumns;
+use super::row_group::{Chunk, RowGroup};
 
 /// Weight at which a group closes: bytes of its non-null values as Arrow holds them.
 pub const GROUP_WEIGHT: u64 = 128 << 20;
@@ -81,8 +82,8 @@ impl RowGroupCutter {
     }
 
     fn add(&mut self, table: u32, chunk: &Arc<Chunk>, closed: &mut Vec<CompletedRowGroup>) {
-        let total = u64::from(chunk.rows.count());
-        let mut range = 0..chunk.rows.count();
+        let total = u64::from(chunk.rows);
+        let mut range = 0..chunk.rows;
         while !range.is_empty() {
             let open = &mut self.open[table as usize];
             let room = u32::try_from(self.row_group_rows - open.rows).unwrap_or(u32::MAX);
@@ -123,7 +124,6 @@ fn weight_of(weight: u64, part: &Range<u32>, total: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::rows::Rows;
     use super::*;
     use crate::columns::{PackedColumns, TypeOptions};
     use arrow_schema::Schema;
@@ -136,9 +136,8 @@ mod tests {
         RowGroupCutter::new(&(0..tables).map(|_| layout()).collect::<Vec<_>>(), rows)
     }
 
-    fn chunk(rows: usize, weight: u64) -> Chunk {
-        let rows = Rows { ns: vec![0; rows], ..Rows::default() };
-        Chunk { rows, payload: PackedColumns::default(), weight }
+    fn chunk(rows: u32, weight: u64) -> Chunk {
+        Chunk { rows, columns: PackedColumns::default(), weight }
     }
 
     /// Table, number and row ranges of a group.

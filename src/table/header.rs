@@ -1,219 +1,297 @@
-//! The columns that every provider table begins with, and those that only some header families have.
+//! The columns that every table of events begins with, and those that only some header families have.
+//!
+//! Each is declared once, in [`header_columns!`]: its name, its type, whether every row has it, and what fills it.
+//! Columns that nothing fills here follow from others (`timestamp`), from the shape (`event_name`), or are filled by
+//! [`rows`](super::rows) because their values are not plain.
 
 use std::sync::Arc;
 
-use arrow_schema::{DataType, Field, Fields, TimeUnit};
+use arrow_schema::{DataType, Field, Fields};
 use serde::{Deserialize, Serialize};
 
-use crate::columns::{GuidType, TimestampType, TypeOptions, UnsignedType, with_uuid_type};
+use super::row::RowContext;
+use crate::clock::TimeStatus;
+use crate::columns::packed::{Packed, PackedColumn};
+use crate::columns::types::{ColumnType, INT64, TypeOptions};
+use crate::event::Event;
+use crate::guid::Guid;
 
-/// A column that is filled from the event header, its extended items, or the way the event was decoded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "the names are those of the columns, which docs/dataset.md describes")]
-pub enum HeaderColumn {
-    Timestamp,
-    TimestampNs,
-    Seq,
-    Ticks,
-    TimeStatus,
-    Cpu,
-    ProcessId,
-    ThreadId,
-    EventId,
-    EventVersion,
-    Opcode,
-    Level,
-    Task,
-    Channel,
-    Keywords,
-    EventName,
-    ActivityId,
-    RelatedActivityId,
-    KernelTimeNs,
-    UserTimeNs,
-    ProcessorTime,
-    UserSid,
-    TerminalSessionId,
-    ProcessStartKey,
-    EventKey,
-    ContainerId,
-    Stack,
-    StackMatchId,
-    PmcCounters,
-    Extended,
-    Input,
-    Shape,
-    DecodeSource,
-    DecodeStatus,
-    Payload,
-    InstanceId,
-    ParentInstanceId,
-    ParentGuid,
-    MessageGuid,
-    Sequence,
-    ComponentId,
-    Message,
-    Arguments,
-    Number,
-    ProviderId,
-    KernelGroup,
-    EventProperty,
-    PointerSize,
+/// What a header column holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum HeaderType {
+    /// The time of the event.
+    Time,
+    Int64,
+    /// An unsigned number of so many bytes.
+    Unsigned(u8),
+    Guid,
+    Text,
+    /// One of some texts, kept as its number. A value weighs so many bytes.
+    Label(usize),
+    Binary,
+    /// A list of 64-bit numbers.
+    Numbers,
+    Texts,
+    /// A list of extended items: their types and bytes.
+    Items,
 }
 
-use HeaderColumn::{
-    ActivityId, Arguments, Channel, ComponentId, ContainerId, Cpu, DecodeSource, DecodeStatus, EventId, EventKey,
-    EventName, EventProperty, EventVersion, Extended, Input, InstanceId, KernelGroup, KernelTimeNs, Keywords, Level,
-    Message, MessageGuid, Number, Opcode, ParentGuid, ParentInstanceId, Payload, PmcCounters, PointerSize, ProcessId,
-    ProcessStartKey, ProcessorTime, ProviderId, RelatedActivityId, Seq, Sequence, Shape, Stack, StackMatchId, Task,
-    TerminalSessionId, ThreadId, Ticks, TimeStatus, Timestamp, TimestampNs, UserSid, UserTimeNs,
-};
+/// Declares the header columns: `name "column" Type required` or `nullable`, and `= what fills it`, in sections. A section
+/// with a condition is filled where that holds.
+macro_rules! header_columns {
+    (
+        fill($event:ident, $row:ident);
+        $(
+            $(#[$doc:meta])*
+            $section:ident $(if $condition:expr)? => {
+                $($column:ident $name:literal $type:ident $(($detail:literal))? $presence:ident $(= $value:expr)?;)*
+            }
+        )*
+    ) => {
+        /// A column that is filled from the event header, its extended items, or the way the event was decoded.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        #[expect(missing_docs, reason = "the names are those of the columns, which docs/dataset.md describes")]
+        pub enum HeaderColumn {
+            $($($column,)*)*
+        }
 
-/// The columns of every provider table, in order.
-pub const COMMON: [HeaderColumn; 35] = [
-    Timestamp,
-    TimestampNs,
-    Seq,
-    Ticks,
-    TimeStatus,
-    Cpu,
-    ProcessId,
-    ThreadId,
-    EventId,
-    EventVersion,
-    Opcode,
-    Level,
-    Task,
-    Channel,
-    Keywords,
-    EventName,
-    ActivityId,
-    RelatedActivityId,
-    KernelTimeNs,
-    UserTimeNs,
-    ProcessorTime,
-    UserSid,
-    TerminalSessionId,
-    ProcessStartKey,
-    EventKey,
-    ContainerId,
-    Stack,
-    StackMatchId,
-    PmcCounters,
-    Extended,
-    Input,
-    Shape,
-    DecodeSource,
-    DecodeStatus,
-    Payload,
-];
+        impl HeaderColumn {
+            /// All of them, each at its number.
+            pub(super) const ALL: &'static [HeaderColumn] = &[$($(HeaderColumn::$column,)*)*];
 
-/// What instance headers add to the table of their class.
-pub const INSTANCE: [HeaderColumn; 3] = [InstanceId, ParentInstanceId, ParentGuid];
+            const DECLARED: &'static [(&'static str, HeaderType, bool)] =
+                &[$($(($name, HeaderType::$type $(($detail))?, header_columns!(@$presence)),)*)*];
+        }
 
-/// What the table of WPP messages adds.
-pub const MESSAGE: [HeaderColumn; 5] = [MessageGuid, Sequence, ComponentId, Message, Arguments];
+        $(
+            $(#[$doc])*
+            pub const $section: &[HeaderColumn] = &[$(HeaderColumn::$column,)*];
+        )*
 
-/// What the table of timed headers adds.
-pub const TIMED: [HeaderColumn; 1] = [Number];
+        /// Hands over the plain values of a row.
+        #[inline]
+        pub(super) fn fill(columns: &mut impl Fill, $event: &Event<'_>, $row: &RowContext) {
+            $(
+                $(if $condition)? {
+                    $($(columns.put(HeaderColumn::$column, $value);)?)*
+                }
+            )*
+        }
+    };
+    (@required) => { true };
+    (@nullable) => { false };
+}
 
-/// What the dataset `Other` has besides: who wrote an event, and what else its shape would tell.
-pub const OTHER: [HeaderColumn; 4] = [ProviderId, KernelGroup, EventProperty, PointerSize];
+header_columns! {
+    fill(event, row);
 
-/// What it has where there are WPP messages in it.
-pub const OTHER_MESSAGE: [HeaderColumn; 2] = [Sequence, ComponentId];
+    /// The columns of every table, in order.
+    COMMON => {
+        Timestamp          "timestamp"            Time         required;
+        TimestampNs        "timestamp_ns"         Int64        required = row.ns;
+        Seq                "seq"                  Int64        required = row.seq;
+        Ticks              "ticks"                Int64        nullable = row.ticks;
+        TimeStatus         "time_status"          Label(13)    nullable = row.time_status.map(time_status_code);
+        Cpu                "cpu"                  Unsigned(2)  nullable = row.cpu;
+        ProcessId          "process_id"           Unsigned(4)  nullable = event.process_id;
+        ThreadId           "thread_id"            Unsigned(4)  nullable = event.thread_id;
+        EventId            "event_id"             Unsigned(2)  nullable;
+        EventVersion       "event_version"        Unsigned(2)  nullable;
+        Opcode             "opcode"               Unsigned(1)  nullable;
+        Level              "level"                Unsigned(1)  nullable = event.level;
+        Task               "task"                 Unsigned(2)  nullable = event.task;
+        Channel            "channel"              Unsigned(1)  nullable = event.channel;
+        Keywords           "keywords"             Int64        nullable = event.keywords;
+        EventName          "event_name"           Text         nullable;
+        ActivityId         "activity_id"          Guid         nullable = known(event.activity_id);
+        RelatedActivityId  "related_activity_id"  Guid         nullable;
+        KernelTimeNs       "kernel_time_ns"       Int64        nullable;
+        UserTimeNs         "user_time_ns"         Int64        nullable;
+        ProcessorTime      "processor_time"       Unsigned(8)  nullable;
+        UserSid            "user_sid"             Text         nullable;
+        TerminalSessionId  "terminal_session_id"  Unsigned(4)  nullable;
+        ProcessStartKey    "process_start_key"    Unsigned(8)  nullable;
+        EventKey           "event_key"            Unsigned(8)  nullable;
+        ContainerId        "container_id"         Text         nullable;
+        Stack              "stack"                Numbers      nullable;
+        StackMatchId       "stack_match_id"       Unsigned(8)  nullable;
+        PmcCounters        "pmc_counters"         Numbers      nullable;
+        Extended           "extended"             Items        nullable;
+        Input              "input"                Unsigned(2)  required = row.input;
+        Shape              "shape"                Unsigned(4)  required = row.shape;
+        DecodeSource       "decode_source"        Text         required;
+        DecodeStatus       "decode_status"        Label(0)     required = row.status.code();
+        Payload            "payload"              Binary       nullable;
+    }
+
+    /// What instance headers add to the table of their class.
+    INSTANCE if event.instance.is_some() => {
+        InstanceId         "instance_id"          Unsigned(4)  nullable = event.instance.map(|instance| instance.id);
+        ParentInstanceId   "parent_instance_id"   Unsigned(4)  nullable = event.instance.map(|instance| instance.parent_id);
+        ParentGuid         "parent_guid"          Guid         nullable = event.instance.and_then(|instance| known(instance.parent_guid));
+    }
+
+    /// What the table of WPP messages adds.
+    MESSAGE if event.message.is_some() => {
+        MessageGuid        "message_guid"         Guid         nullable;
+        Sequence           "sequence"             Unsigned(4)  nullable = event.message.and_then(|message| message.sequence);
+        ComponentId        "component_id"         Unsigned(4)  nullable = event.message.and_then(|message| message.component_id);
+        Message            "message"              Text         nullable;
+        Arguments          "arguments"            Texts        nullable;
+    }
+
+    /// What the table of timed headers adds.
+    TIMED if event.number.is_some() => {
+        Number             "number"               Unsigned(4)  nullable = event.number;
+    }
+
+    /// What the dataset `Other` has besides: who wrote an event, and what else its shape would tell.
+    OTHER => {
+        ProviderId         "provider_id"          Guid         nullable;
+        KernelGroup        "kernel_group"         Unsigned(1)  nullable;
+        EventProperty      "event_property"       Unsigned(2)  nullable;
+        PointerSize        "pointer_size"         Unsigned(1)  nullable;
+    }
+}
+
+/// What `Other` has where there are WPP messages in it.
+pub const OTHER_MESSAGE: [HeaderColumn; 2] = [HeaderColumn::Sequence, HeaderColumn::ComponentId];
+
+/// The names of [`TimeStatus`] by [`time_status_code`].
+pub(super) const TIME_STATUSES: [TimeStatus; 3] = [TimeStatus::Inherited, TimeStatus::Saturated, TimeStatus::Unscaled];
+
+fn time_status_code(status: TimeStatus) -> u8 {
+    match status {
+        TimeStatus::Inherited => 0,
+        TimeStatus::Saturated => 1,
+        TimeStatus::Unscaled => 2,
+    }
+}
+
+/// A GUID that is not the one of zeros, which stands for none.
+pub(super) fn known(guid: Guid) -> Option<Guid> {
+    Some(guid).filter(|guid| !guid.is_zero())
+}
+
+/// Where the values of a row go.
+pub(super) trait Fill {
+    /// Adds the value of a column to the row that is being filled.
+    fn put<V: HeaderValue>(&mut self, column: HeaderColumn, value: V);
+}
+
+/// A value that a column keeps as it is.
+pub(super) trait HeaderValue {
+    /// Adds it to the column as the value of a row; where there is no value, the column is not asked for.
+    fn push<'a>(self, row: u32, column: impl FnOnce() -> &'a mut PackedColumn);
+}
+
+macro_rules! numbers_are_values {
+    ($($number:ty)*) => {$(
+        impl HeaderValue for $number {
+            #[inline]
+            fn push<'a>(self, row: u32, column: impl FnOnce() -> &'a mut PackedColumn) {
+                column().push_fixed(row, self.to_le_bytes());
+            }
+        }
+    )*};
+}
+
+numbers_are_values!(u8 u16 u32 u64 i64);
+
+impl HeaderValue for Guid {
+    #[inline]
+    fn push<'a>(self, row: u32, column: impl FnOnce() -> &'a mut PackedColumn) {
+        column().push_fixed(row, self.to_text_order());
+    }
+}
+
+impl<V: HeaderValue> HeaderValue for Option<V> {
+    #[inline]
+    fn push<'a>(self, row: u32, column: impl FnOnce() -> &'a mut PackedColumn) {
+        if let Some(value) = self {
+            value.push(row, column);
+        }
+    }
+}
 
 impl HeaderColumn {
     /// The name of the column.
     pub fn name(self) -> &'static str {
-        match self {
-            Timestamp => "timestamp",
-            TimestampNs => "timestamp_ns",
-            Seq => "seq",
-            Ticks => "ticks",
-            TimeStatus => "time_status",
-            Cpu => "cpu",
-            ProcessId => "process_id",
-            ThreadId => "thread_id",
-            EventId => "event_id",
-            EventVersion => "event_version",
-            Opcode => "opcode",
-            Level => "level",
-            Task => "task",
-            Channel => "channel",
-            Keywords => "keywords",
-            EventName => "event_name",
-            ActivityId => "activity_id",
-            RelatedActivityId => "related_activity_id",
-            KernelTimeNs => "kernel_time_ns",
-            UserTimeNs => "user_time_ns",
-            ProcessorTime => "processor_time",
-            UserSid => "user_sid",
-            TerminalSessionId => "terminal_session_id",
-            ProcessStartKey => "process_start_key",
-            EventKey => "event_key",
-            ContainerId => "container_id",
-            Stack => "stack",
-            StackMatchId => "stack_match_id",
-            PmcCounters => "pmc_counters",
-            Extended => "extended",
-            Input => "input",
-            Shape => "shape",
-            DecodeSource => "decode_source",
-            DecodeStatus => "decode_status",
-            Payload => "payload",
-            InstanceId => "instance_id",
-            ParentInstanceId => "parent_instance_id",
-            ParentGuid => "parent_guid",
-            MessageGuid => "message_guid",
-            Sequence => "sequence",
-            ComponentId => "component_id",
-            Message => "message",
-            Arguments => "arguments",
-            Number => "number",
-            ProviderId => "provider_id",
-            KernelGroup => "kernel_group",
-            EventProperty => "event_property",
-            PointerSize => "pointer_size",
-        }
+        Self::DECLARED[self as usize].0
+    }
+
+    fn header_type(self) -> HeaderType {
+        Self::DECLARED[self as usize].1
+    }
+
+    fn is_required(self) -> bool {
+        Self::DECLARED[self as usize].2
+    }
+
+    /// Whether the column says what an event is, which for most tables follows from the shape.
+    pub(super) fn is_of_identity(self) -> bool {
+        use HeaderColumn::{EventId, EventProperty, EventVersion, KernelGroup, Opcode, PointerSize, ProviderId};
+        matches!(self, ProviderId | EventId | EventVersion | Opcode | KernelGroup | EventProperty | PointerSize)
     }
 
     /// The Arrow field under the given options.
     pub fn field(self, options: &TypeOptions) -> Field {
-        let is_required = matches!(self, Timestamp | TimestampNs | Seq | Input | Shape | DecodeSource | DecodeStatus);
-        let field = Field::new(self.name(), self.data_type(options), !is_required);
-        match (self, options.guid) {
-            (ActivityId | RelatedActivityId | ParentGuid | MessageGuid | ProviderId, GuidType::Uuid) => {
-                with_uuid_type(field)
-            }
-            _ => field,
-        }
+        let list = |element_type| Field::new(self.name(), DataType::List(element(element_type)), true);
+        let field = match self.header_type() {
+            HeaderType::Numbers => list(unsigned(8).data_type(*options)),
+            HeaderType::Texts => list(DataType::Utf8),
+            HeaderType::Items => list(DataType::Struct(item_members(options))),
+            HeaderType::Time => ColumnType::Timestamp.field(self.name(), *options),
+            HeaderType::Int64 => INT64.field(self.name(), *options),
+            HeaderType::Unsigned(bytes) => unsigned(bytes).field(self.name(), *options),
+            HeaderType::Guid => ColumnType::Guid.field(self.name(), *options),
+            HeaderType::Text | HeaderType::Label(_) => ColumnType::Utf8.field(self.name(), *options),
+            HeaderType::Binary => ColumnType::Binary.field(self.name(), *options),
+        };
+        field.with_nullable(!self.is_required())
     }
 
-    fn data_type(self, options: &TypeOptions) -> DataType {
-        match self {
-            Timestamp => DataType::Timestamp(time_unit(options), Some("UTC".into())),
-            TimestampNs | Seq | Ticks | Keywords | KernelTimeNs | UserTimeNs => DataType::Int64,
-            TimeStatus | EventName | UserSid | ContainerId | DecodeSource | DecodeStatus | Message => DataType::Utf8,
-            Opcode | Level | Channel | KernelGroup | PointerSize => unsigned(1, options),
-            Cpu | EventId | EventVersion | EventProperty | Task | Input => unsigned(2, options),
-            ProcessId | ThreadId | TerminalSessionId | Shape | InstanceId | ParentInstanceId | Sequence
-            | ComponentId | Number => unsigned(4, options),
-            ProcessorTime | ProcessStartKey | EventKey | StackMatchId => unsigned(8, options),
-            ActivityId | RelatedActivityId | ParentGuid | MessageGuid | ProviderId => guid(options),
-            Stack | PmcCounters => DataType::List(element(unsigned(8, options))),
-            Arguments => DataType::List(element(DataType::Utf8)),
-            Extended => DataType::List(element(DataType::Struct(extended_members(options)))),
-            Payload => DataType::Binary,
+    /// A packed column without values.
+    pub(super) fn packed(self) -> PackedColumn {
+        PackedColumn::new(match self.header_type() {
+            HeaderType::Time | HeaderType::Int64 => Packed::fixed(8),
+            HeaderType::Unsigned(bytes) => Packed::fixed(bytes.into()),
+            HeaderType::Guid => Packed::fixed(16),
+            HeaderType::Label(_) => Packed::fixed(1),
+            HeaderType::Text => Packed::new(&DataType::Utf8),
+            HeaderType::Binary => Packed::new(&DataType::Binary),
+            HeaderType::Numbers => Packed::list(Packed::fixed(8)),
+            HeaderType::Texts => Packed::list(Packed::new(&DataType::Utf8)),
+            HeaderType::Items => Packed::list(Packed::structure([Packed::fixed(2), Packed::new(&DataType::Binary)])),
+        })
+    }
+
+    /// The Arrow bytes of the values.
+    pub(super) fn weight(self, column: &PackedColumn) -> u64 {
+        let count = column.rows.count() as u64;
+        match self.header_type() {
+            // A row that tells them at all tells all of them, and they are weighed together.
+            _ if self.is_of_identity() => 0,
+            // The same time stands in `timestamp`.
+            HeaderType::Int64 if self == HeaderColumn::TimestampNs => 2 * column.values.weight(),
+            HeaderType::Guid => (36 + 4) * count,
+            HeaderType::Label(weight) => weight as u64 * count,
+            // The lists themselves count nothing here, only what is in them.
+            HeaderType::Texts | HeaderType::Items => column.values.weight().saturating_sub(4 * count),
+            _ => column.values.weight(),
         }
     }
 }
 
+fn unsigned(bytes: u8) -> ColumnType {
+    ColumnType::Int { bytes, signed: false }
+}
+
 /// The members of one extended item that has no column of its own.
-pub fn extended_members(options: &TypeOptions) -> Fields {
-    let kind = Field::new("type", unsigned(2, options), false);
-    Fields::from(vec![kind, Field::new("data", DataType::Binary, false)])
+fn item_members(options: &TypeOptions) -> Fields {
+    let item_type = Field::new("type", unsigned(2).data_type(*options), false);
+    Fields::from(vec![item_type, Field::new("data", DataType::Binary, false)])
 }
 
 /// The element of a list, none of which is NULL.
@@ -221,36 +299,46 @@ pub fn element(data_type: DataType) -> Arc<Field> {
     Arc::new(Field::new("element", data_type, false))
 }
 
-/// The type of an unsigned integer of so many bytes.
-pub fn unsigned(bytes: u8, options: &TypeOptions) -> DataType {
-    match (bytes, options.unsigned) {
-        (1, UnsignedType::Native) => DataType::UInt8,
-        (2, UnsignedType::Native) => DataType::UInt16,
-        (4, UnsignedType::Native) => DataType::UInt32,
-        (_, UnsignedType::Native) => DataType::UInt64,
-        (1, UnsignedType::Signed) => DataType::Int16,
-        (2, UnsignedType::Signed) => DataType::Int32,
-        (_, UnsignedType::Signed) => DataType::Int64,
-    }
-}
-
-fn guid(options: &TypeOptions) -> DataType {
-    match options.guid {
-        GuidType::String => DataType::Utf8,
-        GuidType::Binary | GuidType::Uuid => DataType::FixedSizeBinary(16),
-    }
-}
-
-fn time_unit(options: &TypeOptions) -> TimeUnit {
-    match options.timestamps {
-        TimestampType::Micros => TimeUnit::Microsecond,
-        TimestampType::Nanos => TimeUnit::Nanosecond,
-    }
-}
-
 /// Names that no payload column may take: those of the columns that a table with payload columns can begin with, whether
 /// or not this one does, and the partition column. Tables of messages and timed headers have no payload columns.
 pub fn reserved_names() -> Vec<&'static str> {
-    let columns = COMMON.iter().chain(&INSTANCE);
+    let columns = COMMON.iter().chain(INSTANCE);
     columns.map(|column| column.name()).chain(["trace"]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn every_column_stands_at_its_number() {
+        let numbers: Vec<usize> = HeaderColumn::ALL.iter().map(|&column| column as usize).collect();
+        assert_eq!(numbers, Vec::from_iter(0..HeaderColumn::ALL.len()));
+        let names: HashSet<_> = HeaderColumn::ALL.iter().map(|column| column.name()).collect();
+        assert_eq!(names.len(), HeaderColumn::ALL.len());
+    }
+
+    #[test]
+    fn packed_values_have_the_width_of_their_type() {
+        // A number may be kept in fewer bytes than its column has, never in more.
+        let options = TypeOptions::default();
+        for &column in HeaderColumn::ALL {
+            let (Packed::Fixed(fixed), data_type) =
+                (column.packed().values, column.field(&options).data_type().clone())
+            else {
+                continue;
+            };
+            if let Some(width) = data_type.primitive_width() {
+                assert_eq!(fixed.width, width, "{}", column.name());
+            }
+        }
+    }
+
+    #[test]
+    fn times_have_a_code_each() {
+        for (code, status) in (0..).zip(TIME_STATUSES) {
+            assert_eq!(time_status_code(status), code);
+        }
+    }
 }

@@ -1,8 +1,15 @@
 //! The tables of a trace: which columns every event fills, its rows slice by slice, and the row groups made of them.
 
 pub mod cutter;
-pub mod gather;
 pub mod header;
-pub mod row_group;
-pub mod rows;
-pub mod sparse;
+mod layout;
+mod row;
+mod row_group;
+mod rows;
+
+pub use cutter::{CompletedRowGroup, OPEN_WEIGHT, RowGroupCutter};
+pub use header::HeaderColumn;
+pub use layout::{ShapeConstants, TableColumns};
+pub use row::{RowContext, RowStatus};
+pub use row_group::{Chunk, RowGroup};
+pub use rows::HeaderColumns;
