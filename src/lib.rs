@@ -17,6 +17,7 @@ pub mod layout;
 pub mod names;
 pub mod output;
 pub mod plan;
+pub mod progress;
 pub mod schema;
 pub mod sid;
 pub mod sidecar;

@@ -6,13 +6,13 @@ use super::audit;
 use super::hash::FileHash;
 use super::options::SurveyOptions;
 use super::pass::{Found, Pass};
-use super::progress::{Progress, Silent, Step, timed};
 use super::repeats;
 use super::result::FileSurvey;
 use super::rules::{BufferReader, ReadRules};
 use super::{session, session_events};
 use crate::error::Result;
 use crate::input::Input;
+use crate::progress::{Progress, Silent, Step, timed};
 use crate::spill::SpillSpace;
 
 /// Surveys a file; what does not fit into memory goes to the system's folder for temporary files.

@@ -7,9 +7,9 @@
 use blake3::hazmat::{ChainingValue, HasherExt, Mode, merge_subtrees_non_root, merge_subtrees_root};
 use rayon::prelude::*;
 
-use super::progress::{Progress, Step, timed};
 use crate::error::Result;
 use crate::input::Input;
+use crate::progress::{Progress, Step, timed};
 
 /// Bytes of a subtree: a power of two of BLAKE3's chunks, and few enough that a window has some for every thread.
 const SUBTREE: u64 = 1 << 20;

@@ -8,13 +8,13 @@ use super::ending::{self, Ending, Tail, TailKind};
 use super::hash::FileHash;
 use super::issue::{Issue, Issues, Severity};
 use super::marked::{MarkLog, MarkedEvent, NoticeLog};
-use super::progress::{Progress, Step, stop_if_cancelled, timed};
 use super::rules::BufferReader;
 use super::session::Session;
 use super::shapes::{ShapeSummary, Shapes};
 use crate::buffer::scan::{BufferExtent, BufferScan, Doubt, Region, RegionContent, ScanRules, UnreadableRegion};
 use crate::error::Result;
 use crate::event::Shape;
+use crate::progress::{Progress, Step, stop_if_cancelled, timed};
 use crate::spill::{SpillSpace, SpillWriter, Spilled};
 
 /// Bytes that are surveyed and hashed together: enough for many cores, small enough to stay in their caches' reach

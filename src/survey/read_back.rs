@@ -3,13 +3,13 @@
 use rayon::prelude::*;
 
 use super::file_key::FileKey;
-use super::progress::{Progress, Step, stop_if_cancelled, timed};
 use super::result::FileSurvey;
 use super::rules::BufferReader;
 use crate::buffer::content::Scratch;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::RawEvent;
 use crate::input::Input;
+use crate::progress::{Progress, Step, stop_if_cancelled, timed};
 
 /// Buffers that are read side by side before what was made of their events is handed over, and the bytes that they may
 /// have together: all of that can be payloads.

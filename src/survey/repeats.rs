@@ -3,9 +3,9 @@
 use rayon::prelude::*;
 
 use super::buffer_summary::BufferSummary;
-use super::progress::{Progress, stop_if_cancelled};
 use crate::error::Result;
 use crate::input::Input;
+use crate::progress::{Progress, stop_if_cancelled};
 
 /// Bytes of two buffers that are compared at once.
 const BLOCK: u32 = 64 << 10;

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use super::file_key::FileKey;
 use super::marked::Mark;
-use super::progress::Progress;
 use super::read_back::read_back;
 use super::result::FileSurvey;
 use crate::error::Result;
 use crate::event::{Event, FileContext, RawEvent};
 use crate::input::Input;
 use crate::layout::buffer::MAX_PROCESSORS;
+use crate::progress::Progress;
 
 /// Adds what the session's own events tell to the survey of their file.
 ///

@@ -38,7 +38,7 @@ impl Progress for NoProgress {
 }
 
 /// Does not report how far it is, but the rest: for work that is done again.
-pub(super) struct Silent<'a>(pub &'a dyn Progress);
+pub(crate) struct Silent<'a>(pub &'a dyn Progress);
 
 impl Progress for Silent<'_> {
     fn advance(&self, _amount: u64) {}
