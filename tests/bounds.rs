@@ -79,12 +79,12 @@ fn a_trace_has_no_more_than_ten_thousand_datasets() {
     let path = sandbox.file("a.etl", &trace_of(events));
     let job = Job { name: "a".to_owned(), inputs: vec![Input { path, source: "a.etl".to_owned() }] };
     let report = convert::inspect(&job, &options(sandbox.path("out")), &NoProgress).unwrap();
-    let datasets: BTreeSet<&str> = report.catalog.iter().map(|entry| entry.dataset.as_str()).collect();
+    let datasets: BTreeSet<&str> = report.plan.catalog().map(|entry| entry.dataset()).collect();
     assert_eq!(datasets.len(), 10_000);
-    let others: Vec<_> = report.catalog.iter().filter(|entry| entry.dataset == "Other").collect();
+    let others: Vec<_> = report.plan.catalog().filter(|entry| entry.dataset() == "Other").collect();
     // 10,100 providers and the class of the header event; 9,999 have a dataset of their own.
     assert_eq!(others.len(), 102);
-    assert_eq!(others[0].key.identity.provider.to_string(), guid_text(10_000));
+    assert_eq!(others[0].shape.key.identity.provider.to_string(), guid_text(10_000));
     let [finding] = report.files[0].issues.rows().collect::<Vec<_>>().try_into().unwrap();
     assert_eq!(finding.code, "too_many_datasets");
     let expected = "the trace would have 10101 datasets, 10000 are the most: 102 events of 102 of them";

@@ -15,7 +15,7 @@ use etl2parquet::convert::load::SliceMemory;
 use etl2parquet::convert::order::OrderedSlice;
 use etl2parquet::convert::slices::{self, Slice, Slices};
 use etl2parquet::input::{Input, Inputs, MemoryInput};
-use etl2parquet::plan::{self, Key, PartitionView, PlanOptions, PlanResult, PlannedInputs, partition};
+use etl2parquet::plan::{Key, PartitionView, PlannedInputs, partition};
 use etl2parquet::spill::SpillSpace;
 use etl2parquet::survey::{FileKey, FileSurvey, NoProgress, SurveyOptions, survey_within};
 use support::{Converted, convert, convert_all, convert_with};
@@ -312,8 +312,8 @@ fn surveyed(space: &SpillSpace, files: &[Vec<u8>]) -> (Inputs, Vec<FileSurvey>) 
 }
 
 /// The numbers of the events of a slice.
-fn read_slice(view: &PartitionView<'_>, plan: &PlanResult, slices: &Slices, slice: &Slice) -> Vec<u64> {
-    let ordered = OrderedSlice::read(view, plan, slices, slice, &mut SliceMemory::default()).unwrap();
+fn read_slice(view: &PartitionView<'_>, slices: &Slices, slice: &Slice) -> Vec<u64> {
+    let ordered = OrderedSlice::read(view, None, slices, slice, &mut SliceMemory::default()).unwrap();
     let number = |entry| {
         let (raw, _) = ordered.event(entry);
         match (raw.bytes[2], raw.bytes[3]) {
@@ -354,7 +354,6 @@ fn the_order_can_be_cut_anywhere() {
         let room = if seed % 2 == 0 { 1 << 20 } else { 0 };
         let space = SpillSpace::with_room(&std::env::temp_dir(), room, 256);
         let (opened, files) = surveyed(&space, &recording.files);
-        let plan = plan::plan(&files, &opened, &PlanOptions::default(), &NoProgress).unwrap();
         let mut random = Random::new(seed);
         let inputs = PlannedInputs::of(&files, &opened);
         let seams = random_keys(&mut random, 5, &inputs);
@@ -373,7 +372,7 @@ fn the_order_can_be_cut_anywhere() {
                 next += slice.events;
             }
             assert_eq!(next, partition.first_seq + partition.events, "seed {seed}");
-            found.extend(slices.iter().flat_map(|slice| read_slice(&view, &plan, &slices, slice)));
+            found.extend(slices.iter().flat_map(|slice| read_slice(&view, &slices, slice)));
         }
         assert_eq!(found, recording.expected, "seed {seed}");
         assert_eq!(next, recording.expected.len() as u64 + files.len() as u64);
@@ -413,9 +412,8 @@ fn no_slice_holds_more_than_it_may() {
     assert!(slices.iter().all(|slice| slice.cost() <= MAX_COST), "{:?}", slices.iter().collect::<Vec<_>>());
     assert_eq!(slices.iter().map(|slice| slice.events).sum::<u64>(), 1001);
     // Every buffer is in every slice, and yet each slice has its own events only.
-    let plan = plan::plan(&files, &opened, &PlanOptions::default(), &NoProgress).unwrap();
-    let mut found: Vec<u64> = slices.iter().flat_map(|slice| read_slice(&view, &plan, &slices, slice)).collect();
-    assert_eq!(found, read_slice(&view, &plan, &whole, whole.get(0).unwrap()));
+    let mut found: Vec<u64> = slices.iter().flat_map(|slice| read_slice(&view, &slices, slice)).collect();
+    assert_eq!(found, read_slice(&view, &whole, whole.get(0).unwrap()));
     found.sort_unstable();
     assert!(found.into_iter().eq(1..=1000));
 }

@@ -6,18 +6,21 @@ mod synth;
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type, TimestampMicrosecondType, UInt8Type, UInt16Type, UInt32Type};
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::{DataType, TimeUnit};
 use etl2parquet::clock::ClockAnchor;
+use etl2parquet::columns::TypeOptions;
 use etl2parquet::convert::job::{FileCounts, ShapeCounts};
 use etl2parquet::dataset::EncodeOptions;
-use etl2parquet::decode::{FieldRow, RenameReason};
+use etl2parquet::decode::assign_columns;
 use etl2parquet::input::MemoryInput;
 use etl2parquet::output::LocalFolder;
-use etl2parquet::plan::{CatalogEntry, DecodeSource};
+use etl2parquet::plan::{DecodeSource, PlanResult, PlannedShape, PlannedTable};
+use etl2parquet::schema::model::{EventSchema, Field, Wire};
 use etl2parquet::sidecar::{self, SidecarFacts};
 use etl2parquet::survey::{FileFacts, FileSurvey, NoProgress, SurveyOptions, settle};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -130,9 +133,12 @@ fn inputs(files: impl Into<Vec<FileSurvey>>) -> Inputs {
     Inputs { files, facts }
 }
 
+/// What is known of inputs without shapes.
+static NO_SHAPES: LazyLock<PlanResult> = LazyLock::new(PlanResult::default);
+
 fn facts(inputs: &Inputs) -> SidecarFacts<'_> {
     let Inputs { files, facts } = inputs;
-    SidecarFacts { files, facts, file_counts: &[], catalog: &[], shape_counts: &[] }
+    SidecarFacts { files, facts, file_counts: &[], plan: &NO_SHAPES, shape_counts: &[] }
 }
 
 fn at(ticks: i64) -> Kernel {
@@ -341,25 +347,15 @@ fn losses_streams_buffers_and_issues_name_their_file() {
     assert_eq!(rows, ["a.etl|error|damaged_event|2|8264", "a.etl|warning|unsorted_buffer|1|4096"]);
 }
 
-/// The catalog entry of the shape with this number in a file.
-fn entry(file: &FileSurvey, shape: usize) -> CatalogEntry {
-    CatalogEntry {
-        key: file.shapes[shape].0.clone(),
-        provider_name: None,
-        dataset: format!("D{shape}"),
-        event_name: None,
-        task_name: None,
-        opcode_name: None,
-        keyword_names: Vec::new(),
-        decode_source: DecodeSource::None,
-        schema_origin: None,
-        candidates: 0,
-        chosen_because: None,
-        fix_hint: None,
-        fields: Vec::new(),
-        events: file.shapes[shape].1.events,
+/// The shape with this number in a file, in a table of its own.
+fn shape(file: &FileSurvey, number: usize) -> PlannedShape {
+    let (key, counted) = &file.shapes[number];
+    PlannedShape {
+        table: u32::try_from(number).unwrap(),
+        events: counted.events,
         first_ns: 1,
         last_ns: 2,
+        ..PlannedShape::bare(key.clone(), DecodeSource::None)
     }
 }
 
@@ -373,30 +369,32 @@ fn shapes_and_fields() {
         .event(full64(G, 9, 2, T0))
         .event(vec![8, 0, 0x0D, 0xC0, 1, 2, 3, 4]);
     let file = survey(&trace(header()).buffer(events).to_bytes(), "a.etl");
-    let mut catalog: Vec<CatalogEntry> = (0..file.shapes.len()).map(|shape| entry(&file, shape)).collect();
-    let event = catalog.iter().position(|entry| entry.key.identity.kind.name() == "event32").unwrap();
-    let declared = FieldRow {
-        position: 4,
-        field: "Trace".to_owned(),
-        in_type: "Int32".to_owned(),
-        out_type: None,
-        column: Some("Trace__int32".to_owned()),
-        column_type: Some("Int32".to_owned()),
-        renamed_because: Some(RenameReason::CommonColumn),
-    };
-    catalog[event] = CatalogEntry {
-        provider_name: Some("P".to_owned()),
+    let mut shapes: Vec<PlannedShape> = (0..file.shapes.len()).map(|number| shape(&file, number)).collect();
+    let event = shapes.iter().position(|shape| shape.key.identity.kind.name() == "event32").unwrap();
+    let fields = ["A", "B", "C", "D", "Trace"].map(|name| Field::value(name, Wire::Int32));
+    let schema = EventSchema {
         event_name: Some("T/Start".to_owned()),
         keyword_names: vec!["k1".to_owned(), "k2".to_owned()],
-        decode_source: DecodeSource::EventInfo,
-        fields: vec![declared],
-        candidates: 2,
-        ..catalog[event].clone()
+        fields: fields.to_vec(),
+        ..EventSchema::default()
     };
-    let mut counts = vec![ShapeCounts::default(); catalog.len()];
+    let dataset = |number| PlannedTable { dataset: format!("D{number}"), ..PlannedTable::default() };
+    let mut tables: Vec<PlannedTable> = (0..shapes.len()).map(dataset).collect();
+    tables[event].provider_name = Some("P".to_owned());
+    tables[event].columns = assign_columns(&[&schema], &["trace"], TypeOptions::default());
+    shapes[event] = PlannedShape {
+        schema: Some(0),
+        binding: Some(0),
+        lists_fields: true,
+        decode_source: DecodeSource::EventInfo,
+        candidates: 2,
+        ..shapes[event].clone()
+    };
+    let mut counts = vec![ShapeCounts::default(); shapes.len()];
     counts[event] = ShapeCounts { rows: 11, ok_rows: 10, payload_bytes: 99 };
     let files = inputs([file]);
-    let folder = write(&SidecarFacts { catalog: &catalog, shape_counts: &counts, ..facts(&files) });
+    let plan = PlanResult { shapes, schemas: vec![schema.into()], tables, ..PlanResult::default() };
+    let folder = write(&SidecarFacts { plan: &plan, shape_counts: &counts, ..facts(&files) });
     let table = Table::read(folder.path(), "catalog");
     let id = "00112233-4455-6677-8899-aabbccddeeff";
     let all = "provider_id kind pointer_size event_id event_version opcode event_property";
@@ -418,9 +416,9 @@ fn shapes_and_fields() {
     let other = (event + 1) % 5;
     assert_eq!(table.show(other, "keyword_names rows decode_source"), "-|0|none");
     let fields = Table::read(folder.path(), "fields");
-    let row = fields.rows[0].join("|");
+    let row = fields.rows[4].join("|");
     assert_eq!(row, format!("{event}|4|Trace|Int32|-|Trace__int32|Int32|common_column"));
-    assert_eq!(fields.rows.len(), 1);
+    assert_eq!(fields.rows.len(), 5);
 }
 
 #[test]

@@ -5,11 +5,12 @@ use std::hint::black_box;
 use criterion::{Criterion, Throughput};
 use etl2parquet::buffer::content::{self, Scratch};
 use etl2parquet::columns::{ColumnBuffers, PackedColumns, gather};
+use etl2parquet::convert::decoders::Decoders;
 use etl2parquet::decode::{NoClock, PayloadColumn};
-use etl2parquet::event::{Event, ShapeRef, Walk, WalkStep};
+use etl2parquet::event::{Event, Walk, WalkStep};
 use etl2parquet::input::InputId;
 use etl2parquet::plan::{DecodeSource, PlanResult};
-use etl2parquet::survey::FileSurvey;
+use etl2parquet::survey::{FileSurvey, NoProgress};
 
 use crate::inputs;
 
@@ -20,22 +21,23 @@ pub(crate) fn bench(criterion: &mut Criterion) {
     let path = inputs::on_disk(&inputs::trace());
     let files = [inputs::surveyed(&path)];
     let plan = inputs::planned(&files);
+    let decoders = Decoders::new(&plan, &NoProgress).expect("nobody asks to stop");
     let mut group = criterion.benchmark_group("decode");
     for (name, source) in [
         ("kernel", DecodeSource::Kernel),
         ("manifest_with_strings", DecodeSource::EventSource),
         ("tracelogging_with_arrays", DecodeSource::TraceLogging),
     ] {
-        let payloads = payloads(&files[0], &plan, source);
+        let payloads = payloads(&files[0], &plan, &decoders, source);
         let bytes = payloads.iter().map(|(_, payload)| payload.len() as u64).sum();
         group.throughput(Throughput::ElementsAndBytes { elements: payloads.len() as u64, bytes });
-        group.bench_function(name, |bencher| bencher.iter(|| decode(&plan, &payloads)));
+        group.bench_function(name, |bencher| bencher.iter(|| decode(&plan, &decoders, &payloads)));
     }
     group.finish();
 }
 
 /// Shape and payload of the events that are described by one source.
-fn payloads(file: &FileSurvey, plan: &PlanResult, source: DecodeSource) -> Vec<(u32, Vec<u8>)> {
+fn payloads(file: &FileSurvey, plan: &PlanResult, decoders: &Decoders, source: DecodeSource) -> Vec<(u32, Vec<u8>)> {
     let (mut found, mut scratch) = (Vec::new(), Scratch::default());
     let context = file.session.context();
     let inputs = inputs::inputs(std::slice::from_ref(file));
@@ -44,8 +46,9 @@ fn payloads(file: &FileSurvey, plan: &PlanResult, source: DecodeSource) -> Vec<(
         let content = content::read(&*input, &buffer.extent, file.session.max_buffer_size(), &mut scratch);
         for step in Walk::new(content.expect("the trace can be read").bytes(), 0) {
             let WalkStep::Event(raw) = step else { continue };
-            let shape = plan.numbers[&ShapeRef::of(&raw, &context)];
-            if plan.catalog[shape as usize].decode_source == source && plan.shapes[shape as usize].plan.is_some() {
+            let shape = decoders.ids.find(&raw, &context).expect("the plan has all shapes");
+            if plan.shapes[shape as usize].decode_source == source && decoders.shapes[shape as usize].program.is_some()
+            {
                 found.push((shape, Event::of(&raw, &context).payload.to_vec()));
             }
         }
@@ -54,19 +57,19 @@ fn payloads(file: &FileSurvey, plan: &PlanResult, source: DecodeSource) -> Vec<(
 }
 
 /// Decodes all payloads into arrays, in batches; says how many arrays came out.
-fn decode(plan: &PlanResult, payloads: &[(u32, Vec<u8>)]) -> usize {
-    payloads.chunks(BATCH).map(|batch| decode_batch(plan, batch)).sum()
+fn decode(plan: &PlanResult, decoders: &Decoders, payloads: &[(u32, Vec<u8>)]) -> usize {
+    payloads.chunks(BATCH).map(|batch| decode_batch(plan, decoders, batch)).sum()
 }
 
-fn decode_batch(plan: &PlanResult, batch: &[(u32, Vec<u8>)]) -> usize {
+fn decode_batch(plan: &PlanResult, decoders: &Decoders, batch: &[(u32, Vec<u8>)]) -> usize {
     let mut tables: Vec<Option<(ColumnBuffers, u32)>> = plan.tables.iter().map(|_| None).collect();
     for (shape, payload) in batch {
-        let shape = &plan.shapes[*shape as usize];
+        let shape = &decoders.shapes[*shape as usize];
         let columns = &plan.tables[shape.table as usize].columns.columns;
         let (columns, rows) = tables[shape.table as usize]
             .get_or_insert_with(|| (ColumnBuffers::new(columns.iter().map(PayloadColumn::data_type)), 0));
-        if let Some(layout) = &shape.plan {
-            layout.decode(payload, *rows, columns, &NoClock);
+        if let Some(program) = &shape.program {
+            program.decode(payload, *rows, columns, &NoClock);
         }
         *rows += 1;
     }

@@ -16,7 +16,6 @@ pub(crate) fn bench(criterion: &mut Criterion) {
     for cpus in [1, 8, 64] {
         let path = inputs::on_disk(&bulk(150_000, 8, cpus, 1));
         let files = [inputs::surveyed(&path)];
-        let plan = inputs::planned(&files);
         let opened = inputs::inputs(&files);
         let (inputs, space) = (PlannedInputs::of(&files, &opened), SpillSpace::temporary());
         let partitions = partition::cut_at(&files, &inputs, &[], &space, &NoProgress).expect("the trace is valid");
@@ -29,7 +28,7 @@ pub(crate) fn bench(criterion: &mut Criterion) {
         group.bench_function(BenchmarkId::new("processors", cpus), |bencher| {
             bencher.iter(|| {
                 let ordered = slices.iter().map(|slice| {
-                    let ordered = OrderedSlice::read(&view, &plan, &slices, slice, &mut memory);
+                    let ordered = OrderedSlice::read(&view, None, &slices, slice, &mut memory);
                     let ordered = ordered.expect("the trace is valid");
                     let events = ordered.entries.len();
                     ordered.recycle(&mut memory);

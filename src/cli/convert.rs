@@ -166,11 +166,10 @@ impl<'a> ConvertCommand<'a> {
 
 /// Why a trace is empty, and which provider may have been meant.
 fn nothing_passes(report: &Report, wanted: &[NamePattern]) -> String {
-    let names =
-        || report.catalog.iter().flat_map(|entry| [entry.provider_name.as_deref(), Some(entry.dataset.as_str())]);
+    let names = || report.plan.catalog().flat_map(|entry| [entry.provider_name(), Some(entry.dataset())]);
     let names = || names().flatten();
     let ids = |name: &NamePattern| {
-        let mut ids = report.catalog.iter().filter_map(|entry| entry.key.identity.provider_id());
+        let mut ids = report.plan.shapes.iter().filter_map(|shape| shape.key.identity.provider_id());
         ids.any(|id| name.matches(&id.to_string()))
     };
     let missing = wanted.iter().find(|wanted| !names().any(|name| wanted.matches(name)) && !ids(wanted));

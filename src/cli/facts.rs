@@ -77,7 +77,7 @@ pub(super) struct ProviderFacts {
 impl TraceFacts {
     /// The facts of an inspected trace.
     pub(super) fn of(trace: &str, report: Report) -> Self {
-        let providers = providers(&report.catalog);
+        let providers = providers(report.plan.catalog());
         TraceFacts {
             trace: trace.to_owned(),
             events: report.files.iter().map(FileSurvey::events).sum(),
@@ -129,47 +129,47 @@ impl FileFacts {
 }
 
 /// The shapes of each dataset added up; most events first.
-pub(super) fn providers(catalog: &[CatalogEntry]) -> Vec<ProviderFacts> {
-    let mut datasets: BTreeMap<&str, Vec<&CatalogEntry>> = BTreeMap::new();
+pub(super) fn providers<'a>(catalog: impl Iterator<Item = CatalogEntry<'a>>) -> Vec<ProviderFacts> {
+    let mut datasets: BTreeMap<&str, Vec<CatalogEntry<'_>>> = BTreeMap::new();
     for entry in catalog {
-        datasets.entry(&entry.dataset).or_default().push(entry);
+        datasets.entry(entry.dataset()).or_default().push(entry);
     }
     let mut providers: Vec<_> = datasets.into_iter().map(|(dataset, entries)| provider(dataset, &entries)).collect();
     providers.sort_by_key(|provider| std::cmp::Reverse(provider.events));
     providers
 }
 
-fn provider(dataset: &str, entries: &[&CatalogEntry]) -> ProviderFacts {
+fn provider(dataset: &str, entries: &[CatalogEntry<'_>]) -> ProviderFacts {
     // What has a hint is not decodable: nothing describes it, or what does fits none of its payloads.
-    let decodable = || entries.iter().filter(|entry| entry.fix_hint.is_none());
+    let decodable = || entries.iter().filter(|entry| entry.shape.fix_hint.is_none());
     let mut decode_sources = BTreeMap::new();
     for entry in entries {
-        *decode_sources.entry(entry.decode_source.name()).or_default() += entry.events;
+        *decode_sources.entry(entry.shape.decode_source.name()).or_default() += entry.shape.events;
     }
-    let first = entries.iter().map(|entry| entry.first_ns).min();
+    let first = entries.iter().map(|entry| entry.shape.first_ns).min();
     ProviderFacts {
         dataset: dataset.to_owned(),
-        provider_id: entries.iter().find_map(|entry| entry.key.identity.provider_id()).map(|id| id.to_string()),
-        provider_name: entries.iter().find_map(|entry| entry.provider_name.clone()),
+        provider_id: entries.iter().find_map(|entry| entry.shape.key.identity.provider_id()).map(|id| id.to_string()),
+        provider_name: entries.iter().find_map(|entry| entry.provider_name()).map(str::to_owned),
         shapes: entries.len() as u64,
-        events: entries.iter().map(|entry| entry.events).sum(),
-        decodable_events: decodable().map(|entry| entry.events).sum(),
+        events: entries.iter().map(|entry| entry.shape.events).sum(),
+        decodable_events: decodable().map(|entry| entry.shape.events).sum(),
         decode_sources,
-        time: TimeRange::of(first.zip(entries.iter().map(|entry| entry.last_ns).max())),
-        fix_hint: entries.iter().find_map(|entry| entry.fix_hint.clone()),
+        time: TimeRange::of(first.zip(entries.iter().map(|entry| entry.shape.last_ns).max())),
+        fix_hint: entries.iter().find_map(|entry| entry.shape.fix_hint.clone()),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::EventIdentity;
+    use crate::event::{EventIdentity, Shape};
     use crate::guid::Guid;
     use crate::layout::header::HeaderFamily;
-    use crate::plan::DecodeSource;
+    use crate::plan::{DecodeSource, PlannedShape, PlannedTable};
 
     /// A shape of a dataset.
-    fn entry(dataset: &str, source: DecodeSource, events: u64, first_ns: i64) -> CatalogEntry {
+    fn entry(dataset: &str, source: DecodeSource, events: u64, first_ns: i64) -> (PlannedShape, PlannedTable) {
         let provider = Guid::from_parts(1, 2, 3, 4);
         let identity = EventIdentity {
             provider,
@@ -181,15 +181,15 @@ mod tests {
             pointer_size: 8,
             kind: HeaderFamily::Event64,
         };
-        CatalogEntry {
-            provider_name: Some(dataset.to_owned()),
-            dataset: dataset.to_owned(),
+        let shape = PlannedShape {
             fix_hint: (source == DecodeSource::None).then(|| "give its manifest".to_owned()),
             events,
             first_ns,
             last_ns: first_ns + 10,
-            ..CatalogEntry::bare(identity, source)
-        }
+            ..PlannedShape::bare(Shape { identity, metadata: Box::default() }, source)
+        };
+        let (provider_name, dataset) = (Some(dataset.to_owned()), dataset.to_owned());
+        (shape, PlannedTable { provider_name, dataset, ..PlannedTable::default() })
     }
 
     #[test]
@@ -199,7 +199,8 @@ mod tests {
             entry("Big", DecodeSource::None, 4, 20),
             entry("Big", DecodeSource::Pack, 6, 5),
         ];
-        let found = providers(&catalog);
+        let entries = catalog.iter().map(|(shape, table)| CatalogEntry { shape, table, schema: None });
+        let found = providers(entries);
         let names: Vec<_> = found.iter().map(|provider| provider.dataset.as_str()).collect();
         assert_eq!(names, ["Big", "Small"]);
         let big = &found[0];

@@ -97,13 +97,15 @@ fn warnings(file: &FileSurvey) -> u64 {
 }
 
 fn without_schema(report: &Report) -> u64 {
-    may_pass(report).filter(|entry| entry.decode_source == DecodeSource::None).map(|entry| entry.events).sum()
+    may_pass(report)
+        .filter(|entry| entry.shape.decode_source == DecodeSource::None)
+        .map(|entry| entry.shape.events)
+        .sum()
 }
 
 /// The shapes of which some events may pass the filters.
-fn may_pass(report: &Report) -> impl Iterator<Item = &CatalogEntry> {
-    let may_pass = |shape| report.filter.as_ref().is_none_or(|filter| filter.may_pass(shape));
-    report.catalog.iter().zip(0..).filter(move |(_, shape)| may_pass(*shape)).map(|(entry, _)| entry)
+fn may_pass(report: &Report) -> impl Iterator<Item = CatalogEntry<'_>> {
+    report.plan.catalog().zip(0..).filter(|(_, shape)| report.plan.may_pass(*shape)).map(|(entry, _)| entry)
 }
 
 /// Rows whose payload is not decoded whole.
@@ -123,7 +125,7 @@ fn written_datasets(files: &[FileEntry]) -> Vec<DatasetSummary> {
 
 /// Events per dataset of which the filters may pass some; how many of them pass is not known before they are read.
 fn planned_datasets(report: &Report) -> Vec<DatasetSummary> {
-    add_up(may_pass(report).map(|entry| (entry.dataset.clone(), entry.events)))
+    add_up(may_pass(report).map(|entry| (entry.dataset().to_owned(), entry.shape.events)))
 }
 
 fn add_up(rows: impl Iterator<Item = (String, u64)>) -> Vec<DatasetSummary> {

@@ -26,11 +26,7 @@ pub(super) struct UndecodedFacts {
 impl UndecodedFacts {
     /// What a report says is not decoded (converted) or not decodable (inspected), most rows first.
     pub(super) fn of(report: &Report) -> Vec<Self> {
-        let may_pass = |shape: usize| {
-            let shape = u32::try_from(shape).unwrap_or(u32::MAX);
-            report.filter.as_ref().is_none_or(|filter| filter.may_pass(shape))
-        };
-        undecoded(&report.catalog, &report.shapes, may_pass).into_iter().map(Self::from).collect()
+        undecoded(&report.plan, &report.shapes).into_iter().map(Self::from).collect()
     }
 }
 

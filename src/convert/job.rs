@@ -9,7 +9,7 @@ use crate::columns::TypeOptions;
 use crate::dataset::properties::Compression;
 use crate::output::folder::{Custody, IfExists};
 use crate::output::manifest::{EventCounts, FileEntry};
-use crate::plan::{CatalogEntry, CompiledFilter, DatasetSplit, Filter};
+use crate::plan::{DatasetSplit, Filter, PlanResult};
 use crate::schema::user::UserSchemas;
 use crate::survey::{FileFacts, FileSurvey};
 
@@ -135,10 +135,8 @@ pub struct Report {
     pub files: Vec<FileSurvey>,
     /// What is known of each.
     pub facts: Vec<FileFacts>,
-    /// The event shapes.
-    pub catalog: Vec<CatalogEntry>,
-    /// What kept events from becoming rows.
-    pub filter: Option<CompiledFilter>,
+    /// The event shapes, and what kept events from becoming rows.
+    pub plan: PlanResult,
     /// Counts per shape.
     pub shapes: Vec<ShapeCounts>,
     /// Found, written, filtered, damaged.

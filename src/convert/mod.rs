@@ -2,6 +2,7 @@
 
 pub mod aside;
 mod cost;
+pub mod decoders;
 pub mod entry;
 pub mod gates;
 pub mod job;

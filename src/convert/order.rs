@@ -16,7 +16,7 @@ use super::slices::{Slice, Slices};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{RawEvent, TimedStep};
 use crate::plan::filter::Overlap;
-use crate::plan::{CompiledFilter, PartitionView, PlanResult};
+use crate::plan::{CompiledFilter, PartitionView, ShapeIds};
 
 /// The events of a slice in order, with their bytes.
 #[derive(Debug)]
@@ -35,13 +35,13 @@ pub struct OrderedSlice<'a> {
 }
 
 impl<'a> OrderedSlice<'a> {
-    /// Reads and orders a slice of a partition.
+    /// Reads and orders a slice of a partition; with a filter, only the events that pass it.
     ///
     /// # Errors
     /// When an input cannot be read, or holds other events than the survey found.
     pub fn read(
         view: &'a PartitionView<'a>,
-        plan: &PlanResult,
+        selection: Option<(&CompiledFilter, &ShapeIds)>,
         slices: &'a Slices,
         slice: &Slice,
         memory: &mut SliceMemory,
@@ -55,9 +55,9 @@ impl<'a> OrderedSlice<'a> {
             damaged: vec![0; view.inputs.len()],
             filtered: vec![0; view.inputs.len()],
         };
-        match &plan.filter {
+        match selection {
             None => ordered.take_all(slice)?,
-            Some(filter) => ordered.select(slice, filter, plan)?,
+            Some((filter, ids)) => ordered.select(slice, filter, ids)?,
         }
         let found = ordered.entries.len() as u64 + ordered.filtered.iter().sum::<u64>();
         if found != slice.events {
@@ -134,7 +134,7 @@ impl<'a> OrderedSlice<'a> {
 
     /// Reads the slice, keeps what passes the filter in order, and counts the rest. Buffers outside of the time that
     /// passes are not read: the survey has counted their events.
-    fn select(&mut self, slice: &Slice, filter: &CompiledFilter, plan: &PlanResult) -> Result<()> {
+    fn select(&mut self, slice: &Slice, filter: &CompiledFilter, ids: &ShapeIds) -> Result<()> {
         let mut before = 0;
         for segment in self.slices.segments(slice) {
             match self.overlap(segment, slice, filter) {
@@ -143,7 +143,7 @@ impl<'a> OrderedSlice<'a> {
                 Overlap::Inside | Overlap::Across => self.load(segment)?,
             }
         }
-        let skipped = self.partition_events(slice, filter, plan)?;
+        let skipped = self.partition_events(slice, filter, ids)?;
         self.sort();
         self.ranks = Some(self.ranks(&skipped, before));
         Ok(())
@@ -169,7 +169,7 @@ impl<'a> OrderedSlice<'a> {
     }
 
     /// Finds the events that pass, in no order yet, and those that do not.
-    fn partition_events(&mut self, slice: &Slice, filter: &CompiledFilter, plan: &PlanResult) -> Result<Skipped> {
+    fn partition_events(&mut self, slice: &Slice, filter: &CompiledFilter, ids: &ShapeIds) -> Result<Skipped> {
         let (mut entries, mut skipped) = (std::mem::take(&mut self.entries), Skipped::default());
         let (mut damaged, mut filtered) = (std::mem::take(&mut self.damaged), std::mem::take(&mut self.filtered));
         skipped.events.reserve_exact(usize::try_from(slice.events).unwrap_or(0));
@@ -182,7 +182,7 @@ impl<'a> OrderedSlice<'a> {
             let before = skipped.events.len();
             damaged[input] += self.visit(number, |raw, ticks| {
                 let ns = || planned.unix_ns(ticks);
-                let passes = passes_cpu && filter.passes(raw, &planned.rules.context, &plan.numbers)?;
+                let passes = passes_cpu && filter.passes(raw, &planned.rules.context, ids)?;
                 if passes && (is_inside || filter.window().contains(ns())) {
                     entries.push(Entry { ns: ns(), ticks, segment: number, offset: raw.offset });
                 } else {

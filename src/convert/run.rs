@@ -9,6 +9,7 @@ use arrow_schema::{Field, Schema};
 use rayon::ThreadPool;
 use rayon::prelude::*;
 
+use super::decoders::Decoders;
 use super::gates;
 use super::job::{ConvertOptions, Job, JobProgress, Outcome, Report, Stage};
 use super::pipeline::{self, Counts, Limits};
@@ -24,7 +25,7 @@ use crate::input::{InputId, Inputs};
 use crate::output::folder::{self, Published};
 use crate::output::manifest::{EventCounts, FORMAT_VERSION, FileEntry, MANIFEST_PATH};
 use crate::output::{IfExists, LocalFolder};
-use crate::plan::{self, CompiledFilter, Partitions, PlanOptions, PlanResult, PlannedInputs, partition};
+use crate::plan::{self, Partitions, PlanOptions, PlanResult, PlannedInputs, partition};
 use crate::sidecar::{self, SidecarFacts};
 use crate::spill::SpillSpace;
 use crate::survey::{self, FileFacts, FileSurvey, Step, SurveyOptions, timed};
@@ -146,8 +147,8 @@ fn survey_and_plan(
         progress.stage(Stage::Plan);
         let facts = timed(progress, Step::Plan, || survey::settle(&mut files));
         let mut plan = plan::plan(&files, inputs, &plan_options, progress)?;
-        for (file, findings) in files.iter_mut().zip(std::mem::take(&mut plan.findings)) {
-            file.issues.append(findings);
+        for (file, issues) in files.iter_mut().zip(std::mem::take(&mut plan.issues)) {
+            file.issues.append(issues);
         }
         Ok(Surveyed { files, facts, plan })
     })
@@ -155,8 +156,7 @@ fn survey_and_plan(
 
 /// Whether the filters leave out every event shape.
 fn passes_nothing(plan: &PlanResult) -> bool {
-    let passes_none = |filter: &CompiledFilter| (0..).zip(&plan.catalog).all(|(shape, _)| !filter.may_pass(shape));
-    plan.filter.as_ref().is_some_and(passes_none)
+    plan.filter.is_some() && (0..).zip(&plan.shapes).all(|(shape, _)| !plan.may_pass(shape))
 }
 
 /// The report of a trace of which no event passes the filters.
@@ -181,8 +181,7 @@ fn report(folder: &Path, surveyed: Surveyed) -> Report {
         time_range: window(&facts),
         files,
         facts,
-        catalog: plan.catalog,
-        filter: plan.filter,
+        plan,
         shapes: Vec::new(),
         events,
         decode: BTreeMap::new(),
@@ -232,7 +231,8 @@ impl Conversion<'_> {
     ) -> Result<(Counts, Vec<FileEntry>)> {
         progress.stage(Stage::Convert { events: self.files.iter().map(FileSurvey::events).sum() });
         let (layouts, writers) = pool.install(|| self.tables(settings, progress))?;
-        let context = SliceContext { plan: self.plan, columns: &layouts, raw: self.options.raw };
+        let decoders = pool.install(|| Decoders::new(self.plan, progress))?;
+        let context = SliceContext { plan: self.plan, decoders: &decoders, columns: &layouts, raw: self.options.raw };
         let partition = &self.partitions.list()[0];
         let view = self.partitions.view(partition, self.inputs);
         let slices = pool.install(|| slices::plan(&view, space, progress))?;
@@ -273,7 +273,7 @@ impl Conversion<'_> {
 
     /// The index of every shape among those of its table.
     fn places(&self) -> Arc<[u32]> {
-        let mut places = vec![0; self.plan.catalog.len()];
+        let mut places = vec![0; self.plan.shapes.len()];
         for table in &self.plan.tables {
             table.shapes.iter().zip(0..).for_each(|(&shape, place)| places[shape as usize] = place);
         }
@@ -292,8 +292,8 @@ impl Conversion<'_> {
         let fields: Vec<Arc<Field>> = header.chain(payload).collect();
         let (schema, places) = (Arc::new(Schema::new(fields)), Arc::clone(places));
         let constants = table.shapes.iter().map(|&shape| {
-            let entry = &self.plan.catalog[shape as usize];
-            ShapeConstants::new(&entry.key.identity, entry.event_name.as_deref(), entry.decode_source)
+            let entry = self.plan.entry(&self.plan.shapes[shape as usize]);
+            ShapeConstants::new(&entry.shape.key.identity, entry.event_name(), entry.shape.decode_source)
         });
         Arc::new(TableColumns::new(table.header.clone(), schema, types, constants.collect(), places))
     }
@@ -347,7 +347,7 @@ impl Conversion<'_> {
             files: self.files,
             facts: self.facts,
             file_counts: &counts.files,
-            catalog: &self.plan.catalog,
+            plan: self.plan,
             shape_counts: &counts.shapes,
         };
         written.extend(sidecar::write(self.staging, &facts, &self.encode_options())?);

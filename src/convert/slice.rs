@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
+use super::decoders::{Decoders, ShapeDecoder};
 use super::entry::Entry;
 use super::job::{FileCounts, RawPolicy, ShapeCounts};
 use super::load::SliceMemory;
@@ -17,7 +18,7 @@ use crate::columns::ColumnBuffers;
 use crate::decode::{PayloadColumn, Status, TraceClock};
 use crate::error::Result;
 use crate::event::{Event, EventIdentity, FileContext, RawEvent};
-use crate::plan::{DecodeSource, PartitionView, PlanResult, ShapeDecoder, filter};
+use crate::plan::{CompiledFilter, DecodeSource, PartitionView, PlanResult, ShapeIds};
 use crate::survey::{Progress, Step, timed};
 use crate::table::{Chunk, HeaderColumns, RowContext, RowStatus, TableColumns};
 
@@ -26,10 +27,19 @@ use crate::table::{Chunk, HeaderColumns, RowContext, RowStatus, TableColumns};
 pub struct SliceContext<'a> {
     /// The plan.
     pub plan: &'a PlanResult,
+    /// The plan's shapes, made ready to decode events.
+    pub decoders: &'a Decoders,
     /// The columns of the plan's tables.
     pub columns: &'a [Arc<TableColumns>],
     /// When raw payloads are kept.
     pub raw: RawPolicy,
+}
+
+impl<'a> SliceContext<'a> {
+    /// What tells the events that become rows; `None` where all of them do.
+    fn selection(&self) -> Option<(&'a CompiledFilter, &'a ShapeIds)> {
+        Some((self.plan.filter.as_ref()?, &self.decoders.ids))
+    }
 }
 
 /// A partition and its slices.
@@ -95,7 +105,7 @@ pub fn convert(
     progress: &dyn Progress,
 ) -> Result<SliceRows> {
     let Workspace { memory, tables } = workspace;
-    let read = || OrderedSlice::read(&partition.view, context.plan, &partition.slices, slice, memory);
+    let read = || OrderedSlice::read(&partition.view, context.selection(), &partition.slices, slice, memory);
     let ordered = timed(progress, Step::Order, read)?;
     let rows = timed(progress, Step::Decode, || decode(context, partition, slice, &ordered, from, tables))?;
     ordered.recycle(memory);
@@ -204,19 +214,16 @@ impl<'a> Converter<'a> {
         let (raw, segment) = ordered.event(entry);
         let input = usize::from(segment.input);
         let file = &self.inputs[input];
-        let shape = filter::compiled::number(&self.context.plan.numbers, &raw, &file.context)?;
-        let shape_plan = &self.context.plan.shapes[shape as usize];
+        let shape = self.context.decoders.ids.find(&raw, &file.context)?;
+        let decoder = &self.context.decoders.shapes[shape as usize];
         let event = Event::of(&raw, &file.context);
         let time_status = self.time_status(entry, &raw, input);
         let file = &self.inputs[input];
-        let table = self.tables[shape_plan.table as usize].get_or_insert_with(|| {
-            TableRows::new(&self.context.plan.tables[shape_plan.table as usize].columns.columns)
-        });
+        let table = self.tables[decoder.table as usize]
+            .get_or_insert_with(|| TableRows::new(&self.context.plan.tables[decoder.table as usize].columns.columns));
         let cpu = file.has_cpu.then_some(segment.cpu);
-        let pointer_size = self.context.plan.catalog[shape as usize].key.identity.pointer_size;
-        let place = MessageContext { pointer_size, cpu, ns: entry.ns };
-        let Decoded { status, keep, weight } =
-            table.decode(&event, shape_plan, &file.clock, &mut self.messages, &place);
+        let place = MessageContext { pointer_size: decoder.pointer_size, cpu, ns: entry.ns };
+        let Decoded { status, keep, weight } = table.decode(&event, decoder, &file.clock, &mut self.messages, &place);
         self.weight += weight;
         let is_exact = time_status.is_none() && !file.clock.0.is_finer_than_ns();
         let row = RowContext {
@@ -235,7 +242,7 @@ impl<'a> Converter<'a> {
                 RawPolicy::Always => true,
             },
         };
-        let identity = shape_plan.is_other.then(|| EventIdentity::of(&raw, &file.context));
+        let identity = decoder.is_other.then(|| EventIdentity::of(&raw, &file.context));
         table.header.push(&event, &row, identity);
         let (statuses, bytes) = self.shapes.entry(shape).or_default();
         statuses[usize::from(status.code())] += 1;
@@ -280,7 +287,7 @@ impl<'a> Converter<'a> {
         let mut shape_weights: BTreeMap<u32, u64> = BTreeMap::new();
         for (shape, (statuses, payload_bytes)) in self.shapes {
             let plan = self.context.plan;
-            let (table, source) = (plan.shapes[shape as usize].table, plan.catalog[shape as usize].decode_source);
+            let (table, source) = (plan.shapes[shape as usize].table, plan.shapes[shape as usize].decode_source);
             let count: u64 = statuses.iter().sum();
             let ok_rows = statuses[0] + statuses[1];
             rows.shapes.insert(shape, ShapeCounts { rows: count, ok_rows, payload_bytes });
@@ -345,12 +352,12 @@ impl TableRows {
             let rendered = messages.render(plan, event, place, &mut self.header);
             return Decoded { status: rendered.status, keep: rendered.keep_payload, weight: rendered.weight };
         }
-        let Some(plan) = shape.plan.as_ref().filter(|_| shape.has_fields) else { return without_schema(event) };
+        let Some(program) = &shape.program else { return without_schema(event) };
         // The flag is no part of a shape, so that events of both kinds can share one.
         if event.string_only != shape.is_string {
             return error;
         }
-        let outcome = plan.decode(event.payload, self.header.count(), &mut self.payload, clock);
+        let outcome = program.decode(event.payload, self.header.count(), &mut self.payload, clock);
         Decoded { status: RowStatus::Decoded(outcome.status), keep: outcome.keep_payload, weight: outcome.weight }
     }
 }

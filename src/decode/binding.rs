@@ -1,6 +1,6 @@
 //! The payload columns of one table and which field of which event fills them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use arrow_schema::{DataType, FieldRef};
 use serde::{Deserialize, Serialize};
@@ -198,6 +198,14 @@ impl PayloadColumns {
         };
         let fits: Vec<bool> = self.columns.iter().map(fits).collect();
         if beyond == 0 { (self, 0) } else { (self.only(&fits), beyond) }
+    }
+
+    /// Only the bindings of the schemas with these numbers, which from now on are numbered in their order.
+    #[must_use]
+    pub fn with_bindings(self, schemas: &BTreeSet<usize>) -> PayloadColumns {
+        let kept = self.bindings.into_iter().filter(|binding| schemas.contains(&binding.schema));
+        let numbered = kept.enumerate().map(|(schema, binding)| Binding { schema, ..binding });
+        PayloadColumns { columns: self.columns, bindings: numbered.collect() }
     }
 
     /// Where the fields of the schema with this number go.

@@ -30,7 +30,7 @@ pub struct TraceSchemas {
     /// Descriptions that merging tools appended.
     pub event_info: Vec<EventInfo>,
     /// What is wrong with them, per file.
-    pub findings: Vec<Issues>,
+    pub issues: Vec<Issues>,
 }
 
 /// Reads every description of a recording, file by file. The chunks of a manifest come in the order of time, so that
@@ -52,7 +52,7 @@ struct Collector {
     budget: Budget,
     eventsource: EventSourceManifests,
     infos: EventInfoSet,
-    findings: Vec<Issues>,
+    issues: Vec<Issues>,
     /// Those that are not yet in the order of time, and the bytes of their payloads.
     window: Vec<(FileKey, Description)>,
     window_bytes: usize,
@@ -64,7 +64,7 @@ impl Collector {
             budget: Budget::new(MAX_KEPT_BYTES),
             eventsource: EventSourceManifests::new(),
             infos: EventInfoSet::new(),
-            findings: vec![Issues::default(); files],
+            issues: vec![Issues::default(); files],
             window: Vec::new(),
             window_bytes: 0,
         }
@@ -120,20 +120,20 @@ impl Collector {
             let message = format!("a schema description is not used: {error}");
             let finding = Issue::new(Severity::Warning, code, message);
             let located = Issue { buffer: Some(key.ordinal), ticks: Some(key.ticks), ..finding };
-            self.findings[input].push(located);
+            self.issues[input].push(located);
         }
     }
 
     fn report_manifests(&mut self) {
         for found in self.eventsource.take_findings() {
-            self.findings[found.location.input].push(finding(found));
+            self.issues[found.location.input].push(finding(found));
         }
     }
 
     fn finish(mut self) -> TraceSchemas {
         self.eventsource.finish();
         self.report_manifests();
-        TraceSchemas { eventsource: self.eventsource, event_info: self.infos.finish(), findings: self.findings }
+        TraceSchemas { eventsource: self.eventsource, event_info: self.infos.finish(), issues: self.issues }
     }
 }
 

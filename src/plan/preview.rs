@@ -4,6 +4,7 @@
 use super::choose::{self, Choice};
 use super::resolve::Resolved;
 use super::{PlanOptions, tables};
+use crate::decode::FieldRow;
 use crate::event::{EventIdentity, Shape};
 use crate::guid::Guid;
 use crate::layout::header::HeaderFamily;
@@ -49,8 +50,7 @@ pub fn conversions(
     let conversion = |candidate: Candidate| {
         let is_preferred = preferred.as_ref().is_some_and(|preferred| is_same(preferred, &candidate));
         shapes[position].choice = Some(chosen(candidate));
-        let mut columns = tables::tables(&shapes, &registry, options, None, &NoProgress).columns;
-        let rows = columns.swap_remove(position).map_or_else(Vec::new, |columns| columns.fields);
+        let rows = field_rows(&shapes, position, &registry, options);
         let columns = rows.into_iter().map(|row| ColumnDescription {
             field: row.field,
             column: row.column,
@@ -61,6 +61,18 @@ pub fn conversions(
     };
     // Behind the event's own layouts come those of its other versions.
     candidates.into_iter().take(layouts).map(conversion).collect()
+}
+
+/// The fields of one of the shapes and their columns.
+fn field_rows(shapes: &[Resolved], position: usize, registry: &Registry, options: &PlanOptions) -> Vec<FieldRow> {
+    let planned = tables::tables(shapes, registry, options, None, &NoProgress).ok();
+    let found = planned.as_ref().and_then(|planned| {
+        let number = u32::try_from(position).ok()?;
+        let table = planned.tables.iter().find(|table| table.shapes.contains(&number))?;
+        let binding = planned.columns.get(position)?.as_ref()?.binding as usize;
+        Some(table.columns.field_rows(binding, &shapes.get(position)?.choice.as_ref()?.candidate.schema))
+    });
+    found.unwrap_or_default()
 }
 
 fn chosen(candidate: Candidate) -> Choice {

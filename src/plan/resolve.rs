@@ -56,10 +56,10 @@ pub struct Resolved {
 pub struct Resolution {
     /// All shapes in the order of their keys, which gives them their numbers.
     pub shapes: Vec<Resolved>,
-    /// What the recording says of the binaries that wrote it.
-    pub binaries: Images,
-    /// Unusual findings per file.
-    pub findings: Vec<Vec<Issue>>,
+    /// What the recording says of the images that wrote it.
+    pub images: Images,
+    /// Unusual issues per file.
+    pub issues: Vec<Vec<Issue>>,
 }
 
 /// Finds the shapes of a recording and chooses their layouts.
@@ -73,7 +73,7 @@ pub fn resolve(
     progress: &dyn Progress,
 ) -> Result<Resolution> {
     let (shapes, rest) = timed(progress, Step::Plan, || all_shapes(files));
-    let mut findings: Vec<Vec<Issue>> =
+    let mut issues: Vec<Vec<Issue>> =
         rest.into_iter().map(|events| too_many_shapes(events).into_iter().collect()).collect();
     let mut samples = Samples::new(shapes.len());
     let wanted = timed(progress, Step::Plan, || wanted_samples(files, &shapes));
@@ -82,11 +82,11 @@ pub fn resolve(
     }
     let samples = samples.finish();
     for (input, unseen) in unsampled(&shapes, &samples) {
-        findings[usize::from(input)].push(no_sample(unseen));
+        issues[usize::from(input)].push(no_sample(unseen));
     }
-    let mut binaries = Images::default();
+    let mut images = Images::default();
     for ((key, totals), samples) in shapes.iter().zip(&samples) {
-        binaries.read(&key.identity, samples, totals.events);
+        images.read(&key.identity, samples, totals.events);
     }
     let steps = choose::steps(shapes.len());
     let resolve = |((key, totals), samples): ((Shape, Totals), Vec<Sample>)| {
@@ -95,7 +95,7 @@ pub fn resolve(
     };
     let shapes: Vec<_> = shapes.into_iter().zip(samples).collect();
     let shapes = shapes.into_par_iter().map(resolve).collect::<Result<_>>()?;
-    Ok(Resolution { shapes, binaries, findings })
+    Ok(Resolution { shapes, images, issues })
 }
 
 /// All shapes of a recording in the order of their keys, as many as are told apart, and per file how many events are of

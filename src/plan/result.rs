@@ -1,66 +1,135 @@
-//! What a plan says.
+//! What a plan says: plain data, from which a worker needs nothing else to decode events.
 
-use hashbrown::HashMap;
+use std::sync::Arc;
 
-use super::catalog::CatalogEntry;
 use super::filter::CompiledFilter;
-use super::resolve::Resolved;
-use super::tables::PlannedTable;
-use crate::decode;
+use crate::decode::{FieldRow, PayloadColumns};
 use crate::event::Shape;
+use crate::guid::Guid;
 use crate::schema::DecodeSource;
-use crate::schema::wpp::CompiledMessage;
+use crate::schema::model::EventSchema;
+use crate::schema::wpp::MessageFormat;
 use crate::survey::Issues;
+use crate::table::header::HeaderColumn;
 
-/// How events of one shape become rows.
-#[derive(Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each of them says another thing of the shape")]
-pub struct ShapeDecoder {
-    /// Index of the table.
-    pub table: u32,
-    /// The compiled layout; `None` keeps the payload as it is.
-    pub plan: Option<decode::Program>,
-    /// Whether the layout has fields; one without describes only empty payloads.
-    pub has_fields: bool,
-    /// Whether a layout is known and contradicted by every sample, so that the rows are errors.
-    pub is_refused: bool,
-    /// Whether the layout is that of events which say that their payload is one string.
-    pub is_string: bool,
-    /// How WPP messages are shown.
-    pub message: Option<CompiledMessage>,
-    /// Whether each row says itself what its shape says elsewhere.
-    pub is_other: bool,
-}
-
-/// Everything that pass 2 needs to know.
-#[derive(Debug)]
+/// Everything that is decided before events become rows.
+#[derive(Clone, Debug, Default)]
 pub struct PlanResult {
     /// The event shapes; the index is the shape's number.
-    pub catalog: Vec<CatalogEntry>,
-    /// How each shape becomes rows, by number.
-    pub shapes: Vec<ShapeDecoder>,
-    /// The number of each shape.
-    pub numbers: HashMap<Shape, u32>,
-    /// The datasets.
+    pub shapes: Vec<PlannedShape>,
+    /// What describes payloads, each once: shapes share them.
+    pub schemas: Vec<Arc<EventSchema>>,
+    /// The tables.
     pub tables: Vec<PlannedTable>,
     /// What keeps events from becoming rows; `None` where all of them do.
     pub filter: Option<CompiledFilter>,
-    /// Unusual findings per file, beside those of the survey.
-    pub findings: Vec<Issues>,
+    /// What is unusual per input, beside the issues of the survey.
+    pub issues: Vec<Issues>,
 }
 
-impl ShapeDecoder {
-    /// The decoder of a shape that goes to the given table.
-    pub(super) fn new(shape: &Resolved, decode: Option<decode::Program>, table: u32) -> ShapeDecoder {
-        let is_refused = shape.choice.as_ref().is_some_and(super::choose::Choice::is_refused);
-        ShapeDecoder {
-            table,
-            plan: decode.filter(|_| !is_refused),
-            has_fields: shape.choice.as_ref().is_some_and(|choice| !choice.candidate.schema.fields.is_empty()),
-            is_refused,
-            is_string: shape.choice.as_ref().is_some_and(|choice| choice.candidate.source == DecodeSource::String),
-            message: shape.message.clone().map(CompiledMessage::new),
-            is_other: false,
+/// How events of one shape become rows, and why so.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlannedShape {
+    /// What identifies it.
+    pub key: Shape,
+    /// Index of its table.
+    pub table: u32,
+    /// Index of the schema of its payloads.
+    pub schema: Option<u32>,
+    /// Which binding of its table says where the fields go; `None` where they fill no column.
+    pub binding: Option<u32>,
+    /// Whether a schema is known and contradicted by every sample, so that the rows are errors.
+    pub is_refused: bool,
+    /// The format of a WPP message.
+    pub message: Option<Arc<MessageFormat>>,
+    /// The name people know the event by, where its schema has none.
+    pub event_name: Option<String>,
+    /// The opcode's name, where its schema has none.
+    pub opcode_name: Option<String>,
+    /// Where the schema came from.
+    pub decode_source: DecodeSource,
+    /// Which description exactly: file, build, process.
+    pub schema_origin: Option<String>,
+    /// How many schemas were considered.
+    pub candidates: u32,
+    /// Why this one won.
+    pub chosen_because: Option<String>,
+    /// What would make an undecoded shape decodable.
+    pub fix_hint: Option<String>,
+    /// Whether the sidecar lists its fields: not beyond what a trace may have of them.
+    pub lists_fields: bool,
+    /// Readable events in all inputs, before filters.
+    pub events: u64,
+    /// Earliest event, Unix nanoseconds.
+    pub first_ns: i64,
+    /// Latest event, Unix nanoseconds.
+    pub last_ns: i64,
+}
+
+/// One dataset of the trace and its columns.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PlannedTable {
+    /// Its folder below `events`.
+    pub dataset: String,
+    /// The provider; `None` for messages and headers without one.
+    pub provider_id: Option<Guid>,
+    /// Its name, if anything names it.
+    pub provider_name: Option<String>,
+    /// The header columns.
+    pub header: Vec<HeaderColumn>,
+    /// The payload columns, and which field of which schema fills them.
+    pub columns: PayloadColumns,
+    /// Payload columns beyond those that a table may have; what they would hold stays in `payload`.
+    pub left_out: usize,
+    /// The shapes whose events go here, ascending.
+    pub shapes: Vec<u32>,
+}
+
+impl PlanResult {
+    /// Whether events of the shape with this number may become rows.
+    pub fn may_pass(&self, shape: u32) -> bool {
+        self.filter.as_ref().is_none_or(|filter| filter.may_pass(shape))
+    }
+
+    /// What describes the payloads of a shape.
+    pub fn schema(&self, shape: &PlannedShape) -> Option<&Arc<EventSchema>> {
+        self.schemas.get(shape.schema? as usize)
+    }
+}
+
+impl PlannedShape {
+    /// A shape of which nothing is known, without events.
+    pub fn bare(key: Shape, decode_source: DecodeSource) -> Self {
+        PlannedShape {
+            key,
+            table: 0,
+            schema: None,
+            binding: None,
+            is_refused: false,
+            message: None,
+            event_name: None,
+            opcode_name: None,
+            decode_source,
+            schema_origin: None,
+            candidates: 0,
+            chosen_because: None,
+            fix_hint: None,
+            lists_fields: false,
+            events: 0,
+            first_ns: 0,
+            last_ns: 0,
         }
+    }
+}
+
+impl PlannedTable {
+    /// Whether its rows say themselves which events they are, because their shapes do not, and are not decoded.
+    pub fn is_other(&self) -> bool {
+        self.header.contains(&HeaderColumn::ProviderId)
+    }
+
+    /// The rows of the sidecar table `fields` for a shape that goes here.
+    pub fn field_rows(&self, shape: &PlannedShape, schema: &EventSchema) -> Vec<FieldRow> {
+        shape.binding.map_or_else(Vec::new, |binding| self.columns.field_rows(binding as usize, schema))
     }
 }

@@ -1,6 +1,7 @@
 //! Datasets and the columns they have.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use rayon::prelude::*;
@@ -9,40 +10,15 @@ use super::datasets::{self, Dataset, DatasetKey, DatasetSplit, InputIssue};
 use super::filter::{CompiledFilter, ShapeInfo};
 use super::options::PlanOptions;
 use super::resolve::Resolved;
+use super::result::PlannedTable;
 use crate::decode::{self, PayloadColumns};
-use crate::guid::Guid;
+use crate::error::Result;
 use crate::layout::header::HeaderFamily;
 use crate::schema::Registry;
 use crate::schema::declared::Declared;
 use crate::schema::model::{EventSchema, Field};
-use crate::survey::{Issue, Progress, Severity, Step, timed};
+use crate::survey::{Issue, Progress, Severity, Step, stop_if_cancelled, timed};
 use crate::table::header::{self, HeaderColumn};
-
-/// One dataset of the trace.
-#[derive(Debug)]
-pub struct PlannedTable {
-    /// Its folder below `events`.
-    pub dataset: String,
-    /// The provider; `None` for messages and headers without one.
-    pub provider_id: Option<Guid>,
-    /// Its name, if anything names it.
-    pub provider_name: Option<String>,
-    /// The header columns.
-    pub header: Vec<HeaderColumn>,
-    /// The payload columns.
-    pub columns: PayloadColumns,
-    /// Payload columns beyond those that a table may have; what they would hold stays in `payload`.
-    pub left_out: usize,
-    /// The shapes whose events go here, ascending.
-    pub shapes: Vec<u32>,
-}
-
-impl PlannedTable {
-    /// Whether its rows say themselves which events they are, because their shapes do not, and are not decoded.
-    pub fn is_other(&self) -> bool {
-        self.header.contains(&HeaderColumn::ProviderId)
-    }
-}
 
 /// What becomes of the shapes of a recording.
 #[derive(Debug)]
@@ -52,37 +28,40 @@ pub struct Tables {
     /// How the events of each shape are decoded; `None` where they are not.
     pub columns: Vec<Option<ShapeColumns>>,
     /// What is unusual about the datasets.
-    pub findings: Vec<InputIssue>,
+    pub issues: Vec<InputIssue>,
 }
 
-/// How the events of one shape are decoded into their table.
-#[derive(Debug)]
+/// Where the fields of a shape go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShapeColumns {
-    /// The compiled layout.
-    pub plan: decode::Program,
-    /// The payload fields and their columns.
-    pub fields: Vec<decode::FieldRow>,
+    /// The binding among those of its table.
+    pub binding: u32,
+    /// How many rows it has in the sidecar's table `fields`.
+    pub field_rows: usize,
 }
 
 /// Groups shapes into tables and gives every table its columns. Shapes of which no event passes the filter have no
 /// columns, nor have those of the dataset `Other`.
+///
+/// # Errors
+/// [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted) when the caller asked to stop.
 pub fn tables(
     shapes: &[Resolved],
     registry: &Registry,
     options: &PlanOptions,
     filter: Option<&mut CompiledFilter>,
     progress: &dyn Progress,
-) -> Tables {
-    let (datasets, mut findings, passing) = timed(progress, Step::Plan, || {
-        let (datasets, findings) = datasets::datasets(shapes, registry, options.layout);
+) -> Result<Tables> {
+    let (datasets, mut issues, passing) = timed(progress, Step::Plan, || {
+        let (datasets, issues) = datasets::datasets(shapes, registry, options.layout);
         let passing = passing(&datasets, shapes, registry, filter);
-        (datasets, findings, passing)
+        (datasets, issues, passing)
     });
-    let tables: Vec<_> = datasets
-        .into_par_iter()
-        .zip(passing)
-        .map(|(dataset, passing)| timed(progress, Step::Schema, || table(dataset, &passing, shapes, options)))
-        .collect();
+    let table = |(dataset, passing): (Dataset, Vec<u32>)| {
+        stop_if_cancelled(progress)?;
+        Ok(timed(progress, Step::Schema, || table(dataset, &passing, shapes, options)))
+    };
+    let tables: Vec<_> = datasets.into_par_iter().zip(passing).map(table).collect::<Result<_>>()?;
     let mut columns: Vec<Option<ShapeColumns>> = shapes.iter().map(|_| None).collect();
     let tables = tables.into_iter().map(|(table, found)| {
         found.into_iter().for_each(|(shape, found)| columns[shape as usize] = Some(found));
@@ -92,10 +71,10 @@ pub fn tables(
     let unusual = |table: &PlannedTable| {
         let input = datasets::first_input(&table.shapes, shapes);
         let both = [left_out(table), wide(table, options.layout)];
-        both.into_iter().flatten().map(move |finding| (input, finding)).collect::<Vec<_>>()
+        both.into_iter().flatten().map(move |issue| (input, issue)).collect::<Vec<_>>()
     };
-    findings.extend(tables.iter().flat_map(unusual));
-    Tables { tables, columns, findings }
+    issues.extend(tables.iter().flat_map(unusual));
+    Ok(Tables { tables, columns, issues })
 }
 
 /// Payload columns that a table may have; the values of a structure's members count each.
@@ -224,20 +203,21 @@ fn settle(
             Some((shape, layouts.number(schema)?))
         })
         .collect();
-    let kept = if options.all_columns {
-        all
-    } else {
-        let present: HashSet<usize> = present.iter().map(|&(_, layout)| layout).collect();
-        all.keep(|layout| present.contains(&layout))
-    };
+    let used: BTreeSet<usize> = present.iter().map(|&(_, layout)| layout).collect();
+    let kept = if options.all_columns { all } else { all.keep(|layout| used.contains(&layout)) };
     let (kept, left_out) = kept.first(MAX_COLUMNS);
-    let columns = present.into_iter().filter_map(|(shape, layout)| {
-        let resolved = &shapes[shape as usize];
-        let (schema, pointer_size) = (&resolved.choice.as_ref()?.candidate.schema, resolved.key.identity.pointer_size);
-        let plan = decode::Program::compile(schema, kept.binding(layout), &kept.columns, pointer_size);
-        Some((shape, ShapeColumns { plan, fields: kept.field_rows(layout, schema) }))
-    });
-    let columns = columns.collect();
+    let kept = kept.with_bindings(&used);
+    let rows = |(binding, &layout): (usize, &usize)| {
+        (
+            layout,
+            ShapeColumns {
+                binding: u32::try_from(binding).unwrap_or(u32::MAX),
+                field_rows: kept.field_rows(binding, layouts.distinct[layout]).len(),
+            },
+        )
+    };
+    let bound: HashMap<usize, ShapeColumns> = used.iter().enumerate().map(rows).collect();
+    let columns = present.into_iter().map(|(shape, layout)| (shape, bound[&layout])).collect();
     (kept, left_out, columns)
 }
 
@@ -263,23 +243,28 @@ fn declared(dataset: &Dataset, shapes: &[Resolved]) -> Vec<Declared> {
 /// The distinct field lists among declared events, in order.
 struct Layouts<'a> {
     distinct: Vec<&'a EventSchema>,
-    numbers: HashMap<&'a [Field], usize>,
+    /// By address: shapes share schemas, whose fields are compared once.
+    numbers: HashMap<*const EventSchema, usize>,
 }
 
 impl<'a> Layouts<'a> {
     fn new(declared: &'a [Declared]) -> Self {
         let mut layouts = Layouts { distinct: Vec::new(), numbers: HashMap::new() };
+        let mut by_fields: HashMap<&[Field], usize> = HashMap::new();
         for event in declared {
-            let number = layouts.distinct.len();
-            let known = *layouts.numbers.entry(&event.schema.fields).or_insert(number);
-            if known == number {
+            let Entry::Vacant(unknown) = layouts.numbers.entry(Arc::as_ptr(&event.schema)) else { continue };
+            let next = layouts.distinct.len();
+            let number = *by_fields.entry(&event.schema.fields).or_insert(next);
+            if number == next {
                 layouts.distinct.push(&event.schema);
             }
+            unknown.insert(number);
         }
         layouts
     }
 
-    fn number(&self, schema: &EventSchema) -> Option<usize> {
-        self.numbers.get(schema.fields.as_slice()).copied()
+    /// The number of the layout of a declared event.
+    fn number(&self, schema: &Arc<EventSchema>) -> Option<usize> {
+        self.numbers.get(&Arc::as_ptr(schema)).copied()
     }
 }

@@ -6,20 +6,22 @@ use crate::dataset::EncodeOptions;
 use crate::decode::{FieldRow, RenameReason};
 use crate::error::Result;
 use crate::output::{FileEntry, LocalFolder};
+use crate::plan::CatalogEntry;
 
-struct Row<'a> {
+struct Row {
     shape: u32,
-    field: &'a FieldRow,
+    field: FieldRow,
 }
 
 pub(super) fn write(staging: &LocalFolder, facts: &SidecarFacts<'_>, encode: &EncodeOptions) -> Result<Vec<FileEntry>> {
-    let shapes = facts.catalog.iter().zip(0u32..);
-    let rows = shapes.flat_map(|(entry, shape)| entry.fields.iter().map(move |field| Row { shape, field }));
-    table().write(staging, encode, rows)
+    // Made shape by shape while they are written: all of them together may take more than the rest of the sidecar.
+    let of_shape =
+        |(entry, shape): (CatalogEntry<'_>, u32)| entry.field_rows().into_iter().map(move |field| Row { shape, field });
+    table().write(staging, encode, facts.plan.catalog().zip(0u32..).flat_map(of_shape))
 }
 
-fn table<'a>() -> Table<Row<'a>> {
-    Table::<Row<'a>>::new("fields")
+fn table() -> Table<Row> {
+    Table::<Row>::new("fields")
         .weight(|row| {
             let texts = [&row.field.out_type, &row.field.column, &row.field.column_type].into_iter().flatten();
             row.field.field.len() + texts.map(String::len).sum::<usize>()

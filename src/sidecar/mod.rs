@@ -20,7 +20,7 @@ use crate::convert::job::{FileCounts, ShapeCounts};
 use crate::dataset::EncodeOptions;
 use crate::error::Result;
 use crate::output::{FileEntry, LocalFolder};
-use crate::plan::CatalogEntry;
+use crate::plan::PlanResult;
 use crate::survey::{FileFacts, FileSurvey};
 
 /// What the sidecar tells of.
@@ -33,7 +33,7 @@ pub struct SidecarFacts<'a> {
     /// What pass 2 counted of each; where there is no entry, the columns are NULL.
     pub file_counts: &'a [FileCounts],
     /// The event shapes, in the order of their numbers.
-    pub catalog: &'a [CatalogEntry],
+    pub plan: &'a PlanResult,
     /// What pass 2 counted of each; where there is no entry, the columns are NULL.
     pub shape_counts: &'a [ShapeCounts],
 }

@@ -6,9 +6,8 @@ use std::collections::{BTreeMap, HashSet};
 use crate::convert::job::ShapeCounts;
 use crate::event::EventIdentity;
 use crate::layout::header::HeaderFamily;
-use crate::plan::catalog::described;
 use crate::plan::datasets::DatasetKey;
-use crate::plan::{CatalogEntry, DecodeSource};
+use crate::plan::{CatalogEntry, DecodeSource, PlanResult, schema_needed};
 
 /// Events of one entry that its text names; the rest is a number.
 const NAMED: usize = 8;
@@ -53,17 +52,25 @@ pub struct Undecoded {
 
 /// Ranks what was not decoded. `counts` is what the conversion counted of each shape; without it, what the plan expects
 /// of the shapes that may pass the filters.
-pub fn undecoded(catalog: &[CatalogEntry], counts: &[ShapeCounts], may_pass: impl Fn(usize) -> bool) -> Vec<Undecoded> {
-    let mut groups: BTreeMap<_, Vec<(u64, &CatalogEntry)>> = BTreeMap::new();
-    for (number, entry) in catalog.iter().enumerate() {
-        let rows = match counts.get(number) {
+pub fn undecoded(plan: &PlanResult, counts: &[ShapeCounts]) -> Vec<Undecoded> {
+    rank(plan.catalog(), counts, |shape| plan.may_pass(shape))
+}
+
+fn rank<'a>(
+    catalog: impl Iterator<Item = CatalogEntry<'a>>,
+    counts: &[ShapeCounts],
+    may_pass: impl Fn(u32) -> bool,
+) -> Vec<Undecoded> {
+    let mut groups: BTreeMap<_, Vec<(u64, CatalogEntry<'_>)>> = BTreeMap::new();
+    for (entry, number) in catalog.zip(0..) {
+        let rows = match counts.get(number as usize) {
             Some(count) => count.rows - count.ok_rows,
-            None if entry.fix_hint.is_some() && may_pass(number) => entry.events,
+            None if entry.shape.fix_hint.is_some() && may_pass(number) => entry.shape.events,
             None => 0,
         };
         if rows > 0 {
-            let identity = &entry.key.identity;
-            let key = (DatasetKey::of(identity), identity.provider, problem(entry), entry.decode_source);
+            let identity = &entry.shape.key.identity;
+            let key = (DatasetKey::of(identity), identity.provider, problem(entry), entry.shape.decode_source);
             groups.entry(key).or_default().push((rows, entry));
         }
     }
@@ -78,29 +85,29 @@ pub fn undecoded(catalog: &[CatalogEntry], counts: &[ShapeCounts], may_pass: imp
     ranked
 }
 
-fn problem(entry: &CatalogEntry) -> Problem {
-    match entry.decode_source {
+fn problem(entry: CatalogEntry<'_>) -> Problem {
+    match entry.shape.decode_source {
         DecodeSource::None => Problem::NoSchema,
         _ => Problem::DoesNotFit,
     }
 }
 
 /// The entry of shapes that lack the same description, most rows first.
-fn entry(shapes: &[(u64, &CatalogEntry)]) -> Option<Undecoded> {
-    let (_, first) = shapes.first()?;
+fn entry(shapes: &[(u64, CatalogEntry<'_>)]) -> Option<Undecoded> {
+    let &(_, first) = shapes.first()?;
     let mut known = HashSet::new();
-    let labels = shapes.iter().map(|(_, shape)| label(&shape.key.identity));
+    let labels = shapes.iter().map(|(_, shape)| label(&shape.shape.key.identity));
     let events: Vec<String> = labels.filter(|label| known.insert(label.clone())).collect();
-    let identity = &first.key.identity;
-    let dataset = first.dataset.split('/').next().unwrap_or_default();
-    let name = first.provider_name.clone().unwrap_or_else(|| dataset.to_owned());
+    let identity = &first.shape.key.identity;
+    let dataset = first.dataset().split('/').next().unwrap_or_default();
+    let name = first.provider_name().unwrap_or(dataset).to_owned();
     let problem = problem(first);
     Some(Undecoded {
         problem,
         fix: fix(problem, &name, shapes, &events),
         name,
         provider_id: identity.provider_id().map(|id| id.to_string()),
-        decode_source: first.decode_source,
+        decode_source: first.shape.decode_source,
         rows: shapes.iter().map(|(rows, _)| rows).sum(),
         events,
     })
@@ -115,20 +122,21 @@ fn label(identity: &EventIdentity) -> String {
 }
 
 /// What would help all of the shapes. One shape says it best itself, and so do messages of one class.
-fn fix(problem: Problem, name: &str, shapes: &[(u64, &CatalogEntry)], events: &[String]) -> String {
+fn fix(problem: Problem, name: &str, shapes: &[(u64, CatalogEntry<'_>)], events: &[String]) -> String {
     let (_, first) = shapes[0];
-    let is_common = || problem == Problem::NoSchema && shapes.iter().all(|(_, shape)| shape.fix_hint == first.fix_hint);
-    let hint = first.fix_hint.as_ref().filter(|_| shapes.len() == 1 || is_common());
+    let is_common =
+        || problem == Problem::NoSchema && shapes.iter().all(|(_, shape)| shape.shape.fix_hint == first.shape.fix_hint);
+    let hint = first.shape.fix_hint.as_ref().filter(|_| shapes.len() == 1 || is_common());
     if let Some(hint) = hint {
         return hint.clone();
     }
-    let what = described(&first.key.identity, name);
+    let what = schema_needed(&first.shape.key.identity, name);
     let events = listed(events);
     match problem {
         Problem::NoSchema => format!("{what} with events {events}"),
         Problem::DoesNotFit => format!(
             "{what} of the build that wrote it, with --schemas: the layouts from {} do not fit events {events}",
-            first.decode_source.name()
+            first.shape.decode_source.name()
         ),
     }
 }
@@ -144,9 +152,17 @@ fn listed(events: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::event::Shape;
     use crate::guid::Guid;
+    use crate::plan::{PlannedShape, PlannedTable};
 
-    fn shape(kind: HeaderFamily, provider: u8, id: u16, source: DecodeSource, hint: Option<&str>) -> CatalogEntry {
+    fn shape(
+        kind: HeaderFamily,
+        provider: u8,
+        id: u16,
+        source: DecodeSource,
+        hint: Option<&str>,
+    ) -> (PlannedShape, PlannedTable) {
         let identity = EventIdentity {
             provider: Guid([provider; 16]),
             group: 0,
@@ -157,13 +173,14 @@ mod tests {
             pointer_size: 8,
             kind,
         };
-        CatalogEntry {
+        let key = Shape { identity, metadata: Box::default() };
+        let fix_hint = hint.map(str::to_owned);
+        let table = PlannedTable {
             provider_name: (kind != HeaderFamily::Message).then(|| format!("P{provider}")),
             dataset: if kind == HeaderFamily::Message { "WPP" } else { "folder/event" }.to_owned(),
-            fix_hint: hint.map(str::to_owned),
-            events: 100,
-            ..CatalogEntry::bare(identity, source)
-        }
+            ..PlannedTable::default()
+        };
+        (PlannedShape { fix_hint, events: 100, ..PlannedShape::bare(key, source) }, table)
     }
 
     const P1: &str = "01010101-0101-0101-0101-010101010101";
@@ -182,7 +199,8 @@ mod tests {
         ];
         let of = |rows, ok_rows| ShapeCounts { rows, ok_rows, payload_bytes: 0 };
         let counts = [of(10, 0), of(30, 0), of(50, 49), of(50, 45), of(4, 0), of(5, 0), of(70, 70)];
-        let found = undecoded(&catalog, &counts, |_| true);
+        let entries = || catalog.iter().map(|(shape, table)| CatalogEntry { shape, table, schema: None });
+        let found = rank(entries(), &counts, |_| true);
         let show = |entry: &Undecoded| {
             format!("{} {} {} {} {:?}", entry.rows, entry.problem.name(), entry.name, entry.fix, entry.events)
         };
@@ -198,7 +216,7 @@ mod tests {
         assert_eq!(found[1].provider_id.as_deref(), Some("02020202-0202-0202-0202-020202020202"));
         // Before the conversion, what the plan expects.
         let planned: Vec<_> =
-            undecoded(&catalog, &[], |shape| shape != 4).iter().map(|entry| (entry.rows, entry.fix.clone())).collect();
+            rank(entries(), &[], |shape| shape != 4).iter().map(|entry| (entry.rows, entry.fix.clone())).collect();
         let planned: Vec<_> = planned.iter().map(|(rows, fix)| (*rows, fix.as_str())).collect();
         let manifest = format!("manifest of provider {P1} (P1) with events 5 v2, 6 v2");
         assert_eq!(planned, [(200, manifest.as_str()), (100, "c"), (100, "TMF")]);

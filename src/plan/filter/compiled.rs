@@ -1,13 +1,12 @@
 //! A filter made ready for one recording: what its shapes and times decide is decided once.
 
-use hashbrown::HashMap;
-
 use super::bound::TimeWindow;
 use super::conditions::{Filter, ShapeDecision, ShapeInfo};
-use crate::error::{Error, ErrorKind, Result};
-use crate::event::{Event, FileContext, RawEvent, Shape, ShapeRef};
+use crate::error::Result;
+use crate::event::{Event, FileContext, RawEvent};
 use crate::guid::Guid;
 use crate::layout::header::HeaderFamily;
+use crate::plan::shape_ids::ShapeIds;
 use crate::survey::FileSurvey;
 
 /// Tells the events of a recording that become rows from those that do not.
@@ -81,33 +80,19 @@ impl CompiledFilter {
     /// # Errors
     /// [`ErrorKind::Internal`] for an event of a shape without a number.
     #[inline]
-    pub fn passes(&self, raw: &RawEvent<'_>, context: &FileContext, numbers: &HashMap<Shape, u32>) -> Result<bool> {
+    pub fn passes(&self, raw: &RawEvent<'_>, context: &FileContext, ids: &ShapeIds) -> Result<bool> {
         let is_other = |provider| !self.providers.contains(&provider);
         let is_few = self.providers.len() <= FEW_PROVIDERS;
         if self.kinds & bit(raw.kind) == 0 || (is_few && raw.provider().is_some_and(is_other)) {
             return Ok(false);
         }
-        let shape = number(numbers, raw, context)?;
+        let shape = ids.find(raw, context)?;
         Ok(match self.decisions[shape as usize] {
             ShapeDecision::Pass => true,
             ShapeDecision::Fail => false,
             ShapeDecision::Look => self.filter.passes(&Event::of(raw, context)),
         })
     }
-}
-
-/// The number of an event's shape, or of what stands for the events of its header family that are not told apart.
-///
-/// # Errors
-/// [`ErrorKind::Internal`] when it has none, as when the file has changed since the survey.
-#[inline]
-pub fn number(numbers: &HashMap<Shape, u32>, raw: &RawEvent<'_>, context: &FileContext) -> Result<u32> {
-    let shape = ShapeRef::of(raw, context);
-    let number = numbers.get(&shape).or_else(|| numbers.get(&ShapeRef::rest(shape.identity.kind)));
-    number.copied().ok_or_else(|| {
-        Error::new(ErrorKind::Internal, "found an event that the survey did not see")
-            .with_hint("the input must not change while it is read")
-    })
 }
 
 fn bit(kind: HeaderFamily) -> u32 {
