@@ -68,7 +68,9 @@ pub trait Input: Send + Sync + Debug {
             scratch.resize(available, 0);
         }
         let target = &mut scratch[..available];
-        self.read_into(offset, target)?;
+        if available > 0 {
+            self.read_into(offset, target)?;
+        }
         Ok(target)
     }
 
