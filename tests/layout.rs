@@ -75,7 +75,7 @@ fn tables(trace: &Path) -> Vec<String> {
         let fields = reader.schema().fields().clone();
         let columns: Vec<_> = fields.iter().skip(COMMON).map(|field| field.name().as_str()).collect();
         let rows = reader.metadata().file_metadata().num_rows();
-        format!("{} {rows}: {}", path.strip_suffix("/part-00000.parquet").unwrap(), columns.join(" "))
+        format!("{} {rows}: {}", path.strip_suffix("/part-00000-00000.parquet").unwrap(), columns.join(" "))
     });
     tables.collect()
 }

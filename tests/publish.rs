@@ -75,8 +75,8 @@ fn a_trace_appears_whole() {
     let ran = sandbox.t("convert a.etl -o out", 0);
     assert_eq!(ran.out, "");
     let expected = [
-        "trace=a/events/Kernel-EventTrace/part-00000.parquet",
-        "trace=a/events/Kernel-PerfInfo/part-00000.parquet",
+        "trace=a/events/Kernel-EventTrace/part-00000-00000.parquet",
+        "trace=a/events/Kernel-PerfInfo/part-00000-00000.parquet",
         "trace=a/sidecar/buffers.parquet",
         "trace=a/sidecar/catalog.parquet",
         "trace=a/sidecar/clock.parquet",
@@ -565,7 +565,7 @@ fn the_same_input_gives_the_same_bytes() {
     let others = ["--threads 2", "--threads 3 --memory 4GiB", "--threads 8 --memory 64MiB", "--threads 2 --no-mmap"];
     let sandbox = is_repeatable(&bytes, &flags, &others);
     let names = sandbox.names("first");
-    assert!(names.iter().any(|name| name.ends_with("part-00001.parquet")), "several files: {names:?}");
+    assert!(names.iter().any(|name| name.ends_with("part-00000-00001.parquet")), "several files: {names:?}");
     let manifest: serde_json::Value =
         serde_json::from_slice(&fs::read(sandbox.path("first/trace=a/sidecar/manifest.json")).unwrap()).unwrap();
     assert_eq!(manifest["events"]["written"], manifest["events"]["found"]);

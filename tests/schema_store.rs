@@ -130,7 +130,7 @@ impl Bench {
 
 /// The named columns of a dataset's first file, one line per row.
 fn rows(trace: &Path, dataset: &str, columns: &str) -> Vec<String> {
-    let file = File::open(trace.join("events").join(dataset).join("part-00000.parquet")).unwrap();
+    let file = File::open(trace.join("events").join(dataset).join("part-00000-00000.parquet")).unwrap();
     let reader = SerializedFileReader::new(file).unwrap();
     let rows = reader.get_row_iter(None).unwrap().map(Result::unwrap);
     let show = |row: parquet::record::Row| {
@@ -328,7 +328,7 @@ fn shown_columns_are_those_of_a_conversion() {
     let bench = stocked();
     bench.write("w.etl", widgets());
     bench.good("convert w.etl -o out -q --columns declared");
-    let folder = bench.path("out/trace=w/events/Lab-Widgets/part-00000.parquet");
+    let folder = bench.path("out/trace=w/events/Lab-Widgets/part-00000-00000.parquet");
     let reader = SerializedFileReader::new(File::open(folder).unwrap()).unwrap();
     let written: Vec<_> =
         reader.metadata().file_metadata().schema().get_fields().iter().map(|field| field.name().to_owned()).collect();

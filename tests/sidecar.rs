@@ -14,7 +14,7 @@ use arrow_array::{Array, ArrayRef};
 use arrow_schema::{DataType, TimeUnit};
 use etl2parquet::clock::ClockAnchor;
 use etl2parquet::columns::TypeOptions;
-use etl2parquet::convert::job::{FileCounts, ShapeCounts};
+use etl2parquet::convert::job::{InputCounts, ShapeCounts};
 use etl2parquet::dataset::EncodeOptions;
 use etl2parquet::decode::assign_columns;
 use etl2parquet::input::MemoryInput;
@@ -273,8 +273,8 @@ fn clocks_of_a_recording_of_two_files() {
     let second = trace(system).buffer(buffer(0x1000).sequence(1).event(wpp)).to_bytes();
     let files = inputs([survey(&trace(qpc).buffer(disordered).to_bytes(), "a.etl"), survey(&second, "b.etl")]);
     let counts = [
-        FileCounts { damaged: 0, filtered: 0, ties: 4, saturated_times: 5, double_formula_error_ns: -100 },
-        FileCounts { damaged: 0, filtered: 0, ties: 0, saturated_times: 0, double_formula_error_ns: 0 },
+        InputCounts { damaged: 0, filtered: 0, ties: 4, saturated_times: 5, double_formula_error_ns: -100 },
+        InputCounts { damaged: 0, filtered: 0, ties: 0, saturated_times: 0, double_formula_error_ns: 0 },
     ];
     let folder = write(&SidecarFacts { file_counts: &counts, ..facts(&files) });
     let table = Table::read(folder.path(), "clock");

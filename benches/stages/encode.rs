@@ -32,5 +32,5 @@ pub(crate) fn bench(criterion: &mut Criterion) {
 fn file_of(out: &Path, dataset: &str) -> PathBuf {
     let mut traces = std::fs::read_dir(out).expect("the converter wrote it");
     let trace = traces.next().expect("the converter wrote it").expect("the converter wrote it");
-    trace.path().join("events").join(dataset).join("part-00000.parquet")
+    trace.path().join("events").join(dataset).join("part-00000-00000.parquet")
 }

@@ -157,6 +157,9 @@ pub(super) struct FileArgs {
     #[arg(long, value_name = "SIZE", env = "ETL2PARQUET_MAX_FILE_SIZE", hide_env = true)]
     #[arg(default_value = "512MiB", value_parser = parse_size)]
     pub max_file_size: u64,
+    /// Event bytes of a partition, for tests
+    #[arg(long, value_name = "SIZE", env = "ETL2PARQUET_PARTITION_BYTES", hide = true, value_parser = parse_size)]
+    pub partition_bytes: Option<u64>,
 }
 
 #[derive(Debug, Args)]
@@ -241,7 +244,7 @@ mod tests {
             assert_eq!(argument.get_env().and_then(|name| name.to_str()), Some(expected.as_str()), "--{long}");
             options += 1;
         }
-        assert_eq!(options, 65);
+        assert_eq!(options, 66);
     }
 
     #[test]

@@ -39,6 +39,7 @@ pub(super) fn of_convert(args: &ConvertArgs, run: &Run) -> Result<ConvertOptions
         threads: run.threads,
         memory: run.memory,
         dry_run: args.dry_run,
+        partition_bytes: args.files.partition_bytes,
     })
 }
 
@@ -67,6 +68,7 @@ pub(super) fn of_inspect(args: &InspectArgs, run: &Run) -> Result<ConvertOptions
         threads: run.threads,
         memory: run.memory,
         dry_run: true,
+        partition_bytes: None,
     })
 }
 

@@ -282,10 +282,10 @@ mod tests {
     #[test]
     fn rows_are_counted_per_dataset() {
         let files = [
-            file("events/Small/part-00000.parquet", 5),
-            file("events/Big/part-00000.parquet", 4),
-            file("events/Big/part-00001.parquet", 3),
-            file("events/Big/Start/part-00000.parquet", 1),
+            file("events/Small/part-00000-00000.parquet", 5),
+            file("events/Big/part-00000-00000.parquet", 4),
+            file("events/Big/part-00000-00001.parquet", 3),
+            file("events/Big/Start/part-00000-00000.parquet", 1),
             file("sidecar/catalog.parquet", 99),
         ];
         let expected = [("Big", 7), ("Small", 5), ("Big/Start", 1)]
@@ -302,8 +302,9 @@ mod tests {
 
     #[test]
     fn one_trace_reads_like_this() {
-        let mut files: Vec<_> = (1..=12).map(|n| file(&format!("events/P{n:02}/part-00000.parquet"), n)).collect();
-        files.push(file("events/It's/part-00000.parquet", 123_456));
+        let mut files: Vec<_> =
+            (1..=12).map(|n| file(&format!("events/P{n:02}/part-00000-00000.parquet"), n)).collect();
+        files.push(file("events/It's/part-00000-00000.parquet", 123_456));
         let page = summary(vec![result("boot", &files, Ok(3))]).page();
         let expected = "  DATASET   EVENTS
   It's     123,456
@@ -335,8 +336,8 @@ union_by_name = true) LIMIT 20;
     #[test]
     fn several_traces_add_up_and_unknown_losses_are_counted() {
         let traces = vec![
-            result("a", &[file("events/P/part-00000.parquet", 5)], Ok(3)),
-            result("b", &[file("events/P/part-00000.parquet", 6)], Err("never closed")),
+            result("a", &[file("events/P/part-00000-00000.parquet", 5)], Ok(3)),
+            result("b", &[file("events/P/part-00000-00000.parquet", 6)], Err("never closed")),
         ];
         assert_eq!(traces[1].line(), "b: published, 7 events, lost: unknown: never closed");
         let page = summary(traces).page();

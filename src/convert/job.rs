@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::clock::ClockAnchor;
 use crate::columns::TypeOptions;
 use crate::dataset::properties::Compression;
@@ -82,6 +84,8 @@ pub struct ConvertOptions {
     pub memory: u64,
     /// Whether to stop before anything is written.
     pub dry_run: bool,
+    /// Event bytes of a partition; `None` for what suits the recording.
+    pub partition_bytes: Option<u64>,
 }
 
 /// What may not be the case for a trace to be published.
@@ -152,7 +156,7 @@ pub struct Report {
 }
 
 /// What pass 2 counted of one shape.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShapeCounts {
     /// Rows written.
     pub rows: u64,
@@ -162,9 +166,9 @@ pub struct ShapeCounts {
     pub payload_bytes: u64,
 }
 
-/// What pass 2 counted of one file.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct FileCounts {
+/// What pass 2 counted of one input.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InputCounts {
     /// Events that could be recognised and not read.
     pub damaged: u64,
     /// Events that the filters leave out.

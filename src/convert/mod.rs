@@ -9,6 +9,7 @@ pub mod job;
 pub mod load;
 pub mod message;
 pub mod order;
+pub mod part_report;
 pub mod pipeline;
 mod ranks;
 pub mod record;
@@ -17,6 +18,7 @@ pub mod repeated;
 pub mod run;
 pub mod segments;
 pub mod slice;
+pub mod sliced;
 pub mod slices;
 
 pub use job::{ConvertOptions, Gates, Input, Job, JobProgress, MaxLoss, Outcome, RawPolicy, Report, Stage};

@@ -38,6 +38,7 @@ pub fn options(options: &ConvertOptions) -> Value {
         },
         "level": filter.level,
         "max_file_size": options.max_file_size,
+        "partition_bytes": options.partition_bytes,
         "pid": text(filter.processes.as_ref()),
         "provider": texts(&filter.providers),
         "raw": match options.raw {

@@ -12,13 +12,13 @@ use rayon::prelude::*;
 use super::decoders::Decoders;
 use super::gates;
 use super::job::{ConvertOptions, Job, JobProgress, Outcome, Report, Stage};
-use super::pipeline::{self, Counts, Limits};
+use super::part_report::{JoinedCounts, PartReport};
+use super::pipeline::{self, Limits};
 use super::record;
 use super::repeated;
 use crate::table::{ShapeConstants, TableColumns};
 
-use super::slice::{SliceContext, SlicedPartition};
-use super::slices;
+use super::slice::SliceContext;
 use crate::dataset::{EncodeOptions, FileNaming, TableSpec, TableWriter};
 use crate::error::{Error, ErrorKind, Result};
 use crate::input::{InputId, Inputs};
@@ -73,18 +73,19 @@ pub fn convert(job: &Job, options: &ConvertOptions, progress: &dyn JobProgress) 
     }
     let Surveyed { files, facts, plan } = &surveyed;
     let planned = PlannedInputs::of(files, inputs);
-    let partitions = pool.install(|| partition::cut(files, &planned, u64::MAX, &space, progress))?;
+    let partitions = pool.install(|| partition::cut(files, &planned, partition_bytes(options), &space, progress))?;
     let conversion =
         Conversion { job, options, files, facts, plan, inputs: &planned, partitions: &partitions, staging: &staging };
-    let (counts, written) = conversion.write_events(&pool, &settings, &space, progress)?;
+    let reports = conversion.write_events(&pool, &settings, &space, progress)?;
+    let counts = JoinedCounts::of(&reports, files.len(), plan.shapes.len());
+    let written = reports.into_iter().flat_map(|report| report.files).collect::<Vec<_>>();
     let events = conversion.account(&counts, &written)?;
     if events.written == 0 && events.filtered > 0 {
         return Ok(Outcome::Empty(Box::new(all_filtered(report(&target, surveyed)))));
     }
     progress.stage(Stage::Publish);
     let written = timed(progress, Step::Publish, || conversion.write_sidecar(&counts, written))?;
-    let decode = by_name(&counts);
-    let Counts { shapes, time_range, .. } = counts;
+    let JoinedCounts { shapes, time_range, decode, .. } = counts;
     let time_range = time_range.map(|range| without_the_past(range, facts));
     let report = Report { shapes, events, decode, written, time_range, ..report(&target, surveyed) };
     if let Some(reason) = gates::after(&report, &options.gates) {
@@ -202,10 +203,9 @@ fn without_the_past((first, last): (i64, i64), facts: &[FileFacts]) -> (i64, i64
     if (first..=last).contains(&begin) { (begin, last) } else { (first, last) }
 }
 
-fn by_name(counts: &Counts) -> BTreeMap<String, u64> {
-    let named =
-        counts.decode.iter().map(|((source, status), rows)| (format!("{}/{}", source.name(), status.name()), *rows));
-    named.collect()
+/// Event bytes of a partition.
+fn partition_bytes(options: &ConvertOptions) -> u64 {
+    options.partition_bytes.unwrap_or(partition::PARTITION_BYTES)
 }
 
 /// A conversion between plan and commit.
@@ -228,21 +228,15 @@ impl Conversion<'_> {
         settings: &serde_json::Value,
         space: &SpillSpace,
         progress: &dyn JobProgress,
-    ) -> Result<(Counts, Vec<FileEntry>)> {
+    ) -> Result<Vec<PartReport>> {
         progress.stage(Stage::Convert { events: self.files.iter().map(FileSurvey::events).sum() });
-        let (layouts, writers) = pool.install(|| self.tables(settings, progress))?;
+        let (columns, writers) = pool.install(|| self.tables(settings, progress))?;
         let decoders = pool.install(|| Decoders::new(self.plan, progress))?;
-        let context = SliceContext { plan: self.plan, decoders: &decoders, columns: &layouts, raw: self.options.raw };
-        let partition = &self.partitions.list()[0];
-        let view = self.partitions.view(partition, self.inputs);
-        let slices = pool.install(|| slices::plan(&view, space, progress))?;
-        let partition = SlicedPartition { view, slices };
+        let context = SliceContext { plan: self.plan, decoders: &decoders, columns: &columns, raw: self.options.raw };
         let limits = Limits { row_group_rows: self.options.row_group_rows, memory: self.options.memory };
-        let counts = pipeline::run(pool, context, &partition, &writers, limits, progress)?;
-        let finish = |writer: TableWriter| timed(progress, Step::Write, || writer.finish());
-        let written: Vec<Vec<FileEntry>> =
-            pool.install(|| writers.into_par_iter().map(finish).collect::<Result<_>>())?;
-        Ok((counts, written.into_iter().flatten().collect()))
+        let view = |partition| self.partitions.view(partition, self.inputs);
+        let partitions: Vec<_> = self.partitions.list().iter().map(view).collect();
+        pipeline::run(pool, context, &partitions, &writers, limits, space, progress)
     }
 
     /// The layout and the writer of each table.
@@ -321,13 +315,13 @@ impl Conversion<'_> {
 
     /// Holds three independent counts against one another: what the survey found, what the footers hold, and what
     /// pass 2 left out or could not read.
-    fn account(&self, counts: &Counts, written: &[FileEntry]) -> Result<EventCounts> {
+    fn account(&self, counts: &JoinedCounts, written: &[FileEntry]) -> Result<EventCounts> {
         let found_damaged: u64 = self.files.iter().map(FileSurvey::damaged_events).sum();
         let events = EventCounts {
             found: self.files.iter().map(FileSurvey::events).sum::<u64>() + found_damaged,
             written: written.iter().map(|file| file.rows).sum(),
-            filtered: counts.files.iter().map(|file| file.filtered).sum(),
-            damaged: counts.files.iter().map(|file| file.damaged).sum(),
+            filtered: counts.inputs.iter().map(|file| file.filtered).sum(),
+            damaged: counts.inputs.iter().map(|file| file.damaged).sum(),
             damaged_bytes: self.files.iter().map(FileSurvey::damaged_bytes).sum(),
         };
         if events.is_conserved() {
@@ -342,11 +336,11 @@ impl Conversion<'_> {
             .with_hint("the input changed while it was read, or this is a bug: please report it"))
     }
 
-    fn write_sidecar(&self, counts: &Counts, mut written: Vec<FileEntry>) -> Result<Vec<FileEntry>> {
+    fn write_sidecar(&self, counts: &JoinedCounts, mut written: Vec<FileEntry>) -> Result<Vec<FileEntry>> {
         let facts = SidecarFacts {
             files: self.files,
             facts: self.facts,
-            file_counts: &counts.files,
+            file_counts: &counts.inputs,
             plan: self.plan,
             shape_counts: &counts.shapes,
         };

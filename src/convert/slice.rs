@@ -8,15 +8,16 @@ use hashbrown::HashMap;
 
 use super::decoders::{Decoders, ShapeDecoder};
 use super::entry::Entry;
-use super::job::{FileCounts, RawPolicy, ShapeCounts};
+use super::job::{InputCounts, RawPolicy, ShapeCounts};
 use super::load::SliceMemory;
 use super::message::{MessageContext, MessageRenderer};
 use super::order::OrderedSlice;
-use super::slices::{Slice, Slices};
+use super::sliced::SlicedPartition;
+use super::slices::Slice;
 use crate::clock::{Clock, DoubleFormula, Ticks, TimeStatus};
 use crate::columns::ColumnBuffers;
 use crate::decode::{PayloadColumn, Status, TraceClock};
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, EventIdentity, FileContext, RawEvent};
 use crate::plan::{CompiledFilter, DecodeSource, PartitionView, PlanResult, ShapeIds};
 use crate::survey::{Progress, Step, timed};
@@ -42,15 +43,6 @@ impl<'a> SliceContext<'a> {
     }
 }
 
-/// A partition and its slices.
-#[derive(Debug)]
-pub struct SlicedPartition<'a> {
-    /// The partition.
-    pub view: PartitionView<'a>,
-    /// Its slices, in order.
-    pub slices: Slices,
-}
-
 /// Weight of decoded values and texts at which a slice hands over its rows and is taken up again later. A payload can
 /// decode into a thousand times its size: each byte of it may be the number of a long name. Healthy slices stay below.
 const PART_WEIGHT: u64 = 24 << 20;
@@ -64,8 +56,8 @@ pub struct SliceRows {
     pub shapes: BTreeMap<u32, ShapeCounts>,
     /// Rows per source and status, by their numbers.
     pub decode: BTreeMap<(DecodeSource, RowStatus), u64>,
-    /// Counts per file.
-    pub files: Vec<FileCounts>,
+    /// Counts per input.
+    pub inputs: Vec<InputCounts>,
     /// Time and file of the first event.
     pub first: Option<(i64, u16)>,
     /// Time of the last event.
@@ -99,11 +91,15 @@ pub struct Workspace {
 pub fn convert(
     context: SliceContext<'_>,
     partition: &SlicedPartition<'_>,
-    slice: &Slice,
+    number: usize,
     from: usize,
     workspace: &mut Workspace,
     progress: &dyn Progress,
 ) -> Result<SliceRows> {
+    let slice = partition.slices.get(number).ok_or_else(|| {
+        Error::new(ErrorKind::Internal, format!("there is no slice {number}"))
+            .with_hint("this is a bug: please report it")
+    })?;
     let Workspace { memory, tables } = workspace;
     let read = || OrderedSlice::read(&partition.view, context.selection(), &partition.slices, slice, memory);
     let ordered = timed(progress, Step::Order, read)?;
@@ -171,7 +167,7 @@ struct Converter<'a> {
     context: SliceContext<'a>,
     inputs: Vec<InputContext<'a>>,
     tables: &'a mut [Option<TableRows>],
-    counts: Vec<FileCounts>,
+    counts: Vec<InputCounts>,
     /// Per shape and status, rows and payload bytes.
     shapes: HashMap<u32, ([u64; RowStatus::ALL.len()], u64)>,
     messages: MessageRenderer,
@@ -195,7 +191,7 @@ impl<'a> Converter<'a> {
             timer_ns: i64::from(input.timer_resolution) * 100,
         });
         let counts = ordered.damaged.iter().zip(&ordered.filtered);
-        let counts = counts.map(|(&damaged, &filtered)| FileCounts { damaged, filtered, ..FileCounts::default() });
+        let counts = counts.map(|(&damaged, &filtered)| InputCounts { damaged, filtered, ..InputCounts::default() });
         tables.resize_with(context.plan.tables.len(), || None);
         Converter {
             context,
@@ -278,7 +274,7 @@ impl<'a> Converter<'a> {
             chunks: Vec::new(),
             shapes: BTreeMap::new(),
             decode: BTreeMap::new(),
-            files: self.counts,
+            inputs: self.counts,
             first: entries.first().map(|entry| (entry.ns, ordered.event(entry).1.input)),
             last_ns: entries.last().map(|entry| entry.ns),
             events: left_out + part.len() as u64,

@@ -80,6 +80,11 @@ pub struct Slices {
 }
 
 impl Slices {
+    /// No slices, of a partition that is not converted; `damaged` is what is counted of each input.
+    pub(super) fn none(damaged: Vec<u64>) -> Self {
+        Slices { list: Vec::new(), segments: Spilled::default(), aside: Spilled::default(), damaged }
+    }
+
     /// The slices in order.
     pub fn iter(&self) -> std::slice::Iter<'_, Slice> {
         self.list.iter()

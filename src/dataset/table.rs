@@ -23,7 +23,7 @@ use crate::output::manifest::FileEntry;
 /// How the files of a table are called, and whether there may be several.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FileNaming {
-    /// `part-00000.parquet` and so on, a new one when the last is full; none at all for a table without rows.
+    /// `part-<partition>-<n>.parquet`, a new one when the last is full; none at all for a table without rows.
     Parts,
     /// `<name>.parquet`, exactly one, also for a table without rows.
     Single(String),
@@ -57,14 +57,16 @@ pub struct TableSpec {
 /// to it, it holds no descriptor and only a few bytes of memory per row group.
 pub struct TableWriter {
     root: PathBuf,
-    spec: TableSpec,
+    spec: Arc<TableSpec>,
     properties: WriterPropertiesPtr,
     max_file_size: u64,
-    encoder: Encoder,
+    encoder: Arc<Encoder>,
+    partition: u32,
     queue: Mutex<Queue>,
 }
 
 /// Row groups between being encoded and being written.
+#[derive(Default)]
 struct Queue {
     /// The ordinal that is written next.
     next: u64,
@@ -80,6 +82,12 @@ enum Files {
     Busy,
     /// Nobody any more.
     Failed,
+}
+
+impl Default for Files {
+    fn default() -> Self {
+        Files::Idle(Written::default())
+    }
 }
 
 /// The file being written and those before it.
@@ -111,12 +119,27 @@ impl TableWriter {
             Encoder::new(SchemaRef::clone(&spec.schema), &file_schema, WriterPropertiesPtr::clone(&properties))?;
         Ok(TableWriter {
             root: staging.root(),
-            spec,
+            spec: Arc::new(spec),
             properties,
             max_file_size: options.max_file_size,
-            encoder,
-            queue: Mutex::new(Queue { next: 0, waiting: BTreeMap::new(), files: Files::Idle(Written::default()) }),
+            encoder: Arc::new(encoder),
+            partition: 0,
+            queue: Mutex::default(),
         })
+    }
+
+    /// A writer of the same table for the files of another partition.
+    #[must_use]
+    pub fn for_partition(&self, partition: u32) -> Self {
+        TableWriter {
+            root: self.root.clone(),
+            spec: Arc::clone(&self.spec),
+            properties: WriterPropertiesPtr::clone(&self.properties),
+            max_file_size: self.max_file_size,
+            encoder: Arc::clone(&self.encoder),
+            partition,
+            queue: Mutex::default(),
+        }
     }
 
     /// The table's columns.
@@ -224,7 +247,7 @@ impl TableWriter {
     fn open(&self, number: usize) -> Result<Box<OpenFile>> {
         let folder = &self.spec.folder;
         let path = match &self.spec.files {
-            FileNaming::Parts => format!("{folder}/part-{number:05}.parquet"),
+            FileNaming::Parts => format!("{folder}/part-{:05}-{number:05}.parquet", self.partition),
             FileNaming::Single(name) => format!("{folder}/{name}.parquet"),
         };
         let staged = self.root.join(format!("{path}{STAGED_SUFFIX}"));

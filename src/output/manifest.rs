@@ -14,7 +14,7 @@ use crate::guid::Guid;
 pub const MANIFEST_PATH: &str = "sidecar/manifest.json";
 
 /// The version of the output contract; readers of another one cannot rely on names and meanings.
-pub const FORMAT_VERSION: u32 = 1;
+pub const FORMAT_VERSION: u32 = 2;
 
 /// What was converted, how, and what came of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -239,7 +239,7 @@ mod tests {
             events: EventCounts { found: 6, written: 3, filtered: 2, damaged: 1, damaged_bytes: 72 },
             decode: BTreeMap::from([("pack/ok".to_owned(), 2), ("none/no_schema".to_owned(), 1)]),
             lost: LossCounts { events_lost: Some(0), buffers_lost: None, unknown_because: Some("why".to_owned()) },
-            files: vec![entry("events/b/part-00000.parquet"), entry("events/a/part-00000.parquet")],
+            files: vec![entry("events/b/part-00000-00000.parquet"), entry("events/a/part-00000-00000.parquet")],
             run: RunInfo { created: "2026-11-20T16:00:00Z".to_owned(), threads: 2, ..RunInfo::default() },
         }
     }
@@ -262,7 +262,7 @@ mod tests {
             keys(&value["files"][0]),
             "path provider_id provider_name rows bytes sha256 min_timestamp_ns max_timestamp_ns"
         );
-        assert_eq!(value["files"][0]["path"], "events/a/part-00000.parquet");
+        assert_eq!(value["files"][0]["path"], "events/a/part-00000-00000.parquet");
         assert_eq!(value["files"][0]["provider_id"], "e13c0d23-ccbc-4e12-931b-d9cc2eee27e4");
         assert!(text.ends_with("}\n"));
     }

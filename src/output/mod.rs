@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! create ──► .etl2parquet-<name>/new/
-//!                        events/<dataset>/part-00000.parquet.tmp   dataset::TableWriter
+//!                        events/<dataset>/part-00000-00000.parquet.tmp   dataset::TableWriter
 //!                        sidecar/manifest.json.tmp                 CommitRecord
 //! commit ──► trace=<name>/                                names without .tmp, one rename
 //! ```

@@ -2,7 +2,7 @@
 
 use super::SidecarFacts;
 use super::table::Table;
-use crate::convert::job::FileCounts;
+use crate::convert::job::InputCounts;
 use crate::dataset::EncodeOptions;
 use crate::error::Result;
 use crate::output::{FileEntry, LocalFolder};
@@ -11,7 +11,7 @@ use crate::survey::facts::ClockFacts;
 /// A clock, and what pass 2 counted of its times; without it the columns are NULL.
 pub(super) struct Row<'a> {
     pub clock: &'a ClockFacts,
-    pub counts: Option<&'a FileCounts>,
+    pub counts: Option<&'a InputCounts>,
 }
 
 pub(super) fn write(staging: &LocalFolder, facts: &SidecarFacts<'_>, encode: &EncodeOptions) -> Result<Vec<FileEntry>> {

@@ -16,7 +16,7 @@ pub mod undecoded;
 
 pub use table::Record;
 
-use crate::convert::job::{FileCounts, ShapeCounts};
+use crate::convert::job::{InputCounts, ShapeCounts};
 use crate::dataset::EncodeOptions;
 use crate::error::Result;
 use crate::output::{FileEntry, LocalFolder};
@@ -31,7 +31,7 @@ pub struct SidecarFacts<'a> {
     /// What is known of each.
     pub facts: &'a [FileFacts],
     /// What pass 2 counted of each; where there is no entry, the columns are NULL.
-    pub file_counts: &'a [FileCounts],
+    pub file_counts: &'a [InputCounts],
     /// The event shapes, in the order of their numbers.
     pub plan: &'a PlanResult,
     /// What pass 2 counted of each; where there is no entry, the columns are NULL.

@@ -180,6 +180,7 @@ pub fn options(out: PathBuf) -> ConvertOptions {
         memory: 512 << 20,
         filter: Filter::default(),
         dry_run: false,
+        partition_bytes: None,
     }
 }
 

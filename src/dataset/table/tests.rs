@@ -193,7 +193,7 @@ fn an_entry_states_what_the_file_holds() {
     assert_eq!(
         entries,
         [FileEntry {
-            path: "events/Some-Provider/part-00000.parquet".to_owned(),
+            path: "events/Some-Provider/part-00000-00000.parquet".to_owned(),
             provider_id: Some(Guid::from_parts(1, 2, 3, 4)),
             provider_name: Some("Some-Provider".to_owned()),
             rows: 990,
@@ -225,7 +225,7 @@ fn bytes_depend_neither_on_threads_nor_on_the_order_of_arrival() {
     };
     let expected = run(&[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11], 1, false);
     assert!(expected.0.len() > 2, "the files should roll, found {}", expected.0.len());
-    assert_eq!(expected.0[1].path, "events/Some-Provider/part-00001.parquet");
+    assert_eq!(expected.0[1].path, "events/Some-Provider/part-00000-00001.parquet");
     for (order, threads, parallel_columns) in [
         ([11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0], 1, false),
         ([3, 11, 0, 7, 9, 1, 10, 4, 2, 8, 6, 5], 4, false),

@@ -7,7 +7,7 @@ use crate::output::manifest::{EventCounts, FORMAT_VERSION, InputEntry, LossCount
 
 fn stage(out: &Path, name: &str, content: &str) -> LocalFolder {
     let staging = LocalFolder::create(out, name).unwrap();
-    staging.write("events/A/part-00000.parquet", content.as_bytes()).unwrap();
+    staging.write("events/A/part-00000-00000.parquet", content.as_bytes()).unwrap();
     staging.write(MANIFEST_PATH, manifest(content).to_json().unwrap().as_bytes()).unwrap();
     staging
 }
@@ -42,10 +42,10 @@ fn tree(folder: &Path) -> Vec<String> {
 }
 
 fn content(out: &Path, name: &str) -> String {
-    fs::read_to_string(trace_folder(out, name).join("events/A/part-00000.parquet")).unwrap()
+    fs::read_to_string(trace_folder(out, name).join("events/A/part-00000-00000.parquet")).unwrap()
 }
 
-const PUBLISHED: [&str; 2] = ["trace=a/events/A/part-00000.parquet", "trace=a/sidecar/manifest.json"];
+const PUBLISHED: [&str; 2] = ["trace=a/events/A/part-00000-00000.parquet", "trace=a/sidecar/manifest.json"];
 
 #[test]
 fn a_trace_appears_whole_and_nothing_else_stays() {
@@ -56,7 +56,7 @@ fn a_trace_appears_whole_and_nothing_else_stays() {
         tree(out),
         [
             ".etl2parquet-a/lock",
-            ".etl2parquet-a/new/events/A/part-00000.parquet.tmp",
+            ".etl2parquet-a/new/events/A/part-00000-00000.parquet.tmp",
             ".etl2parquet-a/new/sidecar/manifest.json.tmp",
         ]
     );
@@ -97,7 +97,7 @@ fn replacing_in_two_steps_gives_the_same_as_an_exchange() {
     let staging = stage(out, "a", "2");
     unstage(&staging.root()).unwrap();
     staging.replace_in_two_steps(&staging.target()).unwrap();
-    assert_eq!(fs::read_to_string(out.join(".etl2parquet-a/old/events/A/part-00000.parquet")).unwrap(), "1");
+    assert_eq!(fs::read_to_string(out.join(".etl2parquet-a/old/events/A/part-00000-00000.parquet")).unwrap(), "1");
     drop(staging);
     assert_eq!((content(out, "a").as_str(), tree(out).as_slice()), ("2", &PUBLISHED.map(String::from)[..]));
 }
@@ -119,7 +119,7 @@ fn interrupted(out: &Path, folders: &[(&str, &str)]) {
     for (folder, content) in folders {
         let events = out.join(folder).join("events/A");
         fs::create_dir_all(&events).unwrap();
-        fs::write(events.join("part-00000.parquet"), content).unwrap();
+        fs::write(events.join("part-00000-00000.parquet"), content).unwrap();
         fs::create_dir_all(out.join(folder).join("sidecar")).unwrap();
         fs::write(out.join(folder).join(MANIFEST_PATH), manifest(content).to_json().unwrap()).unwrap();
     }
@@ -310,7 +310,7 @@ fn who_has_custody_can_remove_what_is_in_work() {
     custody.abandon();
     stage(out, "a", "1").commit(IfExists::Error).unwrap();
     let staging = LocalFolder::create_in(&custody, out, "a").unwrap();
-    staging.write("events/A/part-00000.parquet", b"2").unwrap();
+    staging.write("events/A/part-00000-00000.parquet", b"2").unwrap();
     custody.abandon();
     assert_eq!(tree(out), PUBLISHED);
     assert!(!out.join(".etl2parquet-a").exists());
@@ -318,7 +318,7 @@ fn who_has_custody_can_remove_what_is_in_work() {
     assert_eq!((content(out, "a").as_str(), tree(out).as_slice()), ("1", &PUBLISHED.map(String::from)[..]));
     // What is published is in nobody's custody.
     let staging = LocalFolder::create_in(&custody, out, "b").unwrap();
-    staging.write("events/A/part-00000.parquet", b"3").unwrap();
+    staging.write("events/A/part-00000-00000.parquet", b"3").unwrap();
     staging.commit(IfExists::Error).unwrap();
     custody.abandon();
     assert_eq!(content(out, "b"), "3");

@@ -1,0 +1,177 @@
+//! Partitions: the same rows whatever their number, and the same bytes whoever converts them.
+
+#![allow(clippy::unwrap_used, reason = "a test may stop at what should not happen")]
+
+mod support;
+mod synth;
+
+use std::fs;
+
+use support::Sandbox;
+use synth::*;
+
+/// Bytes of a partition: several of the recordings here.
+const SIZE: &str = "--partition-bytes 300000";
+
+const G: Guid = guid("00112233-4455-6677-8899-aabbccddeeff");
+
+/// Two files with all that makes cutting hard: ordered and disordered buffers of three processors, a clock that stands still
+/// for longer than a partition, a damaged buffer, compressed ones; the second has another clock.
+fn hard(sandbox: &Sandbox) {
+    sandbox.file("a.etl", &hard_bytes());
+    sandbox.file("b.etl", &second_bytes());
+}
+
+fn hard_bytes() -> Vec<u8> {
+    let mut random = Random::new(5);
+    let mut number = 0;
+    let mut data = Vec::new();
+    for sequence in 1..=60_i64 {
+        let cpu = u16::try_from(sequence % 3).unwrap();
+        let mut full = buffer(0x8000).cpu(cpu).sequence(sequence);
+        // One in five buffers has events in no order, some of which are of other partitions.
+        let is_wild = sequence % 5 == 0;
+        // A third of the trace has one time.
+        let is_still = (20..40).contains(&sequence);
+        for n in 0..60_i64 {
+            number += 1;
+            let steady = sequence * 1000 + n * 30;
+            let ticks = if is_still {
+                20_000
+            } else if is_wild {
+                i64::from(random.below(60_000_u32))
+            } else {
+                steady
+            };
+            full = full.event(event64(G, 1, 0, T0 + ticks).keyword(number).payload(vec![7; 300]));
+        }
+        if sequence == 31 {
+            full.push(&[0xFF, 0x7F, 0x13, 0xC0, 0, 0, 0, 0]);
+        }
+        data.push(full);
+    }
+    // Behind another buffer of its processor, and without a readable event.
+    let mut damaged = buffer(0x1000).cpu(0).sequence(61);
+    damaged.push(&[0xFF, 0x7F, 0x13, 0xC0, 0, 0, 0, 0]);
+    data.push(damaged);
+    trace(header().processors(3).buffer_size(0x8000)).buffers(data).to_bytes()
+}
+
+/// The same time span by another clock, a millionth of a second per tick.
+fn second_bytes() -> Vec<u8> {
+    let head = header().frequency(1_000_000).start_time(START + 3);
+    let data = (1..=40_i64).map(|sequence| {
+        let events = (0..50_i64).map(|n| event64(G, 2, 0, T0 + sequence * 150 + n * 3).payload(vec![9; 100]));
+        buffer(0x8000).sequence(sequence).events(events)
+    });
+    trace(head.buffer_size(0x8000)).buffers(data.collect::<Vec<_>>()).to_bytes()
+}
+
+/// All files of a trace but what tells one run from another.
+fn lasting(sandbox: &Sandbox, trace: &str) -> Vec<(String, Vec<u8>)> {
+    let mut files = sandbox.files(trace);
+    for (name, content) in &mut files {
+        if name.ends_with("manifest.json") {
+            let mut manifest: serde_json::Value = serde_json::from_slice(content).unwrap();
+            manifest.as_object_mut().unwrap().remove("run").unwrap();
+            *content = manifest.to_string().into_bytes();
+        }
+    }
+    files
+}
+
+/// The datasets of a trace.
+fn datasets(sandbox: &Sandbox, trace: &str) -> Vec<String> {
+    let entries = fs::read_dir(sandbox.path(&format!("{trace}/events"))).unwrap();
+    let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+/// How many partitions have files.
+fn partitions(sandbox: &Sandbox, trace: &str) -> usize {
+    let names = sandbox.names(&format!("{trace}/events"));
+    let mut numbers: Vec<&str> =
+        names.iter().filter_map(|name| name.rsplit('/').next()?.strip_prefix("part-")?.split('-').next()).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    numbers.len()
+}
+
+/// Two traces have the same rows in every table, in the same order.
+#[track_caller]
+fn same_rows(sandbox: &Sandbox, one: &str, other: &str) {
+    assert_eq!(datasets(sandbox, one), datasets(sandbox, other));
+    let sidecar = ["sessions", "clock", "lost_events", "streams", "catalog", "fields", "buffers", "issues"];
+    let tables = datasets(sandbox, one).into_iter().map(|name| format!("events/{name}"));
+    for table in tables.chain(sidecar.map(|name| format!("sidecar/{name}"))) {
+        let (one, other) = (sandbox.table(one, &table), sandbox.table(other, &table));
+        assert_eq!(one.names, other.names, "{table}");
+        assert!(one.rows == other.rows, "{table}: {} and {} rows", one.rows.len(), other.rows.len());
+    }
+}
+
+#[test]
+fn partitions_put_together_are_the_trace() {
+    let sandbox = Sandbox::new();
+    hard(&sandbox);
+    sandbox.t("convert a.etl b.etl --merge m -o whole --threads 2", 4);
+    sandbox.t(&format!("convert a.etl b.etl --merge m -o parts --threads 2 {SIZE}"), 4);
+    assert_eq!(partitions(&sandbox, "whole/trace=m"), 1);
+    let count = partitions(&sandbox, "parts/trace=m");
+    assert!((3..=8).contains(&count), "{count}");
+    same_rows(&sandbox, "whole/trace=m", "parts/trace=m");
+}
+
+#[test]
+fn partitions_do_not_depend_on_threads_and_memory() {
+    let sandbox = Sandbox::new();
+    hard(&sandbox);
+    for (out, flags) in [("one", "--threads 1"), ("two", "--threads 2 --memory 384MiB"), ("seven", "--threads 7")] {
+        sandbox.t(&format!("convert a.etl b.etl --merge m -o {out} {flags} {SIZE} --row-group-rows 1024"), 4);
+        assert!(lasting(&sandbox, &format!("{out}/trace=m")) == lasting(&sandbox, "one/trace=m"), "{out}");
+    }
+}
+
+#[test]
+fn compressed_inputs_can_be_cut_too() {
+    let sandbox = Sandbox::new();
+    sandbox.file("c.etl", &bulk(20_000, 3, 3, 8).compressed(true).to_bytes());
+    sandbox.t("convert c.etl -o whole", 0);
+    sandbox.t("convert c.etl -o parts --partition-bytes 400000", 0);
+    let count = partitions(&sandbox, "parts/trace=c");
+    assert!(count >= 3, "{count}");
+    same_rows(&sandbox, "whole/trace=c", "parts/trace=c");
+}
+
+#[test]
+fn filters_move_no_cut() {
+    let sandbox = Sandbox::new();
+    hard(&sandbox);
+    let flags = "a.etl b.etl --merge m --to +2ms";
+    sandbox.t(&format!("convert {flags} -o whole"), 4);
+    sandbox.t(&format!("convert {flags} -o parts {SIZE}"), 4);
+    same_rows(&sandbox, "whole/trace=m", "parts/trace=m");
+    sandbox.t(&format!("convert a.etl b.etl --merge m -o all {SIZE}"), 4);
+    let (some, all) = (partitions(&sandbox, "parts/trace=m"), partitions(&sandbox, "all/trace=m"));
+    assert!(some < all, "{some} of {all}");
+}
+
+#[test]
+fn wild_disorder_makes_partitions_larger() {
+    let sandbox = Sandbox::new();
+    let mut random = Random::new(3);
+    // Every buffer has events of all times, so that each partition would read all of them.
+    let data = (1..=60_i64).map(|sequence| {
+        let times: Vec<i64> = (0..60).map(|_| i64::from(random.below(1_000_000_u32))).collect();
+        let events = times.into_iter().map(|ticks| event64(G, 1, 0, T0 + ticks).payload(vec![7; 300]));
+        buffer(0x8000).sequence(sequence).events(events)
+    });
+    let bytes = trace(header().buffer_size(0x8000)).buffers(data.collect::<Vec<_>>()).to_bytes();
+    sandbox.file("w.etl", &bytes);
+    sandbox.t("convert w.etl -o whole", 0);
+    sandbox.t("convert w.etl -o parts --partition-bytes 30000", 0);
+    let count = partitions(&sandbox, "parts/trace=w");
+    assert!((2..=3).contains(&count), "{count}");
+    same_rows(&sandbox, "whole/trace=w", "parts/trace=w");
+}
