@@ -7,7 +7,8 @@ mod synth;
 
 use std::collections::BTreeSet;
 
-use etl2parquet::convert::{self, Input, Job, RawPolicy};
+use etl2parquet::convert::{Input, Job, RawPolicy};
+use etl2parquet::job;
 use etl2parquet::survey::NoProgress;
 use support::{Converted, Sandbox, convert_all, convert_with, options};
 use synth::tracelogging::{field, schema, traits, ty};
@@ -78,7 +79,7 @@ fn a_trace_has_no_more_than_ten_thousand_datasets() {
     let sandbox = Sandbox::new();
     let path = sandbox.file("a.etl", &trace_of(events));
     let job = Job { name: "a".to_owned(), inputs: vec![Input { path, source: "a.etl".to_owned() }] };
-    let report = convert::inspect(&job, &options(sandbox.path("out")), &NoProgress).unwrap();
+    let report = job::inspect(&job, &options(sandbox.path("out")), &NoProgress).unwrap();
     let datasets: BTreeSet<&str> = report.plan.catalog().map(|entry| entry.dataset()).collect();
     assert_eq!(datasets.len(), 10_000);
     let others: Vec<_> = report.plan.catalog().filter(|entry| entry.dataset() == "Other").collect();

@@ -7,8 +7,9 @@ mod support;
 mod synth;
 
 use etl2parquet::ErrorKind;
-use etl2parquet::convert::{self, Input, Job, Outcome};
+use etl2parquet::convert::{Input, Job, Outcome};
 use etl2parquet::dataset::Compression;
+use etl2parquet::job;
 use etl2parquet::output::IfExists;
 use etl2parquet::survey::NoProgress;
 use support::{Converted, Sandbox, convert, options};
@@ -427,7 +428,7 @@ fn survives(sandbox: &Sandbox, bytes: &[u8], what: &str) -> Option<(u64, u64)> {
     let mut options = options(sandbox.path("out"));
     // One thread: these traces are tiny.
     (options.threads, options.if_exists, options.compression) = (1, IfExists::Replace, Compression::None);
-    match convert::convert(&job, &options, &NoProgress) {
+    match job::convert(&job, &options, &NoProgress) {
         Ok(Outcome::Published(report)) => {
             let events = report.events;
             assert_eq!(events.found, events.written + events.damaged, "{what}");

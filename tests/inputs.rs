@@ -8,7 +8,8 @@ mod synth;
 use std::fs;
 use std::path::Path;
 
-use etl2parquet::convert::{self, Input, Job, JobProgress, Stage};
+use etl2parquet::convert::{Input, Job, JobProgress, Stage};
+use etl2parquet::job;
 use etl2parquet::survey::Progress;
 use etl2parquet::{Error, ErrorKind};
 use support::{Sandbox, options};
@@ -43,7 +44,7 @@ fn meddled(sandbox: &Sandbox, at: fn(Stage) -> bool, meddle: impl Fn(&Path) + Sy
     let input = Input { path: path.clone(), source: "a.etl".to_owned() };
     let job = Job { name: "a".to_owned(), inputs: vec![input] };
     let progress = Meddler { at, meddle: || meddle(&path) };
-    let failed = convert::convert(&job, &options(sandbox.path("out")), &progress).err();
+    let failed = job::convert(&job, &options(sandbox.path("out")), &progress).err();
     if failed.is_some() {
         assert_eq!(sandbox.names("out"), [""; 0]);
     }

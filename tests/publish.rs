@@ -7,7 +7,8 @@ mod synth;
 
 use std::fs;
 
-use etl2parquet::convert::{self, Input, Job, Outcome};
+use etl2parquet::convert::{Input, Job, Outcome};
+use etl2parquet::job;
 use etl2parquet::survey::NoProgress;
 use support::{Sandbox, options};
 use synth::*;
@@ -549,7 +550,7 @@ fn is_repeatable(bytes: &[u8], flags: &str, more: &[&str]) -> Sandbox {
     (options.memory, options.threads) = (64 << 20, 3);
     (options.row_group_rows, options.max_file_size) = (ROWS, FILE);
     let job = Job { name: "a".to_owned(), inputs: vec![input] };
-    assert!(matches!(convert::convert(&job, &options, &NoProgress), Ok(Outcome::Published(_))));
+    assert!(matches!(job::convert(&job, &options, &NoProgress), Ok(Outcome::Published(_))));
     assert!(lasting(&sandbox, "least") == first);
     sandbox
 }

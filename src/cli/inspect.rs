@@ -7,8 +7,8 @@ use super::facts::TraceFacts;
 use super::page::page;
 use super::run::{Run, label};
 use super::{inputs, options};
-use crate::convert::inspect;
 use crate::error::{Error, ErrorKind, Result};
+use crate::job::inspect;
 use crate::names::NameFrom;
 
 /// Inspects; returns the exit code.

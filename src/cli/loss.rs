@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::count::counted;
-use crate::convert::record;
+use crate::commit::record;
 use crate::output::manifest::LossCounts;
 use crate::sidecar::Record;
 use crate::survey::FileFacts;

@@ -7,8 +7,9 @@ use std::sync::Arc;
 
 use etl2parquet::clock::ClockAnchor;
 use etl2parquet::columns::TypeOptions;
-use etl2parquet::convert::{self, ConvertOptions, Gates, Input, Job, Outcome, RawPolicy, Report};
+use etl2parquet::convert::{ConvertOptions, Gates, Input, Job, Outcome, RawPolicy, Report};
 use etl2parquet::dataset::properties::Compression;
+use etl2parquet::job;
 use etl2parquet::output::IfExists;
 use etl2parquet::plan::filter::Filter;
 use etl2parquet::survey::NoProgress;
@@ -207,7 +208,7 @@ pub fn convert_with(files: &[&[u8]], change: impl FnOnce(&mut ConvertOptions)) -
     let job = Job { name: "t".to_owned(), inputs: inputs.collect() };
     let mut options = options(sandbox.path("out"));
     change(&mut options);
-    match convert::convert(&job, &options, &NoProgress).unwrap() {
+    match job::convert(&job, &options, &NoProgress).unwrap() {
         Outcome::Published(report) => Converted { sandbox, report: *report },
         other => panic!("expected a published trace, found {other:?}"),
     }

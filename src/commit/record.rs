@@ -7,9 +7,9 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 
-use super::job::{ConvertOptions, Job, RawPolicy, Report};
 use crate::calendar;
 use crate::columns::{GuidType, TimestampType, UnsignedType};
+use crate::convert::job::{ConvertOptions, Job, RawPolicy, Report};
 use crate::output::manifest::{CommitRecord, FORMAT_VERSION, InputEntry, LossCounts, RunInfo, options_hash};
 use crate::plan::{DatasetSplit, PlannedTable};
 use crate::survey::loss::Ledger;

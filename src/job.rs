@@ -9,16 +9,15 @@ use arrow_schema::{Field, Schema};
 use rayon::ThreadPool;
 use rayon::prelude::*;
 
-use super::decoders::Decoders;
-use super::gates;
-use super::job::{ConvertOptions, Job, JobProgress, Outcome, Report, Stage};
-use super::part_report::{JoinedCounts, PartReport};
-use super::pipeline::{self, Limits};
-use super::record;
-use super::repeated;
+use crate::commit::{checks, record};
+use crate::convert::decoders::Decoders;
+use crate::convert::job::{ConvertOptions, Job, JobProgress, Outcome, Report, Stage};
+use crate::convert::part_report::{JoinedCounts, PartReport};
+use crate::convert::pipeline::{self, Limits};
+use crate::convert::repeated;
 use crate::table::{ShapeConstants, TableColumns};
 
-use super::slice::SliceContext;
+use crate::convert::slice::SliceContext;
 use crate::dataset::{EncodeOptions, FileNaming, TableSpec, TableWriter};
 use crate::error::{Error, ErrorKind, Result};
 use crate::input::{InputId, Inputs};
@@ -68,7 +67,7 @@ pub fn convert(job: &Job, options: &ConvertOptions, progress: &dyn JobProgress) 
             return Ok(Outcome::Skipped);
         }
     }
-    if let Some(reason) = gates::before(&surveyed.files, &surveyed.facts, &options.gates) {
+    if let Some(reason) = checks::before(&surveyed.files, &surveyed.facts, &options.gates) {
         return Ok(Outcome::Gated(Box::new(report(&target, surveyed)), reason));
     }
     let Surveyed { files, facts, plan } = &surveyed;
@@ -88,7 +87,7 @@ pub fn convert(job: &Job, options: &ConvertOptions, progress: &dyn JobProgress) 
     let JoinedCounts { shapes, time_range, decode, .. } = counts;
     let time_range = time_range.map(|range| without_the_past(range, facts));
     let report = Report { shapes, events, decode, written, time_range, ..report(&target, surveyed) };
-    if let Some(reason) = gates::after(&report, &options.gates) {
+    if let Some(reason) = checks::after(&report, &options.gates) {
         return Ok(Outcome::Gated(Box::new(report), reason));
     }
     timed(progress, Step::Publish, || {

@@ -1,6 +1,6 @@
 //! Gates that keep a trace from being published.
 
-use super::job::{Gates, MaxLoss, Report};
+use crate::convert::job::{Gates, MaxLoss, Report};
 use crate::survey::loss::LossRow;
 use crate::survey::{FileFacts, FileSurvey};
 
