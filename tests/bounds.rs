@@ -87,7 +87,7 @@ fn a_trace_has_no_more_than_ten_thousand_datasets() {
     assert_eq!(others.len(), 102);
     assert_eq!(others[0].shape.key.identity.provider.to_string(), guid_text(10_000));
     let [finding] = report.files[0].issues.rows().collect::<Vec<_>>().try_into().unwrap();
-    assert_eq!(finding.code, "too_many_datasets");
+    assert_eq!(finding.code.as_str(), "too_many_datasets");
     let expected = "the trace would have 10101 datasets, 10000 are the most: 102 events of 102 of them";
     assert!(finding.message.starts_with(expected), "{}", finding.message);
 }

@@ -14,7 +14,7 @@ use etl2parquet::event::RawEvent;
 use etl2parquet::input::MemoryInput;
 use etl2parquet::survey::loss::{self, LossRow, Overwritten};
 use etl2parquet::survey::streams::{disorder, streams};
-use etl2parquet::survey::{FileKey, FileSurvey, NoProgress, SurveyOptions, read_back, settle};
+use etl2parquet::survey::{FileKey, FileSurvey, IssueCode, NoProgress, SurveyOptions, read_back, settle};
 use synth::buffer::flag;
 use synth::classic::{RT_LOST_EVENT, lost_event};
 use synth::header::last_dropped;
@@ -435,7 +435,7 @@ fn a_hole_in_a_series_is_a_missing_file() {
     let evidence = "no input has the number 3 of the series, and none a buffer with the numbers 22 to 39";
     assert_eq!((rows[0].kind, rows[0].evidence.as_str()), ("missing_file", evidence));
     settle(&mut files);
-    assert_eq!(files.each_ref().map(|file| file.issues.count("missing_file")), [0, 0, 1]);
+    assert_eq!(files.each_ref().map(|file| file.issues.count(IssueCode::MissingFile)), [0, 0, 1]);
     // What was before the first and behind the last nobody knows.
     assert_eq!(loss::ledgers(&[5, 4].map(member)).iter().filter_map(|l| l.unknown_because).count(), 0);
 }
@@ -451,7 +451,8 @@ fn a_clock_that_is_set_between_buffers_is_a_finding() {
         };
         let mut files = [survey(&trace(head.time(start)).buffers([of(1, first), of(2, second)]).to_bytes())];
         let facts = settle(&mut files).remove(0).clock.disorder;
-        let rows: Vec<_> = files[0].issues.rows().map(|f| (f.code, f.buffer, f.ticks.map(|t| t - start))).collect();
+        let rows: Vec<_> =
+            files[0].issues.rows().map(|f| (f.code.as_str(), f.buffer, f.ticks.map(|t| t - start))).collect();
         (rows, facts.largest_step_back_ns, facts.largest_step_forward_ns)
     };
     let system = || header().clock(2);

@@ -11,9 +11,8 @@ use super::{inputs, options};
 use crate::convert::job::{ConvertOptions, Job, Outcome, Report};
 use crate::error::{Error, ErrorKind, Result};
 use crate::job::convert;
-use crate::plan::WIDE_TABLE;
 use crate::plan::filter::NamePattern;
-use crate::survey::{FileSurvey, Issue, Severity};
+use crate::survey::{FileSurvey, Issue, IssueCode, Severity};
 
 /// Findings of one file that are shown with `-v`.
 const SHOWN: usize = 20;
@@ -184,8 +183,9 @@ fn nothing_passes(report: &Report, wanted: &[NamePattern]) -> String {
 
 /// The unusual findings of a file, the first ones whole. What other options would mend is said even without `-v`.
 fn warnings(file: &FileSurvey, console: Console) {
-    let is_shown =
-        |finding: &Issue| finding.code == WIDE_TABLE || (console.verbose && finding.severity > Severity::Info);
+    let is_shown = |finding: &Issue| {
+        finding.code == IssueCode::WideTable || (console.verbose && finding.severity > Severity::Info)
+    };
     let found: Vec<_> = file.issues.rows().filter(is_shown).collect();
     for finding in found.iter().take(SHOWN) {
         let buffer = finding.buffer.map_or(String::new(), |buffer| format!(", buffer {buffer}"));

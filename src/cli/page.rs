@@ -252,7 +252,7 @@ fn findings(files: &[FileFacts]) -> String {
     for finding in all.iter().take(SHOWN) {
         table.row([
             finding.severity.name().to_owned(),
-            finding.code.to_owned(),
+            finding.code.to_string(),
             finding.buffer.map_or(NONE.to_owned(), |buffer| HumanCount(buffer).to_string()),
             finding.offset.map_or(NONE.to_owned(), |offset| format!("{offset:#x}")),
             finding.message.clone(),
@@ -264,7 +264,7 @@ fn findings(files: &[FileFacts]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::survey::Severity;
+    use crate::survey::{IssueCode, Severity};
 
     #[test]
     fn a_share_is_whole_only_where_that_is_exact() {
@@ -313,10 +313,10 @@ mod tests {
     #[test]
     fn grave_findings_come_first_and_the_rest_is_a_number() {
         let finding = |severity, code| Issue::new(severity, code, "found\nit").at(1, 0x8000);
-        let mut all: Vec<_> = (0..SHOWN).map(|_| finding(Severity::Info, "zero_tail")).collect();
-        all.push(finding(Severity::Error, "damaged_event"));
+        let mut all: Vec<_> = (0..SHOWN).map(|_| finding(Severity::Info, IssueCode::ZeroTail)).collect();
+        all.push(finding(Severity::Error, IssueCode::DamagedEvent));
         all.sort_by_key(|finding| Reverse(finding.severity));
-        assert_eq!(all[0].code, "damaged_event");
+        assert_eq!(all[0].code, IssueCode::DamagedEvent);
         assert_eq!(rest(all.len()), "    and 1 more\n");
         assert_eq!(rest(SHOWN), "");
     }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::survey::{FileSurvey, Issue, Severity};
+use crate::survey::{FileSurvey, Issue, IssueCode, Severity};
 
 /// Files of the same content are a finding of the later one, and refused where that is not allowed. Files that are not
 /// hashed are not compared.
@@ -18,7 +18,7 @@ pub fn check(files: &mut [FileSurvey], is_allowed: bool) -> Result<()> {
             let message = format!("{message}: every event would be in the trace twice");
             return Err(Error::new(ErrorKind::Usage, message).in_file(&files[later].identity.source).with_hint(hint));
         }
-        files[later].issues.push(Issue::new(Severity::Warning, "repeated_input", message));
+        files[later].issues.push(Issue::new(Severity::Warning, IssueCode::RepeatedInput, message));
     }
     Ok(())
 }

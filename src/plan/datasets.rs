@@ -12,7 +12,7 @@ use crate::names::{self, Claim, Naming, Right};
 use crate::schema::Registry;
 use crate::schema::declared::Declared;
 use crate::schema::registry::DeclaringSource;
-use crate::survey::{Issue, Severity};
+use crate::survey::{Issue, IssueCode, Severity};
 
 /// How many datasets a provider's events become (`--layout`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -257,7 +257,7 @@ fn limit(datasets: &mut Vec<Dataset>, max: usize, shapes: &[Resolved]) -> Option
         other.members.append(&mut members);
         other.members.sort_unstable();
     }
-    Some((input, Issue::new(Severity::Warning, "too_many_datasets", message)))
+    Some((input, Issue::new(Severity::Warning, IssueCode::TooManyDatasets, message)))
 }
 
 /// What a dataset may be called, and by what right.
@@ -301,7 +301,7 @@ fn shared_names(
             naming.claim.events,
             keeper.map_or(0, |keeper| keeper.claim.events)
         );
-        let finding = Issue::new(Severity::Warning, "shared_provider_name", message);
+        let finding = Issue::new(Severity::Warning, IssueCode::SharedProviderName, message);
         findings.push((first_input(members, shapes), finding));
     }
     findings

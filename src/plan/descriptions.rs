@@ -10,7 +10,7 @@ use crate::schema::budget::Budget;
 use crate::schema::event_info::{AddError, EventInfo, EventInfoSet, OPCODE_EVENT_INFO, OPCODE_MAP_INFO};
 use crate::schema::eventsource::{ChunkLocation, Delivery, EventSourceManifests, Flaw, ManifestFinding};
 use crate::survey::{
-    FileKey, FileSurvey, Issue, Issues, Mark, Progress, Severity, read_back_parallel, stop_if_cancelled,
+    FileKey, FileSurvey, Issue, IssueCode, Issues, Mark, Progress, Severity, read_back_parallel, stop_if_cancelled,
 };
 
 /// What all descriptions of a recording may take. Traces of whole machines need a tenth of it.
@@ -18,9 +18,6 @@ const MAX_KEPT_BYTES: usize = 32 << 20;
 
 /// Bytes of payloads that wait to be brought into the order of time.
 const WINDOW_BYTES: usize = 32 << 20;
-
-/// The code of a finding about a description for which there is no room.
-pub const SCHEMA_LIMIT: &str = "schema_limit";
 
 /// The schemas that a recording carries.
 #[derive(Debug, Default)]
@@ -116,7 +113,7 @@ impl Collector {
             }
         };
         if let Err(error) = outcome {
-            let code = if error == AddError::Limit { SCHEMA_LIMIT } else { "bad_schema_description" };
+            let code = if error == AddError::Limit { IssueCode::SchemaLimit } else { IssueCode::BadSchemaDescription };
             let message = format!("a schema description is not used: {error}");
             let finding = Issue::new(Severity::Warning, code, message);
             let located = Issue { buffer: Some(key.ordinal), ticks: Some(key.ticks), ..finding };
@@ -140,9 +137,9 @@ impl Collector {
 fn finding(found: ManifestFinding) -> Issue {
     let ManifestFinding { flaw, provider, location, fault } = found;
     let code = match flaw {
-        Flaw::Bad => "bad_manifest",
-        Flaw::Incomplete => "incomplete_manifest",
-        Flaw::Limit => SCHEMA_LIMIT,
+        Flaw::Bad => IssueCode::BadManifest,
+        Flaw::Incomplete => IssueCode::IncompleteManifest,
+        Flaw::Limit => IssueCode::SchemaLimit,
     };
     let message = format!("manifest that provider {provider} wrote into the trace: {fault}");
     let finding = Issue::new(Severity::Warning, code, message);

@@ -6,16 +6,7 @@ use super::choose::Choice;
 use super::resolve::Resolved;
 use crate::event::EventIdentity;
 use crate::schema::Registry;
-use crate::survey::{Issue, Severity};
-
-/// The code of a finding about an event whose layouts were not all held against all samples.
-const CHOICE_LIMIT: &str = "choice_limit";
-
-/// The code of a finding about an event that no layout fits.
-const NO_LAYOUT_FITS: &str = "no_layout_fits";
-
-/// The code of a finding about descriptions of events that the trace does not hold.
-const UNUSED_DESCRIPTIONS: &str = "unused_descriptions";
+use crate::survey::{Issue, IssueCode, Severity};
 
 /// The findings, each with the first input that has an event of the shape.
 pub(super) fn of_choices(shapes: &[Resolved], registry: &Registry) -> Vec<(u16, Issue)> {
@@ -40,7 +31,7 @@ fn choice_limit(shape: &Resolved, registry: &Registry) -> Option<Issue> {
         unseen.samples
     );
     let severity = if unseen.candidates > 0 { Severity::Warning } else { Severity::Info };
-    Some(Issue::new(severity, CHOICE_LIMIT, message))
+    Some(Issue::new(severity, IssueCode::ChoiceLimit, message))
 }
 
 /// Events that would fit with pointers of the other size have a finding of their own.
@@ -53,7 +44,7 @@ fn no_layout_fits(shape: &Resolved, registry: &Registry) -> Option<Issue> {
         shape.candidates,
         shape.events
     );
-    Some(Issue::new(Severity::Warning, NO_LAYOUT_FITS, message))
+    Some(Issue::new(Severity::Warning, IssueCode::NoLayoutFits, message))
 }
 
 /// Whoever merges a trace describes the events that it holds; others stand for events that were filtered away, or lost.
@@ -64,5 +55,5 @@ fn unused_descriptions(shapes: &[Resolved], registry: &Registry) -> Option<Issue
         .described_events()
         .fold((0_u64, 0_u64), |(all, unused), key| (all + 1, unused + u64::from(!used.contains(key))));
     let message = format!("of {all} events that the trace describes it holds none of {unused}");
-    (unused > 0).then(|| Issue::new(Severity::Info, UNUSED_DESCRIPTIONS, message))
+    (unused > 0).then(|| Issue::new(Severity::Info, IssueCode::UnusedDescriptions, message))
 }

@@ -3,14 +3,11 @@
 use super::datasets::InputIssue;
 use super::resolve::Resolved;
 use super::tables::ShapeColumns;
-use crate::survey::{Issue, Severity};
+use crate::survey::{Issue, IssueCode, Severity};
 
 /// Rows of all shapes together. Tens of thousands of shapes may share one schema with thousands of fields: the table would
 /// grow beyond all measure of the input.
 const MAX_ROWS: usize = 1 << 20;
-
-/// The code of an issue about fields that the sidecar does not list.
-const FIELDS_LEFT_OUT: &str = "fields_left_out";
 
 /// Which shapes have their fields listed: in the order of their numbers, those for which there is room.
 pub(super) fn listed(columns: &[Option<ShapeColumns>], shapes: &[Resolved]) -> (Vec<bool>, Option<InputIssue>) {
@@ -23,7 +20,7 @@ pub(super) fn listed(columns: &[Option<ShapeColumns>], shapes: &[Resolved]) -> (
              {MAX_ROWS} rows there; their columns are not affected",
             left_out().count()
         );
-        (input, Issue::new(Severity::Warning, FIELDS_LEFT_OUT, message))
+        (input, Issue::new(Severity::Warning, IssueCode::FieldsLeftOut, message))
     });
     (listed, issue)
 }

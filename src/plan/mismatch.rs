@@ -2,10 +2,7 @@
 
 use super::resolve::Resolved;
 use crate::schema::Registry;
-use crate::survey::{FileSurvey, Issue, Issues, Severity, ShapeSummary};
-
-/// The code of a finding about the events of one shape.
-const POINTER_SIZE_MISMATCH: &str = "pointer_size_mismatch";
+use crate::survey::{FileSurvey, Issue, IssueCode, Issues, Severity, ShapeSummary};
 
 /// Adds a finding per shape of the file whose rows are refused for that. `shapes` are in the order of their keys.
 pub(super) fn report(found: &mut Issues, file: &FileSurvey, shapes: &[Resolved], registry: &Registry) {
@@ -32,6 +29,6 @@ fn finding(file: &FileSurvey, shape: &Resolved, tally: &ShapeSummary, registry: 
         buffer: first.map(|at| at.ordinal),
         offset: first.and_then(|at| file.buffer(at.ordinal)).map(|buffer| buffer.extent.offset),
         ticks: first.map(|at| at.ticks),
-        ..Issue::new(Severity::Warning, POINTER_SIZE_MISMATCH, message)
+        ..Issue::new(Severity::Warning, IssueCode::PointerSizeMismatch, message)
     }
 }

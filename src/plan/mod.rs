@@ -41,4 +41,3 @@ pub use partition::{Partition, PartitionView, Partitions};
 pub use result::{PlanResult, PlannedShape, PlannedTable};
 pub use segment::Segment;
 pub use shape_ids::ShapeIds;
-pub use tables::WIDE_TABLE;

@@ -19,7 +19,7 @@ use crate::schema::Registry;
 use crate::schema::registry::{Candidate, string_candidate};
 use crate::schema::wpp::MessageFormat;
 use crate::survey::{
-    FileKey, FileSurvey, Issue, Progress, Severity, ShapeSummary, Step, shapes, stop_if_cancelled, timed,
+    FileKey, FileSurvey, Issue, IssueCode, Progress, Severity, ShapeSummary, Step, shapes, stop_if_cancelled, timed,
 };
 
 /// An event shape with its layout.
@@ -146,9 +146,6 @@ fn wanted_samples(files: &[FileSurvey], shapes: &BTreeMap<Shape, Totals>) -> Vec
     wanted
 }
 
-/// The code of a finding about events that are not told apart.
-const TOO_MANY_SHAPES: &str = "too_many_shapes";
-
 fn too_many_shapes(events: u64) -> Option<Issue> {
     let message = format!(
         "{events} events are not decoded and stand in the dataset Other: expected event shapes of a total weight of at \
@@ -156,7 +153,7 @@ fn too_many_shapes(events: u64) -> Option<Issue> {
          are told apart",
         shapes::MAX_WEIGHT
     );
-    (events > 0).then(|| Issue::new(Severity::Warning, TOO_MANY_SHAPES, message))
+    (events > 0).then(|| Issue::new(Severity::Warning, IssueCode::TooManyShapes, message))
 }
 
 /// How many shapes have no sample because others took the room, by the first file that has events of them.
@@ -175,7 +172,7 @@ fn no_sample(shapes: u64) -> Issue {
         "the layouts of {shapes} event shapes are chosen without a look at their events: the samples of the others are \
          too large together"
     );
-    Issue::new(Severity::Warning, "shapes_without_sample", message)
+    Issue::new(Severity::Warning, IssueCode::ShapesWithoutSample, message)
 }
 
 /// What is counted of a shape in all files.

@@ -17,7 +17,7 @@ use crate::layout::header::HeaderFamily;
 use crate::schema::Registry;
 use crate::schema::declared::Declared;
 use crate::schema::model::{EventSchema, Field};
-use crate::survey::{Issue, Progress, Severity, Step, stop_if_cancelled, timed};
+use crate::survey::{Issue, IssueCode, Progress, Severity, Step, stop_if_cancelled, timed};
 use crate::table::header::{self, HeaderColumn};
 
 /// What becomes of the shapes of a recording.
@@ -85,14 +85,11 @@ fn left_out(table: &PlannedTable) -> Option<Issue> {
         "the table {} would have {} more payload columns, {MAX_COLUMNS} are the most: what they would hold stays in payload",
         table.dataset, table.left_out
     );
-    (table.left_out > 0).then(|| Issue::new(Severity::Warning, "columns_left_out", message))
+    (table.left_out > 0).then(|| Issue::new(Severity::Warning, IssueCode::ColumnsLeftOut, message))
 }
 
 /// Columns beyond which a table is called wide: readers slow down, and NULLs alone fill the footer.
 const WIDE: usize = 1000;
-
-/// The code of a finding about a table with very many columns.
-pub const WIDE_TABLE: &str = "wide_table";
 
 fn wide(table: &PlannedTable, layout: DatasetSplit) -> Option<Issue> {
     let columns = table.header.len() + table.columns.columns.len();
@@ -102,7 +99,7 @@ fn wide(table: &PlannedTable, layout: DatasetSplit) -> Option<Issue> {
     };
     (columns > WIDE).then(|| {
         let message = format!("the table {} has {columns} columns{advice}", table.dataset);
-        Issue::new(Severity::Warning, WIDE_TABLE, message)
+        Issue::new(Severity::Warning, IssueCode::WideTable, message)
     })
 }
 

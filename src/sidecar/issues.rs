@@ -25,7 +25,7 @@ pub(super) fn table<'a>() -> Table<Row<'a>> {
     Table::<Row<'a>>::new("issues")
         .text("source", |row| Some(&row.file.name))
         .text("severity", |row| Some(row.finding.severity.name()))
-        .text("code", |row| Some(row.finding.code))
+        .text("code", |row| Some(row.finding.code.as_str()))
         .count("buffer", |row| row.finding.buffer)
         .count("offset", |row| row.finding.offset)
         .int64("time_ns", |row| row.finding.ticks.map(|ticks| row.file.clock.to_unix(Ticks(ticks)).0))

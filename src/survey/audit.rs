@@ -2,6 +2,7 @@
 
 use super::ending::TailKind;
 use super::issue::{Issue, Severity};
+use super::issue_code::IssueCode;
 use super::result::FileSurvey;
 use crate::layout::buffer::flags;
 use crate::layout::logfile::mode;
@@ -16,7 +17,7 @@ fn counters(file: &FileSurvey) -> Option<Issue> {
     let (promised, found) = (u64::from(file.session.buffers_written), file.buffers.len() as u64);
     if !file.session.is_closed() {
         let message = "the session was never closed: its loss counters are unknown and its end may be missing";
-        return Some(Issue::new(Severity::Warning, "not_closed", message));
+        return Some(Issue::new(Severity::Warning, IssueCode::NotClosed, message));
     }
     if promised == found {
         return None;
@@ -28,7 +29,7 @@ fn counters(file: &FileSurvey) -> Option<Issue> {
         (false, _) => (Severity::Warning, "the file was extended after its header was written"),
     };
     let message = format!("expected {promised} buffers, found {found}: {why}");
-    Some(Issue::new(severity, "buffer_count_mismatch", message))
+    Some(Issue::new(severity, IssueCode::BufferCountMismatch, message))
 }
 
 fn clock(file: &FileSurvey) -> Option<Issue> {
@@ -38,11 +39,11 @@ fn clock(file: &FileSurvey) -> Option<Issue> {
             file.session.first_ticks.0,
             file.clock.kind().name()
         );
-        return Some(Issue::new(Severity::Warning, "clock_type_overruled", message));
+        return Some(Issue::new(Severity::Warning, IssueCode::ClockTypeOverruled, message));
     }
     if file.clock.ratio().is_none() {
         let message = "the header holds no usable clock frequency: each tick is counted as one nanosecond";
-        return Some(Issue::new(Severity::Warning, "clock_unscaled", message));
+        return Some(Issue::new(Severity::Warning, IssueCode::ClockUnscaled, message));
     }
     None
 }
@@ -50,10 +51,10 @@ fn clock(file: &FileSurvey) -> Option<Issue> {
 fn tail(file: &FileSurvey) -> Option<Issue> {
     let tail = file.tail?;
     let (severity, code, what) = match tail.kind {
-        TailKind::Zero => (Severity::Info, "zero_tail", "unused bytes behind the last buffer"),
-        TailKind::Ones => (Severity::Info, "zero_tail", "unused bytes, all FF, behind the last buffer"),
-        TailKind::Stale => (Severity::Info, "stale_tail", "bytes of an older recording behind the last buffer"),
-        TailKind::Fragment => (Severity::Error, "truncated_buffer", "bytes are too few for a buffer header"),
+        TailKind::Zero => (Severity::Info, IssueCode::ZeroTail, "unused bytes behind the last buffer"),
+        TailKind::Ones => (Severity::Info, IssueCode::ZeroTail, "unused bytes, all FF, behind the last buffer"),
+        TailKind::Stale => (Severity::Info, IssueCode::StaleTail, "bytes of an older recording behind the last buffer"),
+        TailKind::Fragment => (Severity::Error, IssueCode::TruncatedBuffer, "bytes are too few for a buffer header"),
     };
     let finding = Issue::new(severity, code, format!("{} {what}", tail.len));
     Some(Issue { offset: Some(tail.offset), ..finding })
@@ -67,14 +68,16 @@ fn disorder(file: &FileSurvey) -> Option<Issue> {
         "{events} events in {} buffers are earlier than the event before them; the rows are sorted",
         unsorted.len()
     );
-    Some(Issue::new(Severity::Warning, "unsorted_buffer", message).at(first.extent.ordinal, first.extent.offset))
+    Some(
+        Issue::new(Severity::Warning, IssueCode::UnsortedBuffer, message).at(first.extent.ordinal, first.extent.offset),
+    )
 }
 
 fn backing_file(file: &FileSurvey) -> Option<Issue> {
     let damaged = file.buffers.iter().find(|buffer| buffer.extent.flags & flags::RTBACKUP_CORRUPT != 0)?;
     let message = "the file that backed the real-time session was damaged";
     Some(
-        Issue::new(Severity::Warning, "real_time_backup_damaged", message)
+        Issue::new(Severity::Warning, IssueCode::RealTimeBackupDamaged, message)
             .at(damaged.extent.ordinal, damaged.extent.offset),
     )
 }

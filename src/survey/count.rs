@@ -3,6 +3,7 @@
 use super::buffer_summary::BufferSummary;
 use super::file_key::FileKey;
 use super::issue::{Issue, Severity};
+use super::issue_code::IssueCode;
 use super::marked::{Mark, Marks};
 use super::rules::{BufferReader, ReadRules};
 use super::shapes::Shapes;
@@ -96,7 +97,7 @@ impl Counts {
         } else {
             extent.offset + u64::from(BUFFER_HEADER_LEN) + u64::from(event.offset) + u64::from(place)
         };
-        self.findings.push(Issue::new(Severity::Error, "damaged_event", message).at(extent.ordinal, at));
+        self.findings.push(Issue::new(Severity::Error, IssueCode::DamagedEvent, message).at(extent.ordinal, at));
     }
 
     /// A header event that is too long hides those behind it, which tell of the session, too.
@@ -113,7 +114,8 @@ impl Counts {
         let message =
             format!("the header event has {size} bytes, but begins another event after {own}; it is not read");
         let place = record.extent.offset + u64::from(BUFFER_HEADER_LEN + own);
-        self.findings.push(Issue::new(Severity::Error, "damaged_event", message).at(record.extent.ordinal, place));
+        self.findings
+            .push(Issue::new(Severity::Error, IssueCode::DamagedEvent, message).at(record.extent.ordinal, place));
     }
 
     #[inline]
@@ -140,9 +142,9 @@ impl Counts {
 
 fn fault_finding(extent: &BufferExtent, fault: ContentFault) -> Issue {
     let code = match fault {
-        ContentFault::BeyondBuffer(_) => "buffer_end_out_of_range",
-        ContentFault::Truncated(_) => "truncated_buffer",
-        ContentFault::TooLarge(_) | ContentFault::Compression(..) => "unsupported_compression",
+        ContentFault::BeyondBuffer(_) => IssueCode::BufferEndOutOfRange,
+        ContentFault::Truncated(_) => IssueCode::TruncatedBuffer,
+        ContentFault::TooLarge(_) | ContentFault::Compression(..) => IssueCode::UnsupportedCompression,
     };
     Issue::new(Severity::Error, code, fault.to_string()).at(extent.ordinal, extent.offset)
 }
@@ -157,7 +159,7 @@ fn surplus_finding(extent: &BufferExtent, surplus: Surplus) -> Issue {
     let message = format!("the header says that the data ends at {end}, but {bytes} {what}; they are skipped");
     let place =
         extent.offset + if extent.is_compressed() { 0 } else { u64::from(extent.filled.max(BUFFER_HEADER_LEN)) };
-    Issue::new(Severity::Error, "data_behind_end", message).at(extent.ordinal, place)
+    Issue::new(Severity::Error, IssueCode::DataBehindEnd, message).at(extent.ordinal, place)
 }
 
 fn damage_finding(extent: &BufferExtent, offset: u32, len: u32, recognisable: bool, ticks: Option<i64>) -> Issue {
@@ -171,5 +173,5 @@ fn damage_finding(extent: &BufferExtent, offset: u32, len: u32, recognisable: bo
     } else {
         extent.offset + u64::from(BUFFER_HEADER_LEN) + u64::from(offset)
     };
-    Issue { ticks, ..Issue::new(Severity::Error, "damaged_event", message).at(extent.ordinal, place) }
+    Issue { ticks, ..Issue::new(Severity::Error, IssueCode::DamagedEvent, message).at(extent.ordinal, place) }
 }

@@ -1,9 +1,14 @@
-//! Unusual findings, with their places.
+//! What is unusual in a trace, with its place.
 
 use std::collections::BTreeMap;
 
-/// How grave a finding is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+use serde::{Deserialize, Serialize};
+
+use super::issue_code::IssueCode;
+
+/// How grave an issue is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// Worth knowing.
     Info,
@@ -24,13 +29,13 @@ impl Severity {
     }
 }
 
-/// One unusual finding in an input file.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Something unusual in an input file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Issue {
     /// How grave it is.
     pub severity: Severity,
     /// What kind it is of, as one word.
-    pub code: &'static str,
+    pub code: IssueCode,
     /// The buffer, counted from 0 in file order.
     pub buffer: Option<u64>,
     /// File offset in bytes (within a compressed buffer: that of its header).
@@ -42,8 +47,8 @@ pub struct Issue {
 }
 
 impl Issue {
-    /// A finding without a place.
-    pub fn new(severity: Severity, code: &'static str, message: impl Into<String>) -> Self {
+    /// An issue without a place.
+    pub fn new(severity: Severity, code: IssueCode, message: impl Into<String>) -> Self {
         Issue { severity, code, buffer: None, offset: None, ticks: None, message: message.into() }
     }
 
@@ -54,64 +59,66 @@ impl Issue {
     }
 }
 
-/// All findings of a file: of each code the first [`Issues::KEPT`] whole, the rest as a number.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// All issues of a file: of each code the first [`Issues::KEPT`] whole, the rest as a number.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Issues {
     kept: Vec<Issue>,
-    counts: BTreeMap<&'static str, Count>,
+    counts: BTreeMap<IssueCode, Count>,
 }
 
-/// How many findings of one code there are, and how grave the gravest of those is that are not kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How many issues of one code there are, and how grave the gravest of those is that are not kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Count {
     all: u64,
     rest: Severity,
 }
 
 impl Issues {
-    /// How many findings of one code are kept whole.
+    /// How many issues of one code are kept whole.
     pub const KEPT: u64 = 1000;
 
-    /// Adds a finding; they must come in file order.
-    pub fn push(&mut self, finding: Issue) {
-        let count = self.counts.entry(finding.code).or_insert(Count { all: 0, rest: Severity::Info });
+    /// Adds an issue; they must come in file order.
+    pub fn push(&mut self, issue: Issue) {
+        let count = self.counts.entry(issue.code).or_insert(Count { all: 0, rest: Severity::Info });
         count.all += 1;
         if count.all <= Issues::KEPT {
-            self.kept.push(finding);
+            self.kept.push(issue);
         } else {
-            count.rest = count.rest.max(finding.severity);
+            count.rest = count.rest.max(issue.severity);
         }
     }
 
-    /// Adds all findings of another collection behind these.
+    /// Adds all issues of another collection behind these.
     pub fn append(&mut self, other: Issues) {
-        for finding in other.kept {
-            self.push(finding);
+        for issue in other.kept {
+            self.push(issue);
         }
         for (code, theirs) in other.counts {
-            if let (Some(own), Some(more)) = (self.counts.get_mut(code), theirs.all.checked_sub(Issues::KEPT)) {
-                own.all += more;
+            if let (Some(own), Some(more)) = (self.counts.get_mut(&code), theirs.all.checked_sub(Issues::KEPT)) {
+                own.all = own.all.saturating_add(more);
                 own.rest = own.rest.max(theirs.rest);
             }
         }
     }
 
-    /// The kept findings, then one for each code of which there are more.
+    /// The kept issues, then one for each code of which there are more.
     pub fn rows(&self) -> impl Iterator<Item = Issue> + '_ {
         let rest = self.counts.iter().filter(|(_, count)| count.all > Issues::KEPT).map(|(code, count)| {
-            Issue::new(count.rest, code, format!("{} more findings of this kind", count.all - Issues::KEPT))
+            Issue::new(count.rest, *code, format!("{} more findings of this kind", count.all - Issues::KEPT))
         });
         self.kept.iter().cloned().chain(rest)
     }
 
-    /// How many findings of a code there are.
-    pub fn count(&self, code: &str) -> u64 {
-        self.counts.get(code).map_or(0, |count| count.all)
+    /// How many issues of a code there are.
+    pub fn count(&self, code: IssueCode) -> u64 {
+        self.counts.get(&code).map_or(0, |count| count.all)
     }
 
-    /// Whether a finding is at least this grave.
+    /// Whether an issue is at least this grave.
     pub fn any(&self, severity: Severity) -> bool {
-        self.kept.iter().any(|finding| finding.severity >= severity)
+        let beyond = self.counts.values().filter(|count| count.all > Issues::KEPT);
+        self.kept.iter().any(|issue| issue.severity >= severity)
+            || beyond.map(|count| count.rest).any(|rest| rest >= severity)
     }
 }
 
@@ -121,30 +128,34 @@ mod tests {
 
     #[test]
     fn the_flood_of_one_code_is_counted() {
-        let mut findings = Issues::default();
+        let mut issues = Issues::default();
         for _ in 0..1002 {
-            findings.push(Issue::new(Severity::Error, "flood", "again"));
+            issues.push(Issue::new(Severity::Error, IssueCode::DamagedEvent, "again"));
         }
-        findings.push(Issue::new(Severity::Info, "single", "once"));
-        let rows: Vec<_> = findings.rows().collect();
+        issues.push(Issue::new(Severity::Info, IssueCode::ZeroTail, "once"));
+        let rows: Vec<_> = issues.rows().collect();
         assert_eq!(rows.len(), 1002);
-        assert_eq!(rows[1000].code, "single");
-        assert_eq!((rows[1001].code, rows[1001].message.as_str()), ("flood", "2 more findings of this kind"));
+        assert_eq!(rows[1000].code, IssueCode::ZeroTail);
+        assert_eq!(
+            (rows[1001].code, rows[1001].message.as_str()),
+            (IssueCode::DamagedEvent, "2 more findings of this kind")
+        );
         assert_eq!(rows[1001].severity, Severity::Error);
-        assert_eq!(findings.count("flood"), 1002);
+        assert!(issues.any(Severity::Error));
+        assert_eq!(issues.count(IssueCode::DamagedEvent), 1002);
     }
 
     #[test]
     fn collections_add_up() {
         let flood = |count: u64| {
-            let mut findings = Issues::default();
-            (0..count).for_each(|_| findings.push(Issue::new(Severity::Warning, "flood", "again")));
-            findings
+            let mut issues = Issues::default();
+            (0..count).for_each(|_| issues.push(Issue::new(Severity::Warning, IssueCode::DamagedEvent, "again")));
+            issues
         };
         for (own, other) in [(0, 1), (1, 1500), (1500, 1), (999, 1), (1200, 1300), (0, 0)] {
-            let mut findings = flood(own);
-            findings.append(flood(other));
-            assert_eq!(findings, flood(own + other), "{own} and {other}");
+            let mut issues = flood(own);
+            issues.append(flood(other));
+            assert_eq!(issues, flood(own + other), "{own} and {other}");
         }
     }
 }

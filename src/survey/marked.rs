@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use super::file_key::FileKey;
 use super::issue::{Issue, Severity};
+use super::issue_code::IssueCode;
 use crate::event::EventIdentity;
 use crate::layout::header::HeaderFamily;
 use crate::layout::kernel;
@@ -250,7 +251,7 @@ fn forgotten(mark: Mark, more: u64) -> Issue {
         "{more} events that {what} are not looked at: expected at most {} of them in a file; they are rows like any other",
         limit(mark)
     );
-    Issue::new(Severity::Warning, "events_not_looked_at", message)
+    Issue::new(Severity::Warning, IssueCode::EventsNotLookedAt, message)
 }
 
 /// All loss notices of a file.

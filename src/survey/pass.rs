@@ -7,6 +7,7 @@ use super::count::Counts;
 use super::ending::{self, Ending, Tail, TailKind};
 use super::hash::FileHash;
 use super::issue::{Issue, Issues, Severity};
+use super::issue_code::IssueCode;
 use super::marked::{MarkLog, MarkedEvent, NoticeLog};
 use super::rules::BufferReader;
 use super::session::Session;
@@ -199,11 +200,11 @@ fn gap_finding(gap: &UnreadableRegion) -> Issue {
         RegionContent::Stale => "a buffer of an older recording",
         RegionContent::Repeated => {
             let message = "a buffer that stands in the file twice, to the last byte; it is read once";
-            return Issue::new(Severity::Error, "repeated_buffer", message).at(gap.ordinal, gap.offset);
+            return Issue::new(Severity::Error, IssueCode::RepeatedBuffer, message).at(gap.ordinal, gap.offset);
         }
     };
     let message = format!("expected a buffer header, found {what}; {} bytes are skipped", gap.len);
-    Issue::new(Severity::Error, "damaged_buffer", message).at(gap.ordinal, gap.offset)
+    Issue::new(Severity::Error, IssueCode::DamagedBuffer, message).at(gap.ordinal, gap.offset)
 }
 
 fn doubt_finding(extent: &BufferExtent, doubt: Doubt) -> Issue {
@@ -216,7 +217,7 @@ fn doubt_finding(extent: &BufferExtent, doubt: Doubt) -> Issue {
         }
         Doubt::Age => "the header is older than the session, but the events are not; they are read".to_owned(),
     };
-    Issue::new(Severity::Warning, "damaged_buffer_header", message).at(extent.ordinal, extent.offset)
+    Issue::new(Severity::Warning, IssueCode::DamagedBufferHeader, message).at(extent.ordinal, extent.offset)
 }
 
 fn count_extents(reader: &BufferReader<'_>, extents: &[BufferExtent], progress: &dyn Progress) -> Result<Counts> {

@@ -9,6 +9,7 @@ pub use clock::ClockFacts;
 pub use session::SessionFacts;
 
 use super::issue::{Issue, Severity};
+use super::issue_code::IssueCode;
 use super::loss::{self, Ledger, MISSING_FILE};
 use super::result::FileSurvey;
 use super::streams::{Disorder, Stream, disorder, streams};
@@ -55,7 +56,7 @@ fn facts(file: &mut FileSurvey, ledger: Ledger) -> FileFacts {
 /// Members of the file's series that are not among the inputs.
 fn missing_files(ledger: &Ledger) -> impl Iterator<Item = Issue> {
     let rows = ledger.rows.iter().filter(|row| row.kind == MISSING_FILE);
-    rows.map(|row| Issue::new(Severity::Warning, MISSING_FILE, format!("{}: {}", row.evidence, row.note)))
+    rows.map(|row| Issue::new(Severity::Warning, IssueCode::MissingFile, format!("{}: {}", row.evidence, row.note)))
 }
 
 /// Buffers that begin before those before them have ended.
@@ -70,7 +71,7 @@ fn step_back(file: &FileSurvey, disorder: &Disorder) -> Option<Issue> {
          rows are sorted",
         disorder.between_buffers
     );
-    let finding = Issue::new(Severity::Warning, "step_back", message);
+    let finding = Issue::new(Severity::Warning, IssueCode::StepBack, message);
     Some(Issue { ticks: Some(buffer.first_ticks), ..finding.at(buffer.extent.ordinal, buffer.extent.offset) })
 }
 
@@ -85,7 +86,7 @@ fn step_forward(file: &FileSurvey, disorder: &Disorder) -> Option<Issue> {
         let seconds = disorder.largest_step_forward_ns / 1_000_000_000;
         let message =
             format!("no events for {seconds} s before this buffer: a pause, or the system clock was set forward");
-        let finding = Issue::new(Severity::Info, "step_forward", message);
+        let finding = Issue::new(Severity::Info, IssueCode::StepForward, message);
         Issue { ticks: Some(buffer.first_ticks), ..finding.at(buffer.extent.ordinal, buffer.extent.offset) }
     })
 }
