@@ -1,33 +1,25 @@
 //! The corridor from inputs to a published trace: survey, plan, convert, commit.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
-use arrow_schema::{Field, Schema};
 use rayon::ThreadPool;
-use rayon::prelude::*;
 
-use crate::commit::{checks, record};
-use crate::convert::decoders::Decoders;
-use crate::convert::job::{ConvertOptions, Job, JobProgress, Outcome, Report, Stage};
-use crate::convert::part_report::{JoinedCounts, PartReport};
-use crate::convert::pipeline::{self, Limits};
+use crate::commit::record::{self, RunContext};
+use crate::commit::report::{all_filtered, of_survey};
+use crate::commit::{Commit, checks};
+use crate::convert::job::{ConvertOptions, Job, JobProgress, Outcome, Report, Stage, Surveyed};
+use crate::convert::partitions::Conversion;
 use crate::convert::repeated;
-use crate::table::{ShapeConstants, TableColumns};
-
-use crate::convert::slice::SliceContext;
-use crate::dataset::{EncodeOptions, FileNaming, TableSpec, TableWriter};
+use crate::convert::write_options::WriteOptions;
 use crate::error::{Error, ErrorKind, Result};
 use crate::input::{InputId, Inputs};
-use crate::output::folder::{self, Published};
-use crate::output::manifest::{EventCounts, FORMAT_VERSION, FileEntry, MANIFEST_PATH};
-use crate::output::{IfExists, LocalFolder};
-use crate::plan::{self, Partitions, PlanOptions, PlanResult, PlannedInputs, partition};
-use crate::sidecar::{self, SidecarFacts};
+use crate::output::manifest::FORMAT_VERSION;
+use crate::output::{IfExists, LocalFolder, folder};
+use crate::plan::{self, PlanOptions, PlanResult, PlannedInputs, partition};
 use crate::spill::SpillSpace;
-use crate::survey::{self, FileFacts, FileSurvey, Step, SurveyOptions, timed};
+use crate::survey::{self, FileSurvey, Step, SurveyOptions, timed};
 
 /// Surveys and plans a job and says what a conversion would find; writes nothing.
 ///
@@ -36,7 +28,7 @@ use crate::survey::{self, FileFacts, FileSurvey, Step, SurveyOptions, timed};
 pub fn inspect(job: &Job, options: &ConvertOptions, progress: &dyn JobProgress) -> Result<Report> {
     let pool = pool(options)?;
     let surveyed = survey_and_plan(&pool, job, &inputs(job)?, options, &SpillSpace::temporary(), false, progress)?;
-    Ok(report(Path::new(""), surveyed))
+    Ok(of_survey(Path::new(""), surveyed))
 }
 
 /// Converts a job and publishes it as one trace.
@@ -46,7 +38,7 @@ pub fn inspect(job: &Job, options: &ConvertOptions, progress: &dyn JobProgress) 
 /// already or cannot be written, [`ErrorKind::Interrupted`] when the caller asked to stop, [`ErrorKind::Internal`] when
 /// an input changed or the counts do not meet. Whatever the error, nothing is left half-published.
 pub fn convert(job: &Job, options: &ConvertOptions, progress: &dyn JobProgress) -> Result<Outcome> {
-    let (started, clock) = (SystemTime::now(), Instant::now());
+    let started = (SystemTime::now(), Instant::now());
     let pool = pool(options)?;
     let staged = || LocalFolder::create_in(&progress.custody(), &options.out, &job.name);
     let staging = (!options.dry_run).then(staged).transpose()?;
@@ -56,9 +48,9 @@ pub fn convert(job: &Job, options: &ConvertOptions, progress: &dyn JobProgress) 
     let surveyed = survey_and_plan(&pool, job, inputs, options, &space, true, progress)?;
     let target = folder::trace_folder(&options.out, &job.name);
     if passes_nothing(&surveyed.plan) {
-        return Ok(Outcome::Empty(Box::new(all_filtered(report(&target, surveyed)))));
+        return Ok(Outcome::Empty(Box::new(all_filtered(of_survey(&target, surveyed)))));
     }
-    let Some(staging) = staging else { return Ok(Outcome::DryRun(Box::new(report(&target, surveyed)))) };
+    let Some(staging) = staging else { return Ok(Outcome::DryRun(Box::new(of_survey(&target, surveyed)))) };
     let settings = record::options(options);
     if options.if_exists == IfExists::Skip {
         let hashes: Vec<String> = surveyed.files.iter().filter_map(|file| file.blake3.clone()).collect();
@@ -68,36 +60,32 @@ pub fn convert(job: &Job, options: &ConvertOptions, progress: &dyn JobProgress) 
         }
     }
     if let Some(reason) = checks::before(&surveyed.files, &surveyed.facts, &options.gates) {
-        return Ok(Outcome::Gated(Box::new(report(&target, surveyed)), reason));
+        return Ok(Outcome::Gated(Box::new(of_survey(&target, surveyed)), reason));
     }
-    let Surveyed { files, facts, plan } = &surveyed;
-    let planned = PlannedInputs::of(files, inputs);
-    let partitions = pool.install(|| partition::cut(files, &planned, partition_bytes(options), &space, progress))?;
-    let conversion =
-        Conversion { job, options, files, facts, plan, inputs: &planned, partitions: &partitions, staging: &staging };
-    let reports = conversion.write_events(&pool, &settings, &space, progress)?;
-    let counts = JoinedCounts::of(&reports, files.len(), plan.shapes.len());
-    let written = reports.into_iter().flat_map(|report| report.files).collect::<Vec<_>>();
-    let events = conversion.account(&counts, &written)?;
-    if events.written == 0 && events.filtered > 0 {
-        return Ok(Outcome::Empty(Box::new(all_filtered(report(&target, surveyed)))));
-    }
-    progress.stage(Stage::Publish);
-    let written = timed(progress, Step::Publish, || conversion.write_sidecar(&counts, written))?;
-    let JoinedCounts { shapes, time_range, decode, .. } = counts;
-    let time_range = time_range.map(|range| without_the_past(range, facts));
-    let report = Report { shapes, events, decode, written, time_range, ..report(&target, surveyed) };
-    if let Some(reason) = checks::after(&report, &options.gates) {
-        return Ok(Outcome::Gated(Box::new(report), reason));
-    }
-    timed(progress, Step::Publish, || {
-        let run = record::run(options, &report.files, started, clock.elapsed());
-        let manifest = record::manifest(job, settings, &report, run);
-        staging.write(MANIFEST_PATH, manifest.to_json()?.as_bytes())?;
-        inputs.check_unchanged()
-    })?;
-    let Published { folder, warnings } = staging.commit(options.if_exists)?;
-    Ok(Outcome::Published(Box::new(Report { folder, warnings, ..report })))
+    let write = write_options(options, settings);
+    let planned = PlannedInputs::of(&surveyed.files, inputs);
+    let size = partition_bytes(options);
+    let partitions = pool.install(|| partition::cut(&surveyed.files, &planned, size, &space, progress))?;
+    progress.stage(Stage::Convert { events: surveyed.files.iter().map(FileSurvey::events).sum() });
+    let conversion = Conversion {
+        plan: &surveyed.plan,
+        inputs: &planned,
+        options: &write,
+        output: &staging,
+        memory: options.memory,
+        space: &space,
+    };
+    let views: Vec<_> = partitions.list().iter().map(|partition| partitions.view(partition, &planned)).collect();
+    let reports = conversion.run(&pool, &views, progress)?;
+    let commit = Commit {
+        name: &job.name,
+        options: &write,
+        gates: &options.gates,
+        if_exists: options.if_exists,
+        run: RunContext { threads: options.threads, memory: options.memory, out: options.out.clone(), plan: None },
+        started,
+    };
+    commit.finish(surveyed, partitions.list(), reports, staging, || inputs.check_unchanged(), progress)
 }
 
 fn pool(options: &ConvertOptions) -> Result<ThreadPool> {
@@ -110,13 +98,6 @@ fn pool(options: &ConvertOptions) -> Result<ThreadPool> {
 
 fn inputs(job: &Job) -> Result<Inputs> {
     Inputs::open(job.inputs.iter().map(|input| input.path.clone()))
-}
-
-/// What is known of a job before pass 2.
-struct Surveyed {
-    files: Vec<FileSurvey>,
-    facts: Vec<FileFacts>,
-    plan: PlanResult,
 }
 
 fn survey_and_plan(
@@ -159,191 +140,19 @@ fn passes_nothing(plan: &PlanResult) -> bool {
     plan.filter.is_some() && (0..).zip(&plan.shapes).all(|(shape, _)| !plan.may_pass(shape))
 }
 
-/// The report of a trace of which no event passes the filters.
-fn all_filtered(report: Report) -> Report {
-    let events = EventCounts { filtered: report.events.found - report.events.damaged, ..report.events };
-    Report { events, ..report }
-}
-
-/// What can be said before pass 2.
-fn report(folder: &Path, surveyed: Surveyed) -> Report {
-    let Surveyed { files, facts, plan } = surveyed;
-    let damaged = files.iter().map(FileSurvey::damaged_events).sum::<u64>();
-    let events = EventCounts {
-        found: files.iter().map(FileSurvey::events).sum::<u64>() + damaged,
-        written: 0,
-        filtered: 0,
-        damaged,
-        damaged_bytes: files.iter().map(FileSurvey::damaged_bytes).sum(),
-    };
-    Report {
-        folder: folder.to_owned(),
-        time_range: window(&facts),
-        files,
-        facts,
-        plan,
-        shapes: Vec::new(),
-        events,
-        decode: BTreeMap::new(),
-        written: Vec::new(),
-        warnings: Vec::new(),
-    }
-}
-
-/// From the first to the last event of all files.
-fn window(facts: &[FileFacts]) -> Option<(i64, i64)> {
-    let windows = || facts.iter().filter_map(FileFacts::window);
-    windows().map(|window| window.0).min().zip(windows().map(|window| window.1).max())
-}
-
-/// The time of the rows without what a ring keeps from before its window: the events of its header buffer.
-fn without_the_past((first, last): (i64, i64), facts: &[FileFacts]) -> (i64, i64) {
-    let begin = window(facts).map_or(first, |window| window.0);
-    if (first..=last).contains(&begin) { (begin, last) } else { (first, last) }
-}
-
 /// Event bytes of a partition.
 fn partition_bytes(options: &ConvertOptions) -> u64 {
     options.partition_bytes.unwrap_or(partition::PARTITION_BYTES)
 }
 
-/// A conversion between plan and commit.
-struct Conversion<'a> {
-    job: &'a Job,
-    options: &'a ConvertOptions,
-    files: &'a [FileSurvey],
-    facts: &'a [FileFacts],
-    plan: &'a PlanResult,
-    inputs: &'a PlannedInputs<'a>,
-    partitions: &'a Partitions,
-    staging: &'a LocalFolder,
-}
-
-impl Conversion<'_> {
-    /// Pass 2: every event that the filters pass becomes a row of its table.
-    fn write_events(
-        &self,
-        pool: &ThreadPool,
-        settings: &serde_json::Value,
-        space: &SpillSpace,
-        progress: &dyn JobProgress,
-    ) -> Result<Vec<PartReport>> {
-        progress.stage(Stage::Convert { events: self.files.iter().map(FileSurvey::events).sum() });
-        let (columns, writers) = pool.install(|| self.tables(settings, progress))?;
-        let decoders = pool.install(|| Decoders::new(self.plan, progress))?;
-        let context = SliceContext { plan: self.plan, decoders: &decoders, columns: &columns, raw: self.options.raw };
-        let limits = Limits { row_group_rows: self.options.row_group_rows, memory: self.options.memory };
-        let view = |partition| self.partitions.view(partition, self.inputs);
-        let partitions: Vec<_> = self.partitions.list().iter().map(view).collect();
-        pipeline::run(pool, context, &partitions, &writers, limits, space, progress)
-    }
-
-    /// The layout and the writer of each table.
-    fn tables(
-        &self,
-        settings: &serde_json::Value,
-        progress: &dyn JobProgress,
-    ) -> Result<(Vec<Arc<TableColumns>>, Vec<TableWriter>)> {
-        let (places, header) = (self.places(), self.header_fields());
-        let set_up = |table| {
-            let layout = self.layout(table, &header, &places);
-            let writer = self.writer(table, &layout, settings)?;
-            Ok((layout, writer))
-        };
-        let tables = self.plan.tables.par_iter().map(|table| timed(progress, Step::Schema, || set_up(table)));
-        let tables: Vec<_> = tables.collect::<Result<_>>()?;
-        Ok(tables.into_iter().unzip())
-    }
-
-    /// The fields of all header columns, by name: tables share them.
-    fn header_fields(&self) -> BTreeMap<&'static str, Arc<Field>> {
-        let mut fields = BTreeMap::new();
-        for column in self.plan.tables.iter().flat_map(|table| &table.header) {
-            fields.entry(column.name()).or_insert_with(|| Arc::new(column.field(&self.options.types)));
-        }
-        fields
-    }
-
-    /// The index of every shape among those of its table.
-    fn places(&self) -> Arc<[u32]> {
-        let mut places = vec![0; self.plan.shapes.len()];
-        for table in &self.plan.tables {
-            table.shapes.iter().zip(0..).for_each(|(&shape, place)| places[shape as usize] = place);
-        }
-        places.into()
-    }
-
-    fn layout(
-        &self,
-        table: &plan::PlannedTable,
-        header: &BTreeMap<&'static str, Arc<Field>>,
-        places: &Arc<[u32]>,
-    ) -> Arc<TableColumns> {
-        let types = self.options.types;
-        let header = table.header.iter().map(|column| Arc::clone(&header[column.name()]));
-        let payload = table.columns.columns.iter().map(|column| Arc::clone(&column.field));
-        let fields: Vec<Arc<Field>> = header.chain(payload).collect();
-        let (schema, places) = (Arc::new(Schema::new(fields)), Arc::clone(places));
-        let constants = table.shapes.iter().map(|&shape| {
-            let entry = self.plan.entry(&self.plan.shapes[shape as usize]);
-            ShapeConstants::new(&entry.shape.key.identity, entry.event_name(), entry.shape.decode_source)
-        });
-        Arc::new(TableColumns::new(table.header.clone(), schema, types, constants.collect(), places))
-    }
-
-    fn writer(
-        &self,
-        table: &plan::PlannedTable,
-        layout: &TableColumns,
-        settings: &serde_json::Value,
-    ) -> Result<TableWriter> {
-        let spec = TableSpec {
-            folder: format!("events/{}", table.dataset),
-            files: FileNaming::Parts,
-            schema: Arc::clone(&layout.schema),
-            metadata: record::file_metadata(table, self.files, settings),
-            provider_id: table.provider_id,
-            provider_name: table.provider_name.clone(),
-        };
-        TableWriter::new(self.staging, spec, &self.encode_options())
-    }
-
-    fn encode_options(&self) -> EncodeOptions {
-        EncodeOptions { compression: self.options.compression, max_file_size: self.options.max_file_size }
-    }
-
-    /// Holds three independent counts against one another: what the survey found, what the footers hold, and what
-    /// pass 2 left out or could not read.
-    fn account(&self, counts: &JoinedCounts, written: &[FileEntry]) -> Result<EventCounts> {
-        let found_damaged: u64 = self.files.iter().map(FileSurvey::damaged_events).sum();
-        let events = EventCounts {
-            found: self.files.iter().map(FileSurvey::events).sum::<u64>() + found_damaged,
-            written: written.iter().map(|file| file.rows).sum(),
-            filtered: counts.inputs.iter().map(|file| file.filtered).sum(),
-            damaged: counts.inputs.iter().map(|file| file.damaged).sum(),
-            damaged_bytes: self.files.iter().map(FileSurvey::damaged_bytes).sum(),
-        };
-        if events.is_conserved() {
-            return Ok(events);
-        }
-        let message = format!(
-            "found {} events, but wrote {}, filtered {} and could not read {}",
-            events.found, events.written, events.filtered, events.damaged
-        );
-        Err(Error::new(ErrorKind::Internal, message)
-            .in_file(&self.job.inputs[0].path)
-            .with_hint("the input changed while it was read, or this is a bug: please report it"))
-    }
-
-    fn write_sidecar(&self, counts: &JoinedCounts, mut written: Vec<FileEntry>) -> Result<Vec<FileEntry>> {
-        let facts = SidecarFacts {
-            files: self.files,
-            facts: self.facts,
-            file_counts: &counts.inputs,
-            plan: self.plan,
-            shape_counts: &counts.shapes,
-        };
-        written.extend(sidecar::write(self.staging, &facts, &self.encode_options())?);
-        Ok(written)
+/// What of the options decides the bytes of event files.
+fn write_options(options: &ConvertOptions, settings: serde_json::Value) -> WriteOptions {
+    WriteOptions {
+        settings,
+        types: options.types,
+        raw: options.raw,
+        compression: options.compression,
+        row_group_rows: options.row_group_rows,
+        max_file_size: options.max_file_size,
     }
 }

@@ -1,4 +1,9 @@
 //! From converted partitions to a published trace: checks, sidecar, commit record, one rename.
 
+mod account;
 pub mod checks;
+mod finish;
 pub mod record;
+pub mod report;
+
+pub use finish::Commit;

@@ -2,23 +2,23 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Display;
-use std::path::Path;
-use std::time::{Duration, SystemTime};
+use std::path::{Path, PathBuf};
+use std::time::{Instant, SystemTime};
 
 use serde_json::{Value, json};
 
 use crate::calendar;
 use crate::columns::{GuidType, TimestampType, UnsignedType};
-use crate::convert::job::{ConvertOptions, Job, RawPolicy, Report};
+use crate::convert::job::{ConvertOptions, RawPolicy, Report};
 use crate::output::manifest::{CommitRecord, FORMAT_VERSION, InputEntry, LossCounts, RunInfo, options_hash};
-use crate::plan::{DatasetSplit, PlannedTable};
+use crate::plan::DatasetSplit;
 use crate::survey::loss::Ledger;
 use crate::survey::{FileFacts, FileSurvey};
 
 /// The options that decide what is written, one key per flag.
 pub fn options(options: &ConvertOptions) -> Value {
     let (types, filter) = (options.types, &options.filter);
-    json!({
+    let mut settings = json!({
         "clock_anchor": options.anchor.name(),
         "columns": if options.all_columns { "declared" } else { "present" },
         "compression": options.compression.to_string(),
@@ -38,7 +38,6 @@ pub fn options(options: &ConvertOptions) -> Value {
         },
         "level": filter.level,
         "max_file_size": options.max_file_size,
-        "partition_bytes": options.partition_bytes,
         "pid": text(filter.processes.as_ref()),
         "provider": texts(&filter.providers),
         "raw": match options.raw {
@@ -58,7 +57,11 @@ pub fn options(options: &ConvertOptions) -> Value {
             UnsignedType::Native => "native",
             UnsignedType::Signed => "signed",
         },
-    })
+    });
+    if let (Some(bytes), Some(settings)) = (options.partition_bytes, settings.as_object_mut()) {
+        settings.insert("partition_bytes".to_owned(), bytes.into());
+    }
+    settings
 }
 
 fn text(value: Option<&impl Display>) -> Option<String> {
@@ -71,29 +74,32 @@ fn texts(values: &[impl Display]) -> Vec<String> {
     texts.into_iter().collect()
 }
 
-/// The key-value metadata of a table's files: nothing that varies between runs.
-pub fn file_metadata(table: &PlannedTable, files: &[FileSurvey], settings: &Value) -> Vec<(String, String)> {
-    let hashes: Vec<&str> = files.iter().filter_map(|file| file.blake3.as_deref()).collect();
-    let mut pairs = vec![("etl2parquet.version".to_owned(), env!("CARGO_PKG_VERSION").to_owned())];
-    pairs.extend(table.provider_id.map(|id| ("etl2parquet.provider_id".to_owned(), id.to_string())));
-    pairs.extend(table.provider_name.clone().map(|name| ("etl2parquet.provider_name".to_owned(), name)));
-    pairs.push(("etl2parquet.input_blake3".to_owned(), hashes.join(",")));
-    pairs.push(("etl2parquet.options_hash".to_owned(), options_hash(settings)));
-    pairs
+/// What a run says of itself.
+#[derive(Clone, Debug)]
+pub struct RunContext {
+    /// Threads.
+    pub threads: usize,
+    /// Budget in bytes for what is in memory.
+    pub memory: u64,
+    /// Folder of the output.
+    pub out: PathBuf,
+    /// Hash of the plan, of a run in steps.
+    pub plan: Option<String>,
 }
 
 /// What varies from run to run.
-pub fn run(options: &ConvertOptions, files: &[FileSurvey], started: SystemTime, took: Duration) -> RunInfo {
+pub fn run(context: &RunContext, files: &[FileSurvey], started: (SystemTime, Instant)) -> RunInfo {
     let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).display().to_string();
-    let since_epoch = started.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let since_epoch = started.0.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     RunInfo {
         created: calendar::rfc3339(i64::try_from(since_epoch.as_nanos()).unwrap_or(i64::MAX)),
-        duration_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
-        threads: options.threads as u64,
-        memory_bytes: options.memory,
+        duration_ms: u64::try_from(started.1.elapsed().as_millis()).unwrap_or(u64::MAX),
+        threads: context.threads as u64,
+        memory_bytes: context.memory,
         host: host_name(),
-        output: absolute(&options.out),
+        output: absolute(&context.out),
         inputs: files.iter().map(|file| absolute(&file.identity.source)).collect(),
+        plan: context.plan.clone(),
     }
 }
 
@@ -104,7 +110,7 @@ fn host_name() -> Option<String> {
 }
 
 /// The commit record.
-pub fn manifest(job: &Job, settings: Value, report: &Report, run: RunInfo) -> CommitRecord {
+pub fn manifest(name: &str, settings: Value, report: &Report, run: RunInfo) -> CommitRecord {
     let files = &report.files;
     let inputs = files.iter().map(|file| InputEntry {
         source: file.name.clone(),
@@ -112,7 +118,7 @@ pub fn manifest(job: &Job, settings: Value, report: &Report, run: RunInfo) -> Co
         blake3: file.blake3.clone().unwrap_or_default(),
     });
     CommitRecord {
-        trace: job.name.clone(),
+        trace: name.to_owned(),
         format_version: FORMAT_VERSION,
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         options_hash: options_hash(&settings),

@@ -34,7 +34,8 @@ pub struct Input {
 }
 
 /// When the raw payload is written beside the decoded columns.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum RawPolicy {
     /// Never, not even where nothing else represents it.
     Never,
@@ -89,7 +90,7 @@ pub struct ConvertOptions {
 }
 
 /// What may not be the case for a trace to be published.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[expect(clippy::struct_excessive_bools, reason = "each gate stands for itself")]
 pub struct Gates {
     /// More lost events than this, or a number of them that nobody knows.
@@ -107,12 +108,24 @@ pub struct Gates {
 }
 
 /// How many events may be lost.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum MaxLoss {
     /// So many.
     Events(u64),
     /// So many of a hundred that were written or lost.
     Percent(f64),
+}
+
+/// What is known of a job before its events become rows.
+#[derive(Debug)]
+pub struct Surveyed {
+    /// The files, as surveyed.
+    pub files: Vec<FileSurvey>,
+    /// What is known of each.
+    pub facts: Vec<FileFacts>,
+    /// The plan.
+    pub plan: PlanResult,
 }
 
 /// What became of a job.

@@ -9,6 +9,7 @@ pub mod load;
 pub mod message;
 pub mod order;
 pub mod part_report;
+pub mod partitions;
 pub mod pipeline;
 mod ranks;
 mod refine;
@@ -17,5 +18,7 @@ pub mod segments;
 pub mod slice;
 pub mod sliced;
 pub mod slices;
+mod tables;
+pub mod write_options;
 
 pub use job::{ConvertOptions, Gates, Input, Job, JobProgress, MaxLoss, Outcome, RawPolicy, Report, Stage};

@@ -8,6 +8,7 @@ use parquet::basic::{Encoding, Type as PhysicalType, ZstdLevel};
 use parquet::file::metadata::{KeyValue, SortingColumn};
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesBuilder, WriterPropertiesPtr};
 use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
+use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, ErrorKind, Result};
 
@@ -37,7 +38,8 @@ const WIDE_PAGE_ROWS: usize = 1 << 30;
 const CREATED_BY: &str = concat!("etl2parquet version ", env!("CARGO_PKG_VERSION"));
 
 /// The codec of every page (`--compression`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Compression {
     /// Zstandard with a level from 1 to 22.
     Zstd(i32),

@@ -128,6 +128,9 @@ pub struct RunInfo {
     pub output: String,
     /// The absolute paths of the inputs, in the order of `inputs`.
     pub inputs: Vec<String>,
+    /// BLAKE3 of the plan, of a run in steps.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<String>,
 }
 
 impl CommitRecord {

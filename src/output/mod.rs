@@ -15,4 +15,4 @@ pub mod manifest;
 pub(crate) mod sink;
 
 pub use folder::{IfExists, LocalFolder};
-pub use manifest::{CommitRecord, FileEntry};
+pub use manifest::{CommitRecord, FileEntry, options_hash};

@@ -1,0 +1,95 @@
+//! The end of a conversion: accounts, sidecar, commit record, one rename.
+
+use std::time::{Instant, SystemTime};
+
+use super::record::{self, RunContext};
+use super::report::{all_filtered, of_survey, without_the_past};
+use super::{account, checks};
+use crate::convert::job::{Gates, JobProgress, Outcome, Report, Stage, Surveyed};
+use crate::convert::part_report::{JoinedCounts, PartReport};
+use crate::convert::write_options::WriteOptions;
+use crate::error::Result;
+use crate::output::folder::Published;
+use crate::output::manifest::MANIFEST_PATH;
+use crate::output::{FileEntry, IfExists, LocalFolder};
+use crate::plan::Partition;
+use crate::sidecar::{self, SidecarFacts};
+use crate::survey::{Step, stop_if_cancelled, timed};
+
+/// What a commit needs besides survey, plan and reports.
+#[derive(Debug)]
+pub struct Commit<'a> {
+    /// Name of the trace, without `trace=`.
+    pub name: &'a str,
+    /// How files are written.
+    pub options: &'a WriteOptions,
+    /// What keeps the trace from being published.
+    pub gates: &'a Gates,
+    /// What to do about a trace that is there already.
+    pub if_exists: IfExists,
+    /// What the record says of the run.
+    pub run: RunContext,
+    /// When the run began.
+    pub started: (SystemTime, Instant),
+}
+
+impl Commit<'_> {
+    /// Publishes what the reports tell of, if the accounts are right; `check_inputs` is asked last whether the inputs are
+    /// still what they were.
+    ///
+    /// # Errors
+    /// Of the kind `Internal` when the counts do not meet or an input has changed, `Output` when the trace is there already
+    /// or cannot be written, `Interrupted` when the caller asked to stop; nothing is published then.
+    pub fn finish(
+        self,
+        surveyed: Surveyed,
+        partitions: &[Partition],
+        reports: Vec<PartReport>,
+        output: LocalFolder,
+        check_inputs: impl FnOnce() -> Result<()>,
+        progress: &dyn JobProgress,
+    ) -> Result<Outcome> {
+        let shapes = surveyed.plan.shapes.len();
+        let (counts, events) = account::account(&surveyed.files, shapes, partitions, &reports)?;
+        let target = output.target();
+        if events.written == 0 && events.filtered > 0 {
+            return Ok(Outcome::Empty(Box::new(all_filtered(of_survey(&target, surveyed)))));
+        }
+        progress.stage(Stage::Publish);
+        stop_if_cancelled(progress)?;
+        let mut written: Vec<FileEntry> = reports.into_iter().flat_map(|report| report.files).collect();
+        written.extend(timed(progress, Step::Publish, || self.write_sidecar(&surveyed, &counts, &output))?);
+        let JoinedCounts { shapes, time_range, decode, .. } = counts;
+        let time_range = time_range.map(|range| without_the_past(range, &surveyed.facts));
+        let report = Report { shapes, events, decode, written, time_range, ..of_survey(&target, surveyed) };
+        if let Some(reason) = checks::after(&report, self.gates) {
+            return Ok(Outcome::Gated(Box::new(report), reason));
+        }
+        stop_if_cancelled(progress)?;
+        timed(progress, Step::Publish, || {
+            let run = record::run(&self.run, &report.files, self.started);
+            let manifest = record::manifest(self.name, self.options.settings.clone(), &report, run);
+            output.write(MANIFEST_PATH, manifest.to_json()?.as_bytes())?;
+            check_inputs()
+        })?;
+        stop_if_cancelled(progress)?;
+        let Published { folder, warnings } = output.commit(self.if_exists)?;
+        Ok(Outcome::Published(Box::new(Report { folder, warnings, ..report })))
+    }
+
+    fn write_sidecar(
+        &self,
+        surveyed: &Surveyed,
+        counts: &JoinedCounts,
+        output: &LocalFolder,
+    ) -> Result<Vec<FileEntry>> {
+        let facts = SidecarFacts {
+            files: &surveyed.files,
+            facts: &surveyed.facts,
+            file_counts: &counts.inputs,
+            plan: &surveyed.plan,
+            shape_counts: &counts.shapes,
+        };
+        sidecar::write(output, &facts, &self.options.encode_options())
+    }
+}

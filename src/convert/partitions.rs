@@ -1,0 +1,54 @@
+//! Converts partitions of a plan: what one process does for all of them, or several for one each.
+
+use rayon::ThreadPool;
+
+use super::decoders::Decoders;
+use super::part_report::PartReport;
+use super::pipeline::{self, Limits};
+use super::slice::SliceContext;
+use super::tables::TableSetup;
+use super::write_options::WriteOptions;
+use crate::error::Result;
+use crate::output::LocalFolder;
+use crate::plan::{PartitionView, PlanResult, PlannedInputs};
+use crate::spill::SpillSpace;
+use crate::survey::Progress;
+
+/// What a conversion of partitions needs besides them.
+#[derive(Debug)]
+pub struct Conversion<'a> {
+    /// The plan.
+    pub plan: &'a PlanResult,
+    /// The inputs of the recording.
+    pub inputs: &'a PlannedInputs<'a>,
+    /// How to write.
+    pub options: &'a WriteOptions,
+    /// Where to write.
+    pub output: &'a LocalFolder,
+    /// Bytes of memory for what is in work.
+    pub memory: u64,
+    /// For what does not fit into memory.
+    pub space: &'a SpillSpace,
+}
+
+impl Conversion<'_> {
+    /// Converts partitions in their order: every event that the filters pass becomes a row of its table.
+    ///
+    /// # Errors
+    /// Of the kind `Input` or `Internal` when an input cannot be read or has changed, `Output` when a file cannot be
+    /// written, `Interrupted` when the caller asked to stop.
+    pub fn run(
+        &self,
+        pool: &ThreadPool,
+        partitions: &[PartitionView<'_>],
+        progress: &dyn Progress,
+    ) -> Result<Vec<PartReport>> {
+        let Conversion { plan, inputs, options, output, memory, space } = *self;
+        let setup = TableSetup { plan, inputs, options, output };
+        let (columns, writers) = pool.install(|| setup.tables(progress))?;
+        let decoders = pool.install(|| Decoders::new(plan, progress))?;
+        let context = SliceContext { plan, decoders: &decoders, columns: &columns, raw: options.raw };
+        let limits = Limits { row_group_rows: options.row_group_rows, memory };
+        pipeline::run(pool, context, partitions, &writers, limits, space, progress)
+    }
+}

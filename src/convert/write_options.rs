@@ -1,0 +1,31 @@
+//! How event files are written.
+
+use serde::{Deserialize, Serialize};
+
+use super::job::RawPolicy;
+use crate::columns::TypeOptions;
+use crate::dataset::{Compression, EncodeOptions};
+
+/// What decides the bytes of event files besides the plan.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WriteOptions {
+    /// All options that count, as the manifest has them.
+    pub settings: serde_json::Value,
+    /// Column types.
+    pub types: TypeOptions,
+    /// When raw payloads are written.
+    pub raw: RawPolicy,
+    /// The codec of every page.
+    pub compression: Compression,
+    /// Rows at which a row group is closed.
+    pub row_group_rows: u32,
+    /// Bytes at which a file is closed.
+    pub max_file_size: u64,
+}
+
+impl WriteOptions {
+    /// Those of them that concern files alone.
+    pub fn encode_options(&self) -> EncodeOptions {
+        EncodeOptions { compression: self.compression, max_file_size: self.max_file_size }
+    }
+}
