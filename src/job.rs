@@ -19,7 +19,7 @@ use crate::output::manifest::FORMAT_VERSION;
 use crate::output::{IfExists, LocalFolder, folder};
 use crate::plan::{self, PlanOptions, PlanResult, PlannedInputs, partition};
 use crate::spill::SpillSpace;
-use crate::survey::{self, FileSurvey, Step, SurveyOptions, timed};
+use crate::survey::{self, FileFacts, FileSurvey, Step, SurveyOptions, timed};
 
 /// Surveys and plans a job and says what a conversion would find; writes nothing.
 ///
@@ -126,7 +126,10 @@ fn survey_and_plan(
         }
         repeated::check(&mut files, options.allow_repeated)?;
         progress.stage(Stage::Plan);
-        let facts = timed(progress, Step::Plan, || survey::settle(&mut files));
+        let facts = timed(progress, Step::Plan, || {
+            survey::settle(&mut files);
+            FileFacts::of(&files)
+        });
         let mut plan = plan::plan(&files, inputs, &plan_options, progress)?;
         for (file, issues) in files.iter_mut().zip(std::mem::take(&mut plan.issues)) {
             file.issues.append(issues);

@@ -129,7 +129,8 @@ struct Inputs {
 
 fn inputs(files: impl Into<Vec<FileSurvey>>) -> Inputs {
     let mut files = files.into();
-    let facts = settle(&mut files);
+    settle(&mut files);
+    let facts = FileFacts::of(&files);
     Inputs { files, facts }
 }
 

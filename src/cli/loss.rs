@@ -39,7 +39,7 @@ impl LossTotals {
     pub(super) fn of(files: &[FileFacts]) -> Self {
         let mut gaps = BTreeMap::new();
         for row in files.iter().flat_map(|file| &file.ledger.rows).filter(|row| !row.is_counter()) {
-            *gaps.entry(row.kind).or_default() += 1;
+            *gaps.entry(row.kind.as_str()).or_default() += 1;
         }
         LossTotals {
             counts: record::lost(files),

@@ -152,7 +152,7 @@ fn gap(row: &LossRow) -> String {
         (None, Some(to)) => format!(", before {}", rfc3339(to)),
         (None, None) => String::new(),
     };
-    let reasons = [row.kind, row.evidence.as_str(), row.note].map(str::trim);
+    let reasons = [row.kind.as_str(), row.evidence.as_str(), row.note].map(str::trim);
     let reasons: Vec<&str> = reasons.into_iter().filter(|reason| !reason.is_empty()).collect();
     format!("{certainty}: {bound}{count}{cpu}{time} ({})", reasons.join(": "))
 }
@@ -264,6 +264,7 @@ fn findings(files: &[FileFacts]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::survey::loss::LossKind;
     use crate::survey::{IssueCode, Severity};
 
     #[test]
@@ -281,7 +282,7 @@ mod tests {
     #[test]
     fn a_gap_reads_as_a_sentence() {
         let row = LossRow {
-            kind: "sequence_gap",
+            kind: LossKind::SequenceGap,
             cpu: Some(1),
             from_ns: Some(0),
             to_ns: Some(1_000_000_000),

@@ -24,7 +24,7 @@ pub(super) fn rows(file: &FileFacts) -> impl Iterator<Item = Row<'_>> {
 pub(super) fn table<'a>() -> Table<Row<'a>> {
     Table::<Row<'a>>::new("lost_events")
         .text("source", |row| Some(row.source))
-        .text("kind", |row| Some(row.loss.kind))
+        .text("kind", |row| Some(row.loss.kind.as_str()))
         .uint16("cpu", |row| row.loss.cpu)
         .int64("from_time_ns", |row| row.loss.from_ns)
         .int64("to_time_ns", |row| row.loss.to_ns)

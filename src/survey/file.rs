@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use super::audit;
+use super::disorder::Disorder;
 use super::hash::FileHash;
 use super::options::SurveyOptions;
 use super::pass::{Found, Pass};
 use super::repeats;
 use super::result::FileSurvey;
 use super::rules::{BufferReader, ReadRules};
-use super::{session, session_events};
+use super::{session, session_events, streams};
 use crate::error::Result;
 use crate::input::Input;
 use crate::progress::{Progress, Silent, Step, timed};
@@ -63,8 +64,10 @@ pub fn survey_within(
         notices,
         group_masks: None,
         last_dropped: BTreeMap::new(),
+        disorder: Disorder::default(),
         issues,
     };
+    file.disorder = timed(progress, Step::Scan, || streams::disorder(&file));
     session_events::read(&mut file, input, progress)?;
     timed(progress, Step::Scan, || audit::audit(&mut file));
     Ok(file)

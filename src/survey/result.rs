@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::buffer_summary::BufferSummary;
+use super::disorder::Disorder;
 use super::ending::{Tail, TailKind};
 use super::issue::Issues;
 use super::marked::{MarkedEvent, NoticeLog};
@@ -45,6 +46,8 @@ pub struct FileSurvey {
     pub group_masks: Option<[u32; 8]>,
     /// When each processor dropped its last event, in ticks, where the file holds it.
     pub last_dropped: BTreeMap<u16, i64>,
+    /// How far its events are from being in order.
+    pub disorder: Disorder,
     /// What is unusual, in file order.
     pub issues: Issues,
 }

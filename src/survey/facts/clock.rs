@@ -1,7 +1,7 @@
 //! How the ticks of a file became times, and how far the times can be trusted.
 
+use crate::survey::disorder::Disorder;
 use crate::survey::result::FileSurvey;
-use crate::survey::streams::Disorder;
 
 /// The clock of a file. Times are Unix nanoseconds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,7 +46,7 @@ pub struct ClockFacts {
 
 impl ClockFacts {
     /// The clock of a file.
-    pub(super) fn of(file: &FileSurvey, disorder: &Disorder) -> Self {
+    pub(super) fn of(file: &FileSurvey) -> Self {
         let (clock, header) = (&file.clock, file.clock.parameters());
         let zone = &file.session.time_zone_name;
         ClockFacts {
@@ -66,7 +66,7 @@ impl ClockFacts {
             time_zone_name: Some(zone.clone()).filter(|name| !name.is_empty()),
             sees_clock_adjustments: clock.sees_adjustments(),
             quality: clock.quality(),
-            disorder: *disorder,
+            disorder: file.disorder,
             inherited_times: file.buffers.iter().map(|buffer| u64::from(buffer.inherited)).sum(),
         }
     }

@@ -1,6 +1,9 @@
 //! Buffers that say that something is missing before them, and buffers that cannot be read whole.
 
-use super::{DAMAGED_BUFFER, DAMAGED_EVENT, LISTED, LossRow, TRUNCATED_TAIL, Window, listed, notices};
+use super::listed::{LISTED, listed};
+use super::notices;
+use super::row::{LossKind, LossRow};
+use super::span::SessionSpan;
 use crate::buffer::scan::{RegionContent, UnreadableRegion};
 use crate::layout::buffer::flags;
 use crate::layout::logfile::mode;
@@ -15,7 +18,7 @@ struct Placed<'a> {
     behind: Option<&'a BufferSummary>,
 }
 
-pub(super) fn rows(session: &Window<'_>, streams: &[&BufferSummary]) -> Vec<LossRow> {
+pub(super) fn rows(session: &SessionSpan<'_>, streams: &[&BufferSummary]) -> Vec<LossRow> {
     let mut suspects: Vec<_> = each_stream(session.file, streams)
         .flat_map(|stream| placed(stream, |buffer| is_suspect(buffer) || has_notice(session, buffer)))
         .collect();
@@ -33,7 +36,7 @@ fn is_suspect(buffer: &BufferSummary) -> bool {
     is_flagged || buffer.damaged_bytes > 0 || buffer.extent.is_truncated()
 }
 
-fn has_notice(session: &Window<'_>, buffer: &BufferSummary) -> bool {
+fn has_notice(session: &SessionSpan<'_>, buffer: &BufferSummary) -> bool {
     !session.file.notices.of_buffer(buffer.extent.ordinal).is_empty()
 }
 
@@ -58,11 +61,11 @@ fn placed<'a>(stream: &[&'a BufferSummary], wanted: impl Fn(&BufferSummary) -> b
 }
 
 /// Something is missing between the last event before the buffer and its own first.
-fn flag_rows(session: &Window<'_>, place: &Placed<'_>) -> Vec<LossRow> {
+fn flag_rows(session: &SessionSpan<'_>, place: &Placed<'_>) -> Vec<LossRow> {
     let buffer = place.buffer;
     let kinds = [
-        (flags::EVENTS_LOST, "buffer_flag_events_lost", "events", "BufferFlag EVENTS_LOST"),
-        (flags::BUFFER_LOST, "buffer_flag_buffer_lost", "buffers", "BufferFlag BUFFER_LOST"),
+        (flags::EVENTS_LOST, LossKind::BufferFlagEventsLost, "events", "BufferFlag EVENTS_LOST"),
+        (flags::BUFFER_LOST, LossKind::BufferFlagBufferLost, "buffers", "BufferFlag BUFFER_LOST"),
     ];
     let next = Some(buffer).filter(|buffer| buffer.events > 0).or(place.behind);
     let row = |(_, kind, unit, evidence)| {
@@ -79,7 +82,7 @@ fn flag_rows(session: &Window<'_>, place: &Placed<'_>) -> Vec<LossRow> {
 }
 
 /// What cannot be read lies behind the last event that can, up to the next buffer.
-fn damage_rows(session: &Window<'_>, place: &Placed<'_>) -> Vec<LossRow> {
+fn damage_rows(session: &SessionSpan<'_>, place: &Placed<'_>) -> Vec<LossRow> {
     let buffer = place.buffer;
     let last = Some(buffer).filter(|buffer| buffer.events > 0).or(place.before);
     let ordinal = buffer.extent.ordinal;
@@ -97,24 +100,34 @@ fn damage_rows(session: &Window<'_>, place: &Placed<'_>) -> Vec<LossRow> {
     let unreadable = buffer.damaged_bytes.saturating_sub(missing);
     let mut rows = Vec::new();
     if buffer.extent.is_truncated() {
-        let row = row(TRUNCATED_TAIL, "bytes", missing, "the file ends within the buffer");
+        let row = row(LossKind::TruncatedTail, "bytes", missing, "the file ends within the buffer");
         let note = if missing == 0 { "of this buffer only unused space is missing" } else { "" };
         rows.push(LossRow { to_buffer: None, is_lower_bound: true, note, ..row });
     } else if missing > 0 {
-        rows.push(row(DAMAGED_BUFFER, "bytes", missing, "the event data is not all there, or cannot be expanded"));
+        rows.push(row(
+            LossKind::DamagedBuffer,
+            "bytes",
+            missing,
+            "the event data is not all there, or cannot be expanded",
+        ));
     }
     if buffer.damaged_events > 0 {
-        let row = row(DAMAGED_EVENT, "events", buffer.damaged_events, "an event does not fit into its buffer");
+        let row = row(LossKind::DamagedEvent, "events", buffer.damaged_events, "an event does not fit into its buffer");
         rows.push(LossRow { is_lower_bound: true, note: "what follows it in the buffer cannot be read", ..row });
     }
     if unreadable > 0 {
-        rows.push(row(DAMAGED_EVENT, "bytes", unreadable, "the bytes up to the end of the buffer hold no event"));
+        rows.push(row(
+            LossKind::DamagedEvent,
+            "bytes",
+            unreadable,
+            "the bytes up to the end of the buffer hold no event",
+        ));
     }
     rows
 }
 
 /// Stretches of the file without a buffer header; those that follow one another are one row.
-fn gap_rows(session: &Window<'_>) -> Vec<LossRow> {
+fn gap_rows(session: &SessionSpan<'_>) -> Vec<LossRow> {
     let file = session.file;
     if file.unreadable.is_empty() {
         return Vec::new();
@@ -127,7 +140,7 @@ fn gap_rows(session: &Window<'_>) -> Vec<LossRow> {
     lost.chunk_by(touching).map(|gaps| gap_row(session, &filled, gaps)).collect()
 }
 
-fn gap_row(session: &Window<'_>, filled: &[&BufferSummary], gaps: &[UnreadableRegion]) -> LossRow {
+fn gap_row(session: &SessionSpan<'_>, filled: &[&BufferSummary], gaps: &[UnreadableRegion]) -> LossRow {
     let file = session.file;
     let first = gaps.first().map_or(0, |gap| gap.ordinal);
     let last = gaps.last().map_or(0, |gap| gap.ordinal + gap.buffers.saturating_sub(1));
@@ -139,7 +152,7 @@ fn gap_row(session: &Window<'_>, filled: &[&BufferSummary], gaps: &[UnreadableRe
         to_buffer: Some(last),
         count: Some(gaps.iter().map(|gap| gap.len).sum()),
         note: "the buffer numbers that are missing may be those of the buffers here",
-        ..LossRow::new(DAMAGED_BUFFER, "bytes", "no buffer header where one should be")
+        ..LossRow::new(LossKind::DamagedBuffer, "bytes", "no buffer header where one should be")
     };
     // In a ring, neighbours in the file are no neighbours in time.
     if file.session.has_mode(mode::CIRCULAR) {

@@ -1,18 +1,19 @@
 //! What the numbers say: the header event's counters, and the numbers of the buffers.
 
 use super::history::{Overwritten, overwritten};
-use super::{BUFFERS_LOST, EVENTS_LOST, LossRow, REAL_TIME_BUFFERS_LOST, Window};
+use super::row::{LossKind, LossRow};
+use super::span::SessionSpan;
 use crate::layout::logfile::mode;
 use crate::survey::sequence::{SequenceGap, sequence_gaps, sequence_range};
 
-pub(super) fn rows(session: &Window<'_>) -> Vec<LossRow> {
+pub(super) fn rows(session: &SessionSpan<'_>) -> Vec<LossRow> {
     let header = &session.file.session;
     let mut rows = vec![
-        counter(session, EVENTS_LOST, "events", "EventsLost of the header event", header.events_lost),
-        counter(session, BUFFERS_LOST, "buffers", "BuffersLost of the header event", header.buffers_lost),
+        counter(session, LossKind::EventsLost, "events", "EventsLost of the header event", header.events_lost),
+        counter(session, LossKind::BuffersLost, "buffers", "BuffersLost of the header event", header.buffers_lost),
         LossRow {
             note: "a file does not record this counter",
-            ..LossRow::new(REAL_TIME_BUFFERS_LOST, "buffers", "none")
+            ..LossRow::new(LossKind::RealTimeBuffersLost, "buffers", "none")
         },
     ];
     let seam = Seam::of(session);
@@ -23,8 +24,8 @@ pub(super) fn rows(session: &Window<'_>) -> Vec<LossRow> {
 /// A counter of the header event. It is final only in a closed session, and of a relogged file it is that of one of the
 /// sources.
 fn counter(
-    session: &Window<'_>,
-    kind: &'static str,
+    session: &SessionSpan<'_>,
+    kind: LossKind,
     unit: &'static str,
     evidence: &'static str,
     count: u32,
@@ -59,7 +60,7 @@ struct Seam {
 }
 
 impl Seam {
-    fn of(session: &Window<'_>) -> Option<Seam> {
+    fn of(session: &SessionSpan<'_>) -> Option<Seam> {
         let file = session.file;
         let (lowest, highest) = sequence_range(file).filter(|_| overwritten(file) != Overwritten::None)?;
         Some(Seam { lowest, highest, width: u64::from(file.session.cpu_count.max(1)) })
@@ -71,7 +72,7 @@ impl Seam {
     }
 }
 
-fn missing_numbers(session: &Window<'_>, gap: &SequenceGap, seam: Option<Seam>) -> LossRow {
+fn missing_numbers(session: &SessionSpan<'_>, gap: &SequenceGap, seam: Option<Seam>) -> LossRow {
     let last = gap.first.saturating_add_unsigned(gap.missing - 1);
     let evidence = match gap.missing {
         _ if gap.stretches > 1 => {
@@ -92,7 +93,7 @@ fn missing_numbers(session: &Window<'_>, gap: &SequenceGap, seam: Option<Seam>) 
         } else {
             "a number can be spent on a buffer that was never filled"
         },
-        ..LossRow::new("sequence_gap", "buffers", evidence)
+        ..LossRow::new(LossKind::SequenceGap, "buffers", evidence)
     }
     .between(Some(from_ns), to_ns)
 }

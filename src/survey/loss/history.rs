@@ -1,6 +1,7 @@
 //! What lies before the first and behind the last buffer of a file.
 
-use super::{CIRCULAR_OVERWRITE, LossRow, TRUNCATED_TAIL, Window};
+use super::row::{LossKind, LossRow};
+use super::span::SessionSpan;
 use crate::layout::logfile::mode;
 use crate::survey::buffer_summary::BufferSummary;
 use crate::survey::ending::TailKind;
@@ -39,7 +40,7 @@ pub fn missing_at_end(file: &FileSurvey) -> u64 {
     file.missing_buffers()
 }
 
-pub(super) fn rows(session: &Window<'_>, streams: &[&BufferSummary]) -> Vec<LossRow> {
+pub(super) fn rows(session: &SessionSpan<'_>, streams: &[&BufferSummary]) -> Vec<LossRow> {
     let mut rows = overwritten_rows(session, streams);
     rows.extend(absent(session, streams));
     rows.extend(fragment(session, streams));
@@ -47,9 +48,9 @@ pub(super) fn rows(session: &Window<'_>, streams: &[&BufferSummary]) -> Vec<Loss
 }
 
 /// A ring keeps the latest buffers: what came before the first event of each processor may be gone.
-fn overwritten_rows(session: &Window<'_>, streams: &[&BufferSummary]) -> Vec<LossRow> {
+fn overwritten_rows(session: &SessionSpan<'_>, streams: &[&BufferSummary]) -> Vec<LossRow> {
     let file = session.file;
-    let row = |evidence: String| LossRow::new(CIRCULAR_OVERWRITE, "buffers", evidence);
+    let row = |evidence: String| LossRow::new(LossKind::CircularOverwrite, "buffers", evidence);
     let row = match overwritten(file) {
         Overwritten::Buffers(count) => {
             let is_whole = !file.is_damaged() && !file.is_truncated();
@@ -94,26 +95,32 @@ fn first_data<'a>(stream: &[&'a BufferSummary]) -> Option<&'a BufferSummary> {
 }
 
 /// Buffers that the header counts and the file does not have.
-fn absent(session: &Window<'_>, streams: &[&BufferSummary]) -> Option<LossRow> {
+fn absent(session: &SessionSpan<'_>, streams: &[&BufferSummary]) -> Option<LossRow> {
     let count = missing_at_end(session.file);
-    let row =
-        LossRow { count: Some(count), ..LossRow::new(TRUNCATED_TAIL, "buffers", "BuffersWritten of the header event") };
+    let row = LossRow {
+        count: Some(count),
+        ..LossRow::new(LossKind::TruncatedTail, "buffers", "BuffersWritten of the header event")
+    };
     (count > 0).then(|| behind_the_end(session, streams, row))
 }
 
 /// Bytes at the end that are too few for a buffer header.
-fn fragment(session: &Window<'_>, streams: &[&BufferSummary]) -> Option<LossRow> {
+fn fragment(session: &SessionSpan<'_>, streams: &[&BufferSummary]) -> Option<LossRow> {
     let tail = session.file.tail.filter(|tail| tail.kind == TailKind::Fragment)?;
     let row = LossRow {
         count: Some(tail.len),
         is_lower_bound: true,
-        ..LossRow::new(TRUNCATED_TAIL, "bytes", format!("the file ends within the buffer header at {}", tail.offset))
+        ..LossRow::new(
+            LossKind::TruncatedTail,
+            "bytes",
+            format!("the file ends within the buffer header at {}", tail.offset),
+        )
     };
     Some(behind_the_end(session, streams, row))
 }
 
 /// From the end of the stream that ends first: any stream may lack its end.
-fn behind_the_end(session: &Window<'_>, streams: &[&BufferSummary], row: LossRow) -> LossRow {
+fn behind_the_end(session: &SessionSpan<'_>, streams: &[&BufferSummary], row: LossRow) -> LossRow {
     let file = session.file;
     let last = |stream: &[&BufferSummary]| stream.iter().filter(|b| b.events > 0).map(|b| b.last_ticks).max();
     let ends: Vec<_> = each_stream(file, streams).map(last).collect();

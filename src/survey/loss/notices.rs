@@ -1,17 +1,22 @@
 //! Events that tell of a loss.
 
-use super::{LossRow, Window};
+use super::row::{LossKind, LossRow};
+use super::span::SessionSpan;
 use crate::survey::buffer_summary::BufferSummary;
 use crate::survey::marked::{Notice, Notices};
 
 /// The rows of one buffer's notices; `before` is the buffer with events before it in its stream.
-pub(super) fn notices(session: &Window<'_>, buffer: &BufferSummary, before: Option<&BufferSummary>) -> Vec<LossRow> {
+pub(super) fn notices(
+    session: &SessionSpan<'_>,
+    buffer: &BufferSummary,
+    before: Option<&BufferSummary>,
+) -> Vec<LossRow> {
     let notices = session.file.notices.of_buffer(buffer.extent.ordinal);
     notices.iter().map(|notices| notice_row(session, buffer, before, notices)).collect()
 }
 
 /// The rows of the notices in so many buffers that they are not listed one by one.
-pub(super) fn further_notices(session: &Window<'_>) -> Vec<LossRow> {
+pub(super) fn further_notices(session: &SessionSpan<'_>) -> Vec<LossRow> {
     let row = |notices: &Notices| {
         let (unit, what, _) = notice_words(notices.notice);
         LossRow {
@@ -20,7 +25,7 @@ pub(super) fn further_notices(session: &Window<'_>) -> Vec<LossRow> {
             count: (notices.notice == Notice::Error).then_some(notices.count),
             is_certain: true,
             note: "in further buffers, which are not listed one by one",
-            ..LossRow::new("lost_event_record", unit, format!("{what}, {} in all of them", notices.count))
+            ..LossRow::new(LossKind::LostEventRecord, unit, format!("{what}, {} in all of them", notices.count))
         }
         .between(Some(session.ns(notices.first_ticks)), Some(session.ns(notices.last_ticks)))
     };
@@ -40,7 +45,7 @@ fn notice_words(notice: Notice) -> (&'static str, &'static str, &'static str) {
 
 /// A notice stands in front of the events that follow the loss. An event that could not be logged is an instant.
 fn notice_row(
-    session: &Window<'_>,
+    session: &SessionSpan<'_>,
     buffer: &BufferSummary,
     before: Option<&BufferSummary>,
     notices: &Notices,
@@ -56,13 +61,13 @@ fn notice_row(
         count: is_error.then_some(notices.count),
         is_certain: true,
         note,
-        ..LossRow::new("lost_event_record", unit, format!("{what}, {} in this buffer", notices.count))
+        ..LossRow::new(LossKind::LostEventRecord, unit, format!("{what}, {} in this buffer", notices.count))
     }
     .between(Some(from_ns), Some(session.ns(notices.last_ticks)))
 }
 
 /// When each processor dropped its last event: an instant, and the buffers around it.
-pub(super) fn last_dropped(session: &Window<'_>, streams: &[&BufferSummary]) -> Vec<LossRow> {
+pub(super) fn last_dropped(session: &SessionSpan<'_>, streams: &[&BufferSummary]) -> Vec<LossRow> {
     let dropped = &session.file.last_dropped;
     if dropped.is_empty() {
         return Vec::new();
@@ -83,7 +88,7 @@ pub(super) fn last_dropped(session: &Window<'_>, streams: &[&BufferSummary]) -> 
             to_buffer: buffers.get(ended).map(ordinal),
             is_certain: true,
             note: "the last event that was dropped; when others were is not recorded",
-            ..LossRow::new("last_dropped_time", "events", "LastDroppedTimes")
+            ..LossRow::new(LossKind::LastDroppedTime, "events", "LastDroppedTimes")
         }
         .between(Some(session.ns(ticks)), Some(session.ns(ticks)))
     };

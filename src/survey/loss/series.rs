@@ -5,13 +5,14 @@
 
 use std::collections::BTreeMap;
 
-use super::{LossRow, MISSING_FILE, Window};
+use super::row::{LossKind, LossRow};
+use super::span::SessionSpan;
 use crate::survey::naming::series_member;
 use crate::survey::result::FileSurvey;
 use crate::survey::sequence::sequence_range;
 
 /// A row for every hole, with the number of the input before it.
-pub(super) fn rows(files: &[FileSurvey]) -> Vec<(usize, LossRow)> {
+pub(in crate::survey) fn rows(files: &[FileSurvey]) -> Vec<(usize, LossRow)> {
     let mut series: BTreeMap<(String, String), BTreeMap<u32, usize>> = BTreeMap::new();
     for (input, file) in files.iter().enumerate() {
         if let Some(member) = series_member(file) {
@@ -46,12 +47,12 @@ fn hole(before: &FileSurvey, behind: &FileSurvey, first: u32, missing: u32) -> L
     let last = before.buffers.iter().filter(|buffer| buffer.events > 0).map(|buffer| buffer.last_ticks).max();
     let data = behind.buffers.iter().filter(|buffer| buffer.events > 0 && buffer.extent.ordinal > 0);
     let next = data.map(|buffer| buffer.first_ticks).min();
-    let (earlier, later) = (Window::of(before), Window::of(behind));
+    let (earlier, later) = (SessionSpan::of(before), SessionSpan::of(behind));
     LossRow {
         count: Some(u64::from(missing)),
         from_buffer: before.buffers.last().map(|buffer| buffer.extent.ordinal),
         note: "its events are in none of the inputs",
-        ..LossRow::new(MISSING_FILE, "files", evidence)
+        ..LossRow::new(LossKind::MissingFile, "files", evidence)
     }
     .between(
         Some(last.map_or(earlier.start_ns, |ticks| earlier.ns(ticks))),

@@ -1,0 +1,57 @@
+//! What is unusual about the files of a recording once all of them are surveyed.
+
+use super::issue::{Issue, Severity};
+use super::issue_code::IssueCode;
+use super::loss::{LossRow, missing_files};
+use super::result::FileSurvey;
+use crate::clock::ClockKind;
+
+/// Adds what is unusual about the order of a file's events, and about a file among others, to the issues of the files.
+pub fn settle(files: &mut [FileSurvey]) {
+    for file in &mut *files {
+        let issues = [step_back(file), step_forward(file)];
+        issues.into_iter().flatten().for_each(|issue| file.issues.push(issue));
+    }
+    for (input, row) in missing_files(files) {
+        files[input].issues.push(missing_file(&row));
+    }
+}
+
+/// A hole in a series of files.
+fn missing_file(row: &LossRow) -> Issue {
+    Issue::new(Severity::Warning, IssueCode::MissingFile, format!("{}: {}", row.evidence, row.note))
+}
+
+/// Buffers that begin before those before them have ended.
+fn step_back(file: &FileSurvey) -> Option<Issue> {
+    let disorder = &file.disorder;
+    let buffer = file.buffer(disorder.late_buffer?)?;
+    let cause = match file.clock.kind() {
+        ClockKind::SystemTime => ": the system clock was set back",
+        ClockKind::Qpc | ClockKind::CpuCycle => "",
+    };
+    let message = format!(
+        "the events of {} buffers are earlier than those of a buffer before them in their stream, here most{cause}; the \
+         rows are sorted",
+        disorder.between_buffers
+    );
+    let issue = Issue::new(Severity::Warning, IssueCode::StepBack, message);
+    Some(Issue { ticks: Some(buffer.first_ticks), ..issue.at(buffer.extent.ordinal, buffer.extent.offset) })
+}
+
+/// A pause of a session whose clock can be set from which on it may have been.
+const LONG_PAUSE_NS: i64 = 600_000_000_000;
+
+/// A pause that is long enough to be none.
+fn step_forward(file: &FileSurvey) -> Option<Issue> {
+    let disorder = &file.disorder;
+    let buffer = file.buffer(disorder.early_buffer?)?;
+    let is_long = disorder.largest_step_forward_ns >= LONG_PAUSE_NS && file.clock.sees_adjustments();
+    is_long.then(|| {
+        let seconds = disorder.largest_step_forward_ns / 1_000_000_000;
+        let message =
+            format!("no events for {seconds} s before this buffer: a pause, or the system clock was set forward");
+        let issue = Issue::new(Severity::Info, IssueCode::StepForward, message);
+        Issue { ticks: Some(buffer.first_ticks), ..issue.at(buffer.extent.ordinal, buffer.extent.offset) }
+    })
+}
