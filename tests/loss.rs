@@ -12,6 +12,7 @@ mod synth;
 
 use etl2parquet::event::RawEvent;
 use etl2parquet::input::MemoryInput;
+use etl2parquet::sidecar::{Time, sessions};
 use etl2parquet::survey::loss::{self, LossRow, Overwritten};
 use etl2parquet::survey::streams::{disorder, streams};
 use etl2parquet::survey::{FileFacts, FileKey, FileSurvey, IssueCode, NoProgress, SurveyOptions, read_back, settle};
@@ -483,11 +484,14 @@ fn a_ring_begins_with_its_window() {
     let settled = |mode| {
         let bytes =
             trace(header().log_file_mode(mode | ONE_STREAM).buffers_written(6)).buffers(data.clone()).to_bytes();
-        let facts = FileFacts::of(&[survey(&bytes)]).remove(0);
-        let ticks = |ns: Option<i64>| ns.map(|ns| (ns - START_NS) / 100);
-        let session = &facts.session;
-        let times = [session.first_event_ns, session.window_start_ns, session.last_event_ns, facts.streams[0].first_ns];
-        (times.map(ticks), facts.session.wrapped)
+        let files = [survey(&bytes)];
+        let facts = FileFacts::of(&files).remove(0);
+        let session = sessions::row(&files[0], &facts);
+        let ticks = |time: Option<Time>| time.map(|Time(ns)| (ns - START_NS) / 100);
+        let first_of_stream = facts.streams[0].first_ns.map(Time);
+        let times =
+            [session.first_event_time, session.window_start_time, session.last_event_time, first_of_stream].map(ticks);
+        (times, session.wrapped)
     };
     assert_eq!(settled(CIRCULAR), ([Some(40), Some(40), Some(55), Some(40)], Some(true)));
     assert_eq!(settled(1), ([Some(0), Some(40), Some(55), Some(0)], Some(false)));

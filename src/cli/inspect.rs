@@ -3,7 +3,7 @@
 use super::args::InspectArgs;
 use super::console;
 use super::exit::RunStatus;
-use super::facts::TraceFacts;
+use super::inspection::Inspection;
 use super::page::page;
 use super::run::{Run, label};
 use super::{inputs, options};
@@ -31,12 +31,12 @@ pub(super) fn run(args: &InspectArgs) -> Result<u8> {
     let jobs = inputs::separate_jobs(found.inputs, NameFrom::Stem);
     let mut document = Vec::new();
     for (position, job) in jobs.iter().enumerate() {
-        let facts = run.job(&label(&job.name, position, jobs.len()), |progress| {
-            inspect(job, &options, progress).map(|report| TraceFacts::of(&job.name, report))
+        let inspection = run.job(&label(&job.name, position, jobs.len()), |progress| {
+            inspect(job, &options, progress).map(|report| Inspection::of(&job.name, &report))
         });
-        match facts {
-            Ok(facts) if args.json => document.push(count(&mut status, facts)),
-            Ok(facts) => console::page_to_stdout(&separated(position, page(&count(&mut status, facts))))?,
+        match inspection {
+            Ok(inspection) if args.json => document.push(count(&mut status, inspection)),
+            Ok(inspection) => console::page_to_stdout(&separated(position, page(&count(&mut status, inspection))))?,
             Err(error) => fail(&mut status, &error),
         }
         if run.interrupt.is_set() && position + 1 < jobs.len() {
@@ -52,10 +52,10 @@ pub(super) fn run(args: &InspectArgs) -> Result<u8> {
     Ok(status.code())
 }
 
-fn count(status: &mut RunStatus, facts: TraceFacts) -> TraceFacts {
+fn count(status: &mut RunStatus, inspection: Inspection) -> Inspection {
     status.readable += 1;
-    status.damaged |= facts.is_damaged;
-    facts
+    status.damaged |= inspection.is_damaged;
+    inspection
 }
 
 /// A line between two pages.
@@ -63,6 +63,6 @@ fn separated(position: usize, page: String) -> String {
     if position == 0 { page } else { format!("{}\n\n{page}", "-".repeat(72)) }
 }
 
-fn to_json(document: &[TraceFacts]) -> String {
+fn to_json(document: &[Inspection]) -> String {
     serde_json::to_string_pretty(document).expect("numbers, texts and keys that are texts are valid JSON") + "\n"
 }

@@ -7,16 +7,16 @@ use serde::Serialize;
 use super::count::counted;
 use crate::commit::record;
 use crate::output::manifest::LossCounts;
-use crate::sidecar::Record;
+use crate::sidecar::LossRow;
 use crate::survey::FileFacts;
 
 /// The losses of a file.
 #[derive(Debug, Serialize)]
-pub(super) struct LossFacts {
+pub(super) struct InputLoss {
     #[serde(flatten)]
     pub totals: LossTotals,
     /// The ledger, as in `lost_events.parquet`.
-    pub ledger: Vec<Record>,
+    pub ledger: Vec<LossRow>,
 }
 
 /// The losses of a recording.

@@ -3,7 +3,7 @@
 //! ```text
 //! args ──► inputs ──► jobs ─┐
 //!     ├──► options ─────────┴─► run ──► convert ──► summary
-//!     │                            └──► inspect ──► facts ──► page or JSON
+//!     │                            └──► inspect ──► inspection ──► page or JSON
 //!     └──► schema ──► what is known ──► page or JSON
 //! ```
 //!
@@ -16,11 +16,11 @@ mod convert;
 mod count;
 mod dispatch;
 mod exit;
-mod facts;
 mod filters;
 mod help;
 mod inputs;
 mod inspect;
+mod inspection;
 mod interrupt;
 mod loss;
 mod options;

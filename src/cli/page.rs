@@ -7,15 +7,12 @@ use indicatif::{HumanBytes, HumanCount};
 
 use super::console::printable;
 use super::count::counted;
-use super::facts::{FileFacts, ProviderFacts, TraceFacts};
+use super::inspection::{InspectedDataset, InspectedInput, Inspection};
 use super::text_table::{Align, TextTable};
 use super::time::{difference, duration};
 use super::undecoded;
 use crate::calendar::rfc3339;
-use crate::survey::Issue;
-use crate::survey::facts::{ClockFacts, SessionFacts};
-use crate::survey::loss::LossRow;
-use crate::survey::streams::Stream;
+use crate::sidecar::{ClockRow, IssueRow, LossRow, SessionRow, StreamRow, Time};
 
 /// Rows of the loss ledger and findings that are shown; the rest is a number.
 const SHOWN: usize = 10;
@@ -24,7 +21,7 @@ const SHOWN: usize = 10;
 const NONE: &str = "-";
 
 /// The whole page.
-pub(super) fn page(facts: &TraceFacts) -> String {
+pub(super) fn page(facts: &Inspection) -> String {
     let mut page = String::new();
     for file in &facts.files {
         page += &file_section(file);
@@ -43,19 +40,18 @@ fn section(title: &str, body: &str) -> String {
     format!("{title}\n{body}\n")
 }
 
-fn file_section(file: &FileFacts) -> String {
-    let facts = &file.facts;
+fn file_section(file: &InspectedInput) -> String {
     let mut text = format!("{}\n\n", printable(&file.source));
-    text += &section("Session", &session(&facts.session));
-    text += &section("File", &buffers(&facts.session));
-    text += &section("Clock", &clock(&facts.clock));
+    text += &section("Session", &session(&file.session));
+    text += &section("File", &buffers(&file.session));
+    text += &section("Clock", &clock(&file.clock));
     text += &section("Lost", &loss(file));
-    text += &section("Processors", &streams(&facts.streams));
+    text += &section("Processors", &streams(&file.streams));
     text
 }
 
-fn session(session: &SessionFacts) -> String {
-    let time = |ns: Option<i64>, none: &str| ns.map_or(none.to_owned(), rfc3339);
+fn session(session: &SessionRow) -> String {
+    let time = |time: Option<Time>, none: &str| time.map_or(none.to_owned(), |Time(ns)| rfc3339(ns));
     let bits = session.pointer_size.saturating_mul(8);
     let mut table = TextTable::of_values();
     table.value("name", session.logger_name.as_deref().unwrap_or(NONE));
@@ -63,14 +59,15 @@ fn session(session: &SessionFacts) -> String {
     table.value("system", format!("Windows {}, build {}", session.os_version, session.os_build));
     table.value("machine", format!("{bits} bits, {}", counted(session.cpu_count.into(), "processors")));
     table.value("mode", session.log_file_mode_names.join(", "));
-    table.value("booted", time(session.boot_ns, NONE));
-    table.value("started", time(session.start_ns, NONE));
-    table.value("ended", time(session.end_ns, "never closed"));
-    let events = session.first_event_ns.zip(session.last_event_ns);
+    table.value("booted", time(session.boot_time, NONE));
+    table.value("started", time(session.start_time, NONE));
+    table.value("ended", time(session.end_time, "never closed"));
+    let range = |first: Option<Time>, last: Option<Time>| Some((first?.0, last?.0));
+    let events = range(session.first_event_time, session.last_event_time);
     if session.is_window() {
         table.value("window", events.map_or(NONE.to_owned(), window));
     } else {
-        let recorded = session.start_ns.zip(session.end_ns).or(events);
+        let recorded = range(session.start_time, session.end_time).or(events);
         table.value("duration", recorded.map_or(NONE.to_owned(), span));
     }
     table.render()
@@ -86,7 +83,7 @@ pub(super) fn span((first, last): (i64, i64)) -> String {
     if last < first { "ends before it begins".to_owned() } else { duration(last.abs_diff(first)) }
 }
 
-fn buffers(session: &SessionFacts) -> String {
+fn buffers(session: &SessionRow) -> String {
     let yes = |yes: bool| if yes { "yes" } else { "no" };
     let written = HumanCount(session.buffers_written.into()).to_string();
     let written = if session.closed { written } else { "unknown".to_owned() };
@@ -105,7 +102,7 @@ fn buffers(session: &SessionFacts) -> String {
     table.render()
 }
 
-fn clock(clock: &ClockFacts) -> String {
+fn clock(clock: &ClockRow) -> String {
     let rate = match clock.clock {
         "qpc" => format!("performance counter, {} ticks per second", number(clock.perf_frequency)),
         "system_time" => "system time, in 100 ns".to_owned(),
@@ -119,7 +116,7 @@ fn clock(clock: &ClockFacts) -> String {
     table.value("anchor", clock.anchor);
     table.value("by start time", rfc3339(clock.start_anchor_ns));
     table.value("by boot time", clock.boot_anchor_ns.map_or(NONE.to_owned(), rfc3339));
-    table.value("difference", clock.anchor_difference_ns().map_or(NONE.to_owned(), difference));
+    table.value("difference", clock.anchor_difference_ns.map_or(NONE.to_owned(), difference));
     table.render()
 }
 
@@ -127,9 +124,9 @@ fn number(value: i64) -> String {
     u64::try_from(value).map_or_else(|_| value.to_string(), |value| HumanCount(value).to_string())
 }
 
-fn loss(file: &FileFacts) -> String {
+fn loss(file: &InspectedInput) -> String {
     let mut text = format!("  {}\n", file.loss.totals.words());
-    let rows: Vec<&LossRow> = file.facts.ledger.rows.iter().filter(|row| !row.is_counter()).collect();
+    let rows: Vec<&LossRow> = file.loss.ledger.iter().filter(|row| !row.is_counter()).collect();
     for row in rows.iter().take(SHOWN) {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "    {}", printable(&gap(row)));
@@ -146,13 +143,13 @@ fn gap(row: &LossRow) -> String {
         None => format!("an unknown number of {}", row.unit),
     };
     let cpu = row.cpu.map_or(String::new(), |cpu| format!(" on processor {cpu}"));
-    let time = match (row.from_ns, row.to_ns) {
+    let time = match (row.from_time_ns, row.to_time_ns) {
         (Some(from), Some(to)) => format!(", {} to {}", rfc3339(from), rfc3339(to)),
         (Some(from), None) => format!(", after {}", rfc3339(from)),
         (None, Some(to)) => format!(", before {}", rfc3339(to)),
         (None, None) => String::new(),
     };
-    let reasons = [row.kind.as_str(), row.evidence.as_str(), row.note].map(str::trim);
+    let reasons = [row.kind.as_str(), row.evidence.as_str(), row.note.unwrap_or_default()].map(str::trim);
     let reasons: Vec<&str> = reasons.into_iter().filter(|reason| !reason.is_empty()).collect();
     format!("{certainty}: {bound}{count}{cpu}{time} ({})", reasons.join(": "))
 }
@@ -161,7 +158,7 @@ fn rest(rows: usize) -> String {
     if rows > SHOWN { format!("    and {} more\n", HumanCount((rows - SHOWN) as u64)) } else { String::new() }
 }
 
-fn streams(streams: &[Stream]) -> String {
+fn streams(streams: &[StreamRow]) -> String {
     let mut table = TextTable::new([
         ("CPU", Align::Right),
         ("BUFFERS", Align::Right),
@@ -187,7 +184,7 @@ fn streams(streams: &[Stream]) -> String {
     table.render()
 }
 
-fn events(facts: &TraceFacts) -> String {
+fn events(facts: &Inspection) -> String {
     let mut table = TextTable::of_values();
     table.value("readable", HumanCount(facts.events).to_string());
     table.value(
@@ -213,7 +210,7 @@ pub(super) fn share(part: u64, whole: u64) -> String {
     }
 }
 
-fn providers(providers: &[ProviderFacts]) -> String {
+fn providers(providers: &[InspectedDataset]) -> String {
     let mut table = TextTable::new([
         ("NAME", Align::Left),
         ("EVENTS", Align::Right),
@@ -236,8 +233,8 @@ fn providers(providers: &[ProviderFacts]) -> String {
 }
 
 /// The gravest findings of all files.
-fn findings(files: &[FileFacts]) -> String {
-    let mut all: Vec<&Issue> = files.iter().flat_map(|file| &file.found).collect();
+fn findings(files: &[InspectedInput]) -> String {
+    let mut all: Vec<&IssueRow> = files.iter().flat_map(|file| &file.findings).collect();
     if all.is_empty() {
         return section("Findings", "  none\n");
     }
@@ -282,10 +279,11 @@ mod tests {
     #[test]
     fn a_gap_reads_as_a_sentence() {
         let row = LossRow {
+            source: "a.etl".to_owned(),
             kind: LossKind::SequenceGap,
             cpu: Some(1),
-            from_ns: Some(0),
-            to_ns: Some(1_000_000_000),
+            from_time_ns: Some(0),
+            to_time_ns: Some(1_000_000_000),
             from_buffer: Some(3),
             to_buffer: Some(4),
             count: Some(1200),
@@ -293,27 +291,41 @@ mod tests {
             is_lower_bound: true,
             is_certain: true,
             evidence: "sequence 7 to 1208".to_owned(),
-            note: "",
+            note: None,
         };
         assert_eq!(
             gap(&row),
             "certain: at least 1,200 buffers on processor 1, 1970-01-01T00:00:00.000000000Z to \
              1970-01-01T00:00:01.000000000Z (sequence_gap: sequence 7 to 1208)"
         );
-        let vague =
-            LossRow { cpu: None, from_ns: None, count: None, is_lower_bound: false, is_certain: false, ..row.clone() };
+        let vague = LossRow {
+            cpu: None,
+            from_time_ns: None,
+            count: None,
+            is_lower_bound: false,
+            is_certain: false,
+            ..row.clone()
+        };
         assert_eq!(
             gap(&vague),
             "possible: an unknown number of buffers, before 1970-01-01T00:00:01.000000000Z \
              (sequence_gap: sequence 7 to 1208)"
         );
-        let one = LossRow { count: Some(1), cpu: None, from_ns: None, to_ns: None, ..row };
+        let one = LossRow { count: Some(1), cpu: None, from_time_ns: None, to_time_ns: None, ..row };
         assert_eq!(gap(&one), "certain: at least 1 buffer (sequence_gap: sequence 7 to 1208)");
     }
 
     #[test]
     fn grave_findings_come_first_and_the_rest_is_a_number() {
-        let finding = |severity, code| Issue::new(severity, code, "found\nit").at(1, 0x8000);
+        let finding = |severity, code| IssueRow {
+            source: "a.etl".to_owned(),
+            severity,
+            code,
+            buffer: Some(1),
+            offset: Some(0x8000),
+            time_ns: None,
+            message: "found\nit".to_owned(),
+        };
         let mut all: Vec<_> = (0..SHOWN).map(|_| finding(Severity::Info, IssueCode::ZeroTail)).collect();
         all.push(finding(Severity::Error, IssueCode::DamagedEvent));
         all.sort_by_key(|finding| Reverse(finding.severity));

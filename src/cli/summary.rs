@@ -6,14 +6,15 @@ use indicatif::{HumanBytes, HumanCount};
 use serde::Serialize;
 
 use super::count::counted;
-use super::facts::TimeRange;
+use super::inspection::TimeRange;
 use super::loss::{LossTotals, words_of_all};
 use super::page::span;
 use super::text_table::{Align, TextTable};
-use super::undecoded::{self, UndecodedFacts};
+use super::undecoded;
 use crate::convert::job::Report;
 use crate::output::manifest::{EventCounts, FileEntry};
 use crate::plan::{CatalogEntry, DecodeSource};
+use crate::sidecar::undecoded::Undecoded;
 use crate::survey::FileSurvey;
 
 /// Providers that are shown with their rows; the rest is a number.
@@ -57,7 +58,7 @@ pub(super) struct TraceResult {
     /// Events that the plan has no schema for, of shapes that may pass the filters.
     pub events_without_schema: u64,
     /// What is not decoded, most rows first.
-    pub undecoded: Vec<UndecodedFacts>,
+    pub undecoded: Vec<Undecoded>,
     /// Findings of all files, information not counted.
     pub warnings: u64,
     pub datasets: Vec<DatasetSummary>,
@@ -83,7 +84,7 @@ impl TraceResult {
             decode: report.decode.clone(),
             undecoded_rows: (!report.decode.is_empty()).then(|| undecoded_rows(&report.decode)),
             events_without_schema: without_schema(report),
-            undecoded: UndecodedFacts::of(report),
+            undecoded: undecoded::of_report(report),
             warnings: report.files.iter().map(warnings).sum(),
             datasets: if written { written_datasets(&report.written) } else { planned_datasets(report) },
             files: report.written.len() as u64,

@@ -1,7 +1,6 @@
 //! What was not decoded, ranked, as reports show it.
 
 use indicatif::HumanCount;
-use serde::Serialize;
 
 use super::text_table::{Align, TextTable};
 use crate::convert::job::Report;
@@ -10,42 +9,13 @@ use crate::sidecar::undecoded::{Undecoded, undecoded};
 /// Entries that a page shows; the rest is a number.
 const SHOWN: usize = 10;
 
-/// Rows that one description would decode.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(super) struct UndecodedFacts {
-    /// `no_schema` or `does_not_fit`.
-    pub problem: &'static str,
-    pub name: String,
-    pub provider_id: Option<String>,
-    pub decode_source: &'static str,
-    pub rows: u64,
-    pub events: Vec<String>,
-    pub fix: String,
-}
-
-impl UndecodedFacts {
-    /// What a report says is not decoded (converted) or not decodable (inspected), most rows first.
-    pub(super) fn of(report: &Report) -> Vec<Self> {
-        undecoded(&report.plan, &report.shapes).into_iter().map(Self::from).collect()
-    }
-}
-
-impl From<Undecoded> for UndecodedFacts {
-    fn from(entry: Undecoded) -> Self {
-        UndecodedFacts {
-            problem: entry.problem.name(),
-            name: entry.name,
-            provider_id: entry.provider_id,
-            decode_source: entry.decode_source.name(),
-            rows: entry.rows,
-            events: entry.events,
-            fix: entry.fix,
-        }
-    }
+/// What a report says is not decoded (converted) or not decodable (inspected), most rows first.
+pub(super) fn of_report(report: &Report) -> Vec<Undecoded> {
+    undecoded(&report.plan, &report.shapes)
 }
 
 /// The gravest entries as a table; nothing when there are none.
-pub(super) fn table(entries: &[UndecodedFacts]) -> String {
+pub(super) fn table(entries: &[Undecoded]) -> String {
     let mut table =
         TextTable::new([("NOT DECODED", Align::Left), ("EVENTS", Align::Right), ("WHAT WOULD HELP", Align::Left)]);
     for entry in entries.iter().take(SHOWN) {
@@ -59,12 +29,12 @@ pub(super) fn table(entries: &[UndecodedFacts]) -> String {
 }
 
 /// Entries of several recordings, those that need the same added up; most rows first.
-pub(super) fn add_up<'a>(entries: impl Iterator<Item = &'a UndecodedFacts>) -> Vec<UndecodedFacts> {
-    let mut sums: Vec<UndecodedFacts> = Vec::new();
-    let mut places = std::collections::HashMap::new();
+pub(super) fn add_up<'a>(entries: impl Iterator<Item = &'a Undecoded>) -> Vec<Undecoded> {
+    let mut sums: Vec<Undecoded> = Vec::new();
+    let mut positions = std::collections::HashMap::new();
     for entry in entries {
-        let place = *places.entry((&entry.name, entry.problem, &entry.fix)).or_insert(sums.len());
-        match sums.get_mut(place) {
+        let position = *positions.entry((&entry.name, entry.problem, &entry.fix)).or_insert(sums.len());
+        match sums.get_mut(position) {
             Some(sum) => sum.rows += entry.rows,
             None => sums.push(entry.clone()),
         }
@@ -76,10 +46,11 @@ pub(super) fn add_up<'a>(entries: impl Iterator<Item = &'a UndecodedFacts>) -> V
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sidecar::undecoded::Problem;
 
-    fn entry(name: &str, rows: u64, fix: &str) -> UndecodedFacts {
-        UndecodedFacts {
-            problem: "no_schema",
+    fn entry(name: &str, rows: u64, fix: &str) -> Undecoded {
+        Undecoded {
+            problem: Problem::NoSchema,
             name: name.to_owned(),
             provider_id: None,
             decode_source: "none",

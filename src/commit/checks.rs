@@ -11,7 +11,7 @@ pub fn before(files: &[FileSurvey], facts: &[FileFacts], gates: &Gates) -> Optio
         .or_else(|| known_loss(facts).filter(|_| gates.known_loss || gates.loss))
         .or_else(|| possible_loss(facts).filter(|_| gates.loss))
         .or_else(|| {
-            let is_any = gates.disorder && facts.iter().any(|file| file.clock.disorder.is_any());
+            let is_any = gates.disorder && files.iter().any(|file| file.disorder.is_any());
             is_any.then(|| "the trace is not in the order that its recorder promises".to_owned())
         })
         .or_else(|| {
@@ -22,7 +22,7 @@ pub fn before(files: &[FileSurvey], facts: &[FileFacts], gates: &Gates) -> Optio
 
 /// All rows of the ledgers, each with its file.
 fn rows(facts: &[FileFacts]) -> impl Iterator<Item = (&str, &LossRow)> {
-    facts.iter().flat_map(|file| file.ledger.rows.iter().map(|row| (file.session.source.as_str(), row)))
+    facts.iter().flat_map(|file| file.ledger.rows.iter().map(|row| (file.source.as_str(), row)))
 }
 
 /// What proves that something was lost.
@@ -41,7 +41,7 @@ fn possible_loss(facts: &[FileFacts]) -> Option<String> {
 }
 
 fn unknown(facts: &[FileFacts]) -> Option<String> {
-    facts.iter().find_map(|file| Some(format!("{}: {}", file.session.source, file.ledger.unknown_because?)))
+    facts.iter().find_map(|file| Some(format!("{}: {}", file.source, file.ledger.unknown_because?)))
 }
 
 /// More events lost than the limit, or a number of them that nobody knows.
@@ -54,7 +54,7 @@ fn beyond(limit: MaxLoss, files: &[FileSurvey], facts: &[FileFacts]) -> Option<S
     if let Some(why) = unknown(facts) {
         return Some(format!("how many events were lost is unknown ({why})"));
     }
-    let uncounted = facts.iter().find_map(|file| Some((&file.session.source, file.ledger.uncounted_loss()?)));
+    let uncounted = facts.iter().find_map(|file| Some((&file.source, file.ledger.uncounted_loss()?)));
     uncounted.map(|(source, row)| {
         format!("{} were lost, and how many events with them is unknown ({source}: {})", amount(row), row.evidence)
     })

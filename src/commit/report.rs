@@ -40,7 +40,7 @@ pub fn of_survey(folder: &Path, surveyed: Surveyed) -> Report {
 
 /// From the first to the last event of all files.
 fn window(facts: &[FileFacts]) -> Option<(i64, i64)> {
-    let windows = || facts.iter().filter_map(FileFacts::window);
+    let windows = || facts.iter().filter_map(|file| file.window);
     windows().map(|window| window.0).min().zip(windows().map(|window| window.1).max())
 }
 

@@ -1,48 +1,63 @@
-//! `buffers`: one row per buffer of every input file.
+//! `buffers`: one row per buffer of every input.
 
-use super::SidecarFacts;
-use super::table::Table;
+use super::row::sidecar_row;
 use crate::clock::Ticks;
-use crate::dataset::EncodeOptions;
-use crate::error::Result;
-use crate::output::{FileEntry, LocalFolder};
 use crate::survey::{BufferSummary, FileSurvey};
 
-struct Row<'a> {
-    file: &'a FileSurvey,
-    buffer: &'a BufferSummary,
-}
-
-pub(super) fn write(staging: &LocalFolder, facts: &SidecarFacts<'_>, encode: &EncodeOptions) -> Result<Vec<FileEntry>> {
-    let rows = facts.files.iter().flat_map(|file| file.buffers.iter().map(move |buffer| Row { file, buffer }));
-    table().write(staging, encode, rows)
-}
-
-fn table<'a>() -> Table<Row<'a>> {
-    Table::<Row<'a>>::new("buffers")
-        .text("source", |row| Some(&row.file.name))
-        .count("buffer", |row| Some(row.buffer.extent.ordinal))
-        .count("file_offset", |row| Some(row.buffer.extent.offset))
-        .uint32("stored_bytes", |row| Some(row.buffer.extent.present))
-        .count("expanded_bytes", |row| Some(row.expanded_bytes()))
-        .count("used_bytes", |row| Some(row.buffer.used_bytes()))
-        .uint16("cpu", |row| row.file.cpu(row.buffer))
-        .int64("sequence", |row| Some(row.buffer.extent.sequence))
-        .uint16("flags", |row| Some(row.buffer.extent.flags))
-        .uint16("type", |row| Some(row.buffer.extent.kind))
-        .int64("first_time_ns", |row| row.time(row.buffer.first_ticks))
-        .int64("last_time_ns", |row| row.time(row.buffer.last_ticks))
-        .uint32("events", |row| Some(row.buffer.events))
-}
-
-impl Row<'_> {
-    /// What the stored bytes become: themselves, unless they are compressed.
-    fn expanded_bytes(&self) -> u64 {
-        let stored = u64::from(self.buffer.extent.present);
-        if self.buffer.extent.is_compressed() { self.buffer.used_bytes() } else { stored }
+sidecar_row! {
+    /// A buffer of an input. Times are Unix nanoseconds.
+    "buffers" BufferRow<'a> {
+        /// The path relative to the input named by the user, with `/`.
+        source: &'a str,
+        /// Its number in file order.
+        buffer: u64,
+        /// Where it begins.
+        file_offset: u64,
+        /// Bytes that it takes in the file.
+        stored_bytes: u32,
+        /// Bytes of it in memory.
+        expanded_bytes: u64,
+        /// Bytes in use: header and event data.
+        used_bytes: u64,
+        /// The processor.
+        cpu: Option<u16>,
+        /// Its number in the session.
+        sequence: i64,
+        /// Flags of its header.
+        flags: u16,
+        /// Type of its header.
+        r#type: u16,
+        /// Earliest event.
+        first_time_ns: Option<i64>,
+        /// Latest event.
+        last_time_ns: Option<i64>,
+        /// Readable events.
+        events: u32,
     }
+}
 
-    fn time(&self, ticks: i64) -> Option<i64> {
-        (self.buffer.events > 0).then(|| self.file.clock.to_unix(Ticks(ticks)).0)
+/// The rows of an input.
+pub(super) fn rows(file: &FileSurvey) -> impl Iterator<Item = BufferRow<'_>> {
+    file.buffers.iter().map(move |buffer| row(file, buffer))
+}
+
+fn row<'a>(file: &'a FileSurvey, buffer: &BufferSummary) -> BufferRow<'a> {
+    let extent = &buffer.extent;
+    let time = |ticks| (buffer.events > 0).then(|| file.clock.to_unix(Ticks(ticks)).0);
+    BufferRow {
+        source: &file.name,
+        buffer: extent.ordinal,
+        file_offset: extent.offset,
+        stored_bytes: extent.present,
+        // What is stored is what it becomes, unless it is compressed.
+        expanded_bytes: if extent.is_compressed() { buffer.used_bytes() } else { u64::from(extent.present) },
+        used_bytes: buffer.used_bytes(),
+        cpu: file.cpu(buffer),
+        sequence: extent.sequence,
+        flags: extent.flags,
+        r#type: extent.kind,
+        first_time_ns: time(buffer.first_ticks),
+        last_time_ns: time(buffer.last_ticks),
+        events: buffer.events,
     }
 }

@@ -1,61 +1,105 @@
 //! `catalog`: one row per event shape.
 
-use super::SidecarFacts;
-use super::table::Table;
+use super::row::sidecar_row;
 use crate::convert::job::ShapeCounts;
-use crate::dataset::EncodeOptions;
-use crate::error::Result;
-use crate::event::EventIdentity;
 use crate::layout::header::HeaderFamily;
-use crate::output::{FileEntry, LocalFolder};
-use crate::plan::CatalogEntry;
+use crate::plan::{CatalogEntry, PlanResult};
 
-struct Row<'a> {
-    shape: u32,
-    entry: CatalogEntry<'a>,
-    identity: &'a EventIdentity,
-    counts: Option<&'a ShapeCounts>,
+sidecar_row! {
+    /// An event shape. Times are Unix nanoseconds.
+    "catalog" CatalogRow<'a> {
+        /// Its number.
+        shape: u32,
+        /// The provider, event class or message GUID.
+        provider_id: Option<String>,
+        /// Its name, if anything names it.
+        provider_name: Option<&'a str>,
+        /// Folder below `events`.
+        dataset: &'a str,
+        /// `event`, `classic` or `message`.
+        kind: &'a str,
+        /// The header family.
+        header_type: &'a str,
+        /// 4 or 8, where the header tells.
+        pointer_size: Option<u8>,
+        /// The event id, or the number of a message.
+        event_id: Option<u16>,
+        /// The version.
+        event_version: Option<u16>,
+        /// The opcode.
+        opcode: Option<u8>,
+        /// `EventProperty` of the header.
+        event_property: Option<u16>,
+        /// The name people know the event by.
+        event_name: Option<&'a str>,
+        /// The task's name.
+        task_name: Option<&'a str>,
+        /// The opcode's name.
+        opcode_name: Option<&'a str>,
+        /// Names of the declared keywords.
+        keyword_names: Option<&'a [String]>,
+        /// TraceLogging metadata.
+        metadata: Option<&'a [u8]>,
+        /// The schema source.
+        decode_source: &'a str,
+        /// Which description exactly: file, build, process.
+        schema_origin: Option<&'a str>,
+        /// How many payload layouts were considered.
+        candidates: u32,
+        /// Why this one won.
+        chosen_because: Option<&'a str>,
+        /// Rows written.
+        rows: Option<u64>,
+        /// Those whose columns represent all of the payload.
+        ok_rows: Option<u64>,
+        /// Bytes of their payloads.
+        payload_bytes: Option<u64>,
+        /// Earliest event.
+        first_time_ns: i64,
+        /// Latest event.
+        last_time_ns: i64,
+        /// What would make undecoded rows decodable.
+        fix_hint: Option<&'a str>,
+    }
+    weight: |row| row.metadata.map_or(0, <[u8]>::len)
 }
 
-pub(super) fn write(staging: &LocalFolder, facts: &SidecarFacts<'_>, encode: &EncodeOptions) -> Result<Vec<FileEntry>> {
-    let rows = facts.plan.catalog().zip(0u32..).map(|(entry, shape)| Row {
-        shape,
-        entry,
-        identity: &entry.shape.key.identity,
-        counts: facts.shape_counts.get(shape as usize),
-    });
-    table().write(staging, encode, rows)
+/// The rows of a recording. Where a shape has no counts, what is counted of it is NULL.
+pub(super) fn rows<'a>(plan: &'a PlanResult, counts: &'a [ShapeCounts]) -> impl Iterator<Item = CatalogRow<'a>> {
+    plan.catalog().zip(0u32..).map(|(entry, shape)| row(shape, entry, counts.get(shape as usize)))
 }
 
-fn table<'a>() -> Table<Row<'a>> {
-    Table::<Row<'a>>::new("catalog")
-        .weight(|row| row.entry.shape.key.metadata.len())
-        .uint32("shape", |row| Some(row.shape))
-        .made_text("provider_id", |row| row.identity.provider_id().map(|id| id.to_string()))
-        .text("provider_name", |row| row.entry.provider_name())
-        .text("dataset", |row| Some(row.entry.dataset()))
-        .text("kind", |row| Some(kind(row.identity.kind)))
-        .text("header_type", |row| Some(row.identity.kind.name()))
-        .uint8("pointer_size", |row| row.identity.known_pointer_size())
-        .uint16("event_id", |row| row.identity.event_id())
-        .uint16("event_version", |row| row.identity.event_version())
-        .uint8("opcode", |row| row.identity.event_opcode())
-        .uint16("event_property", |row| row.identity.event_property())
-        .text("event_name", |row| row.entry.event_name())
-        .text("task_name", |row| row.entry.task_name())
-        .text("opcode_name", |row| row.entry.opcode_name())
-        .texts("keyword_names", |row| Some(row.entry.keyword_names().to_vec()).filter(|names| !names.is_empty()))
-        .bytes("metadata", |row| Some(&*row.entry.shape.key.metadata).filter(|metadata| !metadata.is_empty()))
-        .text("decode_source", |row| Some(row.entry.shape.decode_source.name()))
-        .text("schema_origin", |row| row.entry.shape.schema_origin.as_deref())
-        .uint32("candidates", |row| Some(row.entry.shape.candidates))
-        .text("chosen_because", |row| row.entry.shape.chosen_because.as_deref())
-        .count("rows", |row| Some(row.counts?.rows))
-        .count("ok_rows", |row| Some(row.counts?.ok_rows))
-        .count("payload_bytes", |row| Some(row.counts?.payload_bytes))
-        .int64("first_time_ns", |row| Some(row.entry.shape.first_ns))
-        .int64("last_time_ns", |row| Some(row.entry.shape.last_ns))
-        .text("fix_hint", |row| row.entry.shape.fix_hint.as_deref())
+fn row<'a>(number: u32, entry: CatalogEntry<'a>, counts: Option<&ShapeCounts>) -> CatalogRow<'a> {
+    let shape = entry.shape;
+    let identity = &shape.key.identity;
+    CatalogRow {
+        shape: number,
+        provider_id: identity.provider_id().map(|id| id.to_string()),
+        provider_name: entry.provider_name(),
+        dataset: entry.dataset(),
+        kind: kind(identity.kind),
+        header_type: identity.kind.name(),
+        pointer_size: identity.known_pointer_size(),
+        event_id: identity.event_id(),
+        event_version: identity.event_version(),
+        opcode: identity.event_opcode(),
+        event_property: identity.event_property(),
+        event_name: entry.event_name(),
+        task_name: entry.task_name(),
+        opcode_name: entry.opcode_name(),
+        keyword_names: Some(entry.keyword_names()).filter(|names| !names.is_empty()),
+        metadata: Some(&*shape.key.metadata).filter(|metadata| !metadata.is_empty()),
+        decode_source: shape.decode_source.name(),
+        schema_origin: shape.schema_origin.as_deref(),
+        candidates: shape.candidates,
+        chosen_because: shape.chosen_because.as_deref(),
+        rows: counts.map(|counts| counts.rows),
+        ok_rows: counts.map(|counts| counts.ok_rows),
+        payload_bytes: counts.map(|counts| counts.payload_bytes),
+        first_time_ns: shape.first_ns,
+        last_time_ns: shape.last_ns,
+        fix_hint: shape.fix_hint.as_deref(),
+    }
 }
 
 /// How people call the header families: manifest and TraceLogging events, WPP messages, and all before them.

@@ -1,37 +1,47 @@
 //! `fields`: one row per payload field of a shape, and one per further column that a field fills.
 
-use super::SidecarFacts;
-use super::table::Table;
-use crate::dataset::EncodeOptions;
-use crate::decode::{FieldRow, RenameReason};
-use crate::error::Result;
-use crate::output::{FileEntry, LocalFolder};
-use crate::plan::CatalogEntry;
+use super::row::sidecar_row;
+use crate::decode::RenameReason;
+use crate::plan::PlanResult;
 
-struct Row {
-    shape: u32,
-    field: FieldRow,
+sidecar_row! {
+    /// A payload field of an event shape, and one of its columns.
+    "fields" FieldRow {
+        /// The shape's number.
+        shape: u32,
+        /// The field's position in the event; members of structures are counted after their structure.
+        position: u32,
+        /// Its name; for a member behind its structure's and a dot.
+        field: String,
+        /// The wire type, with `[n]` or `[]` for repeated fields.
+        in_type: String,
+        /// What the value stands for, where the wire type does not say it.
+        out_type: Option<String>,
+        /// The column, or the path to the member of a structure column.
+        column: Option<String>,
+        /// The column's Arrow type.
+        column_type: Option<String>,
+        /// Why the column is not called what the field is called.
+        renamed_because: Option<&'static str>,
+    }
+    weight: |row| {
+        row.field.len() + [&row.out_type, &row.column, &row.column_type].into_iter().flatten().map(String::len).sum::<usize>()
+    }
 }
 
-pub(super) fn write(staging: &LocalFolder, facts: &SidecarFacts<'_>, encode: &EncodeOptions) -> Result<Vec<FileEntry>> {
-    // Made shape by shape while they are written: all of them together may take more than the rest of the sidecar.
-    let of_shape =
-        |(entry, shape): (CatalogEntry<'_>, u32)| entry.field_rows().into_iter().map(move |field| Row { shape, field });
-    table().write(staging, encode, facts.plan.catalog().zip(0u32..).flat_map(of_shape))
-}
-
-fn table() -> Table<Row> {
-    Table::<Row>::new("fields")
-        .weight(|row| {
-            let texts = [&row.field.out_type, &row.field.column, &row.field.column_type].into_iter().flatten();
-            row.field.field.len() + texts.map(String::len).sum::<usize>()
+/// The rows of a recording, made shape by shape as they are asked for: all of them together may take more than the rest
+/// of the sidecar.
+pub(super) fn rows(plan: &PlanResult) -> impl Iterator<Item = FieldRow> {
+    plan.catalog().zip(0u32..).flat_map(|(entry, shape)| {
+        entry.field_rows().into_iter().map(move |field| FieldRow {
+            shape,
+            position: field.position,
+            field: field.field,
+            in_type: field.in_type,
+            out_type: field.out_type,
+            column: field.column,
+            column_type: field.column_type,
+            renamed_because: field.renamed_because.map(RenameReason::as_str),
         })
-        .uint32("shape", |row| Some(row.shape))
-        .uint32("position", |row| Some(row.field.position))
-        .text("field", |row| Some(&row.field.field))
-        .text("in_type", |row| Some(&row.field.in_type))
-        .text("out_type", |row| row.field.out_type.as_deref())
-        .text("column", |row| row.field.column.as_deref())
-        .text("column_type", |row| row.field.column_type.as_deref())
-        .text("renamed_because", |row| row.field.renamed_because.map(RenameReason::as_str))
+    })
 }

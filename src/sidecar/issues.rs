@@ -1,33 +1,63 @@
-//! `issues`: everything unusual that was found in the input files.
+//! `issues`: everything unusual that was found in the inputs.
 
-use super::SidecarFacts;
-use super::table::Table;
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, StringArray};
+use arrow_schema::DataType;
+
+use super::row::{Cell, sidecar_row};
 use crate::clock::Ticks;
-use crate::dataset::EncodeOptions;
-use crate::error::Result;
-use crate::output::{FileEntry, LocalFolder};
-use crate::survey::{FileSurvey, Issue};
+use crate::survey::{FileSurvey, IssueCode, Severity};
 
-pub(super) struct Row<'a> {
-    file: &'a FileSurvey,
-    finding: Issue,
+sidecar_row! {
+    /// Something unusual.
+    "issues" IssueRow {
+        /// The path relative to the input named by the user, with `/`.
+        source: String,
+        /// How grave it is.
+        severity: Severity,
+        /// What it is, as one word.
+        code: IssueCode,
+        /// The buffer, counted from 0 in file order.
+        buffer: Option<u64>,
+        /// File offset in bytes (within a compressed buffer: that of its header).
+        offset: Option<u64>,
+        /// When, in Unix nanoseconds.
+        time_ns: Option<i64>,
+        /// What was expected and what was found.
+        message: String,
+    }
 }
 
-pub(super) fn write(staging: &LocalFolder, facts: &SidecarFacts<'_>, encode: &EncodeOptions) -> Result<Vec<FileEntry>> {
-    table().write(staging, encode, facts.files.iter().flat_map(rows))
+/// The rows of an input.
+pub fn rows(file: &FileSurvey) -> impl Iterator<Item = IssueRow> {
+    file.issues.rows().map(|issue| IssueRow {
+        source: file.name.clone(),
+        severity: issue.severity,
+        code: issue.code,
+        buffer: issue.buffer,
+        offset: issue.offset,
+        time_ns: issue.ticks.map(|ticks| file.clock.to_unix(Ticks(ticks)).0),
+        message: issue.message,
+    })
 }
 
-pub(super) fn rows(file: &FileSurvey) -> impl Iterator<Item = Row<'_>> {
-    file.issues.rows().map(move |finding| Row { file, finding })
+impl Cell for Severity {
+    fn data_type() -> DataType {
+        DataType::Utf8
+    }
+
+    fn array<'a>(values: impl Iterator<Item = &'a Self>) -> ArrayRef {
+        Arc::new(values.map(|severity| Some(severity.name())).collect::<StringArray>())
+    }
 }
 
-pub(super) fn table<'a>() -> Table<Row<'a>> {
-    Table::<Row<'a>>::new("issues")
-        .text("source", |row| Some(&row.file.name))
-        .text("severity", |row| Some(row.finding.severity.name()))
-        .text("code", |row| Some(row.finding.code.as_str()))
-        .count("buffer", |row| row.finding.buffer)
-        .count("offset", |row| row.finding.offset)
-        .int64("time_ns", |row| row.finding.ticks.map(|ticks| row.file.clock.to_unix(Ticks(ticks)).0))
-        .text("message", |row| Some(&row.finding.message))
+impl Cell for IssueCode {
+    fn data_type() -> DataType {
+        DataType::Utf8
+    }
+
+    fn array<'a>(values: impl Iterator<Item = &'a Self>) -> ArrayRef {
+        Arc::new(values.map(|code| Some(code.as_str())).collect::<StringArray>())
+    }
 }

@@ -1,39 +1,78 @@
-//! `lost_events`: the loss ledger of every input file.
+//! `lost_events`: the loss ledger of every input.
 
-use super::SidecarFacts;
-use super::table::Table;
-use crate::dataset::EncodeOptions;
-use crate::error::Result;
-use crate::output::{FileEntry, LocalFolder};
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, StringArray};
+use arrow_schema::DataType;
+
+use super::row::{Cell, sidecar_row};
 use crate::survey::FileFacts;
-use crate::survey::loss::LossRow;
+use crate::survey::loss::LossKind;
 
-pub(super) struct Row<'a> {
-    source: &'a str,
-    loss: &'a LossRow,
+sidecar_row! {
+    /// Evidence that something is missing from the recording.
+    "lost_events" LossRow {
+        /// The path relative to the input named by the user, with `/`.
+        source: String,
+        /// What kind of evidence it is.
+        kind: LossKind,
+        /// The processor; `None` where it is not known, or where it is all of them.
+        cpu: Option<u16>,
+        /// When the gap begins at the earliest, Unix nanoseconds.
+        from_time_ns: Option<i64>,
+        /// When it ends at the latest.
+        to_time_ns: Option<i64>,
+        /// The last buffer before it, numbered in file order.
+        from_buffer: Option<u64>,
+        /// The first buffer behind it.
+        to_buffer: Option<u64>,
+        /// How much was lost; `None` where nothing says.
+        count: Option<u64>,
+        /// What is counted: `events`, `buffers`, `bytes` or `files`.
+        unit: &'static str,
+        /// Whether more may have been lost than the count says.
+        is_lower_bound: bool,
+        /// Whether the row states a fact; else it is a possible loss.
+        is_certain: bool,
+        /// Where in the file that is written.
+        evidence: String,
+        /// What else there is to know.
+        note: Option<&'static str>,
+    }
 }
 
-pub(super) fn write(staging: &LocalFolder, facts: &SidecarFacts<'_>, encode: &EncodeOptions) -> Result<Vec<FileEntry>> {
-    table().write(staging, encode, facts.facts.iter().flat_map(rows))
+impl LossRow {
+    /// Whether the row is that of a counter, which every input has.
+    pub fn is_counter(&self) -> bool {
+        self.kind.is_counter()
+    }
 }
 
-pub(super) fn rows(file: &FileFacts) -> impl Iterator<Item = Row<'_>> {
-    file.ledger.rows.iter().map(|loss| Row { source: &file.session.source, loss })
+/// The rows of an input.
+pub fn rows(file: &FileFacts) -> impl Iterator<Item = LossRow> {
+    file.ledger.rows.iter().map(|loss| LossRow {
+        source: file.source.clone(),
+        kind: loss.kind,
+        cpu: loss.cpu,
+        from_time_ns: loss.from_ns,
+        to_time_ns: loss.to_ns,
+        from_buffer: loss.from_buffer,
+        to_buffer: loss.to_buffer,
+        count: loss.count,
+        unit: loss.unit,
+        is_lower_bound: loss.is_lower_bound,
+        is_certain: loss.is_certain,
+        evidence: loss.evidence.clone(),
+        note: Some(loss.note).filter(|note| !note.is_empty()),
+    })
 }
 
-pub(super) fn table<'a>() -> Table<Row<'a>> {
-    Table::<Row<'a>>::new("lost_events")
-        .text("source", |row| Some(row.source))
-        .text("kind", |row| Some(row.loss.kind.as_str()))
-        .uint16("cpu", |row| row.loss.cpu)
-        .int64("from_time_ns", |row| row.loss.from_ns)
-        .int64("to_time_ns", |row| row.loss.to_ns)
-        .count("from_buffer", |row| row.loss.from_buffer)
-        .count("to_buffer", |row| row.loss.to_buffer)
-        .count("count", |row| row.loss.count)
-        .text("unit", |row| Some(row.loss.unit))
-        .bool("is_lower_bound", |row| Some(row.loss.is_lower_bound))
-        .bool("is_certain", |row| Some(row.loss.is_certain))
-        .text("evidence", |row| Some(&row.loss.evidence))
-        .text("note", |row| Some(row.loss.note).filter(|note| !note.is_empty()))
+impl Cell for LossKind {
+    fn data_type() -> DataType {
+        DataType::Utf8
+    }
+
+    fn array<'a>(values: impl Iterator<Item = &'a Self>) -> ArrayRef {
+        Arc::new(values.map(|kind| Some(kind.as_str())).collect::<StringArray>())
+    }
 }

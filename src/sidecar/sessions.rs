@@ -1,62 +1,188 @@
-//! `sessions`: one row per input file, what its header event says of the session.
+//! `sessions`: one row per input, what its header event and its buffers say of the session.
 
-use super::SidecarFacts;
-use super::table::Table;
-use crate::dataset::EncodeOptions;
-use crate::error::Result;
-use crate::output::{FileEntry, LocalFolder};
-use crate::survey::facts::SessionFacts;
+use super::row::{NotRecorded, Time, sidecar_row};
+use crate::clock::{FileTime, Ticks};
+use crate::layout::logfile::{ENABLE_FLAGS, bit_names, log_file_mode_names, mode};
+use crate::survey::loss::{self, Overwritten};
+use crate::survey::naming::{private_logger_pid, series_member};
+use crate::survey::{FileFacts, FileSurvey};
 
-pub(super) fn write(staging: &LocalFolder, facts: &SidecarFacts<'_>, encode: &EncodeOptions) -> Result<Vec<FileEntry>> {
-    table().write(staging, encode, facts.facts.iter().map(|file| &file.session))
+sidecar_row! {
+    /// A session, as one input records it. What is `None` is not recorded.
+    #[expect(clippy::struct_excessive_bools, reason = "each is a fact by itself, and a column")]
+    "sessions" SessionRow {
+        /// The path relative to the input named by the user, with `/`.
+        source: String,
+        /// Bytes of the file.
+        size: u64,
+        /// BLAKE3 of the file in lower-case hexadecimal; `None` where it was not computed.
+        blake3: Option<String>,
+        /// The session's name.
+        logger_name: Option<String>,
+        /// The name in lower case: Windows does not tell names apart by case.
+        logger_name_folded: Option<String>,
+        /// The file that the session was told to write.
+        log_file_name: Option<String>,
+        /// Major and minor version of the recording system.
+        os_version: String,
+        /// Build of the recording system.
+        os_build: u32,
+        /// Major and minor version of the file layout.
+        layout_version: String,
+        /// 4 or 8: pointer size of the recording system.
+        pointer_size: u32,
+        /// Processors, or 1 without per-processor buffers.
+        cpu_count: u32,
+        /// Bytes of an expanded buffer.
+        buffer_size: u32,
+        /// Buffers at the start.
+        start_buffers: u32,
+        /// Buffers that the session counted; 0 or stale when it was never closed.
+        buffers_written: u32,
+        /// Buffers in the file.
+        buffers_found: u64,
+        /// Not in a file.
+        minimum_buffers: NotRecorded,
+        /// Not in a file.
+        maximum_buffers: NotRecorded,
+        /// Bytes; 0 is unlimited.
+        maximum_file_size: u64,
+        /// Not in a file.
+        flush_timer_s: NotRecorded,
+        /// Not in a file.
+        age_limit_min: NotRecorded,
+        /// The mode's bits.
+        log_file_mode: u32,
+        /// Their names.
+        log_file_mode_names: Vec<String>,
+        /// Flags that a system logger is enabled with.
+        enable_flags: Option<u32>,
+        /// Their names.
+        enable_flag_names: Option<Vec<String>>,
+        /// The eight masks of event groups, of which the first holds the flags.
+        group_masks: Option<Vec<u32>>,
+        /// Length of a timer tick in nanoseconds.
+        timer_resolution_ns: u64,
+        /// When the session started.
+        start_time: Option<Time>,
+        /// When it ended; `None` when it was never closed.
+        end_time: Option<Time>,
+        /// When the system booted.
+        boot_time: Option<Time>,
+        /// The earliest event; in a ring not one of the header buffer.
+        first_event_time: Option<Time>,
+        /// The latest event.
+        last_event_time: Option<Time>,
+        /// The earliest event behind the header buffer.
+        window_start_time: Option<Time>,
+        /// Events that were not recorded.
+        events_lost: Option<u32>,
+        /// Buffers that could not be written.
+        buffers_lost: Option<u32>,
+        /// Not in a file.
+        real_time_buffers_lost: NotRecorded,
+        /// Why nobody can know what was lost.
+        loss_unknown_because: Option<&'static str>,
+        /// Not in a file.
+        logger_thread_id: NotRecorded,
+        /// The number of the file in its series.
+        file_series_number: Option<u32>,
+        /// The process that a private session recorded.
+        private_logger_pid: Option<u32>,
+        /// Whether buffers are stored compressed.
+        compressed: bool,
+        /// Whether the end of the file is missing.
+        truncated: bool,
+        /// Whether newer buffers have overwritten the oldest; `None` where nobody can know.
+        wrapped: Option<bool>,
+        /// Whether a tool wrote the file from others.
+        relogged: bool,
+        /// Whether the file had no room for another buffer; `None` in a relogged file, whose limit is that of a source.
+        reached_maximum_size: Option<bool>,
+        /// Whether a process recorded its own events.
+        private_logger: bool,
+        /// Whether the session ended properly.
+        closed: bool,
+    }
 }
 
-pub(super) fn table<'a>() -> Table<&'a SessionFacts> {
-    Table::<&SessionFacts>::new("sessions")
-        .text("source", |row| Some(&row.source))
-        .count("size", |row| Some(row.size))
-        .text("blake3", |row| row.blake3.as_deref())
-        .text("logger_name", |row| row.logger_name.as_deref())
-        .text("logger_name_folded", |row| row.logger_name_folded.as_deref())
-        .text("log_file_name", |row| row.log_file_name.as_deref())
-        .text("os_version", |row| Some(&row.os_version))
-        .uint32("os_build", |row| Some(row.os_build))
-        .text("layout_version", |row| Some(&row.layout_version))
-        .uint32("pointer_size", |row| Some(row.pointer_size))
-        .uint32("cpu_count", |row| Some(row.cpu_count))
-        .uint32("buffer_size", |row| Some(row.buffer_size))
-        .uint32("start_buffers", |row| Some(row.start_buffers))
-        .uint32("buffers_written", |row| Some(row.buffers_written))
-        .count("buffers_found", |row| Some(row.buffers_found))
-        .never("minimum_buffers")
-        .never("maximum_buffers")
-        .count("maximum_file_size", |row| Some(row.maximum_file_size))
-        .never("flush_timer_s")
-        .never("age_limit_min")
-        .uint32("log_file_mode", |row| Some(row.log_file_mode))
-        .texts("log_file_mode_names", |row| Some(row.log_file_mode_names.clone()))
-        .uint32("enable_flags", |row| row.enable_flags)
-        .texts("enable_flag_names", |row| row.enable_flag_names.clone())
-        .uint32s("group_masks", |row| row.group_masks.clone())
-        .count("timer_resolution_ns", |row| Some(row.timer_resolution_ns))
-        .time("start_time", |row| row.start_ns)
-        .time("end_time", |row| row.end_ns)
-        .time("boot_time", |row| row.boot_ns)
-        .time("first_event_time", |row| row.first_event_ns)
-        .time("last_event_time", |row| row.last_event_ns)
-        .time("window_start_time", |row| row.window_start_ns)
-        .uint32("events_lost", |row| row.events_lost)
-        .uint32("buffers_lost", |row| row.buffers_lost)
-        .never("real_time_buffers_lost")
-        .text("loss_unknown_because", |row| row.loss_unknown_because)
-        .never("logger_thread_id")
-        .uint32("file_series_number", |row| row.file_series_number)
-        .uint32("private_logger_pid", |row| row.private_logger_pid)
-        .bool("compressed", |row| Some(row.compressed))
-        .bool("truncated", |row| Some(row.truncated))
-        .bool("wrapped", |row| row.wrapped)
-        .bool("relogged", |row| Some(row.relogged))
-        .bool("reached_maximum_size", |row| row.reached_maximum_size)
-        .bool("private_logger", |row| Some(row.private_logger))
-        .bool("closed", |row| Some(row.closed))
+impl SessionRow {
+    /// Whether the input need not begin with its session: a ring that has wrapped, may have, or was in memory.
+    pub fn is_window(&self) -> bool {
+        self.wrapped != Some(false) || self.log_file_mode & mode::BUFFERING != 0
+    }
+}
+
+/// The row of an input.
+pub fn row(file: &FileSurvey, facts: &FileFacts) -> SessionRow {
+    let (session, ledger) = (&file.session, &facts.ledger);
+    let name = |name: &str| Some(name.to_owned()).filter(|name| !name.is_empty());
+    let version = |(major, minor): (u8, u8)| format!("{major}.{minor}");
+    let recorded = |time: FileTime| (time.0 != 0).then(|| Time(time.to_unix().0));
+    let enable_flags = file.group_masks.map(|[flags, ..]| flags);
+    let (first, last) = facts.window.unzip();
+    SessionRow {
+        source: file.name.clone(),
+        size: file.identity.size,
+        blake3: file.blake3.clone(),
+        logger_name: name(&session.logger_name),
+        logger_name_folded: name(&session.logger_name.to_lowercase()),
+        log_file_name: name(&session.log_file_name),
+        os_version: version(session.os_version),
+        os_build: session.os_build,
+        layout_version: version(session.layout_version),
+        pointer_size: session.pointer_size,
+        cpu_count: session.cpu_count,
+        buffer_size: session.buffer_size,
+        start_buffers: session.start_buffers,
+        buffers_written: session.buffers_written,
+        buffers_found: file.buffers.len() as u64,
+        minimum_buffers: NotRecorded,
+        maximum_buffers: NotRecorded,
+        maximum_file_size: session.maximum_file_size,
+        flush_timer_s: NotRecorded,
+        age_limit_min: NotRecorded,
+        log_file_mode: session.log_file_mode,
+        log_file_mode_names: log_file_mode_names(session.log_file_mode),
+        enable_flags,
+        enable_flag_names: enable_flags.map(|flags| bit_names(flags, &ENABLE_FLAGS)),
+        group_masks: file.group_masks.map(Vec::from),
+        timer_resolution_ns: u64::from(session.timer_resolution) * 100,
+        start_time: recorded(session.start_time),
+        end_time: recorded(session.end_time),
+        boot_time: recorded(session.boot_time),
+        first_event_time: first.map(Time),
+        last_event_time: last.map(Time),
+        window_start_time: window_start(file),
+        events_lost: ledger.events_lost,
+        buffers_lost: ledger.buffers_lost,
+        real_time_buffers_lost: NotRecorded,
+        loss_unknown_because: ledger.unknown_because,
+        logger_thread_id: NotRecorded,
+        file_series_number: series_member(file).map(|member| member.number),
+        private_logger_pid: private_logger_pid(file),
+        compressed: file.is_compressed(),
+        truncated: file.is_truncated() || loss::missing_at_end(file) > 0,
+        wrapped: match loss::overwritten(file) {
+            Overwritten::None => Some(false),
+            Overwritten::Buffers(_) => Some(true),
+            Overwritten::AtMost(_) => None,
+        },
+        relogged: session.has_mode(mode::RELOG),
+        reached_maximum_size: (!session.has_mode(mode::RELOG)).then(|| has_reached_maximum_size(file)),
+        private_logger: session.has_mode(mode::PRIVATE_LOGGER),
+        closed: session.is_closed(),
+    }
+}
+
+/// The earliest event behind the header buffer.
+fn window_start(file: &FileSurvey) -> Option<Time> {
+    let data = file.buffers.iter().filter(|buffer| buffer.events > 0 && buffer.extent.ordinal > 0);
+    data.map(|buffer| buffer.first_ticks).min().map(|ticks| Time(file.clock.to_unix(Ticks(ticks)).0))
+}
+
+/// Whether another buffer would have gone beyond the limit.
+fn has_reached_maximum_size(file: &FileSurvey) -> bool {
+    let (most, another) = (file.session.maximum_file_size, u64::from(file.session.buffer_size));
+    most > 0 && file.end_of_buffers().saturating_add(another) > most
 }

@@ -1,37 +1,49 @@
-//! `streams`: one row per stream of buffers of every input file.
+//! `streams`: one row per stream of buffers of every input.
 
-use super::SidecarFacts;
-use super::table::Table;
-use crate::dataset::EncodeOptions;
-use crate::error::Result;
-use crate::output::{FileEntry, LocalFolder};
+use super::row::sidecar_row;
 use crate::survey::FileFacts;
-use crate::survey::streams::Stream;
 
-pub(super) struct Row<'a> {
-    source: &'a str,
-    stream: &'a Stream,
+sidecar_row! {
+    /// The buffers of one processor, or all of them where the processors share one stream. Times are Unix nanoseconds.
+    "streams" StreamRow {
+        /// The path relative to the input named by the user, with `/`.
+        source: String,
+        /// The processor; `None` where all share the stream.
+        cpu: Option<u16>,
+        /// Buffers, the header buffer included.
+        buffers: u64,
+        /// Readable events.
+        events: u64,
+        /// Bytes of expanded buffers in use: headers and event data.
+        bytes_used: u64,
+        /// `bytes_used` as a part of the size of the buffers in memory.
+        fill_ratio: f64,
+        /// Earliest event; in a ring, where others are, not one of the header buffer.
+        first_time_ns: Option<i64>,
+        /// Latest event.
+        last_time_ns: Option<i64>,
+        /// Events that are earlier than the event before them in their buffer.
+        disorder_in_buffer: u64,
+        /// Buffers that begin before those before them have ended.
+        disorder_between_buffers: u64,
+        /// Numbers that no buffer has; `None` unless there is one stream.
+        sequence_gaps: Option<u64>,
+    }
 }
 
-pub(super) fn write(staging: &LocalFolder, facts: &SidecarFacts<'_>, encode: &EncodeOptions) -> Result<Vec<FileEntry>> {
-    table().write(staging, encode, facts.facts.iter().flat_map(rows))
-}
-
-pub(super) fn rows(file: &FileFacts) -> impl Iterator<Item = Row<'_>> {
-    file.streams.iter().map(|stream| Row { source: &file.session.source, stream })
-}
-
-pub(super) fn table<'a>() -> Table<Row<'a>> {
-    Table::<Row<'a>>::new("streams")
-        .text("source", |row| Some(row.source))
-        .uint16("cpu", |row| row.stream.cpu)
-        .count("buffers", |row| Some(row.stream.buffers))
-        .count("events", |row| Some(row.stream.events))
-        .count("bytes_used", |row| Some(row.stream.bytes_used))
-        .double("fill_ratio", |row| Some(row.stream.fill_ratio))
-        .int64("first_time_ns", |row| row.stream.first_ns)
-        .int64("last_time_ns", |row| row.stream.last_ns)
-        .count("disorder_in_buffer", |row| Some(row.stream.disorder_in_buffer))
-        .count("disorder_between_buffers", |row| Some(row.stream.disorder_between_buffers))
-        .count("sequence_gaps", |row| row.stream.sequence_gaps)
+/// The rows of an input.
+pub fn rows(file: &FileFacts) -> impl Iterator<Item = StreamRow> {
+    file.streams.iter().map(|stream| StreamRow {
+        source: file.source.clone(),
+        cpu: stream.cpu,
+        buffers: stream.buffers,
+        events: stream.events,
+        bytes_used: stream.bytes_used,
+        fill_ratio: stream.fill_ratio,
+        first_time_ns: stream.first_ns,
+        last_time_ns: stream.last_ns,
+        disorder_in_buffer: stream.disorder_in_buffer,
+        disorder_between_buffers: stream.disorder_between_buffers,
+        sequence_gaps: stream.sequence_gaps,
+    })
 }

@@ -3,6 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet};
 
+use serde::Serialize;
+
 use crate::convert::job::ShapeCounts;
 use crate::event::EventIdentity;
 use crate::layout::header::HeaderFamily;
@@ -13,7 +15,8 @@ use crate::plan::{CatalogEntry, DecodeSource, PlanResult, schema_needed};
 const NAMED: usize = 8;
 
 /// Why rows are not decoded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Problem {
     /// Nothing describes them.
     NoSchema,
@@ -21,18 +24,8 @@ pub enum Problem {
     DoesNotFit,
 }
 
-impl Problem {
-    /// The name that reports use.
-    pub fn name(self) -> &'static str {
-        match self {
-            Problem::NoSchema => "no_schema",
-            Problem::DoesNotFit => "does_not_fit",
-        }
-    }
-}
-
 /// Rows that one description would decode.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Undecoded {
     /// Why they are not decoded.
     pub problem: Problem,
@@ -41,7 +34,7 @@ pub struct Undecoded {
     /// The provider, event class or message class.
     pub provider_id: Option<String>,
     /// Where the description that does not fit came from.
-    pub decode_source: DecodeSource,
+    pub decode_source: &'static str,
     /// Rows.
     pub rows: u64,
     /// The events, most rows first: `107 v0`, for classic events `opcode 12 v2`, for messages the number.
@@ -107,7 +100,7 @@ fn entry(shapes: &[(u64, CatalogEntry<'_>)]) -> Option<Undecoded> {
         fix: fix(problem, &name, shapes, &events),
         name,
         provider_id: identity.provider_id().map(|id| id.to_string()),
-        decode_source: first.shape.decode_source,
+        decode_source: first.shape.decode_source.name(),
         rows: shapes.iter().map(|(rows, _)| rows).sum(),
         events,
     })
@@ -202,13 +195,13 @@ mod tests {
         let entries = || catalog.iter().map(|(shape, table)| CatalogEntry { shape, table, schema: None });
         let found = rank(entries(), &counts, |_| true);
         let show = |entry: &Undecoded| {
-            format!("{} {} {} {} {:?}", entry.rows, entry.problem.name(), entry.name, entry.fix, entry.events)
+            format!("{} {:?} {} {} {:?}", entry.rows, entry.problem, entry.name, entry.fix, entry.events)
         };
         let expected = [
-            format!(r#"40 no_schema P1 manifest of provider {P1} (P1) with events 6 v2, 5 v2 ["6 v2", "5 v2"]"#),
-            r#"9 no_schema WPP TMF ["4", "3"]"#.to_owned(),
+            format!(r#"40 NoSchema P1 manifest of provider {P1} (P1) with events 6 v2, 5 v2 ["6 v2", "5 v2"]"#),
+            r#"9 NoSchema WPP TMF ["4", "3"]"#.to_owned(),
             format!(
-                "6 does_not_fit P1 manifest of provider {P1} (P1) of the build that wrote it, with --schemas: the \
+                "6 DoesNotFit P1 manifest of provider {P1} (P1) of the build that wrote it, with --schemas: the \
                  layouts from pack do not fit events 8 v2, 7 v2 [\"8 v2\", \"7 v2\"]"
             ),
         ];

@@ -82,7 +82,7 @@ fn definition(line: &str) -> Option<String> {
     if line.starts_with(char::is_whitespace) {
         return None;
     }
-    if word == "const" && line.starts_with("const fn") || word == "const" && line.contains("const fn ") {
+    if word == "const" && line.contains("const fn ") {
         word = words.next()?;
     }
     match word {

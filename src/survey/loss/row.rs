@@ -35,6 +35,11 @@ pub enum LossKind {
 }
 
 impl LossKind {
+    /// Whether it is a counter, which every file has.
+    pub fn is_counter(self) -> bool {
+        matches!(self, LossKind::EventsLost | LossKind::BuffersLost | LossKind::RealTimeBuffersLost)
+    }
+
     /// The name used in the sidecar.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -104,7 +109,7 @@ impl LossRow {
 
     /// Whether the row is that of a counter, which every file has.
     pub fn is_counter(&self) -> bool {
-        matches!(self.kind, LossKind::EventsLost | LossKind::BuffersLost | LossKind::RealTimeBuffersLost)
+        self.kind.is_counter()
     }
 
     /// Whether the row proves that the recording lost something. What a ring overwrote is no loss: to keep the latest

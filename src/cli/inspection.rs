@@ -1,22 +1,23 @@
-//! The facts of a trace, as `inspect --json` shows them; the page for people is made from the same ones.
+//! What `inspect --json` shows of a trace; the page for people is made from the same.
 //!
-//! Keys are those of the sidecar's columns where there is one. Times are Unix nanoseconds in `_ns`, text otherwise.
+//! Whatever is in the sidecar is shown as its rows. Times are Unix nanoseconds in `_ns`, text otherwise.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::loss::{LossFacts, LossTotals};
-use super::undecoded::UndecodedFacts;
+use super::loss::{InputLoss, LossTotals};
+use super::undecoded;
 use crate::calendar::rfc3339;
 use crate::convert::job::Report;
 use crate::plan::CatalogEntry;
-use crate::sidecar::{self, FileRecords, Record};
-use crate::survey::{self, FileSurvey, Issue};
+use crate::sidecar::undecoded::Undecoded;
+use crate::sidecar::{ClockRow, IssueRow, SessionRow, StreamRow, clock, issues, lost_events, sessions, streams};
+use crate::survey::{FileFacts, FileSurvey};
 
 /// A trace.
 #[derive(Debug, Serialize)]
-pub(super) struct TraceFacts {
+pub(super) struct Inspection {
     pub trace: String,
     pub events: u64,
     pub decodable_events: u64,
@@ -26,10 +27,10 @@ pub(super) struct TraceFacts {
     #[serde(skip)]
     pub is_damaged: bool,
     pub time: TimeRange,
-    pub files: Vec<FileFacts>,
-    pub providers: Vec<ProviderFacts>,
+    pub files: Vec<InspectedInput>,
+    pub providers: Vec<InspectedDataset>,
     /// What is not decodable, most events first.
-    pub undecodable: Vec<UndecodedFacts>,
+    pub undecodable: Vec<Undecoded>,
 }
 
 /// From the first to the last event.
@@ -41,26 +42,21 @@ pub(super) struct TimeRange {
     pub last_time_ns: Option<i64>,
 }
 
-/// An input file. Everything but `loss` is rows of the sidecar.
+/// An input.
 #[derive(Debug, Serialize)]
-pub(super) struct FileFacts {
+pub(super) struct InspectedInput {
     pub source: String,
     pub size: u64,
-    pub session: Record,
-    pub clock: Record,
-    pub loss: LossFacts,
-    pub streams: Vec<Record>,
-    pub findings: Vec<Record>,
-    /// What the rows are made of.
-    #[serde(skip)]
-    pub facts: survey::FileFacts,
-    #[serde(skip)]
-    pub found: Vec<Issue>,
+    pub session: SessionRow,
+    pub clock: ClockRow,
+    pub loss: InputLoss,
+    pub streams: Vec<StreamRow>,
+    pub findings: Vec<IssueRow>,
 }
 
 /// The events of one dataset.
 #[derive(Debug, Serialize)]
-pub(super) struct ProviderFacts {
+pub(super) struct InspectedDataset {
     pub dataset: String,
     pub provider_id: Option<String>,
     pub provider_name: Option<String>,
@@ -74,11 +70,11 @@ pub(super) struct ProviderFacts {
     pub fix_hint: Option<String>,
 }
 
-impl TraceFacts {
-    /// The facts of an inspected trace.
-    pub(super) fn of(trace: &str, report: Report) -> Self {
+impl Inspection {
+    /// What is known of an inspected trace.
+    pub(super) fn of(trace: &str, report: &Report) -> Self {
         let providers = providers(report.plan.catalog());
-        TraceFacts {
+        Inspection {
             trace: trace.to_owned(),
             events: report.files.iter().map(FileSurvey::events).sum(),
             decodable_events: providers.iter().map(|provider| provider.decodable_events).sum(),
@@ -86,8 +82,13 @@ impl TraceFacts {
             damaged_bytes: report.files.iter().map(FileSurvey::damaged_bytes).sum(),
             is_damaged: report.files.iter().any(FileSurvey::is_damaged),
             time: TimeRange::of(report.time_range),
-            undecodable: UndecodedFacts::of(&report),
-            files: report.files.iter().zip(report.facts).map(|(file, facts)| FileFacts::of(file, facts)).collect(),
+            undecodable: undecoded::of_report(report),
+            files: report
+                .files
+                .iter()
+                .zip(&report.facts)
+                .map(|(file, facts)| InspectedInput::of(file, facts))
+                .collect(),
             providers,
         }
     }
@@ -111,25 +112,25 @@ impl TimeRange {
     }
 }
 
-impl FileFacts {
-    fn of(file: &FileSurvey, facts: survey::FileFacts) -> Self {
-        let FileRecords { session, clock, ledger, streams, issues } = sidecar::records(file, &facts);
-        FileFacts {
+impl InspectedInput {
+    fn of(file: &FileSurvey, facts: &FileFacts) -> Self {
+        InspectedInput {
             source: file.name.clone(),
             size: file.identity.size,
-            session,
-            clock,
-            loss: LossFacts { totals: LossTotals::of(std::slice::from_ref(&facts)), ledger },
-            streams,
-            findings: issues,
-            found: file.issues.rows().collect(),
-            facts,
+            session: sessions::row(file, facts),
+            clock: clock::row(file, None),
+            loss: InputLoss {
+                totals: LossTotals::of(std::slice::from_ref(facts)),
+                ledger: lost_events::rows(facts).collect(),
+            },
+            streams: streams::rows(facts).collect(),
+            findings: issues::rows(file).collect(),
         }
     }
 }
 
 /// The shapes of each dataset added up; most events first.
-pub(super) fn providers<'a>(catalog: impl Iterator<Item = CatalogEntry<'a>>) -> Vec<ProviderFacts> {
+pub(super) fn providers<'a>(catalog: impl Iterator<Item = CatalogEntry<'a>>) -> Vec<InspectedDataset> {
     let mut datasets: BTreeMap<&str, Vec<CatalogEntry<'_>>> = BTreeMap::new();
     for entry in catalog {
         datasets.entry(entry.dataset()).or_default().push(entry);
@@ -139,7 +140,7 @@ pub(super) fn providers<'a>(catalog: impl Iterator<Item = CatalogEntry<'a>>) -> 
     providers
 }
 
-fn provider(dataset: &str, entries: &[CatalogEntry<'_>]) -> ProviderFacts {
+fn provider(dataset: &str, entries: &[CatalogEntry<'_>]) -> InspectedDataset {
     // What has a hint is not decodable: nothing describes it, or what does fits none of its payloads.
     let decodable = || entries.iter().filter(|entry| entry.shape.fix_hint.is_none());
     let mut decode_sources = BTreeMap::new();
@@ -147,7 +148,7 @@ fn provider(dataset: &str, entries: &[CatalogEntry<'_>]) -> ProviderFacts {
         *decode_sources.entry(entry.shape.decode_source.name()).or_default() += entry.shape.events;
     }
     let first = entries.iter().map(|entry| entry.shape.first_ns).min();
-    ProviderFacts {
+    InspectedDataset {
         dataset: dataset.to_owned(),
         provider_id: entries.iter().find_map(|entry| entry.shape.key.identity.provider_id()).map(|id| id.to_string()),
         provider_name: entries.iter().find_map(|entry| entry.provider_name()).map(str::to_owned),
