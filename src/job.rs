@@ -130,8 +130,8 @@ fn survey_and_plan(
             survey::settle(&mut files);
             FileFacts::of(&files)
         });
-        let mut plan = plan::plan(&files, inputs, &plan_options, progress)?;
-        for (file, issues) in files.iter_mut().zip(std::mem::take(&mut plan.issues)) {
+        let (plan, issues) = plan::plan(&files, inputs, &plan_options, progress)?;
+        for (file, issues) in files.iter_mut().zip(issues) {
             file.issues.append(issues);
         }
         Ok(Surveyed { files, facts, plan })

@@ -36,5 +36,5 @@ pub(crate) fn inputs(files: &[FileSurvey]) -> Inputs {
 }
 
 pub(crate) fn planned(files: &[FileSurvey]) -> PlanResult {
-    plan::plan(files, &inputs(files), &PlanOptions::default(), &NoProgress).expect("the trace is valid")
+    plan::plan(files, &inputs(files), &PlanOptions::default(), &NoProgress).expect("the trace is valid").0
 }

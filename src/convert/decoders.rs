@@ -101,7 +101,7 @@ impl ShapeDecoder {
             program,
             is_refused: shape.is_refused,
             is_string: shape.decode_source == DecodeSource::String,
-            message: shape.message.clone().map(CompiledMessage::new),
+            message: plan.message(shape).cloned().map(CompiledMessage::new),
             is_other: plan.tables[shape.table as usize].is_other(),
         }
     }

@@ -208,6 +208,11 @@ impl PayloadColumns {
         PayloadColumns { columns: self.columns, bindings: numbered.collect() }
     }
 
+    /// For how many schemas it says where their fields go.
+    pub fn bindings(&self) -> usize {
+        self.bindings.len()
+    }
+
     /// Where the fields of the schema with this number go.
     ///
     /// # Panics

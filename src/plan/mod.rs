@@ -3,12 +3,15 @@
 
 mod build;
 pub mod catalog;
+mod check;
 pub mod choose;
 pub(crate) mod cuts;
 pub mod datasets;
+mod describe;
 pub mod descriptions;
 mod doubts;
 mod field_limit;
+mod file;
 pub mod filter;
 mod hint;
 pub mod images;
@@ -21,9 +24,9 @@ pub mod preview;
 pub mod resolve;
 mod result;
 pub mod samples;
-mod schema_list;
 mod segment;
 mod shape_ids;
+mod shared_list;
 mod slice_size;
 pub mod tables;
 
@@ -31,6 +34,7 @@ pub use crate::schema::DecodeSource;
 pub use build::plan;
 pub use catalog::CatalogEntry;
 pub use datasets::DatasetSplit;
+pub use file::PlanFile;
 pub use filter::{CompiledFilter, Filter};
 pub use hint::schema_needed;
 pub use input::{BufferRef, PlannedInput, PlannedInputs};

@@ -2,33 +2,36 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::filter::CompiledFilter;
 use crate::decode::{FieldRow, PayloadColumns};
 use crate::event::Shape;
 use crate::guid::Guid;
-use crate::schema::DecodeSource;
 use crate::schema::model::EventSchema;
 use crate::schema::wpp::MessageFormat;
-use crate::survey::Issues;
+use crate::schema::{DecodeSource, stored};
 use crate::table::header::HeaderColumn;
 
 /// Everything that is decided before events become rows.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PlanResult {
     /// The event shapes; the index is the shape's number.
     pub shapes: Vec<PlannedShape>,
     /// What describes payloads, each once: shapes share them.
+    #[serde(with = "stored::schemas")]
     pub schemas: Vec<Arc<EventSchema>>,
+    /// The formats of WPP messages, each once.
+    #[serde(with = "stored::messages")]
+    pub messages: Vec<Arc<MessageFormat>>,
     /// The tables.
     pub tables: Vec<PlannedTable>,
     /// What keeps events from becoming rows; `None` where all of them do.
     pub filter: Option<CompiledFilter>,
-    /// What is unusual per input, beside the issues of the survey.
-    pub issues: Vec<Issues>,
 }
 
 /// How events of one shape become rows, and why so.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedShape {
     /// What identifies it.
     pub key: Shape,
@@ -40,8 +43,8 @@ pub struct PlannedShape {
     pub binding: Option<u32>,
     /// Whether a schema is known and contradicted by every sample, so that the rows are errors.
     pub is_refused: bool,
-    /// The format of a WPP message.
-    pub message: Option<Arc<MessageFormat>>,
+    /// Index of the format of a WPP message.
+    pub message: Option<u32>,
     /// The name people know the event by, where its schema has none.
     pub event_name: Option<String>,
     /// The opcode's name, where its schema has none.
@@ -67,7 +70,7 @@ pub struct PlannedShape {
 }
 
 /// One dataset of the trace and its columns.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedTable {
     /// Its folder below `events`.
     pub dataset: String,
@@ -94,6 +97,11 @@ impl PlanResult {
     /// What describes the payloads of a shape.
     pub fn schema(&self, shape: &PlannedShape) -> Option<&Arc<EventSchema>> {
         self.schemas.get(shape.schema? as usize)
+    }
+
+    /// The format of the messages of a shape.
+    pub fn message(&self, shape: &PlannedShape) -> Option<&Arc<MessageFormat>> {
+        self.messages.get(shape.message? as usize)
     }
 }
 

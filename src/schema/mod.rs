@@ -14,6 +14,7 @@ pub mod pack;
 pub mod registry;
 pub mod source;
 pub mod store;
+pub(crate) mod stored;
 pub(crate) mod text;
 pub mod tmf;
 pub mod tracelogging;

@@ -5,8 +5,10 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 /// The payload layout and the names of one event, whatever its source.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct EventSchema {
     /// The name people know the event by: the TraceLogging name, the kernel event name, or `Task/Opcode`.
     pub event_name: Option<String>,
@@ -21,7 +23,7 @@ pub struct EventSchema {
 }
 
 /// One declared field of an event or of a structure.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Field {
     /// The name, exactly as declared.
     pub name: String,
@@ -29,7 +31,9 @@ pub struct Field {
     pub kind: FieldKind,
     /// How often it is repeated.
     pub count: Count,
-    /// The names of its values, for enumerations and bit sets.
+    /// The names of its values, for enumerations and bit sets. Fields share maps, which are written apart from them: see
+    /// [`stored`](super::stored).
+    #[serde(skip)]
     pub map: Option<Arc<ValueMap>>,
     /// Whether the writer may leave it out at the end of the payload; then the payload still counts as complete.
     pub optional: bool,
@@ -38,7 +42,7 @@ pub struct Field {
 }
 
 /// What a field holds.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum FieldKind {
     /// One value of a wire type.
     Value {
@@ -54,7 +58,7 @@ pub enum FieldKind {
 }
 
 /// The length of a text or binary value, in the units of its wire type (UTF-16 units, characters or bytes).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Length {
     /// The wire type says it: fixed width, terminator or counter.
     #[default]
@@ -66,7 +70,7 @@ pub enum Length {
 }
 
 /// How often a field is repeated. Anything but [`Count::One`] makes a list.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Count {
     /// A single value, no list.
     #[default]
@@ -82,7 +86,7 @@ pub enum Count {
 }
 
 /// An earlier field that holds a length or a count.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct FieldRef {
     /// How many levels of structure further out it stands: 0 for a sibling.
     pub up: u8,
@@ -91,7 +95,7 @@ pub struct FieldRef {
 }
 
 /// How a value is encoded. All integers are little-endian unless the name says otherwise.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Wire {
     /// No bytes at all.
     Null,
@@ -180,7 +184,7 @@ pub enum Wire {
 }
 
 /// What a value stands for, beyond its encoding.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Meaning {
     /// What the wire type says.
     #[default]
@@ -234,7 +238,8 @@ pub enum Meaning {
 }
 
 /// Names for the values of an integer field.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(from = "DeclaredMap")]
 pub struct ValueMap {
     /// The map's declared name.
     pub name: String,
@@ -243,7 +248,22 @@ pub struct ValueMap {
     entries: Vec<(u64, String)>,
     /// The places of the entries that are looked at: of value maps in the order of their values, each once; of bit maps
     /// in declared order.
+    #[serde(skip)]
     looked_at: Vec<u32>,
+}
+
+/// A [`ValueMap`] as it is declared.
+#[derive(Deserialize)]
+struct DeclaredMap {
+    name: String,
+    kind: MapKind,
+    entries: Vec<(u64, String)>,
+}
+
+impl From<DeclaredMap> for ValueMap {
+    fn from(map: DeclaredMap) -> Self {
+        ValueMap::new(map.name, map.kind, map.entries)
+    }
 }
 
 /// More entries than any bit map has: 64 bits, and fields of several bits with a name for each of their values. Those
@@ -309,7 +329,7 @@ impl ValueMap {
 }
 
 /// How a [`ValueMap`] is applied.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum MapKind {
     /// The whole value has one name.
     Values,

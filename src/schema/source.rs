@@ -1,7 +1,9 @@
 //! Where descriptions of payloads come from.
 
+use serde::{Deserialize, Serialize};
+
 /// Where the layout of a payload came from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum DecodeSource {
     /// Metadata on the event itself.
     TraceLogging,

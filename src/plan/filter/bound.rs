@@ -3,10 +3,12 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
+
 use crate::calendar::{parse_rfc3339, rfc3339};
 
 /// A point in time: `2025-01-31T12:00:00Z`, or `+12.5s` from the start of the recording.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TimeBound {
     /// Unix nanoseconds.
     At(i64),
@@ -91,7 +93,7 @@ fn duration(text: &str) -> Option<i64> {
 }
 
 /// Times from one point up to, but not including, another, in Unix nanoseconds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TimeWindow {
     /// The first time in it.
     pub from: i64,

@@ -1,5 +1,7 @@
 //! A filter made ready for one recording: what its shapes and times decide is decided once.
 
+use serde::{Deserialize, Serialize};
+
 use super::bound::TimeWindow;
 use super::conditions::{Filter, ShapeDecision, ShapeInfo};
 use crate::error::Result;
@@ -10,7 +12,7 @@ use crate::plan::shape_ids::ShapeIds;
 use crate::survey::FileSurvey;
 
 /// Tells the events of a recording that become rows from those that do not.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CompiledFilter {
     filter: Filter,
     window: TimeWindow,
@@ -63,6 +65,11 @@ impl CompiledFilter {
     /// Whether any event of a shape can pass.
     pub fn may_pass(&self, shape: u32) -> bool {
         self.decisions[shape as usize] != ShapeDecision::Fail
+    }
+
+    /// How many shapes it knows.
+    pub(crate) fn shapes(&self) -> usize {
+        self.decisions.len()
     }
 
     /// The times that pass.

@@ -1,5 +1,7 @@
 //! The conditions of a filter.
 
+use serde::{Deserialize, Serialize};
+
 use super::bound::{TimeBound, TimeWindow};
 use super::numbers::NumberSet;
 use super::pattern::{EventPattern, NamePattern};
@@ -7,7 +9,7 @@ use crate::event::{Event, EventIdentity};
 use crate::layout::header::HeaderFamily;
 
 /// Which events become rows. The default is all.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Filter {
     /// Only events of these providers, if there are any.
     pub providers: Vec<NamePattern>,
@@ -32,7 +34,7 @@ pub struct Filter {
 }
 
 /// What the shape of an event says about whether it passes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ShapeDecision {
     /// All events of the shape pass, as far as their headers decide it.
     Pass,

@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use glob::{MatchOptions, Pattern};
+use serde::{Deserialize, Serialize};
 
 use crate::guid::Guid;
 
@@ -12,7 +13,8 @@ const HOW: MatchOptions =
     MatchOptions { case_sensitive: true, require_literal_separator: false, require_literal_leading_dot: false };
 
 /// A name, a GUID in any of its text forms, or a pattern with `*`, `?` and `[…]`. Case does not matter.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct NamePattern {
     /// In lower case; a GUID without braces.
     folded: String,
@@ -30,6 +32,20 @@ impl NamePattern {
 impl fmt::Display for NamePattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.folded)
+    }
+}
+
+impl From<NamePattern> for String {
+    fn from(pattern: NamePattern) -> Self {
+        pattern.folded
+    }
+}
+
+impl TryFrom<String> for NamePattern {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
     }
 }
 
@@ -55,7 +71,7 @@ impl FromStr for NamePattern {
 }
 
 /// An event: its id, or its name as a [`NamePattern`].
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct EventPattern {
     id: Option<u16>,
     name: NamePattern,

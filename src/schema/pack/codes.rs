@@ -1,7 +1,9 @@
 //! Names of status codes (format of the text: `schemas/README.md`).
 
+use serde::{Deserialize, Serialize};
+
 /// The families of status codes that have names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum CodeTable {
     /// `NTSTATUS`.
     NtStatus,

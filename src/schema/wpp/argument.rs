@@ -2,13 +2,15 @@
 
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 use super::labels::Names;
 use crate::schema::model::MapKind;
 use crate::schema::pack::CodeTable;
 use crate::sid::Sid;
 
 /// One argument as the TMF file declares it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Argument {
     /// The expression in the source code.
     pub expression: String,
@@ -29,7 +31,7 @@ impl Argument {
 pub(super) const INVALID_SID: &[u8] = b"NULL\0";
 
 /// How an argument is encoded. All integers are little-endian unless stated otherwise.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ArgumentType {
     /// An integer of the given bytes.
     Integer {
@@ -101,6 +103,28 @@ pub enum ArgumentType {
 }
 
 impl ArgumentType {
+    /// The names of its values.
+    pub(crate) fn names(&self) -> Option<&Names> {
+        match self {
+            ArgumentType::List { names, .. }
+            | ArgumentType::Set { names, .. }
+            | ArgumentType::Enumeration(names)
+            | ArgumentType::FlagsEnumeration(names) => Some(names),
+            _ => None,
+        }
+    }
+
+    /// The names of its values, to be put in.
+    pub(crate) fn names_mut(&mut self) -> Option<&mut Names> {
+        match self {
+            ArgumentType::List { names, .. }
+            | ArgumentType::Set { names, .. }
+            | ArgumentType::Enumeration(names)
+            | ArgumentType::FlagsEnumeration(names) => Some(names),
+            _ => None,
+        }
+    }
+
     /// The encoding behind a declared type: `ItemLong`, `ItemListByte(Low,High)`.
     pub fn parse(declared: &str) -> ArgumentType {
         let (name, labels) = declared.split_once('(').unwrap_or((declared, ""));

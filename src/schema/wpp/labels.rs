@@ -1,6 +1,9 @@
 //! Names of numbers: the labels of lists and sets, and the enumerations of the source code.
 
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
 
 use crate::schema::model::{MapKind, ValueMap};
 
@@ -10,10 +13,29 @@ const MAX_LABEL_BYTES: usize = 1024;
 /// The names of an argument's values, shared by all arguments that show them.
 ///
 /// They are equal when their digests are: thousands of names would otherwise be compared with every message that uses them.
-#[derive(Clone, Debug)]
+///
+/// Where messages are written, the digest stands for them, and what is read back has no names yet: see
+/// [`stored`](crate::schema::stored).
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct Names {
     map: Arc<ValueMap>,
     digest: blake3::Hash,
+}
+
+impl From<Names> for String {
+    fn from(names: Names) -> Self {
+        names.digest.to_hex().to_string()
+    }
+}
+
+impl TryFrom<String> for Names {
+    type Error = String;
+
+    fn try_from(digest: String) -> Result<Self, String> {
+        let digest = blake3::Hash::from_hex(&digest).map_err(|cause| format!("not the digest of names: {cause}"))?;
+        Ok(Names { digest, map: Arc::new(ValueMap::new("", MapKind::Values, Vec::new())) })
+    }
 }
 
 impl Names {
@@ -53,6 +75,11 @@ impl Names {
         Names::new(ValueMap::new("", kind, entries))
     }
 
+    /// What tells these names from all others.
+    pub(crate) fn digest(&self) -> blake3::Hash {
+        self.digest
+    }
+
     /// Values and names. An enumeration's map has its name, that of labels none.
     pub fn map(&self) -> &ValueMap {
         &self.map
@@ -66,6 +93,12 @@ impl PartialEq for Names {
 }
 
 impl Eq for Names {}
+
+impl Hash for Names {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.digest.as_bytes().hash(state);
+    }
+}
 
 /// The low 32 bits of `0x1F` or `31`: enumerations are declared with values of up to 64 bits, arguments have 32.
 pub(crate) fn number(text: &str) -> Option<u64> {

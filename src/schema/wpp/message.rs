@@ -4,12 +4,14 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::argument::Argument;
 use super::origin::MessageOrigin;
 use crate::guid::Guid;
 
 /// How one message is declared.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct MessageFormat {
     /// The message GUID, shared by the messages of a source file.
     pub guid: Guid,

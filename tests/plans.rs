@@ -1,0 +1,167 @@
+//! Plans that are written and read back.
+
+#![allow(clippy::unwrap_used, reason = "a test may stop at what should not happen")]
+
+mod support;
+
+use std::path::{Path, PathBuf};
+
+use etl2parquet::clock::ClockAnchor;
+use etl2parquet::convert::decoders::Decoders;
+use etl2parquet::input::{InputId, Inputs};
+use etl2parquet::plan::filter::Filter;
+use etl2parquet::plan::{self, DatasetSplit, PlanFile, PlanOptions, PlannedInputs, partition};
+use etl2parquet::schema::load;
+use etl2parquet::spill::SpillSpace;
+use etl2parquet::survey::{NoProgress, SurveyOptions, survey};
+use serde_json::{Value, json};
+use support::corpus;
+
+/// The plan of one input.
+fn planned(path: &Path, options: &PlanOptions) -> Option<PlanFile> {
+    let inputs = Inputs::open([path.to_owned()]).unwrap();
+    let surveyed = SurveyOptions { anchor: ClockAnchor::Start, hash: true };
+    let file = survey(&*inputs.get(InputId::default()).unwrap(), "a.etl".to_owned(), &surveyed, &NoProgress).ok()?;
+    let files = [file];
+    let (result, _) = plan::plan(&files, &inputs, options, &NoProgress).unwrap();
+    let planned = PlannedInputs::of(&files, &inputs);
+    let partitions = partition::cut(&files, &planned, 1 << 20, &SpillSpace::temporary(), &NoProgress).unwrap();
+    let inputs = planned.iter().cloned().collect();
+    Some(PlanFile::new(json!({ "b": 1, "a": null }), inputs, result, partitions.list().to_vec()))
+}
+
+fn example() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/example.etl")
+}
+
+fn written(plan: &PlanFile) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    plan.write(&mut bytes).unwrap();
+    bytes
+}
+
+fn read(bytes: &[u8]) -> Result<PlanFile, String> {
+    PlanFile::read(bytes, Path::new("plan.json")).map_err(|error| error.to_string())
+}
+
+#[track_caller]
+fn round_trip(plan: &PlanFile) {
+    let bytes = written(plan);
+    let found = read(&bytes).unwrap();
+    assert!(found == *plan, "another plan was read than was written");
+    assert!(written(&found) == bytes, "what was read is written in another way");
+    assert_eq!(found.hash(), plan.hash());
+    Decoders::new(&found.result, &NoProgress).unwrap();
+}
+
+#[test]
+fn a_plan_is_read_as_it_was_written() {
+    let filter = Filter {
+        providers: vec!["*-DNS-*".parse().unwrap(), "Kernel-*".parse().unwrap()],
+        excluded_providers: vec!["{E13C0D23-CCBC-4E12-931B-D9CC2EEE27E4}".parse().unwrap()],
+        events: vec!["1".parse().unwrap(), "*Start".parse().unwrap()],
+        level: Some(4),
+        keywords: Some(u64::MAX),
+        processes: Some("0-99999".parse().unwrap()),
+        threads: Some("1,7-9".parse().unwrap()),
+        cpus: Some("0-63".parse().unwrap()),
+        from: Some("+1ns".parse().unwrap()),
+        to: Some("2100-01-01T00:00:00Z".parse().unwrap()),
+    };
+    let all = [
+        PlanOptions::default(),
+        PlanOptions { all_columns: true, layout: DatasetSplit::Event, ..PlanOptions::default() },
+        PlanOptions { filter, ..PlanOptions::default() },
+    ];
+    for options in all {
+        let plan = planned(&example(), &options).unwrap();
+        assert!(plan.result.shapes.len() > 10 && plan.result.schemas.len() > 10);
+        round_trip(&plan);
+    }
+}
+
+#[test]
+fn plans_of_real_traces_are_read_as_they_were_written() {
+    let Some(corpus) = corpus() else { return };
+    let schemas = load::load(&[corpus.join("wpp/tmf")]).unwrap().schemas;
+    let options = PlanOptions { schemas: schemas.into(), ..PlanOptions::default() };
+    let traces = |folder: PathBuf| std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let all = traces(corpus.clone()).chain(traces(corpus.join("wpp")));
+    let mut messages = 0;
+    for path in all.filter(|path| path.extension().is_some_and(|extension| extension == "etl")) {
+        let Some(plan) = planned(&path, &options) else { continue };
+        messages += plan.result.messages.len();
+        round_trip(&plan);
+    }
+    assert!(messages > 20, "{messages} messages");
+}
+
+#[test]
+fn a_hash_tells_what_was_planned_and_not_when() {
+    let plan = planned(&example(), &PlanOptions::default()).unwrap();
+    let hash = plan.hash();
+    let changed = |change: &dyn Fn(&mut PlanFile)| {
+        let mut plan = plan.clone();
+        change(&mut plan);
+        plan.hash() != hash
+    };
+    assert!(!changed(&|plan| plan.inputs[0].identity.modified = Some(7)));
+    assert!(changed(&|plan| plan.inputs[0].identity.size += 1));
+    assert!(changed(&|plan| plan.options = Value::Null));
+    assert!(changed(&|plan| plan.result.shapes[3].is_refused ^= true));
+    assert!(changed(&|plan| plan.result.tables[0].dataset.push('x')));
+    assert!(changed(&|plan| plan.partitions[0].slice_bytes += 1));
+}
+
+#[test]
+fn another_plan_is_refused() {
+    let plan = planned(&example(), &PlanOptions::default()).unwrap();
+    let text = String::from_utf8(written(&plan)).unwrap();
+    let refused = |text: &str, expected: &str| {
+        let error = read(text.as_bytes()).unwrap_err();
+        assert!(error.starts_with("plan.json: ") && error.contains(expected), "{error}");
+        assert!(error.ends_with("(plan the recording again, with this program)"), "{error}");
+    };
+    let version = env!("CARGO_PKG_VERSION");
+    let own = format!("\"tool_version\":\"{version}\"");
+    assert!(text.contains(&own));
+    let foreign = format!("expected a plan of version {version} (format 2), found one of version 9.9.9 (format 2)");
+    refused(&text.replace(&own, "\"tool_version\":\"9.9.9\""), &foreign);
+    refused(r#"{"tool_version":"9.9.9","format_version":2,"hash":"","something":"else"}"#, &foreign);
+    refused(&text.replace("\"format_version\":2", "\"format_version\":3"), "(format 3)");
+    refused(&text.replacen("\"slice_bytes\":", "\"slice_bytes\":1", 1), "it was changed");
+    refused(&text.replace(&plan.hash(), &"0".repeat(64)), "it was changed");
+    refused("", "expected a whole plan");
+    refused("[]", "expected a whole plan");
+    for end in (0..text.len()).step_by(997).filter(|end| text.is_char_boundary(*end)) {
+        refused(&text[..end], "expected a whole plan");
+    }
+}
+
+#[test]
+fn a_plan_that_contradicts_itself_is_refused() {
+    let plan = planned(&example(), &PlanOptions::default()).unwrap();
+    let bound = plan.result.shapes.iter().position(|shape| shape.binding.is_some()).unwrap();
+    let t = |expected: &str, change: &dyn Fn(&mut PlanFile)| {
+        let mut plan = plan.clone();
+        change(&mut plan);
+        let error = read(&written(&plan)).unwrap_err();
+        assert!(error.contains(&format!("expected a plan without contradictions, found {expected}")), "{error}");
+    };
+    let of = |fault: &str| format!("{fault} of shape {bound}");
+    t(&of("no table"), &|plan| plan.result.shapes[bound].table = u32::MAX);
+    t(&of("no schema"), &|plan| plan.result.shapes[bound].schema = Some(u32::MAX));
+    t(&of("no message format"), &|plan| plan.result.shapes[bound].message = Some(0));
+    t(&of("no columns"), &|plan| plan.result.shapes[bound].binding = Some(u32::MAX));
+    t(&of("columns without a schema"), &|plan| plan.result.shapes[bound].schema = None);
+    t("other shapes of table 0", &|plan| plan.result.tables[0].shapes.push(u32::MAX));
+    t("other shapes of table 0", &|plan| plan.result.tables[0].shapes.insert(0, 0));
+    t("", &|plan| plan.result.tables[0].shapes.clear());
+    t("a filter of", &|plan| {
+        let filter = Filter { level: Some(1), ..Filter::default() };
+        let filtered = planned(&example(), &PlanOptions { filter, ..PlanOptions::default() }).unwrap();
+        plan.result.filter = filtered.result.filter;
+        let table = plan.result.shapes.pop().unwrap().table;
+        plan.result.tables[table as usize].shapes.pop();
+    });
+}
