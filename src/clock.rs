@@ -209,6 +209,15 @@ impl Clock {
         (UnixNanos(ns), status)
     }
 
+    /// What is special about the time that [`Clock::convert`] gives for a tick, once that time is known.
+    #[inline]
+    pub fn status_of(&self, ticks: Ticks, time: UnixNanos) -> Option<TimeStatus> {
+        match time.0 {
+            i64::MIN | i64::MAX => self.convert(ticks).1,
+            _ => self.unscaled.then_some(TimeStatus::Unscaled),
+        }
+    }
+
     /// Nanoseconds in a span of the performance counter, rounded down, whatever the session's clock is. `None` without a
     /// usable frequency, or when the span does not fit.
     pub fn counter_span_ns(&self, ticks: u64) -> Option<i64> {
@@ -552,6 +561,8 @@ mod tests {
             parameters.first_ticks = Ticks(first);
             parameters.start_time = FileTime(1);
             let clock = Clock::new(parameters, ClockAnchor::Start);
+            let (time, status) = clock.convert(Ticks(ticks));
+            prop_assert_eq!(clock.status_of(Ticks(ticks), time), status);
             let wide = saturate(clock.convert_wide(Ticks(ticks)));
             prop_assert_eq!(clock.to_unix(Ticks(ticks)).0, wide.0);
             if let Some(small) = clock.convert_small(Ticks(ticks)) {

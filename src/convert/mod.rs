@@ -15,6 +15,7 @@ mod ranks;
 mod refine;
 pub mod repeated;
 pub mod segments;
+mod shape_tally;
 pub mod slice;
 pub mod sliced;
 pub mod slices;

@@ -4,17 +4,16 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use hashbrown::HashMap;
-
 use super::decoders::{Decoders, ShapeDecoder};
 use super::entry::Entry;
 use super::job::{InputCounts, RawPolicy, ShapeCounts};
 use super::load::SliceMemory;
 use super::message::{MessageContext, MessageRenderer};
 use super::order::OrderedSlice;
+use super::shape_tally::{ShapeRows, ShapeTally};
 use super::sliced::SlicedPartition;
 use super::slices::Slice;
-use crate::clock::{Clock, DoubleFormula, Ticks, TimeStatus};
+use crate::clock::{Clock, DoubleFormula, Ticks, TimeStatus, UnixNanos};
 use crate::columns::ColumnBuffers;
 use crate::decode::{PayloadColumn, Status, TraceClock};
 use crate::error::{Error, ErrorKind, Result};
@@ -81,6 +80,7 @@ pub struct Workspace {
     memory: SliceMemory,
     /// By number of the table; those of the last slice.
     tables: Vec<Option<TableRows>>,
+    shapes: ShapeTally,
 }
 
 /// Reads, orders and decodes a slice, from a place in its order on: 0, or what a part before says is its
@@ -100,10 +100,10 @@ pub fn convert(
         Error::new(ErrorKind::Internal, format!("there is no slice {number}"))
             .with_hint("this is a bug: please report it")
     })?;
-    let Workspace { memory, tables } = workspace;
+    let Workspace { memory, tables, shapes } = workspace;
     let read = || OrderedSlice::read(&partition.view, context.selection(), &partition.slices, slice, memory);
     let ordered = timed(progress, Step::Order, read)?;
-    let rows = timed(progress, Step::Decode, || decode(context, partition, slice, &ordered, from, tables))?;
+    let rows = timed(progress, Step::Decode, || decode(context, partition, slice, &ordered, from, (tables, shapes)))?;
     ordered.recycle(memory);
     Ok(rows)
 }
@@ -114,9 +114,9 @@ fn decode(
     slice: &Slice,
     ordered: &OrderedSlice<'_>,
     from: usize,
-    tables: &mut Vec<Option<TableRows>>,
+    (tables, shapes): (&mut Vec<Option<TableRows>>, &mut ShapeTally),
 ) -> Result<SliceRows> {
-    let mut converter = Converter::new(context, &partition.view, ordered, tables);
+    let mut converter = Converter::new(context, &partition.view, ordered, tables, shapes);
     let mut end = from;
     for entry in ordered.entries.iter().skip(from) {
         if converter.weight >= PART_WEIGHT {
@@ -168,8 +168,7 @@ struct Converter<'a> {
     inputs: Vec<InputContext<'a>>,
     tables: &'a mut [Option<TableRows>],
     counts: Vec<InputCounts>,
-    /// Per shape and status, rows and payload bytes.
-    shapes: HashMap<u32, ([u64; RowStatus::ALL.len()], u64)>,
+    shapes: &'a mut ShapeTally,
     messages: MessageRenderer,
     previous: Option<i64>,
     /// The weight of decoded values and texts.
@@ -182,6 +181,7 @@ impl<'a> Converter<'a> {
         view: &PartitionView<'a>,
         ordered: &OrderedSlice<'_>,
         tables: &'a mut Vec<Option<TableRows>>,
+        shapes: &'a mut ShapeTally,
     ) -> Self {
         let inputs = view.inputs.iter().map(|input| InputContext {
             context: input.rules.context,
@@ -198,7 +198,7 @@ impl<'a> Converter<'a> {
             inputs: inputs.collect(),
             tables,
             counts: counts.collect(),
-            shapes: HashMap::new(),
+            shapes,
             messages: MessageRenderer::default(),
             previous: None,
             weight: 0,
@@ -240,9 +240,7 @@ impl<'a> Converter<'a> {
         };
         let identity = decoder.is_other.then(|| EventIdentity::of(&raw, &file.context));
         table.header.push(&event, &row, identity);
-        let (statuses, bytes) = self.shapes.entry(shape).or_default();
-        statuses[usize::from(status.code())] += 1;
-        *bytes += event.payload.len() as u64;
+        self.shapes.count(shape, status, event.payload.len());
         Ok(())
     }
 
@@ -256,7 +254,7 @@ impl<'a> Converter<'a> {
                 counts.double_formula_error_ns = error;
             }
         }
-        let (_, status) = file.clock.0.convert(Ticks(entry.ticks));
+        let status = file.clock.0.status_of(Ticks(entry.ticks), UnixNanos(entry.ns));
         counts.saturated_times += u64::from(status == Some(TimeStatus::Saturated));
         if raw.ticks().is_none() { Some(TimeStatus::Inherited) } else { status }
     }
@@ -281,7 +279,7 @@ impl<'a> Converter<'a> {
             rest: (part.end < all).then_some(part.end),
         };
         let mut shape_weights: BTreeMap<u32, u64> = BTreeMap::new();
-        for (shape, (statuses, payload_bytes)) in self.shapes {
+        for (shape, ShapeRows { statuses, payload_bytes }) in self.shapes.take() {
             let plan = self.context.plan;
             let (table, source) = (plan.shapes[shape as usize].table, plan.shapes[shape as usize].decode_source);
             let count: u64 = statuses.iter().sum();

@@ -145,7 +145,7 @@ impl ColumnCandidates {
             let (base, generated) = base_name(&field.name, position, &mut seen);
             let bind = |(role, column_type)| {
                 let key = Key { base: base.clone(), generated, role };
-                Assigned { role, column: self.place(key, column_type) }
+                Assigned { role, column: self.assign(key, column_type) }
             };
             bound.push(outputs.into_iter().map(bind).collect());
         }
@@ -153,7 +153,7 @@ impl ColumnCandidates {
     }
 
     /// The first group of the key that can widen to the type, or a new one.
-    fn place(&mut self, key: Key, column_type: ColumnType) -> usize {
+    fn assign(&mut self, key: Key, column_type: ColumnType) -> usize {
         let candidates = self.by_key.entry(key.clone()).or_default();
         for &index in candidates.iter() {
             if let Some(merged) = self.groups[index].column_type.merge(&column_type) {

@@ -229,7 +229,7 @@ impl PayloadColumns {
     ///
     /// When there is no schema of this number.
     pub fn field_rows(&self, schema: usize, declared: &EventSchema) -> Vec<FieldRow> {
-        let mut rows = Rows { rows: Vec::new(), position: 0 };
+        let mut rows = FieldRows { rows: Vec::new(), position: 0 };
         for (field, targets) in declared.fields.iter().zip(&self.binding(schema).fields) {
             let columns = targets.iter().filter_map(|target| {
                 let column = &self.columns.get(target.column?)?.field;
@@ -250,12 +250,12 @@ fn leaf_count(data_type: &DataType) -> usize {
     }
 }
 
-struct Rows {
+struct FieldRows {
     rows: Vec<FieldRow>,
     position: u32,
 }
 
-impl Rows {
+impl FieldRows {
     fn add(
         &mut self,
         field: &Field,

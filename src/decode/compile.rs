@@ -57,7 +57,7 @@ fn compile(schema: &EventSchema, columns: Option<(&Binding, &[PayloadColumn])>, 
     program
 }
 
-/// A place for one output of a field.
+/// Where one output of a field goes.
 struct OutputSlot<'a> {
     role: ColumnRole,
     target: usize,
@@ -66,11 +66,11 @@ struct OutputSlot<'a> {
 
 fn targets<'a>(binding: &Binding, columns: &'a [PayloadColumn], position: usize) -> Vec<OutputSlot<'a>> {
     let targets = binding.fields.get(position).map(Vec::as_slice).unwrap_or_default();
-    let place = |target: &super::binding::Target| {
+    let slot = |target: &super::binding::Target| {
         let column = target.column?;
         Some(OutputSlot { role: target.role, target: column, data_type: columns.get(column)?.data_type() })
     };
-    targets.iter().filter_map(place).collect()
+    targets.iter().filter_map(slot).collect()
 }
 
 /// A layout has a program per pointer size.
@@ -146,11 +146,11 @@ impl Compiler {
         }
     }
 
-    fn node(&mut self, field: &Field, position: usize, places: &[OutputSlot<'_>]) -> Node {
+    fn node(&mut self, field: &Field, position: usize, outputs: &[OutputSlot<'_>]) -> Node {
         let kind = interpret::kind(field);
         let text_array = interpret::is_text_array(field);
         let item = match &*kind {
-            FieldKind::Struct(members) => self.structure(members, position, places),
+            FieldKind::Struct(members) => self.structure(members, position, outputs),
             FieldKind::Value { wire, .. } if text_array => self.text_array(*wire, field.count, position),
             FieldKind::Value { wire, length, .. } => self.leaf(*wire, *length, field, position),
         };
@@ -160,16 +160,16 @@ impl Compiler {
             None => (FieldBody::Unreadable, Repeat::One),
         };
         let slot = self.slot(field, position);
-        let outputs = places.iter().map(|place| output(field, place, self.pointer)).collect();
+        let outputs = outputs.iter().map(|slot| output(field, slot, self.pointer)).collect();
         let Size { least: item_min, fixed: item_fixed, empty: item_empty } = size(&item);
         Node { item, repeat, slot, outputs, item_min, item_fixed, item_empty }
     }
 
-    fn structure(&mut self, members: &[Field], position: usize, places: &[OutputSlot<'_>]) -> FieldBody {
+    fn structure(&mut self, members: &[Field], position: usize, outputs: &[OutputSlot<'_>]) -> FieldBody {
         if self.path.len() >= MAX_NESTING {
             return FieldBody::Unreadable;
         }
-        let columns = places.first().and_then(|place| match item_type(place.data_type) {
+        let columns = outputs.first().and_then(|slot| match item_type(slot.data_type) {
             DataType::Struct(columns) => Some(columns),
             _ => None,
         });
@@ -178,11 +178,11 @@ impl Compiler {
         self.path.push(position);
         let node = |(position, member): (usize, &Field)| {
             let bounds = bindings.next().unwrap_or_default();
-            let place = |bound: &assign::Assigned| {
+            let slot = |bound: &assign::Assigned| {
                 let data_type = columns?.get(bound.column)?.data_type();
                 Some(OutputSlot { role: bound.role, target: bound.column, data_type })
             };
-            self.node(member, position, &bounds.iter().filter_map(place).collect::<Vec<_>>())
+            self.node(member, position, &bounds.iter().filter_map(slot).collect::<Vec<_>>())
         };
         let nodes = members.iter().enumerate().map(node).collect();
         self.path.pop();
@@ -383,13 +383,13 @@ fn item_type(data_type: &DataType) -> &DataType {
     }
 }
 
-fn output(field: &Field, place: &OutputSlot<'_>, pointer: usize) -> Output {
+fn output(field: &Field, slot: &OutputSlot<'_>, pointer: usize) -> Output {
     let data_type = if field.count == Count::One || interpret::is_text_array(field) {
-        place.data_type
+        slot.data_type
     } else {
-        item_type(place.data_type)
+        item_type(slot.data_type)
     };
-    let op = match (place.role, interpret::interpret(field), &field.map) {
+    let op = match (slot.role, interpret::interpret(field), &field.map) {
         (ColumnRole::Label, _, Some(map)) => Convert::Label(Arc::clone(map)),
         (ColumnRole::Label, _, None) => {
             interpret::character(field).map_or(Convert::Null, |shown| operation(shown, data_type, pointer))
@@ -401,7 +401,7 @@ fn output(field: &Field, place: &OutputSlot<'_>, pointer: usize) -> Output {
         (ColumnRole::Value, Some(_), _) if matches!(data_type, DataType::Struct(_)) => Convert::Members,
         (ColumnRole::Value, Some(interpretation), _) => operation(interpretation, data_type, pointer),
     };
-    Output { target: place.target, op }
+    Output { target: slot.target, op }
 }
 
 fn operation(interpretation: Interpretation, data_type: &DataType, pointer: usize) -> Convert {

@@ -2,7 +2,7 @@
 //!
 //! Each is declared once, in [`header_columns!`]: its name, its type, whether every row has it, and what fills it.
 //! Columns that nothing fills here follow from others (`timestamp`), from the shape (`event_name`), or are filled by
-//! [`rows`](super::rows) because their values are not plain.
+//! `rows.rs` because their values are not plain.
 
 use std::sync::Arc;
 

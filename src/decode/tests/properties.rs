@@ -160,7 +160,8 @@ proptest! {
 
         let program = |number: usize| Program::compile(&schemas[number], table.binding(number), &table.columns, pointer);
         let plans: Vec<_> = (0..schemas.len()).map(program).collect();
-        let (mut by_offset, mut walked) = (ColumnBuffers::new(table.columns.iter().map(PayloadColumn::data_type)), ColumnBuffers::new(table.columns.iter().map(PayloadColumn::data_type)));
+        let buffers = || ColumnBuffers::new(table.columns.iter().map(PayloadColumn::data_type));
+        let (mut by_offset, mut walked) = (buffers(), buffers());
         for (row, (number, payload)) in (0u32..).zip(&payloads) {
             let program = &plans[number % plans.len()];
             let outcome = program.decode(payload, row * 2, &mut by_offset, &Doubling);
@@ -169,6 +170,8 @@ proptest! {
             let measuring = Program::measuring(&schemas[number % plans.len()], pointer);
             prop_assert_eq!(measuring.consumes(payload), outcome.status);
         }
+        let weight: u64 = walked.columns.iter().map(|column| column.values.weight()).sum();
+        prop_assert_eq!([walked.weight(), by_offset.weight()], [weight; 2]);
         let rows = payloads.len() * 2;
         let all = |mut columns| arrays(&table, &mut columns, u32::try_from(rows).unwrap());
         let (fast, general) = (all(by_offset), all(walked));
