@@ -266,7 +266,8 @@ impl PackedColumn {
     }
 
     /// Adds the number of a row behind the last one, where the column holds numbers of its width.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "most columns of most rows pass through here")]
+    #[inline(always)]
     pub(crate) fn push_fixed<const N: usize>(&mut self, row: u32, value: [u8; N]) {
         if let Packed::Fixed(fixed) = &mut self.values {
             debug_assert_eq!(fixed.width, N);

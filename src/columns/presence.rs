@@ -44,15 +44,22 @@ impl RowNumbers {
     }
 
     /// Adds the row of the next value; it lies behind the last one.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "most columns of most rows pass through here")]
+    #[inline(always)]
     pub fn push(&mut self, row: u32) {
         if self.is_listed {
             self.rows.push(row);
         } else if row != self.count {
-            self.is_listed = true;
-            self.rows.extend((0..self.count).chain([row]));
+            self.list(row);
         }
         self.count += 1;
+    }
+
+    /// Lists the rows from the first one on that is not that of its value.
+    #[cold]
+    fn list(&mut self, row: u32) {
+        self.is_listed = true;
+        self.rows.extend((0..self.count).chain([row]));
     }
 
     /// Number of values.
@@ -128,6 +135,16 @@ impl<'a> RowSelection<'a> {
         self.rows.map_or(value, |rows| rows[value].wrapping_sub(self.first) as usize)
     }
 
+    /// Sets the bit of every row with a value; that of the first row of the range is at `first`.
+    fn set_bits(&self, bits: &mut BooleanBufferBuilder, first: usize) {
+        let bytes = bits.as_slice_mut();
+        let mut set = |row: usize| bytes[row / 8] |= 1 << (row % 8);
+        match self.rows {
+            None => (first..first + self.values.len()).for_each(set),
+            Some(rows) => rows.iter().for_each(|row| set(first + (row - self.first) as usize)),
+        }
+    }
+
     /// Appends one item per row: those of the values at their rows, and `T::default()` elsewhere.
     pub fn scatter<T: Copy + Default>(&self, values: impl ExactSizeIterator<Item = T>, all: &mut Vec<T>) {
         let end = all.len() + self.len;
@@ -162,13 +179,15 @@ pub struct Validity {
 impl Validity {
     /// Adds some rows.
     pub fn add(&mut self, selection: &RowSelection<'_>) {
-        let is_full = selection.is_full();
-        if self.bits.is_some() || !is_full {
-            let rows = self.rows;
+        if self.bits.is_some() || !selection.is_full() {
+            let first = self.rows;
             let bits = self.bits_of_all();
-            bits.append_n(selection.len, is_full);
-            if !is_full {
-                selection.rows().for_each(|row| bits.set_bit(rows + row, true));
+            if selection.rows.is_none() {
+                bits.append_n(selection.values.len(), true);
+                bits.append_n(selection.len - selection.values.len(), false);
+            } else {
+                bits.append_n(selection.len, false);
+                selection.set_bits(bits, first);
             }
         }
         self.rows += selection.len;
@@ -178,7 +197,7 @@ impl Validity {
     pub fn merge(&mut self, selection: &RowSelection<'_>) {
         let first = self.rows - selection.len;
         if let Some(bits) = &mut self.bits {
-            selection.rows().for_each(|row| bits.set_bit(first + row, true));
+            selection.set_bits(bits, first);
         }
     }
 

@@ -189,7 +189,8 @@ pub(super) trait HeaderValue {
 macro_rules! numbers_are_values {
     ($($number:ty)*) => {$(
         impl HeaderValue for $number {
-            #[inline]
+            #[expect(clippy::inline_always, reason = "most columns of most rows pass through here")]
+            #[inline(always)]
             fn push<'a>(self, row: u32, column: impl FnOnce() -> &'a mut PackedColumn) {
                 column().push_fixed(row, self.to_le_bytes());
             }
@@ -200,14 +201,16 @@ macro_rules! numbers_are_values {
 numbers_are_values!(u8 u16 u32 u64 i64);
 
 impl HeaderValue for Guid {
-    #[inline]
+    #[expect(clippy::inline_always, reason = "most columns of most rows pass through here")]
+    #[inline(always)]
     fn push<'a>(self, row: u32, column: impl FnOnce() -> &'a mut PackedColumn) {
         column().push_fixed(row, self.to_text_order());
     }
 }
 
 impl<V: HeaderValue> HeaderValue for Option<V> {
-    #[inline]
+    #[expect(clippy::inline_always, reason = "most columns of most rows pass through here")]
+    #[inline(always)]
     fn push<'a>(self, row: u32, column: impl FnOnce() -> &'a mut PackedColumn) {
         if let Some(value) = self {
             value.push(row, column);

@@ -34,7 +34,8 @@ impl Default for HeaderColumns {
 }
 
 impl Fill for HeaderColumns {
-    #[inline]
+    #[expect(clippy::inline_always, reason = "most columns of most rows pass through here")]
+    #[inline(always)]
     fn put<V: HeaderValue>(&mut self, column: HeaderColumn, value: V) {
         value.push(self.rows, || self.column(column));
     }
@@ -104,7 +105,8 @@ impl HeaderColumns {
         filled.collect()
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "most columns of most rows pass through here")]
+    #[inline(always)]
     fn column(&mut self, column: HeaderColumn) -> &mut PackedColumn {
         self.columns[column as usize].get_or_insert_with(|| first_value(column))
     }
