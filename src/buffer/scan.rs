@@ -15,6 +15,7 @@
 //!
 //! Each step looks at a bounded part of the file, and no part is looked at more than a few times.
 
+use serde::{Deserialize, Serialize};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 use super::extent::Extents;
@@ -106,7 +107,7 @@ pub enum Doubt {
 }
 
 /// A stretch of the file that is no buffer, or none of this recording.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnreadableRegion {
     /// Number of the buffer that should be here.
     pub ordinal: u64,
@@ -133,7 +134,7 @@ impl UnreadableRegion {
 }
 
 /// What stands in the place of buffers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum RegionContent {
     /// Bytes that do not begin with a believable header.
     Foreign,

@@ -2,10 +2,12 @@
 
 use std::collections::VecDeque;
 
+use serde::{Deserialize, Serialize};
+
 use crate::buffer::scan::{RegionContent, UnreadableRegion};
 
 /// What stands behind the last buffer of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tail {
     /// File offset of the first byte.
     pub offset: u64,
@@ -16,7 +18,7 @@ pub struct Tail {
 }
 
 /// What can stand behind the last buffer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TailKind {
     /// Zeros of a file that was extended before it was filled.
     Zero,

@@ -4,6 +4,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use super::file_key::FileKey;
 use super::issue::{Issue, Severity};
 use super::issue_code::IssueCode;
@@ -13,7 +15,7 @@ use crate::layout::kernel;
 use crate::schema::eventsource;
 
 /// Why the survey remembers each event of a shape.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Mark {
     /// It does not.
     None,
@@ -28,7 +30,7 @@ pub enum Mark {
 }
 
 /// What a loss notice tells of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Notice {
     /// A real-time consumer missed events.
     Events,
@@ -43,7 +45,7 @@ pub enum Notice {
 }
 
 /// An event that the survey remembers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct MarkedEvent {
     /// Why.
     pub mark: Mark,
@@ -52,7 +54,7 @@ pub struct MarkedEvent {
 }
 
 /// Loss notices of one kind in one buffer, or in several of which nothing else is known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Notices {
     /// What they tell of.
     pub notice: Notice,
@@ -255,7 +257,7 @@ fn forgotten(mark: Mark, more: u64) -> Issue {
 }
 
 /// All loss notices of a file.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NoticeLog {
     /// Those of one kind in one buffer, by buffer and kind.
     pub of_buffers: Vec<Notices>,

@@ -28,6 +28,7 @@ pub mod session;
 mod session_events;
 mod settle;
 pub mod shapes;
+mod stored;
 pub mod streams;
 
 pub use crate::progress::{NoProgress, Parallelism, Progress, Step, stop_if_cancelled, timed};
@@ -41,7 +42,7 @@ pub use issue_code::IssueCode;
 pub use marked::{Mark, MarkedEvent};
 pub use options::SurveyOptions;
 pub use read_back::{read_back, read_back_parallel};
-pub use result::FileSurvey;
+pub use result::{FileSurvey, SurveyResult};
 pub use rules::{BufferReader, ReadRules};
 pub use session::Session;
 pub use settle::settle;

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use super::buffer_summary::BufferSummary;
 use super::disorder::Disorder;
 use super::ending::{Tail, TailKind};
@@ -18,7 +20,7 @@ use crate::layout::logfile::mode;
 use crate::spill::Spilled;
 
 /// What the survey learned of one file.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct FileSurvey {
     /// The input that was surveyed.
     pub identity: Identity,
@@ -30,7 +32,8 @@ pub struct FileSurvey {
     pub session: Session,
     /// The conversion of its times.
     pub clock: Clock,
-    /// The buffers in file order.
+    /// The buffers in file order; where the survey is stored, they are stored beside it.
+    #[serde(skip)]
     pub buffers: Spilled<BufferSummary>,
     /// What cannot be read, in file order.
     pub unreadable: Vec<UnreadableRegion>,
@@ -50,6 +53,13 @@ pub struct FileSurvey {
     pub disorder: Disorder,
     /// What is unusual, in file order.
     pub issues: Issues,
+}
+
+/// What the survey learned of a recording: plain data, which [can be stored](SurveyResult::write).
+#[derive(Debug)]
+pub struct SurveyResult {
+    /// Its files, by number.
+    pub files: Vec<FileSurvey>,
 }
 
 impl FileSurvey {

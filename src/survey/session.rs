@@ -1,5 +1,6 @@
 //! The header event: recognising a trace, and what it says of its session.
 
+use serde::{Deserialize, Serialize};
 use zerocopy::FromBytes;
 
 use crate::buffer::scan::ScanRules;
@@ -13,7 +14,7 @@ use crate::layout::header::{HeaderFamily, SystemHeader};
 use crate::layout::logfile::{LogfileHead, LogfileTail, mode};
 
 /// What the header event says of the session.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Session {
     /// The session's name.
     pub logger_name: String,

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use hashbrown::HashMap;
+use serde::{Deserialize, Serialize};
 
 use super::file_key::FileKey;
 use super::marked::Mark;
@@ -38,7 +39,7 @@ pub fn samples_per_shape(weight: usize) -> usize {
 }
 
 /// What is counted of one event shape.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShapeSummary {
     /// Events.
     pub events: u64,

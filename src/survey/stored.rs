@@ -1,0 +1,281 @@
+//! A survey in two files, to be read by another process or on another machine.
+//!
+//! `survey.json` begins with a seal: who wrote it, and length and hash of all that follows in both files. A line for each
+//! file of the recording stands behind it. `survey.buffers` holds the summaries of all buffers as records of one size, file
+//! by file. What is read is held against the seal first, so that nothing is made of a file that is cut, changed or of
+//! another version.
+
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use zerocopy::{FromZeros, IntoBytes};
+
+use super::buffer_summary::BufferSummary;
+use super::result::{FileSurvey, SurveyResult};
+use crate::buffer::scan::UnreadableRegion;
+use crate::error::{Error, ErrorKind, Result};
+use crate::spill::{SpillSpace, Spilled};
+
+/// What a survey without its buffers is called in its folder.
+const FACTS: &str = "survey.json";
+/// What its buffers are called.
+const BUFFERS: &str = "survey.buffers";
+
+/// Bytes of the line with the seal, which is filled up with blanks.
+const SEAL_LEN: usize = 512;
+
+/// Says that the file is of this program.
+const FORMAT: &str = "etl2parquet survey";
+
+/// Records that are read at a time.
+const BLOCK: usize = 4096;
+
+const _: () = assert!(size_of::<BufferSummary>() == 104, "the size of a record is part of the format");
+
+/// What stands at the start of `survey.json`.
+#[derive(Debug, Serialize, Deserialize)]
+struct Seal {
+    format: String,
+    tool_version: String,
+    /// The records are as they were in memory.
+    is_little_endian: bool,
+    facts: Part,
+    buffers: Part,
+}
+
+/// Length and hash of what a seal stands for.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Part {
+    bytes: u64,
+    blake3: String,
+}
+
+/// A file of the recording, with the number of its buffers.
+type Line<T> = (u64, T);
+
+impl SurveyResult {
+    /// Writes the survey to two files of a folder.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Output`] when they cannot be written.
+    pub fn write(&self, folder: &Path) -> Result<()> {
+        let (facts, buffers) = (folder.join(FACTS), folder.join(BUFFERS));
+        let buffers = write_buffers(&self.files, &buffers).map_err(|cause| unwritable(&buffers, cause))?;
+        write_facts(&self.files, &facts, buffers).map_err(|cause| unwritable(&facts, cause))
+    }
+
+    /// Reads the survey that was written to a folder; `space` is for what does not fit into memory.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Input`] when the files cannot be read, are damaged, or of another version of this program.
+    pub fn read(folder: &Path, space: &SpillSpace) -> Result<SurveyResult> {
+        let mut facts = Opened::open(folder.join(FACTS))?;
+        let seal = facts.seal()?;
+        facts.hold_against(&seal.facts, SEAL_LEN as u64)?;
+        let stored = facts.lines()?;
+        let mut buffers = Opened::open(folder.join(BUFFERS))?;
+        buffers.hold_against(&seal.buffers, 0)?;
+        let records = stored.iter().try_fold(0_u64, |sum, (buffers, _)| sum.checked_add(*buffers));
+        let bytes = records.and_then(|records| records.checked_mul(size_of::<BufferSummary>() as u64));
+        if bytes != Some(seal.buffers.bytes) {
+            return Err(buffers.damaged("it holds other buffers than the survey names"));
+        }
+        let mut from = BufReader::new(&buffers.file);
+        let mut files = Vec::with_capacity(stored.len());
+        for (count, mut file) in stored {
+            file.buffers = read_buffers(&mut from, count, space).map_err(|failure| failure.of(&buffers))?;
+            if !lies_within(&file) {
+                return Err(buffers.damaged("a buffer lies outside of its file"));
+            }
+            files.push(file);
+        }
+        Ok(SurveyResult { files })
+    }
+}
+
+fn write_buffers(files: &[FileSurvey], path: &Path) -> io::Result<Part> {
+    let mut out = Hashing::new(BufWriter::new(File::create(path)?));
+    for records in files.iter().flat_map(|file| file.buffers.chunks(BLOCK)) {
+        out.write_all(records.as_bytes())?;
+    }
+    let (file, part) = out.finish();
+    file.into_inner()?.sync_all()?;
+    Ok(part)
+}
+
+fn write_facts(files: &[FileSurvey], path: &Path, buffers: Part) -> io::Result<()> {
+    let mut file = BufWriter::new(File::create(path)?);
+    file.write_all(&[b' '; SEAL_LEN])?;
+    let mut out = Hashing::new(file);
+    for file in files {
+        let line: Line<&FileSurvey> = (file.buffers.len() as u64, file);
+        serde_json::to_writer(&mut out, &line)?;
+        out.write_all(b"\n")?;
+    }
+    let (file, facts) = out.finish();
+    let seal = Seal {
+        format: FORMAT.to_owned(),
+        tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+        is_little_endian: cfg!(target_endian = "little"),
+        facts,
+        buffers,
+    };
+    let text = format!("{:<1$}\n", serde_json::to_string(&seal)?, SEAL_LEN - 1);
+    let mut file = file.into_inner()?;
+    file.seek(SeekFrom::Start(0))?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()
+}
+
+/// Passes on what is written, and hashes it.
+struct Hashing<W> {
+    out: W,
+    hasher: blake3::Hasher,
+}
+
+impl<W: Write> Hashing<W> {
+    fn new(out: W) -> Self {
+        Hashing { out, hasher: blake3::Hasher::new() }
+    }
+
+    fn finish(self) -> (W, Part) {
+        (self.out, part(&self.hasher))
+    }
+}
+
+impl<W: Write> Write for Hashing<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.out.write(bytes)?;
+        self.hasher.update(bytes.get(..written).unwrap_or_default());
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+fn part(hasher: &blake3::Hasher) -> Part {
+    Part { bytes: hasher.count(), blake3: hasher.finalize().to_hex().to_string() }
+}
+
+/// One of the files while it is read.
+struct Opened {
+    path: PathBuf,
+    file: File,
+}
+
+impl Opened {
+    fn open(path: PathBuf) -> Result<Self> {
+        match File::open(&path) {
+            Ok(file) => Ok(Opened { path, file }),
+            Err(cause) => Err(unreadable(&path, cause)),
+        }
+    }
+
+    fn seal(&mut self) -> Result<Seal> {
+        let mut text = [0; SEAL_LEN];
+        if self.file.read_exact(&mut text).is_err() {
+            return Err(self.damaged("it is too short"));
+        }
+        let Ok(seal) = serde_json::from_slice::<Seal>(&text) else {
+            return Err(self.damaged("it does not begin with the seal of a survey"));
+        };
+        let own = env!("CARGO_PKG_VERSION");
+        if seal.format != FORMAT || seal.tool_version != own {
+            let message = format!("expected a survey of version {own}, found one of {}", seal.tool_version);
+            let hint = "survey the trace again with this version, or go on with that one";
+            return Err(Error::new(ErrorKind::Input, message).in_file(&self.path).with_hint(hint));
+        }
+        if seal.is_little_endian != cfg!(target_endian = "little") {
+            return Err(self.damaged("its records have the byte order of another machine"));
+        }
+        Ok(seal)
+    }
+
+    /// Makes sure that what follows is what was written.
+    fn hold_against(&mut self, part: &Part, start: u64) -> Result<()> {
+        let len = self.file.metadata().map_err(|cause| unreadable(&self.path, cause))?.len();
+        let expected = part.bytes.saturating_add(start);
+        if len != expected {
+            return Err(self.damaged(&format!("expected {expected} bytes, found {len}")));
+        }
+        let mut hasher = blake3::Hasher::new();
+        hasher.update_reader(&self.file).map_err(|cause| unreadable(&self.path, cause))?;
+        if self::part(&hasher) != *part {
+            return Err(self.damaged("its content is not what was written"));
+        }
+        self.file.seek(SeekFrom::Start(start)).map_err(|cause| unreadable(&self.path, cause))?;
+        Ok(())
+    }
+
+    fn lines(&self) -> Result<Vec<Line<FileSurvey>>> {
+        let lines = serde_json::Deserializer::from_reader(BufReader::new(&self.file)).into_iter();
+        lines
+            .collect::<serde_json::Result<_>>()
+            .map_err(|cause| self.damaged("it cannot be understood").caused_by(cause))
+    }
+
+    fn damaged(&self, why: &str) -> Error {
+        Error::new(ErrorKind::Input, format!("the stored survey is damaged: {why}"))
+            .in_file(&self.path)
+            .with_hint("delete the folder and survey the trace again")
+    }
+}
+
+fn unreadable(path: &Path, cause: io::Error) -> Error {
+    Error::new(ErrorKind::Input, "cannot read the stored survey").in_file(path).caused_by(cause)
+}
+
+fn unwritable(path: &Path, cause: io::Error) -> Error {
+    Error::new(ErrorKind::Output, "cannot write the survey").in_file(path).caused_by(cause)
+}
+
+/// Why buffers cannot be had.
+enum Failure {
+    Reading(io::Error),
+    Keeping(Error),
+}
+
+impl Failure {
+    fn of(self, opened: &Opened) -> Error {
+        match self {
+            Failure::Reading(cause) => unreadable(&opened.path, cause),
+            Failure::Keeping(error) => error,
+        }
+    }
+}
+
+/// The next so many buffers.
+fn read_buffers(
+    from: &mut impl Read,
+    count: u64,
+    space: &SpillSpace,
+) -> std::result::Result<Spilled<BufferSummary>, Failure> {
+    let mut records = space.records();
+    let mut block = vec![BufferSummary::new_zeroed(); BLOCK];
+    let mut left = count;
+    while left > 0 {
+        let some = usize::try_from(left).unwrap_or(BLOCK).min(BLOCK);
+        let block = &mut block[..some];
+        from.read_exact(block.as_mut_bytes()).map_err(Failure::Reading)?;
+        records.extend(block).map_err(Failure::Keeping)?;
+        left -= some as u64;
+    }
+    records.finish().map_err(Failure::Keeping)
+}
+
+/// Whether all buffers and regions lie within the file: what is read later on takes their places for granted.
+fn lies_within(file: &FileSurvey) -> bool {
+    let size = file.identity.size;
+    let fits = |offset: u64, len: u64| offset.checked_add(len).is_some_and(|end| end <= size);
+    let total = |of: fn(&UnreadableRegion) -> u64| file.unreadable.iter().map(of).try_fold(0, u64::checked_add);
+    file.buffers.iter().all(|buffer| fits(buffer.extent.offset, buffer.extent.present.into()))
+        && file.buffers.is_sorted_by_key(|buffer| buffer.extent.ordinal)
+        && file.unreadable.iter().all(|region| fits(region.offset, region.len))
+        && total(|region| region.len).is_some_and(|bytes| bytes <= size)
+        && total(|region| region.buffers).is_some_and(|buffers| buffers <= size)
+        && file.tail.is_none_or(|tail| fits(tail.offset, tail.len))
+}
