@@ -45,11 +45,11 @@ impl Bytes {
         self.events(content.bytes(), &file.session.context());
         let in_memory = 72 + content.bytes().len() as u64;
         if extent.is_compressed() {
-            self.saved += i64::try_from(in_memory).unwrap() - i64::from(extent.present);
+            self.saved += i64::try_from(in_memory).unwrap() - i64::from(extent.stored_len);
             return;
         }
         let mut rest = Vec::new();
-        let len = u64::from(extent.present) - in_memory;
+        let len = u64::from(extent.stored_len) - in_memory;
         let rest = input.bytes(extent.offset + in_memory, usize::try_from(len).unwrap(), &mut rest).unwrap();
         let is_filler = rest.iter().all(|&byte| byte == 0xFF) || rest.iter().all(|&byte| byte == 0);
         *(if is_filler { &mut self.unused } else { &mut self.unexplained }) += len;

@@ -60,7 +60,7 @@ impl AddAssign for Events {
 type Extent = (u64, u32, u32, u16, u16);
 
 fn extent(extent: &BufferExtent) -> Extent {
-    (extent.offset, extent.present, extent.filled, extent.flags, extent.kind)
+    (extent.offset, extent.stored_len, extent.used_len, extent.flags, extent.buffer_type)
 }
 
 fn surveyed(input: &MemoryInput) -> etl2parquet::Result<FileSurvey> {

@@ -186,7 +186,7 @@ impl Plan {
                 &(extent.flags & !flags::COMPRESSED | flags::PROC_INDEX),
             )?;
         }
-        let filled = bytes.len().min(extent.filled as usize);
+        let filled = bytes.len().min(extent.used_len as usize);
         move_events(bytes.get_mut(BUFFER_HEADER_LEN as usize..filled).unwrap_or_default(), shift);
         Ok(())
     }

@@ -115,8 +115,8 @@ pub fn read<'a>(
 
 /// Bytes of memory that it takes to read a buffer.
 fn memory(extent: &BufferExtent, max_buffer_size: u32) -> usize {
-    let is_expanded = extent.is_compressed() && extent.filled <= max_buffer_size;
-    extent.present as usize + if is_expanded { extent.filled as usize } else { 0 }
+    let is_expanded = extent.is_compressed() && extent.used_len <= max_buffer_size;
+    extent.stored_len as usize + if is_expanded { extent.used_len as usize } else { 0 }
 }
 
 /// A buffer that has been read.
@@ -136,11 +136,11 @@ enum Place {
 
 /// Reads a buffer and expands it if it is compressed.
 fn fill(input: &dyn Input, extent: &BufferExtent, max_buffer_size: u32, scratch: &mut Scratch) -> Result<Filled> {
-    let wanted = extent.filled.saturating_sub(BUFFER_HEADER_LEN);
-    if extent.is_compressed() && extent.filled > max_buffer_size {
+    let wanted = extent.used_len.saturating_sub(BUFFER_HEADER_LEN);
+    if extent.is_compressed() && extent.used_len > max_buffer_size {
         return Ok(Filled { place: Place::Stored(0), fault: Some(ContentFault::TooLarge(wanted)), surplus: None });
     }
-    let there = extent.present.saturating_sub(BUFFER_HEADER_LEN);
+    let there = extent.stored_len.saturating_sub(BUFFER_HEADER_LEN);
     let start = extent.offset + u64::from(BUFFER_HEADER_LEN);
     let stored = input.bytes(start, there as usize, &mut scratch.stored)?;
     if extent.is_compressed() {
@@ -156,7 +156,7 @@ fn plain(extent: &BufferExtent, stored: &[u8], wanted: u32) -> (usize, Option<Co
     let there = u32::try_from(stored.len()).unwrap_or(u32::MAX);
     let fault = match wanted.checked_sub(there) {
         None | Some(0) => None,
-        Some(missing) if extent.filled > extent.size => Some(ContentFault::BeyondBuffer(missing)),
+        Some(missing) if extent.used_len > extent.size => Some(ContentFault::BeyondBuffer(missing)),
         Some(missing) => Some(ContentFault::Truncated(missing)),
     };
     (wanted.min(there) as usize, fault)
@@ -186,7 +186,7 @@ fn surplus_of(extent: &BufferExtent, behind: &[u8]) -> Option<Surplus> {
         let bytes = u32::try_from(behind.len()).unwrap_or(u32::MAX);
         return (bytes > 0).then_some(Surplus { bytes, begins_with_event: false });
     }
-    let alignment = extent.filled.max(BUFFER_HEADER_LEN).wrapping_neg() % EVENT_ALIGNMENT;
+    let alignment = extent.used_len.max(BUFFER_HEADER_LEN).wrapping_neg() % EVENT_ALIGNMENT;
     let unused = behind.get(alignment as usize..).unwrap_or_default();
     if is_filler(unused) {
         return None;
@@ -203,7 +203,7 @@ fn begins_with_event(bytes: &[u8]) -> bool {
 /// does not begin with one is none.
 fn skip_foreign<'a>(extent: &BufferExtent, content: Content<'a>) -> Content<'a> {
     const WITHOUT_EVENTS: [u16; 3] = [3, 6, MAX_BUFFER_TYPE];
-    if WITHOUT_EVENTS.contains(&extent.kind) && !begins_with_event(content.bytes()) {
+    if WITHOUT_EVENTS.contains(&extent.buffer_type) && !begins_with_event(content.bytes()) {
         return Content { held: Held::Elsewhere(&[]), fault: None, surplus: None };
     }
     content
@@ -218,7 +218,7 @@ mod tests {
 
     fn surplus(parts: &[&[u8]], filled: u32, flags: u16) -> Option<(u32, bool)> {
         let mut extent = BufferExtent::new_zeroed();
-        (extent.filled, extent.flags) = (filled, flags);
+        (extent.used_len, extent.flags) = (filled, flags);
         surplus_of(&extent, &parts.concat()).map(|surplus| (surplus.bytes, surplus.begins_with_event))
     }
 

@@ -1,6 +1,6 @@
 //! Finds the buffers of a file.
 //!
-//! A file is nothing but buffers, each naming the distance to the next. The chain follows them from the first to the
+//! A file is nothing but buffers, each naming the distance to the next. A scan follows them from the first to the
 //! end of the file and says of every byte which buffer or tail it belongs to:
 //!
 //! ```text
@@ -9,9 +9,9 @@
 //!
 //! * Where all buffers have the same distance, that decides where they stand, whatever a damaged header says. Where
 //!   they have not, the bytes behind a buffer and in it are asked (see `extent`).
-//! * A stretch without a believable header is skipped up to the next one: a damaged buffer never ends the file.
+//! * A region without a believable header is skipped up to the next one: a damaged buffer never ends the file.
 //! * A file that was extended before it was filled ends in zeros, in FF, or in buffers of an older recording. Whether
-//!   such a stretch is the unused end of the file or a hole in it, only its end tells.
+//!   such a region is the unused end of the file or a hole in it, only its end tells.
 //!
 //! Each step looks at a bounded part of the file, and no part is looked at more than a few times.
 
@@ -40,30 +40,30 @@ pub struct BufferExtent {
     /// Distance to the next buffer in bytes; the file may end before.
     pub size: u32,
     /// Bytes that the file has of it.
-    pub present: u32,
+    pub stored_len: u32,
     /// End of the valid bytes from the start of the expanded buffer, as the header says.
-    pub filled: u32,
+    pub used_len: u32,
     /// The processor.
     pub cpu: u16,
     /// [`flags`].
     pub flags: u16,
     /// The buffer type.
-    pub kind: u16,
+    pub buffer_type: u16,
     /// Makes the size a multiple of the alignment.
     padding: [u16; 3],
 }
 
 impl BufferExtent {
-    fn of(header: &BufferHeader, ordinal: u64, offset: u64, size: u32, present: u32) -> BufferExtent {
+    fn of(header: &BufferHeader, ordinal: u64, offset: u64, size: u32, stored_len: u32) -> BufferExtent {
         BufferExtent {
             ordinal,
             offset,
             size,
-            present,
-            filled: header.filled_bytes.get(),
+            stored_len,
+            used_len: header.filled_bytes.get(),
             cpu: header.cpu(),
             flags: header.buffer_flag.get(),
-            kind: header.buffer_type.get(),
+            buffer_type: header.buffer_type.get(),
             sequence: header.sequence_number.get(),
             time_stamp: header.time_stamp.get(),
             padding: [0; 3],
@@ -77,11 +77,11 @@ impl BufferExtent {
 
     /// Whether the file ends before the buffer does.
     pub fn is_truncated(&self) -> bool {
-        self.present < self.size
+        self.stored_len < self.size
     }
 }
 
-/// One stretch of a file.
+/// One region of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Region {
     /// A buffer.
@@ -106,7 +106,7 @@ pub enum Doubt {
     Age,
 }
 
-/// A stretch of the file that is no buffer, or none of this recording.
+/// A region of the file that is no buffer, or none of this recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnreadableRegion {
     /// Number of the buffer that should be here.
@@ -118,7 +118,7 @@ pub struct UnreadableRegion {
     /// Bytes.
     pub len: u64,
     /// What stands there.
-    pub kind: RegionContent,
+    pub content: RegionContent,
 }
 
 impl UnreadableRegion {
@@ -129,7 +129,7 @@ impl UnreadableRegion {
 
     /// Whether the bytes may be unused space: nothing was written to them, or not by this session.
     pub fn may_be_unused(&self) -> bool {
-        matches!(self.kind, RegionContent::Zeros | RegionContent::Ones | RegionContent::Stale)
+        matches!(self.content, RegionContent::Zeros | RegionContent::Ones | RegionContent::Stale)
     }
 }
 
@@ -167,7 +167,7 @@ pub struct ScanRules {
 /// Bytes that one step looks through at most.
 const STEP: u64 = 16 << 20;
 
-/// Walks the stretches of a file in order.
+/// Visits the regions of a file in order.
 #[derive(Debug)]
 pub struct BufferScan<'a> {
     input: &'a dyn Input,
@@ -177,23 +177,23 @@ pub struct BufferScan<'a> {
     repeated: &'a [u64],
     offset: u64,
     ordinal: u64,
-    /// Whether the stretch before this one is a gap of buffers whose number nobody knows.
-    in_gap: bool,
+    /// Whether the region before this one is one of buffers whose number nobody knows.
+    after_unreadable: bool,
 }
 
 impl<'a> BufferScan<'a> {
-    /// A chain from the start of the file; the buffers that begin at `repeated` are passed over.
+    /// A scan from the start of the file; the buffers that begin at `repeated` are passed over.
     pub fn new(input: &'a dyn Input, rules: ScanRules, repeated: &'a [u64]) -> Self {
         let extents = Extents::new(input, rules.buffer_size, rules.max_buffer_size);
-        BufferScan { input, rules, extents, repeated, offset: 0, ordinal: 0, in_gap: false }
+        BufferScan { input, rules, extents, repeated, offset: 0, ordinal: 0, after_unreadable: false }
     }
 
-    /// File offset of the next stretch.
+    /// File offset of the next region.
     pub fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// The next stretch, or `None` at the end of the file.
+    /// The next region, or `None` at the end of the file.
     ///
     /// # Errors
     /// When the file cannot be read.
@@ -210,7 +210,7 @@ impl<'a> BufferScan<'a> {
         }
         let Some(size) = self.size_of(&head)? else {
             let len = self.to_next_head(left)?;
-            return Ok(Some(self.gap(len, RegionContent::Foreign)));
+            return Ok(Some(self.unreadable(len, RegionContent::Foreign)));
         };
         Ok(Some(self.buffer(&head, size, left)))
     }
@@ -226,21 +226,21 @@ impl<'a> BufferScan<'a> {
     }
 
     fn buffer(&mut self, head: &Head<'_>, size: u32, left: u64) -> Region {
-        let present = u32::try_from(left).map_or(size, |left| left.min(size));
+        let stored_len = u32::try_from(left).map_or(size, |left| left.min(size));
         let has_old_header = self.has_old_header(head.header);
         if self.repeated.first() == Some(&self.offset) {
             self.repeated = self.repeated.get(1..).unwrap_or_default();
-            return self.gap(present.into(), RegionContent::Repeated);
+            return self.unreadable(stored_len.into(), RegionContent::Repeated);
         }
         if has_old_header && self.is_old(head) {
-            return self.gap(present.into(), RegionContent::Stale);
+            return self.unreadable(stored_len.into(), RegionContent::Stale);
         }
-        let extent = BufferExtent::of(head.header, self.ordinal, self.offset, size, present);
+        let extent = BufferExtent::of(head.header, self.ordinal, self.offset, size, stored_len);
         let stated = head.header.buffer_size.get();
         let doubt = (stated != size).then_some(Doubt::Size(stated)).or(has_old_header.then_some(Doubt::Age));
-        self.offset += u64::from(present);
+        self.offset += u64::from(stored_len);
         self.ordinal += 1;
-        self.in_gap = false;
+        self.after_unreadable = false;
         Region::Buffer(extent, doubt)
     }
 
@@ -259,23 +259,23 @@ impl<'a> BufferScan<'a> {
         !is_counted || head.first_ticks().is_none_or(|ticks| ticks < start)
     }
 
-    fn gap(&mut self, len: u64, kind: RegionContent) -> Region {
+    fn unreadable(&mut self, len: u64, content: RegionContent) -> Region {
         // What goes on from one step to the next counts as one buffer.
-        let buffers = self.rules.stride.map_or(u64::from(!self.in_gap), |stride| len.div_ceil(stride.into()));
+        let buffers = self.rules.stride.map_or(u64::from(!self.after_unreadable), |stride| len.div_ceil(stride.into()));
         let ordinal = if buffers == 0 { self.ordinal.saturating_sub(1) } else { self.ordinal };
-        let gap = UnreadableRegion { ordinal, buffers, offset: self.offset, len, kind };
+        let region = UnreadableRegion { ordinal, buffers, offset: self.offset, len, content };
         self.offset += len;
         self.ordinal += buffers;
-        self.in_gap = kind != RegionContent::Repeated;
-        Region::Unreadable(gap)
+        self.after_unreadable = content != RegionContent::Repeated;
+        Region::Unreadable(region)
     }
 
     /// The last bytes of the file, too few for a header.
     fn last_bytes(&mut self, bytes: &[u8], len: u64) -> Region {
-        for (byte, kind) in [(0, RegionContent::Zeros), (0xFF, RegionContent::Ones)] {
+        for (byte, content) in [(0, RegionContent::Zeros), (0xFF, RegionContent::Ones)] {
             // On their own they say nothing: a header may begin with zeros.
-            if self.in_gap && bytes.iter().all(|&other| other == byte) {
-                return self.gap(len, kind);
+            if self.after_unreadable && bytes.iter().all(|&other| other == byte) {
+                return self.unreadable(len, content);
             }
         }
         let offset = self.offset;
@@ -285,21 +285,21 @@ impl<'a> BufferScan<'a> {
 
     /// A header of zeros, or of FF: as far as the bytes stay the same, in whole buffers where they have one distance.
     fn unused(&mut self, byte: u8, left: u64) -> Result<Region> {
-        let kind = if byte == 0 { RegionContent::Zeros } else { RegionContent::Ones };
+        let content = if byte == 0 { RegionContent::Zeros } else { RegionContent::Ones };
         let run = search::run_of(self.input, byte, self.offset, left.min(STEP))?;
         if run == left {
-            return Ok(self.gap(run, kind));
+            return Ok(self.unreadable(run, content));
         }
         if let Some(stride) = self.rules.stride.map(u64::from) {
             let whole = run - run % stride;
             // A header that was wiped out, in front of other bytes.
             let len = if whole == 0 { stride.min(left) } else { whole };
-            return Ok(self.gap(len, if whole == 0 { RegionContent::Foreign } else { kind }));
+            return Ok(self.unreadable(len, if whole == 0 { RegionContent::Foreign } else { content }));
         }
         // The size of the next buffer may begin with a few bytes of the same value.
         let from = (self.offset + run).saturating_sub(3).max(self.offset + 1);
         let next = search::next_head(self.input, from, self.offset + run)?;
-        Ok(self.gap(next.map_or(run, |next| next - self.offset), kind))
+        Ok(self.unreadable(next.map_or(run, |next| next - self.offset), content))
     }
 
     /// Bytes up to the next place where a buffer may begin.
@@ -341,8 +341,8 @@ mod tests {
         std::iter::from_fn(|| chain.next_region().unwrap()).collect()
     }
 
-    /// What each stretch is, how many buffers it stands for, where it begins and how long it is.
-    fn stretches(bytes: &[u8], rules: ScanRules) -> Vec<(&'static str, u64, u64, u64)> {
+    /// What each region is, how many buffers it stands for, where it begins and how long it is.
+    fn regions(bytes: &[u8], rules: ScanRules) -> Vec<(&'static str, u64, u64, u64)> {
         let kinds = |kind| match kind {
             RegionContent::Foreign => "foreign",
             RegionContent::Zeros => "zeros",
@@ -350,11 +350,11 @@ mod tests {
             RegionContent::Stale => "stale",
             RegionContent::Repeated => "repeated",
         };
-        let of = |stretch: Region| match stretch {
-            Region::Buffer(extent, None) => ("buffer", 1, extent.offset, u64::from(extent.present)),
-            Region::Buffer(extent, Some(Doubt::Size(_))) => ("size?", 1, extent.offset, u64::from(extent.present)),
-            Region::Buffer(extent, Some(Doubt::Age)) => ("age?", 1, extent.offset, u64::from(extent.present)),
-            Region::Unreadable(gap) => (kinds(gap.kind), gap.buffers, gap.offset, gap.len),
+        let of = |region: Region| match region {
+            Region::Buffer(extent, None) => ("buffer", 1, extent.offset, u64::from(extent.stored_len)),
+            Region::Buffer(extent, Some(Doubt::Size(_))) => ("size?", 1, extent.offset, u64::from(extent.stored_len)),
+            Region::Buffer(extent, Some(Doubt::Age)) => ("age?", 1, extent.offset, u64::from(extent.stored_len)),
+            Region::Unreadable(region) => (kinds(region.content), region.buffers, region.offset, region.len),
             Region::Fragment { offset, len } => ("fragment", 0, offset, len),
         };
         walk(bytes, rules).into_iter().map(of).collect()
@@ -365,11 +365,11 @@ mod tests {
         let good = [buffer(STRIDE, 0, 0), buffer(STRIDE, 1, 9), buffer(STRIDE, 2, 9)].concat();
         let bad = [&good[..STRIDE], &[0xABu8; STRIDE], &good[2 * STRIDE..], &[1, 2, 3]].concat();
         assert_eq!(
-            stretches(&bad, rules(Some(0x200), None)),
+            regions(&bad, rules(Some(0x200), None)),
             [("buffer", 1, 0, 512), ("foreign", 1, 512, 512), ("buffer", 1, 1024, 512), ("fragment", 0, 1536, 3)]
         );
         assert_eq!(
-            stretches(&good[..1400], rules(Some(0x200), None)),
+            regions(&good[..1400], rules(Some(0x200), None)),
             [("buffer", 1, 0, 512), ("buffer", 1, 512, 512), ("buffer", 1, 1024, 376)]
         );
     }
@@ -388,7 +388,7 @@ mod tests {
                 vec![(kind, 3, 512, 1536)]
             };
             let expected = [vec![("buffer", 1, 0, 512)], wiped, vec![("buffer", 1, 2048, 512), (kind, 3, 2560, 1033)]];
-            assert_eq!(stretches(&file, rules(Some(0x200), None)), expected.concat());
+            assert_eq!(regions(&file, rules(Some(0x200), None)), expected.concat());
         }
     }
 
@@ -403,7 +403,7 @@ mod tests {
         let data = data.map(|(sequence, flushed, first)| event(buffer(STRIDE, sequence, flushed), first));
         let file = [buffer(STRIDE, 0, 0), data.concat()].concat();
         assert_eq!(
-            stretches(&file, rules(Some(0x200), Some(40))),
+            regions(&file, rules(Some(0x200), Some(40))),
             [
                 ("buffer", 1, 0, 512),
                 ("buffer", 1, 512, 512),
@@ -424,11 +424,11 @@ mod tests {
         };
         let expected = [("buffer", 1, 0, 512), ("size?", 1, 512, 512), ("buffer", 1, 1024, 512)];
         for size in [0, 1, 0x201, 0x300, 0x400, 0x1000, 0x0100_0001, u32::MAX] {
-            assert_eq!(stretches(&of_size(size), rules(Some(0x200), None)), expected, "{size:#x}");
+            assert_eq!(regions(&of_size(size), rules(Some(0x200), None)), expected, "{size:#x}");
         }
         // A size that reaches to the end of the file exactly is believed; what else it swallows is noticed within.
         for size in [0, 1, 0x201, 0x300, 0x1000, 0x0100_0001, u32::MAX] {
-            assert_eq!(stretches(&of_size(size), rules(None, None)), expected, "{size:#x}");
+            assert_eq!(regions(&of_size(size), rules(None, None)), expected, "{size:#x}");
         }
     }
 
@@ -438,13 +438,13 @@ mod tests {
         odd[0x34] = 0x40;
         let file = [buffer(STRIDE, 0, 0), odd.clone(), buffer(STRIDE, 2, 9), vec![0xAB; 100]].concat();
         assert_eq!(
-            stretches(&file, rules(None, None)),
+            regions(&file, rules(None, None)),
             [("buffer", 1, 0, 512), ("buffer", 1, 512, 75), ("buffer", 1, 587, 512), ("foreign", 1, 1099, 100)]
         );
         // A damaged header costs one buffer, wherever the next one begins.
         let file = [buffer(STRIDE, 0, 0), vec![0xAB; 333], odd, vec![0; 5000], buffer(STRIDE, 2, 9)].concat();
         assert_eq!(
-            stretches(&file, rules(None, None)),
+            regions(&file, rules(None, None)),
             [
                 ("buffer", 1, 0, 512),
                 ("foreign", 1, 512, 333),

@@ -7,10 +7,10 @@ use super::result::FileSurvey;
 use crate::layout::buffer::flags;
 use crate::layout::logfile::mode;
 
-/// Adds the findings that concern the file as a whole.
+/// Adds the issues that concern the file as a whole.
 pub(super) fn audit(file: &mut FileSurvey) {
     let found = [counters(file), clock(file), tail(file), disorder(file), backing_file(file)];
-    found.into_iter().flatten().for_each(|finding| file.issues.push(finding));
+    found.into_iter().flatten().for_each(|issue| file.issues.push(issue));
 }
 
 fn counters(file: &FileSurvey) -> Option<Issue> {
@@ -56,8 +56,8 @@ fn tail(file: &FileSurvey) -> Option<Issue> {
         TailKind::Stale => (Severity::Info, IssueCode::StaleTail, "bytes of an older recording behind the last buffer"),
         TailKind::Fragment => (Severity::Error, IssueCode::TruncatedBuffer, "bytes are too few for a buffer header"),
     };
-    let finding = Issue::new(severity, code, format!("{} {what}", tail.len));
-    Some(Issue { offset: Some(tail.offset), ..finding })
+    let issue = Issue::new(severity, code, format!("{} {what}", tail.len));
+    Some(Issue { offset: Some(tail.offset), ..issue })
 }
 
 fn disorder(file: &FileSurvey) -> Option<Issue> {

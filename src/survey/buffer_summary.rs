@@ -55,7 +55,7 @@ impl BufferSummary {
 
     /// Bytes of event data that the header promises and the file does not hold.
     pub fn missing_bytes(&self) -> u32 {
-        let promised = self.extent.filled.saturating_sub(BUFFER_HEADER_LEN);
+        let promised = self.extent.used_len.saturating_sub(BUFFER_HEADER_LEN);
         // A buffer of a type that need not hold events has no content and no damage.
         promised.saturating_sub(self.content_bytes).min(self.damaged_bytes)
     }

@@ -1,4 +1,4 @@
-//! What one worker counts while it surveys buffers; tallies of several workers add up to the same whatever the split.
+//! What one worker counts while it surveys buffers; the counts of several workers add up to the same whatever the split.
 
 use super::buffer_summary::BufferSummary;
 use super::file_key::FileKey;
@@ -18,13 +18,13 @@ use crate::layout::header::EVENT_ALIGNMENT;
 #[derive(Debug, Default)]
 pub struct Counts {
     /// The buffers, in no particular order.
-    pub records: Vec<BufferSummary>,
+    pub buffers: Vec<BufferSummary>,
     /// The event shapes.
     pub shapes: Shapes,
     /// Events worth a second look.
-    pub memory: Marks,
-    /// Unusual findings.
-    pub findings: Vec<Issue>,
+    pub marks: Marks,
+    /// What is unusual.
+    pub issues: Vec<Issue>,
     scratch: Scratch,
 }
 
@@ -36,33 +36,33 @@ impl Counts {
     pub fn survey(&mut self, reader: &BufferReader<'_>, extent: &BufferExtent) -> Result<()> {
         let mut scratch = std::mem::take(&mut self.scratch);
         let content = reader.content(extent, &mut scratch)?;
-        let mut record = BufferSummary::new(*extent);
-        record.content_bytes = u32::try_from(content.bytes().len()).unwrap_or(u32::MAX);
+        let mut buffer = BufferSummary::new(*extent);
+        buffer.content_bytes = u32::try_from(content.bytes().len()).unwrap_or(u32::MAX);
         if let Some(fault) = content.fault {
-            record.damaged_bytes = fault.missing_bytes();
-            self.findings.push(fault_finding(extent, fault));
+            buffer.damaged_bytes = fault.missing_bytes();
+            self.issues.push(fault_issue(extent, fault));
         }
-        self.walk(&reader.rules, &mut record, content.bytes());
+        self.walk(&reader.rules, &mut buffer, content.bytes());
         if extent.ordinal == 0 {
-            self.look_into_header_event(&reader.rules, &mut record, content.bytes());
+            self.look_into_header_event(&reader.rules, &mut buffer, content.bytes());
         }
         if let Some(surplus) = content.surplus {
-            record.damaged_bytes = record.damaged_bytes.saturating_add(surplus.bytes);
-            self.findings.push(surplus_finding(extent, surplus));
+            buffer.damaged_bytes = buffer.damaged_bytes.saturating_add(surplus.bytes);
+            self.issues.push(surplus_issue(extent, surplus));
         }
-        self.records.push(record);
+        self.buffers.push(buffer);
         self.scratch = scratch;
         Ok(())
     }
 
-    fn walk(&mut self, rules: &ReadRules, record: &mut BufferSummary, bytes: &[u8]) {
-        let extent = record.extent;
+    fn walk(&mut self, rules: &ReadRules, buffer: &mut BufferSummary, bytes: &[u8]) {
+        let extent = buffer.extent;
         let (stream, sequence, ordinal) = (rules.stream(&extent), rules.sequence(&extent), extent.ordinal);
         let (mut previous, mut largest) = (None, None);
         for step in rules.walk(bytes, 0) {
             match step {
                 TimedStep::Event(TimedEvent { raw, ticks, inherited }) => {
-                    record.count(ticks, inherited, previous);
+                    buffer.count(ticks, inherited, previous);
                     previous = Some(ticks);
                     if raw.bytes.len() > largest.map_or(0, |largest: RawEvent<'_>| largest.bytes.len()) {
                         largest = Some(raw);
@@ -71,25 +71,25 @@ impl Counts {
                     self.count(ShapeRef::of(&raw, &rules.context), at);
                 }
                 TimedStep::Damage { offset, len, recognisable } => {
-                    record.damaged_events += u32::from(recognisable);
-                    record.damaged_bytes = record.damaged_bytes.saturating_add(len);
-                    self.findings.push(damage_finding(&extent, offset, len, recognisable, previous));
+                    buffer.damaged_events += u32::from(recognisable);
+                    buffer.damaged_bytes = buffer.damaged_bytes.saturating_add(len);
+                    self.issues.push(damage_issue(&extent, offset, len, recognisable, previous));
                 }
             }
         }
         if let Some(largest) = largest {
-            self.look_into_largest(record, &largest);
+            self.look_into_largest(buffer, &largest);
         }
     }
 
     /// An event whose size is too large hides those behind it. To look into all events would cost more than to find them,
     /// so only the largest of a buffer is suspected.
-    fn look_into_largest(&mut self, record: &mut BufferSummary, event: &RawEvent<'_>) {
-        let extent = record.extent;
+    fn look_into_largest(&mut self, buffer: &mut BufferSummary, event: &RawEvent<'_>) {
+        let extent = buffer.extent;
         // The header event has its own measure.
         let Some(place) = swallowed(event).filter(|_| (extent.ordinal, event.offset) != (0, 0)) else { return };
         let size = u32::try_from(event.bytes.len()).unwrap_or(u32::MAX);
-        record.damaged_bytes = record.damaged_bytes.saturating_add(size.saturating_sub(place));
+        buffer.damaged_bytes = buffer.damaged_bytes.saturating_add(size.saturating_sub(place));
         let message =
             format!("an event of {size} bytes holds others from its byte {place} on to its end; they are not read");
         let at = if extent.is_compressed() {
@@ -97,12 +97,12 @@ impl Counts {
         } else {
             extent.offset + u64::from(BUFFER_HEADER_LEN) + u64::from(event.offset) + u64::from(place)
         };
-        self.findings.push(Issue::new(Severity::Error, IssueCode::DamagedEvent, message).at(extent.ordinal, at));
+        self.issues.push(Issue::new(Severity::Error, IssueCode::DamagedEvent, message).at(extent.ordinal, at));
     }
 
     /// A header event that is too long hides those behind it, which tell of the session, too.
     #[cold]
-    fn look_into_header_event(&mut self, rules: &ReadRules, record: &mut BufferSummary, bytes: &[u8]) {
+    fn look_into_header_event(&mut self, rules: &ReadRules, buffer: &mut BufferSummary, bytes: &[u8]) {
         let own = rules.header_event_len.next_multiple_of(EVENT_ALIGNMENT);
         let size = RawEvent::at(bytes, 0).map_or(0, |event| event.bytes.len());
         let hidden = bytes.get(own as usize..size).unwrap_or_default();
@@ -110,37 +110,37 @@ impl Counts {
             return;
         }
         let len = u32::try_from(hidden.len()).unwrap_or(u32::MAX);
-        record.damaged_bytes = record.damaged_bytes.saturating_add(len);
+        buffer.damaged_bytes = buffer.damaged_bytes.saturating_add(len);
         let message =
             format!("the header event has {size} bytes, but begins another event after {own}; it is not read");
-        let place = record.extent.offset + u64::from(BUFFER_HEADER_LEN + own);
-        self.findings
-            .push(Issue::new(Severity::Error, IssueCode::DamagedEvent, message).at(record.extent.ordinal, place));
+        let place = buffer.extent.offset + u64::from(BUFFER_HEADER_LEN + own);
+        self.issues
+            .push(Issue::new(Severity::Error, IssueCode::DamagedEvent, message).at(buffer.extent.ordinal, place));
     }
 
     #[inline]
     fn count(&mut self, shape: ShapeRef<'_>, at: FileKey) {
         let mark = self.shapes.count(shape, at);
         if mark != Mark::None {
-            self.memory.add_event(mark, at);
+            self.marks.add_event(mark, at);
         }
     }
 
     /// Adds the counts of another worker.
     #[must_use]
     pub fn merged(mut self, other: Counts) -> Counts {
-        if self.records.len() < other.records.len() {
+        if self.buffers.len() < other.buffers.len() {
             return other.merged(self);
         }
-        self.records.extend(other.records);
-        self.memory.add(other.memory);
-        self.findings.extend(other.findings);
+        self.buffers.extend(other.buffers);
+        self.marks.add(other.marks);
+        self.issues.extend(other.issues);
         self.shapes.add(other.shapes);
         self
     }
 }
 
-fn fault_finding(extent: &BufferExtent, fault: ContentFault) -> Issue {
+fn fault_issue(extent: &BufferExtent, fault: ContentFault) -> Issue {
     let code = match fault {
         ContentFault::BeyondBuffer(_) => IssueCode::BufferEndOutOfRange,
         ContentFault::Truncated(_) => IssueCode::TruncatedBuffer,
@@ -149,20 +149,20 @@ fn fault_finding(extent: &BufferExtent, fault: ContentFault) -> Issue {
     Issue::new(Severity::Error, code, fault.to_string()).at(extent.ordinal, extent.offset)
 }
 
-fn surplus_finding(extent: &BufferExtent, surplus: Surplus) -> Issue {
+fn surplus_issue(extent: &BufferExtent, surplus: Surplus) -> Issue {
     let what = match surplus {
         _ if extent.is_compressed() => "compressed bytes are left over",
         Surplus { begins_with_event: true, .. } => "bytes that begin with an event header follow",
         Surplus { .. } => "bytes that are neither FF nor zeros follow",
     };
-    let (end, bytes) = (extent.filled, surplus.bytes);
+    let (end, bytes) = (extent.used_len, surplus.bytes);
     let message = format!("the header says that the data ends at {end}, but {bytes} {what}; they are skipped");
     let place =
-        extent.offset + if extent.is_compressed() { 0 } else { u64::from(extent.filled.max(BUFFER_HEADER_LEN)) };
+        extent.offset + if extent.is_compressed() { 0 } else { u64::from(extent.used_len.max(BUFFER_HEADER_LEN)) };
     Issue::new(Severity::Error, IssueCode::DataBehindEnd, message).at(extent.ordinal, place)
 }
 
-fn damage_finding(extent: &BufferExtent, offset: u32, len: u32, recognisable: bool, ticks: Option<i64>) -> Issue {
+fn damage_issue(extent: &BufferExtent, offset: u32, len: u32, recognisable: bool, ticks: Option<i64>) -> Issue {
     let message = if recognisable {
         format!("an event's size does not fit into the {len} bytes left of the buffer; they are skipped")
     } else {

@@ -45,18 +45,22 @@ pub(super) struct Ending {
     pub knows_its_own: bool,
 }
 
-/// Takes what is unused to the end of the file off the gaps; what is no buffer anywhere else is a hole.
-pub(super) fn split_off(gaps: &mut Vec<UnreadableRegion>, ending: Ending) -> Option<Tail> {
-    let unused = unused_from(gaps, ending.file_len);
-    let is_stale = |gap: &UnreadableRegion| gap.kind == RegionContent::Stale;
-    if gaps.get(unused..)?.iter().any(is_stale) && !ending.knows_its_own {
+/// Takes what is unused to the end of the file off the regions; what is no buffer anywhere else is a hole.
+pub(super) fn split_off(regions: &mut Vec<UnreadableRegion>, ending: Ending) -> Option<Tail> {
+    let unused = unused_from(regions, ending.file_len);
+    let is_stale = |region: &UnreadableRegion| region.content == RegionContent::Stale;
+    if regions.get(unused..)?.iter().any(is_stale) && !ending.knows_its_own {
         return None;
     }
-    let holes = gaps.get(..unused)?.iter().filter(|gap| gap.kind != RegionContent::Repeated).map(|gap| gap.buffers);
+    let holes = regions
+        .get(..unused)?
+        .iter()
+        .filter(|region| region.content != RegionContent::Repeated)
+        .map(|region| region.buffers);
     let owed = ending.owed.saturating_sub(holes.sum());
-    let rest = settle_debt(gaps, unused, Ending { owed, ..ending });
+    let rest = settle_debt(regions, unused, Ending { owed, ..ending });
     let (first, last) = (rest.front()?, rest.back()?);
-    let kind = match first.kind {
+    let kind = match first.content {
         _ if rest.iter().any(is_stale) => TailKind::Stale,
         RegionContent::Ones => TailKind::Ones,
         _ => TailKind::Zero,
@@ -64,38 +68,38 @@ pub(super) fn split_off(gaps: &mut Vec<UnreadableRegion>, ending: Ending) -> Opt
     Some(Tail { offset: first.offset, len: last.end() - first.offset, kind })
 }
 
-/// The first of the gaps that may be unused and reach to the end of the file without a break.
-fn unused_from(gaps: &[UnreadableRegion], file_len: u64) -> usize {
+/// The first of the regions that may be unused and reach to the end of the file without a break.
+fn unused_from(regions: &[UnreadableRegion], file_len: u64) -> usize {
     let mut end = file_len;
-    let reaches = |gap: &&UnreadableRegion| {
-        let reaches = gap.may_be_unused() && gap.end() == end;
-        end = gap.offset;
+    let reaches = |region: &&UnreadableRegion| {
+        let reaches = region.may_be_unused() && region.end() == end;
+        end = region.offset;
         reaches
     };
-    gaps.len() - gaps.iter().rev().take_while(reaches).count()
+    regions.len() - regions.iter().rev().take_while(reaches).count()
 }
 
-/// Leaves as many buffers as the recording lacks among the gaps, and returns what is behind them.
-fn settle_debt(gaps: &mut Vec<UnreadableRegion>, unused: usize, ending: Ending) -> VecDeque<UnreadableRegion> {
-    let mut rest = VecDeque::from(gaps.split_off(unused));
+/// Leaves as many buffers as the recording lacks among the regions, and returns what is behind them.
+fn settle_debt(regions: &mut Vec<UnreadableRegion>, unused: usize, ending: Ending) -> VecDeque<UnreadableRegion> {
+    let mut rest = VecDeque::from(regions.split_off(unused));
     // Where sizes differ, nobody knows how many bytes the missing buffers had.
     let Some(stride) = ending.stride.map(u64::from) else { return rest };
     let mut owed = ending.owed;
     while owed > 0
-        && let Some(gap) = rest.pop_front()
+        && let Some(region) = rest.pop_front()
     {
-        let buffers = gap.buffers.min(owed);
-        let len = if buffers == gap.buffers { gap.len } else { buffers.saturating_mul(stride).min(gap.len) };
-        gaps.push(UnreadableRegion { buffers, len, ..gap });
+        let buffers = region.buffers.min(owed);
+        let len = if buffers == region.buffers { region.len } else { buffers.saturating_mul(stride).min(region.len) };
+        regions.push(UnreadableRegion { buffers, len, ..region });
         owed -= buffers;
-        if len < gap.len {
-            let (ordinal, offset) = (gap.ordinal + buffers, gap.offset + len);
+        if len < region.len {
+            let (ordinal, offset) = (region.ordinal + buffers, region.offset + len);
             rest.push_front(UnreadableRegion {
                 ordinal,
-                buffers: gap.buffers - buffers,
+                buffers: region.buffers - buffers,
                 offset,
-                len: gap.len - len,
-                ..gap
+                len: region.len - len,
+                ..region
             });
         }
     }
@@ -106,52 +110,55 @@ fn settle_debt(gaps: &mut Vec<UnreadableRegion>, unused: usize, ending: Ending) 
 mod tests {
     use super::*;
 
-    fn gap(ordinal: u64, buffers: u64, kind: RegionContent) -> UnreadableRegion {
-        UnreadableRegion { ordinal, buffers, offset: ordinal * 0x200, len: buffers * 0x200, kind }
+    fn region(ordinal: u64, buffers: u64, content: RegionContent) -> UnreadableRegion {
+        UnreadableRegion { ordinal, buffers, offset: ordinal * 0x200, len: buffers * 0x200, content }
     }
 
-    /// Number and length, in buffers, of the gaps; place and length of the tail.
+    /// Number and length, in buffers, of the regions; place and length of the tail.
     type Split = (Vec<(u64, u64)>, Option<(u64, u64, TailKind)>);
 
-    fn split(mut gaps: Vec<UnreadableRegion>, owed: u64, knows_its_own: bool) -> Split {
+    fn split(mut regions: Vec<UnreadableRegion>, owed: u64, knows_its_own: bool) -> Split {
         let file_len = 10 * 0x200;
-        let tail = split_off(&mut gaps, Ending { file_len, stride: Some(0x200), owed, knows_its_own });
-        let gaps = gaps.iter().map(|gap| (gap.ordinal, gap.buffers)).collect();
-        (gaps, tail.map(|tail| (tail.offset / 0x200, tail.len / 0x200, tail.kind)))
+        let tail = split_off(&mut regions, Ending { file_len, stride: Some(0x200), owed, knows_its_own });
+        let regions = regions.iter().map(|region| (region.ordinal, region.buffers)).collect();
+        (regions, tail.map(|tail| (tail.offset / 0x200, tail.len / 0x200, tail.kind)))
     }
 
     #[test]
     fn what_is_unused_reaches_to_the_end() {
         use RegionContent::{Foreign, Ones, Stale, Zeros};
         assert_eq!(
-            split(vec![gap(3, 1, Zeros), gap(8, 2, Zeros)], 0, true),
+            split(vec![region(3, 1, Zeros), region(8, 2, Zeros)], 0, true),
             (vec![(3, 1)], Some((8, 2, TailKind::Zero)))
         );
-        assert_eq!(split(vec![gap(8, 2, Ones)], 0, true), (vec![], Some((8, 2, TailKind::Ones))));
-        assert_eq!(split(vec![gap(7, 1, Zeros), gap(8, 2, Stale)], 0, true), (vec![], Some((7, 3, TailKind::Stale))));
-        assert_eq!(split(vec![gap(8, 1, Zeros)], 0, true), (vec![(8, 1)], None));
-        assert_eq!(split(vec![gap(8, 1, Zeros), gap(9, 1, Foreign)], 0, true), (vec![(8, 1), (9, 1)], None));
+        assert_eq!(split(vec![region(8, 2, Ones)], 0, true), (vec![], Some((8, 2, TailKind::Ones))));
+        assert_eq!(
+            split(vec![region(7, 1, Zeros), region(8, 2, Stale)], 0, true),
+            (vec![], Some((7, 3, TailKind::Stale)))
+        );
+        assert_eq!(split(vec![region(8, 1, Zeros)], 0, true), (vec![(8, 1)], None));
+        assert_eq!(split(vec![region(8, 1, Zeros), region(9, 1, Foreign)], 0, true), (vec![(8, 1), (9, 1)], None));
         assert_eq!(split(vec![], 0, true), (vec![], None));
     }
 
     #[test]
     fn what_the_recording_lacks_was_there() {
         use RegionContent::{Stale, Zeros};
-        assert_eq!(split(vec![gap(6, 4, Zeros)], 1, true), (vec![(6, 1)], Some((7, 3, TailKind::Zero))));
-        assert_eq!(split(vec![gap(6, 4, Zeros)], 5, true), (vec![(6, 4)], None));
+        assert_eq!(split(vec![region(6, 4, Zeros)], 1, true), (vec![(6, 1)], Some((7, 3, TailKind::Zero))));
+        assert_eq!(split(vec![region(6, 4, Zeros)], 5, true), (vec![(6, 4)], None));
         // Holes are buffers of the recording, too.
         assert_eq!(
-            split(vec![gap(2, 1, Zeros), gap(6, 4, Zeros)], 1, true),
+            split(vec![region(2, 1, Zeros), region(6, 4, Zeros)], 1, true),
             (vec![(2, 1)], Some((6, 4, TailKind::Zero)))
         );
         assert_eq!(
-            split(vec![gap(6, 2, Stale), gap(8, 2, Zeros)], 3, true),
+            split(vec![region(6, 2, Stale), region(8, 2, Zeros)], 3, true),
             (vec![(6, 2), (8, 1)], Some((9, 1, TailKind::Zero)))
         );
     }
 
     #[test]
     fn an_old_end_needs_something_new_before_it() {
-        assert_eq!(split(vec![gap(1, 9, RegionContent::Stale)], 0, false), (vec![(1, 9)], None));
+        assert_eq!(split(vec![region(1, 9, RegionContent::Stale)], 0, false), (vec![(1, 9)], None));
     }
 }

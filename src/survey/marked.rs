@@ -232,14 +232,14 @@ impl MarkLog {
     pub fn finish(self) -> (Vec<MarkedEvent>, NoticeLog, Vec<Issue>) {
         let Marks { session, schema, dropped, .. } = self.memory;
         let kinds = [(Mark::Session, session), (Mark::Schema, schema), (Mark::Dropped, dropped)];
-        let (mut memorable, mut findings) = (Vec::new(), Vec::new());
+        let (mut memorable, mut issues) = (Vec::new(), Vec::new());
         for (mark, mut first) in kinds {
             first.trim(limit(mark));
-            findings.extend((first.more > 0).then(|| forgotten(mark, first.more)));
+            issues.extend((first.more > 0).then(|| forgotten(mark, first.more)));
             memorable.extend(first.kept.into_iter().map(|at| MarkedEvent { mark, at }));
         }
         memorable.sort_unstable_by_key(|marked| marked.at.in_file());
-        (memorable, self.log, findings)
+        (memorable, self.log, issues)
     }
 }
 
@@ -300,8 +300,8 @@ mod tests {
         other.add_event(Mark::Notice(Notice::Error), at(3, 0));
         memory.add(other);
         memories.take(memory);
-        let (memorable, log, findings) = memories.finish();
-        assert!(memorable.is_empty() && findings.is_empty() && log.rest.is_empty());
+        let (memorable, log, issues) = memories.finish();
+        assert!(memorable.is_empty() && issues.is_empty() && log.rest.is_empty());
         let counts: Vec<_> = log.of_buffers.iter().map(|n| (n.first_buffer, n.notice, n.count)).collect();
         assert_eq!(counts, [(3, Notice::Error, 1), (7, Notice::Events, 1), (7, Notice::Error, 2)]);
         assert_eq!((log.of_buffer(7)[1].first_ticks, log.of_buffer(7)[1].last_ticks), (84, 100));
@@ -335,10 +335,10 @@ mod tests {
                 events.iter().skip(worker).step_by(workers).for_each(|at| memory.add_event(Mark::Dropped, *at));
                 memories.take(memory);
             }
-            let (memorable, _, findings) = memories.finish();
+            let (memorable, _, issues) = memories.finish();
             assert_eq!(memorable.len(), limit);
             assert!(memorable.iter().zip(&events).all(|(found, expected)| found.at == *expected));
-            assert!(findings[0].message.starts_with("8192 events that say when"), "{}", findings[0].message);
+            assert!(issues[0].message.starts_with("8192 events that say when"), "{}", issues[0].message);
         }
     }
 }

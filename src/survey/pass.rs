@@ -1,4 +1,4 @@
-//! One pass over a file: chain, tallies, hash, in windows that keep all cores busy.
+//! One pass over a file: scan, counts, hash, in batches that keep all cores busy.
 
 use rayon::prelude::*;
 
@@ -20,10 +20,10 @@ use crate::spill::{SpillSpace, SpillWriter, Spilled};
 
 /// Bytes that are surveyed and hashed together: enough for many cores, small enough to stay in their caches' reach
 /// and for a steady progress bar.
-const WINDOW: u64 = 64 << 20;
+const BATCH_BYTES: u64 = 64 << 20;
 
-/// Buffers at which a window ends early: small ones weigh more as records than as bytes.
-const WINDOW_BUFFERS: usize = 1 << 16;
+/// Buffers at which a batch ends early: small ones weigh more as records than as bytes.
+const BATCH_BUFFERS: usize = 1 << 16;
 
 /// Bytes that a worker takes at once.
 const EXTENT: u64 = 1 << 20;
@@ -58,24 +58,24 @@ impl Pass<'_> {
     pub(super) fn over(&self, repeated: &[u64], mut hasher: Option<&mut FileHash>) -> Result<Found> {
         let (input, progress) = (self.reader.input, self.progress);
         let mut survey = Assembly::new(self.space);
-        let mut chain = BufferScan::new(input, self.scan, repeated);
-        let mut window = next_window(&mut chain, progress)?;
-        while window.start < window.end {
-            let (start, end) = (window.start, window.end);
+        let mut scan = BufferScan::new(input, self.scan, repeated);
+        let mut batch = next_batch(&mut scan, progress)?;
+        while batch.start < batch.end {
+            let (start, end) = (batch.start, batch.end);
             // The next buffers are found while the events of these are counted.
-            let ((hashed, tally), next) = rayon::join(
+            let ((hashed, counts), next) = rayon::join(
                 || {
                     rayon::join(
                         || hasher.as_mut().map_or(Ok(()), |hasher| hasher.extend(input, end, progress)),
-                        || count_extents(&self.reader, &window.extents, progress),
+                        || count_extents(&self.reader, &batch.extents, progress),
                     )
                 },
-                || next_window(&mut chain, progress),
+                || next_batch(&mut scan, progress),
             );
             hashed?;
-            let tally = tally?;
-            timed(progress, Step::Scan, || survey.take(window, tally))?;
-            window = next?;
+            let counts = counts?;
+            timed(progress, Step::Scan, || survey.take(batch, counts))?;
+            batch = next?;
             progress.advance(end - start);
             stop_if_cancelled(progress)?;
         }
@@ -83,50 +83,50 @@ impl Pass<'_> {
     }
 }
 
-/// What was found in the windows so far.
+/// What was found in the batches so far.
 struct Assembly {
     buffers: SpillWriter<BufferSummary>,
-    gaps: Vec<UnreadableRegion>,
+    regions: Vec<UnreadableRegion>,
     fragment: Option<Tail>,
     shapes: Shapes,
-    memories: MarkLog,
-    findings: Issues,
+    marks: MarkLog,
+    issues: Issues,
 }
 
 /// Some buffers that follow one another in the file, and what stands between them.
-struct Window {
+struct Batch {
     /// File offset of the first byte.
     start: u64,
     /// File offset behind the last one; no more than `start` at the end of the file.
     end: u64,
     extents: Vec<BufferExtent>,
     doubts: Vec<Issue>,
-    gaps: Vec<UnreadableRegion>,
+    regions: Vec<UnreadableRegion>,
     fragment: Option<Tail>,
 }
 
-/// The buffers of the next window of the file.
-fn next_window(chain: &mut BufferScan<'_>, progress: &dyn Progress) -> Result<Window> {
+/// The buffers of the next batch of the file.
+fn next_batch(scan: &mut BufferScan<'_>, progress: &dyn Progress) -> Result<Batch> {
     timed(progress, Step::Scan, || {
-        let start = chain.offset();
-        let (extents, doubts, gaps, fragment) = (Vec::new(), Vec::new(), Vec::new(), None);
-        let mut window = Window { start, end: start, extents, doubts, gaps, fragment };
-        while chain.offset() < start + WINDOW && window.extents.len() + window.gaps.len() < WINDOW_BUFFERS {
+        let start = scan.offset();
+        let (extents, doubts, regions, fragment) = (Vec::new(), Vec::new(), Vec::new(), None);
+        let mut batch = Batch { start, end: start, extents, doubts, regions, fragment };
+        while scan.offset() < start + BATCH_BYTES && batch.extents.len() + batch.regions.len() < BATCH_BUFFERS {
             stop_if_cancelled(progress)?;
-            match chain.next_region()? {
+            match scan.next_region()? {
                 None => break,
                 Some(Region::Buffer(extent, doubt)) => {
-                    window.doubts.extend(doubt.map(|doubt| doubt_finding(&extent, doubt)));
-                    window.extents.push(extent);
+                    batch.doubts.extend(doubt.map(|doubt| doubt_issue(&extent, doubt)));
+                    batch.extents.push(extent);
                 }
-                Some(Region::Unreadable(gap)) => window.gaps.push(gap),
+                Some(Region::Unreadable(region)) => batch.regions.push(region),
                 Some(Region::Fragment { offset, len }) => {
-                    window.fragment = Some(Tail { offset, len, kind: TailKind::Fragment });
+                    batch.fragment = Some(Tail { offset, len, kind: TailKind::Fragment });
                 }
             }
         }
-        window.end = chain.offset();
-        Ok(window)
+        batch.end = scan.offset();
+        Ok(batch)
     })
 }
 
@@ -134,50 +134,54 @@ impl Assembly {
     fn new(space: &SpillSpace) -> Self {
         Assembly {
             buffers: space.records(),
-            gaps: Vec::new(),
+            regions: Vec::new(),
             fragment: None,
             shapes: Shapes::default(),
-            memories: MarkLog::default(),
-            findings: Issues::default(),
+            marks: MarkLog::default(),
+            issues: Issues::default(),
         }
     }
 
-    /// Adds a window and the counts of its buffers.
-    fn take(&mut self, window: Window, tally: Counts) -> Result<()> {
-        window.gaps.into_iter().for_each(|gap| self.take_gap(gap));
-        self.fragment = window.fragment.or(self.fragment);
-        let Counts { mut records, shapes, memory, mut findings, .. } = tally;
-        records.sort_unstable_by_key(|record| record.extent.ordinal);
-        self.buffers.extend(&records)?;
-        findings.extend(window.doubts);
-        findings.sort_by_key(|finding| (finding.buffer, finding.offset));
-        findings.into_iter().for_each(|finding| self.findings.push(finding));
-        self.memories.take(memory);
+    /// Adds a batch and the counts of its buffers.
+    fn take(&mut self, batch: Batch, counts: Counts) -> Result<()> {
+        batch.regions.into_iter().for_each(|region| self.take_region(region));
+        self.fragment = batch.fragment.or(self.fragment);
+        let Counts { mut buffers, shapes, marks, mut issues, .. } = counts;
+        buffers.sort_unstable_by_key(|buffer| buffer.extent.ordinal);
+        self.buffers.extend(&buffers)?;
+        issues.extend(batch.doubts);
+        issues.sort_by_key(|issue| (issue.buffer, issue.offset));
+        issues.into_iter().for_each(|issue| self.issues.push(issue));
+        self.marks.take(marks);
         self.shapes.add(shapes);
         Ok(())
     }
 
-    /// Gaps of one kind that follow one another are one.
-    fn take_gap(&mut self, gap: UnreadableRegion) {
-        match self.gaps.last_mut() {
-            Some(last) if last.end() == gap.offset && last.kind == gap.kind && gap.kind != RegionContent::Repeated => {
-                last.buffers += gap.buffers;
-                last.len += gap.len;
+    /// Regions of one content that follow one another are one.
+    fn take_region(&mut self, region: UnreadableRegion) {
+        match self.regions.last_mut() {
+            Some(last)
+                if last.end() == region.offset
+                    && last.content == region.content
+                    && region.content != RegionContent::Repeated =>
+            {
+                last.buffers += region.buffers;
+                last.len += region.len;
             }
-            _ => self.gaps.push(gap),
+            _ => self.regions.push(region),
         }
     }
 
     fn finish(self, pass: &Pass<'_>) -> Result<Found> {
-        let Assembly { buffers, mut gaps, fragment, shapes, memories, mut findings } = self;
+        let Assembly { buffers, mut regions, fragment, shapes, marks, mut issues } = self;
         let buffers = buffers.finish()?;
         let ending = ending_of(pass, &buffers);
-        let tail = fragment.or_else(|| ending::split_off(&mut gaps, ending));
-        gaps.iter().for_each(|gap| findings.push(gap_finding(gap)));
+        let tail = fragment.or_else(|| ending::split_off(&mut regions, ending));
+        regions.iter().for_each(|region| issues.push(region_issue(region)));
         let shapes = timed(pass.progress, Step::Scan, || shapes.finish());
-        let (marked, notices, forgotten) = memories.finish();
-        forgotten.into_iter().for_each(|finding| findings.push(finding));
-        Ok(Found { buffers, unreadable: gaps, tail, shapes, marked, notices, issues: findings })
+        let (marked, notices, forgotten) = marks.finish();
+        forgotten.into_iter().for_each(|issue| issues.push(issue));
+        Ok(Found { buffers, unreadable: regions, tail, shapes, marked, notices, issues })
     }
 }
 
@@ -192,22 +196,22 @@ fn ending_of(pass: &Pass<'_>, buffers: &[BufferSummary]) -> Ending {
     }
 }
 
-fn gap_finding(gap: &UnreadableRegion) -> Issue {
-    let what = match gap.kind {
+fn region_issue(region: &UnreadableRegion) -> Issue {
+    let what = match region.content {
         RegionContent::Foreign => "other bytes",
         RegionContent::Zeros => "zeros",
         RegionContent::Ones => "FF",
         RegionContent::Stale => "a buffer of an older recording",
         RegionContent::Repeated => {
             let message = "a buffer that stands in the file twice, to the last byte; it is read once";
-            return Issue::new(Severity::Error, IssueCode::RepeatedBuffer, message).at(gap.ordinal, gap.offset);
+            return Issue::new(Severity::Error, IssueCode::RepeatedBuffer, message).at(region.ordinal, region.offset);
         }
     };
-    let message = format!("expected a buffer header, found {what}; {} bytes are skipped", gap.len);
-    Issue::new(Severity::Error, IssueCode::DamagedBuffer, message).at(gap.ordinal, gap.offset)
+    let message = format!("expected a buffer header, found {what}; {} bytes are skipped", region.len);
+    Issue::new(Severity::Error, IssueCode::DamagedBuffer, message).at(region.ordinal, region.offset)
 }
 
-fn doubt_finding(extent: &BufferExtent, doubt: Doubt) -> Issue {
+fn doubt_issue(extent: &BufferExtent, doubt: Doubt) -> Issue {
     let message = match doubt {
         Doubt::Size(stated) => {
             format!(
@@ -225,10 +229,10 @@ fn count_extents(reader: &BufferReader<'_>, extents: &[BufferExtent], progress: 
     let together = usize::try_from(EXTENT / mean.max(1)).unwrap_or(1).max(1);
     extents
         .par_chunks(together)
-        .try_fold(Counts::default, |mut tally, extent| {
-            let survey = |extent| stop_if_cancelled(progress).and_then(|()| tally.survey(reader, extent));
+        .try_fold(Counts::default, |mut counts, extent| {
+            let survey = |extent| stop_if_cancelled(progress).and_then(|()| counts.survey(reader, extent));
             timed(progress, Step::Survey, || extent.iter().try_for_each(survey))?;
-            Ok(tally)
+            Ok(counts)
         })
         .try_reduce(Counts::default, |a, b| Ok(timed(progress, Step::Survey, || a.merged(b))))
 }

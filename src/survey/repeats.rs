@@ -20,7 +20,7 @@ pub(super) fn find(input: &dyn Input, buffers: &[BufferSummary], progress: &dyn 
     }
     let key = |place: &u32| {
         let extent = &buffers[*place as usize].extent;
-        (extent.sequence, extent.time_stamp, extent.cpu, extent.present, extent.filled)
+        (extent.sequence, extent.time_stamp, extent.cpu, extent.stored_len, extent.used_len)
     };
     // A file of more buffers than that is larger than any disk.
     let mut order: Vec<u32> = (0..=u32::MAX).take(buffers.len()).collect();
@@ -42,8 +42,8 @@ pub(super) fn find(input: &dyn Input, buffers: &[BufferSummary], progress: &dyn 
 
 fn are_equal(input: &dyn Input, a: &BufferSummary, b: &BufferSummary) -> Result<bool> {
     let (mut first, mut second) = (Vec::new(), Vec::new());
-    for at in (0..a.extent.present).step_by(BLOCK as usize) {
-        let len = (a.extent.present - at).min(BLOCK) as usize;
+    for at in (0..a.extent.stored_len).step_by(BLOCK as usize) {
+        let len = (a.extent.stored_len - at).min(BLOCK) as usize;
         let first = input.bytes(a.extent.offset + u64::from(at), len, &mut first)?;
         if first != input.bytes(b.extent.offset + u64::from(at), len, &mut second)? {
             return Ok(false);

@@ -92,15 +92,18 @@ impl FileSurvey {
     /// Bytes that hold no readable event and should.
     pub fn damaged_bytes(&self) -> u64 {
         let in_buffers: u64 = self.buffers.iter().map(|buffer| u64::from(buffer.damaged_bytes)).sum();
-        let between: u64 = self.unreadable.iter().map(|gap| gap.len).sum();
+        let between: u64 = self.unreadable.iter().map(|region| region.len).sum();
         in_buffers + between + self.tail.filter(|tail| tail.kind == TailKind::Fragment).map_or(0, |tail| tail.len)
     }
 
     /// Buffers that the session wrote and the file does not show, not even damaged; 0 where the session was never
     /// closed, and nobody knows.
     pub fn absent_buffers(&self) -> u64 {
-        let unreadable =
-            self.unreadable.iter().filter(|gap| gap.kind != RegionContent::Repeated).map(|gap| gap.buffers);
+        let unreadable = self
+            .unreadable
+            .iter()
+            .filter(|region| region.content != RegionContent::Repeated)
+            .map(|region| region.buffers);
         let there = self.buffers.len() as u64 + unreadable.sum::<u64>();
         if self.session.is_closed() { u64::from(self.session.buffers_written).saturating_sub(there) } else { 0 }
     }
@@ -131,7 +134,7 @@ impl FileSurvey {
     /// File offset behind the last buffer; what stands there is unused, or of an older recording.
     pub fn end_of_buffers(&self) -> u64 {
         let extent = self.buffers.last().map(|buffer| &buffer.extent);
-        extent.map_or(0, |extent| extent.offset.saturating_add(u64::from(extent.present)))
+        extent.map_or(0, |extent| extent.offset.saturating_add(u64::from(extent.stored_len)))
     }
 
     /// Whether the file ends within a buffer.

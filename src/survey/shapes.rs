@@ -139,11 +139,11 @@ impl Shapes {
     #[inline]
     pub fn count(&mut self, shape: ShapeRef<'_>, at: FileKey) -> Mark {
         match self.known.get_mut(&shape) {
-            Some(tally) => {
-                if tally.count(at) {
-                    tally.sample(at, self.samples);
+            Some(summary) => {
+                if summary.count(at) {
+                    summary.sample(at, self.samples);
                 }
-                tally.mark
+                summary.mark
             }
             None => self.count_new(&shape, at),
         }
@@ -152,14 +152,14 @@ impl Shapes {
     /// Counts the first event of a shape, or one of a shape that was given up.
     #[cold]
     fn count_new(&mut self, shape: &ShapeRef<'_>, at: FileKey) -> Mark {
-        let mut tally = ShapeSummary::new(&shape.identity, at.ticks);
-        tally.count(at);
-        let mark = tally.mark;
+        let mut summary = ShapeSummary::new(&shape.identity, at.ticks);
+        summary.count(at);
+        let mark = summary.mark;
         if self.is_given_up(shape) {
-            add_rest(&mut self.rest, shape.identity.kind, tally);
+            add_rest(&mut self.rest, shape.identity.kind, summary);
         } else {
-            tally.sample(at, self.samples);
-            self.insert(shape.to_key(), tally);
+            summary.sample(at, self.samples);
+            self.insert(shape.to_key(), summary);
         }
         mark
     }
@@ -168,9 +168,9 @@ impl Shapes {
         self.ceiling.as_ref().is_some_and(|ceiling| *shape >= ceiling.as_ref())
     }
 
-    fn insert(&mut self, key: Shape, tally: ShapeSummary) {
+    fn insert(&mut self, key: Shape, summary: ShapeSummary) {
         self.weight += weight(&key);
-        self.known.insert(key, tally);
+        self.known.insert(key, summary);
         // At twice the limit, so that shapes are sorted once for many that are new.
         if self.weight > 2 * self.max_weight {
             self.trim();
@@ -193,9 +193,9 @@ impl Shapes {
 
     /// Gives up what is at the ceiling and above.
     fn give_up(&mut self, ceiling: Shape) {
-        for (key, tally) in self.known.extract_if(|key, _| *key >= ceiling) {
+        for (key, summary) in self.known.extract_if(|key, _| *key >= ceiling) {
             self.weight -= weight(&key);
-            add_rest(&mut self.rest, key.identity.kind, tally);
+            add_rest(&mut self.rest, key.identity.kind, summary);
         }
         self.ceiling = Some(ceiling);
     }
@@ -207,7 +207,7 @@ impl Shapes {
         let samples = samples_per_shape(seen);
         if samples < self.samples {
             self.samples = samples;
-            self.known.values_mut().for_each(|tally| tally.limit(samples));
+            self.known.values_mut().for_each(|summary| summary.limit(samples));
         }
     }
 
@@ -219,21 +219,21 @@ impl Shapes {
             self.give_up(ceiling);
             self.share_samples();
         }
-        for (key, tally) in other.known {
-            self.add_shape(key, tally);
+        for (key, summary) in other.known {
+            self.add_shape(key, summary);
         }
-        for (kind, tally) in other.rest {
-            add_rest(&mut self.rest, kind, tally);
+        for (kind, summary) in other.rest {
+            add_rest(&mut self.rest, kind, summary);
         }
     }
 
-    fn add_shape(&mut self, key: Shape, tally: ShapeSummary) {
+    fn add_shape(&mut self, key: Shape, summary: ShapeSummary) {
         if self.is_given_up(&key.as_ref()) {
-            add_rest(&mut self.rest, key.identity.kind, tally);
+            add_rest(&mut self.rest, key.identity.kind, summary);
         } else if let Some(mine) = self.known.get_mut(&key) {
-            mine.add(tally, self.samples);
+            mine.add(summary, self.samples);
         } else {
-            self.insert(key, tally);
+            self.insert(key, summary);
         }
     }
 
@@ -241,12 +241,12 @@ impl Shapes {
     pub fn finish(mut self) -> Vec<(Shape, ShapeSummary)> {
         self.trim();
         let samples = self.samples;
-        let limited = |(key, mut tally): (Shape, ShapeSummary)| {
-            tally.limit(samples);
-            tally.samples.shrink_to_fit();
-            (key, tally)
+        let limited = |(key, mut summary): (Shape, ShapeSummary)| {
+            summary.limit(samples);
+            summary.samples.shrink_to_fit();
+            (key, summary)
         };
-        let rest = self.rest.into_iter().map(|(kind, tally)| (Shape::rest(kind), tally));
+        let rest = self.rest.into_iter().map(|(kind, summary)| (Shape::rest(kind), summary));
         let mut shapes: Vec<_> = self.known.into_iter().map(limited).chain(rest).collect();
         shapes.sort_unstable_by(|a, b| a.0.cmp(&b.0));
         shapes
@@ -263,12 +263,12 @@ pub fn first_beyond<'a>(mut keys: impl Iterator<Item = &'a Shape>, max_weight: u
 }
 
 /// Adds the events of a shape to those of their header kind that are not told apart; such have no samples.
-fn add_rest(rest: &mut BTreeMap<HeaderFamily, ShapeSummary>, kind: HeaderFamily, tally: ShapeSummary) {
+fn add_rest(rest: &mut BTreeMap<HeaderFamily, ShapeSummary>, kind: HeaderFamily, summary: ShapeSummary) {
     match rest.entry(kind) {
         Entry::Vacant(vacant) => {
-            vacant.insert(ShapeSummary { samples: Vec::new(), ..tally });
+            vacant.insert(ShapeSummary { samples: Vec::new(), ..summary });
         }
-        Entry::Occupied(mut all) => all.get_mut().add(tally, 0),
+        Entry::Occupied(mut all) => all.get_mut().add(summary, 0),
     }
 }
 
@@ -310,7 +310,7 @@ mod tests {
         let keys = [key(3, 1, 0), key(1, 2, 0), key(2, 1, 0), key(1, 1, 0), key(3, 1, 0), key(2, 1, 0), key(9, 1, 0)];
         let shapes = counted(2, (0..).zip(&keys)).finish();
         let found: Vec<_> =
-            shapes.iter().map(|(key, tally)| (key.clone(), tally.events, tally.samples.len())).collect();
+            shapes.iter().map(|(key, summary)| (key.clone(), summary.events, summary.samples.len())).collect();
         let rest = Shape::rest(HeaderFamily::Event64);
         assert_eq!(found, [(key(1, 1, 0), 1, 1), (key(1, 2, 0), 1, 1), (rest, 5, 0)]);
         assert_eq!((shapes[2].1.first_ticks, shapes[2].1.last_ticks), (0, 3));
@@ -330,7 +330,7 @@ mod tests {
         let events = (0u64..8).flat_map(|round| keys.iter().map(move |key| (round, key)));
         let shapes = counted(MAX_WEIGHT, (0..).zip(events).map(|(place, (_, key))| (place, key))).finish();
         assert_eq!(shapes.len(), 1 << 16);
-        assert!(shapes.iter().all(|(_, tally)| tally.events == 8 && tally.samples.len() == 4));
+        assert!(shapes.iter().all(|(_, summary)| summary.events == 8 && summary.samples.len() == 4));
         let first: Vec<u64> = shapes[7].1.samples.iter().map(|sample| sample.ordinal).collect();
         assert_eq!(first, [7, (1 << 16) + 7, (2 << 16) + 7, (3 << 16) + 7]);
     }
@@ -355,8 +355,8 @@ mod tests {
                 }
                 let sum = sum.finish();
                 let facts = |shapes: &[(Shape, ShapeSummary)]| -> Vec<_> {
-                    let facts = |(key, tally): &(Shape, ShapeSummary)| {
-                        (key.clone(), tally.events, tally.first_ticks, tally.last_ticks, tally.samples.clone())
+                    let facts = |(key, summary): &(Shape, ShapeSummary)| {
+                        (key.clone(), summary.events, summary.first_ticks, summary.last_ticks, summary.samples.clone())
                     };
                     shapes.iter().map(facts).collect()
                 };

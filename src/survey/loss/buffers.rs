@@ -27,7 +27,7 @@ pub(super) fn rows(session: &SessionSpan<'_>, streams: &[&BufferSummary]) -> Vec
     rows.extend(suspects.iter().flat_map(|place| notices::notices(session, place.buffer, place.before)));
     rows.extend(notices::further_notices(session));
     let damage = suspects.iter().flat_map(|place| damage_rows(session, place));
-    rows.extend(listed(damage.chain(gap_rows(session)), LISTED));
+    rows.extend(listed(damage.chain(region_rows(session)), LISTED));
     rows
 }
 
@@ -127,7 +127,7 @@ fn damage_rows(session: &SessionSpan<'_>, place: &Placed<'_>) -> Vec<LossRow> {
 }
 
 /// Stretches of the file without a buffer header; those that follow one another are one row.
-fn gap_rows(session: &SessionSpan<'_>) -> Vec<LossRow> {
+fn region_rows(session: &SessionSpan<'_>) -> Vec<LossRow> {
     let file = session.file;
     if file.unreadable.is_empty() {
         return Vec::new();
@@ -135,22 +135,22 @@ fn gap_rows(session: &SessionSpan<'_>) -> Vec<LossRow> {
     let filled: Vec<_> = file.buffers.iter().filter(|b| b.events > 0 && b.extent.ordinal > 0).collect();
     // A buffer that stands twice is not lost.
     let lost: Vec<UnreadableRegion> =
-        file.unreadable.iter().filter(|gap| gap.kind != RegionContent::Repeated).copied().collect();
+        file.unreadable.iter().filter(|region| region.content != RegionContent::Repeated).copied().collect();
     let touching = |a: &UnreadableRegion, b: &UnreadableRegion| a.end() == b.offset;
-    lost.chunk_by(touching).map(|gaps| gap_row(session, &filled, gaps)).collect()
+    lost.chunk_by(touching).map(|regions| region_row(session, &filled, regions)).collect()
 }
 
-fn gap_row(session: &SessionSpan<'_>, filled: &[&BufferSummary], gaps: &[UnreadableRegion]) -> LossRow {
+fn region_row(session: &SessionSpan<'_>, filled: &[&BufferSummary], regions: &[UnreadableRegion]) -> LossRow {
     let file = session.file;
-    let first = gaps.first().map_or(0, |gap| gap.ordinal);
-    let last = gaps.last().map_or(0, |gap| gap.ordinal + gap.buffers.saturating_sub(1));
+    let first = regions.first().map_or(0, |region| region.ordinal);
+    let last = regions.last().map_or(0, |region| region.ordinal + region.buffers.saturating_sub(1));
     let place = filled.partition_point(|buffer| buffer.extent.ordinal < first);
     let before = place.checked_sub(1).and_then(|before| filled.get(before)).copied();
     let behind = filled.get(place).copied();
     let row = LossRow {
         from_buffer: Some(first),
         to_buffer: Some(last),
-        count: Some(gaps.iter().map(|gap| gap.len).sum()),
+        count: Some(regions.iter().map(|region| region.len).sum()),
         note: "the buffer numbers that are missing may be those of the buffers here",
         ..LossRow::new(LossKind::DamagedBuffer, "bytes", "no buffer header where one should be")
     };
