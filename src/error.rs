@@ -22,6 +22,73 @@ pub enum ErrorKind {
     Interrupted,
 }
 
+/// What exactly went wrong: a word that stays the same while messages may change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorCode {
+    /// A condition that should never be; please report it.
+    Bug,
+    /// An input changed while it was read.
+    InputChanged,
+    /// The request makes no sense.
+    Usage,
+    /// Two inputs of a recording hold the same bytes.
+    RepeatedInput,
+    /// A file of schemas, or the store of them, cannot be used.
+    UnusableSchema,
+    /// An input cannot be read.
+    UnreadableInput,
+    /// A file is no event trace.
+    NotATrace,
+    /// A stored plan or survey is damaged, or is of another version or input.
+    UnusablePlan,
+    /// The output cannot be written.
+    UnwritableOutput,
+    /// The output is there already.
+    OutputExists,
+    /// Another run is writing the same output.
+    OutputLocked,
+    /// The caller asked to stop.
+    Interrupted,
+}
+
+impl ErrorCode {
+    /// The word.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ErrorCode::Bug => "bug",
+            ErrorCode::InputChanged => "input_changed",
+            ErrorCode::Usage => "usage",
+            ErrorCode::RepeatedInput => "repeated_input",
+            ErrorCode::UnusableSchema => "unusable_schema",
+            ErrorCode::UnreadableInput => "unreadable_input",
+            ErrorCode::NotATrace => "not_a_trace",
+            ErrorCode::UnusablePlan => "unusable_plan",
+            ErrorCode::UnwritableOutput => "unwritable_output",
+            ErrorCode::OutputExists => "output_exists",
+            ErrorCode::OutputLocked => "output_locked",
+            ErrorCode::Interrupted => "interrupted",
+        }
+    }
+
+    /// What a failure of a family is where nothing says it more exactly.
+    fn of(kind: ErrorKind) -> ErrorCode {
+        match kind {
+            ErrorKind::Internal => ErrorCode::Bug,
+            ErrorKind::Usage => ErrorCode::Usage,
+            ErrorKind::Input => ErrorCode::UnreadableInput,
+            ErrorKind::Output => ErrorCode::UnwritableOutput,
+            ErrorKind::Interrupted => ErrorCode::Interrupted,
+        }
+    }
+}
+
+impl fmt::Display for ErrorCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
 /// Where in the input a failure or finding lies; every part is optional.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Location {
@@ -41,6 +108,7 @@ pub struct Error(Box<Inner>);
 #[derive(Debug)]
 struct Inner {
     kind: ErrorKind,
+    code: ErrorCode,
     message: String,
     location: Location,
     hint: Option<String>,
@@ -52,11 +120,19 @@ impl Error {
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Error(Box::new(Inner {
             kind,
+            code: ErrorCode::of(kind),
             message: message.into(),
             location: Location::default(),
             hint: None,
             source: None,
         }))
+    }
+
+    /// Says more exactly what went wrong than the family does.
+    #[must_use]
+    pub fn with_code(mut self, code: ErrorCode) -> Self {
+        self.0.code = code;
+        self
     }
 
     /// Names the file.
@@ -99,9 +175,24 @@ impl Error {
         self.0.kind
     }
 
+    /// What exactly went wrong.
+    pub fn code(&self) -> ErrorCode {
+        self.0.code
+    }
+
+    /// What was expected and what was found, without place, cause and hint.
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+
     /// Where it happened.
     pub fn location(&self) -> &Location {
         &self.0.location
+    }
+
+    /// What the user can do about it.
+    pub fn hint(&self) -> Option<&str> {
+        self.0.hint.as_deref()
     }
 }
 
@@ -169,5 +260,7 @@ mod tests {
             "a.etl, buffer 7, offset 0x8000: expected a buffer size of at least 72 bytes, found 3: short read (record the trace again)"
         );
         assert_eq!(size_of::<Error>(), size_of::<usize>());
+        assert_eq!((error.code(), error.hint()), (ErrorCode::UnreadableInput, Some("record the trace again")));
+        assert_eq!(error.with_code(ErrorCode::NotATrace).code().to_string(), "not_a_trace");
     }
 }

@@ -27,5 +27,5 @@ pub mod spill;
 pub mod survey;
 pub mod table;
 
-pub use error::{Error, ErrorKind, Location, Result};
+pub use error::{Error, ErrorCode, ErrorKind, Location, Result};
 pub use guid::Guid;

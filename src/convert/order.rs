@@ -13,7 +13,7 @@ use super::load::{LoadedSegments, SliceMemory};
 use super::ranks::{self, Skipped};
 use super::segments::SliceSegment;
 use super::slices::{Slice, Slices};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorCode, ErrorKind, Result};
 use crate::event::{RawEvent, TimedStep};
 use crate::plan::filter::Overlap;
 use crate::plan::{CompiledFilter, PartitionView, ShapeIds};
@@ -62,9 +62,9 @@ impl<'a> OrderedSlice<'a> {
         let found = ordered.entries.len() as u64 + ordered.filtered.iter().sum::<u64>();
         if found != slice.events {
             let message = format!("expected {} events in a slice, found {found}", slice.events);
-            return Err(
-                Error::new(ErrorKind::Internal, message).with_hint("the input must not change while it is read")
-            );
+            return Err(Error::new(ErrorKind::Internal, message)
+                .with_code(ErrorCode::InputChanged)
+                .with_hint("the input must not change while it is read"));
         }
         Ok(ordered)
     }

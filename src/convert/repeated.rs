@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorCode, ErrorKind, Result};
 use crate::survey::{FileSurvey, Issue, IssueCode, Severity};
 
 /// Files of the same content are a finding of the later one, and refused where that is not allowed. Files that are not
@@ -16,7 +16,10 @@ pub fn check(files: &mut [FileSurvey], is_allowed: bool) -> Result<()> {
         if !is_allowed {
             let hint = "leave one of them out, or say --allow-repeated";
             let message = format!("{message}: every event would be in the trace twice");
-            return Err(Error::new(ErrorKind::Usage, message).in_file(&files[later].identity.source).with_hint(hint));
+            return Err(Error::new(ErrorKind::Usage, message)
+                .with_code(ErrorCode::RepeatedInput)
+                .in_file(&files[later].identity.source)
+                .with_hint(hint));
         }
         files[later].issues.push(Issue::new(Severity::Warning, IssueCode::RepeatedInput, message));
     }

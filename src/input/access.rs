@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorCode, ErrorKind, Result};
 
 /// What tells whether an input is still the one that was opened.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -82,6 +82,7 @@ pub trait Input: Send + Sync + Debug {
 
 pub(super) fn changed(path: &Path) -> Error {
     Error::new(ErrorKind::Internal, "the file changed while it was read")
+        .with_code(ErrorCode::InputChanged)
         .in_file(path)
         .with_hint("stop the recording session, or convert a copy")
 }

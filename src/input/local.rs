@@ -11,7 +11,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::access::{Identity, Input, changed};
 use super::regular;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorCode, ErrorKind, Result};
 
 /// A local file of fixed length, open.
 #[derive(Debug)]
@@ -28,7 +28,9 @@ impl LocalFile {
     pub fn open(path: &Path) -> Result<Self> {
         let (file, metadata) = open(path)?;
         if metadata.len() == 0 {
-            return Err(Error::new(ErrorKind::Input, "expected a trace file, found an empty file").in_file(path));
+            return Err(Error::new(ErrorKind::Input, "expected a trace file, found an empty file")
+                .with_code(ErrorCode::NotATrace)
+                .in_file(path));
         }
         Ok(LocalFile { identity: identity(path, &metadata), file })
     }
@@ -107,7 +109,9 @@ fn open(path: &Path) -> Result<(File, Metadata)> {
         return Ok((file, metadata));
     }
     let kind = regular::kind(&metadata);
-    let error = Error::new(ErrorKind::Input, format!("expected a trace file, found {kind}")).in_file(path);
+    let error = Error::new(ErrorKind::Input, format!("expected a trace file, found {kind}"))
+        .with_code(ErrorCode::NotATrace)
+        .in_file(path);
     Err(if metadata.is_dir() {
         error
     } else {

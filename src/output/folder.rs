@@ -31,7 +31,7 @@ use system::{exchange, exists, remove, rename_no_replace_at_once, sync, sync_fol
 
 use super::errors::{bug, output_error};
 use super::manifest::{CommitRecord, MANIFEST_PATH};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorCode, ErrorKind, Result};
 use crate::names::is_safe_component;
 
 /// What a file name ends in until the trace is published: no reader's glob for `.parquet` matches it.
@@ -268,7 +268,7 @@ pub fn is_current(
         return Ok(true);
     };
     let message = format!("this trace is there already, but made {differs}");
-    Err(Error::new(ErrorKind::Output, message).in_file(target).with_hint(way_out))
+    Err(Error::new(ErrorKind::Output, message).with_code(ErrorCode::OutputExists).in_file(target).with_hint(way_out))
 }
 
 /// Refuses what stands in the place of a trace and may not be replaced, before any work is done.
@@ -297,11 +297,12 @@ fn refuse_foreign(target: &Path) -> Result<()> {
     let found = if target.is_dir() { "a folder without our" } else { "something else than a folder with a" };
     let message = format!("expected a trace made by this program, found {found} {MANIFEST_PATH}");
     let hint = "move it away, or choose another name or output folder";
-    Err(Error::new(ErrorKind::Output, message).in_file(target).with_hint(hint))
+    Err(Error::new(ErrorKind::Output, message).with_code(ErrorCode::OutputExists).in_file(target).with_hint(hint))
 }
 
 fn is_there(target: &Path) -> Error {
     Error::new(ErrorKind::Output, "this trace is there already")
+        .with_code(ErrorCode::OutputExists)
         .in_file(target)
         .with_hint("choose --if-exists skip or replace, or another name or output folder")
 }

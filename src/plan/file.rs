@@ -10,7 +10,7 @@ use super::check;
 use super::input::PlannedInput;
 use super::partition::Partition;
 use super::result::PlanResult;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorCode, ErrorKind, Result};
 use crate::output::manifest::{FORMAT_VERSION, options_hash};
 
 /// The version of this program. A plan says how programs, columns and slices are made from it only to the version that
@@ -118,11 +118,19 @@ impl PlanFile {
     /// was changed or cut off since it was written.
     pub fn read(mut source: impl Read, path: &Path) -> Result<PlanFile> {
         let refuse = |message: String| {
-            Error::new(ErrorKind::Input, message).in_file(path).with_hint("plan the recording again, with this program")
+            Error::new(ErrorKind::Input, message)
+                .with_code(ErrorCode::UnusablePlan)
+                .in_file(path)
+                .with_hint("plan the recording again, with this program")
         };
         let mut bytes = Vec::new();
         let read = source.read_to_end(&mut bytes);
-        read.map_err(|cause| Error::new(ErrorKind::Input, "cannot read the plan").in_file(path).caused_by(cause))?;
+        read.map_err(|cause| {
+            Error::new(ErrorKind::Input, "cannot read the plan")
+                .with_code(ErrorCode::UnusablePlan)
+                .in_file(path)
+                .caused_by(cause)
+        })?;
         let broken = |cause: serde_json::Error| {
             refuse("expected a whole plan, found something else".to_owned()).caused_by(cause)
         };

@@ -2,7 +2,7 @@
 
 use hashbrown::HashMap;
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorCode, ErrorKind, Result};
 use crate::event::{FileContext, RawEvent, Shape, ShapeRef};
 
 /// Finds the number of an event's shape.
@@ -25,6 +25,7 @@ impl ShapeIds {
         let number = self.0.get(&shape).or_else(|| self.0.get(&ShapeRef::rest(shape.identity.kind)));
         number.copied().ok_or_else(|| {
             Error::new(ErrorKind::Internal, "found an event that the survey did not see")
+                .with_code(ErrorCode::InputChanged)
                 .with_hint("the input must not change while it is read")
         })
     }

@@ -9,7 +9,7 @@ use super::manifest::Manifest;
 use super::model::SchemaError;
 use super::text;
 use super::tmf::Tmf;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorCode, ErrorKind, Result};
 use crate::guid::Guid;
 use crate::input::regular;
 
@@ -141,7 +141,9 @@ pub fn each(paths: &[PathBuf], mut take: impl FnMut(SchemaFile) -> Result<()>) -
         if !path.is_dir() {
             let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
             let file = read(path, &name).map_err(|cause| unreadable(path, cause))?;
-            let file = file.map_err(|reason| Error::new(ErrorKind::Usage, reason).in_file(path))?;
+            let file = file.map_err(|reason| {
+                Error::new(ErrorKind::Usage, reason).with_code(ErrorCode::UnusableSchema).in_file(path)
+            })?;
             use_file(file, path, &mut findings)?;
             continue;
         }
@@ -156,7 +158,9 @@ pub fn each(paths: &[PathBuf], mut take: impl FnMut(SchemaFile) -> Result<()>) -
             }
         }
         if !found {
-            return Err(Error::new(ErrorKind::Usage, "there is no schema file in this folder").in_file(path));
+            return Err(Error::new(ErrorKind::Usage, "there is no schema file in this folder")
+                .with_code(ErrorCode::UnusableSchema)
+                .in_file(path));
         }
     }
     Ok(findings)
@@ -222,7 +226,10 @@ fn list(
 }
 
 fn unreadable(path: &Path, cause: std::io::Error) -> Error {
-    Error::new(ErrorKind::Usage, "the schemas cannot be read").in_file(path).caused_by(cause)
+    Error::new(ErrorKind::Usage, "the schemas cannot be read")
+        .with_code(ErrorCode::UnusableSchema)
+        .in_file(path)
+        .caused_by(cause)
 }
 
 #[cfg(test)]

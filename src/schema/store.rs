@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::files::{SchemaContent, SchemaFile};
 use super::load::Loaded;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorCode, ErrorKind, Result};
 
 const INDEX: &str = "index.json";
 /// Version of the index's form.
@@ -144,7 +144,10 @@ impl Store {
             let path = self.folder.join(stored.file_name());
             let damaged = |message: &str| {
                 let hint = "import its files anew into another folder, or use --no-store";
-                Error::new(ErrorKind::Usage, message).in_file(&path).with_hint(hint)
+                Error::new(ErrorKind::Usage, message)
+                    .with_code(ErrorCode::UnusableSchema)
+                    .in_file(&path)
+                    .with_hint(hint)
             };
             let bytes = fs::read(&path).map_err(|cause| damaged("the schema store is damaged").caused_by(cause))?;
             let file = SchemaFile::parse(&format!("store/{}", stored.origin), bytes);
@@ -160,7 +163,8 @@ impl Store {
 
 fn read_index(folder: &Path) -> Result<Index> {
     let path = folder.join(INDEX);
-    let refused = |message: &str| Error::new(ErrorKind::Usage, message).in_file(&path);
+    let refused =
+        |message: &str| Error::new(ErrorKind::Usage, message).with_code(ErrorCode::UnusableSchema).in_file(&path);
     let bytes = match fs::read(&path) {
         Ok(bytes) => bytes,
         Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => {

@@ -6,7 +6,7 @@ use super::file_key::FileKey;
 use super::result::FileSurvey;
 use super::rules::BufferReader;
 use crate::buffer::content::Scratch;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorCode, ErrorKind, Result};
 use crate::event::RawEvent;
 use crate::input::Input;
 use crate::progress::{Progress, Step, stop_if_cancelled, timed};
@@ -103,6 +103,7 @@ fn visit_buffer(
 
 fn no_event(file: &FileSurvey, ordinal: u64) -> Error {
     Error::new(ErrorKind::Internal, "an event that was there before is gone")
+        .with_code(ErrorCode::InputChanged)
         .in_file(&file.identity.source)
         .in_buffer(ordinal)
         .with_hint("the file must not change while it is converted")

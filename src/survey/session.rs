@@ -6,7 +6,7 @@ use zerocopy::FromBytes;
 use crate::buffer::scan::ScanRules;
 use crate::buffer::stride;
 use crate::clock::{Clock, ClockAnchor, ClockParameters, FileTime, Ticks};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorCode, ErrorKind, Result};
 use crate::event::FileContext;
 use crate::input::Input;
 use crate::layout::buffer::{BUFFER_HEADER_LEN, BUFFER_TYPE_HEADER, BufferHeader, MAX_BUFFER_SIZE, MIN_BUFFER_SIZE};
@@ -145,10 +145,14 @@ pub fn read(input: &dyn Input) -> Result<(Session, ScanRules)> {
     let mut scratch = Vec::new();
     let bytes = input.bytes(0, HEADER_WINDOW, &mut scratch)?;
     let (buffer, event) = recognise(bytes).map_err(|message| {
-        Error::new(ErrorKind::Input, message).in_file(input.path()).with_hint("expected a Windows event trace (.etl)")
+        Error::new(ErrorKind::Input, message)
+            .with_code(ErrorCode::NotATrace)
+            .in_file(input.path())
+            .with_hint("expected a Windows event trace (.etl)")
     })?;
     let session = parse(buffer, event).ok_or_else(|| {
         Error::new(ErrorKind::Input, "the session's header event is cut off")
+            .with_code(ErrorCode::NotATrace)
             .in_file(input.path())
             .in_buffer(0)
             .at_offset(u64::from(BUFFER_HEADER_LEN))

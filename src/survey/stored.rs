@@ -15,7 +15,7 @@ use zerocopy::{FromZeros, IntoBytes};
 use super::buffer_summary::BufferSummary;
 use super::result::{FileSurvey, SurveyResult};
 use crate::buffer::scan::UnreadableRegion;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorCode, ErrorKind, Result};
 use crate::spill::{SpillSpace, Spilled};
 
 /// What a survey without its buffers is called in its folder.
@@ -187,7 +187,10 @@ impl Opened {
         if seal.format != FORMAT || seal.tool_version != own {
             let message = format!("expected a survey of version {own}, found one of {}", seal.tool_version);
             let hint = "survey the trace again with this version, or go on with that one";
-            return Err(Error::new(ErrorKind::Input, message).in_file(&self.path).with_hint(hint));
+            return Err(Error::new(ErrorKind::Input, message)
+                .with_code(ErrorCode::UnusablePlan)
+                .in_file(&self.path)
+                .with_hint(hint));
         }
         if seal.is_little_endian != cfg!(target_endian = "little") {
             return Err(self.damaged("its records have the byte order of another machine"));
@@ -220,13 +223,17 @@ impl Opened {
 
     fn damaged(&self, why: &str) -> Error {
         Error::new(ErrorKind::Input, format!("the stored survey is damaged: {why}"))
+            .with_code(ErrorCode::UnusablePlan)
             .in_file(&self.path)
             .with_hint("delete the folder and survey the trace again")
     }
 }
 
 fn unreadable(path: &Path, cause: io::Error) -> Error {
-    Error::new(ErrorKind::Input, "cannot read the stored survey").in_file(path).caused_by(cause)
+    Error::new(ErrorKind::Input, "cannot read the stored survey")
+        .with_code(ErrorCode::UnusablePlan)
+        .in_file(path)
+        .caused_by(cause)
 }
 
 fn unwritable(path: &Path, cause: io::Error) -> Error {

@@ -4,7 +4,7 @@ use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorCode, ErrorKind, Result};
 use crate::output::errors::output_error;
 
 /// How often to try for a lock file that others keep deleting.
@@ -77,7 +77,10 @@ fn refuse_other(folder: &Path) -> Result<()> {
         Ok(found) if !found.is_dir() => {
             let message = "expected the folder that a trace is built in, found a link or a file";
             let hint = "remove it, or choose another output folder";
-            Err(Error::new(ErrorKind::Output, message).in_file(folder).with_hint(hint))
+            Err(Error::new(ErrorKind::Output, message)
+                .with_code(ErrorCode::OutputExists)
+                .in_file(folder)
+                .with_hint(hint))
         }
         // Gone by now, or looked at by the next step.
         _ => Ok(()),
@@ -86,6 +89,7 @@ fn refuse_other(folder: &Path) -> Result<()> {
 
 fn is_at_work(folder: &Path) -> Error {
     Error::new(ErrorKind::Output, "another run is writing this trace")
+        .with_code(ErrorCode::OutputLocked)
         .in_file(folder)
         .with_hint("wait until it ends, or choose another name or output folder")
 }
