@@ -20,6 +20,7 @@ pub mod names;
 pub mod output;
 pub mod plan;
 pub mod progress;
+mod resources;
 pub mod schema;
 pub mod sid;
 pub mod sidecar;

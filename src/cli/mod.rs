@@ -26,7 +26,6 @@ mod loss;
 mod options;
 mod page;
 mod progress;
-mod resources;
 mod run;
 mod schema;
 mod sizes;

@@ -1,46 +1,42 @@
 //! From what was typed to what is meant.
 
-use std::path::PathBuf;
-
 use super::args::{ConvertArgs, InspectArgs};
 use super::choices::{Columns, FailOn};
 use super::run::Run;
 use super::schema::load::LoadedSchemas;
 use crate::columns::TypeOptions;
-use crate::convert::job::{ConvertOptions, Gates, MaxLoss, RawPolicy};
-use crate::dataset::properties::Compression;
+use crate::convert::ConvertOptions;
+use crate::convert::job::{Gates, MaxLoss};
 use crate::error::Result;
-use crate::output::folder::IfExists;
-use crate::plan::{DatasetSplit, Filter};
 
 /// The options of a conversion.
 ///
 /// # Errors
 /// [`crate::ErrorKind::Usage`] when schemas cannot be used.
 pub(super) fn of_convert(args: &ConvertArgs, run: &Run) -> Result<ConvertOptions> {
-    let (schemas, schemas_hash) = LoadedSchemas::load(&args.schemas, run.console)?.into_user();
+    let options = chosen(args).schemas(LoadedSchemas::load(&args.schemas, run.console)?.into_user());
+    Ok(options.threads(run.threads).memory(run.memory))
+}
+
+/// The options without what the machine and files decide.
+fn chosen(args: &ConvertArgs) -> ConvertOptions {
     let (columns, files) = (&args.columns, &args.files);
-    Ok(ConvertOptions {
-        out: args.output.output.clone(),
-        if_exists: args.output.if_exists,
-        types: TypeOptions { unsigned: columns.unsigned, guid: columns.guid, timestamps: columns.timestamps },
-        anchor: columns.clock.clock_anchor,
-        raw: columns.raw,
-        all_columns: columns.columns == Columns::Declared,
-        layout: columns.layout,
-        schemas,
-        schemas_hash,
-        filter: args.filters.filter(),
-        compression: files.compression,
-        row_group_rows: files.row_group_rows,
-        max_file_size: files.max_file_size,
-        allow_repeated: args.output.allow_repeated,
-        gates: gates(args.checks.max_loss, &args.checks.fail_on),
-        threads: run.threads,
-        memory: run.memory,
-        dry_run: args.dry_run,
-        partition_bytes: args.files.partition_bytes,
-    })
+    let types = TypeOptions { unsigned: columns.unsigned, guid: columns.guid, timestamps: columns.timestamps };
+    let options = ConvertOptions::new(&args.output.output)
+        .if_exists(args.output.if_exists)
+        .types(types)
+        .anchor(columns.clock.clock_anchor)
+        .raw(columns.raw)
+        .all_columns(columns.columns == Columns::Declared)
+        .layout(columns.layout)
+        .filter(args.filters.filter())
+        .compression(files.compression)
+        .row_group_rows(files.row_group_rows)
+        .max_file_size(files.max_file_size)
+        .allow_repeated(args.output.allow_repeated)
+        .gates(gates(args.checks.max_loss, &args.checks.fail_on))
+        .dry_run(args.dry_run);
+    ConvertOptions { partition_bytes: files.partition_bytes, ..options }
 }
 
 /// The options of an inspection: those of a conversion that writes nothing.
@@ -48,28 +44,9 @@ pub(super) fn of_convert(args: &ConvertArgs, run: &Run) -> Result<ConvertOptions
 /// # Errors
 /// [`crate::ErrorKind::Usage`] when schemas cannot be used.
 pub(super) fn of_inspect(args: &InspectArgs, run: &Run) -> Result<ConvertOptions> {
-    let (schemas, schemas_hash) = LoadedSchemas::load(&args.schemas, run.console)?.into_user();
-    Ok(ConvertOptions {
-        out: PathBuf::new(),
-        if_exists: IfExists::default(),
-        types: TypeOptions::default(),
-        anchor: args.clock.clock_anchor,
-        raw: RawPolicy::default(),
-        all_columns: false,
-        layout: DatasetSplit::default(),
-        schemas,
-        schemas_hash,
-        filter: Filter::default(),
-        compression: Compression::default(),
-        row_group_rows: 1 << 20,
-        max_file_size: 512 << 20,
-        allow_repeated: true,
-        gates: Gates::default(),
-        threads: run.threads,
-        memory: run.memory,
-        dry_run: true,
-        partition_bytes: None,
-    })
+    let schemas = LoadedSchemas::load(&args.schemas, run.console)?.into_user();
+    let options = ConvertOptions::new("").anchor(args.clock.clock_anchor).schemas(schemas).allow_repeated(true);
+    Ok(options.threads(run.threads).memory(run.memory).dry_run(true))
 }
 
 fn gates(max_loss: Option<MaxLoss>, fail_on: &[FailOn]) -> Gates {
@@ -86,7 +63,17 @@ fn gates(max_loss: Option<MaxLoss>, fail_on: &[FailOn]) -> Gates {
 
 #[cfg(test)]
 mod tests {
+    use clap::Parser;
+
     use super::*;
+    use crate::cli::args::{Cli, Command};
+
+    #[test]
+    fn the_defaults_are_those_of_the_library() {
+        let cli = Cli::try_parse_from(["etl2parquet", "convert", "a.etl", "-o", "out"]).unwrap();
+        let Command::Convert(args) = cli.command else { panic!("expected convert") };
+        assert_eq!(format!("{:#?}", chosen(&args)), format!("{:#?}", ConvertOptions::new("out")));
+    }
 
     #[test]
     fn gates_are_those_named() {

@@ -9,10 +9,10 @@ use super::args::RunArgs;
 use super::console::Console;
 use super::interrupt::Interrupt;
 use super::progress::{DisplayMode, ProgressDisplay};
-use super::resources::{MIN_MEMORY, default_memory, default_threads};
 use crate::convert::job::{Input, JobProgress};
 use crate::error::{Error, ErrorKind, Result};
 use crate::input::LocalFile;
+use crate::resources::{MIN_MEMORY, default_memory, default_threads};
 use crate::survey::session;
 
 /// A run of a command.

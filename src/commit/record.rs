@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 
 use crate::calendar;
 use crate::columns::{GuidType, TimestampType, UnsignedType};
-use crate::convert::job::{ConvertOptions, RawPolicy, Report};
+use crate::convert::ConvertOptions;
+use crate::convert::job::{RawPolicy, Report};
 use crate::output::manifest::{CommitRecord, FORMAT_VERSION, InputEntry, LossCounts, RunInfo, options_hash};
 use crate::plan::DatasetSplit;
 use crate::survey::loss::Ledger;

@@ -2,17 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::clock::ClockAnchor;
-use crate::columns::TypeOptions;
-use crate::dataset::properties::Compression;
-use crate::output::folder::{Custody, IfExists};
+use crate::output::folder::Custody;
 use crate::output::manifest::{EventCounts, FileEntry};
-use crate::plan::{DatasetSplit, Filter, PlanResult};
-use crate::schema::user::UserSchemas;
+use crate::plan::PlanResult;
 use crate::survey::{FileFacts, FileSurvey};
 
 /// One recording: the files that become one trace.
@@ -44,49 +39,6 @@ pub enum RawPolicy {
     Needed,
     /// Always.
     Always,
-}
-
-/// What the user chose. What decides what is written, and so counts in the options hash, is listed in `record::options`.
-#[derive(Clone, Debug)]
-pub struct ConvertOptions {
-    /// Folder that holds (or will hold) `trace=<name>`.
-    pub out: PathBuf,
-    /// What to do when the trace is there already.
-    pub if_exists: IfExists,
-    /// Column types.
-    pub types: TypeOptions,
-    /// What the clock hangs on.
-    pub anchor: ClockAnchor,
-    /// When raw payloads are written.
-    pub raw: RawPolicy,
-    /// Whether tables have every declared column, or those of the events present.
-    pub all_columns: bool,
-    /// How many datasets a provider's events become.
-    pub layout: DatasetSplit,
-    /// Descriptions of payloads given by the user.
-    pub schemas: Arc<UserSchemas>,
-    /// What those files hold, as a hash.
-    pub schemas_hash: Option<String>,
-    /// Which events become rows.
-    pub filter: Filter,
-    /// The codec of every page.
-    pub compression: Compression,
-    /// Rows at which a row group is closed.
-    pub row_group_rows: u32,
-    /// Bytes at which a file is closed.
-    pub max_file_size: u64,
-    /// Whether files of one job may hold the same bytes.
-    pub allow_repeated: bool,
-    /// Gates that keep a trace from being published.
-    pub gates: Gates,
-    /// Threads.
-    pub threads: usize,
-    /// Budget in bytes for what is in memory.
-    pub memory: u64,
-    /// Whether to stop before anything is written.
-    pub dry_run: bool,
-    /// Event bytes of a partition; `None` for what suits the recording.
-    pub partition_bytes: Option<u64>,
 }
 
 /// What may not be the case for a trace to be published.

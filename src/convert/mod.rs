@@ -7,6 +7,7 @@ pub mod entry;
 pub mod job;
 pub mod load;
 pub mod message;
+pub mod options;
 pub mod order;
 pub mod part_report;
 pub mod partitions;
@@ -22,4 +23,5 @@ pub mod slices;
 mod tables;
 pub mod write_options;
 
-pub use job::{ConvertOptions, Gates, Input, Job, JobProgress, MaxLoss, Outcome, RawPolicy, Report, Stage};
+pub use job::{Gates, Input, Job, JobProgress, MaxLoss, Outcome, RawPolicy, Report, Stage};
+pub use options::ConvertOptions;

@@ -14,10 +14,33 @@ use modules::{Tree, circles};
 use text::without_tables;
 
 /// The modules in the order of the pipeline: each may use those before it, none behind it.
-const ORDER: [&str; 25] = [
-    "error", "guid", "sid", "calendar", "clock", "names", "progress", "layout", "input", "spill", "buffer", "event",
-    "schema", "columns", "decode", "table", "output", "dataset", "survey", "plan", "convert", "sidecar", "commit",
-    "job", "cli",
+const ORDER: [&str; 26] = [
+    "error",
+    "guid",
+    "sid",
+    "calendar",
+    "clock",
+    "names",
+    "progress",
+    "resources",
+    "layout",
+    "input",
+    "spill",
+    "buffer",
+    "event",
+    "schema",
+    "columns",
+    "decode",
+    "table",
+    "output",
+    "dataset",
+    "survey",
+    "plan",
+    "convert",
+    "sidecar",
+    "commit",
+    "job",
+    "cli",
 ];
 
 /// Uses that remain to be untied, as file and file; nothing may be added.

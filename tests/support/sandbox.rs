@@ -162,27 +162,7 @@ impl Converted {
 
 /// The options that the command line has by default, on two threads.
 pub fn options(out: PathBuf) -> ConvertOptions {
-    ConvertOptions {
-        out,
-        if_exists: IfExists::Error,
-        types: TypeOptions::default(),
-        anchor: ClockAnchor::Start,
-        raw: RawPolicy::Needed,
-        all_columns: false,
-        layout: etl2parquet::plan::DatasetSplit::default(),
-        schemas: Arc::default(),
-        schemas_hash: None,
-        compression: Compression::default(),
-        row_group_rows: 1 << 20,
-        max_file_size: 512 << 20,
-        allow_repeated: true,
-        gates: Gates::default(),
-        threads: 2,
-        memory: 512 << 20,
-        filter: Filter::default(),
-        dry_run: false,
-        partition_bytes: None,
-    }
+    ConvertOptions::new(out).allow_repeated(true).threads(2).memory(512 << 20)
 }
 
 /// Converts one file.

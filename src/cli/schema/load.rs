@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::env;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use super::args::{SchemaArgs, StoreArgs};
 use crate::cli::console::Console;
@@ -12,7 +11,6 @@ use crate::schema::catalog::SchemaCatalog;
 use crate::schema::files::SkippedSchema;
 use crate::schema::load::{self, Loaded};
 use crate::schema::store::{Store, default_folder};
-use crate::schema::user::UserSchemas;
 
 /// Rejected declarations of one file that are shown; the rest is a number.
 const SHOWN: usize = 5;
@@ -40,12 +38,11 @@ impl LoadedSchemas {
         Ok(LoadedSchemas { given, store })
     }
 
-    /// For a conversion: one set of descriptions, and what identifies it.
-    pub(in crate::cli) fn into_user(self) -> (Arc<UserSchemas>, Option<String>) {
+    /// For a conversion: one set of descriptions.
+    pub(in crate::cli) fn into_user(self) -> Loaded {
         let mut all = self.given;
         all.append(self.store);
-        let hash = all.hash();
-        (Arc::new(all.schemas), hash)
+        all
     }
 
     /// For a look at them: with the built-in schemas.

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::thread::available_parallelism;
 
 /// The smallest budget: open row groups alone may take 192 MiB.
-pub(super) const MIN_MEMORY: u64 = 384 << 20;
+pub(crate) const MIN_MEMORY: u64 = 384 << 20;
 
 const BASE_MEMORY: u64 = 512 << 20;
 const MEMORY_PER_THREAD: u64 = 128 << 20;
@@ -14,12 +14,12 @@ const MEMORY_PER_THREAD: u64 = 128 << 20;
 const SHARE: u64 = 4;
 
 /// The threads that this process may use; on Linux its control group counts.
-pub(super) fn default_threads() -> usize {
+pub(crate) fn default_threads() -> usize {
     available_parallelism().map_or(1, usize::from)
 }
 
 /// The default memory budget in bytes.
-pub(super) fn default_memory(threads: usize) -> u64 {
+pub(crate) fn default_memory(threads: usize) -> u64 {
     memory_within(threads, memory_present(Path::new("/")))
 }
 

@@ -1,0 +1,201 @@
+//! What the user chose, and what holds where nothing is chosen.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::job::{Gates, RawPolicy};
+use crate::clock::ClockAnchor;
+use crate::columns::TypeOptions;
+use crate::dataset::properties::Compression;
+use crate::output::folder::IfExists;
+use crate::plan::{DatasetSplit, Filter};
+use crate::resources::{MIN_MEMORY, default_memory, default_threads};
+use crate::schema::load::Loaded;
+use crate::schema::user::UserSchemas;
+
+/// How a recording is converted. [`ConvertOptions::new`] gives what the command line does by default.
+///
+/// ```
+/// use etl2parquet::{ConvertOptions, IfExists};
+///
+/// let options = ConvertOptions::new("out").if_exists(IfExists::Replace).threads(2);
+/// assert_eq!(options.row_group_rows, ConvertOptions::DEFAULT_ROW_GROUP_ROWS);
+/// ```
+// What decides what is written, and so counts in the options hash, is listed in `record::options`.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ConvertOptions {
+    /// Folder that holds (or will hold) `trace=<name>`.
+    pub out: PathBuf,
+    /// What to do when the trace is there already. Default: it is an error.
+    pub if_exists: IfExists,
+    /// Column types. Default: unsigned numbers as such, GUIDs as text, times in microseconds.
+    pub types: TypeOptions,
+    /// What the clock hangs on. Default: the start of the session.
+    pub anchor: ClockAnchor,
+    /// When raw payloads are written. Default: where the columns do not represent all of them.
+    pub raw: RawPolicy,
+    /// Whether tables have every declared column. Default: those of the events present.
+    pub all_columns: bool,
+    /// How many datasets a provider's events become. Default: one.
+    pub layout: DatasetSplit,
+    /// Descriptions of payloads given by the user. Default: none.
+    pub schemas: Arc<UserSchemas>,
+    /// What those files hold, as a hash.
+    pub schemas_hash: Option<String>,
+    /// Which events become rows. Default: all.
+    pub filter: Filter,
+    /// The codec of every page. Default: Zstandard.
+    pub compression: Compression,
+    /// Rows at which a row group is closed. Default: [`ConvertOptions::DEFAULT_ROW_GROUP_ROWS`].
+    pub row_group_rows: u32,
+    /// Bytes at which a part file is closed. Default: [`ConvertOptions::DEFAULT_MAX_FILE_SIZE`].
+    pub max_file_size: u64,
+    /// Whether files of one recording may hold the same bytes. Default: no.
+    pub allow_repeated: bool,
+    /// Conditions of publishing. Default: none.
+    pub gates: Gates,
+    /// Threads. Default: as many as this process may use.
+    pub threads: usize,
+    /// Budget in bytes for what is in memory. Default: by threads and the memory of this machine.
+    pub memory: u64,
+    /// Whether to stop before anything is written. Default: no.
+    pub dry_run: bool,
+    /// Event bytes of a partition; `None` for what suits the recording. For tests.
+    #[doc(hidden)]
+    pub partition_bytes: Option<u64>,
+}
+
+impl ConvertOptions {
+    /// Rows at which a row group is closed.
+    pub const DEFAULT_ROW_GROUP_ROWS: u32 = 1 << 20;
+
+    /// Bytes at which a part file is closed.
+    pub const DEFAULT_MAX_FILE_SIZE: u64 = 512 << 20;
+
+    /// The smallest budget in bytes: open row groups alone may take half of it.
+    pub const MIN_MEMORY: u64 = MIN_MEMORY;
+
+    /// The defaults, for output into a folder that holds (or will hold) `trace=<name>`.
+    pub fn new(out: impl Into<PathBuf>) -> ConvertOptions {
+        let threads = default_threads();
+        ConvertOptions {
+            out: out.into(),
+            if_exists: IfExists::default(),
+            types: TypeOptions::default(),
+            anchor: ClockAnchor::default(),
+            raw: RawPolicy::default(),
+            all_columns: false,
+            layout: DatasetSplit::default(),
+            schemas: Arc::default(),
+            schemas_hash: None,
+            filter: Filter::default(),
+            compression: Compression::default(),
+            row_group_rows: ConvertOptions::DEFAULT_ROW_GROUP_ROWS,
+            max_file_size: ConvertOptions::DEFAULT_MAX_FILE_SIZE,
+            allow_repeated: false,
+            gates: Gates::default(),
+            threads,
+            memory: default_memory(threads),
+            dry_run: false,
+            partition_bytes: None,
+        }
+    }
+
+    /// Describes payloads by files of the user; see [`load_schemas`](crate::load_schemas).
+    #[must_use]
+    pub fn schemas(self, loaded: Loaded) -> Self {
+        let schemas_hash = loaded.hash();
+        ConvertOptions { schemas: Arc::new(loaded.schemas), schemas_hash, ..self }
+    }
+
+    /// What to do when the trace is there already.
+    #[must_use]
+    pub fn if_exists(self, if_exists: IfExists) -> Self {
+        ConvertOptions { if_exists, ..self }
+    }
+
+    /// Chooses column types.
+    #[must_use]
+    pub fn types(self, types: TypeOptions) -> Self {
+        ConvertOptions { types, ..self }
+    }
+
+    /// Chooses what the clock hangs on.
+    #[must_use]
+    pub fn anchor(self, anchor: ClockAnchor) -> Self {
+        ConvertOptions { anchor, ..self }
+    }
+
+    /// Chooses when raw payloads are written.
+    #[must_use]
+    pub fn raw(self, raw: RawPolicy) -> Self {
+        ConvertOptions { raw, ..self }
+    }
+
+    /// Gives tables every declared column, not only those of the events present.
+    #[must_use]
+    pub fn all_columns(self, all_columns: bool) -> Self {
+        ConvertOptions { all_columns, ..self }
+    }
+
+    /// Chooses how many datasets the events of a provider become.
+    #[must_use]
+    pub fn layout(self, layout: DatasetSplit) -> Self {
+        ConvertOptions { layout, ..self }
+    }
+
+    /// Chooses which events become rows.
+    #[must_use]
+    pub fn filter(self, filter: Filter) -> Self {
+        ConvertOptions { filter, ..self }
+    }
+
+    /// Chooses the codec of every page.
+    #[must_use]
+    pub fn compression(self, compression: Compression) -> Self {
+        ConvertOptions { compression, ..self }
+    }
+
+    /// Closes row groups at this number of rows.
+    #[must_use]
+    pub fn row_group_rows(self, row_group_rows: u32) -> Self {
+        ConvertOptions { row_group_rows, ..self }
+    }
+
+    /// Closes part files at this number of bytes.
+    #[must_use]
+    pub fn max_file_size(self, max_file_size: u64) -> Self {
+        ConvertOptions { max_file_size, ..self }
+    }
+
+    /// Lets files of one recording hold the same bytes.
+    #[must_use]
+    pub fn allow_repeated(self, allow_repeated: bool) -> Self {
+        ConvertOptions { allow_repeated, ..self }
+    }
+
+    /// Keeps a trace from being published that does not meet conditions.
+    #[must_use]
+    pub fn gates(self, gates: Gates) -> Self {
+        ConvertOptions { gates, ..self }
+    }
+
+    /// Uses so many threads.
+    #[must_use]
+    pub fn threads(self, threads: usize) -> Self {
+        ConvertOptions { threads, ..self }
+    }
+
+    /// Keeps within a budget of so many bytes, [`ConvertOptions::MIN_MEMORY`] at least.
+    #[must_use]
+    pub fn memory(self, memory: u64) -> Self {
+        ConvertOptions { memory: memory.max(MIN_MEMORY), ..self }
+    }
+
+    /// Stops before anything is written.
+    #[must_use]
+    pub fn dry_run(self, dry_run: bool) -> Self {
+        ConvertOptions { dry_run, ..self }
+    }
+}
