@@ -269,10 +269,17 @@ impl PackedColumn {
     #[expect(clippy::inline_always, reason = "most columns of most rows pass through here")]
     #[inline(always)]
     pub(crate) fn push_fixed<const N: usize>(&mut self, row: u32, value: [u8; N]) {
+        self.push_value(value);
+        self.rows.push(row);
+    }
+
+    /// Adds a number without a row: whoever takes the column out says which rows have one.
+    #[expect(clippy::inline_always, reason = "most columns of most rows pass through here")]
+    #[inline(always)]
+    pub(crate) fn push_value<const N: usize>(&mut self, value: [u8; N]) {
         if let Packed::Fixed(fixed) = &mut self.values {
             debug_assert_eq!(fixed.width, N);
             fixed.bytes.extend_from_slice(&value);
-            self.rows.push(row);
         }
     }
 

@@ -38,9 +38,9 @@ pub struct RowNumbers {
 }
 
 impl RowNumbers {
-    /// No rows.
-    pub const fn new() -> Self {
-        RowNumbers { count: 0, is_listed: false, rows: Vec::new() }
+    /// The first so many rows.
+    pub fn first(count: u32) -> Self {
+        RowNumbers { count, is_listed: false, rows: Vec::new() }
     }
 
     /// Adds the row of the next value; it lies behind the last one.
@@ -135,13 +135,13 @@ impl<'a> RowSelection<'a> {
         self.rows.map_or(value, |rows| rows[value].wrapping_sub(self.first) as usize)
     }
 
-    /// Sets the bit of every row with a value; that of the first row of the range is at `first`.
+    /// Sets the bit of every row with a value, which lies in the range; that of the first row of the range is at `first`.
     fn set_bits(&self, bits: &mut BooleanBufferBuilder, first: usize) {
         let bytes = bits.as_slice_mut();
         let mut set = |row: usize| bytes[row / 8] |= 1 << (row % 8);
         match self.rows {
             None => (first..first + self.values.len()).for_each(set),
-            Some(rows) => rows.iter().for_each(|row| set(first + (row - self.first) as usize)),
+            Some(rows) => rows.iter().for_each(|row| set(first.wrapping_add(row.wrapping_sub(self.first) as usize))),
         }
     }
 
@@ -163,8 +163,10 @@ impl<'a> RowSelection<'a> {
         let first = all.len() - self.len;
         let own = &mut all[first..];
         match self.rows {
-            None => own.iter_mut().zip(values).for_each(|(selection, value)| *selection = value),
-            Some(rows) => rows.iter().zip(values).for_each(|(row, value)| own[(row - self.first) as usize] = value),
+            None => own.iter_mut().zip(values).for_each(|(slot, value)| *slot = value),
+            Some(rows) => {
+                rows.iter().zip(values).for_each(|(row, value)| own[row.wrapping_sub(self.first) as usize] = value);
+            }
         }
     }
 }

@@ -74,11 +74,15 @@ macro_rules! header_columns {
         pub(super) fn fill(columns: &mut impl Fill, $event: &Event<'_>, $row: &RowContext) {
             $(
                 $(if $condition)? {
-                    $($(columns.put(HeaderColumn::$column, $value);)?)*
+                    $($(header_columns!(@put $presence columns, $column, $value);)?)*
                 }
             )*
         }
     };
+    (@put required $columns:ident, $column:ident, $value:expr) => {
+        $columns.put_required(HeaderColumn::$column, $value)
+    };
+    (@put nullable $columns:ident, $column:ident, $value:expr) => { $columns.put(HeaderColumn::$column, $value) };
     (@required) => { true };
     (@nullable) => { false };
 }
@@ -178,6 +182,14 @@ pub(super) fn known(guid: Guid) -> Option<Guid> {
 pub(super) trait Fill {
     /// Adds the value of a column to the row that is being filled.
     fn put<V: HeaderValue>(&mut self, column: HeaderColumn, value: V);
+
+    /// As [`Fill::put`], of a column that every row has.
+    fn put_required<const N: usize>(&mut self, column: HeaderColumn, value: impl FixedValue<N>);
+}
+
+/// A number of `N` bytes.
+pub(super) trait FixedValue<const N: usize> {
+    fn to_bytes(self) -> [u8; N];
 }
 
 /// A value that a column keeps as it is.
@@ -187,9 +199,15 @@ pub(super) trait HeaderValue {
 }
 
 macro_rules! numbers_are_values {
-    ($($number:ty)*) => {$(
+    ($($number:ty, $bytes:literal;)*) => {$(
+        impl FixedValue<$bytes> for $number {
+            #[inline]
+            fn to_bytes(self) -> [u8; $bytes] {
+                self.to_le_bytes()
+            }
+        }
+
         impl HeaderValue for $number {
-            #[expect(clippy::inline_always, reason = "most columns of most rows pass through here")]
             #[inline(always)]
             fn push<'a>(self, row: u32, column: impl FnOnce() -> &'a mut PackedColumn) {
                 column().push_fixed(row, self.to_le_bytes());
@@ -198,7 +216,7 @@ macro_rules! numbers_are_values {
     )*};
 }
 
-numbers_are_values!(u8 u16 u32 u64 i64);
+numbers_are_values!(u8, 1; u16, 2; u32, 4; u64, 8; i64, 8;);
 
 impl HeaderValue for Guid {
     #[expect(clippy::inline_always, reason = "most columns of most rows pass through here")]
@@ -228,7 +246,7 @@ impl HeaderColumn {
         Self::DECLARED[self as usize].1
     }
 
-    fn is_required(self) -> bool {
+    pub(super) fn is_required(self) -> bool {
         Self::DECLARED[self as usize].2
     }
 

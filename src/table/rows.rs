@@ -2,10 +2,10 @@
 
 use std::io::Write;
 
-use super::header::{self, Fill, HeaderColumn, HeaderValue, known};
+use super::header::{self, Fill, FixedValue, HeaderColumn, HeaderValue, known};
 use super::row::RowContext;
 use crate::columns::packed::{Packed, PackedColumn};
-use crate::columns::presence::Recycle;
+use crate::columns::presence::{Recycle, RowNumbers};
 use crate::event::view::CpuTime;
 use crate::event::{Event, EventIdentity, items::Item};
 use crate::guid::Guid;
@@ -38,6 +38,12 @@ impl Fill for HeaderColumns {
     #[inline(always)]
     fn put<V: HeaderValue>(&mut self, column: HeaderColumn, value: V) {
         value.push(self.rows, || self.column(column));
+    }
+
+    #[expect(clippy::inline_always, reason = "most columns of most rows pass through here")]
+    #[inline(always)]
+    fn put_required<const N: usize>(&mut self, column: HeaderColumn, value: impl FixedValue<N>) {
+        self.column(column).push_value(value.to_bytes());
     }
 }
 
@@ -96,11 +102,15 @@ impl HeaderColumns {
 
     /// Takes the filled columns out, by their numbers; the memory stays for the next rows.
     pub(crate) fn take(&mut self) -> Vec<(usize, PackedColumn)> {
-        (self.rows, self.identity_weight) = (0, 0);
-        let columns = self.columns.iter_mut().enumerate();
-        let filled = columns.filter_map(|(number, column)| {
-            let column = column.as_mut().filter(|column| column.rows.count() > 0)?;
-            Some((number, column.take_exact()))
+        let rows = std::mem::take(&mut self.rows);
+        self.identity_weight = 0;
+        let columns = HeaderColumn::ALL.iter().zip(&mut self.columns);
+        let filled = columns.filter_map(|(&header, column)| {
+            let column = column.as_mut()?;
+            if header.is_required() {
+                column.rows = RowNumbers::first(rows);
+            }
+            (column.rows.count() > 0).then(|| (header as usize, column.take_exact()))
         });
         filled.collect()
     }
@@ -108,7 +118,7 @@ impl HeaderColumns {
     #[expect(clippy::inline_always, reason = "most columns of most rows pass through here")]
     #[inline(always)]
     fn column(&mut self, column: HeaderColumn) -> &mut PackedColumn {
-        self.columns[column as usize].get_or_insert_with(|| first_value(column))
+        self.columns[column as usize].get_or_insert_with(|| Box::new(first_value(column)))
     }
 
     /// Whether the row that is being filled has a value in a column.
@@ -247,8 +257,8 @@ impl HeaderColumns {
 
 /// A column before its first value; most tables never ask for most.
 #[cold]
-fn first_value(column: HeaderColumn) -> Box<PackedColumn> {
-    Box::new(column.packed())
+fn first_value(column: HeaderColumn) -> PackedColumn {
+    column.packed()
 }
 
 /// The column of an item type that has one.
