@@ -1,6 +1,6 @@
 //! The columns that every table of events begins with, and those that only some header families have.
 //!
-//! Each is declared once, in [`header_columns!`]: its name, its type, whether every row has it, and what fills it.
+//! Each is declared once, in `header_columns!`: its name, its type, whether every row has it, and what fills it.
 //! Columns that nothing fills here follow from others (`timestamp`), from the shape (`event_name`), or are filled by
 //! `rows.rs` because their values are not plain.
 
