@@ -19,7 +19,7 @@ def aligned(data):
     return data + bytes(-len(data) % 8)
 
 
-def event(provider, event_id, payload=b"", *, ticks=FIRST_TICK, metadata=b"", thread=1):
+def event(provider, event_id, payload=b"", *, ticks=FIRST_TICK, metadata=b"", thread=1, event_property=0):
     """An EVENT_HEADER event; metadata goes into items 0C (provider traits) and 0B (TraceLogging)."""
     items = b""
     if metadata:
@@ -27,7 +27,7 @@ def event(provider, event_id, payload=b"", *, ticks=FIRST_TICK, metadata=b"", th
         traits = struct.pack("<H", len(traits) + 2) + traits
         items = item(0x0C, traits, True) + item(0x0B, metadata, False)
     size = EVENT_HEADER + len(items) + len(payload)
-    head = struct.pack("<HBBHHIIq", size, EVENT64, 0xC0, int(bool(items)), 0, thread, 4, ticks)
+    head = struct.pack("<HBBHHIIq", size, EVENT64, 0xC0, int(bool(items)), event_property, thread, 4, ticks)
     head += provider.bytes_le + struct.pack("<HBBBBHQQ", event_id, 0, 0, 4, 0, 0, 0, 0) + bytes(16)
     return head + items + payload
 
@@ -254,8 +254,8 @@ def event_names(path, count):
         trace.fill(variant(n) for n in range(count))
 
 
-def event_source(path, manifest, events):
-    """A manifest of an EventSource in chunks, and events of id 1 with four bytes."""
+def event_source(path, manifest, events, payload=struct.pack("<I", 1), shapes=1):
+    """A manifest of an EventSource in chunks, and events of id 1 with such a payload, of so many shapes."""
     chunk, text = 60_000, manifest.encode()
     parts = [text[at : at + chunk] for at in range(0, len(text), chunk)]
 
@@ -265,7 +265,9 @@ def event_source(path, manifest, events):
 
     with Trace(path, buffer_size=0x20000) as trace:
         trace.fill(chunk_event(number, part) for number, part in enumerate(parts))
-        trace.fill(event(provider(1), 1, struct.pack("<I", 1), ticks=FIRST_TICK + 1000 + n) for n in range(events))
+        trace.fill(
+            event(provider(1), 1, payload, ticks=FIRST_TICK + 1000 + n, event_property=n % shapes) for n in range(events)
+        )
 
 
 MANIFEST = """<instrumentationManifest xmlns="http://schemas.microsoft.com/win/2004/08/events"><instrumentation><events>
@@ -280,6 +282,12 @@ def labels(path, entries, events=2000):
     entry = '<map value="0x1" message="$(string.a)"/>'
     more = f'<maps><bitMap name="M">{entry * entries}</bitMap></maps>'
     event_source(path, MANIFEST.format(guid=provider(1), use=' map="M"', more=more), events)
+
+
+def wide_shapes(path, count, fields=4000):
+    """Events of very many shapes that share one schema with very many fields; each fills the first of them."""
+    more = "/>".join(f'<data name="f{n}" inType="win:UInt8"' for n in range(fields))
+    event_source(path, MANIFEST.format(guid=provider(1), use=f"/>{more}", more=""), count, shapes=0x10000)
 
 
 def namespaces(path, size):

@@ -5,8 +5,11 @@
 //! at all. A layout that no sample fits fills no columns. The choice is made once per shape, on samples that depend on
 //! the data alone: rows of one shape never change columns half-way.
 
+use std::sync::Arc;
+
+use super::measure::{Measure, Measures};
 use super::samples::Sample;
-use crate::decode::{Program, Status, pointer_size_mismatch};
+use crate::decode::{Status, pointer_size_mismatch};
 use crate::schema::registry::Candidate;
 use crate::schema::trust::Trust;
 
@@ -32,6 +35,7 @@ impl Choice {
 
 /// How a candidate fares on the samples.
 struct Fit {
+    measure: Arc<Measure>,
     exact: usize,
     described: usize,
     /// Samples that do not contradict it.
@@ -91,13 +95,24 @@ impl Unseen {
 /// takes time, too.
 fn known_fields(candidates: &[Candidate], steps: u64) -> Vec<u64> {
     let mut sum = 0;
-    let counts = candidates.iter().map(|candidate| candidate.schema.field_count() as u64);
+    // Nobody asks for more.
+    let limit = usize::try_from(steps / STEPS_PER_FIELD + 1).unwrap_or(usize::MAX);
+    let counts = candidates.iter().map(|candidate| candidate.schema.field_count_to(limit) as u64);
     let known = counts.take_while(|fields| {
         let is_affordable = sum <= steps;
         sum += fields * STEPS_PER_FIELD;
         is_affordable
     });
     known.collect()
+}
+
+/// Walks through a payload that tell whether it was written with the other pointer size: it is measured and its texts are
+/// looked at, with both sizes.
+const POINTER_WALKS: u64 = 4;
+
+/// The steps of a walk through a payload of so many bytes.
+fn payload_effort(fields: u64, bytes: usize) -> u64 {
+    fields + STEPS_PER_PAYLOAD + bytes as u64 / BYTES_PER_STEP
 }
 
 /// The steps of holding each candidate against all samples.
@@ -109,56 +124,82 @@ fn efforts(fields: &[u64], samples: &[Sample]) -> impl Iterator<Item = u64> {
 
 /// Chooses among candidates in about so many steps at most; `None` without any that may be used. Also says what was not
 /// looked at.
-pub fn choose(candidates: &[Candidate], samples: &[Sample], pointer_size: u8, steps: u64) -> (Option<Choice>, Unseen) {
+pub fn choose(
+    candidates: &[Candidate],
+    samples: &[Sample],
+    pointer_size: u8,
+    steps: u64,
+    measures: &Measures,
+) -> (Option<Choice>, Unseen) {
     let unseen = Unseen::of(candidates, samples, steps);
     let tried = candidates.len() - unseen.candidates;
     let seen = samples.len() - unseen.samples;
-    let (candidates, samples) = (&candidates[..tried], &samples[..seen]);
-    (choose_among(candidates, samples, pointer_size), unseen)
+    let payloads: Vec<&[u8]> = samples[..seen].iter().map(|sample| sample.payload.as_slice()).collect();
+    let choice = Chooser { pointer_size, steps, measures }.choose(&candidates[..tried], &payloads);
+    (choice, unseen)
 }
 
-fn choose_among(candidates: &[Candidate], samples: &[Sample], pointer_size: u8) -> Option<Choice> {
-    let payloads: Vec<&[u8]> = samples.iter().map(|sample| sample.payload.as_slice()).collect();
-    let fits: Vec<Fit> = candidates.iter().map(|candidate| attempt(candidate, &payloads, pointer_size)).collect();
-    let all = payloads.len();
-    let is_exact = |trust: Trust| {
-        let matches = |(candidate, fit): &(&Candidate, &Fit)| candidate.trust == trust && fit.exact == all;
-        candidates.iter().zip(&fits).position(|pair| matches(&pair))
-    };
-    let is_whole = || {
-        let matches = |(candidate, fit): (&Candidate, &Fit)| candidate.trust < Trust::Older && fit.described == all;
-        candidates.iter().zip(&fits).position(matches)
-    };
-    let trusted = |least: usize| {
-        let matches = |(candidate, fit): (&Candidate, &Fit)| !candidate.trust.is_doubtful() && fit.fitting >= least;
-        candidates.iter().zip(&fits).position(matches)
-    };
-    let index = is_exact(Trust::Declared)
-        .or_else(is_whole)
-        .or_else(|| is_exact(Trust::Inferred))
-        .or_else(|| is_exact(Trust::Older))
-        .or_else(|| is_exact(Trust::Doubtful))
-        .or_else(|| trusted(1))
-        .or_else(|| trusted(0))?;
-    let (candidate, fit) = (candidates.get(index)?, fits.get(index)?);
-    Some(Choice {
-        candidate: candidate.clone(),
-        is_contradicted: fit.fitting == 0 && all > 0,
-        reason: reason(index, candidates.len(), fit, all),
-        wrong_pointer_size: fits_other_pointer_size(candidate, &payloads, pointer_size),
-    })
+struct Chooser<'a> {
+    pointer_size: u8,
+    steps: u64,
+    measures: &'a Measures,
 }
 
-fn attempt(candidate: &Candidate, payloads: &[&[u8]], pointer_size: u8) -> Fit {
-    let plan = Program::measuring(&candidate.schema, pointer_size);
-    let mut fit = Fit { exact: 0, described: 0, fitting: 0 };
-    for payload in payloads {
-        let status = plan.consumes(payload);
-        fit.exact += usize::from(status == Status::Ok);
-        fit.described += usize::from(status.is_whole());
-        fit.fitting += usize::from(may_fit(status, candidate.trust));
+impl Chooser<'_> {
+    fn choose(&self, candidates: &[Candidate], payloads: &[&[u8]]) -> Option<Choice> {
+        let fits: Vec<Fit> = candidates.iter().map(|candidate| self.fit(candidate, payloads)).collect();
+        let all = payloads.len();
+        let first = |matches: &dyn Fn(&Candidate, &Fit) -> bool| {
+            candidates.iter().zip(&fits).position(|(candidate, fit)| matches(candidate, fit))
+        };
+        let exact = |trust| first(&|candidate, fit| candidate.trust == trust && fit.exact == all);
+        let described = || first(&|candidate, fit| candidate.trust < Trust::Older && fit.described == all);
+        let trusted = |least| first(&|candidate, fit| !candidate.trust.is_doubtful() && fit.fitting >= least);
+        let index = exact(Trust::Declared)
+            .or_else(described)
+            .or_else(|| exact(Trust::Inferred))
+            .or_else(|| exact(Trust::Older))
+            .or_else(|| exact(Trust::Doubtful))
+            .or_else(|| trusted(1))
+            .or_else(|| trusted(0))?;
+        let (candidate, fit) = (candidates.get(index)?, fits.get(index)?);
+        Some(Choice {
+            candidate: candidate.clone(),
+            is_contradicted: fit.fitting == 0 && all > 0,
+            reason: reason(index, candidates.len(), fit, all),
+            wrong_pointer_size: self.fits_other_pointer_size(candidate, fit, payloads),
+        })
     }
-    fit
+
+    fn fit(&self, candidate: &Candidate, payloads: &[&[u8]]) -> Fit {
+        let measure = self.measures.get(&candidate.schema, self.pointer_size);
+        let mut fit = Fit { measure, exact: 0, described: 0, fitting: 0 };
+        for payload in payloads {
+            let status = fit.measure.program.consumes(payload);
+            fit.exact += usize::from(status == Status::Ok);
+            fit.described += usize::from(status.is_whole());
+            fit.fitting += usize::from(may_fit(status, candidate.trust));
+        }
+        fit
+    }
+
+    /// Whether the payloads were written with pointers of the other size; looks at so many of them as the steps allow.
+    fn fits_other_pointer_size(&self, candidate: &Candidate, fit: &Fit, payloads: &[&[u8]]) -> bool {
+        if !fit.measure.has_pointers || payloads.is_empty() {
+            return false;
+        }
+        let other = self.measures.get(&candidate.schema, if self.pointer_size == 4 { 8 } else { 4 });
+        let limit = usize::try_from(self.steps).unwrap_or(usize::MAX);
+        let fields = candidate.schema.field_count_to(limit) as u64;
+        let effort = |payload: &&[u8]| POINTER_WALKS * payload_effort(fields, payload.len());
+        let mut sum = fields * STEPS_PER_FIELD;
+        let seen = payloads.iter().take_while(|payload| {
+            sum += effort(payload);
+            sum <= self.steps
+        });
+        let seen = seen.count().max(1);
+        pointer_size_mismatch(&fit.measure.program, &other.program, &payloads[..seen])
+    }
 }
 
 /// Whether a payload leaves a layout standing. One that ends early lacks fields at its end; one that goes on was written
@@ -169,12 +210,6 @@ fn may_fit(status: Status, trust: Trust) -> bool {
         Status::Extra => trust == Trust::Older,
         Status::Error => false,
     }
-}
-
-fn fits_other_pointer_size(candidate: &Candidate, payloads: &[&[u8]], pointer_size: u8) -> bool {
-    let other = if pointer_size == 4 { 8 } else { 4 };
-    let [own, other] = [pointer_size, other].map(|size| Program::measuring(&candidate.schema, size));
-    pointer_size_mismatch(&own, &other, payloads)
 }
 
 fn reason(index: usize, candidates: usize, fit: &Fit, samples: usize) -> String {
@@ -192,7 +227,6 @@ mod tests {
     use crate::schema::DecodeSource;
     use crate::schema::model::{EventSchema, Field, Wire};
     use crate::schema::registry::DeclaringSource;
-    use std::sync::Arc;
 
     fn candidate(origin: &str, wires: &[Wire], trust: Trust) -> Candidate {
         let fields = wires.iter().map(|&wire| Field::value("f", wire)).collect();
@@ -211,7 +245,9 @@ mod tests {
 
     fn winner(candidates: &[Candidate], lens: &[usize]) -> Option<(String, bool)> {
         let samples: Vec<_> = lens.iter().map(|&len| sample(len)).collect();
-        choose(candidates, &samples, 8, MOST_STEPS).0.map(|choice| (choice.candidate.origin, choice.wrong_pointer_size))
+        choose(candidates, &samples, 8, MOST_STEPS, &Measures::default())
+            .0
+            .map(|choice| (choice.candidate.origin, choice.wrong_pointer_size))
     }
 
     #[test]
@@ -248,7 +284,7 @@ mod tests {
         let is_refused = |trust, lens: &[usize]| {
             let samples: Vec<_> = lens.iter().map(|&len| sample(len)).collect();
             let layout = candidate("a", &[Wire::UInt32, Wire::UInt32], trust);
-            choose(&[layout], &samples, 8, MOST_STEPS).0.map(|choice| choice.is_refused())
+            choose(&[layout], &samples, 8, MOST_STEPS, &Measures::default()).0.map(|choice| choice.is_refused())
         };
         for (trust, lens, refused) in [
             (Declared, vec![8], false),
@@ -284,7 +320,7 @@ mod tests {
         let all = 8 * (32 + 64 * 35);
         assert_eq!(efforts(&[1; 8], &samples).sum::<u64>(), all);
         let look = |steps| {
-            let (choice, unseen) = choose(&candidates, &samples, 8, steps);
+            let (choice, unseen) = choose(&candidates, &samples, 8, steps, &Measures::default());
             (choice.map(|choice| choice.candidate.origin), unseen.candidates, unseen.samples)
         };
         let named = |name: &str| Some(name.to_owned());
@@ -293,7 +329,7 @@ mod tests {
         assert_eq!(look(8 * (32 + 35)), (named("right"), 0, 63));
         assert_eq!(look(8 * (32 + 35) - 1), (named("wrong"), 1, 63));
         assert_eq!(look(0), (named("wrong"), 7, 63));
-        assert_eq!(choose(&[], &samples, 8, 0).1, Unseen::default());
+        assert_eq!(choose(&[], &samples, 8, 0, &Measures::default()).1, Unseen::default());
     }
 
     #[test]

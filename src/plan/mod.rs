@@ -17,6 +17,7 @@ mod hint;
 pub mod images;
 mod input;
 mod key;
+mod measure;
 mod mismatch;
 mod options;
 pub mod partition;

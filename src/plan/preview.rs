@@ -2,6 +2,7 @@
 //! each kind that is known.
 
 use super::choose::{self, Choice};
+use super::measure::Measures;
 use super::resolve::Resolved;
 use super::{PlanOptions, tables};
 use crate::decode::FieldRow;
@@ -107,7 +108,7 @@ fn shape(provider: Guid, kind: ProviderType, (id, version): (u16, u16), registry
         schema_provider: provider,
         candidates: candidates.len(),
         is_empty: false,
-        choice: choose::choose(&candidates, &[], identity.pointer_size, u64::MAX).0,
+        choice: choose::choose(&candidates, &[], identity.pointer_size, u64::MAX, &Measures::default()).0,
         unseen: choose::Unseen::default(),
         message: None,
         key,

@@ -8,6 +8,7 @@ use rayon::prelude::*;
 
 use super::choose::{self, Choice, Unseen};
 use super::images::Images;
+use super::measure::Measures;
 use super::samples::{Sample, Samples, Wanted};
 use crate::clock::Ticks;
 use crate::error::Result;
@@ -88,10 +89,10 @@ pub fn resolve(
     for ((key, totals), samples) in shapes.iter().zip(&samples) {
         images.read(&key.identity, samples, totals.events);
     }
-    let steps = choose::steps(shapes.len());
+    let (steps, measures) = (choose::steps(shapes.len()), &Measures::default());
     let resolve = |((key, totals), samples): ((Shape, Totals), Vec<Sample>)| {
         stop_if_cancelled(progress)?;
-        Ok(timed(progress, Step::Schema, move || resolve_one(key, &totals, &samples, registry, steps)))
+        Ok(timed(progress, Step::Schema, move || resolve_one(key, &totals, &samples, registry, (steps, measures))))
     };
     let shapes: Vec<_> = shapes.into_iter().zip(samples).collect();
     let shapes = shapes.into_par_iter().map(resolve).collect::<Result<_>>()?;
@@ -205,11 +206,17 @@ impl Totals {
     }
 }
 
-fn resolve_one(key: Shape, totals: &Totals, samples: &[Sample], registry: &Registry, steps: u64) -> Resolved {
+fn resolve_one(
+    key: Shape,
+    totals: &Totals,
+    samples: &[Sample],
+    registry: &Registry,
+    (steps, measures): (u64, &Measures),
+) -> Resolved {
     let traits = samples.iter().find_map(|sample| sample.traits.as_ref());
     let schema_provider = traits.and_then(|traits| traits.decode).unwrap_or(key.identity.provider);
     let candidates = candidates(&key, schema_provider, samples, registry);
-    let (choice, unseen) = choose::choose(&candidates, samples, key.identity.pointer_size, steps);
+    let (choice, unseen) = choose::choose(&candidates, samples, key.identity.pointer_size, steps, measures);
     let message = registry.message(&key.identity).cloned();
     let (first_ns, last_ns) = totals.range.unwrap_or_default();
     Resolved {

@@ -337,10 +337,35 @@ pub enum MapKind {
     Bits,
 }
 
+/// The number of fields and their members, counted no further than to `limit`.
+fn count_to(fields: &[Field], limit: usize) -> usize {
+    let mut count = 0;
+    for field in fields {
+        if count >= limit {
+            return limit;
+        }
+        count += 1;
+        if let FieldKind::Struct(members) = &field.kind {
+            count += count_to(members, limit - count);
+        }
+    }
+    count
+}
+
 impl EventSchema {
     /// The number of its fields, those of structures too.
     pub fn field_count(&self) -> usize {
         self.fields.iter().map(Field::count_all).sum()
+    }
+
+    /// The number of its fields, those of structures too, counted no further than to `limit`.
+    pub(crate) fn field_count_to(&self, limit: usize) -> usize {
+        count_to(&self.fields, limit)
+    }
+
+    /// Whether the length of a field follows from the writer's pointer size.
+    pub(crate) fn has_pointers(&self) -> bool {
+        self.fields.iter().any(Field::has_pointers)
     }
 
     /// About how many bytes it takes, without the maps of its fields.
@@ -361,6 +386,15 @@ impl Field {
     /// A structure of the given members.
     pub fn structure(name: impl Into<String>, members: Vec<Field>) -> Field {
         Field::of(name, FieldKind::Struct(members))
+    }
+
+    fn has_pointers(&self) -> bool {
+        match &self.kind {
+            FieldKind::Struct(members) => members.iter().any(Field::has_pointers),
+            FieldKind::Value { wire, .. } => {
+                matches!(wire, Wire::Pointer | Wire::SizeT | Wire::GroupAffinity | Wire::WbemSid)
+            }
+        }
     }
 
     fn count_all(&self) -> usize {
