@@ -13,7 +13,7 @@ use super::rules::{BufferReader, ReadRules};
 use super::{session, session_events, streams};
 use crate::error::Result;
 use crate::input::Input;
-use crate::progress::{Progress, Silent, Step, timed};
+use crate::progress::{Progress, Silent, Step, stop_if_cancelled, timed};
 use crate::spill::SpillSpace;
 
 /// Surveys a file; what does not fit into memory goes to the system's folder for temporary files.
@@ -67,8 +67,10 @@ pub fn survey_within(
         disorder: Disorder::default(),
         issues,
     };
+    stop_if_cancelled(progress)?;
     file.disorder = timed(progress, Step::Scan, || streams::disorder(&file));
     session_events::read(&mut file, input, progress)?;
+    stop_if_cancelled(progress)?;
     timed(progress, Step::Scan, || audit::audit(&mut file));
     Ok(file)
 }

@@ -39,7 +39,8 @@ pub struct Stream {
 pub fn streams(file: &FileSurvey) -> Vec<Stream> {
     let buffers = by_stream(file);
     let streams: Vec<_> = each_stream(file, &buffers).collect();
-    let missing = (streams.len() == 1).then(|| sequence_gaps(file).iter().map(|gap| gap.missing).sum());
+    let missing =
+        (streams.len() == 1).then(|| sequence_gaps(file).iter().map(|gap| gap.missing).fold(0, u64::saturating_add));
     streams.into_iter().map(|buffers| Stream { sequence_gaps: missing, ..stream(file, buffers) }).collect()
 }
 
