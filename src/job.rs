@@ -17,7 +17,7 @@ use crate::convert::write_options::WriteOptions;
 use crate::error::{Error, ErrorKind, Result};
 use crate::input::{InputId, Inputs};
 use crate::output::manifest::FORMAT_VERSION;
-use crate::output::{IfExists, LocalFolder, folder};
+use crate::output::{IfExists, LocalFolder, Output, folder};
 use crate::plan::{self, PlanOptions, PlanResult, PlannedInputs, partition};
 use crate::spill::SpillSpace;
 use crate::survey::{self, FileFacts, FileSurvey, Step, SurveyOptions, timed};
@@ -42,7 +42,7 @@ pub fn convert(job: &Job, options: &ConvertOptions, progress: &dyn JobProgress) 
     let started = (SystemTime::now(), Instant::now());
     let pool = pool(options)?;
     let staged = || LocalFolder::create_in(&progress.custody(), &options.out, &job.name);
-    let staging = (!options.dry_run).then(staged).transpose()?;
+    let staging = (!options.dry_run).then(staged).transpose()?.map(Arc::new);
     folder::check_absent(&options.out, &job.name, options.if_exists)?;
     let space = staging.as_ref().map_or_else(SpillSpace::temporary, |_| SpillSpace::new(&options.out));
     let inputs = &inputs(job)?;
@@ -72,7 +72,7 @@ pub fn convert(job: &Job, options: &ConvertOptions, progress: &dyn JobProgress) 
         plan: &surveyed.plan,
         inputs: &planned,
         options: &write,
-        output: &staging,
+        output: &(Arc::clone(&staging) as Arc<dyn Output>),
         memory: options.memory,
         space: &space,
     };

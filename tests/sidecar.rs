@@ -6,6 +6,7 @@ mod synth;
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::LazyLock;
 
 use arrow_array::cast::AsArray;
@@ -18,10 +19,10 @@ use etl2parquet::convert::job::{InputCounts, ShapeCounts};
 use etl2parquet::dataset::EncodeOptions;
 use etl2parquet::decode::assign_columns;
 use etl2parquet::input::MemoryInput;
-use etl2parquet::output::LocalFolder;
+use etl2parquet::output::{IfExists, LocalFolder, Output};
 use etl2parquet::plan::{DecodeSource, PlanResult, PlannedShape, PlannedTable};
 use etl2parquet::schema::model::{EventSchema, Field, Wire};
-use etl2parquet::sidecar::{self, SidecarFacts};
+use etl2parquet::sidecar::{self, SidecarFacts, SidecarTarget};
 use etl2parquet::survey::{FileFacts, FileSurvey, NoProgress, SurveyOptions, settle};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use synth::header::group_masks;
@@ -35,7 +36,7 @@ struct Table {
 
 impl Table {
     fn read(folder: &Path, name: &str) -> Table {
-        let file = File::open(folder.join(format!("sidecar/{name}.parquet.tmp"))).unwrap();
+        let file = File::open(folder.join(format!("sidecar/{name}.parquet"))).unwrap();
         let reader = ParquetRecordBatchReaderBuilder::try_new(file).unwrap();
         let fields = reader.schema().fields().clone();
         let columns = fields.iter().map(|field| (field.name().clone(), field.data_type().clone())).collect();
@@ -93,10 +94,9 @@ fn survey(bytes: &[u8], name: &str) -> FileSurvey {
     etl2parquet::survey::survey(&input, name.to_owned(), &options, &NoProgress).unwrap()
 }
 
-/// A staging folder with a sidecar in it; dropped before the folder around it.
+/// A published trace with nothing but a sidecar.
 struct Written {
     root: PathBuf,
-    _staging: LocalFolder,
     _out: tempfile::TempDir,
 }
 
@@ -108,14 +108,18 @@ impl Written {
 
 fn write(facts: &SidecarFacts<'_>) -> Written {
     let out = tempfile::tempdir().unwrap();
-    let staging = LocalFolder::create(out.path(), "a").unwrap();
-    let files = sidecar::write(&staging, facts, &EncodeOptions::default()).unwrap();
-    let folder = Written { root: staging.root(), _staging: staging, _out: out };
+    let output: Arc<dyn Output> = Arc::new(LocalFolder::create(out.path(), "a").unwrap());
+    let encode = EncodeOptions::default();
+    let target = SidecarTarget { output: Arc::clone(&output), encode, progress: &NoProgress };
+    let files = sidecar::write(&target, facts).unwrap();
+    let names: Vec<_> = files.iter().map(|file| output.own(&file.path)).collect();
+    let root = output.publish(&names, IfExists::Error, &NoProgress).unwrap().folder;
+    let folder = Written { root, _out: out };
     let paths: Vec<_> = files.iter().map(|file| file.path.as_str()).collect();
     let expected = ["sessions", "clock", "lost_events", "streams", "catalog", "fields", "buffers", "issues"];
     assert_eq!(paths, expected.map(|name| format!("sidecar/{name}.parquet")));
     for file in files {
-        let bytes = std::fs::read(folder.path().join(format!("{}.tmp", file.path))).unwrap();
+        let bytes = std::fs::read(folder.path().join(&file.path)).unwrap();
         assert_eq!((file.bytes, file.provider_id), (bytes.len() as u64, None));
     }
     folder
@@ -209,7 +213,7 @@ fn equal_facts_give_equal_bytes() {
     let files = inputs([survey(&bytes, "a.etl")]);
     let (first, second) = (write(&facts(&files)), write(&facts(&files)));
     for (name, _) in CONTRACT {
-        let read = |folder: &Written| std::fs::read(folder.path().join(format!("sidecar/{name}.parquet.tmp"))).unwrap();
+        let read = |folder: &Written| std::fs::read(folder.path().join(format!("sidecar/{name}.parquet"))).unwrap();
         assert!(read(&first) == read(&second), "{name}");
     }
 }

@@ -1,6 +1,7 @@
 //! Ready columns to Parquet: the floor under every conversion.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use criterion::{Criterion, Throughput};
 use etl2parquet::columns::RowSource;
@@ -14,13 +15,13 @@ pub(crate) fn bench(criterion: &mut Criterion) {
     let folder = tempfile::tempdir().expect("the temporary folder can be written");
     convert::convert(&trace, folder.path(), 1);
     let scratch = tempfile::tempdir().expect("the temporary folder can be written");
-    let staging = LocalFolder::create(scratch.path(), "again").expect("the folder is empty");
+    let output = Arc::new(LocalFolder::create(scratch.path(), "again").expect("the folder is empty"));
     let mut group = criterion.benchmark_group("encode");
     for (name, dataset) in [("kernel_thread", "Kernel-Thread"), ("tracelogging", "Synth.Bulk.1")] {
         let file = ReadyFile::open(&file_of(folder.path(), dataset)).expect("the converter wrote it");
         assert_eq!(file.row_groups(), 1);
         let ready = file.row_group(0).expect("the converter wrote it");
-        let writer = file.writer(&staging, "again".to_owned()).expect("the same was written before");
+        let writer = file.writer(&output, "again".to_owned()).expect("the same was written before");
         let encode = || writer.encode(&ready).expect("the same was written before").bytes();
         group.throughput(Throughput::ElementsAndBytes { elements: ready.rows() as u64, bytes: encode() });
         group.bench_function(name, |bencher| bencher.iter(encode));

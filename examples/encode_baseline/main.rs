@@ -16,6 +16,7 @@ use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use etl2parquet::columns::RowSource;
 use etl2parquet::output::LocalFolder;
@@ -56,11 +57,11 @@ struct Totals {
 
 fn measure(trace: &Path) -> Result<Totals> {
     let scratch = tempfile::tempdir()?;
-    let staging = LocalFolder::create(scratch.path(), "again")?;
+    let output = Arc::new(LocalFolder::create(scratch.path(), "again")?);
     let mut totals = Totals::default();
     for table in folders(&trace.join("events"))? {
         for file in folders(&table)? {
-            encode_again(&file, &staging, &mut totals)?;
+            encode_again(&file, &output, &mut totals)?;
         }
     }
     if totals.files == 0 {
@@ -77,9 +78,9 @@ fn folders(within: &Path) -> Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-fn encode_again(path: &Path, staging: &LocalFolder, totals: &mut Totals) -> Result<()> {
+fn encode_again(path: &Path, output: &Arc<LocalFolder>, totals: &mut Totals) -> Result<()> {
     let ready = ReadyFile::open(path)?;
-    let writer = ready.writer(staging, format!("file-{}", totals.files))?;
+    let writer = ready.writer(output, format!("file-{}", totals.files))?;
     for ordinal in 0..ready.row_groups() {
         let group = ready.row_group(ordinal)?;
         let start = CpuTime::now()?;

@@ -10,7 +10,7 @@ use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchReader};
 use arrow_select::concat::concat_batches;
 use etl2parquet::columns::RowSource;
 use etl2parquet::dataset::{EncodeOptions, FileNaming, TableSpec, TableWriter};
-use etl2parquet::output::LocalFolder;
+use etl2parquet::output::{LocalFolder, Output};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 pub(crate) type Result<T> = std::result::Result<T, Box<dyn Error>>;
@@ -43,7 +43,7 @@ impl ReadyFile {
     }
 
     /// A writer of the same table in another dataset.
-    pub(crate) fn writer(&self, staging: &LocalFolder, folder: String) -> Result<TableWriter> {
+    pub(crate) fn writer(&self, output: &Arc<LocalFolder>, folder: String) -> Result<TableWriter> {
         let pairs = self.pattern.metadata().file_metadata().key_value_metadata().into_iter().flatten();
         let spec = TableSpec {
             folder,
@@ -54,7 +54,7 @@ impl ReadyFile {
             provider_name: None,
         };
         let options = EncodeOptions { max_file_size: u64::MAX, ..EncodeOptions::default() };
-        Ok(TableWriter::new(staging, spec, &options)?)
+        Ok(TableWriter::new(Arc::clone(output) as Arc<dyn Output>, spec, &options)?)
     }
 }
 

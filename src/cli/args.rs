@@ -18,7 +18,7 @@ use crate::columns::{GuidType, TimestampType, UnsignedType};
 use crate::convert::job::{MaxLoss, RawPolicy};
 use crate::dataset::properties::Compression;
 use crate::names::NameFrom;
-use crate::output::folder::IfExists;
+use crate::output::IfExists;
 use crate::plan::DatasetSplit;
 
 /// Convert Windows ETW traces (.etl) into Parquet datasets: one schema per provider, exact time order

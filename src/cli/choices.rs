@@ -7,7 +7,7 @@ use crate::clock::ClockAnchor;
 use crate::columns::{GuidType, TimestampType, UnsignedType};
 use crate::convert::job::RawPolicy;
 use crate::names::NameFrom;
-use crate::output::folder::IfExists;
+use crate::output::IfExists;
 use crate::plan::DatasetSplit;
 
 /// Which payload columns a table has (`--columns`).

@@ -1,5 +1,6 @@
 //! The end of a conversion: accounts, sidecar, commit record, one rename.
 
+use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
 use super::record::{self, RunContext};
@@ -9,11 +10,11 @@ use crate::convert::job::{Gates, JobProgress, Outcome, Report, Stage, Surveyed};
 use crate::convert::part_report::{JoinedCounts, PartReport};
 use crate::convert::write_options::WriteOptions;
 use crate::error::Result;
-use crate::output::folder::Published;
 use crate::output::manifest::MANIFEST_PATH;
-use crate::output::{FileEntry, IfExists, LocalFolder};
+use crate::output::{FileEntry, IfExists, LocalFolder, Output, Published};
 use crate::plan::Partition;
-use crate::sidecar::{self, SidecarFacts};
+use crate::progress::Progress;
+use crate::sidecar::{self, SidecarFacts, SidecarTarget};
 use crate::survey::{Step, stop_if_cancelled, timed};
 
 /// What a commit needs besides survey, plan and reports.
@@ -45,7 +46,7 @@ impl Commit<'_> {
         surveyed: Surveyed,
         partitions: &[Partition],
         reports: Vec<PartReport>,
-        output: LocalFolder,
+        output: Arc<LocalFolder>,
         check_inputs: impl FnOnce() -> Result<()>,
         progress: &dyn JobProgress,
     ) -> Result<Outcome> {
@@ -58,7 +59,7 @@ impl Commit<'_> {
         progress.stage(Stage::Publish);
         stop_if_cancelled(progress)?;
         let mut written: Vec<FileEntry> = reports.into_iter().flat_map(|report| report.files).collect();
-        written.extend(timed(progress, Step::Publish, || self.write_sidecar(&surveyed, &counts, &output))?);
+        written.extend(timed(progress, Step::Publish, || self.write_sidecar(&surveyed, &counts, &output, progress))?);
         let JoinedCounts { shapes, time_range, decode, .. } = counts;
         let time_range = time_range.map(|range| without_the_past(range, &surveyed.facts));
         let report = Report { shapes, events, decode, written, time_range, ..of_survey(&target, surveyed) };
@@ -73,7 +74,9 @@ impl Commit<'_> {
             check_inputs()
         })?;
         stop_if_cancelled(progress)?;
-        let Published { folder, warnings } = output.commit(self.if_exists)?;
+        let paths = report.written.iter().map(|file| file.path.as_str()).chain([MANIFEST_PATH]);
+        let files: Vec<_> = paths.map(|path| output.own(path)).collect();
+        let Published { folder, warnings } = output.publish(&files, self.if_exists, progress)?;
         Ok(Outcome::Published(Box::new(Report { folder, warnings, ..report })))
     }
 
@@ -81,7 +84,8 @@ impl Commit<'_> {
         &self,
         surveyed: &Surveyed,
         counts: &JoinedCounts,
-        output: &LocalFolder,
+        output: &Arc<LocalFolder>,
+        progress: &dyn Progress,
     ) -> Result<Vec<FileEntry>> {
         let facts = SidecarFacts {
             files: &surveyed.files,
@@ -90,6 +94,8 @@ impl Commit<'_> {
             plan: &surveyed.plan,
             shape_counts: &counts.shapes,
         };
-        sidecar::write(output, &facts, &self.options.encode_options())
+        let output = Arc::clone(output) as Arc<dyn Output>;
+        let target = SidecarTarget { output, encode: self.options.encode_options(), progress };
+        sidecar::write(&target, &facts)
     }
 }

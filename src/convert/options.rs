@@ -7,7 +7,7 @@ use super::job::{Gates, RawPolicy};
 use crate::clock::ClockAnchor;
 use crate::columns::TypeOptions;
 use crate::dataset::properties::Compression;
-use crate::output::folder::IfExists;
+use crate::output::IfExists;
 use crate::plan::{DatasetSplit, Filter};
 use crate::resources::{MIN_MEMORY, default_memory, default_threads};
 use crate::schema::load::Loaded;

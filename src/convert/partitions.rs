@@ -1,5 +1,7 @@
 //! Converts partitions of a plan: what one process does for all of them, or several for one each.
 
+use std::sync::Arc;
+
 use rayon::ThreadPool;
 
 use super::decoders::Decoders;
@@ -9,7 +11,7 @@ use super::slice::SliceContext;
 use super::tables::TableSetup;
 use super::write_options::WriteOptions;
 use crate::error::Result;
-use crate::output::LocalFolder;
+use crate::output::Output;
 use crate::plan::{PartitionView, PlanResult, PlannedInputs};
 use crate::spill::SpillSpace;
 use crate::survey::Progress;
@@ -24,7 +26,7 @@ pub struct Conversion<'a> {
     /// How to write.
     pub options: &'a WriteOptions,
     /// Where to write.
-    pub output: &'a LocalFolder,
+    pub output: &'a Arc<dyn Output>,
     /// Bytes of memory for what is in work.
     pub memory: u64,
     /// For what does not fit into memory.

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use super::write_options::WriteOptions;
 use crate::dataset::{FileNaming, TableSpec, TableWriter};
 use crate::error::Result;
-use crate::output::{LocalFolder, options_hash};
+use crate::output::{Output, options_hash};
 use crate::plan::{PlanResult, PlannedInputs, PlannedTable};
 use crate::survey::{Progress, Step, timed};
 use crate::table::{ShapeConstants, TableColumns};
@@ -19,7 +19,7 @@ pub(super) struct TableSetup<'a> {
     pub plan: &'a PlanResult,
     pub inputs: &'a PlannedInputs<'a>,
     pub options: &'a WriteOptions,
-    pub output: &'a LocalFolder,
+    pub output: &'a Arc<dyn Output>,
 }
 
 impl TableSetup<'_> {
@@ -99,6 +99,6 @@ impl TableSetup<'_> {
             provider_id: table.provider_id,
             provider_name: table.provider_name.clone(),
         };
-        TableWriter::new(self.output, spec, &self.options.encode_options())
+        TableWriter::new(Arc::clone(self.output), spec, &self.options.encode_options())
     }
 }

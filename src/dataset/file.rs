@@ -13,9 +13,10 @@ use parquet::file::properties::WriterPropertiesPtr;
 use parquet::file::writer::{SerializedRowGroupWriter, TrackedWrite};
 use parquet::schema::types::SchemaDescPtr;
 
+use super::errors::write_error;
 use super::footer::{FooterParts, PageIndexes, RowGroupFooter, decode_options};
 use crate::error::Result;
-use crate::output::errors::{output_error, write_error};
+use crate::output::OutputFile;
 use crate::output::sink::Sink;
 
 /// What a file begins and ends with.
@@ -42,19 +43,22 @@ pub(super) struct FinishedFile {
 }
 
 impl FileWriter {
-    /// Creates the file, which must not exist.
-    pub(super) fn create(path: &Path, schema: SchemaDescPtr, properties: WriterPropertiesPtr) -> Result<Self> {
-        let sink = Sink::create(path.to_owned()).map_err(|cause| output_error("create the file", path, cause))?;
-        let mut output = TrackedWrite::new(sink);
-        let begun = output.write_all(MAGIC).and_then(|()| output.flush());
-        begun.map_err(|cause| output_error("write", path, cause))?;
-        output.inner_mut().release();
-        Ok(FileWriter { output, schema, properties, footers: Vec::new(), rows: 0 })
+    /// Begins a file, to which nothing may have been written.
+    pub(super) fn new(
+        file: Box<dyn OutputFile>,
+        schema: SchemaDescPtr,
+        properties: WriterPropertiesPtr,
+    ) -> Result<Self> {
+        let output = TrackedWrite::new(Sink::new(file));
+        let mut writer = FileWriter { output, schema, properties, footers: Vec::new(), rows: 0 };
+        let begun = writer.output.write_all(MAGIC).and_then(|()| writer.output.flush());
+        begun.map_err(|cause| write_error(writer.location(), cause.into()))?;
+        Ok(writer)
     }
 
-    /// Where the file is.
-    pub(super) fn path(&self) -> &Path {
-        self.output.inner().path()
+    /// Where the file is, for messages.
+    fn location(&self) -> &Path {
+        self.output.inner().location()
     }
 
     /// The column chunks that it holds.
@@ -66,7 +70,7 @@ impl FileWriter {
     pub(super) fn append(&mut self, chunks: Vec<ArrowColumnChunk>) -> Result<()> {
         let written = self.write_pages(chunks);
         self.output.inner_mut().release();
-        self.footers.push(written.map_err(|cause| write_error(self.path(), cause))?);
+        self.footers.push(written.map_err(|cause| write_error(self.location(), cause))?);
         Ok(())
     }
 
@@ -96,10 +100,9 @@ impl FileWriter {
 
     /// Writes the footer: all column indexes, all offset indexes, the metadata.
     pub(super) fn finish(mut self) -> Result<FinishedFile> {
-        let written = self.write_footer();
-        self.output.inner_mut().release();
-        written.map_err(|cause| write_error(self.path(), cause))?;
-        let (bytes, sha256) = self.output.inner().identity();
+        let location = self.location().to_owned();
+        let written = self.write_footer().and_then(|()| Ok(self.output.inner_mut().close()?));
+        let (bytes, sha256) = written.map_err(|cause| write_error(&location, cause))?;
         Ok(FinishedFile { rows: self.rows.unsigned_abs(), bytes, sha256 })
     }
 

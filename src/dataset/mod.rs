@@ -3,6 +3,7 @@
 //! Nothing here depends on time, threads or memory: the same row groups in the same order give the same bytes.
 
 pub mod encode;
+mod errors;
 mod file;
 mod file_schema;
 mod footer;

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arrow_schema::SchemaRef;
@@ -15,10 +14,8 @@ use super::properties::{EncodeOptions, writer_properties};
 use crate::columns::RowSource;
 use crate::error::{Error, ErrorKind, Result};
 use crate::guid::Guid;
-use crate::output::errors::{bug, output_error};
-use crate::output::folder::LocalFolder;
-use crate::output::folder::STAGED_SUFFIX;
-use crate::output::manifest::FileEntry;
+use crate::output::errors::bug;
+use crate::output::{FileEntry, Output};
 
 /// How the files of a table are called, and whether there may be several.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,17 +47,22 @@ pub struct TableSpec {
     pub provider_name: Option<String>,
 }
 
-/// Writes one table. Shared between threads: [`TableWriter::encode`] does the work anywhere, [`TableWriter::append`]
-/// puts the results in order.
-///
-/// A file is created when its first row group is written, is called `….parquet.tmp`, and while nothing is being written
-/// to it, it holds no descriptor and only a few bytes of memory per row group.
-pub struct TableWriter {
-    root: PathBuf,
-    spec: Arc<TableSpec>,
+/// What the partitions of a table share: each has a writer of its own.
+struct TableFormat {
+    spec: TableSpec,
     properties: WriterPropertiesPtr,
     max_file_size: u64,
-    encoder: Arc<Encoder>,
+    encoder: Encoder,
+}
+
+/// Writes the files of one table in one partition. Shared between threads: [`TableWriter::encode`] does the work anywhere,
+/// [`TableWriter::append`] puts the results in order.
+///
+/// A file is created when its first row group is written. While nothing is being written to it, it holds no descriptor, but
+/// 8 KiB of buffer and some 150 bytes for each column chunk.
+pub struct TableWriter {
+    table: Arc<TableFormat>,
+    output: Arc<dyn Output>,
     partition: u32,
     queue: Mutex<Queue>,
 }
@@ -106,45 +108,31 @@ struct OpenFile {
 }
 
 impl TableWriter {
-    /// A writer of the table below [`LocalFolder::root`]. Touches no file.
+    /// A writer of the table's files in the first partition. Touches no file.
     ///
     /// # Errors
     /// [`ErrorKind::Usage`] for a compression level that does not exist, [`ErrorKind::Internal`] for a schema that
     /// Parquet cannot express.
-    pub fn new(staging: &LocalFolder, spec: TableSpec, options: &EncodeOptions) -> Result<Self> {
+    pub fn new(output: Arc<dyn Output>, spec: TableSpec, options: &EncodeOptions) -> Result<Self> {
         let file_schema = file_schema(&spec.schema)
             .map_err(|cause| bug(format!("no Parquet schema for {}", spec.folder)).caused_by(cause))?;
         let properties = writer_properties(&file_schema, &spec.metadata, options)?;
         let encoder =
             Encoder::new(SchemaRef::clone(&spec.schema), &file_schema, WriterPropertiesPtr::clone(&properties))?;
-        Ok(TableWriter {
-            root: staging.root(),
-            spec: Arc::new(spec),
-            properties,
-            max_file_size: options.max_file_size,
-            encoder: Arc::new(encoder),
-            partition: 0,
-            queue: Mutex::default(),
-        })
+        let table = TableFormat { spec, properties, max_file_size: options.max_file_size, encoder };
+        Ok(TableWriter { table: Arc::new(table), output, partition: 0, queue: Mutex::default() })
     }
 
     /// A writer of the same table for the files of another partition.
     #[must_use]
     pub fn for_partition(&self, partition: u32) -> Self {
-        TableWriter {
-            root: self.root.clone(),
-            spec: Arc::clone(&self.spec),
-            properties: WriterPropertiesPtr::clone(&self.properties),
-            max_file_size: self.max_file_size,
-            encoder: Arc::clone(&self.encoder),
-            partition,
-            queue: Mutex::default(),
-        }
+        let (table, output) = (Arc::clone(&self.table), Arc::clone(&self.output));
+        TableWriter { table, output, partition, queue: Mutex::default() }
     }
 
     /// The table's columns.
     pub fn schema(&self) -> &SchemaRef {
-        &self.spec.schema
+        &self.table.spec.schema
     }
 
     /// Encodes a row group, one column after another.
@@ -152,7 +140,7 @@ impl TableWriter {
     /// # Errors
     /// Those of [`RowSource::column`]; [`ErrorKind::Internal`] for a column that does not fit the schema.
     pub fn encode(&self, group: &dyn RowSource) -> Result<EncodedRowGroup> {
-        self.encoder.encode(group)
+        self.table.encoder.encode(group)
     }
 
     /// Encodes a row group with its columns side by side on the current rayon pool; the bytes are those of
@@ -161,7 +149,7 @@ impl TableWriter {
     /// # Errors
     /// As [`TableWriter::encode`].
     pub fn encode_parallel(&self, group: &dyn RowSource) -> Result<EncodedRowGroup> {
-        self.encoder.encode_parallel(group)
+        self.table.encoder.encode_parallel(group)
     }
 
     /// Takes the row group number `ordinal`, counted from 0 without gaps, and writes it as soon as all before it are
@@ -176,7 +164,7 @@ impl TableWriter {
     pub fn append(&self, ordinal: u64, group: EncodedRowGroup) -> Result<()> {
         let mut queue = self.queue();
         if ordinal < queue.next || queue.waiting.insert(ordinal, group).is_some() {
-            return Err(bug(format!("row group {ordinal} of {} came twice", self.spec.folder)));
+            return Err(bug(format!("row group {ordinal} of {} came twice", self.folder())));
         }
         loop {
             let (mut written, group) = match queue.take_turn() {
@@ -203,13 +191,17 @@ impl TableWriter {
         };
         let Files::Idle(mut written) = files else { return Err(self.failed_before()) };
         if left > 0 {
-            return Err(bug(format!("row group {next} of {} never came, {left} wait for it", self.spec.folder)));
+            return Err(bug(format!("row group {next} of {} never came, {left} wait for it", self.folder())));
         }
-        if written.open.is_none() && written.done.is_empty() && self.spec.files != FileNaming::Parts {
+        if written.open.is_none() && written.done.is_empty() && self.table.spec.files != FileNaming::Parts {
             written.open = Some(self.open(0)?);
         }
         self.close(&mut written)?;
         Ok(written.done)
+    }
+
+    fn folder(&self) -> &str {
+        &self.table.spec.folder
     }
 
     fn queue(&self) -> MutexGuard<'_, Queue> {
@@ -218,7 +210,7 @@ impl TableWriter {
     }
 
     fn failed_before(&self) -> Error {
-        Error::new(ErrorKind::Output, format!("writing {} has failed before", self.spec.folder))
+        Error::new(ErrorKind::Output, format!("writing {} has failed before", self.folder()))
     }
 
     /// Puts a row group into the file it belongs to; sizes alone decide which.
@@ -227,10 +219,10 @@ impl TableWriter {
             return Ok(());
         }
         let full = |file: &OpenFile| {
-            file.bytes.saturating_add(group.bytes()) > self.max_file_size
+            file.bytes.saturating_add(group.bytes()) > self.table.max_file_size
                 || file.writer.column_chunks().saturating_add(group.chunks.len()) > MAX_COLUMN_CHUNKS
         };
-        if self.spec.files == FileNaming::Parts && written.open.as_deref().is_some_and(full) {
+        if self.table.spec.files == FileNaming::Parts && written.open.as_deref().is_some_and(full) {
             self.close(written)?;
         }
         let number = written.done.len();
@@ -245,17 +237,14 @@ impl TableWriter {
 
     /// Creates the file with this number.
     fn open(&self, number: usize) -> Result<Box<OpenFile>> {
-        let folder = &self.spec.folder;
-        let path = match &self.spec.files {
+        let folder = self.folder();
+        let path = match &self.table.spec.files {
             FileNaming::Parts => format!("{folder}/part-{:05}-{number:05}.parquet", self.partition),
             FileNaming::Single(name) => format!("{folder}/{name}.parquet"),
         };
-        let staged = self.root.join(format!("{path}{STAGED_SUFFIX}"));
-        let within = staged.parent().unwrap_or(&self.root);
-        std::fs::create_dir_all(within).map_err(|cause| output_error("create the folder", within, cause))?;
-        let (schema, properties) =
-            (Arc::clone(self.encoder.descriptor()), WriterPropertiesPtr::clone(&self.properties));
-        let writer = FileWriter::create(&staged, schema, properties)?;
+        let TableFormat { encoder, properties, .. } = &*self.table;
+        let file = self.output.create(&path)?;
+        let writer = FileWriter::new(file, Arc::clone(encoder.descriptor()), WriterPropertiesPtr::clone(properties))?;
         Ok(Box::new(OpenFile { path, writer, bytes: 0, time_range: None }))
     }
 
@@ -266,8 +255,8 @@ impl TableWriter {
         let finished = writer.finish()?;
         written.done.push(FileEntry {
             path,
-            provider_id: self.spec.provider_id,
-            provider_name: self.spec.provider_name.clone(),
+            provider_id: self.table.spec.provider_id,
+            provider_name: self.table.spec.provider_name.clone(),
             rows: finished.rows,
             bytes: finished.bytes,
             sha256: finished.sha256,
@@ -280,7 +269,10 @@ impl TableWriter {
 
 impl fmt::Debug for TableWriter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TableWriter").field("root", &self.root).field("spec", &self.spec).finish_non_exhaustive()
+        f.debug_struct("TableWriter")
+            .field("spec", &self.table.spec)
+            .field("partition", &self.partition)
+            .finish_non_exhaustive()
     }
 }
 

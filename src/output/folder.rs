@@ -1,9 +1,12 @@
-//! All or nothing: a trace is built in a staging folder and appears by one rename.
+//! A local folder as output: a trace is built in a staging folder and appears by one rename.
 //!
 //! ```text
-//! OUT/.etl2parquet-<name>/lock    held while a run lives; free after a run was killed
-//!                         new/    the trace being built, every file name ending in .tmp
-//!                         old/    the trace being replaced, where folders cannot be exchanged in one step
+//! OUT/.etl2parquet-<name>/        of one run
+//!     .etl2parquet-<name>.plan-<hash>/   of a plan that several processes convert
+//!         lock     held by a run, or by the process that publishes a plan; free after it was killed
+//!         parts/   files, whole or not, every name ending in .<attempt>.tmp
+//!         new/     the trace being put together, in its last moments
+//!         old/     the trace being replaced, where folders cannot be exchanged in one step
 //! OUT/trace=<name>/               the published trace
 //! ```
 //!
@@ -11,69 +14,80 @@
 //!
 //! | `old/` | `trace=<name>` | the run ended | repair |
 //! |---|---|---|---|
-//! | no | – | before the rename, or after an exchange | remove `new/` |
-//! | yes | no | between the two renames of a replacement | move `old/` back, remove `new/` |
-//! | yes | yes | after both renames | remove `old/` and `new/` |
+//! | no | – | before the rename, or after an exchange | remove `parts/` and `new/` |
+//! | yes | no | between the two renames of a replacement | move `old/` back, remove `parts/` and `new/` |
+//! | yes | yes | after both renames | remove all |
+//!
+//! In the folder of a plan `parts/` and `new/` stay: whoever publishes next goes on where the last one ended. Whether that
+//! one came to the end is known by the file `publishing`, the hash of the manifest that it was about to publish.
 
 mod custody;
+mod existing;
 mod lock;
+mod parts;
+mod publication;
 mod system;
 
 use std::fs;
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use rayon::prelude::*;
+use sha2::{Digest, Sha256};
 
 pub use custody::Custody;
+use custody::Held;
+pub use existing::{check_absent, is_current, trace_folder};
 use lock::Lock;
-use system::{exchange, exists, remove, rename_no_replace_at_once, sync, sync_folder};
+use parts::Parts;
+use system::{exists, remove, remove_file, sync_folder};
 
 use super::errors::{bug, output_error};
-use super::manifest::{CommitRecord, MANIFEST_PATH};
-use crate::error::{Error, ErrorCode, ErrorKind, Result};
+use super::interface::{IfExists, Output, OutputFile, Published, StagedFile, StagedName};
+use super::manifest::MANIFEST_PATH;
+use super::sink::hex;
+use crate::error::{Error, ErrorKind, Result};
 use crate::names::is_safe_component;
+use crate::progress::Progress;
 
-/// What a file name ends in until the trace is published: no reader's glob for `.parquet` matches it.
-pub(crate) const STAGED_SUFFIX: &str = ".tmp";
+/// What names of staging folders begin with.
+const PREFIX: &str = ".etl2parquet-";
 
-/// What to do about a trace that is there already (`--if-exists`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum IfExists {
-    /// Refuse.
-    #[default]
-    Error,
-    /// Leave it if it is what this run would write (see [`is_current`]), else refuse.
-    Skip,
-    /// Put the new one in its place.
-    Replace,
-}
+/// What parts the name of a trace from that of a plan.
+const PLAN: &str = ".plan-";
 
-/// The folder of a published trace.
-pub fn trace_folder(out: &Path, name: &str) -> PathBuf {
-    out.join(format!("trace={name}"))
-}
+/// In the folder of a plan: the SHA-256 hash of the manifest that is being published.
+const PUBLISHING: &str = "publishing";
 
-/// A trace under construction. Dropping it removes all that was written, on an error as on an interruption.
+/// A trace under construction. Dropping it removes what it must not leave behind, on an error as on an interruption: a
+/// run all that was written, a worker on a plan what it has written itself and not [kept](LocalFolder::keep).
 #[derive(Debug)]
 pub struct LocalFolder {
     out: PathBuf,
     name: String,
     folder: PathBuf,
+    attempt: String,
+    role: Role,
     /// The folders above the staging folder that were not there before, from the outermost.
     made: Vec<PathBuf>,
-    /// Held as long as the staging folder is this run's.
+    /// Held as long as the staging folder is this process's alone.
     lock: Option<Lock>,
     custody: Custody,
+    is_kept: AtomicBool,
+    is_published: AtomicBool,
 }
 
-/// A trace in its place.
-#[derive(Debug)]
-pub struct Published {
-    /// Its folder.
-    pub folder: PathBuf,
-    /// What is not as it should be beside it.
-    pub warnings: Vec<String>,
+/// Whose the staging folder is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    /// One run's.
+    Run,
+    /// A plan's, and this process adds files to it.
+    Worker,
+    /// A plan's, and this process publishes it.
+    Publisher,
 }
 
 impl LocalFolder {
@@ -85,7 +99,7 @@ impl LocalFolder {
         LocalFolder::create_in(&Custody::default(), out, name)
     }
 
-    /// Makes the staging folder of a trace, and whatever is missing of `out`; cleans up after a killed run. Until it is
+    /// Makes the staging folder of a run, and whatever is missing of `out`; cleans up after a killed run. Until it is
     /// published or dropped, `custody` can remove it.
     ///
     /// `name` is what [`names::trace_name`](crate::names::trace_name) or
@@ -94,31 +108,88 @@ impl LocalFolder {
     /// # Errors
     /// [`ErrorKind::Output`] when another run is at work on the same trace, or the folder cannot be made.
     pub fn create_in(custody: &Custody, out: &Path, name: &str) -> Result<Self> {
-        if !is_safe_component(name) {
-            return Err(bug(format!("{name:?} is not a safe trace name")));
-        }
-        let folder = out.join(format!(".etl2parquet-{name}"));
+        let folder = out.join(format!("{PREFIX}{}", checked(name)?));
         let made = system::missing(out);
         let lock = Lock::take(out, &folder).inspect_err(|_| system::remove_empty(&made))?;
-        let staging = LocalFolder {
-            out: out.to_owned(),
-            name: name.to_owned(),
-            folder,
-            made,
-            lock: Some(lock),
-            custody: custody.clone(),
-        };
-        staging.custody.take_in(&staging.folder);
+        let mut staging = Self::at(custody, out, name, folder, Role::Run);
+        (staging.made, staging.lock) = (made, Some(lock));
+        custody.take_in(Held::All(staging.folder.clone()));
         staging.made.iter().try_for_each(|made| made.parent().map_or(Ok(()), sync_folder))?;
-        staging.repair()?;
-        let root = staging.root();
-        fs::create_dir(&root).map_err(|cause| output_error("create the folder", &root, cause))?;
+        staging.restore_old()?;
+        for leftover in [staging.old(), staging.new_trace(), staging.parts().root] {
+            remove(&leftover).map_err(|cause| output_error("remove the leftovers of a run", &leftover, cause))?;
+        }
+        staging.create_parts()?;
         Ok(staging)
     }
 
-    /// The folder that becomes `trace=<name>`. Every file in it must have a name that ends in `.tmp`.
-    pub fn root(&self) -> PathBuf {
-        self.folder.join("new")
+    /// Makes the folder of a plan, or opens it where it is there: whoever has the same plan for the same output shares it.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Output`] when it cannot be made.
+    pub fn create_plan(custody: &Custody, out: &Path, name: &str, plan_hash: &str) -> Result<Self> {
+        let folder = out.join(format!("{PREFIX}{}{PLAN}{}", checked(name)?, checked(plan_hash)?));
+        fs::create_dir_all(&folder).map_err(|cause| output_error("create the folder", &folder, cause))?;
+        lock::refuse_other(&folder)?;
+        let staging = Self::at(custody, out, name, folder, Role::Worker);
+        staging.create_parts()?;
+        sync_folder(out)?;
+        Ok(staging)
+    }
+
+    /// Opens the folder of a plan to add files to it. Several processes may, at a time.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Output`] when it is none, or not there any more.
+    pub fn open_plan(custody: &Custody, folder: &Path) -> Result<Self> {
+        let (out, name) = plan_of(folder)?;
+        let staging = Self::at(custody, &out, &name, folder.to_owned(), Role::Worker);
+        custody.take_in(Held::Attempt { parts: staging.parts().root, attempt: staging.attempt.clone() });
+        Ok(staging)
+    }
+
+    /// Opens the folder of a plan to publish it: one process at a time. Ask [`LocalFolder::was_published`] first.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Output`] when it is none, or not there any more, or another process is publishing it.
+    pub fn open_plan_to_publish(custody: &Custody, folder: &Path) -> Result<Self> {
+        let (out, name) = plan_of(folder)?;
+        let lock = Lock::take(&out, folder)?;
+        let mut staging = Self::at(custody, &out, &name, folder.to_owned(), Role::Publisher);
+        staging.lock = Some(lock);
+        custody.take_in(Held::Attempt { parts: staging.parts().root, attempt: staging.attempt.clone() });
+        staging.restore_old()?;
+        Ok(staging)
+    }
+
+    fn at(custody: &Custody, out: &Path, name: &str, folder: PathBuf, role: Role) -> Self {
+        LocalFolder {
+            out: out.to_owned(),
+            name: name.to_owned(),
+            folder,
+            attempt: format!("{:016x}", RandomState::new().build_hasher().finish()),
+            role,
+            made: Vec::new(),
+            lock: None,
+            custody: custody.clone(),
+            is_kept: AtomicBool::new(false),
+            is_published: AtomicBool::new(false),
+        }
+    }
+
+    /// The staging folder. That of a plan may hold other files beside the trace's, which go with it.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The name of the trace.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The folder that the trace is published in.
+    pub fn out(&self) -> &Path {
+        &self.out
     }
 
     /// The folder that the trace is published as.
@@ -126,14 +197,66 @@ impl LocalFolder {
         trace_folder(&self.out, &self.name)
     }
 
-    /// Writes a whole small file, such as the manifest, given its `/`-separated path below `trace=<name>`.
+    /// Where a file of this attempt lies until it is published.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Internal`] for a path that leads out of the trace.
+    pub fn locate(&self, path: &str) -> Result<PathBuf> {
+        self.parts().locate(&self.own(path))
+    }
+
+    /// What this process has written to the folder of a plan stays when it ends.
+    pub fn keep(&self) {
+        self.is_kept.store(true, Ordering::Relaxed);
+    }
+
+    /// Writes a small file into the folder of a plan, whole or not at all, unless there is one of this name: the first one
+    /// stands. Returns whether it was written.
     ///
     /// # Errors
     /// [`ErrorKind::Output`] when it cannot be written.
-    pub fn write(&self, path: &str, content: &[u8]) -> Result<()> {
-        let staged = self.root().join(format!("{path}{STAGED_SUFFIX}"));
-        let parent = staged.parent().map_or(Ok(()), fs::create_dir_all);
-        parent.and_then(|()| fs::write(&staged, content)).map_err(|cause| output_error("write", &staged, cause))
+    pub fn write_first(&self, file: &str, content: &[u8]) -> Result<bool> {
+        let path = self.folder.join(file);
+        if exists(&path)? {
+            return Ok(false);
+        }
+        let staged = self.folder.join(format!("{file}.{}.tmp", self.attempt));
+        let written = fs::write(&staged, content).and_then(|()| system::sync(&staged));
+        let named = written.map_err(|cause| output_error("write", &staged, cause)).and_then(|()| {
+            match system::rename_no_replace_at_once(&staged, &path) {
+                Some(Err(cause)) if cause.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+                Some(renamed) => renamed.map(|()| true).map_err(|cause| output_error("write", &path, cause)),
+                // What two write in the same moment here is the same.
+                None => fs::rename(&staged, &path).map(|()| true).map_err(|cause| output_error("write", &path, cause)),
+            }
+        });
+        if !matches!(named, Ok(true)) {
+            let _ = fs::remove_file(&staged);
+        }
+        sync_folder(&self.folder)?;
+        named
+    }
+
+    /// Whether whoever published this plan before was interrupted only when the trace was in its place: there is nothing
+    /// left to do but to drop this.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Output`] when the system does not say.
+    pub fn was_published(&self) -> Result<bool> {
+        let Some(publishing) = read_if_there(&self.folder.join(PUBLISHING))? else { return Ok(false) };
+        let manifest = read_if_there(&self.target().join(MANIFEST_PATH))?;
+        let is_there = manifest.is_some_and(|manifest| sha256(&manifest).as_bytes() == publishing);
+        self.is_published.fetch_or(is_there, Ordering::Relaxed);
+        Ok(is_there)
+    }
+
+    /// Removes the folder of a plan.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Output`] when it cannot be removed.
+    pub fn discard(self) -> Result<()> {
+        self.is_kept.store(true, Ordering::Relaxed);
+        remove(&self.folder).map_err(|cause| output_error("remove", &self.folder, cause))
     }
 
     /// What is not as it should be about the staging folder.
@@ -146,67 +269,146 @@ impl LocalFolder {
         is_unlocked.then(warning).into_iter()
     }
 
-    /// Publishes the trace: everything to disk, file names without `.tmp`, one rename.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Output`] when the trace is there already and `if_exists` does not allow to replace it, or when the
-    /// system refuses; then nothing has changed, but where the message says that the trace is in its place.
-    /// [`ErrorKind::Interrupted`] when the staging folder has been abandoned.
-    pub fn commit(self, if_exists: IfExists) -> Result<Published> {
-        let target = self.target();
-        // Whoever would remove the folder waits until it is published.
-        let _kept = self.custody.keep()?;
-        let mut warnings: Vec<String> = self.warnings().collect();
-        may_publish(&target, if_exists)?;
-        unstage(&self.root())?;
-        if if_exists == IfExists::Replace && exists(&target)? {
-            self.replace(&target)?;
-            warnings.extend([self.root(), self.old()].iter().filter_map(|old| leftover(old, remove(old))));
-        } else {
-            rename_no_replace(&self.root(), &target)?;
-        }
-        sync_folder(&self.out).map_err(|error| {
-            error.with_hint("the trace is in its place, but may not be there after a power failure: check the disk")
-        })?;
-        Ok(Published { folder: target, warnings })
+    fn parts(&self) -> Parts {
+        Parts::of(&self.folder)
     }
 
-    /// Puts `new/` in the place of the published trace; the old one is removed with the staging folder.
-    fn replace(&self, target: &Path) -> Result<()> {
-        match exchange(&self.root(), target) {
-            Ok(true) => Ok(()),
-            Ok(false) => self.replace_in_two_steps(target),
-            Err(cause) => Err(output_error("replace the trace", target, cause)),
-        }
-    }
-
-    /// For systems that cannot exchange two folders. A reader may find no trace for a moment.
-    fn replace_in_two_steps(&self, target: &Path) -> Result<()> {
-        let old = self.old();
-        let failed = |cause| output_error("replace the trace", target, cause);
-        fs::rename(target, &old).map_err(failed)?;
-        fs::rename(self.root(), target).map_err(|cause| {
-            // Back to where it was; should that fail too, the next run does it.
-            let _ = fs::rename(&old, target);
-            failed(cause)
-        })
+    fn new_trace(&self) -> PathBuf {
+        self.folder.join("new")
     }
 
     fn old(&self) -> PathBuf {
         self.folder.join("old")
     }
 
-    /// Brings what an interrupted run left into order, see the table above.
-    fn repair(&self) -> Result<()> {
+    fn create_parts(&self) -> Result<()> {
+        let root = self.parts().root;
+        match fs::create_dir(&root) {
+            Err(cause) if cause.kind() != io::ErrorKind::AlreadyExists => {
+                Err(output_error("create the folder", &root, cause))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Where an interrupted run had moved the published trace away, moves it back.
+    fn restore_old(&self) -> Result<()> {
         let (old, target) = (self.old(), self.target());
         if exists(&old)? && !exists(&target)? {
             fs::rename(&old, &target).map_err(|cause| output_error("restore the trace", &target, cause))?;
             sync_folder(&self.out)?;
         }
-        for leftover in [old, self.root()] {
-            remove(&leftover).map_err(|cause| output_error("remove the leftovers of a run", &leftover, cause))?;
-        }
         Ok(())
+    }
+
+    /// Says what is about to be published, so that who is interrupted then can tell whether it was.
+    fn announce(&self) -> Result<()> {
+        if self.role == Role::Run {
+            return Ok(());
+        }
+        let manifest = read_if_there(&self.new_trace().join(MANIFEST_PATH))?.unwrap_or_default();
+        let path = self.folder.join(PUBLISHING);
+        let written = fs::write(&path, sha256(&manifest)).and_then(|()| system::sync(&path));
+        written.map_err(|cause| output_error("write", &path, cause))?;
+        sync_folder(&self.folder)
+    }
+
+    /// Removes what this process has written, or all where the folder is its own.
+    fn clean_up(&mut self) {
+        if self.role != Role::Run && !self.is_published.load(Ordering::Relaxed) {
+            if !self.is_kept.load(Ordering::Relaxed) {
+                let _ = self.parts().remove_attempt(&self.attempt);
+            }
+            self.custody.let_go();
+            self.lock.take().into_iter().for_each(Lock::release);
+            return;
+        }
+        // A trace that could be neither replaced nor restored stays for the next run's repair. Failures are left to it too.
+        let keep_old = !matches!(exists(&self.target()), Ok(true));
+        let gone = self.folder.join("gone");
+        // In one step, so that nobody adds a file meanwhile.
+        let _ = fs::rename(self.parts().root, &gone);
+        for folder in [self.new_trace(), gone, self.parts().root] {
+            let _ = remove(&folder);
+        }
+        if !keep_old {
+            let _ = remove(&self.old());
+        }
+        // Until here, who is asked to end at once removes what is left; from here on the folder may be another run's.
+        self.custody.let_go();
+        if !matches!(exists(&self.old()), Ok(false)) {
+            return;
+        }
+        if self.role != Role::Run {
+            // With the lock in it, which goes last.
+            let _ = system::remove_others(&self.folder, "lock");
+        }
+        self.lock.take().into_iter().for_each(Lock::release);
+        let _ = fs::remove_dir(&self.folder);
+        system::remove_empty(&self.made);
+    }
+}
+
+impl Output for LocalFolder {
+    fn attempt(&self) -> &str {
+        &self.attempt
+    }
+
+    fn create(&self, path: &str) -> Result<Box<dyn OutputFile>> {
+        Ok(Box::new(self.parts().create(&self.own(path))?))
+    }
+
+    fn read(&self, file: &StagedName, range: Range<u64>) -> Result<Vec<u8>> {
+        let staged = self.parts().locate(file)?;
+        let named = self.new_trace().join(&file.path);
+        let path = if exists(&staged)? { staged } else { named };
+        system::read_range(&path, range).map_err(|cause| output_error("read", &path, cause))
+    }
+
+    fn list(&self) -> Result<Vec<StagedFile>> {
+        let mut files = self.parts().list()?;
+        let new = self.new_trace();
+        let found = system::files_below(&new).map_err(|cause| output_error("list", &new, cause))?;
+        let taken = found.iter().filter_map(|(file, bytes)| {
+            Some(StagedFile { path: system::relative(&new, file)?, attempt: None, bytes: *bytes })
+        });
+        files.extend(taken);
+        files.sort();
+        Ok(files)
+    }
+
+    fn remove(&self, file: &StagedName) -> Result<()> {
+        let path = self.parts().locate(file)?;
+        remove_file(&path).map_err(|cause| output_error("remove", &path, cause))
+    }
+
+    fn publish(&self, files: &[StagedName], if_exists: IfExists, progress: &dyn Progress) -> Result<Published> {
+        let (target, new) = (self.target(), self.new_trace());
+        // Whoever would remove the folder waits until it is published.
+        let _kept = self.custody.keep()?;
+        let mut warnings: Vec<String> = self.warnings().collect();
+        existing::may_publish(&target, if_exists)?;
+        publication::assemble(&self.parts(), &new, files, progress)?;
+        self.announce()?;
+        crate::progress::stop_if_cancelled(progress)?;
+        if if_exists == IfExists::Replace && exists(&target)? {
+            publication::replace(&new, &self.old(), &target)?;
+            self.is_published.store(true, Ordering::Relaxed);
+            warnings.extend([new, self.old()].iter().filter_map(|old| leftover(old, remove(old))));
+        } else {
+            publication::rename_no_replace(&new, &target)?;
+            self.is_published.store(true, Ordering::Relaxed);
+        }
+        sync_folder(&self.out).map_err(|error| {
+            error.with_hint("the trace is in its place, but may not be there after a power failure: check the disk")
+        })?;
+        Ok(Published { folder: target, warnings })
+    }
+}
+
+impl Drop for LocalFolder {
+    fn drop(&mut self) {
+        self.clean_up();
     }
 }
 
@@ -217,136 +419,38 @@ fn leftover(old: &Path, removed: io::Result<()>) -> Option<String> {
     Some(format!("{old}: the replaced trace cannot be removed: {cause} (the next run of this trace tries again)"))
 }
 
-impl Drop for LocalFolder {
-    fn drop(&mut self) {
-        // A trace that could be neither replaced nor restored stays for the next run's repair. Failures are left to it too.
-        let keep_old = !matches!(exists(&self.target()), Ok(true));
-        let _ = remove(&self.root());
-        if !keep_old {
-            let _ = remove(&self.old());
+fn checked(name: &str) -> Result<&str> {
+    if is_safe_component(name) { Ok(name) } else { Err(bug(format!("{name:?} is not a safe name"))) }
+}
+
+/// The output folder and the trace that the folder of a plan belongs to.
+fn plan_of(folder: &Path) -> Result<(PathBuf, String)> {
+    lock::refuse_other(folder)?;
+    let name = folder.file_name().and_then(|name| name.to_str());
+    let name = name.and_then(|name| Some(name.strip_prefix(PREFIX)?.rsplit_once(PLAN)?.0));
+    let parent = folder.parent().map(Path::to_owned);
+    match (parent, name) {
+        (Some(out), Some(name)) if is_safe_component(name) && Parts::of(folder).root.is_dir() => {
+            Ok((out, name.to_owned()))
         }
-        // Until here, who is asked to end at once removes what is left; from here on the folder may be another run's.
-        self.custody.let_go();
-        if !matches!(exists(&self.old()), Ok(false)) {
-            return;
+        _ => {
+            let message = format!("expected the folder of a plan, {PREFIX}NAME{PLAN}HASH, that is still in work");
+            let hint = "name the folder that the plan was written to; it goes when its trace is published";
+            Err(Error::new(ErrorKind::Output, message).in_file(folder).with_hint(hint))
         }
-        if let Some(lock) = self.lock.take() {
-            lock.release();
-        }
-        let _ = fs::remove_dir(&self.folder);
-        system::remove_empty(&self.made);
     }
 }
 
-/// Whether the published trace is what this run would write: same inputs in the same order (BLAKE3, lower-case
-/// hexadecimal), same format version, same options. `false` when there is none.
-///
-/// Ask after [`LocalFolder::create`], which has repaired what an interrupted run left.
-///
-/// # Errors
-/// [`ErrorKind::Output`] when there is a different one, or one whose manifest cannot be read.
-pub fn is_current(
-    out: &Path,
-    name: &str,
-    input_hashes: &[String],
-    format_version: u32,
-    options_hash: &str,
-) -> Result<bool> {
-    let target = trace_folder(out, name);
-    if !exists(&target)? {
-        return Ok(false);
-    }
-    let way_out = "choose --if-exists replace, or another name or output folder";
-    let there = CommitRecord::read(&target).map_err(|error| error.with_hint(way_out))?;
-    let differs = if there.format_version != format_version {
-        "with another format version"
-    } else if !there.inputs.iter().map(|input| &input.blake3).eq(input_hashes) {
-        "from other input"
-    } else if there.options_hash != options_hash {
-        "with other options"
-    } else {
-        return Ok(true);
-    };
-    let message = format!("this trace is there already, but made {differs}");
-    Err(Error::new(ErrorKind::Output, message).with_code(ErrorCode::OutputExists).in_file(target).with_hint(way_out))
-}
-
-/// Refuses what stands in the place of a trace and may not be replaced, before any work is done.
-///
-/// # Errors
-/// [`ErrorKind::Output`] when there is a trace already and it is not to be skipped or replaced, or anything that is no
-/// trace of this program.
-pub fn check_absent(out: &Path, name: &str, if_exists: IfExists) -> Result<()> {
-    match if_exists {
-        // Whether it may be skipped is known when the input is hashed.
-        IfExists::Skip => refuse_foreign(&trace_folder(out, name)),
-        other => may_publish(&trace_folder(out, name), other),
+fn read_if_there(path: &Path) -> Result<Option<Vec<u8>>> {
+    match fs::read(path) {
+        Ok(content) => Ok(Some(content)),
+        Err(cause) if matches!(cause.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(None),
+        Err(cause) => Err(output_error("read", path, cause)),
     }
 }
 
-fn may_publish(target: &Path, if_exists: IfExists) -> Result<()> {
-    refuse_foreign(target)?;
-    if if_exists != IfExists::Replace && exists(target)? { Err(is_there(target)) } else { Ok(()) }
-}
-
-/// Refuses to touch what this program has not made.
-fn refuse_foreign(target: &Path) -> Result<()> {
-    if !exists(target)? || CommitRecord::is_in(target) {
-        return Ok(());
-    }
-    let found = if target.is_dir() { "a folder without our" } else { "something else than a folder with a" };
-    let message = format!("expected a trace made by this program, found {found} {MANIFEST_PATH}");
-    let hint = "move it away, or choose another name or output folder";
-    Err(Error::new(ErrorKind::Output, message).with_code(ErrorCode::OutputExists).in_file(target).with_hint(hint))
-}
-
-fn is_there(target: &Path) -> Error {
-    Error::new(ErrorKind::Output, "this trace is there already")
-        .with_code(ErrorCode::OutputExists)
-        .in_file(target)
-        .with_hint("choose --if-exists skip or replace, or another name or output folder")
-}
-
-/// Brings every file below `root` to disk and takes `.tmp` off its name.
-fn unstage(root: &Path) -> Result<()> {
-    let (mut folders, mut files) = (vec![root.to_owned()], Vec::new());
-    let mut at = 0;
-    while let Some(folder) = folders.get(at).cloned() {
-        list(&folder, &mut folders, &mut files).map_err(|cause| output_error("list", &folder, cause))?;
-        at += 1;
-    }
-    // On disk first: once names end in .parquet, readers may look. The disk takes many at a time.
-    files.par_iter().try_for_each(|file| sync(file).map_err(|cause| output_error("bring to disk", file, cause)))?;
-    for file in &files {
-        if file.extension().is_none_or(|extension| extension != STAGED_SUFFIX.trim_start_matches('.')) {
-            return Err(bug("a staged file name does not end in .tmp").in_file(file));
-        }
-        fs::rename(file, file.with_extension("")).map_err(|cause| output_error("rename", file, cause))?;
-    }
-    folders.iter().rev().try_for_each(|folder| sync_folder(folder))
-}
-
-/// Adds what is in `folder` to the folders and files found.
-fn list(folder: &Path, folders: &mut Vec<PathBuf>, files: &mut Vec<PathBuf>) -> io::Result<()> {
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        let found = if entry.file_type()?.is_dir() { &mut *folders } else { &mut *files };
-        found.push(entry.path());
-    }
-    Ok(())
-}
-
-/// Renames a folder to a name that nothing has; never replaces.
-fn rename_no_replace(from: &Path, to: &Path) -> Result<()> {
-    let renamed = match rename_no_replace_at_once(from, to) {
-        Some(outcome) => outcome,
-        None if exists(to)? => return Err(is_there(to)),
-        None => fs::rename(from, to),
-    };
-    match renamed {
-        Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => Err(is_there(to)),
-        other => other.map_err(|cause| output_error("publish the trace", to, cause)),
-    }
+fn sha256(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
 }
 
 #[cfg(test)]

@@ -1,18 +1,23 @@
-//! Where a trace is written: a staging folder, its files, the commit record, one atomic rename.
+//! Where a trace is written: its files, the commit record, and how it is published in one step.
 //!
 //! ```text
-//! create ──► .etl2parquet-<name>/new/
-//!                        events/<dataset>/part-00000-00000.parquet.tmp   dataset::TableWriter
-//!                        sidecar/manifest.json.tmp                 CommitRecord
-//! commit ──► trace=<name>/                                names without .tmp, one rename
+//! LocalFolder ──► .etl2parquet-<name>/parts/
+//!                     events/<dataset>/part-00000-00000.parquet.<attempt>.tmp   dataset::TableWriter
+//!                     sidecar/manifest.json.<attempt>.tmp                 CommitRecord
+//! publish     ──► trace=<name>/                                           names without the endings, one rename
 //! ```
 //!
 //! Nothing here knows what a trace is made of, nor what Parquet is.
 
+mod append;
 pub(crate) mod errors;
 pub mod folder;
+pub mod interface;
 pub mod manifest;
+pub mod memory;
 pub(crate) mod sink;
 
-pub use folder::{IfExists, LocalFolder};
+pub use folder::LocalFolder;
+pub use interface::{IfExists, Output, OutputFile, Published, StagedFile, StagedName};
 pub use manifest::{CommitRecord, FileEntry, options_hash};
+pub use memory::MemoryOutput;

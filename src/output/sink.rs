@@ -1,64 +1,60 @@
-//! The bytes of a file on their way to disk.
+//! The bytes of a file on their way to the output.
 
-use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
-/// Appends to one file and hashes what it appends; holds a descriptor only between [`Sink::write`] and
-/// [`Sink::release`], so that a thousand unfinished files need none.
+use super::interface::OutputFile;
+
+/// Appends to one file, and counts and hashes what it appends.
 pub(crate) struct Sink {
-    path: PathBuf,
-    file: Option<File>,
+    /// `None` when it is closed.
+    file: Option<Box<dyn OutputFile>>,
     hash: Sha256,
     bytes: u64,
 }
 
 impl Sink {
-    /// Creates the file, which must not exist.
-    pub(crate) fn create(path: PathBuf) -> io::Result<Self> {
-        let file = OpenOptions::new().append(true).create_new(true).open(&path)?;
-        Ok(Sink { path, file: Some(file), hash: Sha256::new(), bytes: 0 })
+    /// Nothing may have been written to the file.
+    pub(crate) fn new(file: Box<dyn OutputFile>) -> Self {
+        Sink { file: Some(file), hash: Sha256::new(), bytes: 0 }
     }
 
-    /// Where the file is.
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
+    /// Where the file is, for messages.
+    pub(crate) fn location(&self) -> &Path {
+        self.file.as_ref().map_or(Path::new(""), |file| file.location())
     }
 
-    /// Closes the file until the next write.
+    /// Nothing comes for a while.
     pub(crate) fn release(&mut self) {
-        self.file = None;
+        self.file.iter_mut().for_each(|file| file.release());
     }
 
-    /// Length in bytes and SHA-256, in lower-case hexadecimal, of all that was written.
-    pub(crate) fn identity(&self) -> (u64, String) {
-        (self.bytes, hex(&self.hash.clone().finalize()))
+    /// Ends the file: length in bytes and SHA-256, in lower-case hexadecimal, of all that was written.
+    pub(crate) fn close(&mut self) -> io::Result<(u64, String)> {
+        self.file.take().map_or(Ok(()), OutputFile::close)?;
+        Ok((self.bytes, hex(&self.hash.clone().finalize())))
     }
 }
 
 impl Write for Sink {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let file = match &mut self.file {
-            Some(file) => file,
-            // Not created here: a file that has gone must not come back with its beginning missing.
-            closed @ None => closed.insert(OpenOptions::new().append(true).open(&self.path)?),
-        };
-        let written = file.write(bytes)?;
-        self.hash.update(&bytes[..written]);
-        self.bytes += written as u64;
-        Ok(written)
+        let file = self.file.as_mut().ok_or_else(|| io::Error::other("the file is closed"))?;
+        file.append(bytes)?;
+        self.hash.update(bytes);
+        self.bytes += bytes.len() as u64;
+        Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        // A `File` has no buffer of its own.
+        // What holds bytes back is above this.
         Ok(())
     }
 }
 
 /// Lower-case hexadecimal.
-fn hex(bytes: &[u8]) -> String {
+pub(crate) fn hex(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     bytes.iter().flat_map(|b| [b >> 4, b & 15]).map(|digit| char::from(DIGITS[usize::from(digit)])).collect()
 }
@@ -66,19 +62,20 @@ fn hex(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::output::append::AppendFile;
 
     #[test]
     fn the_hash_covers_what_was_written_before_and_after_a_release() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a");
-        let mut sink = Sink::create(path.clone()).unwrap();
+        let mut sink = Sink::new(Box::new(AppendFile::create(path.clone()).unwrap()));
         sink.write_all(b"a").unwrap();
         sink.release();
         sink.write_all(b"bc").unwrap();
         // FIPS 180-2, appendix B.1.
         let expected = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
-        assert_eq!(sink.identity(), (3, expected.to_owned()));
+        assert_eq!(sink.close().unwrap(), (3, expected.to_owned()));
         assert_eq!(std::fs::read(&path).unwrap(), b"abc");
-        assert!(Sink::create(path).is_err());
+        assert!(sink.write_all(b"d").is_err());
     }
 }

@@ -13,6 +13,7 @@ mod row;
 pub mod sessions;
 pub mod streams;
 mod table;
+mod target;
 pub mod undecoded;
 mod write;
 
@@ -25,4 +26,5 @@ pub use lost_events::LossRow;
 pub use row::{NotRecorded, Time};
 pub use sessions::SessionRow;
 pub use streams::StreamRow;
+pub use target::SidecarTarget;
 pub use write::{SidecarFacts, write};

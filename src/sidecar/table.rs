@@ -7,10 +7,12 @@ use arrow_array::ArrayRef;
 use arrow_schema::{Field, Schema};
 
 use super::row::{SidecarColumn, SidecarRow};
+use super::target::SidecarTarget;
 use crate::columns::RowSource;
-use crate::dataset::{EncodeOptions, FileNaming, TableSpec, TableWriter};
+use crate::dataset::{FileNaming, TableSpec, TableWriter};
 use crate::error::Result;
-use crate::output::{FileEntry, LocalFolder};
+use crate::output::FileEntry;
+use crate::progress::stop_if_cancelled;
 
 /// Rows at which a row group is closed.
 const GROUP_ROWS: usize = 1 << 20;
@@ -23,8 +25,7 @@ const GROUP_WEIGHT: usize = 128 << 20;
 /// # Errors
 /// [`Output`](crate::ErrorKind::Output) when the file cannot be written.
 pub(super) fn write<R: SidecarRow>(
-    staging: &LocalFolder,
-    encode: &EncodeOptions,
+    target: &SidecarTarget<'_>,
     mut rows: impl Iterator<Item = R>,
 ) -> Result<Vec<FileEntry>> {
     let columns = R::columns();
@@ -37,12 +38,13 @@ pub(super) fn write<R: SidecarRow>(
         provider_id: None,
         provider_name: None,
     };
-    let writer = TableWriter::new(staging, spec, encode)?;
+    let writer = TableWriter::new(Arc::clone(&target.output), spec, &target.encode)?;
     for ordinal in 0.. {
         let batch = RowBatch { columns: &columns, rows: next_rows(&mut rows) };
         if batch.rows.is_empty() {
             break;
         }
+        stop_if_cancelled(target.progress)?;
         writer.append(ordinal, writer.encode(&batch)?)?;
     }
     writer.finish()
@@ -80,6 +82,9 @@ mod tests {
     use parquet::file::metadata::{ParquetMetaDataReader, RowGroupMetaData};
 
     use super::*;
+    use crate::dataset::EncodeOptions;
+    use crate::output::{LocalFolder, Output};
+    use crate::progress::NoProgress;
     use crate::sidecar::row::sidecar_row;
 
     sidecar_row! {
@@ -91,10 +96,12 @@ mod tests {
     #[test]
     fn heavy_rows_close_a_row_group_early() {
         let folder = tempfile::tempdir().unwrap();
-        let staging = LocalFolder::create(folder.path(), "a").unwrap();
-        let files = write(&staging, &EncodeOptions::default(), (0..5).map(|n| Heavy { n })).unwrap();
+        let folder = Arc::new(LocalFolder::create(folder.path(), "a").unwrap());
+        let output = Arc::clone(&folder) as Arc<dyn Output>;
+        let target = SidecarTarget { output, encode: EncodeOptions::default(), progress: &NoProgress };
+        let files = write(&target, (0..5).map(|n| Heavy { n })).unwrap();
         assert_eq!((files.len(), files[0].rows), (1, 5));
-        let file = std::fs::File::open(staging.root().join("sidecar/t.parquet.tmp")).unwrap();
+        let file = std::fs::File::open(folder.locate("sidecar/t.parquet").unwrap()).unwrap();
         let footer = ParquetMetaDataReader::new().parse_and_finish(&file).unwrap();
         let groups: Vec<_> = footer.row_groups().iter().map(RowGroupMetaData::num_rows).collect();
         assert_eq!(groups, [2, 2, 1]);

@@ -1,10 +1,10 @@
 //! All tables of a recording.
 
+use super::target::SidecarTarget;
 use super::{buffers, catalog, clock, fields, issues, lost_events, sessions, streams, table};
 use crate::convert::job::{InputCounts, ShapeCounts};
-use crate::dataset::EncodeOptions;
 use crate::error::Result;
-use crate::output::{FileEntry, LocalFolder};
+use crate::output::FileEntry;
 use crate::plan::PlanResult;
 use crate::survey::{FileFacts, FileSurvey};
 
@@ -23,22 +23,22 @@ pub struct SidecarFacts<'a> {
     pub shape_counts: &'a [ShapeCounts],
 }
 
-/// Writes all tables below `sidecar` in a staging folder and lists their files.
+/// Writes all tables below `sidecar` and lists their files.
 ///
 /// # Errors
 /// [`Output`](crate::ErrorKind::Output) when a file cannot be written.
-pub fn write(staging: &LocalFolder, facts: &SidecarFacts<'_>, encode: &EncodeOptions) -> Result<Vec<FileEntry>> {
+pub fn write(target: &SidecarTarget<'_>, facts: &SidecarFacts<'_>) -> Result<Vec<FileEntry>> {
     let SidecarFacts { files, facts: all, file_counts, plan, shape_counts } = *facts;
     let clocks = files.iter().zip(0..).map(|(file, input)| clock::row(file, file_counts.get(input)));
     let tables = [
-        table::write(staging, encode, files.iter().zip(all).map(|(file, facts)| sessions::row(file, facts)))?,
-        table::write(staging, encode, clocks)?,
-        table::write(staging, encode, all.iter().flat_map(lost_events::rows))?,
-        table::write(staging, encode, all.iter().flat_map(streams::rows))?,
-        table::write(staging, encode, catalog::rows(plan, shape_counts))?,
-        table::write(staging, encode, fields::rows(plan))?,
-        table::write(staging, encode, files.iter().flat_map(buffers::rows))?,
-        table::write(staging, encode, files.iter().flat_map(issues::rows))?,
+        table::write(target, files.iter().zip(all).map(|(file, facts)| sessions::row(file, facts)))?,
+        table::write(target, clocks)?,
+        table::write(target, all.iter().flat_map(lost_events::rows))?,
+        table::write(target, all.iter().flat_map(streams::rows))?,
+        table::write(target, catalog::rows(plan, shape_counts))?,
+        table::write(target, fields::rows(plan))?,
+        table::write(target, files.iter().flat_map(buffers::rows))?,
+        table::write(target, files.iter().flat_map(issues::rows))?,
     ];
     Ok(tables.into_iter().flatten().collect())
 }

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::ops::Range;
-use std::path::Path;
+use std::path::PathBuf;
 
 use arrow_array::builder::{ListBuilder, StringBuilder, UInt64Builder};
 use arrow_array::{
@@ -25,6 +25,7 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::dataset::properties::Compression;
+use crate::output::LocalFolder;
 
 /// A row group of ready arrays; a missing one is NULL throughout.
 struct Ready {
@@ -118,49 +119,48 @@ fn spec(files: FileNaming) -> TableSpec {
 
 /// A staging folder; dropped before the folder around it.
 struct Stage {
-    staging: LocalFolder,
-    root: PathBuf,
+    folder: Arc<LocalFolder>,
     _out: TempDir,
 }
 
 impl Stage {
-    fn path(&self) -> &Path {
-        &self.root
+    fn output(&self) -> Arc<dyn Output> {
+        Arc::clone(&self.folder) as Arc<dyn Output>
     }
 }
 
 fn stage() -> Stage {
     let out = tempfile::tempdir().unwrap();
-    let staging = LocalFolder::create(out.path(), "a").unwrap();
-    Stage { root: staging.root(), staging, _out: out }
+    let folder = Arc::new(LocalFolder::create(out.path(), "a").unwrap());
+    Stage { folder, _out: out }
 }
 
 fn writer(stage: &Stage, max_file_size: u64) -> TableWriter {
     let options = EncodeOptions { max_file_size, ..EncodeOptions::default() };
-    TableWriter::new(&stage.staging, spec(FileNaming::Parts), &options).unwrap()
+    TableWriter::new(stage.output(), spec(FileNaming::Parts), &options).unwrap()
 }
 
-fn staged(root: &Path, entry: &FileEntry) -> PathBuf {
-    root.join(format!("{}.tmp", entry.path))
+fn staged(stage: &Stage, entry: &FileEntry) -> PathBuf {
+    stage.folder.locate(&entry.path).unwrap()
 }
 
-fn read(root: &Path, entry: &FileEntry) -> Vec<u8> {
-    fs::read(staged(root, entry)).unwrap()
+fn read(stage: &Stage, entry: &FileEntry) -> Vec<u8> {
+    fs::read(staged(stage, entry)).unwrap()
 }
 
-fn rows_of(root: &Path, entry: &FileEntry) -> Vec<RecordBatch> {
-    let file = File::open(staged(root, entry)).unwrap();
+fn rows_of(stage: &Stage, entry: &FileEntry) -> Vec<RecordBatch> {
+    let file = File::open(staged(stage, entry)).unwrap();
     let reader = ParquetRecordBatchReaderBuilder::try_new(file).unwrap().with_batch_size(1 << 20).build();
     reader.unwrap().collect::<Result<_, _>>().unwrap()
 }
 
-fn row_count(root: &Path, entry: &FileEntry) -> u64 {
-    rows_of(root, entry).iter().map(|batch| batch.num_rows() as u64).sum()
+fn row_count(stage: &Stage, entry: &FileEntry) -> u64 {
+    rows_of(stage, entry).iter().map(|batch| batch.num_rows() as u64).sum()
 }
 
-fn footer_of(root: &Path, entry: &FileEntry) -> ParquetMetaData {
+fn footer_of(stage: &Stage, entry: &FileEntry) -> ParquetMetaData {
     let reader = ParquetMetaDataReader::new().with_page_index_policy(PageIndexPolicy::Optional);
-    reader.parse_and_finish(&File::open(staged(root, entry)).unwrap()).unwrap()
+    reader.parse_and_finish(&File::open(staged(stage, entry)).unwrap()).unwrap()
 }
 
 #[test]
@@ -173,7 +173,7 @@ fn what_was_written_reads_back_equal() {
     }
     let entries = table.finish().unwrap();
     let [entry] = entries.as_slice() else { panic!("{entries:?}") };
-    let found = rows_of(folder.path(), entry);
+    let found = rows_of(&folder, entry);
     let whole = RecordBatch::try_new(schema(), {
         let all = group(0, 75_001);
         all.columns.iter().map(|c| c.clone().unwrap_or_else(|| new_null_array(&DataType::Utf8, 75_001))).collect()
@@ -188,7 +188,7 @@ fn an_entry_states_what_the_file_holds() {
     table.append(0, table.encode(&group(10, 90)).unwrap()).unwrap();
     table.append(1, table.encode(&group(100, 900)).unwrap()).unwrap();
     let entries = table.finish().unwrap();
-    let bytes = read(folder.path(), &entries[0]);
+    let bytes = read(&folder, &entries[0]);
     let sha256: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
     assert_eq!(
         entries,
@@ -219,8 +219,8 @@ fn bytes_depend_neither_on_threads_nor_on_the_order_of_arrival() {
             });
         });
         let entries = table.finish().unwrap();
-        assert!(entries.iter().all(|entry| entry.rows == row_count(folder.path(), entry)));
-        let bytes: Vec<_> = entries.iter().map(|entry| read(folder.path(), entry)).collect();
+        assert!(entries.iter().all(|entry| entry.rows == row_count(&folder, entry)));
+        let bytes: Vec<_> = entries.iter().map(|entry| read(&folder, entry)).collect();
         (entries, bytes)
     };
     let expected = run(&[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11], 1, false);
@@ -259,7 +259,7 @@ fn a_file_ends_before_its_footer_grows_too_large() {
     let fields = (0..COLUMNS).map(|i| Field::new(format!("c{i}"), DataType::Int64, true));
     let folder = stage();
     let spec = TableSpec { schema: Arc::new(Schema::new(fields.collect::<Vec<_>>())), ..spec(FileNaming::Parts) };
-    let table = TableWriter::new(&folder.staging, spec, &EncodeOptions::default()).unwrap();
+    let table = TableWriter::new(folder.output(), spec, &EncodeOptions::default()).unwrap();
     for ordinal in 0..12 {
         let group = Ready { rows: 1, columns: vec![None; COLUMNS] };
         table.append(ordinal, table.encode(&group).unwrap()).unwrap();
@@ -274,7 +274,7 @@ fn a_shared_null_array_gives_the_bytes_of_a_built_one() {
         let folder = stage();
         let table = writer(&folder, u64::MAX);
         table.append(0, table.encode(group).unwrap()).unwrap();
-        read(folder.path(), &table.finish().unwrap()[0])
+        read(&folder, &table.finish().unwrap()[0])
     };
     let mut built = group(0, 1000);
     built.columns[10] = Some(Arc::new(StringArray::new_null(1000)));
@@ -291,14 +291,14 @@ fn a_wide_table_has_one_page_per_column_chunk() {
     let schema: SchemaRef = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
     let folder = stage();
     let wide = TableSpec { schema, ..spec(FileNaming::Parts) };
-    let table = TableWriter::new(&folder.staging, wide, &EncodeOptions::default()).unwrap();
+    let table = TableWriter::new(folder.output(), wide, &EncodeOptions::default()).unwrap();
     let mut columns = vec![None; COLUMNS];
     columns[2] = Some(Arc::new(Int64Array::from_iter_values((0..100_000).map(|n| n % 5))) as ArrayRef);
     table.append(0, table.encode(&Ready { rows: 100_000, columns }).unwrap()).unwrap();
     let entries = table.finish().unwrap();
     assert_eq!((entries[0].rows, entries[0].min_timestamp_ns), (100_000, None));
     assert!(entries[0].bytes < 700_000, "{} bytes", entries[0].bytes);
-    let footer = footer_of(folder.path(), &entries[0]);
+    let footer = footer_of(&folder, &entries[0]);
     let pages = footer.page_index().unwrap();
     for column in 0..COLUMNS {
         assert_eq!(pages.offset_index(0, column).unwrap().page_locations().len(), 1, "column {column}");
@@ -310,7 +310,7 @@ fn the_footer_holds_the_settings_of_the_contract() {
     let folder = stage();
     let table = writer(&folder, u64::MAX);
     table.append(0, table.encode(&group(0, 100_000)).unwrap()).unwrap();
-    let footer = footer_of(folder.path(), &table.finish().unwrap()[0]);
+    let footer = footer_of(&folder, &table.finish().unwrap()[0]);
     let file = footer.file_metadata();
     assert_eq!(file.created_by(), Some(concat!("etl2parquet version ", env!("CARGO_PKG_VERSION"))));
     let pairs: Vec<_> =
@@ -334,16 +334,16 @@ fn the_footer_holds_the_settings_of_the_contract() {
 fn a_table_without_rows_has_a_file_only_if_its_name_is_fixed() {
     let folder = stage();
     let empty = |files| {
-        let table = TableWriter::new(&folder.staging, spec(files), &EncodeOptions::default()).unwrap();
+        let table = TableWriter::new(folder.output(), spec(files), &EncodeOptions::default()).unwrap();
         table.append(0, table.encode(&group(0, 0)).unwrap()).unwrap();
         table.finish().unwrap()
     };
     assert_eq!(empty(FileNaming::Parts), []);
-    assert!(!folder.path().join("events").exists());
+    assert_eq!(folder.folder.list().unwrap(), []);
     let entries = empty(FileNaming::Single("issues".to_owned()));
     assert_eq!((entries.len(), entries[0].rows, entries[0].min_timestamp_ns), (1, 0, None));
     assert_eq!(entries[0].path, "events/Some-Provider/issues.parquet");
-    assert_eq!(row_count(folder.path(), &entries[0]), 0);
+    assert_eq!(row_count(&folder, &entries[0]), 0);
 }
 
 #[test]
@@ -352,15 +352,15 @@ fn a_uuid_column_is_written_as_such() {
     let metadata = HashMap::from([("ARROW:extension:name".to_owned(), "arrow.uuid".to_owned())]);
     let field = Field::new("id", DataType::FixedSizeBinary(16), true).with_metadata(metadata);
     let uuids = TableSpec { schema: Arc::new(Schema::new(vec![field])), ..spec(FileNaming::Parts) };
-    let table = TableWriter::new(&folder.staging, uuids, &EncodeOptions::default()).unwrap();
+    let table = TableWriter::new(folder.output(), uuids, &EncodeOptions::default()).unwrap();
     let values = vec![Some([7u8; 16].as_slice()), None];
     let column: ArrayRef =
         Arc::new(FixedSizeBinaryArray::try_from_sparse_iter_with_size(values.into_iter(), 16).unwrap());
     table.append(0, table.encode(&Ready { rows: 2, columns: vec![Some(Arc::clone(&column))] }).unwrap()).unwrap();
     let entries = table.finish().unwrap();
-    let footer = footer_of(folder.path(), &entries[0]);
+    let footer = footer_of(&folder, &entries[0]);
     assert_eq!(footer.file_metadata().schema_descr().column(0).logical_type_ref(), Some(&LogicalType::Uuid));
-    assert_eq!(rows_of(folder.path(), &entries[0])[0].column(0), &column);
+    assert_eq!(rows_of(&folder, &entries[0])[0].column(0), &column);
 }
 
 #[test]
@@ -368,9 +368,9 @@ fn every_codec_reads_back() {
     for compression in [Compression::Zstd(1), Compression::Snappy, Compression::Lz4, Compression::None] {
         let folder = stage();
         let options = EncodeOptions { compression, ..EncodeOptions::default() };
-        let table = TableWriter::new(&folder.staging, spec(FileNaming::Parts), &options).unwrap();
+        let table = TableWriter::new(folder.output(), spec(FileNaming::Parts), &options).unwrap();
         table.append(0, table.encode(&group(0, 1000)).unwrap()).unwrap();
-        assert_eq!(row_count(folder.path(), &table.finish().unwrap()[0]), 1000, "{compression}");
+        assert_eq!(row_count(&folder, &table.finish().unwrap()[0]), 1000, "{compression}");
     }
 }
 
@@ -405,7 +405,8 @@ fn mistakes_of_the_caller_are_errors() {
 #[test]
 fn an_output_failure_ends_the_table() {
     let folder = stage();
-    fs::write(folder.path().join("events"), "in the way").unwrap();
+    let events = folder.folder.folder().join("parts/events");
+    fs::write(events, "in the way").unwrap();
     let table = writer(&folder, u64::MAX);
     for ordinal in 0..2 {
         let error = table.append(ordinal, table.encode(&group(0, 10)).unwrap()).unwrap_err();
@@ -420,14 +421,14 @@ fn unfinished_files_hold_no_descriptors() {
     let folder = stage();
     let table = |i| {
         let spec = TableSpec { folder: format!("events/{i}"), ..spec(FileNaming::Parts) };
-        TableWriter::new(&folder.staging, spec, &EncodeOptions::default()).unwrap()
+        TableWriter::new(folder.output(), spec, &EncodeOptions::default()).unwrap()
     };
     let tables: Vec<_> = (0..50).map(table).collect();
     for table in &tables {
         table.append(0, table.encode(&group(0, 10)).unwrap()).unwrap();
     }
     let open = fs::read_dir("/proc/self/fd").unwrap().flatten().filter_map(|fd| fs::read_link(fd.path()).ok());
-    assert_eq!(open.filter(|path| path.starts_with(folder.path())).count(), 0);
+    assert_eq!(open.filter(|path| path.starts_with(folder.folder.folder().join("parts"))).count(), 0);
     assert!(tables.into_iter().all(|table| table.finish().unwrap()[0].rows == 10));
 }
 
@@ -468,7 +469,7 @@ const ODD_ROWS: usize = 70_000;
 /// The file that parquet's own writer makes of row groups.
 fn released(table: &TableWriter, groups: &[Ready]) -> Vec<u8> {
     let (schema, properties) =
-        (table.encoder.descriptor().root_schema_ptr(), WriterPropertiesPtr::clone(&table.properties));
+        (table.table.encoder.descriptor().root_schema_ptr(), WriterPropertiesPtr::clone(&table.table.properties));
     let mut file = SerializedFileWriter::new(Vec::new(), schema, properties).unwrap();
     for group in groups {
         let mut row_group = file.next_row_group().unwrap();
@@ -496,12 +497,12 @@ fn a_file_is_what_the_released_writer_makes_of_the_same_row_groups() {
             let folder = stage();
             let spec = TableSpec { schema: Arc::clone(&schema), ..spec(FileNaming::Single("file".to_owned())) };
             let options = EncodeOptions { compression, ..EncodeOptions::default() };
-            let table = TableWriter::new(&folder.staging, spec, &options).unwrap();
+            let table = TableWriter::new(folder.output(), spec, &options).unwrap();
             let expected = released(&table, &groups);
             for (ordinal, group) in (0..).zip(&groups) {
                 table.append(ordinal, table.encode(group).unwrap()).unwrap();
             }
-            let found = read(folder.path(), &table.finish().unwrap()[0]);
+            let found = read(&folder, &table.finish().unwrap()[0]);
             assert_eq!(found.len(), expected.len(), "{case}, {compression}");
             assert!(found == expected, "{case}, {compression}");
         }

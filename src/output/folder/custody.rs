@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use super::parts::Parts;
 use super::system::exists;
 use crate::error::{Error, ErrorKind, Result};
 
@@ -14,52 +15,75 @@ const ATTEMPTS: usize = 200;
 /// Time between two attempts.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// The staging folder that is in work.
+/// What has been written and is not published yet.
 #[derive(Clone, Debug, Default)]
-pub struct Custody(Arc<Mutex<Option<PathBuf>>>);
+pub struct Custody(Arc<Mutex<Option<Held>>>);
+
+/// What goes where the process has to end at once.
+#[derive(Debug)]
+pub(super) enum Held {
+    /// A staging folder.
+    All(PathBuf),
+    /// The files of one attempt.
+    Attempt { parts: PathBuf, attempt: String },
+}
 
 /// Keeps the staging folder from being removed.
 pub(super) struct Kept<'a> {
-    _folder: MutexGuard<'a, Option<PathBuf>>,
+    _held: MutexGuard<'a, Option<Held>>,
 }
 
 impl Custody {
     /// Removes the staging folder, whatever its threads are doing; they fail from now on. A publication that has begun
     /// ends before.
     pub fn abandon(&self) {
-        let Some(folder) = self.folder().take() else { return };
-        // An `old` trace stays for the next run's repair.
-        for _ in 0..ATTEMPTS {
-            let _ = fs::remove_dir_all(folder.join("new"));
-            let _ = fs::remove_file(folder.join("lock"));
-            let _ = fs::remove_dir(&folder);
-            if !matches!(exists(&folder), Ok(true)) || matches!(exists(&folder.join("old")), Ok(true)) {
-                return;
-            }
-            std::thread::sleep(PAUSE);
+        match self.held().take() {
+            Some(Held::All(folder)) => abandon_folder(&folder),
+            Some(Held::Attempt { parts, attempt }) => abandon_attempt(parts, &attempt),
+            None => {}
         }
     }
 
-    pub(super) fn take_in(&self, folder: &Path) {
-        *self.folder() = Some(folder.to_owned());
+    pub(super) fn take_in(&self, held: Held) {
+        *self.held() = Some(held);
     }
 
     pub(super) fn let_go(&self) {
-        *self.folder() = None;
+        *self.held() = None;
     }
 
     /// # Errors
     /// [`ErrorKind::Interrupted`] when the folder has been abandoned.
     pub(super) fn keep(&self) -> Result<Kept<'_>> {
-        let folder = self.folder();
-        match *folder {
-            Some(_) => Ok(Kept { _folder: folder }),
-            None => Err(Error::new(ErrorKind::Interrupted, "interrupted")),
-        }
+        let held = self.held();
+        if held.is_some() { Ok(Kept { _held: held }) } else { Err(Error::new(ErrorKind::Interrupted, "interrupted")) }
     }
 
-    fn folder(&self) -> MutexGuard<'_, Option<PathBuf>> {
+    fn held(&self) -> MutexGuard<'_, Option<Held>> {
         // A path is whole or not there.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn abandon_folder(folder: &Path) {
+    // An `old` trace stays for the next run's repair.
+    for _ in 0..ATTEMPTS {
+        let _ = fs::remove_dir_all(folder.join("parts"));
+        let _ = fs::remove_dir_all(folder.join("new"));
+        let _ = fs::remove_file(folder.join("lock"));
+        let _ = fs::remove_dir(folder);
+        if !matches!(exists(folder), Ok(true)) || matches!(exists(&folder.join("old")), Ok(true)) {
+            return;
+        }
+        std::thread::sleep(PAUSE);
+    }
+}
+
+/// Others may be at work in the folder. What a thread begins after this goes when the plan is published.
+fn abandon_attempt(parts: PathBuf, attempt: &str) {
+    let parts = Parts { root: parts };
+    for _ in 0..3 {
+        let _ = parts.remove_attempt(attempt);
+        std::thread::sleep(PAUSE);
     }
 }

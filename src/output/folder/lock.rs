@@ -72,7 +72,7 @@ impl Lock {
 }
 
 /// A link in the place of the staging folder would lead out of the output folder.
-fn refuse_other(folder: &Path) -> Result<()> {
+pub(super) fn refuse_other(folder: &Path) -> Result<()> {
     match fs::symlink_metadata(folder) {
         Ok(found) if !found.is_dir() => {
             let message = "expected the folder that a trace is built in, found a link or a file";

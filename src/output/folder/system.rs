@@ -1,7 +1,8 @@
 //! What the system does with files and folders, in the way of each system.
 
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use crate::error::Result;
@@ -22,6 +23,85 @@ pub(super) fn remove(folder: &Path) -> io::Result<()> {
         Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(cause),
         _ => Ok(()),
     }
+}
+
+/// Removes a file, if it is there.
+pub(super) fn remove_file(file: &Path) -> io::Result<()> {
+    match fs::remove_file(file) {
+        Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(cause),
+        _ => Ok(()),
+    }
+}
+
+/// All files in a folder and the folders in it, with their lengths, sorted; none if it is not there.
+pub(super) fn files_below(root: &Path) -> io::Result<Vec<(PathBuf, u64)>> {
+    Ok(walk(root)?.1)
+}
+
+/// A folder and all folders in it, each behind those that it is in; none if it is not there.
+pub(super) fn folders_below(root: &Path) -> io::Result<Vec<PathBuf>> {
+    Ok(walk(root)?.0)
+}
+
+/// Links are not followed.
+fn walk(root: &Path) -> io::Result<(Vec<PathBuf>, Vec<(PathBuf, u64)>)> {
+    let (mut folders, mut files) = (vec![root.to_owned()], Vec::new());
+    let mut at = 0;
+    while let Some(folder) = folders.get(at).cloned() {
+        let entries = match fs::read_dir(&folder) {
+            // Gone since it was found.
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => {
+                folders.remove(at);
+                continue;
+            }
+            entries => entries?,
+        };
+        for entry in entries {
+            let entry = entry?;
+            match entry.metadata() {
+                Ok(found) if found.is_dir() => folders.push(entry.path()),
+                Ok(found) => files.push((entry.path(), found.len())),
+                Err(cause) if cause.kind() == io::ErrorKind::NotFound => {}
+                Err(cause) => return Err(cause),
+            }
+        }
+        at += 1;
+    }
+    files.sort();
+    Ok((folders, files))
+}
+
+/// A path below `root`, with `/` between its parts; `None` where it is no text.
+pub(super) fn relative(root: &Path, path: &Path) -> Option<String> {
+    let parts = path.strip_prefix(root).ok()?.iter().map(|part| part.to_str());
+    Some(parts.collect::<Option<Vec<_>>>()?.join("/"))
+}
+
+/// Removes all in a folder but one entry.
+pub(super) fn remove_others(folder: &Path, kept: &str) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_name() != kept {
+            let is_folder = entry.file_type()?.is_dir();
+            if is_folder { fs::remove_dir_all(entry.path())? } else { fs::remove_file(entry.path())? }
+        }
+    }
+    Ok(())
+}
+
+/// Some bytes of a file, all of which must be there.
+pub(super) fn read_range(path: &Path, range: Range<u64>) -> io::Result<Vec<u8>> {
+    let mut file = File::open(path)?;
+    // Against the file before memory is taken for it.
+    let is_there = range.start <= range.end && range.end <= file.metadata()?.len();
+    let Some(len) = range.end.checked_sub(range.start).and_then(|len| usize::try_from(len).ok()).filter(|_| is_there)
+    else {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    };
+    file.seek(SeekFrom::Start(range.start))?;
+    let mut bytes = vec![0; len];
+    file.read_exact(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// The folders on the way to `folder` that are not there, from the outermost.

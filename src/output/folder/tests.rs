@@ -3,7 +3,8 @@ use std::collections::BTreeMap;
 use serde_json::json;
 
 use super::*;
-use crate::output::manifest::{EventCounts, FORMAT_VERSION, InputEntry, LossCounts, MANIFEST_PATH, RunInfo};
+use crate::output::manifest::{CommitRecord, EventCounts, FORMAT_VERSION, InputEntry, LossCounts, RunInfo};
+use crate::progress::NoProgress;
 
 fn stage(out: &Path, name: &str, content: &str) -> LocalFolder {
     let staging = LocalFolder::create(out, name).unwrap();
@@ -31,14 +32,19 @@ fn manifest(input_hash: &str) -> CommitRecord {
 
 /// Every file below `folder`, `/`-separated and sorted.
 fn tree(folder: &Path) -> Vec<String> {
-    let (mut folders, mut files) = (vec![folder.to_owned()], Vec::new());
-    while let Some(next) = folders.pop() {
-        list(&next, &mut folders, &mut files).unwrap();
-    }
-    let relative = |file: &PathBuf| file.strip_prefix(folder).unwrap().to_str().unwrap().replace('\\', "/");
-    let mut names: Vec<_> = files.iter().map(relative).collect();
-    names.sort();
-    names
+    let files = system::files_below(folder).unwrap();
+    files.iter().map(|(file, _)| system::relative(folder, file).unwrap()).collect()
+}
+
+/// The trace with all files of this attempt.
+fn publish(staging: LocalFolder, if_exists: IfExists) -> Result<Published> {
+    publish_all(&staging, if_exists)
+}
+
+fn publish_all(staging: &LocalFolder, if_exists: IfExists) -> Result<Published> {
+    let own = |file: StagedFile| (file.attempt.as_deref() == Some(staging.attempt())).then(|| staging.own(&file.path));
+    let files: Vec<StagedName> = staging.list()?.into_iter().filter_map(own).collect();
+    staging.publish(&files, if_exists, &NoProgress)
 }
 
 fn content(out: &Path, name: &str) -> String {
@@ -52,15 +58,16 @@ fn a_trace_appears_whole_and_nothing_else_stays() {
     let out = tempfile::tempdir().unwrap();
     let out = &out.path().join("deep/out");
     let staging = stage(out, "a", "1");
+    let attempt = staging.attempt();
     assert_eq!(
         tree(out),
         [
             ".etl2parquet-a/lock",
-            ".etl2parquet-a/new/events/A/part-00000-00000.parquet.tmp",
-            ".etl2parquet-a/new/sidecar/manifest.json.tmp",
+            &format!(".etl2parquet-a/parts/events/A/part-00000-00000.parquet.{attempt}.tmp"),
+            &format!(".etl2parquet-a/parts/sidecar/manifest.json.{attempt}.tmp"),
         ]
     );
-    assert_eq!(staging.commit(IfExists::Error).unwrap().folder, out.join("trace=a"));
+    assert_eq!(publish(staging, IfExists::Error).unwrap().folder, out.join("trace=a"));
     assert_eq!(tree(out), PUBLISHED);
     assert!(!out.join(".etl2parquet-a").exists());
 }
@@ -76,16 +83,16 @@ fn what_is_dropped_leaves_nothing() {
 fn a_trace_that_is_there_is_replaced_only_on_request() {
     let out = tempfile::tempdir().unwrap();
     let out = out.path();
-    stage(out, "a", "1").commit(IfExists::Error).unwrap();
+    publish(stage(out, "a", "1"), IfExists::Error).unwrap();
     for refused in [IfExists::Error, IfExists::Skip] {
-        let error = stage(out, "a", "2").commit(refused).unwrap_err();
+        let error = publish(stage(out, "a", "2"), refused).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Output);
         assert!(error.to_string().contains("--if-exists"), "{error}");
         assert_eq!((content(out, "a").as_str(), tree(out).as_slice()), ("1", &PUBLISHED.map(String::from)[..]));
     }
-    stage(out, "a", "2").commit(IfExists::Replace).unwrap();
+    publish(stage(out, "a", "2"), IfExists::Replace).unwrap();
     assert_eq!((content(out, "a").as_str(), tree(out).as_slice()), ("2", &PUBLISHED.map(String::from)[..]));
-    stage(out, "b", "3").commit(IfExists::Replace).unwrap();
+    publish(stage(out, "b", "3"), IfExists::Replace).unwrap();
     assert_eq!(content(out, "b"), "3");
 }
 
@@ -93,10 +100,11 @@ fn a_trace_that_is_there_is_replaced_only_on_request() {
 fn replacing_in_two_steps_gives_the_same_as_an_exchange() {
     let out = tempfile::tempdir().unwrap();
     let out = out.path();
-    stage(out, "a", "1").commit(IfExists::Error).unwrap();
+    publish(stage(out, "a", "1"), IfExists::Error).unwrap();
     let staging = stage(out, "a", "2");
-    unstage(&staging.root()).unwrap();
-    staging.replace_in_two_steps(&staging.target()).unwrap();
+    let files = ["events/A/part-00000-00000.parquet", MANIFEST_PATH].map(|path| staging.own(path));
+    publication::assemble(&staging.parts(), &staging.new_trace(), &files, &NoProgress).unwrap();
+    publication::replace_in_two_steps(&staging.new_trace(), &staging.old(), &staging.target()).unwrap();
     assert_eq!(fs::read_to_string(out.join(".etl2parquet-a/old/events/A/part-00000-00000.parquet")).unwrap(), "1");
     drop(staging);
     assert_eq!((content(out, "a").as_str(), tree(out).as_slice()), ("2", &PUBLISHED.map(String::from)[..]));
@@ -106,10 +114,10 @@ fn replacing_in_two_steps_gives_the_same_as_an_exchange() {
 fn a_rename_that_fails_half_way_brings_the_old_trace_back() {
     let out = tempfile::tempdir().unwrap();
     let out = out.path();
-    stage(out, "a", "1").commit(IfExists::Error).unwrap();
+    publish(stage(out, "a", "1"), IfExists::Error).unwrap();
     let staging = stage(out, "a", "2");
-    fs::remove_dir_all(staging.root()).unwrap();
-    assert_eq!(staging.replace_in_two_steps(&staging.target()).unwrap_err().kind(), ErrorKind::Output);
+    let replaced = publication::replace_in_two_steps(&staging.new_trace(), &staging.old(), &staging.target());
+    assert_eq!(replaced.unwrap_err().kind(), ErrorKind::Output);
     drop(staging);
     assert_eq!((content(out, "a").as_str(), tree(out).as_slice()), ("1", &PUBLISHED.map(String::from)[..]));
 }
@@ -139,7 +147,7 @@ fn the_next_run_repairs_what_a_killed_one_left() {
         if let Some(expected) = expected {
             assert_eq!(content(out.path(), "a"), expected, "{folders:?}");
         }
-        stage(out.path(), "a", "next").commit(IfExists::Replace).unwrap();
+        publish(stage(out.path(), "a", "next"), IfExists::Replace).unwrap();
         assert_eq!(content(out.path(), "a"), "next");
     };
     t(&[], None);
@@ -157,8 +165,8 @@ fn two_runs_do_not_write_one_trace() {
     assert_eq!(error.kind(), ErrorKind::Output);
     assert!(error.to_string().contains("another run is writing this trace"), "{error}");
     let other = stage(out.path(), "b", "2");
-    other.commit(IfExists::Error).unwrap();
-    first.commit(IfExists::Error).unwrap();
+    publish(other, IfExists::Error).unwrap();
+    publish(first, IfExists::Error).unwrap();
     assert_eq!(content(out.path(), "a"), "1");
     drop(LocalFolder::create(out.path(), "a").unwrap());
 }
@@ -174,7 +182,7 @@ fn many_threads_fight_for_one_trace_and_never_share_it() {
                     match LocalFolder::create(out.path(), "a") {
                         Ok(staging) => {
                             assert_eq!(inside.fetch_add(1, std::sync::atomic::Ordering::SeqCst), 0);
-                            assert!(staging.root().is_dir());
+                            assert!(staging.parts().root.is_dir());
                             inside.fetch_sub(1, std::sync::atomic::Ordering::SeqCst);
                         }
                         Err(error) => assert!(error.to_string().contains("another run"), "{error}"),
@@ -195,7 +203,7 @@ fn skip_needs_the_same_input_format_and_options() {
         is_current(out, "a", &hashes, version, options).map_err(|error| error.to_string())
     };
     assert_eq!(ask(&["1"], FORMAT_VERSION, "options"), Ok(false));
-    stage(out, "a", "1").commit(IfExists::Error).unwrap();
+    publish(stage(out, "a", "1"), IfExists::Error).unwrap();
     assert_eq!(ask(&["1"], FORMAT_VERSION, "options"), Ok(true));
     let refused = |answer: Result<bool, String>, why: &str| {
         let error = answer.unwrap_err();
@@ -223,12 +231,14 @@ fn output_failures_name_the_path() {
 }
 
 #[test]
-fn a_file_that_is_not_staged_is_not_published() {
+fn a_file_that_is_not_named_is_not_published() {
     let out = tempfile::tempdir().unwrap();
     let staging = stage(out.path(), "a", "1");
-    fs::write(staging.root().join("stray.parquet"), "").unwrap();
-    assert_eq!(staging.commit(IfExists::Error).unwrap_err().kind(), ErrorKind::Internal);
-    assert_eq!(fs::read_dir(out.path()).unwrap().count(), 0);
+    fs::write(staging.parts().root.join("stray.parquet"), "").unwrap();
+    fs::create_dir(staging.new_trace()).unwrap();
+    fs::write(staging.new_trace().join("stray.parquet"), "").unwrap();
+    publish(staging, IfExists::Error).unwrap();
+    assert_eq!(tree(out.path()), PUBLISHED);
 }
 
 #[test]
@@ -246,14 +256,14 @@ fn what_is_no_trace_of_ours_is_never_replaced() {
             let refused = check_absent(out, name, if_exists).unwrap_err();
             assert_eq!(refused.kind(), ErrorKind::Output);
             assert!(refused.to_string().contains(found), "{refused}");
-            let refused = stage(out, name, "1").commit(if_exists).unwrap_err();
+            let refused = publish(stage(out, name, "1"), if_exists).unwrap_err();
             assert!(refused.to_string().contains(found), "{refused}");
         }
     }
     assert_eq!(tree(out), ["trace=a/notes.txt", "trace=b", "trace=c/sidecar/manifest.json"]);
     // A trace of another version is one of ours.
     fs::write(out.join("trace=c").join(MANIFEST_PATH), r#"{"trace": "c", "format_version": 99}"#).unwrap();
-    stage(out, "c", "2").commit(IfExists::Replace).unwrap();
+    publish(stage(out, "c", "2"), IfExists::Replace).unwrap();
     assert_eq!(content(out, "c"), "2");
 }
 
@@ -308,18 +318,18 @@ fn who_has_custody_can_remove_what_is_in_work() {
     let out = root.path();
     let custody = Custody::default();
     custody.abandon();
-    stage(out, "a", "1").commit(IfExists::Error).unwrap();
+    publish(stage(out, "a", "1"), IfExists::Error).unwrap();
     let staging = LocalFolder::create_in(&custody, out, "a").unwrap();
     staging.write("events/A/part-00000-00000.parquet", b"2").unwrap();
     custody.abandon();
     assert_eq!(tree(out), PUBLISHED);
     assert!(!out.join(".etl2parquet-a").exists());
-    assert_eq!(staging.commit(IfExists::Replace).unwrap_err().kind(), ErrorKind::Interrupted);
+    assert_eq!(publish(staging, IfExists::Replace).unwrap_err().kind(), ErrorKind::Interrupted);
     assert_eq!((content(out, "a").as_str(), tree(out).as_slice()), ("1", &PUBLISHED.map(String::from)[..]));
     // What is published is in nobody's custody.
     let staging = LocalFolder::create_in(&custody, out, "b").unwrap();
     staging.write("events/A/part-00000-00000.parquet", b"3").unwrap();
-    staging.commit(IfExists::Error).unwrap();
+    publish(staging, IfExists::Error).unwrap();
     custody.abandon();
     assert_eq!(content(out, "b"), "3");
 }
@@ -338,6 +348,197 @@ fn the_path_of_the_output_folder_may_be_any_bytes() {
     use std::os::unix::ffi::OsStrExt;
     let root = tempfile::tempdir().unwrap();
     let out = root.path().join(std::ffi::OsStr::from_bytes(b"out-\xff"));
-    stage(&out, "a", "1").commit(IfExists::Error).unwrap();
+    publish(stage(&out, "a", "1"), IfExists::Error).unwrap();
     assert_eq!(content(&out, "a"), "1");
+}
+
+/// The folder of a plan with one part of each attempt that has been kept, and the attempts.
+fn planned(out: &Path) -> (PathBuf, Vec<StagedName>) {
+    let plan = LocalFolder::create_plan(&Custody::default(), out, "a", "0123").unwrap();
+    let folder = plan.folder().to_owned();
+    drop(plan);
+    let worker = |number: usize| {
+        let worker = LocalFolder::open_plan(&Custody::default(), &folder).unwrap();
+        let path = format!("events/A/part-{number:05}-00000.parquet");
+        let name = worker.write(&path, &[b'0' + u8::try_from(number).unwrap()]).unwrap();
+        worker.keep();
+        name
+    };
+    let parts = vec![worker(0), worker(1)];
+    (folder, parts)
+}
+
+/// Publishes a plan with these parts.
+fn publish_plan(folder: &Path, parts: &[StagedName], if_exists: IfExists) -> Result<Published> {
+    let publisher = LocalFolder::open_plan_to_publish(&Custody::default(), folder)?;
+    let manifest = publisher.write(MANIFEST_PATH, manifest("1").to_json().unwrap().as_bytes())?;
+    let files: Vec<_> = parts.iter().cloned().chain([manifest]).collect();
+    publisher.publish(&files, if_exists, &NoProgress)
+}
+
+const PLANNED: [&str; 3] = [
+    "trace=a/events/A/part-00000-00000.parquet",
+    "trace=a/events/A/part-00001-00000.parquet",
+    "trace=a/sidecar/manifest.json",
+];
+
+#[test]
+fn workers_on_one_plan_do_not_meet_and_one_publishes() {
+    let out = tempfile::tempdir().unwrap();
+    let (folder, parts) = planned(out.path());
+    assert_eq!(folder, out.path().join(".etl2parquet-a.plan-0123"));
+    // Another attempt at the same part, one that failed, and one that is still at work when the trace is published.
+    let twice = LocalFolder::open_plan(&Custody::default(), &folder).unwrap();
+    twice.write(&parts[1].path, b"other").unwrap();
+    twice.keep();
+    drop(twice);
+    let failed = LocalFolder::open_plan(&Custody::default(), &folder).unwrap();
+    failed.write(&parts[0].path, b"failed").unwrap();
+    drop(failed);
+    let late = LocalFolder::open_plan(&Custody::default(), &folder).unwrap();
+    let mut growing = late.create(&parts[0].path).unwrap();
+    growing.release();
+    assert_eq!(late.list().unwrap().len(), 4);
+    assert_eq!(late.read(&parts[1], 0..1).unwrap(), b"1");
+    publish_plan(&folder, &parts, IfExists::Error).unwrap();
+    assert!(growing.append(b"late").is_err());
+    assert!(late.create("events/B/part-00000-00000.parquet").is_err());
+    drop(late);
+    assert_eq!(tree(out.path()), PLANNED);
+    assert!(!folder.exists());
+    assert!(LocalFolder::open_plan(&Custody::default(), &folder).is_err());
+    assert!(LocalFolder::open_plan_to_publish(&Custody::default(), &folder).is_err());
+    assert!(!folder.exists());
+}
+
+#[test]
+fn a_part_that_is_missing_keeps_a_plan_from_being_published() {
+    let out = tempfile::tempdir().unwrap();
+    let (folder, parts) = planned(out.path());
+    let missing = StagedName { attempt: "0".to_owned(), ..parts[0].clone() };
+    let error = publish_plan(&folder, &[missing, parts[1].clone()], IfExists::Error).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Output);
+    assert!(error.to_string().contains("expected a finished file, found none"), "{error}");
+    publish_plan(&folder, &parts, IfExists::Error).unwrap();
+    assert_eq!(tree(out.path()), PLANNED);
+}
+
+#[test]
+fn a_publication_that_was_killed_is_taken_up_wherever_it_ended() {
+    let out = tempfile::tempdir().unwrap();
+    let out = out.path();
+    // With and without a trace that is replaced.
+    for replaced in [false, true] {
+        for killed_after in 0..4 {
+            let _ = fs::remove_dir_all(trace_folder(out, "a"));
+            if replaced {
+                publish(stage(out, "a", "before"), IfExists::Error).unwrap();
+            }
+            let (folder, parts) = planned(out);
+            let publisher = LocalFolder::open_plan_to_publish(&Custody::default(), &folder).unwrap();
+            let manifest = publisher.write(MANIFEST_PATH, manifest("1").to_json().unwrap().as_bytes()).unwrap();
+            let files: Vec<_> = parts.iter().cloned().chain([manifest]).collect();
+            let (new, target) = (publisher.new_trace(), publisher.target());
+            // What has been taken; then all; then the announcement; then the rename.
+            if killed_after == 0 {
+                publication::assemble(&publisher.parts(), &new, &files[..1], &NoProgress).unwrap();
+            } else {
+                publication::assemble(&publisher.parts(), &new, &files, &NoProgress).unwrap();
+            }
+            if killed_after > 1 {
+                publisher.announce().unwrap();
+            }
+            if killed_after > 2 && replaced {
+                publication::replace(&new, &publisher.old(), &target).unwrap();
+            } else if killed_after > 2 {
+                publication::rename_no_replace(&new, &target).unwrap();
+            }
+            drop(publisher);
+            let again = LocalFolder::open_plan_to_publish(&Custody::default(), &folder).unwrap();
+            assert_eq!(again.was_published().unwrap(), killed_after > 2);
+            drop(again);
+            if killed_after <= 2 {
+                publish_plan(&folder, &parts, IfExists::Replace).unwrap();
+            }
+            assert_eq!(tree(out), PLANNED, "{replaced}, {killed_after}");
+            assert!(!folder.exists());
+        }
+    }
+}
+
+#[test]
+fn a_plan_is_published_by_one_process_at_a_time() {
+    let out = tempfile::tempdir().unwrap();
+    let (folder, parts) = planned(out.path());
+    let first = LocalFolder::open_plan_to_publish(&Custody::default(), &folder).unwrap();
+    assert!(publish_plan(&folder, &parts, IfExists::Error).is_err());
+    drop(first);
+    publish_plan(&folder, &parts, IfExists::Error).unwrap();
+}
+
+#[test]
+fn the_first_of_two_reports_stands() {
+    let out = tempfile::tempdir().unwrap();
+    let (folder, _) = planned(out.path());
+    let [first, second] = [(); 2].map(|()| LocalFolder::open_plan(&Custody::default(), &folder).unwrap());
+    assert!(first.write_first("report-00000.json", b"first").unwrap());
+    assert!(!second.write_first("report-00000.json", b"second").unwrap());
+    assert_eq!(fs::read(folder.join("report-00000.json")).unwrap(), b"first");
+    drop((first, second));
+    LocalFolder::open_plan_to_publish(&Custody::default(), &folder).unwrap().discard().unwrap();
+    assert_eq!(fs::read_dir(out.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn who_has_custody_of_an_attempt_removes_its_files_alone() {
+    let out = tempfile::tempdir().unwrap();
+    let (folder, parts) = planned(out.path());
+    let custody = Custody::default();
+    let worker = LocalFolder::open_plan(&custody, &folder).unwrap();
+    worker.write("events/A/part-00002-00000.parquet", b"2").unwrap();
+    custody.abandon();
+    let left: Vec<_> = worker.list().unwrap().into_iter().map(|file| file.path).collect();
+    assert_eq!(left, [parts[0].path.as_str(), &parts[1].path]);
+}
+
+#[test]
+fn what_is_no_folder_of_a_plan_is_refused() {
+    let out = tempfile::tempdir().unwrap();
+    for name in ["a", ".etl2parquet-a", ".etl2parquet-.plan-1", ".etl2parquet-a.plan-1"] {
+        fs::create_dir(out.path().join(name)).unwrap();
+        let error = LocalFolder::open_plan(&Custody::default(), &out.path().join(name)).unwrap_err();
+        assert!(error.to_string().contains("expected the folder of a plan"), "{error}");
+    }
+}
+
+/// Asks to stop from the given question on.
+struct StopAt(std::sync::atomic::AtomicUsize);
+
+impl Progress for StopAt {
+    fn advance(&self, _amount: u64) {}
+
+    fn is_cancelled(&self) -> bool {
+        self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_err()
+    }
+}
+
+#[test]
+fn a_publication_stops_when_it_is_asked_to_and_leaves_nothing() {
+    let out = tempfile::tempdir().unwrap();
+    let mut stops = 0;
+    loop {
+        let staging = stage(out.path(), "a", "1");
+        let files = ["events/A/part-00000-00000.parquet", MANIFEST_PATH].map(|path| staging.own(path));
+        let published = staging.publish(&files, IfExists::Error, &StopAt(stops.into()));
+        drop(staging);
+        match published {
+            Ok(_) => break,
+            Err(error) => assert_eq!(error.kind(), ErrorKind::Interrupted),
+        }
+        assert_eq!(fs::read_dir(out.path()).unwrap().count(), 0);
+        stops += 1;
+    }
+    // Each file twice, four folders, and before the rename.
+    assert_eq!(stops, 9);
+    assert_eq!(tree(out.path()), PUBLISHED);
 }

@@ -1,0 +1,37 @@
+//! Failures of the Parquet writer.
+
+use std::io;
+use std::path::Path;
+
+use parquet::errors::ParquetError;
+
+use crate::error::Error;
+use crate::output::errors::{bug, output_error};
+
+/// A failure inside the Parquet writer: the system's when it wraps one, else a bug.
+pub(super) fn write_error(path: &Path, cause: ParquetError) -> Error {
+    match cause {
+        ParquetError::External(inner) => match inner.downcast::<io::Error>() {
+            Ok(io) => output_error("write", path, *io),
+            Err(other) => bug("the Parquet writer failed").in_file(path).caused_by(other),
+        },
+        other => bug("the Parquet writer failed").in_file(path).caused_by(other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::ErrorKind;
+
+    #[test]
+    fn a_full_disk_is_an_output_failure_even_inside_the_parquet_writer() {
+        let cause = ParquetError::from(io::Error::from(io::ErrorKind::StorageFull));
+        let error = write_error(Path::new("out/a.parquet"), cause);
+        assert_eq!(error.kind(), ErrorKind::Output);
+        let text = error.to_string();
+        assert!(text.starts_with("out/a.parquet: cannot write: "), "{text}");
+        assert!(text.contains("free some space"), "{text}");
+        assert_eq!(write_error(Path::new("a"), ParquetError::General("x".into())).kind(), ErrorKind::Internal);
+    }
+}

@@ -1,0 +1,82 @@
+//! What stands in the place of a trace already.
+
+use std::path::{Path, PathBuf};
+
+use super::system::exists;
+use crate::error::{Error, ErrorCode, ErrorKind, Result};
+use crate::output::interface::IfExists;
+use crate::output::manifest::{CommitRecord, MANIFEST_PATH};
+
+/// The folder of a published trace.
+pub fn trace_folder(out: &Path, name: &str) -> PathBuf {
+    out.join(format!("trace={name}"))
+}
+
+/// Whether the published trace is what this run would write: same inputs in the same order (BLAKE3, lower-case
+/// hexadecimal), same format version, same options. `false` when there is none.
+///
+/// Ask when the output has been opened, which repairs what an interrupted run left.
+///
+/// # Errors
+/// [`ErrorKind::Output`] when there is a different one, or one whose manifest cannot be read.
+pub fn is_current(
+    out: &Path,
+    name: &str,
+    input_hashes: &[String],
+    format_version: u32,
+    options_hash: &str,
+) -> Result<bool> {
+    let target = trace_folder(out, name);
+    if !exists(&target)? {
+        return Ok(false);
+    }
+    let way_out = "choose --if-exists replace, or another name or output folder";
+    let there = CommitRecord::read(&target).map_err(|error| error.with_hint(way_out))?;
+    let differs = if there.format_version != format_version {
+        "with another format version"
+    } else if !there.inputs.iter().map(|input| &input.blake3).eq(input_hashes) {
+        "from other input"
+    } else if there.options_hash != options_hash {
+        "with other options"
+    } else {
+        return Ok(true);
+    };
+    let message = format!("this trace is there already, but made {differs}");
+    Err(Error::new(ErrorKind::Output, message).with_code(ErrorCode::OutputExists).in_file(target).with_hint(way_out))
+}
+
+/// Refuses what stands in the place of a trace and may not be replaced, before any work is done.
+///
+/// # Errors
+/// [`ErrorKind::Output`] when there is a trace already and it is not to be skipped or replaced, or anything that is no
+/// trace of this program.
+pub fn check_absent(out: &Path, name: &str, if_exists: IfExists) -> Result<()> {
+    match if_exists {
+        // Whether it may be skipped is known when the input is hashed.
+        IfExists::Skip => refuse_foreign(&trace_folder(out, name)),
+        other => may_publish(&trace_folder(out, name), other),
+    }
+}
+
+pub(super) fn may_publish(target: &Path, if_exists: IfExists) -> Result<()> {
+    refuse_foreign(target)?;
+    if if_exists != IfExists::Replace && exists(target)? { Err(is_there(target)) } else { Ok(()) }
+}
+
+/// Refuses to touch what this program has not made.
+fn refuse_foreign(target: &Path) -> Result<()> {
+    if !exists(target)? || CommitRecord::is_in(target) {
+        return Ok(());
+    }
+    let found = if target.is_dir() { "a folder without our" } else { "something else than a folder with a" };
+    let message = format!("expected a trace made by this program, found {found} {MANIFEST_PATH}");
+    let hint = "move it away, or choose another name or output folder";
+    Err(Error::new(ErrorKind::Output, message).with_code(ErrorCode::OutputExists).in_file(target).with_hint(hint))
+}
+
+pub(super) fn is_there(target: &Path) -> Error {
+    Error::new(ErrorKind::Output, "this trace is there already")
+        .with_code(ErrorCode::OutputExists)
+        .in_file(target)
+        .with_hint("choose --if-exists skip or replace, or another name or output folder")
+}

@@ -1,0 +1,112 @@
+//! The way of finished files into the published trace: to disk, under their names, one rename.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+
+use super::existing::is_there;
+use super::parts::Parts;
+use super::system::{
+    exchange, exists, files_below, folders_below, remove_file, rename_no_replace_at_once, sync, sync_folder,
+};
+use crate::error::{Error, ErrorKind, Result};
+use crate::output::errors::{bug, output_error};
+use crate::output::interface::StagedName;
+use crate::progress::{Progress, stop_if_cancelled};
+
+/// A file that is to be published: where it lies, and where it is to lie.
+struct Move {
+    staged: PathBuf,
+    named: PathBuf,
+}
+
+/// Makes `new` the folder of these files and no others. What an interrupted publication has taken already stays.
+pub(super) fn assemble(parts: &Parts, new: &Path, files: &[StagedName], progress: &dyn Progress) -> Result<()> {
+    let moves = files.iter().map(|file| {
+        let named = new.join(&file.path);
+        Ok(Move { staged: parts.locate(file)?, named })
+    });
+    let moves = moves.collect::<Result<Vec<_>>>()?;
+    let names: BTreeSet<&Path> = moves.iter().map(|file| file.named.as_path()).collect();
+    if names.len() < moves.len() {
+        return Err(bug("two files of a trace have one name").in_file(new));
+    }
+    // On disk first: once names end in .parquet, readers may look. The disk takes many at a time.
+    let synced = moves.par_iter().map(|file| {
+        stop_if_cancelled(progress)?;
+        match sync(&file.staged) {
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => taken_before(file),
+            synced => synced.map_err(|cause| output_error("bring to disk", &file.staged, cause)),
+        }
+    });
+    synced.collect::<Result<()>>()?;
+    for file in &moves {
+        stop_if_cancelled(progress)?;
+        take(file)?;
+    }
+    let found = files_below(new).map_err(|cause| output_error("list", new, cause))?;
+    for (other, _) in found.iter().filter(|(file, _)| !names.contains(file.as_path())) {
+        remove_file(other).map_err(|cause| output_error("remove", other, cause))?;
+    }
+    let folders = folders_below(new).map_err(|cause| output_error("list", new, cause))?;
+    let synced = folders.par_iter().map(|folder| {
+        stop_if_cancelled(progress)?;
+        sync_folder(folder)
+    });
+    synced.collect()
+}
+
+/// Fails where a file is neither staged nor has its name.
+fn taken_before(file: &Move) -> Result<()> {
+    if exists(&file.named)? {
+        return Ok(());
+    }
+    let hint = "convert the part of the trace that it belongs to again";
+    Err(Error::new(ErrorKind::Output, "expected a finished file, found none").in_file(&file.staged).with_hint(hint))
+}
+
+/// Gives a file its name.
+fn take(Move { staged, named }: &Move) -> Result<()> {
+    let folder = named.parent().unwrap_or(named);
+    fs::create_dir_all(folder).map_err(|cause| output_error("create the folder", folder, cause))?;
+    match fs::rename(staged, named) {
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound && exists(named)? => Ok(()),
+        renamed => renamed.map_err(|cause| output_error("rename", staged, cause)),
+    }
+}
+
+/// Puts `new` in the place of the published trace; the old one is in `new` or in `old` then.
+pub(super) fn replace(new: &Path, old: &Path, target: &Path) -> Result<()> {
+    match exchange(new, target) {
+        Ok(true) => Ok(()),
+        Ok(false) => replace_in_two_steps(new, old, target),
+        Err(cause) => Err(output_error("replace the trace", target, cause)),
+    }
+}
+
+/// For systems that cannot exchange two folders. A reader may find no trace for a moment.
+pub(super) fn replace_in_two_steps(new: &Path, old: &Path, target: &Path) -> Result<()> {
+    let failed = |cause| output_error("replace the trace", target, cause);
+    fs::rename(target, old).map_err(failed)?;
+    fs::rename(new, target).map_err(|cause| {
+        // Back to where it was; should that fail too, the next run does it.
+        let _ = fs::rename(old, target);
+        failed(cause)
+    })
+}
+
+/// Renames a folder to a name that nothing has; never replaces.
+pub(super) fn rename_no_replace(from: &Path, to: &Path) -> Result<()> {
+    let renamed = match rename_no_replace_at_once(from, to) {
+        Some(outcome) => outcome,
+        None if exists(to)? => return Err(is_there(to)),
+        None => fs::rename(from, to),
+    };
+    match renamed {
+        Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => Err(is_there(to)),
+        other => other.map_err(|cause| output_error("publish the trace", to, cause)),
+    }
+}
