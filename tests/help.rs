@@ -38,3 +38,10 @@ fn schema_commands() {
         insta::assert_snapshot!(format!("schema_{command}"), help(&["schema", command, "--help"]));
     }
 }
+
+#[test]
+fn steps() {
+    for command in ["plan", "convert-partition", "commit"] {
+        insta::assert_snapshot!(format!("steps_{command}"), help(&[command, "--help"]));
+    }
+}

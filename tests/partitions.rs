@@ -175,3 +175,164 @@ fn wild_disorder_makes_partitions_larger() {
     assert!((2..=3).contains(&count), "{count}");
     same_rows(&sandbox, "whole/trace=w", "parts/trace=w");
 }
+
+/// Plans the recording of [`hard`]; gives the folder of the plan and the number of partitions.
+fn planned(sandbox: &Sandbox, out: &str) -> (String, u32) {
+    let said = sandbox.t(&format!("plan a.etl b.etl --merge m -o {out} {SIZE} --json --threads 2"), 0).out;
+    let plan: serde_json::Value = serde_json::from_str(&said).unwrap();
+    assert_eq!(plan["trace"], "m");
+    (plan["plan"].as_str().unwrap().to_owned(), u32::try_from(plan["partitions"].as_u64().unwrap()).unwrap())
+}
+
+/// Converts the recording of [`hard`] in one process, into `one`.
+fn in_one_process(sandbox: &Sandbox) {
+    sandbox.t(&format!("convert a.etl b.etl --merge m -o one --threads 2 {SIZE}"), 4);
+}
+
+#[test]
+fn steps_in_processes_of_their_own_write_the_same_bytes() {
+    let sandbox = Sandbox::new();
+    hard(&sandbox);
+    in_one_process(&sandbox);
+    let (plan, partitions) = planned(&sandbox, "out");
+    assert!(partitions >= 3, "{partitions}");
+    // The same plan has the same folder, and keeps what is there.
+    assert_eq!(planned(&sandbox, "out"), (plan.clone(), partitions));
+    for number in (0..partitions).rev() {
+        sandbox.t(&format!("convert-partition {plan} {number} --threads 1"), 0);
+    }
+    let again = sandbox.t(&format!("convert-partition {plan} 1"), 0);
+    assert!(again.err.contains("converted already"), "{}", again.err);
+    assert_eq!(planned(&sandbox, "out"), (plan.clone(), partitions));
+    sandbox.t(&format!("commit {plan}"), 4);
+    assert!(lasting(&sandbox, "out/trace=m") == lasting(&sandbox, "one/trace=m"));
+    assert!(sandbox.names("out").iter().all(|name| name.starts_with("trace=m/")), "{:?}", sandbox.names("out"));
+    let again = sandbox.t(&format!("commit {plan}"), 0);
+    assert!(again.err.contains("committed already"), "{}", again.err);
+}
+
+#[test]
+fn a_commit_needs_every_partition_and_no_input() {
+    let sandbox = Sandbox::new();
+    hard(&sandbox);
+    in_one_process(&sandbox);
+    let (plan, partitions) = planned(&sandbox, "out");
+    for number in 0..partitions - 1 {
+        sandbox.t(&format!("convert-partition {plan} {number}"), 0);
+    }
+    let refused = sandbox.t(&format!("commit {plan}"), 6);
+    let expected = format!("1 of {partitions} partitions are not converted: {}", partitions - 1);
+    assert!(refused.err.contains(&expected), "{}", refused.err);
+    let refused = sandbox.t(&format!("convert-partition {plan} {partitions}"), 2);
+    assert!(refused.err.contains("expected a partition from 0"), "{}", refused.err);
+    sandbox.t(&format!("convert-partition {plan} {}", partitions - 1), 0);
+    for input in ["a.etl", "b.etl"] {
+        fs::remove_file(sandbox.path(input)).unwrap();
+    }
+    sandbox.t(&format!("commit {plan}"), 4);
+    assert!(lasting(&sandbox, "out/trace=m") == lasting(&sandbox, "one/trace=m"));
+}
+
+/// Where the buffers of a partition lie in an input.
+fn extents(sandbox: &Sandbox, plan: &str, number: u32, input: u16) -> Vec<std::ops::Range<usize>> {
+    let segments = fs::read(sandbox.path(&format!("{plan}/segments-{number:05}"))).unwrap();
+    let word = |bytes: &[u8]| u32::from_le_bytes(bytes.try_into().unwrap()) as usize;
+    let of_input = |record: &&[u8]| u16::from_le_bytes([record[120], record[121]]) == input;
+    let extent = |record: &[u8]| {
+        let start = word(&record[8..12]);
+        start..start + word(&record[36..40])
+    };
+    segments.chunks_exact(128).filter(of_input).map(extent).collect()
+}
+
+#[test]
+fn a_worker_reads_the_bytes_of_its_partition_alone() {
+    let sandbox = Sandbox::new();
+    hard(&sandbox);
+    in_one_process(&sandbox);
+    let (plan, partitions) = planned(&sandbox, "out");
+    for number in 0..partitions {
+        for (input, name) in [(0, "a.etl"), (1, "b.etl")] {
+            // All but the buffers of the partition is overwritten, under the time that the file had.
+            let path = sandbox.path(name);
+            let modified = fs::metadata(&path).unwrap().modified().unwrap();
+            let whole = if input == 0 { hard_bytes() } else { second_bytes() };
+            let mut bytes = vec![0xFF; whole.len()];
+            for extent in extents(&sandbox, &plan, number, input) {
+                bytes[extent.clone()].copy_from_slice(&whole[extent]);
+            }
+            assert!(bytes != whole);
+            fs::write(&path, bytes).unwrap();
+            fs::File::options().write(true).open(&path).unwrap().set_modified(modified).unwrap();
+        }
+        sandbox.t(&format!("convert-partition {plan} {number}"), 0);
+    }
+    sandbox.t(&format!("commit {plan}"), 4);
+    assert!(lasting(&sandbox, "out/trace=m") == lasting(&sandbox, "one/trace=m"));
+}
+
+#[test]
+fn workers_that_meet_or_are_killed_leave_nothing_behind() {
+    let sandbox = Sandbox::new();
+    hard(&sandbox);
+    in_one_process(&sandbox);
+    let (plan, partitions) = planned(&sandbox, "out");
+    let worker = |number: u32| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_etl2parquet"));
+        command.args(["convert-partition", &plan, &number.to_string(), "--quiet"]);
+        command.current_dir(sandbox.path("")).spawn().unwrap()
+    };
+    for number in 0..partitions {
+        // At any moment of its work, and at the latest when it is done.
+        let mut killed = worker(number);
+        std::thread::sleep(std::time::Duration::from_millis(7 * u64::from(number)));
+        killed.kill().unwrap();
+        killed.wait().unwrap();
+        let both = [worker(number), worker(number)];
+        for mut one in both {
+            assert_eq!(one.wait().unwrap().code(), Some(0), "partition {number}");
+        }
+    }
+    sandbox.t(&format!("commit {plan}"), 4);
+    assert!(lasting(&sandbox, "out/trace=m") == lasting(&sandbox, "one/trace=m"));
+    assert!(sandbox.names("out").iter().all(|name| name.starts_with("trace=m/")), "{:?}", sandbox.names("out"));
+}
+
+#[test]
+fn a_plan_that_somebody_changed_is_refused() {
+    let sandbox = Sandbox::new();
+    hard(&sandbox);
+    let (plan, _) = planned(&sandbox, "out");
+    let change = |file: &str, change: &dyn Fn(&mut Vec<u8>)| {
+        let path = sandbox.path(&format!("{plan}/{file}"));
+        let before = fs::read(&path).unwrap();
+        let mut after = before.clone();
+        change(&mut after);
+        fs::write(&path, after).unwrap();
+        let refused = sandbox.run(&format!("convert-partition {plan} 0"));
+        assert!([3, 6].contains(&refused.code), "{file}: {}", refused.err);
+        assert!(refused.err.contains(file), "{}", refused.err);
+        fs::write(&path, before).unwrap();
+    };
+    change("segments-00000", &|bytes| bytes[130] ^= 1);
+    change("segments-00000", &|bytes| bytes.truncate(200));
+    change("plan.json", &|bytes| bytes.truncate(1000));
+    change("job.json", &|bytes| bytes.truncate(100));
+    sandbox.t(&format!("convert-partition {plan} 0"), 0);
+}
+
+#[test]
+fn if_exists_counts_for_a_plan_too() {
+    let sandbox = Sandbox::new();
+    hard(&sandbox);
+    in_one_process(&sandbox);
+    sandbox.t(&format!("plan a.etl b.etl --merge m -o one {SIZE}"), 6);
+    let skipped = sandbox.t(&format!("plan a.etl b.etl --merge m -o one {SIZE} --if-exists skip"), 0);
+    assert_eq!(skipped.out, "");
+    let said = sandbox.t("plan a.etl b.etl --merge m -o one --if-exists replace", 0).out;
+    let plan = said.trim();
+    sandbox.t(&format!("convert-partition {plan} 0"), 0);
+    sandbox.t(&format!("commit {plan}"), 4);
+    assert_eq!(partitions(&sandbox, "one/trace=m"), 1);
+    assert!(sandbox.names("one").iter().all(|name| name.starts_with("trace=m/")), "{:?}", sandbox.names("one"));
+}

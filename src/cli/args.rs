@@ -36,6 +36,15 @@ pub(super) enum Command {
     /// Write traces as Parquet datasets, one folder trace=NAME each
     #[command(after_help = ENVIRONMENT)]
     Convert(Box<ConvertArgs>),
+    /// Survey and plan traces, for several processes to convert: writes one plan folder each, and prints where
+    #[command(after_help = ENVIRONMENT)]
+    Plan(Box<PlanArgs>),
+    /// Convert one partition of a plan; any number of processes may, at a time
+    #[command(after_help = ENVIRONMENT)]
+    ConvertPartition(PartitionArgs),
+    /// Publish the trace of a plan, all partitions of which are converted
+    #[command(after_help = ENVIRONMENT)]
+    Commit(CommitArgs),
     /// Show session, clock, loss, providers and decodability of traces; writes nothing
     #[command(after_help = ENVIRONMENT)]
     Inspect(InspectArgs),
@@ -52,8 +61,9 @@ pub(super) struct InputArgs {
     pub inputs: Vec<OsString>,
 }
 
+/// What decides which traces are written, and how.
 #[derive(Debug, Args)]
-pub(super) struct ConvertArgs {
+pub(super) struct JobArgs {
     #[command(flatten)]
     pub input: InputArgs,
     #[command(flatten)]
@@ -70,6 +80,44 @@ pub(super) struct ConvertArgs {
     pub schemas: SchemaArgs,
     #[command(flatten)]
     pub run: RunArgs,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct PlanArgs {
+    #[command(flatten)]
+    pub job: JobArgs,
+
+    /// One JSON object per trace on standard output: {"trace": …, "plan": …, "partitions": …}
+    #[arg(long, env = "ETL2PARQUET_JSON", hide_env = true, value_parser = FalseyValueParser::new())]
+    #[arg(help_heading = "Reports")]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct PartitionArgs {
+    /// The folder that `plan` printed
+    #[arg(value_name = "PLAN")]
+    pub plan: PathBuf,
+    /// Number of the partition, from 0
+    #[arg(value_name = "N")]
+    pub number: u32,
+    #[command(flatten)]
+    pub run: RunArgs,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct CommitArgs {
+    /// The folder that `plan` printed
+    #[arg(value_name = "PLAN")]
+    pub plan: PathBuf,
+    #[command(flatten)]
+    pub run: RunArgs,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ConvertArgs {
+    #[command(flatten)]
+    pub job: JobArgs,
 
     /// Write a summary as JSON to FILE, or to standard output with -
     #[arg(long, value_name = "FILE", env = "ETL2PARQUET_SUMMARY", hide_env = true, help_heading = "Reports")]
@@ -244,13 +292,14 @@ mod tests {
             assert_eq!(argument.get_env().and_then(|name| name.to_str()), Some(expected.as_str()), "--{long}");
             options += 1;
         }
-        assert_eq!(options, 66);
+        assert_eq!(options, 114);
     }
 
     #[test]
     fn defaults_are_those_of_the_contract() {
         let cli = Cli::try_parse_from(["etl2parquet", "convert", "a.etl", "-o", "out"]).unwrap();
         let Command::Convert(args) = cli.command else { panic!("expected convert") };
+        let args = args.job;
         assert_eq!(args.output.name_from, NameFrom::Stem);
         assert_eq!(args.output.if_exists, IfExists::Error);
         assert_eq!(args.columns.layout, DatasetSplit::Provider);
@@ -266,6 +315,7 @@ mod tests {
     fn fail_on_takes_several() {
         let line = ["etl2parquet", "convert", "a.etl", "-o", "out", "--fail-on", "loss,damage", "--max-loss", "0.5%"];
         let Command::Convert(args) = Cli::try_parse_from(line).unwrap().command else { panic!("expected convert") };
+        let args = args.job;
         assert_eq!(args.checks.fail_on, [FailOn::Loss, FailOn::Damage]);
         assert_eq!(args.checks.max_loss, Some(MaxLoss::Percent(0.5)));
     }

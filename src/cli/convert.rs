@@ -1,6 +1,8 @@
 //! `etl2parquet convert`.
 
-use super::args::ConvertArgs;
+use std::path::Path;
+
+use super::args::{ConvertArgs, JobArgs};
 use super::choices::OnBadInput;
 use super::console::{self, Console};
 use super::exit::RunStatus;
@@ -23,30 +25,38 @@ const SHOWN: usize = 20;
 /// # Errors
 /// What keeps the run from starting.
 pub(super) fn run(args: &ConvertArgs) -> Result<u8> {
-    args.filters.check()?;
-    inputs::check_no_url(&args.output.output)?;
-    let run = Run::start(&args.run)?;
-    let options = options::of_convert(args, &run)?;
-    let mut command = ConvertCommand::new(args, &run);
+    let run = start(&args.job)?;
+    let options = ConvertOptions { dry_run: args.dry_run, ..options::of_job(&args.job, &run)? };
+    let mut command = ConvertCommand::new(&args.job, &run);
     let jobs = command.jobs()?;
     run.interrupt.working(true);
     command.convert_all(&jobs, &options);
     run.interrupt.working(false);
-    Ok(command.finish())
+    Ok(command.finish(args.summary.as_deref()))
 }
 
-/// A run of `convert`.
-struct ConvertCommand<'a> {
-    args: &'a ConvertArgs,
+/// Starts a run that writes.
+///
+/// # Errors
+/// What keeps the run from starting.
+pub(super) fn start(args: &JobArgs) -> Result<Run> {
+    args.filters.check()?;
+    inputs::check_no_url(&args.output.output)?;
+    Run::start(&args.run)
+}
+
+/// A run of `convert`, or of `plan`.
+pub(super) struct ConvertCommand<'a> {
+    args: &'a JobArgs,
     run: &'a Run,
-    status: RunStatus,
+    pub(super) status: RunStatus,
     summary: Summary,
     /// Whether an unreadable input has ended the run.
     stopped_by_bad_input: bool,
 }
 
 impl<'a> ConvertCommand<'a> {
-    fn new(args: &'a ConvertArgs, run: &'a Run) -> Self {
+    pub(super) fn new(args: &'a JobArgs, run: &'a Run) -> Self {
         let summary = Summary {
             tool_version: env!("CARGO_PKG_VERSION"),
             exit_code: 0,
@@ -58,7 +68,7 @@ impl<'a> ConvertCommand<'a> {
     }
 
     /// The recordings to convert. Where one bad input decides over others, all are looked at before any work.
-    fn jobs(&mut self) -> Result<Vec<Job>> {
+    pub(super) fn jobs(&mut self) -> Result<Vec<Job>> {
         let found = inputs::find(&self.args.input.inputs);
         let output = &self.args.output;
         let (mut jobs, clashes) = inputs::jobs(found.inputs, output.merge.as_deref(), output.name_from)?;
@@ -83,10 +93,7 @@ impl<'a> ConvertCommand<'a> {
 
     fn convert_all(&mut self, jobs: &[Job], options: &ConvertOptions) {
         for (position, job) in jobs.iter().enumerate() {
-            if self.run.interrupt.is_set() {
-                self.status.fail(ErrorKind::Interrupted, self.run.interrupt.code());
-            }
-            if self.stopped_by_bad_input || self.status.is_stopped() {
+            if self.is_stopped() {
                 break;
             }
             let label = label(&job.name, position, jobs.len());
@@ -99,7 +106,16 @@ impl<'a> ConvertCommand<'a> {
         }
     }
 
-    fn trace_summary(&mut self, job: &Job, outcome: Result<Outcome>) -> TraceSummary {
+    /// Whether the run ends before its next trace.
+    pub(super) fn is_stopped(&mut self) -> bool {
+        if self.run.interrupt.is_set() {
+            self.status.fail(ErrorKind::Interrupted, self.run.interrupt.code());
+        }
+        self.stopped_by_bad_input || self.status.is_stopped()
+    }
+
+    /// What became of a trace, counted for the exit code.
+    pub(super) fn trace_summary(&mut self, job: &Job, outcome: Result<Outcome>) -> TraceSummary {
         let summary = |status, reason, result| TraceSummary { trace: job.name.clone(), status, reason, result };
         self.status.readable += u64::from(outcome.is_ok());
         match outcome {
@@ -152,10 +168,10 @@ impl<'a> ConvertCommand<'a> {
         }
     }
 
-    fn finish(mut self) -> u8 {
+    fn finish(mut self, summary: Option<&Path>) -> u8 {
         self.summary.exit_code = self.status.code();
         self.summary.page().lines().for_each(|line| self.run.console.line(line));
-        if let Some(path) = &self.args.summary {
+        if let Some(path) = summary {
             let written = console::to_file(path, &self.summary.to_json());
             let written = written.map_err(|error| error.with_hint("the traces themselves are not affected"));
             written.unwrap_or_else(|error| self.fail(&error));

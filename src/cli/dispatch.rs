@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use super::args::{Cli, Command};
-use super::{console, convert, exit, inspect, schema};
+use super::{console, convert, exit, inspect, schema, steps};
 
 /// Does what the command line says.
 pub fn run() -> ExitCode {
@@ -19,6 +19,9 @@ pub fn run() -> ExitCode {
     };
     let done = match &cli.command {
         Command::Convert(args) => convert::run(args),
+        Command::Plan(args) => steps::plan(args),
+        Command::ConvertPartition(args) => steps::convert_partition(args),
+        Command::Commit(args) => steps::commit(args),
         Command::Inspect(args) => inspect::run(args),
         Command::Schema(command) => schema::run(command),
     };

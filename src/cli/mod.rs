@@ -29,6 +29,7 @@ mod progress;
 mod run;
 mod schema;
 mod sizes;
+mod steps;
 mod stopwatch;
 mod suggest;
 mod summary;

@@ -1,6 +1,6 @@
 //! From what was typed to what is meant.
 
-use super::args::{ConvertArgs, InspectArgs};
+use super::args::{InspectArgs, JobArgs};
 use super::choices::{Columns, FailOn};
 use super::run::Run;
 use super::schema::load::LoadedSchemas;
@@ -13,13 +13,13 @@ use crate::error::Result;
 ///
 /// # Errors
 /// [`crate::ErrorKind::Usage`] when schemas cannot be used.
-pub(super) fn of_convert(args: &ConvertArgs, run: &Run) -> Result<ConvertOptions> {
+pub(super) fn of_job(args: &JobArgs, run: &Run) -> Result<ConvertOptions> {
     let options = chosen(args).schemas(LoadedSchemas::load(&args.schemas, run.console)?.into_user());
     Ok(options.threads(run.threads).memory(run.memory))
 }
 
 /// The options without what the machine and files decide.
-fn chosen(args: &ConvertArgs) -> ConvertOptions {
+fn chosen(args: &JobArgs) -> ConvertOptions {
     let (columns, files) = (&args.columns, &args.files);
     let types = TypeOptions { unsigned: columns.unsigned, guid: columns.guid, timestamps: columns.timestamps };
     let options = ConvertOptions::new(&args.output.output)
@@ -34,8 +34,7 @@ fn chosen(args: &ConvertArgs) -> ConvertOptions {
         .row_group_rows(files.row_group_rows)
         .max_file_size(files.max_file_size)
         .allow_repeated(args.output.allow_repeated)
-        .gates(gates(args.checks.max_loss, &args.checks.fail_on))
-        .dry_run(args.dry_run);
+        .gates(gates(args.checks.max_loss, &args.checks.fail_on));
     ConvertOptions { partition_bytes: files.partition_bytes, ..options }
 }
 
@@ -72,7 +71,7 @@ mod tests {
     fn the_defaults_are_those_of_the_library() {
         let cli = Cli::try_parse_from(["etl2parquet", "convert", "a.etl", "-o", "out"]).unwrap();
         let Command::Convert(args) = cli.command else { panic!("expected convert") };
-        assert_eq!(format!("{:#?}", chosen(&args)), format!("{:#?}", ConvertOptions::new("out")));
+        assert_eq!(format!("{:#?}", chosen(&args.job)), format!("{:#?}", ConvertOptions::new("out")));
     }
 
     #[test]

@@ -11,9 +11,8 @@ use crate::convert::part_report::{JoinedCounts, PartReport};
 use crate::convert::write_options::WriteOptions;
 use crate::error::Result;
 use crate::output::manifest::MANIFEST_PATH;
-use crate::output::{FileEntry, IfExists, LocalFolder, Output, Published};
+use crate::output::{FileEntry, IfExists, LocalFolder, Output, Published, StagedName};
 use crate::plan::Partition;
-use crate::progress::Progress;
 use crate::sidecar::{self, SidecarFacts, SidecarTarget};
 use crate::survey::{Step, stop_if_cancelled, timed};
 
@@ -32,6 +31,8 @@ pub struct Commit<'a> {
     pub run: RunContext,
     /// When the run began.
     pub started: (SystemTime, Instant),
+    /// The event files that other processes have written.
+    pub staged: Vec<StagedName>,
 }
 
 impl Commit<'_> {
@@ -74,8 +75,11 @@ impl Commit<'_> {
             check_inputs()
         })?;
         stop_if_cancelled(progress)?;
-        let paths = report.written.iter().map(|file| file.path.as_str()).chain([MANIFEST_PATH]);
-        let files: Vec<_> = paths.map(|path| output.own(path)).collect();
+        // What others have written first; of the rest every file is this process's own.
+        let others = self.staged.len();
+        let paths = report.written.iter().skip(others).map(|file| file.path.as_str()).chain([MANIFEST_PATH]);
+        let own: Vec<StagedName> = paths.map(|path| output.own(path)).collect();
+        let files = [self.staged, own].concat();
         let Published { folder, warnings } = output.publish(&files, self.if_exists, progress)?;
         Ok(Outcome::Published(Box::new(Report { folder, warnings, ..report })))
     }
@@ -85,7 +89,7 @@ impl Commit<'_> {
         surveyed: &Surveyed,
         counts: &JoinedCounts,
         output: &Arc<LocalFolder>,
-        progress: &dyn Progress,
+        progress: &dyn JobProgress,
     ) -> Result<Vec<FileEntry>> {
         let facts = SidecarFacts {
             files: &surveyed.files,
@@ -94,8 +98,11 @@ impl Commit<'_> {
             plan: &surveyed.plan,
             shape_counts: &counts.shapes,
         };
-        let output = Arc::clone(output) as Arc<dyn Output>;
-        let target = SidecarTarget { output, encode: self.options.encode_options(), progress };
+        let target = SidecarTarget {
+            output: Arc::clone(output) as Arc<dyn Output>,
+            encode: self.options.encode_options(),
+            progress,
+        };
         sidecar::write(&target, &facts)
     }
 }

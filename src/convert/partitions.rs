@@ -26,7 +26,7 @@ pub struct Conversion<'a> {
     /// How to write.
     pub options: &'a WriteOptions,
     /// Where to write.
-    pub output: &'a Arc<dyn Output>,
+    pub output: Arc<dyn Output>,
     /// Bytes of memory for what is in work.
     pub memory: u64,
     /// For what does not fit into memory.
@@ -45,8 +45,8 @@ impl Conversion<'_> {
         partitions: &[PartitionView<'_>],
         progress: &dyn Progress,
     ) -> Result<Vec<PartReport>> {
-        let Conversion { plan, inputs, options, output, memory, space } = *self;
-        let setup = TableSetup { plan, inputs, options, output };
+        let Conversion { plan, inputs, options, ref output, memory, space } = *self;
+        let setup = TableSetup { plan, inputs, options, output: Arc::clone(output) };
         let (columns, writers) = pool.install(|| setup.tables(progress))?;
         let decoders = pool.install(|| Decoders::new(plan, progress))?;
         let context = SliceContext { plan, decoders: &decoders, columns: &columns, raw: options.raw };

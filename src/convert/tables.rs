@@ -19,7 +19,7 @@ pub(super) struct TableSetup<'a> {
     pub plan: &'a PlanResult,
     pub inputs: &'a PlannedInputs<'a>,
     pub options: &'a WriteOptions,
-    pub output: &'a Arc<dyn Output>,
+    pub output: Arc<dyn Output>,
 }
 
 impl TableSetup<'_> {
@@ -99,6 +99,6 @@ impl TableSetup<'_> {
             provider_id: table.provider_id,
             provider_name: table.provider_name.clone(),
         };
-        TableWriter::new(Arc::clone(self.output), spec, &self.options.encode_options())
+        TableWriter::new(Arc::clone(&self.output), spec, &self.options.encode_options())
     }
 }

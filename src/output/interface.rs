@@ -113,7 +113,8 @@ pub struct StagedFile {
 }
 
 /// What to do about a trace that is there already (`--if-exists`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum IfExists {
     /// Refuse.
     #[default]

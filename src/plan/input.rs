@@ -82,6 +82,11 @@ impl<'a> PlannedInputs<'a> {
         PlannedInputs { planned: files.iter().map(PlannedInput::of).collect(), inputs }
     }
 
+    /// Inputs that were planned before.
+    pub fn new(planned: Vec<PlannedInput>, inputs: &'a Inputs) -> Self {
+        PlannedInputs { planned, inputs }
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
         self.planned.len()

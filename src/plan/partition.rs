@@ -10,6 +10,7 @@
 //! partition of the buffer before it in its input, so that its damage is counted once.
 
 use std::collections::{BTreeMap, HashSet};
+use std::ops::RangeInclusive;
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -25,8 +26,12 @@ use crate::event::TimedStep;
 use crate::spill::{SpillSpace, SpillWriter, Spilled};
 use crate::survey::{BufferSummary, FileSurvey, Progress, Step, stop_if_cancelled, timed};
 
-/// Event bytes of a partition.
-pub const PARTITION_BYTES: u64 = 1 << 30;
+/// Event bytes of a partition. A seam costs each table a row group that is short, 6 to 11 KB of it mostly footer and
+/// indexes; with a mebibyte per shape, which has a table at most, that is at most a hundredth of the event bytes.
+const PARTITION_BYTES: RangeInclusive<u64> = 1 << 30..=8 << 30;
+
+/// Event bytes of a partition per event shape of the recording.
+const SHAPE_BYTES: u64 = 1 << 20;
 
 /// The share of a partition's bytes that must be left for another to follow.
 const LEAST_SHARE: u64 = 4;
@@ -80,6 +85,20 @@ pub struct PartitionView<'a> {
 }
 
 impl<'a> PartitionView<'a> {
+    /// Makes sure that the inputs of the partition are still what they were.
+    ///
+    /// # Errors
+    /// Of the kind `Internal` when one has changed.
+    pub fn check_unchanged(&self) -> Result<()> {
+        let mut last = None;
+        for segment in self.segments {
+            if last.replace(segment.input) != Some(segment.input) {
+                self.inputs.open(segment.input)?.check_unchanged()?;
+            }
+        }
+        Ok(())
+    }
+
     /// The buffer of a segment.
     pub fn buffer(&self, segment: &'a Segment) -> BufferRef<'a> {
         self.inputs.buffer(segment.input, &segment.buffer)
@@ -113,6 +132,11 @@ impl Partitions {
         let len = usize::try_from(partition.segments).unwrap_or(usize::MAX);
         start.checked_add(len).and_then(|end| self.segments.get(start..end)).unwrap_or_default()
     }
+}
+
+/// Event bytes of the partitions of a recording with so many event shapes.
+pub fn size_for(shapes: usize) -> u64 {
+    SHAPE_BYTES.saturating_mul(shapes as u64).clamp(*PARTITION_BYTES.start(), *PARTITION_BYTES.end())
 }
 
 /// Cuts a recording into partitions of about `size` event bytes; `space` is for what does not fit into memory.
@@ -387,4 +411,17 @@ fn by_partition(
         }
     }
     ordered.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn partitions_grow_with_the_shapes_between_limits() {
+        const GIB: u64 = 1 << 30;
+        for (shapes, expected) in [(0, GIB), (1024, GIB), (3072, 3 * GIB), (65_536, 8 * GIB)] {
+            assert_eq!(size_for(shapes), expected, "{shapes}");
+        }
+    }
 }

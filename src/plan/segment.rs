@@ -3,6 +3,7 @@
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 use super::key::KeyRange;
+use crate::layout::buffer::MAX_BUFFER_SIZE;
 use crate::survey::BufferSummary;
 
 /// What a partition owns of one buffer, with all that is known of the buffer: whoever converts the partition needs no
@@ -61,6 +62,17 @@ impl Segment {
     /// Events here and there in a buffer.
     pub(super) fn mixed(self, events: u32, owns_end: bool) -> Self {
         Segment { events, flags: MIXED | if owns_end { OWNS_END } else { 0 }, ..self }
+    }
+
+    /// Whether the numbers can be those of a segment: what comes from a file is not believed.
+    pub fn is_sound(&self) -> bool {
+        let least = u64::from(self.events) * 4;
+        self.from <= self.to
+            && self.to <= self.buffer.content_bytes
+            && self.events <= self.buffer.events
+            && least <= u64::from(self.buffer.content_bytes)
+            && self.buffer.content_bytes <= MAX_BUFFER_SIZE
+            && self.buffer.extent.offset <= i64::MAX.cast_unsigned()
     }
 
     /// Whether the segment has events of other partitions, too.

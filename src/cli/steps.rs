@@ -1,0 +1,116 @@
+//! `etl2parquet plan`, `convert-partition` and `commit`: a conversion in steps that several processes take.
+
+use serde_json::json;
+
+use super::args::{CommitArgs, PartitionArgs, PlanArgs, RunArgs};
+use super::console;
+use super::convert::{ConvertCommand, start};
+use super::exit::RunStatus;
+use super::options;
+use super::run::{Run, label};
+use crate::convert::job::{Outcome, Report};
+use crate::error::{Error, Result};
+use crate::job::steps::{self, CommitOutcome, PartOutcome, PlanOutcome, StepOptions};
+use crate::survey::FileSurvey;
+
+/// Plans; returns the exit code.
+///
+/// # Errors
+/// What keeps the run from starting, and a result that cannot be written.
+pub(super) fn plan(args: &PlanArgs) -> Result<u8> {
+    let run = start(&args.job)?;
+    let options = options::of_job(&args.job, &run)?;
+    let mut command = ConvertCommand::new(&args.job, &run);
+    let jobs = command.jobs()?;
+    run.interrupt.working(true);
+    for (position, job) in jobs.iter().enumerate() {
+        if command.is_stopped() {
+            break;
+        }
+        let label = label(&job.name, position, jobs.len());
+        match run.job(&label, |progress| steps::plan(job, &options, progress)) {
+            Ok(PlanOutcome::Planned { folder, partitions }) => {
+                command.status.readable += 1;
+                let folder = folder.display().to_string();
+                let line = json!({ "trace": job.name, "plan": folder, "partitions": partitions }).to_string();
+                console::to_stdout(&((if args.json { line } else { folder }) + "\n"))?;
+            }
+            Ok(PlanOutcome::Done(outcome)) => run.console.line(command.trace_summary(job, Ok(outcome)).line()),
+            Err(error) => _ = command.trace_summary(job, Err(error)),
+        }
+    }
+    run.interrupt.working(false);
+    Ok(command.status.code())
+}
+
+/// Converts a partition; returns the exit code.
+///
+/// # Errors
+/// What keeps the run from starting.
+pub(super) fn convert_partition(args: &PartitionArgs) -> Result<u8> {
+    let label = format!("partition {}", args.number);
+    step(&args.run, |run, status| {
+        let options = StepOptions { threads: run.threads, memory: run.memory };
+        let converted =
+            run.job(&label, |progress| steps::convert_partition(&args.plan, args.number, options, progress));
+        match converted? {
+            PartOutcome::Converted { rows } => run.console.line(format_args!("{label}: {rows} rows")),
+            PartOutcome::AlreadyConverted => run.console.line(format_args!("{label} is converted already")),
+        }
+        status.readable += 1;
+        Ok(())
+    })
+}
+
+/// Publishes the trace of a plan; returns the exit code.
+///
+/// # Errors
+/// What keeps the run from starting.
+pub(super) fn commit(args: &CommitArgs) -> Result<u8> {
+    step(&args.run, |run, status| {
+        let options = StepOptions { threads: run.threads, memory: run.memory };
+        let done = run.job("commit", |progress| steps::commit(&args.plan, options, progress))?;
+        status.readable += 1;
+        match done {
+            CommitOutcome::AlreadyCommitted(folder) => {
+                run.console.line(format_args!("{}: this plan is committed already", folder.display()));
+            }
+            CommitOutcome::Done(Outcome::Published(report)) => published(&report, run, status),
+            CommitOutcome::Done(Outcome::Gated(report, why)) => {
+                status.gated = true;
+                console::error(&format_args!("{} is not published: {why}", report.folder.display()));
+            }
+            CommitOutcome::Done(Outcome::Empty(report)) => {
+                status.empty += 1;
+                let folder = report.folder.display();
+                run.console.warning(format_args!("{folder} is not published: no event passes the filters"));
+            }
+            CommitOutcome::Done(Outcome::Skipped | Outcome::DryRun(_)) => {}
+        }
+        Ok(())
+    })
+}
+
+fn published(report: &Report, run: &Run, status: &mut RunStatus) {
+    let events = &report.events;
+    status.damaged |= events.damaged > 0 || events.damaged_bytes > 0;
+    status.damaged |= report.files.iter().any(FileSurvey::is_damaged);
+    report.warnings.iter().for_each(|warning| run.console.warning(warning));
+    let files = report.written.len();
+    run.console.line(format_args!("{}: {} events in {files} files", report.folder.display(), events.written));
+}
+
+/// Takes a step; a failure decides the exit code.
+fn step(args: &RunArgs, work: impl FnOnce(&Run, &mut RunStatus) -> Result<()>) -> Result<u8> {
+    let run = Run::start(args)?;
+    let mut status = RunStatus::default();
+    run.interrupt.working(true);
+    let done = work(&run, &mut status);
+    run.interrupt.working(false);
+    let failed = |error: Error| {
+        console::error(&error);
+        status.fail(error.kind(), run.interrupt.code());
+    };
+    done.unwrap_or_else(failed);
+    Ok(status.code())
+}

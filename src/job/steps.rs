@@ -1,0 +1,261 @@
+//! A conversion in steps, each of which another process or machine may take: plan, convert each partition, commit.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Instant, SystemTime};
+
+use zerocopy::IntoBytes;
+
+use super::prepare::{inputs, partition_bytes, pool, survey_and_plan, without_rows, write_options};
+use super::stored::{self, StoredJob, StoredPlan, StoredReport};
+use crate::commit::Commit;
+use crate::commit::record::{self, RunContext};
+use crate::convert::ConvertOptions;
+use crate::convert::job::{Job, JobProgress, Outcome, Stage, Surveyed};
+use crate::convert::part_report::PartReport;
+use crate::convert::partitions::Conversion;
+use crate::error::{Error, ErrorKind, Result};
+use crate::input::Inputs;
+use crate::output::folder::trace_folder;
+use crate::output::{CommitRecord, LocalFolder, Output, StagedName};
+use crate::plan::{PartitionView, PlanFile, PlannedInputs, partition};
+use crate::spill::SpillSpace;
+use crate::survey::{FileFacts, SurveyResult};
+
+/// What a step may use.
+#[derive(Clone, Copy, Debug)]
+pub struct StepOptions {
+    /// Threads.
+    pub threads: usize,
+    /// Budget in bytes for what is in memory.
+    pub memory: u64,
+}
+
+/// What became of planning.
+#[derive(Debug)]
+pub enum PlanOutcome {
+    /// The plan is in its folder.
+    Planned {
+        /// The folder.
+        folder: PathBuf,
+        /// How many partitions there are to convert.
+        partitions: usize,
+    },
+    /// There is nothing to convert: the trace is there already, or nothing passes the filters, or a check keeps it from
+    /// being published.
+    Done(Outcome),
+}
+
+/// What became of a partition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PartOutcome {
+    /// It is converted.
+    Converted {
+        /// Rows written.
+        rows: u64,
+    },
+    /// Somebody has converted it before, or meanwhile.
+    AlreadyConverted,
+}
+
+/// What became of a commit.
+#[derive(Debug)]
+pub enum CommitOutcome {
+    /// What becomes of a job.
+    Done(Outcome),
+    /// This plan was committed before.
+    AlreadyCommitted(PathBuf),
+}
+
+/// Surveys and plans a job, and leaves the plan in a folder of the output. The same job with the same options has the same
+/// folder, and what is there stays.
+///
+/// # Errors
+/// Those of [`convert`](super::convert) up to there.
+pub fn plan(job: &Job, options: &ConvertOptions, progress: &dyn JobProgress) -> Result<PlanOutcome> {
+    let pool = pool(options.threads)?;
+    crate::output::folder::check_absent(&options.out, &job.name, options.if_exists)?;
+    let space = SpillSpace::temporary();
+    let inputs = inputs(job)?;
+    let surveyed = survey_and_plan(&pool, job, &inputs, options, &space, true, progress)?;
+    let settings = record::options(options);
+    let surveyed = match without_rows(job, options, &settings, surveyed)? {
+        Ok(surveyed) => surveyed,
+        Err(outcome) => return Ok(PlanOutcome::Done(outcome)),
+    };
+    let planned = PlannedInputs::of(&surveyed.files, &inputs);
+    let size = partition_bytes(options, &surveyed.plan);
+    let partitions = pool.install(|| partition::cut(&surveyed.files, &planned, size, &space, progress))?;
+    let planned_inputs = planned.iter().cloned().collect();
+    let segments = || partitions.list().iter().map(|partition| partitions.segments(partition));
+    let plan = PlanFile::new(settings.clone(), planned_inputs, surveyed.plan.clone(), partitions.list().to_vec());
+    let job = StoredJob {
+        trace: job.name.clone(),
+        write: write_options(options, settings),
+        gates: options.gates,
+        if_exists: options.if_exists,
+        byte_order: stored::byte_order().to_owned(),
+        plan_blake3: plan.hash(),
+        segments_blake3: segments().map(stored::segments_hash).collect(),
+    };
+    let plan = StoredPlan::new(job, plan)?;
+    inputs.check_unchanged()?;
+    let folder = LocalFolder::create_plan(&progress.custody(), &options.out, &plan.job.trace, &plan.hash[..16])?;
+    for (partition, segments) in (0..).zip(segments()) {
+        crate::survey::stop_if_cancelled(progress)?;
+        folder.write_first(&stored::segments_file(partition), segments.as_bytes())?;
+    }
+    stored::write_survey(&SurveyResult { files: surveyed.files }, &folder)?;
+    plan.write(&folder)?;
+    folder.keep();
+    Ok(PlanOutcome::Planned { folder: folder.folder().to_owned(), partitions: partitions.list().len() })
+}
+
+/// Converts one partition of a plan, from its own parts of the inputs alone. Any number of processes may do so at a time,
+/// for the same partition, too: the first one that ends counts.
+///
+/// # Errors
+/// Of the kind `Output` when the plan is not there or a file cannot be written, `Usage` when there is no such partition,
+/// `Input` and `Internal` when an input cannot be read or has changed, `Interrupted` when the caller asked to stop. What
+/// was written is removed then.
+pub fn convert_partition(
+    folder: &Path,
+    number: u32,
+    options: StepOptions,
+    progress: &dyn JobProgress,
+) -> Result<PartOutcome> {
+    let stored = StoredPlan::read(folder)?;
+    let partition = stored.partition(number)?;
+    if stored::read_report(folder, number)?.is_some() {
+        return Ok(PartOutcome::AlreadyConverted);
+    }
+    let pool = pool(options.threads)?;
+    let output = Arc::new(LocalFolder::open_plan(&progress.custody(), folder)?);
+    let space = SpillSpace::new(output.folder());
+    let segments = stored.segments(folder, partition, &space, progress)?;
+    progress.stage(Stage::Convert { events: partition.events });
+    let inputs = Inputs::local(stored.plan.inputs.iter().map(|input| input.identity.clone()));
+    let planned = PlannedInputs::new(stored.plan.inputs.clone(), &inputs);
+    let view = PartitionView { inputs: &planned, partition, segments: &segments };
+    let conversion = Conversion {
+        plan: &stored.plan.result,
+        inputs: &planned,
+        options: &stored.job.write,
+        output: Arc::clone(&output) as Arc<dyn Output>,
+        memory: options.memory,
+        space: &space,
+    };
+    let mut reports = conversion.run(&pool, &[view], progress)?;
+    let report = reports.pop().unwrap_or_default();
+    view.check_unchanged()?;
+    let rows = report.files.iter().map(|file| file.rows).sum();
+    let report = StoredReport {
+        plan: stored.hash,
+        tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+        attempt: output.attempt().to_owned(),
+        report,
+    };
+    let text = serde_json::to_vec(&report).map_err(stored::unexpected)?;
+    if !output.write_first(&stored::report_file(number), &text)? {
+        return Ok(PartOutcome::AlreadyConverted);
+    }
+    output.keep();
+    Ok(PartOutcome::Converted { rows })
+}
+
+/// Publishes the trace of a plan, all partitions of which are converted; needs no input. Can be repeated after it was
+/// interrupted, and after it succeeded.
+///
+/// # Errors
+/// Of the kind `Output` when a partition is not converted or the trace cannot be written, `Internal` when the counts do not
+/// meet, `Interrupted` when the caller asked to stop; nothing is published then.
+pub fn commit(folder: &Path, options: StepOptions, progress: &dyn JobProgress) -> Result<CommitOutcome> {
+    let started = (SystemTime::now(), Instant::now());
+    if let Some(target) = committed(folder) {
+        // What an interrupted commit has left goes when this is dropped.
+        if let Ok(output) = LocalFolder::open_plan_to_publish(&progress.custody(), folder) {
+            output.was_published()?;
+        }
+        return Ok(CommitOutcome::AlreadyCommitted(target));
+    }
+    let output = Arc::new(LocalFolder::open_plan_to_publish(&progress.custody(), folder)?);
+    let stored = StoredPlan::read(folder)?;
+    let (reports, staged) = reports(&stored, &output)?;
+    let SurveyResult { files } = stored::read_survey(folder, &SpillSpace::new(output.folder()))?;
+    let StoredPlan { job, plan, hash } = stored;
+    let facts = FileFacts::of(&files);
+    let commit = Commit {
+        name: &job.trace,
+        options: &job.write,
+        gates: &job.gates,
+        if_exists: job.if_exists,
+        run: RunContext {
+            threads: options.threads,
+            memory: options.memory,
+            out: output.out().to_owned(),
+            plan: Some(hash),
+        },
+        started,
+        staged,
+    };
+    let (surveyed, partitions) = (Surveyed { files, facts, plan: plan.result }, plan.partitions);
+    let outcome = commit.finish(surveyed, &partitions, reports, output, || Ok(()), progress)?;
+    Ok(CommitOutcome::Done(outcome))
+}
+
+/// The trace of a plan, where it is published already.
+fn committed(folder: &Path) -> Option<PathBuf> {
+    let name = folder.file_name()?.to_str()?.strip_prefix(".etl2parquet-")?;
+    let (trace, hash) = name.rsplit_once(".plan-")?;
+    let target = trace_folder(folder.parent()?, trace);
+    let record = CommitRecord::read(&target).ok()?;
+    record.run.plan.is_some_and(|plan| plan.starts_with(hash)).then_some(target)
+}
+
+/// The reports on all partitions, in their order, and the files that they name.
+fn reports(stored: &StoredPlan, output: &LocalFolder) -> Result<(Vec<PartReport>, Vec<StagedName>)> {
+    let (mut reports, mut files, mut missing) = (Vec::new(), Vec::new(), Vec::new());
+    for partition in &stored.plan.partitions {
+        let number = partition.number;
+        let Some(StoredReport { plan, tool_version, attempt, report }) = stored::read_report(output.folder(), number)?
+        else {
+            missing.push(number.to_string());
+            continue;
+        };
+        if plan != stored.hash || tool_version != env!("CARGO_PKG_VERSION") {
+            return Err(stored::changed(&output.folder().join(stored::report_file(number))));
+        }
+        let staged = report.files.iter().map(|file| StagedName { path: file.path.clone(), attempt: attempt.clone() });
+        files.extend(staged);
+        reports.push(report);
+    }
+    if !missing.is_empty() {
+        let count = missing.len();
+        let shown = missing.iter().take(10).map(String::as_str).collect::<Vec<_>>().join(", ");
+        let message = format!("{count} of {} partitions are not converted: {shown}", stored.plan.partitions.len());
+        let hint = "run `etl2parquet convert-partition PLAN N` for each of them";
+        return Err(Error::new(ErrorKind::Output, message).in_file(output.folder()).with_hint(hint));
+    }
+    check_lengths(&reports, &files, output)?;
+    Ok((reports, files))
+}
+
+/// Every file that a report names is there, and as long as the report says.
+fn check_lengths(reports: &[PartReport], files: &[StagedName], output: &LocalFolder) -> Result<()> {
+    let found: HashMap<(String, Option<String>), u64> =
+        output.list()?.into_iter().map(|file| ((file.path, file.attempt), file.bytes)).collect();
+    for (entry, name) in reports.iter().flat_map(|report| &report.files).zip(files) {
+        // An interrupted publication may have taken it already.
+        let names = [Some(name.attempt.clone()), None].map(|attempt| (name.path.clone(), attempt));
+        let there = names.iter().find_map(|name| found.get(name)).copied();
+        if there != Some(entry.bytes) {
+            let found = there.map_or("none".to_owned(), |bytes| format!("one of {bytes}"));
+            let message = format!("expected a file {} of {} bytes, found {found}", entry.path, entry.bytes);
+            return Err(Error::new(ErrorKind::Output, message)
+                .in_file(output.folder())
+                .with_hint("plan anew: somebody has changed the folder"));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,259 @@
+//! A plan in a folder: what one process leaves to others that convert its partitions.
+//!
+//! ```text
+//! job.json           the job, with the hash of the plan and of every file of segments; written last
+//! plan.json          the plan
+//! survey/            what the survey found, for the commit
+//! segments-00000     the segments of a partition, 128 bytes each
+//! report-00000.json  what became of a partition
+//! ```
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use zerocopy::{FromZeros, IntoBytes};
+
+use crate::convert::job::Gates;
+use crate::convert::part_report::PartReport;
+use crate::convert::write_options::WriteOptions;
+use crate::error::{Error, ErrorKind, Result};
+use crate::output::{IfExists, LocalFolder, Output};
+use crate::plan::{Partition, PlanFile, Segment};
+use crate::spill::{SpillSpace, Spilled};
+use crate::survey::{Progress, SurveyResult, stop_if_cancelled};
+
+const JOB_FILE: &str = "job.json";
+const PLAN_FILE: &str = "plan.json";
+
+const SURVEY_FOLDER: &str = "survey";
+
+/// Segments that are read at a time.
+const TOGETHER: usize = 1 << 13;
+
+/// A plan as it lies in its folder.
+#[derive(Debug)]
+pub(super) struct StoredPlan {
+    /// What decides the output besides the plan.
+    pub job: StoredJob,
+    /// The plan.
+    pub plan: PlanFile,
+    /// BLAKE3 of all that, in lower-case hexadecimal.
+    pub hash: String,
+}
+
+/// What decides the output besides the plan, and what the other files must be.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct StoredJob {
+    /// Name of the trace, without `trace=`.
+    pub trace: String,
+    /// How files are written.
+    pub write: WriteOptions,
+    /// What keeps the trace from being published.
+    pub gates: Gates,
+    /// What to do about a trace that is there already.
+    pub if_exists: IfExists,
+    /// The byte order of the machine, which is that of the segments.
+    pub byte_order: String,
+    /// Hash of the plan.
+    pub plan_blake3: String,
+    /// BLAKE3 of the segments of every partition.
+    pub segments_blake3: Vec<String>,
+}
+
+/// What became of a partition, and by which plan.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct StoredReport {
+    /// Hash of the plan.
+    pub plan: String,
+    /// The version of the program.
+    pub tool_version: String,
+    /// The word in the names of the files.
+    pub attempt: String,
+    /// The report.
+    pub report: PartReport,
+}
+
+/// The byte order of this machine.
+pub(super) fn byte_order() -> &'static str {
+    if cfg!(target_endian = "little") { "little" } else { "big" }
+}
+
+/// BLAKE3 of segments in lower-case hexadecimal.
+pub(super) fn segments_hash(segments: &[Segment]) -> String {
+    blake3::hash(segments.as_bytes()).to_hex().to_string()
+}
+
+pub(super) fn segments_file(partition: u32) -> String {
+    format!("segments-{partition:05}")
+}
+
+pub(super) fn report_file(partition: u32) -> String {
+    format!("report-{partition:05}.json")
+}
+
+impl StoredPlan {
+    /// A plan that is to be stored.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Internal`] when JSON cannot express it.
+    pub(super) fn new(job: StoredJob, plan: PlanFile) -> Result<Self> {
+        let hash = hash(&job)?;
+        Ok(StoredPlan { job, plan, hash })
+    }
+
+    /// Writes the plan, unless it is there. The job comes last: where it is, all is.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Output`] when a file cannot be written.
+    pub(super) fn write(&self, folder: &LocalFolder) -> Result<()> {
+        let mut plan = Vec::new();
+        self.plan.write(&mut plan).map_err(|cause| unexpected(cause))?;
+        folder.write_first(PLAN_FILE, &plan)?;
+        folder.write_first(JOB_FILE, &serde_json::to_vec(&self.job).map_err(unexpected)?)?;
+        Ok(())
+    }
+
+    /// Reads a plan.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Output`] when it is not there or not whole, `Input` when it is of another version of the program.
+    pub(super) fn read(folder: &Path) -> Result<Self> {
+        let path = folder.join(JOB_FILE);
+        let text = std::fs::read(&path).map_err(|cause| {
+            let hint = "name the folder that `plan` printed; it goes when its trace is published";
+            foreign(&path, "cannot read the plan").caused_by(cause).with_hint(hint)
+        })?;
+        let job: StoredJob = parse(&path, &text)?;
+        if job.byte_order != byte_order() {
+            let message = format!("expected a plan of a {}-endian machine, found {}", byte_order(), job.byte_order);
+            return Err(foreign(&path, message).with_hint("plan anew on a machine like this one"));
+        }
+        let path = folder.join(PLAN_FILE);
+        let file = File::open(&path).map_err(|cause| foreign(&path, "cannot read the plan").caused_by(cause))?;
+        let plan = PlanFile::read(file, &path)?;
+        if plan.hash() != job.plan_blake3 || plan.partitions.len() != job.segments_blake3.len() {
+            return Err(changed(&path));
+        }
+        StoredPlan::new(job, plan)
+    }
+
+    /// A partition by its number.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Usage`] when there is none.
+    pub(super) fn partition(&self, number: u32) -> Result<&Partition> {
+        self.plan.partitions.get(number as usize).ok_or_else(|| {
+            let last = self.plan.partitions.len().saturating_sub(1);
+            Error::new(ErrorKind::Usage, format!("expected a partition from 0 to {last}, found {number}"))
+        })
+    }
+
+    /// Reads the segments of a partition.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Output`] when they are not there, or not those of the plan.
+    pub(super) fn segments(
+        &self,
+        folder: &Path,
+        partition: &Partition,
+        space: &SpillSpace,
+        progress: &dyn Progress,
+    ) -> Result<Spilled<Segment>> {
+        let path = folder.join(segments_file(partition.number));
+        let unreadable = |cause| foreign(&path, "cannot read the segments of the partition").caused_by(cause);
+        let mut file = File::open(&path).map_err(unreadable)?;
+        let (mut hasher, mut segments) = (blake3::Hasher::new(), space.records());
+        let mut left = partition.segments;
+        while left > 0 {
+            stop_if_cancelled(progress)?;
+            let count = usize::try_from(left).unwrap_or(TOGETHER).min(TOGETHER);
+            let mut block = vec![Segment::new_zeroed(); count];
+            file.read_exact(block.as_mut_bytes()).map_err(unreadable)?;
+            hasher.update(block.as_bytes());
+            if !block.iter().all(|segment| self.is_sound(segment, partition.number)) {
+                return Err(changed(&path));
+            }
+            segments.extend(&block)?;
+            left -= count as u64;
+        }
+        let expected = self.job.segments_blake3.get(partition.number as usize);
+        if expected.map(String::as_str) != Some(hasher.finalize().to_hex().as_str()) {
+            return Err(changed(&path));
+        }
+        segments.finish()
+    }
+
+    fn is_sound(&self, segment: &Segment, partition: u32) -> bool {
+        usize::from(segment.input) < self.plan.inputs.len() && segment.partition == partition && segment.is_sound()
+    }
+}
+
+fn hash(job: &StoredJob) -> Result<String> {
+    let text = serde_json::to_vec(job).map_err(unexpected)?;
+    Ok(blake3::hash(&text).to_hex().to_string())
+}
+
+/// Reads the report on a partition, if there is one.
+///
+/// # Errors
+/// [`ErrorKind::Output`] when it cannot be read.
+pub(super) fn read_report(folder: &Path, partition: u32) -> Result<Option<StoredReport>> {
+    let path = folder.join(report_file(partition));
+    match std::fs::read(&path) {
+        Ok(text) => parse(&path, &text).map(Some),
+        Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(cause) => Err(foreign(&path, "cannot read the report on a partition").caused_by(cause)),
+    }
+}
+
+/// Writes the survey, unless it is there. It appears as a whole.
+///
+/// # Errors
+/// [`ErrorKind::Output`] when it cannot be written.
+pub(super) fn write_survey(survey: &SurveyResult, folder: &LocalFolder) -> Result<()> {
+    let whole = folder.folder().join(SURVEY_FOLDER);
+    if whole.is_dir() {
+        return Ok(());
+    }
+    let staged = folder.folder().join(format!("{SURVEY_FOLDER}.{}.tmp", folder.attempt()));
+    let failed = |cause| foreign(&staged, "cannot write the survey").caused_by(cause);
+    std::fs::create_dir(&staged).map_err(failed)?;
+    survey.write(&staged)?;
+    match std::fs::rename(&staged, &whole) {
+        // Another process with the same plan was faster.
+        Err(_) if whole.is_dir() => std::fs::remove_dir_all(&staged).map_err(failed),
+        renamed => renamed.map_err(failed),
+    }
+}
+
+/// Reads the survey.
+///
+/// # Errors
+/// Those of [`SurveyResult::read`].
+pub(super) fn read_survey(folder: &Path, space: &SpillSpace) -> Result<SurveyResult> {
+    SurveyResult::read(&folder.join(SURVEY_FOLDER), space)
+}
+
+pub(super) fn parse<T: for<'a> Deserialize<'a>>(path: &Path, text: &[u8]) -> Result<T> {
+    serde_json::from_slice(text).map_err(|cause| {
+        let hint = "plan anew: the file is damaged, or was not written by this version";
+        foreign(path, "cannot understand this file of a plan").caused_by(cause).with_hint(hint)
+    })
+}
+
+/// What JSON cannot express.
+pub(super) fn unexpected(cause: impl std::error::Error + Send + Sync + 'static) -> Error {
+    Error::new(ErrorKind::Internal, "cannot write the plan")
+        .caused_by(cause)
+        .with_hint("this is a bug: please report it")
+}
+
+pub(super) fn foreign(path: &Path, message: impl Into<String>) -> Error {
+    Error::new(ErrorKind::Output, message.into()).in_file(PathBuf::from(path))
+}
+
+pub(super) fn changed(path: &Path) -> Error {
+    foreign(path, "this file is not the one that was planned").with_hint("plan anew: somebody has changed the folder")
+}
