@@ -12,7 +12,7 @@ use crate::commit::Commit;
 use crate::commit::record::{self, RunContext};
 use crate::commit::report::of_survey;
 use crate::convert::ConvertOptions;
-use crate::convert::job::{Job, JobProgress, Outcome, Report, Stage};
+use crate::convert::job::{JobProgress, Outcome, Recording, Report, Stage};
 use crate::convert::partitions::Conversion;
 use crate::error::Result;
 use crate::output::{LocalFolder, Output, folder};
@@ -24,7 +24,7 @@ use crate::survey::FileSurvey;
 ///
 /// # Errors
 /// [`ErrorKind::Input`] when a file is no trace or cannot be read.
-pub fn inspect(job: &Job, options: &ConvertOptions, progress: &dyn JobProgress) -> Result<Report> {
+pub fn inspect(job: &Recording, options: &ConvertOptions, progress: &dyn JobProgress) -> Result<Report> {
     let pool = prepare::pool(options.threads)?;
     let surveyed = prepare::survey_and_plan(
         &pool,
@@ -44,7 +44,7 @@ pub fn inspect(job: &Job, options: &ConvertOptions, progress: &dyn JobProgress) 
 /// [`ErrorKind::Input`] when a file is no trace or cannot be read, [`ErrorKind::Output`] when the trace is there
 /// already or cannot be written, [`ErrorKind::Interrupted`] when the caller asked to stop, [`ErrorKind::Internal`] when
 /// an input changed or the counts do not meet. Whatever the error, nothing is left half-published.
-pub fn convert(job: &Job, options: &ConvertOptions, progress: &dyn JobProgress) -> Result<Outcome> {
+pub fn convert(job: &Recording, options: &ConvertOptions, progress: &dyn JobProgress) -> Result<Outcome> {
     let started = (SystemTime::now(), Instant::now());
     let pool = prepare::pool(options.threads)?;
     let staged = || LocalFolder::create_in(&progress.custody(), &options.out, &job.name);
@@ -78,7 +78,7 @@ pub fn convert(job: &Job, options: &ConvertOptions, progress: &dyn JobProgress) 
     let commit = Commit {
         name: &job.name,
         options: &write,
-        gates: &options.gates,
+        checks: &options.checks,
         if_exists: options.if_exists,
         run: RunContext { threads: options.threads, memory: options.memory, out: options.out.clone(), plan: None },
         started,

@@ -74,7 +74,7 @@ pub enum Step {
     /// Turning events into packed values.
     Decode,
     /// Cutting row groups.
-    Gate,
+    CutRows,
     /// Turning packed values into Arrow columns.
     Columns,
     /// Encoding and compressing columns.
@@ -99,8 +99,8 @@ pub enum Parallelism {
 impl Step {
     /// All kinds, each at the place of its number.
     pub const ALL: [Step; 13] = {
-        use Step::{Columns, Cut, Decode, Encode, Gate, Hash, Order, Plan, Publish, Scan, Schema, Survey, Write};
-        [Scan, Survey, Hash, Schema, Plan, Cut, Order, Decode, Gate, Columns, Encode, Write, Publish]
+        use Step::{Columns, Cut, CutRows, Decode, Encode, Hash, Order, Plan, Publish, Scan, Schema, Survey, Write};
+        [Scan, Survey, Hash, Schema, Plan, Cut, Order, Decode, CutRows, Columns, Encode, Write, Publish]
     };
 
     /// The name, in lower case.
@@ -114,7 +114,7 @@ impl Step {
             Step::Cut => "cut",
             Step::Order => "order",
             Step::Decode => "decode",
-            Step::Gate => "gate",
+            Step::CutRows => "cut rows",
             Step::Columns => "columns",
             Step::Encode => "encode",
             Step::Write => "write",
@@ -125,7 +125,7 @@ impl Step {
     /// How many threads can do it at a time.
     pub const fn parallelism(self) -> Parallelism {
         match self {
-            Step::Scan | Step::Plan | Step::Gate | Step::Publish => Parallelism::One,
+            Step::Scan | Step::Plan | Step::CutRows | Step::Publish => Parallelism::One,
             Step::Write => Parallelism::OnePerTable,
             Step::Survey
             | Step::Hash
@@ -171,12 +171,12 @@ mod tests {
     fn the_time_of_a_task_is_reported_when_it_is_done() {
         let log = Log::default();
         let pause = Duration::from_millis(2);
-        let done = timed(&log, Step::Gate, || {
+        let done = timed(&log, Step::CutRows, || {
             std::thread::sleep(pause);
             log.0.lock().unwrap().len()
         });
         let reported = log.0.into_inner().unwrap();
-        assert_eq!((done, reported.len(), reported[0].0), (0, 1, Step::Gate));
+        assert_eq!((done, reported.len(), reported[0].0), (0, 1, Step::CutRows));
         assert!(reported[0].1 >= pause);
     }
 

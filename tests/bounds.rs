@@ -7,7 +7,7 @@ mod synth;
 
 use std::collections::BTreeSet;
 
-use etl2parquet::convert::{Input, Job, RawPolicy};
+use etl2parquet::convert::{InputFile, RawPolicy, Recording};
 use etl2parquet::job;
 use etl2parquet::survey::NoProgress;
 use support::{Converted, Sandbox, convert_all, convert_with, options};
@@ -78,7 +78,7 @@ fn a_trace_has_no_more_than_ten_thousand_datasets() {
         (1..=10_100).map(|number| event64(guid_of(number), 1, 0, T0 + 1 + i64::from(number)).payload([1]).on_disk());
     let sandbox = Sandbox::new();
     let path = sandbox.file("a.etl", &trace_of(events));
-    let job = Job { name: "a".to_owned(), inputs: vec![Input { path, source: "a.etl".to_owned() }] };
+    let job = Recording { name: "a".to_owned(), inputs: vec![InputFile { path, source: "a.etl".to_owned() }] };
     let report = job::inspect(&job, &options(sandbox.path("out")), &NoProgress).unwrap();
     let datasets: BTreeSet<&str> = report.plan.catalog().map(|entry| entry.dataset()).collect();
     assert_eq!(datasets.len(), 10_000);

@@ -7,7 +7,7 @@ mod support;
 mod synth;
 
 use etl2parquet::ErrorKind;
-use etl2parquet::convert::{Input, Job, Outcome};
+use etl2parquet::convert::{InputFile, Outcome, Recording};
 use etl2parquet::dataset::Compression;
 use etl2parquet::job;
 use etl2parquet::output::IfExists;
@@ -421,9 +421,9 @@ fn the_program_says_so() {
 /// Converts whatever it is: a trace with all events accounted for, or a refusal of the input.
 #[track_caller]
 fn survives(sandbox: &Sandbox, bytes: &[u8], what: &str) -> Option<(u64, u64)> {
-    let job = Job {
+    let job = Recording {
         name: "t".to_owned(),
-        inputs: vec![Input { path: sandbox.file("t.etl", bytes), source: "t.etl".to_owned() }],
+        inputs: vec![InputFile { path: sandbox.file("t.etl", bytes), source: "t.etl".to_owned() }],
     };
     let mut options = options(sandbox.path("out"));
     // One thread: these traces are tiny.

@@ -8,7 +8,7 @@ mod synth;
 use std::fs;
 use std::path::Path;
 
-use etl2parquet::convert::{Input, Job, JobProgress, Stage};
+use etl2parquet::convert::{InputFile, JobProgress, Recording, Stage};
 use etl2parquet::job;
 use etl2parquet::survey::Progress;
 use etl2parquet::{Error, ErrorKind};
@@ -41,8 +41,8 @@ impl<F: Fn() + Sync> JobProgress for Meddler<F> {
 /// Converts the input of a sandbox, which something happens to meanwhile; nothing may be left of the trace.
 fn meddled(sandbox: &Sandbox, at: fn(Stage) -> bool, meddle: impl Fn(&Path) + Sync) -> Option<Error> {
     let path = sandbox.path("a.etl");
-    let input = Input { path: path.clone(), source: "a.etl".to_owned() };
-    let job = Job { name: "a".to_owned(), inputs: vec![input] };
+    let input = InputFile { path: path.clone(), source: "a.etl".to_owned() };
+    let job = Recording { name: "a".to_owned(), inputs: vec![input] };
     let progress = Meddler { at, meddle: || meddle(&path) };
     let failed = job::convert(&job, &options(sandbox.path("out")), &progress).err();
     if failed.is_some() {

@@ -7,7 +7,7 @@ mod synth;
 
 use std::fs;
 
-use etl2parquet::convert::{Input, Job, Outcome};
+use etl2parquet::convert::{InputFile, Outcome, Recording};
 use etl2parquet::job;
 use etl2parquet::survey::NoProgress;
 use support::{Sandbox, options};
@@ -532,7 +532,7 @@ fn lasting(sandbox: &Sandbox, out: &str) -> Vec<(String, Vec<u8>)> {
 /// Runs with different resources write the same bytes.
 fn is_repeatable(bytes: &[u8], flags: &str, more: &[&str]) -> Sandbox {
     let sandbox = Sandbox::large();
-    let input = Input { path: sandbox.file("a.etl", bytes), source: "a.etl".to_owned() };
+    let input = InputFile { path: sandbox.file("a.etl", bytes), source: "a.etl".to_owned() };
     sandbox.t(&format!("convert a.etl -o first --threads 1 {flags}"), 0);
     let first = lasting(&sandbox, "first");
     for resources in more {
@@ -549,7 +549,7 @@ fn is_repeatable(bytes: &[u8], flags: &str, more: &[&str]) -> Sandbox {
     let mut options = options(sandbox.path("least"));
     (options.memory, options.threads) = (64 << 20, 3);
     (options.row_group_rows, options.max_file_size) = (ROWS, FILE);
-    let job = Job { name: "a".to_owned(), inputs: vec![input] };
+    let job = Recording { name: "a".to_owned(), inputs: vec![input] };
     assert!(matches!(job::convert(&job, &options, &NoProgress), Ok(Outcome::Published(_))));
     assert!(lasting(&sandbox, "least") == first);
     sandbox

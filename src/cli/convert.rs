@@ -11,7 +11,7 @@ use super::suggest::nearest;
 use super::summary::{Summary, TraceResult, TraceSummary};
 use super::{inputs, options};
 use crate::convert::ConvertOptions;
-use crate::convert::job::{Job, Outcome, Report};
+use crate::convert::job::{Outcome, Recording, Report};
 use crate::error::{Error, ErrorKind, Result};
 use crate::job::convert;
 use crate::plan::filter::NamePattern;
@@ -68,7 +68,7 @@ impl<'a> ConvertCommand<'a> {
     }
 
     /// The recordings to convert. Where one bad input decides over others, all are looked at before any work.
-    pub(super) fn jobs(&mut self) -> Result<Vec<Job>> {
+    pub(super) fn jobs(&mut self) -> Result<Vec<Recording>> {
         let found = inputs::find(&self.args.input.inputs);
         let output = &self.args.output;
         let (mut jobs, clashes) = inputs::jobs(found.inputs, output.merge.as_deref(), output.name_from)?;
@@ -91,7 +91,7 @@ impl<'a> ConvertCommand<'a> {
         Ok(jobs)
     }
 
-    fn convert_all(&mut self, jobs: &[Job], options: &ConvertOptions) {
+    fn convert_all(&mut self, jobs: &[Recording], options: &ConvertOptions) {
         for (position, job) in jobs.iter().enumerate() {
             if self.is_stopped() {
                 break;
@@ -115,7 +115,7 @@ impl<'a> ConvertCommand<'a> {
     }
 
     /// What became of a trace, counted for the exit code.
-    pub(super) fn trace_summary(&mut self, job: &Job, outcome: Result<Outcome>) -> TraceSummary {
+    pub(super) fn trace_summary(&mut self, job: &Recording, outcome: Result<Outcome>) -> TraceSummary {
         let summary = |status, reason, result| TraceSummary { trace: job.name.clone(), status, reason, result };
         self.status.readable += u64::from(outcome.is_ok());
         match outcome {
@@ -131,8 +131,8 @@ impl<'a> ConvertCommand<'a> {
                 self.run.console.warning(format_args!("trace={} is not published: {why}", job.name));
                 summary("empty", Some(why), Some(self.result(&report, false)))
             }
-            Ok(Outcome::Gated(report, why)) => {
-                self.status.gated = true;
+            Ok(Outcome::Refused(report, why)) => {
+                self.status.refused = true;
                 self.say(format!("trace={} is not published: {why}", job.name));
                 summary("gated", Some(why), Some(self.result(&report, false)))
             }

@@ -12,8 +12,8 @@ pub(super) const USAGE: u8 = 2;
 pub(super) const NO_INPUT: u8 = 3;
 /// Done, with damage.
 pub(super) const DAMAGED: u8 = 4;
-/// A gate tripped.
-pub(super) const GATED: u8 = 5;
+/// A condition of publishing was not met.
+pub(super) const REFUSED: u8 = 5;
 /// The output could not be written.
 pub(super) const OUTPUT: u8 = 6;
 
@@ -27,8 +27,8 @@ pub(super) struct RunStatus {
     pub unreadable: u64,
     /// Whether anything of the readable ones is damaged.
     pub damaged: bool,
-    /// Whether a gate tripped.
-    pub gated: bool,
+    /// Whether a condition of publishing was not met.
+    pub refused: bool,
     /// Recordings of which the filters pass no event.
     pub empty: u64,
     /// Whether inputs were refused because they would become the same trace.
@@ -64,8 +64,8 @@ impl RunStatus {
             RunStatus { stopped: Some(code), .. } => *code,
             RunStatus { internal: true, .. } => INTERNAL,
             RunStatus { output: true, .. } => OUTPUT,
-            RunStatus { gated: true, .. } => GATED,
-            RunStatus { empty: 1.., .. } if self.empty == self.readable => GATED,
+            RunStatus { refused: true, .. } => REFUSED,
+            RunStatus { empty: 1.., .. } if self.empty == self.readable => REFUSED,
             RunStatus { clashing: true, .. } => USAGE,
             RunStatus { readable: 0, unreadable: 1.., .. } => NO_INPUT,
             RunStatus { damaged: true, .. } | RunStatus { unreadable: 1.., .. } => DAMAGED,
@@ -83,17 +83,17 @@ mod tests {
         let good = RunStatus { readable: 2, ..RunStatus::default() };
         let damaged = RunStatus { damaged: true, ..good };
         let clashing = RunStatus { clashing: true, ..damaged };
-        let gated = RunStatus { gated: true, ..clashing };
-        let output = RunStatus { output: true, ..gated };
+        let refused = RunStatus { refused: true, ..clashing };
+        let output = RunStatus { output: true, ..refused };
         let internal = RunStatus { internal: true, ..output };
-        let all = [good, damaged, clashing, gated, output, internal].map(|status| status.code());
-        assert_eq!(all, [SUCCESS, DAMAGED, USAGE, GATED, OUTPUT, INTERNAL]);
+        let all = [good, damaged, clashing, refused, output, internal].map(|status| status.code());
+        assert_eq!(all, [SUCCESS, DAMAGED, USAGE, REFUSED, OUTPUT, INTERNAL]);
     }
 
     #[test]
     fn filters_that_pass_nothing_at_all_are_a_gate() {
         let code = |empty, readable| RunStatus { readable, empty, ..RunStatus::default() }.code();
-        assert_eq!([code(0, 0), code(0, 2), code(1, 2), code(2, 2)], [SUCCESS, SUCCESS, SUCCESS, GATED]);
+        assert_eq!([code(0, 0), code(0, 2), code(1, 2), code(2, 2)], [SUCCESS, SUCCESS, SUCCESS, REFUSED]);
     }
 
     #[test]

@@ -13,7 +13,7 @@ Exit codes:
     2  wrong usage, also when two inputs would become one trace: those are not converted, the others are
     3  no readable input
     4  done, but some inputs or buffers are damaged or unreadable
-    5  a gate (--max-loss, --fail-on) kept at least one trace from being published, or no event passes the filters
+    5  a check (--max-loss, --fail-on) kept at least one trace from being published, or no event passes the filters
     6  the output cannot be written, or is there already
   130  interrupted (143: terminated)
 

@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 
 use glob::MatchOptions;
 
-use crate::convert::job::{Input, Job};
+use crate::convert::job::{InputFile, Recording};
 use crate::error::{Error, ErrorKind, Result};
 use crate::names::{NameFrom, checked_trace_name, fold_case, trace_name};
 
@@ -15,7 +15,7 @@ use crate::names::{NameFrom, checked_trace_name, fold_case, trace_name};
 #[derive(Debug, Default)]
 pub(super) struct Found {
     /// The files, each once, sorted by `source`, then by path.
-    pub inputs: Vec<Input>,
+    pub inputs: Vec<InputFile>,
     /// Inputs that lead nowhere.
     pub problems: Vec<Error>,
     /// What looks like a trace and was not taken: once for every folder.
@@ -152,7 +152,7 @@ impl Found {
     }
 
     fn push(&mut self, path: &Path, base: &Path) {
-        self.inputs.push(Input { path: path.to_owned(), source: relative(path, base) });
+        self.inputs.push(InputFile { path: path.to_owned(), source: relative(path, base) });
     }
 }
 
@@ -277,18 +277,22 @@ const MOST_MERGED: usize = 1 << 16;
 ///
 /// # Errors
 /// [`ErrorKind::Usage`] when the merged recording would have too many files.
-pub(super) fn jobs(inputs: Vec<Input>, merge: Option<&str>, name_from: NameFrom) -> Result<(Vec<Job>, Vec<Error>)> {
+pub(super) fn jobs(
+    inputs: Vec<InputFile>,
+    merge: Option<&str>,
+    name_from: NameFrom,
+) -> Result<(Vec<Recording>, Vec<Error>)> {
     match merge {
         Some(_) if inputs.is_empty() => return Ok((Vec::new(), Vec::new())),
         Some(_) if inputs.len() > MOST_MERGED => {
             let message = format!("expected at most {MOST_MERGED} files in one recording, found {}", inputs.len());
             return Err(Error::new(ErrorKind::Usage, message).with_hint("merge parts of them"));
         }
-        Some(name) => return Ok((vec![Job { name: checked_trace_name(name), inputs }], Vec::new())),
+        Some(name) => return Ok((vec![Recording { name: checked_trace_name(name), inputs }], Vec::new())),
         None => {}
     }
     let mut names: Vec<String> = Vec::new();
-    let mut of_name: HashMap<String, Vec<Job>> = HashMap::new();
+    let mut of_name: HashMap<String, Vec<Recording>> = HashMap::new();
     for job in separate_jobs(inputs, name_from) {
         let name = fold_case(&job.name);
         let jobs = of_name.entry(name.clone()).or_default();
@@ -308,12 +312,12 @@ pub(super) fn jobs(inputs: Vec<Input>, merge: Option<&str>, name_from: NameFrom)
 }
 
 /// One recording per file, whatever their names.
-pub(super) fn separate_jobs(inputs: Vec<Input>, name_from: NameFrom) -> Vec<Job> {
-    let job = |input: Input| Job { name: trace_name(&input.source, name_from), inputs: vec![input] };
+pub(super) fn separate_jobs(inputs: Vec<InputFile>, name_from: NameFrom) -> Vec<Recording> {
+    let job = |input: InputFile| Recording { name: trace_name(&input.source, name_from), inputs: vec![input] };
     inputs.into_iter().map(job).collect()
 }
 
-fn same_name(jobs: &[Job], name_from: NameFrom) -> Error {
+fn same_name(jobs: &[Recording], name_from: NameFrom) -> Error {
     let paths = jobs.iter().flat_map(|job| &job.inputs).map(|input| input.path.display().to_string());
     let mut named: Vec<String> = paths.take(SHOWN_CLASHING).collect();
     let more = jobs.len() - named.len();
@@ -419,8 +423,8 @@ mod tests {
         assert_eq!(found.problems[0].to_string(), format!("{}: this list names no inputs", list.display()));
     }
 
-    fn input(path: &str, source: &str) -> Input {
-        Input { path: PathBuf::from(path), source: source.to_owned() }
+    fn input(path: &str, source: &str) -> InputFile {
+        InputFile { path: PathBuf::from(path), source: source.to_owned() }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::run::Run;
 use super::schema::load::LoadedSchemas;
 use crate::columns::TypeOptions;
 use crate::convert::ConvertOptions;
-use crate::convert::job::{Gates, MaxLoss};
+use crate::convert::job::{Checks, MaxLoss};
 use crate::error::Result;
 
 /// The options of a conversion.
@@ -34,7 +34,7 @@ fn chosen(args: &JobArgs) -> ConvertOptions {
         .row_group_rows(files.row_group_rows)
         .max_file_size(files.max_file_size)
         .allow_repeated(args.output.allow_repeated)
-        .gates(gates(args.checks.max_loss, &args.checks.fail_on));
+        .checks(checks(args.checks.max_loss, &args.checks.fail_on));
     ConvertOptions { partition_bytes: files.partition_bytes, ..options }
 }
 
@@ -48,9 +48,9 @@ pub(super) fn of_inspect(args: &InspectArgs, run: &Run) -> Result<ConvertOptions
     Ok(options.threads(run.threads).memory(run.memory).dry_run(true))
 }
 
-fn gates(max_loss: Option<MaxLoss>, fail_on: &[FailOn]) -> Gates {
+fn checks(max_loss: Option<MaxLoss>, fail_on: &[FailOn]) -> Checks {
     let has = |what| fail_on.contains(&what);
-    Gates {
+    Checks {
         max_loss,
         loss: has(FailOn::Loss),
         known_loss: has(FailOn::KnownLoss),
@@ -76,11 +76,11 @@ mod tests {
 
     #[test]
     fn gates_are_those_named() {
-        let expected = Gates { disorder: true, undecoded: true, ..Gates::default() };
-        assert_eq!(gates(None, &[FailOn::Undecoded, FailOn::Disorder]), expected);
-        let expected = Gates { known_loss: true, ..Gates::default() };
-        assert_eq!(gates(None, &[FailOn::KnownLoss]), expected);
-        let expected = Gates { max_loss: Some(MaxLoss::Events(3)), loss: true, damage: true, ..Gates::default() };
-        assert_eq!(gates(Some(MaxLoss::Events(3)), &[FailOn::Loss, FailOn::Damage]), expected);
+        let expected = Checks { disorder: true, undecoded: true, ..Checks::default() };
+        assert_eq!(checks(None, &[FailOn::Undecoded, FailOn::Disorder]), expected);
+        let expected = Checks { known_loss: true, ..Checks::default() };
+        assert_eq!(checks(None, &[FailOn::KnownLoss]), expected);
+        let expected = Checks { max_loss: Some(MaxLoss::Events(3)), loss: true, damage: true, ..Checks::default() };
+        assert_eq!(checks(Some(MaxLoss::Events(3)), &[FailOn::Loss, FailOn::Damage]), expected);
     }
 }

@@ -9,7 +9,7 @@ use super::args::RunArgs;
 use super::console::Console;
 use super::interrupt::Interrupt;
 use super::progress::{DisplayMode, ProgressDisplay};
-use crate::convert::job::{Input, JobProgress};
+use crate::convert::job::{InputFile, JobProgress};
 use crate::error::{Error, ErrorKind, Result};
 use crate::input::LocalFile;
 use crate::resources::{MIN_MEMORY, default_memory, default_threads};
@@ -86,7 +86,7 @@ fn memory(asked: Option<u64>, threads: usize, console: Console) -> u64 {
 ///
 /// # Errors
 /// [`ErrorKind::Input`] when it does not.
-pub(super) fn probe(input: &Input) -> Result<()> {
+pub(super) fn probe(input: &InputFile) -> Result<()> {
     session::read(&LocalFile::open(&input.path)?).map(|_| ())
 }
 

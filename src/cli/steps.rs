@@ -76,8 +76,8 @@ pub(super) fn commit(args: &CommitArgs) -> Result<u8> {
                 run.console.line(format_args!("{}: this plan is committed already", folder.display()));
             }
             CommitOutcome::Done(Outcome::Published(report)) => published(&report, run, status),
-            CommitOutcome::Done(Outcome::Gated(report, why)) => {
-                status.gated = true;
+            CommitOutcome::Done(Outcome::Refused(report, why)) => {
+                status.refused = true;
                 console::error(&format_args!("{} is not published: {why}", report.folder.display()));
             }
             CommitOutcome::Done(Outcome::Empty(report)) => {

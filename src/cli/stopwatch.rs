@@ -109,17 +109,17 @@ mod tests {
         ] {
             stopwatch.worked(step, Duration::from_millis(millis));
         }
-        stopwatch.worked(Step::Gate, Duration::ZERO);
+        stopwatch.worked(Step::CutRows, Duration::ZERO);
         let expected = "\
 boot: survey 1.000 s, plan 0.005 s, convert 10.000 s, publish 0.095 s; 1.80 threads busy
-  STAGE        BUSY   SHARE  THREADS
-  survey    1.500 s   7.5 %  all
-  plan      0.020 s   0.1 %  one
-  decode    8.000 s  40.0 %  all
-  gate      0.000 s   0.0 %  one
-  encode   10.000 s  50.0 %  all
-  write     0.479 s   2.4 %  one per table
-  publish   0.001 s   0.0 %  one
+  STAGE         BUSY   SHARE  THREADS
+  survey     1.500 s   7.5 %  all
+  plan       0.020 s   0.1 %  one
+  decode     8.000 s  40.0 %  all
+  cut rows   0.000 s   0.0 %  one
+  encode    10.000 s  50.0 %  all
+  write      0.479 s   2.4 %  one per table
+  publish    0.001 s   0.0 %  one
 
 ";
         assert_eq!(stopwatch.read(at(11_100)).page("boot"), expected);

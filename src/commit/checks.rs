@@ -1,21 +1,21 @@
-//! Gates that keep a trace from being published.
+//! Checks that keep a trace from being published.
 
-use crate::convert::job::{Gates, MaxLoss, Report};
+use crate::convert::job::{Checks, MaxLoss, Report};
 use crate::survey::loss::LossRow;
 use crate::survey::{FileFacts, FileSurvey};
 
-/// The first gate that the survey alone trips, in words.
-pub fn before(files: &[FileSurvey], facts: &[FileFacts], gates: &Gates) -> Option<String> {
-    let limit = gates.max_loss.and_then(|limit| beyond(limit, files, facts));
+/// The first condition that the survey alone breaks, in words.
+pub fn check_survey(files: &[FileSurvey], facts: &[FileFacts], checks: &Checks) -> Option<String> {
+    let limit = checks.max_loss.and_then(|limit| beyond(limit, files, facts));
     limit
-        .or_else(|| known_loss(facts).filter(|_| gates.known_loss || gates.loss))
-        .or_else(|| possible_loss(facts).filter(|_| gates.loss))
+        .or_else(|| known_loss(facts).filter(|_| checks.known_loss || checks.loss))
+        .or_else(|| possible_loss(facts).filter(|_| checks.loss))
         .or_else(|| {
-            let is_any = gates.disorder && files.iter().any(|file| file.disorder.is_any());
+            let is_any = checks.disorder && files.iter().any(|file| file.disorder.is_any());
             is_any.then(|| "the trace is not in the order that its recorder promises".to_owned())
         })
         .or_else(|| {
-            let is_any = gates.damage && files.iter().any(FileSurvey::is_damaged);
+            let is_any = checks.damage && files.iter().any(FileSurvey::is_damaged);
             is_any.then(|| "the trace is damaged".to_owned())
         })
 }
@@ -67,10 +67,10 @@ fn amount(row: &LossRow) -> String {
     }
 }
 
-/// The first gate that the conversion trips, in words.
-pub fn after(report: &Report, gates: &Gates) -> Option<String> {
+/// The first condition that the conversion breaks, in words.
+pub fn check_result(report: &Report, checks: &Checks) -> Option<String> {
     let undecoded: u64 = report.shapes.iter().map(|shape| shape.rows - shape.ok_rows).sum();
-    (gates.undecoded && undecoded > 0).then(|| format!("{undecoded} events could not be decoded whole"))
+    (checks.undecoded && undecoded > 0).then(|| format!("{undecoded} events could not be decoded whole"))
 }
 
 fn exceeds(limit: MaxLoss, lost: u64, found: u64) -> bool {

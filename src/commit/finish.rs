@@ -6,7 +6,7 @@ use std::time::{Instant, SystemTime};
 use super::record::{self, RunContext};
 use super::report::{all_filtered, of_survey, without_the_past};
 use super::{account, checks};
-use crate::convert::job::{Gates, JobProgress, Outcome, Report, Stage, Surveyed};
+use crate::convert::job::{Checks, JobProgress, Outcome, Report, Stage, Surveyed};
 use crate::convert::part_report::{JoinedCounts, PartReport};
 use crate::convert::write_options::WriteOptions;
 use crate::error::Result;
@@ -24,7 +24,7 @@ pub struct Commit<'a> {
     /// How files are written.
     pub options: &'a WriteOptions,
     /// What keeps the trace from being published.
-    pub gates: &'a Gates,
+    pub checks: &'a Checks,
     /// What to do about a trace that is there already.
     pub if_exists: IfExists,
     /// What the record says of the run.
@@ -64,8 +64,8 @@ impl Commit<'_> {
         let JoinedCounts { shapes, time_range, decode, .. } = counts;
         let time_range = time_range.map(|range| without_the_past(range, &surveyed.facts));
         let report = Report { shapes, events, decode, written, time_range, ..of_survey(&target, surveyed) };
-        if let Some(reason) = checks::after(&report, self.gates) {
-            return Ok(Outcome::Gated(Box::new(report), reason));
+        if let Some(reason) = checks::check_result(&report, self.checks) {
+            return Ok(Outcome::Refused(Box::new(report), reason));
         }
         stop_if_cancelled(progress)?;
         timed(progress, Step::Publish, || {

@@ -12,16 +12,16 @@ use crate::survey::{FileFacts, FileSurvey};
 
 /// One recording: the files that become one trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Job {
+pub struct Recording {
     /// Name of the trace, without `trace=`.
     pub name: String,
     /// Its files, in the order given.
-    pub inputs: Vec<Input>,
+    pub inputs: Vec<InputFile>,
 }
 
 /// One input file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Input {
+pub struct InputFile {
     /// Where it lies.
     pub path: PathBuf,
     /// Its path relative to the input named by the user, with `/`.
@@ -43,8 +43,8 @@ pub enum RawPolicy {
 
 /// What may not be the case for a trace to be published.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[expect(clippy::struct_excessive_bools, reason = "each gate stands for itself")]
-pub struct Gates {
+#[expect(clippy::struct_excessive_bools, reason = "each condition stands for itself")]
+pub struct Checks {
     /// More lost events than this, or a number of them that nobody knows.
     pub max_loss: Option<MaxLoss>,
     /// Any loss, and whatever keeps everybody from knowing that there was none.
@@ -91,8 +91,8 @@ pub enum Outcome {
     DryRun(Box<Report>),
     /// The filters pass no event: nothing was written.
     Empty(Box<Report>),
-    /// A gate kept the trace from being published; says which and why.
-    Gated(Box<Report>, String),
+    /// A condition of the user kept the trace from being published; says which and why.
+    Refused(Box<Report>, String),
 }
 
 /// What a conversion found and wrote.

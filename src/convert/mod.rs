@@ -23,5 +23,5 @@ pub mod slices;
 mod tables;
 pub mod write_options;
 
-pub use job::{Gates, Input, Job, JobProgress, MaxLoss, Outcome, RawPolicy, Report, Stage};
+pub use job::{Checks, InputFile, JobProgress, MaxLoss, Outcome, RawPolicy, Recording, Report, Stage};
 pub use options::ConvertOptions;

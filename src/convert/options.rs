@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::job::{Gates, RawPolicy};
+use super::job::{Checks, RawPolicy};
 use crate::clock::ClockAnchor;
 use crate::columns::TypeOptions;
 use crate::dataset::properties::Compression;
@@ -54,7 +54,7 @@ pub struct ConvertOptions {
     /// Whether files of one recording may hold the same bytes. Default: no.
     pub allow_repeated: bool,
     /// Conditions of publishing. Default: none.
-    pub gates: Gates,
+    pub checks: Checks,
     /// Threads. Default: as many as this process may use.
     pub threads: usize,
     /// Budget in bytes for what is in memory. Default: by threads and the memory of this machine.
@@ -94,7 +94,7 @@ impl ConvertOptions {
             row_group_rows: ConvertOptions::DEFAULT_ROW_GROUP_ROWS,
             max_file_size: ConvertOptions::DEFAULT_MAX_FILE_SIZE,
             allow_repeated: false,
-            gates: Gates::default(),
+            checks: Checks::default(),
             threads,
             memory: default_memory(threads),
             dry_run: false,
@@ -177,8 +177,8 @@ impl ConvertOptions {
 
     /// Keeps a trace from being published that does not meet conditions.
     #[must_use]
-    pub fn gates(self, gates: Gates) -> Self {
-        ConvertOptions { gates, ..self }
+    pub fn checks(self, checks: Checks) -> Self {
+        ConvertOptions { checks, ..self }
     }
 
     /// Uses so many threads.

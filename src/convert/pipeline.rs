@@ -343,7 +343,7 @@ impl<'a> State<'a> {
             let Some((rows, cost)) = self.waiting.remove(&(place, number)) else { return };
             self.cost_in_flight -= cost;
             self.rest = rows.rest.map(|rest| (place, number, rest));
-            let groups = timed(self.progress, Step::Gate, || active.accept(*rows));
+            let groups = timed(self.progress, Step::CutRows, || active.accept(*rows));
             groups.into_iter().for_each(|group| self.start_group(scope, place, group));
             if self.active_at(place).is_some_and(|active| active.is_accepted()) {
                 // Before slices of the next partition open groups of theirs.
@@ -361,7 +361,7 @@ impl<'a> State<'a> {
         while let Some(active) = self.active.iter_mut().find(done) {
             active.is_cut = true;
             let place = active.place;
-            let groups = timed(self.progress, Step::Gate, || active.cutter.finish());
+            let groups = timed(self.progress, Step::CutRows, || active.cutter.finish());
             groups.into_iter().for_each(|group| self.start_group(scope, place, group));
         }
     }

@@ -7,7 +7,7 @@ use rayon::ThreadPool;
 use crate::commit::checks;
 use crate::commit::report::{all_filtered, of_survey};
 use crate::convert::ConvertOptions;
-use crate::convert::job::{Job, JobProgress, Outcome, Stage, Surveyed};
+use crate::convert::job::{JobProgress, Outcome, Recording, Stage, Surveyed};
 use crate::convert::repeated;
 use crate::convert::write_options::WriteOptions;
 use crate::error::{Error, ErrorKind, Result};
@@ -26,13 +26,13 @@ pub(super) fn pool(threads: usize) -> Result<ThreadPool> {
         .map_err(|cause| Error::new(ErrorKind::Internal, "cannot start the worker threads").caused_by(cause))
 }
 
-pub(super) fn inputs(job: &Job) -> Result<Inputs> {
+pub(super) fn inputs(job: &Recording) -> Result<Inputs> {
     Inputs::open(job.inputs.iter().map(|input| input.path.clone()))
 }
 
 pub(super) fn survey_and_plan(
     pool: &ThreadPool,
-    job: &Job,
+    job: &Recording,
     inputs: &Inputs,
     options: &ConvertOptions,
     space: &SpillSpace,
@@ -74,7 +74,7 @@ pub(super) fn survey_and_plan(
 /// # Errors
 /// [`ErrorKind::Output`] when there is another trace of the name.
 pub(super) fn without_rows(
-    job: &Job,
+    job: &Recording,
     options: &ConvertOptions,
     settings: &serde_json::Value,
     surveyed: Surveyed,
@@ -92,8 +92,8 @@ pub(super) fn without_rows(
             return Ok(Err(Outcome::Skipped));
         }
     }
-    if let Some(reason) = checks::before(&surveyed.files, &surveyed.facts, &options.gates) {
-        return Ok(Err(Outcome::Gated(Box::new(of_survey(&target, surveyed)), reason)));
+    if let Some(reason) = checks::check_survey(&surveyed.files, &surveyed.facts, &options.checks) {
+        return Ok(Err(Outcome::Refused(Box::new(of_survey(&target, surveyed)), reason)));
     }
     Ok(Ok(surveyed))
 }

@@ -12,7 +12,7 @@ use super::stored::{self, StoredJob, StoredPlan, StoredReport};
 use crate::commit::Commit;
 use crate::commit::record::{self, RunContext};
 use crate::convert::ConvertOptions;
-use crate::convert::job::{Job, JobProgress, Outcome, Stage, Surveyed};
+use crate::convert::job::{JobProgress, Outcome, Recording, Stage, Surveyed};
 use crate::convert::part_report::PartReport;
 use crate::convert::partitions::Conversion;
 use crate::error::{Error, ErrorKind, Result};
@@ -73,7 +73,7 @@ pub enum CommitOutcome {
 ///
 /// # Errors
 /// Those of [`convert`](super::convert) up to there.
-pub fn plan(job: &Job, options: &ConvertOptions, progress: &dyn JobProgress) -> Result<PlanOutcome> {
+pub fn plan(job: &Recording, options: &ConvertOptions, progress: &dyn JobProgress) -> Result<PlanOutcome> {
     let pool = pool(options.threads)?;
     crate::output::folder::check_absent(&options.out, &job.name, options.if_exists)?;
     let space = SpillSpace::temporary();
@@ -93,7 +93,7 @@ pub fn plan(job: &Job, options: &ConvertOptions, progress: &dyn JobProgress) -> 
     let job = StoredJob {
         trace: job.name.clone(),
         write: write_options(options, settings),
-        gates: options.gates,
+        checks: options.checks,
         if_exists: options.if_exists,
         byte_order: stored::byte_order().to_owned(),
         plan_blake3: plan.hash(),
@@ -188,7 +188,7 @@ pub fn commit(folder: &Path, options: StepOptions, progress: &dyn JobProgress) -
     let commit = Commit {
         name: &job.trace,
         options: &job.write,
-        gates: &job.gates,
+        checks: &job.checks,
         if_exists: job.if_exists,
         run: RunContext {
             threads: options.threads,

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use zerocopy::{FromZeros, IntoBytes};
 
-use crate::convert::job::Gates;
+use crate::convert::job::Checks;
 use crate::convert::part_report::PartReport;
 use crate::convert::write_options::WriteOptions;
 use crate::error::{Error, ErrorKind, Result};
@@ -51,7 +51,7 @@ pub(super) struct StoredJob {
     /// How files are written.
     pub write: WriteOptions,
     /// What keeps the trace from being published.
-    pub gates: Gates,
+    pub checks: Checks,
     /// What to do about a trace that is there already.
     pub if_exists: IfExists,
     /// The byte order of the machine, which is that of the segments.

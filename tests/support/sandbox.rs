@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use etl2parquet::clock::ClockAnchor;
 use etl2parquet::columns::TypeOptions;
-use etl2parquet::convert::{ConvertOptions, Gates, Input, Job, Outcome, RawPolicy, Report};
+use etl2parquet::convert::{Checks, ConvertOptions, InputFile, Outcome, RawPolicy, Recording, Report};
 use etl2parquet::dataset::properties::Compression;
 use etl2parquet::job;
 use etl2parquet::output::IfExists;
@@ -183,9 +183,9 @@ pub fn convert_with(files: &[&[u8]], change: impl FnOnce(&mut ConvertOptions)) -
     let sandbox = Sandbox::new();
     let inputs = files.iter().zip(0..).map(|(bytes, number)| {
         let source = format!("{number}.etl");
-        Input { path: sandbox.file(&source, bytes), source }
+        InputFile { path: sandbox.file(&source, bytes), source }
     });
-    let job = Job { name: "t".to_owned(), inputs: inputs.collect() };
+    let job = Recording { name: "t".to_owned(), inputs: inputs.collect() };
     let mut options = options(sandbox.path("out"));
     change(&mut options);
     match job::convert(&job, &options, &NoProgress).unwrap() {
