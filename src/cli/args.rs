@@ -292,7 +292,7 @@ mod tests {
             assert_eq!(argument.get_env().and_then(|name| name.to_str()), Some(expected.as_str()), "--{long}");
             options += 1;
         }
-        assert_eq!(options, 114);
+        assert_eq!(options, 117);
     }
 
     #[test]
