@@ -1,98 +1,29 @@
-//! Days and times of the Gregorian calendar.
+//! Points in time as text.
 
-/// Days from 0000-03-01 to 1970-01-01.
-const DAYS_FROM_YEAR_0: i128 = 719_468;
-/// The calendar repeats after 400 years.
-const DAYS_PER_ERA: i128 = 146_097;
-
-/// Year, month (1 to 12) and day (1 to 31) of a day counted from 1970-01-01.
-pub fn civil(days: i128) -> (i128, i128, i128) {
-    // Years are counted from March, so that the leap day is the last of its year.
-    let shifted = days + DAYS_FROM_YEAR_0;
-    let (era, day_of_era) = (shifted.div_euclid(DAYS_PER_ERA), shifted.rem_euclid(DAYS_PER_ERA));
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * from_march + 2) / 5 + 1;
-    let month = if from_march < 10 { from_march + 3 } else { from_march - 9 };
-    (era * 400 + year_of_era + i128::from(month <= 2), month, day)
-}
-
-/// The day counted from 1970-01-01; the reverse of [`civil`].
-fn days(year: i128, month: i128, day: i128) -> i128 {
-    let year = year - i128::from(month <= 2);
-    let (era, year_of_era) = (year.div_euclid(400), year.rem_euclid(400));
-    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
-    era * DAYS_PER_ERA + day_of_era - DAYS_FROM_YEAR_0
-}
+use chrono::{DateTime, Datelike, Utc};
 
 /// Nanoseconds since 1970-01-01 UTC of a time in RFC 3339 form with a zone and at most nine decimals; `None` for any
-/// other text and for times that 64 bits do not hold.
+/// other text and for times that 64 bits do not hold. The second 60 of a leap second is the first of the next minute, like
+/// on every clock that does not know it.
 pub fn parse_rfc3339(text: &str) -> Option<i64> {
-    let (date, rest) = text.split_at_checked(10)?;
-    let (time, rest) = rest.strip_prefix(['T', 't', ' '])?.split_at_checked(8)?;
-    let [year, month, day] = numbers(date, '-', [4, 2, 2])?;
-    let [hour, minute, second] = numbers(time, ':', [2, 2, 2])?;
-    let (ns, zone) = match rest.strip_prefix('.') {
-        Some(rest) => {
-            let (decimals, zone) = rest.split_at(rest.find(|c: char| !c.is_ascii_digit())?);
-            (fraction(decimals)?, zone)
-        }
-        None => (0, rest),
-    };
-    let is_real = civil(days(year, month, day)) == (year, month, day);
-    // The second 60 of a leap second is the first of the next minute, like on every clock that does not know it.
-    if !is_real || hour > 23 || minute > 59 || second > 60 {
+    let decimals = text.split_once('.').map(|(_, rest)| rest.bytes().take_while(u8::is_ascii_digit).count());
+    if decimals.is_some_and(|decimals| decimals > 9) {
         return None;
     }
-    let seconds = days(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second - zone_seconds(zone)?;
-    i64::try_from(seconds * 1_000_000_000 + ns).ok()
-}
-
-/// Three numbers of so many digits each.
-fn numbers(text: &str, separator: char, digits: [usize; 3]) -> Option<[i128; 3]> {
-    let mut parts = text.split(separator);
-    let mut numbers = [0; 3];
-    for (number, digits) in numbers.iter_mut().zip(digits) {
-        let part = parts.next().filter(|part| part.len() == digits && part.bytes().all(|b| b.is_ascii_digit()))?;
-        *number = part.parse().ok()?;
-    }
-    parts.next().is_none().then_some(numbers)
-}
-
-/// The nanoseconds that decimals of a second stand for.
-fn fraction(decimals: &str) -> Option<i128> {
-    let missing = 9_usize.checked_sub(decimals.len()).filter(|_| !decimals.is_empty())?;
-    let number: i128 = decimals.parse().ok()?;
-    Some(number * 10_i128.pow(u32::try_from(missing).ok()?))
-}
-
-/// Seconds that the local time of a zone (`Z`, `+02:00`) is ahead of UTC.
-fn zone_seconds(zone: &str) -> Option<i128> {
-    let sign = match zone.chars().next()? {
-        'Z' | 'z' if zone.len() == 1 => return Some(0),
-        '+' => 1,
-        '-' => -1,
-        _ => return None,
-    };
-    let [hours, minutes, _] = numbers(&format!("{}:00", zone.get(1..)?), ':', [2, 2, 2])?;
-    (hours <= 23 && minutes <= 59).then_some(sign * (hours * 3600 + minutes * 60))
+    DateTime::parse_from_rfc3339(text).ok()?.timestamp_nanos_opt()
 }
 
 /// A time in nanoseconds since 1970-01-01 UTC in RFC 3339 form with nine decimals.
 pub fn rfc3339(ns: i64) -> String {
-    const NS_PER_SECOND: i128 = 1_000_000_000;
-    let ns = i128::from(ns);
-    format!("{}.{:09}Z", rfc3339_seconds(ns.div_euclid(NS_PER_SECOND)), ns.rem_euclid(NS_PER_SECOND))
+    DateTime::from_timestamp_nanos(ns).format("%Y-%m-%dT%H:%M:%S%.9fZ").to_string()
 }
 
-/// A time in seconds since 1970-01-01 UTC in RFC 3339 form, without fraction and zone.
+/// A time in seconds since 1970-01-01 UTC in RFC 3339 form, without fraction and zone. Years beyond the 262,000 that the
+/// calendar knows are its last.
 pub fn rfc3339_seconds(seconds: i128) -> String {
-    let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
-    let (year, month, day) = civil(days);
-    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}")
+    let limit = if seconds < 0 { DateTime::<Utc>::MIN_UTC } else { DateTime::<Utc>::MAX_UTC };
+    let time = i64::try_from(seconds).ok().and_then(|seconds| DateTime::from_timestamp(seconds, 0)).unwrap_or(limit);
+    format!("{:04}-{}", time.year(), time.format("%m-%dT%H:%M:%S"))
 }
 
 #[cfg(test)]
@@ -111,6 +42,13 @@ mod tests {
         t(1_735_689_599_999_999_999, "2024-12-31T23:59:59.999999999Z");
         t(i64::MAX, "2262-04-11T23:47:16.854775807Z");
         t(i64::MIN, "1677-09-21T00:12:43.145224192Z");
+    }
+
+    #[test]
+    fn years_of_five_digits_have_no_sign() {
+        assert_eq!(rfc3339_seconds(253_402_300_800), "10000-01-01T00:00:00");
+        assert_eq!(rfc3339_seconds(-11_644_473_600), "1601-01-01T00:00:00");
+        assert_eq!(rfc3339_seconds(i128::MAX), rfc3339_seconds(i128::from(i64::MAX)));
     }
 
     #[test]
@@ -145,27 +83,7 @@ mod tests {
         }
     }
 
-    /// The calendar, one day after the other.
-    fn next_day((year, month, day): (i128, i128, i128)) -> (i128, i128, i128) {
-        let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-        let length = match month {
-            2 => 28 + i128::from(leap),
-            4 | 6 | 9 | 11 => 30,
-            _ => 31,
-        };
-        match (month, day) {
-            (12, 31) => (year + 1, 1, 1),
-            (_, day) if day == length => (year, month + 1, 1),
-            _ => (year, month, day + 1),
-        }
-    }
-
     proptest! {
-        #[test]
-        fn each_day_follows_the_one_before(days in -200_000_i128..200_000) {
-            prop_assert_eq!(civil(days + 1), next_day(civil(days)));
-        }
-
         #[test]
         fn what_is_written_can_be_read(ns: i64) {
             prop_assert_eq!(parse_rfc3339(&rfc3339(ns)), Some(ns));
