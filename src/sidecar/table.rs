@@ -17,8 +17,9 @@ use crate::progress::stop_if_cancelled;
 /// Rows at which a row group is closed.
 const GROUP_ROWS: usize = 1 << 20;
 
-/// Bytes of text and binary values at which a row group is closed. Far below the 2 GiB that one Arrow array can hold.
-const GROUP_WEIGHT: usize = 128 << 20;
+/// Bytes of rows, their texts and binary values at which a row group is closed: so much is held until it is written. Far
+/// below the 2 GiB that one Arrow array can hold.
+const GROUP_WEIGHT: usize = 32 << 20;
 
 /// Writes a table below `sidecar`; of its rows only one row group's are held at a time.
 ///
@@ -55,7 +56,7 @@ fn next_rows<R: SidecarRow>(rows: &mut impl Iterator<Item = R>) -> Vec<R> {
     let (mut batch, mut weight) = (Vec::new(), 0usize);
     while batch.len() < GROUP_ROWS && weight < GROUP_WEIGHT {
         let Some(row) = rows.next() else { break };
-        weight = weight.saturating_add(row.weight());
+        weight = weight.saturating_add(size_of::<R>() + row.weight());
         batch.push(row);
     }
     batch
@@ -90,7 +91,7 @@ mod tests {
     sidecar_row! {
         #[expect(unreachable_pub, reason = "rows are public")]
         "t" Heavy { n: u64, }
-        weight: |_| 100 << 20
+        weight: |_| 25 << 20
     }
 
     #[test]
