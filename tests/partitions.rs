@@ -212,6 +212,48 @@ fn steps_in_processes_of_their_own_write_the_same_bytes() {
 }
 
 #[test]
+fn a_plan_that_was_committed_before_leaves_nothing_the_second_time() {
+    let sandbox = Sandbox::new();
+    hard(&sandbox);
+    let mut trace = Vec::new();
+    for round in 0..2 {
+        let said = sandbox.t(&format!("plan a.etl b.etl --merge m -o out {SIZE} --if-exists replace --json"), 0).out;
+        let said: serde_json::Value = serde_json::from_str(&said).unwrap();
+        let plan = said["plan"].as_str().unwrap();
+        for number in 0..said["partitions"].as_u64().unwrap() {
+            sandbox.t(&format!("convert-partition {plan} {number}"), 0);
+        }
+        sandbox.t(&format!("commit {plan}"), if round == 0 { 4 } else { 0 });
+        assert!(sandbox.names("out").iter().all(|name| name.starts_with("trace=m/")), "{:?}", sandbox.names("out"));
+        let now = lasting(&sandbox, "out/trace=m");
+        assert!(round == 0 || now == trace);
+        trace = now;
+    }
+}
+
+#[test]
+fn a_file_that_was_changed_is_not_published() {
+    let sandbox = Sandbox::new();
+    hard(&sandbox);
+    let (plan, partitions) = planned(&sandbox, "out");
+    for number in 0..partitions {
+        sandbox.t(&format!("convert-partition {plan} {number}"), 0);
+    }
+    let names = sandbox.names(&plan);
+    let part = names.iter().find(|name| name.contains("part-00001-00000.parquet")).unwrap();
+    let path = sandbox.path(&plan).join(part);
+    let whole = fs::read(&path).unwrap();
+    fs::write(&path, vec![0; whole.len()]).unwrap();
+    let refused = sandbox.t(&format!("commit {plan}"), 6);
+    assert!(refused.err.contains("expected a Parquet file, found none"), "{}", refused.err);
+    fs::write(&path, &whole[1..]).unwrap();
+    let refused = sandbox.t(&format!("commit {plan}"), 6);
+    assert!(refused.err.contains(" bytes, found one of "), "{}", refused.err);
+    fs::write(&path, &whole).unwrap();
+    sandbox.t(&format!("commit {plan}"), 4);
+}
+
+#[test]
 fn a_commit_needs_every_partition_and_no_input() {
     let sandbox = Sandbox::new();
     hard(&sandbox);

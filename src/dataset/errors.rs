@@ -5,7 +5,8 @@ use std::path::Path;
 
 use parquet::errors::ParquetError;
 
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
+use crate::output::StagedName;
 use crate::output::errors::{bug, output_error};
 
 /// A failure inside the Parquet writer: the system's when it wraps one, else a bug.
@@ -19,10 +20,17 @@ pub(super) fn write_error(path: &Path, cause: ParquetError) -> Error {
     }
 }
 
+/// A file that was written whole and has no footer any more.
+pub(super) fn unreadable(file: &StagedName, cause: ParquetError) -> Error {
+    Error::new(ErrorKind::Output, "expected a Parquet file, found none")
+        .in_file(&file.path)
+        .caused_by(cause)
+        .with_hint("somebody has changed the output folder: convert again")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::ErrorKind;
 
     #[test]
     fn a_full_disk_is_an_output_failure_even_inside_the_parquet_writer() {

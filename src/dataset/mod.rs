@@ -9,7 +9,9 @@ mod file_schema;
 mod footer;
 pub mod properties;
 pub mod table;
+mod written;
 
 pub use encode::{BATCH_ROWS, EncodeTime, EncodedRowGroup};
 pub use properties::{Compression, EncodeOptions};
 pub use table::{FileNaming, TableSpec, TableWriter};
+pub(crate) use written::rows_in_footer;

@@ -15,6 +15,7 @@ use crate::convert::ConvertOptions;
 use crate::convert::job::{JobProgress, Outcome, Recording, Stage, Surveyed};
 use crate::convert::part_report::PartReport;
 use crate::convert::partitions::Conversion;
+use crate::dataset::rows_in_footer;
 use crate::error::{Error, ErrorKind, Result};
 use crate::input::Inputs;
 use crate::output::folder::trace_folder;
@@ -175,7 +176,10 @@ pub fn commit(folder: &Path, options: StepOptions, progress: &dyn JobProgress) -
     if let Some(target) = committed(folder) {
         // What an interrupted commit has left goes when this is dropped.
         if let Ok(output) = LocalFolder::open_plan_to_publish(&progress.custody(), folder) {
-            output.was_published()?;
+            // Or it was published by an earlier plan of the same content.
+            if !output.was_published()? {
+                output.discard()?;
+            }
         }
         return Ok(CommitOutcome::AlreadyCommitted(target));
     }
@@ -237,12 +241,12 @@ fn reports(stored: &StoredPlan, output: &LocalFolder) -> Result<(Vec<PartReport>
         let hint = "run `etl2parquet convert-partition PLAN N` for each of them";
         return Err(Error::new(ErrorKind::Output, message).in_file(output.folder()).with_hint(hint));
     }
-    check_lengths(&reports, &files, output)?;
+    check_files(&reports, &files, output)?;
     Ok((reports, files))
 }
 
-/// Every file that a report names is there, and as long as the report says.
-fn check_lengths(reports: &[PartReport], files: &[StagedName], output: &LocalFolder) -> Result<()> {
+/// Every file that a report names is there, as long as the report says, and has as many rows in its footer.
+fn check_files(reports: &[PartReport], files: &[StagedName], output: &LocalFolder) -> Result<()> {
     let found: HashMap<(String, Option<String>), u64> =
         output.list()?.into_iter().map(|file| ((file.path, file.attempt), file.bytes)).collect();
     for (entry, name) in reports.iter().flat_map(|report| &report.files).zip(files) {
@@ -252,6 +256,13 @@ fn check_lengths(reports: &[PartReport], files: &[StagedName], output: &LocalFol
         if there != Some(entry.bytes) {
             let found = there.map_or("none".to_owned(), |bytes| format!("one of {bytes}"));
             let message = format!("expected a file {} of {} bytes, found {found}", entry.path, entry.bytes);
+            return Err(Error::new(ErrorKind::Output, message)
+                .in_file(output.folder())
+                .with_hint("plan anew: somebody has changed the folder"));
+        }
+        let rows = rows_in_footer(output, name, entry.bytes)?;
+        if rows != entry.rows {
+            let message = format!("expected {} rows in {}, found {rows}", entry.rows, entry.path);
             return Err(Error::new(ErrorKind::Output, message)
                 .in_file(output.folder())
                 .with_hint("plan anew: somebody has changed the folder"));
