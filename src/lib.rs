@@ -1,32 +1,201 @@
-//! Converts Windows ETW traces (`.etl`) into Parquet datasets: one schema per provider, exact time order, any
-//! operating system.
+//! Converts Windows ETW traces (`.etl`) into Parquet datasets: one schema per provider, exact time order, any operating
+//! system.
+//!
+//! # What an ETL file is
+//!
+//! Windows and its programs write *events*: a provider's GUID, an id, a time, a processor, a process, and a *payload* of
+//! bytes that the event itself rarely describes. A recorder, the *session*, collects them in *buffers* of a fixed size,
+//! one row of buffers per processor, and writes each to the file as it fills:
+//!
+//! ```text
+//! a.etl  ┌──────────────┬──────────────┬──────────────┬──────────────┐
+//!        │ buffer, CPU 0│ buffer, CPU 1│ buffer, CPU 0│ buffer, CPU 1│  …
+//!        └──────────────┴──────────────┴──────────────┴──────────────┘
+//!          72-byte header, then events: header, extended items, payload; times ascend within a processor only
+//! ```
+//!
+//! The first event tells of the session: its clock, its processors, what it lost. So three questions stand between the
+//! file and a table: *in which order* were the events, which buffers of several processors hold each for itself; *what do
+//! the payloads mean*, which manifests, event classes, message formats or the events themselves say; and *what is
+//! missing*, for recorders drop events when they cannot keep up. A conversion answers all three, and says how.
+//!
+//! # The steps
+//!
+//! ```text
+//! open ──► survey ──► plan ──► convert ──► commit
+//!          every      which    payloads    counts must meet, then one rename
+//!          header     layout   to columns  makes the trace appear
+//! ```
+//!
+//! [`inspect`] ends behind the plan and writes nothing; [`convert`] goes all the way; [`steps`] has the same as functions
+//! that several processes can share. Whatever happens, a trace is there whole or not at all.
+//!
+//! ```
+//! use etl2parquet::{ConvertOptions, NoProgress, Outcome, Recording, convert, inspect};
+//!
+//! # fn main() -> etl2parquet::Result<()> {
+//! let recording = Recording::of_file("examples/example.etl");
+//! let out = tempfile::tempdir().expect("a temporary folder");
+//! let options = ConvertOptions::new(out.path()).threads(2);
+//!
+//! // What is in it?
+//! let found = inspect(&recording, &options, &NoProgress)?;
+//! assert_eq!(found.events.found, 1219);
+//!
+//! // To Parquet: every event found is written, filtered or damaged, and nothing else.
+//! let Outcome::Published(report) = convert(&recording, &options, &NoProgress)? else { panic!("expected a trace") };
+//! assert!(report.folder.ends_with("trace=example"));
+//! assert_eq!((report.events.written, report.events.damaged), (1219, 0));
+//!
+//! // The sidecar tells what the recording lost.
+//! let losses: Vec<_> = report.facts.iter().flat_map(etl2parquet::rows::lost_events).collect();
+//! assert!(losses.iter().any(|row| row.count == Some(3) && row.unit == "events"));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Reading the result
+//!
+//! A dataset is a folder of Parquet files with one schema, so any reader will do.
+//!
+//! ```
+//! # use etl2parquet::{ConvertOptions, NoProgress, Recording, convert};
+//! use parquet::file::reader::{FileReader, SerializedFileReader};
+//!
+//! # let out = tempfile::tempdir().unwrap();
+//! # convert(&Recording::of_file("examples/example.etl"), &ConvertOptions::new(out.path()), &NoProgress).unwrap();
+//! let part = out.path().join("trace=example/events/Microsoft-Windows-DNS-Client/part-00000-00000.parquet");
+//! let reader = SerializedFileReader::new(std::fs::File::open(part).unwrap()).unwrap();
+//! let metadata = reader.metadata().file_metadata();
+//! assert_eq!(metadata.num_rows(), 73);
+//! let columns: Vec<&str> = metadata.schema_descr().columns().iter().map(|column| column.name()).collect();
+//! assert!(columns.contains(&"timestamp") && columns.contains(&"QueryName"));
+//! ```
+//!
+//! # Failures
+//!
+//! An [`Error`] says what was expected and found, where, and what to do about it; its [`code`](Error::code) stays the
+//! same while messages may change. Damage in a trace is no failure: what can be read is converted, and the rest is counted
+//! and listed.
+//!
+//! ```
+//! use etl2parquet::{ConvertOptions, ErrorCode, NoProgress, Recording, inspect};
+//!
+//! let error = inspect(&Recording::of_file("Cargo.toml"), &ConvertOptions::new(""), &NoProgress).unwrap_err();
+//! assert_eq!(error.code(), ErrorCode::NotATrace);
+//! assert!(error.location().file.is_some() && error.hint().is_some());
+//! ```
+//!
+//! What is not on this page is not part of the interface and changes without notice.
 
+#[doc(hidden)]
 pub mod buffer;
+#[doc(hidden)]
 pub mod calendar;
+#[doc(hidden)]
 pub mod cli;
+#[doc(hidden)]
 pub mod clock;
+#[doc(hidden)]
 pub mod columns;
+#[doc(hidden)]
 pub mod commit;
+#[doc(hidden)]
 pub mod convert;
+#[doc(hidden)]
 pub mod dataset;
+#[doc(hidden)]
 pub mod decode;
+#[doc(hidden)]
 pub mod error;
+#[doc(hidden)]
 pub mod event;
+#[doc(hidden)]
 pub mod guid;
+#[doc(hidden)]
 pub mod input;
+#[doc(hidden)]
 pub mod job;
+#[doc(hidden)]
 pub mod layout;
+#[doc(hidden)]
 pub mod names;
+#[doc(hidden)]
 pub mod output;
+#[doc(hidden)]
 pub mod plan;
+#[doc(hidden)]
 pub mod progress;
 mod resources;
+#[doc(hidden)]
 pub mod schema;
+#[doc(hidden)]
 pub mod sid;
+#[doc(hidden)]
 pub mod sidecar;
+#[doc(hidden)]
 pub mod spill;
+#[doc(hidden)]
 pub mod survey;
+#[doc(hidden)]
 pub mod table;
 
+pub use clock::ClockAnchor;
+pub use columns::types::{GuidType, TimestampType, TypeOptions, UnsignedType};
+pub use convert::job::{
+    Checks, InputCounts, InputFile, JobProgress, MaxLoss, Outcome, RawPolicy, Recording, Report, ShapeCounts, Stage,
+};
+pub use convert::options::ConvertOptions;
+pub use dataset::properties::Compression;
 pub use error::{Error, ErrorCode, ErrorKind, Location, Result};
 pub use guid::Guid;
+pub use job::{convert, inspect};
+pub use output::IfExists;
+pub use output::folder::Custody;
+pub use output::manifest::{CommitRecord, EventCounts, FileEntry, InputEntry, LossCounts, RunInfo};
+pub use plan::datasets::DatasetSplit;
+pub use plan::filter::{EventPattern, Filter, NamePattern, NumberSet, TimeBound};
+pub use progress::{NoProgress, Progress, Step};
+pub use schema::files::SkippedSchema;
+pub use schema::load::{SchemaSet, load as load_schemas};
+
+/// A conversion in steps that other processes or machines may take: the plan is a folder, and each partition of it can be
+/// converted by whoever sees that folder and the inputs, again after a failure, in any order.
+///
+/// ```
+/// use etl2parquet::steps::{CommitOutcome, PlanOutcome, StepOptions, commit, convert_partition, plan};
+/// use etl2parquet::{ConvertOptions, NoProgress, Outcome, Recording};
+///
+/// # fn main() -> etl2parquet::Result<()> {
+/// # let out = tempfile::tempdir().expect("a temporary folder");
+/// let recording = Recording::of_file("examples/example.etl");
+/// let planned = plan(&recording, &ConvertOptions::new(out.path()), &NoProgress)?;
+/// let PlanOutcome::Planned { folder, partitions } = planned else { panic!("expected a plan") };
+/// for number in (0..).take(partitions) {
+///     convert_partition(&folder, number, StepOptions::default(), &NoProgress)?;
+/// }
+/// let committed = commit(&folder, StepOptions::default(), &NoProgress)?;
+/// let CommitOutcome::Done(Outcome::Published(report)) = committed else { panic!("expected a trace") };
+/// assert_eq!(report.events.written, 1219);
+/// # Ok(())
+/// # }
+/// ```
+pub mod steps {
+    pub use crate::job::steps::{
+        CommitOutcome, PartOutcome, PlanOutcome, StepOptions, commit, convert_partition, plan,
+    };
+}
+
+/// The rows of the sidecar's tables, as the files, the reports and `inspect --json` have them.
+pub mod rows {
+    pub use crate::sidecar::clock::row as clock;
+    pub use crate::sidecar::issues::rows as issues;
+    pub use crate::sidecar::lost_events::rows as lost_events;
+    pub use crate::sidecar::sessions::row as session;
+    pub use crate::sidecar::streams::rows as streams;
+    pub use crate::sidecar::{
+        BufferRow, CatalogRow, ClockRow, FieldRow, IssueRow, LossRow, NotRecorded, SessionRow, StreamRow, Time,
+    };
+    pub use crate::survey::loss::LossKind;
+    pub use crate::survey::{IssueCode, Severity};
+}

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::names::{NameFrom, trace_name};
 use crate::output::folder::Custody;
 use crate::output::manifest::{EventCounts, FileEntry};
 use crate::plan::PlanResult;
@@ -17,6 +18,15 @@ pub struct Recording {
     pub name: String,
     /// Its files, in the order given.
     pub inputs: Vec<InputFile>,
+}
+
+impl Recording {
+    /// A recording of one file, called like the file.
+    pub fn of_file(path: impl Into<PathBuf>) -> Recording {
+        let path = path.into();
+        let source = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+        Recording { name: trace_name(&source, NameFrom::Stem), inputs: vec![InputFile { path, source }] }
+    }
 }
 
 /// One input file.

@@ -10,7 +10,7 @@ use crate::dataset::properties::Compression;
 use crate::output::IfExists;
 use crate::plan::{DatasetSplit, Filter};
 use crate::resources::{MIN_MEMORY, default_memory, default_threads};
-use crate::schema::load::Loaded;
+use crate::schema::load::SchemaSet;
 use crate::schema::user::UserSchemas;
 
 /// How a recording is converted. [`ConvertOptions::new`] gives what the command line does by default.
@@ -104,7 +104,7 @@ impl ConvertOptions {
 
     /// Describes payloads by files of the user; see [`load_schemas`](crate::load_schemas).
     #[must_use]
-    pub fn schemas(self, loaded: Loaded) -> Self {
+    pub fn schemas(self, loaded: SchemaSet) -> Self {
         let schemas_hash = loaded.hash();
         ConvertOptions { schemas: Arc::new(loaded.schemas), schemas_hash, ..self }
     }

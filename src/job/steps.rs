@@ -21,6 +21,7 @@ use crate::input::Inputs;
 use crate::output::folder::trace_folder;
 use crate::output::{CommitRecord, LocalFolder, Output, StagedName};
 use crate::plan::{PartitionView, PlanFile, PlannedInputs, partition};
+use crate::resources::{default_memory, default_threads};
 use crate::spill::SpillSpace;
 use crate::survey::{FileFacts, SurveyResult};
 
@@ -31,6 +32,14 @@ pub struct StepOptions {
     pub threads: usize,
     /// Budget in bytes for what is in memory.
     pub memory: u64,
+}
+
+impl Default for StepOptions {
+    /// As many threads as this process may use, and a budget by them and the memory of this machine.
+    fn default() -> Self {
+        let threads = default_threads();
+        StepOptions { threads, memory: default_memory(threads) }
+    }
 }
 
 /// What became of planning.

@@ -119,7 +119,7 @@ fn shape(provider: Guid, kind: ProviderType, (id, version): (u16, u16), registry
 mod tests {
     use super::*;
     use crate::schema::files::SchemaFile;
-    use crate::schema::load::Loaded;
+    use crate::schema::load::SchemaSet;
     use crate::schema::user::UserSchemas;
 
     const GUID: &str = "11111111-2222-3333-4444-555555555555";
@@ -136,7 +136,7 @@ mod tests {
     }
 
     fn catalog(files: Vec<SchemaFile>) -> SchemaCatalog {
-        let mut loaded = Loaded::default();
+        let mut loaded = SchemaSet::default();
         for file in files {
             assert_eq!(loaded.add(file), None);
         }

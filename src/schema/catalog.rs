@@ -287,10 +287,10 @@ fn of_manifest<'a>(
 mod tests {
     use super::*;
     use crate::schema::files::SchemaFile;
-    use crate::schema::load::Loaded;
+    use crate::schema::load::SchemaSet;
 
     fn load(files: &[(&str, &str)]) -> UserSchemas {
-        let mut loaded = Loaded::default();
+        let mut loaded = SchemaSet::default();
         for (name, text) in files {
             assert_eq!(loaded.add(SchemaFile::parse(name, text.as_bytes().to_vec()).unwrap()), None);
         }

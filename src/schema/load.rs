@@ -9,7 +9,7 @@ use crate::error::Result;
 
 /// Descriptions, with what identifies them and what was not used.
 #[derive(Clone, Debug, Default)]
-pub struct Loaded {
+pub struct SchemaSet {
     /// What the files declare, in the order given.
     pub schemas: UserSchemas,
     /// What was rejected.
@@ -22,8 +22,8 @@ pub struct Loaded {
 ///
 /// # Errors
 /// [`crate::ErrorKind::Usage`] as for [`files::each`].
-pub fn load(paths: &[PathBuf]) -> Result<Loaded> {
-    let mut loaded = Loaded::default();
+pub fn load(paths: &[PathBuf]) -> Result<SchemaSet> {
+    let mut loaded = SchemaSet::default();
     let mut conflicts = Vec::new();
     let findings = files::each(paths, |file| {
         conflicts.extend(loaded.add(file));
@@ -34,7 +34,7 @@ pub fn load(paths: &[PathBuf]) -> Result<Loaded> {
     Ok(loaded)
 }
 
-impl Loaded {
+impl SchemaSet {
     /// Adds what a file declares, behind what is here. Returns a finding when it declares messages that are here
     /// already in another form.
     pub fn add(&mut self, file: SchemaFile) -> Option<SkippedSchema> {
@@ -57,7 +57,7 @@ impl Loaded {
     }
 
     /// Adds descriptions that rank behind those already here.
-    pub fn append(&mut self, lower: Loaded) {
+    pub fn append(&mut self, lower: SchemaSet) {
         self.schemas.append(&lower.schemas);
         self.findings.extend(lower.findings);
         self.files.extend(lower.files);
@@ -103,8 +103,8 @@ mod tests {
         file(name, &format!("{group}\n#typev Main_c1 10 \"{text}\" //\n{{\n}}\n"))
     }
 
-    fn loaded(files: Vec<SchemaFile>) -> Loaded {
-        let mut loaded = Loaded::default();
+    fn loaded(files: Vec<SchemaFile>) -> SchemaSet {
+        let mut loaded = SchemaSet::default();
         for file in files {
             assert_eq!(loaded.add(file), None);
         }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::files::{SchemaContent, SchemaFile};
-use super::load::Loaded;
+use super::load::SchemaSet;
 use crate::error::{Error, ErrorCode, ErrorKind, Result};
 
 const INDEX: &str = "index.json";
@@ -138,8 +138,8 @@ impl Store {
     ///
     /// # Errors
     /// [`ErrorKind::Usage`] when a file is missing or is not what was imported.
-    pub fn load(&self) -> Result<Loaded> {
-        let mut loaded = Loaded::default();
+    pub fn load(&self) -> Result<SchemaSet> {
+        let mut loaded = SchemaSet::default();
         for stored in &self.index.files {
             let path = self.folder.join(stored.file_name());
             let damaged = |message: &str| {

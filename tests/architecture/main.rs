@@ -106,3 +106,21 @@ fn no_file_outgrows_its_reader() {
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
+
+/// Types that the documentation shows.
+const MAX_PUBLIC_TYPES: usize = 60;
+
+#[test]
+fn the_public_face_is_small() {
+    let tree = Tree::read();
+    let root = tree.source(&[]).expect("src/lib.rs exists");
+    // All that it imports it hands on: the rooms themselves are hidden.
+    let types = root.imported_types();
+    assert!(types.contains("ConvertOptions") && types.contains("SessionRow"), "{types:?}");
+    assert!(types.len() <= MAX_PUBLIC_TYPES, "{} types: {types:?}", types.len());
+    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/src/lib.rs")).expect("it is readable");
+    let mut lines = text.lines().zip(text.lines().skip(1));
+    let shown =
+        lines.find(|(before, line)| line.starts_with("pub mod") && line.ends_with(';') && *before != "#[doc(hidden)]");
+    assert_eq!(shown, None, "a room is hidden from the documentation");
+}

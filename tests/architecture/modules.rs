@@ -49,6 +49,12 @@ impl Source {
         self.path.first().map_or("", String::as_str)
     }
 
+    /// The types among the names that it imports, for itself or for others.
+    pub(crate) fn imported_types(&self) -> BTreeSet<&str> {
+        let names = self.imports.iter().filter_map(|import| import.name.as_deref());
+        names.filter(|name| name.starts_with(char::is_uppercase)).collect()
+    }
+
     /// What it defines itself, modules aside.
     pub(crate) fn definitions(&self) -> &BTreeSet<String> {
         &self.defines

@@ -9,7 +9,7 @@ use crate::cli::console::Console;
 use crate::error::{Error, ErrorKind, Result};
 use crate::schema::catalog::SchemaCatalog;
 use crate::schema::files::SkippedSchema;
-use crate::schema::load::{self, Loaded};
+use crate::schema::load::{self, SchemaSet};
 use crate::schema::store::{Store, default_folder};
 
 /// Rejected declarations of one file that are shown; the rest is a number.
@@ -18,8 +18,8 @@ const SHOWN: usize = 5;
 /// What the user gave: by path, and in the store.
 #[derive(Debug, Default)]
 pub(in crate::cli) struct LoadedSchemas {
-    given: Loaded,
-    store: Loaded,
+    given: SchemaSet,
+    store: SchemaSet,
 }
 
 impl LoadedSchemas {
@@ -39,7 +39,7 @@ impl LoadedSchemas {
     }
 
     /// For a conversion: one set of descriptions.
-    pub(in crate::cli) fn into_user(self) -> Loaded {
+    pub(in crate::cli) fn into_user(self) -> SchemaSet {
         let mut all = self.given;
         all.append(self.store);
         all
