@@ -20,10 +20,10 @@ use crate::plan::{PlannedInputs, partition};
 use crate::spill::SpillSpace;
 use crate::survey::FileSurvey;
 
-/// Surveys and plans a job and says what a conversion would find; writes nothing.
+/// Surveys and plans a recording and says what a conversion would find; writes nothing.
 ///
 /// # Errors
-/// [`ErrorKind::Input`] when a file is no trace or cannot be read.
+/// [`ErrorKind::Input`](crate::ErrorKind::Input) when a file is no trace or cannot be read.
 pub fn inspect(job: &Recording, options: &ConvertOptions, progress: &dyn JobProgress) -> Result<Report> {
     let pool = prepare::pool(options.threads)?;
     let surveyed = prepare::survey_and_plan(
@@ -38,11 +38,11 @@ pub fn inspect(job: &Recording, options: &ConvertOptions, progress: &dyn JobProg
     Ok(of_survey(Path::new(""), surveyed))
 }
 
-/// Converts a job and publishes it as one trace.
+/// Converts a recording and publishes it as one trace.
 ///
 /// # Errors
-/// [`ErrorKind::Input`] when a file is no trace or cannot be read, [`ErrorKind::Output`] when the trace is there
-/// already or cannot be written, [`ErrorKind::Interrupted`] when the caller asked to stop, [`ErrorKind::Internal`] when
+/// [`ErrorKind::Input`](crate::ErrorKind::Input) when a file is no trace or cannot be read, [`ErrorKind::Output`](crate::ErrorKind::Output) when the trace is there
+/// already or cannot be written, [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted) when the caller asked to stop, [`ErrorKind::Internal`](crate::ErrorKind::Internal) when
 /// an input changed or the counts do not meet. Whatever the error, nothing is left half-published.
 pub fn convert(job: &Recording, options: &ConvertOptions, progress: &dyn JobProgress) -> Result<Outcome> {
     let started = (SystemTime::now(), Instant::now());

@@ -32,7 +32,7 @@ pub struct Field {
     /// How often it is repeated.
     pub count: Count,
     /// The names of its values, for enumerations and bit sets. Fields share maps, which are written apart from them: see
-    /// [`stored`](super::stored).
+    /// `schema::stored`.
     #[serde(skip)]
     pub map: Option<Arc<ValueMap>>,
     /// Whether the writer may leave it out at the end of the payload; then the payload still counts as complete.

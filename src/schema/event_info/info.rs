@@ -65,7 +65,7 @@ pub struct EventInfo {
     /// The message template.
     pub message: Option<String>,
     /// The layout and the names. A field with a value map holds only the map's name (and no entries) until
-    /// [`EventInfoSet::finish`] has joined the maps.
+    /// [`EventInfoSet::finish`](super::EventInfoSet::finish) has joined the maps.
     pub schema: EventSchema,
 }
 

@@ -15,7 +15,7 @@ const MAX_LABEL_BYTES: usize = 1024;
 /// They are equal when their digests are: thousands of names would otherwise be compared with every message that uses them.
 ///
 /// Where messages are written, the digest stands for them, and what is read back has no names yet: see
-/// [`stored`](crate::schema::stored).
+/// `schema::stored`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Names {
