@@ -23,7 +23,7 @@ use crate::survey::FileSurvey;
 /// Surveys and plans a recording and says what a conversion would find; writes nothing.
 ///
 /// # Errors
-/// [`ErrorKind::Input`](crate::ErrorKind::Input) when a file is no trace or cannot be read.
+/// Of the kind `Input` when a file is no trace or cannot be read.
 pub fn inspect(job: &Recording, options: &ConvertOptions, progress: &dyn JobProgress) -> Result<Report> {
     let pool = prepare::pool(options.threads)?;
     let surveyed = prepare::survey_and_plan(
@@ -41,9 +41,9 @@ pub fn inspect(job: &Recording, options: &ConvertOptions, progress: &dyn JobProg
 /// Converts a recording and publishes it as one trace.
 ///
 /// # Errors
-/// [`ErrorKind::Input`](crate::ErrorKind::Input) when a file is no trace or cannot be read, [`ErrorKind::Output`](crate::ErrorKind::Output) when the trace is there
-/// already or cannot be written, [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted) when the caller asked to stop, [`ErrorKind::Internal`](crate::ErrorKind::Internal) when
-/// an input changed or the counts do not meet. Whatever the error, nothing is left half-published.
+/// Of the kind `Input` when a file is no trace or cannot be read, `Output` when the trace is there already or cannot be
+/// written, `Interrupted` when the caller asked to stop, `Internal` when an input changed or the counts do not meet.
+/// Whatever the error, nothing is left half-published.
 pub fn convert(job: &Recording, options: &ConvertOptions, progress: &dyn JobProgress) -> Result<Outcome> {
     let started = (SystemTime::now(), Instant::now());
     let pool = prepare::pool(options.threads)?;

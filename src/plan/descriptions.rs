@@ -35,7 +35,7 @@ pub struct TraceSchemas {
 /// many in file order.
 ///
 /// # Errors
-/// When a file cannot be read; [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted) when the caller asked to stop.
+/// When a file cannot be read; of the kind `Interrupted` when the caller asked to stop.
 pub fn descriptions(files: &[FileSurvey], inputs: &Inputs, progress: &dyn Progress) -> Result<TraceSchemas> {
     let mut collector = Collector::new(files.len());
     for (file, id) in files.iter().zip((0..).map(InputId)) {

@@ -43,12 +43,6 @@ const ORDER: [&str; 26] = [
     "cli",
 ];
 
-/// Uses that remain to be untied, as file and file; nothing may be added.
-const STILL_TIED: [(&str, &str); 0] = [];
-
-/// `mod.rs` files that still define something; nothing may be added.
-const STILL_DEFINING: [&str; 0] = [];
-
 /// Lines of code that one file may hold, not counting blank lines, comments, tests and constant tables.
 const MAX_LINES_OF_CODE: usize = 400;
 
@@ -65,19 +59,14 @@ fn dependencies_point_one_way() {
     faults.extend(lost.into_iter().map(|path| format!("{path} leads to no file")));
     let nowhere = tree.sources.iter().filter(|source| !source.is_root() && rank(&source.name).is_none());
     faults.extend(nowhere.map(|source| format!("{}: `{}` has no place in ORDER", source.name, source.room())));
-    let backwards = uses.iter().filter(|one| rank(&one.used) > rank(&one.user) && !is_still_tied(one));
+    let backwards = uses.iter().filter(|one| rank(&one.used) > rank(&one.user));
     faults.extend(backwards.map(|one| format!("{} uses {}, which comes later ({})", one.user, one.used, one.path)));
     assert!(faults.is_empty(), "{}", Vec::from_iter(faults).join("\n"));
 }
 
-fn is_still_tied(one: &modules::Use) -> bool {
-    STILL_TIED.contains(&(one.user.as_str(), one.used.as_str()))
-}
-
 #[test]
 fn no_two_files_need_each_other() {
-    let (mut uses, _) = Tree::read().uses();
-    uses.retain(|one| !is_still_tied(one));
+    let (uses, _) = Tree::read().uses();
     let shown = circles(&uses).into_iter().map(|circle| {
         let lines = circle.iter().map(|one| format!("  {} uses {} ({})", one.user, one.used, one.path));
         format!("circle:\n{}", lines.collect::<Vec<_>>().join("\n"))
@@ -90,7 +79,6 @@ fn no_two_files_need_each_other() {
 fn a_mod_rs_hands_on_names_and_defines_nothing() {
     let tree = Tree::read();
     let defining = tree.sources.iter().filter(|source| source.is_folder() && !source.definitions().is_empty());
-    let defining = defining.filter(|source| !STILL_DEFINING.contains(&source.name.as_str()));
     let shown: Vec<String> = defining.map(|source| format!("{}: {:?}", source.name, source.definitions())).collect();
     assert!(shown.is_empty(), "{}", shown.join("\n"));
 }
