@@ -11,13 +11,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use arrow_array::{ArrayRef, new_null_array};
-use arrow_schema::{DataType, Field, SchemaRef};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use parquet::arrow::arrow_writer::{ArrowColumnChunk, ArrowColumnWriter, ArrowRowGroupWriterFactory, compute_leaves};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterPropertiesPtr;
 use parquet::file::statistics::Statistics;
 use parquet::file::writer::SerializedFileWriter;
-use parquet::schema::types::{SchemaDescPtr, SchemaDescriptor, TypePtr};
+use parquet::schema::types::{SchemaDescPtr, SchemaDescriptor, Type};
 use rayon::prelude::*;
 
 use super::properties::PAGE_ROWS;
@@ -89,9 +89,9 @@ struct EncodedColumn {
 pub(super) struct Encoder {
     schema: SchemaRef,
     descriptor: SchemaDescPtr,
-    factory: ArrowRowGroupWriterFactory,
-    /// How many leaf columns each top-level column has.
-    leaves: Vec<usize>,
+    properties: WriterPropertiesPtr,
+    /// How many leaf columns there are.
+    leaves: usize,
     /// The leaf position of [`TIME_COLUMN`].
     time_leaf: Option<usize>,
 }
@@ -102,15 +102,11 @@ impl Encoder {
         file_schema: &SchemaDescriptor,
         properties: WriterPropertiesPtr,
     ) -> Result<Self> {
-        let mut leaves = vec![0; schema.fields().len()];
-        for leaf in 0..file_schema.num_columns() {
-            leaves[file_schema.get_column_root_idx(leaf)] += 1;
-        }
         let columns = file_schema.columns();
         let time_leaf = columns.iter().position(|leaf| matches!(leaf.path().parts(), [name] if name == TIME_COLUMN));
-        let (descriptor, factory) = factory(file_schema.root_schema_ptr(), &schema, properties)
-            .map_err(|cause| bug("cannot set up the column writers").caused_by(cause))?;
-        Ok(Encoder { schema, descriptor, factory, leaves, time_leaf })
+        let leaves = columns.len();
+        let descriptor = Arc::new(file_schema.clone());
+        Ok(Encoder { schema, descriptor, properties, leaves, time_leaf })
     }
 
     /// The schema of the files.
@@ -120,36 +116,39 @@ impl Encoder {
 
     /// One column after another.
     pub(super) fn encode(&self, group: &dyn RowSource) -> Result<EncodedRowGroup> {
-        let (writers, nulls, started) = self.started(group)?;
-        let columns = writers.into_iter().enumerate();
-        let columns = columns.map(|(index, writers)| self.encode_column(group, index, writers, &nulls));
+        let (nulls, started) = self.started(group);
+        let columns = (0..self.schema.fields().len()).map(|index| self.encode_column(group, index, &nulls));
         let columns = columns.collect::<Result<_>>()?;
         Ok(self.finished(group, columns, started))
     }
 
     /// Columns side by side on the current rayon pool.
     pub(super) fn encode_parallel(&self, group: &dyn RowSource) -> Result<EncodedRowGroup> {
-        let (writers, nulls, started) = self.started(group)?;
-        let columns = writers.into_par_iter().enumerate();
-        let columns = columns.map(|(index, writers)| self.encode_column(group, index, writers, &nulls));
+        let (nulls, started) = self.started(group);
+        let columns = (0..self.schema.fields().len()).into_par_iter();
+        let columns = columns.map(|index| self.encode_column(group, index, &nulls));
         let columns = columns.collect::<Result<_>>()?;
         Ok(self.finished(group, columns, started))
     }
 
-    /// New writers, the arrays of NULLs, and the time that both took.
-    fn started(&self, group: &dyn RowSource) -> Result<(Vec<Vec<ArrowColumnWriter>>, NullArrays, Duration)> {
+    /// The arrays of NULLs, and the time that they took.
+    fn started(&self, group: &dyn RowSource) -> (NullArrays, Duration) {
         let clock = Instant::now();
-        let (writers, nulls) = (self.column_writers()?, self.null_arrays(group));
-        Ok((writers, nulls, clock.elapsed()))
+        let nulls = self.null_arrays(group);
+        (nulls, clock.elapsed())
     }
 
-    /// New writers, one list per top-level column.
-    fn column_writers(&self) -> Result<Vec<Vec<ArrowColumnWriter>>> {
+    /// New writers for the leaves of one column. Parquet would make those of all columns at once: of a table with
+    /// thousands of columns they take more than all its rows.
+    fn column_writers(&self, index: usize) -> Result<Vec<ArrowColumnWriter>, ParquetError> {
+        let root = self.descriptor.root_schema();
+        let column = root.get_fields().get(index).cloned().into_iter().collect();
+        let root = Type::group_type_builder(root.name()).with_fields(column).build()?;
+        let schema = Arc::new(Schema::new(vec![Arc::clone(&self.schema.fields()[index])]));
+        // The factory wants a file writer to copy the schema from; no file is needed for that.
+        let pattern = SerializedFileWriter::new(std::io::sink(), Arc::new(root), Arc::clone(&self.properties))?;
         // The index matters only to encryption.
-        let writers = self.factory.create_column_writers(0);
-        let mut writers =
-            writers.map_err(|cause| bug("cannot set up the column writers").caused_by(cause))?.into_iter();
-        Ok(self.leaves.iter().map(|&count| writers.by_ref().take(count).collect()).collect())
+        ArrowRowGroupWriterFactory::new(&pattern, schema).create_column_writers(0)
     }
 
     /// One shared array of a batch's rows per type.
@@ -164,17 +163,12 @@ impl Encoder {
         arrays
     }
 
-    fn encode_column(
-        &self,
-        group: &dyn RowSource,
-        index: usize,
-        mut writers: Vec<ArrowColumnWriter>,
-        nulls: &NullArrays,
-    ) -> Result<EncodedColumn> {
+    fn encode_column(&self, group: &dyn RowSource, index: usize, nulls: &NullArrays) -> Result<EncodedColumn> {
         let (clock, mut columns) = (Instant::now(), Duration::ZERO);
         let field = self.schema.field(index);
         let cannot_encode =
             |cause: ParquetError| bug(format!("cannot encode column {:?}", field.name())).caused_by(cause);
+        let mut writers = self.column_writers(index).map_err(cannot_encode)?;
         for rows in batches(group.rows()) {
             let gathering = Instant::now();
             let nulls = nulls.get(field.data_type()).filter(|_| group.all_null(index, rows.clone()));
@@ -191,7 +185,7 @@ impl Encoder {
 
     fn finished(&self, group: &dyn RowSource, columns: Vec<EncodedColumn>, started: Duration) -> EncodedRowGroup {
         let mut time = EncodeTime { encode: started, ..EncodeTime::default() };
-        let mut chunks = Vec::with_capacity(self.leaves.iter().sum());
+        let mut chunks = Vec::with_capacity(self.leaves);
         for column in columns {
             time.columns += column.time.columns;
             time.encode += column.time.encode;
@@ -209,19 +203,6 @@ impl Encoder {
 /// The rows of a group, batch by batch.
 fn batches(rows: usize) -> impl Iterator<Item = Range<usize>> {
     (0..rows).step_by(BATCH_ROWS).map(move |start| start..rows.min(start + BATCH_ROWS))
-}
-
-/// The maker of column writers, and the schema that it shares. It wants a file writer to copy both from; no file is needed
-/// for that.
-fn factory(
-    root: TypePtr,
-    schema: &SchemaRef,
-    properties: WriterPropertiesPtr,
-) -> Result<(SchemaDescPtr, ArrowRowGroupWriterFactory), ParquetError> {
-    let pattern = SerializedFileWriter::new(std::io::sink(), root, properties)?;
-    // A copy refers to the same columns.
-    let descriptor = Arc::new(pattern.schema_descr().clone());
-    Ok((descriptor, ArrowRowGroupWriterFactory::new(&pattern, SchemaRef::clone(schema))))
 }
 
 /// A column that does not fit the schema is a bug of whoever made it; parquet would panic or write wrong rows.
