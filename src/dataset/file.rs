@@ -2,7 +2,7 @@
 //!
 //! The bytes are those of parquet's own file writer, which keeps the metadata of all row groups as structures instead.
 
-use std::io::Write;
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -22,10 +22,10 @@ use crate::output::sink::Sink;
 /// What a file begins and ends with.
 const MAGIC: &[u8; 4] = b"PAR1";
 
-/// A file that grows by row groups. Between two of them it holds no descriptor, but 8 KiB of buffer, from which parquet
-/// takes the position in the file, and what the footer will say.
+/// A file that grows by row groups. Between two of them it holds neither a descriptor nor a buffer, only what the footer will
+/// say: there may be tens of thousands.
 pub(super) struct FileWriter {
-    output: TrackedWrite<Sink>,
+    sink: Sink,
     schema: SchemaDescPtr,
     properties: WriterPropertiesPtr,
     footers: Vec<RowGroupFooter>,
@@ -49,16 +49,14 @@ impl FileWriter {
         schema: SchemaDescPtr,
         properties: WriterPropertiesPtr,
     ) -> Result<Self> {
-        let output = TrackedWrite::new(Sink::new(file));
-        let mut writer = FileWriter { output, schema, properties, footers: Vec::new(), rows: 0 };
-        let begun = writer.output.write_all(MAGIC).and_then(|()| writer.output.flush());
-        begun.map_err(|cause| write_error(writer.location(), cause.into()))?;
+        let mut writer = FileWriter { sink: Sink::new(file), schema, properties, footers: Vec::new(), rows: 0 };
+        writer.sink.write_all(MAGIC).map_err(|cause| write_error(writer.location(), cause.into()))?;
         Ok(writer)
     }
 
     /// Where the file is, for messages.
     fn location(&self) -> &Path {
-        self.output.inner().location()
+        self.sink.location()
     }
 
     /// The column chunks that it holds.
@@ -69,7 +67,7 @@ impl FileWriter {
     /// Appends a row group and lets go of the file until the next one.
     pub(super) fn append(&mut self, chunks: Vec<ArrowColumnChunk>) -> Result<()> {
         let written = self.write_pages(chunks);
-        self.output.inner_mut().release();
+        self.sink.release();
         self.footers.push(written.map_err(|cause| write_error(self.location(), cause))?);
         Ok(())
     }
@@ -78,7 +76,7 @@ impl FileWriter {
     fn write_pages(&mut self, chunks: Vec<ArrowColumnChunk>) -> Result<RowGroupFooter, ParquetError> {
         let ordinal = i32::try_from(self.footers.len())?;
         let with_paths = self.properties.write_path_in_schema();
-        let mut footer = None;
+        let (mut footer, mut output) = (None, append_to(&mut self.sink)?);
         let on_close = |_: &mut _, row_group, _, columns, offsets| {
             footer = Some(RowGroupFooter::new(row_group, PageIndexes { columns, offsets }, with_paths)?);
             Ok(())
@@ -86,7 +84,7 @@ impl FileWriter {
         let mut row_group = SerializedRowGroupWriter::new(
             Arc::clone(&self.schema),
             WriterPropertiesPtr::clone(&self.properties),
-            &mut self.output,
+            &mut output,
             ordinal,
             Some(Box::new(on_close)),
         );
@@ -94,14 +92,14 @@ impl FileWriter {
             chunk.append_to_row_group(&mut row_group)?;
         }
         self.rows += row_group.close()?.num_rows();
-        self.output.flush()?;
+        output.flush()?;
         footer.ok_or_else(|| ParquetError::General("a closed row group has no metadata".to_owned()))
     }
 
     /// Writes the footer: all column indexes, all offset indexes, the metadata.
     pub(super) fn finish(mut self) -> Result<FinishedFile> {
         let location = self.location().to_owned();
-        let written = self.write_footer().and_then(|()| Ok(self.output.inner_mut().close()?));
+        let written = self.write_footer().and_then(|()| Ok(self.sink.close()?));
         let (bytes, sha256) = written.map_err(|cause| write_error(&location, cause))?;
         Ok(FinishedFile { rows: self.rows.unsigned_abs(), bytes, sha256 })
     }
@@ -109,17 +107,18 @@ impl FileWriter {
     fn write_footer(&mut self) -> Result<(), ParquetError> {
         let options = decode_options(Arc::clone(&self.schema));
         let parts = self.footers.iter().map(|footer| footer.parts(&options)).collect::<Result<Vec<_>, _>>()?;
-        let column_indexes = append_each(&mut self.output, &parts, |part| part.column_indexes)?;
-        let offset_indexes = append_each(&mut self.output, &parts, |part| part.offset_indexes)?;
+        let column_indexes = append_each(&mut self.sink, &parts, |part| part.column_indexes)?;
+        let offset_indexes = append_each(&mut self.sink, &parts, |part| part.offset_indexes)?;
         let mut row_groups = Vec::with_capacity(parts.len());
         for ((part, columns_at), offsets_at) in parts.into_iter().zip(column_indexes).zip(offset_indexes) {
             row_groups.push(part.placed(row_groups.len(), columns_at, offsets_at)?);
         }
         let metadata = ParquetMetaDataBuilder::new(self.file_metadata()).set_row_groups(row_groups).build();
-        ParquetMetaDataWriter::new(&mut self.output, &metadata)
+        let mut output = BufWriter::new(&mut self.sink);
+        ParquetMetaDataWriter::new(&mut output, &metadata)
             .with_write_path_in_schema(self.properties.write_path_in_schema())
             .finish()?;
-        Ok(self.output.flush()?)
+        Ok(output.flush()?)
     }
 
     /// What the metadata states once per file.
@@ -133,14 +132,76 @@ impl FileWriter {
 
 /// Appends a piece of each part to the file; returns where each of them begins.
 fn append_each<'a>(
-    output: &mut TrackedWrite<Sink>,
+    sink: &mut Sink,
     parts: &[FooterParts<'a>],
     piece: impl Fn(&FooterParts<'a>) -> &'a [u8],
 ) -> Result<Vec<u64>, ParquetError> {
     let mut starts = Vec::with_capacity(parts.len());
     for part in parts {
-        starts.push(output.bytes_written() as u64);
-        output.write_all(piece(part))?;
+        starts.push(sink.bytes());
+        sink.write_all(piece(part))?;
     }
     Ok(starts)
+}
+
+/// A writer that goes on at the end of a file.
+///
+/// parquet takes the positions in a file from the number of bytes that a writer has passed on. A new one is made to count
+/// what the file holds already, which is cheap as that is written nowhere, and dropped after use with its buffer.
+fn append_to(sink: &mut Sink) -> io::Result<TrackedWrite<Appending<'_>>> {
+    static COUNTED: [u8; 1 << 16] = [0; 1 << 16];
+    let mut left = sink.bytes();
+    let mut output = TrackedWrite::new(Appending { written_before: left, sink });
+    while left > 0 {
+        let counted = usize::try_from(left).map_or(COUNTED.len(), |left| left.min(COUNTED.len()));
+        output.write_all(&COUNTED[..counted])?;
+        left -= counted as u64;
+    }
+    output.flush()?;
+    Ok(output)
+}
+
+/// Passes on what comes after the bytes that the sink has.
+struct Appending<'a> {
+    written_before: u64,
+    sink: &'a mut Sink,
+}
+
+impl Write for Appending<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.written_before == 0 {
+            return self.sink.write(bytes);
+        }
+        let counted = usize::try_from(self.written_before).map_or(bytes.len(), |before| before.min(bytes.len()));
+        self.written_before -= counted as u64;
+        Ok(counted)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.sink.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::{MemoryOutput, Output};
+
+    #[test]
+    fn writing_goes_on_where_the_file_ends() {
+        let memory = MemoryOutput::new("a");
+        let mut sink = Sink::new(memory.create("x").unwrap());
+        let mut content = Vec::new();
+        for len in [0usize, 1, 4, 8192, (1 << 16) - 5, 1 << 16, 200_000, 3] {
+            let mut output = append_to(&mut sink).unwrap();
+            assert_eq!(output.bytes_written(), content.len());
+            let piece = vec![u8::try_from(len % 251).unwrap(); len];
+            output.write_all(&piece).unwrap();
+            output.flush().unwrap();
+            content.extend(piece);
+            assert_eq!(output.bytes_written(), content.len());
+        }
+        assert_eq!(sink.bytes(), content.len() as u64);
+        assert!(memory.read(&memory.own("x"), 0..sink.bytes()).unwrap() == content);
+    }
 }

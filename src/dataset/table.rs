@@ -58,8 +58,8 @@ struct TableFormat {
 /// Writes the files of one table in one partition. Shared between threads: [`TableWriter::encode`] does the work anywhere,
 /// [`TableWriter::append`] puts the results in order.
 ///
-/// A file is created when its first row group is written. While nothing is being written to it, it holds no descriptor, but
-/// 8 KiB of buffer and some 150 bytes for each column chunk.
+/// A file is created when its first row group is written. While nothing is being written to it, it holds no descriptor, and
+/// of memory some 150 bytes for each column chunk.
 pub struct TableWriter {
     table: Arc<TableFormat>,
     output: Arc<dyn Output>,

@@ -26,6 +26,11 @@ impl Sink {
         self.file.as_ref().map_or(Path::new(""), |file| file.location())
     }
 
+    /// The number of bytes written.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
     /// Nothing comes for a while.
     pub(crate) fn release(&mut self) {
         self.file.iter_mut().for_each(|file| file.release());
