@@ -249,7 +249,7 @@ pub(super) struct RunArgs {
     /// Errors only: no progress, no warnings, no summary
     #[arg(short, long, env = "ETL2PARQUET_QUIET", hide_env = true, value_parser = FalseyValueParser::new())]
     pub quiet: bool,
-    /// More detail on standard error: resources, the first unusual findings of each file, and where the time went; not
+    /// More detail on standard error: resources, the first issues of each input, and where the time went; not
     /// with --quiet
     #[arg(short, long, env = "ETL2PARQUET_VERBOSE", hide_env = true, value_parser = FalseyValueParser::new())]
     pub verbose: bool,

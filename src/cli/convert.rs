@@ -17,7 +17,7 @@ use crate::job::convert;
 use crate::plan::filter::NamePattern;
 use crate::survey::{FileSurvey, Issue, IssueCode, Severity};
 
-/// Findings of one file that are shown with `-v`.
+/// Issues of one input that are shown with `-v`.
 const SHOWN: usize = 20;
 
 /// Converts; returns the exit code.
@@ -198,16 +198,15 @@ fn nothing_passes(report: &Report, wanted: &[NamePattern]) -> String {
     }
 }
 
-/// The unusual findings of a file, the first ones whole. What other options would mend is said even without `-v`.
+/// The issues of an input, the first ones whole. What other options would mend is said even without `-v`.
 fn warnings(file: &FileSurvey, console: Console) {
-    let is_shown = |finding: &Issue| {
-        finding.code == IssueCode::WideTable || (console.verbose && finding.severity > Severity::Info)
-    };
+    let is_shown =
+        |issue: &Issue| issue.code == IssueCode::WideTable || (console.verbose && issue.severity > Severity::Info);
     let found: Vec<_> = file.issues.rows().filter(is_shown).collect();
-    for finding in found.iter().take(SHOWN) {
-        let buffer = finding.buffer.map_or(String::new(), |buffer| format!(", buffer {buffer}"));
-        let offset = finding.offset.map_or(String::new(), |offset| format!(", offset {offset:#x}"));
-        console.warning(format_args!("{}{buffer}{offset}: {} ({})", file.name, finding.message, finding.code));
+    for issue in found.iter().take(SHOWN) {
+        let buffer = issue.buffer.map_or(String::new(), |buffer| format!(", buffer {buffer}"));
+        let offset = issue.offset.map_or(String::new(), |offset| format!(", offset {offset:#x}"));
+        console.warning(format_args!("{}{buffer}{offset}: {} ({})", file.name, issue.message, issue.code));
     }
     if found.len() > SHOWN {
         console.warning(format_args!("{}: {} more, see issues.parquet", file.name, found.len() - SHOWN));

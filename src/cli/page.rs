@@ -14,7 +14,7 @@ use super::undecoded;
 use crate::calendar::rfc3339;
 use crate::sidecar::{ClockRow, IssueRow, LossRow, SessionRow, StreamRow, Time};
 
-/// Rows of the loss ledger and findings that are shown; the rest is a number.
+/// Rows of the loss ledger and issues that are shown; the rest is a number.
 const SHOWN: usize = 10;
 
 /// What stands where there is no value.
@@ -32,7 +32,7 @@ pub(super) fn page(facts: &Inspection) -> String {
         page +=
             &section(&format!("Not decodable ({})", facts.undecodable.len()), &undecoded::table(&facts.undecodable));
     }
-    page += &findings(&facts.files);
+    page += &issues(&facts.files);
     page
 }
 
@@ -232,30 +232,30 @@ fn providers(providers: &[InspectedDataset]) -> String {
     section(&format!("Providers ({})", providers.len()), &table.render())
 }
 
-/// The gravest findings of all files.
-fn findings(files: &[InspectedInput]) -> String {
+/// The gravest issues of all files.
+fn issues(files: &[InspectedInput]) -> String {
     let mut all: Vec<&IssueRow> = files.iter().flat_map(|file| &file.findings).collect();
     if all.is_empty() {
-        return section("Findings", "  none\n");
+        return section("Issues", "  none\n");
     }
-    all.sort_by_key(|finding| Reverse(finding.severity));
+    all.sort_by_key(|issue| Reverse(issue.severity));
     let mut table = TextTable::new([
         ("SEVERITY", Align::Left),
         ("CODE", Align::Left),
         ("BUFFER", Align::Right),
         ("OFFSET", Align::Right),
-        ("FINDING", Align::Left),
+        ("ISSUE", Align::Left),
     ]);
-    for finding in all.iter().take(SHOWN) {
+    for issue in all.iter().take(SHOWN) {
         table.row([
-            finding.severity.name().to_owned(),
-            finding.code.to_string(),
-            finding.buffer.map_or(NONE.to_owned(), |buffer| HumanCount(buffer).to_string()),
-            finding.offset.map_or(NONE.to_owned(), |offset| format!("{offset:#x}")),
-            finding.message.clone(),
+            issue.severity.name().to_owned(),
+            issue.code.to_string(),
+            issue.buffer.map_or(NONE.to_owned(), |buffer| HumanCount(buffer).to_string()),
+            issue.offset.map_or(NONE.to_owned(), |offset| format!("{offset:#x}")),
+            issue.message.clone(),
         ]);
     }
-    section(&format!("Findings ({})", all.len()), &(table.render() + &rest(all.len())))
+    section(&format!("Issues ({})", all.len()), &(table.render() + &rest(all.len())))
 }
 
 #[cfg(test)]
@@ -316,8 +316,8 @@ mod tests {
     }
 
     #[test]
-    fn grave_findings_come_first_and_the_rest_is_a_number() {
-        let finding = |severity, code| IssueRow {
+    fn grave_issues_come_first_and_the_rest_is_a_number() {
+        let issue = |severity, code| IssueRow {
             source: "a.etl".to_owned(),
             severity,
             code,
@@ -326,9 +326,9 @@ mod tests {
             time_ns: None,
             message: "found\nit".to_owned(),
         };
-        let mut all: Vec<_> = (0..SHOWN).map(|_| finding(Severity::Info, IssueCode::ZeroTail)).collect();
-        all.push(finding(Severity::Error, IssueCode::DamagedEvent));
-        all.sort_by_key(|finding| Reverse(finding.severity));
+        let mut all: Vec<_> = (0..SHOWN).map(|_| issue(Severity::Info, IssueCode::ZeroTail)).collect();
+        all.push(issue(Severity::Error, IssueCode::DamagedEvent));
+        all.sort_by_key(|issue| Reverse(issue.severity));
         assert_eq!(all[0].code, IssueCode::DamagedEvent);
         assert_eq!(rest(all.len()), "    and 1 more\n");
         assert_eq!(rest(SHOWN), "");

@@ -59,7 +59,7 @@ pub(super) struct TraceResult {
     pub events_without_schema: u64,
     /// What is not decoded, most rows first.
     pub undecoded: Vec<Undecoded>,
-    /// Findings of all files, information not counted.
+    /// Issues of all inputs, information not counted.
     pub warnings: u64,
     pub datasets: Vec<DatasetSummary>,
     pub files: u64,
@@ -94,7 +94,7 @@ impl TraceResult {
 }
 
 fn warnings(file: &FileSurvey) -> u64 {
-    file.issues.rows().filter(|finding| finding.severity > crate::survey::Severity::Info).count() as u64
+    file.issues.rows().filter(|issue| issue.severity > crate::survey::Severity::Info).count() as u64
 }
 
 fn without_schema(report: &Report) -> u64 {
