@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 
 use etl2parquet::convert::{InputFile, RawPolicy, Recording};
 use etl2parquet::job;
+use etl2parquet::plan::CatalogEntry;
 use etl2parquet::survey::NoProgress;
 use support::{Converted, Sandbox, convert_all, convert_with, options};
 use synth::tracelogging::{field, schema, traits, ty};
@@ -80,7 +81,7 @@ fn a_trace_has_no_more_than_ten_thousand_datasets() {
     let path = sandbox.file("a.etl", &trace_of(events));
     let job = Recording { name: "a".to_owned(), inputs: vec![InputFile { path, source: "a.etl".to_owned() }] };
     let report = job::inspect(&job, &options(sandbox.path("out")), &NoProgress).unwrap();
-    let datasets: BTreeSet<&str> = report.plan.catalog().map(|entry| entry.dataset()).collect();
+    let datasets: BTreeSet<&str> = report.plan.catalog().map(CatalogEntry::dataset).collect();
     assert_eq!(datasets.len(), 10_000);
     let others: Vec<_> = report.plan.catalog().filter(|entry| entry.dataset() == "Other").collect();
     // 10,100 providers and the class of the header event; 9,999 have a dataset of their own.

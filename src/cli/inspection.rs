@@ -190,7 +190,7 @@ mod tests {
             ..PlannedShape::bare(Shape { identity, metadata: Box::default() }, source)
         };
         let (provider_name, dataset) = (Some(dataset.to_owned()), dataset.to_owned());
-        (shape, PlannedTable { provider_name, dataset, ..PlannedTable::default() })
+        (shape, PlannedTable { dataset, provider_name, ..PlannedTable::default() })
     }
 
     #[test]

@@ -22,7 +22,6 @@ pub struct Decoders {
 
 /// How events of one shape become rows.
 #[derive(Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each of them says another thing of the shape")]
 pub struct ShapeDecoder {
     /// Index of the table.
     pub table: u32,

@@ -25,6 +25,7 @@ use rayon::{Scope, ThreadPool};
 use super::part_report::{PartCounts, PartReport};
 use super::slice::{self, SliceContext, SliceRows, Workspace};
 use super::sliced::SlicedPartition;
+use super::slices::Slice;
 use crate::dataset::{BATCH_ROWS, TableWriter};
 use crate::error::{Error, ErrorKind, Result};
 use crate::output::FileEntry;
@@ -322,7 +323,7 @@ impl<'a> State<'a> {
             Ok(rows) => {
                 self.progress.advance(rows.events);
                 let planned = self.active_at(place).and_then(|active| active.partition.slices.get(number));
-                let planned = planned.map_or(0, |slice| slice.cost());
+                let planned = planned.map_or(0, Slice::cost);
                 let cost = rows.weight().max(planned);
                 self.cost_in_flight += cost - planned;
                 self.waiting.insert((place, number), (rows, cost));

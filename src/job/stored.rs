@@ -109,7 +109,7 @@ impl StoredPlan {
     /// [`ErrorKind::Output`] when a file cannot be written.
     pub(super) fn write(&self, folder: &LocalFolder) -> Result<()> {
         let mut plan = Vec::new();
-        self.plan.write(&mut plan).map_err(|cause| unexpected(cause))?;
+        self.plan.write(&mut plan).map_err(unexpected)?;
         folder.write_first(PLAN_FILE, &plan)?;
         folder.write_first(JOB_FILE, &serde_json::to_vec(&self.job).map_err(unexpected)?)?;
         Ok(())

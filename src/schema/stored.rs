@@ -88,7 +88,10 @@ pub(crate) mod schemas {
     use serde::de::Error as _;
     use serde::{Deserializer, Serializer};
 
-    use super::*;
+    use super::{
+        Arc, Deserialize, EventSchema, MapList, SchemaRef, SchemasRef, Serialize, StoredSchema, StoredSchemas,
+        each_field, each_field_mut,
+    };
 
     pub(crate) fn serialize<S: Serializer>(schemas: &[Arc<EventSchema>], serializer: S) -> Result<S::Ok, S::Error> {
         let mut maps = MapList::default();
@@ -139,7 +142,7 @@ pub(crate) mod messages {
     use serde::de::Error as _;
     use serde::{Deserializer, Serializer};
 
-    use super::*;
+    use super::{Arc, Deserialize, HashMap, MessageFormat, MessagesRef, Names, Serialize, StoredMessages};
 
     pub(crate) fn serialize<S: Serializer>(messages: &[Arc<MessageFormat>], serializer: S) -> Result<S::Ok, S::Error> {
         let mut known = std::collections::HashSet::new();

@@ -9,7 +9,6 @@ use crate::survey::{FileFacts, FileSurvey};
 
 sidecar_row! {
     /// A session, as one input records it. What is `None` is not recorded.
-    #[expect(clippy::struct_excessive_bools, reason = "each is a fact by itself, and a column")]
     "sessions" SessionRow {
         /// The path relative to the input named by the user, with `/`.
         source: String,

@@ -184,12 +184,24 @@ impl Tree {
                     Some(used) => {
                         uses.insert(Use { user: source.name.clone(), used: used.name.clone(), path: shown });
                     }
-                    None if is_own => lost.push(format!("{}: {shown}", source.name)),
+                    None if is_own && !self.leads_out(&source.path, &path) => {
+                        lost.push(format!("{}: {shown}", source.name));
+                    }
                     None => {}
                 }
             }
         }
         (uses, lost)
+    }
+
+    /// Whether a path leads to a name that a module of the crate imports from another crate.
+    fn leads_out(&self, module: &[String], path: &[String]) -> bool {
+        let Some((name, [.., parent])) = path.split_last() else { return false };
+        let module = match parent.as_str() {
+            "self" => self.source(module),
+            _ => self.target(module, &path[..path.len() - 1], 0),
+        };
+        module.is_some_and(|module| module.imports.iter().any(|import| import.name.as_ref() == Some(name)))
     }
 
     /// The file that a path leads to from a module; `None` where it leads out of the crate.

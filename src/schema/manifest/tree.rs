@@ -102,7 +102,7 @@ impl Census {
                     }
                 }
                 (Context::Markup, b'>') if at.checked_sub(1).and_then(|at| bytes.get(at)) == Some(&b'/') => {
-                    self.close()
+                    self.close();
                 }
                 (Context::Markup, b'=') => self.attributes += 1,
                 (Context::Markup, b'x') if declares_namespace(bytes, at) => self.declare(),
