@@ -84,5 +84,5 @@ pub fn convert(job: &Recording, options: &ConvertOptions, progress: &dyn JobProg
         started,
         staged: Vec::new(),
     };
-    commit.finish(surveyed, partitions.list(), reports, output, || inputs.check_unchanged(), progress)
+    commit.finish(surveyed, partitions.list(), reports, &output, || inputs.check_unchanged(), progress)
 }

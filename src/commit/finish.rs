@@ -47,7 +47,7 @@ impl Commit<'_> {
         surveyed: Surveyed,
         partitions: &[Partition],
         reports: Vec<PartReport>,
-        output: Arc<LocalFolder>,
+        output: &Arc<LocalFolder>,
         check_inputs: impl FnOnce() -> Result<()>,
         progress: &dyn JobProgress,
     ) -> Result<Outcome> {
@@ -60,7 +60,7 @@ impl Commit<'_> {
         progress.stage(Stage::Publish);
         stop_if_cancelled(progress)?;
         let mut written: Vec<FileEntry> = reports.into_iter().flat_map(|report| report.files).collect();
-        written.extend(timed(progress, Step::Publish, || self.write_sidecar(&surveyed, &counts, &output, progress))?);
+        written.extend(timed(progress, Step::Publish, || self.write_sidecar(&surveyed, &counts, output, progress))?);
         let JoinedCounts { shapes, time_range, decode, .. } = counts;
         let time_range = time_range.map(|range| without_the_past(range, &surveyed.facts));
         let report = Report { shapes, events, decode, written, time_range, ..of_survey(&target, surveyed) };

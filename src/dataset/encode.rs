@@ -97,16 +97,12 @@ pub(super) struct Encoder {
 }
 
 impl Encoder {
-    pub(super) fn new(
-        schema: SchemaRef,
-        file_schema: &SchemaDescriptor,
-        properties: WriterPropertiesPtr,
-    ) -> Result<Self> {
+    pub(super) fn new(schema: SchemaRef, file_schema: &SchemaDescriptor, properties: WriterPropertiesPtr) -> Self {
         let columns = file_schema.columns();
         let time_leaf = columns.iter().position(|leaf| matches!(leaf.path().parts(), [name] if name == TIME_COLUMN));
         let leaves = columns.len();
         let descriptor = Arc::new(file_schema.clone());
-        Ok(Encoder { schema, descriptor, properties, leaves, time_leaf })
+        Encoder { schema, descriptor, properties, leaves, time_leaf }
     }
 
     /// The schema of the files.

@@ -118,7 +118,7 @@ impl TableWriter {
             .map_err(|cause| bug(format!("no Parquet schema for {}", spec.folder)).caused_by(cause))?;
         let properties = writer_properties(&file_schema, &spec.metadata, options)?;
         let encoder =
-            Encoder::new(SchemaRef::clone(&spec.schema), &file_schema, WriterPropertiesPtr::clone(&properties))?;
+            Encoder::new(SchemaRef::clone(&spec.schema), &file_schema, WriterPropertiesPtr::clone(&properties));
         let table = TableFormat { spec, properties, max_file_size: options.max_file_size, encoder };
         Ok(TableWriter { table: Arc::new(table), output, partition: 0, queue: Mutex::default() })
     }

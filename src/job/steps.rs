@@ -213,7 +213,7 @@ pub fn commit(folder: &Path, options: StepOptions, progress: &dyn JobProgress) -
         staged,
     };
     let (surveyed, partitions) = (Surveyed { files, facts, plan: plan.result }, plan.partitions);
-    let outcome = commit.finish(surveyed, &partitions, reports, output, || Ok(()), progress)?;
+    let outcome = commit.finish(surveyed, &partitions, reports, &output, || Ok(()), progress)?;
     Ok(CommitOutcome::Done(outcome))
 }
 

@@ -335,7 +335,7 @@ mod tests {
     #[test]
     fn every_column_stands_at_its_number() {
         let numbers: Vec<usize> = HeaderColumn::ALL.iter().map(|&column| column as usize).collect();
-        assert_eq!(numbers, Vec::from_iter(0..HeaderColumn::ALL.len()));
+        assert!(numbers.into_iter().eq(0..HeaderColumn::ALL.len()));
         let names: HashSet<_> = HeaderColumn::ALL.iter().map(|column| column.name()).collect();
         assert_eq!(names.len(), HeaderColumn::ALL.len());
     }

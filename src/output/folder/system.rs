@@ -43,8 +43,11 @@ pub(super) fn folders_below(root: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(walk(root)?.0)
 }
 
+/// The folders of a tree, and its files with their lengths.
+type Tree = (Vec<PathBuf>, Vec<(PathBuf, u64)>);
+
 /// Links are not followed.
-fn walk(root: &Path) -> io::Result<(Vec<PathBuf>, Vec<(PathBuf, u64)>)> {
+fn walk(root: &Path) -> io::Result<Tree> {
     let (mut folders, mut files) = (vec![root.to_owned()], Vec::new());
     let mut at = 0;
     while let Some(folder) = folders.get(at).cloned() {

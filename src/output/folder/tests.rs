@@ -38,7 +38,9 @@ fn tree(folder: &Path) -> Vec<String> {
 
 /// The trace with all files of this attempt.
 fn publish(staging: LocalFolder, if_exists: IfExists) -> Result<Published> {
-    publish_all(&staging, if_exists)
+    let published = publish_all(&staging, if_exists);
+    drop(staging);
+    published
 }
 
 fn publish_all(staging: &LocalFolder, if_exists: IfExists) -> Result<Published> {
