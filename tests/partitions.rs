@@ -178,7 +178,11 @@ fn wild_disorder_makes_partitions_larger() {
 
 /// Plans the recording of [`hard`]; gives the folder of the plan and the number of partitions.
 fn planned(sandbox: &Sandbox, out: &str) -> (String, u32) {
-    let said = sandbox.t(&format!("plan a.etl b.etl --merge m -o {out} {SIZE} --json --threads 2"), 0).out;
+    planned_with(sandbox, &format!("a.etl b.etl --merge m -o {out} {SIZE} --threads 2"))
+}
+
+fn planned_with(sandbox: &Sandbox, flags: &str) -> (String, u32) {
+    let said = sandbox.t(&format!("plan {flags} --json"), 0).out;
     let plan: serde_json::Value = serde_json::from_str(&said).unwrap();
     assert_eq!(plan["trace"], "m");
     (plan["plan"].as_str().unwrap().to_owned(), u32::try_from(plan["partitions"].as_u64().unwrap()).unwrap())
@@ -287,6 +291,22 @@ fn extents(sandbox: &Sandbox, plan: &str, number: u32, input: u16) -> Vec<std::o
     segments.chunks_exact(128).filter(of_input).map(extent).collect()
 }
 
+/// Overwrites both inputs but for the buffers of these partitions, under the times that the files had.
+fn leave_only(sandbox: &Sandbox, plan: &str, numbers: std::ops::Range<u32>) {
+    for (input, name) in [(0, "a.etl"), (1, "b.etl")] {
+        let path = sandbox.path(name);
+        let modified = fs::metadata(&path).unwrap().modified().unwrap();
+        let whole = if input == 0 { hard_bytes() } else { second_bytes() };
+        let mut bytes = vec![0xFF; whole.len()];
+        for extent in numbers.clone().flat_map(|number| extents(sandbox, plan, number, input)) {
+            bytes[extent.clone()].copy_from_slice(&whole[extent]);
+        }
+        assert!(bytes != whole);
+        fs::write(&path, bytes).unwrap();
+        fs::File::options().write(true).open(&path).unwrap().set_modified(modified).unwrap();
+    }
+}
+
 #[test]
 fn a_worker_reads_the_bytes_of_its_partition_alone() {
     let sandbox = Sandbox::new();
@@ -294,19 +314,25 @@ fn a_worker_reads_the_bytes_of_its_partition_alone() {
     in_one_process(&sandbox);
     let (plan, partitions) = planned(&sandbox, "out");
     for number in 0..partitions {
-        for (input, name) in [(0, "a.etl"), (1, "b.etl")] {
-            // All but the buffers of the partition is overwritten, under the time that the file had.
-            let path = sandbox.path(name);
-            let modified = fs::metadata(&path).unwrap().modified().unwrap();
-            let whole = if input == 0 { hard_bytes() } else { second_bytes() };
-            let mut bytes = vec![0xFF; whole.len()];
-            for extent in extents(&sandbox, &plan, number, input) {
-                bytes[extent.clone()].copy_from_slice(&whole[extent]);
-            }
-            assert!(bytes != whole);
-            fs::write(&path, bytes).unwrap();
-            fs::File::options().write(true).open(&path).unwrap().set_modified(modified).unwrap();
-        }
+        leave_only(&sandbox, &plan, number..number + 1);
+        sandbox.t(&format!("convert-partition {plan} {number}"), 0);
+    }
+    sandbox.t(&format!("commit {plan}"), 4);
+    assert!(lasting(&sandbox, "out/trace=m") == lasting(&sandbox, "one/trace=m"));
+}
+
+#[test]
+fn partitions_outside_of_a_filter_are_not_read() {
+    let sandbox = Sandbox::new();
+    hard(&sandbox);
+    let flags = format!("a.etl b.etl --merge m --to +2ms {SIZE}");
+    sandbox.t(&format!("convert {flags} -o one"), 4);
+    let with_rows = u32::try_from(self::partitions(&sandbox, "one/trace=m")).unwrap();
+    let (plan, partitions) = planned_with(&sandbox, &format!("{flags} -o out"));
+    assert!(with_rows < partitions, "{with_rows} of {partitions}");
+    // Time goes forward, so the rows are in the first partitions; nothing is left of the others.
+    leave_only(&sandbox, &plan, 0..with_rows);
+    for number in 0..partitions {
         sandbox.t(&format!("convert-partition {plan} {number}"), 0);
     }
     sandbox.t(&format!("commit {plan}"), 4);
