@@ -20,15 +20,15 @@ pub(super) fn account(
     let damaged: u64 = files.iter().map(FileSurvey::damaged_events).sum();
     let events = EventCounts {
         found: files.iter().map(FileSurvey::events).sum::<u64>() + damaged,
-        written: reports.iter().flat_map(|report| &report.files).map(|file| file.rows).sum(),
-        filtered: counts.inputs.iter().map(|input| input.filtered).sum(),
-        damaged: counts.inputs.iter().map(|input| input.damaged).sum(),
+        written: total(reports.iter().flat_map(|report| &report.files).map(|file| file.rows)),
+        filtered: total(counts.inputs.iter().map(|input| input.filtered)),
+        damaged: total(counts.inputs.iter().map(|input| input.damaged)),
         damaged_bytes: files.iter().map(FileSurvey::damaged_bytes).sum(),
     };
     let mut next = 0;
     for (partition, report) in partitions.iter().zip(reports) {
         check_partition(partition, report, next)?;
-        next += partition.events;
+        next = next.saturating_add(partition.events);
     }
     if events.is_conserved() && partitions.len() == reports.len() {
         return Ok((counts, events));
@@ -43,9 +43,9 @@ pub(super) fn account(
 /// What a partition wrote, left out and could not read is what the plan says of it, and it begins where the one before it
 /// ends.
 fn check_partition(partition: &Partition, report: &PartReport, first_seq: u64) -> Result<()> {
-    let rows: u64 = report.files.iter().map(|file| file.rows).sum();
-    let left_out: u64 = report.inputs.iter().map(|(_, counts)| counts.filtered + counts.damaged).sum();
-    let (expected, found) = (partition.events + partition.damaged, rows + left_out);
+    let rows = report.files.iter().map(|file| file.rows);
+    let left_out = report.inputs.iter().flat_map(|(_, counts)| [counts.filtered, counts.damaged]);
+    let (expected, found) = (partition.events.saturating_add(partition.damaged), total(rows.chain(left_out)));
     if (report.partition, partition.first_seq, found) == (partition.number, first_seq, expected) {
         return Ok(());
     }
@@ -55,6 +55,11 @@ fn check_partition(partition: &Partition, report: &PartReport, first_seq: u64) -
         report.partition, partition.first_seq
     );
     Err(not_conserved(message, &[]))
+}
+
+/// The sum, which ends at the largest number: reports that were stored may say anything.
+fn total(counts: impl Iterator<Item = u64>) -> u64 {
+    counts.fold(0, u64::saturating_add)
 }
 
 fn not_conserved(message: String, files: &[FileSurvey]) -> Error {

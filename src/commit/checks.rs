@@ -1,6 +1,6 @@
 //! Checks that keep a trace from being published.
 
-use crate::convert::job::{Checks, MaxLoss, Report};
+use crate::convert::job::{Checks, MaxLoss, Report, ShapeCounts};
 use crate::survey::loss::LossRow;
 use crate::survey::{FileFacts, FileSurvey};
 
@@ -69,7 +69,7 @@ fn amount(row: &LossRow) -> String {
 
 /// The first condition that the conversion breaks, in words.
 pub fn check_result(report: &Report, checks: &Checks) -> Option<String> {
-    let undecoded: u64 = report.shapes.iter().map(|shape| shape.rows - shape.ok_rows).sum();
+    let undecoded: u64 = report.shapes.iter().map(ShapeCounts::undecoded).sum();
     (checks.undecoded && undecoded > 0).then(|| format!("{undecoded} events could not be decoded whole"))
 }
 

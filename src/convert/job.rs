@@ -141,6 +141,13 @@ pub struct ShapeCounts {
     pub payload_bytes: u64,
 }
 
+impl ShapeCounts {
+    /// Rows whose columns do not represent all of the payload. A report that was stored may say anything.
+    pub(crate) fn undecoded(&self) -> u64 {
+        self.rows.saturating_sub(self.ok_rows)
+    }
+}
+
 /// What pass 2 counted of one input.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InputCounts {

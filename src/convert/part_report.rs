@@ -97,7 +97,8 @@ pub struct JoinedCounts {
 }
 
 impl JoinedCounts {
-    /// Adds up the reports of partitions, which come in their order. What names an input or a shape that is not there is
+    /// Adds up the reports of partitions, which come in their order. Sums end at the largest number: a report that was
+    /// stored may say anything. What names an input or a shape that is not there is
     /// left out.
     pub fn of(reports: &[PartReport], inputs: usize, shapes: usize) -> Self {
         let mut joined = JoinedCounts {
@@ -123,11 +124,12 @@ impl JoinedCounts {
             }
         }
         for (key, rows) in &report.decode {
-            *self.decode.entry(key.clone()).or_default() += rows;
+            let all = self.decode.entry(key.clone()).or_default();
+            *all = all.saturating_add(*rows);
         }
         let (Some((first, input)), Some(last)) = (report.first_row, report.last_row) else { return };
         if let (Some((_, previous)), Some(all)) = (self.time_range, self.inputs.get_mut(usize::from(input))) {
-            all.ties += u64::from(previous == first);
+            all.ties = all.ties.saturating_add(u64::from(previous == first));
         }
         self.time_range = Some((self.time_range.map_or(first, |(earliest, _)| earliest), last));
     }
@@ -135,10 +137,10 @@ impl JoinedCounts {
 
 impl InputCounts {
     fn add(&mut self, other: &InputCounts) {
-        self.damaged += other.damaged;
-        self.filtered += other.filtered;
-        self.ties += other.ties;
-        self.saturated_times += other.saturated_times;
+        self.damaged = self.damaged.saturating_add(other.damaged);
+        self.filtered = self.filtered.saturating_add(other.filtered);
+        self.ties = self.ties.saturating_add(other.ties);
+        self.saturated_times = self.saturated_times.saturating_add(other.saturated_times);
         if other.double_formula_error_ns.unsigned_abs() > self.double_formula_error_ns.unsigned_abs() {
             self.double_formula_error_ns = other.double_formula_error_ns;
         }
@@ -147,9 +149,9 @@ impl InputCounts {
 
 impl ShapeCounts {
     fn add(&mut self, other: &ShapeCounts) {
-        self.rows += other.rows;
-        self.ok_rows += other.ok_rows;
-        self.payload_bytes += other.payload_bytes;
+        self.rows = self.rows.saturating_add(other.rows);
+        self.ok_rows = self.ok_rows.saturating_add(other.ok_rows);
+        self.payload_bytes = self.payload_bytes.saturating_add(other.payload_bytes);
     }
 }
 

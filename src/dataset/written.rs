@@ -22,7 +22,7 @@ pub(crate) fn rows_in_footer(output: &dyn Output, file: &StagedName, bytes: u64)
     let start = end.checked_sub(metadata as u64).unwrap_or(u64::MAX);
     let metadata = output.read(file, start..end)?;
     let metadata = ParquetMetaDataReader::decode_metadata(&metadata).map_err(|cause| unreadable(file, cause))?;
-    Ok(metadata.row_groups().iter().map(|group| group.num_rows().unsigned_abs()).sum())
+    Ok(metadata.row_groups().iter().map(|group| group.num_rows().unsigned_abs()).fold(0, u64::saturating_add))
 }
 
 #[cfg(test)]

@@ -57,7 +57,7 @@ fn rank<'a>(
     let mut groups: BTreeMap<_, Vec<(u64, CatalogEntry<'_>)>> = BTreeMap::new();
     for (entry, number) in catalog.zip(0..) {
         let rows = match counts.get(number as usize) {
-            Some(count) => count.rows - count.ok_rows,
+            Some(count) => count.undecoded(),
             None if entry.shape.fix_hint.is_some() && may_pass(number) => entry.shape.events,
             None => 0,
         };

@@ -93,7 +93,8 @@ impl FileSurvey {
     pub fn damaged_bytes(&self) -> u64 {
         let in_buffers: u64 = self.buffers.iter().map(|buffer| u64::from(buffer.damaged_bytes)).sum();
         let between: u64 = self.unreadable.iter().map(|region| region.len).sum();
-        in_buffers + between + self.tail.filter(|tail| tail.kind == TailKind::Fragment).map_or(0, |tail| tail.len)
+        let tail = self.tail.filter(|tail| tail.kind == TailKind::Fragment).map_or(0, |tail| tail.len);
+        in_buffers.saturating_add(between).saturating_add(tail)
     }
 
     /// Buffers that the session wrote and the file does not show, not even damaged; 0 where the session was never

@@ -278,10 +278,11 @@ fn read_buffers(
 fn lies_within(file: &FileSurvey) -> bool {
     let size = file.identity.size;
     let fits = |offset: u64, len: u64| offset.checked_add(len).is_some_and(|end| end <= size);
+    let ends = |region: &UnreadableRegion| region.ordinal.checked_add(region.buffers).is_some();
     let total = |of: fn(&UnreadableRegion) -> u64| file.unreadable.iter().map(of).try_fold(0, u64::checked_add);
     file.buffers.iter().all(|buffer| fits(buffer.extent.offset, buffer.extent.stored_len.into()))
         && file.buffers.is_sorted_by_key(|buffer| buffer.extent.ordinal)
-        && file.unreadable.iter().all(|region| fits(region.offset, region.len))
+        && file.unreadable.iter().all(|region| fits(region.offset, region.len) && ends(region))
         && total(|region| region.len).is_some_and(|bytes| bytes <= size)
         && total(|region| region.buffers).is_some_and(|buffers| buffers <= size)
         && file.tail.is_none_or(|tail| fits(tail.offset, tail.len))
