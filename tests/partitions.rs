@@ -216,6 +216,20 @@ fn steps_in_processes_of_their_own_write_the_same_bytes() {
 }
 
 #[test]
+fn a_plan_made_again_knows_the_files_as_they_are_now() {
+    let sandbox = Sandbox::new();
+    hard(&sandbox);
+    let (plan, _) = planned(&sandbox, "out");
+    let input = fs::File::options().write(true).open(sandbox.path("a.etl")).unwrap();
+    input.set_modified(std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000_000)).unwrap();
+    let refused = sandbox.t(&format!("convert-partition {plan} 0"), 1);
+    assert!(refused.err.contains("a.etl"), "{}", refused.err);
+    // The bytes are the same, and so is the plan but for the time of the file.
+    assert_eq!(planned(&sandbox, "out").0, plan);
+    sandbox.t(&format!("convert-partition {plan} 0"), 0);
+}
+
+#[test]
 fn a_plan_that_was_committed_before_leaves_nothing_the_second_time() {
     let sandbox = Sandbox::new();
     hard(&sandbox);

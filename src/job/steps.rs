@@ -18,7 +18,7 @@ use crate::convert::partitions::Conversion;
 use crate::dataset::rows_in_footer;
 use crate::error::{Error, ErrorKind, Result};
 use crate::input::Inputs;
-use crate::output::folder::trace_folder;
+use crate::output::folder::{plan_name, trace_folder};
 use crate::output::{CommitRecord, LocalFolder, Output, StagedName};
 use crate::plan::{PartitionView, PlanFile, PlannedInputs, partition};
 use crate::resources::{default_memory, default_threads};
@@ -219,8 +219,7 @@ pub fn commit(folder: &Path, options: StepOptions, progress: &dyn JobProgress) -
 
 /// The trace of a plan, where it is published already.
 fn committed(folder: &Path) -> Option<PathBuf> {
-    let name = folder.file_name()?.to_str()?.strip_prefix(".etl2parquet-")?;
-    let (trace, hash) = name.rsplit_once(".plan-")?;
+    let (trace, hash) = plan_name(folder)?;
     let target = trace_folder(folder.parent()?, trace);
     let record = CommitRecord::read(&target).ok()?;
     record.run.plan.is_some_and(|plan| plan.starts_with(hash)).then_some(target)

@@ -103,14 +103,15 @@ impl StoredPlan {
         Ok(StoredPlan { job, plan, hash })
     }
 
-    /// Writes the plan, unless it is there. The job comes last: where it is, all is.
+    /// Writes the plan. The job comes last, unless it is there: where it is, all is. The plan itself replaces one of the same
+    /// hash, which may know other modification times of the inputs.
     ///
     /// # Errors
     /// [`ErrorKind::Output`] when a file cannot be written.
     pub(super) fn write(&self, folder: &LocalFolder) -> Result<()> {
         let mut plan = Vec::new();
         self.plan.write(&mut plan).map_err(unexpected)?;
-        folder.write_first(PLAN_FILE, &plan)?;
+        folder.write_over(PLAN_FILE, &plan)?;
         folder.write_first(JOB_FILE, &serde_json::to_vec(&self.job).map_err(unexpected)?)?;
         Ok(())
     }

@@ -216,20 +216,40 @@ impl LocalFolder {
     /// # Errors
     /// [`ErrorKind::Output`] when it cannot be written.
     pub fn write_first(&self, file: &str, content: &[u8]) -> Result<bool> {
-        let path = self.folder.join(file);
-        if exists(&path)? {
+        if exists(&self.folder.join(file))? {
             return Ok(false);
         }
+        self.write_whole(file, content, |staged, path| {
+            match system::rename_no_replace_at_once(staged, path) {
+                Some(Err(cause)) if cause.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+                Some(renamed) => renamed.map(|()| true),
+                // What two write in the same moment here is the same.
+                None => fs::rename(staged, path).map(|()| true),
+            }
+        })
+    }
+
+    /// Writes a small file into the folder of a plan, whole or not at all, in the place of any of this name.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Output`] when it cannot be written.
+    pub fn write_over(&self, file: &str, content: &[u8]) -> Result<()> {
+        self.write_whole(file, content, |staged, path| fs::rename(staged, path).map(|()| true)).map(drop)
+    }
+
+    /// Brings a file to disk under a name of this attempt; `name` gives it its own, or says that it is not wanted.
+    fn write_whole(
+        &self,
+        file: &str,
+        content: &[u8],
+        name: impl FnOnce(&Path, &Path) -> io::Result<bool>,
+    ) -> Result<bool> {
+        let path = self.folder.join(file);
         let staged = self.folder.join(format!("{file}.{}.tmp", self.attempt));
         let written = fs::write(&staged, content).and_then(|()| system::sync(&staged));
-        let named = written.map_err(|cause| output_error("write", &staged, cause)).and_then(|()| {
-            match system::rename_no_replace_at_once(&staged, &path) {
-                Some(Err(cause)) if cause.kind() == io::ErrorKind::AlreadyExists => Ok(false),
-                Some(renamed) => renamed.map(|()| true).map_err(|cause| output_error("write", &path, cause)),
-                // What two write in the same moment here is the same.
-                None => fs::rename(&staged, &path).map(|()| true).map_err(|cause| output_error("write", &path, cause)),
-            }
-        });
+        let named = written
+            .map_err(|cause| output_error("write", &staged, cause))
+            .and_then(|()| name(&staged, &path).map_err(|cause| output_error("write", &path, cause)));
         if !matches!(named, Ok(true)) {
             let _ = fs::remove_file(&staged);
         }
@@ -423,16 +443,18 @@ fn checked(name: &str) -> Result<&str> {
     if is_safe_component(name) { Ok(name) } else { Err(bug(format!("{name:?} is not a safe name"))) }
 }
 
+/// The trace and the digits of the hash in the name of a plan's folder; `None` for any other.
+pub(crate) fn plan_name(folder: &Path) -> Option<(&str, &str)> {
+    let (trace, hash) = folder.file_name()?.to_str()?.strip_prefix(PREFIX)?.rsplit_once(PLAN)?;
+    (is_safe_component(trace) && !hash.is_empty()).then_some((trace, hash))
+}
+
 /// The output folder and the trace that the folder of a plan belongs to.
 fn plan_of(folder: &Path) -> Result<(PathBuf, String)> {
     lock::refuse_other(folder)?;
-    let name = folder.file_name().and_then(|name| name.to_str());
-    let name = name.and_then(|name| Some(name.strip_prefix(PREFIX)?.rsplit_once(PLAN)?.0));
     let parent = folder.parent().map(Path::to_owned);
-    match (parent, name) {
-        (Some(out), Some(name)) if is_safe_component(name) && Parts::of(folder).root.is_dir() => {
-            Ok((out, name.to_owned()))
-        }
+    match (parent, plan_name(folder)) {
+        (Some(out), Some((trace, _))) if Parts::of(folder).root.is_dir() => Ok((out, trace.to_owned())),
         _ => {
             let message = format!("expected the folder of a plan, {PREFIX}NAME{PLAN}HASH, that is still in work");
             let hint = "name the folder that the plan was written to; it goes when its trace is published";
