@@ -91,7 +91,7 @@ fn header_len(raw: &RawEvent<'_>) -> u64 {
     use HeaderFamily::*;
     let extension = u64::from(raw.bytes[1]);
     let counters = 8 * ((extension & 7) + (extension >> 7));
-    match raw.kind {
+    match raw.family {
         System32 | System64 => 0x20 + counters,
         Compact32 | Compact64 => 0x18 + counters,
         PerfInfo32 | PerfInfo64 => 0x10 + counters,

@@ -375,7 +375,7 @@ fn shapes_and_fields() {
         .event(vec![8, 0, 0x0D, 0xC0, 1, 2, 3, 4]);
     let file = survey(&trace(header()).buffer(events).to_bytes(), "a.etl");
     let mut shapes: Vec<PlannedShape> = (0..file.shapes.len()).map(|number| shape(&file, number)).collect();
-    let event = shapes.iter().position(|shape| shape.key.identity.kind.name() == "event32").unwrap();
+    let event = shapes.iter().position(|shape| shape.key.identity.family.name() == "event32").unwrap();
     let fields = ["A", "B", "C", "D", "Trace"].map(|name| Field::value(name, Wire::Int32));
     let schema = EventSchema {
         event_name: Some("T/Start".to_owned()),

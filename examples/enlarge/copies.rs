@@ -219,11 +219,11 @@ fn move_events(bytes: &mut [u8], shift: i64) {
 
 /// Where the times of an event stand: its own, and the tick that some kernel payloads begin with.
 fn time_places(event: &RawEvent<'_>) -> [Option<usize>; 2] {
-    let own = match event.kind {
-        kind if kind.is_event() => Some(offset_of!(EventHeader, time_stamp)),
-        kind if kind.is_classic() => Some(offset_of!(ClassicHeader, time_stamp)),
+    let own = match event.family {
+        family if family.is_event() => Some(offset_of!(EventHeader, time_stamp)),
+        family if family.is_classic() => Some(offset_of!(ClassicHeader, time_stamp)),
         HeaderFamily::PerfInfo32 | HeaderFamily::PerfInfo64 => Some(offset_of!(PerfInfoHeader, time_stamp)),
-        kind if kind.is_kernel() => Some(offset_of!(CompactHeader, time_stamp)),
+        family if family.is_kernel() => Some(offset_of!(CompactHeader, time_stamp)),
         HeaderFamily::Timed => Some(offset_of!(ObsoleteTimedHeader, time_stamp)),
         HeaderFamily::Message => message_time(event),
         _ => None,
@@ -246,10 +246,10 @@ fn message_time(event: &RawEvent<'_>) -> Option<usize> {
 /// Kernel payloads that begin with a tick: stacks name the event they belong to by its time, and interrupts and
 /// deferred calls carry the time at which they began.
 fn payload_time(event: &RawEvent<'_>) -> Option<usize> {
-    if !event.kind.is_kernel() {
+    if !event.family.is_kernel() {
         return None;
     }
     let hook = KernelHeader::ref_from_prefix(event.bytes).ok()?.0;
     let begins_with_time = matches!((hook.group, hook.kind), (0x18, 0x20) | (0x0F, 0x32 | 0x42..=0x45));
-    begins_with_time.then_some(event.kind.header_len() + hook.counter_bytes())
+    begins_with_time.then_some(event.family.header_len() + hook.counter_bytes())
 }

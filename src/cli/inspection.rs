@@ -180,7 +180,7 @@ mod tests {
             opcode: 0,
             property: 0,
             pointer_size: 8,
-            kind: HeaderFamily::Event64,
+            family: HeaderFamily::Event64,
         };
         let shape = PlannedShape {
             fix_hint: (source == DecodeSource::None).then(|| "give its manifest".to_owned()),

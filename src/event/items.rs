@@ -8,9 +8,9 @@ use crate::layout::header::{EventHeader, event_flags};
 
 /// One extended data item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Item<'a> {
+pub struct ExtendedItem<'a> {
     /// [`crate::layout::extended::item_type`].
-    pub kind: u16,
+    pub item_type: u16,
     /// The data, without padding.
     pub data: &'a [u8],
 }
@@ -27,7 +27,7 @@ impl<'a> Items<'a> {
     /// The items of an event; none for events of other families.
     #[inline]
     pub fn of(event: &RawEvent<'a>) -> Items<'a> {
-        let has_items = event.kind.is_event()
+        let has_items = event.family.is_event()
             && event.header::<EventHeader>().is_some_and(|h| h.flags.get() & event_flags::EXTENDED_INFO != 0);
         match event.bytes.get(size_of::<EventHeader>()..) {
             Some(rest) if has_items => Items { rest, more: true },
@@ -47,20 +47,24 @@ impl<'a> Items<'a> {
         (!self.more).then_some(self.rest)
     }
 
-    fn split(&self) -> Option<(Item<'a>, &'a [u8], bool)> {
+    fn split(&self) -> Option<(ExtendedItem<'a>, &'a [u8], bool)> {
         let (header, data) = ItemHeader::ref_from_prefix(self.rest).ok()?;
         let rest = self.rest.get(usize::from(header.item_size.get())..)?;
         let data = data.get(..usize::from(header.data_size.get()))?;
         let is_whole = data.len() + size_of::<ItemHeader>() <= usize::from(header.item_size.get());
-        is_whole.then_some((Item { kind: header.item_type.get(), data }, rest, header.linkage.get() & 1 != 0))
+        is_whole.then_some((
+            ExtendedItem { item_type: header.item_type.get(), data },
+            rest,
+            header.linkage.get() & 1 != 0,
+        ))
     }
 }
 
 impl<'a> Iterator for Items<'a> {
-    type Item = Item<'a>;
+    type Item = ExtendedItem<'a>;
 
     #[inline]
-    fn next(&mut self) -> Option<Item<'a>> {
+    fn next(&mut self) -> Option<ExtendedItem<'a>> {
         if !self.more {
             return None;
         }
@@ -84,7 +88,7 @@ mod tests {
     }
 
     fn raw(bytes: &[u8]) -> RawEvent<'_> {
-        RawEvent { offset: 0, kind: HeaderFamily::Event64, bytes }
+        RawEvent { offset: 0, family: HeaderFamily::Event64, bytes }
     }
 
     #[test]
@@ -99,7 +103,10 @@ mod tests {
         let items = Items::of(&raw(&bytes));
         assert_eq!(
             items.clone().collect::<Vec<_>>(),
-            [Item { kind: 3, data: &[9, 0, 0, 0] }, Item { kind: 10, data: &[1, 2, 3, 4, 5, 6, 7, 8] }]
+            [
+                ExtendedItem { item_type: 3, data: &[9, 0, 0, 0] },
+                ExtendedItem { item_type: 10, data: &[1, 2, 3, 4, 5, 6, 7, 8] }
+            ]
         );
         assert_eq!(items.payload(), Some(&[16, 0, 3, 0][..]));
     }

@@ -36,7 +36,7 @@ pub struct EventIdentity {
     /// Pointer size of the payload in bytes.
     pub pointer_size: u8,
     /// The header family.
-    pub kind: HeaderFamily,
+    pub family: HeaderFamily,
 }
 
 /// A shape's identity together with its TraceLogging metadata (empty for all others), borrowed from the event.
@@ -65,7 +65,7 @@ impl EventIdentity {
     /// The identity of an event of a file.
     #[inline]
     pub fn of(event: &RawEvent<'_>, file: &FileContext) -> EventIdentity {
-        let kind = event.kind;
+        let family = event.family;
         let mut identity = EventIdentity {
             provider: Guid::ZERO,
             group: 0,
@@ -73,13 +73,13 @@ impl EventIdentity {
             version: 0,
             opcode: 0,
             property: 0,
-            pointer_size: kind.pointer_size().unwrap_or(file.pointer_size),
-            kind,
+            pointer_size: family.pointer_size().unwrap_or(file.pointer_size),
+            family,
         };
-        match kind {
-            _ if kind.is_kernel() => event.header().map(|header| identity.read_hook(header)),
-            _ if kind.is_event() => event.header().map(|header| identity.read_event(header)),
-            _ if kind.is_classic() => event.header().map(|header| identity.read_class(header)),
+        match family {
+            _ if family.is_kernel() => event.header().map(|header| identity.read_hook(header)),
+            _ if family.is_event() => event.header().map(|header| identity.read_event(header)),
+            _ if family.is_classic() => event.header().map(|header| identity.read_class(header)),
             HeaderFamily::Message => event.header().map(|header| identity.read_message(header, event)),
             _ => None,
         };
@@ -128,7 +128,7 @@ impl EventIdentity {
 
     /// What stands for the events of a header family that are not told apart, because the recording has too many event
     /// shapes. Behind all others in order.
-    pub fn rest(kind: HeaderFamily) -> EventIdentity {
+    pub fn rest(family: HeaderFamily) -> EventIdentity {
         EventIdentity {
             provider: Guid([0xFF; 16]),
             group: 0,
@@ -137,7 +137,7 @@ impl EventIdentity {
             opcode: 0,
             property: 0,
             pointer_size: NO_POINTER_SIZE,
-            kind,
+            family,
         }
     }
 
@@ -148,23 +148,23 @@ impl EventIdentity {
 
     /// The provider, event class or message class, where the header has one.
     pub fn provider_id(&self) -> Option<Guid> {
-        match self.kind {
+        match self.family {
             _ if self.is_rest() => None,
             HeaderFamily::Timed | HeaderFamily::Error | HeaderFamily::Wnode => None,
             HeaderFamily::Message => (!self.provider.is_zero()).then_some(self.provider),
-            kind if kind.is_kernel() => kernel::kernel_class(self.group).map(|class| class.guid),
+            family if family.is_kernel() => kernel::kernel_class(self.group).map(|class| class.guid),
             _ => Some(self.provider),
         }
     }
 
     /// The hook group, of kernel events.
     pub fn kernel_group(&self) -> Option<u8> {
-        (!self.is_rest() && self.kind.is_kernel()).then_some(self.group)
+        (!self.is_rest() && self.family.is_kernel()).then_some(self.group)
     }
 
     /// `EventProperty`, of event headers.
     pub fn event_property(&self) -> Option<u16> {
-        (!self.is_rest() && self.kind.is_event()).then_some(self.property)
+        (!self.is_rest() && self.family.is_event()).then_some(self.property)
     }
 
     /// Pointer size of the payload in bytes; `None` of events that are not told apart.
@@ -174,12 +174,12 @@ impl EventIdentity {
 
     /// The event id that consumers see: not that of classic and kernel events, which have an opcode instead.
     pub fn event_id(&self) -> Option<u16> {
-        (!self.is_rest() && (self.kind.is_event() || self.kind == HeaderFamily::Message)).then_some(self.id)
+        (!self.is_rest() && (self.family.is_event() || self.family == HeaderFamily::Message)).then_some(self.id)
     }
 
     /// The opcode, where the header has one.
     pub fn event_opcode(&self) -> Option<u8> {
-        (!self.is_rest() && (self.kind.is_event() || self.kind.is_kernel() || self.kind.is_classic()))
+        (!self.is_rest() && (self.family.is_event() || self.family.is_kernel() || self.family.is_classic()))
             .then_some(self.opcode)
     }
 
@@ -200,7 +200,7 @@ impl Hash for EventIdentity {
             | u64::from(self.group) << 56;
         state.write_u128(u128::from_ne_bytes(self.provider.0));
         state.write_u64(names);
-        state.write_u16(u16::from(self.kind as u8) << 8 | u16::from(self.pointer_size));
+        state.write_u16(u16::from(self.family as u8) << 8 | u16::from(self.pointer_size));
     }
 }
 
@@ -234,9 +234,9 @@ impl RawEvent<'_> {
     /// families, which keep it elsewhere or have none.
     #[inline]
     pub fn provider(&self) -> Option<Guid> {
-        match self.kind {
-            kind if kind.is_event() => self.header::<EventHeader>().map(|header| Guid(header.provider_id)),
-            kind if kind.is_classic() => self.header::<ClassicHeader>().map(|header| Guid(header.guid)),
+        match self.family {
+            family if family.is_event() => self.header::<EventHeader>().map(|header| Guid(header.provider_id)),
+            family if family.is_classic() => self.header::<ClassicHeader>().map(|header| Guid(header.guid)),
             _ => None,
         }
     }
@@ -246,13 +246,13 @@ impl<'a> ShapeRef<'a> {
     /// The shape of an event of a file.
     #[inline]
     pub fn of(event: &RawEvent<'a>, file: &FileContext) -> ShapeRef<'a> {
-        let metadata = if event.kind.is_event() { metadata(event) } else { &[] };
+        let metadata = if event.family.is_event() { metadata(event) } else { &[] };
         ShapeRef { identity: EventIdentity::of(event, file), metadata }
     }
 
     /// The shape of all events of a header family that are not told apart.
-    pub fn rest(kind: HeaderFamily) -> ShapeRef<'a> {
-        ShapeRef { identity: EventIdentity::rest(kind), metadata: &[] }
+    pub fn rest(family: HeaderFamily) -> ShapeRef<'a> {
+        ShapeRef { identity: EventIdentity::rest(family), metadata: &[] }
     }
 
     /// An owned copy.
@@ -268,13 +268,13 @@ fn metadata<'a>(event: &RawEvent<'a>) -> &'a [u8] {
     if items.is_empty() {
         return &[];
     }
-    items.clone().find(|item| item.kind == item_type::EVENT_SCHEMA_TL).map_or(&[], |item| item.data)
+    items.clone().find(|item| item.item_type == item_type::EVENT_SCHEMA_TL).map_or(&[], |item| item.data)
 }
 
 impl Shape {
     /// The shape of all events of a header family that are not told apart.
-    pub fn rest(kind: HeaderFamily) -> Shape {
-        ShapeRef::rest(kind).to_key()
+    pub fn rest(family: HeaderFamily) -> Shape {
+        ShapeRef::rest(family).to_key()
     }
 
     /// A borrowed form.

@@ -9,17 +9,17 @@ const LOOKED_AT: usize = 16;
 /// No recording has such a distance between neighbours, in ticks: 30 hours of 10 MHz.
 const FAR: u64 = 1 << 40;
 
-/// Where, from the start of `event`, another event of its kind begins that it has swallowed.
+/// Where, from the start of `event`, another event of its family begins that it has swallowed.
 ///
 /// A size that is too large and does not end in the midst of an event makes a payload of the events behind: they follow
 /// one another from there to its very end.
 #[inline]
 pub fn swallowed(event: &RawEvent<'_>) -> Option<u32> {
-    let header_len = event.kind.header_len().next_multiple_of(EVENT_ALIGNMENT as usize);
+    let header_len = event.family.header_len().next_multiple_of(EVENT_ALIGNMENT as usize);
     let inside = event.bytes.get(header_len..).filter(|inside| inside.len() >= header_len)?;
-    let &[_, _, kind, family, ..] = event.bytes else { return None };
+    let &[_, _, header_type, marker, ..] = event.bytes else { return None };
     let (words, _) = inside.as_chunks::<{ EVENT_ALIGNMENT as usize }>();
-    let is_marked = |word: &[u8; 8]| (word[2], word[3]) == (kind, family);
+    let is_marked = |word: &[u8; 8]| (word[2], word[3]) == (header_type, marker);
     // All words are looked at, which takes fewer instructions than to stop at the first.
     let any = words.iter().fold(false, |any, word| any | is_marked(word));
     if any { first_swallowed(event, header_len, words, is_marked) } else { None }
@@ -64,7 +64,7 @@ mod tests {
 
     fn found(parts: &[Vec<u8>]) -> Option<u32> {
         let bytes = parts.concat();
-        swallowed(&RawEvent { offset: 0, kind: HeaderFamily::PerfInfo64, bytes: &bytes })
+        swallowed(&RawEvent { offset: 0, family: HeaderFamily::PerfInfo64, bytes: &bytes })
     }
 
     #[test]

@@ -118,12 +118,12 @@ impl<'a> Event<'a> {
             items: Items::default(),
             items_damaged: false,
             string_only: false,
-            payload: raw.bytes.get(raw.kind.header_len()..).unwrap_or_default(),
+            payload: raw.bytes.get(raw.family.header_len()..).unwrap_or_default(),
         };
-        match raw.kind {
-            kind if kind.is_event() => event.read_event_header(raw, file),
-            kind if kind.is_kernel() => event.read_hook_header(raw),
-            kind if kind.is_classic() => event.read_full_header(raw, file),
+        match raw.family {
+            family if family.is_event() => event.read_event_header(raw, file),
+            family if family.is_kernel() => event.read_hook_header(raw),
+            family if family.is_classic() => event.read_full_header(raw, file),
             HeaderFamily::Message => event.read_message_header(raw),
             HeaderFamily::Timed => {
                 event.number = raw.header::<ObsoleteTimedHeader>().map(|header| header.event_id.get());
@@ -166,14 +166,14 @@ impl<'a> Event<'a> {
         let pebs_len = if hook.has_pebs_index() { 8 } else { 0 };
         (self.pebs_index, self.payload) = rest.split_at_checked(pebs_len).unwrap_or_default();
         self.counters = counters;
-        if matches!(raw.kind, PerfInfo32 | PerfInfo64) {
+        if matches!(raw.family, PerfInfo32 | PerfInfo64) {
             return;
         }
         if let Some(header) = raw.header::<CompactHeader>() {
             self.thread_id = known_id(header.thread_id.get());
             self.process_id = known_id(header.process_id.get());
         }
-        if let Some(header) = raw.header::<SystemHeader>().filter(|_| matches!(raw.kind, System32 | System64)) {
+        if let Some(header) = raw.header::<SystemHeader>().filter(|_| matches!(raw.family, System32 | System64)) {
             self.cpu_time = CpuTime::KernelUser(header.kernel_time.get(), header.user_time.get());
         }
     }
@@ -185,7 +185,7 @@ impl<'a> Event<'a> {
         self.process_id = known_id(header.process_id.get());
         self.level = Some(header.level);
         self.cpu_time = cpu_time(header.cpu_time.get(), file.private_session);
-        self.instance = raw.header::<InstanceHeader>().filter(|_| raw.kind.is_instance()).map(|header| Instance {
+        self.instance = raw.header::<InstanceHeader>().filter(|_| raw.family.is_instance()).map(|header| Instance {
             id: header.instance_id.get(),
             parent_id: header.parent_instance_id.get(),
             parent_guid: Guid(header.parent_guid),

@@ -17,7 +17,7 @@ pub struct RawEvent<'a> {
     /// Offset of the event from the first event of the buffer.
     pub offset: u32,
     /// The header family.
-    pub kind: HeaderFamily,
+    pub family: HeaderFamily,
     /// Header, extended items and payload, without alignment.
     pub bytes: &'a [u8],
 }
@@ -73,24 +73,26 @@ impl<'a> Iterator for Walk<'a> {
     #[inline(always)]
     fn next(&mut self) -> Option<WalkStep<'a>> {
         let rest = self.bytes.get(self.at..).filter(|rest| !rest.is_empty())?;
-        let kind = rest.first_chunk().and_then(|&marker| HeaderFamily::of_marker(u32::from_le_bytes(marker)));
-        let Some(kind) = kind else { return Some(self.rest(rest, false)) };
-        let Some(bytes) = event_bytes(kind, rest) else { return Some(self.rest(rest, true)) };
+        let family = rest.first_chunk().and_then(|&marker| HeaderFamily::of_marker(u32::from_le_bytes(marker)));
+        let Some(family) = family else { return Some(self.rest(rest, false)) };
+        let Some(bytes) = event_bytes(family, rest) else { return Some(self.rest(rest, true)) };
         let offset = self.offset();
         self.at = self.at.saturating_add(bytes.len()).next_multiple_of(EVENT_ALIGNMENT as usize);
-        Some(WalkStep::Event(RawEvent { offset, kind, bytes }))
+        Some(WalkStep::Event(RawEvent { offset, family, bytes }))
     }
 }
 
 /// The bytes of the event at the start of `rest`, if they are all there and hold the whole header.
 #[inline]
-fn event_bytes(kind: HeaderFamily, rest: &[u8]) -> Option<&[u8]> {
-    let size = rest.get(kind.size_offset()..)?.first_chunk().map(|&size| usize::from(u16::from_le_bytes(size)))?;
+fn event_bytes(family: HeaderFamily, rest: &[u8]) -> Option<&[u8]> {
+    let size = rest.get(family.size_offset()..)?.first_chunk().map(|&size| usize::from(u16::from_le_bytes(size)))?;
     let bytes = rest.get(..size)?;
-    let header_len = match kind {
-        HeaderFamily::Message => kind.header_len() + message_options_len(bytes)?,
-        kind if kind.is_kernel() => kind.header_len() + KernelHeader::ref_from_prefix(bytes).ok()?.0.counter_bytes(),
-        kind => kind.header_len(),
+    let header_len = match family {
+        HeaderFamily::Message => family.header_len() + message_options_len(bytes)?,
+        family if family.is_kernel() => {
+            family.header_len() + KernelHeader::ref_from_prefix(bytes).ok()?.0.counter_bytes()
+        }
+        family => family.header_len(),
     };
     (size >= header_len).then_some(bytes)
 }
@@ -115,8 +117,8 @@ impl<'a> RawEvent<'a> {
     #[expect(clippy::inline_always, reason = "an event that goes through memory costs more than to find it")]
     #[inline(always)]
     pub fn at(bytes: &'a [u8], offset: u32) -> Option<RawEvent<'a>> {
-        let kind = bytes.first_chunk().and_then(|&marker| HeaderFamily::of_marker(u32::from_le_bytes(marker)))?;
-        Some(RawEvent { offset, kind, bytes: event_bytes(kind, bytes)? })
+        let family = bytes.first_chunk().and_then(|&marker| HeaderFamily::of_marker(u32::from_le_bytes(marker)))?;
+        Some(RawEvent { offset, family, bytes: event_bytes(family, bytes)? })
     }
 
     /// The fixed header as a structure of its family.
@@ -134,7 +136,7 @@ impl<'a> RawEvent<'a> {
             Classic32, Classic64, Compact32, Compact64, Error, Event32, Event64, Instance32, Instance64, Message,
             PerfInfo32, PerfInfo64, System32, System64, Timed, Wnode,
         };
-        match self.kind {
+        match self.family {
             System32 | System64 | Compact32 | Compact64 => self.header::<CompactHeader>().map(|h| h.time_stamp.get()),
             PerfInfo32 | PerfInfo64 => self.header::<PerfInfoHeader>().map(|h| h.time_stamp.get()),
             Classic32 | Classic64 | Instance32 | Instance64 => {

@@ -55,20 +55,8 @@ const MARKER_MESSAGE: u32 = 0x90;
 /// The marker flags of the legacy form with a number and a time.
 const MARKER_TIMED: u32 = 0xB0;
 
-/// Every header kind, in the order of its type byte.
-pub const ALL_KINDS: [HeaderFamily; 16] = {
-    use HeaderFamily::{
-        Classic32, Classic64, Compact32, Compact64, Error, Event32, Event64, Instance32, Instance64, Message,
-        PerfInfo32, PerfInfo64, System32, System64, Timed, Wnode,
-    };
-    [
-        System32, System64, Compact32, Compact64, Classic32, Instance32, Timed, Error, Wnode, Message, PerfInfo32,
-        PerfInfo64, Event32, Event64, Classic64, Instance64,
-    ]
-};
-
 impl HeaderFamily {
-    /// The kind that the first four bytes of an event announce, or `None` where they announce none.
+    /// The family that the first four bytes of an event announce, or `None` where they announce none.
     #[inline]
     pub fn of_marker(marker: u32) -> Option<HeaderFamily> {
         match marker >> 24 {
@@ -448,8 +436,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_bytes_tell_the_kind() {
-        for (marker, kind) in [
+    fn the_first_bytes_tell_the_family() {
+        for (marker, family) in [
             (0xC002_0002, Some(HeaderFamily::System64)),
             (0xC011_0002, Some(HeaderFamily::PerfInfo64)),
             (0xC013_0088, Some(HeaderFamily::Event64)),
@@ -461,14 +449,21 @@ mod tests {
             (0xFFFF_FFFF, None),
             (0x0000_0000, None),
         ] {
-            assert_eq!(HeaderFamily::of_marker(marker), kind, "{marker:#x}");
+            assert_eq!(HeaderFamily::of_marker(marker), family, "{marker:#x}");
         }
     }
 
     #[test]
-    fn every_kind_has_the_type_byte_of_its_number() {
-        for kind in ALL_KINDS {
-            assert_eq!(HeaderFamily::of_marker(0xC000_0000 | (kind as u32) << 16), Some(kind));
+    fn every_family_has_the_type_byte_of_its_number() {
+        use HeaderFamily::{
+            Classic32, Classic64, Compact32, Compact64, Error, Event32, Event64, Instance32, Instance64, Message,
+            PerfInfo32, PerfInfo64, System32, System64, Timed, Wnode,
+        };
+        for family in [
+            System32, System64, Compact32, Compact64, Classic32, Instance32, Timed, Error, Wnode, Message, PerfInfo32,
+            PerfInfo64, Event32, Event64, Classic64, Instance64,
+        ] {
+            assert_eq!(HeaderFamily::of_marker(0xC000_0000 | (family as u32) << 16), Some(family));
         }
     }
 }

@@ -46,13 +46,13 @@ pub enum DatasetKey {
 impl DatasetKey {
     /// The dataset of a shape.
     pub fn of(identity: &EventIdentity) -> DatasetKey {
-        match identity.kind {
+        match identity.family {
             _ if identity.is_rest() => DatasetKey::Other,
             HeaderFamily::Message => DatasetKey::Message,
             HeaderFamily::Timed => DatasetKey::Timed,
             HeaderFamily::Error => DatasetKey::Error,
             HeaderFamily::Wnode => DatasetKey::Wnode,
-            kind if kind.is_kernel() && kernel::kernel_class(identity.group).is_none() => {
+            family if family.is_kernel() && kernel::kernel_class(identity.group).is_none() => {
                 DatasetKey::Group(identity.group)
             }
             _ => DatasetKey::Provider(identity.provider),
@@ -99,10 +99,10 @@ pub enum EventKey {
 impl EventKey {
     /// The event of a shape with this name.
     pub fn of(key: &Shape, name: Option<&str>) -> EventKey {
-        let EventIdentity { id, opcode, kind, .. } = key.identity;
+        let EventIdentity { id, opcode, family, .. } = key.identity;
         match name {
             Some(name) if !key.metadata.is_empty() => EventKey::Name(name.to_owned()),
-            _ if kind.is_event() => EventKey::Id(id),
+            _ if family.is_event() => EventKey::Id(id),
             _ => EventKey::Opcode(opcode),
         }
     }
@@ -375,7 +375,7 @@ mod tests {
     use crate::schema::model::EventSchema;
     use crate::schema::trust::Trust;
 
-    fn key(kind: HeaderFamily, id: u16, opcode: u8, metadata: &[u8]) -> Shape {
+    fn key(family: HeaderFamily, id: u16, opcode: u8, metadata: &[u8]) -> Shape {
         let identity = EventIdentity {
             provider: Guid::ZERO,
             group: 0,
@@ -384,7 +384,7 @@ mod tests {
             opcode,
             property: 0,
             pointer_size: 8,
-            kind,
+            family,
         };
         Shape { identity, metadata: metadata.into() }
     }

@@ -37,11 +37,11 @@ pub(super) fn hint(shape: &Resolved, table: &PlannedTable, registry: &Registry, 
     if shape.message.is_some() {
         return None;
     }
-    if shape.is_empty && identity.kind != HeaderFamily::Message {
+    if shape.is_empty && identity.family != HeaderFamily::Message {
         return None;
     }
     let name = clipped(table.provider_name.as_deref().unwrap_or("unnamed"));
-    Some(match identity.kind {
+    Some(match identity.family {
         HeaderFamily::Message if identity.provider.is_zero() => {
             "the message names no source file: its format cannot be found".to_owned()
         }
@@ -58,7 +58,7 @@ pub(super) fn hint(shape: &Resolved, table: &PlannedTable, registry: &Registry, 
         HeaderFamily::Timed | HeaderFamily::Error | HeaderFamily::Wnode => {
             "headers of this kind have no schema".to_owned()
         }
-        kind if kind.is_event() => {
+        family if family.is_event() => {
             if let Some(hint) = own_manifest_hint(registry.eventsource.standing(&shape.schema_provider)) {
                 return Some(hint);
             }
@@ -91,9 +91,9 @@ pub fn schema_needed(identity: &EventIdentity, name: &str) -> String {
     let id = identity.provider.to_string();
     // A provider without a name is called by its id.
     let id = if name.eq_ignore_ascii_case(&id) { id } else { format!("{id} ({name})") };
-    match identity.kind {
-        kind if kind.is_event() => format!("manifest of provider {id}"),
-        kind if kind.is_kernel() && identity.provider.is_zero() => {
+    match identity.family {
+        family if family.is_event() => format!("manifest of provider {id}"),
+        family if family.is_kernel() && identity.provider.is_zero() => {
             format!("description of kernel group {:02X}", identity.group)
         }
         _ => format!("description of class {id}"),

@@ -26,7 +26,7 @@ impl Images {
     /// Takes note of what the events of a shape tell; `events` is how many there are.
     pub fn read(&mut self, identity: &EventIdentity, samples: &[Sample], events: u64) {
         let payloads = || samples.iter().map(|sample| sample.payload.as_slice());
-        let is_own = identity.kind.is_kernel() && identity.group == GROUP_EVENT_TRACE;
+        let is_own = identity.family.is_kernel() && identity.group == GROUP_EVENT_TRACE;
         // In front of the signature (GUID and age) stand the image's base and its process, in front of the name both.
         let before_name = match identity.opcode {
             event_trace::SYMBOL_FILE if is_own => 20,
@@ -83,9 +83,9 @@ mod tests {
     use super::*;
     use crate::layout::header::HeaderFamily;
 
-    fn identity(kind: HeaderFamily, provider: Guid, opcode: u8) -> EventIdentity {
+    fn identity(family: HeaderFamily, provider: Guid, opcode: u8) -> EventIdentity {
         let group = GROUP_EVENT_TRACE;
-        EventIdentity { provider, group, id: 0, version: 2, opcode, property: 0, pointer_size: 8, kind }
+        EventIdentity { provider, group, id: 0, version: 2, opcode, property: 0, pointer_size: 8, family }
     }
 
     fn samples(payloads: &[Vec<u8>]) -> Vec<Sample> {

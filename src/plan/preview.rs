@@ -95,7 +95,7 @@ fn shape(provider: Guid, kind: ProviderType, (id, version): (u16, u16), registry
         opcode: if is_classic { u8::try_from(id).unwrap_or(u8::MAX) } else { 0 },
         property: 0,
         pointer_size: 8,
-        kind: if is_classic { HeaderFamily::Classic64 } else { HeaderFamily::Event64 },
+        family: if is_classic { HeaderFamily::Classic64 } else { HeaderFamily::Event64 },
     };
     let key = Shape { identity, metadata: Box::default() };
     let candidates = registry.candidates(key.as_ref(), &[]);

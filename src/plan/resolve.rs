@@ -118,7 +118,7 @@ fn all_shapes(files: &[FileSurvey]) -> (BTreeMap<Shape, Totals>, Vec<u64>) {
     let rest = files.iter().map(rest_of).collect();
     let mut all: BTreeMap<Shape, Totals> = BTreeMap::new();
     for (key, totals) in known {
-        let key = if is_rest(key) { Shape::rest(key.identity.kind) } else { key.clone() };
+        let key = if is_rest(key) { Shape::rest(key.identity.family) } else { key.clone() };
         all.entry(key).and_modify(|all| all.merge(&totals)).or_insert(totals);
     }
     (all, rest)
@@ -273,7 +273,7 @@ fn candidates(key: &Shape, provider: Guid, samples: &[Sample], registry: &Regist
     if !samples.is_empty() && samples.iter().all(|sample| sample.string_only) {
         return vec![string_candidate()];
     }
-    if matches!(key.identity.kind, HeaderFamily::Message) {
+    if matches!(key.identity.family, HeaderFamily::Message) {
         return Vec::new();
     }
     let mut shape = key.as_ref();

@@ -106,6 +106,6 @@ impl Samples {
 }
 
 fn traits(items: &Items<'_>) -> Option<ProviderTraits> {
-    let item = items.clone().find(|item| item.kind == item_type::PROVIDER_TRAITS)?;
+    let item = items.clone().find(|item| item.item_type == item_type::PROVIDER_TRAITS)?;
     tracelogging::parse_traits(item.data).ok()
 }

@@ -22,7 +22,7 @@ impl ShapeIds {
     #[inline]
     pub fn find(&self, raw: &RawEvent<'_>, context: &FileContext) -> Result<u32> {
         let shape = ShapeRef::of(raw, context);
-        let number = self.0.get(&shape).or_else(|| self.0.get(&ShapeRef::rest(shape.identity.kind)));
+        let number = self.0.get(&shape).or_else(|| self.0.get(&ShapeRef::rest(shape.identity.family)));
         number.copied().ok_or_else(|| {
             Error::new(ErrorKind::Internal, "found an event that the survey did not see")
                 .with_code(ErrorCode::InputChanged)

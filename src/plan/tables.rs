@@ -143,10 +143,10 @@ fn table(
 
 fn header_columns(key: DatasetKey, members: &[u32], shapes: &[Resolved]) -> Vec<HeaderColumn> {
     let mut columns = header::COMMON.to_vec();
-    if members.iter().any(|&shape| shapes[shape as usize].key.identity.kind.is_instance()) {
+    if members.iter().any(|&shape| shapes[shape as usize].key.identity.family.is_instance()) {
         columns.extend(header::INSTANCE);
     }
-    let has = |kind| members.iter().any(|&shape| shapes[shape as usize].key.identity.kind == kind);
+    let has = |family| members.iter().any(|&shape| shapes[shape as usize].key.identity.family == family);
     match key {
         DatasetKey::Message => columns.extend(header::MESSAGE),
         DatasetKey::Timed => columns.extend(header::TIMED),

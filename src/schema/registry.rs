@@ -97,10 +97,10 @@ impl Registry {
     /// The layouts that an event shape may have, the most trusted source first. `processes` wrote sample events of it.
     pub fn candidates(&self, shape: ShapeRef<'_>, processes: &[u32]) -> Vec<Candidate> {
         let identity = &shape.identity;
-        match identity.kind {
+        match identity.family {
             _ if !shape.metadata.is_empty() => tracelogging_candidate(shape.metadata).into_iter().collect(),
-            kind if kind.is_event() => self.manifest_candidates(identity, processes),
-            kind if kind.is_kernel() || kind.is_classic() => self.class_candidates(identity),
+            family if family.is_event() => self.manifest_candidates(identity, processes),
+            family if family.is_kernel() || family.is_classic() => self.class_candidates(identity),
             _ => Vec::new(),
         }
     }
@@ -143,9 +143,11 @@ impl Registry {
     pub fn key_of(identity: &EventIdentity) -> Option<EventInfoKey> {
         let version = u8::try_from(identity.version).ok()?;
         let (provider, class, opcode) = (identity.provider, identity.provider, identity.opcode);
-        match identity.kind {
-            kind if kind.is_event() => Some(EventInfoKey::Event { provider, id: identity.id, version }),
-            kind if kind.is_kernel() || kind.is_classic() => Some(EventInfoKey::Classic { class, opcode, version }),
+        match identity.family {
+            family if family.is_event() => Some(EventInfoKey::Event { provider, id: identity.id, version }),
+            family if family.is_kernel() || family.is_classic() => {
+                Some(EventInfoKey::Classic { class, opcode, version })
+            }
             _ => None,
         }
     }
@@ -168,7 +170,7 @@ impl Registry {
 
     /// The format of a WPP message.
     pub fn message(&self, identity: &EventIdentity) -> Option<&Arc<MessageFormat>> {
-        (identity.kind == HeaderFamily::Message).then(|| self.user.messages.get(identity.provider, identity.id))?
+        (identity.family == HeaderFamily::Message).then(|| self.user.messages.get(identity.provider, identity.id))?
     }
 
     /// The name of a provider or class, from manifests and descriptions in the trace, the user's files, and the
@@ -207,7 +209,7 @@ impl Registry {
 }
 
 fn is_classic(identity: &EventIdentity) -> bool {
-    identity.kind.is_kernel() || identity.kind.is_classic()
+    identity.family.is_kernel() || identity.family.is_classic()
 }
 
 fn tracelogging_candidate(metadata: &[u8]) -> Option<Candidate> {

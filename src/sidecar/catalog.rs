@@ -77,8 +77,8 @@ fn row<'a>(number: u32, entry: CatalogEntry<'a>, counts: Option<&ShapeCounts>) -
         provider_id: identity.provider_id().map(|id| id.to_string()),
         provider_name: entry.provider_name(),
         dataset: entry.dataset(),
-        kind: kind(identity.kind),
-        header_type: identity.kind.name(),
+        kind: kind(identity.family),
+        header_type: identity.family.name(),
         pointer_size: identity.known_pointer_size(),
         event_id: identity.event_id(),
         event_version: identity.event_version(),
@@ -103,10 +103,10 @@ fn row<'a>(number: u32, entry: CatalogEntry<'a>, counts: Option<&ShapeCounts>) -
 }
 
 /// How people call the header families: manifest and TraceLogging events, WPP messages, and all before them.
-fn kind(header: HeaderFamily) -> &'static str {
-    match header {
+fn kind(family: HeaderFamily) -> &'static str {
+    match family {
         HeaderFamily::Message => "message",
-        header if header.is_event() => "event",
+        family if family.is_event() => "event",
         _ => "classic",
     }
 }

@@ -107,7 +107,7 @@ fn entry(shapes: &[(u64, CatalogEntry<'_>)]) -> Option<Undecoded> {
 }
 
 fn label(identity: &EventIdentity) -> String {
-    match identity.kind {
+    match identity.family {
         HeaderFamily::Message => identity.id.to_string(),
         kind if kind.is_event() => format!("{} v{}", identity.id, identity.version),
         _ => format!("opcode {} v{}", identity.opcode, identity.version),
@@ -150,7 +150,7 @@ mod tests {
     use crate::plan::{PlannedShape, PlannedTable};
 
     fn shape(
-        kind: HeaderFamily,
+        family: HeaderFamily,
         provider: u8,
         id: u16,
         source: DecodeSource,
@@ -164,13 +164,13 @@ mod tests {
             opcode: 9,
             property: 0,
             pointer_size: 8,
-            kind,
+            family,
         };
         let key = Shape { identity, metadata: Box::default() };
         let fix_hint = hint.map(str::to_owned);
         let table = PlannedTable {
-            provider_name: (kind != HeaderFamily::Message).then(|| format!("P{provider}")),
-            dataset: if kind == HeaderFamily::Message { "WPP" } else { "folder/event" }.to_owned(),
+            provider_name: (family != HeaderFamily::Message).then(|| format!("P{provider}")),
+            dataset: if family == HeaderFamily::Message { "WPP" } else { "folder/event" }.to_owned(),
             ..PlannedTable::default()
         };
         (PlannedShape { fix_hint, events: 100, ..PlannedShape::bare(key, source) }, table)

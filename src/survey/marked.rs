@@ -74,18 +74,18 @@ impl Mark {
     /// Why an event of this identity is worth remembering.
     pub fn of(identity: &EventIdentity) -> Mark {
         use kernel::{GROUP_EVENT_TRACE, event_trace as header};
-        match identity.kind {
+        match identity.family {
             HeaderFamily::Error => Mark::Notice(Notice::Error),
-            kind if kind.is_kernel() && identity.group == GROUP_EVENT_TRACE => match identity.opcode {
+            family if family.is_kernel() && identity.group == GROUP_EVENT_TRACE => match identity.opcode {
                 header::EXTENSION | header::END_EXTENSION => Mark::Session,
                 header::LAST_DROPPED_TIMES => Mark::Dropped,
                 _ => Mark::None,
             },
-            kind if kind.is_classic() && identity.provider == kernel::EVENT_METADATA_CLASS => Mark::Schema,
-            kind if (kind.is_classic() || kind.is_event()) && identity.provider == kernel::LOST_EVENT_CLASS => {
+            family if family.is_classic() && identity.provider == kernel::EVENT_METADATA_CLASS => Mark::Schema,
+            family if (family.is_classic() || family.is_event()) && identity.provider == kernel::LOST_EVENT_CLASS => {
                 Mark::Notice(Notice::of(identity))
             }
-            kind if kind.is_event() && identity.id == eventsource::EVENT_ID => Mark::Schema,
+            family if family.is_event() && identity.id == eventsource::EVENT_ID => Mark::Schema,
             _ => Mark::None,
         }
     }
@@ -232,14 +232,14 @@ impl MarkLog {
     pub fn finish(self) -> (Vec<MarkedEvent>, NoticeLog, Vec<Issue>) {
         let Marks { session, schema, dropped, .. } = self.memory;
         let kinds = [(Mark::Session, session), (Mark::Schema, schema), (Mark::Dropped, dropped)];
-        let (mut memorable, mut issues) = (Vec::new(), Vec::new());
+        let (mut marked_events, mut issues) = (Vec::new(), Vec::new());
         for (mark, mut first) in kinds {
             first.trim(limit(mark));
             issues.extend((first.more > 0).then(|| forgotten(mark, first.more)));
-            memorable.extend(first.kept.into_iter().map(|at| MarkedEvent { mark, at }));
+            marked_events.extend(first.kept.into_iter().map(|at| MarkedEvent { mark, at }));
         }
-        memorable.sort_unstable_by_key(|marked| marked.at.in_file());
-        (memorable, self.log, issues)
+        marked_events.sort_unstable_by_key(|marked| marked.at.in_file());
+        (marked_events, self.log, issues)
     }
 }
 
@@ -300,8 +300,8 @@ mod tests {
         other.add_event(Mark::Notice(Notice::Error), at(3, 0));
         memory.add(other);
         memories.take(memory);
-        let (memorable, log, issues) = memories.finish();
-        assert!(memorable.is_empty() && issues.is_empty() && log.rest.is_empty());
+        let (marked_events, log, issues) = memories.finish();
+        assert!(marked_events.is_empty() && issues.is_empty() && log.rest.is_empty());
         let counts: Vec<_> = log.of_buffers.iter().map(|n| (n.first_buffer, n.notice, n.count)).collect();
         assert_eq!(counts, [(3, Notice::Error, 1), (7, Notice::Events, 1), (7, Notice::Error, 2)]);
         assert_eq!((log.of_buffer(7)[1].first_ticks, log.of_buffer(7)[1].last_ticks), (84, 100));
@@ -335,9 +335,9 @@ mod tests {
                 events.iter().skip(worker).step_by(workers).for_each(|at| memory.add_event(Mark::Dropped, *at));
                 memories.take(memory);
             }
-            let (memorable, _, issues) = memories.finish();
-            assert_eq!(memorable.len(), limit);
-            assert!(memorable.iter().zip(&events).all(|(found, expected)| found.at == *expected));
+            let (marked_events, _, issues) = memories.finish();
+            assert_eq!(marked_events.len(), limit);
+            assert!(marked_events.iter().zip(&events).all(|(found, expected)| found.at == *expected));
             assert!(issues[0].message.starts_with("8192 events that say when"), "{}", issues[0].message);
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! Real traces have some thousand shapes; a hostile one can have a new shape in every event. The shapes that come first
 //! in the order of their keys are kept, as many as the limits allow; events of all others are counted by their header
-//! kind alone. That rule makes the split of the work invisible: a key that is too far behind among some of the events is
+//! family alone. That rule makes the split of the work invisible: a key that is too far behind among some of the events is
 //! so among all of them, so what one worker gives up, no other one needs.
 
 use std::collections::BTreeMap;
@@ -111,7 +111,7 @@ pub struct Shapes {
     weight: usize,
     /// The first key that was given up; it and all behind it are not told apart.
     ceiling: Option<Shape>,
-    /// The events that are not told apart, by header kind.
+    /// The events that are not told apart, by header family.
     rest: BTreeMap<HeaderFamily, ShapeSummary>,
     /// How many samples each shape keeps.
     samples: usize,
@@ -156,7 +156,7 @@ impl Shapes {
         summary.count(at);
         let mark = summary.mark;
         if self.is_given_up(shape) {
-            add_rest(&mut self.rest, shape.identity.kind, summary);
+            add_rest(&mut self.rest, shape.identity.family, summary);
         } else {
             summary.sample(at, self.samples);
             self.insert(shape.to_key(), summary);
@@ -195,7 +195,7 @@ impl Shapes {
     fn give_up(&mut self, ceiling: Shape) {
         for (key, summary) in self.known.extract_if(|key, _| *key >= ceiling) {
             self.weight -= weight(&key);
-            add_rest(&mut self.rest, key.identity.kind, summary);
+            add_rest(&mut self.rest, key.identity.family, summary);
         }
         self.ceiling = Some(ceiling);
     }
@@ -222,14 +222,14 @@ impl Shapes {
         for (key, summary) in other.known {
             self.add_shape(key, summary);
         }
-        for (kind, summary) in other.rest {
-            add_rest(&mut self.rest, kind, summary);
+        for (family, summary) in other.rest {
+            add_rest(&mut self.rest, family, summary);
         }
     }
 
     fn add_shape(&mut self, key: Shape, summary: ShapeSummary) {
         if self.is_given_up(&key.as_ref()) {
-            add_rest(&mut self.rest, key.identity.kind, summary);
+            add_rest(&mut self.rest, key.identity.family, summary);
         } else if let Some(mine) = self.known.get_mut(&key) {
             mine.add(summary, self.samples);
         } else {
@@ -237,7 +237,7 @@ impl Shapes {
         }
     }
 
-    /// All shapes in the order of their keys; behind them, one for each header kind whose events are not all told apart.
+    /// All shapes in the order of their keys; behind them, one for each header family whose events are not all told apart.
     pub fn finish(mut self) -> Vec<(Shape, ShapeSummary)> {
         self.trim();
         let samples = self.samples;
@@ -246,7 +246,7 @@ impl Shapes {
             summary.samples.shrink_to_fit();
             (key, summary)
         };
-        let rest = self.rest.into_iter().map(|(kind, summary)| (Shape::rest(kind), summary));
+        let rest = self.rest.into_iter().map(|(family, summary)| (Shape::rest(family), summary));
         let mut shapes: Vec<_> = self.known.into_iter().map(limited).chain(rest).collect();
         shapes.sort_unstable_by(|a, b| a.0.cmp(&b.0));
         shapes
@@ -262,9 +262,9 @@ pub fn first_beyond<'a>(mut keys: impl Iterator<Item = &'a Shape>, max_weight: u
     })
 }
 
-/// Adds the events of a shape to those of their header kind that are not told apart; such have no samples.
-fn add_rest(rest: &mut BTreeMap<HeaderFamily, ShapeSummary>, kind: HeaderFamily, summary: ShapeSummary) {
-    match rest.entry(kind) {
+/// Adds the events of a shape to those of their header family that are not told apart; such have no samples.
+fn add_rest(rest: &mut BTreeMap<HeaderFamily, ShapeSummary>, family: HeaderFamily, summary: ShapeSummary) {
+    match rest.entry(family) {
         Entry::Vacant(vacant) => {
             vacant.insert(ShapeSummary { samples: Vec::new(), ..summary });
         }
@@ -288,7 +288,7 @@ mod tests {
             opcode: 0,
             property: 0,
             pointer_size: 8,
-            kind: HeaderFamily::Event64,
+            family: HeaderFamily::Event64,
         };
         Shape { identity, metadata: vec![1; metadata].into() }
     }

@@ -7,7 +7,7 @@ use super::row::RowContext;
 use crate::columns::packed::{Packed, PackedColumn};
 use crate::columns::presence::{Recycle, RowNumbers};
 use crate::event::view::CpuTime;
-use crate::event::{Event, EventIdentity, items::Item};
+use crate::event::{Event, EventIdentity, items::ExtendedItem};
 use crate::guid::Guid;
 use crate::layout::extended::item_type;
 use crate::sid::Sid;
@@ -157,8 +157,8 @@ impl HeaderColumns {
         self.put(HeaderColumn::EventProperty, identity.event_property());
         self.put(HeaderColumn::PointerSize, identity.known_pointer_size());
         self.identity_weight += IDENTITY_WEIGHT;
-        let in_catalog = |item: &Item<'_>| is_in_catalog(item.kind);
-        event.items.clone().filter(in_catalog).for_each(|item| self.push_extended(item.kind, item.data));
+        let in_catalog = |item: &ExtendedItem<'_>| is_in_catalog(item.item_type);
+        event.items.clone().filter(in_catalog).for_each(|item| self.push_extended(item.item_type, item.data));
     }
 
     fn push_cpu_time(&mut self, time: CpuTime, timer_ns: i64) {
@@ -173,17 +173,17 @@ impl HeaderColumns {
     }
 
     /// An item goes to its column. A second one of a type, or one whose data does not fit its type, is kept whole.
-    fn push_item(&mut self, item: Item<'_>) {
-        let is_first = column_of(item.kind).is_some_and(|column| !self.has_value(column));
+    fn push_item(&mut self, item: ExtendedItem<'_>) {
+        let is_first = column_of(item.item_type).is_some_and(|column| !self.has_value(column));
         let is_stored = is_first && self.push_known_item(item).is_some();
-        if !is_stored && !is_in_catalog(item.kind) {
-            self.push_extended(item.kind, item.data);
+        if !is_stored && !is_in_catalog(item.item_type) {
+            self.push_extended(item.item_type, item.data);
         }
     }
 
-    fn push_known_item(&mut self, item: Item<'_>) -> Option<()> {
+    fn push_known_item(&mut self, item: ExtendedItem<'_>) -> Option<()> {
         let data = item.data;
-        match item.kind {
+        match item.item_type {
             item_type::RELATED_ACTIVITY_ID => {
                 self.put(HeaderColumn::RelatedActivityId, known(Guid(data.try_into().ok()?)));
             }

@@ -18,9 +18,9 @@ pub struct CompiledFilter {
     window: TimeWindow,
     /// By number of the shape.
     decisions: Vec<ShapeDecision>,
-    /// One bit per header kind of which some shape does not fail. Most filters name events of one kind, and an event of
+    /// One bit per header family of which some shape does not fail. Most filters name events of one family, and an event of
     /// another need not even be told which shape it has.
-    kinds: u32,
+    families: u32,
     /// Providers of which some shape does not fail, each once; no more than it takes to see that they are not few.
     providers: Vec<Guid>,
 }
@@ -37,7 +37,7 @@ impl CompiledFilter {
             filter: filter.clone(),
             window,
             decisions,
-            kinds: 0,
+            families: 0,
             providers: Vec::new(),
         })
     }
@@ -49,7 +49,7 @@ impl CompiledFilter {
         let decision = if is_outside { ShapeDecision::Fail } else { self.filter.decision(facts) };
         self.decisions[shape as usize] = decision;
         if decision != ShapeDecision::Fail {
-            self.kinds |= bit(facts.identity.kind);
+            self.families |= bit(facts.identity.family);
             let provider = facts.identity.provider;
             if facts.identity.is_rest() {
                 // Events of any providers.
@@ -90,7 +90,7 @@ impl CompiledFilter {
     pub fn passes(&self, raw: &RawEvent<'_>, context: &FileContext, ids: &ShapeIds) -> Result<bool> {
         let is_other = |provider| !self.providers.contains(&provider);
         let is_few = self.providers.len() <= FEW_PROVIDERS;
-        if self.kinds & bit(raw.kind) == 0 || (is_few && raw.provider().is_some_and(is_other)) {
+        if self.families & bit(raw.family) == 0 || (is_few && raw.provider().is_some_and(is_other)) {
             return Ok(false);
         }
         let shape = ids.find(raw, context)?;
@@ -102,9 +102,9 @@ impl CompiledFilter {
     }
 }
 
-fn bit(kind: HeaderFamily) -> u32 {
+fn bit(family: HeaderFamily) -> u32 {
     // The types of headers end below 32.
-    1_u32.unbounded_shl(kind as u32)
+    1_u32.unbounded_shl(family as u32)
 }
 
 /// When a recording starts: the time of the earliest header event, which is the session's start. Clocks that jump can

@@ -67,10 +67,10 @@ impl Filter {
 
     /// What can be said of all events of a shape, but for where and when they were recorded.
     pub fn decision(&self, shape: &ShapeInfo<'_>) -> ShapeDecision {
-        let kind = shape.identity.kind;
-        let has_thread = self.processes.is_none() && self.threads.is_none() || may_have_thread(kind);
-        let has_level = self.level.is_none() || kind.is_event() || kind.is_classic();
-        let has_keywords = self.keywords.is_none() || kind.is_event();
+        let family = shape.identity.family;
+        let has_thread = self.processes.is_none() && self.threads.is_none() || may_have_thread(family);
+        let has_level = self.level.is_none() || family.is_event() || family.is_classic();
+        let has_keywords = self.keywords.is_none() || family.is_event();
         let is_named = self.names_provider(shape) && self.names_event(shape);
         if !(is_named && has_thread && has_level && has_keywords) {
             return ShapeDecision::Fail;
@@ -118,8 +118,8 @@ impl Filter {
     }
 }
 
-/// Whether headers of a kind can name a thread and a process.
-fn may_have_thread(kind: HeaderFamily) -> bool {
+/// Whether headers of a family can name a thread and a process.
+fn may_have_thread(family: HeaderFamily) -> bool {
     use HeaderFamily::{Error, PerfInfo32, PerfInfo64, Timed, Wnode};
-    !matches!(kind, PerfInfo32 | PerfInfo64 | Timed | Error | Wnode)
+    !matches!(family, PerfInfo32 | PerfInfo64 | Timed | Error | Wnode)
 }

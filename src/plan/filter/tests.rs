@@ -5,14 +5,14 @@ use crate::layout::header::HeaderFamily;
 
 const DNS: Guid = Guid::from_parts(0x1c95_126e, 0x7eea, 0x49a9, 0xa3fe_a378_b03d_db4d);
 
-fn identity(kind: HeaderFamily, id: u16) -> EventIdentity {
-    EventIdentity { provider: DNS, group: 0, id, version: 0, opcode: 0, property: 0, pointer_size: 8, kind }
+fn identity(family: HeaderFamily, id: u16) -> EventIdentity {
+    EventIdentity { provider: DNS, group: 0, id, version: 0, opcode: 0, property: 0, pointer_size: 8, family }
 }
 
-/// The decision on event `id` of DNS-Client, called `Query/Start`, of a header kind.
-fn decision(filter: &Filter, kind: HeaderFamily, id: u16) -> ShapeDecision {
+/// The decision on event `id` of DNS-Client, called `Query/Start`, of a header family.
+fn decision(filter: &Filter, family: HeaderFamily, id: u16) -> ShapeDecision {
     filter.decision(&ShapeInfo {
-        identity: &identity(kind, id),
+        identity: &identity(family, id),
         provider_name: Some("Microsoft-Windows-DNS-Client"),
         dataset: "DNS~1c95126e/Query",
         event_name: Some("Query/Start"),
@@ -45,10 +45,10 @@ fn providers_are_named_by_name_folder_or_guid() {
 
 #[test]
 fn events_are_named_by_id_or_name() {
-    let t = |events: &[&str], kind: HeaderFamily, passes: bool| {
+    let t = |events: &[&str], family: HeaderFamily, passes: bool| {
         let events = events.iter().map(|text| text.parse().unwrap()).collect();
         let expected = if passes { ShapeDecision::Pass } else { ShapeDecision::Fail };
-        assert_eq!(decision(&Filter { events, ..Filter::default() }, kind, 3006), expected);
+        assert_eq!(decision(&Filter { events, ..Filter::default() }, family, 3006), expected);
     };
     t(&["3006"], HeaderFamily::Event64, true);
     t(&["3006"], HeaderFamily::Message, true);
@@ -66,9 +66,9 @@ fn a_header_without_the_field_fails_and_others_are_looked_at() {
     let process = Filter { processes: Some("4".parse().unwrap()), ..Filter::default() };
     let thread = Filter { threads: Some("4".parse().unwrap()), ..Filter::default() };
     let t = |filter: &Filter, looked_at: &[HeaderFamily]| {
-        for kind in [Compact32, Error, Event32, Classic64, Message, PerfInfo64, System64, Timed, Wnode] {
-            let expected = if looked_at.contains(&kind) { ShapeDecision::Look } else { ShapeDecision::Fail };
-            assert_eq!(decision(filter, kind, 1), expected, "{kind:?} and {filter:?}");
+        for family in [Compact32, Error, Event32, Classic64, Message, PerfInfo64, System64, Timed, Wnode] {
+            let expected = if looked_at.contains(&family) { ShapeDecision::Look } else { ShapeDecision::Fail };
+            assert_eq!(decision(filter, family, 1), expected, "{family:?} and {filter:?}");
         }
     };
     t(&level, &[Event32, Classic64]);
