@@ -1,9 +1,11 @@
-//! Rows that become Arrow column by column, a range of rows at a time.
+//! Rows that are encoded column by column, a range of rows at a time.
 
 use std::ops::Range;
 
 use arrow_array::ArrayRef;
 
+use super::array_batch::{BatchSink, hand_on};
+use super::column_batch::{BatchScratch, ColumnBatch};
 use crate::error::Result;
 
 /// What one row group holds, made piece by piece while it is encoded.
@@ -18,6 +20,26 @@ pub trait RowSource: Send + Sync {
     /// # Errors
     /// Whatever keeps the column from being made; it ends the conversion.
     fn column(&self, index: usize, rows: Range<usize>) -> Result<ArrayRef>;
+
+    /// The same rows in the form in which the encoder takes them best, handed to `sink` in one call.
+    ///
+    /// What it hands over stands for the same values as [`RowSource::column`]: an encoder may ask for either, and for some
+    /// rows first for one and then for the other.
+    ///
+    /// # Errors
+    /// Those of [`RowSource::column`] and of `sink`.
+    fn batch(
+        &self,
+        index: usize,
+        rows: Range<usize>,
+        scratch: &mut BatchScratch,
+        sink: &mut BatchSink<'_>,
+    ) -> Result<()> {
+        if self.all_null(index, rows.clone()) {
+            return sink(ColumnBatch::nulls(rows.len()));
+        }
+        hand_on(&self.column(index, rows)?, scratch, sink)
+    }
 
     /// Whether the column is NULL in all of these rows. Then [`RowSource::column`] is not called: all such columns of one
     /// type share one array. The bytes are the same either way.

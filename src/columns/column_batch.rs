@@ -1,0 +1,201 @@
+//! Some rows of a column on their way to the encoder: which rows have a value, and the values one after another.
+//!
+//! A source of rows hands over a column in batches ([`RowSource::batch`](super::RowSource::batch)), each in the form that
+//! costs it least: values that lie packed are lent and not copied, what follows from a number per row comes as that number
+//! and a short table, and what has no form of its own comes as an Arrow array. The bytes of a column chunk are the same
+//! whichever form is chosen, for each batch anew; a batch without a NULL says [`Present::All`].
+
+use std::sync::Arc;
+
+use arrow_array::{Array, ArrayRef, StringArray};
+
+/// Some rows of a column.
+#[derive(Clone, Debug)]
+pub enum ColumnBatch<'a> {
+    /// Rows and their values, of a top-level column.
+    Values {
+        /// Number of rows.
+        rows: usize,
+        /// Those that are not NULL.
+        present: Present<'a>,
+        /// The values of those, in the order of their rows.
+        values: BatchValues<'a>,
+    },
+    /// Any column of any type, one item per row.
+    Array(ArrayRef),
+}
+
+/// Which rows of a batch have a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Present<'a> {
+    /// All of them.
+    All,
+    /// These, ascending and counted from the start of the batch; it may be none.
+    Rows(&'a [u32]),
+}
+
+/// The values of the rows that have one.
+#[derive(Clone, Debug)]
+pub enum BatchValues<'a> {
+    /// Numbers that Parquet holds in 32 bits: integers of up to 32 bits, unsigned ones of 32 bits with their bits unchanged.
+    Int32(&'a [i32]),
+    /// Numbers that Parquet holds in 64 bits: the other integers, timestamps in their unit.
+    Int64(&'a [i64]),
+    /// Texts, valid UTF-8, or binary values.
+    Bytes(&'a [&'a [u8]]),
+    /// GUIDs in the order of their text, for a column of texts or of 16 bytes.
+    Guids(&'a [[u8; 16]]),
+    /// Places in a short table; a place without a value makes its row NULL.
+    Keys {
+        /// One per row of those that are present.
+        keys: &'a [u32],
+        /// Best the same one for all batches of a column: each of its values is looked up once then.
+        table: &'a Arc<KeyTable>,
+    },
+    /// Lists of numbers without a NULL among the items.
+    Lists {
+        /// Where each list ends in `items`.
+        ends: &'a [u32],
+        /// The items of all lists, one after another.
+        items: ListItems<'a>,
+    },
+}
+
+/// The items of lists.
+#[derive(Clone, Copy, Debug)]
+pub enum ListItems<'a> {
+    /// As [`BatchValues::Int32`].
+    Int32(&'a [i32]),
+    /// As [`BatchValues::Int64`].
+    Int64(&'a [i64]),
+}
+
+/// The values that keys stand for; `None`: NULL.
+#[derive(Debug)]
+pub enum KeyTable {
+    /// Integers of any width, unsigned ones with their bits unchanged.
+    Numbers(Vec<Option<i64>>),
+    /// Texts, as their positions among labels.
+    Texts {
+        /// By key.
+        places: Vec<Option<u32>>,
+        /// No NULL among them.
+        labels: StringArray,
+    },
+    /// GUIDs in the order of their text, for a column of texts or of 16 bytes.
+    Guids(Vec<Option<[u8; 16]>>),
+}
+
+/// Memory for the batches of a source, kept from one to the next. What it holds between two batches has no meaning, save for
+/// the last dictionary.
+#[derive(Debug, Default)]
+pub struct BatchScratch {
+    /// For [`Present::Rows`].
+    pub rows: Vec<u32>,
+    /// For [`BatchValues::Int32`].
+    pub int32: Vec<i32>,
+    /// For [`BatchValues::Int64`].
+    pub int64: Vec<i64>,
+    /// For [`BatchValues::Guids`].
+    pub guids: Vec<[u8; 16]>,
+    /// For [`BatchValues::Keys`].
+    pub keys: Vec<u32>,
+    /// For [`BatchValues::Lists`].
+    pub ends: Vec<u32>,
+    /// The last Arrow dictionary and the table made of it.
+    pub(super) dictionary: Option<(StringArray, Arc<KeyTable>)>,
+}
+
+impl ColumnBatch<'_> {
+    /// Rows that are all NULL, of a column of any type.
+    pub fn nulls(rows: usize) -> Self {
+        ColumnBatch::Values { rows, present: Present::Rows(&[]), values: BatchValues::Bytes(&[]) }
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        match self {
+            ColumnBatch::Values { rows, .. } => *rows,
+            ColumnBatch::Array(array) => array.len(),
+        }
+    }
+}
+
+impl Present<'_> {
+    /// How many rows of a batch of `rows` have a value.
+    pub fn count(&self, rows: usize) -> usize {
+        match self {
+            Present::All => rows,
+            Present::Rows(present) => present.len(),
+        }
+    }
+}
+
+impl BatchValues<'_> {
+    /// The number of values.
+    pub fn len(&self) -> usize {
+        match self {
+            BatchValues::Int32(values) => values.len(),
+            BatchValues::Int64(values) => values.len(),
+            BatchValues::Bytes(values) => values.len(),
+            BatchValues::Guids(values) => values.len(),
+            BatchValues::Keys { keys, .. } => keys.len(),
+            BatchValues::Lists { ends, .. } => ends.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl ListItems<'_> {
+    /// The number of items of all lists.
+    pub fn len(&self) -> usize {
+        match self {
+            ListItems::Int32(items) => items.len(),
+            ListItems::Int64(items) => items.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl KeyTable {
+    /// The number of keys.
+    pub fn len(&self) -> usize {
+        match self {
+            KeyTable::Numbers(values) => values.len(),
+            KeyTable::Texts { places, .. } => places.len(),
+            KeyTable::Guids(values) => values.len(),
+        }
+    }
+
+    /// Whether there is no key.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Whether a key stands for NULL.
+    pub fn is_null(&self, key: u32) -> bool {
+        let key = key as usize;
+        match self {
+            KeyTable::Numbers(values) => values.get(key).is_none_or(Option::is_none),
+            KeyTable::Texts { places, .. } => places.get(key).is_none_or(Option::is_none),
+            KeyTable::Guids(values) => values.get(key).is_none_or(Option::is_none),
+        }
+    }
+
+    /// Whether some key stands for NULL.
+    pub fn has_nulls(&self) -> bool {
+        match self {
+            KeyTable::Numbers(values) => values.contains(&None),
+            KeyTable::Texts { places, .. } => places.contains(&None),
+            KeyTable::Guids(values) => values.contains(&None),
+        }
+    }
+}
