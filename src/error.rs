@@ -89,7 +89,7 @@ impl fmt::Display for ErrorCode {
     }
 }
 
-/// Where in the input a failure or finding lies; every part is optional.
+/// Where in the input a failure or issue lies; every part is optional.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Location {
     /// The file.

@@ -30,7 +30,7 @@ fn trace_of(events: impl IntoIterator<Item = Vec<u8>>) -> Vec<u8> {
     trace.buffer(open).to_bytes()
 }
 
-/// The findings with a code: their inputs and messages.
+/// The issues with a code: their inputs and messages.
 fn issues(converted: &Converted, code: &str) -> Vec<String> {
     let all = converted.sidecar("issues").lines("code source severity message");
     all.iter().filter_map(|line| line.strip_prefix(code)).map(|rest| rest[1..].to_owned()).collect()
@@ -87,10 +87,10 @@ fn a_trace_has_no_more_than_ten_thousand_datasets() {
     // 10,100 providers and the class of the header event; 9,999 have a dataset of their own.
     assert_eq!(others.len(), 102);
     assert_eq!(others[0].shape.key.identity.provider.to_string(), guid_text(10_000));
-    let [finding] = report.files[0].issues.rows().collect::<Vec<_>>().try_into().unwrap();
-    assert_eq!(finding.code.as_str(), "too_many_datasets");
+    let [issue] = report.files[0].issues.rows().collect::<Vec<_>>().try_into().unwrap();
+    assert_eq!(issue.code.as_str(), "too_many_datasets");
     let expected = "the trace would have 10101 datasets, 10000 are the most: 102 events of 102 of them";
-    assert!(finding.message.starts_with(expected), "{}", finding.message);
+    assert!(issue.message.starts_with(expected), "{}", issue.message);
 }
 
 /// A provider whose place in order is its number.

@@ -42,7 +42,7 @@ fn numbers(found: &Converted) -> Vec<u8> {
     rows.iter().filter_map(number).collect()
 }
 
-/// Numbers of the rows, events that are counted as damaged, damaged bytes, codes of the findings.
+/// Numbers of the rows, events that are counted as damaged, damaged bytes, codes of the issues.
 #[track_caller]
 fn t(bytes: &[u8], expected: &[u8], damaged: u64, damaged_bytes: u64, codes: &[&str]) -> Converted {
     let found = convert(bytes);
@@ -57,7 +57,7 @@ fn t(bytes: &[u8], expected: &[u8], damaged: u64, damaged_bytes: u64, codes: &[&
 const ALL: [u8; 9] = [1, 2, 3, 4, 5, 6, 7, 8, 9];
 
 #[test]
-fn whole_files_have_no_findings() {
+fn whole_files_have_no_issues() {
     t(&whole().to_bytes(), &ALL, 0, 0, &[]);
     t(&packed().to_bytes(), &ALL, 0, 0, &[]);
     t(&trace(header()).to_bytes(), &[], 0, 0, &[]);

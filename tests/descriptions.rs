@@ -23,7 +23,7 @@ fn seven(time: i64, payload: Payload) -> synth::Event {
     event64(LAB, 7, 1, time).payload(payload)
 }
 
-/// The findings of a code: buffer and message.
+/// The issues of a code: buffer and message.
 fn issues(found: &Converted, code: &str) -> Vec<String> {
     let issues = found.sidecar("issues");
     let rows = (0..issues.rows.len()).filter(|&row| issues.cell(row, "code") == code);
@@ -47,7 +47,7 @@ fn with_chunks(chunks: Vec<synth::Event>) -> Converted {
 #[test]
 fn a_manifest_that_is_no_xml_is_told() {
     let found = with_chunks(eventsource_manifest(LAB, T0 + 2, "<m>\n<provider></m>", 100));
-    let [issue] = &issues(&found, "bad_manifest")[..] else { panic!("one finding") };
+    let [issue] = &issues(&found, "bad_manifest")[..] else { panic!("one issue") };
     let start = format!("warning|2|manifest that provider {LAB_TEXT} wrote into the trace: line 2: not XML: ");
     assert!(issue.starts_with(&start), "{issue}");
     let hint = hint(&found);

@@ -442,9 +442,9 @@ fn a_hole_in_a_series_is_a_missing_file() {
 }
 
 #[test]
-fn a_clock_that_is_set_between_buffers_is_a_finding() {
+fn a_clock_that_is_set_between_buffers_is_an_issue() {
     let hour = 36_000_000_000;
-    let findings = |head: Header, first: &[i64], second: &[i64]| {
+    let issues = |head: Header, first: &[i64], second: &[i64]| {
         let start = if head.clock == 2 { START } else { T0 };
         let of = |sequence, ticks: &[i64]| {
             let events = ticks.iter().map(|&ticks| perfinfo64(0x0F22, start + ticks).payload([0; 8]));
@@ -459,13 +459,13 @@ fn a_clock_that_is_set_between_buffers_is_a_finding() {
     };
     let system = || header().clock(2);
     let back = vec![("step_back", Some(2), Some(10 - hour))];
-    assert_eq!(findings(system(), &[10, 20], &[10 - hour, 30]), (back.clone(), 3_600_000_001_000, 1000));
-    assert_eq!(findings(header(), &[10, 20], &[10 - hour, 30]).0, back);
+    assert_eq!(issues(system(), &[10, 20], &[10 - hour, 30]), (back.clone(), 3_600_000_001_000, 1000));
+    assert_eq!(issues(header(), &[10, 20], &[10 - hour, 30]).0, back);
     let forward = vec![("step_forward", Some(2), Some(20 + hour))];
-    assert_eq!(findings(system(), &[10, 20], &[20 + hour]), (forward, 0, 3_600_000_000_000));
+    assert_eq!(issues(system(), &[10, 20], &[20 + hour]), (forward, 0, 3_600_000_000_000));
     // A pause: the counter cannot be set.
-    assert_eq!(findings(header(), &[10, 20], &[20 + hour]).0, []);
-    assert_eq!(findings(system(), &[10, 20], &[20 + hour / 10]).0, []);
+    assert_eq!(issues(header(), &[10, 20], &[20 + hour]).0, []);
+    assert_eq!(issues(system(), &[10, 20], &[20 + hour / 10]).0, []);
     // Between two sessions nobody recorded.
     let appended = || system().log_file_mode(APPEND);
     let data = [1, 1].map(|n| buffer(0x1000).sequence(n));

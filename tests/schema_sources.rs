@@ -23,7 +23,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 fn gathered_manifests_read_with_few_rejections() {
     let Some(corpus) = corpus() else { return };
     let (mut read, mut events, mut doubtful, mut refused) = (0, 0, 0, Vec::new());
-    let mut findings = Vec::new();
+    let mut rejected = Vec::new();
     let start = Instant::now();
     for folder in ["manifests", "originals"] {
         for file in files(&corpus.join("../schemas-src").join(folder)) {
@@ -39,14 +39,14 @@ fn gathered_manifests_read_with_few_rejections() {
             let all = manifest.providers.iter().flat_map(|provider| &provider.events);
             events += all.clone().count();
             doubtful += all.filter(|event| event.trust.is_doubtful()).count();
-            findings.extend(manifest.findings.iter().map(|f| format!("{}: {f}", file.display())));
+            rejected.extend(manifest.rejected.iter().map(|f| format!("{}: {f}", file.display())));
         }
     }
-    println!("{read} files, {events} events, {doubtful} doubtful, {} findings, {:?}", findings.len(), start.elapsed());
-    println!("{}", findings.join("\n"));
+    println!("{read} files, {events} events, {doubtful} doubtful, {} rejected, {:?}", rejected.len(), start.elapsed());
+    println!("{}", rejected.join("\n"));
     assert_eq!(refused, Vec::<String>::new());
-    // The findings: 42 fields of lost structures, 3 opcodes that nothing declares, and a file without a provider.
-    assert_eq!((read, events, doubtful, findings.len()), (488, 37260, 263, 46));
+    // The rejected: 42 fields of lost structures, 3 opcodes that nothing declares, and a file without a provider.
+    assert_eq!((read, events, doubtful, rejected.len()), (488, 37260, 263, 46));
 }
 
 #[test]
@@ -56,7 +56,7 @@ fn a_large_manifest_takes_little_time() {
     let start = Instant::now();
     let manifest = Manifest::parse(&bytes, None).expect("the file is XML");
     let taken = start.elapsed();
-    println!("{taken:?} for {} providers, {} findings", manifest.providers.len(), manifest.findings.len());
+    println!("{taken:?} for {} providers, {} rejected", manifest.providers.len(), manifest.rejected.len());
     assert!(taken < Duration::from_millis(500), "{taken:?}");
 }
 
@@ -64,12 +64,12 @@ fn a_large_manifest_takes_little_time() {
 fn tmf_files_import_without_a_rejected_line() {
     let Some(corpus) = corpus() else { return };
     let mut table = MessageTable::new();
-    let (mut count, mut read, mut conflicts, mut findings) = (0, 0, 0, Vec::new());
+    let (mut count, mut read, mut conflicts, mut rejected) = (0, 0, 0, Vec::new());
     for file in files(&corpus.join("tmf")) {
         let tmf = Tmf::parse(&std::fs::read(&file).expect("the file can be read"));
-        findings.extend(tmf.findings.iter().map(|finding| format!("{}: {finding}", file.display())));
+        rejected.extend(tmf.rejected.iter().map(|fault| format!("{}: {fault}", file.display())));
         let unknown = tmf.messages.iter().flat_map(|message| &message.arguments);
-        findings.extend(unknown.filter_map(|item| match &item.encoding {
+        rejected.extend(unknown.filter_map(|item| match &item.encoding {
             ArgumentType::Unknown(declared) => Some(format!("{}: unknown {declared}", file.display())),
             _ => None,
         }));
@@ -77,7 +77,7 @@ fn tmf_files_import_without_a_rejected_line() {
         read += tmf.messages.len();
         conflicts += table.extend(tmf.messages);
     }
-    assert_eq!(findings, Vec::<String>::new());
+    assert_eq!(rejected, Vec::<String>::new());
     // 219 of the messages stand in two files, word for word.
     assert_eq!((count, read, table.len(), conflicts), (24, 874, 655, 0));
 }

@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn filters_that_pass_nothing_at_all_are_a_gate() {
+    fn filters_that_pass_nothing_at_all_are_refused() {
         let code = |empty, readable| RunStatus { readable, empty, ..RunStatus::default() }.code();
         assert_eq!([code(0, 0), code(0, 2), code(1, 2), code(2, 2)], [SUCCESS, SUCCESS, SUCCESS, REFUSED]);
     }

@@ -21,18 +21,20 @@ const SHOWN: usize = 10;
 const NONE: &str = "-";
 
 /// The whole page.
-pub(super) fn page(facts: &Inspection) -> String {
+pub(super) fn page(inspection: &Inspection) -> String {
     let mut page = String::new();
-    for file in &facts.files {
+    for file in &inspection.files {
         page += &file_section(file);
     }
-    page += &events(facts);
-    page += &providers(&facts.providers);
-    if !facts.undecodable.is_empty() {
-        page +=
-            &section(&format!("Not decodable ({})", facts.undecodable.len()), &undecoded::table(&facts.undecodable));
+    page += &events(inspection);
+    page += &providers(&inspection.providers);
+    if !inspection.undecodable.is_empty() {
+        page += &section(
+            &format!("Not decodable ({})", inspection.undecodable.len()),
+            &undecoded::table(&inspection.undecodable),
+        );
     }
-    page += &issues(&facts.files);
+    page += &issues(&inspection.files);
     page
 }
 
@@ -184,17 +186,21 @@ fn streams(streams: &[StreamRow]) -> String {
     table.render()
 }
 
-fn events(facts: &Inspection) -> String {
+fn events(inspection: &Inspection) -> String {
     let mut table = TextTable::of_values();
-    table.value("readable", HumanCount(facts.events).to_string());
+    table.value("readable", HumanCount(inspection.events).to_string());
     table.value(
         "decodable",
-        format!("{} ({})", HumanCount(facts.decodable_events), share(facts.decodable_events, facts.events)),
+        format!(
+            "{} ({})",
+            HumanCount(inspection.decodable_events),
+            share(inspection.decodable_events, inspection.events)
+        ),
     );
-    let (events, bytes) = (counted(facts.damaged_events, "events"), counted(facts.damaged_bytes, "bytes"));
+    let (events, bytes) = (counted(inspection.damaged_events, "events"), counted(inspection.damaged_bytes, "bytes"));
     table.value("damaged", format!("{events}, {bytes}"));
-    table.value("first", facts.time.first_time.as_deref().unwrap_or(NONE));
-    table.value("last", facts.time.last_time.as_deref().unwrap_or(NONE));
+    table.value("first", inspection.time.first_time.as_deref().unwrap_or(NONE));
+    table.value("last", inspection.time.last_time.as_deref().unwrap_or(NONE));
     section("Events", &table.render())
 }
 

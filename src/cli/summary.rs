@@ -74,7 +74,7 @@ pub(super) struct DatasetSummary {
 }
 
 impl TraceResult {
-    /// The facts of a report; `written` tells rows in files from events that would have become rows.
+    /// The counts of a report; `written` tells rows in files from events that would have become rows.
     pub(super) fn of(report: &Report, written: bool) -> Self {
         TraceResult {
             folder: report.folder.display().to_string(),
@@ -142,12 +142,12 @@ fn add_up(rows: impl Iterator<Item = (String, u64)>) -> Vec<DatasetSummary> {
 impl TraceSummary {
     /// One line: `boot: published, 1,234 events, lost: nothing`. The reason of a failure is said as an error.
     pub(super) fn line(&self) -> String {
-        let facts = self.result.as_ref().map_or(String::new(), |result| {
+        let counts = self.result.as_ref().map_or(String::new(), |result| {
             format!(", {}, lost: {}", counted(result.events.found, "events"), result.lost.words())
         });
         let reason = self.reason.as_ref().filter(|_| self.status == "skipped");
         let reason = reason.map_or(String::new(), |reason| format!(": {reason}"));
-        format!("{}: {}{facts}{reason}", self.trace, self.status)
+        format!("{}: {}{counts}{reason}", self.trace, self.status)
     }
 }
 
@@ -165,13 +165,13 @@ impl Summary {
             return String::new();
         }
         let datasets = add_up(results.iter().flat_map(|r| &r.datasets).map(|d| (d.dataset.clone(), d.rows)));
-        let mut facts = TextTable::of_values();
-        totals(&results, &mut facts);
-        self.output_lines(&datasets, &mut facts);
+        let mut values = TextTable::of_values();
+        totals(&results, &mut values);
+        self.output_lines(&datasets, &mut values);
         let missing = undecoded::table(&undecoded::add_up(results.iter().flat_map(|result| &result.undecoded)));
         let rows = if datasets.is_empty() { String::new() } else { rows_table(&datasets) };
         let tables = [rows, missing].into_iter().filter(|table| !table.is_empty());
-        tables.map(|table| table + "\n").collect::<String>() + &facts.render()
+        tables.map(|table| table + "\n").collect::<String>() + &values.render()
     }
 
     fn output_lines(&self, datasets: &[DatasetSummary], table: &mut TextTable) {

@@ -16,7 +16,7 @@ mod ranks;
 mod refine;
 pub mod repeated;
 pub mod segments;
-mod shape_tally;
+mod shape_counter;
 pub mod slice;
 pub mod sliced;
 pub mod slices;

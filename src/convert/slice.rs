@@ -10,7 +10,7 @@ use super::job::{InputCounts, RawPolicy, ShapeCounts};
 use super::load::SliceMemory;
 use super::message::{MessageContext, MessageRenderer};
 use super::order::OrderedSlice;
-use super::shape_tally::{ShapeRows, ShapeTally};
+use super::shape_counter::{ShapeCounter, ShapeRows};
 use super::sliced::SlicedPartition;
 use super::slices::Slice;
 use crate::clock::{Clock, DoubleFormula, Ticks, TimeStatus, UnixNanos};
@@ -80,7 +80,7 @@ pub struct Workspace {
     memory: SliceMemory,
     /// By number of the table; those of the last slice.
     tables: Vec<Option<TableRows>>,
-    shapes: ShapeTally,
+    shapes: ShapeCounter,
 }
 
 /// Reads, orders and decodes a slice, from a place in its order on: 0, or what a part before says is its
@@ -114,7 +114,7 @@ fn decode(
     slice: &Slice,
     ordered: &OrderedSlice<'_>,
     from: usize,
-    (tables, shapes): (&mut Vec<Option<TableRows>>, &mut ShapeTally),
+    (tables, shapes): (&mut Vec<Option<TableRows>>, &mut ShapeCounter),
 ) -> Result<SliceRows> {
     let mut converter = Converter::new(context, &partition.view, ordered, tables, shapes);
     let mut end = from;
@@ -168,7 +168,7 @@ struct Converter<'a> {
     inputs: Vec<InputContext<'a>>,
     tables: &'a mut [Option<TableRows>],
     counts: Vec<InputCounts>,
-    shapes: &'a mut ShapeTally,
+    shapes: &'a mut ShapeCounter,
     messages: MessageRenderer,
     previous: Option<i64>,
     /// The weight of decoded values and texts.
@@ -181,7 +181,7 @@ impl<'a> Converter<'a> {
         view: &PartitionView<'a>,
         ordered: &OrderedSlice<'_>,
         tables: &'a mut Vec<Option<TableRows>>,
-        shapes: &'a mut ShapeTally,
+        shapes: &'a mut ShapeCounter,
     ) -> Self {
         let inputs = view.inputs.iter().map(|input| InputContext {
             context: input.rules.context,

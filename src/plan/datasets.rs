@@ -208,7 +208,7 @@ pub fn datasets(shapes: &[Resolved], registry: &Registry, layout: DatasetSplit) 
         .map(|((key, members), name)| naming(*key, members, name.as_deref(), shapes, registry))
         .collect();
     let folders = names::dataset_names(&namings);
-    let mut findings = shared_names(&providers, &namings, &folders, shapes);
+    let mut issues = shared_names(&providers, &namings, &folders, shapes);
     let whole = providers.into_iter().zip(named).zip(folders).map(|(((key, members), name), folder)| {
         let provider_name = name.filter(|_| key.provider().is_some());
         let declared = Arc::new(Declarations::of(&members, shapes, registry));
@@ -218,14 +218,14 @@ pub fn datasets(shapes: &[Resolved], registry: &Registry, layout: DatasetSplit) 
         DatasetSplit::Provider => whole.collect(),
         DatasetSplit::Event => whole.flat_map(|dataset| by_event(dataset, shapes, registry)).collect(),
     };
-    findings.extend(limit(&mut datasets, MAX_DATASETS, shapes));
-    (datasets, findings)
+    issues.extend(limit(&mut datasets, MAX_DATASETS, shapes));
+    (datasets, issues)
 }
 
 /// How many datasets a trace has at most, `Other` among them: each takes a file, and memory to the end.
 pub const MAX_DATASETS: usize = 10_000;
 
-/// An unusual finding about a dataset, by the number of the first input file with an event of it.
+/// An issue of a dataset, by the number of the first input file with an event of it.
 pub type InputIssue = (u16, Issue);
 
 /// The first input file with an event of some shapes.
@@ -278,7 +278,7 @@ fn naming<'a>(
     Naming { guid: key.provider(), name, claim: Claim { right, events } }
 }
 
-/// One finding for each provider that has to share its name.
+/// One issue for each provider that has to share its name.
 fn shared_names(
     providers: &BTreeMap<DatasetKey, Vec<u32>>,
     namings: &[Naming<'_>],
@@ -288,7 +288,7 @@ fn shared_names(
     let plain = |naming: &Naming<'_>| naming.name.filter(|name| !name.is_empty()).map(names::safe_name);
     let of_folder: HashMap<String, usize> =
         folders.iter().enumerate().map(|(number, folder)| (names::fold_case(folder), number)).collect();
-    let mut findings = Vec::new();
+    let mut issues = Vec::new();
     for ((members, naming), folder) in providers.values().zip(namings).zip(folders) {
         let Some((name, own)) = naming.name.zip(plain(naming)).filter(|(_, plain)| plain != folder) else { continue };
         let keeper = of_folder.get(&names::fold_case(&own)).and_then(|&number| namings.get(number));
@@ -301,10 +301,10 @@ fn shared_names(
             naming.claim.events,
             keeper.map_or(0, |keeper| keeper.claim.events)
         );
-        let finding = Issue::new(Severity::Warning, IssueCode::SharedProviderName, message);
-        findings.push((first_input(members, shapes), finding));
+        let issue = Issue::new(Severity::Warning, IssueCode::SharedProviderName, message);
+        issues.push((first_input(members, shapes), issue));
     }
-    findings
+    issues
 }
 
 /// Traits on the events name a provider best; kernel classes have their own names.

@@ -8,7 +8,7 @@ use crate::input::{Input, InputId, Inputs};
 use crate::layout::kernel;
 use crate::schema::budget::Budget;
 use crate::schema::event_info::{AddError, EventInfo, EventInfoSet, OPCODE_EVENT_INFO, OPCODE_MAP_INFO};
-use crate::schema::eventsource::{ChunkLocation, Delivery, EventSourceManifests, Flaw, ManifestFinding};
+use crate::schema::eventsource::{ChunkLocation, Delivery, EventSourceManifests, Flaw, ManifestIssue};
 use crate::survey::{
     FileKey, FileSurvey, Issue, IssueCode, Issues, Mark, Progress, Severity, read_back_parallel, stop_if_cancelled,
 };
@@ -115,15 +115,15 @@ impl Collector {
         if let Err(error) = outcome {
             let code = if error == AddError::Limit { IssueCode::SchemaLimit } else { IssueCode::BadSchemaDescription };
             let message = format!("a schema description is not used: {error}");
-            let finding = Issue::new(Severity::Warning, code, message);
-            let located = Issue { buffer: Some(key.ordinal), ticks: Some(key.ticks), ..finding };
+            let issue = Issue::new(Severity::Warning, code, message);
+            let located = Issue { buffer: Some(key.ordinal), ticks: Some(key.ticks), ..issue };
             self.issues[input].push(located);
         }
     }
 
     fn report_manifests(&mut self) {
-        for found in self.eventsource.take_findings() {
-            self.issues[found.location.input].push(finding(found));
+        for found in self.eventsource.take_issues() {
+            self.issues[found.location.input].push(issue(found));
         }
     }
 
@@ -134,16 +134,16 @@ impl Collector {
     }
 }
 
-fn finding(found: ManifestFinding) -> Issue {
-    let ManifestFinding { flaw, provider, location, fault } = found;
+fn issue(found: ManifestIssue) -> Issue {
+    let ManifestIssue { flaw, provider, location, fault } = found;
     let code = match flaw {
         Flaw::Bad => IssueCode::BadManifest,
         Flaw::Incomplete => IssueCode::IncompleteManifest,
         Flaw::Limit => IssueCode::SchemaLimit,
     };
     let message = format!("manifest that provider {provider} wrote into the trace: {fault}");
-    let finding = Issue::new(Severity::Warning, code, message);
-    Issue { buffer: Some(location.buffer), ticks: Some(location.ticks), ..finding }
+    let issue = Issue::new(Severity::Warning, code, message);
+    Issue { buffer: Some(location.buffer), ticks: Some(location.ticks), ..issue }
 }
 
 /// An event that may carry a description.

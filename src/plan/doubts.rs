@@ -8,13 +8,13 @@ use crate::event::EventIdentity;
 use crate::schema::Registry;
 use crate::survey::{Issue, IssueCode, Severity};
 
-/// The findings, each with the first input that has an event of the shape.
+/// The issues, each with the first input that has an event of the shape.
 pub(super) fn of_choices(shapes: &[Resolved], registry: &Registry) -> Vec<(u16, Issue)> {
     let of_shape = |shape: &Resolved| {
         let found = [choice_limit(shape, registry), no_layout_fits(shape, registry)];
-        found.into_iter().flatten().map(|finding| (shape.input, finding)).collect::<Vec<_>>()
+        found.into_iter().flatten().map(|issue| (shape.input, issue)).collect::<Vec<_>>()
     };
-    let unused = unused_descriptions(shapes, registry).map(|finding| (0, finding));
+    let unused = unused_descriptions(shapes, registry).map(|issue| (0, issue));
     shapes.iter().flat_map(of_shape).chain(unused).collect()
 }
 
@@ -34,7 +34,7 @@ fn choice_limit(shape: &Resolved, registry: &Registry) -> Option<Issue> {
     Some(Issue::new(severity, IssueCode::ChoiceLimit, message))
 }
 
-/// Events that would fit with pointers of the other size have a finding of their own.
+/// Events that would fit with pointers of the other size have an issue of their own.
 fn no_layout_fits(shape: &Resolved, registry: &Registry) -> Option<Issue> {
     let is_contradicted = |choice: &Choice| choice.is_contradicted && !choice.wrong_pointer_size;
     shape.choice.as_ref().filter(|choice| is_contradicted(choice))?;

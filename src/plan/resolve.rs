@@ -1,4 +1,4 @@
-//! Event shapes of a recording: all files' tallies together, each with the layout it uses.
+//! Event shapes of a recording: all files' counts together, each with the layout it uses.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -104,8 +104,8 @@ pub fn resolve(
 fn all_shapes(files: &[FileSurvey]) -> (BTreeMap<Shape, Totals>, Vec<u64>) {
     let mut known: BTreeMap<&Shape, Totals> = BTreeMap::new();
     for (file, input) in files.iter().zip(0..) {
-        for (key, tally) in &file.shapes {
-            known.entry(key).or_insert_with(|| Totals::new(input)).add(file, tally);
+        for (key, summary) in &file.shapes {
+            known.entry(key).or_insert_with(|| Totals::new(input)).add(file, summary);
         }
     }
     let told_apart = known.keys().copied().filter(|key| !key.identity.is_rest());
@@ -113,7 +113,7 @@ fn all_shapes(files: &[FileSurvey]) -> (BTreeMap<Shape, Totals>, Vec<u64>) {
     let is_rest = |key: &Shape| key.identity.is_rest() || ceiling.is_some_and(|ceiling| key >= ceiling);
     let rest_of = |file: &FileSurvey| {
         let rest = file.shapes.iter().filter(|(key, _)| is_rest(key));
-        rest.map(|(_, tally)| tally.events).sum()
+        rest.map(|(_, summary)| summary.events).sum()
     };
     let rest = files.iter().map(rest_of).collect();
     let mut all: BTreeMap<Shape, Totals> = BTreeMap::new();
@@ -130,9 +130,9 @@ fn wanted_samples(files: &[FileSurvey], shapes: &BTreeMap<Shape, Totals>) -> Vec
     let mut lowest: Vec<Vec<(i64, u16, FileKey)>> = vec![Vec::new(); shapes.len()];
     let numbers: HashMap<&Shape, usize> = shapes.keys().zip(0..).collect();
     for (file, input) in files.iter().zip(0..) {
-        for (key, tally) in &file.shapes {
+        for (key, summary) in &file.shapes {
             let Some(&number) = numbers.get(key) else { continue };
-            let samples = tally.samples.iter().map(|at| (file.clock.to_unix(Ticks(at.ticks)).0, input, *at));
+            let samples = summary.samples.iter().map(|at| (file.clock.to_unix(Ticks(at.ticks)).0, input, *at));
             lowest[number].extend(samples);
             lowest[number].sort_unstable();
             lowest[number].truncate(per_shape);
@@ -190,10 +190,10 @@ impl Totals {
         Totals { input, events: 0, range: None }
     }
 
-    fn add(&mut self, file: &FileSurvey, tally: &ShapeSummary) {
+    fn add(&mut self, file: &FileSurvey, summary: &ShapeSummary) {
         let unix = |ticks| file.clock.to_unix(Ticks(ticks)).0;
-        let range = Some((unix(tally.first_ticks), unix(tally.last_ticks)));
-        self.merge(&Totals { input: self.input, events: tally.events, range });
+        let range = Some((unix(summary.first_ticks), unix(summary.last_ticks)));
+        self.merge(&Totals { input: self.input, events: summary.events, range });
     }
 
     fn merge(&mut self, other: &Totals) {

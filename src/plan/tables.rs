@@ -168,14 +168,14 @@ fn decide(
     registry: &Registry,
 ) -> bool {
     let event_name = shape.event_name(registry);
-    let facts = ShapeInfo {
+    let info = ShapeInfo {
         identity: &shape.key.identity,
         provider_name,
         dataset,
         event_name: event_name.as_deref(),
         range: (shape.first_ns, shape.last_ns),
     };
-    filter.decide(number, &facts)
+    filter.decide(number, &info)
 }
 
 /// Gives a table its payload columns: over all events that the winning sources declare, then only those present and

@@ -329,7 +329,7 @@ impl LayoutDescription {
     }
 }
 
-/// The facts of fields and of all members of structures.
+/// The descriptions of fields and of all members of structures.
 pub fn fields(fields: &[Field]) -> Vec<FieldDescription> {
     level(&[fields])
 }
@@ -493,11 +493,11 @@ mod tests {
             Field { count: Count::Rest, ..Field::value("B", Wire::Guid) },
         ];
         let outer = Field { count: Count::Fixed(2), ..Field::structure("S", inner) };
-        let facts = fields(&[count, outer]);
-        assert_eq!((facts[1].in_type.as_str(), &facts[1].count), ("Struct", &Some(Rule::Constant(2))));
-        assert_eq!(facts[1].fields[0].count, Some(Rule::Field("Count".into())));
-        assert_eq!(facts[1].fields[1].count, Some(Rule::Rest));
-        let json = serde_json::to_string(&facts[1].fields).unwrap();
+        let described = fields(&[count, outer]);
+        assert_eq!((described[1].in_type.as_str(), &described[1].count), ("Struct", &Some(Rule::Constant(2))));
+        assert_eq!(described[1].fields[0].count, Some(Rule::Field("Count".into())));
+        assert_eq!(described[1].fields[1].count, Some(Rule::Rest));
+        let json = serde_json::to_string(&described[1].fields).unwrap();
         let expected = r#"[{"name":"A","in_type":"UInt8","count":{"field":"Count"}},{"name":"B","in_type":"Guid","count":"rest"}]"#;
         assert_eq!(json, expected);
     }
@@ -525,16 +525,16 @@ mod tests {
 
     #[test]
     fn names_of_values_are_a_list_or_a_map() {
-        let facts = |declared: &str| ArgumentDescription::of(&Argument::new("x", 10, ArgumentType::parse(declared)));
+        let describe = |declared: &str| ArgumentDescription::of(&Argument::new("x", 10, ArgumentType::parse(declared)));
         assert_eq!(
-            (facts("ItemListByte(a, b)").labels, facts("ItemListByte(a, b)").map),
+            (describe("ItemListByte(a, b)").labels, describe("ItemListByte(a, b)").map),
             (vec!["a".into(), "b".into()], None)
         );
         for (declared, kind, expected) in [
             ("ItemListByte(a,b=5,c)", "values", &[(0, "a"), (5, "b"), (6, "c")][..]),
             ("ItemSetLong(a=1,b=4)", "bits", &[(2, "a"), (16, "b")]),
         ] {
-            let map = facts(declared).map.unwrap();
+            let map = describe(declared).map.unwrap();
             let entries: Vec<_> = map.entries.iter().map(|entry| (entry.value, entry.name.as_str())).collect();
             assert_eq!((map.kind, &entries[..]), (kind, expected), "{declared}");
         }

@@ -76,7 +76,7 @@ impl SchemaFile {
             FileType::Manifest => {
                 let manifest = Manifest::parse(&bytes, None).map_err(|fault| fault.to_string())?;
                 if manifest.providers.is_empty() {
-                    let reason = manifest.findings.first().map(ToString::to_string);
+                    let reason = manifest.rejected.first().map(ToString::to_string);
                     return Err(reason.unwrap_or_else(|| NO_SCHEMA.to_owned()));
                 }
                 SchemaContent::Manifest(manifest)
@@ -89,8 +89,8 @@ impl SchemaFile {
     /// What was rejected, by line.
     pub fn faults(&self) -> &[SchemaError] {
         match &self.content {
-            SchemaContent::Manifest(manifest) => &manifest.findings,
-            SchemaContent::Messages(tmf) => &tmf.findings,
+            SchemaContent::Manifest(manifest) => &manifest.rejected,
+            SchemaContent::Messages(tmf) => &tmf.rejected,
         }
     }
 
@@ -129,12 +129,12 @@ fn kind(head: &[u8]) -> Option<FileType> {
 /// # Errors
 /// [`ErrorKind::Usage`] when a path leads nowhere or cannot be read, when a file named by its path is no schema, and
 /// when there is none in a folder; and what `take` returns. What is in a folder and is no schema, or cannot be read, is
-/// a finding.
+/// returned.
 pub fn each(paths: &[PathBuf], mut take: impl FnMut(SchemaFile) -> Result<()>) -> Result<Vec<SkippedSchema>> {
-    let mut findings = Vec::new();
-    let mut use_file = |file: SchemaFile, path: &Path, findings: &mut Vec<SkippedSchema>| -> Result<()> {
+    let mut skipped = Vec::new();
+    let mut use_file = |file: SchemaFile, path: &Path, skipped: &mut Vec<SkippedSchema>| -> Result<()> {
         let faults = file.faults().iter().cloned();
-        findings.extend(faults.map(|fault| SkippedSchema::Rejected { file: path.display().to_string(), fault }));
+        skipped.extend(faults.map(|fault| SkippedSchema::Rejected { file: path.display().to_string(), fault }));
         take(file)
     };
     for path in paths {
@@ -144,15 +144,15 @@ pub fn each(paths: &[PathBuf], mut take: impl FnMut(SchemaFile) -> Result<()>) -
             let file = file.map_err(|reason| {
                 Error::new(ErrorKind::Usage, reason).with_code(ErrorCode::UnusableSchema).in_file(path)
             })?;
-            use_file(file, path, &mut findings)?;
+            use_file(file, path, &mut skipped)?;
             continue;
         }
         let mut found = false;
-        for (name, path) in files_below(path, &mut findings)? {
+        for (name, path) in files_below(path, &mut skipped)? {
             match read(&path, &name).unwrap_or_else(|cause| Err(format!("it cannot be read: {cause}"))) {
-                Err(reason) => findings.push(SkippedSchema::Skipped { file: path.display().to_string(), reason }),
+                Err(reason) => skipped.push(SkippedSchema::Skipped { file: path.display().to_string(), reason }),
                 Ok(file) => {
-                    use_file(file, &path, &mut findings)?;
+                    use_file(file, &path, &mut skipped)?;
                     found = true;
                 }
             }
@@ -163,7 +163,7 @@ pub fn each(paths: &[PathBuf], mut take: impl FnMut(SchemaFile) -> Result<()>) -
                 .in_file(path));
         }
     }
-    Ok(findings)
+    Ok(skipped)
 }
 
 /// Reads a file; the inner error is the reason why it is no schema. A large file that is none costs one small read.
@@ -188,8 +188,8 @@ fn read(path: &Path, name: &str) -> std::io::Result<Result<SchemaFile, String>> 
 }
 
 /// All files below a folder with their paths relative to it, in the order of those. Links to folders are not followed,
-/// so the walk ends. A folder further down that cannot be read is a finding.
-fn files_below(root: &Path, findings: &mut Vec<SkippedSchema>) -> Result<Vec<(String, PathBuf)>> {
+/// so the walk ends. A folder further down that cannot be read is skipped.
+fn files_below(root: &Path, skipped: &mut Vec<SkippedSchema>) -> Result<Vec<(String, PathBuf)>> {
     let mut files = Vec::new();
     let mut folders = vec![(String::new(), root.to_owned())];
     while let Some((prefix, folder)) = folders.pop() {
@@ -197,7 +197,7 @@ fn files_below(root: &Path, findings: &mut Vec<SkippedSchema>) -> Result<Vec<(St
             Err(cause) if folder == root => return Err(unreadable(&folder, cause)),
             Err(cause) => {
                 let reason = format!("it cannot be read: {cause}");
-                findings.push(SkippedSchema::Skipped { file: folder.display().to_string(), reason });
+                skipped.push(SkippedSchema::Skipped { file: folder.display().to_string(), reason });
             }
             Ok(()) => {}
         }
@@ -281,11 +281,10 @@ mod tests {
             names.push(file.name);
             Ok(())
         };
-        let findings = each(&[folder.path().to_owned(), folder.path().join("sub/a.man")], &mut take).unwrap();
+        let skipped = each(&[folder.path().to_owned(), folder.path().join("sub/a.man")], &mut take).unwrap();
         assert_eq!(names, ["b.txt", "sub/a.man", "a.man"]);
         let root = format!("{}{}", folder.path().display(), std::path::MAIN_SEPARATOR);
-        let shown: Vec<_> =
-            findings.iter().map(|finding| finding.to_string().replace(&root, "").replace('\\', "/")).collect();
+        let shown: Vec<_> = skipped.iter().map(|one| one.to_string().replace(&root, "").replace('\\', "/")).collect();
         let rejected = "sub/a.man, line 3: expected template \"Missing\" of event 1, found none";
         assert_eq!(
             shown,
@@ -341,18 +340,18 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn what_cannot_be_read_in_a_folder_is_a_finding() {
+    fn what_cannot_be_read_in_a_folder_is_skipped() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("good.man"), MANIFEST).unwrap();
         // A file whose first page is nobody's memory.
         std::os::unix::fs::symlink("/proc/self/mem", folder.path().join("bad.man")).unwrap();
         let mut names = Vec::new();
-        let findings = each(&[folder.path().to_owned()], |file| {
+        let skipped = each(&[folder.path().to_owned()], |file| {
             names.push(file.name);
             Ok(())
         });
         assert_eq!(names, ["good.man"]);
-        let text: Vec<String> = findings.unwrap().iter().map(SkippedSchema::to_string).collect();
+        let text: Vec<String> = skipped.unwrap().iter().map(SkippedSchema::to_string).collect();
         assert!(text[0].contains("bad.man: left out: it cannot be read: "), "{text:?}");
     }
 }

@@ -13,7 +13,7 @@ pub struct SchemaSet {
     /// What the files declare, in the order given.
     pub schemas: UserSchemas,
     /// What was rejected.
-    pub findings: Vec<SkippedSchema>,
+    pub skipped: Vec<SkippedSchema>,
     /// Name and hash of each file, in the order given.
     files: Vec<(String, String)>,
 }
@@ -25,17 +25,17 @@ pub struct SchemaSet {
 pub fn load(paths: &[PathBuf]) -> Result<SchemaSet> {
     let mut loaded = SchemaSet::default();
     let mut conflicts = Vec::new();
-    let findings = files::each(paths, |file| {
+    let skipped = files::each(paths, |file| {
         conflicts.extend(loaded.add(file));
         Ok(())
     })?;
-    loaded.findings = findings;
-    loaded.findings.extend(conflicts);
+    loaded.skipped = skipped;
+    loaded.skipped.extend(conflicts);
     Ok(loaded)
 }
 
 impl SchemaSet {
-    /// Adds what a file declares, behind what is here. Returns a finding when it declares messages that are here
+    /// Adds what a file declares, behind what is here. Returns what is skipped when it declares messages that are here
     /// already in another form.
     pub fn add(&mut self, file: SchemaFile) -> Option<SkippedSchema> {
         self.files.push((file.name.clone(), file.hash()));
@@ -59,7 +59,7 @@ impl SchemaSet {
     /// Adds descriptions that rank behind those already here.
     pub fn append(&mut self, lower: SchemaSet) {
         self.schemas.append(&lower.schemas);
-        self.findings.extend(lower.findings);
+        self.skipped.extend(lower.skipped);
         self.files.extend(lower.files);
     }
 

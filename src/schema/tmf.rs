@@ -15,7 +15,7 @@ use super::text;
 use super::wpp::{Argument, ArgumentType, MessageFormat, Names};
 
 /// More rejected lines of a file are counted.
-const MAX_FINDINGS: usize = 1000;
+const MAX_REJECTIONS: usize = 1000;
 
 /// What one file describes.
 #[derive(Clone, Debug, Default)]
@@ -23,7 +23,7 @@ pub struct Tmf {
     /// The messages in file order.
     pub messages: Vec<MessageFormat>,
     /// The lines that were rejected; the rest stands.
-    pub findings: Vec<SchemaError>,
+    pub rejected: Vec<SchemaError>,
 }
 
 impl Tmf {
@@ -92,7 +92,7 @@ struct Reader {
     /// By name, those of one name in file order.
     enumerations: HashMap<String, Vec<Enumeration>>,
     /// Lines and reasons.
-    findings: Vec<(usize, String)>,
+    rejected: Vec<(usize, String)>,
     uncounted: usize,
 }
 
@@ -125,8 +125,8 @@ impl Reader {
     }
 
     fn reject(&mut self, line: usize, reason: String) {
-        if self.findings.len() < MAX_FINDINGS {
-            self.findings.push((line, reason));
+        if self.rejected.len() < MAX_REJECTIONS {
+            self.rejected.push((line, reason));
         } else {
             self.uncounted += 1;
         }
@@ -243,14 +243,14 @@ impl Reader {
             MessageFormat { guid, number, origin, format, arguments }
         });
         let messages = messages.collect();
-        self.findings.sort_by_key(|&(line, _)| line);
-        let last = self.findings.last().map_or(0, |&(line, _)| line);
-        let mut findings: Vec<_> =
-            self.findings.into_iter().map(|(line, reason)| SchemaError::at_line(line, reason)).collect();
+        self.rejected.sort_by_key(|&(line, _)| line);
+        let last = self.rejected.last().map_or(0, |&(line, _)| line);
+        let mut rejected: Vec<_> =
+            self.rejected.into_iter().map(|(line, reason)| SchemaError::at_line(line, reason)).collect();
         if self.uncounted > 0 {
-            findings.push(SchemaError::at_line(last, format!("and {} more in this file", self.uncounted)));
+            rejected.push(SchemaError::at_line(last, format!("and {} more in this file", self.uncounted)));
         }
-        Tmf { messages, findings }
+        Tmf { messages, rejected }
     }
 
     /// Files that were joined may have different enumerations of one name: each file's stand behind its messages.

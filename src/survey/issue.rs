@@ -104,7 +104,7 @@ impl Issues {
     /// The kept issues, then one for each code of which there are more.
     pub fn rows(&self) -> impl Iterator<Item = Issue> + '_ {
         let rest = self.counts.iter().filter(|(_, count)| count.all > Issues::KEPT).map(|(code, count)| {
-            Issue::new(count.rest, *code, format!("{} more findings of this kind", count.all - Issues::KEPT))
+            Issue::new(count.rest, *code, format!("{} more issues of this kind", count.all - Issues::KEPT))
         });
         self.kept.iter().cloned().chain(rest)
     }
@@ -138,7 +138,7 @@ mod tests {
         assert_eq!(rows[1000].code, IssueCode::ZeroTail);
         assert_eq!(
             (rows[1001].code, rows[1001].message.as_str()),
-            (IssueCode::DamagedEvent, "2 more findings of this kind")
+            (IssueCode::DamagedEvent, "2 more issues of this kind")
         );
         assert_eq!(rows[1001].severity, Severity::Error);
         assert!(issues.any(Severity::Error));

@@ -170,7 +170,7 @@ impl First {
     }
 }
 
-/// What one worker remembers; the memories of several add up to the same whatever the split.
+/// The events that one worker has marked; those of several add up to the same whatever the split.
 #[derive(Debug, Default)]
 pub struct Marks {
     session: First,
@@ -215,22 +215,22 @@ impl Marks {
 /// What the survey remembers of a file.
 #[derive(Debug, Default)]
 pub struct MarkLog {
-    memory: Marks,
+    marks: Marks,
     log: NoticeLog,
 }
 
 impl MarkLog {
     /// Adds what was remembered of the next buffers of the file.
-    pub fn take(&mut self, mut memory: Marks) {
-        let mut notices = std::mem::take(&mut memory.notices);
+    pub fn take(&mut self, mut marks: Marks) {
+        let mut notices = std::mem::take(&mut marks.notices);
         notices.sort_unstable_by_key(|notices| (notices.first_buffer, notices.notice));
         notices.iter().for_each(|notices| self.log.push(notices));
-        self.memory.add(memory);
+        self.marks.add(marks);
     }
 
     /// The remembered events in file order, the notices, and what is wrong where there are too many.
     pub fn finish(self) -> (Vec<MarkedEvent>, NoticeLog, Vec<Issue>) {
-        let Marks { session, schema, dropped, .. } = self.memory;
+        let Marks { session, schema, dropped, .. } = self.marks;
         let kinds = [(Mark::Session, session), (Mark::Schema, schema), (Mark::Dropped, dropped)];
         let (mut marked_events, mut issues) = (Vec::new(), Vec::new());
         for (mark, mut first) in kinds {
@@ -292,15 +292,15 @@ mod tests {
 
     #[test]
     fn notices_are_counted_by_buffer_and_kind() {
-        let (mut memories, mut memory) = (MarkLog::default(), Marks::default());
+        let (mut log, mut marks) = (MarkLog::default(), Marks::default());
         for (buffer, offset, notice) in [(7, 0, Notice::Error), (7, 8, Notice::Events), (7, 16, Notice::Error)] {
-            memory.add_event(Mark::Notice(notice), at(buffer, offset));
+            marks.add_event(Mark::Notice(notice), at(buffer, offset));
         }
         let mut other = Marks::default();
         other.add_event(Mark::Notice(Notice::Error), at(3, 0));
-        memory.add(other);
-        memories.take(memory);
-        let (marked_events, log, issues) = memories.finish();
+        marks.add(other);
+        log.take(marks);
+        let (marked_events, log, issues) = log.finish();
         assert!(marked_events.is_empty() && issues.is_empty() && log.rest.is_empty());
         let counts: Vec<_> = log.of_buffers.iter().map(|n| (n.first_buffer, n.notice, n.count)).collect();
         assert_eq!(counts, [(3, Notice::Error, 1), (7, Notice::Events, 1), (7, Notice::Error, 2)]);
@@ -310,15 +310,15 @@ mod tests {
 
     #[test]
     fn what_goes_beyond_is_counted_by_kind() {
-        let mut memories = MarkLog::default();
+        let mut log = MarkLog::default();
         for window in [0, 1] {
-            let mut memory = Marks::default();
+            let mut marks = Marks::default();
             (0..MAX_NOTICES as u64).for_each(|n| {
-                memory.add_event(Mark::Notice(Notice::Error), at(window * MAX_NOTICES as u64 + n, 0));
+                marks.add_event(Mark::Notice(Notice::Error), at(window * MAX_NOTICES as u64 + n, 0));
             });
-            memories.take(memory);
+            log.take(marks);
         }
-        let log = memories.finish().1;
+        let log = log.finish().1;
         assert_eq!(log.of_buffers.len(), MAX_NOTICES);
         let rest = log.rest[&Notice::Error];
         assert_eq!((rest.count, rest.first_buffer, rest.last_buffer), (65_536, 65_536, 131_071));
@@ -329,13 +329,13 @@ mod tests {
         let limit = limit(Mark::Dropped);
         let events: Vec<FileKey> = (0..3 * limit as u64).map(|n| at(n, 0)).collect();
         for workers in [1, 3, 7] {
-            let mut memories = MarkLog::default();
+            let mut log = MarkLog::default();
             for worker in (0..workers).rev() {
-                let mut memory = Marks::default();
-                events.iter().skip(worker).step_by(workers).for_each(|at| memory.add_event(Mark::Dropped, *at));
-                memories.take(memory);
+                let mut marks = Marks::default();
+                events.iter().skip(worker).step_by(workers).for_each(|at| marks.add_event(Mark::Dropped, *at));
+                log.take(marks);
             }
-            let (marked_events, _, issues) = memories.finish();
+            let (marked_events, _, issues) = log.finish();
             assert_eq!(marked_events.len(), limit);
             assert!(marked_events.iter().zip(&events).all(|(found, expected)| found.at == *expected));
             assert!(issues[0].message.starts_with("8192 events that say when"), "{}", issues[0].message);

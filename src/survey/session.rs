@@ -109,7 +109,7 @@ impl Session {
 
     /// The clock the session recorded with.
     pub fn clock(&self, anchor: ClockAnchor) -> Clock {
-        let facts = ClockParameters {
+        let parameters = ClockParameters {
             clock_type: self.clock_type,
             perf_frequency: self.perf_frequency,
             cpu_mhz: self.cpu_mhz,
@@ -120,7 +120,7 @@ impl Session {
             os_build: self.os_build,
             is_private: self.has_mode(mode::PRIVATE_LOGGER),
         };
-        Clock::new(facts, anchor)
+        Clock::new(parameters, anchor)
     }
 
     /// What is common to the events of the file.

@@ -354,13 +354,13 @@ mod tests {
                     sum.add(counted(limit, of(worker).map(|(place, (key, _))| (place, key))));
                 }
                 let sum = sum.finish();
-                let facts = |shapes: &[(Shape, ShapeSummary)]| -> Vec<_> {
-                    let facts = |(key, summary): &(Shape, ShapeSummary)| {
+                let fields = |shapes: &[(Shape, ShapeSummary)]| -> Vec<_> {
+                    let fields = |(key, summary): &(Shape, ShapeSummary)| {
                         (key.clone(), summary.events, summary.first_ticks, summary.last_ticks, summary.samples.clone())
                     };
-                    shapes.iter().map(facts).collect()
+                    shapes.iter().map(fields).collect()
                 };
-                prop_assert_eq!(facts(&sum), facts(&whole));
+                prop_assert_eq!(fields(&sum), fields(&whole));
             }
         }
     }

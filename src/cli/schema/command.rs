@@ -42,53 +42,53 @@ fn list(args: &ListArgs) -> Result<u8> {
 fn show(args: &ShowArgs) -> Result<u8> {
     let catalog = LoadedSchemas::load(&args.schemas, Console::default())?.into_catalog();
     let providers = select::providers(&catalog, std::slice::from_ref(&args.provider))?;
-    let mut facts: Vec<ProviderDescription> =
-        providers.into_iter().map(|provider| facts(&catalog, provider, args.event.as_deref())).collect();
+    let mut descriptions: Vec<ProviderDescription> =
+        providers.into_iter().map(|provider| description(&catalog, provider, args.event.as_deref())).collect();
     if let Some(event) = &args.event {
-        facts.retain(|facts| !facts.events.is_empty() || !facts.messages.is_empty());
-        if facts.is_empty() {
+        descriptions.retain(|provider| !provider.events.is_empty() || !provider.messages.is_empty());
+        if descriptions.is_empty() {
             let message = format!("nothing is known of an event {event} of {}", args.provider);
             return Err(Error::new(ErrorKind::Usage, message).with_hint("see schema show without an event"));
         }
     }
     match (args.json, &args.event) {
-        (true, _) => console::to_stdout(&to_json(&Document { format: FORMAT, providers: facts }))?,
-        (false, None) => console::page_to_stdout(&page::providers(&facts))?,
-        (false, Some(_)) => console::page_to_stdout(&page::events(&facts))?,
+        (true, _) => console::to_stdout(&to_json(&Document { format: FORMAT, providers: descriptions }))?,
+        (false, None) => console::page_to_stdout(&page::providers(&descriptions))?,
+        (false, Some(_)) => console::page_to_stdout(&page::events(&descriptions))?,
     }
     Ok(exit::SUCCESS)
 }
 
 /// What is known of a provider; of one event with fields and columns.
-fn facts(catalog: &SchemaCatalog, provider: Provider, event: Option<&str>) -> ProviderDescription {
+fn description(catalog: &SchemaCatalog, provider: Provider, event: Option<&str>) -> ProviderDescription {
     let dataset = preview::dataset(&provider);
-    let mut facts = ProviderDescription::of(catalog, provider, event.is_some());
-    facts.dataset = Some(dataset);
+    let mut description = ProviderDescription::of(catalog, provider, event.is_some());
+    description.dataset = Some(dataset);
     if let Some(wanted) = event {
-        facts.events.retain(|event| select::is_event(wanted, event));
-        facts.messages.retain(|message| select::is_message(wanted, message));
-        for event in &mut facts.events {
+        description.events.retain(|event| select::is_event(wanted, event));
+        description.messages.retain(|message| select::is_message(wanted, message));
+        for event in &mut description.events {
             let version = (event.id, event.version);
-            let conversions = preview::conversions(catalog, &facts.provider, version, &PlanOptions::default());
+            let conversions = preview::conversions(catalog, &description.provider, version, &PlanOptions::default());
             for (layout, conversion) in event.layouts.iter_mut().zip(conversions) {
                 layout.conversion = Some(conversion);
             }
         }
     }
-    facts
+    description
 }
 
 fn import(args: &ImportArgs) -> Result<u8> {
     let console = Console::default();
     let mut store = load::open_store(&args.store)?;
     let mut files = Vec::new();
-    let findings = files::each(&args.paths, |file| {
+    let skipped = files::each(&args.paths, |file| {
         files.push(file);
         Ok(())
     })?;
-    findings.iter().for_each(|finding| console.warning(finding));
+    skipped.iter().for_each(|file| console.warning(file));
     let new = store.import(&files)?;
-    let rejected = findings.iter().filter(|finding| matches!(finding, SkippedSchema::Rejected { .. })).count();
+    let rejected = skipped.iter().filter(|file| matches!(file, SkippedSchema::Rejected { .. })).count();
     let (mut events, mut messages) = (0, 0);
     for file in &files {
         match &file.content {
@@ -111,12 +111,12 @@ fn export(args: &ExportArgs) -> Result<u8> {
     let is_own = |origin: &Origin| args.built_in || matches!(origin, Origin::Given | Origin::Store);
     let mut providers = select::providers(&catalog, wanted)?;
     providers.retain(|provider| provider.from.iter().any(is_own));
-    let mut facts: Vec<ProviderDescription> =
+    let mut descriptions: Vec<ProviderDescription> =
         providers.into_iter().map(|provider| ProviderDescription::of(&catalog, provider, true)).collect();
-    for facts in &mut facts {
-        facts.keep_origins(is_own);
+    for description in &mut descriptions {
+        description.keep_origins(is_own);
     }
-    let document = to_json(&Document { format: FORMAT, providers: facts });
+    let document = to_json(&Document { format: FORMAT, providers: descriptions });
     console::to_file(&args.output, &document)?;
     Ok(exit::SUCCESS)
 }

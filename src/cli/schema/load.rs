@@ -29,7 +29,7 @@ impl LoadedSchemas {
     /// [`ErrorKind::Usage`] when a path is no schema, or the store is damaged.
     pub(in crate::cli) fn load(args: &SchemaArgs, console: Console) -> Result<LoadedSchemas> {
         let given = load::load(&separated(&args.schemas, env::var_os("ETL2PARQUET_SCHEMAS").as_deref()))?;
-        warn(&given.findings, console);
+        warn(&given.skipped, console);
         let folder = folder(&args.store).filter(|_| !args.no_store);
         let store = folder.map(|folder| Store::open(folder)?.load()).transpose()?.unwrap_or_default();
         if console.verbose && !store.is_empty() {
@@ -76,17 +76,17 @@ fn separated(typed: &[PathBuf], variable: Option<&std::ffi::OsStr>) -> Vec<PathB
 }
 
 /// Says what is not used: the first few of each file, and how many more.
-fn warn(findings: &[SkippedSchema], console: Console) {
+fn warn(skipped: &[SkippedSchema], console: Console) {
     let mut files: BTreeMap<&str, usize> = BTreeMap::new();
-    for finding in findings {
-        let file = match finding {
+    for one in skipped {
+        let file = match one {
             SkippedSchema::Rejected { file, .. } => file,
             SkippedSchema::Skipped { .. } => "",
         };
         let count = files.entry(file).or_default();
         *count += 1;
         if *count <= SHOWN {
-            console.warning(finding);
+            console.warning(one);
         }
     }
     for (file, count) in files.into_iter().filter(|(_, count)| *count > SHOWN) {

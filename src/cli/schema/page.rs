@@ -49,28 +49,28 @@ fn origins(origins: &[Origin]) -> String {
 
 /// The pages of `schema show PROVIDER`.
 pub(super) fn providers(all: &[ProviderDescription]) -> String {
-    let pages = all.iter().map(|facts| match facts.provider.kind {
-        ProviderType::Wpp => heading(facts) + &messages(&facts.messages),
-        kind => heading(facts) + &overview(kind, &facts.events),
+    let pages = all.iter().map(|description| match description.provider.kind {
+        ProviderType::Wpp => heading(description) + &messages(&description.messages),
+        kind => heading(description) + &overview(kind, &description.events),
     });
     pages.collect::<Vec<_>>().join("\n")
 }
 
-fn heading(facts: &ProviderDescription) -> String {
-    let provider = &facts.provider;
+fn heading(description: &ProviderDescription) -> String {
+    let provider = &description.provider;
     let mut table = TextTable::of_values();
     table.value("GUID", provider.guid.to_string());
-    if let Some(dataset) = &facts.dataset {
+    if let Some(dataset) = &description.dataset {
         table.value("dataset", format!("events/{dataset}"));
     }
     table.value("kind", provider.kind.name());
     table.value("from", origins(&provider.from));
-    for (name, guid) in [("group", facts.group), ("enabled by", facts.control)] {
+    for (name, guid) in [("group", description.group), ("enabled by", description.control)] {
         if let Some(guid) = guid {
             table.value(name, guid.to_string());
         }
     }
-    let keywords = facts.keywords.iter().map(|keyword| format!("{} {}", keyword.mask, keyword.name));
+    let keywords = description.keywords.iter().map(|keyword| format!("{} {}", keyword.mask, keyword.name));
     for (position, keyword) in keywords.enumerate() {
         table.value(if position == 0 { "keywords" } else { "" }, keyword);
     }
@@ -118,11 +118,11 @@ fn origin(layout: &LayoutDescription) -> String {
 /// The pages of `schema show PROVIDER EVENT`.
 pub(super) fn events(all: &[ProviderDescription]) -> String {
     let mut pages = Vec::new();
-    for facts in all {
-        let provider = &facts.provider;
+    for description in all {
+        let provider = &description.provider;
         let name = format!("{} {}", or_none(&provider.name), provider.guid);
-        let events = facts.events.iter().map(|event| event_page(&name, provider.kind, event));
-        pages.extend(events.chain(facts.messages.iter().map(|message| message_page(&name, message))));
+        let events = description.events.iter().map(|event| event_page(&name, provider.kind, event));
+        pages.extend(events.chain(description.messages.iter().map(|message| message_page(&name, message))));
     }
     pages.join("\n")
 }
@@ -221,19 +221,19 @@ fn flatten<'a>(fields: &'a [FieldDescription], prefix: &str, flat: &mut Vec<(Str
 fn row(field: Option<(&String, &&FieldDescription)>, column: Option<&ColumnDescription>) -> [String; 9] {
     let text = |text: Option<&str>| text.unwrap_or_default().to_owned();
     let rule = |rule: Option<&Rule>| rule.map_or(String::new(), rule_text);
-    let facts = field.map(|(_, facts)| *facts);
-    let in_type = facts.map_or(String::new(), |facts| match (facts.optional, facts.hidden) {
-        (false, false) => facts.in_type.clone(),
-        (true, false) => format!("{}, optional", facts.in_type),
-        (_, true) => format!("{}, hidden", facts.in_type),
+    let description = field.map(|(_, description)| *description);
+    let in_type = description.map_or(String::new(), |description| match (description.optional, description.hidden) {
+        (false, false) => description.in_type.clone(),
+        (true, false) => format!("{}, optional", description.in_type),
+        (_, true) => format!("{}, hidden", description.in_type),
     });
     [
         text(field.map(|(path, _)| path.as_str())),
         in_type,
-        text(facts.and_then(|facts| facts.out_type.as_deref())),
-        rule(facts.and_then(|facts| facts.count.as_ref())),
-        rule(facts.and_then(|facts| facts.length.as_ref())),
-        text(facts.and_then(|facts| facts.map.as_ref()).map(|map| map.name.as_str())),
+        text(description.and_then(|description| description.out_type.as_deref())),
+        rule(description.and_then(|description| description.count.as_ref())),
+        rule(description.and_then(|description| description.length.as_ref())),
+        text(description.and_then(|description| description.map.as_ref()).map(|map| map.name.as_str())),
         text(column.and_then(|column| column.column.as_deref())),
         text(column.and_then(|column| column.column_type.as_deref())),
         text(column.and_then(|column| column.renamed_because)),

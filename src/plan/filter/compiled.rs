@@ -43,15 +43,15 @@ impl CompiledFilter {
     }
 
     /// Decides on a shape by what is known of it; says whether any of its events can pass.
-    pub fn decide(&mut self, shape: u32, facts: &ShapeInfo<'_>) -> bool {
-        let (first, last) = facts.range;
+    pub fn decide(&mut self, shape: u32, info: &ShapeInfo<'_>) -> bool {
+        let (first, last) = info.range;
         let is_outside = last < self.window.from || self.window.to.is_some_and(|to| to <= first);
-        let decision = if is_outside { ShapeDecision::Fail } else { self.filter.decision(facts) };
+        let decision = if is_outside { ShapeDecision::Fail } else { self.filter.decision(info) };
         self.decisions[shape as usize] = decision;
         if decision != ShapeDecision::Fail {
-            self.families |= bit(facts.identity.family);
-            let provider = facts.identity.provider;
-            if facts.identity.is_rest() {
+            self.families |= bit(info.identity.family);
+            let provider = info.identity.provider;
+            if info.identity.is_rest() {
                 // Events of any providers.
                 self.providers = vec![provider; FEW_PROVIDERS + 1];
             }

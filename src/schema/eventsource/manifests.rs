@@ -44,7 +44,7 @@ pub enum Flaw {
 
 /// What is wrong with a manifest in the trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ManifestFinding {
+pub struct ManifestIssue {
     /// The kind.
     pub flaw: Flaw,
     /// The provider that wrote it.
@@ -79,7 +79,7 @@ pub struct EventSourceManifests {
     by_provider: HashMap<Guid, Vec<Arc<ProviderSchemas>>>,
     /// The first fault of each provider.
     faults: HashMap<Guid, SchemaError>,
-    findings: Vec<ManifestFinding>,
+    issues: Vec<ManifestIssue>,
 }
 
 impl EventSourceManifests {
@@ -179,7 +179,7 @@ impl EventSourceManifests {
     /// The manifest's part for the provider that wrote it, under the identity that its events bear.
     fn own(&mut self, delivery: &Delivery<'_>, manifest: Manifest) -> Option<ProviderSchemas> {
         let guid = delivery.provider;
-        for fault in manifest.findings {
+        for fault in manifest.rejected {
             self.report_fault(Flaw::Bad, guid, delivery.location, fault);
         }
         let mut providers = manifest.providers;
@@ -213,11 +213,11 @@ impl EventSourceManifests {
 
     fn report_fault(&mut self, flaw: Flaw, provider: Guid, location: ChunkLocation, fault: SchemaError) {
         self.faults.entry(provider).or_insert_with(|| fault.clone());
-        self.findings.push(ManifestFinding { flaw, provider, location, fault });
+        self.issues.push(ManifestIssue { flaw, provider, location, fault });
     }
 
-    /// Says that no chunk follows: what began and never became complete, nor did another of the same writer, is a
-    /// finding.
+    /// Says that no chunk follows: what began and never became complete, nor did another of the same writer, is an
+    /// issue.
     pub fn finish(&mut self) {
         for (writer, pending) in self.assembly.take_incomplete() {
             if !self.by_process.contains_key(&(writer.0, writer.1)) {
@@ -227,8 +227,8 @@ impl EventSourceManifests {
     }
 
     /// What was found to be wrong since this was last asked.
-    pub fn take_findings(&mut self) -> Vec<ManifestFinding> {
-        std::mem::take(&mut self.findings)
+    pub fn take_issues(&mut self) -> Vec<ManifestIssue> {
+        std::mem::take(&mut self.issues)
     }
 
     /// How a provider's own manifest stands.

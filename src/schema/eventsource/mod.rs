@@ -8,4 +8,4 @@ mod chunks;
 mod manifests;
 
 pub use self::chunks::{ChunkLocation, Delivery};
-pub use self::manifests::{ChunkResult, EVENT_ID, EventSourceManifests, Flaw, ManifestFinding, Standing};
+pub use self::manifests::{ChunkResult, EVENT_ID, EventSourceManifests, Flaw, ManifestIssue, Standing};

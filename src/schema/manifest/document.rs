@@ -2,7 +2,7 @@
 
 use super::model::ProviderSchemas;
 use super::strings::Strings;
-use super::xml::{Findings, tag};
+use super::xml::{Rejections, tag};
 use super::{provider, tree};
 use crate::schema::budget::Budget;
 use crate::schema::model::SchemaError;
@@ -14,7 +14,7 @@ pub struct Manifest {
     /// The providers in file order.
     pub providers: Vec<ProviderSchemas>,
     /// What was rejected or repaired, with its line; the rest stands.
-    pub findings: Vec<SchemaError>,
+    pub rejected: Vec<SchemaError>,
 }
 
 /// What all that a file declares may take; more than twice what the largest known manifests need.
@@ -29,7 +29,7 @@ impl Manifest {
     ///
     /// # Errors
     /// When the text is no XML, even with bare `<` and `&` escaped, or is larger or more nested than manifests are. What is wrong in a single declaration is no error
-    /// but one of [`Manifest::findings`].
+    /// but one of [`Manifest::rejected`].
     pub fn parse(bytes: &[u8], culture: Option<&str>) -> Result<Manifest, SchemaError> {
         Manifest::parse_within(bytes, culture, &mut Budget::new(MAX_KEPT_BYTES))
     }
@@ -40,7 +40,7 @@ impl Manifest {
     /// Those of [`Manifest::parse`].
     pub fn parse_within(bytes: &[u8], culture: Option<&str>, budget: &mut Budget) -> Result<Manifest, SchemaError> {
         tree::with_tree(&text::decode(bytes), |tree, repairs| {
-            let mut findings = Findings::new(tree, repairs);
+            let mut rejections = Rejections::new(tree, repairs);
             let strings = Strings::read(tree, culture);
             let mut providers = Vec::new();
             let mut found = false;
@@ -50,12 +50,12 @@ impl Manifest {
                     continue;
                 }
                 found = true;
-                providers.extend(provider::read(node, &strings, budget, &mut findings));
+                providers.extend(provider::read(node, &strings, budget, &mut rejections));
             }
             if !found {
-                findings.report(tree.root_element(), "expected a <provider>, found none");
+                rejections.report(tree.root_element(), "expected a <provider>, found none");
             }
-            Manifest { providers, findings: findings.into_list() }
+            Manifest { providers, rejected: rejections.into_list() }
         })
     }
 }

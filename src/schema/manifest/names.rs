@@ -6,7 +6,7 @@ use roxmltree::Node;
 
 use super::model::{OpcodeName, TaskName};
 use super::strings::Strings;
-use super::xml::{Findings, attribute, children, grandchildren, guid_attribute, number, number_attribute, tag};
+use super::xml::{Rejections, attribute, children, grandchildren, guid_attribute, number, number_attribute, tag};
 
 /// Levels that every provider has (`winmeta.xml`).
 const LEVELS: [(&str, u8); 7] = [
@@ -75,26 +75,26 @@ pub(super) struct Names {
 }
 
 impl Names {
-    pub(super) fn read(provider: Node<'_, '_>, strings: &Strings, findings: &mut Findings) -> Names {
+    pub(super) fn read(provider: Node<'_, '_>, strings: &Strings, rejections: &mut Rejections) -> Names {
         let mut names = Names::default();
         let shown = |node| strings.display(node);
         for node in grandchildren(provider, "levels", "level") {
-            declare(&mut names.levels, node, number_attribute(node, "value"), shown(node), findings);
+            declare(&mut names.levels, node, number_attribute(node, "value"), shown(node), rejections);
         }
-        names.read_channels(provider, findings);
+        names.read_channels(provider, rejections);
         for node in grandchildren(provider, "keywords", "keyword") {
-            declare(&mut names.keywords, node, number_attribute(node, "mask"), shown(node), findings);
+            declare(&mut names.keywords, node, number_attribute(node, "mask"), shown(node), rejections);
         }
         for node in grandchildren(provider, "opcodes", "opcode") {
-            names.read_opcode(None, node, strings, findings);
+            names.read_opcode(None, node, strings, rejections);
         }
         for node in grandchildren(provider, "tasks", "task") {
-            names.read_task(node, strings, findings);
+            names.read_task(node, strings, rejections);
         }
         names
     }
 
-    fn read_channels(&mut self, provider: Node<'_, '_>, findings: &mut Findings) {
+    fn read_channels(&mut self, provider: Node<'_, '_>, rejections: &mut Rejections) {
         let mut next = FIRST_OWN_CHANNEL;
         for node in children(provider, "channels").flat_map(|channels| channels.children()) {
             let own = match tag(node) {
@@ -111,13 +111,13 @@ impl Names {
             if let (Some(id), Some(value)) = (attribute(node, "chid"), value) {
                 self.channels.entry(id.to_owned()).or_insert(Declared { value, shown: name.to_owned() });
             }
-            declare(&mut self.channels, node, value, None, findings);
+            declare(&mut self.channels, node, value, None, rejections);
         }
     }
 
-    fn read_task(&mut self, node: Node<'_, '_>, strings: &Strings, findings: &mut Findings) {
+    fn read_task(&mut self, node: Node<'_, '_>, strings: &Strings, rejections: &mut Rejections) {
         let value = number_attribute::<u16>(node, "value");
-        declare(&mut self.tasks, node, value, strings.display(node), findings);
+        declare(&mut self.tasks, node, value, strings.display(node), rejections);
         let Some(value) = value else { return };
         if let Some(class) = guid_attribute(node, "eventGUID").filter(|class| !class.is_zero()) {
             self.task_classes.insert(value, class);
@@ -126,17 +126,17 @@ impl Names {
             self.shown_tasks.entry(value).or_insert(name);
         }
         for opcode in grandchildren(node, "opcodes", "opcode") {
-            self.read_opcode(Some(value), opcode, strings, findings);
+            self.read_opcode(Some(value), opcode, strings, rejections);
         }
     }
 
-    fn read_opcode(&mut self, task: Option<u16>, node: Node<'_, '_>, strings: &Strings, findings: &mut Findings) {
+    fn read_opcode(&mut self, task: Option<u16>, node: Node<'_, '_>, strings: &Strings, rejections: &mut Rejections) {
         let value = number_attribute::<u8>(node, "value");
         let shown = strings.display(node);
         if let (Some(value), Some(name)) = (value, shown.clone().or_else(|| attribute(node, "name").map(unprefixed))) {
             self.shown_opcodes.entry((task, value)).or_insert(name);
         }
-        declare(self.opcodes.entry(task).or_default(), node, value, shown, findings);
+        declare(self.opcodes.entry(task).or_default(), node, value, shown, rejections);
     }
 
     /// The number behind an event's `level`.
@@ -232,10 +232,10 @@ fn declare<V>(
     node: Node<'_, '_>,
     value: Option<V>,
     shown: Option<String>,
-    findings: &mut Findings,
+    rejections: &mut Rejections,
 ) {
     let (Some(name), Some(value)) = (attribute(node, "name"), value) else {
-        findings.report(node, format!("expected a <{}> with a name and a number in range", tag(node)));
+        rejections.report(node, format!("expected a <{}> with a name and a number in range", tag(node)));
         return;
     };
     let shown = shown.unwrap_or_else(|| unprefixed(name));

@@ -9,30 +9,30 @@ use super::model::{ManifestEvent, ProviderSchemas};
 use super::names::Names;
 use super::strings::Strings;
 use super::template::{Template, read_maps, read_templates};
-use super::xml::{Findings, attribute, grandchildren, guid_attribute, number_attribute};
+use super::xml::{Rejections, attribute, grandchildren, guid_attribute, number_attribute};
 use crate::guid::Guid;
 use crate::schema::budget::Budget;
 use crate::schema::model::EventSchema;
 use crate::schema::trust::Trust;
 use crate::schema::types;
 
-/// Reads a provider; `None`, and a finding, when it has no identity.
+/// Reads a provider; `None`, and a rejection, when it has no identity.
 pub(super) fn read(
     node: Node<'_, '_>,
     strings: &Strings,
     budget: &mut Budget,
-    findings: &mut Findings,
+    rejections: &mut Rejections,
 ) -> Option<ProviderSchemas> {
     let Some(guid) = guid_attribute(node, "guid") else {
-        findings.report(node, "expected a GUID as guid of <provider>");
+        rejections.report(node, "expected a GUID as guid of <provider>");
         return None;
     };
     // The mark of the tools that dump a machine's registrations.
     let regenerated = attribute(node, "source").is_some();
-    let names = Names::read(node, strings, findings);
-    let maps = read_maps(node, strings, findings);
-    let templates = read_templates(node, &maps, regenerated, findings);
-    let mut reader = EventReader { names: &names, templates: &templates, strings, budget, findings };
+    let names = Names::read(node, strings, rejections);
+    let maps = read_maps(node, strings, rejections);
+    let templates = read_templates(node, &maps, regenerated, rejections);
+    let mut reader = EventReader { names: &names, templates: &templates, strings, budget, rejections };
     let mut events: Vec<_> = grandchildren(node, "events", "event").filter_map(|event| reader.event(event)).collect();
     events.sort_by_key(|event| (event.id, event.version));
     let mut maps: Vec<_> = maps.into_values().collect();
@@ -53,7 +53,7 @@ pub(super) fn read(
     };
     // The names are there already, and are not more than the text; but manifests of a trace add up.
     if !budget.is_spent() && !budget.take(names_footprint(&schemas)) {
-        findings.report(node, "expected a file that needs less memory: not all of it is kept");
+        rejections.report(node, "expected a file that needs less memory: not all of it is kept");
     }
     Some(schemas)
 }
@@ -74,17 +74,17 @@ struct EventReader<'a> {
     templates: &'a HashMap<&'a str, Template>,
     strings: &'a Strings,
     budget: &'a mut Budget,
-    findings: &'a mut Findings,
+    rejections: &'a mut Rejections,
 }
 
 impl<'a> EventReader<'a> {
     fn event(&mut self, node: Node<'_, '_>) -> Option<ManifestEvent> {
         let Some(id) = number_attribute(node, "value") else {
-            self.findings.report(node, "expected an event value of 16 bits");
+            self.rejections.report(node, "expected an event value of 16 bits");
             return None;
         };
         let Some(version) = attribute(node, "version").map_or(Some(0), |_| number_attribute(node, "version")) else {
-            self.findings.report(node, format!("expected a version of 8 bits on event {id}"));
+            self.rejections.report(node, format!("expected a version of 8 bits on event {id}"));
             return None;
         };
         let template = self.template(node, id)?;
@@ -97,7 +97,7 @@ impl<'a> EventReader<'a> {
         let copied = copied.chain(keyword_names.iter().map(String::as_str));
         let wanted = template.bytes + copied.map(|name| 2 * (size_of::<String>() + name.len())).sum::<usize>();
         if !self.budget.take(size_of::<ManifestEvent>() + size_of::<EventSchema>() + wanted) {
-            self.findings.report(node, format!("expected a file that needs less memory: event {id} is left out"));
+            self.rejections.report(node, format!("expected a file that needs less memory: event {id} is left out"));
             return None;
         }
         let schema = Arc::new(self.schema((task, opcode), symbol, keyword_names, template));
@@ -116,13 +116,13 @@ impl<'a> EventReader<'a> {
         })
     }
 
-    /// The event's template, an empty one if it has none; `None`, and a finding, when it is not there.
+    /// The event's template, an empty one if it has none; `None`, and a rejection, when it is not there.
     fn template(&mut self, node: Node<'_, '_>, id: u16) -> Option<&'a Template> {
         static NO_FIELDS: Template = Template { fields: Vec::new(), is_doubtful: false, bytes: 0 };
         let Some(tid) = attribute(node, "template") else { return Some(&NO_FIELDS) };
         let found = self.templates.get(tid);
         if found.is_none() {
-            self.findings.report(node, format!("expected template \"{tid}\" of event {id}, found none"));
+            self.rejections.report(node, format!("expected template \"{tid}\" of event {id}, found none"));
         }
         found
     }
@@ -131,7 +131,7 @@ impl<'a> EventReader<'a> {
         let wanted = attribute(node, name)?;
         let found = find(wanted);
         if found.is_none() {
-            self.findings.report(node, format!("expected a declared {name}, found \"{wanted}\""));
+            self.rejections.report(node, format!("expected a declared {name}, found \"{wanted}\""));
         }
         found
     }
@@ -145,7 +145,7 @@ impl<'a> EventReader<'a> {
                     all |= mask;
                     named.push((mask.trailing_zeros(), shown));
                 }
-                None => self.findings.report(node, format!("expected a declared keyword, found \"{name}\"")),
+                None => self.rejections.report(node, format!("expected a declared keyword, found \"{name}\"")),
             }
         }
         named.sort_unstable();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use roxmltree::Node;
 
 use super::strings::Strings;
-use super::xml::{Findings, attribute, children, grandchildren, number, number_attribute, tag};
+use super::xml::{Rejections, attribute, children, grandchildren, number, number_attribute, tag};
 use crate::schema::model::{Count, Field, FieldKind, FieldRef, Length, MapKind, ValueMap, Wire};
 use crate::schema::types;
 
@@ -28,7 +28,7 @@ pub(super) struct Template {
 pub(super) fn read_maps(
     provider: Node<'_, '_>,
     strings: &Strings,
-    findings: &mut Findings,
+    rejections: &mut Rejections,
 ) -> HashMap<String, Arc<ValueMap>> {
     let mut maps = HashMap::new();
     for node in children(provider, "maps").flat_map(|maps| maps.children()) {
@@ -39,19 +39,19 @@ pub(super) fn read_maps(
             _ => continue,
         };
         let Some(name) = attribute(node, "name") else {
-            findings.report(node, format!("expected a name on <{}>", tag(node)));
+            rejections.report(node, format!("expected a name on <{}>", tag(node)));
             continue;
         };
-        let entries = children(node, "map").filter_map(|entry| map_entry(entry, strings, findings)).collect();
+        let entries = children(node, "map").filter_map(|entry| map_entry(entry, strings, rejections)).collect();
         let map = ValueMap::new(name, kind, entries);
         maps.entry(name.to_owned()).or_insert_with(|| Arc::new(map));
     }
     maps
 }
 
-fn map_entry(node: Node<'_, '_>, strings: &Strings, findings: &mut Findings) -> Option<(u64, String)> {
+fn map_entry(node: Node<'_, '_>, strings: &Strings, rejections: &mut Rejections) -> Option<(u64, String)> {
     let Some(value) = number_attribute(node, "value") else {
-        findings.report(node, "expected a number as value of <map>");
+        rejections.report(node, "expected a number as value of <map>");
         return None;
     };
     let shown = strings.display(node).or_else(|| Some(attribute(node, "symbol")?.to_owned()));
@@ -71,20 +71,20 @@ pub(super) fn read_templates<'a>(
     provider: Node<'a, '_>,
     maps: &HashMap<String, Arc<ValueMap>>,
     regenerated: bool,
-    findings: &mut Findings,
+    rejections: &mut Rejections,
 ) -> HashMap<&'a str, Template> {
     let mut templates = HashMap::new();
     for node in grandchildren(provider, "templates", "template") {
         let Some(tid) = attribute(node, "tid") else {
-            findings.report(node, "expected a tid on <template>");
+            rejections.report(node, "expected a tid on <template>");
             continue;
         };
-        let mut reader = Reader { maps, regenerated, findings, is_doubtful: false, levels: Vec::new() };
+        let mut reader = Reader { maps, regenerated, rejections, is_doubtful: false, levels: Vec::new() };
         let fields = reader.level(node);
         let template =
             Template { is_doubtful: reader.is_doubtful, bytes: fields.iter().map(Field::footprint).sum(), fields };
         if templates.contains_key(tid) {
-            findings.report(node, format!("expected one template {tid}, found another"));
+            rejections.report(node, format!("expected one template {tid}, found another"));
         }
         templates.entry(tid).or_insert(template);
     }
@@ -97,14 +97,14 @@ enum Quantity {
     Field(FieldRef),
 }
 
-/// A declaration that cannot be used; the finding is written.
+/// A declaration that cannot be used; the rejection is written.
 struct Rejected;
 
 /// Reads one template from the outside inwards.
 struct Reader<'a> {
     maps: &'a HashMap<String, Arc<ValueMap>>,
     regenerated: bool,
-    findings: &'a mut Findings,
+    rejections: &'a mut Rejections,
     is_doubtful: bool,
     /// The fields read so far of every open level, the innermost last.
     levels: Vec<Vec<Field>>,
@@ -197,7 +197,7 @@ impl Reader<'_> {
     fn out_type(&mut self, node: Node<'_, '_>) -> u16 {
         let Some(name) = attribute(node, "outType") else { return 0 };
         types::out_type_by_name(name).unwrap_or_else(|| {
-            self.findings.report(node, format!("expected a known outType, found \"{name}\""));
+            self.rejections.report(node, format!("expected a known outType, found \"{name}\""));
             0
         })
     }
@@ -205,7 +205,7 @@ impl Reader<'_> {
     fn map(&mut self, node: Node<'_, '_>, name: &str) -> Option<Arc<ValueMap>> {
         let found = self.maps.get(name).cloned();
         if found.is_none() {
-            self.findings.report(node, format!("expected a value or bit map \"{name}\", found none"));
+            self.rejections.report(node, format!("expected a value or bit map \"{name}\", found none"));
         }
         found
     }
@@ -246,7 +246,7 @@ impl Reader<'_> {
 
     fn reject(&mut self, node: Node<'_, '_>, message: String) {
         self.is_doubtful = true;
-        self.findings.report(node, message);
+        self.rejections.report(node, message);
     }
 }
 

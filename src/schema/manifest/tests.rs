@@ -68,8 +68,8 @@ fn parse(xml: &str) -> Manifest {
     Manifest::parse(xml.as_bytes(), None).expect("the text is XML")
 }
 
-fn findings(xml: &str) -> Vec<String> {
-    parse(xml).findings.iter().map(ToString::to_string).collect()
+fn rejected(xml: &str) -> Vec<String> {
+    parse(xml).rejected.iter().map(ToString::to_string).collect()
 }
 
 /// A manifest of one event whose template holds `fields`.
@@ -92,7 +92,7 @@ fn sibling(index: u16) -> FieldRef {
 #[test]
 fn the_identity_and_names_of_a_provider_are_read() {
     let manifest = parse(SMALL);
-    assert_eq!(manifest.findings, []);
+    assert_eq!(manifest.rejected, []);
     let provider = &manifest.providers[0];
     assert_eq!(provider.guid.to_string(), "01020304-0506-0708-090a-0b0c0d0e0f10");
     assert_eq!(provider.group.unwrap().to_string(), "11111111-1111-1111-1111-111111111111");
@@ -201,7 +201,7 @@ fn an_event_source_manifest_reads_by_the_same_rules() {
  <string id="task_Flag" value="Flag"/><string id="task_Request" value="Request"/>
 </stringTable></resources></localization></instrumentationManifest>"#;
     let manifest = parse(xml);
-    assert_eq!(manifest.findings, []);
+    assert_eq!(manifest.rejected, []);
     let [request, flag] = &manifest.providers[0].events[..] else { panic!("two events are declared") };
     assert_eq!(request.schema.event_name.as_deref(), Some("Request/Start"));
     assert_eq!(request.schema.fields, [Field::value("id", Wire::Guid), Field::value("when", Wire::FileTime)]);
@@ -243,7 +243,7 @@ fn lost_structures_make_events_of_regenerated_files_doubtful() {
 
 #[test]
 fn what_cannot_be_used_is_reported_with_its_line() {
-    let field = |text: &str| findings(&with_fields(text, ""));
+    let field = |text: &str| rejected(&with_fields(text, ""));
     assert_eq!(field("\n<data name='A' inType='win:Odd'/>"), ["line 3: expected a known inType, found \"win:Odd\""]);
     assert_eq!(
         field("<data name='A' inType='win:UInt8' outType='xs:odd'/>"),
@@ -267,15 +267,15 @@ fn what_cannot_be_used_is_reported_with_its_line() {
     );
     let event = |attributes: &str| {
         let guid = "{01020304-0506-0708-090a-0b0c0d0e0f10}";
-        findings(&format!("<m><provider guid='{guid}'>\n<events>\n<event {attributes}/></events></provider></m>"))
+        rejected(&format!("<m><provider guid='{guid}'>\n<events>\n<event {attributes}/></events></provider></m>"))
     };
     assert_eq!(event("value='65536'"), ["line 3: expected an event value of 16 bits"]);
     assert_eq!(event("value='1' version='256'"), ["line 3: expected a version of 8 bits on event 1"]);
     assert_eq!(event("value='1' template='T'"), ["line 3: expected template \"T\" of event 1, found none"]);
     assert_eq!(event("value='1' task='T'"), ["line 3: expected a declared task, found \"T\""]);
     assert_eq!(event("value='1' keywords='0x1 K'"), ["line 3: expected a declared keyword, found \"K\""]);
-    assert_eq!(findings("<m>\n<provider name='P'/></m>"), ["line 2: expected a GUID as guid of <provider>"]);
-    assert_eq!(findings("<m/>"), ["line 1: expected a <provider>, found none"]);
+    assert_eq!(rejected("<m>\n<provider name='P'/></m>"), ["line 2: expected a GUID as guid of <provider>"]);
+    assert_eq!(rejected("<m/>"), ["line 1: expected a <provider>, found none"]);
 }
 
 #[test]
@@ -294,7 +294,7 @@ fn the_spellings_of_regenerated_files_are_understood() {
     )
     .replace("symbol='E'", "symbol='E' level='win:Always' task='task_0' opcode='win:DCStart'");
     let manifest = parse(&xml);
-    assert_eq!(manifest.findings, []);
+    assert_eq!(manifest.rejected, []);
     let event = &manifest.providers[0].events[0];
     assert_eq!((event.level, event.task, event.opcode, event.trust.is_doubtful()), (0, 0, 3, false));
     assert_eq!(event.schema.fields[1], value("Hash", Wire::Binary, Meaning::Plain, Length::Field(sibling(0))));
@@ -303,7 +303,7 @@ fn the_spellings_of_regenerated_files_are_understood() {
 #[test]
 fn structures_nest_no_deeper_than_payloads_are_read() {
     let nested = format!("{}{}", "<struct name='S'>".repeat(40), "</struct>".repeat(40));
-    assert_eq!(findings(&with_fields(&nested, "")), ["line 2: expected at most 32 levels of structures, found more"]);
+    assert_eq!(rejected(&with_fields(&nested, "")), ["line 2: expected at most 32 levels of structures, found more"]);
 }
 
 #[test]
@@ -318,8 +318,8 @@ fn a_small_file_cannot_ask_for_gigabytes() {
     let kept = manifest.providers[0].events.len();
     assert!(kept * 4000 * size_of::<Field>() <= 64 << 20, "{kept} events are kept");
     // Each of the others is told, the first thousand whole.
-    let [told @ .., more] = &manifest.findings[..] else { panic!("findings") };
-    let expected = format!("line 1: {} more findings from here", 2000 - kept - 1000);
+    let [told @ .., more] = &manifest.rejected[..] else { panic!("rejections") };
+    let expected = format!("line 1: {} more from here", 2000 - kept - 1000);
     assert_eq!((told.len(), more.to_string()), (1000, expected));
 }
 

@@ -5,27 +5,27 @@ use roxmltree::{Document, Node};
 use crate::guid::Guid;
 use crate::schema::model::SchemaError;
 
-/// How many findings of a file are kept; the rest is a number.
-const MAX_FINDINGS: usize = 1000;
+/// How many rejections of a file are kept; the rest is a number.
+const MAX_REJECTIONS: usize = 1000;
 
 /// Collects what was rejected, with its line.
-pub(super) struct Findings {
+pub(super) struct Rejections {
     line_starts: Vec<usize>,
     list: Vec<SchemaError>,
     /// How many more there are, and the line of the first of them.
     more: Option<(usize, usize)>,
 }
 
-impl Findings {
+impl Rejections {
     pub(super) fn new(tree: &Document<'_>, repairs: Vec<SchemaError>) -> Self {
         let line_starts = tree.input_text().match_indices('\n').map(|(at, _)| at + 1).collect();
-        Findings { line_starts, list: repairs, more: None }
+        Rejections { line_starts, list: repairs, more: None }
     }
 
     /// Reports that an element cannot be used as it stands.
     pub(super) fn report(&mut self, node: Node<'_, '_>, message: impl Into<String>) {
         let line = 1 + self.line_starts.partition_point(|&start| start <= node.range().start);
-        if self.list.len() < MAX_FINDINGS {
+        if self.list.len() < MAX_REJECTIONS {
             self.list.push(SchemaError::at_line(line, message));
         } else {
             self.more.get_or_insert((0, line)).0 += 1;
@@ -33,8 +33,7 @@ impl Findings {
     }
 
     pub(super) fn into_list(mut self) -> Vec<SchemaError> {
-        let more =
-            self.more.map(|(count, line)| SchemaError::at_line(line, format!("{count} more findings from here")));
+        let more = self.more.map(|(count, line)| SchemaError::at_line(line, format!("{count} more from here")));
         self.list.extend(more);
         self.list
     }

@@ -54,9 +54,9 @@ fn messages_and_rejected_lines_are_told_apart() {
         [Argument::new("f(a, b)", 10, labels), Argument::new("Params->Status", 11, ArgumentType::parse("ItemLong"))];
     assert_eq!(first.arguments, items);
 
-    let findings: Vec<_> = tmf.findings.iter().map(ToString::to_string).collect();
+    let rejected: Vec<_> = tmf.rejected.iter().map(ToString::to_string).collect();
     assert_eq!(
-        findings,
+        rejected,
         [
             "line 8: expected a message number of 16 bits, found \"0x\"",
             "line 15: expected #typev, #type or #enumv, found \"#unknown thing\"",
@@ -75,8 +75,8 @@ fn one(number: u16, declared: &str) -> String {
     format!("#typev Main_c1 {number} \"%10!s!\" // FUNC=Run\n{{\nx, {declared} -- 10\n}}\n")
 }
 
-fn findings(tmf: &Tmf) -> Vec<String> {
-    tmf.findings.iter().map(ToString::to_string).collect()
+fn rejected(tmf: &Tmf) -> Vec<String> {
+    tmf.rejected.iter().map(ToString::to_string).collect()
 }
 
 /// The names that the arguments of all messages show.
@@ -100,7 +100,7 @@ fn enumerations_belong_to_the_messages_before_them() {
         &one(13, "ItemEnum(State)"),
     ];
     let mut tmf = Tmf::parse(text.concat().as_bytes());
-    assert_eq!(findings(&tmf), Vec::<String>::new());
+    assert_eq!(rejected(&tmf), Vec::<String>::new());
     let owned = |names: &[(u64, &str)]| names.iter().map(|&(n, name)| (n, name.to_owned())).collect::<Vec<_>>();
     let states = owned(&[(0, "Idle"), (0xffff_ffff, "ns::a<b,c>::Busy")]);
     let other = owned(&[(0, "Other")]);
@@ -124,7 +124,7 @@ fn a_bad_block_is_rejected_alone() {
     ];
     let mut tmf = Tmf::parse(text.concat().as_bytes());
     assert_eq!(
-        findings(&tmf),
+        rejected(&tmf),
         [
             "line 4: expected the enumeration \"Missing\" in this file, found none",
             "line 6: expected the values of Open in braces",
@@ -146,18 +146,18 @@ fn what_is_too_much_is_told_and_counted() {
     let garbage = format!("{}\n", "#".repeat(500)).repeat(1500);
     let tmf = Tmf::parse([GROUP, &long, &format, &garbage, &one(12, "ItemLong")].concat().as_bytes());
     assert_eq!(tmf.messages.iter().map(|message| message.number).collect::<Vec<_>>(), [12]);
-    let findings = findings(&tmf);
+    let rejected = rejected(&tmf);
     assert_eq!(
-        findings[0],
+        rejected[0],
         "line 3124: expected a message of at most 65536 bytes with its arguments, found 65557 or more"
     );
     assert_eq!(
-        findings[1],
+        rejected[1],
         "line 4005: expected a message of at most 65536 bytes with its arguments, found 70016 or more"
     );
     let quoted = "#".repeat(80);
-    assert_eq!(findings[2], format!("line 4008: expected #typev, #type or #enumv, found \"{quoted}\""));
-    assert_eq!((findings.len(), findings[1000].as_str()), (1001, "line 5005: and 502 more in this file"));
+    assert_eq!(rejected[2], format!("line 4008: expected #typev, #type or #enumv, found \"{quoted}\""));
+    assert_eq!((rejected.len(), rejected[1000].as_str()), (1001, "line 5005: and 502 more in this file"));
 }
 
 #[test]
@@ -166,7 +166,7 @@ fn names_of_a_group_have_an_end() {
     let tmf = Tmf::parse([GROUP, &one(10, "ItemLong"), &group, &one(11, "ItemLong")].concat().as_bytes());
     assert_eq!(tmf.messages.iter().map(|message| message.number).collect::<Vec<_>>(), [10]);
     assert_eq!(
-        findings(&tmf),
+        rejected(&tmf),
         [
             "line 6: expected the names of a group in at most 1024 bytes, found 1051",
             "line 7: expected the GUID of the group before its first message",

@@ -50,10 +50,10 @@ impl Reader {
     }
 
     /// Flaw, provider, buffer and text of what is wrong, once no chunk follows.
-    fn findings(&mut self) -> Vec<(Flaw, Guid, u64, String)> {
+    fn issues(&mut self) -> Vec<(Flaw, Guid, u64, String)> {
         self.set.finish();
-        let findings = self.set.take_findings().into_iter();
-        findings.map(|found| (found.flaw, found.provider, found.location.buffer, found.fault.to_string())).collect()
+        let issues = self.set.take_issues().into_iter();
+        issues.map(|found| (found.flaw, found.provider, found.location.buffer, found.fault.to_string())).collect()
     }
 }
 
@@ -81,7 +81,7 @@ fn interleaved_writers_do_not_mix() {
     assert_eq!(reader.symbols(B, 9), ["Three"]);
     assert_eq!(reader.set.candidates(B, 1).next().unwrap().name, "Ä");
     assert_eq!(reader.set.assembly.size(), (0, 0));
-    assert_eq!(reader.findings(), []);
+    assert_eq!(reader.issues(), []);
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn a_repeated_manifest_is_read_once() {
     reader.push(A, 3, &chunk(1, 0, &again));
     assert_eq!((reader.set.read.len(), reader.set.by_provider[&A].len()), (2, 1));
     assert_eq!(reader.symbols(A, 3), ["One"]);
-    assert_eq!(reader.findings(), []);
+    assert_eq!(reader.issues(), []);
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn what_is_no_chunk_is_told() {
     assert_eq!(reader.push(A, 1, &good[..8]), ChunkResult::NoChunk);
     assert_eq!(reader.push(A, 1, &good), ChunkResult::Accepted);
     let text = "whole text: expected 2 chunks from process 1, found 1; the first that is missing is number 0";
-    assert_eq!(reader.findings(), [(Flaw::Incomplete, A, 5, text.to_owned())]);
+    assert_eq!(reader.issues(), [(Flaw::Incomplete, A, 5, text.to_owned())]);
 }
 
 #[test]
@@ -138,8 +138,8 @@ fn faults_name_provider_and_place() {
     for payload in &chunks(&xml(B, "Never"), 30)[..2] {
         reader.push(B, 7, payload);
     }
-    let findings = reader.findings();
-    let [not_xml, other, incomplete] = &findings[..] else { panic!("three findings: {findings:?}") };
+    let issues = reader.issues();
+    let [not_xml, other, incomplete] = &issues[..] else { panic!("three issues: {issues:?}") };
     assert_eq!((not_xml.0, not_xml.1, not_xml.2), (Flaw::Bad, A, 0));
     assert!(not_xml.3.starts_with("line 2: not XML: "), "{}", not_xml.3);
     assert_eq!(*other, (Flaw::Bad, A, 1, no_room(&format!("expected a manifest of provider {A}, found one of {B}"))));
@@ -156,7 +156,7 @@ fn endless_manifests_are_given_up() {
     for number in 0..100 {
         reader.push(A, 1, &chunk(u16::MAX, number, &text));
     }
-    let [too_long] = &reader.set.take_findings()[..] else { panic!("one finding") };
+    let [too_long] = &reader.set.take_issues()[..] else { panic!("one issue") };
     assert_eq!((too_long.flaw, too_long.provider, too_long.location.buffer), (Flaw::Limit, A, 64));
     for process_id in 0..200 {
         for number in 0..10 {
@@ -165,14 +165,14 @@ fn endless_manifests_are_given_up() {
     }
     assert!(reader.set.assembly.size().0 <= MAX_PENDING_BYTES);
     // Those that were given up for others are told: 32 MiB hold 51 of 200, and the one of A had to go, too.
-    let given_up = reader.set.take_findings();
+    let given_up = reader.set.take_issues();
     assert!(given_up.iter().all(|found| found.flaw == Flaw::Incomplete));
     assert_eq!(given_up.len(), 150);
     for process_id in 0..5000 {
         reader.push(A, process_id, &chunk(2, 0, b"<"));
     }
     assert_eq!(reader.set.assembly.size().1, MAX_WRITERS);
-    let told = reader.set.take_findings().len() + reader.findings().len();
+    let told = reader.set.take_issues().len() + reader.issues().len();
     assert_eq!(told, 51 + 5000);
 }
 
@@ -184,7 +184,7 @@ fn manifests_of_a_provider_are_limited() {
     }
     assert_eq!(reader.symbols(A, 1).len(), 64);
     let text = no_room("expected at most 64 different manifests, found more");
-    assert_eq!(reader.findings(), (64..70).map(|buffer| (Flaw::Limit, A, buffer, text.clone())).collect::<Vec<_>>());
+    assert_eq!(reader.issues(), (64..70).map(|buffer| (Flaw::Limit, A, buffer, text.clone())).collect::<Vec<_>>());
 }
 
 #[test]
@@ -200,7 +200,7 @@ fn what_there_is_no_room_for_is_left_out_whole() {
     // It took nothing, so that a smaller one still finds its place.
     reader.push(B, 1, &chunk(1, 0, &xml(B, "Two")));
     assert_eq!(reader.symbols(B, 1), ["Two"]);
-    assert_eq!(reader.findings(), [(Flaw::Limit, A, 1, no_room(NO_ROOM))]);
+    assert_eq!(reader.issues(), [(Flaw::Limit, A, 1, no_room(NO_ROOM))]);
 }
 
 proptest! {
@@ -212,7 +212,7 @@ proptest! {
             reader.push(A, 1, &chunk(3, u16::from(payload.first().copied().unwrap_or(0)), &payload));
         }
         reader.set.assembly.size();
-        reader.findings();
+        reader.issues();
         prop_assert_eq!(reader.set.assembly.size(), (0, 0));
     }
 }

@@ -4,7 +4,7 @@ use crate::table::RowStatus;
 
 /// The counts of the shapes with rows; a count is found by the number of its shape.
 #[derive(Debug, Default)]
-pub(super) struct ShapeTally {
+pub(super) struct ShapeCounter {
     /// By number of the shape: one more than the position in `counts`; 0 for a shape without rows.
     positions: Vec<u32>,
     counts: Vec<(u32, ShapeRows)>,
@@ -17,7 +17,7 @@ pub(super) struct ShapeRows {
     pub payload_bytes: u64,
 }
 
-impl ShapeTally {
+impl ShapeCounter {
     #[inline]
     pub(super) fn count(&mut self, shape: u32, status: RowStatus, payload: usize) {
         let position = match self.positions.get(shape as usize) {
@@ -56,16 +56,16 @@ mod tests {
     #[test]
     fn what_was_taken_counts_from_zero() {
         let (ok, none) = (RowStatus::Decoded(Status::Ok), RowStatus::NoSchema);
-        let mut tally = ShapeTally::default();
-        tally.count(7, ok, 3);
-        tally.count(2, none, 4);
-        tally.count(7, none, 5);
+        let mut counter = ShapeCounter::default();
+        counter.count(7, ok, 3);
+        counter.count(2, none, 4);
+        counter.count(7, none, 5);
         let counted: Vec<_> =
-            tally.take().into_iter().map(|(shape, rows)| (shape, rows.statuses, rows.payload_bytes)).collect();
+            counter.take().into_iter().map(|(shape, rows)| (shape, rows.statuses, rows.payload_bytes)).collect();
         assert_eq!(counted, [(7, [1, 0, 0, 0, 0, 1], 8), (2, [0, 0, 0, 0, 0, 1], 4)]);
-        tally.count(2, ok, 1);
-        let counted: Vec<_> = tally.take().into_iter().map(|(shape, rows)| (shape, rows.payload_bytes)).collect();
+        counter.count(2, ok, 1);
+        let counted: Vec<_> = counter.take().into_iter().map(|(shape, rows)| (shape, rows.payload_bytes)).collect();
         assert_eq!(counted, [(2, 1)]);
-        assert!(tally.take().is_empty());
+        assert!(counter.take().is_empty());
     }
 }
