@@ -9,7 +9,7 @@ use etl2parquet::convert::decoders::Decoders;
 use etl2parquet::decode::{NoClock, PayloadColumn};
 use etl2parquet::event::{Event, Walk, WalkStep};
 use etl2parquet::input::InputId;
-use etl2parquet::plan::{DecodeSource, PlanResult};
+use etl2parquet::plan::{DecodeSource, PlanResult, ShapeFinder};
 use etl2parquet::survey::{FileSurvey, NoProgress};
 
 use crate::inputs;
@@ -39,14 +39,14 @@ pub(crate) fn bench(criterion: &mut Criterion) {
 /// Shape and payload of the events that are described by one source.
 fn payloads(file: &FileSurvey, plan: &PlanResult, decoders: &Decoders, source: DecodeSource) -> Vec<(u32, Vec<u8>)> {
     let (mut found, mut scratch) = (Vec::new(), Scratch::default());
-    let context = file.session.context();
+    let (context, mut shapes) = (file.session.context(), ShapeFinder::new(&decoders.ids));
     let inputs = inputs::inputs(std::slice::from_ref(file));
     let input = inputs.get(InputId::default()).expect("the trace is there");
     for buffer in file.buffers.iter() {
         let content = content::read(&*input, &buffer.extent, file.session.max_buffer_size(), &mut scratch);
         for step in Walk::new(content.expect("the trace can be read").bytes(), 0) {
             let WalkStep::Event(raw) = step else { continue };
-            let shape = decoders.ids.find(&raw, &context).expect("the plan has all shapes");
+            let shape = shapes.find(&raw, &context).expect("the plan has all shapes");
             if plan.shapes[shape as usize].decode_source == source && decoders.shapes[shape as usize].program.is_some()
             {
                 found.push((shape, Event::of(&raw, &context).payload.to_vec()));

@@ -16,7 +16,7 @@ use super::slices::{Slice, Slices};
 use crate::error::{Error, ErrorCode, ErrorKind, Result};
 use crate::event::{RawEvent, TimedStep};
 use crate::plan::filter::Overlap;
-use crate::plan::{CompiledFilter, PartitionView, ShapeIds};
+use crate::plan::{CompiledFilter, PartitionView, ShapeFinder, ShapeIds};
 
 /// The events of a slice in order, with their bytes.
 #[derive(Debug)]
@@ -172,6 +172,7 @@ impl<'a> OrderedSlice<'a> {
     fn partition_events(&mut self, slice: &Slice, filter: &CompiledFilter, ids: &ShapeIds) -> Result<Skipped> {
         let (mut entries, mut skipped) = (std::mem::take(&mut self.entries), Skipped::default());
         let (mut damaged, mut filtered) = (std::mem::take(&mut self.damaged), std::mem::take(&mut self.filtered));
+        let mut shapes = ShapeFinder::new(ids);
         skipped.events.reserve_exact(usize::try_from(slice.events).unwrap_or(0));
         for (number, segment) in self.segments.iter() {
             let input = usize::from(segment.input);
@@ -182,7 +183,7 @@ impl<'a> OrderedSlice<'a> {
             let before = skipped.events.len();
             damaged[input] += self.visit(number, |raw, ticks| {
                 let ns = || planned.unix_ns(ticks);
-                let passes = passes_cpu && filter.passes(raw, &planned.rules.context, ids)?;
+                let passes = passes_cpu && filter.passes(raw, &planned.rules.context, &mut shapes)?;
                 if passes && (is_inside || filter.window().contains(ns())) {
                     entries.push(Entry { ns: ns(), ticks, segment: number, offset: raw.offset });
                 } else {

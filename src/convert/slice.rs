@@ -18,7 +18,7 @@ use crate::columns::ColumnBuffers;
 use crate::decode::{PayloadColumn, Status, TraceClock};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, EventIdentity, FileContext, RawEvent};
-use crate::plan::{CompiledFilter, DecodeSource, PartitionView, PlanResult, ShapeIds};
+use crate::plan::{CompiledFilter, DecodeSource, PartitionView, PlanResult, ShapeFinder, ShapeIds};
 use crate::survey::{Progress, Step, timed};
 use crate::table::{Chunk, HeaderColumns, RowContext, RowStatus, TableColumns};
 
@@ -169,6 +169,7 @@ struct Converter<'a> {
     tables: &'a mut [Option<TableRows>],
     counts: Vec<InputCounts>,
     shapes: &'a mut ShapeCounter,
+    finder: ShapeFinder<'a>,
     messages: MessageRenderer,
     previous: Option<i64>,
     /// The weight of decoded values and texts.
@@ -199,6 +200,7 @@ impl<'a> Converter<'a> {
             tables,
             counts: counts.collect(),
             shapes,
+            finder: ShapeFinder::new(&context.decoders.ids),
             messages: MessageRenderer::default(),
             previous: None,
             weight: 0,
@@ -210,7 +212,7 @@ impl<'a> Converter<'a> {
         let (raw, segment) = ordered.event(entry);
         let input = usize::from(segment.input);
         let file = &self.inputs[input];
-        let shape = self.context.decoders.ids.find(&raw, &file.context)?;
+        let shape = self.finder.find(&raw, &file.context)?;
         let decoder = &self.context.decoders.shapes[shape as usize];
         let event = Event::of(&raw, &file.context);
         let time_status = self.time_status(entry, &raw, input);

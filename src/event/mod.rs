@@ -2,12 +2,14 @@
 
 pub mod items;
 pub mod shape;
+mod signature;
 mod swallowed;
 pub mod timed;
 pub mod view;
 pub mod walk;
 
-pub use shape::{EventIdentity, Shape, ShapeRef};
+pub use shape::{EventIdentity, Shape, ShapeRef, trace_logging_metadata};
+pub use signature::Signature;
 pub use swallowed::swallowed;
 pub use timed::{TimedEvent, TimedStep, TimedWalk};
 pub use view::{Event, FileContext};

@@ -246,8 +246,7 @@ impl<'a> ShapeRef<'a> {
     /// The shape of an event of a file.
     #[inline]
     pub fn of(event: &RawEvent<'a>, file: &FileContext) -> ShapeRef<'a> {
-        let metadata = if event.family.is_event() { metadata(event) } else { &[] };
-        ShapeRef { identity: EventIdentity::of(event, file), metadata }
+        ShapeRef { identity: EventIdentity::of(event, file), metadata: trace_logging_metadata(event) }
     }
 
     /// The shape of all events of a header family that are not told apart.
@@ -263,7 +262,7 @@ impl<'a> ShapeRef<'a> {
 
 /// The TraceLogging metadata of an event, or nothing.
 #[inline]
-fn metadata<'a>(event: &RawEvent<'a>) -> &'a [u8] {
+pub fn trace_logging_metadata<'a>(event: &RawEvent<'a>) -> &'a [u8] {
     let items = Items::of(event);
     if items.is_empty() {
         return &[];

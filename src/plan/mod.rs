@@ -45,4 +45,4 @@ pub use options::PlanOptions;
 pub use partition::{Partition, PartitionView, Partitions};
 pub use result::{PlanResult, PlannedShape, PlannedTable};
 pub use segment::Segment;
-pub use shape_ids::ShapeIds;
+pub use shape_ids::{ShapeFinder, ShapeIds};

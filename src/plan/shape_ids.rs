@@ -3,11 +3,32 @@
 use hashbrown::HashMap;
 
 use crate::error::{Error, ErrorCode, ErrorKind, Result};
-use crate::event::{FileContext, RawEvent, Shape, ShapeRef};
+use crate::event::{FileContext, RawEvent, Shape, ShapeRef, Signature, trace_logging_metadata};
 
-/// Finds the number of an event's shape.
+/// The numbers of shapes.
 #[derive(Clone, Debug, Default)]
 pub struct ShapeIds(HashMap<Shape, u32>);
+
+/// Finds the number of an event's shape, fast where one like it was found before. One thread has it.
+#[derive(Debug)]
+pub struct ShapeFinder<'a> {
+    ids: &'a ShapeIds,
+    recent: Box<[RecentShape]>,
+}
+
+/// A shape that was found; each signature and metadata has one place.
+#[derive(Clone, Debug, Default)]
+struct RecentShape {
+    signature: Signature,
+    metadata: Vec<u8>,
+    number: u32,
+}
+
+/// Places of a finder, a power of two: a busy recording writes some hundred shapes.
+const RECENT: usize = 512;
+
+/// Bytes of metadata that are remembered, so that a finder stays small; few events have more.
+const MAX_METADATA: usize = 1024;
 
 impl ShapeIds {
     /// Numbers shapes in their order.
@@ -15,12 +36,7 @@ impl ShapeIds {
         ShapeIds(shapes.cloned().zip(0..).collect())
     }
 
-    /// The number of an event's shape, or of what stands for the events of its header family that are not told apart.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Internal`] when it has none, as when the input has changed since the survey.
-    #[inline]
-    pub fn find(&self, raw: &RawEvent<'_>, context: &FileContext) -> Result<u32> {
+    fn find(&self, raw: &RawEvent<'_>, context: &FileContext) -> Result<u32> {
         let shape = ShapeRef::of(raw, context);
         let number = self.0.get(&shape).or_else(|| self.0.get(&ShapeRef::rest(shape.identity.family)));
         number.copied().ok_or_else(|| {
@@ -28,5 +44,127 @@ impl ShapeIds {
                 .with_code(ErrorCode::InputChanged)
                 .with_hint("the input must not change while it is read")
         })
+    }
+}
+
+impl<'a> ShapeFinder<'a> {
+    /// Finds the numbers of these shapes.
+    pub fn new(ids: &'a ShapeIds) -> Self {
+        ShapeFinder { ids, recent: vec![RecentShape::default(); RECENT].into() }
+    }
+
+    /// The number of an event's shape, or of what stands for the events of its header family that are not told apart.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Internal`] when it has none, as when the input has changed since the survey.
+    #[inline]
+    pub fn find(&mut self, raw: &RawEvent<'_>, context: &FileContext) -> Result<u32> {
+        let (signature, metadata) = (Signature::of(raw, context), trace_logging_metadata(raw));
+        let place = place(&signature, metadata);
+        let recent = &self.recent[place];
+        // To compare nothing with nothing is not free, see `ShapeRef`.
+        let is_same = recent.signature == signature
+            && recent.metadata.len() == metadata.len()
+            && (metadata.is_empty() || recent.metadata == metadata);
+        if is_same { Ok(recent.number) } else { self.find_new(raw, context, signature, metadata, place) }
+    }
+
+    #[cold]
+    fn find_new(
+        &mut self,
+        raw: &RawEvent<'_>,
+        context: &FileContext,
+        signature: Signature,
+        metadata: &[u8],
+        place: usize,
+    ) -> Result<u32> {
+        let number = self.ids.find(raw, context)?;
+        if metadata.len() <= MAX_METADATA {
+            let recent = &mut self.recent[place];
+            (recent.signature, recent.number) = (signature, number);
+            recent.metadata.clear();
+            recent.metadata.extend_from_slice(metadata);
+        }
+        Ok(number)
+    }
+}
+
+/// The place of a shape among the recent ones. Metadata begins with its length, tags, and the name of the event.
+#[inline]
+fn place(signature: &Signature, metadata: &[u8]) -> usize {
+    let word = |at| metadata.get(at..).and_then(<[u8]>::first_chunk).map_or(0, |&word| u64::from_le_bytes(word));
+    let names = word(3) ^ word(11).rotate_left(29) ^ metadata.len() as u64;
+    let hash = signature.hash() ^ names.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    usize::try_from(hash >> (u64::BITS - RECENT.trailing_zeros())).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layout::header::HeaderFamily;
+
+    const FILE: FileContext = FileContext { pointer_size: 8, private_session: false };
+
+    /// An event header with an id, and with metadata behind it where there is some.
+    fn event(id: u16, metadata: &[u8]) -> Vec<u8> {
+        let mut bytes = vec![0; 80];
+        bytes[40..42].copy_from_slice(&id.to_le_bytes());
+        if !metadata.is_empty() {
+            bytes[4] = 1;
+            let size = u16::try_from(metadata.len()).unwrap();
+            bytes.extend([(size + 8).to_le_bytes(), [11, 0], [0, 0], size.to_le_bytes()].concat());
+            bytes.extend_from_slice(metadata);
+        }
+        bytes
+    }
+
+    fn raw(bytes: &[u8]) -> RawEvent<'_> {
+        RawEvent { offset: 0, family: HeaderFamily::Event64, bytes }
+    }
+
+    #[test]
+    fn a_shape_is_found_again_among_many() {
+        let long = vec![7; MAX_METADATA + 1];
+        let metadata = |id: u16| match id % 4 {
+            0 => vec![1; usize::from(id / 4 % 40)],
+            1 => vec![u8::try_from(id % 251).unwrap(); 30],
+            2 if id == 2 => long.clone(),
+            _ => Vec::new(),
+        };
+        let events: Vec<_> = (0..4000).map(|id| event(id, &metadata(id))).collect();
+        let shapes: Vec<_> = events.iter().map(|bytes| ShapeRef::of(&raw(bytes), &FILE).to_key()).collect();
+        let ids = ShapeIds::new(shapes.iter());
+        let mut finder = ShapeFinder::new(&ids);
+        for step in [1, 7, 1] {
+            for (number, bytes) in (0..).zip(&events).step_by(step) {
+                for _ in 0..2 {
+                    assert_eq!(finder.find(&raw(bytes), &FILE).unwrap(), number);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn shapes_that_differ_in_metadata_alone_are_told_apart() {
+        let events = [event(1, &[]), event(1, b"abcdefgh"), event(1, b"abcdefgi"), event(1, b"abcdefghi")];
+        let shapes: Vec<_> = events.iter().map(|bytes| ShapeRef::of(&raw(bytes), &FILE).to_key()).collect();
+        let ids = ShapeIds::new(shapes.iter());
+        let mut finder = ShapeFinder::new(&ids);
+        for _ in 0..2 {
+            let found: Vec<_> = events.iter().map(|bytes| finder.find(&raw(bytes), &FILE).unwrap()).collect();
+            assert_eq!(found, [0, 1, 2, 3]);
+        }
+        let other = event(2, &[]);
+        assert_eq!(finder.find(&raw(&other), &FILE).unwrap_err().kind(), ErrorKind::Internal);
+    }
+
+    #[test]
+    fn what_is_not_told_apart_has_one_number() {
+        let rest = Shape::rest(HeaderFamily::Event64);
+        let ids = ShapeIds::new([rest].iter());
+        let mut finder = ShapeFinder::new(&ids);
+        for id in [1, 2, 1] {
+            assert_eq!(finder.find(&raw(&event(id, &[])), &FILE).unwrap(), 0);
+        }
     }
 }

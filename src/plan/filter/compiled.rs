@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::event::{Event, FileContext, RawEvent};
 use crate::guid::Guid;
 use crate::layout::header::HeaderFamily;
-use crate::plan::shape_ids::ShapeIds;
+use crate::plan::shape_ids::ShapeFinder;
 use crate::survey::FileSurvey;
 
 /// Tells the events of a recording that become rows from those that do not.
@@ -87,13 +87,13 @@ impl CompiledFilter {
     /// # Errors
     /// [`ErrorKind::Internal`] for an event of a shape without a number.
     #[inline]
-    pub fn passes(&self, raw: &RawEvent<'_>, context: &FileContext, ids: &ShapeIds) -> Result<bool> {
+    pub fn passes(&self, raw: &RawEvent<'_>, context: &FileContext, shapes: &mut ShapeFinder<'_>) -> Result<bool> {
         let is_other = |provider| !self.providers.contains(&provider);
         let is_few = self.providers.len() <= FEW_PROVIDERS;
         if self.families & bit(raw.family) == 0 || (is_few && raw.provider().is_some_and(is_other)) {
             return Ok(false);
         }
-        let shape = ids.find(raw, context)?;
+        let shape = shapes.find(raw, context)?;
         Ok(match self.decisions[shape as usize] {
             ShapeDecision::Pass => true,
             ShapeDecision::Fail => false,
