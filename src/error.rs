@@ -128,6 +128,11 @@ impl Error {
         }))
     }
 
+    /// A bug: something that no input and no failure of the system can bring about.
+    pub fn bug(message: impl Into<String>) -> Self {
+        Error::new(ErrorKind::Internal, message).with_hint("this is a bug: please report it")
+    }
+
     /// Says more exactly what went wrong than the family does.
     #[must_use]
     pub fn with_code(mut self, code: ErrorCode) -> Self {
@@ -262,5 +267,12 @@ mod tests {
         assert_eq!(size_of::<Error>(), size_of::<usize>());
         assert_eq!((error.code(), error.hint()), (ErrorCode::UnreadableInput, Some("record the trace again")));
         assert_eq!(error.with_code(ErrorCode::NotATrace).code().to_string(), "not_a_trace");
+    }
+
+    #[test]
+    fn a_bug_asks_for_a_report() {
+        let error = Error::bug("a table is missing");
+        assert_eq!((error.kind(), error.code()), (ErrorKind::Internal, ErrorCode::Bug));
+        assert_eq!(error.to_string(), "a table is missing (this is a bug: please report it)");
     }
 }

@@ -55,7 +55,7 @@ impl Run {
         // Of what the work has touched, nothing but times is used after a panic.
         let done = catch_unwind(AssertUnwindSafe(|| work(&display))).unwrap_or_else(|panic| {
             let hint = "this is a bug: please report it together with the trace";
-            Err(Error::new(ErrorKind::Internal, panic_message(panic.as_ref())).with_hint(hint))
+            Err(Error::bug(panic_message(panic.as_ref())).with_hint(hint))
         });
         let times = display.times();
         // A bar must be gone before anything is written.

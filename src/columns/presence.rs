@@ -268,7 +268,7 @@ fn too_large() -> Error {
 /// An array whose parts do not fit each other, which is a bug: offsets end with their items, validity covers all rows, and
 /// text columns are given whole UTF-8 strings only.
 pub fn array_error(cause: ArrowError) -> Error {
-    Error::new(ErrorKind::Internal, "a column cannot be built").caused_by(cause)
+    Error::bug("a column cannot be built").caused_by(cause)
 }
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ use super::slice::{self, SliceContext, SliceRows, Workspace};
 use super::sliced::SlicedPartition;
 use super::slices::Slice;
 use crate::dataset::{BATCH_ROWS, TableWriter};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::output::FileEntry;
 use crate::plan::PartitionView;
 use crate::spill::SpillSpace;
@@ -62,7 +62,7 @@ const PARALLEL_ROWS: usize = 1 << 16;
 /// Converts partitions, in their order, into the tables of the writers (by table number), and says what became of each.
 ///
 /// # Errors
-/// The first failure of any part; [`ErrorKind::Interrupted`] when the caller asked to stop.
+/// The first failure of any part; [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted) when the caller asked to stop.
 pub fn run(
     pool: &ThreadPool,
     context: SliceContext<'_>,
@@ -428,10 +428,8 @@ impl<'a> State<'a> {
 
 /// Finishes the files of all tables, and lists them in the order of tables.
 fn finish_files(writers: Arc<Vec<TableWriter>>, progress: &dyn Progress) -> Result<Vec<FileEntry>> {
-    let writers = Arc::into_inner(writers).ok_or_else(|| {
-        Error::new(ErrorKind::Internal, "a table is finished while row groups are written to it")
-            .with_hint("this is a bug: please report it")
-    })?;
+    let writers =
+        Arc::into_inner(writers).ok_or_else(|| Error::bug("a table is finished while row groups are written to it"))?;
     let finish = |writer: TableWriter| {
         stop_if_cancelled(progress)?;
         timed(progress, Step::Write, || writer.finish())
@@ -459,7 +457,6 @@ impl Workspaces {
 fn caught<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
-        let message = format!("a worker failed: {}", text.unwrap_or("no reason given"));
-        Err(Error::new(ErrorKind::Internal, message).with_hint("this is a bug: please report it"))
+        Err(Error::bug(format!("a worker failed: {}", text.unwrap_or("no reason given"))))
     })
 }

@@ -16,7 +16,7 @@ use super::slices::Slice;
 use crate::clock::{Clock, DoubleFormula, Ticks, TimeStatus, UnixNanos};
 use crate::columns::ColumnBuffers;
 use crate::decode::{PayloadColumn, Status, TraceClock};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::event::{Event, EventIdentity, FileContext, RawEvent};
 use crate::plan::{CompiledFilter, DecodeSource, PartitionView, PlanResult, ShapeFinder, ShapeIds};
 use crate::survey::{Progress, Step, timed};
@@ -96,10 +96,7 @@ pub fn convert(
     workspace: &mut Workspace,
     progress: &dyn Progress,
 ) -> Result<SliceRows> {
-    let slice = partition.slices.get(number).ok_or_else(|| {
-        Error::new(ErrorKind::Internal, format!("there is no slice {number}"))
-            .with_hint("this is a bug: please report it")
-    })?;
+    let slice = partition.slices.get(number).ok_or_else(|| Error::bug(format!("there is no slice {number}")))?;
     let Workspace { memory, tables, shapes } = workspace;
     let read = || OrderedSlice::read(&partition.view, context.selection(), &partition.slices, slice, memory);
     let ordered = timed(progress, Step::Order, read)?;

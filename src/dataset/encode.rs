@@ -23,7 +23,6 @@ use rayon::prelude::*;
 use super::properties::PAGE_ROWS;
 use crate::columns::RowSource;
 use crate::error::{Error, Result};
-use crate::output::errors::bug;
 
 /// The column whose least and greatest value a file's manifest entry states.
 const TIME_COLUMN: &str = "timestamp_ns";
@@ -163,7 +162,7 @@ impl Encoder {
         let (clock, mut columns) = (Instant::now(), Duration::ZERO);
         let field = self.schema.field(index);
         let cannot_encode =
-            |cause: ParquetError| bug(format!("cannot encode column {:?}", field.name())).caused_by(cause);
+            |cause: ParquetError| Error::bug(format!("cannot encode column {:?}", field.name())).caused_by(cause);
         let mut writers = self.column_writers(index).map_err(cannot_encode)?;
         for rows in batches(group.rows()) {
             let gathering = Instant::now();
@@ -211,13 +210,13 @@ fn check(field: &Field, array: &ArrayRef, rows: usize) -> Result<(), Error> {
     };
     if found != field.data_type() {
         let expected = field.data_type();
-        return Err(bug(format!("column {name:?} should be {expected}, found {found}")));
+        return Err(Error::bug(format!("column {name:?} should be {expected}, found {found}")));
     }
     if array.len() != rows {
-        return Err(bug(format!("column {name:?} should have {rows} rows, found {}", array.len())));
+        return Err(Error::bug(format!("column {name:?} should have {rows} rows, found {}", array.len())));
     }
     if !field.is_nullable() && array.null_count() > 0 {
-        return Err(bug(format!("column {name:?} must not be NULL, found {} NULLs", array.null_count())));
+        return Err(Error::bug(format!("column {name:?} must not be NULL, found {} NULLs", array.null_count())));
     }
     Ok(())
 }

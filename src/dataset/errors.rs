@@ -7,16 +7,16 @@ use parquet::errors::ParquetError;
 
 use crate::error::{Error, ErrorKind};
 use crate::output::StagedName;
-use crate::output::errors::{bug, output_error};
+use crate::output::errors::output_error;
 
 /// A failure inside the Parquet writer: the system's when it wraps one, else a bug.
 pub(super) fn write_error(path: &Path, cause: ParquetError) -> Error {
     match cause {
         ParquetError::External(inner) => match inner.downcast::<io::Error>() {
             Ok(io) => output_error("write", path, *io),
-            Err(other) => bug("the Parquet writer failed").in_file(path).caused_by(other),
+            Err(other) => Error::bug("the Parquet writer failed").in_file(path).caused_by(other),
         },
-        other => bug("the Parquet writer failed").in_file(path).caused_by(other),
+        other => Error::bug("the Parquet writer failed").in_file(path).caused_by(other),
     }
 }
 

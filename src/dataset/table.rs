@@ -14,7 +14,6 @@ use super::properties::{EncodeOptions, writer_properties};
 use crate::columns::RowSource;
 use crate::error::{Error, ErrorKind, Result};
 use crate::guid::Guid;
-use crate::output::errors::bug;
 use crate::output::{FileEntry, Output};
 
 /// How the files of a table are called, and whether there may be several.
@@ -115,7 +114,7 @@ impl TableWriter {
     /// Parquet cannot express.
     pub fn new(output: Arc<dyn Output>, spec: TableSpec, options: &EncodeOptions) -> Result<Self> {
         let file_schema = file_schema(&spec.schema)
-            .map_err(|cause| bug(format!("no Parquet schema for {}", spec.folder)).caused_by(cause))?;
+            .map_err(|cause| Error::bug(format!("no Parquet schema for {}", spec.folder)).caused_by(cause))?;
         let properties = writer_properties(&file_schema, &spec.metadata, options)?;
         let encoder =
             Encoder::new(SchemaRef::clone(&spec.schema), &file_schema, WriterPropertiesPtr::clone(&properties));
@@ -164,7 +163,7 @@ impl TableWriter {
     pub fn append(&self, ordinal: u64, group: EncodedRowGroup) -> Result<()> {
         let mut queue = self.queue();
         if ordinal < queue.next || queue.waiting.insert(ordinal, group).is_some() {
-            return Err(bug(format!("row group {ordinal} of {} came twice", self.folder())));
+            return Err(Error::bug(format!("row group {ordinal} of {} came twice", self.folder())));
         }
         loop {
             let (mut written, group) = match queue.take_turn() {
@@ -191,7 +190,7 @@ impl TableWriter {
         };
         let Files::Idle(mut written) = files else { return Err(self.failed_before()) };
         if left > 0 {
-            return Err(bug(format!("row group {next} of {} never came, {left} wait for it", self.folder())));
+            return Err(Error::bug(format!("row group {next} of {} never came, {left} wait for it", self.folder())));
         }
         if written.open.is_none() && written.done.is_empty() && self.table.spec.files != FileNaming::Parts {
             written.open = Some(self.open(0)?);

@@ -21,8 +21,3 @@ pub(crate) fn output_error(doing: &str, path: &Path, cause: io::Error) -> Error 
     };
     Error::new(ErrorKind::Output, format!("cannot {doing}")).in_file(path).caused_by(cause).with_hint(hint)
 }
-
-/// A bug: something that no input and no system failure can bring about.
-pub(crate) fn bug(message: impl Into<String>) -> Error {
-    Error::new(ErrorKind::Internal, message)
-}

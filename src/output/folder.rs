@@ -44,7 +44,7 @@ use lock::Lock;
 use parts::Parts;
 use system::{exists, remove, remove_file, sync_folder};
 
-use super::errors::{bug, output_error};
+use super::errors::output_error;
 use super::interface::{IfExists, Output, OutputFile, Published, StagedFile, StagedName};
 use super::manifest::MANIFEST_PATH;
 use super::sink::hex;
@@ -440,7 +440,7 @@ fn leftover(old: &Path, removed: io::Result<()>) -> Option<String> {
 }
 
 fn checked(name: &str) -> Result<&str> {
-    if is_safe_component(name) { Ok(name) } else { Err(bug(format!("{name:?} is not a safe name"))) }
+    if is_safe_component(name) { Ok(name) } else { Err(Error::bug(format!("{name:?} is not a safe name"))) }
 }
 
 /// The trace and the digits of the hash in the name of a plan's folder; `None` for any other.

@@ -6,7 +6,6 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::errors::bug;
 use crate::error::{Error, ErrorKind, Result};
 use crate::guid::Guid;
 
@@ -143,7 +142,7 @@ impl CommitRecord {
         sorted.files.sort_by(|a, b| a.path.cmp(&b.path));
         sorted.options = sorted_keys(&self.options);
         let text = serde_json::to_string_pretty(&sorted);
-        Ok(text.map_err(|cause| bug("cannot write the manifest").caused_by(cause))? + "\n")
+        Ok(text.map_err(|cause| Error::bug("cannot write the manifest").caused_by(cause))? + "\n")
     }
 
     /// Reads the manifest of a published trace, given its folder `trace=<name>`.

@@ -40,7 +40,7 @@ impl RowSource for Ready {
 
     fn column(&self, index: usize, rows: Range<usize>) -> Result<ArrayRef> {
         let column = self.columns[index].as_ref();
-        let column = column.ok_or_else(|| bug("asked for a column that is NULL throughout"))?;
+        let column = column.ok_or_else(|| Error::bug("asked for a column that is NULL throughout"))?;
         Ok(if rows == (0..self.rows) { Arc::clone(column) } else { column.slice(rows.start, rows.len()) })
     }
 

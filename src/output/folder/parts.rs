@@ -5,10 +5,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::system::{files_below, relative, remove_file};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::names::is_safe_component;
 use crate::output::append::AppendFile;
-use crate::output::errors::{bug, output_error};
+use crate::output::errors::output_error;
 use crate::output::interface::{StagedFile, StagedName};
 
 /// What a file name ends in until the trace is published: no reader's glob for `.parquet` matches it.
@@ -29,10 +29,8 @@ impl Parts {
     /// Where a file is.
     pub(super) fn locate(&self, name: &StagedName) -> Result<PathBuf> {
         let StagedName { path, attempt } = name;
-        // Names may come from a report that another process wrote.
-        let is_attempt = !attempt.is_empty() && attempt.bytes().all(|byte| byte.is_ascii_alphanumeric());
-        if !is_attempt || !is_below(path) {
-            return Err(bug(format!("{path:?} of attempt {attempt:?} cannot be a file of a trace")));
+        if !is_attempt(attempt) || !is_below(path) {
+            return Err(Error::bug(format!("{path:?} of attempt {attempt:?} cannot be a file of a trace")));
         }
         Ok(self.root.join(format!("{path}.{attempt}{STAGED_SUFFIX}")))
     }
@@ -58,6 +56,11 @@ impl Parts {
         let own = found.into_iter().map(|(file, _)| file);
         own.filter(|file| file.to_string_lossy().ends_with(&suffix)).try_for_each(|file| remove_file(&file))
     }
+}
+
+/// Whether a word can be that of an attempt.
+pub(crate) fn is_attempt(word: &str) -> bool {
+    !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
 /// Whether a path stays in the trace, whatever it is joined to.

@@ -13,7 +13,7 @@ use super::system::{
     exchange, exists, files_below, folders_below, remove_file, rename_no_replace_at_once, sync, sync_folder,
 };
 use crate::error::{Error, ErrorKind, Result};
-use crate::output::errors::{bug, output_error};
+use crate::output::errors::output_error;
 use crate::output::interface::StagedName;
 use crate::progress::{Progress, stop_if_cancelled};
 
@@ -32,7 +32,7 @@ pub(super) fn assemble(parts: &Parts, new: &Path, files: &[StagedName], progress
     let moves = moves.collect::<Result<Vec<_>>>()?;
     let names: BTreeSet<&Path> = moves.iter().map(|file| file.named.as_path()).collect();
     if names.len() < moves.len() {
-        return Err(bug("two files of a trace have one name").in_file(new));
+        return Err(Error::bug("two files of a trace have one name").in_file(new));
     }
     // On disk first: once names end in .parquet, readers may look. The disk takes many at a time.
     let synced = moves.par_iter().map(|file| {
