@@ -76,15 +76,27 @@ pub trait Input: Send + Sync + Debug {
 
     /// What is said of an input that is not the one that was opened.
     fn changed(&self) -> Error {
-        changed(self.path())
+        changed(self.path(), Since::Opened)
     }
 }
 
-pub(super) fn changed(path: &Path) -> Error {
-    Error::new(ErrorKind::Internal, "the file changed while it was read")
-        .with_code(ErrorCode::InputChanged)
-        .in_file(path)
-        .with_hint("stop the recording session, or convert a copy")
+/// From when on an input must stay as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Since {
+    /// From when this process opened it.
+    Opened,
+    /// From when a plan was made that this process works by.
+    Planned,
+}
+
+pub(super) fn changed(path: &Path, since: Since) -> Error {
+    let (message, hint) = match since {
+        Since::Opened => ("the file changed while it was read", "stop the recording session, or convert a copy"),
+        Since::Planned => {
+            ("the file changed since it was planned", "plan the recording again, or put back the file that was planned")
+        }
+    };
+    Error::new(ErrorKind::Internal, message).with_code(ErrorCode::InputChanged).in_file(path).with_hint(hint)
 }
 
 /// Paths as text, and those that are none as the system has them.

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
-use super::access::{Identity, Input, changed};
+use super::access::{Identity, Input, Since};
 use super::local::{self, LocalFile};
 use crate::error::{Error, ErrorKind, Result};
 
@@ -32,6 +32,8 @@ pub struct Inputs {
     /// The local files that are open, the one that was asked for last in front.
     open: Mutex<VecDeque<(InputId, Arc<dyn Input>)>>,
     most_open: usize,
+    /// From when on the local files must stay as they are.
+    since: Since,
 }
 
 /// How an input is had.
@@ -59,16 +61,23 @@ impl Inputs {
         Ok(inputs)
     }
 
-    /// Local files that were opened before, perhaps by another process; none is opened now.
+    /// Local files that were opened before; none is opened now.
     pub fn local(identities: impl IntoIterator<Item = Identity>) -> Inputs {
-        let list = identities.into_iter().map(Place::Local).collect();
-        Inputs { list, open: Mutex::default(), most_open: local::most_open() }
+        Inputs::new(identities.into_iter().map(Place::Local).collect(), Since::Opened)
+    }
+
+    /// Local files that a plan names, which another process may have made; none is opened now.
+    pub fn planned(identities: impl IntoIterator<Item = Identity>) -> Inputs {
+        Inputs::new(identities.into_iter().map(Place::Local).collect(), Since::Planned)
     }
 
     /// Inputs of the caller's own kind.
     pub fn of(inputs: impl IntoIterator<Item = Arc<dyn Input>>) -> Inputs {
-        let list = inputs.into_iter().map(Place::There).collect();
-        Inputs { list, open: Mutex::default(), most_open: local::most_open() }
+        Inputs::new(inputs.into_iter().map(Place::There).collect(), Since::Opened)
+    }
+
+    fn new(list: Vec<Place>, since: Since) -> Inputs {
+        Inputs { list, open: Mutex::default(), most_open: local::most_open(), since }
     }
 
     /// How many there are.
@@ -103,11 +112,7 @@ impl Inputs {
             return Ok(open);
         }
         // Nobody waits meanwhile: a file of a network drive may take its time. One that two threads open is kept once.
-        let file = LocalFile::open(&identity.source)?;
-        if file.identity() != identity {
-            return Err(changed(&identity.source));
-        }
-        Ok(self.keep(id, Arc::new(file)))
+        Ok(self.keep(id, Arc::new(LocalFile::reopen(identity, self.since)?)))
     }
 
     /// Makes sure that all inputs are still what they were.
@@ -116,7 +121,7 @@ impl Inputs {
     /// [`ErrorKind::Internal`] when one has changed.
     pub fn check_unchanged(&self) -> Result<()> {
         self.list.iter().try_for_each(|place| match place {
-            Place::Local(identity) => local::check_unchanged(identity),
+            Place::Local(identity) => local::check_unchanged(identity, self.since),
             Place::There(input) => input.check_unchanged(),
         })
     }
@@ -156,8 +161,7 @@ fn too_many_inputs(path: &Path) -> Error {
 }
 
 fn no_such_input(id: InputId, inputs: usize) -> Error {
-    let message = format!("expected the number of one of {inputs} inputs, found {}", id.0);
-    Error::new(ErrorKind::Internal, message).with_hint("this is a bug: please report it")
+    Error::bug(format!("expected the number of one of {inputs} inputs, found {}", id.0))
 }
 
 #[cfg(test)]
@@ -208,6 +212,23 @@ mod tests {
         assert!(error.to_string().contains("the file changed"), "{error}");
         assert_eq!(inputs.check_unchanged().unwrap_err().to_string(), error.to_string());
         assert_eq!(inputs.get(InputId(3)).unwrap_err().kind(), ErrorKind::Internal);
+    }
+
+    #[test]
+    fn a_file_that_is_not_the_planned_one_is_to_be_planned_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let inputs = Inputs::planned(files(folder.path(), 2).identities().cloned());
+        let open = inputs.get(InputId(0)).unwrap();
+        for path in ["0", "1"] {
+            fs::write(folder.path().join(path), []).unwrap();
+        }
+        fs::write(folder.path().join("1"), [1, 1]).unwrap();
+        let cut = open.bytes(0, 1, &mut Vec::new()).unwrap_err();
+        for error in [cut, open.check_unchanged().unwrap_err(), inputs.get(InputId(1)).unwrap_err()] {
+            assert_eq!(error.kind(), ErrorKind::Internal);
+            let text = error.to_string();
+            assert!(text.contains("the file changed since it was planned (plan the recording again"), "{text}");
+        }
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::fs::{File, Metadata};
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::access::{Identity, Input, changed};
+use super::access::{Identity, Input, Since, changed};
 use super::regular;
 use crate::error::{Error, ErrorCode, ErrorKind, Result};
 
@@ -17,6 +17,7 @@ use crate::error::{Error, ErrorCode, ErrorKind, Result};
 #[derive(Debug)]
 pub struct LocalFile {
     identity: Identity,
+    since: Since,
     file: File,
 }
 
@@ -32,7 +33,16 @@ impl LocalFile {
                 .with_code(ErrorCode::NotATrace)
                 .in_file(path));
         }
-        Ok(LocalFile { identity: identity(path, &metadata), file })
+        Ok(LocalFile { identity: identity(path, &metadata), since: Since::Opened, file })
+    }
+
+    /// The file that has this identity.
+    ///
+    /// # Errors
+    /// Those of [`LocalFile::open`], and [`ErrorKind::Internal`] when it has another.
+    pub(super) fn reopen(before: &Identity, since: Since) -> Result<Self> {
+        let file = LocalFile::open(&before.source)?;
+        if file.identity == *before { Ok(LocalFile { since, ..file }) } else { Err(changed(&before.source, since)) }
     }
 
     fn unreadable(&self, offset: u64, len: usize, cause: std::io::Error) -> Error {
@@ -57,15 +67,19 @@ impl Input for LocalFile {
     }
 
     fn check_unchanged(&self) -> Result<()> {
-        check_unchanged(&self.identity)
+        check_unchanged(&self.identity, self.since)
+    }
+
+    fn changed(&self) -> Error {
+        changed(self.path(), self.since)
     }
 }
 
-/// Makes sure that a file is still the one that was opened; opens nothing.
-pub(super) fn check_unchanged(before: &Identity) -> Result<()> {
+/// Makes sure that a file is still the one that it was; opens nothing.
+pub(super) fn check_unchanged(before: &Identity, since: Since) -> Result<()> {
     let now = std::fs::metadata(&before.source).ok();
     let is_same = now.is_some_and(|now| identity(&before.source, &now) == *before);
-    if is_same { Ok(()) } else { Err(changed(&before.source)) }
+    if is_same { Ok(()) } else { Err(changed(&before.source, since)) }
 }
 
 fn identity(path: &Path, metadata: &Metadata) -> Identity {

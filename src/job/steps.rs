@@ -145,7 +145,7 @@ pub fn convert_partition(
     let space = SpillSpace::new(output.folder());
     let segments = stored.segments(folder, partition, &space, progress)?;
     progress.stage(Stage::Convert { events: partition.events });
-    let inputs = Inputs::local(stored.plan.inputs.iter().map(|input| input.identity.clone()));
+    let inputs = Inputs::planned(stored.plan.inputs.iter().map(|input| input.identity.clone()));
     let planned = PlannedInputs::new(stored.plan.inputs.clone(), &inputs);
     let view = PartitionView { inputs: &planned, partition, segments: &segments };
     let conversion = Conversion {
