@@ -88,8 +88,7 @@ fn program(
     shape: &PlannedShape,
 ) -> Option<Arc<Program>> {
     let columns = &plan.tables[table as usize].columns;
-    let binding = columns.binding(binding as usize);
-    Some(Arc::new(Program::compile(plan.schema(shape)?, binding, &columns.columns, pointer_size)))
+    Some(Arc::new(Program::compile(plan.schema(shape)?, columns, binding as usize, pointer_size)))
 }
 
 impl ShapeDecoder {

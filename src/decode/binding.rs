@@ -59,8 +59,6 @@ impl PayloadColumn {
 /// Where the fields of one event go.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Binding {
-    /// Number of the schema in its table.
-    pub(super) schema: usize,
     /// Per field of the event, one entry per output.
     pub(super) fields: Vec<Vec<Target>>,
 }
@@ -121,11 +119,10 @@ pub fn assign_columns(schemas: &[&EventSchema], reserved: &[&str], options: Type
         let reason = assigned.columns[bound.column].reason;
         Target { role: bound.role, column: Some(bound.column), reason }
     };
-    let bind_event = |(schema, fields): (usize, &Vec<Vec<assign::Assigned>>)| Binding {
-        schema,
+    let bind_event = |fields: &Vec<Vec<assign::Assigned>>| Binding {
         fields: fields.iter().map(|outputs| outputs.iter().map(bind).collect()).collect(),
     };
-    let bindings = assigned.bindings.iter().enumerate().map(bind_event).collect();
+    let bindings = assigned.bindings.iter().map(bind_event).collect();
     PayloadColumns { columns, bindings }
 }
 
@@ -203,9 +200,20 @@ impl PayloadColumns {
     /// Only the bindings of the schemas with these numbers, which from now on are numbered in their order.
     #[must_use]
     pub fn with_bindings(self, schemas: &BTreeSet<usize>) -> PayloadColumns {
-        let kept = self.bindings.into_iter().filter(|binding| schemas.contains(&binding.schema));
-        let numbered = kept.enumerate().map(|(schema, binding)| Binding { schema, ..binding });
-        PayloadColumns { columns: self.columns, bindings: numbered.collect() }
+        let kept = self.bindings.into_iter().enumerate().filter(|(schema, _)| schemas.contains(schema));
+        PayloadColumns { columns: self.columns, bindings: kept.map(|(_, binding)| binding).collect() }
+    }
+
+    /// Whether every schema fills columns that are there, and each of them once: what comes from a file is not believed.
+    pub fn is_sound(&self) -> bool {
+        let mut filled_by = vec![None; self.columns.len()];
+        self.bindings.iter().enumerate().all(|(schema, binding)| {
+            let mut filled = binding.fields.iter().flatten().filter_map(|target| target.column);
+            filled.all(|column| {
+                let before = filled_by.get_mut(column).map(|by| by.replace(schema));
+                before.is_some_and(|before| before != Some(schema))
+            })
+        })
     }
 
     /// For how many schemas it says where their fields go.
@@ -333,6 +341,18 @@ mod tests {
         assert_eq!(columns(kept.binding(1)), [Some(0), Some(1), Some(2)]);
         assert_eq!(table.keep(|_| true), table);
         assert_eq!(table.columns[4].field.metadata()["in_type"], "Guid");
+    }
+
+    #[test]
+    fn a_schema_fills_columns_that_are_there_once_each() {
+        let event = schema(vec![Field::value("A", Wire::Int32), Field::value("B", Wire::Int32)]);
+        let table = assign_columns(&[&event, &event], &[], TypeOptions::default());
+        assert!(table.is_sound() && table.keep(|_| false).is_sound());
+        for column in [0, 2] {
+            let mut other = table.clone();
+            other.bindings[1].fields[1][0].column = Some(column);
+            assert!(!other.is_sound(), "{column}");
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow_schema::{DataType, TimeUnit};
 
 use super::assign;
-use super::binding::{Binding, PayloadColumn};
+use super::binding::{Binding, PayloadColumn, PayloadColumns};
 use super::interpret::{self, ColumnRole, Interpretation, MAX_NESTING};
 use super::program::{
     Convert, ConvertStep, Counter, FieldBody, FieldExtent, LengthRule, Node, Number, Output, Program, Remembered,
@@ -18,10 +18,13 @@ use crate::columns::types::TypeOptions;
 use crate::schema::model::{Count, EventSchema, Field, FieldKind, FieldRef, Length, Wire};
 
 impl Program {
-    /// The program that fills columns. `binding` and `columns` come from one [`PayloadColumns`](super::PayloadColumns), to
-    /// which `schema` was given; `pointer_size` is 4 or 8.
-    pub fn compile(schema: &EventSchema, binding: &Binding, columns: &[PayloadColumn], pointer_size: u8) -> Program {
-        compile(schema, Some((binding, columns)), pointer_size)
+    /// The program that fills columns. `schema` is the one to which `columns` gave this number; `pointer_size` is 4 or 8.
+    ///
+    /// # Panics
+    ///
+    /// When there is no schema of this number.
+    pub fn compile(schema: &EventSchema, columns: &PayloadColumns, number: usize, pointer_size: u8) -> Program {
+        compile(schema, Some((columns, number)), pointer_size)
     }
 
     /// A program without columns, for [`Program::consumes`] alone.
@@ -31,7 +34,8 @@ impl Program {
 }
 
 /// The program of a schema, with columns or for measuring only.
-fn compile(schema: &EventSchema, columns: Option<(&Binding, &[PayloadColumn])>, pointer_size: u8) -> Program {
+fn compile(schema: &EventSchema, filled: Option<(&PayloadColumns, usize)>, pointer_size: u8) -> Program {
+    let columns = filled.map(|(columns, number)| (columns.binding(number), columns.columns.as_slice()));
     let mut compiler = Compiler { pointer: usize::from(pointer_size), slots: HashMap::new(), path: Vec::new() };
     compiler.find_slots(&mut vec![&schema.fields]);
     let mut nodes = Vec::with_capacity(schema.fields.len());
@@ -42,7 +46,7 @@ fn compile(schema: &EventSchema, columns: Option<(&Binding, &[PayloadColumn])>, 
     let required = schema.fields.iter().rposition(|field| !field.optional);
     let mut program = Program {
         nodes,
-        number: columns.map_or(0, |(binding, _)| program_number(binding, pointer_size)),
+        number: filled.map_or(0, |(_, schema)| program_number(schema, pointer_size)),
         prefix_fields: Arc::default(),
         prefix_weight: 0,
         prefix_steps: Vec::new(),
@@ -74,8 +78,8 @@ fn targets<'a>(binding: &Binding, columns: &'a [PayloadColumn], position: usize)
 }
 
 /// A layout has a program per pointer size.
-fn program_number(binding: &Binding, pointer_size: u8) -> usize {
-    2 * binding.schema + usize::from(pointer_size == 8)
+fn program_number(schema: usize, pointer_size: u8) -> usize {
+    2 * schema + usize::from(pointer_size == 8)
 }
 
 /// Leading single values of fixed width are read by their offsets.

@@ -125,7 +125,7 @@ fn show_all(table: &PayloadColumns, arrays: &[Option<ArrayRef>], row: usize) -> 
 fn decode_with(options: TypeOptions, fields: &[Field], pointer: u8, payload: &[u8]) -> (DecodeOutcome, Vec<String>) {
     let schema = schema(fields.to_vec());
     let table = assign_columns(&[&schema], &[], options);
-    let program = Program::compile(&schema, table.binding(0), &table.columns, pointer);
+    let program = Program::compile(&schema, &table, 0, pointer);
     let mut columns = ColumnBuffers::new(table.columns.iter().map(PayloadColumn::data_type));
     let outcome = program.decode(payload, 0, &mut columns, &Doubling);
     assert_eq!(columns.weight(), outcome.weight);
@@ -451,7 +451,7 @@ fn events_share_columns_and_batches_begin_anew() {
     let third = schema(vec![Field::structure("S", vec![named("a", Wire::Int8)])]);
     let table = assign_columns(&[&first, &second, &third], &[], TypeOptions::default());
     let schemas = [&first, &second, &third];
-    let program = |schema: usize| Program::compile(schemas[schema], table.binding(schema), &table.columns, 8);
+    let program = |schema: usize| Program::compile(schemas[schema], &table, schema, 8);
     let mut columns = ColumnBuffers::new(table.columns.iter().map(PayloadColumn::data_type));
     for _ in 0..2 {
         let one = [&[200][..], &GUID, &1.5f32.to_le_bytes()].concat();
@@ -476,7 +476,7 @@ fn dropped_columns_are_walked_over() {
     let first = schema(vec![named("a", Wire::UInt8)]);
     let second = schema(vec![named("b", Wire::UInt16), named("c", Wire::Ansi)]);
     let table = assign_columns(&[&first, &second], &[], TypeOptions::default()).keep(|schema| schema == 0);
-    let program = Program::compile(&second, table.binding(1), &table.columns, 8);
+    let program = Program::compile(&second, &table, 1, 8);
     let mut columns = ColumnBuffers::new(table.columns.iter().map(PayloadColumn::data_type));
     assert_eq!(program.decode(b"\x01\0x\0", 0, &mut columns, &NoClock).status, Status::Ok);
     assert!(arrays(&table, &mut columns, 1)[0].is_none());
@@ -566,7 +566,7 @@ fn plans_and_columns_go_to_other_threads() {
 fn a_row_is_filled_once() {
     let layout = schema(vec![f(Wire::UInt8)]);
     let table = assign_columns(&[&layout], &[], TypeOptions::default());
-    let program = Program::compile(&layout, table.binding(0), &table.columns, 8);
+    let program = Program::compile(&layout, &table, 0, 8);
     let mut columns = ColumnBuffers::new(table.columns.iter().map(PayloadColumn::data_type));
     program.decode(&[1], 0, &mut columns, &NoClock);
     program.decode(&[1], 0, &mut columns, &NoClock);

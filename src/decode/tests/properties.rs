@@ -158,7 +158,7 @@ proptest! {
         names.dedup();
         prop_assert_eq!(names.len(), table.columns.len() + 1, "names differ without regard to case");
 
-        let program = |number: usize| Program::compile(&schemas[number], table.binding(number), &table.columns, pointer);
+        let program = |number: usize| Program::compile(&schemas[number], &table, number, pointer);
         let plans: Vec<_> = (0..schemas.len()).map(program).collect();
         let buffers = || ColumnBuffers::new(table.columns.iter().map(PayloadColumn::data_type));
         let (mut by_offset, mut walked) = (buffers(), buffers());
