@@ -7,8 +7,11 @@ mod synth;
 
 use std::fs;
 
+use etl2parquet::plan::Segment;
+use serde_json::{Value, json};
 use support::Sandbox;
 use synth::*;
+use zerocopy::FromBytes;
 
 /// Bytes of a partition: several of the recordings here.
 const SIZE: &str = "--partition-bytes 300000";
@@ -72,7 +75,7 @@ fn lasting(sandbox: &Sandbox, trace: &str) -> Vec<(String, Vec<u8>)> {
     let mut files = sandbox.files(trace);
     for (name, content) in &mut files {
         if name.ends_with("manifest.json") {
-            let mut manifest: serde_json::Value = serde_json::from_slice(content).unwrap();
+            let mut manifest: Value = serde_json::from_slice(content).unwrap();
             manifest.as_object_mut().unwrap().remove("run").unwrap();
             *content = manifest.to_string().into_bytes();
         }
@@ -183,7 +186,7 @@ fn planned(sandbox: &Sandbox, out: &str) -> (String, u32) {
 
 fn planned_with(sandbox: &Sandbox, flags: &str) -> (String, u32) {
     let said = sandbox.t(&format!("plan {flags} --json"), 0).out;
-    let plan: serde_json::Value = serde_json::from_str(&said).unwrap();
+    let plan: Value = serde_json::from_str(&said).unwrap();
     assert_eq!(plan["trace"], "m");
     (plan["plan"].as_str().unwrap().to_owned(), u32::try_from(plan["partitions"].as_u64().unwrap()).unwrap())
 }
@@ -223,7 +226,11 @@ fn a_plan_made_again_knows_the_files_as_they_are_now() {
     let input = fs::File::options().write(true).open(sandbox.path("a.etl")).unwrap();
     input.set_modified(std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000_000)).unwrap();
     let refused = sandbox.t(&format!("convert-partition {plan} 0"), 1);
-    assert!(refused.err.contains("a.etl"), "{}", refused.err);
+    assert!(
+        refused.err.contains("a.etl: the file changed since it was planned (plan the recording again"),
+        "{}",
+        refused.err
+    );
     // The bytes are the same, and so is the plan but for the time of the file.
     assert_eq!(planned(&sandbox, "out").0, plan);
     sandbox.t(&format!("convert-partition {plan} 0"), 0);
@@ -233,19 +240,17 @@ fn a_plan_made_again_knows_the_files_as_they_are_now() {
 fn a_plan_that_was_committed_before_leaves_nothing_the_second_time() {
     let sandbox = Sandbox::new();
     hard(&sandbox);
-    let mut trace = Vec::new();
-    for round in 0..2 {
+    in_one_process(&sandbox);
+    for code in [4, 0] {
         let said = sandbox.t(&format!("plan a.etl b.etl --merge m -o out {SIZE} --if-exists replace --json"), 0).out;
-        let said: serde_json::Value = serde_json::from_str(&said).unwrap();
+        let said: Value = serde_json::from_str(&said).unwrap();
         let plan = said["plan"].as_str().unwrap();
         for number in 0..said["partitions"].as_u64().unwrap() {
             sandbox.t(&format!("convert-partition {plan} {number}"), 0);
         }
-        sandbox.t(&format!("commit {plan}"), if round == 0 { 4 } else { 0 });
+        sandbox.t(&format!("commit {plan}"), code);
         assert!(sandbox.names("out").iter().all(|name| name.starts_with("trace=m/")), "{:?}", sandbox.names("out"));
-        let now = lasting(&sandbox, "out/trace=m");
-        assert!(round == 0 || now == trace);
-        trace = now;
+        assert!(lasting(&sandbox, "out/trace=m") == lasting(&sandbox, "one/trace=m"));
     }
 }
 
@@ -295,14 +300,14 @@ fn a_commit_needs_every_partition_and_no_input() {
 
 /// Where the buffers of a partition lie in an input.
 fn extents(sandbox: &Sandbox, plan: &str, number: u32, input: u16) -> Vec<std::ops::Range<usize>> {
-    let segments = fs::read(sandbox.path(&format!("{plan}/segments-{number:05}"))).unwrap();
-    let word = |bytes: &[u8]| u32::from_le_bytes(bytes.try_into().unwrap()) as usize;
-    let of_input = |record: &&[u8]| u16::from_le_bytes([record[120], record[121]]) == input;
-    let extent = |record: &[u8]| {
-        let start = word(&record[8..12]);
-        start..start + word(&record[36..40])
+    let bytes = fs::read(sandbox.path(&format!("{plan}/segments-{number:05}"))).unwrap();
+    let segments = bytes.chunks_exact(size_of::<Segment>()).map(|record| Segment::read_from_bytes(record).unwrap());
+    let extent = |segment: Segment| {
+        let extent = segment.buffer.extent;
+        let start = usize::try_from(extent.offset).unwrap();
+        start..start + extent.stored_len as usize
     };
-    segments.chunks_exact(128).filter(of_input).map(extent).collect()
+    segments.filter(|segment| segment.input == input).map(extent).collect()
 }
 
 /// Overwrites both inputs but for the buffers of these partitions, under the times that the files had.
@@ -401,6 +406,103 @@ fn a_plan_that_somebody_changed_is_refused() {
     change("plan.json", &|bytes| bytes.truncate(1000));
     change("job.json", &|bytes| bytes.truncate(100));
     sandbox.t(&format!("convert-partition {plan} 0"), 0);
+}
+
+#[test]
+fn a_report_that_somebody_changed_is_not_published() {
+    let sandbox = Sandbox::new();
+    hard(&sandbox);
+    let (plan, partitions) = planned(&sandbox, "out");
+    for number in 0..partitions {
+        sandbox.t(&format!("convert-partition {plan} {number}"), 0);
+    }
+    let path = sandbox.path(&format!("{plan}/report-00001.json"));
+    let before = fs::read(&path).unwrap();
+    let t = |expected: &str, change: &dyn Fn(&mut Value)| {
+        let mut stored: Value = serde_json::from_slice(&before).unwrap();
+        change(&mut stored);
+        assert!(stored != serde_json::from_slice::<Value>(&before).unwrap(), "{expected}: nothing was changed");
+        fs::write(&path, stored.to_string()).unwrap();
+        let refused = sandbox.t(&format!("commit {plan}"), 6);
+        assert!(refused.err.contains("report-00001.json: ") && refused.err.contains(expected), "{}", refused.err);
+        assert!(!sandbox.path("out/trace=m").exists(), "{expected}");
+    };
+    let fault = |fault: &str| format!("expected a report on partition 1 without contradictions, found {fault} (remove");
+    let add = |number: &mut Value| *number = json!(number.as_u64().unwrap() + 1);
+    t("this file is not the one that was planned", &|stored| stored["plan"] = json!("0"));
+    t("this file is not the one that was planned", &|stored| stored["tool_version"] = json!("9.9.9"));
+    t("cannot understand this file of a plan", &|stored| stored["report"] = json!(7));
+    t(&fault("a name that no worker has"), &|stored| stored["attempt"] = json!("../x"));
+    t(&fault("another partition"), &|stored| stored["report"]["partition"] = json!(0));
+    t(&fault("files of another partition or of none of its tables"), &|stored| {
+        stored["report"]["files"][0]["path"] = json!("events/A/../x");
+    });
+    t(&fault("other rows of event shapes than in files"), &|stored| add(&mut stored["report"]["shapes"][0][1]["rows"]));
+    t(&fault("other rows of event shapes than in files"), &|stored| add(&mut stored["report"]["files"][0]["rows"]));
+    t(&fault("more decoded rows than rows"), &|stored| {
+        stored["report"]["shapes"][0][1]["ok_rows"] = json!(1_000_000);
+    });
+    t(&fault("other rows of decoding than in files"), &|stored| stored["report"]["decode"] = json!({}));
+    t(&fault("event shapes that the plan does not have"), &|stored| stored["report"]["shapes"][0][0] = json!(1000));
+    t(&fault("inputs that the plan does not have"), &|stored| {
+        stored["report"]["inputs"] = json!([[2, {
+            "damaged": 0, "filtered": 0, "ties": 0, "saturated_times": 0, "double_formula_error_ns": 0
+        }]]);
+    });
+    t(&fault("other times than those of its rows"), &|stored| stored["report"]["last_row"] = Value::Null);
+    t(&fault("other events than the plan has"), &|stored| add(&mut stored["report"]["inputs"][0][1]["filtered"]));
+    fs::write(&path, &before).unwrap();
+    sandbox.t(&format!("commit {plan}"), 4);
+}
+
+#[test]
+fn a_survey_of_other_inputs_is_not_published() {
+    let sandbox = Sandbox::new();
+    hard(&sandbox);
+    let (plan, partitions) = planned(&sandbox, "out");
+    for number in 0..partitions {
+        sandbox.t(&format!("convert-partition {plan} {number}"), 0);
+    }
+    // The same names, another content of one file; and one file less.
+    let cut = second_bytes();
+    sandbox.file("b.etl", &cut[..cut.len() - 0x8000]);
+    let (other, _) = planned(&sandbox, "other");
+    let (fewer, _) = planned_with(&sandbox, "a.etl --merge m -o fewer");
+    let own = sandbox.path(&format!("{plan}/survey"));
+    let aside = sandbox.path("aside");
+    fs::rename(&own, &aside).unwrap();
+    for (plan_of_survey, expected) in [
+        (&other, "expected the survey of b.etl, which was planned, found that of another input"),
+        (&fewer, "expected the survey of the 2 inputs that were planned, found one of 1 (plan anew"),
+    ] {
+        fs::rename(sandbox.path(&format!("{plan_of_survey}/survey")), &own).unwrap();
+        let refused = sandbox.t(&format!("commit {plan}"), 6);
+        assert!(refused.err.contains("/survey: ") && refused.err.contains(expected), "{}", refused.err);
+        assert!(!sandbox.path("out/trace=m").exists());
+        fs::remove_dir_all(&own).unwrap();
+    }
+    fs::rename(&aside, &own).unwrap();
+    sandbox.t(&format!("commit {plan}"), 4);
+}
+
+#[test]
+fn a_job_that_somebody_changed_is_refused() {
+    let sandbox = Sandbox::new();
+    hard(&sandbox);
+    let (plan, _) = planned(&sandbox, "out");
+    let path = sandbox.path(&format!("{plan}/job.json"));
+    let text = fs::read_to_string(&path).unwrap();
+    let changed = text.replacen("\"if_exists\":\"error\"", "\"if_exists\":\"replace\"", 1);
+    assert!(changed != text, "{text}");
+    fs::write(&path, changed).unwrap();
+    for step in [format!("convert-partition {plan} 0"), format!("commit {plan}")] {
+        let refused = sandbox.t(&step, 6);
+        assert!(
+            refused.err.contains("job.json: this file is not the one that was planned (plan anew"),
+            "{}",
+            refused.err
+        );
+    }
 }
 
 #[test]

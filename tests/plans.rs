@@ -10,7 +10,7 @@ use etl2parquet::clock::ClockAnchor;
 use etl2parquet::convert::decoders::Decoders;
 use etl2parquet::input::{InputId, Inputs};
 use etl2parquet::plan::filter::Filter;
-use etl2parquet::plan::{self, DatasetSplit, PlanFile, PlanOptions, PlannedInputs, partition};
+use etl2parquet::plan::{self, DatasetSplit, Partition, PlanFile, PlanOptions, PlannedInputs, partition};
 use etl2parquet::schema::load;
 use etl2parquet::spill::SpillSpace;
 use etl2parquet::survey::{NoProgress, SurveyOptions, survey};
@@ -19,15 +19,20 @@ use support::corpus;
 
 /// The plan of one input.
 fn planned(path: &Path, options: &PlanOptions) -> Option<PlanFile> {
+    cut(path, options, 1 << 20)
+}
+
+/// The plan of one input with partitions of so many bytes.
+fn cut(path: &Path, options: &PlanOptions, size: u64) -> Option<PlanFile> {
     let inputs = Inputs::open([path.to_owned()]).unwrap();
     let surveyed = SurveyOptions { anchor: ClockAnchor::Start, hash: true };
     let file = survey(&*inputs.get(InputId::default()).unwrap(), "a.etl".to_owned(), &surveyed, &NoProgress).ok()?;
     let files = [file];
     let (result, _) = plan::plan(&files, &inputs, options, &NoProgress).unwrap();
     let planned = PlannedInputs::of(&files, &inputs);
-    let partitions = partition::cut(&files, &planned, 1 << 20, &SpillSpace::temporary(), &NoProgress).unwrap();
-    let inputs = planned.iter().cloned().collect();
-    Some(PlanFile::new(json!({ "b": 1, "a": null }), inputs, result, partitions.list().to_vec()))
+    let partitions = partition::cut(&files, &planned, size, &SpillSpace::temporary(), &NoProgress).unwrap();
+    let options = json!({ "b": 1, "a": null });
+    Some(PlanFile::new(options, planned.into_planned(), result, partitions.list().to_vec()))
 }
 
 fn example() -> PathBuf {
@@ -35,22 +40,25 @@ fn example() -> PathBuf {
 }
 
 fn written(plan: &PlanFile) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    plan.write(&mut bytes).unwrap();
-    bytes
+    plan.to_text().unwrap().bytes().to_vec()
 }
 
-fn read(bytes: &[u8]) -> Result<PlanFile, String> {
+fn hash(plan: &PlanFile) -> String {
+    plan.to_text().unwrap().hash().to_owned()
+}
+
+/// The plan that a text holds, and its hash.
+fn read(bytes: &[u8]) -> Result<(PlanFile, String), String> {
     PlanFile::read(bytes, Path::new("plan.json")).map_err(|error| error.to_string())
 }
 
 #[track_caller]
 fn round_trip(plan: &PlanFile) {
     let bytes = written(plan);
-    let found = read(&bytes).unwrap();
+    let (found, read_hash) = read(&bytes).unwrap();
     assert!(found == *plan, "another plan was read than was written");
     assert!(written(&found) == bytes, "what was read is written in another way");
-    assert_eq!(found.hash(), plan.hash());
+    assert_eq!(read_hash, hash(plan));
     Decoders::new(&found.result, &NoProgress).unwrap();
 }
 
@@ -99,11 +107,11 @@ fn plans_of_real_traces_are_read_as_they_were_written() {
 #[test]
 fn a_hash_tells_what_was_planned_and_not_when() {
     let plan = planned(&example(), &PlanOptions::default()).unwrap();
-    let hash = plan.hash();
+    let before = hash(&plan);
     let changed = |change: &dyn Fn(&mut PlanFile)| {
         let mut plan = plan.clone();
         change(&mut plan);
-        plan.hash() != hash
+        hash(&plan) != before
     };
     assert!(!changed(&|plan| plan.inputs[0].identity.modified = Some(7)));
     assert!(changed(&|plan| plan.inputs[0].identity.size += 1));
@@ -130,7 +138,9 @@ fn another_plan_is_refused() {
     refused(r#"{"tool_version":"9.9.9","format_version":2,"hash":"","something":"else"}"#, &foreign);
     refused(&text.replace("\"format_version\":2", "\"format_version\":3"), "(format 3)");
     refused(&text.replacen("\"slice_bytes\":", "\"slice_bytes\":1", 1), "it was changed");
-    refused(&text.replace(&plan.hash(), &"0".repeat(64)), "it was changed");
+    refused(&text.replace(&hash(&plan), &"0".repeat(64)), "it was changed");
+    let time = format!("\"modified\":[{}]", plan.inputs[0].identity.modified.unwrap());
+    refused(&text.replace(&time, "\"modified\":[]"), "without contradictions, found 0 times of 1 inputs");
     refused("", "expected a whole plan");
     refused("[]", "expected a whole plan");
     for end in (0..text.len()).step_by(997).filter(|end| text.is_char_boundary(*end)) {
@@ -141,7 +151,11 @@ fn another_plan_is_refused() {
 #[test]
 fn a_plan_that_contradicts_itself_is_refused() {
     let plan = planned(&example(), &PlanOptions::default()).unwrap();
-    let bound = plan.result.shapes.iter().position(|shape| shape.binding.is_some()).unwrap();
+    let shapes = &plan.result.shapes;
+    let bound = shapes.iter().position(|shape| shape.binding.is_some()).unwrap();
+    let table = shapes[bound].table as usize;
+    let placed =
+        format!("{} shapes in tables instead of {}", shapes.len() - plan.result.tables[0].shapes.len(), shapes.len());
     let t = |expected: &str, change: &dyn Fn(&mut PlanFile)| {
         let mut plan = plan.clone();
         change(&mut plan);
@@ -156,7 +170,11 @@ fn a_plan_that_contradicts_itself_is_refused() {
     t(&of("columns without a schema"), &|plan| plan.result.shapes[bound].schema = None);
     t("other shapes of table 0", &|plan| plan.result.tables[0].shapes.push(u32::MAX));
     t("other shapes of table 0", &|plan| plan.result.tables[0].shapes.insert(0, 0));
-    t("", &|plan| plan.result.tables[0].shapes.clear());
+    t(&placed, &|plan| plan.result.tables[0].shapes.clear());
+    t(&format!("other columns of table {table}"), &|plan| plan.result.tables[table].columns.columns.clear());
+    let large = "buffers of more than 16777216 bytes in input 0";
+    t(large, &|plan| plan.inputs[0].rules.max_buffer_size = 0x100_0001);
+    t("65537 inputs", &|plan| plan.inputs = vec![plan.inputs[0].clone(); 0x1_0001]);
     t("a filter of", &|plan| {
         let filter = Filter { level: Some(1), ..Filter::default() };
         let filtered = planned(&example(), &PlanOptions { filter, ..PlanOptions::default() }).unwrap();
@@ -164,4 +182,28 @@ fn a_plan_that_contradicts_itself_is_refused() {
         let table = plan.result.shapes.pop().unwrap().table;
         plan.result.tables[table as usize].shapes.pop();
     });
+}
+
+#[test]
+fn partitions_that_do_not_follow_one_another_are_refused() {
+    let plan = cut(&example(), &PlanOptions::default(), 1 << 14).unwrap();
+    let [first, .., last] = &plan.partitions[..] else { panic!("expected several partitions") };
+    let end = plan.partitions.len() - 1;
+    let t = |expected: &str, change: &dyn Fn(&mut Vec<Partition>)| {
+        let mut plan = plan.clone();
+        change(&mut plan.partitions);
+        let error = read(&written(&plan)).unwrap_err();
+        assert!(error.contains(&format!("expected a plan without contradictions, found {expected} (")), "{error}");
+    };
+    t("no partition", &Vec::clear);
+    t("another partition in the place of partition 0", &|list| list.swap(0, end));
+    t("another partition in the place of partition 1", &|list| list[1].number += 1);
+    t("a wrong number of events before partition 1", &|list| list[0].events += 1);
+    t("a wrong number of events before partition 0", &|list| list[0].first_seq = 1);
+    t("more events than can be counted up to partition 0", &|list| list[0].damaged = u64::MAX);
+    let count = format!("more events than can be counted up to partition {end}");
+    t(&count, &|list| list[end].events = u64::MAX);
+    t("a gap in the order before partition 0", &|list| list[0].range.from = last.range.from);
+    t("a gap in the order before partition 1", &|list| list[0].range.to = None);
+    t("an end of the order behind the last partition", &|list| list[end].range.to = first.range.to);
 }

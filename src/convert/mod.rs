@@ -15,6 +15,7 @@ pub mod pipeline;
 mod ranks;
 mod refine;
 pub mod repeated;
+pub mod report_check;
 pub mod segments;
 mod shape_counter;
 pub mod slice;

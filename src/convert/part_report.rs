@@ -30,6 +30,13 @@ pub struct PartReport {
     pub last_row: Option<i64>,
 }
 
+impl PartReport {
+    /// The name of what became of a row: `<source>/<status>`.
+    pub(super) fn outcome(source: DecodeSource, status: RowStatus) -> String {
+        format!("{}/{}", source.name(), status.name())
+    }
+}
+
 /// What is counted while a partition is converted.
 #[derive(Debug, Default)]
 pub(super) struct PartCounts {
@@ -66,9 +73,8 @@ impl PartCounts {
 
     /// The report, once the files are written.
     pub(super) fn report(self, partition: u32, files: Vec<FileEntry>) -> PartReport {
-        let named = |((source, status), rows): ((DecodeSource, RowStatus), u64)| {
-            (format!("{}/{}", source.name(), status.name()), rows)
-        };
+        let named =
+            |((source, status), rows): ((DecodeSource, RowStatus), u64)| (PartReport::outcome(source, status), rows);
         let shapes = (0..).zip(self.shapes).filter(|(_, counts)| *counts != ShapeCounts::default());
         let inputs = (0..=u16::MAX).zip(self.inputs).filter(|(_, counts)| *counts != InputCounts::default());
         PartReport {

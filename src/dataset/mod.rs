@@ -13,5 +13,5 @@ mod written;
 
 pub use encode::{BATCH_ROWS, EncodeTime, EncodedRowGroup};
 pub use properties::{Compression, EncodeOptions};
-pub use table::{FileNaming, TableSpec, TableWriter};
+pub use table::{FileNaming, TableSpec, TableWriter, part_path};
 pub(crate) use written::rows_in_footer;

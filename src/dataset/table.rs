@@ -25,6 +25,11 @@ pub enum FileNaming {
     Single(String),
 }
 
+/// Where a file of a table in a folder lies that has several: its partition, and its place among the files of that.
+pub fn part_path(folder: &str, partition: u32, number: usize) -> String {
+    format!("{folder}/part-{partition:05}-{number:05}.parquet")
+}
+
 /// Column chunks of one file: what it takes to write a footer of so many is some 70 MiB and a tenth of a second. Only row
 /// groups of few rows have files end by it, and not by their size.
 const MAX_COLUMN_CHUNKS: usize = 32_767;
@@ -238,7 +243,7 @@ impl TableWriter {
     fn open(&self, number: usize) -> Result<Box<OpenFile>> {
         let folder = self.folder();
         let path = match &self.table.spec.files {
-            FileNaming::Parts => format!("{folder}/part-{:05}-{number:05}.parquet", self.partition),
+            FileNaming::Parts => part_path(folder, self.partition, number),
             FileNaming::Single(name) => format!("{folder}/{name}.parquet"),
         };
         let TableFormat { encoder, properties, .. } = &*self.table;

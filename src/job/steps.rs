@@ -15,6 +15,7 @@ use crate::convert::ConvertOptions;
 use crate::convert::job::{JobProgress, Outcome, Recording, Stage, Surveyed};
 use crate::convert::part_report::PartReport;
 use crate::convert::partitions::Conversion;
+use crate::convert::report_check::ReportRules;
 use crate::dataset::rows_in_footer;
 use crate::error::{Error, ErrorKind, Result};
 use crate::input::Inputs;
@@ -94,30 +95,29 @@ pub fn plan(job: &Recording, options: &ConvertOptions, progress: &dyn JobProgres
         Ok(surveyed) => surveyed,
         Err(outcome) => return Ok(PlanOutcome::Done(outcome)),
     };
-    let planned = PlannedInputs::of(&surveyed.files, &inputs);
-    let size = partition_bytes(options, &surveyed.plan);
-    let partitions = pool.install(|| partition::cut(&surveyed.files, &planned, size, &space, progress))?;
-    let planned_inputs = planned.iter().cloned().collect();
+    let Surveyed { files, plan, .. } = surveyed;
+    let planned = PlannedInputs::of(&files, &inputs);
+    let size = partition_bytes(options, &plan);
+    let partitions = pool.install(|| partition::cut(&files, &planned, size, &space, progress))?;
     let segments = || partitions.list().iter().map(|partition| partitions.segments(partition));
-    let plan = PlanFile::new(settings.clone(), planned_inputs, surveyed.plan.clone(), partitions.list().to_vec());
+    let plan = PlanFile::new(settings.clone(), planned.into_planned(), plan, partitions.list().to_vec()).to_text()?;
     let job = StoredJob {
         trace: job.name.clone(),
         write: write_options(options, settings),
         checks: options.checks,
         if_exists: options.if_exists,
         byte_order: stored::byte_order().to_owned(),
-        plan_blake3: plan.hash(),
+        plan_blake3: plan.hash().to_owned(),
         segments_blake3: segments().map(stored::segments_hash).collect(),
     };
-    let plan = StoredPlan::new(job, plan)?;
     inputs.check_unchanged()?;
-    let folder = LocalFolder::create_plan(&progress.custody(), &options.out, &plan.job.trace, &plan.hash[..16])?;
+    let folder = LocalFolder::create_plan(&progress.custody(), &options.out, &job.trace, &job.hash()?[..16])?;
     for (partition, segments) in (0..).zip(segments()) {
         crate::survey::stop_if_cancelled(progress)?;
         folder.write_first(&stored::segments_file(partition), segments.as_bytes())?;
     }
-    stored::write_survey(&SurveyResult { files: surveyed.files }, &folder)?;
-    plan.write(&folder)?;
+    stored::write_survey(&SurveyResult { files }, &folder)?;
+    job.write(&plan, &folder)?;
     folder.keep();
     Ok(PlanOutcome::Planned { folder: folder.folder().to_owned(), partitions: partitions.list().len() })
 }
@@ -195,7 +195,8 @@ pub fn commit(folder: &Path, options: StepOptions, progress: &dyn JobProgress) -
     let output = Arc::new(LocalFolder::open_plan_to_publish(&progress.custody(), folder)?);
     let stored = StoredPlan::read(folder)?;
     let (reports, staged) = reports(&stored, &output)?;
-    let SurveyResult { files } = stored::read_survey(folder, &SpillSpace::new(output.folder()))?;
+    let space = SpillSpace::new(output.folder());
+    let SurveyResult { files } = stored::read_survey(folder, &stored.plan.inputs, &space)?;
     let StoredPlan { job, plan, hash } = stored;
     let facts = FileFacts::of(&files);
     let commit = Commit {
@@ -228,19 +229,16 @@ fn committed(folder: &Path) -> Option<PathBuf> {
 /// The reports on all partitions, in their order, and the files that they name.
 fn reports(stored: &StoredPlan, output: &LocalFolder) -> Result<(Vec<PartReport>, Vec<StagedName>)> {
     let (mut reports, mut files, mut missing) = (Vec::new(), Vec::new(), Vec::new());
+    let rules = ReportRules::of(&stored.plan);
     for partition in &stored.plan.partitions {
         let number = partition.number;
-        let Some(StoredReport { plan, tool_version, attempt, report }) = stored::read_report(output.folder(), number)?
-        else {
+        let Some(report) = stored::read_report(output.folder(), number)? else {
             missing.push(number.to_string());
             continue;
         };
-        if plan != stored.hash || tool_version != env!("CARGO_PKG_VERSION") {
-            return Err(stored::changed(&output.folder().join(stored::report_file(number))));
-        }
-        let staged = report.files.iter().map(|file| StagedName { path: file.path.clone(), attempt: attempt.clone() });
-        files.extend(staged);
-        reports.push(report);
+        report.check(stored, &rules, output.folder(), partition)?;
+        files.extend(report.staged());
+        reports.push(report.report);
     }
     if !missing.is_empty() {
         let count = missing.len();
@@ -264,16 +262,12 @@ fn check_files(reports: &[PartReport], files: &[StagedName], output: &LocalFolde
         if there != Some(entry.bytes) {
             let found = there.map_or("none".to_owned(), |bytes| format!("one of {bytes}"));
             let message = format!("expected a file {} of {} bytes, found {found}", entry.path, entry.bytes);
-            return Err(Error::new(ErrorKind::Output, message)
-                .in_file(output.folder())
-                .with_hint("plan anew: somebody has changed the folder"));
+            return Err(Error::new(ErrorKind::Output, message).in_file(output.folder()).with_hint(stored::PLAN_ANEW));
         }
         let rows = rows_in_footer(output, name, entry.bytes)?;
         if rows != entry.rows {
             let message = format!("expected {} rows in {}, found {rows}", entry.rows, entry.path);
-            return Err(Error::new(ErrorKind::Output, message)
-                .in_file(output.folder())
-                .with_hint("plan anew: somebody has changed the folder"));
+            return Err(Error::new(ErrorKind::Output, message).in_file(output.folder()).with_hint(stored::PLAN_ANEW));
         }
     }
     Ok(())

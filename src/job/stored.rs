@@ -10,19 +10,22 @@
 
 use std::fs::File;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use zerocopy::{FromZeros, IntoBytes};
 
 use crate::convert::job::Checks;
 use crate::convert::part_report::PartReport;
+use crate::convert::report_check::ReportRules;
 use crate::convert::write_options::WriteOptions;
 use crate::error::{Error, ErrorKind, Result};
-use crate::output::{IfExists, LocalFolder, Output};
-use crate::plan::{Partition, PlanFile, Segment};
+use crate::output::errors::output_error;
+use crate::output::folder::{is_attempt, plan_name};
+use crate::output::{IfExists, LocalFolder, Output, StagedName};
+use crate::plan::{Partition, PlanFile, PlanText, PlannedInput, Segment};
 use crate::spill::{SpillSpace, Spilled};
-use crate::survey::{Progress, SurveyResult, stop_if_cancelled};
+use crate::survey::{FileSurvey, Progress, SurveyResult, stop_if_cancelled};
 
 const JOB_FILE: &str = "job.json";
 const PLAN_FILE: &str = "plan.json";
@@ -75,6 +78,36 @@ pub(super) struct StoredReport {
     pub report: PartReport,
 }
 
+impl StoredReport {
+    /// Makes sure that the report is of a partition of this plan and that its numbers agree; `rules` are those of the plan.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Output`] when it is of another plan or version, or contradicts itself.
+    pub(super) fn check(
+        &self,
+        plan: &StoredPlan,
+        rules: &ReportRules<'_>,
+        folder: &Path,
+        partition: &Partition,
+    ) -> Result<()> {
+        let number = partition.number;
+        let path = folder.join(report_file(number));
+        if self.plan != plan.hash || self.tool_version != env!("CARGO_PKG_VERSION") {
+            return Err(changed(&path));
+        }
+        let attempt = if is_attempt(&self.attempt) { Ok(()) } else { Err("a name that no worker has") };
+        attempt.and_then(|()| rules.check(&self.report, partition)).map_err(|fault| {
+            let message = format!("expected a report on partition {number} without contradictions, found {fault}");
+            foreign(&path, message).with_hint("remove the file and convert the partition again")
+        })
+    }
+
+    /// The files that it names, as they lie in the folder.
+    pub(super) fn staged(&self) -> impl Iterator<Item = StagedName> {
+        self.report.files.iter().map(|file| StagedName { path: file.path.clone(), attempt: self.attempt.clone() })
+    }
+}
+
 /// The byte order of this machine.
 pub(super) fn byte_order() -> &'static str {
     if cfg!(target_endian = "little") { "little" } else { "big" }
@@ -93,33 +126,34 @@ pub(super) fn report_file(partition: u32) -> String {
     format!("report-{partition:05}.json")
 }
 
-impl StoredPlan {
-    /// A plan that is to be stored.
+impl StoredJob {
+    /// BLAKE3 of the job, in lower-case hexadecimal: that of everything, since it names the hashes of the rest.
     ///
     /// # Errors
     /// [`ErrorKind::Internal`] when JSON cannot express it.
-    pub(super) fn new(job: StoredJob, plan: PlanFile) -> Result<Self> {
-        let hash = hash(&job)?;
-        Ok(StoredPlan { job, plan, hash })
+    pub(super) fn hash(&self) -> Result<String> {
+        let text = serde_json::to_vec(self).map_err(unexpected)?;
+        Ok(blake3::hash(&text).to_hex().to_string())
     }
 
-    /// Writes the plan. The job comes last, unless it is there: where it is, all is. The plan itself replaces one of the same
-    /// hash, which may know other modification times of the inputs.
+    /// Writes the job and its plan. The job comes last, unless it is there: where it is, all is. The plan itself replaces
+    /// one of the same hash, which may know other modification times of the inputs.
     ///
     /// # Errors
     /// [`ErrorKind::Output`] when a file cannot be written.
-    pub(super) fn write(&self, folder: &LocalFolder) -> Result<()> {
-        let mut plan = Vec::new();
-        self.plan.write(&mut plan).map_err(unexpected)?;
-        folder.write_over(PLAN_FILE, &plan)?;
-        folder.write_first(JOB_FILE, &serde_json::to_vec(&self.job).map_err(unexpected)?)?;
+    pub(super) fn write(&self, plan: &PlanText, folder: &LocalFolder) -> Result<()> {
+        folder.write_over(PLAN_FILE, plan.bytes())?;
+        folder.write_first(JOB_FILE, &serde_json::to_vec(self).map_err(unexpected)?)?;
         Ok(())
     }
+}
 
+impl StoredPlan {
     /// Reads a plan.
     ///
     /// # Errors
-    /// [`ErrorKind::Output`] when it is not there or not whole, `Input` when it is of another version of the program.
+    /// [`ErrorKind::Output`] when it is not there, not whole, or not the one that its folder is named after, `Input` when it
+    /// is of another version of the program.
     pub(super) fn read(folder: &Path) -> Result<Self> {
         let path = folder.join(JOB_FILE);
         let text = std::fs::read(&path).map_err(|cause| {
@@ -131,13 +165,17 @@ impl StoredPlan {
             let message = format!("expected a plan of a {}-endian machine, found {}", byte_order(), job.byte_order);
             return Err(foreign(&path, message).with_hint("plan anew on a machine like this one"));
         }
-        let path = folder.join(PLAN_FILE);
-        let file = File::open(&path).map_err(|cause| foreign(&path, "cannot read the plan").caused_by(cause))?;
-        let plan = PlanFile::read(file, &path)?;
-        if plan.hash() != job.plan_blake3 || plan.partitions.len() != job.segments_blake3.len() {
+        let hash = job.hash()?;
+        if plan_name(folder).is_some_and(|(trace, digits)| trace != job.trace || !hash.starts_with(digits)) {
             return Err(changed(&path));
         }
-        StoredPlan::new(job, plan)
+        let path = folder.join(PLAN_FILE);
+        let file = File::open(&path).map_err(|cause| unreadable(&path, "the plan", cause))?;
+        let (plan, plan_hash) = PlanFile::read(file, &path)?;
+        if plan_hash != job.plan_blake3 || plan.partitions.len() != job.segments_blake3.len() {
+            return Err(changed(&path));
+        }
+        Ok(StoredPlan { job, plan, hash })
     }
 
     /// A partition by its number.
@@ -148,6 +186,7 @@ impl StoredPlan {
         self.plan.partitions.get(number as usize).ok_or_else(|| {
             let last = self.plan.partitions.len().saturating_sub(1);
             Error::new(ErrorKind::Usage, format!("expected a partition from 0 to {last}, found {number}"))
+                .with_hint("`etl2parquet plan --json` says how many partitions a plan has")
         })
     }
 
@@ -163,10 +202,10 @@ impl StoredPlan {
         progress: &dyn Progress,
     ) -> Result<Spilled<Segment>> {
         let path = folder.join(segments_file(partition.number));
-        let unreadable = |cause| foreign(&path, "cannot read the segments of the partition").caused_by(cause);
+        let unreadable = |cause| unreadable(&path, "the segments of the partition", cause);
         let mut file = File::open(&path).map_err(unreadable)?;
         let (mut hasher, mut segments) = (blake3::Hasher::new(), space.records());
-        let mut left = partition.segments;
+        let (mut left, mut events, mut damaged) = (partition.segments, 0_u64, 0_u64);
         while left > 0 {
             stop_if_cancelled(progress)?;
             let count = usize::try_from(left).unwrap_or(TOGETHER).min(TOGETHER);
@@ -176,11 +215,14 @@ impl StoredPlan {
             if !block.iter().all(|segment| self.is_sound(segment, partition.number)) {
                 return Err(changed(&path));
             }
+            events += block.iter().map(|segment| u64::from(segment.events)).sum::<u64>();
+            damaged += block.iter().map(|segment| u64::from(segment.damaged())).sum::<u64>();
             segments.extend(&block)?;
             left -= count as u64;
         }
         let expected = self.job.segments_blake3.get(partition.number as usize);
-        if expected.map(String::as_str) != Some(hasher.finalize().to_hex().as_str()) {
+        let is_whole = expected.map(String::as_str) == Some(hasher.finalize().to_hex().as_str());
+        if !is_whole || (events, damaged) != (partition.events, partition.damaged) {
             return Err(changed(&path));
         }
         segments.finish()
@@ -191,12 +233,7 @@ impl StoredPlan {
     }
 }
 
-fn hash(job: &StoredJob) -> Result<String> {
-    let text = serde_json::to_vec(job).map_err(unexpected)?;
-    Ok(blake3::hash(&text).to_hex().to_string())
-}
-
-/// Reads the report on a partition, if there is one.
+/// Reads the report on a partition, if there is one. What it says is still to be checked.
 ///
 /// # Errors
 /// [`ErrorKind::Output`] when it cannot be read.
@@ -205,7 +242,7 @@ pub(super) fn read_report(folder: &Path, partition: u32) -> Result<Option<Stored
     match std::fs::read(&path) {
         Ok(text) => parse(&path, &text).map(Some),
         Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(cause) => Err(foreign(&path, "cannot read the report on a partition").caused_by(cause)),
+        Err(cause) => Err(unreadable(&path, "the report on a partition", cause)),
     }
 }
 
@@ -219,7 +256,7 @@ pub(super) fn write_survey(survey: &SurveyResult, folder: &LocalFolder) -> Resul
         return Ok(());
     }
     let staged = folder.folder().join(format!("{SURVEY_FOLDER}.{}.tmp", folder.attempt()));
-    let failed = |cause| foreign(&staged, "cannot write the survey").caused_by(cause);
+    let failed = |cause| output_error("write the survey", &staged, cause);
     std::fs::create_dir(&staged).map_err(failed)?;
     survey.write(&staged)?;
     match std::fs::rename(&staged, &whole) {
@@ -229,15 +266,33 @@ pub(super) fn write_survey(survey: &SurveyResult, folder: &LocalFolder) -> Resul
     }
 }
 
-/// Reads the survey.
+/// Reads the survey of the inputs that were planned. Copies of them may have other times, and so may the inputs themselves
+/// by now.
 ///
 /// # Errors
-/// Those of [`SurveyResult::read`].
-pub(super) fn read_survey(folder: &Path, space: &SpillSpace) -> Result<SurveyResult> {
-    SurveyResult::read(&folder.join(SURVEY_FOLDER), space)
+/// Those of [`SurveyResult::read`], and [`ErrorKind::Output`] when it is one of other inputs.
+pub(super) fn read_survey(folder: &Path, planned: &[PlannedInput], space: &SpillSpace) -> Result<SurveyResult> {
+    let path = folder.join(SURVEY_FOLDER);
+    let survey = SurveyResult::read(&path, space)?;
+    let (expected, found) = (planned.len(), survey.files.len());
+    if expected != found {
+        let message = format!("expected the survey of the {expected} inputs that were planned, found one of {found}");
+        return Err(foreign(&path, message).with_hint(PLAN_ANEW));
+    }
+    let is_other = |(planned, file): &(&PlannedInput, &FileSurvey)| {
+        planned.without_time() != PlannedInput::of(file).without_time()
+    };
+    if let Some((planned, file)) = planned.iter().zip(&survey.files).find(is_other) {
+        let message = format!(
+            "expected the survey of {}, which was planned, found that of another input or of another state of it ({})",
+            planned.name, file.name
+        );
+        return Err(foreign(&path, message).with_hint(PLAN_ANEW));
+    }
+    Ok(survey)
 }
 
-pub(super) fn parse<T: for<'a> Deserialize<'a>>(path: &Path, text: &[u8]) -> Result<T> {
+fn parse<T: for<'a> Deserialize<'a>>(path: &Path, text: &[u8]) -> Result<T> {
     serde_json::from_slice(text).map_err(|cause| {
         let hint = "plan anew: the file is damaged, or was not written by this version";
         foreign(path, "cannot understand this file of a plan").caused_by(cause).with_hint(hint)
@@ -246,15 +301,22 @@ pub(super) fn parse<T: for<'a> Deserialize<'a>>(path: &Path, text: &[u8]) -> Res
 
 /// What JSON cannot express.
 pub(super) fn unexpected(cause: impl std::error::Error + Send + Sync + 'static) -> Error {
-    Error::new(ErrorKind::Internal, "cannot write the plan")
-        .caused_by(cause)
-        .with_hint("this is a bug: please report it")
+    Error::bug("cannot write the plan").caused_by(cause)
 }
 
-pub(super) fn foreign(path: &Path, message: impl Into<String>) -> Error {
-    Error::new(ErrorKind::Output, message.into()).in_file(PathBuf::from(path))
+/// What is to be done where the folder of a plan is not as it was left.
+pub(super) const PLAN_ANEW: &str = "plan anew: somebody has changed the folder";
+
+/// A file of the folder that is not as it should be.
+fn foreign(path: &Path, message: impl Into<String>) -> Error {
+    Error::new(ErrorKind::Output, message).in_file(path)
 }
 
-pub(super) fn changed(path: &Path) -> Error {
-    foreign(path, "this file is not the one that was planned").with_hint("plan anew: somebody has changed the folder")
+fn unreadable(path: &Path, what: &str, cause: std::io::Error) -> Error {
+    let hint = "check the folder and its permissions, or plan anew";
+    foreign(path, format!("cannot read {what}")).caused_by(cause).with_hint(hint)
+}
+
+fn changed(path: &Path) -> Error {
+    foreign(path, "this file is not the one that was planned").with_hint(PLAN_ANEW)
 }

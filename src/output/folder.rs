@@ -42,6 +42,7 @@ use custody::Held;
 pub use existing::{check_absent, is_current, trace_folder};
 use lock::Lock;
 use parts::Parts;
+pub(crate) use parts::is_attempt;
 use system::{exists, remove, remove_file, sync_folder};
 
 use super::errors::output_error;

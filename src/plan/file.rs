@@ -1,9 +1,12 @@
 //! A plan as it is stored: what another process or machine converts a partition from.
+//!
+//! Two lines. The second is the plan. The first is looked at before, and holds what says nothing of the plan itself: its
+//! version, its hash, and when the inputs were last written.
 
-use std::io::{self, Read, Write};
+use std::io::Read;
 use std::path::Path;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
 use super::check;
@@ -18,17 +21,14 @@ use crate::output::manifest::{FORMAT_VERSION, options_hash};
 const TOOL_VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Everything that a worker needs besides the inputs and the segments of its partition.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PlanFile {
-    /// The version of the program that wrote it.
-    pub tool_version: String,
-    /// The version of the output contract.
-    pub format_version: u32,
     /// The options in effect, as a JSON object.
     pub options: Value,
     /// [`options_hash`] of the options.
     pub options_hash: String,
     /// The inputs, in the order of their numbers.
+    #[serde(serialize_with = "without_times")]
     pub inputs: Vec<PlannedInput>,
     /// How events become rows.
     pub result: PlanResult,
@@ -36,119 +36,119 @@ pub struct PlanFile {
     pub partitions: Vec<Partition>,
 }
 
+/// A plan as it is written, and its hash.
+#[derive(Debug)]
+pub struct PlanText {
+    hash: String,
+    bytes: Vec<u8>,
+}
+
 /// What is looked at first: the rest of a plan of another version cannot be expected to be read.
-#[derive(Deserialize)]
-struct Head {
+#[derive(Serialize, Deserialize)]
+struct Version {
     tool_version: String,
     format_version: u32,
-    hash: String,
 }
 
-/// A plan with its hash before it.
-#[derive(Serialize)]
-struct Stored<'a> {
-    hash: &'a str,
+/// The first line.
+#[derive(Serialize, Deserialize)]
+struct Head {
     #[serde(flatten)]
-    plan: Flat<'a>,
-}
-
-/// The fields of a [`PlanFile`], borrowed; `inputs` apart, because their times of modification are no part of the hash.
-#[derive(Serialize)]
-struct Flat<'a> {
-    tool_version: &'a str,
-    format_version: u32,
-    options: &'a Value,
-    options_hash: &'a str,
-    inputs: &'a [PlannedInput],
-    partitions: &'a [Partition],
-    result: &'a PlanResult,
+    version: Version,
+    hash: String,
+    /// When each input was last written, Unix nanoseconds.
+    modified: Vec<Option<i64>>,
 }
 
 impl PlanFile {
-    /// The plan of this version of the program.
+    /// A plan with these options.
     pub fn new(options: Value, inputs: Vec<PlannedInput>, result: PlanResult, partitions: Vec<Partition>) -> Self {
-        PlanFile {
-            tool_version: TOOL_VERSION.to_owned(),
-            format_version: FORMAT_VERSION,
-            options_hash: options_hash(&options),
-            options,
-            inputs,
-            result,
-            partitions,
-        }
+        PlanFile { options_hash: options_hash(&options), options, inputs, result, partitions }
     }
 
-    /// BLAKE3 of what the plan says, in lower-case hexadecimal: equal for equal inputs and options, whenever the inputs
-    /// were last written.
-    pub fn hash(&self) -> String {
-        let mut inputs = self.inputs.clone();
-        inputs.iter_mut().for_each(|input| input.identity.modified = None);
-        let mut hasher = blake3::Hasher::new();
-        // A hasher takes everything, and every key of the plan is a text.
-        let _ = serde_json::to_writer(&mut hasher, &self.flat(&inputs));
-        hasher.finalize().to_hex().to_string()
-    }
-
-    fn flat<'a>(&'a self, inputs: &'a [PlannedInput]) -> Flat<'a> {
-        Flat {
-            tool_version: &self.tool_version,
-            format_version: self.format_version,
-            options: &self.options,
-            options_hash: &self.options_hash,
-            inputs,
-            partitions: &self.partitions,
-            result: &self.result,
-        }
-    }
-
-    /// Writes it as JSON.
+    /// The plan as it is written.
     ///
     /// # Errors
-    /// When `target` cannot be written.
-    pub fn write(&self, target: impl Write) -> io::Result<()> {
-        let mut target = io::BufWriter::new(target);
-        serde_json::to_writer(&mut target, &Stored { hash: &self.hash(), plan: self.flat(&self.inputs) })?;
-        target.flush()
+    /// [`ErrorKind::Internal`] when JSON cannot express it.
+    pub fn to_text(&self) -> Result<PlanText> {
+        let body = serde_json::to_vec(self).map_err(inexpressible)?;
+        let hash = hash(&body);
+        let version = Version { tool_version: TOOL_VERSION.to_owned(), format_version: FORMAT_VERSION };
+        let modified = self.inputs.iter().map(|input| input.identity.modified).collect();
+        let mut bytes = serde_json::to_vec(&Head { version, hash: hash.clone(), modified }).map_err(inexpressible)?;
+        bytes.push(b'\n');
+        bytes.extend(body);
+        Ok(PlanText { hash, bytes })
     }
 
-    /// Reads what [`PlanFile::write`] wrote; `path` is for errors.
+    /// Reads the text of a plan, and gives its hash, too; `path` is for errors.
     ///
     /// # Errors
-    /// [`ErrorKind::Input`] when the file cannot be read, is no plan, is a plan of another version of the program, or
-    /// was changed or cut off since it was written.
-    pub fn read(mut source: impl Read, path: &Path) -> Result<PlanFile> {
-        let refuse = |message: String| {
-            Error::new(ErrorKind::Input, message)
-                .with_code(ErrorCode::UnusablePlan)
-                .in_file(path)
-                .with_hint("plan the recording again, with this program")
-        };
+    /// [`ErrorKind::Input`] when the file cannot be read, is no plan, is a plan of another version of the program, was
+    /// changed or cut off since it was written, or contradicts itself.
+    pub fn read(mut source: impl Read, path: &Path) -> Result<(PlanFile, String)> {
         let mut bytes = Vec::new();
-        let read = source.read_to_end(&mut bytes);
-        read.map_err(|cause| {
-            Error::new(ErrorKind::Input, "cannot read the plan")
-                .with_code(ErrorCode::UnusablePlan)
-                .in_file(path)
-                .caused_by(cause)
-        })?;
-        let broken = |cause: serde_json::Error| {
-            refuse("expected a whole plan, found something else".to_owned()).caused_by(cause)
-        };
-        let head: Head = serde_json::from_slice(&bytes).map_err(broken)?;
-        if (head.tool_version.as_str(), head.format_version) != (TOOL_VERSION, FORMAT_VERSION) {
-            return Err(refuse(format!(
-                "expected a plan of version {TOOL_VERSION} (format {FORMAT_VERSION}), found one of version {} (format {})",
-                head.tool_version, head.format_version
-            )));
+        source.read_to_end(&mut bytes).map_err(|cause| refuse(path, "cannot read the plan").caused_by(cause))?;
+        let broken = |cause| refuse(path, "expected a whole plan, found something else").caused_by(cause);
+        let end = bytes.iter().position(|&byte| byte == b'\n').unwrap_or(bytes.len());
+        let (head, body) = bytes.split_at(end);
+        let Version { tool_version, format_version } = serde_json::from_slice(head).map_err(broken)?;
+        if (tool_version.as_str(), format_version) != (TOOL_VERSION, FORMAT_VERSION) {
+            let message = format!(
+                "expected a plan of version {TOOL_VERSION} (format {FORMAT_VERSION}), found one of version \
+                 {tool_version} (format {format_version})"
+            );
+            return Err(refuse(path, message));
         }
-        let plan: PlanFile = serde_json::from_slice(&bytes).map_err(broken)?;
-        let found = plan.hash();
-        if found != head.hash {
-            let expected = head.hash;
-            return Err(refuse(format!("expected a plan with the hash {expected}, found {found}: it was changed")));
+        let Head { hash: expected, modified, .. } = serde_json::from_slice(head).map_err(broken)?;
+        let body = body.get(1..).unwrap_or_default();
+        let mut plan: PlanFile = serde_json::from_slice(body).map_err(broken)?;
+        let found = hash(body);
+        if found != expected {
+            let message = format!("expected a plan with the hash {expected}, found {found}: it was changed");
+            return Err(refuse(path, message));
         }
-        check::check(&plan.result)
-            .map_err(|fault| refuse(format!("expected a plan without contradictions, found {fault}")))?;
-        Ok(plan)
+        let contradicts =
+            |fault: String| refuse(path, format!("expected a plan without contradictions, found {fault}"));
+        if modified.len() != plan.inputs.len() {
+            return Err(contradicts(format!("{} times of {} inputs", modified.len(), plan.inputs.len())));
+        }
+        plan.inputs.iter_mut().zip(modified).for_each(|(input, modified)| input.identity.modified = modified);
+        check::check(&plan.inputs, &plan.result, &plan.partitions).map_err(contradicts)?;
+        Ok((plan, found))
     }
+}
+
+impl PlanText {
+    /// BLAKE3 of what the plan says and of its version, in lower-case hexadecimal: equal for equal inputs and options,
+    /// whenever the inputs were last written.
+    pub fn hash(&self) -> &str {
+        &self.hash
+    }
+
+    /// What is written.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+fn without_times<S: Serializer>(inputs: &[PlannedInput], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(inputs.iter().map(PlannedInput::without_time))
+}
+
+fn hash(body: &[u8]) -> String {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(format!("{TOOL_VERSION}\n{FORMAT_VERSION}\n").as_bytes()).update(body);
+    hasher.finalize().to_hex().to_string()
+}
+
+fn inexpressible(cause: serde_json::Error) -> Error {
+    Error::bug("cannot write the plan").caused_by(cause)
+}
+
+fn refuse(path: &Path, message: impl Into<String>) -> Error {
+    Error::new(ErrorKind::Input, message)
+        .with_code(ErrorCode::UnusablePlan)
+        .in_file(path)
+        .with_hint("plan the recording again, with this program")
 }

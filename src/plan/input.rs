@@ -46,6 +46,12 @@ impl PlannedInput {
         }
     }
 
+    /// The same without the time of its last change, by which copies of an input differ.
+    #[must_use]
+    pub fn without_time(&self) -> Self {
+        PlannedInput { identity: Identity { modified: None, ..self.identity.clone() }, ..self.clone() }
+    }
+
     /// The stream that a buffer belongs to.
     pub fn stream(&self, extent: &BufferExtent) -> u16 {
         self.rules.stream(extent)
@@ -85,6 +91,11 @@ impl<'a> PlannedInputs<'a> {
     /// Inputs that were planned before.
     pub fn new(planned: Vec<PlannedInput>, inputs: &'a Inputs) -> Self {
         PlannedInputs { planned, inputs }
+    }
+
+    /// What is known of all of them, in the order of their numbers.
+    pub fn into_planned(self) -> Vec<PlannedInput> {
+        self.planned
     }
 
     /// How many there are.

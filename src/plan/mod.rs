@@ -35,7 +35,7 @@ pub use crate::schema::DecodeSource;
 pub use build::plan;
 pub use catalog::CatalogEntry;
 pub use datasets::DatasetSplit;
-pub use file::PlanFile;
+pub use file::{PlanFile, PlanText};
 pub use filter::{CompiledFilter, Filter};
 pub use hint::schema_needed;
 pub use input::{BufferRef, PlannedInput, PlannedInputs};

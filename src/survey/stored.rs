@@ -16,6 +16,7 @@ use super::buffer_summary::BufferSummary;
 use super::result::{FileSurvey, SurveyResult};
 use crate::buffer::scan::UnreadableRegion;
 use crate::error::{Error, ErrorCode, ErrorKind, Result};
+use crate::output::errors::output_error;
 use crate::spill::{SpillSpace, Spilled};
 
 /// What a survey without its buffers is called in its folder.
@@ -62,8 +63,9 @@ impl SurveyResult {
     /// [`ErrorKind::Output`] when they cannot be written.
     pub fn write(&self, folder: &Path) -> Result<()> {
         let (facts, buffers) = (folder.join(FACTS), folder.join(BUFFERS));
-        let buffers = write_buffers(&self.files, &buffers).map_err(|cause| unwritable(&buffers, cause))?;
-        write_facts(&self.files, &facts, buffers).map_err(|cause| unwritable(&facts, cause))
+        let failed = |path: &Path, cause| output_error("write the survey", path, cause);
+        let buffers = write_buffers(&self.files, &buffers).map_err(|cause| failed(&buffers, cause))?;
+        write_facts(&self.files, &facts, buffers).map_err(|cause| failed(&facts, cause))
     }
 
     /// Reads the survey that was written to a folder; `space` is for what does not fit into memory.
@@ -85,7 +87,7 @@ impl SurveyResult {
         let mut from = BufReader::new(&buffers.file);
         let mut files = Vec::with_capacity(stored.len());
         for (count, mut file) in stored {
-            file.buffers = read_buffers(&mut from, count, space).map_err(|failure| failure.of(&buffers))?;
+            file.buffers = read_buffers(&mut from, &buffers.path, count, space)?;
             if !lies_within(&file) {
                 return Err(buffers.damaged("a buffer lies outside of its file"));
             }
@@ -234,44 +236,22 @@ fn unreadable(path: &Path, cause: io::Error) -> Error {
         .with_code(ErrorCode::UnusablePlan)
         .in_file(path)
         .caused_by(cause)
+        .with_hint("check the folder and its permissions, or survey the trace again")
 }
 
-fn unwritable(path: &Path, cause: io::Error) -> Error {
-    Error::new(ErrorKind::Output, "cannot write the survey").in_file(path).caused_by(cause)
-}
-
-/// Why buffers cannot be had.
-enum Failure {
-    Reading(io::Error),
-    Keeping(Error),
-}
-
-impl Failure {
-    fn of(self, opened: &Opened) -> Error {
-        match self {
-            Failure::Reading(cause) => unreadable(&opened.path, cause),
-            Failure::Keeping(error) => error,
-        }
-    }
-}
-
-/// The next so many buffers.
-fn read_buffers(
-    from: &mut impl Read,
-    count: u64,
-    space: &SpillSpace,
-) -> std::result::Result<Spilled<BufferSummary>, Failure> {
+/// The next so many buffers; `path` is for errors.
+fn read_buffers(from: &mut impl Read, path: &Path, count: u64, space: &SpillSpace) -> Result<Spilled<BufferSummary>> {
     let mut records = space.records();
-    let mut block = vec![BufferSummary::new_zeroed(); BLOCK];
+    let at_once = |left: u64| usize::try_from(left).unwrap_or(BLOCK).min(BLOCK);
+    let mut block = vec![BufferSummary::new_zeroed(); at_once(count)];
     let mut left = count;
     while left > 0 {
-        let some = usize::try_from(left).unwrap_or(BLOCK).min(BLOCK);
-        let block = &mut block[..some];
-        from.read_exact(block.as_mut_bytes()).map_err(Failure::Reading)?;
-        records.extend(block).map_err(Failure::Keeping)?;
-        left -= some as u64;
+        let block = &mut block[..at_once(left)];
+        from.read_exact(block.as_mut_bytes()).map_err(|cause| unreadable(path, cause))?;
+        records.extend(block)?;
+        left -= block.len() as u64;
     }
-    records.finish().map_err(Failure::Keeping)
+    records.finish()
 }
 
 /// Whether all buffers and regions lie within the file: what is read later on takes their places for granted.
