@@ -8,7 +8,9 @@ use crate::input::{Input, InputId, Inputs};
 use crate::layout::kernel;
 use crate::schema::budget::Budget;
 use crate::schema::event_info::{AddError, EventInfo, EventInfoSet, OPCODE_EVENT_INFO, OPCODE_MAP_INFO};
-use crate::schema::eventsource::{ChunkLocation, Delivery, EventSourceManifests, Flaw, ManifestIssue};
+use crate::schema::eventsource::{
+    ChunkLocation, ChunkPayload, ChunkPayloads, Delivery, EventSourceManifests, Flaw, ManifestIssue,
+};
 use crate::survey::{
     FileKey, FileSurvey, Issue, IssueCode, Issues, Mark, Progress, Severity, read_back_parallel, stop_if_cancelled,
 };
@@ -38,8 +40,10 @@ pub struct TraceSchemas {
 /// When a file cannot be read; of the kind `Interrupted` when the caller asked to stop.
 pub fn descriptions(files: &[FileSurvey], inputs: &Inputs, progress: &dyn Progress) -> Result<TraceSchemas> {
     let mut collector = Collector::new(files.len());
+    let payloads = ChunkPayloads::default();
     for (file, id) in files.iter().zip((0..).map(InputId)) {
-        collector.read(id.index(), file, &*inputs.get(id)?, progress)?;
+        let read = |raw: &RawEvent<'_>| Description::of(raw, &file.rules().context, &payloads);
+        collector.read(id.index(), file, &*inputs.get(id)?, progress, read)?;
     }
     Ok(collector.finish())
 }
@@ -67,14 +71,19 @@ impl Collector {
         }
     }
 
-    fn read(&mut self, input: usize, file: &FileSurvey, from: &dyn Input, progress: &dyn Progress) -> Result<()> {
+    fn read(
+        &mut self,
+        input: usize,
+        file: &FileSurvey,
+        from: &dyn Input,
+        progress: &dyn Progress,
+        read: impl Fn(&RawEvent<'_>) -> Description + Sync,
+    ) -> Result<()> {
         let told = file.marked.iter().filter(|marked| marked.mark == Mark::Schema);
         let keys: Vec<FileKey> = told.map(|marked| marked.at).collect();
-        let context = file.rules().context;
-        let read = |raw: &RawEvent<'_>| Description::of(raw, &context);
         let mut outcome = Ok(());
         read_back_parallel(file, from, &keys, progress, read, |index, description| {
-            self.window_bytes += description.payload.len();
+            self.window_bytes += description.content.len();
             self.window.push((keys[index], description));
             if self.window_bytes > WINDOW_BYTES && outcome.is_ok() {
                 outcome = self.take_window(input, progress);
@@ -96,18 +105,13 @@ impl Collector {
     }
 
     fn add(&mut self, input: usize, key: FileKey, description: &Description) {
-        let Description { provider, opcode, process_id, payload } = description;
-        let outcome = match *opcode {
-            OPCODE_EVENT_INFO if *provider == kernel::EVENT_METADATA_CLASS => {
-                self.infos.add_event_info(payload, &mut self.budget)
-            }
-            OPCODE_MAP_INFO if *provider == kernel::EVENT_METADATA_CLASS => {
-                self.infos.add_map_info(payload, &mut self.budget)
-            }
-            _ => {
+        let outcome = match &description.content {
+            Content::EventInfo(payload) => self.infos.add_event_info(payload, &mut self.budget),
+            Content::MapInfo(payload) => self.infos.add_map_info(payload, &mut self.budget),
+            Content::Chunk(payload) => {
+                let Description { provider, process_id, .. } = *description;
                 let location = ChunkLocation { input, buffer: key.ordinal, ticks: key.ticks };
-                let delivery = Delivery { provider: *provider, process_id: *process_id, location, payload };
-                self.eventsource.push(&delivery, &mut self.budget);
+                self.eventsource.push(&Delivery { provider, process_id, location, payload }, &mut self.budget);
                 self.report_manifests();
                 Ok(())
             }
@@ -149,19 +153,36 @@ fn issue(found: ManifestIssue) -> Issue {
 /// An event that may carry a description.
 struct Description {
     provider: Guid,
-    opcode: u8,
     process_id: u32,
-    payload: Vec<u8>,
+    content: Content,
+}
+
+/// The payload of such an event, by what it describes.
+enum Content {
+    EventInfo(Vec<u8>),
+    MapInfo(Vec<u8>),
+    Chunk(ChunkPayload),
 }
 
 impl Description {
-    fn of(raw: &RawEvent<'_>, context: &FileContext) -> Description {
+    fn of(raw: &RawEvent<'_>, context: &FileContext, payloads: &ChunkPayloads) -> Description {
         let (event, identity) = (Event::of(raw, context), EventIdentity::of(raw, context));
-        Description {
-            provider: identity.provider,
-            opcode: identity.opcode,
-            process_id: event.process_id.unwrap_or(0),
-            payload: event.payload.to_vec(),
+        let provider = identity.provider;
+        let content = match identity.opcode {
+            OPCODE_EVENT_INFO if provider == kernel::EVENT_METADATA_CLASS => Content::EventInfo(event.payload.to_vec()),
+            OPCODE_MAP_INFO if provider == kernel::EVENT_METADATA_CLASS => Content::MapInfo(event.payload.to_vec()),
+            _ => Content::Chunk(payloads.share(provider, event.payload)),
+        };
+        Description { provider, process_id: event.process_id.unwrap_or(0), content }
+    }
+}
+
+impl Content {
+    /// The bytes of the payload, whether or not others share them: where a window ends depends on the trace alone.
+    fn len(&self) -> usize {
+        match self {
+            Content::EventInfo(payload) | Content::MapInfo(payload) => payload.len(),
+            Content::Chunk(payload) => payload.bytes.len(),
         }
     }
 }

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use super::payloads::{ChunkPayload, ENVELOPE_BYTES};
 use crate::guid::Guid;
 
-const ENVELOPE_BYTES: usize = 8;
 const FORMAT_PLAIN_XML: u8 = 1;
 const MAGIC: u8 = 0x5b;
 
@@ -37,7 +37,7 @@ pub struct Delivery<'a> {
     /// The place.
     pub location: ChunkLocation,
     /// The payload of the event.
-    pub payload: &'a [u8],
+    pub payload: &'a ChunkPayload,
 }
 
 /// A chunk as it lies in a payload.
@@ -45,16 +45,16 @@ pub(super) struct Chunk<'a> {
     pub version: (u8, u8),
     pub total: u16,
     pub number: u16,
-    pub text: &'a [u8],
+    pub payload: &'a ChunkPayload,
 }
 
 impl<'a> Chunk<'a> {
-    pub(super) fn parse(payload: &'a [u8]) -> Option<Chunk<'a>> {
-        let (envelope, text) = payload.split_first_chunk::<ENVELOPE_BYTES>()?;
+    pub(super) fn parse(payload: &'a ChunkPayload) -> Option<Chunk<'a>> {
+        let (envelope, text) = payload.bytes.split_first_chunk::<ENVELOPE_BYTES>()?;
         let [format, major, minor, magic, total @ .., number_low, number_high] = *envelope;
         let (total, number) = (u16::from_le_bytes(total), u16::from_le_bytes([number_low, number_high]));
         let valid = format == FORMAT_PLAIN_XML && magic == MAGIC && number < total && !text.is_empty();
-        valid.then_some(Chunk { version: (major, minor), total, number, text })
+        valid.then_some(Chunk { version: (major, minor), total, number, payload })
     }
 }
 
@@ -67,7 +67,7 @@ pub(super) struct Pending {
     /// Where its first chunk stands.
     pub location: ChunkLocation,
     pub total: u16,
-    pub chunks: BTreeMap<u16, Vec<u8>>,
+    pub chunks: BTreeMap<u16, ChunkPayload>,
     bytes: usize,
     /// Its key among those that began.
     since: u64,
@@ -86,8 +86,8 @@ impl Pending {
 pub(super) enum Step {
     /// It is kept, or was there already.
     Kept,
-    /// It completed this text.
-    Completed(Vec<u8>),
+    /// It completed a manifest, which has these chunks.
+    Completed(Vec<ChunkPayload>),
     /// With it the manifest became too long, and was given up.
     TooLong,
 }
@@ -116,17 +116,17 @@ impl Assembly {
         if pending.chunks.contains_key(&chunk.number) {
             return Step::Kept;
         }
-        let bytes = chunk.text.len() + CHUNK_OVERHEAD;
+        let bytes = chunk.payload.text().len() + CHUNK_OVERHEAD;
         if pending.bytes + bytes > MAX_MANIFEST_BYTES {
             self.remove(writer);
             return Step::TooLong;
         }
         pending.bytes += bytes;
-        pending.chunks.insert(chunk.number, chunk.text.to_vec());
+        pending.chunks.insert(chunk.number, chunk.payload.clone());
         self.bytes += bytes;
         if pending.chunks.len() == usize::from(pending.total) {
-            let text = self.remove(writer).into_iter().flat_map(|whole| whole.chunks.into_values().flatten());
-            return Step::Completed(text.collect());
+            let whole = self.remove(writer).map(|whole| whole.chunks).unwrap_or_default();
+            return Step::Completed(whole.into_values().collect());
         }
         self.give_up_oldest();
         Step::Kept

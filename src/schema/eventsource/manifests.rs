@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::chunks::{Assembly, Chunk, ChunkLocation, Delivery, MAX_MANIFEST_BYTES, Pending, Step, Writer};
+use super::payloads::ChunkPayload;
 use crate::guid::Guid;
 use crate::schema::budget::Budget;
 use crate::schema::manifest::{Manifest, ProviderSchemas};
@@ -66,6 +67,9 @@ pub enum Standing<'a> {
     Unusable(&'a SchemaError),
 }
 
+/// A provider, and a hash of what makes the text.
+type TextKey = (Guid, [u8; 32]);
+
 /// All manifests that the providers of a trace wrote into it.
 ///
 /// Chunks are offered in time order; the outcome depends on that order alone.
@@ -74,7 +78,9 @@ pub struct EventSourceManifests {
     assembly: Assembly,
     text_bytes: usize,
     /// What became of each text, by provider and hash: nothing where it is not used.
-    read: HashMap<(Guid, [u8; 32]), Option<Arc<ProviderSchemas>>>,
+    read: HashMap<TextKey, Option<Arc<ProviderSchemas>>>,
+    /// Which text chunks make, by provider and the hash of their numbers: those that are sent again are not even joined.
+    joined: HashMap<TextKey, TextKey>,
     by_process: HashMap<(Guid, u32), Vec<Arc<ProviderSchemas>>>,
     by_provider: HashMap<Guid, Vec<Arc<ProviderSchemas>>>,
     /// The first fault of each provider.
@@ -104,15 +110,15 @@ impl EventSourceManifests {
                 self.report(Flaw::Limit, delivery, message);
                 ChunkResult::Accepted
             }
-            Step::Completed(text) => {
-                self.complete(delivery, &text, budget);
+            Step::Completed(chunks) => {
+                self.complete(delivery, &chunks, budget);
                 ChunkResult::Completed
             }
         }
     }
 
-    fn complete(&mut self, delivery: &Delivery<'_>, text: &[u8], budget: &mut Budget) {
-        let Some(schemas) = self.read(delivery, text, budget) else { return };
+    fn complete(&mut self, delivery: &Delivery<'_>, chunks: &[ChunkPayload], budget: &mut Budget) {
+        let Some(schemas) = self.find_or_read(delivery, chunks, budget) else { return };
         let by_process = self.by_process.entry((delivery.provider, delivery.process_id)).or_default();
         let is_known = by_process.iter().any(|known| Arc::ptr_eq(known, &schemas));
         // Without room for it, the manifest is still found by its provider.
@@ -121,12 +127,39 @@ impl EventSourceManifests {
         }
     }
 
-    /// Reads each distinct text once.
-    fn read(&mut self, delivery: &Delivery<'_>, text: &[u8], budget: &mut Budget) -> Option<Arc<ProviderSchemas>> {
-        let key = (delivery.provider, *blake3::hash(text).as_bytes());
-        if let Some(known) = self.read.get(&key) {
+    fn find_or_read(
+        &mut self,
+        delivery: &Delivery<'_>,
+        chunks: &[ChunkPayload],
+        budget: &mut Budget,
+    ) -> Option<Arc<ProviderSchemas>> {
+        let numbers = chunks.iter().fold(blake3::Hasher::new(), |mut numbers, chunk| {
+            numbers.update(&chunk.number.to_le_bytes());
+            numbers
+        });
+        let by_chunks = (delivery.provider, *numbers.finalize().as_bytes());
+        if let Some(known) = self.joined.get(&by_chunks).and_then(|text| self.read.get(text)) {
             return known.clone();
         }
+        let text = chunks.iter().map(ChunkPayload::text).collect::<Vec<_>>().concat();
+        let by_text = (delivery.provider, *blake3::hash(&text).as_bytes());
+        if self.joined.len() < MAX_TEXTS {
+            self.joined.insert(by_chunks, by_text);
+        }
+        match self.read.get(&by_text) {
+            Some(known) => known.clone(),
+            None => self.read(delivery, by_text, &text, budget),
+        }
+    }
+
+    /// Reads a text for the first time.
+    fn read(
+        &mut self,
+        delivery: &Delivery<'_>,
+        key: TextKey,
+        text: &[u8],
+        budget: &mut Budget,
+    ) -> Option<Arc<ProviderSchemas>> {
         if self.text_bytes + text.len() > MAX_TEXT_BYTES || self.read.len() >= MAX_TEXTS {
             let message = format!(
                 "expected at most {MAX_TEXTS} manifests of together {MAX_TEXT_BYTES} bytes in a recording, found more"

@@ -6,6 +6,8 @@
 
 mod chunks;
 mod manifests;
+mod payloads;
 
 pub use self::chunks::{ChunkLocation, Delivery};
 pub use self::manifests::{ChunkResult, EVENT_ID, EventSourceManifests, Flaw, ManifestIssue, Standing};
+pub use self::payloads::{ChunkPayload, ChunkPayloads};

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::schema::eventsource::chunks::{MAX_PENDING_BYTES, MAX_WRITERS};
+use crate::schema::eventsource::payloads::ChunkPayloads;
 
 const A: Guid = Guid::from_parts(0xa1ed_8a83, 0xd5e4, 0x5d15, 0x84b5_d50d_7b6d_5cb5);
 const B: Guid = Guid::from_parts(0xb1ed_8a83, 0xd5e4, 0x5d15, 0x84b5_d50d_7b6d_5cb5);
@@ -28,6 +29,7 @@ fn chunks(text: &[u8], size: usize) -> Vec<Vec<u8>> {
 
 /// A collection with a budget; the buffer of a chunk is the number of chunks before it.
 struct Reader {
+    payloads: ChunkPayloads,
     set: EventSourceManifests,
     budget: Budget,
     offered: u64,
@@ -35,12 +37,18 @@ struct Reader {
 
 impl Reader {
     fn new() -> Self {
-        Reader { set: EventSourceManifests::new(), budget: Budget::new(1 << 20), offered: 0 }
+        Reader {
+            payloads: ChunkPayloads::default(),
+            set: EventSourceManifests::new(),
+            budget: Budget::new(1 << 20),
+            offered: 0,
+        }
     }
 
     fn push(&mut self, provider: Guid, process_id: u32, payload: &[u8]) -> ChunkResult {
         let location = ChunkLocation { input: 0, buffer: self.offered, ticks: 0 };
         self.offered += 1;
+        let payload = &self.payloads.share(provider, payload);
         self.set.push(&Delivery { provider, process_id, location, payload }, &mut self.budget)
     }
 
@@ -109,6 +117,25 @@ fn a_repeated_manifest_is_read_once() {
     reader.push(A, 3, &chunk(1, 0, &again));
     assert_eq!((reader.set.read.len(), reader.set.by_provider[&A].len()), (2, 1));
     assert_eq!(reader.symbols(A, 3), ["One"]);
+    assert_eq!(reader.issues(), []);
+}
+
+#[test]
+fn chunks_that_were_there_before_are_not_joined_again() {
+    let mut reader = Reader::new();
+    let whole = xml(A, "One");
+    // Three processes in the same pieces, one in others.
+    for (process_id, size) in [(1, 40), (2, 40), (3, 40), (4, 50)] {
+        chunks(&whole, size).iter().for_each(|payload| _ = reader.push(A, process_id, payload));
+    }
+    assert_eq!((reader.set.joined.len(), reader.set.read.len(), reader.set.by_provider[&A].len()), (2, 1, 1));
+    for process_id in 1..=4 {
+        assert_eq!(reader.set.by_process[&(A, process_id)].len(), 1, "process {process_id}");
+    }
+    // One chunk that differs makes another text.
+    let changed = chunks(&xml(A, "Two"), 40);
+    changed.iter().for_each(|payload| _ = reader.push(A, 1, payload));
+    assert_eq!(reader.symbols(A, 1), ["One", "Two"]);
     assert_eq!(reader.issues(), []);
 }
 
