@@ -7,7 +7,7 @@ use std::sync::Arc;
 use parquet::basic::{Encoding, Type as PhysicalType, ZstdLevel};
 use parquet::file::metadata::{KeyValue, SortingColumn};
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesBuilder, WriterPropertiesPtr};
-use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
+use parquet::schema::types::{ColumnDescPtr, ColumnDescriptor, SchemaDescriptor};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, ErrorKind, Result};
@@ -24,7 +24,13 @@ const SORT_KEY: [&str; 2] = ["timestamp_ns", "seq"];
 /// From this many leaf columns a table counts as wide: most columns of most row groups are NULL, and every page costs.
 const WIDE: usize = 200;
 
-/// Encoding and dictionary of integers that do not rise.
+/// Ends the name of a column in nanoseconds: instants or time spans, nearly all of them distinct.
+const NANOSECONDS: &str = "_ns";
+
+/// CPU times, which have few distinct values: they are counted in ticks of the timer.
+const CPU_TIMES: [&str; 2] = ["kernel_time_ns", "user_time_ns"];
+
+/// Encoding and dictionary of integers that neither rise nor stand in lists.
 const OF_MOST: (Encoding, bool) = (Encoding::DELTA_BINARY_PACKED, true);
 
 /// Rows per page of a table that is not wide: 16 pages in a full row group.
@@ -145,21 +151,25 @@ pub fn writer_properties(
         .set_data_page_row_count_limit(if wide { WIDE_PAGE_ROWS } else { PAGE_ROWS })
         .set_sorting_columns(sorting_columns(schema))
         .set_key_value_metadata((!pairs.is_empty()).then_some(pairs));
-    let builder = schema.columns().iter().fold(base, |builder, leaf| set_column(builder, leaf));
+    let set = |builder, leaf: &ColumnDescPtr| set_column(builder, leaf, options.compression);
+    let builder = schema.columns().iter().fold(base, set);
     Ok(Arc::new(builder.build()))
 }
 
 /// The settings of one leaf.
-fn set_column(builder: WriterPropertiesBuilder, leaf: &ColumnDescriptor) -> WriterPropertiesBuilder {
+fn set_column(
+    builder: WriterPropertiesBuilder,
+    leaf: &ColumnDescriptor,
+    compression: Compression,
+) -> WriterPropertiesBuilder {
     let path = leaf.path();
-    let top_level = |names: &[&str]| matches!(path.parts(), [name] if names.contains(&name.as_str()));
-    let builder = match encoding_of(leaf.physical_type(), top_level(&RISING)) {
+    let builder = match encoding_of(leaf, compression) {
         OF_MOST => builder,
         (encoding, dictionary) => {
             builder.set_column_encoding(path.clone(), encoding).set_column_dictionary_enabled(path.clone(), dictionary)
         }
     };
-    if top_level(&PAGE_STATISTICS) {
+    if matches!(path.parts(), [name] if PAGE_STATISTICS.contains(&name.as_str())) {
         builder.set_column_statistics_enabled(path.clone(), EnabledStatistics::Page)
     } else {
         builder
@@ -169,9 +179,16 @@ fn set_column(builder: WriterPropertiesBuilder, leaf: &ColumnDescriptor) -> Writ
 /// The encoding of a column, or, with a dictionary, of what follows once the dictionary is full.
 ///
 /// Read back by `DuckDB`, pyarrow and both of Spark's Parquet readers, for all logical types of `docs/dataset.md`.
-fn encoding_of(physical: PhysicalType, rising: bool) -> (Encoding, bool) {
-    match physical {
-        PhysicalType::INT32 | PhysicalType::INT64 if rising => (Encoding::DELTA_BINARY_PACKED, false),
+fn encoding_of(leaf: &ColumnDescriptor, compression: Compression) -> (Encoding, bool) {
+    match leaf.physical_type() {
+        PhysicalType::INT32 | PhysicalType::INT64 if is_distinct(leaf) => (Encoding::DELTA_BINARY_PACKED, false),
+        // Lists repeat as a whole, call stacks above all: Zstandard finds that in plain values, but not in indices of a
+        // bit width of their own. Codecs that look back less far, or not at all, need the dictionary.
+        PhysicalType::INT32 | PhysicalType::INT64
+            if leaf.max_rep_level() > 0 && matches!(compression, Compression::Zstd(_)) =>
+        {
+            (Encoding::PLAIN, false)
+        }
         PhysicalType::INT32 | PhysicalType::INT64 => OF_MOST,
         PhysicalType::BYTE_ARRAY => (Encoding::DELTA_LENGTH_BYTE_ARRAY, true),
         PhysicalType::BOOLEAN => (Encoding::PLAIN, false),
@@ -179,6 +196,12 @@ fn encoding_of(physical: PhysicalType, rising: bool) -> (Encoding, bool) {
             (Encoding::PLAIN, true)
         }
     }
+}
+
+/// Whether nearly every row has a value of its own, so that a dictionary would only grow.
+fn is_distinct(leaf: &ColumnDescriptor) -> bool {
+    let [name] = leaf.path().parts() else { return false };
+    RISING.contains(&name.as_str()) || (name.ends_with(NANOSECONDS) && !CPU_TIMES.contains(&name.as_str()))
 }
 
 /// The sort key as leaf positions, if the table has it.
@@ -220,11 +243,16 @@ mod tests {
             Field::new("timestamp_ns", DataType::Int64, false),
             Field::new("seq", DataType::Int64, false),
             Field::new("ticks", DataType::Int64, true),
+            Field::new("EventTimeStamp_ns", DataType::Int64, true),
+            Field::new("kernel_time_ns", DataType::Int64, true),
+            Field::new("user_time_ns", DataType::Int64, true),
             Field::new("flag", DataType::Boolean, true),
             Field::new("f", DataType::Float64, true),
             Field::new("text", DataType::Utf8, true),
             Field::new("guid", DataType::FixedSizeBinary(16), true),
             Field::new("stack", list(DataType::UInt64), true),
+            Field::new("Offsets", list(DataType::UInt32), true),
+            Field::new("Times_ns", list(DataType::Int64), true),
             Field::new("extended", list(item), true),
         ]);
         let properties = writer_properties(&schema, &[], &EncodeOptions::default()).unwrap();
@@ -241,17 +269,40 @@ mod tests {
         t(&["timestamp_ns"], Encoding::DELTA_BINARY_PACKED, false, Page);
         t(&["seq"], Encoding::DELTA_BINARY_PACKED, false, Page);
         t(&["ticks"], Encoding::DELTA_BINARY_PACKED, false, Chunk);
+        t(&["EventTimeStamp_ns"], Encoding::DELTA_BINARY_PACKED, false, Chunk);
+        t(&["kernel_time_ns"], Encoding::DELTA_BINARY_PACKED, true, Chunk);
+        t(&["user_time_ns"], Encoding::DELTA_BINARY_PACKED, true, Chunk);
         t(&["flag"], Encoding::PLAIN, false, Chunk);
         t(&["f"], Encoding::PLAIN, true, Chunk);
         t(&["text"], Encoding::DELTA_LENGTH_BYTE_ARRAY, true, Chunk);
         t(&["guid"], Encoding::PLAIN, true, Chunk);
-        t(&["stack", "list", "element"], Encoding::DELTA_BINARY_PACKED, true, Chunk);
-        t(&["extended", "list", "element", "type"], Encoding::DELTA_BINARY_PACKED, true, Chunk);
-        t(&["extended", "list", "element", "seq"], Encoding::DELTA_BINARY_PACKED, true, Chunk);
+        t(&["stack", "list", "element"], Encoding::PLAIN, false, Chunk);
+        t(&["Offsets", "list", "element"], Encoding::PLAIN, false, Chunk);
+        t(&["Times_ns", "list", "element"], Encoding::PLAIN, false, Chunk);
+        t(&["extended", "list", "element", "type"], Encoding::PLAIN, false, Chunk);
+        t(&["extended", "list", "element", "seq"], Encoding::PLAIN, false, Chunk);
         t(&["extended", "list", "element", "data"], Encoding::DELTA_LENGTH_BYTE_ARRAY, true, Chunk);
         assert!(!properties.offset_index_disabled());
         let order: Vec<_> = properties.sorting_columns().unwrap().iter().map(|s| s.column_idx).collect();
         assert_eq!(order, [1, 2]);
+    }
+
+    #[test]
+    fn only_zstandard_finds_what_repeats_in_plain_lists() {
+        let item = Arc::new(Field::new("element", DataType::UInt64, true));
+        let schema = descriptor(vec![Field::new("stack", DataType::List(item), true)]);
+        let t = |compression, encoding, dictionary| {
+            let options = EncodeOptions { compression, ..EncodeOptions::default() };
+            let properties = writer_properties(&schema, &[], &options).unwrap();
+            let path = path(&["stack", "list", "element"]);
+            let found = (properties.encoding(&path), properties.dictionary_enabled(&path));
+            assert_eq!(found, (Some(encoding), dictionary), "{compression}");
+        };
+        t(Compression::Zstd(1), Encoding::PLAIN, false);
+        t(Compression::Zstd(22), Encoding::PLAIN, false);
+        t(Compression::Snappy, Encoding::DELTA_BINARY_PACKED, true);
+        t(Compression::Lz4, Encoding::DELTA_BINARY_PACKED, true);
+        t(Compression::None, Encoding::DELTA_BINARY_PACKED, true);
     }
 
     #[test]
