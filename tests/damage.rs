@@ -169,6 +169,20 @@ fn a_size_that_swallows_other_events_is_noticed() {
     // The layout of the header event does not describe what it swallowed.
     let codes = found.sidecar("issues").lines("code");
     assert_eq!((found.counts().4, codes), (24, vec!["damaged_event".to_owned(), "no_layout_fits".to_owned()]));
+    assert_eq!(found.sidecar("issues").lines("offset")[0], second.to_string());
+}
+
+#[test]
+fn what_a_compressed_buffer_hides_is_where_its_header_is() {
+    // An event with the size of itself and the one behind it.
+    let mut swallowing = event(4).on_disk();
+    swallowing.extend(event(5).on_disk());
+    damage::set_event_size(&mut swallowing, 0, 48);
+    let mut second = buffer(0x1000).sequence(2).compressed();
+    second.push(&swallowing);
+    let trace = trace(header().log_file_mode(0x0400_0001)).buffers([filled(1, 1..4).compressed(), second]);
+    let found = t(&trace.to_bytes(), &[1, 2, 3, 4], 0, 24, &["damaged_event"]);
+    assert_eq!(found.sidecar("issues").lines("offset"), [trace.buffer_positions()[2].to_string()]);
 }
 
 #[test]

@@ -11,7 +11,7 @@ use copies::{Enlarged, Size, enlarge};
 use etl2parquet::clock::ClockAnchor;
 use etl2parquet::event::{Walk, WalkStep};
 use etl2parquet::input::{LocalFile, MemoryInput};
-use etl2parquet::survey::{self, FileSurvey, NoProgress, Severity, SurveyOptions, sequence, streams};
+use etl2parquet::survey::{self, FileFacts, FileSurvey, NoProgress, Severity, SurveyOptions, sequence, streams};
 use synth::{FREQUENCY, START, T0, buffer, bulk, compact64, event64, full64, guid, header, message, payload, trace};
 
 fn surveyed(path: &Path) -> FileSurvey {
@@ -41,6 +41,10 @@ fn assert_valid(file: &FileSurvey) {
     assert_eq!(u64::from(file.session.buffers_written), file.buffers.len() as u64);
 }
 
+fn facts(file: &FileSurvey) -> FileFacts {
+    FileFacts::of(std::slice::from_ref(file)).remove(0)
+}
+
 /// Of a trace with `head` events in its header buffer.
 fn data_events(file: &FileSurvey) -> u64 {
     file.events() - u64::from(file.buffers[0].events)
@@ -57,7 +61,7 @@ fn a_trace_goes_on_with_the_same_events() {
         assert!(rounds > 1);
         assert_eq!(data_events(&large), rounds * data_events(&small));
         assert_eq!((written.events, written.buffers), (large.events(), large.buffers.len() as u64));
-        assert_eq!(streams::streams(&large).len(), 4);
+        assert_eq!(facts(&large).streams.len(), 4);
         let count = |file: &FileSurvey| file.shapes.iter().map(|(key, _)| key.clone()).collect::<Vec<_>>();
         assert_eq!(count(&large), count(&small));
         let last = large.buffers.iter().map(|buffer| buffer.last_ticks).max().unwrap();
@@ -69,7 +73,7 @@ fn a_trace_goes_on_with_the_same_events() {
 fn copies_side_by_side_have_cpus_of_their_own() {
     let (_, small, large) = enlarged(&bulk(20_000, 4, 4, 1).to_bytes(), Size { bytes: 6 << 20, cpus: 3 });
     assert_valid(&large);
-    let cpus: Vec<_> = streams::streams(&large).iter().map(|stream| stream.cpu).collect();
+    let cpus: Vec<_> = facts(&large).streams.iter().map(|stream| stream.cpu).collect();
     assert_eq!(cpus, (0..12).map(Some).collect::<Vec<_>>());
     assert_eq!(large.session.cpu_count, 12);
     let first = small.buffers[1..].iter().map(|buffer| buffer.first_ticks).min().unwrap();

@@ -13,8 +13,8 @@ mod synth;
 use etl2parquet::event::RawEvent;
 use etl2parquet::input::MemoryInput;
 use etl2parquet::sidecar::{Time, sessions};
-use etl2parquet::survey::loss::{self, LossRow, Overwritten};
-use etl2parquet::survey::streams::{disorder, streams};
+use etl2parquet::survey::loss::{self, Ledger, LossRow, Overwritten};
+use etl2parquet::survey::streams::{Stream, disorder};
 use etl2parquet::survey::{FileFacts, FileKey, FileSurvey, IssueCode, NoProgress, SurveyOptions, read_back, settle};
 use synth::buffer::flag;
 use synth::classic::{RT_LOST_EVENT, lost_event};
@@ -35,6 +35,15 @@ fn survey(bytes: &[u8]) -> FileSurvey {
     let options = SurveyOptions { anchor: etl2parquet::clock::ClockAnchor::Start, hash: false };
     let input = MemoryInput::new("t.etl", bytes.to_vec());
     etl2parquet::survey::survey(&input, "t.etl".to_owned(), &options, &NoProgress).unwrap()
+}
+
+/// What the file says of losses.
+fn ledger(file: &FileSurvey) -> Ledger {
+    FileFacts::of(std::slice::from_ref(file)).remove(0).ledger
+}
+
+fn streams(file: &FileSurvey) -> Vec<Stream> {
+    FileFacts::of(std::slice::from_ref(file)).remove(0).streams
 }
 
 /// An event at so many ticks of 100 ns behind the start.
@@ -69,7 +78,7 @@ fn line(row: &LossRow) -> String {
 /// The rows of one kind.
 #[track_caller]
 fn t(bytes: &[u8], kind: &str, expected: &[&str]) {
-    let rows = loss::ledger(&survey(bytes)).rows;
+    let rows = ledger(&survey(bytes)).rows;
     let lines: Vec<String> = rows.iter().filter(|row| row.kind.as_str() == kind).map(line).collect();
     assert_eq!(lines, expected, "{kind}");
 }
@@ -100,7 +109,7 @@ fn counters_prove_nothing_in_open_and_merged_files() {
 #[test]
 fn a_healthy_trace_has_no_other_rows() {
     let bytes = trace(header()).buffer(filled(0, 1, &[10, 20])).buffer(filled(0, 2, &[30])).to_bytes();
-    let kinds: Vec<_> = loss::ledger(&survey(&bytes)).rows.iter().map(|row| row.kind.as_str()).collect();
+    let kinds: Vec<_> = ledger(&survey(&bytes)).rows.iter().map(|row| row.kind.as_str()).collect();
     assert_eq!(kinds, ["events_lost", "buffers_lost", "real_time_buffers_lost"]);
 }
 
@@ -183,7 +192,7 @@ fn very_many_stretches_of_numbers_are_told_together() {
     // Every second number is missing: the first 9,999 by themselves, then 21 together.
     let data = (1..=10_020).map(|n| buffer(0x400).sequence(2 * n));
     let bytes = trace(header().buffer_size(0x400)).buffers(data).to_bytes();
-    let rows = loss::ledger(&survey(&bytes)).rows;
+    let rows = ledger(&survey(&bytes)).rows;
     let gaps: Vec<_> = rows.iter().filter(|row| row.kind.as_str() == "sequence_gap").collect();
     assert_eq!((gaps.len(), gaps.iter().filter_map(|row| row.count).sum::<u64>()), (10_000, 10_020));
     assert_eq!(gaps[9_999].evidence, "21 stretches of numbers from 19999 on that no buffer has");
@@ -207,7 +216,7 @@ fn notices_of_a_consumer_stand_before_the_affected_events() {
     ];
     t(&bytes, "lost_event_record", &rows);
     let evidence = |row: &LossRow| (row.kind.as_str() == "lost_event_record").then(|| row.evidence.clone());
-    let first = loss::ledger(&survey(&bytes)).rows.iter().find_map(evidence).unwrap();
+    let first = ledger(&survey(&bytes)).rows.iter().find_map(evidence).unwrap();
     assert_eq!(first, "RT_LostEvent with opcode 32, 2 in this buffer");
 }
 
@@ -333,7 +342,7 @@ fn every_damaged_byte_is_in_one_row() {
         let length = bytes.len() - random.below(0x2000u64) as usize;
         damage::truncate(&mut bytes, length);
         let file = survey(&bytes);
-        let rows = loss::ledger(&file).rows;
+        let rows = ledger(&file).rows;
         assert_eq!(streams(&file).iter().map(|stream| stream.events).sum::<u64>(), file.events(), "seed {seed}");
         let kinds = ["truncated_tail", "damaged_buffer", "damaged_event"];
         let in_bytes = rows.iter().filter(|row| row.unit == "bytes" && kinds.contains(&row.kind.as_str()));
@@ -347,7 +356,7 @@ fn every_damaged_byte_is_in_one_row() {
 
 /// The rows of the kind with their notes.
 fn notes(bytes: &[u8], kind: &str) -> Vec<(String, &'static str)> {
-    let rows = loss::ledger(&survey(bytes)).rows;
+    let rows = ledger(&survey(bytes)).rows;
     rows.into_iter().filter(|row| row.kind.as_str() == kind).map(|row| (row.evidence, row.note)).collect()
 }
 
@@ -425,7 +434,7 @@ fn a_hole_in_a_series_is_a_missing_file() {
         survey(&trace(head.time(T0 + 10 * first).start_time(START + 10 * first)).buffers(data).to_bytes())
     };
     let mut files = [4, 1, 2].map(member);
-    let ledgers = loss::ledgers(&files);
+    let ledgers = FileFacts::of(&files).into_iter().map(|file| file.ledger).collect::<Vec<_>>();
     let reasons: Vec<_> = ledgers.iter().map(|ledger| ledger.unknown_because).collect();
     assert_eq!(reasons, [None, None, Some("a file of its series is missing")]);
     let rows: Vec<_> = ledgers.iter().flat_map(|ledger| &ledger.rows).filter(|row| row.unit == "files").collect();
@@ -438,7 +447,7 @@ fn a_hole_in_a_series_is_a_missing_file() {
     settle(&mut files);
     assert_eq!(files.each_ref().map(|file| file.issues.count(IssueCode::MissingFile)), [0, 0, 1]);
     // What was before the first and behind the last nobody knows.
-    assert_eq!(loss::ledgers(&[5, 4].map(member)).iter().filter_map(|l| l.unknown_because).count(), 0);
+    assert_eq!(FileFacts::of(&[5, 4].map(member)).iter().filter_map(|file| file.ledger.unknown_because).count(), 0);
 }
 
 #[test]

@@ -23,7 +23,7 @@ use super::head::{HEAD_LEN, Head};
 use super::search;
 use crate::error::Result;
 use crate::input::Input;
-use crate::layout::buffer::{BufferHeader, flags};
+use crate::layout::buffer::{BUFFER_HEADER_LEN, BufferHeader, flags};
 
 /// Where a buffer lies, and what its header says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, FromBytes, Immutable, IntoBytes, KnownLayout)]
@@ -73,6 +73,13 @@ impl BufferExtent {
     /// Whether the data behind the header is compressed.
     pub fn is_compressed(&self) -> bool {
         self.flags & flags::COMPRESSED != 0
+    }
+
+    /// The file offset of what stands `offset` bytes behind the header. In a compressed buffer nothing stands there as it
+    /// is: that of the header.
+    pub fn file_offset_of(&self, offset: u32) -> u64 {
+        let behind = if self.is_compressed() { 0 } else { u64::from(BUFFER_HEADER_LEN) + u64::from(offset) };
+        self.offset.saturating_add(behind)
     }
 
     /// Whether the file ends before the buffer does.

@@ -10,7 +10,6 @@ use super::choose::{self, Choice, Unseen};
 use super::images::Images;
 use super::measure::Measures;
 use super::samples::{Sample, Samples, Wanted};
-use crate::clock::Ticks;
 use crate::error::Result;
 use crate::event::Shape;
 use crate::guid::Guid;
@@ -132,7 +131,7 @@ fn wanted_samples(files: &[FileSurvey], shapes: &BTreeMap<Shape, Totals>) -> Vec
     for (file, input) in files.iter().zip(0..) {
         for (key, summary) in &file.shapes {
             let Some(&number) = numbers.get(key) else { continue };
-            let samples = summary.samples.iter().map(|at| (file.clock.to_unix(Ticks(at.ticks)).0, input, *at));
+            let samples = summary.samples.iter().map(|at| (file.unix_ns(at.ticks), input, *at));
             lowest[number].extend(samples);
             lowest[number].sort_unstable();
             lowest[number].truncate(per_shape);
@@ -191,7 +190,7 @@ impl Totals {
     }
 
     fn add(&mut self, file: &FileSurvey, summary: &ShapeSummary) {
-        let unix = |ticks| file.clock.to_unix(Ticks(ticks)).0;
+        let unix = |ticks| file.unix_ns(ticks);
         let range = Some((unix(summary.first_ticks), unix(summary.last_ticks)));
         self.merge(&Totals { input: self.input, events: summary.events, range });
     }

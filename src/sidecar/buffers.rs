@@ -1,7 +1,6 @@
 //! `buffers`: one row per buffer of every input.
 
 use super::row::sidecar_row;
-use crate::clock::Ticks;
 use crate::survey::{BufferSummary, FileSurvey};
 
 sidecar_row! {
@@ -43,7 +42,7 @@ pub(super) fn rows(file: &FileSurvey) -> impl Iterator<Item = BufferRow<'_>> {
 
 fn row<'a>(file: &'a FileSurvey, buffer: &BufferSummary) -> BufferRow<'a> {
     let extent = &buffer.extent;
-    let time = |ticks| (buffer.events > 0).then(|| file.clock.to_unix(Ticks(ticks)).0);
+    let time = |ticks| buffer.has_events().then(|| file.unix_ns(ticks));
     BufferRow {
         source: &file.name,
         buffer: extent.ordinal,

@@ -6,7 +6,6 @@ use arrow_array::{ArrayRef, StringArray};
 use arrow_schema::DataType;
 
 use super::row::{Cell, sidecar_row};
-use crate::clock::Ticks;
 use crate::survey::{FileSurvey, IssueCode, Severity};
 
 sidecar_row! {
@@ -37,7 +36,7 @@ pub fn rows(file: &FileSurvey) -> impl Iterator<Item = IssueRow> {
         code: issue.code,
         buffer: issue.buffer,
         offset: issue.offset,
-        time_ns: issue.ticks.map(|ticks| file.clock.to_unix(Ticks(ticks)).0),
+        time_ns: issue.ticks.map(|ticks| file.unix_ns(ticks)),
         message: issue.message,
     })
 }

@@ -1,10 +1,11 @@
 //! `sessions`: one row per input, what its header event and its buffers say of the session.
 
 use super::row::{NotRecorded, Time, sidecar_row};
-use crate::clock::{FileTime, Ticks};
+use crate::clock::FileTime;
 use crate::layout::logfile::{ENABLE_FLAGS, bit_names, log_file_mode_names, mode};
 use crate::survey::loss::{self, Overwritten};
 use crate::survey::naming::{private_logger_pid, series_member};
+use crate::survey::streams::first_data_ticks;
 use crate::survey::{FileFacts, FileSurvey};
 
 sidecar_row! {
@@ -161,7 +162,7 @@ pub fn row(file: &FileSurvey, facts: &FileFacts) -> SessionRow {
         file_series_number: series_member(file).map(|member| member.number),
         private_logger_pid: private_logger_pid(file),
         compressed: file.is_compressed(),
-        truncated: file.is_truncated() || loss::missing_at_end(file) > 0,
+        truncated: file.is_truncated() || file.missing_buffers() > 0,
         wrapped: match loss::overwritten(file) {
             Overwritten::None => Some(false),
             Overwritten::Buffers(_) => Some(true),
@@ -176,8 +177,7 @@ pub fn row(file: &FileSurvey, facts: &FileFacts) -> SessionRow {
 
 /// The earliest event behind the header buffer.
 fn window_start(file: &FileSurvey) -> Option<Time> {
-    let data = file.buffers.iter().filter(|buffer| buffer.events > 0 && buffer.extent.ordinal > 0);
-    data.map(|buffer| buffer.first_ticks).min().map(|ticks| Time(file.clock.to_unix(Ticks(ticks)).0))
+    first_data_ticks(file.buffers.iter()).map(|ticks| Time(file.unix_ns(ticks)))
 }
 
 /// Whether another buffer would have gone beyond the limit.

@@ -48,6 +48,17 @@ impl BufferSummary {
         }
     }
 
+    /// Whether it has a readable event, and so a first and a last time.
+    pub fn has_events(&self) -> bool {
+        self.events > 0
+    }
+
+    /// Whether it has events that were recorded and not made by the session: those of the header buffer are of its start
+    /// and its end.
+    pub fn is_data(&self) -> bool {
+        self.has_events() && self.extent.ordinal > 0
+    }
+
     /// Bytes of the expanded buffer in use: its header and the event data.
     pub fn used_bytes(&self) -> u64 {
         u64::from(BUFFER_HEADER_LEN) + u64::from(self.content_bytes)

@@ -92,11 +92,7 @@ impl Counts {
         buffer.damaged_bytes = buffer.damaged_bytes.saturating_add(size.saturating_sub(place));
         let message =
             format!("an event of {size} bytes holds others from its byte {place} on to its end; they are not read");
-        let at = if extent.is_compressed() {
-            extent.offset
-        } else {
-            extent.offset + u64::from(BUFFER_HEADER_LEN) + u64::from(event.offset) + u64::from(place)
-        };
+        let at = extent.file_offset_of(event.offset.saturating_add(place));
         self.issues.push(Issue::new(Severity::Error, IssueCode::DamagedEvent, message).at(extent.ordinal, at));
     }
 
@@ -113,7 +109,7 @@ impl Counts {
         buffer.damaged_bytes = buffer.damaged_bytes.saturating_add(len);
         let message =
             format!("the header event has {size} bytes, but begins another event after {own}; it is not read");
-        let place = buffer.extent.offset + u64::from(BUFFER_HEADER_LEN + own);
+        let place = buffer.extent.file_offset_of(own);
         self.issues
             .push(Issue::new(Severity::Error, IssueCode::DamagedEvent, message).at(buffer.extent.ordinal, place));
     }
@@ -157,8 +153,7 @@ fn surplus_issue(extent: &BufferExtent, surplus: Surplus) -> Issue {
     };
     let (end, bytes) = (extent.used_len, surplus.bytes);
     let message = format!("the header says that the data ends at {end}, but {bytes} {what}; they are skipped");
-    let place =
-        extent.offset + if extent.is_compressed() { 0 } else { u64::from(extent.used_len.max(BUFFER_HEADER_LEN)) };
+    let place = extent.file_offset_of(extent.used_len.saturating_sub(BUFFER_HEADER_LEN));
     Issue::new(Severity::Error, IssueCode::DataBehindEnd, message).at(extent.ordinal, place)
 }
 
@@ -168,10 +163,6 @@ fn damage_issue(extent: &BufferExtent, offset: u32, len: u32, recognisable: bool
     } else {
         format!("expected an event header, found {len} other bytes up to the end of the buffer; they are skipped")
     };
-    let place = if extent.is_compressed() {
-        extent.offset
-    } else {
-        extent.offset + u64::from(BUFFER_HEADER_LEN) + u64::from(offset)
-    };
-    Issue { ticks, ..Issue::new(Severity::Error, IssueCode::DamagedEvent, message).at(extent.ordinal, place) }
+    let issue = Issue::new(Severity::Error, IssueCode::DamagedEvent, message);
+    Issue { ticks, ..issue.at(extent.ordinal, extent.file_offset_of(offset)) }
 }

@@ -2,10 +2,10 @@
 //!
 //! Checks, sidecar, manifest, summary and `inspect` tell the same values, because there are no others.
 
-use super::loss::{Ledger, ledgers};
+use super::loss::{Ledger, missing_files};
 use super::result::FileSurvey;
-use super::streams::{Stream, first_ticks, streams};
-use crate::clock::Ticks;
+use super::sequence::sequence_gaps;
+use super::streams::{Stream, by_stream, first_ticks, last_ticks, streams};
 
 /// What is known of one file.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,18 +23,26 @@ pub struct FileFacts {
 impl FileFacts {
     /// The facts of the files of a recording, in their order.
     pub fn of(files: &[FileSurvey]) -> Vec<Self> {
-        let facts = |(file, ledger): (&FileSurvey, Ledger)| FileFacts {
+        let mut facts: Vec<FileFacts> = files.iter().map(FileFacts::of_file).collect();
+        for (input, row) in missing_files(files) {
+            facts[input].ledger.add_missing_files(row);
+        }
+        facts
+    }
+
+    /// What is known of a file by itself.
+    fn of_file(file: &FileSurvey) -> Self {
+        let (buffers, gaps) = (by_stream(file), sequence_gaps(file));
+        FileFacts {
             source: file.name.clone(),
             window: window(file),
-            streams: streams(file),
-            ledger,
-        };
-        files.iter().zip(ledgers(files)).map(facts).collect()
+            ledger: Ledger::of(file, &buffers, &gaps),
+            streams: streams(file, &buffers, &gaps),
+        }
     }
 }
 
 fn window(file: &FileSurvey) -> Option<(i64, i64)> {
-    let ns = |ticks| file.clock.to_unix(Ticks(ticks)).0;
-    let last = file.buffers.iter().filter(|buffer| buffer.events > 0).map(|buffer| buffer.last_ticks).max();
-    Some((ns(first_ticks(file, file.buffers.iter())?), ns(last?)))
+    let (first, last) = (first_ticks(file, file.buffers.iter())?, last_ticks(file.buffers.iter())?);
+    Some((file.unix_ns(first), file.unix_ns(last)))
 }

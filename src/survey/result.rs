@@ -13,7 +13,7 @@ use super::rules::ReadRules;
 use super::session::Session;
 use super::shapes::ShapeSummary;
 use crate::buffer::scan::{RegionContent, UnreadableRegion};
-use crate::clock::Clock;
+use crate::clock::{Clock, Ticks};
 use crate::event::Shape;
 use crate::input::Identity;
 use crate::layout::logfile::mode;
@@ -77,6 +77,11 @@ impl FileSurvey {
     /// The processor whose events a buffer holds; `None` where all processors share one stream.
     pub fn cpu(&self, buffer: &BufferSummary) -> Option<u16> {
         (!self.session.has_one_stream()).then_some(buffer.extent.cpu)
+    }
+
+    /// A time of the file in Unix nanoseconds.
+    pub fn unix_ns(&self, ticks: i64) -> i64 {
+        self.clock.to_unix(Ticks(ticks)).0
     }
 
     /// Readable events.

@@ -6,8 +6,7 @@
 use super::buffer_summary::BufferSummary;
 use super::disorder::Disorder;
 use super::result::FileSurvey;
-use super::sequence::sequence_gaps;
-use crate::clock::Ticks;
+use super::sequence::SequenceGap;
 
 /// The buffers of one processor, or all of them where the processors share one stream.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,12 +34,10 @@ pub struct Stream {
     pub sequence_gaps: Option<u64>,
 }
 
-/// The streams, by processor.
-pub fn streams(file: &FileSurvey) -> Vec<Stream> {
-    let buffers = by_stream(file);
-    let streams: Vec<_> = each_stream(file, &buffers).collect();
-    let missing =
-        (streams.len() == 1).then(|| sequence_gaps(file).iter().map(|gap| gap.missing).fold(0, u64::saturating_add));
+/// The streams, by processor, of all buffers [by stream](by_stream) and of the numbers that no buffer has.
+pub(super) fn streams(file: &FileSurvey, buffers: &[&BufferSummary], gaps: &[SequenceGap]) -> Vec<Stream> {
+    let streams: Vec<_> = each_stream(file, buffers).collect();
+    let missing = (streams.len() == 1).then(|| gaps.iter().map(|gap| gap.missing).fold(0, u64::saturating_add));
     streams.into_iter().map(|buffers| Stream { sequence_gaps: missing, ..stream(file, buffers) }).collect()
 }
 
@@ -87,8 +84,7 @@ pub(super) fn each_stream<'b, 'a>(
 }
 
 fn stream(file: &FileSurvey, buffers: &[&BufferSummary]) -> Stream {
-    let filled = || buffers.iter().filter(|buffer| buffer.events > 0);
-    let ns = |ticks| file.clock.to_unix(Ticks(ticks)).0;
+    let ns = |ticks| file.unix_ns(ticks);
     let bytes_used = buffers.iter().map(|buffer| buffer.used_bytes()).sum();
     let capacity: u64 = buffers.iter().map(|buffer| capacity(file, buffer)).sum();
     Stream {
@@ -98,7 +94,7 @@ fn stream(file: &FileSurvey, buffers: &[&BufferSummary]) -> Stream {
         bytes_used,
         fill_ratio: ratio(bytes_used, capacity),
         first_ns: first_ticks(file, buffers.iter().copied()).map(ns),
-        last_ns: filled().map(|buffer| buffer.last_ticks).max().map(ns),
+        last_ns: last_ticks(buffers.iter().copied()).map(ns),
         disorder_in_buffer: in_buffers(buffers),
         disorder_between_buffers: steps(buffers).filter(|step| step.ticks < 0).count() as u64,
         sequence_gaps: None,
@@ -131,7 +127,7 @@ struct Step<'a> {
 
 fn steps<'a>(buffers: &[&'a BufferSummary]) -> impl Iterator<Item = Step<'a>> {
     let mut state: Option<(i64, i64)> = None;
-    buffers.iter().filter(|buffer| buffer.events > 0).filter_map(move |&buffer| {
+    buffers.iter().filter(|buffer| buffer.has_events()).filter_map(move |&buffer| {
         let sequence = buffer.extent.sequence;
         let latest = state.map_or(buffer.last_ticks, |(latest, _)| buffer.last_ticks.max(latest));
         let (before, number) = state.replace((latest, sequence))?;
@@ -142,14 +138,23 @@ fn steps<'a>(buffers: &[&'a BufferSummary]) -> impl Iterator<Item = Step<'a>> {
 /// The earliest event of some buffers of a file, in ticks. The events of the header buffer are of the session's start,
 /// which a ring keeps apart from the window that it holds: there they count only where no others are.
 pub fn first_ticks<'a>(file: &FileSurvey, buffers: impl Iterator<Item = &'a BufferSummary> + Clone) -> Option<i64> {
-    let filled = buffers.filter(|buffer| buffer.events > 0);
-    let window = filled.clone().filter(|buffer| buffer.extent.ordinal > 0).map(|buffer| buffer.first_ticks).min();
-    window.filter(|_| file.session.is_ring()).or_else(|| filled.map(|buffer| buffer.first_ticks).min())
+    let window = first_data_ticks(buffers.clone()).filter(|_| file.session.is_ring());
+    window.or_else(|| buffers.filter(|buffer| buffer.has_events()).map(|buffer| buffer.first_ticks).min())
+}
+
+/// The earliest event of some buffers that is not one of the header buffer, in ticks.
+pub fn first_data_ticks<'a>(buffers: impl Iterator<Item = &'a BufferSummary>) -> Option<i64> {
+    buffers.filter(|buffer| buffer.is_data()).map(|buffer| buffer.first_ticks).min()
+}
+
+/// The latest event of some buffers, in ticks.
+pub fn last_ticks<'a>(buffers: impl Iterator<Item = &'a BufferSummary>) -> Option<i64> {
+    buffers.filter(|buffer| buffer.has_events()).map(|buffer| buffer.last_ticks).max()
 }
 
 fn in_file(file: &FileSurvey) -> u64 {
     let mut before = None;
-    let filled = file.buffers.iter().filter(|buffer| buffer.events > 0);
+    let filled = file.buffers.iter().filter(|buffer| buffer.has_events());
     let late =
         filled.filter(|buffer| before.replace(buffer.first_ticks).is_some_and(|first| buffer.first_ticks < first));
     late.count() as u64

@@ -45,7 +45,7 @@ fn placed<'a>(stream: &[&'a BufferSummary], wanted: impl Fn(&BufferSummary) -> b
     let (mut found, mut open): (Vec<Placed<'a>>, usize) = (Vec::new(), 0);
     let mut before = None;
     for &buffer in stream {
-        let is_data = buffer.events > 0 && buffer.extent.ordinal > 0;
+        let is_data = buffer.is_data();
         if is_data {
             found[open..].iter_mut().for_each(|place| place.behind = Some(buffer));
             open = found.len();
@@ -67,7 +67,7 @@ fn flag_rows(session: &SessionSpan<'_>, place: &Placed<'_>) -> Vec<LossRow> {
         (flags::EVENTS_LOST, LossKind::BufferFlagEventsLost, "events", "BufferFlag EVENTS_LOST"),
         (flags::BUFFER_LOST, LossKind::BufferFlagBufferLost, "buffers", "BufferFlag BUFFER_LOST"),
     ];
-    let next = Some(buffer).filter(|buffer| buffer.events > 0).or(place.behind);
+    let next = Some(buffer).filter(|buffer| buffer.has_events()).or(place.behind);
     let row = |(_, kind, unit, evidence)| {
         LossRow {
             cpu: session.file.cpu(buffer),
@@ -84,7 +84,7 @@ fn flag_rows(session: &SessionSpan<'_>, place: &Placed<'_>) -> Vec<LossRow> {
 /// What cannot be read lies behind the last event that can, up to the next buffer.
 fn damage_rows(session: &SessionSpan<'_>, place: &Placed<'_>) -> Vec<LossRow> {
     let buffer = place.buffer;
-    let last = Some(buffer).filter(|buffer| buffer.events > 0).or(place.before);
+    let last = Some(buffer).filter(|buffer| buffer.has_events()).or(place.before);
     let ordinal = buffer.extent.ordinal;
     let row = |kind, unit, count: u32, evidence: &str| {
         LossRow {
@@ -132,7 +132,7 @@ fn region_rows(session: &SessionSpan<'_>) -> Vec<LossRow> {
     if file.unreadable.is_empty() {
         return Vec::new();
     }
-    let filled: Vec<_> = file.buffers.iter().filter(|b| b.events > 0 && b.extent.ordinal > 0).collect();
+    let filled: Vec<_> = file.buffers.iter().filter(|buffer| buffer.is_data()).collect();
     // A buffer that stands twice is not lost.
     let lost: Vec<UnreadableRegion> =
         file.unreadable.iter().filter(|region| region.content != RegionContent::Repeated).copied().collect();

@@ -4,9 +4,9 @@ use super::history::{Overwritten, overwritten};
 use super::row::{LossKind, LossRow};
 use super::span::SessionSpan;
 use crate::layout::logfile::mode;
-use crate::survey::sequence::{SequenceGap, sequence_gaps, sequence_range};
+use crate::survey::sequence::{SequenceGap, sequence_range};
 
-pub(super) fn rows(session: &SessionSpan<'_>) -> Vec<LossRow> {
+pub(super) fn rows(session: &SessionSpan<'_>, gaps: &[SequenceGap]) -> Vec<LossRow> {
     let header = &session.file.session;
     let mut rows = vec![
         counter(session, LossKind::EventsLost, "events", "EventsLost of the header event", header.events_lost),
@@ -17,7 +17,7 @@ pub(super) fn rows(session: &SessionSpan<'_>) -> Vec<LossRow> {
         },
     ];
     let seam = Seam::of(session);
-    rows.extend(sequence_gaps(session.file).iter().map(|gap| missing_numbers(session, gap, seam)));
+    rows.extend(gaps.iter().map(|gap| missing_numbers(session, gap, seam)));
     rows
 }
 

@@ -7,7 +7,7 @@ use crate::survey::buffer_summary::BufferSummary;
 use crate::survey::ending::TailKind;
 use crate::survey::result::FileSurvey;
 use crate::survey::sequence::sequence_range;
-use crate::survey::streams::each_stream;
+use crate::survey::streams::{each_stream, last_ticks};
 
 /// What a circular file has lost of its past, which is its purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,12 +32,6 @@ pub fn overwritten(file: &FileSurvey) -> Overwritten {
         (true, absent, _) => Overwritten::Buffers(absent),
         (false, _, most) => Overwritten::AtMost(most),
     }
-}
-
-/// Buffers that a file lacks at its end by the header's count, without those that are there and cannot be read; 0 for
-/// a circular file that has wrapped, which lacks its oldest.
-pub fn missing_at_end(file: &FileSurvey) -> u64 {
-    file.missing_buffers()
 }
 
 pub(super) fn rows(session: &SessionSpan<'_>, streams: &[&BufferSummary]) -> Vec<LossRow> {
@@ -90,13 +84,13 @@ fn overwritten_rows(session: &SessionSpan<'_>, streams: &[&BufferSummary]) -> Ve
 
 /// The buffer of a stream with the earliest event, not counting the header buffer, which a ring never overwrites.
 fn first_data<'a>(stream: &[&'a BufferSummary]) -> Option<&'a BufferSummary> {
-    let data = stream.iter().copied().filter(|buffer| buffer.events > 0 && buffer.extent.ordinal > 0);
+    let data = stream.iter().copied().filter(|buffer| buffer.is_data());
     data.min_by_key(|buffer| buffer.first_ticks)
 }
 
 /// Buffers that the header counts and the file does not have.
 fn absent(session: &SessionSpan<'_>, streams: &[&BufferSummary]) -> Option<LossRow> {
-    let count = missing_at_end(session.file);
+    let count = session.file.missing_buffers();
     let row = LossRow {
         count: Some(count),
         ..LossRow::new(LossKind::TruncatedTail, "buffers", "BuffersWritten of the header event")
@@ -122,8 +116,7 @@ fn fragment(session: &SessionSpan<'_>, streams: &[&BufferSummary]) -> Option<Los
 /// From the end of the stream that ends first: any stream may lack its end.
 fn behind_the_end(session: &SessionSpan<'_>, streams: &[&BufferSummary], row: LossRow) -> LossRow {
     let file = session.file;
-    let last = |stream: &[&BufferSummary]| stream.iter().filter(|b| b.events > 0).map(|b| b.last_ticks).max();
-    let ends: Vec<_> = each_stream(file, streams).map(last).collect();
+    let ends: Vec<_> = each_stream(file, streams).map(|stream| last_ticks(stream.iter().copied())).collect();
     let is_complete = file.session.has_one_stream() || ends.len() >= file.session.cpu_count as usize;
     let earliest = ends.into_iter().min().flatten().filter(|_| is_complete);
     let from_buffer = file.buffers.last().map(|buffer| buffer.extent.ordinal);

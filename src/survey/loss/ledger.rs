@@ -2,9 +2,10 @@
 
 use super::row::{LossKind, LossRow};
 use super::span::SessionSpan;
-use super::{buffers, counters, history, notices, series};
+use super::{buffers, counters, history, notices};
+use crate::survey::buffer_summary::BufferSummary;
 use crate::survey::result::FileSurvey;
-use crate::survey::streams::by_stream;
+use crate::survey::sequence::SequenceGap;
 
 /// What one file of a recording says of its losses.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,6 +22,30 @@ pub struct Ledger {
 }
 
 impl Ledger {
+    /// The ledger of a file by itself: of all its buffers by stream, and of the numbers that no buffer has.
+    pub(in crate::survey) fn of(file: &FileSurvey, streams: &[&BufferSummary], gaps: &[SequenceGap]) -> Ledger {
+        let session = SessionSpan::of(file);
+        let mut rows = counters::rows(&session, gaps);
+        rows.extend(history::rows(&session, streams));
+        rows.extend(buffers::rows(&session, streams));
+        rows.extend(notices::last_dropped(&session, streams));
+        let header = &file.session;
+        let unknown_because = header.loss_unknown_because();
+        let counter = |count: u32| unknown_because.is_none().then_some(count);
+        Ledger {
+            rows,
+            events_lost: counter(header.events_lost),
+            buffers_lost: counter(header.buffers_lost),
+            unknown_because,
+        }
+    }
+
+    /// Adds that files are missing behind this one in its series.
+    pub(in crate::survey) fn add_missing_files(&mut self, row: LossRow) {
+        self.unknown_because = self.unknown_because.or(Some("a file of its series is missing"));
+        self.rows.push(row);
+    }
+
     /// Events that are known to be lost: the header's counter, or what records in the file count, if that is more.
     pub fn known_events_lost(&self) -> u64 {
         let counted = |is_counter: bool| {
@@ -42,35 +67,5 @@ impl Ledger {
         let lost = || self.rows.iter().filter(|row| row.is_known_loss() || row.is_damage());
         let by_parts = lost().find(|row| row.unit != "events");
         by_parts.or_else(|| lost().next().filter(|_| self.known_events_lost() == 0))
-    }
-}
-
-/// The ledger of every file of a recording, in their order.
-pub fn ledgers(files: &[FileSurvey]) -> Vec<Ledger> {
-    let mut ledgers: Vec<Ledger> = files.iter().map(ledger).collect();
-    for (input, row) in series::rows(files) {
-        let ledger = &mut ledgers[input];
-        ledger.unknown_because = ledger.unknown_because.or(Some("a file of its series is missing"));
-        ledger.rows.push(row);
-    }
-    ledgers
-}
-
-/// The ledger of a file by itself.
-pub fn ledger(file: &FileSurvey) -> Ledger {
-    let session = SessionSpan::of(file);
-    let streams = by_stream(file);
-    let mut rows = counters::rows(&session);
-    rows.extend(history::rows(&session, &streams));
-    rows.extend(buffers::rows(&session, &streams));
-    rows.extend(notices::last_dropped(&session, &streams));
-    let header = &file.session;
-    let unknown_because = header.loss_unknown_because();
-    let counter = |count: u32| unknown_because.is_none().then_some(count);
-    Ledger {
-        rows,
-        events_lost: counter(header.events_lost),
-        buffers_lost: counter(header.buffers_lost),
-        unknown_because,
     }
 }

@@ -24,7 +24,7 @@ mod row;
 mod series;
 mod span;
 
-pub use history::{Overwritten, missing_at_end, overwritten};
-pub use ledger::{Ledger, ledger, ledgers};
+pub use history::{Overwritten, overwritten};
+pub use ledger::Ledger;
 pub use row::{LossKind, LossRow};
 pub(super) use series::rows as missing_files;

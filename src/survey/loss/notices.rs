@@ -73,7 +73,7 @@ pub(super) fn last_dropped(session: &SessionSpan<'_>, streams: &[&BufferSummary]
         return Vec::new();
     }
     let rules = session.file.rules();
-    let filled: Vec<_> = streams.iter().copied().filter(|b| b.events > 0).collect();
+    let filled: Vec<_> = streams.iter().copied().filter(|buffer| buffer.has_events()).collect();
     let row = |(&cpu, &ticks): (&u16, &i64)| {
         let stream = if rules.one_stream { 0 } else { cpu };
         let start = filled.partition_point(|buffer| rules.stream(&buffer.extent) < stream);

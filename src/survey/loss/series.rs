@@ -10,6 +10,7 @@ use super::span::SessionSpan;
 use crate::survey::naming::series_member;
 use crate::survey::result::FileSurvey;
 use crate::survey::sequence::sequence_range;
+use crate::survey::streams::{first_data_ticks, last_ticks};
 
 /// A row for every hole, with the number of the input before it.
 pub(in crate::survey) fn rows(files: &[FileSurvey]) -> Vec<(usize, LossRow)> {
@@ -44,9 +45,8 @@ fn hole(before: &FileSurvey, behind: &FileSurvey, first: u32, missing: u32) -> L
         }
         _ => evidence,
     };
-    let last = before.buffers.iter().filter(|buffer| buffer.events > 0).map(|buffer| buffer.last_ticks).max();
-    let data = behind.buffers.iter().filter(|buffer| buffer.events > 0 && buffer.extent.ordinal > 0);
-    let next = data.map(|buffer| buffer.first_ticks).min();
+    let last = last_ticks(before.buffers.iter());
+    let next = first_data_ticks(behind.buffers.iter());
     let (earlier, later) = (SessionSpan::of(before), SessionSpan::of(behind));
     LossRow {
         count: Some(u64::from(missing)),

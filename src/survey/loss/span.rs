@@ -1,6 +1,5 @@
 //! The time of a session, for the rows of its ledger.
 
-use crate::clock::Ticks;
 use crate::survey::buffer_summary::BufferSummary;
 use crate::survey::result::FileSurvey;
 
@@ -21,7 +20,7 @@ impl SessionSpan<'_> {
     }
 
     pub(super) fn ns(&self, ticks: i64) -> i64 {
-        self.file.clock.to_unix(Ticks(ticks)).0
+        self.file.unix_ns(ticks)
     }
 
     /// The latest time of a buffer, or the start of the session where there is none.
