@@ -151,11 +151,7 @@ impl<'a> OrderedSlice<'a> {
 
     /// How the time of a segment lies to the time that passes.
     fn overlap(&self, segment: &SliceSegment, slice: &Slice, filter: &CompiledFilter) -> Overlap {
-        let planned = self.view.inputs.get(segment.input);
-        let buffer = &self.view.segments[segment.segment as usize].buffer;
-        let first = slice.range.from.map_or(i64::MIN, |from| from.ns).max(planned.unix_ns(buffer.first_ticks));
-        let last = slice.range.to.map_or(i64::MAX, |to| to.ns).min(planned.unix_ns(buffer.last_ticks));
-        filter.window().overlap(first, last)
+        self.view.overlap(&self.view.segments[segment.segment as usize], &slice.range, filter.window())
     }
 
     /// Counts the events of a segment that is not read; says how many they are.
@@ -178,7 +174,7 @@ impl<'a> OrderedSlice<'a> {
             let input = usize::from(segment.input);
             let planned = self.view.inputs.get(segment.input);
             let extent = &self.view.segments[segment.segment as usize].buffer.extent;
-            let passes_cpu = filter.passes_cpu(planned.cpu(extent));
+            let passes_cpu = filter.passes_cpu(planned.rules.cpu(extent));
             let is_inside = self.overlap(segment, slice, filter) == Overlap::Inside;
             let before = skipped.events.len();
             damaged[input] += self.visit(number, |raw, ticks| {

@@ -123,7 +123,6 @@ mod tests {
             first_seq: 9,
             events,
             damaged: 1,
-            bytes: 0,
             slice_bytes: 0,
             segments: 0,
         }

@@ -47,11 +47,8 @@ impl<'a> SlicedPartition<'a> {
 
 /// Whether any event of the partition lies in the time that passes.
 fn may_pass(view: &PartitionView<'_>, filter: &CompiledFilter) -> bool {
-    let range = view.partition.range;
     view.segments.iter().any(|segment| {
-        let input = view.inputs.get(segment.input);
-        let first = range.from.map_or(i64::MIN, |from| from.ns).max(input.unix_ns(segment.buffer.first_ticks));
-        let last = range.to.map_or(i64::MAX, |to| to.ns).min(input.unix_ns(segment.buffer.last_ticks));
-        segment.events > 0 && matches!(filter.window().overlap(first, last), Overlap::Inside | Overlap::Across)
+        let overlap = view.overlap(segment, &view.partition.range, filter.window());
+        segment.events > 0 && matches!(overlap, Overlap::Inside | Overlap::Across)
     })
 }

@@ -22,7 +22,7 @@ use super::segments::{self, Parts, Place, SliceSegment, windows};
 use crate::buffer::content::Scratch;
 use crate::error::Result;
 use crate::plan::cuts::{self, Spacing};
-use crate::plan::{Key, KeyRange, PartitionView, part_of};
+use crate::plan::{Key, KeyRange, PartitionView, Within, by_part, part_of};
 use crate::spill::{SpillSpace, SpillWriter, Spilled};
 use crate::survey::{Progress, Step, stop_if_cancelled, timed};
 
@@ -32,12 +32,6 @@ const MAX_ROUNDS: usize = 8;
 
 /// Bytes that the walks through buffers at cuts may take side by side.
 const WALK_WEIGHT: u64 = 32 << 20;
-
-/// Segments that are brought into order at a time.
-const SORT_SEGMENTS: usize = 1 << 19;
-
-/// Segments of which is known which slices they are of.
-const BLOCK_SEGMENTS: usize = 1 << 12;
 
 /// A part of a partition, and the work of one task.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -276,7 +270,9 @@ impl<'a> Draft<'a> {
 
     fn finish(self, progress: &dyn Progress) -> Result<Slices> {
         let Draft { view, space, mut slices, counts, segments, aside, damaged, .. } = self;
-        let segments = by_slice(view, &counts, &segments.finish()?, space, progress)?;
+        let sort = |slice: &mut [SliceSegment]| sort(view, slice);
+        let (segments, slice_of) = (segments.finish()?, |segment: &SliceSegment| segment.slice as usize);
+        let segments = by_part(&segments, &counts, slice_of, Within::Sorted(&sort), space, progress)?;
         let (mut next_segment, mut next_event) = (0, view.partition.first_seq);
         for (slice, count) in slices.iter_mut().zip(counts) {
             slice.segments = next_segment..next_segment + count;
@@ -289,48 +285,11 @@ impl<'a> Draft<'a> {
     }
 }
 
-/// Brings segments into order, as many at a time as memory is meant for.
-fn by_slice(
-    view: &PartitionView<'_>,
-    counts: &[usize],
-    segments: &[SliceSegment],
-    space: &SpillSpace,
-    progress: &dyn Progress,
-) -> Result<Spilled<SliceSegment>> {
-    let numbers = |block: &[SliceSegment]| {
-        let slices = || block.iter().map(|segment| segment.slice as usize);
-        slices().min().unwrap_or(0)..slices().max().map_or(0, |last| last + 1)
-    };
-    let blocks: Vec<_> = segments.par_chunks(BLOCK_SEGMENTS).map(|block| (numbers(block), block)).collect();
-    let mut ordered = space.records();
-    let mut first = 0;
-    while first < counts.len() {
-        stop_if_cancelled(progress)?;
-        let mut left = SORT_SEGMENTS;
-        let fits = |count: &&usize| {
-            let fits = left == SORT_SEGMENTS || **count <= left;
-            left = left.saturating_sub(**count);
-            fits
-        };
-        let end = first + counts[first..].iter().take_while(fits).count();
-        let wanted = first..end;
-        let blocks = blocks.par_iter().filter(|(numbers, _)| numbers.start < end && first < numbers.end);
-        let segments = blocks.flat_map_iter(|(_, block)| block.iter().copied());
-        let mut some: Vec<SliceSegment> = segments.filter(|s| wanted.contains(&(s.slice as usize))).collect();
-        timed(progress, Step::Plan, || sort(view, &mut some));
-        ordered.extend(&some)?;
-        first = end;
-    }
-    ordered.finish()
-}
-
-fn sort(view: &PartitionView<'_>, segments: &mut [SliceSegment]) {
-    segments.sort_by_key(|segment| segment.slice);
-    for slice in segments.chunk_by_mut(|a, b| a.slice == b.slice) {
-        slice.sort_by_key(|segment| {
-            let extent = &view.segments[segment.segment as usize].buffer.extent;
-            let input = view.inputs.get(segment.input);
-            (segment.input, input.stream(extent), input.sequence(extent), extent.ordinal)
-        });
-    }
+/// Brings the segments of a slice into the order that a sort by time builds on.
+fn sort(view: &PartitionView<'_>, slice: &mut [SliceSegment]) {
+    slice.sort_by_key(|segment| {
+        let extent = &view.segments[segment.segment as usize].buffer.extent;
+        let rules = &view.inputs.get(segment.input).rules;
+        (segment.input, rules.stream(extent), rules.sequence(extent), extent.ordinal)
+    });
 }

@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 
 use super::key::Key;
 use crate::buffer::content::{Content, Scratch};
-use crate::buffer::scan::BufferExtent;
 use crate::clock::{Clock, Ticks};
 use crate::error::{Error, Result};
 use crate::event::TimedWalk;
@@ -50,22 +49,6 @@ impl PlannedInput {
     #[must_use]
     pub fn without_time(&self) -> Self {
         PlannedInput { identity: Identity { modified: None, ..self.identity.clone() }, ..self.clone() }
-    }
-
-    /// The stream that a buffer belongs to.
-    pub fn stream(&self, extent: &BufferExtent) -> u16 {
-        self.rules.stream(extent)
-    }
-
-    /// The place of a buffer among those of its stream: its number in the session, or the same for all where the place
-    /// in the file decides.
-    pub fn sequence(&self, extent: &BufferExtent) -> i64 {
-        self.rules.sequence(extent)
-    }
-
-    /// The processor whose events a buffer holds; `None` where all processors share one stream.
-    pub fn cpu(&self, extent: &BufferExtent) -> Option<u16> {
-        self.rules.cpu(extent)
     }
 
     /// Unix time in nanoseconds of a tick.
@@ -159,8 +142,8 @@ pub struct BufferRef<'a> {
 impl BufferRef<'_> {
     /// The key of an event of the buffer.
     pub fn key(&self, ticks: i64, offset: u32) -> Key {
-        let extent = &self.buffer.extent;
-        let (stream, sequence) = (self.planned.stream(extent), self.planned.sequence(extent));
+        let (rules, extent) = (&self.planned.rules, &self.buffer.extent);
+        let (stream, sequence) = (rules.stream(extent), rules.sequence(extent));
         let at = FileKey { ticks, stream, sequence, ordinal: extent.ordinal, offset };
         Key::new(&self.planned.clock, self.input, at)
     }

@@ -2,6 +2,7 @@
 //! all events is cut.
 
 mod build;
+mod by_part;
 pub mod catalog;
 mod check;
 pub mod choose;
@@ -33,6 +34,7 @@ pub mod tables;
 
 pub use crate::schema::DecodeSource;
 pub use build::plan;
+pub(crate) use by_part::{Within, by_part};
 pub use catalog::CatalogEntry;
 pub use datasets::DatasetSplit;
 pub use file::{PlanFile, PlanText};

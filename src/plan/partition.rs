@@ -15,7 +15,9 @@ use std::ops::RangeInclusive;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use super::by_part::{Within, by_part};
 use super::cuts::{self, Spacing};
+use super::filter::{Overlap, TimeWindow};
 use super::input::{BufferRef, PlannedInputs};
 use super::key::{Key, KeyRange, part_of};
 use super::segment::Segment;
@@ -46,12 +48,6 @@ const TOGETHER: usize = 1 << 14;
 /// Bytes that the walks through buffers at cuts may take side by side.
 const WALK_WEIGHT: u64 = 32 << 20;
 
-/// Segments that are brought into order at a time.
-const SORT_SEGMENTS: usize = 1 << 18;
-
-/// Segments of which is known which partitions they are of.
-const BLOCK_SEGMENTS: usize = 1 << 12;
-
 /// A part of the order that is converted as one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Partition {
@@ -65,8 +61,6 @@ pub struct Partition {
     pub events: u64,
     /// Events that could be recognised and not read, counted here.
     pub damaged: u64,
-    /// Event bytes that are read for it.
-    pub bytes: u64,
     /// Event bytes of its slices.
     pub slice_bytes: u64,
     /// How many segments it has.
@@ -97,6 +91,14 @@ impl<'a> PartitionView<'a> {
             }
         }
         Ok(())
+    }
+
+    /// How the times of a segment's events that lie in `range` lie to a window.
+    pub(crate) fn overlap(&self, segment: &Segment, range: &KeyRange, window: &TimeWindow) -> Overlap {
+        let (input, buffer) = (self.inputs.get(segment.input), &segment.buffer);
+        let first = range.from.map_or(i64::MIN, |from| from.ns).max(input.unix_ns(buffer.first_ticks));
+        let last = range.to.map_or(i64::MAX, |to| to.ns).min(input.unix_ns(buffer.last_ticks));
+        window.overlap(first, last)
     }
 
     /// The buffer of a segment.
@@ -205,7 +207,6 @@ impl<'a> Draft<'a> {
             first_seq: 0,
             events: 0,
             damaged: 0,
-            bytes: 0,
             slice_bytes: 0,
             segments: 0,
         };
@@ -250,7 +251,7 @@ impl<'a> Draft<'a> {
         for (buffer, span) in window.iter().zip(spans) {
             let span = if buffer.events == 0 { (*last, *last) } else { span };
             *last = span.1;
-            sizes.count(span.0, self.inputs.get(input).stream(&buffer.extent), buffer.content_bytes);
+            sizes.count(span.0, self.inputs.get(input).rules.stream(&buffer.extent), buffer.content_bytes);
             if buffer.events == 0 && buffer.damaged_events == 0 {
                 continue;
             }
@@ -283,7 +284,6 @@ impl<'a> Draft<'a> {
             let partition = &mut self.list[segment.partition as usize];
             partition.events += u64::from(segment.events);
             partition.damaged += u64::from(segment.damaged());
-            partition.bytes += segment.bytes();
             self.bytes += segment.bytes();
             partition.segments += 1;
         }
@@ -293,14 +293,18 @@ impl<'a> Draft<'a> {
     fn finish(self, progress: &dyn Progress) -> Result<Partitions> {
         let Draft { space, mut list, sizes, segments, .. } = self;
         let segments = segments.finish()?;
-        let segments = if list.len() == 1 { segments } else { by_partition(&list, &segments, space, progress)? };
+        let counts: Vec<_> = list.iter().map(|part| usize::try_from(part.segments).unwrap_or(usize::MAX)).collect();
+        let segments = match &counts[..] {
+            [_] => segments,
+            _ => by_part(&segments, &counts, |one| one.partition as usize, Within::AsGiven, space, progress)?,
+        };
         let (mut next_event, mut next_segment, mut starts) = (0, 0, Vec::with_capacity(list.len()));
-        for (partition, size) in list.iter_mut().zip(sizes) {
+        for ((partition, size), count) in list.iter_mut().zip(sizes).zip(counts) {
             partition.first_seq = next_event;
             partition.slice_bytes = size.slice_bytes();
             next_event += partition.events;
             starts.push(next_segment);
-            next_segment += usize::try_from(partition.segments).unwrap_or(usize::MAX);
+            next_segment += count;
         }
         Ok(Partitions { list, segments, starts })
     }
@@ -373,44 +377,6 @@ fn mixed(whole: Segment, events: impl Iterator<Item = (usize, u32)>) -> Vec<Segm
 /// Partitions are fewer than 2^32: each has a possible cut of its own.
 fn number(partition: usize) -> u32 {
     u32::try_from(partition).unwrap_or(u32::MAX)
-}
-
-/// Brings segments into the order of partitions and keeps it within them, as many at a time as memory is meant for.
-fn by_partition(
-    list: &[Partition],
-    segments: &[Segment],
-    space: &SpillSpace,
-    progress: &dyn Progress,
-) -> Result<Spilled<Segment>> {
-    let numbers = |block: &[Segment]| {
-        let numbers = || block.iter().map(|segment| segment.partition);
-        numbers().min().unwrap_or(0)..numbers().max().map_or(0, |last| last.saturating_add(1))
-    };
-    let blocks: Vec<_> = segments.par_chunks(BLOCK_SEGMENTS).map(|block| (numbers(block), block)).collect();
-    let mut ordered = space.records();
-    let mut rest = list;
-    while let Some(first) = rest.first() {
-        stop_if_cancelled(progress)?;
-        let mut left = SORT_SEGMENTS as u64;
-        let fits = |partition: &&Partition| {
-            let fits = partition.number == first.number || partition.segments <= left;
-            left = left.saturating_sub(partition.segments);
-            fits
-        };
-        let (some, others) = rest.split_at(rest.iter().take_while(fits).count());
-        rest = others;
-        let wanted = first.number..first.number.saturating_add(number(some.len()));
-        let blocks = blocks.iter().filter(|(numbers, _)| numbers.start < wanted.end && wanted.start < numbers.end);
-        let segments = blocks.flat_map(|(_, block)| block.iter()).filter(|segment| wanted.contains(&segment.partition));
-        if some.len() == 1 {
-            segments.copied().try_for_each(|segment| ordered.push(segment))?;
-        } else {
-            let mut some: Vec<Segment> = segments.copied().collect();
-            some.sort_by_key(|segment| segment.partition);
-            ordered.extend(&some)?;
-        }
-    }
-    ordered.finish()
 }
 
 #[cfg(test)]
