@@ -13,6 +13,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use parquet::errors::{ParquetError, Result};
+use parquet::file::FOOTER_SIZE;
 use parquet::file::metadata::page_index::PageIndexBuilder;
 use parquet::file::metadata::{
     ColumnChunkMetaData, FileMetaData, FooterTail, ParquetMetaDataBuilder, ParquetMetaDataOptions,
@@ -22,9 +23,6 @@ use parquet::file::page_index::column_index::ColumnIndexMetaData;
 use parquet::file::page_index::offset_index::OffsetIndexMetaData;
 use parquet::file::statistics::Statistics;
 use parquet::schema::types::SchemaDescPtr;
-
-/// Behind the metadata: its length and the magic number.
-const TAIL_LEN: usize = 8;
 
 /// A row group's share of the footer, as the footer of a file without any other.
 pub(super) struct RowGroupFooter(Box<[u8]>);
@@ -81,7 +79,7 @@ impl RowGroupFooter {
 
     /// Where the metadata is.
     fn metadata(&self) -> Option<Range<usize>> {
-        let end = self.0.len().checked_sub(TAIL_LEN)?;
+        let end = self.0.len().checked_sub(FOOTER_SIZE)?;
         let tail = FooterTail::try_from(&self.0[end..]).ok()?;
         Some(end.checked_sub(tail.metadata_length())?..end)
     }

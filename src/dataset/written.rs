@@ -1,5 +1,6 @@
 //! What a file in the output says of itself.
 
+use parquet::file::FOOTER_SIZE;
 use parquet::file::metadata::{FooterTail, ParquetMetaDataReader};
 
 use crate::error::Result;
@@ -7,17 +8,14 @@ use crate::output::{Output, StagedName};
 
 use super::errors::unreadable;
 
-/// Behind the metadata: its length and the magic number.
-const TAIL_LEN: u64 = 8;
-
 /// The rows of a Parquet file of this length, from its footer; of the file nothing else is read.
 ///
 /// # Errors
 /// [`ErrorKind::Output`](crate::ErrorKind::Output) for a file that is not there, shorter, or without a footer at its end.
 pub(crate) fn rows_in_footer(output: &dyn Output, file: &StagedName, bytes: u64) -> Result<u64> {
-    let tail = output.read(file, bytes.saturating_sub(TAIL_LEN)..bytes)?;
+    let end = bytes.saturating_sub(FOOTER_SIZE as u64);
+    let tail = output.read(file, end..bytes)?;
     let metadata = FooterTail::try_from(tail.as_slice()).map_err(|cause| unreadable(file, cause))?.metadata_length();
-    let end = bytes.saturating_sub(TAIL_LEN);
     // Beyond the beginning of the file, `read` refuses.
     let start = end.checked_sub(metadata as u64).unwrap_or(u64::MAX);
     let metadata = output.read(file, start..end)?;

@@ -11,7 +11,7 @@ use super::interface::{IfExists, Output, OutputFile, Published, StagedFile, Stag
 use crate::error::{Error, ErrorKind, Result};
 use crate::progress::Progress;
 
-/// Keeps the files of a trace in memory. Clones share them; [`MemoryOutput::attempt_of`] is another process's view.
+/// Keeps the files of a trace in memory. Clones share them.
 #[derive(Clone, Debug)]
 pub struct MemoryOutput {
     attempt: String,
@@ -35,12 +35,6 @@ impl MemoryOutput {
     /// Without files.
     pub fn new(attempt: &str) -> Self {
         MemoryOutput { attempt: attempt.to_owned(), files: Arc::default() }
-    }
-
-    /// The same files, as another attempt sees them.
-    #[must_use]
-    pub fn attempt_of(&self, attempt: &str) -> Self {
-        MemoryOutput { attempt: attempt.to_owned(), files: Arc::clone(&self.files) }
     }
 
     /// The published trace by path, if it has been published.

@@ -9,8 +9,7 @@ use super::interface::OutputFile;
 
 /// Appends to one file, and counts and hashes what it appends.
 pub(crate) struct Sink {
-    /// `None` when it is closed.
-    file: Option<Box<dyn OutputFile>>,
+    file: Box<dyn OutputFile>,
     hash: Sha256,
     bytes: u64,
 }
@@ -18,12 +17,12 @@ pub(crate) struct Sink {
 impl Sink {
     /// Nothing may have been written to the file.
     pub(crate) fn new(file: Box<dyn OutputFile>) -> Self {
-        Sink { file: Some(file), hash: Sha256::new(), bytes: 0 }
+        Sink { file, hash: Sha256::new(), bytes: 0 }
     }
 
     /// Where the file is, for messages.
     pub(crate) fn location(&self) -> &Path {
-        self.file.as_ref().map_or(Path::new(""), |file| file.location())
+        self.file.location()
     }
 
     /// The number of bytes written.
@@ -33,20 +32,19 @@ impl Sink {
 
     /// Nothing comes for a while.
     pub(crate) fn release(&mut self) {
-        self.file.iter_mut().for_each(|file| file.release());
+        self.file.release();
     }
 
     /// Ends the file: length in bytes and SHA-256, in lower-case hexadecimal, of all that was written.
-    pub(crate) fn close(&mut self) -> io::Result<(u64, String)> {
-        self.file.take().map_or(Ok(()), OutputFile::close)?;
-        Ok((self.bytes, hex(&self.hash.clone().finalize())))
+    pub(crate) fn close(self) -> io::Result<(u64, String)> {
+        self.file.close()?;
+        Ok((self.bytes, hex(&self.hash.finalize())))
     }
 }
 
 impl Write for Sink {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let file = self.file.as_mut().ok_or_else(|| io::Error::other("the file is closed"))?;
-        file.append(bytes)?;
+        self.file.append(bytes)?;
         self.hash.update(bytes);
         self.bytes += bytes.len() as u64;
         Ok(bytes.len())
@@ -81,6 +79,5 @@ mod tests {
         let expected = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
         assert_eq!(sink.close().unwrap(), (3, expected.to_owned()));
         assert_eq!(std::fs::read(&path).unwrap(), b"abc");
-        assert!(sink.write_all(b"d").is_err());
     }
 }
