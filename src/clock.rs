@@ -103,6 +103,9 @@ pub enum TimeStatus {
 }
 
 impl TimeStatus {
+    /// All values, in their order.
+    pub const ALL: [TimeStatus; 3] = [TimeStatus::Inherited, TimeStatus::Saturated, TimeStatus::Unscaled];
+
     /// The name used in the column `time_status`.
     pub fn name(self) -> &'static str {
         match self {

@@ -1,9 +1,9 @@
 //! Fills the text columns of WPP messages whose format is known.
 
-use crate::decode::Status;
+use crate::decode::{DecodeOutcome, Status};
 use crate::event::Event;
 use crate::schema::wpp::{ArgumentStatus, CompiledMessage, HeaderValues, Renderer};
-use crate::table::{HeaderColumns, RowStatus};
+use crate::table::HeaderColumns;
 
 /// What a message's text can say beside the event itself.
 #[derive(Clone, Copy, Debug)]
@@ -14,17 +14,6 @@ pub struct MessageContext {
     pub cpu: Option<u16>,
     /// Unix time in nanoseconds.
     pub ns: i64,
-}
-
-/// What became of a message.
-#[derive(Clone, Copy, Debug)]
-pub struct RenderedMessage {
-    /// How well the arguments fit the format.
-    pub status: RowStatus,
-    /// Whether the payload must be kept.
-    pub keep_payload: bool,
-    /// Bytes of the text and its arguments, and what tells the arguments apart.
-    pub weight: u64,
 }
 
 /// What an argument counts beside its text.
@@ -38,14 +27,15 @@ pub struct MessageRenderer {
 }
 
 impl MessageRenderer {
-    /// Adds text and arguments of an event to the row that is about to be pushed to `header`.
+    /// Adds text and arguments of an event to the row that is about to be pushed to `header`. The weight is that of the
+    /// text and its arguments, and of what tells the arguments apart.
     pub fn render(
         &mut self,
         message: &CompiledMessage,
         event: &Event<'_>,
         context: &MessageContext,
         header: &mut HeaderColumns,
-    ) -> RenderedMessage {
+    ) -> DecodeOutcome {
         let values = HeaderValues {
             thread_id: event.thread_id,
             process_id: event.process_id,
@@ -68,8 +58,8 @@ impl MessageRenderer {
             ArgumentStatus::Short => Status::Short,
             ArgumentStatus::Error | ArgumentStatus::UnknownType => Status::Error,
         };
-        RenderedMessage {
-            status: RowStatus::Decoded(status),
+        DecodeOutcome {
+            status,
             keep_payload: !status.is_whole() || !rendered.faithful,
             weight: weight + self.text.len() as u64,
         }

@@ -15,7 +15,7 @@ use super::sliced::SlicedPartition;
 use super::slices::Slice;
 use crate::clock::{Clock, DoubleFormula, Ticks, TimeStatus, UnixNanos};
 use crate::columns::ColumnBuffers;
-use crate::decode::{PayloadColumn, Status, TraceClock};
+use crate::decode::{DecodeOutcome, PayloadColumn, Status, TraceClock};
 use crate::error::{Error, Result};
 use crate::event::{Event, EventIdentity, FileContext, RawEvent};
 use crate::plan::{CompiledFilter, DecodeSource, PartitionView, PlanResult, ShapeFinder, ShapeIds};
@@ -218,8 +218,9 @@ impl<'a> Converter<'a> {
             .get_or_insert_with(|| TableRows::new(&self.context.plan.tables[decoder.table as usize].columns.columns));
         let cpu = file.has_cpu.then_some(segment.cpu);
         let place = MessageContext { pointer_size: decoder.pointer_size, cpu, ns: entry.ns };
-        let Decoded { status, keep, weight } = table.decode(&event, decoder, &file.clock, &mut self.messages, &place);
-        self.weight += weight;
+        let outcome = table.decode(&event, decoder, &file.clock, &mut self.messages, &place);
+        let status = outcome.map_or(RowStatus::NoSchema, |outcome| RowStatus::Decoded(outcome.status));
+        self.weight += outcome.map_or(0, |outcome| outcome.weight);
         let is_exact = time_status.is_none() && !file.clock.0.is_finer_than_ns();
         let row = RowContext {
             ns: entry.ns,
@@ -233,7 +234,7 @@ impl<'a> Converter<'a> {
             status,
             keep_payload: match self.context.raw {
                 RawPolicy::Never => false,
-                RawPolicy::Needed => keep,
+                RawPolicy::Needed => outcome.is_none_or(|outcome| outcome.keep_payload),
                 RawPolicy::Always => true,
             },
         };
@@ -282,9 +283,10 @@ impl<'a> Converter<'a> {
             let plan = self.context.plan;
             let (table, source) = (plan.shapes[shape as usize].table, plan.shapes[shape as usize].decode_source);
             let count: u64 = statuses.iter().sum();
-            let ok_rows = statuses[0] + statuses[1];
+            let counts = || RowStatus::ALL.into_iter().zip(statuses).filter(|(_, count)| *count > 0);
+            let ok_rows = counts().filter(|(status, _)| status.is_whole()).map(|(_, count)| count).sum();
             rows.shapes.insert(shape, ShapeCounts { rows: count, ok_rows, payload_bytes });
-            for (status, count) in RowStatus::ALL.into_iter().zip(statuses).filter(|(_, count)| *count > 0) {
+            for (status, count) in counts() {
                 *rows.decode.entry((source, status)).or_default() += count;
             }
             *shape_weights.entry(table).or_default() +=
@@ -304,21 +306,9 @@ impl<'a> Converter<'a> {
 
 /// What becomes of a payload that nothing describes. Where it has no bytes, no column lacks anything of it; but of a
 /// message, the text.
-fn without_schema(event: &Event<'_>) -> Decoded {
-    if event.payload.is_empty() && event.message.is_none() {
-        Decoded { status: RowStatus::Decoded(Status::Ok), keep: false, weight: 0 }
-    } else {
-        Decoded { status: RowStatus::NoSchema, keep: true, weight: 0 }
-    }
-}
-
-/// What became of a payload.
-struct Decoded {
-    status: RowStatus,
-    /// Whether it must be kept.
-    keep: bool,
-    /// Of its values and texts.
-    weight: u64,
+fn without_schema(event: &Event<'_>) -> Option<DecodeOutcome> {
+    let is_whole = event.payload.is_empty() && event.message.is_none();
+    is_whole.then_some(DecodeOutcome { status: Status::Ok, keep_payload: false, weight: 0 })
 }
 
 impl TableRows {
@@ -327,7 +317,7 @@ impl TableRows {
         TableRows { header: HeaderColumns::default(), payload }
     }
 
-    /// Decodes a payload into the next row.
+    /// Decodes a payload into the next row; `None` where nothing describes it.
     #[inline]
     fn decode(
         &mut self,
@@ -336,21 +326,19 @@ impl TableRows {
         clock: &SliceClock<'_>,
         messages: &mut MessageRenderer,
         place: &MessageContext,
-    ) -> Decoded {
-        let error = Decoded { status: RowStatus::Decoded(Status::Error), keep: true, weight: 0 };
+    ) -> Option<DecodeOutcome> {
+        let error = DecodeOutcome { status: Status::Error, keep_payload: true, weight: 0 };
         if event.items_damaged || shape.is_refused {
-            return error;
+            return Some(error);
         }
-        if let Some(plan) = &shape.message {
-            let rendered = messages.render(plan, event, place, &mut self.header);
-            return Decoded { status: rendered.status, keep: rendered.keep_payload, weight: rendered.weight };
+        if let Some(message) = &shape.message {
+            return Some(messages.render(message, event, place, &mut self.header));
         }
         let Some(program) = &shape.program else { return without_schema(event) };
         // The flag is no part of a shape, so that events of both kinds can share one.
         if event.string_only != shape.is_string {
-            return error;
+            return Some(error);
         }
-        let outcome = program.decode(event.payload, self.header.count(), &mut self.payload, clock);
-        Decoded { status: RowStatus::Decoded(outcome.status), keep: outcome.keep_payload, weight: outcome.weight }
+        Some(program.decode(event.payload, self.header.count(), &mut self.payload, clock))
     }
 }

@@ -107,10 +107,7 @@ fn add_fixed_steps(program: &mut Program) {
 /// The bytes that a column takes as they are, and the weight they add; `None` for all other operations.
 fn copied_width(op: &Convert, size: usize) -> Option<(usize, usize)> {
     match op {
-        Convert::Copy1 => Some((1, 1)),
-        Convert::Copy2 => Some((2, 2)),
-        Convert::Copy4 => Some((4, 4)),
-        Convert::Copy8 => Some((8, 8)),
+        Convert::Copy(width) => Some((*width, *width)),
         // The next width above 4 bytes is 8.
         Convert::Integer { signed: false } if size == 4 => Some((4, 8)),
         _ => None,
@@ -398,7 +395,7 @@ fn output(field: &Field, slot: &OutputSlot<'_>, pointer: usize) -> Output {
         (ColumnRole::Label, _, None) => {
             interpret::character(field).map_or(Convert::Null, |shown| operation(shown, data_type, pointer))
         }
-        (ColumnRole::FileTime, _, _) => Convert::Copy8,
+        (ColumnRole::FileTime, _, _) => Convert::Copy(8),
         (ColumnRole::Nanos, Some(Interpretation::Ticks), _) => Convert::TickSpan,
         (ColumnRole::Nanos, _, _) => Convert::TraceTime,
         (ColumnRole::Value, None, _) => Convert::Members,
@@ -421,8 +418,8 @@ fn operation(interpretation: Interpretation, data_type: &DataType, pointer: usiz
         Interpretation::Port => Convert::Port,
         Interpretation::Boolean { .. } => Convert::Boolean,
         Interpretation::Float if *data_type == DataType::Float64 => Convert::FloatToDouble,
-        Interpretation::Float => Convert::Copy4,
-        Interpretation::Double | Interpretation::Ticks => Convert::Copy8,
+        Interpretation::Float => Convert::Copy(4),
+        Interpretation::Double | Interpretation::Ticks => Convert::Copy(8),
         Interpretation::Utf16 { cut } => Convert::Utf16 { cut },
         Interpretation::Ansi { cut, utf8 } => Convert::Ansi { cut, utf8 },
         Interpretation::Bytes => Convert::Bytes,
@@ -440,10 +437,7 @@ fn operation(interpretation: Interpretation, data_type: &DataType, pointer: usiz
 
 fn copy_or(bytes: usize, data_type: &DataType, convert: Convert) -> Convert {
     match bytes {
-        1 if fixed_width(data_type) == 1 => Convert::Copy1,
-        2 if fixed_width(data_type) == 2 => Convert::Copy2,
-        4 if fixed_width(data_type) == 4 => Convert::Copy4,
-        8 if fixed_width(data_type) == 8 => Convert::Copy8,
+        1 | 2 | 4 | 8 if fixed_width(data_type) == bytes => Convert::Copy(bytes),
         _ => convert,
     }
 }

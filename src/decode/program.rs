@@ -163,11 +163,8 @@ pub(super) enum Counter {
 pub(super) enum Convert {
     /// Always NULL.
     Null,
-    /// Numbers that the column stores as the payload does, of 1, 2, 4 and 8 bytes.
-    Copy1,
-    Copy2,
-    Copy4,
-    Copy8,
+    /// A number that the column stores as the payload does, of so many bytes.
+    Copy(usize),
     /// Extended to the column's width.
     Integer {
         signed: bool,

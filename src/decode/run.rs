@@ -265,7 +265,7 @@ fn write_list(
 /// Numbers that lie in the payload as they do in the builder are copied in one go, and so are 32-bit addresses.
 fn copy_items(node: &Node, op: &Convert, bytes: &[u8], items: &mut Elements, notes: &mut RowNotes<'_>) -> bool {
     match (op, &mut items.values) {
-        (Convert::Copy1 | Convert::Copy2 | Convert::Copy4 | Convert::Copy8, Packed::Fixed(fixed)) => {
+        (Convert::Copy(_), Packed::Fixed(fixed)) => {
             fixed.bytes.extend_from_slice(bytes);
             notes.add(bytes.len());
             true

@@ -16,6 +16,9 @@ pub enum Status {
 }
 
 impl Status {
+    /// All values, in their order.
+    pub const ALL: [Status; 5] = [Status::Ok, Status::Padded, Status::Short, Status::Extra, Status::Error];
+
     /// The value of the column `decode_status`.
     pub fn as_str(self) -> &'static str {
         match self {

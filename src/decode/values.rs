@@ -39,7 +39,7 @@ pub(super) fn write(op: &Convert, bytes: &[u8], builder: &mut Packed, notes: &mu
 
 fn write_fixed(op: &Convert, bytes: &[u8], fixed: &mut FixedValues, notes: &mut RowNotes<'_>) -> bool {
     let value = match op {
-        Convert::Copy1 | Convert::Copy2 | Convert::Copy4 | Convert::Copy8 => Some(read_integer(bytes, false)),
+        Convert::Copy(_) => Some(read_integer(bytes, false)),
         Convert::Integer { signed } => Some(read_integer(bytes, *signed)),
         Convert::Port => bytes.first_chunk().map(|port| u64::from(u16::from_be_bytes(*port))),
         Convert::Boolean => {

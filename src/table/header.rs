@@ -10,7 +10,6 @@ use arrow_schema::{DataType, Field, Fields};
 use serde::{Deserialize, Serialize};
 
 use super::row::RowContext;
-use crate::clock::TimeStatus;
 use crate::columns::packed::{Packed, PackedColumn};
 use crate::columns::types::{ColumnType, INT64, TypeOptions};
 use crate::event::Event;
@@ -96,7 +95,7 @@ header_columns! {
         TimestampNs        "timestamp_ns"         Int64        required = row.ns;
         Seq                "seq"                  Int64        required = row.seq;
         Ticks              "ticks"                Int64        nullable = row.ticks;
-        TimeStatus         "time_status"          Label(13)    nullable = row.time_status.map(time_status_code);
+        TimeStatus         "time_status"          Label(13)    nullable = row.time_status.map(|status| status as u8);
         Cpu                "cpu"                  Unsigned(2)  nullable = row.cpu;
         ProcessId          "process_id"           Unsigned(4)  nullable = event.process_id;
         ThreadId           "thread_id"            Unsigned(4)  nullable = event.thread_id;
@@ -161,17 +160,6 @@ header_columns! {
 
 /// What `Other` has where there are WPP messages in it.
 pub const OTHER_MESSAGE: [HeaderColumn; 2] = [HeaderColumn::Sequence, HeaderColumn::ComponentId];
-
-/// The names of [`TimeStatus`] by [`time_status_code`].
-pub(super) const TIME_STATUSES: [TimeStatus; 3] = [TimeStatus::Inherited, TimeStatus::Saturated, TimeStatus::Unscaled];
-
-fn time_status_code(status: TimeStatus) -> u8 {
-    match status {
-        TimeStatus::Inherited => 0,
-        TimeStatus::Saturated => 1,
-        TimeStatus::Unscaled => 2,
-    }
-}
 
 /// A GUID that is not the one of zeros, which stands for none.
 pub(super) fn known(guid: Guid) -> Option<Guid> {
@@ -330,6 +318,8 @@ pub fn reserved_names() -> Vec<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clock::TimeStatus;
+    use crate::schema::DecodeSource;
     use std::collections::HashSet;
 
     #[test]
@@ -357,9 +347,8 @@ mod tests {
     }
 
     #[test]
-    fn times_have_a_code_each() {
-        for (code, status) in (0..).zip(TIME_STATUSES) {
-            assert_eq!(time_status_code(status), code);
-        }
+    fn the_number_of_a_label_is_its_index() {
+        assert_eq!(TimeStatus::ALL.map(|status| status as u8), [0, 1, 2]);
+        assert_eq!(DecodeSource::ALL.map(|source| source as u8), [0, 1, 2, 3, 4, 5, 6, 7, 8]);
     }
 }

@@ -53,7 +53,7 @@ impl ShapeConstants {
             event_version: identity.event_version(),
             opcode: identity.event_opcode(),
             event_name: event_name.map(Box::from),
-            decode_source: (0..).zip(DecodeSource::ALL).find(|&(_, other)| other == source).map_or(0, |(code, _)| code),
+            decode_source: source as i32,
             message_guid: identity.provider_id(),
             weight: (2 + 2 + 1 + 4 + name + 4 + source.name().len() + 4 + 2) as u64,
         }

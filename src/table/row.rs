@@ -14,14 +14,17 @@ pub enum RowStatus {
 
 impl RowStatus {
     /// All values; the index is [`RowStatus::code`].
-    pub const ALL: [RowStatus; 6] = [
-        RowStatus::Decoded(Status::Ok),
-        RowStatus::Decoded(Status::Padded),
-        RowStatus::Decoded(Status::Short),
-        RowStatus::Decoded(Status::Extra),
-        RowStatus::Decoded(Status::Error),
-        RowStatus::NoSchema,
-    ];
+    pub const ALL: [RowStatus; 6] = {
+        let [ok, padded, short, extra, error] = Status::ALL;
+        [
+            RowStatus::Decoded(ok),
+            RowStatus::Decoded(padded),
+            RowStatus::Decoded(short),
+            RowStatus::Decoded(extra),
+            RowStatus::Decoded(error),
+            RowStatus::NoSchema,
+        ]
+    };
 
     /// The value of the column `decode_status`.
     pub fn name(self) -> &'static str {
@@ -34,13 +37,14 @@ impl RowStatus {
     /// The index in [`RowStatus::ALL`].
     pub fn code(self) -> u8 {
         match self {
-            RowStatus::Decoded(Status::Ok) => 0,
-            RowStatus::Decoded(Status::Padded) => 1,
-            RowStatus::Decoded(Status::Short) => 2,
-            RowStatus::Decoded(Status::Extra) => 3,
-            RowStatus::Decoded(Status::Error) => 4,
-            RowStatus::NoSchema => 5,
+            RowStatus::Decoded(status) => status as u8,
+            RowStatus::NoSchema => Status::Error as u8 + 1,
         }
+    }
+
+    /// Whether the columns stand for every byte of the payload.
+    pub fn is_whole(self) -> bool {
+        matches!(self, RowStatus::Decoded(status) if status.is_whole())
     }
 }
 
@@ -67,4 +71,15 @@ pub struct RowContext {
     pub status: RowStatus,
     /// Whether the payload is kept.
     pub keep_payload: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_code_of_a_status_is_its_index() {
+        assert_eq!(RowStatus::ALL.map(RowStatus::code), [0, 1, 2, 3, 4, 5]);
+        assert_eq!(RowStatus::ALL.map(RowStatus::is_whole), [true, true, false, false, false, false]);
+    }
 }

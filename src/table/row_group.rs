@@ -8,7 +8,7 @@ use arrow_array::types::Int32Type;
 use arrow_array::{ArrayRef, StringArray, TimestampMicrosecondArray, TimestampNanosecondArray};
 use arrow_schema::DataType;
 
-use super::header::{HeaderColumn, TIME_STATUSES};
+use super::header::HeaderColumn;
 use super::layout::{ShapeConstants, TableColumns};
 use super::row::RowStatus;
 use super::rows::HeaderColumns;
@@ -104,7 +104,7 @@ impl RowGroup {
         match column {
             HeaderColumn::Timestamp => Ok(self.timestamp(ranges)),
             HeaderColumn::DecodeStatus => labelled(ranges, column, RowStatus::ALL.map(RowStatus::name)),
-            HeaderColumn::TimeStatus => labelled(ranges, column, TIME_STATUSES.map(TimeStatus::name)),
+            HeaderColumn::TimeStatus => labelled(ranges, column, TimeStatus::ALL.map(TimeStatus::name)),
             HeaderColumn::EventName => {
                 let positions =
                     (0..).zip(constants).map(|(position, shape)| shape.event_name.as_ref().map(|_| position));
