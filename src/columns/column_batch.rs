@@ -166,6 +166,13 @@ impl ListItems<'_> {
 }
 
 impl KeyTable {
+    /// A key for each of some texts, `None` for NULL.
+    pub fn of_texts<'a>(texts: impl IntoIterator<Item = Option<&'a str>>) -> Self {
+        let (places, texts): (Vec<_>, Vec<_>) =
+            (0..).zip(texts).map(|(place, text)| (text.map(|_| place), text.unwrap_or_default())).unzip();
+        KeyTable::Texts { places, labels: StringArray::from_iter_values(texts) }
+    }
+
     /// The number of keys.
     pub fn len(&self) -> usize {
         match self {
@@ -190,6 +197,21 @@ impl KeyTable {
         }
     }
 
+    /// Whether all keys stand for the same value, or all for NULL.
+    pub fn is_constant(&self) -> bool {
+        fn is_one<T: PartialEq>(values: &[T]) -> bool {
+            values.windows(2).all(|pair| pair[0] == pair[1])
+        }
+        match self {
+            KeyTable::Numbers(values) => is_one(values),
+            KeyTable::Texts { places, labels } => {
+                let text = |place: &Option<u32>| place.map(|place| labels.value(place as usize));
+                places.windows(2).all(|pair| text(&pair[0]) == text(&pair[1]))
+            }
+            KeyTable::Guids(values) => is_one(values),
+        }
+    }
+
     /// Whether some key stands for NULL.
     pub fn has_nulls(&self) -> bool {
         match self {
@@ -197,5 +219,23 @@ impl KeyTable {
             KeyTable::Texts { places, .. } => places.contains(&None),
             KeyTable::Guids(values) => values.contains(&None),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_of_one_value_is_constant() {
+        let t = |table: KeyTable, expected| assert_eq!(table.is_constant(), expected, "{table:?}");
+        t(KeyTable::Numbers(vec![Some(3), Some(3)]), true);
+        t(KeyTable::Numbers(vec![None, None]), true);
+        t(KeyTable::Numbers(vec![Some(3), None]), false);
+        t(KeyTable::of_texts([Some("a"), Some("a"), Some("a")]), true);
+        t(KeyTable::of_texts([Some("a"), Some("b")]), false);
+        t(KeyTable::of_texts([Some(""), None]), false);
+        t(KeyTable::Guids(vec![Some([1; 16]), Some([2; 16])]), false);
+        t(KeyTable::Guids(vec![Some([1; 16])]), true);
     }
 }

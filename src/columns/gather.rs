@@ -14,9 +14,9 @@ use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer
 use arrow_schema::{DataType, FieldRef, Fields, TimeUnit};
 
 use super::batch::PackedColumns;
-use super::packed::{BytesValues, Elements, ListValues, Packed};
-use super::prefix::PrefixColumn;
-use super::presence::{Offsets, RowSelection, Validity, array_error};
+use super::packed::Packed;
+use super::piece::{Piece, Values, end_of, extent, total};
+use super::presence::{Offsets, Validity, array_error};
 use crate::error::Result;
 use crate::guid::Guid;
 
@@ -28,8 +28,7 @@ const GUID_TEXT: usize = 36;
 /// # Errors
 /// When the values do not fit into one array.
 pub fn gather(parts: &[(&PackedColumns, Range<u32>)], column: usize, data_type: &DataType) -> Result<ArrayRef> {
-    let mut pieces = Vec::with_capacity(parts.len());
-    parts.iter().for_each(|(values, rows)| Piece::add(values, column, rows, &mut pieces));
+    let pieces = Piece::of(parts, column);
     array(&pieces, data_type)
 }
 
@@ -39,83 +38,8 @@ pub(crate) fn gather_required<const N: usize, T: Copy + Default>(
     column: usize,
     from_le: impl Fn([u8; N]) -> T,
 ) -> Vec<T> {
-    let mut pieces = Vec::with_capacity(parts.len());
-    parts.iter().for_each(|(values, rows)| Piece::add(values, column, rows, &mut pieces));
+    let pieces = Piece::of(parts, column);
     numbers(&pieces, from_le)
-}
-
-/// A run of packed values and where it goes.
-struct Piece<'a> {
-    values: Values<'a>,
-    rows: RowSelection<'a>,
-    /// Positions of NULLs among all packed values.
-    nulls: &'a [u32],
-    /// Whether the rows are those of the piece before, which has no values in these.
-    overlays: bool,
-}
-
-#[derive(Clone, Copy)]
-enum Values<'a> {
-    None,
-    Packed(&'a Packed),
-    /// Numbers, at the top level only.
-    Prefix(PrefixColumn<'a>),
-}
-
-impl<'a> Piece<'a> {
-    /// The values of a column in some rows of a batch; one piece at least.
-    fn add(values: &'a PackedColumns, column: usize, rows: &Range<u32>, pieces: &mut Vec<Self>) {
-        let before = pieces.len();
-        if let Some(column) = values.column(column) {
-            pieces.push(Piece::new(Values::Packed(&column.values), column.rows.select(rows)));
-        }
-        for column in values.prefix_columns(column) {
-            let piece = Piece::new(Values::Prefix(column), column.prefix.rows.select(rows));
-            pieces.push(Piece { overlays: pieces.len() > before, ..piece });
-        }
-        if pieces.len() == before {
-            pieces.push(Piece::new(Values::None, RowSelection::empty(rows.len())));
-        }
-    }
-
-    fn new(values: Values<'a>, rows: RowSelection<'a>) -> Self {
-        Piece { values, rows, nulls: &[], overlays: false }
-    }
-
-    /// A member's values, or NULL where there is no structure.
-    fn member(&self, index: usize) -> Self {
-        match self.values {
-            Values::Packed(Packed::Struct(structure)) => Piece::nested(&structure.members[index], self.rows.clone()),
-            _ => Piece::new(Values::None, self.rows.clone()),
-        }
-    }
-
-    fn nested(nested: &'a Elements, rows: RowSelection<'a>) -> Self {
-        let before = |end: usize| nested.nulls.partition_point(|&null| (null as usize) < end);
-        let nulls = &nested.nulls[before(rows.values.start)..before(rows.values.end)];
-        Piece { nulls, ..Piece::new(Values::Packed(&nested.values), rows) }
-    }
-
-    /// Puts the values of numbers at their rows.
-    fn put<T: Copy + Default>(&self, values: impl ExactSizeIterator<Item = T>, all: &mut Vec<T>) {
-        if self.overlays {
-            self.rows.scatter_into(values, all);
-        } else {
-            self.rows.scatter(values, all);
-        }
-    }
-
-    fn bytes(&self) -> Option<&'a BytesValues> {
-        if let Values::Packed(Packed::Bytes(bytes)) = self.values { Some(bytes) } else { None }
-    }
-
-    fn list(&self) -> Option<&'a ListValues> {
-        if let Values::Packed(Packed::List(list)) = self.values { Some(list) } else { None }
-    }
-}
-
-fn total(pieces: &[Piece<'_>]) -> usize {
-    pieces.iter().filter(|piece| !piece.overlays).map(|piece| piece.rows.len).sum()
 }
 
 fn validity(pieces: &[Piece<'_>]) -> Option<NullBuffer> {
@@ -131,7 +55,7 @@ fn validity(pieces: &[Piece<'_>]) -> Option<NullBuffer> {
     validity.finish()
 }
 
-fn array(pieces: &[Piece<'_>], data_type: &DataType) -> Result<ArrayRef> {
+pub(super) fn array(pieces: &[Piece<'_>], data_type: &DataType) -> Result<ArrayRef> {
     Ok(match data_type {
         DataType::Utf8 => Arc::new(text_array(pieces)?),
         DataType::Binary => Arc::new(binary_array(pieces)?),
@@ -224,11 +148,8 @@ fn joined_bytes(pieces: &[Piece<'_>]) -> Result<(OffsetBuffer<i32>, Buffer)> {
 }
 
 fn list_array(pieces: &[Piece<'_>], item: &FieldRef) -> Result<ListArray> {
-    let items = pieces.iter().filter_map(|piece| {
-        let list = piece.list()?;
-        Some(Piece::nested(&list.items, RowSelection::full(extent(&list.ends, &piece.rows.values))))
-    });
-    let values = array(&items.collect::<Vec<_>>(), item.data_type())?;
+    let items: Vec<_> = pieces.iter().filter_map(Piece::items).collect();
+    let values = array(&items, item.data_type())?;
     let offsets = offsets(pieces, |piece| piece.list().map(|list| list.ends.as_slice()))?;
     ListArray::try_new(item.clone(), offsets, values, validity(pieces)).map_err(array_error)
 }
@@ -241,18 +162,6 @@ fn struct_array(pieces: &[Piece<'_>], fields: &Fields) -> Result<StructArray> {
     };
     let members = fields.iter().enumerate().map(member).collect::<Result<Vec<_>>>()?;
     StructArray::try_new(fields.clone(), members, validity(pieces)).map_err(array_error)
-}
-
-/// The items of some packed values, from the ends of all of them.
-fn extent(ends: &[i32], values: &Range<usize>) -> Range<usize> {
-    end_of(ends, values.start)..end_of(ends, values.end)
-}
-
-/// Where the first `count` values end.
-fn end_of(ends: &[i32], count: usize) -> usize {
-    let last = count.checked_sub(1).and_then(|last| ends.get(last));
-    // Builders refuse what passes 2^31, so ends are never negative.
-    last.map_or(0, |&end| usize::try_from(end).unwrap_or(0))
 }
 
 /// The offsets of all rows from the ends of the packed values.
@@ -276,7 +185,7 @@ mod tests {
     use arrow_array::Array;
     use arrow_array::cast::AsArray;
 
-    use super::super::packed::{FixedValues, PackedColumn, StructValues};
+    use super::super::packed::{BytesValues, Elements, FixedValues, ListValues, PackedColumn, StructValues};
     use super::super::presence::RowNumbers;
 
     fn fixed(width: usize, bytes: &[u8]) -> Packed {

@@ -1,24 +1,30 @@
-//! The columnar engine: values packed beside their rows, and Arrow arrays made of them. It knows Arrow, and nothing of
-//! events.
+//! The columnar engine: values packed beside their rows, and what becomes of them on their way to the encoder: batches of
+//! values, or Arrow arrays. It knows Arrow, and nothing of events.
 //!
 //! ```text
-//! values ──push──► packed columns ──take──► packed columns of a slice ×n ──gather──► Arrow array of a row group
+//!                                                                             ┌──feed──► batches of a row group
+//! values ──push──► packed columns ──take──► packed columns of a slice ×n ─────┤
+//!                                                                             └─gather─► Arrow arrays of a row group
 //! ```
 
 mod array_batch;
 mod batch;
 mod column_batch;
+mod feed;
 mod gather;
 pub(crate) mod lookup;
 pub(crate) mod packed;
+mod piece;
 pub(crate) mod prefix;
 pub mod presence;
 mod row_source;
+mod stored;
 pub mod types;
 
 pub use array_batch::{BatchSink, hand_on};
 pub use batch::{ColumnBuffers, PackedColumns};
 pub use column_batch::{BatchScratch, BatchValues, ColumnBatch, KeyTable, ListItems, Present};
+pub use feed::PackedRows;
 pub use gather::gather;
 pub(crate) use gather::gather_required;
 pub use row_source::RowSource;

@@ -129,6 +129,15 @@ impl<'a> RowSelection<'a> {
         (0..self.values.len()).map(move |value| rows.map_or(value, |rows| rows[value].wrapping_sub(first) as usize))
     }
 
+    /// Appends the row of every value, counted from `first` at the start of the range.
+    pub fn list(&self, first: u32, all: &mut Vec<u32>) {
+        match self.rows {
+            // Fewer rows than a range of 32 bits.
+            None => all.extend((first..).take(self.values.len())),
+            Some(rows) => all.extend(rows.iter().map(|row| row.wrapping_sub(self.first).wrapping_add(first))),
+        }
+    }
+
     /// The row of the value with this number among all packed values, counted from the start of the range.
     fn row_of(&self, value: usize) -> usize {
         let value = value - self.values.start;
@@ -136,7 +145,7 @@ impl<'a> RowSelection<'a> {
     }
 
     /// Sets the bit of every row with a value, which lies in the range; that of the first row of the range is at `first`.
-    fn set_bits(&self, bits: &mut BooleanBufferBuilder, first: usize) {
+    pub fn set_bits(&self, bits: &mut BooleanBufferBuilder, first: usize) {
         let bytes = bits.as_slice_mut();
         let mut set = |row: usize| bytes[row / 8] |= 1 << (row % 8);
         match self.rows {

@@ -26,6 +26,7 @@ use super::part_report::{PartCounts, PartReport};
 use super::slice::{self, SliceContext, SliceRows, Workspace};
 use super::sliced::SlicedPartition;
 use super::slices::Slice;
+use crate::columns::RowSource as _;
 use crate::dataset::{BATCH_ROWS, TableWriter};
 use crate::error::{Error, Result};
 use crate::output::FileEntry;
@@ -375,7 +376,7 @@ impl<'a> State<'a> {
         let Some(active) = self.active_at(place) else { return };
         active.groups_in_flight += 1;
         let writers = Arc::clone(&active.writers);
-        let rows = group.parts.iter().map(|(_, range)| range.len()).sum::<usize>();
+        let rows = group.rows();
         // A batch of it becomes Arrow beside the packed values; of few and heavy rows, all of it does.
         let cost = weight.saturating_add(weight.saturating_mul(BATCH_ROWS as u64) / (rows.max(BATCH_ROWS) as u64));
         self.groups_in_flight += 1;

@@ -111,7 +111,7 @@ impl RowGroupCutter {
         open.next_ordinal += 1;
         open.rows = 0;
         self.weight -= weight;
-        let group = RowGroup { layout: Arc::clone(&open.layout), parts: std::mem::take(&mut open.parts) };
+        let group = RowGroup::new(Arc::clone(&open.layout), std::mem::take(&mut open.parts));
         Some(CompletedRowGroup { table, ordinal, group, weight })
     }
 }
@@ -144,7 +144,7 @@ mod tests {
     type Summary = (u32, u64, Vec<(u32, u32)>);
 
     fn summary(closed: &[CompletedRowGroup]) -> Vec<Summary> {
-        let ranges = |group: &RowGroup| group.parts.iter().map(|(_, range)| (range.start, range.end)).collect();
+        let ranges = |group: &RowGroup| group.ranges().map(|range| (range.start, range.end)).collect();
         closed.iter().map(|closed| (closed.table, closed.ordinal, ranges(&closed.group))).collect()
     }
 

@@ -319,7 +319,6 @@ pub fn reserved_names() -> Vec<&'static str> {
 mod tests {
     use super::*;
     use crate::clock::TimeStatus;
-    use crate::schema::DecodeSource;
     use std::collections::HashSet;
 
     #[test]
@@ -349,6 +348,5 @@ mod tests {
     #[test]
     fn the_number_of_a_label_is_its_index() {
         assert_eq!(TimeStatus::ALL.map(|status| status as u8), [0, 1, 2]);
-        assert_eq!(DecodeSource::ALL.map(|source| source as u8), [0, 1, 2, 3, 4, 5, 6, 7, 8]);
     }
 }

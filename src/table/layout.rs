@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use arrow_array::StringArray;
 use arrow_schema::SchemaRef;
 
 use super::header::HeaderColumn;
-use crate::columns::TypeOptions;
+use super::row::RowStatus;
+use crate::clock::TimeStatus;
+use crate::columns::{KeyTable, TypeOptions};
 use crate::event::EventIdentity;
 use crate::guid::Guid;
 use crate::schema::DecodeSource;
@@ -20,25 +21,38 @@ pub struct TableColumns {
     pub schema: SchemaRef,
     /// Column types.
     pub types: TypeOptions,
+    /// Where the values of each header column come from.
+    pub(super) sources: Vec<HeaderSource>,
     /// What the columns say that depend on the shape alone, for each shape of the table.
-    pub(super) constants: Vec<ShapeConstants>,
-    /// The event names, by the same index; empty where there is none.
-    pub(super) event_names: StringArray,
-    /// Whether rows say themselves what else their shape would, as those of the dataset `Other`.
-    pub(super) has_identities: bool,
+    constants: Vec<ShapeConstants>,
     /// The index of every shape of the trace in its table; one list for all tables.
     local_shapes: Arc<[u32]>,
 }
 
+/// Where the values of a header column come from.
+#[derive(Debug)]
+pub(super) enum HeaderSource {
+    /// The rows have them.
+    Rows,
+    /// The time of the row.
+    Time,
+    /// The shape of the row, which is the key.
+    Shape(Arc<KeyTable>),
+    /// All shapes of the table say the same; the key is 0.
+    Constant(Arc<KeyTable>),
+    /// The rows have the key of a text.
+    Label(Arc<KeyTable>),
+}
+
 /// What every row of a shape has in common.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 #[expect(missing_docs, reason = "the fields are the columns of the same names")]
 pub struct ShapeConstants {
     pub event_id: Option<u16>,
     pub event_version: Option<u16>,
     pub opcode: Option<u8>,
     pub event_name: Option<Box<str>>,
-    pub decode_source: i32,
+    pub decode_source: DecodeSource,
     pub message_guid: Option<Guid>,
     /// Arrow bytes of these columns in one row.
     pub weight: u64,
@@ -53,7 +67,7 @@ impl ShapeConstants {
             event_version: identity.event_version(),
             opcode: identity.event_opcode(),
             event_name: event_name.map(Box::from),
-            decode_source: source as i32,
+            decode_source: source,
             message_guid: identity.provider_id(),
             weight: (2 + 2 + 1 + 4 + name + 4 + source.name().len() + 4 + 2) as u64,
         }
@@ -70,10 +84,10 @@ impl TableColumns {
         constants: Vec<ShapeConstants>,
         local_shapes: Arc<[u32]>,
     ) -> Self {
-        let event_names = constants.iter().map(|constants| constants.event_name.as_deref().unwrap_or_default());
+        // Rows say themselves what else their shape would, as those of the dataset `Other`.
         let has_identities = header.contains(&HeaderColumn::ProviderId);
-        let event_names = StringArray::from_iter_values(event_names);
-        TableColumns { header, schema, types, constants, event_names, has_identities, local_shapes }
+        let sources = header.iter().map(|&column| HeaderSource::of(column, &constants, has_identities)).collect();
+        TableColumns { header, schema, types, sources, constants, local_shapes }
     }
 
     /// What every row of a shape has in common.
@@ -92,5 +106,48 @@ impl TableColumns {
             Some(&column) => column as usize,
             None => HeaderColumn::ALL.len() + index - self.header.len(),
         }
+    }
+}
+
+impl HeaderSource {
+    fn of(column: HeaderColumn, constants: &[ShapeConstants], has_identities: bool) -> HeaderSource {
+        let numbers = |value: fn(&ShapeConstants) -> Option<i64>| {
+            HeaderSource::by_shape(KeyTable::Numbers(constants.iter().map(value).collect()))
+        };
+        match column {
+            HeaderColumn::Timestamp => HeaderSource::Time,
+            HeaderColumn::DecodeStatus => HeaderSource::labels(RowStatus::ALL.map(RowStatus::name)),
+            HeaderColumn::TimeStatus => HeaderSource::labels(TimeStatus::ALL.map(TimeStatus::name)),
+            HeaderColumn::EventName => {
+                let names = constants.iter().map(|constants| constants.event_name.as_deref());
+                HeaderSource::by_shape(KeyTable::of_texts(names))
+            }
+            HeaderColumn::DecodeSource => {
+                let sources = constants.iter().map(|constants| Some(constants.decode_source.name()));
+                HeaderSource::by_shape(KeyTable::of_texts(sources))
+            }
+            HeaderColumn::MessageGuid => {
+                let guids = constants.iter().map(|constants| constants.message_guid.map(Guid::to_text_order));
+                HeaderSource::by_shape(KeyTable::Guids(guids.collect()))
+            }
+            column if has_identities || !column.is_of_identity() => HeaderSource::Rows,
+            HeaderColumn::EventId => numbers(|constants| constants.event_id.map(i64::from)),
+            HeaderColumn::EventVersion => numbers(|constants| constants.event_version.map(i64::from)),
+            HeaderColumn::Opcode => numbers(|constants| constants.opcode.map(i64::from)),
+            // The others of an identity stand in tables only that keep them.
+            _ => numbers(|_| None),
+        }
+    }
+
+    fn by_shape(table: KeyTable) -> HeaderSource {
+        if table.is_constant() && !table.is_empty() {
+            HeaderSource::Constant(Arc::new(table))
+        } else {
+            HeaderSource::Shape(Arc::new(table))
+        }
+    }
+
+    fn labels<const N: usize>(labels: [&'static str; N]) -> HeaderSource {
+        HeaderSource::Label(Arc::new(KeyTable::of_texts(labels.map(Some))))
     }
 }

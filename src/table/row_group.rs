@@ -1,22 +1,22 @@
-//! A row group on its way to the encoder: the rows of several slices, turned into Arrow column by column.
+//! A row group on its way to the encoder: the rows of several slices, column by column.
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int32Type;
-use arrow_array::{ArrayRef, StringArray, TimestampMicrosecondArray, TimestampNanosecondArray};
+use arrow_array::{ArrayRef, Int32Array, TimestampMicrosecondArray, TimestampNanosecondArray};
 use arrow_schema::DataType;
 
 use super::header::HeaderColumn;
-use super::layout::{ShapeConstants, TableColumns};
-use super::row::RowStatus;
+use super::layout::{HeaderSource, TableColumns};
 use super::rows::HeaderColumns;
-use crate::clock::TimeStatus;
-use crate::columns::lookup::{label, lookup_guids, lookup_labels, lookup_numbers};
-use crate::columns::{ColumnBuffers, PackedColumns, RowSource, TimestampType, gather, gather_required};
+use crate::columns::lookup::lookup;
+use crate::columns::{
+    BatchScratch, BatchSink, BatchValues, ColumnBatch, ColumnBuffers, KeyTable, PackedColumns, PackedRows, Present,
+    RowSource, TimestampType, gather, gather_required,
+};
 use crate::error::Result;
-use crate::schema::DecodeSource;
 
 /// The rows of one table in one slice.
 #[derive(Debug)]
@@ -44,117 +44,136 @@ type ChunkRanges<'a> = [(&'a PackedColumns, Range<u32>)];
 #[derive(Debug)]
 pub struct RowGroup {
     /// The table.
-    pub layout: Arc<TableColumns>,
+    layout: Arc<TableColumns>,
     /// Its rows.
-    pub parts: Vec<(Arc<Chunk>, Range<u32>)>,
+    parts: Vec<(Arc<Chunk>, Range<u32>)>,
+    /// Where the rows of each part end.
+    ends: Vec<usize>,
 }
 
 impl RowSource for RowGroup {
     fn rows(&self) -> usize {
-        self.parts.iter().map(|(_, range)| range.len()).sum()
+        self.ends.last().copied().unwrap_or(0)
     }
 
     fn column(&self, index: usize, rows: Range<usize>) -> Result<ArrayRef> {
         let (ranges, data_type) = (self.ranges_in(&rows), self.layout.schema.field(index).data_type());
-        match self.layout.header.get(index) {
-            Some(&column) => self.header_column(column, &ranges, data_type),
-            None => gather(&ranges, self.layout.number(index), data_type),
+        let number = self.layout.number(index);
+        match self.source(index) {
+            HeaderSource::Rows => gather(&ranges, number, data_type),
+            HeaderSource::Time => Ok(self.timestamp(&ranges)),
+            HeaderSource::Constant(table) => lookup(&Int32Array::from(vec![0; rows.len()]), table, data_type),
+            HeaderSource::Shape(table) => {
+                let key = |shape| self.layout.local_shape(u32::from_le_bytes(shape)).cast_signed();
+                lookup(&gather_required(&ranges, SHAPE, key).into(), table, data_type)
+            }
+            HeaderSource::Label(table) => {
+                lookup(gather(&ranges, number, &DataType::Int32)?.as_primitive::<Int32Type>(), table, data_type)
+            }
+        }
+    }
+
+    fn batch(
+        &self,
+        index: usize,
+        rows: Range<usize>,
+        scratch: &mut BatchScratch,
+        sink: &mut BatchSink<'_>,
+    ) -> Result<()> {
+        let ranges = self.ranges_in(&rows);
+        let column = |number| PackedRows::new(&ranges, number);
+        let number = self.layout.number(index);
+        match self.source(index) {
+            HeaderSource::Rows => column(number).hand_on(self.layout.schema.field(index).data_type(), scratch, sink),
+            HeaderSource::Time => column(TIME).hand_on_converted(self.time_unit(), scratch, sink),
+            HeaderSource::Constant(table) => constant(rows.len(), table, scratch, sink),
+            HeaderSource::Shape(table) => {
+                column(SHAPE).hand_on_keys(table, |shape| self.layout.local_shape(shape), scratch, sink)
+            }
+            HeaderSource::Label(table) => column(number).hand_on_keys(table, |label| label, scratch, sink),
         }
     }
 
     fn all_null(&self, index: usize, rows: Range<usize>) -> bool {
-        let follows = self.layout.header.get(index).is_some_and(|&column| self.follows(column));
-        let number = self.layout.number(index);
-        !follows && !self.ranges_in(&rows).iter().any(|(columns, range)| columns.has_values(number, range))
+        match self.source(index) {
+            HeaderSource::Constant(table) => table.is_null(0),
+            HeaderSource::Time | HeaderSource::Shape(_) => false,
+            HeaderSource::Rows | HeaderSource::Label(_) => {
+                let number = self.layout.number(index);
+                !self.parts_in(&rows).any(|(columns, range)| columns.has_values(number, &range))
+            }
+        }
     }
 }
 
+/// The columns that others follow from.
+const TIME: usize = HeaderColumn::TimestampNs as usize;
+const SHAPE: usize = HeaderColumn::Shape as usize;
+
 impl RowGroup {
+    /// Ranges of chunks of a table, in order, and each with rows.
+    pub(super) fn new(layout: Arc<TableColumns>, parts: Vec<(Arc<Chunk>, Range<u32>)>) -> RowGroup {
+        let ends = parts.iter().scan(0, |end, (_, range)| {
+            *end += range.len();
+            Some(*end)
+        });
+        RowGroup { layout, ends: ends.collect(), parts }
+    }
+
+    /// The ranges that it consists of.
+    #[cfg(test)]
+    pub(super) fn ranges(&self) -> impl Iterator<Item = Range<u32>> {
+        self.parts.iter().map(|(_, range)| range.clone())
+    }
+
+    fn source(&self, index: usize) -> &HeaderSource {
+        self.layout.sources.get(index).unwrap_or(&HeaderSource::Rows)
+    }
+
     /// Where some rows of the group lie.
     fn ranges_in(&self, rows: &Range<usize>) -> Vec<(&PackedColumns, Range<u32>)> {
-        let mut start = 0;
-        let within = self.parts.iter().filter_map(|(chunk, range)| {
-            let (first, end) = (start, start + range.len());
-            start = end;
-            let (from, to) = (rows.start.clamp(first, end), rows.end.clamp(first, end));
+        self.parts_in(rows).collect()
+    }
+
+    fn parts_in(&self, rows: &Range<usize>) -> impl Iterator<Item = (&PackedColumns, Range<u32>)> {
+        let (from, to) = (rows.start, rows.end);
+        let first = self.ends.partition_point(|&end| end <= from);
+        let parts = self.parts[first..].iter().zip(&self.ends[first..]);
+        let within = parts.map(move |((chunk, range), &end)| {
+            let start = end - range.len();
+            let (from, to) = (from.clamp(start, end), to.clamp(start, end));
             // Both lie within the part, whose rows are counted in 32 bits.
-            let at = |row: usize| range.start + u32::try_from(row - first).unwrap_or(u32::MAX);
-            (from < to).then(|| (&chunk.columns, at(from)..at(to)))
+            let at = |row: usize| range.start + u32::try_from(row - start).unwrap_or(u32::MAX);
+            (&chunk.columns, at(from)..at(to))
         });
-        within.collect()
+        within.take_while(|(_, range)| !range.is_empty())
     }
 
-    /// Whether a column follows from others or from the shape, and is not kept itself.
-    fn follows(&self, column: HeaderColumn) -> bool {
-        match column {
-            HeaderColumn::Timestamp
-            | HeaderColumn::EventName
-            | HeaderColumn::DecodeSource
-            | HeaderColumn::MessageGuid => true,
-            column => column.is_of_identity() && !self.layout.has_identities,
-        }
-    }
-
-    fn header_column(&self, column: HeaderColumn, ranges: &ChunkRanges<'_>, data_type: &DataType) -> Result<ArrayRef> {
-        let constants = &self.layout.constants;
-        let by_shape = |value: fn(&ShapeConstants) -> Option<u32>| {
-            let table: Vec<_> = constants.iter().map(value).collect();
-            Ok(lookup_numbers(&self.local_shapes(ranges), &table, data_type))
-        };
-        match column {
-            HeaderColumn::Timestamp => Ok(self.timestamp(ranges)),
-            HeaderColumn::DecodeStatus => labelled(ranges, column, RowStatus::ALL.map(RowStatus::name)),
-            HeaderColumn::TimeStatus => labelled(ranges, column, TimeStatus::ALL.map(TimeStatus::name)),
-            HeaderColumn::EventName => {
-                let positions =
-                    (0..).zip(constants).map(|(position, shape)| shape.event_name.as_ref().map(|_| position));
-                lookup_labels(&self.local_shapes(ranges), &positions.collect::<Vec<_>>(), &self.layout.event_names)
-            }
-            HeaderColumn::DecodeSource => {
-                let sources: Vec<_> = constants.iter().map(|constants| Some(constants.decode_source)).collect();
-                let names = StringArray::from_iter_values(DecodeSource::ALL.map(DecodeSource::name));
-                lookup_labels(&self.local_shapes(ranges), &sources, &names)
-            }
-            HeaderColumn::MessageGuid => {
-                let guids: Vec<_> = constants.iter().map(|constants| constants.message_guid).collect();
-                lookup_guids(&self.local_shapes(ranges), &guids, data_type)
-            }
-            column if !self.follows(column) => gather(ranges, column as usize, data_type),
-            HeaderColumn::EventId => by_shape(|constants| constants.event_id.map(u32::from)),
-            HeaderColumn::EventVersion => by_shape(|constants| constants.event_version.map(u32::from)),
-            HeaderColumn::Opcode => by_shape(|constants| constants.opcode.map(u32::from)),
-            // The others of an identity stand in tables only that keep them.
-            _ => by_shape(|_| None),
+    /// How the column of times is made of nanoseconds.
+    fn time_unit(&self) -> fn(i64) -> i64 {
+        match self.layout.types.timestamps {
+            TimestampType::Micros => |ns| ns.div_euclid(1000),
+            TimestampType::Nanos => |ns| ns,
         }
     }
 
     fn timestamp(&self, ranges: &ChunkRanges<'_>) -> ArrayRef {
-        let times = |from_ns: fn(i64) -> i64| {
-            let number = HeaderColumn::TimestampNs as usize;
-            gather_required(ranges, number, |bytes| from_ns(i64::from_le_bytes(bytes)))
-        };
+        let from_ns = self.time_unit();
+        let times = gather_required(ranges, TIME, |ns| from_ns(i64::from_le_bytes(ns)));
         match self.layout.types.timestamps {
-            TimestampType::Micros => {
-                let micros = times(|ns| ns.div_euclid(1000));
-                Arc::new(TimestampMicrosecondArray::from(micros).with_timezone("UTC"))
-            }
-            TimestampType::Nanos => Arc::new(TimestampNanosecondArray::from(times(|ns| ns)).with_timezone("UTC")),
+            TimestampType::Micros => Arc::new(TimestampMicrosecondArray::from(times).with_timezone("UTC")),
+            TimestampType::Nanos => Arc::new(TimestampNanosecondArray::from(times).with_timezone("UTC")),
         }
-    }
-
-    /// The index of every row's shape among those of the table.
-    fn local_shapes(&self, ranges: &ChunkRanges<'_>) -> Vec<u32> {
-        let local = |shape| self.layout.local_shape(u32::from_le_bytes(shape));
-        gather_required(ranges, HeaderColumn::Shape as usize, local)
     }
 }
 
-/// A column of labels that are kept as their numbers.
-fn labelled<const N: usize>(
-    ranges: &ChunkRanges<'_>,
-    column: HeaderColumn,
-    labels: [&'static str; N],
-) -> Result<ArrayRef> {
-    let keys = gather(ranges, column as usize, &DataType::Int32)?;
-    label(keys.as_primitive::<Int32Type>().clone(), &StringArray::from_iter_values(labels))
+/// Hands on rows that all have the first key of a table.
+fn constant(rows: usize, table: &Arc<KeyTable>, scratch: &mut BatchScratch, sink: &mut BatchSink<'_>) -> Result<()> {
+    if table.is_null(0) {
+        return sink(ColumnBatch::nulls(rows));
+    }
+    let keys = &mut scratch.keys;
+    keys.clear();
+    keys.resize(rows, 0);
+    sink(ColumnBatch::Values { rows, present: Present::All, values: BatchValues::Keys { keys, table } })
 }

@@ -1,0 +1,298 @@
+//! Packed values of several batches on their way to the encoder: there is no array between them, and a column costs by its
+//! values, not by its rows.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::ArrayRef;
+use arrow_buffer::BooleanBufferBuilder;
+use arrow_schema::DataType;
+
+use super::array_batch::BatchSink;
+use super::batch::PackedColumns;
+use super::column_batch::{BatchScratch, BatchValues, ColumnBatch, KeyTable, ListItems, Present};
+use super::gather;
+use super::packed::Packed;
+use super::piece::{Piece, Values, end_of, extent, total};
+use super::presence::RowSelection;
+use super::stored::{NumberType, StoredNumber};
+use crate::error::Result;
+
+/// A column in some rows of several batches, one after another.
+#[derive(Debug)]
+pub struct PackedRows<'a> {
+    pieces: Vec<Piece<'a>>,
+    rows: usize,
+}
+
+impl<'a> PackedRows<'a> {
+    /// The column with this number.
+    pub fn new(parts: &[(&'a PackedColumns, Range<u32>)], column: usize) -> Self {
+        let pieces = Piece::of(parts, column);
+        PackedRows { rows: total(&pieces), pieces }
+    }
+
+    /// Hands on the values; `data_type` is the column's.
+    ///
+    /// # Errors
+    /// When the values do not fit into one array, and those of `sink`.
+    pub fn hand_on(&self, data_type: &DataType, scratch: &mut BatchScratch, sink: &mut BatchSink<'_>) -> Result<()> {
+        if self.is_null() {
+            return sink(ColumnBatch::nulls(self.rows));
+        }
+        let BatchScratch { rows, int32, int64, guids, ends, .. } = scratch;
+        let mut present = PresentRows::new(rows);
+        let values = match data_type {
+            DataType::Utf8 | DataType::Binary if !self.holds_guids() => {
+                let texts = self.texts(&mut present);
+                return sink(self.batch(&present, BatchValues::Bytes(&texts)));
+            }
+            DataType::Utf8 | DataType::FixedSizeBinary(_) => BatchValues::Guids(self.guids(&mut present, guids)),
+            DataType::List(item) => match NumberType::of(item.data_type()).filter(|_| self.has_plain_lists()) {
+                Some(number) => BatchValues::Lists {
+                    items: self.items(number, int32, int64),
+                    ends: self.list_ends(&mut present, ends),
+                },
+                None => return sink(ColumnBatch::Array(self.array(data_type)?)),
+            },
+            other => match NumberType::of(other) {
+                Some(number) if number.is_wide => BatchValues::Int64(self.numbers(number, &mut present, int64)),
+                Some(number) => BatchValues::Int32(self.numbers(number, &mut present, int32)),
+                None => return sink(ColumnBatch::Array(self.array(data_type)?)),
+            },
+        };
+        sink(self.batch(&present, values))
+    }
+
+    /// Hands on what the numbers of the column, unsigned and of at most 4 bytes, stand for in a table.
+    ///
+    /// # Errors
+    /// Those of `sink`.
+    pub fn hand_on_keys(
+        &self,
+        table: &Arc<KeyTable>,
+        key: impl Fn(u32) -> u32,
+        scratch: &mut BatchScratch,
+        sink: &mut BatchSink<'_>,
+    ) -> Result<()> {
+        let BatchScratch { rows, int32, keys, .. } = scratch;
+        let mut present = PresentRows::new(rows);
+        let numbers = self.numbers(NumberType::UNSIGNED, &mut present, int32);
+        keys.clear();
+        keys.extend(numbers.iter().map(|number| key(number.cast_unsigned())));
+        sink(self.batch(&present, BatchValues::Keys { keys, table }))
+    }
+
+    /// Hands on what the numbers of 8 bytes of the column become.
+    ///
+    /// # Errors
+    /// Those of `sink`.
+    pub fn hand_on_converted(
+        &self,
+        convert: impl Fn(i64) -> i64,
+        scratch: &mut BatchScratch,
+        sink: &mut BatchSink<'_>,
+    ) -> Result<()> {
+        let BatchScratch { rows, int64, .. } = scratch;
+        let mut present = PresentRows::new(rows);
+        let values = self.numbers(NumberType::WIDE, &mut present, int64);
+        values.iter_mut().for_each(|value| *value = convert(*value));
+        sink(self.batch(&present, BatchValues::Int64(values)))
+    }
+
+    fn batch<'b>(&self, present: &'b PresentRows<'_>, values: BatchValues<'b>) -> ColumnBatch<'b> {
+        ColumnBatch::Values { rows: self.rows, present: present.get(), values }
+    }
+
+    fn array(&self, data_type: &DataType) -> Result<ArrayRef> {
+        gather::array(&self.pieces, data_type)
+    }
+
+    fn is_null(&self) -> bool {
+        self.pieces.iter().all(|piece| piece.rows.values.is_empty())
+    }
+
+    fn holds_guids(&self) -> bool {
+        self.pieces.iter().any(|piece| matches!(piece.values, Values::Packed(Packed::Fixed(_))))
+    }
+
+    fn texts(&self, present: &mut PresentRows<'_>) -> Vec<&'a [u8]> {
+        let mut texts = Vec::with_capacity(self.pieces.iter().map(|piece| piece.rows.values.len()).sum());
+        for piece in &self.pieces {
+            present.add(&piece.rows);
+            let Some(values) = piece.bytes() else { continue };
+            let mut start = end_of(&values.ends, piece.rows.values.start);
+            texts.extend(values.ends[piece.rows.values.clone()].iter().map(|&end| {
+                let end = usize::try_from(end).unwrap_or(0);
+                &values.bytes[std::mem::replace(&mut start, end)..end]
+            }));
+        }
+        texts
+    }
+
+    fn guids<'b>(&'b self, present: &mut PresentRows<'_>, copied: &'b mut Vec<[u8; 16]>) -> &'b [[u8; 16]] {
+        self.pieces.iter().for_each(|piece| present.add(&piece.rows));
+        let of = |piece: &Piece<'a>| match piece.values {
+            Values::Packed(Packed::Fixed(fixed)) => Some(&fixed.bytes.as_chunks().0[piece.rows.values.clone()]),
+            _ => None,
+        };
+        if let [piece] = self.pieces.as_slice() {
+            return of(piece).unwrap_or_default();
+        }
+        copied.clear();
+        self.pieces.iter().filter_map(of).for_each(|guids| copied.extend_from_slice(guids));
+        copied
+    }
+
+    /// Whether no item of a list is NULL, and the items are few enough for one array.
+    fn has_plain_lists(&self) -> bool {
+        let has_nulls = |piece: &Piece<'_>| !piece.nulls.is_empty();
+        let items: usize = self.lists().map(|items| items.rows.values.len()).sum();
+        i32::try_from(items).is_ok() && !self.lists().any(|items| has_nulls(&items))
+    }
+
+    /// The items of the lists of each piece that has some.
+    fn lists(&self) -> impl Iterator<Item = Piece<'a>> {
+        self.pieces.iter().filter_map(Piece::items)
+    }
+
+    fn items<'b>(&self, number: NumberType, int32: &'b mut Vec<i32>, int64: &'b mut Vec<i64>) -> ListItems<'b> {
+        fn read<'b, T: StoredNumber>(pieces: impl Iterator<Item = Piece<'b>>, number: NumberType, all: &mut Vec<T>) {
+            all.clear();
+            pieces.for_each(|piece| read_numbers(&piece, number, all));
+        }
+        if number.is_wide {
+            read(self.lists(), number, int64);
+            ListItems::Int64(int64)
+        } else {
+            read(self.lists(), number, int32);
+            ListItems::Int32(int32)
+        }
+    }
+
+    fn list_ends<'b>(&self, present: &mut PresentRows<'_>, ends: &'b mut Vec<u32>) -> &'b [u32] {
+        ends.clear();
+        let mut before = 0;
+        for piece in &self.pieces {
+            present.add(&piece.rows);
+            let Some(list) = piece.list() else { continue };
+            let items = extent(&list.ends, &piece.rows.values);
+            let end_of_list = |&end: &i32| before + usize::try_from(end).unwrap_or(0).saturating_sub(items.start);
+            // All of them are at most 2^31.
+            let lists = list.ends[piece.rows.values.clone()].iter().map(end_of_list);
+            ends.extend(lists.map(|end| u32::try_from(end).unwrap_or(u32::MAX)));
+            before += items.len();
+        }
+        ends
+    }
+
+    fn numbers<'b, T: StoredNumber>(
+        &self,
+        number: NumberType,
+        present: &mut PresentRows<'_>,
+        numbers: &'b mut Vec<T>,
+    ) -> &'b mut [T] {
+        numbers.clear();
+        for layouts in self.pieces.chunk_by(|_, next| next.overlays) {
+            let mut filled = layouts.iter().filter(|piece| !piece.rows.values.is_empty());
+            match (filled.next(), filled.next()) {
+                (None, _) => present.add(&RowSelection::empty(layouts[0].rows.len)),
+                (Some(only), None) => {
+                    read_numbers(only, number, numbers);
+                    present.add(&only.rows);
+                }
+                _ => merge(layouts, number, present, numbers),
+            }
+        }
+        numbers
+    }
+}
+
+/// Brings the numbers of pieces that lie over the same rows into the order of the rows.
+fn merge<T: StoredNumber>(
+    layouts: &[Piece<'_>],
+    number: NumberType,
+    present: &mut PresentRows<'_>,
+    numbers: &mut Vec<T>,
+) {
+    let (rows, count) = (layouts[0].rows.len, layouts.iter().map(|piece| piece.rows.values.len()).sum::<usize>());
+    let (mut own, mut by_row, mut bits) = (Vec::new(), vec![T::default(); rows], BooleanBufferBuilder::new(rows));
+    bits.append_n(rows, false);
+    for piece in layouts {
+        own.clear();
+        read_numbers(piece, number, &mut own);
+        piece.rows.scatter_into(own.iter().copied(), &mut by_row);
+        piece.rows.set_bits(&mut bits, 0);
+    }
+    if count == rows {
+        numbers.extend_from_slice(&by_row);
+        present.add(&RowSelection::full(0..rows));
+    } else {
+        let bits = bits.finish();
+        numbers.extend(bits.set_indices().map(|row| by_row[row]));
+        present.add_rows(bits.set_indices(), rows);
+    }
+}
+
+fn read_numbers<T: StoredNumber>(piece: &Piece<'_>, number: NumberType, all: &mut Vec<T>) {
+    let Range { start, end } = piece.rows.values;
+    match piece.values {
+        Values::Prefix(column) => {
+            let record = column.prefix.record;
+            let records = &column.prefix.bytes[start * record..end * record];
+            T::read(records, record, column.field.start..column.field.start + column.field.width, number, all);
+        }
+        Values::Packed(Packed::Fixed(fixed)) => {
+            let values = &fixed.bytes[start * fixed.width..end * fixed.width];
+            T::read(values, fixed.width, 0..fixed.width, number, all);
+        }
+        _ => {}
+    }
+}
+
+/// The rows of a batch that have a value; while all have one they are only counted.
+struct PresentRows<'a> {
+    rows: usize,
+    is_listed: bool,
+    listed: &'a mut Vec<u32>,
+}
+
+impl<'a> PresentRows<'a> {
+    fn new(listed: &'a mut Vec<u32>) -> Self {
+        listed.clear();
+        PresentRows { rows: 0, is_listed: false, listed }
+    }
+
+    fn get(&self) -> Present<'_> {
+        if self.is_listed { Present::Rows(self.listed) } else { Present::All }
+    }
+
+    /// Adds the rows of a run.
+    fn add(&mut self, rows: &RowSelection<'_>) {
+        if self.is_listed || !rows.is_full() {
+            let first = self.list();
+            rows.list(first, self.listed);
+        }
+        self.rows += rows.len;
+    }
+
+    /// Adds so many rows, of which these have a value.
+    fn add_rows(&mut self, present: impl Iterator<Item = usize>, rows: usize) {
+        let first = self.list();
+        // A batch has some ten thousand rows.
+        self.listed.extend(present.map(|row| first.saturating_add(u32::try_from(row).unwrap_or(u32::MAX))));
+        self.rows += rows;
+    }
+
+    /// Lists the rows so far; says how many they are.
+    fn list(&mut self) -> u32 {
+        let rows = u32::try_from(self.rows).unwrap_or(u32::MAX);
+        if !std::mem::replace(&mut self.is_listed, true) {
+            self.listed.extend(0..rows);
+        }
+        rows
+    }
+}
+
+#[cfg(test)]
+mod tests;

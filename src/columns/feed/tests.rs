@@ -1,0 +1,210 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::columns::packed::{BytesValues, Elements, FixedValues, ListValues, PackedColumn, StructValues};
+use crate::columns::prefix::{Prefix, PrefixField};
+use crate::columns::presence::RowNumbers;
+
+/// What a batch says of each row.
+fn shown(batch: &ColumnBatch<'_>) -> Vec<Option<String>> {
+    let ColumnBatch::Values { rows, present, values } = batch else { panic!("an array: {batch:?}") };
+    let list = |items: &ListItems<'_>, range: Range<usize>| match items {
+        ListItems::Int32(items) => format!("{:?}", &items[range]),
+        ListItems::Int64(items) => format!("{:?}", &items[range]),
+    };
+    let value = |at: usize| match values {
+        BatchValues::Int32(values) => Some(values[at].to_string()),
+        BatchValues::Int64(values) => Some(values[at].to_string()),
+        BatchValues::Bytes(values) => Some(String::from_utf8(values[at].to_vec()).unwrap()),
+        BatchValues::Guids(values) => Some(format!("guid {}", values[at][0])),
+        BatchValues::Keys { keys, table } => match &***table {
+            KeyTable::Numbers(numbers) => numbers[keys[at] as usize].map(|number| number.to_string()),
+            other => panic!("{other:?}"),
+        },
+        BatchValues::Lists { ends, items } => {
+            let start = at.checked_sub(1).map_or(0, |before| ends[before] as usize);
+            Some(list(items, start..ends[at] as usize))
+        }
+    };
+    let mut all = vec![None; *rows];
+    match present {
+        Present::All => {
+            assert_eq!(values.len(), *rows);
+            (0..*rows).for_each(|row| all[row] = value(row));
+        }
+        Present::Rows(present) => {
+            assert_eq!(values.len(), present.len());
+            assert!(present.is_sorted_by(|a, b| a < b));
+            present.iter().enumerate().for_each(|(at, &row)| all[row as usize] = value(at));
+        }
+    }
+    all
+}
+
+fn handed_on(parts: &[(&PackedColumns, Range<u32>)], data_type: &DataType) -> Vec<Option<String>> {
+    let mut found = None;
+    let mut sink = |batch: ColumnBatch<'_>| {
+        assert!(found.replace(shown(&batch)).is_none(), "handed on once");
+        Ok(())
+    };
+    PackedRows::new(parts, 0).hand_on(data_type, &mut BatchScratch::default(), &mut sink).unwrap();
+    found.unwrap()
+}
+
+fn numbers(rows: &[u32]) -> RowNumbers {
+    let mut numbers = RowNumbers::default();
+    rows.iter().for_each(|&row| numbers.push(row));
+    numbers
+}
+
+fn packed(rows: &[u32], values: Packed) -> PackedColumns {
+    PackedColumns::new(vec![(0, PackedColumn { rows: numbers(rows), values })], Vec::new(), 0)
+}
+
+fn fixed(width: usize, bytes: &[u8]) -> Packed {
+    Packed::Fixed(FixedValues { width, bytes: bytes.to_vec() })
+}
+
+fn list_type() -> DataType {
+    DataType::List(Arc::new(arrow_schema::Field::new("element", DataType::UInt8, true)))
+}
+
+fn texts(found: &[Option<String>]) -> Vec<&str> {
+    found.iter().map(|text| text.as_deref().unwrap_or("NULL")).collect()
+}
+
+#[test]
+fn texts_and_lists_are_handed_on_from_several_batches() {
+    let text = packed(&[0, 2, 3], Packed::Bytes(BytesValues { ends: vec![1, 1, 3], bytes: b"abc".to_vec() }));
+    let (none, full) =
+        (PackedColumns::default(), packed(&[0], Packed::Bytes(BytesValues { ends: vec![2], bytes: b"xy".to_vec() })));
+    let parts = [(&full, 0..1), (&text, 1..4), (&none, 0..2), (&text, 0..1)];
+    assert_eq!(texts(&handed_on(&parts, &DataType::Utf8)), ["xy", "NULL", "", "bc", "NULL", "NULL", "a"]);
+    assert_eq!(texts(&handed_on(&parts[..1], &DataType::Binary)), ["xy"]);
+    assert_eq!(texts(&handed_on(&[(&none, 3..5)], &DataType::Utf8)), ["NULL", "NULL"]);
+
+    let items = Elements { nulls: Vec::new(), values: fixed(1, &[7, 8, 9]) };
+    let list = packed(&[1, 2, 4], Packed::List(Box::new(ListValues { ends: vec![2, 2, 3], items })));
+    let parts = [(&list, 2..5), (&none, 0..1), (&list, 1..3)];
+    assert_eq!(texts(&handed_on(&parts, &list_type())), ["[]", "NULL", "[9]", "NULL", "[7, 8]", "[]"]);
+}
+
+#[test]
+fn guids_are_lent_or_joined() {
+    let guids = packed(&[0, 2], fixed(16, &[[1; 16], [2; 16]].concat()));
+    assert_eq!(texts(&handed_on(&[(&guids, 1..3)], &DataType::Utf8)), ["NULL", "guid 2"]);
+    let both = [(&guids, 2..3), (&guids, 0..2)];
+    assert_eq!(texts(&handed_on(&both, &DataType::FixedSizeBinary(16))), ["guid 2", "guid 1", "NULL"]);
+}
+
+#[test]
+fn what_has_no_form_is_an_array() {
+    let t = |values: Packed, data_type: &DataType| {
+        let column = packed(&[0], values);
+        let mut is_array = false;
+        let mut sink = |batch: ColumnBatch<'_>| {
+            is_array = matches!(&batch, ColumnBatch::Array(array) if array.data_type() == data_type);
+            Ok(())
+        };
+        let rows = PackedRows::new(&[(&column, 0..2)], 0);
+        rows.hand_on(data_type, &mut BatchScratch::default(), &mut sink).unwrap();
+        assert!(is_array, "{data_type}");
+    };
+    t(fixed(1, &[1]), &DataType::Boolean);
+    t(fixed(8, &[0; 8]), &DataType::Float64);
+    let items = Elements { nulls: vec![1], values: fixed(1, &[7, 0]) };
+    t(Packed::List(Box::new(ListValues { ends: vec![2], items })), &list_type());
+    let record = DataType::Struct(vec![arrow_schema::Field::new("x", DataType::UInt8, true)].into());
+    let members = vec![Elements { nulls: Vec::new(), values: fixed(1, &[5]) }];
+    t(Packed::Struct(StructValues { len: 1, members }), &record);
+}
+
+#[test]
+fn keys_and_times_follow_from_numbers() {
+    let column = packed(&[0, 1, 3], fixed(1, &[2, 0, 1]));
+    let rows = PackedRows::new(&[(&column, 0..4)], 0);
+    let table = Arc::new(KeyTable::Numbers(vec![Some(10), None, Some(12)]));
+    let (mut found, mut scratch) = (Vec::new(), BatchScratch::default());
+    let mut sink = |batch: ColumnBatch<'_>| {
+        found = shown(&batch);
+        Ok(())
+    };
+    rows.hand_on_keys(&table, |key| 2 - key, &mut scratch, &mut sink).unwrap();
+    assert_eq!(texts(&found), ["10", "12", "NULL", "NULL"]);
+
+    let column = packed(&[0, 1], fixed(8, &[(-1i64).to_le_bytes(), 1999i64.to_le_bytes()].concat()));
+    let mut sink = |batch: ColumnBatch<'_>| {
+        found = shown(&batch);
+        Ok(())
+    };
+    let rows = PackedRows::new(&[(&column, 0..2)], 0);
+    rows.hand_on_converted(|ns| ns.div_euclid(1000), &mut scratch, &mut sink).unwrap();
+    assert_eq!(texts(&found), ["-1", "1"]);
+}
+
+/// Rows of a batch: for each whose value is kept where, 0 for NULL, 1 for the column, else a layout, and the value.
+type Rows = Vec<(u8, u64)>;
+
+/// Layouts are of different lengths and widths; the column has `width` bytes.
+fn batch_of(rows: &Rows, width: usize) -> PackedColumns {
+    let kept_in = |place: u8| (0u32..).zip(rows).filter(move |(_, (at, _))| *at == place);
+    let rows_in = |place| kept_in(place).map(|(row, _)| row).collect::<Vec<_>>();
+    let bytes = kept_in(1).flat_map(|(_, (_, value))| value.to_le_bytes()[..width].to_vec()).collect();
+    let column = PackedColumn { rows: numbers(&rows_in(1)), values: Packed::Fixed(FixedValues { width, bytes }) };
+    let prefix = |place: u8| {
+        let (start, field_width) = (usize::from(place), if place == 2 { width } else { 1 });
+        let mut prefix = Prefix {
+            fields: Arc::new([PrefixField { column: 0, start, width: field_width }]),
+            record: start + field_width + usize::from(place == 3),
+            ..Prefix::default()
+        };
+        for (row, (_, value)) in kept_in(place) {
+            let mut record = vec![0xEE; prefix.record];
+            record[start..start + field_width].copy_from_slice(&value.to_le_bytes()[..field_width]);
+            prefix.push(row, &record);
+        }
+        prefix
+    };
+    let filled = |prefix: &Prefix| prefix.rows.count() > 0;
+    let columns = if column.rows.count() > 0 { vec![(0, column)] } else { Vec::new() };
+    PackedColumns::new(columns, (2..5).map(prefix).filter(filled).collect(), 0)
+}
+
+/// The value that a column of a type has of one that is kept somewhere.
+fn expected(place: u8, value: u64, data_type: &DataType) -> Option<String> {
+    let bytes = value.to_le_bytes();
+    let narrow = bytes[0];
+    Some(match data_type {
+        _ if place == 0 => return None,
+        // A number of fewer bytes than the column is unsigned.
+        DataType::Int8 => bytes[0].cast_signed().to_string(),
+        _ if place > 2 => narrow.to_string(),
+        DataType::Int16 => i16::from_le_bytes([bytes[0], bytes[1]]).to_string(),
+        DataType::UInt32 => i32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]).to_string(),
+        _ => value.cast_signed().to_string(),
+    })
+}
+
+proptest! {
+    #[test]
+    fn numbers_of_several_layouts_come_in_the_order_of_their_rows(
+        batches in prop::collection::vec((0u8..=4, prop::collection::vec((0u8..=4, any::<u64>()), 1..150)), 1..4),
+        cuts in prop::collection::vec((0usize..150, 0usize..150), 4),
+        kind in 0usize..4,
+    ) {
+        let (data_type, width) =
+            [(DataType::Int8, 1), (DataType::Int16, 2), (DataType::UInt32, 4), (DataType::UInt64, 8)][kind].clone();
+        // Few NULLs in some, so that batches are full.
+        let limited = |(least, rows): &(u8, Rows)| -> Rows { rows.iter().map(|&(at, value)| (at.max(*least), value)).collect() };
+        let batches: Vec<Rows> = batches.iter().map(limited).collect();
+        let all: Vec<_> = batches.iter().map(|rows| batch_of(rows, width)).collect();
+        let (mut parts, mut wanted) = (Vec::new(), Vec::new());
+        for ((rows, columns), (from, to)) in batches.iter().zip(&all).zip(cuts) {
+            let (from, to) = (from.min(rows.len() - 1), to.clamp(from.min(rows.len() - 1) + 1, rows.len().max(from + 1)));
+            let to = to.min(rows.len());
+            parts.push((columns, u32::try_from(from).unwrap()..u32::try_from(to).unwrap()));
+            wanted.extend(rows[from..to].iter().map(|&(place, value)| expected(place, value, &data_type)));
+        }
+        prop_assert_eq!(handed_on(&parts, &data_type), wanted);
+    }
+}

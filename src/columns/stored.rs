@@ -1,0 +1,122 @@
+//! Integers as Parquet holds them: in 32 or 64 bits.
+
+use std::ops::Range;
+
+use arrow_schema::{DataType, TimeUnit};
+
+/// How the integers of a column become Parquet's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct NumberType {
+    /// Whether they have 64 bits in Parquet.
+    pub is_wide: bool,
+    /// The bytes of those that are below 32 bits and signed; values of fewer bytes are unsigned.
+    signed: Option<usize>,
+}
+
+/// A number as Parquet holds it.
+pub(super) trait StoredNumber: Copy + Default {
+    /// Appends a number of each record of `record` bytes, little-endian, that lies in `field` of it.
+    fn read(records: &[u8], record: usize, field: Range<usize>, number: NumberType, all: &mut Vec<Self>);
+}
+
+impl NumberType {
+    /// Unsigned numbers of at most 4 bytes.
+    pub(super) const UNSIGNED: NumberType = NumberType { is_wide: false, signed: None };
+    /// Numbers of 8 bytes.
+    pub(super) const WIDE: NumberType = NumberType { is_wide: true, signed: None };
+
+    /// That of an Arrow type, where it is one of integers.
+    pub(super) fn of(data_type: &DataType) -> Option<NumberType> {
+        Some(match data_type {
+            DataType::Int8 => NumberType { is_wide: false, signed: Some(1) },
+            DataType::Int16 => NumberType { is_wide: false, signed: Some(2) },
+            DataType::Int32 | DataType::UInt8 | DataType::UInt16 | DataType::UInt32 => NumberType::UNSIGNED,
+            DataType::Int64
+            | DataType::UInt64
+            | DataType::Timestamp(TimeUnit::Microsecond | TimeUnit::Nanosecond, _) => NumberType::WIDE,
+            _ => return None,
+        })
+    }
+}
+
+impl StoredNumber for i32 {
+    fn read(records: &[u8], record: usize, field: Range<usize>, number: NumberType, all: &mut Vec<i32>) {
+        let is_signed = number.signed == Some(field.len());
+        match field.len() {
+            1 if is_signed => extend(records, record, field.start, all, |value| i8::from_le_bytes(value).into()),
+            1 => extend(records, record, field.start, all, |value| u8::from_le_bytes(value).into()),
+            2 if is_signed => extend(records, record, field.start, all, |value| i16::from_le_bytes(value).into()),
+            2 => extend(records, record, field.start, all, |value| u16::from_le_bytes(value).into()),
+            _ => extend(records, record, field.start, all, i32::from_le_bytes),
+        }
+    }
+}
+
+impl StoredNumber for i64 {
+    fn read(records: &[u8], record: usize, field: Range<usize>, _: NumberType, all: &mut Vec<i64>) {
+        match field.len() {
+            1 => extend(records, record, field.start, all, |value| u8::from_le_bytes(value).into()),
+            2 => extend(records, record, field.start, all, |value| u16::from_le_bytes(value).into()),
+            4 => extend(records, record, field.start, all, |value| u32::from_le_bytes(value).into()),
+            _ => extend(records, record, field.start, all, i64::from_le_bytes),
+        }
+    }
+}
+
+fn extend<const N: usize, T>(
+    records: &[u8],
+    record: usize,
+    start: usize,
+    all: &mut Vec<T>,
+    from_le: impl Fn([u8; N]) -> T,
+) {
+    if record == N {
+        all.extend(records.as_chunks().0.iter().map(|value| from_le(*value)));
+    } else {
+        let field = |record: &[u8]| record.get(start..).and_then(<[u8]>::first_chunk).copied().unwrap_or([0; N]);
+        all.extend(records.chunks_exact(record).map(|record| from_le(field(record))));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read<T: StoredNumber>(records: &[u8], record: usize, field: Range<usize>, data_type: &DataType) -> Vec<T> {
+        let mut all = Vec::new();
+        T::read(records, record, field, NumberType::of(data_type).unwrap(), &mut all);
+        all
+    }
+
+    #[test]
+    fn numbers_are_extended_by_their_sign_or_by_zeros() {
+        let bytes = [0xff, 0xfe, 1, 0x80];
+        assert_eq!(read::<i32>(&bytes, 1, 0..1, &DataType::Int8), [-1, -2, 1, -128]);
+        assert_eq!(read::<i32>(&bytes, 1, 0..1, &DataType::UInt8), [255, 254, 1, 128]);
+        assert_eq!(read::<i32>(&bytes, 2, 0..2, &DataType::Int16), [-257, -32767]);
+        assert_eq!(read::<i32>(&bytes, 2, 0..2, &DataType::UInt16), [0xfeff, 0x8001]);
+        // Of fewer bytes than the column: unsigned.
+        assert_eq!(read::<i32>(&bytes, 1, 0..1, &DataType::Int16), [255, 254, 1, 128]);
+        assert_eq!(read::<i32>(&bytes, 2, 0..2, &DataType::Int32), [0xfeff, 0x8001]);
+        assert_eq!(read::<i32>(&bytes, 4, 0..4, &DataType::UInt32), [i32::from_le_bytes(bytes)]);
+        assert_eq!(read::<i64>(&bytes, 1, 0..1, &DataType::Int64), [255, 254, 1, 128]);
+        assert_eq!(read::<i64>(&bytes, 2, 0..2, &DataType::UInt64), [0xfeff, 0x8001]);
+        assert_eq!(read::<i64>(&bytes, 4, 0..4, &DataType::Int64), [0x8001_feff]);
+        assert_eq!(read::<i64>(&[0xff; 8], 8, 0..8, &DataType::UInt64), [-1]);
+    }
+
+    #[test]
+    fn numbers_are_read_out_of_records() {
+        let records = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
+        assert_eq!(read::<i32>(&records, 5, 1..3, &DataType::UInt16), [0x302, 0x807]);
+        assert_eq!(read::<i64>(&records, 5, 1..5, &DataType::Int64), [0x0504_0302, 0x0a09_0807]);
+        assert_eq!(read::<i32>(&records, 5, 4..5, &DataType::Int8), [5, 10]);
+    }
+
+    #[test]
+    fn only_integers_are_numbers() {
+        let others =
+            [DataType::Boolean, DataType::Float32, DataType::Utf8, DataType::Timestamp(TimeUnit::Second, None)];
+        assert!(others.iter().all(|data_type| NumberType::of(data_type).is_none()));
+    }
+}
