@@ -186,16 +186,14 @@ pub mod steps {
     };
 }
 
-/// The rows of the sidecar's tables, as the files, the reports and `inspect --json` have them.
+/// Rows of the sidecar's tables that follow from a report, as the files and `inspect --json` have them.
 pub mod rows {
     pub use crate::sidecar::clock::row as clock;
     pub use crate::sidecar::issues::rows as issues;
     pub use crate::sidecar::lost_events::rows as lost_events;
     pub use crate::sidecar::sessions::row as session;
     pub use crate::sidecar::streams::rows as streams;
-    pub use crate::sidecar::{
-        BufferRow, CatalogRow, ClockRow, FieldRow, IssueRow, LossRow, NotRecorded, SessionRow, StreamRow, Time,
-    };
+    pub use crate::sidecar::{ClockRow, IssueRow, LossRow, NotRecorded, SessionRow, StreamRow, Time};
     pub use crate::survey::loss::LossKind;
     pub use crate::survey::{IssueCode, Severity};
 }

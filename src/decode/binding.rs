@@ -89,7 +89,7 @@ pub struct PayloadColumns {
 
 /// One row of the sidecar table `fields`, but for the shape.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FieldRow {
+pub struct FieldColumn {
     /// The field's position in the event, counted from 0; members of structures are counted after their structure.
     pub position: u32,
     /// The field's name as declared; for a member behind its structure's and a dot.
@@ -236,8 +236,8 @@ impl PayloadColumns {
     /// # Panics
     ///
     /// When there is no schema of this number.
-    pub fn field_rows(&self, schema: usize, declared: &EventSchema) -> Vec<FieldRow> {
-        let mut rows = FieldRows { rows: Vec::new(), position: 0 };
+    pub fn field_columns(&self, schema: usize, declared: &EventSchema) -> Vec<FieldColumn> {
+        let mut rows = FieldColumns { rows: Vec::new(), position: 0 };
         for (field, targets) in declared.fields.iter().zip(&self.binding(schema).fields) {
             let columns = targets.iter().filter_map(|target| {
                 let column = &self.columns.get(target.column?)?.field;
@@ -258,12 +258,12 @@ fn leaf_count(data_type: &DataType) -> usize {
     }
 }
 
-struct FieldRows {
-    rows: Vec<FieldRow>,
+struct FieldColumns {
+    rows: Vec<FieldColumn>,
     position: u32,
 }
 
-impl FieldRows {
+impl FieldColumns {
     fn add(
         &mut self,
         field: &Field,
@@ -273,7 +273,7 @@ impl FieldRows {
         depth: usize,
     ) {
         let name = format!("{field_path}{}", field.name);
-        let row = FieldRow {
+        let row = FieldColumn {
             position: self.position,
             field: name.clone(),
             in_type: interpret::in_type(field),
@@ -288,7 +288,7 @@ impl FieldRows {
             return;
         }
         for (_, column, reason) in columns {
-            self.rows.push(FieldRow {
+            self.rows.push(FieldColumn {
                 column: Some(format!("{column_path}{}", column.name())),
                 column_type: Some(column.data_type().to_string()),
                 renamed_because: *reason,
@@ -389,12 +389,12 @@ mod tests {
         let hidden = Field { hidden: true, ..Field::value("__binLength", Wire::UInt32) };
         let event = schema(vec![Field::value("Trace", Wire::IPv4), hidden, list, Field::value("T", Wire::TraceTime)]);
         let table = assign_columns(&[&event], &["trace"], TypeOptions::default());
-        let text = |row: FieldRow| {
+        let text = |row: FieldColumn| {
             let reason = row.renamed_because.map_or("-", RenameReason::as_str);
             let column = row.column.unwrap_or_else(|| "-".into());
             format!("{} {} {} {column} {reason}", row.position, row.field, row.in_type)
         };
-        let rows: Vec<_> = table.field_rows(0, &event).into_iter().map(text).collect();
+        let rows: Vec<_> = table.field_columns(0, &event).into_iter().map(text).collect();
         let expected = [
             "0 Trace IPv4 Trace__utf8 common_column",
             "1 __binLength UInt32 - -",

@@ -1,7 +1,7 @@
 //! What is known of every event shape of a recording, as the sidecar's table `catalog` tells it.
 
 use super::result::{PlanResult, PlannedShape, PlannedTable};
-use crate::decode::FieldRow;
+use crate::decode::FieldColumn;
 use crate::schema::model::EventSchema;
 
 /// One event shape with its table and its schema.
@@ -63,8 +63,8 @@ impl<'a> CatalogEntry<'a> {
     }
 
     /// Its rows of the sidecar table `fields`: the payload fields and their columns.
-    pub fn field_rows(self) -> Vec<FieldRow> {
+    pub fn field_columns(self) -> Vec<FieldColumn> {
         let listed = self.schema.filter(|_| self.shape.lists_fields);
-        listed.map_or_else(Vec::new, |schema| self.table.field_rows(self.shape, schema))
+        listed.map_or_else(Vec::new, |schema| self.table.field_columns(self.shape, schema))
     }
 }

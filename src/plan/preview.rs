@@ -5,7 +5,7 @@ use super::choose::{self, Choice};
 use super::measure::Measures;
 use super::resolve::Resolved;
 use super::{PlanOptions, tables};
-use crate::decode::FieldRow;
+use crate::decode::FieldColumn;
 use crate::event::{EventIdentity, Shape};
 use crate::guid::Guid;
 use crate::layout::header::HeaderFamily;
@@ -51,7 +51,7 @@ pub fn conversions(
     let conversion = |candidate: Candidate| {
         let is_preferred = preferred.as_ref().is_some_and(|preferred| is_same(preferred, &candidate));
         shapes[position].choice = Some(chosen(candidate));
-        let rows = field_rows(&shapes, position, &registry, options);
+        let rows = field_columns(&shapes, position, &registry, options);
         let columns = rows.into_iter().map(|row| ColumnDescription {
             field: row.field,
             column: row.column,
@@ -65,13 +65,13 @@ pub fn conversions(
 }
 
 /// The fields of one of the shapes and their columns.
-fn field_rows(shapes: &[Resolved], position: usize, registry: &Registry, options: &PlanOptions) -> Vec<FieldRow> {
+fn field_columns(shapes: &[Resolved], position: usize, registry: &Registry, options: &PlanOptions) -> Vec<FieldColumn> {
     let planned = tables::tables(shapes, registry, options, None, &NoProgress).ok();
     let found = planned.as_ref().and_then(|planned| {
         let number = u32::try_from(position).ok()?;
         let table = planned.tables.iter().find(|table| table.shapes.contains(&number))?;
         let binding = planned.columns.get(position)?.as_ref()?.binding as usize;
-        Some(table.columns.field_rows(binding, &shapes.get(position)?.choice.as_ref()?.candidate.schema))
+        Some(table.columns.field_columns(binding, &shapes.get(position)?.choice.as_ref()?.candidate.schema))
     });
     found.unwrap_or_default()
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::filter::CompiledFilter;
-use crate::decode::{FieldRow, PayloadColumns};
+use crate::decode::{FieldColumn, PayloadColumns};
 use crate::event::Shape;
 use crate::guid::Guid;
 use crate::schema::model::EventSchema;
@@ -137,7 +137,7 @@ impl PlannedTable {
     }
 
     /// The rows of the sidecar table `fields` for a shape that goes here.
-    pub fn field_rows(&self, shape: &PlannedShape, schema: &EventSchema) -> Vec<FieldRow> {
-        shape.binding.map_or_else(Vec::new, |binding| self.columns.field_rows(binding as usize, schema))
+    pub fn field_columns(&self, shape: &PlannedShape, schema: &EventSchema) -> Vec<FieldColumn> {
+        shape.binding.map_or_else(Vec::new, |binding| self.columns.field_columns(binding as usize, schema))
     }
 }

@@ -209,7 +209,7 @@ fn settle(
             layout,
             ShapeColumns {
                 binding: u32::try_from(binding).unwrap_or(u32::MAX),
-                field_rows: kept.field_rows(binding, layouts.distinct[layout]).len(),
+                field_rows: kept.field_columns(binding, layouts.distinct[layout]).len(),
             },
         )
     };

@@ -5,6 +5,7 @@ use crate::survey::{BufferSummary, FileSurvey};
 
 sidecar_row! {
     /// A buffer of an input. Times are Unix nanoseconds.
+    #[expect(unreachable_pub, reason = "all rows are declared alike, and most are public")]
     "buffers" BufferRow<'a> {
         /// The path relative to the input named by the user, with `/`.
         source: &'a str,

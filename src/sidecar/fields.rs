@@ -6,6 +6,7 @@ use crate::plan::PlanResult;
 
 sidecar_row! {
     /// A payload field of an event shape, and one of its columns.
+    #[expect(unreachable_pub, reason = "all rows are declared alike, and most are public")]
     "fields" FieldRow {
         /// The shape's number.
         shape: u32,
@@ -33,7 +34,7 @@ sidecar_row! {
 /// of the sidecar.
 pub(super) fn rows(plan: &PlanResult) -> impl Iterator<Item = FieldRow> {
     plan.catalog().zip(0u32..).flat_map(|(entry, shape)| {
-        entry.field_rows().into_iter().map(move |field| FieldRow {
+        entry.field_columns().into_iter().map(move |field| FieldRow {
             shape,
             position: field.position,
             field: field.field,

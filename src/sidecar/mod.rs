@@ -17,10 +17,7 @@ mod target;
 pub mod undecoded;
 mod write;
 
-pub use buffers::BufferRow;
-pub use catalog::CatalogRow;
 pub use clock::ClockRow;
-pub use fields::FieldRow;
 pub use issues::IssueRow;
 pub use lost_events::LossRow;
 pub use row::{NotRecorded, Time};

@@ -183,7 +183,7 @@ proptest! {
             }
         }
         for (number, declared) in schemas.iter().enumerate() {
-            prop_assert!(table.field_rows(number, declared).len() >= declared.fields.len());
+            prop_assert!(table.field_columns(number, declared).len() >= declared.fields.len());
         }
     }
 
