@@ -1,7 +1,6 @@
 //! What an input is to its readers: bytes at an offset, and an identity that tells whether they are still the same.
 
 use std::fmt::Debug;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -36,11 +35,6 @@ pub trait Input: Send + Sync + Debug {
     /// # Errors
     /// [`ErrorKind::Internal`] when it has changed.
     fn check_unchanged(&self) -> Result<()>;
-
-    /// Says which bytes will be read soon; an input far away may fetch them together.
-    fn want(&self, ranges: &[Range<u64>]) {
-        let _ = ranges;
-    }
 
     /// Where it was opened.
     fn path(&self) -> &Path {

@@ -353,11 +353,6 @@ fn count_to(fields: &[Field], limit: usize) -> usize {
 }
 
 impl EventSchema {
-    /// The number of its fields, those of structures too.
-    pub fn field_count(&self) -> usize {
-        self.fields.iter().map(Field::count_all).sum()
-    }
-
     /// The number of its fields, those of structures too, counted no further than to `limit`.
     pub(crate) fn field_count_to(&self, limit: usize) -> usize {
         count_to(&self.fields, limit)
@@ -394,13 +389,6 @@ impl Field {
             FieldKind::Value { wire, .. } => {
                 matches!(wire, Wire::Pointer | Wire::SizeT | Wire::GroupAffinity | Wire::WbemSid)
             }
-        }
-    }
-
-    fn count_all(&self) -> usize {
-        match &self.kind {
-            FieldKind::Struct(members) => 1 + members.iter().map(Field::count_all).sum::<usize>(),
-            FieldKind::Value { .. } => 1,
         }
     }
 

@@ -113,13 +113,6 @@ impl Issues {
     pub fn count(&self, code: IssueCode) -> u64 {
         self.counts.get(&code).map_or(0, |count| count.all)
     }
-
-    /// Whether an issue is at least this grave.
-    pub fn any(&self, severity: Severity) -> bool {
-        let beyond = self.counts.values().filter(|count| count.all > Issues::KEPT);
-        self.kept.iter().any(|issue| issue.severity >= severity)
-            || beyond.map(|count| count.rest).any(|rest| rest >= severity)
-    }
 }
 
 #[cfg(test)]
@@ -141,7 +134,6 @@ mod tests {
             (IssueCode::DamagedEvent, "2 more issues of this kind")
         );
         assert_eq!(rows[1001].severity, Severity::Error);
-        assert!(issues.any(Severity::Error));
         assert_eq!(issues.count(IssueCode::DamagedEvent), 1002);
     }
 

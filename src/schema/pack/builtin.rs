@@ -139,11 +139,6 @@ impl Pack {
         self.codes.get_or_init(|| Codes::parse(self.text(CODES_SHARD))).name(table, code)
     }
 
-    /// The bytes that the pack takes in the binary, compressed.
-    pub fn embedded_len(&self) -> usize {
-        SHARDS.iter().map(|(frame, _)| frame.len()).sum()
-    }
-
     fn read_provider(&'static self, section: &'static Section) -> ProviderPack {
         let text::Section { keywords, tasks, opcodes, layouts } = self.read(section);
         ProviderPack { guid: section.guid, name: section.name, keywords, tasks, opcodes, layouts }
