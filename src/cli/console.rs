@@ -6,6 +6,8 @@ use std::fs;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
+use serde::Serialize;
+
 use crate::error::{Error, ErrorKind, Result};
 
 /// How much is said on standard error.
@@ -34,6 +36,11 @@ impl Console {
 /// A failure.
 pub(super) fn error(error: &dyn Display) {
     to_stderr(&format!("error: {error}"));
+}
+
+/// A document for other programs, which ends with a line break.
+pub(super) fn json(document: &impl Serialize) -> String {
+    serde_json::to_string_pretty(document).expect("numbers, texts and keys that are texts are valid JSON") + "\n"
 }
 
 /// One line; that nobody listens is no failure.

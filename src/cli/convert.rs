@@ -143,12 +143,9 @@ impl<'a> ConvertCommand<'a> {
         }
     }
 
-    /// The facts of a recording that could be read.
+    /// What is told of a recording that could be read.
     fn result(&mut self, report: &Report, written: bool) -> TraceResult {
-        let events = &report.events;
-        let damaged = events.damaged > 0 || events.damaged_bytes > 0;
-        self.status.damaged |= damaged || report.files.iter().any(FileSurvey::is_damaged);
-        report.warnings.iter().for_each(|warning| self.run.console.warning(warning));
+        self.run.tell(report, &mut self.status);
         for file in &report.files {
             warnings(file, self.run.console);
         }
@@ -172,7 +169,7 @@ impl<'a> ConvertCommand<'a> {
         self.summary.exit_code = self.status.code();
         self.summary.page().lines().for_each(|line| self.run.console.line(line));
         if let Some(path) = summary {
-            let written = console::to_file(path, &self.summary.to_json());
+            let written = console::to_file(path, &console::json(&self.summary));
             let written = written.map_err(|error| error.with_hint("the traces themselves are not affected"));
             written.unwrap_or_else(|error| self.fail(&error));
         }

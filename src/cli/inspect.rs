@@ -47,7 +47,7 @@ pub(super) fn run(args: &InspectArgs) -> Result<u8> {
         }
     }
     if args.json {
-        console::to_stdout(&to_json(&document))?;
+        console::to_stdout(&console::json(&document))?;
     }
     Ok(status.code())
 }
@@ -61,8 +61,4 @@ fn count(status: &mut RunStatus, inspection: Inspection) -> Inspection {
 /// A line between two pages.
 fn separated(position: usize, page: String) -> String {
     if position == 0 { page } else { format!("{}\n\n{page}", "-".repeat(72)) }
-}
-
-fn to_json(document: &[Inspection]) -> String {
-    serde_json::to_string_pretty(document).expect("numbers, texts and keys that are texts are valid JSON") + "\n"
 }

@@ -7,13 +7,15 @@ use indicatif::HumanBytes;
 
 use super::args::RunArgs;
 use super::console::Console;
+use super::exit::RunStatus;
 use super::interrupt::Interrupt;
 use super::progress::{DisplayMode, ProgressDisplay};
-use crate::convert::job::{InputFile, JobProgress};
+use crate::convert::job::{InputFile, JobProgress, Report};
 use crate::error::{Error, ErrorKind, Result};
 use crate::input::LocalFile;
+use crate::job::steps::StepOptions;
 use crate::resources::{MIN_MEMORY, default_memory, default_threads};
-use crate::survey::session;
+use crate::survey::{FileSurvey, session};
 
 /// A run of a command.
 #[derive(Debug)]
@@ -44,6 +46,18 @@ impl Run {
         let interrupt = Interrupt::watch()
             .map_err(|cause| Error::new(ErrorKind::Internal, "cannot watch for signals").caused_by(cause))?;
         Ok(Run { console, interrupt, threads, memory, display_mode: DisplayMode::of(args.progress, args.quiet) })
+    }
+
+    /// What a step may use.
+    pub(super) fn step_options(&self) -> StepOptions {
+        StepOptions { threads: self.threads, memory: self.memory }
+    }
+
+    /// Says what is not as it should be in the output folder, and counts damage for the exit code.
+    pub(super) fn tell(&self, report: &Report, status: &mut RunStatus) {
+        status.damaged |= report.events.damaged > 0 || report.events.damaged_bytes > 0;
+        status.damaged |= report.files.iter().any(FileSurvey::is_damaged);
+        report.warnings.iter().for_each(|warning| self.console.warning(warning));
     }
 
     /// Does the work of a job. A panic is an internal error, and the other jobs go on.

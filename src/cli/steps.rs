@@ -10,8 +10,7 @@ use super::options;
 use super::run::{Run, label};
 use crate::convert::job::{Outcome, Report};
 use crate::error::{Error, Result};
-use crate::job::steps::{self, CommitOutcome, PartOutcome, PlanOutcome, StepOptions};
-use crate::survey::FileSurvey;
+use crate::job::steps::{self, CommitOutcome, PartOutcome, PlanOutcome};
 
 /// Plans; returns the exit code.
 ///
@@ -50,9 +49,8 @@ pub(super) fn plan(args: &PlanArgs) -> Result<u8> {
 pub(super) fn convert_partition(args: &PartitionArgs) -> Result<u8> {
     let label = format!("partition {}", args.number);
     step(&args.run, |run, status| {
-        let options = StepOptions { threads: run.threads, memory: run.memory };
         let converted =
-            run.job(&label, |progress| steps::convert_partition(&args.plan, args.number, options, progress));
+            run.job(&label, |progress| steps::convert_partition(&args.plan, args.number, run.step_options(), progress));
         match converted? {
             PartOutcome::Converted { rows } => run.console.line(format_args!("{label}: {rows} rows")),
             PartOutcome::AlreadyConverted => run.console.line(format_args!("{label} is converted already")),
@@ -68,8 +66,7 @@ pub(super) fn convert_partition(args: &PartitionArgs) -> Result<u8> {
 /// What keeps the run from starting.
 pub(super) fn commit(args: &CommitArgs) -> Result<u8> {
     step(&args.run, |run, status| {
-        let options = StepOptions { threads: run.threads, memory: run.memory };
-        let done = run.job("commit", |progress| steps::commit(&args.plan, options, progress))?;
+        let done = run.job("commit", |progress| steps::commit(&args.plan, run.step_options(), progress))?;
         status.readable += 1;
         match done {
             CommitOutcome::AlreadyCommitted(folder) => {
@@ -92,12 +89,9 @@ pub(super) fn commit(args: &CommitArgs) -> Result<u8> {
 }
 
 fn published(report: &Report, run: &Run, status: &mut RunStatus) {
-    let events = &report.events;
-    status.damaged |= events.damaged > 0 || events.damaged_bytes > 0;
-    status.damaged |= report.files.iter().any(FileSurvey::is_damaged);
-    report.warnings.iter().for_each(|warning| run.console.warning(warning));
-    let files = report.written.len();
-    run.console.line(format_args!("{}: {} events in {files} files", report.folder.display(), events.written));
+    run.tell(report, status);
+    let (folder, events, files) = (report.folder.display(), report.events.written, report.written.len());
+    run.console.line(format_args!("{folder}: {events} events in {files} files"));
 }
 
 /// Takes a step; a failure decides the exit code.

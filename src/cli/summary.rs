@@ -152,12 +152,6 @@ impl TraceSummary {
 }
 
 impl Summary {
-    /// The JSON document.
-    pub(super) fn to_json(&self) -> String {
-        let text = serde_json::to_string_pretty(self).expect("numbers, texts and keys that are texts are valid JSON");
-        text + "\n"
-    }
-
     /// A few lines for people; nothing when no recording got that far.
     pub(super) fn page(&self) -> String {
         let results: Vec<&TraceResult> = self.traces.iter().filter_map(|trace| trace.result.as_ref()).collect();
@@ -375,7 +369,7 @@ union_by_name = true) LIMIT 20;
         let failed = TraceSummary { status: "failed", ..skipped };
         let summary = summary(vec![failed]);
         assert_eq!(summary.page(), "");
-        let json: serde_json::Value = serde_json::from_str(&summary.to_json()).unwrap();
+        let json: serde_json::Value = serde_json::from_str(&crate::cli::console::json(&summary)).unwrap();
         let keys: Vec<_> = json.as_object().unwrap().keys().map(String::as_str).collect();
         assert_eq!(keys, ["tool_version", "exit_code", "output", "traces", "errors"]);
         assert_eq!(json["traces"][0]["result"], serde_json::Value::Null);

@@ -2,8 +2,6 @@
 
 use std::fmt::Write as _;
 
-use serde::Serialize;
-
 use super::args::{ExportArgs, ImportArgs, ListArgs, SchemaCommand, ShowArgs};
 use super::load::{self, LoadedSchemas};
 use super::{page, select};
@@ -32,7 +30,7 @@ fn list(args: &ListArgs) -> Result<u8> {
     let catalog = LoadedSchemas::load(&args.schemas, Console::default())?.into_catalog();
     let providers = select::providers(&catalog, &args.provider)?;
     if args.json {
-        console::to_stdout(&to_json(&providers))?;
+        console::to_stdout(&console::json(&providers))?;
     } else {
         console::page_to_stdout(&page::list(&providers))?;
     }
@@ -52,7 +50,7 @@ fn show(args: &ShowArgs) -> Result<u8> {
         }
     }
     match (args.json, &args.event) {
-        (true, _) => console::to_stdout(&to_json(&Document { format: FORMAT, providers: descriptions }))?,
+        (true, _) => console::to_stdout(&console::json(&Document { format: FORMAT, providers: descriptions }))?,
         (false, None) => console::page_to_stdout(&page::providers(&descriptions))?,
         (false, Some(_)) => console::page_to_stdout(&page::events(&descriptions))?,
     }
@@ -116,11 +114,7 @@ fn export(args: &ExportArgs) -> Result<u8> {
     for description in &mut descriptions {
         description.keep_origins(is_own);
     }
-    let document = to_json(&Document { format: FORMAT, providers: descriptions });
+    let document = console::json(&Document { format: FORMAT, providers: descriptions });
     console::to_file(&args.output, &document)?;
     Ok(exit::SUCCESS)
-}
-
-fn to_json(document: &impl Serialize) -> String {
-    serde_json::to_string_pretty(document).expect("numbers, texts and keys that are texts are valid JSON") + "\n"
 }
