@@ -36,13 +36,13 @@ fn assert_valid(file: &FileSurvey) {
     assert!(!file.is_damaged() && file.unreadable.is_empty() && file.tail.is_none());
     let grave: Vec<_> = file.issues.rows().filter(|issue| issue.severity > Severity::Info).collect();
     assert!(grave.is_empty(), "{grave:?}");
-    assert!(!streams::disorder(file).is_any());
-    assert_eq!(sequence::sequence_gaps(file), []);
+    assert!(!streams::disorder(file, &NoProgress).expect("nobody asks to stop").is_any());
+    assert_eq!(sequence::sequence_gaps(file, &NoProgress).expect("nobody asks to stop"), []);
     assert_eq!(u64::from(file.session.buffers_written), file.buffers.len() as u64);
 }
 
 fn facts(file: &FileSurvey) -> FileFacts {
-    FileFacts::of(std::slice::from_ref(file)).remove(0)
+    FileFacts::of(std::slice::from_ref(file), &NoProgress).expect("nobody asks to stop").remove(0)
 }
 
 /// Of a trace with `head` events in its header buffer.

@@ -10,12 +10,17 @@
 
 mod synth;
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use etl2parquet::ErrorKind;
 use etl2parquet::event::RawEvent;
 use etl2parquet::input::MemoryInput;
 use etl2parquet::sidecar::{Time, sessions};
 use etl2parquet::survey::loss::{self, Ledger, LossRow, Overwritten};
 use etl2parquet::survey::streams::{Stream, disorder};
-use etl2parquet::survey::{FileFacts, FileKey, FileSurvey, IssueCode, NoProgress, SurveyOptions, read_back, settle};
+use etl2parquet::survey::{
+    FileFacts, FileKey, FileSurvey, IssueCode, NoProgress, Progress, SurveyOptions, read_back, settle,
+};
 use synth::buffer::flag;
 use synth::classic::{RT_LOST_EVENT, lost_event};
 use synth::header::last_dropped;
@@ -39,11 +44,11 @@ fn survey(bytes: &[u8]) -> FileSurvey {
 
 /// What the file says of losses.
 fn ledger(file: &FileSurvey) -> Ledger {
-    FileFacts::of(std::slice::from_ref(file)).remove(0).ledger
+    FileFacts::of(std::slice::from_ref(file), &NoProgress).unwrap().remove(0).ledger
 }
 
 fn streams(file: &FileSurvey) -> Vec<Stream> {
-    FileFacts::of(std::slice::from_ref(file)).remove(0).streams
+    FileFacts::of(std::slice::from_ref(file), &NoProgress).unwrap().remove(0).streams
 }
 
 /// An event at so many ticks of 100 ns behind the start.
@@ -434,7 +439,7 @@ fn a_hole_in_a_series_is_a_missing_file() {
         survey(&trace(head.time(T0 + 10 * first).start_time(START + 10 * first)).buffers(data).to_bytes())
     };
     let mut files = [4, 1, 2].map(member);
-    let ledgers = FileFacts::of(&files).into_iter().map(|file| file.ledger).collect::<Vec<_>>();
+    let ledgers = FileFacts::of(&files, &NoProgress).unwrap().into_iter().map(|file| file.ledger).collect::<Vec<_>>();
     let reasons: Vec<_> = ledgers.iter().map(|ledger| ledger.unknown_because).collect();
     assert_eq!(reasons, [None, None, Some("a file of its series is missing")]);
     let rows: Vec<_> = ledgers.iter().flat_map(|ledger| &ledger.rows).filter(|row| row.unit == "files").collect();
@@ -447,7 +452,14 @@ fn a_hole_in_a_series_is_a_missing_file() {
     settle(&mut files);
     assert_eq!(files.each_ref().map(|file| file.issues.count(IssueCode::MissingFile)), [0, 0, 1]);
     // What was before the first and behind the last nobody knows.
-    assert_eq!(FileFacts::of(&[5, 4].map(member)).iter().filter_map(|file| file.ledger.unknown_because).count(), 0);
+    assert_eq!(
+        FileFacts::of(&[5, 4].map(member), &NoProgress)
+            .unwrap()
+            .iter()
+            .filter_map(|file| file.ledger.unknown_because)
+            .count(),
+        0
+    );
 }
 
 #[test]
@@ -494,7 +506,7 @@ fn a_ring_begins_with_its_window() {
         let bytes =
             trace(header().log_file_mode(mode | ONE_STREAM).buffers_written(6)).buffers(data.clone()).to_bytes();
         let files = [survey(&bytes)];
-        let facts = FileFacts::of(&files).remove(0);
+        let facts = FileFacts::of(&files, &NoProgress).unwrap().remove(0);
         let session = sessions::row(&files[0], &facts);
         let ticks = |time: Option<Time>| time.map(|Time(ns)| (ns - START_NS) / 100);
         let first_of_stream = facts.streams[0].first_ns.map(Time);
@@ -541,7 +553,7 @@ fn streams_are_counted_apart() {
 #[test]
 fn disorder_is_told_by_where_it_is() {
     let t = |data: &[Buffer]| {
-        let found = disorder(&survey(&trace(header()).buffers(data.to_vec()).to_bytes()));
+        let found = disorder(&survey(&trace(header()).buffers(data.to_vec()).to_bytes()), &NoProgress).unwrap();
         (found.in_buffer, found.between_buffers, found.in_file, found.largest_step_back_ns)
     };
     assert_eq!(t(&[filled(0, 1, &[1, 2]), filled(0, 2, &[2, 3])]), (0, 0, 0, 0));
@@ -570,5 +582,37 @@ fn events_are_read_again_by_their_place() {
     assert_eq!(times(&[]).unwrap(), []);
     for gone in [key(9, 0), key(1, 4800), key(1, u32::MAX), key(1, 48)] {
         assert_eq!(times(&[gone]).unwrap_err().kind(), etl2parquet::ErrorKind::Internal, "{gone:?}");
+    }
+}
+
+/// Counts how often it is asked whether to stop, and says so from one time on.
+struct Looks {
+    looked: AtomicUsize,
+    stop_at: usize,
+}
+
+impl Progress for Looks {
+    fn advance(&self, _amount: u64) {}
+
+    fn is_cancelled(&self) -> bool {
+        self.looked.fetch_add(1, Ordering::Relaxed) >= self.stop_at
+    }
+}
+
+#[test]
+fn an_interrupt_ends_what_is_done_for_every_buffer() {
+    let data: Vec<Buffer> = (1..=300).map(|n| filled((n % 2) as u16, 301 - n, &[n]).flags(flag::EVENTS_LOST)).collect();
+    let files = [survey(&trace(header().processors(2)).buffers(data).to_bytes())];
+    let facts = |stop_at| {
+        let looks = Looks { looked: AtomicUsize::new(0), stop_at };
+        let done = FileFacts::of(&files, &looks);
+        (done.map(drop).map_err(|error| error.kind()), looks.looked.into_inner())
+    };
+    let (done, looks) = facts(usize::MAX);
+    assert_eq!(done, Ok(()));
+    // To bring them into order, twice; to find gaps, twice; to find signs of loss; to see what overlaps.
+    assert!(looks > 6 * 300, "{looks}");
+    for stop_at in (0..looks).step_by(97) {
+        assert_eq!(facts(stop_at), (Err(ErrorKind::Interrupted), stop_at + 1));
     }
 }

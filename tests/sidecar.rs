@@ -134,7 +134,7 @@ struct Inputs {
 fn inputs(files: impl Into<Vec<FileSurvey>>) -> Inputs {
     let mut files = files.into();
     settle(&mut files);
-    let facts = FileFacts::of(&files);
+    let facts = FileFacts::of(&files, &NoProgress).unwrap();
     Inputs { files, facts }
 }
 

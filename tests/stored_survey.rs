@@ -35,10 +35,10 @@ fn text(file: &FileSurvey) -> String {
 fn assert_survives(folder: &Path, mut files: Vec<FileSurvey>) {
     settle(&mut files);
     let result = SurveyResult { files };
-    result.write(folder).unwrap();
+    result.write(folder, &NoProgress).unwrap();
     // Once with all buffers in memory, once with all on disk.
     for room in [1 << 30, 0] {
-        let read = SurveyResult::read(folder, &SpillSpace::with_room(folder, room, 1 << 12)).unwrap();
+        let read = SurveyResult::read(folder, &SpillSpace::with_room(folder, room, 1 << 12), &NoProgress).unwrap();
         assert_eq!(read.files.len(), result.files.len());
         for (read, file) in read.files.iter().zip(&result.files) {
             assert_eq!(text(read), text(file));
@@ -89,8 +89,8 @@ fn surveys_of_real_traces_survive() {
 fn damage_is_an_error_that_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let file = made(bulk(2000, 2, 2, 1).buffer_size(0x1000).to_bytes()).unwrap();
-    SurveyResult { files: vec![file] }.write(folder.path()).unwrap();
-    let read = || SurveyResult::read(folder.path(), &SpillSpace::temporary());
+    SurveyResult { files: vec![file] }.write(folder.path(), &NoProgress).unwrap();
+    let read = || SurveyResult::read(folder.path(), &SpillSpace::temporary(), &NoProgress);
     let refused = |what: &str| {
         let error = read().expect_err(what);
         assert_eq!(error.kind(), ErrorKind::Input, "{what}: {error}");

@@ -58,8 +58,8 @@ pub(super) fn survey_and_plan(
         progress.stage(Stage::Plan);
         let facts = timed(progress, Step::Plan, || {
             survey::settle(&mut files);
-            FileFacts::of(&files)
-        });
+            FileFacts::of(&files, progress)
+        })?;
         let (plan, issues) = plan::plan(&files, inputs, &plan_options, progress)?;
         for (file, issues) in files.iter_mut().zip(issues) {
             file.issues.append(issues);

@@ -116,7 +116,7 @@ pub fn plan(job: &Recording, options: &ConvertOptions, progress: &dyn JobProgres
         crate::survey::stop_if_cancelled(progress)?;
         folder.write_first(&stored::segments_file(partition), segments.as_bytes())?;
     }
-    stored::write_survey(&SurveyResult { files }, &folder)?;
+    stored::write_survey(&SurveyResult { files }, &folder, progress)?;
     job.write(&plan, &folder)?;
     folder.keep();
     Ok(PlanOutcome::Planned { folder: folder.folder().to_owned(), partitions: partitions.list().len() })
@@ -196,9 +196,9 @@ pub fn commit(folder: &Path, options: StepOptions, progress: &dyn JobProgress) -
     let stored = StoredPlan::read(folder)?;
     let (reports, staged) = reports(&stored, &output)?;
     let space = SpillSpace::new(output.folder());
-    let SurveyResult { files } = stored::read_survey(folder, &stored.plan.inputs, &space)?;
+    let SurveyResult { files } = stored::read_survey(folder, &stored.plan.inputs, &space, progress)?;
     let StoredPlan { job, plan, hash } = stored;
-    let facts = FileFacts::of(&files);
+    let facts = FileFacts::of(&files, progress)?;
     let commit = Commit {
         name: &job.trace,
         options: &job.write,

@@ -249,8 +249,8 @@ pub(super) fn read_report(folder: &Path, partition: u32) -> Result<Option<Stored
 /// Writes the survey, unless it is there. It appears as a whole.
 ///
 /// # Errors
-/// [`ErrorKind::Output`] when it cannot be written.
-pub(super) fn write_survey(survey: &SurveyResult, folder: &LocalFolder) -> Result<()> {
+/// [`ErrorKind::Output`] when it cannot be written, `Interrupted` when the caller asked to stop.
+pub(super) fn write_survey(survey: &SurveyResult, folder: &LocalFolder, progress: &dyn Progress) -> Result<()> {
     let whole = folder.folder().join(SURVEY_FOLDER);
     if whole.is_dir() {
         return Ok(());
@@ -258,7 +258,7 @@ pub(super) fn write_survey(survey: &SurveyResult, folder: &LocalFolder) -> Resul
     let staged = folder.folder().join(format!("{SURVEY_FOLDER}.{}.tmp", folder.attempt()));
     let failed = |cause| output_error("write the survey", &staged, cause);
     std::fs::create_dir(&staged).map_err(failed)?;
-    survey.write(&staged)?;
+    survey.write(&staged, progress)?;
     match std::fs::rename(&staged, &whole) {
         // Another process with the same plan was faster.
         Err(_) if whole.is_dir() => std::fs::remove_dir_all(&staged).map_err(failed),
@@ -271,9 +271,14 @@ pub(super) fn write_survey(survey: &SurveyResult, folder: &LocalFolder) -> Resul
 ///
 /// # Errors
 /// Those of [`SurveyResult::read`], and [`ErrorKind::Output`] when it is one of other inputs.
-pub(super) fn read_survey(folder: &Path, planned: &[PlannedInput], space: &SpillSpace) -> Result<SurveyResult> {
+pub(super) fn read_survey(
+    folder: &Path,
+    planned: &[PlannedInput],
+    space: &SpillSpace,
+    progress: &dyn Progress,
+) -> Result<SurveyResult> {
     let path = folder.join(SURVEY_FOLDER);
-    let survey = SurveyResult::read(&path, space)?;
+    let survey = SurveyResult::read(&path, space, progress)?;
     let (expected, found) = (planned.len(), survey.files.len());
     if expected != found {
         let message = format!("expected the survey of the {expected} inputs that were planned, found one of {found}");

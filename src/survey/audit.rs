@@ -61,12 +61,12 @@ fn tail(file: &FileSurvey) -> Option<Issue> {
 }
 
 fn disorder(file: &FileSurvey) -> Option<Issue> {
-    let unsorted: Vec<_> = file.buffers.iter().filter(|buffer| buffer.disorder > 0).collect();
-    let first = unsorted.first()?;
-    let events: u64 = unsorted.iter().map(|buffer| u64::from(buffer.disorder)).sum();
+    let unsorted = || file.buffers.iter().filter(|buffer| buffer.disorder > 0);
+    let first = unsorted().next()?;
+    let events: u64 = unsorted().map(|buffer| u64::from(buffer.disorder)).sum();
     let message = format!(
         "{events} events in {} buffers are earlier than the event before them; the rows are sorted",
-        unsorted.len()
+        unsorted().count()
     );
     Some(
         Issue::new(Severity::Warning, IssueCode::UnsortedBuffer, message).at(first.extent.ordinal, first.extent.offset),

@@ -6,6 +6,8 @@ use super::loss::{Ledger, missing_files};
 use super::result::FileSurvey;
 use super::sequence::sequence_gaps;
 use super::streams::{Stream, by_stream, first_ticks, last_ticks, streams};
+use crate::error::Result;
+use crate::progress::Progress;
 
 /// What is known of one file.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,23 +24,27 @@ pub struct FileFacts {
 
 impl FileFacts {
     /// The facts of the files of a recording, in their order.
-    pub fn of(files: &[FileSurvey]) -> Vec<Self> {
-        let mut facts: Vec<FileFacts> = files.iter().map(FileFacts::of_file).collect();
+    ///
+    /// # Errors
+    /// [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted) when the caller asked to stop.
+    pub fn of(files: &[FileSurvey], progress: &dyn Progress) -> Result<Vec<Self>> {
+        let facts = files.iter().map(|file| FileFacts::of_file(file, progress));
+        let mut facts: Vec<FileFacts> = facts.collect::<Result<_>>()?;
         for (input, row) in missing_files(files) {
             facts[input].ledger.add_missing_files(row);
         }
-        facts
+        Ok(facts)
     }
 
     /// What is known of a file by itself.
-    fn of_file(file: &FileSurvey) -> Self {
-        let (buffers, gaps) = (by_stream(file), sequence_gaps(file));
-        FileFacts {
+    fn of_file(file: &FileSurvey, progress: &dyn Progress) -> Result<Self> {
+        let (buffers, gaps) = (by_stream(file, progress)?, sequence_gaps(file, progress)?);
+        Ok(FileFacts {
             source: file.name.clone(),
             window: window(file),
-            ledger: Ledger::of(file, &buffers, &gaps),
-            streams: streams(file, &buffers, &gaps),
-        }
+            ledger: Ledger::of(file, &buffers, &gaps, progress)?,
+            streams: streams(file, &buffers, &gaps, progress)?,
+        })
     }
 }
 

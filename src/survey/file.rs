@@ -68,7 +68,7 @@ pub fn survey_within(
         issues,
     };
     stop_if_cancelled(progress)?;
-    file.disorder = timed(progress, Step::Scan, || streams::disorder(&file));
+    file.disorder = timed(progress, Step::Scan, || streams::disorder(&file, progress))?;
     session_events::read(&mut file, input, progress)?;
     stop_if_cancelled(progress)?;
     timed(progress, Step::Scan, || audit::audit(&mut file));

@@ -28,6 +28,7 @@ pub mod session;
 mod session_events;
 mod settle;
 pub mod shapes;
+mod sort;
 mod stored;
 pub mod streams;
 

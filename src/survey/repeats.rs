@@ -1,8 +1,7 @@
 //! Buffers that stand in a file twice, as a copy that was interrupted and resumed may leave them.
 
-use rayon::prelude::*;
-
 use super::buffer_summary::BufferSummary;
+use super::sort::{Threads, sort_by_key};
 use crate::error::Result;
 use crate::input::Input;
 use crate::progress::{Progress, stop_if_cancelled};
@@ -24,7 +23,7 @@ pub(super) fn find(input: &dyn Input, buffers: &[BufferSummary], progress: &dyn 
     };
     // A file of more buffers than that is larger than any disk.
     let mut order: Vec<u32> = (0..=u32::MAX).take(buffers.len()).collect();
-    order.par_sort_unstable_by_key(|place| (key(place), *place));
+    sort_by_key(&mut order, &|place| (key(place), *place), Threads::All, progress)?;
     let mut repeated = Vec::new();
     for alike in order.chunk_by(|a, b| key(a) == key(b)) {
         let (first, others) = alike.split_first().map_or((0, alike), |(first, others)| (*first, others));

@@ -7,7 +7,10 @@ use std::collections::HashSet;
 
 use super::buffer_summary::BufferSummary;
 use super::result::FileSurvey;
+use super::sort::{Threads, sort_by_key};
+use crate::error::Result;
 use crate::layout::logfile::mode;
+use crate::progress::{Progress, stop_if_cancelled};
 
 /// Successive numbers that no buffer has, between two that buffers have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,14 +38,17 @@ const LISTED: usize = 10_000;
 ///
 /// Counted from 1, but from the lowest number present where the numbers before it are accounted for otherwise: in a
 /// successor of a series of files they are in the files before, in a ring they were overwritten.
-pub fn sequence_gaps(file: &FileSurvey) -> Vec<SequenceGap> {
+///
+/// # Errors
+/// [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted) when the caller asked to stop.
+pub fn sequence_gaps(file: &FileSurvey, progress: &dyn Progress) -> Result<Vec<SequenceGap>> {
     let starts_late = file.session.has_mode(mode::NEWFILE | mode::CIRCULAR | mode::BUFFERING);
     let mut search = Search::default();
-    each_session(file, |session| {
+    each_session(file, progress, |session| {
         let first = session.first().filter(|_| starts_late).map_or(1, |first| first.extent.sequence);
-        search.session(session, first);
-    });
-    search.gaps
+        search.session(session, first, progress)
+    })?;
+    Ok(search.gaps)
 }
 
 /// The search for missing numbers, from buffer to buffer.
@@ -58,8 +64,9 @@ struct Search {
 impl Search {
     /// Adds what is missing among the buffers of a session, by number, of which the first should have the number
     /// `expected`.
-    fn session(&mut self, buffers: &[&BufferSummary], mut expected: i64) {
+    fn session(&mut self, buffers: &[&BufferSummary], mut expected: i64, progress: &dyn Progress) -> Result<()> {
         for buffer in buffers {
+            stop_if_cancelled(progress)?;
             let (sequence, to_buffer) = (buffer.extent.sequence, buffer.extent.ordinal);
             if sequence > expected {
                 self.gap(expected, sequence.abs_diff(expected), to_buffer);
@@ -72,6 +79,7 @@ impl Search {
                 self.open = self.gaps.len();
             }
         }
+        Ok(())
     }
 
     fn gap(&mut self, first: i64, missing: u64, to_buffer: u64) {
@@ -101,22 +109,29 @@ pub fn sequence_range(file: &FileSurvey) -> Option<(i64, i64)> {
 
 /// Visits the data buffers of each session of the file, by number. A session that was appended begins where a number
 /// comes back.
-fn each_session<'a>(file: &'a FileSurvey, mut visit: impl FnMut(&[&'a BufferSummary])) {
+fn each_session<'a>(
+    file: &'a FileSurvey,
+    progress: &dyn Progress,
+    mut visit: impl FnMut(&[&'a BufferSummary]) -> Result<()>,
+) -> Result<()> {
     let mut known = HashSet::new();
     let mut session: Vec<&BufferSummary> = Vec::new();
-    let mut end = |session: &mut Vec<&'a BufferSummary>| {
-        session.sort_unstable_by_key(|buffer| (buffer.extent.sequence, buffer.extent.ordinal));
-        visit(session);
+    let mut end = |session: &mut Vec<&'a BufferSummary>| -> Result<()> {
+        let key = |buffer: &&BufferSummary| (buffer.extent.sequence, buffer.extent.ordinal);
+        sort_by_key(session, &key, Threads::One, progress)?;
+        visit(session)?;
         session.clear();
+        Ok(())
     };
     for buffer in data_buffers(file) {
+        stop_if_cancelled(progress)?;
         if file.session.is_appended() && !known.insert(buffer.extent.sequence) {
-            end(&mut session);
+            end(&mut session)?;
             known = HashSet::from([buffer.extent.sequence]);
         }
         session.push(buffer);
     }
-    end(&mut session);
+    end(&mut session)
 }
 
 fn data_buffers(file: &FileSurvey) -> impl Iterator<Item = &BufferSummary> {

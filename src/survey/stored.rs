@@ -17,6 +17,7 @@ use super::result::{FileSurvey, SurveyResult};
 use crate::buffer::scan::UnreadableRegion;
 use crate::error::{Error, ErrorCode, ErrorKind, Result};
 use crate::output::errors::output_error;
+use crate::progress::{Progress, stop_if_cancelled};
 use crate::spill::{SpillSpace, Spilled};
 
 /// What a survey without its buffers is called in its folder.
@@ -29,6 +30,9 @@ const SEAL_LEN: usize = 512;
 
 /// Says that the file is of this program.
 const FORMAT: &str = "etl2parquet survey";
+
+/// Bytes that are hashed at a time.
+const HASH_BLOCK: u64 = 16 << 20;
 
 /// Records that are read at a time.
 const BLOCK: usize = 4096;
@@ -60,25 +64,25 @@ impl SurveyResult {
     /// Writes the survey to two files of a folder.
     ///
     /// # Errors
-    /// [`ErrorKind::Output`] when they cannot be written.
-    pub fn write(&self, folder: &Path) -> Result<()> {
+    /// [`ErrorKind::Output`] when they cannot be written, [`ErrorKind::Interrupted`] when the caller asked to stop.
+    pub fn write(&self, folder: &Path, progress: &dyn Progress) -> Result<()> {
         let (facts, buffers) = (folder.join(FACTS), folder.join(BUFFERS));
-        let failed = |path: &Path, cause| output_error("write the survey", path, cause);
-        let buffers = write_buffers(&self.files, &buffers).map_err(|cause| failed(&buffers, cause))?;
-        write_facts(&self.files, &facts, buffers).map_err(|cause| failed(&facts, cause))
+        let buffers = write_buffers(&self.files, &buffers, progress)?;
+        write_facts(&self.files, &facts, buffers).map_err(|cause| unwritable(&facts, cause))
     }
 
     /// Reads the survey that was written to a folder; `space` is for what does not fit into memory.
     ///
     /// # Errors
-    /// [`ErrorKind::Input`] when the files cannot be read, are damaged, or of another version of this program.
-    pub fn read(folder: &Path, space: &SpillSpace) -> Result<SurveyResult> {
+    /// [`ErrorKind::Input`] when the files cannot be read, are damaged, or of another version of this program,
+    /// [`ErrorKind::Interrupted`] when the caller asked to stop.
+    pub fn read(folder: &Path, space: &SpillSpace, progress: &dyn Progress) -> Result<SurveyResult> {
         let mut facts = Opened::open(folder.join(FACTS))?;
         let seal = facts.seal()?;
-        facts.hold_against(&seal.facts, SEAL_LEN as u64)?;
+        facts.hold_against(&seal.facts, SEAL_LEN as u64, progress)?;
         let stored = facts.lines()?;
         let mut buffers = Opened::open(folder.join(BUFFERS))?;
-        buffers.hold_against(&seal.buffers, 0)?;
+        buffers.hold_against(&seal.buffers, 0, progress)?;
         let records = stored.iter().try_fold(0_u64, |sum, (buffers, _)| sum.checked_add(*buffers));
         let bytes = records.and_then(|records| records.checked_mul(size_of::<BufferSummary>() as u64));
         if bytes != Some(seal.buffers.bytes) {
@@ -87,7 +91,7 @@ impl SurveyResult {
         let mut from = BufReader::new(&buffers.file);
         let mut files = Vec::with_capacity(stored.len());
         for (count, mut file) in stored {
-            file.buffers = read_buffers(&mut from, &buffers.path, count, space)?;
+            file.buffers = read_buffers(&mut from, &buffers.path, count, space, progress)?;
             if !lies_within(&file) {
                 return Err(buffers.damaged("a buffer lies outside of its file"));
             }
@@ -97,13 +101,16 @@ impl SurveyResult {
     }
 }
 
-fn write_buffers(files: &[FileSurvey], path: &Path) -> io::Result<Part> {
-    let mut out = Hashing::new(BufWriter::new(File::create(path)?));
+fn write_buffers(files: &[FileSurvey], path: &Path, progress: &dyn Progress) -> Result<Part> {
+    let failed = |cause| unwritable(path, cause);
+    let mut out = Hashing::new(BufWriter::new(File::create(path).map_err(failed)?));
     for records in files.iter().flat_map(|file| file.buffers.chunks(BLOCK)) {
-        out.write_all(records.as_bytes())?;
+        stop_if_cancelled(progress)?;
+        out.write_all(records.as_bytes()).map_err(failed)?;
     }
     let (file, part) = out.finish();
-    file.into_inner()?.sync_all()?;
+    let file = file.into_inner().map_err(|cause| failed(cause.into()))?;
+    file.sync_all().map_err(failed)?;
     Ok(part)
 }
 
@@ -201,14 +208,23 @@ impl Opened {
     }
 
     /// Makes sure that what follows is what was written.
-    fn hold_against(&mut self, part: &Part, start: u64) -> Result<()> {
+    fn hold_against(&mut self, part: &Part, start: u64, progress: &dyn Progress) -> Result<()> {
         let len = self.file.metadata().map_err(|cause| unreadable(&self.path, cause))?.len();
         let expected = part.bytes.saturating_add(start);
         if len != expected {
             return Err(self.damaged(&format!("expected {expected} bytes, found {len}")));
         }
         let mut hasher = blake3::Hasher::new();
-        hasher.update_reader(&self.file).map_err(|cause| unreadable(&self.path, cause))?;
+        // What has come since is one byte more than there should be.
+        let mut left = part.bytes.saturating_add(1);
+        while left > 0 {
+            stop_if_cancelled(progress)?;
+            let block = (&self.file).take(left.min(HASH_BLOCK));
+            let before = hasher.count();
+            hasher.update_reader(block).map_err(|cause| unreadable(&self.path, cause))?;
+            let read = hasher.count() - before;
+            left = if read == 0 { 0 } else { left.saturating_sub(read) };
+        }
         if self::part(&hasher) != *part {
             return Err(self.damaged("its content is not what was written"));
         }
@@ -231,6 +247,10 @@ impl Opened {
     }
 }
 
+fn unwritable(path: &Path, cause: io::Error) -> Error {
+    output_error("write the survey", path, cause)
+}
+
 fn unreadable(path: &Path, cause: io::Error) -> Error {
     Error::new(ErrorKind::Input, "cannot read the stored survey")
         .with_code(ErrorCode::UnusablePlan)
@@ -240,12 +260,19 @@ fn unreadable(path: &Path, cause: io::Error) -> Error {
 }
 
 /// The next so many buffers; `path` is for errors.
-fn read_buffers(from: &mut impl Read, path: &Path, count: u64, space: &SpillSpace) -> Result<Spilled<BufferSummary>> {
+fn read_buffers(
+    from: &mut impl Read,
+    path: &Path,
+    count: u64,
+    space: &SpillSpace,
+    progress: &dyn Progress,
+) -> Result<Spilled<BufferSummary>> {
     let mut records = space.records();
     let at_once = |left: u64| usize::try_from(left).unwrap_or(BLOCK).min(BLOCK);
     let mut block = vec![BufferSummary::new_zeroed(); at_once(count)];
     let mut left = count;
     while left > 0 {
+        stop_if_cancelled(progress)?;
         let block = &mut block[..at_once(left)];
         from.read_exact(block.as_mut_bytes()).map_err(|cause| unreadable(path, cause))?;
         records.extend(block)?;

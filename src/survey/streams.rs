@@ -3,10 +3,15 @@
 //! Windows assumes two things: the events of a buffer are in time order, and the buffers of one processor do not
 //! overlap. Rows are sorted whether they hold or not; here is counted where they do not.
 
+use std::collections::BTreeMap;
+
 use super::buffer_summary::BufferSummary;
 use super::disorder::Disorder;
 use super::result::FileSurvey;
 use super::sequence::SequenceGap;
+use super::sort::{Threads, sort_by_key};
+use crate::error::Result;
+use crate::progress::{Progress, stop_if_cancelled};
 
 /// The buffers of one processor, or all of them where the processors share one stream.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,20 +40,33 @@ pub struct Stream {
 }
 
 /// The streams, by processor, of all buffers [by stream](by_stream) and of the numbers that no buffer has.
-pub(super) fn streams(file: &FileSurvey, buffers: &[&BufferSummary], gaps: &[SequenceGap]) -> Vec<Stream> {
+///
+/// # Errors
+/// [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted) when the caller asked to stop.
+pub(super) fn streams(
+    file: &FileSurvey,
+    buffers: &[&BufferSummary],
+    gaps: &[SequenceGap],
+    progress: &dyn Progress,
+) -> Result<Vec<Stream>> {
     let streams: Vec<_> = each_stream(file, buffers).collect();
     let missing = (streams.len() == 1).then(|| gaps.iter().map(|gap| gap.missing).fold(0, u64::saturating_add));
-    streams.into_iter().map(|buffers| Stream { sequence_gaps: missing, ..stream(file, buffers) }).collect()
+    let stream = |buffers| Ok(Stream { sequence_gaps: missing, ..stream(file, buffers, progress)? });
+    streams.into_iter().map(stream).collect()
 }
 
 /// Counts the disorder of a file.
-pub fn disorder(file: &FileSurvey) -> Disorder {
-    let buffers = by_stream(file);
+///
+/// # Errors
+/// [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted) when the caller asked to stop.
+pub fn disorder(file: &FileSurvey, progress: &dyn Progress) -> Result<Disorder> {
+    let buffers = by_stream(file, progress)?;
     let mut found = Disorder { in_file: in_file(file), ..Disorder::default() };
     let (mut back, mut forward) = (0, 0);
     for stream in each_stream(file, &buffers) {
         found.in_buffer += in_buffers(stream);
         for Step { buffer, ticks, is_new_session } in steps(stream) {
+            stop_if_cancelled(progress)?;
             let ordinal = Some(buffer.extent.ordinal);
             found.between_buffers += u64::from(ticks < 0);
             if ticks < back {
@@ -63,15 +81,36 @@ pub fn disorder(file: &FileSurvey) -> Disorder {
     let within = file.buffers.iter().map(|buffer| buffer.step_back).max().unwrap_or(0);
     found.largest_step_back_ns = duration_ns(file, within.max(back.saturating_neg()));
     found.largest_step_forward_ns = duration_ns(file, forward);
-    found
+    Ok(found)
 }
 
 /// All buffers by stream, then sequence, then place in the file: within a stream the order in which they were filled.
-pub(super) fn by_stream(file: &FileSurvey) -> Vec<&BufferSummary> {
+///
+/// The buffers of each stream are brought together first: mostly they are in order then.
+pub(super) fn by_stream<'a>(file: &'a FileSurvey, progress: &dyn Progress) -> Result<Vec<&'a BufferSummary>> {
     let rules = file.rules();
-    let mut buffers: Vec<_> = file.buffers.iter().collect();
-    buffers.sort_unstable_by_key(|b| (rules.stream(&b.extent), rules.sequence(&b.extent), b.extent.ordinal));
-    buffers
+    let mut places: BTreeMap<u16, usize> = BTreeMap::new();
+    for buffer in file.buffers.iter() {
+        stop_if_cancelled(progress)?;
+        *places.entry(rules.stream(&buffer.extent)).or_default() += 1;
+    }
+    let mut start = 0;
+    for place in places.values_mut() {
+        start += std::mem::replace(place, start);
+    }
+    let mut ordered: Vec<&BufferSummary> = file.buffers.iter().collect();
+    for buffer in file.buffers.iter() {
+        stop_if_cancelled(progress)?;
+        if let Some(place) = places.get_mut(&rules.stream(&buffer.extent)) {
+            ordered[*place] = buffer;
+            *place += 1;
+        }
+    }
+    for stream in ordered.chunk_by_mut(|a, b| rules.stream(&a.extent) == rules.stream(&b.extent)) {
+        let key = |buffer: &&BufferSummary| (rules.sequence(&buffer.extent), buffer.extent.ordinal);
+        sort_by_key(stream, &key, Threads::One, progress)?;
+    }
+    Ok(ordered)
 }
 
 /// The streams of [`by_stream`], one after another.
@@ -83,11 +122,17 @@ pub(super) fn each_stream<'b, 'a>(
     buffers.chunk_by(move |a, b| rules.stream(&a.extent) == rules.stream(&b.extent))
 }
 
-fn stream(file: &FileSurvey, buffers: &[&BufferSummary]) -> Stream {
+fn stream(file: &FileSurvey, buffers: &[&BufferSummary], progress: &dyn Progress) -> Result<Stream> {
+    stop_if_cancelled(progress)?;
     let ns = |ticks| file.unix_ns(ticks);
     let bytes_used = buffers.iter().map(|buffer| buffer.used_bytes()).sum();
     let capacity: u64 = buffers.iter().map(|buffer| capacity(file, buffer)).sum();
-    Stream {
+    let mut overlaps = 0;
+    for step in steps(buffers) {
+        stop_if_cancelled(progress)?;
+        overlaps += u64::from(step.ticks < 0);
+    }
+    Ok(Stream {
         cpu: buffers.first().and_then(|buffer| file.cpu(buffer)),
         buffers: buffers.len() as u64,
         events: buffers.iter().map(|buffer| u64::from(buffer.events)).sum(),
@@ -96,9 +141,9 @@ fn stream(file: &FileSurvey, buffers: &[&BufferSummary]) -> Stream {
         first_ns: first_ticks(file, buffers.iter().copied()).map(ns),
         last_ns: last_ticks(buffers.iter().copied()).map(ns),
         disorder_in_buffer: in_buffers(buffers),
-        disorder_between_buffers: steps(buffers).filter(|step| step.ticks < 0).count() as u64,
+        disorder_between_buffers: overlaps,
         sequence_gaps: None,
-    }
+    })
 }
 
 /// Bytes that the buffer had in memory.

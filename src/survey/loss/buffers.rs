@@ -5,9 +5,12 @@ use super::notices;
 use super::row::{LossKind, LossRow};
 use super::span::SessionSpan;
 use crate::buffer::scan::{RegionContent, UnreadableRegion};
+use crate::error::Result;
 use crate::layout::buffer::flags;
 use crate::layout::logfile::mode;
+use crate::progress::{Progress, stop_if_cancelled};
 use crate::survey::buffer_summary::BufferSummary;
+use crate::survey::sort::{Threads, sort_by_key};
 use crate::survey::streams::each_stream;
 
 /// A buffer between its neighbours in its stream that have events.
@@ -18,17 +21,26 @@ struct Placed<'a> {
     behind: Option<&'a BufferSummary>,
 }
 
-pub(super) fn rows(session: &SessionSpan<'_>, streams: &[&BufferSummary]) -> Vec<LossRow> {
-    let mut suspects: Vec<_> = each_stream(session.file, streams)
-        .flat_map(|stream| placed(stream, |buffer| is_suspect(buffer) || has_notice(session, buffer)))
-        .collect();
-    suspects.sort_unstable_by_key(|place| place.buffer.extent.ordinal);
-    let mut rows = listed(suspects.iter().flat_map(|place| flag_rows(session, place)), LISTED);
-    rows.extend(suspects.iter().flat_map(|place| notices::notices(session, place.buffer, place.before)));
+pub(super) fn rows(
+    session: &SessionSpan<'_>,
+    streams: &[&BufferSummary],
+    progress: &dyn Progress,
+) -> Result<Vec<LossRow>> {
+    let mut suspects = Vec::new();
+    for stream in each_stream(session.file, streams) {
+        let is_wanted = |buffer: &BufferSummary| is_suspect(buffer) || has_notice(session, buffer);
+        suspects.extend(placed(stream, is_wanted, progress)?);
+    }
+    sort_by_key(&mut suspects, &|place| place.buffer.extent.ordinal, Threads::One, progress)?;
+    let mut rows = listed(suspects.iter().flat_map(|place| flag_rows(session, place)), LISTED, progress)?;
+    for place in &suspects {
+        stop_if_cancelled(progress)?;
+        rows.extend(notices::notices(session, place.buffer, place.before));
+    }
     rows.extend(notices::further_notices(session));
     let damage = suspects.iter().flat_map(|place| damage_rows(session, place));
-    rows.extend(listed(damage.chain(region_rows(session)), LISTED));
-    rows
+    rows.extend(listed(damage.chain(region_rows(session)), LISTED, progress)?);
+    Ok(rows)
 }
 
 fn is_suspect(buffer: &BufferSummary) -> bool {
@@ -41,10 +53,15 @@ fn has_notice(session: &SessionSpan<'_>, buffer: &BufferSummary) -> bool {
 }
 
 /// The wanted buffers of a stream with their neighbours.
-fn placed<'a>(stream: &[&'a BufferSummary], wanted: impl Fn(&BufferSummary) -> bool) -> Vec<Placed<'a>> {
+fn placed<'a>(
+    stream: &[&'a BufferSummary],
+    wanted: impl Fn(&BufferSummary) -> bool,
+    progress: &dyn Progress,
+) -> Result<Vec<Placed<'a>>> {
     let (mut found, mut open): (Vec<Placed<'a>>, usize) = (Vec::new(), 0);
     let mut before = None;
     for &buffer in stream {
+        stop_if_cancelled(progress)?;
         let is_data = buffer.is_data();
         if is_data {
             found[open..].iter_mut().for_each(|place| place.behind = Some(buffer));
@@ -57,7 +74,7 @@ fn placed<'a>(stream: &[&'a BufferSummary], wanted: impl Fn(&BufferSummary) -> b
             before = Some(buffer);
         }
     }
-    found
+    Ok(found)
 }
 
 /// Something is missing between the last event before the buffer and its own first.

@@ -3,6 +3,8 @@
 use super::row::{LossKind, LossRow};
 use super::span::SessionSpan;
 use super::{buffers, counters, history, notices};
+use crate::error::Result;
+use crate::progress::{Progress, stop_if_cancelled};
 use crate::survey::buffer_summary::BufferSummary;
 use crate::survey::result::FileSurvey;
 use crate::survey::sequence::SequenceGap;
@@ -23,21 +25,30 @@ pub struct Ledger {
 
 impl Ledger {
     /// The ledger of a file by itself: of all its buffers by stream, and of the numbers that no buffer has.
-    pub(in crate::survey) fn of(file: &FileSurvey, streams: &[&BufferSummary], gaps: &[SequenceGap]) -> Ledger {
+    ///
+    /// # Errors
+    /// [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted) when the caller asked to stop.
+    pub(in crate::survey) fn of(
+        file: &FileSurvey,
+        streams: &[&BufferSummary],
+        gaps: &[SequenceGap],
+        progress: &dyn Progress,
+    ) -> Result<Ledger> {
         let session = SessionSpan::of(file);
         let mut rows = counters::rows(&session, gaps);
         rows.extend(history::rows(&session, streams));
-        rows.extend(buffers::rows(&session, streams));
+        rows.extend(buffers::rows(&session, streams, progress)?);
+        stop_if_cancelled(progress)?;
         rows.extend(notices::last_dropped(&session, streams));
         let header = &file.session;
         let unknown_because = header.loss_unknown_because();
         let counter = |count: u32| unknown_because.is_none().then_some(count);
-        Ledger {
+        Ok(Ledger {
             rows,
             events_lost: counter(header.events_lost),
             buffers_lost: counter(header.buffers_lost),
             unknown_because,
-        }
+        })
     }
 
     /// Adds that files are missing behind this one in its series.

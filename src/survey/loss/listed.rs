@@ -3,17 +3,24 @@
 use std::collections::BTreeMap;
 
 use super::row::{LossKind, LossRow};
+use crate::error::Result;
+use crate::progress::{Progress, stop_if_cancelled};
 
 /// Rows of one kind and unit that are listed one by one: far more than a trace that is worth reading has.
 pub(super) const LISTED: usize = 10_000;
 
 /// The first rows of each kind as they are, and one row for all others of the kind, so that a ledger stays small whatever
 /// a file claims.
-pub(super) fn listed(rows: impl Iterator<Item = LossRow>, most: usize) -> Vec<LossRow> {
+pub(super) fn listed(
+    rows: impl Iterator<Item = LossRow>,
+    most: usize,
+    progress: &dyn Progress,
+) -> Result<Vec<LossRow>> {
     let mut counts: BTreeMap<(LossKind, &str), usize> = BTreeMap::new();
     let mut rest: BTreeMap<(LossKind, &str), LossRow> = BTreeMap::new();
     let mut listed = Vec::new();
     for row in rows {
+        stop_if_cancelled(progress)?;
         let key = (row.kind, row.unit);
         let count = counts.entry(key).or_default();
         *count += 1;
@@ -30,12 +37,13 @@ pub(super) fn listed(rows: impl Iterator<Item = LossRow>, most: usize) -> Vec<Lo
         LossRow { evidence, ..row }
     });
     listed.extend(further);
-    listed
+    Ok(listed)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::progress::NoProgress;
 
     #[test]
     fn very_many_rows_of_a_kind_become_one() {
@@ -53,7 +61,7 @@ mod tests {
         let rows = [3, 5, 4, 9].map(|n| row("events", n, Some(u64::from(n))));
         let other = row("bytes", 7, None);
         let all = rows.iter().cloned().chain([other.clone()]);
-        let found = listed(all.clone(), 2);
+        let found = listed(all.clone(), 2, &NoProgress).unwrap();
         assert_eq!(found[..3], [rows[0].clone(), rows[1].clone(), other]);
         let expected = LossRow {
             cpu: None,
@@ -64,6 +72,6 @@ mod tests {
             ..LossRow::new(LossKind::SequenceGap, "events", "2 more of this kind")
         };
         assert_eq!(found[3..], [expected.between(Some(4), Some(10))]);
-        assert_eq!(listed(all.clone(), 4), all.collect::<Vec<_>>());
+        assert_eq!(listed(all.clone(), 4, &NoProgress).unwrap(), all.collect::<Vec<_>>());
     }
 }
