@@ -116,7 +116,7 @@ fn account(path: &std::path::Path) -> Bytes {
     let mut bytes = Bytes::default();
     let mut scratch = Scratch::default();
     file.buffers.iter().for_each(|buffer| bytes.buffer(&file, &input, buffer, &mut scratch));
-    bytes.unexplained += file.unreadable.iter().map(|region| region.len).sum::<u64>();
+    bytes.unexplained += file.unreadable.bytes();
     bytes.unexplained += file.tail.map_or(0, |tail| tail.len);
     assert_eq!(bytes.total(), i64::try_from(input.size()).unwrap(), "{}", path.display());
     assert_eq!(file.damaged_bytes(), 0, "{}", path.display());

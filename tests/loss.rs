@@ -585,6 +585,32 @@ fn events_are_read_again_by_their_place() {
     }
 }
 
+#[test]
+fn holes_beyond_the_list_are_one_row_and_one_issue() {
+    const HOLES: u64 = 10_030;
+    const SIZE: usize = 0x400;
+    let data = (1..=i64::try_from(2 * HOLES).unwrap()).map(|n| buffer(SIZE).sequence(n).event(at(n)));
+    let mut bytes = trace(header().buffer_size(SIZE as u32)).buffers(data.collect::<Vec<_>>()).to_bytes();
+    // Every other buffer, from the first one behind the header on.
+    bytes.chunks_exact_mut(SIZE).skip(1).step_by(2).for_each(|hole| hole.fill(0xAB));
+    let file = survey(&bytes);
+    let lost = HOLES * SIZE as u64;
+    assert_eq!((file.buffers.len() as u64, file.unreadable.listed().len()), (1 + HOLES, 10_000));
+    assert_eq!((file.unreadable.bytes(), file.unreadable.lost_buffers()), (lost, HOLES));
+    assert_eq!((file.damaged_bytes(), file.missing_buffers()), (lost, 0));
+    let issues: Vec<_> = file.issues.rows().filter(|issue| issue.code == IssueCode::RegionsLeftOut).collect();
+    let messages: Vec<_> = issues.iter().map(|issue| (issue.buffer, issue.offset, issue.message.as_str())).collect();
+    let message =
+        "in 30 more places, from here on, no buffer is read, 30720 bytes in all; they are not listed one by one";
+    assert_eq!(messages, [(Some(20_001), Some(20_001 * SIZE as u64), message)]);
+    let rows = ledger(&file).rows;
+    let rows: Vec<_> = rows.iter().filter(|row| row.kind.as_str() == "damaged_buffer").collect();
+    assert_eq!((rows.len(), rows.iter().filter_map(|row| row.count).sum::<u64>()), (10_001, lost));
+    let last = rows.last().unwrap();
+    assert_eq!(line(last), "30720 bytes cpu ? time 20000..20060 buffer 20001..20059 possible");
+    assert_eq!(last.evidence, "30 more regions without a buffer that is read");
+}
+
 /// Counts how often it is asked whether to stop, and says so from one time on.
 struct Looks {
     looked: AtomicUsize,

@@ -68,6 +68,8 @@ issue_codes! {
     PointerSizeMismatch = "pointer_size_mismatch",
     /// The file that backed a real-time session was damaged.
     RealTimeBackupDamaged = "real_time_backup_damaged",
+    /// More places without a buffer than are listed.
+    RegionsLeftOut = "regions_left_out",
     /// A buffer stands in the file twice.
     RepeatedBuffer = "repeated_buffer",
     /// An input has the same bytes as another.

@@ -31,6 +31,7 @@ pub mod shapes;
 mod sort;
 mod stored;
 pub mod streams;
+pub mod unreadable;
 
 pub use crate::progress::{NoProgress, Parallelism, Progress, Step, stop_if_cancelled, timed};
 pub use buffer_summary::BufferSummary;

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::buffer_summary::BufferSummary;
 use super::count::Counts;
-use super::ending::{self, Ending, Tail, TailKind};
+use super::ending::{Ending, Tail, TailKind};
 use super::hash::FileHash;
 use super::issue::{Issue, Issues, Severity};
 use super::issue_code::IssueCode;
@@ -12,7 +12,8 @@ use super::marked::{MarkLog, MarkedEvent, NoticeLog};
 use super::rules::BufferReader;
 use super::session::Session;
 use super::shapes::{ShapeSummary, Shapes};
-use crate::buffer::scan::{BufferExtent, BufferScan, Doubt, Region, RegionContent, ScanRules, UnreadableRegion};
+use super::unreadable::{RegionLog, UnreadableRegions};
+use crate::buffer::scan::{BufferExtent, BufferScan, Doubt, Region, ScanRules, UnreadableRegion};
 use crate::error::Result;
 use crate::event::Shape;
 use crate::progress::{Progress, Step, stop_if_cancelled, timed};
@@ -42,7 +43,7 @@ pub(super) struct Pass<'a> {
 /// What a pass found, each list in file order or in its own.
 pub(super) struct Found {
     pub(super) buffers: Spilled<BufferSummary>,
-    pub(super) unreadable: Vec<UnreadableRegion>,
+    pub(super) unreadable: UnreadableRegions,
     pub(super) tail: Option<Tail>,
     pub(super) shapes: Vec<(Shape, ShapeSummary)>,
     pub(super) marked: Vec<MarkedEvent>,
@@ -86,7 +87,7 @@ impl Pass<'_> {
 /// What was found in the batches so far.
 struct Assembly {
     buffers: SpillWriter<BufferSummary>,
-    regions: Vec<UnreadableRegion>,
+    regions: RegionLog,
     fragment: Option<Tail>,
     shapes: Shapes,
     marks: MarkLog,
@@ -134,7 +135,7 @@ impl Assembly {
     fn new(space: &SpillSpace) -> Self {
         Assembly {
             buffers: space.records(),
-            regions: Vec::new(),
+            regions: RegionLog::new(),
             fragment: None,
             shapes: Shapes::default(),
             marks: MarkLog::default(),
@@ -144,7 +145,7 @@ impl Assembly {
 
     /// Adds a batch and the counts of its buffers.
     fn take(&mut self, batch: Batch, counts: Counts) -> Result<()> {
-        batch.regions.into_iter().for_each(|region| self.take_region(region));
+        batch.regions.into_iter().for_each(|region| self.regions.take(region));
         self.fragment = batch.fragment.or(self.fragment);
         let Counts { mut buffers, shapes, marks, mut issues, .. } = counts;
         buffers.sort_unstable_by_key(|buffer| buffer.extent.ordinal);
@@ -157,31 +158,17 @@ impl Assembly {
         Ok(())
     }
 
-    /// Regions of one content that follow one another are one.
-    fn take_region(&mut self, region: UnreadableRegion) {
-        match self.regions.last_mut() {
-            Some(last)
-                if last.end() == region.offset
-                    && last.content == region.content
-                    && region.content != RegionContent::Repeated =>
-            {
-                last.buffers += region.buffers;
-                last.len += region.len;
-            }
-            _ => self.regions.push(region),
-        }
-    }
-
     fn finish(self, pass: &Pass<'_>) -> Result<Found> {
-        let Assembly { buffers, mut regions, fragment, shapes, marks, mut issues } = self;
+        let Assembly { buffers, regions, fragment, shapes, marks, mut issues } = self;
         let buffers = buffers.finish()?;
-        let ending = ending_of(pass, &buffers);
-        let tail = fragment.or_else(|| ending::split_off(&mut regions, ending));
-        regions.iter().for_each(|region| issues.push(region_issue(region)));
+        let ending = fragment.is_none().then(|| ending_of(pass, &buffers));
+        let (unreadable, unused) = regions.finish(ending);
+        let tail = fragment.or(unused);
+        unreadable.issues().for_each(|issue| issues.push(issue));
         let shapes = timed(pass.progress, Step::Scan, || shapes.finish());
         let (marked, notices, forgotten) = marks.finish();
         forgotten.into_iter().for_each(|issue| issues.push(issue));
-        Ok(Found { buffers, unreadable: regions, tail, shapes, marked, notices, issues })
+        Ok(Found { buffers, unreadable, tail, shapes, marked, notices, issues })
     }
 }
 
@@ -194,21 +181,6 @@ fn ending_of(pass: &Pass<'_>, buffers: &[BufferSummary]) -> Ending {
         owed: if is_closed { owed } else { 0 },
         knows_its_own: is_closed || buffers.len() > 1,
     }
-}
-
-fn region_issue(region: &UnreadableRegion) -> Issue {
-    let what = match region.content {
-        RegionContent::Foreign => "other bytes",
-        RegionContent::Zeros => "zeros",
-        RegionContent::Ones => "FF",
-        RegionContent::Stale => "a buffer of an older recording",
-        RegionContent::Repeated => {
-            let message = "a buffer that stands in the file twice, to the last byte; it is read once";
-            return Issue::new(Severity::Error, IssueCode::RepeatedBuffer, message).at(region.ordinal, region.offset);
-        }
-    };
-    let message = format!("expected a buffer header, found {what}; {} bytes are skipped", region.len);
-    Issue::new(Severity::Error, IssueCode::DamagedBuffer, message).at(region.ordinal, region.offset)
 }
 
 fn doubt_issue(extent: &BufferExtent, doubt: Doubt) -> Issue {

@@ -12,7 +12,7 @@ use super::marked::{MarkedEvent, NoticeLog};
 use super::rules::ReadRules;
 use super::session::Session;
 use super::shapes::ShapeSummary;
-use crate::buffer::scan::{RegionContent, UnreadableRegion};
+use super::unreadable::UnreadableRegions;
 use crate::clock::{Clock, Ticks};
 use crate::event::Shape;
 use crate::input::Identity;
@@ -35,8 +35,8 @@ pub struct FileSurvey {
     /// The buffers in file order; where the survey is stored, they are stored beside it.
     #[serde(skip)]
     pub buffers: Spilled<BufferSummary>,
-    /// What cannot be read, in file order.
-    pub unreadable: Vec<UnreadableRegion>,
+    /// What cannot be read.
+    pub unreadable: UnreadableRegions,
     /// What stands behind the last buffer.
     pub tail: Option<Tail>,
     /// The event shapes, in their own order.
@@ -97,20 +97,14 @@ impl FileSurvey {
     /// Bytes that hold no readable event and should.
     pub fn damaged_bytes(&self) -> u64 {
         let in_buffers: u64 = self.buffers.iter().map(|buffer| u64::from(buffer.damaged_bytes)).sum();
-        let between: u64 = self.unreadable.iter().map(|region| region.len).sum();
         let tail = self.tail.filter(|tail| tail.kind == TailKind::Fragment).map_or(0, |tail| tail.len);
-        in_buffers.saturating_add(between).saturating_add(tail)
+        in_buffers.saturating_add(self.unreadable.bytes()).saturating_add(tail)
     }
 
     /// Buffers that the session wrote and the file does not show, not even damaged; 0 where the session was never
     /// closed, and nobody knows.
     pub fn absent_buffers(&self) -> u64 {
-        let unreadable = self
-            .unreadable
-            .iter()
-            .filter(|region| region.content != RegionContent::Repeated)
-            .map(|region| region.buffers);
-        let there = self.buffers.len() as u64 + unreadable.sum::<u64>();
+        let there = (self.buffers.len() as u64).saturating_add(self.unreadable.lost_buffers());
         if self.session.is_closed() { u64::from(self.session.buffers_written).saturating_sub(there) } else { 0 }
     }
 

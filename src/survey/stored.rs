@@ -14,7 +14,6 @@ use zerocopy::{FromZeros, IntoBytes};
 
 use super::buffer_summary::BufferSummary;
 use super::result::{FileSurvey, SurveyResult};
-use crate::buffer::scan::UnreadableRegion;
 use crate::error::{Error, ErrorCode, ErrorKind, Result};
 use crate::output::errors::output_error;
 use crate::progress::{Progress, stop_if_cancelled};
@@ -285,12 +284,8 @@ fn read_buffers(
 fn lies_within(file: &FileSurvey) -> bool {
     let size = file.identity.size;
     let fits = |offset: u64, len: u64| offset.checked_add(len).is_some_and(|end| end <= size);
-    let ends = |region: &UnreadableRegion| region.ordinal.checked_add(region.buffers).is_some();
-    let total = |of: fn(&UnreadableRegion) -> u64| file.unreadable.iter().map(of).try_fold(0, u64::checked_add);
     file.buffers.iter().all(|buffer| fits(buffer.extent.offset, buffer.extent.stored_len.into()))
         && file.buffers.is_sorted_by_key(|buffer| buffer.extent.ordinal)
-        && file.unreadable.iter().all(|region| fits(region.offset, region.len) && ends(region))
-        && total(|region| region.len).is_some_and(|bytes| bytes <= size)
-        && total(|region| region.buffers).is_some_and(|buffers| buffers <= size)
+        && file.unreadable.lie_within(size)
         && file.tail.is_none_or(|tail| fits(tail.offset, tail.len))
 }

@@ -12,6 +12,7 @@ use crate::progress::{Progress, stop_if_cancelled};
 use crate::survey::buffer_summary::BufferSummary;
 use crate::survey::sort::{Threads, sort_by_key};
 use crate::survey::streams::each_stream;
+use crate::survey::unreadable::FurtherRegions;
 
 /// A buffer between its neighbours in its stream that have events.
 struct Placed<'a> {
@@ -39,7 +40,9 @@ pub(super) fn rows(
     }
     rows.extend(notices::further_notices(session));
     let damage = suspects.iter().flat_map(|place| damage_rows(session, place));
-    rows.extend(listed(damage.chain(region_rows(session)), LISTED, progress)?);
+    let (regions, further) = region_rows(session);
+    rows.extend(listed(damage.chain(regions), LISTED, progress)?);
+    rows.extend(further);
     Ok(rows)
 }
 
@@ -143,36 +146,66 @@ fn damage_rows(session: &SessionSpan<'_>, place: &Placed<'_>) -> Vec<LossRow> {
     rows
 }
 
-/// Stretches of the file without a buffer header; those that follow one another are one row.
-fn region_rows(session: &SessionSpan<'_>) -> Vec<LossRow> {
+/// Stretches of the file without a buffer header: those that follow one another are one row, and all that are not listed
+/// are another.
+fn region_rows(session: &SessionSpan<'_>) -> (impl Iterator<Item = LossRow>, Option<LossRow>) {
     let file = session.file;
-    if file.unreadable.is_empty() {
-        return Vec::new();
-    }
-    let filled: Vec<_> = file.buffers.iter().filter(|buffer| buffer.is_data()).collect();
+    let filled: Vec<_> = if file.unreadable.is_empty() {
+        Vec::new()
+    } else {
+        file.buffers.iter().filter(|buffer| buffer.is_data()).collect()
+    };
     // A buffer that stands twice is not lost.
-    let lost: Vec<UnreadableRegion> =
-        file.unreadable.iter().filter(|region| region.content != RegionContent::Repeated).copied().collect();
+    let listed = file.unreadable.listed().iter().filter(|region| region.content != RegionContent::Repeated);
+    let lost: Vec<UnreadableRegion> = listed.copied().collect();
     let touching = |a: &UnreadableRegion, b: &UnreadableRegion| a.end() == b.offset;
-    lost.chunk_by(touching).map(|regions| region_row(session, &filled, regions)).collect()
+    let rows: Vec<LossRow> =
+        lost.chunk_by(touching).map(|regions| region_row(session, &filled, &Stretch::of(regions))).collect();
+    let further = file.unreadable.further().filter(|further| further.lost_bytes > 0).map(|further| LossRow {
+        note: "regions that are not listed one by one",
+        evidence: format!("{} more regions without a buffer that is read", further.regions),
+        ..region_row(session, &filled, &Stretch::of_further(further))
+    });
+    (rows.into_iter(), further)
 }
 
-fn region_row(session: &SessionSpan<'_>, filled: &[&BufferSummary], regions: &[UnreadableRegion]) -> LossRow {
-    let file = session.file;
-    let first = regions.first().map_or(0, |region| region.ordinal);
-    let last = regions.last().map_or(0, |region| region.ordinal + region.buffers.saturating_sub(1));
-    let place = filled.partition_point(|buffer| buffer.extent.ordinal < first);
-    let before = place.checked_sub(1).and_then(|before| filled.get(before)).copied();
-    let behind = filled.get(place).copied();
+/// Part of a file without a buffer.
+struct Stretch {
+    /// Number of the first buffer that should be there.
+    first: u64,
+    /// Number of the last.
+    last: u64,
+    bytes: u64,
+}
+
+impl Stretch {
+    fn of(regions: &[UnreadableRegion]) -> Self {
+        Stretch {
+            first: regions.first().map_or(0, |region| region.ordinal),
+            last: regions.last().map_or(0, |region| region.ordinal + region.buffers.saturating_sub(1)),
+            bytes: regions.iter().map(|region| region.len).sum(),
+        }
+    }
+
+    fn of_further(further: &FurtherRegions) -> Self {
+        Stretch { first: further.first_buffer, last: further.last_buffer, bytes: further.lost_bytes }
+    }
+}
+
+fn region_row(session: &SessionSpan<'_>, filled: &[&BufferSummary], stretch: &Stretch) -> LossRow {
+    let before = filled.partition_point(|buffer| buffer.extent.ordinal < stretch.first);
+    let behind = filled.partition_point(|buffer| buffer.extent.ordinal <= stretch.last);
+    let before = before.checked_sub(1).and_then(|before| filled.get(before)).copied();
+    let behind = filled.get(behind).copied();
     let row = LossRow {
-        from_buffer: Some(first),
-        to_buffer: Some(last),
-        count: Some(regions.iter().map(|region| region.len).sum()),
+        from_buffer: Some(stretch.first),
+        to_buffer: Some(stretch.last),
+        count: Some(stretch.bytes),
         note: "the buffer numbers that are missing may be those of the buffers here",
         ..LossRow::new(LossKind::DamagedBuffer, "bytes", "no buffer header where one should be")
     };
     // In a ring, neighbours in the file are no neighbours in time.
-    if file.session.has_mode(mode::CIRCULAR) {
+    if session.file.session.has_mode(mode::CIRCULAR) {
         return row;
     }
     row.between(Some(session.end_of(before)), session.start_of(behind))
