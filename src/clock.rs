@@ -267,7 +267,8 @@ impl Clock {
         };
         let base =
             self.parameters.start_time.0.wrapping_sub(truncate(scale * to_double(self.parameters.first_ticks.0)));
-        Some(DoubleFormula { scale, base, exact: Clock::new(self.parameters, ClockAnchor::Start) })
+        let is_own = self.anchor == ClockAnchor::Start || self.kind == ClockKind::SystemTime;
+        Some(DoubleFormula { scale, base, exact: Clock::new(self.parameters, ClockAnchor::Start), is_own })
     }
 
     /// What the header event says of it.
@@ -362,14 +363,17 @@ pub struct DoubleFormula {
     scale: f64,
     base: i64,
     exact: Clock,
+    /// Whether that is the clock which the formula is of.
+    is_own: bool,
 }
 
 impl DoubleFormula {
     /// What the formula gives minus the exact value, in nanoseconds, both in whole units of 100 ns; 0 for a time beyond the
-    /// limits of 64 bits, where there is nothing to compare.
+    /// limits of 64 bits, where there is nothing to compare. `time` is what the clock gives for the tick.
     #[inline]
-    pub fn error_ns(&self, ticks: Ticks) -> i64 {
-        let (exact, None) = self.exact.convert(ticks) else { return 0 };
+    pub fn error_ns(&self, ticks: Ticks, time: UnixNanos) -> i64 {
+        let is_known = self.is_own && !matches!(time.0, i64::MIN | i64::MAX);
+        let (exact, None) = (if is_known { (time, None) } else { self.exact.convert(ticks) }) else { return 0 };
         let formula = self.base.wrapping_add(truncate(self.scale * to_double(ticks.0)));
         let exact = exact.0.div_euclid(100).wrapping_add(UNIX_EPOCH.0);
         formula.saturating_sub(exact).saturating_mul(100)
@@ -537,13 +541,10 @@ mod tests {
         parameters.start_time = FileTime(131_087_674_424_789_313);
         parameters.first_ticks = Ticks(131_087_674_424_789_313);
         // A double of this size counts in steps of 16: the first tick rounds up to ...312 and the last to ...328.
-        assert_eq!(
-            Clock::new(parameters, ClockAnchor::Start)
-                .double_formula()
-                .unwrap()
-                .error_ns(Ticks(131_087_674_424_789_321)),
-            800
-        );
+        let clock = Clock::new(parameters, ClockAnchor::Start);
+        let error = |ticks| clock.double_formula().unwrap().error_ns(ticks, clock.to_unix(ticks));
+        assert_eq!(error(Ticks(131_087_674_424_789_321)), 800);
+        assert_eq!(error(Ticks(i64::MAX)), 0);
     }
 
     #[test]
@@ -558,6 +559,20 @@ mod tests {
     }
 
     proptest! {
+        /// A time that is known is not converted again.
+        #[test]
+        fn the_double_formula_is_held_against_the_exact_time(
+            clock_type in 1u32..=3, frequency in 1i64.., mhz in 1u32..5000, boot: bool, first: i64, ticks: i64,
+        ) {
+            let parameters = ClockParameters { first_ticks: Ticks(first), ..parameters(clock_type, frequency, mhz) };
+            let clock = Clock::new(parameters, if boot { ClockAnchor::Boot } else { ClockAnchor::Start });
+            if let Some(formula) = clock.double_formula() {
+                let converted = DoubleFormula { is_own: false, ..formula.clone() };
+                let time = clock.to_unix(Ticks(ticks));
+                prop_assert_eq!(formula.error_ns(Ticks(ticks), time), converted.error_ns(Ticks(ticks), time));
+            }
+        }
+
         #[test]
         fn the_short_way_is_the_long_way(frequency in 1i64.., first: i64, ticks: i64) {
             let mut parameters = parameters(1, frequency, 0);

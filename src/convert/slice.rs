@@ -249,7 +249,7 @@ impl<'a> Converter<'a> {
         counts.ties += u64::from(self.previous == Some(entry.ns));
         self.previous = Some(entry.ns);
         if let Some(formula) = &file.formula {
-            let error = formula.error_ns(Ticks(entry.ticks));
+            let error = formula.error_ns(Ticks(entry.ticks), UnixNanos(entry.ns));
             if error.unsigned_abs() > counts.double_formula_error_ns.unsigned_abs() {
                 counts.double_formula_error_ns = error;
             }

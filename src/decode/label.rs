@@ -44,7 +44,8 @@ fn push_bits(map: &ValueMap, value: u64, out: &mut Vec<u8>) {
 
 /// Appends no more of a name than [`cut`] leaves of it.
 fn push_name(name: &str, out: &mut Vec<u8>) {
-    out.extend(name.as_bytes().iter().take(MAX_LABEL + 1));
+    let bytes = name.as_bytes();
+    out.extend_from_slice(bytes.get(..=MAX_LABEL).unwrap_or(bytes));
 }
 
 /// Shortens a label that begins at `start`, between two characters.

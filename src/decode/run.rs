@@ -121,7 +121,7 @@ impl Program {
         mut each: impl FnMut(&mut Cursor<'_>, &Node, FieldExtent),
     ) -> Status {
         let mut at = start;
-        for (index, node) in self.nodes.iter().enumerate().skip(first) {
+        for (index, node) in (first..).zip(self.nodes.get(first..).unwrap_or_default()) {
             let Ok(span) = cursor.measure(node, at) else {
                 return match () {
                     () if at < cursor.payload.len() || cursor.is_overdrawn() => Status::Error,
