@@ -14,7 +14,7 @@ use parquet::file::writer::{SerializedRowGroupWriter, TrackedWrite};
 use parquet::schema::types::SchemaDescPtr;
 
 use super::errors::write_error;
-use super::footer::{FooterParts, PageIndexes, RowGroupFooter, decode_options};
+use super::footer::{FooterParts, Footers, OnlyFooter, PageIndexes, decode_options};
 use crate::error::Result;
 use crate::output::OutputFile;
 use crate::output::sink::Sink;
@@ -28,7 +28,7 @@ pub(super) struct FileWriter {
     sink: Sink,
     schema: SchemaDescPtr,
     properties: WriterPropertiesPtr,
-    footers: Vec<RowGroupFooter>,
+    footers: Footers,
     rows: i64,
 }
 
@@ -49,7 +49,7 @@ impl FileWriter {
         schema: SchemaDescPtr,
         properties: WriterPropertiesPtr,
     ) -> Result<Self> {
-        let mut writer = FileWriter { sink: Sink::new(file), schema, properties, footers: Vec::new(), rows: 0 };
+        let mut writer = FileWriter { sink: Sink::new(file), schema, properties, footers: Footers::default(), rows: 0 };
         writer.sink.write_all(MAGIC).map_err(|cause| write_error(writer.location(), cause.into()))?;
         Ok(writer)
     }
@@ -68,18 +68,17 @@ impl FileWriter {
     pub(super) fn append(&mut self, chunks: Vec<ArrowColumnChunk>) -> Result<()> {
         let written = self.write_pages(chunks);
         self.sink.release();
-        self.footers.push(written.map_err(|cause| write_error(self.location(), cause))?);
-        Ok(())
+        written.map_err(|cause| write_error(self.location(), cause))
     }
 
-    /// Writes the pages of a row group; returns its share of the footer.
-    fn write_pages(&mut self, chunks: Vec<ArrowColumnChunk>) -> Result<RowGroupFooter, ParquetError> {
+    /// Writes the pages of a row group and keeps its share of the footer.
+    fn write_pages(&mut self, chunks: Vec<ArrowColumnChunk>) -> Result<(), ParquetError> {
         let ordinal = i32::try_from(self.footers.len())?;
         let with_paths = self.properties.write_path_in_schema();
-        let (mut footer, mut output) = (None, append_to(&mut self.sink)?);
+        let mut output = append_to(self.sink.bytes(), &mut self.sink)?;
+        let footers = &mut self.footers;
         let on_close = |_: &mut _, row_group, _, columns, offsets| {
-            footer = Some(RowGroupFooter::new(row_group, PageIndexes { columns, offsets }, with_paths)?);
-            Ok(())
+            footers.push(row_group, PageIndexes { columns, offsets }, with_paths)
         };
         let mut row_group = SerializedRowGroupWriter::new(
             Arc::clone(&self.schema),
@@ -92,8 +91,7 @@ impl FileWriter {
             chunk.append_to_row_group(&mut row_group)?;
         }
         self.rows += row_group.close()?.num_rows();
-        output.flush()?;
-        footer.ok_or_else(|| ParquetError::General("a closed row group has no metadata".to_owned()))
+        Ok(output.flush()?)
     }
 
     /// Writes the footer: all column indexes, all offset indexes, the metadata.
@@ -105,8 +103,26 @@ impl FileWriter {
     }
 
     fn write_footer(&mut self) -> Result<(), ParquetError> {
+        match self.footers.take_only() {
+            Some(only) => self.write_only(only),
+            None => self.write_all(),
+        }
+    }
+
+    /// The footer of a file with one row group, put together in memory: what counts the bytes hides errors at its end.
+    fn write_only(&mut self, only: OnlyFooter) -> Result<(), ParquetError> {
+        let metadata = only.metadata(self.file_metadata());
+        let mut footer = Vec::new();
+        let output = append_to(self.sink.bytes(), &mut footer)?;
+        ParquetMetaDataWriter::new_with_tracked(output, &metadata)
+            .with_write_path_in_schema(self.properties.write_path_in_schema())
+            .finish()?;
+        Ok(self.sink.write_all(&footer)?)
+    }
+
+    fn write_all(&mut self) -> Result<(), ParquetError> {
         let options = decode_options(Arc::clone(&self.schema));
-        let parts = self.footers.iter().map(|footer| footer.parts(&options)).collect::<Result<Vec<_>, _>>()?;
+        let parts = self.footers.all().iter().map(|footer| footer.parts(&options)).collect::<Result<Vec<_>, _>>()?;
         let column_indexes = append_each(&mut self.sink, &parts, |part| part.column_indexes)?;
         let offset_indexes = append_each(&mut self.sink, &parts, |part| part.offset_indexes)?;
         let mut row_groups = Vec::with_capacity(parts.len());
@@ -144,14 +160,14 @@ fn append_each<'a>(
     Ok(starts)
 }
 
-/// A writer that goes on at the end of a file.
+/// A writer that goes on at the end of a file of so many bytes.
 ///
 /// parquet takes the positions in a file from the number of bytes that a writer has passed on. A new one is made to count
 /// what the file holds already, which is cheap as that is written nowhere, and dropped after use with its buffer.
-fn append_to(sink: &mut Sink) -> io::Result<TrackedWrite<Appending<'_>>> {
+fn append_to<W: Write>(bytes: u64, end: W) -> io::Result<TrackedWrite<Appending<W>>> {
     static COUNTED: [u8; 1 << 16] = [0; 1 << 16];
-    let mut left = sink.bytes();
-    let mut output = TrackedWrite::new(Appending { written_before: left, sink });
+    let mut left = bytes;
+    let mut output = TrackedWrite::new(Appending { written_before: left, end });
     while left > 0 {
         let counted = usize::try_from(left).map_or(COUNTED.len(), |left| left.min(COUNTED.len()));
         output.write_all(&COUNTED[..counted])?;
@@ -161,16 +177,16 @@ fn append_to(sink: &mut Sink) -> io::Result<TrackedWrite<Appending<'_>>> {
     Ok(output)
 }
 
-/// Passes on what comes after the bytes that the sink has.
-struct Appending<'a> {
+/// Passes on what comes after the bytes that the file has.
+struct Appending<W> {
     written_before: u64,
-    sink: &'a mut Sink,
+    end: W,
 }
 
-impl Write for Appending<'_> {
+impl<W: Write> Write for Appending<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.written_before == 0 {
-            return self.sink.write(bytes);
+            return self.end.write(bytes);
         }
         let counted = usize::try_from(self.written_before).map_or(bytes.len(), |before| before.min(bytes.len()));
         self.written_before -= counted as u64;
@@ -178,7 +194,7 @@ impl Write for Appending<'_> {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.sink.flush()
+        self.end.flush()
     }
 }
 
@@ -193,7 +209,7 @@ mod tests {
         let mut sink = Sink::new(memory.create("x").unwrap());
         let mut content = Vec::new();
         for len in [0usize, 1, 4, 8192, (1 << 16) - 5, 1 << 16, 200_000, 3] {
-            let mut output = append_to(&mut sink).unwrap();
+            let mut output = append_to(sink.bytes(), &mut sink).unwrap();
             assert_eq!(output.bytes_written(), content.len());
             let piece = vec![u8::try_from(len % 251).unwrap(); len];
             output.write_all(&piece).unwrap();

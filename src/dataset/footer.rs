@@ -2,7 +2,8 @@
 //!
 //! As parquet's structures a column chunk takes more than a kilobyte, as the bytes of a footer some 150. So each row group
 //! is written as the footer of a file that holds nothing else, and read again when the file ends. Two things are lost on
-//! the way, and put back: see [`decode_options`] and [`with_deprecated_bounds`].
+//! the way, and put back: see [`decode_options`] and [`with_deprecated_bounds`]. Most files of small traces have one row
+//! group: while there are few of them, what it says stays as it came.
 //!
 //! ```text
 //! of one row group:  column indexes │ offset indexes │ metadata with the schema │ its length, PAR1
@@ -11,18 +12,38 @@
 
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use parquet::errors::{ParquetError, Result};
 use parquet::file::FOOTER_SIZE;
 use parquet::file::metadata::page_index::PageIndexBuilder;
 use parquet::file::metadata::{
-    ColumnChunkMetaData, FileMetaData, FooterTail, ParquetMetaDataBuilder, ParquetMetaDataOptions,
+    ColumnChunkMetaData, FileMetaData, FooterTail, ParquetMetaData, ParquetMetaDataBuilder, ParquetMetaDataOptions,
     ParquetMetaDataReader, ParquetMetaDataWriter, RowGroupMetaData,
 };
 use parquet::file::page_index::column_index::ColumnIndexMetaData;
 use parquet::file::page_index::offset_index::OffsetIndexMetaData;
 use parquet::file::statistics::Statistics;
 use parquet::schema::types::SchemaDescPtr;
+
+/// How many column chunks in the whole process are described by structures: some 5 MiB.
+const MAX_WHOLE_CHUNKS: usize = 4096;
+
+/// What the row groups of a file say, in their order.
+#[derive(Default)]
+pub(super) struct Footers {
+    /// What the first says, while there is no other.
+    only: Option<OnlyFooter>,
+    all: Vec<RowGroupFooter>,
+}
+
+/// What the only row group of a file says, as it came from the writer.
+pub(super) struct OnlyFooter {
+    row_group: RowGroupMetaData,
+    pages: PageIndexes,
+    /// Held for as long as the structures are.
+    _room: Room,
+}
 
 /// A row group's share of the footer, as the footer of a file without any other.
 pub(super) struct RowGroupFooter(Box<[u8]>);
@@ -43,21 +64,81 @@ pub(super) struct PageIndexes {
     pub(super) offsets: Vec<Option<OffsetIndexMetaData>>,
 }
 
+impl Footers {
+    /// The number of row groups.
+    pub(super) fn len(&self) -> usize {
+        self.all.len() + usize::from(self.only.is_some())
+    }
+
+    /// Keeps what the writer says of the next row group.
+    pub(super) fn push(&mut self, row_group: RowGroupMetaData, pages: PageIndexes, with_paths: bool) -> Result<()> {
+        if let Some(only) = self.only.take() {
+            self.all.push(RowGroupFooter::new(only.row_group, only.pages, with_paths)?);
+        }
+        match self.all.is_empty().then(|| Room::take(row_group.num_columns())).flatten() {
+            Some(room) => self.only = Some(OnlyFooter { row_group, pages, _room: room }),
+            None => self.all.push(RowGroupFooter::new(row_group, pages, with_paths)?),
+        }
+        Ok(())
+    }
+
+    /// What the only row group says, if there is one alone and it is kept as it came.
+    pub(super) fn take_only(&mut self) -> Option<OnlyFooter> {
+        self.only.take()
+    }
+
+    /// All others.
+    pub(super) fn all(&self) -> &[RowGroupFooter] {
+        &self.all
+    }
+}
+
+impl OnlyFooter {
+    /// The metadata of the file.
+    pub(super) fn metadata(self, file: FileMetaData) -> ParquetMetaData {
+        metadata(file, self.row_group, self.pages)
+    }
+}
+
+/// A file's metadata with one row group.
+fn metadata(file: FileMetaData, row_group: RowGroupMetaData, pages: PageIndexes) -> ParquetMetaData {
+    let mut index = PageIndexBuilder::new(1, row_group.num_columns());
+    for (column, pages) in pages.columns.into_iter().enumerate() {
+        pages.into_iter().for_each(|pages| index.put_column_index(pages, 0, column));
+    }
+    for (column, pages) in pages.offsets.into_iter().enumerate() {
+        pages.into_iter().for_each(|pages| index.put_offset_index(pages, 0, column));
+    }
+    ParquetMetaDataBuilder::new(file)
+        .set_row_groups(vec![row_group])
+        .set_page_index(Some(Arc::new(index.build())))
+        .build()
+}
+
+/// Room for the structures of so many column chunks.
+struct Room(usize);
+
+static WHOLE_CHUNKS: AtomicUsize = AtomicUsize::new(0);
+
+impl Room {
+    /// `None` where there is no room: of very many files most are kept as bytes. The files are the same.
+    fn take(chunks: usize) -> Option<Room> {
+        let with = |taken: usize| taken.checked_add(chunks).filter(|&all| all <= MAX_WHOLE_CHUNKS);
+        WHOLE_CHUNKS.fetch_update(Ordering::Relaxed, Ordering::Relaxed, with).is_ok().then_some(Room(chunks))
+    }
+}
+
+impl Drop for Room {
+    fn drop(&mut self) {
+        WHOLE_CHUNKS.fetch_sub(self.0, Ordering::Relaxed);
+    }
+}
+
 impl RowGroupFooter {
     /// Keeps what the writer says of a row group.
-    pub(super) fn new(row_group: RowGroupMetaData, pages: PageIndexes, with_paths: bool) -> Result<Self> {
-        let mut index = PageIndexBuilder::new(1, row_group.num_columns());
-        for (column, pages) in pages.columns.into_iter().enumerate() {
-            pages.into_iter().for_each(|pages| index.put_column_index(pages, 0, column));
-        }
-        for (column, pages) in pages.offsets.into_iter().enumerate() {
-            pages.into_iter().for_each(|pages| index.put_offset_index(pages, 0, column));
-        }
+    fn new(row_group: RowGroupMetaData, pages: PageIndexes, with_paths: bool) -> Result<Self> {
         let file = FileMetaData::new(0, 0, None, None, row_group.schema_descr_ptr(), None);
-        let metadata = ParquetMetaDataBuilder::new(file)
-            .set_row_groups(vec![row_group])
-            .set_page_index(Some(Arc::new(index.build())))
-            .build();
+        let metadata = metadata(file, row_group, pages);
         let mut footer = Vec::new();
         ParquetMetaDataWriter::new(&mut footer, &metadata).with_write_path_in_schema(with_paths).finish()?;
         Ok(RowGroupFooter(footer.into_boxed_slice()))

@@ -487,10 +487,15 @@ fn a_file_is_what_the_released_writer_makes_of_the_same_row_groups() {
     let odd = || Ready { rows: ODD_ROWS, columns: odd_arrays.iter().cloned().map(Some).collect() };
     let none = || Ready { rows: 3, columns: vec![None; odd_arrays.len()] };
     let odd_schema = Arc::new(Schema::new(odd_fields));
+    let wide = || Ready { rows: 3, columns: vec![None; 5000] };
+    let wide_fields = (0..5000).map(|n| Field::new(format!("f{n}"), DataType::Int64, true)).collect::<Vec<_>>();
+    let wide_schema = Arc::new(Schema::new(wide_fields));
     let cases = [
         ("all shapes", schema(), vec![group(0, 5000), group(5000, 140_000), group(145_000, 1)]),
         ("odd statistics", Arc::clone(&odd_schema), vec![odd(), none(), odd()]),
+        ("one row group", Arc::clone(&odd_schema), vec![odd()]),
         ("no row group", odd_schema, vec![]),
+        ("too many columns to keep what a writer says", wide_schema, vec![wide()]),
     ];
     for (case, schema, groups) in cases {
         for compression in [Compression::default(), Compression::None] {
