@@ -127,7 +127,7 @@ def event_bytes(trace):
 
 
 def encode_again(trace):
-    """What arrow-rs alone needs for the event files of a converted trace; see examples/encode_baseline.rs."""
+    """What arrow-rs alone needs for the event files of a converted trace; see examples/encode_baseline."""
     return json.loads(run([example("encode_baseline"), trace]).output)
 
 
@@ -136,14 +136,54 @@ def enlarge(source, target, size, *options):
     return target
 
 
-def bulk(target, events, providers=8, cpus=8, *options):
-    run([example("make_trace"), "bulk", target, events, providers, cpus, 1, *options])
+def bulk(target, events, providers=8, cpus=8, seed=1, *options):
+    run([example("make_trace"), "bulk", target, events, providers, cpus, seed, *options])
     return target
 
 
 def wide(target, events, fields=1500):
     run([example("make_trace"), "wide", target, events, fields])
     return target
+
+
+def kind(target, name, events):
+    run([example("make_trace"), "kind", name, target, events])
+    return target
+
+
+def small_traces(folder, count):
+    """A folder of traces of three buffers each."""
+    folder.mkdir()
+    for number in range(count):
+        bulk(folder / f"small{number:03}.etl", 300, 1, 2, number + 1)
+    return folder
+
+
+@dataclass
+class Kind:
+    """A trace or a folder of traces of one kind, and what a conversion of it is told besides."""
+
+    path: Path
+    options: tuple = ()
+
+
+def kinds(folder, scale=1):
+    """What users have, made by the project's own writer: by name, most with 60,000 to 100,000 events."""
+    tmf = folder / "wpp.tmf"
+    run([example("make_trace"), "tmf", tmf])
+    return {
+        "mixed": Kind(bulk(folder / "mixed.etl", 100_000 * scale)),
+        ".NET and kernel": Kind(kind(folder / "dotnet.etl", "dotnet", 60_000 * scale)),
+        "TraceLogging": Kind(kind(folder / "tracelogging.etl", "tracelogging", 60_000 * scale)),
+        "narrow manifest": Kind(kind(folder / "network.etl", "network", 100_000 * scale)),
+        "kernel": Kind(kind(folder / "kernel.etl", "kernel", 80_000 * scale)),
+        "EventSource": Kind(kind(folder / "eventsource.etl", "eventsource", 60_000 * scale)),
+        "WPP": Kind(kind(folder / "wpp.etl", "wpp", 60_000 * scale), ("--schemas", tmf)),
+        "wide table": Kind(wide(folder / "wide.etl", 8_000 * scale, 300)),
+        "compressed": Kind(bulk(folder / "compressed.etl", 80_000 * scale, 8, 8, 1, "compressed")),
+        "1,000 providers": Kind(bulk(folder / "many.etl", 20_000 * scale, 1000)),
+        "100 small traces": Kind(small_traces(folder / "small", 100)),
+    }
 
 
 def clear(out):
@@ -184,14 +224,14 @@ class Sample:
         return all(run.others < 0.1 * run.wall for run in (self.one, self.two))
 
 
-def sample(trace, out):
-    one = run(convert_command(trace, out, "--threads", "1"))
+def sample(trace, out, *options):
+    one = run(convert_command(trace, out, "--threads", "1", *options))
     # To replace a trace takes the time of deleting it, too.
     clear(out)
-    two = run(convert_command(trace, out, "--threads", "2"))
+    two = run(convert_command(trace, out, "--threads", "2", *options))
     clear(out)
     neighbour = out.with_name(f"{out.name}-neighbour")
-    twice = run_together([convert_command(trace, place, "--threads", "1") for place in (out, neighbour)])
+    twice = run_together([convert_command(trace, place, "--threads", "1", *options) for place in (out, neighbour)])
     clear(neighbour)
     encode = encode_again(trace_folder(out))
     if encode["same_files"] != encode["files"]:

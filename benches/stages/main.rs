@@ -13,6 +13,7 @@ mod synth;
 #[path = "../../examples/encode_baseline/ready.rs"]
 mod ready;
 
+mod columns;
 mod convert;
 mod decode;
 mod encode;
@@ -28,7 +29,7 @@ use criterion::{Criterion, criterion_group, criterion_main};
 criterion_group! {
     name = stages;
     config = Criterion::default().sample_size(10).warm_up_time(Duration::from_millis(500)).measurement_time(Duration::from_secs(2));
-    targets = survey::bench, xpress::bench, merge::bench, decode::bench, encode::bench, convert::bench
+    targets = survey::bench, xpress::bench, merge::bench, decode::bench, encode::bench, columns::bench, convert::bench
 }
 criterion_main!(stages);
 

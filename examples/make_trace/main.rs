@@ -4,6 +4,8 @@
 //! cargo run --release --example make_trace -- example examples/example.etl
 //! cargo run --release --example make_trace -- bulk big.etl EVENTS [PROVIDERS [CPUS [SEED [compressed]]]]
 //! cargo run --release --example make_trace -- wide wide.etl EVENTS [FIELDS]
+//! cargo run --release --example make_trace -- kind KIND kind.etl EVENTS
+//! cargo run --release --example make_trace -- tmf kind.tmf
 //! ```
 
 #![allow(clippy::print_stdout, reason = "a program prints")]
@@ -17,25 +19,33 @@ mod kernel;
 mod recording;
 mod scenes;
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 
-use synth::{Trace, bulk, wide};
+use synth::kinds::wpp::TMF;
+use synth::{Trace, bulk, kind, wide};
 
 const USAGE: &str = "usage: make_trace example FILE
        make_trace bulk FILE EVENTS [PROVIDERS [CPUS [SEED [compressed]]]]
        make_trace wide FILE EVENTS [FIELDS]
-Defaults: 8 providers, 8 CPUs, seed 1, not compressed; 1500 fields.";
+       make_trace kind KIND FILE EVENTS
+       make_trace tmf FILE
+Defaults: 8 providers, 8 CPUs, seed 1, not compressed; 1500 fields.
+KIND: dotnet, eventsource, kernel, network, tracelogging or wpp; `tmf` writes what the last is read by.";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let Some((file, trace)) = wanted(&arguments) else {
-        eprintln!("{USAGE}");
-        return ExitCode::from(2);
+    let (file, saved) = match (arguments.as_slice(), wanted(&arguments)) {
+        (_, Some((file, trace))) => (file, save(&trace, file)),
+        (["tmf", file], None) => (*file, fs::write(file, TMF)),
+        _ => {
+            eprintln!("{USAGE}");
+            return ExitCode::from(2);
+        }
     };
-    match save(&trace, file) {
+    match saved {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("{file}: {error}");
@@ -51,6 +61,7 @@ fn wanted<'a>(arguments: &[&'a str]) -> Option<(&'a str, Trace)> {
         ["bulk", file, events, ref rest @ ..] => Some((file, bulk_trace(events, rest)?)),
         ["wide", file, events] => Some((file, wide_trace(events, "1500")?)),
         ["wide", file, events, fields] => Some((file, wide_trace(events, fields)?)),
+        ["kind", name, file, events] => Some((file, kind(name, events.parse().ok()?)?)),
         _ => None,
     }
 }

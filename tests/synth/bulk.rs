@@ -86,7 +86,7 @@ impl Bulk {
 }
 
 /// CSwitch, version 4.
-fn context_switch(time: i64, running: &mut u32, random: &mut Random) -> Kernel {
+pub(super) fn context_switch(time: i64, running: &mut u32, random: &mut Random) -> Kernel {
     let next = 4 * random.below(600);
     let old = std::mem::replace(running, next);
     let states = payload().i8(8).i8(9).u8(1).i8(0).i8(6).i8(1).i8(5).i8(2).u32(random.below(50)).u32(0);
@@ -94,13 +94,13 @@ fn context_switch(time: i64, running: &mut u32, random: &mut Random) -> Kernel {
 }
 
 /// SampledProfile, version 2.
-fn sample(time: i64, thread: u32, random: &mut Random) -> Kernel {
+pub(super) fn sample(time: i64, thread: u32, random: &mut Random) -> Kernel {
     let address = 0xFFFF_F800_0000_0000 + 0x10 * random.below(0x2_0000);
     perfinfo64(0x0F2E, time).payload(payload().u64(address).u32(thread).u16(1).u16(0))
 }
 
 /// DiskIo read or write, version 3.
-fn disk_io(time: i64, thread: u32, random: &mut Random) -> Kernel {
+pub(super) fn disk_io(time: i64, thread: u32, random: &mut Random) -> Kernel {
     let request = payload().u32(0).u32(0x0006_0043).u32(0x1000 << random.below(5_u8)).u32(0);
     let place = request.u64(0x1000 * random.below(1 << 24)).u64(0xFFFF_C000_0000_0000 + 0x40 * random.below(4096));
     let irp = place.u64(0xFFFF_D000_0000_0000 + 0x100 * random.below(64)).u64(500 + random.below(90_000));
@@ -108,7 +108,7 @@ fn disk_io(time: i64, thread: u32, random: &mut Random) -> Kernel {
 }
 
 /// Thread start, version 3 without a name.
-fn thread_start(time: i64, thread: u32, random: &mut Random) -> Kernel {
+pub(super) fn thread_start(time: i64, thread: u32, random: &mut Random) -> Kernel {
     let stack = 0xFFFF_F580_0000_0000 + 0x8000 * random.below(1 << 16);
     let ids = payload().u32(thread / 8).u32(4 * random.below(600));
     let stacks = ids.u64(stack + 0x8000).u64(stack + 0x2000).u64(0x7F_0010_0000).u64(0x7F_000F_8000);
