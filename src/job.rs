@@ -8,6 +8,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
+use rayon::ThreadPool;
+
 use crate::commit::Commit;
 use crate::commit::record::{self, RunContext};
 use crate::commit::report::of_survey;
@@ -15,6 +17,7 @@ use crate::convert::ConvertOptions;
 use crate::convert::job::{JobProgress, Outcome, Recording, Report, Stage};
 use crate::convert::partitions::Conversion;
 use crate::error::Result;
+use crate::input::Inputs;
 use crate::output::{LocalFolder, Output, folder};
 use crate::plan::{PlannedInputs, partition};
 use crate::spill::SpillSpace;
@@ -48,41 +51,78 @@ pub fn convert(job: &Recording, options: &ConvertOptions, progress: &dyn JobProg
     let started = (SystemTime::now(), Instant::now());
     let pool = prepare::pool(options.threads)?;
     let staged = || LocalFolder::create_in(&progress.custody(), &options.out, &job.name);
-    let staging = (!options.dry_run).then(staged).transpose()?.map(Arc::new);
+    let staging = (!options.dry_run).then(staged).transpose()?;
     folder::check_absent(&options.out, &job.name, options.if_exists)?;
     let space = staging.as_ref().map_or_else(SpillSpace::temporary, |_| SpillSpace::new(&options.out));
     let inputs = &prepare::inputs(job)?;
-    let surveyed = prepare::survey_and_plan(&pool, job, inputs, options, &space, true, progress)?;
-    let settings = record::options(options);
-    let surveyed = match prepare::without_rows(job, options, &settings, surveyed)? {
-        Ok(surveyed) => surveyed,
-        Err(outcome) => return Ok(outcome),
-    };
-    // Without it this was a dry run, which has ended.
-    let Some(output) = staging else { return Ok(Outcome::Skipped) };
-    let write = prepare::write_options(options, settings);
-    let planned = PlannedInputs::of(&surveyed.files, inputs);
-    let size = prepare::partition_bytes(options, &surveyed.plan);
-    let partitions = pool.install(|| partition::cut(&surveyed.files, &planned, size, &space, progress))?;
-    progress.stage(Stage::Convert { events: surveyed.files.iter().map(FileSurvey::events).sum() });
-    let conversion = Conversion {
-        plan: &surveyed.plan,
-        inputs: &planned,
-        options: &write,
-        output: Arc::clone(&output) as Arc<dyn Output>,
-        memory: options.memory,
-        space: &space,
-    };
-    let views: Vec<_> = partitions.list().iter().map(|partition| partitions.view(partition, &planned)).collect();
-    let reports = conversion.run(&pool, &views, progress)?;
-    let commit = Commit {
-        name: &job.name,
-        options: &write,
-        checks: &options.checks,
-        if_exists: options.if_exists,
-        run: RunContext { threads: options.threads, memory: options.memory, out: options.out.clone(), plan: None },
-        started,
-        staged: Vec::new(),
-    };
-    commit.finish(surveyed, partitions.list(), reports, &output, || inputs.check_unchanged(), progress)
+    let output = staging.map(|folder| Arc::new(folder) as Arc<dyn Output>);
+    Corridor { job, options, inputs, pool, space, started }.run(output, progress)
+}
+
+/// Converts inputs that are opened already, those of the job in their order, and publishes the trace in an output of the
+/// caller's own kind.
+///
+/// # Errors
+/// Those of [`convert`].
+pub fn convert_inputs(
+    job: &Recording,
+    inputs: &Inputs,
+    output: Arc<dyn Output>,
+    options: &ConvertOptions,
+    progress: &dyn JobProgress,
+) -> Result<Outcome> {
+    let started = (SystemTime::now(), Instant::now());
+    let pool = prepare::pool(options.threads)?;
+    Corridor { job, options, inputs, pool, space: SpillSpace::temporary(), started }.run(Some(output), progress)
+}
+
+/// A conversion whose inputs are open.
+struct Corridor<'a> {
+    job: &'a Recording,
+    options: &'a ConvertOptions,
+    inputs: &'a Inputs,
+    pool: ThreadPool,
+    space: SpillSpace,
+    started: (SystemTime, Instant),
+}
+
+impl Corridor<'_> {
+    /// Goes all the way; without an output, up to where something would be written.
+    fn run(self, output: Option<Arc<dyn Output>>, progress: &dyn JobProgress) -> Result<Outcome> {
+        let Corridor { job, options, inputs, ref pool, ref space, started } = self;
+        let surveyed = prepare::survey_and_plan(pool, job, inputs, options, space, true, progress)?;
+        let settings = record::options(options);
+        let surveyed = match prepare::without_rows(job, options, &settings, surveyed)? {
+            Ok(surveyed) => surveyed,
+            Err(outcome) => return Ok(outcome),
+        };
+        // Without it this was a dry run, which has ended.
+        let Some(output) = output else { return Ok(Outcome::Skipped) };
+        let write = prepare::write_options(options, settings);
+        let planned = PlannedInputs::of(&surveyed.files, inputs);
+        let size = prepare::partition_bytes(options, &surveyed.plan);
+        let partitions = pool.install(|| partition::cut(&surveyed.files, &planned, size, space, progress))?;
+        progress.stage(Stage::Convert { events: surveyed.files.iter().map(FileSurvey::events).sum() });
+        let conversion = Conversion {
+            plan: &surveyed.plan,
+            inputs: &planned,
+            options: &write,
+            output: Arc::clone(&output),
+            memory: options.memory,
+            space,
+        };
+        let views: Vec<_> = partitions.list().iter().map(|partition| partitions.view(partition, &planned)).collect();
+        let reports = conversion.run(pool, &views, progress)?;
+        let commit = Commit {
+            name: &job.name,
+            target: folder::trace_folder(&options.out, &job.name),
+            options: &write,
+            checks: &options.checks,
+            if_exists: options.if_exists,
+            run: RunContext { threads: options.threads, memory: options.memory, out: options.out.clone(), plan: None },
+            started,
+            staged: Vec::new(),
+        };
+        commit.finish(surveyed, partitions.list(), reports, &output, || inputs.check_unchanged(), progress)
+    }
 }

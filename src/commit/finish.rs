@@ -1,5 +1,6 @@
 //! The end of a conversion: accounts, sidecar, commit record, one rename.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
@@ -11,7 +12,7 @@ use crate::convert::part_report::{JoinedCounts, PartReport};
 use crate::convert::write_options::WriteOptions;
 use crate::error::Result;
 use crate::output::manifest::MANIFEST_PATH;
-use crate::output::{FileEntry, IfExists, LocalFolder, Output, Published, StagedName};
+use crate::output::{FileEntry, IfExists, Output, Published, StagedName};
 use crate::plan::Partition;
 use crate::sidecar::{self, SidecarFacts, SidecarTarget};
 use crate::survey::{Step, stop_if_cancelled, timed};
@@ -21,6 +22,8 @@ use crate::survey::{Step, stop_if_cancelled, timed};
 pub struct Commit<'a> {
     /// Name of the trace, without `trace=`.
     pub name: &'a str,
+    /// Where the trace will be, for messages.
+    pub target: PathBuf,
     /// How files are written.
     pub options: &'a WriteOptions,
     /// What keeps the trace from being published.
@@ -47,13 +50,13 @@ impl Commit<'_> {
         surveyed: Surveyed,
         partitions: &[Partition],
         reports: Vec<PartReport>,
-        output: &Arc<LocalFolder>,
+        output: &Arc<dyn Output>,
         check_inputs: impl FnOnce() -> Result<()>,
         progress: &dyn JobProgress,
     ) -> Result<Outcome> {
         let shapes = surveyed.plan.shapes.len();
         let (counts, events) = account::account(&surveyed.files, shapes, partitions, &reports)?;
-        let target = output.target();
+        let target = self.target.clone();
         if events.written == 0 && events.filtered > 0 {
             return Ok(Outcome::Empty(Box::new(all_filtered(of_survey(&target, surveyed)))));
         }
@@ -88,7 +91,7 @@ impl Commit<'_> {
         &self,
         surveyed: &Surveyed,
         counts: &JoinedCounts,
-        output: &Arc<LocalFolder>,
+        output: &Arc<dyn Output>,
         progress: &dyn JobProgress,
     ) -> Result<Vec<FileEntry>> {
         let facts = SidecarFacts {
@@ -98,11 +101,7 @@ impl Commit<'_> {
             plan: &surveyed.plan,
             shape_counts: &counts.shapes,
         };
-        let target = SidecarTarget {
-            output: Arc::clone(output) as Arc<dyn Output>,
-            encode: self.options.encode_options(),
-            progress,
-        };
+        let target = SidecarTarget { output: Arc::clone(output), encode: self.options.encode_options(), progress };
         sidecar::write(&target, &facts)
     }
 }

@@ -201,6 +201,7 @@ pub fn commit(folder: &Path, options: StepOptions, progress: &dyn JobProgress) -
     let facts = FileFacts::of(&files, progress)?;
     let commit = Commit {
         name: &job.trace,
+        target: output.target(),
         options: &job.write,
         checks: &job.checks,
         if_exists: job.if_exists,
@@ -214,6 +215,7 @@ pub fn commit(folder: &Path, options: StepOptions, progress: &dyn JobProgress) -
         staged,
     };
     let (surveyed, partitions) = (Surveyed { files, facts, plan: plan.result }, plan.partitions);
+    let output = output as Arc<dyn Output>;
     let outcome = commit.finish(surveyed, &partitions, reports, &output, || Ok(()), progress)?;
     Ok(CommitOutcome::Done(outcome))
 }
