@@ -10,7 +10,7 @@ mod codes;
 mod index;
 mod kernel;
 mod layouts;
-mod text;
+pub mod text;
 
 pub use self::builtin::Pack;
 pub use self::codes::CodeTable;

@@ -9,16 +9,23 @@ use crate::schema::model::{EventSchema, Field, MapKind, SchemaError, ValueMap};
 use crate::schema::trust::Trust;
 
 /// What a section says, in the order of its lines.
-#[derive(Default)]
-pub(super) struct Section {
+#[derive(Debug, Default)]
+pub struct Section {
+    /// Mask and name of keywords.
     pub keywords: Vec<(u64, String)>,
+    /// Number and name of tasks.
     pub tasks: Vec<(u16, String)>,
+    /// Task (`None`: whatever the task), number and name of opcodes.
     pub opcodes: Vec<(Option<u16>, u8, String)>,
+    /// The layouts by id and version.
     pub layouts: Vec<PackLayout>,
 }
 
 /// Reads a section. `event_prefix` stands before the event names of a class.
-pub(super) fn parse_section(text: &'static str, event_prefix: &str) -> Result<Section, SchemaError> {
+///
+/// # Errors
+/// What is no line of the format, with its number.
+pub fn parse_section(text: &'static str, event_prefix: &str) -> Result<Section, SchemaError> {
     let mut reader = Reader { event_prefix, ..Reader::default() };
     for (number, line) in text.lines().enumerate() {
         reader.line(line).map_err(|what| SchemaError::at_line(number + 1, what))?;

@@ -1,0 +1,8 @@
+//! The targets, room by room: functions that take bytes and stop where an oracle is contradicted.
+
+pub mod buffers;
+pub mod decode;
+pub mod schemas;
+pub mod traces;
+pub mod values;
+pub mod xpress;
