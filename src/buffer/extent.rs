@@ -9,7 +9,7 @@ use super::search;
 use super::xpress;
 use crate::error::Result;
 use crate::input::Input;
-use crate::layout::buffer::{BUFFER_HEADER_LEN, MAX_BUFFER_SIZE};
+use crate::layout::buffer::{BUFFER_HEADER_LEN, MAX_BUFFER_SIZE, MIN_BUFFER_SIZE};
 
 /// What is known of the buffers of a file whose sizes differ.
 #[derive(Debug)]
@@ -78,7 +78,9 @@ impl<'a> Extents<'a> {
     /// The size that follows from what the buffer holds.
     fn size_of_data(&mut self, head: &Head<'_>, offset: u64) -> Result<Option<u32>> {
         if !head.header.is_compressed() {
-            return Ok(Some(self.buffer_size));
+            // The header event may be damaged, too, and a buffer without bytes would be followed by itself.
+            let is_possible = (MIN_BUFFER_SIZE..=MAX_BUFFER_SIZE).contains(&self.buffer_size);
+            return Ok(is_possible.then_some(self.buffer_size));
         }
         let wanted = head.header.filled_bytes.get().saturating_sub(BUFFER_HEADER_LEN);
         if wanted == 0 || head.header.filled_bytes.get() > self.max_buffer_size {

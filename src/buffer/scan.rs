@@ -440,6 +440,16 @@ mod tests {
     }
 
     #[test]
+    fn a_session_without_a_buffer_size_does_not_end_the_scan() {
+        let mut file = [buffer(STRIDE, 0, 0), buffer(STRIDE, 1, 9)].concat();
+        file[STRIDE..STRIDE + 4].copy_from_slice(&0x300_u32.to_le_bytes());
+        for buffer_size in [0, 1, 71, u32::MAX] {
+            let rules = ScanRules { buffer_size, ..rules(None, None) };
+            assert_eq!(regions(&file, rules), [("buffer", 1, 0, 512), ("buffer", 1, 512, 512)], "{buffer_size}");
+        }
+    }
+
+    #[test]
     fn strides_of_a_compressed_file_differ() {
         let mut odd = buffer(0x4B, 1, 9);
         odd[0x34] = 0x40;
