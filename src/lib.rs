@@ -93,6 +93,8 @@ pub mod buffer;
 #[doc(hidden)]
 pub mod calendar;
 #[doc(hidden)]
+pub mod chunks;
+#[doc(hidden)]
 pub mod cli;
 #[doc(hidden)]
 pub mod clock;

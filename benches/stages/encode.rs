@@ -1,10 +1,11 @@
-//! Ready columns to Parquet: the floor under every conversion.
+//! Ready columns to Parquet, by this crate and by arrow-rs.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use criterion::{Criterion, Throughput};
 use etl2parquet::columns::RowSource;
+use etl2parquet::dataset::EncoderKind;
 use etl2parquet::output::LocalFolder;
 
 use crate::ready::ReadyFile;
@@ -21,10 +22,12 @@ pub(crate) fn bench(criterion: &mut Criterion) {
         let file = ReadyFile::open(&file_of(folder.path(), dataset)).expect("the converter wrote it");
         assert_eq!(file.row_groups(), 1);
         let ready = file.row_group(0).expect("the converter wrote it");
-        let writer = file.writer(&output, "again".to_owned()).expect("the same was written before");
-        let encode = || writer.encode(&ready).expect("the same was written before").bytes();
-        group.throughput(Throughput::ElementsAndBytes { elements: ready.rows() as u64, bytes: encode() });
-        group.bench_function(name, |bencher| bencher.iter(encode));
+        for (encoder, beside) in [(EncoderKind::Own, ""), (EncoderKind::Arrow, "_arrow")] {
+            let writer = file.writer(&output, "again".to_owned(), encoder).expect("the same was written before");
+            let encode = || writer.encode(&ready).expect("the same was written before").bytes();
+            group.throughput(Throughput::ElementsAndBytes { elements: ready.rows() as u64, bytes: encode() });
+            group.bench_function(format!("{name}{beside}"), |bencher| bencher.iter(encode));
+        }
     }
     group.finish();
 }

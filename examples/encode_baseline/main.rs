@@ -19,6 +19,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use etl2parquet::columns::RowSource;
+use etl2parquet::dataset::EncoderKind;
 use etl2parquet::output::LocalFolder;
 use ready::{ReadyFile, Result};
 use sha2::{Digest, Sha256};
@@ -80,7 +81,7 @@ fn folders(within: &Path) -> Result<Vec<PathBuf>> {
 
 fn encode_again(path: &Path, output: &Arc<LocalFolder>, totals: &mut Totals) -> Result<()> {
     let ready = ReadyFile::open(path)?;
-    let writer = ready.writer(output, format!("file-{}", totals.files))?;
+    let writer = ready.writer(output, format!("file-{}", totals.files), EncoderKind::Arrow)?;
     for ordinal in 0..ready.row_groups() {
         let group = ready.row_group(ordinal)?;
         let start = CpuTime::now()?;

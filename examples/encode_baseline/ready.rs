@@ -9,7 +9,7 @@ use std::sync::Arc;
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchReader};
 use arrow_select::concat::concat_batches;
 use etl2parquet::columns::RowSource;
-use etl2parquet::dataset::{EncodeOptions, FileNaming, TableSpec, TableWriter};
+use etl2parquet::dataset::{EncodeOptions, EncoderKind, FileNaming, TableSpec, TableWriter};
 use etl2parquet::output::{LocalFolder, Output};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
@@ -43,7 +43,12 @@ impl ReadyFile {
     }
 
     /// A writer of the same table in another dataset.
-    pub(crate) fn writer(&self, output: &Arc<LocalFolder>, folder: String) -> Result<TableWriter> {
+    pub(crate) fn writer(
+        &self,
+        output: &Arc<LocalFolder>,
+        folder: String,
+        encoder: EncoderKind,
+    ) -> Result<TableWriter> {
         let pairs = self.pattern.metadata().file_metadata().key_value_metadata().into_iter().flatten();
         let spec = TableSpec {
             folder,
@@ -53,7 +58,7 @@ impl ReadyFile {
             provider_id: None,
             provider_name: None,
         };
-        let options = EncodeOptions { max_file_size: u64::MAX, ..EncodeOptions::default() };
+        let options = EncodeOptions { max_file_size: u64::MAX, encoder, ..EncodeOptions::default() };
         Ok(TableWriter::new(Arc::clone(output) as Arc<dyn Output>, spec, &options)?)
     }
 }

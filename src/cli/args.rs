@@ -16,7 +16,7 @@ use super::sizes::{parse_max_loss, parse_row_group_rows, parse_size};
 use crate::clock::ClockAnchor;
 use crate::columns::{GuidType, TimestampType, UnsignedType};
 use crate::convert::job::{MaxLoss, RawPolicy};
-use crate::dataset::properties::Compression;
+use crate::dataset::properties::{Compression, EncoderKind};
 use crate::names::NameFrom;
 use crate::output::IfExists;
 use crate::plan::DatasetSplit;
@@ -208,6 +208,9 @@ pub(super) struct FileArgs {
     /// Event bytes of a partition, for tests
     #[arg(long, value_name = "SIZE", env = "ETL2PARQUET_PARTITION_BYTES", hide = true, value_parser = parse_size)]
     pub partition_bytes: Option<u64>,
+    /// Who encodes columns, for tests; the bytes are the same
+    #[arg(long, value_name = "WHO", env = "ETL2PARQUET_ENCODER", hide = true, value_enum, default_value_t)]
+    pub encoder: EncoderKind,
 }
 
 #[derive(Debug, Args)]
@@ -292,7 +295,7 @@ mod tests {
             assert_eq!(argument.get_env().and_then(|name| name.to_str()), Some(expected.as_str()), "--{long}");
             options += 1;
         }
-        assert_eq!(options, 117);
+        assert_eq!(options, 119);
     }
 
     #[test]

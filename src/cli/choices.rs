@@ -6,6 +6,7 @@ use clap::builder::PossibleValue;
 use crate::clock::ClockAnchor;
 use crate::columns::{GuidType, TimestampType, UnsignedType};
 use crate::convert::job::RawPolicy;
+use crate::dataset::EncoderKind;
 use crate::names::NameFrom;
 use crate::output::IfExists;
 use crate::plan::DatasetSplit;
@@ -97,6 +98,10 @@ choices! {
     TimestampType {
         Micros = "micros": "Microseconds",
         Nanos = "nanos": "Nanoseconds (Spark 4 refuses them by default)",
+    }
+    EncoderKind {
+        Own = "own": "This program, where it can",
+        Arrow = "arrow": "arrow-rs",
     }
     ClockAnchor {
         Start = "start": "The start time of the session, as Windows does",

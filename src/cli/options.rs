@@ -35,7 +35,7 @@ fn chosen(args: &JobArgs) -> ConvertOptions {
         .max_file_size(files.max_file_size)
         .allow_repeated(args.output.allow_repeated)
         .checks(checks(args.checks.max_loss, &args.checks.fail_on));
-    ConvertOptions { partition_bytes: files.partition_bytes, ..options }
+    ConvertOptions { partition_bytes: files.partition_bytes, encoder: files.encoder, ..options }
 }
 
 /// The options of an inspection: those of a conversion that writes nothing.

@@ -119,6 +119,14 @@ impl ColumnBatch<'_> {
             ColumnBatch::Array(array) => array.len(),
         }
     }
+
+    /// Rows that are NULL, but for those whose key says so.
+    pub fn null_count(&self) -> usize {
+        match self {
+            ColumnBatch::Values { rows, present, .. } => rows.saturating_sub(present.count(*rows)),
+            ColumnBatch::Array(array) => array.null_count(),
+        }
+    }
 }
 
 impl Present<'_> {

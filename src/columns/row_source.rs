@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use arrow_array::ArrayRef;
 
-use super::array_batch::{BatchSink, hand_on};
+use super::array_batch::BatchSink;
 use super::column_batch::{BatchScratch, ColumnBatch};
 use crate::error::Result;
 
@@ -38,7 +38,8 @@ pub trait RowSource: Send + Sync {
         if self.all_null(index, rows.clone()) {
             return sink(ColumnBatch::nulls(rows.len()));
         }
-        hand_on(&self.column(index, rows)?, scratch, sink)
+        let _ = scratch;
+        sink(ColumnBatch::Array(self.column(index, rows)?))
     }
 
     /// Whether the column is NULL in all of these rows. Then [`RowSource::column`] is not called: all such columns of one

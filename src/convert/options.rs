@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::job::{Checks, RawPolicy};
 use crate::clock::ClockAnchor;
 use crate::columns::TypeOptions;
-use crate::dataset::properties::Compression;
+use crate::dataset::properties::{Compression, EncoderKind};
 use crate::output::IfExists;
 use crate::plan::{DatasetSplit, Filter};
 use crate::resources::{MIN_MEMORY, default_memory, default_threads};
@@ -64,6 +64,9 @@ pub struct ConvertOptions {
     /// Event bytes of a partition; `None` for what suits the recording. For tests.
     #[doc(hidden)]
     pub partition_bytes: Option<u64>,
+    /// Who encodes columns. For tests: the bytes are the same.
+    #[doc(hidden)]
+    pub encoder: EncoderKind,
 }
 
 impl ConvertOptions {
@@ -99,6 +102,7 @@ impl ConvertOptions {
             memory: default_memory(threads),
             dry_run: false,
             partition_bytes: None,
+            encoder: EncoderKind::default(),
         }
     }
 

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::job::RawPolicy;
 use crate::columns::TypeOptions;
-use crate::dataset::{Compression, EncodeOptions};
+use crate::dataset::{Compression, EncodeOptions, EncoderKind};
 
 /// What decides the bytes of event files besides the plan.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -21,11 +21,14 @@ pub struct WriteOptions {
     pub row_group_rows: u32,
     /// Bytes at which a file is closed.
     pub max_file_size: u64,
+    /// Who encodes columns; no matter of the files, so that no plan states it.
+    #[serde(skip)]
+    pub encoder: EncoderKind,
 }
 
 impl WriteOptions {
     /// Those of them that concern files alone.
     pub fn encode_options(&self) -> EncodeOptions {
-        EncodeOptions { compression: self.compression, max_file_size: self.max_file_size }
+        EncodeOptions { compression: self.compression, max_file_size: self.max_file_size, encoder: self.encoder }
     }
 }

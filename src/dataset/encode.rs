@@ -7,21 +7,23 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use arrow_array::{ArrayRef, new_null_array};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
-use parquet::arrow::arrow_writer::{ArrowColumnChunk, ArrowColumnWriter, ArrowRowGroupWriterFactory, compute_leaves};
+use parquet::arrow::arrow_writer::{ArrowColumnWriter, ArrowRowGroupWriterFactory, compute_leaves};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterPropertiesPtr;
 use parquet::file::statistics::Statistics;
 use parquet::file::writer::SerializedFileWriter;
-use parquet::schema::types::{SchemaDescPtr, SchemaDescriptor, Type};
+use parquet::schema::types::{ColumnDescPtr, SchemaDescPtr, SchemaDescriptor, Type};
 use rayon::prelude::*;
 
-use super::properties::PAGE_ROWS;
-use crate::columns::RowSource;
+use super::chunk::Chunk;
+use super::properties::{EncoderKind, PAGE_ROWS};
+use crate::chunks::{ChunkEncoder, Progress};
+use crate::columns::{BatchScratch, ColumnBatch, RowSource, hand_on};
 use crate::error::{Error, Result};
 
 /// The column whose least and greatest value a file's manifest entry states.
@@ -35,7 +37,7 @@ const _: () = assert!(PAGE_ROWS.is_multiple_of(BATCH_ROWS));
 
 /// A row group in its final bytes, waiting for its place in a file.
 pub struct EncodedRowGroup {
-    pub(super) chunks: Vec<ArrowColumnChunk>,
+    pub(super) chunks: Vec<Chunk>,
     rows: usize,
     bytes: u64,
     pub(super) time_range: Option<(i64, i64)>,
@@ -75,12 +77,22 @@ impl fmt::Debug for EncodedRowGroup {
     }
 }
 
-/// One array of NULLs per type.
-type NullArrays = HashMap<DataType, ArrayRef>;
+/// One array of NULLs per type, of a batch's rows, made when it is first asked for.
+#[derive(Default)]
+struct NullArrays(Mutex<HashMap<DataType, ArrayRef>>);
+
+impl NullArrays {
+    fn get(&self, data_type: &DataType, rows: usize) -> ArrayRef {
+        // What is in it is whole at any time.
+        let mut arrays = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let array = arrays.entry(data_type.clone()).or_insert_with(|| new_null_array(data_type, BATCH_ROWS));
+        array.slice(0, rows)
+    }
+}
 
 /// The chunks of a column, one per leaf.
 struct EncodedColumn {
-    chunks: Vec<ArrowColumnChunk>,
+    chunks: Vec<Chunk>,
     time: EncodeTime,
 }
 
@@ -89,19 +101,26 @@ pub(super) struct Encoder {
     schema: SchemaRef,
     descriptor: SchemaDescPtr,
     properties: WriterPropertiesPtr,
-    /// How many leaf columns there are.
-    leaves: usize,
+    kind: EncoderKind,
+    /// The leaf columns of each column: from its own place here to the next one.
+    leaves: Vec<usize>,
     /// The leaf position of [`TIME_COLUMN`].
     time_leaf: Option<usize>,
 }
 
 impl Encoder {
-    pub(super) fn new(schema: SchemaRef, file_schema: &SchemaDescriptor, properties: WriterPropertiesPtr) -> Self {
+    pub(super) fn new(
+        schema: SchemaRef,
+        file_schema: &SchemaDescriptor,
+        properties: WriterPropertiesPtr,
+        kind: EncoderKind,
+    ) -> Self {
         let columns = file_schema.columns();
         let time_leaf = columns.iter().position(|leaf| matches!(leaf.path().parts(), [name] if name == TIME_COLUMN));
-        let leaves = columns.len();
+        let mut leaves = vec![0; schema.fields().len() + 1];
+        (0..columns.len()).for_each(|leaf| leaves[file_schema.get_column_root_idx(leaf) + 1] = leaf + 1);
         let descriptor = Arc::new(file_schema.clone());
-        Encoder { schema, descriptor, properties, leaves, time_leaf }
+        Encoder { schema, descriptor, properties, kind, leaves, time_leaf }
     }
 
     /// The schema of the files.
@@ -111,26 +130,19 @@ impl Encoder {
 
     /// One column after another.
     pub(super) fn encode(&self, group: &dyn RowSource) -> Result<EncodedRowGroup> {
-        let (nulls, started) = self.started(group);
+        let nulls = NullArrays::default();
         let columns = (0..self.schema.fields().len()).map(|index| self.encode_column(group, index, &nulls));
         let columns = columns.collect::<Result<_>>()?;
-        Ok(self.finished(group, columns, started))
+        Ok(self.finished(group, columns))
     }
 
     /// Columns side by side on the current rayon pool.
     pub(super) fn encode_parallel(&self, group: &dyn RowSource) -> Result<EncodedRowGroup> {
-        let (nulls, started) = self.started(group);
+        let nulls = NullArrays::default();
         let columns = (0..self.schema.fields().len()).into_par_iter();
         let columns = columns.map(|index| self.encode_column(group, index, &nulls));
         let columns = columns.collect::<Result<_>>()?;
-        Ok(self.finished(group, columns, started))
-    }
-
-    /// The arrays of NULLs, and the time that they took.
-    fn started(&self, group: &dyn RowSource) -> (NullArrays, Duration) {
-        let clock = Instant::now();
-        let nulls = self.null_arrays(group);
-        (nulls, clock.elapsed())
+        Ok(self.finished(group, columns))
     }
 
     /// New writers for the leaves of one column. Parquet would make those of all columns at once: of a table with
@@ -146,47 +158,108 @@ impl Encoder {
         ArrowRowGroupWriterFactory::new(&pattern, schema).create_column_writers(0)
     }
 
-    /// One shared array of a batch's rows per type.
-    fn null_arrays(&self, group: &dyn RowSource) -> NullArrays {
-        let mut arrays = HashMap::new();
-        for field in self.schema.fields() {
-            if !arrays.contains_key(field.data_type()) {
-                let rows = group.rows().min(BATCH_ROWS);
-                arrays.insert(field.data_type().clone(), new_null_array(field.data_type(), rows));
-            }
-        }
-        arrays
-    }
-
     fn encode_column(&self, group: &dyn RowSource, index: usize, nulls: &NullArrays) -> Result<EncodedColumn> {
         let (clock, mut columns) = (Instant::now(), Duration::ZERO);
-        let field = self.schema.field(index);
-        let cannot_encode =
-            |cause: ParquetError| Error::bug(format!("cannot encode column {:?}", field.name())).caused_by(cause);
-        let mut writers = self.column_writers(index).map_err(cannot_encode)?;
-        for rows in batches(group.rows()) {
-            let gathering = Instant::now();
-            let nulls = nulls.get(field.data_type()).filter(|_| group.all_null(index, rows.clone()));
-            let array =
-                nulls.map_or_else(|| group.column(index, rows.clone()), |nulls| Ok(nulls.slice(0, rows.len())))?;
-            columns += gathering.elapsed();
-            check(field, &array, rows.len())?;
-            write_array(field, &array, &mut writers).map_err(cannot_encode)?;
-        }
-        let chunks =
-            writers.into_iter().map(ArrowColumnWriter::close).collect::<Result<_, _>>().map_err(cannot_encode)?;
+        let own = match self.kind {
+            EncoderKind::Own => self.own_chunks(group, index, &mut columns)?,
+            EncoderKind::Arrow => None,
+        };
+        let chunks = match own {
+            Some(chunks) => chunks,
+            None => self.arrow_chunks(group, index, nulls, &mut columns)?,
+        };
         Ok(EncodedColumn { chunks, time: EncodeTime { columns, encode: clock.elapsed().saturating_sub(columns) } })
     }
 
-    fn finished(&self, group: &dyn RowSource, columns: Vec<EncodedColumn>, started: Duration) -> EncodedRowGroup {
-        let mut time = EncodeTime { encode: started, ..EncodeTime::default() };
-        let mut chunks = Vec::with_capacity(self.leaves);
+    /// The chunks of a column that this crate encodes itself. `columns` gets the time that its batches took.
+    fn own_chunks(&self, group: &dyn RowSource, index: usize, columns: &mut Duration) -> Result<Option<Vec<Chunk>>> {
+        let field = self.schema.field(index);
+        let leaves = &self.descriptor.columns()[self.leaves[index]..self.leaves[index + 1]];
+        if group.rows() == 0 {
+            return Ok(None);
+        }
+        if field.is_nullable() && group.all_null(index, 0..group.rows()) {
+            let nulls = leaves.iter().map(|leaf| self.null_chunk(leaf, group.rows()));
+            return nulls.collect::<Result<_, _>>().map_err(|cause| cannot_encode(field, cause));
+        }
+        let [leaf] = leaves else { return Ok(None) };
+        let Some(mut encoder) = ChunkEncoder::new(field, leaf, &self.properties) else { return Ok(None) };
+        let (mut scratch, mut of_arrays, mut progress) =
+            (BatchScratch::default(), BatchScratch::default(), Progress::Taken);
+        for rows in batches(group.rows()) {
+            let (gathering, mut encoding, len) = (Instant::now(), Duration::ZERO, rows.len());
+            group.batch(index, rows, &mut scratch, &mut |batch| {
+                let clock = Instant::now();
+                let mut push = |batch: ColumnBatch<'_>| {
+                    check_rows(field, batch.rows(), len)?;
+                    check_nulls(field, batch.null_count())?;
+                    progress = encoder.push(&batch).map_err(|cause| cannot_encode(field, cause))?;
+                    Ok(())
+                };
+                let pushed = match batch {
+                    ColumnBatch::Array(array) => {
+                        check(field, &array, len).and_then(|()| hand_on(&array, &mut of_arrays, &mut push))
+                    }
+                    values @ ColumnBatch::Values { .. } => push(values),
+                };
+                encoding = clock.elapsed();
+                pushed
+            })?;
+            *columns += gathering.elapsed().saturating_sub(encoding);
+            if progress == Progress::GivenUp {
+                return Ok(None);
+            }
+        }
+        let chunk = encoder.finish().map_err(|cause| cannot_encode(field, cause))?;
+        Ok(Some(vec![Chunk::Own(Box::new(chunk))]))
+    }
+
+    /// The chunk of a leaf of a column that is NULL throughout, if it can be encoded here.
+    fn null_chunk(&self, leaf: &ColumnDescPtr, rows: usize) -> Result<Option<Chunk>, ParquetError> {
+        let Some(mut encoder) = ChunkEncoder::of_nulls(leaf, &self.properties) else { return Ok(None) };
+        for rows in batches(rows) {
+            if encoder.push(&ColumnBatch::nulls(rows.len()))? == Progress::GivenUp {
+                return Ok(None);
+            }
+        }
+        Ok(Some(Chunk::Own(Box::new(encoder.finish()?))))
+    }
+
+    /// The chunks of a column that arrow-rs encodes. `columns` gets the time that its arrays took.
+    fn arrow_chunks(
+        &self,
+        group: &dyn RowSource,
+        index: usize,
+        nulls: &NullArrays,
+        columns: &mut Duration,
+    ) -> Result<Vec<Chunk>> {
+        let field = self.schema.field(index);
+        let cannot_encode = |cause| cannot_encode(field, cause);
+        let mut writers = self.column_writers(index).map_err(cannot_encode)?;
+        for rows in batches(group.rows()) {
+            let gathering = Instant::now();
+            let array = if group.all_null(index, rows.clone()) {
+                nulls.get(field.data_type(), rows.len())
+            } else {
+                group.column(index, rows.clone())?
+            };
+            *columns += gathering.elapsed();
+            check(field, &array, rows.len())?;
+            write_array(field, &array, &mut writers).map_err(cannot_encode)?;
+        }
+        let close = |writer: ArrowColumnWriter| Ok(Chunk::Arrow(Box::new(writer.close()?)));
+        writers.into_iter().map(close).collect::<Result<_, _>>().map_err(cannot_encode)
+    }
+
+    fn finished(&self, group: &dyn RowSource, columns: Vec<EncodedColumn>) -> EncodedRowGroup {
+        let mut time = EncodeTime::default();
+        let mut chunks = Vec::with_capacity(self.descriptor.num_columns());
         for column in columns {
             time.columns += column.time.columns;
             time.encode += column.time.encode;
             chunks.extend(column.chunks);
         }
-        let bytes = chunks.iter().map(|chunk: &ArrowColumnChunk| chunk.close().bytes_written).sum();
+        let bytes = chunks.iter().map(|chunk: &Chunk| chunk.close().bytes_written).sum();
         let time_range = self.time_leaf.and_then(|leaf| match chunks.get(leaf)?.close().metadata.statistics()? {
             Statistics::Int64(values) => Some((*values.min_opt()?, *values.max_opt()?)),
             _ => None,
@@ -212,13 +285,28 @@ fn check(field: &Field, array: &ArrayRef, rows: usize) -> Result<(), Error> {
         let expected = field.data_type();
         return Err(Error::bug(format!("column {name:?} should be {expected}, found {found}")));
     }
-    if array.len() != rows {
-        return Err(Error::bug(format!("column {name:?} should have {rows} rows, found {}", array.len())));
+    check_rows(field, array.len(), rows)?;
+    check_nulls(field, array.null_count())
+}
+
+fn check_rows(field: &Field, found: usize, rows: usize) -> Result<()> {
+    let name = field.name();
+    if found == rows {
+        Ok(())
+    } else {
+        Err(Error::bug(format!("column {name:?} should have {rows} rows, found {found}")))
     }
-    if !field.is_nullable() && array.null_count() > 0 {
-        return Err(Error::bug(format!("column {name:?} must not be NULL, found {} NULLs", array.null_count())));
+}
+
+fn check_nulls(field: &Field, found: usize) -> Result<()> {
+    if field.is_nullable() || found == 0 {
+        return Ok(());
     }
-    Ok(())
+    Err(Error::bug(format!("column {:?} must not be NULL, found {found} NULLs", field.name())))
+}
+
+fn cannot_encode(field: &Field, cause: ParquetError) -> Error {
+    Error::bug(format!("cannot encode column {:?}", field.name())).caused_by(cause)
 }
 
 fn write_array(field: &Field, array: &ArrayRef, writers: &mut [ArrowColumnWriter]) -> Result<(), ParquetError> {

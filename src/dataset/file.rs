@@ -6,13 +6,13 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-use parquet::arrow::arrow_writer::ArrowColumnChunk;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{FileMetaData, ParquetMetaDataBuilder, ParquetMetaDataWriter};
 use parquet::file::properties::WriterPropertiesPtr;
 use parquet::file::writer::{SerializedRowGroupWriter, TrackedWrite};
 use parquet::schema::types::SchemaDescPtr;
 
+use super::chunk::Chunk;
 use super::errors::write_error;
 use super::footer::{FooterParts, Footers, OnlyFooter, PageIndexes, decode_options};
 use crate::error::Result;
@@ -65,14 +65,14 @@ impl FileWriter {
     }
 
     /// Appends a row group and lets go of the file until the next one.
-    pub(super) fn append(&mut self, chunks: Vec<ArrowColumnChunk>) -> Result<()> {
+    pub(super) fn append(&mut self, chunks: Vec<Chunk>) -> Result<()> {
         let written = self.write_pages(chunks);
         self.sink.release();
         written.map_err(|cause| write_error(self.location(), cause))
     }
 
     /// Writes the pages of a row group and keeps its share of the footer.
-    fn write_pages(&mut self, chunks: Vec<ArrowColumnChunk>) -> Result<(), ParquetError> {
+    fn write_pages(&mut self, chunks: Vec<Chunk>) -> Result<(), ParquetError> {
         let ordinal = i32::try_from(self.footers.len())?;
         let with_paths = self.properties.write_path_in_schema();
         let mut output = append_to(self.sink.bytes(), &mut self.sink)?;
@@ -88,7 +88,7 @@ impl FileWriter {
             Some(Box::new(on_close)),
         );
         for chunk in chunks {
-            chunk.append_to_row_group(&mut row_group)?;
+            chunk.append_to(&mut row_group)?;
         }
         self.rows += row_group.close()?.num_rows();
         Ok(output.flush()?)

@@ -2,6 +2,7 @@
 //!
 //! Nothing here depends on time, threads or memory: the same row groups in the same order give the same bytes.
 
+mod chunk;
 pub mod encode;
 mod errors;
 mod file;
@@ -12,6 +13,6 @@ pub mod table;
 mod written;
 
 pub use encode::{BATCH_ROWS, EncodeTime, EncodedRowGroup};
-pub use properties::{Compression, EncodeOptions};
+pub use properties::{Compression, EncodeOptions, EncoderKind};
 pub use table::{FileNaming, TableSpec, TableWriter, part_path};
 pub(crate) use written::rows_in_footer;

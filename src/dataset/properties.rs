@@ -111,6 +111,16 @@ fn unknown_compression(text: &str) -> Error {
         .with_hint("one of zstd, zstd(1) to zstd(22), snappy, lz4, none")
 }
 
+/// Who encodes column chunks. The bytes are the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EncoderKind {
+    /// This crate, where it can.
+    #[default]
+    Own,
+    /// arrow-rs, always.
+    Arrow,
+}
+
 /// The choices of the user that shape the files of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EncodeOptions {
@@ -118,11 +128,13 @@ pub struct EncodeOptions {
     pub compression: Compression,
     /// A file ends before the row group that would take it past this many bytes; its footer comes on top.
     pub max_file_size: u64,
+    /// Who encodes.
+    pub encoder: EncoderKind,
 }
 
 impl Default for EncodeOptions {
     fn default() -> Self {
-        EncodeOptions { compression: Compression::default(), max_file_size: 512 << 20 }
+        EncodeOptions { compression: Compression::default(), max_file_size: 512 << 20, encoder: EncoderKind::default() }
     }
 }
 

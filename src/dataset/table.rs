@@ -121,8 +121,8 @@ impl TableWriter {
         let file_schema = file_schema(&spec.schema)
             .map_err(|cause| Error::bug(format!("no Parquet schema for {}", spec.folder)).caused_by(cause))?;
         let properties = writer_properties(&file_schema, &spec.metadata, options)?;
-        let encoder =
-            Encoder::new(SchemaRef::clone(&spec.schema), &file_schema, WriterPropertiesPtr::clone(&properties));
+        let (schema, kind) = (SchemaRef::clone(&spec.schema), options.encoder);
+        let encoder = Encoder::new(schema, &file_schema, WriterPropertiesPtr::clone(&properties), kind);
         let table = TableFormat { spec, properties, max_file_size: options.max_file_size, encoder };
         Ok(TableWriter { table: Arc::new(table), output, partition: 0, queue: Mutex::default() })
     }

@@ -117,5 +117,6 @@ pub(super) fn write_options(options: &ConvertOptions, settings: serde_json::Valu
         compression: options.compression,
         row_group_rows: options.row_group_rows,
         max_file_size: options.max_file_size,
+        encoder: options.encoder,
     }
 }

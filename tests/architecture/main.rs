@@ -14,7 +14,7 @@ use modules::{Tree, circles};
 use text::without_tables;
 
 /// The modules in the order of the pipeline: each may use those before it, none behind it.
-const ORDER: [&str; 26] = [
+const ORDER: [&str; 27] = [
     "error",
     "guid",
     "sid",
@@ -30,6 +30,7 @@ const ORDER: [&str; 26] = [
     "event",
     "schema",
     "columns",
+    "chunks",
     "decode",
     "table",
     "output",

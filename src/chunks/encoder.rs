@@ -1,0 +1,353 @@
+//! From the batches of a column to its chunk: where pages end, and where the dictionary is full.
+//!
+//! arrow-rs looks at both after every so many levels of a batch, and that decides its bytes. While neither can happen within
+//! a batch, whatever its values are, the batch is taken as a whole; else it is taken in the same steps.
+
+use std::fmt;
+use std::ops::Range;
+
+use arrow_schema::{DataType, Field};
+use parquet::basic::Type;
+use parquet::errors::{ParquetError, Result};
+use parquet::file::properties::WriterProperties;
+use parquet::schema::types::ColumnDescPtr;
+
+use super::byte_values::ByteValues;
+use super::leaf::Leaf;
+use super::number_values::NumberValues;
+use super::pages::{EncodedChunk, Pages};
+use super::values::{NoValues, Values};
+use crate::columns::{BatchValues, ColumnBatch, Present};
+
+/// Whether a chunk goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Progress {
+    /// The batch is in the chunk.
+    Taken,
+    /// The chunk is not one for this encoder: arrow-rs has to write the column from its start.
+    GivenUp,
+}
+
+/// Encodes one column chunk.
+pub struct ChunkEncoder(Column);
+
+enum Column {
+    Int32(LeafEncoder<NumberValues<i32>>),
+    Int64(LeafEncoder<NumberValues<i64>>),
+    Bytes(LeafEncoder<ByteValues>),
+    Nothing(LeafEncoder<NoValues>),
+}
+
+impl fmt::Debug for ChunkEncoder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ChunkEncoder").finish_non_exhaustive()
+    }
+}
+
+impl ChunkEncoder {
+    /// For a top-level column or a list of numbers; `None` for what arrow-rs has to encode.
+    pub fn new(field: &Field, descr: &ColumnDescPtr, properties: &WriterProperties) -> Option<ChunkEncoder> {
+        let empty_list = match field.data_type() {
+            DataType::List(item) if item.data_type().is_integer() => Some(u8::from(field.is_nullable())),
+            data_type if data_type.is_nested() => return None,
+            _ => None,
+        };
+        ChunkEncoder::of_type(empty_list, descr, properties).filter(|encoder| !matches!(encoder.0, Column::Nothing(_)))
+    }
+
+    /// For rows that are all NULL, at a leaf of a column of any type.
+    pub fn of_nulls(descr: &ColumnDescPtr, properties: &WriterProperties) -> Option<ChunkEncoder> {
+        (descr.max_def_level() > 0).then(|| ChunkEncoder::of_type(None, descr, properties))?
+    }
+
+    fn of_type(empty_list: Option<u8>, descr: &ColumnDescPtr, properties: &WriterProperties) -> Option<Self> {
+        let leaf = Leaf::new(descr, properties)?;
+        Some(ChunkEncoder(match descr.physical_type() {
+            Type::INT32 => Column::Int32(LeafEncoder::new(NumberValues::new(&leaf)?, leaf, empty_list)?),
+            Type::INT64 => Column::Int64(LeafEncoder::new(NumberValues::new(&leaf)?, leaf, empty_list)?),
+            Type::BYTE_ARRAY | Type::FIXED_LEN_BYTE_ARRAY => {
+                Column::Bytes(LeafEncoder::new(ByteValues::new(&leaf)?, leaf, empty_list)?)
+            }
+            _ => Column::Nothing(LeafEncoder::new(NoValues::new(&leaf)?, leaf, empty_list)?),
+        }))
+    }
+
+    /// Adds the next rows.
+    ///
+    /// # Errors
+    /// When a page cannot be compressed, and for a batch whose parts contradict one another.
+    pub fn push(&mut self, batch: &ColumnBatch<'_>) -> Result<Progress> {
+        let ColumnBatch::Values { rows, present, values } = batch else { return Ok(Progress::GivenUp) };
+        match &mut self.0 {
+            Column::Int32(leaf) => leaf.push(*rows, *present, values),
+            Column::Int64(leaf) => leaf.push(*rows, *present, values),
+            Column::Bytes(leaf) => leaf.push(*rows, *present, values),
+            Column::Nothing(leaf) => leaf.push(*rows, *present, values),
+        }
+    }
+
+    /// The chunk of all rows so far.
+    ///
+    /// # Errors
+    /// When a page cannot be compressed.
+    pub fn finish(self) -> Result<EncodedChunk> {
+        match self.0 {
+            Column::Int32(leaf) => leaf.finish(),
+            Column::Int64(leaf) => leaf.finish(),
+            Column::Bytes(leaf) => leaf.finish(),
+            Column::Nothing(leaf) => leaf.finish(),
+        }
+    }
+}
+
+struct LeafEncoder<V> {
+    pages: Pages,
+    values: V,
+    /// The definition level of an empty list.
+    empty_list: Option<u8>,
+    /// Rows and keys of a batch without those that stand for NULL.
+    rows: Vec<u32>,
+    keys: Vec<u32>,
+}
+
+impl<V: Values> LeafEncoder<V> {
+    fn new(values: V, leaf: Leaf, empty_list: Option<u8>) -> Option<Self> {
+        Some(LeafEncoder { pages: Pages::new(leaf)?, values, empty_list, rows: Vec::new(), keys: Vec::new() })
+    }
+
+    fn push(&mut self, rows: usize, present: Present<'_>, values: &BatchValues<'_>) -> Result<Progress> {
+        check(rows, present, values, self.pages.leaf.max_definition() > 0)?;
+        match values {
+            BatchValues::Keys { keys, table } if table.has_nulls() => {
+                let (mut kept_rows, mut kept_keys) = (std::mem::take(&mut self.rows), std::mem::take(&mut self.keys));
+                kept_rows.clear();
+                kept_keys.clear();
+                for (at, &key) in (0..).zip(*keys).filter(|(_, key)| !table.is_null(**key)) {
+                    kept_rows.push(match present {
+                        Present::All => at,
+                        Present::Rows(rows) => rows[at as usize],
+                    });
+                    kept_keys.push(key);
+                }
+                if kept_rows.len() < present.count(rows) && self.pages.leaf.max_definition() == 0 {
+                    return Err(contradiction("a row is NULL"));
+                }
+                let values = BatchValues::Keys { keys: &kept_keys, table };
+                let progress = self.push_flat(rows, Present::Rows(&kept_rows), &values);
+                (self.rows, self.keys) = (kept_rows, kept_keys);
+                progress
+            }
+            BatchValues::Lists { ends, .. } if !ends.is_empty() => match self.empty_list {
+                Some(empty) => self.push_lists(rows, present, ends, values, empty),
+                None => Ok(Progress::GivenUp),
+            },
+            _ => self.push_flat(rows, present, values),
+        }
+    }
+
+    fn push_flat(&mut self, rows: usize, present: Present<'_>, values: &BatchValues<'_>) -> Result<Progress> {
+        let count = present.count(rows);
+        let present = if count == rows { Present::All } else { present };
+        if !self.can_end(rows, count, values) {
+            self.put_flat(0..rows, 0..count, present, values)?;
+            return self.look(true);
+        }
+        let leaf = &self.pages.leaf;
+        // Levels that are all the same are not looked at one by one.
+        let is_uniform = leaf.max_definition() > 0 && (count == rows || count == 0);
+        let step = if is_uniform { leaf.page_rows } else { leaf.batch };
+        let (mut row, mut value) = (0, 0);
+        while row < rows {
+            let end = rows.min(row.saturating_add(step));
+            let value_end = match present {
+                Present::All => end,
+                Present::Rows(rows) => value + rows[value..].partition_point(|&row| (row as usize) < end),
+            };
+            let window = if is_uniform && count > 0 { self.window(end - row) } else { end - row };
+            // Texts that might be more than the dictionary holds are looked at in smaller steps too, which changes something
+            // only where something ends.
+            let fits = self.values.fit_dictionary(values, value..value_end, self.pages.leaf.dictionary_bytes);
+            while row < end {
+                let (to, value_to) =
+                    if end - row <= window { (end, value_end) } else { (row + window, value + window) };
+                self.put_flat(row..to, value..value_to, present, values)?;
+                if self.look(fits)? == Progress::GivenUp {
+                    return Ok(Progress::GivenUp);
+                }
+                (row, value) = (to, value_to);
+            }
+        }
+        Ok(Progress::Taken)
+    }
+
+    /// Whether a page can end, or the dictionary be full, before the end of a batch.
+    fn can_end(&self, rows: usize, count: usize, values: &BatchValues<'_>) -> bool {
+        let leaf = &self.pages.leaf;
+        let (page, dictionary) = self.values.most_bytes(values, count);
+        self.pages.rows + rows > leaf.page_rows
+            || page >= leaf.page_bytes
+            || (self.values.dictionary_bytes().is_some() && dictionary >= leaf.dictionary_bytes)
+    }
+
+    /// Rows of a step with a value each that are taken at once: at most as many numbers as there is room for, where a step
+    /// of a page's rows could be more.
+    fn window(&self, rows: usize) -> usize {
+        let leaf = &self.pages.leaf;
+        let width = match leaf.descr.physical_type() {
+            Type::INT32 => size_of::<i32>(),
+            Type::INT64 => size_of::<i64>(),
+            _ => return rows,
+        };
+        let (limit, used) = match self.values.dictionary_bytes() {
+            Some(used) => (leaf.dictionary_bytes, used),
+            None => (leaf.page_bytes, 0),
+        };
+        let is_short = leaf.page_rows.saturating_mul(width) <= limit;
+        if is_short { rows } else { (limit.saturating_sub(used) / width).clamp(1, rows) }
+    }
+
+    fn put_flat(
+        &mut self,
+        rows: Range<usize>,
+        value_range: Range<usize>,
+        present: Present<'_>,
+        values: &BatchValues<'_>,
+    ) -> Result<()> {
+        let max = self.pages.leaf.max_definition();
+        match present {
+            Present::All => self.pages.put_definition(max, rows.len()),
+            Present::Rows(present) => {
+                let mut next = rows.start;
+                let mut run = 0;
+                for &row in &present[value_range.clone()] {
+                    let row = row as usize;
+                    if row != next + run {
+                        self.pages.put_definition(max, run);
+                        self.pages.put_definition(0, row - next - run);
+                        (next, run) = (row, 0);
+                    }
+                    run += 1;
+                }
+                self.pages.put_definition(max, run);
+                self.pages.put_definition(0, rows.end - next - run);
+            }
+        }
+        self.pages.put_repetition(0, rows.len());
+        self.pages.rows += rows.len();
+        self.put_values(values, value_range)
+    }
+
+    fn put_values(&mut self, values: &BatchValues<'_>, range: Range<usize>) -> Result<()> {
+        if range.is_empty() {
+            return Ok(());
+        }
+        self.values.put(values, range).ok_or_else(|| contradiction("its values are not of the column's type"))
+    }
+
+    fn push_lists(
+        &mut self,
+        rows: usize,
+        present: Present<'_>,
+        ends: &[u32],
+        values: &BatchValues<'_>,
+        empty: u8,
+    ) -> Result<Progress> {
+        let items = ends.last().map_or(0, |&end| end as usize);
+        let is_uniform = items == 0 && ends.len() == rows;
+        let step = if is_uniform { self.pages.leaf.page_rows } else { self.pages.leaf.batch };
+        let max = self.pages.leaf.max_definition();
+        let (mut levels, mut taken, mut item) = (0, 0, 0);
+        let mut next = ends.iter().enumerate().map(|(at, &end)| match present {
+            Present::All => (at, end as usize),
+            Present::Rows(rows) => (rows[at] as usize, end as usize),
+        });
+        let mut list = next.next();
+        for row in 0..rows {
+            let count = match list {
+                Some((at, end)) if at == row => {
+                    list = next.next();
+                    let count = end - item;
+                    item = end;
+                    self.pages.put_definition(if count == 0 { empty } else { max }, count.max(1));
+                    count
+                }
+                _ => {
+                    self.pages.put_definition(0, 1);
+                    0
+                }
+            };
+            self.pages.put_repetition(0, 1);
+            self.pages.put_repetition(1, count.saturating_sub(1));
+            self.pages.rows += 1;
+            levels += count.max(1);
+            if levels >= step || row + 1 == rows {
+                self.put_values(values, taken..item)?;
+                (levels, taken) = (0, item);
+                if self.look(true)? == Progress::GivenUp {
+                    return Ok(Progress::GivenUp);
+                }
+            }
+        }
+        Ok(Progress::Taken)
+    }
+
+    /// Ends the page where it is full, and the dictionary. `exactly`: arrow-rs looks here for the first time too.
+    fn look(&mut self, exactly: bool) -> Result<Progress> {
+        let leaf = &self.pages.leaf;
+        let is_long = self.values.page_bytes() >= leaf.page_bytes;
+        let is_dictionary_full = self.values.dictionary_bytes().is_some_and(|bytes| bytes >= leaf.dictionary_bytes);
+        if (is_long && !exactly) || (is_dictionary_full && !self.values.can_fall_back()) {
+            return Ok(Progress::GivenUp);
+        }
+        if is_long || self.pages.rows >= leaf.page_rows {
+            self.pages.end_page(&mut self.values)?;
+        }
+        if is_dictionary_full {
+            self.end_dictionary()?;
+        }
+        Ok(Progress::Taken)
+    }
+
+    fn end_dictionary(&mut self) -> Result<()> {
+        if !self.pages.is_empty() {
+            self.pages.end_page(&mut self.values)?;
+        }
+        match self.values.take_dictionary() {
+            Some(dictionary) => self.pages.set_dictionary(&dictionary),
+            None => Ok(()),
+        }
+    }
+
+    fn finish(mut self) -> Result<EncodedChunk> {
+        self.end_dictionary()?;
+        self.pages.close(&self.values)
+    }
+}
+
+/// Holds the parts of a batch against one another: what follows relies on it.
+fn check(rows: usize, present: Present<'_>, values: &BatchValues<'_>, is_nullable: bool) -> Result<()> {
+    if let Present::Rows(listed) = present {
+        if !is_nullable && listed.len() != rows {
+            return Err(contradiction("a row is NULL"));
+        }
+        let in_order = listed.windows(2).all(|pair| pair[0] < pair[1]);
+        if !in_order || listed.last().is_some_and(|&last| last as usize >= rows) {
+            return Err(contradiction("its rows are not in order"));
+        }
+    }
+    if values.len() != present.count(rows) {
+        return Err(contradiction("it has more or fewer values than rows"));
+    }
+    if let BatchValues::Lists { ends, items } = values {
+        let in_order = ends.windows(2).all(|pair| pair[0] <= pair[1]);
+        if !in_order || ends.last().map_or(0, |&end| end as usize) != items.len() {
+            return Err(contradiction("its lists do not end in order"));
+        }
+    }
+    Ok(())
+}
+
+fn contradiction(what: &str) -> ParquetError {
+    ParquetError::General(format!("a batch contradicts itself: {what}"))
+}

@@ -1,0 +1,176 @@
+//! Definition and repetition levels, run by run, in the hybrid of runs and packed groups of eight.
+
+use super::bits::put_varint;
+
+/// Groups of a packed run, at most: its header is one byte.
+pub(super) const MAX_GROUPS: usize = 63;
+
+/// The levels of a page while they come; of at most 8 bits each.
+#[derive(Debug)]
+pub(super) struct Levels {
+    width: u32,
+    /// A one in the lowest bit of each of eight places.
+    ones: u64,
+    /// Finished runs, and the packed run that is open.
+    out: Vec<u8>,
+    /// Where the open packed run has its header.
+    header: Option<usize>,
+    /// Groups in it.
+    groups: usize,
+    /// The group that is not full: its bits, the lowest first, and how many levels.
+    group: u64,
+    filled: u32,
+    /// The run of one level that is open, with its length; there is no group then.
+    run: Option<(u8, usize)>,
+}
+
+impl Levels {
+    /// For levels from 0 to `max`; `None`: all are 0, and none is written.
+    pub(super) fn new(max: i16) -> Option<Levels> {
+        let max = u8::try_from(max).ok().filter(|&max| max > 0)?;
+        let width = u8::BITS - max.leading_zeros();
+        let ones = (0..8).fold(0, |ones, place| ones | 1 << (place * width));
+        Some(Levels { width, ones, out: Vec::new(), header: None, groups: 0, group: 0, filled: 0, run: None })
+    }
+
+    /// Adds a level `count` times.
+    #[inline]
+    pub(super) fn put(&mut self, level: u8, mut count: usize) {
+        while count > 0 {
+            if let Some((value, length)) = &mut self.run {
+                if *value == level {
+                    *length += count;
+                    return;
+                }
+                self.end_run();
+            }
+            if self.filled == 0 && count >= 8 {
+                self.end_packed();
+                self.run = Some((level, count));
+                return;
+            }
+            let taken = count.min(8 - self.filled as usize);
+            // At most 8.
+            let taken_u32 = u32::try_from(taken).unwrap_or(8);
+            self.group |= self.repeated(level, taken_u32) << (self.filled * self.width);
+            self.filled += taken_u32;
+            count -= taken;
+            if self.filled == 8 {
+                self.end_group(level);
+            }
+        }
+    }
+
+    /// Appends all levels behind their length, and begins anew.
+    pub(super) fn finish(&mut self, page: &mut Vec<u8>) {
+        let first = u8::try_from(self.group & ((1 << self.width) - 1)).unwrap_or(0);
+        if self.run.is_some() {
+            self.end_run();
+        } else if self.filled > 0 {
+            let filled = std::mem::take(&mut self.filled);
+            if self.header.is_none() && self.group == self.repeated(first, filled) {
+                self.group = 0;
+                self.put_run(first, filled as usize);
+            } else {
+                self.pack_group();
+            }
+        }
+        self.end_packed();
+        page.extend_from_slice(&u32::try_from(self.out.len()).unwrap_or(u32::MAX).to_le_bytes());
+        page.extend_from_slice(&self.out);
+        self.out.clear();
+    }
+
+    /// A level so many times, at most 8, packed.
+    fn repeated(&self, level: u8, count: u32) -> u64 {
+        let places = count * self.width;
+        let mask = if places == 64 { u64::MAX } else { (1 << places) - 1 };
+        (self.ones & mask) * u64::from(level)
+    }
+
+    /// A full group: a run begins where all its levels are the last one.
+    fn end_group(&mut self, level: u8) {
+        self.filled = 0;
+        if self.group == self.repeated(level, 8) {
+            self.group = 0;
+            self.end_packed();
+            self.run = Some((level, 8));
+        } else {
+            self.pack_group();
+            if self.groups == MAX_GROUPS {
+                self.end_packed();
+            }
+        }
+    }
+
+    fn pack_group(&mut self) {
+        let out = &mut self.out;
+        self.header.get_or_insert_with(|| {
+            out.push(0);
+            out.len() - 1
+        });
+        out.extend_from_slice(&self.group.to_le_bytes()[..self.width as usize]);
+        self.groups += 1;
+        self.group = 0;
+    }
+
+    fn end_packed(&mut self) {
+        if let Some(header) = self.header.take() {
+            self.out[header] = u8::try_from(self.groups << 1 | 1).unwrap_or(u8::MAX);
+            self.groups = 0;
+        }
+    }
+
+    fn end_run(&mut self) {
+        if let Some((level, length)) = self.run.take() {
+            self.put_run(level, length);
+        }
+    }
+
+    fn put_run(&mut self, level: u8, length: usize) {
+        put_varint((length as u64) << 1, &mut self.out);
+        self.out.push(level);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn encoded(max: i16, runs: &[(u8, usize)]) -> Vec<u8> {
+        let mut levels = Levels::new(max).unwrap();
+        let mut page = Vec::new();
+        // What came before leaves no trace.
+        levels.put(0, 3);
+        levels.put(1, 20);
+        levels.finish(&mut page);
+        page.clear();
+        runs.iter().for_each(|&(level, count)| levels.put(level, count));
+        levels.finish(&mut page);
+        assert_eq!(page[..4], u32::try_from(page.len() - 4).unwrap().to_le_bytes());
+        page.split_off(4)
+    }
+
+    #[test]
+    fn levels_become_runs_and_packed_groups() {
+        let t = |max, runs: &[(u8, usize)], expected: &[u8]| assert_eq!(encoded(max, runs), expected, "{runs:?}");
+        t(1, &[], &[]);
+        t(1, &[(1, 3)], &[3 << 1, 1]);
+        t(1, &[(1, 3), (1, 5)], &[8 << 1, 1]);
+        t(1, &[(1, 100)], &[0xc8, 1, 1]);
+        t(1, &[(1, 3), (0, 1)], &[3, 0b0111]);
+        t(1, &[(1, 3), (0, 5), (1, 2)], &[5, 0b0000_0111, 0b11]);
+        t(1, &[(1, 9), (0, 1), (1, 1)], &[9 << 1, 1, 3, 0b10]);
+        t(1, &[(0, 1), (1, 7 + 9)], &[3, 0b1111_1110, 9 << 1, 1]);
+        t(3, &[(3, 8), (0, 1), (1, 1), (2, 1), (3, 1)], &[8 << 1, 3, 3, 0b1110_0100, 0]);
+        t(3, &[(2, 4), (2, 1)], &[5 << 1, 2]);
+        let mut long = vec![(0, 1), (1, 1)];
+        long.extend_from_within(..);
+        long.extend_from_within(..);
+        let long: Vec<_> = long.iter().copied().cycle().take(64 * 8).collect();
+        let mut expected = vec![63 << 1 | 1];
+        expected.extend([0b1010_1010; 63]);
+        expected.extend([3, 0b1010_1010]);
+        t(1, &long, &expected);
+    }
+}
