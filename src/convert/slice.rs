@@ -290,14 +290,15 @@ impl<'a> Converter<'a> {
                 *rows.decode.entry((source, status)).or_default() += count;
             }
             *shape_weights.entry(table).or_default() +=
-                count * self.context.columns[table as usize].constants(shape).weight;
+                count * self.context.columns[table as usize].shape_weight(shape);
         }
         for (table, slot) in (0u32..).zip(self.tables) {
             // A table without rows in this slice gives its memory back.
             let _ = slot.take_if(|filled| filled.header.count() == 0);
             if let Some(filled) = slot {
                 let by_shape = shape_weights.get(&table).copied().unwrap_or(0);
-                rows.chunks.push((table, Chunk::take(&mut filled.header, &mut filled.payload, by_shape)));
+                let columns = &self.context.columns[table as usize];
+                rows.chunks.push((table, Chunk::take(columns, &mut filled.header, &mut filled.payload, by_shape)));
             }
         }
         rows

@@ -78,7 +78,7 @@ impl TableSetup<'_> {
             let entry = self.plan.entry(&self.plan.shapes[shape as usize]);
             ShapeConstants::new(&entry.shape.key.identity, entry.event_name(), entry.shape.decode_source)
         });
-        Arc::new(TableColumns::new(table.header.clone(), schema, types, constants.collect(), local_shapes))
+        Arc::new(TableColumns::new(table.header.clone(), schema, types, &constants.collect::<Vec<_>>(), local_shapes))
     }
 
     fn writer(

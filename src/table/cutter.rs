@@ -131,7 +131,7 @@ mod tests {
     fn cutter(tables: u32, rows: u32) -> RowGroupCutter {
         let layout = || {
             let schema = Arc::new(Schema::empty());
-            Arc::new(TableColumns::new(Vec::new(), schema, TypeOptions::default(), Vec::new(), Arc::default()))
+            Arc::new(TableColumns::new(Vec::new(), schema, TypeOptions::default(), &[], Arc::default()))
         };
         RowGroupCutter::new(&(0..tables).map(|_| layout()).collect::<Vec<_>>(), rows)
     }

@@ -9,9 +9,10 @@ use std::sync::Arc;
 use arrow_schema::{DataType, Field, Fields};
 use serde::{Deserialize, Serialize};
 
-use super::row::RowContext;
+use super::row::{RowContext, RowStatus};
+use crate::clock::TimeStatus;
 use crate::columns::packed::{Packed, PackedColumn};
-use crate::columns::types::{ColumnType, INT64, TypeOptions};
+use crate::columns::types::{ColumnType, GuidType, INT64, TypeOptions};
 use crate::event::Event;
 use crate::guid::Guid;
 
@@ -25,8 +26,8 @@ enum HeaderType {
     Unsigned(u8),
     Guid,
     Text,
-    /// One of some texts, kept as its number. A value weighs so many bytes.
-    Label(usize),
+    /// One of some texts, kept as its number.
+    Label,
     Binary,
     /// A list of 64-bit numbers.
     Numbers,
@@ -95,7 +96,7 @@ header_columns! {
         TimestampNs        "timestamp_ns"         Int64        required = row.ns;
         Seq                "seq"                  Int64        required = row.seq;
         Ticks              "ticks"                Int64        nullable = row.ticks;
-        TimeStatus         "time_status"          Label(13)    nullable = row.time_status.map(|status| status as u8);
+        TimeStatus         "time_status"          Label        nullable = row.time_status.map(|status| status as u8);
         Cpu                "cpu"                  Unsigned(2)  nullable = row.cpu;
         ProcessId          "process_id"           Unsigned(4)  nullable = event.process_id;
         ThreadId           "thread_id"            Unsigned(4)  nullable = event.thread_id;
@@ -124,7 +125,7 @@ header_columns! {
         Input              "input"                Unsigned(2)  required = row.input;
         Shape              "shape"                Unsigned(4)  required = row.shape;
         DecodeSource       "decode_source"        Text         required;
-        DecodeStatus       "decode_status"        Label(0)     required = row.status.code();
+        DecodeStatus       "decode_status"        Label        required = row.status.code();
         Payload            "payload"              Binary       nullable;
     }
 
@@ -255,7 +256,7 @@ impl HeaderColumn {
             HeaderType::Int64 => INT64.field(self.name(), *options),
             HeaderType::Unsigned(bytes) => unsigned(bytes).field(self.name(), *options),
             HeaderType::Guid => ColumnType::Guid.field(self.name(), *options),
-            HeaderType::Text | HeaderType::Label(_) => ColumnType::Utf8.field(self.name(), *options),
+            HeaderType::Text | HeaderType::Label => ColumnType::Utf8.field(self.name(), *options),
             HeaderType::Binary => ColumnType::Binary.field(self.name(), *options),
         };
         field.with_nullable(!self.is_required())
@@ -267,7 +268,7 @@ impl HeaderColumn {
             HeaderType::Time | HeaderType::Int64 => Packed::fixed(8),
             HeaderType::Unsigned(bytes) => Packed::fixed(bytes.into()),
             HeaderType::Guid => Packed::fixed(16),
-            HeaderType::Label(_) => Packed::fixed(1),
+            HeaderType::Label => Packed::fixed(1),
             HeaderType::Text => Packed::new(&DataType::Utf8),
             HeaderType::Binary => Packed::new(&DataType::Binary),
             HeaderType::Numbers => Packed::list(Packed::fixed(8)),
@@ -276,22 +277,55 @@ impl HeaderColumn {
         })
     }
 
-    /// The Arrow bytes of the values.
-    pub(super) fn weight(self, column: &PackedColumn) -> u64 {
-        let count = column.rows.count() as u64;
-        match self.header_type() {
-            // A row that tells them at all tells all of them, and they are weighed together.
-            _ if self.is_of_identity() => 0,
+    /// The texts of a label, each at its number.
+    pub(super) fn labels(self) -> Vec<&'static str> {
+        match self {
+            HeaderColumn::DecodeStatus => RowStatus::ALL.map(RowStatus::name).to_vec(),
+            HeaderColumn::TimeStatus => TimeStatus::ALL.map(TimeStatus::name).to_vec(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The Arrow bytes of the values under the given options.
+    pub(super) fn weight(self, column: &PackedColumn, options: &TypeOptions) -> u64 {
+        let (packed, count) = (column.values.weight(), column.values.len() as u64);
+        match (self.header_type(), &column.values) {
             // The same time stands in `timestamp`.
-            HeaderType::Int64 if self == HeaderColumn::TimestampNs => 2 * column.values.weight(),
-            HeaderType::Guid => (36 + 4) * count,
-            HeaderType::Label(weight) => weight as u64 * count,
-            // The lists themselves count nothing here, only what is in them.
-            HeaderType::Texts | HeaderType::Items => column.values.weight().saturating_sub(4 * count),
-            _ => column.values.weight(),
+            (HeaderType::Int64, _) if self == HeaderColumn::TimestampNs => 2 * packed,
+            (HeaderType::Unsigned(bytes), _) => count * unsigned_width(bytes, options),
+            (HeaderType::Guid, _) => count * guid_weight(options),
+            (HeaderType::Label, Packed::Fixed(numbers)) => {
+                let weights: Vec<_> = self.labels().iter().map(|label| text_weight(label)).collect();
+                numbers.bytes.iter().filter_map(|&number| weights.get(usize::from(number))).sum()
+            }
+            (HeaderType::Items, Packed::List(list)) => {
+                packed + list.items.values.len() as u64 * (unsigned_width(2, options) - 2)
+            }
+            _ => packed,
         }
     }
 }
+
+/// The Arrow bytes of a text.
+pub(super) fn text_weight(text: &str) -> u64 {
+    OFFSET + text.len() as u64
+}
+
+/// The Arrow bytes of a GUID: of its text, or its own.
+pub(super) fn guid_weight(options: &TypeOptions) -> u64 {
+    match options.guid {
+        GuidType::String => OFFSET + 36,
+        GuidType::Binary | GuidType::Uuid => 16,
+    }
+}
+
+/// The Arrow bytes of an unsigned number of so many bytes.
+pub(super) fn unsigned_width(bytes: u8, options: &TypeOptions) -> u64 {
+    unsigned(bytes).data_type(*options).primitive_width().unwrap_or_default() as u64
+}
+
+/// What Arrow spends on where a text, a binary value or a list ends.
+const OFFSET: u64 = 4;
 
 fn unsigned(bytes: u8) -> ColumnType {
     ColumnType::Int { bytes, signed: false }
@@ -318,8 +352,9 @@ pub fn reserved_names() -> Vec<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::TimeStatus;
     use std::collections::HashSet;
+
+    use crate::columns::types::UnsignedType;
 
     #[test]
     fn every_column_stands_at_its_number() {
@@ -343,6 +378,41 @@ mod tests {
                 assert_eq!(fixed.width, width, "{}", column.name());
             }
         }
+    }
+
+    #[test]
+    fn values_weigh_what_they_take_in_arrow() {
+        let text = TypeOptions::default();
+        let other = TypeOptions { guid: GuidType::Binary, unsigned: UnsignedType::Signed, ..text };
+        let weights = |column: HeaderColumn, fill: fn(&mut PackedColumn)| {
+            let mut packed = column.packed();
+            fill(&mut packed);
+            [text, other].map(|options| column.weight(&packed, &options))
+        };
+        assert_eq!(weights(HeaderColumn::TimestampNs, |column| column.push_value([0; 8])), [16, 16]);
+        assert_eq!(weights(HeaderColumn::ProcessId, |column| column.push_value([0; 4])), [4, 8]);
+        assert_eq!(weights(HeaderColumn::EventKey, |column| column.push_value([0; 8])), [8, 8]);
+        assert_eq!(weights(HeaderColumn::ActivityId, |column| column.push_value([1; 16])), [40, 16]);
+        // `ok` and `no_schema`, each with an offset.
+        let statuses = |column: &mut PackedColumn| [0, 5].into_iter().for_each(|status| column.push_value([status]));
+        assert_eq!(weights(HeaderColumn::DecodeStatus, statuses), [6 + 13; 2]);
+        // Two texts, their list; a type and a binary value, their list.
+        let texts = |column: &mut PackedColumn| {
+            let list = column.lists().unwrap();
+            list.items.push_bytes(b"ab");
+            list.items.push_bytes(b"");
+            column.end_list(0);
+        };
+        assert_eq!(weights(HeaderColumn::Arguments, texts), [2 + 2 * 4 + 4; 2]);
+        let items = |column: &mut PackedColumn| {
+            let list = column.lists().unwrap();
+            let Packed::Struct(items) = &mut list.items.values else { unreachable!("declared so") };
+            items.members[0].push_fixed([7, 0]);
+            items.members[1].push_bytes(b"abc");
+            items.len += 1;
+            column.end_list(0);
+        };
+        assert_eq!(weights(HeaderColumn::Extended, items), [2 + 3 + 4 + 4, 4 + 3 + 4 + 4]);
     }
 
     #[test]

@@ -4,9 +4,7 @@ use std::sync::Arc;
 
 use arrow_schema::SchemaRef;
 
-use super::header::HeaderColumn;
-use super::row::RowStatus;
-use crate::clock::TimeStatus;
+use super::header::{HeaderColumn, guid_weight, text_weight, unsigned_width};
 use crate::columns::{KeyTable, TypeOptions};
 use crate::event::EventIdentity;
 use crate::guid::Guid;
@@ -23,8 +21,8 @@ pub struct TableColumns {
     pub types: TypeOptions,
     /// Where the values of each header column come from.
     pub(super) sources: Vec<HeaderSource>,
-    /// What the columns say that depend on the shape alone, for each shape of the table.
-    constants: Vec<ShapeConstants>,
+    /// The Arrow bytes of what a row does not hold itself, for each shape of the table.
+    shape_weights: Vec<u64>,
     /// The index of every shape of the trace in its table; one list for all tables.
     local_shapes: Arc<[u32]>,
 }
@@ -54,14 +52,11 @@ pub struct ShapeConstants {
     pub event_name: Option<Box<str>>,
     pub decode_source: DecodeSource,
     pub message_guid: Option<Guid>,
-    /// Arrow bytes of these columns in one row.
-    pub weight: u64,
 }
 
 impl ShapeConstants {
     /// Those of a shape with this identity, event name and schema source.
     pub fn new(identity: &EventIdentity, event_name: Option<&str>, source: DecodeSource) -> ShapeConstants {
-        let name = event_name.unwrap_or_default().len();
         ShapeConstants {
             event_id: identity.event_id(),
             event_version: identity.event_version(),
@@ -69,8 +64,23 @@ impl ShapeConstants {
             event_name: event_name.map(Box::from),
             decode_source: source,
             message_guid: identity.provider_id(),
-            weight: (2 + 2 + 1 + 4 + name + 4 + source.name().len() + 4 + 2) as u64,
         }
+    }
+
+    /// The Arrow bytes of those columns of a table that the shape fills.
+    fn weight(&self, header: &[HeaderColumn], has_identities: bool, types: &TypeOptions) -> u64 {
+        let number = |is_there: bool, bytes| if is_there { unsigned_width(bytes, types) } else { 0 };
+        let weight = |column: &HeaderColumn| match column {
+            HeaderColumn::EventName => self.event_name.as_deref().map_or(0, text_weight),
+            HeaderColumn::DecodeSource => text_weight(self.decode_source.name()),
+            HeaderColumn::MessageGuid => self.message_guid.map_or(0, |_| guid_weight(types)),
+            column if has_identities && column.is_of_identity() => 0,
+            HeaderColumn::EventId => number(self.event_id.is_some(), 2),
+            HeaderColumn::EventVersion => number(self.event_version.is_some(), 2),
+            HeaderColumn::Opcode => number(self.opcode.is_some(), 1),
+            _ => 0,
+        };
+        header.iter().map(weight).sum()
     }
 }
 
@@ -81,18 +91,20 @@ impl TableColumns {
         header: Vec<HeaderColumn>,
         schema: SchemaRef,
         types: TypeOptions,
-        constants: Vec<ShapeConstants>,
+        constants: &[ShapeConstants],
         local_shapes: Arc<[u32]>,
     ) -> Self {
         // Rows say themselves what else their shape would, as those of the dataset `Other`.
         let has_identities = header.contains(&HeaderColumn::ProviderId);
-        let sources = header.iter().map(|&column| HeaderSource::of(column, &constants, has_identities)).collect();
-        TableColumns { header, schema, types, sources, constants, local_shapes }
+        let sources = header.iter().map(|&column| HeaderSource::of(column, constants, has_identities)).collect();
+        let weight = |shape: &ShapeConstants| shape.weight(&header, has_identities, &types);
+        let shape_weights = constants.iter().map(weight).collect();
+        TableColumns { header, schema, types, sources, shape_weights, local_shapes }
     }
 
-    /// What every row of a shape has in common.
-    pub fn constants(&self, shape: u32) -> &ShapeConstants {
-        &self.constants[self.local_shape(shape) as usize]
+    /// The Arrow bytes of what a row of a shape does not hold itself.
+    pub fn shape_weight(&self, shape: u32) -> u64 {
+        self.shape_weights[self.local_shape(shape) as usize]
     }
 
     /// The index of a shape in the table.
@@ -116,8 +128,9 @@ impl HeaderSource {
         };
         match column {
             HeaderColumn::Timestamp => HeaderSource::Time,
-            HeaderColumn::DecodeStatus => HeaderSource::labels(RowStatus::ALL.map(RowStatus::name)),
-            HeaderColumn::TimeStatus => HeaderSource::labels(TimeStatus::ALL.map(TimeStatus::name)),
+            HeaderColumn::DecodeStatus | HeaderColumn::TimeStatus => {
+                HeaderSource::Label(Arc::new(KeyTable::of_texts(column.labels().into_iter().map(Some))))
+            }
             HeaderColumn::EventName => {
                 let names = constants.iter().map(|constants| constants.event_name.as_deref());
                 HeaderSource::by_shape(KeyTable::of_texts(names))
@@ -145,9 +158,5 @@ impl HeaderSource {
         } else {
             HeaderSource::Shape(Arc::new(table))
         }
-    }
-
-    fn labels<const N: usize>(labels: [&'static str; N]) -> HeaderSource {
-        HeaderSource::Label(Arc::new(KeyTable::of_texts(labels.map(Some))))
     }
 }

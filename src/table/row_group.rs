@@ -30,9 +30,10 @@ pub struct Chunk {
 }
 
 impl Chunk {
-    /// Takes out the rows that were pushed and decoded; `by_shape` is the weight of what follows from their shapes.
-    pub fn take(header: &mut HeaderColumns, payload: &mut ColumnBuffers, by_shape: u64) -> Chunk {
-        let (rows, weight) = (header.count(), header.weight() + payload.weight() + by_shape);
+    /// Takes out the rows that were pushed and decoded; `by_shape` is the weight of what follows from their shapes in
+    /// `table`.
+    pub fn take(table: &TableColumns, header: &mut HeaderColumns, payload: &mut ColumnBuffers, by_shape: u64) -> Chunk {
+        let (rows, weight) = (header.count(), header.weight(&table.types) + payload.weight() + by_shape);
         Chunk { rows, columns: payload.finish_behind(header.take(), HeaderColumn::ALL.len()), weight }
     }
 }

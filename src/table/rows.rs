@@ -4,6 +4,7 @@ use std::io::Write;
 
 use super::header::{self, Fill, FixedValue, HeaderColumn, HeaderValue, known};
 use super::row::RowContext;
+use crate::columns::TypeOptions;
 use crate::columns::packed::{Packed, PackedColumn};
 use crate::columns::presence::{Recycle, RowNumbers};
 use crate::event::view::CpuTime;
@@ -20,16 +21,11 @@ use crate::sid::Sid;
 pub struct HeaderColumns {
     rows: u32,
     columns: [Option<Box<PackedColumn>>; HeaderColumn::ALL.len()],
-    /// The weight of the identities of rows.
-    identity_weight: u64,
 }
-
-/// The Arrow bytes of an identity: a GUID as text, and six numbers.
-const IDENTITY_WEIGHT: u64 = 40 + 12;
 
 impl Default for HeaderColumns {
     fn default() -> Self {
-        HeaderColumns { rows: 0, columns: [const { None }; HeaderColumn::ALL.len()], identity_weight: 0 }
+        HeaderColumns { rows: 0, columns: [const { None }; HeaderColumn::ALL.len()] }
     }
 }
 
@@ -91,19 +87,18 @@ impl HeaderColumns {
         self.push_bytes(HeaderColumn::Message, text.as_bytes());
     }
 
-    /// The Arrow bytes of the values of these columns, without what follows from the shape.
-    pub fn weight(&self) -> u64 {
+    /// The Arrow bytes of the values of these columns under the given options, without what follows from the shape.
+    pub fn weight(&self, options: &TypeOptions) -> u64 {
         let columns = HeaderColumn::ALL.iter().zip(&self.columns);
         let weight = |(header, column): (&HeaderColumn, &Option<Box<PackedColumn>>)| {
-            column.as_ref().map_or(0, |column| header.weight(column))
+            column.as_ref().map_or(0, |column| header.weight(column, options))
         };
-        columns.map(weight).sum::<u64>() + self.identity_weight
+        columns.map(weight).sum()
     }
 
     /// Takes the filled columns out, by their numbers; the memory stays for the next rows.
     pub(crate) fn take(&mut self) -> Vec<(usize, PackedColumn)> {
         let rows = std::mem::take(&mut self.rows);
-        self.identity_weight = 0;
         let columns = HeaderColumn::ALL.iter().zip(&mut self.columns);
         let filled = columns.filter_map(|(&header, column)| {
             let column = column.as_mut()?;
@@ -156,7 +151,6 @@ impl HeaderColumns {
         self.put(HeaderColumn::KernelGroup, identity.kernel_group());
         self.put(HeaderColumn::EventProperty, identity.event_property());
         self.put(HeaderColumn::PointerSize, identity.known_pointer_size());
-        self.identity_weight += IDENTITY_WEIGHT;
         let in_catalog = |item: &ExtendedItem<'_>| is_in_catalog(item.item_type);
         event.items.clone().filter(in_catalog).for_each(|item| self.push_extended(item.item_type, item.data));
     }
