@@ -217,21 +217,7 @@ impl<V: Values> LeafEncoder<V> {
         let max = self.pages.leaf.max_definition();
         match present {
             Present::All => self.pages.put_definition(max, rows.len()),
-            Present::Rows(present) => {
-                let mut next = rows.start;
-                let mut run = 0;
-                for &row in &present[value_range.clone()] {
-                    let row = row as usize;
-                    if row != next + run {
-                        self.pages.put_definition(max, run);
-                        self.pages.put_definition(0, row - next - run);
-                        (next, run) = (row, 0);
-                    }
-                    run += 1;
-                }
-                self.pages.put_definition(max, run);
-                self.pages.put_definition(0, rows.end - next - run);
-            }
+            Present::Rows(present) => self.pages.put_present(&rows, &present[value_range.clone()]),
         }
         self.pages.put_repetition(0, rows.len());
         self.pages.rows += rows.len();
@@ -263,25 +249,31 @@ impl<V: Values> LeafEncoder<V> {
             Present::Rows(rows) => (rows[at] as usize, end as usize),
         });
         let mut list = next.next();
-        for row in 0..rows {
-            let count = match list {
+        let mut row = 0;
+        while row < rows {
+            let (null_rows, count) = match list {
                 Some((at, end)) if at == row => {
                     list = next.next();
                     let count = end - item;
                     item = end;
                     self.pages.put_definition(if count == 0 { empty } else { max }, count.max(1));
-                    count
+                    (0, count)
                 }
+                // Rows without a list are taken together, up to where the ends are looked at.
                 _ => {
-                    self.pages.put_definition(0, 1);
-                    0
+                    let end = list.map_or(rows, |(at, _)| at);
+                    let null_rows = (end - row).min(step.saturating_sub(levels).max(1));
+                    self.pages.put_definition(0, null_rows);
+                    (null_rows, 0)
                 }
             };
-            self.pages.put_repetition(0, 1);
+            let taken_rows = null_rows.max(1);
+            self.pages.put_repetition(0, taken_rows);
             self.pages.put_repetition(1, count.saturating_sub(1));
-            self.pages.rows += 1;
-            levels += count.max(1);
-            if levels >= step || row + 1 == rows {
+            self.pages.rows += taken_rows;
+            levels += taken_rows.max(count);
+            row += taken_rows;
+            if levels >= step || row == rows {
                 self.put_values(values, taken..item)?;
                 (levels, taken) = (0, item);
                 if self.look(true)? == Progress::GivenUp {

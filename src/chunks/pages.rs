@@ -1,5 +1,7 @@
 //! The pages of a column chunk and what its metadata says of them.
 
+use std::ops::Range;
+
 use bytes::Bytes;
 use parquet::basic::{BoundaryOrder, Encoding, EncodingMask, PageType};
 use parquet::column::page::{CompressedPage, Page, PageWriter};
@@ -123,6 +125,31 @@ impl Pages {
         if level < self.leaf.max_definition() {
             self.nulls += count;
         }
+    }
+
+    /// Adds the definition levels of some rows, of which these have a value.
+    pub(super) fn put_present(&mut self, rows: &Range<usize>, present: &[u32]) {
+        let max = self.leaf.max_definition();
+        let nulls = rows.len().saturating_sub(present.len());
+        if let Some(stream) = &mut self.definition {
+            let (mut next, mut run) = (rows.start, 0);
+            for &row in present {
+                let row = row as usize;
+                if row != next + run {
+                    stream.levels.put(max, run);
+                    stream.levels.put(0, row - next - run);
+                    (next, run) = (row, 0);
+                }
+                run += 1;
+            }
+            stream.levels.put(max, run);
+            stream.levels.put(0, rows.end - next - run);
+            for (level, count) in [(max, present.len()), (0, nulls)] {
+                stream.histogram.increment_by(level.into(), i64::try_from(count).unwrap_or(i64::MAX));
+            }
+        }
+        self.levels += rows.len();
+        self.nulls += nulls;
     }
 
     /// Adds repetition levels: 0 where a row begins.
