@@ -24,13 +24,11 @@ pub fn rows(schemas: &[&EventSchema], payloads: &[(usize, &[u8])], options: Type
     let table = assign_columns(schemas, &["trace", "timestamp"], options);
     oracle::unique(table.columns.iter().map(PayloadColumn::name).chain(["trace", "timestamp"]));
     for (number, schema) in schemas.iter().enumerate() {
-        let listed = table.field_rows(number, schema).len();
+        let listed = table.field_columns(number, schema).len();
         assert!(listed >= schema.fields.len(), "decode: {listed} rows for {} fields", schema.fields.len());
     }
     for pointer_size in [4, 8] {
-        let program = |&schema: &&EventSchema, number| {
-            Program::compile(schema, table.binding(number), &table.columns, pointer_size)
-        };
+        let program = |&schema: &&EventSchema, number| Program::compile(schema, &table, number, pointer_size);
         let programs: Vec<Program> = schemas.iter().zip(0..).map(|(schema, number)| program(schema, number)).collect();
         let mut buffers = ColumnBuffers::new(table.columns.iter().map(PayloadColumn::data_type));
         // Between the rows are some that have no values.

@@ -12,7 +12,8 @@ use etl2parquet::convert::{Outcome, Report};
 use etl2parquet::input::{Input, Inputs, MemoryInput};
 use etl2parquet::output::MemoryOutput;
 use etl2parquet::output::manifest::MANIFEST_PATH;
-use etl2parquet::plan::{self, PlanFile, PlanOptions, PlanResult, PlannedInput};
+use etl2parquet::plan::{self, Partition, PlanFile, PlanOptions, PlanResult, PlannedInput, PlannedInputs, partition};
+use etl2parquet::spill::SpillSpace;
 use etl2parquet::survey::{self, FileFacts, FileSurvey, SurveyOptions};
 use etl2parquet::{
     ClockAnchor, Compression, ConvertOptions, DatasetSplit, Error, ErrorKind, IfExists, InputFile, NoProgress,
@@ -54,7 +55,8 @@ pub fn survey(input: &[u8], digest: &mut Digest) {
         Err(error) => return refused(&error, digest),
     };
     let buffers = file.buffers.iter().map(|buffer| (buffer.extent.offset, u64::from(buffer.extent.stored_len)));
-    let unreadable = file.unreadable.iter().map(|region| (region.offset, region.len));
+    assert_eq!(file.unreadable.further(), None, "survey: so short a file has few regions");
+    let unreadable = file.unreadable.listed().iter().map(|region| (region.offset, region.len));
     let tail = file.tail.iter().map(|tail| (tail.offset, tail.len));
     let mut parts: Vec<_> = buffers.chain(unreadable).chain(tail).map(|(start, len)| start..start + len).collect();
     parts.sort_by_key(|part| part.start);
@@ -68,15 +70,15 @@ pub fn survey(input: &[u8], digest: &mut Digest) {
     digest.add(told(&file));
     let mut files = [file];
     survey::settle(&mut files);
-    for facts in FileFacts::of(&files) {
+    for facts in FileFacts::of(&files, &NoProgress).expect("survey: nobody interrupts") {
         digest.add((facts.window, facts.ledger.rows.len(), facts.streams.len()));
     }
 }
 
 /// Plans a trace.
 ///
-/// Oracles: names unique, of datasets and of columns; every shape has its place in one table; a plan that is written and
-/// read again is the same.
+/// Oracles: names unique, of datasets and of columns; every shape has its place in one table; the partitions tile the order
+/// of all events; a plan that is written and read again is the same.
 pub fn plan(input: &[u8], digest: &mut Digest) {
     let (input, file) = match surveyed(input) {
         Ok(surveyed) => surveyed,
@@ -95,11 +97,21 @@ pub fn plan(input: &[u8], digest: &mut Digest) {
     assert_eq!(placed, planned.shapes.len(), "plan: a shape is in one table");
     let events: u64 = planned.shapes.iter().map(|shape| shape.events).sum();
     assert_eq!(events, file.events(), "plan: each event is of one shape");
-    let stored = PlanFile::new(serde_json::json!({}), vec![PlannedInput::of(&file)], planned, Vec::new());
-    let text = written(&stored);
-    let read = PlanFile::read(&text[..], Path::new("plan.json")).expect("plan: what was written can be read");
-    oracle::same(&read, &stored);
-    digest.add(text);
+    let all = PlannedInputs::of(std::slice::from_ref(&file), &inputs);
+    let cut = partition::cut(std::slice::from_ref(&file), &all, 2000, &SpillSpace::temporary(), &NoProgress);
+    let partitions = cut.expect("plan: bytes in memory can be read").list().to_vec();
+    oracle::tiling(seams(&partitions), 0..file.events());
+    let stored = PlanFile::new(serde_json::json!({}), vec![PlannedInput::of(&file)], planned, partitions);
+    let text = stored.to_text().expect("plan: it can be written");
+    let read = PlanFile::read(text.bytes(), Path::new("plan.json")).expect("plan: what was written can be read");
+    oracle::same(&read, &(stored, text.hash().to_owned()));
+    digest.add(text.bytes());
+}
+
+/// Where the partitions that have events begin and end in the order of all events.
+fn seams(partitions: &[Partition]) -> impl Iterator<Item = std::ops::Range<u64>> {
+    let filled = partitions.iter().filter(|partition| partition.events > 0);
+    filled.map(|partition| partition.first_seq..partition.first_seq + partition.events)
 }
 
 /// Plans a surveyed trace.
@@ -109,13 +121,6 @@ pub fn plan(input: &[u8], digest: &mut Digest) {
 pub fn planned(file: &FileSurvey, inputs: &Inputs) -> Result<PlanResult, Error> {
     let (plan, _) = plan::plan(std::slice::from_ref(file), inputs, &PlanOptions::default(), &NoProgress)?;
     Ok(plan)
-}
-
-/// A plan as it is stored.
-pub fn written(plan: &PlanFile) -> Vec<u8> {
-    let mut text = Vec::new();
-    plan.write(&mut text).expect("plan: memory takes everything");
-    text
 }
 
 /// Options that follow from the bytes of a trace, so that the same trace is always converted alike.

@@ -1,6 +1,6 @@
 //! Times, names and identities.
 
-use etl2parquet::clock::{Clock, ClockAnchor, ClockKind, ClockParameters, FileTime, Ticks};
+use etl2parquet::clock::{Clock, ClockAnchor, ClockKind, ClockParameters, FileTime, Ticks, UnixNanos};
 use etl2parquet::names::{self, Claim, NameFrom, Naming, Right};
 use etl2parquet::sid::Sid;
 use etl2parquet::{Guid, calendar};
@@ -35,7 +35,7 @@ pub fn clock(input: &[u8], digest: &mut Digest) {
         assert_eq!(time, exact(&clock, ticks), "clock: tick {ticks} of {clock:?}");
         let status = clock.convert(Ticks(ticks)).1;
         assert_eq!(status, clock.status_of(Ticks(ticks), clock.to_unix(Ticks(ticks))), "clock: one status");
-        let error = clock.double_formula().map(|formula| formula.error_ns(Ticks(ticks)));
+        let error = clock.double_formula().map(|formula| formula.error_ns(Ticks(ticks), UnixNanos(time)));
         digest.add((time, status.map(|status| status.name()), error));
     }
     oracle::monotone(times);
