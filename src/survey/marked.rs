@@ -151,16 +151,20 @@ struct First {
 impl First {
     fn push(&mut self, at: FileKey, limit: usize) {
         self.kept.push(at);
-        // Sorted once for many that are new.
-        if self.kept.len() >= 2 * limit {
-            self.trim(limit);
-        }
+        self.trim_many(limit);
     }
 
     fn add(&mut self, other: First, limit: usize) {
         self.kept.extend(other.kept);
         self.more += other.more;
-        self.trim(limit);
+        self.trim_many(limit);
+    }
+
+    /// Sorts once for many that are new.
+    fn trim_many(&mut self, limit: usize) {
+        if self.kept.len() >= 2 * limit {
+            self.trim(limit);
+        }
     }
 
     fn trim(&mut self, limit: usize) {
