@@ -117,7 +117,7 @@ impl LocalFolder {
         custody.take_in(Held::All(staging.folder.clone()));
         staging.made.iter().try_for_each(|made| made.parent().map_or(Ok(()), sync_folder))?;
         staging.restore_old()?;
-        for leftover in [staging.old(), staging.new_trace(), staging.parts().root] {
+        for leftover in [staging.old(), staging.new_trace(), staging.gone(), staging.parts().root] {
             remove(&leftover).map_err(|cause| output_error("remove the leftovers of a run", &leftover, cause))?;
         }
         staging.create_parts()?;
@@ -302,6 +302,11 @@ impl LocalFolder {
         self.folder.join("old")
     }
 
+    /// What was in work, while it is removed.
+    fn gone(&self) -> PathBuf {
+        self.folder.join("gone")
+    }
+
     fn create_parts(&self) -> Result<()> {
         let root = self.parts().root;
         match fs::create_dir(&root) {
@@ -346,7 +351,7 @@ impl LocalFolder {
         }
         // A trace that could be neither replaced nor restored stays for the next run's repair. Failures are left to it too.
         let keep_old = !matches!(exists(&self.target()), Ok(true));
-        let gone = self.folder.join("gone");
+        let gone = self.gone();
         // In one step, so that nobody adds a file meanwhile.
         let _ = fs::rename(self.parts().root, &gone);
         for folder in [self.new_trace(), gone, self.parts().root] {

@@ -160,6 +160,16 @@ fn the_next_run_repairs_what_a_killed_one_left() {
 }
 
 #[test]
+fn what_a_run_was_removing_when_it_was_killed_goes_first() {
+    let out = tempfile::tempdir().unwrap();
+    interrupted(out.path(), &[(".etl2parquet-a/gone", "1")]);
+    let staging = stage(out.path(), "a", "2");
+    assert!(!out.path().join(".etl2parquet-a/gone").exists());
+    publish(staging, IfExists::Error).unwrap();
+    assert_eq!(content(out.path(), "a"), "2");
+}
+
+#[test]
 fn two_runs_do_not_write_one_trace() {
     let out = tempfile::tempdir().unwrap();
     let first = stage(out.path(), "a", "1");
