@@ -9,9 +9,7 @@ use rayon::prelude::*;
 
 use super::existing::is_there;
 use super::parts::Parts;
-use super::system::{
-    exchange, exists, files_below, folders_below, remove_file, rename_no_replace_at_once, sync, sync_folder,
-};
+use super::system::{Tree, exchange, exists, remove_file, rename_no_replace_at_once, sync, sync_folder, tree};
 use crate::error::{Error, ErrorKind, Result};
 use crate::output::errors::output_error;
 use crate::output::interface::StagedName;
@@ -34,7 +32,7 @@ pub(super) fn assemble(parts: &Parts, new: &Path, files: &[StagedName], progress
     if names.len() < moves.len() {
         return Err(Error::bug("two files of a trace have one name").in_file(new));
     }
-    // On disk first: once names end in .parquet, readers may look. The disk takes many at a time.
+    // On disk first: once names end in .parquet, readers may look. The disk takes many at a time, one from each thread.
     let synced = moves.par_iter().map(|file| {
         stop_if_cancelled(progress)?;
         match sync(&file.staged) {
@@ -47,11 +45,10 @@ pub(super) fn assemble(parts: &Parts, new: &Path, files: &[StagedName], progress
         stop_if_cancelled(progress)?;
         take(file)?;
     }
-    let found = files_below(new).map_err(|cause| output_error("list", new, cause))?;
+    let Tree { folders, files: found } = tree(new).map_err(|cause| output_error("list", new, cause))?;
     for (other, _) in found.iter().filter(|(file, _)| !names.contains(file.as_path())) {
         remove_file(other).map_err(|cause| output_error("remove", other, cause))?;
     }
-    let folders = folders_below(new).map_err(|cause| output_error("list", new, cause))?;
     let synced = folders.par_iter().map(|folder| {
         stop_if_cancelled(progress)?;
         sync_folder(folder)

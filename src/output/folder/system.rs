@@ -35,19 +35,19 @@ pub(super) fn remove_file(file: &Path) -> io::Result<()> {
 
 /// All files in a folder and the folders in it, with their lengths, sorted; none if it is not there.
 pub(super) fn files_below(root: &Path) -> io::Result<Vec<(PathBuf, u64)>> {
-    Ok(walk(root)?.1)
+    Ok(tree(root)?.files)
 }
 
-/// A folder and all folders in it, each behind those that it is in; none if it is not there.
-pub(super) fn folders_below(root: &Path) -> io::Result<Vec<PathBuf>> {
-    Ok(walk(root)?.0)
+/// What is in a folder and the folders in it.
+pub(super) struct Tree {
+    /// The folder itself and all others, each behind those that it is in.
+    pub folders: Vec<PathBuf>,
+    /// The files with their lengths, sorted.
+    pub files: Vec<(PathBuf, u64)>,
 }
 
-/// The folders of a tree, and its files with their lengths.
-type Tree = (Vec<PathBuf>, Vec<(PathBuf, u64)>);
-
-/// Links are not followed.
-fn walk(root: &Path) -> io::Result<Tree> {
+/// Lists a folder, empty if it is not there. Links are not followed.
+pub(super) fn tree(root: &Path) -> io::Result<Tree> {
     let (mut folders, mut files) = (vec![root.to_owned()], Vec::new());
     let mut at = 0;
     while let Some(folder) = folders.get(at).cloned() {
@@ -71,7 +71,7 @@ fn walk(root: &Path) -> io::Result<Tree> {
         at += 1;
     }
     files.sort();
-    Ok((folders, files))
+    Ok(Tree { folders, files })
 }
 
 /// A path below `root`, with `/` between its parts; `None` where it is no text.
