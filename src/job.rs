@@ -123,6 +123,7 @@ impl Corridor<'_> {
             started,
             staged: Vec::new(),
         };
-        commit.finish(surveyed, partitions.list(), reports, &output, || inputs.check_unchanged(), progress)
+        let check_inputs = || inputs.check_unchanged();
+        pool.install(|| commit.finish(surveyed, partitions.list(), reports, &output, check_inputs, progress))
     }
 }

@@ -5,11 +5,13 @@
 mod support;
 mod synth;
 
+use std::collections::BTreeSet;
 use std::fs;
+use std::sync::Mutex;
 
-use etl2parquet::convert::{InputFile, Outcome, Recording};
-use etl2parquet::job;
-use etl2parquet::survey::NoProgress;
+use etl2parquet::convert::{InputFile, JobProgress, Outcome, Recording, Stage};
+use etl2parquet::job::{self, steps};
+use etl2parquet::survey::{NoProgress, Progress};
 use support::{Sandbox, options};
 use synth::*;
 
@@ -506,6 +508,63 @@ fn a_thousand_datasets_need_few_open_files() {
     assert_eq!(status.code(), Some(0));
     let datasets = sandbox.names("out").iter().filter(|name| name.contains("/events/")).count();
     assert_eq!(datasets, 1001);
+}
+
+/// The names of the threads that publish.
+#[derive(Default)]
+struct Publishers {
+    names: Mutex<Option<BTreeSet<String>>>,
+}
+
+impl Progress for Publishers {
+    fn advance(&self, _amount: u64) {}
+
+    /// Asked before every file that is brought to disk, by whoever does it.
+    fn is_cancelled(&self) -> bool {
+        if let Some(names) = self.names.lock().unwrap().as_mut() {
+            names.insert(std::thread::current().name().unwrap_or("nameless").to_owned());
+        }
+        false
+    }
+}
+
+impl JobProgress for Publishers {
+    fn stage(&self, stage: Stage) {
+        if stage == Stage::Publish {
+            *self.names.lock().unwrap() = Some(BTreeSet::new());
+        }
+    }
+}
+
+#[test]
+fn a_run_publishes_with_its_own_threads() {
+    let sandbox = Sandbox::new();
+    let path = sandbox.file("a.etl", &small(1));
+    let job = Recording { name: "a".to_owned(), inputs: vec![InputFile { path, source: "a.etl".to_owned() }] };
+    let publishers = || Publishers::default();
+    let only_worker = |publishers: Publishers| {
+        let names = publishers.names.into_inner().unwrap().unwrap();
+        assert_eq!(names.iter().map(String::as_str).collect::<Vec<_>>(), ["worker-0"]);
+    };
+    let whole = publishers();
+    assert!(matches!(
+        job::convert(&job, &options(sandbox.path("whole")).threads(1), &whole).unwrap(),
+        Outcome::Published(_)
+    ));
+    only_worker(whole);
+    let steps::PlanOutcome::Planned { folder, partitions: 1 } =
+        steps::plan(&job, &options(sandbox.path("parts")), &NoProgress).unwrap()
+    else {
+        panic!("there is one partition to convert");
+    };
+    let of_step = steps::StepOptions { threads: 1, memory: 512 << 20 };
+    steps::convert_partition(&folder, 0, of_step, &NoProgress).unwrap();
+    let parts = publishers();
+    assert!(matches!(
+        steps::commit(&folder, of_step, &parts).unwrap(),
+        steps::CommitOutcome::Done(Outcome::Published(_))
+    ));
+    only_worker(parts);
 }
 
 #[test]

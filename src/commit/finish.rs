@@ -40,7 +40,7 @@ pub struct Commit<'a> {
 
 impl Commit<'_> {
     /// Publishes what the reports tell of, if the accounts are right; `check_inputs` is asked last whether the inputs are
-    /// still what they were.
+    /// still what they were. To be called in the pool of the run: files are brought to disk side by side in the current one.
     ///
     /// # Errors
     /// Of the kind `Internal` when the counts do not meet or an input has changed, `Output` when the trace is there already

@@ -192,6 +192,7 @@ pub fn commit(folder: &Path, options: StepOptions, progress: &dyn JobProgress) -
         }
         return Ok(CommitOutcome::AlreadyCommitted(target));
     }
+    let pool = pool(options.threads)?;
     let output = Arc::new(LocalFolder::open_plan_to_publish(&progress.custody(), folder)?);
     let stored = StoredPlan::read(folder)?;
     let (reports, staged) = reports(&stored, &output)?;
@@ -216,8 +217,8 @@ pub fn commit(folder: &Path, options: StepOptions, progress: &dyn JobProgress) -
     };
     let (surveyed, partitions) = (Surveyed { files, facts, plan: plan.result }, plan.partitions);
     let output = output as Arc<dyn Output>;
-    let outcome = commit.finish(surveyed, &partitions, reports, &output, || Ok(()), progress)?;
-    Ok(CommitOutcome::Done(outcome))
+    let finish = || commit.finish(surveyed, &partitions, reports, &output, || Ok(()), progress);
+    Ok(CommitOutcome::Done(pool.install(finish)?))
 }
 
 /// The trace of a plan, where it is published already.
