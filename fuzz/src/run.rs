@@ -1,5 +1,6 @@
 //! A target's share of the loop: a fixed range of inputs, the same in every run.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -40,6 +41,8 @@ pub struct Summary {
     pub time: Duration,
     /// Hash of all outcomes.
     pub hash: u64,
+    /// Inputs by class and outcome, where the target tells them apart.
+    pub classes: BTreeMap<(&'static str, &'static str), u64>,
 }
 
 impl<'a> Share<'a> {
@@ -63,6 +66,7 @@ impl<'a> Share<'a> {
             summary.failures.extend(result.err().map(|failure| (number, failure)));
         }
         (summary.time, summary.hash) = (started.elapsed(), digest.value());
+        summary.classes.clone_from(digest.classes());
         summary
     }
 }

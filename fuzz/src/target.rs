@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::digest::Digest;
-use crate::targets::{buffers, decode, schemas, traces, values, xpress};
+use crate::targets::{buffers, decode, loss, schemas, traces, values, xpress};
 
 /// A room with its oracle.
 #[derive(Clone, Copy, Debug)]
@@ -198,6 +198,9 @@ pub const ALL: &[Target] = &[
     Target::new("eventsource", schemas::eventsource, "those of manifest, standing").max_len(16 << 10).count(20_000),
     Target::new("tmf", schemas::tmf, "arguments and bytes conserved").form(Form::Text(TMF)).count(20_000),
     Target::new("pack_text", schemas::pack_text, "those of any_schema, order").form(Form::Text(PACK)).count(20_000),
+    Target::new("loss", loss::loss, "events go only where damage, an issue or a gap is said")
+        .form(Form::Numbered(loss::subject_count))
+        .count(200_000),
     Target::new("survey", traces::survey, "tiling, counts per buffer = per shape, two alike").of_traces().count(20_000),
     Target::new("plan", traces::plan, "names unique, read-back equality").of_traces().count(2000),
     Target::new("convert", traces::convert, "conserved, arrays valid in full, each `seq` once").of_traces().count(200),

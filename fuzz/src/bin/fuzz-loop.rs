@@ -156,6 +156,9 @@ fn child(target: &'static Target, arguments: &Arguments, place: &Path) -> ExitCo
     for (number, failure) in summary.failures.iter().take(20) {
         println!("FAILED\t{}\t{number}\t{failure}\t{}", target.name, save(target, *number));
     }
+    for ((class, outcome), count) in &summary.classes {
+        println!("    {class:12} {outcome:12} {count:>9}");
+    }
     let (seconds, mib) = (summary.time.as_secs_f64(), summary.most.memory >> 20);
     #[expect(clippy::cast_precision_loss, reason = "a rate is shown in a few digits")]
     let rate = summary.inputs as f64 / seconds.max(0.001);

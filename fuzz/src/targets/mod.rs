@@ -2,6 +2,7 @@
 
 pub mod buffers;
 pub mod decode;
+pub mod loss;
 pub mod schemas;
 pub mod traces;
 pub mod values;

@@ -1,0 +1,221 @@
+//! The loss oracle: one change to a trace that is whole, and every event that goes is told of.
+
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::Range;
+use std::sync::OnceLock;
+
+use etl2parquet::buffer::content::{self, Scratch};
+use etl2parquet::event::{Walk, WalkStep};
+use etl2parquet::rows::Severity;
+use etl2parquet::survey::{FileFacts, FileSurvey, NoProgress};
+use etl2parquet::{Error, ErrorKind};
+
+use super::traces::surveyed;
+use crate::bytes::Bytes;
+use crate::digest::Digest;
+use crate::fields::{BufferSpan, Field, buffers, fields};
+use crate::made;
+use crate::mutate::turning_points;
+
+/// How often each event is there, by a hash of its bytes; without the header event.
+type Events = BTreeMap<u64, u64>;
+
+/// What a survey says beside the events: damage, issues that are no mere information, rows of the ledger.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Said {
+    is_damaged: bool,
+    issues: BTreeMap<&'static str, u64>,
+    ledger: BTreeMap<&'static str, u64>,
+}
+
+/// A whole trace.
+#[derive(Debug)]
+struct Subject {
+    bytes: Vec<u8>,
+    buffers: Vec<BufferSpan>,
+    fields: Vec<Field>,
+    events: Events,
+    said: Said,
+    is_closed: bool,
+}
+
+/// What is done to a trace.
+const CHANGES: [&str; 12] = [
+    "a value", "a value", "a value", "a flip", "a flip", "zeros", "FF", "noise", "swapped", "doubled", "dropped", "cut",
+];
+
+fn subjects() -> &'static [Subject] {
+    static ALL: OnceLock<Vec<Subject>> = OnceLock::new();
+    ALL.get_or_init(|| made::all().into_iter().filter(|seed| seed.folder == "trace").filter_map(subject).collect())
+}
+
+/// How many traces there are to change.
+pub fn subject_count() -> usize {
+    subjects().len()
+}
+
+fn subject(seed: made::Seed) -> Option<Subject> {
+    let (events, said, file) = read(&seed.bytes).expect("loss: a made trace is one");
+    let is_closed = file.session.is_closed();
+    let (buffers, fields) = (buffers(&seed.bytes), fields(&seed.bytes));
+    (!said.is_damaged).then_some(Subject { bytes: seed.bytes, buffers, fields, events, said, is_closed })
+}
+
+fn read(trace: &[u8]) -> Result<(Events, Said, FileSurvey), Error> {
+    let (input, file) = surveyed(trace)?;
+    let mut events = Events::new();
+    let mut scratch = Scratch::default();
+    for buffer in &*file.buffers {
+        let largest = file.session.max_buffer_size();
+        let content = content::read(&*input, &buffer.extent, largest, &mut scratch).expect("loss: it was read before");
+        for step in Walk::new(content.bytes(), 0) {
+            let WalkStep::Event(event) = step else { continue };
+            if (buffer.extent.ordinal, event.offset) != (0, 0) {
+                let mut hasher = DefaultHasher::new();
+                event.bytes.hash(&mut hasher);
+                *events.entry(hasher.finish()).or_default() += 1;
+            }
+        }
+    }
+    let mut issues = BTreeMap::new();
+    for issue in file.issues.rows().filter(|issue| issue.severity > Severity::Info) {
+        *issues.entry(issue.code.as_str()).or_default() += 1;
+    }
+    let mut ledger = BTreeMap::new();
+    let facts = FileFacts::of(std::slice::from_ref(&file), &NoProgress).expect("loss: nobody interrupts");
+    for row in facts.iter().flat_map(|facts| &facts.ledger.rows) {
+        *ledger.entry(row.kind.as_str()).or_default() += 1;
+    }
+    Ok((events, Said { is_damaged: file.is_damaged(), issues, ledger }, file))
+}
+
+/// Makes one change to one of the traces; the first four bytes of the input say to which.
+///
+/// Oracle: rows go only where damage, an issue or a gap is said, or the file is refused. An event whose own bytes are
+/// changed may be another; it may not be none. Two classes are known to be mute and counted: `by nature` and `swallowed`.
+pub fn loss(input: &[u8], digest: &mut Digest) {
+    let mut bytes = Bytes::new(input);
+    let all = subjects();
+    let subject = &all[bytes.u32() as usize % all.len()];
+    let change = *bytes.pick(&CHANGES);
+    let (trace, touched) = subject.changed(change, &mut bytes);
+    let outcome = match read(&trace) {
+        Err(error) => {
+            assert_eq!(error.kind(), ErrorKind::Input, "loss: {change}: {error}");
+            "refused"
+        }
+        Ok((events, said, _)) => subject.judge(&events, &said, touched),
+    };
+    let place = match outcome {
+        "mute" if subject.is_mute_by_nature(change, &trace) => "by nature",
+        "mute" if subject.is_swallowed(&trace) => "swallowed",
+        outcome => outcome,
+    };
+    let number = all.iter().position(|other| std::ptr::eq(other, subject)).unwrap_or_default();
+    let first = trace.iter().zip(&subject.bytes).position(|(new, old)| new != old);
+    let field =
+        subject.fields.iter().rev().find(|field| first.is_some_and(|at| field.at <= at)).map(|field| field.name);
+    assert_ne!(place, "mute", "loss: {change} at {first:?} ({field:?}) of trace {number} takes events away in silence");
+    digest.add(place);
+    digest.count(change, place);
+}
+
+impl Subject {
+    /// What became of the events; up to `touched` of them had their own bytes changed.
+    fn judge(&self, events: &Events, said: &Said, touched: u64) -> &'static str {
+        let beyond = |one: &Events, other: &Events| -> u64 {
+            one.iter().map(|(event, count)| count.saturating_sub(other.get(event).copied().unwrap_or(0))).sum()
+        };
+        let (missing, new) = (beyond(&self.events, events), beyond(events, &self.events));
+        match () {
+            () if missing == 0 && new == 0 => "harmless",
+            () if said.is_damaged => "damage",
+            () if said.ledger != self.said.ledger => "gap",
+            () if said.issues != self.said.issues => "issue",
+            () if missing <= new && missing <= touched => "altered",
+            () => "mute",
+        }
+    }
+
+    /// A file that nobody closed does not say how much there was: what is cut off at the border of a buffer was perhaps
+    /// never there.
+    fn is_mute_by_nature(&self, change: &str, trace: &[u8]) -> bool {
+        !self.is_closed && matches!(change, "dropped" | "cut") && self.bytes.starts_with(trace)
+    }
+
+    /// An event whose size is wrong and ends where another event ends has those between for its payload. The program looks
+    /// for that where it can tell (`event::swallowed`); where it cannot, nothing contradicts the size.
+    fn is_swallowed(&self, trace: &[u8]) -> bool {
+        let is_size = |field: &&Field| field.name.ends_with(".Size");
+        trace.len() == self.bytes.len()
+            && self.fields.iter().filter(is_size).any(|field| {
+                let place = field.at..field.at + field.len;
+                trace[place.clone()] != self.bytes[place]
+            })
+    }
+
+    /// The changed trace, and how many events had their own bytes changed.
+    fn changed(&self, change: &str, bytes: &mut Bytes<'_>) -> (Vec<u8>, u64) {
+        let mut trace = self.bytes.clone();
+        let field = &self.fields[bytes.u32() as usize % self.fields.len()];
+        let place = match change {
+            "a value" => {
+                put_value(&mut trace, field, bytes.u8());
+                field.at..field.at + field.len
+            }
+            "a flip" => {
+                let at = field.at + bytes.below(field.len);
+                trace[at] ^= 1 << bytes.below(8);
+                at..at + 1
+            }
+            "zeros" | "FF" | "noise" => {
+                let end = trace.len().min(field.at + 1 + bytes.below(256));
+                trace[field.at..end].fill_with(|| match change {
+                    "zeros" => 0,
+                    "FF" => 0xFF,
+                    _ => bytes.u8(),
+                });
+                field.at..end
+            }
+            _ => {
+                self.moved(change, bytes, &mut trace);
+                0..0
+            }
+        };
+        let is_touched = |event: &&Range<usize>| event.start < place.end && place.start < event.end;
+        let events = self.buffers.iter().flat_map(|buffer| &buffer.events);
+        (trace, events.filter(is_touched).count() as u64)
+    }
+
+    /// Moves whole buffers, or cuts the file.
+    fn moved(&self, change: &str, bytes: &mut Bytes<'_>, trace: &mut Vec<u8>) {
+        // The header buffer stays where it is.
+        let behind = self.buffers.len().max(2) - 1;
+        let mut pick = || self.buffers.get(1 + bytes.u16() as usize % behind).map_or(0..0, |span| span.bytes.clone());
+        let (one, other) = (pick(), pick());
+        match change {
+            "swapped" if one.len() == other.len() => {
+                let (first, second) = (trace[one.clone()].to_vec(), trace[other.clone()].to_vec());
+                trace[other].copy_from_slice(&first);
+                trace[one].copy_from_slice(&second);
+            }
+            "doubled" => {
+                let copy = trace[one].to_vec();
+                trace.splice(other.end..other.end, copy);
+            }
+            "dropped" => drop(trace.drain(one)),
+            "cut" => trace.truncate(one.start + bytes.u16() as usize % (one.len() + 1)),
+            _ => {}
+        }
+    }
+}
+
+fn put_value(trace: &mut [u8], field: &Field, choice: u8) {
+    let width = field.len.min(8);
+    let mut old = [0; 8];
+    old[..width].copy_from_slice(&trace[field.at..field.at + width]);
+    let points = turning_points(u64::from_le_bytes(old), width);
+    let new = points[usize::from(choice) % points.len()].to_le_bytes();
+    trace[field.at..field.at + width].copy_from_slice(&new[..width]);
+}
