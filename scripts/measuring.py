@@ -1,5 +1,6 @@
-"""What the measuring scripts share: the built programs, child processes with their CPU time and memory, medians."""
+"""What the scripts share: the built programs, child processes with their CPU time and memory, hashes of output, medians."""
 
+import hashlib
 import json
 import os
 import shutil
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+CORPUS = Path(os.environ.get("ETL2PARQUET_CORPUS") or ROOT.parent / "shared" / "corpus")
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release"
 
 
@@ -26,6 +28,37 @@ def build():
 
 def release_binary():
     return os.environ.get("ETL2PARQUET_BIN", str(TARGET / "etl2parquet"))
+
+
+def corpus_folder():
+    """The folder of real traces; without it the script ends."""
+    if not CORPUS.is_dir():
+        sys.exit(f"no corpus at {CORPUS}: set ETL2PARQUET_CORPUS")
+    return CORPUS
+
+
+def environment():
+    """The environment of a child: the options of the program are those of its command line alone."""
+    return {key: value for key, value in os.environ.items() if not key.startswith("ETL2PARQUET_")}
+
+
+def digest(file, of_the_run=("run",), path_of=lambda path: path):
+    """The hash of a file of a trace, of its manifest without the entries `of_the_run`, and with its files' paths changed."""
+    content = file.read_bytes()
+    if file.name == "manifest.json":
+        manifest = json.loads(content)
+        for key in of_the_run:
+            manifest.pop(key, None)
+        for entry in manifest["files"]:
+            entry["path"] = path_of(entry["path"])
+        content = json.dumps(manifest).encode()
+    return hashlib.sha256(content).hexdigest()
+
+
+def digests(folder, **options):
+    """The hash of every file below a folder, by its path there."""
+    files = sorted(file for file in folder.rglob("*") if file.is_file())
+    return {file.relative_to(folder).as_posix(): digest(file, **options) for file in files}
 
 
 def example(name):
@@ -48,7 +81,7 @@ def run(command, sample_memory=False):
     """Runs a command to its end; a failure ends the script with what the command said."""
     with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
         started, busy = time.perf_counter(), busy_seconds()
-        child = subprocess.Popen([str(part) for part in command], stdout=output, stderr=errors)
+        child = subprocess.Popen([str(part) for part in command], stdout=output, stderr=errors, env=environment())
         sampler = PeakSampler(child.pid) if sample_memory else None
         _, status, usage = os.wait4(child.pid, 0)
         wall, busy = time.perf_counter() - started, busy_seconds() - busy
