@@ -10,8 +10,9 @@ use std::time::{Instant, SystemTime};
 
 use rayon::ThreadPool;
 
+use self::prepare::Prepared;
 use crate::commit::Commit;
-use crate::commit::record::{self, RunContext};
+use crate::commit::record::RunContext;
 use crate::commit::report::of_survey;
 use crate::convert::ConvertOptions;
 use crate::convert::job::{JobProgress, Outcome, Recording, Report, Stage};
@@ -19,7 +20,6 @@ use crate::convert::partitions::Conversion;
 use crate::error::Result;
 use crate::input::Inputs;
 use crate::output::{LocalFolder, Output, folder};
-use crate::plan::{PlannedInputs, partition};
 use crate::spill::SpillSpace;
 use crate::survey::FileSurvey;
 
@@ -90,18 +90,13 @@ impl Corridor<'_> {
     /// Goes all the way; without an output, up to where something would be written.
     fn run(self, output: Option<Arc<dyn Output>>, progress: &dyn JobProgress) -> Result<Outcome> {
         let Corridor { job, options, inputs, ref pool, ref space, started } = self;
-        let surveyed = prepare::survey_and_plan(pool, job, inputs, options, space, true, progress)?;
-        let settings = record::options(options);
-        let surveyed = match prepare::without_rows(job, options, &settings, surveyed)? {
-            Ok(surveyed) => surveyed,
-            Err(outcome) => return Ok(outcome),
-        };
+        let Prepared { surveyed, write, planned, partitions } =
+            match prepare::prepare(pool, job, inputs, options, space, progress)? {
+                Ok(prepared) => prepared,
+                Err(outcome) => return Ok(outcome),
+            };
         // Without it this was a dry run, which has ended.
         let Some(output) = output else { return Ok(Outcome::Skipped) };
-        let write = prepare::write_options(options, settings);
-        let planned = PlannedInputs::of(&surveyed.files, inputs);
-        let size = prepare::partition_bytes(options, &surveyed.plan);
-        let partitions = pool.install(|| partition::cut(&surveyed.files, &planned, size, space, progress))?;
         progress.stage(Stage::Convert { events: surveyed.files.iter().map(FileSurvey::events).sum() });
         let conversion = Conversion {
             plan: &surveyed.plan,

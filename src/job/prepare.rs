@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use rayon::ThreadPool;
 
-use crate::commit::checks;
 use crate::commit::report::{all_filtered, of_survey};
+use crate::commit::{checks, record};
 use crate::convert::ConvertOptions;
 use crate::convert::job::{JobProgress, Outcome, Recording, Stage, Surveyed};
 use crate::convert::repeated;
@@ -14,7 +14,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::input::{InputId, Inputs};
 use crate::output::manifest::FORMAT_VERSION;
 use crate::output::{IfExists, folder, options_hash};
-use crate::plan::{self, PlanOptions, PlanResult, partition};
+use crate::plan::{self, Partitions, PlanOptions, PlanResult, PlannedInputs, partition};
 use crate::spill::SpillSpace;
 use crate::survey::{self, FileFacts, Step, SurveyOptions, timed};
 
@@ -68,12 +68,44 @@ pub(super) fn survey_and_plan(
     })
 }
 
+/// A recording whose events are to become rows.
+pub(super) struct Prepared<'a> {
+    pub surveyed: Surveyed,
+    pub write: WriteOptions,
+    pub planned: PlannedInputs<'a>,
+    pub partitions: Partitions,
+}
+
+/// Surveys and plans a job and cuts it into partitions; where no events need become rows, says what becomes of it.
+///
+/// # Errors
+/// Those of [`convert`](super::convert) up to there.
+pub(super) fn prepare<'a>(
+    pool: &ThreadPool,
+    job: &Recording,
+    inputs: &'a Inputs,
+    options: &ConvertOptions,
+    space: &SpillSpace,
+    progress: &dyn JobProgress,
+) -> Result<std::result::Result<Prepared<'a>, Outcome>> {
+    let surveyed = survey_and_plan(pool, job, inputs, options, space, true, progress)?;
+    let settings = record::options(options);
+    let surveyed = match without_rows(job, options, &settings, surveyed)? {
+        Ok(surveyed) => surveyed,
+        Err(outcome) => return Ok(Err(outcome)),
+    };
+    let planned = PlannedInputs::of(&surveyed.files, inputs);
+    let size = options.partition_bytes.unwrap_or_else(|| partition::size_for(surveyed.plan.shapes.len()));
+    let partitions = pool.install(|| partition::cut(&surveyed.files, &planned, size, space, progress))?;
+    Ok(Ok(Prepared { surveyed, write: write_options(options, settings), planned, partitions }))
+}
+
 /// What becomes of a job of which no events need become rows: none passes the filters, none is asked for, the trace is
 /// there already, or a check keeps it from being published. Gives back what was surveyed where some do.
 ///
 /// # Errors
 /// [`ErrorKind::Output`] when there is another trace of the name.
-pub(super) fn without_rows(
+fn without_rows(
     job: &Recording,
     options: &ConvertOptions,
     settings: &serde_json::Value,
@@ -103,13 +135,8 @@ fn passes_nothing(plan: &PlanResult) -> bool {
     plan.filter.is_some() && (0..).zip(&plan.shapes).all(|(shape, _)| !plan.may_pass(shape))
 }
 
-/// Event bytes of a partition.
-pub(super) fn partition_bytes(options: &ConvertOptions, plan: &PlanResult) -> u64 {
-    options.partition_bytes.unwrap_or_else(|| partition::size_for(plan.shapes.len()))
-}
-
 /// What of the options decides the bytes of event files.
-pub(super) fn write_options(options: &ConvertOptions, settings: serde_json::Value) -> WriteOptions {
+fn write_options(options: &ConvertOptions, settings: serde_json::Value) -> WriteOptions {
     WriteOptions {
         settings,
         types: options.types,

@@ -7,10 +7,10 @@ use std::time::{Instant, SystemTime};
 
 use zerocopy::IntoBytes;
 
-use super::prepare::{inputs, partition_bytes, pool, survey_and_plan, without_rows, write_options};
+use super::prepare::{Prepared, inputs, pool, prepare};
 use super::stored::{self, StoredJob, StoredPlan, StoredReport};
 use crate::commit::Commit;
-use crate::commit::record::{self, RunContext};
+use crate::commit::record::RunContext;
 use crate::convert::ConvertOptions;
 use crate::convert::job::{JobProgress, Outcome, Recording, Stage, Surveyed};
 use crate::convert::part_report::PartReport;
@@ -21,7 +21,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::input::Inputs;
 use crate::output::folder::{plan_name, trace_folder};
 use crate::output::{CommitRecord, LocalFolder, Output, StagedName};
-use crate::plan::{PartitionView, PlanFile, PlannedInputs, partition};
+use crate::plan::{PartitionView, PlanFile, PlannedInputs};
 use crate::resources::{default_memory, default_threads};
 use crate::spill::SpillSpace;
 use crate::survey::{FileFacts, SurveyResult};
@@ -89,21 +89,17 @@ pub fn plan(job: &Recording, options: &ConvertOptions, progress: &dyn JobProgres
     crate::output::folder::check_absent(&options.out, &job.name, options.if_exists)?;
     let space = SpillSpace::temporary();
     let inputs = inputs(job)?;
-    let surveyed = survey_and_plan(&pool, job, &inputs, options, &space, true, progress)?;
-    let settings = record::options(options);
-    let surveyed = match without_rows(job, options, &settings, surveyed)? {
-        Ok(surveyed) => surveyed,
-        Err(outcome) => return Ok(PlanOutcome::Done(outcome)),
-    };
-    let Surveyed { files, plan, .. } = surveyed;
-    let planned = PlannedInputs::of(&files, &inputs);
-    let size = partition_bytes(options, &plan);
-    let partitions = pool.install(|| partition::cut(&files, &planned, size, &space, progress))?;
+    let Prepared { surveyed: Surveyed { files, plan, .. }, write, planned, partitions } =
+        match prepare(&pool, job, &inputs, options, &space, progress)? {
+            Ok(prepared) => prepared,
+            Err(outcome) => return Ok(PlanOutcome::Done(outcome)),
+        };
     let segments = || partitions.list().iter().map(|partition| partitions.segments(partition));
-    let plan = PlanFile::new(settings.clone(), planned.into_planned(), plan, partitions.list().to_vec()).to_text()?;
+    let plan =
+        PlanFile::new(write.settings.clone(), planned.into_planned(), plan, partitions.list().to_vec()).to_text()?;
     let job = StoredJob {
         trace: job.name.clone(),
-        write: write_options(options, settings),
+        write,
         checks: options.checks,
         if_exists: options.if_exists,
         byte_order: stored::byte_order().to_owned(),
