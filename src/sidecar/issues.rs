@@ -1,11 +1,6 @@
 //! `issues`: everything unusual that was found in the inputs.
 
-use std::sync::Arc;
-
-use arrow_array::{ArrayRef, StringArray};
-use arrow_schema::DataType;
-
-use super::row::{Cell, sidecar_row};
+use super::row::sidecar_row;
 use crate::survey::{FileSurvey, IssueCode, Severity};
 
 sidecar_row! {
@@ -39,24 +34,4 @@ pub fn rows(file: &FileSurvey) -> impl Iterator<Item = IssueRow> {
         time_ns: issue.ticks.map(|ticks| file.unix_ns(ticks)),
         message: issue.message,
     })
-}
-
-impl Cell for Severity {
-    fn data_type() -> DataType {
-        DataType::Utf8
-    }
-
-    fn array<'a>(values: impl Iterator<Item = &'a Self>) -> ArrayRef {
-        Arc::new(values.map(|severity| Some(severity.name())).collect::<StringArray>())
-    }
-}
-
-impl Cell for IssueCode {
-    fn data_type() -> DataType {
-        DataType::Utf8
-    }
-
-    fn array<'a>(values: impl Iterator<Item = &'a Self>) -> ArrayRef {
-        Arc::new(values.map(|code| Some(code.as_str())).collect::<StringArray>())
-    }
 }

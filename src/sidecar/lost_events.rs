@@ -1,11 +1,6 @@
 //! `lost_events`: the loss ledger of every input.
 
-use std::sync::Arc;
-
-use arrow_array::{ArrayRef, StringArray};
-use arrow_schema::DataType;
-
-use super::row::{Cell, sidecar_row};
+use super::row::sidecar_row;
 use crate::survey::FileFacts;
 use crate::survey::loss::LossKind;
 
@@ -65,14 +60,4 @@ pub fn rows(file: &FileFacts) -> impl Iterator<Item = LossRow> {
         evidence: loss.evidence.clone(),
         note: Some(loss.note).filter(|note| !note.is_empty()),
     })
-}
-
-impl Cell for LossKind {
-    fn data_type() -> DataType {
-        DataType::Utf8
-    }
-
-    fn array<'a>(values: impl Iterator<Item = &'a Self>) -> ArrayRef {
-        Arc::new(values.map(|kind| Some(kind.as_str())).collect::<StringArray>())
-    }
 }

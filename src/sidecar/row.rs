@@ -15,6 +15,8 @@ use arrow_schema::{DataType, TimeUnit};
 use serde::{Serialize, Serializer};
 
 use crate::calendar::rfc3339;
+use crate::survey::loss::LossKind;
+use crate::survey::{IssueCode, Severity};
 use crate::table::header::element;
 
 /// A row of a sidecar table.
@@ -154,6 +156,9 @@ cells! {
     String: DataType::Utf8, StringArray, |text| text.as_str();
     &'a str where 'a: DataType::Utf8, StringArray, |text| *text;
     &'a [u8] where 'a: DataType::Binary, BinaryArray, |bytes| *bytes;
+    LossKind: DataType::Utf8, StringArray, |kind| kind.as_str();
+    Severity: DataType::Utf8, StringArray, |severity| severity.name();
+    IssueCode: DataType::Utf8, StringArray, |code| code.as_str();
     bool: DataType::Boolean, BooleanArray, |value| *value;
     u8: DataType::UInt8, UInt8Array, |value| *value;
     u16: DataType::UInt16, UInt16Array, |value| *value;
