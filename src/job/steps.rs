@@ -95,8 +95,7 @@ pub fn plan(job: &Recording, options: &ConvertOptions, progress: &dyn JobProgres
             Err(outcome) => return Ok(PlanOutcome::Done(outcome)),
         };
     let segments = || partitions.list().iter().map(|partition| partitions.segments(partition));
-    let plan =
-        PlanFile::new(write.settings.clone(), planned.into_planned(), plan, partitions.list().to_vec()).to_text()?;
+    let plan = PlanFile::new(planned.into_planned(), plan, partitions.list().to_vec()).to_text()?;
     let job = StoredJob {
         trace: job.name.clone(),
         write,
@@ -156,12 +155,7 @@ pub fn convert_partition(
     let report = reports.pop().unwrap_or_default();
     view.check_unchanged()?;
     let rows = report.files.iter().map(|file| file.rows).sum();
-    let report = StoredReport {
-        plan: stored.hash,
-        tool_version: env!("CARGO_PKG_VERSION").to_owned(),
-        attempt: output.attempt().to_owned(),
-        report,
-    };
+    let report = StoredReport { plan: stored.hash, attempt: output.attempt().to_owned(), report };
     let text = serde_json::to_vec(&report).map_err(stored::unexpected)?;
     if !output.write_first(&stored::report_file(number), &text)? {
         return Ok(PartOutcome::AlreadyConverted);

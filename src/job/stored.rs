@@ -65,13 +65,11 @@ pub(super) struct StoredJob {
     pub segments_blake3: Vec<String>,
 }
 
-/// What became of a partition, and by which plan.
+/// What became of a partition, and by which plan. Its hash tells the version of the program, too.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct StoredReport {
     /// Hash of the plan.
     pub plan: String,
-    /// The version of the program.
-    pub tool_version: String,
     /// The word in the names of the files.
     pub attempt: String,
     /// The report.
@@ -82,7 +80,7 @@ impl StoredReport {
     /// Makes sure that the report is of a partition of this plan and that its numbers agree; `rules` are those of the plan.
     ///
     /// # Errors
-    /// [`ErrorKind::Output`] when it is of another plan or version, or contradicts itself.
+    /// [`ErrorKind::Output`] when it is of another plan, or contradicts itself.
     pub(super) fn check(
         &self,
         plan: &StoredPlan,
@@ -92,7 +90,7 @@ impl StoredReport {
     ) -> Result<()> {
         let number = partition.number;
         let path = folder.join(report_file(number));
-        if self.plan != plan.hash || self.tool_version != env!("CARGO_PKG_VERSION") {
+        if self.plan != plan.hash {
             return Err(changed(&path));
         }
         let attempt = if is_attempt(&self.attempt) { Ok(()) } else { Err("a name that no worker has") };

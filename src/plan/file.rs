@@ -7,14 +7,13 @@ use std::io::Read;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize, Serializer};
-use serde_json::Value;
 
 use super::check;
 use super::input::PlannedInput;
 use super::partition::Partition;
 use super::result::PlanResult;
 use crate::error::{Error, ErrorCode, ErrorKind, Result};
-use crate::output::manifest::{FORMAT_VERSION, options_hash};
+use crate::output::manifest::FORMAT_VERSION;
 
 /// The version of this program. A plan says how programs, columns and slices are made from it only to the version that
 /// wrote it.
@@ -23,10 +22,6 @@ const TOOL_VERSION: &str = env!("CARGO_PKG_VERSION");
 /// Everything that a worker needs besides the inputs and the segments of its partition.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PlanFile {
-    /// The options in effect, as a JSON object.
-    pub options: Value,
-    /// [`options_hash`] of the options.
-    pub options_hash: String,
     /// The inputs, in the order of their numbers.
     #[serde(serialize_with = "without_times")]
     pub inputs: Vec<PlannedInput>,
@@ -61,9 +56,9 @@ struct Head {
 }
 
 impl PlanFile {
-    /// A plan with these options.
-    pub fn new(options: Value, inputs: Vec<PlannedInput>, result: PlanResult, partitions: Vec<Partition>) -> Self {
-        PlanFile { options_hash: options_hash(&options), options, inputs, result, partitions }
+    /// A plan of these inputs.
+    pub fn new(inputs: Vec<PlannedInput>, result: PlanResult, partitions: Vec<Partition>) -> Self {
+        PlanFile { inputs, result, partitions }
     }
 
     /// The plan as it is written.
