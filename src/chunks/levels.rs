@@ -1,5 +1,7 @@
 //! Definition and repetition levels, run by run, in the hybrid of runs and packed groups of eight.
 
+use std::ops::Range;
+
 use super::bits::put_varint;
 
 /// Groups of a packed run, at most: its header is one byte.
@@ -61,6 +63,34 @@ impl Levels {
         }
     }
 
+    /// Adds a level for each of some rows, 1 where the row is listed and 0 elsewhere. The list is ascending and within the
+    /// rows; levels are of one bit.
+    pub(super) fn put_listed(&mut self, rows: &Range<usize>, mut listed: &[u32]) {
+        let mut row = rows.start;
+        while row < rows.end {
+            let is_at_group = self.run.is_none() && self.filled == 0;
+            if is_at_group && rows.end - row >= 8 {
+                let (group, taken) = group_at(row, listed);
+                match group {
+                    0 => self.put(0, 8),
+                    u8::MAX => self.put(1, 8),
+                    mixed => {
+                        self.group = mixed.into();
+                        self.put_packed();
+                    }
+                }
+                (row, listed) = (row + 8, &listed[taken..]);
+            } else {
+                let (level, count) = run_at(row..rows.end, listed);
+                self.put(level, count);
+                row += count;
+                if level == 1 {
+                    listed = &listed[count..];
+                }
+            }
+        }
+    }
+
     /// Appends all levels behind their length, and begins anew.
     pub(super) fn finish(&mut self, page: &mut Vec<u8>) {
         let first = u8::try_from(self.group & ((1 << self.width) - 1)).unwrap_or(0);
@@ -96,10 +126,15 @@ impl Levels {
             self.end_packed();
             self.run = Some((level, 8));
         } else {
-            self.pack_group();
-            if self.groups == MAX_GROUPS {
-                self.end_packed();
-            }
+            self.put_packed();
+        }
+    }
+
+    /// A full group that is no run.
+    fn put_packed(&mut self) {
+        self.pack_group();
+        if self.groups == MAX_GROUPS {
+            self.end_packed();
         }
     }
 
@@ -133,9 +168,32 @@ impl Levels {
     }
 }
 
+/// Which of eight rows are listed, the first in the lowest bit, and how many.
+fn group_at(row: usize, listed: &[u32]) -> (u8, usize) {
+    let (mut group, mut taken) = (0, 0);
+    for &listed in listed {
+        let place = (listed as usize).wrapping_sub(row);
+        if place >= 8 {
+            break;
+        }
+        group |= 1 << place;
+        taken += 1;
+    }
+    (group, taken)
+}
+
+/// The level of the first of some rows, and how many rows have it one after another; at least one.
+fn run_at(rows: Range<usize>, listed: &[u32]) -> (u8, usize) {
+    match listed.first().map_or(rows.end, |&first| first as usize) - rows.start {
+        0 => (1, listed.iter().zip(rows).take_while(|&(&listed, row)| listed as usize == row).count()),
+        absent => (0, absent),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn encoded(max: i16, runs: &[(u8, usize)]) -> Vec<u8> {
         let mut levels = Levels::new(max).unwrap();
@@ -172,5 +230,25 @@ mod tests {
         expected.extend([0b1010_1010; 63]);
         expected.extend([3, 0b1010_1010]);
         t(1, &long, &expected);
+    }
+
+    proptest! {
+        #[test]
+        fn listed_rows_are_the_levels_one_by_one(lengths in prop::collection::vec(0..20_usize, 0..60), start in 0..9_usize) {
+            let (mut level, mut row, mut listed) = (0, 100, Vec::new());
+            let (mut one_by_one, mut together) = (Levels::new(1).unwrap(), Levels::new(1).unwrap());
+            one_by_one.put(1, start);
+            together.put(1, start);
+            for length in lengths {
+                listed.extend((row..row + length).filter(|_| level == 1).map(|row| u32::try_from(row).unwrap()));
+                (0..length).for_each(|_| one_by_one.put(level, 1));
+                (level, row) = (1 - level, row + length);
+            }
+            together.put_listed(&(100..row), &listed);
+            let (mut expected, mut found) = (Vec::new(), Vec::new());
+            one_by_one.finish(&mut expected);
+            together.finish(&mut found);
+            prop_assert_eq!(found, expected);
+        }
     }
 }

@@ -132,18 +132,8 @@ impl Pages {
         let max = self.leaf.max_definition();
         let nulls = rows.len().saturating_sub(present.len());
         if let Some(stream) = &mut self.definition {
-            let (mut next, mut run) = (rows.start, 0);
-            for &row in present {
-                let row = row as usize;
-                if row != next + run {
-                    stream.levels.put(max, run);
-                    stream.levels.put(0, row - next - run);
-                    (next, run) = (row, 0);
-                }
-                run += 1;
-            }
-            stream.levels.put(max, run);
-            stream.levels.put(0, rows.end - next - run);
+            // Only columns that are no lists come here with a value: their levels are 0 and 1.
+            stream.levels.put_listed(rows, present);
             for (level, count) in [(max, present.len()), (0, nulls)] {
                 stream.histogram.increment_by(level.into(), i64::try_from(count).unwrap_or(i64::MAX));
             }
