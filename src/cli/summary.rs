@@ -238,16 +238,7 @@ mod tests {
     use crate::cli::loss::tests::totals;
 
     fn file(path: &str, rows: u64) -> FileEntry {
-        FileEntry {
-            path: path.to_owned(),
-            provider_id: None,
-            provider_name: None,
-            rows,
-            bytes: 1000,
-            sha256: String::new(),
-            min_timestamp_ns: None,
-            max_timestamp_ns: None,
-        }
+        FileEntry { path: path.to_owned(), rows, bytes: 1000, ..FileEntry::default() }
     }
 
     fn result(name: &str, files: &[FileEntry], events_lost: Result<u64, &str>) -> TraceSummary {

@@ -104,16 +104,7 @@ mod tests {
     use crate::plan::KeyRange;
 
     fn file(path: &str, rows: u64) -> FileEntry {
-        FileEntry {
-            path: path.to_owned(),
-            provider_id: None,
-            provider_name: None,
-            rows,
-            bytes: 9,
-            sha256: String::new(),
-            min_timestamp_ns: None,
-            max_timestamp_ns: None,
-        }
+        FileEntry { path: path.to_owned(), rows, bytes: 9, ..FileEntry::default() }
     }
 
     fn partition(events: u64) -> Partition {

@@ -89,7 +89,7 @@ pub struct LossCounts {
 }
 
 /// One Parquet file.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileEntry {
     /// The path below `trace=<name>`, `/`-separated.
     pub path: String,

@@ -1,6 +1,6 @@
 //! Payloads decoded by schemas of every origin.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use arrow_array::ArrayRef;
 use etl2parquet::columns::{ColumnBuffers, gather};
@@ -8,7 +8,7 @@ use etl2parquet::decode::{NoClock, PayloadColumn, Program, assign_columns};
 use etl2parquet::schema::model::{
     Count, EventSchema, Field, FieldKind, FieldRef, Length, MapKind, Meaning, ValueMap, Wire,
 };
-use etl2parquet::schema::pack::Pack;
+use etl2parquet::schema::pack::{Pack, meanings, wire_types};
 use etl2parquet::schema::registry;
 use etl2parquet::{GuidType, TimestampType, TypeOptions, UnsignedType};
 
@@ -77,6 +77,9 @@ pub fn any_schema(input: &[u8], digest: &mut Digest) {
     let payloads: Vec<(usize, &[u8])> = (0..=bytes.below(4)).map(|_| (bytes.u8().into(), bytes.short())).collect();
     rows(&schemas.iter().collect::<Vec<_>>(), &payloads, options, digest);
 }
+
+static WIRES: LazyLock<Vec<Wire>> = LazyLock::new(|| wire_types().collect());
+static MEANINGS: LazyLock<Vec<Meaning>> = LazyLock::new(|| [Meaning::Plain].into_iter().chain(meanings()).collect());
 
 /// A schema of up to 7 fields.
 fn schema(bytes: &mut Bytes<'_>) -> EventSchema {
@@ -175,75 +178,3 @@ pub fn string_events(input: &[u8], digest: &mut Digest) {
     let payloads: Vec<(usize, &[u8])> = (0..4).map(|_| (0, bytes.short())).collect();
     rows(&[&candidate.schema], &payloads, options, digest);
 }
-
-const WIRES: [Wire; 42] = [
-    Wire::Null,
-    Wire::Utf16,
-    Wire::Ansi,
-    Wire::CountedUtf16,
-    Wire::CountedAnsi,
-    Wire::ReverseCountedUtf16,
-    Wire::ReverseCountedAnsi,
-    Wire::RestUtf16,
-    Wire::RestAnsi,
-    Wire::Utf16Unit,
-    Wire::AnsiChar,
-    Wire::Int8,
-    Wire::Int16,
-    Wire::Int32,
-    Wire::Int64,
-    Wire::UInt8,
-    Wire::UInt16,
-    Wire::UInt32,
-    Wire::UInt64,
-    Wire::HexInt32,
-    Wire::HexInt64,
-    Wire::Pointer,
-    Wire::SizeT,
-    Wire::Float,
-    Wire::Double,
-    Wire::Bool32,
-    Wire::Bool8,
-    Wire::Binary,
-    Wire::CountedBinary,
-    Wire::HexDump,
-    Wire::RestBinary,
-    Wire::Guid,
-    Wire::FileTime,
-    Wire::SystemTime,
-    Wire::TraceTime,
-    Wire::Sid,
-    Wire::WbemSid,
-    Wire::IPv4,
-    Wire::IPv6,
-    Wire::Port,
-    Wire::SocketAddress,
-    Wire::GroupAffinity,
-];
-
-const MEANINGS: [Meaning; 24] = [
-    Meaning::Plain,
-    Meaning::Hex,
-    Meaning::Text,
-    Meaning::Utf8,
-    Meaning::Xml,
-    Meaning::Json,
-    Meaning::Boolean,
-    Meaning::ProcessId,
-    Meaning::ThreadId,
-    Meaning::Port,
-    Meaning::IPv4,
-    Meaning::IPv6,
-    Meaning::SocketAddress,
-    Meaning::Win32Error,
-    Meaning::NtStatus,
-    Meaning::HResult,
-    Meaning::FileTime,
-    Meaning::UtcTime,
-    Meaning::Ticks,
-    Meaning::Signed,
-    Meaning::Unsigned,
-    Meaning::CodePointer,
-    Meaning::Pkcs7,
-    Meaning::NoPrint,
-];

@@ -3,79 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-
-const WIRES: [Wire; 43] = [
-    Wire::Null,
-    Wire::Utf16,
-    Wire::Ansi,
-    Wire::CountedUtf16,
-    Wire::CountedAnsi,
-    Wire::ReverseCountedUtf16,
-    Wire::ReverseCountedAnsi,
-    Wire::RestUtf16,
-    Wire::RestAnsi,
-    Wire::Utf16Unit,
-    Wire::AnsiChar,
-    Wire::Int8,
-    Wire::Int16,
-    Wire::Int32,
-    Wire::Int64,
-    Wire::UInt8,
-    Wire::UInt16,
-    Wire::UInt32,
-    Wire::UInt64,
-    Wire::HexInt32,
-    Wire::HexInt64,
-    Wire::Pointer,
-    Wire::SizeT,
-    Wire::Float,
-    Wire::Double,
-    Wire::Bool32,
-    Wire::Bool8,
-    Wire::Binary,
-    Wire::CountedBinary,
-    Wire::HexDump,
-    Wire::RestBinary,
-    Wire::Guid,
-    Wire::FileTime,
-    Wire::SystemTime,
-    Wire::TraceTime,
-    Wire::Sid,
-    Wire::WbemSid,
-    Wire::IPv4,
-    Wire::IPv6,
-    Wire::Port,
-    Wire::SocketAddress,
-    Wire::GroupAffinity,
-    Wire::UInt8,
-];
-
-const MEANINGS: [Meaning; 24] = [
-    Meaning::Plain,
-    Meaning::Hex,
-    Meaning::Text,
-    Meaning::Utf8,
-    Meaning::Xml,
-    Meaning::Json,
-    Meaning::Boolean,
-    Meaning::ProcessId,
-    Meaning::ThreadId,
-    Meaning::Port,
-    Meaning::IPv4,
-    Meaning::IPv6,
-    Meaning::SocketAddress,
-    Meaning::Win32Error,
-    Meaning::NtStatus,
-    Meaning::HResult,
-    Meaning::FileTime,
-    Meaning::UtcTime,
-    Meaning::Ticks,
-    Meaning::Signed,
-    Meaning::Unsigned,
-    Meaning::CodePointer,
-    Meaning::Pkcs7,
-    Meaning::NoPrint,
-];
+use crate::schema::pack::{meanings, wire_types};
 
 fn any_reference() -> impl Strategy<Value = FieldRef> {
     (0u8..3, 0u16..4).prop_map(|(up, index)| FieldRef { up, index })
@@ -100,8 +28,9 @@ fn any_count() -> impl Strategy<Value = Count> {
 }
 
 fn any_kind() -> impl Strategy<Value = FieldKind> {
-    let wire = proptest::sample::select(&WIRES[..]);
-    let meaning = prop_oneof![2 => Just(Meaning::Plain), 1 => proptest::sample::select(&MEANINGS[..])];
+    let wire = proptest::sample::select(wire_types().chain([Wire::UInt8]).collect::<Vec<_>>());
+    let meanings = proptest::sample::select([Meaning::Plain].into_iter().chain(meanings()).collect::<Vec<_>>());
+    let meaning = prop_oneof![2 => Just(Meaning::Plain), 1 => meanings];
     let value =
         (wire, meaning, any_length()).prop_map(|(wire, meaning, length)| FieldKind::Value { wire, meaning, length });
     value.prop_recursive(3, 12, 4, |inner| {

@@ -31,6 +31,16 @@ const MEANINGS: &[(&str, Meaning)] = &[
     ("noprint", Meaning::NoPrint),
 ];
 
+/// Every wire type: the text has a code for each.
+pub fn wire_types() -> impl Iterator<Item = Wire> {
+    WIRES.iter().map(|&(_, wire)| wire)
+}
+
+/// Every meaning but [`Meaning::Plain`], which the text does not write.
+pub fn meanings() -> impl Iterator<Item = Meaning> {
+    MEANINGS.iter().map(|&(_, meaning)| meaning)
+}
+
 /// Reads a layout's cells; `maps` are the section's maps by number. The error says what is wrong with which cell.
 pub(super) fn parse_layout(cells: &[&str], maps: &[Arc<ValueMap>]) -> Result<Vec<Field>, String> {
     let mut levels: Vec<(String, Count, Vec<Field>)> = vec![(String::new(), Count::One, vec![])];

@@ -13,6 +13,7 @@ mod layouts;
 pub mod text;
 
 pub use self::builtin::Pack;
+pub use self::cell::{meanings, wire_types};
 pub use self::codes::CodeTable;
 pub use self::kernel::{IMAGE_LOAD_HOOK, KernelClass, standard_type};
 pub use self::layouts::{ClassPack, PackLayout, ProviderPack};
