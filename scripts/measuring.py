@@ -42,15 +42,21 @@ def environment():
     return {key: value for key, value in os.environ.items() if not key.startswith("ETL2PARQUET_")}
 
 
-def digest(file, of_the_run=("run",), path_of=lambda path: path):
-    """The hash of a file of a trace, of its manifest without the entries `of_the_run`, and with its files' paths changed."""
+def digest(file, of_the_run=("run",), path_of=lambda path: path, without=()):
+    """The hash of a file of a trace, of its manifest without the entries `of_the_run`, and with its files' paths changed.
+
+    Texts `without` do not count, nor do then the hashes of files in the manifest."""
     content = file.read_bytes()
+    for text in without:
+        content = content.replace(text, b"")
     if file.name == "manifest.json":
         manifest = json.loads(content)
         for key in of_the_run:
             manifest.pop(key, None)
         for entry in manifest["files"]:
             entry["path"] = path_of(entry["path"])
+            if without:
+                entry.pop("sha256", None)
         content = json.dumps(manifest).encode()
     return hashlib.sha256(content).hexdigest()
 

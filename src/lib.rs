@@ -143,7 +143,7 @@ pub mod survey;
 pub mod table;
 
 pub use clock::ClockAnchor;
-pub use columns::types::{GuidType, TimestampType, TypeOptions, UnsignedType};
+pub use columns::types::{GuidType, IntegerType, TimestampType, TypeOptions};
 pub use convert::job::{
     Checks, InputCounts, InputFile, JobProgress, MaxLoss, Outcome, RawPolicy, Recording, Report, ShapeCounts, Stage,
 };

@@ -11,7 +11,7 @@ use std::process::{Command, Output, Stdio};
 
 use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
-use arrow_array::types::{ArrowPrimitiveType, Int64Type, UInt8Type, UInt16Type, UInt32Type};
+use arrow_array::types::{ArrowPrimitiveType, Int32Type, Int64Type};
 use arrow_select::concat::concat_batches;
 use arrow_select::filter::filter_record_batch;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -413,9 +413,9 @@ struct Row {
 }
 
 fn rows(dataset: &str, table: &RecordBatch) -> Vec<Row> {
-    let (pid, tid) = (numbers::<UInt32Type>(table, "process_id"), numbers::<UInt32Type>(table, "thread_id"));
-    let (cpu, id) = (numbers::<UInt16Type>(table, "cpu"), numbers::<UInt16Type>(table, "event_id"));
-    let (level, keywords) = (numbers::<UInt8Type>(table, "level"), numbers::<Int64Type>(table, "keywords"));
+    let (pid, tid) = (numbers::<Int64Type>(table, "process_id"), numbers::<Int64Type>(table, "thread_id"));
+    let (cpu, id) = (numbers::<Int32Type>(table, "cpu"), numbers::<Int32Type>(table, "event_id"));
+    let (level, keywords) = (numbers::<Int32Type>(table, "level"), numbers::<Int64Type>(table, "keywords"));
     let ns = numbers::<Int64Type>(table, "timestamp_ns");
     let row = |at: usize| Row {
         dataset: dataset.to_owned(),

@@ -115,7 +115,7 @@ fn counters_stand_before_the_payload() {
     let who = "cpu=1 event_version=2 opcode=153";
     let rest = raw("01");
     let dataset = "Kernel-PerfInfo";
-    t(event().pmc(&[10, u64::MAX]).payload([1]), dataset, &format!("{who} pmc_counters=[10,{}] {rest}", u64::MAX));
+    t(event().pmc(&[10, u64::MAX]).payload([1]), dataset, &format!("{who} pmc_counters=[10,-1] {rest}"));
     // The index is an item of type 7 with 8 bytes.
     let index = "extended=[{7:0900000000000000}]";
     t(event().pebs(9).payload([1]), dataset, &format!("{who} {index} {rest}"));
@@ -283,11 +283,11 @@ fn items_fill_their_columns() {
         (Item::sid(5, &[21, 1, 2, 1001]), "user_sid=S-1-5-21-1-2-1001"),
         (Item::ts_id(3), "terminal_session_id=3"),
         (Item::stack32(0, &[0x1000, 0xFFFF_FFFF]), "stack=[4096,4294967295]"),
-        (Item::stack64(77, &[1, u64::MAX]), "stack=[1,18446744073709551615] stack_match_id=77"),
+        (Item::stack64(77, &[1, u64::MAX]), "stack=[1,-1] stack_match_id=77"),
         (Item::stack64(77, &[]), "stack=[] stack_match_id=77"),
         (Item::pmc(&[5, 6]), "pmc_counters=[5,6]"),
         (Item::event_key(9), "event_key=9"),
-        (Item::process_start_key(u64::MAX), "process_start_key=18446744073709551615"),
+        (Item::process_start_key(u64::MAX), "process_start_key=-1"),
         (Item::container_id(&G), "container_id=00112233-4455-6677-8899-aabbccddeeff"),
         (Item::container_id(b"{00112233-4455-6677-8899-AABBCCDDEEFF}\0"), &format!("container_id={G_TEXT}")),
         // Known kinds without a column.

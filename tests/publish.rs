@@ -153,7 +153,7 @@ fn what_is_there_is_refused_skipped_or_replaced() {
     sandbox.t("convert a.etl -o out --if-exists skip --threads 1 --memory 400MiB --no-mmap", 0);
     assert!(sandbox.files("out") == before);
     // Other options, other input.
-    sandbox.t("convert a.etl -o out --if-exists skip --unsigned signed", 6);
+    sandbox.t("convert a.etl -o out --if-exists skip --integers exact", 6);
     sandbox.t("convert a.etl -o out --if-exists skip --row-group-rows 2048", 6);
     sandbox.file("a.etl", &small(4));
     sandbox.t("convert a.etl -o out --if-exists skip", 6);

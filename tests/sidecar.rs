@@ -10,11 +10,11 @@ use std::sync::Arc;
 use std::sync::LazyLock;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, Int64Type, TimestampMicrosecondType, UInt8Type, UInt16Type, UInt32Type};
+use arrow_array::types::{Float64Type, Int32Type, Int64Type, TimestampMicrosecondType};
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::{DataType, TimeUnit};
 use etl2parquet::clock::ClockAnchor;
-use etl2parquet::columns::TypeOptions;
+use etl2parquet::columns::{IntegerType, TypeOptions};
 use etl2parquet::convert::job::{InputCounts, ShapeCounts};
 use etl2parquet::dataset::EncodeOptions;
 use etl2parquet::decode::assign_columns;
@@ -73,9 +73,7 @@ fn cell(column: &ArrayRef, row: usize) -> String {
         DataType::Boolean => column.as_boolean().value(row).to_string(),
         DataType::Float64 => column.as_primitive::<Float64Type>().value(row).to_string(),
         DataType::Int64 => column.as_primitive::<Int64Type>().value(row).to_string(),
-        DataType::UInt8 => column.as_primitive::<UInt8Type>().value(row).to_string(),
-        DataType::UInt16 => column.as_primitive::<UInt16Type>().value(row).to_string(),
-        DataType::UInt32 => column.as_primitive::<UInt32Type>().value(row).to_string(),
+        DataType::Int32 => column.as_primitive::<Int32Type>().value(row).to_string(),
         DataType::Timestamp(TimeUnit::Microsecond, _) => {
             column.as_primitive::<TimestampMicrosecondType>().value(row).to_string()
         }
@@ -110,7 +108,8 @@ fn write(facts: &SidecarFacts<'_>) -> Written {
     let out = tempfile::tempdir().unwrap();
     let output: Arc<dyn Output> = Arc::new(LocalFolder::create(out.path(), "a").unwrap());
     let encode = EncodeOptions::default();
-    let target = SidecarTarget { output: Arc::clone(&output), encode, progress: &NoProgress };
+    let integers = IntegerType::default();
+    let target = SidecarTarget { output: Arc::clone(&output), encode, integers, progress: &NoProgress };
     let files = sidecar::write(&target, facts).unwrap();
     let names: Vec<_> = files.iter().map(|file| output.own(&file.path)).collect();
     let root = output.publish(&names, IfExists::Error, &NoProgress).unwrap().folder;
@@ -422,7 +421,7 @@ fn shapes_and_fields() {
     assert_eq!(table.show(other, "keyword_names rows decode_source"), "-|0|none");
     let fields = Table::read(folder.path(), "fields");
     let row = fields.rows[4].join("|");
-    assert_eq!(row, format!("{event}|4|Trace|Int32|-|Trace__int32|Int32|common_column"));
+    assert_eq!(row, format!("{event}|4|Trace|Int32|-|Trace__int32|Int64|common_column"));
     assert_eq!(fields.rows.len(), 5);
 }
 

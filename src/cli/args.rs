@@ -14,7 +14,7 @@ use super::help::{ENVIRONMENT, EXIT_CODES};
 use super::schema::args::{SchemaArgs, SchemaCommand};
 use super::sizes::{parse_max_loss, parse_row_group_rows, parse_size};
 use crate::clock::ClockAnchor;
-use crate::columns::{GuidType, TimestampType, UnsignedType};
+use crate::columns::{GuidType, IntegerType, TimestampType};
 use crate::convert::job::{MaxLoss, RawPolicy};
 use crate::dataset::properties::{Compression, EncoderKind};
 use crate::names::NameFrom;
@@ -165,10 +165,10 @@ pub(super) struct ColumnArgs {
     #[arg(long, value_name = "WHEN", env = "ETL2PARQUET_RAW", hide_env = true)]
     #[arg(value_enum, default_value_t)]
     pub raw: RawPolicy,
-    /// How unsigned integers are written
-    #[arg(long, value_name = "HOW", env = "ETL2PARQUET_UNSIGNED", hide_env = true)]
+    /// How numbers are written
+    #[arg(long, value_name = "HOW", env = "ETL2PARQUET_INTEGERS", hide_env = true)]
     #[arg(value_enum, default_value_t)]
-    pub unsigned: UnsignedType,
+    pub integers: IntegerType,
     /// How GUIDs are written
     #[arg(long, value_name = "HOW", env = "ETL2PARQUET_GUID", hide_env = true)]
     #[arg(value_enum, default_value_t)]

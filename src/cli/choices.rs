@@ -4,7 +4,7 @@ use clap::ValueEnum;
 use clap::builder::PossibleValue;
 
 use crate::clock::ClockAnchor;
-use crate::columns::{GuidType, TimestampType, UnsignedType};
+use crate::columns::{GuidType, IntegerType, TimestampType};
 use crate::convert::job::RawPolicy;
 use crate::dataset::EncoderKind;
 use crate::names::NameFrom;
@@ -86,9 +86,9 @@ choices! {
         Needed = "needed": "Where the columns do not represent all of it",
         Always = "always": "Always",
     }
-    UnsignedType {
-        Native = "native": "As UINT_8 to UINT_64",
-        Signed = "signed": "As the next wider signed type; 64 bits as INT64 of the same bits (fast in Spark)",
+    IntegerType {
+        Portable = "portable": "In types that every engine binds: INT64 and DOUBLE, INT32 in common columns",
+        Exact = "exact": "In types of their width and sign, UINT_8 to UINT_64 and FLOAT: for one trace at a time",
     }
     GuidType {
         String = "string": "As 36 characters in lower case",

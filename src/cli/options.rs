@@ -21,7 +21,7 @@ pub(super) fn of_job(args: &JobArgs, run: &Run) -> Result<ConvertOptions> {
 /// The options without what the machine and files decide.
 fn chosen(args: &JobArgs) -> ConvertOptions {
     let (columns, files) = (&args.columns, &args.files);
-    let types = TypeOptions { unsigned: columns.unsigned, guid: columns.guid, timestamps: columns.timestamps };
+    let types = TypeOptions { integers: columns.integers, guid: columns.guid, timestamps: columns.timestamps };
     let options = ConvertOptions::new(&args.output.output)
         .if_exists(args.output.if_exists)
         .types(types)

@@ -14,6 +14,7 @@ use super::column_batch::{BatchScratch, BatchValues, ColumnBatch, KeyTable, List
 use super::gather;
 use super::packed::Packed;
 use super::piece::{Piece, Values, end_of, extent, total};
+use super::prefix::PrefixField;
 use super::presence::RowSelection;
 use super::stored::{NumberType, StoredNumber};
 use crate::error::Result;
@@ -240,11 +241,12 @@ fn read_numbers<T: StoredNumber>(piece: &Piece<'_>, number: NumberType, all: &mu
         Values::Prefix(column) => {
             let record = column.prefix.record;
             let records = &column.prefix.bytes[start * record..end * record];
-            T::read(records, record, column.field.start..column.field.start + column.field.width, number, all);
+            let PrefixField { start, width, signed, .. } = column.field;
+            T::read(records, record, start..start + width, signed || number.is_signed(width), all);
         }
         Values::Packed(Packed::Fixed(fixed)) => {
             let values = &fixed.bytes[start * fixed.width..end * fixed.width];
-            T::read(values, fixed.width, 0..fixed.width, number, all);
+            T::read(values, fixed.width, 0..fixed.width, number.is_signed(fixed.width), all);
         }
         _ => {}
     }

@@ -28,4 +28,4 @@ pub use feed::PackedRows;
 pub use gather::gather;
 pub(crate) use gather::gather_required;
 pub use row_source::RowSource;
-pub use types::{GuidType, TimestampType, TypeOptions, UUID_EXTENSION, UnsignedType, with_uuid_type};
+pub use types::{GuidType, IntegerType, TimestampType, TypeOptions, UUID_EXTENSION, with_uuid_type};

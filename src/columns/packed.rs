@@ -185,7 +185,7 @@ impl FixedValues {
     /// Some values with zeros above them, for a column of more bytes.
     pub(crate) fn widened<const N: usize>(&self, values: Range<usize>) -> impl ExactSizeIterator<Item = [u8; N]> {
         let bytes = &self.bytes[values.start * self.width..values.end * self.width];
-        bytes.chunks_exact(self.width).map(widened)
+        bytes.chunks_exact(self.width).map(|value| widened(value, false))
     }
 }
 

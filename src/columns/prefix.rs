@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::presence::{Recycle, RowNumbers};
 
-/// A field that a column takes as it is, or with zeros above it.
+/// A number that a column takes as it is, or extended to its own width.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PrefixField {
     /// The column.
@@ -17,6 +17,8 @@ pub(crate) struct PrefixField {
     pub start: usize,
     /// Its bytes: 1, 2, 4 or 8, and no more than the column's.
     pub width: usize,
+    /// Whether it is extended by its sign, not by zeros, where the column is wider.
+    pub signed: bool,
 }
 
 /// The records of one layout.
@@ -60,18 +62,19 @@ impl<'a> PrefixColumn<'a> {
         self,
         records: std::ops::Range<usize>,
     ) -> impl ExactSizeIterator<Item = [u8; N]> + 'a {
-        let PrefixField { start, width, .. } = self.field;
+        let PrefixField { start, width, signed, .. } = self.field;
         let bytes = &self.prefix.bytes[records.start * self.prefix.record..records.end * self.prefix.record];
         bytes.chunks_exact(self.prefix.record).map(move |record| {
             let field = &record[start..];
-            field.first_chunk().copied().filter(|_| width == N).unwrap_or_else(|| widened(&field[..width]))
+            field.first_chunk().copied().filter(|_| width == N).unwrap_or_else(|| widened(&field[..width], signed))
         })
     }
 }
 
-/// A little-endian number with zeros above it; `N` is no less than its bytes.
-pub(crate) fn widened<const N: usize>(field: &[u8]) -> [u8; N] {
-    let mut value = [0; N];
+/// A little-endian number with its sign or zeros above it; `N` is no less than its bytes.
+pub(crate) fn widened<const N: usize>(field: &[u8], signed: bool) -> [u8; N] {
+    let is_negative = signed && field.last().is_some_and(|&high| high >= 0x80);
+    let mut value = [if is_negative { 0xff } else { 0 }; N];
     value[..field.len()].copy_from_slice(field);
     value
 }
@@ -85,9 +88,13 @@ mod tests {
         let mut prefix = Prefix { record: 5, ..Prefix::default() };
         prefix.push(0, &[1, 2, 3, 4, 5]);
         prefix.push(3, &[6, 7, 8, 9, 10]);
-        let column = |start, width| PrefixColumn { prefix: &prefix, field: PrefixField { column: 0, start, width } };
+        let field = |start, width, signed| PrefixField { column: 0, start, width, signed };
+        let column = |start, width| PrefixColumn { prefix: &prefix, field: field(start, width, false) };
         assert_eq!(column(1, 2).values::<2>(0..2).collect::<Vec<_>>(), [[2, 3], [7, 8]]);
         assert_eq!(column(1, 4).values::<8>(1..2).collect::<Vec<_>>(), [[7, 8, 9, 10, 0, 0, 0, 0]]);
         assert_eq!(column(4, 1).values::<1>(0..1).collect::<Vec<_>>(), [[5]]);
+        prefix.push(4, &[0xfe, 0x80, 0, 1, 0x80]);
+        let signed = |start| PrefixColumn { prefix: &prefix, field: field(start, 2, true) };
+        assert_eq!(signed(0).values::<4>(1..3).collect::<Vec<_>>(), [[6, 7, 0, 0], [0xfe, 0x80, 0xff, 0xff]]);
     }
 }

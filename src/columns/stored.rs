@@ -5,18 +5,20 @@ use std::ops::Range;
 use arrow_schema::{DataType, TimeUnit};
 
 /// How the integers of a column become Parquet's.
+///
+/// Values of fewer bytes than their column are unsigned, unless whoever holds them says otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct NumberType {
     /// Whether they have 64 bits in Parquet.
     pub is_wide: bool,
-    /// The bytes of those that are below 32 bits and signed; values of fewer bytes are unsigned.
+    /// The bytes of those that are below 32 bits and signed.
     signed: Option<usize>,
 }
 
 /// A number as Parquet holds it.
 pub(super) trait StoredNumber: Copy + Default {
     /// Appends a number of each record of `record` bytes, little-endian, that lies in `field` of it.
-    fn read(records: &[u8], record: usize, field: Range<usize>, number: NumberType, all: &mut Vec<Self>);
+    fn read(records: &[u8], record: usize, field: Range<usize>, is_signed: bool, all: &mut Vec<Self>);
 }
 
 impl NumberType {
@@ -37,11 +39,15 @@ impl NumberType {
             _ => return None,
         })
     }
+
+    /// Whether values of so many bytes are signed.
+    pub(super) fn is_signed(self, bytes: usize) -> bool {
+        self.signed == Some(bytes)
+    }
 }
 
 impl StoredNumber for i32 {
-    fn read(records: &[u8], record: usize, field: Range<usize>, number: NumberType, all: &mut Vec<i32>) {
-        let is_signed = number.signed == Some(field.len());
+    fn read(records: &[u8], record: usize, field: Range<usize>, is_signed: bool, all: &mut Vec<i32>) {
         match field.len() {
             1 if is_signed => extend(records, record, field.start, all, |value| i8::from_le_bytes(value).into()),
             1 => extend(records, record, field.start, all, |value| u8::from_le_bytes(value).into()),
@@ -53,10 +59,13 @@ impl StoredNumber for i32 {
 }
 
 impl StoredNumber for i64 {
-    fn read(records: &[u8], record: usize, field: Range<usize>, _: NumberType, all: &mut Vec<i64>) {
+    fn read(records: &[u8], record: usize, field: Range<usize>, is_signed: bool, all: &mut Vec<i64>) {
         match field.len() {
+            1 if is_signed => extend(records, record, field.start, all, |value| i8::from_le_bytes(value).into()),
             1 => extend(records, record, field.start, all, |value| u8::from_le_bytes(value).into()),
+            2 if is_signed => extend(records, record, field.start, all, |value| i16::from_le_bytes(value).into()),
             2 => extend(records, record, field.start, all, |value| u16::from_le_bytes(value).into()),
+            4 if is_signed => extend(records, record, field.start, all, |value| i32::from_le_bytes(value).into()),
             4 => extend(records, record, field.start, all, |value| u32::from_le_bytes(value).into()),
             _ => extend(records, record, field.start, all, i64::from_le_bytes),
         }
@@ -83,8 +92,13 @@ mod tests {
     use super::*;
 
     fn read<T: StoredNumber>(records: &[u8], record: usize, field: Range<usize>, data_type: &DataType) -> Vec<T> {
+        let is_signed = NumberType::of(data_type).unwrap().is_signed(field.len());
+        extended(records, record, field, is_signed)
+    }
+
+    fn extended<T: StoredNumber>(records: &[u8], record: usize, field: Range<usize>, is_signed: bool) -> Vec<T> {
         let mut all = Vec::new();
-        T::read(records, record, field, NumberType::of(data_type).unwrap(), &mut all);
+        T::read(records, record, field, is_signed, &mut all);
         all
     }
 
@@ -103,6 +117,10 @@ mod tests {
         assert_eq!(read::<i64>(&bytes, 2, 0..2, &DataType::UInt64), [0xfeff, 0x8001]);
         assert_eq!(read::<i64>(&bytes, 4, 0..4, &DataType::Int64), [0x8001_feff]);
         assert_eq!(read::<i64>(&[0xff; 8], 8, 0..8, &DataType::UInt64), [-1]);
+        assert_eq!(extended::<i64>(&bytes, 1, 0..1, true), [-1, -2, 1, -128]);
+        assert_eq!(extended::<i64>(&bytes, 2, 0..2, true), [-257, -32767]);
+        assert_eq!(extended::<i64>(&bytes, 4, 0..4, true), [i64::from(i32::from_le_bytes(bytes))]);
+        assert_eq!(extended::<i32>(&bytes, 2, 0..2, true), [-257, -32767]);
     }
 
     #[test]

@@ -7,15 +7,27 @@ use arrow_schema::extension::{EXTENSION_TYPE_METADATA_KEY, EXTENSION_TYPE_NAME_K
 use arrow_schema::{DataType, Field as ArrowField, FieldRef, TimeUnit};
 use serde::{Deserialize, Serialize};
 
-/// How unsigned integers are written.
+/// How numbers are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum UnsignedType {
-    /// As unsigned integers of their width.
+pub enum IntegerType {
+    /// In types that every engine binds: integers of payloads as `Int64`, unsigned ones of 64 bits with their bits
+    /// unchanged, `float` as `double`; header columns and the sidecar as `Int32` and `Int64`.
     #[default]
-    Native,
-    /// 8, 16 and 32 bits as the next wider signed type; 64 bits as `Int64` of the same bits.
-    Signed,
+    Portable,
+    /// In types of their width and sign.
+    Exact,
+}
+
+impl IntegerType {
+    /// The Arrow type of unsigned numbers of so many bytes in a column that every table of its kind has.
+    pub fn unsigned(self, bytes: u8) -> DataType {
+        match (self, bytes) {
+            (IntegerType::Exact, _) => integer(bytes, false),
+            (IntegerType::Portable, 1 | 2) => DataType::Int32,
+            (IntegerType::Portable, _) => DataType::Int64,
+        }
+    }
 }
 
 /// How GUIDs are written.
@@ -46,8 +58,8 @@ pub enum TimestampType {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub struct TypeOptions {
-    /// Unsigned integers.
-    pub unsigned: UnsignedType,
+    /// Numbers.
+    pub integers: IntegerType,
     /// GUIDs.
     pub guid: GuidType,
     /// Points in time.
@@ -126,9 +138,10 @@ impl ColumnType {
     pub(crate) fn data_type(&self, options: TypeOptions) -> DataType {
         match self {
             ColumnType::Boolean => DataType::Boolean,
-            ColumnType::Int { bytes, signed } => integer(*bytes, *signed, options.unsigned),
-            ColumnType::Float32 => DataType::Float32,
-            ColumnType::Float64 => DataType::Float64,
+            ColumnType::Int { .. } if options.integers == IntegerType::Portable => DataType::Int64,
+            ColumnType::Int { bytes, signed } => integer(*bytes, *signed),
+            ColumnType::Float32 if options.integers == IntegerType::Exact => DataType::Float32,
+            ColumnType::Float32 | ColumnType::Float64 => DataType::Float64,
             ColumnType::Guid if options.guid != GuidType::String => DataType::FixedSizeBinary(16),
             ColumnType::Utf8 | ColumnType::Guid => DataType::Utf8,
             ColumnType::Binary => DataType::Binary,
@@ -167,13 +180,11 @@ fn unit(options: TypeOptions) -> TimeUnit {
     }
 }
 
-fn integer(bytes: u8, signed: bool, unsigned: UnsignedType) -> DataType {
-    match (bytes, signed || unsigned == UnsignedType::Signed) {
-        (1, true) if signed => DataType::Int8,
-        (1, true) => DataType::Int16,
-        (2, true) if signed => DataType::Int16,
-        (2, true) => DataType::Int32,
-        (4, true) if signed => DataType::Int32,
+fn integer(bytes: u8, signed: bool) -> DataType {
+    match (bytes, signed) {
+        (1, true) => DataType::Int8,
+        (2, true) => DataType::Int16,
+        (4, true) => DataType::Int32,
         (_, true) => DataType::Int64,
         (1, false) => DataType::UInt8,
         (2, false) => DataType::UInt16,
@@ -252,18 +263,20 @@ mod tests {
 
     #[test]
     fn options_decide_the_arrow_type() {
-        let native = TypeOptions::default();
+        let portable = TypeOptions::default();
         let other =
-            TypeOptions { unsigned: UnsignedType::Signed, guid: GuidType::Uuid, timestamps: TimestampType::Nanos };
+            TypeOptions { integers: IntegerType::Exact, guid: GuidType::Uuid, timestamps: TimestampType::Nanos };
         let table = [
-            (int(8), DataType::Int8, DataType::Int8),
-            (int(16), DataType::Int16, DataType::Int16),
-            (int(32), DataType::Int32, DataType::Int32),
+            (int(8), DataType::Int64, DataType::Int8),
+            (int(16), DataType::Int64, DataType::Int16),
+            (int(32), DataType::Int64, DataType::Int32),
             (int(64), DataType::Int64, DataType::Int64),
-            (uint(8), DataType::UInt8, DataType::Int16),
-            (uint(16), DataType::UInt16, DataType::Int32),
-            (uint(32), DataType::UInt32, DataType::Int64),
-            (uint(64), DataType::UInt64, DataType::Int64),
+            (uint(8), DataType::Int64, DataType::UInt8),
+            (uint(16), DataType::Int64, DataType::UInt16),
+            (uint(32), DataType::Int64, DataType::UInt32),
+            (uint(64), DataType::Int64, DataType::UInt64),
+            (ColumnType::Float32, DataType::Float64, DataType::Float32),
+            (ColumnType::Float64, DataType::Float64, DataType::Float64),
             (ColumnType::Guid, DataType::Utf8, DataType::FixedSizeBinary(16)),
             (
                 ColumnType::Timestamp,
@@ -277,10 +290,15 @@ mod tests {
             ),
         ];
         for (column_type, first, second) in table {
-            assert_eq!(column_type.data_type(native), first);
+            assert_eq!(column_type.data_type(portable), first);
             assert_eq!(column_type.data_type(other), second);
         }
         assert_eq!(ColumnType::Guid.field("g", other).metadata()["ARROW:extension:name"], "arrow.uuid");
-        assert!(ColumnType::Guid.field("g", native).metadata().is_empty());
+        assert!(ColumnType::Guid.field("g", portable).metadata().is_empty());
+        let unsigned = |integers: IntegerType| [1, 2, 4, 8].map(|bytes| integers.unsigned(bytes));
+        let (narrow, wide) = (DataType::Int32, DataType::Int64);
+        assert_eq!(unsigned(IntegerType::Portable), [narrow.clone(), narrow, wide.clone(), wide]);
+        let exact = [DataType::UInt8, DataType::UInt16, DataType::UInt32, DataType::UInt64];
+        assert_eq!(unsigned(IntegerType::Exact), exact);
     }
 }

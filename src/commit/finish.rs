@@ -101,7 +101,8 @@ impl Commit<'_> {
             plan: &surveyed.plan,
             shape_counts: &counts.shapes,
         };
-        let target = SidecarTarget { output: Arc::clone(output), encode: self.options.encode_options(), progress };
+        let (encode, integers) = (self.options.encode_options(), self.options.types.integers);
+        let target = SidecarTarget { output: Arc::clone(output), encode, integers, progress };
         sidecar::write(&target, &facts)
     }
 }

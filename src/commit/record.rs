@@ -8,7 +8,7 @@ use std::time::{Instant, SystemTime};
 use serde_json::{Value, json};
 
 use crate::calendar;
-use crate::columns::{GuidType, TimestampType, UnsignedType};
+use crate::columns::{GuidType, IntegerType, TimestampType};
 use crate::convert::ConvertOptions;
 use crate::convert::job::{RawPolicy, Report};
 use crate::output::manifest::{CommitRecord, FORMAT_VERSION, InputEntry, LossCounts, RunInfo, options_hash};
@@ -32,6 +32,10 @@ pub fn options(options: &ConvertOptions) -> Value {
             GuidType::Binary => "binary",
             GuidType::Uuid => "uuid",
         },
+        "integers": match types.integers {
+            IntegerType::Portable => "portable",
+            IntegerType::Exact => "exact",
+        },
         "keywords": filter.keywords.map(|mask| format!("{mask:#x}")),
         "layout": match options.layout {
             DatasetSplit::Provider => "provider",
@@ -54,10 +58,6 @@ pub fn options(options: &ConvertOptions) -> Value {
             TimestampType::Nanos => "nanos",
         },
         "to": text(filter.to.as_ref()),
-        "unsigned": match types.unsigned {
-            UnsignedType::Native => "native",
-            UnsignedType::Signed => "signed",
-        },
     });
     if let (Some(bytes), Some(settings)) = (options.partition_bytes, settings.as_object_mut()) {
         settings.insert("partition_bytes".to_owned(), bytes.into());

@@ -29,7 +29,7 @@ pub struct ConvertOptions {
     pub out: PathBuf,
     /// What to do when the trace is there already. Default: it is an error.
     pub if_exists: IfExists,
-    /// Column types. Default: unsigned numbers as such, GUIDs as text, times in microseconds.
+    /// Column types. Default: numbers in portable types, GUIDs as text, times in microseconds.
     pub types: TypeOptions,
     /// What the clock hangs on. Default: the start of the session.
     pub anchor: ClockAnchor,

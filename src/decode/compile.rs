@@ -84,15 +84,15 @@ fn program_number(schema: usize, pointer_size: u8) -> usize {
 
 /// Leading single values of fixed width are read by their offsets.
 fn add_fixed_steps(program: &mut Program) {
-    let mut copied = Vec::new();
+    let mut fields = Vec::new();
     for (index, node) in program.nodes.iter().enumerate() {
         let (Repeat::One, &FieldBody::Leaf(LengthRule::Fixed(size))) = (node.repeat, &node.item) else { break };
         let start = program.prefix_size;
         let span = FieldExtent::one(start, start + size, start + size);
         program.prefix_slots.extend(node.slot.map(|slot| Remembered { slot, span }));
         for (number, output) in node.outputs.iter().enumerate() {
-            if let Some((width, weight)) = copied_width(&output.op, size) {
-                copied.push(PrefixField { column: output.target, start, width });
+            if let Some((field, weight)) = copied(output, start, size) {
+                fields.push(field);
                 program.prefix_weight += weight;
             } else {
                 program.prefix_steps.push(ConvertStep { start, size, node: index, output: number });
@@ -101,17 +101,18 @@ fn add_fixed_steps(program: &mut Program) {
         program.prefix_size = start + size;
         program.prefix_nodes = index + 1;
     }
-    program.prefix_fields = copied.into();
+    program.prefix_fields = fields.into();
 }
 
-/// The bytes that a column takes as they are, and the weight they add; `None` for all other operations.
-fn copied_width(op: &Convert, size: usize) -> Option<(usize, usize)> {
-    match op {
-        Convert::Copy(width) => Some((*width, *width)),
-        // The next width above 4 bytes is 8.
-        Convert::Integer { signed: false } if size == 4 => Some((4, 8)),
-        _ => None,
-    }
+/// The number at a known offset that a column takes out of the payload itself, and the weight it adds; `None` for all
+/// other operations.
+fn copied(output: &Output, start: usize, size: usize) -> Option<(PrefixField, usize)> {
+    let (signed, weight) = match output.op {
+        Convert::Copy(width) => (false, width),
+        Convert::Integer { signed, width } if matches!(size, 1 | 2 | 4) && size < width => (signed, width),
+        _ => return None,
+    };
+    Some((PrefixField { column: output.target, start, width: size, signed }, weight))
 }
 
 struct Compiler {
@@ -412,9 +413,9 @@ fn operation(interpretation: Interpretation, data_type: &DataType, pointer: usiz
     };
     match interpretation {
         Interpretation::Null => Convert::Null,
-        Interpretation::Integer { bytes: 0, .. } => copy_or(pointer, data_type, Convert::Integer { signed: false }),
-        Interpretation::Integer { bytes, signed } => copy_or(bytes.into(), data_type, Convert::Integer { signed }),
-        Interpretation::Code { bytes } => copy_or(bytes.into(), data_type, Convert::Integer { signed: false }),
+        Interpretation::Integer { bytes: 0, .. } => integer(pointer, false, data_type),
+        Interpretation::Integer { bytes, signed } => integer(bytes.into(), signed, data_type),
+        Interpretation::Code { bytes } => integer(bytes.into(), false, data_type),
         Interpretation::Port => Convert::Port,
         Interpretation::Boolean { .. } => Convert::Boolean,
         Interpretation::Float if *data_type == DataType::Float64 => Convert::FloatToDouble,
@@ -435,9 +436,10 @@ fn operation(interpretation: Interpretation, data_type: &DataType, pointer: usiz
     }
 }
 
-fn copy_or(bytes: usize, data_type: &DataType, convert: Convert) -> Convert {
+fn integer(bytes: usize, signed: bool, data_type: &DataType) -> Convert {
+    let width = fixed_width(data_type);
     match bytes {
-        1 | 2 | 4 | 8 if fixed_width(data_type) == bytes => Convert::Copy(bytes),
-        _ => convert,
+        1 | 2 | 4 | 8 if width == bytes => Convert::Copy(bytes),
+        _ => Convert::Integer { signed, width },
     }
 }

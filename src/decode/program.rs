@@ -165,9 +165,10 @@ pub(super) enum Convert {
     Null,
     /// A number that the column stores as the payload does, of so many bytes.
     Copy(usize),
-    /// Extended to the column's width.
+    /// Extended to the column's width, so many bytes.
     Integer {
         signed: bool,
+        width: usize,
     },
     /// Big-endian, 2 bytes.
     Port,

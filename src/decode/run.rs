@@ -162,14 +162,23 @@ fn prefix<'a>(prefixes: &'a mut Vec<Prefix>, program: &Program) -> &'a mut Prefi
     prefix
 }
 
-/// Appends unsigned numbers of 4 bytes as numbers of 8.
-fn widen(bytes: &[u8], count: usize, out: &mut Vec<u8>) -> bool {
-    let Some(numbers) = bytes.as_chunks::<4>().0.get(..count) else { return false };
-    let start = out.len();
-    out.resize(start + 8 * count, 0);
-    let wide = out.get_mut(start..).unwrap_or_default().as_chunks_mut::<8>().0;
-    for ([a, b, c, d, ..], number) in wide.iter_mut().zip(numbers) {
-        [*a, *b, *c, *d] = *number;
+/// Appends integers of `N` bytes as integers of 8.
+fn widen<const N: usize>(bytes: &[u8], wide: impl Fn([u8; N]) -> i64, out: &mut Vec<u8>) {
+    let numbers = bytes.as_chunks::<N>().0;
+    out.reserve(size_of::<i64>().saturating_mul(numbers.len()));
+    numbers.iter().for_each(|number| out.extend_from_slice(&wide(*number).to_le_bytes()));
+}
+
+/// As [`widen`], of so many bytes each; `false`, and nothing is appended, where there are no such integers.
+fn widen_all(bytes: &[u8], size: usize, signed: bool, out: &mut Vec<u8>) -> bool {
+    match (size, signed) {
+        (1, true) => widen(bytes, |number| i8::from_le_bytes(number).into(), out),
+        (1, false) => widen(bytes, |number| u8::from_le_bytes(number).into(), out),
+        (2, true) => widen(bytes, |number| i16::from_le_bytes(number).into(), out),
+        (2, false) => widen(bytes, |number| u16::from_le_bytes(number).into(), out),
+        (4, true) => widen(bytes, |number| i32::from_le_bytes(number).into(), out),
+        (4, false) => widen(bytes, |number| u32::from_le_bytes(number).into(), out),
+        _ => return false,
     }
     true
 }
@@ -262,7 +271,7 @@ fn write_list(
     true
 }
 
-/// Numbers that lie in the payload as they do in the builder are copied in one go, and so are 32-bit addresses.
+/// Numbers that lie in the payload as they do in the builder are copied in one go, and so are those that take 8 bytes there.
 fn copy_items(node: &Node, op: &Convert, bytes: &[u8], items: &mut Elements, notes: &mut RowNotes<'_>) -> bool {
     match (op, &mut items.values) {
         (Convert::Copy(_), Packed::Fixed(fixed)) => {
@@ -270,9 +279,11 @@ fn copy_items(node: &Node, op: &Convert, bytes: &[u8], items: &mut Elements, not
             notes.add(bytes.len());
             true
         }
-        (Convert::Integer { signed: false }, Packed::Fixed(fixed)) if (node.item_min, fixed.width) == (4, 8) => {
-            notes.add(2 * bytes.len());
-            widen(bytes, bytes.len() / 4, &mut fixed.bytes)
+        (Convert::Integer { signed, .. }, Packed::Fixed(fixed)) if fixed.width == size_of::<i64>() => {
+            let before = fixed.bytes.len();
+            let is_done = widen_all(bytes, node.item_min, *signed, &mut fixed.bytes);
+            notes.add(fixed.bytes.len() - before);
+            is_done
         }
         _ => false,
     }

@@ -11,7 +11,7 @@ use arrow_array::{Array, ArrayRef};
 use arrow_schema::{DataType, TimeUnit};
 
 use super::*;
-use crate::columns::{ColumnBuffers, GuidType, PackedColumns, TimestampType, TypeOptions, UnsignedType, gather};
+use crate::columns::{ColumnBuffers, GuidType, IntegerType, PackedColumns, TimestampType, TypeOptions, gather};
 use crate::schema::model::{Count, EventSchema, Field, FieldKind, FieldRef, Length, MapKind, Meaning, ValueMap, Wire};
 
 mod properties;
@@ -132,8 +132,12 @@ fn decode_with(options: TypeOptions, fields: &[Field], pointer: u8, payload: &[u
     (outcome, show_all(&table, &arrays(&table, &mut columns, 1), 0))
 }
 
+/// Types that show what a value is read as.
+const EXACT: TypeOptions =
+    TypeOptions { integers: IntegerType::Exact, guid: GuidType::String, timestamps: TimestampType::Micros };
+
 fn decode(fields: &[Field], payload: &[u8]) -> (DecodeOutcome, Vec<String>) {
-    decode_with(TypeOptions::default(), fields, 8, payload)
+    decode_with(EXACT, fields, 8, payload)
 }
 
 /// The cells of a payload that fits its fields exactly and is represented as a whole.
@@ -255,7 +259,7 @@ fn every_meaning_on_the_types_it_is_for() {
 fn pointers_have_the_writers_width() {
     let fields = [named("p", Wire::Pointer), named("s", Wire::SizeT), named("u", Wire::WbemSid)];
     let payload = [&[1, 0, 0, 0x80, 2, 0, 0, 0][..], &[1; 8], &SID].concat();
-    let (outcome, cells) = decode_with(TypeOptions::default(), &fields, 4, &payload);
+    let (outcome, cells) = decode_with(EXACT, &fields, 4, &payload);
     assert_eq!(outcome.status, Status::Ok);
     assert_eq!(cells, ["p=2147483649", "s=2", "u=S-1-5-18"]);
 }
@@ -424,24 +428,35 @@ fn options_change_types_and_not_values() {
     let fields = [
         named("a", Wire::UInt8),
         named("b", Wire::UInt64),
+        named("i", Wire::Int16),
+        named("x", Wire::Float),
         named("g", Wire::Guid),
         named("t", Wire::FileTime),
         times(Count::Fixed(2), named("l", Wire::UInt32)),
+        times(Count::Fixed(2), named("m", Wire::Int8)),
+        times(Count::Fixed(1), named("p", Wire::UInt64)),
     ];
-    let payload = [&[0xff][..], &[0xff; 8], &GUID, &(SECOND + 7).to_le_bytes(), &[0xff; 8]].concat();
+    let numbers = [&[0xff][..], &[0xff; 8], &[0xfe, 0xff], &1.5f32.to_le_bytes()].concat();
+    let payload = [&numbers[..], &GUID, &(SECOND + 7).to_le_bytes(), &[0xff; 8], &[0x80, 0x7f], &[0xff; 8]].concat();
     let options =
-        TypeOptions { unsigned: UnsignedType::Signed, guid: GuidType::Binary, timestamps: TimestampType::Nanos };
+        TypeOptions { integers: IntegerType::Portable, guid: GuidType::Binary, timestamps: TimestampType::Nanos };
     let (outcome, cells) = decode_with(options, &fields, 8, &payload);
     assert_eq!((outcome.status, outcome.keep_payload), (Status::Ok, false));
     let expected = [
         "a=255",
         "b=-1",
+        "i=-2",
+        "x=1.5",
         "g=e13c0d23ccbc4e12931bd9cc2eee27e4",
         "t=1000000700nsZ",
         "t_filetime=116444736010000007",
         "l=[4294967295, 4294967295]",
+        "m=[-128, 127]",
+        "p=[-1]",
     ];
     assert_eq!(cells, expected);
+    // All numbers have 8 bytes; a GUID 16, a list an offset of 4.
+    assert_eq!(outcome.weight, 4 * 8 + 16 + 2 * 8 + (4 + 16) + (4 + 16) + (4 + 8));
 }
 
 #[test]
@@ -449,7 +464,7 @@ fn events_share_columns_and_batches_begin_anew() {
     let first = schema(vec![named("a", Wire::UInt8), named("g", Wire::Guid), named("x", Wire::Float)]);
     let second = schema(vec![named("g", Wire::Ansi), named("a", Wire::Int32), named("x", Wire::Double)]);
     let third = schema(vec![Field::structure("S", vec![named("a", Wire::Int8)])]);
-    let table = assign_columns(&[&first, &second, &third], &[], TypeOptions::default());
+    let table = assign_columns(&[&first, &second, &third], &[], EXACT);
     let schemas = [&first, &second, &third];
     let program = |schema: usize| Program::compile(schemas[schema], &table, schema, 8);
     let mut columns = ColumnBuffers::new(table.columns.iter().map(PayloadColumn::data_type));

@@ -13,7 +13,7 @@ use crate::guid::Guid;
 pub const MANIFEST_PATH: &str = "sidecar/manifest.json";
 
 /// The version of the output contract; readers of another one cannot rely on names and meanings.
-pub const FORMAT_VERSION: u32 = 2;
+pub const FORMAT_VERSION: u32 = 3;
 
 /// What was converted, how, and what came of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

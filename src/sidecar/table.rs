@@ -8,7 +8,7 @@ use arrow_schema::{Field, Schema};
 
 use super::row::{SidecarColumn, SidecarRow};
 use super::target::SidecarTarget;
-use crate::columns::RowSource;
+use crate::columns::{IntegerType, RowSource};
 use crate::dataset::{FileNaming, TableSpec, TableWriter};
 use crate::error::Result;
 use crate::output::FileEntry;
@@ -29,7 +29,7 @@ pub(super) fn write<R: SidecarRow>(
     target: &SidecarTarget<'_>,
     mut rows: impl Iterator<Item = R>,
 ) -> Result<Vec<FileEntry>> {
-    let columns = R::columns();
+    let columns = R::columns(target.integers);
     let fields: Vec<_> = columns.iter().map(|column| Field::new(column.name, column.data_type.clone(), true)).collect();
     let spec = TableSpec {
         folder: "sidecar".to_owned(),
@@ -41,7 +41,7 @@ pub(super) fn write<R: SidecarRow>(
     };
     let writer = TableWriter::new(Arc::clone(&target.output), spec, &target.encode)?;
     for ordinal in 0.. {
-        let batch = RowBatch { columns: &columns, rows: next_rows(&mut rows) };
+        let batch = RowBatch { columns: &columns, integers: target.integers, rows: next_rows(&mut rows) };
         if batch.rows.is_empty() {
             break;
         }
@@ -65,6 +65,7 @@ fn next_rows<R: SidecarRow>(rows: &mut impl Iterator<Item = R>) -> Vec<R> {
 /// The rows of one row group.
 struct RowBatch<'a, R> {
     columns: &'a [SidecarColumn<R>],
+    integers: IntegerType,
     rows: Vec<R>,
 }
 
@@ -74,7 +75,7 @@ impl<R: SidecarRow> RowSource for RowBatch<'_, R> {
     }
 
     fn column(&self, index: usize, rows: Range<usize>) -> Result<ArrayRef> {
-        Ok((self.columns[index].array)(&self.rows[rows]))
+        Ok((self.columns[index].array)(&self.rows[rows], self.integers))
     }
 }
 
@@ -99,7 +100,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let folder = Arc::new(LocalFolder::create(folder.path(), "a").unwrap());
         let output = Arc::clone(&folder) as Arc<dyn Output>;
-        let target = SidecarTarget { output, encode: EncodeOptions::default(), progress: &NoProgress };
+        let integers = IntegerType::default();
+        let target = SidecarTarget { output, encode: EncodeOptions::default(), integers, progress: &NoProgress };
         let files = write(&target, (0..5).map(|n| Heavy { n })).unwrap();
         assert_eq!((files.len(), files[0].rows), (1, 5));
         let file = std::fs::File::open(folder.locate("sidecar/t.parquet").unwrap()).unwrap();

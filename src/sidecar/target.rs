@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::columns::IntegerType;
 use crate::dataset::EncodeOptions;
 use crate::output::Output;
 use crate::progress::Progress;
@@ -14,6 +15,8 @@ pub struct SidecarTarget<'a> {
     pub output: Arc<dyn Output>,
     /// Codec and size of the files.
     pub encode: EncodeOptions,
+    /// How numbers are written.
+    pub integers: IntegerType,
     /// Says when to stop.
     pub progress: &'a dyn Progress,
 }

@@ -249,12 +249,12 @@ impl HeaderColumn {
     pub fn field(self, options: &TypeOptions) -> Field {
         let list = |element_type| Field::new(self.name(), DataType::List(element(element_type)), true);
         let field = match self.header_type() {
-            HeaderType::Numbers => list(unsigned(8).data_type(*options)),
+            HeaderType::Numbers => list(options.integers.unsigned(8)),
             HeaderType::Texts => list(DataType::Utf8),
             HeaderType::Items => list(DataType::Struct(item_members(options))),
             HeaderType::Time => ColumnType::Timestamp.field(self.name(), *options),
             HeaderType::Int64 => INT64.field(self.name(), *options),
-            HeaderType::Unsigned(bytes) => unsigned(bytes).field(self.name(), *options),
+            HeaderType::Unsigned(bytes) => Field::new(self.name(), options.integers.unsigned(bytes), true),
             HeaderType::Guid => ColumnType::Guid.field(self.name(), *options),
             HeaderType::Text | HeaderType::Label => ColumnType::Utf8.field(self.name(), *options),
             HeaderType::Binary => ColumnType::Binary.field(self.name(), *options),
@@ -321,19 +321,15 @@ pub(super) fn guid_weight(options: &TypeOptions) -> u64 {
 
 /// The Arrow bytes of an unsigned number of so many bytes.
 pub(super) fn unsigned_width(bytes: u8, options: &TypeOptions) -> u64 {
-    unsigned(bytes).data_type(*options).primitive_width().unwrap_or_default() as u64
+    options.integers.unsigned(bytes).primitive_width().unwrap_or_default() as u64
 }
 
 /// What Arrow spends on where a text, a binary value or a list ends.
 const OFFSET: u64 = 4;
 
-fn unsigned(bytes: u8) -> ColumnType {
-    ColumnType::Int { bytes, signed: false }
-}
-
 /// The members of one extended item that has no column of its own.
 fn item_members(options: &TypeOptions) -> Fields {
-    let item_type = Field::new("type", unsigned(2).data_type(*options), false);
+    let item_type = Field::new("type", options.integers.unsigned(2), false);
     Fields::from(vec![item_type, Field::new("data", DataType::Binary, false)])
 }
 
@@ -354,7 +350,7 @@ mod tests {
     use super::*;
     use std::collections::HashSet;
 
-    use crate::columns::types::UnsignedType;
+    use crate::columns::types::IntegerType;
 
     #[test]
     fn every_column_stands_at_its_number() {
@@ -367,7 +363,7 @@ mod tests {
     #[test]
     fn packed_values_have_the_width_of_their_type() {
         // A number may be kept in fewer bytes than its column has, never in more.
-        let options = TypeOptions::default();
+        let options = TypeOptions { integers: IntegerType::Exact, ..TypeOptions::default() };
         for &column in HeaderColumn::ALL {
             let (Packed::Fixed(fixed), data_type) =
                 (column.packed().values, column.field(&options).data_type().clone())
@@ -383,14 +379,14 @@ mod tests {
     #[test]
     fn values_weigh_what_they_take_in_arrow() {
         let text = TypeOptions::default();
-        let other = TypeOptions { guid: GuidType::Binary, unsigned: UnsignedType::Signed, ..text };
+        let other = TypeOptions { guid: GuidType::Binary, integers: IntegerType::Exact, ..text };
         let weights = |column: HeaderColumn, fill: fn(&mut PackedColumn)| {
             let mut packed = column.packed();
             fill(&mut packed);
             [text, other].map(|options| column.weight(&packed, &options))
         };
         assert_eq!(weights(HeaderColumn::TimestampNs, |column| column.push_value([0; 8])), [16, 16]);
-        assert_eq!(weights(HeaderColumn::ProcessId, |column| column.push_value([0; 4])), [4, 8]);
+        assert_eq!(weights(HeaderColumn::ProcessId, |column| column.push_value([0; 4])), [8, 4]);
         assert_eq!(weights(HeaderColumn::EventKey, |column| column.push_value([0; 8])), [8, 8]);
         assert_eq!(weights(HeaderColumn::ActivityId, |column| column.push_value([1; 16])), [40, 16]);
         // `ok` and `no_schema`, each with an offset.
@@ -412,7 +408,7 @@ mod tests {
             items.len += 1;
             column.end_list(0);
         };
-        assert_eq!(weights(HeaderColumn::Extended, items), [2 + 3 + 4 + 4, 4 + 3 + 4 + 4]);
+        assert_eq!(weights(HeaderColumn::Extended, items), [4 + 3 + 4 + 4, 2 + 3 + 4 + 4]);
     }
 
     #[test]

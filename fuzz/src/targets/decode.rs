@@ -10,7 +10,7 @@ use etl2parquet::schema::model::{
 };
 use etl2parquet::schema::pack::{Pack, meanings, wire_types};
 use etl2parquet::schema::registry;
-use etl2parquet::{GuidType, TimestampType, TypeOptions, UnsignedType};
+use etl2parquet::{GuidType, IntegerType, TimestampType, TypeOptions};
 
 use crate::bytes::Bytes;
 use crate::digest::Digest;
@@ -63,7 +63,7 @@ pub fn rows(schemas: &[&EventSchema], payloads: &[(usize, &[u8])], options: Type
 pub fn options(bytes: &mut Bytes<'_>) -> TypeOptions {
     let choices = bytes.u8();
     TypeOptions {
-        unsigned: if choices & 1 == 0 { UnsignedType::Native } else { UnsignedType::Signed },
+        integers: if choices & 1 == 0 { IntegerType::Exact } else { IntegerType::Portable },
         guid: [GuidType::String, GuidType::Uuid, GuidType::Binary][usize::from(choices >> 1) % 3],
         timestamps: if choices & 8 == 0 { TimestampType::Micros } else { TimestampType::Nanos },
     }

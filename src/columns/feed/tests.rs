@@ -154,7 +154,7 @@ fn batch_of(rows: &Rows, width: usize) -> PackedColumns {
     let prefix = |place: u8| {
         let (start, field_width) = (usize::from(place), if place == 2 { width } else { 1 });
         let mut prefix = Prefix {
-            fields: Arc::new([PrefixField { column: 0, start, width: field_width }]),
+            fields: Arc::new([PrefixField { column: 0, start, width: field_width, signed: place == 4 }]),
             record: start + field_width + usize::from(place == 3),
             ..Prefix::default()
         };
@@ -176,8 +176,9 @@ fn expected(place: u8, value: u64, data_type: &DataType) -> Option<String> {
     let narrow = bytes[0];
     Some(match data_type {
         _ if place == 0 => return None,
-        // A number of fewer bytes than the column is unsigned.
         DataType::Int8 => bytes[0].cast_signed().to_string(),
+        // A number of fewer bytes than the column is extended as its layout says.
+        _ if place == 4 => narrow.cast_signed().to_string(),
         _ if place > 2 => narrow.to_string(),
         DataType::Int16 => i16::from_le_bytes([bytes[0], bytes[1]]).to_string(),
         DataType::UInt32 => i32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]).to_string(),

@@ -63,7 +63,7 @@ fn any_payload() -> impl Strategy<Value = Vec<u8>> {
 
 fn any_options() -> impl Strategy<Value = TypeOptions> {
     any::<[bool; 3]>().prop_map(|[signed, uuid, nanos]| TypeOptions {
-        unsigned: if signed { UnsignedType::Signed } else { UnsignedType::Native },
+        integers: if signed { IntegerType::Portable } else { IntegerType::Exact },
         guid: if uuid { GuidType::Uuid } else { GuidType::String },
         timestamps: if nanos { TimestampType::Nanos } else { TimestampType::Micros },
     })
