@@ -3,8 +3,9 @@
 //! Everything here follows from the declared layouts and their order alone; what occurs in a trace plays no part, so
 //! that tomorrow's trace gets today's columns.
 
-use std::collections::{HashMap, HashSet};
+use std::borrow::Cow;
 
+use hashbrown::{HashMap, HashSet};
 use serde::{Deserialize, Serialize};
 
 use super::interpret::{self, ColumnRole, Interpretation, MAX_NESTING};
@@ -112,28 +113,28 @@ fn leaf_outputs(field: &Field) -> Vec<(ColumnRole, ColumnType)> {
 /// What makes two fields candidates for one column. A generated base never meets a declared one of the same spelling,
 /// or one event could put two values into one cell.
 #[derive(Clone, PartialEq, Eq, Hash)]
-struct Key {
-    base: String,
+struct Key<'a> {
+    base: Cow<'a, str>,
     generated: Option<RenameReason>,
     role: ColumnRole,
 }
 
 /// The fields of one key whose types go together.
-struct ColumnCandidate {
-    key: Key,
+struct ColumnCandidate<'a> {
+    key: Key<'a>,
     column_type: ColumnType,
     /// Whether an earlier group has the same key.
     later: bool,
 }
 
 #[derive(Default)]
-struct ColumnCandidates {
-    groups: Vec<ColumnCandidate>,
-    by_key: HashMap<Key, Vec<usize>>,
+struct ColumnCandidates<'a> {
+    groups: Vec<ColumnCandidate<'a>>,
+    by_key: HashMap<Key<'a>, Vec<usize>>,
 }
 
-impl ColumnCandidates {
-    fn bind(&mut self, fields: &[Field], depth: usize) -> Vec<Vec<Assigned>> {
+impl<'a> ColumnCandidates<'a> {
+    fn bind(&mut self, fields: &'a [Field], depth: usize) -> Vec<Vec<Assigned>> {
         let mut seen = HashMap::new();
         let mut bound = Vec::with_capacity(fields.len());
         for (position, field) in fields.iter().enumerate() {
@@ -153,9 +154,12 @@ impl ColumnCandidates {
     }
 
     /// The first group of the key that can widen to the type, or a new one.
-    fn assign(&mut self, key: Key, column_type: ColumnType) -> usize {
+    fn assign(&mut self, key: Key<'a>, column_type: ColumnType) -> usize {
         let candidates = self.by_key.entry(key.clone()).or_default();
         for &index in candidates.iter() {
+            if self.groups[index].column_type == column_type {
+                return index;
+            }
             if let Some(merged) = self.groups[index].column_type.merge(&column_type) {
                 self.groups[index].column_type = merged;
                 return index;
@@ -172,14 +176,15 @@ impl ColumnCandidates {
         let claimed: Vec<bool> =
             self.groups.iter().map(|group| group.is_declared() && names.claim(&group.key.base)).collect();
         let columns = self.groups.into_iter().zip(claimed).map(|(group, claimed)| {
-            let (name, reason) = if claimed { (group.key.base.clone(), None) } else { names.generate(&group, options) };
+            let (name, reason) =
+                if claimed { (group.key.base.clone().into_owned(), None) } else { names.generate(&group, options) };
             AssignedColumn { name, column_type: group.column_type, reason }
         });
         columns.collect()
     }
 }
 
-impl ColumnCandidate {
+impl ColumnCandidate<'_> {
     /// Whether the field's own name is the first choice.
     fn is_declared(&self) -> bool {
         self.key.generated.is_none() && self.key.role == ColumnRole::Value && !self.later
@@ -189,6 +194,7 @@ impl ColumnCandidate {
 /// The names that are gone, in lower case.
 struct Names {
     common: HashSet<String>,
+    /// Besides the common ones.
     used: HashSet<String>,
     /// The last number behind a generated name.
     numbers: HashMap<String, u32>,
@@ -196,16 +202,17 @@ struct Names {
 
 impl Names {
     fn new(reserved: &[&str]) -> Names {
-        let common: HashSet<String> = reserved.iter().map(|name| name.to_lowercase()).collect();
-        Names { used: common.clone(), common, numbers: HashMap::new() }
+        let common = reserved.iter().map(|name| name.to_lowercase()).collect();
+        Names { common, used: HashSet::new(), numbers: HashMap::new() }
     }
 
     fn claim(&mut self, name: &str) -> bool {
-        self.used.insert(name.to_lowercase())
+        let name = name.to_lowercase();
+        !self.common.contains(&name) && self.used.insert(name)
     }
 
     /// A free name for a group that does not get its field's own.
-    fn generate(&mut self, group: &ColumnCandidate, options: TypeOptions) -> (String, Option<RenameReason>) {
+    fn generate(&mut self, group: &ColumnCandidate<'_>, options: TypeOptions) -> (String, Option<RenameReason>) {
         let plain = format!("{}{}", group.key.base, group.key.role.suffix());
         let typed = format!("{plain}__{}", group.column_type.suffix(options));
         let (wanted, reason) = if group.is_declared() {
@@ -239,14 +246,18 @@ impl Names {
 
 /// The name a column is derived from: the field's own; with `__2`, `__3` from its second occurrence in one event on;
 /// `field_<position>` where the name is no name.
-fn base_name<'a>(name: &'a str, position: usize, seen: &mut HashMap<&'a str, u32>) -> (String, Option<RenameReason>) {
+fn base_name<'a>(
+    name: &'a str,
+    position: usize,
+    seen: &mut HashMap<&'a str, u32>,
+) -> (Cow<'a, str>, Option<RenameReason>) {
     if name.trim().is_empty() || name.chars().any(char::is_control) {
-        return (format!("field_{position}"), Some(RenameReason::IllegalName));
+        return (format!("field_{position}").into(), Some(RenameReason::IllegalName));
     }
     let occurrence = seen.entry(name).and_modify(|count| *count += 1).or_insert(1);
     match *occurrence {
-        1 => (name.to_owned(), None),
-        later => (format!("{name}__{later}"), Some(RenameReason::DuplicateName)),
+        1 => (name.into(), None),
+        later => (format!("{name}__{later}").into(), Some(RenameReason::DuplicateName)),
     }
 }
 

@@ -112,21 +112,52 @@ pub struct FieldColumn {
 /// `reserved` are the names that payload columns must leave alone: those of the common columns, and `trace`. Names are
 /// compared without regard to case.
 pub fn assign_columns(schemas: &[&EventSchema], reserved: &[&str], options: TypeOptions) -> PayloadColumns {
+    assign_present(schemas, reserved, options, |_| true)
+}
+
+/// As [`assign_columns`], but only the columns that events of the present schemas fill; the schemas keep their numbers. What
+/// the columns are called does not depend on which are present.
+pub fn assign_present(
+    schemas: &[&EventSchema],
+    reserved: &[&str],
+    options: TypeOptions,
+    present: impl Fn(usize) -> bool,
+) -> PayloadColumns {
     let layouts: Vec<&[Field]> = schemas.iter().map(|schema| schema.fields.as_slice()).collect();
     let assigned = assign::assign_fields(&layouts, reserved, 0, options);
-    let columns = arrow_columns(&layouts, &assigned, options);
+    let mut used = vec![false; assigned.columns.len()];
+    for (_, fields) in assigned.bindings.iter().enumerate().filter(|(schema, _)| present(*schema)) {
+        fields.iter().flatten().for_each(|bound| used[bound.column] = true);
+    }
+    let numbers = renumbered(&used);
     let bind = |bound: &assign::Assigned| {
         let reason = assigned.columns[bound.column].reason;
-        Target { role: bound.role, column: Some(bound.column), reason }
+        Target { role: bound.role, column: numbers[bound.column], reason }
     };
     let bind_event = |fields: &Vec<Vec<assign::Assigned>>| Binding {
         fields: fields.iter().map(|outputs| outputs.iter().map(bind).collect()).collect(),
     };
     let bindings = assigned.bindings.iter().map(bind_event).collect();
-    PayloadColumns { columns, bindings }
+    PayloadColumns { columns: arrow_columns(&layouts, &assigned, &used, options), bindings }
 }
 
-fn arrow_columns(layouts: &[&[Field]], assigned: &Assignment, options: TypeOptions) -> Vec<PayloadColumn> {
+/// The numbers of those that are marked, were there no others.
+fn renumbered(used: &[bool]) -> Vec<Option<usize>> {
+    let mut kept = 0;
+    let number = |&used: &bool| {
+        kept += usize::from(used);
+        used.then(|| kept - 1)
+    };
+    used.iter().map(number).collect()
+}
+
+/// The columns that are marked.
+fn arrow_columns(
+    layouts: &[&[Field]],
+    assigned: &Assignment,
+    used: &[bool],
+    options: TypeOptions,
+) -> Vec<PayloadColumn> {
     let mut declarers: Vec<Option<&Field>> = vec![None; assigned.columns.len()];
     for (fields, bindings) in layouts.iter().zip(&assigned.bindings) {
         for (field, bounds) in fields.iter().zip(bindings) {
@@ -135,7 +166,8 @@ fn arrow_columns(layouts: &[&[Field]], assigned: &Assignment, options: TypeOptio
             }
         }
     }
-    let columns = assigned.columns.iter().zip(declarers).map(|(column, declarer)| {
+    let columns = assigned.columns.iter().zip(declarers).zip(used).filter(|(_, used)| **used);
+    let columns = columns.map(|((column, declarer), _)| {
         PayloadColumn::from(ColumnSpec {
             name: column.name.clone(),
             column_type: column.column_type.clone(),
@@ -154,29 +186,12 @@ fn declared(field: &Field) -> BTreeMap<String, String> {
 }
 
 impl PayloadColumns {
-    /// Only the columns that events of the given schemas fill, in the same order; the schemas keep their numbers.
-    #[must_use]
-    pub fn keep(&self, present: impl Fn(usize) -> bool) -> PayloadColumns {
-        let mut used = vec![false; self.columns.len()];
-        for (_, binding) in self.bindings.iter().enumerate().filter(|(schema, _)| present(*schema)) {
-            binding.fields.iter().flatten().filter_map(|target| target.column).for_each(|column| used[column] = true);
-        }
-        self.only(&used)
-    }
-
     /// Only the columns that are marked, in the same order.
     fn only(&self, used: &[bool]) -> PayloadColumns {
-        let mut kept = 0;
-        let renumbered: Vec<Option<usize>> = used
-            .iter()
-            .map(|&used| {
-                kept += usize::from(used);
-                used.then(|| kept - 1)
-            })
-            .collect();
+        let numbers = renumbered(used);
         let mut bindings = self.bindings.clone();
         for target in bindings.iter_mut().flat_map(|binding| binding.fields.iter_mut().flatten()) {
-            target.column = target.column.and_then(|column| renumbered[column]);
+            target.column = target.column.and_then(|column| numbers[column]);
         }
         let columns = self.columns.iter().zip(used).filter(|(_, used)| **used).map(|(column, _)| column.clone());
         PayloadColumns { columns: columns.collect(), bindings }
@@ -334,12 +349,15 @@ mod tests {
         let second = schema(vec![Field::value("C", Wire::FileTime), Field::value("A", Wire::Guid)]);
         let table = assign_columns(&[&first, &second], &["timestamp"], TypeOptions::default());
         assert_eq!(names(&table), ["A", "B", "C", "C_filetime", "A__utf8"]);
-        let kept = table.keep(|schema| schema == 1);
+        let present = |present: &dyn Fn(usize) -> bool| {
+            assign_present(&[&first, &second], &["timestamp"], TypeOptions::default(), present)
+        };
+        let kept = present(&|schema| schema == 1);
         assert_eq!(names(&kept), ["C", "C_filetime", "A__utf8"]);
         let columns = |binding: &Binding| -> Vec<_> { binding.fields.iter().flatten().map(|t| t.column).collect() };
         assert_eq!(columns(kept.binding(0)), [None, None]);
         assert_eq!(columns(kept.binding(1)), [Some(0), Some(1), Some(2)]);
-        assert_eq!(table.keep(|_| true), table);
+        assert_eq!(present(&|_| true), table);
         assert_eq!(table.columns[4].field.metadata()["in_type"], "Guid");
     }
 
@@ -347,7 +365,8 @@ mod tests {
     fn a_schema_fills_columns_that_are_there_once_each() {
         let event = schema(vec![Field::value("A", Wire::Int32), Field::value("B", Wire::Int32)]);
         let table = assign_columns(&[&event, &event], &[], TypeOptions::default());
-        assert!(table.is_sound() && table.keep(|_| false).is_sound());
+        let nothing = assign_present(&[&event, &event], &[], TypeOptions::default(), |_| false);
+        assert!(table.is_sound() && nothing.is_sound() && nothing.columns.is_empty());
         for column in [0, 2] {
             let mut other = table.clone();
             other.bindings[1].fields[1][0].column = Some(column);

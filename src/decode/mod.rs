@@ -27,7 +27,7 @@ mod time;
 mod values;
 
 pub use assign::RenameReason;
-pub use binding::{Binding, FieldColumn, PayloadColumn, PayloadColumns, assign_columns};
+pub use binding::{Binding, FieldColumn, PayloadColumn, PayloadColumns, assign_columns, assign_present};
 pub use clock::{NoClock, TraceClock};
 pub use program::Program;
 pub use run::pointer_size_mismatch;

@@ -1,9 +1,10 @@
 //! Datasets and the columns they have.
 
-use std::collections::hash_map::Entry;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use hashbrown::HashMap;
+use hashbrown::hash_map::Entry;
 use rayon::prelude::*;
 
 use super::datasets::{self, Dataset, DatasetKey, DatasetSplit, InputIssue};
@@ -192,7 +193,6 @@ fn settle(
     let declared = declared(dataset, shapes);
     let layouts = Layouts::new(&declared);
     let reserved = header::reserved_names();
-    let all = decode::assign_columns(&layouts.distinct, &reserved, options.types);
     let present: Vec<(u32, usize)> = passing
         .iter()
         .filter_map(|&shape| {
@@ -201,7 +201,8 @@ fn settle(
         })
         .collect();
     let used: BTreeSet<usize> = present.iter().map(|&(_, layout)| layout).collect();
-    let kept = if options.all_columns { all } else { all.keep(|layout| used.contains(&layout)) };
+    let is_present = |layout| options.all_columns || used.contains(&layout);
+    let kept = decode::assign_present(&layouts.distinct, &reserved, options.types, is_present);
     let (kept, left_out) = kept.first(MAX_COLUMNS);
     let kept = kept.with_bindings(&used);
     let rows = |(binding, &layout): (usize, &usize)| {
