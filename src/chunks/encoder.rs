@@ -5,12 +5,11 @@
 
 use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
 
 use arrow_schema::{DataType, Field};
 use parquet::basic::Type;
 use parquet::errors::{ParquetError, Result};
-use parquet::file::properties::WriterProperties;
-use parquet::schema::types::ColumnDescPtr;
 
 use super::byte_values::ByteValues;
 use super::leaf::Leaf;
@@ -47,29 +46,29 @@ impl fmt::Debug for ChunkEncoder {
 
 impl ChunkEncoder {
     /// For a top-level column or a list of numbers; `None` for what arrow-rs has to encode.
-    pub fn new(field: &Field, descr: &ColumnDescPtr, properties: &WriterProperties) -> Option<ChunkEncoder> {
+    pub fn new(field: &Field, leaf: &Arc<Leaf>) -> Option<ChunkEncoder> {
         let empty_list = match field.data_type() {
             DataType::List(item) if item.data_type().is_integer() => Some(u8::from(field.is_nullable())),
             data_type if data_type.is_nested() => return None,
             _ => None,
         };
-        ChunkEncoder::of_type(empty_list, descr, properties).filter(|encoder| !matches!(encoder.0, Column::Nothing(_)))
+        ChunkEncoder::of_type(empty_list, leaf).filter(|encoder| !matches!(encoder.0, Column::Nothing(_)))
     }
 
     /// For rows that are all NULL, at a leaf of a column of any type.
-    pub fn of_nulls(descr: &ColumnDescPtr, properties: &WriterProperties) -> Option<ChunkEncoder> {
-        (descr.max_def_level() > 0).then(|| ChunkEncoder::of_type(None, descr, properties))?
+    pub fn of_nulls(leaf: &Arc<Leaf>) -> Option<ChunkEncoder> {
+        (leaf.descr.max_def_level() > 0).then(|| ChunkEncoder::of_type(None, leaf))?
     }
 
-    fn of_type(empty_list: Option<u8>, descr: &ColumnDescPtr, properties: &WriterProperties) -> Option<Self> {
-        let leaf = Leaf::new(descr, properties)?;
-        Some(ChunkEncoder(match descr.physical_type() {
-            Type::INT32 => Column::Int32(LeafEncoder::new(NumberValues::new(&leaf)?, leaf, empty_list)?),
-            Type::INT64 => Column::Int64(LeafEncoder::new(NumberValues::new(&leaf)?, leaf, empty_list)?),
+    fn of_type(empty_list: Option<u8>, leaf: &Arc<Leaf>) -> Option<Self> {
+        let kept = Arc::clone(leaf);
+        Some(ChunkEncoder(match leaf.descr.physical_type() {
+            Type::INT32 => Column::Int32(LeafEncoder::new(NumberValues::new(leaf)?, kept, empty_list)?),
+            Type::INT64 => Column::Int64(LeafEncoder::new(NumberValues::new(leaf)?, kept, empty_list)?),
             Type::BYTE_ARRAY | Type::FIXED_LEN_BYTE_ARRAY => {
-                Column::Bytes(LeafEncoder::new(ByteValues::new(&leaf)?, leaf, empty_list)?)
+                Column::Bytes(LeafEncoder::new(ByteValues::new(leaf)?, kept, empty_list)?)
             }
-            _ => Column::Nothing(LeafEncoder::new(NoValues::new(&leaf)?, leaf, empty_list)?),
+            _ => Column::Nothing(LeafEncoder::new(NoValues::new(leaf)?, kept, empty_list)?),
         }))
     }
 
@@ -112,7 +111,7 @@ struct LeafEncoder<V> {
 }
 
 impl<V: Values> LeafEncoder<V> {
-    fn new(values: V, leaf: Leaf, empty_list: Option<u8>) -> Option<Self> {
+    fn new(values: V, leaf: Arc<Leaf>, empty_list: Option<u8>) -> Option<Self> {
         Some(LeafEncoder { pages: Pages::new(leaf)?, values, empty_list, rows: Vec::new(), keys: Vec::new() })
     }
 

@@ -8,9 +8,9 @@ use parquet::schema::types::ColumnDescPtr;
 
 use super::compress;
 
-/// A leaf column and its settings.
+/// A leaf column and its settings, for all chunks of it.
 #[derive(Debug)]
-pub(super) struct Leaf {
+pub struct Leaf {
     pub(super) descr: ColumnDescPtr,
     pub(super) codec: Compression,
     pub(super) dictionary: bool,
@@ -31,7 +31,7 @@ pub(super) struct Leaf {
 
 impl Leaf {
     /// `None` for settings that arrow-rs alone knows what to make of.
-    pub(super) fn new(descr: &ColumnDescPtr, properties: &WriterProperties) -> Option<Leaf> {
+    pub fn new(descr: &ColumnDescPtr, properties: &WriterProperties) -> Option<Leaf> {
         let path = descr.path();
         let (statistics, codec) = (properties.statistics_enabled(path), properties.compression(path));
         let covered = properties.writer_version() == WriterVersion::PARQUET_1_0

@@ -24,4 +24,5 @@ mod truncation;
 mod values;
 
 pub use encoder::{ChunkEncoder, Progress};
+pub use leaf::Leaf;
 pub use pages::EncodedChunk;

@@ -1,6 +1,7 @@
 //! The pages of a column chunk and what its metadata says of them.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use parquet::basic::{BoundaryOrder, Encoding, EncodingMask, PageType};
@@ -39,7 +40,7 @@ struct LevelStream {
 
 /// A column chunk that grows page by page.
 pub(super) struct Pages {
-    pub(super) leaf: Leaf,
+    pub(super) leaf: Arc<Leaf>,
     repetition: Option<LevelStream>,
     definition: Option<LevelStream>,
     /// Of the page.
@@ -92,7 +93,7 @@ impl LevelStream {
 
 impl Pages {
     /// `None` for levels of more than 8 bits.
-    pub(super) fn new(leaf: Leaf) -> Option<Self> {
+    pub(super) fn new(leaf: Arc<Leaf>) -> Option<Self> {
         let (max_repetition, max_definition) = (leaf.descr.max_rep_level(), leaf.descr.max_def_level());
         let (repetition, definition) = (LevelStream::new(max_repetition), LevelStream::new(max_definition));
         let covered = repetition.is_some() == (max_repetition > 0) && definition.is_some() == (max_definition > 0);
@@ -203,7 +204,7 @@ impl Pages {
         let offsets = offsets.build();
         let bytes = offsets.unencoded_byte_array_data_bytes.as_ref().map(|bytes| bytes.iter().sum());
         let statistics: Statistics = values.statistics(&self.leaf, self.all_nulls);
-        let metadata = ColumnChunkMetaData::builder(self.leaf.descr)
+        let metadata = ColumnChunkMetaData::builder(Arc::clone(&self.leaf.descr))
             .set_compression(self.leaf.codec)
             .set_encodings_mask(EncodingMask::new_from_encodings(written.encodings.iter()))
             .set_page_encoding_stats(written.stats)

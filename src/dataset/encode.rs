@@ -17,12 +17,12 @@ use parquet::errors::ParquetError;
 use parquet::file::properties::WriterPropertiesPtr;
 use parquet::file::statistics::Statistics;
 use parquet::file::writer::SerializedFileWriter;
-use parquet::schema::types::{ColumnDescPtr, SchemaDescPtr, SchemaDescriptor, Type};
+use parquet::schema::types::{SchemaDescPtr, SchemaDescriptor, Type};
 use rayon::prelude::*;
 
 use super::chunk::Chunk;
 use super::properties::{EncoderKind, PAGE_ROWS};
-use crate::chunks::{ChunkEncoder, Progress};
+use crate::chunks::{ChunkEncoder, Leaf, Progress};
 use crate::columns::{BatchScratch, ColumnBatch, RowSource, hand_on};
 use crate::error::{Error, Result};
 
@@ -96,7 +96,7 @@ struct EncodedColumn {
     time: EncodeTime,
 }
 
-/// Encodes the row groups of one table.
+/// Encodes the row groups of tables with the same columns.
 pub(super) struct Encoder {
     schema: SchemaRef,
     descriptor: SchemaDescPtr,
@@ -104,6 +104,8 @@ pub(super) struct Encoder {
     kind: EncoderKind,
     /// The leaf columns of each column: from its own place here to the next one.
     leaves: Vec<usize>,
+    /// By leaf column; `None` where arrow-rs has to encode.
+    settings: Vec<Option<Arc<Leaf>>>,
     /// The leaf position of [`TIME_COLUMN`].
     time_leaf: Option<usize>,
 }
@@ -111,16 +113,31 @@ pub(super) struct Encoder {
 impl Encoder {
     pub(super) fn new(
         schema: SchemaRef,
-        file_schema: &SchemaDescriptor,
+        file_schema: SchemaDescriptor,
         properties: WriterPropertiesPtr,
         kind: EncoderKind,
     ) -> Self {
         let columns = file_schema.columns();
         let time_leaf = columns.iter().position(|leaf| matches!(leaf.path().parts(), [name] if name == TIME_COLUMN));
+        let settings = columns.iter().map(|leaf| Leaf::new(leaf, &properties).map(Arc::new)).collect();
         let mut leaves = vec![0; schema.fields().len() + 1];
         (0..columns.len()).for_each(|leaf| leaves[file_schema.get_column_root_idx(leaf) + 1] = leaf + 1);
-        let descriptor = Arc::new(file_schema.clone());
-        Encoder { schema, descriptor, properties, kind, leaves, time_leaf }
+        Encoder { schema, descriptor: Arc::new(file_schema), properties, kind, leaves, settings, time_leaf }
+    }
+
+    /// The columns.
+    pub(super) fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    /// How the columns are laid out.
+    pub(super) fn properties(&self) -> &WriterPropertiesPtr {
+        &self.properties
+    }
+
+    /// Who encodes.
+    pub(super) fn kind(&self) -> EncoderKind {
+        self.kind
     }
 
     /// The schema of the files.
@@ -174,16 +191,16 @@ impl Encoder {
     /// The chunks of a column that this crate encodes itself. `columns` gets the time that its batches took.
     fn own_chunks(&self, group: &dyn RowSource, index: usize, columns: &mut Duration) -> Result<Option<Vec<Chunk>>> {
         let field = self.schema.field(index);
-        let leaves = &self.descriptor.columns()[self.leaves[index]..self.leaves[index + 1]];
+        let leaves = &self.settings[self.leaves[index]..self.leaves[index + 1]];
         if group.rows() == 0 {
             return Ok(None);
         }
         if field.is_nullable() && group.all_null(index, 0..group.rows()) {
-            let nulls = leaves.iter().map(|leaf| self.null_chunk(leaf, group.rows()));
+            let nulls = leaves.iter().map(|leaf| null_chunk(leaf.as_ref(), group.rows()));
             return nulls.collect::<Result<_, _>>().map_err(|cause| cannot_encode(field, cause));
         }
-        let [leaf] = leaves else { return Ok(None) };
-        let Some(mut encoder) = ChunkEncoder::new(field, leaf, &self.properties) else { return Ok(None) };
+        let [Some(leaf)] = leaves else { return Ok(None) };
+        let Some(mut encoder) = ChunkEncoder::new(field, leaf) else { return Ok(None) };
         let (mut scratch, mut of_arrays, mut progress) =
             (BatchScratch::default(), BatchScratch::default(), Progress::Taken);
         for rows in batches(group.rows()) {
@@ -212,17 +229,6 @@ impl Encoder {
         }
         let chunk = encoder.finish().map_err(|cause| cannot_encode(field, cause))?;
         Ok(Some(vec![Chunk::Own(Box::new(chunk))]))
-    }
-
-    /// The chunk of a leaf of a column that is NULL throughout, if it can be encoded here.
-    fn null_chunk(&self, leaf: &ColumnDescPtr, rows: usize) -> Result<Option<Chunk>, ParquetError> {
-        let Some(mut encoder) = ChunkEncoder::of_nulls(leaf, &self.properties) else { return Ok(None) };
-        for rows in batches(rows) {
-            if encoder.push(&ColumnBatch::nulls(rows.len()))? == Progress::GivenUp {
-                return Ok(None);
-            }
-        }
-        Ok(Some(Chunk::Own(Box::new(encoder.finish()?))))
     }
 
     /// The chunks of a column that arrow-rs encodes. `columns` gets the time that its arrays took.
@@ -266,6 +272,17 @@ impl Encoder {
         });
         EncodedRowGroup { chunks, rows: group.rows(), bytes, time_range, time }
     }
+}
+
+/// The chunk of a leaf of a column that is NULL throughout, if it can be encoded here.
+fn null_chunk(leaf: Option<&Arc<Leaf>>, rows: usize) -> Result<Option<Chunk>, ParquetError> {
+    let Some(mut encoder) = leaf.and_then(ChunkEncoder::of_nulls) else { return Ok(None) };
+    for rows in batches(rows) {
+        if encoder.push(&ColumnBatch::nulls(rows.len()))? == Progress::GivenUp {
+            return Ok(None);
+        }
+    }
+    Ok(Some(Chunk::Own(Box::new(encoder.finish()?))))
 }
 
 /// The rows of a group, batch by batch.

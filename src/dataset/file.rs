@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use parquet::errors::ParquetError;
-use parquet::file::metadata::{FileMetaData, ParquetMetaDataBuilder, ParquetMetaDataWriter};
+use parquet::file::metadata::{FileMetaData, KeyValue, ParquetMetaDataBuilder, ParquetMetaDataWriter};
 use parquet::file::properties::WriterPropertiesPtr;
 use parquet::file::writer::{SerializedRowGroupWriter, TrackedWrite};
 use parquet::schema::types::SchemaDescPtr;
@@ -28,6 +28,8 @@ pub(super) struct FileWriter {
     sink: Sink,
     schema: SchemaDescPtr,
     properties: WriterPropertiesPtr,
+    /// The key-value metadata of the footer.
+    metadata: Vec<(String, String)>,
     footers: Footers,
     rows: i64,
 }
@@ -48,8 +50,10 @@ impl FileWriter {
         file: Box<dyn OutputFile>,
         schema: SchemaDescPtr,
         properties: WriterPropertiesPtr,
+        metadata: Vec<(String, String)>,
     ) -> Result<Self> {
-        let mut writer = FileWriter { sink: Sink::new(file), schema, properties, footers: Footers::default(), rows: 0 };
+        let (sink, footers) = (Sink::new(file), Footers::default());
+        let mut writer = FileWriter { sink, schema, properties, metadata, footers, rows: 0 };
         writer.sink.write_all(MAGIC).map_err(|cause| write_error(writer.location(), cause.into()))?;
         Ok(writer)
     }
@@ -141,7 +145,9 @@ impl FileWriter {
     fn file_metadata(&self) -> FileMetaData {
         let (schema, properties) = (Arc::clone(&self.schema), &self.properties);
         let created_by = Some(properties.created_by().to_owned());
-        let pairs = properties.key_value_metadata().cloned();
+        let pairs: Vec<_> =
+            self.metadata.iter().map(|(key, value)| KeyValue::new(key.clone(), value.clone())).collect();
+        let pairs = (!pairs.is_empty()).then_some(pairs);
         FileMetaData::new(properties.writer_version().as_num(), self.rows, created_by, pairs, schema, None)
     }
 }

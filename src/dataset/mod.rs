@@ -8,6 +8,7 @@ mod errors;
 mod file;
 mod file_schema;
 mod footer;
+mod formats;
 pub mod properties;
 pub mod table;
 mod written;

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use parquet::basic::{Encoding, Type as PhysicalType, ZstdLevel};
-use parquet::file::metadata::{KeyValue, SortingColumn};
+use parquet::file::metadata::SortingColumn;
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesBuilder, WriterPropertiesPtr};
 use parquet::schema::types::{ColumnDescPtr, ColumnDescriptor, SchemaDescriptor};
 use serde::{Deserialize, Serialize};
@@ -44,7 +44,7 @@ const WIDE_PAGE_ROWS: usize = 1 << 30;
 const CREATED_BY: &str = concat!("etl2parquet version ", env!("CARGO_PKG_VERSION"));
 
 /// The codec of every page (`--compression`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Compression {
     /// Zstandard with a level from 1 to 22.
@@ -112,7 +112,7 @@ fn unknown_compression(text: &str) -> Error {
 }
 
 /// Who encodes column chunks. The bytes are the same.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum EncoderKind {
     /// This crate, where it can.
     #[default]
@@ -138,32 +138,25 @@ impl Default for EncodeOptions {
     }
 }
 
-/// The writer's settings for a table; `metadata` becomes the key-value metadata of the footer, in the order given.
+/// The writer's settings for a table, but for the key-value metadata of its files.
 ///
 /// Every column gets an encoding that its physical type supports (parquet 60 panics when one meets a type without it).
 /// Integers, most columns of most tables, share one setting: of a thousand tables each keeps its settings to the end.
-/// Nothing that varies between two runs over the same input may be among `metadata`.
 ///
 /// # Errors
 /// [`ErrorKind::Usage`] for a compression level that does not exist.
-pub fn writer_properties(
-    schema: &SchemaDescriptor,
-    metadata: &[(String, String)],
-    options: &EncodeOptions,
-) -> Result<WriterPropertiesPtr> {
+pub fn writer_properties(schema: &SchemaDescriptor, compression: Compression) -> Result<WriterPropertiesPtr> {
     let wide = schema.num_columns() >= WIDE;
-    let pairs = metadata.iter().map(|(k, v)| KeyValue::new(k.clone(), v.clone())).collect::<Vec<_>>();
     let base = WriterProperties::builder()
         .set_created_by(CREATED_BY.to_owned())
-        .set_compression(options.compression.codec()?)
+        .set_compression(compression.codec()?)
         .set_encoding(OF_MOST.0)
         .set_dictionary_enabled(OF_MOST.1)
         .set_statistics_enabled(EnabledStatistics::Chunk)
         .set_offset_index_disabled(false)
         .set_data_page_row_count_limit(if wide { WIDE_PAGE_ROWS } else { PAGE_ROWS })
-        .set_sorting_columns(sorting_columns(schema))
-        .set_key_value_metadata((!pairs.is_empty()).then_some(pairs));
-    let set = |builder, leaf: &ColumnDescPtr| set_column(builder, leaf, options.compression);
+        .set_sorting_columns(sorting_columns(schema));
+    let set = |builder, leaf: &ColumnDescPtr| set_column(builder, leaf, compression);
     let builder = schema.columns().iter().fold(base, set);
     Ok(Arc::new(builder.build()))
 }
@@ -267,7 +260,7 @@ mod tests {
             Field::new("Times_ns", list(DataType::Int64), true),
             Field::new("extended", list(item), true),
         ]);
-        let properties = writer_properties(&schema, &[], &EncodeOptions::default()).unwrap();
+        let properties = writer_properties(&schema, Compression::default()).unwrap();
         let t = |parts: &[&str], encoding, dictionary, statistics| {
             let path = path(parts);
             let found = (
@@ -304,8 +297,7 @@ mod tests {
         let item = Arc::new(Field::new("element", DataType::UInt64, true));
         let schema = descriptor(vec![Field::new("stack", DataType::List(item), true)]);
         let t = |compression, encoding, dictionary| {
-            let options = EncodeOptions { compression, ..EncodeOptions::default() };
-            let properties = writer_properties(&schema, &[], &options).unwrap();
+            let properties = writer_properties(&schema, compression).unwrap();
             let path = path(&["stack", "list", "element"]);
             let found = (properties.encoding(&path), properties.dictionary_enabled(&path));
             assert_eq!(found, (Some(encoding), dictionary), "{compression}");
@@ -320,7 +312,7 @@ mod tests {
     #[test]
     fn a_table_without_the_sort_key_claims_no_order() {
         let schema = descriptor(vec![Field::new("timestamp_ns", DataType::Int64, false)]);
-        let properties = writer_properties(&schema, &[], &EncodeOptions::default()).unwrap();
+        let properties = writer_properties(&schema, Compression::default()).unwrap();
         assert_eq!(properties.sorting_columns(), None);
     }
 

@@ -5,12 +5,11 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arrow_schema::SchemaRef;
-use parquet::file::properties::WriterPropertiesPtr;
 
 use super::encode::{EncodedRowGroup, Encoder};
 use super::file::FileWriter;
-use super::file_schema::file_schema;
-use super::properties::{EncodeOptions, writer_properties};
+use super::formats::encoder_of;
+use super::properties::EncodeOptions;
 use crate::columns::RowSource;
 use crate::error::{Error, ErrorKind, Result};
 use crate::guid::Guid;
@@ -54,9 +53,8 @@ pub struct TableSpec {
 /// What the partitions of a table share: each has a writer of its own.
 struct TableFormat {
     spec: TableSpec,
-    properties: WriterPropertiesPtr,
     max_file_size: u64,
-    encoder: Encoder,
+    encoder: Arc<Encoder>,
 }
 
 /// Writes the files of one table in one partition. Shared between threads: [`TableWriter::encode`] does the work anywhere,
@@ -118,12 +116,8 @@ impl TableWriter {
     /// [`ErrorKind::Usage`] for a compression level that does not exist, [`ErrorKind::Internal`] for a schema that
     /// Parquet cannot express.
     pub fn new(output: Arc<dyn Output>, spec: TableSpec, options: &EncodeOptions) -> Result<Self> {
-        let file_schema = file_schema(&spec.schema)
-            .map_err(|cause| Error::bug(format!("no Parquet schema for {}", spec.folder)).caused_by(cause))?;
-        let properties = writer_properties(&file_schema, &spec.metadata, options)?;
-        let (schema, kind) = (SchemaRef::clone(&spec.schema), options.encoder);
-        let encoder = Encoder::new(schema, &file_schema, WriterPropertiesPtr::clone(&properties), kind);
-        let table = TableFormat { spec, properties, max_file_size: options.max_file_size, encoder };
+        let encoder = encoder_of(&spec.schema, options)?;
+        let table = TableFormat { spec, max_file_size: options.max_file_size, encoder };
         Ok(TableWriter { table: Arc::new(table), output, partition: 0, queue: Mutex::default() })
     }
 
@@ -246,9 +240,9 @@ impl TableWriter {
             FileNaming::Parts => part_path(folder, self.partition, number),
             FileNaming::Single(name) => format!("{folder}/{name}.parquet"),
         };
-        let TableFormat { encoder, properties, .. } = &*self.table;
-        let file = self.output.create(&path)?;
-        let writer = FileWriter::new(file, Arc::clone(encoder.descriptor()), WriterPropertiesPtr::clone(properties))?;
+        let TableFormat { spec, encoder, .. } = &*self.table;
+        let (descriptor, properties) = (Arc::clone(encoder.descriptor()), Arc::clone(encoder.properties()));
+        let writer = FileWriter::new(self.output.create(&path)?, descriptor, properties, spec.metadata.clone())?;
         Ok(Box::new(OpenFile { path, writer, bytes: 0, time_range: None }))
     }
 

@@ -17,7 +17,7 @@ use arrow_array::{
 use arrow_schema::{DataType, Field, Fields, Schema, TimeUnit};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::basic::LogicalType;
-use parquet::file::metadata::{PageIndexPolicy, ParquetMetaData, ParquetMetaDataReader};
+use parquet::file::metadata::{KeyValue, PageIndexPolicy, ParquetMetaData, ParquetMetaDataReader};
 use parquet::file::writer::SerializedFileWriter;
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
@@ -468,9 +468,12 @@ const ODD_ROWS: usize = 70_000;
 
 /// The file that parquet's own writer makes of row groups.
 fn released(table: &TableWriter, groups: &[Ready]) -> Vec<u8> {
-    let (schema, properties) =
-        (table.table.encoder.descriptor().root_schema_ptr(), WriterPropertiesPtr::clone(&table.table.properties));
+    let TableFormat { spec, encoder, .. } = &*table.table;
+    let (schema, properties) = (encoder.descriptor().root_schema_ptr(), Arc::clone(encoder.properties()));
     let mut file = SerializedFileWriter::new(Vec::new(), schema, properties).unwrap();
+    for (key, value) in &spec.metadata {
+        file.append_key_value_metadata(KeyValue::new(key.clone(), value.clone()));
+    }
     for group in groups {
         let mut row_group = file.next_row_group().unwrap();
         for chunk in table.encode(group).unwrap().chunks {
