@@ -157,11 +157,8 @@ pub fn convert_partition(
     let rows = report.files.iter().map(|file| file.rows).sum();
     let report = StoredReport { plan: stored.hash, attempt: output.attempt().to_owned(), report };
     let text = serde_json::to_vec(&report).map_err(stored::unexpected)?;
-    if !output.write_first(&stored::report_file(number), &text)? {
-        return Ok(PartOutcome::AlreadyConverted);
-    }
-    output.keep();
-    Ok(PartOutcome::Converted { rows })
+    let is_first = pool.install(|| output.vouch_first(&stored::report_file(number), &text, progress))?;
+    Ok(if is_first { PartOutcome::Converted { rows } } else { PartOutcome::AlreadyConverted })
 }
 
 /// Publishes the trace of a plan, all partitions of which are converted; needs no input. Can be repeated after it was
@@ -173,13 +170,7 @@ pub fn convert_partition(
 pub fn commit(folder: &Path, options: StepOptions, progress: &dyn JobProgress) -> Result<CommitOutcome> {
     let started = (SystemTime::now(), Instant::now());
     if let Some(target) = committed(folder) {
-        // What an interrupted commit has left goes when this is dropped.
-        if let Ok(output) = LocalFolder::open_plan_to_publish(&progress.custody(), folder) {
-            // Or it was published by an earlier plan of the same content.
-            if !output.was_published()? {
-                output.discard()?;
-            }
-        }
+        LocalFolder::discard_plan(folder)?;
         return Ok(CommitOutcome::AlreadyCommitted(target));
     }
     let pool = pool(options.threads)?;

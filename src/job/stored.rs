@@ -20,9 +20,8 @@ use crate::convert::part_report::PartReport;
 use crate::convert::report_check::ReportRules;
 use crate::convert::write_options::WriteOptions;
 use crate::error::{Error, ErrorKind, Result};
-use crate::output::errors::output_error;
 use crate::output::folder::{is_attempt, plan_name};
-use crate::output::{IfExists, LocalFolder, Output, StagedName};
+use crate::output::{IfExists, LocalFolder, StagedName};
 use crate::plan::{Partition, PlanFile, PlanText, PlannedInput, Segment};
 use crate::spill::{SpillSpace, Spilled};
 use crate::survey::{FileSurvey, Progress, SurveyResult, stop_if_cancelled};
@@ -249,19 +248,7 @@ pub(super) fn read_report(folder: &Path, partition: u32) -> Result<Option<Stored
 /// # Errors
 /// [`ErrorKind::Output`] when it cannot be written, `Interrupted` when the caller asked to stop.
 pub(super) fn write_survey(survey: &SurveyResult, folder: &LocalFolder, progress: &dyn Progress) -> Result<()> {
-    let whole = folder.folder().join(SURVEY_FOLDER);
-    if whole.is_dir() {
-        return Ok(());
-    }
-    let staged = folder.folder().join(format!("{SURVEY_FOLDER}.{}.tmp", folder.attempt()));
-    let failed = |cause| output_error("write the survey", &staged, cause);
-    std::fs::create_dir(&staged).map_err(failed)?;
-    survey.write(&staged, progress)?;
-    match std::fs::rename(&staged, &whole) {
-        // Another process with the same plan was faster.
-        Err(_) if whole.is_dir() => std::fs::remove_dir_all(&staged).map_err(failed),
-        renamed => renamed.map_err(failed),
-    }
+    folder.write_folder_first(SURVEY_FOLDER, |staged| survey.write(staged, progress))
 }
 
 /// Reads the survey of the inputs that were planned. Copies of them may have other times, and so may the inputs themselves

@@ -18,8 +18,8 @@
 //! | yes | no | between the two renames of a replacement | move `old/` back, remove `parts/` and `new/` |
 //! | yes | yes | after both renames | remove all |
 //!
-//! In the folder of a plan `parts/` and `new/` stay: whoever publishes next goes on where the last one ended. Whether that
-//! one came to the end is known by the file `publishing`, the hash of the manifest that it was about to publish.
+//! In the folder of a plan `parts/` and `new/` stay: whoever publishes next goes on where the last one ended. That one came to
+//! the end where the published trace names the plan; then all that is left of the folder goes.
 
 mod custody;
 mod existing;
@@ -35,20 +35,16 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use sha2::{Digest, Sha256};
-
 pub use custody::Custody;
 use custody::Held;
 pub use existing::{check_absent, is_current, trace_folder};
 use lock::Lock;
-use parts::Parts;
 pub(crate) use parts::is_attempt;
+use parts::{Parts, remove_staged};
 use system::{exists, remove, remove_file, sync_folder};
 
 use super::errors::output_error;
 use super::interface::{IfExists, Output, OutputFile, Published, StagedFile, StagedName};
-use super::manifest::MANIFEST_PATH;
-use super::sink::hex;
 use crate::error::{Error, ErrorKind, Result};
 use crate::names::is_safe_component;
 use crate::progress::Progress;
@@ -58,9 +54,6 @@ const PREFIX: &str = ".etl2parquet-";
 
 /// What parts the name of a trace from that of a plan.
 const PLAN: &str = ".plan-";
-
-/// In the folder of a plan: the SHA-256 hash of the manifest that is being published.
-const PUBLISHING: &str = "publishing";
 
 /// A trace under construction. Dropping it removes what it must not leave behind, on an error as on an interruption: a
 /// run all that was written, a worker on a plan what it has written itself and not [kept](LocalFolder::keep).
@@ -111,10 +104,12 @@ impl LocalFolder {
     pub fn create_in(custody: &Custody, out: &Path, name: &str) -> Result<Self> {
         let folder = out.join(format!("{PREFIX}{}", checked(name)?));
         let made = system::missing(out);
+        let mut handover = custody.hand_over();
         let lock = Lock::take(out, &folder).inspect_err(|_| system::remove_empty(&made))?;
+        handover.take_in(Held::All(folder.clone()));
+        drop(handover);
         let mut staging = Self::at(custody, out, name, folder, Role::Run);
         (staging.made, staging.lock) = (made, Some(lock));
-        custody.take_in(Held::All(staging.folder.clone()));
         staging.made.iter().try_for_each(|made| made.parent().map_or(Ok(()), sync_folder))?;
         staging.restore_old()?;
         for leftover in [staging.old(), staging.new_trace(), staging.gone(), staging.parts().root] {
@@ -133,6 +128,7 @@ impl LocalFolder {
         fs::create_dir_all(&folder).map_err(|cause| output_error("create the folder", &folder, cause))?;
         lock::refuse_other(&folder)?;
         let staging = Self::at(custody, out, name, folder, Role::Worker);
+        custody.take_in(staging.held());
         staging.create_parts()?;
         sync_folder(out)?;
         Ok(staging)
@@ -145,21 +141,51 @@ impl LocalFolder {
     pub fn open_plan(custody: &Custody, folder: &Path) -> Result<Self> {
         let (out, name) = plan_of(folder)?;
         let staging = Self::at(custody, &out, &name, folder.to_owned(), Role::Worker);
-        custody.take_in(Held::Attempt { parts: staging.parts().root, attempt: staging.attempt.clone() });
+        custody.take_in(staging.held());
         Ok(staging)
     }
 
-    /// Opens the folder of a plan to publish it: one process at a time. Ask [`LocalFolder::was_published`] first.
+    /// Opens the folder of a plan to publish it: one process at a time.
     ///
     /// # Errors
     /// [`ErrorKind::Output`] when it is none, or not there any more, or another process is publishing it.
     pub fn open_plan_to_publish(custody: &Custody, folder: &Path) -> Result<Self> {
         let (out, name) = plan_of(folder)?;
-        let lock = Lock::take(&out, folder)?;
-        let mut staging = Self::at(custody, &out, &name, folder.to_owned(), Role::Publisher);
-        staging.lock = Some(lock);
-        custody.take_in(Held::Attempt { parts: staging.parts().root, attempt: staging.attempt.clone() });
+        let mut staging = Self::lock_plan(custody, &out, &name, folder)?;
+        if !staging.parts().root.is_dir() {
+            // Another process has published it meanwhile; what the lock has made goes again.
+            staging.lock.take().into_iter().for_each(Lock::release);
+            let _ = fs::remove_dir(folder);
+            return Err(no_plan(folder));
+        }
+        custody.take_in(staging.held());
         staging.restore_old()?;
+        Ok(staging)
+    }
+
+    /// Removes what is left of the folder of a plan whose trace is published: whoever published it was interrupted before
+    /// that, at any point of it.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Output`] when the folder is no plan's, another process is at work on it, or it cannot be removed.
+    pub fn discard_plan(folder: &Path) -> Result<()> {
+        if !exists(folder)? {
+            return Ok(());
+        }
+        lock::refuse_other(folder)?;
+        let (out, name) = place_of_plan(folder)?;
+        let staging = Self::lock_plan(&Custody::default(), &out, &name, folder)?;
+        staging.close_parts();
+        system::remove_others(folder, "lock").map_err(|cause| output_error("remove", folder, cause))?;
+        // With what is left of it.
+        staging.is_published.store(true, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn lock_plan(custody: &Custody, out: &Path, name: &str, folder: &Path) -> Result<Self> {
+        let lock = Lock::take(out, folder)?;
+        let mut staging = Self::at(custody, out, name, folder.to_owned(), Role::Publisher);
+        staging.lock = Some(lock);
         Ok(staging)
     }
 
@@ -208,6 +234,7 @@ impl LocalFolder {
 
     /// What this process has written to the folder of a plan stays when it ends.
     pub fn keep(&self) {
+        self.custody.let_go();
         self.is_kept.store(true, Ordering::Relaxed);
     }
 
@@ -230,12 +257,57 @@ impl LocalFolder {
         })
     }
 
+    /// As [`LocalFolder::write_first`], of a file that names those of this process: they are on disk before it is there,
+    /// and stay where it is.
+    ///
+    /// # Errors
+    /// As [`LocalFolder::write_first`].
+    pub fn vouch_first(&self, file: &str, content: &[u8], progress: &dyn Progress) -> Result<bool> {
+        publication::sync_attempt(&self.parts(), &self.attempt, progress)?;
+        // Before it is there: from then on nobody may remove what it names, whatever interrupts this process.
+        self.keep();
+        let written = self.write_first(file, content);
+        // It may be there though the system has refused to bring its name to disk, or refuses to tell.
+        let is_another = || read_if_there(&self.folder.join(file)).is_ok_and(|found| found.as_deref() != Some(content));
+        if !matches!(written, Ok(true)) && is_another() {
+            self.is_kept.store(false, Ordering::Relaxed);
+        }
+        written
+    }
+
     /// Writes a small file into the folder of a plan, whole or not at all, in the place of any of this name.
     ///
     /// # Errors
     /// [`ErrorKind::Output`] when it cannot be written.
     pub fn write_over(&self, file: &str, content: &[u8]) -> Result<()> {
         self.write_whole(file, content, |staged, path| fs::rename(staged, path).map(|()| true)).map(drop)
+    }
+
+    /// Makes a folder in the folder of a plan, whole or not at all, unless there is one of this name. `write` is given the
+    /// path of the folder to fill, and brings its files to disk.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Output`] when it cannot be made, and those of `write`.
+    pub fn write_folder_first(&self, name: &str, write: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
+        let whole = self.folder.join(name);
+        if whole.is_dir() {
+            return Ok(());
+        }
+        let staged = self.staged(name);
+        fs::create_dir(&staged).map_err(|cause| output_error("create the folder", &staged, cause))?;
+        write(&staged)?;
+        sync_folder(&staged)?;
+        match fs::rename(&staged, &whole) {
+            // Another process with the same plan was faster.
+            Err(_) if whole.is_dir() => remove(&staged).map_err(|cause| output_error("remove", &staged, cause)),
+            renamed => renamed.map_err(|cause| output_error("rename", &staged, cause)),
+        }?;
+        sync_folder(&self.folder)
+    }
+
+    /// What a file or a folder in the folder of a plan is called by this attempt until it is whole.
+    fn staged(&self, name: &str) -> PathBuf {
+        self.folder.join(format!("{name}.{}.tmp", self.attempt))
     }
 
     /// Brings a file to disk under a name of this attempt; `name` gives it its own, or says that it is not wanted.
@@ -246,7 +318,7 @@ impl LocalFolder {
         name: impl FnOnce(&Path, &Path) -> io::Result<bool>,
     ) -> Result<bool> {
         let path = self.folder.join(file);
-        let staged = self.folder.join(format!("{file}.{}.tmp", self.attempt));
+        let staged = self.staged(file);
         let written = fs::write(&staged, content).and_then(|()| system::sync(&staged));
         let named = written
             .map_err(|cause| output_error("write", &staged, cause))
@@ -256,28 +328,6 @@ impl LocalFolder {
         }
         sync_folder(&self.folder)?;
         named
-    }
-
-    /// Whether whoever published this plan before was interrupted only when the trace was in its place: there is nothing
-    /// left to do but to drop this.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Output`] when the system does not say.
-    pub fn was_published(&self) -> Result<bool> {
-        let Some(publishing) = read_if_there(&self.folder.join(PUBLISHING))? else { return Ok(false) };
-        let manifest = read_if_there(&self.target().join(MANIFEST_PATH))?;
-        let is_there = manifest.is_some_and(|manifest| sha256(&manifest).as_bytes() == publishing);
-        self.is_published.fetch_or(is_there, Ordering::Relaxed);
-        Ok(is_there)
-    }
-
-    /// Removes the folder of a plan.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Output`] when it cannot be removed.
-    pub fn discard(self) -> Result<()> {
-        self.is_kept.store(true, Ordering::Relaxed);
-        remove(&self.folder).map_err(|cause| output_error("remove", &self.folder, cause))
     }
 
     /// What is not as it should be about the staging folder.
@@ -317,6 +367,16 @@ impl LocalFolder {
         }
     }
 
+    /// Nobody adds a file from now on.
+    fn close_parts(&self) {
+        let _ = fs::rename(self.parts().root, self.gone());
+    }
+
+    /// What goes where this process has to end at once.
+    fn held(&self) -> Held {
+        Held::Attempt { folder: self.folder.clone(), attempt: self.attempt.clone() }
+    }
+
     /// Where an interrupted run had moved the published trace away, moves it back.
     fn restore_old(&self) -> Result<()> {
         let (old, target) = (self.old(), self.target());
@@ -327,23 +387,12 @@ impl LocalFolder {
         Ok(())
     }
 
-    /// Says what is about to be published, so that who is interrupted then can tell whether it was.
-    fn announce(&self) -> Result<()> {
-        if self.role == Role::Run {
-            return Ok(());
-        }
-        let manifest = read_if_there(&self.new_trace().join(MANIFEST_PATH))?.unwrap_or_default();
-        let path = self.folder.join(PUBLISHING);
-        let written = fs::write(&path, sha256(&manifest)).and_then(|()| system::sync(&path));
-        written.map_err(|cause| output_error("write", &path, cause))?;
-        sync_folder(&self.folder)
-    }
-
     /// Removes what this process has written, or all where the folder is its own.
     fn clean_up(&mut self) {
         if self.role != Role::Run && !self.is_published.load(Ordering::Relaxed) {
             if !self.is_kept.load(Ordering::Relaxed) {
                 let _ = self.parts().remove_attempt(&self.attempt);
+                let _ = remove_staged(&self.folder, &self.attempt);
             }
             self.custody.let_go();
             self.lock.take().into_iter().for_each(Lock::release);
@@ -351,17 +400,15 @@ impl LocalFolder {
         }
         // A trace that could be neither replaced nor restored stays for the next run's repair. Failures are left to it too.
         let keep_old = !matches!(exists(&self.target()), Ok(true));
-        let gone = self.gone();
-        // In one step, so that nobody adds a file meanwhile.
-        let _ = fs::rename(self.parts().root, &gone);
-        for folder in [self.new_trace(), gone, self.parts().root] {
+        self.close_parts();
+        for folder in [self.new_trace(), self.gone(), self.parts().root] {
             let _ = remove(&folder);
         }
         if !keep_old {
             let _ = remove(&self.old());
         }
         // Until here, who is asked to end at once removes what is left; from here on the folder may be another run's.
-        self.custody.let_go();
+        let _handover = self.custody.hand_over();
         if !matches!(exists(&self.old()), Ok(false)) {
             return;
         }
@@ -415,7 +462,6 @@ impl Output for LocalFolder {
         let mut warnings: Vec<String> = self.warnings().collect();
         existing::may_publish(&target, if_exists)?;
         publication::assemble(&self.parts(), &new, files, progress)?;
-        self.announce()?;
         crate::progress::stop_if_cancelled(progress)?;
         if if_exists == IfExists::Replace && exists(&target)? {
             publication::replace(&new, &self.old(), &target)?;
@@ -455,18 +501,22 @@ pub(crate) fn plan_name(folder: &Path) -> Option<(&str, &str)> {
     (is_safe_component(trace) && !hash.is_empty()).then_some((trace, hash))
 }
 
-/// The output folder and the trace that the folder of a plan belongs to.
+/// The output folder and the trace that the folder of a plan in work belongs to.
 fn plan_of(folder: &Path) -> Result<(PathBuf, String)> {
     lock::refuse_other(folder)?;
-    let parent = folder.parent().map(Path::to_owned);
-    match (parent, plan_name(folder)) {
-        (Some(out), Some((trace, _))) if Parts::of(folder).root.is_dir() => Ok((out, trace.to_owned())),
-        _ => {
-            let message = format!("expected the folder of a plan, {PREFIX}NAME{PLAN}HASH, that is still in work");
-            let hint = "name the folder that the plan was written to; it goes when its trace is published";
-            Err(Error::new(ErrorKind::Output, message).in_file(folder).with_hint(hint))
-        }
-    }
+    if Parts::of(folder).root.is_dir() { place_of_plan(folder) } else { Err(no_plan(folder)) }
+}
+
+/// The output folder and the trace that the folder of a plan belongs to by its path.
+fn place_of_plan(folder: &Path) -> Result<(PathBuf, String)> {
+    let place = folder.parent().zip(plan_name(folder));
+    place.map(|(out, (trace, _))| (out.to_owned(), trace.to_owned())).ok_or_else(|| no_plan(folder))
+}
+
+fn no_plan(folder: &Path) -> Error {
+    let message = format!("expected the folder of a plan, {PREFIX}NAME{PLAN}HASH, that is still in work");
+    let hint = "name the folder that the plan was written to; it goes when its trace is published";
+    Error::new(ErrorKind::Output, message).in_file(folder).with_hint(hint)
 }
 
 fn read_if_there(path: &Path) -> Result<Option<Vec<u8>>> {
@@ -475,10 +525,6 @@ fn read_if_there(path: &Path) -> Result<Option<Vec<u8>>> {
         Err(cause) if matches!(cause.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(None),
         Err(cause) => Err(output_error("read", path, cause)),
     }
-}
-
-fn sha256(bytes: &[u8]) -> String {
-    hex(&Sha256::digest(bytes))
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::parts::Parts;
+use super::parts::{Parts, remove_staged};
 use super::system::exists;
 use crate::error::{Error, ErrorKind, Result};
 
@@ -24,13 +24,24 @@ pub struct Custody(Arc<Mutex<Option<Held>>>);
 pub(super) enum Held {
     /// A staging folder.
     All(PathBuf),
-    /// The files of one attempt.
-    Attempt { parts: PathBuf, attempt: String },
+    /// What one attempt has written to the folder of a plan.
+    Attempt { folder: PathBuf, attempt: String },
 }
 
 /// Keeps the staging folder from being removed.
 pub(super) struct Kept<'a> {
     _held: MutexGuard<'a, Option<Held>>,
+}
+
+/// Keeps whoever has to end the process waiting, for the moments in which a staging folder becomes, or is no longer, this
+/// process's own.
+pub(super) struct Handover<'a>(MutexGuard<'a, Option<Held>>);
+
+impl Handover<'_> {
+    /// From now on this goes where the process has to end at once.
+    pub(super) fn take_in(&mut self, held: Held) {
+        *self.0 = Some(held);
+    }
 }
 
 impl Custody {
@@ -39,7 +50,7 @@ impl Custody {
     pub fn abandon(&self) {
         match self.held().take() {
             Some(Held::All(folder)) => abandon_folder(&folder),
-            Some(Held::Attempt { parts, attempt }) => abandon_attempt(parts, &attempt),
+            Some(Held::Attempt { folder, attempt }) => abandon_attempt(&folder, &attempt),
             None => {}
         }
     }
@@ -50,6 +61,13 @@ impl Custody {
 
     pub(super) fn let_go(&self) {
         *self.held() = None;
+    }
+
+    /// Nothing is held from now on, and nobody ends the process until this is dropped.
+    pub(super) fn hand_over(&self) -> Handover<'_> {
+        let mut held = self.held();
+        *held = None;
+        Handover(held)
     }
 
     /// # Errors
@@ -80,10 +98,11 @@ fn abandon_folder(folder: &Path) {
 }
 
 /// Others may be at work in the folder. What a thread begins after this goes when the plan is published.
-fn abandon_attempt(parts: PathBuf, attempt: &str) {
-    let parts = Parts { root: parts };
+fn abandon_attempt(folder: &Path, attempt: &str) {
+    let parts = Parts::of(folder);
     for _ in 0..3 {
         let _ = parts.remove_attempt(attempt);
+        let _ = remove_staged(folder, attempt);
         std::thread::sleep(PAUSE);
     }
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::system::{files_below, relative, remove_file};
+use super::system::{files_below, relative, remove, remove_file};
 use crate::error::{Error, Result};
 use crate::names::is_safe_component;
 use crate::output::append::AppendFile;
@@ -56,6 +56,19 @@ impl Parts {
         let own = found.into_iter().map(|(file, _)| file);
         own.filter(|file| file.to_string_lossy().ends_with(&suffix)).try_for_each(|file| remove_file(&file))
     }
+}
+
+/// Removes what an attempt has begun in the folder of a plan itself, beside the files of the trace.
+pub(super) fn remove_staged(folder: &Path, attempt: &str) -> io::Result<()> {
+    let suffix = format!(".{attempt}{STAGED_SUFFIX}");
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_name().to_string_lossy().ends_with(&suffix) {
+            let is_folder = entry.file_type()?.is_dir();
+            if is_folder { remove(&entry.path())? } else { remove_file(&entry.path())? }
+        }
+    }
+    Ok(())
 }
 
 /// Whether a word can be that of an attempt.

@@ -56,6 +56,21 @@ pub(super) fn assemble(parts: &Parts, new: &Path, files: &[StagedName], progress
     synced.collect()
 }
 
+/// Brings the files of an attempt to disk, and the folders that they are in.
+pub(super) fn sync_attempt(parts: &Parts, attempt: &str, progress: &dyn Progress) -> Result<()> {
+    let own = parts.list()?.into_iter().filter(|file| file.attempt.as_deref() == Some(attempt));
+    let own = own.map(|file| parts.locate(&StagedName { path: file.path, attempt: attempt.to_owned() }));
+    let own = own.collect::<Result<Vec<_>>>()?;
+    let synced = own.par_iter().map(|file| {
+        stop_if_cancelled(progress)?;
+        sync(file).map_err(|cause| output_error("bring to disk", file, cause))
+    });
+    synced.collect::<Result<()>>()?;
+    let folders: BTreeSet<&Path> = own.iter().flat_map(|file| file.ancestors().skip(1)).collect();
+    let folders: Vec<&Path> = folders.into_iter().filter(|folder| folder.starts_with(&parts.root)).collect();
+    folders.par_iter().map(|folder| sync_folder(folder)).collect()
+}
+
 /// Fails where a file is neither staged nor has its name.
 fn taken_before(file: &Move) -> Result<()> {
     if exists(&file.named)? {

@@ -3,7 +3,9 @@ use std::collections::BTreeMap;
 use serde_json::json;
 
 use super::*;
-use crate::output::manifest::{CommitRecord, EventCounts, FORMAT_VERSION, InputEntry, LossCounts, RunInfo};
+use crate::output::manifest::{
+    CommitRecord, EventCounts, FORMAT_VERSION, InputEntry, LossCounts, MANIFEST_PATH, RunInfo,
+};
 use crate::progress::NoProgress;
 
 fn stage(out: &Path, name: &str, content: &str) -> LocalFolder {
@@ -441,7 +443,7 @@ fn a_publication_that_was_killed_is_taken_up_wherever_it_ended() {
     let out = out.path();
     // With and without a trace that is replaced.
     for replaced in [false, true] {
-        for killed_after in 0..4 {
+        for killed_after in 0..3 {
             let _ = fs::remove_dir_all(trace_folder(out, "a"));
             if replaced {
                 publish(stage(out, "a", "before"), IfExists::Error).unwrap();
@@ -451,25 +453,21 @@ fn a_publication_that_was_killed_is_taken_up_wherever_it_ended() {
             let manifest = publisher.write(MANIFEST_PATH, manifest("1").to_json().unwrap().as_bytes()).unwrap();
             let files: Vec<_> = parts.iter().cloned().chain([manifest]).collect();
             let (new, target) = (publisher.new_trace(), publisher.target());
-            // What has been taken; then all; then the announcement; then the rename.
+            // What has been taken; then all; then the rename.
             if killed_after == 0 {
                 publication::assemble(&publisher.parts(), &new, &files[..1], &NoProgress).unwrap();
             } else {
                 publication::assemble(&publisher.parts(), &new, &files, &NoProgress).unwrap();
             }
-            if killed_after > 1 {
-                publisher.announce().unwrap();
-            }
-            if killed_after > 2 && replaced {
+            if killed_after > 1 && replaced {
                 publication::replace(&new, &publisher.old(), &target).unwrap();
-            } else if killed_after > 2 {
+            } else if killed_after > 1 {
                 publication::rename_no_replace(&new, &target).unwrap();
             }
             drop(publisher);
-            let again = LocalFolder::open_plan_to_publish(&Custody::default(), &folder).unwrap();
-            assert_eq!(again.was_published().unwrap(), killed_after > 2);
-            drop(again);
-            if killed_after <= 2 {
+            if killed_after > 1 {
+                LocalFolder::discard_plan(&folder).unwrap();
+            } else {
                 publish_plan(&folder, &parts, IfExists::Replace).unwrap();
             }
             assert_eq!(tree(out), PLANNED, "{replaced}, {killed_after}");
@@ -497,8 +495,120 @@ fn the_first_of_two_reports_stands() {
     assert!(!second.write_first("report-00000.json", b"second").unwrap());
     assert_eq!(fs::read(folder.join("report-00000.json")).unwrap(), b"first");
     drop((first, second));
-    LocalFolder::open_plan_to_publish(&Custody::default(), &folder).unwrap().discard().unwrap();
+    LocalFolder::discard_plan(&folder).unwrap();
     assert_eq!(fs::read_dir(out.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_published_plan_that_was_killed_while_it_was_removed_goes_whatever_is_left_of_it() {
+    let out = tempfile::tempdir().unwrap();
+    for left in 0..4 {
+        let (folder, _) = planned(out.path());
+        fs::write(folder.join("lock"), "").unwrap();
+        fs::write(folder.join("job.json"), "").unwrap();
+        if left < 3 {
+            fs::rename(folder.join("parts"), folder.join("gone")).unwrap();
+        }
+        if left < 2 {
+            fs::remove_dir_all(folder.join("gone")).unwrap();
+            fs::remove_file(folder.join("job.json")).unwrap();
+        }
+        if left < 1 {
+            fs::remove_file(folder.join("lock")).unwrap();
+        }
+        assert_eq!(LocalFolder::open_plan_to_publish(&Custody::default(), &folder).is_ok(), left == 3);
+        LocalFolder::discard_plan(&folder).unwrap();
+        assert_eq!(fs::read_dir(out.path()).unwrap().count(), 0, "{left}");
+        LocalFolder::discard_plan(&folder).unwrap();
+    }
+}
+
+#[test]
+fn a_plan_that_is_being_published_is_not_removed() {
+    let out = tempfile::tempdir().unwrap();
+    let (folder, parts) = planned(out.path());
+    let publisher = LocalFolder::open_plan_to_publish(&Custody::default(), &folder).unwrap();
+    assert!(LocalFolder::discard_plan(&folder).is_err());
+    drop(publisher);
+    publish_plan(&folder, &parts, IfExists::Error).unwrap();
+}
+
+#[test]
+fn files_stay_where_a_report_that_names_them_is_there() {
+    let out = tempfile::tempdir().unwrap();
+    let (folder, parts) = planned(out.path());
+    let custody = Custody::default();
+    let work = |content: &[u8]| {
+        let worker = LocalFolder::open_plan(&custody, &folder).unwrap();
+        worker.write("events/A/part-00002-00000.parquet", content).unwrap();
+        let is_first = worker.vouch_first("report-00002.json", content, &NoProgress).unwrap();
+        // Who has to end at once now must leave them, too.
+        custody.abandon();
+        (is_first, worker.own("events/A/part-00002-00000.parquet"))
+    };
+    let (is_first, kept) = work(b"first");
+    assert!(is_first);
+    let (is_first, removed) = work(b"second");
+    assert!(!is_first);
+    let reader = LocalFolder::open_plan(&Custody::default(), &folder).unwrap();
+    assert_eq!(reader.read(&kept, 0..5).unwrap(), b"first");
+    assert!(reader.read(&removed, 0..6).is_err());
+    assert_eq!(reader.list().unwrap().len(), parts.len() + 1);
+}
+
+#[test]
+fn files_go_where_their_report_cannot_be_written() {
+    let out = tempfile::tempdir().unwrap();
+    let (folder, parts) = planned(out.path());
+    let worker = LocalFolder::open_plan(&Custody::default(), &folder).unwrap();
+    worker.write("events/A/part-00002-00000.parquet", b"2").unwrap();
+    assert!(worker.vouch_first("gone/report-00002.json", b"report", &NoProgress).is_err());
+    drop(worker);
+    let reader = LocalFolder::open_plan(&Custody::default(), &folder).unwrap();
+    assert_eq!(reader.list().unwrap().len(), parts.len());
+}
+
+#[test]
+fn a_plan_that_fails_leaves_nothing_half_written() {
+    let out = tempfile::tempdir().unwrap();
+    let begin = |custody: &Custody| {
+        let plan = LocalFolder::create_plan(custody, out.path(), "a", "0123").unwrap();
+        plan.write_first("segments-00000", b"whole").unwrap();
+        let survey = plan.folder().join(format!("survey.{}.tmp", plan.attempt()));
+        fs::create_dir(&survey).unwrap();
+        fs::write(survey.join("survey.json"), "half").unwrap();
+        plan
+    };
+    let whole = [".etl2parquet-a.plan-0123/segments-00000"];
+    drop(begin(&Custody::default()));
+    assert_eq!(tree(out.path()), whole);
+    let custody = Custody::default();
+    let plan = begin(&custody);
+    custody.abandon();
+    assert_eq!(tree(out.path()), whole);
+    drop(plan);
+}
+
+#[test]
+fn who_has_to_end_the_process_waits_for_a_staging_folder_to_be_handed_over() {
+    let out = tempfile::tempdir().unwrap();
+    let custody = Custody::default();
+    let mut handover = custody.hand_over();
+    let folder = out.path().join(".etl2parquet-a");
+    fs::create_dir(&folder).unwrap();
+    std::thread::scope(|scope| {
+        let (ended, end) = std::sync::mpsc::channel();
+        let custody = &custody;
+        scope.spawn(move || {
+            custody.abandon();
+            ended.send(()).unwrap();
+        });
+        assert!(end.recv_timeout(std::time::Duration::from_millis(50)).is_err());
+        handover.take_in(Held::All(folder.clone()));
+        drop(handover);
+        end.recv().unwrap();
+    });
+    assert!(!folder.exists());
 }
 
 #[test]
