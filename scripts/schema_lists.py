@@ -1,67 +1,41 @@
-"""Reads field lists (one tab-separated line per event), the kernel class data and the facts of newer .NET runtimes."""
+"""Reads lists of classic events, the kernel class data and the facts of newer .NET runtimes."""
 
 import json
 import re
 
-from schema_manifest import LEVELS, PLACEHOLDER, plain
-from schema_model import Event, Field, INTEGERS, KERNEL_WIRE, Provider, Ref, WIRE, camel, clean, first_structure, meaning_of
+from schema_manifest import LEVELS, plain
+from schema_model import Event, Field, INTEGERS, KERNEL_WIRE, Provider, Ref, WIRE, camel, clean, meaning_of
+from schema_releases import lines, lists
 
 
-def read_field_list(text, origin, provider):
-    """Adds the events of a `Name(Type field, ...)` list; what such lists lose is told by the state."""
-    for line in text.split("\n")[1:]:
-        cells = line.split("\t")
-        if len(cells) < 8:
-            continue
-        symbol, _, fields = cells[3].rpartition(")")[0].rpartition("(")
-        layout, state = list_layout(fields)
-        task, opcode, keywords = plain(cells[6]), plain(cells[4]), cells[5].split()
-        keywords = tuple(plain(k) for k in keywords if plain(k) and not PLACEHOLDER.match(k))
-        level = LEVELS.get(cells[7])
-        provider.events.append(
-            Event(int(cells[1]), int(cells[2]), level, task, opcode, keywords, clean(symbol), layout, state, origin)
-        )
-
-
-def list_layout(text):
-    """(fields, state) of `Type name, Type name`; ends before the first structure."""
-    pairs = [part.partition(" ")[::2] for part in text.split(", ")] if text else []
-    end = first_structure([declared for declared, _ in pairs])
-    fields = tuple(Field(clean(name), WIRE[declared], hidden=name.startswith("__bin")) for declared, name in pairs[:end])
-    return fields, "" if end is None else "d"
-
-
-def read_mof_list(text, known, classes):
-    """Adds the classes of a list of classic events, but for those that better data describes."""
-    for line in text.split("\n")[1:]:
-        cells = line.split("\t")
-        if len(cells) < 6:
-            continue
-        guid = cells[1].strip("{} ").lower()
+def read_class_lists(folder, known, classes):
+    """Adds the classes that lists of classic events have, but for those that better data describes."""
+    for data in lines(folder / "classes.jsonl.xz"):
+        guid = data["class"]
         if guid in known:
             continue
-        symbol, _, fields = cells[4].rpartition(")")[0].rpartition("(")
-        symbol = re.sub(r"_V\d+$", "", symbol)
-        suffix = "_" + cells[5]
+        symbol = re.sub(r"_V\d+$", "", data["symbol"])
+        suffix = "_" + data["name"]
         name = symbol[: -len(suffix)] if symbol.endswith(suffix) else symbol
-        for layout, state in mof_layouts(fields, cells[5]):
-            event = Event(0, int(cells[3]), None, name, clean(cells[5]), (), "", layout, state, "win11-26h1")
-            classes.setdefault(guid, (clean(cells[0]), name, []))[2].append((int(cells[2]), event))
+        for listed in data["layouts"]:
+            for layout, state in mof_layouts(listed["fields"], data["name"]):
+                label = clean(data["name"])
+                event = Event(0, data["version"], None, name, label, (), "", layout, state, "release", lists(listed))
+                classes.setdefault(guid, (clean(data["provider"]), name, []))[2].append((data["type"], event))
 
 
 # Types of classic lists; a text is 16 or 8 bits wide.
 MOF_WIRE = {**WIRE, "Boolean": "b8", "String": "w"}
 
 
-def mof_layouts(text, event_type):
+def mof_layouts(datas, event_type):
     """The readings of a classic field list.
 
     The lists do not say whether a text is 16 or 8 bits wide: both readings are kept, for the payloads to decide. The
     objects of the `TextA` and `TextW` events are texts of the width that the event's name gives.
     """
     wide, state = [], ""
-    for part in text.split(", ") if text else []:
-        declared, _, name = part.partition(" ")
+    for name, declared in datas:
         wire = {"TextA": "a", "TextW": "w"}.get(event_type) if declared == "Object" else MOF_WIRE.get(declared)
         if wire is None:
             state = "d"

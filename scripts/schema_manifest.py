@@ -174,35 +174,40 @@ class TemplateReader:
         members, state = self.level(element, scopes)
         if state == "d":
             raise Damage
-        count = self.reference(element.get("count"), scopes, element.get("name"))
+        count = reference(element.get("count"), scopes)
         return Field(clean(element.get("name", "")), "", count=count, members=tuple(members)), state
 
     def data(self, element, scopes):
-        name = clean(element.get("name", ""))
         declared = element.get("inType", "").rpartition(":")[2]
-        wire = WIRE.get(declared)
-        if wire is None:
-            raise Damage
-        meaning = meaning_of(wire, element.get("outType", ""))
-        length = None
-        if wire in TEXTS or wire == "bin":
-            length = self.reference(element.get("length"), scopes, name)
-        if wire == "bin" and length is None and meaning == "ip6":
-            length = 16
-        count = self.reference(element.get("count"), scopes, name)
-        if count == 1:
-            count = None
-        return Field(name, wire, meaning, length, count, self.maps.get(element.get("map")), hidden=name.startswith("__bin"))
+        known = self.maps.get(element.get("map"))
+        return value_field(clean(element.get("name", "")), declared, element, scopes, known)
 
-    @staticmethod
-    def reference(text, scopes, name):
-        """A constant, or the earlier integer field of that name, innermost level first."""
-        if not text:
-            return None
-        value = number(text)
-        if value is not None and not any(f.name == clean(text) for scope in scopes for f in scope):
-            return value or None
-        return find_ref(clean(text), scopes)
+
+def value_field(name, declared, more, scopes, known):
+    """A field that is no structure; `more` holds its out type and rules, `scopes` the fields before it, innermost first."""
+    wire = WIRE.get(declared)
+    if wire is None:
+        raise Damage
+    meaning = meaning_of(wire, more.get("outType", ""))
+    length = None
+    if wire in TEXTS or wire == "bin":
+        length = reference(more.get("length"), scopes)
+    if wire == "bin" and length is None and meaning == "ip6":
+        length = 16
+    count = reference(more.get("count"), scopes)
+    if count == 1:
+        count = None
+    return Field(name, wire, meaning, length, count, known, hidden=name.startswith("__bin"))
+
+
+def reference(text, scopes):
+    """A constant, or the earlier integer field of that name, innermost level first."""
+    if not text:
+        return None
+    value = number(text)
+    if value is not None and not any(f.name == clean(text) for scope in scopes for f in scope):
+        return value or None
+    return find_ref(clean(text), scopes)
 
 
 class Damage(Exception):

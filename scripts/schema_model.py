@@ -1,6 +1,18 @@
 """The plain data that every schema source is read into, and the codes of the pack's text format."""
 
+import pathlib
 from typing import NamedTuple, Optional, Tuple, Union
+
+def read_builds():
+    """Build -> the kinds of sources that are gathered of it, in order."""
+    text = (pathlib.Path(__file__).resolve().parent.parent / "schemas" / "releases.txt").read_text("utf-8")
+    rows = [line.split("\t") for line in text.splitlines() if not line.startswith("#")]
+    return {int(row[0]): row[1] for row in rows}
+
+
+BUILDS = list(read_builds())
+LISTED = [build for build, kinds in read_builds().items() if "l" in kinds]
+DUMPED = [build for build, kinds in read_builds().items() if "d" in kinds]
 
 # Declared in types (manifest names without prefix) -> wire code.
 WIRE = {
@@ -66,7 +78,10 @@ class Field(NamedTuple):
 
 
 class Event(NamedTuple):
-    """One layout of one event as one source has it. `state`: '' declared, 'i' inferred, 'd' damaged."""
+    """One layout of one event as one source has it. `state`: '' declared, 'i' inferred, 'd' damaged.
+
+    An event of Windows' releases has the origin `release` and the builds that list it and those whose manifest was dumped.
+    """
 
     id: int
     version: int
@@ -78,6 +93,8 @@ class Event(NamedTuple):
     layout: Tuple[Field, ...]
     state: str
     origin: str
+    lists: frozenset = frozenset()
+    dumps: frozenset = frozenset()
 
 
 class Provider:
@@ -85,7 +102,8 @@ class Provider:
 
     def __init__(self, guid):
         self.guid = guid
-        self.names = []  # (origin rank, name)
+        self.names = []  # (origin, name)
+        self.builds = set()  # those that register it
         self.keywords = {}  # mask -> name
         self.tasks = {}  # value -> name
         self.opcodes = {}  # (task value or None, value) -> name

@@ -4,41 +4,54 @@ from typing import NamedTuple
 
 from schema_model import Field, INTEGERS, Ref, TEXTS, camel
 
-# Original manifests first, then what was read from running systems, the newest first.
-RANK = ["perfview", "coreclr", "dotnet", "msquic", "presentmon", "tx", "win11-26h1", "win10-18990", "dissect", "win10-17134", "win10-10240", "win7-7600"]
-ORIGINALS = {"perfview", "coreclr", "dotnet", "msquic", "presentmon", "tx"}
+# Original manifests and whole descriptions first, then what was read from running systems, the newest first.
+WHOLE = ["perfview", "coreclr", "dotnet", "msquic", "presentmon", "tx", "carried"]
+# Windows 10, nobody says which: behind the newest dump that may be it.
+DISSECT_BUILD = 17133
 
 
 class Settled(NamedTuple):
     guid: str
     name: str
+    builds: set
     keywords: dict
     tasks: dict
     opcodes: dict
     events: list
 
 
-def rank(origin):
-    return RANK.index(origin)
+def rank(event):
+    """The place among descriptions of one event: whole ones, then by the newest build, a dump before a list."""
+    first = event.origin.split(",")[0]
+    if first in WHOLE:
+        return (0, WHOLE.index(first), 0)
+    return (1, -max(event.lists | event.dumps, default=DISSECT_BUILD), not event.dumps)
+
+
+def name_rank(named):
+    """Whose name of a provider is taken: an original's, but for old ones, then the newest release's."""
+    order = [origin for origin in WHOLE if origin != "tx"] + ["release", "dissect", "tx"]
+    return order.index(named[0])
 
 
 def settle_provider(provider):
     """One provider: names, and per (id, version) its distinct layouts in rank order."""
-    name = min(provider.names, key=lambda n: (rank(n[0]) if n[0] != "tx" else 99, n[1]))[1]
+    name = min(provider.names, key=name_rank)[1]
     lore = Lore(provider.events)
     keys = {}
     for event in provider.events:
         keys.setdefault((event.id, event.version), []).extend(lore.restore(event))
-    events = []
-    for key in sorted(keys):
-        events += merge(keys[key])
-    return Settled(provider.guid, name, provider.keywords, provider.tasks, provider.opcodes, events)
+    events = [merge(keys[key]) for key in sorted(keys)]
+    return Settled(provider.guid, name, provider.builds, provider.keywords, provider.tasks, provider.opcodes, events)
 
 
 def merge(events):
-    """The distinct layouts: damaged last, then by origin; a layout that only says less than another joins it."""
+    """The distinct layouts: damaged last, then by rank; a layout that only says less than another joins it.
+
+    All have the names of the first that has real ones.
+    """
     order = {"": 0, "i": 0, "d": 1}
-    events = sorted(events, key=lambda e: (order[e.state], rank(e.origin)))
+    events = sorted(events, key=lambda e: (order[e.state], rank(e)))
     kept = []
     for event in events:
         for index, other in enumerate(kept):
@@ -47,22 +60,25 @@ def merge(events):
                 break
         else:
             kept.append(event)
-    names = next((e for e in kept if e.task or e.opcode), kept[0])
+    named = next((e for e in kept if e.task or e.opcode), kept[0])
+    level = next((e.level for e in kept if e.level is not None), None)
     keywords = max((e.keywords for e in kept), key=len)
-    return [e._replace(task=names.task, opcode=names.opcode, symbol=names.symbol, keywords=e.keywords or keywords) for e in kept]
+    return [e._replace(level=level, task=named.task, opcode=named.opcode, symbol=named.symbol, keywords=keywords) for e in kept]
 
 
 def joined(other, event):
     origins = other.origin.split(",")
-    level = other.level if other.level is not None else event.level
-    if event.origin not in origins:
-        origins.append(event.origin)
+    origins += [origin for origin in event.origin.split(",") if origin not in origins]
     state = "" if "" in (other.state, event.state) and other.layout == event.layout else other.state
-    return other._replace(origin=",".join(origins), state=state, level=level, keywords=other.keywords or event.keywords)
+    layout = tuple(map(filled, other.layout, event.layout)) + other.layout[len(event.layout) :]
+    return other._replace(
+        origin=",".join(origins), state=state, layout=layout, lists=other.lists | event.lists, dumps=other.dumps | event.dumps,
+        level=other.level if other.level is not None else event.level, keywords=other.keywords or event.keywords,
+    )
 
 
 def says_no_more(event, other):
-    """Whether `event` has the same values on the wire and adds no fact to them."""
+    """Whether `event` has the same values on the wire, but for rules that its source may have lost."""
     if event.state == "d" and other.state != "d":
         a, b = event.layout, other.layout
         return len(a) < len(b) and all(covers(x, y) for x, y in zip(a, b))
@@ -76,11 +92,15 @@ def covers(poor, rich):
     return (
         poor.name == rich.name
         and same_wire(poor.wire, rich.wire)
-        and poor.meaning in ("", rich.meaning)
+        and (poor.meaning == rich.meaning or "" in (poor.meaning, rich.meaning))
         and poor.length in (None, rich.length)
         and poor.count in (None, rich.count)
-        and (poor.map is None or rich.map is not None)
     )
+
+
+def filled(field, other):
+    """A field with the meaning and the names of values that another description of the same bytes has."""
+    return field._replace(meaning=field.meaning or other.meaning, map=field.map or other.map)
 
 
 def same_wire(poor, rich):
@@ -102,13 +122,13 @@ class Lore:
     def learn(self, field, event):
         if field.members is None:
             names = (target(field.length, event.layout), target(field.count, event.layout))
-            best = 0 if event.origin in ORIGINALS else 1
-            if event.origin != "win11-26h1":
+            best = 0 if event.origin in WHOLE else 1
+            if event.origin != "release" or event.dumps:
                 self.facts.setdefault((field.name, field.wire), {}).setdefault(best, set()).add((field.meaning, *names, field.map))
 
     def restore(self, event):
         """The readings of an event, with what its source lost put back where its provider leaves no doubt about it."""
-        if event.origin in ORIGINALS:
+        if event.origin in WHOLE:
             return bound(event, event.layout, event.state)
         fields, state = [], event.state
         for field in event.layout:

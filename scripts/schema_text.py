@@ -1,6 +1,6 @@
 """Writes providers and classes in the pack's text format (schemas/README.md)."""
 
-from schema_model import Ref
+from schema_model import BUILDS, DUMPED, LISTED, Ref
 
 
 def cell(field):
@@ -23,10 +23,16 @@ def rule(mark, value):
 
 
 class Tables:
-    """The maps and layouts of one section, numbered in order of first use."""
+    """The maps, layouts and origins of one section, numbered in order of first use."""
 
     def __init__(self):
-        self.maps, self.layouts, self.lines = {}, {}, []
+        self.maps, self.layouts, self.sources, self.lines = {}, {}, {}, []
+
+    def origins(self, cell):
+        if cell not in self.sources:
+            self.sources[cell] = len(self.sources)
+            self.lines.append(row("R", self.sources[cell], cell))
+        return self.sources[cell]
 
     def layout(self, fields):
         cells = [c for f in self.bind(fields) for c in cell(f)]
@@ -64,29 +70,72 @@ def row(*cells):
     return "\t".join(cells)
 
 
+def runs(builds, order):
+    """`10586-17134 19041`: runs of builds in an order."""
+    found = []
+    for at in sorted(order.index(b) for b in builds):
+        if found and found[-1][1] == at - 1:
+            found[-1][1] = at
+        else:
+            found.append([at, at])
+    return " ".join(str(order[a]) if a == b else f"{order[a]}-{order[b]}" for a, b in found)
+
+
+def origins(event):
+    """The origins of a layout, the one that gave the details first; of releases the builds."""
+    cells = []
+    for origin in event.origin.split(","):
+        if origin != "release":
+            cells.append(origin)
+            continue
+        cells += [f"dumps {runs(event.dumps, DUMPED)}"] if event.dumps else []
+        cells += [f"lists {runs(event.lists, LISTED)}"] if event.lists else []
+    return ",".join(cells)
+
+
+def layout_cells(tables, events):
+    """The layouts of one event in rank order: number, state, number of the origins."""
+    return " ".join(f"{tables.layout(e.layout)}{e.state or '-'}{tables.origins(origins(e))}" for e in events)
+
+
+class Keywords:
+    """The keywords of a provider by position; those that only lists name have no mask."""
+
+    def __init__(self, provider):
+        named = {}
+        for mask, name in sorted(provider.keywords.items()):
+            named.setdefault(name, f"{mask:x}")
+        used = {word for group in provider.events for word in group[0].keywords}
+        named.update((word, "-") for word in sorted(used - set(named)))
+        self.lines = [row("K", mask, name) for name, mask in named.items()]
+        self.position = {name: index for index, name in enumerate(named)}
+
+    def cell(self, words):
+        return " ".join(str(at) for at in sorted({self.position[word] for word in words}))
+
+
 def provider_lines(provider):
     """The section of one provider."""
-    lines = [row("P", provider.guid, provider.name)]
-    lines += [row("K", f"{mask:x}", name) for mask, name in sorted(provider.keywords.items())]
+    keywords = Keywords(provider)
+    lines = [row("P", provider.guid, provider.name, runs(provider.builds, BUILDS)), *keywords.lines]
     lines += [row("T", value, name) for value, name in sorted(provider.tasks.items())]
     opcodes = sorted(provider.opcodes.items(), key=lambda o: (-1 if o[0][0] is None else o[0][0], o[0][1]))
     lines += [row("O", "*" if task is None else task, value, name) for (task, value), name in opcodes]
-    tables, events = Tables(), []
-    for e in provider.events:
-        number = tables.layout(e.layout)
+    tables, rows = Tables(), []
+    for group in provider.events:
+        e = group[0]
         level = "-" if e.level is None else e.level
-        events.append(
-            row("E", e.id, e.version, level, number, e.origin, e.state or "-", e.task, e.opcode, " ".join(e.keywords),
-                e.symbol if not e.task else "")
-        )
-    return lines + tables.lines + events
+        cells = layout_cells(tables, group)
+        rows.append(row("E", e.id, e.version, level, cells, e.task, e.opcode, keywords.cell(e.keywords), e.symbol if not e.task else ""))
+    return lines + tables.lines + rows
 
 
 def class_lines(item):
     """The section of one classic class."""
     guid, dataset, name, events = item
-    tables, rows = Tables(), []
+    tables, rows, groups = Tables(), [], {}
     for opcode, e in events:
-        number = tables.layout(e.layout)
-        rows.append(row("V", opcode, e.version, number, e.origin, e.state or "-", e.opcode))
+        groups.setdefault((opcode, e.version, e.opcode), []).append(e)
+    for (opcode, version, label), group in groups.items():
+        rows.append(row("V", opcode, version, layout_cells(tables, group), label))
     return [row("C", guid, dataset, name)] + tables.lines + rows

@@ -14,14 +14,14 @@ WORKERS = 2
 MIN_OK = {
     "dotnetperf-gccollectonly.etl": 1.0,
     "filtrace-diskio.etl": 1.0,
-    "gpuvis-wintracecmd.etl": 0.992,
+    "gpuvis-wintracecmd.etl": 1.0,
     "pyetwkit-sample.etl": 1.0,
     "sawbuck-process_data_32_v1.etl": 1.0,
     "perfview-net.4.5.2.x64.etl": 0.998,
     "perfview-net.4.5.x86-old.etl": 0.994,
     "perfview-diaghub.kernel.1.etl": 0.999,
     "perfview-diaghub.user_paged.1.etl": 0.999,
-    "perfview-gcevents.etl": 0.95,
+    "perfview-gcevents.etl": 1.0,
     "perfview-primitive-types.etl": 1.0,
     "perfview-SelfDescribingSingleEvent.etl": 0.95,
     "etlparser-ShutdownPerfDiagLogger.etl": 1.0,
@@ -39,8 +39,8 @@ MIN_OK = {
 # Traces with values that another reader decoded, and the share of them that must be found.
 MIN_SAME = {
     "perfview-primitive-types.etl": 0.98,
-    "perfview-gcevents.etl": 0.95,
-    "perfview-net.4.5.2.x64.etl": 0.90,
+    "perfview-gcevents.etl": 0.97,
+    "perfview-net.4.5.2.x64.etl": 0.933,
 }
 
 

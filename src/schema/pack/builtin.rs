@@ -6,6 +6,8 @@ use super::codes::{CodeTable, Codes};
 use super::index::{CLASSES, CODES_SHARD, HOOK_GROUPS, HOOK_NAMES, NAMES, OVERRIDES, PROVIDERS, SHARDS, Section};
 use super::kernel::{IMAGE_LOAD_HOOK, KernelClass, standard_type};
 use super::layouts::{ClassPack, PackLayout, ProviderPack};
+use super::names::{NameKind, Named};
+use super::releases::Releases;
 use super::text;
 use crate::guid::Guid;
 
@@ -45,14 +47,24 @@ impl Pack {
     /// The name of a provider or of a classic class's dataset.
     pub fn provider_name(&self, guid: &Guid) -> Option<&'static str> {
         let section = |table: &'static [Section]| find(table, guid).map(|i| table[i].name);
-        let listed = || NAMES.binary_search_by(|(g, _)| g.cmp(guid)).ok().map(|i| NAMES[i].1);
+        let listed = || self.named(guid).filter(|named| named.kind != NameKind::Label).map(|named| named.name);
         section(PROVIDERS).or_else(|| section(CLASSES)).or_else(listed)
     }
 
-    /// All names: (GUID, name) of providers, classes and further providers without events here.
-    pub fn provider_names(&self) -> impl Iterator<Item = (Guid, &'static str)> {
-        let sections = PROVIDERS.iter().chain(CLASSES).map(|s| (s.guid, s.name));
-        sections.chain(NAMES.iter().copied())
+    /// What is known of a GUID of which there are no events here.
+    pub fn named(&self, guid: &Guid) -> Option<&'static Named> {
+        NAMES.binary_search_by(|named| named.guid.cmp(guid)).ok().map(|index| &NAMES[index])
+    }
+
+    /// All names of GUIDs without events here, labels among them, by GUID.
+    pub fn names(&self) -> &'static [Named] {
+        NAMES
+    }
+
+    /// The releases of Windows that register a provider; nothing is expanded.
+    pub fn releases(&self, guid: &Guid) -> Releases {
+        let own = || find(PROVIDERS, guid).map(|index| PROVIDERS[index].releases);
+        own().or_else(|| self.named(guid).map(|named| named.releases)).unwrap_or_default()
     }
 
     /// What the pack has on a provider's manifest events.
@@ -141,7 +153,8 @@ impl Pack {
 
     fn read_provider(&'static self, section: &'static Section) -> ProviderPack {
         let text::Section { keywords, tasks, opcodes, layouts } = self.read(section);
-        ProviderPack { guid: section.guid, name: section.name, keywords, tasks, opcodes, layouts }
+        let Section { guid, name, releases, .. } = *section;
+        ProviderPack { guid, name, releases, keywords, tasks, opcodes, layouts }
     }
 
     fn read(&'static self, section: &Section) -> text::Section {

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unreadable_literal, reason = "GUIDs are printed as everybody prints them")]
 
+use super::names::{NameKind, Named};
+use super::releases::Releases;
 use crate::guid::Guid;
 
 /// Where a provider or a class stands in the packed texts. Sorted by GUID.
@@ -10,6 +12,8 @@ pub(super) struct Section {
     pub(super) name: &'static str,
     /// What stands before the event names of a class; empty for providers.
     pub(super) event_prefix: &'static str,
+    /// The releases that register a provider; none of a class.
+    pub(super) releases: Releases,
     pub(super) shard: usize,
     pub(super) start: usize,
     pub(super) end: usize,

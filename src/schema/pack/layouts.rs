@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::releases::Releases;
 use crate::guid::Guid;
 use crate::schema::model::EventSchema;
 use crate::schema::trust::Trust;
@@ -17,8 +18,11 @@ pub struct PackLayout {
     pub level: Option<u8>,
     /// The layout and the names.
     pub schema: Arc<EventSchema>,
-    /// The codes of the origins that have it, joined by commas; the first one gave the details.
+    /// The codes of the origins that have it, joined by commas, the first one gave the details; of releases of Windows the
+    /// builds that list it, and those whose manifest was dumped.
     pub origins: &'static str,
+    /// The releases of Windows that have it.
+    pub releases: Releases,
     /// How far it can be trusted.
     pub trust: Trust,
     /// For overrides: why it outranks what Windows registers.
@@ -32,6 +36,8 @@ pub struct ProviderPack {
     pub guid: Guid,
     /// The provider's name.
     pub name: &'static str,
+    /// The releases of Windows that register it.
+    pub releases: Releases,
     /// The names of keyword bits, by mask.
     pub keywords: Vec<(u64, String)>,
     /// The names of tasks, by value.
@@ -43,7 +49,7 @@ pub struct ProviderPack {
 
 impl ProviderPack {
     /// The distinct layouts of an event, the most trusted first: undamaged before damaged, then by origin (original
-    /// manifests, then running systems from the newest to the oldest). Empty for an unknown event.
+    /// manifests, then releases of Windows from the newest to the oldest). Empty for an unknown event.
     pub fn layouts(&self, id: u16, version: u8) -> &[PackLayout] {
         range(&self.layouts, id, u16::from(version))
     }

@@ -2,7 +2,7 @@
 //!
 //! The texts of `schemas/` (see the README there for format, origins and licences) are in the binary, compressed, with
 //! a sorted index in front. Nothing is expanded before it is asked for: names cost a binary search, a provider costs
-//! the expansion of the file it stands in (once) and the reading of its own section (once).
+//! the expansion of the frame it stands in (once) and the reading of its own section (once).
 
 mod builtin;
 mod cell;
@@ -10,6 +10,8 @@ mod codes;
 mod index;
 mod kernel;
 mod layouts;
+mod names;
+mod releases;
 pub mod text;
 
 pub use self::builtin::Pack;
@@ -17,3 +19,5 @@ pub use self::cell::{meanings, wire_types};
 pub use self::codes::CodeTable;
 pub use self::kernel::{IMAGE_LOAD_HOOK, KernelClass, standard_type};
 pub use self::layouts::{ClassPack, PackLayout, ProviderPack};
+pub use self::names::{NameKind, Named};
+pub use self::releases::{Release, Releases};

@@ -1,17 +1,17 @@
 //! One section of the pack's text: a provider with its events, or a classic class (format: `schemas/README.md`).
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::cell::parse_layout;
 use super::layouts::PackLayout;
+use super::releases::Releases;
 use crate::schema::model::{EventSchema, Field, MapKind, SchemaError, ValueMap};
 use crate::schema::trust::Trust;
 
 /// What a section says, in the order of its lines.
 #[derive(Debug, Default)]
 pub struct Section {
-    /// Mask and name of keywords.
+    /// Mask and name of keywords; without those of which no source tells the mask.
     pub keywords: Vec<(u64, String)>,
     /// Number and name of tasks.
     pub tasks: Vec<(u16, String)>,
@@ -39,7 +39,9 @@ struct Reader<'a> {
     event_prefix: &'a str,
     maps: Vec<Arc<ValueMap>>,
     layouts: Vec<Vec<Field>>,
-    masks: HashMap<&'static str, u64>,
+    origins: Vec<(&'static str, Releases)>,
+    /// All keywords by position.
+    keywords: Vec<&'static str>,
     evidence: Option<&'static str>,
 }
 
@@ -63,15 +65,17 @@ impl Reader<'_> {
             ["L", index, ref cells @ ..] if index == self.layouts.len().to_string() => {
                 self.layouts.push(parse_layout(cells, &self.maps)?);
             }
-            ["W", evidence] => self.evidence = Some(evidence),
-            ["E", id, version, level, layout, origins, state, ref names @ ..] => {
-                let level = if level == "-" { None } else { Some(number(level)?) };
-                let schema = self.manifest_schema(layout, names)?;
-                self.push((number(id)?, number(version)?, level), schema, origins, state)?;
+            ["R", index, origins] if index == self.origins.len().to_string() => {
+                self.origins.push((origins, Releases::of_origins(origins)?));
             }
-            ["V", opcode, version, layout, origins, state, ref name @ ..] => {
-                let schema = self.classic_schema(layout, name.first().copied().unwrap_or(""))?;
-                self.push((number(opcode)?, number(version)?, None), schema, origins, state)?;
+            ["W", evidence] => self.evidence = Some(evidence),
+            ["E", id, version, level, layouts, ref names @ ..] => {
+                let level = if level == "-" { None } else { Some(number(level)?) };
+                self.push((number(id)?, number(version)?, level), &self.manifest_names(names)?, layouts)?;
+            }
+            ["V", opcode, version, layouts, ref name @ ..] => {
+                let names = self.classic_names(name.first().copied().unwrap_or(""));
+                self.push((number(opcode)?, number(version)?, None), &names, layouts)?;
             }
             _ => return Err(format!("not a line of the format: `{line}`")),
         }
@@ -79,67 +83,70 @@ impl Reader<'_> {
     }
 
     fn keyword(&mut self, mask: &str, name: &'static str) -> Result<(), String> {
-        let mask = u64::from_str_radix(mask, 16).map_err(|_| format!("mask `{mask}`"))?;
-        self.masks.entry(name).or_insert(mask);
-        self.section.keywords.push((mask, name.to_owned()));
+        if mask != "-" {
+            let mask = u64::from_str_radix(mask, 16).map_err(|_| format!("mask `{mask}`"))?;
+            self.section.keywords.push((mask, name.to_owned()));
+        }
+        self.keywords.push(name);
         Ok(())
     }
 
-    fn fields(&self, layout: &str) -> Result<Vec<Field>, String> {
-        self.layouts.get(number::<usize>(layout)?).cloned().ok_or_else(|| format!("layout {layout}"))
-    }
-
-    /// Names: task, opcode, keywords (blanks between), and the symbol of an event without a task.
-    fn manifest_schema(&self, layout: &str, names: &[&'static str]) -> Result<EventSchema, String> {
+    /// The schema of an event but for its fields. Names: task, opcode, positions of keywords (blanks between), and the
+    /// symbol of an event without a task.
+    fn manifest_names(&self, names: &[&'static str]) -> Result<EventSchema, String> {
         let name = |i: usize| names.get(i).copied().filter(|n| !n.is_empty());
         let (task, opcode, symbol) = (name(0), name(1), name(3));
-        let mut keywords: Vec<&'static str> = name(2).map_or_else(Vec::new, |k| k.split(' ').collect());
-        keywords.sort_by_key(|k| self.masks.get(k).copied().unwrap_or(u64::MAX));
+        let keyword = |at: &str| {
+            let known = self.keywords.get(number::<usize>(at)?);
+            known.map(|&name| name.to_owned()).ok_or_else(|| format!("keyword {at}"))
+        };
+        let keyword_names = name(2).into_iter().flat_map(|k| k.split(' ')).map(keyword).collect::<Result<_, _>>()?;
         let event_name = match (task, opcode) {
             (Some(task), Some(opcode)) => Some(format!("{task}/{opcode}")),
             (Some(task), None) => Some(task.to_owned()),
             (None, opcode) => symbol.or(opcode).map(str::to_owned),
         };
-        Ok(EventSchema {
-            event_name,
-            task_name: task.map(str::to_owned),
-            opcode_name: opcode.map(str::to_owned),
-            keyword_names: keywords.into_iter().map(str::to_owned).collect(),
-            fields: self.fields(layout)?,
-        })
+        let (task_name, opcode_name) = (task.map(str::to_owned), opcode.map(str::to_owned));
+        Ok(EventSchema { event_name, task_name, opcode_name, keyword_names, fields: vec![] })
     }
 
-    fn classic_schema(&self, layout: &str, name: &str) -> Result<EventSchema, String> {
+    fn classic_names(&self, name: &str) -> EventSchema {
         let opcode_name = (!name.is_empty()).then(|| name.to_owned());
         let event_name =
             opcode_name.as_ref().map_or(self.event_prefix.to_owned(), |n| format!("{}/{n}", self.event_prefix));
         let task_name = Some(self.event_prefix.to_owned());
-        let fields = self.fields(layout)?;
-        Ok(EventSchema { event_name: Some(event_name), task_name, opcode_name, keyword_names: vec![], fields })
+        EventSchema { event_name: Some(event_name), task_name, opcode_name, keyword_names: vec![], fields: vec![] }
     }
 
-    fn push(
-        &mut self,
-        key: (u16, u16, Option<u8>),
-        schema: EventSchema,
-        origins: &'static str,
-        state: &str,
-    ) -> Result<(), String> {
-        let trust = match state {
-            "-" => Trust::Declared,
-            "i" => Trust::Inferred,
-            "d" => Trust::Doubtful,
-            _ => return Err(format!("state `{state}`")),
-        };
+    /// Adds the layouts of an event, `0-1 3i1`: number, state, number of the origins.
+    fn push(&mut self, key: (u16, u16, Option<u8>), names: &EventSchema, layouts: &str) -> Result<(), String> {
         let (id, version, level) = key;
-        let schema = Arc::new(schema);
-        let layout = PackLayout { id, version, level, schema, origins, trust, evidence: self.evidence };
         if self.section.layouts.last().is_some_and(|last| (last.id, last.version) > (id, version)) {
             return Err(format!("event {id} version {version} stands behind a higher one"));
         }
-        self.section.layouts.push(layout);
+        for cell in layouts.split(' ') {
+            let (layout, trust, origins) = layout_cell(cell)?;
+            let fields = self.layouts.get(layout).ok_or_else(|| format!("layout {layout}"))?.clone();
+            let &(origins, releases) = self.origins.get(origins).ok_or_else(|| format!("origins {origins}"))?;
+            let schema = Arc::new(EventSchema { fields, ..names.clone() });
+            let evidence = self.evidence;
+            let layout = PackLayout { id, version, level, schema, origins, releases, trust, evidence };
+            self.section.layouts.push(layout);
+        }
         Ok(())
     }
+}
+
+/// Number, state and number of the origins of a layout.
+fn layout_cell(cell: &str) -> Result<(usize, Trust, usize), String> {
+    let at = cell.find(['-', 'i', 'd']).ok_or_else(|| format!("state of `{cell}`"))?;
+    let (layout, rest) = cell.split_at(at);
+    let trust = match rest.as_bytes().first() {
+        Some(b'-') => Trust::Declared,
+        Some(b'i') => Trust::Inferred,
+        _ => Trust::Doubtful,
+    };
+    Ok((number(layout)?, trust, number(rest.get(1..).unwrap_or_default())?))
 }
 
 fn number<T: std::str::FromStr>(text: &str) -> Result<T, String> {
