@@ -15,6 +15,7 @@ MIN_OK = {
     "dotnetperf-gccollectonly.etl": 1.0,
     "filtrace-diskio.etl": 1.0,
     "gpuvis-wintracecmd.etl": 1.0,
+    "pyetw-user.etl": 1.0,
     "pyetwkit-sample.etl": 1.0,
     "sawbuck-process_data_32_v1.etl": 1.0,
     "perfview-net.4.5.2.x64.etl": 0.998,
