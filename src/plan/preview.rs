@@ -21,7 +21,7 @@ use crate::survey::NoProgress;
 pub fn dataset(provider: &Provider) -> String {
     match provider.kind {
         ProviderType::Wpp => "WPP".to_owned(),
-        ProviderType::Manifest | ProviderType::Classic => {
+        ProviderType::Manifest | ProviderType::Classic | ProviderType::Named => {
             let name = Some(provider.name.as_str()).filter(|name| !name.is_empty());
             name.map_or_else(|| provider.guid.to_string(), names::safe_name)
         }

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::manifest::ProviderSchemas;
 use super::model::EventSchema;
-use super::pack::{ClassPack, Pack, PackLayout, ProviderPack};
+use super::pack::{ClassPack, NameKind, Named, Pack, PackLayout, ProviderPack, Releases};
 use super::trust::Trust;
 use super::user::UserSchemas;
 use super::wpp::MessageFormat;
@@ -52,6 +52,8 @@ pub enum ProviderType {
     Classic,
     /// WPP messages under one message GUID, by number.
     Wpp,
+    /// Only a name is known.
+    Named,
 }
 
 impl ProviderType {
@@ -61,6 +63,7 @@ impl ProviderType {
             ProviderType::Manifest => "manifest",
             ProviderType::Classic => "classic",
             ProviderType::Wpp => "wpp",
+            ProviderType::Named => "named",
         }
     }
 }
@@ -80,6 +83,12 @@ pub struct Provider {
     pub layouts: usize,
     /// Where descriptions of it come from.
     pub from: Vec<Origin>,
+    /// What is known of the name where there is no more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub named: Option<NameKind>,
+    /// The releases of Windows that register it, or have one of its events.
+    #[serde(rename = "builds", skip_serializing_if = "Releases::is_empty")]
+    pub releases: Releases,
 }
 
 /// One layout of one event.
@@ -105,6 +114,8 @@ pub struct PayloadLayout<'a> {
     pub file: &'a str,
     /// How far to trust it.
     pub trust: Trust,
+    /// The releases of Windows that have it.
+    pub releases: Releases,
 }
 
 /// All that is known.
@@ -143,6 +154,16 @@ impl SchemaCatalog {
         all
     }
 
+    /// The GUIDs of which only a name is known, by name and GUID.
+    pub fn names(&self, wanted: impl Fn(&str, Guid) -> bool) -> Vec<Provider> {
+        let described: BTreeSet<Guid> = self.given.providers().chain(self.store.providers()).collect();
+        let names = self.pack.names().iter();
+        let wanted = names.filter(|named| !described.contains(&named.guid) && wanted(named.name, named.guid));
+        let mut all: Vec<Provider> = wanted.map(only_named).collect();
+        all.sort_by_cached_key(|provider| (provider.name.to_lowercase(), provider.guid));
+        all
+    }
+
     fn provider(&self, guid: Guid, kind: ProviderType) -> Provider {
         let layouts = self.layouts(guid, kind);
         let mut events: BTreeMap<(u16, u16), BTreeSet<usize>> = BTreeMap::new();
@@ -157,6 +178,7 @@ impl SchemaCatalog {
         }
         let from: BTreeSet<Origin> =
             layouts.iter().map(|layout| layout.origin).chain(self.origins(guid, kind)).collect();
+        let registered = if kind == ProviderType::Manifest { self.pack.releases(&guid) } else { Releases::default() };
         Provider {
             name: self.name(guid, kind),
             guid,
@@ -164,6 +186,8 @@ impl SchemaCatalog {
             events: events.len(),
             layouts: distinct.len(),
             from: from.into_iter().collect(),
+            named: None,
+            releases: layouts.iter().fold(registered, |all, layout| all.union(layout.releases)),
         }
     }
 
@@ -197,7 +221,7 @@ impl SchemaCatalog {
     pub fn layouts(&self, guid: Guid, kind: ProviderType) -> Vec<PayloadLayout<'_>> {
         let mut all = Vec::new();
         match kind {
-            ProviderType::Wpp => {}
+            ProviderType::Wpp | ProviderType::Named => {}
             ProviderType::Classic => {
                 let class = self.pack.class(&guid).into_iter();
                 all.extend(class.flat_map(ClassPack::all).map(|layout| of_pack(layout, Origin::Pack)));
@@ -246,6 +270,21 @@ fn wpp(guid: Guid, messages: &[(Origin, &Arc<MessageFormat>)]) -> Provider {
         events: messages.len(),
         layouts: messages.len(),
         from: from.into_iter().collect(),
+        named: None,
+        releases: Releases::default(),
+    }
+}
+
+fn only_named(named: &Named) -> Provider {
+    Provider {
+        name: named.name.to_owned(),
+        guid: named.guid,
+        kind: ProviderType::Named,
+        events: 0,
+        layouts: 0,
+        from: vec![Origin::Pack],
+        named: Some(named.kind),
+        releases: named.releases,
     }
 }
 
@@ -261,6 +300,7 @@ fn of_pack(layout: &PackLayout, origin: Origin) -> PayloadLayout<'_> {
         origin,
         file: layout.origins,
         trust: layout.trust,
+        releases: layout.releases,
     }
 }
 
@@ -280,6 +320,7 @@ fn of_manifest<'a>(
         origin,
         file,
         trust: event.trust,
+        releases: Releases::default(),
     })
 }
 
@@ -320,6 +361,27 @@ mod tests {
         let network = own("Microsoft-Windows-Kernel-Network");
         assert_eq!(network.from, [Origin::Correction, Origin::Pack]);
         assert!(all.is_sorted_by_key(|provider| provider.name.to_lowercase()));
+    }
+
+    #[test]
+    fn names_without_events_say_what_they_are() {
+        let catalog = SchemaCatalog::new(load(&[]), load(&[]));
+        let named = |wanted: &str| {
+            let [only] = &catalog.names(|name, _| name == wanted)[..] else {
+                panic!("one GUID of this name: {wanted}")
+            };
+            (only.named, only.releases.to_string())
+        };
+        assert_eq!(named("CTRLGUID_MF_PLATFORM"), (Some(NameKind::Label), String::new()));
+        let all = "10 1511 (10586) to 11 26H1 (28000)";
+        assert_eq!(named("Windows Kernel Trace"), (Some(NameKind::Manifest), all.to_owned()));
+        let guid = "00000000-0dc9-401d-b9b8-05e4eca4977e".parse().unwrap();
+        assert!(catalog.providers(|_, own| own == guid).is_empty());
+        // What a user's manifest describes is more than a name.
+        let own = LAB.replace("11111111-2222-3333-4444-555555555555", "00000000-0dc9-401d-b9b8-05e4eca4977e");
+        let catalog = SchemaCatalog::new(load(&[("lab.man", &own)]), load(&[]));
+        assert!(catalog.names(|_, own| own == guid).is_empty());
+        assert_eq!(catalog.providers(|_, own| own == guid)[0].name, "aLab");
     }
 
     #[test]

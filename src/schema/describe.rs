@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::catalog::{Origin, PayloadLayout, Provider, ProviderType, SchemaCatalog};
 use super::model::{Count, Field, FieldKind, Length, MapKind, ValueMap};
-use super::pack::{CodeTable, Pack};
+use super::pack::{CodeTable, Pack, Releases};
 use super::wpp::{Argument, ArgumentType, MessageFormat};
 use crate::guid::Guid;
 
@@ -94,6 +94,9 @@ pub struct LayoutDescription {
     pub from: Origin,
     /// The file, or the pack's sources.
     pub origin: String,
+    /// The builds of Windows that have it.
+    #[serde(rename = "builds", skip_serializing_if = "Releases::is_empty")]
+    pub releases: Releases,
     /// `declared`; `inferred` where lost parts were put back; `doubtful` where parts are missing.
     pub trust: &'static str,
     /// The fields in wire order; left out of overviews.
@@ -247,7 +250,7 @@ impl ProviderDescription {
             || catalog.manifests(guid).filter(|_| kind == ProviderType::Manifest).map(|(_, manifest, _)| manifest);
         let messages = match kind {
             ProviderType::Wpp => catalog.messages().remove(&guid).unwrap_or_default(),
-            ProviderType::Manifest | ProviderType::Classic => Vec::new(),
+            _ => Vec::new(),
         };
         ProviderDescription {
             provider,
@@ -317,11 +320,19 @@ impl EventDescription {
     }
 }
 
+impl EventDescription {
+    /// The releases of Windows that have any of its layouts.
+    pub fn releases(&self) -> Releases {
+        self.layouts.iter().fold(Releases::default(), |all, layout| all.union(layout.releases))
+    }
+}
+
 impl LayoutDescription {
     fn of(layout: &PayloadLayout<'_>, with_fields: bool) -> LayoutDescription {
         LayoutDescription {
             from: layout.origin,
             origin: layout.file.to_owned(),
+            releases: layout.releases,
             trust: layout.trust.name(),
             fields: with_fields.then(|| fields(&layout.schema.fields)),
             conversion: None,

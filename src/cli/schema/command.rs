@@ -9,7 +9,7 @@ use crate::cli::console::{self, Console};
 use crate::cli::exit;
 use crate::error::{Error, ErrorKind, Result};
 use crate::plan::{PlanOptions, preview};
-use crate::schema::catalog::{Origin, Provider, SchemaCatalog};
+use crate::schema::catalog::{Origin, Provider, ProviderType, SchemaCatalog};
 use crate::schema::describe::{Document, FORMAT, ProviderDescription};
 use crate::schema::files::{self, SchemaContent, SkippedSchema};
 
@@ -108,7 +108,7 @@ fn export(args: &ExportArgs) -> Result<u8> {
     let wanted = args.provider.as_slice();
     let is_own = |origin: &Origin| args.built_in || matches!(origin, Origin::Given | Origin::Store);
     let mut providers = select::providers(&catalog, wanted)?;
-    providers.retain(|provider| provider.from.iter().any(is_own));
+    providers.retain(|provider| provider.kind != ProviderType::Named && provider.from.iter().any(is_own));
     let mut descriptions: Vec<ProviderDescription> =
         providers.into_iter().map(|provider| ProviderDescription::of(&catalog, provider, true)).collect();
     for description in &mut descriptions {

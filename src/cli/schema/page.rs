@@ -9,6 +9,7 @@ use crate::schema::describe::{
     ArgumentDescription, ColumnDescription, EventDescription, FieldDescription, LayoutDescription, MapDescription,
     MessageDescription, ProviderDescription, Rule,
 };
+use crate::schema::pack::NameKind;
 
 /// Entries of a map that are shown; the rest is a number.
 const SHOWN: usize = 20;
@@ -24,19 +25,26 @@ pub(super) fn list(providers: &[Provider]) -> String {
         ("KIND", Align::Left),
         ("EVENTS", Align::Right),
         ("LAYOUTS", Align::Right),
+        ("RELEASES", Align::Left),
         ("FROM", Align::Left),
     ]);
     for provider in providers {
         table.row([
             or_none(&provider.name),
             provider.guid.to_string(),
-            provider.kind.name().to_owned(),
+            kind(provider).to_owned(),
             provider.events.to_string(),
             provider.layouts.to_string(),
+            or_none(&provider.releases.builds()),
             origins(&provider.from),
         ]);
     }
     table.render()
+}
+
+/// The word for what a provider is; of a mere name what is known of it.
+fn kind(provider: &Provider) -> &'static str {
+    provider.named.map_or(provider.kind.name(), NameKind::name)
 }
 
 fn or_none(text: &str) -> String {
@@ -51,6 +59,7 @@ fn origins(origins: &[Origin]) -> String {
 pub(super) fn providers(all: &[ProviderDescription]) -> String {
     let pages = all.iter().map(|description| match description.provider.kind {
         ProviderType::Wpp => heading(description) + &messages(&description.messages),
+        ProviderType::Named => heading(description) + "  no events are known\n",
         kind => heading(description) + &overview(kind, &description.events),
     });
     pages.collect::<Vec<_>>().join("\n")
@@ -63,7 +72,10 @@ fn heading(description: &ProviderDescription) -> String {
     if let Some(dataset) = &description.dataset {
         table.value("dataset", format!("events/{dataset}"));
     }
-    table.value("kind", provider.kind.name());
+    table.value("kind", kind(provider));
+    if !provider.releases.is_empty() {
+        table.value("releases", format!("Windows {}", provider.releases));
+    }
     table.value("from", origins(&provider.from));
     for (name, guid) in [("group", description.group), ("enabled by", description.control)] {
         if let Some(guid) = guid {
@@ -88,6 +100,7 @@ fn overview(kind: ProviderType, events: &[EventDescription]) -> String {
         ("OPCODE NAME", Align::Left),
         ("KEYWORDS", Align::Left),
         ("LAYOUTS", Align::Right),
+        ("RELEASES", Align::Left),
         ("FROM", Align::Left),
     ]);
     let text = |text: &Option<String>| or_none(text.as_deref().unwrap_or_default());
@@ -101,6 +114,7 @@ fn overview(kind: ProviderType, events: &[EventDescription]) -> String {
             text(&event.opcode),
             or_none(&event.keywords.join(", ")),
             event.layouts.len().to_string(),
+            or_none(&event.releases().builds()),
             event.layouts.iter().map(origin).collect::<Vec<_>>().join("; "),
         ]);
     }
@@ -132,6 +146,7 @@ fn event_page(provider: &str, kind: ProviderType, event: &EventDescription) -> S
     table.value(number_heading(kind), format!("{} version {}", event.id, event.version));
     let level = event.level.map(|level| level.to_string());
     let keywords = Some(event.keywords.join(", ")).filter(|keywords| !keywords.is_empty());
+    let releases = Some(event.releases()).filter(|all| !all.is_empty()).map(|all| format!("Windows {all}"));
     for (name, value) in [
         ("name", &event.name),
         ("symbol", &event.symbol),
@@ -140,6 +155,7 @@ fn event_page(provider: &str, kind: ProviderType, event: &EventDescription) -> S
         ("opcode name", &event.opcode),
         ("keywords", &keywords),
         ("message", &event.message),
+        ("releases", &releases),
     ] {
         if let Some(value) = value {
             table.value(name, value.as_str());
@@ -160,6 +176,7 @@ fn number_heading(kind: ProviderType) -> &'static str {
         ProviderType::Manifest => "event",
         ProviderType::Classic => "opcode",
         ProviderType::Wpp => "message",
+        ProviderType::Named => "name",
     }
 }
 

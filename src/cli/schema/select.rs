@@ -35,14 +35,17 @@ impl Wanted {
     }
 }
 
-/// The providers that any of the arguments means; all without one.
+/// The providers that any of the arguments means, mere names among them; without one all that have events.
 ///
 /// # Errors
 /// [`ErrorKind::Usage`] when an argument is no pattern, or nothing is known of what it means.
 pub(super) fn providers(catalog: &SchemaCatalog, arguments: &[String]) -> Result<Vec<Provider>> {
     let wanted = arguments.iter().map(|text| Wanted::parse(text)).collect::<Result<Vec<_>>>()?;
     let is_wanted = |name: &str, guid| wanted.is_empty() || wanted.iter().any(|wanted| wanted.matches(name, guid));
-    let found = catalog.providers(is_wanted);
+    let mut found = catalog.providers(is_wanted);
+    if !wanted.is_empty() {
+        found.extend(catalog.names(is_wanted));
+    }
     let misses =
         |wanted: &&(&Wanted, &String)| !found.iter().any(|provider| wanted.0.matches(&provider.name, provider.guid));
     match wanted.iter().zip(arguments).find(|pair| misses(&pair)) {

@@ -1,10 +1,13 @@
 //! Names of GUIDs of which the pack has no events.
 
+use serde::Serialize;
+
 use super::releases::Releases;
 use crate::guid::Guid;
 
 /// What is known of a named GUID.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum NameKind {
     /// A provider of manifest events is registered so.
     Manifest,

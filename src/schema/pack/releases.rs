@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde::{Serialize, Serializer};
+
 /// A release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Release {
@@ -45,7 +47,7 @@ impl Releases {
     }
 
     /// Whether there are none.
-    pub fn is_empty(self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.0 == 0
     }
 
@@ -70,19 +72,35 @@ fn bits_of_run(run: &str, is_meant: fn(&Release) -> bool) -> Option<u32> {
     Some(run.filter(|(_, release)| is_meant(release)).fold(0, |bits, (at, _)| bits | 1 << at))
 }
 
-/// `7 (7600), 10 1511 (10586) to 11 26H1 (28000)`. A release of which only some manifests are known does not end a run.
-impl fmt::Display for Releases {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Releases {
+    /// First and last place of each run. A release of which only some manifests are known does not end one.
+    fn runs(self) -> Vec<(usize, usize)> {
         let mut runs: Vec<(usize, usize)> = Vec::new();
         for (at, _) in RELEASES.iter().enumerate().filter(|(at, _)| self.has(*at)) {
             match runs.last_mut() {
                 Some((_, last)) if RELEASES.iter().take(at).skip(*last + 1).all(|between| !between.listed) => {
-                    *last = at
+                    *last = at;
                 }
                 _ => runs.push((at, at)),
             }
         }
-        for (number, (first, last)) in runs.into_iter().enumerate() {
+        runs
+    }
+
+    /// The builds alone: `7600 10586-28000`.
+    pub fn builds(self) -> String {
+        let build = |at: usize| RELEASES.get(at).map_or(0, |release| release.build);
+        let run = |(first, last): (usize, usize)| {
+            if first == last { build(first).to_string() } else { format!("{}-{}", build(first), build(last)) }
+        };
+        self.runs().into_iter().map(run).collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// `7 (7600), 10 1511 (10586) to 11 26H1 (28000)`.
+impl fmt::Display for Releases {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (number, (first, last)) in self.runs().into_iter().enumerate() {
             f.write_str(if number > 0 { ", " } else { "" })?;
             let shown = |at: usize| RELEASES.get(at).map_or_else(String::new, |r| format!("{} ({})", r.name, r.build));
             f.write_str(&shown(first))?;
@@ -91,6 +109,13 @@ impl fmt::Display for Releases {
             }
         }
         Ok(())
+    }
+}
+
+/// As the list of the builds.
+impl Serialize for Releases {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.iter().map(|release| release.build))
     }
 }
 
@@ -123,6 +148,14 @@ mod tests {
             of("dumps 7600,lists 14393-19041 22000").to_string(),
             "7 (7600), 10 1607 (14393) to 10 2004 (19041), 11 21H2 (22000)"
         );
+    }
+
+    #[test]
+    fn builds_are_shown_in_runs_and_written_one_by_one() {
+        let some = of("dumps 7600-10240,lists 14393-16299 22000");
+        assert_eq!(some.builds(), "7600-10240 14393-16299 22000");
+        assert_eq!(serde_json::to_string(&some).unwrap(), "[7600,10240,14393,15063,16299,22000]");
+        assert_eq!((of("").builds(), serde_json::to_string(&of("")).unwrap()), (String::new(), "[]".to_owned()));
     }
 
     #[test]
