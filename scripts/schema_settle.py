@@ -63,7 +63,8 @@ def merge(events):
     named = next((e for e in kept if e.task or e.opcode), kept[0])
     level = next((e.level for e in kept if e.level is not None), None)
     keywords = max((e.keywords for e in kept), key=len)
-    return [e._replace(level=level, task=named.task, opcode=named.opcode, symbol=named.symbol, keywords=keywords) for e in kept]
+    names = {"level": level, "task": named.task, "opcode": named.opcode, "symbol": named.symbol, "keywords": keywords}
+    return [e._replace(layout=named_codes(e.layout), **names) for e in kept]
 
 
 def joined(other, event):
@@ -107,6 +108,26 @@ def same_wire(poor, rich):
     """Equal, or one of two spellings of the same bytes; a lost binary length may have been read as the rest."""
     same = ({"u32", "x32"}, {"u64", "x64"}, {"bin", "restbin"})
     return poor == rich or any(poor in pair and rich in pair for pair in same)
+
+
+# Names that say which codes the values of a field are, in lower case and without `_`; and the integers that can hold such.
+STATUS_NAMES = {
+    "ntstatus": "ntstatus", "ntstatuscode": "ntstatus", "hresult": "hresult", "hr": "hresult", "hresultcode": "hresult",
+    "win32error": "win32", "win32errorcode": "win32", "ndisstatus": "ndis",
+}
+CODES = {"u32", "i32", "x32"}
+
+
+def named_codes(fields):
+    """The fields, those that say by their name which status codes they hold with that meaning."""
+    def known(field):
+        if field.members is not None:
+            return field._replace(members=named_codes(field.members))
+        meaning = STATUS_NAMES.get(field.name.replace("_", "").lower())
+        if meaning is None or field.wire not in CODES or field.meaning not in ("", "hex") or field.map is not None:
+            return field
+        return field._replace(meaning=meaning)
+    return tuple(map(known, fields))
 
 
 class Lore:
@@ -285,7 +306,7 @@ def with_values(event, maps, types):
             return field
         wire, _, meaning = types.get(field.name, f"{field.wire}/{field.meaning}").partition("/")
         return field._replace(wire=wire, meaning=meaning, map=maps.get(field.name, field.map))
-    return event._replace(layout=tuple(known(f) for f in event.layout))
+    return event._replace(layout=named_codes(known(f) for f in event.layout))
 
 
 TRACE_CONTROL = {

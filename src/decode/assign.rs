@@ -102,7 +102,9 @@ fn leaf_outputs(field: &Field) -> Vec<(ColumnRole, ColumnType)> {
         Interpretation::FileTime => vec![(ColumnRole::Value, ColumnType::Timestamp), (ColumnRole::FileTime, INT64)],
         Interpretation::Ticks => vec![(ColumnRole::Value, UINT64), (ColumnRole::Nanos, INT64)],
         Interpretation::Integer { .. } | Interpretation::Code { .. }
-            if field.map.is_some() || interpret::character(field).is_some() =>
+            if field.map.is_some()
+                || interpret::character(field).is_some()
+                || interpret::status_table(field).is_some() =>
         {
             vec![(ColumnRole::Value, interpretation.column_type()), (ColumnRole::Label, ColumnType::Utf8)]
         }

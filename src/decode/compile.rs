@@ -393,9 +393,11 @@ fn output(field: &Field, slot: &OutputSlot<'_>, pointer: usize) -> Output {
     };
     let op = match (slot.role, interpret::interpret(field), &field.map) {
         (ColumnRole::Label, _, Some(map)) => Convert::Label(Arc::clone(map)),
-        (ColumnRole::Label, _, None) => {
-            interpret::character(field).map_or(Convert::Null, |shown| operation(shown, data_type, pointer))
-        }
+        (ColumnRole::Label, _, None) => match (interpret::status_table(field), interpret::character(field)) {
+            (Some(table), _) => Convert::Status(table),
+            (None, Some(shown)) => operation(shown, data_type, pointer),
+            (None, None) => Convert::Null,
+        },
         (ColumnRole::FileTime, _, _) => Convert::Copy(8),
         (ColumnRole::Nanos, Some(Interpretation::Ticks), _) => Convert::TickSpan,
         (ColumnRole::Nanos, _, _) => Convert::TraceTime,

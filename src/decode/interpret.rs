@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::columns::types::{ColumnType, INT64, UINT16, UINT64};
 use crate::schema::model::{Count, Field, FieldKind, Length, Meaning, Wire};
+use crate::schema::pack::CodeTable;
 
 /// Structures nested deeper than this are not decoded.
 pub(super) const MAX_NESTING: usize = 32;
@@ -62,7 +63,7 @@ pub(super) enum Interpretation {
 #[serde(rename_all = "snake_case")]
 pub(super) enum ColumnRole {
     Value,
-    /// `<name>_label`: the name of an enumerated value.
+    /// `<name>_label`: the name of an enumerated value or a status code.
     Label,
     /// `<name>_filetime`: raw 100 ns ticks.
     FileTime,
@@ -136,6 +137,21 @@ fn is_character(wire: Wire, meaning: Meaning) -> bool {
 
 fn is_text(meaning: Meaning) -> bool {
     matches!(meaning, Meaning::Text | Meaning::Utf8 | Meaning::Xml | Meaning::Json)
+}
+
+/// The table that names the values of a status code; `None` for all other fields, and for codes with names of their own.
+pub(super) fn status_table(field: &Field) -> Option<CodeTable> {
+    let FieldKind::Value { wire: Wire::Int32 | Wire::UInt32 | Wire::HexInt32, meaning, .. } = field.kind else {
+        return None;
+    };
+    match meaning {
+        _ if field.map.is_some() => None,
+        Meaning::NtStatus => Some(CodeTable::NtStatus),
+        Meaning::HResult => Some(CodeTable::HResult),
+        Meaning::Win32Error => Some(CodeTable::Win32),
+        Meaning::NdisStatus => Some(CodeTable::NdisStatus),
+        _ => None,
+    }
 }
 
 /// What the values of a field are read as; `None` for a structure.
@@ -222,9 +238,12 @@ fn integer(bytes: u8, signed: bool, meaning: Meaning) -> Interpretation {
         Meaning::Ticks if bytes == 8 => Interpretation::Ticks,
         Meaning::Signed => Interpretation::Integer { bytes, signed: true },
         Meaning::Unsigned | Meaning::CodePointer => Interpretation::Integer { bytes, signed: false },
-        Meaning::ProcessId | Meaning::ThreadId | Meaning::Win32Error | Meaning::NtStatus | Meaning::HResult => {
-            Interpretation::Code { bytes }
-        }
+        Meaning::ProcessId
+        | Meaning::ThreadId
+        | Meaning::Win32Error
+        | Meaning::NtStatus
+        | Meaning::HResult
+        | Meaning::NdisStatus => Interpretation::Code { bytes },
         _ => Interpretation::Integer { bytes, signed },
     }
 }

@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use crate::schema::model::{MapKind, ValueMap};
+use crate::schema::pack::{CodeTable, Pack};
 
 /// The longest label, in bytes; a longer one is cut and ends in `…`. A map can have thousands of names for one bit.
 const MAX_LABEL: usize = 1024;
@@ -22,6 +23,12 @@ pub(super) fn push(map: &ValueMap, value: u64, out: &mut Vec<u8>) -> bool {
     }
     cut(start, out);
     true
+}
+
+/// Appends the name of a status code of 32 bits. `false`, and nothing is written, when it has none.
+pub(super) fn push_status(table: CodeTable, code: u64, out: &mut Vec<u8>) -> bool {
+    let name = u32::try_from(code).ok().and_then(|code| Pack::builtin().status_name(table, code));
+    name.inspect(|name| out.extend_from_slice(name.as_bytes())).is_some()
 }
 
 fn push_bits(map: &ValueMap, value: u64, out: &mut Vec<u8>) {
@@ -91,6 +98,25 @@ mod tests {
             assert_eq!(label(MapKind::Bits, &entries, value).as_deref(), name, "{value}");
         }
         assert_eq!(label(MapKind::Bits, &[(0, "None")], 0).as_deref(), Some("None"));
+    }
+
+    #[test]
+    fn status_codes_have_the_names_of_their_tables() {
+        for (table, code, expected) in [
+            (CodeTable::NtStatus, 0, "STATUS_SUCCESS"),
+            (CodeTable::NtStatus, 0xc000_0034, "STATUS_OBJECT_NAME_NOT_FOUND"),
+            (CodeTable::Win32, 2, "ERROR_FILE_NOT_FOUND"),
+            (CodeTable::HResult, 0x8000_4005, "E_FAIL"),
+            // An HRESULT that wraps a Win32 error has the error's name.
+            (CodeTable::HResult, 0x8007_0005, "ERROR_ACCESS_DENIED"),
+            (CodeTable::NdisStatus, 0x4001_000b, "NDIS_STATUS_MEDIA_CONNECT"),
+            (CodeTable::NtStatus, 0xe000_1234, ""),
+            (CodeTable::NtStatus, 1 << 32, ""),
+        ] {
+            let mut out = Vec::new();
+            assert_eq!(push_status(table, code, &mut out), !expected.is_empty(), "{table:?} {code:#x}");
+            assert_eq!(String::from_utf8(out).unwrap(), expected);
+        }
     }
 
     #[test]

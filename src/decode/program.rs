@@ -6,6 +6,7 @@ use arrow_schema::TimeUnit;
 
 use crate::columns::prefix::PrefixField;
 use crate::schema::model::ValueMap;
+use crate::schema::pack::CodeTable;
 
 /// The decoding steps of one event layout for one pointer size.
 #[derive(Debug)]
@@ -195,6 +196,8 @@ pub(super) enum Convert {
     IPv6,
     SocketAddress,
     Label(Arc<ValueMap>),
+    /// The name of a status code.
+    Status(CodeTable),
     /// The members of a structure, which the walk takes apart.
     Members,
 }

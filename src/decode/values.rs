@@ -124,6 +124,7 @@ fn write_bytes(op: &Convert, bytes: &[u8], target: &mut BytesValues, notes: &mut
             true
         }
         Convert::Label(map) => label::push(map, read_integer(bytes, false), out),
+        Convert::Status(table) => label::push_status(*table, read_integer(bytes, false), out),
         _ => false,
     };
     let size = target.bytes.len() - before;

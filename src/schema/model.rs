@@ -219,6 +219,8 @@ pub enum Meaning {
     NtStatus,
     /// An `HRESULT`.
     HResult,
+    /// An `NDIS_STATUS`.
+    NdisStatus,
     /// A `FILETIME` in an integer encoding.
     FileTime,
     /// A time in UTC.

@@ -151,6 +151,13 @@ impl Pack {
         self.codes.get_or_init(|| Codes::parse(self.text(CODES_SHARD))).name(table, code)
     }
 
+    /// What a status code is shown as: its name; an `HRESULT` that wraps a Win32 error has the error's.
+    pub fn status_name(&'static self, table: CodeTable, code: u32) -> Option<&'static str> {
+        const FACILITY_WIN32: u32 = 0x8007_0000;
+        let wrapped = (table == CodeTable::HResult && code & 0xffff_0000 == FACILITY_WIN32).then_some(code & 0xffff);
+        wrapped.and_then(|error| self.code_name(CodeTable::Win32, error)).or_else(|| self.code_name(table, code))
+    }
+
     fn read_provider(&'static self, section: &'static Section) -> ProviderPack {
         let text::Section { keywords, tasks, opcodes, layouts } = self.read(section);
         let Section { guid, name, releases, .. } = *section;

@@ -25,7 +25,7 @@ const MEANINGS: &[(&str, Meaning)] = &[
     ("hex", Meaning::Hex), ("text", Meaning::Text), ("utf8", Meaning::Utf8), ("xml", Meaning::Xml),
     ("json", Meaning::Json), ("bool", Meaning::Boolean), ("pid", Meaning::ProcessId), ("tid", Meaning::ThreadId),
     ("port", Meaning::Port), ("ip4", Meaning::IPv4), ("ip6", Meaning::IPv6), ("sock", Meaning::SocketAddress),
-    ("win32", Meaning::Win32Error), ("ntstatus", Meaning::NtStatus), ("hresult", Meaning::HResult),
+    ("win32", Meaning::Win32Error), ("ntstatus", Meaning::NtStatus), ("hresult", Meaning::HResult), ("ndis", Meaning::NdisStatus),
     ("ft", Meaning::FileTime), ("utc", Meaning::UtcTime), ("ticks", Meaning::Ticks), ("signed", Meaning::Signed),
     ("unsigned", Meaning::Unsigned), ("code", Meaning::CodePointer), ("pkcs7", Meaning::Pkcs7),
     ("noprint", Meaning::NoPrint),

@@ -231,21 +231,13 @@ fn masks(number: u32, names: &ValueMap) -> impl Iterator<Item = (u32, &str)> {
 
 /// `0x00000103(STATUS_PENDING)`, Win32 errors in decimal; success has no number.
 fn write_code(table: CodeTable, code: u32, out: &mut String) -> std::fmt::Result {
-    let name = code_name(table, code);
+    let name = Pack::builtin().status_name(table, code);
     match (table, code, name) {
         (CodeTable::NtStatus, 0, Some(name)) | (CodeTable::HResult, 0 | 1, Some(name)) => return out.write_str(name),
         (CodeTable::Win32, ..) => write!(out, "{}", code.cast_signed())?,
         _ => write!(out, "{code:#010x}")?,
     }
     name.map_or(Ok(()), |name| write!(out, "({name})"))
-}
-
-/// The name of a code; an `HRESULT` that wraps a Win32 error has the error's.
-fn code_name(table: CodeTable, code: u32) -> Option<&'static str> {
-    const FACILITY_WIN32: u32 = 0x8007_0000;
-    let pack = Pack::builtin();
-    let wrapped = (table == CodeTable::HResult && code & 0xffff_0000 == FACILITY_WIN32).then_some(code & 0xffff);
-    wrapped.and_then(|error| pack.code_name(CodeTable::Win32, error)).or_else(|| pack.code_name(table, code))
 }
 
 /// Text on one line: tabs and line ends become blanks, and those at the end go.
