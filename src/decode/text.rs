@@ -6,20 +6,34 @@
 pub(super) fn find_nul_utf16(bytes: &[u8]) -> Option<usize> {
     const LOW: u64 = 0x0001_0001_0001_0001;
     const HIGH: u64 = 0x8000_8000_8000_8000;
-    let (words, _) = bytes.as_chunks::<8>();
     // The usual test for a zero lane; a borrow marks lanes above a zero wrongly, but never without one.
     let has_nul = |word: &[u8; 8]| {
         let word = u64::from_le_bytes(*word);
         word.wrapping_sub(LOW) & !word & HIGH != 0
     };
-    let skipped = words.iter().position(has_nul).unwrap_or(words.len()) * 8;
+    let block_has_nul =
+        |block: &[u8; BLOCK]| block.as_chunks().0.iter().fold(0, |any, unit| any | u16::from(*unit == [0, 0])) != 0;
+    let skipped = count_before(bytes, block_has_nul);
+    let skipped = skipped + count_before(bytes.get(skipped..)?, has_nul);
     let (units, _) = bytes.get(skipped..)?.as_chunks::<2>();
     units.iter().position(|unit| *unit == [0, 0]).map(|unit| skipped + unit * 2)
 }
 
 /// The position of the first NUL byte.
 pub(super) fn find_nul(bytes: &[u8]) -> Option<usize> {
-    std::ffi::CStr::from_bytes_until_nul(bytes).ok().map(std::ffi::CStr::count_bytes)
+    let skipped =
+        count_before(bytes, |block: &[u8; BLOCK]| block.iter().fold(0, |any, byte| any | u8::from(*byte == 0)) != 0);
+    bytes.get(skipped..)?.iter().position(|byte| *byte == 0).map(|byte| skipped + byte)
+}
+
+/// Bytes that are looked at together, without a branch between them.
+const BLOCK: usize = 16;
+
+/// The bytes of whole blocks before the first that is found.
+#[inline]
+fn count_before<const N: usize>(bytes: &[u8], is_found: impl Fn(&[u8; N]) -> bool) -> usize {
+    let (blocks, _) = bytes.as_chunks::<N>();
+    N * blocks.iter().position(is_found).unwrap_or(blocks.len())
 }
 
 /// Whether UTF-16LE units can be text: no control characters but those that part lines and words, no half of a pair, no
@@ -37,18 +51,16 @@ pub(super) fn is_plausible_utf16(bytes: &[u8]) -> bool {
 
 /// UTF-16LE; unpaired surrogates become U+FFFD, as does half a unit at the end.
 pub(super) fn push_utf16(bytes: &[u8], out: &mut Vec<u8>) -> bool {
-    const NOT_ASCII: u128 = u128::from_le_bytes([
-        0x80, 0xff, 0x80, 0xff, 0x80, 0xff, 0x80, 0xff, 0x80, 0xff, 0x80, 0xff, 0x80, 0xff, 0x80, 0xff,
-    ]);
     out.reserve(bytes.len() / 2);
     let mut rest = bytes;
-    while let Some((chunk, behind)) = rest.split_first_chunk::<16>() {
-        if u128::from_le_bytes(*chunk) & NOT_ASCII != 0 {
-            break;
-        }
-        let text: [u8; 8] = std::array::from_fn(|unit| chunk[unit * 2]);
+    while let Some(text) = take_ascii::<32, 16>(&mut rest) {
         out.extend_from_slice(&text);
-        rest = behind;
+    }
+    if let Some(text) = take_ascii::<16, 8>(&mut rest) {
+        out.extend_from_slice(&text);
+    }
+    if let Some(text) = take_ascii::<8, 4>(&mut rest) {
+        out.extend_from_slice(&text);
     }
     while let Some((&[low, high], behind)) = rest.split_first_chunk::<2>() {
         if high != 0 || low >= 0x80 {
@@ -58,6 +70,18 @@ pub(super) fn push_utf16(bytes: &[u8], out: &mut Vec<u8>) -> bool {
         rest = behind;
     }
     rest.is_empty() || push_any_utf16(rest, out)
+}
+
+/// The first `BYTES` bytes as so many characters, where these are ASCII.
+#[inline]
+fn take_ascii<const BYTES: usize, const UNITS: usize>(rest: &mut &[u8]) -> Option<[u8; UNITS]> {
+    let (chunk, behind) = rest.split_first_chunk::<BYTES>()?;
+    let (units, _) = chunk.as_chunks::<2>();
+    if units.iter().fold(0, |all, unit| all | u16::from_le_bytes(*unit)) >= 0x80 {
+        return None;
+    }
+    *rest = behind;
+    Some(std::array::from_fn(|unit| units[unit][0]))
 }
 
 fn push_any_utf16(bytes: &[u8], out: &mut Vec<u8>) -> bool {
@@ -178,7 +202,7 @@ mod tests {
     proptest! {
         #[test]
         fn utf16_agrees_with_the_standard_library(units in proptest::collection::vec(
-            prop_oneof![4 => 0u16..0x80, 1 => any::<u16>()], 0..40))
+            prop_oneof![40 => 0u16..0x80, 1 => any::<u16>()], 0..80))
         {
             let mut out = Vec::new();
             let exact = push_utf16(&utf16(&units), &mut out);
@@ -187,8 +211,13 @@ mod tests {
         }
 
         #[test]
+        fn the_first_nul_is_found(bytes in proptest::collection::vec(prop_oneof![40 => 1u8..=255, 1 => Just(0)], 0..80)) {
+            prop_assert_eq!(find_nul(&bytes), bytes.iter().position(|&byte| byte == 0));
+        }
+
+        #[test]
         fn the_first_nul_unit_is_found(units in proptest::collection::vec(
-            prop_oneof![Just(0u16), Just(0x100), Just(1), Just(0x8000), any::<u16>()], 0..20), odd in any::<bool>())
+            prop_oneof![1 => Just(0u16), 40 => prop_oneof![Just(0x100u16), Just(1), Just(0x8000), any::<u16>()]], 0..60), odd in any::<bool>())
         {
             let mut bytes = utf16(&units);
             if odd {
