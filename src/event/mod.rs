@@ -1,6 +1,7 @@
 //! Events: where they lie in a buffer, what identifies them, and one view of all header families.
 
 pub mod items;
+mod recent;
 pub mod shape;
 mod signature;
 mod swallowed;
@@ -8,8 +9,8 @@ pub mod timed;
 pub mod view;
 pub mod walk;
 
+pub use recent::{NewShape, RecentShapes};
 pub use shape::{EventIdentity, Shape, ShapeRef, trace_logging_metadata};
-pub use signature::Signature;
 pub use swallowed::swallowed;
 pub use timed::{TimedEvent, TimedStep, TimedWalk};
 pub use view::{Event, FileContext};

@@ -9,7 +9,7 @@ use crate::layout::header::{
 /// The bits of a header that an event's identity follows from. To get and compare them takes a part of what it takes to get
 /// and compare identities: events with one signature have one identity. The reverse does not hold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Signature {
+pub(super) struct Signature {
     /// The provider or class in the header, else 0.
     provider: u128,
     /// The numbers of the event.
@@ -20,8 +20,9 @@ pub struct Signature {
 
 impl Signature {
     /// The signature of an event of a file.
-    #[inline]
-    pub fn of(event: &RawEvent<'_>, file: &FileContext) -> Signature {
+    #[expect(clippy::inline_always, reason = "every event passes through here twice")]
+    #[inline(always)]
+    pub(super) fn of(event: &RawEvent<'_>, file: &FileContext) -> Signature {
         let family = event.family;
         let (provider, names) = match family {
             family if family.is_event() => event.header().map(of_event),
@@ -36,7 +37,7 @@ impl Signature {
 
     /// A number that differs for most signatures; its high bits differ most.
     #[inline]
-    pub fn hash(&self) -> u64 {
+    pub(super) fn hash(&self) -> u64 {
         const ODD: u64 = 0x9E37_79B9_7F4A_7C15;
         #[expect(clippy::cast_possible_truncation, reason = "the halves of the number")]
         let (low, high) = (self.provider as u64, (self.provider >> 64) as u64);

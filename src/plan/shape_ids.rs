@@ -3,7 +3,7 @@
 use hashbrown::HashMap;
 
 use crate::error::{Error, ErrorCode, ErrorKind, Result};
-use crate::event::{FileContext, RawEvent, Shape, ShapeRef, Signature, trace_logging_metadata};
+use crate::event::{FileContext, NewShape, RawEvent, RecentShapes, Shape, ShapeRef};
 
 /// The numbers of shapes.
 #[derive(Clone, Debug, Default)]
@@ -13,22 +13,8 @@ pub struct ShapeIds(HashMap<Shape, u32>);
 #[derive(Debug)]
 pub struct ShapeFinder<'a> {
     ids: &'a ShapeIds,
-    recent: Box<[RecentShape]>,
+    recent: RecentShapes,
 }
-
-/// A shape that was found; each signature and metadata has one place.
-#[derive(Clone, Debug, Default)]
-struct RecentShape {
-    signature: Signature,
-    metadata: Vec<u8>,
-    number: u32,
-}
-
-/// Places of a finder, a power of two: a busy recording writes some hundred shapes.
-const RECENT: usize = 512;
-
-/// Bytes of metadata that are remembered, so that a finder stays small; few events have more.
-const MAX_METADATA: usize = 1024;
 
 impl ShapeIds {
     /// Numbers shapes in their order.
@@ -50,7 +36,7 @@ impl ShapeIds {
 impl<'a> ShapeFinder<'a> {
     /// Finds the numbers of these shapes.
     pub fn new(ids: &'a ShapeIds) -> Self {
-        ShapeFinder { ids, recent: vec![RecentShape::default(); RECENT].into() }
+        ShapeFinder { ids, recent: RecentShapes::default() }
     }
 
     /// The number of an event's shape, or of what stands for the events of its header family that are not told apart.
@@ -59,43 +45,18 @@ impl<'a> ShapeFinder<'a> {
     /// [`ErrorKind::Internal`] when it has none, as when the input has changed since the survey.
     #[inline]
     pub fn find(&mut self, raw: &RawEvent<'_>, context: &FileContext) -> Result<u32> {
-        let (signature, metadata) = (Signature::of(raw, context), trace_logging_metadata(raw));
-        let place = place(&signature, metadata);
-        let recent = &self.recent[place];
-        // To compare nothing with nothing is not free, see `ShapeRef`.
-        let is_same = recent.signature == signature
-            && recent.metadata.len() == metadata.len()
-            && (metadata.is_empty() || recent.metadata == metadata);
-        if is_same { Ok(recent.number) } else { self.find_new(raw, context, signature, metadata, place) }
+        match self.recent.find(raw, context) {
+            Ok(number) => Ok(number),
+            Err(shape) => self.find_new(raw, context, &shape),
+        }
     }
 
     #[cold]
-    fn find_new(
-        &mut self,
-        raw: &RawEvent<'_>,
-        context: &FileContext,
-        signature: Signature,
-        metadata: &[u8],
-        place: usize,
-    ) -> Result<u32> {
+    fn find_new(&mut self, raw: &RawEvent<'_>, context: &FileContext, shape: &NewShape<'_>) -> Result<u32> {
         let number = self.ids.find(raw, context)?;
-        if metadata.len() <= MAX_METADATA {
-            let recent = &mut self.recent[place];
-            (recent.signature, recent.number) = (signature, number);
-            recent.metadata.clear();
-            recent.metadata.extend_from_slice(metadata);
-        }
+        self.recent.remember(shape, number);
         Ok(number)
     }
-}
-
-/// The place of a shape among the recent ones. Metadata begins with its length, tags, and the name of the event.
-#[inline]
-fn place(signature: &Signature, metadata: &[u8]) -> usize {
-    let word = |at| metadata.get(at..).and_then(<[u8]>::first_chunk).map_or(0, |&word| u64::from_le_bytes(word));
-    let names = word(3) ^ word(11).rotate_left(29) ^ metadata.len() as u64;
-    let hash = signature.hash() ^ names.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    usize::try_from(hash >> (u64::BITS - RECENT.trailing_zeros())).unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -124,7 +85,7 @@ mod tests {
 
     #[test]
     fn a_shape_is_found_again_among_many() {
-        let long = vec![7; MAX_METADATA + 1];
+        let long = vec![7; 1025];
         let metadata = |id: u16| match id % 4 {
             0 => vec![1; usize::from(id / 4 % 40)],
             1 => vec![u8::try_from(id % 251).unwrap(); 30],

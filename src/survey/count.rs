@@ -10,7 +10,7 @@ use super::shapes::Shapes;
 use crate::buffer::content::{ContentFault, Scratch, Surplus};
 use crate::buffer::scan::BufferExtent;
 use crate::error::Result;
-use crate::event::{RawEvent, ShapeRef, TimedEvent, TimedStep, swallowed};
+use crate::event::{FileContext, RawEvent, TimedEvent, TimedStep, swallowed};
 use crate::layout::buffer::BUFFER_HEADER_LEN;
 use crate::layout::header::EVENT_ALIGNMENT;
 
@@ -68,7 +68,7 @@ impl Counts {
                         largest = Some(raw);
                     }
                     let at = FileKey { ticks, stream, sequence, ordinal, offset: raw.offset };
-                    self.count(ShapeRef::of(&raw, &rules.context), at);
+                    self.count(&raw, &rules.context, at);
                 }
                 TimedStep::Damage { offset, len, recognisable } => {
                     buffer.damaged_events += u32::from(recognisable);
@@ -115,8 +115,8 @@ impl Counts {
     }
 
     #[inline]
-    fn count(&mut self, shape: ShapeRef<'_>, at: FileKey) {
-        let mark = self.shapes.count(shape, at);
+    fn count(&mut self, raw: &RawEvent<'_>, file: &FileContext, at: FileKey) {
+        let mark = self.shapes.count(raw, file, at);
         if mark != Mark::None {
             self.marks.add_event(mark, at);
         }

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::file_key::FileKey;
 use super::marked::Mark;
-use crate::event::{EventIdentity, Shape, ShapeRef};
+use crate::event::{EventIdentity, FileContext, RawEvent, RecentShapes, Shape, ShapeRef};
 use crate::layout::header::HeaderFamily;
 
 /// How many events of a shape are kept as samples: the lowest in order.
@@ -106,8 +106,12 @@ impl ShapeSummary {
 #[derive(Debug)]
 pub struct Shapes {
     max_weight: usize,
-    known: HashMap<Shape, ShapeSummary>,
-    /// Weight of those.
+    /// The place of each among the summaries.
+    known: HashMap<Shape, u32>,
+    summaries: Vec<ShapeSummary>,
+    /// The places of shapes that were counted last.
+    recent: RecentShapes,
+    /// Weight of those that are known.
     weight: usize,
     /// The first key that was given up; it and all behind it are not told apart.
     ceiling: Option<Shape>,
@@ -128,6 +132,8 @@ impl Shapes {
         Shapes {
             max_weight,
             known: HashMap::new(),
+            summaries: Vec::new(),
+            recent: RecentShapes::default(),
             weight: 0,
             ceiling: None,
             rest: BTreeMap::new(),
@@ -135,33 +141,47 @@ impl Shapes {
         }
     }
 
-    /// Counts an event; says why it is worth remembering.
+    /// Counts an event of a file; says why it is worth remembering.
     #[inline]
-    pub fn count(&mut self, shape: ShapeRef<'_>, at: FileKey) -> Mark {
-        match self.known.get_mut(&shape) {
-            Some(summary) => {
-                if summary.count(at) {
-                    summary.sample(at, self.samples);
+    pub fn count(&mut self, event: &RawEvent<'_>, file: &FileContext, at: FileKey) -> Mark {
+        match self.recent.find(event, file) {
+            Ok(place) => self.count_at(place, at),
+            Err(shape) => {
+                let (mark, place) = self.count_shape(&ShapeRef::of(event, file), at);
+                if let Some(place) = place {
+                    self.recent.remember(&shape, place);
                 }
-                summary.mark
+                mark
             }
-            None => self.count_new(&shape, at),
         }
     }
 
-    /// Counts the first event of a shape, or one of a shape that was given up.
+    #[inline]
+    fn count_at(&mut self, place: u32, at: FileKey) -> Mark {
+        let summary = &mut self.summaries[place as usize];
+        if summary.count(at) {
+            summary.sample(at, self.samples);
+        }
+        summary.mark
+    }
+
+    /// Counts an event; says its mark and where its shape is counted, unless that was given up.
     #[cold]
-    fn count_new(&mut self, shape: &ShapeRef<'_>, at: FileKey) -> Mark {
+    fn count_shape(&mut self, shape: &ShapeRef<'_>, at: FileKey) -> (Mark, Option<u32>) {
+        if let Some(&place) = self.known.get(shape) {
+            return (self.count_at(place, at), Some(place));
+        }
         let mut summary = ShapeSummary::new(&shape.identity, at.ticks);
         summary.count(at);
         let mark = summary.mark;
         if self.is_given_up(shape) {
             add_rest(&mut self.rest, shape.identity.family, summary);
-        } else {
-            summary.sample(at, self.samples);
-            self.insert(shape.to_key(), summary);
+            return (mark, None);
         }
-        mark
+        summary.sample(at, self.samples);
+        self.insert(shape.to_key(), summary);
+        // Rarely, it was given up at once.
+        (mark, self.known.get(shape).copied())
     }
 
     fn is_given_up(&self, shape: &ShapeRef<'_>) -> bool {
@@ -169,13 +189,29 @@ impl Shapes {
     }
 
     fn insert(&mut self, key: Shape, summary: ShapeSummary) {
-        self.weight += weight(&key);
-        self.known.insert(key, summary);
+        self.add_known(key, summary);
         // At twice the limit, so that shapes are sorted once for many that are new.
         if self.weight > 2 * self.max_weight {
             self.trim();
         }
         self.share_samples();
+    }
+
+    fn add_known(&mut self, key: Shape, summary: ShapeSummary) {
+        self.weight += weight(&key);
+        // No more than twice the limit.
+        let place = u32::try_from(self.summaries.len()).unwrap_or(u32::MAX);
+        self.known.insert(key, place);
+        self.summaries.push(summary);
+    }
+
+    /// Takes all out that are known.
+    fn take_known(&mut self) -> impl Iterator<Item = (Shape, ShapeSummary)> + use<> {
+        self.recent.clear();
+        self.weight = 0;
+        let mut keys: Vec<_> = self.known.drain().map(|(key, place)| (place, key)).collect();
+        keys.sort_unstable_by_key(|(place, _)| *place);
+        keys.into_iter().map(|(_, key)| key).zip(std::mem::take(&mut self.summaries))
     }
 
     /// Gives up what is beyond the limit.
@@ -193,9 +229,12 @@ impl Shapes {
 
     /// Gives up what is at the ceiling and above.
     fn give_up(&mut self, ceiling: Shape) {
-        for (key, summary) in self.known.extract_if(|key, _| *key >= ceiling) {
-            self.weight -= weight(&key);
-            add_rest(&mut self.rest, key.identity.family, summary);
+        for (key, summary) in self.take_known() {
+            if key < ceiling {
+                self.add_known(key, summary);
+            } else {
+                add_rest(&mut self.rest, key.identity.family, summary);
+            }
         }
         self.ceiling = Some(ceiling);
     }
@@ -207,19 +246,19 @@ impl Shapes {
         let samples = samples_per_shape(seen);
         if samples < self.samples {
             self.samples = samples;
-            self.known.values_mut().for_each(|summary| summary.limit(samples));
+            self.summaries.iter_mut().for_each(|summary| summary.limit(samples));
         }
     }
 
     /// Adds the shapes of other events.
-    pub fn add(&mut self, other: Shapes) {
-        if let Some(ceiling) = other.ceiling
+    pub fn add(&mut self, mut other: Shapes) {
+        if let Some(ceiling) = other.ceiling.take()
             && self.ceiling.as_ref().is_none_or(|own| ceiling < *own)
         {
             self.give_up(ceiling);
             self.share_samples();
         }
-        for (key, summary) in other.known {
+        for (key, summary) in other.take_known() {
             self.add_shape(key, summary);
         }
         for (family, summary) in other.rest {
@@ -230,8 +269,8 @@ impl Shapes {
     fn add_shape(&mut self, key: Shape, summary: ShapeSummary) {
         if self.is_given_up(&key.as_ref()) {
             add_rest(&mut self.rest, key.identity.family, summary);
-        } else if let Some(mine) = self.known.get_mut(&key) {
-            mine.add(summary, self.samples);
+        } else if let Some(&place) = self.known.get(&key) {
+            self.summaries[place as usize].add(summary, self.samples);
         } else {
             self.insert(key, summary);
         }
@@ -246,8 +285,9 @@ impl Shapes {
             summary.samples.shrink_to_fit();
             (key, summary)
         };
+        let known = self.take_known();
         let rest = self.rest.into_iter().map(|(family, summary)| (Shape::rest(family), summary));
-        let mut shapes: Vec<_> = self.known.into_iter().map(limited).chain(rest).collect();
+        let mut shapes: Vec<_> = known.map(limited).chain(rest).collect();
         shapes.sort_unstable_by(|a, b| a.0.cmp(&b.0));
         shapes
     }
@@ -300,7 +340,7 @@ mod tests {
     fn counted<'a>(limit: usize, events: impl Iterator<Item = (u64, &'a Shape)>) -> Shapes {
         let mut shapes = Shapes::limited(limit);
         events.for_each(|(place, key)| {
-            shapes.count(key.as_ref(), at(place));
+            shapes.count_shape(&key.as_ref(), at(place));
         });
         shapes
     }
