@@ -266,21 +266,26 @@ impl PackedColumn {
     }
 
     /// Adds the number of a row behind the last one, where the column holds numbers of its width.
-    #[expect(clippy::inline_always, reason = "most columns of most rows pass through here")]
-    #[inline(always)]
+    #[inline]
     pub(crate) fn push_fixed<const N: usize>(&mut self, row: u32, value: [u8; N]) {
-        self.push_value(value);
-        self.rows.push(row);
-    }
-
-    /// Adds a number without a row: whoever takes the column out says which rows have one.
-    #[expect(clippy::inline_always, reason = "most columns of most rows pass through here")]
-    #[inline(always)]
-    pub(crate) fn push_value<const N: usize>(&mut self, value: [u8; N]) {
         if let Packed::Fixed(fixed) = &mut self.values {
             debug_assert_eq!(fixed.width, N);
             fixed.bytes.extend_from_slice(&value);
         }
+        self.rows.push(row);
+    }
+
+    /// As [`PackedColumn::push_fixed`], the numbers of rows from `first` on, one each.
+    pub(crate) fn extend_fixed<const N: usize>(&mut self, first: u32, values: impl ExactSizeIterator<Item = [u8; N]>) {
+        let count = values.len();
+        if let Packed::Fixed(fixed) = &mut self.values {
+            debug_assert_eq!(fixed.width, N);
+            let start = fixed.bytes.len();
+            fixed.bytes.resize(start + N * count, 0);
+            let places = fixed.bytes[start..].as_chunks_mut().0;
+            places.iter_mut().zip(values).for_each(|(place, value)| *place = value);
+        }
+        self.rows.extend(first, count);
     }
 
     /// Adds the bytes that `write` appends as the value of a row behind the last one, where the column holds text or

@@ -38,11 +38,6 @@ pub struct RowNumbers {
 }
 
 impl RowNumbers {
-    /// The first so many rows.
-    pub fn first(count: u32) -> Self {
-        RowNumbers { count, is_listed: false, rows: Vec::new() }
-    }
-
     /// Adds the row of the next value; it lies behind the last one.
     #[expect(clippy::inline_always, reason = "most columns of most rows pass through here")]
     #[inline(always)]
@@ -53,6 +48,16 @@ impl RowNumbers {
             self.list(row);
         }
         self.count += 1;
+    }
+
+    /// Adds the rows of so many values; they lie one behind another from `first` on.
+    pub fn extend(&mut self, first: u32, count: usize) {
+        if self.is_listed || first != self.count {
+            (first..).take(count).for_each(|row| self.push(row));
+        } else {
+            // No more than there are rows.
+            self.count += u32::try_from(count).unwrap_or(u32::MAX);
+        }
     }
 
     /// Lists the rows from the first one on that is not that of its value.
@@ -308,6 +313,17 @@ mod tests {
         assert_eq!([0, 1, 2].map(|row| numbers(&[0, 1]).ends_with(row)), [false, true, false]);
         assert_eq!([1, 2, 4].map(|row| numbers(&[0, 4]).ends_with(row)), [false, false, true]);
         assert!(!numbers(&[]).ends_with(0));
+    }
+
+    #[test]
+    fn rows_one_behind_another_are_counted() {
+        let mut numbers = RowNumbers::default();
+        numbers.extend(0, 3);
+        assert_eq!((numbers.count(), numbers.is_listed), (3, false));
+        numbers.extend(5, 2);
+        numbers.extend(7, 0);
+        numbers.extend(7, 1);
+        assert_eq!((numbers.count(), numbers.rows.as_slice()), (6, &[0, 1, 2, 5, 6, 7][..]));
     }
 
     #[test]

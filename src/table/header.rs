@@ -14,6 +14,7 @@ use crate::clock::TimeStatus;
 use crate::columns::packed::{Packed, PackedColumn};
 use crate::columns::types::{ColumnType, GuidType, INT64, TypeOptions};
 use crate::event::Event;
+use crate::event::view::CpuTime;
 use crate::guid::Guid;
 
 /// What a header column holds.
@@ -37,14 +38,17 @@ enum HeaderType {
 }
 
 /// Declares the header columns: `name "column" Type required` or `nullable`, and `= what fills it`, in sections. A section
-/// with a condition is filled where that holds.
+/// with a condition is filled where that holds. What most rows have goes through a field of [`PlainRow`], `[field: type]`.
 macro_rules! header_columns {
     (
         fill($event:ident, $row:ident);
         $(
             $(#[$doc:meta])*
             $section:ident $(if $condition:expr)? => {
-                $($column:ident $name:literal $type:ident $(($detail:literal))? $presence:ident $(= $value:expr)?;)*
+                $(
+                    $column:ident $name:literal $type:ident $(($detail:literal))? $presence:ident
+                    $($([$field:ident: $kept:ty])? = $value:expr)?;
+                )*
             }
         )*
     ) => {
@@ -69,20 +73,40 @@ macro_rules! header_columns {
             pub const $section: &[HeaderColumn] = &[$(HeaderColumn::$column,)*];
         )*
 
-        /// Hands over the plain values of a row.
+        /// The plain values that most rows have. Rows wait as these until they are many: to take each column out of many
+        /// rows costs a part of what it takes to go to each column with every row.
+        #[derive(Clone, Copy, Debug)]
+        pub(super) struct PlainRow {
+            $($($($($field: $kept,)?)?)*)*
+        }
+
+        impl PlainRow {
+            #[inline(always)]
+            pub(super) fn of($event: &Event<'_>, $row: &RowContext) -> PlainRow {
+                PlainRow { $($($($($field: $value,)?)?)*)* }
+            }
+
+            /// Moves the values of rows, the first of which is `first`, to their columns.
+            pub(super) fn spread(rows: &[PlainRow], first: u32, columns: &mut impl Fill) {
+                $($($($(
+                    let value = |row: &PlainRow| row.$field;
+                    PlainValue::spread(rows, first, value, || columns.column(HeaderColumn::$column));
+                )?)?)*)*
+            }
+        }
+
+        /// Hands over the other values of a row that are plain.
         #[inline]
         pub(super) fn fill(columns: &mut impl Fill, $event: &Event<'_>, $row: &RowContext) {
             $(
                 $(if $condition)? {
-                    $($(header_columns!(@put $presence columns, $column, $value);)?)*
+                    $($(header_columns!(@put [$($field)?] columns, $column, $value);)?)*
                 }
             )*
         }
     };
-    (@put required $columns:ident, $column:ident, $value:expr) => {
-        $columns.put_required(HeaderColumn::$column, $value)
-    };
-    (@put nullable $columns:ident, $column:ident, $value:expr) => { $columns.put(HeaderColumn::$column, $value) };
+    (@put [] $columns:ident, $column:ident, $value:expr) => { $columns.put(HeaderColumn::$column, $value) };
+    (@put [$field:ident] $columns:ident, $column:ident, $value:expr) => {};
     (@required) => { true };
     (@nullable) => { false };
 }
@@ -93,26 +117,26 @@ header_columns! {
     /// The columns of every table, in order.
     COMMON => {
         Timestamp          "timestamp"            Time         required;
-        TimestampNs        "timestamp_ns"         Int64        required = row.ns;
-        Seq                "seq"                  Int64        required = row.seq;
+        TimestampNs        "timestamp_ns"         Int64        required [ns: i64] = row.ns;
+        Seq                "seq"                  Int64        required [seq: i64] = row.seq;
         Ticks              "ticks"                Int64        nullable = row.ticks;
         TimeStatus         "time_status"          Label        nullable = row.time_status.map(|status| status as u8);
-        Cpu                "cpu"                  Unsigned(2)  nullable = row.cpu;
-        ProcessId          "process_id"           Unsigned(4)  nullable = event.process_id;
-        ThreadId           "thread_id"            Unsigned(4)  nullable = event.thread_id;
+        Cpu                "cpu"                  Unsigned(2)  nullable [cpu: Option<u16>] = row.cpu;
+        ProcessId          "process_id"           Unsigned(4)  nullable [process_id: Option<u32>] = event.process_id;
+        ThreadId           "thread_id"            Unsigned(4)  nullable [thread_id: Option<u32>] = event.thread_id;
         EventId            "event_id"             Unsigned(2)  nullable;
         EventVersion       "event_version"        Unsigned(2)  nullable;
         Opcode             "opcode"               Unsigned(1)  nullable;
-        Level              "level"                Unsigned(1)  nullable = event.level;
-        Task               "task"                 Unsigned(2)  nullable = event.task;
-        Channel            "channel"              Unsigned(1)  nullable = event.channel;
-        Keywords           "keywords"             Int64        nullable = event.keywords;
+        Level              "level"                Unsigned(1)  nullable [level: Option<u8>] = event.level;
+        Task               "task"                 Unsigned(2)  nullable [task: Option<u16>] = event.task;
+        Channel            "channel"              Unsigned(1)  nullable [channel: Option<u8>] = event.channel;
+        Keywords           "keywords"             Int64        nullable [keywords: Option<u64>] = event.keywords;
         EventName          "event_name"           Text         nullable;
         ActivityId         "activity_id"          Guid         nullable = known(event.activity_id);
         RelatedActivityId  "related_activity_id"  Guid         nullable;
-        KernelTimeNs       "kernel_time_ns"       Int64        nullable;
-        UserTimeNs         "user_time_ns"         Int64        nullable;
-        ProcessorTime      "processor_time"       Unsigned(8)  nullable;
+        KernelTimeNs       "kernel_time_ns"       Int64        nullable [kernel_time: Option<i64>] = cpu_time_ns(event, row).map(|[kernel, _]| kernel);
+        UserTimeNs         "user_time_ns"         Int64        nullable [user_time: Option<i64>] = cpu_time_ns(event, row).map(|[_, user]| user);
+        ProcessorTime      "processor_time"       Unsigned(8)  nullable = processor_time(event.cpu_time);
         UserSid            "user_sid"             Text         nullable;
         TerminalSessionId  "terminal_session_id"  Unsigned(4)  nullable;
         ProcessStartKey    "process_start_key"    Unsigned(8)  nullable;
@@ -122,10 +146,10 @@ header_columns! {
         StackMatchId       "stack_match_id"       Unsigned(8)  nullable;
         PmcCounters        "pmc_counters"         Numbers      nullable;
         Extended           "extended"             Items        nullable;
-        Input              "input"                Unsigned(2)  required = row.input;
-        Shape              "shape"                Unsigned(4)  required = row.shape;
+        Input              "input"                Unsigned(2)  required [input: u16] = row.input;
+        Shape              "shape"                Unsigned(4)  required [shape: u32] = row.shape;
         DecodeSource       "decode_source"        Text         required;
-        DecodeStatus       "decode_status"        Label        required = row.status.code();
+        DecodeStatus       "decode_status"        Label        required [status: u8] = row.status.code();
         Payload            "payload"              Binary       nullable;
     }
 
@@ -167,18 +191,24 @@ pub(super) fn known(guid: Guid) -> Option<Guid> {
     Some(guid).filter(|guid| !guid.is_zero())
 }
 
-/// Where the values of a row go.
-pub(super) trait Fill {
-    /// Adds the value of a column to the row that is being filled.
-    fn put<V: HeaderValue>(&mut self, column: HeaderColumn, value: V);
-
-    /// As [`Fill::put`], of a column that every row has.
-    fn put_required<const N: usize>(&mut self, column: HeaderColumn, value: impl FixedValue<N>);
+/// Kernel and user time in nanoseconds.
+#[inline]
+fn cpu_time_ns(event: &Event<'_>, row: &RowContext) -> Option<[i64; 2]> {
+    let CpuTime::KernelUser(kernel, user) = event.cpu_time else { return None };
+    Some([kernel, user].map(|ticks| i64::from(ticks).saturating_mul(row.timer_ns)))
 }
 
-/// A number of `N` bytes.
-pub(super) trait FixedValue<const N: usize> {
-    fn to_bytes(self) -> [u8; N];
+fn processor_time(time: CpuTime) -> Option<u64> {
+    if let CpuTime::Processor(ticks) = time { Some(ticks) } else { None }
+}
+
+/// Where the values of a row go.
+pub(super) trait Fill {
+    /// A column.
+    fn column(&mut self, column: HeaderColumn) -> &mut PackedColumn;
+
+    /// Adds the value of a column to the row that is being filled.
+    fn put<V: HeaderValue>(&mut self, column: HeaderColumn, value: V);
 }
 
 /// A value that a column keeps as it is.
@@ -187,25 +217,58 @@ pub(super) trait HeaderValue {
     fn push<'a>(self, row: u32, column: impl FnOnce() -> &'a mut PackedColumn);
 }
 
+/// A value that is kept in a [`PlainRow`].
+trait PlainValue: Sized {
+    /// Adds the values of rows, the first of which is `first`, to their column; where none has one, it is not asked for.
+    fn spread<'a>(
+        rows: &[PlainRow],
+        first: u32,
+        value: impl Fn(&PlainRow) -> Self,
+        column: impl FnOnce() -> &'a mut PackedColumn,
+    );
+}
+
 macro_rules! numbers_are_values {
-    ($($number:ty, $bytes:literal;)*) => {$(
-        impl FixedValue<$bytes> for $number {
+    ($($number:ty)*) => {$(
+        impl HeaderValue for $number {
             #[inline]
-            fn to_bytes(self) -> [u8; $bytes] {
-                self.to_le_bytes()
+            fn push<'a>(self, row: u32, column: impl FnOnce() -> &'a mut PackedColumn) {
+                column().push_fixed(row, self.to_le_bytes());
             }
         }
 
-        impl HeaderValue for $number {
-            #[inline(always)]
-            fn push<'a>(self, row: u32, column: impl FnOnce() -> &'a mut PackedColumn) {
-                column().push_fixed(row, self.to_le_bytes());
+        impl PlainValue for $number {
+            fn spread<'a>(
+                rows: &[PlainRow],
+                first: u32,
+                value: impl Fn(&PlainRow) -> Self,
+                column: impl FnOnce() -> &'a mut PackedColumn,
+            ) {
+                column().extend_fixed(first, rows.iter().map(|row| value(row).to_le_bytes()));
+            }
+        }
+
+        impl PlainValue for Option<$number> {
+            fn spread<'a>(
+                rows: &[PlainRow],
+                first: u32,
+                value: impl Fn(&PlainRow) -> Self,
+                column: impl FnOnce() -> &'a mut PackedColumn,
+            ) {
+                let count = rows.iter().filter(|row| value(row).is_some()).count();
+                if count == rows.len() {
+                    column().extend_fixed(first, rows.iter().map(|row| value(row).unwrap_or_default().to_le_bytes()));
+                } else if count > 0 {
+                    let column = column();
+                    let values = (first..).zip(rows).filter_map(|(row, values)| Some((row, value(values)?)));
+                    values.for_each(|(row, value)| column.push_fixed(row, value.to_le_bytes()));
+                }
             }
         }
     )*};
 }
 
-numbers_are_values!(u8, 1; u16, 2; u32, 4; u64, 8; i64, 8;);
+numbers_are_values!(u8 u16 u32 u64 i64);
 
 impl HeaderValue for Guid {
     #[expect(clippy::inline_always, reason = "most columns of most rows pass through here")]
@@ -385,12 +448,12 @@ mod tests {
             fill(&mut packed);
             [text, other].map(|options| column.weight(&packed, &options))
         };
-        assert_eq!(weights(HeaderColumn::TimestampNs, |column| column.push_value([0; 8])), [16, 16]);
-        assert_eq!(weights(HeaderColumn::ProcessId, |column| column.push_value([0; 4])), [8, 4]);
-        assert_eq!(weights(HeaderColumn::EventKey, |column| column.push_value([0; 8])), [8, 8]);
-        assert_eq!(weights(HeaderColumn::ActivityId, |column| column.push_value([1; 16])), [40, 16]);
+        assert_eq!(weights(HeaderColumn::TimestampNs, |column| column.push_fixed(0, [0; 8])), [16, 16]);
+        assert_eq!(weights(HeaderColumn::ProcessId, |column| column.push_fixed(0, [0; 4])), [8, 4]);
+        assert_eq!(weights(HeaderColumn::EventKey, |column| column.push_fixed(0, [0; 8])), [8, 8]);
+        assert_eq!(weights(HeaderColumn::ActivityId, |column| column.push_fixed(0, [1; 16])), [40, 16]);
         // `ok` and `no_schema`, each with an offset.
-        let statuses = |column: &mut PackedColumn| [0, 5].into_iter().for_each(|status| column.push_value([status]));
+        let statuses = |column: &mut PackedColumn| column.extend_fixed(0, [[0], [5]].into_iter());
         assert_eq!(weights(HeaderColumn::DecodeStatus, statuses), [6 + 13; 2]);
         // Two texts, their list; a type and a binary value, their list.
         let texts = |column: &mut PackedColumn| {

@@ -33,8 +33,10 @@ impl Chunk {
     /// Takes out the rows that were pushed and decoded; `by_shape` is the weight of what follows from their shapes in
     /// `table`.
     pub fn take(table: &TableColumns, header: &mut HeaderColumns, payload: &mut ColumnBuffers, by_shape: u64) -> Chunk {
-        let (rows, weight) = (header.count(), header.weight(&table.types) + payload.weight() + by_shape);
-        Chunk { rows, columns: payload.finish_behind(header.take(), HeaderColumn::ALL.len()), weight }
+        let (rows, columns) = (header.count(), header.take());
+        let weights = columns.iter().map(|(number, column)| HeaderColumn::ALL[*number].weight(column, &table.types));
+        let weight = weights.sum::<u64>() + payload.weight() + by_shape;
+        Chunk { rows, columns: payload.finish_behind(columns, HeaderColumn::ALL.len()), weight }
     }
 }
 

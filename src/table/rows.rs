@@ -2,12 +2,10 @@
 
 use std::io::Write;
 
-use super::header::{self, Fill, FixedValue, HeaderColumn, HeaderValue, known};
+use super::header::{self, Fill, HeaderColumn, HeaderValue, PlainRow, known};
 use super::row::RowContext;
-use crate::columns::TypeOptions;
 use crate::columns::packed::{Packed, PackedColumn};
-use crate::columns::presence::{Recycle, RowNumbers};
-use crate::event::view::CpuTime;
+use crate::columns::presence::Recycle;
 use crate::event::{Event, EventIdentity, items::ExtendedItem};
 use crate::guid::Guid;
 use crate::layout::extended::item_type;
@@ -20,28 +18,31 @@ use crate::sid::Sid;
 #[derive(Debug)]
 pub struct HeaderColumns {
     rows: u32,
+    /// The last rows, as far as their values are plain and not yet in the columns.
+    plain: Vec<PlainRow>,
     columns: [Option<Box<PackedColumn>>; HeaderColumn::ALL.len()],
 }
 
 impl Default for HeaderColumns {
     fn default() -> Self {
-        HeaderColumns { rows: 0, columns: [const { None }; HeaderColumn::ALL.len()] }
+        HeaderColumns { rows: 0, plain: Vec::new(), columns: [const { None }; HeaderColumn::ALL.len()] }
     }
 }
 
 impl Fill for HeaderColumns {
-    #[expect(clippy::inline_always, reason = "most columns of most rows pass through here")]
-    #[inline(always)]
+    #[inline]
     fn put<V: HeaderValue>(&mut self, column: HeaderColumn, value: V) {
         value.push(self.rows, || self.column(column));
     }
 
-    #[expect(clippy::inline_always, reason = "most columns of most rows pass through here")]
-    #[inline(always)]
-    fn put_required<const N: usize>(&mut self, column: HeaderColumn, value: impl FixedValue<N>) {
-        self.column(column).push_value(value.to_bytes());
+    #[inline]
+    fn column(&mut self, column: HeaderColumn) -> &mut PackedColumn {
+        self.columns[column as usize].get_or_insert_with(|| Box::new(first_value(column)))
     }
 }
+
+/// Rows whose plain values wait together: few enough to stay in the first-level cache.
+const PLAIN_ROWS: usize = 256;
 
 impl HeaderColumns {
     /// Number of rows.
@@ -52,8 +53,8 @@ impl HeaderColumns {
     /// Adds an event; `identity` where the shape does not tell rows apart.
     #[inline]
     pub fn push(&mut self, event: &Event<'_>, row: &RowContext, identity: Option<EventIdentity>) {
+        self.plain.push(PlainRow::of(event, row));
         header::fill(self, event, row);
-        self.push_cpu_time(event.cpu_time, row.timer_ns);
         if row.keep_payload {
             self.push_bytes(HeaderColumn::Payload, event.payload);
         }
@@ -71,6 +72,18 @@ impl HeaderColumns {
         }
         // A slice holds at most as many events as bytes, which are far less than 4 G.
         self.rows = self.rows.saturating_add(1);
+        if self.plain.len() == PLAIN_ROWS {
+            self.spread();
+        }
+    }
+
+    /// Moves the plain values of the last rows to their columns.
+    fn spread(&mut self) {
+        let mut plain = std::mem::take(&mut self.plain);
+        let first = self.rows.saturating_sub(u32::try_from(plain.len()).unwrap_or(u32::MAX));
+        PlainRow::spread(&plain, first, self);
+        plain.clear();
+        self.plain = plain;
     }
 
     /// An argument of the message that is about to be pushed.
@@ -87,33 +100,15 @@ impl HeaderColumns {
         self.push_bytes(HeaderColumn::Message, text.as_bytes());
     }
 
-    /// The Arrow bytes of the values of these columns under the given options, without what follows from the shape.
-    pub fn weight(&self, options: &TypeOptions) -> u64 {
-        let columns = HeaderColumn::ALL.iter().zip(&self.columns);
-        let weight = |(header, column): (&HeaderColumn, &Option<Box<PackedColumn>>)| {
-            column.as_ref().map_or(0, |column| header.weight(column, options))
-        };
-        columns.map(weight).sum()
-    }
-
     /// Takes the filled columns out, by their numbers; the memory stays for the next rows.
     pub(crate) fn take(&mut self) -> Vec<(usize, PackedColumn)> {
-        let rows = std::mem::take(&mut self.rows);
-        let columns = HeaderColumn::ALL.iter().zip(&mut self.columns);
-        let filled = columns.filter_map(|(&header, column)| {
-            let column = column.as_mut()?;
-            if header.is_required() {
-                column.rows = RowNumbers::first(rows);
-            }
-            (column.rows.count() > 0).then(|| (header as usize, column.take_exact()))
+        self.spread();
+        self.rows = 0;
+        let filled = self.columns.iter_mut().enumerate().filter_map(|(number, column)| {
+            let column = column.as_mut().filter(|column| column.rows.count() > 0)?;
+            Some((number, column.take_exact()))
         });
         filled.collect()
-    }
-
-    #[expect(clippy::inline_always, reason = "most columns of most rows pass through here")]
-    #[inline(always)]
-    fn column(&mut self, column: HeaderColumn) -> &mut PackedColumn {
-        self.columns[column as usize].get_or_insert_with(|| Box::new(first_value(column)))
     }
 
     /// Whether the row that is being filled has a value in a column.
@@ -153,17 +148,6 @@ impl HeaderColumns {
         self.put(HeaderColumn::PointerSize, identity.known_pointer_size());
         let in_catalog = |item: &ExtendedItem<'_>| is_in_catalog(item.item_type);
         event.items.clone().filter(in_catalog).for_each(|item| self.push_extended(item.item_type, item.data));
-    }
-
-    fn push_cpu_time(&mut self, time: CpuTime, timer_ns: i64) {
-        match time {
-            CpuTime::None => {}
-            CpuTime::KernelUser(kernel, user) => {
-                self.put(HeaderColumn::KernelTimeNs, i64::from(kernel).saturating_mul(timer_ns));
-                self.put(HeaderColumn::UserTimeNs, i64::from(user).saturating_mul(timer_ns));
-            }
-            CpuTime::Processor(ticks) => self.put(HeaderColumn::ProcessorTime, ticks),
-        }
     }
 
     /// An item goes to its column. A second one of a type, or one whose data does not fit its type, is kept whole.
