@@ -143,6 +143,35 @@ fn columns_beyond_the_limit_stay_in_the_payload() {
 }
 
 #[test]
+fn tables_share_a_limit_of_columns_in_their_order() {
+    const PROVIDERS: u32 = 1330;
+    const COLUMNS: usize = 100;
+    let fields = (0..COLUMNS).fold(schema("E"), |event, n| event.field(field(&format!("f{n}"), ty::UINT8)));
+    let metadata: Vec<u8> = fields.into();
+    let event = |number: u32| {
+        let event = event64(guid_of(number), 0, 0, T0 + i64::from(number));
+        event.tracelogging(traits(&format!("P{number:04}")), metadata.clone()).payload(vec![7; COLUMNS]).on_disk()
+    };
+    let sandbox = Sandbox::new();
+    let path = sandbox.file("a.etl", &trace_of((1..=PROVIDERS).map(event)));
+    let job = Recording { name: "a".to_owned(), inputs: vec![InputFile { path, source: "a.etl".to_owned() }] };
+    let report = job::inspect(&job, &options(sandbox.path("out")), &NoProgress).unwrap();
+    let tables = &report.plan.tables;
+    let of_providers = tables.iter().filter(|table| table.dataset.starts_with('P'));
+    let columns: Vec<usize> = of_providers.map(|table| table.columns.columns.len()).collect();
+    assert_eq!(columns.len(), PROVIDERS as usize);
+    assert_eq!(tables.iter().map(|table| table.columns.columns.len()).sum::<usize>(), 131_072);
+    let full = columns.iter().take_while(|&&columns| columns == COLUMNS).count();
+    assert!(columns[full] < COLUMNS && columns[full + 1..].iter().all(|&columns| columns == 0), "{full}: {columns:?}");
+    let messages = report.files[0].issues.rows().map(|row| row.message);
+    let issues: Vec<_> = messages.filter(|message| message.starts_with("the table P")).collect();
+    assert_eq!(issues.len(), PROVIDERS as usize - full);
+    let expected = "the table P1330 would have 100 more payload columns, 131072 are the most of all tables: what they would \
+                    hold stays in payload";
+    assert_eq!(issues.last().unwrap().as_str(), expected);
+}
+
+#[test]
 fn what_is_wrong_with_a_table_names_the_first_input_that_has_an_event_of_it() {
     let plain = trace_of([event64(SHOP, 7, 0, T0 + 1).on_disk()]);
     let other = trace_of([event64(guid_of(1), 7, 0, T0 + 1).on_disk()]);

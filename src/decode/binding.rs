@@ -1,8 +1,8 @@
 //! The payload columns of one table and which field of which event fills them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use arrow_schema::{DataType, FieldRef};
+use arrow_schema::{DataType, FieldRef, Metadata};
 use serde::{Deserialize, Serialize};
 
 use super::assign::{self, Assignment, RenameReason};
@@ -12,16 +12,19 @@ use crate::schema::model::{EventSchema, Field, FieldKind};
 
 /// One payload column.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "ColumnSpec", into = "ColumnSpec")]
+#[serde(from = "StoredColumn", into = "StoredColumn")]
 pub struct PayloadColumn {
     /// Name, type and metadata (`in_type`, `out_type`, `map` of the first field that declares it); always nullable.
     pub field: FieldRef,
-    spec: ColumnSpec,
+    column_type: ColumnType,
+    options: TypeOptions,
+    /// What of the metadata does not follow from the type. Columns share it: there may be hundreds of thousands.
+    declared: Metadata,
 }
 
 /// What a payload column follows from.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct ColumnSpec {
+#[derive(Serialize, Deserialize)]
+struct StoredColumn {
     name: String,
     #[serde(rename = "type")]
     column_type: ColumnType,
@@ -29,22 +32,32 @@ struct ColumnSpec {
     metadata: BTreeMap<String, String>,
 }
 
-impl From<ColumnSpec> for PayloadColumn {
-    fn from(spec: ColumnSpec) -> Self {
-        let field = spec.column_type.field(&spec.name, spec.options);
-        let mut metadata = field.metadata().clone();
-        metadata.extend(spec.metadata.clone());
-        PayloadColumn { field: FieldRef::new(field.with_metadata(metadata)), spec }
+impl From<StoredColumn> for PayloadColumn {
+    fn from(stored: StoredColumn) -> Self {
+        let StoredColumn { name, column_type, options, metadata } = stored;
+        PayloadColumn::new(&name, column_type, options, metadata.into())
     }
 }
 
-impl From<PayloadColumn> for ColumnSpec {
+impl From<PayloadColumn> for StoredColumn {
     fn from(column: PayloadColumn) -> Self {
-        column.spec
+        let PayloadColumn { field, column_type, options, declared } = column;
+        StoredColumn { name: field.name().clone(), column_type, options, metadata: declared.into() }
     }
 }
 
 impl PayloadColumn {
+    fn new(name: &str, column_type: ColumnType, options: TypeOptions, declared: Metadata) -> Self {
+        let field = column_type.field(name, options);
+        let metadata = if field.metadata().is_empty() {
+            declared.clone()
+        } else {
+            let both = field.metadata().iter().chain(declared.iter());
+            both.map(|(key, value)| (key.clone(), value.clone())).collect()
+        };
+        PayloadColumn { field: FieldRef::new(field.with_metadata(metadata)), column_type, options, declared }
+    }
+
     /// The column's name.
     pub fn name(&self) -> &str {
         self.field.name()
@@ -166,20 +179,24 @@ fn arrow_columns(
             }
         }
     }
+    let mut known: HashSet<Metadata> = HashSet::new();
+    let mut shared = |metadata: Metadata| {
+        let equal = known.get(&metadata).cloned();
+        equal.unwrap_or_else(|| {
+            known.insert(metadata.clone());
+            metadata
+        })
+    };
     let columns = assigned.columns.iter().zip(declarers).zip(used).filter(|(_, used)| **used);
     let columns = columns.map(|((column, declarer), _)| {
-        PayloadColumn::from(ColumnSpec {
-            name: column.name.clone(),
-            column_type: column.column_type.clone(),
-            options,
-            metadata: declarer.map(declared).unwrap_or_default(),
-        })
+        let metadata = shared(declarer.map(declared).unwrap_or_default());
+        PayloadColumn::new(&column.name, column.column_type.clone(), options, metadata)
     });
     columns.collect()
 }
 
-fn declared(field: &Field) -> BTreeMap<String, String> {
-    let mut metadata = BTreeMap::from([("in_type".to_owned(), interpret::in_type(field))]);
+fn declared(field: &Field) -> Metadata {
+    let mut metadata = Metadata::new().with("in_type", interpret::in_type(field));
     metadata.extend(interpret::out_type(field).map(|out| ("out_type".to_owned(), out)));
     metadata.extend(field.map.as_ref().map(|map| ("map".to_owned(), map.name.clone())));
     metadata
@@ -210,6 +227,11 @@ impl PayloadColumns {
         };
         let fits: Vec<bool> = self.columns.iter().map(fits).collect();
         if beyond == 0 { (self, 0) } else { (self.only(&fits), beyond) }
+    }
+
+    /// How many values all columns hold side by side.
+    pub fn leaves(&self) -> usize {
+        self.columns.iter().map(|column| leaf_count(column.data_type())).sum()
     }
 
     /// Only the bindings of the schemas with these numbers, which from now on are numbered in their order.

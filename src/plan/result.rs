@@ -82,7 +82,7 @@ pub struct PlannedTable {
     pub header: Vec<HeaderColumn>,
     /// The payload columns, and which field of which schema fills them.
     pub columns: PayloadColumns,
-    /// Payload columns beyond those that a table may have; what they would hold stays in `payload`.
+    /// Payload columns beyond those that a table, or all, may have; what they would hold stays in `payload`.
     pub left_out: usize,
     /// The shapes whose events go here, ascending.
     pub shapes: Vec<u32>,

@@ -58,15 +58,14 @@ pub fn tables(
         let passing = passing(&datasets, shapes, registry, filter);
         (datasets, issues, passing)
     });
-    let table = |(dataset, passing): (Dataset, Vec<u32>)| {
+    let settled = settle_all(&datasets, &passing, MAX_ALL_COLUMNS, &|dataset, passing, room| {
         stop_if_cancelled(progress)?;
-        Ok(timed(progress, Step::Schema, || table(dataset, &passing, shapes, options)))
-    };
-    let tables: Vec<_> = datasets.into_par_iter().zip(passing).map(table).collect::<Result<_>>()?;
+        Ok(timed(progress, Step::Schema, || settle(dataset, passing, shapes, options, room)))
+    })?;
     let mut columns: Vec<Option<ShapeColumns>> = shapes.iter().map(|_| None).collect();
-    let tables = tables.into_iter().map(|(table, found)| {
-        found.into_iter().for_each(|(shape, found)| columns[shape as usize] = Some(found));
-        table
+    let tables = datasets.into_iter().zip(settled).map(|(dataset, settled)| {
+        settled.shapes.iter().for_each(|&(shape, found)| columns[shape as usize] = Some(found));
+        table(dataset, settled, shapes)
     });
     let tables: Vec<PlannedTable> = tables.collect();
     let unusual = |table: &PlannedTable| {
@@ -81,9 +80,43 @@ pub fn tables(
 /// Payload columns that a table may have; the values of a structure's members count each.
 const MAX_COLUMNS: usize = 4096;
 
+/// Payload columns that all tables together may have: until the last row is written, each takes a kilobyte or more, and
+/// three bytes of a trace can ask for one.
+const MAX_ALL_COLUMNS: usize = 1 << 17;
+
+/// Tables that are settled side by side before their columns are counted.
+const TOGETHER: usize = 32;
+
+/// Gives every table its columns, in order, while there is room for columns. The result is that of one after the other:
+/// where several that were settled side by side take more than is left, those behind are settled again.
+fn settle_all(
+    datasets: &[Dataset],
+    passing: &[Vec<u32>],
+    mut room: usize,
+    settle: &(impl Fn(&Dataset, &[u32], usize) -> Result<Settled> + Sync),
+) -> Result<Vec<Settled>> {
+    let mut all = Vec::with_capacity(datasets.len());
+    for (datasets, passing) in datasets.chunks(TOGETHER).zip(passing.chunks(TOGETHER)) {
+        let together = datasets.par_iter().zip(passing).map(|(dataset, passing)| settle(dataset, passing, room));
+        let together: Vec<Settled> = together.collect::<Result<_>>()?;
+        for ((dataset, passing), settled) in datasets.iter().zip(passing).zip(together) {
+            let fits = settled.columns.leaves() <= room;
+            let settled = if fits { settled } else { settle(dataset, passing, room)? };
+            room = room.saturating_sub(settled.columns.leaves());
+            all.push(settled);
+        }
+    }
+    Ok(all)
+}
+
 fn left_out(table: &PlannedTable) -> Option<Issue> {
+    let limit = if table.columns.leaves().saturating_add(table.left_out) > MAX_COLUMNS {
+        format!("{MAX_COLUMNS} are the most")
+    } else {
+        format!("{MAX_ALL_COLUMNS} are the most of all tables")
+    };
     let message = format!(
-        "the table {} would have {} more payload columns, {MAX_COLUMNS} are the most: what they would hold stays in payload",
+        "the table {} would have {} more payload columns, {limit}: what they would hold stays in payload",
         table.dataset, table.left_out
     );
     (table.left_out > 0).then(|| Issue::new(Severity::Warning, IssueCode::ColumnsLeftOut, message))
@@ -122,24 +155,25 @@ fn passing(
     datasets.iter().map(of_dataset).collect()
 }
 
-/// The table of a group, and how its passing shapes are decoded.
-fn table(
-    dataset: Dataset,
-    passing: &[u32],
-    shapes: &[Resolved],
-    options: &PlanOptions,
-) -> (PlannedTable, Vec<(u32, ShapeColumns)>) {
-    let (columns, left_out, found) = settle(&dataset, passing, shapes, options);
-    let table = PlannedTable {
+/// The payload columns of a table, and how its passing shapes are decoded.
+#[derive(Debug, Default)]
+struct Settled {
+    columns: PayloadColumns,
+    left_out: usize,
+    shapes: Vec<(u32, ShapeColumns)>,
+}
+
+/// The table of a group.
+fn table(dataset: Dataset, settled: Settled, shapes: &[Resolved]) -> PlannedTable {
+    PlannedTable {
         dataset: dataset.folder,
         provider_id: dataset.key.provider(),
         provider_name: dataset.provider_name,
         header: header_columns(dataset.key, &dataset.members, shapes),
-        columns,
-        left_out,
+        columns: settled.columns,
+        left_out: settled.left_out,
         shapes: dataset.members,
-    };
-    (table, found)
+    }
 }
 
 fn header_columns(key: DatasetKey, members: &[u32], shapes: &[Resolved]) -> Vec<HeaderColumn> {
@@ -180,15 +214,10 @@ fn decide(
 }
 
 /// Gives a table its payload columns: over all events that the winning sources declare, then only those present and
-/// not filtered away.
-fn settle(
-    dataset: &Dataset,
-    passing: &[u32],
-    shapes: &[Resolved],
-    options: &PlanOptions,
-) -> (PayloadColumns, usize, Vec<(u32, ShapeColumns)>) {
+/// not filtered away, as far as there is `room` for columns.
+fn settle(dataset: &Dataset, passing: &[u32], shapes: &[Resolved], options: &PlanOptions, room: usize) -> Settled {
     if dataset.key == DatasetKey::Other {
-        return (PayloadColumns::default(), 0, Vec::new());
+        return Settled::default();
     }
     let declared = declared(dataset, shapes);
     let layouts = Layouts::new(&declared);
@@ -203,7 +232,7 @@ fn settle(
     let used: BTreeSet<usize> = present.iter().map(|&(_, layout)| layout).collect();
     let is_present = |layout| options.all_columns || used.contains(&layout);
     let kept = decode::assign_present(&layouts.distinct, &reserved, options.types, is_present);
-    let (kept, left_out) = kept.first(MAX_COLUMNS);
+    let (kept, left_out) = kept.first(room.min(MAX_COLUMNS));
     let kept = kept.with_bindings(&used);
     let rows = |(binding, &layout): (usize, &usize)| {
         (
@@ -216,7 +245,7 @@ fn settle(
     };
     let bound: HashMap<usize, ShapeColumns> = used.iter().enumerate().map(rows).collect();
     let columns = present.into_iter().map(|(shape, layout)| (shape, bound[&layout])).collect();
-    (kept, left_out, columns)
+    Settled { columns: kept, left_out, shapes: columns }
 }
 
 /// The layouts to settle, in the order in which they claim names: id, version, rank of the source, position. Layouts

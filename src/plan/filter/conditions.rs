@@ -81,11 +81,13 @@ impl Filter {
     }
 
     fn names_provider(&self, shape: &ShapeInfo<'_>) -> bool {
+        if self.providers.is_empty() && self.excluded_providers.is_empty() {
+            return true;
+        }
         let id = shape.identity.provider_id().map(|id| id.to_string());
         let folder = shape.dataset.split('/').next();
-        let is = |pattern: &NamePattern| {
-            [shape.provider_name, folder, id.as_deref()].into_iter().flatten().any(|name| pattern.matches(name))
-        };
+        let names = [shape.provider_name, folder, id.as_deref()].map(|name| name.map(str::to_lowercase));
+        let is = |pattern: &NamePattern| names.iter().flatten().any(|name| pattern.matches_folded(name));
         (self.providers.is_empty() || self.providers.iter().any(is)) && !self.excluded_providers.iter().any(is)
     }
 

@@ -24,8 +24,12 @@ pub struct NamePattern {
 impl NamePattern {
     /// Whether a name is meant.
     pub fn matches(&self, name: &str) -> bool {
-        let name = name.to_lowercase();
-        name == self.folded || self.pattern.as_ref().is_some_and(|pattern| pattern.matches_with(&name, HOW))
+        self.matches_folded(&name.to_lowercase())
+    }
+
+    /// Whether a name is meant that is in lower case: one is held against many patterns.
+    pub(super) fn matches_folded(&self, name: &str) -> bool {
+        name == self.folded || self.pattern.as_ref().is_some_and(|pattern| pattern.matches_with(name, HOW))
     }
 }
 
