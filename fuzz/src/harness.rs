@@ -6,8 +6,8 @@ use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 use std::time::Duration;
 
 use cpu_time::ProcessTime;
+use peak_alloc::PeakAlloc;
 
-use crate::ALLOCATOR;
 use crate::digest::Digest;
 use crate::planted;
 use crate::target::{Limits, Target};
@@ -42,15 +42,15 @@ pub fn run(target: &Target, input: &[u8], digest: &mut Digest) -> (Cost, Result<
 pub fn run_within(target: &Target, limits: Limits, input: &[u8], digest: &mut Digest) -> (Cost, Result<(), Failure>) {
     let _alone = alone();
     keep_panics();
-    let (started, before) = (ProcessTime::now(), ALLOCATOR.current_usage());
-    ALLOCATOR.reset_peak_usage();
+    let (started, before) = (ProcessTime::now(), PeakAlloc.current_usage());
+    PeakAlloc.reset_peak_usage();
     QUIET.set(true);
     let ended = catch_unwind(AssertUnwindSafe(|| {
         planted::strike();
         (target.run)(input, digest);
     }));
     QUIET.set(false);
-    let cost = Cost { memory: ALLOCATOR.peak_usage().saturating_sub(before), time: started.elapsed() };
+    let cost = Cost { memory: PeakAlloc.peak_usage().saturating_sub(before), time: started.elapsed() };
     let result = match ended {
         Err(_) => Err(Failure::Panic(last_panic())),
         Ok(()) if cost.memory > limits.memory => Err(Failure::Memory(cost.memory)),
@@ -79,7 +79,8 @@ thread_local! {
     static QUIET: Cell<bool> = const { Cell::new(false) };
 }
 
-fn alone() -> MutexGuard<'static, ()> {
+/// Memory and time are those of the whole process: one at a time.
+pub(crate) fn alone() -> MutexGuard<'static, ()> {
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -9,9 +9,12 @@
 //!   outcomes,
 //! - the program `libfuzzer` runs one of them for as long as one likes, led by the coverage of branches (`scripts/fuzz`).
 //!
+//! [`amplify`] asks another question: what does one block of a trace cost, where there are more and more of it?
+//!
 //! An input fails ([`harness`]) that makes a panic, in whichever thread, or takes more memory or time than its target
 //! allows. [`planted`] faults show that each of them would be found.
 
+pub mod amplify;
 pub mod bytes;
 pub mod digest;
 pub mod fields;
@@ -29,6 +32,6 @@ mod targets;
 #[path = "../../tests/synth/mod.rs"]
 mod synth;
 
-/// Counts what is allocated, by all threads.
+/// Counts what is allocated, by all threads: `PeakAlloc` what is there at a time, `Cap` all of it.
 #[global_allocator]
-static ALLOCATOR: peak_alloc::PeakAlloc = peak_alloc::PeakAlloc;
+static ALLOCATOR: cap::Cap<peak_alloc::PeakAlloc> = cap::Cap::new(peak_alloc::PeakAlloc, usize::MAX);

@@ -199,27 +199,27 @@ fn tracelogging_blobs() -> Vec<Seed> {
 }
 
 /// A `TRACE_EVENT_INFO` as the recording machine lays it out: header of 112 bytes, properties of 24, then the names.
-pub(super) struct EventInfo {
+pub(crate) struct EventInfo {
     bytes: Vec<u8>,
     names: Vec<(usize, &'static str)>,
     properties: u32,
 }
 
 impl EventInfo {
-    pub(super) fn new(provider: Guid, id: u16) -> Self {
+    pub(crate) fn new(provider: Guid, id: u16) -> Self {
         let mut bytes = vec![0; 112];
         bytes[..16].copy_from_slice(&provider);
         bytes[32..34].copy_from_slice(&id.to_le_bytes());
         EventInfo { bytes, names: Vec::new(), properties: 0 }
     }
 
-    pub(super) fn name(mut self, at: usize, name: &'static str) -> Self {
+    pub(crate) fn name(mut self, at: usize, name: &'static str) -> Self {
         self.names.push((at, name));
         self
     }
 
     /// Flags, in-type, out-type, count (or where it stands), length (or where it stands).
-    pub(super) fn property(
+    pub(crate) fn property(
         mut self,
         name: &'static str,
         flags: u32,
@@ -235,13 +235,13 @@ impl EventInfo {
     }
 
     /// Names the map of the last property.
-    pub(super) fn map(self, name: &'static str) -> Self {
+    pub(crate) fn map(self, name: &'static str) -> Self {
         let at = self.bytes.len() - 12;
         self.name(at, name)
     }
 
     /// The blob, with so many properties outside of structures.
-    pub(super) fn finish(mut self, top: u32) -> Vec<u8> {
+    pub(crate) fn finish(mut self, top: u32) -> Vec<u8> {
         for (at, name) in std::mem::take(&mut self.names) {
             let offset = payload::len32(self.bytes.len());
             self.bytes[at..at + 4].copy_from_slice(&offset.to_le_bytes());
@@ -264,7 +264,7 @@ pub(super) fn process_start() -> Vec<u8> {
     fields.property("Inner", 2, (14, 0), 1, 5).finish(5)
 }
 
-pub(super) fn flag_names() -> Payload {
+pub(crate) fn flag_names() -> Payload {
     let entries = payload().u32(32).u32(0x2).u32(2).u32(0).u32(52).u32(1).u32(58).u32(2);
     payload().guid([1; 16]).bytes(&entries.0).wstr("FlagNames").wstr("on").wstr("off")
 }

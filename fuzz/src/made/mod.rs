@@ -1,7 +1,7 @@
 //! The seeds that the project's own trace writer makes. `make-seeds` writes them to `seeds/`, and a test holds them against
 //! what lies there.
 
-mod blobs;
+pub(crate) mod blobs;
 mod traces;
 
 /// A seed.
