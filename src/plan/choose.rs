@@ -166,7 +166,7 @@ impl Chooser<'_> {
         Some(Choice {
             candidate: candidate.clone(),
             is_contradicted: fit.fitting == 0 && all > 0,
-            reason: reason(index, candidates.len(), fit, all),
+            reason: reason(index, candidates.len(), fit, all) + &rivals(index, candidates, &fits, all),
             wrong_pointer_size: self.fits_other_pointer_size(candidate, fit, payloads),
         })
     }
@@ -221,11 +221,26 @@ fn reason(index: usize, candidates: usize, fit: &Fit, samples: usize) -> String 
     format!("{standing}; describes {} of {samples} samples to the last byte", fit.exact)
 }
 
+/// Says that the samples leave the choice among layouts of one version open: the one that ranks first is taken.
+fn rivals(index: usize, candidates: &[Candidate], fits: &[Fit], samples: usize) -> String {
+    let is_exact = |at: usize| samples > 0 && fits.get(at).is_some_and(|fit| fit.exact == samples);
+    let Some(chosen) = candidates.get(index).filter(|_| is_exact(index)) else { return String::new() };
+    let is_rival = |(at, other): &(usize, &Candidate)| {
+        is_exact(*at) && other.trust < Trust::Older && other.schema.fields != chosen.schema.fields
+    };
+    match candidates.iter().enumerate().filter(is_rival).count() {
+        0 => String::new(),
+        1 => ", as 1 other layout does".to_owned(),
+        rivals => format!(", as {rivals} other layouts do"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::schema::DecodeSource;
     use crate::schema::model::{EventSchema, Field, Wire};
+    use crate::schema::numbers::EventNumbers;
     use crate::schema::registry::DeclaringSource;
 
     fn candidate(origin: &str, wires: &[Wire], trust: Trust) -> Candidate {
@@ -236,11 +251,12 @@ mod tests {
             schema: Arc::new(EventSchema { fields, ..EventSchema::default() }),
             trust,
             declaring_source: DeclaringSource::Pack,
+            numbers: EventNumbers::default(),
         }
     }
 
     fn sample(len: usize) -> Sample {
-        Sample { payload: vec![1; len], process_id: None, string_only: false, traits: None }
+        Sample { payload: vec![1; len], process_id: None, string_only: false, traits: None, task: None }
     }
 
     fn winner(candidates: &[Candidate], lens: &[usize]) -> Option<(String, bool)> {
@@ -276,6 +292,22 @@ mod tests {
         ] {
             assert_eq!(winner(&candidates, &lens).map(|w| w.0).as_deref(), expected, "{lens:?}");
         }
+    }
+
+    #[test]
+    fn the_reason_says_where_samples_leave_the_choice_open() {
+        let of = |wire, trust| candidate("a", &[wire], trust);
+        let reason = |candidates: &[Candidate]| {
+            choose(candidates, &[sample(4)], 8, MOST_STEPS, &Measures::default()).0.expect("a choice").reason
+        };
+        let (first, same) = (of(Wire::UInt32, Trust::Declared), of(Wire::UInt32, Trust::Inferred));
+        let own = "the most trusted candidate; describes 1 of 1 samples to the last byte";
+        assert_eq!(reason(&[first.clone(), same, of(Wire::UInt64, Trust::Declared)]), own);
+        let rivals = [first.clone(), of(Wire::Int32, Trust::Declared), of(Wire::IPv4, Trust::Inferred)];
+        assert_eq!(reason(&rivals[..2]), format!("{own}, as 1 other layout does"));
+        assert_eq!(reason(&rivals), format!("{own}, as 2 other layouts do"));
+        // That of another version is no rival.
+        assert_eq!(reason(&[first, of(Wire::Int32, Trust::Doubtful)]), own);
     }
 
     #[test]

@@ -89,8 +89,13 @@ mod tests {
     }
 
     fn samples(payloads: &[Vec<u8>]) -> Vec<Sample> {
-        let sample =
-            |payload: &Vec<u8>| Sample { payload: payload.clone(), process_id: None, string_only: false, traits: None };
+        let sample = |payload: &Vec<u8>| Sample {
+            payload: payload.clone(),
+            process_id: None,
+            string_only: false,
+            traits: None,
+            task: None,
+        };
         payloads.iter().map(sample).collect()
     }
 

@@ -11,6 +11,7 @@ pub mod datasets;
 mod describe;
 pub mod descriptions;
 mod doubts;
+mod event_names;
 mod field_limit;
 mod file;
 pub mod filter;

@@ -7,6 +7,7 @@ use hashbrown::HashMap;
 use rayon::prelude::*;
 
 use super::choose::{self, Choice, Unseen};
+use super::event_names;
 use super::images::Images;
 use super::measure::Measures;
 use super::samples::{Sample, Samples, Wanted};
@@ -16,6 +17,7 @@ use crate::guid::Guid;
 use crate::input::{InputId, Inputs};
 use crate::layout::header::HeaderFamily;
 use crate::schema::Registry;
+use crate::schema::numbers::EventNumbers;
 use crate::schema::registry::{Candidate, string_candidate};
 use crate::schema::wpp::MessageFormat;
 use crate::survey::{
@@ -216,6 +218,9 @@ fn resolve_one(
     let schema_provider = traits.and_then(|traits| traits.decode).unwrap_or(key.identity.provider);
     let candidates = candidates(&key, schema_provider, samples, registry);
     let (choice, unseen) = choose::choose(&candidates, samples, key.identity.pointer_size, steps, measures);
+    let task = samples.iter().find_map(|sample| sample.task);
+    let numbers = EventNumbers { task, opcode: Some(key.identity.opcode) };
+    let choice = choice.map(|choice| event_names::named(choice, &candidates, numbers));
     let message = registry.message(&key.identity).cloned();
     let (first_ns, last_ns) = totals.range.unwrap_or_default();
     Resolved {

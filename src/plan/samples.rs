@@ -20,6 +20,8 @@ pub struct Sample {
     pub string_only: bool,
     /// The provider's traits.
     pub traits: Option<ProviderTraits>,
+    /// The task.
+    pub task: Option<u16>,
 }
 
 impl Sample {
@@ -29,6 +31,7 @@ impl Sample {
             process_id: event.process_id,
             string_only: event.string_only,
             traits: traits(&event.items),
+            task: event.task,
         }
     }
 

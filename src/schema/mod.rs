@@ -10,6 +10,7 @@ pub mod files;
 pub mod load;
 pub mod manifest;
 pub mod model;
+pub mod numbers;
 pub mod pack;
 pub mod registry;
 pub mod source;

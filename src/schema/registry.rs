@@ -11,6 +11,7 @@ use super::event_info::{EventInfo, EventInfoKey};
 use super::eventsource::{self, EventSourceManifests};
 use super::manifest::ProviderSchemas;
 use super::model::{EventSchema, Field, Wire};
+use super::numbers::EventNumbers;
 use super::pack::{self, Pack, PackLayout};
 use super::source::DecodeSource;
 use super::tracelogging;
@@ -65,6 +66,8 @@ pub struct Candidate {
     pub trust: Trust,
     /// What else the description declares.
     pub declaring_source: DeclaringSource,
+    /// The numbers that it gives the event's task and opcode.
+    pub numbers: EventNumbers,
 }
 
 /// What a trace, the user and the program itself know of payloads.
@@ -122,7 +125,11 @@ impl Registry {
         if let Some(pack) = self.pack.provider(&provider) {
             let (exact, others): (Vec<_>, Vec<_>) =
                 pack.all().iter().filter(|l| l.id == id).partition(|l| l.version == u16::from(version));
-            found.extend(exact.into_iter().map(|layout| of_pack(layout, DecodeSource::Pack, DeclaringSource::Pack)));
+            let named = |layout: &PackLayout| Candidate {
+                numbers: pack.numbers(&layout.schema),
+                ..of_pack(layout, DecodeSource::Pack, DeclaringSource::Pack)
+            };
+            found.extend(exact.into_iter().map(named));
             found.extend(others.into_iter().map(|layout| of_other_version(layout, version)));
         }
         if id == eventsource::EVENT_ID {
@@ -165,6 +172,7 @@ impl Registry {
             schema: Arc::clone(schema),
             trust: Trust::Declared,
             declaring_source: DeclaringSource::EventInfo,
+            numbers: EventNumbers::default(),
         })
     }
 
@@ -220,6 +228,7 @@ fn tracelogging_candidate(metadata: &[u8]) -> Option<Candidate> {
         schema: Arc::new(schema),
         trust: Trust::Declared,
         declaring_source: DeclaringSource::Event,
+        numbers: EventNumbers::default(),
     })
 }
 
@@ -245,6 +254,7 @@ fn manifest_envelope() -> Candidate {
         schema: Arc::new(schema),
         trust: Trust::Declared,
         declaring_source: DeclaringSource::Event,
+        numbers: EventNumbers::default(),
     }
 }
 
@@ -261,6 +271,7 @@ pub fn string_candidate() -> Candidate {
         schema: Arc::new(schema),
         trust: Trust::Declared,
         declaring_source: DeclaringSource::Event,
+        numbers: EventNumbers::default(),
     }
 }
 
@@ -277,12 +288,14 @@ fn of_manifest<'a>(
         schema: Arc::clone(&event.schema),
         trust: event.trust,
         declaring_source: DeclaringSource::Manifest(Arc::clone(manifest)),
+        numbers: EventNumbers { task: Some(event.task), opcode: Some(event.opcode) },
     })
 }
 
 fn of_pack(layout: &PackLayout, source: DecodeSource, declaring_source: DeclaringSource) -> Candidate {
     let (origin, schema) = (layout.origins.to_owned(), Arc::clone(&layout.schema));
-    Candidate { source, origin, schema, trust: layout.trust, declaring_source }
+    let numbers = EventNumbers::default();
+    Candidate { source, origin, schema, trust: layout.trust, declaring_source, numbers }
 }
 
 fn of_class(layout: &PackLayout, version: u16) -> Candidate {

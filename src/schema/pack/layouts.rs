@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::releases::Releases;
 use crate::guid::Guid;
 use crate::schema::model::EventSchema;
+use crate::schema::numbers::{EventNumbers, standard_opcode};
 use crate::schema::trust::Trust;
 
 /// One layout of one event, as one or several origins have it.
@@ -58,6 +59,24 @@ impl ProviderPack {
     pub fn all(&self) -> &[PackLayout] {
         &self.layouts
     }
+
+    /// The numbers behind the names of an event's task and opcode; none of a name that is known under several.
+    pub fn numbers(&self, schema: &EventSchema) -> EventNumbers {
+        let task_number = |name: &str| only(self.tasks.iter().filter(|task| task.1 == name).map(|task| task.0));
+        let task = schema.task_name.as_deref().and_then(task_number);
+        let opcode_number = |name: &str| {
+            let mut own = self.opcodes.iter().filter(|(of, _, known)| known == name && (of.is_none() || *of == task));
+            let first = own.next().map_or_else(|| standard_opcode(name), |opcode| Some(opcode.1))?;
+            own.all(|opcode| opcode.1 == first).then_some(first)
+        };
+        EventNumbers { task, opcode: schema.opcode_name.as_deref().and_then(opcode_number) }
+    }
+}
+
+/// The one value of all.
+fn only<T: PartialEq>(mut values: impl Iterator<Item = T>) -> Option<T> {
+    let first = values.next()?;
+    values.all(|value| value == first).then_some(first)
 }
 
 /// What the pack has on one class of classic (kernel, MOF) events.

@@ -1,0 +1,69 @@
+//! Whose names an event has: a description's only where its task and opcode are the event's.
+
+use std::sync::Arc;
+
+use super::choose::Choice;
+use crate::schema::model::EventSchema;
+use crate::schema::numbers::EventNumbers;
+use crate::schema::registry::Candidate;
+use crate::schema::trust::Trust;
+
+/// The choice, with the names of the candidate that ranks first among those whose numbers are the event's. Where there is
+/// none, or it has no name, the layout's own names are the best there are.
+pub(super) fn named(choice: Choice, candidates: &[Candidate], event: EventNumbers) -> Choice {
+    if choice.candidate.numbers.agree(event) {
+        return choice;
+    }
+    let is_it = |other: &&Candidate| {
+        other.trust < Trust::Older && other.schema.event_name.is_some() && other.numbers.agree(event)
+    };
+    let Some(other) = candidates.iter().find(is_it) else { return choice };
+    let fields = choice.candidate.schema.fields.clone();
+    let names = EventSchema { fields: Vec::new(), ..EventSchema::clone(&other.schema) };
+    let schema = Arc::new(EventSchema { fields, ..names });
+    let reason = format!("{}; named by {}, which has the event's task and opcode", choice.reason, other.origin);
+    Choice { candidate: Candidate { schema, ..choice.candidate }, reason, ..choice }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::DecodeSource;
+    use crate::schema::model::{Field, Wire};
+    use crate::schema::registry::DeclaringSource;
+
+    fn candidate(name: Option<&str>, trust: Trust, opcode: Option<u8>) -> Candidate {
+        let fields = vec![Field::value(format!("of {name:?}"), Wire::UInt8)];
+        Candidate {
+            source: DecodeSource::Pack,
+            origin: format!("source of {name:?}"),
+            schema: Arc::new(EventSchema { event_name: name.map(str::to_owned), fields, ..EventSchema::default() }),
+            trust,
+            declaring_source: DeclaringSource::Pack,
+            numbers: EventNumbers { task: None, opcode },
+        }
+    }
+
+    fn name(candidates: &[Candidate]) -> (Option<String>, String) {
+        let candidate = candidates[0].clone();
+        let fields = candidate.schema.fields.clone();
+        let choice = Choice { candidate, reason: "it".into(), is_contradicted: false, wrong_pointer_size: false };
+        let named = named(choice, candidates, EventNumbers { task: Some(7), opcode: Some(1) });
+        assert_eq!(named.candidate.schema.fields, fields);
+        (named.candidate.schema.event_name.clone(), named.reason)
+    }
+
+    #[test]
+    fn names_are_those_of_the_source_with_the_events_numbers() {
+        let own = || candidate(Some("Own"), Trust::Declared, Some(2));
+        let other = |opcode| candidate(Some("Other"), Trust::Inferred, opcode);
+        let it = |name: &str| (Some(name.to_owned()), "it".to_owned());
+        assert_eq!(name(&[candidate(Some("Own"), Trust::Declared, Some(1)), other(Some(1))]), it("Own"));
+        assert_eq!(name(&[candidate(Some("Own"), Trust::Declared, None), other(Some(1))]), it("Own"));
+        let reason = "it; named by source of Some(\"Other\"), which has the event's task and opcode";
+        assert_eq!(name(&[own(), other(Some(3)), other(Some(1))]), (Some("Other".into()), reason.into()));
+        assert_eq!(name(&[own(), other(Some(3)), candidate(None, Trust::Declared, Some(1))]), it("Own"));
+        // Another version's name may be another event's.
+        assert_eq!(name(&[own(), candidate(Some("Newer"), Trust::Doubtful, Some(1))]), it("Own"));
+    }
+}
