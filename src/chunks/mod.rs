@@ -10,6 +10,7 @@
 
 mod bits;
 mod byte_values;
+mod compact;
 mod compress;
 mod delta;
 mod encoder;
@@ -23,6 +24,7 @@ mod pages;
 mod truncation;
 mod values;
 
+pub(crate) use compact::CompactStruct;
 pub use encoder::{ChunkEncoder, Progress};
 pub use leaf::Leaf;
 pub use pages::EncodedChunk;

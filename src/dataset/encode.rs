@@ -20,7 +20,8 @@ use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{SchemaDescPtr, SchemaDescriptor, Type};
 use rayon::prelude::*;
 
-use super::chunk::Chunk;
+use super::chunk::{Chunk, of_arrow};
+use super::footer::FooterFrame;
 use super::properties::{EncoderKind, PAGE_ROWS};
 use crate::chunks::{ChunkEncoder, Leaf, Progress};
 use crate::columns::{BatchScratch, ColumnBatch, RowSource, hand_on};
@@ -108,6 +109,7 @@ pub(super) struct Encoder {
     settings: Vec<Option<Arc<Leaf>>>,
     /// The leaf position of [`TIME_COLUMN`].
     time_leaf: Option<usize>,
+    footer_frame: FooterFrame,
 }
 
 impl Encoder {
@@ -116,13 +118,15 @@ impl Encoder {
         file_schema: SchemaDescriptor,
         properties: WriterPropertiesPtr,
         kind: EncoderKind,
-    ) -> Self {
+    ) -> Result<Self, ParquetError> {
         let columns = file_schema.columns();
         let time_leaf = columns.iter().position(|leaf| matches!(leaf.path().parts(), [name] if name == TIME_COLUMN));
         let settings = columns.iter().map(|leaf| Leaf::new(leaf, &properties).map(Arc::new)).collect();
         let mut leaves = vec![0; schema.fields().len() + 1];
         (0..columns.len()).for_each(|leaf| leaves[file_schema.get_column_root_idx(leaf) + 1] = leaf + 1);
-        Encoder { schema, descriptor: Arc::new(file_schema), properties, kind, leaves, settings, time_leaf }
+        let descriptor = Arc::new(file_schema);
+        let footer_frame = FooterFrame::new(&descriptor, &properties)?;
+        Ok(Encoder { schema, descriptor, properties, kind, leaves, settings, time_leaf, footer_frame })
     }
 
     /// The columns.
@@ -131,8 +135,14 @@ impl Encoder {
     }
 
     /// How the columns are laid out.
+    #[cfg(test)]
     pub(super) fn properties(&self) -> &WriterPropertiesPtr {
         &self.properties
+    }
+
+    /// What the footers of all files say.
+    pub(super) fn footer_frame(&self) -> &FooterFrame {
+        &self.footer_frame
     }
 
     /// Who encodes.
@@ -162,9 +172,9 @@ impl Encoder {
         Ok(self.finished(group, columns))
     }
 
-    /// New writers for the leaves of one column. Parquet would make those of all columns at once: of a table with
+    /// New writers for the leaves of one column, and the schema that has only this one. Parquet would make those of all columns at once: of a table with
     /// thousands of columns they take more than all its rows.
-    fn column_writers(&self, index: usize) -> Result<Vec<ArrowColumnWriter>, ParquetError> {
+    fn column_writers(&self, index: usize) -> Result<(SchemaDescPtr, Vec<ArrowColumnWriter>), ParquetError> {
         let root = self.descriptor.root_schema();
         let column = root.get_fields().get(index).cloned().into_iter().collect();
         let root = Type::group_type_builder(root.name()).with_fields(column).build()?;
@@ -172,7 +182,8 @@ impl Encoder {
         // The factory wants a file writer to copy the schema from; no file is needed for that.
         let pattern = SerializedFileWriter::new(std::io::sink(), Arc::new(root), Arc::clone(&self.properties))?;
         // The index matters only to encryption.
-        ArrowRowGroupWriterFactory::new(&pattern, schema).create_column_writers(0)
+        let writers = ArrowRowGroupWriterFactory::new(&pattern, schema).create_column_writers(0)?;
+        Ok((Arc::new(pattern.schema_descr().clone()), writers))
     }
 
     fn encode_column(&self, group: &dyn RowSource, index: usize, nulls: &NullArrays) -> Result<EncodedColumn> {
@@ -228,7 +239,7 @@ impl Encoder {
             }
         }
         let chunk = encoder.finish().map_err(|cause| cannot_encode(field, cause))?;
-        Ok(Some(vec![Chunk::Own(Box::new(chunk))]))
+        Ok(Some(vec![Box::new(chunk)]))
     }
 
     /// The chunks of a column that arrow-rs encodes. `columns` gets the time that its arrays took.
@@ -241,7 +252,7 @@ impl Encoder {
     ) -> Result<Vec<Chunk>> {
         let field = self.schema.field(index);
         let cannot_encode = |cause| cannot_encode(field, cause);
-        let mut writers = self.column_writers(index).map_err(cannot_encode)?;
+        let (schema, mut writers) = self.column_writers(index).map_err(cannot_encode)?;
         for rows in batches(group.rows()) {
             let gathering = Instant::now();
             let array = if group.all_null(index, rows.clone()) {
@@ -253,8 +264,8 @@ impl Encoder {
             check(field, &array, rows.len())?;
             write_array(field, &array, &mut writers).map_err(cannot_encode)?;
         }
-        let close = |writer: ArrowColumnWriter| Ok(Chunk::Arrow(Box::new(writer.close()?)));
-        writers.into_iter().map(close).collect::<Result<_, _>>().map_err(cannot_encode)
+        let leaves = writers.into_iter().map(ArrowColumnWriter::close).collect::<Result<_, _>>();
+        leaves.and_then(|leaves| of_arrow(leaves, schema, Arc::clone(&self.properties))).map_err(cannot_encode)
     }
 
     fn finished(&self, group: &dyn RowSource, columns: Vec<EncodedColumn>) -> EncodedRowGroup {
@@ -265,8 +276,8 @@ impl Encoder {
             time.encode += column.time.encode;
             chunks.extend(column.chunks);
         }
-        let bytes = chunks.iter().map(|chunk: &Chunk| chunk.close().bytes_written).sum();
-        let time_range = self.time_leaf.and_then(|leaf| match chunks.get(leaf)?.close().metadata.statistics()? {
+        let bytes = chunks.iter().map(|chunk: &Chunk| chunk.close.bytes_written).sum();
+        let time_range = self.time_leaf.and_then(|leaf| match chunks.get(leaf)?.close.metadata.statistics()? {
             Statistics::Int64(values) => Some((*values.min_opt()?, *values.max_opt()?)),
             _ => None,
         });
@@ -282,7 +293,7 @@ fn null_chunk(leaf: Option<&Arc<Leaf>>, rows: usize) -> Result<Option<Chunk>, Pa
             return Ok(None);
         }
     }
-    Ok(Some(Chunk::Own(Box::new(encoder.finish()?))))
+    Ok(Some(Box::new(encoder.finish()?)))
 }
 
 /// The rows of a group, batch by batch.

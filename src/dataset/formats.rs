@@ -40,7 +40,8 @@ pub(super) fn encoder_of(schema: &SchemaRef, options: &EncodeOptions) -> Result<
     };
     let file_schema = file_schema(schema).map_err(inexpressible)?;
     let properties = writer_properties(&file_schema, compression)?;
-    let encoder = Arc::new(Encoder::new(SchemaRef::clone(schema), file_schema, properties, kind));
+    let encoder = Encoder::new(SchemaRef::clone(schema), file_schema, properties, kind).map_err(inexpressible)?;
+    let encoder = Arc::new(encoder);
     with_known(|known| known.keep(compression, &encoder));
     Ok(encoder)
 }
@@ -102,7 +103,7 @@ mod tests {
     fn encoder(schema: &SchemaRef, compression: Compression, kind: EncoderKind) -> Arc<Encoder> {
         let file_schema = file_schema(schema).unwrap();
         let properties = writer_properties(&file_schema, compression).unwrap();
-        Arc::new(Encoder::new(Arc::clone(schema), file_schema, properties, kind))
+        Arc::new(Encoder::new(Arc::clone(schema), file_schema, properties, kind).unwrap())
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! Nothing here depends on time, threads or memory: the same row groups in the same order give the same bytes.
 
 mod chunk;
+mod column_meta;
 pub mod encode;
 mod errors;
 mod file;

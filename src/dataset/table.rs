@@ -29,8 +29,8 @@ pub fn part_path(folder: &str, partition: u32, number: usize) -> String {
     format!("{folder}/part-{partition:05}-{number:05}.parquet")
 }
 
-/// Column chunks of one file: what it takes to write a footer of so many is some 70 MiB and a tenth of a second. Only row
-/// groups of few rows have files end by it, and not by their size.
+/// Column chunks of one file: as structures, which readers make of a footer, so many take some 70 MiB and a tenth of a second.
+/// Only row groups of few rows have files end by it, and not by their size.
 const MAX_COLUMN_CHUNKS: usize = 32_767;
 
 /// What a table is.
@@ -60,8 +60,8 @@ struct TableFormat {
 /// Writes the files of one table in one partition. Shared between threads: [`TableWriter::encode`] does the work anywhere,
 /// [`TableWriter::append`] puts the results in order.
 ///
-/// A file is created when its first row group is written. While nothing is being written to it, it holds no descriptor, and
-/// of memory some 150 bytes for each column chunk.
+/// A file is created when its first row group is written. While nothing is being written to it, it holds no descriptor (but
+/// for a single file), and of memory some 150 bytes for each column chunk.
 pub struct TableWriter {
     table: Arc<TableFormat>,
     output: Arc<dyn Output>,
@@ -171,7 +171,7 @@ impl TableWriter {
                 Turn::Failed => return Err(self.failed_before()),
             };
             drop(queue);
-            let outcome = self.write(&mut written, group);
+            let outcome = self.write(&mut written, &group);
             queue = self.queue();
             queue.files = if outcome.is_ok() { Files::Idle(written) } else { Files::Failed };
             outcome?;
@@ -212,7 +212,7 @@ impl TableWriter {
     }
 
     /// Puts a row group into the file it belongs to; sizes alone decide which.
-    fn write(&self, written: &mut Written, group: EncodedRowGroup) -> Result<()> {
+    fn write(&self, written: &mut Written, group: &EncodedRowGroup) -> Result<()> {
         if group.rows() == 0 {
             return Ok(());
         }
@@ -230,7 +230,12 @@ impl TableWriter {
         };
         file.bytes += group.bytes();
         file.time_range = merged(file.time_range, group.time_range);
-        file.writer.append(group.chunks)
+        let appended = file.writer.append(&group.chunks);
+        if self.table.spec.files == FileNaming::Parts {
+            // Many tables wait for their next row group at a time.
+            file.writer.release();
+        }
+        appended
     }
 
     /// Creates the file with this number.
@@ -240,9 +245,7 @@ impl TableWriter {
             FileNaming::Parts => part_path(folder, self.partition, number),
             FileNaming::Single(name) => format!("{folder}/{name}.parquet"),
         };
-        let TableFormat { spec, encoder, .. } = &*self.table;
-        let (descriptor, properties) = (Arc::clone(encoder.descriptor()), Arc::clone(encoder.properties()));
-        let writer = FileWriter::new(self.output.create(&path)?, descriptor, properties, spec.metadata.clone())?;
+        let writer = FileWriter::new(self.output.create(&path)?, Arc::clone(&self.table.encoder));
         Ok(Box::new(OpenFile { path, writer, bytes: 0, time_range: None }))
     }
 
@@ -250,7 +253,7 @@ impl TableWriter {
     fn close(&self, written: &mut Written) -> Result<()> {
         let Some(file) = written.open.take() else { return Ok(()) };
         let OpenFile { path, writer, time_range, .. } = *file;
-        let finished = writer.finish()?;
+        let finished = writer.finish(&self.table.spec.metadata)?;
         written.done.push(FileEntry {
             path,
             provider_id: self.table.spec.provider_id,

@@ -477,7 +477,7 @@ fn released(table: &TableWriter, groups: &[Ready]) -> Vec<u8> {
     for group in groups {
         let mut row_group = file.next_row_group().unwrap();
         for chunk in table.encode(group).unwrap().chunks {
-            chunk.append_to(&mut row_group).unwrap();
+            row_group.append_column(&chunk.bytes, chunk.close).unwrap();
         }
         row_group.close().unwrap();
     }
