@@ -38,9 +38,16 @@ impl Parts {
     /// Creates a file, and the folders around it, but not the one of all files: where that has gone, so has the trace.
     pub(super) fn create(&self, name: &StagedName) -> Result<AppendFile> {
         let path = self.locate(name)?;
-        let folder = path.parent().unwrap_or(&self.root);
-        create_below(&self.root, folder).map_err(|cause| output_error("create the folder", folder, cause))?;
-        AppendFile::create(path.clone()).map_err(|cause| output_error("create the file", &path, cause))
+        let created = match AppendFile::create(path.clone()) {
+            // Most folders are there, because another file is in them.
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => {
+                let folder = path.parent().unwrap_or(&self.root);
+                create_below(&self.root, folder).map_err(|cause| output_error("create the folder", folder, cause))?;
+                AppendFile::create(path.clone())
+            }
+            created => created,
+        };
+        created.map_err(|cause| output_error("create the file", &path, cause))
     }
 
     /// All files; what has no name of an unpublished file is none.

@@ -41,6 +41,10 @@ pub(super) fn assemble(parts: &Parts, new: &Path, files: &[StagedName], progress
         }
     });
     synced.collect::<Result<()>>()?;
+    let folders: BTreeSet<&Path> = moves.iter().filter_map(|file| file.named.parent()).collect();
+    for folder in folders {
+        fs::create_dir_all(folder).map_err(|cause| output_error("create the folder", folder, cause))?;
+    }
     for file in &moves {
         stop_if_cancelled(progress)?;
         take(file)?;
@@ -82,8 +86,6 @@ fn taken_before(file: &Move) -> Result<()> {
 
 /// Gives a file its name.
 fn take(Move { staged, named }: &Move) -> Result<()> {
-    let folder = named.parent().unwrap_or(named);
-    fs::create_dir_all(folder).map_err(|cause| output_error("create the folder", folder, cause))?;
     match fs::rename(staged, named) {
         Err(cause) if cause.kind() == io::ErrorKind::NotFound && exists(named)? => Ok(()),
         renamed => renamed.map_err(|cause| output_error("rename", staged, cause)),
