@@ -17,6 +17,8 @@ pub(super) struct Interrupt {
     signal: Arc<AtomicUsize>,
     /// Whether there is something to bring to an end.
     is_working: Arc<AtomicBool>,
+    /// Whether the program is being ended.
+    is_ending: Arc<AtomicBool>,
     custody: Custody,
 }
 
@@ -32,6 +34,10 @@ impl Interrupt {
     /// may be waiting for the system, for a pipe for example, and would not look whether to stop.
     pub(super) fn working(&self, is_working: bool) {
         self.is_working.store(is_working, Ordering::SeqCst);
+        // Work that failed because all was taken from it: whoever ends the program says by which code.
+        while self.is_ending.load(Ordering::SeqCst) {
+            std::thread::park();
+        }
     }
 
     /// Who removes what has been written when the program ends at once.
@@ -61,6 +67,7 @@ impl Interrupt {
 
     /// The main thread is at work, or waits for the system.
     fn end(&self) -> ! {
+        self.is_ending.store(true, Ordering::SeqCst);
         self.custody.abandon();
         process::exit(self.code().into());
     }

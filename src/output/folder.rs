@@ -104,10 +104,10 @@ impl LocalFolder {
     pub fn create_in(custody: &Custody, out: &Path, name: &str) -> Result<Self> {
         let folder = out.join(format!("{PREFIX}{}", checked(name)?));
         let made = system::missing(out);
-        let mut handover = custody.hand_over();
+        let mut kept = custody.hand_over();
         let lock = Lock::take(out, &folder).inspect_err(|_| system::remove_empty(&made))?;
-        handover.take_in(Held::All(folder.clone()));
-        drop(handover);
+        kept.take_in(Held::All(folder.clone()));
+        drop(kept);
         let mut staging = Self::at(custody, out, name, folder, Role::Run);
         (staging.made, staging.lock) = (made, Some(lock));
         staging.made.iter().try_for_each(|made| made.parent().map_or(Ok(()), sync_folder))?;
@@ -242,8 +242,13 @@ impl LocalFolder {
     /// stands. Returns whether it was written.
     ///
     /// # Errors
-    /// [`ErrorKind::Output`] when it cannot be written.
+    /// [`ErrorKind::Output`] when it cannot be written, [`ErrorKind::Interrupted`] when the folder has been abandoned.
     pub fn write_first(&self, file: &str, content: &[u8]) -> Result<bool> {
+        let _kept = self.custody.keep()?;
+        self.name_first(file, content)
+    }
+
+    fn name_first(&self, file: &str, content: &[u8]) -> Result<bool> {
         if exists(&self.folder.join(file))? {
             return Ok(false);
         }
@@ -264,13 +269,13 @@ impl LocalFolder {
     /// As [`LocalFolder::write_first`].
     pub fn vouch_first(&self, file: &str, content: &[u8], progress: &dyn Progress) -> Result<bool> {
         publication::sync_attempt(&self.parts(), &self.attempt, progress)?;
-        // Before it is there: from then on nobody may remove what it names, whatever interrupts this process.
-        self.keep();
-        let written = self.write_first(file, content);
+        let mut kept = self.custody.keep()?;
+        let written = self.name_first(file, content);
         // It may be there though the system has refused to bring its name to disk, or refuses to tell.
         let is_another = || read_if_there(&self.folder.join(file)).is_ok_and(|found| found.as_deref() != Some(content));
-        if !matches!(written, Ok(true)) && is_another() {
-            self.is_kept.store(false, Ordering::Relaxed);
+        if matches!(written, Ok(true)) || !is_another() {
+            kept.let_go();
+            self.is_kept.store(true, Ordering::Relaxed);
         }
         written
     }
@@ -278,8 +283,9 @@ impl LocalFolder {
     /// Writes a small file into the folder of a plan, whole or not at all, in the place of any of this name.
     ///
     /// # Errors
-    /// [`ErrorKind::Output`] when it cannot be written.
+    /// As [`LocalFolder::write_first`].
     pub fn write_over(&self, file: &str, content: &[u8]) -> Result<()> {
+        let _kept = self.custody.keep()?;
         self.write_whole(file, content, |staged, path| fs::rename(staged, path).map(|()| true)).map(drop)
     }
 
@@ -294,7 +300,8 @@ impl LocalFolder {
             return Ok(());
         }
         let staged = self.staged(name);
-        fs::create_dir(&staged).map_err(|cause| output_error("create the folder", &staged, cause))?;
+        let made = self.custody.keep().map(|_kept| fs::create_dir(&staged))?;
+        made.map_err(|cause| output_error("create the folder", &staged, cause))?;
         write(&staged)?;
         sync_folder(&staged)?;
         match fs::rename(&staged, &whole) {
@@ -408,7 +415,7 @@ impl LocalFolder {
             let _ = remove(&self.old());
         }
         // Until here, who is asked to end at once removes what is left; from here on the folder may be another run's.
-        let _handover = self.custody.hand_over();
+        let _kept = self.custody.hand_over();
         if !matches!(exists(&self.old()), Ok(false)) {
             return;
         }
@@ -428,6 +435,7 @@ impl Output for LocalFolder {
     }
 
     fn create(&self, path: &str) -> Result<Box<dyn OutputFile>> {
+        let _kept = self.custody.keep()?;
         Ok(Box::new(self.parts().create(&self.own(path))?))
     }
 

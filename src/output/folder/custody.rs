@@ -28,19 +28,18 @@ pub(super) enum Held {
     Attempt { folder: PathBuf, attempt: String },
 }
 
-/// Keeps the staging folder from being removed.
-pub(super) struct Kept<'a> {
-    _held: MutexGuard<'a, Option<Held>>,
-}
+/// Keeps whoever has to end the process waiting.
+pub(super) struct Kept<'a>(MutexGuard<'a, Option<Held>>);
 
-/// Keeps whoever has to end the process waiting, for the moments in which a staging folder becomes, or is no longer, this
-/// process's own.
-pub(super) struct Handover<'a>(MutexGuard<'a, Option<Held>>);
-
-impl Handover<'_> {
+impl Kept<'_> {
     /// From now on this goes where the process has to end at once.
     pub(super) fn take_in(&mut self, held: Held) {
         *self.0 = Some(held);
+    }
+
+    /// From now on nothing does.
+    pub(super) fn let_go(&mut self) {
+        *self.0 = None;
     }
 }
 
@@ -48,7 +47,8 @@ impl Custody {
     /// Removes the staging folder, whatever its threads are doing; they fail from now on. A publication that has begun
     /// ends before.
     pub fn abandon(&self) {
-        match self.held().take() {
+        let mut held = self.held();
+        match held.take() {
             Some(Held::All(folder)) => abandon_folder(&folder),
             Some(Held::Attempt { folder, attempt }) => abandon_attempt(&folder, &attempt),
             None => {}
@@ -63,18 +63,20 @@ impl Custody {
         *self.held() = None;
     }
 
-    /// Nothing is held from now on, and nobody ends the process until this is dropped.
-    pub(super) fn hand_over(&self) -> Handover<'_> {
-        let mut held = self.held();
-        *held = None;
-        Handover(held)
+    /// For the moments in which a staging folder becomes, or is no longer, this process's own: nothing is held.
+    pub(super) fn hand_over(&self) -> Kept<'_> {
+        let mut kept = Kept(self.held());
+        kept.let_go();
+        kept
     }
 
+    /// For what has to be whole, and to be known to whoever ends the process.
+    ///
     /// # Errors
     /// [`ErrorKind::Interrupted`] when the folder has been abandoned.
     pub(super) fn keep(&self) -> Result<Kept<'_>> {
         let held = self.held();
-        if held.is_some() { Ok(Kept { _held: held }) } else { Err(Error::new(ErrorKind::Interrupted, "interrupted")) }
+        if held.is_some() { Ok(Kept(held)) } else { Err(Error::new(ErrorKind::Interrupted, "interrupted")) }
     }
 
     fn held(&self) -> MutexGuard<'_, Option<Held>> {
@@ -97,7 +99,7 @@ fn abandon_folder(folder: &Path) {
     }
 }
 
-/// Others may be at work in the folder. What a thread begins after this goes when the plan is published.
+/// Others may be at work in the folder. No thread begins a file any more, but one may be renaming it.
 fn abandon_attempt(folder: &Path, attempt: &str) {
     let parts = Parts::of(folder);
     for _ in 0..3 {

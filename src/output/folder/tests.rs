@@ -534,6 +534,28 @@ fn a_plan_that_is_being_published_is_not_removed() {
 }
 
 #[test]
+fn who_was_abandoned_vouches_for_nothing_and_begins_nothing() {
+    let out = tempfile::tempdir().unwrap();
+    let (folder, parts) = planned(out.path());
+    let custody = Custody::default();
+    let worker = LocalFolder::open_plan(&custody, &folder).unwrap();
+    worker.write("events/A/part-00002-00000.parquet", b"2").unwrap();
+    custody.abandon();
+    let ends = [
+        worker.vouch_first("report-00002.json", b"report", &NoProgress).map(drop),
+        worker.write_first("segments-00000", b"").map(drop),
+        worker.write_over("plan.json", b""),
+        worker.write_folder_first("survey", |_| Ok(())),
+        worker.create("events/A/part-00002-00001.parquet").map(drop),
+    ];
+    assert!(ends.into_iter().all(|end| end.unwrap_err().kind() == ErrorKind::Interrupted));
+    drop(worker);
+    let reader = LocalFolder::open_plan(&Custody::default(), &folder).unwrap();
+    assert_eq!(reader.list().unwrap().len(), parts.len());
+    assert!(!folder.join("report-00002.json").exists());
+}
+
+#[test]
 fn files_stay_where_a_report_that_names_them_is_there() {
     let out = tempfile::tempdir().unwrap();
     let (folder, parts) = planned(out.path());
@@ -593,7 +615,7 @@ fn a_plan_that_fails_leaves_nothing_half_written() {
 fn who_has_to_end_the_process_waits_for_a_staging_folder_to_be_handed_over() {
     let out = tempfile::tempdir().unwrap();
     let custody = Custody::default();
-    let mut handover = custody.hand_over();
+    let mut kept = custody.hand_over();
     let folder = out.path().join(".etl2parquet-a");
     fs::create_dir(&folder).unwrap();
     std::thread::scope(|scope| {
@@ -604,8 +626,8 @@ fn who_has_to_end_the_process_waits_for_a_staging_folder_to_be_handed_over() {
             ended.send(()).unwrap();
         });
         assert!(end.recv_timeout(std::time::Duration::from_millis(50)).is_err());
-        handover.take_in(Held::All(folder.clone()));
-        drop(handover);
+        kept.take_in(Held::All(folder.clone()));
+        drop(kept);
         end.recv().unwrap();
     });
     assert!(!folder.exists());
