@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::digest::Digest;
-use crate::targets::{buffers, decode, loss, schemas, traces, values, xpress};
+use crate::targets::{buffers, decode, loss, schemas, stored, traces, values, xpress};
 
 /// A room with its oracle.
 #[derive(Clone, Copy, Debug)]
@@ -68,9 +68,12 @@ impl Target {
         Target { count, ..self }
     }
 
+    const fn heavy(self) -> Target {
+        Target { limits: Limits { memory: 256 * MIB, ..self.limits }, ..self }
+    }
+
     const fn of_traces(self) -> Target {
-        let limits = Limits { memory: 256 * MIB, ..self.limits };
-        Target { form: Form::Trace, seeds: "trace", max_len: 128 << 10, limits, ..self }
+        Target { form: Form::Trace, seeds: "trace", max_len: 128 << 10, ..self.heavy() }
     }
 
     /// The target of a name.
@@ -201,6 +204,10 @@ pub const ALL: &[Target] = &[
     Target::new("loss", loss::loss, "events go only where damage, an issue or a gap is said")
         .form(Form::Numbered(loss::subject_count))
         .count(200_000),
+    Target::new("stored", stored::stored, "refused, or read-back equality of what is published")
+        .heavy()
+        .max_len(64)
+        .count(400),
     Target::new("survey", traces::survey, "tiling, counts per buffer = per shape, two alike").of_traces().count(20_000),
     Target::new("plan", traces::plan, "names unique, read-back equality").of_traces().count(2000),
     Target::new("convert", traces::convert, "conserved, arrays valid in full, each `seq` once").of_traces().count(200),

@@ -100,17 +100,16 @@ pub fn loss(input: &[u8], digest: &mut Digest) {
     let subject = &all[bytes.u32() as usize % all.len()];
     let change = *bytes.pick(&CHANGES);
     let (trace, touched) = subject.changed(change, &mut bytes);
-    let outcome = match read(&trace) {
+    let place = match read(&trace) {
         Err(error) => {
             assert_eq!(error.kind(), ErrorKind::Input, "loss: {change}: {error}");
             "refused"
         }
-        Ok((events, said, _)) => subject.judge(&events, &said, touched),
-    };
-    let place = match outcome {
-        "mute" if subject.is_mute_by_nature(change, &trace) => "by nature",
-        "mute" if subject.is_swallowed(&trace) => "swallowed",
-        outcome => outcome,
+        Ok((events, said, _)) => match subject.judge(&events, &said, touched) {
+            "mute" if subject.is_mute_by_nature(change, &trace) => "by nature",
+            "mute" if subject.is_swallowed(&trace, &events, touched) => "swallowed",
+            outcome => outcome,
+        },
     };
     let number = all.iter().position(|other| std::ptr::eq(other, subject)).unwrap_or_default();
     let first = trace.iter().zip(&subject.bytes).position(|(new, old)| new != old);
@@ -121,12 +120,14 @@ pub fn loss(input: &[u8], digest: &mut Digest) {
     digest.count(change, place);
 }
 
+/// How many events there are in one that are not in the other.
+fn beyond(one: &Events, other: &Events) -> u64 {
+    one.iter().map(|(event, count)| count.saturating_sub(other.get(event).copied().unwrap_or(0))).sum()
+}
+
 impl Subject {
     /// What became of the events; up to `touched` of them had their own bytes changed.
     fn judge(&self, events: &Events, said: &Said, touched: u64) -> &'static str {
-        let beyond = |one: &Events, other: &Events| -> u64 {
-            one.iter().map(|(event, count)| count.saturating_sub(other.get(event).copied().unwrap_or(0))).sum()
-        };
         let (missing, new) = (beyond(&self.events, events), beyond(events, &self.events));
         match () {
             () if missing == 0 && new == 0 => "harmless",
@@ -144,15 +145,21 @@ impl Subject {
         !self.is_closed && matches!(change, "dropped" | "cut") && self.bytes.starts_with(trace)
     }
 
-    /// An event whose size is wrong and ends where another event ends has those between for its payload. The program looks
-    /// for that where it can tell (`event::swallowed`); where it cannot, nothing contradicts the size.
-    fn is_swallowed(&self, trace: &[u8]) -> bool {
-        let is_size = |field: &&Field| field.name.ends_with(".Size");
-        trace.len() == self.bytes.len()
-            && self.fields.iter().filter(is_size).any(|field| {
-                let place = field.at..field.at + field.len;
-                trace[place.clone()] != self.bytes[place]
-            })
+    /// An event whose size is wrong, or whose type is, by which the size stands elsewhere, has for its payload the events
+    /// behind it up to where it ends. The program looks for that where it can tell (`event::swallowed`); where it cannot, and
+    /// the event ends where one of them ends, nothing contradicts the size. Every event that is missing must be such a one,
+    /// or have its own bytes changed.
+    fn is_swallowed(&self, trace: &[u8], events: &Events, touched: u64) -> bool {
+        let end = |event: &Range<usize>| event.end.next_multiple_of(8);
+        let inside = |event: &Range<usize>| -> u64 {
+            let old = self.buffers.iter().flat_map(|buffer| &buffer.events);
+            let inside: Vec<usize> =
+                old.filter(|old| event.start < old.start && end(old) <= end(event)).map(|old| end(old)).collect();
+            if inside.contains(&end(event)) { inside.len() as u64 } else { 0 }
+        };
+        let swallowed: u64 = buffers(trace).iter().flat_map(|buffer| &buffer.events).map(inside).sum();
+        let missing = beyond(&self.events, events);
+        trace.len() == self.bytes.len() && swallowed > 0 && missing <= swallowed + touched
     }
 
     /// The changed trace, and how many events had their own bytes changed.

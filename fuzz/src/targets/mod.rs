@@ -4,6 +4,7 @@ pub mod buffers;
 pub mod decode;
 pub mod loss;
 pub mod schemas;
+pub mod stored;
 pub mod traces;
 pub mod values;
 pub mod xpress;
