@@ -187,7 +187,7 @@ def changed_while_read(way, folder, ended, before):
     wrong = way.judge.after(folder, ended, Failure(codes=(INTERNAL, NO_INPUT)), before)
     if ended.code in (SUCCESS, DAMAGED):
         wrong.append("it goes on with an input that has changed")
-    if ended.code == INTERNAL and not re.search("the file (changed|must not change) ", ended.said):
+    if ended.code == INTERNAL and not re.search("the (file|input) (changed|must not change) ", ended.said):
         wrong.append(f"it does not say that the input changed: {ended.said.strip()[:300]}")
     return wrong
 
