@@ -132,7 +132,7 @@ fn one_dataset_per_provider_unless_asked_otherwise() {
     let expected = [
         header.as_str(),
         "Microsoft-Windows-Kernel-Process 5: CreateTime CreateTime_filetime FrozenProcessID",
-        "Shop 4: Amount Amount__utf8",
+        "Shop 4: Amount__int Amount",
         "WPP 1: message_guid sequence component_id message arguments",
         "aaaaaaaa-0000-1111-2222-333333333333 4: ",
     ];
@@ -148,11 +148,11 @@ fn one_dataset_per_event_for_all_its_shapes() {
     let expected = [
         header.as_str(),
         "Microsoft-Windows-Kernel-Process/Event-4711 1: ",
-        "Microsoft-Windows-Kernel-Process/ProcessFreeze.Start 3: FrozenProcessID CreateTime CreateTime_filetime",
+        "Microsoft-Windows-Kernel-Process/ProcessFreeze.Start 3: CreateTime CreateTime_filetime FrozenProcessID",
         "Microsoft-Windows-Kernel-Process/ProcessFreeze.Stop 1: FrozenProcessID",
-        "Shop/SALE~111a2e41 1: Amount",
-        "Shop/Sale~e906a2a4 2: Amount Amount__uint32",
-        "Shop/a.b_x3D_c 1: Amount",
+        "Shop/SALE~111a2e41 1: Amount__int",
+        "Shop/Sale~e906a2a4 2: Amount__int Amount",
+        "Shop/a.b_x3D_c 1: Amount__int",
         "WPP 1: message_guid sequence component_id message arguments",
         "aaaaaaaa-0000-1111-2222-333333333333/Event-7 2: ",
         "aaaaaaaa-0000-1111-2222-333333333333/Event-8 1: ",
@@ -211,7 +211,7 @@ fn declared_columns_are_the_same_in_every_trace_of_a_provider() {
     let declared = ["--columns", "declared", "--layout", "event"];
     let one = of_events(freeze_only(), &declared);
     let freeze = format!("{name}/ProcessFreeze.Start");
-    assert_eq!(one[&freeze], ["FrozenProcessID", "CreateTime", "CreateTime_filetime"]);
+    assert_eq!(one[&freeze], ["CreateTime", "CreateTime_filetime", "FrozenProcessID"]);
 }
 
 #[test]
@@ -258,7 +258,7 @@ fn corrections_and_the_pack_declare_the_same_columns_whichever_an_event_uses() {
     let of_end = |arguments: &[&str]| columns(event64(RUNTIME, 2, 0, T0 + 1), end(), arguments);
     assert_eq!(
         of_stack(&[]),
-        "Microsoft-Windows-DotNETRuntime 1: ClrInstanceID Reserved1 Reserved2 FrameCount Stack__list"
+        "Microsoft-Windows-DotNETRuntime 1: ClrInstanceID Reserved1 Reserved2 FrameCount Stack__field"
     );
     assert_eq!(of_end(&[]), "Microsoft-Windows-DotNETRuntime 1: Count Depth");
     let declared = ["--columns", "declared"];

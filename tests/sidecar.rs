@@ -421,7 +421,7 @@ fn shapes_and_fields() {
     assert_eq!(table.show(other, "keyword_names rows decode_source"), "-|0|none");
     let fields = Table::read(folder.path(), "fields");
     let row = fields.rows[4].join("|");
-    assert_eq!(row, format!("{event}|4|Trace|Int32|-|Trace__int32|Int64|common_column"));
+    assert_eq!(row, format!("{event}|4|Trace|Int32|-|Trace__field|Int64|common_column"));
     assert_eq!(fields.rows.len(), 5);
 }
 

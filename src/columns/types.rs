@@ -101,36 +101,16 @@ pub(crate) const UINT64: ColumnType = ColumnType::Int { bytes: 8, signed: false 
 pub(crate) const INT64: ColumnType = ColumnType::Int { bytes: 8, signed: true };
 
 impl ColumnType {
-    /// The type that holds every value of both exactly; `None` when there is none.
-    pub(crate) fn merge(&self, other: &ColumnType) -> Option<ColumnType> {
-        use ColumnType::{Float32, Float64, Guid, Int, List, Struct, Utf8};
+    /// The type that holds the values of both, which are of one family; integers that no signed type holds both of keep their
+    /// 64 bits. Members of structures are settled elsewhere.
+    pub(crate) fn merge(&self, other: &ColumnType) -> ColumnType {
+        use ColumnType::{Float32, Float64, Guid, Int, List, Utf8};
         match (self, other) {
-            (a, b) if a == b => Some(a.clone()),
             (&Int { bytes: a, signed: s }, &Int { bytes: b, signed: t }) => merge_integers((a, s), (b, t)),
-            (Float32, Float64) | (Float64, Float32) => Some(Float64),
-            (Guid, Utf8) | (Utf8, Guid) => Some(Utf8),
-            (List(a), List(b)) => Some(List(Box::new(a.merge(b)?))),
-            (Struct(a), Struct(b)) => merge_structs(a, b),
-            _ => None,
-        }
-    }
-
-    /// What `<name>__<type>` says: the Arrow type's name in lower case.
-    pub(crate) fn suffix(&self, options: TypeOptions) -> String {
-        match self {
-            ColumnType::Boolean => "boolean".into(),
-            ColumnType::Int { bytes, signed } => {
-                format!("{}int{}", if *signed { "" } else { "u" }, u32::from(*bytes) * 8)
-            }
-            ColumnType::Float32 => "float32".into(),
-            ColumnType::Float64 => "float64".into(),
-            ColumnType::Guid if options.guid != GuidType::String => "guid".into(),
-            ColumnType::Utf8 | ColumnType::Guid => "utf8".into(),
-            ColumnType::Binary => "binary".into(),
-            ColumnType::Timestamp => "timestamp".into(),
-            ColumnType::LocalTimestamp => "local_timestamp".into(),
-            ColumnType::List(_) => "list".into(),
-            ColumnType::Struct(_) => "struct".into(),
+            (Float32, Float64) => Float64,
+            (Guid, Utf8) => Utf8,
+            (List(a), List(b)) => List(Box::new(a.merge(b))),
+            _ => self.clone(),
         }
     }
 
@@ -193,26 +173,13 @@ fn integer(bytes: u8, signed: bool) -> DataType {
     }
 }
 
-/// Same sign: the wider. Mixed: the next signed width above the unsigned one, if there is one.
-fn merge_integers((a, a_signed): (u8, bool), (b, b_signed): (u8, bool)) -> Option<ColumnType> {
+/// Same sign: the wider. Mixed: the next signed width above the unsigned one, at most 8 bytes.
+fn merge_integers((a, a_signed): (u8, bool), (b, b_signed): (u8, bool)) -> ColumnType {
     if a_signed == b_signed {
-        return Some(ColumnType::Int { bytes: a.max(b), signed: a_signed });
+        return ColumnType::Int { bytes: a.max(b), signed: a_signed };
     }
     let (signed, unsigned) = if a_signed { (a, b) } else { (b, a) };
-    let bytes = signed.max(unsigned.checked_mul(2)?);
-    (bytes <= 8).then_some(ColumnType::Int { bytes, signed: true })
-}
-
-/// Structures share a column when they have the same member names in the same order.
-fn merge_structs(a: &[Member], b: &[Member]) -> Option<ColumnType> {
-    if a.len() != b.len() {
-        return None;
-    }
-    let members = a.iter().zip(b).map(|(a, b)| {
-        let column_type = a.column_type.merge(&b.column_type)?;
-        (a.name == b.name).then(|| Member { name: a.name.clone(), column_type })
-    });
-    Some(ColumnType::Struct(members.collect::<Option<_>>()?))
+    ColumnType::Int { bytes: signed.max(unsigned.saturating_mul(2)).min(8), signed: true }
 }
 
 #[cfg(test)]
@@ -229,31 +196,21 @@ mod tests {
 
     #[test]
     fn types_widen_where_no_value_can_change() {
-        use ColumnType::{Binary, Boolean, Float32, Float64, Guid, LocalTimestamp, Timestamp, Utf8};
+        use ColumnType::{Float32, Float64, Guid, Utf8};
         let list = |item: ColumnType| ColumnType::List(Box::new(item));
-        let record = |name: &str, column_type| ColumnType::Struct(vec![Member { name: name.into(), column_type }]);
         let table = [
-            (int(8), int(32), Some(int(32))),
-            (uint(16), uint(64), Some(uint(64))),
-            (uint(8), int(8), Some(int(16))),
-            (uint(8), int(32), Some(int(32))),
-            (uint(16), int(8), Some(int(32))),
-            (uint(32), int(32), Some(int(64))),
-            (uint(32), int(64), Some(int(64))),
-            (uint(64), int(8), None),
-            (Float32, Float64, Some(Float64)),
-            (Float32, int(8), None),
-            (Boolean, uint(8), None),
-            (Guid, Utf8, Some(Utf8)),
-            (Guid, Guid, Some(Guid)),
-            (Utf8, Binary, None),
-            (Timestamp, LocalTimestamp, None),
-            (Timestamp, int(64), None),
-            (int(32), list(int(32)), None),
-            (list(int(8)), list(int(16)), Some(list(int(16)))),
-            (record("a", int(8)), record("a", int(16)), Some(record("a", int(16)))),
-            (record("a", int(8)), record("b", int(8)), None),
-            (record("a", int(8)), ColumnType::Struct(vec![]), None),
+            (int(8), int(32), int(32)),
+            (uint(16), uint(64), uint(64)),
+            (uint(8), int(8), int(16)),
+            (uint(8), int(32), int(32)),
+            (uint(16), int(8), int(32)),
+            (uint(32), int(32), int(64)),
+            (uint(32), int(64), int(64)),
+            (uint(64), int(8), int(64)),
+            (Float32, Float64, Float64),
+            (Guid, Utf8, Utf8),
+            (Guid, Guid, Guid),
+            (list(int(8)), list(int(16)), list(int(16))),
         ];
         for (a, b, merged) in table {
             assert_eq!(a.merge(&b), merged, "{a:?} and {b:?}");

@@ -5,8 +5,10 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use arrow_schema::{DataType, FieldRef, Metadata};
 use serde::{Deserialize, Serialize};
 
-use super::assign::{self, Assignment, RenameReason};
-use super::interpret::{self, ColumnRole};
+use super::assign::{self, Assigned, Assignment};
+use super::column_names::ColumnNames;
+use super::fields::RenameReason;
+use super::interpret::{self, ColumnRole, MAX_NESTING};
 use crate::columns::types::{ColumnType, TypeOptions};
 use crate::schema::model::{EventSchema, Field, FieldKind};
 
@@ -84,12 +86,27 @@ impl Binding {
 }
 
 /// Where one output of a field goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Target {
     pub role: ColumnRole,
     /// `None` once the column is dropped.
     pub column: Option<usize>,
     pub reason: Option<RenameReason>,
+    /// Of a structure: where its members go, by position, among those of the column.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub members: Vec<Vec<Target>>,
+}
+
+impl From<&Assigned> for Target {
+    fn from(assigned: &Assigned) -> Target {
+        let members = assigned.members.iter().map(|outputs| outputs.iter().map(Target::from).collect());
+        Target {
+            role: assigned.role,
+            column: Some(assigned.column),
+            reason: assigned.reason,
+            members: members.collect(),
+        }
+    }
 }
 
 /// The payload columns of one table.
@@ -119,58 +136,30 @@ pub struct FieldColumn {
     pub renamed_because: Option<RenameReason>,
 }
 
-/// Settles the columns of a table over all events declared for it.
+/// The columns of a table of events that describe themselves, and no others.
 ///
-/// `schemas` stand in the order (id, version, position); it decides who keeps a name and the order of the columns.
-/// `reserved` are the names that payload columns must leave alone: those of the common columns, and `trace`. Names are
-/// compared without regard to case.
+/// `schemas` are all events of their provider. `reserved` are the names that payload columns must leave alone: those of the
+/// common columns, and `trace`. Names are compared without regard to case.
 pub fn assign_columns(schemas: &[&EventSchema], reserved: &[&str], options: TypeOptions) -> PayloadColumns {
-    assign_present(schemas, reserved, options, |_| true)
+    let mut names = ColumnNames::new(reserved);
+    schemas.iter().for_each(|schema| names.declare(&schema.fields));
+    assign_named(&names, schemas, options)
 }
 
-/// As [`assign_columns`], but only the columns that events of the present schemas fill; the schemas keep their numbers. What
-/// the columns are called does not depend on which are present.
-pub fn assign_present(
-    schemas: &[&EventSchema],
-    reserved: &[&str],
-    options: TypeOptions,
-    present: impl Fn(usize) -> bool,
-) -> PayloadColumns {
+/// The columns of a table. `names` are those of its provider, the events of the table among them; their order is that of the
+/// columns, so that it is the same in every table.
+pub fn assign_named(names: &ColumnNames, schemas: &[&EventSchema], options: TypeOptions) -> PayloadColumns {
     let layouts: Vec<&[Field]> = schemas.iter().map(|schema| schema.fields.as_slice()).collect();
-    let assigned = assign::assign_fields(&layouts, reserved, 0, options);
-    let mut used = vec![false; assigned.columns.len()];
-    for (_, fields) in assigned.bindings.iter().enumerate().filter(|(schema, _)| present(*schema)) {
-        fields.iter().flatten().for_each(|bound| used[bound.column] = true);
-    }
-    let numbers = renumbered(&used);
-    let bind = |bound: &assign::Assigned| {
-        let reason = assigned.columns[bound.column].reason;
-        Target { role: bound.role, column: numbers[bound.column], reason }
-    };
-    let bind_event = |fields: &Vec<Vec<assign::Assigned>>| Binding {
-        fields: fields.iter().map(|outputs| outputs.iter().map(bind).collect()).collect(),
+    let assigned = assign::assign_fields(names, &layouts);
+    let columns = arrow_columns(&layouts, &assigned, options);
+    let bind_event = |fields: &Vec<Vec<Assigned>>| Binding {
+        fields: fields.iter().map(|outputs| outputs.iter().map(Target::from).collect()).collect(),
     };
     let bindings = assigned.bindings.iter().map(bind_event).collect();
-    PayloadColumns { columns: arrow_columns(&layouts, &assigned, &used, options), bindings }
+    PayloadColumns { columns, bindings }
 }
 
-/// The numbers of those that are marked, were there no others.
-fn renumbered(used: &[bool]) -> Vec<Option<usize>> {
-    let mut kept = 0;
-    let number = |&used: &bool| {
-        kept += usize::from(used);
-        used.then(|| kept - 1)
-    };
-    used.iter().map(number).collect()
-}
-
-/// The columns that are marked.
-fn arrow_columns(
-    layouts: &[&[Field]],
-    assigned: &Assignment,
-    used: &[bool],
-    options: TypeOptions,
-) -> Vec<PayloadColumn> {
+fn arrow_columns(layouts: &[&[Field]], assigned: &Assignment, options: TypeOptions) -> Vec<PayloadColumn> {
     let mut declarers: Vec<Option<&Field>> = vec![None; assigned.columns.len()];
     for (fields, bindings) in layouts.iter().zip(&assigned.bindings) {
         for (field, bounds) in fields.iter().zip(bindings) {
@@ -187,8 +176,7 @@ fn arrow_columns(
             metadata
         })
     };
-    let columns = assigned.columns.iter().zip(declarers).zip(used).filter(|(_, used)| **used);
-    let columns = columns.map(|((column, declarer), _)| {
+    let columns = assigned.columns.iter().zip(declarers).map(|(column, declarer)| {
         let metadata = shared(declarer.map(declared).unwrap_or_default());
         PayloadColumn::new(&column.name, column.column_type.clone(), options, metadata)
     });
@@ -205,10 +193,17 @@ fn declared(field: &Field) -> Metadata {
 impl PayloadColumns {
     /// Only the columns that are marked, in the same order.
     fn only(&self, used: &[bool]) -> PayloadColumns {
-        let numbers = renumbered(used);
+        let mut kept = 0;
+        let renumbered: Vec<Option<usize>> = used
+            .iter()
+            .map(|&used| {
+                kept += usize::from(used);
+                used.then(|| kept - 1)
+            })
+            .collect();
         let mut bindings = self.bindings.clone();
         for target in bindings.iter_mut().flat_map(|binding| binding.fields.iter_mut().flatten()) {
-            target.column = target.column.and_then(|column| numbers[column]);
+            target.column = target.column.and_then(|column| renumbered[column]);
         }
         let columns = self.columns.iter().zip(used).filter(|(_, used)| **used).map(|(column, _)| column.clone());
         PayloadColumns { columns: columns.collect(), bindings }
@@ -245,10 +240,11 @@ impl PayloadColumns {
     pub fn is_sound(&self) -> bool {
         let mut filled_by = vec![None; self.columns.len()];
         self.bindings.iter().enumerate().all(|(schema, binding)| {
-            let mut filled = binding.fields.iter().flatten().filter_map(|target| target.column);
-            filled.all(|column| {
+            binding.fields.iter().flatten().all(|target| {
+                let Some(column) = target.column else { return true };
                 let before = filled_by.get_mut(column).map(|by| by.replace(schema));
                 before.is_some_and(|before| before != Some(schema))
+                    && is_sound(&target.members, self.columns[column].data_type(), MAX_NESTING)
             })
         })
     }
@@ -276,13 +272,32 @@ impl PayloadColumns {
     pub fn field_columns(&self, schema: usize, declared: &EventSchema) -> Vec<FieldColumn> {
         let mut rows = FieldColumns { rows: Vec::new(), position: 0 };
         for (field, targets) in declared.fields.iter().zip(&self.binding(schema).fields) {
-            let columns = targets.iter().filter_map(|target| {
-                let column = &self.columns.get(target.column?)?.field;
-                Some((target.role, column, target.reason))
-            });
-            rows.add(field, "", "", &columns.collect::<Vec<_>>(), 0);
+            let columns = targets.iter().filter_map(|target| Some((target, &self.columns.get(target.column?)?.field)));
+            rows.add(field, "", "", &columns.collect::<Vec<_>>());
         }
         rows.rows
+    }
+}
+
+/// Whether members fill those that a column has, each once.
+fn is_sound(members: &[Vec<Target>], column: &DataType, depth: usize) -> bool {
+    if members.is_empty() {
+        return true;
+    }
+    let (DataType::Struct(columns), 1..) = (item_type(column), depth) else { return false };
+    let mut filled = vec![false; columns.len()];
+    members.iter().flatten().all(|target| {
+        let Some(column) = target.column else { return false };
+        let before = filled.get_mut(column).map(|filled| std::mem::replace(filled, true));
+        before == Some(false) && is_sound(&target.members, columns[column].data_type(), depth - 1)
+    })
+}
+
+/// The type of the items of a list, or the type itself.
+pub(super) fn item_type(data_type: &DataType) -> &DataType {
+    match data_type {
+        DataType::List(item) => item.data_type(),
+        other => other,
     }
 }
 
@@ -301,14 +316,7 @@ struct FieldColumns {
 }
 
 impl FieldColumns {
-    fn add(
-        &mut self,
-        field: &Field,
-        field_path: &str,
-        column_path: &str,
-        columns: &[(ColumnRole, &FieldRef, Option<RenameReason>)],
-        depth: usize,
-    ) {
+    fn add(&mut self, field: &Field, field_path: &str, column_path: &str, columns: &[(&Target, &FieldRef)]) {
         let name = format!("{field_path}{}", field.name);
         let row = FieldColumn {
             position: self.position,
@@ -324,29 +332,22 @@ impl FieldColumns {
             self.rows.push(row);
             return;
         }
-        for (_, column, reason) in columns {
+        for (target, column) in columns {
             self.rows.push(FieldColumn {
                 column: Some(format!("{column_path}{}", column.name())),
                 column_type: Some(column.data_type().to_string()),
-                renamed_because: *reason,
+                renamed_because: target.reason,
                 ..row.clone()
             });
         }
-        if let (FieldKind::Struct(members), [(_, column, _)]) = (&*interpret::kind(field), columns) {
+        if let (FieldKind::Struct(members), [(target, column)]) = (&*interpret::kind(field), columns)
+            && let DataType::Struct(columns) = item_type(column.data_type())
+        {
             let column_path = format!("{column_path}{}.", column.name());
-            self.add_members(members, &format!("{name}."), &column_path, column.data_type(), depth + 1);
-        }
-    }
-
-    fn add_members(&mut self, members: &[Field], field_path: &str, column_path: &str, parent: &DataType, depth: usize) {
-        let parent = if let DataType::List(item) = parent { item.data_type() } else { parent };
-        let DataType::Struct(columns) = parent else { return };
-        let assigned = assign::assign_fields(&[members], &[], depth, TypeOptions::default());
-        for (member, bounds) in members.iter().zip(assigned.bindings.iter().flatten()) {
-            let bound = bounds.iter().filter_map(|bound| {
-                Some((bound.role, columns.get(bound.column)?, assigned.columns[bound.column].reason))
-            });
-            self.add(member, field_path, column_path, &bound.collect::<Vec<_>>(), depth);
+            for (member, targets) in members.iter().zip(&target.members) {
+                let targets = targets.iter().filter_map(|target| Some((target, columns.get(target.column?)?)));
+                self.add(member, &format!("{name}."), &column_path, &targets.collect::<Vec<_>>());
+            }
         }
     }
 }
@@ -366,29 +367,25 @@ mod tests {
     }
 
     #[test]
-    fn dropping_columns_keeps_names_and_order() {
+    fn tables_of_some_events_have_their_columns_in_the_order_of_all() {
         let first = schema(vec![Field::value("A", Wire::Int32), Field::value("B", Wire::Int32)]);
         let second = schema(vec![Field::value("C", Wire::FileTime), Field::value("A", Wire::Guid)]);
-        let table = assign_columns(&[&first, &second], &["timestamp"], TypeOptions::default());
-        assert_eq!(names(&table), ["A", "B", "C", "C_filetime", "A__utf8"]);
-        let present = |present: &dyn Fn(usize) -> bool| {
-            assign_present(&[&first, &second], &["timestamp"], TypeOptions::default(), present)
-        };
-        let kept = present(&|schema| schema == 1);
-        assert_eq!(names(&kept), ["C", "C_filetime", "A__utf8"]);
-        let columns = |binding: &Binding| -> Vec<_> { binding.fields.iter().flatten().map(|t| t.column).collect() };
-        assert_eq!(columns(kept.binding(0)), [None, None]);
-        assert_eq!(columns(kept.binding(1)), [Some(0), Some(1), Some(2)]);
-        assert_eq!(present(&|_| true), table);
-        assert_eq!(table.columns[4].field.metadata()["in_type"], "Guid");
+        let all = assign_columns(&[&first, &second], &["timestamp"], TypeOptions::default());
+        assert_eq!(names(&all), ["A__int", "A", "B", "C", "C_filetime"]);
+        assert_eq!(all.columns[1].field.metadata()["in_type"], "Guid");
+        let mut provider = ColumnNames::new(&["timestamp"]);
+        [&first, &second].into_iter().for_each(|schema| provider.declare(&schema.fields));
+        let some = assign_named(&provider, &[&second], TypeOptions::default());
+        assert_eq!(names(&some), ["A", "C", "C_filetime"]);
+        let columns: Vec<_> = some.binding(0).fields.iter().flatten().map(|target| target.column).collect();
+        assert_eq!(columns, [Some(1), Some(2), Some(0)]);
     }
 
     #[test]
     fn a_schema_fills_columns_that_are_there_once_each() {
         let event = schema(vec![Field::value("A", Wire::Int32), Field::value("B", Wire::Int32)]);
         let table = assign_columns(&[&event, &event], &[], TypeOptions::default());
-        let nothing = assign_present(&[&event, &event], &[], TypeOptions::default(), |_| false);
-        assert!(table.is_sound() && nothing.is_sound() && nothing.columns.is_empty());
+        assert!(table.is_sound() && table.clone().first(0).0.is_sound());
         for column in [0, 2] {
             let mut other = table.clone();
             other.bindings[1].fields[1][0].column = Some(column);
@@ -437,13 +434,12 @@ mod tests {
         };
         let rows: Vec<_> = table.field_columns(0, &event).into_iter().map(text).collect();
         let expected = [
-            "0 Trace IPv4 Trace__utf8 common_column",
+            "0 Trace IPv4 Trace__field common_column",
             "1 __binLength UInt32 - -",
             "2 S Struct[2] S -",
             "3 S.x UInt8 S.x -",
-            "4 S.X FileTime S.X__timestamp case_collision",
-            // A companion follows its field's name, not the column's.
-            "4 S.X FileTime S.X_filetime -",
+            "4 S.X FileTime S.X__2 duplicate_name",
+            "4 S.X FileTime S.X__2_filetime duplicate_name",
             "5 T TraceTime T_ns -",
         ];
         assert_eq!(rows, expected);

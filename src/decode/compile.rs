@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use arrow_schema::{DataType, TimeUnit};
 
-use super::assign;
-use super::binding::{Binding, PayloadColumn, PayloadColumns};
+use super::binding::{Binding, PayloadColumn, PayloadColumns, Target, item_type};
 use super::interpret::{self, ColumnRole, Interpretation, MAX_NESTING};
 use super::program::{
     Convert, ConvertStep, Counter, FieldBody, FieldExtent, LengthRule, Node, Number, Output, Program, Remembered,
@@ -14,7 +13,6 @@ use super::program::{
 };
 use crate::columns::packed::fixed_width;
 use crate::columns::prefix::PrefixField;
-use crate::columns::types::TypeOptions;
 use crate::schema::model::{Count, EventSchema, Field, FieldKind, FieldRef, Length, Wire};
 
 impl Program {
@@ -66,15 +64,17 @@ struct OutputSlot<'a> {
     role: ColumnRole,
     target: usize,
     data_type: &'a DataType,
+    /// Of a structure: where its members go.
+    members: &'a [Vec<Target>],
 }
 
-fn targets<'a>(binding: &Binding, columns: &'a [PayloadColumn], position: usize) -> Vec<OutputSlot<'a>> {
+fn targets<'a>(binding: &'a Binding, columns: &'a [PayloadColumn], position: usize) -> Vec<OutputSlot<'a>> {
     let targets = binding.fields.get(position).map(Vec::as_slice).unwrap_or_default();
-    let slot = |target: &super::binding::Target| {
-        let column = target.column?;
-        Some(OutputSlot { role: target.role, target: column, data_type: columns.get(column)?.data_type() })
-    };
-    targets.iter().filter_map(slot).collect()
+    targets.iter().filter_map(|target| slot(target, columns.get(target.column?)?.data_type())).collect()
+}
+
+fn slot<'a>(target: &'a Target, data_type: &'a DataType) -> Option<OutputSlot<'a>> {
+    Some(OutputSlot { role: target.role, target: target.column?, data_type, members: &target.members })
 }
 
 /// A layout has a program per pointer size.
@@ -162,7 +162,7 @@ impl Compiler {
             None => (FieldBody::Unreadable, Repeat::One),
         };
         let slot = self.slot(field, position);
-        let outputs = outputs.iter().map(|slot| output(field, slot, self.pointer)).collect();
+        let outputs = outputs.iter().filter_map(|slot| output(field, slot, self.pointer)).collect();
         let Size { least: item_min, fixed: item_fixed, empty: item_empty } = size(&item);
         Node { item, repeat, slot, outputs, item_min, item_fixed, item_empty }
     }
@@ -171,20 +171,15 @@ impl Compiler {
         if self.path.len() >= MAX_NESTING {
             return FieldBody::Unreadable;
         }
-        let columns = outputs.first().and_then(|slot| match item_type(slot.data_type) {
-            DataType::Struct(columns) => Some(columns),
-            _ => None,
-        });
-        let assigned = assign::assign_fields(&[members], &[], self.path.len() + 1, TypeOptions::default());
-        let mut bindings = assigned.bindings.into_iter().flatten();
+        let (targets, columns) = match outputs.first().map(|slot| (slot.members, item_type(slot.data_type))) {
+            Some((targets, DataType::Struct(columns))) => (targets, Some(columns)),
+            _ => (&[][..], None),
+        };
         self.path.push(position);
         let node = |(position, member): (usize, &Field)| {
-            let bounds = bindings.next().unwrap_or_default();
-            let slot = |bound: &assign::Assigned| {
-                let data_type = columns?.get(bound.column)?.data_type();
-                Some(OutputSlot { role: bound.role, target: bound.column, data_type })
-            };
-            self.node(member, position, &bounds.iter().filter_map(slot).collect::<Vec<_>>())
+            let targets = targets.get(position).map(Vec::as_slice).unwrap_or_default().iter();
+            let slots = targets.filter_map(|target| slot(target, columns?.get(target.column?)?.data_type()));
+            self.node(member, position, &slots.collect::<Vec<_>>())
         };
         let nodes = members.iter().enumerate().map(node).collect();
         self.path.pop();
@@ -378,14 +373,8 @@ fn struct_size(members: &[Node]) -> Size {
     size
 }
 
-fn item_type(data_type: &DataType) -> &DataType {
-    match data_type {
-        DataType::List(item) => item.data_type(),
-        other => other,
-    }
-}
-
-fn output(field: &Field, slot: &OutputSlot<'_>, pointer: usize) -> Output {
+/// `None` for a column beside the value that only others of its name have something for.
+fn output(field: &Field, slot: &OutputSlot<'_>, pointer: usize) -> Option<Output> {
     let data_type = if field.count == Count::One || interpret::is_text_array(field) {
         slot.data_type
     } else {
@@ -393,19 +382,19 @@ fn output(field: &Field, slot: &OutputSlot<'_>, pointer: usize) -> Output {
     };
     let op = match (slot.role, interpret::interpret(field), &field.map) {
         (ColumnRole::Label, _, Some(map)) => Convert::Label(Arc::clone(map)),
-        (ColumnRole::Label, _, None) => match (interpret::status_table(field), interpret::character(field)) {
-            (Some(table), _) => Convert::Status(table),
-            (None, Some(shown)) => operation(shown, data_type, pointer),
-            (None, None) => Convert::Null,
+        (ColumnRole::Label, _, None) => match interpret::status_table(field) {
+            Some(table) => Convert::Status(table),
+            None => operation(interpret::character(field)?, data_type, pointer),
         },
-        (ColumnRole::FileTime, _, _) => Convert::Copy(8),
+        (ColumnRole::FileTime, Some(Interpretation::FileTime), _) => Convert::Copy(8),
+        (ColumnRole::FileTime, _, _) => return None,
         (ColumnRole::Nanos, Some(Interpretation::Ticks), _) => Convert::TickSpan,
         (ColumnRole::Nanos, _, _) => Convert::TraceTime,
         (ColumnRole::Value, None, _) => Convert::Members,
         (ColumnRole::Value, Some(_), _) if matches!(data_type, DataType::Struct(_)) => Convert::Members,
         (ColumnRole::Value, Some(interpretation), _) => operation(interpretation, data_type, pointer),
     };
-    Output { target: slot.target, op }
+    Some(Output { target: slot.target, op })
 }
 
 fn operation(interpretation: Interpretation, data_type: &DataType, pointer: usize) -> Convert {

@@ -59,7 +59,7 @@ pub(super) enum Interpretation {
 }
 
 /// Which column of a field: the value itself or one that stands beside it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum ColumnRole {
     Value,

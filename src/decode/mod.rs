@@ -1,12 +1,12 @@
 //! From an event's payload bytes to typed columns.
 //!
 //! ```text
-//! EventSchema ×n ──assign──► PayloadColumns ──compile, per schema and pointer size──► Program
+//! EventSchema ×n ──names, assign──► PayloadColumns ──compile, per schema and pointer size──► Program
 //!                                                                                    │ decode(payload, row)
 //!                  array of a row group ◄──gather── PackedColumns ×n ◄──finish── ColumnBuffers
 //! ```
 //!
-//! [`assign_columns`] gives all declared layouts of one table their columns. [`Program::compile`] turns a layout into
+//! [`ColumnNames`] says which family of fields has a name, [`assign_named`] gives the layouts of one table their columns. [`Program::compile`] turns a layout into
 //! flat steps: leading values of fixed width are kept as they lie, the rest is run field by field. A field is measured
 //! and checked as a whole before anything of it is appended, so a damaged payload leaves NULLs and never a shifted
 //! column.
@@ -14,7 +14,9 @@
 mod assign;
 mod binding;
 mod clock;
+mod column_names;
 mod compile;
+mod fields;
 mod interpret;
 mod label;
 mod measure;
@@ -26,9 +28,10 @@ mod text;
 mod time;
 mod values;
 
-pub use assign::RenameReason;
-pub use binding::{Binding, FieldColumn, PayloadColumn, PayloadColumns, assign_columns, assign_present};
+pub use binding::{Binding, FieldColumn, PayloadColumn, PayloadColumns, assign_columns, assign_named};
 pub use clock::{NoClock, TraceClock};
+pub use column_names::ColumnNames;
+pub use fields::RenameReason;
 pub use program::Program;
 pub use run::pointer_size_mismatch;
 pub use status::{DecodeOutcome, Status};

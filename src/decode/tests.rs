@@ -492,7 +492,7 @@ fn events_share_columns_and_batches_begin_anew() {
 fn dropped_columns_are_walked_over() {
     let first = schema(vec![named("a", Wire::UInt8)]);
     let second = schema(vec![named("b", Wire::UInt16), named("c", Wire::Ansi)]);
-    let table = assign_present(&[&first, &second], &[], TypeOptions::default(), |schema| schema == 0);
+    let (table, _) = assign_columns(&[&first, &second], &[], TypeOptions::default()).first(1);
     let program = Program::compile(&second, &table, 1, 8);
     let mut columns = ColumnBuffers::new(table.columns.iter().map(PayloadColumn::data_type));
     assert_eq!(program.decode(b"\x01\0x\0", 0, &mut columns, &NoClock).status, Status::Ok);

@@ -1,8 +1,10 @@
 //! Which event shapes go to which dataset, and what the datasets are called.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
+use super::declarations::Declarations;
 use super::resolve::Resolved;
 use crate::event::{EventIdentity, Shape};
 use crate::guid::Guid;
@@ -11,7 +13,6 @@ use crate::layout::kernel;
 use crate::names::{self, Claim, Naming, Right};
 use crate::schema::Registry;
 use crate::schema::declared::Declared;
-use crate::schema::registry::DeclaringSource;
 use crate::survey::{Issue, IssueCode, Severity};
 
 /// How many datasets a provider's events become (`--layout`).
@@ -107,6 +108,15 @@ impl EventKey {
         }
     }
 
+    /// The ids, or opcodes, under which it is declared; `None` for TraceLogging events, which are declared nowhere else.
+    fn ids(&self) -> Option<RangeInclusive<u16>> {
+        match self {
+            EventKey::Id(id) => Some(*id..=*id),
+            EventKey::Opcode(opcode) => Some(u16::from(*opcode)..=u16::from(*opcode)),
+            EventKey::Name(_) => None,
+        }
+    }
+
     /// What the event is called without a name.
     fn fallback(&self) -> String {
         match self {
@@ -143,52 +153,11 @@ pub struct Dataset {
     pub declared: Arc<Declarations>,
 }
 
-/// All events that the sources in use by a provider's shapes declare for it, by id (or opcode, of classic events).
-#[derive(Debug, Default)]
-pub struct Declarations(BTreeMap<u16, Vec<Declared>>);
-
-impl Declarations {
-    fn of(members: &[u32], shapes: &[Resolved], registry: &Registry) -> Declarations {
-        let mut declaring_sources: Vec<(Guid, &DeclaringSource)> = Vec::new();
-        let mut known = HashSet::new();
-        for &member in members {
-            let shape = &shapes[member as usize];
-            let Some(choice) = &shape.choice else { continue };
-            let (provider, declaring_source) = (shape.schema_provider, &choice.candidate.declaring_source);
-            if known.insert((provider, declaring_source.rank(), place(declaring_source))) {
-                declaring_sources.push((provider, declaring_source));
-            }
-        }
-        // Not in the order in which the shapes of this trace happen to use them.
-        declaring_sources.sort_by_key(|(_, declaring_source)| declaring_source.rank());
-        let mut all = Declarations::default();
-        for declared in declaring_sources
-            .into_iter()
-            .flat_map(|(provider, declaring_source)| registry.declared(&provider, declaring_source))
-        {
-            all.0.entry(declared.id).or_default().push(declared);
-        }
-        all
-    }
-
-    /// Those of one event, or of all.
-    pub fn of_event(&self, event: Option<&EventKey>) -> impl Iterator<Item = &Declared> {
-        let ids = match event {
-            None => Some(0..=u16::MAX),
-            Some(EventKey::Id(id)) => Some(*id..=*id),
-            Some(EventKey::Opcode(opcode)) => Some(u16::from(*opcode)..=u16::from(*opcode)),
-            // A TraceLogging event is declared nowhere else.
-            Some(EventKey::Name(_)) => None,
-        };
-        ids.into_iter().flat_map(|ids| self.0.range(ids)).flat_map(|(_, declared)| declared)
-    }
-}
-
-/// Tells manifests from one another. Libraries of other kinds that have the same rank declare the same events.
-fn place(declaring_source: &DeclaringSource) -> usize {
-    match declaring_source {
-        DeclaringSource::Manifest(manifest) => Arc::as_ptr(manifest).addr(),
-        _ => 0,
+impl Dataset {
+    /// The events declared for it: for one event, or for all of its provider.
+    pub fn declared_events(&self) -> impl Iterator<Item = &Declared> {
+        let ids = self.event.as_ref().map_or(Some(0..=u16::MAX), EventKey::ids);
+        ids.into_iter().flat_map(|ids| self.declared.in_range(ids))
     }
 }
 
@@ -211,7 +180,7 @@ pub fn datasets(shapes: &[Resolved], registry: &Registry, layout: DatasetSplit) 
     let mut issues = shared_names(&providers, &namings, &folders, shapes);
     let whole = providers.into_iter().zip(named).zip(folders).map(|(((key, members), name), folder)| {
         let provider_name = name.filter(|_| key.provider().is_some());
-        let declared = Arc::new(Declarations::of(&members, shapes, registry));
+        let declared = Arc::new(Declarations::of(key.provider(), &members, shapes, registry));
         Dataset { key, event: None, folder, provider_name, members, declared }
     });
     let mut datasets: Vec<Dataset> = match layout {
@@ -352,7 +321,7 @@ fn event_folders(events: &Events, declared: &Declarations) -> Vec<String> {
         let opcode = u8::try_from(id).map(EventKey::Opcode);
         events.contains_key(&EventKey::Id(id)) || opcode.is_ok_and(|opcode| events.contains_key(&opcode))
     };
-    let others = declared.0.iter().filter(|(id, _)| !is_own(**id)).filter_map(|(id, declared)| {
+    let others = declared.events.iter().filter(|(id, _)| !is_own(**id)).filter_map(|(id, declared)| {
         let name = declared
             .iter()
             .filter(|event| !event.trust.is_doubtful())
@@ -418,7 +387,7 @@ mod tests {
             declared(3, "B", Trust::Doubtful),
         ];
         let mut declarations = Declarations::default();
-        all.into_iter().for_each(|event| declarations.0.entry(event.id).or_default().push(event));
+        all.into_iter().for_each(|event| declarations.events.entry(event.id).or_default().push(event));
         let folders = |events: &[(EventKey, Option<&str>)]| {
             let events = events.iter().map(|(key, name)| (key.clone(), (name.map(str::to_owned), Vec::new())));
             event_folders(&events.collect(), &declarations)
@@ -428,8 +397,18 @@ mod tests {
         assert_eq!(folders(std::slice::from_ref(&one)), ["A.Start~1"]);
         assert_eq!(folders(&[one, two, (EventKey::Id(4), Some("b"))]), ["A.Start~1", "A.Start~2", "b"]);
         assert_eq!(folders(&[(EventKey::Id(9), None), (EventKey::Opcode(9), Some(""))]), ["Event-9", "Opcode-9"]);
+        let declarations = Arc::new(declarations);
         let ids = |event: Option<EventKey>| {
-            declarations.of_event(event.as_ref()).map(|declared| declared.id).collect::<Vec<_>>()
+            let declared = Arc::clone(&declarations);
+            let dataset = Dataset {
+                key: DatasetKey::Message,
+                event,
+                folder: String::new(),
+                provider_name: None,
+                members: Vec::new(),
+                declared,
+            };
+            dataset.declared_events().map(|declared| declared.id).collect::<Vec<_>>()
         };
         assert_eq!(ids(None), [1, 2, 3]);
         assert_eq!(ids(Some(EventKey::Id(2))), [2]);

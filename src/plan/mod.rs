@@ -8,6 +8,7 @@ mod check;
 pub mod choose;
 pub(crate) mod cuts;
 pub mod datasets;
+mod declarations;
 mod describe;
 pub mod descriptions;
 mod doubts;

@@ -166,7 +166,7 @@ mod tests {
         assert_eq!(show(&catalog, GUID, (1, 0)), [["*", "A>A -"]]);
         assert_eq!(
             show(&catalog, GUID, (2, 0)),
-            [["*", "A>A__uint32 type_conflict", "Opcode>Opcode__uint8 common_column"]]
+            [["*", "A>A__int type_conflict", "Opcode>Opcode__field common_column"]]
         );
     }
 
@@ -176,7 +176,7 @@ mod tests {
         let catalog = catalog(vec![manifest("a", [time, number]), manifest("b", [number, number])]);
         assert_eq!(
             show(&catalog, GUID, (1, 0)),
-            [vec!["*", "A>A -", "A>A_filetime -"], vec!["", "A>A -"]]
+            [vec!["*", "A>A__time type_conflict", "A>A__time_filetime type_conflict"], vec!["", "A>A -"]]
                 .map(|own| own.iter().map(|&t| t.to_owned()).collect::<Vec<_>>())
         );
     }

@@ -213,15 +213,15 @@ fn decide(
     filter.decide(number, &info)
 }
 
-/// Gives a table its payload columns: over all events that the winning sources declare, then only those present and
-/// not filtered away, as far as there is `room` for columns.
+/// Gives a table its payload columns: those of the events that are present and not filtered away, or all, as far as there
+/// is `room` for columns.
 fn settle(dataset: &Dataset, passing: &[u32], shapes: &[Resolved], options: &PlanOptions, room: usize) -> Settled {
     if dataset.key == DatasetKey::Other {
         return Settled::default();
     }
-    let declared = declared(dataset, shapes);
+    let declared = declared(dataset, passing, shapes, options.all_columns);
     let layouts = Layouts::new(&declared);
-    let reserved = header::reserved_names();
+    let all = decode::assign_named(dataset.declared.names(shapes), &layouts.distinct, options.types);
     let present: Vec<(u32, usize)> = passing
         .iter()
         .filter_map(|&shape| {
@@ -230,9 +230,7 @@ fn settle(dataset: &Dataset, passing: &[u32], shapes: &[Resolved], options: &Pla
         })
         .collect();
     let used: BTreeSet<usize> = present.iter().map(|&(_, layout)| layout).collect();
-    let is_present = |layout| options.all_columns || used.contains(&layout);
-    let kept = decode::assign_present(&layouts.distinct, &reserved, options.types, is_present);
-    let (kept, left_out) = kept.first(room.min(MAX_COLUMNS));
+    let (kept, left_out) = all.first(room.min(MAX_COLUMNS));
     let kept = kept.with_bindings(&used);
     let rows = |(binding, &layout): (usize, &usize)| {
         (
@@ -248,11 +246,12 @@ fn settle(dataset: &Dataset, passing: &[u32], shapes: &[Resolved], options: &Pla
     Settled { columns: kept, left_out, shapes: columns }
 }
 
-/// The layouts to settle, in the order in which they claim names: id, version, rank of the source, position. Layouts
-/// that may be wrong claim last. The table of one event takes those of this event.
-fn declared(dataset: &Dataset, shapes: &[Resolved]) -> Vec<Declared> {
-    let mut declared: Vec<Declared> = dataset.declared.of_event(dataset.event.as_ref()).cloned().collect();
-    declared.extend(dataset.members.iter().filter_map(|&shape| {
+/// The layouts of a table: those of its passing shapes and, where it has all columns, of all events declared for it.
+fn declared(dataset: &Dataset, passing: &[u32], shapes: &[Resolved], all_columns: bool) -> Vec<Declared> {
+    let mut declared: Vec<Declared> =
+        if all_columns { dataset.declared_events().cloned().collect() } else { Vec::new() };
+    let own = if all_columns { &dataset.members } else { passing };
+    declared.extend(own.iter().filter_map(|&shape| {
         let shape = &shapes[shape as usize];
         let choice = shape.choice.as_ref()?;
         let identity = &shape.key.identity;

@@ -36,6 +36,15 @@ impl Registry {
         }
     }
 
+    /// All that the pack describes of a provider or class, which settles the names of its columns: by id, version and rank,
+    /// what may be wrong behind all others. Empty for those that it does not know.
+    pub fn settled(&self, provider: &Guid) -> Vec<Declared> {
+        let mut settled = self.declared_in_pack(provider);
+        settled.extend(self.pack.class(provider).map_or_else(Vec::new, |class| of_pack(class.all())));
+        settled.sort_by_key(|event| (event.trust.is_doubtful(), event.id, event.version));
+        settled
+    }
+
     /// The corrections, and of the pack what they do not correct.
     fn declared_in_pack(&self, provider: &Guid) -> Vec<Declared> {
         let layouts = |pack: Option<&'static ProviderPack>| pack.map_or_else(Vec::new, |pack| of_pack(pack.all()));

@@ -6,6 +6,7 @@ pub mod declared;
 pub mod describe;
 pub mod event_info;
 pub mod eventsource;
+pub mod family;
 pub mod files;
 pub mod load;
 pub mod manifest;

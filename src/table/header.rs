@@ -402,11 +402,14 @@ pub fn element(data_type: DataType) -> Arc<Field> {
 }
 
 /// Names that no payload column may take: those of the columns that a table with payload columns can begin with, whether
-/// or not this one does, and the partition column. Tables of messages and timed headers have no payload columns.
+/// or not this one does or will have one day, and the partition column. Tables of messages and timed headers have no payload columns.
 pub fn reserved_names() -> Vec<&'static str> {
     let columns = COMMON.iter().chain(INSTANCE);
-    columns.map(|column| column.name()).chain(["trace"]).collect()
+    columns.map(|column| column.name()).chain(PLANNED).chain(["trace"]).collect()
 }
+
+/// Columns that tables will have.
+const PLANNED: [&str; 4] = ["process_name", "attribution", "stack_id", "rendered_message"];
 
 #[cfg(test)]
 mod tests {

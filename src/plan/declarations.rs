@@ -1,0 +1,84 @@
+//! What is declared for a provider, and what its columns are called.
+
+use std::collections::{BTreeMap, HashSet};
+use std::ops::RangeInclusive;
+use std::sync::{Arc, OnceLock};
+
+use super::resolve::Resolved;
+use crate::decode::ColumnNames;
+use crate::guid::Guid;
+use crate::schema::Registry;
+use crate::schema::declared::Declared;
+use crate::schema::registry::DeclaringSource;
+use crate::table::header;
+
+/// What is declared for a provider.
+#[derive(Debug, Default)]
+pub struct Declarations {
+    /// All events that the sources in use by its shapes declare for it, by id (or opcode, of classic events).
+    pub(super) events: BTreeMap<u16, Vec<Declared>>,
+    /// What settles the names of its columns.
+    settled: Vec<Declared>,
+    /// All of its shapes.
+    members: Vec<u32>,
+    /// The names of its columns, once they are asked for.
+    names: OnceLock<ColumnNames>,
+}
+
+impl Declarations {
+    /// That of a provider with these shapes; `None` for what is no provider.
+    pub fn of(provider: Option<Guid>, members: &[u32], shapes: &[Resolved], registry: &Registry) -> Declarations {
+        let mut declaring_sources: Vec<(Guid, &DeclaringSource)> = Vec::new();
+        let mut known = HashSet::new();
+        for &member in members {
+            let shape = &shapes[member as usize];
+            let Some(choice) = &shape.choice else { continue };
+            let (provider, declaring_source) = (shape.schema_provider, &choice.candidate.declaring_source);
+            if known.insert((provider, declaring_source.rank(), place(declaring_source))) {
+                declaring_sources.push((provider, declaring_source));
+            }
+        }
+        // Not in the order in which the shapes of this trace happen to use them.
+        declaring_sources.sort_by_key(|(_, declaring_source)| declaring_source.rank());
+        let mut events: BTreeMap<u16, Vec<Declared>> = BTreeMap::new();
+        for declared in declaring_sources
+            .into_iter()
+            .flat_map(|(provider, declaring_source)| registry.declared(&provider, declaring_source))
+        {
+            events.entry(declared.id).or_default().push(declared);
+        }
+        let settled = provider.map_or_else(Vec::new, |provider| registry.settled(&provider));
+        Declarations { events, settled, members: members.to_vec(), names: OnceLock::new() }
+    }
+
+    /// The names of the provider's columns. They follow from all that is declared for it, be it present, wanted, in this
+    /// table or not.
+    pub fn names(&self, shapes: &[Resolved]) -> &ColumnNames {
+        self.names.get_or_init(|| {
+            let mut names = ColumnNames::new(&header::reserved_names());
+            let mut known = HashSet::new();
+            let mut is_new = |event: &&Declared| known.insert(Arc::as_ptr(&event.schema));
+            self.settled.iter().filter(&mut is_new).for_each(|event| names.settle(&event.schema.fields));
+            let declared = self.events.values().flatten();
+            declared.filter(&mut is_new).for_each(|event| names.declare(&event.schema.fields));
+            let shapes = self.members.iter().filter_map(|&member| shapes.get(member as usize));
+            let chosen = shapes.filter_map(|shape| shape.choice.as_ref());
+            let chosen = chosen.filter(|choice| known.insert(Arc::as_ptr(&choice.candidate.schema)));
+            chosen.for_each(|choice| names.declare(&choice.candidate.schema.fields));
+            names
+        })
+    }
+
+    /// Those of some events, by id.
+    pub fn in_range(&self, ids: RangeInclusive<u16>) -> impl Iterator<Item = &Declared> {
+        self.events.range(ids).flat_map(|(_, declared)| declared)
+    }
+}
+
+/// Tells manifests from one another. Libraries of other kinds that have the same rank declare the same events.
+fn place(declaring_source: &DeclaringSource) -> usize {
+    match declaring_source {
+        DeclaringSource::Manifest(manifest) => Arc::as_ptr(manifest).addr(),
+        _ => 0,
+    }
+}
