@@ -154,7 +154,7 @@ impl Subject {
         let inside = |event: &Range<usize>| -> u64 {
             let old = self.buffers.iter().flat_map(|buffer| &buffer.events);
             let inside: Vec<usize> =
-                old.filter(|old| event.start < old.start && end(old) <= end(event)).map(|old| end(old)).collect();
+                old.filter(|old| event.start < old.start && end(old) <= end(event)).map(end).collect();
             if inside.contains(&end(event)) { inside.len() as u64 } else { 0 }
         };
         let swallowed: u64 = buffers(trace).iter().flat_map(|buffer| &buffer.events).map(inside).sum();
