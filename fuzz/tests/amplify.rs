@@ -18,12 +18,15 @@ fn what_is_repeated_takes_its_share() {
     assert!(amplifiers.is_empty(), "{}", amplifiers.join("\n"));
 }
 
+/// Whether a fault is the one that was planted.
+type IsExpected = fn(&Fault) -> bool;
+
 #[test]
 fn an_amplifier_is_found() {
     let block = BLOCKS.iter().find(|block| block.name == "a buffer").expect("it is there");
     // 512 KiB at most, so that what is kept is not more than a machine has.
     let block = &Block { unit: 64, ..*block };
-    let cases: [(Plant, fn(&Fault) -> bool); 4] = [
+    let cases: [(Plant, IsExpected); 4] = [
         (Plant::Kept(100), |fault| matches!(fault, Fault::Memory(90..=110))),
         (Plant::Kept(1000), |fault| matches!(fault, Fault::BeyondBudget(524_288_000..))),
         (Plant::KeptMore(1), |fault| matches!(fault, Fault::SteeperMemory(..))),
