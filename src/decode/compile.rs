@@ -90,12 +90,13 @@ fn add_fixed_steps(program: &mut Program) {
         let start = program.prefix_size;
         let span = FieldExtent::one(start, start + size, start + size);
         program.prefix_slots.extend(node.slot.map(|slot| Remembered { slot, span }));
-        for (number, output) in node.outputs.iter().enumerate() {
+        for output in &node.outputs {
             if let Some((field, weight)) = copied(output, start, size) {
                 fields.push(field);
                 program.prefix_weight += weight;
             } else {
-                program.prefix_steps.push(ConvertStep { start, size, node: index, output: number });
+                let (target, op) = (output.target, output.op.clone());
+                program.prefix_steps.push(ConvertStep { bytes: start..start + size, target, op });
             }
         }
         program.prefix_size = start + size;

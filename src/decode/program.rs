@@ -1,5 +1,6 @@
 //! A schema made ready to be run over payloads.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_schema::TimeUnit;
@@ -38,11 +39,11 @@ pub struct Program {
 /// A value at a known offset and the operation that makes a column's value of it.
 #[derive(Debug)]
 pub(super) struct ConvertStep {
-    pub start: usize,
-    pub size: usize,
-    /// The node whose operation it is, and which of its outputs.
-    pub node: usize,
-    pub output: usize,
+    /// Where it begins and ends in the payload.
+    pub bytes: Range<usize>,
+    /// The number of the column.
+    pub target: usize,
+    pub op: Convert,
 }
 
 /// A value at a known offset that later fields refer to.
@@ -160,7 +161,7 @@ pub(super) enum Counter {
 }
 
 /// What is done with the bytes of one value.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Convert {
     /// Always NULL.
     Null,

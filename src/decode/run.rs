@@ -76,7 +76,7 @@ impl Program {
                 notes.add(self.prefix_weight);
             }
             for step in &self.prefix_steps {
-                self.convert(step, &cursor, row, targets, &mut notes);
+                convert(step, payload, row, targets, &mut notes);
             }
             (first, at) = (self.prefix_nodes, self.prefix_size);
         }
@@ -93,23 +93,6 @@ impl Program {
         let keep_payload = self.is_partial || !notes.exact || !status.is_whole();
         columns.end_row(weight);
         DecodeOutcome { status, keep_payload, weight }
-    }
-
-    fn convert(
-        &self,
-        step: &ConvertStep,
-        cursor: &Cursor<'_>,
-        row: u32,
-        targets: &mut [PackedColumn],
-        notes: &mut RowNotes<'_>,
-    ) {
-        let Some(output) = self.nodes.get(step.node).and_then(|node| node.outputs.get(step.output)) else { return };
-        let Some(column) = targets.get_mut(output.target) else { return };
-        let end = step.start + step.size;
-        let bytes = cursor.bytes(FieldExtent::one(step.start, end, end));
-        if values::write(&output.op, bytes, &mut column.values, notes) {
-            column.rows.push(row);
-        }
     }
 
     /// Measures the fields from the given one on and hands each that fits to `each`.
@@ -147,6 +130,15 @@ pub fn pointer_size_mismatch(header: &Program, other: &Program, samples: &[&[u8]
         |program: &Program, payload: &[u8]| program.consumes(payload) == Status::Ok && !program.garbles(payload);
     let contradicted = samples.iter().filter(|payload| !is_read_well(header, payload)).count();
     2 * contradicted > samples.len() && samples.iter().all(|payload| is_read_well(other, payload))
+}
+
+/// Takes a leading value of fixed width.
+#[inline]
+fn convert(step: &ConvertStep, payload: &[u8], row: u32, targets: &mut [PackedColumn], notes: &mut RowNotes<'_>) {
+    let (Some(column), Some(bytes)) = (targets.get_mut(step.target), payload.get(step.bytes.clone())) else { return };
+    if values::write(&step.op, bytes, &mut column.values, notes) {
+        column.rows.push(row);
+    }
 }
 
 /// The records of a program.
