@@ -16,7 +16,7 @@ use super::leaf::Leaf;
 use super::number_values::NumberValues;
 use super::pages::{EncodedChunk, Pages};
 use super::values::{NoValues, Values};
-use crate::columns::{BatchValues, ColumnBatch, Present};
+use crate::columns::{BatchValues, ColumnBatch, KeyTable, Present};
 
 /// Whether a chunk goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,17 +108,26 @@ struct LeafEncoder<V> {
     /// Rows and keys of a batch without those that stand for NULL.
     rows: Vec<u32>,
     keys: Vec<u32>,
+    /// The table of the last keys, and whether one of them stands for NULL.
+    table: Option<(Arc<KeyTable>, bool)>,
 }
 
 impl<V: Values> LeafEncoder<V> {
     fn new(values: V, leaf: Arc<Leaf>, empty_list: Option<u8>) -> Option<Self> {
-        Some(LeafEncoder { pages: Pages::new(leaf)?, values, empty_list, rows: Vec::new(), keys: Vec::new() })
+        Some(LeafEncoder {
+            pages: Pages::new(leaf)?,
+            values,
+            empty_list,
+            rows: Vec::new(),
+            keys: Vec::new(),
+            table: None,
+        })
     }
 
     fn push(&mut self, rows: usize, present: Present<'_>, values: &BatchValues<'_>) -> Result<Progress> {
         check(rows, present, values, self.pages.leaf.max_definition() > 0)?;
         match values {
-            BatchValues::Keys { keys, table } if table.has_nulls() => {
+            BatchValues::Keys { keys, table } if self.has_nulls(table) => {
                 let (mut kept_rows, mut kept_keys) = (std::mem::take(&mut self.rows), std::mem::take(&mut self.keys));
                 kept_rows.clear();
                 kept_keys.clear();
@@ -142,6 +151,14 @@ impl<V: Values> LeafEncoder<V> {
                 None => Ok(Progress::GivenUp),
             },
             _ => self.push_flat(rows, present, values),
+        }
+    }
+
+    /// Whether some key of a table stands for NULL; asked once for the batches of one table.
+    fn has_nulls(&mut self, table: &Arc<KeyTable>) -> bool {
+        match &self.table {
+            Some((last, has_nulls)) if Arc::ptr_eq(last, table) => *has_nulls,
+            _ => self.table.insert((Arc::clone(table), table.has_nulls())).1,
         }
     }
 
