@@ -93,7 +93,8 @@ fn read(trace: &[u8]) -> Result<(Events, Said, FileSurvey), Error> {
 /// Makes one change to one of the traces; the first four bytes of the input say to which.
 ///
 /// Oracle: rows go only where damage, an issue or a gap is said, or the file is refused. An event whose own bytes are
-/// changed may be another; it may not be none. Two classes are known to be mute and counted: `by nature` and `swallowed`.
+/// changed may be another; it may not be none. Three classes are known to be mute and counted: `by nature`, `swallowed` and
+/// `emptied`.
 pub fn loss(input: &[u8], digest: &mut Digest) {
     let mut bytes = Bytes::new(input);
     let all = subjects();
@@ -108,6 +109,7 @@ pub fn loss(input: &[u8], digest: &mut Digest) {
         Ok((events, said, _)) => match subject.judge(&events, &said, touched) {
             "mute" if subject.is_mute_by_nature(change, &trace) => "by nature",
             "mute" if subject.is_swallowed(&trace, &events, touched) => "swallowed",
+            "mute" if subject.is_emptied(&trace, &events, touched) => "emptied",
             outcome => outcome,
         },
     };
@@ -160,6 +162,24 @@ impl Subject {
         let swallowed: u64 = buffers(trace).iter().flat_map(|buffer| &buffer.events).map(inside).sum();
         let missing = beyond(&self.events, events);
         trace.len() == self.bytes.len() && swallowed > 0 && missing <= swallowed + touched
+    }
+
+    /// A buffer whose Offset says that it has no events, and which has zeros where they were, is an empty buffer: those that
+    /// Windows writes have zeros there, too, before the filling. Every event that is missing must be of such a buffer, or
+    /// have its own bytes changed.
+    fn is_emptied(&self, trace: &[u8], events: &Events, touched: u64) -> bool {
+        let offset = |buffer: &BufferSpan| {
+            let at = buffer.bytes.start + 0x30;
+            trace.get(at..at + 4).map(|bytes| u32::from_le_bytes(bytes.try_into().expect("four bytes")))
+        };
+        let is_zero =
+            |event: &Range<usize>| trace.get(event.clone()).is_some_and(|bytes| bytes.iter().all(|b| *b == 0));
+        let is_emptied = |buffer: &&BufferSpan| {
+            offset(buffer).is_some_and(|offset| offset < 0x48) && buffer.events.iter().all(is_zero)
+        };
+        let emptied: usize = self.buffers.iter().filter(is_emptied).map(|buffer| buffer.events.len()).sum();
+        let missing = beyond(&self.events, events);
+        trace.len() == self.bytes.len() && emptied > 0 && missing <= emptied as u64 + touched
     }
 
     /// The changed trace, and how many events had their own bytes changed.
