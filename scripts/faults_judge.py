@@ -127,6 +127,11 @@ def is_of_a_plan(path, attempts):
     return ".plan-" in first and all(part.split(".")[-2] in attempts for part in unfinished)
 
 
+def wrong_code(ended, expected=""):
+    """Says how a run ended that should not have."""
+    return f"exit code {ended.code}{expected}: {ended.said.strip()[:300]}"
+
+
 class Failure:
     """Of a call that failed: the run fails as an output failure, or does without what failed."""
 
@@ -137,7 +142,7 @@ class Failure:
         if ended.code == SUCCESS:
             return []
         if ended.code not in self.codes:
-            return [f"exit code {ended.code}, expected one of {self.codes}: {ended.said.strip()[:300]}"]
+            return [wrong_code(ended, f", expected one of {self.codes}")]
         if state == "new" and PUBLISHED_WITH_OUTPUT_FAILURE not in ended.said:
             return [f"the trace is published, and it fails without saying so: {ended.said.strip()[:300]}"]
         return []
@@ -149,7 +154,7 @@ class Success:
     may_leave = False
 
     def __call__(self, ended, state, was_there):
-        return [] if ended.code == SUCCESS else [f"exit code {ended.code}: {ended.said.strip()[:300]}"]
+        return [] if ended.code == SUCCESS else [wrong_code(ended)]
 
 
 class Killed:
@@ -173,7 +178,7 @@ class Stopped:
         if ended.code == SUCCESS:
             return []
         if ended.code not in self.codes:
-            return [f"exit code {ended.code}, expected one of {self.codes}: {ended.said.strip()[:300]}"]
+            return [wrong_code(ended, f", expected one of {self.codes}")]
         if state == "new" and not self.may_be_published:
             return [f"published, and exit code {ended.code}"]
         return []

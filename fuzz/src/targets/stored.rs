@@ -106,7 +106,8 @@ fn published(outcome: CommitOutcome) -> Files {
 /// made right again, so that what stands behind the hashes is tried, too.
 ///
 /// Oracle: with a hash that is wrong, what is published is what would have been, or there is an error that blames the files.
-/// A report has no hash, and with all hashes right a plan may say another thing: then what is published is conserved.
+/// A report has no hash, and with all hashes right a plan may say another thing: then nothing is asked but that it does not
+/// panic.
 pub fn stored(input: &[u8], digest: &mut Digest) {
     let honest = honest();
     let mut bytes = Bytes::new(input);
