@@ -27,7 +27,7 @@ pub struct MessageRenderer {
 }
 
 impl MessageRenderer {
-    /// Adds text and arguments of an event to the row that is about to be pushed to `header`. The weight is that of the
+    /// Adds text and arguments of an event to the row that is about to be pushed to `header`, and to `weight` that of the
     /// text and its arguments, and of what tells the arguments apart.
     pub fn render(
         &mut self,
@@ -35,6 +35,7 @@ impl MessageRenderer {
         event: &Event<'_>,
         context: &MessageContext,
         header: &mut HeaderColumns,
+        weight: &mut u64,
     ) -> DecodeOutcome {
         let values = HeaderValues {
             thread_id: event.thread_id,
@@ -44,9 +45,8 @@ impl MessageRenderer {
             timestamp_ns: Some(context.ns),
         };
         self.text.clear();
-        let mut weight = 0;
         let push = |argument: &str| {
-            weight += argument.len() as u64 + ARGUMENT_WEIGHT;
+            *weight += argument.len() as u64 + ARGUMENT_WEIGHT;
             header.push_argument(argument);
         };
         let rendered =
@@ -58,10 +58,7 @@ impl MessageRenderer {
             ArgumentStatus::Short => Status::Short,
             ArgumentStatus::Error | ArgumentStatus::UnknownType => Status::Error,
         };
-        DecodeOutcome {
-            status,
-            keep_payload: !status.is_whole() || !rendered.faithful,
-            weight: weight + self.text.len() as u64,
-        }
+        *weight += self.text.len() as u64;
+        DecodeOutcome { status, keep_payload: !status.is_whole() || !rendered.faithful }
     }
 }

@@ -218,9 +218,8 @@ impl<'a> Converter<'a> {
             .get_or_insert_with(|| TableRows::new(&self.context.plan.tables[decoder.table as usize].columns.columns));
         let cpu = file.has_cpu.then_some(segment.cpu);
         let place = MessageContext { pointer_size: decoder.pointer_size, cpu, ns: entry.ns };
-        let outcome = table.decode(&event, decoder, &file.clock, &mut self.messages, &place);
+        let outcome = table.decode(&event, decoder, &file.clock, &mut self.messages, &place, &mut self.weight);
         let status = outcome.map_or(RowStatus::NoSchema, |outcome| RowStatus::Decoded(outcome.status));
-        self.weight += outcome.map_or(0, |outcome| outcome.weight);
         let is_exact = time_status.is_none() && !file.clock.0.is_finer_than_ns();
         let row = RowContext {
             ns: entry.ns,
@@ -309,7 +308,7 @@ impl<'a> Converter<'a> {
 /// message, the text.
 fn without_schema(event: &Event<'_>) -> Option<DecodeOutcome> {
     let is_whole = event.payload.is_empty() && event.message.is_none();
-    is_whole.then_some(DecodeOutcome { status: Status::Ok, keep_payload: false, weight: 0 })
+    is_whole.then_some(DecodeOutcome { status: Status::Ok, keep_payload: false })
 }
 
 impl TableRows {
@@ -318,7 +317,7 @@ impl TableRows {
         TableRows { header: HeaderColumns::default(), payload }
     }
 
-    /// Decodes a payload into the next row; `None` where nothing describes it.
+    /// Decodes a payload into the next row, and adds to `weight` that of its values; `None` where nothing describes it.
     #[inline]
     fn decode(
         &mut self,
@@ -327,19 +326,23 @@ impl TableRows {
         clock: &SliceClock<'_>,
         messages: &mut MessageRenderer,
         place: &MessageContext,
+        weight: &mut u64,
     ) -> Option<DecodeOutcome> {
-        let error = DecodeOutcome { status: Status::Error, keep_payload: true, weight: 0 };
+        let error = DecodeOutcome { status: Status::Error, keep_payload: true };
         if event.items_damaged || shape.is_refused {
             return Some(error);
         }
         if let Some(message) = &shape.message {
-            return Some(messages.render(message, event, place, &mut self.header));
+            return Some(messages.render(message, event, place, &mut self.header, weight));
         }
         let Some(program) = &shape.program else { return without_schema(event) };
         // The flag is no part of a shape, so that events of both kinds can share one.
         if event.string_only != shape.is_string {
             return Some(error);
         }
-        Some(program.decode(event.payload, self.header.count(), &mut self.payload, clock))
+        let before = self.payload.weight();
+        let outcome = program.decode(event.payload, self.header.count(), &mut self.payload, clock);
+        *weight += self.payload.weight() - before;
+        Some(outcome)
     }
 }

@@ -89,10 +89,9 @@ impl Program {
                 }
             }
         });
-        let weight = notes.weight;
         let keep_payload = self.is_partial || !notes.exact || !status.is_whole();
-        columns.end_row(weight);
-        DecodeOutcome { status, keep_payload, weight }
+        columns.end_row(notes.weight);
+        DecodeOutcome { status, keep_payload }
     }
 
     /// Measures the fields from the given one on and hands each that fits to `each`.

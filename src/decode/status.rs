@@ -36,7 +36,8 @@ impl Status {
     }
 }
 
-/// What became of one payload.
+/// What became of one payload. Of two bytes, it is handed back in registers; what is stored in pieces and loaded as a whole
+/// waits for the stores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DecodeOutcome {
     /// How well payload and schema fit.
@@ -45,6 +46,4 @@ pub struct DecodeOutcome {
     /// but `ok` and `padded`, text that is not valid in its encoding, a boolean that is neither 0 nor 1, bytes behind
     /// a NUL, a time that has no calendar form.
     pub keep_payload: bool,
-    /// The Arrow bytes of the values that this payload added to the columns.
-    pub weight: u64,
 }
