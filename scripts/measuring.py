@@ -21,7 +21,7 @@ TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release"
 
 def build():
     """Builds the converter and the tools around it, all with the release profile."""
-    command = ["cargo", "build", "--release", "--quiet", "--bins", "--examples"]
+    command = ["cargo", "build", "--locked", "--release", "--quiet", "--bins", "--examples"]
     if subprocess.run(command, cwd=ROOT, check=False).returncode != 0:
         sys.exit("the build failed")
 

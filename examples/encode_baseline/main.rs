@@ -1,7 +1,7 @@
 //! The yardstick of the converter: how long arrow-rs takes to encode the same columns, ready made, into the same bytes.
 //!
 //! ```text
-//! cargo run --release --example encode_baseline -- OUT/trace=NAME
+//! cargo run --locked --release --example encode_baseline -- OUT/trace=NAME
 //! ```
 //!
 //! Reads every event file of a converted trace back into Arrow, one row group at a time, and encodes it again with the

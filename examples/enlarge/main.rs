@@ -1,7 +1,7 @@
 //! Makes a large trace from a small one, for measurements: its data buffers again and again, later each time.
 //!
 //! ```text
-//! cargo run --release --example enlarge -- INPUT OUTPUT SIZE [--cpus K]
+//! cargo run --locked --release --example enlarge -- INPUT OUTPUT SIZE [--cpus K]
 //! enlarge recording.etl big.etl 1GB            the same CPUs, for longer
 //! enlarge recording.etl big.etl 8GiB --cpus 16 sixteen copies side by side, each on CPUs of its own
 //! ```

@@ -1,11 +1,11 @@
 //! Makes traces on disk: the committed example, and inputs of any size for benches.
 //!
 //! ```text
-//! cargo run --release --example make_trace -- example examples/example.etl
-//! cargo run --release --example make_trace -- bulk big.etl EVENTS [PROVIDERS [CPUS [SEED [compressed]]]]
-//! cargo run --release --example make_trace -- wide wide.etl EVENTS [FIELDS]
-//! cargo run --release --example make_trace -- kind KIND kind.etl EVENTS
-//! cargo run --release --example make_trace -- tmf kind.tmf
+//! cargo run --locked --release --example make_trace -- example examples/example.etl
+//! cargo run --locked --release --example make_trace -- bulk big.etl EVENTS [PROVIDERS [CPUS [SEED [compressed]]]]
+//! cargo run --locked --release --example make_trace -- wide wide.etl EVENTS [FIELDS]
+//! cargo run --locked --release --example make_trace -- kind KIND kind.etl EVENTS
+//! cargo run --locked --release --example make_trace -- tmf kind.tmf
 //! ```
 
 #![allow(clippy::print_stdout, reason = "a program prints")]

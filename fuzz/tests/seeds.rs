@@ -39,6 +39,10 @@ fn made_seeds_are_those_that_are_committed() {
         let folder = seeds::folder(target.unwrap_or_else(|| panic!("no target reads {}", seed.folder)));
         let committed = std::fs::read(folder.join(seed.name));
         let is_same = committed.is_ok_and(|bytes| bytes == seed.bytes);
-        assert!(is_same, "{}/{}: run `cargo run -p etl2parquet-fuzz --bin make-seeds`", seed.folder, seed.name);
+        assert!(
+            is_same,
+            "{}/{}: run `cargo run --locked -p etl2parquet-fuzz --bin make-seeds`",
+            seed.folder, seed.name
+        );
     }
 }

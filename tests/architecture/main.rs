@@ -1,9 +1,10 @@
 //! Holds the source tree to its own plan: dependencies point one way, no two files need each other, and no file grows
-//! past reading size.
+//! past reading size. And commands of cargo to the lock file.
 //!
 //! The text of `src/` is read as text. That is coarser than a compiler and quite enough: paths say where they lead, and
 //! rustfmt keeps the shape of items predictable. What is used without being named, as a method is, is not seen.
 
+mod commands;
 mod modules;
 mod paths;
 mod text;
