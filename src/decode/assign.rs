@@ -6,8 +6,8 @@ use hashbrown::HashMap;
 
 use super::column_names::{ColumnKey, ColumnNames};
 use super::fields::{NamedField, RenameReason, named_fields};
-use super::interpret::ColumnRole;
 use crate::columns::types::ColumnType;
+use crate::schema::family::ColumnRole;
 use crate::schema::model::Field;
 
 /// One column that came out.

@@ -8,8 +8,9 @@ use serde::{Deserialize, Serialize};
 use super::assign::{self, Assigned, Assignment};
 use super::column_names::ColumnNames;
 use super::fields::RenameReason;
-use super::interpret::{self, ColumnRole, MAX_NESTING};
+use super::interpret::{self, MAX_NESTING};
 use crate::columns::types::{ColumnType, TypeOptions};
+use crate::schema::family::ColumnRole;
 use crate::schema::model::{EventSchema, Field, FieldKind};
 
 /// One payload column.

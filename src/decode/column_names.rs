@@ -3,14 +3,16 @@
 //! Names follow from what a provider declares, never from what occurs in a trace. Where many traces are to agree, they are
 //! settled beforehand: what is added as settled keeps its name whatever comes later.
 
+use std::collections::BTreeMap;
+
 use hashbrown::{HashMap, HashSet};
 
 use super::fields::{NamedField, named_fields};
-use super::interpret::ColumnRole;
-use crate::columns::types::{ColumnType, Member};
+use crate::columns::types::{ColumnType, INT64, Member};
 use crate::names;
-use crate::schema::family::Family;
+use crate::schema::family::{ColumnRole, Family};
 use crate::schema::model::Field;
+use crate::schema::settled::{SettledColumn, SettledForm, SettledNames};
 
 /// The names of the columns of a provider, or of the members of a structure.
 #[derive(Clone, Debug, Default)]
@@ -22,6 +24,8 @@ pub struct ColumnNames {
     by_name: HashMap<String, usize>,
     /// How many structures stand around them.
     depth: usize,
+    /// Names that are settled and not declared yet, by name in lower case.
+    undeclared: BTreeMap<String, ColumnName>,
 }
 
 /// One name, whatever its case.
@@ -40,8 +44,9 @@ struct ColumnName {
 #[derive(Clone, Debug)]
 struct Form {
     family: Family,
-    /// Their columns, in the order of roles; a structure without its members.
-    outputs: Vec<(ColumnRole, ColumnType)>,
+    /// Their columns, in the order of roles; a structure without its members. One that is settled and not declared yet has
+    /// no type of its own.
+    outputs: Vec<(ColumnRole, Option<ColumnType>)>,
 }
 
 /// One column: name, family and role, each by number. They are in the order of their first declaration.
@@ -57,6 +62,51 @@ impl ColumnNames {
     pub fn new(reserved: &[&str]) -> ColumnNames {
         let reserved = reserved.iter().map(|name| name.to_lowercase()).collect();
         ColumnNames { reserved, ..ColumnNames::default() }
+    }
+
+    /// Takes names that are settled already; comes before all else. They keep their spelling and their plain family.
+    pub fn adopt(&mut self, settled: &SettledNames) {
+        // A structure stands before its members: its name is the beginning of theirs, and a dot comes before what they
+        // may go on with.
+        for column in settled.columns().values() {
+            self.adopt_column(&column.path, &column.forms);
+        }
+    }
+
+    fn adopt_column(&mut self, path: &str, forms: &[SettledForm]) {
+        let Some((parent, member)) = path.split_once('.') else {
+            self.undeclared.extend(ColumnName::settled(path, forms).map(|name| (path.to_lowercase(), name)));
+            return;
+        };
+        if let Some(parent) = self.undeclared.get_mut(&parent.to_lowercase()) {
+            parent.members.adopt_column(member, forms);
+        }
+    }
+
+    /// Adds the settled names that nothing declares, behind all others.
+    pub fn add_undeclared(&mut self) {
+        while let Some((key, name)) = self.undeclared.pop_first() {
+            self.by_name.insert(key, self.names.len());
+            self.names.push(name);
+        }
+        self.names.iter_mut().for_each(|name| name.members.add_undeclared());
+    }
+
+    /// What is settled of the names of columns, and with `all` of those that events only declare.
+    pub fn settled(&self, all: bool) -> Vec<SettledColumn> {
+        let mut columns = Vec::new();
+        self.list_settled("", all, &mut columns);
+        columns
+    }
+
+    fn list_settled(&self, parent: &str, all: bool, columns: &mut Vec<SettledColumn>) {
+        for name in self.names.iter().chain(self.undeclared.values()).filter(|name| all || name.is_settled) {
+            let (plain, others): (Vec<_>, Vec<_>) = name.forms.iter().partition(|form| form.family == name.plain);
+            let path = format!("{parent}{}", name.spelling);
+            let forms = plain.into_iter().chain(others).map(Form::settled).collect();
+            columns.push(SettledColumn { path: path.clone(), forms });
+            name.members.list_settled(&format!("{path}."), all, columns);
+        }
     }
 
     /// Adds the fields of an event, whose names are settled by the order in which events are added.
@@ -86,13 +136,14 @@ impl ColumnNames {
         let next = self.names.len();
         let index = *self.by_name.entry_ref(&field.key).or_insert(next);
         if index == next {
-            self.names.push(ColumnName {
+            let new = || ColumnName {
                 spelling: field.base.clone(),
                 is_settled,
                 plain: field.family.clone(),
                 forms: Vec::new(),
                 members: ColumnNames::default(),
-            });
+            };
+            self.names.push(self.undeclared.remove(&field.key).unwrap_or_else(new));
         }
         let name = &mut self.names[index];
         if !name.is_settled {
@@ -151,7 +202,10 @@ impl ColumnNames {
     /// A generated name, which yields to declared ones, and whether it did.
     fn free(&self, mut name: String) -> (String, bool) {
         let mut is_taken = false;
-        while self.by_name.contains_key(&name.to_lowercase()) || self.reserved.contains(&name.to_lowercase()) {
+        let is_declared = |key: &str| {
+            self.by_name.contains_key(key) || self.undeclared.contains_key(key) || self.reserved.contains(key)
+        };
+        while is_declared(&name.to_lowercase()) {
             name = format!("{name}~{}", names::short_hash(&name.to_lowercase()));
             is_taken = true;
         }
@@ -161,9 +215,10 @@ impl ColumnNames {
     /// The type of a column.
     pub(super) fn column_type(&self, key: ColumnKey) -> ColumnType {
         let name = &self.names[key.name];
-        let outputs = &name.forms[key.form].outputs;
-        let own = outputs.iter().find(|(role, _)| *role == key.role);
-        own.map_or(ColumnType::Binary, |(_, column_type)| name.members.complete(column_type))
+        let Form { family, outputs } = &name.forms[key.form];
+        let own = outputs.iter().find_map(|(role, own)| own.as_ref().filter(|_| *role == key.role));
+        let column_type = own.cloned().unwrap_or_else(|| type_of(family, key.role));
+        name.members.complete(&column_type)
     }
 
     /// The type with the members of its structures.
@@ -197,18 +252,133 @@ impl ColumnNames {
 }
 
 impl ColumnName {
+    /// A name that is settled; `None` without a family.
+    fn settled(spelling: &str, forms: &[SettledForm]) -> Option<ColumnName> {
+        let form = |form: &SettledForm| Form {
+            family: form.family.clone(),
+            outputs: form.roles.iter().map(|role| (*role, None)).collect(),
+        };
+        Some(ColumnName {
+            spelling: spelling.to_owned(),
+            is_settled: true,
+            plain: forms.first()?.family.clone(),
+            forms: forms.iter().map(form).collect(),
+            members: ColumnNames::default(),
+        })
+    }
+
     fn add(&mut self, family: &Family, outputs: Vec<(ColumnRole, ColumnType)>) {
         let known = self.forms.iter_mut().find(|form| form.family == *family);
         let Some(form) = known else {
+            let outputs = outputs.into_iter().map(|(role, column_type)| (role, Some(column_type))).collect();
             self.forms.push(Form { family: family.clone(), outputs });
             return;
         };
         for (role, column_type) in outputs {
             match form.outputs.iter_mut().find(|(known, _)| *known == role) {
-                Some((_, known)) => *known = known.merge(&column_type),
-                None => form.outputs.push((role, column_type)),
+                Some((_, Some(known))) => *known = known.merge(&column_type),
+                Some((_, unknown)) => *unknown = Some(column_type),
+                None => form.outputs.push((role, Some(column_type))),
             }
         }
         form.outputs.sort_by_key(|(role, _)| *role);
+    }
+}
+
+impl Form {
+    fn settled(&self) -> SettledForm {
+        SettledForm { family: self.family.clone(), roles: self.outputs.iter().map(|(role, _)| *role).collect() }
+    }
+}
+
+/// The type of a column of which only the family is known.
+fn type_of(family: &Family, role: ColumnRole) -> ColumnType {
+    let single = |family: &Family| match (role, family) {
+        (ColumnRole::Label, _) | (ColumnRole::Value, Family::Text) => ColumnType::Utf8,
+        (ColumnRole::FileTime | ColumnRole::Nanos, _) | (ColumnRole::Value, Family::Int) => INT64,
+        (ColumnRole::Value, Family::Float) => ColumnType::Float64,
+        (ColumnRole::Value, Family::Bool) => ColumnType::Boolean,
+        (ColumnRole::Value, Family::Time) => ColumnType::Timestamp,
+        (ColumnRole::Value, Family::LocalTime) => ColumnType::LocalTimestamp,
+        (ColumnRole::Value, Family::Binary | Family::List(_)) => ColumnType::Binary,
+        (ColumnRole::Value, Family::Struct) => ColumnType::Struct(Vec::new()),
+    };
+    match family {
+        Family::List(item) => ColumnType::List(Box::new(single(item))),
+        family => single(family),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::guid::Guid;
+    use crate::schema::model::{Count, Wire};
+
+    fn adopted(lines: &str) -> ColumnNames {
+        let text = format!("P\t{}\tLab\n{lines}", Guid::ZERO);
+        let settled = SettledNames::read(&text).unwrap();
+        let mut names = ColumnNames::new(&["timestamp"]);
+        names.adopt(&settled[&Guid::ZERO]);
+        names
+    }
+
+    fn columns(names: &ColumnNames) -> Vec<String> {
+        let shown = |key| format!("{} {:?}", names.column_name(key).0, names.column_type(key)).to_lowercase();
+        names.keys().into_iter().map(shown).collect()
+    }
+
+    #[test]
+    fn settled_names_outrank_what_events_declare() {
+        let mut names = adopted("N\tsize\ttext\nN\tGone\ttime/value/filetime\tlist_int\nN\tS\tstruct\nN\tS.b\tint\n");
+        names.settle(&[Field::value("Size", Wire::UInt8), Field::value("New", Wire::UInt8)]);
+        names.declare(&[Field::structure("s", vec![Field::value("B", Wire::Utf16), Field::value("c", Wire::Guid)])]);
+        names.add_undeclared();
+        let expected = [
+            "size utf8",
+            "size__int int { bytes: 1, signed: false }",
+            "new int { bytes: 1, signed: false }",
+            "s struct([member { name: \"b\", column_type: int { bytes: 8, signed: true } }, \
+             member { name: \"b__text\", column_type: utf8 }, member { name: \"c\", column_type: guid }])",
+            "gone timestamp",
+            "gone_filetime int { bytes: 8, signed: true }",
+            "gone__list_int list(int { bytes: 8, signed: true })",
+        ];
+        assert_eq!(columns(&names), expected);
+    }
+
+    #[test]
+    fn what_is_settled_can_be_told_and_adopted() {
+        let mut names = ColumnNames::new(&["timestamp"]);
+        let time = Field { count: Count::Fixed(2), ..Field::value("T", Wire::FileTime) };
+        let pair = Field::structure("S", vec![Field::value("x", Wire::UInt8), time]);
+        names.settle(&[Field::value("B", Wire::TraceTime), Field::value("timestamp", Wire::Utf16), pair]);
+        names.settle(&[Field::value("b", Wire::Utf16)]);
+        names.declare(&[Field::value("A", Wire::UInt8)]);
+        let lines = |columns: Vec<SettledColumn>| {
+            let mut settled = SettledNames::new("Lab");
+            columns.into_iter().for_each(|column| settled.add_column(column));
+            settled.lines(&Guid::ZERO).split_once('\n').unwrap().1.to_owned()
+        };
+        let expected = "N\tB\tint/ns\ttext\nN\tS\tstruct\nN\tS.T\tlist_time/value/filetime\nN\tS.x\tint\n\
+                        N\ttimestamp__field\ttext\n";
+        assert_eq!(lines(names.settled(false)), expected);
+        assert_eq!(lines(names.settled(true)), format!("N\tA\tint\n{expected}"));
+        let mut again = adopted(expected);
+        assert_eq!(lines(again.settled(false)), expected);
+        again.add_undeclared();
+        assert_eq!(lines(again.settled(false)), expected);
+        assert_eq!(again.column_type(again.keys()[0]), ColumnType::Int { bytes: 8, signed: true });
+    }
+
+    #[test]
+    fn generated_names_yield_to_settled_ones() {
+        let mut names = adopted("N\tA\tint\ttext\nN\tA__text\tint\n");
+        names.declare(&[Field::value("A", Wire::Utf16)]);
+        let before: Vec<String> = names.keys().into_iter().map(|key| names.column_name(key).0).collect();
+        names.add_undeclared();
+        let after: Vec<String> = names.keys().into_iter().map(|key| names.column_name(key).0).collect();
+        assert_eq!(before[1], after[1]);
+        assert!(before[1].starts_with("A__text~"), "{before:?}");
     }
 }

@@ -6,13 +6,14 @@ use std::sync::Arc;
 use arrow_schema::{DataType, TimeUnit};
 
 use super::binding::{Binding, PayloadColumn, PayloadColumns, Target, item_type};
-use super::interpret::{self, ColumnRole, Interpretation, MAX_NESTING};
+use super::interpret::{self, Interpretation, MAX_NESTING};
 use super::program::{
     Convert, ConvertStep, Counter, FieldBody, FieldExtent, LengthRule, Node, Number, Output, Program, Remembered,
     Repeat, Slot,
 };
 use crate::columns::packed::fixed_width;
 use crate::columns::prefix::PrefixField;
+use crate::schema::family::ColumnRole;
 use crate::schema::model::{Count, EventSchema, Field, FieldKind, FieldRef, Length, Wire};
 
 impl Program {

@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use hashbrown::{HashMap, HashSet};
 use serde::{Deserialize, Serialize};
 
-use super::interpret::{self, ColumnRole, Interpretation, MAX_NESTING};
+use super::interpret::{self, Interpretation, MAX_NESTING};
 use crate::columns::types::{ColumnType, INT64, UINT64};
 use crate::names;
-use crate::schema::family::Family;
+use crate::schema::family::{ColumnRole, Family};
 use crate::schema::model::{Count, Field, FieldKind};
 
 /// Why a field's column is not called what the field is called.

@@ -3,8 +3,6 @@
 
 use std::borrow::Cow;
 
-use serde::{Deserialize, Serialize};
-
 use crate::columns::types::{ColumnType, INT64, UINT16, UINT64};
 use crate::schema::model::{Count, Field, FieldKind, Length, Meaning, Wire};
 use crate::schema::pack::CodeTable;
@@ -56,30 +54,6 @@ pub(super) enum Interpretation {
     IPv4,
     IPv6,
     SocketAddress,
-}
-
-/// Which column of a field: the value itself or one that stands beside it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum ColumnRole {
-    Value,
-    /// `<name>_label`: the name of an enumerated value or a status code.
-    Label,
-    /// `<name>_filetime`: raw 100 ns ticks.
-    FileTime,
-    /// `<name>_ns`: a time of the trace's clock, or a span.
-    Nanos,
-}
-
-impl ColumnRole {
-    pub(super) fn suffix(self) -> &'static str {
-        match self {
-            ColumnRole::Value => "",
-            ColumnRole::Label => "_label",
-            ColumnRole::FileTime => "_filetime",
-            ColumnRole::Nanos => "_ns",
-        }
-    }
 }
 
 impl Interpretation {

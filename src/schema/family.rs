@@ -1,6 +1,9 @@
-//! Families of fields: what decides a column's type, and its name where fields of one name differ.
+//! Families of fields: what decides a column's type, and its name where fields of one name differ; and which columns a
+//! field has.
 
 use std::fmt;
+
+use serde::{Deserialize, Serialize};
 
 /// The family of a field. They are in the order in which those that share a name claim it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -47,9 +50,72 @@ impl fmt::Display for Family {
     }
 }
 
+impl Family {
+    /// The family of this name; lists of lists are none.
+    pub fn of_name(name: &str) -> Option<Family> {
+        let (item, is_list) = name.strip_prefix("list_").map_or((name, false), |item| (item, true));
+        let (_, family) = SINGLE.iter().find(|(known, _)| *known == item)?;
+        Some(if is_list { Family::List(Box::new(family.clone())) } else { family.clone() })
+    }
+}
+
+/// Which column of a field: the value itself or one that stands beside it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ColumnRole {
+    /// The value.
+    Value,
+    /// `<name>_label`: the name of an enumerated value or a status code.
+    Label,
+    /// `<name>_filetime`: raw 100 ns ticks.
+    FileTime,
+    /// `<name>_ns`: a time of the trace's clock, or a span.
+    Nanos,
+}
+
+/// What stands behind the name in the columns of each role.
+const SUFFIXES: [(ColumnRole, &str); 4] = [
+    (ColumnRole::Value, ""),
+    (ColumnRole::Label, "_label"),
+    (ColumnRole::FileTime, "_filetime"),
+    (ColumnRole::Nanos, "_ns"),
+];
+
+impl ColumnRole {
+    /// What stands behind the name.
+    pub fn suffix(self) -> &'static str {
+        SUFFIXES.iter().find(|(role, _)| *role == self).map_or("", |(_, suffix)| suffix)
+    }
+
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            ColumnRole::Value => "value",
+            other => other.suffix().trim_start_matches('_'),
+        }
+    }
+
+    /// The role of this name.
+    pub fn of_name(name: &str) -> Option<ColumnRole> {
+        SUFFIXES.iter().map(|(role, _)| *role).find(|role| role.name() == name)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn families_and_roles_are_read_back() {
+        for name in ["text", "local_time", "list_int", "list_struct"] {
+            assert_eq!(Family::of_name(name).map(|family| family.to_string()).as_deref(), Some(name));
+        }
+        assert!(["", "list", "list_", "list_list_int", "Int"].iter().all(|name| Family::of_name(name).is_none()));
+        for name in ["value", "label", "filetime", "ns"] {
+            assert_eq!(ColumnRole::of_name(name).map(ColumnRole::name), Some(name));
+        }
+        assert_eq!((ColumnRole::of_name(""), ColumnRole::of_name("_ns")), (None, None));
+    }
 
     #[test]
     fn text_claims_first_and_structures_last() {

@@ -1,0 +1,326 @@
+//! What is settled of a provider's names once and for all, as lines of text: its folder, its columns and its events.
+//!
+//! ```text
+//! P <GUID> <folder>                      a provider; what follows is its own
+//! N <path> <form> …                      a column, or after a dot a member of a structure, as it is spelled
+//! E <id> <versions> <name>               a manifest event: `3` or `0-3`
+//! V <opcode> <versions> <name>           a classic event
+//! ```
+//!
+//! Cells are separated by tabs; `#` starts a comment line. A form is a family of fields, the first one has the plain name,
+//! with the columns that it has, where those are not the value alone: `int`, `int/value/label`, `time/value/filetime`,
+//! `int/ns`. Lines are sorted, so that two texts differ where they say different things.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::{self, Write as _};
+use std::ops::RangeInclusive;
+
+use super::family::{ColumnRole, Family};
+use super::model::SchemaError;
+use crate::guid::Guid;
+
+/// The settled names of one provider.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SettledNames {
+    /// What its folder is called.
+    pub folder: String,
+    /// Columns and members of structures, by path in lower case.
+    columns: BTreeMap<String, SettledColumn>,
+    /// By number and first version; versions do not overlap.
+    events: BTreeMap<(EventNumber, u16), SettledEvent>,
+}
+
+/// All columns of one name, ignoring case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SettledColumn {
+    /// The name as it is spelled; that of a member behind its structure's and a dot.
+    pub path: String,
+    /// The families that share it; the first one has the plain name. Never empty.
+    pub forms: Vec<SettledForm>,
+}
+
+/// The fields of one name and family.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SettledForm {
+    /// The family.
+    pub family: Family,
+    /// The columns that they have, in the order of roles. Never empty.
+    pub roles: Vec<ColumnRole>,
+}
+
+/// What a provider tells its events apart by, but for those that only have names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum EventNumber {
+    /// The id of a manifest event.
+    Id(u16),
+    /// The opcode of a classic event.
+    Opcode(u8),
+}
+
+/// The name of an event in some of its versions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SettledEvent {
+    /// Which event.
+    pub number: EventNumber,
+    /// In which versions.
+    pub versions: RangeInclusive<u16>,
+    /// Its name.
+    pub name: String,
+}
+
+/// Bytes of the longest line that is read.
+const MAX_LINE: usize = 1 << 16;
+
+impl SettledNames {
+    /// Those of a provider of which only the folder is settled.
+    pub fn new(folder: impl Into<String>) -> SettledNames {
+        SettledNames { folder: folder.into(), ..SettledNames::default() }
+    }
+
+    /// Reads a text, by provider.
+    ///
+    /// # Errors
+    /// What is no line of the format or contradicts an earlier one, with its number.
+    pub fn read(text: &str) -> Result<BTreeMap<Guid, SettledNames>, SchemaError> {
+        let mut all = BTreeMap::new();
+        let mut open: Option<(Guid, SettledNames)> = None;
+        for (line, number) in text.lines().zip(1..).filter(|(line, _)| !line.is_empty() && !line.starts_with('#')) {
+            let fault = |what: String| SchemaError::at_line(number, what);
+            let cells: Vec<&str> = line.split('\t').collect();
+            if let (["P", guid, folder], true) = (&cells[..], line.len() <= MAX_LINE) {
+                let guid: Guid = guid.parse().map_err(|_| fault(format!("GUID `{guid}`")))?;
+                all.extend(open.take());
+                if folder.is_empty() || all.contains_key(&guid) {
+                    return Err(fault(format!("provider {guid} has no folder or stands twice")));
+                }
+                open = Some((guid, SettledNames::new(*folder)));
+                continue;
+            }
+            let Some((_, names)) = &mut open else { return Err(fault("a line in front of the first provider".into())) };
+            if line.len() > MAX_LINE || !names.read_line(&cells).map_err(fault)? {
+                let start: String = line.chars().take(64).collect();
+                return Err(fault(format!(
+                    "not a line of the format, or one that contradicts an earlier one: `{start}`"
+                )));
+            }
+        }
+        all.extend(open);
+        Ok(all)
+    }
+
+    /// Whether the line says something, and nothing that contradicts an earlier one.
+    fn read_line(&mut self, cells: &[&str]) -> Result<bool, String> {
+        let event = |number, versions: &str, name: &str| {
+            Ok::<_, String>(SettledEvent { number, versions: range(versions)?, name: name.to_owned() })
+        };
+        match *cells {
+            ["N", path, ref forms @ ..] if !forms.is_empty() && path.split('.').all(|name| !name.is_empty()) => {
+                let forms = forms.iter().map(|form| SettledForm::read(form)).collect::<Result<Vec<_>, _>>()?;
+                let families: BTreeSet<_> = forms.iter().map(|form| &form.family).collect();
+                let is_new = families.len() == forms.len() && !self.columns.contains_key(&path.to_lowercase());
+                self.add_column(SettledColumn { path: path.to_owned(), forms });
+                Ok(is_new)
+            }
+            ["E", id, versions, name] => Ok(self.add_event(event(EventNumber::Id(number(id)?), versions, name)?)),
+            ["V", opcode, versions, name] => {
+                Ok(self.add_event(event(EventNumber::Opcode(number(opcode)?), versions, name)?))
+            }
+            _ => Ok(false),
+        }
+    }
+
+    /// Adds a column; of one that is known already the families and the roles that are new. What is known keeps its
+    /// spelling and its plain family.
+    pub fn add_column(&mut self, column: SettledColumn) {
+        let Some(known) = self.columns.get_mut(&column.path.to_lowercase()) else {
+            self.columns.insert(column.path.to_lowercase(), column);
+            return;
+        };
+        for form in column.forms {
+            match known.forms.iter_mut().find(|known| known.family == form.family) {
+                Some(known) => {
+                    known.roles.extend(form.roles);
+                    known.roles.sort_unstable();
+                    known.roles.dedup();
+                }
+                None => known.forms.push(form),
+            }
+        }
+    }
+
+    /// Adds the name of an event; `false`, and nothing is added, where some of its versions have one, or it has no version
+    /// or name.
+    pub fn add_event(&mut self, event: SettledEvent) -> bool {
+        let (first, last) = event.versions.clone().into_inner();
+        let below = self.events.range(..=(event.number, last)).next_back().map(|(_, below)| below);
+        let is_taken = below.is_some_and(|below| below.number == event.number && *below.versions.end() >= first);
+        let is_good = first <= last && !event.name.is_empty() && !is_taken;
+        if is_good {
+            self.events.insert((event.number, first), event);
+        }
+        is_good
+    }
+
+    /// The columns and members, by path in lower case.
+    pub fn columns(&self) -> &BTreeMap<String, SettledColumn> {
+        &self.columns
+    }
+
+    /// The names of events, by number and version.
+    pub fn events(&self) -> impl Iterator<Item = &SettledEvent> {
+        self.events.values()
+    }
+
+    /// The name of an event; `None` where that of its version is not settled.
+    pub fn event_name(&self, number: EventNumber, version: u16) -> Option<&str> {
+        let (_, below) = self.events.range(..=(number, version)).next_back()?;
+        (below.number == number && below.versions.contains(&version)).then_some(&*below.name)
+    }
+
+    /// Whether nothing but the folder is settled.
+    pub fn is_empty(&self) -> bool {
+        self.columns.is_empty() && self.events.is_empty()
+    }
+
+    /// The lines of a provider, as [`SettledNames::read`] takes them.
+    pub fn lines(&self, provider: &Guid) -> String {
+        let mut text = format!("P\t{provider}\t{}\n", self.folder);
+        for column in self.columns.values() {
+            let forms: Vec<String> = column.forms.iter().map(SettledForm::to_string).collect();
+            let _ = writeln!(text, "N\t{}\t{}", column.path, forms.join("\t"));
+        }
+        for SettledEvent { number, versions, name } in self.events.values() {
+            let (first, last) = (versions.start(), versions.end());
+            let versions = if first == last { first.to_string() } else { format!("{first}-{last}") };
+            let _ = match number {
+                EventNumber::Id(id) => writeln!(text, "E\t{id}\t{versions}\t{name}"),
+                EventNumber::Opcode(opcode) => writeln!(text, "V\t{opcode}\t{versions}\t{name}"),
+            };
+        }
+        text
+    }
+}
+
+impl SettledForm {
+    fn read(text: &str) -> Result<SettledForm, String> {
+        let mut words = text.split('/');
+        let family = words.next().and_then(Family::of_name).ok_or_else(|| format!("family `{text}`"))?;
+        let roles: Option<Vec<ColumnRole>> = words.map(ColumnRole::of_name).collect();
+        let mut roles = roles.filter(|roles| roles.is_sorted()).ok_or_else(|| format!("columns `{text}`"))?;
+        if roles.is_empty() {
+            roles.push(ColumnRole::Value);
+        }
+        Ok(SettledForm { family, roles })
+    }
+}
+
+impl fmt::Display for SettledForm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.family)?;
+        let roles = if self.roles == [ColumnRole::Value] { &[][..] } else { &self.roles };
+        roles.iter().try_for_each(|role| write!(f, "/{}", role.name()))
+    }
+}
+
+fn number<T: std::str::FromStr>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|_| format!("number `{text}`"))
+}
+
+/// `3` or `0-3`.
+fn range(text: &str) -> Result<RangeInclusive<u16>, String> {
+    let (first, last) = text.split_once('-').unwrap_or((text, text));
+    Ok(number(first)?..=number(last)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "P\t11111111-2222-3333-4444-555555555555\tLab\n\
+                        N\treason\tint/value/label\ttext\n\
+                        N\tS\tlist_struct\n\
+                        N\tS.Id\tint\n\
+                        N\tT\ttime/value/filetime\n\
+                        N\tTime\tint/ns\n\
+                        E\t7\t0-2\tTask/Start\n\
+                        E\t7\t4\tTask\n\
+                        V\t10\t2\tLab/Load\n";
+
+    fn lab() -> SettledNames {
+        let mut all = SettledNames::read(TEXT).unwrap();
+        all.pop_first().unwrap().1
+    }
+
+    #[test]
+    fn what_is_read_is_written_again() {
+        let guid: Guid = "11111111-2222-3333-4444-555555555555".parse().unwrap();
+        assert_eq!(lab().lines(&guid), TEXT);
+        let lab = lab();
+        let reason = &lab.columns()["reason"];
+        assert_eq!((reason.path.as_str(), reason.forms.len()), ("reason", 2));
+        assert_eq!(reason.forms[0].roles, [ColumnRole::Value, ColumnRole::Label]);
+        assert_eq!(SettledNames::read("# nothing\n\n").unwrap(), BTreeMap::new());
+    }
+
+    #[test]
+    fn an_event_is_called_by_its_number_and_version() {
+        let (names, id) = (lab(), EventNumber::Id(7));
+        let found: Vec<_> = (0..6).map(|version| names.event_name(id, version)).collect();
+        assert_eq!(found, [Some("Task/Start"), Some("Task/Start"), Some("Task/Start"), None, Some("Task"), None]);
+        assert_eq!(names.event_name(EventNumber::Opcode(10), 2), Some("Lab/Load"));
+        assert_eq!(names.event_name(EventNumber::Opcode(7), 0), None);
+        assert_eq!(names.event_name(EventNumber::Id(8), 0), None);
+    }
+
+    #[test]
+    fn what_is_settled_stays() {
+        let mut names = lab();
+        let form = |text| SettledForm::read(text).unwrap();
+        let forms = vec![form("text/value/label"), form("float"), form("int/ns")];
+        names.add_column(SettledColumn { path: "REASON".into(), forms });
+        let reason: Vec<String> = names.columns()["reason"].forms.iter().map(SettledForm::to_string).collect();
+        assert_eq!(names.columns()["reason"].path, "reason");
+        assert_eq!(reason, ["int/value/label/ns", "text/value/label", "float"]);
+        let event = |versions, name: &str| SettledEvent { number: EventNumber::Id(7), versions, name: name.into() };
+        for (versions, is_new) in
+            [(1..=1, false), (2..=3, false), (3..=4, false), (0..=9, false), (3..=3, true), (5..=9, true)]
+        {
+            assert_eq!(names.add_event(event(versions.clone(), "Other")), is_new, "{versions:?}");
+        }
+        assert!(!names.add_event(event(10..=10, "")));
+        assert_eq!(
+            [3, 4, 5, 9].map(|version| names.event_name(EventNumber::Id(7), version).unwrap()),
+            ["Other", "Task", "Other", "Other"]
+        );
+    }
+
+    #[test]
+    fn faults_are_told_by_their_lines() {
+        let fault = |lines: &str| {
+            let text = format!("P\t11111111-2222-3333-4444-555555555555\tLab\n{lines}\n");
+            SettledNames::read(&text).map(drop).unwrap_err().to_string()
+        };
+        let refused =
+            |start| format!("line 2: not a line of the format, or one that contradicts an earlier one: `{start}`");
+        for (line, expected) in [
+            ("N\tA", refused("N\tA")),
+            ("N\tA\tint\tint", refused("N\tA\tint\tint")),
+            ("N\tA..b\tint", refused("N\tA..b\tint")),
+            ("N\tA\tnumber", "line 2: family `number`".to_owned()),
+            ("N\tA\tint/label/value", "line 2: columns `int/label/value`".to_owned()),
+            ("E\t1\t0-\tName", "line 2: number ``".to_owned()),
+            ("E\t1\t2-1\tName", refused("E\t1\t2-1\tName")),
+            ("V\t256\t0\tName", "line 2: number `256`".to_owned()),
+            ("X\t1", refused("X\t1")),
+            ("P\tno\tLab", "line 2: GUID `no`".to_owned()),
+        ] {
+            assert_eq!(fault(line), expected);
+        }
+        assert!(fault("N\tA\tint\nN\ta\ttext").starts_with("line 3: "));
+        assert!(fault("E\t1\t0-3\tA\nE\t1\t2\tB").starts_with("line 3: "));
+        let twice = format!("{TEXT}{TEXT}");
+        assert!(SettledNames::read(&twice).unwrap_err().to_string().starts_with("line 10: provider 11111111-"));
+        assert!(SettledNames::read("N\tA\tint").unwrap_err().to_string().starts_with("line 1: "));
+        assert!(fault(&format!("N\t{}\tint", "a".repeat(MAX_LINE))).starts_with("line 2: not a line"));
+    }
+}
