@@ -128,6 +128,8 @@ pub mod output;
 pub mod plan;
 #[doc(hidden)]
 pub mod progress;
+#[doc(hidden)]
+pub mod published;
 mod resources;
 #[doc(hidden)]
 pub mod schema;

@@ -1,0 +1,46 @@
+//! What many traces say, brought together.
+
+use rayon::prelude::*;
+
+use super::binding::Binding;
+use super::event::{SidecarFact, read_events};
+use super::footer::Footer;
+use super::trace::PublishedTrace;
+use crate::error::Result;
+use crate::output::manifest::CommitRecord;
+use crate::progress::{Progress, stop_if_cancelled};
+
+/// What traces say, by the footers of all files that their manifests name and by their sidecars.
+///
+/// # Errors
+/// [`ErrorKind::Output`](crate::ErrorKind::Output) when one of these cannot be read,
+/// [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted) when the caller asked to stop.
+pub fn compare(traces: &[PublishedTrace], progress: &dyn Progress) -> Result<Binding> {
+    let of_trace = |trace: &PublishedTrace| {
+        stop_if_cancelled(progress)?;
+        let mut binding = Binding::default();
+        let label = trace.label();
+        for file in CommitRecord::read(&trace.folder)?.files {
+            let footer = Footer::read(&trace.folder.join(&file.path))?;
+            binding.add_file(&format!("{label}/{}", file.path), &file.path, &footer);
+        }
+        add_events(&mut binding, trace)?;
+        Ok(binding)
+    };
+    traces.par_iter().map(of_trace).try_reduce(Binding::default, |mut all, binding| {
+        all.merge(binding);
+        Ok(all)
+    })
+}
+
+/// Adds what the sidecar of a trace says of events and their fields.
+///
+/// # Errors
+/// [`ErrorKind::Output`](crate::ErrorKind::Output) when it cannot be read.
+pub fn add_events(binding: &mut Binding, trace: &PublishedTrace) -> Result<()> {
+    let [catalog, fields] = ["catalog", "fields"].map(|table| format!("{}/sidecar/{table}.parquet", trace.label()));
+    read_events(&trace.folder, &mut |fact| match fact {
+        SidecarFact::Event(event) => binding.add_event(&catalog, event),
+        SidecarFact::Field(event, field) => binding.add_field(&fields, event, &field),
+    })
+}

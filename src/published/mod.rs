@@ -1,0 +1,14 @@
+//! Published traces, read again: what their files say of themselves, and whether the files of many traces read as one table.
+
+pub mod binding;
+mod columns;
+mod compare;
+mod event;
+mod footer;
+mod sidecar;
+mod trace;
+
+pub use binding::{Binding, Mismatch, MismatchKind, Variant};
+pub use compare::{add_events, compare};
+pub use footer::Footer;
+pub use trace::{PublishedTrace, published};

@@ -1,0 +1,83 @@
+//! The tables of a sidecar, read column by column, in whatever integer types they were written.
+
+use std::fs::File;
+use std::path::Path;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type};
+use arrow_array::{Array, ArrayRef};
+use arrow_schema::DataType;
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+
+use crate::error::{Error, ErrorKind, Result};
+
+/// Some rows of a table; columns by their number among those asked for. A column that the table lacks is NULL.
+pub(crate) struct Batch {
+    columns: Vec<Option<ArrayRef>>,
+    rows: usize,
+}
+
+impl Batch {
+    /// The number of rows.
+    pub(crate) fn rows(&self) -> usize {
+        self.rows
+    }
+
+    fn value(&self, column: usize, row: usize) -> Option<&ArrayRef> {
+        self.columns.get(column)?.as_ref().filter(|array| row < array.len() && array.is_valid(row))
+    }
+
+    /// Whether there is no value.
+    pub(crate) fn is_null(&self, column: usize, row: usize) -> bool {
+        self.value(column, row).is_none()
+    }
+
+    /// A text.
+    pub(crate) fn text(&self, column: usize, row: usize) -> Option<&str> {
+        Some(self.value(column, row)?.as_string_opt::<i32>()?.value(row))
+    }
+
+    /// An integer of any width; unsigned ones of 64 bits as their bits.
+    pub(crate) fn integer(&self, column: usize, row: usize) -> Option<i64> {
+        let array = self.value(column, row)?;
+        macro_rules! number {
+            ($kind:ty) => {
+                array.as_primitive_opt::<$kind>().map(|values| i64::from(values.value(row)))
+            };
+        }
+        match array.data_type() {
+            DataType::Int8 => number!(Int8Type),
+            DataType::Int16 => number!(Int16Type),
+            DataType::Int32 => number!(Int32Type),
+            DataType::Int64 => number!(Int64Type),
+            DataType::UInt8 => number!(UInt8Type),
+            DataType::UInt16 => number!(UInt16Type),
+            DataType::UInt32 => number!(UInt32Type),
+            DataType::UInt64 => array.as_primitive_opt::<UInt64Type>().map(|values| values.value(row).cast_signed()),
+            _ => None,
+        }
+    }
+}
+
+/// Rows that are decoded at a time.
+const BATCH_ROWS: usize = 1 << 13;
+
+/// Hands over some columns of a table, batch by batch.
+///
+/// # Errors
+/// [`ErrorKind::Output`] when the file cannot be read.
+pub(crate) fn read(path: &Path, columns: &[&str], each: &mut dyn FnMut(&Batch)) -> Result<()> {
+    let failure = |what: &str| Error::new(ErrorKind::Output, what).in_file(path);
+    let file = File::open(path).map_err(|cause| failure("cannot open").caused_by(cause))?;
+    let builder = ParquetRecordBatchReaderBuilder::try_new(file)
+        .map_err(|cause| failure("expected a Parquet file, found none that can be read").caused_by(cause))?;
+    let mask = ProjectionMask::columns(builder.parquet_schema(), columns.iter().copied());
+    let reader = builder.with_projection(mask).with_batch_size(BATCH_ROWS).build();
+    for batch in reader.map_err(|cause| failure("cannot read").caused_by(cause))? {
+        let batch = batch.map_err(|cause| failure("cannot read").caused_by(cause))?;
+        let columns = columns.iter().map(|name| batch.column_by_name(name).cloned()).collect();
+        each(&Batch { columns, rows: batch.num_rows() });
+    }
+    Ok(())
+}

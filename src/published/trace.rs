@@ -1,0 +1,55 @@
+//! Finding published traces.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::output::manifest::MANIFEST_PATH;
+
+/// A folder `trace=<name>`, whether or not it is whole.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PublishedTrace {
+    /// Where it is.
+    pub folder: PathBuf,
+}
+
+impl PublishedTrace {
+    /// What the trace is called in messages: its path as it was given.
+    pub fn label(&self) -> String {
+        self.folder.display().to_string().replace('\\', "/")
+    }
+}
+
+/// The traces that paths name: each is one, or a folder of them. Sorted, each once.
+///
+/// # Errors
+/// [`ErrorKind::Output`] for a path that cannot be listed; [`ErrorKind::Usage`] for one that neither is a trace nor has any.
+pub fn published(paths: &[PathBuf]) -> Result<Vec<PublishedTrace>> {
+    let mut found = Vec::new();
+    for path in paths {
+        if is_trace(path) {
+            found.push(PublishedTrace { folder: path.clone() });
+            continue;
+        }
+        let before = found.len();
+        let failure = |cause| Error::new(ErrorKind::Output, "cannot list the folder").in_file(path).caused_by(cause);
+        for entry in fs::read_dir(path).map_err(failure)? {
+            let folder = entry.map_err(failure)?.path();
+            if is_trace(&folder) {
+                found.push(PublishedTrace { folder });
+            }
+        }
+        if found.len() == before {
+            let message = "expected a folder trace=<name>, or one with such folders in it";
+            return Err(Error::new(ErrorKind::Usage, message).in_file(path));
+        }
+    }
+    found.sort();
+    found.dedup();
+    Ok(found)
+}
+
+fn is_trace(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    path.is_dir() && (name.starts_with("trace=") || path.join(MANIFEST_PATH).is_file())
+}

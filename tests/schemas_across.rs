@@ -1,0 +1,153 @@
+//! Several traces of one provider as one table: what binds, what does not, and what says so.
+
+#![allow(clippy::unwrap_used, reason = "a test may stop at what should not happen")]
+
+mod support;
+mod synth;
+
+use std::fmt::Write;
+
+use etl2parquet::progress::NoProgress;
+use etl2parquet::published::{compare, published};
+use support::Sandbox;
+use synth::tracelogging::{Field, field, schema, structure, traits, ty};
+use synth::*;
+
+const SHOP: Guid = guid("5f0b6c1e-3c0a-5d7e-9a41-20c8a5e0f311");
+
+/// A folder with the traces `a` and `b`, converted into `out`.
+fn pair(a: Vec<Vec<u8>>, b: Vec<Vec<u8>>, options: &str) -> Sandbox {
+    let sandbox = Sandbox::new();
+    for (name, events) in [("a", a), ("b", b)] {
+        let bytes = trace(header()).buffer(buffer(0x4000).sequence(1).events(events)).to_bytes();
+        sandbox.file(&format!("{name}.etl"), &bytes);
+    }
+    sandbox.t(&format!("convert a.etl b.etl -q -o out {options}"), 0);
+    sandbox
+}
+
+/// What keeps the traces from being read together; paths from the folder of the sandbox on.
+fn mismatches(sandbox: &Sandbox) -> Vec<String> {
+    let traces = published(&[sandbox.path("out")]).unwrap();
+    assert_eq!(traces.len(), 2);
+    let binding = compare(&traces, &NoProgress).unwrap();
+    let root = format!("{}/out/trace=", sandbox.path("").display()).replace("//", "/");
+    binding.mismatches().iter().map(|mismatch| mismatch.to_string().replace(&root, "")).collect()
+}
+
+/// An event that describes itself.
+fn sale(name: &str, fields: impl IntoIterator<Item = Field>, value: Payload) -> Vec<u8> {
+    let metadata = fields.into_iter().fold(schema(name), tracelogging::Schema::field);
+    event64(SHOP, 0, 0, T0 + 6).tracelogging(traits("Shop"), metadata).payload(value).on_disk()
+}
+
+const FILE: &str = "part-00000-00000.parquet";
+
+#[test]
+fn a_number_in_one_trace_and_text_in_the_other_is_named() {
+    let number = sale("Sale", [field("Amount", ty::UINT32)], payload().u32(5));
+    let text = sale("Sale", [field("Amount", ty::UTF16Z)], payload().wstr("five"));
+    let found = mismatches(&pair(vec![number.clone()], vec![text.clone()], ""));
+    let expected = format!(
+        "column Amount of Shop has several types: INT64 in a/events/Shop/{FILE}; STRING in b/events/Shop/{FILE}"
+    );
+    assert_eq!(found, [expected]);
+    // A trace that has both calls the number something else: the same field stands in several columns.
+    let found = mismatches(&pair(vec![number.clone()], vec![number, text], ""));
+    let expected = [
+        format!(
+            "column Amount of Shop has several types: INT64 in a/events/Shop/{FILE}; STRING in b/events/Shop/{FILE}"
+        ),
+        "field 0 Amount (Int64) of event Sale version 0 of Shop stands in several columns: Amount in \
+         a/sidecar/fields.parquet; Amount__int in b/sidecar/fields.parquet"
+            .to_owned(),
+    ];
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn integers_of_all_widths_bind() {
+    let small = sale("Sale", [field("Amount", ty::UINT8)], payload().u8(5));
+    let large = sale("Sale", [field("Amount", ty::UINT64)], payload().u64(5));
+    assert_eq!(mismatches(&pair(vec![small.clone()], vec![large.clone()], "")), [""; 0]);
+    let found = mismatches(&pair(vec![small], vec![large], "--integers exact"));
+    let expected = format!(
+        "column Amount of Shop has several types: UINT_64 in b/events/Shop/{FILE}; UINT_8 in a/events/Shop/{FILE}"
+    );
+    assert_eq!(found, [expected]);
+}
+
+#[test]
+fn spellings_that_differ_in_case_are_named() {
+    let upper = sale("Sale", [field("Foo", ty::UINT32)], payload().u32(5));
+    let lower = sale("Sale", [field("foo", ty::UINT32)], payload().u32(6));
+    let found = mismatches(&pair(vec![upper], vec![lower], ""));
+    let expected =
+        format!("column Foo of Shop has several spellings: Foo in a/events/Shop/{FILE}; foo in b/events/Shop/{FILE}");
+    assert_eq!(found, [expected]);
+}
+
+#[test]
+fn structures_with_other_members_are_named() {
+    let one = structure("Item", [field("Code", ty::UINT32)]);
+    let two = structure("Item", [field("Code", ty::UINT32), field("Price", ty::DOUBLE)]);
+    let old = sale("Sale", [one], payload().u32(5));
+    let new = sale("Sale", [two], payload().u32(5).f64(1.5));
+    for options in ["", "--layout event"] {
+        let folder = if options.is_empty() { "" } else { "Sale/" };
+        let found = mismatches(&pair(vec![old.clone()], vec![new.clone()], options));
+        let expected = format!(
+            "structure Item of Shop has different members: code in a/events/Shop/{folder}{FILE}; code, price in \
+             b/events/Shop/{folder}{FILE}"
+        );
+        assert_eq!(found, [expected]);
+    }
+}
+
+/// An EventSource with one event, and that event, whose field has this name.
+fn eventsource(event: &str, data: &str) -> Vec<Vec<u8>> {
+    let mut manifest = String::new();
+    write!(
+        manifest,
+        "<instrumentationManifest xmlns=\"http://schemas.microsoft.com/win/2004/08/events\"><instrumentation><events>\
+         <provider name=\"Synth-Shop\" guid=\"{{5f0b6c1e-3c0a-5d7e-9a41-20c8a5e0f311}}\" resourceFileName=\"s.dll\" \
+         messageFileName=\"s.dll\" symbol=\"S\"><tasks><task name=\"{event}\" value=\"65533\"/></tasks>\
+         <templates><template tid=\"Args\"><data name=\"{data}\" inType=\"win:UInt32\"/></template></templates>\
+         <events><event value=\"1\" version=\"0\" level=\"win:Informational\" task=\"{event}\" template=\"Args\"/></events>\
+         </provider></events></instrumentation></instrumentationManifest>"
+    )
+    .unwrap();
+    let manifest = eventsource_manifest(SHOP, T0 + 1, &manifest, 0xFF00).into_iter().map(|chunk| chunk.on_disk());
+    let event = event64(SHOP, 1, 0, T0 + 2).task(65533).payload(payload().u32(7)).on_disk();
+    manifest.chain([event]).collect()
+}
+
+#[test]
+fn two_manifests_that_name_an_event_differently_are_named() {
+    let found = mismatches(&pair(eventsource("Sold", "Amount"), eventsource("Sale", "Amount"), ""));
+    let expected = "event 1 version 0 of Synth-Shop has several names: Sale in b/sidecar/catalog.parquet; Sold in \
+                    a/sidecar/catalog.parquet";
+    assert_eq!(found, [expected]);
+    assert_eq!(mismatches(&pair(eventsource("Sold", "A"), eventsource("Sold", "B"), "")), [""; 0]);
+}
+
+#[test]
+fn a_provider_with_several_folders_and_a_folder_of_several_providers_are_named() {
+    let named = |provider: Guid, name: &str| {
+        let metadata = schema("Sale").field(field("Amount", ty::UINT32));
+        vec![event64(provider, 0, 0, T0 + 6).tracelogging(traits(name), metadata).payload(payload().u32(5)).on_disk()]
+    };
+    let found = mismatches(&pair(named(SHOP, "Shop"), named(SHOP, "Store"), ""));
+    let expected = format!(
+        "provider 5f0b6c1e-3c0a-5d7e-9a41-20c8a5e0f311 has several folders: Shop in a/events/Shop/{FILE}; Store in \
+         b/events/Store/{FILE}"
+    );
+    assert_eq!(found, [expected]);
+    let other = guid("aaaaaaaa-0000-1111-2222-333333333333");
+    let found = mismatches(&pair(named(SHOP, "Shop"), named(other, "Shop"), ""));
+    let expected = format!(
+        "folder Shop holds several providers: 5f0b6c1e-3c0a-5d7e-9a41-20c8a5e0f311 in a/events/Shop/{FILE}; \
+         aaaaaaaa-0000-1111-2222-333333333333 in b/events/Shop/{FILE}"
+    );
+    assert_eq!(found, [expected]);
+}
