@@ -7,7 +7,7 @@ from schema_model import Event, Field, Provider, Ref
 CELL = re.compile(
     r"(?P<wire>\w+)(/(?P<meaning>\w+))?(=(?P<length>#?\d+))?(\*(?P<count>#?\d+|rest))?(@(?P<map>\d+))?(?P<optional>\?)?(?P<hidden>!)? (?P<name>.+)"
 )
-STRUCTURE = re.compile(r"\{(\*(?P<count>#?\d+))? (?P<name>.+)")
+STRUCTURE = re.compile(r"\{(\*(?P<count>#?\d+|rest))? (?P<name>.+)")
 LAYOUT = re.compile(r"(\d+)([-id])(\d+)")
 
 

@@ -126,3 +126,52 @@ fn an_extension_follows_the_event_that_it_continues() {
     lines.sort();
     assert_eq!(lines, ["1|1|-|10|a0", "1|3|Extension|5|a1", "2|2|-|10|b0", "2|4|Extension|5|b1"]);
 }
+
+/// Structures as the kernel's headers have them, written here by hand: 64-bit ones with the padding of the compiler.
+#[test]
+fn kernel_events_without_a_class_are_read_by_the_kernels_structures() {
+    let pages = (1..=8).fold(payload().u64(90).u64(91).u64(92).u64(93).u64(94), Payload::u64);
+    let pages = (11..=18).fold(pages, Payload::u64).u64(95);
+    let longer = pages.clone().u64(96).u64(97).u64(98).u64(99);
+    let process = |data: Payload, id| (1..=8).fold(data.u32(id), |data, at| data.u64(u64::from(id) * 10 + at));
+    let periodic = payload().u64(500).u64(0xA0).u16(1).u8(2).u8(0x11).u32(15).u8(3).zeros(7);
+    let notify = payload().u64(7).u64(0xF000).u8(1).u8(22).u8(2).zeros(1).u32(1).u32(4).u32(3).wstr("USB");
+    let branches = payload().u64(0).u32(40).u32(44).u32(0x201).zeros(4).u64(1).u64(2).zeros(8).u64(3).u64(4).zeros(8);
+    let events = [
+        system64(0x0270, T0 + 1).payload(pages),
+        system64(0x0270, T0 + 2).payload(longer),
+        system64(0x027D, T0 + 3).payload(process(process(payload().u32(2), 4), 8)),
+        system64(0x0276, T0 + 4).payload(payload().u64(0x12).u64(77).u64(0x1000)),
+        system64(0x0F52, T0 + 5).payload(periodic),
+        system64(0x0F53, T0 + 6).payload(payload().u64(600).u64(0xB0).u16(0).u8(3).u8(0)),
+        system64(0x1226, T0 + 7).payload(notify),
+        system64(0x0C20, T0 + 8).payload(branches),
+    ];
+    let found = converted(&events.each_ref().map(|event| event as &dyn OnDisk));
+    let memory = found.events("Kernel-PageFault");
+    let lists = "[1,2,3,4,5,6,7,8]|[11,12,13,14,15,16,17,18]";
+    let columns = "ZeroPageCount BadPageCount PageCountByPriority RepurposedPagesByPriority ModifiedPageCountPageFile \
+                   CommitPageCount decode_status";
+    assert_eq!(memory.row(0, columns), format!("90|94|{lists}|95|-|ok"));
+    assert_eq!(memory.row(1, columns), format!("90|94|{lists}|95|99|ok"));
+    assert_eq!(memory.row(2, "event_name Count decode_status"), "PageFault/MemInfoExWS|2|ok");
+    let sets = "[{4:41:42:43:44:45:46:47:48:-:-},{8:81:82:83:84:85:86:87:88:-:-}]";
+    assert_eq!(memory.cell(2, "Values"), sets, "the last members are those of sessions");
+    assert_eq!(memory.row(3, "PageFlags PageFrameIndex KeyOrAddress VirtualAddress decode_status"), "18|77|4096|-|ok");
+    let timers = found.events("Kernel-PerfInfo");
+    let columns = "event_name ExpectedDueTime TimerAddress TargetProcessorIndex Flags Flags_label Period EncodedDelay";
+    assert_eq!(
+        timers.lines(columns),
+        [
+            "PerfInfo/TimerSetPeriodic|500|160|2|17|Coalescable|NoWake|15|3",
+            "PerfInfo/TimerSetOneShot|600|176|3|0|-|-|-"
+        ]
+    );
+    let columns = "MajorFunction MinorFunction Type_label State DeviceName decode_status";
+    assert_eq!(found.events("Kernel-Power").row(0, columns), "22|2|Device|4|USB|ok");
+    let branches = found.events("Kernel-Spare1");
+    assert_eq!(
+        branches.row(0, "event_name ProcessId ThreadId Options_label Branches decode_status"),
+        "Spare1/LastBranches|40|44|FilterKernel|CallstackEnable|[{1:2},{3:4}]|ok"
+    );
+}
