@@ -4,7 +4,7 @@
     python3 scripts/build_schemas.py [FACTS]        FACTS defaults to ../shared/schemas-src
 
 Writes schemas/providers/*.txt, schemas/classes.txt, schemas/names.txt and schemas/codes.txt; the other texts there are kept by
-hand, and hooks.txt, values.txt, corrections.txt, additions.txt and releases.txt are read. The output depends on the facts alone: it is sorted, and running it twice changes nothing.
+hand, and hooks.txt, values.txt, corrections.txt, additions.txt, structures.txt and releases.txt are read. The output depends on the facts alone: it is sorted, and running it twice changes nothing.
 """
 
 import json
@@ -12,7 +12,7 @@ import lzma
 import pathlib
 import sys
 
-from schema_corrections import read_additions, read_corrections
+from schema_corrections import read_additions, read_corrections, read_structures
 from schema_lists import read_class_lists, read_facts, read_kernel
 from schema_manifest import read_manifest
 from schema_model import clean
@@ -46,7 +46,7 @@ def gather(facts):
             read_manifest((facts / file).read_bytes(), origin, regenerated, providers, classes)
     read_runtimes(facts / "releases" / "clr", providers, classes)
     read_additions((OUT / "additions.txt").read_text("utf-8"), providers)
-    read_releases(facts / "releases", providers)
+    read_releases(facts / "releases", providers, read_structures((OUT / "structures.txt").read_text("utf-8")))
     read_carried(facts / "releases" / "in-trace.jsonl", providers)
     read_class_lists(facts / "releases", kernel, classes)
     return providers, classes

@@ -3,6 +3,7 @@
 import re
 
 from schema_model import Event, Field, Provider, Ref
+from schema_releases import Structures
 
 CELL = re.compile(
     r"(?P<wire>\w+)(/(?P<meaning>\w+))?(=(?P<length>#?\d+))?(\*(?P<count>#?\d+|rest))?(@(?P<map>\d+))?(?P<optional>\?)?(?P<hidden>!)? (?P<name>.+)"
@@ -71,6 +72,18 @@ def read_additions(text, providers):
             level = None if level == "-" else int(level)
             words = tuple(section.keywords[int(at)] for at in words.split())
             provider.events.append(Event(int(event), int(version), level, task, opcode, words, symbol, fields, state, origin))
+
+
+def read_structures(text):
+    """Provider GUID -> what its lists and dumps have lost (schemas/structures.txt)."""
+    structures = {}
+    for kind, cells in lines(text):
+        if kind == "P":
+            provider = structures.setdefault(cells[0], Structures())
+        elif kind == "S":
+            field, events, versions, count, *members = cells + [""] * (4 - len(cells))
+            provider.add(field, events, versions, count, read_fields(members, []))
+    return structures
 
 
 def lines(text):

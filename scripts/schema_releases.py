@@ -4,10 +4,10 @@ import json
 import lzma
 
 from schema_manifest import LEVELS, PLACEHOLDER, Damage, plain, reference, value_field
-from schema_model import DUMPED, Event, Field, LISTED, Provider, Ref, WIRE, clean, meaning_of
+from schema_model import DUMPED, Event, Field, LISTED, Provider, Ref, TYPE_NUMBERS, WIRE, clean, meaning_of
 
-def read_releases(folder, providers):
-    """Adds the events of all releases, and what their providers' numbers mean."""
+def read_releases(folder, providers, structures):
+    """Adds the events of all releases, and what their providers' numbers mean; `structures` by provider, see `Structures`."""
     facts = {data["guid"]: data for data in lines(folder / "providers.jsonl.xz")}
     maps = {guid: Maps(data.get("maps", ())) for guid, data in facts.items()}
     for guid, data in facts.items():
@@ -15,7 +15,7 @@ def read_releases(folder, providers):
     for data in lines(folder / "events.jsonl.xz"):
         names = event_names(data["names"])
         for layout in data["layouts"]:
-            event = release_event(data, layout, names, maps[data["guid"]])
+            event = release_event(data, layout, names, maps[data["guid"]], structures.get(data["guid"], NOTHING_LOST))
             providers[data["guid"]].events.append(event)
 
 
@@ -102,15 +102,13 @@ def keywords(entry):
     return tuple(word for word in words if word and not PLACEHOLDER.match(word))
 
 
-def release_event(data, layout, names, maps):
+def release_event(data, layout, names, maps, structures):
     task, opcode, words, symbol, level = names
-    dumped = dumps(layout)
-    datas = layout["fields"][: layout.get("damaged_at")]
+    dumped, listed = dumps(layout), lists(layout)
+    datas, state = structures.put_back(layout, data["id"], data["version"])
     fields, damaged = release_fields(datas, [], maps, dumped)
-    state = "d" if damaged or "damaged_at" in layout else ""
-    return Event(
-        data["id"], data["version"], level, task, opcode, words, symbol, fields, state, "release", lists(layout), dumped
-    )
+    state = "d" if damaged else state
+    return Event(data["id"], data["version"], level, task, opcode, words, symbol, fields, state, "release", listed, dumped)
 
 
 def release_fields(datas, outer, maps, builds):
@@ -126,6 +124,8 @@ def release_fields(datas, outer, maps, builds):
 
 
 def release_field(name, declared, more, scopes, known):
+    if declared == KNOWN:
+        return Field(name, "", count=reference(more["count"], scopes), members=more["members"])
     if declared != "struct":
         maps, builds = known
         return value_field(name, declared, more, scopes, maps.get(more["map"], builds) if "map" in more else None)
@@ -133,6 +133,53 @@ def release_field(name, declared, more, scopes, known):
     if damaged:
         raise Damage
     return Field(name, "", count=reference(more.get("count"), scopes), members=members)
+
+
+# In the place of a type: a structure that `Structures` has put back.
+KNOWN = "known structure"
+
+
+class Structures:
+    """Structures of a provider by field, which its lists and dumps have lost. A source prints the number of a structure's first
+    member in the place of a type: how many fields and members come before it. Where that number is another one, it is none.
+    """
+
+    def __init__(self):
+        self.by_field = {}
+
+    def add(self, field, events, versions, count, members):
+        first, _, last = (versions or "0-").partition("-")
+        where = frozenset(map(int, events.split())), range(int(first), int(last or 255) + 1)
+        self.by_field.setdefault(field, []).append((*where, count, members))
+
+    def put_back(self, layout, event, version):
+        """(fields up to the first structure that is lost, state of what stands)."""
+        fields, damage = layout["fields"], layout.get("damaged_at")
+        found, number = [], len(fields)
+        for index, (name, declared, *_) in enumerate(fields):
+            count, members = self.structure(name, event, version)
+            if members and number_of(declared) == number:
+                found.append([name, KNOWN, {"count": count, "members": members}])
+                number, damage = number + len(members), None
+            elif index == damage or members == ():
+                return found, "d"
+            else:
+                found.append(fields[index])
+        return found, "" if found == fields else "i"
+
+    def structure(self, field, event, version):
+        """(what counts it, its members): none where its members are not known, nothing where the field is no structure."""
+        for events, versions, *known in self.by_field.get(field, ()):
+            if version in versions and (not events or event in events):
+                return known
+        return None, None
+
+
+def number_of(declared):
+    return int(declared) if declared.isdigit() else TYPE_NUMBERS.get(declared)
+
+
+NOTHING_LOST = Structures()
 
 
 # In and out types by the numbers that descriptions in traces have.

@@ -162,3 +162,23 @@ class Refused(unittest.TestCase):
         self.assertEqual(result.returncode, 2, result.stderr)
         self.assertIn("same", result.stderr)
         self.assertFalse(os.path.exists(out))
+
+
+class Known(unittest.TestCase):
+    """What the built-in schemas know of providers that a support case asks for first."""
+
+    RELEASES = {
+        "Microsoft-Windows-WinRM": "7 (7600)",
+        "Microsoft-Windows-SMBClient": "10 1507 (10240)",
+        "Microsoft-Windows-RPC": "7 (7600)",
+        "Microsoft-Windows-LiveId": "10 1507 (10240)",
+        "Microsoft-Windows-Windows Defender": "7 (7600)",
+        "Microsoft-Windows-PktMon": "10 1809 (17763)",
+    }
+
+    def test_schema_show_names_the_releases(self):
+        for provider, first in self.RELEASES.items():
+            with self.subTest(provider=provider):
+                shown = support.run("schema", "show", provider, "--no-store")
+                self.assertEqual((shown.returncode, shown.stderr), (0, ""))
+                self.assertIn(f"\n  releases  Windows {first} to 11 26H1 (28000)\n", shown.stdout)

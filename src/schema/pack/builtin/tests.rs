@@ -71,6 +71,29 @@ fn manifest_layouts_are_those_of_the_manifests() {
     assert_eq!(best(DOTNET, 15, 0).1, bulk);
 }
 
+/// Lists print a number in the place of a structure; its members come from another source.
+#[test]
+fn structures_that_lists_have_lost_are_put_back() {
+    let urb = "fid_URB_Hdr_Length:UInt16/Hex fid_URB_Hdr_Function:UInt16/Hex fid_URB_Hdr_Status:UInt32/Hex \
+               fid_URB_Hdr_UsbdDeviceHandle:Pointer fid_URB_Hdr_UsbdFlags:Pointer fid_URB_PipeHandle:Pointer \
+               fid_URB_TransferFlags:UInt32/Hex fid_URB_TransferBufferLength:UInt32/Hex fid_URB_TransferBuffer:Pointer \
+               fid_URB_TransferBufferMDL:Pointer fid_URB_ReservedMBZ:Pointer fid_URB_ReservedHcd:Pointer*8";
+    let handles = "fid_UcxController:Pointer fid_UsbDevice:Pointer fid_PipeHandle:Pointer fid_IRP_Ptr:Pointer fid_URB_Ptr:Pointer";
+    let bulk = format!(
+        "{handles} fid_UCX_URB_BULK_OR_INTERRUPT_TRANSFER{{{urb}}} fid_IRP_NtStatus:UInt32 \
+         fid_URB_TransferDataLength:UInt16 fid_URB_TransferData:UInt8*#7"
+    );
+    assert_eq!(best("36da592d-e43a-4e28-af6f-4bc57c5a11e8", 28, 0).1, bulk);
+    let sets = "Count:UInt32 WSCommitInfo{ProcessID:UInt32 WorkingSetPageCount:Pointer CommitPageCount:Pointer \
+                VirtualSizeInPages:Pointer PrivateWorkingSetPageCount:Pointer StoreSizePageCount:Pointer \
+                StoredPageCount:Pointer CommitDebtInPages:Pointer SharedCommitInPages:Pointer}*#0";
+    assert_eq!(best("d1d93ef7-e1f2-4f45-9943-03d245fe6c00", 2, 2).1, sets);
+    let windows = Pack::builtin().provider(&guid("8c416c79-d49b-4f01-a467-e56d3aa8234c")).unwrap();
+    assert!(short(&windows.layouts(9, 0)[0].schema.fields).ends_with("TargetLBN:UInt32}*1 SysErrorType:UInt32"));
+    let port = Pack::builtin().provider(&guid("c88a4ef5-d048-4013-9408-e04b7db2814a")).unwrap();
+    assert_eq!(port.all().iter().filter(|layout| layout.trust.is_doubtful()).count(), 21);
+}
+
 /// Runs of builds from the gathered facts.
 #[test]
 fn providers_and_layouts_tell_the_releases_that_have_them() {
