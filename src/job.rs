@@ -20,6 +20,7 @@ use crate::convert::partitions::Conversion;
 use crate::error::Result;
 use crate::input::Inputs;
 use crate::output::{LocalFolder, Output, folder};
+use crate::resources;
 use crate::spill::SpillSpace;
 use crate::survey::FileSurvey;
 
@@ -28,7 +29,7 @@ use crate::survey::FileSurvey;
 /// # Errors
 /// Of the kind `Input` when a file is no trace or cannot be read.
 pub fn inspect(job: &Recording, options: &ConvertOptions, progress: &dyn JobProgress) -> Result<Report> {
-    let pool = prepare::pool(options.threads)?;
+    let pool = resources::pool(options.threads)?;
     let surveyed = prepare::survey_and_plan(
         &pool,
         job,
@@ -49,7 +50,7 @@ pub fn inspect(job: &Recording, options: &ConvertOptions, progress: &dyn JobProg
 /// Whatever the error, nothing is left half-published.
 pub fn convert(job: &Recording, options: &ConvertOptions, progress: &dyn JobProgress) -> Result<Outcome> {
     let started = (SystemTime::now(), Instant::now());
-    let pool = prepare::pool(options.threads)?;
+    let pool = resources::pool(options.threads)?;
     let staged = || LocalFolder::create_in(&progress.custody(), &options.out, &job.name);
     let staging = (!options.dry_run).then(staged).transpose()?;
     folder::check_absent(&options.out, &job.name, options.if_exists)?;
@@ -72,7 +73,7 @@ pub fn convert_inputs(
     progress: &dyn JobProgress,
 ) -> Result<Outcome> {
     let started = (SystemTime::now(), Instant::now());
-    let pool = prepare::pool(options.threads)?;
+    let pool = resources::pool(options.threads)?;
     Corridor { job, options, inputs, pool, space: SpillSpace::temporary(), started }.run(Some(output), progress)
 }
 

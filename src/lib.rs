@@ -143,6 +143,8 @@ pub mod spill;
 pub mod survey;
 #[doc(hidden)]
 pub mod table;
+#[doc(hidden)]
+pub mod verify;
 
 pub use clock::ClockAnchor;
 pub use columns::types::{GuidType, IntegerType, TimestampType, TypeOptions};

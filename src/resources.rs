@@ -4,6 +4,10 @@ use std::fs;
 use std::path::Path;
 use std::thread::available_parallelism;
 
+use rayon::ThreadPool;
+
+use crate::error::{Error, ErrorKind, Result};
+
 /// The smallest budget: open row groups alone may take 192 MiB.
 pub(crate) const MIN_MEMORY: u64 = 384 << 20;
 
@@ -16,6 +20,18 @@ const SHARE: u64 = 4;
 /// The threads that this process may use; on Linux its control group counts.
 pub(crate) fn default_threads() -> usize {
     available_parallelism().map_or(1, usize::from)
+}
+
+/// A pool of so many workers.
+///
+/// # Errors
+/// [`ErrorKind::Internal`] when the system does not give them.
+pub(crate) fn pool(threads: usize) -> Result<ThreadPool> {
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .thread_name(|number| format!("worker-{number}"))
+        .build()
+        .map_err(|cause| Error::new(ErrorKind::Internal, "cannot start the worker threads").caused_by(cause))
 }
 
 /// The default memory budget in bytes.

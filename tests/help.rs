@@ -28,6 +28,11 @@ fn inspect() {
 }
 
 #[test]
+fn verify() {
+    insta::assert_snapshot!(help(&["verify", "--help"]));
+}
+
+#[test]
 fn schema() {
     insta::assert_snapshot!(help(&["schema", "--help"]));
 }

@@ -48,6 +48,9 @@ pub(super) enum Command {
     /// Show session, clock, loss, providers and decodability of traces; writes nothing
     #[command(after_help = ENVIRONMENT)]
     Inspect(InspectArgs),
+    /// Check that published traces are still what was published, and that they read as one table
+    #[command(after_help = ENVIRONMENT)]
+    Verify(VerifyArgs),
     /// Show, import and export what is known of the payloads of events
     #[command(subcommand)]
     Schema(SchemaCommand),
@@ -273,6 +276,21 @@ pub(super) struct InspectArgs {
     pub run: RunArgs,
 }
 
+#[derive(Debug, Args)]
+pub(super) struct VerifyArgs {
+    /// A folder with traces, or a trace (trace=NAME)
+    #[arg(value_name = "OUT", required = true)]
+    pub outputs: Vec<PathBuf>,
+    /// Manifests and footers only: no hashes, no rows
+    #[arg(long, env = "ETL2PARQUET_QUICK", hide_env = true, value_parser = FalseyValueParser::new())]
+    pub quick: bool,
+    /// One JSON document on standard output instead of a line per finding
+    #[arg(long, env = "ETL2PARQUET_JSON", hide_env = true, value_parser = FalseyValueParser::new())]
+    pub json: bool,
+    #[command(flatten)]
+    pub run: RunArgs,
+}
+
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory;
@@ -295,7 +313,7 @@ mod tests {
             assert_eq!(argument.get_env().and_then(|name| name.to_str()), Some(expected.as_str()), "--{long}");
             options += 1;
         }
-        assert_eq!(options, 119);
+        assert_eq!(options, 127);
     }
 
     #[test]

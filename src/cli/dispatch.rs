@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use super::args::{Cli, Command};
-use super::{console, convert, exit, inspect, schema, steps};
+use super::{console, convert, exit, inspect, schema, steps, verify};
 
 /// Does what the command line says.
 pub fn run() -> ExitCode {
@@ -23,6 +23,7 @@ pub fn run() -> ExitCode {
         Command::ConvertPartition(args) => steps::convert_partition(args),
         Command::Commit(args) => steps::commit(args),
         Command::Inspect(args) => inspect::run(args),
+        Command::Verify(args) => verify::run(args),
         Command::Schema(command) => schema::run(command),
     };
     ExitCode::from(done.unwrap_or_else(|error| {

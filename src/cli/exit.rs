@@ -16,6 +16,8 @@ pub(super) const DAMAGED: u8 = 4;
 pub(super) const REFUSED: u8 = 5;
 /// The output could not be written.
 pub(super) const OUTPUT: u8 = 6;
+/// What is published is not what was published.
+pub(super) const MISMATCH: u8 = 7;
 
 /// What became of the inputs of a run.
 #[expect(clippy::struct_excessive_bools, reason = "each is one thing that can go wrong, in any combination")]

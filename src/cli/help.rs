@@ -15,6 +15,7 @@ Exit codes:
     4  done, but some inputs or buffers are damaged or unreadable
     5  a check (--max-loss, --fail-on) kept at least one trace from being published, or no event passes the filters
     6  the output cannot be written, or is there already
+    7  verify found a mismatch
   130  interrupted (143: terminated)
 
 With several inputs the gravest applies: 1, 6, 5, 2, 4, 3.";

@@ -4,7 +4,8 @@
 //! args ──► inputs ──► jobs ─┐
 //!     ├──► options ─────────┴─► run ──► convert ──► summary
 //!     │                            └──► inspect ──► inspection ──► page or JSON
-//!     └──► schema ──► what is known ──► page or JSON
+//!     ├──► schema ──► what is known ──► page or JSON
+//!     └──► verify ──► findings ──► lines or JSON
 //! ```
 //!
 //! Reports and JSON go to standard output, everything else to standard error.
@@ -36,5 +37,6 @@ mod summary;
 mod text_table;
 mod time;
 mod undecoded;
+mod verify;
 
 pub use dispatch::run;

@@ -10,21 +10,13 @@ use crate::convert::ConvertOptions;
 use crate::convert::job::{JobProgress, Outcome, Recording, Stage, Surveyed};
 use crate::convert::repeated;
 use crate::convert::write_options::WriteOptions;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::input::{InputId, Inputs};
 use crate::output::manifest::FORMAT_VERSION;
 use crate::output::{IfExists, folder, options_hash};
 use crate::plan::{self, Partitions, PlanOptions, PlanResult, PlannedInputs, partition};
 use crate::spill::SpillSpace;
 use crate::survey::{self, FileFacts, Step, SurveyOptions, timed};
-
-pub(super) fn pool(threads: usize) -> Result<ThreadPool> {
-    rayon::ThreadPoolBuilder::new()
-        .num_threads(threads)
-        .thread_name(|number| format!("worker-{number}"))
-        .build()
-        .map_err(|cause| Error::new(ErrorKind::Internal, "cannot start the worker threads").caused_by(cause))
-}
 
 pub(super) fn inputs(job: &Recording) -> Result<Inputs> {
     Inputs::open(job.inputs.iter().map(|input| input.path.clone()))

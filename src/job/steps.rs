@@ -7,7 +7,7 @@ use std::time::{Instant, SystemTime};
 
 use zerocopy::IntoBytes;
 
-use super::prepare::{Prepared, inputs, pool, prepare};
+use super::prepare::{Prepared, inputs, prepare};
 use super::stored::{self, StoredJob, StoredPlan, StoredReport};
 use crate::commit::Commit;
 use crate::commit::record::RunContext;
@@ -22,6 +22,7 @@ use crate::input::Inputs;
 use crate::output::folder::{plan_name, trace_folder};
 use crate::output::{CommitRecord, LocalFolder, Output, StagedName};
 use crate::plan::{PartitionView, PlanFile, PlannedInputs};
+use crate::resources::pool;
 use crate::resources::{default_memory, default_threads};
 use crate::spill::SpillSpace;
 use crate::survey::{FileFacts, SurveyResult};

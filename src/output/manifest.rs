@@ -5,7 +5,9 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
 
+use super::sink::hex;
 use crate::error::{Error, ErrorKind, Result};
 use crate::guid::Guid;
 
@@ -133,7 +135,7 @@ pub struct RunInfo {
 }
 
 impl CommitRecord {
-    /// The text of the file: two runs with the same result differ below `run` at most.
+    /// The text of the file, with its own hash at the end: two runs with the same result differ below `run` at most.
     ///
     /// # Errors
     /// [`ErrorKind::Internal`] when JSON cannot express the options.
@@ -142,7 +144,8 @@ impl CommitRecord {
         sorted.files.sort_by(|a, b| a.path.cmp(&b.path));
         sorted.options = sorted_keys(&self.options);
         let text = serde_json::to_string_pretty(&sorted);
-        Ok(text.map_err(|cause| Error::bug("cannot write the manifest").caused_by(cause))? + "\n")
+        let text = text.map_err(|cause| Error::bug("cannot write the manifest").caused_by(cause))?;
+        sealed(&text).ok_or_else(|| Error::bug("the manifest does not end with `run`"))
     }
 
     /// Reads the manifest of a published trace, given its folder `trace=<name>`.
@@ -162,6 +165,37 @@ impl CommitRecord {
         let manifest = manifest.and_then(|text| serde_json::from_slice::<Value>(&text).ok());
         manifest.is_some_and(|manifest| manifest["trace"].is_string() && manifest["format_version"].is_u64())
     }
+}
+
+/// Whether a manifest is the text that was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seal {
+    /// Its hash is that of the text before it, and nothing stands behind it.
+    Intact,
+    /// It is not.
+    Broken,
+    /// There is no hash where it should be.
+    Missing,
+}
+
+/// Between what is hashed and the hash.
+const SEAL: &str = ",\n    \"manifest_sha256\": \"";
+
+/// Behind the hash.
+const SEAL_END: &str = "\"\n  }\n}\n";
+
+/// The text with the hash of all of it as the last key of `run`, which is the last key of the text.
+fn sealed(text: &str) -> Option<String> {
+    let text = text.strip_suffix("\n  }\n}")?;
+    Some(format!("{text}{SEAL}{}{SEAL_END}", hex(&Sha256::digest(text))))
+}
+
+/// Holds a manifest against the hash at its end.
+pub fn seal(text: &[u8]) -> Seal {
+    let Some(text) = text.strip_suffix(SEAL_END.as_bytes()) else { return Seal::Missing };
+    let Some((text, hash)) = text.split_at_checked(text.len().saturating_sub(64)) else { return Seal::Missing };
+    let Some(text) = text.strip_suffix(SEAL.as_bytes()) else { return Seal::Missing };
+    if hex(&Sha256::digest(text)).as_bytes() == hash { Seal::Intact } else { Seal::Broken }
 }
 
 /// What two runs must agree in to have the same result: the BLAKE3 hash, in lower-case hexadecimal, of the options that
@@ -288,6 +322,21 @@ mod tests {
         std::fs::write(&path, "{\"trace\": 1}").unwrap();
         let error = CommitRecord::read(folder.path()).unwrap_err();
         assert_eq!((error.kind(), error.location().file.as_ref()), (ErrorKind::Output, Some(&path)));
+    }
+
+    #[test]
+    fn every_changed_byte_breaks_the_seal() {
+        let text = manifest().to_json().unwrap().into_bytes();
+        assert_eq!(seal(&text), Seal::Intact);
+        for at in 0..text.len() {
+            let mut changed = text.clone();
+            changed[at] ^= 1;
+            assert_ne!(seal(&changed), Seal::Intact, "byte {at}");
+            assert_ne!(seal(&text[..at]), Seal::Intact, "cut at {at}");
+        }
+        assert_eq!(seal(&[&text[..], b" "].concat()), Seal::Missing);
+        assert_eq!(seal(&[b" ", &text[..]].concat()), Seal::Broken);
+        assert_eq!(seal(b""), Seal::Missing);
     }
 
     #[test]

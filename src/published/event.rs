@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use super::sidecar::{Batch, read};
+use super::table::{Batch, read_table};
 use crate::error::Result;
 
 /// An event shape, as traces are compared by it.
@@ -40,19 +40,21 @@ pub(super) enum SidecarFact<'a> {
 /// [`ErrorKind::Output`](crate::ErrorKind::Output) when its sidecar cannot be read.
 pub(super) fn read_events(folder: &Path, each: &mut dyn FnMut(SidecarFact<'_>)) -> Result<()> {
     let mut events: HashMap<i64, EventFact> = HashMap::new();
-    read(&folder.join("sidecar/catalog.parquet"), CATALOG, &mut |batch| {
+    read_table(&folder.join("sidecar/catalog.parquet"), CATALOG, None, &mut |batch| {
         for row in 0..batch.rows() {
             let Some((shape, event)) = batch.integer(0, row).zip(event(batch, row)) else { continue };
             each(SidecarFact::Event(&event));
             events.insert(shape, event);
         }
+        Ok(())
     })?;
-    read(&folder.join("sidecar/fields.parquet"), FIELDS, &mut |batch| {
+    read_table(&folder.join("sidecar/fields.parquet"), FIELDS, None, &mut |batch| {
         for row in 0..batch.rows() {
             let event = batch.integer(0, row).and_then(|shape| events.get(&shape));
             let Some((event, field)) = event.zip(field(batch, row)) else { continue };
             each(SidecarFact::Field(event, field));
         }
+        Ok(())
     })
 }
 

@@ -53,20 +53,26 @@ impl Footer {
     /// The least and greatest value of a column of `INT64`, by the statistics of all row groups; `None` where it, or one
     /// of them, is missing.
     pub fn range(&self, column: &str) -> Option<(i64, i64)> {
-        let leaf = self.leaf(column)?;
+        let ranges = self.group_ranges(column);
+        if ranges.len() < self.metadata.num_row_groups() {
+            return None;
+        }
+        ranges.into_iter().reduce(|(least, greatest), (min, max)| (least.min(min), greatest.max(max)))
+    }
+
+    /// That of each row group that has statistics of it.
+    pub fn group_ranges(&self, column: &str) -> Vec<(i64, i64)> {
+        let Some(leaf) = self.leaf(column) else { return Vec::new() };
         let of_group = |statistics: &Statistics| match statistics {
             Statistics::Int64(values) => Some((*values.min_opt()?, *values.max_opt()?)),
             _ => None,
         };
-        let ranges = self.metadata.row_groups().iter().map(|group| of_group(group.columns().get(leaf)?.statistics()?));
-        ranges.reduce(|a, b| {
-            let ((least, greatest), (min, max)) = (a?, b?);
-            Some((least.min(min), greatest.max(max)))
-        })?
+        let groups = self.metadata.row_groups().iter();
+        groups.filter_map(|group| of_group(group.columns().get(leaf)?.statistics()?)).collect()
     }
 
     /// The number of a leaf that is a column of its own.
-    pub fn leaf(&self, column: &str) -> Option<usize> {
+    fn leaf(&self, column: &str) -> Option<usize> {
         let leaves = self.metadata.file_metadata().schema_descr().columns();
         leaves.iter().position(|leaf| matches!(leaf.path().parts(), [name] if name == column))
     }

@@ -5,10 +5,11 @@ mod columns;
 mod compare;
 mod event;
 mod footer;
-mod sidecar;
+mod table;
 mod trace;
 
 pub use binding::{Binding, Mismatch, MismatchKind, Variant};
 pub use compare::{add_events, compare};
 pub use footer::Footer;
+pub(crate) use table::{Batch, read_table};
 pub use trace::{PublishedTrace, published};

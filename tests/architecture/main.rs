@@ -15,7 +15,7 @@ use modules::{Tree, circles};
 use text::without_tables;
 
 /// The modules in the order of the pipeline: each may use those before it, none behind it.
-const ORDER: [&str; 28] = [
+const ORDER: [&str; 29] = [
     "error",
     "guid",
     "sid",
@@ -43,6 +43,7 @@ const ORDER: [&str; 28] = [
     "commit",
     "job",
     "published",
+    "verify",
     "cli",
 ];
 

@@ -1,4 +1,4 @@
-//! The tables of a sidecar, read column by column, in whatever integer types they were written.
+//! The tables of a trace, read column by column, in whatever integer types they were written.
 
 use std::fs::File;
 use std::path::Path;
@@ -63,21 +63,29 @@ impl Batch {
 /// Rows that are decoded at a time.
 const BATCH_ROWS: usize = 1 << 13;
 
-/// Hands over some columns of a table, batch by batch.
+/// Hands over some columns of a file, batch by batch: of all row groups, or of those named.
 ///
 /// # Errors
-/// [`ErrorKind::Output`] when the file cannot be read.
-pub(crate) fn read(path: &Path, columns: &[&str], each: &mut dyn FnMut(&Batch)) -> Result<()> {
+/// [`ErrorKind::Output`] when the file cannot be read; those of `each`.
+pub(crate) fn read_table(
+    path: &Path,
+    columns: &[&str],
+    groups: Option<Vec<usize>>,
+    each: &mut dyn FnMut(&Batch) -> Result<()>,
+) -> Result<()> {
     let failure = |what: &str| Error::new(ErrorKind::Output, what).in_file(path);
     let file = File::open(path).map_err(|cause| failure("cannot open").caused_by(cause))?;
-    let builder = ParquetRecordBatchReaderBuilder::try_new(file)
+    let mut builder = ParquetRecordBatchReaderBuilder::try_new(file)
         .map_err(|cause| failure("expected a Parquet file, found none that can be read").caused_by(cause))?;
     let mask = ProjectionMask::columns(builder.parquet_schema(), columns.iter().copied());
+    if let Some(groups) = groups {
+        builder = builder.with_row_groups(groups);
+    }
     let reader = builder.with_projection(mask).with_batch_size(BATCH_ROWS).build();
     for batch in reader.map_err(|cause| failure("cannot read").caused_by(cause))? {
         let batch = batch.map_err(|cause| failure("cannot read").caused_by(cause))?;
         let columns = columns.iter().map(|name| batch.column_by_name(name).cloned()).collect();
-        each(&Batch { columns, rows: batch.num_rows() });
+        each(&Batch { columns, rows: batch.num_rows() })?;
     }
     Ok(())
 }

@@ -1,0 +1,75 @@
+//! `etl2parquet verify`.
+
+use std::fmt::Write as _;
+
+use indicatif::HumanBytes;
+use serde::Serialize;
+
+use super::args::VerifyArgs;
+use super::count::counted;
+use super::run::Run;
+use super::{console, exit};
+use crate::convert::job::Stage;
+use crate::error::Result;
+use crate::published::published;
+use crate::resources::pool;
+use crate::verify::{Finding, Verified, verify};
+
+/// Verifies; returns the exit code.
+///
+/// # Errors
+/// What keeps the run from starting or ends it, and a report that cannot be written.
+pub(super) fn run(args: &VerifyArgs) -> Result<u8> {
+    let run = Run::start(&args.run)?;
+    let traces = published(&args.outputs)?;
+    let verified = run.job("verify", |progress| {
+        progress.stage(Stage::Publish);
+        pool(run.threads)?.install(|| verify(&traces, args.quick, progress))
+    });
+    let verified = match verified {
+        Ok(verified) => verified,
+        Err(error) => {
+            console::error(&error);
+            let mut status = exit::RunStatus::default();
+            status.fail(error.kind(), run.interrupt.code());
+            return Ok(status.code());
+        }
+    };
+    if args.json {
+        console::to_stdout(&console::json(&Document::of(&verified)))?;
+    } else {
+        let lines = verified.findings.iter().fold(String::new(), |mut lines, finding| {
+            let _ = writeln!(lines, "{}", console::printable(&finding.to_string()));
+            lines
+        });
+        console::to_stdout(&lines)?;
+    }
+    run.console.line(summary(&verified));
+    Ok(if verified.findings.is_empty() { exit::SUCCESS } else { exit::MISMATCH })
+}
+
+fn summary(verified: &Verified) -> String {
+    let findings = match verified.findings.len() as u64 {
+        0 => "nothing is wrong".to_owned(),
+        found => counted(found, "findings"),
+    };
+    let (traces, files) = (counted(verified.traces, "traces"), counted(verified.files, "files"));
+    format!("{traces}, {files}, {}: {findings}", HumanBytes(verified.bytes))
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Document<'a> {
+    format: u32,
+    traces: u64,
+    files: u64,
+    bytes: u64,
+    findings: &'a [Finding],
+}
+
+impl<'a> Document<'a> {
+    fn of(verified: &'a Verified) -> Self {
+        let Verified { traces, files, bytes, findings } = verified;
+        Document { format: 1, traces: *traces, files: *files, bytes: *bytes, findings }
+    }
+}

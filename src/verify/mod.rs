@@ -1,0 +1,13 @@
+//! Whether published traces are still what was published: the manifest against the files, the rows against the manifest
+//! and the sidecar, and the schemas of all traces against one another.
+
+mod content;
+mod files;
+mod finding;
+mod manifest;
+mod rows;
+mod run;
+mod slots;
+
+pub use finding::{Finding, FindingKind};
+pub use run::{Verified, verify};
