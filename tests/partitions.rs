@@ -418,15 +418,25 @@ fn a_report_that_somebody_changed_is_not_published() {
     }
     let path = sandbox.path(&format!("{plan}/report-00001.json"));
     let before = fs::read(&path).unwrap();
-    let t = |expected: &str, change: &dyn Fn(&mut Value)| {
-        let mut stored: Value = serde_json::from_slice(&before).unwrap();
-        change(&mut stored);
-        assert!(stored != serde_json::from_slice::<Value>(&before).unwrap(), "{expected}: nothing was changed");
-        fs::write(&path, stored.to_string()).unwrap();
+    let report: Value = serde_json::from_slice(before.splitn(2, |&byte| byte == b'\n').last().unwrap()).unwrap();
+    let sealed =
+        |report: &str| format!("{}\n{report}", json!({ "blake3": blake3::hash(report.as_bytes()).to_hex().as_str() }));
+    let refused_as = |expected: &str, content: &str| {
+        fs::write(&path, content).unwrap();
         let refused = sandbox.t(&format!("commit {plan}"), 6);
         assert!(refused.err.contains("report-00001.json: ") && refused.err.contains(expected), "{}", refused.err);
         assert!(!sandbox.path("out/trace=m").exists(), "{expected}");
     };
+    let t = |expected: &str, change: &dyn Fn(&mut Value)| {
+        let mut stored = report.clone();
+        change(&mut stored);
+        assert!(stored != report, "{expected}: nothing was changed");
+        refused_as(expected, &sealed(&stored.to_string()));
+    };
+    let as_written = "this report is not as it was written (remove the file and convert the partition again)";
+    refused_as(as_written, &format!("{} ", String::from_utf8(before.clone()).unwrap()));
+    refused_as(as_written, &report.to_string());
+    refused_as(as_written, "");
     let fault = |fault: &str| format!("expected a report on partition 1 without contradictions, found {fault} (remove");
     let add = |number: &mut Value| *number = json!(number.as_u64().unwrap() + 1);
     t("this file is not the one that was planned", &|stored| stored["plan"] = json!("0"));

@@ -157,7 +157,7 @@ pub fn convert_partition(
     view.check_unchanged()?;
     let rows = report.files.iter().map(|file| file.rows).sum();
     let report = StoredReport { plan: stored.hash, attempt: output.attempt().to_owned(), report };
-    let text = serde_json::to_vec(&report).map_err(stored::unexpected)?;
+    let text = report.to_text()?;
     let is_first = pool.install(|| output.vouch_first(&stored::report_file(number), &text, progress))?;
     Ok(if is_first { PartOutcome::Converted { rows } } else { PartOutcome::AlreadyConverted })
 }

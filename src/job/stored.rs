@@ -5,7 +5,7 @@
 //! plan.json          the plan
 //! survey/            what the survey found, for the commit
 //! segments-00000     the segments of a partition, 128 bytes each
-//! report-00000.json  what became of a partition
+//! report-00000.json  what became of a partition, behind a line with its hash
 //! ```
 
 use std::fs::File;
@@ -75,7 +75,40 @@ pub(super) struct StoredReport {
     pub report: PartReport,
 }
 
+/// The first line of a report.
+#[derive(Debug, Serialize, Deserialize)]
+struct ReportSeal {
+    /// BLAKE3 of all behind the line.
+    blake3: String,
+}
+
 impl StoredReport {
+    /// The report with its seal, as it is written.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Internal`] when JSON cannot express it.
+    pub(super) fn to_text(&self) -> Result<Vec<u8>> {
+        let report = serde_json::to_vec(self).map_err(unexpected)?;
+        let seal = ReportSeal { blake3: blake3::hash(&report).to_hex().to_string() };
+        let seal = serde_json::to_vec(&seal).map_err(unexpected)?;
+        Ok([&seal[..], b"\n", &report].concat())
+    }
+
+    /// Reads what [`StoredReport::to_text`] wrote to `path`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Output`] when it is not what was written.
+    fn read(path: &Path, text: &[u8]) -> Result<Self> {
+        let end = text.iter().position(|&byte| byte == b'\n').unwrap_or(text.len());
+        let (seal, report) = (&text[..end], text.get(end + 1..).unwrap_or_default());
+        let is_whole = serde_json::from_slice::<ReportSeal>(seal)
+            .is_ok_and(|seal| seal.blake3 == blake3::hash(report).to_hex().as_str());
+        if !is_whole {
+            return Err(foreign(path, "this report is not as it was written").with_hint(CONVERT_ANEW));
+        }
+        parse(path, report)
+    }
+
     /// Makes sure that the report is of a partition of this plan and that its numbers agree; `rules` are those of the plan.
     ///
     /// # Errors
@@ -95,7 +128,7 @@ impl StoredReport {
         let attempt = if is_attempt(&self.attempt) { Ok(()) } else { Err("a name that no worker has") };
         attempt.and_then(|()| rules.check(&self.report, partition)).map_err(|fault| {
             let message = format!("expected a report on partition {number} without contradictions, found {fault}");
-            foreign(&path, message).with_hint("remove the file and convert the partition again")
+            foreign(&path, message).with_hint(CONVERT_ANEW)
         })
     }
 
@@ -237,7 +270,7 @@ impl StoredPlan {
 pub(super) fn read_report(folder: &Path, partition: u32) -> Result<Option<StoredReport>> {
     let path = folder.join(report_file(partition));
     match std::fs::read(&path) {
-        Ok(text) => parse(&path, &text).map(Some),
+        Ok(text) => StoredReport::read(&path, &text).map(Some),
         Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(cause) => Err(unreadable(&path, "the report on a partition", cause)),
     }
@@ -296,6 +329,9 @@ pub(super) fn unexpected(cause: impl std::error::Error + Send + Sync + 'static) 
 
 /// What is to be done where the folder of a plan is not as it was left.
 pub(super) const PLAN_ANEW: &str = "plan anew: somebody has changed the folder";
+
+/// What is to be done where a report is not as it was left.
+const CONVERT_ANEW: &str = "remove the file and convert the partition again";
 
 /// A file of the folder that is not as it should be.
 fn foreign(path: &Path, message: impl Into<String>) -> Error {
