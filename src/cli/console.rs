@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 use std::fmt::Display;
-use std::fs;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
 use serde::Serialize;
 
+use super::whole_file;
 use crate::error::{Error, ErrorKind, Result};
 
 /// How much is said on standard error.
@@ -140,7 +140,7 @@ pub(super) fn to_stdout(text: &str) -> Result<()> {
     }
 }
 
-/// Writes a report to a file, or for `-` to standard output.
+/// Writes a report to a file, which is there whole or not at all, or for `-` to standard output.
 ///
 /// # Errors
 /// As [`to_stdout`].
@@ -148,7 +148,7 @@ pub(super) fn to_file(path: &Path, text: &str) -> Result<()> {
     if path == Path::new("-") {
         return to_stdout(text);
     }
-    fs::write(path, text)
+    whole_file::write(path, text.as_bytes())
         .map_err(|cause| Error::new(ErrorKind::Output, "the report cannot be written").in_file(path).caused_by(cause))
 }
 

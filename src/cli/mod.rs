@@ -38,5 +38,6 @@ mod text_table;
 mod time;
 mod undecoded;
 mod verify;
+mod whole_file;
 
 pub use dispatch::run;
