@@ -117,7 +117,7 @@ impl<'a> ConvertCommand<'a> {
     /// What became of a trace, counted for the exit code.
     pub(super) fn trace_summary(&mut self, job: &Recording, outcome: Result<Outcome>) -> TraceSummary {
         let summary = |status, reason, result| TraceSummary { trace: job.name.clone(), status, reason, result };
-        self.status.readable += u64::from(outcome.is_ok());
+        outcome.iter().for_each(|outcome| self.status.count(outcome));
         match outcome {
             Ok(Outcome::Published(report)) => summary("published", None, Some(self.result(&report, true))),
             Ok(Outcome::DryRun(report)) => summary("dry_run", None, Some(self.result(&report, false))),
@@ -126,13 +126,11 @@ impl<'a> ConvertCommand<'a> {
                 summary("skipped", Some(why.to_owned()), None)
             }
             Ok(Outcome::Empty(report)) => {
-                self.status.empty += 1;
                 let why = nothing_passes(&report, &self.args.filters.provider);
                 self.run.console.warning(format_args!("trace={} is not published: {why}", job.name));
                 summary("empty", Some(why), Some(self.result(&report, false)))
             }
             Ok(Outcome::Refused(report, why)) => {
-                self.status.refused = true;
                 self.say(format!("trace={} is not published: {why}", job.name));
                 summary("gated", Some(why), Some(self.result(&report, false)))
             }
@@ -144,8 +142,8 @@ impl<'a> ConvertCommand<'a> {
     }
 
     /// What is told of a recording that could be read.
-    fn result(&mut self, report: &Report, written: bool) -> TraceResult {
-        self.run.tell(report, &mut self.status);
+    fn result(&self, report: &Report, written: bool) -> TraceResult {
+        self.run.tell(report);
         for file in &report.files {
             warnings(file, self.run.console);
         }

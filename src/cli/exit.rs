@@ -1,5 +1,6 @@
 //! Exit codes: few, documented, and of several the gravest.
 
+use crate::convert::job::{Outcome, Report};
 use crate::error::ErrorKind;
 
 /// Done.
@@ -22,19 +23,19 @@ pub(super) const MISMATCH: u8 = 7;
 /// What became of the inputs of a run.
 #[expect(clippy::struct_excessive_bools, reason = "each is one thing that can go wrong, in any combination")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct RunStatus {
+pub struct RunStatus {
     /// Recordings that could be read.
-    pub readable: u64,
+    pub(super) readable: u64,
     /// Inputs that could not.
-    pub unreadable: u64,
+    unreadable: u64,
     /// Whether anything of the readable ones is damaged.
-    pub damaged: bool,
+    pub(super) damaged: bool,
     /// Whether a condition of publishing was not met.
-    pub refused: bool,
+    refused: bool,
     /// Recordings of which the filters pass no event.
-    pub empty: u64,
+    empty: u64,
     /// Whether inputs were refused because they would become the same trace.
-    pub clashing: bool,
+    pub(super) clashing: bool,
     /// Whether the output failed somewhere.
     output: bool,
     /// Whether something failed that should not.
@@ -44,8 +45,16 @@ pub(super) struct RunStatus {
 }
 
 impl RunStatus {
+    /// Counts what became of a recording that could be read.
+    pub fn count(&mut self, outcome: &Outcome) {
+        self.readable += 1;
+        self.refused |= matches!(outcome, Outcome::Refused(..));
+        self.empty += u64::from(matches!(outcome, Outcome::Empty(_)));
+        self.damaged |= outcome.report().is_some_and(Report::is_damaged);
+    }
+
     /// Counts a failure. `interrupted` is the code for an interrupted run.
-    pub(super) fn fail(&mut self, kind: ErrorKind, interrupted: u8) {
+    pub fn fail(&mut self, kind: ErrorKind, interrupted: u8) {
         match kind {
             ErrorKind::Input => self.unreadable += 1,
             ErrorKind::Output => self.output = true,
@@ -61,7 +70,7 @@ impl RunStatus {
     }
 
     /// The exit code.
-    pub(super) fn code(&self) -> u8 {
+    pub fn code(&self) -> u8 {
         match self {
             RunStatus { stopped: Some(code), .. } => *code,
             RunStatus { internal: true, .. } => INTERNAL,

@@ -41,3 +41,4 @@ mod verify;
 mod whole_file;
 
 pub use dispatch::run;
+pub use exit::RunStatus;

@@ -7,7 +7,6 @@ use indicatif::HumanBytes;
 
 use super::args::RunArgs;
 use super::console::Console;
-use super::exit::RunStatus;
 use super::interrupt::Interrupt;
 use super::progress::{DisplayMode, ProgressDisplay};
 use crate::convert::job::{InputFile, JobProgress, Report};
@@ -15,7 +14,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::input::LocalFile;
 use crate::job::steps::StepOptions;
 use crate::resources::{MIN_MEMORY, default_memory, default_threads};
-use crate::survey::{FileSurvey, session};
+use crate::survey::session;
 
 /// A run of a command.
 #[derive(Debug)]
@@ -53,10 +52,8 @@ impl Run {
         StepOptions { threads: self.threads, memory: self.memory }
     }
 
-    /// Says what is not as it should be in the output folder, and counts damage for the exit code.
-    pub(super) fn tell(&self, report: &Report, status: &mut RunStatus) {
-        status.damaged |= report.events.damaged > 0 || report.events.damaged_bytes > 0;
-        status.damaged |= report.files.iter().any(FileSurvey::is_damaged);
+    /// Says what is not as it should be in the output folder.
+    pub(super) fn tell(&self, report: &Report) {
         report.warnings.iter().for_each(|warning| self.console.warning(warning));
     }
 

@@ -67,29 +67,32 @@ pub(super) fn convert_partition(args: &PartitionArgs) -> Result<u8> {
 pub(super) fn commit(args: &CommitArgs) -> Result<u8> {
     step(&args.run, |run, status| {
         let done = run.job("commit", |progress| steps::commit(&args.plan, run.step_options(), progress))?;
-        status.readable += 1;
-        match done {
+        let outcome = match done {
+            CommitOutcome::Done(outcome) => outcome,
             CommitOutcome::AlreadyCommitted(folder) => {
+                status.readable += 1;
                 run.console.line(format_args!("{}: this plan is committed already", folder.display()));
+                return Ok(());
             }
-            CommitOutcome::Done(Outcome::Published(report)) => published(&report, run, status),
-            CommitOutcome::Done(Outcome::Refused(report, why)) => {
-                status.refused = true;
+        };
+        status.count(&outcome);
+        match outcome {
+            Outcome::Published(report) => published(&report, run),
+            Outcome::Refused(report, why) => {
                 console::error(&format_args!("{} is not published: {why}", report.folder.display()));
             }
-            CommitOutcome::Done(Outcome::Empty(report)) => {
-                status.empty += 1;
+            Outcome::Empty(report) => {
                 let folder = report.folder.display();
                 run.console.warning(format_args!("{folder} is not published: no event passes the filters"));
             }
-            CommitOutcome::Done(Outcome::Skipped | Outcome::DryRun(_)) => {}
+            Outcome::Skipped | Outcome::DryRun(_) => {}
         }
         Ok(())
     })
 }
 
-fn published(report: &Report, run: &Run, status: &mut RunStatus) {
-    run.tell(report, status);
+fn published(report: &Report, run: &Run) {
+    run.tell(report);
     let (folder, events, files) = (report.folder.display(), report.events.written, report.written.len());
     run.console.line(format_args!("{folder}: {events} events in {files} files"));
 }

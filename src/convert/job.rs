@@ -105,6 +105,19 @@ pub enum Outcome {
     Refused(Box<Report>, String),
 }
 
+impl Outcome {
+    /// What was found, and what was written of it, if anything had to be found out.
+    pub fn report(&self) -> Option<&Report> {
+        match self {
+            Outcome::Skipped => None,
+            Outcome::Published(report)
+            | Outcome::DryRun(report)
+            | Outcome::Empty(report)
+            | Outcome::Refused(report, _) => Some(report),
+        }
+    }
+}
+
 /// What a conversion found and wrote.
 #[derive(Debug)]
 pub struct Report {
@@ -128,6 +141,14 @@ pub struct Report {
     pub time_range: Option<(i64, i64)>,
     /// What is not as it should be in the output folder; the trace itself is as it should be.
     pub warnings: Vec<String>,
+}
+
+impl Report {
+    /// Whether anything of the inputs could not be read, or is not there.
+    pub fn is_damaged(&self) -> bool {
+        let is_counted = self.events.damaged > 0 || self.events.damaged_bytes > 0;
+        is_counted || self.files.iter().any(FileSurvey::is_damaged)
+    }
 }
 
 /// What pass 2 counted of one shape.
