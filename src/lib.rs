@@ -88,6 +88,7 @@
 //!
 //! What is not on this page is not part of the interface and changes without notice.
 
+mod address;
 #[doc(hidden)]
 pub mod buffer;
 #[doc(hidden)]

@@ -287,14 +287,17 @@ impl RowSource for Rows {
         let present: Vec<u32> = (0..).take(rows.len()).filter(|&row| !column.is_null(first + u64::from(row))).collect();
         let some = |row: &u32| column.value(first + u64::from(*row));
         let keys: Vec<u32> = present.iter().map(|row| u32::try_from(some(row) % 5).unwrap()).collect();
-        let guids: Vec<_> = present.iter().map(|row| guid(some(row)).to_text_order()).collect();
+        let guids = present.iter().map(|row| Some(guid(some(row)).to_text_order()));
+        // As they come where what is distinct is found in each batch.
+        let places: Vec<u32> = (0..).take(present.len()).collect();
         let table = Arc::new(match column.kind {
             Kind::KeyNumber => KeyTable::Numbers((0..5).map(|key| number_by_key(key).map(i64::from)).collect()),
-            _ => KeyTable::Guids((0..5).map(guid_by_key).collect()),
+            Kind::KeyGuid => KeyTable::Guids((0..5).map(guid_by_key).collect()),
+            _ => KeyTable::Guids(guids.collect()),
         });
         let values = match column.kind {
             Kind::KeyNumber | Kind::KeyGuid => BatchValues::Keys { keys: &keys, table: &table },
-            Kind::GuidText | Kind::GuidBytes => BatchValues::Guids(&guids),
+            Kind::GuidText | Kind::GuidBytes => BatchValues::Keys { keys: &places, table: &table },
             _ => return hand_on(&column.array(rows), scratch, sink),
         };
         sink(ColumnBatch::Values { rows: rows.len(), present: Present::Rows(&present), values })

@@ -9,8 +9,8 @@ use parquet::data_type::{ByteArray, FixedLenByteArray};
 use parquet::file::statistics::{Statistics, ValueStatistics};
 
 use super::bits::width_of;
+use super::bytes_interner::BytesInterner;
 use super::indices::Indices;
-use super::interner::{BytesInterner, Interner};
 use super::leaf::Leaf;
 use super::number_values::run_length;
 use super::truncation::{cut_max, cut_min};
@@ -29,9 +29,6 @@ pub(super) struct ByteValues {
     /// Bytes of all values of the page.
     bytes: usize,
     keys: KeyIndices,
-    guids: Interner<[u8; 16]>,
-    /// Where each of the GUIDs is among the values.
-    guid_indices: Vec<u32>,
 }
 
 impl ByteValues {
@@ -46,8 +43,6 @@ impl ByteValues {
             indices: Indices::default(),
             bytes: 0,
             keys: KeyIndices::default(),
-            guids: Interner::default(),
-            guid_indices: Vec::new(),
         })
     }
 
@@ -74,18 +69,6 @@ impl ByteValues {
                     Some(index)
                 }
             }
-        }))
-    }
-
-    fn put_guids(&mut self, guids: &[[u8; 16]]) -> Option<()> {
-        let ByteValues { values, guids: known, guid_indices, bytes, indices, is_fixed, .. } = self;
-        *bytes += guids.len() * guid_len(*is_fixed);
-        indices.extend(guids.iter().map(|&guid| {
-            let (number, is_new) = known.intern(guid);
-            if is_new {
-                guid_indices.push(intern_guid(values, guid, *is_fixed)?);
-            }
-            guid_indices.get(number as usize).copied()
         }))
     }
 
@@ -119,7 +102,6 @@ impl ByteValues {
             BatchValues::Bytes(values) => {
                 values.get(range).unwrap_or_default().iter().map(|value| each(value.len())).sum()
             }
-            BatchValues::Guids(_) => range.len() * each(guid_len(self.is_fixed)),
             BatchValues::Keys { table, .. } => match &***table {
                 KeyTable::Texts { labels, .. } => labels.values().len() + labels.len() * each(0),
                 KeyTable::Guids(guids) => guids.len() * each(guid_len(self.is_fixed)),
@@ -154,7 +136,6 @@ impl Values for ByteValues {
     fn put(&mut self, values: &BatchValues<'_>, range: Range<usize>) -> Option<()> {
         match values {
             BatchValues::Bytes(values) => self.put_bytes(values.get(range)?),
-            BatchValues::Guids(guids) => self.put_guids(guids.get(range)?),
             BatchValues::Keys { keys, table } => self.put_keys(keys.get(range)?, table),
             _ => None,
         }
@@ -173,9 +154,7 @@ impl Values for ByteValues {
     }
 
     fn fit_dictionary(&self, values: &BatchValues<'_>, range: Range<usize>, limit: usize) -> bool {
-        // What comes as keys lies in a dictionary that is there already.
-        matches!(values, BatchValues::Keys { .. })
-            || self.values.page().len().saturating_add(self.bytes_of(values, range)) <= limit
+        self.values.page().len().saturating_add(self.bytes_of(values, range)) <= limit
     }
 
     fn end_page(&mut self, page: &mut Vec<u8>) -> PageValues {

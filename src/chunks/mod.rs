@@ -10,12 +10,12 @@
 
 mod bits;
 mod byte_values;
+mod bytes_interner;
 mod compact;
 mod compress;
 mod delta;
 mod encoder;
 mod indices;
-mod interner;
 mod leaf;
 mod levels;
 mod number;

@@ -23,7 +23,8 @@ pub(super) trait Number: Copy + Ord + Hash + Debug + Default + 'static {
     fn narrow(wide: i64) -> Self;
     /// As an unsigned number.
     fn bits(self) -> u64;
-    fn append_le(self, out: &mut Vec<u8>);
+    /// Appends numbers, little-endian.
+    fn append_le(numbers: &[Self], out: &mut Vec<u8>);
     fn of<'a>(values: &'a BatchValues<'a>) -> Option<&'a [Self]>;
     fn statistics(statistics: ValueStatistics<Self>) -> Statistics;
 }
@@ -54,8 +55,11 @@ macro_rules! number {
                 self.cast_unsigned().into()
             }
 
-            fn append_le(self, out: &mut Vec<u8>) {
-                out.extend_from_slice(&self.to_le_bytes());
+            fn append_le(numbers: &[Self], out: &mut Vec<u8>) {
+                let start = out.len();
+                out.resize(start + size_of_val(numbers), 0);
+                let places = out[start..].as_chunks_mut().0;
+                places.iter_mut().zip(numbers).for_each(|(place, number)| *place = number.to_le_bytes());
             }
 
             fn of<'a>(values: &'a BatchValues<'a>) -> Option<&'a [Self]> {

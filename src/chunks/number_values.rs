@@ -8,10 +8,10 @@ use parquet::file::statistics::{Statistics, ValueStatistics};
 use super::bits::width_of;
 use super::delta::Deltas;
 use super::indices::Indices;
-use super::interner::Interner;
 use super::leaf::Leaf;
 use super::number::Number;
 use super::values::{Bound, Dictionary, KeyIndices, PageValues, Values};
+use crate::columns::interner::Interner;
 use crate::columns::{BatchValues, KeyTable};
 
 /// The numbers of a column chunk.
@@ -73,7 +73,7 @@ impl<N: Number> NumberValues<N> {
 
     fn bound(&self, ordered: N) -> Bound {
         let mut bytes = Vec::new();
-        ordered.ordered(self.flips).append_le(&mut bytes);
+        N::append_le(&[ordered.ordered(self.flips)], &mut bytes);
         Bound { order: ordered.wide(), bytes }
     }
 }
@@ -138,7 +138,7 @@ impl<N: Number> Values for NumberValues<N> {
         let numbers = self.dictionary.take()?.numbers;
         self.range = merged(self.range, self.range_of(numbers.values()));
         let mut page = Vec::new();
-        put_plain(numbers.values(), &mut page);
+        N::append_le(numbers.values(), &mut page);
         Some(Dictionary { page, count: numbers.values().len() })
     }
 
@@ -159,7 +159,7 @@ impl<N: Number> NumberValues<N> {
         self.page_range = merged(self.page_range, self.range_of(numbers));
         match &mut self.listed {
             Listed::Deltas(deltas) => deltas.put(numbers),
-            Listed::Plain(bytes) => put_plain(numbers, bytes),
+            Listed::Plain(bytes) => N::append_le(numbers, bytes),
         }
     }
 }
@@ -192,11 +192,6 @@ impl<N: Number> Listed<N> {
             }
         }
     }
-}
-
-fn put_plain<N: Number>(numbers: &[N], bytes: &mut Vec<u8>) {
-    bytes.reserve(size_of_val(numbers));
-    numbers.iter().for_each(|number| number.append_le(bytes));
 }
 
 impl<N: Number> NumberDictionary<N> {

@@ -11,7 +11,8 @@ use arrow_array::{Array, ArrayRef, GenericByteArray, StringArray};
 use arrow_buffer::{ArrowNativeType, NullBuffer};
 use arrow_schema::{DataType, TimeUnit};
 
-use super::column_batch::{BatchScratch, BatchValues, ColumnBatch, KeyTable, ListItems, Present};
+use super::batch_scratch::BatchScratch;
+use super::column_batch::{BatchValues, ColumnBatch, KeyTable, ListItems, Present};
 use crate::error::Result;
 
 /// Where the batches of a column go.

@@ -43,13 +43,11 @@ pub enum BatchValues<'a> {
     Int64(&'a [i64]),
     /// Texts, valid UTF-8, or binary values.
     Bytes(&'a [&'a [u8]]),
-    /// GUIDs in the order of their text, for a column of texts or of 16 bytes.
-    Guids(&'a [[u8; 16]]),
-    /// Places in a short table; a place without a value makes its row NULL.
+    /// Places in a table; a place without a value makes its row NULL.
     Keys {
         /// One per row of those that are present.
         keys: &'a [u32],
-        /// Best the same one for all batches of a column: each of its values is looked up once then.
+        /// Where values follow from numbers, best the same one for all batches of a column: each is looked up once then.
         table: &'a Arc<KeyTable>,
     },
     /// Lists of numbers without a NULL among the items.
@@ -84,26 +82,6 @@ pub enum KeyTable {
     },
     /// GUIDs in the order of their text, for a column of texts or of 16 bytes.
     Guids(Vec<Option<[u8; 16]>>),
-}
-
-/// Memory for the batches of a source, kept from one to the next. What it holds between two batches has no meaning, save for
-/// the last dictionary.
-#[derive(Debug, Default)]
-pub struct BatchScratch {
-    /// For [`Present::Rows`].
-    pub rows: Vec<u32>,
-    /// For [`BatchValues::Int32`].
-    pub int32: Vec<i32>,
-    /// For [`BatchValues::Int64`].
-    pub int64: Vec<i64>,
-    /// For [`BatchValues::Guids`].
-    pub guids: Vec<[u8; 16]>,
-    /// For [`BatchValues::Keys`].
-    pub keys: Vec<u32>,
-    /// For [`BatchValues::Lists`].
-    pub ends: Vec<u32>,
-    /// The last Arrow dictionary and the table made of it.
-    pub(super) dictionary: Option<(StringArray, Arc<KeyTable>)>,
 }
 
 impl ColumnBatch<'_> {
@@ -146,7 +124,6 @@ impl BatchValues<'_> {
             BatchValues::Int32(values) => values.len(),
             BatchValues::Int64(values) => values.len(),
             BatchValues::Bytes(values) => values.len(),
-            BatchValues::Guids(values) => values.len(),
             BatchValues::Keys { keys, .. } => keys.len(),
             BatchValues::Lists { ends, .. } => ends.len(),
         }

@@ -8,13 +8,14 @@ use arrow_array::ArrayRef;
 use arrow_buffer::BooleanBufferBuilder;
 use arrow_schema::DataType;
 
-use super::array_batch::BatchSink;
+use super::array_batch::{BatchSink, hand_on};
 use super::batch::PackedColumns;
-use super::column_batch::{BatchScratch, BatchValues, ColumnBatch, KeyTable, ListItems, Present};
+use super::batch_scratch::BatchScratch;
+use super::column_batch::{BatchValues, ColumnBatch, KeyTable, ListItems, Present};
 use super::gather;
 use super::packed::Packed;
 use super::piece::{Piece, Values, end_of, extent, total};
-use super::prefix::PrefixField;
+use super::prefix::{NumberForm, PrefixField, PrefixForm};
 use super::presence::RowSelection;
 use super::stored::{NumberType, StoredNumber};
 use crate::error::Result;
@@ -41,14 +42,17 @@ impl<'a> PackedRows<'a> {
         if self.is_null() {
             return sink(ColumnBatch::nulls(self.rows));
         }
-        let BatchScratch { rows, int32, int64, guids, ends, .. } = scratch;
+        let BatchScratch { rows, int32, int64, ends, .. } = scratch;
         let mut present = PresentRows::new(rows);
         let values = match data_type {
-            DataType::Utf8 | DataType::Binary if !self.holds_guids() => {
-                let texts = self.texts(&mut present);
-                return sink(self.batch(&present, BatchValues::Bytes(&texts)));
-            }
-            DataType::Utf8 | DataType::FixedSizeBinary(_) => BatchValues::Guids(self.guids(&mut present, guids)),
+            DataType::Utf8 | DataType::Binary | DataType::FixedSizeBinary(_) => match self.text_source() {
+                TextSource::Bytes => {
+                    let texts = self.texts(&mut present);
+                    return sink(self.batch(&present, BatchValues::Bytes(&texts)));
+                }
+                TextSource::Values => return self.hand_on_distinct(scratch, sink),
+                TextSource::Both => return hand_on(&self.array(data_type)?, scratch, sink),
+            },
             DataType::List(item) => match NumberType::of(item.data_type()).filter(|_| self.has_plain_lists()) {
                 Some(number) => BatchValues::Lists {
                     items: self.items(number, int32, int64),
@@ -113,8 +117,40 @@ impl<'a> PackedRows<'a> {
         self.pieces.iter().all(|piece| piece.rows.values.is_empty())
     }
 
-    fn holds_guids(&self) -> bool {
-        self.pieces.iter().any(|piece| matches!(piece.values, Values::Packed(Packed::Fixed(_))))
+    fn text_source(&self) -> TextSource {
+        let is_text = |piece: &&Piece<'_>| matches!(piece.values, Values::Packed(Packed::Bytes(_)));
+        let mut filled = self.pieces.iter().filter(|piece| !piece.rows.values.is_empty());
+        match filled.clone().filter(is_text).count() {
+            0 => TextSource::Values,
+            texts if texts == filled.by_ref().count() => TextSource::Bytes,
+            _ => TextSource::Both,
+        }
+    }
+
+    /// Hands on values that stand for texts, and GUIDs, as keys of those that are distinct.
+    fn hand_on_distinct(&self, scratch: &mut BatchScratch, sink: &mut BatchSink<'_>) -> Result<()> {
+        let BatchScratch { rows, keys, distinct, .. } = scratch;
+        let mut present = PresentRows::new(rows);
+        distinct.clear();
+        let mut are_guids = false;
+        let mut read = |piece: &Piece<'_>, keys: &mut Vec<u32>| {
+            let values = piece.rows.values.clone();
+            match piece.values {
+                Values::Prefix(column) => {
+                    if let PrefixForm::Text(form) = column.field.form {
+                        distinct.read(column, form, values, keys);
+                    }
+                }
+                Values::Packed(Packed::Fixed(fixed)) => {
+                    are_guids = true;
+                    distinct.read_guids(&fixed.bytes.as_chunks().0[values], keys);
+                }
+                _ => {}
+            }
+        };
+        self.collect(&mut read, &mut present, keys);
+        let table = Arc::new(if are_guids { distinct.guids() } else { distinct.texts() });
+        sink(self.batch(&present, BatchValues::Keys { keys, table: &table }))
     }
 
     fn texts(&self, present: &mut PresentRows<'_>) -> Vec<&'a [u8]> {
@@ -129,20 +165,6 @@ impl<'a> PackedRows<'a> {
             }));
         }
         texts
-    }
-
-    fn guids<'b>(&'b self, present: &mut PresentRows<'_>, copied: &'b mut Vec<[u8; 16]>) -> &'b [[u8; 16]] {
-        self.pieces.iter().for_each(|piece| present.add(&piece.rows));
-        let of = |piece: &Piece<'a>| match piece.values {
-            Values::Packed(Packed::Fixed(fixed)) => Some(&fixed.bytes.as_chunks().0[piece.rows.values.clone()]),
-            _ => None,
-        };
-        if let [piece] = self.pieces.as_slice() {
-            return of(piece).unwrap_or_default();
-        }
-        copied.clear();
-        self.pieces.iter().filter_map(of).for_each(|guids| copied.extend_from_slice(guids));
-        copied
     }
 
     /// Whether no item of a list is NULL, and the items are few enough for one array.
@@ -193,46 +215,70 @@ impl<'a> PackedRows<'a> {
         present: &mut PresentRows<'_>,
         numbers: &'b mut Vec<T>,
     ) -> &'b mut [T] {
-        numbers.clear();
+        self.collect(&mut |piece, numbers| read_numbers(piece, number, numbers), present, numbers);
+        numbers
+    }
+
+    /// The values that `read` appends for each piece, in the order of the rows.
+    fn collect<T: Copy + Default>(
+        &self,
+        read: &mut impl FnMut(&Piece<'_>, &mut Vec<T>),
+        present: &mut PresentRows<'_>,
+        all: &mut Vec<T>,
+    ) {
+        all.clear();
         for layouts in self.pieces.chunk_by(|_, next| next.overlays) {
             let mut filled = layouts.iter().filter(|piece| !piece.rows.values.is_empty());
             match (filled.next(), filled.next()) {
                 (None, _) => present.add(&RowSelection::empty(layouts[0].rows.len)),
                 (Some(only), None) => {
-                    read_numbers(only, number, numbers);
+                    read(only, all);
                     present.add(&only.rows);
                 }
-                _ => merge(layouts, number, present, numbers),
+                _ => merge(layouts, read, present, all),
             }
         }
-        numbers
     }
 }
 
-/// Brings the numbers of pieces that lie over the same rows into the order of the rows.
-fn merge<T: StoredNumber>(
+/// Where the texts and GUIDs of a column come from.
+enum TextSource {
+    /// Its own bytes.
+    Bytes,
+    /// Values of fixed width.
+    Values,
+    /// In some rows the one, in some the other.
+    Both,
+}
+
+/// Brings the values of pieces that lie over the same rows into the order of the rows.
+fn merge<T: Copy + Default>(
     layouts: &[Piece<'_>],
-    number: NumberType,
+    read: &mut impl FnMut(&Piece<'_>, &mut Vec<T>),
     present: &mut PresentRows<'_>,
-    numbers: &mut Vec<T>,
+    all: &mut Vec<T>,
 ) {
-    let (rows, count) = (layouts[0].rows.len, layouts.iter().map(|piece| piece.rows.values.len()).sum::<usize>());
-    let (mut own, mut by_row, mut bits) = (Vec::new(), vec![T::default(); rows], BooleanBufferBuilder::new(rows));
-    bits.append_n(rows, false);
+    let (rows, first) = (layouts[0].rows.len, all.len());
+    all.resize(first + rows, T::default());
+    let mut own = Vec::new();
     for piece in layouts {
         own.clear();
-        read_numbers(piece, number, &mut own);
-        piece.rows.scatter_into(own.iter().copied(), &mut by_row);
-        piece.rows.set_bits(&mut bits, 0);
+        read(piece, &mut own);
+        piece.rows.scatter_into(own.iter().copied(), all);
     }
-    if count == rows {
-        numbers.extend_from_slice(&by_row);
-        present.add(&RowSelection::full(0..rows));
-    } else {
-        let bits = bits.finish();
-        numbers.extend(bits.set_indices().map(|row| by_row[row]));
-        present.add_rows(bits.set_indices(), rows);
+    if layouts.iter().map(|piece| piece.rows.values.len()).sum::<usize>() == rows {
+        return present.add(&RowSelection::full(0..rows));
     }
+    let mut bits = BooleanBufferBuilder::new(rows);
+    bits.append_n(rows, false);
+    layouts.iter().for_each(|piece| piece.rows.set_bits(&mut bits, 0));
+    let (bits, mut end) = (bits.finish(), first);
+    for row in bits.set_indices() {
+        all[end] = all[first + row];
+        end += 1;
+    }
+    all.truncate(end);
+    present.add_rows(bits.set_indices(), rows);
 }
 
 fn read_numbers<T: StoredNumber>(piece: &Piece<'_>, number: NumberType, all: &mut Vec<T>) {
@@ -241,12 +287,16 @@ fn read_numbers<T: StoredNumber>(piece: &Piece<'_>, number: NumberType, all: &mu
         Values::Prefix(column) => {
             let record = column.prefix.record;
             let records = &column.prefix.bytes[start * record..end * record];
-            let PrefixField { start, width, signed, .. } = column.field;
-            T::read(records, record, start..start + width, signed || number.is_signed(width), all);
+            let PrefixField { start, width, form, .. } = column.field;
+            let form = match form {
+                PrefixForm::Number(form) if form != NumberForm::Unsigned => form,
+                _ => number.form(width),
+            };
+            T::read(records, record, start..start + width, form, all);
         }
         Values::Packed(Packed::Fixed(fixed)) => {
             let values = &fixed.bytes[start * fixed.width..end * fixed.width];
-            T::read(values, fixed.width, 0..fixed.width, number.is_signed(fixed.width), all);
+            T::read(values, fixed.width, 0..fixed.width, number.form(fixed.width), all);
         }
         _ => {}
     }

@@ -16,12 +16,10 @@ use arrow_schema::{DataType, FieldRef, Fields, TimeUnit};
 use super::batch::PackedColumns;
 use super::packed::Packed;
 use super::piece::{Piece, Values, end_of, extent, total};
-use super::presence::{Offsets, Validity, array_error};
+use super::prefix::PrefixForm;
+use super::presence::{Offsets, RowSelection, Validity, array_error};
 use crate::error::Result;
 use crate::guid::Guid;
-
-/// Characters of a GUID.
-const GUID_TEXT: usize = 36;
 
 /// One column in some rows of several batches, one after another. `data_type` is the column's.
 ///
@@ -114,8 +112,8 @@ fn primitive<T: ArrowPrimitiveType, const N: usize>(
 }
 
 fn text_array(pieces: &[Piece<'_>]) -> Result<StringArray> {
-    let holds_guids = pieces.iter().any(|piece| matches!(piece.values, Values::Packed(Packed::Fixed(_))));
-    let (offsets, bytes) = if holds_guids { guid_texts(pieces)? } else { joined_bytes(pieces)? };
+    let are_bytes = |piece: &Piece<'_>| matches!(piece.values, Values::None | Values::Packed(Packed::Bytes(_)));
+    let (offsets, bytes) = if pieces.iter().all(are_bytes) { joined_bytes(pieces)? } else { made_texts(pieces)? };
     StringArray::try_new(offsets, bytes, validity(pieces)).map_err(array_error)
 }
 
@@ -124,18 +122,52 @@ fn binary_array(pieces: &[Piece<'_>]) -> Result<BinaryArray> {
     BinaryArray::try_new(offsets, bytes, validity(pieces)).map_err(array_error)
 }
 
-/// GUIDs that are kept as 16 bytes in the order of their text.
-fn guid_texts(pieces: &[Piece<'_>]) -> Result<(OffsetBuffer<i32>, Buffer)> {
-    let mut bytes = Vec::with_capacity(pieces.iter().map(|piece| GUID_TEXT * piece.rows.values.len()).sum());
-    let mut offsets = Offsets::with_capacity(total(pieces));
+/// Texts some of which have to be made: of GUIDs in the order of their text, and of what lies in payloads.
+fn made_texts(pieces: &[Piece<'_>]) -> Result<(OffsetBuffer<i32>, Buffer)> {
+    let (mut made, mut spans) = (Vec::new(), Vec::with_capacity(total(pieces)));
     for piece in pieces {
-        if let Values::Packed(Packed::Fixed(guids)) = piece.values {
-            let guids = &guids.bytes.as_chunks().0[piece.rows.values.clone()];
-            guids.iter().for_each(|guid| bytes.extend_from_slice(&Guid::from_text_order(*guid).to_text()));
-        }
-        offsets.add(&piece.rows, std::iter::repeat_n(GUID_TEXT, piece.rows.values.len()))?;
+        let mut before = made.len();
+        let ends = make_texts(piece, &mut made);
+        piece.put(ends.into_iter().map(|end| (std::mem::replace(&mut before, end), end)), &mut spans);
     }
+    let mut bytes = Vec::with_capacity(made.len());
+    spans.iter().for_each(|&(start, end)| bytes.extend_from_slice(&made[start..end]));
+    let mut offsets = Offsets::with_capacity(spans.len());
+    offsets.add(&RowSelection::full(0..spans.len()), spans.iter().map(|(start, end)| end - start))?;
     Ok((offsets.finish(), Buffer::from_vec(bytes)))
+}
+
+/// Appends the texts of a piece, and says where each ends.
+fn make_texts(piece: &Piece<'_>, made: &mut Vec<u8>) -> Vec<usize> {
+    let values = piece.rows.values.clone();
+    match piece.values {
+        Values::Prefix(column) => {
+            let make = |value: &[u8]| {
+                if let PrefixForm::Text(form) = column.field.form {
+                    form.push(value, made);
+                }
+                made.len()
+            };
+            column.bytes(values).map(make).collect()
+        }
+        Values::Packed(Packed::Fixed(guids)) => {
+            let make = |guid: &[u8; 16]| {
+                made.extend_from_slice(&Guid::from_text_order(*guid).to_text());
+                made.len()
+            };
+            guids.bytes.as_chunks().0[values].iter().map(make).collect()
+        }
+        Values::Packed(Packed::Bytes(texts)) => {
+            let mut before = end_of(&texts.ends, values.start);
+            let copy = |&end: &i32| {
+                let end = usize::try_from(end).unwrap_or(0);
+                made.extend_from_slice(&texts.bytes[std::mem::replace(&mut before, end)..end]);
+                made.len()
+            };
+            texts.ends[values].iter().map(copy).collect()
+        }
+        _ => Vec::new(),
+    }
 }
 
 fn joined_bytes(pieces: &[Piece<'_>]) -> Result<(OffsetBuffer<i32>, Buffer)> {

@@ -9,9 +9,12 @@
 
 mod array_batch;
 mod batch;
+mod batch_scratch;
 mod column_batch;
+mod distinct;
 mod feed;
 mod gather;
+pub(crate) mod interner;
 pub(crate) mod lookup;
 pub(crate) mod packed;
 mod piece;
@@ -23,7 +26,8 @@ pub mod types;
 
 pub use array_batch::{BatchSink, hand_on};
 pub use batch::{ColumnBuffers, PackedColumns};
-pub use column_batch::{BatchScratch, BatchValues, ColumnBatch, KeyTable, ListItems, Present};
+pub use batch_scratch::BatchScratch;
+pub use column_batch::{BatchValues, ColumnBatch, KeyTable, ListItems, Present};
 pub use feed::PackedRows;
 pub use gather::gather;
 pub(crate) use gather::gather_required;

@@ -5,7 +5,8 @@ use std::ops::Range;
 use arrow_array::ArrayRef;
 
 use super::array_batch::BatchSink;
-use super::column_batch::{BatchScratch, ColumnBatch};
+use super::batch_scratch::BatchScratch;
+use super::column_batch::ColumnBatch;
 use crate::error::Result;
 
 /// What one row group holds, made piece by piece while it is encoded.

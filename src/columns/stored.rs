@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use arrow_schema::{DataType, TimeUnit};
 
+use super::prefix::NumberForm;
+
 /// How the integers of a column become Parquet's.
 ///
 /// Values of fewer bytes than their column are unsigned, unless whoever holds them says otherwise.
@@ -17,8 +19,8 @@ pub(super) struct NumberType {
 
 /// A number as Parquet holds it.
 pub(super) trait StoredNumber: Copy + Default {
-    /// Appends a number of each record of `record` bytes, little-endian, that lies in `field` of it.
-    fn read(records: &[u8], record: usize, field: Range<usize>, is_signed: bool, all: &mut Vec<Self>);
+    /// Appends a number of each record of `record` bytes that lies in `field` of it.
+    fn read(records: &[u8], record: usize, field: Range<usize>, form: NumberForm, all: &mut Vec<Self>);
 }
 
 impl NumberType {
@@ -40,15 +42,19 @@ impl NumberType {
         })
     }
 
-    /// Whether values of so many bytes are signed.
-    pub(super) fn is_signed(self, bytes: usize) -> bool {
-        self.signed == Some(bytes)
+    /// How values of so many bytes are extended, where whoever holds them does not say.
+    pub(super) fn form(self, bytes: usize) -> NumberForm {
+        if self.signed == Some(bytes) { NumberForm::Signed } else { NumberForm::Unsigned }
     }
 }
 
 impl StoredNumber for i32 {
-    fn read(records: &[u8], record: usize, field: Range<usize>, is_signed: bool, all: &mut Vec<i32>) {
+    fn read(records: &[u8], record: usize, field: Range<usize>, form: NumberForm, all: &mut Vec<i32>) {
+        let is_signed = form == NumberForm::Signed;
         match field.len() {
+            2 if form == NumberForm::BigEndian => {
+                extend(records, record, field.start, all, |value| u16::from_be_bytes(value).into());
+            }
             1 if is_signed => extend(records, record, field.start, all, |value| i8::from_le_bytes(value).into()),
             1 => extend(records, record, field.start, all, |value| u8::from_le_bytes(value).into()),
             2 if is_signed => extend(records, record, field.start, all, |value| i16::from_le_bytes(value).into()),
@@ -59,8 +65,12 @@ impl StoredNumber for i32 {
 }
 
 impl StoredNumber for i64 {
-    fn read(records: &[u8], record: usize, field: Range<usize>, is_signed: bool, all: &mut Vec<i64>) {
+    fn read(records: &[u8], record: usize, field: Range<usize>, form: NumberForm, all: &mut Vec<i64>) {
+        let is_signed = form == NumberForm::Signed;
         match field.len() {
+            2 if form == NumberForm::BigEndian => {
+                extend(records, record, field.start, all, |value| u16::from_be_bytes(value).into());
+            }
             1 if is_signed => extend(records, record, field.start, all, |value| i8::from_le_bytes(value).into()),
             1 => extend(records, record, field.start, all, |value| u8::from_le_bytes(value).into()),
             2 if is_signed => extend(records, record, field.start, all, |value| i16::from_le_bytes(value).into()),
@@ -77,13 +87,13 @@ fn extend<const N: usize, T>(
     record: usize,
     start: usize,
     all: &mut Vec<T>,
-    from_le: impl Fn([u8; N]) -> T,
+    number: impl Fn([u8; N]) -> T,
 ) {
     if record == N {
-        all.extend(records.as_chunks().0.iter().map(|value| from_le(*value)));
+        all.extend(records.as_chunks().0.iter().map(|value| number(*value)));
     } else {
         let field = |record: &[u8]| record.get(start..).and_then(<[u8]>::first_chunk).copied().unwrap_or([0; N]);
-        all.extend(records.chunks_exact(record).map(|record| from_le(field(record))));
+        all.extend(records.chunks_exact(record).map(|record| number(field(record))));
     }
 }
 
@@ -92,13 +102,13 @@ mod tests {
     use super::*;
 
     fn read<T: StoredNumber>(records: &[u8], record: usize, field: Range<usize>, data_type: &DataType) -> Vec<T> {
-        let is_signed = NumberType::of(data_type).unwrap().is_signed(field.len());
-        extended(records, record, field, is_signed)
+        let form = NumberType::of(data_type).unwrap().form(field.len());
+        extended(records, record, field, form)
     }
 
-    fn extended<T: StoredNumber>(records: &[u8], record: usize, field: Range<usize>, is_signed: bool) -> Vec<T> {
+    fn extended<T: StoredNumber>(records: &[u8], record: usize, field: Range<usize>, form: NumberForm) -> Vec<T> {
         let mut all = Vec::new();
-        T::read(records, record, field, is_signed, &mut all);
+        T::read(records, record, field, form, &mut all);
         all
     }
 
@@ -117,10 +127,12 @@ mod tests {
         assert_eq!(read::<i64>(&bytes, 2, 0..2, &DataType::UInt64), [0xfeff, 0x8001]);
         assert_eq!(read::<i64>(&bytes, 4, 0..4, &DataType::Int64), [0x8001_feff]);
         assert_eq!(read::<i64>(&[0xff; 8], 8, 0..8, &DataType::UInt64), [-1]);
-        assert_eq!(extended::<i64>(&bytes, 1, 0..1, true), [-1, -2, 1, -128]);
-        assert_eq!(extended::<i64>(&bytes, 2, 0..2, true), [-257, -32767]);
-        assert_eq!(extended::<i64>(&bytes, 4, 0..4, true), [i64::from(i32::from_le_bytes(bytes))]);
-        assert_eq!(extended::<i32>(&bytes, 2, 0..2, true), [-257, -32767]);
+        assert_eq!(extended::<i64>(&bytes, 1, 0..1, NumberForm::Signed), [-1, -2, 1, -128]);
+        assert_eq!(extended::<i64>(&bytes, 2, 0..2, NumberForm::Signed), [-257, -32767]);
+        assert_eq!(extended::<i64>(&bytes, 4, 0..4, NumberForm::Signed), [i64::from(i32::from_le_bytes(bytes))]);
+        assert_eq!(extended::<i32>(&bytes, 2, 0..2, NumberForm::Signed), [-257, -32767]);
+        assert_eq!(extended::<i32>(&bytes, 2, 0..2, NumberForm::BigEndian), [0xfffe, 0x0180]);
+        assert_eq!(extended::<i64>(&bytes, 2, 0..2, NumberForm::BigEndian), [0xfffe, 0x0180]);
     }
 
     #[test]

@@ -12,7 +12,8 @@ use super::program::{
     Repeat, Slot,
 };
 use crate::columns::packed::fixed_width;
-use crate::columns::prefix::PrefixField;
+use crate::columns::prefix::{NumberForm, PrefixField, PrefixForm, TextForm};
+use crate::guid::Guid;
 use crate::schema::family::ColumnRole;
 use crate::schema::model::{Count, EventSchema, Field, FieldKind, FieldRef, Length, Wire};
 
@@ -48,6 +49,7 @@ fn compile(schema: &EventSchema, filled: Option<(&PayloadColumns, usize)>, point
         number: filled.map_or(0, |(_, schema)| program_number(schema, pointer_size)),
         prefix_fields: Arc::default(),
         prefix_weight: 0,
+        prefix_texts: Vec::new(),
         prefix_steps: Vec::new(),
         prefix_nodes: 0,
         prefix_size: 0,
@@ -87,14 +89,17 @@ fn program_number(schema: usize, pointer_size: u8) -> usize {
 fn add_fixed_steps(program: &mut Program) {
     let mut fields = Vec::new();
     for (index, node) in program.nodes.iter().enumerate() {
-        let (Repeat::One, &FieldBody::Leaf(LengthRule::Fixed(size))) = (node.repeat, &node.item) else { break };
+        let Some(size) = fixed_size(node) else { break };
         let start = program.prefix_size;
         let span = FieldExtent::one(start, start + size, start + size);
         program.prefix_slots.extend(node.slot.map(|slot| Remembered { slot, span }));
         for output in &node.outputs {
-            if let Some((field, weight)) = copied(output, start, size) {
-                fields.push(field);
+            if let Some((form, weight)) = kept(output, size) {
+                fields.push(PrefixField { column: output.target, start, width: size, form });
                 program.prefix_weight += weight;
+                if let PrefixForm::Text(form @ (TextForm::IPv4 | TextForm::IPv6)) = form {
+                    program.prefix_texts.push((start..start + size, form));
+                }
             } else {
                 let (target, op) = (output.target, output.op.clone());
                 program.prefix_steps.push(ConvertStep { bytes: start..start + size, target, op });
@@ -106,15 +111,35 @@ fn add_fixed_steps(program: &mut Program) {
     program.prefix_fields = fields.into();
 }
 
-/// The number at a known offset that a column takes out of the payload itself, and the weight it adds; `None` for all
-/// other operations.
-fn copied(output: &Output, start: usize, size: usize) -> Option<(PrefixField, usize)> {
-    let (signed, weight) = match output.op {
-        Convert::Copy(width) => (false, width),
-        Convert::Integer { signed, width } if matches!(size, 1 | 2 | 4) && size < width => (signed, width),
-        _ => return None,
-    };
-    Some((PrefixField { column: output.target, start, width: size, signed }, weight))
+/// The bytes of a single value of fixed width; of one whose width the schema says, where the column needs no copy of it.
+fn fixed_size(node: &Node) -> Option<usize> {
+    match (node.repeat, &node.item) {
+        (Repeat::One, &FieldBody::Leaf(LengthRule::Fixed(size))) => Some(size),
+        (Repeat::One, &FieldBody::Leaf(LengthRule::Units { count: Number::Constant(count), unit })) => {
+            let size = count.checked_mul(unit)?;
+            let is_kept = |output| matches!(kept(output, size), Some((PrefixForm::Text(_), _)));
+            (!node.outputs.is_empty() && node.outputs.iter().all(is_kept)).then_some(size)
+        }
+        _ => None,
+    }
+}
+
+/// What a value of `size` bytes at a known offset is to a column that reads it out of the payload itself, and the weight it
+/// adds, of a text whose length varies that of its place alone; `None` for all other operations.
+fn kept(output: &Output, size: usize) -> Option<(PrefixForm, usize)> {
+    let number = |form, width| Some((PrefixForm::Number(form), width));
+    let text = |form: TextForm, len| (size == form.width()).then_some((PrefixForm::Text(form), size_of::<i32>() + len));
+    match output.op {
+        Convert::Copy(width) => number(NumberForm::Unsigned, width),
+        Convert::Integer { signed, width } if matches!(size, 1 | 2 | 4) && size < width => {
+            number(if signed { NumberForm::Signed } else { NumberForm::Unsigned }, width)
+        }
+        Convert::Port { width } if size == 2 => number(NumberForm::BigEndian, width),
+        Convert::IPv4 => text(TextForm::IPv4, 0),
+        Convert::IPv6 => text(TextForm::IPv6, 0),
+        Convert::GuidText => text(TextForm::Guid, Guid::ZERO.to_text().len()),
+        _ => None,
+    }
 }
 
 struct Compiler {
@@ -409,7 +434,7 @@ fn operation(interpretation: Interpretation, data_type: &DataType, pointer: usiz
         Interpretation::Integer { bytes: 0, .. } => integer(pointer, false, data_type),
         Interpretation::Integer { bytes, signed } => integer(bytes.into(), signed, data_type),
         Interpretation::Code { bytes } => integer(bytes.into(), false, data_type),
-        Interpretation::Port => Convert::Port,
+        Interpretation::Port => Convert::Port { width: fixed_width(data_type) },
         Interpretation::Boolean { .. } => Convert::Boolean,
         Interpretation::Float if *data_type == DataType::Float64 => Convert::FloatToDouble,
         Interpretation::Float => Convert::Copy(4),

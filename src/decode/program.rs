@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arrow_schema::TimeUnit;
 
-use crate::columns::prefix::PrefixField;
+use crate::columns::prefix::{PrefixField, TextForm};
 use crate::schema::model::ValueMap;
 use crate::schema::pack::CodeTable;
 
@@ -16,10 +16,12 @@ pub struct Program {
     pub(super) nodes: Vec<Node>,
     /// What distinguishes the program from the others of its table.
     pub(super) number: usize,
-    /// The leading values of fixed width that columns take as they are.
+    /// The leading values of fixed width that columns read out of the payload themselves.
     pub(super) prefix_fields: Arc<[PrefixField]>,
-    /// The Arrow bytes of those.
+    /// The Arrow bytes of those, but for texts whose length varies.
     pub(super) prefix_weight: usize,
+    /// Where what stands for those texts lies.
+    pub(super) prefix_texts: Vec<(Range<usize>, TextForm)>,
     /// The leading values of fixed width that are converted.
     pub(super) prefix_steps: Vec<ConvertStep>,
     /// Both kinds stand for so many leading nodes.
@@ -172,8 +174,10 @@ pub(super) enum Convert {
         signed: bool,
         width: usize,
     },
-    /// Big-endian, 2 bytes.
-    Port,
+    /// Big-endian, 2 bytes, extended to the column's width, so many bytes.
+    Port {
+        width: usize,
+    },
     Boolean,
     FloatToDouble,
     FileTime(TimeUnit),

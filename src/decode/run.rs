@@ -74,6 +74,9 @@ impl Program {
             if let Some(record) = payload.get(..self.prefix_size).filter(|_| !self.prefix_fields.is_empty()) {
                 prefix(&mut columns.prefixes, self).push(row, record);
                 notes.add(self.prefix_weight);
+                for (place, form) in &self.prefix_texts {
+                    notes.add(form.len(&record[place.clone()]));
+                }
             }
             for step in &self.prefix_steps {
                 convert(step, payload, row, targets, &mut notes);
@@ -155,9 +158,11 @@ fn prefix<'a>(prefixes: &'a mut Vec<Prefix>, program: &Program) -> &'a mut Prefi
 
 /// Appends integers of `N` bytes as integers of 8.
 fn widen<const N: usize>(bytes: &[u8], wide: impl Fn([u8; N]) -> i64, out: &mut Vec<u8>) {
-    let numbers = bytes.as_chunks::<N>().0;
-    out.reserve(size_of::<i64>().saturating_mul(numbers.len()));
-    numbers.iter().for_each(|number| out.extend_from_slice(&wide(*number).to_le_bytes()));
+    let (numbers, start) = (bytes.as_chunks::<N>().0, out.len());
+    // Room for all of them first: a vector that grows by each is loaded and stored with each.
+    out.resize(start + size_of::<i64>() * numbers.len(), 0);
+    let places = out[start..].as_chunks_mut().0;
+    places.iter_mut().zip(numbers).for_each(|(place, number)| *place = wide(*number).to_le_bytes());
 }
 
 /// As [`widen`], of so many bytes each; `false`, and nothing is appended, where there are no such integers.

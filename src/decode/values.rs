@@ -41,7 +41,7 @@ fn write_fixed(op: &Convert, bytes: &[u8], fixed: &mut FixedValues, notes: &mut 
     let value = match op {
         Convert::Copy(_) => Some(read_integer(bytes, false)),
         Convert::Integer { signed, .. } => Some(read_integer(bytes, *signed)),
-        Convert::Port => bytes.first_chunk().map(|port| u64::from(u16::from_be_bytes(*port))),
+        Convert::Port { .. } => bytes.first_chunk().map(|port| u64::from(u16::from_be_bytes(*port))),
         Convert::Boolean => {
             let value = read_integer(bytes, false);
             notes.exact &= value <= 1;

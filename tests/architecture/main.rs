@@ -15,8 +15,9 @@ use modules::{Tree, circles};
 use text::without_tables;
 
 /// The modules in the order of the pipeline: each may use those before it, none behind it.
-const ORDER: [&str; 29] = [
+const ORDER: [&str; 30] = [
     "error",
+    "address",
     "guid",
     "sid",
     "calendar",

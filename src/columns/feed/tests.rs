@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::columns::packed::{BytesValues, Elements, FixedValues, ListValues, PackedColumn, StructValues};
-use crate::columns::prefix::{Prefix, PrefixField};
+use crate::columns::prefix::{NumberForm, Prefix, PrefixField, PrefixForm, TextForm};
 use crate::columns::presence::RowNumbers;
 
 /// What a batch says of each row.
@@ -16,10 +16,12 @@ fn shown(batch: &ColumnBatch<'_>) -> Vec<Option<String>> {
         BatchValues::Int32(values) => Some(values[at].to_string()),
         BatchValues::Int64(values) => Some(values[at].to_string()),
         BatchValues::Bytes(values) => Some(String::from_utf8(values[at].to_vec()).unwrap()),
-        BatchValues::Guids(values) => Some(format!("guid {}", values[at][0])),
         BatchValues::Keys { keys, table } => match &***table {
             KeyTable::Numbers(numbers) => numbers[keys[at] as usize].map(|number| number.to_string()),
-            other => panic!("{other:?}"),
+            KeyTable::Guids(guids) => guids[keys[at] as usize].map(|guid| format!("guid {}", guid[0])),
+            KeyTable::Texts { places, labels } => {
+                places[keys[at] as usize].map(|place| labels.value(place as usize).to_owned())
+            }
         },
         BatchValues::Lists { ends, items } => {
             let start = at.checked_sub(1).map_or(0, |before| ends[before] as usize);
@@ -90,11 +92,45 @@ fn texts_and_lists_are_handed_on_from_several_batches() {
 }
 
 #[test]
-fn guids_are_lent_or_joined() {
+fn guids_are_keys_of_those_that_are_distinct() {
     let guids = packed(&[0, 2], fixed(16, &[[1; 16], [2; 16]].concat()));
     assert_eq!(texts(&handed_on(&[(&guids, 1..3)], &DataType::Utf8)), ["NULL", "guid 2"]);
     let both = [(&guids, 2..3), (&guids, 0..2)];
     assert_eq!(texts(&handed_on(&both, &DataType::FixedSizeBinary(16))), ["guid 2", "guid 1", "NULL"]);
+}
+
+/// Records of one value each.
+fn records(rows: &[u32], form: TextForm, values: &[[u8; 16]]) -> Prefix {
+    let field = PrefixField { column: 0, start: 0, width: form.width(), form: PrefixForm::Text(form) };
+    let mut prefix = Prefix { fields: Arc::new([field]), record: form.width(), ..Prefix::default() };
+    rows.iter().zip(values).for_each(|(&row, value)| prefix.push(row, &value[..form.width()]));
+    prefix
+}
+
+#[test]
+fn texts_are_made_of_what_stands_for_them() {
+    let last = |octet| {
+        let mut value = [0; 16];
+        value[15] = octet;
+        value
+    };
+    let v4 = records(&[0, 4], TextForm::IPv4, &[[10; 16], [9; 16]]);
+    let v6 = records(&[1, 3], TextForm::IPv6, &[last(1), last(2)]);
+    let guid = records(&[5], TextForm::Guid, &[[7; 16]]);
+    let made = PackedColumns::new(Vec::new(), vec![v4, v6, guid], 0);
+    let expected = ["10.10.10.10", "::1", "NULL", "::2", "9.9.9.9", "07070707-0707-0707-0707-070707070707"];
+    assert_eq!(texts(&handed_on(&[(&made, 0..6)], &DataType::Utf8)), expected);
+    let twice = handed_on(&[(&made, 3..5), (&made, 4..5)], &DataType::Utf8);
+    assert_eq!(texts(&twice), ["::2", "9.9.9.9", "9.9.9.9"]);
+    // Payloads that are too short for their records have texts of their own.
+    let own = PackedColumn {
+        rows: numbers(&[2]),
+        values: Packed::Bytes(BytesValues { ends: vec![3], bytes: b"::5".to_vec() }),
+    };
+    let v4 = records(&[0, 3], TextForm::IPv4, &[[10; 16], [9; 16]]);
+    let both = PackedColumns::new(vec![(0, own)], vec![v4], 0);
+    assert_eq!(texts(&handed_on(&[(&both, 0..4)], &DataType::Utf8)), ["10.10.10.10", "NULL", "::5", "9.9.9.9"]);
+    assert_eq!(texts(&handed_on(&[(&both, 1..3), (&made, 1..2)], &DataType::Utf8)), ["NULL", "::5", "::1"]);
 }
 
 #[test]
@@ -153,8 +189,9 @@ fn batch_of(rows: &Rows, width: usize) -> PackedColumns {
     let column = PackedColumn { rows: numbers(&rows_in(1)), values: Packed::Fixed(FixedValues { width, bytes }) };
     let prefix = |place: u8| {
         let (start, field_width) = (usize::from(place), if place == 2 { width } else { 1 });
+        let form = if place == 4 { NumberForm::Signed } else { NumberForm::Unsigned };
         let mut prefix = Prefix {
-            fields: Arc::new([PrefixField { column: 0, start, width: field_width, signed: place == 4 }]),
+            fields: Arc::new([PrefixField { column: 0, start, width: field_width, form: PrefixForm::Number(form) }]),
             record: start + field_width + usize::from(place == 3),
             ..Prefix::default()
         };
