@@ -75,6 +75,7 @@ fn main() {
         ("PROVIDERS", folder(&schemas.join("providers"))),
         ("CLASSES", vec![schemas.join("classes.txt")]),
         ("OVERRIDES", vec![schemas.join("overrides.txt")]),
+        ("KEPT", vec![schemas.join("kept.txt")]),
     ] {
         let mut list: Vec<Section> = files.iter().flat_map(|file| sections(&read(file), &mut frames)).collect();
         frames.close();

@@ -77,6 +77,8 @@ pub struct Naming<'a> {
     pub name: Option<&'a str>,
     /// Its right to the name.
     pub claim: Claim,
+    /// Whether the name is another provider's, be it there or not: then this one cannot keep it.
+    pub is_anothers: bool,
 }
 
 /// Who keeps a name that several providers have: the greatest.
@@ -107,7 +109,10 @@ pub enum Right {
 /// returned name is unique ignoring case.
 pub fn dataset_names(providers: &[Naming<'_>]) -> Vec<String> {
     let lowest = |i: usize| Reverse((providers[i].guid, i));
-    unique(providers, detailed_name, |same| same.iter().copied().max_by_key(|&i| (providers[i].claim, lowest(i))))
+    let detail = providers.iter().map(|provider| u8::from(provider.is_anothers)).collect();
+    unique(providers, detail, detailed_name, |same| {
+        same.iter().copied().max_by_key(|&i| (providers[i].claim, lowest(i)))
+    })
 }
 
 /// The folder names of all events of a provider, in the order given: each has a name and what tells it from another
@@ -119,17 +124,17 @@ pub fn event_names(events: &[(String, String)]) -> Vec<String> {
         1 => format!("{}~{suffix}", safe_name(name)),
         _ => format!("{}~{suffix}~{position}", safe_name(name)),
     };
-    unique(events, name, |_| None)
+    unique(events, vec![0; events.len()], name, |_| None)
 }
 
 /// Gives every item a name with as little detail as it takes for all to be unique ignoring case. Of those that want the
-/// same name without detail, `keeper` names the one that keeps it, if any does.
+/// same name without detail, `keeper` names the one that keeps it, if any does. `detail` is what each has at least.
 fn unique<T>(
     items: &[T],
+    mut detail: Vec<u8>,
     name: impl Fn(usize, &T, u8) -> String,
     keeper: impl Fn(&[usize]) -> Option<usize>,
 ) -> Vec<String> {
-    let mut detail = vec![0u8; items.len()];
     loop {
         let names: Vec<String> =
             items.iter().zip(&detail).enumerate().map(|(i, (item, &d))| name(i, item, d)).collect();
@@ -319,7 +324,7 @@ mod tests {
 
     fn named(providers: &[(Option<Guid>, Option<&str>)]) -> Vec<String> {
         let claim = Claim { right: Right::Claimed, events: 1 };
-        let naming = |&(guid, name): &(Option<Guid>, _)| Naming { guid, name, claim };
+        let naming = |&(guid, name): &(Option<Guid>, _)| Naming { guid, name, claim, is_anothers: false };
         dataset_names(&providers.iter().map(naming).collect::<Vec<_>>())
     }
 
@@ -331,6 +336,7 @@ mod tests {
                 guid: Some(guid(number)),
                 name: Some("A"),
                 claim: Claim { right, events },
+                is_anothers: false,
             };
             assert_eq!(dataset_names(&(1..).zip(claims).map(naming).collect::<Vec<_>>()), expected);
         };

@@ -36,8 +36,9 @@ pub(super) struct Assignment {
     pub bindings: Vec<Vec<Vec<Assigned>>>,
 }
 
-/// Gives every field of the layouts, in the order given, its column. `names` are those of all of their fields.
-pub(super) fn assign_fields(names: &ColumnNames, layouts: &[&[Field]]) -> Assignment {
+/// Gives every field of the layouts, in the order given, its column. `names` are those of all of their fields; with `all`
+/// every one of them has its columns.
+pub(super) fn assign_fields(names: &ColumnNames, layouts: &[&[Field]], all: bool) -> Assignment {
     let mut numbers: HashMap<ColumnKey, usize> = HashMap::new();
     let mut number = |key| {
         let next = numbers.len();
@@ -45,6 +46,11 @@ pub(super) fn assign_fields(names: &ColumnNames, layouts: &[&[Field]]) -> Assign
     };
     let mut binder = Binder { names, number: &mut number };
     let mut bindings: Vec<Vec<Vec<Assigned>>> = layouts.iter().map(|fields| binder.bind(fields)).collect();
+    if all {
+        names.keys().into_iter().for_each(|key| {
+            number(key);
+        });
+    }
     let ordered: BTreeMap<ColumnKey, usize> = numbers.into_iter().collect();
     let mut places = vec![0; ordered.len()];
     ordered.values().zip(0..).for_each(|(&number, place)| places[number] = place);
@@ -146,7 +152,7 @@ mod tests {
 
     fn shown(names: &ColumnNames, layouts: &[Vec<Field>]) -> Vec<String> {
         let layouts: Vec<&[Field]> = layouts.iter().map(Vec::as_slice).collect();
-        let assigned = assign_fields(names, &layouts);
+        let assigned = assign_fields(names, &layouts, false);
         let line = |(number, column): (usize, &AssignedColumn)| {
             let mut all = assigned.bindings.iter().flatten().flatten();
             let reason = all.find_map(|bound| bound.reason.filter(|_| bound.column == number));

@@ -150,8 +150,17 @@ pub fn assign_columns(schemas: &[&EventSchema], reserved: &[&str], options: Type
 /// The columns of a table. `names` are those of its provider, the events of the table among them; their order is that of the
 /// columns, so that it is the same in every table.
 pub fn assign_named(names: &ColumnNames, schemas: &[&EventSchema], options: TypeOptions) -> PayloadColumns {
+    assign(names, schemas, options, false)
+}
+
+/// As [`assign_named`], with all columns that there are names for, be they of an event or not.
+pub fn assign_all(names: &ColumnNames, schemas: &[&EventSchema], options: TypeOptions) -> PayloadColumns {
+    assign(names, schemas, options, true)
+}
+
+fn assign(names: &ColumnNames, schemas: &[&EventSchema], options: TypeOptions, all: bool) -> PayloadColumns {
     let layouts: Vec<&[Field]> = schemas.iter().map(|schema| schema.fields.as_slice()).collect();
-    let assigned = assign::assign_fields(names, &layouts);
+    let assigned = assign::assign_fields(names, &layouts, all);
     let columns = arrow_columns(&layouts, &assigned, options);
     let bind_event = |fields: &Vec<Vec<Assigned>>| Binding {
         fields: fields.iter().map(|outputs| outputs.iter().map(Target::from).collect()).collect(),

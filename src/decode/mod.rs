@@ -28,7 +28,7 @@ mod text;
 mod time;
 mod values;
 
-pub use binding::{Binding, FieldColumn, PayloadColumn, PayloadColumns, assign_columns, assign_named};
+pub use binding::{Binding, FieldColumn, PayloadColumn, PayloadColumns, assign_all, assign_columns, assign_named};
 pub use clock::{NoClock, TraceClock};
 pub use column_names::ColumnNames;
 pub use fields::RenameReason;

@@ -1,6 +1,6 @@
 //! What is known of every event shape of a recording, as the sidecar's table `catalog` tells it.
 
-use super::result::{PlanResult, PlannedShape, PlannedTable};
+use super::result::{PlanResult, PlannedShape, PlannedTable, ShapeName};
 use crate::decode::FieldColumn;
 use crate::schema::model::EventSchema;
 
@@ -44,7 +44,16 @@ impl<'a> CatalogEntry<'a> {
 
     /// The name people know the event by.
     pub fn event_name(self) -> Option<&'a str> {
-        self.schema.and_then(|schema| schema.event_name.as_deref()).or(self.shape.event_name.as_deref())
+        match &self.shape.event_name {
+            ShapeName::Declared => self.declared_name(),
+            ShapeName::Settled(name) => Some(name),
+            ShapeName::Unknown => None,
+        }
+    }
+
+    /// The name that its schema has for the event.
+    pub fn declared_name(self) -> Option<&'a str> {
+        self.schema?.event_name.as_deref()
     }
 
     /// The task's name.

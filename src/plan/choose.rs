@@ -24,6 +24,8 @@ pub struct Choice {
     pub is_contradicted: bool,
     /// Whether its payloads fit only if their pointers had the other size: rows of such a shape are not decoded.
     pub wrong_pointer_size: bool,
+    /// Whether its names are those of another event: its task or its opcode is not the event's.
+    pub names_another: bool,
 }
 
 impl Choice {
@@ -168,6 +170,7 @@ impl Chooser<'_> {
             is_contradicted: fit.fitting == 0 && all > 0,
             reason: reason(index, candidates.len(), fit, all) + &rivals(index, candidates, &fits, all),
             wrong_pointer_size: self.fits_other_pointer_size(candidate, fit, payloads),
+            names_another: false,
         })
     }
 

@@ -244,7 +244,10 @@ fn naming<'a>(
         () => Right::Claimed,
     };
     let events = members.iter().map(|&member| shapes[member as usize].events).sum();
-    Naming { guid: key.provider(), name, claim: Claim { right, events } }
+    let own = || key.provider().zip(name).filter(|_| right == Right::Claimed);
+    let is_anothers = own().is_some_and(|(guid, name)| registry.is_name_of_another(&guid, name));
+    let folder = key.provider().and_then(|guid| registry.settled_folder(&guid));
+    Naming { guid: key.provider(), name: folder.or(name), claim: Claim { right, events }, is_anothers }
 }
 
 /// One issue for each provider that has to share its name.
@@ -264,22 +267,32 @@ fn shared_names(
         let [own_id, keeper_id] = [Some(naming), keeper].map(|naming| {
             naming.and_then(|naming| naming.guid).map_or_else(|| "no provider".to_owned(), |guid| guid.to_string())
         });
-        let message = format!(
-            "the name {name} is that of {own_id} (events: {}) and of {keeper_id} (events: {}): those of the first stand in \
+        let message = if keeper.is_none() {
+            format!(
+                "the name {name} is that of {own_id} (events: {}) and of a provider of the built-in schemas: those of the first \
+                 stand in the dataset {folder}",
+                naming.claim.events
+            )
+        } else {
+            format!(
+                "the name {name} is that of {own_id} (events: {}) and of {keeper_id} (events: {}): those of the first stand in \
              the dataset {folder}, those of the second in {own}",
-            naming.claim.events,
-            keeper.map_or(0, |keeper| keeper.claim.events)
-        );
+                naming.claim.events,
+                keeper.map_or(0, |keeper| keeper.claim.events)
+            )
+        };
         let issue = Issue::new(Severity::Warning, IssueCode::SharedProviderName, message);
         issues.push((first_input(members, shapes), issue));
     }
     issues
 }
 
-/// Traits on the events name a provider best; kernel classes have their own names.
+/// A provider that the pack knows is called as it calls it, another one best by traits on its events; kernel classes have
+/// their own names.
 fn name(key: DatasetKey, members: &[u32], shapes: &[Resolved], registry: &Registry) -> Option<String> {
     let traits = || members.iter().find_map(|&shape| shapes[shape as usize].traits_name.clone());
-    key.fixed_name().or_else(traits).or_else(|| registry.provider_name(&key.provider()?))
+    let settled = || registry.settled_provider_name(&key.provider()?).map(str::to_owned);
+    key.fixed_name().or_else(settled).or_else(traits).or_else(|| registry.provider_name(&key.provider()?))
 }
 
 /// Splits the shapes of a provider by event. An event is called by the first of its shapes that has a name.

@@ -10,6 +10,7 @@ use crate::guid::Guid;
 use crate::schema::Registry;
 use crate::schema::declared::Declared;
 use crate::schema::registry::DeclaringSource;
+use crate::schema::settled::SettledNames;
 use crate::table::header;
 
 /// What is declared for a provider.
@@ -17,7 +18,8 @@ use crate::table::header;
 pub struct Declarations {
     /// All events that the sources in use by its shapes declare for it, by id (or opcode, of classic events).
     pub(super) events: BTreeMap<u16, Vec<Declared>>,
-    /// What settles the names of its columns.
+    /// What settles the names of its columns: names that are settled already, and the events that the pack knows.
+    settled_names: Option<Arc<SettledNames>>,
     settled: Vec<Declared>,
     /// All of its shapes.
     members: Vec<u32>,
@@ -48,7 +50,8 @@ impl Declarations {
             events.entry(declared.id).or_default().push(declared);
         }
         let settled = provider.map_or_else(Vec::new, |provider| registry.settled(&provider));
-        Declarations { events, settled, members: members.to_vec(), names: OnceLock::new() }
+        let settled_names = provider.and_then(|provider| registry.settled_names(&provider));
+        Declarations { events, settled_names, settled, members: members.to_vec(), names: OnceLock::new() }
     }
 
     /// The names of the provider's columns. They follow from all that is declared for it, be it present, wanted, in this
@@ -56,6 +59,7 @@ impl Declarations {
     pub fn names(&self, shapes: &[Resolved]) -> &ColumnNames {
         self.names.get_or_init(|| {
             let mut names = ColumnNames::new(&header::reserved_names());
+            self.settled_names.iter().for_each(|settled| names.adopt(settled));
             let mut known = HashSet::new();
             let mut is_new = |event: &&Declared| known.insert(Arc::as_ptr(&event.schema));
             self.settled.iter().filter(&mut is_new).for_each(|event| names.settle(&event.schema.fields));
@@ -65,13 +69,18 @@ impl Declarations {
             let chosen = shapes.filter_map(|shape| shape.choice.as_ref());
             let chosen = chosen.filter(|choice| known.insert(Arc::as_ptr(&choice.candidate.schema)));
             chosen.for_each(|choice| names.declare(&choice.candidate.schema.fields));
+            names.add_undeclared();
             names
         })
     }
 
-    /// Those of some events, by id.
+    /// Those of some events, by id, and what the pack has on them.
     pub fn in_range(&self, ids: RangeInclusive<u16>) -> impl Iterator<Item = &Declared> {
-        self.events.range(ids).flat_map(|(_, declared)| declared)
+        let settled = self.settled.iter().filter({
+            let ids = ids.clone();
+            move |event| ids.contains(&event.id)
+        });
+        settled.chain(self.events.range(ids).flat_map(|(_, declared)| declared))
     }
 }
 

@@ -6,7 +6,7 @@ use super::choose::Choice;
 use super::hint;
 use super::images::Images;
 use super::resolve::Resolved;
-use super::result::{PlanResult, PlannedShape, PlannedTable};
+use super::result::{PlanResult, PlannedShape, PlannedTable, ShapeName};
 use super::shared_list::SharedList;
 use super::tables::ShapeColumns;
 use crate::error::Result;
@@ -65,7 +65,10 @@ impl Describer<'_> {
     fn shape(&self, shape: Resolved, fate: &Fate) -> PlannedShape {
         let fix_hint = hint::hint(&shape, &self.tables[fate.table as usize], self.registry, self.images);
         let schema = shape.choice.as_ref().map(|choice| &choice.candidate.schema);
-        let is_unnamed = !shape.is_rest() && schema.is_none_or(|schema| schema.event_name.is_none());
+        let event_name = match shape.event_name(self.registry) {
+            name if name.as_deref() == schema.and_then(|schema| schema.event_name.as_deref()) => ShapeName::Declared,
+            name => name.map_or(ShapeName::Unknown, ShapeName::Settled),
+        };
         let has_no_opcode = schema.is_none_or(|schema| schema.opcode_name.is_none());
         let identity = &shape.key.identity;
         let (decode_source, schema_origin) = match (&shape.choice, &shape.message) {
@@ -78,7 +81,7 @@ impl Describer<'_> {
             schema: fate.schema,
             binding: fate.binding,
             is_refused: shape.choice.as_ref().is_some_and(Choice::is_refused),
-            event_name: is_unnamed.then(|| self.registry.classic_name(identity)).flatten(),
+            event_name,
             opcode_name: has_no_opcode.then(|| self.registry.classic_type(identity)).flatten().map(str::to_owned),
             decode_source,
             schema_origin,

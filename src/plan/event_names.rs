@@ -9,7 +9,7 @@ use crate::schema::registry::Candidate;
 use crate::schema::trust::Trust;
 
 /// The choice, with the names of the candidate that ranks first among those whose numbers are the event's. Where there is
-/// none, or it has no name, the layout's own names are the best there are.
+/// none, or it has no name, the choice keeps its own and says that they are another event's.
 pub(super) fn named(choice: Choice, candidates: &[Candidate], event: EventNumbers) -> Choice {
     if choice.candidate.numbers.agree(event) {
         return choice;
@@ -17,7 +17,9 @@ pub(super) fn named(choice: Choice, candidates: &[Candidate], event: EventNumber
     let is_it = |other: &&Candidate| {
         other.trust < Trust::Older && other.schema.event_name.is_some() && other.numbers.agree(event)
     };
-    let Some(other) = candidates.iter().find(is_it) else { return choice };
+    let Some(other) = candidates.iter().find(is_it) else {
+        return Choice { names_another: true, ..choice };
+    };
     let fields = choice.candidate.schema.fields.clone();
     let names = EventSchema { fields: Vec::new(), ..EventSchema::clone(&other.schema) };
     let schema = Arc::new(EventSchema { fields, ..names });
@@ -47,10 +49,17 @@ mod tests {
     fn name(candidates: &[Candidate]) -> (Option<String>, String) {
         let candidate = candidates[0].clone();
         let fields = candidate.schema.fields.clone();
-        let choice = Choice { candidate, reason: "it".into(), is_contradicted: false, wrong_pointer_size: false };
+        let choice = Choice {
+            candidate,
+            reason: "it".into(),
+            is_contradicted: false,
+            wrong_pointer_size: false,
+            names_another: false,
+        };
         let named = named(choice, candidates, EventNumbers { task: Some(7), opcode: Some(1) });
         assert_eq!(named.candidate.schema.fields, fields);
-        (named.candidate.schema.event_name.clone(), named.reason)
+        let mark = if named.names_another { ", another's" } else { "" };
+        (named.candidate.schema.event_name.clone(), named.reason + mark)
     }
 
     #[test]
@@ -62,8 +71,9 @@ mod tests {
         assert_eq!(name(&[candidate(Some("Own"), Trust::Declared, None), other(Some(1))]), it("Own"));
         let reason = "it; named by source of Some(\"Other\"), which has the event's task and opcode";
         assert_eq!(name(&[own(), other(Some(3)), other(Some(1))]), (Some("Other".into()), reason.into()));
-        assert_eq!(name(&[own(), other(Some(3)), candidate(None, Trust::Declared, Some(1))]), it("Own"));
+        let another = (Some("Own".to_owned()), "it, another's".to_owned());
+        assert_eq!(name(&[own(), other(Some(3)), candidate(None, Trust::Declared, Some(1))]), another);
         // Another version's name may be another event's.
-        assert_eq!(name(&[own(), candidate(Some("Newer"), Trust::Doubtful, Some(1))]), it("Own"));
+        assert_eq!(name(&[own(), candidate(Some("Newer"), Trust::Doubtful, Some(1))]), another);
     }
 }

@@ -47,6 +47,6 @@ pub(crate) use key::part_of;
 pub use key::{Key, KeyRange};
 pub use options::PlanOptions;
 pub use partition::{Partition, PartitionView, Partitions};
-pub use result::{PlanResult, PlannedShape, PlannedTable};
+pub use result::{PlanResult, PlannedShape, PlannedTable, ShapeName};
 pub use segment::Segment;
 pub use shape_ids::{ShapeFinder, ShapeIds};

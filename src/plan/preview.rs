@@ -3,7 +3,7 @@
 
 use super::choose::{self, Choice};
 use super::measure::Measures;
-use super::resolve::Resolved;
+use super::resolve::{self, Resolved};
 use super::{PlanOptions, tables};
 use crate::decode::FieldColumn;
 use crate::event::{EventIdentity, Shape};
@@ -77,7 +77,7 @@ fn field_columns(shapes: &[Resolved], position: usize, registry: &Registry, opti
 }
 
 fn chosen(candidate: Candidate) -> Choice {
-    Choice { candidate, reason: String::new(), is_contradicted: false, wrong_pointer_size: false }
+    Choice { candidate, reason: String::new(), is_contradicted: false, wrong_pointer_size: false, names_another: false }
 }
 
 fn is_same(a: &Candidate, b: &Candidate) -> bool {
@@ -99,7 +99,9 @@ fn shape(provider: Guid, kind: ProviderType, (id, version): (u16, u16), registry
     };
     let key = Shape { identity, metadata: Box::default() };
     let candidates = registry.candidates(key.as_ref(), &[]);
+    let choice = choose::choose(&candidates, &[], identity.pointer_size, u64::MAX, &Measures::default()).0;
     Resolved {
+        settled_name: resolve::settled_name(&key, choice.as_ref(), &provider, registry),
         input: 0,
         events: 1,
         first_ns: 0,
@@ -108,7 +110,7 @@ fn shape(provider: Guid, kind: ProviderType, (id, version): (u16, u16), registry
         schema_provider: provider,
         candidates: candidates.len(),
         is_empty: false,
-        choice: choose::choose(&candidates, &[], identity.pointer_size, u64::MAX, &Measures::default()).0,
+        choice,
         unseen: choose::Unseen::default(),
         message: None,
         key,

@@ -16,10 +16,11 @@ use crate::event::Shape;
 use crate::guid::Guid;
 use crate::input::{InputId, Inputs};
 use crate::layout::header::HeaderFamily;
-use crate::schema::Registry;
 use crate::schema::numbers::EventNumbers;
 use crate::schema::registry::{Candidate, string_candidate};
+use crate::schema::settle::EventName;
 use crate::schema::wpp::MessageFormat;
+use crate::schema::{DecodeSource, Registry};
 use crate::survey::{
     FileKey, FileSurvey, Issue, IssueCode, Progress, Severity, ShapeSummary, Step, shapes, stop_if_cancelled, timed,
 };
@@ -47,6 +48,8 @@ pub struct Resolved {
     pub unseen: Unseen,
     /// The layout.
     pub choice: Option<Choice>,
+    /// What is settled of its name, whatever describes it.
+    pub settled_name: EventName,
     /// The format of a WPP message.
     pub message: Option<Arc<MessageFormat>>,
     /// Whether its payloads have no bytes, as far as samples tell.
@@ -218,12 +221,15 @@ fn resolve_one(
     let schema_provider = traits.and_then(|traits| traits.decode).unwrap_or(key.identity.provider);
     let candidates = candidates(&key, schema_provider, samples, registry);
     let (choice, unseen) = choose::choose(&candidates, samples, key.identity.pointer_size, steps, measures);
+    let choice = choice.map(|choice| with_settled_maps(choice, &key, &schema_provider, registry));
     let task = samples.iter().find_map(|sample| sample.task);
     let numbers = EventNumbers { task, opcode: Some(key.identity.opcode) };
     let choice = choice.map(|choice| event_names::named(choice, &candidates, numbers));
     let message = registry.message(&key.identity).cloned();
     let (first_ns, last_ns) = totals.range.unwrap_or_default();
+    let settled_name = settled_name(&key, choice.as_ref(), &schema_provider, registry);
     Resolved {
+        settled_name,
         input: totals.input,
         events: totals.events,
         first_ns,
@@ -239,6 +245,25 @@ fn resolve_one(
     }
 }
 
+/// Names of values are the pack's where a source has none.
+fn with_settled_maps(mut choice: Choice, key: &Shape, provider: &Guid, registry: &Registry) -> Choice {
+    use DecodeSource::{EventInfo, EventSource, User};
+    if matches!(choice.candidate.source, EventSource | EventInfo | User) && key.metadata.is_empty() {
+        let completed = registry.with_settled_maps(&choice.candidate.schema, &key.identity, provider);
+        choice.candidate.schema = completed.map_or(choice.candidate.schema, Arc::new);
+    }
+    choice
+}
+
+/// What is settled of the name of a shape; nothing of events that bring theirs along.
+pub(super) fn settled_name(key: &Shape, choice: Option<&Choice>, provider: &Guid, registry: &Registry) -> EventName {
+    let is_own = |choice: &Choice| choice.candidate.source == DecodeSource::String;
+    if key.identity.is_rest() || !key.metadata.is_empty() || choice.is_some_and(is_own) {
+        return EventName::Open;
+    }
+    registry.settled_event_name(&key.identity, provider)
+}
+
 impl Resolved {
     /// Whether it stands for events that are not told apart.
     pub fn is_rest(&self) -> bool {
@@ -250,8 +275,15 @@ impl Resolved {
         if self.is_rest() {
             return None;
         }
-        let described = self.choice.as_ref().and_then(|choice| choice.candidate.schema.event_name.clone());
-        described.or_else(|| registry.classic_name(&self.key.identity))
+        match &self.settled_name {
+            EventName::Named(name) => Some(name.clone()),
+            EventName::Unnamed => None,
+            EventName::Open => {
+                let own = self.choice.as_ref().filter(|choice| !choice.names_another);
+                let declared = own.and_then(|choice| choice.candidate.schema.event_name.clone());
+                declared.or_else(|| registry.classic_name(&self.key.identity))
+            }
+        }
     }
 
     /// What the user knows its events by: the event's name, or the provider and a number, and the version.

@@ -45,8 +45,8 @@ pub struct PlannedShape {
     pub is_refused: bool,
     /// Index of the format of a WPP message.
     pub message: Option<u32>,
-    /// The name people know the event by, where its schema has none.
-    pub event_name: Option<String>,
+    /// The name people know the event by.
+    pub event_name: ShapeName,
     /// The opcode's name, where its schema has none.
     pub opcode_name: Option<String>,
     /// Where the schema came from.
@@ -67,6 +67,19 @@ pub struct PlannedShape {
     pub first_ns: i64,
     /// Latest event, Unix nanoseconds.
     pub last_ns: i64,
+}
+
+/// The name of the events of a shape.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ShapeName {
+    /// That of its schema, if it has one.
+    #[default]
+    Declared,
+    /// Another one.
+    Settled(String),
+    /// None, whatever its schema says.
+    Unknown,
 }
 
 /// One dataset of the trace and its columns.
@@ -115,7 +128,7 @@ impl PlannedShape {
             binding: None,
             is_refused: false,
             message: None,
-            event_name: None,
+            event_name: ShapeName::Declared,
             opcode_name: None,
             decode_source,
             schema_origin: None,

@@ -221,7 +221,12 @@ fn settle(dataset: &Dataset, passing: &[u32], shapes: &[Resolved], options: &Pla
     }
     let declared = declared(dataset, passing, shapes, options.all_columns);
     let layouts = Layouts::new(&declared);
-    let all = decode::assign_named(dataset.declared.names(shapes), &layouts.distinct, options.types);
+    let names = dataset.declared.names(shapes);
+    let all = if options.all_columns && dataset.event.is_none() {
+        decode::assign_all(names, &layouts.distinct, options.types)
+    } else {
+        decode::assign_named(names, &layouts.distinct, options.types)
+    };
     let present: Vec<(u32, usize)> = passing
         .iter()
         .filter_map(|&shape| {

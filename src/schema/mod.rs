@@ -14,6 +14,7 @@ pub mod model;
 pub mod numbers;
 pub mod pack;
 pub mod registry;
+pub mod settle;
 pub mod settled;
 pub mod source;
 pub mod store;

@@ -408,6 +408,14 @@ impl Field {
     }
 }
 
+impl Wire {
+    /// Whether it is an integer of 1 to 8 bytes.
+    pub fn is_integer(self) -> bool {
+        use Wire::{HexInt32, HexInt64, Int8, Int16, Int32, Int64, UInt8, UInt16, UInt32, UInt64};
+        matches!(self, Int8 | Int16 | Int32 | Int64 | UInt8 | UInt16 | UInt32 | UInt64 | HexInt32 | HexInt64)
+    }
+}
+
 /// A schema description that cannot be used, with the place where that was seen.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{location}: {message}")]

@@ -33,6 +33,8 @@ sidecar_row! {
         event_property: Option<u16>,
         /// The name people know the event by.
         event_name: Option<&'a str>,
+        /// The name that its schema has for the event.
+        declared_name: Option<&'a str>,
         /// The task's name.
         task_name: Option<&'a str>,
         /// The opcode's name.
@@ -86,6 +88,7 @@ fn row<'a>(number: u32, entry: CatalogEntry<'a>, counts: Option<&ShapeCounts>) -
         opcode: identity.event_opcode(),
         event_property: identity.event_property(),
         event_name: entry.event_name(),
+        declared_name: entry.declared_name(),
         task_name: entry.task_name(),
         opcode_name: entry.opcode_name(),
         keyword_names: Some(entry.keyword_names()).filter(|names| !names.is_empty()),

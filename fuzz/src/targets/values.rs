@@ -96,7 +96,8 @@ fn naming<'a>(text: &'a str, bytes: &mut Bytes<'_>) -> Naming<'a> {
     let choice = bytes.u8();
     let guid = (choice & 1 == 0).then(|| Guid::from_parts(u32::from(bytes.u8() & 3), 0, 0, u64::from(choice >> 6)));
     let right = [Right::Claimed, Right::Registered, Right::Own][usize::from(choice >> 1) % 3];
-    Naming { guid, name: (choice & 8 == 0).then_some(text), claim: Claim { right, events: u64::from(choice >> 5) } }
+    let claim = Claim { right, events: u64::from(choice >> 5) };
+    Naming { guid, name: (choice & 8 == 0).then_some(text), claim, is_anothers: choice & 16 != 0 }
 }
 
 /// Whether any system takes a name for that of one file, by the rules of Windows, globs and `key=value` folders.

@@ -1,15 +1,16 @@
 //! The pack in the binary.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use super::codes::{CodeTable, Codes};
-use super::index::{CLASSES, CODES_SHARD, HOOK_GROUPS, HOOK_NAMES, NAMES, OVERRIDES, PROVIDERS, SHARDS, Section};
+use super::index::{CLASSES, CODES_SHARD, HOOK_GROUPS, HOOK_NAMES, KEPT, NAMES, OVERRIDES, PROVIDERS, SHARDS, Section};
 use super::kernel::{IMAGE_LOAD_HOOK, KernelClass, standard_type};
 use super::layouts::{ClassPack, PackLayout, ProviderPack};
 use super::names::{NameKind, Named};
 use super::releases::Releases;
 use super::text;
 use crate::guid::Guid;
+use crate::schema::settled::SettledNames;
 
 /// The schemas that ship with the program. See [`Pack::builtin`].
 pub struct Pack {
@@ -17,6 +18,7 @@ pub struct Pack {
     providers: Vec<OnceLock<ProviderPack>>,
     classes: Vec<OnceLock<ClassPack>>,
     overrides: Vec<OnceLock<ProviderPack>>,
+    kept: Vec<OnceLock<Arc<SettledNames>>>,
     codes: OnceLock<Codes>,
 }
 
@@ -40,6 +42,7 @@ impl Pack {
             providers: cells(PROVIDERS.len()),
             classes: cells(CLASSES.len()),
             overrides: cells(OVERRIDES.len()),
+            kept: cells(KEPT.len()),
             codes: OnceLock::new(),
         }
     }
@@ -49,6 +52,30 @@ impl Pack {
         let section = |table: &'static [Section]| find(table, guid).map(|i| table[i].name);
         let listed = || self.named(guid).filter(|named| named.kind != NameKind::Label).map(|named| named.name);
         section(PROVIDERS).or_else(|| section(CLASSES)).or_else(listed)
+    }
+
+    /// Whether a provider or a class has this name, ignoring case.
+    pub fn is_provider_name(&self, name: &str) -> bool {
+        let sections = PROVIDERS.iter().chain(CLASSES).map(|section| section.name);
+        let listed = NAMES.iter().filter(|named| named.kind != NameKind::Label).map(|named| named.name);
+        sections.chain(listed).any(|known| known.eq_ignore_ascii_case(name))
+    }
+
+    /// What the folder of a provider is called, where that is not its name: others have it, too.
+    pub fn kept_folder(&self, guid: &Guid) -> Option<&'static str> {
+        find(KEPT, guid).map(|index| KEPT[index].name)
+    }
+
+    /// What is settled of a provider's names, where its events would say otherwise.
+    pub fn kept(&'static self, guid: &Guid) -> Option<Arc<SettledNames>> {
+        let index = find(KEPT, guid)?;
+        let Section { shard, start, end, .. } = KEPT[index];
+        let read = || {
+            let read = SettledNames::read(&self.text(shard)[start..end]);
+            let names = read.unwrap_or_else(|e| panic!("the embedded names are checked by the tests: {guid}: {e}"));
+            Arc::new(names.into_values().next().unwrap_or_default())
+        };
+        Some(Arc::clone(self.kept[index].get_or_init(read)))
     }
 
     /// What is known of a GUID of which there are no events here.
@@ -137,13 +164,17 @@ impl Pack {
     /// own name for the type, or the standard one. That stands alone where the class is unknown.
     pub fn classic_event_name(&'static self, class: &Guid, opcode: u8) -> Option<String> {
         let described = self.classic(class, opcode, u16::MAX).first().and_then(|l| l.schema.event_name.clone());
-        described.or_else(|| {
-            let group = HOOK_GROUPS.iter().find(|g| g.1 == *class);
-            let own = group.and_then(|g| HOOK_NAMES.binary_search_by_key(&(g.0, opcode), |n| (n.0, n.1)).ok());
-            let name = own.map(|index| HOOK_NAMES[index].2).or_else(|| standard_type(opcode))?;
-            let prefix = group.map(|g| g.2).or_else(|| find(CLASSES, class).map(|index| CLASSES[index].event_prefix));
-            Some(prefix.map_or_else(|| name.to_owned(), |prefix| format!("{prefix}/{name}")))
-        })
+        let standard = || standard_type(opcode).map(str::to_owned);
+        described.or_else(|| self.class_type_name(class, opcode)).or_else(standard)
+    }
+
+    /// The name of a type of a known class that nothing describes, `Class/Type`: the kernel's own, or the standard one.
+    pub fn class_type_name(&self, class: &Guid, opcode: u8) -> Option<String> {
+        let group = HOOK_GROUPS.iter().find(|g| g.1 == *class);
+        let own = group.and_then(|g| HOOK_NAMES.binary_search_by_key(&(g.0, opcode), |n| (n.0, n.1)).ok());
+        let name = own.map(|index| HOOK_NAMES[index].2).or_else(|| standard_type(opcode))?;
+        let prefix = group.map(|g| g.2).or_else(|| find(CLASSES, class).map(|index| CLASSES[index].event_prefix))?;
+        Some(format!("{prefix}/{name}"))
     }
 
     /// The name of a status code: of several the one that Windows' own tools show.

@@ -157,8 +157,6 @@ fn parse_rule(text: &str, levels: &[(String, Count, Vec<Field>)]) -> Result<Rule
 
 /// Whether a field can say a length or a count.
 fn counts(field: &Field) -> bool {
-    use Wire::{HexInt32, HexInt64, Int8, Int16, Int32, Int64, UInt8, UInt16, UInt32, UInt64};
     let FieldKind::Value { wire, .. } = field.kind else { return false };
-    let integer = matches!(wire, Int8 | Int16 | Int32 | Int64 | UInt8 | UInt16 | UInt32 | UInt64 | HexInt32 | HexInt64);
-    integer && field.count == Count::One
+    wire.is_integer() && field.count == Count::One
 }
