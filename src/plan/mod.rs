@@ -29,6 +29,8 @@ pub mod resolve;
 mod result;
 pub mod samples;
 mod segment;
+#[cfg(test)]
+mod settled_table;
 mod shape_ids;
 mod shared_list;
 mod slice_size;
