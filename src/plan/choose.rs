@@ -10,6 +10,7 @@ use std::sync::Arc;
 use super::measure::{Measure, Measures};
 use super::samples::Sample;
 use crate::decode::{Status, pointer_size_mismatch};
+use crate::schema::DecodeSource;
 use crate::schema::registry::Candidate;
 use crate::schema::trust::Trust;
 
@@ -231,17 +232,17 @@ fn rivals(index: usize, candidates: &[Candidate], fits: &[Fit], samples: usize) 
     let is_rival = |(at, other): &(usize, &Candidate)| {
         is_exact(*at) && other.trust < Trust::Older && other.schema.fields != chosen.schema.fields
     };
+    let ranked = if chosen.source == DecodeSource::Pack { ": the built-in schemas rank it first" } else { "" };
     match candidates.iter().enumerate().filter(is_rival).count() {
         0 => String::new(),
-        1 => ", as 1 other layout does".to_owned(),
-        rivals => format!(", as {rivals} other layouts do"),
+        1 => format!(", as 1 other layout does{ranked}"),
+        rivals => format!(", as {rivals} other layouts do{ranked}"),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::DecodeSource;
     use crate::schema::model::{EventSchema, Field, Wire};
     use crate::schema::numbers::EventNumbers;
     use crate::schema::registry::DeclaringSource;
@@ -307,8 +308,8 @@ mod tests {
         let own = "the most trusted candidate; describes 1 of 1 samples to the last byte";
         assert_eq!(reason(&[first.clone(), same, of(Wire::UInt64, Trust::Declared)]), own);
         let rivals = [first.clone(), of(Wire::Int32, Trust::Declared), of(Wire::IPv4, Trust::Inferred)];
-        assert_eq!(reason(&rivals[..2]), format!("{own}, as 1 other layout does"));
-        assert_eq!(reason(&rivals), format!("{own}, as 2 other layouts do"));
+        assert_eq!(reason(&rivals[..2]), format!("{own}, as 1 other layout does: the built-in schemas rank it first"));
+        assert_eq!(reason(&rivals), format!("{own}, as 2 other layouts do: the built-in schemas rank it first"));
         // That of another version is no rival.
         assert_eq!(reason(&[first, of(Wire::Int32, Trust::Doubtful)]), own);
     }

@@ -217,3 +217,37 @@ fn a_name_that_the_pack_would_change_is_kept() {
     let other: Guid = "1c95126e-7eea-49a9-a3fe-a378b03ddb4d".parse().unwrap();
     assert_eq!(self::kept(&other, &table[&other], &registry), None);
 }
+
+/// One line for each way in which the names of a provider can disagree; what the releases have is in `schemas/providers`.
+#[test]
+fn names_that_disagree_are_settled() {
+    let table = read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("schemas/settled"));
+    let [power, devices, tracing, thread] = [
+        "331c3b3a-2005-44c2-ac5e-77220c37d6b4",
+        "3da494e4-0fe2-415c-b895-fb5265c5c83b",
+        "b675ec37-bdb6-4648-bc92-f3fdc74d3ca2",
+        "3d6fa8d1-fe05-11d0-9dda-00c04fd7ba7c",
+    ]
+    .map(|guid| &table[&guid.parse::<Guid>().unwrap()]);
+    let column = |names: &SettledNames, key: &str| {
+        let column = &names.columns()[key];
+        let forms: Vec<String> = column.forms.iter().map(ToString::to_string).collect();
+        format!("{} {}", column.path, forms.join(" "))
+    };
+    // Bytes in some events; integers of one byte and of four, with a sign and without.
+    assert_eq!(column(power, "reason"), "Reason int/value/label binary");
+    assert_eq!(column(power, "state"), "State int/value/label");
+    // Of four bytes and of eight.
+    assert_eq!(column(power, "elapsedtime"), "ElapsedTime int");
+    // Two spellings, in several events and in one.
+    assert_eq!(column(power, "sessionid"), "SessionID int");
+    assert_eq!(column(devices, "notreadyreason"), "NotReadyReason text");
+    assert_eq!(column(devices, "notreadyreason__2"), "NotREadyReason__2 text");
+    // Another task and opcode, and another meaning, in a newer version.
+    let names = |names: &SettledNames, number| {
+        [0, 1, 2, 3].map(|version| names.event_name(number, version).unwrap_or("-").to_owned()).join(" ")
+    };
+    let stop = "ETW_TASK_SESSION/ETW_OPCODE_STOP Session/Stop Session/Stop -";
+    assert_eq!(names(tracing, EventNumber::Id(11)), stop);
+    assert_eq!(names(thread, EventNumber::Opcode(48)), "- - Thread/ReserveCreate Thread/SetPriority");
+}
