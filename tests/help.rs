@@ -39,7 +39,7 @@ fn schema() {
 
 #[test]
 fn schema_commands() {
-    for command in ["list", "show", "import", "export"] {
+    for command in ["list", "show", "import", "lock", "export"] {
         insta::assert_snapshot!(format!("schema_{command}"), help(&["schema", command, "--help"]));
     }
 }

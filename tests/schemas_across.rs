@@ -151,3 +151,125 @@ fn a_provider_with_several_folders_and_a_folder_of_several_providers_are_named()
     );
     assert_eq!(found, [expected]);
 }
+
+/// Locks what is in `out`, converts both traces again under the lock, and says what does not bind then, and the lock.
+fn locked(sandbox: &Sandbox) -> (Vec<String>, String) {
+    sandbox.t("schema lock out -q -o lock.txt", 0);
+    sandbox.t("convert a.etl b.etl -q -o again --schema-lock lock.txt --schema-lock-mode strict", 0);
+    let lock = std::fs::read_to_string(sandbox.path("lock.txt")).unwrap();
+    // What is locked stays locked: the same lock follows from what was converted under it.
+    assert_eq!(sandbox.t("schema lock again/trace=b again/trace=a -q", 0).out, lock);
+    sandbox.t("verify again -q", 0);
+    let traces = published(&[sandbox.path("again")]).unwrap();
+    let mismatches = compare(&traces, &NoProgress).unwrap().mismatches();
+    let lines = lock.split_once("\n\n").unwrap().1;
+    (mismatches.iter().map(ToString::to_string).collect(), lines.replace('\t', " "))
+}
+
+const SHOP_LINE: &str = "P 5f0b6c1e-3c0a-5d7e-9a41-20c8a5e0f311 Shop\n";
+
+/// The payload columns of `Shop` in a trace, with the values of its first row.
+fn shop(sandbox: &Sandbox, trace: &str) -> String {
+    let table = sandbox.table(&format!("again/trace={trace}"), "events/Shop");
+    let start = table.names.iter().position(|name| name == "payload").unwrap() + 1;
+    let columns = table.names.iter().zip(&table.rows[0]).skip(start);
+    columns.map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn a_lock_gives_a_number_and_a_text_two_columns() {
+    let number = sale("Sale", [field("Amount", ty::UINT32)], payload().u32(5));
+    let text = sale("Sale", [field("Amount", ty::UTF16Z)], payload().wstr("five"));
+    for both in [vec![text.clone()], vec![number.clone(), text.clone()]] {
+        let sandbox = pair(vec![number.clone()], both, "");
+        assert_eq!(locked(&sandbox), (Vec::new(), format!("{SHOP_LINE}N Amount text int\n")));
+        assert_eq!(shop(&sandbox, "a"), "Amount__int=5");
+    }
+    // Text that was declared and did not occur: the number keeps the name that it has.
+    let metadata = [field("Amount", ty::UINT32), field("Code", ty::FILETIME)];
+    let sandbox = pair(vec![number], vec![sale("Sale", metadata, payload().u32(5).u64(1 << 60))], "");
+    let lines = format!("{SHOP_LINE}N Amount int\nN Code time/value/filetime\n");
+    assert_eq!(locked(&sandbox), (Vec::new(), lines));
+}
+
+#[test]
+fn a_lock_gives_spellings_structures_events_and_folders_one_form() {
+    let upper = sale("Sale", [field("Foo", ty::UINT8)], payload().u8(5));
+    let lower = sale("Sale", [field("foo", ty::UINT64)], payload().u64(6));
+    let sandbox = pair(vec![upper], vec![lower], "");
+    assert_eq!(locked(&sandbox), (Vec::new(), format!("{SHOP_LINE}N Foo int\n")));
+    assert_eq!([shop(&sandbox, "a"), shop(&sandbox, "b")], ["Foo=5", "Foo=6"]);
+
+    let one = structure("Item", [field("Code", ty::UINT32)]);
+    let two = structure("Item", [field("Code", ty::UINT32), field("Price", ty::DOUBLE)]);
+    let old = sale("Sale", [one], payload().u32(5));
+    let sandbox = pair(vec![old], vec![sale("Sale", [two], payload().u32(5).f64(1.5))], "");
+    let lines = format!("{SHOP_LINE}N Item struct\nN Item.Code int\nN Item.Price float\n");
+    assert_eq!(locked(&sandbox), (Vec::new(), lines));
+    assert_eq!([shop(&sandbox, "a"), shop(&sandbox, "b")], ["Item={5:-}", "Item={5:1.5}"]);
+
+    let sandbox = pair(eventsource("Sold", "Amount"), eventsource("Sale", "Amount"), "");
+    let (mismatches, lines) = locked(&sandbox);
+    assert_eq!(mismatches, [""; 0]);
+    // The events that carry the manifest have columns, too.
+    assert!(
+        lines.starts_with(&(SHOP_LINE.replace("Shop", "Synth-Shop") + "N Amount int\nN ChunkNumber int\n")),
+        "{lines}"
+    );
+    assert!(lines.ends_with("\nE 1 0 Sale\nE 65534 1 ManifestData\n"), "{lines}");
+    assert_eq!(sandbox.table("again/trace=a", "events/Synth-Shop").lines("event_name Amount")[1], "Sale|7");
+
+    let named = |name: &str| {
+        let metadata = schema("Sale").field(field("Amount", ty::UINT32));
+        vec![event64(SHOP, 0, 0, T0 + 6).tracelogging(traits(name), metadata).payload(payload().u32(5)).on_disk()]
+    };
+    let sandbox = pair(named("Store"), named("Shop"), "");
+    assert_eq!(locked(&sandbox), (Vec::new(), format!("{SHOP_LINE}N Amount int\n")));
+}
+
+#[test]
+fn what_a_lock_does_not_have_is_said_or_refused() {
+    let old = sale("Sale", [field("Amount", ty::UINT32)], payload().u32(5));
+    let sandbox = pair(vec![old.clone()], vec![old], "");
+    sandbox.t("schema lock out -q -o lock.txt", 0);
+    let new = sale("Sale", [field("Amount", ty::UTF16Z), field("New", ty::DOUBLE)], payload().wstr("x").f64(0.5));
+    let bytes = trace(header()).buffer(buffer(0x4000).sequence(1).events([new])).to_bytes();
+    sandbox.file("c.etl", &bytes);
+    sandbox.t("convert c.etl -q -o again --schema-lock lock.txt", 0);
+    assert_eq!(shop(&sandbox, "c"), "Amount__text=x New=0.5");
+    let issues = sandbox.table("again/trace=c", "sidecar/issues");
+    let told: Vec<_> = issues.lines("severity code message").into_iter().filter(|it| it.contains("lock")).collect();
+    let message = "the schema lock does not have 2 names of Shop: Amount (text), New (float)";
+    assert_eq!(told, [format!("info|not_in_schema_lock|{message}")]);
+    let manifest = std::fs::read_to_string(sandbox.path("again/trace=c/sidecar/manifest.json")).unwrap();
+    let manifest: serde_json::Value = serde_json::from_str(&manifest).unwrap();
+    assert_eq!(manifest["options"]["schema_lock"].as_str().map(str::len), Some(64));
+    let refused = sandbox.t("convert c.etl -o no --schema-lock lock.txt --schema-lock-mode strict", 5);
+    assert!(refused.err.contains(message), "{}", refused.err);
+    assert!(!sandbox.path("no/trace=c").exists());
+    // A plan carries what the lock says: workers need no file.
+    let plan = sandbox.t("plan c.etl -q -o steps --schema-lock lock.txt", 0).out;
+    std::fs::remove_file(sandbox.path("lock.txt")).unwrap();
+    sandbox.t(&format!("convert-partition -q {} 0", plan.trim()), 0);
+    sandbox.t(&format!("commit -q {}", plan.trim()), 0);
+    let without_run = |files: Vec<(String, Vec<u8>)>| -> Vec<_> {
+        files.into_iter().filter(|(name, _)| name != "sidecar/manifest.json").collect()
+    };
+    assert!(without_run(sandbox.files("steps/trace=c")) == without_run(sandbox.files("again/trace=c")));
+}
+
+#[test]
+fn what_is_no_lock_is_refused_with_its_place() {
+    let sandbox = pair(vec![sale("Sale", [field("A", ty::UINT32)], payload().u32(5))], Vec::new(), "");
+    let t = |content: &str, expected: &str| {
+        sandbox.file("lock.txt", content.as_bytes());
+        let refused = sandbox.t("convert a.etl -o no --schema-lock lock.txt", 2);
+        assert!(refused.err.contains(expected), "{}", refused.err);
+    };
+    let first = "# etl2parquet schema lock, format 1\n";
+    t("", "lock.txt: expected a schema lock: line 1: ");
+    t(&format!("{first}N\tA\tint\n"), "lock.txt: expected a schema lock: line 2: ");
+    t(&format!("{first}P\t{}\tShop\nN\tA\tnumber\n", "5f0b6c1e-3c0a-5d7e-9a41-20c8a5e0f311"), "line 3: ");
+    sandbox.t("convert a.etl -o no --schema-lock missing.txt", 2);
+    sandbox.t("schema lock nothing", 6);
+}

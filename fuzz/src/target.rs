@@ -181,6 +181,29 @@ const PACK: &[&str] = &[
     "ffffffffffffffff",
 ];
 
+const LOCK: &[&str] = &[
+    "# etl2parquet schema lock, format 1\n",
+    "P\t11111111-2222-3333-4444-555555555555\tLab\n",
+    "N\t",
+    "E\t",
+    "V\t",
+    "\tint",
+    "\ttext",
+    "\tstruct",
+    "\tlist_struct",
+    "\ttime/value/filetime",
+    "\tint/value/label",
+    "/ns",
+    "S.a",
+    ".",
+    "0-65535",
+    "65536",
+    "\t",
+    "\n",
+    "\r\n",
+    "#",
+];
+
 /// All targets.
 pub const ALL: &[Target] = &[
     Target::new("walk", buffers::walk, "tiling, alignment").count(400_000),
@@ -201,6 +224,7 @@ pub const ALL: &[Target] = &[
     Target::new("eventsource", schemas::eventsource, "those of manifest, standing").max_len(16 << 10).count(20_000),
     Target::new("tmf", schemas::tmf, "arguments and bytes conserved").form(Form::Text(TMF)).count(20_000),
     Target::new("pack_text", schemas::pack_text, "those of any_schema, order").form(Form::Text(PACK)).count(20_000),
+    Target::new("lock", schemas::lock, "read-back equality, every name once").form(Form::Text(LOCK)).count(20_000),
     Target::new("loss", loss::loss, "events go only where damage, an issue or a gap is said")
         .form(Form::Numbered(loss::subject_count))
         .count(200_000),

@@ -6,12 +6,13 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::builder::FalseyValueParser;
-use clap::{Args, Parser, Subcommand, value_parser};
+use clap::{Args, Parser, Subcommand};
 
-use super::choices::{Columns, FailOn, OnBadInput, ProgressMode};
+use super::choices::{Columns, FailOn, OnBadInput};
 use super::filters::FilterArgs;
 use super::help::{ENVIRONMENT, EXIT_CODES};
-use super::schema::args::{SchemaArgs, SchemaCommand};
+use super::run_args::RunArgs;
+use super::schema::args::{SchemaArgs, SchemaCommand, UseLockArgs};
 use super::sizes::{parse_max_loss, parse_row_group_rows, parse_size};
 use crate::clock::ClockAnchor;
 use crate::columns::{GuidType, IntegerType, TimestampType};
@@ -81,6 +82,8 @@ pub(super) struct JobArgs {
     pub checks: CheckArgs,
     #[command(flatten)]
     pub schemas: SchemaArgs,
+    #[command(flatten)]
+    pub lock: UseLockArgs,
     #[command(flatten)]
     pub run: RunArgs,
 }
@@ -234,34 +237,6 @@ pub(super) struct CheckArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Running")]
-pub(super) struct RunArgs {
-    /// Threads [default: as many as this process may use]
-    #[arg(long, value_name = "N", env = "ETL2PARQUET_THREADS", hide_env = true)]
-    #[arg(value_parser = value_parser!(u16).range(1..=1024))]
-    pub threads: Option<u16>,
-    /// Memory budget, in bytes or with a unit (MiB, GiB); at least 384 MiB
-    ///
-    /// [default: 512 MiB and 128 MiB per thread, on Linux at most a quarter of what the machine or container has]
-    #[arg(long, value_name = "SIZE", env = "ETL2PARQUET_MEMORY", hide_env = true, value_parser = parse_size)]
-    pub memory: Option<u64>,
-    /// Without effect: files are never mapped into memory
-    #[arg(long, env = "ETL2PARQUET_NO_MMAP", hide = true, value_parser = FalseyValueParser::new())]
-    pub no_mmap: bool,
-    /// Progress display on standard error
-    #[arg(long, value_name = "WHEN", env = "ETL2PARQUET_PROGRESS", hide_env = true)]
-    #[arg(value_enum, default_value_t)]
-    pub progress: ProgressMode,
-    /// Errors only: no progress, no warnings, no summary
-    #[arg(short, long, env = "ETL2PARQUET_QUIET", hide_env = true, value_parser = FalseyValueParser::new())]
-    pub quiet: bool,
-    /// More detail on standard error: resources, the first issues of each input, and where the time went; not
-    /// with --quiet
-    #[arg(short, long, env = "ETL2PARQUET_VERBOSE", hide_env = true, value_parser = FalseyValueParser::new())]
-    pub verbose: bool,
-}
-
-#[derive(Debug, Args)]
 pub(super) struct InspectArgs {
     #[command(flatten)]
     pub input: InputArgs,
@@ -313,7 +288,7 @@ mod tests {
             assert_eq!(argument.get_env().and_then(|name| name.to_str()), Some(expected.as_str()), "--{long}");
             options += 1;
         }
-        assert_eq!(options, 127);
+        assert_eq!(options, 138);
     }
 
     #[test]

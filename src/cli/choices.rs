@@ -37,6 +37,14 @@ pub(super) enum OnBadInput {
     Fail,
 }
 
+/// What becomes of names that the schema lock does not have (`--schema-lock-mode`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum LockMode {
+    #[default]
+    Extend,
+    Strict,
+}
+
 /// When progress is shown (`--progress`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum ProgressMode {
@@ -117,6 +125,10 @@ choices! {
     OnBadInput {
         Quarantine = "quarantine": "Report it and go on with the others",
         Fail = "fail": "Stop",
+    }
+    LockMode {
+        Extend = "extend": "Name them by the rules, and list them as issues",
+        Strict = "strict": "Publish no trace that has any",
     }
     ProgressMode {
         Auto = "auto": "When standard error is a terminal",

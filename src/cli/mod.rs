@@ -28,6 +28,7 @@ mod options;
 mod page;
 mod progress;
 mod run;
+mod run_args;
 mod schema;
 mod sizes;
 mod steps;

@@ -1,9 +1,9 @@
 //! From what was typed to what is meant.
 
 use super::args::{InspectArgs, JobArgs};
-use super::choices::{Columns, FailOn};
+use super::choices::{Columns, FailOn, LockMode};
 use super::run::Run;
-use super::schema::load::LoadedSchemas;
+use super::schema::load::{LoadedSchemas, read_lock};
 use crate::columns::TypeOptions;
 use crate::convert::ConvertOptions;
 use crate::convert::job::{Checks, MaxLoss};
@@ -15,6 +15,10 @@ use crate::error::Result;
 /// [`crate::ErrorKind::Usage`] when schemas cannot be used.
 pub(super) fn of_job(args: &JobArgs, run: &Run) -> Result<ConvertOptions> {
     let options = chosen(args).schemas(LoadedSchemas::load(&args.schemas, run.console)?.into_user());
+    let options = match &args.lock.schema_lock {
+        Some(file) => options.schema_lock(read_lock(file)?),
+        None => options,
+    };
     Ok(options.threads(run.threads).memory(run.memory))
 }
 
@@ -34,7 +38,10 @@ fn chosen(args: &JobArgs) -> ConvertOptions {
         .row_group_rows(files.row_group_rows)
         .max_file_size(files.max_file_size)
         .allow_repeated(args.output.allow_repeated)
-        .checks(checks(args.checks.max_loss, &args.checks.fail_on));
+        .checks(Checks {
+            new_names: args.lock.schema_lock_mode == LockMode::Strict,
+            ..checks(args.checks.max_loss, &args.checks.fail_on)
+        });
     ConvertOptions { partition_bytes: files.partition_bytes, encoder: files.encoder, ..options }
 }
 
@@ -57,6 +64,7 @@ fn checks(max_loss: Option<MaxLoss>, fail_on: &[FailOn]) -> Checks {
         disorder: has(FailOn::Disorder),
         undecoded: has(FailOn::Undecoded),
         damage: has(FailOn::Damage),
+        new_names: false,
     }
 }
 

@@ -5,10 +5,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use indicatif::HumanBytes;
 
-use super::args::RunArgs;
-use super::console::Console;
+use super::console::{self, Console};
+use super::exit::RunStatus;
 use super::interrupt::Interrupt;
 use super::progress::{DisplayMode, ProgressDisplay};
+use super::run_args::RunArgs;
 use crate::convert::job::{InputFile, JobProgress, Report};
 use crate::error::{Error, ErrorKind, Result};
 use crate::input::LocalFile;
@@ -55,6 +56,14 @@ impl Run {
     /// Says what is not as it should be in the output folder.
     pub(super) fn tell(&self, report: &Report) {
         report.warnings.iter().for_each(|warning| self.console.warning(warning));
+    }
+
+    /// Says why a command ends without a result; returns the exit code.
+    pub(super) fn failed(&self, error: &Error) -> u8 {
+        console::error(error);
+        let mut status = RunStatus::default();
+        status.fail(error.kind(), self.interrupt.code());
+        status.code()
     }
 
     /// Does the work of a job. A panic is an internal error, and the other jobs go on.

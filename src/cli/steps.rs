@@ -2,12 +2,13 @@
 
 use serde_json::json;
 
-use super::args::{CommitArgs, PartitionArgs, PlanArgs, RunArgs};
+use super::args::{CommitArgs, PartitionArgs, PlanArgs};
 use super::console;
 use super::convert::{ConvertCommand, start};
 use super::exit::RunStatus;
 use super::options;
 use super::run::{Run, label};
+use super::run_args::RunArgs;
 use crate::convert::job::{Outcome, Report};
 use crate::error::{Error, Result};
 use crate::job::steps::{self, CommitOutcome, PartOutcome, PlanOutcome};

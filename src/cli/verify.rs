@@ -28,12 +28,7 @@ pub(super) fn run(args: &VerifyArgs) -> Result<u8> {
     });
     let verified = match verified {
         Ok(verified) => verified,
-        Err(error) => {
-            console::error(&error);
-            let mut status = exit::RunStatus::default();
-            status.fail(error.kind(), run.interrupt.code());
-            return Ok(status.code());
-        }
+        Err(error) => return Ok(run.failed(&error)),
     };
     if args.json {
         console::to_stdout(&console::json(&Document::of(&verified)))?;

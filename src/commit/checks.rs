@@ -2,9 +2,9 @@
 
 use crate::convert::job::{Checks, MaxLoss, Report, ShapeCounts};
 use crate::survey::loss::LossRow;
-use crate::survey::{FileFacts, FileSurvey};
+use crate::survey::{FileFacts, FileSurvey, IssueCode};
 
-/// The first condition that the survey alone breaks, in words.
+/// The first condition that survey and plan break, in words.
 pub fn check_survey(files: &[FileSurvey], facts: &[FileFacts], checks: &Checks) -> Option<String> {
     let limit = checks.max_loss.and_then(|limit| beyond(limit, files, facts));
     limit
@@ -18,6 +18,13 @@ pub fn check_survey(files: &[FileSurvey], facts: &[FileFacts], checks: &Checks) 
             let is_any = checks.damage && files.iter().any(FileSurvey::is_damaged);
             is_any.then(|| "the trace is damaged".to_owned())
         })
+        .or_else(|| new_names(files).filter(|_| checks.new_names))
+}
+
+/// What the schema lock does not settle.
+fn new_names(files: &[FileSurvey]) -> Option<String> {
+    let mut issues = files.iter().flat_map(|file| file.issues.rows());
+    issues.find(|issue| issue.code == IssueCode::NotInSchemaLock).map(|issue| issue.message)
 }
 
 /// All rows of the ledgers, each with its file.

@@ -51,6 +51,7 @@ pub fn options(options: &ConvertOptions) -> Value {
             RawPolicy::Always => "always",
         },
         "row_group_rows": options.row_group_rows,
+        "schema_lock": options.schemas.lock.as_ref().map(|lock| lock.hash()),
         "schemas_hash": options.schemas_hash,
         "tid": text(filter.threads.as_ref()),
         "timestamps": match types.timestamps {

@@ -67,6 +67,8 @@ pub struct Checks {
     pub undecoded: bool,
     /// Any damage.
     pub damage: bool,
+    /// Any name that the schema lock does not have.
+    pub new_names: bool,
 }
 
 /// How many events may be lost.

@@ -11,6 +11,7 @@ use crate::output::IfExists;
 use crate::plan::{DatasetSplit, Filter};
 use crate::resources::{MIN_MEMORY, default_memory, default_threads};
 use crate::schema::load::SchemaSet;
+use crate::schema::lock::SchemaLock;
 use crate::schema::user::UserSchemas;
 
 /// How a recording is converted. [`ConvertOptions::new`] gives what the command line does by default.
@@ -109,8 +110,18 @@ impl ConvertOptions {
     /// Describes payloads by files of the user; see [`load_schemas`](crate::load_schemas).
     #[must_use]
     pub fn schemas(self, loaded: SchemaSet) -> Self {
-        let schemas_hash = loaded.hash();
-        ConvertOptions { schemas: Arc::new(loaded.schemas), schemas_hash, ..self }
+        let (schemas_hash, lock) = (loaded.hash(), self.schemas.lock.clone());
+        let mut schemas = loaded.schemas;
+        schemas.lock = lock;
+        ConvertOptions { schemas: Arc::new(schemas), schemas_hash, ..self }
+    }
+
+    /// Names columns and events of providers that describe themselves as a lock says.
+    #[must_use]
+    pub fn schema_lock(self, lock: SchemaLock) -> Self {
+        let mut schemas = UserSchemas::clone(&self.schemas);
+        schemas.lock = Some(Arc::new(lock));
+        ConvertOptions { schemas: Arc::new(schemas), ..self }
     }
 
     /// What to do when the trace is there already.

@@ -235,7 +235,7 @@ fn naming<'a>(
     members: &[u32],
     name: Option<&'a str>,
     shapes: &[Resolved],
-    registry: &Registry,
+    registry: &'a Registry,
 ) -> Naming<'a> {
     let is_registered = || key.provider().zip(name).is_some_and(|(guid, name)| registry.is_registered(&guid, name));
     let right = match () {
@@ -246,7 +246,10 @@ fn naming<'a>(
     let events = members.iter().map(|&member| shapes[member as usize].events).sum();
     let own = || key.provider().zip(name).filter(|_| right == Right::Claimed);
     let is_anothers = own().is_some_and(|(guid, name)| registry.is_name_of_another(&guid, name));
-    let folder = key.provider().and_then(|guid| registry.settled_folder(&guid));
+    let folder = key.provider().and_then(|guid| {
+        let locked = || registry.locked(&guid).map(|names| names.folder.as_str());
+        registry.settled_folder(&guid).or_else(locked)
+    });
     Naming { guid: key.provider(), name: folder.or(name), claim: Claim { right, events }, is_anothers }
 }
 

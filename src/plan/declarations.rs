@@ -18,7 +18,8 @@ use crate::table::header;
 pub struct Declarations {
     /// All events that the sources in use by its shapes declare for it, by id (or opcode, of classic events).
     pub(super) events: BTreeMap<u16, Vec<Declared>>,
-    /// What settles the names of its columns: names that are settled already, and the events that the pack knows.
+    /// What settles the names of its columns: names that are settled already, by the pack or a lock, and the
+    /// events that the pack knows.
     settled_names: Option<Arc<SettledNames>>,
     settled: Vec<Declared>,
     /// All of its shapes.

@@ -20,6 +20,7 @@ mod hint;
 pub mod images;
 mod input;
 mod key;
+mod locked;
 mod measure;
 mod mismatch;
 mod options;

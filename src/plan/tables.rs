@@ -9,6 +9,7 @@ use rayon::prelude::*;
 
 use super::datasets::{self, Dataset, DatasetKey, DatasetSplit, InputIssue};
 use super::filter::{CompiledFilter, ShapeInfo};
+use super::locked;
 use super::options::PlanOptions;
 use super::resolve::Resolved;
 use super::result::PlannedTable;
@@ -54,7 +55,8 @@ pub fn tables(
     progress: &dyn Progress,
 ) -> Result<Tables> {
     let (datasets, mut issues, passing) = timed(progress, Step::Plan, || {
-        let (datasets, issues) = datasets::datasets(shapes, registry, options.layout);
+        let (datasets, mut issues) = datasets::datasets(shapes, registry, options.layout);
+        issues.extend(locked::issues(&datasets, shapes, registry));
         let passing = passing(&datasets, shapes, registry, filter);
         (datasets, issues, passing)
     });

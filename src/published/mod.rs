@@ -5,11 +5,13 @@ mod columns;
 mod compare;
 mod event;
 mod footer;
+mod settle;
 mod table;
 mod trace;
 
 pub use binding::{Binding, Mismatch, MismatchKind, Variant};
 pub use compare::{add_events, compare};
 pub use footer::Footer;
+pub use settle::settle;
 pub(crate) use table::{Batch, read_table};
 pub use trace::{PublishedTrace, published};

@@ -9,6 +9,7 @@ pub mod eventsource;
 pub mod family;
 pub mod files;
 pub mod load;
+pub mod lock;
 pub mod manifest;
 pub mod model;
 pub mod numbers;

@@ -13,6 +13,7 @@ use super::manifest::ProviderSchemas;
 use super::model::{EventSchema, Field, Wire};
 use super::numbers::EventNumbers;
 use super::pack::{self, Pack, PackLayout};
+use super::settled::SettledNames;
 use super::source::DecodeSource;
 use super::tracelogging;
 use super::trust::Trust;
@@ -95,6 +96,16 @@ impl Registry {
         });
         let event_info = event_info.collect();
         Registry { eventsource, event_info, by_key, user, pack: Pack::builtin() }
+    }
+
+    /// Whether the names of a provider are those of the user's lock: there is one, and the pack does not know the provider.
+    pub fn uses_lock(&self, provider: &Guid) -> bool {
+        self.user.lock.is_some() && !self.pack.settles(provider)
+    }
+
+    /// What the user has settled of the names of a provider that the pack does not know.
+    pub fn locked(&self, provider: &Guid) -> Option<&Arc<SettledNames>> {
+        self.user.lock.as_ref()?.names(provider).filter(|_| self.uses_lock(provider))
     }
 
     /// The layouts that an event shape may have, the most trusted source first. `processes` wrote sample events of it.

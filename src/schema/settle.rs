@@ -37,9 +37,10 @@ impl Registry {
         self.pack.provider_name(provider).is_none() && self.pack.is_provider_name(name)
     }
 
-    /// What is settled of the names of a provider's columns although the pack says otherwise now.
+    /// What is settled of the names of a provider's columns and events although the pack says otherwise now, or by the user
+    /// where the pack does not know the provider.
     pub fn settled_names(&self, provider: &Guid) -> Option<Arc<SettledNames>> {
-        self.pack.kept(provider)
+        self.pack.kept(provider).or_else(|| self.locked(provider).cloned())
     }
 
     /// What is settled of the name of an event. `provider` is that of the identity or the one under which it is described.
@@ -49,7 +50,7 @@ impl Registry {
     pub fn settled_event_name(&self, identity: &EventIdentity, provider: &Guid) -> EventName {
         let Some((provider, number)) = place_of(identity, provider) else { return EventName::Open };
         let version = identity.version;
-        let kept = self.pack.kept(provider).and_then(|kept| kept.event_name(number, version).map(str::to_owned));
+        let kept = self.settled_names(provider).and_then(|kept| kept.event_name(number, version).map(str::to_owned));
         if let Some(name) = kept {
             return EventName::Named(name);
         }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::lock::SchemaLock;
 use crate::guid::Guid;
 use crate::schema::manifest::ProviderSchemas;
 use crate::schema::wpp::MessageTable;
@@ -13,6 +14,8 @@ pub struct UserSchemas {
     manifests: BTreeMap<Guid, Vec<(Arc<ProviderSchemas>, String)>>,
     /// Formats of WPP messages.
     pub messages: MessageTable,
+    /// Names of providers that describe themselves.
+    pub lock: Option<Arc<SchemaLock>>,
 }
 
 impl UserSchemas {

@@ -64,6 +64,8 @@ issue_codes! {
     NoLayoutFits = "no_layout_fits",
     /// The session was never closed.
     NotClosed = "not_closed",
+    /// The schema lock does not settle all names.
+    NotInSchemaLock = "not_in_schema_lock",
     /// A layout fits with another pointer size only.
     PointerSizeMismatch = "pointer_size_mismatch",
     /// The file that backed a real-time session was damaged.

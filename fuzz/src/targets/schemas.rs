@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
+use etl2parquet::decode::ColumnNames;
 use etl2parquet::schema::budget::Budget;
 use etl2parquet::schema::event_info::{EventInfo, EventInfoSet};
 use etl2parquet::schema::eventsource::{
     ChunkLocation, ChunkPayloads, ChunkResult, Delivery, EventSourceManifests, Standing,
 };
+use etl2parquet::schema::lock::SchemaLock;
 use etl2parquet::schema::manifest::{Manifest, ProviderSchemas};
 use etl2parquet::schema::model::EventSchema;
 use etl2parquet::schema::pack;
@@ -179,6 +181,27 @@ pub fn tmf(input: &[u8], digest: &mut Digest) {
             oracle::same(&again, &text);
             digest.add((text, rendered.faithful, rendered.consumed));
         }
+    }
+}
+
+/// A schema lock.
+///
+/// Oracles: what is read is written again, and read again as the same; the names of columns take it and give it back.
+pub fn lock(input: &[u8], digest: &mut Digest) {
+    let lock = match SchemaLock::read(input) {
+        Ok(lock) => lock,
+        Err(error) => return digest.add(error.to_string()),
+    };
+    let text = lock.text();
+    oracle::same(&SchemaLock::read(text.as_bytes()).map(|lock| lock.text()), &Ok(text));
+    digest.add((lock.len(), lock.hash()));
+    for (_, settled) in lock.providers() {
+        let mut names = ColumnNames::new(&["timestamp"]);
+        names.adopt(settled);
+        let adopted = names.settled(true);
+        names.add_undeclared();
+        assert_eq!(names.settled(true).len(), adopted.len(), "lock: every name is there once");
+        digest.add(adopted.len());
     }
 }
 

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use clap::builder::FalseyValueParser;
 use clap::{Args, Subcommand};
 
+use crate::cli::choices::LockMode;
 use crate::cli::help::ENVIRONMENT;
+use crate::cli::run_args::RunArgs;
 
 /// Schemas beside those in the traces and in the program.
 #[derive(Debug, Default, Args)]
@@ -43,6 +45,9 @@ pub(in crate::cli) enum SchemaCommand {
     /// Copy manifests and TMF files into the schema store
     #[command(after_help = ENVIRONMENT)]
     Import(ImportArgs),
+    /// Settle the names that converted traces use, for --schema-lock
+    #[command(after_help = ENVIRONMENT)]
+    Lock(LockArgs),
     /// Write what the store and --schemas declare as JSON
     #[command(after_help = ENVIRONMENT)]
     Export(ExportArgs),
@@ -82,6 +87,31 @@ pub(in crate::cli) struct ImportArgs {
     pub paths: Vec<PathBuf>,
     #[command(flatten)]
     pub store: StoreArgs,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct LockArgs {
+    /// A folder with traces, or a trace (trace=NAME)
+    #[arg(value_name = "OUT", required = true)]
+    pub outputs: Vec<PathBuf>,
+    /// Where to write; - for standard output
+    #[arg(short, long, value_name = "FILE", env = "ETL2PARQUET_OUTPUT", hide_env = true, default_value = "-")]
+    pub output: PathBuf,
+    #[command(flatten)]
+    pub run: RunArgs,
+}
+
+/// Names that are settled.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Schemas")]
+pub(in crate::cli) struct UseLockArgs {
+    /// Names of columns and events of providers that describe themselves, as `schema lock` wrote them
+    #[arg(long, value_name = "FILE", env = "ETL2PARQUET_SCHEMA_LOCK", hide_env = true)]
+    pub schema_lock: Option<PathBuf>,
+    /// What to do about names that the lock does not have
+    #[arg(long, value_name = "MODE", env = "ETL2PARQUET_SCHEMA_LOCK_MODE", hide_env = true)]
+    #[arg(value_enum, default_value_t)]
+    pub schema_lock_mode: LockMode,
 }
 
 #[derive(Debug, Args)]

@@ -1,9 +1,10 @@
-//! The commands: list, show, import, export.
+//! The commands: list, show, import, lock, export.
 
 use std::fmt::Write as _;
 
 use super::args::{ExportArgs, ImportArgs, ListArgs, SchemaCommand, ShowArgs};
 use super::load::{self, LoadedSchemas};
+use super::lock::lock;
 use super::{page, select};
 use crate::cli::console::{self, Console};
 use crate::cli::exit;
@@ -22,6 +23,7 @@ pub(in crate::cli) fn run(command: &SchemaCommand) -> Result<u8> {
         SchemaCommand::List(args) => list(args),
         SchemaCommand::Show(args) => show(args),
         SchemaCommand::Import(args) => import(args),
+        SchemaCommand::Lock(args) => lock(args),
         SchemaCommand::Export(args) => export(args),
     }
 }

@@ -3,6 +3,7 @@
 pub(super) mod args;
 mod command;
 pub(super) mod load;
+mod lock;
 mod page;
 mod select;
 

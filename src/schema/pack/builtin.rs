@@ -100,6 +100,11 @@ impl Pack {
         Some(self.providers[index].get_or_init(|| self.read_provider(&PROVIDERS[index])))
     }
 
+    /// Whether it settles the names of a provider or event class.
+    pub fn settles(&self, guid: &Guid) -> bool {
+        self.has_provider(guid) || self.class_name(guid).is_some()
+    }
+
     /// Whether the pack has a section on a provider; nothing is expanded.
     pub fn has_provider(&self, guid: &Guid) -> bool {
         find(PROVIDERS, guid).is_some()
