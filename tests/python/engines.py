@@ -32,14 +32,19 @@ def java_problem():
     return None if major.isdigit() and int(major) >= 17 else f"Java {version}: Spark 4 needs version 17 or 21"
 
 
-@functools.cache
-def spark():
-    """One local session for all tests of a run, without network and user interface."""
+def require_java():
+    """Skips the test where Spark cannot run; fails where the environment requires it."""
     problem = java_problem()
     if problem:
         if os.environ.get("ETL2PARQUET_REQUIRE_SPARK") == "1":
             raise AssertionError(f"{problem}, and ETL2PARQUET_REQUIRE_SPARK is 1")
         raise unittest.SkipTest(problem)
+
+
+@functools.cache
+def spark():
+    """One local session for all tests of a run, without network and user interface."""
+    require_java()
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
     from pyspark.sql import SparkSession
 

@@ -1,14 +1,20 @@
 """All traces of the corpus in one folder: every provider reads as one table, in every engine and whatever the options."""
 
+import concurrent.futures
 import os
 import subprocess
 import unittest
 
+import engines
 import support
 from pyarrow import parquet
 
 # Engines that read every table as one; the checker knows them by these names.
-ENGINES = ("duckdb", "pyarrow")
+ENGINES = ("duckdb", "polars", "pyarrow", "iceberg", "delta")
+
+# Checks at a time, and how many of the largest datasets Spark reads, for which a table takes seconds.
+WORKERS = 2
+LARGEST = 10
 
 # What a lake may be converted with. None of it changes a column's name or type.
 OPTIONS = {
@@ -30,22 +36,48 @@ class Lake(unittest.TestCase):
             # Some traces are damaged, some no traces at all.
             if done.returncode not in (0, 4):
                 raise AssertionError(f"{name}: exit {done.returncode}\n{done.stderr}")
+        pool = concurrent.futures.ThreadPoolExecutor(WORKERS)
+        cls.addClassCleanup(pool.shutdown, cancel_futures=True)
+        wanted = [(name, ()) for name in OPTIONS] + [("event", ("--folders",))]
+        cls.checks = {
+            (name, flags): {engine: pool.submit(cls.run_checker, cls.outs[name], f"--{engine}", *flags) for engine in ENGINES}
+            for name, flags in wanted
+        }
 
-    def check(self, name, *flags):
-        command = [support.python(), self.checker, self.outs[name], *flags, *(f"--{engine}" for engine in ENGINES)]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=support.TIMEOUT_S, check=False)
+    @classmethod
+    def run_checker(cls, out, *flags):
+        command = [support.python(), cls.checker, out, *flags]
+        environment = dict(os.environ, SPARK_LOCAL_IP="127.0.0.1")
+        return subprocess.run(
+            command, capture_output=True, text=True, timeout=support.TIMEOUT_S, check=False, env=environment
+        )
+
+    def judge(self, done):
         self.assertIn(done.returncode, (0, 1), done.stdout + done.stderr)
         *rows, last = done.stdout.splitlines()
         self.assertTrue(rows[0].startswith("traces: ") and last.startswith("findings: "), done.stdout)
         self.assertEqual(rows[2:], [])
 
+    def check(self, name, *flags):
+        for engine, check in self.checks[name, flags].items():
+            with self.subTest(options=name, engine=engine):
+                self.judge(check.result())
+
     def test_every_provider_is_one_table(self):
-        for name in OPTIONS:
-            with self.subTest(options=name):
-                self.check(name)
+        self.check("default")
+
+    def test_every_provider_is_one_table_with_all_declared_columns(self):
+        self.check("declared")
+
+    def test_every_provider_is_one_table_of_events(self):
+        self.check("event")
 
     def test_every_event_is_one_table(self):
         self.check("event", "--folders")
+
+    def test_spark_reads_the_largest_providers_as_one_table(self):
+        engines.require_java()
+        self.judge(self.run_checker(largest(self.outs["default"], LARGEST), "--spark"))
 
     def test_options_change_no_name_and_no_type(self):
         expected = columns(self.outs["declared"])
@@ -54,6 +86,22 @@ class Lake(unittest.TestCase):
             with self.subTest(options=name):
                 found = columns(self.outs[name])
                 self.assertEqual({key: kind for key, kind in found.items() if expected.get(key) != kind}, {})
+
+
+def largest(out, count):
+    """A folder with the providers of most rows alone, and what the sidecar says of their events."""
+    rows = {}
+    for trace in sorted(os.listdir(out)):
+        for table, number in support.tables(os.path.join(out, trace)).items():
+            rows[table] = rows.get(table, 0) + number
+    kept = set(sorted(rows, key=lambda table: (-rows[table], table))[:count])
+    folder = support.temporary_folder("lake-largest")
+    for path in support.files_below(out):
+        _, part, name, *_ = path.split(os.sep)
+        if name in (kept if part == "events" else ("catalog.parquet", "fields.parquet")):
+            os.makedirs(os.path.dirname(os.path.join(folder, path)), exist_ok=True)
+            os.link(os.path.join(out, path), os.path.join(folder, path))
+    return folder
 
 
 def columns(out):
