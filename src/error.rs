@@ -40,6 +40,10 @@ pub enum ErrorCode {
     UnreadableInput,
     /// A file is no event trace.
     NotATrace,
+    /// An archive or a compressed file is damaged.
+    DamagedContainer,
+    /// An archive, a compressed file or a member of one is encrypted, packed in a way that is not read, or too large.
+    UnreadableContainer,
     /// A stored plan or survey is damaged, or is of another version or input.
     UnusablePlan,
     /// The output cannot be written.
@@ -63,6 +67,8 @@ impl ErrorCode {
             ErrorCode::UnusableSchema => "unusable_schema",
             ErrorCode::UnreadableInput => "unreadable_input",
             ErrorCode::NotATrace => "not_a_trace",
+            ErrorCode::DamagedContainer => "damaged_container",
+            ErrorCode::UnreadableContainer => "unreadable_container",
             ErrorCode::UnusablePlan => "unusable_plan",
             ErrorCode::UnwritableOutput => "unwritable_output",
             ErrorCode::OutputExists => "output_exists",

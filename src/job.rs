@@ -33,7 +33,7 @@ pub fn inspect(job: &Recording, options: &ConvertOptions, progress: &dyn JobProg
     let surveyed = prepare::survey_and_plan(
         &pool,
         job,
-        &prepare::inputs(job)?,
+        &prepare::inputs(job, options, progress)?,
         options,
         &SpillSpace::temporary(),
         false,
@@ -55,7 +55,7 @@ pub fn convert(job: &Recording, options: &ConvertOptions, progress: &dyn JobProg
     let staging = (!options.dry_run).then(staged).transpose()?;
     folder::check_absent(&options.out, &job.name, options.if_exists)?;
     let space = staging.as_ref().map_or_else(SpillSpace::temporary, |_| SpillSpace::new(&options.out));
-    let inputs = &prepare::inputs(job)?;
+    let inputs = &prepare::inputs(job, options, progress)?;
     let output = staging.map(|folder| Arc::new(folder) as Arc<dyn Output>);
     Corridor { job, options, inputs, pool, space, started }.run(output, progress)
 }

@@ -179,9 +179,9 @@ pub use schema::load::{SchemaSet, load as load_schemas};
 /// let planned = plan(&recording, &ConvertOptions::new(out.path()), &NoProgress)?;
 /// let PlanOutcome::Planned { folder, partitions } = planned else { panic!("expected a plan") };
 /// for number in (0..).take(partitions) {
-///     convert_partition(&folder, number, StepOptions::default(), &NoProgress)?;
+///     convert_partition(&folder, number, &StepOptions::default(), &NoProgress)?;
 /// }
-/// let committed = commit(&folder, StepOptions::default(), &NoProgress)?;
+/// let committed = commit(&folder, &StepOptions::default(), &NoProgress)?;
 /// let CommitOutcome::Done(Outcome::Published(report)) = committed else { panic!("expected a trace") };
 /// assert_eq!(report.events.written, 1219);
 /// # Ok(())

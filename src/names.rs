@@ -19,9 +19,12 @@ const SPECIAL: &str = "{}[]*?\\/:\"<>|%=";
 /// Device names that Windows reserves in every folder, with any extension, in any case.
 const RESERVED: [&str; 6] = ["CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"];
 
-/// Endings that the stem of an input file name goes without; the longest that fits is taken off.
-const INPUT_SUFFIXES: [&str; 9] =
-    [".etl.zip", ".etl.zst", ".etl.gz", ".etlgz", ".diagsession", ".etl", ".zip", ".zst", ".gz"];
+/// What parts an archive from its member in a `source`.
+const MEMBER: &str = "!/";
+
+/// Endings of what traces are packed in, which the stem of a name goes without.
+const PACKED: [&str; 11] =
+    [".etlgz", ".diagsession", ".zip", ".7z", ".cab", ".gz", ".gzip", ".zst", ".zstd", ".xz", ".bz2"];
 
 /// Where a trace takes its name from (`--name-from`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -178,20 +181,72 @@ fn detailed_name(position: usize, &Naming { guid, name, .. }: &Naming<'_>, detai
 }
 
 /// The name of the trace that an input becomes; `source` is its path below the input named on the command line, with
-/// `/` between the parts.
+/// `/` between the parts, and with `!/` before the path of a member in its archive. A trace that is alone in its archive
+/// has its own name, in a `.diagsession`, where all have the same, that of the archive; see [`trace_name_of_several`].
 ///
 /// ```
 /// use etl2parquet::names::{NameFrom, trace_name};
 /// assert_eq!(trace_name("lab1/boot.etl", NameFrom::Stem), "boot");
 /// assert_eq!(trace_name("lab1/boot.etl", NameFrom::Path), "lab1.boot");
 /// assert_eq!(trace_name("2026-11-20.etl", NameFrom::Stem), "t_2026-11-20");
+/// assert_eq!(trace_name("lab1/all.zip!/x/boot.etl", NameFrom::Stem), "boot");
 /// ```
 pub fn trace_name(source: &str, from: NameFrom) -> String {
+    match (source.split_once(MEMBER), from) {
+        (Some((archive, _)), NameFrom::Stem) if ends_with(archive, ".diagsession") => trace_name(archive, from),
+        (Some((_, member)), NameFrom::Stem) => checked_trace_name(&plain_name(member, from)),
+        (Some(_), NameFrom::Path) => trace_name_of_several(source, from),
+        (None, _) => checked_trace_name(&plain_name(source, from)),
+    }
+}
+
+/// The name of a trace of which its archive holds more than one: that of the archive and its own.
+///
+/// ```
+/// use etl2parquet::names::{NameFrom, trace_name_of_several};
+/// assert_eq!(trace_name_of_several("lab1/all.zip!/x/boot.etl", NameFrom::Stem), "all.boot");
+/// assert_eq!(trace_name_of_several("lab1/all.zip!/x/boot.etl", NameFrom::Path), "lab1.all.x.boot");
+/// ```
+pub fn trace_name_of_several(source: &str, from: NameFrom) -> String {
+    let parts = source.splitn(2, MEMBER).map(|part| plain_name(part, from));
+    checked_trace_name(&parts.collect::<Vec<_>>().join("."))
+}
+
+/// The name that a path gives.
+fn plain_name(source: &str, from: NameFrom) -> String {
     let source = source.trim_matches('/');
     match from {
-        NameFrom::Stem => checked_trace_name(stem(source.rsplit('/').next().unwrap_or(source))),
-        NameFrom::Path => checked_trace_name(&stem(source).replace('/', ".")),
+        NameFrom::Stem => stem(source.rsplit('/').next().unwrap_or(source)),
+        NameFrom::Path => stem(source).replace('/', "."),
     }
+}
+
+/// Whether a file is called like a trace: `*.etl`, or one of a series, `*.etl.003` or `*.etl.merged`.
+pub fn is_trace_name(name: &str) -> bool {
+    ends_with(name, ".etl") || of_series(name).is_some()
+}
+
+/// Whether a file is called like something that traces are packed in.
+pub fn is_packed_name(name: &str) -> bool {
+    PACKED.iter().any(|ending| ends_with(name, ending))
+}
+
+/// The stem of a series and what tells its members apart.
+fn of_series(name: &str) -> Option<(&str, &str)> {
+    let (stem, member) = name.rsplit_once('.')?;
+    let is_member = member.eq_ignore_ascii_case("merged")
+        || (!member.is_empty() && member.bytes().all(|byte| byte.is_ascii_digit()));
+    Some((without(stem, ".etl")?, member)).filter(|_| is_member)
+}
+
+fn ends_with(name: &str, ending: &str) -> bool {
+    without(name, ending).is_some()
+}
+
+/// A name without an ending, in any case of it.
+fn without<'a>(name: &'a str, ending: &str) -> Option<&'a str> {
+    let (stem, tail) = name.split_at_checked(name.len().checked_sub(ending.len())?)?;
+    tail.eq_ignore_ascii_case(ending).then_some(stem)
 }
 
 /// A trace name given by the user (`--merge`) made safe: as [`safe_name`], with the prefix `t_` when a reader of
@@ -210,15 +265,16 @@ pub(crate) fn is_safe_component(name: &str) -> bool {
     !name.is_empty() && !name.contains(|c: char| c.is_control() || SPECIAL.contains(c))
 }
 
-/// The file name without the endings of a trace and of what it may be packed in.
-fn stem(name: &str) -> &str {
-    let ends_with = |suffix: &&str| {
-        let tail = name.len().checked_sub(suffix.len()).and_then(|at| name.get(at..));
-        tail.is_some_and(|tail| tail.eq_ignore_ascii_case(suffix))
-    };
-    match INPUT_SUFFIXES.iter().find(|s| ends_with(s)) {
-        Some(suffix) => &name[..name.len() - suffix.len()],
-        None => name.rsplit_once('.').map_or(name, |(stem, _)| stem),
+/// The file name without the endings of a trace and of what it may be packed in; members of a series keep what tells
+/// them apart.
+fn stem(name: &str) -> String {
+    let packed = PACKED.iter().find_map(|ending| without(name, ending));
+    let name = packed.unwrap_or(name);
+    match (without(name, ".etl"), of_series(name)) {
+        (Some(stem), _) => stem.to_owned(),
+        (None, Some((stem, member))) => format!("{stem}.{member}"),
+        (None, None) if packed.is_some() => name.to_owned(),
+        (None, None) => name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_owned(),
     }
 }
 
@@ -383,10 +439,43 @@ mod tests {
         t("x/a.etlgz", "a", "x.a");
         t("a.b.diagsession", "a.b", "a.b");
         t("trace.001", "trace", "trace");
+        t("x/a.etl.003", "a.003", "x.a.003");
+        t("a.ETL.merged", "a.merged", "a.merged");
+        t("a.etl.002.gz", "a.002", "a.002");
+        t("a_000001.etl", "a_000001", "a_000001");
+        t("x/a.zip!/y/b.etl", "b", "x.a.y.b");
+        t("x/a.diagsession!/y/data.etl", "a", "x.a.y.data");
         t("plain", "plain", "plain");
         t("a=b.etl", "a_x3D_b", "a_x3D_b");
         t("7/8.etl", "t_8", "t_7.8");
         t(".etl", "t_", "t_");
+    }
+
+    #[test]
+    fn traces_of_one_archive_are_called_after_it_too() {
+        let t = |source: &str, stem: &str, path: &str| {
+            assert_eq!(trace_name_of_several(source, NameFrom::Stem), stem, "{source}");
+            assert_eq!(trace_name_of_several(source, NameFrom::Path), path, "{source}");
+        };
+        t("x/a.etl.zip!/y/b.etl.001", "a.b.001", "x.a.y.b.001");
+        t("x/a.diagsession!/y/data.etl", "a.data", "x.a.y.data");
+        t("1.zip!/2.etl", "t_1.2", "t_1.2");
+    }
+
+    #[test]
+    fn traces_and_containers_are_known_by_their_endings() {
+        let t = |name: &str, expected: (bool, bool)| {
+            assert_eq!((is_trace_name(name), is_packed_name(name)), expected, "{name}");
+        };
+        t("a.etl", (true, false));
+        t("A.ETL.002", (true, false));
+        t("a.etl.merged", (true, false));
+        t("a.etl.txt", (false, false));
+        t("a.etl.", (false, false));
+        t("a.etlgz", (false, true));
+        t("a.Cab", (false, true));
+        t("a.json.gz", (false, true));
+        t("ü", (false, false));
     }
 
     #[test]

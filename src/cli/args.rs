@@ -60,7 +60,8 @@ pub(super) enum Command {
 /// The inputs of a command.
 #[derive(Debug, Args)]
 pub(super) struct InputArgs {
-    /// A trace, a folder (searched for *.etl), a pattern such as 'lab/**/*.etl', or @FILE with one of these per line
+    /// A trace, an archive or compressed file with traces, a folder of these, a pattern such as 'lab/**/*.etl', a member
+    /// such as 'lab.zip!/boot.etl', - for standard input, or @FILE with one of these per line
     #[arg(value_name = "INPUT", required = true)]
     pub inputs: Vec<OsString>,
 }
@@ -86,6 +87,22 @@ pub(super) struct JobArgs {
     pub lock: UseLockArgs,
     #[command(flatten)]
     pub run: RunArgs,
+    #[command(flatten)]
+    pub spool: SpoolArgs,
+}
+
+/// How what is packed is unpacked.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Running")]
+pub(super) struct SpoolArgs {
+    /// Folder for the temporary file that members of archives are unpacked to [default: the output folder]
+    #[arg(long, value_name = "DIR", env = "ETL2PARQUET_SPOOL_DIR", hide_env = true)]
+    pub spool_dir: Option<PathBuf>,
+    /// Size that the members of one trace may take there, in bytes or with a unit (MiB, GiB)
+    ///
+    /// [default: 20 times that of the archive, at least 1 GiB, at most 64 GiB]
+    #[arg(long, value_name = "SIZE", env = "ETL2PARQUET_MAX_SPOOL", hide_env = true, value_parser = parse_size)]
+    pub max_spool: Option<u64>,
 }
 
 #[derive(Debug, Args)]
@@ -109,6 +126,8 @@ pub(super) struct PartitionArgs {
     pub number: u32,
     #[command(flatten)]
     pub run: RunArgs,
+    #[command(flatten)]
+    pub spool: SpoolArgs,
 }
 
 #[derive(Debug, Args)]
@@ -249,6 +268,8 @@ pub(super) struct InspectArgs {
     pub schemas: SchemaArgs,
     #[command(flatten)]
     pub run: RunArgs,
+    #[command(flatten)]
+    pub spool: SpoolArgs,
 }
 
 #[derive(Debug, Args)]
@@ -288,7 +309,7 @@ mod tests {
             assert_eq!(argument.get_env().and_then(|name| name.to_str()), Some(expected.as_str()), "--{long}");
             options += 1;
         }
-        assert_eq!(options, 138);
+        assert_eq!(options, 146);
     }
 
     #[test]

@@ -9,10 +9,11 @@ use super::exit::RunStatus;
 use super::run::{Run, label, probe};
 use super::suggest::nearest;
 use super::summary::{Summary, TraceResult, TraceSummary};
-use super::{inputs, options};
+use super::{inputs, jobs, options};
 use crate::convert::ConvertOptions;
 use crate::convert::job::{Outcome, Recording, Report};
 use crate::error::{Error, ErrorKind, Result};
+use crate::input::OpenOptions;
 use crate::job::convert;
 use crate::plan::filter::NamePattern;
 use crate::survey::{FileSurvey, Issue, IssueCode, Severity};
@@ -28,7 +29,8 @@ pub(super) fn run(args: &ConvertArgs) -> Result<u8> {
     let run = start(&args.job)?;
     let options = ConvertOptions { dry_run: args.dry_run, ..options::of_job(&args.job, &run)? };
     let mut command = ConvertCommand::new(&args.job, &run);
-    let jobs = command.jobs()?;
+    let (jobs, open) = command.jobs()?;
+    let options = ConvertOptions { open, ..options };
     run.interrupt.working(true);
     command.convert_all(&jobs, &options);
     run.interrupt.working(false);
@@ -67,11 +69,12 @@ impl<'a> ConvertCommand<'a> {
         ConvertCommand { args, run, status: RunStatus::default(), summary, stopped_by_bad_input: false }
     }
 
-    /// The recordings to convert. Where one bad input decides over others, all are looked at before any work.
-    pub(super) fn jobs(&mut self) -> Result<Vec<Recording>> {
-        let found = inputs::find(&self.args.input.inputs);
+    /// The recordings to convert, and how their inputs are opened. Where one bad input decides over others, all are looked at before any work.
+    pub(super) fn jobs(&mut self) -> Result<(Vec<Recording>, OpenOptions)> {
         let output = &self.args.output;
-        let (mut jobs, clashes) = inputs::jobs(found.inputs, output.merge.as_deref(), output.name_from)?;
+        let open = options::open(&self.args.spool).or_in(&output.output);
+        let found = inputs::find(&self.args.input.inputs, open);
+        let (mut jobs, clashes) = jobs::jobs(found.inputs, output.merge.as_deref(), output.name_from)?;
         self.status.clashing = !clashes.is_empty();
         clashes.iter().for_each(|clash| self.say(clash.to_string()));
         found.notes.iter().for_each(|note| self.run.console.warning(note));
@@ -80,7 +83,7 @@ impl<'a> ConvertCommand<'a> {
         }
         if self.args.output.merge.is_some() || self.args.checks.on_bad_input == OnBadInput::Fail {
             for job in &mut jobs {
-                job.inputs.retain(|input| probe(input).map_err(|error| self.fail(&error)).is_ok());
+                job.inputs.retain(|input| probe(input, &found.open).map_err(|error| self.fail(&error)).is_ok());
             }
             jobs.retain(|job| !job.inputs.is_empty());
             if self.stopped_by_bad_input {
@@ -88,7 +91,7 @@ impl<'a> ConvertCommand<'a> {
                 self.status.readable += jobs.len() as u64;
             }
         }
-        Ok(jobs)
+        Ok((jobs, found.open))
     }
 
     fn convert_all(&mut self, jobs: &[Recording], options: &ConvertOptions) {

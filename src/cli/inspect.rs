@@ -6,7 +6,8 @@ use super::exit::RunStatus;
 use super::inspection::Inspection;
 use super::page::page;
 use super::run::{Run, label};
-use super::{inputs, options};
+use super::{inputs, jobs, options};
+use crate::convert::ConvertOptions;
 use crate::error::{Error, ErrorKind, Result};
 use crate::job::inspect;
 use crate::names::NameFrom;
@@ -18,7 +19,8 @@ use crate::names::NameFrom;
 pub(super) fn run(args: &InspectArgs) -> Result<u8> {
     let run = Run::start(&args.run)?;
     let options = options::of_inspect(args, &run)?;
-    let found = inputs::find(&args.input.inputs);
+    let found = inputs::find(&args.input.inputs, options::open(&args.spool));
+    let options = ConvertOptions { open: found.open, ..options };
     let mut status = RunStatus::default();
     let fail = |status: &mut RunStatus, error: &Error| {
         console::error(error);
@@ -28,7 +30,7 @@ pub(super) fn run(args: &InspectArgs) -> Result<u8> {
     for problem in &found.problems {
         fail(&mut status, problem);
     }
-    let jobs = inputs::separate_jobs(found.inputs, NameFrom::Stem);
+    let jobs = jobs::separate_jobs(found.inputs, NameFrom::Stem);
     let mut document = Vec::new();
     for (position, job) in jobs.iter().enumerate() {
         let inspection = run.job(&label(&job.name, position, jobs.len()), |progress| {

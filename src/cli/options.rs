@@ -1,6 +1,6 @@
 //! From what was typed to what is meant.
 
-use super::args::{InspectArgs, JobArgs};
+use super::args::{InspectArgs, JobArgs, SpoolArgs};
 use super::choices::{Columns, FailOn, LockMode};
 use super::run::Run;
 use super::schema::load::{LoadedSchemas, read_lock};
@@ -8,6 +8,7 @@ use crate::columns::TypeOptions;
 use crate::convert::ConvertOptions;
 use crate::convert::job::{Checks, MaxLoss};
 use crate::error::Result;
+use crate::input::OpenOptions;
 
 /// The options of a conversion.
 ///
@@ -53,6 +54,11 @@ pub(super) fn of_inspect(args: &InspectArgs, run: &Run) -> Result<ConvertOptions
     let schemas = LoadedSchemas::load(&args.schemas, run.console)?.into_user();
     let options = ConvertOptions::new("").anchor(args.clock.clock_anchor).schemas(schemas).allow_repeated(true);
     Ok(options.threads(run.threads).memory(run.memory).dry_run(true))
+}
+
+/// How inputs are opened. What is packed lies in the folder named, else where whoever opens it says.
+pub(super) fn open(args: &SpoolArgs) -> OpenOptions {
+    OpenOptions { spool_dir: args.spool_dir.clone(), max_spool: args.max_spool, stdin: None }
 }
 
 fn checks(max_loss: Option<MaxLoss>, fail_on: &[FailOn]) -> Checks {

@@ -125,7 +125,7 @@ impl JobProgress for ProgressDisplay<'_> {
 /// Starts the bar over for the next stage.
 fn begin(bar: &ProgressBar, stage: Stage) {
     let (template, total) = match stage {
-        Stage::Survey { bytes } => (BYTES, bytes),
+        Stage::Unpack { bytes } | Stage::Survey { bytes } => (BYTES, bytes),
         Stage::Convert { events } => (EVENTS, events),
         Stage::Plan | Stage::Publish => (STEP, 1),
     };
@@ -144,6 +144,7 @@ fn style(template: &str) -> ProgressStyle {
 
 fn phase_name(stage: Stage) -> &'static str {
     match stage {
+        Stage::Unpack { .. } => "unpack",
         Stage::Survey { .. } => "survey",
         Stage::Plan => "plan",
         Stage::Convert { .. } => "convert",
@@ -199,7 +200,7 @@ fn line(label: &str, stage: Stage, done: u64) -> String {
     let percent = |total: u64| u128::from(done.min(total)) * 100 / u128::from(total.max(1));
     let name = phase_name(stage);
     match stage {
-        Stage::Survey { bytes } => {
+        Stage::Unpack { bytes } | Stage::Survey { bytes } => {
             format!("{label} {name}: {}% ({} of {})", percent(bytes), HumanBytes(done), HumanBytes(bytes))
         }
         Stage::Convert { events } => {
@@ -226,7 +227,9 @@ mod tests {
     #[test]
     fn every_template_is_valid() {
         let bar = ProgressBar::hidden();
-        for stage in [Stage::Survey { bytes: 7 }, Stage::Plan, Stage::Convert { events: 9 }, Stage::Publish] {
+        let stages =
+            [Stage::Unpack { bytes: 3 }, Stage::Survey { bytes: 7 }, Stage::Plan, Stage::Convert { events: 9 }];
+        for stage in stages.into_iter().chain([Stage::Publish]) {
             begin(&bar, stage);
             assert_eq!(bar.message(), phase_name(stage));
         }

@@ -12,8 +12,9 @@ use super::progress::{DisplayMode, ProgressDisplay};
 use super::run_args::RunArgs;
 use crate::convert::job::{InputFile, JobProgress, Report};
 use crate::error::{Error, ErrorKind, Result};
-use crate::input::LocalFile;
+use crate::input::{OpenOptions, open_head};
 use crate::job::steps::StepOptions;
+use crate::progress::NoProgress;
 use crate::resources::{MIN_MEMORY, default_memory, default_threads};
 use crate::survey::session;
 
@@ -49,8 +50,8 @@ impl Run {
     }
 
     /// What a step may use.
-    pub(super) fn step_options(&self) -> StepOptions {
-        StepOptions { threads: self.threads, memory: self.memory }
+    pub(super) fn step_options(&self, open: OpenOptions) -> StepOptions {
+        StepOptions { threads: self.threads, memory: self.memory, open }
     }
 
     /// Says what is not as it should be in the output folder.
@@ -102,12 +103,12 @@ fn memory(asked: Option<u64>, threads: usize, console: Console) -> u64 {
     asked.max(MIN_MEMORY)
 }
 
-/// Whether an input begins like a trace; takes one read.
+/// Whether an input begins like a trace; takes one read, or the first bytes of a member.
 ///
 /// # Errors
 /// [`ErrorKind::Input`] when it does not.
-pub(super) fn probe(input: &InputFile) -> Result<()> {
-    session::read(&LocalFile::open(&input.path)?).map(|_| ())
+pub(super) fn probe(input: &InputFile, open: &OpenOptions) -> Result<()> {
+    session::read(&*open_head(&input.path, open, &NoProgress)?).map(|_| ())
 }
 
 /// What a job is called while it runs.

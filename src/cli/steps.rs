@@ -2,15 +2,17 @@
 
 use serde_json::json;
 
-use super::args::{CommitArgs, PartitionArgs, PlanArgs};
+use super::args::{CommitArgs, JobArgs, PartitionArgs, PlanArgs};
 use super::console;
 use super::convert::{ConvertCommand, start};
 use super::exit::RunStatus;
 use super::options;
 use super::run::{Run, label};
 use super::run_args::RunArgs;
+use crate::convert::ConvertOptions;
 use crate::convert::job::{Outcome, Report};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
+use crate::input::{OpenOptions, STDIN};
 use crate::job::steps::{self, CommitOutcome, PartOutcome, PlanOutcome};
 
 /// Plans; returns the exit code.
@@ -19,9 +21,11 @@ use crate::job::steps::{self, CommitOutcome, PartOutcome, PlanOutcome};
 /// What keeps the run from starting, and a result that cannot be written.
 pub(super) fn plan(args: &PlanArgs) -> Result<u8> {
     let run = start(&args.job)?;
+    refuse_stdin(&args.job)?;
     let options = options::of_job(&args.job, &run)?;
     let mut command = ConvertCommand::new(&args.job, &run);
-    let jobs = command.jobs()?;
+    let (jobs, open) = command.jobs()?;
+    let options = ConvertOptions { open, ..options };
     run.interrupt.working(true);
     for (position, job) in jobs.iter().enumerate() {
         if command.is_stopped() {
@@ -43,6 +47,15 @@ pub(super) fn plan(args: &PlanArgs) -> Result<u8> {
     Ok(command.status.code())
 }
 
+/// Those who convert the partitions of a plan could not read it again.
+fn refuse_stdin(args: &JobArgs) -> Result<()> {
+    if !args.input.inputs.iter().any(|input| input == STDIN) {
+        return Ok(());
+    }
+    Err(Error::new(ErrorKind::Usage, "standard input cannot be planned: others could not read it again")
+        .with_hint("save it to a file first, or use `etl2parquet convert`"))
+}
+
 /// Converts a partition; returns the exit code.
 ///
 /// # Errors
@@ -50,8 +63,9 @@ pub(super) fn plan(args: &PlanArgs) -> Result<u8> {
 pub(super) fn convert_partition(args: &PartitionArgs) -> Result<u8> {
     let label = format!("partition {}", args.number);
     step(&args.run, |run, status| {
+        let options = run.step_options(options::open(&args.spool));
         let converted =
-            run.job(&label, |progress| steps::convert_partition(&args.plan, args.number, run.step_options(), progress));
+            run.job(&label, |progress| steps::convert_partition(&args.plan, args.number, &options, progress));
         match converted? {
             PartOutcome::Converted { rows } => run.console.line(format_args!("{label}: {rows} rows")),
             PartOutcome::AlreadyConverted => run.console.line(format_args!("{label} is converted already")),
@@ -67,7 +81,8 @@ pub(super) fn convert_partition(args: &PartitionArgs) -> Result<u8> {
 /// What keeps the run from starting.
 pub(super) fn commit(args: &CommitArgs) -> Result<u8> {
     step(&args.run, |run, status| {
-        let done = run.job("commit", |progress| steps::commit(&args.plan, run.step_options(), progress))?;
+        let options = run.step_options(OpenOptions::default());
+        let done = run.job("commit", |progress| steps::commit(&args.plan, &options, progress))?;
         let outcome = match done {
             CommitOutcome::Done(outcome) => outcome,
             CommitOutcome::AlreadyCommitted(folder) => {

@@ -189,6 +189,11 @@ pub struct InputCounts {
 /// The stage of a job, for a progress display.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
+    /// Unpacking members of containers.
+    Unpack {
+        /// Bytes of what is packed.
+        bytes: u64,
+    },
     /// Surveying so many bytes.
     Survey {
         /// Bytes of all files.

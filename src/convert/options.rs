@@ -7,6 +7,7 @@ use super::job::{Checks, RawPolicy};
 use crate::clock::ClockAnchor;
 use crate::columns::TypeOptions;
 use crate::dataset::properties::{Compression, EncoderKind};
+use crate::input::OpenOptions;
 use crate::output::IfExists;
 use crate::plan::{DatasetSplit, Filter};
 use crate::resources::{MIN_MEMORY, default_memory, default_threads};
@@ -62,6 +63,8 @@ pub struct ConvertOptions {
     pub memory: u64,
     /// Whether to stop before anything is written. Default: no.
     pub dry_run: bool,
+    /// How members of containers are had. Default: unpacked beside the output.
+    pub open: OpenOptions,
     /// Event bytes of a partition; `None` for what suits the recording. For tests.
     #[doc(hidden)]
     pub partition_bytes: Option<u64>,
@@ -102,6 +105,7 @@ impl ConvertOptions {
             threads,
             memory: default_memory(threads),
             dry_run: false,
+            open: OpenOptions::default(),
             partition_bytes: None,
             encoder: EncoderKind::default(),
         }

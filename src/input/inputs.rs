@@ -9,9 +9,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
-use super::access::{Identity, Input, Since};
+use super::access::{Identity, Input, Since, changed};
 use super::local::{self, LocalFile};
+use super::opener::{OpenOptions, Opener};
 use crate::error::{Error, ErrorKind, Result};
+use crate::progress::Progress;
 
 /// The number of an input in its recording, from 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -52,11 +54,43 @@ impl Inputs {
     /// Those of [`LocalFile::open`].
     pub fn open(paths: impl IntoIterator<Item = PathBuf>) -> Result<Inputs> {
         let mut inputs = Inputs::local([]);
-        for path in paths {
-            let id = u16::try_from(inputs.len()).map(InputId).map_err(|_| too_many_inputs(&path))?;
-            let file: Arc<dyn Input> = Arc::new(LocalFile::open(&path)?);
-            inputs.list.push(Place::Local(file.identity().clone()));
-            inputs.keep(id, file);
+        paths.into_iter().try_for_each(|path| inputs.push_file(&path))?;
+        Ok(inputs)
+    }
+
+    fn push_file(&mut self, path: &Path) -> Result<()> {
+        let file: Arc<dyn Input> = Arc::new(LocalFile::open(path)?);
+        let id = self.push(path, Place::Local(file.identity().clone()))?;
+        self.keep(id, file);
+        Ok(())
+    }
+
+    fn push(&mut self, path: &Path, place: Place) -> Result<InputId> {
+        let id = u16::try_from(self.len()).map(InputId).map_err(|_| too_many_inputs(path))?;
+        self.list.push(place);
+        Ok(id)
+    }
+
+    /// Opens files, and members of containers as [`OpenOptions`] say; `begin` is told how many bytes of a container are to
+    /// be read for that.
+    ///
+    /// # Errors
+    /// Those of [`LocalFile::open`]; of the kind `Input` when a container is damaged or a member cannot be read, `Output`
+    /// when there is no room to unpack it, `Interrupted` when the caller asked to stop.
+    pub fn open_any(
+        addresses: &[PathBuf],
+        options: &OpenOptions,
+        begin: &dyn Fn(u64),
+        progress: &dyn Progress,
+    ) -> Result<Inputs> {
+        let opener = Opener { options, since: Since::Opened, begin, progress };
+        let opened = opener.open(addresses.iter().map(PathBuf::as_path))?;
+        let mut inputs = Inputs::local([]);
+        for (address, opened) in addresses.iter().zip(opened) {
+            match opened {
+                Some(input) => _ = inputs.push(address, Place::There(input))?,
+                None => inputs.push_file(address)?,
+            }
         }
         Ok(inputs)
     }
@@ -66,9 +100,37 @@ impl Inputs {
         Inputs::new(identities.into_iter().map(Place::Local).collect(), Since::Opened)
     }
 
-    /// Local files that a plan names, which another process may have made; none is opened now.
-    pub fn planned(identities: impl IntoIterator<Item = Identity>) -> Inputs {
-        Inputs::new(identities.into_iter().map(Place::Local).collect(), Since::Planned)
+    /// What a plan names, which another process may have made. Local files are opened when they are asked for; of
+    /// members of containers those that are `needed` are unpacked now, as in [`Inputs::open_any`].
+    ///
+    /// # Errors
+    /// Those of [`Inputs::open_any`], and [`ErrorKind::Internal`] when a member is not the one that was planned.
+    pub fn planned(
+        identities: impl IntoIterator<Item = Identity>,
+        needed: impl Fn(InputId) -> bool,
+        options: &OpenOptions,
+        begin: &dyn Fn(u64),
+        progress: &dyn Progress,
+    ) -> Result<Inputs> {
+        let mut list: Vec<Place> = identities.into_iter().map(Place::Local).collect();
+        let wanted: Vec<(usize, Identity)> = (0..)
+            .zip(0..)
+            .zip(&list)
+            .filter_map(|((position, id), place)| match place {
+                Place::Local(identity) if needed(InputId(id)) => Some((position, identity.clone())),
+                _ => None,
+            })
+            .collect();
+        let opener = Opener { options, since: Since::Planned, begin, progress };
+        let opened = opener.open(wanted.iter().map(|(_, identity)| identity.source.as_path()))?;
+        for ((position, identity), opened) in wanted.into_iter().zip(opened) {
+            let Some(input) = opened else { continue };
+            if *input.identity() != identity {
+                return Err(changed(&identity.source, Since::Planned));
+            }
+            list[position] = Place::There(input);
+        }
+        Ok(Inputs::new(list, Since::Planned))
     }
 
     /// Inputs of the caller's own kind.
@@ -170,6 +232,7 @@ mod tests {
 
     use super::super::memory::MemoryInput;
     use super::*;
+    use crate::progress::NoProgress;
 
     /// Files that hold their own number, and inputs of which two may be open.
     fn files(folder: &Path, count: u8) -> Inputs {
@@ -217,7 +280,8 @@ mod tests {
     #[test]
     fn a_file_that_is_not_the_planned_one_is_to_be_planned_again() {
         let folder = tempfile::tempdir().unwrap();
-        let inputs = Inputs::planned(files(folder.path(), 2).identities().cloned());
+        let identities: Vec<Identity> = files(folder.path(), 2).identities().cloned().collect();
+        let inputs = Inputs::planned(identities, |_| true, &OpenOptions::default(), &|_| (), &NoProgress).unwrap();
         let open = inputs.get(InputId(0)).unwrap();
         for path in ["0", "1"] {
             fs::write(folder.path().join(path), []).unwrap();

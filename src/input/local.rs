@@ -136,13 +136,15 @@ fn open(path: &Path) -> Result<(File, Metadata)> {
 /// EMFILE of all Unix systems.
 const TOO_MANY_OPEN_FILES: i32 = 24;
 
+/// Fills `target` from an offset.
 #[cfg(unix)]
-fn read_exact_at(file: &File, target: &mut [u8], offset: u64) -> std::io::Result<()> {
+pub(super) fn read_exact_at(file: &File, target: &mut [u8], offset: u64) -> std::io::Result<()> {
     std::os::unix::fs::FileExt::read_exact_at(file, target, offset)
 }
 
+/// Fills `target` from an offset.
 #[cfg(windows)]
-fn read_exact_at(file: &File, mut target: &mut [u8], mut offset: u64) -> std::io::Result<()> {
+pub(super) fn read_exact_at(file: &File, mut target: &mut [u8], mut offset: u64) -> std::io::Result<()> {
     use std::os::windows::fs::FileExt;
     while !target.is_empty() {
         let read = file.seek_read(target, offset)?;

@@ -1,5 +1,7 @@
 //! An input that is in memory whole.
 
+use std::path::Path;
+
 use super::access::{Identity, Input};
 use crate::error::Result;
 
@@ -13,7 +15,12 @@ pub struct MemoryInput {
 impl MemoryInput {
     /// An input of these bytes; errors call it `name`.
     pub fn new(name: &str, bytes: Vec<u8>) -> Self {
-        MemoryInput { identity: Identity { source: name.into(), size: bytes.len() as u64, modified: None }, bytes }
+        MemoryInput::at(Path::new(name), bytes)
+    }
+
+    /// An input of bytes that lie at a path.
+    pub fn at(path: &Path, bytes: Vec<u8>) -> Self {
+        MemoryInput { identity: Identity { source: path.to_owned(), size: bytes.len() as u64, modified: None }, bytes }
     }
 }
 

@@ -1,12 +1,17 @@
 //! Inputs: the files of a recording, read at any offset from any thread.
 
 pub mod access;
+pub mod address;
+pub mod container;
 pub mod inputs;
 pub mod local;
 pub mod memory;
+pub mod opener;
 pub(crate) mod regular;
 
 pub use access::{Identity, Input};
+pub use address::{STDIN, member_address, split_address};
 pub use inputs::{InputId, Inputs};
 pub use local::LocalFile;
 pub use memory::MemoryInput;
+pub use opener::{OpenOptions, open_archive, open_head, read_stdin};

@@ -1,5 +1,6 @@
 //! What a job needs before its events become rows.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use rayon::ThreadPool;
@@ -18,8 +19,11 @@ use crate::plan::{self, Partitions, PlanOptions, PlanResult, PlannedInputs, part
 use crate::spill::SpillSpace;
 use crate::survey::{self, FileFacts, Step, SurveyOptions, timed};
 
-pub(super) fn inputs(job: &Recording) -> Result<Inputs> {
-    Inputs::open(job.inputs.iter().map(|input| input.path.clone()))
+/// Opens the inputs of a recording; what is packed is unpacked beside the output where nothing else is said.
+pub(super) fn inputs(job: &Recording, options: &ConvertOptions, progress: &dyn JobProgress) -> Result<Inputs> {
+    let addresses: Vec<PathBuf> = job.inputs.iter().map(|input| input.path.clone()).collect();
+    let open = if options.dry_run { options.open.clone() } else { options.open.or_in(&options.out) };
+    Inputs::open_any(&addresses, &open, &|bytes| progress.stage(Stage::Unpack { bytes }), progress)
 }
 
 pub(super) fn survey_and_plan(

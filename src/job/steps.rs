@@ -1,6 +1,6 @@
 //! A conversion in steps, each of which another process or machine may take: plan, convert each partition, commit.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
@@ -18,29 +18,31 @@ use crate::convert::partitions::Conversion;
 use crate::convert::report_check::ReportRules;
 use crate::dataset::rows_in_footer;
 use crate::error::{Error, ErrorKind, Result};
-use crate::input::Inputs;
+use crate::input::{InputId, Inputs, OpenOptions};
 use crate::output::folder::{plan_name, trace_folder};
 use crate::output::{CommitRecord, LocalFolder, Output, StagedName};
-use crate::plan::{PartitionView, PlanFile, PlannedInputs};
+use crate::plan::{PartitionView, PlanFile, PlannedInputs, Segment};
 use crate::resources::pool;
 use crate::resources::{default_memory, default_threads};
 use crate::spill::SpillSpace;
 use crate::survey::{FileFacts, SurveyResult};
 
 /// What a step may use.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct StepOptions {
     /// Threads.
     pub threads: usize,
     /// Budget in bytes for what is in memory.
     pub memory: u64,
+    /// How members of containers are had. Default: unpacked beside the output.
+    pub open: OpenOptions,
 }
 
 impl Default for StepOptions {
     /// As many threads as this process may use, and a budget by them and the memory of this machine.
     fn default() -> Self {
         let threads = default_threads();
-        StepOptions { threads, memory: default_memory(threads) }
+        StepOptions { threads, memory: default_memory(threads), open: OpenOptions::default() }
     }
 }
 
@@ -89,7 +91,7 @@ pub fn plan(job: &Recording, options: &ConvertOptions, progress: &dyn JobProgres
     let pool = pool(options.threads)?;
     crate::output::folder::check_absent(&options.out, &job.name, options.if_exists)?;
     let space = SpillSpace::temporary();
-    let inputs = inputs(job)?;
+    let inputs = inputs(job, options, progress)?;
     let Prepared { surveyed: Surveyed { files, plan, .. }, write, planned, partitions } =
         match prepare(&pool, job, &inputs, options, &space, progress)? {
             Ok(prepared) => prepared,
@@ -128,7 +130,7 @@ pub fn plan(job: &Recording, options: &ConvertOptions, progress: &dyn JobProgres
 pub fn convert_partition(
     folder: &Path,
     number: u32,
-    options: StepOptions,
+    options: &StepOptions,
     progress: &dyn JobProgress,
 ) -> Result<PartOutcome> {
     let stored = StoredPlan::read(folder)?;
@@ -140,8 +142,8 @@ pub fn convert_partition(
     let output = Arc::new(LocalFolder::open_plan(&progress.custody(), folder)?);
     let space = SpillSpace::new(output.folder());
     let segments = stored.segments(folder, partition, &space, progress)?;
+    let inputs = planned_inputs(&stored, &segments, &options.open.or_in(output.out()), progress)?;
     progress.stage(Stage::Convert { events: partition.events });
-    let inputs = Inputs::planned(stored.plan.inputs.iter().map(|input| input.identity.clone()));
     let planned = PlannedInputs::new(stored.plan.inputs.clone(), &inputs);
     let view = PartitionView { inputs: &planned, partition, segments: &segments };
     let conversion = Conversion {
@@ -162,13 +164,26 @@ pub fn convert_partition(
     Ok(if is_first { PartOutcome::Converted { rows } } else { PartOutcome::AlreadyConverted })
 }
 
+/// The inputs of a plan; of members of containers those that lie in a segment are had.
+fn planned_inputs(
+    stored: &StoredPlan,
+    segments: &[Segment],
+    open: &OpenOptions,
+    progress: &dyn JobProgress,
+) -> Result<Inputs> {
+    let needed: HashSet<u16> = segments.iter().map(|segment| segment.input).collect();
+    let identities = stored.plan.inputs.iter().map(|input| input.identity.clone());
+    let begin = |bytes| progress.stage(Stage::Unpack { bytes });
+    Inputs::planned(identities, |InputId(id)| needed.contains(&id), open, &begin, progress)
+}
+
 /// Publishes the trace of a plan, all partitions of which are converted; needs no input. Can be repeated after it was
 /// interrupted, and after it succeeded.
 ///
 /// # Errors
 /// Of the kind `Output` when a partition is not converted or the trace cannot be written, `Internal` when the counts do not
 /// meet, `Interrupted` when the caller asked to stop; nothing is published then.
-pub fn commit(folder: &Path, options: StepOptions, progress: &dyn JobProgress) -> Result<CommitOutcome> {
+pub fn commit(folder: &Path, options: &StepOptions, progress: &dyn JobProgress) -> Result<CommitOutcome> {
     let started = (SystemTime::now(), Instant::now());
     if let Some(target) = committed(folder) {
         LocalFolder::discard_plan(folder)?;

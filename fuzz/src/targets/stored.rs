@@ -38,7 +38,7 @@ fn folder_in_memory() -> tempfile::TempDir {
 }
 
 fn options() -> StepOptions {
-    StepOptions { threads: 1, memory: ConvertOptions::MIN_MEMORY }
+    StepOptions { threads: 1, memory: ConvertOptions::MIN_MEMORY, ..StepOptions::default() }
 }
 
 fn honest() -> &'static Honest {
@@ -58,13 +58,13 @@ fn honest() -> &'static Honest {
         let planned = read_all(&folder);
         convert_all(&folder, partitions).expect("stored: it can be converted");
         let converted = read_all(&folder);
-        let published = published(commit(&folder, self::options(), &NoProgress).expect("stored: it can be published"));
+        let published = published(commit(&folder, &self::options(), &NoProgress).expect("stored: it can be published"));
         Honest { _inputs: inputs, plan_name, planned, converted, partitions, published }
     })
 }
 
 fn convert_all(folder: &Path, partitions: u32) -> Result<(), Error> {
-    (0..partitions).try_for_each(|number| convert_partition(folder, number, options(), &NoProgress).map(drop))
+    (0..partitions).try_for_each(|number| convert_partition(folder, number, &options(), &NoProgress).map(drop))
 }
 
 fn read_all(folder: &Path) -> Files {
@@ -127,7 +127,7 @@ pub fn stored(input: &[u8], digest: &mut Digest) {
     let out = folder_in_memory();
     let folder: PathBuf = out.path().join(&plan_name);
     write_all(&folder, &files);
-    let ended = convert_all(&folder, honest.partitions).and_then(|()| commit(&folder, options(), &NoProgress));
+    let ended = convert_all(&folder, honest.partitions).and_then(|()| commit(&folder, &options(), &NoProgress));
     let outcome = match ended {
         Err(error) => {
             let is_of_files = matches!(error.kind(), ErrorKind::Input | ErrorKind::Output | ErrorKind::Usage);

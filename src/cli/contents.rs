@@ -1,0 +1,155 @@
+//! What a file that was named or found stands for: a trace, or the traces that lie in it.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use glob::Pattern;
+
+use super::passed_over::{PassedOver, Reason};
+use super::run::probe;
+use crate::convert::job::InputFile;
+use crate::error::{Error, ErrorKind, Result};
+use crate::input::container::{Archive, Format, Member, name_within};
+use crate::input::{Input, LocalFile, OpenOptions, STDIN, member_address, open_archive};
+use crate::names::{is_packed_name, is_trace_name};
+use crate::progress::NoProgress;
+
+/// What became of a file.
+#[derive(Debug, Default)]
+pub(super) struct Contents {
+    pub(super) inputs: Vec<InputFile>,
+    pub(super) problems: Vec<Error>,
+    /// What of an archive is not read.
+    pub(super) passed: PassedOver,
+}
+
+/// How a file came to be asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Asked {
+    /// It was named, or a pattern matches it.
+    ByName,
+    /// It lies in a folder that was named.
+    InFolder,
+}
+
+/// The traces that a file stands for; `source` is what it is called in the trace.
+///
+/// # Errors
+/// Why it is passed over, of a file that nobody named.
+pub(super) fn of_file(
+    path: &Path,
+    source: &str,
+    asked: Asked,
+    open: &OpenOptions,
+) -> std::result::Result<Contents, Reason> {
+    let plain = || Contents { inputs: vec![input(path.to_owned(), source.to_owned())], ..Contents::default() };
+    // What cannot be read is told when it is converted.
+    let Some(format) = format_of(path, open) else { return Ok(plain()) };
+    let contents = if format.is_stream() {
+        stream(path, source, asked, open)
+    } else {
+        open_archive(path, open, &NoProgress).map(|archive| archive_contents(&archive, path, source))
+    };
+    let contents = contents.unwrap_or_else(|problem| Contents { problems: vec![problem], ..Contents::default() });
+    let is_nothing = contents.inputs.is_empty() && contents.problems.is_empty();
+    match asked {
+        Asked::ByName if is_nothing => {
+            Ok(Contents { problems: vec![without_trace(path, format, &contents.passed)], ..Contents::default() })
+        }
+        Asked::InFolder if is_nothing && format.is_stream() => Err(Reason::NotATrace),
+        Asked::InFolder if is_nothing => Err(Reason::NoTraceWithin),
+        _ => Ok(contents),
+    }
+}
+
+/// The members of an archive that a pattern matches, or the one of this name.
+pub(super) fn of_members(archive: &Path, source: &str, pattern: &str, open: &OpenOptions) -> Result<Vec<InputFile>> {
+    let opened = open_archive(archive, open, &NoProgress)?;
+    let options = glob::MatchOptions { require_literal_separator: true, ..glob::MatchOptions::new() };
+    let pattern_of = Pattern::new(pattern).ok().filter(|_| opened.find(pattern).is_none());
+    let is_wanted = |member: &&Member| match &pattern_of {
+        Some(pattern) => pattern.matches_with(&member.name, options),
+        None => member.name == pattern,
+    };
+    let found = opened.members().iter().filter(is_wanted).filter_map(|member| member_input(archive, source, member));
+    let found: Vec<InputFile> = found.collect();
+    if found.is_empty() {
+        return Err(opened.no_member(&member_address(archive, pattern).unwrap_or_else(|| archive.to_owned())));
+    }
+    Ok(found)
+}
+
+fn input(path: PathBuf, source: String) -> InputFile {
+    InputFile { path, source }
+}
+
+/// What a file is packed as, by its first bytes.
+fn format_of(path: &Path, open: &OpenOptions) -> Option<Format> {
+    let head = |input: &dyn Input| Format::of(input.bytes(0, Format::SIGN, &mut Vec::new()).ok()?);
+    match &open.stdin {
+        Some(stdin) if path == Path::new(STDIN) => head(&**stdin),
+        _ => head(&LocalFile::open(path).ok()?),
+    }
+}
+
+/// A compressed file is taken for what its name says, else looked into where nobody named it.
+fn stream(path: &Path, source: &str, asked: Asked, open: &OpenOptions) -> Result<Contents> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let inner = name_within(&name);
+    let address = member_address(path, &inner).ok_or_else(|| not_text(path))?;
+    let found = input(address, source.to_owned());
+    let is_trace = asked == Asked::ByName || is_trace_name(&inner) || probe(&found, open).is_ok();
+    Ok(Contents { inputs: if is_trace { vec![found] } else { Vec::new() }, ..Contents::default() })
+}
+
+fn archive_contents(archive: &Archive, path: &Path, source: &str) -> Contents {
+    let (mut contents, mut blocked) = (Contents::default(), BTreeMap::<String, Vec<&str>>::new());
+    for member in archive.members() {
+        let name = member.name.rsplit('/').next().unwrap_or_default();
+        match &member.obstacle {
+            _ if !is_trace_name(name) => {
+                let reason = if is_packed_name(name) { Reason::Nested } else { Reason::Name };
+                contents.passed.add(reason, &member.name);
+            }
+            Some(obstacle) => blocked.entry(obstacle.reason()).or_default().push(&member.name),
+            None => match member_input(path, source, member) {
+                Some(input) => contents.inputs.push(input),
+                None => contents.problems.push(not_text(path)),
+            },
+        }
+    }
+    contents.problems.extend(blocked.iter().map(|(reason, names)| blocked_members(path, reason, names)));
+    contents
+}
+
+fn member_input(archive: &Path, source: &str, member: &Member) -> Option<InputFile> {
+    Some(input(member_address(archive, &member.name)?, format!("{source}!/{}", member.name)))
+}
+
+/// Members that are told by name; the rest is a number.
+const SHOWN: usize = 3;
+
+/// Traces of an archive that cannot be read, for one reason.
+fn blocked_members(path: &Path, reason: &str, names: &[&str]) -> Error {
+    let shown = names.iter().take(SHOWN).copied().collect::<Vec<_>>().join(", ");
+    let more = match names.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let what = if names.len() == 1 { "a member".to_owned() } else { format!("{} members", names.len()) };
+    let message = format!("{what} cannot be read, {reason}: {shown}{more}");
+    Error::new(ErrorKind::Input, message).in_file(path).with_hint("unpack the archive and convert what is in it")
+}
+
+fn without_trace(path: &Path, format: Format, passed: &PassedOver) -> Error {
+    let error = Error::new(ErrorKind::Input, format!("nothing in this {} is called like a trace", format.name()));
+    match passed.text() {
+        Some(text) => error.in_file(path).with_hint(format!("{text}; name a member as {}!/MEMBER", path.display())),
+        None => error.in_file(path),
+    }
+}
+
+fn not_text(path: &Path) -> Error {
+    let message = "the name of an archive must be Unicode text for its members to have names";
+    Error::new(ErrorKind::Input, message).in_file(path).with_hint("rename it")
+}

@@ -1,0 +1,97 @@
+//! What a folder or an archive holds that is not read.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Why a file is passed over.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Reason {
+    /// It is called like neither a trace nor an archive.
+    Name,
+    /// An archive in which nothing is called like a trace.
+    NoTraceWithin,
+    /// A compressed file that holds something else.
+    NotATrace,
+    /// An archive in an archive.
+    Nested,
+}
+
+impl Reason {
+    fn text(&self) -> &'static str {
+        match self {
+            Reason::Name => "not called like a trace or an archive",
+            Reason::NoTraceWithin => "an archive without a trace",
+            Reason::NotATrace => "compressed, and no trace",
+            Reason::Nested => "an archive within an archive",
+        }
+    }
+}
+
+/// The files that are passed over, by reason.
+#[derive(Debug, Default)]
+pub(super) struct PassedOver(BTreeMap<Reason, Names>);
+
+#[derive(Debug, Default)]
+struct Names {
+    count: usize,
+    shown: Vec<String>,
+}
+
+impl PassedOver {
+    /// Names that are told for each reason; the rest is a number.
+    const SHOWN: usize = 3;
+
+    pub(super) fn add(&mut self, reason: Reason, name: &str) {
+        let names = self.0.entry(reason).or_default();
+        names.count += 1;
+        // In any order of the folder the same ones.
+        let place = names.shown.partition_point(|shown| shown.as_str() < name);
+        names.shown.insert(place, name.to_owned());
+        names.shown.truncate(Self::SHOWN);
+    }
+
+    /// All that in one sentence about the folder or archive, if there is anything.
+    pub(super) fn note(&self, place: &Path) -> Option<String> {
+        Some(format!("{}: {}", place.display(), self.text()?))
+    }
+
+    /// All that in one sentence.
+    pub(super) fn text(&self) -> Option<String> {
+        let count: usize = self.0.values().map(|names| names.count).sum();
+        let reasons: Vec<String> = self.0.iter().map(|(reason, names)| names.text(reason)).collect();
+        let files = if count == 1 { "1 file is" } else { &format!("{count} files are") };
+        (count > 0).then(|| format!("{files} not read: {}", reasons.join("; ")))
+    }
+}
+
+impl Names {
+    fn text(&self, reason: &Reason) -> String {
+        let more = match self.count - self.shown.len() {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        format!("{} ({}{more})", reason.text(), self.shown.join(", "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reasons_are_told_once_with_some_names() {
+        let mut passed = PassedOver::default();
+        assert_eq!(passed.note(Path::new("lab")), None);
+        passed.add(Reason::NotATrace, "log.gz");
+        assert_eq!(
+            passed.note(Path::new("lab")).unwrap(),
+            "lab: 1 file is not read: compressed, and no trace (log.gz)"
+        );
+        ["d.txt", "b.txt", "c.txt", "a.txt"].iter().for_each(|name| passed.add(Reason::Name, name));
+        assert_eq!(
+            passed.note(Path::new("lab")).unwrap(),
+            "lab: 5 files are not read: not called like a trace or an archive (a.txt, b.txt, c.txt and 1 more); \
+             compressed, and no trace (log.gz)"
+        );
+    }
+}

@@ -1,0 +1,27 @@
+//! Containers of traces: archives and compressed files, recognised by what they begin with, read member by member.
+
+mod archive;
+mod cabinet;
+mod cabinet_data;
+mod checked;
+mod cursor;
+mod fault;
+mod format;
+mod member;
+mod opened;
+mod seven;
+mod seven_header;
+mod spool;
+mod stream;
+mod xz;
+mod xz_check;
+mod zip;
+
+pub use archive::{Archive, Stored};
+pub(super) use fault::of_decoder as decoder_fault;
+pub use format::Format;
+pub use member::{Member, Obstacle};
+pub(super) use opened::{MemberInput, Place as MemberPlace};
+pub(super) use spool::Spool;
+pub use spool::SpoolLimit;
+pub use stream::name_within;

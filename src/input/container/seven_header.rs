@@ -1,0 +1,401 @@
+//! The directory of a 7z archive, as bytes. Whatever contradicts itself is `None`; no list is longer than the bytes that
+//! tell it.
+
+/// What a header tells.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Header {
+    /// Files, and the streams that they are packed in.
+    Plain(Vec<Folder>, Vec<File>),
+    /// Streams, the first of which is the header itself.
+    Packed(Vec<Folder>),
+}
+
+/// A stream that files lie in, one behind another.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Folder {
+    /// How it is packed: one coder or a chain of them.
+    pub(super) coders: Vec<Coder>,
+    /// Where its packed bytes begin behind the signature header, and how many there are.
+    pub(super) offset: u64,
+    pub(super) packed: u64,
+    /// Its size when it is unpacked.
+    pub(super) size: u64,
+    pub(super) crc32: Option<u32>,
+    /// What files it consists of.
+    pub(super) parts: Vec<Part>,
+    packed_streams: u64,
+    unpacked_streams: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Part {
+    pub(super) size: u64,
+    pub(super) crc32: Option<u32>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Coder {
+    pub(super) method: Vec<u8>,
+    pub(super) properties: Vec<u8>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct File {
+    /// UTF-16 as text.
+    pub(super) name: String,
+    /// Whether it has bytes of its own; a folder of the file system, or an empty file, has none.
+    pub(super) has_stream: bool,
+    /// Whether it is an empty file.
+    pub(super) is_empty: bool,
+}
+
+/// Numbers of the parts of a header.
+mod id {
+    pub(super) const END: u8 = 0x00;
+    pub(super) const HEADER: u8 = 0x01;
+    pub(super) const ARCHIVE_PROPERTIES: u8 = 0x02;
+    pub(super) const STREAMS: u8 = 0x04;
+    pub(super) const FILES: u8 = 0x05;
+    pub(super) const PACKED_STREAMS: u8 = 0x06;
+    pub(super) const FOLDERS: u8 = 0x07;
+    pub(super) const PARTS: u8 = 0x08;
+    pub(super) const SIZES: u8 = 0x09;
+    pub(super) const CHECK_SUMS: u8 = 0x0A;
+    pub(super) const FOLDER_LIST: u8 = 0x0B;
+    pub(super) const FOLDER_SIZES: u8 = 0x0C;
+    pub(super) const PART_COUNTS: u8 = 0x0D;
+    pub(super) const WITHOUT_STREAM: u8 = 0x0E;
+    pub(super) const EMPTY_FILES: u8 = 0x0F;
+    pub(super) const NAMES: u8 = 0x11;
+    pub(super) const PACKED_HEADER: u8 = 0x17;
+}
+
+/// Understands a header.
+pub(super) fn parse(bytes: &[u8]) -> Option<Header> {
+    let mut from = Bytes(bytes);
+    match from.byte()? {
+        id::PACKED_HEADER => Some(Header::Packed(streams(&mut from)?)),
+        id::HEADER => {
+            let mut next = from.byte()?;
+            if next == id::ARCHIVE_PROPERTIES {
+                while from.byte()? != id::END {
+                    let len = from.length()?;
+                    from.take(len)?;
+                }
+                next = from.byte()?;
+            }
+            let mut folders = Vec::new();
+            if next == id::STREAMS {
+                folders = streams(&mut from)?;
+                next = from.byte()?;
+            }
+            let files = if next == id::FILES { files(&mut from)? } else { Vec::new() };
+            Some(Header::Plain(folders, files))
+        }
+        _ => None,
+    }
+}
+
+/// Streams and what they consist of.
+fn streams(from: &mut Bytes<'_>) -> Option<Vec<Folder>> {
+    let (mut packed, mut folders) = ((0, Vec::new()), Vec::new());
+    let mut next = from.byte()?;
+    if next == id::PACKED_STREAMS {
+        packed = packed_streams(from)?;
+        next = from.byte()?;
+    }
+    if next == id::FOLDERS {
+        folders = folder_list(from)?;
+        next = from.byte()?;
+    }
+    place(&mut folders, &packed)?;
+    if next == id::PARTS {
+        next = parts(from, &mut folders)?;
+    } else {
+        folders.iter_mut().for_each(Folder::of_one_part);
+    }
+    (next == id::END).then_some(folders)
+}
+
+/// Where the packed streams begin, and the size of each.
+fn packed_streams(from: &mut Bytes<'_>) -> Option<(u64, Vec<u64>)> {
+    let (start, count) = (from.number()?, from.number()?);
+    let mut sizes = Vec::new();
+    let mut next = from.byte()?;
+    if next == id::SIZES {
+        for _ in 0..count {
+            sizes.push(from.number()?);
+        }
+        next = from.byte()?;
+    }
+    if next == id::CHECK_SUMS {
+        check_sums(from, count)?;
+        next = from.byte()?;
+    }
+    (next == id::END).then_some((start, sizes))
+}
+
+/// Streams without the places of their packed bytes.
+fn folder_list(from: &mut Bytes<'_>) -> Option<Vec<Folder>> {
+    if from.byte()? != id::FOLDER_LIST {
+        return None;
+    }
+    let count = from.number()?;
+    let is_elsewhere = from.byte()? != 0;
+    if is_elsewhere {
+        return None;
+    }
+    let mut folders = Vec::new();
+    for _ in 0..count {
+        folders.push(folder(from)?);
+    }
+    if from.byte()? != id::FOLDER_SIZES {
+        return None;
+    }
+    for folder in &mut folders {
+        for _ in 0..folder.unpacked_streams {
+            // That of the last coder of a chain is the size of its result; others are told as not read.
+            folder.size = from.number()?;
+        }
+    }
+    let mut next = from.byte()?;
+    if next == id::CHECK_SUMS {
+        let sums = check_sums(from, folders.len() as u64)?;
+        folders.iter_mut().zip(sums).for_each(|(folder, sum)| folder.crc32 = sum);
+        next = from.byte()?;
+    }
+    (next == id::END).then_some(folders)
+}
+
+fn folder(from: &mut Bytes<'_>) -> Option<Folder> {
+    const HAS_COUNTS: u8 = 0x10;
+    const HAS_PROPERTIES: u8 = 0x20;
+    let (mut coders, mut ins, mut outs) = (Vec::new(), 0_u64, 0_u64);
+    for _ in 0..from.number()? {
+        let flags = from.byte()?;
+        let method = from.take(usize::from(flags & 0x0F))?.to_vec();
+        let (more_ins, more_outs) = if flags & HAS_COUNTS != 0 { (from.number()?, from.number()?) } else { (1, 1) };
+        let properties = if flags & HAS_PROPERTIES != 0 {
+            let len = from.length()?;
+            from.take(len)?.to_vec()
+        } else {
+            Vec::new()
+        };
+        (ins, outs) = (ins.checked_add(more_ins)?, outs.checked_add(more_outs)?);
+        coders.push(Coder { method, properties });
+    }
+    let bonds = outs.checked_sub(1)?;
+    for _ in 0..bonds {
+        from.number()?;
+        from.number()?;
+    }
+    let packed_streams = ins.checked_sub(bonds)?;
+    if packed_streams > 1 {
+        for _ in 0..packed_streams {
+            from.number()?;
+        }
+    }
+    Some(Folder { coders, packed_streams, unpacked_streams: outs, ..Folder::default() })
+}
+
+/// Gives every folder its packed bytes.
+fn place(folders: &mut [Folder], (start, sizes): &(u64, Vec<u64>)) -> Option<()> {
+    let (mut offset, mut sizes) = (*start, sizes.iter());
+    for folder in folders {
+        folder.offset = offset;
+        for _ in 0..folder.packed_streams {
+            let size = *sizes.next()?;
+            folder.packed = folder.packed.checked_add(size)?;
+            offset = offset.checked_add(size)?;
+        }
+    }
+    Some(())
+}
+
+/// The files that every folder consists of; returns what comes behind.
+fn parts(from: &mut Bytes<'_>, folders: &mut [Folder]) -> Option<u8> {
+    let mut next = from.byte()?;
+    let mut counts = vec![1; folders.len()];
+    if next == id::PART_COUNTS {
+        for count in &mut counts {
+            *count = from.number()?;
+        }
+        next = from.byte()?;
+    }
+    let has_sizes = next == id::SIZES;
+    for (folder, count) in folders.iter_mut().zip(counts) {
+        let mut rest = folder.size;
+        for _ in 1..count {
+            let size = if has_sizes { from.number()? } else { return None };
+            rest = rest.checked_sub(size)?;
+            folder.parts.push(Part { size, crc32: None });
+        }
+        if count > 0 {
+            let crc32 = if count == 1 { folder.crc32 } else { None };
+            folder.parts.push(Part { size: rest, crc32 });
+        }
+    }
+    if has_sizes {
+        next = from.byte()?;
+    }
+    if next == id::CHECK_SUMS {
+        let mut without: Vec<&mut Part> = folders.iter_mut().flat_map(|folder| &mut folder.parts).collect();
+        without.retain(|part| part.crc32.is_none());
+        let sums = check_sums(from, without.len() as u64)?;
+        without.into_iter().zip(sums).for_each(|(part, sum)| part.crc32 = sum);
+        next = from.byte()?;
+    }
+    (next == id::END).then(|| from.byte())?
+}
+
+impl Folder {
+    fn of_one_part(&mut self) {
+        self.parts = vec![Part { size: self.size, crc32: self.crc32 }];
+    }
+}
+
+/// A check sum for each of so many, where it has one.
+fn check_sums(from: &mut Bytes<'_>, count: u64) -> Option<Vec<Option<u32>>> {
+    let has_all = from.byte()? != 0;
+    let (mut bits, mut sums) = (if has_all { Bits::default() } else { from.bits(count)? }, Vec::new());
+    for _ in 0..count {
+        let has_sum = has_all || bits.next()?;
+        sums.push(if has_sum { Some(u32::from_le_bytes(from.take(4)?.try_into().ok()?)) } else { None });
+        if sums.len() > MOST_BITS {
+            return None;
+        }
+    }
+    Some(sums)
+}
+
+fn files(from: &mut Bytes<'_>) -> Option<Vec<File>> {
+    let count = from.number()?;
+    let (mut names, mut without_stream, mut empty) = (Vec::new(), Bits::default(), Bits::default());
+    loop {
+        let property = from.byte()?;
+        if property == id::END {
+            break;
+        }
+        let len = from.length()?;
+        let mut content = Bytes(from.take(len)?);
+        match property {
+            id::WITHOUT_STREAM => without_stream = content.bits(count)?,
+            id::EMPTY_FILES => empty = Bits::of(content.0),
+            id::NAMES => names = content.names()?,
+            // Times, attributes, room for growth.
+            _ => {}
+        }
+    }
+    if names.len() as u64 != count {
+        return None;
+    }
+    let file = |name| {
+        let has_stream = !without_stream.next().unwrap_or(false);
+        File { name, has_stream, is_empty: !has_stream && empty.next().unwrap_or(false) }
+    };
+    Some(names.into_iter().map(file).collect())
+}
+
+/// More flags than any list of files that is read has.
+const MOST_BITS: usize = 1 << 22;
+
+/// Flags, the highest bit of a byte first.
+#[derive(Debug, Default)]
+struct Bits<'a> {
+    bytes: &'a [u8],
+    read: usize,
+}
+
+impl<'a> Bits<'a> {
+    fn of(bytes: &'a [u8]) -> Bits<'a> {
+        Bits { bytes, read: 0 }
+    }
+
+    fn next(&mut self) -> Option<bool> {
+        let byte = *self.bytes.get(self.read / 8)?;
+        let bit = byte & (0x80 >> (self.read % 8));
+        self.read += 1;
+        Some(bit != 0)
+    }
+}
+
+/// What is left to be read.
+struct Bytes<'a>(&'a [u8]);
+
+impl<'a> Bytes<'a> {
+    fn byte(&mut self) -> Option<u8> {
+        let (byte, rest) = self.0.split_first()?;
+        self.0 = rest;
+        Some(*byte)
+    }
+
+    fn take(&mut self, len: usize) -> Option<&'a [u8]> {
+        let (taken, rest) = self.0.split_at_checked(len)?;
+        self.0 = rest;
+        Some(taken)
+    }
+
+    /// A number: the ones that the first byte begins with say how many bytes follow, lowest first; its other bits are
+    /// the highest.
+    fn number(&mut self) -> Option<u64> {
+        let first = self.byte()?;
+        let more = first.leading_ones();
+        let mut bytes = [0; 8];
+        let len = usize::try_from(more).ok()?;
+        bytes[..len].copy_from_slice(self.take(len)?);
+        let high = if more < 7 { u64::from(first) & ((1 << (7 - more)) - 1) } else { 0 };
+        Some(u64::from_le_bytes(bytes) | if high > 0 { high << (8 * more) } else { 0 })
+    }
+
+    fn length(&mut self) -> Option<usize> {
+        usize::try_from(self.number()?).ok()
+    }
+
+    fn bits(&mut self, count: u64) -> Option<Bits<'a>> {
+        let len = usize::try_from(count.div_ceil(8)).ok()?;
+        Some(Bits::of(self.take(len)?))
+    }
+
+    /// Names of 16-bit units, each up to its zero.
+    fn names(&mut self) -> Option<Vec<String>> {
+        let is_elsewhere = self.byte()? != 0;
+        let (units, rest) = self.0.as_chunks::<2>();
+        if is_elsewhere || !rest.is_empty() {
+            return None;
+        }
+        let units: Vec<u16> = units.iter().map(|unit| u16::from_le_bytes(*unit)).collect();
+        let units = match units.split_last() {
+            Some((0, units)) => units,
+            Some(_) => return None,
+            None => return Some(Vec::new()),
+        };
+        Some(units.split(|unit| *unit == 0).map(String::from_utf16_lossy).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_tell_their_length_first() {
+        let t = |bytes: &[u8], expected| assert_eq!(Bytes(bytes).number(), expected, "{bytes:x?}");
+        t(&[0x7F], Some(127));
+        t(&[0x80, 0x80], Some(128));
+        t(&[0xBF, 0xFF], Some(0x3FFF));
+        t(&[0xC1, 0x34, 0x12], Some(0x1_1234));
+        t(&[0xFE, 1, 2, 3, 4, 5, 6, 7], Some(0x07_0605_0403_0201));
+        t(&[0xFF, 1, 2, 3, 4, 5, 6, 7, 8], Some(0x0807_0605_0403_0201));
+        t(&[0xFF, 1, 2, 3, 4, 5, 6, 7], None);
+        t(&[], None);
+    }
+
+    #[test]
+    fn counts_that_no_bytes_stand_for_are_refused() {
+        // A million million folders, files, check sums.
+        let many = [0xF0, 0, 0, 0, 0x10];
+        for head in [&[0x17, 0x07, 0x0B][..], &[0x01, 0x05], &[0x17, 0x06, 0x00]] {
+            assert_eq!(parse(&[head, &many[..], &[0x0A, 0x01, 0, 0]].concat()), None);
+        }
+    }
+}

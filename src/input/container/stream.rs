@@ -1,0 +1,70 @@
+//! Compressed files: one member without a name.
+
+use std::io::{BufRead, Read};
+use std::path::Path;
+
+use bzip2::bufread::MultiBzDecoder;
+use flate2::bufread::MultiGzDecoder;
+
+use super::cursor::Cursor;
+use super::fault::of_decoder;
+use super::format::Format;
+use super::xz::XzStream;
+use crate::error::{Error, Result};
+use crate::input::access::Input;
+use crate::progress::Progress;
+
+/// Unpacks a compressed file, and hands its bytes to `take`.
+///
+/// # Errors
+/// Of the kind `Input` when it is damaged, and those of `take`.
+pub(super) fn unpack(
+    input: &dyn Input,
+    format: Format,
+    progress: &dyn Progress,
+    take: &mut dyn FnMut(&mut dyn Read) -> Result<()>,
+) -> Result<()> {
+    let packed = Cursor::new(input, 0..input.size(), progress);
+    match format {
+        Format::Gzip => take(&mut MultiGzDecoder::new(packed)),
+        Format::Bzip2 => take(&mut MultiBzDecoder::new(packed)),
+        Format::Xz => take(&mut XzStream::new(packed)),
+        Format::Zstd => take(&mut zstd_frames(packed, input.path())?),
+        Format::Zip | Format::SevenZip | Format::Cabinet => Err(Error::bug("an archive is no stream")),
+    }
+}
+
+/// All frames of a file; a window of more than 128 MiB is an error, as in the zstd tool.
+fn zstd_frames<R: BufRead>(packed: R, path: &Path) -> Result<impl Read> {
+    zstd::stream::read::Decoder::with_buffer(packed).map_err(|cause| of_decoder(cause, path))
+}
+
+/// Endings of compressed files, and what the file without them is called.
+const ENDINGS: [(&str, &str); 7] =
+    [(".etlgz", ".etl"), (".gz", ""), (".gzip", ""), (".zst", ""), (".zstd", ""), (".xz", ""), (".bz2", "")];
+
+/// The name of what a compressed file of this name holds.
+pub fn name_within(name: &str) -> String {
+    let lower = name.to_ascii_lowercase();
+    let ending = ENDINGS.iter().find(|(ending, _)| lower.ends_with(ending) && lower.len() > ending.len());
+    match ending.and_then(|(ending, other)| Some(name.get(..name.len() - ending.len())?.to_owned() + other)) {
+        Some(name) => name,
+        None => name.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::name_within;
+
+    #[test]
+    fn endings_of_compression_are_left_out() {
+        let t = |name: &str, expected: &str| assert_eq!(name_within(name), expected);
+        t("boot.etl.gz", "boot.etl");
+        t("Boot.ETLGZ", "Boot.etl");
+        t("a.etl.ZST", "a.etl");
+        t("a.b.xz", "a.b");
+        t(".gz", ".gz");
+        t("odd.etl", "odd.etl");
+    }
+}

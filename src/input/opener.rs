@@ -1,0 +1,213 @@
+//! Opens the inputs of a recording, whatever they lie in.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Read;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::access::{Identity, Input, Since};
+use super::address::{STDIN, split_address};
+use super::container::{Archive, Format, MemberInput, MemberPlace, Spool, SpoolLimit, decoder_fault};
+use super::local::{self, LocalFile};
+use super::memory::MemoryInput;
+use crate::error::{Error, ErrorCode, ErrorKind, Result};
+use crate::progress::{Progress, Silent};
+
+/// How inputs are had that are no plain files.
+#[derive(Clone, Debug, Default)]
+pub struct OpenOptions {
+    /// Folder of the temporary file that members are unpacked to. Default: that of the output.
+    pub spool_dir: Option<PathBuf>,
+    /// Bytes that the members of a recording may take there. Default: by the size of the archives.
+    pub max_spool: Option<u64>,
+    /// What came through standard input, which `-` stands for.
+    pub stdin: Option<Arc<dyn Input>>,
+}
+
+impl OpenOptions {
+    /// The options, with a folder for temporary files where none is chosen.
+    #[must_use]
+    pub fn or_in(&self, folder: &Path) -> OpenOptions {
+        OpenOptions { spool_dir: Some(self.spool_dir.clone().unwrap_or_else(|| folder.to_owned())), ..self.clone() }
+    }
+
+    fn folder(&self) -> PathBuf {
+        self.spool_dir.clone().unwrap_or_else(std::env::temp_dir)
+    }
+
+    fn spool(&self) -> Result<Spool> {
+        Spool::new(&self.folder(), self.max_spool.map_or(SpoolLimit::Archives(0), SpoolLimit::Bytes))
+    }
+}
+
+/// Opens a container, whatever file it is.
+///
+/// # Errors
+/// Of the kind `Input` when the file cannot be read, is no container, or one whose directory is damaged.
+pub fn open_archive(path: &Path, options: &OpenOptions, progress: &dyn Progress) -> Result<Archive> {
+    let input = open_file(path, options)?;
+    let mut scratch = Vec::new();
+    let format = Format::of(input.bytes(0, Format::SIGN, &mut scratch)?);
+    let Some(format) = format else {
+        let message = "expected an archive or a compressed file, found neither";
+        return Err(Error::new(ErrorKind::Input, message).with_code(ErrorCode::UnreadableContainer).in_file(path));
+    };
+    Archive::open(input, format, &Silent(progress))
+}
+
+fn open_file(path: &Path, options: &OpenOptions) -> Result<Arc<dyn Input>> {
+    if path != Path::new(STDIN) {
+        return Ok(Arc::new(LocalFile::open(path)?));
+    }
+    options.stdin.clone().ok_or_else(|| {
+        Error::new(ErrorKind::Input, "standard input can be read only once, by the process that it was given to")
+            .in_file(path)
+            .with_hint("save it to a file first")
+    })
+}
+
+/// Bytes of a member that tell what it is.
+const HEAD: u64 = 1 << 20;
+
+/// What stands at an address, or the first bytes of it where it is a member of a container.
+///
+/// # Errors
+/// Those of [`open_archive`], and of the kind `Input` when there is no such member or it cannot be read.
+pub fn open_head(address: &Path, options: &OpenOptions, progress: &dyn Progress) -> Result<Arc<dyn Input>> {
+    let Some((container, name)) = split_address(address) else { return open_file(address, options) };
+    let archive = open_archive(&container, options, progress)?;
+    let index = archive.find(&name).ok_or_else(|| archive.no_member(address))?;
+    if let Some(obstacle) = &archive.members()[index].obstacle {
+        return Err(obstacle.error(address));
+    }
+    let mut head = Vec::new();
+    archive.unpack(&BTreeSet::from([index]), progress, &mut |_, plain| {
+        let read = plain.take(HEAD).read_to_end(&mut head);
+        read.map(|_| ()).map_err(|cause| decoder_fault(cause, address))
+    })?;
+    Ok(Arc::new(MemoryInput::at(address, head)))
+}
+
+/// Keeps what comes through standard input.
+///
+/// # Errors
+/// Of the kind `Input` when it cannot be read, is empty or too much, `Output` when it cannot be kept.
+pub fn read_stdin(from: &mut dyn Read, options: &OpenOptions) -> Result<Arc<dyn Input>> {
+    let most = options.max_spool.unwrap_or(SpoolLimit::Archives(u64::MAX).bytes());
+    let mut spool = Spool::new(&options.folder(), SpoolLimit::Bytes(most))?;
+    let address = Path::new(STDIN);
+    let range = spool.take(from, None, address)?;
+    if range.is_empty() {
+        return Err(empty(address));
+    }
+    let identity = Identity { source: address.to_owned(), size: range.end, modified: None };
+    let place = MemberPlace::Spool(Arc::new(spool.into_file()), None);
+    Ok(Arc::new(MemberInput { identity, start: 0, place, since: Since::Opened }))
+}
+
+/// The members that are wanted of one container: their places in the recording, addresses and names.
+type Wanted = Vec<(usize, PathBuf, String)>;
+
+/// What opens the inputs of a recording that are no plain files.
+pub(super) struct Opener<'a> {
+    pub(super) options: &'a OpenOptions,
+    pub(super) since: Since,
+    /// Told how many bytes of containers are to be unpacked.
+    pub(super) begin: &'a dyn Fn(u64),
+    pub(super) progress: &'a dyn Progress,
+}
+
+impl Opener<'_> {
+    /// Opens those of the inputs that are no plain files; `None` stands for one that is.
+    ///
+    /// # Errors
+    /// Those of [`open_archive`], of the kind `Input` when there is no such member or it cannot be read, and `Output` when
+    /// there is no room to unpack it.
+    pub(super) fn open<'p>(&self, addresses: impl Iterator<Item = &'p Path>) -> Result<Vec<Option<Arc<dyn Input>>>> {
+        let (mut opened, mut containers) = (Vec::new(), BTreeMap::<PathBuf, Wanted>::new());
+        for (position, address) in addresses.enumerate() {
+            let is_stdin = address == Path::new(STDIN);
+            opened.push(if is_stdin { Some(open_file(address, self.options)?) } else { None });
+            if let Some((container, member)) = split_address(address) {
+                containers.entry(container).or_default().push((position, address.to_owned(), member));
+            }
+        }
+        let (mut spool, mut held) = (None, Held::default());
+        for (container, wanted) in containers {
+            self.open_members(&container, wanted, &mut spool, &mut held)?;
+        }
+        let file = spool.map(|spool: Spool| Arc::new(spool.into_file()));
+        for (position, identity, range, archive) in held.spooled {
+            let Some(file) = &file else { continue };
+            let place = MemberPlace::Spool(Arc::clone(file), archive);
+            opened[position] = Some(Arc::new(MemberInput { identity, start: range.start, place, since: self.since }));
+        }
+        for (position, member) in held.in_place {
+            opened[position] = Some(Arc::new(member));
+        }
+        Ok(opened)
+    }
+
+    /// Opens members of one container: in their place where they lie there as they are, else in the spool.
+    fn open_members(&self, container: &Path, wanted: Wanted, spool: &mut Option<Spool>, held: &mut Held) -> Result<()> {
+        let archive = open_archive(container, self.options, self.progress)?;
+        let of_archive = archive.input().identity();
+        let modified = of_archive.modified;
+        let may_stay = held.in_place.len() < local::most_open();
+        let mut packed = BTreeMap::new();
+        for (position, address, name) in wanted {
+            let index = archive.find(&name).ok_or_else(|| archive.no_member(&address))?;
+            let member = &archive.members()[index];
+            if let Some(obstacle) = &member.obstacle {
+                return Err(obstacle.error(&address));
+            }
+            let stored = if may_stay { archive.stored(index)? } else { None };
+            let Some(stored) = stored.filter(|stored| !stored.range.is_empty()) else {
+                packed.insert(index, (position, address));
+                continue;
+            };
+            // Who works by a plan reads what it needs and nothing else.
+            if self.since == Since::Opened {
+                (self.begin)(stored.range.end - stored.range.start);
+                stored.check(&**archive.input(), &address, self.progress)?;
+            }
+            let (start, size) = (stored.range.start, stored.range.end - stored.range.start);
+            let identity = Identity { source: address, size, modified };
+            let place = MemberPlace::Archive(Arc::clone(archive.input()));
+            held.in_place.push((position, MemberInput { identity, start, place, since: self.since }));
+        }
+        if packed.is_empty() {
+            return Ok(());
+        }
+        let spool = match spool {
+            Some(spool) => spool,
+            none @ None => none.insert(self.options.spool()?),
+        };
+        spool.allow(archive.input().size());
+        let on_disk = (container != Path::new(STDIN)).then(|| of_archive.clone());
+        let numbers = packed.keys().copied().collect();
+        (self.begin)(archive.packed_size(&numbers));
+        archive.unpack(&numbers, self.progress, &mut |index, plain| {
+            let Some((position, address)) = packed.remove(&index) else { return Ok(()) };
+            let range = spool.take(plain, archive.members()[index].size, &address)?;
+            if range.is_empty() {
+                return Err(empty(&address));
+            }
+            let identity = Identity { source: address, size: range.end - range.start, modified };
+            held.spooled.push((position, identity, range, on_disk.clone()));
+            Ok(())
+        })
+    }
+}
+
+/// Members that are open.
+#[derive(Default)]
+struct Held {
+    in_place: Vec<(usize, MemberInput)>,
+    spooled: Vec<(usize, Identity, Range<u64>, Option<Identity>)>,
+}
+
+fn empty(path: &Path) -> Error {
+    Error::new(ErrorKind::Input, "expected a trace, found nothing").with_code(ErrorCode::NotATrace).in_file(path)
+}

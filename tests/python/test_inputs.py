@@ -1,0 +1,321 @@
+"""Inputs as they come: archives, compressed files, series, standard input. All of it becomes what the plain trace becomes."""
+
+import bz2
+import gzip
+import json
+import lzma
+import os
+import signal
+import struct
+import subprocess
+import time
+import unittest
+import zipfile
+
+import containers
+import support
+
+
+def zipped(path, members, method=zipfile.ZIP_DEFLATED):
+    with zipfile.ZipFile(path, "w", method) as archive:
+        for name, content in members:
+            archive.writestr(name, content)
+
+
+def traces(out):
+    return sorted(name.removeprefix("trace=") for name in os.listdir(out) if name.startswith("trace="))
+
+
+class Inputs(unittest.TestCase):
+    def setUp(self):
+        self.folder = support.temporary_folder("inputs")
+        self.lab = os.path.join(self.folder, "lab")
+        self.out = os.path.join(self.folder, "out")
+        os.mkdir(self.lab)
+        with open(support.EXAMPLE, "rb") as file:
+            self.trace = file.read()
+
+    def path(self, name):
+        return os.path.join(self.lab, name)
+
+    def write(self, name, content):
+        path = self.path(name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "wb") as file:
+            file.write(content)
+        return path
+
+    def converted(self, *arguments, code=0):
+        result = support.run("convert", *arguments, "-o", self.out)
+        self.assertEqual(result.returncode, code, result.stderr)
+        return result.stderr
+
+    def assert_like_plain(self, *names):
+        """All event files have the bytes that the plain trace gives."""
+        plain = support.convert([support.EXAMPLE], os.path.join(self.folder, "plain"), "--if-exists", "replace")
+        expected = os.path.join(plain, "trace=example", "events")
+        for name in names:
+            found = os.path.join(self.out, f"trace={name}", "events")
+            self.assertEqual(support.files_below(found), support.files_below(expected), name)
+            for file in support.files_below(expected):
+                with open(os.path.join(found, file), "rb") as ours, open(os.path.join(expected, file), "rb") as theirs:
+                    self.assertEqual(ours.read(), theirs.read(), f"{name}: {file}")
+
+
+class Formats(Inputs):
+    def test_every_format_gives_the_same_rows(self):
+        zipped(self.path("deflated.zip"), [("x/a.etl", self.trace)])
+        zipped(self.path("stored.zip"), [("pad.bin", b"x" * 777), ("b.etl", self.trace)], zipfile.ZIP_STORED)
+        zipped(self.path("bzipped.zip"), [("c.etl", self.trace)], zipfile.ZIP_BZIP2)
+        self.write("d.etl.gz", gzip.compress(self.trace))
+        self.write("e.etlgz", gzip.compress(self.trace[:5000]) + gzip.compress(self.trace[5000:]))
+        self.write("f.etl.bz2", bz2.compress(self.trace))
+        self.write("g.etl.xz", lzma.compress(self.trace))
+        self.write("h.7z", containers.seven_zip([("h.etl", self.trace)]))
+        self.write("i.7z", containers.seven_zip([("i.etl", self.trace)], method="copy"))
+        self.write("j.cab", containers.cabinet([("x\\j.etl", self.trace)]))
+        self.write("k.cab", containers.cabinet([("k.etl", self.trace)], method="lzx"))
+        self.write("l.cab", containers.cabinet([("l.etl", self.trace)], method="stored"))
+        self.write("by content.etl", gzip.compress(self.trace))
+        self.write("no archive.zip", self.trace)
+        self.converted(self.lab)
+        names = [*"abcdefghijkl", "by content", "no archive"]
+        self.assertEqual(traces(self.out), sorted(names))
+        self.assert_like_plain(*names)
+
+    def test_the_manifest_names_archive_and_member(self):
+        zipped(self.path("lab.zip"), [("x/a.etl", self.trace)])
+        self.converted(self.lab)
+        record = support.manifest(os.path.join(self.out, "trace=a"))
+        plain = support.convert([support.EXAMPLE], os.path.join(self.folder, "plain"))
+        expected = support.manifest(os.path.join(plain, "trace=example"))["inputs"][0]
+        self.assertEqual(record["inputs"], [{**expected, "source": "lab.zip!/x/a.etl"}])
+        self.assertEqual(record["run"]["inputs"], [os.path.join(self.lab, "lab.zip!/x/a.etl")])
+
+    def test_several_traces_are_called_after_their_archive_too(self):
+        members = [("a.etl", self.trace), ("x/b.etl", self.trace), ("readme.txt", b"hello")]
+        zipped(self.path("two.etl.zip"), members)
+        self.write("solid.7z", containers.seven_zip(members))
+        self.write("solid.cab", containers.cabinet(members[::-1]))
+        errors = self.converted(self.path("two.etl.zip"), self.path("solid.7z"))
+        self.assertEqual(traces(self.out), ["solid.a", "solid.b", "two.a", "two.b"])
+        self.assertIn("two.etl.zip: 1 file is not read: not called like a trace or an archive (readme.txt)", errors)
+        self.assert_like_plain("solid.a", "solid.b", "two.a", "two.b")
+        self.converted(self.path("solid.cab"), "--name-from", "path", "--merge", "all", "--allow-repeated")
+        self.assertEqual(support.manifest(os.path.join(self.out, "trace=all"))["events"]["found"], 2 * 1219)
+        self.converted(self.path("two.etl.zip"), "--name-from", "path", "--if-exists", "replace")
+        self.assertIn("two.x.b", traces(self.out))
+
+    def test_members_of_a_series_are_traces_of_their_own(self):
+        for name in ("x.etl", "x.etl.003", "x.etl.004", "x.etl.merged", "x_000001.etl"):
+            self.write(name, self.trace)
+        self.converted(self.lab)
+        self.assertEqual(traces(self.out), ["x", "x.003", "x.004", "x.merged", "x_000001"])
+
+    def test_a_member_can_be_named(self):
+        zipped(self.path("two.zip"), [("a.etl", self.trace), ("x/b.bin", self.trace), ("x/c.etl", self.trace)])
+        self.converted(self.path("two.zip!/x/b.bin"))
+        self.converted(self.path("two.zip!/*/c.etl"))
+        self.assertEqual(traces(self.out), ["b", "c"])
+        errors = self.converted(self.path("two.zip!/x/d.etl"), code=3)
+        self.assertIn("two.zip!/x/d.etl: there is no such member in this zip archive", errors)
+
+    def test_what_is_there_is_skipped_and_a_dry_run_writes_nothing(self):
+        zipped(self.path("a.zip"), [("a.etl", self.trace)])
+        self.converted(self.lab, "--dry-run")
+        self.assertFalse(os.path.exists(self.out))
+        self.converted(self.lab)
+        self.assertIn("a: skipped", self.converted(self.lab, "--if-exists", "skip"))
+
+    def test_inspect_reads_them_too(self):
+        zipped(self.path("a.zip"), [("a.etl", self.trace)])
+        self.write("b.etl.xz", lzma.compress(self.trace))
+        result = support.run("inspect", "--json", self.lab)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual([trace["events"] for trace in json.loads(result.stdout)], [1219, 1219])
+
+    def test_a_plan_over_members_is_worked_by_others(self):
+        zipped(self.path("a.zip"), [("a.etl", self.trace)])
+        self.write("b.etl.gz", gzip.compress(self.trace))
+        plans = support.run("plan", self.lab, "-o", self.out, "-q").stdout.split()
+        for plan in plans:
+            for step in (["convert-partition", plan, 0], ["commit", plan]):
+                result = support.run(*step)
+                self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(traces(self.out), ["a", "b"])
+        self.assert_like_plain("a", "b")
+        plan = support.run("plan", self.path("a.zip"), "-o", os.path.join(self.folder, "o2"), "-q").stdout.strip()
+        os.utime(self.path("a.zip"), (1, 1))
+        result = support.run("convert-partition", plan, 0)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("a.zip!/a.etl: the file changed since it was planned", result.stderr)
+
+
+class StandardInput(Inputs):
+    def piped(self, content, *arguments):
+        command = [support.BINARY, *arguments]
+        return subprocess.run(
+            command, env=support.environment(), input=content, capture_output=True, timeout=support.TIMEOUT_S
+        )
+
+    def test_a_trace_and_a_packed_one(self):
+        for content in (self.trace, gzip.compress(self.trace)):
+            result = self.piped(content, "convert", "-", "-o", self.out, "--if-exists", "replace")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertEqual(os.listdir(self.out), ["trace=stdin"])
+            self.assert_like_plain("stdin")
+        self.assertEqual(self.piped(self.trace, "inspect", "-").returncode, 0)
+
+    def test_an_archive(self):
+        zipped(self.path("a.zip"), [("a.etl", self.trace), ("b.etl", self.trace)])
+        with open(self.path("a.zip"), "rb") as file:
+            result = self.piped(file.read(), "convert", "-", "-o", self.out)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(traces(self.out), ["stdin.a", "stdin.b"])
+
+    def test_what_cannot_be(self):
+        result = self.piped(b"", "convert", "-", "-o", self.out)
+        self.assertEqual((result.returncode, os.path.exists(self.out)), (3, False))
+        self.assertIn(b"-: expected a trace, found nothing", result.stderr)
+        result = self.piped(self.trace, "plan", "-", "-o", self.out)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn(b"standard input cannot be planned", result.stderr)
+
+
+class Hostile(Inputs):
+    def refused(self, name, *said, code=3):
+        errors = self.converted(self.path(name), code=code)
+        for text in said:
+            self.assertIn(text, errors)
+        return errors
+
+    def test_members_that_climb_out_are_never_read(self):
+        zipped(self.path("a.zip"), [("../up.etl", self.trace), ("/abs.etl", self.trace), ("ok.etl", self.trace)])
+        self.refused("a.zip", "a.zip: 2 members cannot be read, with a path that climbs out of the archive", code=4)
+        self.assertEqual(traces(self.out), ["ok"])
+        self.assertEqual(sorted(os.listdir(self.folder)), ["lab", "out"])
+
+    def test_encrypted_members(self):
+        zipped(self.path("a.zip"), [("a.etl", self.trace)])
+        with open(self.path("a.zip"), "r+b") as file:
+            content = bytearray(file.read())
+            content[6] |= 1
+            content[content.index(b"PK\x01\x02") + 8] |= 1
+            file.seek(0)
+            file.write(content)
+        self.refused("a.zip", "a.zip: a member cannot be read, encrypted: a.etl")
+        self.write("b.7z", containers.seven_zip([("b.etl", self.trace)], encrypted=True))
+        self.refused("b.7z", "b.7z: a member cannot be read, encrypted: b.etl")
+
+    def test_members_that_are_no_traces(self):
+        zipped(self.path("a.zip"), [("a.etl", b"no trace " * 1000)])
+        self.refused("a.zip", "a.zip!/a.etl", "expected a Windows event trace")
+        zipped(self.path("b.zip"), [("b.etl", b"")])
+        self.refused("b.zip", "b.zip!/b.etl: expected a trace, found nothing")
+        zipped(self.path("c.zip"), [("c.txt", b"")])
+        self.refused("c.zip", "nothing in this zip archive is called like a trace")
+
+    def test_damage_is_found(self):
+        zipped(self.path("stored.zip"), [("a.etl", self.trace)], zipfile.ZIP_STORED)
+        zipped(self.path("packed.zip"), [("a.etl", self.trace)])
+        files = {
+            "a.etl.gz": gzip.compress(self.trace),
+            "a.etl.bz2": bz2.compress(self.trace),
+            "a.etl.xz": lzma.compress(self.trace),
+            "a.7z": containers.seven_zip([("a.etl", self.trace)]),
+            "a.cab": containers.cabinet([("a.etl", self.trace)]),
+        }
+        for name in ("stored.zip", "packed.zip"):
+            with open(self.path(name), "rb") as file:
+                files[name] = file.read()
+        for name, content in files.items():
+            changed = bytearray(content)
+            changed[len(content) // 2] ^= 0x40
+            for damaged in (changed, content[: len(content) // 2]):
+                self.write(name, damaged)
+                self.refused(name, "pack or copy the trace again")
+                self.assertFalse(os.path.exists(self.out), name)
+
+    def test_bombs_stop_at_the_limit(self):
+        bomb = self.trace + bytes(64 << 20)
+        self.write("a.etl.gz", gzip.compress(bomb))
+        zipped(self.path("a.zip"), [("a.etl", bomb)])
+        self.write("a.etl.xz", lzma.compress(bomb))
+        for name in ("a.etl.gz", "a.zip", "a.etl.xz"):
+            errors = support.run("convert", self.path(name), "-o", self.out, "--max-spool", "64MiB")
+            self.assertEqual(errors.returncode, 3, errors.stderr)
+            self.assertIn("more than the 67108864 bytes that the spool may have (raise --max-spool", errors.stderr)
+        self.assertEqual(sorted(os.listdir(self.folder)), ["lab"])
+
+    def test_a_directory_that_tells_too_little_is_not_believed(self):
+        zipped(self.path("a.zip"), [("a.etl", self.trace + bytes(1 << 20))])
+        with open(self.path("a.zip"), "r+b") as file:
+            content = bytearray(file.read())
+            struct.pack_into("<I", content, content.index(b"PK\x01\x02") + 24, len(self.trace))
+            file.seek(0)
+            file.write(content)
+        self.refused("a.zip", "there is more data than the directory says")
+
+    def test_members_that_overlap_are_refused(self):
+        zipped(self.path("a.zip"), [("a.etl", self.trace), ("b.etl", self.trace)])
+        with open(self.path("a.zip"), "r+b") as file:
+            content = bytearray(file.read())
+            second = content.rindex(b"PK\x01\x02")
+            struct.pack_into("<I", content, second + 20, len(content) - 100)
+            file.seek(0)
+            file.write(content)
+        self.refused("a.zip", "members of the archive overlap")
+
+
+@unittest.skipIf(os.name == "nt", "signals are those of Unix")
+class Disturbed(Inputs):
+    def unpacking(self):
+        self.write("a.etl.gz", gzip.compress(self.trace) + 64 * gzip.compress(bytes(64 << 20)))
+        os.mkdir(self.out)
+        process = support.start("convert", self.path("a.etl.gz"), "-o", self.out, "--max-spool", "8GiB")
+        self.addCleanup(process.kill)
+        time.sleep(0.7)
+        self.assertIsNone(process.poll(), "it was still unpacking")
+        return process
+
+    def test_unpacking_ends_within_a_second(self):
+        process = self.unpacking()
+        process.send_signal(signal.SIGTERM)
+        begun = time.monotonic()
+        process.communicate(timeout=support.TIMEOUT_S)
+        self.assertEqual(process.returncode, 143)
+        self.assertLess(time.monotonic() - begun, 5)
+        self.assertEqual(support.files_below(self.out), [])
+
+    def test_a_killed_run_leaves_nothing_unpacked(self):
+        process = self.unpacking()
+        process.kill()
+        process.communicate(timeout=support.TIMEOUT_S)
+        left = [file for file in support.files_below(self.out) if os.path.getsize(os.path.join(self.out, file)) > 0]
+        self.assertEqual(left, [])
+
+
+class Corpus(unittest.TestCase):
+    def test_a_session_of_the_diagnostics_hub(self):
+        corpus = support.corpus_or_skip()
+        out = support.convert(
+            [os.path.join(corpus, "kqltools-SampleEtl.diagsession")], support.temporary_folder("diagsession")
+        )
+        trace = os.path.join(out, "trace=kqltools-SampleEtl")
+        with open(os.path.join(corpus, "expected-packed.json"), encoding="utf-8") as file:
+            expected = json.load(file)["traces"][0]
+        record = support.manifest(trace)
+        self.assertEqual(record["events"]["found"], expected["events"])
+        self.assertEqual(record["inputs"][0]["blake3"], expected["blake3"])
+        checker = support.tool(corpus, "check_dataset.py")
+        if not os.path.isfile(checker):
+            self.skipTest(f"no {checker}")
+        command = [
+            support.python(), checker, trace, os.path.join(corpus, "expected-packed.json"), "kqltools-SampleEtl.etl",
+        ]
+        result = subprocess.run(command, capture_output=True, text=True, timeout=support.TIMEOUT_S)
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
