@@ -112,8 +112,10 @@ fn eventsource(event: &str, data: &str) -> Vec<Vec<u8>> {
         "<instrumentationManifest xmlns=\"http://schemas.microsoft.com/win/2004/08/events\"><instrumentation><events>\
          <provider name=\"Synth-Shop\" guid=\"{{5f0b6c1e-3c0a-5d7e-9a41-20c8a5e0f311}}\" resourceFileName=\"s.dll\" \
          messageFileName=\"s.dll\" symbol=\"S\"><tasks><task name=\"{event}\" value=\"65533\"/></tasks>\
-         <templates><template tid=\"Args\"><data name=\"{data}\" inType=\"win:UInt32\"/></template></templates>\
-         <events><event value=\"1\" version=\"0\" level=\"win:Informational\" task=\"{event}\" template=\"Args\"/></events>\
+         <templates><template tid=\"Args\"><data name=\"{data}\" inType=\"win:UInt32\"/></template>\
+         <template tid=\"Unseen\"><data name=\"Unseen\" inType=\"win:Double\"/></template></templates>\
+         <events><event value=\"1\" version=\"0\" level=\"win:Informational\" task=\"{event}\" template=\"Args\"/>\
+         <event value=\"2\" version=\"0\" level=\"win:Informational\" template=\"Unseen\"/></events>\
          </provider></events></instrumentation></instrumentationManifest>"
     )
     .unwrap();

@@ -4,10 +4,12 @@ use std::collections::{BTreeSet, HashMap};
 
 use super::datasets::{self, Dataset, InputIssue};
 use super::resolve::Resolved;
+use crate::decode::ColumnNames;
 use crate::guid::Guid;
 use crate::schema::Registry;
 use crate::schema::settled::{EventNumber, SettledNames};
 use crate::survey::{Issue, IssueCode, Severity};
+use crate::table::header;
 
 /// Names that one issue shows.
 const SHOWN: usize = 8;
@@ -28,7 +30,7 @@ pub(super) fn issues(datasets: &[Dataset], shapes: &[Resolved], registry: &Regis
         let (dataset, members) = providers.get(&provider)?;
         let nothing = SettledNames::default();
         let settled = registry.locked(&provider).map_or(&nothing, |names| &**names);
-        let mut new = new_columns(dataset, shapes, settled);
+        let mut new = new_columns(members, shapes, settled);
         new.extend(new_events(members, shapes, registry, settled));
         let message = message(&dataset.folder, &new)?;
         let input = datasets::first_input(members, shapes);
@@ -37,9 +39,14 @@ pub(super) fn issues(datasets: &[Dataset], shapes: &[Resolved], registry: &Regis
     order.into_iter().filter_map(issue).collect()
 }
 
-fn new_columns(dataset: &Dataset, shapes: &[Resolved], settled: &SettledNames) -> Vec<String> {
+/// Columns of events that occur; what is only declared is written nowhere.
+fn new_columns(members: &[u32], shapes: &[Resolved], settled: &SettledNames) -> Vec<String> {
+    let mut names = ColumnNames::new(&header::reserved_names());
+    names.adopt(settled);
+    let shapes = members.iter().filter_map(|&member| shapes.get(member as usize)?.choice.as_ref());
+    shapes.for_each(|choice| names.declare(&choice.candidate.schema.fields));
     let mut new = Vec::new();
-    for column in dataset.declared.names(shapes).settled(true) {
+    for column in names.settled(true) {
         let known = settled.columns().get(&column.path.to_lowercase()).map_or(&[][..], |known| &known.forms);
         for form in column.forms {
             let is_known = known

@@ -40,7 +40,15 @@ impl Registry {
     /// What is settled of the names of a provider's columns and events although the pack says otherwise now, or by the user
     /// where the pack does not know the provider.
     pub fn settled_names(&self, provider: &Guid) -> Option<Arc<SettledNames>> {
-        self.pack.kept(provider).or_else(|| self.locked(provider).cloned())
+        let (kept, locked) = (self.pack.kept(provider), self.locked(provider));
+        let Some((kept, locked)) = kept.as_ref().zip(locked) else { return kept.or_else(|| locked.cloned()) };
+        let mut names = SettledNames::clone(kept);
+        locked.columns().values().for_each(|column| names.add_column(column.clone()));
+        // Where the pack has a name for the version already, that stays.
+        for event in locked.events() {
+            names.add_event(event.clone());
+        }
+        Some(Arc::new(names))
     }
 
     /// What is settled of the name of an event. `provider` is that of the identity or the one under which it is described.
