@@ -3,20 +3,22 @@
 mod prepare;
 pub mod steps;
 mod stored;
+mod turnstile;
+pub mod workers;
 
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
-use rayon::ThreadPool;
-
 use self::prepare::Prepared;
+use self::workers::Workers;
 use crate::commit::Commit;
 use crate::commit::record::RunContext;
 use crate::commit::report::of_survey;
 use crate::convert::ConvertOptions;
 use crate::convert::job::{JobProgress, Outcome, Recording, Report, Stage};
 use crate::convert::partitions::Conversion;
+use crate::convert::pipeline::Threads;
 use crate::error::Result;
 use crate::input::Inputs;
 use crate::output::{LocalFolder, Output, folder};
@@ -49,15 +51,24 @@ pub fn inspect(job: &Recording, options: &ConvertOptions, progress: &dyn JobProg
 /// written, `Interrupted` when the caller asked to stop, `Internal` when an input changed or the counts do not meet.
 /// Whatever the error, nothing is left half-published.
 pub fn convert(job: &Recording, options: &ConvertOptions, progress: &dyn JobProgress) -> Result<Outcome> {
-    let started = (SystemTime::now(), Instant::now());
-    let pool = resources::pool(options.threads)?;
-    let staged = || LocalFolder::create_in(&progress.custody(), &options.out, &job.name);
-    let staging = (!options.dry_run).then(staged).transpose()?;
-    folder::check_absent(&options.out, &job.name, options.if_exists)?;
-    let space = staging.as_ref().map_or_else(SpillSpace::temporary, |_| SpillSpace::new(&options.out));
-    let inputs = &prepare::inputs(job, options, progress)?;
-    let output = staging.map(|folder| Arc::new(folder) as Arc<dyn Output>);
-    Corridor { job, options, inputs, pool, space, started }.run(output, progress)
+    Workers::new(options)?.convert(job, options, progress)
+}
+
+impl Workers {
+    /// As [`convert`], beside other jobs: any number of threads may call this. Each waits until there is memory for its job.
+    ///
+    /// # Errors
+    /// Those of [`convert`].
+    pub fn convert(&self, job: &Recording, options: &ConvertOptions, progress: &dyn JobProgress) -> Result<Outcome> {
+        let started = (SystemTime::now(), Instant::now());
+        let staged = || LocalFolder::create_in(&progress.custody(), &options.out, &job.name);
+        let staging = (!options.dry_run).then(staged).transpose()?;
+        folder::check_absent(&options.out, &job.name, options.if_exists)?;
+        let space = staging.as_ref().map_or_else(SpillSpace::temporary, |_| SpillSpace::new(&options.out));
+        let inputs = &prepare::inputs(job, options, progress)?;
+        let output = staging.map(|folder| Arc::new(folder.with_disks(&self.disks)) as Arc<dyn Output>);
+        Corridor { job, options, inputs, workers: self, space, started }.run(output, progress)
+    }
 }
 
 /// Converts inputs that are opened already, those of the job in their order, and publishes the trace in an output of the
@@ -73,8 +84,8 @@ pub fn convert_inputs(
     progress: &dyn JobProgress,
 ) -> Result<Outcome> {
     let started = (SystemTime::now(), Instant::now());
-    let pool = resources::pool(options.threads)?;
-    Corridor { job, options, inputs, pool, space: SpillSpace::temporary(), started }.run(Some(output), progress)
+    let workers = &Workers::new(options)?;
+    Corridor { job, options, inputs, workers, space: SpillSpace::temporary(), started }.run(Some(output), progress)
 }
 
 /// A conversion whose inputs are open.
@@ -82,7 +93,7 @@ struct Corridor<'a> {
     job: &'a Recording,
     options: &'a ConvertOptions,
     inputs: &'a Inputs,
-    pool: ThreadPool,
+    workers: &'a Workers,
     space: SpillSpace,
     started: (SystemTime, Instant),
 }
@@ -90,12 +101,15 @@ struct Corridor<'a> {
 impl Corridor<'_> {
     /// Goes all the way; without an output, up to where something would be written.
     fn run(self, output: Option<Arc<dyn Output>>, progress: &dyn JobProgress) -> Result<Outcome> {
-        let Corridor { job, options, inputs, ref pool, ref space, started } = self;
+        let Corridor { job, options, inputs, workers, ref space, started } = self;
+        let pool = &workers.pool;
+        let ticket = workers.admit(inputs, progress)?;
         let Prepared { surveyed, write, planned, partitions } =
             match prepare::prepare(pool, job, inputs, options, space, progress)? {
                 Ok(prepared) => prepared,
                 Err(outcome) => return Ok(outcome),
             };
+        let ticket = workers.readmit(ticket, &surveyed, progress)?;
         // Without it this was a dry run, which has ended.
         let Some(output) = output else { return Ok(Outcome::Skipped) };
         progress.stage(Stage::Convert { events: surveyed.files.iter().map(FileSurvey::events).sum() });
@@ -108,7 +122,11 @@ impl Corridor<'_> {
             space,
         };
         let views: Vec<_> = partitions.list().iter().map(|partition| partitions.view(partition, &planned)).collect();
-        let reports = conversion.run(pool, &views, progress)?;
+        let reports = if workers::is_one_task(&surveyed) {
+            pool.install(|| conversion.run(Threads::Caller, &views, progress))
+        } else {
+            conversion.run(Threads::Pool(pool), &views, progress)
+        }?;
         let commit = Commit {
             name: &job.name,
             target: folder::trace_folder(&options.out, &job.name),
@@ -120,6 +138,10 @@ impl Corridor<'_> {
             staged: Vec::new(),
         };
         let check_inputs = || inputs.check_unchanged();
-        pool.install(|| commit.finish(surveyed, partitions.list(), reports, &output, check_inputs, progress))
+        let finish = || commit.finish(surveyed, partitions.list(), reports, &output, check_inputs, progress);
+        let finished = pool.install(finish)?;
+        // While this waits for disks, the next one is converted.
+        drop((ticket, planned, partitions));
+        finished.publish(&output, progress)
     }
 }

@@ -17,6 +17,9 @@ const MEMORY_PER_THREAD: u64 = 128 << 20;
 /// The part of the memory that is there which the default budget takes at most.
 const SHARE: u64 = 4;
 
+/// Stack of a worker in bytes. One that waits for a part of its job takes up work of other jobs meanwhile.
+const STACK: usize = 8 << 20;
+
 /// The threads that this process may use; on Linux its control group counts.
 pub(crate) fn default_threads() -> usize {
     available_parallelism().map_or(1, usize::from)
@@ -29,6 +32,7 @@ pub(crate) fn default_threads() -> usize {
 pub(crate) fn pool(threads: usize) -> Result<ThreadPool> {
     rayon::ThreadPoolBuilder::new()
         .num_threads(threads)
+        .stack_size(STACK)
         .thread_name(|number| format!("worker-{number}"))
         .build()
         .map_err(|cause| Error::new(ErrorKind::Internal, "cannot start the worker threads").caused_by(cause))

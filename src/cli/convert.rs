@@ -3,18 +3,19 @@
 use std::path::Path;
 
 use super::args::{ConvertArgs, JobArgs};
+use super::board::Board;
 use super::choices::OnBadInput;
 use super::console::{self, Console};
 use super::exit::RunStatus;
-use super::run::{Run, label, probe};
+use super::run::{Run, caught, label, probe};
 use super::suggest::nearest;
 use super::summary::{Summary, TraceResult, TraceSummary};
-use super::{inputs, jobs, options};
+use super::{inputs, jobs, lanes, options};
 use crate::convert::ConvertOptions;
 use crate::convert::job::{Outcome, Recording, Report};
 use crate::error::{Error, ErrorKind, Result};
 use crate::input::OpenOptions;
-use crate::job::convert;
+use crate::job::workers::Workers;
 use crate::plan::filter::NamePattern;
 use crate::survey::{FileSurvey, Issue, IssueCode, Severity};
 
@@ -32,8 +33,9 @@ pub(super) fn run(args: &ConvertArgs) -> Result<u8> {
     let (jobs, open) = command.jobs()?;
     let options = ConvertOptions { open, ..options };
     run.interrupt.working(true);
-    command.convert_all(&jobs, &options);
+    let converted = command.convert_all(&jobs, &options);
     run.interrupt.working(false);
+    converted?;
     Ok(command.finish(args.summary.as_deref()))
 }
 
@@ -94,19 +96,46 @@ impl<'a> ConvertCommand<'a> {
         Ok((jobs, found.open))
     }
 
-    fn convert_all(&mut self, jobs: &[Recording], options: &ConvertOptions) {
-        for (position, job) in jobs.iter().enumerate() {
-            if self.is_stopped() {
-                break;
-            }
-            let label = label(&job.name, position, jobs.len());
-            let outcome = self.run.job(&label, |progress| convert(job, options, progress));
-            let trace = self.trace_summary(job, outcome);
-            if jobs.len() > 1 || trace.status == "skipped" {
-                self.run.console.line(trace.line());
-            }
-            self.summary.traces.push(trace);
+    /// Converts the recordings, several at a time where they are small.
+    fn convert_all(&mut self, jobs: &[Recording], options: &ConvertOptions) -> Result<()> {
+        if self.is_stopped() {
+            return Ok(());
         }
+        let workers = Workers::new(options)?;
+        let run = self.run;
+        if let [job] = jobs {
+            let outcome = run.job(&job.name, |progress| workers.convert(job, options, progress));
+            self.tell(job, outcome, false);
+            return Ok(());
+        }
+        let board = Board::new(run.display_mode, jobs.len(), &run.interrupt);
+        let work = |position: usize| {
+            let job = &jobs[position];
+            if run.interrupt.is_set() {
+                return None;
+            }
+            let progress = board.begin(position, &label(&job.name, position, jobs.len()));
+            let outcome = caught(|| workers.convert(job, options, &progress));
+            Some((outcome, progress.times()))
+        };
+        lanes::drive(jobs.len(), workers.lanes(), work, |position, done| {
+            let Some((outcome, times)) = done else { return !self.is_stopped() };
+            let job = &jobs[position];
+            board.suspend(|| {
+                run.tell_times(&label(&job.name, position, jobs.len()), &times);
+                self.tell(job, outcome, true);
+            });
+            !self.is_stopped()
+        });
+        Ok(())
+    }
+
+    fn tell(&mut self, job: &Recording, outcome: Result<Outcome>, is_one_of_many: bool) {
+        let trace = self.trace_summary(job, outcome);
+        if is_one_of_many || trace.status == "skipped" {
+            self.run.console.line(trace.line());
+        }
+        self.summary.traces.push(trace);
     }
 
     /// Whether the run ends before its next trace.
@@ -159,7 +188,10 @@ impl<'a> ConvertCommand<'a> {
     }
 
     fn fail(&mut self, error: &Error) {
-        self.say(error.to_string());
+        // Of traces that were at work together, one says so.
+        if error.kind() != ErrorKind::Interrupted || !self.status.is_stopped() {
+            self.say(error.to_string());
+        }
         self.status.fail(error.kind(), self.run.interrupt.code());
         if error.kind() == ErrorKind::Input && self.args.checks.on_bad_input == OnBadInput::Fail {
             self.stopped_by_bad_input = true;

@@ -11,6 +11,7 @@
 //! Reports and JSON go to standard output, everything else to standard error.
 
 mod args;
+mod board;
 mod choices;
 mod console;
 mod contents;
@@ -25,6 +26,7 @@ mod inspect;
 mod inspection;
 mod interrupt;
 mod jobs;
+mod lanes;
 mod loss;
 mod options;
 mod page;

@@ -16,7 +16,7 @@ use crate::output::folder::Custody;
 use crate::survey::{Progress, Step};
 
 /// Time between two lines where there is no terminal to draw a bar on.
-const LINE_INTERVAL: Duration = Duration::from_secs(5);
+pub(super) const LINE_INTERVAL: Duration = Duration::from_secs(5);
 
 const BYTES: &str = "{prefix} {msg:<8} [{bar:32}] {percent:>3}%  {binary_bytes} of {binary_total_bytes}  {eta} left";
 const EVENTS: &str = "{prefix} {msg:<8} [{bar:32}] {percent:>3}%  {human_pos} of {human_len} events  {eta} left";
@@ -142,7 +142,7 @@ fn style(template: &str) -> ProgressStyle {
     style.progress_chars("=> ")
 }
 
-fn phase_name(stage: Stage) -> &'static str {
+pub(super) fn phase_name(stage: Stage) -> &'static str {
     match stage {
         Stage::Unpack { .. } => "unpack",
         Stage::Survey { .. } => "survey",
@@ -196,7 +196,7 @@ impl LogLines {
 }
 
 /// One line of text.
-fn line(label: &str, stage: Stage, done: u64) -> String {
+pub(super) fn line(label: &str, stage: Stage, done: u64) -> String {
     let percent = |total: u64| u128::from(done.min(total)) * 100 / u128::from(total.max(1));
     let name = phase_name(stage);
     match stage {

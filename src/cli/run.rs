@@ -10,6 +10,7 @@ use super::exit::RunStatus;
 use super::interrupt::Interrupt;
 use super::progress::{DisplayMode, ProgressDisplay};
 use super::run_args::RunArgs;
+use super::stopwatch::Times;
 use crate::convert::job::{InputFile, JobProgress, Report};
 use crate::error::{Error, ErrorKind, Result};
 use crate::input::{OpenOptions, open_head};
@@ -29,7 +30,8 @@ pub(super) struct Run {
     pub threads: usize,
     /// Memory budget in bytes.
     pub memory: u64,
-    display_mode: DisplayMode,
+    /// How progress is shown.
+    pub display_mode: DisplayMode,
 }
 
 impl Run {
@@ -73,19 +75,29 @@ impl Run {
     /// Those of the job, and [`ErrorKind::Internal`] for a panic.
     pub(super) fn job<T>(&self, label: &str, work: impl FnOnce(&dyn JobProgress) -> Result<T>) -> Result<T> {
         let display = ProgressDisplay::new(self.display_mode, label, &self.interrupt);
-        // Of what the work has touched, nothing but times is used after a panic.
-        let done = catch_unwind(AssertUnwindSafe(|| work(&display))).unwrap_or_else(|panic| {
-            let hint = "this is a bug: please report it together with the trace";
-            Err(Error::bug(panic_message(panic.as_ref())).with_hint(hint))
-        });
+        let done = caught(|| work(&display));
         let times = display.times();
         // A bar must be gone before anything is written.
         drop(display);
+        self.tell_times(label, &times);
+        done
+    }
+
+    /// With `-v`, where the time of a job went.
+    pub(super) fn tell_times(&self, label: &str, times: &Times) {
         if self.console.verbose {
             times.page(label).lines().for_each(|line| self.console.line(line));
         }
-        done
     }
+}
+
+/// Does some work; a panic is an internal error.
+pub(super) fn caught<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+    // Of what the work has touched, nothing but times is used after a panic.
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+        let hint = "this is a bug: please report it together with the trace";
+        Err(Error::bug(panic_message(panic.as_ref())).with_hint(hint))
+    })
 }
 
 fn panic_message(panic: &(dyn Any + Send)) -> String {

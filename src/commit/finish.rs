@@ -38,13 +38,46 @@ pub struct Commit<'a> {
     pub staged: Vec<StagedName>,
 }
 
-impl Commit<'_> {
-    /// Publishes what the reports tell of, if the accounts are right; `check_inputs` is asked last whether the inputs are
-    /// still what they were. To be called in the pool of the run: files are brought to disk side by side in the current one.
+/// A trace of which nothing is left to compute.
+#[derive(Debug)]
+pub enum Finished {
+    /// To be published.
+    Ready {
+        /// What is told of it.
+        report: Box<Report>,
+        /// Its files.
+        files: Vec<StagedName>,
+        /// What to do about a trace that is there already.
+        if_exists: IfExists,
+    },
+    /// What became of it instead.
+    Done(Outcome),
+}
+
+impl Finished {
+    /// Publishes the trace, if it is to be. Waits for disks, and so is not to be called in the pool.
     ///
     /// # Errors
-    /// Of the kind `Internal` when the counts do not meet or an input has changed, `Output` when the trace is there already
-    /// or cannot be written, `Interrupted` when the caller asked to stop; nothing is published then.
+    /// Of the kind `Output` when the trace is there already or cannot be written, `Interrupted` when the caller asked to
+    /// stop; nothing is published then.
+    pub fn publish(self, output: &Arc<dyn Output>, progress: &dyn JobProgress) -> Result<Outcome> {
+        match self {
+            Finished::Done(outcome) => Ok(outcome),
+            Finished::Ready { report, files, if_exists } => {
+                let Published { folder, warnings } = output.publish(&files, if_exists, progress)?;
+                Ok(Outcome::Published(Box::new(Report { folder, warnings, ..*report })))
+            }
+        }
+    }
+}
+
+impl Commit<'_> {
+    /// Finishes what the reports tell of, if the accounts are right; `check_inputs` is asked last whether the inputs are
+    /// still what they were.
+    ///
+    /// # Errors
+    /// Of the kind `Internal` when the counts do not meet or an input has changed, `Output` when a file cannot be written,
+    /// `Interrupted` when the caller asked to stop.
     pub fn finish(
         self,
         surveyed: Surveyed,
@@ -53,12 +86,12 @@ impl Commit<'_> {
         output: &Arc<dyn Output>,
         check_inputs: impl FnOnce() -> Result<()>,
         progress: &dyn JobProgress,
-    ) -> Result<Outcome> {
+    ) -> Result<Finished> {
         let shapes = surveyed.plan.shapes.len();
         let (counts, events) = account::account(&surveyed.files, shapes, partitions, &reports)?;
         let target = self.target.clone();
         if events.written == 0 && events.filtered > 0 {
-            return Ok(Outcome::Empty(Box::new(all_filtered(of_survey(&target, surveyed)))));
+            return Ok(Finished::Done(Outcome::Empty(Box::new(all_filtered(of_survey(&target, surveyed))))));
         }
         progress.stage(Stage::Publish);
         stop_if_cancelled(progress)?;
@@ -68,7 +101,7 @@ impl Commit<'_> {
         let time_range = time_range.map(|range| without_the_past(range, &surveyed.facts));
         let report = Report { shapes, events, decode, written, time_range, ..of_survey(&target, surveyed) };
         if let Some(reason) = checks::check_result(&report, self.checks) {
-            return Ok(Outcome::Refused(Box::new(report), reason));
+            return Ok(Finished::Done(Outcome::Refused(Box::new(report), reason)));
         }
         stop_if_cancelled(progress)?;
         timed(progress, Step::Publish, || {
@@ -83,8 +116,7 @@ impl Commit<'_> {
         let paths = report.written.iter().skip(others).map(|file| file.path.as_str()).chain([MANIFEST_PATH]);
         let own: Vec<StagedName> = paths.map(|path| output.own(path)).collect();
         let files = [self.staged, own].concat();
-        let Published { folder, warnings } = output.publish(&files, self.if_exists, progress)?;
-        Ok(Outcome::Published(Box::new(Report { folder, warnings, ..report })))
+        Ok(Finished::Ready { report: Box::new(report), files, if_exists: self.if_exists })
     }
 
     fn write_sidecar(

@@ -6,4 +6,4 @@ mod finish;
 pub mod record;
 pub mod report;
 
-pub use finish::Commit;
+pub use finish::{Commit, Finished};

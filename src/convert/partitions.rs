@@ -2,11 +2,9 @@
 
 use std::sync::Arc;
 
-use rayon::ThreadPool;
-
 use super::decoders::Decoders;
 use super::part_report::PartReport;
-use super::pipeline::{self, Limits};
+use super::pipeline::{self, Limits, Threads};
 use super::slice::SliceContext;
 use super::tables::TableSetup;
 use super::write_options::WriteOptions;
@@ -41,16 +39,19 @@ impl Conversion<'_> {
     /// written, `Interrupted` when the caller asked to stop.
     pub fn run(
         &self,
-        pool: &ThreadPool,
+        threads: Threads<'_>,
         partitions: &[PartitionView<'_>],
         progress: &dyn Progress,
     ) -> Result<Vec<PartReport>> {
         let Conversion { plan, inputs, options, ref output, memory, space } = *self;
         let setup = TableSetup { plan, inputs, options, output: Arc::clone(output) };
-        let (columns, writers) = pool.install(|| setup.tables(progress))?;
-        let decoders = pool.install(|| Decoders::new(plan, progress))?;
+        let prepare = || Ok((setup.tables(progress)?, Decoders::new(plan, progress)?));
+        let ((columns, writers), decoders) = match threads {
+            Threads::Pool(pool) => pool.install(prepare),
+            Threads::Caller => prepare(),
+        }?;
         let context = SliceContext { plan, decoders: &decoders, columns: &columns, raw: options.raw };
         let limits = Limits { row_group_rows: options.row_group_rows, memory };
-        pipeline::run(pool, context, partitions, &writers, limits, space, progress)
+        pipeline::run(threads, context, partitions, &writers, limits, space, progress)
     }
 }

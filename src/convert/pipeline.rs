@@ -45,11 +45,11 @@ pub struct Limits {
 }
 
 /// Memory that is not slices and row groups in work: code, catalog, file buffers.
-const RESERVE: u64 = 64 << 20;
+pub const RESERVE: u64 = 64 << 20;
 
 /// Memory of a table to the end: schema, the settings of its writer, and the heads of its columns in open groups, which
 /// their weight leaves out.
-const TABLE_RESERVE: u64 = 48 << 10;
+pub const TABLE_RESERVE: u64 = 48 << 10;
 
 /// The least that slices and row groups in work may take; below that nothing would run side by side.
 const LEAST_IN_FLIGHT: u64 = 64 << 20;
@@ -60,12 +60,21 @@ const LAYOUT_COST: u64 = 32 << 20;
 /// Groups with fewer rows are encoded by one thread.
 const PARALLEL_ROWS: usize = 1 << 16;
 
+/// Which threads do the work.
+#[derive(Clone, Copy, Debug)]
+pub enum Threads<'a> {
+    /// All of a pool; the calling thread is none of them.
+    Pool(&'a ThreadPool),
+    /// The calling one, which may be of a pool: for recordings so small that handing over parts of them takes longer.
+    Caller,
+}
+
 /// Converts partitions, in their order, into the tables of the writers (by table number), and says what became of each.
 ///
 /// # Errors
 /// The first failure of any part; [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted) when the caller asked to stop.
 pub fn run(
-    pool: &ThreadPool,
+    threads: Threads<'_>,
     context: SliceContext<'_>,
     partitions: &[PartitionView<'_>],
     writers: &[TableWriter],
@@ -74,35 +83,49 @@ pub fn run(
     progress: &dyn Progress,
 ) -> Result<Vec<PartReport>> {
     let workspaces = Workspaces::default();
-    pool.in_place_scope(|scope| {
-        let (sender, receiver) = channel();
-        let reserve = OPEN_WEIGHT + RESERVE + TABLE_RESERVE.saturating_mul(writers.len() as u64);
-        let mut state = State {
-            context,
-            partitions,
-            writers,
-            workspaces: &workspaces,
-            space,
-            sender,
-            progress,
-            allowance: limits.memory.saturating_sub(reserve).max(LEAST_IN_FLIGHT),
-            max_slices: 2 * pool.current_num_threads(),
-            row_group_rows: limits.row_group_rows,
-            laid_out: 0,
-            is_laying_out: false,
-            active: VecDeque::new(),
-            waiting: BTreeMap::new(),
-            rest: None,
-            slices_in_flight: 0,
-            groups_in_flight: 0,
-            tasks: 0,
-            cost_in_flight: 0,
-            reports: Vec::new(),
-            failure: None,
-        };
-        state.work(scope, &receiver);
-        state.failure.map_or(Ok(state.reports), Err)
-    })
+    let max_slices = match threads {
+        Threads::Pool(pool) => 2 * pool.current_num_threads(),
+        Threads::Caller => 1,
+    };
+    let (sender, receiver) = channel();
+    let reserve = OPEN_WEIGHT + RESERVE + TABLE_RESERVE.saturating_mul(writers.len() as u64);
+    let mut state = State {
+        context,
+        partitions,
+        writers,
+        workspaces: &workspaces,
+        space,
+        sender,
+        progress,
+        allowance: limits.memory.saturating_sub(reserve).max(LEAST_IN_FLIGHT),
+        max_slices,
+        row_group_rows: limits.row_group_rows,
+        laid_out: 0,
+        is_laying_out: false,
+        active: VecDeque::new(),
+        waiting: BTreeMap::new(),
+        rest: None,
+        slices_in_flight: 0,
+        groups_in_flight: 0,
+        tasks: 0,
+        cost_in_flight: 0,
+        reports: Vec::new(),
+        failure: None,
+    };
+    match threads {
+        Threads::Pool(pool) => pool.in_place_scope(|scope| state.work(Tasks::Scope(scope), &receiver)),
+        Threads::Caller => state.work(Tasks::AtOnce, &receiver),
+    }
+    state.failure.map_or(Ok(state.reports), Err)
+}
+
+/// Where tasks are done.
+#[derive(Clone, Copy)]
+enum Tasks<'s, 'scope> {
+    /// In the pool of a scope.
+    Scope(&'s Scope<'scope>),
+    /// Where they come up.
+    AtOnce,
 }
 
 /// A finished task; partitions are told by their places in the list.
@@ -179,17 +202,17 @@ struct State<'a> {
 }
 
 impl<'a> State<'a> {
-    fn work<'scope>(&mut self, scope: &Scope<'scope>, receiver: &Receiver<Done<'a>>)
+    fn work<'scope>(&mut self, tasks: Tasks<'_, 'scope>, receiver: &Receiver<Done<'a>>)
     where
         'a: 'scope,
     {
         loop {
             self.fail(stop_if_cancelled(self.progress).err());
             if self.failure.is_none() {
-                self.lay_out(scope);
-                self.start_slices(scope);
-                self.cut_last_groups(scope);
-                self.close(scope);
+                self.lay_out(tasks);
+                self.start_slices(tasks);
+                self.cut_last_groups(tasks);
+                self.close(tasks);
             }
             if self.tasks == 0 {
                 return;
@@ -198,7 +221,7 @@ impl<'a> State<'a> {
             self.tasks -= 1;
             match done {
                 Done::LaidOut(place, partition) => self.begin(place, partition),
-                Done::Slice(place, number, rows) => self.finish_slice(scope, place, number, rows),
+                Done::Slice(place, number, rows) => self.finish_slice(tasks, place, number, rows),
                 Done::Group(place, cost, outcome) => {
                     self.groups_in_flight -= 1;
                     self.cost_in_flight -= cost;
@@ -223,20 +246,23 @@ impl<'a> State<'a> {
     }
 
     /// Does some work as a task of the pool.
-    fn spawn<'scope>(&mut self, scope: &Scope<'scope>, work: impl FnOnce() -> Done<'a> + Send + 'scope)
+    fn spawn<'scope>(&mut self, tasks: Tasks<'_, 'scope>, work: impl FnOnce() -> Done<'a> + Send + 'scope)
     where
         'a: 'scope,
     {
-        let sender = self.sender.clone();
         self.tasks += 1;
-        scope.spawn(move |_| {
-            // The receiver lives until every task is done.
-            let _ = sender.send(work());
-        });
+        // The receiver lives until every task is done.
+        match tasks {
+            Tasks::AtOnce => _ = self.sender.send(work()),
+            Tasks::Scope(scope) => {
+                let sender = self.sender.clone();
+                scope.spawn(move |_| _ = sender.send(work()));
+            }
+        }
     }
 
     /// Lays out the slices of the next partition when those of the last one are being converted.
-    fn lay_out<'scope>(&mut self, scope: &Scope<'scope>)
+    fn lay_out<'scope>(&mut self, tasks: Tasks<'_, 'scope>)
     where
         'a: 'scope,
     {
@@ -249,7 +275,7 @@ impl<'a> State<'a> {
         self.is_laying_out = true;
         self.laid_out += 1;
         self.cost_in_flight += LAYOUT_COST;
-        self.spawn(scope, move || {
+        self.spawn(tasks, move || {
             Done::LaidOut(place, caught(|| SlicedPartition::new(view, context.plan, space, progress)))
         });
     }
@@ -279,7 +305,7 @@ impl<'a> State<'a> {
         });
     }
 
-    fn start_slices<'scope>(&mut self, scope: &Scope<'scope>)
+    fn start_slices<'scope>(&mut self, tasks: Tasks<'_, 'scope>)
     where
         'a: 'scope,
     {
@@ -305,7 +331,7 @@ impl<'a> State<'a> {
             self.cost_in_flight += cost;
             let partition = Arc::clone(&active.partition);
             let (context, workspaces, progress) = (self.context, self.workspaces, self.progress);
-            self.spawn(scope, move || {
+            self.spawn(tasks, move || {
                 let convert =
                     |workspace: &mut Workspace| slice::convert(context, &partition, number, from, workspace, progress);
                 let rows = caught(|| workspaces.with(convert));
@@ -315,8 +341,13 @@ impl<'a> State<'a> {
         }
     }
 
-    fn finish_slice<'scope>(&mut self, scope: &Scope<'scope>, place: usize, number: usize, rows: Result<Box<SliceRows>>)
-    where
+    fn finish_slice<'scope>(
+        &mut self,
+        tasks: Tasks<'_, 'scope>,
+        place: usize,
+        number: usize,
+        rows: Result<Box<SliceRows>>,
+    ) where
         'a: 'scope,
     {
         self.slices_in_flight -= 1;
@@ -331,11 +362,11 @@ impl<'a> State<'a> {
             }
             Err(error) => self.fail(Some(error)),
         }
-        self.accept_waiting(scope);
+        self.accept_waiting(tasks);
     }
 
     /// Passes the slices whose turn it is through the cutter of their partition.
-    fn accept_waiting<'scope>(&mut self, scope: &Scope<'scope>)
+    fn accept_waiting<'scope>(&mut self, tasks: Tasks<'_, 'scope>)
     where
         'a: 'scope,
     {
@@ -346,16 +377,16 @@ impl<'a> State<'a> {
             self.cost_in_flight -= cost;
             self.rest = rows.rest.map(|rest| (place, number, rest));
             let groups = timed(self.progress, Step::CutRows, || active.accept(*rows));
-            groups.into_iter().for_each(|group| self.start_group(scope, place, group));
+            groups.into_iter().for_each(|group| self.start_group(tasks, place, group));
             if self.active_at(place).is_some_and(|active| active.is_accepted()) {
                 // Before slices of the next partition open groups of theirs.
-                self.cut_last_groups(scope);
+                self.cut_last_groups(tasks);
             }
         }
     }
 
     /// Closes the open groups of partitions whose slices have all passed.
-    fn cut_last_groups<'scope>(&mut self, scope: &Scope<'scope>)
+    fn cut_last_groups<'scope>(&mut self, tasks: Tasks<'_, 'scope>)
     where
         'a: 'scope,
     {
@@ -364,11 +395,11 @@ impl<'a> State<'a> {
             active.is_cut = true;
             let place = active.place;
             let groups = timed(self.progress, Step::CutRows, || active.cutter.finish());
-            groups.into_iter().for_each(|group| self.start_group(scope, place, group));
+            groups.into_iter().for_each(|group| self.start_group(tasks, place, group));
         }
     }
 
-    fn start_group<'scope>(&mut self, scope: &Scope<'scope>, place: usize, closed: CompletedRowGroup)
+    fn start_group<'scope>(&mut self, tasks: Tasks<'_, 'scope>, place: usize, closed: CompletedRowGroup)
     where
         'a: 'scope,
     {
@@ -382,7 +413,7 @@ impl<'a> State<'a> {
         self.groups_in_flight += 1;
         self.cost_in_flight += cost;
         let progress = self.progress;
-        self.spawn(scope, move || {
+        self.spawn(tasks, move || {
             let outcome = caught(|| {
                 let writer = &writers[table as usize];
                 let encoded =
@@ -398,7 +429,7 @@ impl<'a> State<'a> {
     }
 
     /// Finishes the files of partitions whose row groups are all written.
-    fn close<'scope>(&mut self, scope: &Scope<'scope>)
+    fn close<'scope>(&mut self, tasks: Tasks<'_, 'scope>)
     where
         'a: 'scope,
     {
@@ -406,7 +437,7 @@ impl<'a> State<'a> {
         while let Some(active) = self.active.iter_mut().find(is_written) {
             active.is_closing = true;
             let (place, writers, progress) = (active.place, std::mem::take(&mut active.writers), self.progress);
-            self.spawn(scope, move || Done::Written(place, caught(|| finish_files(writers, progress))));
+            self.spawn(tasks, move || Done::Written(place, caught(|| finish_files(writers, progress))));
         }
     }
 

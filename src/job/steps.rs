@@ -15,6 +15,7 @@ use crate::convert::ConvertOptions;
 use crate::convert::job::{JobProgress, Outcome, Recording, Stage, Surveyed};
 use crate::convert::part_report::PartReport;
 use crate::convert::partitions::Conversion;
+use crate::convert::pipeline::Threads;
 use crate::convert::report_check::ReportRules;
 use crate::dataset::rows_in_footer;
 use crate::error::{Error, ErrorKind, Result};
@@ -154,13 +155,13 @@ pub fn convert_partition(
         memory: options.memory,
         space: &space,
     };
-    let mut reports = conversion.run(&pool, &[view], progress)?;
+    let mut reports = conversion.run(Threads::Pool(&pool), &[view], progress)?;
     let report = reports.pop().unwrap_or_default();
     view.check_unchanged()?;
     let rows = report.files.iter().map(|file| file.rows).sum();
     let report = StoredReport { plan: stored.hash, attempt: output.attempt().to_owned(), report };
     let text = report.to_text()?;
-    let is_first = pool.install(|| output.vouch_first(&stored::report_file(number), &text, progress))?;
+    let is_first = output.vouch_first(&stored::report_file(number), &text, progress)?;
     Ok(if is_first { PartOutcome::Converted { rows } } else { PartOutcome::AlreadyConverted })
 }
 
@@ -214,8 +215,8 @@ pub fn commit(folder: &Path, options: &StepOptions, progress: &dyn JobProgress) 
     };
     let (surveyed, partitions) = (Surveyed { files, facts, plan: plan.result }, plan.partitions);
     let output = output as Arc<dyn Output>;
-    let finish = || commit.finish(surveyed, &partitions, reports, &output, || Ok(()), progress);
-    Ok(CommitOutcome::Done(pool.install(finish)?))
+    let finished = pool.install(|| commit.finish(surveyed, &partitions, reports, &output, || Ok(()), progress))?;
+    Ok(CommitOutcome::Done(finished.publish(&output, progress)?))
 }
 
 /// The trace of a plan, where it is published already.

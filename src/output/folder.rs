@@ -22,6 +22,7 @@
 //! the end where the published trace names the plan; then all that is left of the folder goes.
 
 mod custody;
+mod disks;
 mod existing;
 mod lock;
 mod parts;
@@ -37,6 +38,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 pub use custody::Custody;
 use custody::Held;
+pub use disks::Disks;
+use disks::Item;
 pub use existing::{check_absent, is_current, trace_folder};
 use lock::Lock;
 pub(crate) use parts::is_attempt;
@@ -47,7 +50,7 @@ use super::errors::output_error;
 use super::interface::{IfExists, Output, OutputFile, Published, StagedFile, StagedName};
 use crate::error::{Error, ErrorKind, Result};
 use crate::names::is_safe_component;
-use crate::progress::Progress;
+use crate::progress::{NoProgress, Progress};
 
 /// What names of staging folders begin with.
 const PREFIX: &str = ".etl2parquet-";
@@ -69,6 +72,7 @@ pub struct LocalFolder {
     /// Held as long as the staging folder is this process's alone.
     lock: Option<Lock>,
     custody: Custody,
+    disks: Disks,
     is_kept: AtomicBool,
     is_published: AtomicBool,
 }
@@ -104,7 +108,7 @@ impl LocalFolder {
     pub fn create_in(custody: &Custody, out: &Path, name: &str) -> Result<Self> {
         let folder = out.join(format!("{PREFIX}{}", checked(name)?));
         let made = system::missing(out);
-        let mut kept = custody.hand_over();
+        let mut kept = custody.begin()?;
         let lock = Lock::take(out, &folder).inspect_err(|_| system::remove_empty(&made))?;
         kept.take_in(Held::All(folder.clone()));
         drop(kept);
@@ -199,9 +203,17 @@ impl LocalFolder {
             made: Vec::new(),
             lock: None,
             custody: custody.clone(),
+            disks: Disks::default(),
             is_kept: AtomicBool::new(false),
             is_published: AtomicBool::new(false),
         }
+    }
+
+    /// Files are brought to disk by these threads, which other traces may use, too.
+    #[must_use]
+    pub fn with_disks(mut self, disks: &Disks) -> Self {
+        self.disks = disks.clone();
+        self
     }
 
     /// The staging folder. That of a plan may hold other files beside the trace's, which go with it.
@@ -268,7 +280,7 @@ impl LocalFolder {
     /// # Errors
     /// As [`LocalFolder::write_first`].
     pub fn vouch_first(&self, file: &str, content: &[u8], progress: &dyn Progress) -> Result<bool> {
-        publication::sync_attempt(&self.parts(), &self.attempt, progress)?;
+        publication::sync_attempt(&self.parts(), &self.attempt, &self.disks, progress)?;
         let mut kept = self.custody.keep()?;
         let written = self.name_first(file, content);
         // It may be there though the system has refused to bring its name to disk, or refuses to tell.
@@ -469,7 +481,7 @@ impl Output for LocalFolder {
         let _kept = self.custody.keep()?;
         let mut warnings: Vec<String> = self.warnings().collect();
         existing::may_publish(&target, if_exists)?;
-        publication::assemble(&self.parts(), &new, files, progress)?;
+        publication::assemble(&self.parts(), &new, files, &self.disks, progress)?;
         crate::progress::stop_if_cancelled(progress)?;
         if if_exists == IfExists::Replace && exists(&target)? {
             publication::replace(&new, &self.old(), &target)?;
@@ -479,7 +491,7 @@ impl Output for LocalFolder {
             publication::rename_no_replace(&new, &target)?;
             self.is_published.store(true, Ordering::Relaxed);
         }
-        sync_folder(&self.out).map_err(|error| {
+        self.disks.sync_all([Item::Folder(self.out.clone())], &NoProgress).map_err(|error| {
             error.with_hint("the trace is in its place, but may not be there after a power failure: check the disk")
         })?;
         Ok(Published { folder: target, warnings })

@@ -44,8 +44,8 @@ pub trait Output: Send + Sync + Debug {
     /// [`ErrorKind::Output`](crate::ErrorKind::Output) when it cannot be removed.
     fn remove(&self, file: &StagedName) -> Result<()>;
 
-    /// Publishes the trace with these files and no others, in one step. Can be repeated after it was interrupted. It is
-    /// called in the rayon pool of the run, whose threads are the only ones that it should use.
+    /// Publishes the trace with these files and no others, in one step. Can be repeated after it was interrupted. It waits
+    /// for disks more than it computes: it is called by a thread that others need not wait for, never by one of the pool.
     ///
     /// # Errors
     /// [`ErrorKind::Output`](crate::ErrorKind::Output) when one of the files is missing, when the trace is there already

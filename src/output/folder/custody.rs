@@ -2,7 +2,8 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use super::parts::{Parts, remove_staged};
@@ -15,9 +16,21 @@ const ATTEMPTS: usize = 200;
 /// Time between two attempts.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// What has been written and is not published yet.
+/// What has been written of one trace and is not published yet. Those of several traces can be given up together.
 #[derive(Clone, Debug, Default)]
-pub struct Custody(Arc<Mutex<Option<Held>>>);
+pub struct Custody {
+    place: Arc<Place>,
+    family: Arc<Family>,
+}
+
+type Place = Mutex<Option<Held>>;
+
+/// The custodies of a process that are given up together; the first one is not in the list.
+#[derive(Debug, Default)]
+struct Family {
+    others: Mutex<Vec<Weak<Place>>>,
+    is_abandoned: AtomicBool,
+}
 
 /// What goes where the process has to end at once.
 #[derive(Debug)]
@@ -44,14 +57,29 @@ impl Kept<'_> {
 }
 
 impl Custody {
-    /// Removes the staging folder, whatever its threads are doing; they fail from now on. A publication that has begun
-    /// ends before.
+    /// For another trace that is written at the same time: whoever abandons this one abandons that one, too.
+    #[must_use]
+    pub fn beside(&self) -> Custody {
+        let place = Arc::default();
+        let mut others = self.family.others();
+        others.retain(|other| other.strong_count() > 0);
+        others.push(Arc::downgrade(&place));
+        Custody { place, family: Arc::clone(&self.family) }
+    }
+
+    /// Removes the staging folders of this and all [beside](Custody::beside) it, whatever their threads are doing; they fail
+    /// from now on. Publications that have begun end before.
     pub fn abandon(&self) {
-        let mut held = self.held();
-        match held.take() {
-            Some(Held::All(folder)) => abandon_folder(&folder),
-            Some(Held::Attempt { folder, attempt }) => abandon_attempt(&folder, &attempt),
-            None => {}
+        // No publication begins while those that have begun are waited for.
+        self.family.is_abandoned.store(true, Ordering::SeqCst);
+        let others: Vec<Arc<Place>> = self.family.others().iter().filter_map(Weak::upgrade).collect();
+        for place in others.iter().chain([&self.place]) {
+            let mut held = locked(place);
+            match held.take() {
+                Some(Held::All(folder)) => abandon_folder(&folder),
+                Some(Held::Attempt { folder, attempt }) => abandon_attempt(&folder, &attempt),
+                None => {}
+            }
         }
     }
 
@@ -63,7 +91,16 @@ impl Custody {
         *self.held() = None;
     }
 
-    /// For the moments in which a staging folder becomes, or is no longer, this process's own: nothing is held.
+    /// For the moment in which a staging folder becomes this process's own: nothing is held.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Interrupted`] when all has been abandoned.
+    pub(super) fn begin(&self) -> Result<Kept<'_>> {
+        let kept = self.hand_over();
+        if self.family.is_abandoned.load(Ordering::SeqCst) { Err(interrupted()) } else { Ok(kept) }
+    }
+
+    /// For the moment in which a staging folder is no longer this process's own: nothing is held.
     pub(super) fn hand_over(&self) -> Kept<'_> {
         let mut kept = Kept(self.held());
         kept.let_go();
@@ -76,13 +113,29 @@ impl Custody {
     /// [`ErrorKind::Interrupted`] when the folder has been abandoned.
     pub(super) fn keep(&self) -> Result<Kept<'_>> {
         let held = self.held();
-        if held.is_some() { Ok(Kept(held)) } else { Err(Error::new(ErrorKind::Interrupted, "interrupted")) }
+        let is_mine = held.is_some() && !self.family.is_abandoned.load(Ordering::SeqCst);
+        if is_mine { Ok(Kept(held)) } else { Err(interrupted()) }
     }
 
     fn held(&self) -> MutexGuard<'_, Option<Held>> {
-        // A path is whole or not there.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.place)
     }
+}
+
+impl Family {
+    fn others(&self) -> MutexGuard<'_, Vec<Weak<Place>>> {
+        // A list of places is whole after any of its changes.
+        self.others.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn locked(place: &Place) -> MutexGuard<'_, Option<Held>> {
+    // A path is whole or not there.
+    place.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn interrupted() -> Error {
+    Error::new(ErrorKind::Interrupted, "interrupted")
 }
 
 fn abandon_folder(folder: &Path) {

@@ -5,12 +5,11 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rayon::prelude::*;
-
+use super::disks::{Disks, Item};
 use super::existing::is_there;
 use super::parts::Parts;
-use super::system::{Tree, exchange, exists, remove_file, rename_no_replace_at_once, sync, sync_folder, tree};
-use crate::error::{Error, ErrorKind, Result};
+use super::system::{Tree, exchange, exists, remove_file, rename_no_replace_at_once, tree};
+use crate::error::{Error, Result};
 use crate::output::errors::output_error;
 use crate::output::interface::StagedName;
 use crate::progress::{Progress, stop_if_cancelled};
@@ -22,7 +21,13 @@ struct Move {
 }
 
 /// Makes `new` the folder of these files and no others. What an interrupted publication has taken already stays.
-pub(super) fn assemble(parts: &Parts, new: &Path, files: &[StagedName], progress: &dyn Progress) -> Result<()> {
+pub(super) fn assemble(
+    parts: &Parts,
+    new: &Path,
+    files: &[StagedName],
+    disks: &Disks,
+    progress: &dyn Progress,
+) -> Result<()> {
     let moves = files.iter().map(|file| {
         let named = new.join(&file.path);
         Ok(Move { staged: parts.locate(file)?, named })
@@ -32,15 +37,9 @@ pub(super) fn assemble(parts: &Parts, new: &Path, files: &[StagedName], progress
     if names.len() < moves.len() {
         return Err(Error::bug("two files of a trace have one name").in_file(new));
     }
-    // On disk first: once names end in .parquet, readers may look. The disk takes many at a time, one from each thread.
-    let synced = moves.par_iter().map(|file| {
-        stop_if_cancelled(progress)?;
-        match sync(&file.staged) {
-            Err(cause) if cause.kind() == io::ErrorKind::NotFound => taken_before(file),
-            synced => synced.map_err(|cause| output_error("bring to disk", &file.staged, cause)),
-        }
-    });
-    synced.collect::<Result<()>>()?;
+    // On disk first: once names end in .parquet, readers may look.
+    let staged = moves.iter().map(|file| Item::File { path: file.staged.clone(), or: Some(file.named.clone()) });
+    disks.sync_all(staged, progress)?;
     let folders: BTreeSet<&Path> = moves.iter().filter_map(|file| file.named.parent()).collect();
     for folder in folders {
         fs::create_dir_all(folder).map_err(|cause| output_error("create the folder", folder, cause))?;
@@ -53,35 +52,18 @@ pub(super) fn assemble(parts: &Parts, new: &Path, files: &[StagedName], progress
     for (other, _) in found.iter().filter(|(file, _)| !names.contains(file.as_path())) {
         remove_file(other).map_err(|cause| output_error("remove", other, cause))?;
     }
-    let synced = folders.par_iter().map(|folder| {
-        stop_if_cancelled(progress)?;
-        sync_folder(folder)
-    });
-    synced.collect()
+    disks.sync_all(folders.into_iter().map(Item::Folder), progress)
 }
 
 /// Brings the files of an attempt to disk, and the folders that they are in.
-pub(super) fn sync_attempt(parts: &Parts, attempt: &str, progress: &dyn Progress) -> Result<()> {
+pub(super) fn sync_attempt(parts: &Parts, attempt: &str, disks: &Disks, progress: &dyn Progress) -> Result<()> {
     let own = parts.list()?.into_iter().filter(|file| file.attempt.as_deref() == Some(attempt));
     let own = own.map(|file| parts.locate(&StagedName { path: file.path, attempt: attempt.to_owned() }));
     let own = own.collect::<Result<Vec<_>>>()?;
-    let synced = own.par_iter().map(|file| {
-        stop_if_cancelled(progress)?;
-        sync(file).map_err(|cause| output_error("bring to disk", file, cause))
-    });
-    synced.collect::<Result<()>>()?;
+    disks.sync_all(own.iter().map(|file| Item::File { path: file.clone(), or: None }), progress)?;
     let folders: BTreeSet<&Path> = own.iter().flat_map(|file| file.ancestors().skip(1)).collect();
-    let folders: Vec<&Path> = folders.into_iter().filter(|folder| folder.starts_with(&parts.root)).collect();
-    folders.par_iter().map(|folder| sync_folder(folder)).collect()
-}
-
-/// Fails where a file is neither staged nor has its name.
-fn taken_before(file: &Move) -> Result<()> {
-    if exists(&file.named)? {
-        return Ok(());
-    }
-    let hint = "convert the part of the trace that it belongs to again";
-    Err(Error::new(ErrorKind::Output, "expected a finished file, found none").in_file(&file.staged).with_hint(hint))
+    let folders = folders.into_iter().filter(|folder| folder.starts_with(&parts.root));
+    disks.sync_all(folders.map(|folder| Item::Folder(folder.to_owned())), progress)
 }
 
 /// Gives a file its name.
