@@ -4,6 +4,7 @@ mod prepare;
 pub mod steps;
 mod stored;
 mod turnstile;
+mod update;
 pub mod workers;
 
 use std::path::Path;
@@ -11,6 +12,7 @@ use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
 use self::prepare::Prepared;
+use self::update::Update;
 use self::workers::Workers;
 use crate::commit::Commit;
 use crate::commit::record::RunContext;
@@ -19,9 +21,9 @@ use crate::convert::ConvertOptions;
 use crate::convert::job::{JobProgress, Outcome, Recording, Report, Stage};
 use crate::convert::partitions::Conversion;
 use crate::convert::pipeline::Threads;
-use crate::error::Result;
+use crate::error::{ErrorCode, Result};
 use crate::input::Inputs;
-use crate::output::{LocalFolder, Output, folder};
+use crate::output::{IfExists, LocalFolder, Output, folder};
 use crate::resources;
 use crate::spill::SpillSpace;
 use crate::survey::FileSurvey;
@@ -60,10 +62,38 @@ impl Workers {
     /// # Errors
     /// Those of [`convert`].
     pub fn convert(&self, job: &Recording, options: &ConvertOptions, progress: &dyn JobProgress) -> Result<Outcome> {
+        if options.if_exists != IfExists::Update || options.dry_run {
+            return self.convert_anew(job, options, None, progress);
+        }
+        let update = Update::of(job, options);
+        // What a killed run has left goes when its trace is taken up.
+        if !LocalFolder::is_begun(&options.out, &job.name)
+            && let Some(known) = update.known(&self.pool, progress)?
+        {
+            return Ok(known);
+        }
+        let outcome = match self.convert_anew(job, options, Some(&update), progress) {
+            Err(error) if error.code() == ErrorCode::OutputLocked => Ok(Outcome::Busy),
+            outcome => outcome,
+        };
+        update.keep(&outcome);
+        outcome
+    }
+
+    fn convert_anew(
+        &self,
+        job: &Recording,
+        options: &ConvertOptions,
+        update: Option<&Update<'_>>,
+        progress: &dyn JobProgress,
+    ) -> Result<Outcome> {
         let started = (SystemTime::now(), Instant::now());
         let staged = || LocalFolder::create_in(&progress.custody(), &options.out, &job.name);
         let staging = (!options.dry_run).then(staged).transpose()?;
         folder::check_absent(&options.out, &job.name, options.if_exists)?;
+        if update.is_some_and(Update::is_done_meanwhile) {
+            return Ok(Outcome::Skipped);
+        }
         let space = staging.as_ref().map_or_else(SpillSpace::temporary, |_| SpillSpace::new(&options.out));
         let inputs = &prepare::inputs(job, options, progress)?;
         let output = staging.map(|folder| Arc::new(folder.with_disks(&self.disks)) as Arc<dyn Output>);

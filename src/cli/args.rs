@@ -173,6 +173,9 @@ pub(super) struct OutputArgs {
     #[arg(long, value_name = "WHAT", env = "ETL2PARQUET_IF_EXISTS", hide_env = true)]
     #[arg(value_enum, default_value_t)]
     pub if_exists: IfExists,
+    /// With --if-exists update: compare what inputs hold, not when they were written
+    #[arg(long, env = "ETL2PARQUET_REHASH", hide_env = true)]
+    pub rehash: bool,
 }
 
 #[derive(Debug, Args)]

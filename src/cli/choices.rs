@@ -80,6 +80,7 @@ choices! {
         Error = "error": "Refuse",
         Skip = "skip": "Leave it if it has the same input and options, else refuse",
         Replace = "replace": "Put the new one in its place, in one step",
+        Update = "update": "Leave it if its input, the options and the version are the same, else replace it",
     }
     Columns {
         Present = "present": "Those of the events in the trace",

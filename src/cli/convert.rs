@@ -1,11 +1,13 @@
 //! `etl2parquet convert`.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use super::args::{ConvertArgs, JobArgs};
 use super::board::Board;
 use super::choices::OnBadInput;
 use super::console::{self, Console};
+use super::count::counted;
 use super::exit::RunStatus;
 use super::run::{Run, caught, label, probe};
 use super::suggest::nearest;
@@ -16,6 +18,10 @@ use crate::convert::job::{Outcome, Recording, Report};
 use crate::error::{Error, ErrorKind, Result};
 use crate::input::OpenOptions;
 use crate::job::workers::Workers;
+use crate::names::fold_case;
+use crate::output::IfExists;
+use crate::output::folder::published;
+use crate::output::refusal::{Refusal, RefusalKind};
 use crate::plan::filter::NamePattern;
 use crate::survey::{FileSurvey, Issue, IssueCode, Severity};
 
@@ -45,6 +51,9 @@ pub(super) fn run(args: &ConvertArgs) -> Result<u8> {
 /// What keeps the run from starting.
 pub(super) fn start(args: &JobArgs) -> Result<Run> {
     args.filters.check()?;
+    if args.output.rehash && args.output.if_exists != IfExists::Update {
+        return Err(Error::new(ErrorKind::Usage, "--rehash says how --if-exists update compares, and needs it"));
+    }
     inputs::check_no_url(&args.output.output)?;
     Run::start(&args.run)
 }
@@ -101,6 +110,7 @@ impl<'a> ConvertCommand<'a> {
         if self.is_stopped() {
             return Ok(());
         }
+        self.tell_of_others(jobs);
         let workers = Workers::new(options)?;
         let run = self.run;
         if let [job] = jobs {
@@ -130,9 +140,31 @@ impl<'a> ConvertCommand<'a> {
         Ok(())
     }
 
+    /// Traces of the output folder that none of the inputs becomes stay there.
+    fn tell_of_others(&self, jobs: &[Recording]) {
+        if self.args.output.if_exists != IfExists::Update {
+            return;
+        }
+        let names: HashSet<String> = jobs.iter().map(|job| fold_case(&job.name)).collect();
+        let mut others = published(&self.args.output.output);
+        others.retain(|name| !names.contains(&fold_case(name)));
+        if let Some(first) = others.first() {
+            let count = counted(others.len() as u64, "traces");
+            self.run
+                .console
+                .line(format_args!("{count} without an input in this run stay as they are, trace={first} first"));
+        }
+    }
+
     fn tell(&mut self, job: &Recording, outcome: Result<Outcome>, is_one_of_many: bool) {
         let trace = self.trace_summary(job, outcome);
-        if is_one_of_many || trace.status == "skipped" {
+        let is_told = match trace.status {
+            // Of ten thousand that have not changed, their number is enough.
+            "skipped" if self.args.output.if_exists == IfExists::Update => self.run.console.verbose || !is_one_of_many,
+            "skipped" | "busy" => true,
+            _ => is_one_of_many,
+        };
+        if is_told {
             self.run.console.line(trace.line());
         }
         self.summary.traces.push(trace);
@@ -151,6 +183,11 @@ impl<'a> ConvertCommand<'a> {
         let summary = |status, reason, result| TraceSummary { trace: job.name.clone(), status, reason, result };
         outcome.iter().for_each(|outcome| self.status.count(outcome));
         match outcome {
+            Ok(Outcome::KnownRefusal(known)) => {
+                let (status, reason) = self.known_refusal(&job.name, &known);
+                summary(status, Some(reason), None)
+            }
+            Ok(Outcome::Busy) => summary("busy", Some("another run is writing it".to_owned()), None),
             Ok(Outcome::Published(report)) => summary("published", None, Some(self.result(&report, true))),
             Ok(Outcome::DryRun(report)) => summary("dry_run", None, Some(self.result(&report, false))),
             Ok(Outcome::Skipped) => {
@@ -169,6 +206,26 @@ impl<'a> ConvertCommand<'a> {
             Err(error) => {
                 self.fail(&error);
                 summary("failed", Some(error.to_string()), None)
+            }
+        }
+    }
+
+    /// Tells again what an earlier run has found, and counts it for the exit code as that one did.
+    fn known_refusal(&mut self, trace: &str, known: &Refusal) -> (&'static str, String) {
+        let reason = format!("{} (found by an earlier run; the input has not changed)", known.reason);
+        match known.kind {
+            RefusalKind::Unreadable => {
+                self.say(reason.clone());
+                self.stopped_by_bad_input |= self.args.checks.on_bad_input == OnBadInput::Fail;
+                ("failed", reason)
+            }
+            RefusalKind::Empty => {
+                self.run.console.warning(format_args!("trace={trace} is not published: {reason}"));
+                ("empty", reason)
+            }
+            RefusalKind::Gated => {
+                self.say(format!("trace={trace} is not published: {reason}"));
+                ("gated", reason)
             }
         }
     }
@@ -200,6 +257,10 @@ impl<'a> ConvertCommand<'a> {
 
     fn finish(mut self, summary: Option<&Path>) -> u8 {
         self.summary.exit_code = self.status.code();
+        if self.args.output.if_exists == IfExists::Update {
+            let unchanged = self.summary.traces.iter().filter(|trace| trace.status == "skipped").count() as u64;
+            self.run.console.line(format_args!("unchanged: {}", counted(unchanged, "traces")));
+        }
         self.summary.page().lines().for_each(|line| self.run.console.line(line));
         if let Some(path) = summary {
             let written = console::to_file(path, &console::json(&self.summary));

@@ -2,6 +2,7 @@
 
 use crate::convert::job::{Outcome, Report};
 use crate::error::ErrorKind;
+use crate::output::refusal::RefusalKind;
 
 /// Done.
 pub(super) const SUCCESS: u8 = 0;
@@ -45,11 +46,19 @@ pub struct RunStatus {
 }
 
 impl RunStatus {
-    /// Counts what became of a recording that could be read.
+    /// Counts what became of a recording, now or in an earlier run.
     pub fn count(&mut self, outcome: &Outcome) {
+        let known = match outcome {
+            Outcome::KnownRefusal(known) => Some(known.kind),
+            _ => None,
+        };
+        if known == Some(RefusalKind::Unreadable) {
+            self.unreadable += 1;
+            return;
+        }
         self.readable += 1;
-        self.refused |= matches!(outcome, Outcome::Refused(..));
-        self.empty += u64::from(matches!(outcome, Outcome::Empty(_)));
+        self.refused |= matches!(outcome, Outcome::Refused(..)) || known == Some(RefusalKind::Gated);
+        self.empty += u64::from(matches!(outcome, Outcome::Empty(_)) || known == Some(RefusalKind::Empty));
         self.damaged |= outcome.report().is_some_and(Report::is_damaged);
     }
 

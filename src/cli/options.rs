@@ -29,6 +29,7 @@ fn chosen(args: &JobArgs) -> ConvertOptions {
     let types = TypeOptions { integers: columns.integers, guid: columns.guid, timestamps: columns.timestamps };
     let options = ConvertOptions::new(&args.output.output)
         .if_exists(args.output.if_exists)
+        .rehash(args.output.rehash)
         .types(types)
         .anchor(columns.clock.clock_anchor)
         .raw(columns.raw)

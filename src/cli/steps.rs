@@ -101,7 +101,7 @@ pub(super) fn commit(args: &CommitArgs) -> Result<u8> {
                 let folder = report.folder.display();
                 run.console.warning(format_args!("{folder} is not published: no event passes the filters"));
             }
-            Outcome::Skipped | Outcome::DryRun(_) => {}
+            Outcome::Skipped | Outcome::Busy | Outcome::KnownRefusal(_) | Outcome::DryRun(_) => {}
         }
         Ok(())
     })

@@ -36,7 +36,7 @@ pub(super) struct Summary {
 #[derive(Debug, Serialize)]
 pub(super) struct TraceSummary {
     pub trace: String,
-    /// `published`, `skipped`, `dry_run`, `empty`, `gated` or `failed`.
+    /// `published`, `skipped`, `busy`, `dry_run`, `empty`, `gated` or `failed`.
     pub status: &'static str,
     /// Why it was skipped, is empty or gated, or failed.
     pub reason: Option<String>,
@@ -145,7 +145,7 @@ impl TraceSummary {
         let counts = self.result.as_ref().map_or(String::new(), |result| {
             format!(", {}, lost: {}", counted(result.events.found, "events"), result.lost.words())
         });
-        let reason = self.reason.as_ref().filter(|_| self.status == "skipped");
+        let reason = self.reason.as_ref().filter(|_| matches!(self.status, "skipped" | "busy"));
         let reason = reason.map_or(String::new(), |reason| format!(": {reason}"));
         format!("{}: {}{counts}{reason}", self.trace, self.status)
     }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::names::{NameFrom, trace_name};
 use crate::output::folder::Custody;
 use crate::output::manifest::{EventCounts, FileEntry};
+use crate::output::refusal::Refusal;
 use crate::plan::PlanResult;
 use crate::survey::{FileFacts, FileSurvey};
 
@@ -99,6 +100,10 @@ pub enum Outcome {
     Published(Box<Report>),
     /// The same trace was there already.
     Skipped,
+    /// Another run is writing the trace.
+    Busy,
+    /// An earlier run could not publish it, for a reason that still holds.
+    KnownRefusal(Box<Refusal>),
     /// Nothing was written, as asked.
     DryRun(Box<Report>),
     /// The filters pass no event: nothing was written.
@@ -111,7 +116,7 @@ impl Outcome {
     /// What was found, and what was written of it, if anything had to be found out.
     pub fn report(&self) -> Option<&Report> {
         match self {
-            Outcome::Skipped => None,
+            Outcome::Skipped | Outcome::Busy | Outcome::KnownRefusal(_) => None,
             Outcome::Published(report)
             | Outcome::DryRun(report)
             | Outcome::Empty(report)

@@ -26,11 +26,14 @@ use crate::schema::user::UserSchemas;
 // What decides what is written, and so counts in the options hash, is listed in `record::options`.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
+#[expect(clippy::struct_excessive_bools, reason = "each option stands for itself")]
 pub struct ConvertOptions {
     /// Folder that holds (or will hold) `trace=<name>`.
     pub out: PathBuf,
     /// What to do when the trace is there already. Default: it is an error.
     pub if_exists: IfExists,
+    /// Whether an update compares the content of inputs, not the time when they were written. Default: no.
+    pub rehash: bool,
     /// Column types. Default: numbers in portable types, GUIDs as text, times in microseconds.
     pub types: TypeOptions,
     /// What the clock hangs on. Default: the start of the session.
@@ -89,6 +92,7 @@ impl ConvertOptions {
         ConvertOptions {
             out: out.into(),
             if_exists: IfExists::default(),
+            rehash: false,
             types: TypeOptions::default(),
             anchor: ClockAnchor::default(),
             raw: RawPolicy::default(),
@@ -126,6 +130,12 @@ impl ConvertOptions {
         let mut schemas = UserSchemas::clone(&self.schemas);
         schemas.lock = Some(Arc::new(lock));
         ConvertOptions { schemas: Arc::new(schemas), ..self }
+    }
+
+    /// Whether an update compares the content of inputs, not the time when they were written.
+    #[must_use]
+    pub fn rehash(self, rehash: bool) -> Self {
+        ConvertOptions { rehash, ..self }
     }
 
     /// What to do when the trace is there already.

@@ -36,6 +36,12 @@ impl LocalFile {
         Ok(LocalFile { identity: identity(path, &metadata), since: Since::Opened, file })
     }
 
+    /// What a file is, without opening it; `None` where there is none.
+    pub fn identity_of(path: &Path) -> Option<Identity> {
+        let metadata = std::fs::metadata(path).ok().filter(Metadata::is_file)?;
+        Some(identity(path, &metadata))
+    }
+
     /// The file that has this identity.
     ///
     /// # Errors

@@ -9,6 +9,7 @@ use zerocopy::IntoBytes;
 
 use super::prepare::{Prepared, inputs, prepare};
 use super::stored::{self, StoredJob, StoredPlan, StoredReport};
+use super::update::Update;
 use crate::commit::Commit;
 use crate::commit::record::RunContext;
 use crate::convert::ConvertOptions;
@@ -21,7 +22,7 @@ use crate::dataset::rows_in_footer;
 use crate::error::{Error, ErrorKind, Result};
 use crate::input::{InputId, Inputs, OpenOptions};
 use crate::output::folder::{plan_name, trace_folder};
-use crate::output::{CommitRecord, LocalFolder, Output, StagedName};
+use crate::output::{CommitRecord, IfExists, LocalFolder, Output, StagedName};
 use crate::plan::{PartitionView, PlanFile, PlannedInputs, Segment};
 use crate::resources::pool;
 use crate::resources::{default_memory, default_threads};
@@ -91,6 +92,12 @@ pub enum CommitOutcome {
 pub fn plan(job: &Recording, options: &ConvertOptions, progress: &dyn JobProgress) -> Result<PlanOutcome> {
     let pool = pool(options.threads)?;
     crate::output::folder::check_absent(&options.out, &job.name, options.if_exists)?;
+    let update = (options.if_exists == IfExists::Update).then(|| Update::of(job, options));
+    if let Some(update) = &update
+        && let Some(known) = update.known(&pool, progress)?
+    {
+        return Ok(PlanOutcome::Done(known));
+    }
     let space = SpillSpace::temporary();
     let inputs = inputs(job, options, progress)?;
     let Prepared { surveyed: Surveyed { files, plan, .. }, write, planned, partitions } =

@@ -40,7 +40,7 @@ pub use custody::Custody;
 use custody::Held;
 pub use disks::Disks;
 use disks::Item;
-pub use existing::{check_absent, is_current, trace_folder};
+pub use existing::{check_absent, is_current, published, trace_folder};
 use lock::Lock;
 pub(crate) use parts::is_attempt;
 use parts::{Parts, remove_staged};
@@ -214,6 +214,11 @@ impl LocalFolder {
     pub fn with_disks(mut self, disks: &Disks) -> Self {
         self.disks = disks.clone();
         self
+    }
+
+    /// Whether a run is at work on a trace, or has left something of it.
+    pub fn is_begun(out: &Path, name: &str) -> bool {
+        !matches!(exists(&out.join(format!("{PREFIX}{name}"))), Ok(false))
     }
 
     /// The staging folder. That of a plan may hold other files beside the trace's, which go with it.
@@ -483,7 +488,7 @@ impl Output for LocalFolder {
         existing::may_publish(&target, if_exists)?;
         publication::assemble(&self.parts(), &new, files, &self.disks, progress)?;
         crate::progress::stop_if_cancelled(progress)?;
-        if if_exists == IfExists::Replace && exists(&target)? {
+        if if_exists.replaces() && exists(&target)? {
             publication::replace(&new, &self.old(), &target)?;
             self.is_published.store(true, Ordering::Relaxed);
             warnings.extend([new, self.old()].iter().filter_map(|old| leftover(old, remove(old))));

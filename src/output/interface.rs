@@ -124,6 +124,16 @@ pub enum IfExists {
     Skip,
     /// Put the new one in its place.
     Replace,
+    /// Leave it if it is what this run would write, as far as that can be told without reading the input; else put the new one
+    /// in its place.
+    Update,
+}
+
+impl IfExists {
+    /// Whether a trace that is there may go.
+    pub fn replaces(self) -> bool {
+        matches!(self, IfExists::Replace | IfExists::Update)
+    }
 }
 
 /// A trace in its place.

@@ -129,6 +129,9 @@ pub struct RunInfo {
     pub output: String,
     /// The absolute paths of the inputs, in the order of `inputs`.
     pub inputs: Vec<String>,
+    /// When each input was last written, RFC 3339 in UTC; `null` where nobody knows.
+    #[serde(default)]
+    pub modified: Vec<Option<String>>,
     /// BLAKE3 of the plan, of a run in steps.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<String>,

@@ -84,7 +84,7 @@ impl Output for MemoryOutput {
 
     fn publish(&self, names: &[StagedName], if_exists: IfExists, _progress: &dyn Progress) -> Result<Published> {
         let mut files = lock(&self.files);
-        if files.published.is_some() && if_exists != IfExists::Replace {
+        if files.published.is_some() && !if_exists.replaces() {
             return Err(Error::new(ErrorKind::Output, "this trace is there already"));
         }
         let content = names.iter().map(|name| match files.staged.get(name) {

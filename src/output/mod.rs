@@ -15,6 +15,7 @@ pub mod folder;
 pub mod interface;
 pub mod manifest;
 pub mod memory;
+pub mod refusal;
 pub(crate) mod sink;
 
 pub use folder::LocalFolder;

@@ -9,10 +9,13 @@ use rayon::prelude::*;
 
 use crate::error::Result;
 use crate::input::Input;
-use crate::progress::{Progress, Step, timed};
+use crate::progress::{Progress, Step, stop_if_cancelled, timed};
 
 /// Bytes of a subtree: a power of two of BLAKE3's chunks, and few enough that a window has some for every thread.
 const SUBTREE: u64 = 1 << 20;
+
+/// Bytes between two looks whether to stop.
+const WINDOW: u64 = 64 << 20;
 
 /// The hash of a file of which more and more is read.
 #[derive(Debug, Default)]
@@ -49,6 +52,21 @@ impl FileHash {
             Ok(merge_subtrees_root(&joined(left), &joined(right), Mode::Hash).to_hex().to_string())
         })
     }
+}
+
+/// The BLAKE3 hash of a file in lower-case hexadecimal. Its parts are hashed by the threads of the current pool.
+///
+/// # Errors
+/// When the file cannot be read, or [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted).
+pub fn hash(input: &dyn Input, progress: &dyn Progress) -> Result<String> {
+    let mut hash = FileHash::default();
+    let mut end = 0_u64;
+    while end < input.size() {
+        stop_if_cancelled(progress)?;
+        end = end.saturating_add(WINDOW);
+        hash.extend(input, end, progress)?;
+    }
+    hash.finish(input, progress)
 }
 
 /// Has hashed the subtree with this number, which may be shorter at the end of the file.

@@ -12,6 +12,15 @@ pub fn trace_folder(out: &Path, name: &str) -> PathBuf {
     out.join(format!("trace={name}"))
 }
 
+/// The names of all published traces of an output folder, sorted; none where it cannot be listed.
+pub fn published(out: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(out).into_iter().flatten().flatten();
+    let name = |entry: std::fs::DirEntry| Some(entry.file_name().to_str()?.strip_prefix("trace=")?.to_owned());
+    let mut names: Vec<String> = entries.filter_map(name).collect();
+    names.sort();
+    names
+}
+
 /// Whether the published trace is what this run would write: same inputs in the same order (BLAKE3, lower-case
 /// hexadecimal), same format version, same options. `false` when there is none.
 ///
@@ -60,7 +69,7 @@ pub fn check_absent(out: &Path, name: &str, if_exists: IfExists) -> Result<()> {
 
 pub(super) fn may_publish(target: &Path, if_exists: IfExists) -> Result<()> {
     refuse_foreign(target)?;
-    if if_exists != IfExists::Replace && exists(target)? { Err(is_there(target)) } else { Ok(()) }
+    if !if_exists.replaces() && exists(target)? { Err(is_there(target)) } else { Ok(()) }
 }
 
 /// Refuses to touch what this program has not made.
@@ -78,5 +87,5 @@ pub(super) fn is_there(target: &Path) -> Error {
     Error::new(ErrorKind::Output, "this trace is there already")
         .with_code(ErrorCode::OutputExists)
         .in_file(target)
-        .with_hint("choose --if-exists skip or replace, or another name or output folder")
+        .with_hint("choose --if-exists skip, replace or update, or another name or output folder")
 }

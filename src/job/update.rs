@@ -1,0 +1,152 @@
+//! `--if-exists update`: what is to be converted, told without reading the inputs.
+
+use std::path::Path;
+
+use rayon::ThreadPool;
+
+use crate::commit::record;
+use crate::convert::ConvertOptions;
+use crate::convert::job::{Outcome, Recording, Report};
+use crate::error::{ErrorCode, Result};
+use crate::input::{Identity, LocalFile};
+use crate::output::folder::trace_folder;
+use crate::output::manifest::{FORMAT_VERSION, InputEntry};
+use crate::output::refusal::{Refusal, RefusalKind};
+use crate::output::{CommitRecord, options_hash};
+use crate::progress::Progress;
+use crate::survey;
+
+/// A job of which it is to be told whether it was done before.
+pub(super) struct Update<'a> {
+    job: &'a Recording,
+    options: &'a ConvertOptions,
+    options_hash: String,
+    checks: serde_json::Value,
+    /// The inputs as they are now; `None` where one cannot be had, which is for the conversion to say.
+    inputs: Option<Vec<Identity>>,
+    /// What is published, as it was at the first look.
+    published: Option<CommitRecord>,
+}
+
+impl<'a> Update<'a> {
+    /// Looks at the inputs, without opening them, and at what is published.
+    pub(super) fn of(job: &'a Recording, options: &'a ConvertOptions) -> Self {
+        Update {
+            job,
+            options,
+            options_hash: options_hash(&record::options(options)),
+            checks: serde_json::to_value(options.checks).unwrap_or_default(),
+            inputs: job.inputs.iter().map(|input| LocalFile::identity_of(&input.path)).collect(),
+            published: CommitRecord::read(&trace_folder(&options.out, &job.name)).ok(),
+        }
+    }
+
+    /// What became of this very job before: the trace is there, or it was refused.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted) when the caller asked to stop.
+    pub(super) fn known(&self, pool: &ThreadPool, progress: &dyn Progress) -> Result<Option<Outcome>> {
+        let Some(inputs) = &self.inputs else { return Ok(None) };
+        let hash = |path: &Path| pool.install(|| hash_of(path, progress));
+        if let Some(there) = &self.published {
+            let is_same = self.is_ours(there)
+                && self.are_same(inputs, &there.inputs, &there.run.modified)
+                && (!self.options.rehash || are_unchanged(inputs, &there.inputs, hash)?);
+            if is_same {
+                return Ok(Some(Outcome::Skipped));
+            }
+        }
+        let Some(refusal) = Refusal::read(&self.options.out, &self.job.name) else { return Ok(None) };
+        let is_same = refusal.format_version == FORMAT_VERSION
+            && refusal.tool_version == env!("CARGO_PKG_VERSION")
+            && refusal.options_hash == self.options_hash
+            && refusal.checks == self.checks
+            && self.are_same(inputs, &refusal.inputs, &refusal.modified)
+            && (!self.options.rehash || are_unchanged(inputs, &refusal.inputs, hash)?);
+        Ok(is_same.then(|| Outcome::KnownRefusal(Box::new(refusal))))
+    }
+
+    /// Whether another run has published this very job since the first look.
+    pub(super) fn is_done_meanwhile(&self) -> bool {
+        let now = CommitRecord::read(&trace_folder(&self.options.out, &self.job.name)).ok();
+        let (Some(now), Some(inputs)) = (now, &self.inputs) else { return false };
+        self.published.as_ref() != Some(&now)
+            && self.is_ours(&now)
+            && are_alike(self.job, inputs, &now.inputs)
+            && are_as_old(inputs, &now.run.modified)
+    }
+
+    /// Keeps why the job became no trace, or that it has.
+    pub(super) fn keep(&self, outcome: &Result<Outcome>) {
+        let (kind, reason, report) = match outcome {
+            Ok(Outcome::Published(_)) => return Refusal::forget(&self.options.out, &self.job.name),
+            Ok(Outcome::Empty(report)) => (RefusalKind::Empty, "no event passes the filters".to_owned(), Some(report)),
+            Ok(Outcome::Refused(report, reason)) => (RefusalKind::Gated, reason.clone(), Some(report)),
+            Err(error) if error.code() == ErrorCode::NotATrace => (RefusalKind::Unreadable, error.to_string(), None),
+            _ => return,
+        };
+        // Where it cannot be kept, the next run finds it again.
+        if let Some(refusal) = self.refusal(kind, reason, report.map(|report| &**report)) {
+            let _ = refusal.write(&self.options.out);
+        }
+    }
+
+    fn refusal(&self, kind: RefusalKind, reason: String, report: Option<&Report>) -> Option<Refusal> {
+        let inputs = self.inputs.as_ref()?;
+        let hash = |number: usize| report?.files.get(number)?.blake3.clone();
+        let entries = self.job.inputs.iter().zip(inputs).enumerate().map(|(number, (input, identity))| InputEntry {
+            source: input.source.clone(),
+            size: identity.size,
+            blake3: hash(number).unwrap_or_default(),
+        });
+        Some(Refusal {
+            trace: self.job.name.clone(),
+            format_version: FORMAT_VERSION,
+            tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+            options_hash: self.options_hash.clone(),
+            checks: self.checks.clone(),
+            inputs: entries.collect(),
+            modified: inputs.iter().map(record::modified).collect(),
+            kind,
+            reason,
+        })
+    }
+
+    fn is_ours(&self, there: &CommitRecord) -> bool {
+        there.format_version == FORMAT_VERSION
+            && there.tool_version == env!("CARGO_PKG_VERSION")
+            && there.options_hash == self.options_hash
+    }
+
+    /// Whether names and sizes are those of before, and, where content is not compared, times.
+    fn are_same(&self, inputs: &[Identity], before: &[InputEntry], modified: &[Option<String>]) -> bool {
+        are_alike(self.job, inputs, before) && (self.options.rehash || are_as_old(inputs, modified))
+    }
+}
+
+fn are_alike(job: &Recording, inputs: &[Identity], before: &[InputEntry]) -> bool {
+    let now = job.inputs.iter().zip(inputs).map(|(input, identity)| (input.source.as_str(), identity.size));
+    now.eq(before.iter().map(|entry| (entry.source.as_str(), entry.size)))
+}
+
+/// Whether no input was written since; one of which nobody knows the time may have been.
+fn are_as_old(inputs: &[Identity], modified: &[Option<String>]) -> bool {
+    inputs.len() == modified.len()
+        && inputs.iter().zip(modified).all(|(input, before)| before.is_some() && record::modified(input) == *before)
+}
+
+/// Whether the inputs have the hashes of before. One that cannot be read is for the conversion to name.
+fn are_unchanged(inputs: &[Identity], before: &[InputEntry], hash: impl Fn(&Path) -> Result<String>) -> Result<bool> {
+    for (input, before) in inputs.iter().zip(before) {
+        match hash(&input.source) {
+            Ok(now) if now == before.blake3 => {}
+            Err(error) if error.code() == ErrorCode::Interrupted => return Err(error),
+            _ => return Ok(false),
+        }
+    }
+    Ok(true)
+}
+
+fn hash_of(path: &Path, progress: &dyn Progress) -> Result<String> {
+    survey::hash(&LocalFile::open(path)?, progress)
+}

@@ -1,0 +1,139 @@
+//! What `--if-exists update` keeps of inputs that became no trace: one small file each, so that the next run need not read them
+//! again, and can tell the same.
+//!
+//! ```text
+//! OUT/.etl2parquet/<name>.json
+//! ```
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::errors::output_error;
+use super::manifest::InputEntry;
+use crate::error::Result;
+
+/// The folder in the output folder. Names of staging folders go on with a dash.
+const FOLDER: &str = ".etl2parquet";
+
+/// Why an input became no trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RefusalKind {
+    /// It is no trace.
+    Unreadable,
+    /// The filters pass no event of it.
+    Empty,
+    /// A condition of publishing was not met.
+    Gated,
+}
+
+/// An input that became no trace, and all that this depends on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Refusal {
+    /// The name in `trace=<name>`.
+    pub trace: String,
+    /// The version of the output contract.
+    pub format_version: u32,
+    /// The version of the program.
+    pub tool_version: String,
+    /// The hash of the options that decide what is written.
+    pub options_hash: String,
+    /// The conditions of publishing, as JSON.
+    pub checks: serde_json::Value,
+    /// The input files; of one that is no trace the hash is not known, and empty.
+    pub inputs: Vec<InputEntry>,
+    /// When each was last written, RFC 3339 in UTC.
+    pub modified: Vec<Option<String>>,
+    /// Why it became no trace.
+    pub kind: RefusalKind,
+    /// The same for people.
+    pub reason: String,
+}
+
+impl Refusal {
+    /// What is kept of a trace; `None` where nothing is, or nothing that can be understood.
+    pub fn read(out: &Path, trace: &str) -> Option<Refusal> {
+        let refusal: Refusal = serde_json::from_slice(&fs::read(path(out, trace)).ok()?).ok()?;
+        (refusal.trace == trace).then_some(refusal)
+    }
+
+    /// Keeps this in the place of what was kept of the trace, whole or not at all.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Output`](crate::ErrorKind::Output) when it cannot be written.
+    pub fn write(&self, out: &Path) -> Result<()> {
+        let (folder, path) = (out.join(FOLDER), path(out, &self.trace));
+        let staged = folder.join(format!("{}.{}.tmp", self.trace, std::process::id()));
+        let text = serde_json::to_string_pretty(self).unwrap_or_default() + "\n";
+        // It need not be on disk: what is lost is found again.
+        let written = fs::create_dir_all(&folder)
+            .and_then(|()| fs::write(&staged, text))
+            .and_then(|()| fs::rename(&staged, &path))
+            .map_err(|cause| output_error("write", &path, cause));
+        if written.is_err() {
+            let _ = fs::remove_file(&staged);
+        }
+        written
+    }
+
+    /// Keeps nothing of a trace any more.
+    pub fn forget(out: &Path, trace: &str) {
+        if fs::remove_file(path(out, trace)).is_ok() {
+            // When it was the last one.
+            let _ = fs::remove_dir(out.join(FOLDER));
+        }
+    }
+}
+
+fn path(out: &Path, trace: &str) -> PathBuf {
+    out.join(FOLDER).join(format!("{trace}.json"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(trace: &str) -> Refusal {
+        Refusal {
+            trace: trace.to_owned(),
+            format_version: 3,
+            tool_version: "1.2.3".to_owned(),
+            options_hash: "ab".to_owned(),
+            checks: serde_json::json!({ "loss": true }),
+            inputs: vec![InputEntry { source: "a.etl".to_owned(), size: 7, blake3: String::new() }],
+            modified: vec![Some("2026-11-20T16:00:00.000000001Z".to_owned()), None],
+            kind: RefusalKind::Gated,
+            reason: "3 events lost".to_owned(),
+        }
+    }
+
+    #[test]
+    fn what_is_kept_is_read_back_replaced_and_forgotten() {
+        let folder = tempfile::tempdir().unwrap();
+        let out = folder.path().join("out");
+        assert_eq!(Refusal::read(&out, "a"), None);
+        for kind in [RefusalKind::Gated, RefusalKind::Empty, RefusalKind::Unreadable] {
+            let kept = Refusal { kind, ..refusal("a") };
+            kept.write(&out).unwrap();
+            assert_eq!(Refusal::read(&out, "a"), Some(kept));
+        }
+        refusal("b").write(&out).unwrap();
+        assert_eq!(fs::read_dir(out.join(FOLDER)).unwrap().count(), 2);
+        Refusal::forget(&out, "a");
+        assert_eq!((Refusal::read(&out, "a"), Refusal::read(&out, "b")), (None, Some(refusal("b"))));
+        Refusal::forget(&out, "b");
+        assert!(!out.join(FOLDER).exists());
+    }
+
+    #[test]
+    fn what_cannot_be_understood_is_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        refusal("a").write(folder.path()).unwrap();
+        fs::write(path(folder.path(), "b"), fs::read(path(folder.path(), "a")).unwrap()).unwrap();
+        assert_eq!(Refusal::read(folder.path(), "b"), None, "of another trace");
+        fs::write(path(folder.path(), "a"), "{").unwrap();
+        assert_eq!(Refusal::read(folder.path(), "a"), None);
+    }
+}

@@ -1,0 +1,186 @@
+"""`--if-exists update`: what is new or changed is converted, the rest is passed over without a look into it."""
+
+import json
+import os
+import shutil
+import signal
+import time
+import unittest
+
+import support
+
+
+class Update(unittest.TestCase):
+    def setUp(self):
+        self.folder = support.temporary_folder("update")
+        self.inputs = os.path.join(self.folder, "in")
+        self.out = os.path.join(self.folder, "out")
+        os.mkdir(self.inputs)
+
+    def path(self, name):
+        return os.path.join(self.inputs, name + ".etl")
+
+    def fill(self, *names):
+        for name in names:
+            shutil.copy(support.EXAMPLE, self.path(name))
+
+    def update(self, *flags, code=0):
+        """Runs; the status of every trace, and its reason."""
+        summary = os.path.join(self.folder, "summary.json")
+        arguments = ["convert", self.inputs, "-o", self.out, "--if-exists", "update", "--summary", summary, *flags]
+        result = support.run(*arguments)
+        self.assertEqual(result.returncode, code, result.stderr)
+        with open(summary, encoding="utf-8") as file:
+            traces = json.load(file)["traces"]
+        self.said = result.stderr
+        self.reasons = {trace["trace"]: trace["reason"] for trace in traces}
+        return {trace["trace"]: trace["status"] for trace in traces}
+
+    def created(self, name):
+        return support.manifest(os.path.join(self.out, f"trace={name}"))["run"]["created"]
+
+    def flip(self, name):
+        """Another byte in the last buffer, at the same time and size."""
+        times = os.stat(self.path(name))
+        with open(self.path(name), "r+b") as file:
+            file.seek(-1, os.SEEK_END)
+            last = file.read(1)[0]
+            file.seek(-1, os.SEEK_END)
+            file.write(bytes([last ^ 1]))
+        os.utime(self.path(name), ns=(times.st_atime_ns, times.st_mtime_ns))
+
+    def test_what_is_unchanged_is_not_touched_and_not_read(self):
+        self.fill("a", "b", "c")
+        self.assertEqual(self.update(), dict.fromkeys("abc", "published"))
+        run = support.manifest(os.path.join(self.out, "trace=a"))["run"]
+        self.assertRegex(run["modified"][0], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z$")
+        created = [self.created(name) for name in "abc"]
+        self.assertEqual(self.update(), dict.fromkeys("abc", "skipped"))
+        self.assertIn("unchanged: 3 traces", self.said)
+        # Not even by one who would see that the content is another.
+        self.flip("b")
+        self.assertEqual(self.update(), dict.fromkeys("abc", "skipped"))
+        self.assertEqual([self.created(name) for name in "abc"], created)
+        # Threads, memory and order of options decide nothing.
+        self.assertEqual(self.update("--threads", "1", "--memory", "400MiB"), dict.fromkeys("abc", "skipped"))
+
+    def test_content_decides_where_it_is_asked_for(self):
+        self.fill("a", "b")
+        self.update()
+        self.flip("b")
+        # A byte that should be padding is damage.
+        self.assertEqual(self.update("--rehash", code=4), {"a": "skipped", "b": "published"})
+        changed = support.manifest(os.path.join(self.out, "trace=b"))["inputs"][0]["blake3"]
+        self.assertNotEqual(changed, support.manifest(os.path.join(self.out, "trace=a"))["inputs"][0]["blake3"])
+        self.assertEqual(self.update("--rehash"), {"a": "skipped", "b": "skipped"})
+        # Only touched: the time says nothing here.
+        os.utime(self.path("a"), (1, 1))
+        self.assertEqual(self.update("--rehash"), {"a": "skipped", "b": "skipped"})
+        result = support.run("convert", self.inputs, "-o", self.out, "--rehash")
+        self.assertEqual(result.returncode, 2, result.stderr)
+
+    def test_a_new_a_touched_and_a_longer_input_are_converted(self):
+        self.fill("a", "b", "c")
+        self.update()
+        before = self.created("b")
+        os.utime(self.path("a"), (1, 1))
+        self.fill("d")
+        with open(self.path("c"), "ab") as file:
+            file.write(bytes(4096))
+        statuses = self.update()
+        self.assertEqual(statuses, {"a": "published", "b": "skipped", "c": "published", "d": "published"})
+        self.assertEqual(set(self.update().values()), {"skipped"})
+        self.assertEqual(self.created("b"), before)
+
+    def test_another_option_or_version_converts_all_again(self):
+        self.fill("a", "b")
+        self.update()
+        self.assertEqual(self.update("--integers", "exact"), {"a": "published", "b": "published"})
+        self.assertEqual(self.update("--integers", "exact"), {"a": "skipped", "b": "skipped"})
+        path = os.path.join(self.out, "trace=a", "sidecar", "manifest.json")
+        with open(path, encoding="utf-8") as file:
+            record = json.load(file)
+        record["tool_version"] = "0.0.1"
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(record, file)
+        self.assertEqual(self.update("--integers", "exact"), {"a": "published", "b": "skipped"})
+
+    def test_what_became_no_trace_is_remembered_with_its_exit_code(self):
+        self.fill("good")
+        with open(self.path("bad"), "w", encoding="utf-8") as file:
+            file.write("no trace")
+        self.assertEqual(self.update(code=4), {"bad": "failed", "good": "published"})
+        first = self.reasons["bad"]
+        # It is not read again: nobody could.
+        os.chmod(self.path("bad"), 0)
+        self.assertEqual(self.update(code=4), {"bad": "failed", "good": "skipped"})
+        self.assertTrue(self.reasons["bad"].startswith(first) and "earlier run" in self.reasons["bad"], self.reasons)
+        os.remove(self.path("bad"))
+        self.fill("bad")
+        self.assertEqual(self.update(), {"bad": "published", "good": "skipped"})
+        self.assertEqual(sorted(os.listdir(self.out)), ["trace=bad", "trace=good"])
+
+    def test_gates_and_filters_are_remembered_as_they_were(self):
+        self.fill("a")
+        self.assertEqual(self.update("--max-loss", "0", code=5), {"a": "gated"})
+        self.assertEqual(self.update("--max-loss", "0", code=5), {"a": "gated"})
+        self.assertIn("earlier run", self.reasons["a"])
+        # Another gate may let it through.
+        self.assertEqual(self.update(), {"a": "published"})
+        self.assertEqual(os.listdir(self.out), ["trace=a"])
+        shutil.rmtree(self.out)
+        none = ("--provider", "Nobody")
+        self.assertEqual(self.update(*none, code=5), {"a": "empty"})
+        self.assertEqual(self.update(*none, code=5), {"a": "empty"})
+        self.assertIn("earlier run", self.reasons["a"])
+
+    def test_a_trace_without_its_input_stays_and_is_told(self):
+        self.fill("a", "b")
+        self.update()
+        os.remove(self.path("a"))
+        self.assertEqual(self.update(), {"b": "skipped"})
+        self.assertIn("1 trace without an input in this run", self.said)
+        self.assertEqual(sorted(os.listdir(self.out)), ["trace=a", "trace=b"])
+
+    def test_two_runs_at_once_do_nothing_twice(self):
+        names = [f"n{number:03}" for number in range(150)]
+        self.fill(*names)
+        summaries = [os.path.join(self.folder, f"{number}.json") for number in range(2)]
+        command = ["convert", self.inputs, "-o", self.out, "--if-exists", "update", "--threads", "2", "--summary"]
+        runs = [support.start(*command, summary) for summary in summaries]
+        for run in runs:
+            _, errors = run.communicate(timeout=support.TIMEOUT_S)
+            self.assertEqual(run.returncode, 0, errors)
+        statuses = []
+        for summary in summaries:
+            with open(summary, encoding="utf-8") as file:
+                statuses.append({trace["trace"]: trace["status"] for trace in json.load(file)["traces"]})
+        for name in names:
+            ends = [one[name] for one in statuses]
+            self.assertEqual(ends.count("published"), 1, (name, ends))
+            self.assertIn(ends[1 - ends.index("published")], ("skipped", "busy"))
+        self.assertEqual(set(os.listdir(self.out)), {f"trace={name}" for name in names})
+
+    def test_a_killed_run_is_taken_up(self):
+        names = [f"n{number:03}" for number in range(200)]
+        self.fill(*names)
+        for _ in range(3):
+            process = support.start("convert", self.inputs, "-o", self.out, "--if-exists", "update")
+            self.addCleanup(process.kill)
+            there = len(os.listdir(self.out)) if os.path.isdir(self.out) else 0
+            end = time.monotonic() + support.TIMEOUT_S
+            while process.poll() is None and time.monotonic() < end:
+                if os.path.isdir(self.out) and len(os.listdir(self.out)) > there + 20:
+                    break
+                time.sleep(0.002)
+            process.send_signal(signal.SIGKILL)
+            process.communicate(timeout=support.TIMEOUT_S)
+        statuses = self.update()
+        self.assertEqual(set(statuses), set(names))
+        self.assertLessEqual(set(statuses.values()), {"published", "skipped"})
+        self.assertIn("skipped", statuses.values())
+        self.assertEqual(set(os.listdir(self.out)), {f"trace={name}" for name in names})
+
+
+if __name__ == "__main__":
+    unittest.main()
