@@ -14,7 +14,7 @@ const BESIDE_BUDGET: usize = 100 << 20;
 /// reach it in steps.
 const MOST_STEEPER: usize = 3;
 /// Growth in bytes, of memory or of what is allocated, that is in no proportion to anything.
-const UNSEEN: usize = 6 << 20;
+const UNSEEN: usize = 1 << 20;
 /// A step that buffers of a fixed size make where they are used for the first time.
 const STEP: usize = 16 << 20;
 
