@@ -7,10 +7,12 @@ use std::sync::OnceLock;
 
 use etl2parquet::buffer::content::{self, Scratch};
 use etl2parquet::event::{Walk, WalkStep};
+use etl2parquet::layout::logfile::mode;
 use etl2parquet::rows::Severity;
 use etl2parquet::survey::{FileFacts, FileSurvey, NoProgress};
 use etl2parquet::{Error, ErrorKind};
 
+use super::codes::Codes;
 use super::traces::surveyed;
 use crate::bytes::Bytes;
 use crate::digest::Digest;
@@ -21,12 +23,14 @@ use crate::mutate::turning_points;
 /// How often each event is there, by a hash of its bytes; without the header event.
 type Events = BTreeMap<u64, u64>;
 
-/// What a survey says beside the events: damage, issues that are no mere information, rows of the ledger.
+/// What a survey says beside the events: damage, issues that are no mere information, rows of the ledger, and the exit codes
+/// that follow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Said {
     is_damaged: bool,
     issues: BTreeMap<&'static str, u64>,
     ledger: BTreeMap<&'static str, u64>,
+    codes: Codes,
 }
 
 /// A whole trace.
@@ -38,7 +42,12 @@ struct Subject {
     events: Events,
     said: Said,
     is_closed: bool,
+    /// Whether it keeps the latest alone: a gap is told, and no loss.
+    is_ring: bool,
 }
+
+/// Of so many cases, one is converted as a whole.
+const CONVERTED: u64 = 1024;
 
 /// What is done to a trace.
 const CHANGES: [&str; 12] = [
@@ -57,9 +66,9 @@ pub fn subject_count() -> usize {
 
 fn subject(seed: made::Seed) -> Option<Subject> {
     let (events, said, file) = read(&seed.bytes).expect("loss: a made trace is one");
-    let is_closed = file.session.is_closed();
+    let (is_closed, is_ring) = (file.session.is_closed(), file.session.has_mode(mode::CIRCULAR));
     let (buffers, fields) = (buffers(&seed.bytes), fields(&seed.bytes));
-    (!said.is_damaged).then_some(Subject { bytes: seed.bytes, buffers, fields, events, said, is_closed })
+    (!said.is_damaged).then_some(Subject { bytes: seed.bytes, buffers, fields, events, said, is_closed, is_ring })
 }
 
 fn read(trace: &[u8]) -> Result<(Events, Said, FileSurvey), Error> {
@@ -72,9 +81,7 @@ fn read(trace: &[u8]) -> Result<(Events, Said, FileSurvey), Error> {
         for step in Walk::new(content.bytes(), 0) {
             let WalkStep::Event(event) = step else { continue };
             if (buffer.extent.ordinal, event.offset) != (0, 0) {
-                let mut hasher = DefaultHasher::new();
-                event.bytes.hash(&mut hasher);
-                *events.entry(hasher.finish()).or_default() += 1;
+                *events.entry(hash(event.bytes)).or_default() += 1;
             }
         }
     }
@@ -87,44 +94,80 @@ fn read(trace: &[u8]) -> Result<(Events, Said, FileSurvey), Error> {
     for row in facts.iter().flat_map(|facts| &facts.ledger.rows) {
         *ledger.entry(row.kind.as_str()).or_default() += 1;
     }
-    Ok((events, Said { is_damaged: file.is_damaged(), issues, ledger }, file))
+    let codes = Codes::of_survey(&file, &facts);
+    Ok((events, Said { is_damaged: file.is_damaged(), issues, ledger, codes }, file))
 }
 
 /// Makes one change to one of the traces; the first four bytes of the input say to which.
 ///
 /// Oracle: rows go only where damage, an issue or a gap is said, or the file is refused. An event whose own bytes are
 /// changed may be another; it may not be none. Three classes are known to be mute and counted: `by nature`, `swallowed` and
-/// `emptied`.
+/// `emptied`. Where rows are gone the exit code says it to whoever asks for that, but of a ring, which has `overwritten` them.
+/// Of one case in 1,024 two whole conversions give the exit codes that follow from the survey.
 pub fn loss(input: &[u8], digest: &mut Digest) {
     let mut bytes = Bytes::new(input);
     let all = subjects();
     let subject = &all[bytes.u32() as usize % all.len()];
     let change = *bytes.pick(&CHANGES);
     let (trace, touched) = subject.changed(change, &mut bytes);
-    let place = match read(&trace) {
-        Err(error) => {
-            assert_eq!(error.kind(), ErrorKind::Input, "loss: {change}: {error}");
-            "refused"
-        }
-        Ok((events, said, _)) => match subject.judge(&events, &said, touched) {
-            "mute" if subject.is_mute_by_nature(change, &trace) => "by nature",
-            "mute" if subject.is_swallowed(&trace, &events, touched) => "swallowed",
-            "mute" if subject.is_emptied(&trace, &events, touched) => "emptied",
-            outcome => outcome,
-        },
-    };
     let number = all.iter().position(|other| std::ptr::eq(other, subject)).unwrap_or_default();
     let first = trace.iter().zip(&subject.bytes).position(|(new, old)| new != old);
     let field =
         subject.fields.iter().rev().find(|field| first.is_some_and(|at| field.at <= at)).map(|field| field.name);
-    assert_ne!(place, "mute", "loss: {change} at {first:?} ({field:?}) of trace {number} takes events away in silence");
+    let made = format!("{change} at {first:?} ({field:?}) of trace {number}");
+    let found = read(&trace);
+    if hash(input).is_multiple_of(CONVERTED) {
+        same_codes(&trace, found.as_ref().ok().map(|(_, said, _)| said.codes));
+    }
+    let place = match found {
+        Err(error) => {
+            assert_eq!(error.kind(), ErrorKind::Input, "loss: {change}: {error}");
+            "refused"
+        }
+        Ok((events, said, _)) => {
+            let outcome = match subject.judge(&events, &said, touched) {
+                "mute" if subject.is_mute_by_nature(change, &trace) => "by nature",
+                "mute" if subject.is_swallowed(&trace, &events, touched) => "swallowed",
+                "mute" if subject.is_emptied(&trace, &events, touched) => "emptied",
+                "gap" if subject.is_ring && !said.codes.tell() => "overwritten",
+                outcome => outcome,
+            };
+            let is_told = said.codes.tell() || matches!(outcome, "by nature" | "swallowed" | "emptied" | "overwritten");
+            assert!(
+                is_told || !subject.lacks(&events, touched),
+                "loss: {outcome} by {made}, and exit code 0: {said:?}"
+            );
+            outcome
+        }
+    };
+    assert_ne!(place, "mute", "loss: {made} takes events away in silence");
     digest.add(place);
     digest.count(change, place);
+}
+
+fn hash(bytes: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    bytes.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Whole conversions give the exit codes that follow from a survey, and none where there could be no survey.
+fn same_codes(trace: &[u8], expected: Option<Codes>) {
+    match (Codes::of_conversions(trace), expected) {
+        (Ok(found), Some(expected)) => assert_eq!(found, expected, "loss: the exit codes follow from the survey"),
+        (Err(error), None) => assert_eq!(error.kind(), ErrorKind::Input, "loss: {error}"),
+        (found, expected) => panic!("loss: expected the exit codes {expected:?}, found {found:?}"),
+    }
 }
 
 /// How many events there are in one that are not in the other.
 fn beyond(one: &Events, other: &Events) -> u64 {
     one.iter().map(|(event, count)| count.saturating_sub(other.get(event).copied().unwrap_or(0))).sum()
+}
+
+/// Whether more is said of something than before. What is said no more tells nothing: the notice of a loss may have gone.
+fn is_more(said: &BTreeMap<&str, u64>, before: &BTreeMap<&str, u64>) -> bool {
+    said.iter().any(|(what, count)| *count > before.get(what).copied().unwrap_or(0))
 }
 
 impl Subject {
@@ -134,11 +177,17 @@ impl Subject {
         match () {
             () if missing == 0 && new == 0 => "harmless",
             () if said.is_damaged => "damage",
-            () if said.ledger != self.said.ledger => "gap",
-            () if said.issues != self.said.issues => "issue",
-            () if missing <= new && missing <= touched => "altered",
+            () if is_more(&said.ledger, &self.said.ledger) => "gap",
+            () if is_more(&said.issues, &self.said.issues) => "issue",
+            () if !self.lacks(events, touched) => "altered",
             () => "mute",
         }
+    }
+
+    /// Whether events are gone, and have not become others.
+    fn lacks(&self, events: &Events, touched: u64) -> bool {
+        let (missing, new) = (beyond(&self.events, events), beyond(events, &self.events));
+        missing > new.min(touched)
     }
 
     /// A file that nobody closed does not say how much there was: what is cut off at the border of a buffer was perhaps

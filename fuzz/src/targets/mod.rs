@@ -1,6 +1,7 @@
 //! The targets, room by room: functions that take bytes and stop where an oracle is contradicted.
 
 pub mod buffers;
+mod codes;
 pub mod decode;
 pub mod loss;
 pub mod schemas;
