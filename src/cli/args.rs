@@ -312,7 +312,7 @@ mod tests {
             assert_eq!(argument.get_env().and_then(|name| name.to_str()), Some(expected.as_str()), "--{long}");
             options += 1;
         }
-        assert_eq!(options, 146);
+        assert_eq!(options, 148);
     }
 
     #[test]
