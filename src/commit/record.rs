@@ -11,7 +11,6 @@ use crate::calendar;
 use crate::columns::{GuidType, IntegerType, TimestampType};
 use crate::convert::ConvertOptions;
 use crate::convert::job::{RawPolicy, Report};
-use crate::input::Identity;
 use crate::output::manifest::{CommitRecord, FORMAT_VERSION, InputEntry, LossCounts, RunInfo, options_hash};
 use crate::plan::DatasetSplit;
 use crate::survey::loss::Ledger;
@@ -102,14 +101,14 @@ pub fn run(context: &RunContext, files: &[FileSurvey], started: (SystemTime, Ins
         host: host_name(),
         output: absolute(&context.out),
         inputs: files.iter().map(|file| absolute(&file.identity.source)).collect(),
-        modified: files.iter().map(|file| modified(&file.identity)).collect(),
+        modified: files.iter().map(|file| modified(file.identity.modified)).collect(),
         plan: context.plan.clone(),
     }
 }
 
 /// When an input was last written, RFC 3339 in UTC.
-pub fn modified(input: &Identity) -> Option<String> {
-    input.modified.map(calendar::rfc3339)
+pub fn modified(at: Option<i64>) -> Option<String> {
+    at.map(calendar::rfc3339)
 }
 
 fn host_name() -> Option<String> {

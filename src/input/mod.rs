@@ -8,6 +8,7 @@ pub mod local;
 pub mod memory;
 pub mod opener;
 pub(crate) mod regular;
+pub mod unopened;
 
 pub use access::{Identity, Input};
 pub use address::{STDIN, member_address, split_address};
@@ -15,3 +16,4 @@ pub use inputs::{InputId, Inputs};
 pub use local::LocalFile;
 pub use memory::MemoryInput;
 pub use opener::{OpenOptions, open_archive, open_head, read_stdin};
+pub use unopened::Unopened;

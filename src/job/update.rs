@@ -8,7 +8,7 @@ use crate::commit::record;
 use crate::convert::ConvertOptions;
 use crate::convert::job::{Outcome, Recording, Report};
 use crate::error::{ErrorCode, Result};
-use crate::input::{Identity, LocalFile};
+use crate::input::{InputId, Inputs, Unopened};
 use crate::output::folder::trace_folder;
 use crate::output::manifest::{FORMAT_VERSION, InputEntry};
 use crate::output::refusal::{Refusal, RefusalKind};
@@ -23,7 +23,7 @@ pub(super) struct Update<'a> {
     options_hash: String,
     checks: serde_json::Value,
     /// The inputs as they are now; `None` where one cannot be had, which is for the conversion to say.
-    inputs: Option<Vec<Identity>>,
+    inputs: Option<Vec<Unopened>>,
     /// What is published, as it was at the first look.
     published: Option<CommitRecord>,
 }
@@ -36,7 +36,7 @@ impl<'a> Update<'a> {
             options,
             options_hash: options_hash(&record::options(options)),
             checks: serde_json::to_value(options.checks).unwrap_or_default(),
-            inputs: job.inputs.iter().map(|input| LocalFile::identity_of(&input.path)).collect(),
+            inputs: job.inputs.iter().map(|input| Unopened::at(&input.path)).collect(),
             published: CommitRecord::read(&trace_folder(&options.out, &job.name)).ok(),
         }
     }
@@ -47,11 +47,11 @@ impl<'a> Update<'a> {
     /// [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted) when the caller asked to stop.
     pub(super) fn known(&self, pool: &ThreadPool, progress: &dyn Progress) -> Result<Option<Outcome>> {
         let Some(inputs) = &self.inputs else { return Ok(None) };
-        let hash = |path: &Path| pool.install(|| hash_of(path, progress));
+        let hash = |path: &Path| pool.install(|| self.hash_of(path, progress));
         if let Some(there) = &self.published {
             let is_same = self.is_ours(there)
                 && self.are_same(inputs, &there.inputs, &there.run.modified)
-                && (!self.options.rehash || are_unchanged(inputs, &there.inputs, hash)?);
+                && (!self.options.rehash || are_unchanged(self.job, &there.inputs, hash)?);
             if is_same {
                 return Ok(Some(Outcome::Skipped));
             }
@@ -62,7 +62,7 @@ impl<'a> Update<'a> {
             && refusal.options_hash == self.options_hash
             && refusal.checks == self.checks
             && self.are_same(inputs, &refusal.inputs, &refusal.modified)
-            && (!self.options.rehash || are_unchanged(inputs, &refusal.inputs, hash)?);
+            && (!self.options.rehash || are_unchanged(self.job, &refusal.inputs, hash)?);
         Ok(is_same.then(|| Outcome::KnownRefusal(Box::new(refusal))))
     }
 
@@ -94,9 +94,11 @@ impl<'a> Update<'a> {
     fn refusal(&self, kind: RefusalKind, reason: String, report: Option<&Report>) -> Option<Refusal> {
         let inputs = self.inputs.as_ref()?;
         let hash = |number: usize| report?.files.get(number)?.blake3.clone();
-        let entries = self.job.inputs.iter().zip(inputs).enumerate().map(|(number, (input, identity))| InputEntry {
+        let size = |number: usize| Some(report?.files.get(number)?.identity.size);
+        let entries = self.job.inputs.iter().zip(inputs).enumerate().map(|(number, (input, unopened))| InputEntry {
             source: input.source.clone(),
-            size: identity.size,
+            // Of a member that could not be read nobody knows it, and nobody asks.
+            size: size(number).or(unopened.size).unwrap_or_default(),
             blake3: hash(number).unwrap_or_default(),
         });
         Some(Refusal {
@@ -106,10 +108,16 @@ impl<'a> Update<'a> {
             options_hash: self.options_hash.clone(),
             checks: self.checks.clone(),
             inputs: entries.collect(),
-            modified: inputs.iter().map(record::modified).collect(),
+            modified: inputs.iter().map(|input| record::modified(input.modified)).collect(),
             kind,
             reason,
         })
+    }
+
+    fn hash_of(&self, address: &Path, progress: &dyn Progress) -> Result<String> {
+        let open = self.options.open.or_in(&self.options.out);
+        let inputs = Inputs::open_any(&[address.to_owned()], &open, &|_| {}, progress)?;
+        survey::hash(&*inputs.get(InputId(0))?, progress)
     }
 
     fn is_ours(&self, there: &CommitRecord) -> bool {
@@ -119,34 +127,36 @@ impl<'a> Update<'a> {
     }
 
     /// Whether names and sizes are those of before, and, where content is not compared, times.
-    fn are_same(&self, inputs: &[Identity], before: &[InputEntry], modified: &[Option<String>]) -> bool {
+    fn are_same(&self, inputs: &[Unopened], before: &[InputEntry], modified: &[Option<String>]) -> bool {
         are_alike(self.job, inputs, before) && (self.options.rehash || are_as_old(inputs, modified))
     }
 }
 
-fn are_alike(job: &Recording, inputs: &[Identity], before: &[InputEntry]) -> bool {
-    let now = job.inputs.iter().zip(inputs).map(|(input, identity)| (input.source.as_str(), identity.size));
-    now.eq(before.iter().map(|entry| (entry.source.as_str(), entry.size)))
+fn are_alike(job: &Recording, inputs: &[Unopened], before: &[InputEntry]) -> bool {
+    let mut pairs = job.inputs.iter().zip(inputs).zip(before);
+    inputs.len() == before.len()
+        && pairs.all(|((input, now), before)| {
+            input.source == before.source && now.size.is_none_or(|size| size == before.size)
+        })
 }
 
 /// Whether no input was written since; one of which nobody knows the time may have been.
-fn are_as_old(inputs: &[Identity], modified: &[Option<String>]) -> bool {
+fn are_as_old(inputs: &[Unopened], modified: &[Option<String>]) -> bool {
     inputs.len() == modified.len()
-        && inputs.iter().zip(modified).all(|(input, before)| before.is_some() && record::modified(input) == *before)
+        && inputs
+            .iter()
+            .zip(modified)
+            .all(|(input, before)| before.is_some() && record::modified(input.modified) == *before)
 }
 
 /// Whether the inputs have the hashes of before. One that cannot be read is for the conversion to name.
-fn are_unchanged(inputs: &[Identity], before: &[InputEntry], hash: impl Fn(&Path) -> Result<String>) -> Result<bool> {
-    for (input, before) in inputs.iter().zip(before) {
-        match hash(&input.source) {
+fn are_unchanged(job: &Recording, before: &[InputEntry], hash: impl Fn(&Path) -> Result<String>) -> Result<bool> {
+    for (input, before) in job.inputs.iter().zip(before) {
+        match hash(&input.path) {
             Ok(now) if now == before.blake3 => {}
             Err(error) if error.code() == ErrorCode::Interrupted => return Err(error),
             _ => return Ok(false),
         }
     }
     Ok(true)
-}
-
-fn hash_of(path: &Path, progress: &dyn Progress) -> Result<String> {
-    survey::hash(&LocalFile::open(path)?, progress)
 }

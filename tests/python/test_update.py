@@ -6,6 +6,7 @@ import shutil
 import signal
 import time
 import unittest
+import zipfile
 
 import support
 
@@ -78,6 +79,20 @@ class Update(unittest.TestCase):
         self.assertEqual(self.update("--rehash"), {"a": "skipped", "b": "skipped"})
         result = support.run("convert", self.inputs, "-o", self.out, "--rehash")
         self.assertEqual(result.returncode, 2, result.stderr)
+
+    def test_a_member_is_as_old_as_its_archive(self):
+        archive = os.path.join(self.inputs, "lab.zip")
+        with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
+            packed.write(support.EXAMPLE, "a.etl")
+            packed.write(support.EXAMPLE, "b.etl")
+        names = ("lab.a", "lab.b")
+        self.assertEqual(self.update(), dict.fromkeys(names, "published"))
+        created = [self.created(name) for name in names]
+        self.assertEqual(self.update(), dict.fromkeys(names, "skipped"))
+        os.utime(archive, (1, 1))
+        self.assertEqual(self.update("--rehash"), dict.fromkeys(names, "skipped"))
+        self.assertEqual([self.created(name) for name in names], created)
+        self.assertEqual(self.update(), dict.fromkeys(names, "published"))
 
     def test_a_new_a_touched_and_a_longer_input_are_converted(self):
         self.fill("a", "b", "c")

@@ -1,0 +1,46 @@
+//! What can be told of an input without opening it.
+
+use std::path::Path;
+
+use super::address::split_address;
+use super::local::LocalFile;
+
+/// An input that nobody has opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unopened {
+    /// Bytes; `None` for a member of a container, of which only who reads the container knows.
+    pub size: Option<u64>,
+    /// When it was last written, Unix nanoseconds, of a member its container; `None` where nobody knows.
+    pub modified: Option<i64>,
+}
+
+impl Unopened {
+    /// What stands at an address; `None` where there is no file.
+    pub fn at(address: &Path) -> Option<Self> {
+        if let Some(file) = LocalFile::identity_of(address) {
+            return Some(Unopened { size: Some(file.size), modified: file.modified });
+        }
+        let (container, _) = split_address(address)?;
+        let container = LocalFile::identity_of(&container)?;
+        Some(Unopened { size: None, modified: container.modified })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_member_has_the_time_of_its_container_and_no_size() {
+        let folder = tempfile::tempdir().unwrap();
+        let archive = folder.path().join("a.zip");
+        std::fs::write(&archive, "seven b").unwrap();
+        let file = Unopened::at(&archive).unwrap();
+        assert_eq!(file.size, Some(7));
+        assert!(file.modified.is_some());
+        let member = Unopened::at(&folder.path().join("a.zip!/t.etl"));
+        assert_eq!(member, Some(Unopened { size: None, modified: file.modified }));
+        assert_eq!(Unopened::at(&folder.path().join("b.zip!/t.etl")), None);
+        assert_eq!(Unopened::at(folder.path()), None);
+    }
+}
