@@ -511,7 +511,7 @@ fn a_thousand_datasets_need_few_open_files() {
     assert_eq!(datasets, 1001);
 }
 
-/// The names of the threads that publish.
+/// The names of the threads that finish and publish a trace.
 #[derive(Default)]
 struct Publishers {
     names: Mutex<Option<BTreeSet<String>>>,
@@ -520,7 +520,7 @@ struct Publishers {
 impl Progress for Publishers {
     fn advance(&self, _amount: u64) {}
 
-    /// Asked before every file that is brought to disk, by whoever does it.
+    /// Asked by whoever computes, and by whoever waits for files to be on disk.
     fn is_cancelled(&self) -> bool {
         if let Some(names) = self.names.lock().unwrap().as_mut() {
             names.insert(std::thread::current().name().unwrap_or("nameless").to_owned());
@@ -538,21 +538,22 @@ impl JobProgress for Publishers {
 }
 
 #[test]
-fn a_run_publishes_with_its_own_threads() {
+fn the_caller_waits_for_disks_and_workers_compute() {
     let sandbox = Sandbox::new();
     let path = sandbox.file("a.etl", &small(1));
     let job = Recording { name: "a".to_owned(), inputs: vec![InputFile { path, source: "a.etl".to_owned() }] };
     let publishers = || Publishers::default();
-    let only_worker = |publishers: Publishers| {
+    let caller = std::thread::current().name().unwrap_or_default().to_owned();
+    let caller_and_worker = |publishers: Publishers| {
         let names = publishers.names.into_inner().unwrap().unwrap();
-        assert_eq!(names.iter().map(String::as_str).collect::<Vec<_>>(), ["worker-0"]);
+        assert_eq!(names, BTreeSet::from([caller.clone(), "worker-0".to_owned()]));
     };
     let whole = publishers();
     assert!(matches!(
         job::convert(&job, &options(sandbox.path("whole")).threads(1), &whole).unwrap(),
         Outcome::Published(_)
     ));
-    only_worker(whole);
+    caller_and_worker(whole);
     let steps::PlanOutcome::Planned { folder, partitions: 1 } =
         steps::plan(&job, &options(sandbox.path("parts")), &NoProgress).unwrap()
     else {
@@ -565,7 +566,7 @@ fn a_run_publishes_with_its_own_threads() {
         steps::commit(&folder, &of_step, &parts).unwrap(),
         steps::CommitOutcome::Done(Outcome::Published(_))
     ));
-    only_worker(parts);
+    caller_and_worker(parts);
 }
 
 #[test]
