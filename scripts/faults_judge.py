@@ -110,7 +110,9 @@ def said_badly(ended):
 def left_behind(folder, before):
     """What a run that failed by itself should have removed."""
     out = folder / "out"
-    reports = [json.loads(report.read_bytes()) for report in out.glob(".etl2parquet-*.plan-*/report-*.json")]
+    # Behind a line with its seal.
+    texts = [report.read_bytes().split(b"\n", 1)[1] for report in out.glob(".etl2parquet-*.plan-*/report-*.json")]
+    reports = [json.loads(text) for text in texts]
     attempts = {report["attempt"] for report in reports}
     new = {path for path in others(out) - before if not is_of_a_plan(path, attempts)}
     wrong = [f"it leaves {sorted(new)[:3]} behind"] if new else []
