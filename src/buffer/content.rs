@@ -6,7 +6,7 @@ use super::scan::BufferExtent;
 use super::xpress::{self, Expansion, XpressError};
 use crate::error::Result;
 use crate::input::Input;
-use crate::layout::buffer::{BUFFER_HEADER_LEN, MAX_BUFFER_TYPE};
+use crate::layout::buffer::BUFFER_HEADER_LEN;
 use crate::layout::header::{EVENT_ALIGNMENT, HeaderFamily};
 
 /// The valid event bytes of a buffer. Offsets into it count from the end of the buffer header.
@@ -101,7 +101,7 @@ pub fn read<'a>(
             Place::Expanded(len) => (&scratch.expanded, len),
         };
         let bytes = bytes.get(..len).unwrap_or_default();
-        return Ok(skip_foreign(extent, Content { held: Held::Elsewhere(bytes), fault, surplus }));
+        return Ok(Content { held: Held::Elsewhere(bytes), fault, surplus });
     };
     let mut scratch = Scratch::default();
     let Filled { place, fault, surplus } = fill(input, extent, max_buffer_size, &mut scratch)?;
@@ -110,7 +110,7 @@ pub fn read<'a>(
         Place::Expanded(len) => (scratch.expanded, len),
     };
     bytes.truncate(len);
-    Ok(skip_foreign(extent, Content { held: Held::Here(bytes, permit), fault, surplus }))
+    Ok(Content { held: Held::Here(bytes, permit), fault, surplus })
 }
 
 /// Bytes of memory that it takes to read a buffer.
@@ -199,18 +199,10 @@ fn begins_with_event(bytes: &[u8]) -> bool {
     bytes.first_chunk().is_some_and(|&marker| HeaderFamily::of_marker(u32::from_le_bytes(marker)).is_some())
 }
 
-/// Buffers of the types 3 (reference time), 6 (empty marker) and 7 (debugger information) need not hold events: what
-/// does not begin with one is none.
-fn skip_foreign<'a>(extent: &BufferExtent, content: Content<'a>) -> Content<'a> {
-    const WITHOUT_EVENTS: [u16; 3] = [3, 6, MAX_BUFFER_TYPE];
-    if WITHOUT_EVENTS.contains(&extent.buffer_type) && !begins_with_event(content.bytes()) {
-        return Content { held: Held::Elsewhere(&[]), fault: None, surplus: None };
-    }
-    content
-}
-
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
+
     use zerocopy::FromZeros;
 
     use super::*;
@@ -220,6 +212,20 @@ mod tests {
         let mut extent = BufferExtent::new_zeroed();
         (extent.used_len, extent.flags) = (filled, flags);
         surplus_of(&extent, &parts.concat()).map(|surplus| (surplus.bytes, surplus.begins_with_event))
+    }
+
+    #[test]
+    fn no_type_of_a_buffer_hides_its_data() {
+        let (mut file, mut scratch) = (tempfile::NamedTempFile::new().unwrap(), Scratch::default());
+        // A header, eight bytes that are no event, and one event.
+        file.write_all(&[&[0; 72][..], &[0x5A; 8], &[2, 0, 0x11, 0xC0, 16, 0, 0x2E, 0x0F], &[7; 8]].concat()).unwrap();
+        let input = crate::input::LocalFile::open(file.path()).unwrap();
+        for buffer_type in 0..=7 {
+            let mut extent = BufferExtent::new_zeroed();
+            (extent.size, extent.stored_len, extent.used_len, extent.buffer_type) = (96, 96, 96, buffer_type);
+            let content = read(&input, &extent, 0x400, &mut scratch).unwrap();
+            assert_eq!((content.bytes().len(), content.bytes()[0]), (24, 0x5A), "{buffer_type}");
+        }
     }
 
     #[test]
