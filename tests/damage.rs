@@ -118,6 +118,18 @@ fn buffers_of_an_older_recording_are_no_events_of_this_one() {
 }
 
 #[test]
+fn a_closed_session_that_has_counted_no_buffer_says_nothing_of_their_age() {
+    let preallocated = header().log_file_mode(0x21).buffers_written(0);
+    let data = [1..4, 4..7, 7..10].into_iter().zip(1..).map(|(numbers, n)| filled(n, numbers).time(T0 + 100));
+    let whole = trace(preallocated).buffers(data);
+    let mut bytes = whole.to_bytes();
+    // The tick of the header event is later than all others.
+    let tick = whole.event_position(0, 0) + 16;
+    damage::overwrite(&mut bytes, tick, &i64::MAX.to_le_bytes());
+    assert_eq!(numbers(&convert(&bytes)), ALL);
+}
+
+#[test]
 fn zeros_between_buffers_are_a_gap() {
     let mut bytes = whole().to_bytes();
     bytes[0x2000..0x3000].fill(0);

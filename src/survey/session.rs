@@ -264,9 +264,12 @@ fn parse(buffer: &BufferHeader, event: &[u8]) -> Option<Session> {
 fn scan_rules(input: &dyn Input, session: &Session, buffer: &BufferHeader) -> Result<ScanRules> {
     let has_one_stride = !session.has_mode(mode::COMPRESSED) && !buffer.is_compressed();
     let stride = if has_one_stride { stride::common(input, buffer, session.buffer_size)? } else { None };
+    // A closed session has counted its header buffer: what says 0 may be wrong about its mode and its start, too.
+    let is_counted = !session.is_closed() || session.buffers_written > 0;
     // A relogged file has buffer times of another clock, and appended sessions number their buffers anew.
-    let is_preallocated =
-        session.has_mode(mode::PREALLOCATE) && !session.has_mode(mode::CIRCULAR | mode::RELOG | mode::APPEND);
+    let is_preallocated = is_counted
+        && session.has_mode(mode::PREALLOCATE)
+        && !session.has_mode(mode::CIRCULAR | mode::RELOG | mode::APPEND);
     Ok(ScanRules {
         stride,
         buffer_size: session.buffer_size,
