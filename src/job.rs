@@ -63,16 +63,19 @@ impl Workers {
     /// Those of [`convert`].
     pub fn convert(&self, job: &Recording, options: &ConvertOptions, progress: &dyn JobProgress) -> Result<Outcome> {
         if options.if_exists != IfExists::Update || options.dry_run {
-            return self.convert_anew(job, options, None, progress);
+            return self.convert_anew(job, options, || Ok(None), progress);
         }
         let update = Update::of(job, options);
         // What a killed run has left goes when its trace is taken up.
-        if !LocalFolder::is_begun(&options.out, &job.name)
-            && let Some(known) = update.known(&self.pool, progress)?
-        {
+        let is_begun = LocalFolder::is_begun(&options.out, &job.name);
+        if !is_begun && let Some(known) = update.known(&self.pool, progress)? {
             return Ok(known);
         }
-        let outcome = match self.convert_anew(job, options, Some(&update), progress) {
+        let known_meanwhile = || {
+            let now = Update::of(job, options);
+            if is_begun || !now.is_still(&update) { now.known(&self.pool, progress) } else { Ok(None) }
+        };
+        let outcome = match self.convert_anew(job, options, known_meanwhile, progress) {
             Err(error) if error.code() == ErrorCode::OutputLocked => Ok(Outcome::Busy),
             outcome => outcome,
         };
@@ -80,19 +83,20 @@ impl Workers {
         outcome
     }
 
+    /// Converts what `known_meanwhile`, asked when nobody else can work on the trace any more, does not know.
     fn convert_anew(
         &self,
         job: &Recording,
         options: &ConvertOptions,
-        update: Option<&Update<'_>>,
+        known_meanwhile: impl FnOnce() -> Result<Option<Outcome>>,
         progress: &dyn JobProgress,
     ) -> Result<Outcome> {
         let started = (SystemTime::now(), Instant::now());
         let staged = || LocalFolder::create_in(&progress.custody(), &options.out, &job.name);
         let staging = (!options.dry_run).then(staged).transpose()?;
         folder::check_absent(&options.out, &job.name, options.if_exists)?;
-        if update.is_some_and(Update::is_done_meanwhile) {
-            return Ok(Outcome::Skipped);
+        if let Some(known) = known_meanwhile()? {
+            return Ok(known);
         }
         let space = staging.as_ref().map_or_else(SpillSpace::temporary, |_| SpillSpace::new(&options.out));
         let inputs = &prepare::inputs(job, options, progress)?;

@@ -152,7 +152,7 @@ impl<'a> ConvertCommand<'a> {
             let count = counted(others.len() as u64, "traces");
             self.run
                 .console
-                .line(format_args!("{count} without an input in this run stay as they are, trace={first} first"));
+                .line(format_args!("left as published: {count} without an input in this run, trace={first} first"));
         }
     }
 

@@ -24,12 +24,12 @@ pub(super) struct Update<'a> {
     checks: serde_json::Value,
     /// The inputs as they are now; `None` where one cannot be had, which is for the conversion to say.
     inputs: Option<Vec<Unopened>>,
-    /// What is published, as it was at the first look.
     published: Option<CommitRecord>,
+    refused: Option<Refusal>,
 }
 
 impl<'a> Update<'a> {
-    /// Looks at the inputs, without opening them, and at what is published.
+    /// Looks at the inputs, without opening them, and at what was published or refused.
     pub(super) fn of(job: &'a Recording, options: &'a ConvertOptions) -> Self {
         Update {
             job,
@@ -38,6 +38,7 @@ impl<'a> Update<'a> {
             checks: serde_json::to_value(options.checks).unwrap_or_default(),
             inputs: job.inputs.iter().map(|input| Unopened::at(&input.path)).collect(),
             published: CommitRecord::read(&trace_folder(&options.out, &job.name)).ok(),
+            refused: Refusal::read(&options.out, &job.name),
         }
     }
 
@@ -56,24 +57,19 @@ impl<'a> Update<'a> {
                 return Ok(Some(Outcome::Skipped));
             }
         }
-        let Some(refusal) = Refusal::read(&self.options.out, &self.job.name) else { return Ok(None) };
+        let Some(refusal) = &self.refused else { return Ok(None) };
         let is_same = refusal.format_version == FORMAT_VERSION
             && refusal.tool_version == env!("CARGO_PKG_VERSION")
             && refusal.options_hash == self.options_hash
             && refusal.checks == self.checks
             && self.are_same(inputs, &refusal.inputs, &refusal.modified)
             && (!self.options.rehash || are_unchanged(self.job, &refusal.inputs, hash)?);
-        Ok(is_same.then(|| Outcome::KnownRefusal(Box::new(refusal))))
+        Ok(is_same.then(|| Outcome::KnownRefusal(Box::new(refusal.clone()))))
     }
 
-    /// Whether another run has published this very job since the first look.
-    pub(super) fn is_done_meanwhile(&self) -> bool {
-        let now = CommitRecord::read(&trace_folder(&self.options.out, &self.job.name)).ok();
-        let (Some(now), Some(inputs)) = (now, &self.inputs) else { return false };
-        self.published.as_ref() != Some(&now)
-            && self.is_ours(&now)
-            && are_alike(self.job, inputs, &now.inputs)
-            && are_as_old(inputs, &now.run.modified)
+    /// Whether nobody has published or refused the job since `before`.
+    pub(super) fn is_still(&self, before: &Update<'_>) -> bool {
+        self.published == before.published && self.refused == before.refused
     }
 
     /// Keeps why the job became no trace, or that it has.

@@ -154,7 +154,7 @@ class Update(unittest.TestCase):
         self.update()
         os.remove(self.path("a"))
         self.assertEqual(self.update(), {"b": "skipped"})
-        self.assertIn("1 trace without an input in this run", self.said)
+        self.assertIn("left as published: 1 trace without an input in this run, trace=a first", self.said)
         self.assertEqual(sorted(os.listdir(self.out)), ["trace=a", "trace=b"])
 
     def test_two_runs_at_once_do_nothing_twice(self):
@@ -175,6 +175,16 @@ class Update(unittest.TestCase):
             self.assertEqual(ends.count("published"), 1, (name, ends))
             self.assertIn(ends[1 - ends.index("published")], ("skipped", "busy"))
         self.assertEqual(set(os.listdir(self.out)), {f"trace={name}" for name in names})
+
+    def test_what_another_run_has_just_published_is_not_done_again(self):
+        # As if the other run was about to remove its staging folder when this one looked.
+        self.fill("a")
+        self.update()
+        created = self.created("a")
+        os.mkdir(os.path.join(self.out, ".etl2parquet-a"))
+        self.assertEqual(self.update(), {"a": "skipped"})
+        self.assertEqual(self.created("a"), created)
+        self.assertEqual(os.listdir(self.out), ["trace=a"])
 
     def test_a_killed_run_is_taken_up(self):
         names = [f"n{number:03}" for number in range(200)]
