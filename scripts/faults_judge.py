@@ -187,8 +187,9 @@ class Stopped:
 
 
 def expected_of(kind, number):
-    """What a failing call in the output folder comes to. What cannot be listed or removed stays."""
-    is_transient = number == errno.EINTR and kind in ("write", "read", "open", "create", "fsync")
+    """What a failing call in the output folder comes to. What cannot be listed or removed stays, and so does what cannot be
+    locked: it may be another run's."""
+    is_transient = number == errno.EINTR and kind in ("write", "read", "open", "create", "fsync", "list")
     if is_transient:
         return Success()
-    return Failure(may_leave=kind in ("unlink", "rmdir", "list", "stat", "open", "rename", "any"))
+    return Failure(may_leave=kind in ("unlink", "rmdir", "list", "stat", "open", "rename", "flock", "any"))

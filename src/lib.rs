@@ -121,6 +121,7 @@ pub mod input;
 pub mod job;
 #[doc(hidden)]
 pub mod layout;
+mod listing;
 #[doc(hidden)]
 pub mod names;
 #[doc(hidden)]

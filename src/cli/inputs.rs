@@ -12,6 +12,7 @@ use super::passed_over::{PassedOver, Reason};
 use crate::convert::job::InputFile;
 use crate::error::{Error, ErrorKind, Result};
 use crate::input::{OpenOptions, STDIN, read_stdin, split_address};
+use crate::listing::entries;
 use crate::names::{is_packed_name, is_trace_name};
 
 /// What the inputs of a command line stand for.
@@ -144,14 +145,14 @@ impl Found {
 
     /// Links to folders are not followed, so the walk ends.
     fn walk(&mut self, folder: &Path, base: &Path, passed: &mut PassedOver) {
-        let entries = match fs::read_dir(folder) {
+        let entries = match entries(folder) {
             Ok(entries) => entries,
             Err(cause) => return self.problems.push(unreadable(folder, cause)),
         };
         for entry in entries {
-            match entry.and_then(|entry| Ok((entry.path(), entry.file_type()?))) {
-                Ok((path, kind)) if kind.is_dir() => self.walk(&path, base, passed),
-                Ok((path, _)) => self.add_found(&path, base, passed),
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => self.walk(&entry.path(), base, passed),
+                Ok(_) => self.add_found(&entry.path(), base, passed),
                 Err(cause) => self.problems.push(unreadable(folder, cause)),
             }
         }

@@ -1,9 +1,9 @@
 //! Finding published traces.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::listing::entries;
 use crate::output::manifest::MANIFEST_PATH;
 
 /// A folder `trace=<name>`, whether or not it is whole.
@@ -33,8 +33,8 @@ pub fn published(paths: &[PathBuf]) -> Result<Vec<PublishedTrace>> {
         }
         let before = found.len();
         let failure = |cause| Error::new(ErrorKind::Output, "cannot list the folder").in_file(path).caused_by(cause);
-        for entry in fs::read_dir(path).map_err(failure)? {
-            let folder = entry.map_err(failure)?.path();
+        for entry in entries(path).map_err(failure)? {
+            let folder = entry.path();
             if is_trace(&folder) {
                 found.push(PublishedTrace { folder });
             }

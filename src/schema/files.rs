@@ -1,7 +1,6 @@
 //! Files with descriptions of payloads: found below folders, told apart by what they hold, read one at a time.
 
 use std::fmt;
-use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -12,6 +11,7 @@ use super::tmf::Tmf;
 use crate::error::{Error, ErrorCode, ErrorKind, Result};
 use crate::guid::Guid;
 use crate::input::regular;
+use crate::listing::entries;
 
 /// Larger files are no formats of messages; those of all messages of Windows take less.
 const MAX_BYTES: u64 = 256 << 20;
@@ -213,8 +213,7 @@ fn list(
     folders: &mut Vec<(String, PathBuf)>,
     files: &mut Vec<(String, PathBuf)>,
 ) -> std::io::Result<()> {
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
+    for entry in entries(folder)? {
         let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
         match entry.file_type()? {
             kind if kind.is_dir() => folders.push((format!("{name}/"), entry.path())),
@@ -234,6 +233,8 @@ fn unreadable(path: &Path, cause: std::io::Error) -> Error {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     pub(crate) const MANIFEST: &str = r#"<instrumentationManifest><instrumentation><events>

@@ -1,7 +1,7 @@
 //! The files of a trace against its manifest: each there and nothing else, its length, its bytes, its footer.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::path::Path;
 
@@ -10,6 +10,7 @@ use sha2::{Digest, Sha256};
 use super::finding::{Finding, FindingKind};
 use crate::error::Result;
 use crate::guid::Guid;
+use crate::listing::entries;
 use crate::output::manifest::{CommitRecord, FileEntry, MANIFEST_PATH};
 use crate::output::sink::hex;
 use crate::progress::{Progress, stop_if_cancelled};
@@ -126,9 +127,7 @@ impl FileChecks<'_> {
         let (mut findings, mut waiting) = (Vec::new(), vec![String::new()]);
         while let Some(folder) = waiting.pop() {
             let label = |path: &str| format!("{}/{path}", self.trace.label());
-            let entries =
-                fs::read_dir(self.trace.folder.join(&folder)).and_then(Iterator::collect::<io::Result<Vec<_>>>);
-            let entries = entries.unwrap_or_else(|cause| {
+            let entries = entries(&self.trace.folder.join(&folder)).unwrap_or_else(|cause| {
                 findings.push(Finding::new(FindingKind::Unreadable, label(&folder), format!("cannot list: {cause}")));
                 Vec::new()
             });

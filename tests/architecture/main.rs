@@ -15,7 +15,7 @@ use modules::{Tree, circles};
 use text::without_tables;
 
 /// The modules in the order of the pipeline: each may use those before it, none behind it.
-const ORDER: [&str; 30] = [
+const ORDER: [&str; 31] = [
     "error",
     "address",
     "guid",
@@ -25,6 +25,7 @@ const ORDER: [&str; 30] = [
     "names",
     "progress",
     "resources",
+    "listing",
     "layout",
     "input",
     "spill",

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::system::exists;
 use crate::error::{Error, ErrorCode, ErrorKind, Result};
+use crate::listing::entries;
 use crate::output::interface::IfExists;
 use crate::output::manifest::{CommitRecord, MANIFEST_PATH};
 
@@ -14,7 +15,7 @@ pub fn trace_folder(out: &Path, name: &str) -> PathBuf {
 
 /// The names of all published traces of an output folder, sorted; none where it cannot be listed.
 pub fn published(out: &Path) -> Vec<String> {
-    let entries = std::fs::read_dir(out).into_iter().flatten().flatten();
+    let entries = entries(out).into_iter().flatten();
     let name = |entry: std::fs::DirEntry| Some(entry.file_name().to_str()?.strip_prefix("trace=")?.to_owned());
     let mut names: Vec<String> = entries.filter_map(name).collect();
     names.sort();

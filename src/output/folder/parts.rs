@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::system::{files_below, relative, remove, remove_file};
 use crate::error::{Error, Result};
+use crate::listing::entries;
 use crate::names::is_safe_component;
 use crate::output::append::AppendFile;
 use crate::output::errors::output_error;
@@ -68,8 +69,7 @@ impl Parts {
 /// Removes what an attempt has begun in the folder of a plan itself, beside the files of the trace.
 pub(super) fn remove_staged(folder: &Path, attempt: &str) -> io::Result<()> {
     let suffix = format!(".{attempt}{STAGED_SUFFIX}");
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
+    for entry in entries(folder)? {
         if entry.file_name().to_string_lossy().ends_with(&suffix) {
             let is_folder = entry.file_type()?.is_dir();
             if is_folder { remove(&entry.path())? } else { remove_file(&entry.path())? }

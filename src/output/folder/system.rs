@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use crate::error::Result;
+use crate::listing::{entries, uninterrupted};
 use crate::output::errors::output_error;
 
 /// Whether anything has this name, be it a broken link.
@@ -19,7 +20,7 @@ pub(super) fn exists(path: &Path) -> Result<bool> {
 
 /// Removes a folder and all in it, if it is there.
 pub(super) fn remove(folder: &Path) -> io::Result<()> {
-    match fs::remove_dir_all(folder) {
+    match uninterrupted(|| fs::remove_dir_all(folder)) {
         Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(cause),
         _ => Ok(()),
     }
@@ -51,7 +52,7 @@ pub(super) fn tree(root: &Path) -> io::Result<Tree> {
     let (mut folders, mut files) = (vec![root.to_owned()], Vec::new());
     let mut at = 0;
     while let Some(folder) = folders.get(at).cloned() {
-        let entries = match fs::read_dir(&folder) {
+        let entries = match entries(&folder) {
             // Gone since it was found.
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => {
                 folders.remove(at);
@@ -60,7 +61,6 @@ pub(super) fn tree(root: &Path) -> io::Result<Tree> {
             entries => entries?,
         };
         for entry in entries {
-            let entry = entry?;
             match entry.metadata() {
                 Ok(found) if found.is_dir() => folders.push(entry.path()),
                 Ok(found) => files.push((entry.path(), found.len())),
@@ -82,11 +82,10 @@ pub(super) fn relative(root: &Path, path: &Path) -> Option<String> {
 
 /// Removes all in a folder but one entry.
 pub(super) fn remove_others(folder: &Path, kept: &str) -> io::Result<()> {
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
+    for entry in entries(folder)? {
         if entry.file_name() != kept {
             let is_folder = entry.file_type()?.is_dir();
-            if is_folder { fs::remove_dir_all(entry.path())? } else { fs::remove_file(entry.path())? }
+            if is_folder { remove(&entry.path())? } else { remove_file(&entry.path())? }
         }
     }
     Ok(())
