@@ -112,7 +112,7 @@ pub(super) struct PlanArgs {
 
     /// One JSON object per trace on standard output: {"trace": …, "plan": …, "partitions": …}
     #[arg(long, env = "ETL2PARQUET_JSON", hide_env = true, value_parser = FalseyValueParser::new())]
-    #[arg(help_heading = "Reports")]
+    #[arg(help_heading = "Results")]
     pub json: bool,
 }
 
@@ -145,11 +145,11 @@ pub(super) struct ConvertArgs {
     pub job: JobArgs,
 
     /// Write a summary as JSON to FILE, or to standard output with -
-    #[arg(long, value_name = "FILE", env = "ETL2PARQUET_SUMMARY", hide_env = true, help_heading = "Reports")]
+    #[arg(long, value_name = "FILE", env = "ETL2PARQUET_SUMMARY", hide_env = true, help_heading = "Results")]
     pub summary: Option<PathBuf>,
     /// Survey and plan, say what would be written, and stop
     #[arg(long, env = "ETL2PARQUET_DRY_RUN", hide_env = true, value_parser = FalseyValueParser::new())]
-    #[arg(help_heading = "Reports")]
+    #[arg(help_heading = "Results")]
     pub dry_run: bool,
 }
 
@@ -256,6 +256,9 @@ pub(super) struct CheckArgs {
     #[arg(long, value_name = "WHAT", env = "ETL2PARQUET_ON_BAD_INPUT", hide_env = true)]
     #[arg(value_enum, default_value_t)]
     pub on_bad_input: OnBadInput,
+    /// Folder that gets a JSON record of each input in quarantine, and loses it once the input can be read; made if missing
+    #[arg(long, value_name = "DIR", env = "ETL2PARQUET_QUARANTINE_DIR", hide_env = true)]
+    pub quarantine_dir: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -312,7 +315,7 @@ mod tests {
             assert_eq!(argument.get_env().and_then(|name| name.to_str()), Some(expected.as_str()), "--{long}");
             options += 1;
         }
-        assert_eq!(options, 148);
+        assert_eq!(options, 150);
     }
 
     #[test]

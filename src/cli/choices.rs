@@ -124,7 +124,7 @@ choices! {
         Damage = "damage": "Parts of the file cannot be read",
     }
     OnBadInput {
-        Quarantine = "quarantine": "Report it and go on with the others",
+        Quarantine = "quarantine": "Name it with its reason, in the summary too, and go on with the others",
         Fail = "fail": "Stop",
     }
     LockMode {

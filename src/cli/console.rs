@@ -1,4 +1,4 @@
-//! What goes to the terminal: reports to standard output, everything else to standard error.
+//! What goes to the terminal: results to standard output, everything else to standard error.
 
 use std::borrow::Cow;
 use std::fmt::Display;
@@ -25,7 +25,7 @@ impl Console {
         self.line(format_args!("warning: {message}"));
     }
 
-    /// One line of the report.
+    /// One line.
     pub(super) fn line(self, message: impl Display) {
         if !self.quiet {
             to_stderr(&message.to_string());
@@ -140,7 +140,7 @@ pub(super) fn to_stdout(text: &str) -> Result<()> {
     }
 }
 
-/// Writes a report to a file, which is there whole or not at all, or for `-` to standard output.
+/// Writes a text to a file, which is there whole or not at all, or for `-` to standard output.
 ///
 /// # Errors
 /// As [`to_stdout`].
@@ -149,7 +149,7 @@ pub(super) fn to_file(path: &Path, text: &str) -> Result<()> {
         return to_stdout(text);
     }
     whole_file::write(path, text.as_bytes())
-        .map_err(|cause| Error::new(ErrorKind::Output, "the report cannot be written").in_file(path).caused_by(cause))
+        .map_err(|cause| Error::new(ErrorKind::Output, "the file cannot be written").in_file(path).caused_by(cause))
 }
 
 #[cfg(test)]

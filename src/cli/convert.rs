@@ -9,13 +9,14 @@ use super::choices::OnBadInput;
 use super::console::{self, Console};
 use super::count::counted;
 use super::exit::RunStatus;
+use super::quarantine::{BadInput, Quarantine};
 use super::run::{Run, caught, label, probe};
 use super::suggest::nearest;
-use super::summary::{Summary, TraceResult, TraceSummary};
+use super::summary::{QuarantinedInput, Summary, TraceResult, TraceSummary};
 use super::{inputs, jobs, lanes, options};
 use crate::convert::ConvertOptions;
-use crate::convert::job::{Outcome, Recording, Report};
-use crate::error::{Error, ErrorKind, Result};
+use crate::convert::job::{InputFile, Outcome, Recording, Report};
+use crate::error::{Error, ErrorCode, ErrorKind, Result};
 use crate::input::OpenOptions;
 use crate::job::workers::Workers;
 use crate::names::fold_case;
@@ -36,6 +37,9 @@ pub(super) fn run(args: &ConvertArgs) -> Result<u8> {
     let run = start(&args.job)?;
     let options = ConvertOptions { dry_run: args.dry_run, ..options::of_job(&args.job, &run)? };
     let mut command = ConvertCommand::new(&args.job, &run);
+    if !args.dry_run {
+        command.keep_records()?;
+    }
     let (jobs, open) = command.jobs()?;
     let options = ConvertOptions { open, ..options };
     run.interrupt.working(true);
@@ -54,6 +58,10 @@ pub(super) fn start(args: &JobArgs) -> Result<Run> {
     if args.output.rehash && args.output.if_exists != IfExists::Update {
         return Err(Error::new(ErrorKind::Usage, "--rehash says how --if-exists update compares, and needs it"));
     }
+    if args.checks.quarantine_dir.is_some() && args.checks.on_bad_input == OnBadInput::Fail {
+        let message = "--quarantine-dir keeps records of inputs that --on-bad-input fail does not pass over";
+        return Err(Error::new(ErrorKind::Usage, message).with_hint("give one of the two"));
+    }
     inputs::check_no_url(&args.output.output)?;
     Run::start(&args.run)
 }
@@ -64,6 +72,7 @@ pub(super) struct ConvertCommand<'a> {
     run: &'a Run,
     pub(super) status: RunStatus,
     summary: Summary,
+    quarantine: Quarantine,
     /// Whether an unreadable input has ended the run.
     stopped_by_bad_input: bool,
 }
@@ -75,9 +84,20 @@ impl<'a> ConvertCommand<'a> {
             exit_code: 0,
             output: args.output.output.display().to_string(),
             traces: Vec::new(),
+            quarantined: Vec::new(),
             errors: Vec::new(),
         };
-        ConvertCommand { args, run, status: RunStatus::default(), summary, stopped_by_bad_input: false }
+        let (status, quarantine) = (RunStatus::default(), Quarantine::default());
+        ConvertCommand { args, run, status, summary, quarantine, stopped_by_bad_input: false }
+    }
+
+    /// Keeps records of inputs in quarantine, where that is asked for.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Output`] when their folder cannot be made.
+    pub(super) fn keep_records(&mut self) -> Result<()> {
+        self.quarantine = Quarantine::in_folder(self.args.checks.quarantine_dir.as_deref())?;
+        Ok(())
     }
 
     /// The recordings to convert, and how their inputs are opened. Where one bad input decides over others, all are looked at before any work.
@@ -90,11 +110,15 @@ impl<'a> ConvertCommand<'a> {
         clashes.iter().for_each(|clash| self.say(clash.to_string()));
         found.notes.iter().for_each(|note| self.run.console.warning(note));
         for problem in &found.problems {
-            self.fail(problem);
+            self.fail_input(problem, problem.location().file.as_deref(), None);
         }
         if self.args.output.merge.is_some() || self.args.checks.on_bad_input == OnBadInput::Fail {
             for job in &mut jobs {
-                job.inputs.retain(|input| probe(input, &found.open).map_err(|error| self.fail(&error)).is_ok());
+                let name = Some(job.name.as_str());
+                let probed = |input: &InputFile| probe(input, &found.open);
+                job.inputs.retain(|input| {
+                    probed(input).map_err(|error| self.fail_input(&error, Some(&input.path), name)).is_ok()
+                });
             }
             jobs.retain(|job| !job.inputs.is_empty());
             if self.stopped_by_bad_input {
@@ -182,9 +206,12 @@ impl<'a> ConvertCommand<'a> {
     pub(super) fn trace_summary(&mut self, job: &Recording, outcome: Result<Outcome>) -> TraceSummary {
         let summary = |status, reason, result| TraceSummary { trace: job.name.clone(), status, reason, result };
         outcome.iter().for_each(|outcome| self.status.count(outcome));
+        if outcome.as_ref().is_ok_and(is_readable) {
+            self.release(job);
+        }
         match outcome {
             Ok(Outcome::KnownRefusal(known)) => {
-                let (status, reason) = self.known_refusal(&job.name, &known);
+                let (status, reason) = self.known_refusal(job, &known);
                 summary(status, Some(reason), None)
             }
             Ok(Outcome::Busy) => summary("busy", Some("another run is writing it".to_owned()), None),
@@ -204,20 +231,33 @@ impl<'a> ConvertCommand<'a> {
                 summary("gated", Some(why), Some(self.result(&report, false)))
             }
             Err(error) => {
-                self.fail(&error);
-                summary("failed", Some(error.to_string()), None)
+                let input = match job.inputs.as_slice() {
+                    [input] => Some(input.path.as_path()),
+                    _ => error.location().file.as_deref(),
+                };
+                self.fail_input(&error, input, Some(&job.name));
+                let is_quarantined = error.kind() == ErrorKind::Input && job.inputs.len() == 1 && self.quarantines();
+                summary(if is_quarantined { "quarantined" } else { "failed" }, Some(error.to_string()), None)
             }
         }
     }
 
     /// Tells again what an earlier run has found, and counts it for the exit code as that one did.
-    fn known_refusal(&mut self, trace: &str, known: &Refusal) -> (&'static str, String) {
+    fn known_refusal(&mut self, job: &Recording, known: &Refusal) -> (&'static str, String) {
+        let trace = &job.name;
         let reason = format!("{} (found by an earlier run; the input has not changed)", known.reason);
         match known.kind {
             RefusalKind::Unreadable => {
                 self.say(reason.clone());
-                self.stopped_by_bad_input |= self.args.checks.on_bad_input == OnBadInput::Fail;
-                ("failed", reason)
+                if !self.quarantines() {
+                    self.stopped_by_bad_input = true;
+                    return ("failed", reason);
+                }
+                for input in &job.inputs {
+                    let code = ErrorCode::NotATrace.as_str();
+                    self.quarantine(&BadInput { input: &input.path, trace: Some(trace), code, reason: &known.reason });
+                }
+                ("quarantined", reason)
             }
             RefusalKind::Empty => {
                 self.run.console.warning(format_args!("trace={trace} is not published: {reason}"));
@@ -250,8 +290,40 @@ impl<'a> ConvertCommand<'a> {
             self.say(error.to_string());
         }
         self.status.fail(error.kind(), self.run.interrupt.code());
-        if error.kind() == ErrorKind::Input && self.args.checks.on_bad_input == OnBadInput::Fail {
+    }
+
+    /// Says why an input, or the trace that it would become, is not there. One that cannot be read goes into quarantine,
+    /// or ends the run.
+    fn fail_input(&mut self, error: &Error, input: Option<&Path>, trace: Option<&str>) {
+        self.fail(error);
+        if error.kind() != ErrorKind::Input {
+            return;
+        }
+        if !self.quarantines() {
             self.stopped_by_bad_input = true;
+        } else if let Some(input) = input {
+            let (code, reason) = (error.code().as_str(), error.to_string());
+            self.quarantine(&BadInput { input, trace, code, reason: &reason });
+        }
+    }
+
+    fn quarantines(&self) -> bool {
+        self.args.checks.on_bad_input == OnBadInput::Quarantine
+    }
+
+    fn quarantine(&mut self, bad: &BadInput<'_>) {
+        self.summary.quarantined.push(QuarantinedInput::of(bad));
+        if let Err(error) = self.quarantine.add(bad) {
+            self.fail(&error);
+        }
+    }
+
+    /// Takes the inputs of a recording out of quarantine.
+    pub(super) fn release(&mut self, job: &Recording) {
+        for input in &job.inputs {
+            if let Err(error) = self.quarantine.release(&input.path) {
+                self.fail(&error);
+            }
         }
     }
 
@@ -268,6 +340,15 @@ impl<'a> ConvertCommand<'a> {
             written.unwrap_or_else(|error| self.fail(&error));
         }
         self.status.code()
+    }
+}
+
+/// Whether the inputs were read as a trace, now or before. Of one that another run has in work, that one tells.
+fn is_readable(outcome: &Outcome) -> bool {
+    match outcome {
+        Outcome::KnownRefusal(known) => known.kind != RefusalKind::Unreadable,
+        Outcome::Busy | Outcome::DryRun(_) => false,
+        Outcome::Published(_) | Outcome::Skipped | Outcome::Empty(_) | Outcome::Refused(..) => true,
     }
 }
 

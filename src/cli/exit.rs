@@ -12,7 +12,7 @@ pub(super) const INTERNAL: u8 = 1;
 pub(super) const USAGE: u8 = 2;
 /// No input could be read.
 pub(super) const NO_INPUT: u8 = 3;
-/// Done, with damage.
+/// Done, with damage, or with inputs in quarantine.
 pub(super) const DAMAGED: u8 = 4;
 /// A condition of publishing was not met.
 pub(super) const REFUSED: u8 = 5;

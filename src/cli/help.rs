@@ -12,7 +12,7 @@ Exit codes:
     1  internal error, or an input changed while it was read
     2  wrong usage, also when two inputs would become one trace: those are not converted, the others are
     3  no readable input
-    4  done, but some inputs or buffers are damaged or unreadable
+    4  done, but some inputs are damaged, or could not be read as a trace (quarantine)
     5  a check (--max-loss, --fail-on) kept at least one trace from being published, or no event passes the filters
     6  the output cannot be written, or is there already
     7  verify found a mismatch

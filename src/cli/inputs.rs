@@ -44,7 +44,7 @@ pub(super) fn find(arguments: &[OsString], open: OpenOptions) -> Found {
 }
 
 /// One spelling for all addresses of a trace.
-fn canonical(address: &Path) -> PathBuf {
+pub(super) fn canonical(address: &Path) -> PathBuf {
     let canonical = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     match split_address(address) {
         Some((archive, member)) => canonical(&archive).join("!").join(member),

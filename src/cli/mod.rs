@@ -32,6 +32,7 @@ mod options;
 mod page;
 mod passed_over;
 mod progress;
+mod quarantine;
 mod run;
 mod run_args;
 mod schema;

@@ -24,6 +24,7 @@ pub(super) fn plan(args: &PlanArgs) -> Result<u8> {
     refuse_stdin(&args.job)?;
     let options = options::of_job(&args.job, &run)?;
     let mut command = ConvertCommand::new(&args.job, &run);
+    command.keep_records()?;
     let (jobs, open) = command.jobs()?;
     let options = ConvertOptions { open, ..options };
     run.interrupt.working(true);
@@ -35,6 +36,7 @@ pub(super) fn plan(args: &PlanArgs) -> Result<u8> {
         match run.job(&label, |progress| steps::plan(job, &options, progress)) {
             Ok(PlanOutcome::Planned { folder, partitions }) => {
                 command.status.readable += 1;
+                command.release(job);
                 let folder = folder.display().to_string();
                 let line = json!({ "trace": job.name, "plan": folder, "partitions": partitions }).to_string();
                 console::to_stdout(&((if args.json { line } else { folder }) + "\n"))?;

@@ -9,6 +9,7 @@ use super::count::counted;
 use super::inspection::TimeRange;
 use super::loss::{LossTotals, words_of_all};
 use super::page::span;
+use super::quarantine::BadInput;
 use super::text_table::{Align, TextTable};
 use super::undecoded;
 use crate::convert::job::Report;
@@ -28,17 +29,42 @@ pub(super) struct Summary {
     /// The output folder.
     pub output: String,
     pub traces: Vec<TraceSummary>,
+    /// Inputs that could not be read as a trace.
+    pub quarantined: Vec<QuarantinedInput>,
     /// Inputs that could not be read and failures, as their messages.
     pub errors: Vec<String>,
+}
+
+/// An input that could not be read as a trace.
+#[derive(Debug, Serialize)]
+pub(super) struct QuarantinedInput {
+    pub input: String,
+    /// The trace that it would have become; `None` where it was not got so far.
+    pub trace: Option<String>,
+    /// What is wrong with it, as a word that stays.
+    pub code: String,
+    /// The same for people.
+    pub reason: String,
+}
+
+impl QuarantinedInput {
+    pub(super) fn of(bad: &BadInput<'_>) -> Self {
+        QuarantinedInput {
+            input: bad.input.display().to_string(),
+            trace: bad.trace.map(str::to_owned),
+            code: bad.code.to_owned(),
+            reason: bad.reason.to_owned(),
+        }
+    }
 }
 
 /// A recording.
 #[derive(Debug, Serialize)]
 pub(super) struct TraceSummary {
     pub trace: String,
-    /// `published`, `skipped`, `busy`, `dry_run`, `empty`, `gated` or `failed`.
+    /// `published`, `skipped`, `busy`, `dry_run`, `empty`, `gated`, `quarantined` or `failed`.
     pub status: &'static str,
-    /// Why it was skipped, is empty or gated, or failed.
+    /// Why it was skipped, is empty, gated or quarantined, or failed.
     pub reason: Option<String>,
     /// What was found and written; `None` for a recording that was skipped or failed.
     pub result: Option<TraceResult>,
@@ -262,7 +288,14 @@ mod tests {
     }
 
     fn summary(traces: Vec<TraceSummary>) -> Summary {
-        Summary { tool_version: "1.2.3", exit_code: 4, output: "out/".to_owned(), traces, errors: Vec::new() }
+        Summary {
+            tool_version: "1.2.3",
+            exit_code: 4,
+            output: "out/".to_owned(),
+            traces,
+            quarantined: Vec::new(),
+            errors: Vec::new(),
+        }
     }
 
     #[test]
@@ -362,7 +395,7 @@ union_by_name = true) LIMIT 20;
         assert_eq!(summary.page(), "");
         let json: serde_json::Value = serde_json::from_str(&crate::cli::console::json(&summary)).unwrap();
         let keys: Vec<_> = json.as_object().unwrap().keys().map(String::as_str).collect();
-        assert_eq!(keys, ["tool_version", "exit_code", "output", "traces", "errors"]);
+        assert_eq!(keys, ["tool_version", "exit_code", "output", "traces", "quarantined", "errors"]);
         assert_eq!(json["traces"][0]["result"], serde_json::Value::Null);
     }
 }

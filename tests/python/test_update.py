@@ -124,11 +124,11 @@ class Update(unittest.TestCase):
         self.fill("good")
         with open(self.path("bad"), "w", encoding="utf-8") as file:
             file.write("no trace")
-        self.assertEqual(self.update(code=4), {"bad": "failed", "good": "published"})
+        self.assertEqual(self.update(code=4), {"bad": "quarantined", "good": "published"})
         first = self.reasons["bad"]
         # It is not read again: nobody could.
         os.chmod(self.path("bad"), 0)
-        self.assertEqual(self.update(code=4), {"bad": "failed", "good": "skipped"})
+        self.assertEqual(self.update(code=4), {"bad": "quarantined", "good": "skipped"})
         self.assertTrue(self.reasons["bad"].startswith(first) and "earlier run" in self.reasons["bad"], self.reasons)
         os.remove(self.path("bad"))
         self.fill("bad")

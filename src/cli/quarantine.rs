@@ -1,0 +1,172 @@
+//! What `--quarantine-dir` keeps: one small JSON record for each input that could not be read as a trace. The inputs
+//! themselves stay where they are.
+
+use std::collections::HashSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+
+use super::console;
+use super::inputs::canonical;
+use crate::calendar::rfc3339;
+use crate::commit::record::modified;
+use crate::error::{Error, ErrorKind, Result};
+use crate::input::{STDIN, Unopened, split_address};
+use crate::names::safe_name;
+
+/// Version of the form of a record.
+const FORMAT_VERSION: u32 = 1;
+
+/// Hexadecimal digits that tell inputs of one file name apart.
+const HASH_DIGITS: usize = 16;
+
+/// An input in quarantine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Record {
+    format_version: u32,
+    tool_version: String,
+    /// When this was first found, RFC 3339 in UTC.
+    quarantined_at: String,
+    /// The absolute path, with `!/` before a member of an archive; `-` for standard input.
+    input: String,
+    /// The trace that it would have become; `None` where it was not got so far.
+    trace: Option<String>,
+    /// Bytes of the file; `None` for a member and for standard input.
+    size: Option<u64>,
+    /// When the file was last written, or the archive.
+    modified: Option<String>,
+    /// What is wrong with it, as a word that stays.
+    code: String,
+    /// The same for people.
+    reason: String,
+}
+
+/// What is wrong with an input.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct BadInput<'a> {
+    /// Its address.
+    pub input: &'a Path,
+    /// The trace that it would have become.
+    pub trace: Option<&'a str>,
+    /// As a word that stays.
+    pub code: &'a str,
+    /// For people.
+    pub reason: &'a str,
+}
+
+/// The folder with the records, if there is one.
+#[derive(Debug, Default)]
+pub(super) struct Quarantine {
+    folder: Option<PathBuf>,
+    /// Names of records that this run found to be true.
+    current: HashSet<String>,
+}
+
+impl Quarantine {
+    /// Makes the folder where it is missing.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Output`] when it cannot be made.
+    pub(super) fn in_folder(folder: Option<&Path>) -> Result<Self> {
+        if let Some(folder) = folder {
+            fs::create_dir_all(folder).map_err(|cause| {
+                let error = Error::new(ErrorKind::Output, "the quarantine folder cannot be made");
+                error.in_file(folder).caused_by(cause)
+            })?;
+        }
+        Ok(Quarantine { folder: folder.map(Path::to_owned), current: HashSet::new() })
+    }
+
+    /// Puts an input into quarantine: its record is there whole or not at all. One that says the same already stays. What leads
+    /// to no file has none.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Output`] when the record cannot be written.
+    pub(super) fn add(&mut self, bad: &BadInput<'_>) -> Result<()> {
+        let Some(folder) = &self.folder else { return Ok(()) };
+        let Some(record) = Record::of(bad) else { return Ok(()) };
+        let name = record_name(bad.input);
+        let path = folder.join(&name);
+        self.current.insert(name);
+        if Record::read(&path).is_some_and(|before| before.says_the_same_as(&record)) {
+            return Ok(());
+        }
+        console::to_file(&path, &console::json(&record))
+    }
+
+    /// Removes the record of an input that is read, and that of the archive that it lies in.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Output`] when a record cannot be removed.
+    pub(super) fn release(&mut self, input: &Path) -> Result<()> {
+        let Some(folder) = &self.folder else { return Ok(()) };
+        let archive = split_address(input).map(|(archive, _)| archive);
+        for address in std::iter::once(input).chain(archive.as_deref()) {
+            let name = record_name(address);
+            if self.current.contains(&name) {
+                continue;
+            }
+            match fs::remove_file(folder.join(&name)) {
+                Err(cause) if cause.kind() != io::ErrorKind::NotFound => {
+                    let error = Error::new(ErrorKind::Output, "a record of the quarantine cannot be removed");
+                    return Err(error.in_file(folder.join(&name)).caused_by(cause));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Record {
+    /// `None` where there is no file.
+    fn of(bad: &BadInput<'_>) -> Option<Record> {
+        let is_stdin = bad.input == Path::new(STDIN);
+        let (size, at) = match Unopened::at(bad.input) {
+            Some(found) => (found.size, found.modified),
+            None if is_stdin => (None, None),
+            None => return None,
+        };
+        let input = if is_stdin { bad.input.to_owned() } else { absolute(bad.input) };
+        Some(Record {
+            format_version: FORMAT_VERSION,
+            tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+            quarantined_at: now(),
+            input: input.display().to_string(),
+            trace: bad.trace.map(str::to_owned),
+            size,
+            modified: modified(at),
+            code: bad.code.to_owned(),
+            reason: bad.reason.to_owned(),
+        })
+    }
+
+    /// What is there; `None` where nothing is, or nothing that can be understood.
+    fn read(path: &Path) -> Option<Record> {
+        serde_json::from_slice(&fs::read(path).ok()?).ok()
+    }
+
+    fn says_the_same_as(&self, other: &Record) -> bool {
+        *self == Record { quarantined_at: self.quarantined_at.clone(), ..other.clone() }
+    }
+}
+
+fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+}
+
+fn now() -> String {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    rfc3339(i64::try_from(since.as_nanos()).unwrap_or(i64::MAX))
+}
+
+/// `boot.etl~1a2b3c4d5e6f7081.json`: the same for every spelling of an address, another for every other input.
+fn record_name(input: &Path) -> String {
+    let name = input.file_name().unwrap_or(input.as_os_str()).to_string_lossy();
+    let address = absolute(&canonical(input));
+    let hash = blake3::hash(address.as_os_str().as_encoded_bytes()).to_hex();
+    format!("{}~{}.json", safe_name(&name), &hash[..HASH_DIGITS])
+}
