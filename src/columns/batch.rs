@@ -1,12 +1,11 @@
 //! The packed columns of one table while a batch of rows is filled, and once it is full.
 
 use std::ops::Range;
-use std::sync::Arc;
 
 use arrow_schema::DataType;
 
 use super::packed::{Packed, PackedColumn};
-use super::prefix::{Prefix, PrefixColumn, PrefixField};
+use super::prefix::{Prefix, PrefixColumn, PrefixForm, PrefixValues};
 use super::presence::{Recycle, RowNumbers};
 
 /// The payload columns of one batch while it is being filled; what is filled again keeps its memory.
@@ -46,7 +45,7 @@ impl ColumnBuffers {
         let filled = (first..).zip(&mut self.columns).filter(|(_, column)| column.rows.count() > 0);
         columns.extend(filled.map(|(number, column)| (number, column.take_exact())));
         let filled = self.prefixes.iter_mut().filter(|prefix| prefix.rows.count() > 0);
-        PackedColumns::new(columns, filled.map(Recycle::take_exact).collect(), first)
+        PackedColumns::new(columns, filled.map(Prefix::take).collect(), first)
     }
 
     /// Begins a row.
@@ -73,21 +72,38 @@ pub struct PackedColumns {
     /// The columns' numbers, ascending, and the values that were taken apart.
     columns: Vec<(usize, PackedColumn)>,
     /// The values that were not.
-    prefixes: Vec<Prefix>,
-    /// The fields of the prefixes with the numbers of their prefixes, by column.
-    fields: Vec<(PrefixField, usize)>,
+    prefixes: Vec<PrefixValues>,
+    /// The fields of the prefixes, by column.
+    fields: Vec<FieldPlace>,
+}
+
+/// Where the values of a field are.
+#[derive(Clone, Copy, Debug)]
+struct FieldPlace {
+    column: usize,
+    /// The number of the prefix.
+    prefix: usize,
+    /// Where they begin in it.
+    start: usize,
+    width: usize,
+    form: PrefixForm,
 }
 
 impl PackedColumns {
     /// `first` is the number of the column that the prefixes call 0.
-    pub(crate) fn new(mut columns: Vec<(usize, PackedColumn)>, mut prefixes: Vec<Prefix>, first: usize) -> Self {
-        let fields_of = |(number, prefix): (usize, &Prefix)| {
-            let fields = Arc::clone(&prefix.fields);
-            let field = move |index: usize| PrefixField { column: first + fields[index].column, ..fields[index] };
-            (0..prefix.fields.len()).map(move |index| (field(index), number))
+    pub(crate) fn new(mut columns: Vec<(usize, PackedColumn)>, mut prefixes: Vec<PrefixValues>, first: usize) -> Self {
+        let fields_of = |(number, prefix): (usize, &PrefixValues)| {
+            let places = prefix.starts().zip(&*prefix.fields).map(|(start, field)| FieldPlace {
+                column: first + field.column,
+                prefix: number,
+                start,
+                width: field.width,
+                form: field.form,
+            });
+            places.collect::<Vec<_>>()
         };
         let mut fields: Vec<_> = prefixes.iter().enumerate().flat_map(fields_of).collect();
-        fields.sort_by_key(|(field, _)| field.column);
+        fields.sort_by_key(|field| field.column);
         // A table with few rows in many slices consists of these lists.
         columns.shrink_to_fit();
         prefixes.shrink_to_fit();
@@ -99,7 +115,7 @@ impl PackedColumns {
     pub fn has_values(&self, column: usize, rows: &Range<u32>) -> bool {
         let has_values = |numbers: &RowNumbers| !numbers.select(rows).values.is_empty();
         self.column(column).is_some_and(|column| has_values(&column.rows))
-            || self.prefix_columns(column).any(|column| has_values(&column.prefix.rows))
+            || self.prefix_columns(column).any(|column| has_values(column.rows))
     }
 
     /// The values of a column that were taken apart.
@@ -110,8 +126,8 @@ impl PackedColumns {
 
     /// The values of a column that were not; no two of them are of one row.
     pub(super) fn prefix_columns(&self, column: usize) -> impl Iterator<Item = PrefixColumn<'_>> {
-        let first = self.fields.partition_point(|(field, _)| field.column < column);
-        let fields = self.fields[first..].iter().take_while(move |(field, _)| field.column == column);
-        fields.map(|&(field, number)| PrefixColumn { prefix: &self.prefixes[number], field })
+        let first = self.fields.partition_point(|field| field.column < column);
+        let fields = self.fields[first..].iter().take_while(move |field| field.column == column);
+        fields.map(|field| self.prefixes[field.prefix].column(field.start, field.width, field.form))
     }
 }

@@ -35,10 +35,13 @@ impl DistinctValues {
     ) {
         match form {
             TextForm::IPv4 => {
-                let values = column.fields(records).map(|address: [u8; 4]| u32::from_le_bytes(address).into());
-                self.intern(form, values, keys);
+                let values = column.bytes(records).as_chunks().0;
+                self.intern(form, values.iter().map(|address| u32::from_le_bytes(*address).into()), keys);
             }
-            TextForm::IPv6 | TextForm::Guid => self.intern(form, column.fields(records).map(u128::from_le_bytes), keys),
+            TextForm::IPv6 | TextForm::Guid => {
+                let values = column.bytes(records).as_chunks().0;
+                self.intern(form, values.iter().map(|value| u128::from_le_bytes(*value)), keys);
+            }
         }
     }
 
@@ -110,6 +113,8 @@ impl TextForm {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
 
     use crate::columns::prefix::{Prefix, PrefixField, PrefixForm};
@@ -126,7 +131,13 @@ mod tests {
 
     #[test]
     fn a_text_is_made_once_for_each_value() {
-        let mut prefix = Prefix { record: 21, ..Prefix::default() };
+        let fields = [(1, TextForm::IPv4), (5, TextForm::IPv6), (5, TextForm::Guid)].map(|(start, form)| PrefixField {
+            column: 0,
+            start,
+            width: form.width(),
+            form: PrefixForm::Text(form),
+        });
+        let mut prefix = Prefix { fields: Arc::new(fields), record: 21, ..Prefix::default() };
         let loopback = {
             let mut bytes = [0; 16];
             bytes[15] = 1;
@@ -135,16 +146,16 @@ mod tests {
         for (row, octet) in [(0, 1), (1, 2), (5, 1)] {
             prefix.push(row, &[&[0xee][..], &[10, 0, 0, octet], &loopback].concat());
         }
+        let values = prefix.take();
         let mut keys = DistinctValues::default();
         let mut read = |start, form: TextForm| {
-            let field = PrefixField { column: 0, start, width: form.width(), form: PrefixForm::Text(form) };
             let mut read = Vec::new();
-            keys.read(PrefixColumn { prefix: &prefix, field }, form, 0..3, &mut read);
+            keys.read(values.column(start, form.width(), PrefixForm::Text(form)), form, 0..3, &mut read);
             read
         };
-        assert_eq!(read(1, TextForm::IPv4), [0, 1, 0]);
-        assert_eq!(read(5, TextForm::IPv6), [2, 2, 2]);
-        assert_eq!(read(5, TextForm::Guid), [3, 3, 3]);
+        assert_eq!(read(0, TextForm::IPv4), [0, 1, 0]);
+        assert_eq!(read(12, TextForm::IPv6), [2, 2, 2]);
+        assert_eq!(read(12, TextForm::Guid), [3, 3, 3]);
         let KeyTable::Texts { places, labels } = keys.texts() else { panic!("made of texts") };
         assert_eq!(places, [Some(0), Some(1), Some(2), Some(3)]);
         let texts = ["10.0.0.1", "10.0.0.2", "::1", "00000000-0000-0000-0000-000000000001"];

@@ -15,7 +15,7 @@ use super::column_batch::{BatchValues, ColumnBatch, KeyTable, ListItems, Present
 use super::gather;
 use super::packed::Packed;
 use super::piece::{Piece, Values, end_of, extent, total};
-use super::prefix::{NumberForm, PrefixField, PrefixForm};
+use super::prefix::{NumberForm, PrefixForm};
 use super::presence::RowSelection;
 use super::stored::{NumberType, StoredNumber};
 use crate::error::Result;
@@ -137,7 +137,7 @@ impl<'a> PackedRows<'a> {
             let values = piece.rows.values.clone();
             match piece.values {
                 Values::Prefix(column) => {
-                    if let PrefixForm::Text(form) = column.field.form {
+                    if let PrefixForm::Text(form) = column.form {
                         distinct.read(column, form, values, keys);
                     }
                 }
@@ -285,18 +285,15 @@ fn read_numbers<T: StoredNumber>(piece: &Piece<'_>, number: NumberType, all: &mu
     let Range { start, end } = piece.rows.values;
     match piece.values {
         Values::Prefix(column) => {
-            let record = column.prefix.record;
-            let records = &column.prefix.bytes[start * record..end * record];
-            let PrefixField { start, width, form, .. } = column.field;
-            let form = match form {
+            let form = match column.form {
                 PrefixForm::Number(form) if form != NumberForm::Unsigned => form,
-                _ => number.form(width),
+                _ => number.form(column.width),
             };
-            T::read(records, record, start..start + width, form, all);
+            T::read(column.bytes(start..end), column.width, form, all);
         }
         Values::Packed(Packed::Fixed(fixed)) => {
             let values = &fixed.bytes[start * fixed.width..end * fixed.width];
-            T::read(values, fixed.width, 0..fixed.width, number.form(fixed.width), all);
+            T::read(values, fixed.width, number.form(fixed.width), all);
         }
         _ => {}
     }

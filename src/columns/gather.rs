@@ -143,12 +143,12 @@ fn make_texts(piece: &Piece<'_>, made: &mut Vec<u8>) -> Vec<usize> {
     match piece.values {
         Values::Prefix(column) => {
             let make = |value: &[u8]| {
-                if let PrefixForm::Text(form) = column.field.form {
+                if let PrefixForm::Text(form) = column.form {
                     form.push(value, made);
                 }
                 made.len()
             };
-            column.bytes(values).map(make).collect()
+            column.bytes(values).chunks_exact(column.width).map(make).collect()
         }
         Values::Packed(Packed::Fixed(guids)) => {
             let make = |guid: &[u8; 16]| {

@@ -41,7 +41,7 @@ impl<'a> Piece<'a> {
             pieces.push(Piece::new(Values::Packed(&column.values), column.rows.select(rows)));
         }
         for column in values.prefix_columns(column) {
-            let piece = Piece::new(Values::Prefix(column), column.prefix.rows.select(rows));
+            let piece = Piece::new(Values::Prefix(column), column.rows.select(rows));
             pieces.push(Piece { overlays: pieces.len() > before, ..piece });
         }
         if pieces.len() == before {

@@ -1,7 +1,5 @@
 //! Integers as Parquet holds them: in 32 or 64 bits.
 
-use std::ops::Range;
-
 use arrow_schema::{DataType, TimeUnit};
 
 use super::prefix::NumberForm;
@@ -19,8 +17,8 @@ pub(super) struct NumberType {
 
 /// A number as Parquet holds it.
 pub(super) trait StoredNumber: Copy + Default {
-    /// Appends a number of each record of `record` bytes that lies in `field` of it.
-    fn read(records: &[u8], record: usize, field: Range<usize>, form: NumberForm, all: &mut Vec<Self>);
+    /// Appends numbers of `width` bytes each.
+    fn read(values: &[u8], width: usize, form: NumberForm, all: &mut Vec<Self>);
 }
 
 impl NumberType {
@@ -49,98 +47,78 @@ impl NumberType {
 }
 
 impl StoredNumber for i32 {
-    fn read(records: &[u8], record: usize, field: Range<usize>, form: NumberForm, all: &mut Vec<i32>) {
+    fn read(values: &[u8], width: usize, form: NumberForm, all: &mut Vec<i32>) {
         let is_signed = form == NumberForm::Signed;
-        match field.len() {
+        match width {
             2 if form == NumberForm::BigEndian => {
-                extend(records, record, field.start, all, |value| u16::from_be_bytes(value).into());
+                extend(values, all, |value| u16::from_be_bytes(value).into());
             }
-            1 if is_signed => extend(records, record, field.start, all, |value| i8::from_le_bytes(value).into()),
-            1 => extend(records, record, field.start, all, |value| u8::from_le_bytes(value).into()),
-            2 if is_signed => extend(records, record, field.start, all, |value| i16::from_le_bytes(value).into()),
-            2 => extend(records, record, field.start, all, |value| u16::from_le_bytes(value).into()),
-            _ => extend(records, record, field.start, all, i32::from_le_bytes),
+            1 if is_signed => extend(values, all, |value| i8::from_le_bytes(value).into()),
+            1 => extend(values, all, |value| u8::from_le_bytes(value).into()),
+            2 if is_signed => extend(values, all, |value| i16::from_le_bytes(value).into()),
+            2 => extend(values, all, |value| u16::from_le_bytes(value).into()),
+            _ => extend(values, all, i32::from_le_bytes),
         }
     }
 }
 
 impl StoredNumber for i64 {
-    fn read(records: &[u8], record: usize, field: Range<usize>, form: NumberForm, all: &mut Vec<i64>) {
+    fn read(values: &[u8], width: usize, form: NumberForm, all: &mut Vec<i64>) {
         let is_signed = form == NumberForm::Signed;
-        match field.len() {
+        match width {
             2 if form == NumberForm::BigEndian => {
-                extend(records, record, field.start, all, |value| u16::from_be_bytes(value).into());
+                extend(values, all, |value| u16::from_be_bytes(value).into());
             }
-            1 if is_signed => extend(records, record, field.start, all, |value| i8::from_le_bytes(value).into()),
-            1 => extend(records, record, field.start, all, |value| u8::from_le_bytes(value).into()),
-            2 if is_signed => extend(records, record, field.start, all, |value| i16::from_le_bytes(value).into()),
-            2 => extend(records, record, field.start, all, |value| u16::from_le_bytes(value).into()),
-            4 if is_signed => extend(records, record, field.start, all, |value| i32::from_le_bytes(value).into()),
-            4 => extend(records, record, field.start, all, |value| u32::from_le_bytes(value).into()),
-            _ => extend(records, record, field.start, all, i64::from_le_bytes),
+            1 if is_signed => extend(values, all, |value| i8::from_le_bytes(value).into()),
+            1 => extend(values, all, |value| u8::from_le_bytes(value).into()),
+            2 if is_signed => extend(values, all, |value| i16::from_le_bytes(value).into()),
+            2 => extend(values, all, |value| u16::from_le_bytes(value).into()),
+            4 if is_signed => extend(values, all, |value| i32::from_le_bytes(value).into()),
+            4 => extend(values, all, |value| u32::from_le_bytes(value).into()),
+            _ => extend(values, all, i64::from_le_bytes),
         }
     }
 }
 
-fn extend<const N: usize, T>(
-    records: &[u8],
-    record: usize,
-    start: usize,
-    all: &mut Vec<T>,
-    number: impl Fn([u8; N]) -> T,
-) {
-    if record == N {
-        all.extend(records.as_chunks().0.iter().map(|value| number(*value)));
-    } else {
-        let field = |record: &[u8]| record.get(start..).and_then(<[u8]>::first_chunk).copied().unwrap_or([0; N]);
-        all.extend(records.chunks_exact(record).map(|record| number(field(record))));
-    }
+fn extend<const N: usize, T>(values: &[u8], all: &mut Vec<T>, number: impl Fn([u8; N]) -> T) {
+    all.extend(values.as_chunks().0.iter().map(|value| number(*value)));
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn read<T: StoredNumber>(records: &[u8], record: usize, field: Range<usize>, data_type: &DataType) -> Vec<T> {
-        let form = NumberType::of(data_type).unwrap().form(field.len());
-        extended(records, record, field, form)
+    fn read<T: StoredNumber>(values: &[u8], width: usize, data_type: &DataType) -> Vec<T> {
+        extended(values, width, NumberType::of(data_type).unwrap().form(width))
     }
 
-    fn extended<T: StoredNumber>(records: &[u8], record: usize, field: Range<usize>, form: NumberForm) -> Vec<T> {
+    fn extended<T: StoredNumber>(values: &[u8], width: usize, form: NumberForm) -> Vec<T> {
         let mut all = Vec::new();
-        T::read(records, record, field, form, &mut all);
+        T::read(values, width, form, &mut all);
         all
     }
 
     #[test]
     fn numbers_are_extended_by_their_sign_or_by_zeros() {
         let bytes = [0xff, 0xfe, 1, 0x80];
-        assert_eq!(read::<i32>(&bytes, 1, 0..1, &DataType::Int8), [-1, -2, 1, -128]);
-        assert_eq!(read::<i32>(&bytes, 1, 0..1, &DataType::UInt8), [255, 254, 1, 128]);
-        assert_eq!(read::<i32>(&bytes, 2, 0..2, &DataType::Int16), [-257, -32767]);
-        assert_eq!(read::<i32>(&bytes, 2, 0..2, &DataType::UInt16), [0xfeff, 0x8001]);
+        assert_eq!(read::<i32>(&bytes, 1, &DataType::Int8), [-1, -2, 1, -128]);
+        assert_eq!(read::<i32>(&bytes, 1, &DataType::UInt8), [255, 254, 1, 128]);
+        assert_eq!(read::<i32>(&bytes, 2, &DataType::Int16), [-257, -32767]);
+        assert_eq!(read::<i32>(&bytes, 2, &DataType::UInt16), [0xfeff, 0x8001]);
         // Of fewer bytes than the column: unsigned.
-        assert_eq!(read::<i32>(&bytes, 1, 0..1, &DataType::Int16), [255, 254, 1, 128]);
-        assert_eq!(read::<i32>(&bytes, 2, 0..2, &DataType::Int32), [0xfeff, 0x8001]);
-        assert_eq!(read::<i32>(&bytes, 4, 0..4, &DataType::UInt32), [i32::from_le_bytes(bytes)]);
-        assert_eq!(read::<i64>(&bytes, 1, 0..1, &DataType::Int64), [255, 254, 1, 128]);
-        assert_eq!(read::<i64>(&bytes, 2, 0..2, &DataType::UInt64), [0xfeff, 0x8001]);
-        assert_eq!(read::<i64>(&bytes, 4, 0..4, &DataType::Int64), [0x8001_feff]);
-        assert_eq!(read::<i64>(&[0xff; 8], 8, 0..8, &DataType::UInt64), [-1]);
-        assert_eq!(extended::<i64>(&bytes, 1, 0..1, NumberForm::Signed), [-1, -2, 1, -128]);
-        assert_eq!(extended::<i64>(&bytes, 2, 0..2, NumberForm::Signed), [-257, -32767]);
-        assert_eq!(extended::<i64>(&bytes, 4, 0..4, NumberForm::Signed), [i64::from(i32::from_le_bytes(bytes))]);
-        assert_eq!(extended::<i32>(&bytes, 2, 0..2, NumberForm::Signed), [-257, -32767]);
-        assert_eq!(extended::<i32>(&bytes, 2, 0..2, NumberForm::BigEndian), [0xfffe, 0x0180]);
-        assert_eq!(extended::<i64>(&bytes, 2, 0..2, NumberForm::BigEndian), [0xfffe, 0x0180]);
-    }
-
-    #[test]
-    fn numbers_are_read_out_of_records() {
-        let records = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
-        assert_eq!(read::<i32>(&records, 5, 1..3, &DataType::UInt16), [0x302, 0x807]);
-        assert_eq!(read::<i64>(&records, 5, 1..5, &DataType::Int64), [0x0504_0302, 0x0a09_0807]);
-        assert_eq!(read::<i32>(&records, 5, 4..5, &DataType::Int8), [5, 10]);
+        assert_eq!(read::<i32>(&bytes, 1, &DataType::Int16), [255, 254, 1, 128]);
+        assert_eq!(read::<i32>(&bytes, 2, &DataType::Int32), [0xfeff, 0x8001]);
+        assert_eq!(read::<i32>(&bytes, 4, &DataType::UInt32), [i32::from_le_bytes(bytes)]);
+        assert_eq!(read::<i64>(&bytes, 1, &DataType::Int64), [255, 254, 1, 128]);
+        assert_eq!(read::<i64>(&bytes, 2, &DataType::UInt64), [0xfeff, 0x8001]);
+        assert_eq!(read::<i64>(&bytes, 4, &DataType::Int64), [0x8001_feff]);
+        assert_eq!(read::<i64>(&[0xff; 8], 8, &DataType::UInt64), [-1]);
+        assert_eq!(extended::<i64>(&bytes, 1, NumberForm::Signed), [-1, -2, 1, -128]);
+        assert_eq!(extended::<i64>(&bytes, 2, NumberForm::Signed), [-257, -32767]);
+        assert_eq!(extended::<i64>(&bytes, 4, NumberForm::Signed), [i64::from(i32::from_le_bytes(bytes))]);
+        assert_eq!(extended::<i32>(&bytes, 2, NumberForm::Signed), [-257, -32767]);
+        assert_eq!(extended::<i32>(&bytes, 2, NumberForm::BigEndian), [0xfffe, 0x0180]);
+        assert_eq!(extended::<i64>(&bytes, 2, NumberForm::BigEndian), [0xfffe, 0x0180]);
     }
 
     #[test]

@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::columns::packed::{BytesValues, Elements, FixedValues, ListValues, PackedColumn, StructValues};
-use crate::columns::prefix::{NumberForm, Prefix, PrefixField, PrefixForm, TextForm};
+use crate::columns::prefix::{NumberForm, Prefix, PrefixField, PrefixForm, PrefixValues, TextForm};
 use crate::columns::presence::RowNumbers;
 
 /// What a batch says of each row.
@@ -100,11 +100,11 @@ fn guids_are_keys_of_those_that_are_distinct() {
 }
 
 /// Records of one value each.
-fn records(rows: &[u32], form: TextForm, values: &[[u8; 16]]) -> Prefix {
+fn records(rows: &[u32], form: TextForm, values: &[[u8; 16]]) -> PrefixValues {
     let field = PrefixField { column: 0, start: 0, width: form.width(), form: PrefixForm::Text(form) };
     let mut prefix = Prefix { fields: Arc::new([field]), record: form.width(), ..Prefix::default() };
     rows.iter().zip(values).for_each(|(&row, value)| prefix.push(row, &value[..form.width()]));
-    prefix
+    prefix.take()
 }
 
 #[test]
@@ -200,9 +200,9 @@ fn batch_of(rows: &Rows, width: usize) -> PackedColumns {
             record[start..start + field_width].copy_from_slice(&value.to_le_bytes()[..field_width]);
             prefix.push(row, &record);
         }
-        prefix
+        prefix.take()
     };
-    let filled = |prefix: &Prefix| prefix.rows.count() > 0;
+    let filled = |prefix: &PrefixValues| prefix.rows.count() > 0;
     let columns = if column.rows.count() > 0 { vec![(0, column)] } else { Vec::new() };
     PackedColumns::new(columns, (2..5).map(prefix).filter(filled).collect(), 0)
 }
