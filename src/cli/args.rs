@@ -159,7 +159,8 @@ pub(super) struct OutputArgs {
     /// Folder that gets one folder trace=NAME per trace; made if missing
     #[arg(short, long, value_name = "DIR", env = "ETL2PARQUET_OUTPUT", hide_env = true)]
     pub output: PathBuf,
-    /// All inputs are one recording: merge them into one trace of this name
+    /// All inputs are one recording: merge them into one trace of this name; `auto`: merge files that belong together by
+    /// name, session and time, and say which
     #[arg(long, value_name = "NAME", env = "ETL2PARQUET_MERGE", hide_env = true)]
     pub merge: Option<String>,
     /// Merge files that hold the same bytes, too: every event of theirs is in the trace several times

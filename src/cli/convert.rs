@@ -9,8 +9,10 @@ use super::choices::OnBadInput;
 use super::console::{self, Console};
 use super::count::counted;
 use super::exit::RunStatus;
+use super::groups::Facts;
+use super::jobs::AUTO;
 use super::quarantine::{BadInput, Quarantine};
-use super::run::{Run, caught, label, probe};
+use super::run::{Run, caught, label, probe, session_of};
 use super::suggest::nearest;
 use super::summary::{QuarantinedInput, Summary, TraceResult, TraceSummary};
 use super::{inputs, jobs, lanes, options};
@@ -105,14 +107,18 @@ impl<'a> ConvertCommand<'a> {
         let output = &self.args.output;
         let open = options::open(&self.args.spool).or_in(&output.output);
         let found = inputs::find(&self.args.input.inputs, open);
-        let (mut jobs, clashes) = jobs::jobs(found.inputs, output.merge.as_deref(), output.name_from)?;
+        let merge = output.merge.as_deref().filter(|merge| *merge != AUTO);
+        let (mut jobs, clashes) = match output.merge {
+            Some(_) if merge.is_none() => self.grouped(&found),
+            _ => jobs::jobs(found.inputs, merge, output.name_from)?,
+        };
         self.status.clashing = !clashes.is_empty();
         clashes.iter().for_each(|clash| self.say(clash.to_string()));
         found.notes.iter().for_each(|note| self.run.console.warning(note));
         for problem in &found.problems {
             self.fail_input(problem, problem.location().file.as_deref(), None);
         }
-        if self.args.output.merge.is_some() || self.args.checks.on_bad_input == OnBadInput::Fail {
+        if merge.is_some() || self.args.checks.on_bad_input == OnBadInput::Fail {
             for job in &mut jobs {
                 let name = Some(job.name.as_str());
                 let probed = |input: &InputFile| probe(input, &found.open);
@@ -127,6 +133,18 @@ impl<'a> ConvertCommand<'a> {
             }
         }
         Ok((jobs, found.open))
+    }
+
+    /// The recordings of `--merge auto`, and what cannot be one; says what was merged, and why.
+    fn grouped(&self, found: &inputs::Found) -> (Vec<Recording>, Vec<Error>) {
+        let is_interrupted = || self.run.interrupt.is_set();
+        let facts_of = |input: &InputFile| {
+            let session = (!is_interrupted()).then(|| session_of(input, &found.open))?;
+            Some(Facts::of(&session.ok()?))
+        };
+        let grouped = jobs::auto_jobs(&found.inputs, self.args.output.name_from, facts_of);
+        grouped.notes.iter().for_each(|note| self.run.console.line(note));
+        (grouped.recordings, grouped.clashes)
     }
 
     /// Converts the recordings, several at a time where they are small.

@@ -30,7 +30,7 @@ pub(super) fn run(args: &InspectArgs) -> Result<u8> {
     for problem in &found.problems {
         fail(&mut status, problem);
     }
-    let jobs = jobs::separate_jobs(found.inputs, NameFrom::Stem);
+    let jobs = jobs::separate_jobs(&found.inputs, NameFrom::Stem);
     let mut document = Vec::new();
     for (position, job) in jobs.iter().enumerate() {
         let inspection = run.job(&label(&job.name, position, jobs.len()), |progress| {

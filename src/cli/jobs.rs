@@ -1,15 +1,13 @@
 //! From files to recordings.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
+use super::groups::{Facts, Finding, Group, MOST_MERGED, findings};
 use crate::convert::job::{InputFile, Recording};
 use crate::error::{Error, ErrorKind, Result};
 use crate::input::split_address;
 use crate::names::{NameFrom, checked_trace_name, fold_case, trace_name, trace_name_of_several};
-
-/// Files of one recording; rows say by a number of 16 bits which one they are from.
-const MOST_MERGED: usize = 1 << 16;
 
 /// One recording per file, or with a name for the merged recording one of all files. Files whose recordings would have
 /// the same name, ignoring case, are none; each such name is an error.
@@ -30,9 +28,136 @@ pub(super) fn jobs(
         Some(name) => return Ok((vec![Recording { name: checked_trace_name(name), inputs }], Vec::new())),
         None => {}
     }
+    Ok(without_clashes(separate_jobs(&inputs, name_from), name_from))
+}
+
+/// What `--merge` says for files that are to be grouped.
+pub(super) const AUTO: &str = "auto";
+
+/// What became of inputs that were to be grouped.
+#[derive(Debug, Default)]
+pub(super) struct Grouped {
+    pub(super) recordings: Vec<Recording>,
+    /// Recordings that would have the same name, and are none.
+    pub(super) clashes: Vec<Error>,
+    /// What was merged, what was not, and why.
+    pub(super) notes: Vec<String>,
+}
+
+/// One recording for every group of files that belong together as far as `facts_of` tells, and one for every other file,
+/// without those of the same name.
+pub(super) fn auto_jobs(
+    inputs: &[InputFile],
+    name_from: NameFrom,
+    facts_of: impl Fn(&InputFile) -> Option<Facts>,
+) -> Grouped {
+    let (mut groups, mut notes) = (Vec::new(), Vec::new());
+    for finding in findings(inputs, facts_of) {
+        match finding {
+            Finding::Together(group) => groups.push(group),
+            Finding::Apart(members, reason) if members.len() > 1 => notes.push(not_merged(inputs, &members, reason)),
+            Finding::Apart(..) => {}
+        }
+    }
+    let apart = without_taken(inputs, name_from, &mut groups);
+    let apart = apart.iter().filter(|group| group.members.len() > 1);
+    notes.extend(apart.map(|group| not_merged(inputs, &group.members, "another trace is called as theirs would be")));
+    let drafts = drafts(inputs, &groups);
+    let names = names(&drafts, inputs, name_from);
+    for (draft, name) in drafts.iter().zip(&names).filter(|(draft, _)| draft.members.len() > 1) {
+        let reason = draft.group.and_then(|group| groups.get(group)).map_or("", |group| group.kinship.reason());
+        notes.push(format!("{name}: merged of {} ({reason})", listed(inputs, &draft.members)));
+    }
+    let (recordings, clashes) = without_clashes(recordings(drafts, names, inputs), name_from);
+    Grouped { recordings, clashes, notes }
+}
+
+/// Takes out the groups whose name another trace has: neither of the two would be converted.
+fn without_taken(inputs: &[InputFile], name_from: NameFrom, groups: &mut Vec<Group>) -> Vec<Group> {
+    let drafts = drafts(inputs, groups);
+    let names: Vec<String> = names(&drafts, inputs, name_from).iter().map(|name| fold_case(name)).collect();
+    let mut count = HashMap::<&str, usize>::new();
+    names.iter().for_each(|name| *count.entry(name).or_default() += 1);
+    let is_taken = |name: &String| count.get(&**name).is_some_and(|count| *count > 1);
+    let taken = drafts.iter().zip(&names).filter(|(_, name)| is_taken(name)).filter_map(|(draft, _)| draft.group);
+    let taken: HashSet<usize> = taken.collect();
+    let (apart, kept): (Vec<_>, Vec<_>) =
+        std::mem::take(groups).into_iter().enumerate().partition(|(number, _)| taken.contains(number));
+    groups.extend(kept.into_iter().map(|(_, group)| group));
+    apart.into_iter().map(|(_, group)| group).collect()
+}
+
+fn not_merged(inputs: &[InputFile], members: &[usize], reason: &str) -> String {
+    format!("not merged: {}: {reason}", listed(inputs, members))
+}
+
+/// The inputs, the first ones by name.
+fn listed(inputs: &[InputFile], members: &[usize]) -> String {
+    let sources = members.iter().filter_map(|&place| inputs.get(place)).map(|input| input.source.clone());
+    shortened(sources.collect())
+}
+
+/// A recording before it has a name.
+#[derive(Debug)]
+struct Draft {
+    /// What it is called after.
+    source: String,
+    /// Places of its files.
+    members: Vec<usize>,
+    group: Option<usize>,
+}
+
+/// A recording for each group and each other file, in the order of their first files.
+fn drafts(inputs: &[InputFile], groups: &[Group]) -> Vec<Draft> {
+    let of_place: HashMap<usize, usize> = groups
+        .iter()
+        .enumerate()
+        .flat_map(|(number, group)| group.members.iter().map(move |&at| (at, number)))
+        .collect();
+    let mut begun = HashSet::new();
+    let draft =
+        |(place, input): (usize, &InputFile)| match of_place.get(&place).map(|&number| (number, &groups[number])) {
+            None => Some(Draft { source: input.source.clone(), members: vec![place], group: None }),
+            Some((number, group)) => begun.insert(number).then(|| Draft {
+                source: group.source.clone(),
+                members: group.members.clone(),
+                group: Some(number),
+            }),
+        };
+    inputs.iter().enumerate().filter_map(draft).collect()
+}
+
+/// What recordings are called; one of an archive with several is called after the archive, too.
+fn names(drafts: &[Draft], inputs: &[InputFile], name_from: NameFrom) -> Vec<String> {
+    let archive = |draft: &Draft| Some(split_address(&inputs.get(*draft.members.first()?)?.path)?.0);
+    let archives: Vec<Option<PathBuf>> = drafts.iter().map(archive).collect();
+    let mut of_archive = HashMap::<&PathBuf, usize>::new();
+    archives.iter().flatten().for_each(|archive| *of_archive.entry(archive).or_default() += 1);
+    let name = |(draft, archive): (&Draft, &Option<PathBuf>)| {
+        let is_alone = archive.as_ref().and_then(|archive| of_archive.get(archive)).is_none_or(|count| *count == 1);
+        let name = if is_alone { trace_name } else { trace_name_of_several };
+        name(&draft.source, name_from)
+    };
+    drafts.iter().zip(&archives).map(name).collect()
+}
+
+fn recordings(drafts: Vec<Draft>, names: Vec<String>, inputs: &[InputFile]) -> Vec<Recording> {
+    let members = |draft: Draft| draft.members.into_iter().filter_map(|place| inputs.get(place).cloned()).collect();
+    drafts.into_iter().zip(names).map(|(draft, name)| Recording { name, inputs: members(draft) }).collect()
+}
+
+/// One recording per trace, whatever their names.
+pub(super) fn separate_jobs(inputs: &[InputFile], name_from: NameFrom) -> Vec<Recording> {
+    let drafts = drafts(inputs, &[]);
+    let names = names(&drafts, inputs, name_from);
+    recordings(drafts, names, inputs)
+}
+
+/// The recordings but those that would have the same name, ignoring case; each such name is an error.
+fn without_clashes(recordings: Vec<Recording>, name_from: NameFrom) -> (Vec<Recording>, Vec<Error>) {
     let mut names: Vec<String> = Vec::new();
     let mut of_name: HashMap<String, Vec<Recording>> = HashMap::new();
-    for job in separate_jobs(inputs, name_from) {
+    for job in recordings {
         let name = fold_case(&job.name);
         let jobs = of_name.entry(name.clone()).or_default();
         if jobs.is_empty() {
@@ -47,35 +172,14 @@ pub(super) fn jobs(
             of_name => jobs.extend(of_name),
         }
     }
-    Ok((jobs, clashes))
-}
-
-/// One recording per trace, whatever their names.
-pub(super) fn separate_jobs(inputs: Vec<InputFile>, name_from: NameFrom) -> Vec<Recording> {
-    let mut of_archive = HashMap::<PathBuf, usize>::new();
-    for (archive, _) in inputs.iter().filter_map(|input| split_address(&input.path)) {
-        *of_archive.entry(archive).or_default() += 1;
-    }
-    let is_alone = |input: &InputFile| {
-        split_address(&input.path).is_none_or(|(archive, _)| of_archive.get(&archive).is_none_or(|count| *count == 1))
-    };
-    let name = |input: &InputFile| {
-        let name = if is_alone(input) { trace_name } else { trace_name_of_several };
-        name(&input.source, name_from)
-    };
-    inputs.into_iter().map(|input| Recording { name: name(&input), inputs: vec![input] }).collect()
+    (jobs, clashes)
 }
 
 fn same_name(jobs: &[Recording], name_from: NameFrom) -> Error {
     let paths = jobs.iter().flat_map(|job| &job.inputs).map(|input| input.path.display().to_string());
-    let mut named: Vec<String> = paths.take(SHOWN_CLASHING).collect();
-    let more = jobs.len() - named.len();
-    if more > 0 {
-        named.push(format!("{more} more"));
-    }
-    let last = named.pop().unwrap_or_default();
+    let all = shortened(paths.collect());
     let name = jobs.first().map_or("", |job| &job.name);
-    let message = format!("{} and {last} would all become trace={name}: none of them is converted", named.join(", "));
+    let message = format!("{all} would all become trace={name}: none of them is converted");
     Error::new(ErrorKind::Usage, message).with_hint(match name_from {
         NameFrom::Stem => {
             "use --name-from path to name traces after their paths, or --merge NAME to make them one trace"
@@ -84,8 +188,22 @@ fn same_name(jobs: &[Recording], name_from: NameFrom) -> Error {
     })
 }
 
-/// Inputs of one name that are told; the rest is a number.
-const SHOWN_CLASHING: usize = 4;
+/// Inputs that are told by name; the rest is a number.
+const SHOWN: usize = 4;
+
+/// `a, b and c`, of many the first ones.
+fn shortened(mut names: Vec<String>) -> String {
+    let more = names.len().saturating_sub(SHOWN);
+    if more > 0 {
+        names.truncate(SHOWN);
+        names.push(format!("{more} more"));
+    }
+    match names.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, others)) => format!("{} and {last}", others.join(", ")),
+        None => String::new(),
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -20,6 +20,7 @@ mod count;
 mod dispatch;
 mod exit;
 mod filters;
+mod groups;
 mod help;
 mod inputs;
 mod inspect;

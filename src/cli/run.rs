@@ -17,7 +17,7 @@ use crate::input::{OpenOptions, open_head};
 use crate::job::steps::StepOptions;
 use crate::progress::NoProgress;
 use crate::resources::{MIN_MEMORY, default_memory, default_threads};
-use crate::survey::session;
+use crate::survey::session::{self, Session};
 
 /// A run of a command.
 #[derive(Debug)]
@@ -120,7 +120,15 @@ fn memory(asked: Option<u64>, threads: usize, console: Console) -> u64 {
 /// # Errors
 /// [`ErrorKind::Input`] when it does not.
 pub(super) fn probe(input: &InputFile, open: &OpenOptions) -> Result<()> {
-    session::read(&*open_head(&input.path, open, &NoProgress)?).map(|_| ())
+    session_of(input, open).map(drop)
+}
+
+/// What an input says of its session; takes as much as [`probe`].
+///
+/// # Errors
+/// [`ErrorKind::Input`] when it is no trace.
+pub(super) fn session_of(input: &InputFile, open: &OpenOptions) -> Result<Session> {
+    session::read(&*open_head(&input.path, open, &NoProgress)?).map(|(session, _)| session)
 }
 
 /// What a job is called while it runs.

@@ -6,8 +6,8 @@ use rayon::ThreadPool;
 
 use crate::commit::record;
 use crate::convert::ConvertOptions;
-use crate::convert::job::{Outcome, Recording, Report};
-use crate::error::{ErrorCode, Result};
+use crate::convert::job::{InputFile, Outcome, Recording, Report};
+use crate::error::{Error, ErrorCode, ErrorKind, Result};
 use crate::input::{InputId, Inputs, Unopened};
 use crate::output::folder::trace_folder;
 use crate::output::manifest::{FORMAT_VERSION, InputEntry};
@@ -45,26 +45,45 @@ impl<'a> Update<'a> {
     /// What became of this very job before: the trace is there, or it was refused.
     ///
     /// # Errors
-    /// [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted) when the caller asked to stop.
+    /// [`ErrorKind::Output`] when the trace is there with events of inputs that the job lacks, and would lose them;
+    /// [`ErrorKind::Interrupted`] when the caller asked to stop.
     pub(super) fn known(&self, pool: &ThreadPool, progress: &dyn Progress) -> Result<Option<Outcome>> {
         let Some(inputs) = &self.inputs else { return Ok(None) };
         let hash = |path: &Path| pool.install(|| self.hash_of(path, progress));
         if let Some(there) = &self.published {
-            let is_same = self.is_ours(there)
-                && self.are_same(inputs, &there.inputs, &there.run.modified)
-                && (!self.options.rehash || are_unchanged(self.job, &there.inputs, hash)?);
-            if is_same {
+            // Inputs that have gone since leave their events where they are.
+            let kept = self.kept(before(&there.inputs, &there.run.modified));
+            if self.is_ours(there) && self.are_same(inputs, &kept, hash)? {
                 return Ok(Some(Outcome::Skipped));
             }
+            self.check_none_has_gone(there)?;
         }
         let Some(refusal) = &self.refused else { return Ok(None) };
         let is_same = refusal.format_version == FORMAT_VERSION
             && refusal.tool_version == env!("CARGO_PKG_VERSION")
             && refusal.options_hash == self.options_hash
             && refusal.checks == self.checks
-            && self.are_same(inputs, &refusal.inputs, &refusal.modified)
-            && (!self.options.rehash || are_unchanged(self.job, &refusal.inputs, hash)?);
+            && self.are_same(inputs, &before(&refusal.inputs, &refusal.modified), hash)?;
         Ok(is_same.then(|| Outcome::KnownRefusal(Box::new(refusal.clone()))))
+    }
+
+    /// A trace of several inputs is not replaced by one of fewer: who collects what a session writes, and clears it away,
+    /// would lose what was converted.
+    fn check_none_has_gone(&self, there: &CommitRecord) -> Result<()> {
+        let mut present: Vec<&str> = self.job.inputs.iter().map(|input| &*input.source).collect();
+        let mut gone = there.inputs.iter().filter(|entry| {
+            let place = present.iter().position(|source| *source == entry.source);
+            place.map(|place| present.swap_remove(place)).is_none()
+        });
+        let Some(first) = gone.next().filter(|_| there.inputs.len() > 1) else { return Ok(()) };
+        let more = match gone.count() {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let message = format!("trace={} has events of inputs that have gone: {}{more}", self.job.name, first.source);
+        Err(Error::new(ErrorKind::Output, message)
+            .in_file(trace_folder(&self.options.out, &self.job.name))
+            .with_hint("it stays as it is; bring them back, or give --if-exists replace to have it without them"))
     }
 
     /// Whether nobody has published or refused the job since `before`.
@@ -122,37 +141,54 @@ impl<'a> Update<'a> {
             && there.options_hash == self.options_hash
     }
 
-    /// Whether names and sizes are those of before, and, where content is not compared, times.
-    fn are_same(&self, inputs: &[Unopened], before: &[InputEntry], modified: &[Option<String>]) -> bool {
-        are_alike(self.job, inputs, before) && (self.options.rehash || are_as_old(inputs, modified))
+    /// Those of before that the job still has.
+    fn kept<'b>(&self, before: Vec<Before<'b>>) -> Vec<Before<'b>> {
+        let mut sources = self.job.inputs.iter().map(|input| &input.source).peekable();
+        let is_kept = |before: &Before<'_>| sources.next_if(|source| **source == before.entry.source).is_some();
+        before.into_iter().filter(is_kept).collect()
     }
-}
 
-fn are_alike(job: &Recording, inputs: &[Unopened], before: &[InputEntry]) -> bool {
-    let mut pairs = job.inputs.iter().zip(inputs).zip(before);
-    inputs.len() == before.len()
-        && pairs.all(|((input, now), before)| {
-            input.source == before.source && now.size.is_none_or(|size| size == before.size)
-        })
-}
-
-/// Whether no input was written since; one of which nobody knows the time may have been.
-fn are_as_old(inputs: &[Unopened], modified: &[Option<String>]) -> bool {
-    inputs.len() == modified.len()
-        && inputs
-            .iter()
-            .zip(modified)
-            .all(|(input, before)| before.is_some() && record::modified(input.modified) == *before)
-}
-
-/// Whether the inputs have the hashes of before. One that cannot be read is for the conversion to name.
-fn are_unchanged(job: &Recording, before: &[InputEntry], hash: impl Fn(&Path) -> Result<String>) -> Result<bool> {
-    for (input, before) in job.inputs.iter().zip(before) {
-        match hash(&input.path) {
-            Ok(now) if now == before.blake3 => {}
-            Err(error) if error.code() == ErrorCode::Interrupted => return Err(error),
-            _ => return Ok(false),
+    /// Whether names and sizes are those of before, and times, or, where it is asked for, content.
+    fn are_same(
+        &self,
+        inputs: &[Unopened],
+        before: &[Before<'_>],
+        hash: impl Fn(&Path) -> Result<String>,
+    ) -> Result<bool> {
+        if inputs.len() != before.len() || !self.job.inputs.iter().zip(inputs).zip(before).all(is_alike) {
+            return Ok(false);
         }
+        if !self.options.rehash {
+            return Ok(inputs.iter().zip(before).all(is_as_old));
+        }
+        for (input, before) in self.job.inputs.iter().zip(before) {
+            match hash(&input.path) {
+                Ok(now) if now == before.entry.blake3 => {}
+                Err(error) if error.code() == ErrorCode::Interrupted => return Err(error),
+                // One that cannot be read is for the conversion to name.
+                _ => return Ok(false),
+            }
+        }
+        Ok(true)
     }
-    Ok(true)
+}
+
+/// An input as it was recorded.
+struct Before<'a> {
+    entry: &'a InputEntry,
+    modified: Option<&'a str>,
+}
+
+fn before<'a>(inputs: &'a [InputEntry], modified: &'a [Option<String>]) -> Vec<Before<'a>> {
+    let modified = modified.iter().map(Option::as_deref).chain(std::iter::repeat(None));
+    inputs.iter().zip(modified).map(|(entry, modified)| Before { entry, modified }).collect()
+}
+
+fn is_alike(((input, now), before): ((&InputFile, &Unopened), &Before<'_>)) -> bool {
+    input.source == before.entry.source && now.size.is_none_or(|size| size == before.entry.size)
+}
+
+/// Whether an input was not written since; one of which nobody knows the time may have been.
+fn is_as_old((now, before): (&Unopened, &Before<'_>)) -> bool {
+    before.modified.is_some() && record::modified(now.modified).as_deref() == before.modified
 }

@@ -112,6 +112,23 @@ class Formats(Inputs):
         self.converted(self.lab)
         self.assertEqual(traces(self.out), ["x", "x.003", "x.004", "x.merged", "x_000001"])
 
+    def test_members_of_one_recording_are_merged(self):
+        corpus = support.corpus_or_skip()
+        members = []
+        for role in ("kernel", "user_injected", "user_paged"):
+            with open(os.path.join(corpus, f"perfview-diaghub.{role}.1.etl"), "rb") as file:
+                members.append((f"x/sc.{role}.1.etl", file.read()))
+        zipped(self.path("lab.diagsession"), members)
+        zipped(self.path("two.zip"), [*members, ("other.etl", self.trace)])
+        errors = self.converted(self.path("lab.diagsession"), self.path("two.zip"), "--merge", "auto")
+        self.assertEqual(traces(self.out), ["lab", "two.other", "two.sc"])
+        self.assertIn("two.sc: merged of two.zip!/x/sc.", errors)
+        expected = {trace["name"]: trace["events"] for trace in support.expected_traces(corpus)}
+        total = sum(events for name, events in expected.items() if name.startswith("perfview-diaghub."))
+        for name in ("lab", "two.sc"):
+            self.assertEqual(support.manifest(os.path.join(self.out, f"trace={name}"))["events"]["found"], total)
+        self.assertIn("lab: skipped", self.converted(self.lab, "--merge", "auto", "--if-exists", "update", "-v"))
+
     def test_a_member_can_be_named(self):
         zipped(self.path("two.zip"), [("a.etl", self.trace), ("x/b.bin", self.trace), ("x/c.etl", self.trace)])
         self.converted(self.path("two.zip!/x/b.bin"))

@@ -1,0 +1,132 @@
+//! Recordings that lie in several files.
+
+#![allow(clippy::unwrap_used, reason = "a test may stop at what should not happen")]
+
+mod support;
+mod synth;
+
+use std::fs;
+
+use support::Sandbox;
+use synth::*;
+
+const NEWFILE: u32 = 0x8;
+const SECOND: i64 = 10_000_000;
+
+/// A trace of ten seconds from `from` on, with one event in its middle.
+fn recorded(head: Header, from: i64) -> Vec<u8> {
+    let head = head.start_time(START + from * SECOND).time(T0 + from * SECOND).end_time(START + (from + 10) * SECOND);
+    let event = perfinfo64(0x0F99, T0 + (from + 5) * SECOND).payload([1]);
+    trace(head).buffer(buffer(0x1000).sequence(from).event(event)).to_bytes()
+}
+
+fn member(sandbox: &Sandbox, number: i64) {
+    let head = header().log_file_mode(NEWFILE).file(&format!("C:\\log_{number}.etl"));
+    sandbox.file(&format!("in/log_{number}.etl"), &recorded(head, 10 * number));
+}
+
+fn traces(sandbox: &Sandbox) -> Vec<String> {
+    let names = fs::read_dir(sandbox.path("out")).unwrap().map(|entry| entry.unwrap().file_name());
+    let names = names.map(|name| name.to_str().unwrap().to_owned()).filter(|name| name.starts_with("trace="));
+    let mut names: Vec<String> = names.collect();
+    names.sort();
+    names
+}
+
+fn manifest(sandbox: &Sandbox, trace: &str) -> serde_json::Value {
+    let path = sandbox.path(&format!("out/trace={trace}/sidecar/manifest.json"));
+    serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
+}
+
+fn inputs(sandbox: &Sandbox, trace: &str) -> Vec<String> {
+    let manifest = manifest(sandbox, trace);
+    let inputs = manifest["inputs"].as_array().unwrap();
+    inputs.iter().map(|input| input["source"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn what_belongs_together_is_merged_and_told() {
+    let sandbox = Sandbox::new();
+    [1, 2, 4].iter().for_each(|&number| member(&sandbox, number));
+    sandbox.file("in/x.etl", &recorded(header().session("user"), 100));
+    sandbox.file("in/x.kernel.etl", &recorded(header().session("kernel"), 101));
+    sandbox.file("in/y.etl", &recorded(header(), 300));
+    sandbox.file("in/y.kernel.etl", &recorded(header(), 500));
+    let ran = sandbox.t("convert in --merge auto -o out --summary s.json", 0);
+    assert_eq!(traces(&sandbox), ["trace=log", "trace=x", "trace=y", "trace=y.kernel"]);
+    assert_eq!(inputs(&sandbox, "log"), ["log_1.etl", "log_2.etl", "log_4.etl"]);
+    assert_eq!(inputs(&sandbox, "x"), ["x.etl", "x.kernel.etl"]);
+    let lines = [
+        "log: merged of log_1.etl, log_2.etl and log_4.etl (files of one session, by name, session, start of the \
+                  system and time)",
+        "x: merged of x.etl and x.kernel.etl (sessions of one recording, by name, start of the system and time)",
+        "not merged: y.etl and y.kernel.etl: they were recorded at different times",
+    ];
+    lines.iter().for_each(|line| assert!(ran.err.contains(line), "{line}: {}", ran.err));
+    // The file that is missing is a gap.
+    let gaps = sandbox.table("out/trace=log", "sidecar/lost_events").lines("source kind count unit");
+    assert!(gaps.contains(&"log_2.etl|missing_file|1|files".to_owned()), "{gaps:?}");
+    assert_eq!(manifest(&sandbox, "log")["lost"]["unknown_because"], "a file of its series is missing");
+    // In time order over the files, and the same rows as with a name.
+    sandbox.t("convert in/log_4.etl in/log_2.etl in/log_1.etl --merge log -o named", 0);
+    let events = |folder: &str| sandbox.files(&format!("{folder}/trace=log/events"));
+    assert_eq!(events("out"), events("named"));
+}
+
+#[test]
+fn a_dry_run_and_a_plan_merge_too() {
+    let sandbox = Sandbox::new();
+    [1, 2].iter().for_each(|&number| member(&sandbox, number));
+    let ran = sandbox.t("convert in --merge auto -o out --dry-run --summary -", 0);
+    let summary: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!((&summary["traces"][0]["trace"], &summary["traces"][1]), (&"log".into(), &serde_json::Value::Null));
+    assert!(!sandbox.path("out").exists());
+    let plan = sandbox.t("plan in --merge auto -o out", 0).out;
+    sandbox.t(&format!("convert-partition {} 0", plan.trim()), 0);
+    sandbox.t(&format!("commit {}", plan.trim()), 0);
+    assert_eq!(inputs(&sandbox, "log"), ["log_1.etl", "log_2.etl"]);
+}
+
+#[test]
+fn a_recording_that_grows_is_converted_again_and_never_shrinks() {
+    let sandbox = Sandbox::new();
+    let update = |code: i32| sandbox.t("convert in --merge auto -o out --if-exists update -v", code).err;
+    member(&sandbox, 1);
+    update(0);
+    // One alone is called as all of them, so that there is no second trace of its events later.
+    assert_eq!(inputs(&sandbox, "log"), ["log_1.etl"]);
+    member(&sandbox, 2);
+    assert!(!update(0).contains("log: skipped"));
+    assert_eq!((traces(&sandbox), inputs(&sandbox, "log").len()), (vec!["trace=log".to_owned()], 2));
+    assert!(update(0).contains("log: skipped"));
+    // Who clears away what is converted keeps it.
+    fs::remove_file(sandbox.path("in/log_1.etl")).unwrap();
+    assert!(update(0).contains("log: skipped"));
+    member(&sandbox, 3);
+    let said = update(6);
+    assert!(said.contains("trace=log has events of inputs that have gone: log_1.etl"), "{said}");
+    assert_eq!(inputs(&sandbox, "log"), ["log_1.etl", "log_2.etl"]);
+    sandbox.t("convert in --merge auto -o out --if-exists replace", 0);
+    assert_eq!(inputs(&sandbox, "log"), ["log_2.etl", "log_3.etl"]);
+}
+
+#[test]
+fn another_trace_keeps_its_name() {
+    let sandbox = Sandbox::new();
+    [1, 2].iter().for_each(|&number| member(&sandbox, number));
+    sandbox.file("in/log.etl", &recorded(header(), 70));
+    let said = sandbox.t("convert in --merge auto -o out", 0).err;
+    assert!(said.contains("not merged: log_1.etl and log_2.etl: another trace is called as theirs would be"), "{said}");
+    assert_eq!(traces(&sandbox), ["trace=log", "trace=log_1", "trace=log_2"]);
+}
+
+#[test]
+fn files_of_other_folders_are_others() {
+    let sandbox = Sandbox::new();
+    sandbox.file("a/x.etl", &recorded(header(), 10));
+    sandbox.file("b/x.kernel.etl", &recorded(header(), 12));
+    sandbox.t("convert a b --merge auto -o out", 0);
+    assert_eq!(traces(&sandbox), ["trace=x", "trace=x.kernel"]);
+    sandbox.t("convert . --merge auto -o out --name-from path", 0);
+    assert_eq!(traces(&sandbox), ["trace=a.x", "trace=b.x", "trace=x", "trace=x.kernel"]);
+}
