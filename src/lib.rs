@@ -197,7 +197,7 @@ pub mod steps {
 /// Rows of the sidecar's tables that follow from a report, as the files and `inspect --json` have them.
 pub mod rows {
     pub use crate::sidecar::clock::row as clock;
-    pub use crate::sidecar::issues::rows as issues;
+    pub use crate::sidecar::issues::{advice, rows as issues};
     pub use crate::sidecar::lost_events::rows as lost_events;
     pub use crate::sidecar::sessions::row as session;
     pub use crate::sidecar::streams::rows as streams;

@@ -337,7 +337,7 @@ fn gates_of_loss_know_what_is_unknown() {
         ("open.etl --fail-on known-loss,disorder,damage", ""),
         ("ring.etl --fail-on loss,known-loss --max-loss 0", ""),
         ("cut.etl --fail-on known-loss", ""),
-        ("cut.etl --fail-on loss", &format!("1 buffers of the recording cannot be read ({tail})")),
+        ("cut.etl --fail-on loss", &format!("1 buffer of the recording cannot be read ({tail})")),
     ] {
         let ran = sandbox.run(&format!("convert {arguments} -o out --if-exists replace"));
         assert_eq!(ran.code == 5, !reason.is_empty(), "{arguments}: {} {}", ran.code, ran.err);

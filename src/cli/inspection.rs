@@ -52,6 +52,8 @@ pub(super) struct InspectedInput {
     pub loss: InputLoss,
     pub streams: Vec<StreamRow>,
     pub findings: Vec<IssueRow>,
+    /// What would likely have prevented losses; no finding.
+    pub advice: Vec<IssueRow>,
 }
 
 /// The events of one dataset.
@@ -125,6 +127,7 @@ impl InspectedInput {
             },
             streams: streams::rows(facts).collect(),
             findings: issues::rows(file).collect(),
+            advice: issues::advice(facts).collect(),
         }
     }
 }

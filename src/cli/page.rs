@@ -48,6 +48,9 @@ fn file_section(file: &InspectedInput) -> String {
     text += &section("File", &buffers(&file.session));
     text += &section("Clock", &clock(&file.clock));
     text += &section("Lost", &loss(file));
+    if !file.advice.is_empty() {
+        text += &section("Advice", &advice(&file.advice));
+    }
     text += &section("Processors", &streams(&file.streams));
     text
 }
@@ -134,6 +137,12 @@ fn loss(file: &InspectedInput) -> String {
         let _ = writeln!(text, "    {}", printable(&gap(row)));
     }
     text + &rest(rows.len())
+}
+
+/// Each on a line.
+fn advice(rows: &[IssueRow]) -> String {
+    let lines = rows.iter().map(|advice| format!("  {} ({})", printable(&advice.message), advice.code));
+    lines.collect::<Vec<_>>().join("\n") + "\n"
 }
 
 /// A row of the ledger in words: `certain: at least 3 buffers on CPU 1 from … to … (sequence_gap: …)`.

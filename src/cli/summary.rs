@@ -16,6 +16,7 @@ use crate::convert::job::Report;
 use crate::output::manifest::{EventCounts, FileEntry};
 use crate::plan::{CatalogEntry, DecodeSource};
 use crate::sidecar::undecoded::Undecoded;
+use crate::sidecar::{IssueRow, issues};
 use crate::survey::FileSurvey;
 
 /// Providers that are shown with their rows; the rest is a number.
@@ -85,6 +86,8 @@ pub(super) struct TraceResult {
     pub events_without_schema: u64,
     /// What is not decoded, most rows first.
     pub undecoded: Vec<Undecoded>,
+    /// What would likely have prevented losses; no finding.
+    pub advice: Vec<IssueRow>,
     /// Issues of all inputs, information not counted.
     pub warnings: u64,
     pub datasets: Vec<DatasetSummary>,
@@ -111,6 +114,7 @@ impl TraceResult {
             undecoded_rows: (!report.decode.is_empty()).then(|| undecoded_rows(&report.decode)),
             events_without_schema: without_schema(report),
             undecoded: undecoded::of_report(report),
+            advice: report.facts.iter().flat_map(issues::advice).collect(),
             warnings: report.files.iter().map(warnings).sum(),
             datasets: if written { written_datasets(&report.written) } else { planned_datasets(report) },
             files: report.written.len() as u64,
@@ -244,6 +248,10 @@ fn totals(results: &[&TraceResult], table: &mut TextTable) {
         table.value("time", format!("{first} to {last} ({})", span(range)));
     }
     table.value("lost", words_of_all(&lost));
+    let advice = total(|r| r.advice.len() as u64);
+    if advice > 0 {
+        table.value("advice", format!("{}, see inspect or issues.parquet", HumanCount(advice)));
+    }
     let rows: Option<u64> = results.iter().map(|result| result.undecoded_rows).sum();
     match rows {
         Some(rows) => table.value("undecoded", counted(rows, "rows")),
@@ -279,6 +287,7 @@ mod tests {
             undecoded_rows: Some(1),
             events_without_schema: 1,
             undecoded: Vec::new(),
+            advice: Vec::new(),
             warnings: 0,
             datasets,
             files: files.len() as u64,

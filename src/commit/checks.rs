@@ -56,7 +56,8 @@ fn beyond(limit: MaxLoss, files: &[FileSurvey], facts: &[FileFacts]) -> Option<S
     let lost: u64 = facts.iter().map(|file| file.ledger.known_events_lost()).sum();
     let found: u64 = files.iter().map(FileSurvey::events).sum();
     if exceeds(limit, lost, found) {
-        return Some(format!("{lost} events were lost, more than the {limit} allowed"));
+        let lost = if lost == 1 { "1 event was".to_owned() } else { format!("{lost} events were") };
+        return Some(format!("{lost} lost, more than the {limit} allowed"));
     }
     if let Some(why) = unknown(facts) {
         return Some(format!("how many events were lost is unknown ({why})"));
@@ -69,6 +70,7 @@ fn beyond(limit: MaxLoss, files: &[FileSurvey], facts: &[FileFacts]) -> Option<S
 
 fn amount(row: &LossRow) -> String {
     match row.count {
+        Some(1) => format!("1 {}", row.unit.trim_end_matches('s')),
         Some(count) => format!("{count} {}", row.unit),
         None => row.unit.to_owned(),
     }

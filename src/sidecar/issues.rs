@@ -1,7 +1,7 @@
-//! `issues`: everything unusual that was found in the inputs.
+//! `issues`: everything unusual that was found in the inputs, and advice on their losses.
 
 use super::row::sidecar_row;
-use crate::survey::{FileSurvey, IssueCode, Severity};
+use crate::survey::{FileFacts, FileSurvey, IssueCode, Severity};
 
 sidecar_row! {
     /// Something unusual.
@@ -23,7 +23,20 @@ sidecar_row! {
     }
 }
 
-/// The rows of an input.
+/// The advice on an input, which is no finding.
+pub fn advice(facts: &FileFacts) -> impl Iterator<Item = IssueRow> {
+    facts.advice.iter().map(|advice| IssueRow {
+        source: facts.source.clone(),
+        severity: advice.severity,
+        code: advice.code,
+        buffer: None,
+        offset: None,
+        time_ns: None,
+        message: advice.message.clone(),
+    })
+}
+
+/// What was found in an input.
 pub fn rows(file: &FileSurvey) -> impl Iterator<Item = IssueRow> {
     file.issues.rows().map(|issue| IssueRow {
         source: file.name.clone(),

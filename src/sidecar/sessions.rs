@@ -169,7 +169,7 @@ pub fn row(file: &FileSurvey, facts: &FileFacts) -> SessionRow {
             Overwritten::AtMost(_) => None,
         },
         relogged: session.has_mode(mode::RELOG),
-        reached_maximum_size: (!session.has_mode(mode::RELOG)).then(|| has_reached_maximum_size(file)),
+        reached_maximum_size: (!session.has_mode(mode::RELOG)).then(|| file.has_reached_maximum_size()),
         private_logger: session.has_mode(mode::PRIVATE_LOGGER),
         closed: session.is_closed(),
     }
@@ -178,10 +178,4 @@ pub fn row(file: &FileSurvey, facts: &FileFacts) -> SessionRow {
 /// The earliest event behind the header buffer.
 fn window_start(file: &FileSurvey) -> Option<Time> {
     first_data_ticks(file.buffers.iter()).map(|ticks| Time(file.unix_ns(ticks)))
-}
-
-/// Whether another buffer would have gone beyond the limit.
-fn has_reached_maximum_size(file: &FileSurvey) -> bool {
-    let (most, another) = (file.session.maximum_file_size, u64::from(file.session.buffer_size));
-    most > 0 && file.end_of_buffers().saturating_add(another) > most
 }

@@ -38,7 +38,10 @@ pub fn write(target: &SidecarTarget<'_>, facts: &SidecarFacts<'_>) -> Result<Vec
         table::write(target, catalog::rows(plan, shape_counts))?,
         table::write(target, fields::rows(plan))?,
         table::write(target, files.iter().flat_map(buffers::rows))?,
-        table::write(target, files.iter().flat_map(issues::rows))?,
+        table::write(
+            target,
+            files.iter().zip(all).flat_map(|(file, facts)| issues::rows(file).chain(issues::advice(facts))),
+        )?,
     ];
     Ok(tables.into_iter().flatten().collect())
 }

@@ -2,6 +2,8 @@
 //!
 //! Checks, sidecar, manifest, summary and `inspect` tell the same values, because there are no others.
 
+use super::advice::advice;
+use super::issue::Issue;
 use super::loss::{Ledger, missing_files};
 use super::result::FileSurvey;
 use super::sequence::sequence_gaps;
@@ -20,6 +22,8 @@ pub struct FileFacts {
     pub ledger: Ledger,
     /// Its streams, by processor.
     pub streams: Vec<Stream>,
+    /// What would likely have prevented its losses; no finding.
+    pub advice: Vec<Issue>,
 }
 
 impl FileFacts {
@@ -39,10 +43,12 @@ impl FileFacts {
     /// What is known of a file by itself.
     fn of_file(file: &FileSurvey, progress: &dyn Progress) -> Result<Self> {
         let (buffers, gaps) = (by_stream(file, progress)?, sequence_gaps(file, progress)?);
+        let ledger = Ledger::of(file, &buffers, &gaps, progress)?;
         Ok(FileFacts {
             source: file.name.clone(),
             window: window(file),
-            ledger: Ledger::of(file, &buffers, &gaps, progress)?,
+            advice: advice(file, &ledger, &buffers, progress)?,
+            ledger,
             streams: streams(file, &buffers, &gaps, progress)?,
         })
     }

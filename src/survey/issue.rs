@@ -10,6 +10,8 @@ use super::issue_code::IssueCode;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
+    /// No finding: what would likely have prevented one.
+    Advice,
     /// Worth knowing.
     Info,
     /// Something may be missing or imprecise.
@@ -22,6 +24,7 @@ impl Severity {
     /// The name used in the sidecar.
     pub fn name(self) -> &'static str {
         match self {
+            Severity::Advice => "advice",
             Severity::Info => "info",
             Severity::Warning => "warning",
             Severity::Error => "error",

@@ -28,6 +28,28 @@ macro_rules! issue_codes {
 }
 
 issue_codes! {
+    /// Advice: buffers found no room on the disk.
+    AdviceDiskSpace = "advice_disk_space",
+    /// Advice: events were likely larger than a buffer.
+    AdviceEventSize = "advice_event_size",
+    /// Advice: buffers were written before they were full.
+    AdviceFlushTimer = "advice_flush_timer",
+    /// Advice: the file ended at its maximum size.
+    AdviceMaximumFileSize = "advice_maximum_file_size",
+    /// Advice: what was lost is known of the sources of a merge.
+    AdviceMergedSources = "advice_merged_sources",
+    /// Advice: buffers were not there when events of the kernel came.
+    AdviceMinimumBuffers = "advice_minimum_buffers",
+    /// Advice: the buffers were likely full.
+    AdviceMoreBuffers = "advice_more_buffers",
+    /// Advice: all processors shared few buffers.
+    AdvicePerProcessorBuffers = "advice_per_processor_buffers",
+    /// Advice: a consumer of the session was likely too slow.
+    AdviceRealTimeConsumer = "advice_real_time_consumer",
+    /// Advice: a session that is stopped says what it lost.
+    AdviceSessionStop = "advice_session_stop",
+    /// Advice: the disk was likely too slow.
+    AdviceWriteRate = "advice_write_rate",
     /// A manifest in the trace is not used.
     BadManifest = "bad_manifest",
     /// A description in the trace is not used.

@@ -3,6 +3,7 @@
 //! Its result is small and all that a report on the trace, the loss ledger, the clock audit, exact progress, the
 //! conservation proof and a distributed plan need.
 
+mod advice;
 mod audit;
 pub mod buffer_summary;
 pub mod count;

@@ -137,6 +137,12 @@ impl FileSurvey {
         extent.map_or(0, |extent| extent.offset.saturating_add(u64::from(extent.stored_len)))
     }
 
+    /// Whether another buffer would have gone beyond the maximum size.
+    pub fn has_reached_maximum_size(&self) -> bool {
+        let (most, another) = (self.session.maximum_file_size, u64::from(self.session.buffer_size));
+        most > 0 && self.end_of_buffers().saturating_add(another) > most
+    }
+
     /// Whether the file ends within a buffer.
     pub fn is_truncated(&self) -> bool {
         let cut = |tail: Tail| tail.kind == TailKind::Fragment;
