@@ -83,7 +83,7 @@ impl ColumnNames {
         }
     }
 
-    /// Adds the settled names that nothing declares, behind all others.
+    /// Adds the settled names that nothing has declared so far, behind all others.
     pub fn add_undeclared(&mut self) {
         while let Some((key, name)) = self.undeclared.pop_first() {
             self.by_name.insert(key, self.names.len());
@@ -243,6 +243,21 @@ impl ColumnNames {
             keys.collect::<Vec<_>>()
         };
         self.names.iter().enumerate().flat_map(of_name).collect()
+    }
+
+    /// What all columns and members are called, by what they are.
+    #[cfg(test)]
+    pub(crate) fn column_names(&self) -> BTreeMap<(String, Family, ColumnRole), String> {
+        let mut all = BTreeMap::new();
+        for key in self.keys() {
+            let (name, of) = (self.column_name(key).0, &self.names[key.name]);
+            let spelling = of.spelling.to_lowercase();
+            for ((path, family, role), member) in of.members.column_names() {
+                all.insert((format!("{spelling}.{path}"), family, role), format!("{}.{member}", of.spelling));
+            }
+            all.insert((spelling, of.forms[key.form].family.clone(), key.role), name);
+        }
+        all
     }
 
     /// The names of the members of a structure column.

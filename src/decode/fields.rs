@@ -10,6 +10,7 @@ use crate::columns::types::{ColumnType, INT64, UINT64};
 use crate::names;
 use crate::schema::family::{ColumnRole, Family};
 use crate::schema::model::{Count, Field, FieldKind};
+use crate::schema::settled_layout::SettledLayout;
 
 /// Why a field's column is not called what the field is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -76,6 +77,30 @@ pub(super) fn named_fields<'a>(
         fields.iter().zip(0..).map(|(field, position)| named(field, position, reserved, depth)).collect();
     number_repeated(&mut named);
     named
+}
+
+/// What is seen of a layout; `reserved` as for its columns, in any case.
+pub fn settled_layout(fields: &[Field], reserved: &[&str]) -> SettledLayout {
+    let reserved = reserved.iter().map(|name| name.to_lowercase()).collect();
+    let mut seen = Vec::new();
+    add_seen(&mut seen, "", fields, &reserved, 0);
+    SettledLayout::new(seen)
+}
+
+fn add_seen(
+    seen: &mut Vec<(String, Family)>,
+    parent: &str,
+    fields: &[Field],
+    reserved: &HashSet<String>,
+    depth: usize,
+) {
+    for field in named_fields(fields, reserved, depth).into_iter().flatten() {
+        let path = format!("{parent}{}", field.base);
+        seen.push((path.clone(), field.family));
+        if let Some(members) = field.members {
+            add_seen(seen, &format!("{path}."), &members, &HashSet::new(), depth + 1);
+        }
+    }
 }
 
 fn named<'a>(field: &'a Field, position: usize, reserved: &HashSet<String>, depth: usize) -> Option<NamedField<'a>> {

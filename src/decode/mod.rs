@@ -22,17 +22,21 @@ mod label;
 mod measure;
 mod net;
 mod program;
+mod reach;
 mod run;
 mod status;
 mod text;
 mod time;
 mod values;
 
-pub use binding::{Binding, FieldColumn, PayloadColumn, PayloadColumns, assign_all, assign_columns, assign_named};
+pub use binding::{
+    Binding, FieldColumn, PayloadColumn, PayloadColumns, assign_all, assign_columns, assign_named, assign_settled,
+};
 pub use clock::{NoClock, TraceClock};
 pub use column_names::ColumnNames;
-pub use fields::RenameReason;
+pub use fields::{RenameReason, settled_layout};
 pub use program::Program;
+pub use reach::Reach;
 pub use run::pointer_size_mismatch;
 pub use status::{DecodeOutcome, Status};
 

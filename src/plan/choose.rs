@@ -8,6 +8,7 @@
 use std::sync::Arc;
 
 use super::measure::{Measure, Measures};
+use super::preferred;
 use super::samples::Sample;
 use crate::decode::{Status, pointer_size_mismatch};
 use crate::schema::DecodeSource;
@@ -225,15 +226,21 @@ fn reason(index: usize, candidates: usize, fit: &Fit, samples: usize) -> String 
     format!("{standing}; describes {} of {samples} samples to the last byte", fit.exact)
 }
 
-/// Says that the samples leave the choice among layouts of one version open: the one that ranks first is taken.
+/// Says that the samples leave the choice among layouts of one version open: which one is taken is settled, or it ranks
+/// first.
 fn rivals(index: usize, candidates: &[Candidate], fits: &[Fit], samples: usize) -> String {
     let is_exact = |at: usize| samples > 0 && fits.get(at).is_some_and(|fit| fit.exact == samples);
     let Some(chosen) = candidates.get(index).filter(|_| is_exact(index)) else { return String::new() };
     let is_rival = |(at, other): &(usize, &Candidate)| {
         is_exact(*at) && other.trust < Trust::Older && other.schema.fields != chosen.schema.fields
     };
-    let ranked = if chosen.source == DecodeSource::Pack { ": the built-in schemas rank it first" } else { "" };
-    match candidates.iter().enumerate().filter(is_rival).count() {
+    let rivals: Vec<&Candidate> = candidates.iter().enumerate().filter(is_rival).map(|(_, other)| other).collect();
+    let ranked = match chosen.source {
+        _ if rivals.iter().any(|other| preferred::is_settled(chosen, other)) => ": the table of settled names has it",
+        DecodeSource::Pack => ": the built-in schemas rank it first",
+        _ => "",
+    };
+    match rivals.len() {
         0 => String::new(),
         1 => format!(", as 1 other layout does{ranked}"),
         rivals => format!(", as {rivals} other layouts do{ranked}"),
@@ -309,7 +316,8 @@ mod tests {
         assert_eq!(reason(&[first.clone(), same, of(Wire::UInt64, Trust::Declared)]), own);
         let rivals = [first.clone(), of(Wire::Int32, Trust::Declared), of(Wire::IPv4, Trust::Inferred)];
         assert_eq!(reason(&rivals[..2]), format!("{own}, as 1 other layout does: the built-in schemas rank it first"));
-        assert_eq!(reason(&rivals), format!("{own}, as 2 other layouts do: the built-in schemas rank it first"));
+        // Of those with other columns one is settled.
+        assert_eq!(reason(&rivals), format!("{own}, as 2 other layouts do: the table of settled names has it"));
         // That of another version is no rival.
         assert_eq!(reason(&[first, of(Wire::Int32, Trust::Doubtful)]), own);
     }

@@ -25,6 +25,7 @@ mod measure;
 mod mismatch;
 mod options;
 pub mod partition;
+mod preferred;
 pub mod preview;
 pub mod resolve;
 mod result;

@@ -81,7 +81,7 @@ fn chosen(candidate: Candidate) -> Choice {
 }
 
 fn is_same(a: &Candidate, b: &Candidate) -> bool {
-    (a.source, &a.origin, &a.schema, a.trust) == (b.source, &b.origin, &b.schema, b.trust)
+    (a.source, &a.origin, &a.schema) == (b.source, &b.origin, &b.schema)
 }
 
 /// An event shape as a 64-bit system logs it.
@@ -98,7 +98,7 @@ fn shape(provider: Guid, kind: ProviderType, (id, version): (u16, u16), registry
         family: if is_classic { HeaderFamily::Classic64 } else { HeaderFamily::Event64 },
     };
     let key = Shape { identity, metadata: Box::default() };
-    let candidates = registry.candidates(key.as_ref(), &[]);
+    let candidates = resolve::ranked(&key, provider, &[], registry);
     let choice = choose::choose(&candidates, &[], identity.pointer_size, u64::MAX, &Measures::default()).0;
     Resolved {
         settled_name: resolve::settled_name(&key, choice.as_ref(), &provider, registry),

@@ -10,6 +10,7 @@ use super::choose::{self, Choice, Unseen};
 use super::event_names;
 use super::images::Images;
 use super::measure::Measures;
+use super::preferred;
 use super::samples::{Sample, Samples, Wanted};
 use crate::error::Result;
 use crate::event::Shape;
@@ -312,10 +313,20 @@ fn candidates(key: &Shape, provider: Guid, samples: &[Sample], registry: &Regist
     if matches!(key.identity.family, HeaderFamily::Message) {
         return Vec::new();
     }
+    let processes: Vec<u32> = samples.iter().filter_map(|sample| sample.process_id).collect();
+    ranked(key, provider, &processes, registry)
+}
+
+/// The layouts that are known of a shape, the first to try first; `provider` as for [`settled_name`], `processes` wrote
+/// sample events of it.
+pub(super) fn ranked(key: &Shape, provider: Guid, processes: &[u32], registry: &Registry) -> Vec<Candidate> {
     let mut shape = key.as_ref();
     shape.identity.provider = provider;
-    let processes: Vec<u32> = samples.iter().filter_map(|sample| sample.process_id).collect();
-    registry.candidates(shape, &processes)
+    let mut candidates = registry.candidates(shape, processes);
+    if let Some((settled, number)) = registry.settled_layouts(&key.identity, &provider) {
+        preferred::prefer(&mut candidates, settled.layouts(number, key.identity.version));
+    }
+    candidates
 }
 
 /// A description without fields says nothing of events that have a payload.

@@ -10,12 +10,18 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{env, fs};
 
+use super::preferred;
 use crate::decode::ColumnNames;
+use crate::event::{EventIdentity, Shape};
 use crate::guid::Guid;
+use crate::layout::header::HeaderFamily;
 use crate::schema::Registry;
+use crate::schema::declared::Declared;
 use crate::schema::eventsource::EventSourceManifests;
 use crate::schema::pack::{NameKind, Pack};
+use crate::schema::registry::Candidate;
 use crate::schema::settled::{EventNumber, SettledColumn, SettledEvent, SettledNames};
+use crate::schema::settled_layout::SettledLayout;
 use crate::schema::user::UserSchemas;
 use crate::table::header;
 
@@ -33,6 +39,13 @@ fn the_table_of_settled_names_is_whole() {
     let table = settled(&old, &registry);
     let kept: Vec<(Guid, SettledNames)> =
         table.iter().filter_map(|(guid, names)| Some((*guid, kept(guid, names, &registry)?))).collect();
+    for (guid, names) in &table {
+        let renamed = old.get(guid).map_or_else(Vec::new, |before| renamed(before, names));
+        assert!(renamed.is_empty(), "{guid}: a new name takes the one of a column that there was before: {renamed:?}");
+        let kept = kept.iter().find(|(of, _)| of == guid).map(|(_, kept)| kept);
+        let lost = not_taken(guid, names, kept, &registry);
+        assert!(lost.is_empty(), "{guid}: layouts that are settled are not taken: {lost:?}");
+    }
     for (guid, kept) in &kept {
         assert!(
             is_settled_by(guid, &table[guid], Some(kept), &registry),
@@ -91,6 +104,7 @@ fn settled(old: &Table, registry: &Registry) -> Table {
         let mut names = before.clone().unwrap_or_else(|| SettledNames::new(folder(&guid)));
         columns(&guid, before.as_ref(), registry).into_iter().for_each(|column| names.add_column(column));
         add_events(&guid, &mut names, registry);
+        add_layouts(&guid, &mut names, registry);
         (guid, names)
     };
     all.into_iter().map(of).collect()
@@ -134,6 +148,60 @@ fn add_events(provider: &Guid, names: &mut SettledNames, registry: &Registry) {
     }
 }
 
+/// Adds, of each set of layouts that no payload can tell apart and that have other columns, the one that ranks first.
+fn add_layouts(provider: &Guid, names: &mut SettledNames, registry: &Registry) {
+    for (number, version) in versions(provider, registry) {
+        let candidates = candidates(provider, (number, version), registry);
+        for (place, own) in candidates.iter().enumerate().filter(|(_, own)| !preferred::seen(own).is_empty()) {
+            let (reach, seen) = (preferred::reach(own), preferred::seen(own));
+            let is_alike = |other: &&Candidate| preferred::reach(other) == reach;
+            let is_first = !candidates[..place].iter().any(|other| is_alike(&other));
+            let others = || candidates[place..].iter().filter(is_alike).map(preferred::seen);
+            let is_known = || others().any(|other| names.layouts(number, version).contains(&other));
+            if is_first && others().any(|other| other != seen) && !is_known() {
+                names.add_layout((number, version), seen);
+            }
+        }
+    }
+}
+
+/// The events of which there are several layouts.
+fn versions(provider: &Guid, registry: &Registry) -> BTreeSet<(EventNumber, u16)> {
+    let is_class = Pack::builtin().class(provider).is_some();
+    let event = |event: &Declared| {
+        let opcode = u8::try_from(event.id).ok().filter(|_| is_class).map(EventNumber::Opcode);
+        (opcode.unwrap_or(EventNumber::Id(event.id)), event.version)
+    };
+    let (mut once, mut several) = (BTreeSet::new(), BTreeSet::new());
+    for event in registry.settled(provider).iter().filter(|event| !event.trust.is_doubtful()).map(event) {
+        if !once.insert(event) {
+            several.insert(event);
+        }
+    }
+    // What corrects a layout stands in its place among those that are settled, and beside it among those to choose from.
+    let corrected = Pack::builtin().override_pack(provider).map_or(&[][..], |pack| pack.all());
+    several.extend(corrected.iter().map(|layout| (EventNumber::Id(layout.id), layout.version)));
+    several
+}
+
+/// The layouts that the pack has for an event version.
+fn candidates(provider: &Guid, (number, version): (EventNumber, u16), registry: &Registry) -> Vec<Candidate> {
+    let identity = EventIdentity {
+        provider: *provider,
+        group: 0,
+        id: if let EventNumber::Id(id) = number { id } else { 0 },
+        version,
+        opcode: if let EventNumber::Opcode(opcode) = number { opcode } else { 0 },
+        property: 0,
+        pointer_size: 8,
+        family: if matches!(number, EventNumber::Id(_)) { HeaderFamily::Event64 } else { HeaderFamily::Classic64 },
+    };
+    let shape = Shape { identity, metadata: Box::default() };
+    let mut candidates = registry.candidates(shape.as_ref(), &[]);
+    candidates.retain(preferred::is_built_in);
+    candidates
+}
+
 /// What of a provider's settled names its descriptions would settle otherwise.
 fn kept(provider: &Guid, names: &SettledNames, registry: &Registry) -> Option<SettledNames> {
     let mut ruled = SettledNames::new("");
@@ -149,6 +217,13 @@ fn kept(provider: &Guid, names: &SettledNames, registry: &Registry) -> Option<Se
             kept.add_event(event.clone());
         }
     }
+    let mut ruled = SettledNames::new("");
+    add_layouts(provider, &mut ruled, registry);
+    for ((number, version), layout) in names.all_layouts() {
+        if !ruled.layouts(number, version).contains(layout) {
+            kept.add_layout((number, version), layout.clone());
+        }
+    }
     let is_named_so = Pack::builtin().provider_name(provider) == Some(&*names.folder);
     (!is_named_so || !kept.is_empty()).then_some(kept)
 }
@@ -158,6 +233,33 @@ fn is_same(column: &SettledColumn, other: Option<&SettledColumn>) -> bool {
     other.is_some_and(|other| {
         (&other.path, &other.forms[0].family) == (&column.path, &column.forms[0].family) && all(other) == all(column)
     })
+}
+
+/// The columns that are called otherwise when names have been added: a name that is generated (`x__int`, `x_label`) yields to a
+/// declared one, which must not come later.
+fn renamed(before: &SettledNames, after: &SettledNames) -> Vec<String> {
+    let columns = |names: &SettledNames| {
+        let mut all = ColumnNames::new(&header::reserved_names());
+        all.adopt(names);
+        all.add_undeclared();
+        all.column_names()
+    };
+    let after = columns(after);
+    let before = columns(before).into_iter();
+    before.filter(|(column, name)| after.get(column) != Some(name)).map(|(_, name)| name).collect()
+}
+
+/// The settled layouts that the pack has, and that are not the first of those like them.
+fn not_taken(provider: &Guid, names: &SettledNames, kept: Option<&SettledNames>, registry: &Registry) -> Vec<String> {
+    let is_lost = |((number, version), layout): &((EventNumber, u16), &SettledLayout)| {
+        let mut candidates = candidates(provider, (*number, *version), registry);
+        preferred::prefer(&mut candidates, kept.map_or(&[], |kept| kept.layouts(*number, *version)));
+        let Some(own) = candidates.iter().find(|own| preferred::seen(own) == **layout) else { return false };
+        let reach = preferred::reach(own);
+        let first = candidates.iter().find(|other| preferred::reach(other) == reach);
+        first.map(preferred::seen).as_ref() != Some(*layout)
+    };
+    names.all_layouts().filter(is_lost).map(|(event, layout)| format!("{event:?} {layout}")).collect()
 }
 
 /// Whether the descriptions and the kept names settle what the table says.
@@ -216,6 +318,25 @@ fn a_name_that_the_pack_would_change_is_kept() {
     );
     let other: Guid = "1c95126e-7eea-49a9-a3fe-a378b03ddb4d".parse().unwrap();
     assert_eq!(self::kept(&other, &table[&other], &registry), None);
+}
+
+/// A generated name is settled with the column that it is of.
+#[test]
+fn a_name_that_would_rename_a_column_is_found() {
+    let names = |lines: &str| {
+        let text = format!("P\t22fb2cd6-0e7b-422b-a0c7-2fad1fd0e716\tLab\n{lines}");
+        SettledNames::read(&text).unwrap().pop_first().unwrap().1
+    };
+    let before = names("N\tA\ttext\tint\nN\tR\tint/value/label\nN\tS\tstruct\nN\tS.T\ttime/value/filetime\n");
+    let with = |line: &str| {
+        let mut after = before.clone();
+        names(line).columns().values().for_each(|column| after.add_column(column.clone()));
+        renamed(&before, &after)
+    };
+    assert_eq!(with("N\tB\tint\nN\tA\tfloat\nN\tS\tstruct\nN\tS.A__int\tint\n"), [""; 0]);
+    assert_eq!(with("N\ta__INT\ttext\n"), ["A__int"]);
+    assert_eq!(with("N\tR_label\ttext\n"), ["R_label"]);
+    assert_eq!(with("N\tS.t_filetime\tint\n"), ["S.T_filetime"]);
 }
 
 /// One line for each way in which the names of a provider can disagree; what the releases have is in `schemas/providers`.

@@ -51,6 +51,11 @@ impl SchemaLock {
             return Err(SchemaError::at_line(1, format!("expected `{FIRST_LINE}`")));
         }
         let providers = SettledNames::read(text)?;
+        let layout = text.lines().zip(1..).find(|(line, _)| line.starts_with("LE\t") || line.starts_with("LV\t"));
+        if let Some((_, number)) = layout {
+            let message = "a lock settles names: which layout an event has its trace says, or the program".to_owned();
+            return Err(SchemaError::at_line(number, message));
+        }
         for (line, number) in text.lines().zip(1..).filter(|(line, _)| line.starts_with("N\t")) {
             let path = line.split('\t').nth(1).unwrap_or_default();
             let depth = path.split('.').count() - 1;
@@ -126,6 +131,10 @@ mod tests {
         assert_eq!(
             fault(deep.as_bytes()),
             "line 10: column 3: expected 16 structures around a member at most, found 17"
+        );
+        assert_eq!(
+            fault(format!("{LOCK}LE\t1\t0\tA int\n").as_bytes()),
+            "line 10: a lock settles names: which layout an event has its trace says, or the program"
         );
         assert_eq!(fault(&vec![b'#'; MAX_LOCK + 1]), "line 1: expected 67108864 bytes at most, found 67108865");
     }

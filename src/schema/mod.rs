@@ -17,6 +17,7 @@ pub mod pack;
 pub mod registry;
 pub mod settle;
 pub mod settled;
+pub mod settled_layout;
 pub mod source;
 pub mod store;
 pub(crate) mod stored;

@@ -51,6 +51,17 @@ impl Registry {
         Some(Arc::new(names))
     }
 
+    /// What the pack settles of a provider's layouts although it ranks others first now, and the number that the event has
+    /// there. `provider` is that of the identity or the one under which it is described.
+    pub fn settled_layouts(
+        &self,
+        identity: &EventIdentity,
+        provider: &Guid,
+    ) -> Option<(Arc<SettledNames>, EventNumber)> {
+        let (provider, number) = place_of(identity, provider)?;
+        Some((self.pack.kept(provider)?, number))
+    }
+
     /// What is settled of the name of an event. `provider` is that of the identity or the one under which it is described.
     ///
     /// An event that the pack knows is called what the pack calls it in its version, else in the highest version below it,

@@ -5,11 +5,13 @@
 //! N <path> <form> …                      a column, or after a dot a member of a structure, as it is spelled
 //! E <id> <versions> <name>               a manifest event: `3` or `0-3`
 //! V <opcode> <versions> <name>           a classic event
+//! LE <id> <version> <field> …            which layout a manifest event has, of those that payloads cannot tell apart
+//! LV <opcode> <version> <field> …        and a classic event
 //! ```
 //!
 //! Cells are separated by tabs; `#` starts a comment line. A form is a family of fields, the first one has the plain name,
 //! with the columns that it has, where those are not the value alone: `int`, `int/value/label`, `time/value/filetime`,
-//! `int/ns`. Lines are sorted, so that two texts differ where they say different things.
+//! `int/ns`. A field of a layout is its name, a blank and its family. Lines are sorted, so that two texts differ where they say different things.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Write as _};
@@ -17,6 +19,7 @@ use std::ops::RangeInclusive;
 
 use super::family::{ColumnRole, Family};
 use super::model::SchemaError;
+use super::settled_layout::SettledLayout;
 use crate::guid::Guid;
 
 /// The settled names of one provider.
@@ -28,6 +31,8 @@ pub struct SettledNames {
     columns: BTreeMap<String, SettledColumn>,
     /// By number and first version; versions do not overlap.
     events: BTreeMap<(EventNumber, u16), SettledEvent>,
+    /// By number and version: of each set of layouts that payloads cannot tell apart the one that is taken.
+    layouts: BTreeMap<(EventNumber, u16), Vec<SettledLayout>>,
 }
 
 /// All columns of one name, ignoring case.
@@ -72,6 +77,14 @@ pub struct SettledEvent {
 const MAX_LINE: usize = 1 << 16;
 
 impl SettledNames {
+    /// Nothing at all.
+    pub const EMPTY: SettledNames = SettledNames {
+        folder: String::new(),
+        columns: BTreeMap::new(),
+        events: BTreeMap::new(),
+        layouts: BTreeMap::new(),
+    };
+
     /// Those of a provider of which only the folder is settled.
     pub fn new(folder: impl Into<String>) -> SettledNames {
         SettledNames { folder: folder.into(), ..SettledNames::default() }
@@ -97,7 +110,11 @@ impl SettledNames {
                 continue;
             }
             let Some((_, names)) = &mut open else { return Err(fault("a line in front of the first provider".into())) };
-            if line.len() > MAX_LINE || !names.read_line(&cells).map_err(fault)? {
+            let cell_fault = |CellFault { cell, what }: CellFault| {
+                let before: usize = cells.iter().take(cell).map(|cell| cell.chars().count() + 1).sum();
+                fault(format!("column {}: {what}", before + 1))
+            };
+            if line.len() > MAX_LINE || !names.read_line(&cells).map_err(cell_fault)? {
                 let start: String = line.chars().take(64).collect();
                 return Err(fault(format!(
                     "not a line of the format, or one that contradicts an earlier one: `{start}`"
@@ -109,21 +126,32 @@ impl SettledNames {
     }
 
     /// Whether the line says something, and nothing that contradicts an earlier one.
-    fn read_line(&mut self, cells: &[&str]) -> Result<bool, String> {
+    fn read_line(&mut self, cells: &[&str]) -> Result<bool, CellFault> {
         let event = |number, versions: &str, name: &str| {
-            Ok::<_, String>(SettledEvent { number, versions: range(versions)?, name: name.to_owned() })
+            Ok::<_, CellFault>(SettledEvent { number, versions: range(versions)?, name: name.to_owned() })
         };
         match *cells {
             ["N", path, ref forms @ ..] if !forms.is_empty() && path.split('.').all(|name| !name.is_empty()) => {
-                let forms = forms.iter().map(|form| SettledForm::read(form)).collect::<Result<Vec<_>, _>>()?;
+                let form = |(form, cell): (&&str, usize)| {
+                    SettledForm::read(form).map_err(|what| CellFault { cell, what: format!("{what} of {path}") })
+                };
+                let forms = forms.iter().zip(2..).map(form).collect::<Result<Vec<_>, _>>()?;
                 let families: BTreeSet<_> = forms.iter().map(|form| &form.family).collect();
                 let is_new = families.len() == forms.len() && !self.columns.contains_key(&path.to_lowercase());
                 self.add_column(SettledColumn { path: path.to_owned(), forms });
                 Ok(is_new)
             }
-            ["E", id, versions, name] => Ok(self.add_event(event(EventNumber::Id(number(id)?), versions, name)?)),
+            ["E", id, versions, name] => Ok(self.add_event(event(EventNumber::Id(number(1, id)?), versions, name)?)),
             ["V", opcode, versions, name] => {
-                Ok(self.add_event(event(EventNumber::Opcode(number(opcode)?), versions, name)?))
+                Ok(self.add_event(event(EventNumber::Opcode(number(1, opcode)?), versions, name)?))
+            }
+            ["LE", id, version, ref fields @ ..] => {
+                let event = (EventNumber::Id(number(1, id)?), number(2, version)?);
+                Ok(SettledLayout::read(fields).is_some_and(|layout| self.add_layout(event, layout)))
+            }
+            ["LV", opcode, version, ref fields @ ..] => {
+                let event = (EventNumber::Opcode(number(1, opcode)?), number(2, version)?);
+                Ok(SettledLayout::read(fields).is_some_and(|layout| self.add_layout(event, layout)))
             }
             _ => Ok(false),
         }
@@ -161,6 +189,26 @@ impl SettledNames {
         is_good
     }
 
+    /// Adds the layout that an event version has rather than others like it; `false` where it is known already.
+    pub fn add_layout(&mut self, (number, version): (EventNumber, u16), layout: SettledLayout) -> bool {
+        let known = self.layouts.entry((number, version)).or_default();
+        let is_new = !known.contains(&layout);
+        if is_new {
+            known.push(layout);
+        }
+        is_new
+    }
+
+    /// The layouts that an event version has rather than others like them.
+    pub fn layouts(&self, number: EventNumber, version: u16) -> &[SettledLayout] {
+        self.layouts.get(&(number, version)).map_or(&[], Vec::as_slice)
+    }
+
+    /// All layouts that are settled, by event and version.
+    pub fn all_layouts(&self) -> impl Iterator<Item = ((EventNumber, u16), &SettledLayout)> {
+        self.layouts.iter().flat_map(|(event, layouts)| layouts.iter().map(|layout| (*event, layout)))
+    }
+
     /// The columns and members, by path in lower case.
     pub fn columns(&self) -> &BTreeMap<String, SettledColumn> {
         &self.columns
@@ -179,7 +227,7 @@ impl SettledNames {
 
     /// Whether nothing but the folder is settled.
     pub fn is_empty(&self) -> bool {
-        self.columns.is_empty() && self.events.is_empty()
+        self.columns.is_empty() && self.events.is_empty() && self.layouts.is_empty()
     }
 
     /// The lines of a provider, as [`SettledNames::read`] takes them.
@@ -195,6 +243,12 @@ impl SettledNames {
             let _ = match number {
                 EventNumber::Id(id) => writeln!(text, "E\t{id}\t{versions}\t{name}"),
                 EventNumber::Opcode(opcode) => writeln!(text, "V\t{opcode}\t{versions}\t{name}"),
+            };
+        }
+        for ((number, version), layout) in self.all_layouts() {
+            let _ = match number {
+                EventNumber::Id(id) => writeln!(text, "LE\t{id}\t{version}\t{layout}"),
+                EventNumber::Opcode(opcode) => writeln!(text, "LV\t{opcode}\t{version}\t{layout}"),
             };
         }
         text
@@ -222,14 +276,21 @@ impl fmt::Display for SettledForm {
     }
 }
 
-fn number<T: std::str::FromStr>(text: &str) -> Result<T, String> {
-    text.parse().map_err(|_| format!("number `{text}`"))
+/// What is wrong with a cell of a line.
+struct CellFault {
+    /// Which one, from 0.
+    cell: usize,
+    what: String,
 }
 
-/// `3` or `0-3`.
-fn range(text: &str) -> Result<RangeInclusive<u16>, String> {
+fn number<T: std::str::FromStr>(cell: usize, text: &str) -> Result<T, CellFault> {
+    text.parse().map_err(|_| CellFault { cell, what: format!("number `{text}`") })
+}
+
+/// The versions of an event, `3` or `0-3`.
+fn range(text: &str) -> Result<RangeInclusive<u16>, CellFault> {
     let (first, last) = text.split_once('-').unwrap_or((text, text));
-    Ok(number(first)?..=number(last)?)
+    Ok(number(2, first)?..=number(2, last)?)
 }
 
 #[cfg(test)]
@@ -244,7 +305,10 @@ mod tests {
                         N\tTime\tint/ns\n\
                         E\t7\t0-2\tTask/Start\n\
                         E\t7\t4\tTask\n\
-                        V\t10\t2\tLab/Load\n";
+                        V\t10\t2\tLab/Load\n\
+                        LE\t7\t4\tId int\tName text\n\
+                        LE\t7\t4\tS list_struct\tS.Id int\n\
+                        LV\t10\t2\tId int\n";
 
     fn lab() -> SettledNames {
         let mut all = SettledNames::read(TEXT).unwrap();
@@ -306,20 +370,25 @@ mod tests {
             ("N\tA", refused("N\tA")),
             ("N\tA\tint\tint", refused("N\tA\tint\tint")),
             ("N\tA..b\tint", refused("N\tA..b\tint")),
-            ("N\tA\tnumber", "line 2: family `number`".to_owned()),
-            ("N\tA\tint/label/value", "line 2: columns `int/label/value`".to_owned()),
-            ("E\t1\t0-\tName", "line 2: number ``".to_owned()),
+            ("N\tA\tnumber", "line 2: column 5: family `number` of A".to_owned()),
+            ("N\tA\tint/label/value", "line 2: column 5: columns `int/label/value` of A".to_owned()),
+            ("E\t1\t0-\tName", "line 2: column 5: number ``".to_owned()),
             ("E\t1\t2-1\tName", refused("E\t1\t2-1\tName")),
-            ("V\t256\t0\tName", "line 2: number `256`".to_owned()),
+            ("V\t256\t0\tName", "line 2: column 3: number `256`".to_owned()),
+            ("LE\t1\t0", refused("LE\t1\t0")),
+            ("LE\t1\t0\tId", refused("LE\t1\t0\tId")),
+            ("LV\t1\t0-1\tId int", "line 2: column 6: number `0-1`".to_owned()),
             ("X\t1", refused("X\t1")),
+            ("N\tA\tint\ttxt", "line 2: column 9: family `txt` of A".to_owned()),
             ("P\tno\tLab", "line 2: GUID `no`".to_owned()),
         ] {
             assert_eq!(fault(line), expected);
         }
         assert!(fault("N\tA\tint\nN\ta\ttext").starts_with("line 3: "));
         assert!(fault("E\t1\t0-3\tA\nE\t1\t2\tB").starts_with("line 3: "));
+        assert!(fault("LE\t1\t0\tId int\nLE\t1\t0\tid int").starts_with("line 3: "));
         let twice = format!("{TEXT}{TEXT}");
-        assert!(SettledNames::read(&twice).unwrap_err().to_string().starts_with("line 10: provider 11111111-"));
+        assert!(SettledNames::read(&twice).unwrap_err().to_string().starts_with("line 13: provider 11111111-"));
         assert!(SettledNames::read("N\tA\tint").unwrap_err().to_string().starts_with("line 1: "));
         assert!(fault(&format!("N\t{}\tint", "a".repeat(MAX_LINE))).starts_with("line 2: not a line"));
     }
