@@ -36,9 +36,9 @@ pub(super) struct Assignment {
     pub bindings: Vec<Vec<Vec<Assigned>>>,
 }
 
-/// Gives every field of the layouts, in the order given, its column. `names` are those of all of their fields; with `all`
-/// every one of them has its columns.
-pub(super) fn assign_fields(names: &ColumnNames, layouts: &[&[Field]], all: bool) -> Assignment {
+/// Gives every field of the layouts, in the order given, its column. `names` are those of all of their fields; `also` are
+/// columns that are there in any case.
+pub(super) fn assign_fields(names: &ColumnNames, layouts: &[&[Field]], also: &[ColumnKey]) -> Assignment {
     let mut numbers: HashMap<ColumnKey, usize> = HashMap::new();
     let mut number = |key| {
         let next = numbers.len();
@@ -46,11 +46,9 @@ pub(super) fn assign_fields(names: &ColumnNames, layouts: &[&[Field]], all: bool
     };
     let mut binder = Binder { names, number: &mut number };
     let mut bindings: Vec<Vec<Vec<Assigned>>> = layouts.iter().map(|fields| binder.bind(fields)).collect();
-    if all {
-        names.keys().into_iter().for_each(|key| {
-            number(key);
-        });
-    }
+    also.iter().for_each(|key| {
+        number(*key);
+    });
     let ordered: BTreeMap<ColumnKey, usize> = numbers.into_iter().collect();
     let mut places = vec![0; ordered.len()];
     ordered.values().zip(0..).for_each(|(&number, place)| places[number] = place);
@@ -152,7 +150,7 @@ mod tests {
 
     fn shown(names: &ColumnNames, layouts: &[Vec<Field>]) -> Vec<String> {
         let layouts: Vec<&[Field]> = layouts.iter().map(Vec::as_slice).collect();
-        let assigned = assign_fields(names, &layouts, false);
+        let assigned = assign_fields(names, &layouts, &[]);
         let line = |(number, column): (usize, &AssignedColumn)| {
             let mut all = assigned.bindings.iter().flatten().flatten();
             let reason = all.find_map(|bound| bound.reason.filter(|_| bound.column == number));

@@ -6,12 +6,13 @@ use arrow_schema::{DataType, FieldRef, Metadata};
 use serde::{Deserialize, Serialize};
 
 use super::assign::{self, Assigned, Assignment};
-use super::column_names::ColumnNames;
+use super::column_names::{ColumnKey, ColumnNames};
 use super::fields::RenameReason;
 use super::interpret::{self, MAX_NESTING};
 use crate::columns::types::{ColumnType, TypeOptions};
 use crate::schema::family::ColumnRole;
 use crate::schema::model::{EventSchema, Field, FieldKind};
+use crate::schema::settled::SettledNames;
 
 /// One payload column.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -150,17 +151,27 @@ pub fn assign_columns(schemas: &[&EventSchema], reserved: &[&str], options: Type
 /// The columns of a table. `names` are those of its provider, the events of the table among them; their order is that of the
 /// columns, so that it is the same in every table.
 pub fn assign_named(names: &ColumnNames, schemas: &[&EventSchema], options: TypeOptions) -> PayloadColumns {
-    assign(names, schemas, options, false)
+    assign(names, schemas, options, &[])
 }
 
 /// As [`assign_named`], with all columns that there are names for, be they of an event or not.
 pub fn assign_all(names: &ColumnNames, schemas: &[&EventSchema], options: TypeOptions) -> PayloadColumns {
-    assign(names, schemas, options, true)
+    assign(names, schemas, options, &names.keys())
 }
 
-fn assign(names: &ColumnNames, schemas: &[&EventSchema], options: TypeOptions, all: bool) -> PayloadColumns {
+/// As [`assign_named`], with all columns that are settled.
+pub fn assign_settled(
+    names: &ColumnNames,
+    settled: &SettledNames,
+    schemas: &[&EventSchema],
+    options: TypeOptions,
+) -> PayloadColumns {
+    assign(names, schemas, options, &names.keys_of(settled))
+}
+
+fn assign(names: &ColumnNames, schemas: &[&EventSchema], options: TypeOptions, also: &[ColumnKey]) -> PayloadColumns {
     let layouts: Vec<&[Field]> = schemas.iter().map(|schema| schema.fields.as_slice()).collect();
-    let assigned = assign::assign_fields(names, &layouts, all);
+    let assigned = assign::assign_fields(names, &layouts, also);
     let columns = arrow_columns(&layouts, &assigned, options);
     let bind_event = |fields: &Vec<Vec<Assigned>>| Binding {
         fields: fields.iter().map(|outputs| outputs.iter().map(Target::from).collect()).collect(),

@@ -260,6 +260,21 @@ impl ColumnNames {
         all
     }
 
+    /// The settled ones among all columns.
+    pub(super) fn keys_of(&self, settled: &SettledNames) -> Vec<ColumnKey> {
+        let mut keys = Vec::new();
+        for (key, column) in settled.columns() {
+            let Some(&name) = self.by_name.get(key) else { continue };
+            for own in &column.forms {
+                let form = self.names[name].forms.iter().position(|form| form.family == own.family);
+                keys.extend(
+                    form.into_iter().flat_map(|form| own.roles.iter().map(move |&role| ColumnKey { name, form, role })),
+                );
+            }
+        }
+        keys
+    }
+
     /// The names of the members of a structure column.
     pub(super) fn members(&self, key: ColumnKey) -> &ColumnNames {
         &self.names[key.name].members

@@ -64,24 +64,34 @@ impl Declarations {
             let mut known = HashSet::new();
             let mut is_new = |event: &&Declared| known.insert(Arc::as_ptr(&event.schema));
             self.settled.iter().filter(&mut is_new).for_each(|event| names.settle(&event.schema.fields));
+            // In front of all that this trace declares, so that they are in the same order in every trace.
+            names.add_undeclared();
             let declared = self.events.values().flatten();
             declared.filter(&mut is_new).for_each(|event| names.declare(&event.schema.fields));
             let shapes = self.members.iter().filter_map(|&member| shapes.get(member as usize));
             let chosen = shapes.filter_map(|shape| shape.choice.as_ref());
             let chosen = chosen.filter(|choice| known.insert(Arc::as_ptr(&choice.candidate.schema)));
             chosen.for_each(|choice| names.declare(&choice.candidate.schema.fields));
-            names.add_undeclared();
             names
         })
     }
 
-    /// Those of some events, by id, and what the pack has on them.
+    /// What settles the names of its columns beside the events that the pack knows; `None` where nothing settles them. A table
+    /// with all columns has these and no others that a trace declares, so that it is the same in every trace.
+    pub fn settled_columns(&self) -> Option<&SettledNames> {
+        static NONE: SettledNames = SettledNames::EMPTY;
+        let is_settled = |names: &&SettledNames| !self.settled.is_empty() || !names.columns().is_empty();
+        Some(self.settled_names.as_deref().unwrap_or(&NONE)).filter(is_settled)
+    }
+
+    /// The events of which a table with all columns has those: what settles them, else what is declared; by id.
     pub fn in_range(&self, ids: RangeInclusive<u16>) -> impl Iterator<Item = &Declared> {
         let settled = self.settled.iter().filter({
             let ids = ids.clone();
             move |event| ids.contains(&event.id)
         });
-        settled.chain(self.events.range(ids).flat_map(|(_, declared)| declared))
+        let open = self.settled_columns().is_none();
+        settled.chain(self.events.range(ids).filter(move |_| open).flat_map(|(_, declared)| declared))
     }
 }
 

@@ -224,10 +224,12 @@ fn settle(dataset: &Dataset, passing: &[u32], shapes: &[Resolved], options: &Pla
     let declared = declared(dataset, passing, shapes, options.all_columns);
     let layouts = Layouts::new(&declared);
     let names = dataset.declared.names(shapes);
-    let all = if options.all_columns && dataset.event.is_none() {
-        decode::assign_all(names, &layouts.distinct, options.types)
-    } else {
-        decode::assign_named(names, &layouts.distinct, options.types)
+    let all = match dataset.declared.settled_columns() {
+        _ if !options.all_columns || dataset.event.is_some() => {
+            decode::assign_named(names, &layouts.distinct, options.types)
+        }
+        Some(settled) => decode::assign_settled(names, settled, &layouts.distinct, options.types),
+        None => decode::assign_all(names, &layouts.distinct, options.types),
     };
     let present: Vec<(u32, usize)> = passing
         .iter()

@@ -133,6 +133,9 @@ impl Registry {
         for (manifest, file) in self.user.manifests(provider) {
             found.extend(of_manifest(manifest, id, version, DecodeSource::User, file));
         }
+        if id == eventsource::EVENT_ID {
+            found.push(manifest_envelope());
+        }
         if let Some(pack) = self.pack.provider(&provider) {
             let (exact, others): (Vec<_>, Vec<_>) =
                 pack.all().iter().filter(|l| l.id == id).partition(|l| l.version == u16::from(version));
@@ -142,9 +145,6 @@ impl Registry {
             };
             found.extend(exact.into_iter().map(named));
             found.extend(others.into_iter().map(|layout| of_other_version(layout, version)));
-        }
-        if id == eventsource::EVENT_ID {
-            found.push(manifest_envelope());
         }
         found
     }

@@ -1,6 +1,7 @@
 """All traces of the corpus in one folder: every provider reads as one table, in every engine and whatever the options."""
 
 import concurrent.futures
+import json
 import os
 import subprocess
 import unittest
@@ -69,6 +70,15 @@ class Lake(unittest.TestCase):
     def test_every_provider_is_one_table_with_all_declared_columns(self):
         self.check("declared")
 
+    def test_all_declared_columns_of_a_provider_are_the_same_in_every_trace(self):
+        schemas = {}
+        for (trace, provider), columns in tables(self.outs["declared"]).items():
+            schemas.setdefault(provider, {}).setdefault(tuple(columns), trace)
+        known = settled() & set(schemas)
+        self.assertGreater(len(known), 30)
+        several = {provider: list(schemas[provider].values()) for provider in known if len(schemas[provider]) > 1}
+        self.assertEqual(several, {})
+
     def test_every_provider_is_one_table_of_events(self):
         self.check("event")
 
@@ -104,12 +114,27 @@ def largest(out, count):
     return folder
 
 
-def columns(out):
-    """The types of the columns of every provider of every trace, by trace, provider and name."""
+def settled():
+    """The datasets of providers and classes of which the built-in schemas know events."""
+    listed = json.loads(support.run("schema", "list", "--no-store", "--json").stdout)
+    return {provider["name"] for provider in listed if provider.get("events")}
+
+
+def tables(out):
+    """Names and types of the columns of every table, in order, by trace and folder below `events`."""
     found = {}
     for path in support.files_below(out):
-        trace, part, provider, *_ = path.split(os.sep)
+        trace, part, *folder, _ = path.split(os.sep)
         if part == "events":
-            for field in parquet.read_schema(os.path.join(out, path)):
-                found[trace, provider, field.name] = str(field.type)
+            schema = parquet.read_schema(os.path.join(out, path))
+            found[trace, os.path.join(*folder)] = [(field.name, str(field.type)) for field in schema]
     return found
+
+
+def columns(out):
+    """The types of the columns of every provider of every trace, by trace, provider and name."""
+    return {
+        (trace, folder.split(os.sep)[0], name): kind
+        for (trace, folder), columns in tables(out).items()
+        for name, kind in columns
+    }
