@@ -229,6 +229,58 @@ fn a_lock_gives_spellings_structures_events_and_folders_one_form() {
     assert_eq!(locked(&sandbox), (Vec::new(), format!("{SHOP_LINE}N Amount int\n")));
 }
 
+/// An event of a class with one field, and what the trace says of it.
+fn classic(opcode_name: &str, (name, in_type): (&str, u16), value: Payload) -> Vec<Vec<u8>> {
+    const TASK: u32 = 0x70 + 24;
+    let opcode = TASK + 10;
+    let field = opcode + 2 * (u32::try_from(opcode_name.len()).unwrap() + 1);
+    // TRACE_EVENT_INFO: the class, version 1 and opcode 5, described by MOF, one property.
+    let head = payload().guid(SHOP).guid(SHOP).u16(0).u8(1).u8(0).u8(0).u8(5).u16(0).u64(0).u32(1);
+    let head = head.u32(TASK).zeros(12).u32(TASK).u32(opcode).zeros(24).u32(1).u32(1).u32(0);
+    let property = head.u32(0).u32(field).u16(in_type).u16(0).u32(0).u16(1).u16(0).u32(0);
+    let blob = property.wstr("Shop").wstr(opcode_name).wstr(name).0;
+    vec![
+        synth::classic::full64(SHOP, 5, 1, T0 + 6).payload(value).on_disk(),
+        synth::classic::event_info(T0 + 7, blob).on_disk(),
+    ]
+}
+
+#[test]
+fn a_lock_settles_classic_events_too() {
+    let number = classic("Load", ("Amount", 8), payload().u32(5));
+    let text = classic("Loaded", ("amount", 1), payload().wstr("five"));
+    let sandbox = pair(number.clone(), text, "");
+    let lines = format!("{SHOP_LINE}N Amount text int\nV 5 1 Shop/Load\n");
+    assert_eq!(locked(&sandbox), (Vec::new(), lines));
+    assert_eq!([shop(&sandbox, "a"), shop(&sandbox, "b")], ["Amount__int=5", "Amount=five"]);
+    assert_eq!(sandbox.table("again/trace=b", "events/Shop").lines("event_name"), ["Shop/Load"]);
+    let lock = std::fs::read_to_string(sandbox.path("lock.txt")).unwrap();
+    sandbox.file("lock.txt", lock.replace("V\t5\t1", "V\t5\t2").as_bytes());
+    let refused = sandbox.t("convert a.etl -o no --schema-lock lock.txt --schema-lock-mode strict", 5);
+    let message = "the schema lock does not have 1 names of Shop: opcode 5 version 1 (Shop/Load)";
+    assert!(refused.err.contains(message), "{}", refused.err);
+    // A class of which nothing says what is in it has no names to settle.
+    let unknown = || vec![synth::classic::full64(SHOP, 1, 0, T0 + 6).payload(payload().u32(5)).on_disk()];
+    let sandbox = pair(unknown(), unknown(), "");
+    assert_eq!(sandbox.t("schema lock out -q", 0).out, "# etl2parquet schema lock, format 1\n");
+}
+
+#[test]
+fn all_columns_are_those_that_are_settled() {
+    let sandbox = pair(eventsource("Sold", "Amount"), eventsource("Sold", "Price"), "--columns declared");
+    let columns = |out: &str, trace: &str| {
+        let names = sandbox.table(&format!("{out}/trace={trace}"), "events/Synth-Shop").names;
+        let own = |name: &&str| ["Amount", "Price", "Unseen"].contains(name);
+        names.iter().map(String::as_str).filter(own).collect::<Vec<_>>().join(" ")
+    };
+    // What nothing settles has all that its own trace declares.
+    assert_eq!([columns("out", "a"), columns("out", "b")], ["Amount Unseen", "Price Unseen"]);
+    sandbox.t("schema lock out -q -o lock.txt", 0);
+    sandbox.t("convert a.etl b.etl -q -o again --schema-lock lock.txt --columns declared", 0);
+    // No event has the other one, and no trace says so of the lock's columns.
+    assert_eq!([columns("again", "a"), columns("again", "b")], ["Amount Price", "Amount Price"]);
+}
+
 #[test]
 fn what_a_lock_does_not_have_is_said_or_refused() {
     let old = sale("Sale", [field("Amount", ty::UINT32)], payload().u32(5));
@@ -271,7 +323,10 @@ fn what_is_no_lock_is_refused_with_its_place() {
     let first = "# etl2parquet schema lock, format 1\n";
     t("", "lock.txt: expected a schema lock: line 1: ");
     t(&format!("{first}N\tA\tint\n"), "lock.txt: expected a schema lock: line 2: ");
-    t(&format!("{first}P\t{}\tShop\nN\tA\tnumber\n", "5f0b6c1e-3c0a-5d7e-9a41-20c8a5e0f311"), "line 3: ");
+    t(
+        &format!("{first}P\t{}\tShop\nN\tA\tnumber\n", "5f0b6c1e-3c0a-5d7e-9a41-20c8a5e0f311"),
+        "line 3: column 5: family `number` of A",
+    );
     sandbox.t("convert a.etl -o no --schema-lock missing.txt", 2);
     sandbox.t("schema lock nothing", 6);
 }

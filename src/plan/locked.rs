@@ -64,10 +64,17 @@ fn new_columns(members: &[u32], shapes: &[Resolved], settled: &SettledNames) -> 
 fn new_events(members: &[u32], shapes: &[Resolved], registry: &Registry, settled: &SettledNames) -> BTreeSet<String> {
     let event = |shape: &Resolved| {
         let identity = &shape.key.identity;
-        let id = identity.event_id().filter(|_| shape.key.metadata.is_empty())?;
+        let (number, shown) = match identity.event_id() {
+            Some(id) if shape.key.metadata.is_empty() => (EventNumber::Id(id), format!("event {id}")),
+            // Without a description a classic event is called what its opcode is called everywhere.
+            None if identity.family.is_classic() && shape.choice.is_some() => {
+                (EventNumber::Opcode(identity.opcode), format!("opcode {}", identity.opcode))
+            }
+            _ => return None,
+        };
         let name = shape.event_name(registry)?;
-        let is_known = settled.event_name(EventNumber::Id(id), identity.version).is_some();
-        (!is_known).then(|| format!("event {id} version {} ({name})", identity.version))
+        let is_known = settled.event_name(number, identity.version).is_some();
+        (!is_known).then(|| format!("{shown} version {} ({name})", identity.version))
     };
     members.iter().filter_map(|&member| event(shapes.get(member as usize)?)).collect()
 }

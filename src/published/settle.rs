@@ -49,7 +49,8 @@ struct SeenProvider {
     folders: BTreeSet<String>,
     /// By path in lower case.
     columns: BTreeMap<String, SeenColumn>,
-    events: BTreeMap<(u16, u16), BTreeSet<String>>,
+    /// By number and version.
+    events: BTreeMap<(EventNumber, u16), BTreeSet<String>>,
 }
 
 #[derive(Debug, Default)]
@@ -98,20 +99,44 @@ impl SeenNames {
     }
 }
 
-const CATALOG: &[&str] =
-    &["shape", "provider_id", "dataset", "kind", "event_id", "event_version", "event_name", "metadata"];
+const CATALOG: &[&str] = &[
+    "shape",
+    "provider_id",
+    "dataset",
+    "kind",
+    "event_id",
+    "event_version",
+    "event_name",
+    "metadata",
+    "opcode",
+    "decode_source",
+];
 
-/// The provider of a shape; classic events and messages have classes.
+/// The provider of a shape, or the class of a classic event that is described; messages have neither.
 fn provider(batch: &Batch, row: usize) -> Option<Guid> {
-    (batch.text(3, row) == Some("event")).then(|| batch.text(1, row)?.parse().ok()).flatten()
+    let is_described = || batch.text(9, row).is_some_and(|source| source != "none");
+    let has_names = match batch.text(3, row) {
+        Some("event") => true,
+        Some("classic") => is_described(),
+        _ => false,
+    };
+    has_names.then(|| batch.text(1, row)?.parse().ok()).flatten()
+}
+
+/// What an event is known by within its provider.
+fn event_number(batch: &Batch, row: usize) -> Option<EventNumber> {
+    let is_classic = batch.text(3, row) == Some("classic");
+    let id = || batch.integer(4, row).and_then(|id| u16::try_from(id).ok()).map(EventNumber::Id);
+    let opcode = || batch.integer(8, row).and_then(|opcode| u8::try_from(opcode).ok()).map(EventNumber::Opcode);
+    if is_classic { opcode() } else { id() }
 }
 
 impl SeenProvider {
     fn add_event(&mut self, batch: &Batch, row: usize) {
         let dataset = batch.text(2, row).unwrap_or_default();
         self.folders.extend(dataset.split('/').next().filter(|folder| !folder.is_empty()).map(str::to_owned));
-        let number = |column| u16::try_from(batch.integer(column, row)?).ok();
-        let event = number(4).zip(number(5)).zip(batch.text(6, row).filter(|name| is_cell(name)));
+        let version = batch.integer(5, row).and_then(|version| u16::try_from(version).ok());
+        let event = event_number(batch, row).zip(version).zip(batch.text(6, row).filter(|name| is_cell(name)));
         // An event with metadata is its name.
         if let Some((event, name)) = event.filter(|_| batch.is_null(7, row)) {
             self.events.entry(event).or_default().insert(name.to_owned());
@@ -170,10 +195,10 @@ impl SeenColumn {
 }
 
 /// Versions of an event that follow one another and have one name, together.
-fn ranges(events: BTreeMap<(u16, u16), BTreeSet<String>>) -> Vec<SettledEvent> {
+fn ranges(events: BTreeMap<(EventNumber, u16), BTreeSet<String>>) -> Vec<SettledEvent> {
     let mut ranges: Vec<SettledEvent> = Vec::new();
-    for ((id, version), names) in events {
-        let (Some(name), number) = (names.into_iter().next(), EventNumber::Id(id)) else { continue };
+    for ((number, version), names) in events {
+        let Some(name) = names.into_iter().next() else { continue };
         match ranges.last_mut() {
             Some(last)
                 if last.number == number
