@@ -50,8 +50,9 @@ impl<T: Copy + Eq + Hash> Interner<T> {
         (number, true)
     }
 
-    /// Forgets all values; the memory stays.
+    /// Forgets all values; the memory stays. As many next time take no longer; fewer do not clear places for more.
     pub(crate) fn clear(&mut self) {
+        self.places.truncate((self.values.len() * 4).next_power_of_two().max(FIRST_PLACES));
         self.values.clear();
         self.places.fill(0);
     }
@@ -91,5 +92,11 @@ mod tests {
         assert_eq!(interner.values()[..2], [34_993, 34_986]);
         interner.clear();
         assert_eq!((interner.intern(7), interner.intern(34_993)), ((0, true), (1, true)));
+        // Places for as many as there were, and no fewer than for the first.
+        interner.clear();
+        assert_eq!(interner.places.len(), FIRST_PLACES);
+        for (number, value) in (0..).zip(0..100) {
+            assert_eq!(interner.intern(value), (number, true));
+        }
     }
 }

@@ -91,6 +91,14 @@ impl NullArrays {
     }
 }
 
+/// Memory that the columns of a row group take one after another.
+#[derive(Default)]
+struct Scratch {
+    batches: BatchScratch,
+    /// For batches that come as Arrow arrays.
+    arrays: BatchScratch,
+}
+
 /// The chunks of a column, one per leaf.
 struct EncodedColumn {
     chunks: Vec<Chunk>,
@@ -158,7 +166,9 @@ impl Encoder {
     /// One column after another.
     pub(super) fn encode(&self, group: &dyn RowSource) -> Result<EncodedRowGroup> {
         let nulls = NullArrays::default();
-        let columns = (0..self.schema.fields().len()).map(|index| self.encode_column(group, index, &nulls));
+        let mut scratch = Scratch::default();
+        let columns = 0..self.schema.fields().len();
+        let columns = columns.map(|index| self.encode_column(group, index, &nulls, &mut scratch));
         let columns = columns.collect::<Result<_>>()?;
         Ok(self.finished(group, columns))
     }
@@ -167,7 +177,8 @@ impl Encoder {
     pub(super) fn encode_parallel(&self, group: &dyn RowSource) -> Result<EncodedRowGroup> {
         let nulls = NullArrays::default();
         let columns = (0..self.schema.fields().len()).into_par_iter();
-        let columns = columns.map(|index| self.encode_column(group, index, &nulls));
+        let columns =
+            columns.map_init(Scratch::default, |scratch, index| self.encode_column(group, index, &nulls, scratch));
         let columns = columns.collect::<Result<_>>()?;
         Ok(self.finished(group, columns))
     }
@@ -186,10 +197,16 @@ impl Encoder {
         Ok((Arc::new(pattern.schema_descr().clone()), writers))
     }
 
-    fn encode_column(&self, group: &dyn RowSource, index: usize, nulls: &NullArrays) -> Result<EncodedColumn> {
+    fn encode_column(
+        &self,
+        group: &dyn RowSource,
+        index: usize,
+        nulls: &NullArrays,
+        scratch: &mut Scratch,
+    ) -> Result<EncodedColumn> {
         let (clock, mut columns) = (Instant::now(), Duration::ZERO);
         let own = match self.kind {
-            EncoderKind::Own => self.own_chunks(group, index, &mut columns)?,
+            EncoderKind::Own => self.own_chunks(group, index, scratch, &mut columns)?,
             EncoderKind::Arrow => None,
         };
         let chunks = match own {
@@ -200,7 +217,13 @@ impl Encoder {
     }
 
     /// The chunks of a column that this crate encodes itself. `columns` gets the time that its batches took.
-    fn own_chunks(&self, group: &dyn RowSource, index: usize, columns: &mut Duration) -> Result<Option<Vec<Chunk>>> {
+    fn own_chunks(
+        &self,
+        group: &dyn RowSource,
+        index: usize,
+        scratch: &mut Scratch,
+        columns: &mut Duration,
+    ) -> Result<Option<Vec<Chunk>>> {
         let field = self.schema.field(index);
         let leaves = &self.settings[self.leaves[index]..self.leaves[index + 1]];
         if group.rows() == 0 {
@@ -212,11 +235,10 @@ impl Encoder {
         }
         let [Some(leaf)] = leaves else { return Ok(None) };
         let Some(mut encoder) = ChunkEncoder::new(field, leaf) else { return Ok(None) };
-        let (mut scratch, mut of_arrays, mut progress) =
-            (BatchScratch::default(), BatchScratch::default(), Progress::Taken);
+        let mut progress = Progress::Taken;
         for rows in batches(group.rows()) {
             let (gathering, mut encoding, len) = (Instant::now(), Duration::ZERO, rows.len());
-            group.batch(index, rows, &mut scratch, &mut |batch| {
+            group.batch(index, rows, &mut scratch.batches, &mut |batch| {
                 let clock = Instant::now();
                 let mut push = |batch: ColumnBatch<'_>| {
                     check_rows(field, batch.rows(), len)?;
@@ -226,7 +248,7 @@ impl Encoder {
                 };
                 let pushed = match batch {
                     ColumnBatch::Array(array) => {
-                        check(field, &array, len).and_then(|()| hand_on(&array, &mut of_arrays, &mut push))
+                        check(field, &array, len).and_then(|()| hand_on(&array, &mut scratch.arrays, &mut push))
                     }
                     values @ ColumnBatch::Values { .. } => push(values),
                 };
