@@ -18,8 +18,18 @@ pub trait Recycle {
     fn take_exact(&mut self) -> Self;
 }
 
+/// Bytes from which content is taken out as it lies: a copy would cost more than other memory for what comes next.
+const MOVED_BYTES: usize = 64 << 10;
+
 impl<T: Copy> Recycle for Vec<T> {
     fn take_exact(&mut self) -> Self {
+        if size_of_val(self.as_slice()) >= MOVED_BYTES {
+            // A little more than it was this time.
+            let next = Vec::with_capacity(self.len() + self.len() / 8);
+            let mut content = std::mem::replace(self, next);
+            content.shrink_to_fit();
+            return content;
+        }
         // A copy has no more capacity than it needs.
         let packed = self.as_slice().to_vec();
         self.clear();
@@ -82,7 +92,12 @@ impl RowNumbers {
     pub fn select(&self, range: &Range<u32>) -> RowSelection<'_> {
         let (first, len) = (range.start, range.len());
         if self.is_listed {
-            let before = |end: u32| self.rows.partition_point(|&row| row < end);
+            // Most ranges begin with the first row or end behind the last one, and a search reaches for memory far apart.
+            let before = |end: u32| match self.rows.last() {
+                Some(&last) if last < end => self.rows.len(),
+                _ if end == 0 => 0,
+                _ => self.rows.partition_point(|&row| row < end),
+            };
             let values = before(range.start)..before(range.end);
             RowSelection { rows: Some(&self.rows[values.clone()]), values, first, len }
         } else {
@@ -335,6 +350,30 @@ mod tests {
         assert!(numbers.rows.capacity() >= 2);
         numbers.push(0);
         assert!(numbers.rows.is_empty());
+    }
+
+    #[test]
+    fn what_is_much_is_taken_out_as_it_lies() {
+        let mut bytes: Vec<u64> = Vec::with_capacity(MOVED_BYTES);
+        bytes.extend(0..MOVED_BYTES as u64 / 8);
+        let place = bytes.as_ptr();
+        let taken = bytes.take_exact();
+        assert_eq!((taken.as_ptr(), taken.capacity(), taken[MOVED_BYTES / 8 - 1]), (place, 8192, 8191));
+        assert_eq!((bytes.len(), bytes.capacity()), (0, 9216));
+        bytes.extend(1..8192);
+        let copy = bytes.take_exact();
+        assert_eq!((copy.capacity(), copy[8190], bytes.len(), bytes.capacity()), (8191, 8191, 0, 9216));
+    }
+
+    #[test]
+    fn a_range_has_the_values_of_its_rows() {
+        let rows = numbers(&[1, 4, 5, 9]);
+        for (range, values) in
+            [(0..10, 0..4), (0..1, 0..0), (1..5, 0..2), (4..6, 1..3), (6..9, 3..3), (9..20, 3..4), (10..20, 4..4)]
+        {
+            let selection = rows.select(&range);
+            assert_eq!((selection.values, selection.len), (values, range.len()), "{range:?}");
+        }
     }
 
     #[test]
