@@ -112,6 +112,22 @@ impl ByteValues {
     }
 }
 
+/// The least and the greatest of some values. Their first bytes tell most of them apart, and without a call.
+fn range_of<'a>(values: impl Iterator<Item = &'a [u8]>) -> Option<(&'a [u8], &'a [u8])> {
+    let with_head = |value: &'a [u8]| {
+        let head = value.first_chunk().copied().unwrap_or_else(|| {
+            let mut head = [0; size_of::<u64>()];
+            head[..value.len()].copy_from_slice(value);
+            head
+        });
+        (u64::from_be_bytes(head), value)
+    };
+    let mut values = values.map(with_head);
+    let first = values.next()?;
+    let range = values.fold((first, first), |(min, max), value| (min.min(value), max.max(value)));
+    Some((range.0.1, range.1.1))
+}
+
 /// The bytes of a GUID.
 fn guid_len(is_fixed: bool) -> usize {
     if is_fixed { size_of::<Guid>() } else { Guid::ZERO.to_text().len() }
@@ -179,8 +195,9 @@ impl Values for ByteValues {
             let shorter = shorter.and_then(|most| cut(value, most, leaf.is_text()));
             Some(shorter.map_or_else(|| (value.to_vec(), true), |shorter| (shorter, false)))
         };
-        let (min, min_is_exact) = cut(cut_min, self.values.values().min()).unzip();
-        let (max, max_is_exact) = cut(cut_max, self.values.values().max()).unzip();
+        let (min, max) = range_of(self.values.values()).unzip();
+        let (min, min_is_exact) = cut(cut_min, min).unzip();
+        let (max, max_is_exact) = cut(cut_max, max).unzip();
         let (min, max) = (min.map(ByteArray::from), max.map(ByteArray::from));
         if self.is_fixed {
             let (min, max) = (min.map(FixedLenByteArray::from), max.map(FixedLenByteArray::from));
@@ -192,5 +209,28 @@ impl Values for ByteValues {
             .with_min_is_exact(min_is_exact.unwrap_or(false))
             .with_max_is_exact(max_is_exact.unwrap_or(false))
             .into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_range_is_that_of_whole_values() {
+        let range = |values: &[&'static str]| {
+            let range = range_of(values.iter().map(|value| value.as_bytes()));
+            range.map(|(min, max)| [min, max].map(|value| std::str::from_utf8(value).unwrap()))
+        };
+        assert_eq!(range(&[]), None);
+        assert_eq!(range(&["b"]), Some(["b"; 2]));
+        assert_eq!(range(&["b", "", "a"]), Some(["", "b"]));
+        // A value is less than one that it begins, be the rest zeros.
+        assert_eq!(range(&["a\0", "a", "a\0\0"]), Some(["a", "a\0\0"]));
+        assert_eq!(
+            range(&["12345678b", "12345678", "12345678a", "1234567\u{ff}"]),
+            Some(["12345678", "1234567\u{ff}"])
+        );
+        assert_eq!(range(&["12345678b", "12345678c", "12345678a"]), Some(["12345678a", "12345678c"]));
     }
 }

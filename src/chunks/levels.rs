@@ -144,7 +144,12 @@ impl Levels {
             out.push(0);
             out.len() - 1
         });
-        out.extend_from_slice(&self.group.to_le_bytes()[..self.width as usize]);
+        let bytes = self.group.to_le_bytes();
+        // Most levels are of one bit; a copy of a length that is not known costs as much as all the rest.
+        match self.width {
+            1 => out.push(bytes[0]),
+            width => out.extend_from_slice(&bytes[..width as usize]),
+        }
         self.groups += 1;
         self.group = 0;
     }

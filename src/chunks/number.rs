@@ -3,6 +3,7 @@
 use std::fmt::Debug;
 use std::hash::Hash;
 
+use arrow_buffer::ToByteSlice;
 use parquet::file::statistics::{Statistics, ValueStatistics};
 
 use crate::columns::{BatchValues, ListItems};
@@ -56,10 +57,11 @@ macro_rules! number {
             }
 
             fn append_le(numbers: &[Self], out: &mut Vec<u8>) {
-                let start = out.len();
-                out.resize(start + size_of_val(numbers), 0);
-                let places = out[start..].as_chunks_mut().0;
-                places.iter_mut().zip(numbers).for_each(|(place, number)| *place = number.to_le_bytes());
+                if cfg!(target_endian = "little") {
+                    out.extend_from_slice(numbers.to_byte_slice());
+                } else {
+                    numbers.iter().for_each(|number| out.extend_from_slice(&number.to_le_bytes()));
+                }
             }
 
             fn of<'a>(values: &'a BatchValues<'a>) -> Option<&'a [Self]> {
