@@ -14,6 +14,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::input::{OpenOptions, STDIN, read_stdin, split_address};
 use crate::listing::entries;
 use crate::names::{is_packed_name, is_trace_name};
+use crate::output::folder::is_of_output;
 
 /// What the inputs of a command line stand for.
 #[derive(Debug, Default)]
@@ -143,7 +144,7 @@ impl Found {
         self.notes.extend(passed.note(folder));
     }
 
-    /// Links to folders are not followed, so the walk ends.
+    /// Links to folders are not followed, so the walk ends. What this program has written is no input, and is not looked into.
     fn walk(&mut self, folder: &Path, base: &Path, passed: &mut PassedOver) {
         let entries = match entries(folder) {
             Ok(entries) => entries,
@@ -151,6 +152,7 @@ impl Found {
         };
         for entry in entries {
             match entry.file_type() {
+                Ok(kind) if kind.is_dir() && is_of_output(&entry.path()) => {}
                 Ok(kind) if kind.is_dir() => self.walk(&entry.path(), base, passed),
                 Ok(_) => self.add_found(&entry.path(), base, passed),
                 Err(cause) => self.problems.push(unreadable(folder, cause)),
@@ -388,6 +390,22 @@ mod tests {
         let said = ": 4 files are not read: not called like a trace or an archive (f.etl.txt, g.md, h.json and 1 more)";
         assert!(found.notes[0].ends_with(said), "{}", found.notes[0]);
         assert!(find_in(&root, &["a.etl.001"]).notes.is_empty());
+    }
+
+    #[test]
+    fn an_output_folder_among_the_inputs_is_passed_over() {
+        let root = folder(&[
+            "a.etl",
+            "out/trace=a/sidecar/manifest.json",
+            "out/trace=a/events/A/part-00000-00000.parquet",
+            "out/.etl2parquet/b.json",
+            "out/.etl2parquet-c/lock",
+            "trace=d/d.etl",
+            "out/e.etl",
+        ]);
+        let found = find_in(&root, &["."]);
+        assert_eq!(sources(&found), ["a.etl", "out/e.etl", "trace=d/d.etl"]);
+        assert!(found.notes.is_empty(), "{:?}", found.notes);
     }
 
     #[test]

@@ -40,7 +40,7 @@ pub use custody::Custody;
 use custody::Held;
 pub use disks::Disks;
 use disks::Item;
-pub use existing::{check_absent, is_current, published, trace_folder};
+pub use existing::{check_absent, is_current, is_of_output, published, trace_folder};
 use lock::Lock;
 pub(crate) use parts::is_attempt;
 use parts::{Parts, remove_staged};

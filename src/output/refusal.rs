@@ -15,7 +15,7 @@ use super::manifest::InputEntry;
 use crate::error::Result;
 
 /// The folder in the output folder. Names of staging folders go on with a dash.
-const FOLDER: &str = ".etl2parquet";
+pub(super) const FOLDER: &str = ".etl2parquet";
 
 /// Why an input became no trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -7,6 +7,7 @@ use crate::error::{Error, ErrorCode, ErrorKind, Result};
 use crate::listing::entries;
 use crate::output::interface::IfExists;
 use crate::output::manifest::{CommitRecord, MANIFEST_PATH};
+use crate::output::refusal;
 
 /// The folder of a published trace.
 pub fn trace_folder(out: &Path, name: &str) -> PathBuf {
@@ -20,6 +21,15 @@ pub fn published(out: &Path) -> Vec<String> {
     let mut names: Vec<String> = entries.filter_map(name).collect();
     names.sort();
     names
+}
+
+/// Whether a folder of an output folder is one that this program makes there: a published trace, one in work, or what is
+/// remembered of inputs that became none. Only names and the presence of a manifest are looked at.
+pub fn is_of_output(folder: &Path) -> bool {
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    let is_trace = || name.starts_with("trace=") && folder.join(MANIFEST_PATH).is_file();
+    let in_work = name.strip_prefix(refusal::FOLDER).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'));
+    in_work || is_trace()
 }
 
 /// Whether the published trace is what this run would write: same inputs in the same order (BLAKE3, lower-case
