@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
 use self::prepare::Prepared;
+use self::turnstile::Ticket;
 use self::update::Update;
 use self::workers::Workers;
 use crate::commit::Commit;
@@ -68,8 +69,13 @@ impl Workers {
         let update = Update::of(job, options);
         // What a killed run has left goes when its trace is taken up.
         let is_begun = LocalFolder::is_begun(&options.out, &job.name);
-        if !is_begun && let Some(known) = update.known(&self.pool, progress)? {
-            return Ok(known);
+        if !is_begun {
+            // To compare what members hold is to unpack them.
+            let unpacking = options.rehash.then(|| self.admit_unpacking(job, &options.open, progress)).transpose()?;
+            if let Some(known) = update.known(&self.pool, progress)? {
+                return Ok(known);
+            }
+            drop(unpacking);
         }
         let known_meanwhile = || {
             let now = Update::of(job, options);
@@ -99,9 +105,10 @@ impl Workers {
             return Ok(known);
         }
         let space = staging.as_ref().map_or_else(SpillSpace::temporary, |_| SpillSpace::new(&options.out));
+        let unpacking = self.admit_unpacking(job, &options.open, progress)?;
         let inputs = &prepare::inputs(job, options, progress)?;
         let output = staging.map(|folder| Arc::new(folder.with_disks(&self.disks)) as Arc<dyn Output>);
-        Corridor { job, options, inputs, workers: self, space, started }.run(output, progress)
+        Corridor { job, options, inputs, workers: self, space, started }.run(output, unpacking, progress)
     }
 }
 
@@ -119,7 +126,11 @@ pub fn convert_inputs(
 ) -> Result<Outcome> {
     let started = (SystemTime::now(), Instant::now());
     let workers = &Workers::new(options)?;
-    Corridor { job, options, inputs, workers, space: SpillSpace::temporary(), started }.run(Some(output), progress)
+    Corridor { job, options, inputs, workers, space: SpillSpace::temporary(), started }.run(
+        Some(output),
+        None,
+        progress,
+    )
 }
 
 /// A conversion whose inputs are open.
@@ -133,11 +144,17 @@ struct Corridor<'a> {
 }
 
 impl Corridor<'_> {
-    /// Goes all the way; without an output, up to where something would be written.
-    fn run(self, output: Option<Arc<dyn Output>>, progress: &dyn JobProgress) -> Result<Outcome> {
+    /// Goes all the way; without an output, up to where something would be written. What there was room for to unpack is
+    /// given back.
+    fn run(
+        self,
+        output: Option<Arc<dyn Output>>,
+        unpacking: Option<Ticket<'_>>,
+        progress: &dyn JobProgress,
+    ) -> Result<Outcome> {
         let Corridor { job, options, inputs, workers, ref space, started } = self;
         let pool = &workers.pool;
-        let ticket = workers.admit(inputs, progress)?;
+        let ticket = workers.admit(unpacking, inputs, progress)?;
         let Prepared { surveyed, write, planned, partitions } =
             match prepare::prepare(pool, job, inputs, options, space, progress)? {
                 Ok(prepared) => prepared,

@@ -15,5 +15,5 @@ pub use address::{STDIN, member_address, split_address};
 pub use inputs::{InputId, Inputs};
 pub use local::LocalFile;
 pub use memory::MemoryInput;
-pub use opener::{OpenOptions, open_archive, open_head, read_stdin};
+pub use opener::{OpenOptions, open_archive, open_head, read_stdin, room_to_unpack};
 pub use unopened::Unopened;

@@ -67,6 +67,14 @@ fn open_file(path: &Path, options: &OpenOptions) -> Result<Arc<dyn Input>> {
     })
 }
 
+/// Bytes that unpacking what stands at an address takes in memory at most; 0 of what is no member of a container, or cannot be
+/// read, which whoever opens it will tell.
+pub fn room_to_unpack(address: &Path, options: &OpenOptions) -> u64 {
+    let container = split_address(address).and_then(|(container, _)| open_file(&container, options).ok());
+    let format = container.and_then(|input| Format::of(input.bytes(0, Format::SIGN, &mut Vec::new()).ok()?));
+    format.map_or(0, Format::room)
+}
+
 /// Bytes of a member that tell what it is.
 const HEAD: u64 = 1 << 20;
 

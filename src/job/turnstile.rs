@@ -77,6 +77,17 @@ impl Turnstile {
         self.wait(bytes, Place::First, progress)
     }
 
+    /// Gives back what is more than so many bytes.
+    pub(super) fn reduce<'a>(&'a self, mut ticket: Ticket<'a>, bytes: u64) -> Ticket<'a> {
+        let surplus = ticket.bytes.saturating_sub(bytes);
+        if surplus > 0 {
+            ticket.bytes = bytes;
+            self.state().taken -= surplus;
+            self.changed.notify_all();
+        }
+        ticket
+    }
+
     fn wait(&self, bytes: u64, place: Place, progress: &dyn Progress) -> Result<Ticket<'_>> {
         let bytes = bytes.min(self.room);
         let mut state = self.state();
@@ -219,6 +230,17 @@ mod tests {
             drop(running);
         });
         assert_eq!(order.into_inner().unwrap(), [90, 50]);
+    }
+
+    #[test]
+    fn what_is_given_back_lets_others_in() {
+        let turnstile = Turnstile::new(100);
+        let ticket = turnstile.reduce(turnstile.enter(90, &NoProgress).unwrap(), 30);
+        assert_eq!((ticket.bytes, turnstile.state().taken), (30, 30));
+        let ticket = turnstile.reduce(ticket, 40);
+        assert_eq!((ticket.bytes, turnstile.enter(70, &NoProgress).unwrap().bytes), (30, 70));
+        drop(ticket);
+        assert_eq!(turnstile.state().taken, 0);
     }
 
     #[test]

@@ -9,10 +9,10 @@ use rayon::ThreadPool;
 
 use super::turnstile::{Ticket, Turnstile};
 use crate::convert::ConvertOptions;
-use crate::convert::job::Surveyed;
+use crate::convert::job::{Recording, Surveyed};
 use crate::convert::pipeline::{RESERVE, TABLE_RESERVE};
 use crate::error::Result;
-use crate::input::Inputs;
+use crate::input::{Inputs, OpenOptions, room_to_unpack};
 use crate::output::folder::Disks;
 use crate::progress::Progress;
 use crate::resources::pool;
@@ -63,10 +63,32 @@ impl Workers {
         NonZero::<usize>::MIN.saturating_add(room.min(2 * threads) + WAITING)
     }
 
-    /// Waits until there is room to survey a job. A large one has all of it, and so is alone.
-    pub(super) fn admit(&self, inputs: &Inputs, progress: &dyn Progress) -> Result<Ticket<'_>> {
+    /// Waits until there is room to unpack what is packed of a job, a container at a time; `None` where nothing is. Who has
+    /// unpacked goes on before all who have not begun, so that few members lie unpacked at a time.
+    pub(super) fn admit_unpacking(
+        &self,
+        job: &Recording,
+        open: &OpenOptions,
+        progress: &dyn Progress,
+    ) -> Result<Option<Ticket<'_>>> {
+        let room = job.inputs.iter().map(|input| room_to_unpack(&input.path, open)).max().unwrap_or_default();
+        (room > 0).then(|| self.turnstile.enter(room, progress)).transpose()
+    }
+
+    /// Waits until there is room to survey a job, which may have had room to unpack. A large one has all of it, and so is
+    /// alone.
+    pub(super) fn admit<'a>(
+        &'a self,
+        unpacked: Option<Ticket<'a>>,
+        inputs: &Inputs,
+        progress: &dyn Progress,
+    ) -> Result<Ticket<'a>> {
         let bytes = inputs.identities().fold(0_u64, |bytes, input| bytes.saturating_add(input.size));
-        self.turnstile.enter(if bytes > SMALL_INPUT { u64::MAX } else { SURVEY_ROOM }, progress)
+        let room = if bytes > SMALL_INPUT { u64::MAX } else { SURVEY_ROOM };
+        match unpacked {
+            None => self.turnstile.enter(room, progress),
+            Some(ticket) => Ok(self.turnstile.reduce(self.turnstile.exchange(ticket, room, progress)?, room)),
+        }
     }
 
     /// Waits until there is room to convert a job, now that it is known how much is in it: compressed buffers can hold very

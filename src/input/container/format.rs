@@ -1,5 +1,11 @@
 //! What a file holds traces in, by its first bytes.
 
+/// The largest window of Zstandard data that is read, in bytes.
+const ZSTD_WINDOW: u64 = 128 << 20;
+
+/// The largest window of any LZMA data that is read, in bytes; 7-Zip's best setting has no larger one.
+pub(super) const LZMA_WINDOW: u64 = 256 << 20;
+
 /// A kind of container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
@@ -48,6 +54,16 @@ impl Format {
             Format::Zstd => "zstd stream",
             Format::Xz => "xz stream",
             Format::Bzip2 => "bzip2 stream",
+        }
+    }
+
+    /// Bytes that unpacking it takes in memory at most: the largest window that its methods may have, and what goes in and out.
+    pub fn room(self) -> u64 {
+        const BUFFERS: u64 = 16 << 20;
+        match self {
+            Format::Gzip | Format::Bzip2 | Format::Cabinet => BUFFERS,
+            Format::Zip | Format::Zstd => ZSTD_WINDOW + BUFFERS,
+            Format::SevenZip | Format::Xz => LZMA_WINDOW + BUFFERS,
         }
     }
 

@@ -13,10 +13,12 @@ use flate2::Crc;
 use lzma_rust2::Lzma2Reader;
 
 use super::fault::invalid;
+use super::format::LZMA_WINDOW;
 use super::xz_check::{Check, crc32};
 
-/// The largest window of any LZMA data that is read; 7-Zip's best setting has no larger one.
+/// The largest window that is read.
 pub(super) const MAX_DICTIONARY: u32 = 256 << 20;
+const _: () = assert!(MAX_DICTIONARY as u64 == LZMA_WINDOW, "room is asked for by the same number");
 
 const HEADER_MAGIC: [u8; 6] = *b"\xFD7zXZ\0";
 const FOOTER_MAGIC: [u8; 2] = *b"YZ";
