@@ -8,7 +8,8 @@
 //! unix_ns = base_ns + floor(d * numerator / denominator)
 //! ```
 //!
-//! once per event, never accumulated, so there is no drift and order survives. The published procedure uses
+//! once per event, never accumulated, so there is no drift and order survives. A machine whose clock is known to be off
+//! has the distance added to `base_ns`. The published procedure uses
 //! doubles; the two differ by a few 100 ns at most, and [`Clock::double_formula`] measures by how much.
 
 use serde::{Deserialize, Serialize};
@@ -154,6 +155,8 @@ pub struct Clock {
     numerator: i64,
     denominator: i64,
     unscaled: bool,
+    /// Nanoseconds in `anchor_ns` that the user has added.
+    offset_ns: i64,
 }
 
 /// What a clock is made from.
@@ -161,17 +164,24 @@ pub struct Clock {
 struct ClockOrigin {
     parameters: ClockParameters,
     anchor: ClockAnchor,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    offset_ns: i64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it like this")]
+fn is_zero(offset_ns: &i64) -> bool {
+    *offset_ns == 0
 }
 
 impl From<Clock> for ClockOrigin {
     fn from(clock: Clock) -> Self {
-        ClockOrigin { parameters: clock.parameters, anchor: clock.anchor }
+        ClockOrigin { parameters: clock.parameters, anchor: clock.anchor, offset_ns: clock.offset_ns }
     }
 }
 
 impl From<ClockOrigin> for Clock {
     fn from(origin: ClockOrigin) -> Self {
-        Clock::new(origin.parameters, origin.anchor)
+        Clock::new(origin.parameters, origin.anchor).moved_by(origin.offset_ns)
     }
 }
 
@@ -194,7 +204,24 @@ impl Clock {
             (_, ClockAnchor::Start) => (first, parameters.start_time.unix_ns()),
             (_, ClockAnchor::Boot) => (0, parameters.boot_time.unix_ns()),
         };
-        Clock { parameters, kind, anchor, anchor_ticks, anchor_ns, numerator, denominator, unscaled }
+        Clock { parameters, kind, anchor, anchor_ticks, anchor_ns, numerator, denominator, unscaled, offset_ns: 0 }
+    }
+
+    /// The clock with so many nanoseconds added to all its times, besides those that were added before.
+    #[must_use]
+    pub fn moved_by(self, offset_ns: i64) -> Self {
+        let anchor_ns = self.anchor_ns + i128::from(offset_ns);
+        Clock { anchor_ns, offset_ns: self.offset_ns.saturating_add(offset_ns), ..self }
+    }
+
+    /// Nanoseconds that are added to all times.
+    pub fn offset_ns(&self) -> i64 {
+        self.offset_ns
+    }
+
+    /// The instant of a system time that the machine recorded beside its ticks.
+    pub fn system_time(&self, time: FileTime) -> UnixNanos {
+        UnixNanos(saturate(time.unix_ns() + i128::from(self.offset_ns)).0)
     }
 
     /// The instant of a tick, and what is special about it.
@@ -267,7 +294,7 @@ impl Clock {
         };
         let base =
             self.parameters.start_time.0.wrapping_sub(truncate(scale * to_double(self.parameters.first_ticks.0)));
-        let is_own = self.anchor == ClockAnchor::Start || self.kind == ClockKind::SystemTime;
+        let is_own = (self.anchor == ClockAnchor::Start || self.kind == ClockKind::SystemTime) && self.offset_ns == 0;
         Some(DoubleFormula { scale, base, exact: Clock::new(self.parameters, ClockAnchor::Start), is_own })
     }
 
@@ -322,7 +349,8 @@ impl Clock {
     /// is used.
     pub fn boot_anchor_ns(&self) -> Option<UnixNanos> {
         (self.kind != ClockKind::SystemTime && self.parameters.boot_time.0 != 0)
-            .then(|| Clock::new(self.parameters, ClockAnchor::Boot).to_unix(self.parameters.first_ticks))
+            .then(|| Clock::new(self.parameters, ClockAnchor::Boot).moved_by(self.offset_ns))
+            .map(|boot| boot.to_unix(self.parameters.first_ticks))
     }
 
     /// The smallest distance between two different times, in nanoseconds, rounded up.
@@ -525,6 +553,37 @@ mod tests {
         let clock = clock(1, 1, 0);
         assert_eq!(clock.convert(Ticks(i64::MAX)), (UnixNanos(i64::MAX), Some(TimeStatus::Saturated)));
         assert_eq!(clock.convert(Ticks(i64::MIN)), (UnixNanos(i64::MIN), Some(TimeStatus::Saturated)));
+    }
+
+    #[test]
+    fn an_offset_moves_every_time_by_the_same() {
+        let system_ticks = 131_087_674_424_789_313;
+        let system_time = ClockParameters { first_ticks: Ticks(system_ticks), ..parameters(2, 3_000_000, 0) };
+        for (clock, ticks) in [
+            (clock(1, 3_000_000, 0), 5_000_000_001),
+            (Clock::new(parameters(1, 3_000_000, 0), ClockAnchor::Boot), 5_000_000_001),
+            (clock(3, 0, 2_000), 5_000_000_001),
+            (Clock::new(system_time, ClockAnchor::Start), system_ticks + 8),
+        ] {
+            let moved = clock.clone().moved_by(-1_500_001);
+            let (time, status) = clock.convert(Ticks(ticks));
+            assert_eq!(moved.convert(Ticks(ticks)), (UnixNanos(time.0 - 1_500_001), status));
+            assert_eq!(status, None);
+            let error = |clock: &Clock| {
+                let formula = clock.double_formula();
+                formula.map(|formula| formula.error_ns(Ticks(ticks), clock.to_unix(Ticks(ticks))))
+            };
+            assert_eq!(error(&moved), error(&clock));
+            let start = clock.parameters().start_time;
+            assert_eq!(moved.system_time(start), UnixNanos(start.to_unix().0 - 1_500_001));
+            assert_eq!(moved.boot_anchor_ns().map(|ns| ns.0 + 1_500_001), clock.boot_anchor_ns().map(|ns| ns.0));
+            assert_eq!(moved.ratio(), clock.ratio());
+            let stored: Clock = serde_json::from_str(&serde_json::to_string(&moved).unwrap()).unwrap();
+            assert_eq!((stored.offset_ns(), &stored), (-1_500_001, &moved));
+            assert_eq!(serde_json::to_value(&clock).unwrap().as_object().unwrap().len(), 2);
+        }
+        let far = clock(1, 10_000_000, 0).moved_by(i64::MAX);
+        assert_eq!(far.convert(Ticks(5_000_000_000)), (UnixNanos(i64::MAX), Some(TimeStatus::Saturated)));
     }
 
     #[test]

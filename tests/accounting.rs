@@ -110,7 +110,7 @@ fn header_len(raw: &RawEvent<'_>) -> u64 {
 }
 
 fn account(path: &std::path::Path) -> Bytes {
-    let options = SurveyOptions { anchor: ClockAnchor::Start, hash: false };
+    let options = SurveyOptions { anchor: ClockAnchor::Start, hash: false, ..SurveyOptions::default() };
     let input = LocalFile::open(path).unwrap();
     let file = etl2parquet::survey::survey(&input, String::new(), &options, &NoProgress).unwrap();
     let mut bytes = Bytes::default();

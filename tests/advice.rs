@@ -29,7 +29,7 @@ const MS: i64 = 10_000;
 
 /// The advice on a trace: codes and texts, in their order.
 fn advice(bytes: Vec<u8>) -> Vec<(&'static str, String)> {
-    let options = SurveyOptions { anchor: ClockAnchor::Start, hash: false };
+    let options = SurveyOptions { anchor: ClockAnchor::Start, hash: false, ..SurveyOptions::default() };
     let input = MemoryInput::new("t.etl", bytes);
     let file = etl2parquet::survey::survey(&input, "t.etl".to_owned(), &options, &NoProgress).unwrap();
     let facts = FileFacts::of(&[file], &NoProgress).unwrap().remove(0);

@@ -79,7 +79,7 @@ fn a_trace_has_no_more_than_ten_thousand_datasets() {
         (1..=10_100).map(|number| event64(guid_of(number), 1, 0, T0 + 1 + i64::from(number)).payload([1]).on_disk());
     let sandbox = Sandbox::new();
     let path = sandbox.file("a.etl", &trace_of(events));
-    let job = Recording { name: "a".to_owned(), inputs: vec![InputFile { path, source: "a.etl".to_owned() }] };
+    let job = Recording { name: "a".to_owned(), inputs: vec![InputFile::new(path, "a.etl")] };
     let report = job::inspect(&job, &options(sandbox.path("out")), &NoProgress).unwrap();
     let datasets: BTreeSet<&str> = report.plan.catalog().map(CatalogEntry::dataset).collect();
     assert_eq!(datasets.len(), 10_000);
@@ -154,7 +154,7 @@ fn tables_share_a_limit_of_columns_in_their_order() {
     };
     let sandbox = Sandbox::new();
     let path = sandbox.file("a.etl", &trace_of((1..=PROVIDERS).map(event)));
-    let job = Recording { name: "a".to_owned(), inputs: vec![InputFile { path, source: "a.etl".to_owned() }] };
+    let job = Recording { name: "a".to_owned(), inputs: vec![InputFile::new(path, "a.etl")] };
     let report = job::inspect(&job, &options(sandbox.path("out")), &NoProgress).unwrap();
     let tables = &report.plan.tables;
     let of_providers = tables.iter().filter(|table| table.dataset.starts_with('P'));

@@ -447,10 +447,7 @@ fn the_program_says_so() {
 /// Converts whatever it is: a trace with all events accounted for, or a refusal of the input.
 #[track_caller]
 fn survives(sandbox: &Sandbox, bytes: &[u8], what: &str) -> Option<(u64, u64)> {
-    let job = Recording {
-        name: "t".to_owned(),
-        inputs: vec![InputFile { path: sandbox.file("t.etl", bytes), source: "t.etl".to_owned() }],
-    };
+    let job = Recording { name: "t".to_owned(), inputs: vec![InputFile::new(sandbox.file("t.etl", bytes), "t.etl")] };
     let mut options = options(sandbox.path("out"));
     // One thread: these traces are tiny.
     (options.threads, options.if_exists, options.compression) = (1, IfExists::Replace, Compression::None);

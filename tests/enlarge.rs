@@ -15,7 +15,7 @@ use etl2parquet::survey::{self, FileFacts, FileSurvey, NoProgress, Severity, Sur
 use synth::{FREQUENCY, START, T0, buffer, bulk, compact64, event64, full64, guid, header, message, payload, trace};
 
 fn surveyed(path: &Path) -> FileSurvey {
-    let options = SurveyOptions { anchor: ClockAnchor::Start, hash: false };
+    let options = SurveyOptions { anchor: ClockAnchor::Start, hash: false, ..SurveyOptions::default() };
     let source = LocalFile::open(path).expect("the test has written it");
     survey::survey(&source, String::new(), &options, &NoProgress).expect("this is a trace")
 }

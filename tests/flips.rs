@@ -64,7 +64,7 @@ fn extent(extent: &BufferExtent) -> Extent {
 }
 
 fn surveyed(input: &MemoryInput) -> etl2parquet::Result<FileSurvey> {
-    let options = SurveyOptions { anchor: ClockAnchor::Start, hash: false };
+    let options = SurveyOptions { anchor: ClockAnchor::Start, hash: false, ..SurveyOptions::default() };
     survey(input, String::new(), &options, &NoProgress)
 }
 

@@ -41,7 +41,7 @@ impl<F: Fn() + Sync> JobProgress for Meddler<F> {
 /// Converts the input of a sandbox, which something happens to meanwhile; nothing may be left of the trace.
 fn meddled(sandbox: &Sandbox, at: fn(Stage) -> bool, meddle: impl Fn(&Path) + Sync) -> Option<Error> {
     let path = sandbox.path("a.etl");
-    let input = InputFile { path: path.clone(), source: "a.etl".to_owned() };
+    let input = InputFile::new(path.clone(), "a.etl");
     let job = Recording { name: "a".to_owned(), inputs: vec![input] };
     let progress = Meddler { at, meddle: || meddle(&path) };
     let failed = job::convert(&job, &options(sandbox.path("out")), &progress).err();

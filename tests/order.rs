@@ -303,7 +303,7 @@ fn filters_leave_the_places_of_the_rest() {
 }
 
 fn surveyed(space: &SpillSpace, files: &[Vec<u8>]) -> (Inputs, Vec<FileSurvey>) {
-    let options = SurveyOptions { anchor: ClockAnchor::Start, hash: false };
+    let options = SurveyOptions { anchor: ClockAnchor::Start, hash: false, ..SurveyOptions::default() };
     let inputs = files.iter().map(|bytes| Arc::new(MemoryInput::new("made.etl", bytes.clone())) as Arc<dyn Input>);
     let inputs: Vec<_> = inputs.collect();
     let survey = |input: &Arc<dyn Input>| survey_within(space, &**input, String::new(), &options, &NoProgress).unwrap();

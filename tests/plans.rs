@@ -24,7 +24,7 @@ fn planned(path: &Path, options: &PlanOptions) -> Option<PlanFile> {
 /// The plan of one input with partitions of so many bytes.
 fn cut(path: &Path, options: &PlanOptions, size: u64) -> Option<PlanFile> {
     let inputs = Inputs::open([path.to_owned()]).unwrap();
-    let surveyed = SurveyOptions { anchor: ClockAnchor::Start, hash: true };
+    let surveyed = SurveyOptions { anchor: ClockAnchor::Start, hash: true, ..SurveyOptions::default() };
     let file = survey(&*inputs.get(InputId::default()).unwrap(), "a.etl".to_owned(), &surveyed, &NoProgress).ok()?;
     let files = [file];
     let (result, _) = plan::plan(&files, &inputs, options, &NoProgress).unwrap();

@@ -541,7 +541,7 @@ impl JobProgress for Publishers {
 fn the_caller_waits_for_disks_and_workers_compute() {
     let sandbox = Sandbox::new();
     let path = sandbox.file("a.etl", &small(1));
-    let job = Recording { name: "a".to_owned(), inputs: vec![InputFile { path, source: "a.etl".to_owned() }] };
+    let job = Recording { name: "a".to_owned(), inputs: vec![InputFile::new(path, "a.etl")] };
     let publishers = || Publishers::default();
     let caller = std::thread::current().name().unwrap_or_default().to_owned();
     let caller_and_worker = |publishers: Publishers| {
@@ -599,7 +599,7 @@ fn lasting(sandbox: &Sandbox, out: &str) -> Vec<(String, Vec<u8>)> {
 /// Runs with different resources write the same bytes.
 fn is_repeatable(bytes: &[u8], flags: &str, more: &[&str]) -> Sandbox {
     let sandbox = Sandbox::large();
-    let input = InputFile { path: sandbox.file("a.etl", bytes), source: "a.etl".to_owned() };
+    let input = InputFile::new(sandbox.file("a.etl", bytes), "a.etl");
     sandbox.t(&format!("convert a.etl -o first --threads 1 {flags}"), 0);
     let first = lasting(&sandbox, "first");
     for resources in more {

@@ -130,3 +130,100 @@ fn files_of_other_folders_are_others() {
     sandbox.t("convert . --merge auto -o out --name-from path", 0);
     assert_eq!(traces(&sandbox), ["trace=a.x", "trace=b.x", "trace=x", "trace=x.kernel"]);
 }
+
+/// Two machines: what the second calls five seconds is 5.0015 s on the clock of the first.
+fn machines(sandbox: &Sandbox, offset: &str) {
+    sandbox.file("a b/x.etl", &recorded(header(), 0));
+    sandbox.file("b/x.etl", &recorded(header().session("second"), 0));
+    sandbox.file("list.txt", format!("# both\n\"a b/x.etl\" merge=lab\nb/x.etl  {offset} merge=lab\n").as_bytes());
+}
+
+#[test]
+fn a_machine_whose_clock_is_off_is_moved_as_a_whole() {
+    let sandbox = Sandbox::new();
+    machines(&sandbox, "offset=+1.5ms");
+    sandbox.t("convert @list.txt -o out", 0);
+    let event = 1_735_689_605_000_000_000_i64;
+    assert_eq!(event, (START - 116_444_736_000_000_000 + 5 * SECOND) * 100);
+    let rows = sandbox.table("out/trace=lab", "events/Kernel-PerfInfo").lines("input timestamp_ns seq");
+    assert_eq!(rows, [format!("0|{event}|2"), format!("1|{}|3", event + 1_500_000)]);
+    let clock = sandbox.table("out/trace=lab", "sidecar/clock");
+    let start = event - 5_000_000_000;
+    assert_eq!(
+        clock.lines("source base_ns start_anchor_ns offset_ns"),
+        [format!("x.etl|{start}|{start}|0"), format!("x.etl|{0}|{0}|1500000", start + 1_500_000)]
+    );
+    assert_eq!(manifest(&sandbox, "lab")["options"]["offset_ns"], serde_json::json!([0, 1_500_000]));
+    // Loss of the second is told in the same time, and so is its session.
+    let ledger = sandbox.table("out/trace=lab", "sidecar/lost_events");
+    let whole: Vec<i64> = ledger
+        .lines("kind from_time_ns")
+        .iter()
+        .filter_map(|line| line.strip_prefix("events_lost|")?.parse().ok())
+        .collect();
+    assert_eq!(whole, [start, start + 1_500_000]);
+    // The other way round, it comes first.
+    machines(&sandbox, "offset=-2s");
+    sandbox.t("convert @list.txt -o out --if-exists update", 0);
+    let rows = sandbox.table("out/trace=lab", "events/Kernel-PerfInfo").lines("input timestamp_ns seq");
+    assert_eq!(rows, [format!("1|{}|2", event - 2_000_000_000), format!("0|{event}|3")]);
+    assert!(sandbox.t("convert @list.txt -o out --if-exists update -v", 0).err.contains("lab: skipped"));
+    // Filters go by the moved times, and steps write the same.
+    sandbox.t("convert @list.txt -o late --from 2025-01-01T00:00:04Z", 0);
+    assert_eq!(sandbox.table("late/trace=lab", "events/Kernel-PerfInfo").lines("input"), ["0"]);
+    let plan = sandbox.t("plan @list.txt -o steps", 0).out;
+    sandbox.t(&format!("convert-partition {} 0", plan.trim()), 0);
+    sandbox.t(&format!("commit {}", plan.trim()), 0);
+    for part in ["events", "sidecar"] {
+        let files = |out: &str| {
+            let files = sandbox.files(&format!("{out}/trace=lab/{part}")).into_iter();
+            files.filter(|(name, _)| name != "manifest.json").collect::<Vec<_>>()
+        };
+        assert_eq!(files("steps"), files("out"));
+    }
+    sandbox.t("verify out steps late", 0);
+}
+
+#[test]
+fn without_offsets_nothing_says_so() {
+    let sandbox = Sandbox::new();
+    sandbox.file("x.etl", &recorded(header(), 0));
+    sandbox.file("list.txt", b"x.etl offset=+0s\n");
+    sandbox.t("convert @list.txt -o out", 0);
+    sandbox.t("convert x.etl -o plain", 0);
+    assert_eq!(manifest(&sandbox, "x")["options"]["offset_ns"], serde_json::Value::Null);
+    assert!(sandbox.t("convert x.etl -o out --if-exists update -v", 0).err.contains("x: skipped"));
+}
+
+#[test]
+fn what_is_wrong_in_a_list_is_told_with_its_line() {
+    let sandbox = Sandbox::new();
+    sandbox.file("x.etl", &recorded(header(), 0));
+    let t = |list: &str, code: i32, expected: &str| {
+        sandbox.file("list.txt", list.as_bytes());
+        let ran = sandbox.t("convert @list.txt -o out --dry-run", code);
+        assert!(ran.err.contains(expected), "{list}: {}", ran.err);
+    };
+    t("x.etl\n\nmissing.etl\n", 4, "missing.etl: there is no such file or folder (line 3 of list.txt)");
+    t(
+        "x.etl offset=5\n",
+        2,
+        "expected a distance with its sign, such as +1.5ms or -2s, found offset=5 (line 1 of list.txt)",
+    );
+    t(
+        "x.etl offset=+5s\nx.etl offset=+6s\n",
+        2,
+        "x.etl: the options in line 2 of list.txt are not those in line 1 of list.txt",
+    );
+    sandbox.file("list.txt", b"x.etl merge=a\n");
+    let ran = sandbox.t("convert @list.txt -o out --merge b", 2);
+    assert!(
+        ran.err.contains("a list says merge=a of some inputs, and --merge b makes one trace of all"),
+        "{}",
+        ran.err
+    );
+    // Named plainly besides, what the list says holds.
+    let shown = sandbox.t("convert x.etl @list.txt -o out --dry-run --summary -", 0).out;
+    let summary: serde_json::Value = serde_json::from_str(&shown).unwrap();
+    assert_eq!((&summary["traces"][0]["trace"], &summary["traces"][1]), (&"a".into(), &serde_json::Value::Null));
+}

@@ -87,7 +87,7 @@ fn cell(column: &ArrayRef, row: usize) -> String {
 }
 
 fn survey(bytes: &[u8], name: &str) -> FileSurvey {
-    let options = SurveyOptions { anchor: ClockAnchor::Start, hash: true };
+    let options = SurveyOptions { anchor: ClockAnchor::Start, hash: true, ..SurveyOptions::default() };
     let input = MemoryInput::new(name, bytes.to_vec());
     etl2parquet::survey::survey(&input, name.to_owned(), &options, &NoProgress).unwrap()
 }

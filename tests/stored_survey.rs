@@ -19,7 +19,7 @@ use synth::*;
 const FILES: [&str; 2] = ["survey.json", "survey.buffers"];
 
 fn surveyed(input: &dyn Input) -> etl2parquet::Result<FileSurvey> {
-    let options = SurveyOptions { anchor: ClockAnchor::Start, hash: true };
+    let options = SurveyOptions { anchor: ClockAnchor::Start, hash: true, ..SurveyOptions::default() };
     survey(input, "made.etl".to_owned(), &options, &NoProgress)
 }
 

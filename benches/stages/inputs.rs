@@ -26,7 +26,7 @@ pub(crate) fn on_disk(trace: &Bulk) -> TempPath {
 }
 
 pub(crate) fn surveyed(path: &Path) -> FileSurvey {
-    let options = SurveyOptions { anchor: ClockAnchor::Start, hash: false };
+    let options = SurveyOptions { anchor: ClockAnchor::Start, hash: false, ..SurveyOptions::default() };
     let source = LocalFile::open(path).expect("the trace was written just now");
     survey::survey(&source, String::new(), &options, &NoProgress).expect("the trace is valid")
 }

@@ -42,7 +42,7 @@ type Failure = Box<dyn std::error::Error>;
 ///
 /// Compressed buffers are written expanded, because the times in them change.
 pub(crate) fn enlarge(source: &dyn Input, size: Size, out: &mut impl Write) -> Result<Enlarged, Failure> {
-    let options = SurveyOptions { anchor: ClockAnchor::Start, hash: false };
+    let options = SurveyOptions { anchor: ClockAnchor::Start, hash: false, ..SurveyOptions::default() };
     let file = survey::survey(source, String::new(), &options, &NoProgress)?;
     let plan = Plan::of(&file, size)?;
     let mut scratch = Scratch::default();

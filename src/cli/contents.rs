@@ -1,7 +1,7 @@
 //! What a file that was named or found stands for: a trace, or the traces that lie in it.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use glob::Pattern;
 
@@ -42,7 +42,7 @@ pub(super) fn of_file(
     asked: Asked,
     open: &OpenOptions,
 ) -> std::result::Result<Contents, Reason> {
-    let plain = || Contents { inputs: vec![input(path.to_owned(), source.to_owned())], ..Contents::default() };
+    let plain = || Contents { inputs: vec![InputFile::new(path, source)], ..Contents::default() };
     // What cannot be read is told when it is converted.
     let Some(format) = format_of(path, open) else { return Ok(plain()) };
     let contents = if format.is_stream() {
@@ -79,10 +79,6 @@ pub(super) fn of_members(archive: &Path, source: &str, pattern: &str, open: &Ope
     Ok(found)
 }
 
-fn input(path: PathBuf, source: String) -> InputFile {
-    InputFile { path, source }
-}
-
 /// What a file is packed as, by its first bytes.
 fn format_of(path: &Path, open: &OpenOptions) -> Option<Format> {
     let head = |input: &dyn Input| Format::of(input.bytes(0, Format::SIGN, &mut Vec::new()).ok()?);
@@ -97,7 +93,7 @@ fn stream(path: &Path, source: &str, asked: Asked, open: &OpenOptions) -> Result
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let inner = name_within(&name);
     let address = member_address(path, &inner).ok_or_else(|| not_text(path))?;
-    let found = input(address, source.to_owned());
+    let found = InputFile::new(address, source);
     let is_trace = asked == Asked::ByName || is_trace_name(&inner) || probe(&found, open).is_ok();
     Ok(Contents { inputs: if is_trace { vec![found] } else { Vec::new() }, ..Contents::default() })
 }
@@ -123,7 +119,7 @@ fn archive_contents(archive: &Archive, path: &Path, source: &str) -> Contents {
 }
 
 fn member_input(archive: &Path, source: &str, member: &Member) -> Option<InputFile> {
-    Some(input(member_address(archive, &member.name)?, format!("{source}!/{}", member.name)))
+    Some(InputFile::new(member_address(archive, &member.name)?, format!("{source}!/{}", member.name)))
 }
 
 /// Members that are told by name; the rest is a number.

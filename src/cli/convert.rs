@@ -106,11 +106,16 @@ impl<'a> ConvertCommand<'a> {
     pub(super) fn jobs(&mut self) -> Result<(Vec<Recording>, OpenOptions)> {
         let output = &self.args.output;
         let open = options::open(&self.args.spool).or_in(&output.output);
-        let found = inputs::find(&self.args.input.inputs, open);
+        let mut found = inputs::find(&self.args.input.inputs, open);
         let merge = output.merge.as_deref().filter(|merge| *merge != AUTO);
         let (mut jobs, clashes) = match output.merge {
-            Some(_) if merge.is_none() => self.grouped(&found),
-            _ => jobs::jobs(found.inputs, merge, output.name_from)?,
+            Some(_) if merge.is_none() => self.grouped(&found)?,
+            _ => jobs::jobs(
+                std::mem::take(&mut found.inputs),
+                std::mem::take(&mut found.merged),
+                merge,
+                output.name_from,
+            )?,
         };
         self.status.clashing = !clashes.is_empty();
         clashes.iter().for_each(|clash| self.say(clash.to_string()));
@@ -136,15 +141,15 @@ impl<'a> ConvertCommand<'a> {
     }
 
     /// The recordings of `--merge auto`, and what cannot be one; says what was merged, and why.
-    fn grouped(&self, found: &inputs::Found) -> (Vec<Recording>, Vec<Error>) {
+    fn grouped(&self, found: &inputs::Found) -> Result<(Vec<Recording>, Vec<Error>)> {
         let is_interrupted = || self.run.interrupt.is_set();
         let facts_of = |input: &InputFile| {
             let session = (!is_interrupted()).then(|| session_of(input, &found.open))?;
             Some(Facts::of(&session.ok()?))
         };
-        let grouped = jobs::auto_jobs(&found.inputs, self.args.output.name_from, facts_of);
+        let grouped = jobs::auto_jobs(found, self.args.output.name_from, facts_of)?;
         grouped.notes.iter().for_each(|note| self.run.console.line(note));
-        (grouped.recordings, grouped.clashes)
+        Ok((grouped.recordings, grouped.clashes))
     }
 
     /// Converts the recordings, several at a time where they are small.

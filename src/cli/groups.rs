@@ -307,10 +307,8 @@ mod tests {
     /// Groups as `source: sources`, what is left apart as `reason: sources`.
     #[track_caller]
     fn t(files: &[(&str, Facts)], expected: &[&str]) {
-        let inputs: Vec<InputFile> = files
-            .iter()
-            .map(|(source, _)| InputFile { path: Path::new("/lab").join(source), source: (*source).to_owned() })
-            .collect();
+        let inputs: Vec<InputFile> =
+            files.iter().map(|(source, _)| InputFile::new(Path::new("/lab").join(source), *source)).collect();
         let facts_of = |input: &InputFile| {
             files.iter().find(|(source, _)| *source == input.source).map(|(_, facts)| facts.clone())
         };

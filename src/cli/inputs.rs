@@ -1,6 +1,6 @@
 //! From what was typed as INPUT to traces.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -8,6 +8,7 @@ use std::path::{Component, Path, PathBuf};
 use glob::MatchOptions;
 
 use super::contents::{self, Asked};
+use super::list::{self, Said};
 use super::passed_over::{PassedOver, Reason};
 use crate::convert::job::InputFile;
 use crate::error::{Error, ErrorKind, Result};
@@ -16,17 +17,33 @@ use crate::listing::entries;
 use crate::names::{is_packed_name, is_trace_name};
 use crate::output::folder::is_of_output;
 
+/// The traces of each recording that lists name.
+pub(super) type Merged = BTreeMap<String, Vec<InputFile>>;
+
 /// What the inputs of a command line stand for.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     /// The traces, each once, sorted by `source`, then by path.
     pub inputs: Vec<InputFile>,
+    /// Those of which a list says what trace they become, by its name; sorted likewise, and not among the others.
+    pub merged: Merged,
+    /// Those of which a list says anything, until all are found.
+    told: Vec<Told>,
     /// Inputs that lead nowhere.
     pub problems: Vec<Error>,
     /// What was not taken: once for every folder and archive, by reason.
     pub notes: Vec<String>,
     /// How they are opened, with standard input where that is one of them.
     pub open: OpenOptions,
+}
+
+/// A trace of which a list says something.
+#[derive(Debug)]
+struct Told {
+    input: InputFile,
+    said: Said,
+    /// The list and the line.
+    place: (PathBuf, usize),
 }
 
 /// Finds the traces behind the inputs. `open` names the folder that standard input is kept in.
@@ -38,9 +55,18 @@ pub(super) fn find(arguments: &[OsString], open: OpenOptions) -> Found {
             None => found.add(argument),
         }
     }
-    found.inputs.sort_by(|a, b| (&a.source, &a.path).cmp(&(&b.source, &b.path)));
-    let mut seen = HashSet::new();
+    let by_name = |a: &InputFile, b: &InputFile| (&a.source, &a.path).cmp(&(&b.source, &b.path));
+    found.inputs.sort_by(by_name);
+    let mut seen = found.settle_told();
     found.inputs.retain(|input| seen.insert(canonical(&input.path)));
+    for Told { input, said, .. } in std::mem::take(&mut found.told) {
+        match said.merge {
+            Some(name) => found.merged.entry(name).or_default().push(input),
+            None => found.inputs.push(input),
+        }
+    }
+    found.inputs.sort_by(by_name);
+    found.merged.values_mut().for_each(|inputs| inputs.sort_by(by_name));
     found
 }
 
@@ -70,18 +96,70 @@ impl Found {
         let Some(text) = text else {
             return self.problems.push(nothing("the list is neither UTF-8 nor UTF-16 text", list));
         };
-        let mut lines =
-            text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')).peekable();
+        let lines = (1..).zip(text.lines().map(str::trim));
+        let mut lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#')).peekable();
         if lines.peek().is_none() {
             self.problems.push(nothing("this list names no inputs", list));
         }
-        for line in lines {
-            if line.starts_with('@') {
-                self.problems.push(nothing(&format!("a list cannot name another list: {line}"), list));
-            } else {
-                self.add(OsStr::new(line));
+        for (number, line) in lines {
+            let before = self.problems.len();
+            self.add_line(line, (list, number));
+            for problem in self.problems.split_off(before) {
+                let line = format!("line {number} of {}", list.display());
+                let hint = problem.hint().map_or_else(|| line.clone(), |hint| format!("{line}; {hint}"));
+                self.problems.push(problem.with_hint(hint));
             }
         }
+    }
+
+    fn add_line(&mut self, line: &str, (list, number): (&Path, usize)) {
+        if line.starts_with('@') {
+            let message = format!("a list cannot name another list: {line}");
+            return self.problems.push(Error::new(ErrorKind::Input, message));
+        }
+        let (input, said) = match list::parse(line) {
+            Ok(parsed) => parsed,
+            Err(message) => return self.problems.push(Error::new(ErrorKind::Usage, message)),
+        };
+        let before = self.inputs.len();
+        self.add(OsStr::new(&input));
+        if said != Said::default() {
+            for input in self.inputs.split_off(before) {
+                let input = InputFile { offset_ns: said.offset_ns.unwrap_or_default(), ..input };
+                self.told.push(Told { input, said: said.clone(), place: (list.to_owned(), number) });
+            }
+        }
+    }
+
+    /// Each trace that a list tells something of once; none of which lists tell one thing and another. Returns all of them.
+    fn settle_told(&mut self) -> HashSet<PathBuf> {
+        let mut first = HashMap::<PathBuf, (Said, (PathBuf, usize))>::new();
+        let mut contradicted = HashSet::new();
+        let mut kept = Vec::new();
+        for told in std::mem::take(&mut self.told) {
+            let address = canonical(&told.input.path);
+            let Some((said, place)) = first.get(&address) else {
+                first.insert(address, (told.said.clone(), told.place.clone()));
+                kept.push(told);
+                continue;
+            };
+            if *said != told.said && contradicted.insert(address.clone()) {
+                let [first, other] =
+                    [place, &told.place].map(|(list, line)| format!("line {line} of {}", list.display()));
+                let message = format!("the options in {other} are not those in {first}");
+                self.problems.push(Error::new(ErrorKind::Usage, message).in_file(&told.input.path));
+            }
+        }
+        kept.retain(|told| !contradicted.contains(&canonical(&told.input.path)));
+        self.told = kept;
+        first.into_keys().collect()
+    }
+
+    /// All traces, whatever they become.
+    pub(super) fn all(&self) -> Vec<InputFile> {
+        let mut all: Vec<InputFile> = self.inputs.iter().chain(self.merged.values().flatten()).cloned().collect();
+        all.sort_by(|a, b| (&a.source, &a.path).cmp(&(&b.source, &b.path)));
+        all
     }
 
     /// Standard input, a file, a folder or a member of an archive if there is one of this name, else a pattern.

@@ -20,7 +20,7 @@ pub(super) fn run(args: &InspectArgs) -> Result<u8> {
     let run = Run::start(&args.run)?;
     let options = options::of_inspect(args, &run)?;
     let found = inputs::find(&args.input.inputs, options::open(&args.spool));
-    let options = ConvertOptions { open: found.open, ..options };
+    let options = ConvertOptions { open: found.open.clone(), ..options };
     let mut status = RunStatus::default();
     let fail = |status: &mut RunStatus, error: &Error| {
         console::error(error);
@@ -30,7 +30,7 @@ pub(super) fn run(args: &InspectArgs) -> Result<u8> {
     for problem in &found.problems {
         fail(&mut status, problem);
     }
-    let jobs = jobs::separate_jobs(&found.inputs, NameFrom::Stem);
+    let jobs = jobs::separate_jobs(&found.all(), NameFrom::Stem);
     let mut document = Vec::new();
     for (position, job) in jobs.iter().enumerate() {
         let inspection = run.job(&label(&job.name, position, jobs.len()), |progress| {

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
 use super::groups::{Facts, Finding, Group, MOST_MERGED, findings};
+use super::inputs::{Found, Merged};
 use crate::convert::job::{InputFile, Recording};
 use crate::error::{Error, ErrorKind, Result};
 use crate::input::split_address;
@@ -16,19 +17,37 @@ use crate::names::{NameFrom, checked_trace_name, fold_case, trace_name, trace_na
 /// [`ErrorKind::Usage`] when the merged recording would have too many files.
 pub(super) fn jobs(
     inputs: Vec<InputFile>,
+    merged: Merged,
     merge: Option<&str>,
     name_from: NameFrom,
 ) -> Result<(Vec<Recording>, Vec<Error>)> {
-    match merge {
-        Some(_) if inputs.is_empty() => return Ok((Vec::new(), Vec::new())),
-        Some(_) if inputs.len() > MOST_MERGED => {
-            let message = format!("expected at most {MOST_MERGED} files in one recording, found {}", inputs.len());
-            return Err(Error::new(ErrorKind::Usage, message).with_hint("merge parts of them"));
+    match (merge, merged.first_key_value()) {
+        (Some(name), Some((other, _))) => {
+            let message =
+                format!("a list says merge={other} of some inputs, and --merge {name} makes one trace of all");
+            Err(Error::new(ErrorKind::Usage, message))
         }
-        Some(name) => return Ok((vec![Recording { name: checked_trace_name(name), inputs }], Vec::new())),
-        None => {}
+        (Some(_), None) if inputs.is_empty() => Ok((Vec::new(), Vec::new())),
+        (Some(name), None) => Ok((vec![one(name, inputs)?], Vec::new())),
+        (None, _) => {
+            let mut recordings = separate_jobs(&inputs, name_from);
+            recordings.extend(named_by_lists(merged)?);
+            Ok(without_clashes(recordings, name_from))
+        }
     }
-    Ok(without_clashes(separate_jobs(&inputs, name_from), name_from))
+}
+
+/// The recordings that lists name.
+fn named_by_lists(merged: Merged) -> Result<Vec<Recording>> {
+    merged.into_iter().map(|(name, inputs)| one(&name, inputs)).collect()
+}
+
+fn one(name: &str, inputs: Vec<InputFile>) -> Result<Recording> {
+    if inputs.len() > MOST_MERGED {
+        let message = format!("expected at most {MOST_MERGED} files in one recording, found {}", inputs.len());
+        return Err(Error::new(ErrorKind::Usage, message).with_hint("merge parts of them"));
+    }
+    Ok(Recording { name: checked_trace_name(name), inputs })
 }
 
 /// What `--merge` says for files that are to be grouped.
@@ -46,11 +65,15 @@ pub(super) struct Grouped {
 
 /// One recording for every group of files that belong together as far as `facts_of` tells, and one for every other file,
 /// without those of the same name.
+///
+/// # Errors
+/// Those of [`jobs`].
 pub(super) fn auto_jobs(
-    inputs: &[InputFile],
+    found: &Found,
     name_from: NameFrom,
     facts_of: impl Fn(&InputFile) -> Option<Facts>,
-) -> Grouped {
+) -> Result<Grouped> {
+    let inputs = &found.inputs;
     let (mut groups, mut notes) = (Vec::new(), Vec::new());
     for finding in findings(inputs, facts_of) {
         match finding {
@@ -68,8 +91,10 @@ pub(super) fn auto_jobs(
         let reason = draft.group.and_then(|group| groups.get(group)).map_or("", |group| group.kinship.reason());
         notes.push(format!("{name}: merged of {} ({reason})", listed(inputs, &draft.members)));
     }
-    let (recordings, clashes) = without_clashes(recordings(drafts, names, inputs), name_from);
-    Grouped { recordings, clashes, notes }
+    let mut recordings = recordings(drafts, names, inputs);
+    recordings.extend(named_by_lists(found.merged.clone())?);
+    let (recordings, clashes) = without_clashes(recordings, name_from);
+    Ok(Grouped { recordings, clashes, notes })
 }
 
 /// Takes out the groups whose name another trace has: neither of the two would be converted.
@@ -210,26 +235,26 @@ mod tests {
     use super::*;
 
     fn input(path: &str, source: &str) -> InputFile {
-        InputFile { path: PathBuf::from(path), source: source.to_owned() }
+        InputFile::new(path, source)
     }
 
     #[test]
     fn each_file_is_a_recording_or_all_are_one() {
         let inputs = vec![input("lab/a.etl", "a.etl"), input("lab/x/b.etl", "x/b.etl")];
         let names = |merge, from| -> Vec<String> {
-            jobs(inputs.clone(), merge, from).unwrap().0.into_iter().map(|job| job.name).collect()
+            jobs(inputs.clone(), Merged::new(), merge, from).unwrap().0.into_iter().map(|job| job.name).collect()
         };
         assert_eq!(names(None, NameFrom::Stem), ["a", "b"]);
         assert_eq!(names(None, NameFrom::Path), ["a", "x.b"]);
         assert_eq!(names(Some("2026"), NameFrom::Stem), ["t_2026"]);
-        assert_eq!(jobs(inputs.clone(), Some("all"), NameFrom::Stem).unwrap().0[0].inputs, inputs);
+        assert_eq!(jobs(inputs.clone(), Merged::new(), Some("all"), NameFrom::Stem).unwrap().0[0].inputs, inputs);
     }
 
     #[test]
     fn two_recordings_of_one_name_are_refused_and_others_are_not() {
         let inputs =
             vec![input("lab/a/boot.etl", "a/boot.etl"), input("lab/b/Boot.etl", "b/Boot.etl"), input("z.etl", "z.etl")];
-        let (left, clashes) = jobs(inputs.clone(), None, NameFrom::Stem).unwrap();
+        let (left, clashes) = jobs(inputs.clone(), Merged::new(), None, NameFrom::Stem).unwrap();
         assert_eq!(left.iter().map(|job| job.name.as_str()).collect::<Vec<_>>(), ["z"]);
         assert_eq!(clashes.len(), 1);
         assert_eq!(
@@ -237,17 +262,17 @@ mod tests {
             "lab/a/boot.etl and lab/b/Boot.etl would all become trace=boot: none of them is converted (use --name-from \
              path to name traces after their paths, or --merge NAME to make them one trace)"
         );
-        assert_eq!(jobs(inputs, None, NameFrom::Path).unwrap().1.len(), 0);
+        assert_eq!(jobs(inputs, Merged::new(), None, NameFrom::Path).unwrap().1.len(), 0);
         let many = (0..9).map(|n| input(&format!("{n}/a.etl"), &format!("{n}/a.etl"))).collect();
-        let (_, clashes) = jobs(many, None, NameFrom::Stem).unwrap();
+        let (_, clashes) = jobs(many, Merged::new(), None, NameFrom::Stem).unwrap();
         assert!(clashes[0].to_string().starts_with("0/a.etl, 1/a.etl, 2/a.etl, 3/a.etl and 5 more would all become"));
     }
 
     #[test]
     fn a_recording_has_as_many_files_as_rows_can_tell() {
         let many = |count: usize| vec![input("a.etl", "a.etl"); count];
-        assert_eq!(jobs(many(65_536), Some("m"), NameFrom::Stem).unwrap().0[0].inputs.len(), 65_536);
-        let error = jobs(many(65_537), Some("m"), NameFrom::Stem).unwrap_err();
+        assert_eq!(jobs(many(65_536), Merged::new(), Some("m"), NameFrom::Stem).unwrap().0[0].inputs.len(), 65_536);
+        let error = jobs(many(65_537), Merged::new(), Some("m"), NameFrom::Stem).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Usage);
         assert!(error.to_string().contains("at most 65536 files in one recording, found 65537"), "{error}");
     }

@@ -28,6 +28,7 @@ mod inspection;
 mod interrupt;
 mod jobs;
 mod lanes;
+mod list;
 mod loss;
 mod options;
 mod page;

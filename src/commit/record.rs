@@ -10,14 +10,24 @@ use serde_json::{Value, json};
 use crate::calendar;
 use crate::columns::{GuidType, IntegerType, TimestampType};
 use crate::convert::ConvertOptions;
-use crate::convert::job::{RawPolicy, Report};
+use crate::convert::job::{InputFile, RawPolicy, Report};
 use crate::output::manifest::{CommitRecord, FORMAT_VERSION, InputEntry, LossCounts, RunInfo, options_hash};
 use crate::plan::DatasetSplit;
 use crate::survey::loss::Ledger;
 use crate::survey::{FileFacts, FileSurvey};
 
+/// All that decides what is written besides the bytes of the inputs: the options, and what was said of single inputs.
+pub fn settings(options: &ConvertOptions, inputs: &[InputFile]) -> Value {
+    let mut settings = self::options(options);
+    let moved: Vec<i64> = inputs.iter().map(|input| input.offset_ns).collect();
+    if let (true, Some(settings)) = (moved.iter().any(|ns| *ns != 0), settings.as_object_mut()) {
+        settings.insert("offset_ns".to_owned(), json!(moved));
+    }
+    settings
+}
+
 /// The options that decide what is written, one key per flag.
-pub fn options(options: &ConvertOptions) -> Value {
+fn options(options: &ConvertOptions) -> Value {
     let (types, filter) = (options.types, &options.filter);
     let mut settings = json!({
         "clock_anchor": options.anchor.name(),

@@ -26,7 +26,7 @@ impl Recording {
     pub fn of_file(path: impl Into<PathBuf>) -> Recording {
         let path = path.into();
         let source = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-        Recording { name: trace_name(&source, NameFrom::Stem), inputs: vec![InputFile { path, source }] }
+        Recording { name: trace_name(&source, NameFrom::Stem), inputs: vec![InputFile::new(path, source)] }
     }
 }
 
@@ -37,6 +37,15 @@ pub struct InputFile {
     pub path: PathBuf,
     /// Its path relative to the input named by the user, with `/`.
     pub source: String,
+    /// Nanoseconds that are added to all its times, because its clock was behind by so many.
+    pub offset_ns: i64,
+}
+
+impl InputFile {
+    /// An input whose clock is believed.
+    pub fn new(path: impl Into<PathBuf>, source: impl Into<String>) -> InputFile {
+        InputFile { path: path.into(), source: source.into(), offset_ns: 0 }
+    }
 }
 
 /// When the raw payload is written beside the decoded columns.

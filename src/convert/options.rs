@@ -23,7 +23,7 @@ use crate::schema::user::UserSchemas;
 /// let options = ConvertOptions::new("out").if_exists(IfExists::Replace).threads(2);
 /// assert_eq!(options.row_group_rows, ConvertOptions::DEFAULT_ROW_GROUP_ROWS);
 /// ```
-// What decides what is written, and so counts in the options hash, is listed in `record::options`.
+// What decides what is written, and so counts in the options hash, is listed in `record::settings`.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 #[expect(clippy::struct_excessive_bools, reason = "each option stands for itself")]

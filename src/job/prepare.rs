@@ -36,7 +36,6 @@ pub(super) fn survey_and_plan(
     progress: &dyn JobProgress,
 ) -> Result<Surveyed> {
     progress.stage(Stage::Survey { bytes: inputs.identities().map(|identity| identity.size).sum() });
-    let survey_options = SurveyOptions { anchor: options.anchor, hash };
     let plan_options = PlanOptions {
         types: options.types,
         all_columns: options.all_columns,
@@ -48,6 +47,7 @@ pub(super) fn survey_and_plan(
         let mut files = Vec::with_capacity(inputs.len());
         for (id, input) in (0..).map(InputId).zip(&job.inputs) {
             let file = inputs.get(id)?;
+            let survey_options = SurveyOptions { anchor: options.anchor, hash, offset_ns: input.offset_ns };
             files.push(survey::survey_within(space, &*file, input.source.clone(), &survey_options, progress)?);
         }
         repeated::check(&mut files, options.allow_repeated)?;
@@ -85,7 +85,7 @@ pub(super) fn prepare<'a>(
     progress: &dyn JobProgress,
 ) -> Result<std::result::Result<Prepared<'a>, Outcome>> {
     let surveyed = survey_and_plan(pool, job, inputs, options, space, true, progress)?;
-    let settings = record::options(options);
+    let settings = record::settings(options, &job.inputs);
     let surveyed = match without_rows(job, options, &settings, surveyed)? {
         Ok(surveyed) => surveyed,
         Err(outcome) => return Ok(Err(outcome)),

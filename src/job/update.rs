@@ -34,7 +34,7 @@ impl<'a> Update<'a> {
         Update {
             job,
             options,
-            options_hash: options_hash(&record::options(options)),
+            options_hash: options_hash(&record::settings(options, &job.inputs)),
             checks: serde_json::to_value(options.checks).unwrap_or_default(),
             inputs: job.inputs.iter().map(|input| Unopened::at(&input.path)).collect(),
             published: CommitRecord::read(&trace_folder(&options.out, &job.name)).ok(),

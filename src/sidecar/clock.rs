@@ -34,7 +34,7 @@ sidecar_row! {
         boot_anchor_ns: Option<i64>,
         /// How far the anchor at boot time lies behind the one at the start.
         anchor_difference_ns: Option<i64>,
-        /// What is added to the times: nothing.
+        /// What was added to all times of the input, to [`ClockRow::base_ns`] and the other instants here, too.
         offset_ns: i64,
         /// The smallest distance between two different times.
         resolution_ns: Option<i64>,
@@ -71,7 +71,7 @@ sidecar_row! {
 pub fn row(file: &FileSurvey, counts: Option<&InputCounts>) -> ClockRow {
     let (clock, header, disorder) = (&file.clock, file.clock.parameters(), &file.disorder);
     let (numerator, denominator) = clock.ratio().unzip();
-    let start_anchor_ns = header.start_time.to_unix().0;
+    let start_anchor_ns = clock.system_time(header.start_time).0;
     let boot_anchor_ns = clock.boot_anchor_ns().map(|anchor| anchor.0);
     ClockRow {
         source: file.name.clone(),
@@ -87,7 +87,7 @@ pub fn row(file: &FileSurvey, counts: Option<&InputCounts>) -> ClockRow {
         start_anchor_ns,
         boot_anchor_ns,
         anchor_difference_ns: boot_anchor_ns.map(|boot| boot.saturating_sub(start_anchor_ns)),
-        offset_ns: 0,
+        offset_ns: clock.offset_ns(),
         resolution_ns: clock.resolution_ns(),
         time_zone_bias_min: i64::from(file.session.time_zone_bias_min),
         time_zone_name: Some(file.session.time_zone_name.clone()).filter(|name| !name.is_empty()),

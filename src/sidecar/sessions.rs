@@ -118,7 +118,7 @@ pub fn row(file: &FileSurvey, facts: &FileFacts) -> SessionRow {
     let (session, ledger) = (&file.session, &facts.ledger);
     let name = |name: &str| Some(name.to_owned()).filter(|name| !name.is_empty());
     let version = |(major, minor): (u8, u8)| format!("{major}.{minor}");
-    let recorded = |time: FileTime| (time.0 != 0).then(|| Time(time.to_unix().0));
+    let recorded = |time: FileTime| (time.0 != 0).then(|| Time(file.clock.system_time(time).0));
     let enable_flags = file.group_masks.map(|[flags, ..]| flags);
     let (first, last) = facts.window.unzip();
     SessionRow {

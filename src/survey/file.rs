@@ -37,7 +37,7 @@ pub fn survey_within(
     progress: &dyn Progress,
 ) -> Result<FileSurvey> {
     let (session, scan) = session::read(input)?;
-    let clock = session.clock(options.anchor);
+    let clock = session.clock(options.anchor).moved_by(options.offset_ns);
     let mut hasher = options.hash.then(FileHash::default);
     let reader = BufferReader { rules: ReadRules::of(&session), input };
     let pass = Pass { space, session: &session, scan, reader, progress };

@@ -183,7 +183,7 @@ pub fn convert_with(files: &[&[u8]], change: impl FnOnce(&mut ConvertOptions)) -
     let sandbox = Sandbox::new();
     let inputs = files.iter().zip(0..).map(|(bytes, number)| {
         let source = format!("{number}.etl");
-        InputFile { path: sandbox.file(&source, bytes), source }
+        InputFile::new(sandbox.file(&source, bytes), source)
     });
     let job = Recording { name: "t".to_owned(), inputs: inputs.collect() };
     let mut options = options(sandbox.path("out"));

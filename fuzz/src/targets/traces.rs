@@ -40,7 +40,7 @@ fn refused(error: &Error, digest: &mut Digest) {
 /// Those of a survey.
 pub fn surveyed(trace: &[u8]) -> Result<(Arc<dyn Input>, FileSurvey), Error> {
     let input: Arc<dyn Input> = Arc::new(MemoryInput::new(SOURCE, trace.to_vec()));
-    let options = SurveyOptions { anchor: ClockAnchor::Start, hash: true };
+    let options = SurveyOptions { anchor: ClockAnchor::Start, hash: true, ..SurveyOptions::default() };
     let file = survey::survey(&*input, SOURCE.to_owned(), &options, &NoProgress)?;
     Ok((input, file))
 }
@@ -153,10 +153,7 @@ fn sum_of(input: &[u8]) -> Vec<u8> {
 /// # Errors
 /// Those of a conversion.
 pub fn converted(trace: &[u8], options: &ConvertOptions) -> Result<(Outcome, BTreeMap<String, Vec<u8>>), Error> {
-    let recording = Recording {
-        name: "made".to_owned(),
-        inputs: vec![InputFile { path: SOURCE.into(), source: SOURCE.to_owned() }],
-    };
+    let recording = Recording { name: "made".to_owned(), inputs: vec![InputFile::new(SOURCE, SOURCE)] };
     let inputs = Inputs::of([Arc::new(MemoryInput::new(SOURCE, trace.to_vec())) as Arc<dyn Input>]);
     let output = MemoryOutput::new("one");
     let outcome = job::convert_inputs(&recording, &inputs, Arc::new(output.clone()), options, &NoProgress)?;

@@ -80,6 +80,15 @@ const UNITS: [(&str, i128); 8] = [
     ("d", 86_400_000_000_000),
 ];
 
+/// Nanoseconds in a distance with its sign: `+12.5s`, `-300ms`; `None` for any other text, and where it is no whole number of
+/// them.
+pub fn parse_offset(text: &str) -> Option<i64> {
+    match text.strip_prefix('-') {
+        Some(distance) => duration(distance).map(|ns| -ns),
+        None => duration(text.strip_prefix('+')?),
+    }
+}
+
 /// Nanoseconds in `12.5s`; `None` where it is not a whole number of them.
 fn duration(text: &str) -> Option<i64> {
     let (number, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit() && c != '.')?);
@@ -170,6 +179,17 @@ mod tests {
             "2025-01-01T00:00:00",
             "2025-01-01",
         ] {
+            t(wrong, None);
+        }
+    }
+
+    #[test]
+    fn an_offset_has_a_sign() {
+        let t = |text: &str, ns: Option<i64>| assert_eq!(parse_offset(text), ns, "{text}");
+        t("+1.5ms", Some(1_500_000));
+        t("-2s", Some(-2_000_000_000));
+        t("-9223372036.854775807s", Some(-i64::MAX));
+        for wrong in ["", "+", "-", "1s", "+-1s", "--1s", "+1", "-0.1ns"] {
             t(wrong, None);
         }
     }

@@ -11,7 +11,7 @@ mod conditions;
 mod numbers;
 mod pattern;
 
-pub use bound::{Overlap, TimeBound, TimeWindow};
+pub use bound::{Overlap, TimeBound, TimeWindow, parse_offset};
 pub use compiled::CompiledFilter;
 pub use conditions::{Filter, ShapeDecision, ShapeInfo};
 pub use numbers::NumberSet;

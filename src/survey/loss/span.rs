@@ -15,7 +15,7 @@ pub(super) struct SessionSpan<'a> {
 impl SessionSpan<'_> {
     pub(super) fn of(file: &FileSurvey) -> SessionSpan<'_> {
         let start_ns = file.clock.to_unix(file.session.first_ticks).0;
-        let end_ns = file.session.is_closed().then(|| file.session.end_time.to_unix().0);
+        let end_ns = file.session.is_closed().then(|| file.clock.system_time(file.session.end_time).0);
         SessionSpan { file, start_ns, end_ns }
     }
 
