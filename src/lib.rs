@@ -109,6 +109,7 @@ pub mod convert;
 pub mod dataset;
 #[doc(hidden)]
 pub mod decode;
+mod disk;
 #[doc(hidden)]
 pub mod error;
 #[doc(hidden)]

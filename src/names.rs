@@ -256,8 +256,16 @@ pub fn checked_trace_name(name: &str) -> String {
 }
 
 /// What two names are compared by where case does not count, as on Windows and macOS.
+///
+/// ```
+/// use etl2parquet::names::fold_case;
+/// assert_eq!(fold_case("Lab"), fold_case("LAB"));
+/// // Capitals first: a letter may have two small forms.
+/// assert_eq!(fold_case("ΛΟΓΟΣ"), fold_case("λογος"));
+/// ```
 pub fn fold_case(name: &str) -> String {
-    name.to_lowercase()
+    // Character by character, as file systems do: a sigma at the end of a word is none to them.
+    name.chars().flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect()
 }
 
 /// Whether the name can be one part of a path as it is: not empty, no special or control characters.

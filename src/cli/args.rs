@@ -3,9 +3,9 @@
 //! Doc comments in this file are the help texts that users read.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Component, PathBuf};
 
-use clap::builder::FalseyValueParser;
+use clap::builder::{FalseyValueParser, PathBufValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 
 use super::choices::{Columns, FailOn, OnBadInput};
@@ -60,8 +60,8 @@ pub(super) enum Command {
 /// The inputs of a command.
 #[derive(Debug, Args)]
 pub(super) struct InputArgs {
-    /// A trace, an archive or compressed file with traces, a folder of these, a pattern such as 'lab/**/*.etl', a member
-    /// such as 'lab.zip!/boot.etl', - for standard input, or @FILE with one of these per line
+    /// A trace, an archive or compressed file with traces, a folder of these, a pattern such as lab/**/*.etl, a member
+    /// such as lab.zip!/boot.etl, - for standard input, or @FILE with one of these per line
     #[arg(value_name = "INPUT", required = true)]
     pub inputs: Vec<OsString>,
 }
@@ -158,6 +158,7 @@ pub(super) struct ConvertArgs {
 pub(super) struct OutputArgs {
     /// Folder that gets one folder trace=NAME per trace; made if missing
     #[arg(short, long, value_name = "DIR", env = "ETL2PARQUET_OUTPUT", hide_env = true)]
+    #[arg(value_parser = PathBufValueParser::new().map(as_system_spells))]
     pub output: PathBuf,
     /// All inputs are one recording: merge them into one trace of this name; `auto`: merge files that belong together by
     /// name, session and time, and say which
@@ -292,6 +293,14 @@ pub(super) struct VerifyArgs {
     pub json: bool,
     #[command(flatten)]
     pub run: RunArgs,
+}
+
+/// A path of a folder that is to be made, as Windows makes it: without blanks and dots at the end of names.
+fn as_system_spells(path: PathBuf) -> PathBuf {
+    let is_loose =
+        |part: Component<'_>| matches!(part, Component::Normal(name) if name.to_string_lossy().ends_with([' ', '.']));
+    let is_respelled = cfg!(windows) && path.components().any(is_loose);
+    if is_respelled { std::path::absolute(&path).unwrap_or(path) } else { path }
 }
 
 #[cfg(test)]

@@ -182,9 +182,9 @@ impl Found {
                 Err(problem) => self.problems.push(problem),
             };
         }
-        match argument.to_str().filter(|text| !path.exists() && text.contains(['*', '?', '['])) {
+        match argument.to_str().filter(|_| !path.exists() && path.components().any(|part| !is_plain(&part))) {
             Some(pattern) => self.add_pattern(pattern),
-            None if path.exists() => self.push(path, path.parent().unwrap_or(Path::new(""))),
+            None if path.exists() => self.push(&as_stored(path), path.parent().unwrap_or(Path::new(""))),
             None => self.problems.push(nothing("there is no such file or folder", path)),
         }
     }
@@ -340,8 +340,25 @@ fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Option<String> {
 
 /// The folders of a pattern before the first part with a wildcard.
 fn base_of(pattern: &str) -> PathBuf {
-    let plain = |part: &Component<'_>| !part.as_os_str().to_string_lossy().contains(['*', '?', '[']);
-    Path::new(pattern).components().take_while(plain).collect()
+    Path::new(pattern).components().take_while(is_plain).collect()
+}
+
+/// Whether a part of a path has no wildcard; that of `\\?\C:` is none.
+fn is_plain(part: &Component<'_>) -> bool {
+    !matches!(part, Component::Normal(name) if name.to_string_lossy().contains(['*', '?', '[']))
+}
+
+/// The path with the name that the folder has for it. Where case does not count, and trailing dots do not either, it may
+/// be typed in another spelling, and what a trace is called must not depend on that.
+fn as_stored(path: &Path) -> PathBuf {
+    let is_loose = cfg!(any(windows, target_vendor = "apple"));
+    let is_link = || fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
+    // A link has its own name, not that of what it leads to.
+    let stored = if is_loose && !is_link() { fs::canonicalize(path).ok() } else { None };
+    match stored.as_deref().and_then(Path::file_name) {
+        Some(name) => path.with_file_name(name),
+        None => path.to_owned(),
+    }
 }
 
 /// The path below `base`, with `/`; the file's name where it does not lie below.
@@ -406,8 +423,9 @@ mod tests {
         t("lab", &["a.ETL", "b.etl", "x/c.etl"]);
         t("lab/", &["a.ETL", "b.etl", "x/c.etl"]);
         t("./lab/.", &["a.ETL", "b.etl", "x/c.etl"]);
-        t("lab/*.etl", &["b.etl"]);
-        t("lab/**/*.etl", &["b.etl", "x/c.etl"]);
+        // Where names of files have no case, patterns have none.
+        t("lab/*.etl", if cfg!(windows) { &["a.ETL", "b.etl"] } else { &["b.etl"] });
+        t("lab/**/*.etl", if cfg!(windows) { &["a.ETL", "b.etl", "x/c.etl"] } else { &["b.etl", "x/c.etl"] });
         t("l?b/x/*.etl", &["lab/x/c.etl"]);
         t("l[a]b", &["lab/a.ETL", "lab/b.etl", "lab/x/c.etl"]);
         t("odd[1].etl", &["odd[1].etl"]);

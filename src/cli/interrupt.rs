@@ -2,7 +2,6 @@
 //! anything half-written.
 
 use std::io;
-use std::process;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -58,6 +57,7 @@ impl Interrupt {
     }
 
     /// A signal has come: the first one asks work to stop, any other and one that finds no work ends the program.
+    #[cfg(any(unix, test))]
     fn signalled(&self, signal: usize) {
         let is_first = self.signal.compare_exchange(0, signal, Ordering::SeqCst, Ordering::SeqCst).is_ok();
         if !is_first || !self.is_working.load(Ordering::SeqCst) {
@@ -66,10 +66,11 @@ impl Interrupt {
     }
 
     /// The main thread is at work, or waits for the system.
+    #[cfg(any(unix, test))]
     fn end(&self) -> ! {
         self.is_ending.store(true, Ordering::SeqCst);
         self.custody.abandon();
-        process::exit(self.code().into());
+        std::process::exit(self.code().into());
     }
 }
 
@@ -113,11 +114,14 @@ fn ignores_hangup(status: &str) -> bool {
 fn watch(interrupt: Interrupt) -> io::Result<()> {
     use signal_hook::consts::{SIGINT, SIGTERM};
     use signal_hook::flag;
+    // Ctrl-Break, which build machines send.
+    const SIGBREAK: i32 = 21;
     let Interrupt { signal, .. } = interrupt;
     let asked = Arc::new(AtomicBool::new(false));
-    for (number, name) in [(SIGINT, 2_usize), (SIGTERM, 15)] {
+    for (number, name) in [(SIGINT, 2_usize), (SIGBREAK, 2), (SIGTERM, 15)] {
         // In this order: a signal that finds the flag set ends the program, then the flag is set.
-        flag::register_conditional_shutdown(number, 128 + number, Arc::clone(&asked))?;
+        let code = i32::from(SIGNAL_BASE) + i32::try_from(name).unwrap_or(0);
+        flag::register_conditional_shutdown(number, code, Arc::clone(&asked))?;
         flag::register(number, Arc::clone(&asked))?;
         flag::register_usize(number, Arc::clone(&signal), name)?;
     }

@@ -9,7 +9,7 @@ use super::sizes::parse_size;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Running")]
 pub(super) struct RunArgs {
-    /// Threads [default: as many as this process may use]
+    /// Threads [default: as many as this process may use, on Linux within its control group]
     #[arg(long, value_name = "N", env = "ETL2PARQUET_THREADS", hide_env = true)]
     #[arg(value_parser = value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,

@@ -6,6 +6,8 @@ use std::path::Path;
 
 use tempfile::Builder;
 
+use crate::disk;
+
 /// Writes a file beside its place, brings it to disk and then gives it its name: a file of that name stays as it is until it
 /// is replaced. What is there and no file, as a device or a pipe, is written to.
 ///
@@ -32,9 +34,15 @@ pub(super) fn write(path: &Path, content: &[u8]) -> io::Result<()> {
         file.as_file().set_permissions(before.permissions())?;
     }
     file.write_all(content)?;
-    file.as_file().sync_all()?;
-    file.persist(&path)?;
-    Ok(())
+    disk::sync(file.as_file())?;
+    let mut staged = Some(file.into_temp_path());
+    disk::patiently(|| match staged.take().map(|staged| staged.persist(&path)) {
+        Some(Err(refused)) => {
+            staged = Some(refused.path);
+            Err(refused.error)
+        }
+        _ => Ok(()),
+    })
 }
 
 #[cfg(test)]

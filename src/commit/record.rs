@@ -122,9 +122,11 @@ pub fn modified(at: Option<i64>) -> Option<String> {
 }
 
 fn host_name() -> Option<String> {
-    let from_file = || std::fs::read_to_string("/proc/sys/kernel/hostname").ok();
-    let from_environment = || std::env::var("COMPUTERNAME").or_else(|_| std::env::var("HOSTNAME")).ok();
-    from_file().or_else(from_environment).map(|name| name.trim().to_owned()).filter(|name| !name.is_empty())
+    #[cfg(unix)]
+    let name = Some(rustix::system::uname().nodename().to_string_lossy().into_owned());
+    #[cfg(not(unix))]
+    let name = std::env::var("COMPUTERNAME").ok();
+    name.filter(|name| !name.is_empty())
 }
 
 /// The commit record.

@@ -16,6 +16,9 @@ pub(crate) fn output_error(doing: &str, path: &Path, cause: io::Error) -> Error 
         io::ErrorKind::PermissionDenied => "choose an output folder that this user may write to",
         io::ErrorKind::ReadOnlyFilesystem => "choose an output folder on a file system that can be written to",
         io::ErrorKind::NotADirectory => "a file stands where a folder is needed; choose another output folder",
+        io::ErrorKind::InvalidFilename if cfg!(windows) => {
+            "choose an output folder whose path is shorter and has none of < > : \" | ? *"
+        }
         io::ErrorKind::InvalidFilename => "choose an output folder with a shorter path",
         _ => "check the output folder, then run again: nothing of this trace has been published",
     };

@@ -7,6 +7,7 @@
 //!         parts/   files, whole or not, every name ending in .<attempt>.tmp
 //!         new/     the trace being put together, in its last moments
 //!         old/     the trace being replaced, where folders cannot be exchanged in one step
+//!         old-2/   a replaced trace that could not be removed, as another program has a file of it open; and so on
 //! OUT/trace=<name>/               the published trace
 //! ```
 //!
@@ -24,6 +25,7 @@
 mod custody;
 mod disks;
 mod existing;
+mod leftovers;
 mod lock;
 mod parts;
 mod publication;
@@ -48,6 +50,7 @@ use system::{exists, remove, remove_file, sync_folder};
 
 use super::errors::output_error;
 use super::interface::{IfExists, Output, OutputFile, Published, StagedFile, StagedName};
+use crate::disk;
 use crate::error::{Error, ErrorKind, Result};
 use crate::names::is_safe_component;
 use crate::progress::{NoProgress, Progress};
@@ -75,6 +78,8 @@ pub struct LocalFolder {
     disks: Disks,
     is_kept: AtomicBool,
     is_published: AtomicBool,
+    /// What of replaced traces could not be removed.
+    remains: Vec<String>,
 }
 
 /// Whose the staging folder is.
@@ -116,9 +121,7 @@ impl LocalFolder {
         (staging.made, staging.lock) = (made, Some(lock));
         staging.made.iter().try_for_each(|made| made.parent().map_or(Ok(()), sync_folder))?;
         staging.restore_old()?;
-        for leftover in [staging.old(), staging.new_trace(), staging.gone(), staging.parts().root] {
-            remove(&leftover).map_err(|cause| output_error("remove the leftovers of a run", &leftover, cause))?;
-        }
+        staging.remains = leftovers::clear(&staging.folder)?;
         staging.create_parts()?;
         Ok(staging)
     }
@@ -206,6 +209,7 @@ impl LocalFolder {
             disks: Disks::default(),
             is_kept: AtomicBool::new(false),
             is_published: AtomicBool::new(false),
+            remains: Vec::new(),
         }
     }
 
@@ -274,7 +278,7 @@ impl LocalFolder {
                 Some(Err(cause)) if cause.kind() == io::ErrorKind::AlreadyExists => Ok(false),
                 Some(renamed) => renamed.map(|()| true),
                 // What two write in the same moment here is the same.
-                None => fs::rename(staged, path).map(|()| true),
+                None => disk::rename(staged, path).map(|()| true),
             }
         })
     }
@@ -303,7 +307,7 @@ impl LocalFolder {
     /// As [`LocalFolder::write_first`].
     pub fn write_over(&self, file: &str, content: &[u8]) -> Result<()> {
         let _kept = self.custody.keep()?;
-        self.write_whole(file, content, |staged, path| fs::rename(staged, path).map(|()| true)).map(drop)
+        self.write_whole(file, content, |staged, path| disk::rename(staged, path).map(|()| true)).map(drop)
     }
 
     /// Makes a folder in the folder of a plan, whole or not at all, unless there is one of this name. `write` is given the
@@ -321,7 +325,7 @@ impl LocalFolder {
         made.map_err(|cause| output_error("create the folder", &staged, cause))?;
         write(&staged)?;
         sync_folder(&staged)?;
-        match fs::rename(&staged, &whole) {
+        match disk::rename(&staged, &whole) {
             // Another process with the same plan was faster.
             Err(_) if whole.is_dir() => remove(&staged).map_err(|cause| output_error("remove", &staged, cause)),
             renamed => renamed.map_err(|cause| output_error("rename", &staged, cause)),
@@ -361,7 +365,7 @@ impl LocalFolder {
             let out = self.out.display();
             format!("{out}: this file system has no locks: take care that no other run writes trace={}", self.name)
         };
-        is_unlocked.then(warning).into_iter()
+        is_unlocked.then(warning).into_iter().chain(self.remains.iter().cloned())
     }
 
     fn parts(&self) -> Parts {
@@ -369,16 +373,16 @@ impl LocalFolder {
     }
 
     fn new_trace(&self) -> PathBuf {
-        self.folder.join("new")
+        self.folder.join(leftovers::NEW)
     }
 
     fn old(&self) -> PathBuf {
-        self.folder.join("old")
+        self.folder.join(leftovers::OLD)
     }
 
     /// What was in work, while it is removed.
     fn gone(&self) -> PathBuf {
-        self.folder.join("gone")
+        self.folder.join(leftovers::GONE)
     }
 
     fn create_parts(&self) -> Result<()> {
@@ -405,7 +409,7 @@ impl LocalFolder {
     fn restore_old(&self) -> Result<()> {
         let (old, target) = (self.old(), self.target());
         if exists(&old)? && !exists(&target)? {
-            fs::rename(&old, &target).map_err(|cause| output_error("restore the trace", &target, cause))?;
+            disk::rename(&old, &target).map_err(|cause| output_error("restore the trace", &target, cause))?;
             sync_folder(&self.out)?;
         }
         Ok(())
@@ -491,7 +495,7 @@ impl Output for LocalFolder {
         if if_exists.replaces() && exists(&target)? {
             publication::replace(&new, &self.old(), &target)?;
             self.is_published.store(true, Ordering::Relaxed);
-            warnings.extend([new, self.old()].iter().filter_map(|old| leftover(old, remove(old))));
+            warnings.extend([new, self.old()].iter().filter_map(|old| leftovers::remaining(old, remove(old))));
         } else {
             publication::rename_no_replace(&new, &target)?;
             self.is_published.store(true, Ordering::Relaxed);
@@ -507,13 +511,6 @@ impl Drop for LocalFolder {
     fn drop(&mut self) {
         self.clean_up();
     }
-}
-
-/// Says that the old trace is still there after it was replaced.
-fn leftover(old: &Path, removed: io::Result<()>) -> Option<String> {
-    let cause = removed.err()?;
-    let old = old.display();
-    Some(format!("{old}: the replaced trace cannot be removed: {cause} (the next run of this trace tries again)"))
 }
 
 fn checked(name: &str) -> Result<&str> {

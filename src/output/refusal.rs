@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::errors::output_error;
 use super::manifest::InputEntry;
+use crate::disk;
 use crate::error::Result;
 
 /// The folder in the output folder. Names of staging folders go on with a dash.
@@ -70,7 +71,7 @@ impl Refusal {
         // It need not be on disk: what is lost is found again.
         let written = fs::create_dir_all(&folder)
             .and_then(|()| fs::write(&staged, text))
-            .and_then(|()| fs::rename(&staged, &path))
+            .and_then(|()| disk::rename(&staged, &path))
             .map_err(|cause| output_error("write", &path, cause));
         if written.is_err() {
             let _ = fs::remove_file(&staged);

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::files::{SchemaContent, SchemaFile};
 use super::load::SchemaSet;
+use crate::disk;
 use crate::error::{Error, ErrorCode, ErrorKind, Result};
 
 const INDEX: &str = "index.json";
@@ -186,9 +187,9 @@ fn write(folder: &Path, name: &str, bytes: &[u8]) -> std::io::Result<()> {
     let unfinished = folder.join(format!(".{name}.tmp"));
     let mut file = File::create(&unfinished)?;
     file.write_all(bytes)?;
-    file.sync_all()?;
+    disk::sync(&file)?;
     drop(file);
-    fs::rename(unfinished, folder.join(name))
+    disk::rename(&unfinished, &folder.join(name))
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ use zerocopy::{FromZeros, IntoBytes};
 
 use super::buffer_summary::BufferSummary;
 use super::result::{FileSurvey, SurveyResult};
+use crate::disk;
 use crate::error::{Error, ErrorCode, ErrorKind, Result};
 use crate::output::errors::output_error;
 use crate::progress::{Progress, stop_if_cancelled};
@@ -109,7 +110,7 @@ fn write_buffers(files: &[FileSurvey], path: &Path, progress: &dyn Progress) -> 
     }
     let (file, part) = out.finish();
     let file = file.into_inner().map_err(|cause| failed(cause.into()))?;
-    file.sync_all().map_err(failed)?;
+    disk::sync(&file).map_err(failed)?;
     Ok(part)
 }
 
@@ -134,7 +135,7 @@ fn write_facts(files: &[FileSurvey], path: &Path, buffers: Part) -> io::Result<(
     let mut file = file.into_inner()?;
     file.seek(SeekFrom::Start(0))?;
     file.write_all(text.as_bytes())?;
-    file.sync_all()
+    disk::sync(&file)
 }
 
 /// Passes on what is written, and hashes it.

@@ -15,7 +15,7 @@ use modules::{Tree, circles};
 use text::without_tables;
 
 /// The modules in the order of the pipeline: each may use those before it, none behind it.
-const ORDER: [&str; 31] = [
+const ORDER: [&str; 32] = [
     "error",
     "address",
     "guid",
@@ -26,6 +26,7 @@ const ORDER: [&str; 31] = [
     "progress",
     "resources",
     "listing",
+    "disk",
     "layout",
     "input",
     "spill",

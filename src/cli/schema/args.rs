@@ -29,7 +29,9 @@ pub(in crate::cli) struct SchemaArgs {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Schemas")]
 pub(in crate::cli) struct StoreArgs {
-    /// Folder of the schema store, used behind --schemas [default: in the user's data folder]
+    /// Folder of the schema store, used behind --schemas
+    ///
+    /// [default: etl2parquet/schemas in $XDG_DATA_HOME or ~/.local/share, on Windows in %APPDATA%]
     #[arg(long, value_name = "DIR", env = "ETL2PARQUET_STORE", hide_env = true)]
     pub store: Option<PathBuf>,
 }

@@ -9,6 +9,7 @@ use super::disks::{Disks, Item};
 use super::existing::is_there;
 use super::parts::Parts;
 use super::system::{Tree, exchange, exists, remove_file, rename_no_replace_at_once, tree};
+use crate::disk;
 use crate::error::{Error, Result};
 use crate::output::errors::output_error;
 use crate::output::interface::StagedName;
@@ -68,7 +69,7 @@ pub(super) fn sync_attempt(parts: &Parts, attempt: &str, disks: &Disks, progress
 
 /// Gives a file its name.
 fn take(Move { staged, named }: &Move) -> Result<()> {
-    match fs::rename(staged, named) {
+    match disk::rename(staged, named) {
         Err(cause) if cause.kind() == io::ErrorKind::NotFound && exists(named)? => Ok(()),
         renamed => renamed.map_err(|cause| output_error("rename", staged, cause)),
     }
@@ -86,10 +87,10 @@ pub(super) fn replace(new: &Path, old: &Path, target: &Path) -> Result<()> {
 /// For systems that cannot exchange two folders. A reader may find no trace for a moment.
 pub(super) fn replace_in_two_steps(new: &Path, old: &Path, target: &Path) -> Result<()> {
     let failed = |cause| output_error("replace the trace", target, cause);
-    fs::rename(target, old).map_err(failed)?;
-    fs::rename(new, target).map_err(|cause| {
+    disk::rename(target, old).map_err(failed)?;
+    disk::rename(new, target).map_err(|cause| {
         // Back to where it was; should that fail too, the next run does it.
-        let _ = fs::rename(old, target);
+        let _ = disk::rename(old, target);
         failed(cause)
     })
 }
@@ -99,7 +100,7 @@ pub(super) fn rename_no_replace(from: &Path, to: &Path) -> Result<()> {
     let renamed = match rename_no_replace_at_once(from, to) {
         Some(outcome) => outcome,
         None if exists(to)? => return Err(is_there(to)),
-        None => fs::rename(from, to),
+        None => disk::rename(from, to),
     };
     match renamed {
         Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => Err(is_there(to)),

@@ -5,6 +5,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use crate::disk;
 use crate::error::Result;
 use crate::listing::{entries, uninterrupted};
 use crate::output::errors::output_error;
@@ -18,17 +19,39 @@ pub(super) fn exists(path: &Path) -> Result<bool> {
     }
 }
 
-/// Removes a folder and all in it, if it is there.
+/// Removes a folder and all in it, if it is there, also what is marked as read-only.
 pub(super) fn remove(folder: &Path) -> io::Result<()> {
-    match uninterrupted(|| fs::remove_dir_all(folder)) {
+    match remove_tree(folder) {
         Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(cause),
         _ => Ok(()),
     }
 }
 
+/// Here the permissions of a folder decide, not those of the files in it.
+#[cfg(not(windows))]
+fn remove_tree(folder: &Path) -> io::Result<()> {
+    uninterrupted(|| fs::remove_dir_all(folder))
+}
+
+/// Older systems and network drives remove nothing that has the mark.
+#[cfg(windows)]
+fn remove_tree(folder: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(folder) {
+        Err(cause) if cause.kind() == io::ErrorKind::PermissionDenied => {
+            for (file, _) in files_below(folder)? {
+                let mut permissions = fs::symlink_metadata(&file)?.permissions();
+                permissions.set_readonly(false);
+                fs::set_permissions(&file, permissions)?;
+            }
+            disk::patiently(|| fs::remove_dir_all(folder))
+        }
+        removed => removed,
+    }
+}
+
 /// Removes a file, if it is there.
 pub(super) fn remove_file(file: &Path) -> io::Result<()> {
-    match fs::remove_file(file) {
+    match disk::patiently(|| fs::remove_file(file)) {
         Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(cause),
         _ => Ok(()),
     }
@@ -122,7 +145,7 @@ pub(super) fn remove_empty(folders: &[PathBuf]) {
 
 pub(super) fn sync(file: &Path) -> io::Result<()> {
     // Windows wants a writable handle.
-    File::options().write(true).open(file)?.sync_all()
+    disk::sync(&disk::patiently(|| File::options().write(true).open(file))?)
 }
 
 /// Brings the names in a folder to disk, where the system and the file system know how.
@@ -131,7 +154,7 @@ pub(super) fn sync_folder(folder: &Path) -> Result<()> {
     if !cfg!(unix) {
         return Ok(());
     }
-    match File::open(folder).and_then(|folder| folder.sync_all()) {
+    match File::open(folder).and_then(|folder| disk::sync(&folder)) {
         Err(cause) if !matches!(cause.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => {
             Err(output_error("bring to disk", folder, cause))
         }
@@ -140,33 +163,36 @@ pub(super) fn sync_folder(folder: &Path) -> Result<()> {
 }
 
 /// A rename that fails when `to` exists; `None` where the system or the file system has none.
-#[cfg(target_os = "linux")]
+#[cfg(any(target_os = "linux", target_vendor = "apple"))]
 pub(super) fn rename_no_replace_at_once(from: &Path, to: &Path) -> Option<io::Result<()>> {
     rename_with(from, to, rustix::fs::RenameFlags::NOREPLACE)
 }
 
 /// Exchanges two folders in one step; `Ok(false)` where the system or the file system cannot.
-#[cfg(target_os = "linux")]
+#[cfg(any(target_os = "linux", target_vendor = "apple"))]
 pub(super) fn exchange(a: &Path, b: &Path) -> io::Result<bool> {
     rename_with(a, b, rustix::fs::RenameFlags::EXCHANGE).map_or(Ok(false), |outcome| outcome.map(|()| true))
 }
 
-#[cfg(target_os = "linux")]
+#[cfg(any(target_os = "linux", target_vendor = "apple"))]
 fn rename_with(from: &Path, to: &Path, flags: rustix::fs::RenameFlags) -> Option<io::Result<()>> {
     use rustix::fs::{CWD, renameat_with};
     use rustix::io::Errno;
     match renameat_with(CWD, from, CWD, to, flags) {
         Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => None,
+        // Another number than the one above, but on Linux.
+        #[cfg(target_vendor = "apple")]
+        Err(Errno::NOTSUP) => None,
         outcome => Some(outcome.map_err(io::Error::from)),
     }
 }
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
 pub(super) fn rename_no_replace_at_once(_from: &Path, _to: &Path) -> Option<io::Result<()>> {
     None
 }
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
 pub(super) fn exchange(_a: &Path, _b: &Path) -> io::Result<bool> {
     Ok(false)
 }

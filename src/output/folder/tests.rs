@@ -326,6 +326,8 @@ fn folders_that_were_made_for_nothing_go() {
     assert!(out.is_dir());
 }
 
+// Elsewhere the system ends the process, and some systems keep the name of an open lock until then.
+#[cfg(unix)]
 #[test]
 fn who_has_custody_can_remove_what_is_in_work() {
     let root = tempfile::tempdir().unwrap();
@@ -351,6 +353,8 @@ fn who_has_custody_can_remove_what_is_in_work() {
     assert_eq!(content(out, "b"), "3");
 }
 
+// As above.
+#[cfg(unix)]
 #[test]
 fn what_is_written_side_by_side_is_removed_together() {
     let root = tempfile::tempdir().unwrap();
@@ -376,9 +380,30 @@ fn what_is_written_side_by_side_is_removed_together() {
 #[test]
 fn what_remains_of_a_replaced_trace_is_said() {
     let path = Path::new("out/.etl2parquet-a/old");
-    assert_eq!(leftover(path, Ok(())), None);
-    let said = leftover(path, Err(io::ErrorKind::PermissionDenied.into())).unwrap();
+    assert_eq!(leftovers::remaining(path, Ok(())), None);
+    let said = leftovers::remaining(path, Err(io::ErrorKind::PermissionDenied.into())).unwrap();
     assert!(said.starts_with("out/.etl2parquet-a/old: the replaced trace cannot be removed: "), "{said}");
+}
+
+#[test]
+fn what_cannot_be_removed_of_a_replaced_trace_stands_aside() {
+    let out = tempfile::tempdir().unwrap();
+    publish(stage(out.path(), "a", "1"), IfExists::Error).unwrap();
+    let staging = out.path().join(".etl2parquet-a");
+    fs::create_dir(&staging).unwrap();
+    // To remove a folder of this name fails.
+    fs::write(staging.join("old"), "").unwrap();
+    for content in ["2", "3"] {
+        let published = publish(stage(out.path(), "a", content), IfExists::Replace).unwrap();
+        let [warning] = &published.warnings[..] else { panic!("{:?}", published.warnings) };
+        assert!(warning.contains("old-2: the replaced trace cannot be removed: "), "{warning}");
+        assert_eq!(tree(&staging), ["old-2"]);
+    }
+    assert_eq!(self::content(out.path(), "a"), "3");
+    fs::remove_file(staging.join("old-2")).unwrap();
+    fs::create_dir(staging.join("old-3")).unwrap();
+    let published = publish(stage(out.path(), "a", "4"), IfExists::Replace).unwrap();
+    assert_eq!((published.warnings.len(), staging.exists()), (0, false));
 }
 
 #[cfg(target_os = "linux")]
