@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 const BUILDING: [&str; 9] = ["bench", "build", "check", "clippy", "doc", "fetch", "metadata", "run", "test"];
 
 /// Where commands stand, beside the files of the root.
-const FOLDERS: [&str; 7] = [".ci", "docs", "examples", "fuzz/src", "fuzz/tests", "scripts", "tests/python"];
+const FOLDERS: [&str; 8] = [".ci", ".github", "docs", "examples", "fuzz/src", "fuzz/tests", "scripts", "tests/python"];
 
 /// The commands with options of which `--locked` is not the first.
 fn unlocked(text: &str) -> Vec<String> {
