@@ -23,8 +23,11 @@ use crate::progress::Progress;
 /// Bytes before everything else.
 const SIGNATURE_HEADER: u64 = 32;
 
-/// Bytes of a directory that is read.
-const MOST_HEADER: u64 = 256 << 20;
+/// Bytes of a directory that is read: those of a million members with names of twenty characters.
+const MOST_HEADER: u64 = 64 << 20;
+
+/// How many times its packed bytes a directory may be, beyond the first MiB: what no list of members comes to.
+const MOST_HEADER_RATIO: u64 = 256;
 
 /// What a 7z archive holds, and where.
 #[derive(Debug)]
@@ -162,8 +165,9 @@ fn bytes(input: &dyn Input, offset: u64, size: u64) -> Result<Vec<u8>> {
 
 /// A header that is packed itself.
 fn unpacked_header(input: &dyn Input, folder: &Folder, progress: &dyn Progress) -> Result<Vec<u8>> {
-    if folder.size > MOST_HEADER {
-        let message = format!("expected a directory of at most {MOST_HEADER} bytes, found one of {}", folder.size);
+    let most = folder.packed.saturating_mul(MOST_HEADER_RATIO).saturating_add(1 << 20).min(MOST_HEADER);
+    if folder.size > most {
+        let message = format!("expected a directory of at most {most} bytes, found one of {}", folder.size);
         return Err(unsupported(message, input.path()));
     }
     let mut header = Vec::new();

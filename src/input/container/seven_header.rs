@@ -1,5 +1,5 @@
 //! The directory of a 7z archive, as bytes. Whatever contradicts itself is `None`; no list is longer than the bytes that
-//! tell it.
+//! tell it, and none has more than a million entries, since an entry takes more than the byte or two that tell of it.
 
 /// What a header tells.
 #[derive(Debug, PartialEq, Eq)]
@@ -119,7 +119,7 @@ fn streams(from: &mut Bytes<'_>) -> Option<Vec<Folder>> {
 
 /// Where the packed streams begin, and the size of each.
 fn packed_streams(from: &mut Bytes<'_>) -> Option<(u64, Vec<u64>)> {
-    let (start, count) = (from.number()?, from.number()?);
+    let (start, count) = (from.number()?, from.count()?);
     let mut sizes = Vec::new();
     let mut next = from.byte()?;
     if next == id::SIZES {
@@ -140,14 +140,20 @@ fn folder_list(from: &mut Bytes<'_>) -> Option<Vec<Folder>> {
     if from.byte()? != id::FOLDER_LIST {
         return None;
     }
-    let count = from.number()?;
+    let count = from.count()?;
     let is_elsewhere = from.byte()? != 0;
     if is_elsewhere {
         return None;
     }
     let mut folders = Vec::new();
+    let mut coders = 0;
     for _ in 0..count {
-        folders.push(folder(from)?);
+        let folder = folder(from)?;
+        coders += folder.coders.len() as u64;
+        if coders > MOST_ENTRIES {
+            return None;
+        }
+        folders.push(folder);
     }
     if from.byte()? != id::FOLDER_SIZES {
         return None;
@@ -171,7 +177,7 @@ fn folder(from: &mut Bytes<'_>) -> Option<Folder> {
     const HAS_COUNTS: u8 = 0x10;
     const HAS_PROPERTIES: u8 = 0x20;
     let (mut coders, mut ins, mut outs) = (Vec::new(), 0_u64, 0_u64);
-    for _ in 0..from.number()? {
+    for _ in 0..from.number().filter(|coders| *coders <= MOST_CODERS)? {
         let flags = from.byte()?;
         let method = from.take(usize::from(flags & 0x0F))?.to_vec();
         let (more_ins, more_outs) = if flags & HAS_COUNTS != 0 { (from.number()?, from.number()?) } else { (1, 1) };
@@ -223,6 +229,10 @@ fn parts(from: &mut Bytes<'_>, folders: &mut [Folder]) -> Option<u8> {
         next = from.byte()?;
     }
     let has_sizes = next == id::SIZES;
+    let all = counts.iter().try_fold(0_u64, |sum, count| sum.checked_add(*count))?;
+    if all > MOST_ENTRIES {
+        return None;
+    }
     for (folder, count) in folders.iter_mut().zip(counts) {
         let mut rest = folder.size;
         for _ in 1..count {
@@ -261,15 +271,12 @@ fn check_sums(from: &mut Bytes<'_>, count: u64) -> Option<Vec<Option<u32>>> {
     for _ in 0..count {
         let has_sum = has_all || bits.next()?;
         sums.push(if has_sum { Some(u32::from_le_bytes(from.take(4)?.try_into().ok()?)) } else { None });
-        if sums.len() > MOST_BITS {
-            return None;
-        }
     }
     Some(sums)
 }
 
 fn files(from: &mut Bytes<'_>) -> Option<Vec<File>> {
-    let count = from.number()?;
+    let count = from.count()?;
     let (mut names, mut without_stream, mut empty) = (Vec::new(), Bits::default(), Bits::default());
     loop {
         let property = from.byte()?;
@@ -281,7 +288,7 @@ fn files(from: &mut Bytes<'_>) -> Option<Vec<File>> {
         match property {
             id::WITHOUT_STREAM => without_stream = content.bits(count)?,
             id::EMPTY_FILES => empty = Bits::of(content.0),
-            id::NAMES => names = content.names()?,
+            id::NAMES => names = content.names(count)?,
             // Times, attributes, room for growth.
             _ => {}
         }
@@ -296,8 +303,11 @@ fn files(from: &mut Bytes<'_>) -> Option<Vec<File>> {
     Some(names.into_iter().map(file).collect())
 }
 
-/// More flags than any list of files that is read has.
-const MOST_BITS: usize = 1 << 22;
+/// Coders of a folder; no packer makes chains of more than a few.
+const MOST_CODERS: u64 = 32;
+
+/// Entries of a list.
+const MOST_ENTRIES: u64 = 1 << 20;
 
 /// Flags, the highest bit of a byte first.
 #[derive(Debug, Default)]
@@ -347,6 +357,11 @@ impl<'a> Bytes<'a> {
         Some(u64::from_le_bytes(bytes) | if high > 0 { high << (8 * more) } else { 0 })
     }
 
+    /// A number of entries.
+    fn count(&mut self) -> Option<u64> {
+        self.number().filter(|count| *count <= MOST_ENTRIES)
+    }
+
     fn length(&mut self) -> Option<usize> {
         usize::try_from(self.number()?).ok()
     }
@@ -356,20 +371,24 @@ impl<'a> Bytes<'a> {
         Some(Bits::of(self.take(len)?))
     }
 
-    /// Names of 16-bit units, each up to its zero.
-    fn names(&mut self) -> Option<Vec<String>> {
+    /// So many names of 16-bit units, each up to its zero.
+    fn names(&mut self, count: u64) -> Option<Vec<String>> {
         let is_elsewhere = self.byte()? != 0;
         let (units, rest) = self.0.as_chunks::<2>();
         if is_elsewhere || !rest.is_empty() {
             return None;
         }
-        let units: Vec<u16> = units.iter().map(|unit| u16::from_le_bytes(*unit)).collect();
         let units = match units.split_last() {
-            Some((0, units)) => units,
+            Some(([0, 0], units)) => units,
             Some(_) => return None,
             None => return Some(Vec::new()),
         };
-        Some(units.split(|unit| *unit == 0).map(String::from_utf16_lossy).collect())
+        let names = units.split(|unit| *unit == [0, 0]);
+        let name = |units: &[[u8; 2]]| {
+            let units = units.iter().map(|unit| u16::from_le_bytes(*unit));
+            char::decode_utf16(units).map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
+        };
+        (names.clone().count() as u64 == count).then(|| names.map(name).collect())
     }
 }
 
@@ -388,6 +407,39 @@ mod tests {
         t(&[0xFF, 1, 2, 3, 4, 5, 6, 7, 8], Some(0x0807_0605_0403_0201));
         t(&[0xFF, 1, 2, 3, 4, 5, 6, 7], None);
         t(&[], None);
+    }
+
+    #[test]
+    fn names_are_as_many_as_are_told() {
+        let list = [&[0][..], &[0x61, 0, 0, 0, 0x3D, 0xD8, 0, 0]].concat();
+        let t = |count, expected: Option<&[&str]>| {
+            let names = Bytes(&list).names(count);
+            let names = names.as_ref().map(|names| names.iter().map(|name| &**name).collect::<Vec<_>>());
+            assert_eq!(names.as_deref(), expected);
+        };
+        t(2, Some(&["a", "\u{FFFD}"]));
+        t(1, None);
+        t(3, None);
+    }
+
+    #[test]
+    fn lists_of_more_than_a_million_entries_are_refused() {
+        const MILLION: usize = 1 << 20;
+        let number = |count: usize| [vec![0xF0], u32::try_from(count).unwrap().to_le_bytes().to_vec()].concat();
+        let of_names = |count: usize| {
+            let (names, len) = (vec![0; 2 * count + 1], number(2 * count + 1));
+            parse(&[&[0x01, 0x05][..], &number(count), &[0x11], &len, &names, &[0, 0]].concat()).is_some()
+        };
+        // Streams that are stored as they are, each of no bytes.
+        let of_folders = |count: usize| {
+            let sizes = vec![0; count];
+            let folders = [1, 1, 0].repeat(count);
+            let packed = [&[0x17, 0x06, 0][..], &number(count), &[0x09], &sizes, &[0]].concat();
+            let unpacked = [&[0x07, 0x0B][..], &number(count), &[0], &folders, &[0x0C], &sizes, &[0, 0]].concat();
+            parse(&[packed, unpacked].concat()).is_some()
+        };
+        assert!(of_names(MILLION) && of_folders(MILLION));
+        assert!(!of_names(MILLION + 1) && !of_folders(MILLION + 1));
     }
 
     #[test]
