@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::digest::Digest;
-use crate::targets::{buffers, decode, loss, schemas, stored, traces, values, xpress};
+use crate::targets::{buffers, containers, decode, loss, schemas, stored, traces, values, xpress};
 
 /// A room with its oracle.
 #[derive(Clone, Copy, Debug)]
@@ -70,6 +70,11 @@ impl Target {
 
     const fn heavy(self) -> Target {
         Target { limits: Limits { memory: 256 * MIB, ..self.limits }, ..self }
+    }
+
+    /// The window that a compressed stream may ask for, and what stands around it.
+    const fn unpacking(self) -> Target {
+        Target { limits: Limits { memory: 320 * MIB, ..self.limits }, ..self }
     }
 
     const fn of_traces(self) -> Target {
@@ -225,6 +230,9 @@ pub const ALL: &[Target] = &[
     Target::new("tmf", schemas::tmf, "arguments and bytes conserved").form(Form::Text(TMF)).count(20_000),
     Target::new("pack_text", schemas::pack_text, "those of any_schema, order").form(Form::Text(PACK)).count(20_000),
     Target::new("lock", schemas::lock, "read-back equality, every name once").form(Form::Text(LOCK)).count(20_000),
+    Target::new("containers", containers::containers, "alone as with others, sizes and check sums as told")
+        .unpacking()
+        .count(20_000),
     Target::new("loss", loss::loss, "events go only where damage, an issue or a gap is said")
         .form(Form::Numbered(loss::subject_count))
         .count(200_000),

@@ -28,7 +28,7 @@ fn every_target_finds_every_fault_at_its_input_and_nowhere_else() {
             Fault::Overflow,
             |failure| matches!(failure, Failure::Panic(text) if text.starts_with("attempt to add with overflow")),
         ),
-        (Fault::Memory(260 * MIB), |failure| matches!(failure, Failure::Memory(bytes) if *bytes >= 260 * MIB)),
+        (Fault::Memory(324 * MIB), |failure| matches!(failure, Failure::Memory(bytes) if *bytes >= 324 * MIB)),
         (Fault::Time(600), |failure| matches!(failure, Failure::Time(time) if time.as_millis() >= 600)),
     ];
     for target in ALL {

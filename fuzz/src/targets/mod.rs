@@ -2,6 +2,7 @@
 
 pub mod buffers;
 mod codes;
+pub mod containers;
 pub mod decode;
 pub mod loss;
 pub mod schemas;

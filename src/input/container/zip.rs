@@ -41,6 +41,10 @@ struct At(Arc<dyn Input>);
 impl ReaderAt for At {
     fn read_at(&self, target: &mut [u8], offset: u64) -> io::Result<usize> {
         let len = self.0.available(offset, target.len());
+        // A directory may lead behind the end, where not even nothing can be read.
+        if len == 0 {
+            return Ok(0);
+        }
         self.0.read_into(offset, &mut target[..len]).map_err(io::Error::other)?;
         Ok(len)
     }
