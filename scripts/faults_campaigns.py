@@ -5,12 +5,14 @@ import signal
 import time
 
 from faults_judge import INTERNAL, NO_INPUT, Failure, Killed, Stopped, Success, expected_of
-from faults_runs import NONE
+from faults_runs import NONE, Fault
 from faults_trials import CHANGING, Sandbox, at_every_call, in_out, sweep
 
 # Calls that need room on the disk.
 FILLING = ("create", "write", "fsync", "rename", "mkdir", "truncate", "link")
 ERRORS = ("ENOSPC", "EIO", "EACCES", "EDQUOT", "EINTR", "EMFILE")
+# A failure like any other, and one that is none. The rest is told apart in messages alone.
+TELLING = ("EIO", "EINTR")
 # Beside those, what only some calls fail with.
 ERRORS_OF = {
     "write": ("EFBIG", "ESTALE"),
@@ -64,15 +66,20 @@ def plain(tally, ways):
 
 
 def failures(tally, ways):
-    """Every error at every call, and errors that stay from every call on."""
+    """Errors at every call: one for all, EINTR, those that only such a call has, and by turns the others; and, by turns,
+    errors that stay from a call on."""
+    alike = [name for name in ERRORS if name not in TELLING]
 
     def faults(kind, count):
         found = []
-        for name in (*ERRORS, *ERRORS_OF.get(kind, ())):
+        for name in (*TELLING, *ERRORS_OF.get(kind, ())):
             number = getattr(errno, name)
             found += at_every_call(kind, count, f"errno:{number}", expected_of(kind, number))
-        for name in LASTING:
-            found += at_every_call(kind, count, f"errno+:{getattr(errno, name)}", Failure(may_leave=True))
+        lasting = Failure(may_leave=True, codes=expected_of(kind, errno.EIO).codes)
+        for at in range(1, count + 1):
+            number = getattr(errno, alike[at % len(alike)])
+            found.append((Fault(kind, at, f"errno:{number}"), expected_of(kind, number)))
+            found.append((Fault(kind, at, f"errno+:{getattr(errno, LASTING[at // 2 % len(LASTING)])}"), lasting))
         return found
 
     return sweep(tally, ways, faults)

@@ -186,9 +186,10 @@ impl Opened {
 
     fn seal(&mut self) -> Result<Seal> {
         let mut text = [0; SEAL_LEN];
-        if self.file.read_exact(&mut text).is_err() {
-            return Err(self.damaged("it is too short"));
-        }
+        self.file.read_exact(&mut text).map_err(|cause| match cause.kind() {
+            io::ErrorKind::UnexpectedEof => self.damaged("it is too short"),
+            _ => unreadable(&self.path, cause),
+        })?;
         let Ok(seal) = serde_json::from_slice::<Seal>(&text) else {
             return Err(self.damaged("it does not begin with the seal of a survey"));
         };
@@ -234,9 +235,12 @@ impl Opened {
 
     fn lines(&self) -> Result<Vec<Line<FileSurvey>>> {
         let lines = serde_json::Deserializer::from_reader(BufReader::new(&self.file)).into_iter();
-        lines
-            .collect::<serde_json::Result<_>>()
-            .map_err(|cause| self.damaged("it cannot be understood").caused_by(cause))
+        lines.collect::<serde_json::Result<_>>().map_err(|cause| {
+            if cause.is_io() {
+                return unreadable(&self.path, cause.into());
+            }
+            self.damaged("it cannot be understood").caused_by(cause)
+        })
     }
 
     fn damaged(&self, why: &str) -> Error {
