@@ -157,7 +157,10 @@ impl<'a> ConvertCommand<'a> {
         if self.is_stopped() {
             return Ok(());
         }
-        self.tell_of_others(jobs);
+        if self.args.output.if_exists == IfExists::Update {
+            Refusal::clear_leftovers(&self.args.output.output);
+            self.tell_of_others(jobs);
+        }
         let workers = Workers::new(options)?;
         let run = self.run;
         if let [job] = jobs {
@@ -189,9 +192,6 @@ impl<'a> ConvertCommand<'a> {
 
     /// Traces of the output folder that none of the inputs becomes stay there.
     fn tell_of_others(&self, jobs: &[Recording]) {
-        if self.args.output.if_exists != IfExists::Update {
-            return;
-        }
         let names: HashSet<String> = jobs.iter().map(|job| fold_case(&job.name)).collect();
         let mut others = published(&self.args.output.output);
         others.retain(|name| !names.contains(&fold_case(name)));

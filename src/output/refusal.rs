@@ -14,6 +14,7 @@ use super::errors::output_error;
 use super::manifest::InputEntry;
 use crate::disk;
 use crate::error::Result;
+use crate::listing::entries;
 
 /// The folder in the output folder. Names of staging folders go on with a dash.
 pub(super) const FOLDER: &str = ".etl2parquet";
@@ -79,6 +80,19 @@ impl Refusal {
         written
     }
 
+    /// Removes what runs have left that were killed while they wrote. Where one is still at work and loses its own, its next
+    /// run finds again what it would have kept.
+    pub fn clear_leftovers(out: &Path) {
+        let folder = out.join(FOLDER);
+        let left = entries(&folder).into_iter().flatten().map(|entry| entry.path());
+        let left: Vec<PathBuf> = left.filter(|path| path.extension().is_some_and(|ending| ending == "tmp")).collect();
+        left.iter().for_each(|path| drop(fs::remove_file(path)));
+        if !left.is_empty() {
+            // When there is nothing else.
+            let _ = fs::remove_dir(folder);
+        }
+    }
+
     /// Keeps nothing of a trace any more.
     pub fn forget(out: &Path, trace: &str) {
         if fs::remove_file(path(out, trace)).is_ok() {
@@ -126,6 +140,22 @@ mod tests {
         assert_eq!((Refusal::read(&out, "a"), Refusal::read(&out, "b")), (None, Some(refusal("b"))));
         Refusal::forget(&out, "b");
         assert!(!out.join(FOLDER).exists());
+    }
+
+    #[test]
+    fn what_killed_runs_have_left_goes() {
+        let folder = tempfile::tempdir().unwrap();
+        let (out, kept) = (folder.path(), folder.path().join(FOLDER));
+        Refusal::clear_leftovers(out);
+        fs::create_dir(&kept).unwrap();
+        fs::write(kept.join("a.17.tmp"), "{").unwrap();
+        Refusal::clear_leftovers(out);
+        assert!(!kept.exists());
+        refusal("a.tmp").write(out).unwrap();
+        fs::write(kept.join("b.18.tmp"), "{").unwrap();
+        Refusal::clear_leftovers(out);
+        assert_eq!(Refusal::read(out, "a.tmp"), Some(refusal("a.tmp")));
+        assert_eq!(fs::read_dir(&kept).unwrap().count(), 1);
     }
 
     #[test]
