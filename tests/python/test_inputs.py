@@ -11,6 +11,7 @@ import subprocess
 import time
 import unittest
 import zipfile
+import zlib
 
 import containers
 import support
@@ -24,6 +25,20 @@ def zipped(path, members, method=zipfile.ZIP_DEFLATED):
 
 def traces(out):
     return sorted(name.removeprefix("trace=") for name in os.listdir(out) if name.startswith("trace="))
+
+
+def of_large_window(size):
+    """An xz stream of so many zeros whose header asks for a window of 256 MiB, the largest that is read."""
+    filters = [{"id": lzma.FILTER_LZMA2, "preset": 1, "dict_size": 1 << 20}]
+    packer = lzma.LZMACompressor(format=lzma.FORMAT_XZ, check=lzma.CHECK_CRC32, filters=filters)
+    block = bytes(1 << 20)
+    stream = bytearray(b"".join([*(packer.compress(block) for _ in range(size >> 20)), packer.flush()]))
+    # Behind the 12 bytes of the stream's header: the length of the block's, flags, filter, bytes of its properties, window.
+    end = 12 + 4 * (stream[12] + 1)
+    assert stream[14:16] == b"\x21\x01"
+    stream[16] = 32
+    stream[end - 4 : end] = struct.pack("<I", zlib.crc32(stream[12 : end - 4]))
+    return bytes(stream)
 
 
 class Inputs(unittest.TestCase):
@@ -166,6 +181,21 @@ class Formats(Inputs):
         result = support.run("convert-partition", plan, 0)
         self.assertEqual(result.returncode, 1)
         self.assertIn("a.zip!/a.etl: the file changed since it was planned", result.stderr)
+
+
+class Budget(Inputs):
+    def test_windows_side_by_side_keep_to_it(self):
+        stream = of_large_window(300 << 20)
+        for number in range(8):
+            self.write(f"w{number}.etl.xz", stream)
+        process = support.start("convert", self.lab, "-o", self.out, "-q", "--memory", "384MiB", "--threads", "4")
+        said = process.stderr.read()
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        process.stderr.close()
+        self.assertEqual((process.returncode, said.count("this is no event trace")), (3, 8), said)
+        # In KiB; 100 MiB beside the budget, as scripts/hostile has it.
+        self.assertLess(used.ru_maxrss >> 10, 384 + 100)
 
 
 class StandardInput(Inputs):
