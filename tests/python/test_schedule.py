@@ -77,7 +77,7 @@ class Schedule(unittest.TestCase):
         with open(os.path.join(self.traces, "broken.etl"), "wb") as file:
             file.write(b"no trace at all")
         self.execute(convert, code=4)
-        self.assertEqual(self.statuses(), {"broken": "failed", "example": "skipped"})
+        self.assertEqual(self.statuses(), {"broken": "quarantined", "example": "skipped"})
         self.execute(verify)
 
     def test_the_service_converts_and_verifies(self):
