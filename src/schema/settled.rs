@@ -99,6 +99,10 @@ impl SettledNames {
         let mut open: Option<(Guid, SettledNames)> = None;
         for (line, number) in text.lines().zip(1..).filter(|(line, _)| !line.is_empty() && !line.starts_with('#')) {
             let fault = |what: String| SchemaError::at_line(number, what);
+            // Written again, it would be a part of the end of the line.
+            if line.ends_with('\r') {
+                return Err(fault("a carriage return at the end of a name".into()));
+            }
             let cells: Vec<&str> = line.split('\t').collect();
             if let (["P", guid, folder], true) = (&cells[..], line.len() <= MAX_LINE) {
                 let guid: Guid = guid.parse().map_err(|_| fault(format!("GUID `{guid}`")))?;
@@ -379,6 +383,7 @@ mod tests {
             ("LE\t1\t0\tId", refused("LE\t1\t0\tId")),
             ("LV\t1\t0-1\tId int", "line 2: column 6: number `0-1`".to_owned()),
             ("X\t1", refused("X\t1")),
+            ("V\t9\t0\tName\r\r", "line 2: a carriage return at the end of a name".to_owned()),
             ("N\tA\tint\ttxt", "line 2: column 9: family `txt` of A".to_owned()),
             ("P\tno\tLab", "line 2: GUID `no`".to_owned()),
         ] {
