@@ -1,5 +1,7 @@
 //! Points in time as text.
 
+use std::time::{SystemTime, UNIX_EPOCH};
+
 use chrono::{DateTime, Datelike, Utc};
 
 /// Nanoseconds since 1970-01-01 UTC of a time in RFC 3339 form with a zone and at most nine decimals; `None` for any
@@ -16,6 +18,12 @@ pub fn parse_rfc3339(text: &str) -> Option<i64> {
 /// A time in nanoseconds since 1970-01-01 UTC in RFC 3339 form with nine decimals.
 pub fn rfc3339(ns: i64) -> String {
     DateTime::from_timestamp_nanos(ns).format("%Y-%m-%dT%H:%M:%S%.9fZ").to_string()
+}
+
+/// A time of the system in the form of [`rfc3339`].
+pub fn rfc3339_of(time: SystemTime) -> String {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    rfc3339(i64::try_from(since.as_nanos()).unwrap_or(i64::MAX))
 }
 
 /// A time in seconds since 1970-01-01 UTC in RFC 3339 form, without fraction and zone. Years beyond the 262,000 that the
@@ -42,6 +50,12 @@ mod tests {
         t(1_735_689_599_999_999_999, "2024-12-31T23:59:59.999999999Z");
         t(i64::MAX, "2262-04-11T23:47:16.854775807Z");
         t(i64::MIN, "1677-09-21T00:12:43.145224192Z");
+    }
+
+    #[test]
+    fn times_of_the_system_are_those_of_the_calendar() {
+        let time = UNIX_EPOCH + std::time::Duration::from_nanos(1_464_293_842_478_931_300);
+        assert_eq!(rfc3339_of(time), "2016-05-26T20:17:22.478931300Z");
     }
 
     #[test]

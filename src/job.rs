@@ -16,7 +16,7 @@ use self::turnstile::Ticket;
 use self::update::Update;
 use self::workers::Workers;
 use crate::commit::Commit;
-use crate::commit::record::RunContext;
+use crate::commit::record::{self, RunContext};
 use crate::commit::report::of_survey;
 use crate::convert::ConvertOptions;
 use crate::convert::job::{JobProgress, Outcome, Recording, Report, Stage};
@@ -184,7 +184,14 @@ impl Corridor<'_> {
             options: &write,
             checks: &options.checks,
             if_exists: options.if_exists,
-            run: RunContext { threads: options.threads, memory: options.memory, out: options.out.clone(), plan: None },
+            run: RunContext {
+                threads: options.threads,
+                memory: options.memory,
+                out: options.out.clone(),
+                id: options.run_id.clone(),
+                options: record::run_options(options.if_exists, &options.checks),
+                plan: None,
+            },
             started,
             staged: Vec::new(),
         };

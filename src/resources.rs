@@ -59,10 +59,19 @@ fn memory_present(root: &Path) -> Option<u64> {
     limits.chain(host_memory(root)).min()
 }
 
+/// The most memory that this process has held at a time, in bytes; `None` where the system has no `/proc`.
+pub(crate) fn peak_memory() -> Option<u64> {
+    kilobytes(&fs::read_to_string("/proc/self/status").ok()?, "VmHWM:")
+}
+
 /// `MemTotal` of `/proc/meminfo`.
 fn host_memory(root: &Path) -> Option<u64> {
-    let text = fs::read_to_string(root.join("proc/meminfo")).ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    kilobytes(&fs::read_to_string(root.join("proc/meminfo")).ok()?, "MemTotal:")
+}
+
+/// What a file of `/proc` gives in `kB` behind a name, in bytes.
+fn kilobytes(text: &str, name: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
@@ -88,6 +97,17 @@ mod tests {
     use super::*;
 
     const MIB: u64 = 1 << 20;
+
+    #[test]
+    fn the_peak_is_that_of_the_status() {
+        let status = "Name:\tx\nVmPeak:\t  9000 kB\nVmHWM:\t   2048 kB\n";
+        assert_eq!(kilobytes(status, "VmHWM:"), Some(2 * MIB));
+        assert_eq!(kilobytes(status, "VmRSS:"), None);
+        assert_eq!(kilobytes("VmHWM: 99999999999999999999 kB", "VmHWM:"), None);
+        if cfg!(target_os = "linux") {
+            assert!(peak_memory().is_some_and(|bytes| bytes > MIB));
+        }
+    }
 
     #[test]
     fn the_default_budget_grows_with_the_threads_up_to_a_quarter() {

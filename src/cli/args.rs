@@ -136,15 +136,37 @@ pub(super) struct CommitArgs {
     #[arg(value_name = "PLAN")]
     pub plan: PathBuf,
     #[command(flatten)]
+    pub id: RunIdArgs,
+    #[command(flatten)]
     pub run: RunArgs,
+}
+
+/// What whoever starts a run calls it.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Results")]
+pub(super) struct RunIdArgs {
+    /// Name of this run, recorded in manifests under `run` and in the summary: the id of a build or of a job, for example
+    #[arg(long, value_name = "TEXT", env = "ETL2PARQUET_RUN_ID", hide_env = true, value_parser = parse_run_id)]
+    pub run_id: Option<String>,
+}
+
+/// Letters of a run id.
+const LONGEST_RUN_ID: usize = 256;
+
+fn parse_run_id(text: &str) -> Result<String, String> {
+    let is_plain =
+        !text.trim().is_empty() && text.chars().count() <= LONGEST_RUN_ID && !text.contains(char::is_control);
+    is_plain.then(|| text.to_owned()).ok_or_else(|| format!("expected a line of 1 to {LONGEST_RUN_ID} characters"))
 }
 
 #[derive(Debug, Args)]
 pub(super) struct ConvertArgs {
     #[command(flatten)]
     pub job: JobArgs,
+    #[command(flatten)]
+    pub id: RunIdArgs,
 
-    /// Write a summary as JSON to FILE, or to standard output with -
+    /// Write a summary as JSON to FILE, or to standard output with -; see docs/summary.md
     #[arg(long, value_name = "FILE", env = "ETL2PARQUET_SUMMARY", hide_env = true, help_heading = "Results")]
     pub summary: Option<PathBuf>,
     /// Survey and plan, say what would be written, and stop
@@ -325,7 +347,7 @@ mod tests {
             assert_eq!(argument.get_env().and_then(|name| name.to_str()), Some(expected.as_str()), "--{long}");
             options += 1;
         }
-        assert_eq!(options, 150);
+        assert_eq!(options, 152);
     }
 
     #[test]

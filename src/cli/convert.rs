@@ -13,6 +13,7 @@ use super::groups::Facts;
 use super::jobs::AUTO;
 use super::quarantine::{BadInput, Quarantine};
 use super::run::{Run, caught, label, probe, session_of};
+use super::run_facts::RunFacts;
 use super::suggest::nearest;
 use super::summary::{QuarantinedInput, Summary, TraceResult, TraceSummary};
 use super::{inputs, jobs, lanes, options};
@@ -37,8 +38,8 @@ const SHOWN: usize = 20;
 /// What keeps the run from starting.
 pub(super) fn run(args: &ConvertArgs) -> Result<u8> {
     let run = start(&args.job)?;
-    let options = ConvertOptions { dry_run: args.dry_run, ..options::of_job(&args.job, &run)? };
-    let mut command = ConvertCommand::new(&args.job, &run);
+    let options = options::of_job(&args.job, &run)?.run_id(args.id.run_id.clone()).dry_run(args.dry_run);
+    let mut command = ConvertCommand::new(&args.job, &run, args.id.run_id.as_deref());
     if !args.dry_run {
         command.keep_records()?;
     }
@@ -48,6 +49,7 @@ pub(super) fn run(args: &ConvertArgs) -> Result<u8> {
     let converted = command.convert_all(&jobs, &options);
     run.interrupt.working(false);
     converted?;
+    command.tell_not_begun(&jobs);
     Ok(command.finish(args.summary.as_deref()))
 }
 
@@ -75,22 +77,17 @@ pub(super) struct ConvertCommand<'a> {
     pub(super) status: RunStatus,
     summary: Summary,
     quarantine: Quarantine,
+    /// The inputs, as they are called.
+    found: Vec<String>,
     /// Whether an unreadable input has ended the run.
     stopped_by_bad_input: bool,
 }
 
 impl<'a> ConvertCommand<'a> {
-    pub(super) fn new(args: &'a JobArgs, run: &'a Run) -> Self {
-        let summary = Summary {
-            tool_version: env!("CARGO_PKG_VERSION"),
-            exit_code: 0,
-            output: args.output.output.display().to_string(),
-            traces: Vec::new(),
-            quarantined: Vec::new(),
-            errors: Vec::new(),
-        };
-        let (status, quarantine) = (RunStatus::default(), Quarantine::default());
-        ConvertCommand { args, run, status, summary, quarantine, stopped_by_bad_input: false }
+    pub(super) fn new(args: &'a JobArgs, run: &'a Run, run_id: Option<&str>) -> Self {
+        let summary = Summary::of(RunFacts::start(run_id), &args.output.output);
+        let (status, quarantine, found) = (RunStatus::default(), Quarantine::default(), Vec::new());
+        ConvertCommand { args, run, status, summary, quarantine, found, stopped_by_bad_input: false }
     }
 
     /// Keeps records of inputs in quarantine, where that is asked for.
@@ -107,6 +104,14 @@ impl<'a> ConvertCommand<'a> {
         let output = &self.args.output;
         let open = options::open(&self.args.spool).or_in(&output.output);
         let mut found = inputs::find(&self.args.input.inputs, open);
+        let led_nowhere = found.problems.iter().filter_map(|problem| problem.location().file.as_deref());
+        let paths = found
+            .inputs
+            .iter()
+            .chain(found.merged.values().flatten())
+            .map(|input| input.path.as_path())
+            .chain(led_nowhere);
+        self.found = paths.map(|path| path.display().to_string()).collect();
         let merge = output.merge.as_deref().filter(|merge| *merge != AUTO);
         let (mut jobs, clashes) = match output.merge {
             Some(_) if merge.is_none() => self.grouped(&found)?,
@@ -190,6 +195,15 @@ impl<'a> ConvertCommand<'a> {
         Ok(())
     }
 
+    /// The recordings that the run has ended before.
+    fn tell_not_begun(&mut self, jobs: &[Recording]) {
+        // They are told in their order.
+        let rest = jobs.get(self.summary.traces.len()..).unwrap_or_default();
+        let reason = || Some("the run ended before".to_owned());
+        let not_begun = rest.iter().map(|job| TraceSummary::of(job, "not_begun", reason(), None));
+        self.summary.traces.extend(not_begun);
+    }
+
     /// Traces of the output folder that none of the inputs becomes stay there.
     fn tell_of_others(&self, jobs: &[Recording]) {
         let names: HashSet<String> = jobs.iter().map(|job| fold_case(&job.name)).collect();
@@ -227,7 +241,7 @@ impl<'a> ConvertCommand<'a> {
 
     /// What became of a trace, counted for the exit code.
     pub(super) fn trace_summary(&mut self, job: &Recording, outcome: Result<Outcome>) -> TraceSummary {
-        let summary = |status, reason, result| TraceSummary { trace: job.name.clone(), status, reason, result };
+        let summary = |status, reason, result| TraceSummary::of(job, status, reason, result);
         outcome.iter().for_each(|outcome| self.status.count(outcome));
         if outcome.as_ref().is_ok_and(is_readable) {
             self.release(job);
@@ -259,8 +273,12 @@ impl<'a> ConvertCommand<'a> {
                     _ => error.location().file.as_deref(),
                 };
                 self.fail_input(&error, input, Some(&job.name));
-                let is_quarantined = error.kind() == ErrorKind::Input && job.inputs.len() == 1 && self.quarantines();
-                summary(if is_quarantined { "quarantined" } else { "failed" }, Some(error.to_string()), None)
+                let status = match error.kind() {
+                    ErrorKind::Interrupted => "interrupted",
+                    ErrorKind::Input if job.inputs.len() == 1 && self.quarantines() => "quarantined",
+                    _ => "failed",
+                };
+                summary(status, Some(error.to_string()), None)
             }
         }
     }
@@ -351,7 +369,7 @@ impl<'a> ConvertCommand<'a> {
     }
 
     fn finish(mut self, summary: Option<&Path>) -> u8 {
-        self.summary.exit_code = self.status.code();
+        self.summary.end(self.status.code(), &self.found);
         if self.args.output.if_exists == IfExists::Update {
             let unchanged = self.summary.traces.iter().filter(|trace| trace.status == "skipped").count() as u64;
             self.run.console.line(format_args!("unchanged: {}", counted(unchanged, "traces")));

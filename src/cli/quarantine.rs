@@ -5,13 +5,13 @@ use std::collections::HashSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 
 use super::console;
 use super::inputs::canonical;
-use crate::calendar::rfc3339;
+use crate::calendar::rfc3339_of;
 use crate::commit::record::modified;
 use crate::error::{Error, ErrorKind, Result};
 use crate::input::{STDIN, Unopened, split_address};
@@ -134,7 +134,7 @@ impl Record {
         Some(Record {
             format_version: FORMAT_VERSION,
             tool_version: env!("CARGO_PKG_VERSION").to_owned(),
-            quarantined_at: now(),
+            quarantined_at: rfc3339_of(SystemTime::now()),
             input: input.display().to_string(),
             trace: bad.trace.map(str::to_owned),
             size,
@@ -156,11 +156,6 @@ impl Record {
 
 fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
-}
-
-fn now() -> String {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    rfc3339(i64::try_from(since.as_nanos()).unwrap_or(i64::MAX))
 }
 
 /// `boot.etl~1a2b3c4d5e6f7081.json`: the same for every spelling of an address, another for every other input.

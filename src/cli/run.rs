@@ -53,7 +53,7 @@ impl Run {
 
     /// What a step may use.
     pub(super) fn step_options(&self, open: OpenOptions) -> StepOptions {
-        StepOptions { threads: self.threads, memory: self.memory, open }
+        StepOptions { threads: self.threads, memory: self.memory, open, run_id: None }
     }
 
     /// Says what is not as it should be in the output folder.

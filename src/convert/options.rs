@@ -66,6 +66,8 @@ pub struct ConvertOptions {
     pub memory: u64,
     /// Whether to stop before anything is written. Default: no.
     pub dry_run: bool,
+    /// What the caller calls the run; recorded under `run`. Default: nothing.
+    pub run_id: Option<String>,
     /// How members of containers are had. Default: unpacked beside the output.
     pub open: OpenOptions,
     /// Event bytes of a partition; `None` for what suits the recording. For tests.
@@ -109,6 +111,7 @@ impl ConvertOptions {
             threads,
             memory: default_memory(threads),
             dry_run: false,
+            run_id: None,
             open: OpenOptions::default(),
             partition_bytes: None,
             encoder: EncoderKind::default(),
@@ -220,6 +223,12 @@ impl ConvertOptions {
     #[must_use]
     pub fn memory(self, memory: u64) -> Self {
         ConvertOptions { memory: memory.max(MIN_MEMORY), ..self }
+    }
+
+    /// Calls the run by a name of the caller's.
+    #[must_use]
+    pub fn run_id(self, run_id: Option<String>) -> Self {
+        ConvertOptions { run_id, ..self }
     }
 
     /// Stops before anything is written.

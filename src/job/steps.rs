@@ -11,7 +11,7 @@ use super::prepare::{Prepared, inputs, prepare};
 use super::stored::{self, StoredJob, StoredPlan, StoredReport};
 use super::update::Update;
 use crate::commit::Commit;
-use crate::commit::record::RunContext;
+use crate::commit::record::{self, RunContext};
 use crate::convert::ConvertOptions;
 use crate::convert::job::{JobProgress, Outcome, Recording, Stage, Surveyed};
 use crate::convert::part_report::PartReport;
@@ -38,13 +38,15 @@ pub struct StepOptions {
     pub memory: u64,
     /// How members of containers are had. Default: unpacked beside the output.
     pub open: OpenOptions,
+    /// What the caller calls the run; a commit records it. Default: nothing.
+    pub run_id: Option<String>,
 }
 
 impl Default for StepOptions {
     /// As many threads as this process may use, and a budget by them and the memory of this machine.
     fn default() -> Self {
         let threads = default_threads();
-        StepOptions { threads, memory: default_memory(threads), open: OpenOptions::default() }
+        StepOptions { threads, memory: default_memory(threads), open: OpenOptions::default(), run_id: None }
     }
 }
 
@@ -215,6 +217,8 @@ pub fn commit(folder: &Path, options: &StepOptions, progress: &dyn JobProgress) 
             threads: options.threads,
             memory: options.memory,
             out: output.out().to_owned(),
+            id: options.run_id.clone(),
+            options: record::run_options(job.if_exists, &job.checks),
             plan: Some(hash),
         },
         started,

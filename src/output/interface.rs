@@ -130,6 +130,16 @@ pub enum IfExists {
 }
 
 impl IfExists {
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            IfExists::Error => "error",
+            IfExists::Skip => "skip",
+            IfExists::Replace => "replace",
+            IfExists::Update => "update",
+        }
+    }
+
     /// Whether a trace that is there may go.
     pub fn replaces(self) -> bool {
         matches!(self, IfExists::Replace | IfExists::Update)

@@ -115,6 +115,9 @@ pub struct FileEntry {
 /// Everything that may differ between two runs with the same result.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunInfo {
+    /// What the caller calls the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
     /// When the run began, RFC 3339 in UTC.
     pub created: String,
     /// How long it took.
@@ -132,6 +135,9 @@ pub struct RunInfo {
     /// When each input was last written, RFC 3339 in UTC; `null` where nobody knows.
     #[serde(default)]
     pub modified: Vec<Option<String>>,
+    /// The options in effect that decide nothing about the other files, as a JSON object.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub options: Value,
     /// BLAKE3 of the plan, of a run in steps.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<String>,

@@ -1,0 +1,57 @@
+//! What a run says of itself in the summary.
+
+use std::time::{Instant, SystemTime};
+
+use serde::Serialize;
+
+use crate::calendar::rfc3339_of;
+use crate::resources::peak_memory;
+
+/// Version of the form of the summary: another one where a field goes or means something else, the same where one is added.
+const FORMAT_VERSION: u32 = 1;
+
+/// A run, from its start to its end.
+#[derive(Debug, Serialize)]
+pub(super) struct RunFacts {
+    pub format_version: u32,
+    pub tool_version: &'static str,
+    /// What the caller calls it.
+    pub run_id: Option<String>,
+    /// RFC 3339 in UTC.
+    pub started: String,
+    /// RFC 3339 in UTC; by the clock of the system, which somebody may set meanwhile.
+    pub ended: String,
+    /// By a clock that nobody sets.
+    pub duration_ms: u64,
+    pub exit_code: u8,
+    /// The most memory that the process held at a time; `None` where the system does not tell.
+    pub peak_memory_bytes: Option<u64>,
+    #[serde(skip)]
+    begun: Instant,
+}
+
+impl RunFacts {
+    /// A run that starts now.
+    pub(super) fn start(run_id: Option<&str>) -> Self {
+        let started = rfc3339_of(SystemTime::now());
+        RunFacts {
+            format_version: FORMAT_VERSION,
+            tool_version: env!("CARGO_PKG_VERSION"),
+            run_id: run_id.map(str::to_owned),
+            ended: started.clone(),
+            started,
+            duration_ms: 0,
+            exit_code: 0,
+            peak_memory_bytes: None,
+            begun: Instant::now(),
+        }
+    }
+
+    /// It ends now, with this code.
+    pub(super) fn end(&mut self, exit_code: u8) {
+        self.ended = rfc3339_of(SystemTime::now());
+        self.duration_ms = u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.peak_memory_bytes = peak_memory();
+        self.exit_code = exit_code;
+    }
+}

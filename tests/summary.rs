@@ -1,0 +1,107 @@
+//! `--summary`: every field, and every input with its end.
+
+#![allow(clippy::unwrap_used, reason = "a test may stop at what should not happen")]
+
+mod support;
+mod synth;
+
+use std::fs;
+
+use serde_json::{Value, json};
+use support::Sandbox;
+use synth::*;
+
+/// A trace with three events beside its header event.
+fn small() -> Vec<u8> {
+    let data = (0..3).map(|n| perfinfo64(0x0F99, T0 + n).payload([1]));
+    trace(header().events_lost(2)).buffer(buffer(0x1000).sequence(1).events(data)).to_bytes()
+}
+
+/// A folder `in` with a trace, its first buffer alone, and a file that is no trace.
+fn sandbox() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.file("in/b.etl", &small());
+    sandbox.file("in/a.etl", b"no trace");
+    sandbox.file("in/c.etl", &small()[..0x1000]);
+    sandbox
+}
+
+/// The summary that a run has left, with fixed values for what is another in every run or version.
+fn summary(sandbox: &Sandbox) -> Value {
+    // Windows writes paths in its own way.
+    let text = fs::read_to_string(sandbox.path("s.json")).unwrap().replace("\\\\", "/");
+    let mut summary: Value = serde_json::from_str(&text).unwrap();
+    let (started, ended) = (summary["started"].as_str().unwrap(), summary["ended"].as_str().unwrap());
+    let is_time = |text: &str| text.len() == "2026-05-26T20:17:22.478931300Z".len() && text.ends_with('Z');
+    assert!(is_time(started) && is_time(ended) && started < ended, "{started} {ended}");
+    assert!(summary["duration_ms"].is_u64());
+    assert_eq!(summary["peak_memory_bytes"].is_u64(), cfg!(target_os = "linux"));
+    for name in ["tool_version", "started", "ended", "duration_ms", "peak_memory_bytes"] {
+        assert!(!summary[name].is_null() || !cfg!(target_os = "linux"), "{name}");
+        summary[name] = "…".into();
+    }
+    summary
+}
+
+#[test]
+fn a_run_is_told_whole() {
+    let sandbox = sandbox();
+    sandbox.t("convert in -o out --run-id nightly-17 --summary s.json", 4);
+    let mut summary = summary(&sandbox);
+    // The sizes of files follow from their encoding, which is tested elsewhere: here they must be those on disk.
+    let files = sandbox.files("out");
+    let parquet = || files.iter().filter(|(name, _)| name.ends_with(".parquet"));
+    let bytes: usize = parquet().map(|(_, bytes)| bytes.len()).sum();
+    assert_eq!(summary["output_bytes"], bytes);
+    summary["output_bytes"] = "…".into();
+    for trace in summary["traces"].as_array_mut().unwrap() {
+        if let Some(result) = trace["result"].as_object_mut() {
+            result.insert("bytes".to_owned(), "…".into());
+        }
+    }
+    insta::assert_snapshot!(serde_json::to_string_pretty(&summary).unwrap());
+    let manifest = fs::read(sandbox.path("out/trace=b/sidecar/manifest.json")).unwrap();
+    let run = &serde_json::from_slice::<Value>(&manifest).unwrap()["run"];
+    assert_eq!(run["id"], "nightly-17");
+    let options = json!({"fail_on": [], "if_exists": "error", "max_loss": null, "schema_lock_mode": "extend"});
+    assert_eq!(run["options"], options);
+}
+
+#[test]
+fn what_has_no_name_has_no_id() {
+    let sandbox = sandbox();
+    sandbox.t("convert in/b.etl -o out --summary s.json --if-exists skip --max-loss 60% --fail-on damage,disorder", 0);
+    assert_eq!(summary(&sandbox)["run_id"], Value::Null);
+    let manifest = fs::read(sandbox.path("out/trace=b/sidecar/manifest.json")).unwrap();
+    let manifest: Value = serde_json::from_slice(&manifest).unwrap();
+    assert_eq!(manifest["run"]["id"], Value::Null);
+    assert_eq!(manifest["run"]["options"]["fail_on"], json!(["disorder", "damage"]));
+    assert_eq!(manifest["run"]["options"]["max_loss"], "60%");
+    // It decides nothing: the trace is the one that is there.
+    sandbox.t("convert in/b.etl -o out --summary s.json --if-exists skip --run-id x --max-loss 70%", 0);
+    assert_eq!(summary(&sandbox)["traces"][0]["status"], "skipped");
+    let long = "x".repeat(257);
+    let refused = sandbox.t(&format!("convert in/b.etl -o out --run-id {long}"), 2);
+    assert!(refused.err.contains("expected a line of 1 to 256 characters"), "{}", refused.err);
+}
+
+#[test]
+fn inputs_that_the_run_does_not_come_to_are_told() {
+    let sandbox = sandbox();
+    sandbox.file("in/x/b.etl", &small());
+    sandbox.t("convert in missing.etl -o out --on-bad-input fail --summary s.json", 2);
+    let summary = summary(&sandbox);
+    let end = |input: &str, size: Option<u64>, trace: Option<&str>, status| json!({"input": input, "size": size, "trace": trace, "status": status});
+    let (whole, cut) = (small().len() as u64, 0x1000);
+    let expected = [
+        end("in/a.etl", Some(8), None, "failed"),
+        end("in/b.etl", Some(whole), None, "failed"),
+        end("in/c.etl", Some(cut), Some("c"), "not_begun"),
+        end("in/x/b.etl", Some(whole), None, "failed"),
+        end("missing.etl", None, None, "failed"),
+    ];
+    assert_eq!(summary["inputs"], json!(expected));
+    let not_begun = json!([{"trace": "c", "status": "not_begun", "reason": "the run ended before", "result": null}]);
+    assert_eq!(summary["traces"], not_begun);
+    assert_eq!((&summary["input_bytes"], &summary["output_bytes"]), (&0.into(), &0.into()));
+}
