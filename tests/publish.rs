@@ -378,7 +378,7 @@ fn inspect_tells_what_the_sidecar_tells() {
     sandbox.file("ring.etl", &trace(head).buffers(data).to_bytes());
     sandbox.t("convert ring.etl -o out", 0);
     let document: serde_json::Value = serde_json::from_str(&sandbox.t("inspect --json ring.etl", 0).out).unwrap();
-    let file = &document[0]["files"][0];
+    let file = &document["traces"][0]["files"][0];
     for (table, rows) in [
         ("sessions", std::slice::from_ref(&file["session"])),
         ("clock", std::slice::from_ref(&file["clock"])),
@@ -403,7 +403,7 @@ fn inspect_tells_what_the_sidecar_tells() {
     let (session, clock) = (&file["session"], &file["clock"]);
     assert_eq!((&session["wrapped"], &session["logger_name"]), (&true.into(), &serde_json::Value::Null));
     assert!(clock["boot_anchor_ns"].is_null() && clock["cpu_mhz"].is_null(), "{clock}");
-    assert_eq!(document[0]["time"]["first_time_ns"], 1_735_689_600_000_000_400_i64);
+    assert_eq!(document["traces"][0]["time"]["first_time_ns"], 1_735_689_600_000_000_400_i64);
 }
 
 #[test]

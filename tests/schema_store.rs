@@ -176,7 +176,7 @@ fn a_manifest_gives_names_types_and_maps() {
     ];
     assert_eq!(rows(&bench.path("out/trace=w"), "Lab-Widgets", columns), expected);
     let without = bench.json("inspect w.etl --json -q");
-    assert_eq!(without[0]["decodable_events"], 1, "the header event");
+    assert_eq!(without["traces"][0]["decodable_events"], 1, "the header event");
 }
 
 #[test]
@@ -227,7 +227,7 @@ fn the_variable_names_files_too() {
     let said = bench.run(["inspect", "w.etl", "--json"], &[("ETL2PARQUET_SCHEMAS", both.to_str().unwrap())]);
     assert_eq!(said.code, 0, "{}", said.stderr);
     let facts: serde_json::Value = serde_json::from_str(&said.stdout).unwrap();
-    assert_eq!(facts[0]["providers"][0]["decode_sources"], serde_json::json!({ "user": 2 }));
+    assert_eq!(facts["traces"][0]["providers"][0]["decode_sources"], serde_json::json!({ "user": 2 }));
 }
 
 #[test]
@@ -506,7 +506,7 @@ fn real_manifests_decode_their_traces() {
     let (input, schemas) = (corpus.join("tx-KernelNetwork.etl"), corpus.join("tx-SystemEvents.man"));
     let line = [OsStr::new("inspect"), input.as_ref(), "--json".as_ref(), "--schemas".as_ref(), schemas.as_ref()];
     let facts: serde_json::Value = serde_json::from_str(&bench.run(line, &[]).stdout).unwrap();
-    assert_eq!(facts[0]["providers"][0]["decode_sources"], serde_json::json!({ "pack": 8923 }));
+    assert_eq!(facts["traces"][0]["providers"][0]["decode_sources"], serde_json::json!({ "pack": 8923 }));
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! `etl2parquet inspect`.
 
+use serde::Serialize;
+
 use super::args::InspectArgs;
 use super::console;
 use super::exit::RunStatus;
@@ -22,8 +24,10 @@ pub(super) fn run(args: &InspectArgs) -> Result<u8> {
     let found = inputs::find(&args.input.inputs, options::open(&args.spool));
     let options = ConvertOptions { open: found.open.clone(), ..options };
     let mut status = RunStatus::default();
-    let fail = |status: &mut RunStatus, error: &Error| {
+    let mut errors = Vec::new();
+    let mut fail = |status: &mut RunStatus, error: &Error| {
         console::error(error);
+        errors.push(error.to_string());
         status.fail(error.kind(), run.interrupt.code());
     };
     found.notes.iter().for_each(|note| run.console.warning(note));
@@ -49,9 +53,18 @@ pub(super) fn run(args: &InspectArgs) -> Result<u8> {
         }
     }
     if args.json {
-        console::to_stdout(&console::json(&document))?;
+        console::to_stdout(&console::json(&Document { format: 1, traces: document, errors }))?;
     }
     Ok(status.code())
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Document {
+    format: u32,
+    traces: Vec<Inspection>,
+    /// Inputs that could not be inspected, as their messages.
+    errors: Vec<String>,
 }
 
 fn count(status: &mut RunStatus, inspection: Inspection) -> Inspection {

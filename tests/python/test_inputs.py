@@ -164,7 +164,7 @@ class Formats(Inputs):
         self.write("b.etl.xz", lzma.compress(self.trace))
         result = support.run("inspect", "--json", self.lab)
         self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertEqual([trace["events"] for trace in json.loads(result.stdout)], [1219, 1219])
+        self.assertEqual([trace["events"] for trace in json.loads(result.stdout)["traces"]], [1219, 1219])
 
     def test_a_plan_over_members_is_worked_by_others(self):
         zipped(self.path("a.zip"), [("a.etl", self.trace)])

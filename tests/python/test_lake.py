@@ -117,7 +117,7 @@ def largest(out, count):
 def settled():
     """The datasets of providers and classes of which the built-in schemas know events."""
     listed = json.loads(support.run("schema", "list", "--no-store", "--json").stdout)
-    return {provider["name"] for provider in listed if provider.get("events")}
+    return {provider["name"] for provider in listed["providers"] if provider.get("events")}
 
 
 def tables(out):

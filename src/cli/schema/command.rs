@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use serde::Serialize;
+
 use super::args::{ExportArgs, ImportArgs, ListArgs, SchemaCommand, ShowArgs};
 use super::load::{self, LoadedSchemas};
 use super::lock::lock;
@@ -32,11 +34,18 @@ fn list(args: &ListArgs) -> Result<u8> {
     let catalog = LoadedSchemas::load(&args.schemas, Console::default())?.into_catalog();
     let providers = select::providers(&catalog, &args.provider)?;
     if args.json {
-        console::to_stdout(&console::json(&providers))?;
+        console::to_stdout(&console::json(&ProviderList { format: FORMAT, providers }))?;
     } else {
         console::page_to_stdout(&page::list(&providers))?;
     }
     Ok(exit::SUCCESS)
+}
+
+/// What `list --json` prints.
+#[derive(Serialize)]
+struct ProviderList {
+    format: u32,
+    providers: Vec<Provider>,
 }
 
 fn show(args: &ShowArgs) -> Result<u8> {
