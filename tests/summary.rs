@@ -105,3 +105,45 @@ fn inputs_that_the_run_does_not_come_to_are_told() {
     assert_eq!(summary["traces"], not_begun);
     assert_eq!((&summary["input_bytes"], &summary["output_bytes"]), (&0.into(), &0.into()));
 }
+
+#[test]
+fn metrics_are_numbers_of_the_same_run() {
+    let sandbox = sandbox();
+    sandbox.file("prom/run.prom", b"before");
+    sandbox.t("convert in -o out --run-id a\"b --metrics prom/run.prom", 4);
+    assert_eq!(sandbox.names("prom"), ["run.prom"], "nothing is left beside it");
+    let text = fs::read_to_string(sandbox.path("prom/run.prom")).unwrap();
+    let samples: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
+    for expected in [
+        concat!("info{version=\"", env!("CARGO_PKG_VERSION"), "\",run_id=\"a\\\"b\"} 1"),
+        "exit_code 4",
+        "input_bytes 12288",
+        "traces{status=\"published\"} 2",
+        "traces{status=\"quarantined\"} 1",
+        "traces{status=\"not_begun\"} 0",
+        "inputs 3",
+        "quarantined_inputs 1",
+        "errors 1",
+        "events{outcome=\"found\"} 5",
+        "events{outcome=\"written\"} 5",
+        "undecoded_rows 3",
+        "lost_events 4",
+        "loss_unknown_traces 0",
+    ] {
+        assert!(samples.contains(&format!("etl2parquet_run_{expected}").as_str()), "{expected} in\n{text}");
+    }
+    // Every sample stands behind the help and the type of its metric, and has a number.
+    let mut metric = String::new();
+    for line in text.lines() {
+        if let Some(help) = line.strip_prefix("# HELP ") {
+            metric = help.split(' ').next().unwrap().to_owned();
+        } else if let Some(of_type) = line.strip_prefix("# TYPE ") {
+            assert_eq!(of_type, format!("{metric} gauge"));
+        } else {
+            let (name, value) = line.rsplit_once(' ').unwrap();
+            assert_eq!(name.split('{').next().unwrap(), metric);
+            value.parse::<f64>().unwrap();
+        }
+    }
+    assert_eq!(text.matches("# TYPE etl2parquet_run_traces ").count(), 1);
+}

@@ -169,6 +169,9 @@ pub(super) struct ConvertArgs {
     /// Write a summary as JSON to FILE, or to standard output with -; see docs/summary.md
     #[arg(long, value_name = "FILE", env = "ETL2PARQUET_SUMMARY", hide_env = true, help_heading = "Results")]
     pub summary: Option<PathBuf>,
+    /// Write metrics of the run for Prometheus to FILE, in one step, as its node exporter reads them; see docs/summary.md
+    #[arg(long, value_name = "FILE", env = "ETL2PARQUET_METRICS", hide_env = true, help_heading = "Results")]
+    pub metrics: Option<PathBuf>,
     /// Survey and plan, say what would be written, and stop
     #[arg(long, env = "ETL2PARQUET_DRY_RUN", hide_env = true, value_parser = FalseyValueParser::new())]
     #[arg(help_heading = "Results")]
@@ -347,7 +350,7 @@ mod tests {
             assert_eq!(argument.get_env().and_then(|name| name.to_str()), Some(expected.as_str()), "--{long}");
             options += 1;
         }
-        assert_eq!(options, 152);
+        assert_eq!(options, 153);
     }
 
     #[test]

@@ -11,6 +11,7 @@ use super::count::counted;
 use super::exit::RunStatus;
 use super::groups::Facts;
 use super::jobs::AUTO;
+use super::metrics::exposition;
 use super::quarantine::{BadInput, Quarantine};
 use super::run::{Run, caught, label, probe, session_of};
 use super::run_facts::RunFacts;
@@ -50,7 +51,7 @@ pub(super) fn run(args: &ConvertArgs) -> Result<u8> {
     run.interrupt.working(false);
     converted?;
     command.tell_not_begun(&jobs);
-    Ok(command.finish(args.summary.as_deref()))
+    Ok(command.finish(args.summary.as_deref(), args.metrics.as_deref()))
 }
 
 /// Starts a run that writes.
@@ -104,13 +105,8 @@ impl<'a> ConvertCommand<'a> {
         let output = &self.args.output;
         let open = options::open(&self.args.spool).or_in(&output.output);
         let mut found = inputs::find(&self.args.input.inputs, open);
-        let led_nowhere = found.problems.iter().filter_map(|problem| problem.location().file.as_deref());
-        let paths = found
-            .inputs
-            .iter()
-            .chain(found.merged.values().flatten())
-            .map(|input| input.path.as_path())
-            .chain(led_nowhere);
+        let led_nowhere = found.problems.iter().filter_map(|problem| problem.location().file.clone());
+        let paths = found.all().into_iter().map(|input| input.path).chain(led_nowhere);
         self.found = paths.map(|path| path.display().to_string()).collect();
         let merge = output.merge.as_deref().filter(|merge| *merge != AUTO);
         let (mut jobs, clashes) = match output.merge {
@@ -368,15 +364,17 @@ impl<'a> ConvertCommand<'a> {
         }
     }
 
-    fn finish(mut self, summary: Option<&Path>) -> u8 {
+    fn finish(mut self, summary: Option<&Path>, metrics: Option<&Path>) -> u8 {
         self.summary.end(self.status.code(), &self.found);
         if self.args.output.if_exists == IfExists::Update {
             let unchanged = self.summary.traces.iter().filter(|trace| trace.status == "skipped").count() as u64;
             self.run.console.line(format_args!("unchanged: {}", counted(unchanged, "traces")));
         }
         self.summary.page().lines().for_each(|line| self.run.console.line(line));
-        if let Some(path) = summary {
-            let written = console::to_file(path, &console::json(&self.summary));
+        let (json, exposition) = (console::json(&self.summary), exposition(&self.summary));
+        for (path, text) in [(summary, json), (metrics, exposition)] {
+            let Some(path) = path else { continue };
+            let written = console::to_file(path, &text);
             let written = written.map_err(|error| error.with_hint("the traces themselves are not affected"));
             written.unwrap_or_else(|error| self.fail(&error));
         }

@@ -31,6 +31,7 @@ mod jobs;
 mod lanes;
 mod list;
 mod loss;
+mod metrics;
 mod options;
 mod page;
 mod passed_over;

@@ -1,6 +1,6 @@
 //! What a run says of itself in the summary.
 
-use std::time::{Instant, SystemTime};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use serde::Serialize;
 
@@ -26,6 +26,9 @@ pub(super) struct RunFacts {
     pub exit_code: u8,
     /// The most memory that the process held at a time; `None` where the system does not tell.
     pub peak_memory_bytes: Option<u64>,
+    /// When it started and ended.
+    #[serde(skip)]
+    times: (SystemTime, SystemTime),
     #[serde(skip)]
     begun: Instant,
 }
@@ -33,7 +36,8 @@ pub(super) struct RunFacts {
 impl RunFacts {
     /// A run that starts now.
     pub(super) fn start(run_id: Option<&str>) -> Self {
-        let started = rfc3339_of(SystemTime::now());
+        let now = SystemTime::now();
+        let started = rfc3339_of(now);
         RunFacts {
             format_version: FORMAT_VERSION,
             tool_version: env!("CARGO_PKG_VERSION"),
@@ -43,15 +47,24 @@ impl RunFacts {
             duration_ms: 0,
             exit_code: 0,
             peak_memory_bytes: None,
+            times: (now, now),
             begun: Instant::now(),
         }
     }
 
     /// It ends now, with this code.
     pub(super) fn end(&mut self, exit_code: u8) {
-        self.ended = rfc3339_of(SystemTime::now());
+        self.times.1 = SystemTime::now();
+        self.ended = rfc3339_of(self.times.1);
         self.duration_ms = u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX);
         self.peak_memory_bytes = peak_memory();
         self.exit_code = exit_code;
+    }
+
+    /// When it started and ended, in milliseconds since 1970.
+    pub(super) fn unix_ms(&self) -> (u64, u64) {
+        let ms = |time: SystemTime| time.duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
+        let ms = |time| u64::try_from(ms(time)).unwrap_or(u64::MAX);
+        (ms(self.times.0), ms(self.times.1))
     }
 }

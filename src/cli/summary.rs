@@ -25,6 +25,10 @@ use crate::survey::FileSurvey;
 /// Providers that are shown with their rows; the rest is a number.
 const SHOWN: usize = 10;
 
+/// What can become of a trace.
+pub(super) const STATUSES: [&str; 10] =
+    ["published", "skipped", "busy", "dry_run", "empty", "gated", "quarantined", "failed", "interrupted", "not_begun"];
+
 /// A run.
 #[derive(Debug, Serialize)]
 pub(super) struct Summary {
@@ -72,7 +76,7 @@ impl QuarantinedInput {
 #[derive(Debug, Serialize)]
 pub(super) struct TraceSummary {
     pub trace: String,
-    /// `published`, `skipped`, `busy`, `dry_run`, `empty`, `gated`, `quarantined`, `failed`, `interrupted` or `not_begun`.
+    /// One of [`STATUSES`].
     pub status: &'static str,
     /// Why it was skipped, is empty, gated or quarantined, or failed.
     pub reason: Option<String>,
