@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use super::args::{Cli, Command};
+use super::hints::with_hint;
 use super::{console, convert, exit, inspect, schema, steps, verify};
 
 /// Does what the command line says.
@@ -13,6 +14,7 @@ pub fn run() -> ExitCode {
         Ok(cli) => cli,
         Err(refusal) => {
             // Help is a refusal too; that nobody reads it is no failure.
+            let refusal = with_hint(refusal);
             let _ = refusal.print();
             return ExitCode::from(u8::try_from(refusal.exit_code()).unwrap_or(exit::USAGE));
         }

@@ -55,7 +55,8 @@ pub(super) struct FilterArgs {
     /// Only events recorded on these processors, such as 1,4-7; repeatable
     #[arg(long, value_name = "CPUS", env = "ETL2PARQUET_CPU", hide_env = true, value_parser = str::parse::<NumberSet>)]
     pub cpu: Vec<NumberSet>,
-    /// Only events at this time or later: 2025-01-31T12:00:00Z, or +12.5s from the start of the trace
+    /// Only events at this time or later: 2025-01-31T12:00:00Z, '2025-01-31 12:00:00' in UTC, or +12.5s from the start
+    /// of the trace
     ///
     /// Units: ns, us, ms, s, min, h, d. The trace starts with its header event, which has the time that `inspect` calls
     /// started.

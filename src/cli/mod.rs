@@ -22,6 +22,7 @@ mod exit;
 mod filters;
 mod groups;
 mod help;
+mod hints;
 mod input_ends;
 mod inputs;
 mod inspect;

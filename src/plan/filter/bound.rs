@@ -55,14 +55,21 @@ impl FromStr for TimeBound {
         let text = text.trim();
         let bound = match text.strip_prefix('+') {
             Some(distance) => duration(distance).map(TimeBound::After),
-            None => parse_rfc3339(text).map(TimeBound::At),
+            None => time(text).map(TimeBound::At),
         };
         bound.ok_or_else(|| {
-            "expected a time with a zone, such as 2025-01-31T12:00:00Z or 2025-01-31T13:00:00.5+01:00, or a distance \
-             from the start of the trace, such as +12.5s, +300ms or +5min"
+            "expected a time, such as 2025-01-31T12:00:00Z, 2025-01-31T13:00:00.5+01:00 or, in UTC, 2025-01-31 12:00:00, or \
+             a distance from the start of the trace, such as +12.5s, +300ms or +5min"
                 .to_owned()
         })
     }
+}
+
+/// Unix nanoseconds of a time in RFC 3339 form, or as databases print it: a day, a time without a zone, which is UTC, a
+/// zone of whole hours.
+fn time(text: &str) -> Option<i64> {
+    let whole = ["", "Z", ":00", "T00:00:00Z"].map(|rest| format!("{text}{rest}"));
+    whole.iter().find_map(|text| parse_rfc3339(text))
 }
 
 /// A second in nanoseconds.
@@ -149,6 +156,12 @@ mod tests {
     fn bounds_are_times_or_distances() {
         let t = |text: &str, bound: Option<TimeBound>| assert_eq!(text.parse::<TimeBound>().ok(), bound, "{text}");
         t("2025-01-01T00:00:00Z", Some(TimeBound::At(1_735_689_600_000_000_000)));
+        // As DuckDB prints a TIMESTAMP, a DATE and a TIMESTAMP WITH TIME ZONE.
+        t("2016-05-26 20:17:23", Some(TimeBound::At(1_464_293_843_000_000_000)));
+        t("2016-05-26 20:17:22.4789313", Some(TimeBound::At(1_464_293_842_478_931_300)));
+        t("2016-05-26T20:17:23", Some(TimeBound::At(1_464_293_843_000_000_000)));
+        t("2025-01-01", Some(TimeBound::At(1_735_689_600_000_000_000)));
+        t("2025-01-01 02:00:00.25+02", Some(TimeBound::At(1_735_689_600_250_000_000)));
         t("+0s", Some(TimeBound::After(0)));
         t("+12.5s", Some(TimeBound::After(12_500_000_000)));
         t("+300ms", Some(TimeBound::After(300_000_000)));
@@ -176,8 +189,10 @@ mod tests {
             "+9223372036.854775808s",
             "+99999999999999999999999999999999999999999999s",
             "+0.0000000000000000000000000000000000000000001s",
-            "2025-01-01T00:00:00",
-            "2025-01-01",
+            "2025-01-01T00:00",
+            "2025-01-01 00:00:00 UTC",
+            "2025-01",
+            "20250101",
         ] {
             t(wrong, None);
         }
