@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::disk;
 use crate::error::Result;
-use crate::listing::{entries, uninterrupted};
+use crate::listing::entries;
 use crate::output::errors::output_error;
 
 /// Whether anything has this name, be it a broken link.
@@ -30,11 +30,12 @@ pub(super) fn remove(folder: &Path) -> io::Result<()> {
 /// Here the permissions of a folder decide, not those of the files in it.
 #[cfg(not(windows))]
 fn remove_tree(folder: &Path) -> io::Result<()> {
-    uninterrupted(|| fs::remove_dir_all(folder))
+    crate::listing::uninterrupted(|| fs::remove_dir_all(folder))
 }
 
 /// Older systems and network drives remove nothing that has the mark.
 #[cfg(windows)]
+#[expect(clippy::permissions_set_readonly_false, reason = "the mark is one of Windows; there it lets nobody else in")]
 fn remove_tree(folder: &Path) -> io::Result<()> {
     match fs::remove_dir_all(folder) {
         Err(cause) if cause.kind() == io::ErrorKind::PermissionDenied => {
@@ -193,6 +194,7 @@ pub(super) fn rename_no_replace_at_once(_from: &Path, _to: &Path) -> Option<io::
 }
 
 #[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
+#[expect(clippy::unnecessary_wraps, reason = "other systems may fail")]
 pub(super) fn exchange(_a: &Path, _b: &Path) -> io::Result<bool> {
     Ok(false)
 }
