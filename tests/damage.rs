@@ -280,7 +280,7 @@ fn a_damaged_time_or_number_ends_no_preallocated_file() {
     let mut bytes = trace(header().log_file_mode(0x21).not_closed()).buffers(data).to_bytes();
     bytes[0x1000..0x2000].copy_from_slice(&old);
     damage::overwrite(&mut bytes, 0x1000 + event_time, &(T0 - 6000).to_le_bytes());
-    t(&bytes, &[4, 5, 6], 0, 0x1000, &["damaged_buffer", "not_closed"]);
+    t(&bytes, &[4, 5, 6], 0, 0x1000, &["damaged_buffer", "not_closed", "advice_session_stop"]);
 }
 
 #[test]
@@ -375,11 +375,17 @@ fn garbage_instead_of_compressed_data() {
 #[test]
 fn a_session_that_was_never_closed() {
     let open = trace(header().not_closed()).buffers([filled(1, 1..4), filled(2, 4..7), filled(3, 7..10)]);
-    let found = t(&open.to_bytes(), &ALL, 0, 0, &["not_closed"]);
+    let found = t(&open.to_bytes(), &ALL, 0, 0, &["not_closed", "advice_session_stop"]);
     assert_eq!(found.sidecar("sessions").row(0, "closed events_lost buffers_written end_time"), "false|-|0|-");
     // A stale count is no reason to stop either.
     let data = [filled(1, 1..4), filled(2, 4..7), filled(3, 7..10)];
-    t(&trace(header().not_closed().buffers_written(1)).buffers(data).to_bytes(), &ALL, 0, 0, &["not_closed"]);
+    t(
+        &trace(header().not_closed().buffers_written(1)).buffers(data).to_bytes(),
+        &ALL,
+        0,
+        0,
+        &["not_closed", "advice_session_stop"],
+    );
 }
 
 #[test]

@@ -357,7 +357,7 @@ fn what_makes_no_sense_is_refused() {
     let file = OnFile::new(&small().to_bytes());
     for (flags, message) in [
         (vec!["--from", "+2s", "--to", "+2s"], "there is no time between"),
-        (vec!["--from", "yesterday"], "expected a time with a zone"),
+        (vec!["--from", "yesterday"], "expected a time, such as"),
         (vec!["--level", "0"], "expected critical"),
         (vec!["--keywords", "0"], "expected a mask"),
         (vec!["--pid", "7-4"], "expected numbers and ranges"),
