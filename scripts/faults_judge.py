@@ -190,7 +190,7 @@ def expected_of(kind, number):
     """What a failing call in the output folder comes to. What cannot be listed or removed stays, and so does what cannot be
     locked: it may be another run's."""
     # To whoever reads them, the plan and what is stored beside it are an input.
-    codes = (OUTPUT, NO_INPUT) if kind in ("read", "open") else (OUTPUT,)
+    codes = (OUTPUT, NO_INPUT) if kind in ("read", "open", "stat") else (OUTPUT,)
     is_transient = number == errno.EINTR and kind in ("write", "read", "open", "create", "fsync", "list")
     if is_transient:
         return Success()
