@@ -78,7 +78,7 @@ pub const BLOCKS: &[Block] = &[
         12,
     ),
     Block::new("a buffer", 256, |n| buffers(n, |n| small(n, 0)), 2, 12),
-    Block::new("a compressed buffer", 128, compressed, 740, 850),
+    Block::new("a compressed buffer", 128, compressed, 740, 1600),
     Block::new("a damaged spot", 256, |n| buffers(n, damaged), 5, 25),
     Block::new("a missing buffer", 256, |n| buffers(n, |n| small(2 * n, 0)), 3, 17),
     Block::new("a notice of loss", 256, |n| events(n, |n| classic::lost_event(32, at(n)).on_disk()), 4, 10),
