@@ -172,9 +172,18 @@ def while_read(way, number, at, change):
     with Sandbox(way.snapshots[number]) as folder:
         before = others(folder / "out")
         fault, words = Fault("any", at, "stop"), way.words(number, folder)
-        ended = way.program.run_with(fault, way.trace, words, folder, lambda: change(way.trace))
+        published = []
+
+        def disturb():
+            published.append(way.judge.seen(folder) == "new")
+            change(way.trace)
+
+        ended = way.program.run_with(fault, way.trace, words, folder, disturb)
         is_met = ended.met() is not None
-        is_in_time = is_met and any(kind == "read" for kind, _, _ in ended.calls[: at - 1])
+        # The first look is at the kind of file alone: what changes before it is opened again is the input. And what is
+        # published is of what was read.
+        reads = sum(kind == "read" for kind, _, _ in ended.calls[: at - 1])
+        is_in_time = is_met and reads > 1 and not any(published)
         wrong = changed_while_read(way, folder, ended, before) if is_in_time else []
         shutil.copy2(original, way.trace)
         if is_in_time:
