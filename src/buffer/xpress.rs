@@ -21,9 +21,15 @@ pub enum XpressError {
     TooLong,
 }
 
-/// Literals and matches of so few bytes are copied as this many, which takes one instruction and no call: what is too
-/// much is written over by what follows, or stays behind the end of the good bytes.
+/// Bytes that are copied at once, which takes one instruction and no call. What is too much is written over by what
+/// follows, or stays behind the end of the good bytes.
 const BLOCK: usize = 16;
+
+/// Longer matches are copied by a call, which takes fewer steps then.
+const LONG: usize = 8 * BLOCK;
+
+/// Behind the last flag of a group stands another one that is set; this is the group when only that one is left.
+const END_OF_FLAGS: u64 = 1 << 63;
 
 /// The flags of a group that has no items, as Windows writes them.
 const WITHOUT_ITEMS: [u8; 4] = [0xFF; 4];
@@ -41,66 +47,74 @@ pub struct Expansion {
 
 /// Expands `input` into `output`, whose length is the expected one.
 pub fn expand(input: &[u8], output: &mut [u8]) -> Expansion {
-    let mut state = Expander { input, at: 0, output, written: 0, half_byte: None };
+    let mut state = Expander { rest: input, output, written: 0, half_byte: None };
     let result = state.run();
-    Expansion { consumed: state.at, written: state.written, result }
+    Expansion { consumed: input.len() - state.rest.len(), written: state.written, result }
 }
 
 struct Expander<'a> {
-    input: &'a [u8],
-    at: usize,
+    /// What is not used of the input.
+    rest: &'a [u8],
     output: &'a mut [u8],
     written: usize,
-    /// Where the byte lies whose high half the next long length takes.
-    half_byte: Option<usize>,
+    /// The half of a byte that the next long length takes.
+    half_byte: Option<u8>,
 }
 
 impl Expander<'_> {
     fn run(&mut self) -> Result<(), XpressError> {
-        let mut left = 0;
+        let mut flags_left = false;
         while self.written < self.output.len() {
             let flags = u32::from_le_bytes(self.take()?);
-            left = self.group(flags)?;
+            flags_left = self.group(flags)?;
         }
         // Behind a group that is just full, and where there is none, stand the flags of another without items.
-        let has_no_items = |rest: &[u8]| rest.len() == WITHOUT_ITEMS.len() || rest.starts_with(&WITHOUT_ITEMS);
-        if left == 0 && self.input.get(self.at..).is_some_and(has_no_items) {
-            self.at += WITHOUT_ITEMS.len();
+        let has_no_items = self.rest.len() == WITHOUT_ITEMS.len() || self.rest.starts_with(&WITHOUT_ITEMS);
+        if !flags_left && has_no_items {
+            let _flags: [u8; 4] = self.take()?;
         }
         Ok(())
     }
 
-    /// Runs the up to 32 items of one group of flags; says how many flags were left over when the output was full.
-    fn group(&mut self, mut flags: u32) -> Result<u32, XpressError> {
-        let mut left = u32::BITS;
-        while left > 0 && self.written < self.output.len() {
-            let literals = flags.leading_zeros().min(left);
+    /// Runs the up to 32 items of one group of flags; says whether flags were left over when the output was full.
+    fn group(&mut self, flags: u32) -> Result<bool, XpressError> {
+        let mut flags = u64::from(flags) << u32::BITS | END_OF_FLAGS >> u32::BITS;
+        loop {
+            let literals = flags.leading_zeros();
             if literals > 0 {
+                flags <<= literals;
                 self.copy_literals(literals as usize)?;
-                flags = flags.checked_shl(literals).unwrap_or(0);
-                left -= literals;
-            } else {
-                self.copy_match()?;
-                flags <<= 1;
-                left -= 1;
             }
+            if flags == END_OF_FLAGS {
+                return Ok(false);
+            }
+            if self.written == self.output.len() {
+                return Ok(true);
+            }
+            self.copy_match()?;
+            flags <<= 1;
         }
-        Ok(left)
     }
 
     fn copy_literals(&mut self, wanted: usize) -> Result<(), XpressError> {
-        let room = self.output.len() - self.written;
-        let there = self.input.len() - self.at;
-        let count = wanted.min(room).min(there);
-        let (from, to) = (&self.input[self.at..], &mut self.output[self.written..]);
-        match (from.first_chunk::<BLOCK>(), to.first_chunk_mut::<BLOCK>()) {
-            (Some(from), Some(to)) if count <= BLOCK => *to = *from,
-            _ => to[..count].copy_from_slice(&from[..count]),
+        let to = &mut self.output[self.written..];
+        if wanted <= BLOCK
+            && let Some(from) = self.rest.first_chunk::<BLOCK>()
+            && let Some(to) = to.first_chunk_mut()
+        {
+            *to = *from;
+            self.rest = &self.rest[wanted..];
+            self.written += wanted;
+            return Ok(());
         }
-        self.written += count;
-        self.at += count;
         // Fewer are fine where the output is full: the last group is padded.
-        if count < wanted.min(room) { Err(XpressError::EndOfInput) } else { Ok(()) }
+        let wanted = wanted.min(to.len());
+        let count = wanted.min(self.rest.len());
+        let (from, rest) = self.rest.split_at(count);
+        to[..count].copy_from_slice(from);
+        self.rest = rest;
+        self.written += count;
+        if count < wanted { Err(XpressError::EndOfInput) } else { Ok(()) }
     }
 
     fn copy_match(&mut self) -> Result<(), XpressError> {
@@ -112,21 +126,47 @@ impl Expander<'_> {
         };
         let from = self.written.checked_sub(distance).ok_or(XpressError::Distance)?;
         let room = self.output.len() - self.written;
-        let count = length.min(room);
-        self.repeat(from, distance, count);
-        self.written += count;
-        if length > room { Err(XpressError::TooLong) } else { Ok(()) }
+        if length > room {
+            self.repeat(from, distance, room);
+            return Err(XpressError::TooLong);
+        }
+        match length {
+            ..=BLOCK if length <= distance && room >= BLOCK => {
+                *block(self.output, self.written) = *block(self.output, from);
+                self.written += length;
+            }
+            ..=LONG if room >= LONG + BLOCK => self.repeat_blocks(from, distance, length),
+            _ => self.repeat(from, distance, length),
+        }
+        Ok(())
     }
 
-    /// Copies `count` bytes from `from`; a match may overlap what it writes, and then repeats it.
-    fn repeat(&mut self, from: usize, distance: usize, count: usize) {
-        if count <= BLOCK.min(distance)
-            && let Some(&block) = self.output[from..].first_chunk::<BLOCK>()
-            && let Some(to) = self.output[self.written..].first_chunk_mut()
-        {
-            *to = block;
-            return;
+    /// Copies up to [`LONG`] bytes from `from`; the last block may be written beyond the end.
+    ///
+    /// A match may overlap what it writes, and then repeats it.
+    fn repeat_blocks(&mut self, from: usize, distance: usize, count: usize) {
+        let (before, behind) = self.output.split_at_mut(self.written);
+        let blocks = &mut behind.as_chunks_mut::<BLOCK>().0[..count.div_ceil(BLOCK)];
+        if let Some(source) = before[from..].as_chunks::<BLOCK>().0.get(..blocks.len()) {
+            for (to, from) in blocks.iter_mut().zip(source) {
+                *to = *from;
+            }
+            self.written += count;
+        } else if distance < BLOCK {
+            let (pattern, step) = repeated(*block(self.output, from), distance);
+            let (mut at, end) = (self.written, self.written + count);
+            while at < end {
+                *block(self.output, at) = pattern;
+                at += step;
+            }
+            self.written = end;
+        } else {
+            self.repeat(from, distance, count);
         }
+    }
+
+    /// Copies `count` bytes from `from` and none beyond.
+    fn repeat(&mut self, from: usize, distance: usize, count: usize) {
         let mut done = 0;
         while done < count {
             // What lies between `from` and the end grows with every step, so the steps do, too.
@@ -134,14 +174,15 @@ impl Expander<'_> {
             self.output.copy_within(from..from + step, self.written + done);
             done += step;
         }
+        self.written += count;
     }
 
     fn long_length(&mut self) -> Result<usize, XpressError> {
-        let half = if let Some(at) = self.half_byte.take() {
-            self.input[at] >> 4
+        let half = if let Some(half) = self.half_byte.take() {
+            half
         } else {
             let [byte] = self.take()?;
-            self.half_byte = Some(self.at - 1);
+            self.half_byte = Some(byte >> 4);
             byte & 15
         };
         if half < 15 {
@@ -161,10 +202,25 @@ impl Expander<'_> {
     }
 
     fn take<const N: usize>(&mut self) -> Result<[u8; N], XpressError> {
-        let bytes = self.input.get(self.at..).and_then(|rest| rest.first_chunk()).ok_or(XpressError::EndOfInput)?;
-        self.at += N;
+        let (bytes, rest) = self.rest.split_first_chunk().ok_or(XpressError::EndOfInput)?;
+        self.rest = rest;
         Ok(*bytes)
     }
+}
+
+/// The block at a place behind which there is room for it.
+fn block(output: &mut [u8], at: usize) -> &mut [u8; BLOCK] {
+    output[at..].first_chunk_mut().expect("there is room for a block")
+}
+
+/// The first `distance` bytes again and again, and how many of the bytes are so: a multiple of the distance.
+fn repeated(bytes: [u8; BLOCK], mut distance: usize) -> ([u8; BLOCK], usize) {
+    let mut pattern = u128::from_le_bytes(bytes) & ((1 << (distance * 8)) - 1);
+    while distance <= BLOCK / 2 {
+        pattern |= pattern << (distance * 8);
+        distance *= 2;
+    }
+    (pattern.to_le_bytes(), distance)
 }
 
 #[cfg(test)]
@@ -233,7 +289,7 @@ mod tests {
     fn item() -> impl Strategy<Value = Item> {
         prop_oneof![
             any::<u8>().prop_map(Item::Literal),
-            (1u16..60, 3u8..25).prop_map(|(far, len)| Item::Match(far, len))
+            (1u16..300, prop_oneof![3u8..25, 25u8..=254]).prop_map(|(far, len)| Item::Match(far, len))
         ]
     }
 
@@ -253,7 +309,7 @@ mod tests {
                         let far = usize::from(far).min(output.len());
                         let word = ((far - 1) << 3) | usize::from(len.min(10) - 3);
                         input.extend(u16::try_from(word).unwrap().to_le_bytes());
-                        match (len.checked_sub(10), shared.take()) {
+                        match (len.checked_sub(10).map(|half| half.min(15)), shared.take()) {
                             (None, before) => shared = before,
                             (Some(half), Some(at)) => input[at] |= half << 4,
                             (Some(half), None) => {
@@ -261,6 +317,7 @@ mod tests {
                                 input.push(half);
                             }
                         }
+                        input.extend(len.checked_sub(25));
                         (0..len).for_each(|_| output.push(output[output.len() - far]));
                     }
                 }
