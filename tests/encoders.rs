@@ -9,9 +9,9 @@ use arrow_array::builder::{ListBuilder, UInt64Builder};
 use arrow_array::types::Int32Type;
 use arrow_array::{
     ArrayRef, BinaryArray, BooleanArray, DictionaryArray, FixedSizeBinaryArray, Float64Array, Int8Array, Int32Array,
-    Int64Array, ListArray, StringArray, TimestampMicrosecondArray, UInt16Array, UInt32Array, UInt64Array,
+    Int64Array, ListArray, StringArray, StructArray, TimestampMicrosecondArray, UInt16Array, UInt32Array, UInt64Array,
 };
-use arrow_schema::{DataType, Field, Schema};
+use arrow_schema::{DataType, Field, Fields, Schema};
 use etl2parquet::columns::{BatchScratch, BatchSink, BatchValues, ColumnBatch, KeyTable, Present, RowSource, hand_on};
 use etl2parquet::dataset::{Compression, EncodeOptions, EncoderKind, FileNaming, TableSpec, TableWriter};
 use etl2parquet::output::{MemoryOutput, Output};
@@ -46,11 +46,13 @@ enum Kind {
     KeyGuid,
     Stack,
     Bytes,
+    /// A number, a text, and a GUID where a row has the structure.
+    Structure,
     Float,
     Flag,
 }
 
-const KINDS: [Kind; 21] = [
+const KINDS: [Kind; 22] = [
     Kind::Int8,
     Kind::UInt16,
     Kind::Int32,
@@ -70,6 +72,7 @@ const KINDS: [Kind; 21] = [
     Kind::KeyGuid,
     Kind::Stack,
     Kind::Bytes,
+    Kind::Structure,
     Kind::Float,
     Kind::Flag,
 ];
@@ -159,9 +162,19 @@ impl Column {
             Kind::GuidBytes | Kind::KeyGuid => DataType::FixedSizeBinary(16),
             Kind::Stack => list(DataType::UInt64),
             Kind::Bytes => list(DataType::Int8),
+            Kind::Structure => DataType::Struct(self.members().0),
             Kind::Float => DataType::Float64,
             Kind::Flag => DataType::Boolean,
         }
+    }
+
+    /// The columns that the members of a structure are, NULL where it is.
+    fn members(&self) -> (Fields, Vec<Column>) {
+        let columns = [Kind::UInt16, Kind::Text, Kind::GuidBytes, Kind::Timestamp].map(|kind| Column { kind, ..*self });
+        let fields = (0..)
+            .zip(&columns)
+            .map(|(number, column)| Field::new(format!("member {number}"), column.data_type(), true));
+        (fields.collect(), columns.to_vec())
     }
 
     fn name(&self, number: usize) -> String {
@@ -178,8 +191,8 @@ impl Column {
     }
 
     #[expect(clippy::cast_possible_truncation, reason = "the low bits are values as good as others")]
-    fn array(&self, rows: Range<usize>) -> ArrayRef {
-        let rows = || (rows.start as u64..rows.end as u64).map(|row| (!self.is_null(row)).then(|| self.value(row)));
+    fn array(&self, range: Range<usize>) -> ArrayRef {
+        let rows = || (range.start as u64..range.end as u64).map(|row| (!self.is_null(row)).then(|| self.value(row)));
         let text = |value: u64| format!("{:x}", value >> 40);
         match self.kind {
             Kind::Int8 => Arc::new(rows().map(|value| value.map(|value| value as i8)).collect::<Int8Array>()),
@@ -233,9 +246,17 @@ impl Column {
                 let item = Arc::new(Field::new("element", DataType::Int8, true));
                 Arc::new(ListArray::new(item, offsets, items, nulls))
             }
+            Kind::Structure => self.structure(range.clone()),
             Kind::Float => Arc::new(rows().map(|value| value.map(f64::from_bits)).collect::<Float64Array>()),
             Kind::Flag => Arc::new(rows().map(|value| value.map(|value| value % 2 == 0)).collect::<BooleanArray>()),
         }
+    }
+
+    fn structure(&self, rows: Range<usize>) -> ArrayRef {
+        let (fields, members) = self.members();
+        let arrays = members.iter().map(|member| member.array(rows.clone())).collect();
+        let present = (rows.start as u64..rows.end as u64).map(|row| !self.is_null(row)).collect();
+        Arc::new(StructArray::new(fields, arrays, Some(present)))
     }
 }
 
@@ -283,6 +304,16 @@ impl RowSource for Rows {
         sink: &mut BatchSink<'_>,
     ) -> Result<()> {
         let Some(column) = self.columns.get(index) else { return sink(ColumnBatch::nulls(rows.len())) };
+        if let Kind::Structure = column.kind {
+            let members = Rows { columns: column.members().1, rows: self.rows };
+            // Where a batch of a column comes as an array, arrow-rs has to begin again.
+            return match column.order {
+                Order::Late(_) if rows.start > 0 => sink(ColumnBatch::Array(column.array(rows))),
+                _ => {
+                    (0..members.columns.len()).try_for_each(|member| members.batch(member, rows.clone(), scratch, sink))
+                }
+            };
+        }
         let first = rows.start as u64;
         let present: Vec<u32> = (0..).take(rows.len()).filter(|&row| !column.is_null(first + u64::from(row))).collect();
         let some = |row: &u32| column.value(first + u64::from(*row));
@@ -436,7 +467,16 @@ fn every_kind_with_every_kind_of_nulls() {
 
 #[test]
 fn dictionaries_that_become_full_fall_back_where_arrow_does() {
-    let kinds = [Kind::Int32, Kind::UInt64, Kind::Text, Kind::GuidText, Kind::GuidBytes, Kind::Stack, Kind::Binary];
+    let kinds = [
+        Kind::Int32,
+        Kind::UInt64,
+        Kind::Text,
+        Kind::GuidText,
+        Kind::GuidBytes,
+        Kind::Stack,
+        Kind::Binary,
+        Kind::Structure,
+    ];
     let nulls = [Nulls::Never, Nulls::OneIn(1 << 40), Nulls::OneIn(3), Nulls::ByBatch];
     for kind in kinds {
         for nulls in nulls {

@@ -12,8 +12,23 @@ pub(super) struct BytesInterner {
     page: Vec<u8>,
     /// Where each lies in the page.
     spans: Vec<(u32, u32)>,
-    numbers: HashTable<u32>,
+    numbers: HashTable<Entry>,
     hash: DefaultHashBuilder,
+}
+
+/// A value in the table of numbers. Its hash stands beside it: where the table grows, and where a value is another, the page
+/// is not read for it.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    hash: u32,
+    number: u32,
+}
+
+impl Entry {
+    /// The hash as the table takes it, which looks at the highest bits and the lowest.
+    fn table_hash(self) -> u64 {
+        u64::from(self.hash) << u32::BITS | u64::from(self.hash)
+    }
 }
 
 impl BytesInterner {
@@ -49,19 +64,20 @@ impl BytesInterner {
     #[inline]
     pub(super) fn intern(&mut self, value: &[u8]) -> Option<u32> {
         let BytesInterner { page, spans, numbers, hash, .. } = self;
-        let get = |number: &u32| {
-            let (start, end) = spans[*number as usize];
-            &page[start as usize..end as usize]
-        };
-        let hashed = hash.hash_one(value);
-        if let Some(&number) = numbers.find(hashed, |number| get(number) == value) {
-            return Some(number);
-        }
         let number = u32::try_from(spans.len()).ok()?;
+        // The highest bits of a hash are its best.
+        let new = Entry { hash: (hash.hash_one(value) >> u32::BITS) as u32, number };
+        let is_same = |known: &Entry| {
+            let (start, end) = spans[known.number as usize];
+            known.hash == new.hash && page[start as usize..end as usize] == *value
+        };
+        if let Some(known) = numbers.find(new.table_hash(), is_same) {
+            return Some(known.number);
+        }
         let len = u32::try_from(value.len()).ok()?;
         let start = u32::try_from(page.len() + if self.is_fixed { 0 } else { size_of::<u32>() }).ok()?;
         let end = start.checked_add(len)?;
-        numbers.insert_unique(hashed, number, |number| hash.hash_one(get(number)));
+        numbers.insert_unique(new.table_hash(), new, |known| known.table_hash());
         if !self.is_fixed {
             page.extend_from_slice(&len.to_le_bytes());
         }

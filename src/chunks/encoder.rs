@@ -45,7 +45,8 @@ impl fmt::Debug for ChunkEncoder {
 }
 
 impl ChunkEncoder {
-    /// For a top-level column or a list of numbers; `None` for what arrow-rs has to encode.
+    /// For a top-level column, a list of numbers or a member of a top-level structure; `None` for what arrow-rs has to
+    /// encode.
     pub fn new(field: &Field, leaf: &Arc<Leaf>) -> Option<ChunkEncoder> {
         let empty_list = match field.data_type() {
             DataType::List(item) if item.data_type().is_integer() => Some(u8::from(field.is_nullable())),
@@ -127,6 +128,10 @@ impl<V: Values> LeafEncoder<V> {
     fn push(&mut self, rows: usize, present: Present<'_>, values: &BatchValues<'_>) -> Result<Progress> {
         check(rows, present, values, self.pages.leaf.max_definition() > 0)?;
         match values {
+            // Of a member, such a row is a structure with a NULL in it.
+            BatchValues::Keys { table, .. } if self.pages.leaf.max_definition() > 1 && self.has_nulls(table) => {
+                Ok(Progress::GivenUp)
+            }
             BatchValues::Keys { keys, table } if self.has_nulls(table) => {
                 let (mut kept_rows, mut kept_keys) = (std::mem::take(&mut self.rows), std::mem::take(&mut self.keys));
                 kept_rows.clear();

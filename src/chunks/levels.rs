@@ -63,9 +63,9 @@ impl Levels {
         }
     }
 
-    /// Adds a level for each of some rows, 1 where the row is listed and 0 elsewhere. The list is ascending and within the
-    /// rows; levels are of one bit.
-    pub(super) fn put_listed(&mut self, rows: &Range<usize>, mut listed: &[u32]) {
+    /// Adds a level for each of some rows: `level` where the row is listed and 0 elsewhere. The list is ascending and within
+    /// the rows.
+    pub(super) fn put_listed(&mut self, rows: &Range<usize>, mut listed: &[u32], level: u8) {
         let mut row = rows.start;
         while row < rows.end {
             let is_at_group = self.run.is_none() && self.filled == 0;
@@ -73,18 +73,18 @@ impl Levels {
                 let (group, taken) = group_at(row, listed);
                 match group {
                     0 => self.put(0, 8),
-                    u8::MAX => self.put(1, 8),
+                    u8::MAX => self.put(level, 8),
                     mixed => {
-                        self.group = mixed.into();
+                        self.group = self.spread(mixed) * u64::from(level);
                         self.put_packed();
                     }
                 }
                 (row, listed) = (row + 8, &listed[taken..]);
             } else {
-                let (level, count) = run_at(row..rows.end, listed);
-                self.put(level, count);
+                let (is_listed, count) = run_at(row..rows.end, listed);
+                self.put(if is_listed { level } else { 0 }, count);
                 row += count;
-                if level == 1 {
+                if is_listed {
                     listed = &listed[count..];
                 }
             }
@@ -116,6 +116,14 @@ impl Levels {
         let places = count * self.width;
         let mask = if places == 64 { u64::MAX } else { (1 << places) - 1 };
         (self.ones & mask) * u64::from(level)
+    }
+
+    /// A one in the lowest bit of each of eight places that are marked.
+    fn spread(&self, marked: u8) -> u64 {
+        match self.width {
+            1 => marked.into(),
+            width => (0..8).fold(0, |ones, place| ones | u64::from(marked >> place & 1) << (place * width)),
+        }
     }
 
     /// A full group: a run begins where all its levels are the last one.
@@ -187,11 +195,11 @@ fn group_at(row: usize, listed: &[u32]) -> (u8, usize) {
     (group, taken)
 }
 
-/// The level of the first of some rows, and how many rows have it one after another; at least one.
-fn run_at(rows: Range<usize>, listed: &[u32]) -> (u8, usize) {
+/// Whether the first of some rows is listed, and of how many rows one after another that is so; at least one.
+fn run_at(rows: Range<usize>, listed: &[u32]) -> (bool, usize) {
     match listed.first().map_or(rows.end, |&first| first as usize) - rows.start {
-        0 => (1, listed.iter().zip(rows).take_while(|&(&listed, row)| listed as usize == row).count()),
-        absent => (0, absent),
+        0 => (true, listed.iter().zip(rows).take_while(|&(&listed, row)| listed as usize == row).count()),
+        absent => (false, absent),
     }
 }
 
@@ -239,17 +247,21 @@ mod tests {
 
     proptest! {
         #[test]
-        fn listed_rows_are_the_levels_one_by_one(lengths in prop::collection::vec(0..20_usize, 0..60), start in 0..9_usize) {
+        fn listed_rows_are_the_levels_one_by_one(
+            lengths in prop::collection::vec(0..20_usize, 0..60),
+            start in 0..9_usize,
+            max in 1..4_u8,
+        ) {
             let (mut level, mut row, mut listed) = (0, 100, Vec::new());
-            let (mut one_by_one, mut together) = (Levels::new(1).unwrap(), Levels::new(1).unwrap());
-            one_by_one.put(1, start);
-            together.put(1, start);
+            let [mut one_by_one, mut together] = [(); 2].map(|()| Levels::new(max.into()).unwrap());
+            one_by_one.put(max, start);
+            together.put(max, start);
             for length in lengths {
-                listed.extend((row..row + length).filter(|_| level == 1).map(|row| u32::try_from(row).unwrap()));
+                listed.extend((row..row + length).filter(|_| level > 0).map(|row| u32::try_from(row).unwrap()));
                 (0..length).for_each(|_| one_by_one.put(level, 1));
-                (level, row) = (1 - level, row + length);
+                (level, row) = (max - level, row + length);
             }
-            together.put_listed(&(100..row), &listed);
+            together.put_listed(&(100..row), &listed, max);
             let (mut expected, mut found) = (Vec::new(), Vec::new());
             one_by_one.finish(&mut expected);
             together.finish(&mut found);

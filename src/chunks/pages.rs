@@ -133,8 +133,8 @@ impl Pages {
         let max = self.leaf.max_definition();
         let nulls = rows.len().saturating_sub(present.len());
         if let Some(stream) = &mut self.definition {
-            // Only columns that are no lists come here with a value: their levels are 0 and 1.
-            stream.levels.put_listed(rows, present);
+            // No lists come here: a value, or no row.
+            stream.levels.put_listed(rows, present, max);
             for (level, count) in [(max, present.len()), (0, nulls)] {
                 stream.histogram.increment_by(level.into(), i64::try_from(count).unwrap_or(i64::MAX));
             }

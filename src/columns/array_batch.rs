@@ -23,10 +23,9 @@ pub type BatchSink<'a> = dyn FnMut(ColumnBatch<'_>) -> Result<()> + 'a;
 /// # Errors
 /// Those of `sink`.
 pub fn hand_on(array: &ArrayRef, scratch: &mut BatchScratch, sink: &mut BatchSink<'_>) -> Result<()> {
-    if array.null_count() == array.len() {
-        return sink(ColumnBatch::nulls(array.len()));
-    }
     match array.data_type() {
+        DataType::Struct(_) => sink(ColumnBatch::Array(Arc::clone(array))),
+        _ if array.null_count() == array.len() => sink(ColumnBatch::nulls(array.len())),
         DataType::Int8 => narrow::<Int8Type>(array, scratch, sink),
         DataType::Int16 => narrow::<Int16Type>(array, scratch, sink),
         DataType::UInt8 => narrow::<UInt8Type>(array, scratch, sink),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use arrow_array::ArrayRef;
 use arrow_buffer::BooleanBufferBuilder;
-use arrow_schema::DataType;
+use arrow_schema::{DataType, FieldRef, Fields};
 
 use super::array_batch::{BatchSink, hand_on};
 use super::batch::PackedColumns;
@@ -34,11 +34,21 @@ impl<'a> PackedRows<'a> {
         PackedRows { rows: total(&pieces), pieces }
     }
 
-    /// Hands on the values; `data_type` is the column's.
+    /// Hands on the values; `data_type` is the column's. Of a structure, those of its members one after another, unless it
+    /// goes as an array.
     ///
     /// # Errors
     /// When the values do not fit into one array, and those of `sink`.
     pub fn hand_on(&self, data_type: &DataType, scratch: &mut BatchScratch, sink: &mut BatchSink<'_>) -> Result<()> {
+        if let DataType::Struct(members) = data_type {
+            return match self.members(members) {
+                Some(all) => members
+                    .iter()
+                    .zip(all)
+                    .try_for_each(|(member, rows)| rows.hand_on(member.data_type(), scratch, sink)),
+                None => sink(ColumnBatch::Array(self.array(data_type)?)),
+            };
+        }
         if self.is_null() {
             return sink(ColumnBatch::nulls(self.rows));
         }
@@ -67,6 +77,16 @@ impl<'a> PackedRows<'a> {
             },
         };
         sink(self.batch(&present, values))
+    }
+
+    /// The members of a structure, each in the rows that have one; `None` where a member is nested, or NULL beside others.
+    fn members(&self, members: &Fields) -> Option<Vec<Self>> {
+        let member = |index: usize, field: &FieldRef| {
+            let pieces: Vec<_> = self.pieces.iter().map(|piece| piece.member(index)).collect();
+            let is_plain = !field.data_type().is_nested() && pieces.iter().all(|piece| piece.nulls.is_empty());
+            is_plain.then_some(PackedRows { pieces, rows: self.rows })
+        };
+        members.iter().enumerate().map(|(index, field)| member(index, field)).collect()
     }
 
     /// Hands on what the numbers of the column, unsigned and of at most 4 bytes, stand for in a table.

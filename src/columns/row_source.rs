@@ -22,7 +22,8 @@ pub trait RowSource: Send + Sync {
     /// Whatever keeps the column from being made; it ends the conversion.
     fn column(&self, index: usize, rows: Range<usize>) -> Result<ArrayRef>;
 
-    /// The same rows in the form in which the encoder takes them best, handed to `sink` in one call.
+    /// The same rows in the form in which the encoder takes them best, handed to `sink` in one call; those of a structure in
+    /// one, as an array, or in one for each of its members, in their order, where a row has all of them or none.
     ///
     /// What it hands over stands for the same values as [`RowSource::column`]: an encoder may ask for either, and for some
     /// rows first for one and then for the other.

@@ -233,17 +233,19 @@ impl Encoder {
             let nulls = leaves.iter().map(|leaf| null_chunk(leaf.as_ref(), group.rows()));
             return nulls.collect::<Result<_, _>>().map_err(|cause| cannot_encode(field, cause));
         }
-        let [Some(leaf)] = leaves else { return Ok(None) };
-        let Some(mut encoder) = ChunkEncoder::new(field, leaf) else { return Ok(None) };
-        let mut progress = Progress::Taken;
+        let Some(mut encoders) = encoders(field, leaves) else { return Ok(None) };
         for rows in batches(group.rows()) {
             let (gathering, mut encoding, len) = (Instant::now(), Duration::ZERO, rows.len());
+            let (mut unfilled, mut progress) = (encoders.iter_mut(), Progress::Taken);
             group.batch(index, rows, &mut scratch.batches, &mut |batch| {
                 let clock = Instant::now();
                 let mut push = |batch: ColumnBatch<'_>| {
                     check_rows(field, batch.rows(), len)?;
                     check_nulls(field, batch.null_count())?;
-                    progress = encoder.push(&batch).map_err(|cause| cannot_encode(field, cause))?;
+                    let encoder = unfilled.next().ok_or_else(|| wrong_leaves(field))?;
+                    if encoder.push(&batch).map_err(|cause| cannot_encode(field, cause))? == Progress::GivenUp {
+                        progress = Progress::GivenUp;
+                    }
                     Ok(())
                 };
                 let pushed = match batch {
@@ -252,16 +254,18 @@ impl Encoder {
                     }
                     values @ ColumnBatch::Values { .. } => push(values),
                 };
-                encoding = clock.elapsed();
+                encoding += clock.elapsed();
                 pushed
             })?;
             *columns += gathering.elapsed().saturating_sub(encoding);
-            if progress == Progress::GivenUp {
-                return Ok(None);
+            match progress {
+                Progress::GivenUp => return Ok(None),
+                Progress::Taken if unfilled.len() > 0 => return Err(wrong_leaves(field)),
+                Progress::Taken => {}
             }
         }
-        let chunk = encoder.finish().map_err(|cause| cannot_encode(field, cause))?;
-        Ok(Some(vec![Box::new(chunk)]))
+        let chunks = encoders.into_iter().map(|encoder| Ok(Box::new(encoder.finish()?)));
+        chunks.collect::<Result<_, _>>().map(Some).map_err(|cause| cannot_encode(field, cause))
     }
 
     /// The chunks of a column that arrow-rs encodes. `columns` gets the time that its arrays took.
@@ -304,6 +308,17 @@ impl Encoder {
             _ => None,
         });
         EncodedRowGroup { chunks, rows: group.rows(), bytes, time_range, time }
+    }
+}
+
+/// An encoder for each leaf of a column; `None` where arrow-rs has to encode one of them.
+fn encoders(field: &Field, leaves: &[Option<Arc<Leaf>>]) -> Option<Vec<ChunkEncoder>> {
+    let encoder = |field: &Field, leaf: &Option<Arc<Leaf>>| ChunkEncoder::new(field, leaf.as_ref()?);
+    match field.data_type() {
+        DataType::Struct(members) if members.iter().all(|member| !member.data_type().is_nested()) => {
+            members.iter().zip(leaves).map(|(member, leaf)| encoder(member, leaf)).collect()
+        }
+        _ => leaves.iter().map(|leaf| encoder(field, leaf)).collect(),
     }
 }
 
@@ -353,6 +368,10 @@ fn check_nulls(field: &Field, found: usize) -> Result<()> {
         return Ok(());
     }
     Err(Error::bug(format!("column {:?} must not be NULL, found {found} NULLs", field.name())))
+}
+
+fn wrong_leaves(field: &Field) -> Error {
+    Error::bug(format!("column {:?} comes in more or fewer parts than it has", field.name()))
 }
 
 fn cannot_encode(field: &Field, cause: ParquetError) -> Error {

@@ -123,18 +123,21 @@ impl<'a> Cursor<'a> {
     }
 
     /// The reach of one value, or of one structure's members.
+    #[inline]
     pub(super) fn measure_item(&mut self, node: &Node, at: usize) -> Result<FieldExtent, DoesNotFit> {
         match &node.item {
             FieldBody::Leaf(extent) => self.extent(*extent, at),
-            FieldBody::Struct(members) => {
-                let mut end = at;
-                for member in members {
-                    end = self.measure(member, end)?.next;
-                }
-                Ok(FieldExtent::one(at, end, end))
-            }
+            FieldBody::Struct(members) => self.measure_members(members, at),
             FieldBody::Unreadable => Err(DoesNotFit),
         }
+    }
+
+    fn measure_members(&mut self, members: &[Node], at: usize) -> Result<FieldExtent, DoesNotFit> {
+        let mut end = at;
+        for member in members {
+            end = self.measure(member, end)?.next;
+        }
+        Ok(FieldExtent::one(at, end, end))
     }
 
     fn count_empty(&mut self, count: usize) -> Result<(), DoesNotFit> {
@@ -144,6 +147,7 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 
+    #[inline]
     fn extent(&self, extent: LengthRule, at: usize) -> Result<FieldExtent, DoesNotFit> {
         let rest = self.rest(at);
         match extent {
@@ -217,7 +221,22 @@ impl Counter {
 }
 
 /// A little-endian integer of up to 8 bytes, extended to 64 bits by its sign or by zeros.
+#[inline]
 pub(super) fn read_integer(bytes: &[u8], signed: bool) -> u64 {
+    // One load for each of the sizes that integers have; a copy of a length that is not known is a call.
+    let value = match bytes.len() {
+        1 => bytes.first().map(|byte| u64::from(*byte)),
+        2 => bytes.first_chunk().map(|bytes| u16::from_le_bytes(*bytes).into()),
+        4 => bytes.first_chunk().map(|bytes| u32::from_le_bytes(*bytes).into()),
+        8 => bytes.first_chunk().map(|bytes| u64::from_le_bytes(*bytes)),
+        _ => None,
+    };
+    let Some(value) = value else { return read_odd_integer(bytes, signed) };
+    let unused = 8 * (size_of::<u64>() - bytes.len());
+    if signed { ((value << unused).cast_signed() >> unused).cast_unsigned() } else { value }
+}
+
+fn read_odd_integer(bytes: &[u8], signed: bool) -> u64 {
     let negative = signed && bytes.last().is_some_and(|&last| last >= 0x80);
     let mut value = [if negative { 0xff } else { 0 }; 8];
     for (place, byte) in value.iter_mut().zip(bytes) {
@@ -287,5 +306,10 @@ mod tests {
         assert_eq!(read_integer(&[0xfe, 0xff], false), 0xfffe);
         assert_eq!(read_integer(&[1, 0, 0, 0, 0, 0, 0, 0x80], true), 0x8000_0000_0000_0001);
         assert_eq!(read_integer(&[], true), 0);
+        assert_eq!(read_integer(&[0x80], true), (-0x80_i64).cast_unsigned());
+        assert_eq!(read_integer(&[0x80], false), 0x80);
+        assert_eq!(read_integer(&[1, 0, 0x80], true), (-0x7f_ffff_i64).cast_unsigned());
+        assert_eq!(read_integer(&[1, 2, 3, 0x84], true), (-0x7bfc_fdff_i64).cast_unsigned());
+        assert_eq!(read_integer(&[1, 2, 3, 0x84], false), 0x8403_0201);
     }
 }

@@ -86,8 +86,16 @@ impl Program {
         let status = self.walk(&mut cursor, first, at, |cursor, node, span| {
             for output in &node.outputs {
                 let Some(column) = targets.get_mut(output.target) else { continue };
-                let builder = &mut column.values;
-                if cursor.measured(|cursor| write_field(node, output, cursor, span, builder, &mut notes)) {
+                let is_written = match (&node.item, &mut column.values) {
+                    // Most fields are one value, of which nothing has to be measured again.
+                    (FieldBody::Leaf(_), value @ (Packed::Fixed(_) | Packed::Bytes(_))) => {
+                        values::write(&output.op, cursor.bytes(span), value, &mut notes)
+                    }
+                    (_, builder) => {
+                        cursor.measured(|cursor| write_field(node, output, cursor, span, builder, &mut notes))
+                    }
+                };
+                if is_written {
                     column.rows.push(row);
                 }
             }

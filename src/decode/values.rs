@@ -28,6 +28,7 @@ impl RowNotes<'_> {
 }
 
 /// Appends one value. `false`: it is NULL, and nothing was appended.
+#[inline]
 pub(super) fn write(op: &Convert, bytes: &[u8], builder: &mut Packed, notes: &mut RowNotes<'_>) -> bool {
     match builder {
         Packed::Fixed(fixed) => write_fixed(op, bytes, fixed, notes),

@@ -150,9 +150,40 @@ fn what_has_no_form_is_an_array() {
     t(fixed(8, &[0; 8]), &DataType::Float64);
     let items = Elements { nulls: vec![1], values: fixed(1, &[7, 0]) };
     t(Packed::List(Box::new(ListValues { ends: vec![2], items })), &list_type());
-    let record = DataType::Struct(vec![arrow_schema::Field::new("x", DataType::UInt8, true)].into());
-    let members = vec![Elements { nulls: Vec::new(), values: fixed(1, &[5]) }];
-    t(Packed::Struct(StructValues { len: 1, members }), &record);
+    let member = |nulls: &[u32], values| Elements { nulls: nulls.to_vec(), values };
+    let structure = |member| Packed::Struct(StructValues { len: 1, members: vec![member] });
+    let of = |member| DataType::Struct(vec![arrow_schema::Field::new("x", member, true)].into());
+    // A member that is NULL beside others, and one that is nested.
+    t(structure(member(&[0], fixed(1, &[0]))), &of(DataType::UInt8));
+    let items = member(&[], fixed(1, &[7]));
+    t(structure(member(&[], Packed::List(Box::new(ListValues { ends: vec![1], items })))), &of(list_type()));
+}
+
+#[test]
+fn the_members_of_structures_are_handed_on_one_after_another() {
+    let member = |nulls: &[u32], values| Elements { nulls: nulls.to_vec(), values };
+    let text = Packed::Bytes(BytesValues { ends: vec![1, 1, 3], bytes: b"abc".to_vec() });
+    // The last one has a NULL, which does not lie in the rows that are handed on.
+    let members = vec![member(&[2], fixed(1, &[5, 6, 0])), member(&[], text)];
+    let some = packed(&[0, 2, 3], Packed::Struct(StructValues { len: 3, members }));
+    let none = PackedColumns::default();
+    let field = |name, data_type| arrow_schema::Field::new(name, data_type, true);
+    let record = DataType::Struct(vec![field("x", DataType::UInt8), field("y", DataType::Utf8)].into());
+    let handed_on = |parts: &[(&PackedColumns, Range<u32>)]| {
+        let mut found = Vec::new();
+        let mut sink = |batch: ColumnBatch<'_>| {
+            found.push(shown(&batch));
+            Ok(())
+        };
+        PackedRows::new(parts, 0).hand_on(&record, &mut BatchScratch::default(), &mut sink).unwrap();
+        found
+    };
+    let found = handed_on(&[(&some, 1..3), (&none, 0..1), (&some, 0..1)]);
+    assert_eq!(
+        found.iter().map(|member| texts(member)).collect::<Vec<_>>(),
+        [["NULL", "6", "NULL", "5"], ["NULL", "", "NULL", "a"]]
+    );
+    assert_eq!(handed_on(&[(&none, 0..2)]), [[None, None], [None, None]]);
 }
 
 #[test]

@@ -56,6 +56,12 @@ impl Codes {
 
     pub(super) fn name(&self, table: CodeTable, code: u32) -> Option<&'static str> {
         let table = self.0.get(table as usize)?;
+        // Most codes are that of success, the first.
+        if let Some(&(first, name)) = table.first()
+            && first == code
+        {
+            return Some(name);
+        }
         let at = table.binary_search_by_key(&code, |&(code, _)| code).ok()?;
         table.get(at).map(|&(_, name)| name)
     }
