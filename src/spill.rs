@@ -31,6 +31,10 @@ const ROOM: usize = 32 << 20;
 /// Bytes of records that wait to be written.
 const BLOCK: usize = 4 << 20;
 
+/// Bytes of records that wait, from which on there is room for all that ever do: to grow step by step copies them again and
+/// again.
+const GROWN: usize = 256 << 10;
+
 /// Where the records of a job go.
 #[derive(Clone, Debug)]
 pub struct SpillSpace {
@@ -69,7 +73,10 @@ impl SpillSpace {
 
     fn error(&self, cause: io::Error) -> Error {
         let message = "cannot keep what is known of the trace in a temporary file in this folder";
-        let hint = "free some space there; the folder is that of the output, and without output TMPDIR names it";
+        let hint = match cause.kind() {
+            io::ErrorKind::FileTooLarge => "raise the limit of file sizes (ulimit -f)",
+            _ => "free some space there; the folder is that of the output, and without output TMPDIR names it",
+        };
         Error::new(ErrorKind::Output, message).in_file(&self.folder).caused_by(cause).with_hint(hint)
     }
 }
@@ -121,11 +128,20 @@ impl<T: Record> SpillWriter<T> {
     /// # Errors
     /// Those of [`SpillWriter::push`].
     pub fn extend(&mut self, records: &[T]) -> Result<()> {
+        self.make_room(records.len());
         self.waiting.extend_from_slice(records);
         if size_of_val(&self.waiting[..]) < self.space.block {
             return Ok(());
         }
         self.write().map_err(|cause| self.space.error(cause))
+    }
+
+    fn make_room(&mut self, more: usize) {
+        let waiting = self.waiting.len();
+        if self.waiting.capacity() - waiting < more && size_of_val(&self.waiting[..]) >= GROWN {
+            let all = self.space.block.div_ceil(size_of::<T>().max(1));
+            self.waiting.reserve_exact(all.saturating_sub(waiting).max(more));
+        }
     }
 
     /// Brings what waits to disk.

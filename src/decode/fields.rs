@@ -116,6 +116,13 @@ fn named<'a>(field: &'a Field, position: usize, reserved: &HashSet<String>, dept
 
 /// Puts a number behind a name from its second occurrence in an event on, one with which no other field of it is called so.
 fn number_repeated(fields: &mut [Option<NamedField<'_>>]) {
+    let is_any_repeated = {
+        let mut seen = HashSet::with_capacity(fields.len());
+        !fields.iter().flatten().all(|field| seen.insert(field.key.as_str()))
+    };
+    if !is_any_repeated {
+        return;
+    }
     let mut last: HashMap<String, u32> = HashMap::with_capacity(fields.len());
     let mut repeated = Vec::new();
     for (position, field) in fields.iter().enumerate() {
@@ -145,7 +152,8 @@ fn base_name(declared: &str, key: &str, position: usize, reserved: &HashSet<Stri
     if declared.trim().is_empty() {
         return (format!("field_{position}"), Some(RenameReason::IllegalName));
     }
-    let is_refused = |c: char| c.is_control() || " ,;{}()=./\\".contains(c);
+    let is_refused =
+        |c: char| c.is_control() || matches!(c, ' ' | ',' | ';' | '{' | '}' | '(' | ')' | '=' | '.' | '/' | '\\');
     let is_illegal = declared.contains(is_refused);
     let safe = if is_illegal { declared.replace(is_refused, "_") } else { declared.to_owned() };
     if safe.len() > MAX_NAME {

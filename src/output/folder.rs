@@ -5,7 +5,7 @@
 //!     .etl2parquet-<name>.plan-<hash>/   of a plan that several processes convert
 //!         lock     held by a run, or by the process that publishes a plan; free after it was killed
 //!         parts/   files, whole or not, every name ending in .<attempt>.tmp
-//!         new/     the trace being put together, in its last moments
+//!         new/     the trace being put together, in its last moments; of a run, parts/ under another name
 //!         old/     the trace being replaced, where folders cannot be exchanged in one step
 //!         old-2/   a replaced trace that could not be removed, as another program has a file of it open; and so on
 //! OUT/trace=<name>/               the published trace
@@ -43,7 +43,7 @@ use custody::Held;
 pub use disks::Disks;
 use disks::Item;
 pub use existing::{check_absent, is_current, is_of_output, published, trace_folder};
-use lock::Lock;
+use lock::{LOCK, Lock};
 pub(crate) use parts::is_attempt;
 use parts::{Parts, remove_staged};
 use system::{exists, remove, remove_file, sync_folder};
@@ -183,7 +183,7 @@ impl LocalFolder {
         let (out, name) = place_of_plan(folder)?;
         let staging = Self::lock_plan(&Custody::default(), &out, &name, folder)?;
         staging.close_parts();
-        system::remove_others(folder, "lock").map_err(|cause| output_error("remove", folder, cause))?;
+        system::remove_others(folder, LOCK).map_err(|cause| output_error("remove", folder, cause))?;
         // With what is left of it.
         staging.is_published.store(true, Ordering::Relaxed);
         Ok(())
@@ -442,7 +442,7 @@ impl LocalFolder {
         }
         if self.role != Role::Run {
             // With the lock in it, which goes last.
-            let _ = system::remove_others(&self.folder, "lock");
+            let _ = system::remove_others(&self.folder, LOCK);
         }
         self.lock.take().into_iter().for_each(Lock::release);
         let _ = fs::remove_dir(&self.folder);
@@ -490,7 +490,11 @@ impl Output for LocalFolder {
         let _kept = self.custody.keep()?;
         let mut warnings: Vec<String> = self.warnings().collect();
         existing::may_publish(&target, if_exists)?;
-        publication::assemble(&self.parts(), &new, files, &self.disks, progress)?;
+        let assemble = match self.role {
+            Role::Run => publication::assemble_in_place,
+            Role::Worker | Role::Publisher => publication::assemble,
+        };
+        assemble(&self.parts(), &new, files, &self.disks, progress)?;
         crate::progress::stop_if_cancelled(progress)?;
         if if_exists.replaces() && exists(&target)? {
             publication::replace(&new, &self.old(), &target)?;

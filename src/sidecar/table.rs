@@ -53,7 +53,8 @@ pub(super) fn write<R: SidecarRow>(
 
 /// The rows of the next row group.
 fn next_rows<R: SidecarRow>(rows: &mut impl Iterator<Item = R>) -> Vec<R> {
-    let (mut batch, mut weight) = (Vec::new(), 0usize);
+    let most = GROUP_ROWS.min(GROUP_WEIGHT / size_of::<R>().max(1));
+    let (mut batch, mut weight) = (Vec::with_capacity(rows.size_hint().0.min(most)), 0usize);
     while batch.len() < GROUP_ROWS && weight < GROUP_WEIGHT {
         let Some(row) = rows.next() else { break };
         weight = weight.saturating_add(size_of::<R>() + row.weight());

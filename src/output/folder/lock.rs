@@ -7,6 +7,9 @@ use std::path::{Path, PathBuf};
 use crate::error::{Error, ErrorCode, ErrorKind, Result};
 use crate::output::errors::output_error;
 
+/// The name of the lock file.
+pub(super) const LOCK: &str = "lock";
+
 /// How often to try for a lock file that others keep deleting.
 const ATTEMPTS: usize = 16;
 
@@ -21,7 +24,7 @@ pub(super) struct Lock {
 impl Lock {
     /// Makes the staging folder, with all that is missing above it, and locks it for this run.
     pub(super) fn take(out: &Path, folder: &Path) -> Result<Lock> {
-        let path = folder.join("lock");
+        let path = folder.join(LOCK);
         for _ in 0..ATTEMPTS {
             fs::create_dir_all(out).map_err(|cause| output_error("create the folder", out, cause))?;
             let is_new = match fs::create_dir(folder) {

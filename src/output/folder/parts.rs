@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::system::{files_below, relative, remove, remove_file};
+use crate::disk;
 use crate::error::{Error, Result};
 use crate::listing::entries;
 use crate::names::is_safe_component;
@@ -25,6 +26,13 @@ impl Parts {
     /// Those of a staging folder.
     pub(super) fn of(staging: &Path) -> Self {
         Parts { root: staging.join("parts") }
+    }
+
+    /// Gives the folder another name. What has it goes.
+    pub(super) fn rename_to(&self, root: &Path) -> Result<Self> {
+        remove(root).map_err(|cause| output_error("remove", root, cause))?;
+        disk::rename(&self.root, root).map_err(|cause| output_error("rename", &self.root, cause))?;
+        Ok(Parts { root: root.to_owned() })
     }
 
     /// Where a file is.

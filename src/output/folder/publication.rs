@@ -29,29 +29,57 @@ pub(super) fn assemble(
     disks: &Disks,
     progress: &dyn Progress,
 ) -> Result<()> {
-    let moves = files.iter().map(|file| {
-        let named = new.join(&file.path);
-        Ok(Move { staged: parts.locate(file)?, named })
-    });
-    let moves = moves.collect::<Result<Vec<_>>>()?;
-    let names: BTreeSet<&Path> = moves.iter().map(|file| file.named.as_path()).collect();
-    if names.len() < moves.len() {
-        return Err(Error::bug("two files of a trace have one name").in_file(new));
-    }
-    // On disk first: once names end in .parquet, readers may look.
-    let staged = moves.iter().map(|file| Item::File { path: file.staged.clone(), or: Some(file.named.clone()) });
-    disks.sync_all(staged, progress)?;
+    let moves = moves(parts, new, files)?;
+    sync_files(&moves, disks, progress)?;
     let folders: BTreeSet<&Path> = moves.iter().filter_map(|file| file.named.parent()).collect();
     for folder in folders {
         fs::create_dir_all(folder).map_err(|cause| output_error("create the folder", folder, cause))?;
     }
-    for file in &moves {
+    name_files(new, &moves, disks, progress)
+}
+
+/// As [`assemble`], of parts that are this trace's alone: their folder becomes `new`.
+pub(super) fn assemble_in_place(
+    parts: &Parts,
+    new: &Path,
+    files: &[StagedName],
+    disks: &Disks,
+    progress: &dyn Progress,
+) -> Result<()> {
+    sync_files(&moves(parts, new, files)?, disks, progress)?;
+    let parts = parts.rename_to(new)?;
+    name_files(new, &moves(&parts, new, files)?, disks, progress)
+}
+
+fn moves(parts: &Parts, new: &Path, files: &[StagedName]) -> Result<Vec<Move>> {
+    let moves = files.iter().map(|file| Ok(Move { staged: parts.locate(file)?, named: new.join(&file.path) }));
+    moves.collect()
+}
+
+/// On disk first: once names end in .parquet, readers may look.
+fn sync_files(moves: &[Move], disks: &Disks, progress: &dyn Progress) -> Result<()> {
+    let staged = moves.iter().map(|file| Item::File { path: file.staged.clone(), or: Some(file.named.clone()) });
+    disks.sync_all(staged, progress)
+}
+
+/// Gives files their names, removes all else, and brings the names to disk.
+fn name_files(new: &Path, moves: &[Move], disks: &Disks, progress: &dyn Progress) -> Result<()> {
+    let names: BTreeSet<&Path> = moves.iter().map(|file| file.named.as_path()).collect();
+    if names.len() < moves.len() {
+        return Err(Error::bug("two files of a trace have one name").in_file(new));
+    }
+    for file in moves {
         stop_if_cancelled(progress)?;
         take(file)?;
     }
-    let Tree { folders, files: found } = tree(new).map_err(|cause| output_error("list", new, cause))?;
+    let Tree { mut folders, files: found } = tree(new).map_err(|cause| output_error("list", new, cause))?;
     for (other, _) in found.iter().filter(|(file, _)| !names.contains(file.as_path())) {
         remove_file(other).map_err(|cause| output_error("remove", other, cause))?;
+    }
+    // Those of files that were begun and are not wanted, the innermost first.
+    let wanted: BTreeSet<&Path> = names.iter().flat_map(|file| file.ancestors()).collect();
+    for empty in folders.extract_if(.., |folder| !wanted.contains(folder.as_path())).collect::<Vec<_>>().iter().rev() {
+        fs::remove_dir(empty).map_err(|cause| output_error("remove", empty, cause))?;
     }
     disks.sync_all(folders.into_iter().map(Item::Folder), progress)
 }

@@ -251,8 +251,12 @@ fn a_file_that_is_not_named_is_not_published() {
     fs::write(staging.parts().root.join("stray.parquet"), "").unwrap();
     fs::create_dir(staging.new_trace()).unwrap();
     fs::write(staging.new_trace().join("stray.parquet"), "").unwrap();
+    // Where a file was begun that is not wanted.
+    fs::create_dir_all(staging.parts().root.join("events/B/C")).unwrap();
+    fs::write(staging.parts().root.join("events/B/C/stray.parquet.tmp"), "").unwrap();
     publish(staging, IfExists::Error).unwrap();
     assert_eq!(tree(out.path()), PUBLISHED);
+    assert_eq!(fs::read_dir(out.path().join("trace=a/events")).unwrap().count(), 1);
 }
 
 #[test]
