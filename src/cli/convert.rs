@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::path::Path;
+use std::sync::Arc;
 
 use super::args::{ConvertArgs, JobArgs};
 use super::board::Board;
@@ -21,7 +22,7 @@ use super::{inputs, jobs, lanes, options};
 use crate::convert::ConvertOptions;
 use crate::convert::job::{InputFile, Outcome, Recording, Report};
 use crate::error::{Error, ErrorCode, ErrorKind, Result};
-use crate::input::OpenOptions;
+use crate::input::{OpenOptions, SharedMembers};
 use crate::job::workers::Workers;
 use crate::names::fold_case;
 use crate::output::IfExists;
@@ -162,6 +163,9 @@ impl<'a> ConvertCommand<'a> {
             Refusal::clear_leftovers(&self.args.output.output);
             self.tell_of_others(jobs);
         }
+        let mut options = options.clone();
+        options.open.shared = Arc::new(SharedMembers::of(jobs.iter().flat_map(Recording::addresses)));
+        let options = &options;
         let workers = Workers::new(options)?;
         let run = self.run;
         if let [job] = jobs {
@@ -177,6 +181,7 @@ impl<'a> ConvertCommand<'a> {
             }
             let progress = board.begin(position, &label(&job.name, position, jobs.len()));
             let outcome = caught(|| workers.convert(job, options, &progress));
+            options.open.shared.forget(job.addresses());
             Some((outcome, progress.times()))
         };
         lanes::drive(jobs.len(), workers.lanes(), work, |position, done| {

@@ -1,5 +1,7 @@
 //! `etl2parquet inspect`.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 
 use super::args::InspectArgs;
@@ -10,7 +12,9 @@ use super::page::page;
 use super::run::{Run, label};
 use super::{inputs, jobs, options};
 use crate::convert::ConvertOptions;
+use crate::convert::job::Recording;
 use crate::error::{Error, ErrorKind, Result};
+use crate::input::{OpenOptions, SharedMembers};
 use crate::job::inspect;
 use crate::names::NameFrom;
 
@@ -22,7 +26,9 @@ pub(super) fn run(args: &InspectArgs) -> Result<u8> {
     let run = Run::start(&args.run)?;
     let options = options::of_inspect(args, &run)?;
     let found = inputs::find(&args.input.inputs, options::open(&args.spool));
-    let options = ConvertOptions { open: found.open.clone(), ..options };
+    let jobs = jobs::separate_jobs(&found.all(), NameFrom::Stem);
+    let shared = Arc::new(SharedMembers::of(jobs.iter().flat_map(Recording::addresses)));
+    let options = ConvertOptions { open: OpenOptions { shared, ..found.open.clone() }, ..options };
     let mut status = RunStatus::default();
     let mut errors = Vec::new();
     let mut fail = |status: &mut RunStatus, error: &Error| {
@@ -34,12 +40,12 @@ pub(super) fn run(args: &InspectArgs) -> Result<u8> {
     for problem in &found.problems {
         fail(&mut status, problem);
     }
-    let jobs = jobs::separate_jobs(&found.all(), NameFrom::Stem);
     let mut document = Vec::new();
     for (position, job) in jobs.iter().enumerate() {
         let inspection = run.job(&label(&job.name, position, jobs.len()), |progress| {
             inspect(job, &options, progress).map(|report| Inspection::of(&job.name, &report))
         });
+        options.open.shared.forget(job.addresses());
         match inspection {
             Ok(inspection) if args.json => document.push(count(&mut status, inspection)),
             Ok(inspection) => console::page_to_stdout(&separated(position, page(&count(&mut status, inspection))))?,

@@ -59,7 +59,7 @@ pub(super) fn of_inspect(args: &InspectArgs, run: &Run) -> Result<ConvertOptions
 
 /// How inputs are opened. What is packed lies in the folder named, else where whoever opens it says.
 pub(super) fn open(args: &SpoolArgs) -> OpenOptions {
-    OpenOptions { spool_dir: args.spool_dir.clone(), max_spool: args.max_spool, stdin: None }
+    OpenOptions { spool_dir: args.spool_dir.clone(), max_spool: args.max_spool, ..OpenOptions::default() }
 }
 
 fn checks(max_loss: Option<MaxLoss>, fail_on: &[FailOn]) -> Checks {

@@ -1,7 +1,7 @@
 //! What to convert, how, and what came of it.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -27,6 +27,11 @@ impl Recording {
         let path = path.into();
         let source = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
         Recording { name: trace_name(&source, NameFrom::Stem), inputs: vec![InputFile::new(path, source)] }
+    }
+
+    /// Where its inputs are.
+    pub fn addresses(&self) -> impl Iterator<Item = &Path> {
+        self.inputs.iter().map(|input| input.path.as_path())
     }
 }
 

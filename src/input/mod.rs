@@ -8,6 +8,7 @@ pub mod local;
 pub mod memory;
 pub mod opener;
 pub(crate) mod regular;
+pub mod shared;
 pub mod unopened;
 
 pub use access::{Identity, Input};
@@ -16,4 +17,5 @@ pub use inputs::{InputId, Inputs};
 pub use local::LocalFile;
 pub use memory::MemoryInput;
 pub use opener::{OpenOptions, open_archive, open_head, read_stdin, room_to_unpack};
+pub use shared::SharedMembers;
 pub use unopened::Unopened;

@@ -11,6 +11,7 @@ use super::address::{STDIN, split_address};
 use super::container::{Archive, Format, MemberInput, MemberPlace, Spool, SpoolLimit, decoder_fault};
 use super::local::{self, LocalFile};
 use super::memory::MemoryInput;
+use super::shared::{Place, SharedMembers};
 use crate::error::{Error, ErrorCode, ErrorKind, Result};
 use crate::progress::{Progress, Silent};
 
@@ -23,6 +24,8 @@ pub struct OpenOptions {
     pub max_spool: Option<u64>,
     /// What came through standard input, which `-` stands for.
     pub stdin: Option<Arc<dyn Input>>,
+    /// What several recordings take from archives.
+    pub shared: Arc<SharedMembers>,
 }
 
 impl OpenOptions {
@@ -36,8 +39,13 @@ impl OpenOptions {
         self.spool_dir.clone().unwrap_or_else(std::env::temp_dir)
     }
 
-    fn spool(&self) -> Result<Spool> {
-        Spool::new(&self.folder(), self.max_spool.map_or(SpoolLimit::Archives(0), SpoolLimit::Bytes))
+    /// What members of archives of so many bytes may take.
+    fn limit(&self, archives: u64) -> SpoolLimit {
+        self.max_spool.map_or(SpoolLimit::Archives(archives), SpoolLimit::Bytes)
+    }
+
+    fn spool(&self, archives: u64) -> Result<Spool> {
+        Spool::new(&self.folder(), self.limit(archives))
     }
 }
 
@@ -149,9 +157,9 @@ impl Opener<'_> {
         for (position, identity, range, archive) in held.spooled {
             let Some(file) = &file else { continue };
             let place = MemberPlace::Spool(Arc::clone(file), archive);
-            opened[position] = Some(Arc::new(MemberInput { identity, start: range.start, place, since: self.since }));
+            held.open.push((position, MemberInput { identity, start: range.start, place, since: self.since }));
         }
-        for (position, member) in held.in_place {
+        for (position, member) in held.open {
             opened[position] = Some(Arc::new(member));
         }
         Ok(opened)
@@ -162,7 +170,7 @@ impl Opener<'_> {
         let archive = open_archive(container, self.options, self.progress)?;
         let of_archive = archive.input().identity();
         let modified = of_archive.modified;
-        let may_stay = held.in_place.len() < local::most_open();
+        let may_stay = held.open.len() < local::most_open();
         let mut packed = BTreeMap::new();
         for (position, address, name) in wanted {
             let index = archive.find(&name).ok_or_else(|| archive.no_member(&address))?;
@@ -183,21 +191,31 @@ impl Opener<'_> {
             let (start, size) = (stored.range.start, stored.range.end - stored.range.start);
             let identity = Identity { source: address, size, modified };
             let place = MemberPlace::Archive(Arc::clone(archive.input()));
-            held.in_place.push((position, MemberInput { identity, start, place, since: self.since }));
+            held.open.push((position, MemberInput { identity, start, place, since: self.since }));
         }
-        if packed.is_empty() {
+        let on_disk = (container != Path::new(STDIN)).then(|| of_archive.clone());
+        let mut apart = BTreeMap::new();
+        for (index, (position, address)) in packed {
+            let Some((file, range)) = self.shared(&archive, container, index)? else {
+                apart.insert(index, (position, address));
+                continue;
+            };
+            let identity = Identity { source: address, size: range.end - range.start, modified };
+            let place = MemberPlace::Spool(file, on_disk.clone());
+            held.open.push((position, MemberInput { identity, start: range.start, place, since: self.since }));
+        }
+        if apart.is_empty() {
             return Ok(());
         }
         let spool = match spool {
             Some(spool) => spool,
-            none @ None => none.insert(self.options.spool()?),
+            none @ None => none.insert(self.options.spool(0)?),
         };
         spool.allow(archive.input().size());
-        let on_disk = (container != Path::new(STDIN)).then(|| of_archive.clone());
-        let numbers = packed.keys().copied().collect();
+        let numbers = apart.keys().copied().collect();
         (self.begin)(archive.packed_size(&numbers));
         archive.unpack(&numbers, self.progress, &mut |index, plain| {
-            let Some((position, address)) = packed.remove(&index) else { return Ok(()) };
+            let Some((position, address)) = apart.remove(&index) else { return Ok(()) };
             let range = spool.take(plain, archive.members()[index].size, &address)?;
             if range.is_empty() {
                 return Err(empty(&address));
@@ -207,12 +225,29 @@ impl Opener<'_> {
             Ok(())
         })
     }
+
+    /// Where a member lies that others are unpacked with, now or before; `None` where it has to be unpacked by itself, as all do
+    /// that are packed by themselves or would take too much together. Nor is an empty one shared, which is an error.
+    fn shared(&self, archive: &Archive, container: &Path, index: usize) -> Result<Option<Place>> {
+        let Some(mut shelf) = self.options.shared.shelf(container) else { return Ok(None) };
+        let name = &archive.members()[index].name;
+        if let Some(members) = shelf.missing(name, archive) {
+            let sizes = members.iter().map(|&index| archive.members()[index].size.unwrap_or(u64::MAX));
+            let size = sizes.fold(0, u64::saturating_add);
+            let packed = archive.input().size();
+            if archive.are_packed_together(&members) && size <= self.options.limit(packed).bytes() {
+                (self.begin)(archive.packed_size(&members));
+                shelf.unpack(archive, &members, self.options.spool(packed)?, self.progress)?;
+            }
+        }
+        Ok(shelf.place(name, archive.input().identity()).filter(|(_, range)| !range.is_empty()))
+    }
 }
 
 /// Members that are open.
 #[derive(Default)]
 struct Held {
-    in_place: Vec<(usize, MemberInput)>,
+    open: Vec<(usize, MemberInput)>,
     spooled: Vec<(usize, Identity, Range<u64>, Option<Identity>)>,
 }
 

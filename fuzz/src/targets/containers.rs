@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use etl2parquet::input::container::{Archive, Format, Member};
-use etl2parquet::input::{Input, Inputs, MemoryInput, OpenOptions, member_address};
+use etl2parquet::input::{Input, Inputs, MemoryInput, OpenOptions, SharedMembers, member_address};
 use etl2parquet::survey::NoProgress;
 use etl2parquet::{Error, ErrorKind};
 
@@ -29,7 +29,8 @@ type Unpacked = BTreeMap<usize, Vec<u8>>;
 /// wrong ones nothing behind them is read.
 ///
 /// Oracle: two readings of the directory are alike; a member has the bytes alone that it has among all others, as many as
-/// the directory tells, and in a zip archive or a gzip stream those of a check sum that stands there; what lies in the file
+/// the directory tells, and in a zip archive or a gzip stream those of a check sum that stands there; so it has in a recording that
+/// takes it alone or beside others of the archive; what lies in the file
 /// as it is lies within it; a spool takes a member whole or, where it is larger than the spool may be, refuses it; what is
 /// wrong is an error that blames the file.
 pub fn containers(input: &[u8], digest: &mut Digest) {
@@ -57,6 +58,8 @@ fn container(input: &[u8], digest: &mut Digest) {
     let wanted: BTreeSet<usize> =
         archive.members().iter().enumerate().filter(readable).take(MEMBERS).map(|(index, _)| index).collect();
     let (together, all) = unpacked(&archive, &wanted);
+    let addresses: Vec<PathBuf> = wanted.iter().filter_map(|&index| address(&archive, index)).collect();
+    let shared = Arc::new(SharedMembers::of(addresses.iter().map(PathBuf::as_path)));
     for &index in &wanted {
         let (mut alone, one) = unpacked(&archive, &BTreeSet::from([index]));
         let alone = alone.remove(&index);
@@ -70,7 +73,9 @@ fn container(input: &[u8], digest: &mut Digest) {
             is_what_is_told(input, format, &archive.members()[index], bytes);
         }
         lies_within(input, &archive, index, whole.as_deref());
-        spooled(&file, &archive.members()[index].name, whole.as_deref());
+        for shared in [&Arc::default(), &shared] {
+            spooled(&file, address(&archive, index), shared, whole.as_deref());
+        }
         digest.add((&archive.members()[index].name, &whole, one.is_ok()));
     }
     digest.count(format.name(), if all.is_ok() { "unpacked" } else { "damaged" });
@@ -120,13 +125,18 @@ fn lies_within(input: &[u8], archive: &Archive, index: usize, whole: Option<&[u8
     assert!(whole.is_none_or(|whole| whole == lies), "containers: in its place or unpacked, a member is the same");
 }
 
-/// The way that a recording takes.
-fn spooled(file: &Arc<dyn Input>, name: &str, whole: Option<&[u8]>) {
-    let Some(address) = member_address(Path::new(CONTAINER), name) else { return };
+fn address(archive: &Archive, index: usize) -> Option<PathBuf> {
+    member_address(Path::new(CONTAINER), &archive.members()[index].name)
+}
+
+/// The way that a recording takes, alone or beside others of the same archive.
+fn spooled(file: &Arc<dyn Input>, address: Option<PathBuf>, shared: &Arc<SharedMembers>, whole: Option<&[u8]>) {
+    let Some(address) = address else { return };
+    let shared = Arc::clone(shared);
     let stdin = Some(Arc::clone(file));
     // Where possible in memory.
     let folder = PathBuf::from("/dev/shm");
-    let options = OpenOptions { spool_dir: folder.is_dir().then_some(folder), max_spool: Some(READ), stdin };
+    let options = OpenOptions { spool_dir: folder.is_dir().then_some(folder), max_spool: Some(READ), stdin, shared };
     let opened = Inputs::open_any(&[address], &options, &|_| (), &NoProgress);
     let found = opened.as_ref().ok().and_then(|inputs| inputs.get(etl2parquet::input::InputId(0)).ok());
     match (found, whole) {

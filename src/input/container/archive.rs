@@ -91,6 +91,17 @@ impl Archive {
         }
     }
 
+    /// Whether some of these members are packed as one stream, of which unpacking one of them takes what lies before it, too.
+    pub(in crate::input) fn are_packed_together(&self, members: &BTreeSet<usize>) -> bool {
+        let stream_of = |&index: &usize| match &self.directory {
+            Directory::SevenZip(seven) => seven.folder(index),
+            Directory::Cabinet(cabinet) => cabinet.folder_of(index),
+            Directory::Zip(_) | Directory::Stream => None,
+        };
+        let mut streams = BTreeSet::new();
+        members.iter().filter_map(stream_of).any(|stream| !streams.insert(stream))
+    }
+
     /// Where in the file the bytes of a member lie as they are, if they do.
     ///
     /// # Errors

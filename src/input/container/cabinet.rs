@@ -112,6 +112,11 @@ impl CabinetDirectory {
         if places.windows(2).any(overlap) { Err(damaged("files of the cabinet overlap", path)) } else { Ok(()) }
     }
 
+    /// The number of the folder that a member lies in.
+    pub(super) fn folder_of(&self, index: usize) -> Option<usize> {
+        self.places.get(index).map(|place| usize::from(place.folder))
+    }
+
     /// Unpacks members, and hands the bytes of each to `take`, folder by folder.
     ///
     /// # Errors

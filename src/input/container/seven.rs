@@ -89,6 +89,11 @@ impl SevenDirectory {
         Ok((SevenDirectory { folders, places }, members.finish()))
     }
 
+    /// The number of the stream that a member lies in.
+    pub(super) fn folder(&self, index: usize) -> Option<usize> {
+        self.places.get(index).copied().flatten().map(|(folder, _)| folder)
+    }
+
     /// Unpacks members, and hands the bytes of each to `take`, stream by stream.
     ///
     /// # Errors
