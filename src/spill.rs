@@ -251,7 +251,11 @@ mod tests {
             let records = filled(&space, count);
             assert_eq!(is_mapped(&records), on_disk, "{count}");
             assert!(records.iter().copied().eq(0..count), "{count}");
-            assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "the file has a name");
+            let names = || fs::read_dir(folder.path()).unwrap().count();
+            // Windows has no files without a name, but ones that end with who uses them.
+            assert_eq!(names(), usize::from(cfg!(windows) && on_disk), "the file has a name");
+            drop(records);
+            assert_eq!(names(), 0);
         }
     }
 

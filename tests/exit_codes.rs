@@ -6,7 +6,6 @@ mod support;
 mod synth;
 
 use std::fs::{self, File};
-use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -167,6 +166,7 @@ fn of_several_the_gravest_applies() {
 #[test]
 fn a_signal_is_128_and_its_number() {
     use std::io::Write as _;
+    use std::process::{Command, Stdio};
     for (signal, code) in [("INT", 130), ("TERM", 143)] {
         let sandbox = Sandbox::new();
         let mut command = Command::new(env!("CARGO_BIN_EXE_etl2parquet"));

@@ -15,6 +15,7 @@ use etl2parquet::{Error, ErrorKind};
 use support::{Sandbox, options};
 use synth::*;
 
+#[cfg(unix)]
 fn small(first: i64, events: i64) -> Vec<u8> {
     let data = (first..first + events).map(|n| perfinfo64(0x0F99, T0 + n).payload([1]));
     trace(header()).buffer(buffer(0x1000).sequence(1).events(data)).to_bytes()

@@ -358,7 +358,11 @@ mod tests {
         bytes.extend(0..MOVED_BYTES as u64 / 8);
         let place = bytes.as_ptr();
         let taken = bytes.take_exact();
-        assert_eq!((taken.as_ptr(), taken.capacity(), taken[MOVED_BYTES / 8 - 1]), (place, 8192, 8191));
+        assert_eq!((taken.capacity(), taken[MOVED_BYTES / 8 - 1]), (8192, 8191));
+        // Other allocators may move what is made smaller.
+        if cfg!(all(target_os = "linux", target_env = "gnu")) {
+            assert_eq!(taken.as_ptr(), place);
+        }
         assert_eq!((bytes.len(), bytes.capacity()), (0, 9216));
         bytes.extend(1..8192);
         let copy = bytes.take_exact();

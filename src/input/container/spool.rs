@@ -146,6 +146,10 @@ mod tests {
         assert!(text.starts_with("a.zip!/b.etl: unpacked it would take more than the 10 bytes"), "{text}");
         assert!(text.contains("--max-spool"), "{text}");
         assert!(spool.take(&mut io::empty(), Some(1), path).is_err(), "told before it is unpacked");
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "the file has no name");
+        let names = || std::fs::read_dir(folder.path()).unwrap().count();
+        // Windows has no files without a name, but ones that end with who uses them.
+        assert_eq!(names(), usize::from(cfg!(windows)), "the file has a name");
+        drop(spool);
+        assert_eq!(names(), 0);
     }
 }
