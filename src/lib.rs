@@ -133,6 +133,7 @@ pub mod plan;
 pub mod progress;
 #[doc(hidden)]
 pub mod published;
+mod readable;
 mod resources;
 #[doc(hidden)]
 pub mod schema;

@@ -35,7 +35,8 @@ pub(super) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
     /// Write traces as Parquet datasets, one folder trace=NAME each
-    #[command(after_help = ENVIRONMENT)]
+    // Its own would be wider than 60 columns.
+    #[command(after_help = ENVIRONMENT, override_usage = "etl2parquet convert [OPTIONS] -o <DIR> <INPUT>...")]
     Convert(Box<ConvertArgs>),
     /// Survey and plan traces, for several processes to convert: writes one plan folder each, and prints where
     #[command(after_help = ENVIRONMENT)]

@@ -7,12 +7,13 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::console::{Console, printable};
+use super::console::Console;
 use super::interrupt::Interrupt;
 use super::progress::{DisplayMode, LINE_INTERVAL, line, phase_name};
 use super::stopwatch::{Stopwatch, Times};
 use crate::convert::job::{JobProgress, Stage};
 use crate::output::folder::Custody;
+use crate::readable::printable::printable;
 use crate::survey::{Progress, Step};
 
 const TRACES: &str = "[{bar:32}] {pos} of {len} traces  {eta} left  {wide_msg}";

@@ -8,8 +8,8 @@ use super::args::{ConvertArgs, JobArgs};
 use super::board::Board;
 use super::choices::OnBadInput;
 use super::console::{self, Console};
-use super::count::counted;
 use super::exit::RunStatus;
+use super::fold::Width;
 use super::groups::Facts;
 use super::jobs::AUTO;
 use super::metrics::exposition;
@@ -29,6 +29,7 @@ use crate::output::IfExists;
 use crate::output::folder::published;
 use crate::output::refusal::{Refusal, RefusalKind};
 use crate::plan::filter::NamePattern;
+use crate::readable::count::counted;
 use crate::survey::{FileSurvey, Issue, IssueCode, Severity};
 
 /// Issues of one input that are shown with `-v`.
@@ -375,7 +376,7 @@ impl<'a> ConvertCommand<'a> {
             let unchanged = self.summary.traces.iter().filter(|trace| trace.status == "skipped").count() as u64;
             self.run.console.line(format_args!("unchanged: {}", counted(unchanged, "traces")));
         }
-        self.summary.page().lines().for_each(|line| self.run.console.line(line));
+        self.summary.page(Width::of_stderr()).lines().for_each(|line| self.run.console.line(line));
         let (json, exposition) = (console::json(&self.summary), exposition(&self.summary));
         for (path, text) in [(summary, json), (metrics, exposition)] {
             let Some(path) = path else { continue };

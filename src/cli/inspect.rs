@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::args::InspectArgs;
 use super::console;
 use super::exit::RunStatus;
+use super::fold::Width;
 use super::inspection::Inspection;
 use super::page::page;
 use super::run::{Run, label};
@@ -40,7 +41,7 @@ pub(super) fn run(args: &InspectArgs) -> Result<u8> {
     for problem in &found.problems {
         fail(&mut status, problem);
     }
-    let mut document = Vec::new();
+    let (mut document, width) = (Vec::new(), Width::of_stdout());
     for (position, job) in jobs.iter().enumerate() {
         let inspection = run.job(&label(&job.name, position, jobs.len()), |progress| {
             inspect(job, &options, progress).map(|report| Inspection::of(&job.name, &report))
@@ -48,7 +49,9 @@ pub(super) fn run(args: &InspectArgs) -> Result<u8> {
         options.open.shared.forget(job.addresses());
         match inspection {
             Ok(inspection) if args.json => document.push(count(&mut status, inspection)),
-            Ok(inspection) => console::page_to_stdout(&separated(position, page(&count(&mut status, inspection))))?,
+            Ok(inspection) => {
+                console::page_to_stdout(&separated(position, width, page(&count(&mut status, inspection), width)))?;
+            }
             Err(error) => fail(&mut status, &error),
         }
         if run.interrupt.is_set() && position + 1 < jobs.len() {
@@ -80,6 +83,6 @@ fn count(status: &mut RunStatus, inspection: Inspection) -> Inspection {
 }
 
 /// A line between two pages.
-fn separated(position: usize, page: String) -> String {
-    if position == 0 { page } else { format!("{}\n\n{page}", "-".repeat(72)) }
+fn separated(position: usize, width: Width, page: String) -> String {
+    if position == 0 { page } else { format!("{}\n\n{page}", "-".repeat(width.columns().min(72))) }
 }

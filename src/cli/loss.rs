@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::count::counted;
 use crate::commit::record;
 use crate::output::manifest::LossCounts;
+use crate::readable::count::counted;
 use crate::sidecar::LossRow;
 use crate::survey::FileFacts;
 

@@ -5,13 +5,14 @@ use std::fmt::Write as _;
 
 use indicatif::{HumanBytes, HumanCount};
 
-use super::console::printable;
-use super::count::counted;
+use super::fold::Width;
 use super::inspection::{InspectedDataset, InspectedInput, Inspection};
 use super::text_table::{Align, TextTable};
-use super::time::{difference, duration};
 use super::undecoded;
 use crate::calendar::rfc3339;
+use crate::readable::count::counted;
+use crate::readable::printable::printable;
+use crate::readable::time::{difference, duration};
 use crate::sidecar::{ClockRow, IssueRow, LossRow, SessionRow, StreamRow, Time};
 
 /// Rows of the loss ledger and issues that are shown; the rest is a number.
@@ -21,41 +22,42 @@ const SHOWN: usize = 10;
 const NONE: &str = "-";
 
 /// The whole page.
-pub(super) fn page(inspection: &Inspection) -> String {
+pub(super) fn page(inspection: &Inspection, width: Width) -> String {
     let mut page = String::new();
     for file in &inspection.files {
-        page += &file_section(file);
+        page += &file_section(file, width);
     }
-    page += &events(inspection);
-    page += &providers(&inspection.providers);
+    page += &events(inspection, width);
+    page += &providers(&inspection.providers, width);
     if !inspection.undecodable.is_empty() {
         page += &section(
             &format!("Not decodable ({})", inspection.undecodable.len()),
-            &undecoded::table(&inspection.undecodable),
+            &undecoded::table(&inspection.undecodable, width),
         );
     }
-    page += &issues(&inspection.files);
+    page += &issues(&inspection.files, width);
     page
 }
 
-fn section(title: &str, body: &str) -> String {
+/// A heading, and what stands below it.
+pub(super) fn section(title: &str, body: &str) -> String {
     format!("{title}\n{body}\n")
 }
 
-fn file_section(file: &InspectedInput) -> String {
+fn file_section(file: &InspectedInput, width: Width) -> String {
     let mut text = format!("{}\n\n", printable(&file.source));
-    text += &section("Session", &session(&file.session));
-    text += &section("File", &buffers(&file.session));
-    text += &section("Clock", &clock(&file.clock));
+    text += &section("Session", &session(&file.session, width));
+    text += &section("File", &buffers(&file.session, width));
+    text += &section("Clock", &clock(&file.clock, width));
     text += &section("Lost", &loss(file));
     if !file.advice.is_empty() {
         text += &section("Advice", &advice(&file.advice));
     }
-    text += &section("Processors", &streams(&file.streams));
+    text += &section("Processors", &streams(&file.streams, width));
     text
 }
 
-fn session(session: &SessionRow) -> String {
+fn session(session: &SessionRow, width: Width) -> String {
     let time = |time: Option<Time>, none: &str| time.map_or(none.to_owned(), |Time(ns)| rfc3339(ns));
     let bits = session.pointer_size.saturating_mul(8);
     let mut table = TextTable::of_values();
@@ -75,7 +77,7 @@ fn session(session: &SessionRow) -> String {
         let recorded = range(session.start_time, session.end_time).or(events);
         table.value("duration", recorded.map_or(NONE.to_owned(), span));
     }
-    table.render()
+    table.render(width)
 }
 
 /// The window of a ring: `2025-01-01T00:00:00.000000000Z to … (1.5 s)`.
@@ -88,7 +90,7 @@ pub(super) fn span((first, last): (i64, i64)) -> String {
     if last < first { "ends before it begins".to_owned() } else { duration(last.abs_diff(first)) }
 }
 
-fn buffers(session: &SessionRow) -> String {
+fn buffers(session: &SessionRow, width: Width) -> String {
     let yes = |yes: bool| if yes { "yes" } else { "no" };
     let written = HumanCount(session.buffers_written.into()).to_string();
     let written = if session.closed { written } else { "unknown".to_owned() };
@@ -104,10 +106,10 @@ fn buffers(session: &SessionRow) -> String {
     if session.reached_maximum_size == Some(true) {
         table.value("full", format!("yes, at {}", HumanBytes(session.maximum_file_size)));
     }
-    table.render()
+    table.render(width)
 }
 
-fn clock(clock: &ClockRow) -> String {
+fn clock(clock: &ClockRow, width: Width) -> String {
     let rate = match clock.clock {
         "qpc" => format!("performance counter, {} ticks per second", number(clock.perf_frequency)),
         "system_time" => "system time, in 100 ns".to_owned(),
@@ -122,7 +124,7 @@ fn clock(clock: &ClockRow) -> String {
     table.value("by start time", rfc3339(clock.start_anchor_ns));
     table.value("by boot time", clock.boot_anchor_ns.map_or(NONE.to_owned(), rfc3339));
     table.value("difference", clock.anchor_difference_ns.map_or(NONE.to_owned(), difference));
-    table.render()
+    table.render(width)
 }
 
 fn number(value: i64) -> String {
@@ -169,7 +171,7 @@ fn rest(rows: usize) -> String {
     if rows > SHOWN { format!("    and {} more\n", HumanCount((rows - SHOWN) as u64)) } else { String::new() }
 }
 
-fn streams(streams: &[StreamRow]) -> String {
+fn streams(streams: &[StreamRow], width: Width) -> String {
     let mut table = TextTable::new([
         ("CPU", Align::Right),
         ("BUFFERS", Align::Right),
@@ -192,10 +194,10 @@ fn streams(streams: &[StreamRow]) -> String {
             stream.sequence_gaps.map_or_else(|| "-".to_owned(), |gaps| HumanCount(gaps).to_string()),
         ]);
     }
-    table.render()
+    table.render(width)
 }
 
-fn events(inspection: &Inspection) -> String {
+fn events(inspection: &Inspection, width: Width) -> String {
     let mut table = TextTable::of_values();
     table.value("readable", HumanCount(inspection.events).to_string());
     table.value(
@@ -210,7 +212,7 @@ fn events(inspection: &Inspection) -> String {
     table.value("damaged", format!("{events}, {bytes}"));
     table.value("first", inspection.time.first_time.as_deref().unwrap_or(NONE));
     table.value("last", inspection.time.last_time.as_deref().unwrap_or(NONE));
-    section("Events", &table.render())
+    section("Events", &table.render(width))
 }
 
 /// A part as a percentage that is 0 or 100 only where that is exact.
@@ -225,13 +227,13 @@ pub(super) fn share(part: u64, whole: u64) -> String {
     }
 }
 
-fn providers(providers: &[InspectedDataset]) -> String {
+fn providers(providers: &[InspectedDataset], width: Width) -> String {
     let mut table = TextTable::new([
         ("NAME", Align::Left),
         ("EVENTS", Align::Right),
         ("SHAPES", Align::Right),
         ("DECODABLE", Align::Right),
-        ("FIRST", Align::Left),
+        ("FIRST", Align::Whole),
         ("LASTS", Align::Right),
     ]);
     for provider in providers {
@@ -244,11 +246,11 @@ fn providers(providers: &[InspectedDataset]) -> String {
             provider.time.ns().map(span).unwrap_or_default(),
         ]);
     }
-    section(&format!("Providers ({})", providers.len()), &table.render())
+    section(&format!("Providers ({})", providers.len()), &table.render(width))
 }
 
 /// The gravest issues of all files.
-fn issues(files: &[InspectedInput]) -> String {
+fn issues(files: &[InspectedInput], width: Width) -> String {
     let mut all: Vec<&IssueRow> = files.iter().flat_map(|file| &file.findings).collect();
     if all.is_empty() {
         return section("Issues", "  none\n");
@@ -270,7 +272,7 @@ fn issues(files: &[InspectedInput]) -> String {
             issue.message.clone(),
         ]);
     }
-    section(&format!("Issues ({})", all.len()), &(table.render() + &rest(all.len())))
+    section(&format!("Issues ({})", all.len()), &(table.render(width) + &rest(all.len())))
 }
 
 #[cfg(test)]

@@ -8,11 +8,12 @@ use std::time::{Duration, Instant};
 use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::choices::ProgressMode;
-use super::console::{Console, printable};
+use super::console::Console;
 use super::interrupt::Interrupt;
 use super::stopwatch::{Stopwatch, Times};
 use crate::convert::job::{JobProgress, Stage};
 use crate::output::folder::Custody;
+use crate::readable::printable::printable;
 use crate::survey::{Progress, Step};
 
 /// Time between two lines where there is no terminal to draw a bar on.

@@ -7,6 +7,7 @@ use indicatif::HumanBytes;
 
 use super::console::{self, Console};
 use super::exit::RunStatus;
+use super::fold::Width;
 use super::interrupt::Interrupt;
 use super::progress::{DisplayMode, ProgressDisplay};
 use super::run_args::RunArgs;
@@ -86,7 +87,7 @@ impl Run {
     /// With `-v`, where the time of a job went.
     pub(super) fn tell_times(&self, label: &str, times: &Times) {
         if self.console.verbose {
-            times.page(label).lines().for_each(|line| self.console.line(line));
+            times.page(label, Width::of_stderr()).lines().for_each(|line| self.console.line(line));
         }
     }
 }

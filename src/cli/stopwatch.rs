@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::fold::{Width, wrapped};
 use super::text_table::{Align, TextTable};
 use crate::survey::{Parallelism, Step};
 
@@ -52,7 +53,7 @@ pub(super) struct Times {
 
 impl Times {
     /// The times as text, with a blank line below; empty for a job that has not begun.
-    pub(super) fn page(&self, label: &str) -> String {
+    pub(super) fn page(&self, label: &str, width: Width) -> String {
         let all: Duration = self.busy.iter().map(|(_, time)| *time).sum();
         let wall: Duration = self.laps.iter().map(|(_, time)| *time).sum();
         if all.is_zero() || wall.is_zero() {
@@ -70,7 +71,8 @@ impl Times {
         }
         let laps: Vec<_> = self.laps.iter().map(|(name, time)| format!("{name} {}", seconds(*time))).collect();
         let threads = all.as_secs_f64() / wall.as_secs_f64();
-        format!("{label}: {}; {threads:.2} threads busy\n{}\n", laps.join(", "), table.render())
+        let title = format!("{label}: {}; {threads:.2} threads busy", laps.join(", "));
+        format!("{}{}\n", wrapped(&title, width), table.render(width))
     }
 }
 
@@ -122,14 +124,14 @@ boot: survey 1.000 s, plan 0.005 s, convert 10.000 s, publish 0.095 s; 1.80 thre
   publish    0.001 s   0.0 %  one
 
 ";
-        assert_eq!(stopwatch.read(at(11_100)).page("boot"), expected);
+        assert_eq!(stopwatch.read(at(11_100)).page("boot", Width::UNBOUNDED), expected);
     }
 
     #[test]
     fn a_job_that_has_not_begun_has_no_times() {
         let (stopwatch, now) = (Stopwatch::default(), Instant::now());
-        assert_eq!(stopwatch.read(now).page("boot"), "");
+        assert_eq!(stopwatch.read(now).page("boot", Width::UNBOUNDED), "");
         stopwatch.lap("survey", now);
-        assert_eq!(stopwatch.read(now + Duration::from_secs(1)).page("boot"), "");
+        assert_eq!(stopwatch.read(now + Duration::from_secs(1)).page("boot", Width::UNBOUNDED), "");
     }
 }

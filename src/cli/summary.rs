@@ -6,7 +6,7 @@ use std::path::Path;
 use indicatif::{HumanBytes, HumanCount};
 use serde::Serialize;
 
-use super::count::counted;
+use super::fold::Width;
 use super::input_ends::{EndedTrace, InputEnd, ends};
 use super::inspection::TimeRange;
 use super::loss::{LossTotals, words_of_all};
@@ -18,6 +18,7 @@ use super::undecoded;
 use crate::convert::job::{Recording, Report};
 use crate::output::manifest::{EventCounts, FileEntry};
 use crate::plan::{CatalogEntry, DecodeSource};
+use crate::readable::count::counted;
 use crate::sidecar::undecoded::Undecoded;
 use crate::sidecar::{IssueRow, issues};
 use crate::survey::FileSurvey;
@@ -236,7 +237,7 @@ impl Summary {
     }
 
     /// A few lines for people; nothing when no recording got that far.
-    pub(super) fn page(&self) -> String {
+    pub(super) fn page(&self, width: Width) -> String {
         let results: Vec<&TraceResult> = self.traces.iter().filter_map(|trace| trace.result.as_ref()).collect();
         if results.is_empty() {
             return String::new();
@@ -245,10 +246,10 @@ impl Summary {
         let mut values = TextTable::of_values();
         totals(&results, &mut values);
         self.output_lines(&datasets, &mut values);
-        let missing = undecoded::table(&undecoded::add_up(results.iter().flat_map(|result| &result.undecoded)));
-        let rows = if datasets.is_empty() { String::new() } else { rows_table(&datasets) };
+        let missing = undecoded::table(&undecoded::add_up(results.iter().flat_map(|result| &result.undecoded)), width);
+        let rows = if datasets.is_empty() { String::new() } else { rows_table(&datasets, width) };
         let tables = [rows, missing].into_iter().filter(|table| !table.is_empty());
-        tables.map(|table| table + "\n").collect::<String>() + &values.render()
+        tables.map(|table| table + "\n").collect::<String>() + &values.render(width)
     }
 
     fn output_lines(&self, datasets: &[DatasetSummary], table: &mut TextTable) {
@@ -262,7 +263,7 @@ impl Summary {
         }
         if let (Some(first), Some(largest)) = (published.first(), datasets.first()) {
             let trace = if published.len() == 1 { &first.trace } else { "*" };
-            table.value("DuckDB", query(&self.output, trace, &largest.dataset));
+            table.value_to_copy("DuckDB", query(&self.output, trace, &largest.dataset));
         }
     }
 }
@@ -274,7 +275,7 @@ fn query(output: &str, trace: &str, dataset: &str) -> String {
     format!("FROM read_parquet('{path}', hive_partitioning = true, union_by_name = true) LIMIT 20;")
 }
 
-fn rows_table(datasets: &[DatasetSummary]) -> String {
+fn rows_table(datasets: &[DatasetSummary], width: Width) -> String {
     let mut table = TextTable::new([("DATASET", Align::Left), ("EVENTS", Align::Right)]);
     for dataset in datasets.iter().take(SHOWN) {
         table.row([dataset.dataset.clone(), HumanCount(dataset.rows).to_string()]);
@@ -283,7 +284,7 @@ fn rows_table(datasets: &[DatasetSummary]) -> String {
         let rows = rest.iter().map(|dataset| dataset.rows).sum();
         table.row([format!("{} more", rest.len()), HumanCount(rows).to_string()]);
     }
-    table.render()
+    table.render(width)
 }
 
 fn totals(results: &[&TraceResult], table: &mut TextTable) {
@@ -386,7 +387,7 @@ mod tests {
         let mut files: Vec<_> =
             (1..=12).map(|n| file(&format!("events/P{n:02}/part-00000-00000.parquet"), n)).collect();
         files.push(file("events/It's/part-00000-00000.parquet", 123_456));
-        let page = summary(vec![result("boot", &files, Ok(3))]).page();
+        let page = summary(vec![result("boot", &files, Ok(3))]).page(Width::UNBOUNDED);
         let expected = "  DATASET   EVENTS
   It's     123,456
   P12           12
@@ -421,7 +422,7 @@ union_by_name = true) LIMIT 20;
             result("b", &[file("events/P/part-00000-00000.parquet", 6)], Err("never closed")),
         ];
         assert_eq!(traces[1].line(), "b: published, 7 events, lost: unknown: never closed");
-        let page = summary(traces).page();
+        let page = summary(traces).page(Width::UNBOUNDED);
         for line in [
             "  P            11\n",
             "  lost       3 events and 3 buffers known to be lost; 1 trace unknown\n",
@@ -437,7 +438,7 @@ union_by_name = true) LIMIT 20;
         let mut trace = TraceSummary { status: "dry_run", ..result("a", &[], Ok(0)) };
         let planned = trace.result.as_mut().unwrap();
         (planned.undecoded_rows, planned.events_without_schema) = (None, 1234);
-        let page = summary(vec![trace]).page();
+        let page = summary(vec![trace]).page(Width::UNBOUNDED);
         assert!(page.contains("  no schema  1,234 events\n"), "{page}");
         assert!(
             !page.contains("undecoded") && !page.contains("files") && page.ends_with("  output     none\n"),
@@ -459,6 +460,6 @@ union_by_name = true) LIMIT 20;
         assert_eq!(skipped.line(), "bad: skipped: no trace");
         let failed = TraceSummary { status: "failed", ..skipped };
         let summary = summary(vec![failed]);
-        assert_eq!(summary.page(), "");
+        assert_eq!(summary.page(Width::UNBOUNDED), "");
     }
 }

@@ -2,6 +2,7 @@
 
 use indicatif::HumanCount;
 
+use super::fold::Width;
 use super::text_table::{Align, TextTable};
 use crate::convert::job::Report;
 use crate::sidecar::undecoded::{Undecoded, undecoded};
@@ -15,7 +16,7 @@ pub(super) fn of_report(report: &Report) -> Vec<Undecoded> {
 }
 
 /// The gravest entries as a table; nothing when there are none.
-pub(super) fn table(entries: &[Undecoded]) -> String {
+pub(super) fn table(entries: &[Undecoded], width: Width) -> String {
     let mut table =
         TextTable::new([("NOT DECODED", Align::Left), ("EVENTS", Align::Right), ("WHAT WOULD HELP", Align::Left)]);
     for entry in entries.iter().take(SHOWN) {
@@ -25,7 +26,7 @@ pub(super) fn table(entries: &[Undecoded]) -> String {
         let rows = rest.iter().map(|entry| entry.rows).sum();
         table.row([format!("{} more", rest.len()), HumanCount(rows).to_string(), String::new()]);
     }
-    if entries.is_empty() { String::new() } else { table.render() }
+    if entries.is_empty() { String::new() } else { table.render(width) }
 }
 
 /// Entries of several recordings, those that need the same added up; most rows first.
@@ -62,10 +63,10 @@ mod tests {
 
     #[test]
     fn the_gravest_are_shown_and_the_rest_is_a_number() {
-        assert_eq!(table(&[]), "");
+        assert_eq!(table(&[], Width::UNBOUNDED), "");
         let mut entries = vec![entry("Big", 12_345, "its manifest")];
         entries.extend((0..11).map(|number| entry("S", 20 - number, "x")));
-        let table = table(&entries);
+        let table = table(&entries, Width::UNBOUNDED);
         let lines: Vec<&str> = table.lines().collect();
         assert_eq!(lines[..2], ["  NOT DECODED  EVENTS  WHAT WOULD HELP", "  Big          12,345  its manifest"]);
         assert_eq!(lines[11], "  2 more           21");

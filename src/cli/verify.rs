@@ -6,12 +6,14 @@ use indicatif::HumanBytes;
 use serde::Serialize;
 
 use super::args::VerifyArgs;
-use super::count::counted;
+use super::fold::{Width, wrapped};
 use super::run::Run;
 use super::{console, exit};
 use crate::convert::job::Stage;
 use crate::error::Result;
 use crate::published::published;
+use crate::readable::count::counted;
+use crate::readable::printable::printable;
 use crate::resources::pool;
 use crate::verify::{Finding, Verified, verify};
 
@@ -34,10 +36,10 @@ pub(super) fn run(args: &VerifyArgs) -> Result<u8> {
         console::to_stdout(&console::json(&Document::of(&verified)))?;
     } else {
         let lines = verified.findings.iter().fold(String::new(), |mut lines, finding| {
-            let _ = writeln!(lines, "{}", console::printable(&finding.to_string()));
+            let _ = writeln!(lines, "{}", printable(&finding.to_string()));
             lines
         });
-        console::to_stdout(&lines)?;
+        console::to_stdout(&wrapped(&lines, Width::of_stdout()))?;
     }
     run.console.line(summary(&verified));
     Ok(if verified.findings.is_empty() { exit::SUCCESS } else { exit::MISMATCH })

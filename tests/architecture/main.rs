@@ -15,13 +15,14 @@ use modules::{Tree, circles};
 use text::without_tables;
 
 /// The modules in the order of the pipeline: each may use those before it, none behind it.
-const ORDER: [&str; 32] = [
+const ORDER: [&str; 33] = [
     "error",
     "address",
     "guid",
     "sid",
     "calendar",
     "clock",
+    "readable",
     "names",
     "progress",
     "resources",

@@ -1,11 +1,16 @@
-"""What the program does when it is disturbed: signals, a closed pipe, a folder it may not write to."""
+"""What the program does when it is disturbed (signals, a closed pipe, a folder it may not write to), and on terminals."""
 
+import fcntl
 import os
+import re
 import resource
 import shutil
 import signal
+import struct
 import subprocess
+import termios
 import time
+import unicodedata
 import unittest
 
 import support
@@ -162,6 +167,74 @@ class Refused(unittest.TestCase):
         self.assertEqual(result.returncode, 2, result.stderr)
         self.assertIn("same", result.stderr)
         self.assertFalse(os.path.exists(out))
+
+
+class Terminal(unittest.TestCase):
+    """No line of a page is broken by the terminal, whatever its width."""
+
+    def shown(self, columns, *arguments):
+        """The lines that a terminal of so many columns gets, without colours."""
+        ours, theirs = os.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("4H", 50, columns, 0, 0))
+        command = [support.BINARY, *map(str, arguments)]
+        process = subprocess.Popen(command, env=support.environment(), stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs)
+        os.close(theirs)
+        written = b""
+        while True:
+            try:
+                piece = os.read(ours, 1 << 16)
+            except OSError:
+                # Linux says so where nobody writes any more.
+                piece = b""
+            if not piece:
+                break
+            written += piece
+        os.close(ours)
+        code = process.wait(timeout=support.TIMEOUT_S)
+        self.assertEqual(code, 0, written)
+        return re.sub(r"\x1b\[[0-9;]*m", "", written.decode()).replace("\r\n", "\n").splitlines()
+
+    def test_every_page_fits(self):
+        folder = support.temporary_folder("widths")
+        trace = os.path.join(support.REPOSITORY, "examples", "example.etl")
+        inputs = os.path.join(folder, "in")
+        os.mkdir(inputs)
+        for name in ("a", "a-trace-of-a-name-that-is-longer-than-its-column", "\u5927\u304d\u3044\u7bb1" * 9):
+            shutil.copy(trace, os.path.join(inputs, name + ".etl"))
+        process = "Microsoft-Windows-Kernel-Process"
+        for columns in (60, 80, 120):
+            out = os.path.join(folder, f"out{columns}")
+            for arguments in (
+                ("convert", inputs, "-o", out, "--progress", "never"),
+                ("convert", inputs, "-o", out, "--dry-run", "-v", "--if-exists", "update", "--progress", "never"),
+                ("verify", out, "--progress", "never"),
+                ("inspect", trace, "--progress", "never"),
+                ("inspect", inputs, "--progress", "never"),
+                ("schema", "list"),
+                ("schema", "show", process),
+                ("schema", "show", process, "1"),
+                ("schema", "show", "Kernel-Image"),
+                ("--help",),
+                ("convert", "--help"),
+                ("inspect", "-h"),
+                ("schema", "list", "--help"),
+            ):
+                lines = self.shown(columns, *arguments)
+                self.assertTrue(lines, arguments)
+                # What is to be copied is whole.
+                wide = [line for line in lines if width(line) > columns and not line.startswith("  DuckDB ")]
+                self.assertEqual(wide, [], (columns, arguments))
+
+    def test_elsewhere_lines_are_whole(self):
+        result = support.run("schema", "show", "Microsoft-Windows-Kernel-Process")
+        line = next(line for line in result.stdout.splitlines() if line.split()[:2] == ["1", "3"])
+        self.assertIn("WINEVENT_KEYWORD_PROCESS", line)
+        self.assertGreater(len(line), 120)
+
+
+def width(text):
+    """Columns of a terminal that a text takes."""
+    return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
 
 
 class Known(unittest.TestCase):

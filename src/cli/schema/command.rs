@@ -10,6 +10,7 @@ use super::lock::lock;
 use super::{page, select};
 use crate::cli::console::{self, Console};
 use crate::cli::exit;
+use crate::cli::fold::Width;
 use crate::error::{Error, ErrorKind, Result};
 use crate::plan::{PlanOptions, preview};
 use crate::schema::catalog::{Origin, Provider, ProviderType, SchemaCatalog};
@@ -36,7 +37,7 @@ fn list(args: &ListArgs) -> Result<u8> {
     if args.json {
         console::to_stdout(&console::json(&ProviderList { format: FORMAT, providers }))?;
     } else {
-        console::page_to_stdout(&page::list(&providers))?;
+        console::page_to_stdout(&page::list(&providers, Width::of_stdout()))?;
     }
     Ok(exit::SUCCESS)
 }
@@ -62,8 +63,8 @@ fn show(args: &ShowArgs) -> Result<u8> {
     }
     match (args.json, &args.event) {
         (true, _) => console::to_stdout(&console::json(&Document { format: FORMAT, providers: descriptions }))?,
-        (false, None) => console::page_to_stdout(&page::providers(&descriptions))?,
-        (false, Some(_)) => console::page_to_stdout(&page::events(&descriptions))?,
+        (false, None) => console::page_to_stdout(&page::providers(&descriptions, Width::of_stdout()))?,
+        (false, Some(_)) => console::page_to_stdout(&page::events(&descriptions, Width::of_stdout()))?,
     }
     Ok(exit::SUCCESS)
 }

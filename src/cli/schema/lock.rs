@@ -1,13 +1,13 @@
 //! `etl2parquet schema lock`.
 
 use super::args::LockArgs;
-use crate::cli::count::counted;
 use crate::cli::run::Run;
 use crate::cli::{console, exit};
 use crate::convert::job::Stage;
 use crate::error::Result;
 use crate::guid::Guid;
 use crate::published::{published, settle};
+use crate::readable::count::counted;
 use crate::resources::pool;
 use crate::schema::lock::SchemaLock;
 use crate::schema::pack::Pack;

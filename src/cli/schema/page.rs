@@ -2,8 +2,9 @@
 
 use std::fmt::Write as _;
 
-use crate::cli::console::printable;
+use crate::cli::fold::Width;
 use crate::cli::text_table::{Align, TextTable};
+use crate::readable::printable::printable;
 use crate::schema::catalog::{Origin, Provider, ProviderType};
 use crate::schema::describe::{
     ArgumentDescription, ColumnDescription, EventDescription, FieldDescription, LayoutDescription, MapDescription,
@@ -18,10 +19,10 @@ const SHOWN: usize = 20;
 const NONE: &str = "-";
 
 /// The table of `schema list`.
-pub(super) fn list(providers: &[Provider]) -> String {
+pub(super) fn list(providers: &[Provider], width: Width) -> String {
     let mut table = TextTable::new([
         ("PROVIDER", Align::Left),
-        ("GUID", Align::Left),
+        ("GUID", Align::Whole),
         ("KIND", Align::Left),
         ("EVENTS", Align::Right),
         ("LAYOUTS", Align::Right),
@@ -39,7 +40,7 @@ pub(super) fn list(providers: &[Provider]) -> String {
             origins(&provider.from),
         ]);
     }
-    table.render()
+    table.render(width)
 }
 
 /// The word for what a provider is; of a mere name what is known of it.
@@ -56,16 +57,16 @@ fn origins(origins: &[Origin]) -> String {
 }
 
 /// The pages of `schema show PROVIDER`.
-pub(super) fn providers(all: &[ProviderDescription]) -> String {
+pub(super) fn providers(all: &[ProviderDescription], width: Width) -> String {
     let pages = all.iter().map(|description| match description.provider.kind {
-        ProviderType::Wpp => heading(description) + &messages(&description.messages),
-        ProviderType::Named => heading(description) + "  no events are known\n",
-        kind => heading(description) + &overview(kind, &description.events),
+        ProviderType::Wpp => heading(description, width) + &messages(&description.messages, width),
+        ProviderType::Named => heading(description, width) + "  no events are known\n",
+        kind => heading(description, width) + &overview(kind, &description.events, width),
     });
     pages.collect::<Vec<_>>().join("\n")
 }
 
-fn heading(description: &ProviderDescription) -> String {
+fn heading(description: &ProviderDescription, width: Width) -> String {
     let provider = &description.provider;
     let mut table = TextTable::of_values();
     table.value("GUID", provider.guid.to_string());
@@ -86,10 +87,10 @@ fn heading(description: &ProviderDescription) -> String {
     for (position, keyword) in keywords.enumerate() {
         table.value(if position == 0 { "keywords" } else { "" }, keyword);
     }
-    format!("{}\n{}\n", printable(&or_none(&provider.name)), table.render())
+    format!("{}\n{}\n", printable(&or_none(&provider.name)), table.render(width))
 }
 
-fn overview(kind: ProviderType, events: &[EventDescription]) -> String {
+fn overview(kind: ProviderType, events: &[EventDescription], width: Width) -> String {
     let id = if kind == ProviderType::Classic { "OPCODE" } else { "EVENT" };
     let mut table = TextTable::new([
         (id, Align::Right),
@@ -118,7 +119,7 @@ fn overview(kind: ProviderType, events: &[EventDescription]) -> String {
             event.layouts.iter().map(origin).collect::<Vec<_>>().join("; "),
         ]);
     }
-    table.render()
+    table.render(width)
 }
 
 fn origin(layout: &LayoutDescription) -> String {
@@ -130,18 +131,18 @@ fn origin(layout: &LayoutDescription) -> String {
 }
 
 /// The pages of `schema show PROVIDER EVENT`.
-pub(super) fn events(all: &[ProviderDescription]) -> String {
+pub(super) fn events(all: &[ProviderDescription], width: Width) -> String {
     let mut pages = Vec::new();
     for description in all {
         let provider = &description.provider;
         let name = format!("{} {}", or_none(&provider.name), provider.guid);
-        let events = description.events.iter().map(|event| event_page(&name, provider.kind, event));
-        pages.extend(events.chain(description.messages.iter().map(|message| message_page(&name, message))));
+        let events = description.events.iter().map(|event| event_page(&name, provider.kind, event, width));
+        pages.extend(events.chain(description.messages.iter().map(|message| message_page(&name, message, width))));
     }
     pages.join("\n")
 }
 
-fn event_page(provider: &str, kind: ProviderType, event: &EventDescription) -> String {
+fn event_page(provider: &str, kind: ProviderType, event: &EventDescription, width: Width) -> String {
     let mut table = TextTable::of_values();
     table.value(number_heading(kind), format!("{} version {}", event.id, event.version));
     let level = event.level.map(|level| level.to_string());
@@ -161,11 +162,11 @@ fn event_page(provider: &str, kind: ProviderType, event: &EventDescription) -> S
             table.value(name, value.as_str());
         }
     }
-    let mut page = format!("{}\n{}", printable(provider), table.render());
+    let mut page = format!("{}\n{}", printable(provider), table.render(width));
     for (position, layout) in event.layouts.iter().enumerate() {
         // Writing to a string cannot fail.
         let _ = write!(page, "\n{}", printable(&layout_title(layout, position, event.layouts.len())));
-        let _ = write!(page, "\n{}", fields(layout));
+        let _ = write!(page, "\n{}", fields(layout, width));
     }
     page
 }
@@ -187,7 +188,7 @@ fn layout_title(layout: &LayoutDescription, position: usize, all: usize) -> Stri
 }
 
 /// The fields of a layout with their columns, and the maps they use.
-fn fields(layout: &LayoutDescription) -> String {
+fn fields(layout: &LayoutDescription, width: Width) -> String {
     let mut flat = Vec::new();
     flatten(layout.fields.as_deref().unwrap_or_default(), "", &mut flat);
     if flat.is_empty() {
@@ -216,7 +217,7 @@ fn fields(layout: &LayoutDescription) -> String {
             table.row(row(Some((path, field)), None));
         }
     }
-    table.render() + &maps(flat.iter().filter_map(|(_, field)| field.map.as_ref()))
+    table.render(width) + &maps(flat.iter().filter_map(|(_, field)| field.map.as_ref()), width)
 }
 
 /// Whether a column comes next behind a field: its own, or one of a member that only the wire type knows of.
@@ -266,7 +267,7 @@ fn rule_text(rule: &Rule) -> String {
     }
 }
 
-fn maps<'a>(maps: impl Iterator<Item = &'a MapDescription>) -> String {
+fn maps<'a>(maps: impl Iterator<Item = &'a MapDescription>, width: Width) -> String {
     let mut used: Vec<&MapDescription> = Vec::new();
     for map in maps {
         if !used.contains(&map) {
@@ -282,7 +283,7 @@ fn maps<'a>(maps: impl Iterator<Item = &'a MapDescription>) -> String {
                 &*entry.name,
             );
         }
-        let _ = write!(text, "\n  Map {} ({})\n{}", printable(&map.name), map.kind, table.render());
+        let _ = write!(text, "\n  Map {} ({})\n{}", printable(&map.name), map.kind, table.render(width));
         if map.entries.len() > SHOWN {
             let _ = writeln!(text, "  and {} more", map.entries.len() - SHOWN);
         }
@@ -290,7 +291,7 @@ fn maps<'a>(maps: impl Iterator<Item = &'a MapDescription>) -> String {
     text
 }
 
-fn messages(messages: &[MessageDescription]) -> String {
+fn messages(messages: &[MessageDescription], width: Width) -> String {
     let mut table = TextTable::new([
         ("MESSAGE", Align::Right),
         ("LEVEL", Align::Left),
@@ -310,10 +311,10 @@ fn messages(messages: &[MessageDescription]) -> String {
             message.format.clone(),
         ]);
     }
-    table.render()
+    table.render(width)
 }
 
-fn message_page(provider: &str, message: &MessageDescription) -> String {
+fn message_page(provider: &str, message: &MessageDescription, width: Width) -> String {
     let mut table = TextTable::of_values();
     table.value("message", message.number.to_string());
     table.value("from", message.from.name());
@@ -325,7 +326,7 @@ fn message_page(provider: &str, message: &MessageDescription) -> String {
     }
     table.value("text", message.format.as_str());
     table.value("columns", "message, arguments");
-    let mut page = format!("{}\n{}", printable(provider), table.render());
+    let mut page = format!("{}\n{}", printable(provider), table.render(width));
     if !message.arguments.is_empty() {
         let mut table = TextTable::new([
             ("ARGUMENT", Align::Right),
@@ -345,7 +346,7 @@ fn message_page(provider: &str, message: &MessageDescription) -> String {
         }
         let enumerations = message.arguments.iter().filter_map(|argument| argument.map.as_ref());
         let enumerations = enumerations.filter(|map| !map.name.is_empty());
-        page = page + "\n" + &table.render() + &maps(enumerations);
+        page = page + "\n" + &table.render(width) + &maps(enumerations, width);
     }
     page
 }
