@@ -4,6 +4,7 @@
 //! The texts stay the one source of truth; the output depends on them alone. Format: `schemas/README.md`.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::{env, fs};
 
 /// One section of a text: a provider (`P`) or a classic class (`C`), with its place in its frame.
@@ -88,6 +89,45 @@ fn main() {
     code += &names_code(&read(&schemas.join("names.txt")), &releases);
     code += &hooks_code(&read(&schemas.join("hooks.txt")));
     fs::write(out.join("schema_index.rs"), code).expect("OUT_DIR is writable");
+    fs::write(out.join("version.rs"), version_code(&schemas, &releases)).expect("OUT_DIR is writable");
+}
+
+/// The version in full: that of the package, the commit it was built from, and which schemas are in it.
+fn version_code(schemas: &Path, releases: &Releases) -> String {
+    let version = env::var("CARGO_PKG_VERSION").expect("cargo sets CARGO_PKG_VERSION");
+    let commit = commit().map_or(String::new(), |commit| format!("\ncommit {commit}"));
+    let texts = ["classes", "overrides", "kept", "codes", "names", "hooks", "releases"];
+    let texts = texts.map(|name| schemas.join(name).with_extension("txt"));
+    let content: String = folder(&schemas.join("providers")).iter().chain(&texts).map(|file| read(file)).collect();
+    let (identity, builds) = (fnv(content.as_bytes()), releases.0.len());
+    let text = format!("{version}{commit}\nschemas {identity:016x}, of {builds} builds of Windows");
+    format!("/// The version in full.\npub(super) const LONG: &str = {text:?};\n")
+}
+
+/// FNV-1a: it tells sets of schemas apart, and needs no crate.
+fn fnv(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xCBF2_9CE4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01B3))
+}
+
+/// The commit that is checked out, of builds for use: those for development would begin anew with every commit. `None`
+/// where this is no checkout of its own.
+fn commit() -> Option<String> {
+    if env::var("PROFILE").as_deref() != Ok("release") {
+        return None;
+    }
+    let git = |arguments: &[&str]| {
+        let output = Command::new("git").args(arguments).output().ok().filter(|output| output.status.success())?;
+        Some(String::from_utf8(output.stdout).ok()?.trim().to_owned())
+    };
+    let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR").ok()?);
+    let top = PathBuf::from(git(&["rev-parse", "--show-toplevel"])?);
+    if fs::canonicalize(&root).ok()? != fs::canonicalize(top).ok()? {
+        return None;
+    }
+    for watched in ["HEAD", "logs/HEAD"] {
+        println!("cargo::rerun-if-changed={}", git(&["rev-parse", "--git-path", watched])?);
+    }
+    git(&["rev-parse", "--short=12", "HEAD"]).filter(|commit| !commit.is_empty())
 }
 
 /// The builds of Windows in order, with what is gathered of each and its name.

@@ -7,13 +7,15 @@ use std::path::{Component, PathBuf};
 
 use clap::builder::{FalseyValueParser, PathBufValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
+use clap_complete::Shell;
 
-use super::choices::{Columns, FailOn, OnBadInput};
+use super::choices::{ColorMode, Columns, FailOn, LogFormat, OnBadInput};
 use super::filters::FilterArgs;
 use super::help::{ENVIRONMENT, EXIT_CODES};
 use super::run_args::RunArgs;
 use super::schema::args::{SchemaArgs, SchemaCommand, UseLockArgs};
 use super::sizes::{parse_max_loss, parse_row_group_rows, parse_size};
+use super::version;
 use crate::clock::ClockAnchor;
 use crate::columns::{GuidType, IntegerType, TimestampType};
 use crate::convert::job::{MaxLoss, RawPolicy};
@@ -24,12 +26,32 @@ use crate::plan::DatasetSplit;
 
 /// Convert Windows ETW traces (.etl) into Parquet datasets: one schema per provider, exact time order
 #[derive(Debug, Parser)]
-#[command(name = "etl2parquet", version, max_term_width = 100)]
+#[command(name = "etl2parquet", version, long_version = version::LONG, max_term_width = 100)]
 #[command(after_long_help = format!("{EXIT_CODES}\n\n{ENVIRONMENT}"), after_help = ENVIRONMENT)]
 #[command(arg_required_else_help = true)]
 pub(super) struct Cli {
     #[command(subcommand)]
     pub command: Command,
+    #[command(flatten)]
+    pub terminal: TerminalArgs,
+}
+
+/// What holds for all commands, before they begin.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "All commands")]
+pub(super) struct TerminalArgs {
+    /// When text is coloured
+    #[arg(long, value_name = "WHEN", env = "ETL2PARQUET_COLOR", hide_env = true, global = true)]
+    #[arg(value_enum, default_value_t)]
+    pub color: ColorMode,
+    /// How lines on standard error are written
+    #[arg(long, value_name = "FORMAT", env = "ETL2PARQUET_LOG_FORMAT", hide_env = true, global = true)]
+    #[arg(value_enum, default_value_t)]
+    pub log_format: LogFormat,
+    /// TOML file with options by their long names: at its top those of every command, in a table such as [convert] those
+    /// of one; command line and environment variables win
+    #[arg(long, value_name = "FILE", env = "ETL2PARQUET_CONFIG", hide_env = true, global = true)]
+    pub config: Option<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -56,6 +78,10 @@ pub(super) enum Command {
     /// Show, import and export what is known of the payloads of events
     #[command(subcommand)]
     Schema(SchemaCommand),
+    /// Write what makes a shell complete commands and options
+    Completions(CompletionsArgs),
+    /// Write man pages
+    Man(ManArgs),
 }
 
 /// The inputs of a command.
@@ -321,6 +347,20 @@ pub(super) struct VerifyArgs {
     pub run: RunArgs,
 }
 
+#[derive(Debug, Args)]
+pub(super) struct CompletionsArgs {
+    /// The shell; written to standard output
+    #[arg(value_name = "SHELL")]
+    pub shell: Shell,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ManArgs {
+    /// Folder that gets a page for each command; without it that of the program goes to standard output
+    #[arg(value_name = "DIR")]
+    pub folder: Option<PathBuf>,
+}
+
 /// A path of a folder that is to be made, as Windows makes it: without blanks and dots at the end of names.
 fn as_system_spells(path: PathBuf) -> PathBuf {
     let is_loose =
@@ -351,7 +391,7 @@ mod tests {
             assert_eq!(argument.get_env().and_then(|name| name.to_str()), Some(expected.as_str()), "--{long}");
             options += 1;
         }
-        assert_eq!(options, 153);
+        assert_eq!(options, 156);
     }
 
     #[test]

@@ -45,6 +45,23 @@ pub(super) enum LockMode {
     Strict,
 }
 
+/// When text is coloured (`--color`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum ColorMode {
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
+/// How lines on standard error are written (`--log-format`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum LogFormat {
+    #[default]
+    Text,
+    Json,
+}
+
 /// When progress is shown (`--progress`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum ProgressMode {
@@ -84,7 +101,7 @@ choices! {
     }
     Columns {
         Present = "present": "Those of the events in the trace",
-        Declared = "declared": "All that the schemas in use declare, so that traces of one provider always agree",
+        Declared = "declared": "Also all others that are settled for its provider or, where none are, declared in the trace",
     }
     DatasetSplit {
         Provider = "provider": "One for each provider",
@@ -130,6 +147,15 @@ choices! {
     LockMode {
         Extend = "extend": "Name them by the rules, and list them as issues",
         Strict = "strict": "Publish no trace that has any",
+    }
+    ColorMode {
+        Auto = "auto": "On a terminal, unless NO_COLOR is set",
+        Always = "always": "Everywhere",
+        Never = "never": "Nowhere",
+    }
+    LogFormat {
+        Text = "text": "For people",
+        Json = "json": "One JSON object each, with time, level, message and place; no progress bars",
     }
     ProgressMode {
         Auto = "auto": "When standard error is a terminal",

@@ -6,10 +6,11 @@ use std::path::Path;
 
 use serde::Serialize;
 
+use super::choices::ColorMode;
 use super::fold::{Width, wrapped};
+use super::log::Entry;
 use super::whole_file;
 use crate::error::{Error, ErrorKind, Result};
-use crate::readable::printable::printable;
 
 /// How much is said on standard error.
 #[derive(Clone, Copy, Debug, Default)]
@@ -23,20 +24,41 @@ pub(super) struct Console {
 impl Console {
     /// Something may be missing, or is not as asked for.
     pub(super) fn warning(self, message: impl Display) {
-        self.line(format_args!("warning: {message}"));
+        self.say(&Entry::warning(message));
     }
 
     /// One line.
     pub(super) fn line(self, message: impl Display) {
+        self.say(&Entry::info(message));
+    }
+
+    /// The lines of a page, as wide as they are.
+    pub(super) fn page(self, page: &str) {
+        page.lines().for_each(|line| self.say(&Entry::laid_out(line)));
+    }
+
+    /// Anything but a failure.
+    pub(super) fn say(self, entry: &Entry) {
         if !self.quiet {
-            to_stderr(&message.to_string());
+            entry.write();
         }
     }
 }
 
+/// Settles when text is coloured, for both outputs; gives the same for help texts.
+pub(super) fn set_color(mode: ColorMode) -> clap::ColorChoice {
+    let (choice, of_help) = match mode {
+        ColorMode::Auto => (anstream::ColorChoice::Auto, clap::ColorChoice::Auto),
+        ColorMode::Always => (anstream::ColorChoice::Always, clap::ColorChoice::Always),
+        ColorMode::Never => (anstream::ColorChoice::Never, clap::ColorChoice::Never),
+    };
+    choice.write_global();
+    of_help
+}
+
 /// A failure.
-pub(super) fn error(error: &dyn Display) {
-    to_stderr(&format!("error: {error}"));
+pub(super) fn error(error: &Error) {
+    Entry::of(error).write();
 }
 
 /// A document for other programs, which ends with a line break.
@@ -44,17 +66,33 @@ pub(super) fn json(document: &impl Serialize) -> String {
     serde_json::to_string_pretty(document).expect("numbers, texts and keys that are texts are valid JSON") + "\n"
 }
 
-/// One line; that nobody listens is no failure.
-fn to_stderr(line: &str) {
-    let _ = writeln!(io::stderr().lock(), "{}", printable(line));
-}
-
 /// Writes a page to standard output. Lines that are too wide for it go on below, indented.
 ///
 /// # Errors
 /// As [`to_stdout`].
 pub(super) fn page_to_stdout(page: &str) -> Result<()> {
-    to_stdout(&wrapped(page, Width::of_stdout()))
+    let page = wrapped(page, Width::of_stdout());
+    written(anstream::stdout().lock().write_all(with_titles(&page).as_bytes()))
+}
+
+/// The page with its titles, lines that are not indented, in bold letters.
+fn with_titles(page: &str) -> String {
+    let style = clap::builder::styling::Style::new().bold();
+    let mut styled = String::with_capacity(page.len());
+    for line in page.split_inclusive('\n') {
+        match line.strip_suffix('\n') {
+            Some(title) if !title.is_empty() && !title.starts_with([' ', '-']) => {
+                styled.extend([
+                    style.render().to_string().as_str(),
+                    title,
+                    style.render_reset().to_string().as_str(),
+                    "\n",
+                ]);
+            }
+            _ => styled += line,
+        }
+    }
+    styled
 }
 
 /// Writes a report to standard output. A reader that has seen enough is no failure.
@@ -63,7 +101,11 @@ pub(super) fn page_to_stdout(page: &str) -> Result<()> {
 /// [`ErrorKind::Output`] when it cannot be written for any other reason.
 pub(super) fn to_stdout(text: &str) -> Result<()> {
     let mut stdout = io::stdout().lock();
-    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+    written(stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()))
+}
+
+fn written(written: io::Result<()>) -> Result<()> {
+    match written {
         Err(cause) if cause.kind() != io::ErrorKind::BrokenPipe => {
             Err(Error::new(ErrorKind::Output, "cannot write to standard output").caused_by(cause))
         }

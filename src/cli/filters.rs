@@ -21,7 +21,7 @@ const LEVELS: [(&str, u8); 8] = [
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Filters")]
 pub(super) struct FilterArgs {
-    /// Only events of this provider: name, GUID or pattern such as 'Kernel-*'; repeat it, or put commas between, for
+    /// Only events of this provider: name, GUID or pattern such as Kernel-*; repeat it, or put commas between, for
     /// several
     ///
     /// Different filters must all hold, of several values of one any. Upper and lower case are the same.
@@ -32,7 +32,7 @@ pub(super) struct FilterArgs {
     #[arg(long, value_name = "NAME", env = "ETL2PARQUET_EXCLUDE_PROVIDER", hide_env = true)]
     #[arg(value_delimiter = ',', value_parser = str::parse::<NamePattern>)]
     pub exclude_provider: Vec<NamePattern>,
-    /// Only this event: id, name or pattern such as '*/Start'; repeatable
+    /// Only this event: id, name or pattern such as */Start; repeatable
     #[arg(long, value_name = "EVENT", env = "ETL2PARQUET_EVENT", hide_env = true)]
     #[arg(value_delimiter = ',', value_parser = str::parse::<EventPattern>)]
     pub event: Vec<EventPattern>,
@@ -55,8 +55,8 @@ pub(super) struct FilterArgs {
     /// Only events recorded on these processors, such as 1,4-7; repeatable
     #[arg(long, value_name = "CPUS", env = "ETL2PARQUET_CPU", hide_env = true, value_parser = str::parse::<NumberSet>)]
     pub cpu: Vec<NumberSet>,
-    /// Only events at this time or later: 2025-01-31T12:00:00Z, '2025-01-31 12:00:00' in UTC, or +12.5s from the start
-    /// of the trace
+    /// Only events at this time or later: 2025-01-31T12:00:00Z, "2025-01-31 12:00:00" in UTC, or +12.5s from the
+    /// start of the trace
     ///
     /// Units: ns, us, ms, s, min, h, d. The trace starts with its header event, which has the time that `inspect` calls
     /// started.

@@ -3,7 +3,7 @@
 /// How every option can also be given, below every help text.
 pub(super) const ENVIRONMENT: &str = "\
 Every option can also be given as an environment variable: ETL2PARQUET_ and its long name in capitals, for example \
-ETL2PARQUET_IF_EXISTS=skip. The command line wins.";
+ETL2PARQUET_IF_EXISTS=skip. The command line wins, and what a file of --config says comes last.";
 
 /// The exit codes, below the long help of the program.
 pub(super) const EXIT_CODES: &str = "\

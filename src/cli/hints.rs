@@ -42,6 +42,10 @@ const COMMANDS: [(&[&str], &str); 4] = [
 pub(super) fn with_hint(mut refusal: clap::Error) -> clap::Error {
     let Some((hint, replaced)) = hint(&refusal) else { return refusal };
     refusal.remove(replaced);
+    if replaced == ContextKind::SuggestedArg {
+        // It names the option that clap has taken for the one that was meant.
+        refusal.remove(ContextKind::Usage);
+    }
     refusal.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![StyledStr::from(hint)]));
     refusal
 }
@@ -114,6 +118,11 @@ mod tests {
         t("convert a.etl --out-dir out", "'--output', or '-o'");
         t("inspect a.etl -j 8", "'--threads'");
         assert!(!said("convert a.etl -o out --format csv").contains("similar"), "clap's own suggestion is gone");
+        for (line, guessed) in
+            [("convert a.etl -o out --force", "--store"), ("convert a.etl -o out --format csv", "--from")]
+        {
+            assert!(!said(line).contains(guessed), "{line}: {}", said(line));
+        }
         t("convert a.etl -o out --thread 8", "'--threads'");
     }
 }

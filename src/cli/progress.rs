@@ -10,6 +10,7 @@ use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressDrawTarget, Progres
 use super::choices::ProgressMode;
 use super::console::Console;
 use super::interrupt::Interrupt;
+use super::log;
 use super::stopwatch::{Stopwatch, Times};
 use crate::convert::job::{JobProgress, Stage};
 use crate::output::folder::Custody;
@@ -36,6 +37,9 @@ impl DisplayMode {
     pub(super) fn of(mode: ProgressMode, quiet: bool) -> DisplayMode {
         match (mode, io::stderr().is_terminal()) {
             _ if quiet => DisplayMode::Nothing,
+            // A machine that asks for it gets lines.
+            (ProgressMode::Auto, _) if log::is_json() => DisplayMode::Nothing,
+            (ProgressMode::Always, _) if log::is_json() => DisplayMode::Lines,
             (ProgressMode::Never, _) | (ProgressMode::Auto, false) => DisplayMode::Nothing,
             (_, true) => DisplayMode::Bar,
             (ProgressMode::Always, false) => DisplayMode::Lines,

@@ -87,7 +87,7 @@ impl Run {
     /// With `-v`, where the time of a job went.
     pub(super) fn tell_times(&self, label: &str, times: &Times) {
         if self.console.verbose {
-            times.page(label, Width::of_stderr()).lines().for_each(|line| self.console.line(line));
+            self.console.page(&times.page(label, Width::of_stderr()));
         }
     }
 }

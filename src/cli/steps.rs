@@ -6,6 +6,7 @@ use super::args::{CommitArgs, JobArgs, PartitionArgs, PlanArgs};
 use super::console;
 use super::convert::{ConvertCommand, start};
 use super::exit::RunStatus;
+use super::log::Entry;
 use super::options;
 use super::run::{Run, label};
 use super::run_args::RunArgs;
@@ -24,29 +25,31 @@ pub(super) fn plan(args: &PlanArgs) -> Result<u8> {
     refuse_stdin(&args.job)?;
     let options = options::of_job(&args.job, &run)?;
     let mut command = ConvertCommand::new(&args.job, &run, None);
-    command.keep_records()?;
+    command.outcomes.keep_records()?;
     let (jobs, open) = command.jobs()?;
     let options = ConvertOptions { open, ..options };
     run.interrupt.working(true);
     for (position, job) in jobs.iter().enumerate() {
-        if command.is_stopped() {
+        if command.outcomes.is_stopped() {
             break;
         }
         let label = label(&job.name, position, jobs.len());
         match run.job(&label, |progress| steps::plan(job, &options, progress)) {
             Ok(PlanOutcome::Planned { folder, partitions }) => {
-                command.status.readable += 1;
-                command.release(job);
+                command.outcomes.status.readable += 1;
+                command.outcomes.release(job);
                 let folder = folder.display().to_string();
                 let line = json!({ "trace": job.name, "plan": folder, "partitions": partitions }).to_string();
                 console::to_stdout(&((if args.json { line } else { folder }) + "\n"))?;
             }
-            Ok(PlanOutcome::Done(outcome)) => run.console.line(command.trace_summary(job, Ok(outcome)).line()),
-            Err(error) => _ = command.trace_summary(job, Err(error)),
+            Ok(PlanOutcome::Done(outcome)) => {
+                run.console.say(&command.outcomes.trace_summary(job, Ok(outcome)).entry());
+            }
+            Err(error) => _ = command.outcomes.trace_summary(job, Err(error)),
         }
     }
     run.interrupt.working(false);
-    Ok(command.status.code())
+    Ok(command.outcomes.status.code())
 }
 
 /// Those who convert the partitions of a plan could not read it again.
@@ -97,7 +100,7 @@ pub(super) fn commit(args: &CommitArgs) -> Result<u8> {
         match outcome {
             Outcome::Published(report) => published(&report, run),
             Outcome::Refused(report, why) => {
-                console::error(&format_args!("{} is not published: {why}", report.folder.display()));
+                Entry::error(format_args!("{} is not published: {why}", report.folder.display())).write();
             }
             Outcome::Empty(report) => {
                 let folder = report.folder.display();

@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::fold::Width;
 use super::input_ends::{EndedTrace, InputEnd, ends};
 use super::inspection::TimeRange;
+use super::log::Entry;
 use super::loss::{LossTotals, words_of_all};
 use super::page::span;
 use super::quarantine::BadInput;
@@ -200,14 +201,23 @@ impl TraceSummary {
         TraceSummary { trace: job.name.clone(), status, reason, result, inputs }
     }
 
+    /// That line for standard error.
+    pub(super) fn entry(&self) -> Entry {
+        Entry::info(self.line()).message(self.end()).trace(Some(&self.trace)).status(self.status)
+    }
+
     /// One line: `boot: published, 1,234 events, lost: nothing`. The reason of a failure is said as an error.
-    pub(super) fn line(&self) -> String {
+    fn line(&self) -> String {
+        format!("{}: {}", self.trace, self.end())
+    }
+
+    fn end(&self) -> String {
         let counts = self.result.as_ref().map_or(String::new(), |result| {
             format!(", {}, lost: {}", counted(result.events.found, "events"), result.lost.words())
         });
         let reason = self.reason.as_ref().filter(|_| matches!(self.status, "skipped" | "busy"));
         let reason = reason.map_or(String::new(), |reason| format!(": {reason}"));
-        format!("{}: {}{counts}{reason}", self.trace, self.status)
+        format!("{}{counts}{reason}", self.status)
     }
 }
 
@@ -234,6 +244,15 @@ impl Summary {
         let quarantined: Vec<_> = self.quarantined.iter().map(|bad| (&*bad.input, bad.trace.as_deref())).collect();
         self.inputs = ends(found, &ended.collect::<Vec<_>>(), &quarantined);
         self.run.end(exit_code);
+    }
+
+    /// How the traces ended, in one line: `3 traces: 2 published, 1 quarantined`.
+    pub(super) fn ends(&self) -> String {
+        let of = |status: &str| self.traces.iter().filter(|trace| trace.status == status).count();
+        let ends = STATUSES.into_iter().map(|status| (of(status), status)).filter(|(count, _)| *count > 0);
+        let ends: Vec<String> = ends.map(|(count, status)| format!("{} {status}", HumanCount(count as u64))).collect();
+        let traces = counted(self.traces.len() as u64, "traces");
+        if ends.is_empty() { traces } else { format!("{traces}: {}", ends.join(", ")) }
     }
 
     /// A few lines for people; nothing when no recording got that far.

@@ -12,10 +12,20 @@ import zipfile
 import support
 
 PACK = os.path.join(support.REPOSITORY, "scripts", "pack")
-DOCUMENTS = {"README.md", "CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT", "THIRD-PARTY-LICENSES.txt"}
+DOCUMENTS = {
+    "README.md", "CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT", "THIRD-PARTY-LICENSES.txt",
+    "completions/etl2parquet.bash", "completions/_etl2parquet", "completions/etl2parquet.fish",
+    "completions/_etl2parquet.ps1", "man/etl2parquet.1",
+}
 
 
-PROGRAM = b"#!/bin/sh\necho etl2parquet 0\n"
+PROGRAM = b"""#!/bin/sh
+case $1 in
+man) echo page >"$2/etl2parquet.1" ;;
+completions) echo "of $2" ;;
+*) echo etl2parquet 0 ;;
+esac
+"""
 
 
 def pack(target):
@@ -24,6 +34,7 @@ def pack(target):
     program = os.path.join(folder, "program")
     with open(program, "wb") as file:
         file.write(PROGRAM)
+    os.chmod(program, 0o755)
     command = [sys.executable, PACK, program, "--target", target, "--to", folder]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=support.TIMEOUT_S, check=False)
     if ended.returncode != 0:
@@ -44,6 +55,8 @@ class Pack(unittest.TestCase):
         with tarfile.open(path) as archive:
             self.assertEqual({m.name for m in archive}, {f"{name}/{file}" for file in DOCUMENTS | {"etl2parquet"}})
             licences = archive.extractfile(f"{name}/THIRD-PARTY-LICENSES.txt").read().decode()
+            self.assertEqual(archive.extractfile(f"{name}/completions/_etl2parquet").read(), b"of zsh\n")
+            self.assertEqual(archive.extractfile(f"{name}/man/etl2parquet.1").read(), b"page\n")
             folder = support.temporary_folder("unpacked")
             archive.extractall(folder, filter="data")
         binary = os.path.join(folder, name, "etl2parquet")

@@ -57,7 +57,7 @@ pub(in crate::cli) enum SchemaCommand {
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct ListArgs {
-    /// Only providers of this name, GUID or pattern ('Microsoft-Windows-Kernel-*'); repeatable
+    /// Only providers of this name, GUID or pattern such as Microsoft-Windows-Kernel-*; repeatable
     #[arg(long, value_name = "PATTERN", env = "ETL2PARQUET_PROVIDER", hide_env = true)]
     pub provider: Vec<String>,
     /// A JSON document instead of a table

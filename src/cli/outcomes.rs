@@ -1,0 +1,244 @@
+//! What becomes of inputs and traces in a run of `convert` or `plan`: told as it comes, counted for the exit code, kept for the
+//! summary.
+
+use std::path::Path;
+
+use super::args::JobArgs;
+use super::choices::OnBadInput;
+use super::console::Console;
+use super::exit::RunStatus;
+use super::log::{self, Entry};
+use super::missing;
+use super::quarantine::{BadInput, Quarantine};
+use super::run::Run;
+use super::run_facts::RunFacts;
+use super::summary::{QuarantinedInput, Summary, TraceResult, TraceSummary};
+use crate::convert::job::{Outcome, Recording, Report};
+use crate::error::{Error, ErrorCode, ErrorKind, Location, Result};
+use crate::output::IfExists;
+use crate::output::refusal::{Refusal, RefusalKind};
+use crate::survey::{FileSurvey, Issue, IssueCode, Severity};
+
+/// Issues of one input that are shown with `-v`.
+const SHOWN: usize = 20;
+
+/// What has become of inputs and traces so far.
+#[derive(Debug)]
+pub(super) struct Outcomes<'a> {
+    args: &'a JobArgs,
+    run: &'a Run,
+    pub status: RunStatus,
+    pub summary: Summary,
+    quarantine: Quarantine,
+    /// Whether an unreadable input has ended the run.
+    pub stopped_by_bad_input: bool,
+}
+
+impl<'a> Outcomes<'a> {
+    /// Of a run that begins.
+    pub(super) fn new(args: &'a JobArgs, run: &'a Run, run_id: Option<&str>) -> Self {
+        let summary = Summary::of(RunFacts::start(run_id), &args.output.output);
+        let (status, quarantine) = (RunStatus::default(), Quarantine::default());
+        Outcomes { args, run, status, summary, quarantine, stopped_by_bad_input: false }
+    }
+
+    /// Keeps records of inputs in quarantine, where that is asked for.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Output`] when their folder cannot be made.
+    pub(super) fn keep_records(&mut self) -> Result<()> {
+        self.quarantine = Quarantine::in_folder(self.args.checks.quarantine_dir.as_deref())?;
+        Ok(())
+    }
+
+    /// What became of a trace, with a line where one is due, in the summary.
+    pub(super) fn tell(&mut self, job: &Recording, outcome: Result<Outcome>, is_one_of_many: bool) {
+        let trace = self.trace_summary(job, outcome);
+        let is_told = match trace.status {
+            // Of ten thousand that have not changed, their number is enough.
+            "skipped" if self.args.output.if_exists == IfExists::Update => self.run.console.verbose || !is_one_of_many,
+            "skipped" | "busy" => true,
+            // The page at the end, which tells of one alone, is for people.
+            _ => is_one_of_many || log::is_json(),
+        };
+        if is_told {
+            self.run.console.say(&trace.entry());
+        }
+        self.summary.traces.push(trace);
+    }
+
+    /// Whether the run ends before its next trace.
+    pub(super) fn is_stopped(&mut self) -> bool {
+        if self.run.interrupt.is_set() {
+            self.status.fail(ErrorKind::Interrupted, self.run.interrupt.code());
+        }
+        self.stopped_by_bad_input || self.status.is_stopped()
+    }
+
+    /// What became of a trace, counted for the exit code.
+    pub(super) fn trace_summary(&mut self, job: &Recording, outcome: Result<Outcome>) -> TraceSummary {
+        let summary = |status, reason, result| TraceSummary::of(job, status, reason, result);
+        outcome.iter().for_each(|outcome| self.status.count(outcome));
+        if outcome.as_ref().is_ok_and(is_readable) {
+            self.release(job);
+        }
+        match outcome {
+            Ok(Outcome::KnownRefusal(known)) => {
+                let (status, reason) = self.known_refusal(job, &known);
+                summary(status, Some(reason), None)
+            }
+            Ok(Outcome::Busy) => summary("busy", Some("another run is writing it".to_owned()), None),
+            Ok(Outcome::Published(report)) => summary("published", None, Some(self.result(&report, true))),
+            Ok(Outcome::DryRun(report)) => summary("dry_run", None, Some(self.result(&report, false))),
+            Ok(Outcome::Skipped) => {
+                let why = "it is there already, from the same input and with the same options";
+                summary("skipped", Some(why.to_owned()), None)
+            }
+            Ok(Outcome::Empty(report)) => {
+                let why = missing::nothing_passes(&report, &self.args.filters.provider);
+                self.run.console.say(&not_published(Entry::warning, &job.name, "empty", &why));
+                summary("empty", Some(why), Some(self.result(&report, false)))
+            }
+            Ok(Outcome::Refused(report, why)) => {
+                self.say(&not_published(Entry::error, &job.name, "gated", &why));
+                summary("gated", Some(why), Some(self.result(&report, false)))
+            }
+            Err(error) => {
+                let input = match job.inputs.as_slice() {
+                    [input] => Some(input.path.as_path()),
+                    _ => error.location().file.as_deref(),
+                };
+                self.fail_input(&error, input, Some(&job.name));
+                let status = match error.kind() {
+                    ErrorKind::Interrupted => "interrupted",
+                    ErrorKind::Input if job.inputs.len() == 1 && self.quarantines() => "quarantined",
+                    _ => "failed",
+                };
+                summary(status, Some(error.to_string()), None)
+            }
+        }
+    }
+
+    /// Tells again what an earlier run has found, and counts it for the exit code as that one did.
+    fn known_refusal(&mut self, job: &Recording, known: &Refusal) -> (&'static str, String) {
+        let trace = &job.name;
+        let reason = format!("{} (found by an earlier run; the input has not changed)", known.reason);
+        match known.kind {
+            RefusalKind::Unreadable => {
+                let code = ErrorCode::NotATrace.as_str();
+                self.say(&Entry::error(&reason).trace(Some(trace)).code(code));
+                if !self.quarantines() {
+                    self.stopped_by_bad_input = true;
+                    return ("failed", reason);
+                }
+                for input in &job.inputs {
+                    self.quarantine(&BadInput { input: &input.path, trace: Some(trace), code, reason: &known.reason });
+                }
+                ("quarantined", reason)
+            }
+            RefusalKind::Empty => {
+                self.run.console.say(&not_published(Entry::warning, trace, "empty", &reason));
+                ("empty", reason)
+            }
+            RefusalKind::Gated => {
+                self.say(&not_published(Entry::error, trace, "gated", &reason));
+                ("gated", reason)
+            }
+        }
+    }
+
+    /// What is told of a recording that could be read.
+    fn result(&self, report: &Report, written: bool) -> TraceResult {
+        self.run.tell(report);
+        for file in &report.files {
+            warnings(file, self.run.console);
+        }
+        TraceResult::of(report, written)
+    }
+
+    /// Two inputs that would become one trace.
+    pub(super) fn clash(&mut self, clash: &Error) {
+        self.status.clashing = true;
+        self.say(&Entry::of(clash));
+    }
+
+    fn say(&mut self, failure: &Entry) {
+        failure.write();
+        self.summary.errors.push(failure.text().to_owned());
+    }
+
+    /// Says that something failed, and counts it for the exit code.
+    pub(super) fn fail(&mut self, error: &Error, trace: Option<&str>) {
+        // Of traces that were at work together, one says so.
+        if error.kind() != ErrorKind::Interrupted || !self.status.is_stopped() {
+            self.say(&Entry::of(error).trace(trace));
+        }
+        self.status.fail(error.kind(), self.run.interrupt.code());
+    }
+
+    /// Says why an input, or the trace that it would become, is not there. One that cannot be read goes into quarantine,
+    /// or ends the run.
+    pub(super) fn fail_input(&mut self, error: &Error, input: Option<&Path>, trace: Option<&str>) {
+        self.fail(error, trace);
+        if error.kind() != ErrorKind::Input {
+            return;
+        }
+        if !self.quarantines() {
+            self.stopped_by_bad_input = true;
+        } else if let Some(input) = input {
+            let (code, reason) = (error.code().as_str(), error.to_string());
+            self.quarantine(&BadInput { input, trace, code, reason: &reason });
+        }
+    }
+
+    fn quarantines(&self) -> bool {
+        self.args.checks.on_bad_input == OnBadInput::Quarantine
+    }
+
+    fn quarantine(&mut self, bad: &BadInput<'_>) {
+        self.summary.quarantined.push(QuarantinedInput::of(bad));
+        if let Err(error) = self.quarantine.add(bad) {
+            self.fail(&error, bad.trace);
+        }
+    }
+
+    /// Takes the inputs of a recording out of quarantine.
+    pub(super) fn release(&mut self, job: &Recording) {
+        for input in &job.inputs {
+            if let Err(error) = self.quarantine.release(&input.path) {
+                self.fail(&error, Some(&job.name));
+            }
+        }
+    }
+}
+
+/// Whether the inputs were read as a trace, now or before. Of one that another run has in work, that one tells.
+fn is_readable(outcome: &Outcome) -> bool {
+    match outcome {
+        Outcome::KnownRefusal(known) => known.kind != RefusalKind::Unreadable,
+        Outcome::Busy | Outcome::DryRun(_) => false,
+        Outcome::Published(_) | Outcome::Skipped | Outcome::Empty(_) | Outcome::Refused(..) => true,
+    }
+}
+
+fn not_published(of: fn(String) -> Entry, trace: &str, status: &'static str, why: &str) -> Entry {
+    let entry = of(format!("trace={trace} is not published: {why}"));
+    entry.message(format!("not published: {why}")).trace(Some(trace)).status(status)
+}
+
+/// The issues of an input, the first ones whole. What other options would mend is said even without `-v`.
+fn warnings(file: &FileSurvey, console: Console) {
+    let is_shown =
+        |issue: &Issue| issue.code == IssueCode::WideTable || (console.verbose && issue.severity > Severity::Info);
+    let found: Vec<_> = file.issues.rows().filter(is_shown).collect();
+    for issue in found.iter().take(SHOWN) {
+        let (buffer, offset) = (issue.buffer, issue.offset);
+        let location = Location { file: Some(file.name.clone().into()), buffer, offset };
+        let text = format!("{location}: {} ({})", issue.message, issue.code);
+        let entry = Entry::warning(text).message(&*issue.message).code(issue.code.as_str());
+        console.say(&entry.location(location));
+    }
+    if found.len() > SHOWN {
+        console.warning(format_args!("{}: {} more, see issues.parquet", file.name, found.len() - SHOWN));
+    }
+}

@@ -1,0 +1,25 @@
+//! Refusals of the command line, as one line each.
+
+use clap::error::{ContextKind, ContextValue};
+
+use super::log::Entry;
+use crate::error::ErrorCode;
+
+/// What is wrong, without the usage and whom to ask.
+pub(super) fn message(refusal: &clap::Error) -> String {
+    let text = refusal.render().to_string();
+    let what = text.strip_prefix("error: ").unwrap_or(&text).split("\n\n").next().unwrap_or_default();
+    what.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The same with what may have been meant.
+pub(super) fn entry(refusal: &clap::Error) -> Entry {
+    let tips: Vec<String> = if let Some(ContextValue::StyledStrs(tips)) = refusal.get(ContextKind::Suggested) {
+        tips.iter().map(ToString::to_string).collect()
+    } else {
+        let text = refusal.render().to_string();
+        text.lines().filter_map(|line| line.trim().strip_prefix("tip: ")).map(str::to_owned).collect()
+    };
+    let hint = (!tips.is_empty()).then(|| tips.join("; "));
+    Entry::error(message(refusal)).code(ErrorCode::Usage.as_str()).hint(hint)
+}

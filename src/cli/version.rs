@@ -1,0 +1,3 @@
+//! What `--version` says: which program this is, exactly.
+
+include!(concat!(env!("OUT_DIR"), "/version.rs"));
