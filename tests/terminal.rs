@@ -41,6 +41,50 @@ fn a_file_gives_options_and_the_command_line_wins() {
 }
 
 #[test]
+fn a_dry_run_says_what_would_be_written() {
+    let sandbox = Sandbox::new();
+    sandbox.file("a.etl", &with(9, header()));
+    let ran = sandbox.t("convert a.etl -o out --dry-run --summary s.json", 0);
+    let lines: Vec<&str> = ran.err.lines().take(3).collect();
+    assert_eq!(
+        lines,
+        [
+            "  DATASET            EVENTS  COLUMNS  PARTITIONS  ESTIMATED",
+            "  Kernel-PerfInfo         9       35           1   6.87 KiB",
+            "  Kernel-EventTrace       1       61           1  11.92 KiB",
+        ]
+    );
+    assert!(ran.err.contains("  estimated  18.79 KiB in 1 partition\n"), "{}", ran.err);
+    let summary: Value = serde_json::from_slice(&fs::read(sandbox.path("s.json")).unwrap()).unwrap();
+    let result = &summary["traces"][0]["result"];
+    let datasets = json!([
+        {"dataset": "Kernel-PerfInfo", "rows": 9, "columns": 35, "partitions": 1, "estimated_bytes": 7035},
+        {"dataset": "Kernel-EventTrace", "rows": 1, "columns": 61, "partitions": 1, "estimated_bytes": 12_203},
+    ]);
+    assert_eq!((&result["datasets"], &result["partitions"]), (&datasets, &json!(1)));
+    assert!(!sandbox.path("out").exists());
+}
+
+#[test]
+fn of_many_traces_inspect_prints_a_line_each() {
+    let sandbox = Sandbox::new();
+    sandbox.file("in/a.etl", &with(3, header()));
+    sandbox.file("in/b.etl", &with(2, header().events_lost(7)));
+    sandbox.file("in/c.etl", &with(1, header().not_closed()));
+    sandbox.file("in/d.etl", b"no trace");
+    let ran = sandbox.t("inspect in", 4);
+    let expected = "  TRACE      SIZE  SPAN  EVENTS  LOST      DECODABLE  MOST EVENTS
+  a      8.00 KiB   2 s       4  -             25.0%  Kernel-PerfInfo, Kernel-EventTrace
+  b      8.00 KiB   1 s       3  7 events      33.3%  Kernel-PerfInfo, Kernel-EventTrace
+  c      8.00 KiB  0 ns       2  unknown       50.0%  Kernel-EventTrace, Kernel-PerfInfo
+";
+    assert_eq!(ran.out, expected);
+    assert!(ran.err.contains("in/d.etl") || ran.err.contains("in\\d.etl"), "{}", ran.err);
+    // Pages of each are what -v shows.
+    assert_eq!(sandbox.t("inspect in -v", 4).out.matches("\nSession\n").count(), 3);
+}
+
+#[test]
 fn colours_are_for_terminals_or_on_request() {
     let sandbox = Sandbox::new();
     sandbox.file("a.etl", &with(3, header()));
@@ -94,4 +138,38 @@ fn the_version_names_the_schemas() {
     let (hash, rest) = schemas.strip_prefix("schemas ").unwrap().split_once(", ").unwrap();
     assert!(hash.len() == 16 && hash.bytes().all(|c| c.is_ascii_hexdigit()), "{long}");
     assert_eq!(rest, "of 20 builds of Windows");
+}
+
+#[test]
+fn inspect_says_what_converted_traces_are() {
+    let sandbox = Sandbox::new();
+    sandbox.file("in/a.etl", &with(9, header()));
+    sandbox.file("in/b.etl", &with(30, header()));
+    sandbox.t("convert in -o out", 0);
+    let words = |text: &str| -> Vec<String> {
+        text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
+    };
+    let page = words(&sandbox.t("inspect out", 0).out);
+    let t = |line: &str, expected: &str| {
+        let found = page.iter().find(|found| found.starts_with(line));
+        assert!(found.is_some_and(|found| found.contains(expected)), "{line}: {page:#?}");
+    };
+    t("a ", " KiB 8 s 10 10.0% -");
+    t("b ", " KiB 29 s 31 3.2% -");
+    t("DATASET", "DATASET EVENTS TRACES FILES SIZE");
+    t("Kernel-PerfInfo", "Kernel-PerfInfo 39 2 2 ");
+    t("Kernel-EventTrace", "Kernel-EventTrace 2 2 2 ");
+    let page = words(&sandbox.t("inspect out/trace=a", 0).out);
+    assert_eq!(page[..4], ["out/trace=a", "", "Trace", "input a.etl (8.00 KiB)"]);
+    assert!(page.contains(&"events 10 found, 10 written".to_owned()), "{page:#?}");
+    let document: Value = serde_json::from_str(&sandbox.t("inspect out --json", 0).out).unwrap();
+    assert_eq!((&document["format"], &document["errors"]), (&json!(1), &json!([])));
+    let traces = document["published"].as_array().unwrap();
+    let told: Vec<_> = traces.iter().map(|one| (&one["folder"], &one["manifest"]["events"]["written"])).collect();
+    assert_eq!(told, [(&json!("out/trace=a"), &json!(10)), (&json!("out/trace=b"), &json!(31))]);
+    // A manifest that cannot be read is told, and the others are shown.
+    fs::write(sandbox.path("out/trace=a/sidecar/manifest.json"), "{}").unwrap();
+    let ran = sandbox.t("inspect out", 6);
+    assert!(ran.err.starts_with("error: out/trace=a/sidecar/manifest.json: "), "{}", ran.err);
+    assert!(ran.out.starts_with("out/trace=b\n"), "{}", ran.out);
 }

@@ -69,7 +69,7 @@ pub(super) enum Command {
     /// Publish the trace of a plan, all partitions of which are converted
     #[command(after_help = ENVIRONMENT)]
     Commit(CommitArgs),
-    /// Show session, clock, loss, providers and decodability of traces; writes nothing
+    /// Show session, clock, loss, providers and decodability of a trace, or a line for each of several, also of converted ones; writes nothing
     #[command(after_help = ENVIRONMENT)]
     Inspect(InspectArgs),
     /// Check that published traces are still what was published, and that they read as one table

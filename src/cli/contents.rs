@@ -7,6 +7,7 @@ use glob::Pattern;
 
 use super::passed_over::{PassedOver, Reason};
 use super::run::probe;
+use super::suggest::nearest;
 use crate::convert::job::InputFile;
 use crate::error::{Error, ErrorKind, Result};
 use crate::input::container::{Archive, Format, Member, name_within};
@@ -74,9 +75,28 @@ pub(super) fn of_members(archive: &Path, source: &str, pattern: &str, open: &Ope
     let found = opened.members().iter().filter(is_wanted).filter_map(|member| member_input(archive, source, member));
     let found: Vec<InputFile> = found.collect();
     if found.is_empty() {
-        return Err(opened.no_member(&member_address(archive, pattern).unwrap_or_else(|| archive.to_owned())));
+        let error = opened.no_member(&member_address(archive, pattern).unwrap_or_else(|| archive.to_owned()));
+        return Err(match near(&opened, pattern).filter(|_| Pattern::escape(pattern) == pattern) {
+            Some(name) => error.with_hint(format!("did you mean {name}?")),
+            None => error,
+        });
     }
     Ok(found)
+}
+
+/// Members that are looked through for one that was meant.
+const CANDIDATES: usize = 1000;
+
+/// The trace of an archive whose path, or whose own name, is nearest to the one that was typed.
+fn near<'a>(archive: &'a Archive, typed: &str) -> Option<&'a str> {
+    let names =
+        || archive.members().iter().map(|member| &*member.name).filter(|name| is_trace_name(name)).take(CANDIDATES);
+    let in_another_folder = names().find(|name| own_name(name).eq_ignore_ascii_case(own_name(typed)));
+    in_another_folder.or_else(|| nearest(typed, names()))
+}
+
+fn own_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
 }
 
 /// What a file is packed as, by its first bytes.

@@ -9,15 +9,18 @@ use super::console;
 use super::exit::RunStatus;
 use super::fold::Width;
 use super::inspection::Inspection;
+use super::overview::Overview;
 use super::page::page;
+use super::published_page::Published;
 use super::run::{Run, label};
-use super::{inputs, jobs, options};
+use super::{inputs, jobs, options, published_page};
 use crate::convert::ConvertOptions;
 use crate::convert::job::Recording;
 use crate::error::{Error, ErrorKind, Result};
 use crate::input::{OpenOptions, SharedMembers};
 use crate::job::inspect;
 use crate::names::NameFrom;
+use crate::published::PublishedTrace;
 
 /// Inspects; returns the exit code.
 ///
@@ -27,6 +30,9 @@ pub(super) fn run(args: &InspectArgs) -> Result<u8> {
     let run = Run::start(&args.run)?;
     let options = options::of_inspect(args, &run)?;
     let found = inputs::find(&args.input.inputs, options::open(&args.spool));
+    if let (true, Some(traces)) = (found.all().is_empty(), published_page::asked_for(&args.input.inputs)) {
+        return converted(&traces, args, run.interrupt.code());
+    }
     let jobs = jobs::separate_jobs(&found.all(), NameFrom::Stem);
     let shared = Arc::new(SharedMembers::of(jobs.iter().flat_map(Recording::addresses)));
     let options = ConvertOptions { open: OpenOptions { shared, ..found.open.clone() }, ..options };
@@ -42,29 +48,73 @@ pub(super) fn run(args: &InspectArgs) -> Result<u8> {
         fail(&mut status, problem);
     }
     let (mut document, width) = (Vec::new(), Width::of_stdout());
+    let mut overview = (jobs.len() > 1 && !args.json && !args.run.verbose).then(Overview::new);
     for (position, job) in jobs.iter().enumerate() {
         let inspection = run.job(&label(&job.name, position, jobs.len()), |progress| {
             inspect(job, &options, progress).map(|report| Inspection::of(&job.name, &report))
         });
         options.open.shared.forget(job.addresses());
-        match inspection {
-            Ok(inspection) if args.json => document.push(count(&mut status, inspection)),
-            Ok(inspection) => {
+        match (inspection, &mut overview) {
+            (Ok(inspection), Some(overview)) => overview.add(&count(&mut status, inspection)),
+            (Ok(inspection), None) if args.json => document.push(count(&mut status, inspection)),
+            (Ok(inspection), None) => {
                 console::page_to_stdout(&separated(position, width, page(&count(&mut status, inspection), width)))?;
             }
-            Err(error) => fail(&mut status, &error),
+            (Err(error), _) => fail(&mut status, &error),
         }
         if run.interrupt.is_set() && position + 1 < jobs.len() {
             status.fail(ErrorKind::Interrupted, run.interrupt.code());
         }
         if status.is_stopped() {
-            return Ok(status.code());
+            break;
         }
+    }
+    if let Some(overview) = overview.filter(|_| status.readable > 0) {
+        console::page_to_stdout(&overview.page(width))?;
+    }
+    if status.is_stopped() {
+        return Ok(status.code());
     }
     if args.json {
         console::to_stdout(&console::json(&Document { format: 1, traces: document, errors }))?;
     }
     Ok(status.code())
+}
+
+/// Says what traces are that are converted already; returns the exit code.
+fn converted(traces: &[PublishedTrace], args: &InspectArgs, interrupted: u8) -> Result<u8> {
+    let (mut status, mut errors, mut published) = (RunStatus::default(), Vec::new(), Vec::new());
+    for trace in traces {
+        match Published::read(trace) {
+            Ok(trace) => published.push(trace),
+            Err(error) => {
+                console::error(&error);
+                status.fail(error.kind(), interrupted);
+                errors.push(error.to_string());
+            }
+        }
+    }
+    status.readable = published.len() as u64;
+    let width = Width::of_stdout();
+    if args.json {
+        console::to_stdout(&console::json(&ConvertedDocument { format: 1, published, errors }))?;
+    } else if published.len() > 1 && !args.run.verbose {
+        console::page_to_stdout(&published_page::overview(&published, width))?;
+    } else {
+        for (position, trace) in published.iter().enumerate() {
+            console::page_to_stdout(&separated(position, width, published_page::page(trace, width)))?;
+        }
+    }
+    Ok(status.code())
+}
+
+/// What `--json` prints of traces that are converted already.
+#[derive(Serialize)]
+struct ConvertedDocument {
+    format: u32,
+    published: Vec<Published>,
+    /// Traces whose manifest cannot be read, as their messages.
+    errors: Vec<String>,
 }
 
 /// What `--json` prints.

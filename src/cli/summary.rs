@@ -6,6 +6,7 @@ use std::path::Path;
 use indicatif::{HumanBytes, HumanCount};
 use serde::Serialize;
 
+use super::datasets::{self, DatasetSummary};
 use super::fold::Width;
 use super::input_ends::{EndedTrace, InputEnd, ends};
 use super::inspection::TimeRange;
@@ -14,18 +15,15 @@ use super::loss::{LossTotals, words_of_all};
 use super::page::span;
 use super::quarantine::BadInput;
 use super::run_facts::RunFacts;
-use super::text_table::{Align, TextTable};
+use super::text_table::TextTable;
 use super::undecoded;
 use crate::convert::job::{Recording, Report};
-use crate::output::manifest::{EventCounts, FileEntry};
-use crate::plan::{CatalogEntry, DecodeSource};
+use crate::output::manifest::EventCounts;
+use crate::plan::DecodeSource;
 use crate::readable::count::counted;
 use crate::sidecar::undecoded::Undecoded;
 use crate::sidecar::{IssueRow, issues};
 use crate::survey::FileSurvey;
-
-/// Providers that are shown with their rows; the rest is a number.
-const SHOWN: usize = 10;
 
 /// What can become of a trace.
 pub(super) const STATUSES: [&str; 10] =
@@ -110,15 +108,10 @@ pub(super) struct TraceResult {
     /// Issues of all inputs, information not counted.
     pub warnings: u64,
     pub datasets: Vec<DatasetSummary>,
+    /// Partitions of the recording; `None` where it was not cut.
+    pub partitions: Option<u64>,
     pub files: u64,
     pub bytes: u64,
-}
-
-/// The rows of one dataset.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(super) struct DatasetSummary {
-    pub dataset: String,
-    pub rows: u64,
 }
 
 impl TraceResult {
@@ -136,7 +129,8 @@ impl TraceResult {
             undecoded: undecoded::of_report(report),
             advice: report.facts.iter().flat_map(issues::advice).collect(),
             warnings: report.files.iter().map(warnings).sum(),
-            datasets: if written { written_datasets(&report.written) } else { planned_datasets(report) },
+            datasets: if written { datasets::written(&report.written) } else { datasets::planned(report) },
+            partitions: report.partitions,
             files: report.written.len() as u64,
             bytes: report.written.iter().map(|file| file.bytes).sum(),
         }
@@ -148,45 +142,16 @@ fn warnings(file: &FileSurvey) -> u64 {
 }
 
 fn without_schema(report: &Report) -> u64 {
-    may_pass(report)
+    datasets::may_pass(report)
         .filter(|entry| entry.shape.decode_source == DecodeSource::None)
         .map(|entry| entry.shape.events)
         .sum()
-}
-
-/// The shapes of which some events may pass the filters.
-fn may_pass(report: &Report) -> impl Iterator<Item = CatalogEntry<'_>> {
-    report.plan.catalog().zip(0..).filter(|(_, shape)| report.plan.may_pass(*shape)).map(|(entry, _)| entry)
 }
 
 /// Rows whose payload is not decoded whole.
 fn undecoded_rows(decode: &BTreeMap<String, u64>) -> u64 {
     let whole = |key: &str| matches!(key.rsplit('/').next(), Some("ok" | "padded"));
     decode.iter().filter(|(key, _)| !whole(key)).map(|(_, rows)| rows).sum()
-}
-
-/// Rows per folder below `events`; most rows first.
-fn written_datasets(files: &[FileEntry]) -> Vec<DatasetSummary> {
-    let event_files = files.iter().filter_map(|file| {
-        let (dataset, _) = file.path.strip_prefix("events/")?.rsplit_once('/')?;
-        Some((dataset.to_owned(), file.rows))
-    });
-    add_up(event_files)
-}
-
-/// Events per dataset of which the filters may pass some; how many of them pass is not known before they are read.
-fn planned_datasets(report: &Report) -> Vec<DatasetSummary> {
-    add_up(may_pass(report).map(|entry| (entry.dataset().to_owned(), entry.shape.events)))
-}
-
-fn add_up(rows: impl Iterator<Item = (String, u64)>) -> Vec<DatasetSummary> {
-    let mut datasets: BTreeMap<String, u64> = BTreeMap::new();
-    for (dataset, rows) in rows {
-        *datasets.entry(dataset).or_default() += rows;
-    }
-    let mut datasets: Vec<_> = datasets.into_iter().map(|(dataset, rows)| DatasetSummary { dataset, rows }).collect();
-    datasets.sort_by_key(|dataset| std::cmp::Reverse(dataset.rows));
-    datasets
 }
 
 impl TraceSummary {
@@ -261,12 +226,12 @@ impl Summary {
         if results.is_empty() {
             return String::new();
         }
-        let datasets = add_up(results.iter().flat_map(|r| &r.datasets).map(|d| (d.dataset.clone(), d.rows)));
+        let datasets = datasets::add_up(results.iter().flat_map(|result| result.datasets.iter().cloned()));
         let mut values = TextTable::of_values();
         totals(&results, &mut values);
         self.output_lines(&datasets, &mut values);
         let missing = undecoded::table(&undecoded::add_up(results.iter().flat_map(|result| &result.undecoded)), width);
-        let rows = if datasets.is_empty() { String::new() } else { rows_table(&datasets, width) };
+        let rows = datasets::table(&datasets, width);
         let tables = [rows, missing].into_iter().filter(|table| !table.is_empty());
         tables.map(|table| table + "\n").collect::<String>() + &values.render(width)
     }
@@ -292,18 +257,6 @@ fn query(output: &str, trace: &str, dataset: &str) -> String {
     let path = format!("{}/trace={trace}/events/{dataset}/*.parquet", output.trim_end_matches(['/', '\\']));
     let path = path.replace('\'', "''");
     format!("FROM read_parquet('{path}', hive_partitioning = true, union_by_name = true) LIMIT 20;")
-}
-
-fn rows_table(datasets: &[DatasetSummary], width: Width) -> String {
-    let mut table = TextTable::new([("DATASET", Align::Left), ("EVENTS", Align::Right)]);
-    for dataset in datasets.iter().take(SHOWN) {
-        table.row([dataset.dataset.clone(), HumanCount(dataset.rows).to_string()]);
-    }
-    if let Some(rest @ [_, ..]) = datasets.get(SHOWN..) {
-        let rows = rest.iter().map(|dataset| dataset.rows).sum();
-        table.row([format!("{} more", rest.len()), HumanCount(rows).to_string()]);
-    }
-    table.render(width)
 }
 
 fn totals(results: &[&TraceResult], table: &mut TextTable) {
@@ -337,19 +290,24 @@ fn totals(results: &[&TraceResult], table: &mut TextTable) {
     if results.iter().any(|result| result.files > 0) {
         table.value("files", format!("{}, {bytes}", sum(|r| r.files)));
     }
+    if let Some(bytes) = datasets::estimated_bytes(results.iter().flat_map(|result| &result.datasets)) {
+        let partitions = results.iter().filter_map(|result| result.partitions).sum();
+        table.value("estimated", format!("{} in {}", HumanBytes(bytes), counted(partitions, "partitions")));
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::cli::loss::tests::totals;
+    use crate::output::manifest::FileEntry;
 
     fn file(path: &str, rows: u64) -> FileEntry {
         FileEntry { path: path.to_owned(), rows, bytes: 1000, ..FileEntry::default() }
     }
 
     fn result(name: &str, files: &[FileEntry], events_lost: Result<u64, &str>) -> TraceSummary {
-        let datasets = written_datasets(files);
+        let datasets = datasets::written(files);
         let rows = datasets.iter().map(|dataset| dataset.rows).sum();
         let result = TraceResult {
             folder: format!("out/trace={name}"),
@@ -364,6 +322,7 @@ mod tests {
             advice: Vec::new(),
             warnings: 0,
             datasets,
+            partitions: Some(1),
             files: files.len() as u64,
             bytes: files.iter().map(|file| file.bytes).sum(),
         };
@@ -378,20 +337,6 @@ mod tests {
 
     fn summary(traces: Vec<TraceSummary>) -> Summary {
         Summary { traces, ..Summary::of(RunFacts::start(None), Path::new("out/")) }
-    }
-
-    #[test]
-    fn rows_are_counted_per_dataset() {
-        let files = [
-            file("events/Small/part-00000-00000.parquet", 5),
-            file("events/Big/part-00000-00000.parquet", 4),
-            file("events/Big/part-00000-00001.parquet", 3),
-            file("events/Big/Start/part-00000-00000.parquet", 1),
-            file("sidecar/catalog.parquet", 99),
-        ];
-        let expected = [("Big", 7), ("Small", 5), ("Big/Start", 1)]
-            .map(|(name, rows)| DatasetSummary { dataset: name.into(), rows });
-        assert_eq!(written_datasets(&files), expected);
     }
 
     #[test]

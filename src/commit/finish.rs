@@ -95,11 +95,12 @@ impl Commit<'_> {
         }
         progress.stage(Stage::Publish);
         stop_if_cancelled(progress)?;
+        let partitions = Some(partitions.len() as u64);
         let mut written: Vec<FileEntry> = reports.into_iter().flat_map(|report| report.files).collect();
         written.extend(timed(progress, Step::Publish, || self.write_sidecar(&surveyed, &counts, output, progress))?);
         let JoinedCounts { shapes, time_range, decode, .. } = counts;
         let time_range = time_range.map(|range| without_the_past(range, &surveyed.facts));
-        let report = Report { shapes, events, decode, written, time_range, ..of_survey(&target, surveyed) };
+        let report = Report { shapes, events, decode, partitions, written, time_range, ..of_survey(&target, surveyed) };
         if let Some(reason) = checks::check_result(&report, self.checks) {
             return Ok(Finished::Done(Outcome::Refused(Box::new(report), reason)));
         }

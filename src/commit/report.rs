@@ -33,6 +33,7 @@ pub fn of_survey(folder: &Path, surveyed: Surveyed) -> Report {
         shapes: Vec::new(),
         events,
         decode: BTreeMap::new(),
+        partitions: None,
         written: Vec::new(),
         warnings: Vec::new(),
     }

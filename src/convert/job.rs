@@ -156,6 +156,8 @@ pub struct Report {
     pub events: EventCounts,
     /// Rows per `<source>/<status>`.
     pub decode: BTreeMap<String, u64>,
+    /// The partitions that the recording was cut into; `None` where it was not.
+    pub partitions: Option<u64>,
     /// The files that were written.
     pub written: Vec<FileEntry>,
     /// Earliest and latest event, Unix nanoseconds; of a ring, those of the window that it holds.

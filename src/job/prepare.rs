@@ -8,7 +8,7 @@ use rayon::ThreadPool;
 use crate::commit::report::{all_filtered, of_survey};
 use crate::commit::{checks, record};
 use crate::convert::ConvertOptions;
-use crate::convert::job::{JobProgress, Outcome, Recording, Stage, Surveyed};
+use crate::convert::job::{JobProgress, Outcome, Recording, Report, Stage, Surveyed};
 use crate::convert::repeated;
 use crate::convert::write_options::WriteOptions;
 use crate::error::Result;
@@ -17,7 +17,7 @@ use crate::output::manifest::FORMAT_VERSION;
 use crate::output::{IfExists, folder, options_hash};
 use crate::plan::{self, Partitions, PlanOptions, PlanResult, PlannedInputs, partition};
 use crate::spill::SpillSpace;
-use crate::survey::{self, FileFacts, Step, SurveyOptions, timed};
+use crate::survey::{self, FileFacts, FileSurvey, Step, SurveyOptions, timed};
 
 /// Opens the inputs of a recording; what is packed is unpacked beside the output where nothing else is said.
 pub(super) fn inputs(job: &Recording, options: &ConvertOptions, progress: &dyn JobProgress) -> Result<Inputs> {
@@ -92,12 +92,18 @@ pub(super) fn prepare<'a>(
     };
     let planned = PlannedInputs::of(&surveyed.files, inputs);
     let size = options.partition_bytes.unwrap_or_else(|| partition::size_for(surveyed.plan.shapes.len()));
-    let partitions = pool.install(|| partition::cut(&surveyed.files, &planned, size, space, progress))?;
+    let cut = |files: &[FileSurvey]| pool.install(|| partition::cut(files, &planned, size, space, progress));
+    if options.dry_run {
+        let partitions = Some(cut(&surveyed.files)?.list().len() as u64);
+        let report = of_survey(&folder::trace_folder(&options.out, &job.name), surveyed);
+        return Ok(Err(Outcome::DryRun(Box::new(Report { partitions, ..report }))));
+    }
+    let partitions = cut(&surveyed.files)?;
     Ok(Ok(Prepared { surveyed, write: write_options(options, settings), planned, partitions }))
 }
 
-/// What becomes of a job of which no events need become rows: none passes the filters, none is asked for, the trace is
-/// there already, or a check keeps it from being published. Gives back what was surveyed where some do.
+/// What becomes of a job of which no events need become rows: none passes the filters, the trace is there already, or a
+/// check keeps it from being published. Gives back what was surveyed where some do, and of a dry run.
 ///
 /// # Errors
 /// [`ErrorKind::Output`] when there is another trace of the name.
@@ -112,7 +118,7 @@ fn without_rows(
         return Ok(Err(Outcome::Empty(Box::new(all_filtered(of_survey(&target, surveyed))))));
     }
     if options.dry_run {
-        return Ok(Err(Outcome::DryRun(Box::new(of_survey(&target, surveyed)))));
+        return Ok(Ok(surveyed));
     }
     if options.if_exists == IfExists::Skip {
         let hashes: Vec<String> = surveyed.files.iter().filter_map(|file| file.blake3.clone()).collect();

@@ -210,6 +210,8 @@ class Terminal(unittest.TestCase):
                 ("verify", out, "--progress", "never"),
                 ("inspect", trace, "--progress", "never"),
                 ("inspect", inputs, "--progress", "never"),
+                ("inspect", out),
+                ("inspect", os.path.join(out, "trace=a")),
                 ("schema", "list"),
                 ("schema", "show", process),
                 ("schema", "show", process, "1"),

@@ -150,7 +150,9 @@ class Formats(Inputs):
         self.converted(self.path("two.zip!/*/c.etl"))
         self.assertEqual(traces(self.out), ["b", "c"])
         errors = self.converted(self.path("two.zip!/x/d.etl"), code=3)
-        self.assertIn("two.zip!/x/d.etl: there is no such member in this zip archive", errors)
+        self.assertIn("two.zip!/x/d.etl: there is no such member in this zip archive (did you mean x/c.etl?)", errors)
+        errors = self.converted(self.path("two.zip!/y/A.etl"), code=3)
+        self.assertIn("there is no such member in this zip archive (did you mean a.etl?)", errors)
 
     def test_what_is_there_is_skipped_and_a_dry_run_writes_nothing(self):
         zipped(self.path("a.zip"), [("a.etl", self.trace)])

@@ -1,0 +1,192 @@
+//! `inspect` of what was converted: what the manifests of published traces say.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use indicatif::{HumanBytes, HumanCount};
+use serde::Serialize;
+
+use super::fold::Width;
+use super::page::{section, share, span};
+use super::text_table::{Align, TextTable};
+use crate::calendar::rfc3339;
+use crate::error::Result;
+use crate::output::manifest::{CommitRecord, FileEntry, LossCounts, MANIFEST_PATH};
+use crate::published::{PublishedTrace, published};
+use crate::readable::count::counted;
+use crate::readable::printable::printable;
+
+/// A published trace: where it is, and its manifest.
+#[derive(Debug, Serialize)]
+pub(super) struct Published {
+    pub folder: String,
+    pub manifest: CommitRecord,
+}
+
+impl Published {
+    /// Reads the manifest of a trace.
+    ///
+    /// # Errors
+    /// When it cannot be read or is none.
+    pub(super) fn read(trace: &PublishedTrace) -> Result<Published> {
+        Ok(Published { folder: trace.label(), manifest: CommitRecord::read(&trace.folder)? })
+    }
+
+    fn datasets(&self) -> BTreeMap<&str, Dataset> {
+        let mut datasets = BTreeMap::<_, Dataset>::new();
+        for file in &self.manifest.files {
+            let Some(name) = dataset(file) else { continue };
+            datasets.entry(name).or_default().add(1, file.rows, file.bytes);
+        }
+        datasets
+    }
+
+    /// The first and the last time of a row.
+    fn time(&self) -> Option<(i64, i64)> {
+        let files = &self.manifest.files;
+        let first = files.iter().filter_map(|file| file.min_timestamp_ns).min()?;
+        Some((first, files.iter().filter_map(|file| file.max_timestamp_ns).max()?))
+    }
+
+    fn bytes(&self) -> u64 {
+        self.manifest.files.iter().fold(0, |sum, file| sum.saturating_add(file.bytes))
+    }
+
+    /// Of all rows those that are decoded whole.
+    fn decoded(&self) -> String {
+        let is_whole = |kind: &str| kind.ends_with("/ok") || kind.ends_with("/padded");
+        let decode = &self.manifest.decode;
+        let whole =
+            decode.iter().filter(|(kind, _)| is_whole(kind)).fold(0_u64, |sum, (_, rows)| sum.saturating_add(*rows));
+        share(whole, decode.values().fold(0, |sum, rows| sum.saturating_add(*rows)))
+    }
+}
+
+/// The traces that inputs are which are converted already; `None` where one of them is none, or holds none.
+pub(super) fn asked_for(inputs: &[OsString]) -> Option<Vec<PublishedTrace>> {
+    let folders: Vec<PathBuf> = inputs.iter().map(PathBuf::from).collect();
+    let is_folder = folders.iter().all(|folder| folder.is_dir());
+    let traces = is_folder.then(|| published(&folders).ok())??;
+    traces.iter().any(|trace| trace.folder.join(MANIFEST_PATH).is_file()).then_some(traces)
+}
+
+/// The page of a trace.
+pub(super) fn page(trace: &Published, width: Width) -> String {
+    let record = &trace.manifest;
+    let mut table = TextTable::of_values();
+    for input in &record.inputs {
+        table.value("input", format!("{} ({})", input.source, HumanBytes(input.size)));
+    }
+    let time = |(first, last)| format!("{} to {} ({})", rfc3339(first), rfc3339(last), span((first, last)));
+    table.value("time", trace.time().map_or("-".to_owned(), time));
+    let events = record.events;
+    let mut counts = format!("{} found, {} written", HumanCount(events.found), HumanCount(events.written));
+    for (count, what) in [(events.filtered, "filtered"), (events.damaged, "damaged")] {
+        if count > 0 {
+            let _ = write!(counts, ", {} {what}", HumanCount(count));
+        }
+    }
+    table.value("events", counts);
+    table.value("lost", lost(&record.lost));
+    table.value("decoded", trace.decoded());
+    let (by, format) = (&record.tool_version, record.format_version);
+    table.value("converted", format!("{} by version {by}, format {format}", record.run.created));
+    table.value("files", format!("{}, {}", HumanCount(record.files.len() as u64), HumanBytes(trace.bytes())));
+    format!(
+        "{}\n\n{}{}",
+        printable(&trace.folder),
+        section("Trace", &table.render(width)),
+        section("Datasets", &datasets(&[trace], width))
+    )
+}
+
+/// The page of several traces: a line each, and what all of them have of each dataset.
+pub(super) fn overview(traces: &[Published], width: Width) -> String {
+    let mut table = TextTable::new([
+        ("TRACE", Align::Left),
+        ("SIZE", Align::Right),
+        ("SPAN", Align::Right),
+        ("EVENTS", Align::Right),
+        ("DECODED", Align::Right),
+        ("LOST", Align::Left),
+    ]);
+    for trace in traces {
+        table.row([
+            trace.manifest.trace.clone(),
+            HumanBytes(trace.bytes()).to_string(),
+            trace.time().map(span).unwrap_or_default(),
+            HumanCount(trace.manifest.events.written).to_string(),
+            trace.decoded(),
+            lost(&trace.manifest.lost),
+        ]);
+    }
+    let all: Vec<&Published> = traces.iter().collect();
+    format!("{}{}", section("Traces", &table.render(width)), section("Datasets", &datasets(&all, width)))
+}
+
+/// What a dataset has, in one trace or in several.
+#[derive(Clone, Copy, Debug, Default)]
+struct Dataset {
+    traces: u64,
+    files: u64,
+    rows: u64,
+    bytes: u64,
+}
+
+impl Dataset {
+    fn add(&mut self, files: u64, rows: u64, bytes: u64) {
+        self.files = self.files.saturating_add(files);
+        self.rows = self.rows.saturating_add(rows);
+        self.bytes = self.bytes.saturating_add(bytes);
+    }
+}
+
+/// Datasets, most rows first.
+fn datasets(traces: &[&Published], width: Width) -> String {
+    let mut sums = BTreeMap::<&str, Dataset>::new();
+    for (name, dataset) in traces.iter().flat_map(|trace| trace.datasets()) {
+        let sum = sums.entry(name).or_default();
+        sum.traces = sum.traces.saturating_add(1);
+        sum.add(dataset.files, dataset.rows, dataset.bytes);
+    }
+    let mut sums: Vec<(&str, Dataset)> = sums.into_iter().collect();
+    sums.sort_by_key(|(_, dataset)| Reverse(dataset.rows));
+    let mut table = TextTable::new([
+        ("DATASET", Align::Left),
+        ("EVENTS", Align::Right),
+        ("TRACES", Align::Right),
+        ("FILES", Align::Right),
+        ("SIZE", Align::Right),
+    ]);
+    for (name, dataset) in sums {
+        table.row([
+            name.to_owned(),
+            HumanCount(dataset.rows).to_string(),
+            HumanCount(dataset.traces).to_string(),
+            HumanCount(dataset.files).to_string(),
+            HumanBytes(dataset.bytes).to_string(),
+        ]);
+    }
+    table.render(width)
+}
+
+/// The folder of a file below `events`; `None` of one of the sidecar.
+fn dataset(file: &FileEntry) -> Option<&str> {
+    Some(file.path.strip_prefix("events/")?.rsplit_once('/')?.0)
+}
+
+fn lost(lost: &LossCounts) -> String {
+    let known = [(lost.events_lost, "events"), (lost.buffers_lost, "buffers")];
+    let known =
+        known.iter().filter_map(|(count, what)| count.filter(|count| *count > 0).map(|count| counted(count, what)));
+    let known = known.collect::<Vec<_>>().join(", ");
+    match (&lost.unknown_because, known.is_empty()) {
+        (Some(_), true) => "unknown".to_owned(),
+        (Some(_), false) => format!("at least {known}"),
+        (None, true) => "-".to_owned(),
+        (None, false) => known,
+    }
+}
