@@ -189,7 +189,7 @@ impl Corridor<'_> {
                 memory: options.memory,
                 out: options.out.clone(),
                 id: options.run_id.clone(),
-                options: record::run_options(options.if_exists, &options.checks),
+                options: record::run_options(options),
                 plan: None,
             },
             started,

@@ -123,6 +123,15 @@ fn a_check_that_fails_is_5_and_each_holds_for_its_trace_alone() {
         }
         fs::remove_dir_all(sandbox.path("out")).unwrap();
     }
+    // All that fail are named.
+    let ran = sandbox.t("convert damaged.etl -o out --fail-on damage,loss,disorder --max-loss 3", 5);
+    let expected = "error: trace=damaged is not published: ";
+    let no_header = "(damaged.etl: no buffer header where one should be)";
+    let reasons = format!(
+        "4096 bytes were lost, and how many events with them is unknown {no_header}; 4096 bytes of the recording cannot be \
+         read {no_header}; the trace is damaged"
+    );
+    assert_eq!(ran.err.lines().find_map(|line| line.strip_prefix(expected)), Some(&*reasons));
     // Filters that pass nothing at all; where they pass something of one trace, that is all that was asked for.
     sandbox.t("convert good.etl lossy.etl -o out --provider Nobody", 5);
     sandbox.t(

@@ -36,7 +36,8 @@ fn a_run_is_told_in_objects() {
     sandbox.file("in/a.etl", b"no trace");
     sandbox.file("in/notes.txt", b"x");
     let found = lines(&sandbox, "convert in -o out --log-format json --max-loss 0 --fail-on loss", 5);
-    let gate = "not published: 2 events were lost, more than the 0 allowed";
+    let gate = "not published: 2 events were lost, more than the 0 allowed; the recording lost 2 events (b.etl: EventsLost of the \
+                header event)";
     assert_eq!(
         found,
         [

@@ -68,6 +68,7 @@ fn a_plan_is_read_as_it_was_written() {
         events: vec!["1".parse().unwrap(), "*Start".parse().unwrap()],
         level: Some(4),
         keywords: Some(u64::MAX),
+        keyword_names: vec!["gc*".parse().unwrap()],
         processes: Some("0-99999".parse().unwrap()),
         threads: Some("1,7-9".parse().unwrap()),
         cpus: Some("0-63".parse().unwrap()),

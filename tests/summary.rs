@@ -61,22 +61,32 @@ fn a_run_is_told_whole() {
     }
     insta::assert_snapshot!(serde_json::to_string_pretty(&summary).unwrap());
     let manifest = fs::read(sandbox.path("out/trace=b/sidecar/manifest.json")).unwrap();
-    let run = &serde_json::from_slice::<Value>(&manifest).unwrap()["run"];
+    let mut run = serde_json::from_slice::<Value>(&manifest).unwrap()["run"].take();
+    // What is packed is unpacked there.
+    let spool = run["options"]["spool_dir"].take();
+    assert!(spool.as_str().unwrap().ends_with("out"), "{spool}");
     assert_eq!(run["id"], "nightly-17");
-    let options = json!({"fail_on": [], "if_exists": "error", "max_loss": null, "schema_lock_mode": "extend"});
+    let options = json!({
+        "fail_on": [], "if_exists": "error", "max_loss": null, "schema_lock_mode": "extend", "rehash": false,
+        "allow_repeated": false, "spool_dir": null, "max_spool": null, "on_bad_input": "quarantine",
+        "quarantine_dir": null, "merge": null, "name_from": "stem",
+    });
     assert_eq!(run["options"], options);
 }
 
 #[test]
 fn what_has_no_name_has_no_id() {
     let sandbox = sandbox();
-    sandbox.t("convert in/b.etl -o out --summary s.json --if-exists skip --max-loss 60% --fail-on damage,disorder", 0);
+    sandbox.t("convert in/b.etl -o out --summary s.json --if-exists skip --max-loss 60% --fail-on damage,disorder --spool-dir spool --max-spool 1GiB --quarantine-dir bad", 0);
     assert_eq!(summary(&sandbox)["run_id"], Value::Null);
     let manifest = fs::read(sandbox.path("out/trace=b/sidecar/manifest.json")).unwrap();
     let manifest: Value = serde_json::from_slice(&manifest).unwrap();
     assert_eq!(manifest["run"]["id"], Value::Null);
     assert_eq!(manifest["run"]["options"]["fail_on"], json!(["disorder", "damage"]));
     assert_eq!(manifest["run"]["options"]["max_loss"], "60%");
+    assert_eq!(manifest["run"]["options"]["max_spool"], 1 << 30);
+    let path = |option: &str| manifest["run"]["options"][option].as_str().unwrap().replace('\\', "/");
+    assert!(path("spool_dir").ends_with("/spool") && path("quarantine_dir").ends_with("/bad"));
     // It decides nothing: the trace is the one that is there.
     sandbox.t("convert in/b.etl -o out --summary s.json --if-exists skip --run-id x --max-loss 70%", 0);
     assert_eq!(summary(&sandbox)["traces"][0]["status"], "skipped");

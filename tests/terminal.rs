@@ -103,6 +103,46 @@ fn colours_are_for_terminals_or_on_request() {
 }
 
 #[test]
+fn keywords_have_names() {
+    let kernel_process = guid("22fb2cd6-0e7b-422b-a0c7-2fad1fd0e716");
+    // ImageLoad is declared with WINEVENT_KEYWORD_IMAGE, ProcessStart with WINEVENT_KEYWORD_PROCESS.
+    let image = payload().u64(1).u64(2).u32(3).u32(4).u32(5).u64(6).wstr("a.dll");
+    let events = [
+        event64(kernel_process, 5, 0, T0 + 1).keyword(0x40).payload(image.clone()),
+        event64(kernel_process, 5, 0, T0 + 2).keyword(0x40).level(5).payload(image),
+        event64(kernel_process, 1, 0, T0 + 3).keyword(0x10).payload([1]),
+    ];
+    let sandbox = Sandbox::new();
+    sandbox.file("a.etl", &trace(header()).buffer(buffer(0x1000).sequence(1).events(events)).to_bytes());
+    let rows = |flags: &str, code: i32| {
+        let ran = sandbox.t(&format!("convert a.etl -o out --if-exists replace {flags}"), code);
+        let manifest = fs::read(sandbox.path("out/trace=a/sidecar/manifest.json")).unwrap();
+        let manifest: Value = serde_json::from_slice(&manifest).unwrap();
+        fs::remove_dir_all(sandbox.path("out")).unwrap();
+        (manifest["events"]["written"].as_u64().unwrap(), manifest["options"]["keyword_names"].clone(), ran.err)
+    };
+    let t = |flags: &str, expected: u64| {
+        let (written, _, err) = rows(flags, 0);
+        assert_eq!(written, expected, "{flags}\n{err}");
+        assert!(!err.contains("no event here"), "{err}");
+    };
+    t("--keywords winevent_keyword_image", 2);
+    t("--keywords WINEVENT_KEYWORD_IMAGE --level 4", 1);
+    t("--keywords winevent_keyword_*", 3);
+    t("--keywords WINEVENT_KEYWORD_IMAGE,0x10", 3);
+    t("--keywords 0x40", 2);
+    let (written, names, err) = rows("--keywords WINEVENT_KEYWORD_IMAGES,winevent_keyword_process", 0);
+    assert_eq!((written, names), (1, json!(["winevent_keyword_images", "winevent_keyword_process"])));
+    let warning =
+        "warning: no event here has a keyword called winevent_keyword_images; did you mean WINEVENT_KEYWORD_IMAGE?\n";
+    assert!(err.starts_with(warning), "{err}");
+    let none = sandbox.t("convert a.etl -o none --keywords gc", 5).err;
+    let warning =
+        "warning: no event here has a keyword called gc; there are WINEVENT_KEYWORD_IMAGE, WINEVENT_KEYWORD_PROCESS\n";
+    assert!(none.contains(warning), "{none}");
+}
+
+#[test]
 fn shells_and_man_are_told_all_commands() {
     let sandbox = Sandbox::new();
     for (shell, mark) in [

@@ -18,6 +18,30 @@ const LEVELS: [(&str, u8); 8] = [
     ("verbose", 5),
 ];
 
+/// Keywords as they are typed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Keywords {
+    Mask(u64),
+    Name(NamePattern),
+}
+
+impl Keywords {
+    fn mask(&self) -> Option<u64> {
+        match self {
+            Keywords::Mask(mask) => Some(*mask),
+            Keywords::Name(_) => None,
+        }
+    }
+
+    /// The name, if it is one.
+    pub(super) fn name(&self) -> Option<&NamePattern> {
+        match self {
+            Keywords::Mask(_) => None,
+            Keywords::Name(name) => Some(name),
+        }
+    }
+}
+
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Filters")]
 pub(super) struct FilterArgs {
@@ -41,11 +65,13 @@ pub(super) struct FilterArgs {
     /// Level 0 always passes, as it does in a session. Events without a level (kernel, WPP) do not.
     #[arg(long, value_name = "LEVEL", env = "ETL2PARQUET_LEVEL", hide_env = true, value_parser = parse_level)]
     pub level: Option<u8>,
-    /// Only events with any of these keywords, as a mask such as 0x30
+    /// Only events with any of these keywords: a mask such as 0x30, or names and patterns such as GC; repeatable
     ///
-    /// Keyword 0 always passes, as it does in a session. Events without keywords (kernel, classic, WPP) do not.
-    #[arg(long, value_name = "MASK", env = "ETL2PARQUET_KEYWORDS", hide_env = true, value_parser = parse_keywords)]
-    pub keywords: Option<u64>,
+    /// Names are those that the schemas of events declare, as `catalog` has them. Keyword 0 always passes, as it does in
+    /// a session. Events without keywords (kernel, classic, WPP) do not.
+    #[arg(long, value_name = "KEYWORDS", env = "ETL2PARQUET_KEYWORDS", hide_env = true)]
+    #[arg(value_delimiter = ',', value_parser = parse_keywords)]
+    pub keywords: Vec<Keywords>,
     /// Only events of these processes: numbers and ranges, such as 4,1000-1999; repeatable
     #[arg(long, value_name = "IDS", env = "ETL2PARQUET_PID", hide_env = true, value_parser = str::parse::<NumberSet>)]
     pub pid: Vec<NumberSet>,
@@ -75,7 +101,8 @@ impl FilterArgs {
             excluded_providers: self.exclude_provider.clone(),
             events: self.event.clone(),
             level: self.level,
-            keywords: self.keywords,
+            keywords: self.keywords.iter().filter_map(Keywords::mask).reduce(|all, one| all | one),
+            keyword_names: self.keywords.iter().filter_map(Keywords::name).cloned().collect(),
             processes: NumberSet::union(&self.pid),
             threads: NumberSet::union(&self.tid),
             cpus: NumberSet::union(&self.cpu),
@@ -106,15 +133,19 @@ fn parse_level(text: &str) -> Result<u8, String> {
     level.ok_or_else(|| "expected critical, error, warning, information, verbose or a number from 1 to 255".to_owned())
 }
 
-fn parse_keywords(text: &str) -> Result<u64, String> {
+fn parse_keywords(text: &str) -> Result<Keywords, String> {
     let text = text.trim().to_ascii_lowercase();
+    // No name begins so, and no mask otherwise.
+    if !text.starts_with(|c: char| c.is_ascii_digit() || "+-".contains(c)) {
+        return text.parse().map(Keywords::Name);
+    }
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric());
     let mask = match text.strip_prefix("0x") {
         Some(hex) => u64::from_str_radix(hex, 16).ok().filter(|_| digits(hex)),
         None => text.parse().ok().filter(|_| digits(&text)),
     };
-    mask.filter(|&mask| mask != 0)
-        .ok_or_else(|| "expected a mask above 0 of at most 64 bits, such as 0x30 or 48".to_owned())
+    let mask = mask.filter(|&mask| mask != 0).map(Keywords::Mask);
+    mask.ok_or_else(|| "expected a mask above 0 of at most 64 bits, such as 0x30 or 48, or a name".to_owned())
 }
 
 #[cfg(test)]
@@ -139,13 +170,15 @@ mod tests {
     }
 
     #[test]
-    fn keywords_are_a_mask() {
-        let t = |text: &str, mask: Option<u64>| assert_eq!(parse_keywords(text).ok(), mask, "{text}");
+    fn keywords_are_a_mask_or_names() {
+        let t =
+            |text: &str, mask: Option<u64>| assert_eq!(parse_keywords(text).ok(), mask.map(Keywords::Mask), "{text}");
         t("0x30", Some(48));
         t("0X8000000000000000", Some(1 << 63));
         t("48", Some(48));
         for wrong in ["", "0", "0x0", "0x", "-1", "+1", "0x+1", "30h", "0x10000000000000000"] {
             t(wrong, None);
         }
+        assert_eq!(parse_keywords("GC*").unwrap().name().unwrap().to_string(), "gc*");
     }
 }

@@ -1,5 +1,11 @@
 //! From what was typed to what is meant.
 
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use clap::builder::PossibleValue;
+use serde_json::{Map, Value, json};
+
 use super::args::{InspectArgs, JobArgs, SpoolArgs};
 use super::choices::{Columns, FailOn, LockMode};
 use super::run::Run;
@@ -20,6 +26,7 @@ pub(super) fn of_job(args: &JobArgs, run: &Run) -> Result<ConvertOptions> {
         Some(file) => options.schema_lock(read_lock(file)?),
         None => options,
     };
+    let options = ConvertOptions { recorded: recorded(args), ..options };
     Ok(options.threads(run.threads).memory(run.memory))
 }
 
@@ -45,6 +52,19 @@ fn chosen(args: &JobArgs) -> ConvertOptions {
             ..checks(args.checks.max_loss, &args.checks.fail_on)
         });
     ConvertOptions { partition_bytes: files.partition_bytes, encoder: files.encoder, ..options }
+}
+
+/// What was chosen that the library knows nothing of.
+fn recorded(args: &JobArgs) -> Map<String, Value> {
+    let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone()).display().to_string();
+    let on_bad_input = args.checks.on_bad_input.to_possible_value();
+    let recorded = [
+        ("on_bad_input", json!(on_bad_input.as_ref().map(PossibleValue::get_name))),
+        ("quarantine_dir", json!(args.checks.quarantine_dir.as_ref().map(absolute))),
+        ("merge", json!(args.output.merge)),
+        ("name_from", json!(args.output.name_from.to_possible_value().as_ref().map(PossibleValue::get_name))),
+    ];
+    recorded.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
 /// The options of an inspection: those of a conversion that writes nothing.

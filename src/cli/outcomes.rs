@@ -150,6 +150,9 @@ impl<'a> Outcomes<'a> {
     /// What is told of a recording that could be read.
     fn result(&self, report: &Report, written: bool) -> TraceResult {
         self.run.tell(report);
+        for keyword in missing::keywords(report, &self.args.filters.keywords) {
+            self.run.console.warning(keyword);
+        }
         for file in &report.files {
             warnings(file, self.run.console);
         }

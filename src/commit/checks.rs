@@ -4,21 +4,20 @@ use crate::convert::job::{Checks, MaxLoss, Report, ShapeCounts};
 use crate::survey::loss::LossRow;
 use crate::survey::{FileFacts, FileSurvey, IssueCode};
 
-/// The first condition that survey and plan break, in words.
+/// All conditions that survey and plan break, in words.
 pub fn check_survey(files: &[FileSurvey], facts: &[FileFacts], checks: &Checks) -> Option<String> {
-    let limit = checks.max_loss.and_then(|limit| beyond(limit, files, facts));
-    limit
-        .or_else(|| known_loss(facts).filter(|_| checks.known_loss || checks.loss))
-        .or_else(|| possible_loss(facts).filter(|_| checks.loss))
-        .or_else(|| {
-            let is_any = checks.disorder && files.iter().any(|file| file.disorder.is_any());
-            is_any.then(|| "the trace is not in the order that its recorder promises".to_owned())
-        })
-        .or_else(|| {
-            let is_any = checks.damage && files.iter().any(FileSurvey::is_damaged);
-            is_any.then(|| "the trace is damaged".to_owned())
-        })
-        .or_else(|| new_names(files).filter(|_| checks.new_names))
+    let is_disordered = checks.disorder && files.iter().any(|file| file.disorder.is_any());
+    let is_damaged = checks.damage && files.iter().any(FileSurvey::is_damaged);
+    let broken = [
+        checks.max_loss.and_then(|limit| beyond(limit, files, facts)),
+        known_loss(facts).filter(|_| checks.known_loss || checks.loss),
+        possible_loss(facts).filter(|_| checks.loss),
+        is_disordered.then(|| "the trace is not in the order that its recorder promises".to_owned()),
+        is_damaged.then(|| "the trace is damaged".to_owned()),
+        new_names(files).filter(|_| checks.new_names),
+    ];
+    let broken: Vec<String> = broken.into_iter().flatten().collect();
+    (!broken.is_empty()).then(|| broken.join("; "))
 }
 
 /// What the schema lock does not settle.
@@ -76,7 +75,7 @@ fn amount(row: &LossRow) -> String {
     }
 }
 
-/// The first condition that the conversion breaks, in words.
+/// The condition that the conversion breaks, in words.
 pub fn check_result(report: &Report, checks: &Checks) -> Option<String> {
     let undecoded: u64 = report.shapes.iter().map(ShapeCounts::undecoded).sum();
     (checks.undecoded && undecoded > 0).then(|| format!("{undecoded} events could not be decoded whole"))

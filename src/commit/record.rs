@@ -71,6 +71,9 @@ fn options(options: &ConvertOptions) -> Value {
         },
         "to": text(filter.to.as_ref()),
     });
+    if let (false, Some(settings)) = (filter.keyword_names.is_empty(), settings.as_object_mut()) {
+        settings.insert("keyword_names".to_owned(), json!(texts(&filter.keyword_names)));
+    }
     if let (Some(bytes), Some(settings)) = (options.partition_bytes, settings.as_object_mut()) {
         settings.insert("partition_bytes".to_owned(), bytes.into());
     }
@@ -87,8 +90,23 @@ fn texts(values: &[impl Display]) -> Vec<String> {
     texts.into_iter().collect()
 }
 
-/// The options that decide whether a trace is published, and nothing about its files; one key per flag.
-pub fn run_options(if_exists: IfExists, checks: &Checks) -> Value {
+/// The options that decide nothing about files of a trace: whether it is published, and how inputs are had; one key per
+/// flag.
+pub fn run_options(options: &ConvertOptions) -> Value {
+    let mut all = publish_options(options.if_exists, &options.checks);
+    let absolute = |path: &PathBuf| absolute(path);
+    if let Some(all) = all.as_object_mut() {
+        all.insert("rehash".to_owned(), options.rehash.into());
+        all.insert("allow_repeated".to_owned(), options.allow_repeated.into());
+        all.insert("spool_dir".to_owned(), options.open.spool_dir.as_ref().map(absolute).into());
+        all.insert("max_spool".to_owned(), options.open.max_spool.into());
+        all.extend(options.recorded.clone());
+    }
+    all
+}
+
+/// The options that decide whether a trace is published.
+pub fn publish_options(if_exists: IfExists, checks: &Checks) -> Value {
     let gates = [
         (checks.loss, "loss"),
         (checks.known_loss, "known-loss"),
@@ -118,7 +136,7 @@ pub struct RunContext {
     pub out: PathBuf,
     /// What the caller calls the run.
     pub id: Option<String>,
-    /// [`run_options`].
+    /// [`run_options`], or [`publish_options`] of a run in steps.
     pub options: Value,
     /// Hash of the plan, of a run in steps.
     pub plan: Option<String>,
@@ -126,7 +144,6 @@ pub struct RunContext {
 
 /// What varies from run to run.
 pub fn run(context: &RunContext, files: &[FileSurvey], started: (SystemTime, Instant)) -> RunInfo {
-    let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).display().to_string();
     RunInfo {
         id: context.id.clone(),
         created: calendar::rfc3339_of(started.0),
@@ -140,6 +157,11 @@ pub fn run(context: &RunContext, files: &[FileSurvey], started: (SystemTime, Ins
         options: context.options.clone(),
         plan: context.plan.clone(),
     }
+}
+
+/// The same path from any folder.
+fn absolute(path: &Path) -> String {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).display().to_string()
 }
 
 /// When an input was last written, RFC 3339 in UTC.

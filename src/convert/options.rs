@@ -68,6 +68,8 @@ pub struct ConvertOptions {
     pub dry_run: bool,
     /// What the caller calls the run; recorded under `run`. Default: nothing.
     pub run_id: Option<String>,
+    /// Options of the caller's own, by name, which are recorded beside these under `run`. Default: none.
+    pub recorded: serde_json::Map<String, serde_json::Value>,
     /// How members of containers are had. Default: unpacked beside the output.
     pub open: OpenOptions,
     /// Event bytes of a partition; `None` for what suits the recording. For tests.
@@ -112,6 +114,7 @@ impl ConvertOptions {
             memory: default_memory(threads),
             dry_run: false,
             run_id: None,
+            recorded: serde_json::Map::new(),
             open: OpenOptions::default(),
             partition_bytes: None,
             encoder: EncoderKind::default(),

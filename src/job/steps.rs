@@ -218,7 +218,7 @@ pub fn commit(folder: &Path, options: &StepOptions, progress: &dyn JobProgress) 
             memory: options.memory,
             out: output.out().to_owned(),
             id: options.run_id.clone(),
-            options: record::run_options(job.if_exists, &job.checks),
+            options: record::publish_options(job.if_exists, &job.checks),
             plan: Some(hash),
         },
         started,

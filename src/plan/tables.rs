@@ -210,6 +210,7 @@ fn decide(
         provider_name,
         dataset,
         event_name: event_name.as_deref(),
+        keyword_names: shape.choice.as_ref().map_or(&[], |choice| &choice.candidate.schema.keyword_names),
         range: (shape.first_ns, shape.last_ns),
     };
     filter.decide(number, &info)

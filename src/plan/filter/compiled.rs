@@ -98,6 +98,7 @@ impl CompiledFilter {
             ShapeDecision::Pass => true,
             ShapeDecision::Fail => false,
             ShapeDecision::Look => self.filter.passes(&Event::of(raw, context)),
+            ShapeDecision::LookBesideKeywords => self.filter.passes_beside_keywords(&Event::of(raw, context)),
         })
     }
 }

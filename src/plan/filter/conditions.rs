@@ -19,8 +19,11 @@ pub struct Filter {
     pub events: Vec<EventPattern>,
     /// Only events of this level and more severe ones: with this number or a lower one.
     pub level: Option<u8>,
-    /// Only events with any of these keywords.
+    /// Only events with any of these keywords, or one of [`Filter::keyword_names`].
     pub keywords: Option<u64>,
+    /// Only events whose schema declares a keyword of such a name, or that have one of [`Filter::keywords`].
+    #[serde(default)]
+    pub keyword_names: Vec<NamePattern>,
     /// Only events of these processes.
     pub processes: Option<NumberSet>,
     /// Only events of these threads.
@@ -40,8 +43,10 @@ pub enum ShapeDecision {
     Pass,
     /// None passes.
     Fail,
-    /// Each event's header must be looked at.
+    /// Each event must be looked at.
     Look,
+    /// The same, but its keywords are among those asked for.
+    LookBesideKeywords,
 }
 
 /// What a filter needs to know of a shape.
@@ -55,6 +60,8 @@ pub struct ShapeInfo<'a> {
     pub dataset: &'a str,
     /// The event's name.
     pub event_name: Option<&'a str>,
+    /// The names of the keywords that its schema declares.
+    pub keyword_names: &'a [String],
     /// Earliest and latest event, Unix nanoseconds.
     pub range: (i64, i64),
 }
@@ -70,14 +77,23 @@ impl Filter {
         let family = shape.identity.family;
         let has_thread = self.processes.is_none() && self.threads.is_none() || may_have_thread(family);
         let has_level = self.level.is_none() || family.is_event() || family.is_classic();
-        let has_keywords = self.keywords.is_none() || family.is_event();
+        let has_keywords = !self.asks_for_keywords() || family.is_event();
         let is_named = self.names_provider(shape) && self.names_event(shape);
         if !(is_named && has_thread && has_level && has_keywords) {
             return ShapeDecision::Fail;
         }
-        let decides_by_header =
-            self.level.is_some() || self.keywords.is_some() || self.processes.is_some() || self.threads.is_some();
-        if decides_by_header { ShapeDecision::Look } else { ShapeDecision::Pass }
+        let names_keyword = self.keyword_names.iter().any(|wanted| wanted.matches_any(shape.keyword_names));
+        let looks_at_keywords = self.asks_for_keywords() && !names_keyword;
+        let looks_at_others = self.level.is_some() || self.processes.is_some() || self.threads.is_some();
+        match (looks_at_keywords, looks_at_others) {
+            (false, false) => ShapeDecision::Pass,
+            (false, true) if names_keyword => ShapeDecision::LookBesideKeywords,
+            _ => ShapeDecision::Look,
+        }
+    }
+
+    fn asks_for_keywords(&self) -> bool {
+        self.keywords.is_some() || !self.keyword_names.is_empty()
     }
 
     fn names_provider(&self, shape: &ShapeInfo<'_>) -> bool {
@@ -99,11 +115,18 @@ impl Filter {
     /// Whether the header of an event passes that is of a shape with [`ShapeDecision::Look`].
     #[inline]
     pub fn passes(&self, event: &Event<'_>) -> bool {
+        let mask = self.keywords.unwrap_or(0);
+        let has_keyword = || event.keywords.is_some_and(|own| own == 0 || own & mask != 0);
+        (!self.asks_for_keywords() || has_keyword()) && self.passes_beside_keywords(event)
+    }
+
+    /// The same of a shape with [`ShapeDecision::LookBesideKeywords`].
+    #[inline]
+    pub fn passes_beside_keywords(&self, event: &Event<'_>) -> bool {
         let is_in = |set: &Option<NumberSet>, number: Option<u32>| {
             set.as_ref().is_none_or(|set| number.is_some_and(|number| set.contains(number)))
         };
         self.level.is_none_or(|level| event.level.is_some_and(|own| own <= level))
-            && self.keywords.is_none_or(|mask| event.keywords.is_some_and(|own| own == 0 || own & mask != 0))
             && is_in(&self.processes, event.process_id)
             && is_in(&self.threads, event.thread_id)
     }

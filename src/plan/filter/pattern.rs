@@ -27,6 +27,11 @@ impl NamePattern {
         self.matches_folded(&name.to_lowercase())
     }
 
+    /// Whether one of some names is meant.
+    pub fn matches_any(&self, names: &[String]) -> bool {
+        names.iter().any(|name| self.matches(name))
+    }
+
     /// Whether a name is meant that is in lower case: one is held against many patterns.
     pub(super) fn matches_folded(&self, name: &str) -> bool {
         name == self.folded || self.pattern.as_ref().is_some_and(|pattern| pattern.matches_with(name, HOW))

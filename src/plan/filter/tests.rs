@@ -16,6 +16,7 @@ fn decision(filter: &Filter, family: HeaderFamily, id: u16) -> ShapeDecision {
         provider_name: Some("Microsoft-Windows-DNS-Client"),
         dataset: "DNS~1c95126e/Query",
         event_name: Some("Query/Start"),
+        keyword_names: &["ut:Network".to_owned(), "Microsoft-Windows-DNS-Client/Operational".to_owned()],
         range: (0, 0),
     })
 }
@@ -108,6 +109,24 @@ fn keywords_pass_as_in_a_session() {
     t(1 << 63, true);
     t(0x0F, false);
     t(0x4000_0000_0000_0000, false);
+}
+
+#[test]
+fn keywords_are_named_by_the_schema() {
+    use HeaderFamily::{Event64, Message};
+    let named = |names: &[&str]| Filter { keyword_names: patterns(names), ..Filter::default() };
+    let t = |filter: &Filter, family, expected| assert_eq!(decision(filter, family, 1), expected, "{filter:?}");
+    t(&named(&["ut:network"]), Event64, ShapeDecision::Pass);
+    t(&named(&["other", "*operational"]), Event64, ShapeDecision::Pass);
+    t(&named(&["network"]), Event64, ShapeDecision::Look);
+    t(&named(&["ut:network"]), Message, ShapeDecision::Fail);
+    t(&Filter { level: Some(3), ..named(&["ut:network"]) }, Event64, ShapeDecision::LookBesideKeywords);
+    t(&Filter { level: Some(3), ..named(&["network"]) }, Event64, ShapeDecision::Look);
+    t(&Filter { keywords: Some(1), ..named(&["ut:network"]) }, Event64, ShapeDecision::Pass);
+    // Of a shape without the name, the mask decides, and keyword 0 passes.
+    let either = Filter { keywords: Some(2), ..named(&["network"]) };
+    assert_eq!([0, 1, 2, 3].map(|keyword| passes(&either, 0, keyword, 0, 0)), [true, false, true, true]);
+    assert_eq!([0, 1].map(|keyword| passes(&named(&["network"]), 0, keyword, 0, 0)), [true, false]);
 }
 
 #[test]
