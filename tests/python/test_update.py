@@ -2,8 +2,10 @@
 
 import json
 import os
+import re
 import shutil
 import signal
+import subprocess
 import time
 import unittest
 import zipfile
@@ -49,6 +51,27 @@ class Update(unittest.TestCase):
             file.seek(-1, os.SEEK_END)
             file.write(bytes([last ^ 1]))
         os.utime(self.path(name), ns=(times.st_atime_ns, times.st_mtime_ns))
+
+    def retire(self, name):
+        """What docs/operations.md tells to type where a trace and its input are no longer wanted, up to the last removal."""
+        with open(os.path.join(support.REPOSITORY, "docs", "operations.md"), encoding="utf-8") as file:
+            [block] = re.findall(r"^```sh\n(rm .*?)^```$", file.read(), re.MULTILINE | re.DOTALL)
+        block = block.replace("/data/traces", self.inputs).replace("/data/lake", self.out)
+        block = block.replace("t_2026-08-01", name).replace("2026-08-01", name)
+        commands, last = block.strip().split(" && ")
+        subprocess.run(["sh", "-ec", commands], check=True)
+        return last
+
+    def test_a_trace_that_is_no_longer_wanted_is_gone_at_once(self):
+        self.fill("a", "b")
+        self.update()
+        last = self.retire("a")
+        self.assertEqual(sorted(os.listdir(self.out)), [".going", "trace=b"])
+        self.assertEqual(self.update(), {"b": "skipped"})
+        verified = support.run("verify", self.out)
+        self.assertEqual((verified.returncode, verified.stderr.count("trace=a")), (0, 0), verified.stderr)
+        subprocess.run(["sh", "-ec", last], check=True)
+        self.assertEqual(os.listdir(self.out), ["trace=b"])
 
     def test_what_is_unchanged_is_not_touched_and_not_read(self):
         self.fill("a", "b", "c")
