@@ -1,8 +1,10 @@
 //! The corridor from inputs to a published trace: survey, plan, convert, commit.
 
 mod prepare;
+mod records;
 pub mod steps;
 mod stored;
+mod stored_dimensions;
 mod turnstile;
 mod update;
 pub mod workers;
@@ -155,7 +157,7 @@ impl Corridor<'_> {
         let Corridor { job, options, inputs, workers, ref space, started } = self;
         let pool = &workers.pool;
         let ticket = workers.admit(unpacking, inputs, progress)?;
-        let Prepared { surveyed, write, planned, partitions } =
+        let Prepared { surveyed, dimensions, write, planned, partitions } =
             match prepare::prepare(pool, job, inputs, options, space, progress)? {
                 Ok(prepared) => prepared,
                 Err(outcome) => return Ok(outcome),
@@ -181,6 +183,7 @@ impl Corridor<'_> {
         let commit = Commit {
             name: &job.name,
             target: folder::trace_folder(&options.out, &job.name),
+            dimensions: &dimensions,
             options: &write,
             checks: &options.checks,
             if_exists: options.if_exists,

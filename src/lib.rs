@@ -109,6 +109,8 @@ pub mod convert;
 pub mod dataset;
 #[doc(hidden)]
 pub mod decode;
+#[doc(hidden)]
+pub mod dimensions;
 mod disk;
 #[doc(hidden)]
 pub mod error;

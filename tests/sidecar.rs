@@ -18,6 +18,7 @@ use etl2parquet::columns::{IntegerType, TypeOptions};
 use etl2parquet::convert::job::{InputCounts, ShapeCounts};
 use etl2parquet::dataset::EncodeOptions;
 use etl2parquet::decode::assign_columns;
+use etl2parquet::dimensions::Dimensions;
 use etl2parquet::input::MemoryInput;
 use etl2parquet::output::{IfExists, LocalFolder, Output};
 use etl2parquet::plan::{DecodeSource, PlanResult, PlannedShape, PlannedTable};
@@ -140,9 +141,12 @@ fn inputs(files: impl Into<Vec<FileSurvey>>) -> Inputs {
 /// What is known of inputs without shapes.
 static NO_SHAPES: LazyLock<PlanResult> = LazyLock::new(PlanResult::default);
 
+/// Nothing is known of ids.
+static NO_DIMENSIONS: LazyLock<Dimensions> = LazyLock::new(Dimensions::default);
+
 fn facts(inputs: &Inputs) -> SidecarFacts<'_> {
     let Inputs { files, facts } = inputs;
-    SidecarFacts { files, facts, file_counts: &[], plan: &NO_SHAPES, shape_counts: &[] }
+    SidecarFacts { files, facts, file_counts: &[], plan: &NO_SHAPES, shape_counts: &[], dimensions: &NO_DIMENSIONS }
 }
 
 fn at(ticks: i64) -> Kernel {

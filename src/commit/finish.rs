@@ -10,6 +10,7 @@ use super::{account, checks};
 use crate::convert::job::{Checks, JobProgress, Outcome, Report, Stage, Surveyed};
 use crate::convert::part_report::{JoinedCounts, PartReport};
 use crate::convert::write_options::WriteOptions;
+use crate::dimensions::Dimensions;
 use crate::error::Result;
 use crate::output::manifest::MANIFEST_PATH;
 use crate::output::{FileEntry, IfExists, Output, Published, StagedName};
@@ -24,6 +25,8 @@ pub struct Commit<'a> {
     pub name: &'a str,
     /// Where the trace will be, for messages.
     pub target: PathBuf,
+    /// What ids meant.
+    pub dimensions: &'a Dimensions,
     /// How files are written.
     pub options: &'a WriteOptions,
     /// What keeps the trace from being published.
@@ -133,6 +136,7 @@ impl Commit<'_> {
             file_counts: &counts.inputs,
             plan: &surveyed.plan,
             shape_counts: &counts.shapes,
+            dimensions: self.dimensions,
         };
         let (encode, integers) = (self.options.encode_options(), self.options.types.integers);
         let target = SidecarTarget { output: Arc::clone(output), encode, integers, progress };

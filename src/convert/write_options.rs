@@ -29,6 +29,11 @@ pub struct WriteOptions {
 impl WriteOptions {
     /// Those of them that concern files alone.
     pub fn encode_options(&self) -> EncodeOptions {
-        EncodeOptions { compression: self.compression, max_file_size: self.max_file_size, encoder: self.encoder }
+        EncodeOptions {
+            compression: self.compression,
+            max_file_size: self.max_file_size,
+            encoder: self.encoder,
+            ..EncodeOptions::default()
+        }
     }
 }

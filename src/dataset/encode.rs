@@ -153,11 +153,6 @@ impl Encoder {
         &self.footer_frame
     }
 
-    /// Who encodes.
-    pub(super) fn kind(&self) -> EncoderKind {
-        self.kind
-    }
-
     /// The schema of the files.
     pub(super) fn descriptor(&self) -> &SchemaDescPtr {
         &self.descriptor

@@ -16,9 +16,24 @@ const MAX_LEAVES: usize = 4096;
 
 static KNOWN: LazyLock<Mutex<Known>> = LazyLock::new(Mutex::default);
 
+/// What beside the columns decides an encoder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Settings {
+    compression: Compression,
+    kind: EncoderKind,
+    rising: &'static [&'static str],
+}
+
+impl Settings {
+    fn of(options: &EncodeOptions) -> Self {
+        let EncodeOptions { compression, encoder: kind, rising, .. } = *options;
+        Settings { compression, kind, rising }
+    }
+}
+
 #[derive(Default)]
 struct Known {
-    encoders: HashTable<(Compression, Arc<Encoder>)>,
+    encoders: HashTable<(Settings, Arc<Encoder>)>,
     hasher: DefaultHashBuilder,
     /// Of all of them.
     leaves: usize,
@@ -30,8 +45,8 @@ struct Known {
 /// [`Usage`](crate::ErrorKind::Usage) for a compression level that does not exist,
 /// [`Internal`](crate::ErrorKind::Internal) for a schema that Parquet cannot express.
 pub(super) fn encoder_of(schema: &SchemaRef, options: &EncodeOptions) -> Result<Arc<Encoder>> {
-    let (compression, kind) = (options.compression, options.encoder);
-    if let Some(encoder) = with_known(|known| known.find(schema, compression, kind)) {
+    let settings = Settings::of(options);
+    if let Some(encoder) = with_known(|known| known.find(schema, settings)) {
         return Ok(encoder);
     }
     let inexpressible = |cause| {
@@ -39,10 +54,10 @@ pub(super) fn encoder_of(schema: &SchemaRef, options: &EncodeOptions) -> Result<
         Error::bug(format!("no Parquet schema for the columns {}", names.join(", "))).caused_by(cause)
     };
     let file_schema = file_schema(schema).map_err(inexpressible)?;
-    let properties = writer_properties(&file_schema, compression)?;
-    let encoder = Encoder::new(SchemaRef::clone(schema), file_schema, properties, kind).map_err(inexpressible)?;
-    let encoder = Arc::new(encoder);
-    with_known(|known| known.keep(compression, &encoder));
+    let properties = writer_properties(&file_schema, settings.compression, settings.rising)?;
+    let encoder = Encoder::new(SchemaRef::clone(schema), file_schema, properties, settings.kind);
+    let encoder = Arc::new(encoder.map_err(inexpressible)?);
+    with_known(|known| known.keep(settings, &encoder));
     Ok(encoder)
 }
 
@@ -52,39 +67,31 @@ fn with_known<T>(use_it: impl FnOnce(&mut Known) -> T) -> T {
 }
 
 impl Known {
-    fn find(&self, schema: &Schema, compression: Compression, kind: EncoderKind) -> Option<Arc<Encoder>> {
-        let is_it = |(of, encoder): &(Compression, Arc<Encoder>)| {
-            *of == compression && encoder.kind() == kind && **encoder.schema() == *schema
-        };
-        self.encoders.find(self.hash(schema, compression, kind), is_it).map(|(_, encoder)| Arc::clone(encoder))
+    fn find(&self, schema: &Schema, settings: Settings) -> Option<Arc<Encoder>> {
+        let is_it = |(of, encoder): &(Settings, Arc<Encoder>)| *of == settings && **encoder.schema() == *schema;
+        self.encoders.find(hash_of(&self.hasher, schema, settings), is_it).map(|(_, encoder)| Arc::clone(encoder))
     }
 
-    fn keep(&mut self, compression: Compression, encoder: &Arc<Encoder>) {
-        let leaves = encoder.descriptor().num_columns();
-        let (schema, kind) = (encoder.schema(), encoder.kind());
-        if leaves > MAX_LEAVES || self.find(schema, compression, kind).is_some() {
+    fn keep(&mut self, settings: Settings, encoder: &Arc<Encoder>) {
+        let (leaves, schema) = (encoder.descriptor().num_columns(), encoder.schema());
+        if leaves > MAX_LEAVES || self.find(schema, settings).is_some() {
             return;
         }
         if self.leaves + leaves > MAX_LEAVES {
             (self.encoders, self.leaves) = (HashTable::new(), 0);
         }
         self.leaves += leaves;
-        let (hash, Known { encoders, hasher, .. }) = (self.hash(schema, compression, kind), self);
-        let rehash = |(compression, encoder): &(Compression, Arc<Encoder>)| {
-            hash_of(hasher, encoder.schema(), *compression, encoder.kind())
-        };
-        encoders.insert_unique(hash, (compression, Arc::clone(encoder)), rehash);
-    }
-
-    fn hash(&self, schema: &Schema, compression: Compression, kind: EncoderKind) -> u64 {
-        hash_of(&self.hasher, schema, compression, kind)
+        let Known { encoders, hasher, .. } = self;
+        let hash = hash_of(hasher, schema, settings);
+        let rehash = |(settings, encoder): &(Settings, Arc<Encoder>)| hash_of(hasher, encoder.schema(), *settings);
+        encoders.insert_unique(hash, (settings, Arc::clone(encoder)), rehash);
     }
 }
 
 /// Columns that are called the same are compared: there are few of them.
-fn hash_of(hasher: &DefaultHashBuilder, schema: &Schema, compression: Compression, kind: EncoderKind) -> u64 {
+fn hash_of(hasher: &DefaultHashBuilder, schema: &Schema, settings: Settings) -> u64 {
     let mut state = hasher.build_hasher();
-    (compression, kind).hash(&mut state);
+    settings.hash(&mut state);
     schema.fields().iter().for_each(|field| field.name().hash(&mut state));
     state.finish()
 }
@@ -100,43 +107,43 @@ mod tests {
         Arc::new(Schema::new(fields))
     }
 
-    fn encoder(schema: &SchemaRef, compression: Compression, kind: EncoderKind) -> Arc<Encoder> {
+    fn encoder(schema: &SchemaRef, settings: Settings) -> Arc<Encoder> {
         let file_schema = file_schema(schema).unwrap();
-        let properties = writer_properties(&file_schema, compression).unwrap();
-        Arc::new(Encoder::new(Arc::clone(schema), file_schema, properties, kind).unwrap())
+        let properties = writer_properties(&file_schema, settings.compression, settings.rising).unwrap();
+        Arc::new(Encoder::new(Arc::clone(schema), file_schema, properties, settings.kind).unwrap())
     }
 
     #[test]
     fn an_encoder_is_found_for_what_it_was_made_for_alone() {
-        let (zstd, none) = (Compression::Zstd(3), Compression::None);
+        let settings = Settings::of(&EncodeOptions::default());
         let made_for = schema(&["a", "b"], &DataType::Int64);
         let mut known = Known::default();
-        let kept = encoder(&made_for, zstd, EncoderKind::Own);
-        known.keep(zstd, &kept);
-        let is_found = |schema: &SchemaRef, compression, kind| {
-            known.find(schema, compression, kind).is_some_and(|found| Arc::ptr_eq(&found, &kept))
-        };
-        assert!(is_found(&schema(&["a", "b"], &DataType::Int64), zstd, EncoderKind::Own));
-        assert!(!is_found(&made_for, none, EncoderKind::Own));
-        assert!(!is_found(&made_for, zstd, EncoderKind::Arrow));
-        assert!(!is_found(&schema(&["a", "b"], &DataType::UInt64), zstd, EncoderKind::Own));
-        assert!(!is_found(&schema(&["a", "c"], &DataType::Int64), zstd, EncoderKind::Own));
-        assert!(!is_found(&schema(&["a"], &DataType::Int64), zstd, EncoderKind::Own));
+        let kept = encoder(&made_for, settings);
+        known.keep(settings, &kept);
+        let is_found =
+            |schema: &SchemaRef, settings| known.find(schema, settings).is_some_and(|found| Arc::ptr_eq(&found, &kept));
+        assert!(is_found(&schema(&["a", "b"], &DataType::Int64), settings));
+        assert!(!is_found(&made_for, Settings { compression: Compression::None, ..settings }));
+        assert!(!is_found(&made_for, Settings { kind: EncoderKind::Arrow, ..settings }));
+        assert!(!is_found(&made_for, Settings { rising: &["a"], ..settings }));
+        assert!(!is_found(&schema(&["a", "b"], &DataType::UInt64), settings));
+        assert!(!is_found(&schema(&["a", "c"], &DataType::Int64), settings));
+        assert!(!is_found(&schema(&["a"], &DataType::Int64), settings));
     }
 
     #[test]
     fn few_columns_are_kept() {
-        let (zstd, own) = (Compression::Zstd(3), EncoderKind::Own);
+        let settings = Settings::of(&EncodeOptions::default());
         let names: Vec<_> = (0..MAX_LEAVES).map(|number| number.to_string()).collect();
         let names: Vec<_> = names.iter().map(String::as_str).collect();
         let of = |count: usize| schema(&names[names.len() - count..], &DataType::Int32);
         let mut known = Known::default();
         for count in [MAX_LEAVES - 3, 2, 2, 1] {
-            known.keep(zstd, &encoder(&of(count), zstd, own));
+            known.keep(settings, &encoder(&of(count), settings));
         }
         assert_eq!((known.leaves, known.encoders.len()), (MAX_LEAVES, 3));
-        known.keep(zstd, &encoder(&of(4), zstd, own));
+        known.keep(settings, &encoder(&of(4), settings));
         assert_eq!((known.leaves, known.encoders.len()), (4, 1));
-        assert!(known.find(&of(1), zstd, own).is_none() && known.find(&of(4), zstd, own).is_some());
+        assert!(known.find(&of(1), settings).is_none() && known.find(&of(4), settings).is_some());
     }
 }

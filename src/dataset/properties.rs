@@ -130,11 +130,18 @@ pub struct EncodeOptions {
     pub max_file_size: u64,
     /// Who encodes.
     pub encoder: EncoderKind,
+    /// Columns of the table that mostly rise from row to row, beside those that do so in every table.
+    pub rising: &'static [&'static str],
 }
 
 impl Default for EncodeOptions {
     fn default() -> Self {
-        EncodeOptions { compression: Compression::default(), max_file_size: 512 << 20, encoder: EncoderKind::default() }
+        EncodeOptions {
+            compression: Compression::default(),
+            max_file_size: 512 << 20,
+            encoder: EncoderKind::default(),
+            rising: &[],
+        }
     }
 }
 
@@ -145,7 +152,11 @@ impl Default for EncodeOptions {
 ///
 /// # Errors
 /// [`ErrorKind::Usage`] for a compression level that does not exist.
-pub fn writer_properties(schema: &SchemaDescriptor, compression: Compression) -> Result<WriterPropertiesPtr> {
+pub fn writer_properties(
+    schema: &SchemaDescriptor,
+    compression: Compression,
+    rising: &[&str],
+) -> Result<WriterPropertiesPtr> {
     let wide = schema.num_columns() >= WIDE;
     let base = WriterProperties::builder()
         .set_created_by(CREATED_BY.to_owned())
@@ -156,7 +167,7 @@ pub fn writer_properties(schema: &SchemaDescriptor, compression: Compression) ->
         .set_offset_index_disabled(false)
         .set_data_page_row_count_limit(if wide { WIDE_PAGE_ROWS } else { PAGE_ROWS })
         .set_sorting_columns(sorting_columns(schema));
-    let set = |builder, leaf: &ColumnDescPtr| set_column(builder, leaf, compression);
+    let set = |builder, leaf: &ColumnDescPtr| set_column(builder, leaf, compression, rising);
     let builder = schema.columns().iter().fold(base, set);
     Ok(Arc::new(builder.build()))
 }
@@ -166,9 +177,10 @@ fn set_column(
     builder: WriterPropertiesBuilder,
     leaf: &ColumnDescriptor,
     compression: Compression,
+    rising: &[&str],
 ) -> WriterPropertiesBuilder {
     let path = leaf.path();
-    let builder = match encoding_of(leaf, compression) {
+    let builder = match encoding_of(leaf, compression, rising) {
         OF_MOST => builder,
         (encoding, dictionary) => {
             builder.set_column_encoding(path.clone(), encoding).set_column_dictionary_enabled(path.clone(), dictionary)
@@ -184,9 +196,11 @@ fn set_column(
 /// The encoding of a column, or, with a dictionary, of what follows once the dictionary is full.
 ///
 /// Read back by `DuckDB`, pyarrow and both of Spark's Parquet readers, for all logical types of `docs/dataset.md`.
-fn encoding_of(leaf: &ColumnDescriptor, compression: Compression) -> (Encoding, bool) {
+fn encoding_of(leaf: &ColumnDescriptor, compression: Compression, rising: &[&str]) -> (Encoding, bool) {
     match leaf.physical_type() {
-        PhysicalType::INT32 | PhysicalType::INT64 if is_distinct(leaf) => (Encoding::DELTA_BINARY_PACKED, false),
+        PhysicalType::INT32 | PhysicalType::INT64 if is_distinct(leaf, rising) => {
+            (Encoding::DELTA_BINARY_PACKED, false)
+        }
         // Lists repeat as a whole, call stacks above all: Zstandard finds that in plain values, but not in indices of a
         // bit width of their own. Codecs that look back less far, or not at all, need the dictionary.
         PhysicalType::INT32 | PhysicalType::INT64
@@ -204,9 +218,10 @@ fn encoding_of(leaf: &ColumnDescriptor, compression: Compression) -> (Encoding, 
 }
 
 /// Whether nearly every row has a value of its own, so that a dictionary would only grow.
-fn is_distinct(leaf: &ColumnDescriptor) -> bool {
+fn is_distinct(leaf: &ColumnDescriptor, rising: &[&str]) -> bool {
     let [name] = leaf.path().parts() else { return false };
-    RISING.contains(&name.as_str()) || (name.ends_with(NANOSECONDS) && !CPU_TIMES.contains(&name.as_str()))
+    let is_rising = RISING.iter().chain(rising).any(|rising| rising == name);
+    is_rising || (name.ends_with(NANOSECONDS) && !CPU_TIMES.contains(&name.as_str()))
 }
 
 /// The sort key as leaf positions, if the table has it.
@@ -248,6 +263,8 @@ mod tests {
             Field::new("timestamp_ns", DataType::Int64, false),
             Field::new("seq", DataType::Int64, false),
             Field::new("ticks", DataType::Int64, true),
+            Field::new("base", DataType::Int64, true),
+            Field::new("size", DataType::Int64, true),
             Field::new("EventTimeStamp_ns", DataType::Int64, true),
             Field::new("kernel_time_ns", DataType::Int64, true),
             Field::new("user_time_ns", DataType::Int64, true),
@@ -260,7 +277,7 @@ mod tests {
             Field::new("Times_ns", list(DataType::Int64), true),
             Field::new("extended", list(item), true),
         ]);
-        let properties = writer_properties(&schema, Compression::default()).unwrap();
+        let properties = writer_properties(&schema, Compression::default(), &["base"]).unwrap();
         let t = |parts: &[&str], encoding, dictionary, statistics| {
             let path = path(parts);
             let found = (
@@ -274,6 +291,8 @@ mod tests {
         t(&["timestamp_ns"], Encoding::DELTA_BINARY_PACKED, false, Page);
         t(&["seq"], Encoding::DELTA_BINARY_PACKED, false, Page);
         t(&["ticks"], Encoding::DELTA_BINARY_PACKED, false, Chunk);
+        t(&["base"], Encoding::DELTA_BINARY_PACKED, false, Chunk);
+        t(&["size"], Encoding::DELTA_BINARY_PACKED, true, Chunk);
         t(&["EventTimeStamp_ns"], Encoding::DELTA_BINARY_PACKED, false, Chunk);
         t(&["kernel_time_ns"], Encoding::DELTA_BINARY_PACKED, true, Chunk);
         t(&["user_time_ns"], Encoding::DELTA_BINARY_PACKED, true, Chunk);
@@ -297,7 +316,7 @@ mod tests {
         let item = Arc::new(Field::new("element", DataType::UInt64, true));
         let schema = descriptor(vec![Field::new("stack", DataType::List(item), true)]);
         let t = |compression, encoding, dictionary| {
-            let properties = writer_properties(&schema, compression).unwrap();
+            let properties = writer_properties(&schema, compression, &[]).unwrap();
             let path = path(&["stack", "list", "element"]);
             let found = (properties.encoding(&path), properties.dictionary_enabled(&path));
             assert_eq!(found, (Some(encoding), dictionary), "{compression}");
@@ -312,7 +331,7 @@ mod tests {
     #[test]
     fn a_table_without_the_sort_key_claims_no_order() {
         let schema = descriptor(vec![Field::new("timestamp_ns", DataType::Int64, false)]);
-        let properties = writer_properties(&schema, Compression::default()).unwrap();
+        let properties = writer_properties(&schema, Compression::default(), &[]).unwrap();
         assert_eq!(properties.sorting_columns(), None);
     }
 

@@ -230,6 +230,13 @@ impl PayloadColumns {
         PayloadColumns { columns: columns.collect(), bindings }
     }
 
+    /// Only the columns of certain names.
+    #[must_use]
+    pub fn only_named(&self, is_wanted: impl Fn(&str) -> bool) -> PayloadColumns {
+        let used: Vec<bool> = self.columns.iter().map(|column| is_wanted(column.name())).collect();
+        self.only(&used)
+    }
+
     /// The first columns, so many that they hold no more than `leaves` values side by side, and how many such values
     /// the others would hold. A column that is too wide is passed over. Fields without a column stay in the payload.
     #[must_use]

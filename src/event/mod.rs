@@ -4,6 +4,7 @@ pub mod items;
 mod recent;
 pub mod shape;
 mod signature;
+pub mod subject;
 mod swallowed;
 pub mod timed;
 pub mod view;

@@ -11,13 +11,14 @@ use crate::convert::ConvertOptions;
 use crate::convert::job::{JobProgress, Outcome, Recording, Report, Stage, Surveyed};
 use crate::convert::repeated;
 use crate::convert::write_options::WriteOptions;
+use crate::dimensions::{Dimensions, gather};
 use crate::error::Result;
 use crate::input::{InputId, Inputs};
 use crate::output::manifest::FORMAT_VERSION;
 use crate::output::{IfExists, folder, options_hash};
 use crate::plan::{self, Partitions, PlanOptions, PlanResult, PlannedInputs, partition};
 use crate::spill::SpillSpace;
-use crate::survey::{self, FileFacts, FileSurvey, Step, SurveyOptions, timed};
+use crate::survey::{self, FileFacts, FileSurvey, Step, SurveyOptions, ToldEvents, timed};
 
 /// Opens the inputs of a recording; what is packed is unpacked beside the output where nothing else is said.
 pub(super) fn inputs(job: &Recording, options: &ConvertOptions, progress: &dyn JobProgress) -> Result<Inputs> {
@@ -67,6 +68,7 @@ pub(super) fn survey_and_plan(
 /// A recording whose events are to become rows.
 pub(super) struct Prepared<'a> {
     pub surveyed: Surveyed,
+    pub dimensions: Dimensions,
     pub write: WriteOptions,
     pub planned: PlannedInputs<'a>,
     pub partitions: Partitions,
@@ -98,8 +100,13 @@ pub(super) fn prepare<'a>(
         let report = of_survey(&folder::trace_folder(&options.out, &job.name), surveyed);
         return Ok(Err(Outcome::DryRun(Box::new(Report { partitions, ..report }))));
     }
+    let Surveyed { mut files, facts, plan } = surveyed;
+    let (dimensions, issues) = pool.install(|| gather(&files, &planned, &plan, space, progress))?;
+    issues.into_iter().for_each(|(input, issue)| files[usize::from(input)].issues.push(issue));
+    files.iter_mut().for_each(|file| file.told = ToldEvents::default());
+    let surveyed = Surveyed { files, facts, plan };
     let partitions = cut(&surveyed.files)?;
-    Ok(Ok(Prepared { surveyed, write: write_options(options, settings), planned, partitions }))
+    Ok(Ok(Prepared { surveyed, dimensions, write: write_options(options, settings), planned, partitions }))
 }
 
 /// What becomes of a job of which no events need become rows: none passes the filters, the trace is there already, or a

@@ -8,7 +8,9 @@ use std::time::{Instant, SystemTime};
 use zerocopy::IntoBytes;
 
 use super::prepare::{Prepared, inputs, prepare};
+use super::records::{PLAN_ANEW, StoredRecords};
 use super::stored::{self, StoredJob, StoredPlan, StoredReport};
+use super::stored_dimensions::StoredDimensions;
 use super::update::Update;
 use crate::commit::Commit;
 use crate::commit::record::{self, RunContext};
@@ -102,7 +104,7 @@ pub fn plan(job: &Recording, options: &ConvertOptions, progress: &dyn JobProgres
     }
     let space = SpillSpace::temporary();
     let inputs = inputs(job, options, progress)?;
-    let Prepared { surveyed: Surveyed { files, plan, .. }, write, planned, partitions } =
+    let Prepared { surveyed: Surveyed { files, plan, .. }, dimensions, write, planned, partitions } =
         match prepare(&pool, job, &inputs, options, &space, progress)? {
             Ok(prepared) => prepared,
             Err(outcome) => return Ok(PlanOutcome::Done(outcome)),
@@ -116,7 +118,8 @@ pub fn plan(job: &Recording, options: &ConvertOptions, progress: &dyn JobProgres
         if_exists: options.if_exists,
         byte_order: stored::byte_order().to_owned(),
         plan_blake3: plan.hash().to_owned(),
-        segments_blake3: segments().map(stored::segments_hash).collect(),
+        segments: segments().map(StoredRecords::of).collect(),
+        dimensions: StoredDimensions::of(&dimensions),
     };
     inputs.check_unchanged()?;
     let folder = LocalFolder::create_plan(&progress.custody(), &options.out, &job.trace, &job.hash()?[..16])?;
@@ -124,6 +127,7 @@ pub fn plan(job: &Recording, options: &ConvertOptions, progress: &dyn JobProgres
         crate::survey::stop_if_cancelled(progress)?;
         folder.write_first(&stored::segments_file(partition), segments.as_bytes())?;
     }
+    StoredDimensions::write(&dimensions, &folder)?;
     stored::write_survey(&SurveyResult { files }, &folder, progress)?;
     job.write(&plan, &folder)?;
     folder.keep();
@@ -205,11 +209,13 @@ pub fn commit(folder: &Path, options: &StepOptions, progress: &dyn JobProgress) 
     let (reports, staged) = reports(&stored, &output)?;
     let space = SpillSpace::new(output.folder());
     let SurveyResult { files } = stored::read_survey(folder, &stored.plan.inputs, &space, progress)?;
+    let dimensions = stored.job.dimensions.read(folder, &space, progress)?;
     let StoredPlan { job, plan, hash } = stored;
     let facts = FileFacts::of(&files, progress)?;
     let commit = Commit {
         name: &job.trace,
         target: output.target(),
+        dimensions: &dimensions,
         options: &job.write,
         checks: &job.checks,
         if_exists: job.if_exists,
@@ -274,12 +280,12 @@ fn check_files(reports: &[PartReport], files: &[StagedName], output: &LocalFolde
         if there != Some(entry.bytes) {
             let found = there.map_or("none".to_owned(), |bytes| format!("one of {bytes}"));
             let message = format!("expected a file {} of {} bytes, found {found}", entry.path, entry.bytes);
-            return Err(Error::new(ErrorKind::Output, message).in_file(output.folder()).with_hint(stored::PLAN_ANEW));
+            return Err(Error::new(ErrorKind::Output, message).in_file(output.folder()).with_hint(PLAN_ANEW));
         }
         let rows = rows_in_footer(output, name, entry.bytes)?;
         if rows != entry.rows {
             let message = format!("expected {} rows in {}, found {rows}", entry.rows, entry.path);
-            return Err(Error::new(ErrorKind::Output, message).in_file(output.folder()).with_hint(stored::PLAN_ANEW));
+            return Err(Error::new(ErrorKind::Output, message).in_file(output.folder()).with_hint(PLAN_ANEW));
         }
     }
     Ok(())

@@ -4,17 +4,18 @@
 //! job.json           the job, with the hash of the plan and of every file of segments; written last
 //! plan.json          the plan
 //! survey/            what the survey found, for the commit
-//! segments-00000     the segments of a partition, 128 bytes each
+//! segments-00000     the segments of a partition, 136 bytes each
+//! dimensions-…       what ids meant, for the commit
 //! report-00000.json  what became of a partition, behind a line with its hash
 //! ```
 
 use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use zerocopy::{FromZeros, IntoBytes};
 
+use super::records::{PLAN_ANEW, StoredRecords, changed, foreign, unreadable};
+use super::stored_dimensions::StoredDimensions;
 use crate::convert::job::Checks;
 use crate::convert::part_report::PartReport;
 use crate::convert::report_check::ReportRules;
@@ -24,15 +25,12 @@ use crate::output::folder::{is_attempt, plan_name};
 use crate::output::{IfExists, LocalFolder, StagedName};
 use crate::plan::{Partition, PlanFile, PlanText, PlannedInput, Segment};
 use crate::spill::{SpillSpace, Spilled};
-use crate::survey::{FileSurvey, Progress, SurveyResult, stop_if_cancelled};
+use crate::survey::{FileSurvey, Progress, SurveyResult};
 
 const JOB_FILE: &str = "job.json";
 const PLAN_FILE: &str = "plan.json";
 
 const SURVEY_FOLDER: &str = "survey";
-
-/// Segments that are read at a time.
-const TOGETHER: usize = 1 << 13;
 
 /// A plan as it lies in its folder.
 #[derive(Debug)]
@@ -60,8 +58,10 @@ pub(super) struct StoredJob {
     pub byte_order: String,
     /// Hash of the plan.
     pub plan_blake3: String,
-    /// BLAKE3 of the segments of every partition.
-    pub segments_blake3: Vec<String>,
+    /// The segments of every partition.
+    pub segments: Vec<StoredRecords>,
+    /// What ids meant.
+    pub dimensions: StoredDimensions,
 }
 
 /// What became of a partition, and by which plan. Its hash tells the version of the program, too.
@@ -143,11 +143,6 @@ pub(super) fn byte_order() -> &'static str {
     if cfg!(target_endian = "little") { "little" } else { "big" }
 }
 
-/// BLAKE3 of segments in lower-case hexadecimal.
-pub(super) fn segments_hash(segments: &[Segment]) -> String {
-    blake3::hash(segments.as_bytes()).to_hex().to_string()
-}
-
 pub(super) fn segments_file(partition: u32) -> String {
     format!("segments-{partition:05}")
 }
@@ -202,7 +197,7 @@ impl StoredPlan {
         let path = folder.join(PLAN_FILE);
         let file = File::open(&path).map_err(|cause| unreadable(&path, "the plan", cause))?;
         let (plan, plan_hash) = PlanFile::read(file, &path)?;
-        if plan_hash != job.plan_blake3 || plan.partitions.len() != job.segments_blake3.len() {
+        if plan_hash != job.plan_blake3 || plan.partitions.len() != job.segments.len() {
             return Err(changed(&path));
         }
         Ok(StoredPlan { job, plan, hash })
@@ -232,30 +227,20 @@ impl StoredPlan {
         progress: &dyn Progress,
     ) -> Result<Spilled<Segment>> {
         let path = folder.join(segments_file(partition.number));
-        let unreadable = |cause| unreadable(&path, "the segments of the partition", cause);
-        let mut file = File::open(&path).map_err(unreadable)?;
-        let (mut hasher, mut segments) = (blake3::Hasher::new(), space.records());
-        let (mut left, mut events, mut damaged) = (partition.segments, 0_u64, 0_u64);
-        while left > 0 {
-            stop_if_cancelled(progress)?;
-            let count = usize::try_from(left).unwrap_or(TOGETHER).min(TOGETHER);
-            let mut block = vec![Segment::new_zeroed(); count];
-            file.read_exact(block.as_mut_bytes()).map_err(unreadable)?;
-            hasher.update(block.as_bytes());
-            if !block.iter().all(|segment| self.is_sound(segment, partition.number)) {
-                return Err(changed(&path));
-            }
+        let (mut events, mut damaged) = (0_u64, 0_u64);
+        let is_sound = |block: &[Segment]| {
             events += block.iter().map(|segment| u64::from(segment.events)).sum::<u64>();
             damaged += block.iter().map(|segment| u64::from(segment.damaged())).sum::<u64>();
-            segments.extend(&block)?;
-            left -= count as u64;
-        }
-        let expected = self.job.segments_blake3.get(partition.number as usize);
-        let is_whole = expected.map(String::as_str) == Some(hasher.finalize().to_hex().as_str());
-        if !is_whole || (events, damaged) != (partition.events, partition.damaged) {
+            block.iter().all(|segment| self.is_sound(segment, partition.number))
+        };
+        let stored =
+            self.job.segments.get(partition.number as usize).filter(|stored| stored.count == partition.segments);
+        let stored = stored.ok_or_else(|| changed(&path))?;
+        let segments = stored.read(&path, "the segments of the partition", space, progress, is_sound)?;
+        if (events, damaged) != (partition.events, partition.damaged) {
             return Err(changed(&path));
         }
-        segments.finish()
+        Ok(segments)
     }
 
     fn is_sound(&self, segment: &Segment, partition: u32) -> bool {
@@ -327,22 +312,5 @@ pub(super) fn unexpected(cause: impl std::error::Error + Send + Sync + 'static) 
     Error::bug("cannot write the plan").caused_by(cause)
 }
 
-/// What is to be done where the folder of a plan is not as it was left.
-pub(super) const PLAN_ANEW: &str = "plan anew: somebody has changed the folder";
-
 /// What is to be done where a report is not as it was left.
 const CONVERT_ANEW: &str = "remove the file and convert the partition again";
-
-/// A file of the folder that is not as it should be.
-fn foreign(path: &Path, message: impl Into<String>) -> Error {
-    Error::new(ErrorKind::Output, message).in_file(path)
-}
-
-fn unreadable(path: &Path, what: &str, cause: std::io::Error) -> Error {
-    let hint = "check the folder and its permissions, or plan anew";
-    foreign(path, format!("cannot read {what}")).caused_by(cause).with_hint(hint)
-}
-
-fn changed(path: &Path) -> Error {
-    foreign(path, "this file is not the one that was planned").with_hint(PLAN_ANEW)
-}

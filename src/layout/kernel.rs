@@ -15,8 +15,14 @@ pub struct KernelClass {
 
 /// The group of the trace's own header events.
 pub const GROUP_EVENT_TRACE: u8 = 0x00;
-const GROUP_PROCESS: u8 = 0x03;
-const GROUP_IMAGE: u8 = 0x14;
+/// Processes.
+pub const GROUP_PROCESS: u8 = 0x03;
+/// File operations and names.
+pub const GROUP_FILE_IO: u8 = 0x04;
+/// Threads.
+pub const GROUP_THREAD: u8 = 0x05;
+/// Loaded modules.
+pub const GROUP_IMAGE: u8 = 0x14;
 const TYPE_LOAD_IMAGE: u8 = 0x0A;
 
 /// Hook types of [`GROUP_EVENT_TRACE`] that the survey reads.
@@ -48,6 +54,10 @@ pub const EVENT_METADATA_CLASS: Guid = Guid::from_parts(0xbbcc_f6c1, 0x6cd1, 0x4
 /// What merging tools note of every loaded image.
 #[doc(alias = "ImageID")]
 pub const IMAGE_ID_CLASS: Guid = Guid::from_parts(0xb3e6_75d7, 0x2554, 0x4f18, 0x830b_2762_7325_60de);
+
+/// What merging tools note of the system: its build, its paths, its volumes.
+#[doc(alias = "SystemConfigEx")]
+pub const SYSTEM_CONFIG_EXTENSION_CLASS: Guid = Guid::from_parts(0x9b79_ee91, 0xb5fd, 0x41c0, 0xa243_4248_e266_e9d0);
 
 /// Opcodes of [`IMAGE_ID_CLASS`] that the plan reads.
 pub mod image_id {

@@ -6,6 +6,7 @@
 mod buffers;
 mod catalog;
 pub mod clock;
+pub mod dimensions;
 mod fields;
 pub mod issues;
 pub mod lost_events;
@@ -18,6 +19,7 @@ pub mod undecoded;
 mod write;
 
 pub use clock::ClockRow;
+pub use dimensions::DimensionRows;
 pub use issues::IssueRow;
 pub use lost_events::LossRow;
 pub use row::{NotRecorded, Time};

@@ -3,6 +3,7 @@
 //! Files and documents are made of the same structs, so that they cannot differ. What a column holds follows from the
 //! type of the field: see the implementations of [`Cell`].
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use arrow_array::builder::{ListBuilder, PrimitiveBuilder, StringBuilder};
@@ -24,6 +25,9 @@ use crate::table::header::element;
 pub(crate) trait SidecarRow: Sized + Send + Sync {
     /// The table's name, which is also that of its file.
     const TABLE: &'static str;
+
+    /// Columns of numbers that mostly rise from row to row.
+    const RISING: &'static [&'static str];
 
     /// The columns, with numbers in these types.
     fn columns(integers: IntegerType) -> Vec<SidecarColumn<Self>>;
@@ -49,6 +53,7 @@ macro_rules! sidecar_row {
         $table:literal $row:ident $(<$life:lifetime>)? {
             $( $(#[$doc:meta])* $field:ident: $type:ty, )+
         }
+        $( rising: $rising:literal )?
         $( weight: $weight:expr )?
     ) => {
         $(#[$attribute])*
@@ -59,6 +64,7 @@ macro_rules! sidecar_row {
 
         impl $(<$life>)? $crate::sidecar::row::SidecarRow for $row $(<$life>)? {
             const TABLE: &'static str = $table;
+            const RISING: &'static [&'static str] = &[$( $rising )?];
 
             fn columns(integers: $crate::columns::IntegerType) -> Vec<$crate::sidecar::row::SidecarColumn<Self>> {
                 vec![ $( $crate::sidecar::row::SidecarColumn {
@@ -158,6 +164,7 @@ macro_rules! cells {
 cells! {
     String: DataType::Utf8, StringArray, |text| text.as_str();
     &'a str where 'a: DataType::Utf8, StringArray, |text| *text;
+    Cow<'a, str> where 'a: DataType::Utf8, StringArray, |text| text.as_ref();
     &'a [u8] where 'a: DataType::Binary, BinaryArray, |bytes| *bytes;
     LossKind: DataType::Utf8, StringArray, |kind| kind.as_str();
     Severity: DataType::Utf8, StringArray, |severity| severity.name();

@@ -9,7 +9,7 @@ use arrow_schema::{Field, Schema};
 use super::row::{SidecarColumn, SidecarRow};
 use super::target::SidecarTarget;
 use crate::columns::{IntegerType, RowSource};
-use crate::dataset::{FileNaming, TableSpec, TableWriter};
+use crate::dataset::{EncodeOptions, FileNaming, TableSpec, TableWriter};
 use crate::error::Result;
 use crate::output::FileEntry;
 use crate::progress::stop_if_cancelled;
@@ -39,7 +39,8 @@ pub(super) fn write<R: SidecarRow>(
         provider_id: None,
         provider_name: None,
     };
-    let writer = TableWriter::new(Arc::clone(&target.output), spec, &target.encode)?;
+    let options = EncodeOptions { rising: R::RISING, ..target.encode.clone() };
+    let writer = TableWriter::new(Arc::clone(&target.output), spec, &options)?;
     for ordinal in 0.. {
         let batch = RowBatch { columns: &columns, integers: target.integers, rows: next_rows(&mut rows) };
         if batch.rows.is_empty() {
@@ -49,6 +50,18 @@ pub(super) fn write<R: SidecarRow>(
         writer.append(ordinal, writer.encode(&batch)?)?;
     }
     writer.finish()
+}
+
+/// As [`write`], but a table without rows has no file.
+///
+/// # Errors
+/// Those of [`write`].
+pub(super) fn write_if_any<R: SidecarRow>(
+    target: &SidecarTarget<'_>,
+    rows: impl Iterator<Item = R>,
+) -> Result<Vec<FileEntry>> {
+    let mut rows = rows.peekable();
+    if rows.peek().is_none() { Ok(Vec::new()) } else { write(target, rows) }
 }
 
 /// The rows of the next row group.
@@ -85,7 +98,6 @@ mod tests {
     use parquet::file::metadata::{ParquetMetaDataReader, RowGroupMetaData};
 
     use super::*;
-    use crate::dataset::EncodeOptions;
     use crate::output::{LocalFolder, Output};
     use crate::progress::NoProgress;
     use crate::sidecar::row::sidecar_row;

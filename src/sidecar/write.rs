@@ -1,8 +1,10 @@
 //! All tables of a recording.
 
+use super::dimensions::DimensionRows;
 use super::target::SidecarTarget;
 use super::{buffers, catalog, clock, fields, issues, lost_events, sessions, streams, table};
 use crate::convert::job::{InputCounts, ShapeCounts};
+use crate::dimensions::Dimensions;
 use crate::error::Result;
 use crate::output::FileEntry;
 use crate::plan::PlanResult;
@@ -21,14 +23,18 @@ pub struct SidecarFacts<'a> {
     pub plan: &'a PlanResult,
     /// What pass 2 counted of each; where there is no entry, the columns are NULL.
     pub shape_counts: &'a [ShapeCounts],
+    /// What ids meant.
+    pub dimensions: &'a Dimensions,
 }
 
-/// Writes all tables below `sidecar` and lists their files.
+/// Writes all tables below `sidecar` and lists their files. Of what ids meant only the tables that have rows: most
+/// recordings have none of them, and many recordings are small.
 ///
 /// # Errors
 /// [`Output`](crate::ErrorKind::Output) when a file cannot be written.
 pub fn write(target: &SidecarTarget<'_>, facts: &SidecarFacts<'_>) -> Result<Vec<FileEntry>> {
-    let SidecarFacts { files, facts: all, file_counts, plan, shape_counts } = *facts;
+    let SidecarFacts { files, facts: all, file_counts, plan, shape_counts, dimensions } = *facts;
+    let rows = DimensionRows { dimensions, plan };
     let clocks = files.iter().zip(0..).map(|(file, input)| clock::row(file, file_counts.get(input)));
     let tables = [
         table::write(target, files.iter().zip(all).map(|(file, facts)| sessions::row(file, facts)))?,
@@ -42,6 +48,11 @@ pub fn write(target: &SidecarTarget<'_>, facts: &SidecarFacts<'_>) -> Result<Vec
             target,
             files.iter().zip(all).flat_map(|(file, facts)| issues::rows(file).chain(issues::advice(facts))),
         )?,
+        table::write_if_any(target, rows.processes())?,
+        table::write_if_any(target, rows.threads())?,
+        table::write_if_any(target, rows.images())?,
+        table::write_if_any(target, rows.files())?,
+        table::write_if_any(target, rows.methods())?,
     ];
     Ok(tables.into_iter().flatten().collect())
 }

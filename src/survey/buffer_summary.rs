@@ -29,6 +29,10 @@ pub struct BufferSummary {
     pub disorder: u32,
     /// Events that took the time of another.
     pub inherited: u32,
+    /// 1 where an event tells what an id of others means, else 0.
+    pub subjects: u32,
+    /// Makes the size a multiple of the alignment.
+    padding: u32,
 }
 
 impl BufferSummary {
@@ -45,7 +49,14 @@ impl BufferSummary {
             step_back: 0,
             disorder: 0,
             inherited: 0,
+            subjects: 0,
+            padding: 0,
         }
+    }
+
+    /// Whether an event tells what an id of others means.
+    pub fn tells_of_subjects(&self) -> bool {
+        self.subjects != 0
     }
 
     /// Whether it has a readable event, and so a first and a last time.

@@ -7,6 +7,7 @@ use super::issue_code::IssueCode;
 use super::marked::{Mark, Marks};
 use super::rules::{BufferReader, ReadRules};
 use super::shapes::Shapes;
+use super::told::{ToldBuffer, ToldKeeper, ToldRoom};
 use crate::buffer::content::{ContentFault, Scratch, Surplus};
 use crate::buffer::scan::BufferExtent;
 use crate::error::Result;
@@ -25,10 +26,21 @@ pub struct Counts {
     pub marks: Marks,
     /// What is unusual.
     pub issues: Vec<Issue>,
+    told: ToldKeeper,
     scratch: Scratch,
 }
 
 impl Counts {
+    /// No counts yet; events that tell of subjects are kept, as many as there is room for.
+    pub(super) fn keeping(room: &ToldRoom) -> Self {
+        Counts { told: ToldKeeper::within(room), ..Counts::default() }
+    }
+
+    /// The events that tell of subjects, of buffers of which they are kept, in no particular order.
+    pub(super) fn take_told(&mut self) -> Vec<ToldBuffer> {
+        std::mem::take(&mut self.told.buffers)
+    }
+
     /// Counts the events of one buffer.
     ///
     /// # Errors
@@ -59,6 +71,7 @@ impl Counts {
         let extent = buffer.extent;
         let (stream, sequence, ordinal) = (rules.stream(&extent), rules.sequence(&extent), extent.ordinal);
         let (mut previous, mut largest) = (None, None);
+        self.told.begin(extent.is_compressed(), bytes.len());
         for step in rules.walk(bytes, 0) {
             match step {
                 TimedStep::Event(TimedEvent { raw, ticks, inherited }) => {
@@ -68,7 +81,7 @@ impl Counts {
                         largest = Some(raw);
                     }
                     let at = FileKey { ticks, stream, sequence, ordinal, offset: raw.offset };
-                    self.count(&raw, &rules.context, at);
+                    self.count(buffer, &raw, &rules.context, at);
                 }
                 TimedStep::Damage { offset, len, recognisable } => {
                     buffer.damaged_events += u32::from(recognisable);
@@ -77,6 +90,7 @@ impl Counts {
                 }
             }
         }
+        self.told.end(ordinal);
         if let Some(largest) = largest {
             self.look_into_largest(buffer, &largest);
         }
@@ -115,10 +129,14 @@ impl Counts {
     }
 
     #[inline]
-    fn count(&mut self, raw: &RawEvent<'_>, file: &FileContext, at: FileKey) {
-        let mark = self.shapes.count(raw, file, at);
-        if mark != Mark::None {
-            self.marks.add_event(mark, at);
+    fn count(&mut self, buffer: &mut BufferSummary, raw: &RawEvent<'_>, file: &FileContext, at: FileKey) {
+        match self.shapes.count(raw, file, at) {
+            Mark::None => {}
+            Mark::Subject => {
+                buffer.subjects = 1;
+                self.told.push(raw, at.ticks);
+            }
+            mark => self.marks.add_event(mark, at),
         }
     }
 
@@ -131,6 +149,7 @@ impl Counts {
         self.buffers.extend(other.buffers);
         self.marks.add(other.marks);
         self.issues.extend(other.issues);
+        self.told.buffers.extend(other.told.buffers);
         self.shapes.add(other.shapes);
         self
     }

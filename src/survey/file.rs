@@ -49,7 +49,7 @@ pub fn survey_within(
         found = Pass { progress: &Silent(progress), ..pass }.over(&repeated, None)?;
     }
     let blake3 = hasher.map(|hasher| hasher.finish(input, progress)).transpose()?;
-    let Found { buffers, unreadable, tail, shapes, marked, notices, issues } = found;
+    let Found { buffers, unreadable, tail, shapes, marked, notices, told, issues } = found;
     let mut file = FileSurvey {
         identity: input.identity().clone(),
         name,
@@ -62,6 +62,7 @@ pub fn survey_within(
         shapes,
         marked,
         notices,
+        told,
         group_masks: None,
         last_dropped: BTreeMap::new(),
         disorder: Disorder::default(),

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::file_key::FileKey;
 use super::issue::{Issue, Severity};
 use super::issue_code::IssueCode;
-use crate::event::EventIdentity;
+use crate::event::{EventIdentity, subject};
 use crate::layout::header::HeaderFamily;
 use crate::layout::kernel;
 use crate::schema::eventsource;
@@ -25,6 +25,8 @@ pub enum Mark {
     Schema,
     /// The event says when each processor dropped its last event.
     Dropped,
+    /// The event tells what an id of others means. Its buffer is remembered, not the event: there may be millions.
+    Subject,
     /// The event says that something was lost, and nothing but its place and number matters.
     Notice(Notice),
 }
@@ -86,6 +88,7 @@ impl Mark {
                 Mark::Notice(Notice::of(identity))
             }
             family if family.is_event() && identity.id == eventsource::EVENT_ID => Mark::Schema,
+            _ if subject::told(identity).is_some() => Mark::Subject,
             _ => Mark::None,
         }
     }
@@ -134,7 +137,7 @@ const MAX_NOTICES: usize = 1 << 16;
 /// How many events of a file are remembered.
 fn limit(mark: Mark) -> usize {
     match mark {
-        Mark::None | Mark::Notice(_) => 0,
+        Mark::None | Mark::Subject | Mark::Notice(_) => 0,
         Mark::Session => 1 << 8,
         Mark::Schema => 1 << 18,
         Mark::Dropped => 1 << 12,
@@ -189,7 +192,7 @@ impl Marks {
     #[cold]
     pub fn add_event(&mut self, mark: Mark, at: FileKey) {
         match mark {
-            Mark::None => {}
+            Mark::None | Mark::Subject => {}
             Mark::Notice(notice) => self.add_notice(notice, &at),
             Mark::Session => self.session.push(at, limit(mark)),
             Mark::Schema => self.schema.push(at, limit(mark)),

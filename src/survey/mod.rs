@@ -32,6 +32,7 @@ pub mod shapes;
 mod sort;
 mod stored;
 pub mod streams;
+mod told;
 pub mod unreadable;
 
 pub use crate::progress::{NoProgress, Parallelism, Progress, Step, stop_if_cancelled, timed};
@@ -51,3 +52,4 @@ pub use rules::{BufferReader, ReadRules};
 pub use session::Session;
 pub use settle::settle;
 pub use shapes::ShapeSummary;
+pub use told::{ToldBuffer, ToldEvents};

@@ -12,6 +12,7 @@ use super::marked::{MarkLog, MarkedEvent, NoticeLog};
 use super::rules::BufferReader;
 use super::session::Session;
 use super::shapes::{ShapeSummary, Shapes};
+use super::told::{ToldEvents, ToldRoom};
 use super::unreadable::{RegionLog, UnreadableRegions};
 use crate::buffer::scan::{BufferExtent, BufferScan, Doubt, Region, ScanRules, UnreadableRegion};
 use crate::error::Result;
@@ -48,6 +49,7 @@ pub(super) struct Found {
     pub(super) shapes: Vec<(Shape, ShapeSummary)>,
     pub(super) marked: Vec<MarkedEvent>,
     pub(super) notices: NoticeLog,
+    pub(super) told: ToldEvents,
     pub(super) issues: Issues,
 }
 
@@ -59,6 +61,7 @@ impl Pass<'_> {
     pub(super) fn over(&self, repeated: &[u64], mut hasher: Option<&mut FileHash>) -> Result<Found> {
         let (input, progress) = (self.reader.input, self.progress);
         let mut survey = Assembly::new(self.space);
+        let room = ToldRoom::of(input.size());
         let mut scan = BufferScan::new(input, self.scan, repeated);
         let mut batch = next_batch(&mut scan, progress)?;
         while batch.start < batch.end {
@@ -68,7 +71,7 @@ impl Pass<'_> {
                 || {
                     rayon::join(
                         || hasher.as_mut().map_or(Ok(()), |hasher| hasher.extend(input, end, progress)),
-                        || count_extents(&self.reader, &batch.extents, progress),
+                        || count_extents(&self.reader, &batch.extents, &room, progress),
                     )
                 },
                 || next_batch(&mut scan, progress),
@@ -91,6 +94,7 @@ struct Assembly {
     fragment: Option<Tail>,
     shapes: Shapes,
     marks: MarkLog,
+    told: ToldEvents,
     issues: Issues,
 }
 
@@ -139,12 +143,14 @@ impl Assembly {
             fragment: None,
             shapes: Shapes::default(),
             marks: MarkLog::default(),
+            told: ToldEvents::default(),
             issues: Issues::default(),
         }
     }
 
     /// Adds a batch and the counts of its buffers.
-    fn take(&mut self, batch: Batch, counts: Counts) -> Result<()> {
+    fn take(&mut self, batch: Batch, mut counts: Counts) -> Result<()> {
+        self.told.add(counts.take_told());
         batch.regions.into_iter().for_each(|region| self.regions.take(region));
         self.fragment = batch.fragment.or(self.fragment);
         let Counts { mut buffers, shapes, marks, mut issues, .. } = counts;
@@ -159,7 +165,8 @@ impl Assembly {
     }
 
     fn finish(self, pass: &Pass<'_>) -> Result<Found> {
-        let Assembly { buffers, regions, fragment, shapes, marks, mut issues } = self;
+        let Assembly { buffers, regions, fragment, shapes, marks, mut told, mut issues } = self;
+        told.sort();
         let buffers = buffers.finish()?;
         let ending = fragment.is_none().then(|| ending_of(pass, &buffers));
         let (unreadable, unused) = regions.finish(ending);
@@ -168,7 +175,7 @@ impl Assembly {
         let shapes = timed(pass.progress, Step::Scan, || shapes.finish());
         let (marked, notices, forgotten) = marks.finish();
         forgotten.into_iter().for_each(|issue| issues.push(issue));
-        Ok(Found { buffers, unreadable, tail, shapes, marked, notices, issues })
+        Ok(Found { buffers, unreadable, tail, shapes, marked, notices, told, issues })
     }
 }
 
@@ -196,15 +203,23 @@ fn doubt_issue(extent: &BufferExtent, doubt: Doubt) -> Issue {
     Issue::new(Severity::Warning, IssueCode::DamagedBufferHeader, message).at(extent.ordinal, extent.offset)
 }
 
-fn count_extents(reader: &BufferReader<'_>, extents: &[BufferExtent], progress: &dyn Progress) -> Result<Counts> {
+fn count_extents(
+    reader: &BufferReader<'_>,
+    extents: &[BufferExtent],
+    room: &ToldRoom,
+    progress: &dyn Progress,
+) -> Result<Counts> {
     let mean = extents.iter().map(|extent| u64::from(extent.size)).sum::<u64>() / (extents.len() as u64).max(1);
     let together = usize::try_from(EXTENT / mean.max(1)).unwrap_or(1).max(1);
     extents
         .par_chunks(together)
-        .try_fold(Counts::default, |mut counts, extent| {
-            let survey = |extent| stop_if_cancelled(progress).and_then(|()| counts.survey(reader, extent));
-            timed(progress, Step::Survey, || extent.iter().try_for_each(survey))?;
-            Ok(counts)
-        })
+        .try_fold(
+            || Counts::keeping(room),
+            |mut counts, extent| {
+                let survey = |extent| stop_if_cancelled(progress).and_then(|()| counts.survey(reader, extent));
+                timed(progress, Step::Survey, || extent.iter().try_for_each(survey))?;
+                Ok(counts)
+            },
+        )
         .try_reduce(Counts::default, |a, b| Ok(timed(progress, Step::Survey, || a.merged(b))))
 }

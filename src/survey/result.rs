@@ -12,6 +12,7 @@ use super::marked::{MarkedEvent, NoticeLog};
 use super::rules::ReadRules;
 use super::session::Session;
 use super::shapes::ShapeSummary;
+use super::told::ToldEvents;
 use super::unreadable::UnreadableRegions;
 use crate::clock::{Clock, Ticks};
 use crate::event::Shape;
@@ -45,6 +46,10 @@ pub struct FileSurvey {
     pub marked: Vec<MarkedEvent>,
     /// Events that say that something was lost.
     pub notices: NoticeLog,
+    /// Events that tell what ids mean, as far as they are kept until somebody asks for them; where the survey is stored, they
+    /// are read again.
+    #[serde(skip)]
+    pub told: ToldEvents,
     /// The masks of event groups that a system logger is enabled with, where the file holds them.
     pub group_masks: Option<[u32; 8]>,
     /// When each processor dropped its last event, in ticks, where the file holds it.

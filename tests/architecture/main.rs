@@ -15,7 +15,7 @@ use modules::{Tree, circles};
 use text::without_tables;
 
 /// The modules in the order of the pipeline: each may use those before it, none behind it.
-const ORDER: [&str; 33] = [
+const ORDER: [&str; 34] = [
     "error",
     "address",
     "guid",
@@ -42,6 +42,7 @@ const ORDER: [&str; 33] = [
     "dataset",
     "survey",
     "plan",
+    "dimensions",
     "convert",
     "sidecar",
     "commit",

@@ -48,7 +48,7 @@ fn session(cpus: u16, size: usize, events: i64, compressed: bool) -> Vec<Buffer>
     session.finish(T0 + 1000 + events * 10)
 }
 
-/// Every way in which a trace describes its own events.
+/// Every way in which a trace describes its own events, and kernel events that tell what ids mean.
 fn described() -> Trace {
     let mut session = Session::new(1, 0x1000);
     let mut time = T0;
@@ -75,6 +75,11 @@ fn described() -> Trace {
             .payload(every_value())
             .on_disk());
         log(event64([4; 16], 9, 0, next()).string_only("a text of its own").on_disk());
+        let process = payload().u64(1).u32(8).u32(4).u32(1).u32(0).u64(0).u32(0).astr("a.exe").wstr("a");
+        log(system64(0x0301, next()).version(3).payload(process).on_disk());
+        let module = payload().u64(0x1000).u64(0x1000).u32(8).zeros(36).wstr(r"\a.dll");
+        log(system64(0x140A, next()).version(2).payload(module).on_disk());
+        log(system64(0x0400, next()).version(2).payload(payload().u64(0xF0).wstr("x")).on_disk());
     }
     closed(0x1000, 1).buffers(session.finish(T0 + 1000))
 }

@@ -29,6 +29,10 @@ struct Honest {
     published: Files,
 }
 
+/// Bytes of a segment and of a span as a plan keeps them.
+const SEGMENT: usize = 136;
+const SPAN: usize = 136;
+
 const MANIFEST: &str = "sidecar/manifest.json";
 
 /// A folder for temporary files, where possible in memory: every step brings its files to disk, which is not what is tried.
@@ -157,8 +161,8 @@ fn change(content: &mut Vec<u8>, bytes: &mut Bytes<'_>) {
     match bytes.below(6) {
         0 => content.truncate(at),
         1 => content.extend_from_slice(bytes.short()),
-        2 => content[at] ^= 1 << bytes.below(8),
-        3 => {
+        2 if !content.is_empty() => content[at] ^= 1 << bytes.below(8),
+        3 if !content.is_empty() => {
             let end = content.len().min(at + 1 + bytes.below(64));
             content[at..end].fill(*bytes.pick(&[0, 0xFF, b' ', b'9']));
         }
@@ -200,8 +204,15 @@ fn reseal(files: &mut Files, plan_name: &mut String) {
         job["plan_blake3"] = sum.into();
         *plan = [head.to_string().as_bytes(), &plan[end..]].concat();
     }
+    let records =
+        |content: &[u8], size| serde_json::json!({ "count": content.len() / size, "blake3": hash(&[content]) });
     let segments = files.iter().filter(|(name, _)| name.starts_with("segments-"));
-    job["segments_blake3"] = segments.map(|(_, content)| hash(&[content])).collect();
+    job["segments"] = segments.map(|(_, content)| records(content, SEGMENT)).collect();
+    for (name, content) in files.iter() {
+        if let Some(table) = name.strip_prefix("dimensions-") {
+            job["dimensions"][table] = records(content, if table == "texts" { 1 } else { SPAN });
+        }
+    }
     let text = job.to_string().into_bytes();
     let sum = hash(&[&text]);
     files.insert("job.json".to_owned(), text);

@@ -1,0 +1,84 @@
+//! What one event tells of a subject.
+
+use zerocopy::{FromBytes, Immutable, IntoBytes};
+
+use super::attributes::{NUMBERS, TEXTS};
+use super::texts::TextId;
+use crate::event::subject::Tells;
+use crate::plan::Key;
+use crate::survey::FileKey;
+
+/// What one event tells of a subject. A record, because there may be millions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, Immutable, IntoBytes)]
+#[repr(C)]
+pub(super) struct Fact {
+    /// The process in which the id holds; 0 where it holds in the system.
+    pub scope: u64,
+    /// The id.
+    pub key: u64,
+    /// Unix time in nanoseconds.
+    pub ns: i64,
+    ticks: i64,
+    sequence: i64,
+    ordinal: u64,
+    /// What is told, by the places of the subject; of those that are `present`.
+    pub numbers: [u64; NUMBERS],
+    /// The same of texts.
+    pub texts: [TextId; TEXTS],
+    /// Number of the event's shape.
+    pub shape: u32,
+    offset: u32,
+    input: u16,
+    stream: u16,
+    /// A bit for every number that is told.
+    pub present: u16,
+    tells: u16,
+}
+
+impl Fact {
+    /// A fact without anything told.
+    pub(super) fn new(key: &Key, tells: Tells, shape: u32) -> Self {
+        let FileKey { ticks, stream, sequence, ordinal, offset } = key.at;
+        Fact {
+            ns: key.ns,
+            ticks,
+            sequence,
+            ordinal,
+            shape,
+            offset,
+            input: key.input,
+            stream,
+            tells: tells as u16,
+            ..Fact::default()
+        }
+    }
+
+    /// Its place in the order of the recording.
+    pub(super) fn order(&self) -> Key {
+        let Fact { ns, ticks, sequence, ordinal, offset, input, stream, .. } = *self;
+        Key { ns, input, at: FileKey { ticks, stream, sequence, ordinal, offset } }
+    }
+
+    /// What it tells.
+    pub(super) fn tells(&self) -> Tells {
+        match self.tells {
+            0 => Tells::Start,
+            1 => Tells::Holds,
+            3 => Tells::End,
+            _ => Tells::Detail,
+        }
+    }
+
+    /// A number, if it is told.
+    pub(super) fn number(&self, place: usize) -> Option<u64> {
+        (self.present >> place & 1 == 1).then(|| self.numbers[place])
+    }
+
+    /// Tells a number.
+    pub(super) fn tell(&mut self, place: usize, number: u64) {
+        self.numbers[place] = number;
+        self.present |= 1 << place;
+    }
+}
+
+const _: () = assert!(Tells::Start as u16 == 0 && Tells::Holds as u16 == 1 && Tells::End as u16 == 3);

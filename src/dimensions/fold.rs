@@ -1,0 +1,363 @@
+//! What events tell of ids becomes what the ids meant, and when.
+
+use rayon::prelude::*;
+
+use super::attributes::{NUMBERS, TEXTS, process, thread};
+use super::fact::Fact;
+use super::span::Span;
+use crate::error::Result;
+use crate::event::subject::{Subject, Tells};
+use crate::guid::Guid;
+use crate::plan::PlanResult;
+use crate::spill::{SpillSpace, SpillWriter, Spilled};
+
+/// How long after the one provider another may tell of the same start or end.
+const RETOLD_NS: i64 = 1_000_000_000;
+
+/// From when to when a recording reaches, in Unix nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Extent {
+    /// Its first event.
+    pub from_ns: i64,
+    /// Behind its last event.
+    pub to_ns: i64,
+}
+
+impl Extent {
+    /// From the first event of a plan to the last.
+    pub(super) fn of(plan: &PlanResult) -> Self {
+        let from = plan.shapes.iter().map(|shape| shape.first_ns).min();
+        let last = plan.shapes.iter().map(|shape| shape.last_ns).max();
+        Extent { from_ns: from.unwrap_or_default(), to_ns: last.map_or(0, |last| last.saturating_add(1)) }
+    }
+}
+
+/// What is common to all subjects of a recording.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Recorded<'a> {
+    /// From when to when it reaches.
+    pub extent: Extent,
+    /// The providers of its event shapes, by number.
+    pub sources: &'a [Guid],
+}
+
+impl<'a> Recorded<'a> {
+    /// The same, of a recording of which no more is known from a time on.
+    pub(super) fn until(&self, ns: Option<i64>) -> Recorded<'a> {
+        let Extent { from_ns, to_ns } = self.extent;
+        Recorded { extent: Extent { from_ns, to_ns: ns.map_or(to_ns, |ns| to_ns.min(ns)) }, ..*self }
+    }
+}
+
+/// Turns facts into spans, ordered by process where ids hold within one, by id, and by time. `owners` are the spans of the
+/// processes, once they are known.
+///
+/// # Errors
+/// When there is no space.
+pub(super) fn fold(
+    subject: Subject,
+    facts: &[Fact],
+    owners: &[Span],
+    recording: &Recorded<'_>,
+    space: &SpillSpace,
+) -> Result<Spilled<Span>> {
+    let is_within = |fact: &u32| facts[*fact as usize].ns < recording.extent.to_ns;
+    let mut order: Vec<u32> = (0..).take(facts.len()).filter(is_within).collect();
+    order.par_sort_by_key(|&fact| {
+        let fact = &facts[fact as usize];
+        (fact.scope, fact.key)
+    });
+    let mut spans =
+        Spans { subject, owners, extent: recording.extent, sources: recording.sources, found: space.records() };
+    let same = |a: &u32, b: &u32| {
+        let (a, b) = (&facts[*a as usize], &facts[*b as usize]);
+        (a.scope, a.key) == (b.scope, b.key)
+    };
+    for of_id in order.chunk_by_mut(same) {
+        // Mostly they are in order as they come.
+        let in_order = |fact: &u32| facts[*fact as usize].order();
+        if !of_id.is_sorted_by_key(in_order) {
+            of_id.sort_unstable_by_key(in_order);
+        }
+        spans.fold(of_id.iter().map(|&fact| &facts[fact as usize]))?;
+    }
+    spans.found.finish()
+}
+
+struct Spans<'a> {
+    subject: Subject,
+    owners: &'a [Span],
+    extent: Extent,
+    sources: &'a [Guid],
+    found: SpillWriter<Span>,
+}
+
+impl Spans<'_> {
+    /// The facts of one id, in the order of the recording.
+    fn fold<'f>(&mut self, facts: impl Iterator<Item = &'f Fact>) -> Result<()> {
+        let mut current: Option<Span> = None;
+        for fact in facts {
+            let is_another = current.as_ref().is_some_and(|span| self.is_another(span, fact));
+            if is_another && let Some(span) = current.take() {
+                let next = self.begin_behind(&span, fact);
+                self.close(span, next)?;
+                current = Some(open(fact, next));
+            }
+            let span = current.get_or_insert_with(|| open(fact, self.begin(fact)));
+            learn(self.subject, span, fact);
+        }
+        current.map_or(Ok(()), |span| self.close(span, self.extent.to_ns))
+    }
+
+    /// When what a fact tells of began, or had begun: with the recording, or later with the process that it is in.
+    fn begin(&self, fact: &Fact) -> i64 {
+        if fact.tells() == Tells::Start {
+            return fact.ns;
+        }
+        let created = fact.number(process::CREATE_TIME).filter(|_| self.subject == Subject::Process);
+        let owner = self.owner(fact).map(|owner| owner.from_ns);
+        let from = created.map(u64::cast_signed).or(owner).unwrap_or(self.extent.from_ns);
+        from.min(fact.ns).max(self.extent.from_ns)
+    }
+
+    /// The same of what an id means next, behind a span whose end or whose successor's start was not recorded.
+    fn begin_behind(&self, span: &Span, fact: &Fact) -> i64 {
+        let begin = self.begin(fact);
+        match fact.tells() {
+            Tells::Start => begin,
+            // Two ends: it began somewhere between them.
+            Tells::End => span.ended_ns().map_or(begin, |ended| ended.saturating_add(1)),
+            Tells::Holds | Tells::Detail if begin > span.from_ns => begin,
+            Tells::Holds | Tells::Detail => fact.ns,
+        }
+    }
+
+    /// The process that a subject is in, as far as it is known.
+    fn owner(&self, fact: &Fact) -> Option<&Span> {
+        let process = match self.subject {
+            Subject::Image | Subject::Method => Some(fact.scope),
+            Subject::Thread => fact.number(thread::PROCESS),
+            Subject::Process | Subject::File | Subject::Volume => None,
+        };
+        at(self.owners, 0, process?, fact.ns)
+    }
+
+    /// Ends a span where the next begins, or before.
+    fn close(&mut self, mut span: Span, to_ns: i64) -> Result<()> {
+        span.to_ns = to_ns;
+        if self.subject != Subject::Process && self.subject != Subject::Thread && self.subject != Subject::File {
+            // An address range means nothing once it is unmapped. Late events of processes and threads follow their end.
+            span.to_ns = span.ended_ns().map_or(to_ns, |ended| ended.min(to_ns));
+        }
+        if matches!(self.subject, Subject::Image | Subject::Method)
+            && let Some(owner) = at(self.owners, 0, span.scope, span.from_ns)
+        {
+            // The id of its process may mean another one next.
+            span.to_ns = span.to_ns.min(owner.to_ns);
+        }
+        self.found.push(span)
+    }
+
+    /// Whether a subject is in another process than the one of which something is told, by the same id.
+    fn has_another_owner(&self, span: &Span, fact: &Fact) -> bool {
+        matches!(self.subject, Subject::Image | Subject::Method)
+            && self.owner(fact).is_some_and(|owner| !owner.holds_at(span.from_ns))
+    }
+
+    /// Whether what is told is of another subject than before: one that starts, or one whose start, or the end of the one
+    /// before, was not recorded.
+    fn is_another(&self, span: &Span, fact: &Fact) -> bool {
+        match fact.tells() {
+            Tells::Start => {
+                !span.is_bare() && !self.is_retold(span.started_ns().filter(|_| span.ended_ns().is_none()), span, fact)
+            }
+            Tells::Holds => span.ended_ns().is_some() || self.contradicts(span, fact),
+            Tells::End => span.ended_ns().is_some() && !self.is_retold(span.ended_ns(), span, fact),
+            Tells::Detail => self.has_another_owner(span, fact),
+        }
+    }
+
+    /// Whether another provider tells once more what one has told: the kernel and its manifest provider tell of the same
+    /// process, each at its own time.
+    fn is_retold(&self, before: Option<i64>, span: &Span, fact: &Fact) -> bool {
+        let source = |shape: u32| self.sources.get(shape as usize);
+        before.is_some_and(|before| fact.ns.saturating_sub(before) < RETOLD_NS)
+            && source(span.shape) != source(fact.shape)
+    }
+
+    /// Whether what is told cannot be of the same subject.
+    fn contradicts(&self, span: &Span, fact: &Fact) -> bool {
+        let differs = |place| matches!((span.number(place), fact.number(place)), (Some(a), Some(b)) if a != b);
+        match self.subject {
+            Subject::Process => differs(process::UNIQUE_KEY) || differs(process::CREATE_TIME),
+            Subject::Thread => differs(thread::PROCESS),
+            _ => self.has_another_owner(span, fact),
+        }
+    }
+}
+
+/// A span that begins with a fact.
+fn open(fact: &Fact, from_ns: i64) -> Span {
+    Span::begin(fact.scope, fact.key, from_ns, fact.shape)
+}
+
+/// Adds what a fact tells of the subject; what is known first stays, but for names that are given later.
+fn learn(subject: Subject, span: &mut Span, fact: &Fact) {
+    for place in 0..NUMBERS {
+        let is_of_end = subject == Subject::Process && place == process::EXIT_STATUS;
+        let is_told = !is_of_end || fact.tells() == Tells::End;
+        if let Some(number) = fact.number(place).filter(|_| is_told && span.number(place).is_none()) {
+            span.numbers[place] = number;
+            span.present |= 1 << place;
+        }
+    }
+    let is_renamed = subject == Subject::Thread && fact.tells() == Tells::Detail;
+    for place in 0..TEXTS {
+        if fact.texts[place] != 0 && (span.texts[place] == 0 || is_renamed) {
+            span.texts[place] = fact.texts[place];
+        }
+    }
+    match fact.tells() {
+        Tells::Start if span.started_ns().is_none() => {
+            span.from_ns = fact.ns;
+            span.start_at(fact.ns);
+        }
+        Tells::End if span.ended_ns().is_none() => span.end_at(fact.ns),
+        _ => {}
+    }
+    if fact.tells() != Tells::Detail && span.is_bare() {
+        span.tell_by(fact.shape);
+    }
+}
+
+/// The span of an id that holds at a time; of those within processes, also by the process. `spans` are ordered as
+/// [`fold`] gives them.
+fn at(spans: &[Span], scope: u64, key: u64, ns: i64) -> Option<&Span> {
+    let behind = spans.partition_point(|span| (span.scope, span.key, span.from_ns) <= (scope, key, ns));
+    let span = spans.get(behind.checked_sub(1)?)?;
+    ((span.scope, span.key) == (scope, key) && span.holds_at(ns)).then_some(span)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::Key;
+    use crate::survey::FileKey;
+
+    const RECORDED: Recorded<'_> =
+        Recorded { extent: Extent { from_ns: 0, to_ns: 100 }, sources: &[Guid([1; 16]), Guid([2; 16])] };
+
+    fn told(tells: Tells, scope: u64, key: u64, ns: i64, numbers: &[(usize, u64)]) -> Fact {
+        let at = FileKey { ticks: ns, stream: 0, sequence: 0, ordinal: 0, offset: 0 };
+        let mut fact = Fact::new(&Key { ns, input: 0, at }, tells, 0);
+        (fact.scope, fact.key) = (scope, key);
+        numbers.iter().for_each(|&(place, number)| fact.tell(place, number));
+        fact
+    }
+
+    /// Process or 0, id, begin and end of each span of a recording from 0 to 99.
+    fn spans(subject: Subject, facts: &[Fact], owners: &[Span]) -> Vec<(u64, u64, i64, i64)> {
+        let spans = fold(subject, facts, owners, &RECORDED, &SpillSpace::temporary()).unwrap();
+        spans.iter().map(|span| (span.scope, span.key, span.from_ns, span.to_ns)).collect()
+    }
+
+    use Tells::{Detail, End, Holds, Start};
+
+    #[test]
+    fn an_id_means_a_process_up_to_the_next_start() {
+        // Facts come in any order.
+        let facts = [
+            told(Start, 0, 7, 60, &[]),
+            told(End, 0, 7, 40, &[(process::EXIT_STATUS, 3)]),
+            told(Holds, 0, 7, 10, &[(process::EXIT_STATUS, 259)]),
+            told(Start, 0, 8, 20, &[]),
+        ];
+        assert_eq!(spans(Subject::Process, &facts, &[]), [(0, 7, 0, 60), (0, 7, 60, 100), (0, 8, 20, 100)]);
+        let found = fold(Subject::Process, &facts, &[], &RECORDED, &SpillSpace::temporary()).unwrap();
+        assert_eq!((found[0].started_ns(), found[0].ended_ns()), (None, Some(40)));
+        assert_eq!((found[1].started_ns(), found[1].ended_ns()), (Some(60), None));
+        // A process that runs has no exit status, whatever the rundown says.
+        assert_eq!(found[0].number(process::EXIT_STATUS), Some(3));
+        assert_eq!(at(&found, 0, 7, 59).map(|span| span.from_ns), Some(0));
+        assert_eq!(at(&found, 0, 7, 60).map(|span| span.from_ns), Some(60));
+        assert_eq!((at(&found, 0, 7, 100), at(&found, 0, 8, 19), at(&found, 0, 9, 50)), (None, None, None));
+    }
+
+    #[test]
+    fn what_is_not_known_to_its_end_is_told_up_to_there() {
+        let facts = [told(Start, 0, 7, 10, &[]), told(Start, 0, 7, 60, &[]), told(Start, 0, 8, 49, &[])];
+        let found = fold(Subject::Process, &facts, &[], &RECORDED.until(Some(50)), &SpillSpace::temporary()).unwrap();
+        let found: Vec<_> = found.iter().map(|span| (span.key, span.from_ns, span.to_ns)).collect();
+        assert_eq!(found, [(7, 10, 50), (8, 49, 50)]);
+    }
+
+    #[test]
+    fn a_start_that_was_not_recorded_parts_two_processes() {
+        let key = |ns, tells, key| told(tells, 0, 7, ns, &[(process::UNIQUE_KEY, key)]);
+        assert_eq!(
+            spans(Subject::Process, &[key(10, Holds, 1), key(50, Holds, 2)], &[]),
+            [(0, 7, 0, 50), (0, 7, 50, 100)]
+        );
+        assert_eq!(spans(Subject::Process, &[key(10, Holds, 1), key(50, Holds, 1)], &[]), [(0, 7, 0, 100)]);
+        let ends = [told(End, 0, 7, 30, &[]), told(End, 0, 7, 70, &[])];
+        assert_eq!(spans(Subject::Process, &ends, &[]), [(0, 7, 0, 31), (0, 7, 31, 100)]);
+    }
+
+    #[test]
+    fn what_two_providers_tell_is_one_process() {
+        let mut facts = [
+            told(Start, 0, 7, 10, &[]),
+            told(Start, 0, 7, 11, &[]),
+            told(End, 0, 7, 40, &[]),
+            told(End, 0, 7, 41, &[]),
+        ];
+        assert_eq!(spans(Subject::Process, &facts, &[]), [(0, 7, 10, 11), (0, 7, 11, 41), (0, 7, 41, 100)]);
+        (facts[1].shape, facts[3].shape) = (1, 1);
+        assert_eq!(spans(Subject::Process, &facts, &[]), [(0, 7, 10, 100)]);
+    }
+
+    #[test]
+    fn details_may_come_before_what_they_belong_to() {
+        let mut facts = [told(Detail, 7, 0x1000, 5, &[]), told(Start, 7, 0x1000, 20, &[])];
+        facts[1].shape = 1;
+        let found = fold(Subject::Image, &facts, &[], &RECORDED, &SpillSpace::temporary()).unwrap();
+        assert_eq!((found.len(), found[0].from_ns, found[0].shape), (1, 20, 1));
+    }
+
+    #[test]
+    fn modules_end_when_they_are_unloaded_and_with_their_process() {
+        let processes = [told(Holds, 0, 7, 10, &[]), told(End, 0, 7, 40, &[]), told(Start, 0, 7, 60, &[])];
+        let owners = fold(Subject::Process, &processes, &[], &RECORDED, &SpillSpace::temporary()).unwrap();
+        let facts = [
+            // Unloaded, and another one loaded there later.
+            told(Start, 7, 0x1000, 20, &[]),
+            told(End, 7, 0x1000, 25, &[]),
+            told(Start, 7, 0x1000, 30, &[]),
+            // Told by the rundown at the end: it is in the process that is there then.
+            told(Holds, 7, 0x2000, 95, &[]),
+            told(Detail, 7, 0x2000, 96, &[]),
+            // Of the system, of which there is no process.
+            told(Holds, 0, 0x3000, 95, &[]),
+        ];
+        assert_eq!(
+            spans(Subject::Image, &facts, &owners),
+            [(0, 0x3000, 0, 100), (7, 0x1000, 20, 25), (7, 0x1000, 30, 60), (7, 0x2000, 60, 100)]
+        );
+    }
+
+    #[test]
+    fn the_same_module_of_two_processes_of_one_id_is_two() {
+        let processes = [told(Start, 0, 7, 10, &[]), told(Start, 0, 7, 60, &[])];
+        let owners = fold(Subject::Process, &processes, &[], &RECORDED, &SpillSpace::temporary()).unwrap();
+        let facts = [told(Start, 7, 0x1000, 20, &[]), told(Holds, 7, 0x1000, 95, &[])];
+        assert_eq!(spans(Subject::Image, &facts, &owners), [(7, 0x1000, 20, 60), (7, 0x1000, 60, 100)]);
+    }
+
+    #[test]
+    fn the_name_that_a_thread_got_last_is_its_name() {
+        let mut facts = [told(Start, 0, 5, 10, &[]), told(Detail, 0, 5, 20, &[]), told(Detail, 0, 5, 30, &[])];
+        (facts[0].texts[0], facts[1].texts[0], facts[2].texts[0]) = (1, 2, 3);
+        let found = fold(Subject::Thread, &facts, &[], &RECORDED, &SpillSpace::temporary()).unwrap();
+        assert_eq!((found.len(), found[0].text(thread::NAME)), (1, 3));
+    }
+}

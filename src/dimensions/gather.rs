@@ -1,0 +1,261 @@
+//! Reads the buffers that tell of subjects, and gathers what they tell.
+
+use rayon::prelude::*;
+
+use super::fact::Fact;
+use super::fold::{Extent, Recorded, fold};
+use super::paths::DosPaths;
+use super::reader::{Readers, Told};
+use super::result::Dimensions;
+use super::texts::TextWriter;
+use crate::buffer::content::Scratch;
+use crate::buffer::scan::BufferExtent;
+use crate::calendar::rfc3339;
+use crate::error::Result;
+use crate::event::subject::Subject;
+use crate::event::{RawEvent, TimedEvent, TimedStep};
+use crate::plan::{Key, PlanResult, PlannedInputs};
+use crate::spill::{SpillSpace, SpillWriter, Spilled};
+use crate::survey::{
+    BufferReader, BufferSummary, FileKey, FileSurvey, Issue, IssueCode, Progress, Severity, Step, stop_if_cancelled,
+    timed,
+};
+
+/// Bytes of buffers that are read side by side: what they tell may take some times as many.
+const TOGETHER_BYTES: u64 = 8 << 20;
+
+/// Buffers that are read side by side.
+const TOGETHER: usize = 256;
+
+/// Bytes of buffers that one thread reads together: the events of a shape are decoded side by side.
+const PORTION_BYTES: u64 = 1 << 20;
+
+/// Events of one shape that are decoded side by side.
+const TOGETHER_ROWS: usize = 1 << 14;
+
+/// Facts of one subject that are kept: those that are first in the recording's files. The others are counted, and what ids
+/// meant is told up to the first of them.
+const MAX_FACTS: usize = 1 << 24;
+
+/// All subjects, in their order.
+const SUBJECTS: [Subject; 6] =
+    [Subject::Process, Subject::Thread, Subject::Image, Subject::File, Subject::Method, Subject::Volume];
+
+/// Gathers what the events of a recording tell of their subjects; says what is left out of it.
+///
+/// # Errors
+/// When an input cannot be read or has changed, when there is no space, or
+/// [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted) when the caller asked to stop.
+pub fn gather(
+    files: &[FileSurvey],
+    inputs: &PlannedInputs<'_>,
+    plan: &PlanResult,
+    space: &SpillSpace,
+    progress: &dyn Progress,
+) -> Result<(Dimensions, Vec<(u16, Issue)>)> {
+    let readers = timed(progress, Step::Plan, || Readers::of(plan));
+    let mut gathered = Gathered::new(space);
+    if !readers.is_empty() {
+        for (number, file) in (0u16..).zip(files) {
+            gathered.read(&readers, file, number, inputs, progress)?;
+        }
+    }
+    let sources: Vec<_> = plan.shapes.iter().map(|shape| shape.key.identity.provider).collect();
+    let recorded = Recorded { extent: Extent::of(plan), sources: &sources };
+    timed(progress, Step::Plan, || gathered.finish(&recorded, space, progress))
+}
+
+/// What was told so far.
+struct Gathered {
+    facts: [SpillWriter<Fact>; SUBJECTS.len()],
+    texts: TextWriter,
+    /// What is beyond the limit, by subject.
+    left_out: [Option<LeftOut>; SUBJECTS.len()],
+}
+
+/// Facts that are beyond the limit.
+#[derive(Clone, Copy, Debug)]
+struct LeftOut {
+    /// The input in which the first of them is.
+    input: u16,
+    /// How many they are.
+    events: u64,
+    /// The earliest time of them.
+    from_ns: i64,
+}
+
+impl Gathered {
+    fn new(space: &SpillSpace) -> Self {
+        let facts = SUBJECTS.map(|_| space.records());
+        Gathered { facts, texts: TextWriter::new(space), left_out: [None; SUBJECTS.len()] }
+    }
+
+    fn read(
+        &mut self,
+        readers: &Readers,
+        file: &FileSurvey,
+        number: u16,
+        inputs: &PlannedInputs<'_>,
+        progress: &dyn Progress,
+    ) -> Result<()> {
+        let input = inputs.open(number)?;
+        let reader = BufferReader { rules: file.rules(), input: &*input };
+        let telling: Vec<&BufferSummary> = file.buffers.iter().filter(|buffer| buffer.tells_of_subjects()).collect();
+        for together in telling.chunk_by(together(TOGETHER_BYTES)) {
+            stop_if_cancelled(progress)?;
+            let source = Source { readers, reader: &reader, file, number };
+            // What a large buffer tells is not held at once.
+            if together.len() == 1 {
+                let mut scratch = Scratch::default();
+                source.read(together, &mut scratch, |told| told.iter().try_for_each(|told| self.take(told, number)))?;
+                continue;
+            }
+            let portions: Vec<_> = together.chunk_by(self::together(PORTION_BYTES)).collect();
+            let told = portions.par_iter().map_init(Scratch::default, |scratch, portion| {
+                timed(progress, Step::Schema, || {
+                    let mut all = Vec::new();
+                    source.read(portion, scratch, |told| {
+                        all.extend(told);
+                        Ok(())
+                    })?;
+                    Ok(all)
+                })
+            });
+            let told: Vec<Vec<Told>> = told.collect::<Result<_>>()?;
+            told.iter().flatten().try_for_each(|told| self.take(told, number))?;
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, told: &Told, input: u16) -> Result<()> {
+        let place = SUBJECTS.iter().position(|known| *known == told.subject).unwrap_or_default();
+        for &(row, mut fact) in &told.facts {
+            if self.facts[place].len() >= MAX_FACTS {
+                let left_out = self.left_out[place].get_or_insert(LeftOut { input, events: 0, from_ns: fact.ns });
+                left_out.events += 1;
+                left_out.from_ns = left_out.from_ns.min(fact.ns);
+                continue;
+            }
+            for (number, id) in fact.texts.iter_mut().enumerate() {
+                if let Some(text) = told.text(number, row) {
+                    *id = self.texts.add(text)?;
+                }
+            }
+            self.facts[place].push(fact)?;
+        }
+        Ok(())
+    }
+
+    fn finish(
+        self,
+        recorded: &Recorded<'_>,
+        space: &SpillSpace,
+        progress: &dyn Progress,
+    ) -> Result<(Dimensions, Vec<(u16, Issue)>)> {
+        let issues = SUBJECTS.iter().zip(self.left_out).filter_map(|(subject, left)| Some(left_out(*subject, left?)));
+        let issues = issues.collect();
+        let texts = self.texts.finish()?;
+        let [processes, threads, images, files, methods, volumes] = self.facts;
+        let volumes: Spilled<Fact> = volumes.finish()?;
+        let spans = |subject, facts: SpillWriter<Fact>, owners: &[_]| {
+            stop_if_cancelled(progress)?;
+            let place = SUBJECTS.iter().position(|known| *known == subject);
+            let left_out = place.and_then(|place| self.left_out[place]);
+            fold(subject, &facts.finish()?, owners, &recorded.until(left_out.map(|left_out| left_out.from_ns)), space)
+        };
+        let processes = spans(Subject::Process, processes, &[])?;
+        Ok((
+            Dimensions {
+                threads: spans(Subject::Thread, threads, &processes)?,
+                images: spans(Subject::Image, images, &processes)?,
+                files: spans(Subject::File, files, &[])?,
+                methods: spans(Subject::Method, methods, &processes)?,
+                paths: DosPaths::of(&volumes, &texts),
+                processes,
+                texts,
+            },
+            issues,
+        ))
+    }
+}
+
+/// Whether a buffer is read with the one before it, of no more than so many bytes together.
+fn together(most: u64) -> impl FnMut(&&BufferSummary, &&BufferSummary) -> bool {
+    let (mut buffers, mut bytes) = (1, 0_u64);
+    move |before, buffer| {
+        bytes += before.used_bytes();
+        buffers += 1;
+        let is_beside = buffers <= TOGETHER && bytes + buffer.used_bytes() <= most;
+        if !is_beside {
+            (buffers, bytes) = (1, 0);
+        }
+        is_beside
+    }
+}
+
+/// Where facts are read from.
+struct Source<'a> {
+    readers: &'a Readers,
+    reader: &'a BufferReader<'a>,
+    file: &'a FileSurvey,
+    number: u16,
+}
+
+impl Source<'_> {
+    /// Hands over what buffers tell, some facts at a time.
+    fn read(
+        &self,
+        buffers: &[&BufferSummary],
+        scratch: &mut Scratch,
+        mut take: impl FnMut(Vec<Told>) -> Result<()>,
+    ) -> Result<()> {
+        let mut reading = self.readers.read();
+        for buffer in buffers {
+            self.visit(&buffer.extent, scratch, |raw, at| {
+                let key = || Key::new(&self.file.clock, self.number, at);
+                let waiting = reading.push(raw, &self.reader.rules.context, key)?;
+                if waiting >= TOGETHER_ROWS { take(reading.finish()?) } else { Ok(()) }
+            })?;
+        }
+        take(reading.finish()?)
+    }
+
+    /// Visits the events of a buffer that tell of subjects, and, where they have to be looked for, all others.
+    fn visit(
+        &self,
+        extent: &BufferExtent,
+        scratch: &mut Scratch,
+        mut visit: impl FnMut(&RawEvent<'_>, FileKey) -> Result<()>,
+    ) -> Result<()> {
+        let rules = &self.reader.rules;
+        let (stream, sequence, ordinal) = (rules.stream(extent), rules.sequence(extent), extent.ordinal);
+        let mut visit =
+            |raw: &RawEvent<'_>, ticks| visit(raw, FileKey { ticks, stream, sequence, ordinal, offset: raw.offset });
+        if let Some(told) = self.file.told.of(ordinal) {
+            return told.events().try_for_each(|(raw, ticks)| visit(&raw, ticks));
+        }
+        let content = self.reader.content(extent, scratch)?;
+        rules.walk(content.bytes(), 0).try_for_each(|step| match step {
+            TimedStep::Event(TimedEvent { raw, ticks, .. }) => visit(&raw, ticks),
+            TimedStep::Damage { .. } => Ok(()),
+        })
+    }
+}
+
+fn left_out(subject: Subject, left_out: LeftOut) -> (u16, Issue) {
+    let LeftOut { input, events, from_ns } = left_out;
+    let table = match subject {
+        Subject::Process => "processes",
+        Subject::Thread => "threads",
+        Subject::Image => "images",
+        Subject::File => "files",
+        Subject::Method => "methods",
+        Subject::Volume => "volumes",
+    };
+    let message = format!(
+        "{events} events that tell of {table} are not looked at: expected at most {MAX_FACTS} of them in a recording; \
+         they are rows like any other, and what is told of {table} ends at {}",
+        rfc3339(from_ns)
+    );
+    (input, Issue::new(Severity::Warning, IssueCode::EventsNotLookedAt, message))
+}

@@ -1,0 +1,241 @@
+//! Reads what events tell of their subjects, each shape by the schema that the plan has chosen for it.
+
+use std::collections::BTreeMap;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Int64Type, TimestampNanosecondType};
+use arrow_array::{Array, ArrayRef, PrimitiveArray, StringArray};
+use arrow_buffer::{NullBuffer, ScalarBuffer};
+
+use super::attributes::{Attributes, NUMBERS, Scope, TEXTS};
+use super::fact::Fact;
+use crate::columns::{ColumnBuffers, PackedColumns, TimestampType, TypeOptions, gather};
+use crate::decode::{NoClock, PayloadColumn, PayloadColumns, Program, Status, assign_columns};
+use crate::error::Result;
+use crate::event::subject::{self, Subject, Tells};
+use crate::event::{Event, FileContext, RawEvent};
+use crate::plan::{Key, PlanResult, PlannedShape, ShapeFinder, ShapeIds};
+
+/// What reads the events of a plan's shapes.
+#[derive(Debug)]
+pub(super) struct Readers {
+    ids: ShapeIds,
+    /// By number of the shape; `None` of those that tell nothing, and of those that nobody can decode.
+    of_shapes: Vec<Option<Reader>>,
+}
+
+/// What reads the events of one shape.
+#[derive(Debug)]
+struct Reader {
+    subject: Subject,
+    tells: Tells,
+    has_process: bool,
+    program: Program,
+    columns: PayloadColumns,
+    key: Option<usize>,
+    process: Option<usize>,
+    numbers: [Option<usize>; NUMBERS],
+    texts: [Option<usize>; TEXTS],
+}
+
+/// What events of one shape tell; their texts are still to be added to those of all.
+#[derive(Debug)]
+pub(super) struct Told {
+    pub(super) subject: Subject,
+    /// Each with its row in the texts.
+    pub(super) facts: Vec<(usize, Fact)>,
+    texts: [Option<StringArray>; TEXTS],
+}
+
+impl Told {
+    /// A text of a row, if it says something.
+    pub(super) fn text(&self, place: usize, row: usize) -> Option<&str> {
+        let array = self.texts[place].as_ref().filter(|array| array.is_valid(row))?;
+        Some(array.value(row)).filter(|text| !text.is_empty())
+    }
+}
+
+/// Events of one shape, decoded together.
+struct Rows {
+    heads: Vec<Head>,
+    payloads: ColumnBuffers,
+}
+
+/// What is known of an event without its payload.
+struct Head {
+    key: Key,
+    process: Option<u32>,
+}
+
+/// The events of some buffers that tell of subjects.
+pub(super) struct Reading<'a> {
+    readers: &'a Readers,
+    finder: ShapeFinder<'a>,
+    rows: BTreeMap<u32, Rows>,
+}
+
+impl Readers {
+    /// What reads the events of a plan.
+    pub(super) fn of(plan: &PlanResult) -> Self {
+        let ids = ShapeIds::new(plan.shapes.iter().map(|shape| &shape.key));
+        Readers { ids, of_shapes: plan.shapes.iter().map(|shape| Reader::of(plan, shape)).collect() }
+    }
+
+    /// Whether no shape tells of a subject.
+    pub(super) fn is_empty(&self) -> bool {
+        self.of_shapes.iter().all(Option::is_none)
+    }
+
+    /// Begins to read.
+    pub(super) fn read(&self) -> Reading<'_> {
+        Reading { readers: self, finder: ShapeFinder::new(&self.ids), rows: BTreeMap::new() }
+    }
+}
+
+impl Reader {
+    fn of(plan: &PlanResult, shape: &PlannedShape) -> Option<Reader> {
+        let identity = &shape.key.identity;
+        let (subject, tells) = subject::told(identity)?;
+        let schema = plan.schema(shape).filter(|_| !shape.is_refused)?;
+        let attributes = Attributes::of(subject);
+        let options = TypeOptions { timestamps: TimestampType::Nanos, ..TypeOptions::default() };
+        let columns = assign_columns(&[schema], &[], options).only_named(|name| attributes.needs(name));
+        let program = Program::compile(schema, &columns, 0, identity.pointer_size);
+        let place = |names: &[&str]| {
+            names.iter().find_map(|name| columns.columns.iter().position(|c| c.name().eq_ignore_ascii_case(name)))
+        };
+        let process = match attributes.scope {
+            Scope::System => None,
+            Scope::Process(names) => place(names),
+        };
+        let key = place(attributes.key);
+        // Without an id it tells of nothing; but a volume has its path.
+        if key.is_none() && !attributes.key.is_empty() {
+            return None;
+        }
+        let has_process = attributes.scope != Scope::System;
+        let (numbers, texts) = (attributes.numbers.map(place), attributes.texts.map(place));
+        Some(Reader { subject, tells, has_process, program, columns, key, process, numbers, texts })
+    }
+
+    fn rows(&self) -> Rows {
+        Rows {
+            heads: Vec::new(),
+            payloads: ColumnBuffers::new(self.columns.columns.iter().map(PayloadColumn::data_type)),
+        }
+    }
+}
+
+impl Reading<'_> {
+    /// Takes an event, if it tells of a subject; how many of its shape wait.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Internal`](crate::ErrorKind::Internal) when the survey has not seen its shape.
+    pub(super) fn push(
+        &mut self,
+        raw: &RawEvent<'_>,
+        context: &FileContext,
+        key: impl FnOnce() -> Key,
+    ) -> Result<usize> {
+        let shape = self.finder.find(raw, context)?;
+        let Some(reader) = &self.readers.of_shapes[shape as usize] else { return Ok(0) };
+        let event = Event::of(raw, context);
+        if event.items_damaged || event.string_only {
+            return Ok(0);
+        }
+        let rows = self.rows.entry(shape).or_insert_with(|| reader.rows());
+        let row = u32::try_from(rows.heads.len()).unwrap_or(u32::MAX);
+        let outcome = reader.program.decode(event.payload, row, &mut rows.payloads, &NoClock);
+        // A row without values tells nothing, and is passed over below.
+        let process = event.process_id.filter(|_| outcome.status != Status::Error);
+        rows.heads.push(Head { key: key(), process });
+        Ok(rows.heads.len())
+    }
+
+    /// All that the events have told, shape by shape.
+    ///
+    /// # Errors
+    /// When the values do not fit into arrays.
+    pub(super) fn finish(&mut self) -> Result<Vec<Told>> {
+        let mut all = Vec::new();
+        for (shape, mut rows) in std::mem::take(&mut self.rows) {
+            if let Some(reader) = &self.readers.of_shapes[shape as usize] {
+                all.push(reader.tell(shape, &mut rows)?);
+            }
+        }
+        Ok(all)
+    }
+}
+
+impl Reader {
+    fn tell(&self, shape: u32, rows: &mut Rows) -> Result<Told> {
+        let values = Values { packed: &rows.payloads.finish(), rows: rows.heads.len(), reader: self };
+        let (keys, processes) = (values.numbers(self.key)?, values.numbers(self.process)?);
+        let mut told = Vec::new();
+        for place in 0..NUMBERS {
+            if let Some(numbers) = values.numbers(self.numbers[place])? {
+                told.push((place, numbers));
+            }
+        }
+        let mut facts = Vec::with_capacity(rows.heads.len());
+        for (row, head) in rows.heads.iter().enumerate() {
+            let number = |numbers: &Option<Numbers>| numbers.as_ref().and_then(|numbers| numbers.get(row));
+            let Some(key) = number(&keys).or_else(|| self.key.is_none().then_some(0)) else { continue };
+            let mut fact = Fact::new(&head.key, self.tells, shape);
+            fact.key = key;
+            if self.has_process {
+                let Some(process) = number(&processes).or(head.process.map(u64::from)) else { continue };
+                fact.scope = process;
+            }
+            for (place, numbers) in &told {
+                numbers.get(row).into_iter().for_each(|number| fact.tell(*place, number));
+            }
+            facts.push((row, fact));
+        }
+        let [first, second, third, fourth] = self.texts.map(|column| values.texts(column));
+        Ok(Told { subject: self.subject, facts, texts: [first?, second?, third?, fourth?] })
+    }
+}
+
+/// The decoded rows of a shape.
+struct Values<'a> {
+    packed: &'a PackedColumns,
+    rows: usize,
+    reader: &'a Reader,
+}
+
+impl Values<'_> {
+    fn array(&self, column: Option<usize>) -> Result<Option<ArrayRef>> {
+        let Some(column) = column else { return Ok(None) };
+        let rows = 0..u32::try_from(self.rows).unwrap_or(u32::MAX);
+        let data_type = self.reader.columns.columns[column].data_type();
+        Ok(Some(gather(&[(self.packed, rows)], column, data_type)?))
+    }
+
+    fn numbers(&self, column: Option<usize>) -> Result<Option<Numbers>> {
+        Ok(self.array(column)?.and_then(|array| Numbers::of(&array)))
+    }
+
+    fn texts(&self, column: Option<usize>) -> Result<Option<StringArray>> {
+        Ok(self.array(column)?.and_then(|array| array.as_string_opt().cloned()))
+    }
+}
+
+/// A column of numbers, their bits as they are, or of times in Unix nanoseconds.
+struct Numbers {
+    values: ScalarBuffer<i64>,
+    nulls: Option<NullBuffer>,
+}
+
+impl Numbers {
+    fn of(array: &ArrayRef) -> Option<Numbers> {
+        let numbers = array.as_primitive_opt::<Int64Type>().map(PrimitiveArray::values);
+        let values = numbers.or_else(|| Some(array.as_primitive_opt::<TimestampNanosecondType>()?.values()))?;
+        Some(Numbers { values: values.clone(), nulls: array.nulls().cloned() })
+    }
+
+    fn get(&self, row: usize) -> Option<u64> {
+        let is_null = self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row));
+        (!is_null).then(|| self.values[row].cast_unsigned())
+    }
+}

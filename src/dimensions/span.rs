@@ -1,0 +1,87 @@
+//! For how long an id meant what.
+
+use zerocopy::{FromBytes, Immutable, IntoBytes};
+
+use super::attributes::{NUMBERS, TEXTS};
+use super::texts::TextId;
+
+/// What an id meant from one time to another. A record, because there may be millions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, Immutable, IntoBytes)]
+#[repr(C)]
+pub struct Span {
+    /// The process in which the id holds; 0 where it holds in the system.
+    pub scope: u64,
+    /// The id: of a process or thread, an address of a module, method or file.
+    pub key: u64,
+    /// When the id began to mean this, as far as the recording tells: its own start otherwise. Unix nanoseconds.
+    pub from_ns: i64,
+    /// When it ceased to; that time is not in the span.
+    pub to_ns: i64,
+    started_ns: i64,
+    ended_ns: i64,
+    pub(super) numbers: [u64; NUMBERS],
+    pub(super) texts: [TextId; TEXTS],
+    /// Number of the shape of the event that told of it first.
+    pub shape: u32,
+    pub(super) present: u16,
+    flags: u16,
+}
+
+const _: () = assert!(size_of::<Span>() == 136, "the size of a record is part of the format of plans");
+
+/// The start was seen.
+const STARTED: u16 = 1;
+/// The end was seen.
+const ENDED: u16 = 2;
+/// More is told than details.
+const TOLD: u16 = 4;
+
+impl Span {
+    /// A span that begins, and of which nothing is told yet.
+    pub(super) fn begin(scope: u64, key: u64, from_ns: i64, shape: u32) -> Self {
+        Span { scope, key, from_ns, to_ns: from_ns, shape, ..Span::default() }
+    }
+
+    /// When it started, if that is known.
+    pub fn started_ns(&self) -> Option<i64> {
+        (self.flags & STARTED != 0).then_some(self.started_ns)
+    }
+
+    /// When it ended, if that was seen.
+    pub fn ended_ns(&self) -> Option<i64> {
+        (self.flags & ENDED != 0).then_some(self.ended_ns)
+    }
+
+    /// A number that is told of the subject.
+    pub fn number(&self, place: usize) -> Option<u64> {
+        (self.present >> place & 1 == 1).then(|| self.numbers[place])
+    }
+
+    /// A text that is told of the subject.
+    pub fn text(&self, place: usize) -> TextId {
+        self.texts[place]
+    }
+
+    /// Whether it holds at a time.
+    pub fn holds_at(&self, ns: i64) -> bool {
+        (self.from_ns..self.to_ns).contains(&ns)
+    }
+
+    /// Whether nothing but details is told.
+    pub(super) fn is_bare(&self) -> bool {
+        self.flags & TOLD == 0
+    }
+
+    /// More than details are told, by an event of this shape, which is the first.
+    pub(super) fn tell_by(&mut self, shape: u32) {
+        (self.shape, self.flags) = (shape, self.flags | TOLD);
+    }
+
+    pub(super) fn start_at(&mut self, ns: i64) {
+        (self.started_ns, self.flags) = (ns, self.flags | STARTED);
+    }
+
+    pub(super) fn end_at(&mut self, ns: i64) {
+        (self.ended_ns, self.flags) = (ns, self.flags | ENDED);
+    }
+}
