@@ -24,6 +24,7 @@ use crate::convert::ConvertOptions;
 use crate::convert::job::{JobProgress, Outcome, Recording, Report, Stage};
 use crate::convert::partitions::Conversion;
 use crate::convert::pipeline::Threads;
+use crate::dimensions::Owners;
 use crate::error::{ErrorCode, Result};
 use crate::input::Inputs;
 use crate::output::{IfExists, LocalFolder, Output, folder};
@@ -169,6 +170,7 @@ impl Corridor<'_> {
         let conversion = Conversion {
             plan: &surveyed.plan,
             inputs: &planned,
+            owners: &Owners::of(&dimensions),
             options: &write,
             output: Arc::clone(&output),
             memory: options.memory,

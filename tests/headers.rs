@@ -56,7 +56,7 @@ fn the_first_columns_are_place_and_time() {
     // 12345 ticks of 100 ns.
     let (ns, micros) = (START_NS + 1_234_500, START_NS / 1000 + 1234);
     assert_eq!(table.row(0, "timestamp timestamp_ns seq input shape"), format!("{micros}|{ns}|1|0|1"));
-    let common = "timestamp timestamp_ns seq ticks time_status cpu process_id thread_id event_id event_version opcode \
+    let common = "timestamp timestamp_ns seq ticks time_status cpu process_id thread_id process_name attribution event_id event_version opcode \
                   level task channel keywords event_name activity_id related_activity_id kernel_time_ns user_time_ns \
                   processor_time user_sid terminal_session_id process_start_key event_key container_id stack \
                   stack_match_id pmc_counters extended input shape decode_source decode_status payload";
@@ -77,7 +77,7 @@ fn the_header_event_is_a_row() {
 fn kernel_headers_with_thread_and_cpu_times() {
     let expected = |raw: &str| {
         let times = format!("kernel_time_ns={} user_time_ns={}", 3 * TIMER, 4 * TIMER);
-        format!("cpu=1 process_id=8 thread_id=7 event_version=2 opcode=153 {times} {raw}")
+        format!("cpu=1 process_id=8 thread_id=7 attribution=header event_version=2 opcode=153 {times} {raw}")
     };
     for event in [system32(0x0F99, T0 + 1), system64(0x0F99, T0 + 1)] {
         let event = event.tid(7).pid(8).kernel_time(3).user_time(4).payload([0xAB, 0xCD]);
@@ -86,7 +86,7 @@ fn kernel_headers_with_thread_and_cpu_times() {
     // A tick of 1 ms, and none at all.
     let event = system64(0x0F99, T0 + 1).kernel_time(1).user_time(0);
     let head = header().timer_resolution(10_000);
-    let who = "cpu=1 process_id=0 thread_id=0 event_version=2 opcode=153";
+    let who = "cpu=1 process_id=0 thread_id=0 attribution=header event_version=2 opcode=153";
     let none = raw("");
     t_in(head, &event, "Kernel-PerfInfo", &format!("{who} kernel_time_ns=1000000 user_time_ns=0 {none}"));
     let head = header().timer_resolution(0);
@@ -97,7 +97,7 @@ fn kernel_headers_with_thread_and_cpu_times() {
 fn compact_kernel_headers_have_no_cpu_times() {
     for event in [compact32(0x0F99, T0 + 1), compact64(0x0F99, T0 + 1)] {
         let event = event.tid(7).pid(8).version(5).payload([1]);
-        let expected = "cpu=1 process_id=8 thread_id=7 event_version=5 opcode=153";
+        let expected = "cpu=1 process_id=8 thread_id=7 attribution=header event_version=5 opcode=153";
         t(event, "Kernel-PerfInfo", &format!("{expected} {}", raw("01")));
     }
 }
@@ -125,7 +125,13 @@ fn counters_stand_before_the_payload() {
     t(event().extension(0x78).payload([1]), dataset, &format!("{who} {rest}"));
     // Consumers honour the flags in headers with threads, too.
     let event = compact64(0x0F99, T0 + 1).tid(7).pid(8).pmc(&[3]).payload([1]);
-    t(event, dataset, &format!("cpu=1 process_id=8 thread_id=7 event_version=2 opcode=153 pmc_counters=[3] {rest}"));
+    t(
+        event,
+        dataset,
+        &format!(
+            "cpu=1 process_id=8 thread_id=7 attribution=header event_version=2 opcode=153 pmc_counters=[3] {rest}"
+        ),
+    );
 }
 
 #[test]
@@ -182,7 +188,7 @@ fn every_kernel_group_is_a_dataset() {
 fn classic_headers_name_their_class() {
     let times = format!("kernel_time_ns={} user_time_ns={}", TIMER, 2 * TIMER);
     let expected = format!(
-        "cpu=1 process_id=8 thread_id=7 event_version=513 opcode=9 level=3 event_name=Send {times} {}",
+        "cpu=1 process_id=8 thread_id=7 attribution=header event_version=513 opcode=9 level=3 event_name=Send {times} {}",
         raw("0102")
     );
     for event in [full32(G, 9, 513, T0 + 1), full64(G, 9, 513, T0 + 1)] {
@@ -196,7 +202,7 @@ fn instances_have_parents() {
     for event in [instance32(G, 9, 1, T0 + 1), instance64(G, 9, 1, T0 + 1)] {
         let event = event.instance(100, 200, R).payload([1]);
         let expected = format!(
-            "cpu=1 process_id=0 thread_id=0 event_version=1 opcode=9 level=0 event_name=Send kernel_time_ns=0 \
+            "cpu=1 process_id=0 thread_id=0 attribution=header event_version=1 opcode=9 level=0 event_name=Send kernel_time_ns=0 \
              user_time_ns=0 {} \
              instance_id=100 parent_instance_id=200 parent_guid=b0000000-0000-0000-0000-000000000002",
             raw("01")
@@ -238,7 +244,7 @@ fn event_headers_fill_their_columns() {
         let event = event.tid(7).pid(8).channel(16).level(5).opcode(200).task(40_000).keyword(0x8000_0000_0000_0010);
         let event = event.kernel_time(1).activity(A).property(4).payload([9]);
         let expected = format!(
-            "cpu=1 process_id=8 thread_id=7 event_id=65535 event_version=255 opcode=200 level=5 task=40000 channel=16 \
+            "cpu=1 process_id=8 thread_id=7 attribution=header event_id=65535 event_version=255 opcode=200 level=5 task=40000 channel=16 \
              keywords=-9223372036854775792 activity_id=a0000000-0000-0000-0000-000000000001 kernel_time_ns={TIMER} \
              user_time_ns=0 {}",
             raw("09")
@@ -253,7 +259,7 @@ fn event_headers_fill_their_columns() {
 #[test]
 fn a_string_is_an_event_of_its_own() {
     let event = event64(G, 0, 0, T0 + 1).string_only("Grüße");
-    let expected = "cpu=1 process_id=0 thread_id=0 event_id=0 event_version=0 opcode=0 level=4 task=0 channel=0 \
+    let expected = "cpu=1 process_id=0 thread_id=0 attribution=header event_id=0 event_version=0 opcode=0 level=4 task=0 channel=0 \
                     keywords=0 event_name=EventWriteString kernel_time_ns=0 user_time_ns=0 decode_source=string \
                     decode_status=ok Message=Grüße";
     t(event, G_TEXT, expected);
@@ -311,7 +317,7 @@ fn items_fill_their_columns() {
         (Item::new(0x0A, [1]), "extended=[{10:01}]"),
         (Item::new(0x10, *b"pod-7"), "extended=[{16:706f642d37}]"),
     ];
-    let who = "cpu=1 process_id=0 thread_id=0 event_id=1 event_version=0 opcode=0 level=4 task=0 channel=0 keywords=0";
+    let who = "cpu=1 process_id=0 thread_id=0 attribution=header event_id=1 event_version=0 opcode=0 level=4 task=0 channel=0 keywords=0";
     for (item, expected) in cases {
         let (before, after) = match expected.split_once('=').unwrap().0 {
             "related_activity_id" => (expected, ""),
@@ -400,9 +406,14 @@ fn messages_have_the_parts_that_their_flags_name() {
     t(message(43).time(time).guid(G), &by_guid(&rest));
     // The component wins.
     t(message(43).time(time).guid(G).component(9), &format!("cpu=1 event_id=43 {rest} component_id=9"));
-    t(message(43).time(time).system_info(7, 8), &format!("cpu=1 process_id=8 thread_id=7 event_id=43 {rest}"));
+    t(
+        message(43).time(time).system_info(7, 8),
+        &format!("cpu=1 process_id=8 thread_id=7 attribution=header event_id=43 {rest}"),
+    );
     let all = message(43).sequence(1).guid(G).time(time).system_info(7, 8);
-    let expected = format!("cpu=1 process_id=8 thread_id=7 event_id=43 {rest} message_guid={G_TEXT} sequence=1");
+    let expected = format!(
+        "cpu=1 process_id=8 thread_id=7 attribution=header event_id=43 {rest} message_guid={G_TEXT} sequence=1"
+    );
     t(all, &expected);
     // The obsolete performance time changes nothing beside a time.
     t(message(43).time(time).performance_time(5), &format!("cpu=1 event_id=43 {rest}"));

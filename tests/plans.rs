@@ -70,6 +70,7 @@ fn a_plan_is_read_as_it_was_written() {
         keywords: Some(u64::MAX),
         keyword_names: vec!["gc*".parse().unwrap()],
         processes: Some("0-99999".parse().unwrap()),
+        process_names: vec!["*.exe".parse().unwrap()],
         threads: Some("1,7-9".parse().unwrap()),
         cpus: Some("0-63".parse().unwrap()),
         from: Some("+1ns".parse().unwrap()),

@@ -42,6 +42,29 @@ impl Keywords {
     }
 }
 
+/// Processes as they are typed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Processes {
+    Ids(NumberSet),
+    Name(NamePattern),
+}
+
+impl Processes {
+    fn ids(&self) -> Option<&NumberSet> {
+        match self {
+            Processes::Ids(ids) => Some(ids),
+            Processes::Name(_) => None,
+        }
+    }
+
+    fn name(&self) -> Option<&NamePattern> {
+        match self {
+            Processes::Ids(_) => None,
+            Processes::Name(name) => Some(name),
+        }
+    }
+}
+
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Filters")]
 pub(super) struct FilterArgs {
@@ -72,10 +95,15 @@ pub(super) struct FilterArgs {
     #[arg(long, value_name = "KEYWORDS", env = "ETL2PARQUET_KEYWORDS", hide_env = true)]
     #[arg(value_delimiter = ',', value_parser = parse_keywords)]
     pub keywords: Vec<Keywords>,
-    /// Only events of these processes: numbers and ranges, such as 4,1000-1999; repeatable
-    #[arg(long, value_name = "IDS", env = "ETL2PARQUET_PID", hide_env = true, value_parser = str::parse::<NumberSet>)]
-    pub pid: Vec<NumberSet>,
-    /// Only events of these threads; repeatable
+    /// Only events of these processes: numbers and ranges, such as 4,1000-1999, or names and patterns of image files, such
+    /// as chrome.exe; repeatable
+    ///
+    /// The process of an event is that of the columns process_id and process_name: of many events of the kernel, the one
+    /// that their payload names, or the one that their thread was in.
+    #[arg(long, value_name = "PROCESSES", env = "ETL2PARQUET_PID", hide_env = true)]
+    #[arg(value_delimiter = ',', value_parser = parse_processes)]
+    pub pid: Vec<Processes>,
+    /// Only events of these threads, as in the column thread_id; repeatable
     #[arg(long, value_name = "IDS", env = "ETL2PARQUET_TID", hide_env = true, value_parser = str::parse::<NumberSet>)]
     pub tid: Vec<NumberSet>,
     /// Only events recorded on these processors, such as 1,4-7; repeatable
@@ -103,9 +131,10 @@ impl FilterArgs {
             level: self.level,
             keywords: self.keywords.iter().filter_map(Keywords::mask).reduce(|all, one| all | one),
             keyword_names: self.keywords.iter().filter_map(Keywords::name).cloned().collect(),
-            processes: NumberSet::union(&self.pid),
-            threads: NumberSet::union(&self.tid),
-            cpus: NumberSet::union(&self.cpu),
+            processes: NumberSet::union(self.pid.iter().filter_map(Processes::ids)),
+            process_names: self.pid.iter().filter_map(Processes::name).cloned().collect(),
+            threads: NumberSet::union(self.tid.iter()),
+            cpus: NumberSet::union(self.cpu.iter()),
             from: self.from,
             to: self.to,
         }
@@ -131,6 +160,16 @@ fn parse_level(text: &str) -> Result<u8, String> {
     let named = LEVELS.iter().find(|(name, _)| *name == text).map(|(_, level)| *level);
     let level = named.or_else(|| text.parse().ok().filter(|&level| level > 0));
     level.ok_or_else(|| "expected critical, error, warning, information, verbose or a number from 1 to 255".to_owned())
+}
+
+fn parse_processes(text: &str) -> Result<Processes, String> {
+    let is_name =
+        |text: &str| text.contains('.') || !text.starts_with(|c: char| c.is_ascii_digit() || "+-".contains(c));
+    match text.parse() {
+        Ok(ids) => Ok(Processes::Ids(ids)),
+        Err(_) if !text.trim().is_empty() && is_name(text.trim()) => text.parse().map(Processes::Name),
+        Err(wrong) => Err(format!("{wrong}, or the name of an image file, such as chrome.exe")),
+    }
 }
 
 fn parse_keywords(text: &str) -> Result<Keywords, String> {
@@ -166,6 +205,21 @@ mod tests {
         t("255", Some(255));
         for wrong in ["", "0", "256", "-1", "warn ing", "loud"] {
             t(wrong, None);
+        }
+    }
+
+    #[test]
+    fn processes_are_ids_or_names() {
+        let ids =
+            |text: &str| parse_processes(text).ok().and_then(|processes| processes.ids().map(ToString::to_string));
+        assert_eq!(["4", " 0x10-20", "4-"].map(ids), [Some("4".to_owned()), Some("16-20".to_owned()), None]);
+        let name =
+            |text: &str| parse_processes(text).ok().and_then(|processes| processes.name().map(ToString::to_string));
+        assert_eq!(name("Chrome.exe").as_deref(), Some("chrome.exe"));
+        assert_eq!(name("7z.exe").as_deref(), Some("7z.exe"));
+        assert_eq!(name("svc*").as_deref(), Some("svc*"));
+        for wrong in ["", " ", "4-", "12x", "-1", "7-4", "4294967296"] {
+            assert!(parse_processes(wrong).is_err(), "{wrong:?}");
         }
     }
 

@@ -158,6 +158,18 @@ impl KeyTable {
         KeyTable::Texts { places, labels: StringArray::from_iter_values(texts) }
     }
 
+    /// The text of each key, `None` where it stands for none.
+    pub fn texts(&self) -> impl Iterator<Item = Option<&str>> {
+        (0..self.len()).map(|key| self.text(key))
+    }
+
+    /// The text of a key, where it stands for one.
+    pub fn text(&self, key: usize) -> Option<&str> {
+        let KeyTable::Texts { places, labels } = self else { return None };
+        let place = places.get(key).copied().flatten()?;
+        Some(labels.value(place as usize))
+    }
+
     /// The number of keys.
     pub fn len(&self) -> usize {
         match self {

@@ -74,6 +74,9 @@ fn options(options: &ConvertOptions) -> Value {
     if let (false, Some(settings)) = (filter.keyword_names.is_empty(), settings.as_object_mut()) {
         settings.insert("keyword_names".to_owned(), json!(texts(&filter.keyword_names)));
     }
+    if let (false, Some(settings)) = (filter.process_names.is_empty(), settings.as_object_mut()) {
+        settings.insert("process_names".to_owned(), json!(texts(&filter.process_names)));
+    }
     if let (Some(bytes), Some(settings)) = (options.partition_bytes, settings.as_object_mut()) {
         settings.insert("partition_bytes".to_owned(), bytes.into());
     }

@@ -7,6 +7,7 @@ use rayon::prelude::*;
 
 use crate::decode::Program;
 use crate::error::Result;
+use crate::event::named_ids::NamedIds;
 use crate::plan::{DecodeSource, PlanResult, PlannedShape, ShapeIds};
 use crate::schema::wpp::CompiledMessage;
 use crate::survey::{Progress, Step, stop_if_cancelled, timed};
@@ -37,6 +38,8 @@ pub struct ShapeDecoder {
     pub message: Option<CompiledMessage>,
     /// Whether each row says itself what its shape says elsewhere.
     pub is_other: bool,
+    /// Where payloads name a thread or a process.
+    pub named_ids: Option<NamedIds>,
 }
 
 /// What shapes of one program have in common: table, binding and pointer size.
@@ -101,6 +104,7 @@ impl ShapeDecoder {
             is_string: shape.decode_source == DecodeSource::String,
             message: plan.message(shape).cloned().map(CompiledMessage::new),
             is_other: plan.tables[shape.table as usize].is_other(),
+            named_ids: NamedIds::of(&shape.key.identity),
         }
     }
 }

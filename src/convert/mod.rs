@@ -22,6 +22,7 @@ pub mod slice;
 pub mod sliced;
 pub mod slices;
 mod tables;
+mod whose;
 pub mod write_options;
 
 pub use job::{Checks, InputFile, JobProgress, MaxLoss, Outcome, RawPolicy, Recording, Report, Stage};

@@ -13,10 +13,11 @@ use super::load::{LoadedSegments, SliceMemory};
 use super::ranks::{self, Skipped};
 use super::segments::SliceSegment;
 use super::slices::{Slice, Slices};
+use super::whose::{Selection, Whose};
 use crate::error::{Error, ErrorCode, ErrorKind, Result};
-use crate::event::{RawEvent, TimedStep};
+use crate::event::{Event, RawEvent, TimedStep};
 use crate::plan::filter::Overlap;
-use crate::plan::{CompiledFilter, PartitionView, ShapeFinder, ShapeIds};
+use crate::plan::{CompiledFilter, PartitionView, ShapeFinder};
 
 /// The events of a slice in order, with their bytes.
 #[derive(Debug)]
@@ -41,7 +42,7 @@ impl<'a> OrderedSlice<'a> {
     /// When an input cannot be read, or holds other events than the survey found.
     pub fn read(
         view: &'a PartitionView<'a>,
-        selection: Option<(&CompiledFilter, &ShapeIds)>,
+        selection: Option<Selection<'_>>,
         slices: &'a Slices,
         slice: &Slice,
         memory: &mut SliceMemory,
@@ -57,7 +58,7 @@ impl<'a> OrderedSlice<'a> {
         };
         match selection {
             None => ordered.take_all(slice)?,
-            Some((filter, ids)) => ordered.select(slice, filter, ids)?,
+            Some(selection) => ordered.select(slice, selection)?,
         }
         let found = ordered.entries.len() as u64 + ordered.filtered.iter().sum::<u64>();
         if found != slice.events {
@@ -134,16 +135,16 @@ impl<'a> OrderedSlice<'a> {
 
     /// Reads the slice, keeps what passes the filter in order, and counts the rest. Buffers outside of the time that
     /// passes are not read: the survey has counted their events.
-    fn select(&mut self, slice: &Slice, filter: &CompiledFilter, ids: &ShapeIds) -> Result<()> {
+    fn select(&mut self, slice: &Slice, selection: Selection<'_>) -> Result<()> {
         let mut before = 0;
         for segment in self.slices.segments(slice) {
-            match self.overlap(segment, slice, filter) {
+            match self.overlap(segment, slice, selection.filter) {
                 Overlap::Before => before += self.skip(segment),
                 Overlap::After => _ = self.skip(segment),
                 Overlap::Inside | Overlap::Across => self.load(segment)?,
             }
         }
-        let skipped = self.partition_events(slice, filter, ids)?;
+        let skipped = self.partition_events(slice, selection)?;
         self.sort();
         self.ranks = Some(self.ranks(&skipped, before));
         Ok(())
@@ -165,10 +166,11 @@ impl<'a> OrderedSlice<'a> {
     }
 
     /// Finds the events that pass, in no order yet, and those that do not.
-    fn partition_events(&mut self, slice: &Slice, filter: &CompiledFilter, ids: &ShapeIds) -> Result<Skipped> {
+    fn partition_events(&mut self, slice: &Slice, selection: Selection<'_>) -> Result<Skipped> {
+        let Selection { filter, asked, decoders, owners } = selection;
         let (mut entries, mut skipped) = (std::mem::take(&mut self.entries), Skipped::default());
         let (mut damaged, mut filtered) = (std::mem::take(&mut self.damaged), std::mem::take(&mut self.filtered));
-        let mut shapes = ShapeFinder::new(ids);
+        let (mut shapes, mut whose) = (ShapeFinder::new(&decoders.ids), Whose::new(decoders, owners));
         skipped.events.reserve_exact(usize::try_from(slice.events).unwrap_or(0));
         for (number, segment) in self.segments.iter() {
             let input = usize::from(segment.input);
@@ -179,7 +181,11 @@ impl<'a> OrderedSlice<'a> {
             let before = skipped.events.len();
             damaged[input] += self.visit(number, |raw, ticks| {
                 let ns = || planned.unix_ns(ticks);
-                let passes = passes_cpu && filter.passes(raw, &planned.rules.context, &mut shapes)?;
+                let context = &planned.rules.context;
+                let is_theirs = |event: &Event<'_>, shape| {
+                    filter.passes_ids(&whose.ids(event, (raw, context), shape, ns()), |name| asked.contains(name))
+                };
+                let passes = passes_cpu && filter.passes(raw, context, &mut shapes, is_theirs)?;
                 if passes && (is_inside || filter.window().contains(ns())) {
                     entries.push(Entry { ns: ns(), ticks, segment: number, offset: raw.offset });
                 } else {

@@ -7,7 +7,9 @@ use super::part_report::PartReport;
 use super::pipeline::{self, Limits, Threads};
 use super::slice::SliceContext;
 use super::tables::TableSetup;
+use super::whose::AskedNames;
 use super::write_options::WriteOptions;
+use crate::dimensions::Owners;
 use crate::error::Result;
 use crate::output::Output;
 use crate::plan::{PartitionView, PlanResult, PlannedInputs};
@@ -21,6 +23,8 @@ pub struct Conversion<'a> {
     pub plan: &'a PlanResult,
     /// The inputs of the recording.
     pub inputs: &'a PlannedInputs<'a>,
+    /// The processes of the recording and their threads.
+    pub owners: &'a Owners<'a>,
     /// How to write.
     pub options: &'a WriteOptions,
     /// Where to write.
@@ -43,14 +47,22 @@ impl Conversion<'_> {
         partitions: &[PartitionView<'_>],
         progress: &dyn Progress,
     ) -> Result<Vec<PartReport>> {
-        let Conversion { plan, inputs, options, ref output, memory, space } = *self;
-        let setup = TableSetup { plan, inputs, options, output: Arc::clone(output) };
+        let Conversion { plan, inputs, owners, options, ref output, memory, space } = *self;
+        let setup = TableSetup { plan, inputs, options, output: Arc::clone(output), names: owners.names() };
         let prepare = || Ok((setup.tables(progress)?, Decoders::new(plan, progress)?));
         let ((columns, writers), decoders) = match threads {
             Threads::Pool(pool) => pool.install(prepare),
             Threads::Caller => prepare(),
         }?;
-        let context = SliceContext { plan, decoders: &decoders, columns: &columns, raw: options.raw };
+        let asked = plan.filter.as_ref().map(|filter| AskedNames::of(filter, owners));
+        let context = SliceContext {
+            plan,
+            decoders: &decoders,
+            columns: &columns,
+            owners,
+            asked: asked.as_ref(),
+            raw: options.raw,
+        };
         let limits = Limits { row_group_rows: options.row_group_rows, memory };
         pipeline::run(threads, context, partitions, &writers, limits, space, progress)
     }

@@ -13,12 +13,14 @@ use super::order::OrderedSlice;
 use super::shape_counter::{ShapeCounter, ShapeRows};
 use super::sliced::SlicedPartition;
 use super::slices::Slice;
+use super::whose::{AskedNames, Selection, Whose};
 use crate::clock::{Clock, DoubleFormula, Ticks, TimeStatus, UnixNanos};
 use crate::columns::ColumnBuffers;
 use crate::decode::{DecodeOutcome, PayloadColumn, Status, TraceClock};
+use crate::dimensions::Owners;
 use crate::error::{Error, Result};
 use crate::event::{Event, EventIdentity, FileContext, RawEvent};
-use crate::plan::{CompiledFilter, DecodeSource, PartitionView, PlanResult, ShapeFinder, ShapeIds};
+use crate::plan::{DecodeSource, PartitionView, PlanResult, ShapeFinder};
 use crate::survey::{Progress, Step, timed};
 use crate::table::{Chunk, HeaderColumns, RowContext, RowStatus, TableColumns};
 
@@ -31,14 +33,19 @@ pub struct SliceContext<'a> {
     pub decoders: &'a Decoders,
     /// The columns of the plan's tables.
     pub columns: &'a [Arc<TableColumns>],
+    /// The processes of the recording and their threads.
+    pub owners: &'a Owners<'a>,
+    /// The names of processes that the filters ask for; `None` where all events become rows.
+    pub asked: Option<&'a AskedNames>,
     /// When raw payloads are kept.
     pub raw: RawPolicy,
 }
 
 impl<'a> SliceContext<'a> {
     /// What tells the events that become rows; `None` where all of them do.
-    fn selection(&self) -> Option<(&'a CompiledFilter, &'a ShapeIds)> {
-        Some((self.plan.filter.as_ref()?, &self.decoders.ids))
+    fn selection(&self) -> Option<Selection<'a>> {
+        let (filter, asked) = (self.plan.filter.as_ref()?, self.asked?);
+        Some(Selection { filter, asked, decoders: self.decoders, owners: self.owners })
     }
 }
 
@@ -167,6 +174,7 @@ struct Converter<'a> {
     counts: Vec<InputCounts>,
     shapes: &'a mut ShapeCounter,
     finder: ShapeFinder<'a>,
+    whose: Whose<'a>,
     messages: MessageRenderer,
     previous: Option<i64>,
     /// The weight of decoded values and texts.
@@ -198,6 +206,7 @@ impl<'a> Converter<'a> {
             counts: counts.collect(),
             shapes,
             finder: ShapeFinder::new(&context.decoders.ids),
+            whose: Whose::new(context.decoders, context.owners),
             messages: MessageRenderer::default(),
             previous: None,
             weight: 0,
@@ -221,12 +230,14 @@ impl<'a> Converter<'a> {
         let outcome = table.decode(&event, decoder, &file.clock, &mut self.messages, &place, &mut self.weight);
         let status = outcome.map_or(RowStatus::NoSchema, |outcome| RowStatus::Decoded(outcome.status));
         let is_exact = time_status.is_none() && !file.clock.0.is_finer_than_ns();
+        let ids = self.whose.ids(&event, (&raw, &file.context), shape, entry.ns);
         let row = RowContext {
             ns: entry.ns,
             seq: i64::try_from(seq).unwrap_or(i64::MAX),
             ticks: if is_exact { None } else { raw.ticks() },
             time_status,
             cpu,
+            ids,
             input: segment.input,
             shape,
             timer_ns: file.timer_ns,

@@ -7,6 +7,7 @@ use arrow_schema::{Field, Schema};
 use rayon::prelude::*;
 
 use super::write_options::WriteOptions;
+use crate::columns::KeyTable;
 use crate::dataset::{FileNaming, TableSpec, TableWriter};
 use crate::error::Result;
 use crate::output::{Output, options_hash};
@@ -20,6 +21,8 @@ pub(super) struct TableSetup<'a> {
     pub inputs: &'a PlannedInputs<'a>,
     pub options: &'a WriteOptions,
     pub output: Arc<dyn Output>,
+    /// The names of processes.
+    pub names: &'a Arc<KeyTable>,
 }
 
 impl TableSetup<'_> {
@@ -78,7 +81,8 @@ impl TableSetup<'_> {
             let entry = self.plan.entry(&self.plan.shapes[shape as usize]);
             ShapeConstants::new(&entry.shape.key.identity, entry.event_name(), entry.shape.decode_source)
         });
-        Arc::new(TableColumns::new(table.header.clone(), schema, types, &constants.collect::<Vec<_>>(), local_shapes))
+        let (constants, names) = (constants.collect::<Vec<_>>(), Arc::clone(self.names));
+        Arc::new(TableColumns::new(table.header.clone(), schema, types, &constants, local_shapes, names))
     }
 
     fn writer(

@@ -42,6 +42,12 @@ impl Span {
         Span { scope, key, from_ns, to_ns: from_ns, shape, ..Span::default() }
     }
 
+    /// A span of which nothing more is told.
+    #[cfg(test)]
+    pub(super) fn plain(key: u64, from_ns: i64, to_ns: i64) -> Self {
+        Span { key, from_ns, to_ns, ..Span::default() }
+    }
+
     /// When it started, if that is known.
     pub fn started_ns(&self) -> Option<i64> {
         (self.flags & STARTED != 0).then_some(self.started_ns)

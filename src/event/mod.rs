@@ -1,6 +1,7 @@
 //! Events: where they lie in a buffer, what identifies them, and one view of all header families.
 
 pub mod items;
+pub mod named_ids;
 mod recent;
 pub mod shape;
 mod signature;

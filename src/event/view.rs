@@ -92,7 +92,7 @@ pub struct Event<'a> {
 /// The number of a thread or process that stands for none.
 const NO_ID: u32 = u32::MAX;
 
-fn known_id(id: u32) -> Option<u32> {
+pub(super) fn known_id(id: u32) -> Option<u32> {
     (id != NO_ID).then_some(id)
 }
 

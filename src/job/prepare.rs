@@ -11,7 +11,7 @@ use crate::convert::ConvertOptions;
 use crate::convert::job::{JobProgress, Outcome, Recording, Report, Stage, Surveyed};
 use crate::convert::repeated;
 use crate::convert::write_options::WriteOptions;
-use crate::dimensions::{Dimensions, gather};
+use crate::dimensions::{Dimensions, Owners, gather};
 use crate::error::Result;
 use crate::input::{InputId, Inputs};
 use crate::output::manifest::FORMAT_VERSION;
@@ -103,6 +103,9 @@ pub(super) fn prepare<'a>(
     let Surveyed { mut files, facts, plan } = surveyed;
     let (dimensions, issues) = pool.install(|| gather(&files, &planned, &plan, space, progress))?;
     issues.into_iter().for_each(|(input, issue)| files[usize::from(input)].issues.push(issue));
+    if let (Some(first), Some(issue)) = (files.first_mut(), Owners::of(&dimensions).issue()) {
+        first.issues.push(issue);
+    }
     files.iter_mut().for_each(|file| file.told = ToldEvents::default());
     let surveyed = Surveyed { files, facts, plan };
     let partitions = cut(&surveyed.files)?;

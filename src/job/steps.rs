@@ -21,6 +21,7 @@ use crate::convert::partitions::Conversion;
 use crate::convert::pipeline::Threads;
 use crate::convert::report_check::ReportRules;
 use crate::dataset::rows_in_footer;
+use crate::dimensions::Owners;
 use crate::error::{Error, ErrorKind, Result};
 use crate::input::{InputId, Inputs, OpenOptions};
 use crate::output::folder::{plan_name, trace_folder};
@@ -160,9 +161,11 @@ pub fn convert_partition(
     progress.stage(Stage::Convert { events: partition.events });
     let planned = PlannedInputs::new(stored.plan.inputs.clone(), &inputs);
     let view = PartitionView { inputs: &planned, partition, segments: &segments };
+    let dimensions = stored.job.dimensions.read_owners(folder, &space, progress)?;
     let conversion = Conversion {
         plan: &stored.plan.result,
         inputs: &planned,
+        owners: &Owners::of(&dimensions),
         options: &stored.job.write,
         output: Arc::clone(&output) as Arc<dyn Output>,
         memory: options.memory,

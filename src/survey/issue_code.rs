@@ -90,6 +90,8 @@ issue_codes! {
     NotInSchemaLock = "not_in_schema_lock",
     /// A layout fits with another pointer size only.
     PointerSizeMismatch = "pointer_size_mismatch",
+    /// The rows of some processes have no name, because there are too many different ones.
+    ProcessNamesLeftOut = "process_names_left_out",
     /// The file that backed a real-time session was damaged.
     RealTimeBackupDamaged = "real_time_backup_damaged",
     /// More places without a buffer than are listed.

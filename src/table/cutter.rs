@@ -125,13 +125,14 @@ fn weight_of(weight: u64, part: &Range<u32>, total: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::columns::{PackedColumns, TypeOptions};
+    use crate::columns::{KeyTable, PackedColumns, TypeOptions};
     use arrow_schema::Schema;
 
     fn cutter(tables: u32, rows: u32) -> RowGroupCutter {
         let layout = || {
             let schema = Arc::new(Schema::empty());
-            Arc::new(TableColumns::new(Vec::new(), schema, TypeOptions::default(), &[], Arc::default()))
+            let no_names = Arc::new(KeyTable::of_texts([]));
+            Arc::new(TableColumns::new(Vec::new(), schema, TypeOptions::default(), &[], Arc::default(), no_names))
         };
         RowGroupCutter::new(&(0..tables).map(|_| layout()).collect::<Vec<_>>(), rows)
     }

@@ -14,6 +14,7 @@ use crate::clock::TimeStatus;
 use crate::columns::packed::{Packed, PackedColumn};
 use crate::columns::types::{ColumnType, GuidType, INT64, TypeOptions};
 use crate::event::Event;
+use crate::event::named_ids::Attribution;
 use crate::event::view::CpuTime;
 use crate::guid::Guid;
 
@@ -29,6 +30,8 @@ enum HeaderType {
     Text,
     /// One of some texts, kept as its number.
     Label,
+    /// The name of a process, kept as its number among those of the recording.
+    Name,
     Binary,
     /// A list of 64-bit numbers.
     Numbers,
@@ -122,8 +125,10 @@ header_columns! {
         Ticks              "ticks"                Int64        nullable = row.ticks;
         TimeStatus         "time_status"          Label        nullable = row.time_status.map(|status| status as u8);
         Cpu                "cpu"                  Unsigned(2)  nullable [cpu: Option<u16>] = row.cpu;
-        ProcessId          "process_id"           Unsigned(4)  nullable [process_id: Option<u32>] = event.process_id;
-        ThreadId           "thread_id"            Unsigned(4)  nullable [thread_id: Option<u32>] = event.thread_id;
+        ProcessId          "process_id"           Unsigned(4)  nullable [process_id: Option<u32>] = row.ids.process;
+        ThreadId           "thread_id"            Unsigned(4)  nullable [thread_id: Option<u32>] = row.ids.thread;
+        ProcessName        "process_name"         Name         nullable [process_name: Option<u32>] = row.ids.name;
+        Attribution        "attribution"          Label        nullable [attribution: Option<u8>] = row.ids.source.map(|source| source as u8);
         EventId            "event_id"             Unsigned(2)  nullable;
         EventVersion       "event_version"        Unsigned(2)  nullable;
         Opcode             "opcode"               Unsigned(1)  nullable;
@@ -319,7 +324,7 @@ impl HeaderColumn {
             HeaderType::Int64 => INT64.field(self.name(), *options),
             HeaderType::Unsigned(bytes) => Field::new(self.name(), options.integers.unsigned(bytes), true),
             HeaderType::Guid => ColumnType::Guid.field(self.name(), *options),
-            HeaderType::Text | HeaderType::Label => ColumnType::Utf8.field(self.name(), *options),
+            HeaderType::Text | HeaderType::Label | HeaderType::Name => ColumnType::Utf8.field(self.name(), *options),
             HeaderType::Binary => ColumnType::Binary.field(self.name(), *options),
         };
         field.with_nullable(!self.is_required())
@@ -332,6 +337,7 @@ impl HeaderColumn {
             HeaderType::Unsigned(bytes) => Packed::fixed(bytes.into()),
             HeaderType::Guid => Packed::fixed(16),
             HeaderType::Label => Packed::fixed(1),
+            HeaderType::Name => Packed::fixed(4),
             HeaderType::Text => Packed::new(&DataType::Utf8),
             HeaderType::Binary => Packed::new(&DataType::Binary),
             HeaderType::Numbers => Packed::list(Packed::fixed(8)),
@@ -344,17 +350,19 @@ impl HeaderColumn {
     pub(super) fn labels(self) -> Vec<&'static str> {
         match self {
             HeaderColumn::DecodeStatus => RowStatus::ALL.map(RowStatus::name).to_vec(),
+            HeaderColumn::Attribution => Attribution::ALL.map(Attribution::name).to_vec(),
             HeaderColumn::TimeStatus => TimeStatus::ALL.map(TimeStatus::name).to_vec(),
             _ => Vec::new(),
         }
     }
 
-    /// The Arrow bytes of the values under the given options.
+    /// The Arrow bytes of the values under the given options; of names of processes, those beside their texts.
     pub(super) fn weight(self, column: &PackedColumn, options: &TypeOptions) -> u64 {
         let (packed, count) = (column.values.weight(), column.values.len() as u64);
         match (self.header_type(), &column.values) {
             // The same time stands in `timestamp`.
             (HeaderType::Int64, _) if self == HeaderColumn::TimestampNs => 2 * packed,
+            (HeaderType::Name, _) => count * OFFSET,
             (HeaderType::Unsigned(bytes), _) => count * unsigned_width(bytes, options),
             (HeaderType::Guid, _) => count * guid_weight(options),
             (HeaderType::Label, Packed::Fixed(numbers)) => {
@@ -409,7 +417,7 @@ pub fn reserved_names() -> Vec<&'static str> {
 }
 
 /// Columns that tables will have.
-const PLANNED: [&str; 4] = ["process_name", "attribution", "stack_id", "rendered_message"];
+const PLANNED: [&str; 2] = ["stack_id", "rendered_message"];
 
 #[cfg(test)]
 mod tests {

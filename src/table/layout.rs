@@ -5,6 +5,7 @@ use std::sync::Arc;
 use arrow_schema::SchemaRef;
 
 use super::header::{HeaderColumn, guid_weight, text_weight, unsigned_width};
+use crate::columns::packed::Packed;
 use crate::columns::{KeyTable, TypeOptions};
 use crate::event::EventIdentity;
 use crate::guid::Guid;
@@ -25,6 +26,8 @@ pub struct TableColumns {
     shape_weights: Vec<u64>,
     /// The index of every shape of the trace in its table; one list for all tables.
     local_shapes: Arc<[u32]>,
+    /// The names of processes.
+    names: Arc<KeyTable>,
 }
 
 /// Where the values of a header column come from.
@@ -86,25 +89,37 @@ impl ShapeConstants {
 
 impl TableColumns {
     /// The columns of a table of shapes with these constants; `local_shapes` has the index of each shape of the trace
-    /// among those of its table.
+    /// among those of its table, and `names` are those of processes, by their numbers.
     pub fn new(
         header: Vec<HeaderColumn>,
         schema: SchemaRef,
         types: TypeOptions,
         constants: &[ShapeConstants],
         local_shapes: Arc<[u32]>,
+        names: Arc<KeyTable>,
     ) -> Self {
         // Rows say themselves what else their shape would, as those of the dataset `Other`.
         let has_identities = header.contains(&HeaderColumn::ProviderId);
-        let sources = header.iter().map(|&column| HeaderSource::of(column, constants, has_identities)).collect();
+        let source = |&column: &HeaderColumn| HeaderSource::of(column, constants, has_identities, &names);
+        let sources = header.iter().map(source).collect();
         let weight = |shape: &ShapeConstants| shape.weight(&header, has_identities, &types);
         let shape_weights = constants.iter().map(weight).collect();
-        TableColumns { header, schema, types, sources, shape_weights, local_shapes }
+        TableColumns { header, schema, types, sources, shape_weights, local_shapes, names }
     }
 
     /// The Arrow bytes of what a row of a shape does not hold itself.
     pub fn shape_weight(&self, shape: u32) -> u64 {
         self.shape_weights[self.local_shape(shape) as usize]
+    }
+
+    /// The Arrow bytes of the texts of a column that holds names of processes; none of any other.
+    pub(super) fn name_weight(&self, column: HeaderColumn, values: &Packed) -> u64 {
+        let Packed::Fixed(numbers) = values else { return 0 };
+        if column != HeaderColumn::ProcessName {
+            return 0;
+        }
+        let keys = numbers.bytes.as_chunks().0.iter().map(|&key| u32::from_le_bytes(key));
+        keys.map(|key| self.names.text(key as usize).map_or(0, str::len) as u64).sum()
     }
 
     /// The index of a shape in the table.
@@ -122,13 +137,19 @@ impl TableColumns {
 }
 
 impl HeaderSource {
-    fn of(column: HeaderColumn, constants: &[ShapeConstants], has_identities: bool) -> HeaderSource {
+    fn of(
+        column: HeaderColumn,
+        constants: &[ShapeConstants],
+        has_identities: bool,
+        names: &Arc<KeyTable>,
+    ) -> HeaderSource {
         let numbers = |value: fn(&ShapeConstants) -> Option<i64>| {
             HeaderSource::by_shape(KeyTable::Numbers(constants.iter().map(value).collect()))
         };
         match column {
             HeaderColumn::Timestamp => HeaderSource::Time,
-            HeaderColumn::DecodeStatus | HeaderColumn::TimeStatus => {
+            HeaderColumn::ProcessName => HeaderSource::Label(Arc::clone(names)),
+            HeaderColumn::Attribution | HeaderColumn::DecodeStatus | HeaderColumn::TimeStatus => {
                 HeaderSource::Label(Arc::new(KeyTable::of_texts(column.labels().into_iter().map(Some))))
             }
             HeaderColumn::EventName => {

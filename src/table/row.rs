@@ -2,6 +2,7 @@
 
 use crate::clock::TimeStatus;
 use crate::decode::Status;
+use crate::event::named_ids::AttributedIds;
 
 /// How a row was decoded: a [`Status`], or none because there is no schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -61,6 +62,8 @@ pub struct RowContext {
     pub time_status: Option<TimeStatus>,
     /// The processor, where the session knows it.
     pub cpu: Option<u16>,
+    /// Whose the event is.
+    pub ids: AttributedIds,
     /// Number of the input.
     pub input: u16,
     /// Number of the shape.

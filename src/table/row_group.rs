@@ -34,7 +34,10 @@ impl Chunk {
     /// `table`.
     pub fn take(table: &TableColumns, header: &mut HeaderColumns, payload: &mut ColumnBuffers, by_shape: u64) -> Chunk {
         let (rows, columns) = (header.count(), header.take());
-        let weights = columns.iter().map(|(number, column)| HeaderColumn::ALL[*number].weight(column, &table.types));
+        let weights = columns.iter().map(|(number, values)| {
+            let column = HeaderColumn::ALL[*number];
+            column.weight(values, &table.types) + table.name_weight(column, &values.values)
+        });
         let weight = weights.sum::<u64>() + payload.weight() + by_shape;
         Chunk { rows, columns: payload.finish_behind(columns, HeaderColumn::ALL.len()), weight }
     }

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::bound::TimeWindow;
 use super::conditions::{Filter, ShapeDecision, ShapeInfo};
 use crate::error::Result;
+use crate::event::named_ids::AttributedIds;
 use crate::event::{Event, FileContext, RawEvent};
 use crate::guid::Guid;
 use crate::layout::header::HeaderFamily;
@@ -82,24 +83,46 @@ impl CompiledFilter {
         self.filter.passes_cpu(cpu)
     }
 
-    /// Whether an event passes, as far as its shape and its header decide it.
+    /// Whether events of processes of a name pass.
+    pub fn names_process(&self, name: &str) -> bool {
+        self.filter.names_process(name)
+    }
+
+    /// Whether events pass whose thread and process are these; `is_asked` says of the number of a process's name whether
+    /// [`CompiledFilter::names_process`] does.
+    pub fn passes_ids(&self, ids: &AttributedIds, is_asked: impl FnOnce(u32) -> bool) -> bool {
+        self.filter.passes_ids(ids, is_asked)
+    }
+
+    /// Whether an event passes, wherever and whenever it was recorded. `is_theirs` says of an event and its shape whether it
+    /// is of a thread and process that pass.
     ///
     /// # Errors
     /// [`ErrorKind::Internal`] for an event of a shape without a number.
     #[inline]
-    pub fn passes(&self, raw: &RawEvent<'_>, context: &FileContext, shapes: &mut ShapeFinder<'_>) -> Result<bool> {
+    pub fn passes(
+        &self,
+        raw: &RawEvent<'_>,
+        context: &FileContext,
+        shapes: &mut ShapeFinder<'_>,
+        is_theirs: impl FnOnce(&Event<'_>, u32) -> bool,
+    ) -> Result<bool> {
         let is_other = |provider| !self.providers.contains(&provider);
         let is_few = self.providers.len() <= FEW_PROVIDERS;
         if self.families & bit(raw.family) == 0 || (is_few && raw.provider().is_some_and(is_other)) {
             return Ok(false);
         }
         let shape = shapes.find(raw, context)?;
-        Ok(match self.decisions[shape as usize] {
-            ShapeDecision::Pass => true,
-            ShapeDecision::Fail => false,
-            ShapeDecision::Look => self.filter.passes(&Event::of(raw, context)),
-            ShapeDecision::LookBesideKeywords => self.filter.passes_beside_keywords(&Event::of(raw, context)),
-        })
+        let decision = self.decisions[shape as usize];
+        if matches!(decision, ShapeDecision::Pass | ShapeDecision::Fail) {
+            return Ok(decision == ShapeDecision::Pass);
+        }
+        let event = Event::of(raw, context);
+        let passes = match decision {
+            ShapeDecision::LookBesideKeywords => self.filter.passes_beside_keywords(&event),
+            _ => self.filter.passes(&event),
+        };
+        Ok(passes && (!self.filter.asks_whose() || is_theirs(&event, shape)))
     }
 }
 

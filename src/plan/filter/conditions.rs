@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::bound::{TimeBound, TimeWindow};
 use super::numbers::NumberSet;
 use super::pattern::{EventPattern, NamePattern};
+use crate::event::named_ids::{AttributedIds, NamedIds};
 use crate::event::{Event, EventIdentity};
 use crate::layout::header::HeaderFamily;
 
@@ -24,8 +25,11 @@ pub struct Filter {
     /// Only events whose schema declares a keyword of such a name, or that have one of [`Filter::keywords`].
     #[serde(default)]
     pub keyword_names: Vec<NamePattern>,
-    /// Only events of these processes.
+    /// Only events of these processes, or of those of [`Filter::process_names`].
     pub processes: Option<NumberSet>,
+    /// Only events of processes whose image files have such names, or that are in [`Filter::processes`].
+    #[serde(default)]
+    pub process_names: Vec<NamePattern>,
     /// Only events of these threads.
     pub threads: Option<NumberSet>,
     /// Only events recorded on these processors.
@@ -75,21 +79,35 @@ impl Filter {
     /// What can be said of all events of a shape, but for where and when they were recorded.
     pub fn decision(&self, shape: &ShapeInfo<'_>) -> ShapeDecision {
         let family = shape.identity.family;
-        let has_thread = self.processes.is_none() && self.threads.is_none() || may_have_thread(family);
+        let has_ids = !self.asks_whose() || may_have_thread(family) || NamedIds::of(shape.identity).is_some();
         let has_level = self.level.is_none() || family.is_event() || family.is_classic();
         let has_keywords = !self.asks_for_keywords() || family.is_event();
         let is_named = self.names_provider(shape) && self.names_event(shape);
-        if !(is_named && has_thread && has_level && has_keywords) {
+        if !(is_named && has_ids && has_level && has_keywords) {
             return ShapeDecision::Fail;
         }
         let names_keyword = self.keyword_names.iter().any(|wanted| wanted.matches_any(shape.keyword_names));
         let looks_at_keywords = self.asks_for_keywords() && !names_keyword;
-        let looks_at_others = self.level.is_some() || self.processes.is_some() || self.threads.is_some();
+        let looks_at_others = self.level.is_some() || self.asks_whose();
         match (looks_at_keywords, looks_at_others) {
             (false, false) => ShapeDecision::Pass,
             (false, true) if names_keyword => ShapeDecision::LookBesideKeywords,
             _ => ShapeDecision::Look,
         }
+    }
+
+    /// Whether it matters whose an event is.
+    pub fn asks_whose(&self) -> bool {
+        self.asks_for_processes() || self.threads.is_some()
+    }
+
+    fn asks_for_processes(&self) -> bool {
+        self.processes.is_some() || !self.process_names.is_empty()
+    }
+
+    /// Whether events of processes of a name pass.
+    pub fn names_process(&self, name: &str) -> bool {
+        self.process_names.iter().any(|wanted| wanted.matches(name))
     }
 
     fn asks_for_keywords(&self) -> bool {
@@ -123,12 +141,18 @@ impl Filter {
     /// The same of a shape with [`ShapeDecision::LookBesideKeywords`].
     #[inline]
     pub fn passes_beside_keywords(&self, event: &Event<'_>) -> bool {
-        let is_in = |set: &Option<NumberSet>, number: Option<u32>| {
-            set.as_ref().is_none_or(|set| number.is_some_and(|number| set.contains(number)))
-        };
         self.level.is_none_or(|level| event.level.is_some_and(|own| own <= level))
-            && is_in(&self.processes, event.process_id)
-            && is_in(&self.threads, event.thread_id)
+    }
+
+    /// Whether events pass whose thread and process are these; `is_asked` says of the number of a process's name whether
+    /// [`Filter::names_process`] does.
+    #[inline]
+    pub fn passes_ids(&self, ids: &AttributedIds, is_asked: impl FnOnce(u32) -> bool) -> bool {
+        let is_in = |set: &Option<NumberSet>, id: Option<u32>| {
+            id.is_some_and(|id| set.as_ref().is_some_and(|set| set.contains(id)))
+        };
+        (!self.asks_for_processes() || is_in(&self.processes, ids.process) || ids.name.is_some_and(is_asked))
+            && (self.threads.is_none() || is_in(&self.threads, ids.thread))
     }
 
     /// Whether events recorded on a processor pass; `None` where the session does not know it.

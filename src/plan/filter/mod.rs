@@ -1,7 +1,7 @@
 //! Filters: which events of a recording become rows.
 //!
-//! Conditions of different kinds must all hold, of several values of one kind any. They look at the event header and
-//! at where the event was recorded, never at its payload. A condition on a header field passes only events that have
+//! Conditions of different kinds must all hold, of several values of one kind any. They look at the event header,
+//! at whose the event is, and at where it was recorded; at nothing else in its payload. A condition on a header field passes only events that have
 //! the field, as `WHERE level <= 3` does with a column that is NULL; two values of the header pass as they pass a
 //! session's own filter: level 0, which is always logged, and keyword 0, which belongs to no category.
 

@@ -14,9 +14,9 @@ pub struct NumberSet {
 
 impl NumberSet {
     /// All numbers of several sets; `None` where there is no set.
-    pub fn union(sets: &[NumberSet]) -> Option<NumberSet> {
-        let ranges = sets.iter().flat_map(|set| set.ranges.iter().copied()).collect();
-        (!sets.is_empty()).then(|| NumberSet::of(ranges))
+    pub fn union<'a>(sets: impl Iterator<Item = &'a NumberSet>) -> Option<NumberSet> {
+        let ranges = sets.map(|set| set.ranges.clone()).reduce(|all, one| [all, one].concat());
+        ranges.map(NumberSet::of)
     }
 
     fn of(mut ranges: Vec<(u32, u32)>) -> Self {
@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn several_sets_add_up() {
         let sets = ["1-3", "9", "2-4"].map(|text| text.parse().unwrap());
-        assert_eq!(NumberSet::union(&sets), Some("1-4,9".parse().unwrap()));
-        assert_eq!(NumberSet::union(&[]), None);
+        assert_eq!(NumberSet::union(sets.iter()), Some("1-4,9".parse().unwrap()));
+        assert_eq!(NumberSet::union([].iter()), None);
     }
 }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::event::named_ids::AttributedIds;
 use crate::event::{Event, EventIdentity, FileContext, Walk, WalkStep};
 use crate::guid::Guid;
 use crate::layout::header::HeaderFamily;
@@ -89,7 +90,9 @@ fn passes(filter: &Filter, level: u8, keyword: u64, process: u32, thread: u32) -
     bytes.extend(keyword.to_le_bytes());
     bytes.resize(0x50, 0);
     let Some(WalkStep::Event(raw)) = Walk::new(&bytes, 0).next() else { panic!("no event") };
-    filter.passes(&Event::of(&raw, &FileContext { pointer_size: 8, private_session: false }))
+    let event = Event::of(&raw, &FileContext { pointer_size: 8, private_session: false });
+    let ids = AttributedIds { process: event.process_id, thread: event.thread_id, ..AttributedIds::default() };
+    filter.passes(&event) && filter.passes_ids(&ids, |_| false)
 }
 
 #[test]

@@ -1,0 +1,67 @@
+//! Whose events are, and whether that is asked for.
+
+use super::decoders::Decoders;
+use crate::dimensions::{Attributor, Owners};
+use crate::event::named_ids::{AttributedIds, Ids, NamedIds};
+use crate::event::{Event, EventIdentity, FileContext, RawEvent};
+use crate::plan::CompiledFilter;
+
+/// The names of processes that a filter asks for: of each name of the recording, by number, whether it does.
+#[derive(Debug)]
+pub struct AskedNames(Vec<bool>);
+
+impl AskedNames {
+    /// Those of a filter.
+    pub fn of(filter: &CompiledFilter, owners: &Owners<'_>) -> Self {
+        AskedNames(owners.names().texts().map(|name| name.is_some_and(|name| filter.names_process(name))).collect())
+    }
+
+    /// Whether a name is asked for.
+    pub(super) fn contains(&self, name: u32) -> bool {
+        self.0.get(name as usize).copied().unwrap_or(false)
+    }
+}
+
+/// What tells the events that become rows from the others.
+#[derive(Clone, Copy, Debug)]
+pub struct Selection<'a> {
+    /// The conditions.
+    pub filter: &'a CompiledFilter,
+    /// The names of processes among them.
+    pub asked: &'a AskedNames,
+    /// The shapes.
+    pub decoders: &'a Decoders,
+    /// The processes of the recording and their threads.
+    pub owners: &'a Owners<'a>,
+}
+
+/// Says whose events are.
+pub(super) struct Whose<'a> {
+    decoders: &'a Decoders,
+    attributor: Attributor<'a>,
+}
+
+impl<'a> Whose<'a> {
+    pub(super) fn new(decoders: &'a Decoders, owners: &'a Owners<'a>) -> Self {
+        Whose { decoders, attributor: Attributor::new(owners) }
+    }
+
+    /// Whose an event of a shape is, at a time in Unix nanoseconds.
+    #[inline]
+    pub(super) fn ids(
+        &mut self,
+        event: &Event<'_>,
+        (raw, context): (&RawEvent<'_>, &FileContext),
+        shape: u32,
+        ns: i64,
+    ) -> AttributedIds {
+        let header = Ids { process: event.process_id, thread: event.thread_id };
+        let decoder = &self.decoders.shapes[shape as usize];
+        let named = || {
+            // Events of many kinds have the shape of a rest.
+            let of_rest = decoder.is_other.then(|| NamedIds::of(&EventIdentity::of(raw, context))).flatten();
+            decoder.named_ids.or(of_rest).map(|named| named.read(event.payload)).unwrap_or_default()
+        };
+        self.attributor.attribute(header, named, ns)
+    }
+}
