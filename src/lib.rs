@@ -151,6 +151,8 @@ pub mod survey;
 pub mod table;
 #[doc(hidden)]
 pub mod verify;
+#[doc(hidden)]
+pub mod views;
 
 pub use clock::ClockAnchor;
 pub use columns::types::{GuidType, IntegerType, TimestampType, TypeOptions};

@@ -28,6 +28,11 @@ fn inspect() {
 }
 
 #[test]
+fn views() {
+    insta::assert_snapshot!(help(&["views", "--help"]));
+}
+
+#[test]
 fn verify() {
     insta::assert_snapshot!(help(&["verify", "--help"]));
 }

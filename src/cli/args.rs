@@ -75,6 +75,9 @@ pub(super) enum Command {
     /// Check that published traces are still what was published, and that they read as one table
     #[command(after_help = ENVIRONMENT)]
     Verify(VerifyArgs),
+    /// Print SQL views over published traces: datasets, events, and answers such as cpu_samples and disk_io
+    #[command(after_help = ENVIRONMENT)]
+    Views(ViewsArgs),
     /// Show, import and export what is known of the payloads of events
     #[command(subcommand)]
     Schema(SchemaCommand),
@@ -361,6 +364,16 @@ pub(super) struct ManArgs {
     pub folder: Option<PathBuf>,
 }
 
+#[derive(Debug, Args)]
+pub(super) struct ViewsArgs {
+    /// A folder with traces, or a trace (trace=NAME)
+    #[arg(value_name = "OUT")]
+    pub output: PathBuf,
+    /// For Spark SQL instead of DuckDB
+    #[arg(long, env = "ETL2PARQUET_SPARK", hide_env = true, value_parser = FalseyValueParser::new())]
+    pub spark: bool,
+}
+
 /// A path of a folder that is to be made, as Windows makes it: without blanks and dots at the end of names.
 fn as_system_spells(path: PathBuf) -> PathBuf {
     let is_loose =
@@ -391,7 +404,7 @@ mod tests {
             assert_eq!(argument.get_env().and_then(|name| name.to_str()), Some(expected.as_str()), "--{long}");
             options += 1;
         }
-        assert_eq!(options, 156);
+        assert_eq!(options, 157);
     }
 
     #[test]

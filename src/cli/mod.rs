@@ -5,7 +5,8 @@
 //!     ├──► options ─────────┴─► run ──► convert ──► summary
 //!     │                            └──► inspect ──► inspection ──► page or JSON
 //!     ├──► schema ──► what is known ──► page or JSON
-//!     └──► verify ──► findings ──► lines or JSON
+//!     ├──► verify ──► findings ──► lines or JSON
+//!     └──► views ──► a script of SQL
 //! ```
 //!
 //! Reports and JSON go to standard output, everything else to standard error.
@@ -60,6 +61,7 @@ mod text_table;
 mod undecoded;
 mod verify;
 mod version;
+mod views;
 mod whole_file;
 
 pub use dispatch::run;

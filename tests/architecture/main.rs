@@ -15,7 +15,7 @@ use modules::{Tree, circles};
 use text::without_tables;
 
 /// The modules in the order of the pipeline: each may use those before it, none behind it.
-const ORDER: [&str; 34] = [
+const ORDER: [&str; 35] = [
     "error",
     "address",
     "guid",
@@ -45,6 +45,7 @@ const ORDER: [&str; 34] = [
     "dimensions",
     "convert",
     "sidecar",
+    "views",
     "commit",
     "job",
     "published",

@@ -1,0 +1,119 @@
+//! All in which the two engines differ.
+
+use super::lake::LakeTable;
+
+/// An engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dialect {
+    /// DuckDB.
+    DuckDb,
+    /// Spark SQL, 4.0 or later.
+    Spark,
+}
+
+impl Dialect {
+    /// What comes before all views: where the traces lie. `root`: the folder that holds `trace=<name>`.
+    pub(super) fn prelude(self, root: &str) -> String {
+        let root = self.text(root);
+        match self {
+            Dialect::DuckDb => format!(
+                "-- The folder that holds trace=<name>; set it before, and what is set stays.\n\
+                 SET VARIABLE root = COALESCE(getvariable('root'), {root});\n"
+            ),
+            Dialect::Spark => format!(
+                "-- The folder that holds trace=<name>. Statements end in a semicolon at the end of a line.\n\
+                 SET etl2parquet.root={};\n",
+                root.trim_matches('\''),
+            ),
+        }
+    }
+
+    /// The statement that makes a view of the files of a table, below the folders that `traces` matches. `name`: the view.
+    pub(super) fn files(self, name: &str, table: &LakeTable, traces: &str) -> String {
+        let name = self.name(name);
+        match self {
+            Dialect::DuckDb => {
+                let patterns = table.folders().map(|folder| {
+                    format!("getvariable('root') || {}", self.text(&format!("/{traces}/{folder}.parquet")))
+                });
+                let patterns = patterns.collect::<Vec<_>>().join(", ");
+                format!(
+                    "CREATE OR REPLACE VIEW {name} AS SELECT * FROM read_parquet([{patterns}],\n  \
+                     union_by_name = true, hive_partitioning = true, hive_types = {{'trace': VARCHAR}});\n"
+                )
+            }
+            Dialect::Spark => {
+                let folders: Vec<&str> = table.folders().collect();
+                let folders = match &folders[..] {
+                    [one] => (*one).to_owned(),
+                    several => format!("{{{}}}", several.join(",")),
+                };
+                let path = self.text(&format!("/{traces}/{folders}.parquet"));
+                format!(
+                    "CREATE OR REPLACE TEMPORARY VIEW {name} USING parquet OPTIONS (\n  path '${{etl2parquet.root}}{}, \
+                     basePath '${{etl2parquet.root}}', mergeSchema 'true');\n",
+                    &path[1..]
+                )
+            }
+        }
+    }
+
+    /// The beginning of the statement that makes a view of a select.
+    pub(super) fn view(self, name: &str) -> String {
+        let temporary = if self == Dialect::Spark { "TEMPORARY " } else { "" };
+        format!("CREATE OR REPLACE {temporary}VIEW {} AS\n", self.name(name))
+    }
+
+    /// The beginning of the statement that makes a function of a select. `parameters`, `columns`: names and types.
+    pub(super) fn table_function(self, name: &str, parameters: &[(&str, &str)], columns: &[(&str, &str)]) -> String {
+        match self {
+            Dialect::DuckDb => {
+                let names: Vec<&str> = parameters.iter().map(|(name, _)| *name).collect();
+                format!("CREATE OR REPLACE MACRO {name}({}) AS TABLE\n", names.join(", "))
+            }
+            Dialect::Spark => format!(
+                "CREATE OR REPLACE TEMPORARY FUNCTION {name}({}) RETURNS TABLE({}) RETURN\n",
+                declared(parameters),
+                declared(columns)
+            ),
+        }
+    }
+
+    /// A list of integers with another expression, `{}`, for each.
+    pub(super) fn each(self, list: &str, expression: &str) -> String {
+        let expression = expression.replace("{}", "v");
+        match self {
+            Dialect::DuckDb => format!("[{expression} FOR v IN {list}]"),
+            Dialect::Spark => format!("transform({list}, v -> {expression})"),
+        }
+    }
+
+    /// A name, quoted.
+    pub(super) fn name(self, name: &str) -> String {
+        match self {
+            Dialect::DuckDb => format!("\"{}\"", name.replace('"', "\"\"")),
+            Dialect::Spark => format!("`{}`", name.replace('`', "``")),
+        }
+    }
+
+    /// A text, quoted.
+    pub(super) fn text(self, text: &str) -> String {
+        match self {
+            Dialect::DuckDb => format!("'{}'", text.replace('\'', "''")),
+            Dialect::Spark => format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'")),
+        }
+    }
+
+    /// The type of a list of 64-bit integers.
+    pub(super) fn integers(self) -> &'static str {
+        match self {
+            Dialect::DuckDb => "BIGINT[]",
+            Dialect::Spark => "ARRAY<BIGINT>",
+        }
+    }
+}
+
+/// Names with their types, as they are declared.
+pub(super) fn declared(names: &[(&str, &str)]) -> String {
+    names.iter().map(|(name, kind)| format!("{name} {kind}")).collect::<Vec<_>>().join(", ")
+}

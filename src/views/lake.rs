@@ -1,0 +1,131 @@
+//! The tables of some traces, as an engine sees them: which there are, with which columns, and which events.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A table: a dataset, or `sidecar/<table>`.
+#[derive(Debug, Default)]
+pub struct LakeTable {
+    name: String,
+    /// Patterns of its files below the folder of a trace, without `.parquet`.
+    folders: BTreeSet<String>,
+    /// By name in lower case: name and type.
+    columns: BTreeMap<String, (String, String)>,
+}
+
+impl LakeTable {
+    /// What it is called: the first spelling.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether it holds events.
+    pub fn is_event(&self) -> bool {
+        !self.name.starts_with("sidecar/")
+    }
+
+    /// Patterns of its files below the folder of a trace, without `.parquet`.
+    pub fn folders(&self) -> impl Iterator<Item = &str> {
+        self.folders.iter().map(String::as_str)
+    }
+
+    /// Name and type of a column, ignoring case; the type in the words of docs/dataset.md.
+    pub fn column(&self, name: &str) -> Option<(&str, &str)> {
+        let (name, kind) = self.columns.get(&name.to_lowercase())?;
+        Some((name, kind))
+    }
+
+    /// Adds a column: its name, and its type in the words of docs/dataset.md. Of two that differ in case the first stays.
+    pub fn add_column(&mut self, name: String, kind: String) {
+        self.columns.entry(name.to_lowercase()).or_insert((name, kind));
+    }
+}
+
+/// An event that occurs.
+#[derive(Debug)]
+pub struct LakeEvent<'a> {
+    /// Its dataset.
+    pub dataset: &'a str,
+    /// Its name, printable.
+    pub name: &'a str,
+    /// The columns that its fields are in, sorted.
+    pub columns: &'a BTreeSet<String>,
+}
+
+/// All tables of some traces.
+#[derive(Debug, Default)]
+pub struct Lake {
+    tables: BTreeMap<String, LakeTable>,
+    /// By dataset and name, both in lower case: both as they are spelled first, and the columns.
+    events: BTreeMap<(String, String), (String, String, BTreeSet<String>)>,
+}
+
+impl Lake {
+    /// All tables, sorted by name.
+    pub fn tables(&self) -> impl Iterator<Item = &LakeTable> {
+        self.tables.values()
+    }
+
+    /// A table, ignoring case.
+    pub fn table(&self, name: &str) -> Option<&LakeTable> {
+        self.tables.get(&name.to_lowercase())
+    }
+
+    /// All events with names that can be shown, by dataset and name.
+    pub fn events(&self) -> impl Iterator<Item = LakeEvent<'_>> {
+        self.events.values().map(|(dataset, name, columns)| LakeEvent { dataset, name, columns })
+    }
+
+    /// Adds a file of a trace, by its path below the trace's folder, and gives its table, for the columns; `None` of a file
+    /// that is in no table.
+    pub fn add_file(&mut self, path: &str) -> Option<&mut LakeTable> {
+        let (name, folder) = table_of(path)?;
+        let table = self.tables.entry(name.to_lowercase()).or_default();
+        if table.name.is_empty() {
+            name.clone_into(&mut table.name);
+        }
+        table.folders.insert(folder);
+        Some(table)
+    }
+
+    /// Adds an event that occurs, by its dataset, with or without the folder of the event, and its name, and gives the columns that its
+    /// fields are in; `None` where the name cannot stand in a script.
+    pub fn add_event(&mut self, dataset: &str, name: &str) -> Option<&mut BTreeSet<String>> {
+        if !is_showable(name) {
+            return None;
+        }
+        let dataset = dataset.split('/').next().unwrap_or(dataset);
+        let key = (dataset.to_lowercase(), name.to_lowercase());
+        let event = || (dataset.to_owned(), name.to_owned(), BTreeSet::new());
+        Some(&mut self.events.entry(key).or_insert_with(event).2)
+    }
+}
+
+/// Whether a name can stand in a script: on one line, and not as a variable of Spark.
+fn is_showable(name: &str) -> bool {
+    !name.contains(char::is_control) && !name.contains("${")
+}
+
+/// The table of a file and the pattern of its neighbours, without `.parquet`.
+fn table_of(path: &str) -> Option<(&str, String)> {
+    match path.strip_prefix("events/") {
+        Some(below) => {
+            let (dataset, rest) = below.split_once('/')?;
+            let depth = if rest.contains('/') { "*/*" } else { "*" };
+            Some((dataset, format!("events/{dataset}/{depth}")))
+        }
+        None => path.strip_suffix(".parquet").map(|table| (table, table.to_owned())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_belong_to_their_table_at_any_depth() {
+        assert_eq!(table_of("events/A.b/part-00000-00000.parquet"), Some(("A.b", "events/A.b/*".to_owned())));
+        assert_eq!(table_of("events/A/X.Y/part-00000-00000.parquet"), Some(("A", "events/A/*/*".to_owned())));
+        assert_eq!(table_of("sidecar/clock.parquet"), Some(("sidecar/clock", "sidecar/clock".to_owned())));
+        assert_eq!(table_of("sidecar/views.sql"), None);
+    }
+}

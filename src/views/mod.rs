@@ -1,0 +1,18 @@
+//! SQL views over published traces, for DuckDB and for Spark: a view per dataset and per event, and the answers.
+//!
+//! The answers are the files in `sql/`, one each, in the SQL that both engines share. A table stands there as
+//! `{{dataset: column TYPE, …}}`, so that each file says itself what it needs. What the traces lack becomes a typed NULL or
+//! an empty select: every view binds and runs whatever a trace holds.
+
+mod answers;
+mod dialect;
+mod functions;
+mod lake;
+mod naming;
+mod script;
+mod source;
+mod template;
+
+pub use dialect::Dialect;
+pub use lake::{Lake, LakeTable};
+pub use script::script;

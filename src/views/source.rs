@@ -1,0 +1,116 @@
+//! A table of a template as a select of what there is.
+
+use super::dialect::Dialect;
+use super::lake::{Lake, LakeTable};
+use super::naming::view_of;
+use super::template::Column;
+
+/// The columns of events that every answer may use, with their types.
+const COMMON: [(&str, &str); 14] = [
+    ("timestamp", "TIMESTAMP"),
+    ("timestamp_ns", "BIGINT"),
+    ("seq", "BIGINT"),
+    ("input", "BIGINT"),
+    ("cpu", "BIGINT"),
+    ("process_id", "BIGINT"),
+    ("thread_id", "BIGINT"),
+    ("event_id", "BIGINT"),
+    ("opcode", "BIGINT"),
+    ("event_name", "STRING"),
+    ("activity_id", "STRING"),
+    ("related_activity_id", "STRING"),
+    ("keywords", "BIGINT"),
+    ("stack", "LIST"),
+];
+
+/// The names of those.
+pub(super) fn common() -> impl Iterator<Item = &'static str> {
+    COMMON.into_iter().map(|(name, _)| name)
+}
+
+/// The select of some columns of a table, in brackets.
+pub(super) fn select(dialect: Dialect, lake: &Lake, table: &str, columns: &[Column<'_>]) -> String {
+    let is_event = !table.starts_with("sidecar/");
+    let common = COMMON.into_iter().filter(|_| is_event);
+    let found = lake.table(table);
+    let mut items = Vec::new();
+    match found {
+        Some(_) => items.push("trace".to_owned()),
+        None => items.push("CAST(NULL AS STRING) AS trace".to_owned()),
+    }
+    for (name, kind) in common {
+        // What another option wrote in another type, such as GUIDs, stays as it is.
+        items.push(match found {
+            Some(table) => match value(dialect, table, name, kind).filter(|value| *value != dialect.name(name)) {
+                Some(value) => format!("{value} AS {name}"),
+                None => name.to_owned(),
+            },
+            None => format!("{} AS {name}", null(dialect, kind)),
+        });
+    }
+    for Column { name, kind, alias } in columns {
+        let value = found.and_then(|table| value(dialect, table, name, kind)).unwrap_or_else(|| null(dialect, kind));
+        items.push(format!("{value} AS {alias}"));
+    }
+    let from = match found {
+        Some(found) => format!("FROM {}", dialect.name(&view_of(lake, found))),
+        None => "WHERE 1 = 0".to_owned(),
+    };
+    format!("(SELECT {} {from})", items.join(", "))
+}
+
+/// A column of a table as a type that is asked for; `None` where there is none, or it holds something else.
+fn value(dialect: Dialect, table: &LakeTable, name: &str, kind: &str) -> Option<String> {
+    let (stored, stored_kind) = table.column(name)?;
+    read_as(dialect, &dialect.name(stored), stored_kind, kind)
+}
+
+/// A NULL of a type.
+fn null(dialect: Dialect, kind: &str) -> String {
+    let kind = if kind == "LIST" { dialect.integers() } else { kind };
+    format!("CAST(NULL AS {kind})")
+}
+
+/// A stored column as a type that is asked for; `None` where it holds something else.
+fn read_as(dialect: Dialect, name: &str, stored: &str, wanted: &str) -> Option<String> {
+    let stored = stored.trim_end_matches(" NOT NULL");
+    match wanted {
+        "BIGINT" if stored == "UINT_64" => Some(signed(name)),
+        "BIGINT" if stored == "INT64" => Some(name.to_owned()),
+        "BIGINT" if stored.starts_with("INT") || stored.starts_with("UINT_") => Some(format!("CAST({name} AS BIGINT)")),
+        "LIST" if stored == "LIST<INT64>" => Some(name.to_owned()),
+        "LIST" if stored == "LIST<UINT_64>" => Some(dialect.each(name, &signed("{}"))),
+        "STRING" | "BOOLEAN" | "BINARY" if stored == wanted => Some(name.to_owned()),
+        "TIMESTAMP" if stored.starts_with("TIMESTAMP") => Some(name.to_owned()),
+        _ => None,
+    }
+}
+
+/// The bits of an unsigned number as a signed one, as portable integers are: 2^63 and more become negative.
+fn signed(name: &str) -> String {
+    format!(
+        "CAST(CASE WHEN {name} > 9223372036854775807 THEN CAST({name} AS DECIMAL(38, 0)) - 18446744073709551616 \
+         ELSE CAST({name} AS DECIMAL(38, 0)) END AS BIGINT)"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_missing_is_a_typed_null() {
+        let lake = Lake::default();
+        let column = Column { name: "thread_id", kind: "BIGINT", alias: "thread" };
+        let select = select(Dialect::DuckDb, &lake, "sidecar/threads", &[column]);
+        assert_eq!(select, "(SELECT CAST(NULL AS STRING) AS trace, CAST(NULL AS BIGINT) AS thread WHERE 1 = 0)");
+    }
+
+    #[test]
+    fn a_column_is_read_only_as_what_it_holds() {
+        assert_eq!(read_as(Dialect::DuckDb, "x", "INT_32 NOT NULL", "BIGINT").as_deref(), Some("CAST(x AS BIGINT)"));
+        assert_eq!(read_as(Dialect::DuckDb, "x", "STRING", "STRING").as_deref(), Some("x"));
+        assert_eq!(read_as(Dialect::DuckDb, "x", "STRING", "BIGINT"), None);
+        assert_eq!(read_as(Dialect::DuckDb, "x", "LIST<INT64>", "BIGINT"), None);
+    }
+}

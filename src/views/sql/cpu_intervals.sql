@@ -1,0 +1,15 @@
+-- What each processor ran from one context switch to the next. Time before its first and behind its last is in no row.
+SELECT i.trace, i.cpu, i.seq, i.timestamp, i.from_ns, i.to_ns, i.to_ns - i.from_ns AS duration_ns, i.thread_id,
+       CASE WHEN i.thread_id = 0 THEN 0 ELSE t.process_id END AS process_id,
+       CASE WHEN i.thread_id = 0 THEN 'Idle' ELSE COALESCE(p.image_name, 'unknown') END AS process_name
+FROM (
+  SELECT trace, cpu, seq, timestamp, timestamp_ns AS from_ns, NewThreadId AS thread_id,
+         LEAD(timestamp_ns) OVER (PARTITION BY trace, input, cpu ORDER BY seq) AS to_ns
+  FROM {{Kernel-Thread: NewThreadId BIGINT}} s
+  WHERE event_name = 'Thread/CSwitch'
+) i
+LEFT JOIN threads t
+  ON t.trace = i.trace AND t.thread_id = i.thread_id AND i.from_ns >= t.from_ns AND i.from_ns < t.to_ns
+LEFT JOIN processes p
+  ON p.trace = i.trace AND p.process_id = t.process_id AND i.from_ns >= p.from_ns AND i.from_ns < p.to_ns
+WHERE i.to_ns IS NOT NULL

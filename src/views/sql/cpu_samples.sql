@@ -1,0 +1,44 @@
+-- Samples of the profiler: who ran, and in which module and function.
+WITH sampled AS (
+  SELECT s.trace, s.timestamp, s.timestamp_ns, s.seq, s.cpu, s.ThreadId AS thread_id,
+         COALESCE(s.process_id, t.process_id) AS process_id, s.InstructionPointer AS address, s.Count AS weight
+  FROM {{Kernel-PerfInfo: InstructionPointer BIGINT, ThreadId BIGINT, Count BIGINT}} s
+  LEFT JOIN threads t
+    ON t.trace = s.trace AND t.thread_id = s.ThreadId AND s.timestamp_ns >= t.from_ns AND s.timestamp_ns < t.to_ns
+  WHERE s.event_name = 'PerfInfo/SampleProf'
+), candidates AS (
+  SELECT s.trace, s.seq, i.path, i.file_name, i.base, 'user' AS mode, i.from_ns, 1 AS choice
+  FROM sampled s JOIN images i
+    ON i.trace = s.trace AND i.process_id = s.process_id AND i.process_id <> 0
+   AND is_within(s.address, i.base, i.size)
+   AND s.timestamp_ns >= i.from_ns AND s.timestamp_ns < i.to_ns
+  UNION ALL
+  SELECT s.trace, s.seq, i.path, i.file_name, i.base, 'kernel' AS mode, i.from_ns, 2 AS choice
+  FROM sampled s JOIN images i
+    ON i.trace = s.trace AND i.process_id = 0
+   AND is_within(s.address, i.base, i.size)
+   AND s.timestamp_ns >= i.from_ns AND s.timestamp_ns < i.to_ns
+), modules AS (
+  SELECT * FROM (
+    SELECT c.*, ROW_NUMBER() OVER (PARTITION BY trace, seq ORDER BY choice, from_ns DESC, base DESC, path) AS place
+    FROM candidates c
+  ) ranked WHERE place = 1
+), functions AS (
+  SELECT * FROM (
+    SELECT s.trace, s.seq, m.namespace, m.name,
+           ROW_NUMBER() OVER (PARTITION BY s.trace, s.seq ORDER BY m.from_ns DESC, m.base DESC, m.name) AS place
+    FROM sampled s JOIN methods m
+      ON m.trace = s.trace AND m.process_id = s.process_id
+     AND is_within(s.address, m.base, m.size)
+     AND s.timestamp_ns >= m.from_ns AND s.timestamp_ns < m.to_ns
+  ) ranked WHERE place = 1
+)
+SELECT s.trace, s.timestamp, s.timestamp_ns, s.seq, s.cpu, s.process_id, p.image_name AS process_name, s.thread_id,
+       s.address, m.file_name AS module, m.path AS module_path,
+       f.namespace AS function_namespace, f.name AS function_name,
+       COALESCE(m.mode, CASE WHEN s.address < 0 THEN 'kernel' WHEN f.name IS NOT NULL THEN 'user' END) AS mode, s.weight
+FROM sampled s
+LEFT JOIN modules m ON m.trace = s.trace AND m.seq = s.seq
+LEFT JOIN functions f ON f.trace = s.trace AND f.seq = s.seq
+LEFT JOIN processes p
+  ON p.trace = s.trace AND p.process_id = s.process_id AND s.timestamp_ns >= p.from_ns AND s.timestamp_ns < p.to_ns

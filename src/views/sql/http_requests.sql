@@ -1,0 +1,12 @@
+-- Requests that HTTP.sys served: from the parsed request to the first response.
+SELECT q.trace, q.timestamp, q.timestamp_ns AS from_ns, a.timestamp_ns AS to_ns,
+       a.timestamp_ns - q.timestamp_ns AS duration_ns, q.Url AS url, a.StatusCode AS status, q.activity_id, q.seq
+FROM {{Microsoft-Windows-HttpService: Url STRING}} q
+LEFT JOIN (
+  SELECT * FROM (
+    SELECT trace, seq, timestamp_ns, activity_id, StatusCode,
+           ROW_NUMBER() OVER (PARTITION BY trace, activity_id ORDER BY seq) AS place
+    FROM {{Microsoft-Windows-HttpService: StatusCode BIGINT}} r WHERE StatusCode IS NOT NULL
+  ) ranked WHERE place = 1
+) a ON a.trace = q.trace AND a.activity_id = q.activity_id AND a.seq > q.seq
+WHERE q.event_name = 'HTTP Request Trace Task/Parse'

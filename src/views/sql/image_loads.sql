@@ -1,0 +1,13 @@
+-- Modules as they are loaded while the trace runs; those that were loaded before are in `images`.
+SELECT i.trace, i.timestamp, i.timestamp_ns, i.seq, i.for_process AS process_id, p.image_name AS process_name,
+       i.ImageBase AS base, i.ImageSize AS size, i.path
+FROM (
+  SELECT trace, timestamp, timestamp_ns, seq, ProcessId AS for_process, ImageBase, ImageSize, FileName AS path
+  FROM {{Kernel-Image: ProcessId BIGINT, ImageBase BIGINT, ImageSize BIGINT, FileName STRING}} k WHERE event_name = 'Image/Load'
+  UNION ALL
+  SELECT trace, timestamp, timestamp_ns, seq, ProcessID, ImageBase, ImageSize, ImageName
+  FROM {{Microsoft-Windows-Kernel-Process: ProcessID BIGINT, ImageBase BIGINT, ImageSize BIGINT, ImageName STRING}} m
+  WHERE event_id = 5
+) i
+LEFT JOIN processes p
+  ON p.trace = i.trace AND p.process_id = i.for_process AND i.timestamp_ns >= p.from_ns AND i.timestamp_ns < p.to_ns

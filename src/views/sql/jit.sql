@@ -1,0 +1,19 @@
+-- Methods that .NET compiled while the trace ran; how long from the start of compiling to the load of the code.
+WITH steps AS (
+  SELECT trace, seq, timestamp, timestamp_ns, process_id, thread_id, event_name, MethodID, MethodNamespace, MethodName,
+         MethodSignature, MethodILSize, MethodSize,
+         MAX(CASE WHEN event_name = 'CLRMethod/MethodJittingStarted' THEN seq END) OVER (
+           PARTITION BY trace, process_id, MethodID ORDER BY seq ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS start_seq,
+         MAX(CASE WHEN event_name = 'CLRMethod/MethodLoadVerbose' THEN seq END) OVER (
+           PARTITION BY trace, process_id, MethodID ORDER BY seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS load_seq
+  FROM {{Microsoft-Windows-DotNETRuntime: MethodID BIGINT, MethodNamespace STRING, MethodName STRING, MethodSignature STRING, MethodILSize BIGINT, MethodSize BIGINT}} s
+  WHERE event_name IN ('CLRMethod/MethodJittingStarted', 'CLRMethod/MethodLoadVerbose')
+)
+SELECT b.trace, b.timestamp, b.timestamp_ns AS from_ns, l.timestamp_ns AS to_ns, l.timestamp_ns - b.timestamp_ns AS duration_ns,
+       l.process_id, p.image_name AS process_name, b.thread_id, l.MethodNamespace AS namespace, l.MethodName AS name,
+       l.MethodSignature AS signature, b.MethodILSize AS il_bytes, l.MethodSize AS native_bytes, l.seq
+FROM steps l
+JOIN steps b ON b.trace = l.trace AND b.seq = l.start_seq
+LEFT JOIN processes p
+  ON p.trace = l.trace AND p.process_id = l.process_id AND l.timestamp_ns >= p.from_ns AND l.timestamp_ns < p.to_ns
+WHERE l.event_name = 'CLRMethod/MethodLoadVerbose' AND (l.load_seq IS NULL OR l.start_seq > l.load_seq)

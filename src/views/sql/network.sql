@@ -1,0 +1,22 @@
+-- TCP and UDP by process: addresses and bytes. A copy of received bytes is an event of its own and counts no bytes twice:
+-- sum over `sent` and `received` only.
+SELECT n.trace, n.timestamp, n.timestamp_ns, n.seq, n.protocol, n.operation,
+       CASE WHEN n.operation LIKE '%Send%' OR n.operation LIKE '%OPCODE_SEND%' THEN 'sent'
+            WHEN n.operation LIKE '%Recv%' OR n.operation LIKE '%OPCODE_RECV%' THEN 'received'
+            ELSE 'other' END AS direction,
+       n.PID AS process_id, p.image_name AS process_name, n.saddr AS source_address, n.sport AS source_port,
+       n.daddr AS destination_address, n.dport AS destination_port, n.size AS bytes, n.connid AS connection
+FROM (
+  SELECT trace, timestamp, timestamp_ns, seq, 'tcp' AS protocol, REPLACE(event_name, 'TcpIp/', '') AS operation, PID,
+         saddr, sport, daddr, dport, size, connid
+  FROM {{Kernel-TcpIp: PID BIGINT, saddr STRING, sport BIGINT, daddr STRING, dport BIGINT, size BIGINT, connid BIGINT}} t
+  UNION ALL
+  SELECT trace, timestamp, timestamp_ns, seq, 'udp', REPLACE(event_name, 'UdpIp/', ''), PID, saddr, sport, daddr, dport, size, connid
+  FROM {{Kernel-UdpIp: PID BIGINT, saddr STRING, sport BIGINT, daddr STRING, dport BIGINT, size BIGINT, connid BIGINT}} u
+  UNION ALL
+  SELECT trace, timestamp, timestamp_ns, seq, CASE WHEN event_name LIKE 'KERNEL_NETWORK_TASK_UDPIP/%' THEN 'udp' ELSE 'tcp' END,
+         event_name, PID, saddr, sport, daddr, dport, size, connid
+  FROM {{Microsoft-Windows-Kernel-Network: PID BIGINT, saddr STRING, sport BIGINT, daddr STRING, dport BIGINT, size BIGINT, connid BIGINT}} k
+) n
+LEFT JOIN processes p
+  ON p.trace = n.trace AND p.process_id = n.PID AND n.timestamp_ns >= p.from_ns AND n.timestamp_ns < p.to_ns

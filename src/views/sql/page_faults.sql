@@ -1,0 +1,14 @@
+-- Page faults; hard ones with the file that was read and how long it took.
+SELECT e.trace, e.timestamp, e.timestamp_ns, e.seq, REPLACE(e.event_name, 'PageFault/', '') AS kind,
+       t.process_id, p.image_name AS process_name, e.by_thread AS thread_id, e.VirtualAddress AS address, f.path AS file,
+       e.ReadOffset AS byte_offset, e.ByteCount AS bytes, e.timestamp_ns - e.InitialTime_ns AS duration_ns
+FROM (
+  SELECT s.*, COALESCE(thread_id, TThreadId) AS by_thread
+  FROM {{Kernel-PageFault: TThreadId BIGINT, VirtualAddress BIGINT, FileObject BIGINT, ReadOffset BIGINT, ByteCount BIGINT, InitialTime_ns BIGINT}} s
+) e
+LEFT JOIN threads t
+  ON t.trace = e.trace AND t.thread_id = e.by_thread AND e.timestamp_ns >= t.from_ns AND e.timestamp_ns < t.to_ns
+LEFT JOIN processes p
+  ON p.trace = e.trace AND p.process_id = t.process_id AND e.timestamp_ns >= p.from_ns AND e.timestamp_ns < p.to_ns
+LEFT JOIN files f
+  ON f.trace = e.trace AND f.file_key = e.FileObject AND e.timestamp_ns >= f.from_ns AND e.timestamp_ns < f.to_ns

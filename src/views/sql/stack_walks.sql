@@ -1,0 +1,24 @@
+-- Stacks that the kernel sent as events of their own: by the time and the thread of the event that they belong to, the part in the
+-- kernel before that of the program.
+WITH rundown AS (
+  SELECT * FROM (
+    SELECT trace, Key AS stack_key, StackFrame AS frames, ROW_NUMBER() OVER (PARTITION BY trace, Key ORDER BY seq) AS place
+    FROM {{Kernel-StackWalk: Key BIGINT, StackFrame LIST}} r WHERE Key IS NOT NULL AND StackFrame IS NOT NULL
+  ) ranked WHERE place = 1
+), parts AS (
+  SELECT trace, EventTimeStamp_ns AS at_ns, StackThread AS thread_id, StackProcess AS process_id, walked AS frames
+  FROM {{Kernel-StackWalk: EventTimeStamp_ns BIGINT, StackThread BIGINT, StackProcess BIGINT, Stack__field LIST AS walked}} w
+  WHERE event_name = 'StackWalk/Stack'
+  UNION ALL
+  SELECT k.trace, k.EventTimeStamp_ns, k.StackThread, k.StackProcess, r.frames
+  FROM {{Kernel-StackWalk: EventTimeStamp_ns BIGINT, StackThread BIGINT, StackProcess BIGINT, StackKey BIGINT}} k
+  JOIN rundown r ON r.trace = k.trace AND r.stack_key = k.StackKey
+), joined AS (
+  SELECT trace, at_ns, thread_id, MAX(process_id) AS process_id,
+         MAX(CASE WHEN first_address(frames) < 0 THEN frames END) AS kernel_part,
+         MAX(CASE WHEN first_address(frames) >= 0 THEN frames END) AS user_part
+  FROM parts GROUP BY trace, at_ns, thread_id
+)
+SELECT trace, at_ns, thread_id, process_id,
+       CASE WHEN kernel_part IS NULL THEN user_part WHEN user_part IS NULL THEN kernel_part ELSE kernel_part || user_part END AS stack
+FROM joined
