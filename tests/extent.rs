@@ -9,7 +9,7 @@ use support::{START_NS, Table, convert};
 use synth::*;
 
 /// Those of every provider table, whatever its events are.
-const COMMON_COLUMNS: usize = 37;
+const COMMON_COLUMNS: usize = 38;
 
 /// The payload columns of a row that have a value, as `name=value`.
 fn payload_of(table: &Table, row: usize) -> Vec<String> {

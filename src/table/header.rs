@@ -148,6 +148,7 @@ header_columns! {
         EventKey           "event_key"            Unsigned(8)  nullable;
         ContainerId        "container_id"         Text         nullable;
         Stack              "stack"                Numbers      nullable;
+        StackId            "stack_id"             Int64        nullable;
         StackMatchId       "stack_match_id"       Unsigned(8)  nullable;
         PmcCounters        "pmc_counters"         Numbers      nullable;
         Extended           "extended"             Items        nullable;
@@ -417,7 +418,7 @@ pub fn reserved_names() -> Vec<&'static str> {
 }
 
 /// Columns that tables will have.
-const PLANNED: [&str; 2] = ["stack_id", "rendered_message"];
+const PLANNED: [&str; 1] = ["rendered_message"];
 
 #[cfg(test)]
 mod tests {

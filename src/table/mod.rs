@@ -6,6 +6,7 @@ mod layout;
 mod row;
 mod row_group;
 mod rows;
+mod stack_id;
 
 pub use cutter::{CompletedRowGroup, OPEN_WEIGHT, RowGroupCutter};
 pub use header::HeaderColumn;

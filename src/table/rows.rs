@@ -4,6 +4,7 @@ use std::io::Write;
 
 use super::header::{self, Fill, HeaderColumn, HeaderValue, PlainRow, known};
 use super::row::RowContext;
+use super::stack_id::stack_id;
 use crate::columns::packed::{Packed, PackedColumn};
 use crate::columns::presence::Recycle;
 use crate::event::{Event, EventIdentity, items::ExtendedItem};
@@ -197,10 +198,16 @@ impl HeaderColumns {
         }
         self.put(HeaderColumn::StackMatchId, Some(u64::from_le_bytes(*match_id)).filter(|&id| id != 0));
         match width {
-            4 => self.push_numbers(HeaderColumn::Stack, half_words(frames)),
-            _ => self.push_numbers(HeaderColumn::Stack, words(frames)),
+            4 => self.push_addresses(half_words(frames)),
+            _ => self.push_addresses(words(frames)),
         }
         Some(())
+    }
+
+    /// The return addresses of a stack, and what tells it from others.
+    fn push_addresses(&mut self, addresses: impl Iterator<Item = u64> + Clone) {
+        self.put(HeaderColumn::StackId, stack_id(addresses.clone()));
+        self.push_numbers(HeaderColumn::Stack, addresses);
     }
 
     /// A container is named by 16 bytes, or by the text of its GUID.
@@ -259,10 +266,10 @@ fn is_in_catalog(item_type: u16) -> bool {
     matches!(item_type, item_type::EVENT_SCHEMA_TL | item_type::PROVIDER_TRAITS)
 }
 
-fn words(bytes: &[u8]) -> impl Iterator<Item = u64> + '_ {
+fn words(bytes: &[u8]) -> impl Iterator<Item = u64> + Clone + '_ {
     bytes.as_chunks().0.iter().map(|&word| u64::from_le_bytes(word))
 }
 
-fn half_words(bytes: &[u8]) -> impl Iterator<Item = u64> + '_ {
+fn half_words(bytes: &[u8]) -> impl Iterator<Item = u64> + Clone + '_ {
     bytes.as_chunks().0.iter().map(|&word| u64::from(u32::from_le_bytes(word)))
 }
