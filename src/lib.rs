@@ -136,6 +136,7 @@ pub mod progress;
 #[doc(hidden)]
 pub mod published;
 mod readable;
+mod report;
 mod resources;
 #[doc(hidden)]
 pub mod schema;

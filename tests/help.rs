@@ -28,6 +28,11 @@ fn inspect() {
 }
 
 #[test]
+fn report() {
+    insta::assert_snapshot!(help(&["report", "--help"]));
+}
+
+#[test]
 fn views() {
     insta::assert_snapshot!(help(&["views", "--help"]));
 }

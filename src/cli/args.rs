@@ -75,6 +75,9 @@ pub(super) enum Command {
     /// Check that published traces are still what was published, and that they read as one table
     #[command(after_help = ENVIRONMENT)]
     Verify(VerifyArgs),
+    /// Write a page about a trace, converted or not: what, when and where it recorded, who used CPU, disk and network, losses
+    #[command(after_help = ENVIRONMENT)]
+    Report(Box<ReportArgs>),
     /// Print SQL views over published traces: datasets, events, and answers such as cpu_samples and disk_io
     #[command(after_help = ENVIRONMENT)]
     Views(ViewsArgs),
@@ -374,6 +377,25 @@ pub(super) struct ViewsArgs {
     pub spark: bool,
 }
 
+#[derive(Debug, Args)]
+pub(super) struct ReportArgs {
+    /// A trace, converted (trace=NAME, or a folder with it alone) or not; one that is not is converted into a temporary
+    /// folder beside the page, which is removed afterwards
+    #[arg(value_name = "TRACE")]
+    pub input: OsString,
+    /// File that gets the page, HTML that asks no network for anything, or - for standard output
+    #[arg(short, long, value_name = "FILE", env = "ETL2PARQUET_OUTPUT", hide_env = true)]
+    pub output: PathBuf,
+    #[command(flatten)]
+    pub clock: ClockArgs,
+    #[command(flatten)]
+    pub schemas: SchemaArgs,
+    #[command(flatten)]
+    pub run: RunArgs,
+    #[command(flatten)]
+    pub spool: SpoolArgs,
+}
+
 /// A path of a folder that is to be made, as Windows makes it: without blanks and dots at the end of names.
 fn as_system_spells(path: PathBuf) -> PathBuf {
     let is_loose =
@@ -404,7 +426,7 @@ mod tests {
             assert_eq!(argument.get_env().and_then(|name| name.to_str()), Some(expected.as_str()), "--{long}");
             options += 1;
         }
-        assert_eq!(options, 157);
+        assert_eq!(options, 170);
     }
 
     #[test]

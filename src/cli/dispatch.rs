@@ -9,7 +9,7 @@ use clap::{CommandFactory, FromArgMatches, ValueEnum};
 use super::args::{Cli, Command};
 use super::choices::{ColorMode, LogFormat};
 use super::hints::with_hint;
-use super::{config, console, convert, exit, generate, inspect, log, refusal, schema, steps, verify, views};
+use super::{config, console, convert, exit, generate, inspect, log, refusal, report, schema, steps, verify, views};
 use crate::error::{Error, Result};
 
 /// Does what the command line says.
@@ -33,6 +33,7 @@ pub fn run() -> ExitCode {
         Command::Commit(args) => steps::commit(args),
         Command::Inspect(args) => inspect::run(args),
         Command::Verify(args) => verify::run(args),
+        Command::Report(args) => report::run(args),
         Command::Views(args) => views::run(args),
         Command::Schema(command) => schema::run(command),
         Command::Completions(args) => generate::completions(args),

@@ -6,6 +6,7 @@
 //!     │                            └──► inspect ──► inspection ──► page or JSON
 //!     ├──► schema ──► what is known ──► page or JSON
 //!     ├──► verify ──► findings ──► lines or JSON
+//!     ├──► report ──► facts ──► a page of HTML
 //!     └──► views ──► a script of SQL
 //! ```
 //!
@@ -48,6 +49,7 @@ mod progress;
 mod published_page;
 mod quarantine;
 mod refusal;
+mod report;
 mod run;
 mod run_args;
 mod run_facts;

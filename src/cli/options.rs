@@ -6,7 +6,7 @@ use clap::ValueEnum;
 use clap::builder::PossibleValue;
 use serde_json::{Map, Value, json};
 
-use super::args::{InspectArgs, JobArgs, SpoolArgs};
+use super::args::{InspectArgs, JobArgs, ReportArgs, SpoolArgs};
 use super::choices::{Columns, FailOn, LockMode};
 use super::run::Run;
 use super::schema::load::{LoadedSchemas, read_lock};
@@ -75,6 +75,16 @@ pub(super) fn of_inspect(args: &InspectArgs, run: &Run) -> Result<ConvertOptions
     let schemas = LoadedSchemas::load(&args.schemas, run.console)?.into_user();
     let options = ConvertOptions::new("").anchor(args.clock.clock_anchor).schemas(schemas).allow_repeated(true);
     Ok(options.threads(run.threads).memory(run.memory).dry_run(true))
+}
+
+/// The options of a conversion for a report.
+///
+/// # Errors
+/// [`crate::ErrorKind::Usage`] when schemas cannot be used.
+pub(super) fn of_report(args: &ReportArgs, run: &Run) -> Result<ConvertOptions> {
+    let schemas = LoadedSchemas::load(&args.schemas, run.console)?.into_user();
+    let options = ConvertOptions::new("").anchor(args.clock.clock_anchor).schemas(schemas);
+    Ok(options.threads(run.threads).memory(run.memory))
 }
 
 /// How inputs are opened. What is packed lies in the folder named, else where whoever opens it says.

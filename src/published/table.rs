@@ -4,7 +4,9 @@ use std::fs::File;
 use std::path::Path;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type};
+use arrow_array::types::{
+    Int8Type, Int16Type, Int32Type, Int64Type, TimestampMicrosecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+};
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
 use parquet::arrow::ProjectionMask;
@@ -36,6 +38,23 @@ impl Batch {
     /// A text.
     pub(crate) fn text(&self, column: usize, row: usize) -> Option<&str> {
         Some(self.value(column, row)?.as_string_opt::<i32>()?.value(row))
+    }
+
+    /// A truth value.
+    pub(crate) fn boolean(&self, column: usize, row: usize) -> Option<bool> {
+        Some(self.value(column, row)?.as_boolean_opt()?.value(row))
+    }
+
+    /// A point in time that is stored in microseconds, in Unix nanoseconds; `None` where these have no room for it.
+    pub(crate) fn time_ns(&self, column: usize, row: usize) -> Option<i64> {
+        let values = self.value(column, row)?.as_primitive_opt::<TimestampMicrosecondType>()?;
+        values.value(row).checked_mul(1000)
+    }
+
+    /// A list of texts; what is NULL in it is left out.
+    pub(crate) fn texts(&self, column: usize, row: usize) -> Option<Vec<String>> {
+        let values = self.value(column, row)?.as_list_opt::<i32>()?.value(row);
+        Some(values.as_string_opt::<i32>()?.iter().flatten().map(str::to_owned).collect())
     }
 
     /// An integer of any width; unsigned ones of 64 bits as their bits.

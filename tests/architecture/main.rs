@@ -15,7 +15,7 @@ use modules::{Tree, circles};
 use text::without_tables;
 
 /// The modules in the order of the pipeline: each may use those before it, none behind it.
-const ORDER: [&str; 35] = [
+const ORDER: [&str; 36] = [
     "error",
     "address",
     "guid",
@@ -50,6 +50,7 @@ const ORDER: [&str; 35] = [
     "job",
     "published",
     "verify",
+    "report",
     "cli",
 ];
 

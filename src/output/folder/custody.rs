@@ -39,6 +39,8 @@ pub(super) enum Held {
     All(PathBuf),
     /// What one attempt has written to the folder of a plan.
     Attempt { folder: PathBuf, attempt: String },
+    /// A folder that goes with the run that made it, whatever is in it.
+    Temporary(PathBuf),
 }
 
 /// Keeps whoever has to end the process waiting.
@@ -67,6 +69,14 @@ impl Custody {
         Custody { place, family: Arc::clone(&self.family) }
     }
 
+    /// Has a temporary folder go with the run, whatever is in it, for as long as what is returned is kept.
+    #[must_use]
+    pub fn with_temporary(&self, folder: PathBuf) -> Custody {
+        let custody = self.beside();
+        custody.take_in(Held::Temporary(folder));
+        custody
+    }
+
     /// Removes the staging folders of this and all [beside](Custody::beside) it, whatever their threads are doing; they fail
     /// from now on. Publications that have begun end before.
     pub fn abandon(&self) {
@@ -78,6 +88,7 @@ impl Custody {
             match held.take() {
                 Some(Held::All(folder)) => abandon_folder(&folder),
                 Some(Held::Attempt { folder, attempt }) => abandon_attempt(&folder, &attempt),
+                Some(Held::Temporary(folder)) => abandon_temporary(&folder),
                 None => {}
             }
         }
@@ -136,6 +147,17 @@ fn locked(place: &Place) -> MutexGuard<'_, Option<Held>> {
 
 fn interrupted() -> Error {
     Error::new(ErrorKind::Interrupted, "interrupted")
+}
+
+fn abandon_temporary(folder: &Path) {
+    // Threads may still be making files in it.
+    for _ in 0..ATTEMPTS {
+        let _ = fs::remove_dir_all(folder);
+        if !matches!(exists(folder), Ok(true)) {
+            return;
+        }
+        std::thread::sleep(PAUSE);
+    }
 }
 
 fn abandon_folder(folder: &Path) {

@@ -1,0 +1,72 @@
+//! All that a report shows, as plain data.
+
+use super::axis::Axis;
+use super::cpu::{CpuSamples, CpuUsage, samples, usage};
+use super::io::{disk, network};
+use super::lanes::{Lanes, lanes};
+use super::modules::Modules;
+use super::pauses::{Pauses, pauses};
+use super::providers::{Providers, providers};
+use super::recorded::{Recorded, recorded};
+use super::source::Source;
+use super::tally::Ranked;
+use super::who::Who;
+use crate::error::Result;
+use crate::output::manifest::CommitRecord;
+use crate::progress::Progress;
+use crate::published::PublishedTrace;
+
+/// What is known of a trace.
+#[derive(Debug)]
+pub(crate) struct Facts {
+    /// Its manifest.
+    pub(super) record: CommitRecord,
+    /// What it says of its recording.
+    pub(super) recorded: Recorded,
+    /// Its time.
+    pub(super) axis: Axis,
+    /// Events by provider.
+    pub(super) providers: Providers,
+    /// Buffers and losses.
+    pub(super) lanes: Lanes,
+    /// Time on processors.
+    pub(super) usage: Option<CpuUsage>,
+    /// Samples of the profiler.
+    pub(super) samples: Option<CpuSamples>,
+    /// Bytes of disk operations.
+    pub(super) disk: Option<Ranked>,
+    /// Bytes over the network.
+    pub(super) network: Option<Ranked>,
+    /// Pauses of .NET.
+    pub(super) pauses: Option<Pauses>,
+    /// Spans of processes, threads and modules that there was no room for.
+    pub(super) left_out: u64,
+}
+
+/// Reads a trace, a batch of rows at a time.
+///
+/// # Errors
+/// [`ErrorKind::Output`](crate::ErrorKind::Output) when it cannot be read;
+/// [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted) when the caller asked to stop.
+pub(crate) fn facts(trace: &PublishedTrace, progress: &dyn Progress) -> Result<Facts> {
+    let source = Source::open(trace, progress)?;
+    let recorded = recorded(&source)?;
+    let (first, last) = recorded.span.unwrap_or((0, 0));
+    let axis = Axis::new(first, last);
+    let inputs: Vec<(String, u64)> =
+        recorded.sessions.iter().map(|session| (session.source.clone(), session.buffer_size)).collect();
+    let (who, modules) = (Who::read(&source)?, Modules::read(&source)?);
+    Ok(Facts {
+        providers: providers(&source, &axis)?,
+        lanes: lanes(&source, &axis, &inputs)?,
+        usage: usage(&source, &axis, &who)?,
+        samples: samples(&source, &axis, &who, &modules)?,
+        disk: disk(&source, &axis, &who)?,
+        network: network(&source, &axis, &who)?,
+        pauses: pauses(&source, &axis, &who)?,
+        left_out: who.left_out().saturating_add(modules.left_out()),
+        axis,
+        recorded,
+        record: source.record,
+    })
+}

@@ -1,0 +1,105 @@
+//! What processes read, wrote, sent and received. The definitions are those of the views `disk_io` and `network`.
+
+use super::axis::Axis;
+use super::source::Source;
+use super::tally::{Amounts, Ranked, Tally};
+use super::who::Who;
+use crate::error::Result;
+
+/// Processes that are shown one by one.
+const MOST_PROCESSES: usize = 12;
+
+/// Reads finished disk operations by process: bytes, with bytes read, bytes written, operations and nanoseconds as counters.
+/// `None` where there are none.
+///
+/// # Errors
+/// [`ErrorKind::Output`](crate::ErrorKind::Output) when a table cannot be read.
+pub(super) fn disk(source: &Source<'_>, axis: &Axis, who: &Who) -> Result<Option<Ranked>> {
+    let (mut tally, mut is_there) = (Tally::default(), false);
+    let columns =
+        ["event_name", "timestamp_ns", "thread_id", "IssuingThreadId", "TransferSize", "HighResResponseTime_ns"];
+    source.events("Kernel-DiskIo", &columns, |batch, row| {
+        let number = |column| batch.integer(column, row);
+        let amount = |column| number(column).and_then(|amount| u64::try_from(amount).ok()).unwrap_or(0);
+        let (bytes, took) = (amount(4), amount(5));
+        let counters = match batch.text(0, row) {
+            Some("DiskIo/Read") => [bytes, 0, 1, took],
+            Some("DiskIo/Write") => [0, bytes, 1, took],
+            Some("DiskIo/FlushBuffers") => [0, 0, 1, took],
+            _ => return,
+        };
+        let Some(time) = number(1) else { return };
+        is_there = true;
+        add(tally.of(who.name(None, number(2).or(number(3)), time)), axis, time, bytes, counters);
+    })?;
+    Ok(is_there.then(|| tally.ranked(MOST_PROCESSES)))
+}
+
+fn add(amounts: &mut Amounts, axis: &Axis, time: i64, bytes: u64, counters: [u64; 4]) {
+    amounts.count(bytes, counters);
+    if let Some(bin) = axis.bin(time) {
+        amounts.draw(bin, bytes);
+    }
+}
+
+/// Datasets that tell of TCP and UDP.
+const NETWORK: [&str; 3] = ["Kernel-TcpIp", "Kernel-UdpIp", "Microsoft-Windows-Kernel-Network"];
+
+/// Reads what was sent and received by process: bytes, with bytes sent, bytes received and events as counters. `None` where
+/// there is nothing.
+///
+/// # Errors
+/// [`ErrorKind::Output`](crate::ErrorKind::Output) when a table cannot be read.
+pub(super) fn network(source: &Source<'_>, axis: &Axis, who: &Who) -> Result<Option<Ranked>> {
+    let (mut tally, mut is_there) = (Tally::default(), false);
+    for dataset in NETWORK {
+        let columns = ["event_name", "timestamp_ns", "PID", "size"];
+        source.events(dataset, &columns, |batch, row| {
+            let Some(direction) = batch.text(0, row).and_then(Direction::of) else { return };
+            let Some(time) = batch.integer(1, row) else { return };
+            let bytes = batch.integer(3, row).and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or(0);
+            let counters = match direction {
+                Direction::Sent => [bytes, 0, 1, 0],
+                Direction::Received => [0, bytes, 1, 0],
+            };
+            is_there = true;
+            add(tally.of(who.name(batch.integer(2, row), None, time)), axis, time, bytes, counters);
+        })?;
+    }
+    Ok(is_there.then(|| tally.ranked(MOST_PROCESSES)))
+}
+
+/// Which way bytes went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Direction {
+    Sent,
+    Received,
+}
+
+impl Direction {
+    /// That of an event; `None` where it carries no bytes.
+    fn of(event: &str) -> Option<Direction> {
+        let has = |words: [&str; 2]| words.iter().any(|word| event.contains(word));
+        if has(["Send", "OPCODE_SEND"]) {
+            Some(Direction::Sent)
+        } else if has(["Recv", "OPCODE_RECV"]) {
+            Some(Direction::Received)
+        } else {
+            None
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_have_a_direction_by_their_names() {
+        let t = |event, expected| assert_eq!(Direction::of(event), expected, "{event}");
+        t("TcpIp/SendIPV4", Some(Direction::Sent));
+        t("UdpIp/RecvIPV6", Some(Direction::Received));
+        t("KERNEL_NETWORK_TASK_TCPIP/KERNEL_NETWORK_OPCODE_SENDIPV6", Some(Direction::Sent));
+        t("TcpIp/ConnectIPV4", None);
+    }
+}

@@ -1,0 +1,85 @@
+//! A published trace as the report reads it: datasets, column by column, a batch at a time.
+
+use std::path::PathBuf;
+
+use crate::error::Result;
+use crate::output::manifest::{CommitRecord, FileEntry};
+use crate::progress::{Progress, stop_if_cancelled};
+use crate::published::{Batch, PublishedTrace, read_table};
+
+/// A trace and who waits for the report.
+pub(super) struct Source<'a> {
+    folder: PathBuf,
+    /// What the trace says of itself.
+    pub record: CommitRecord,
+    progress: &'a dyn Progress,
+}
+
+impl<'a> Source<'a> {
+    /// Reads the manifest of a trace.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Output`](crate::ErrorKind::Output) when there is none.
+    pub(super) fn open(trace: &PublishedTrace, progress: &'a dyn Progress) -> Result<Source<'a>> {
+        let mut record = CommitRecord::read(&trace.folder)?;
+        record.files.sort_by(|a, b| a.path.cmp(&b.path));
+        Ok(Source { folder: trace.folder.clone(), record, progress })
+    }
+
+    /// Hands over columns of a sidecar table, or nothing where the trace has no such table.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Output`](crate::ErrorKind::Output) when it cannot be read.
+    pub(super) fn sidecar(&self, table: &str, columns: &[&str], each: impl FnMut(&Batch, usize)) -> Result<()> {
+        let path = format!("sidecar/{table}.parquet");
+        let files = self.record.files.iter().filter(|file| file.path == path);
+        self.read(files, columns, each)
+    }
+
+    /// Hands over columns of a dataset, row by row, in the order of `seq` within each of its folders. Says whether there is
+    /// such a dataset.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Output`](crate::ErrorKind::Output) when it cannot be read.
+    pub(super) fn events(&self, name: &str, columns: &[&str], each: impl FnMut(&Batch, usize)) -> Result<bool> {
+        let files =
+            self.record.files.iter().filter(|file| dataset(file).is_some_and(|own| own.eq_ignore_ascii_case(name)));
+        let is_there = files.clone().next().is_some();
+        self.read(files, columns, each)?;
+        Ok(is_there)
+    }
+
+    /// Hands over columns of all datasets, with the name of each.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Output`](crate::ErrorKind::Output) when one cannot be read.
+    pub(super) fn all_events(&self, columns: &[&str], mut each: impl FnMut(&str, &Batch, usize)) -> Result<()> {
+        for file in &self.record.files {
+            if let Some(name) = dataset(file) {
+                self.read([file].into_iter(), columns, |batch, row| each(name, batch, row))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn read<'f>(
+        &self,
+        files: impl Iterator<Item = &'f FileEntry>,
+        columns: &[&str],
+        mut each: impl FnMut(&Batch, usize),
+    ) -> Result<()> {
+        for file in files {
+            read_table(&self.folder.join(&file.path), columns, None, &mut |batch| {
+                stop_if_cancelled(self.progress)?;
+                (0..batch.rows()).for_each(|row| each(batch, row));
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// The dataset of a file; `None` of a table of the sidecar.
+fn dataset(file: &FileEntry) -> Option<&str> {
+    Some(file.path.strip_prefix("events/")?.split_once('/')?.0)
+}

@@ -1,0 +1,301 @@
+"""The page of `report`: its figures are those of the views, and a browser shows it without a fault at every width."""
+
+import contextlib
+import html.parser
+import os
+import re
+import shutil
+import subprocess
+import unittest
+
+import duckdb
+
+import support
+
+# Bytes that no page takes.
+LARGEST = 2 << 20
+VOID = {"meta", "link", "br", "img", "input", "hr"}
+CHROMIUM = next(filter(None, map(shutil.which, ["chromium", "chromium-browser", "google-chrome"])), None)
+
+
+def report(folder, trace):
+    """The page of a trace."""
+    page = os.path.join(folder, "report.html")
+    done = support.run("report", trace, "-o", page, "--progress", "never")
+    if done.returncode != 0:
+        raise AssertionError(done.stderr)
+    return page
+
+
+def converted(name, trace):
+    """The folder of a converted trace, and its page."""
+    out = support.temporary_folder(name)
+    done = support.run("convert", trace, "-o", out, "--progress", "never")
+    if done.returncode != 0:
+        raise AssertionError(done.stderr)
+    return out, report(support.temporary_folder(name + "-page"), out)
+
+
+class Page(html.parser.HTMLParser):
+    """What is on a page: tables by caption, headings, charts; tags that do not match are a fault."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tables, self.headings, self.open, self.ids, self.charts = {}, [], [], [], 0
+        self.marks, self.faults, self.row, self.text = [], [], None, ""
+        self.feed(text)
+        self.close()
+        if self.open:
+            self.faults.append(f"left open: {self.open}")
+
+    def handle_startendtag(self, tag, attributes):
+        self.marks.append(tag)
+
+    def handle_starttag(self, tag, attributes):
+        attributes = dict(attributes)
+        if "id" in attributes:
+            self.ids.append(attributes["id"])
+        if tag not in VOID:
+            self.open.append(tag)
+        if tag == "svg":
+            self.charts += 1
+            if attributes.get("role") != "img" or not attributes.get("aria-labelledby"):
+                self.faults.append("a chart without a name")
+        if tag == "tr":
+            self.row = []
+        self.text = ""
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            self.faults.append(f"</{tag}> without its begin")
+        if tag == "caption":
+            self.table = self.tables.setdefault(self.text, [])
+        elif tag in ("td", "th") and self.row is not None:
+            self.row.append(self.text)
+        elif tag == "tr":
+            self.table.append(self.row)
+        elif tag in ("h1", "h2", "h3"):
+            self.headings.append((int(tag[1]), self.text))
+        self.text = ""
+
+    def handle_data(self, data):
+        self.text += data
+
+
+def page_of(path):
+    with open(path, encoding="utf-8", newline="") as file:
+        return Page(file.read())
+
+
+def count(text):
+    return int(text.replace(",", ""))
+
+
+def with_views(out):
+    connection = duckdb.connect()
+    connection.execute("SET TimeZone = 'UTC'")
+    done = support.run("views", out)
+    if done.returncode != 0:
+        raise AssertionError(done.stderr)
+    connection.execute(done.stdout)
+    return contextlib.closing(connection)
+
+
+def duration(nanoseconds):
+    """As the page shows one below an hour."""
+    minutes, tenths = divmod(nanoseconds // 10**8, 600)
+    if minutes > 0:
+        return f"{minutes} min {tenths // 10:02}.{tenths % 10} s"
+    for unit, size in [("s", 10**9), ("ms", 10**6), ("µs", 10**3)]:
+        if nanoseconds >= size:
+            thousandths = nanoseconds * 1000 // size
+            return f"{thousandths / 1000:.3f}".rstrip("0").rstrip(".") + " " + unit
+    return f"{nanoseconds} ns"
+
+
+def size(amount):
+    """As the page shows bytes."""
+    if amount < 1024:
+        return f"{amount} B"
+    for unit in ["KiB", "MiB", "GiB"]:
+        amount /= 1024
+        if amount < 1024:
+            return f"{amount:.2f} {unit}"
+    raise AssertionError("larger than any in the corpus")
+
+
+class Form(unittest.TestCase):
+    """What holds of every page."""
+
+    def test_the_page_is_well_formed_and_asks_for_nothing(self):
+        folder = support.temporary_folder("report")
+        page = report(folder, support.EXAMPLE)
+        self.assertEqual(os.listdir(folder), ["report.html"], "the temporary folder is gone")
+        with open(page, encoding="utf-8") as file:
+            text = file.read()
+        self.assertLess(len(text), LARGEST)
+        self.assertNotRegex(text.lower(), r"<script|<link|<img|<iframe|javascript:|url\(|@import|\son[a-z]+=")
+        self.assertEqual(re.findall(r'(?:href|src)="(?!#)', text), [])
+        self.assertIn("""content="default-src 'none'; style-src 'unsafe-inline'\"""", text)
+        found = Page(text)
+        self.assertEqual(found.faults, [])
+        self.assertEqual(len(found.ids), len(set(found.ids)), "every id once")
+        levels = [level for level, _ in found.headings]
+        self.assertEqual(levels[0], 1)
+        self.assertTrue(all(b - a <= 1 for a, b in zip(levels, levels[1:])), levels)
+
+    def test_a_converted_trace_has_the_same_page(self):
+        out, page = converted("report-converted", support.EXAMPLE)
+        direct = report(support.temporary_folder("report-direct"), support.EXAMPLE)
+        with open(page, "rb") as one, open(direct, "rb") as other:
+            self.assertEqual(one.read(), other.read())
+
+
+class Figures(unittest.TestCase):
+    """Figures on the page are those of SQL over the views."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.corpus = support.corpus_or_skip()
+
+    def of(self, name):
+        out, page = converted(name, os.path.join(self.corpus, name + ".etl"))
+        found = page_of(page)
+        self.assertEqual(found.faults, [])
+        return out, found
+
+    def check(self, found, caption, connection, query):
+        """The rows of a table, but for the one that adds up others, are the first of a query."""
+        table = found.tables[caption][1:]
+        expected = [[str(cell) for cell in row] for row in connection.execute(query).fetchall()]
+        self.assertGreater(len(expected), 0)
+        shown = [row for row in table if not re.search(r"^and [\d,]+ more", row[0])]
+        width = len(expected[0])
+        # Of equal weight the order is that of names.
+        self.assertEqual([row[:width] for row in shown], expected[: len(shown)], caption)
+        self.assertTrue(len(shown) == len(expected) or len(table) == len(shown) + 1, "what is left out is counted")
+
+    def test_samples_network_and_disk(self):
+        out, found = self.of("perfview-net.4.5.2.x64")
+        with with_views(out) as connection:
+            connection.create_function("shown", lambda number: f"{number:,}", ["BIGINT"], "VARCHAR")
+            connection.create_function("size", size, ["BIGINT"], "VARCHAR")
+            process = "COALESCE(process_name, 'unknown') AS who"
+            self.check(found, "Samples by process", connection,
+                f"SELECT who, shown(n) FROM (SELECT {process}, count(*) n FROM cpu_samples WHERE process_id IS DISTINCT FROM 0 GROUP BY 1) ORDER BY n DESC, who")
+            self.check(found, "Samples by module", connection,
+                "SELECT m, shown(n) FROM (SELECT COALESCE(module, 'no known module') m, count(*) n FROM cpu_samples WHERE process_id IS DISTINCT FROM 0 GROUP BY 1) ORDER BY n DESC, m")
+            self.check(found, "Bytes read and written by process", connection,
+                f"""SELECT who, size(r::BIGINT), size(w::BIGINT), shown(n) FROM (SELECT {process}, count(*) n,
+                COALESCE(sum(bytes) FILTER (operation = 'Read'), 0) r, COALESCE(sum(bytes) FILTER (operation = 'Write'), 0) w
+                FROM disk_io GROUP BY 1) ORDER BY r + w DESC, who""")
+            self.check(found, "Bytes sent and received by process", connection,
+                f"""SELECT who, size(s::BIGINT), size(r::BIGINT), shown(n) FROM (SELECT {process}, count(*) n,
+                COALESCE(sum(bytes) FILTER (direction = 'sent'), 0) s, COALESCE(sum(bytes) FILTER (direction = 'received'), 0) r
+                FROM network WHERE direction <> 'other' GROUP BY 1) ORDER BY s + r DESC, who""")
+            total = connection.execute("SELECT count(*) FROM all_events").fetchone()[0]
+            rows = found.tables["Events by provider"][1:]
+            self.assertEqual(sum(count(row[1]) for row in rows), total)
+
+    def test_time_on_processors(self):
+        out, found = self.of("filtrace-diskio")
+        with with_views(out) as connection:
+            connection.create_function("duration", duration, ["BIGINT"], "VARCHAR")
+            self.check(found, "Time on processors by process", connection,
+                """SELECT process_name, duration(d::BIGINT) FROM (SELECT process_name, sum(duration_ns) d FROM cpu_intervals
+                WHERE thread_id IS DISTINCT FROM 0 GROUP BY 1) ORDER BY d DESC, process_name""")
+
+    def test_pauses(self):
+        out, found = self.of("dotnetperf-gccollectonly")
+        with with_views(out) as connection:
+            connection.create_function("duration", duration, ["BIGINT"], "VARCHAR")
+            connection.create_function("shown", lambda number: f"{number:,}", ["BIGINT"], "VARCHAR")
+            self.check(found, "Pauses by process", connection,
+                """SELECT who, shown(n), duration(d::BIGINT) FROM (SELECT COALESCE(process_name, 'unknown') who, count(*) n,
+                sum(duration_ns) d FROM gc_pauses GROUP BY 1) ORDER BY d DESC, who""")
+            longest = connection.execute("SELECT duration(duration_ns) FROM gc_pauses ORDER BY duration_ns DESC LIMIT 10").fetchall()
+            self.assertEqual([[row[1]] for row in found.tables["Longest pauses"][1:]], [list(row) for row in longest])
+
+
+@unittest.skipUnless(CHROMIUM, "no Chromium: the page is not looked at in a browser")
+class Browser(unittest.TestCase):
+    """A browser shows the page at the widths of a phone and of a screen, in the dark and in print."""
+
+    WIDTHS = [320, 1280]
+
+    @classmethod
+    def setUpClass(cls):
+        folder = support.corpus()
+        trace = os.path.join(folder, "perfview-net.4.5.2.x64.etl") if folder else support.EXAMPLE
+        cls.folder = support.temporary_folder("report-browser")
+        cls.page = report(cls.folder, trace)
+
+    def chromium(self, *arguments):
+        command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--allow-file-access-from-files",
+                   "--disable-dev-shm-usage", "--virtual-time-budget=5000", "--enable-logging=stderr",
+                   f"--user-data-dir={os.path.join(self.folder, 'profile')}", *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        # What pages say; the rest are words of the browser about the machine that it runs on.
+        said = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
+        self.assertEqual(said, [])
+        return done.stdout
+
+    def wrapper(self, width, dark):
+        """A page that looks at the report in a frame of a width, and writes down what it sees."""
+        path = os.path.join(self.folder, f"wrapper-{width}-{dark}.html")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(f"""<!DOCTYPE html><meta name="color-scheme" content="{'dark' if dark else 'light'}">
+<iframe id="f" src="report.html" style="width:{width}px;height:900px;border:0"></iframe><pre id="seen"></pre>
+<script>document.getElementById("f").onload = event => {{
+  const page = event.target.contentDocument, root = page.documentElement, lines = [];
+  lines.push("width " + root.clientWidth + " " + root.scrollWidth);
+  for (const svg of page.querySelectorAll("svg")) {{
+    const marks = [...svg.querySelectorAll("polygon, rect")], box = svg.getBoundingClientRect();
+    const seen = marks.filter(mark => mark.getBoundingClientRect().width > 0 && mark.getBoundingClientRect().height > 0);
+    lines.push("chart " + seen.length + " " + Math.round(box.width) + " " + Math.round(box.height));
+  }}
+  for (const one of page.querySelectorAll("body *")) {{
+    const box = one.getBoundingClientRect();
+    if (box.right > root.clientWidth + 1 && box.width > 1 && !one.closest(".wide") && !one.closest("svg"))
+      lines.push("beyond " + one.tagName + " " + one.className + " " + box.right);
+  }}
+  lines.push("page " + getComputedStyle(page.body).backgroundColor);
+  document.getElementById("seen").textContent = lines.join("\\n");
+}};</script>""")
+        return path
+
+    def seen(self, width, dark=False):
+        flags = ["--blink-settings=preferredColorScheme=0"] if dark else []
+        dom = self.chromium("--dump-dom", *flags, f"--window-size={width + 40},1000", "file://" + self.wrapper(width, dark))
+        text = re.search(r'<pre id="seen">(.*?)</pre>', dom, re.S)
+        self.assertIsNotNone(text, dom)
+        return text.group(1).splitlines()
+
+    def test_nothing_overflows_and_no_chart_is_empty(self):
+        for width in self.WIDTHS:
+            lines = self.seen(width)
+            self.assertEqual(lines[0], f"width {width} {width}")
+            self.assertEqual([line for line in lines if line.startswith("beyond")], [])
+            charts = [line.split()[1:] for line in lines if line.startswith("chart")]
+            self.assertEqual(len(charts), page_of(self.page).charts)
+            for marks, wide, high in charts:
+                self.assertGreater(int(marks), 0)
+                self.assertGreater(int(wide), width * 0.6)
+                self.assertGreaterEqual(int(high), 28)
+
+    def test_the_dark_is_dark(self):
+        self.assertEqual(self.seen(1280)[-1], "page rgb(255, 255, 255)")
+        self.assertEqual(self.seen(1280, dark=True)[-1], "page rgb(20, 23, 27)")
+
+    def test_it_prints(self):
+        printed = os.path.join(self.folder, "report.pdf")
+        self.chromium(f"--print-to-pdf={printed}", "--no-pdf-header-footer", "file://" + self.page)
+        with open(printed, "rb") as file:
+            text = file.read()
+        self.assertTrue(text.startswith(b"%PDF"))
+        self.assertGreater(text.count(b"/Type /Page\n"), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
