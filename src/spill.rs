@@ -31,8 +31,8 @@ const ROOM: usize = 32 << 20;
 /// Bytes of records that wait to be written.
 const BLOCK: usize = 4 << 20;
 
-/// Bytes of records that wait, from which on there is room for all that ever do: to grow step by step copies them again and
-/// again.
+/// Bytes of records that wait, from which on room for them grows fourfold: in smaller steps they are copied again and again,
+/// and room for all that ever wait is too much for those of a small trace.
 const GROWN: usize = 256 << 10;
 
 /// Where the records of a job go.
@@ -140,7 +140,8 @@ impl<T: Record> SpillWriter<T> {
         let waiting = self.waiting.len();
         if self.waiting.capacity() - waiting < more && size_of_val(&self.waiting[..]) >= GROWN {
             let all = self.space.block.div_ceil(size_of::<T>().max(1));
-            self.waiting.reserve_exact(all.saturating_sub(waiting).max(more));
+            let room = all.min(waiting.saturating_mul(4));
+            self.waiting.reserve_exact(room.saturating_sub(waiting).max(more));
         }
     }
 
