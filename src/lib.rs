@@ -203,12 +203,13 @@ pub mod steps {
 
 /// Rows of the sidecar's tables that follow from a report, as the files and `inspect --json` have them.
 pub mod rows {
+    pub use crate::sidecar::answers::rows as answers;
     pub use crate::sidecar::clock::row as clock;
     pub use crate::sidecar::issues::{advice, rows as issues};
     pub use crate::sidecar::lost_events::rows as lost_events;
     pub use crate::sidecar::sessions::row as session;
     pub use crate::sidecar::streams::rows as streams;
-    pub use crate::sidecar::{ClockRow, IssueRow, LossRow, NotRecorded, SessionRow, StreamRow, Time};
+    pub use crate::sidecar::{AnswerRow, ClockRow, IssueRow, LossRow, NotRecorded, SessionRow, StreamRow, Time};
     pub use crate::survey::loss::LossKind;
     pub use crate::survey::{IssueCode, Severity};
 }

@@ -85,6 +85,7 @@ fn a_trace_appears_whole() {
     let expected = [
         "trace=a/events/Kernel-EventTrace/part-00000-00000.parquet",
         "trace=a/events/Kernel-PerfInfo/part-00000-00000.parquet",
+        "trace=a/sidecar/answers.parquet",
         "trace=a/sidecar/buffers.parquet",
         "trace=a/sidecar/catalog.parquet",
         "trace=a/sidecar/clock.parquet",
@@ -380,6 +381,7 @@ fn inspect_tells_what_the_sidecar_tells() {
     let document: serde_json::Value = serde_json::from_str(&sandbox.t("inspect --json ring.etl", 0).out).unwrap();
     let file = &document["traces"][0]["files"][0];
     for (table, rows) in [
+        ("answers", document["traces"][0]["answers"].as_array().unwrap().as_slice()),
         ("sessions", std::slice::from_ref(&file["session"])),
         ("clock", std::slice::from_ref(&file["clock"])),
         ("lost_events", file["loss"]["ledger"].as_array().unwrap()),

@@ -12,7 +12,9 @@ use crate::calendar::rfc3339;
 use crate::convert::job::Report;
 use crate::plan::CatalogEntry;
 use crate::sidecar::undecoded::Undecoded;
-use crate::sidecar::{ClockRow, IssueRow, SessionRow, StreamRow, clock, issues, lost_events, sessions, streams};
+use crate::sidecar::{
+    AnswerRow, ClockRow, IssueRow, SessionRow, StreamRow, answers, clock, issues, lost_events, sessions, streams,
+};
 use crate::survey::{FileFacts, FileSurvey};
 
 /// A trace.
@@ -31,6 +33,8 @@ pub(super) struct Inspection {
     pub providers: Vec<InspectedDataset>,
     /// What is not decodable, most events first.
     pub undecodable: Vec<Undecoded>,
+    /// What can be asked of it, and what not.
+    pub answers: Vec<AnswerRow>,
 }
 
 /// From the first to the last event.
@@ -85,6 +89,7 @@ impl Inspection {
             is_damaged: report.files.iter().any(FileSurvey::is_damaged),
             time: TimeRange::of(report.time_range),
             undecodable: undecoded::of_report(report),
+            answers: answers::rows(&report.plan, &report.shapes),
             files: report
                 .files
                 .iter()

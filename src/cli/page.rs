@@ -13,10 +13,13 @@ use crate::calendar::rfc3339;
 use crate::readable::count::counted;
 use crate::readable::printable::printable;
 use crate::readable::time::{difference, duration};
-use crate::sidecar::{ClockRow, IssueRow, LossRow, SessionRow, StreamRow, Time};
+use crate::sidecar::{AnswerRow, ClockRow, IssueRow, LossRow, SessionRow, StreamRow, Time};
 
 /// Rows of the loss ledger and issues that are shown; the rest is a number.
 const SHOWN: usize = 10;
+
+/// Names of events that one line shows.
+const FEW: usize = 3;
 
 /// What stands where there is no value.
 const NONE: &str = "-";
@@ -35,6 +38,7 @@ pub(super) fn page(inspection: &Inspection, width: Width) -> String {
             &undecoded::table(&inspection.undecodable, width),
         );
     }
+    page += &section("Answers", &answers(&inspection.answers, width));
     page += &issues(&inspection.files, width);
     page
 }
@@ -247,6 +251,30 @@ fn providers(providers: &[InspectedDataset], width: Width) -> String {
         ]);
     }
     section(&format!("Providers ({})", providers.len()), &table.render(width))
+}
+
+/// The questions that the trace can answer, and what to record for the others.
+fn answers(answers: &[AnswerRow], width: Width) -> String {
+    let mut table = TextTable::new([("QUESTION", Align::Left), ("EVENTS", Align::Right), ("FROM", Align::Left)]);
+    let is_answerable = |row: &&AnswerRow| row.answerable;
+    for row in answers.iter().filter(is_answerable) {
+        let events = HumanCount(row.events).to_string();
+        table.row([row.question.to_owned(), events, few(&row.event_names)]);
+    }
+    let mut needed = TextTable::new([("OTHER QUESTION", Align::Left), ("TO ANSWER IT, RECORD", Align::Left)]);
+    for row in answers.iter().filter(|row| !row.answerable) {
+        needed.row([row.question.to_owned(), row.needed.clone().unwrap_or_default()]);
+    }
+    let has = |answerable| answers.iter().any(|row| row.answerable == answerable);
+    let tables = [(has(true), table), (has(false), needed)];
+    tables.iter().filter(|(has_rows, _)| *has_rows).map(|(_, table)| table.render(width)).collect()
+}
+
+/// The first names of a list.
+fn few(names: &[String]) -> String {
+    let more = names.len().saturating_sub(FEW);
+    let shown = names.iter().take(FEW).map(String::as_str).collect::<Vec<_>>().join(", ");
+    if more > 0 { format!("{shown} and {more} more") } else { shown }
 }
 
 /// The gravest issues of all files.

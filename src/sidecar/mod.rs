@@ -3,6 +3,7 @@
 //! One file per table, each read top down like the table's description in docs/dataset.md. A value that the trace does
 //! not record is NULL, never 0. The files depend on the input and the options alone.
 
+pub mod answers;
 mod buffers;
 mod catalog;
 pub mod clock;
@@ -18,6 +19,7 @@ mod target;
 pub mod undecoded;
 mod write;
 
+pub use answers::AnswerRow;
 pub use clock::ClockRow;
 pub use dimensions::DimensionRows;
 pub use issues::IssueRow;

@@ -2,7 +2,7 @@
 
 use super::dimensions::DimensionRows;
 use super::target::SidecarTarget;
-use super::{buffers, catalog, clock, fields, issues, lost_events, sessions, streams, table};
+use super::{answers, buffers, catalog, clock, fields, issues, lost_events, sessions, streams, table};
 use crate::convert::job::{InputCounts, ShapeCounts};
 use crate::dimensions::Dimensions;
 use crate::error::Result;
@@ -43,6 +43,7 @@ pub fn write(target: &SidecarTarget<'_>, facts: &SidecarFacts<'_>) -> Result<Vec
         table::write(target, all.iter().flat_map(streams::rows))?,
         table::write(target, catalog::rows(plan, shape_counts))?,
         table::write(target, fields::rows(plan))?,
+        table::write(target, answers::rows(plan, shape_counts).into_iter())?,
         table::write(target, files.iter().flat_map(buffers::rows))?,
         table::write(
             target,

@@ -42,6 +42,7 @@ pub(super) const ANSWERS: &[Answer] = answers![
     "services",
     "activities",
     "loss",
+    "answers",
 ];
 
 /// A function that gives rows.

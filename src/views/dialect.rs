@@ -104,6 +104,14 @@ impl Dialect {
         }
     }
 
+    /// The type of a list of texts.
+    pub(super) fn texts(self) -> &'static str {
+        match self {
+            Dialect::DuckDb => "VARCHAR[]",
+            Dialect::Spark => "ARRAY<STRING>",
+        }
+    }
+
     /// The type of a list of 64-bit integers.
     pub(super) fn integers(self) -> &'static str {
         match self {

@@ -1,18 +1,22 @@
 //! SQL views over published traces, for DuckDB and for Spark: a view per dataset and per event, and the answers.
 //!
 //! The answers are the files in `sql/`, one each, in the SQL that both engines share. A table stands there as
-//! `{{dataset: column TYPE, …}}`, so that each file says itself what it needs. What the traces lack becomes a typed NULL or
-//! an empty select: every view binds and runs whatever a trace holds.
+//! `{{dataset [events]: column TYPE, …}}`, so that each file says itself what it needs, and so do the questions that a trace
+//! can answer. What the traces lack becomes a typed NULL or an empty select: every view binds and runs whatever a trace holds.
 
 mod answers;
 mod dialect;
+mod events;
 mod functions;
 mod lake;
 mod naming;
+mod questions;
 mod script;
 mod source;
 mod template;
 
 pub use dialect::Dialect;
+pub use events::Events;
 pub use lake::{Lake, LakeTable};
+pub use questions::{Evidence, QUESTIONS, Question};
 pub use script::script;

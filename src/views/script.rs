@@ -6,7 +6,7 @@ use super::functions::functions;
 use super::lake::Lake;
 use super::naming::view_of;
 use super::source::{common, select};
-use super::template::{Part, parts};
+use super::template::{Part, Source, parts};
 
 /// The script for an engine. `root`: the folder that holds the traces; `traces`: a pattern that the folders match.
 pub fn script(dialect: Dialect, lake: &Lake, root: &str, traces: &str) -> String {
@@ -42,7 +42,7 @@ fn filled(dialect: Dialect, lake: &Lake, template: &str) -> (String, String) {
         .map(|part| match part {
             Part::Text(text) => text.to_owned(),
             Part::Integers => dialect.integers().to_owned(),
-            Part::Table(table, columns) => select(dialect, lake, table, &columns),
+            Part::Table(source) => select(dialect, lake, &source),
         })
         .collect();
     (comment.to_owned(), body.trim_end().to_owned())
@@ -54,6 +54,11 @@ fn leading_comment(text: &str) -> (&str, &str) {
     text.split_at(lines.map(str::len).sum())
 }
 
+/// The common columns of a table, of all its events.
+fn bare(table: &str) -> Source<'_> {
+    Source { table, events: None, columns: Vec::new() }
+}
+
 /// The common columns of all events.
 fn all_events(dialect: Dialect, lake: &Lake) -> String {
     let selects: Vec<String> = lake
@@ -61,12 +66,12 @@ fn all_events(dialect: Dialect, lake: &Lake) -> String {
         .filter(|table| table.is_event())
         .map(|table| {
             let provider = dialect.text(table.name());
-            let columns = select(dialect, lake, table.name(), &[]);
+            let columns = select(dialect, lake, &bare(table.name()));
             format!("SELECT {provider} AS provider, e.* FROM {columns} e")
         })
         .collect();
     let all = if selects.is_empty() {
-        format!("SELECT CAST(NULL AS STRING) AS provider, e.* FROM {} e", select(dialect, lake, "", &[]))
+        format!("SELECT CAST(NULL AS STRING) AS provider, e.* FROM {} e", select(dialect, lake, &bare("")))
     } else {
         selects.join("\nUNION ALL\n")
     };

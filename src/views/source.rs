@@ -3,7 +3,7 @@
 use super::dialect::Dialect;
 use super::lake::{Lake, LakeTable};
 use super::naming::view_of;
-use super::template::Column;
+use super::template::{Column, Source};
 
 /// The columns of events that every answer may use, with their types.
 const COMMON: [(&str, &str); 14] = [
@@ -28,8 +28,9 @@ pub(super) fn common() -> impl Iterator<Item = &'static str> {
     COMMON.into_iter().map(|(name, _)| name)
 }
 
-/// The select of some columns of a table, in brackets.
-pub(super) fn select(dialect: Dialect, lake: &Lake, table: &str, columns: &[Column<'_>]) -> String {
+/// The select of some columns and events of a table, in brackets.
+pub(super) fn select(dialect: Dialect, lake: &Lake, source: &Source<'_>) -> String {
+    let Source { table, events, columns } = source;
     let is_event = !table.starts_with("sidecar/");
     let common = COMMON.into_iter().filter(|_| is_event);
     let found = lake.table(table);
@@ -53,7 +54,14 @@ pub(super) fn select(dialect: Dialect, lake: &Lake, table: &str, columns: &[Colu
         items.push(format!("{value} AS {alias}"));
     }
     let from = match found {
-        Some(found) => format!("FROM {}", dialect.name(&view_of(lake, found))),
+        Some(found) => {
+            let read = |name: &str| {
+                let column = columns.iter().find(|column| column.name == name)?;
+                value(dialect, found, name, column.kind)
+            };
+            let condition = events.as_ref().map(|events| events.condition(dialect, read));
+            format!("FROM {}{}", dialect.name(&view_of(lake, found)), condition.unwrap_or_default())
+        }
         None => "WHERE 1 = 0".to_owned(),
     };
     format!("(SELECT {} {from})", items.join(", "))
@@ -67,7 +75,11 @@ fn value(dialect: Dialect, table: &LakeTable, name: &str, kind: &str) -> Option<
 
 /// A NULL of a type.
 fn null(dialect: Dialect, kind: &str) -> String {
-    let kind = if kind == "LIST" { dialect.integers() } else { kind };
+    let kind = match kind {
+        "LIST" => dialect.integers(),
+        "TEXTS" => dialect.texts(),
+        kind => kind,
+    };
     format!("CAST(NULL AS {kind})")
 }
 
@@ -80,6 +92,7 @@ fn read_as(dialect: Dialect, name: &str, stored: &str, wanted: &str) -> Option<S
         "BIGINT" if stored.starts_with("INT") || stored.starts_with("UINT_") => Some(format!("CAST({name} AS BIGINT)")),
         "LIST" if stored == "LIST<INT64>" => Some(name.to_owned()),
         "LIST" if stored == "LIST<UINT_64>" => Some(dialect.each(name, &signed("{}"))),
+        "TEXTS" if stored == "LIST<STRING>" => Some(name.to_owned()),
         "STRING" | "BOOLEAN" | "BINARY" if stored == wanted => Some(name.to_owned()),
         "TIMESTAMP" if stored.starts_with("TIMESTAMP") => Some(name.to_owned()),
         _ => None,
@@ -101,8 +114,9 @@ mod tests {
     #[test]
     fn what_is_missing_is_a_typed_null() {
         let lake = Lake::default();
-        let column = Column { name: "thread_id", kind: "BIGINT", alias: "thread" };
-        let select = select(Dialect::DuckDb, &lake, "sidecar/threads", &[column]);
+        let columns = vec![Column { name: "thread_id", kind: "BIGINT", alias: "thread" }];
+        let source = Source { table: "sidecar/threads", events: None, columns };
+        let select = select(Dialect::DuckDb, &lake, &source);
         assert_eq!(select, "(SELECT CAST(NULL AS STRING) AS trace, CAST(NULL AS BIGINT) AS thread WHERE 1 = 0)");
     }
 

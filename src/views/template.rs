@@ -1,14 +1,27 @@
 //! Templates of selects: text with tables in it.
 
+use super::events::Events;
+
 /// A part of a template.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Part<'a> {
     /// Text as it is.
     Text(&'a str),
-    /// A table, and the columns that are asked of it with their types.
-    Table(&'a str, Vec<Column<'a>>),
+    /// A table.
+    Table(Source<'a>),
     /// The type of a list of integers.
     Integers,
+}
+
+/// A table that a view reads.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Source<'a> {
+    /// Its name: a dataset, or `sidecar/<table>`.
+    pub table: &'a str,
+    /// The events that rows of the view are made of; `None` of a table that only adds to them.
+    pub events: Option<Events<'a>>,
+    /// The columns that are asked of it.
+    pub columns: Vec<Column<'a>>,
 }
 
 /// A column that is asked for.
@@ -41,13 +54,17 @@ fn next_table(template: &str) -> Option<(&str, Part<'_>, &str)> {
     if inside == "integers" {
         return Some((before, Part::Integers, after));
     }
-    let (name, columns) = inside.split_once(": ")?;
+    let (table, columns) = inside.split_once(": ")?;
+    let (table, events) = match table.split_once(" [") {
+        Some((table, condition)) => (table, Some(Events::parse(condition.strip_suffix(']')?)?)),
+        None => (table, None),
+    };
     let columns = columns.split(", ").filter_map(|column| {
         let (name, kind) = column.split_once(' ')?;
         let (kind, alias) = kind.split_once(" AS ").unwrap_or((kind, name));
         Some(Column { name, kind, alias })
     });
-    Some((before, Part::Table(name, columns.collect()), after))
+    Some((before, Part::Table(Source { table, events, columns: columns.collect() }), after))
 }
 
 #[cfg(test)]
@@ -59,18 +76,22 @@ mod tests {
     fn tables_stand_between_texts() {
         let expected = [
             Part::Text("SELECT a FROM "),
-            Part::Table(
-                "Kernel-X",
-                vec![
+            Part::Table(Source {
+                table: "Kernel-X",
+                events: Some(Events::Numbered(vec![5])),
+                columns: vec![
                     Column { name: "a", kind: "BIGINT", alias: "a" },
                     Column { name: "b", kind: "STRING", alias: "c" },
                 ],
-            ),
+            }),
             Part::Text(" x, "),
             Part::Integers,
             Part::Text(""),
         ];
-        assert_eq!(parts("SELECT a FROM {{Kernel-X: a BIGINT, b STRING AS c}} x, {{integers}}"), expected);
+        assert_eq!(
+            parts("SELECT a FROM {{Kernel-X [event_id = 5]: a BIGINT, b STRING AS c}} x, {{integers}}"),
+            expected
+        );
         assert_eq!(parts("SELECT 1"), [Part::Text("SELECT 1")]);
     }
 
@@ -84,8 +105,8 @@ mod tests {
                         assert!(!text.contains("{{") && !text.contains("}}"), "{name}: {text}");
                     }
                     Part::Integers => {}
-                    Part::Table(table, columns) => {
-                        let known = ["BIGINT", "STRING", "BOOLEAN", "BINARY", "LIST"];
+                    Part::Table(Source { table, columns, .. }) => {
+                        let known = ["BIGINT", "STRING", "BOOLEAN", "BINARY", "LIST", "TEXTS"];
                         assert!(columns.iter().all(|column| known.contains(&column.kind)), "{name}: {table}");
                     }
                 }

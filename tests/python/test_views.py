@@ -257,6 +257,38 @@ class Corpus(unittest.TestCase):
                 for view in views(connection):
                     connection.execute(f"SELECT count(*) FROM (SELECT * FROM {quoted(view)})").fetchone()
 
+    def test_a_question_can_be_answered_where_its_view_has_rows(self):
+        undecoded = []
+        for folder in sorted(os.listdir(self.out)):
+            if not folder.startswith("trace="):
+                continue
+            with self.subTest(folder), contextlib.closing(duckdb_with(os.path.join(self.out, folder))) as connection:
+                answers = connection.execute("SELECT question, view, answerable, events, needed FROM answers").fetchall()
+                self.assertEqual(len(answers), 24)
+                for question, view, answerable, events, needed in answers:
+                    # Of modules, symbols are a part.
+                    part = "WHERE pdb_guid IS NOT NULL" if question == "symbols" else ""
+                    has_rows = connection.execute(f"SELECT count(*) > 0 FROM {view} {part}").fetchone()[0]
+                    self.assertEqual(needed is None, answerable, question)
+                    self.assertLessEqual(answerable, events > 0, question)
+                    if has_rows and not answerable:
+                        undecoded.append((folder, question, needed.split(":")[0]))
+                    else:
+                        self.assertEqual(answerable, has_rows, question)
+        # Rows that nothing decodes are in a view, too, but answer nothing.
+        hint = "the payload fits the schema only with pointers of the other size"
+        traces = [f"trace=sawbuck-image_data_64_v{version}" for version in (0, 1, 2)]
+        self.assertEqual(undecoded, [(trace, "image_loads", hint) for trace in traces])
+
+    def test_inspect_answers_as_the_sidecar_does(self):
+        for name in ["perfview-net.4.5.2.x64", "filtrace-diskio", "tx-HTTP_Server", "perfview-smallEtlFile"]:
+            done = support.run("inspect", "--json", os.path.join(support.corpus(), f"{name}.etl"))
+            inspected = [tuple(row.values()) for row in json.loads(done.stdout)["traces"][0]["answers"]]
+            opened, _ = self.trace(name)
+            with self.subTest(name), opened as connection:
+                written = connection.execute("SELECT * EXCLUDE (trace) FROM answers").fetchall()
+                self.assertEqual(inspected, written)
+
     def test_views_of_all_traces_together_have_the_rows_of_each(self):
         names = ["cpu_samples", "disk_io", "network", "gc_pauses", "jit", "waits", "all_events", "loss"]
         count = {name: 0 for name in names}

@@ -5,8 +5,7 @@ SELECT i.trace, i.cpu, i.seq, i.timestamp, i.from_ns, i.to_ns, i.to_ns - i.from_
 FROM (
   SELECT trace, cpu, seq, timestamp, timestamp_ns AS from_ns, NewThreadId AS thread_id,
          LEAD(timestamp_ns) OVER (PARTITION BY trace, input, cpu ORDER BY seq) AS to_ns
-  FROM {{Kernel-Thread: NewThreadId BIGINT}} s
-  WHERE event_name = 'Thread/CSwitch'
+  FROM {{Kernel-Thread [event_name = 'Thread/CSwitch']: NewThreadId BIGINT}} s
 ) i
 LEFT JOIN threads t
   ON t.trace = i.trace AND t.thread_id = i.thread_id AND i.from_ns >= t.from_ns AND i.from_ns < t.to_ns

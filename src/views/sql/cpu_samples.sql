@@ -2,10 +2,9 @@
 WITH sampled AS (
   SELECT s.trace, s.timestamp, s.timestamp_ns, s.seq, s.cpu, s.ThreadId AS thread_id,
          COALESCE(s.process_id, t.process_id) AS process_id, s.InstructionPointer AS address, s.Count AS weight
-  FROM {{Kernel-PerfInfo: InstructionPointer BIGINT, ThreadId BIGINT, Count BIGINT}} s
+  FROM {{Kernel-PerfInfo [event_name = 'PerfInfo/SampleProf']: InstructionPointer BIGINT, ThreadId BIGINT, Count BIGINT}} s
   LEFT JOIN threads t
     ON t.trace = s.trace AND t.thread_id = s.ThreadId AND s.timestamp_ns >= t.from_ns AND s.timestamp_ns < t.to_ns
-  WHERE s.event_name = 'PerfInfo/SampleProf'
 ), candidates AS (
   SELECT s.trace, s.seq, i.path, i.file_name, i.base, 'user' AS mode, i.from_ns, 1 AS choice
   FROM sampled s JOIN images i

@@ -4,8 +4,7 @@ SELECT d.trace, d.timestamp, d.timestamp_ns, d.seq, d.cpu, REPLACE(d.event_name,
        d.FileObject AS file_key, d.ByteOffset AS byte_offset, d.TransferSize AS bytes, d.HighResResponseTime_ns AS duration_ns
 FROM (
   SELECT s.*, COALESCE(thread_id, IssuingThreadId) AS by_thread
-  FROM {{Kernel-DiskIo: DiskNumber BIGINT, TransferSize BIGINT, FileObject BIGINT, ByteOffset BIGINT, HighResResponseTime_ns BIGINT, IssuingThreadId BIGINT}} s
-  WHERE event_name IN ('DiskIo/Read', 'DiskIo/Write', 'DiskIo/FlushBuffers')
+  FROM {{Kernel-DiskIo [event_name IN ('DiskIo/Read', 'DiskIo/Write', 'DiskIo/FlushBuffers')]: DiskNumber BIGINT, TransferSize BIGINT, FileObject BIGINT, ByteOffset BIGINT, HighResResponseTime_ns BIGINT, IssuingThreadId BIGINT}} s
 ) d
 LEFT JOIN threads t
   ON t.trace = d.trace AND t.thread_id = d.by_thread AND d.timestamp_ns >= t.from_ns AND d.timestamp_ns < t.to_ns

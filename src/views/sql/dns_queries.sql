@@ -1,7 +1,6 @@
 -- Names that were asked for, and what came back.
 SELECT e.trace, e.timestamp, e.timestamp_ns, e.seq, e.process_id, p.image_name AS process_name, e.thread_id, e.event_name,
        e.QueryName AS query_name, e.QueryType AS query_type, e.QueryStatus AS status, e.QueryResults AS results
-FROM {{Microsoft-Windows-DNS-Client: QueryName STRING, QueryType BIGINT, QueryStatus BIGINT, QueryResults STRING}} e
+FROM {{Microsoft-Windows-DNS-Client [QueryName IS NOT NULL]: QueryName STRING, QueryType BIGINT, QueryStatus BIGINT, QueryResults STRING}} e
 LEFT JOIN processes p
   ON p.trace = e.trace AND p.process_id = e.process_id AND e.timestamp_ns >= p.from_ns AND e.timestamp_ns < p.to_ns
-WHERE e.QueryName IS NOT NULL

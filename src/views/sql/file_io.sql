@@ -6,12 +6,11 @@ FROM (
   SELECT trace, timestamp, timestamp_ns, seq, REPLACE(event_name, 'FileIo/', '') AS operation, process_id,
          COALESCE(thread_id, TTID) AS by_thread, COALESCE(FileKey, FileObject) AS file_key,
          COALESCE(OpenPath, FileName) AS file_name, byte_offset, IoSize AS bytes
-  FROM {{Kernel-FileIo: TTID BIGINT, FileKey BIGINT, FileObject BIGINT, FileName STRING, OpenPath STRING, Offset BIGINT AS byte_offset, IoSize BIGINT}} k
-  WHERE event_name NOT IN ('FileIo/FileRundown', 'FileIo/Name')
+  FROM {{Kernel-FileIo [event_name NOT IN ('FileIo/FileRundown', 'FileIo/Name')]: TTID BIGINT, FileKey BIGINT, FileObject BIGINT, FileName STRING, OpenPath STRING, Offset BIGINT AS byte_offset, IoSize BIGINT}} k
   UNION ALL
   SELECT trace, timestamp, timestamp_ns, seq, event_name, process_id, thread_id, COALESCE(FileKey, FileObject), FileName,
          ByteOffset, IOSize
-  FROM {{Microsoft-Windows-Kernel-File: FileKey BIGINT, FileObject BIGINT, FileName STRING, ByteOffset BIGINT, IOSize BIGINT}} m
+  FROM {{Microsoft-Windows-Kernel-File [*]: FileKey BIGINT, FileObject BIGINT, FileName STRING, ByteOffset BIGINT, IOSize BIGINT}} m
 ) o
 LEFT JOIN threads t
   ON t.trace = o.trace AND t.thread_id = o.by_thread AND o.timestamp_ns >= t.from_ns AND o.timestamp_ns < t.to_ns

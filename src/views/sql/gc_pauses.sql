@@ -7,8 +7,7 @@ WITH marks AS (
            PARTITION BY trace, process_id, ClrInstanceID ORDER BY seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS end_seq,
          MAX(CASE WHEN event_name = 'GarbageCollection/Start' THEN seq END) OVER (
            PARTITION BY trace, process_id, ClrInstanceID ORDER BY seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS gc_seq
-  FROM {{Microsoft-Windows-DotNETRuntime: ClrInstanceID BIGINT, Reason_label STRING, Count BIGINT, Depth BIGINT}} s
-  WHERE event_name IN ('GarbageCollection/GCSuspendEEBegin', 'GarbageCollection/GCRestartEEEnd', 'GarbageCollection/Start')
+  FROM {{Microsoft-Windows-DotNETRuntime [event_name IN ('GarbageCollection/GCSuspendEEBegin', 'GarbageCollection/GCRestartEEEnd', 'GarbageCollection/Start')]: ClrInstanceID BIGINT, Reason_label STRING, Count BIGINT, Depth BIGINT}} s
 )
 SELECT b.trace, b.timestamp, b.timestamp_ns AS from_ns, e.timestamp_ns AS to_ns, e.timestamp_ns - b.timestamp_ns AS duration_ns,
        b.process_id, p.image_name AS process_name, b.reason, g.number AS gc_number, g.generation, b.seq

@@ -1,7 +1,7 @@
 -- Requests that HTTP.sys served: from the parsed request to the first response.
 SELECT q.trace, q.timestamp, q.timestamp_ns AS from_ns, a.timestamp_ns AS to_ns,
        a.timestamp_ns - q.timestamp_ns AS duration_ns, q.Url AS url, a.StatusCode AS status, q.activity_id, q.seq
-FROM {{Microsoft-Windows-HttpService: Url STRING}} q
+FROM {{Microsoft-Windows-HttpService [event_name = 'HTTP Request Trace Task/Parse']: Url STRING}} q
 LEFT JOIN (
   SELECT * FROM (
     SELECT trace, seq, timestamp_ns, activity_id, StatusCode,
@@ -9,4 +9,3 @@ LEFT JOIN (
     FROM {{Microsoft-Windows-HttpService: StatusCode BIGINT}} r WHERE StatusCode IS NOT NULL
   ) ranked WHERE place = 1
 ) a ON a.trace = q.trace AND a.activity_id = q.activity_id AND a.seq > q.seq
-WHERE q.event_name = 'HTTP Request Trace Task/Parse'

@@ -3,11 +3,10 @@ SELECT i.trace, i.timestamp, i.timestamp_ns, i.seq, i.for_process AS process_id,
        i.ImageBase AS base, i.ImageSize AS size, i.path
 FROM (
   SELECT trace, timestamp, timestamp_ns, seq, ProcessId AS for_process, ImageBase, ImageSize, FileName AS path
-  FROM {{Kernel-Image: ProcessId BIGINT, ImageBase BIGINT, ImageSize BIGINT, FileName STRING}} k WHERE event_name = 'Image/Load'
+  FROM {{Kernel-Image [event_name = 'Image/Load']: ProcessId BIGINT, ImageBase BIGINT, ImageSize BIGINT, FileName STRING}} k
   UNION ALL
   SELECT trace, timestamp, timestamp_ns, seq, ProcessID, ImageBase, ImageSize, ImageName
-  FROM {{Microsoft-Windows-Kernel-Process: ProcessID BIGINT, ImageBase BIGINT, ImageSize BIGINT, ImageName STRING}} m
-  WHERE event_id = 5
+  FROM {{Microsoft-Windows-Kernel-Process [event_id = 5]: ProcessID BIGINT, ImageBase BIGINT, ImageSize BIGINT, ImageName STRING}} m
 ) i
 LEFT JOIN processes p
   ON p.trace = i.trace AND p.process_id = i.for_process AND i.timestamp_ns >= p.from_ns AND i.timestamp_ns < p.to_ns

@@ -6,8 +6,7 @@ WITH steps AS (
            PARTITION BY trace, process_id, MethodID ORDER BY seq ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS start_seq,
          MAX(CASE WHEN event_name = 'CLRMethod/MethodLoadVerbose' THEN seq END) OVER (
            PARTITION BY trace, process_id, MethodID ORDER BY seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS load_seq
-  FROM {{Microsoft-Windows-DotNETRuntime: MethodID BIGINT, MethodNamespace STRING, MethodName STRING, MethodSignature STRING, MethodILSize BIGINT, MethodSize BIGINT}} s
-  WHERE event_name IN ('CLRMethod/MethodJittingStarted', 'CLRMethod/MethodLoadVerbose')
+  FROM {{Microsoft-Windows-DotNETRuntime [event_name IN ('CLRMethod/MethodJittingStarted', 'CLRMethod/MethodLoadVerbose')]: MethodID BIGINT, MethodNamespace STRING, MethodName STRING, MethodSignature STRING, MethodILSize BIGINT, MethodSize BIGINT}} s
 )
 SELECT b.trace, b.timestamp, b.timestamp_ns AS from_ns, l.timestamp_ns AS to_ns, l.timestamp_ns - b.timestamp_ns AS duration_ns,
        l.process_id, p.image_name AS process_name, b.thread_id, l.MethodNamespace AS namespace, l.MethodName AS name,

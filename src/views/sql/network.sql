@@ -9,14 +9,14 @@ SELECT n.trace, n.timestamp, n.timestamp_ns, n.seq, n.protocol, n.operation,
 FROM (
   SELECT trace, timestamp, timestamp_ns, seq, 'tcp' AS protocol, REPLACE(event_name, 'TcpIp/', '') AS operation, PID,
          saddr, sport, daddr, dport, size, connid
-  FROM {{Kernel-TcpIp: PID BIGINT, saddr STRING, sport BIGINT, daddr STRING, dport BIGINT, size BIGINT, connid BIGINT}} t
+  FROM {{Kernel-TcpIp [*]: PID BIGINT, saddr STRING, sport BIGINT, daddr STRING, dport BIGINT, size BIGINT, connid BIGINT}} t
   UNION ALL
   SELECT trace, timestamp, timestamp_ns, seq, 'udp', REPLACE(event_name, 'UdpIp/', ''), PID, saddr, sport, daddr, dport, size, connid
-  FROM {{Kernel-UdpIp: PID BIGINT, saddr STRING, sport BIGINT, daddr STRING, dport BIGINT, size BIGINT, connid BIGINT}} u
+  FROM {{Kernel-UdpIp [*]: PID BIGINT, saddr STRING, sport BIGINT, daddr STRING, dport BIGINT, size BIGINT, connid BIGINT}} u
   UNION ALL
   SELECT trace, timestamp, timestamp_ns, seq, CASE WHEN event_name LIKE 'KERNEL_NETWORK_TASK_UDPIP/%' THEN 'udp' ELSE 'tcp' END,
          event_name, PID, saddr, sport, daddr, dport, size, connid
-  FROM {{Microsoft-Windows-Kernel-Network: PID BIGINT, saddr STRING, sport BIGINT, daddr STRING, dport BIGINT, size BIGINT, connid BIGINT}} k
+  FROM {{Microsoft-Windows-Kernel-Network [*]: PID BIGINT, saddr STRING, sport BIGINT, daddr STRING, dport BIGINT, size BIGINT, connid BIGINT}} k
 ) n
 LEFT JOIN processes p
   ON p.trace = n.trace AND p.process_id = n.PID AND n.timestamp_ns >= p.from_ns AND n.timestamp_ns < p.to_ns

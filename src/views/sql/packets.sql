@@ -8,8 +8,7 @@ WITH reports AS (
          OriginalPayloadSize AS bytes, LoggedPayloadSize AS logged_bytes, PktGroupId AS packet_group,
          COALESCE(PktNumber, PktCount) AS packet_number, Protocol AS protocol,
          CASE WHEN event_id IN (160, 170, 240) THEN hex(frame) END AS octets, CAST(NULL AS STRING) AS interface
-  FROM {{Microsoft-Windows-PktMon: ComponentId BIGINT, DirTag BIGINT, DropReason BIGINT, DropLocation BIGINT, PacketType BIGINT, OriginalPayloadSize BIGINT, LoggedPayloadSize BIGINT, PktGroupId BIGINT, PktNumber BIGINT, PktCount BIGINT, Protocol BIGINT, Payload__field BINARY AS frame}} p
-  WHERE event_id IN (120, 130, 140, 150, 160, 170, 200, 210, 220, 230, 240)
+  FROM {{Microsoft-Windows-PktMon [event_id IN (120, 130, 140, 150, 160, 170, 200, 210, 220, 230, 240)]: ComponentId BIGINT, DirTag BIGINT, DropReason BIGINT, DropLocation BIGINT, PacketType BIGINT, OriginalPayloadSize BIGINT, LoggedPayloadSize BIGINT, PktGroupId BIGINT, PktNumber BIGINT, PktCount BIGINT, Protocol BIGINT, Payload__field BINARY AS frame}} p
   UNION ALL
   SELECT trace, timestamp, timestamp_ns, seq, process_id, thread_id, 'ndis', MiniportIfIndex,
          CASE WHEN (keywords & 8589934592) <> 0 THEN 'received' WHEN (keywords & 4294967296) <> 0 THEN 'sent' END,
@@ -18,8 +17,7 @@ WITH reports AS (
               WHEN (keywords & 33280) <> 0 THEN 'ip' END,
          FragmentSize, FragmentSize, CAST(NULL AS BIGINT), CAST(NULL AS BIGINT), CAST(NULL AS BIGINT),
          CASE WHEN (keywords & 1073741824) <> 0 THEN hex(Fragment) END, SourceNicName
-  FROM {{Microsoft-Windows-NDIS-PacketCapture: MiniportIfIndex BIGINT, FragmentSize BIGINT, Fragment BINARY, SourceNicName STRING}} n
-  WHERE event_id IN (1001, 1003)
+  FROM {{Microsoft-Windows-NDIS-PacketCapture [event_id IN (1001, 1003)]: MiniportIfIndex BIGINT, FragmentSize BIGINT, Fragment BINARY, SourceNicName STRING}} n
 ), links AS (
   SELECT r.*, CASE WHEN link_type = 'ip' THEN 1 WHEN link_type = 'ethernet' AND SUBSTR(octets, 25, 4) = '8100' THEN 37
                    WHEN link_type = 'ethernet' THEN 29 END AS start

@@ -4,7 +4,7 @@ SELECT e.trace, e.timestamp, e.timestamp_ns, e.seq, REPLACE(e.event_name, 'PageF
        e.ReadOffset AS byte_offset, e.ByteCount AS bytes, e.timestamp_ns - e.InitialTime_ns AS duration_ns
 FROM (
   SELECT s.*, COALESCE(thread_id, TThreadId) AS by_thread
-  FROM {{Kernel-PageFault: TThreadId BIGINT, VirtualAddress BIGINT, FileObject BIGINT, ReadOffset BIGINT, ByteCount BIGINT, InitialTime_ns BIGINT}} s
+  FROM {{Kernel-PageFault [*]: TThreadId BIGINT, VirtualAddress BIGINT, FileObject BIGINT, ReadOffset BIGINT, ByteCount BIGINT, InitialTime_ns BIGINT}} s
 ) e
 LEFT JOIN threads t
   ON t.trace = e.trace AND t.thread_id = e.by_thread AND e.timestamp_ns >= t.from_ns AND e.timestamp_ns < t.to_ns

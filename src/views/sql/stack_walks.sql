@@ -7,11 +7,10 @@ WITH rundown AS (
   ) ranked WHERE place = 1
 ), parts AS (
   SELECT trace, EventTimeStamp_ns AS at_ns, StackThread AS thread_id, StackProcess AS process_id, walked AS frames
-  FROM {{Kernel-StackWalk: EventTimeStamp_ns BIGINT, StackThread BIGINT, StackProcess BIGINT, Stack__field LIST AS walked}} w
-  WHERE event_name = 'StackWalk/Stack'
+  FROM {{Kernel-StackWalk [event_name = 'StackWalk/Stack']: EventTimeStamp_ns BIGINT, StackThread BIGINT, StackProcess BIGINT, Stack__field LIST AS walked}} w
   UNION ALL
   SELECT k.trace, k.EventTimeStamp_ns, k.StackThread, k.StackProcess, r.frames
-  FROM {{Kernel-StackWalk: EventTimeStamp_ns BIGINT, StackThread BIGINT, StackProcess BIGINT, StackKey BIGINT}} k
+  FROM {{Kernel-StackWalk [event_name IN ('StackWalk/StackKeyKernel', 'StackWalk/StackKeyUser')]: EventTimeStamp_ns BIGINT, StackThread BIGINT, StackProcess BIGINT, StackKey BIGINT}} k
   JOIN rundown r ON r.trace = k.trace AND r.stack_key = k.StackKey
 ), joined AS (
   SELECT trace, at_ns, thread_id, MAX(process_id) AS process_id,

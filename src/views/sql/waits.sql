@@ -5,10 +5,10 @@ WITH switches AS (
   SELECT trace, seq, timestamp, timestamp_ns, cpu, OldThreadId AS thread_id, 'out' AS what,
          CAST(NULL AS BIGINT) AS readier, OldThreadWaitReason AS reason,
          CAST(NULL AS {{integers}}) AS stack
-  FROM {{Kernel-Thread: OldThreadId BIGINT, OldThreadWaitReason BIGINT}} o WHERE event_name = 'Thread/CSwitch'
+  FROM {{Kernel-Thread [event_name = 'Thread/CSwitch']: OldThreadId BIGINT, OldThreadWaitReason BIGINT}} o
   UNION ALL
   SELECT trace, seq, timestamp, timestamp_ns, cpu, NewThreadId, 'in', CAST(NULL AS BIGINT), CAST(NULL AS BIGINT), stack
-  FROM {{Kernel-Thread: NewThreadId BIGINT}} n WHERE event_name = 'Thread/CSwitch'
+  FROM {{Kernel-Thread [event_name = 'Thread/CSwitch']: NewThreadId BIGINT}} n
   UNION ALL
   SELECT trace, seq, timestamp, timestamp_ns, cpu, TThreadId, 'ready', NULLIF(thread_id, TThreadId), CAST(NULL AS BIGINT), stack
   FROM {{Kernel-Thread: TThreadId BIGINT}} r WHERE event_name = 'Thread/ReadyThread'

@@ -2,4 +2,4 @@
 SELECT e.trace, e.timestamp, e.timestamp_ns, e.seq, e.process_id, e.thread_id, e.event_name AS component, e.Info AS message,
        log_time(e.timestamp_ns) || ' ' || RPAD(CAST(e.process_id AS STRING), 5, ' ') || ' ' || RPAD(CAST(e.thread_id AS STRING), 5, ' ')
          || ' ' || RPAD(e.event_name, CAST(GREATEST(LENGTH(e.event_name), 15) AS INT), ' ') || ' ' || COALESCE(e.Info, '') AS line
-FROM {{WUTraceLogging: Info STRING}} e
+FROM {{WUTraceLogging [*]: Info STRING}} e
