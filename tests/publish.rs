@@ -95,9 +95,32 @@ fn a_trace_appears_whole() {
         "trace=a/sidecar/manifest.json",
         "trace=a/sidecar/sessions.parquet",
         "trace=a/sidecar/streams.parquet",
+        "trace=a/sidecar/views.spark.sql",
+        "trace=a/sidecar/views.sql",
     ];
-    let names: Vec<String> = sandbox.names("out").into_iter().filter(|name| !name.ends_with("views.sql")).collect();
-    assert_eq!(names, expected);
+    assert_eq!(sandbox.names("out"), expected);
+}
+
+#[test]
+fn every_trace_has_scripts_of_its_views() {
+    let sandbox = Sandbox::new();
+    sandbox.file("a.etl", &small(3));
+    for flags in ["", "--layout event", "--integers exact", "--columns declared --guid binary"] {
+        sandbox.t(&format!("convert a.etl -o out --if-exists replace {flags}"), 0);
+        for (name, flag) in [("views.sql", ""), ("views.spark.sql", "--spark")] {
+            let printed = sandbox.t(&format!("views out/trace=a {flag}"), 0).out;
+            let written = fs::read_to_string(sandbox.path(&format!("out/trace=a/sidecar/{name}"))).unwrap();
+            let statements = |text: &str| text.split(";\n").map(|one| one.trim().to_owned()).collect::<Vec<_>>();
+            let printed = statements(&printed);
+            let (same, other): (Vec<_>, Vec<_>) =
+                statements(&written).into_iter().partition(|one| printed.contains(one));
+            // Only where the traces lie is another folder: that in which the script is run.
+            let [root] = &other[..] else { panic!("{flags} {name}: {other:?}") };
+            assert!(root.contains("root") && !root.contains(&*sandbox.path("out").to_string_lossy()), "{root}");
+            assert!(same.iter().any(|one| one.contains("events/Kernel-PerfInfo/*")), "{same:?}");
+        }
+    }
+    sandbox.t("verify out", 0);
 }
 
 #[test]

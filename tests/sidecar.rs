@@ -14,7 +14,7 @@ use arrow_array::types::{Float64Type, Int32Type, Int64Type, TimestampMicrosecond
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::{DataType, TimeUnit};
 use etl2parquet::clock::ClockAnchor;
-use etl2parquet::columns::{IntegerType, TypeOptions};
+use etl2parquet::columns::TypeOptions;
 use etl2parquet::convert::job::{InputCounts, ShapeCounts};
 use etl2parquet::dataset::EncodeOptions;
 use etl2parquet::decode::assign_columns;
@@ -110,15 +110,17 @@ fn write(facts: &SidecarFacts<'_>) -> Written {
     let out = tempfile::tempdir().unwrap();
     let output: Arc<dyn Output> = Arc::new(LocalFolder::create(out.path(), "a").unwrap());
     let encode = EncodeOptions::default();
-    let integers = IntegerType::default();
-    let target = SidecarTarget { output: Arc::clone(&output), encode, integers, progress: &NoProgress };
+    let types = TypeOptions::default();
+    let target = SidecarTarget { output: Arc::clone(&output), encode, types, progress: &NoProgress };
     let files = sidecar::write(&target, facts).unwrap();
     let names: Vec<_> = files.iter().map(|file| output.own(&file.path)).collect();
     let root = output.publish(&names, IfExists::Error, &NoProgress).unwrap().folder;
     let folder = Written { root, _out: out };
     let paths: Vec<_> = files.iter().map(|file| file.path.as_str()).collect();
     let expected = ["sessions", "clock", "lost_events", "streams", "catalog", "fields", "answers", "buffers", "issues"];
-    assert_eq!(paths, expected.map(|name| format!("sidecar/{name}.parquet")));
+    let tables = expected.map(|name| format!("sidecar/{name}.parquet"));
+    let scripts = ["sidecar/views.sql".to_owned(), "sidecar/views.spark.sql".to_owned()];
+    assert_eq!(paths, [tables.as_slice(), &scripts].concat());
     for file in files {
         let bytes = std::fs::read(folder.path().join(&file.path)).unwrap();
         assert_eq!((file.bytes, file.provider_id), (bytes.len() as u64, None));
@@ -147,7 +149,16 @@ static NO_DIMENSIONS: LazyLock<Dimensions> = LazyLock::new(Dimensions::default);
 
 fn facts(inputs: &Inputs) -> SidecarFacts<'_> {
     let Inputs { files, facts } = inputs;
-    SidecarFacts { files, facts, file_counts: &[], plan: &NO_SHAPES, shape_counts: &[], dimensions: &NO_DIMENSIONS }
+    SidecarFacts {
+        files,
+        facts,
+        file_counts: &[],
+        plan: &NO_SHAPES,
+        shape_counts: &[],
+        dimensions: &NO_DIMENSIONS,
+        trace: "a",
+        events: &[],
+    }
 }
 
 fn at(ticks: i64) -> Kernel {
@@ -193,7 +204,7 @@ const CONTRACT: [(&str, &str); 9] = [
          schema_origin candidates chosen_because rows ok_rows payload_bytes first_time_ns last_time_ns fix_hint",
     ),
     ("fields", "shape position field in_type out_type column column_type renamed_because"),
-    ("answers", "question about view answerable events event_names needed"),
+    ("answers", "question answerable events event_names needed"),
     (
         "buffers",
         "source buffer file_offset stored_bytes expanded_bytes used_bytes cpu sequence flags type first_time_ns \

@@ -6,7 +6,7 @@ use super::args::ViewsArgs;
 use super::{console, exit};
 use crate::error::Result;
 use crate::published::{lake, published};
-use crate::views::{Dialect, script};
+use crate::views::{Dialect, Extent, Script};
 
 /// Prints the views; returns the exit code.
 ///
@@ -21,7 +21,8 @@ pub(super) fn run(args: &ViewsArgs) -> Result<u8> {
         _ => (args.output.clone(), "trace=*".to_owned()),
     };
     let root = root.display().to_string().replace('\\', "/");
-    console::to_stdout(&script(dialect, &lake, &root, &pattern))?;
+    let script = Script { dialect, lake: &lake, root: &root, traces: &pattern, extent: Extent::Whole };
+    console::to_stdout(&script.text())?;
     Ok(exit::SUCCESS)
 }
 

@@ -100,7 +100,9 @@ impl Commit<'_> {
         stop_if_cancelled(progress)?;
         let partitions = Some(partitions.len() as u64);
         let mut written: Vec<FileEntry> = reports.into_iter().flat_map(|report| report.files).collect();
-        written.extend(timed(progress, Step::Publish, || self.write_sidecar(&surveyed, &counts, output, progress))?);
+        let sidecar = || self.write_sidecar(&surveyed, &counts, &written, output, progress);
+        let sidecar = timed(progress, Step::Publish, sidecar)?;
+        written.extend(sidecar);
         let JoinedCounts { shapes, time_range, decode, .. } = counts;
         let time_range = time_range.map(|range| without_the_past(range, &surveyed.facts));
         let report = Report { shapes, events, decode, partitions, written, time_range, ..of_survey(&target, surveyed) };
@@ -127,6 +129,7 @@ impl Commit<'_> {
         &self,
         surveyed: &Surveyed,
         counts: &JoinedCounts,
+        events: &[FileEntry],
         output: &Arc<dyn Output>,
         progress: &dyn JobProgress,
     ) -> Result<Vec<FileEntry>> {
@@ -137,9 +140,11 @@ impl Commit<'_> {
             plan: &surveyed.plan,
             shape_counts: &counts.shapes,
             dimensions: self.dimensions,
+            trace: self.name,
+            events,
         };
-        let (encode, integers) = (self.options.encode_options(), self.options.types.integers);
-        let target = SidecarTarget { output: Arc::clone(output), encode, integers, progress };
+        let (encode, types) = (self.options.encode_options(), self.options.types);
+        let target = SidecarTarget { output: Arc::clone(output), encode, types, progress };
         sidecar::write(&target, &facts)
     }
 }

@@ -38,7 +38,7 @@ pub struct CommitRecord {
     pub decode: BTreeMap<String, u64>,
     /// What the recording itself lost.
     pub lost: LossCounts,
-    /// Every Parquet file, sorted by path.
+    /// Every file but the manifest, sorted by path.
     pub files: Vec<FileEntry>,
     /// Whatever varies from run to run.
     pub run: RunInfo,
@@ -90,7 +90,7 @@ pub struct LossCounts {
     pub unknown_because: Option<String>,
 }
 
-/// One Parquet file.
+/// One file: Parquet, but for the scripts of views, which have no rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileEntry {
     /// The path below `trace=<name>`, `/`-separated.

@@ -12,44 +12,34 @@ use crate::calendar::rfc3339;
 use crate::error::Result;
 use crate::readable::count::counted;
 use crate::readable::time::duration;
+use crate::views::to_record;
 
 /// Those sections, with what each is called in the contents.
 ///
 /// # Errors
 /// [`ErrorKind::Internal`](crate::ErrorKind::Internal) when a chart cannot be drawn.
 pub(super) fn answers(facts: &Facts) -> Result<Vec<(&'static str, &'static str, String)>> {
-    let missing = |what: &str, how: &str| note(&format!("This trace has no {what}. To see this, record {how}."));
+    let missing =
+        |what: &str, question| note(&format!("This trace has no {what}. To see this, record {}.", to_record(question)));
     let usage = match &facts.usage {
         Some(found) => usage(facts, found)?,
-        None => missing(
-            "context switches",
-            "the kernel flags PROC_THREAD, LOADER and CSWITCH (the profile CPU of wpr has them)",
-        ),
+        None => missing("context switches", "cpu_intervals"),
     };
     let samples = match &facts.samples {
         Some(found) => samples(facts, found)?,
-        None => missing(
-            "samples of the profiler",
-            "the kernel flags PROC_THREAD, LOADER and PROFILE (the profile CPU of wpr has them)",
-        ),
+        None => missing("samples of the profiler", "cpu_samples"),
     };
     let disk = match &facts.disk {
         Some(found) => bytes(facts, DISK, found)?,
-        None => missing(
-            "disk operations",
-            "the kernel flags PROC_THREAD, DISK_IO and FILENAME (the profile DiskIO of wpr has them)",
-        ),
+        None => missing("disk operations", "disk_io"),
     };
     let network = match &facts.network {
         Some(found) => bytes(facts, NETWORK, found)?,
-        None => missing(
-            "packets of TCP or UDP",
-            "the kernel flags PROC_THREAD and NETWORKTRACE, or the provider Microsoft-Windows-Kernel-Network",
-        ),
+        None => missing("packets of TCP or UDP", "network"),
     };
     let pauses = match &facts.pauses {
         Some(found) => pauses(facts, found)?,
-        None => missing("pauses of .NET", "the provider Microsoft-Windows-DotNETRuntime with the keyword GC (0x1)"),
+        None => missing("pauses of .NET", "gc_pauses"),
     };
     let sections = [
         ("cpu", "CPU by process", usage),

@@ -5,6 +5,7 @@
 use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::LazyLock;
 
 use super::row::sidecar_row;
 use crate::convert::job::ShapeCounts;
@@ -18,12 +19,8 @@ const NAMED: usize = 32;
 sidecar_row! {
     /// A question.
     "answers" AnswerRow {
-        /// What it is called.
+        /// What it is called: as the view that answers it; `symbols` are those of `images`.
         question: &'static str,
-        /// What is asked.
-        about: &'static str,
-        /// The view that answers it.
-        view: &'static str,
         /// Whether there are events for it that can be decoded.
         answerable: bool,
         /// The events for it; of ids the filters leave out none.
@@ -50,18 +47,17 @@ fn of_shapes<'a>(
     catalog: impl Iterator<Item = CatalogEntry<'a>>,
     passing: impl Fn(u32, CatalogEntry<'a>) -> u64,
 ) -> Vec<AnswerRow> {
-    let asked = Asked::new();
     let mut found: Vec<Found<'a>> = QUESTIONS.iter().map(|_| Found::default()).collect();
     for (shape, entry) in (0u32..).zip(catalog) {
         let (dataset, passing) = (provider(entry), passing(shape, entry));
-        for (question, events) in asked.of_dataset(dataset) {
+        for (question, events) in ASKED.of_dataset(dataset) {
             if passing > 0 && is_among(entry, events) {
                 found[*question].add(entry, passing);
             }
         }
         // What ids meant follows from the recording, whatever is filtered.
         if let Some((subject, _)) = subject::told(&entry.shape.key.identity) {
-            asked.of_subject(subject).for_each(|question| found[question].add(entry, entry.shape.events));
+            ASKED.of_subject(subject).for_each(|question| found[question].add(entry, entry.shape.events));
         }
     }
     QUESTIONS.iter().zip(found).map(|(question, found)| found.row(question)).collect()
@@ -71,6 +67,9 @@ fn of_shapes<'a>(
 fn provider(entry: CatalogEntry<'_>) -> &str {
     entry.dataset().split('/').next().unwrap_or_default()
 }
+
+/// The same for all traces.
+static ASKED: LazyLock<Asked> = LazyLock::new(Asked::new);
 
 /// Where the questions are that events may answer.
 struct Asked {
@@ -154,8 +153,6 @@ impl<'a> Found<'a> {
         let named = names.into_iter().take(NAMED).map(|((dataset, label), _)| format!("{dataset}/{label}"));
         AnswerRow {
             question: question.name,
-            about: question.about,
-            view: question.view,
             answerable,
             events: self.events,
             event_names: named.collect(),
@@ -239,8 +236,6 @@ mod tests {
         for (row, question) in rows.iter().zip(QUESTIONS) {
             let expected = AnswerRow {
                 question: question.name,
-                about: question.about,
-                view: question.view,
                 answerable: false,
                 events: 0,
                 event_names: Vec::new(),

@@ -29,7 +29,7 @@ pub(super) fn write<R: SidecarRow>(
     target: &SidecarTarget<'_>,
     mut rows: impl Iterator<Item = R>,
 ) -> Result<Vec<FileEntry>> {
-    let columns = R::columns(target.integers);
+    let columns = R::columns(target.types.integers);
     let fields: Vec<_> = columns.iter().map(|column| Field::new(column.name, column.data_type.clone(), true)).collect();
     let spec = TableSpec {
         folder: "sidecar".to_owned(),
@@ -42,7 +42,7 @@ pub(super) fn write<R: SidecarRow>(
     let options = EncodeOptions { rising: R::RISING, ..target.encode.clone() };
     let writer = TableWriter::new(Arc::clone(&target.output), spec, &options)?;
     for ordinal in 0.. {
-        let batch = RowBatch { columns: &columns, integers: target.integers, rows: next_rows(&mut rows) };
+        let batch = RowBatch { columns: &columns, integers: target.types.integers, rows: next_rows(&mut rows) };
         if batch.rows.is_empty() {
             break;
         }
@@ -98,6 +98,7 @@ mod tests {
     use parquet::file::metadata::{ParquetMetaDataReader, RowGroupMetaData};
 
     use super::*;
+    use crate::columns::TypeOptions;
     use crate::output::{LocalFolder, Output};
     use crate::progress::NoProgress;
     use crate::sidecar::row::sidecar_row;
@@ -113,8 +114,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let folder = Arc::new(LocalFolder::create(folder.path(), "a").unwrap());
         let output = Arc::clone(&folder) as Arc<dyn Output>;
-        let integers = IntegerType::default();
-        let target = SidecarTarget { output, encode: EncodeOptions::default(), integers, progress: &NoProgress };
+        let types = TypeOptions::default();
+        let target = SidecarTarget { output, encode: EncodeOptions::default(), types, progress: &NoProgress };
         let files = write(&target, (0..5).map(|n| Heavy { n })).unwrap();
         assert_eq!((files.len(), files[0].rows), (1, 5));
         let file = std::fs::File::open(folder.locate("sidecar/t.parquet").unwrap()).unwrap();

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::columns::IntegerType;
+use crate::columns::TypeOptions;
 use crate::dataset::EncodeOptions;
 use crate::output::Output;
 use crate::progress::Progress;
@@ -15,8 +15,8 @@ pub struct SidecarTarget<'a> {
     pub output: Arc<dyn Output>,
     /// Codec and size of the files.
     pub encode: EncodeOptions,
-    /// How numbers are written.
-    pub integers: IntegerType,
+    /// How values are written.
+    pub types: TypeOptions,
     /// Says when to stop.
     pub progress: &'a dyn Progress,
 }

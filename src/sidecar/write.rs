@@ -1,39 +1,19 @@
 //! All tables of a recording.
 
 use super::dimensions::DimensionRows;
+use super::facts::SidecarFacts;
 use super::target::SidecarTarget;
-use super::{answers, buffers, catalog, clock, fields, issues, lost_events, sessions, streams, table};
-use crate::convert::job::{InputCounts, ShapeCounts};
-use crate::dimensions::Dimensions;
+use super::{answers, buffers, catalog, clock, fields, issues, lost_events, sessions, streams, table, views};
 use crate::error::Result;
 use crate::output::FileEntry;
-use crate::plan::PlanResult;
-use crate::survey::{FileFacts, FileSurvey};
 
-/// What the sidecar tells of.
-#[derive(Clone, Copy, Debug)]
-pub struct SidecarFacts<'a> {
-    /// The input files, in the order of their numbers.
-    pub files: &'a [FileSurvey],
-    /// What is known of each.
-    pub facts: &'a [FileFacts],
-    /// What pass 2 counted of each; where there is no entry, the columns are NULL.
-    pub file_counts: &'a [InputCounts],
-    /// The event shapes, in the order of their numbers.
-    pub plan: &'a PlanResult,
-    /// What pass 2 counted of each; where there is no entry, the columns are NULL.
-    pub shape_counts: &'a [ShapeCounts],
-    /// What ids meant.
-    pub dimensions: &'a Dimensions,
-}
-
-/// Writes all tables below `sidecar` and lists their files. Of what ids meant only the tables that have rows: most
+/// Writes all tables below `sidecar`, and the scripts of views over them, and lists the files. Of what ids meant only the tables that have rows: most
 /// recordings have none of them, and many recordings are small.
 ///
 /// # Errors
 /// [`Output`](crate::ErrorKind::Output) when a file cannot be written.
 pub fn write(target: &SidecarTarget<'_>, facts: &SidecarFacts<'_>) -> Result<Vec<FileEntry>> {
-    let SidecarFacts { files, facts: all, file_counts, plan, shape_counts, dimensions } = *facts;
+    let SidecarFacts { files, facts: all, file_counts, plan, shape_counts, dimensions, .. } = *facts;
     let rows = DimensionRows { dimensions, plan };
     let clocks = files.iter().zip(0..).map(|(file, input)| clock::row(file, file_counts.get(input)));
     let tables = [
@@ -55,5 +35,7 @@ pub fn write(target: &SidecarTarget<'_>, facts: &SidecarFacts<'_>) -> Result<Vec
         table::write_if_any(target, rows.files())?,
         table::write_if_any(target, rows.methods())?,
     ];
-    Ok(tables.into_iter().flatten().collect())
+    let mut written: Vec<FileEntry> = tables.into_iter().flatten().collect();
+    written.extend(views::write(target, facts, &written)?);
+    Ok(written)
 }

@@ -29,7 +29,7 @@ pub(super) struct FileChecks<'a> {
 const CHUNK: usize = 1 << 18;
 
 impl FileChecks<'_> {
-    /// Checks a file; its footer, where the file can be relied on.
+    /// Checks a file; its footer, where it has one and can be relied on.
     ///
     /// # Errors
     /// [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted) when the caller asked to stop.
@@ -61,6 +61,9 @@ impl FileChecks<'_> {
             if !findings.is_empty() {
                 return Ok(None);
             }
+        }
+        if !entry.path.ends_with(".parquet") {
+            return Ok(None);
         }
         let footer = match Footer::of(&file) {
             Ok(footer) => footer,

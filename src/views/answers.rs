@@ -1,21 +1,37 @@
 //! The answers, as they are written.
 
+use std::sync::LazyLock;
+
+use super::template::Template;
+
 /// A view that does not depend on which datasets there are.
+#[derive(Debug)]
 pub(super) struct Answer {
     /// Its name.
     pub name: &'static str,
-    /// Its select, a template.
-    pub template: &'static str,
+    /// Its select.
+    pub template: Template<'static>,
+}
+
+/// All of them; each uses only those before it.
+pub(super) static ANSWERS: LazyLock<Vec<Answer>> = LazyLock::new(|| {
+    let parsed = |&(name, template)| Answer { name, template: Template::parse(template) };
+    TEMPLATES.iter().map(parsed).collect()
+});
+
+/// Their names.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    TEMPLATES.iter().map(|(name, _)| *name)
 }
 
 macro_rules! answers {
     ($($name:literal),+ $(,)?) => {
-        &[$(Answer { name: $name, template: include_str!(concat!("sql/", $name, ".sql")) }),+]
+        &[$(($name, include_str!(concat!("sql/", $name, ".sql")))),+]
     };
 }
 
-/// All of them; each uses only those before it.
-pub(super) const ANSWERS: &[Answer] = answers![
+/// Names and selects.
+const TEMPLATES: &[(&str, &str)] = answers![
     "processes",
     "threads",
     "images",
@@ -72,3 +88,32 @@ pub(super) const COVERAGE: RowsFunction = RowsFunction {
     ],
     template: include_str!("sql/coverage.sql"),
 };
+
+#[cfg(test)]
+mod tests {
+    use super::super::template::Part;
+    use super::*;
+
+    #[test]
+    fn every_table_of_every_answer_is_taken_out() {
+        let coverage = Answer { name: COVERAGE.name, template: Template::parse(COVERAGE.template) };
+        let known = ["BIGINT", "STRING", "BOOLEAN", "BINARY", "LIST", "TEXTS", "TIMESTAMP"];
+        let mut before = Vec::new();
+        for Answer { name, template } in ANSWERS.iter().chain([&coverage]) {
+            for part in &template.parts {
+                match part {
+                    Part::Text(text) => assert!(!text.contains("{{") && !text.contains("}}"), "{name}: {text}"),
+                    Part::Integers => {}
+                    Part::View(view) => assert!(before.contains(view), "{name}: {view}"),
+                    Part::Table(source) => {
+                        let is_known = source.columns.iter().all(|column| known.contains(&column.kind));
+                        assert!(is_known, "{name}: {}", source.table);
+                    }
+                }
+            }
+            assert!(template.columns.iter().all(|column| known.contains(&column.kind)), "{name}");
+            assert_eq!(template.columns.is_empty(), *name == COVERAGE.name, "{name}");
+            before.push(name);
+        }
+    }
+}

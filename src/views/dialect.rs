@@ -11,6 +11,9 @@ pub enum Dialect {
     Spark,
 }
 
+/// How DuckDB reads files of several traces as one table.
+const READ: &str = "union_by_name = true, hive_partitioning = true, hive_types = {'trace': VARCHAR}";
+
 impl Dialect {
     /// What comes before all views: where the traces lie. `root`: the folder that holds `trace=<name>`.
     pub(super) fn prelude(self, root: &str) -> String {
@@ -18,7 +21,9 @@ impl Dialect {
         match self {
             Dialect::DuckDb => format!(
                 "-- The folder that holds trace=<name>; set it before, and what is set stays.\n\
-                 SET VARIABLE root = COALESCE(getvariable('root'), {root});\n"
+                 SET VARIABLE root = COALESCE(getvariable('root'), {root});\n\n\
+                 CREATE OR REPLACE MACRO parquet_files(files) AS TABLE\n\
+                 SELECT * FROM read_parquet(getvariable('root') || files, {READ});\n"
             ),
             Dialect::Spark => format!(
                 "-- The folder that holds trace=<name>. Statements end in a semicolon at the end of a line.\n\
@@ -33,14 +38,16 @@ impl Dialect {
         let name = self.name(name);
         match self {
             Dialect::DuckDb => {
-                let patterns = table.folders().map(|folder| {
-                    format!("getvariable('root') || {}", self.text(&format!("/{traces}/{folder}.parquet")))
-                });
-                let patterns = patterns.collect::<Vec<_>>().join(", ");
-                format!(
-                    "CREATE OR REPLACE VIEW {name} AS SELECT * FROM read_parquet([{patterns}],\n  \
-                     union_by_name = true, hive_partitioning = true, hive_types = {{'trace': VARCHAR}});\n"
-                )
+                let patterns = table.folders().map(|folder| self.text(&format!("/{traces}/{folder}.parquet")));
+                let files = match &patterns.collect::<Vec<_>>()[..] {
+                    [one] => format!("parquet_files({one})"),
+                    several => {
+                        let several: Vec<_> =
+                            several.iter().map(|one| format!("getvariable('root') || {one}")).collect();
+                        format!("read_parquet([{}], {READ})", several.join(", "))
+                    }
+                };
+                format!("CREATE OR REPLACE VIEW {name} AS FROM {files};\n")
             }
             Dialect::Spark => {
                 let folders: Vec<&str> = table.folders().collect();
@@ -60,8 +67,13 @@ impl Dialect {
 
     /// The beginning of the statement that makes a view of a select.
     pub(super) fn view(self, name: &str) -> String {
+        self.view_of_columns(name, "")
+    }
+
+    /// The same; `columns` is a list of names in brackets for those of the select, or nothing.
+    pub(super) fn view_of_columns(self, name: &str, columns: &str) -> String {
         let temporary = if self == Dialect::Spark { "TEMPORARY " } else { "" };
-        format!("CREATE OR REPLACE {temporary}VIEW {} AS\n", self.name(name))
+        format!("CREATE OR REPLACE {temporary}VIEW {}{columns} AS\n", self.name(name))
     }
 
     /// The beginning of the statement that makes a function of a select. `parameters`, `columns`: names and types.
@@ -104,11 +116,15 @@ impl Dialect {
         }
     }
 
-    /// The type of a list of texts.
-    pub(super) fn texts(self) -> &'static str {
-        match self {
-            Dialect::DuckDb => "VARCHAR[]",
-            Dialect::Spark => "ARRAY<STRING>",
+    /// A type of a template as the engine calls it.
+    pub(super) fn kind(self, kind: &str) -> &str {
+        match (self, kind) {
+            (_, "LIST") => self.integers(),
+            (Dialect::DuckDb, "TEXTS") => "VARCHAR[]",
+            (Dialect::Spark, "TEXTS") => "ARRAY<STRING>",
+            // A point in time in UTC, as those of files.
+            (Dialect::DuckDb, "TIMESTAMP") => "TIMESTAMPTZ",
+            _ => kind,
         }
     }
 

@@ -130,10 +130,26 @@ const FUNCTIONS: &[Function] = &[
     },
 ];
 
-/// The statements that make all of them.
-pub(super) fn functions(dialect: Dialect) -> String {
+/// Those that people call whatever the traces hold.
+const OF_ADDRESSES: [&str; 3] = ["unsigned_order", "is_within", "hex_address"];
+
+/// The statements that make those that are called, those that they call, and those for addresses.
+pub(super) fn functions(dialect: Dialect, is_called: impl Fn(&str) -> bool) -> String {
+    let body = |function: &Function| match dialect {
+        Dialect::DuckDb => function.body,
+        Dialect::Spark => function.spark.unwrap_or(function.body),
+    };
+    let mut kept: Vec<&Function> = Vec::new();
+    // Each is called by those behind it.
+    for function in FUNCTIONS.iter().rev() {
+        let is_needed = || kept.iter().any(|caller| body(caller).contains(function.name));
+        if OF_ADDRESSES.contains(&function.name) || is_called(function.name) || is_needed() {
+            kept.push(function);
+        }
+    }
     let statement = |function: &Function| {
-        let Function { name, about, parameters, returns, body, spark } = function;
+        let Function { name, about, parameters, returns, .. } = function;
+        let body = body(function);
         match dialect {
             Dialect::DuckDb => {
                 let names: Vec<&str> = parameters.iter().map(|(name, _)| *name).collect();
@@ -142,9 +158,9 @@ pub(super) fn functions(dialect: Dialect) -> String {
             Dialect::Spark => format!(
                 "-- {about}\nCREATE OR REPLACE TEMPORARY FUNCTION {name}({}) RETURNS {returns} RETURN {};\n",
                 declared(parameters),
-                spark.unwrap_or(body)
+                body
             ),
         }
     };
-    FUNCTIONS.iter().map(statement).collect()
+    kept.into_iter().rev().map(statement).collect()
 }

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use arrow_schema::{DataType, Field};
+
 /// A table: a dataset, or `sidecar/<table>`.
 #[derive(Debug, Default)]
 pub struct LakeTable {
@@ -32,6 +34,11 @@ impl LakeTable {
     pub fn column(&self, name: &str) -> Option<(&str, &str)> {
         let (name, kind) = self.columns.get(&name.to_lowercase())?;
         Some((name, kind))
+    }
+
+    /// Adds a column as it is written.
+    pub fn add_field(&mut self, field: &Field) {
+        self.add_column(field.name().clone(), type_name(field.data_type()));
     }
 
     /// Adds a column: its name, and its type in the words of docs/dataset.md. Of two that differ in case the first stays.
@@ -70,6 +77,11 @@ impl Lake {
         self.tables.get(&name.to_lowercase())
     }
 
+    /// A table, ignoring case, to add columns.
+    pub fn table_mut(&mut self, name: &str) -> Option<&mut LakeTable> {
+        self.tables.get_mut(&name.to_lowercase())
+    }
+
     /// All events with names that can be shown, by dataset and name.
     pub fn events(&self) -> impl Iterator<Item = LakeEvent<'_>> {
         self.events.values().map(|(dataset, name, columns)| LakeEvent { dataset, name, columns })
@@ -100,6 +112,22 @@ impl Lake {
     }
 }
 
+/// A type in the words of docs/dataset.md, as far as views tell types apart.
+fn type_name(data_type: &DataType) -> String {
+    match data_type {
+        DataType::Int8 => "INT_8".to_owned(),
+        DataType::Int16 => "INT_16".to_owned(),
+        DataType::UInt8 => "UINT_8".to_owned(),
+        DataType::UInt16 => "UINT_16".to_owned(),
+        DataType::UInt32 => "UINT_32".to_owned(),
+        DataType::UInt64 => "UINT_64".to_owned(),
+        DataType::Utf8 => "STRING".to_owned(),
+        DataType::List(item) => format!("LIST<{}>", type_name(item.data_type())),
+        // INT32, INT64, BOOLEAN, BINARY and TIMESTAMP; what else there is no view reads.
+        other => other.to_string().to_uppercase(),
+    }
+}
+
 /// Whether a name can stand in a script: on one line, and not as a variable of Spark.
 fn is_showable(name: &str) -> bool {
     !name.contains(char::is_control) && !name.contains("${")
@@ -119,7 +147,27 @@ fn table_of(path: &str) -> Option<(&str, String)> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use arrow_schema::TimeUnit;
+
     use super::*;
+
+    #[test]
+    fn types_are_called_as_footers_call_them() {
+        let t = |data_type: DataType, expected: &str| assert_eq!(type_name(&data_type), expected);
+        let list = |item| DataType::List(Arc::new(Field::new("element", item, true)));
+        t(DataType::Int32, "INT32");
+        t(DataType::Int64, "INT64");
+        t(DataType::UInt64, "UINT_64");
+        t(DataType::Boolean, "BOOLEAN");
+        t(DataType::Binary, "BINARY");
+        t(list(DataType::Int64), "LIST<INT64>");
+        t(list(DataType::UInt64), "LIST<UINT_64>");
+        t(list(DataType::Utf8), "LIST<STRING>");
+        let time = DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into()));
+        assert!(type_name(&time).starts_with("TIMESTAMP"), "{}", type_name(&time));
+    }
 
     #[test]
     fn files_belong_to_their_table_at_any_depth() {

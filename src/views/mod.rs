@@ -18,5 +18,6 @@ mod template;
 pub use dialect::Dialect;
 pub use events::Events;
 pub use lake::{Lake, LakeTable};
-pub use questions::{Evidence, QUESTIONS, Question};
-pub use script::script;
+pub use questions::{Evidence, QUESTIONS, Question, to_record};
+pub use script::{Extent, Script};
+pub use source::{common, is_asked};

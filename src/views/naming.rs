@@ -1,7 +1,10 @@
 //! What the views of tables are called.
 
-use super::answers::ANSWERS;
+use super::answers::names;
 use super::lake::{Lake, LakeTable};
+
+/// The view without rows that those of missing events select from.
+pub(super) const MISSING: &str = "missing";
 
 /// What is appended to the name of a dataset that is called like an answer.
 const EVENTS: &str = "_events";
@@ -20,7 +23,7 @@ pub(super) fn view_of(lake: &Lake, table: &LakeTable) -> String {
 
 /// Whether a name, in any case, is one of the views that all scripts have.
 fn is_kept(name: &str) -> bool {
-    let mut kept = ANSWERS.iter().map(|answer| answer.name).chain(["all_events", "sidecar"]);
+    let mut kept = names().chain(["all_events", "sidecar", MISSING]);
     kept.any(|kept| kept.eq_ignore_ascii_case(name))
 }
 

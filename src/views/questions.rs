@@ -2,18 +2,13 @@
 
 use super::answers::ANSWERS;
 use super::events::Events;
-use super::template::{Part, parts};
 use crate::event::subject::Subject;
 
 /// A question.
 #[derive(Debug)]
 pub struct Question {
-    /// What it is called: as its view is, or what is asked of that.
+    /// What it is called: as the view that answers it; what a part of a view answers has a name of its own.
     pub name: &'static str,
-    /// What is asked.
-    pub about: &'static str,
-    /// The view that answers it.
-    pub view: &'static str,
     /// The events without which there is no answer.
     pub evidence: Evidence,
     /// What to record for them.
@@ -29,7 +24,7 @@ pub enum Evidence {
     Together(&'static [&'static str]),
     /// Those that tell of subjects.
     Told(Subject),
-    /// Those of a dataset that have a name.
+    /// Those of a dataset that have a name: they answer a part of a view.
     Named(&'static str, &'static str),
 }
 
@@ -40,15 +35,17 @@ impl Question {
             Evidence::Named(dataset, name) => vec![(dataset, Events::Named(vec![name]))],
             Evidence::Told(_) => Vec::new(),
             Evidence::Rows | Evidence::Together(_) => {
-                let template = ANSWERS.iter().find(|answer| answer.name == self.view).map(|answer| answer.template);
-                let tables = parts(template.unwrap_or_default()).into_iter().filter_map(|part| match part {
-                    Part::Table(source) => Some((source.table, source.events?)),
-                    Part::Text(_) | Part::Integers => None,
-                });
-                tables.collect()
+                let answer = ANSWERS.iter().find(|answer| answer.name == self.name);
+                let sources = answer.into_iter().flat_map(|answer| answer.template.sources());
+                sources.filter_map(|source| Some((source.table, source.events.clone()?))).collect()
             }
         }
     }
+}
+
+/// What to record for the answer of a question.
+pub fn to_record(name: &str) -> &'static str {
+    QUESTIONS.iter().find(|question| question.name == name).map_or("", |question| question.record)
 }
 
 /// All of them. Flags of the kernel are called as xperf and wpr call them; what each enables, and keywords, levels and events
@@ -56,173 +53,121 @@ impl Question {
 pub const QUESTIONS: &[Question] = &[
     Question {
         name: "processes",
-        about: "which processes there were",
-        view: "processes",
         evidence: Evidence::Told(Subject::Process),
         record: "the kernel flag PROC_THREAD, or Microsoft-Windows-Kernel-Process with the keyword 0x10",
     },
     Question {
         name: "threads",
-        about: "which threads there were",
-        view: "threads",
         evidence: Evidence::Told(Subject::Thread),
         record: "the kernel flag PROC_THREAD, or Microsoft-Windows-Kernel-Process with the keyword 0x20",
     },
     Question {
         name: "images",
-        about: "which modules processes had",
-        view: "images",
         evidence: Evidence::Told(Subject::Image),
         record: "the kernel flag LOADER, or Microsoft-Windows-Kernel-Process with the keyword 0x40",
     },
     Question {
         name: "symbols",
-        about: "which symbol files belong to the modules",
-        view: "images",
         evidence: Evidence::Named("KernelTraceControl-ImageID", "ImageID/DbgID_RSDS"),
         record: "the kernel flag LOADER, and merge the trace on the machine that recorded it: `wpr -stop`, `xperf -d`, or \
                  PerfView's `merge`",
     },
     Question {
         name: "files",
-        about: "which paths file keys meant",
-        view: "files",
         evidence: Evidence::Told(Subject::File),
         record: "the kernel flag FILENAME, or Microsoft-Windows-Kernel-File with the keyword 0x10",
     },
     Question {
         name: "methods",
-        about: "where the code of .NET methods was",
-        view: "methods",
         evidence: Evidence::Told(Subject::Method),
         record: "Microsoft-Windows-DotNETRuntime with the keywords JIT (0x10) and NGEN (0x20) at level 4, and \
                  Microsoft-Windows-DotNETRuntimeRundown at the end",
     },
     Question {
         name: "cpu_samples",
-        about: "what ran, by samples of the profiler",
-        view: "cpu_samples",
         evidence: Evidence::Rows,
         record: "the kernel flags PROC_THREAD, LOADER and PROFILE (the profile CPU of wpr has them)",
     },
     Question {
         name: "stack_walks",
-        about: "the stacks of kernel events",
-        view: "stack_walks",
         evidence: Evidence::Rows,
         record: "stacks of the kernel: `xperf -stackwalk Profile+CSwitch+ReadyThread` (the profile CPU of wpr has them)",
     },
     Question {
         name: "cpu_intervals",
-        about: "what ran, by context switches",
-        view: "cpu_intervals",
         evidence: Evidence::Rows,
         record: "the kernel flags PROC_THREAD, LOADER and CSWITCH (the profile CPU of wpr has them)",
     },
     Question {
         name: "waits",
-        about: "who waited, how long, and who ended it",
-        view: "waits",
         evidence: Evidence::Rows,
         record: "the kernel flags PROC_THREAD, CSWITCH and DISPATCHER (the profile CPU of wpr has them)",
     },
     Question {
         name: "disk_io",
-        about: "what disks did, for whom",
-        view: "disk_io",
         evidence: Evidence::Rows,
         record: "the kernel flags PROC_THREAD, DISK_IO and FILENAME (the profile DiskIO of wpr has them)",
     },
     Question {
         name: "file_io",
-        about: "what programs did with files",
-        view: "file_io",
         evidence: Evidence::Rows,
         record: "the kernel flags PROC_THREAD, FILE_IO, FILE_IO_INIT and FILENAME (the profile FileIO of wpr has them), or \
                  Microsoft-Windows-Kernel-File",
     },
     Question {
         name: "network",
-        about: "what processes sent and received by TCP and UDP",
-        view: "network",
         evidence: Evidence::Rows,
         record: "the kernel flags PROC_THREAD and NETWORKTRACE, or Microsoft-Windows-Kernel-Network with the keywords IPv4 \
                  (0x10) and IPv6 (0x20)",
     },
     Question {
         name: "packets",
-        about: "which packets there were, and which were dropped",
-        view: "packets",
         evidence: Evidence::Rows,
         record: "`pktmon start --capture`, or `netsh trace start capture=yes`",
     },
     Question {
         name: "image_loads",
-        about: "which modules were loaded, and when",
-        view: "image_loads",
         evidence: Evidence::Rows,
         record: "the kernel flags PROC_THREAD and LOADER, or Microsoft-Windows-Kernel-Process with the keyword 0x40",
     },
     Question {
         name: "page_faults",
-        about: "which page faults there were",
-        view: "page_faults",
         evidence: Evidence::Rows,
         record: "the kernel flags PROC_THREAD, FILENAME and HARD_FAULTS, or ALL_FAULTS for all",
     },
     Question {
         name: "registry",
-        about: "what was done with the registry",
-        view: "registry",
         evidence: Evidence::Rows,
         record: "the kernel flags PROC_THREAD and REGISTRY (the profile Registry of wpr has them)",
     },
     Question {
         name: "gc_pauses",
-        about: "how long .NET paused programs",
-        view: "gc_pauses",
         evidence: Evidence::Together(&["GarbageCollection/GCSuspendEEBegin", "GarbageCollection/GCRestartEEEnd"]),
         record: "Microsoft-Windows-DotNETRuntime with the keyword GC (0x1) at level 4",
     },
     Question {
         name: "exceptions",
-        about: "which exceptions .NET threw",
-        view: "exceptions",
         evidence: Evidence::Rows,
         record: "Microsoft-Windows-DotNETRuntime with the keyword Exception (0x8000) at level 4",
     },
     Question {
         name: "jit",
-        about: "which methods .NET compiled, and how long",
-        view: "jit",
         evidence: Evidence::Together(&["CLRMethod/MethodJittingStarted", "CLRMethod/MethodLoadVerbose"]),
         record: "Microsoft-Windows-DotNETRuntime with the keyword JIT (0x10) at level 5",
     },
     Question {
         name: "http_requests",
-        about: "which requests HTTP.sys served, and how long",
-        view: "http_requests",
         evidence: Evidence::Rows,
         record: "Microsoft-Windows-HttpService with the keywords for requests (0x2) and responses (0x4)",
     },
-    Question {
-        name: "dns_queries",
-        about: "which names were looked up",
-        view: "dns_queries",
-        evidence: Evidence::Rows,
-        record: "Microsoft-Windows-DNS-Client",
-    },
+    Question { name: "dns_queries", evidence: Evidence::Rows, record: "Microsoft-Windows-DNS-Client" },
     Question {
         name: "windows_update",
-        about: "what Windows Update did",
-        view: "windows_update",
         evidence: Evidence::Rows,
         record: "nothing, but convert the traces that Windows 10 and later keep in C:\\Windows\\Logs\\WindowsUpdate",
     },
     Question {
         name: "services",
-        about: "which services there were, and what became of them",
-        view: "services",
         evidence: Evidence::Rows,
         record: "any kernel flag (the session lists services when it ends), or Microsoft-Windows-Services",
     },
@@ -239,7 +184,8 @@ mod tests {
         let mut names = BTreeSet::new();
         for question in QUESTIONS {
             assert!(names.insert(question.name), "{}", question.name);
-            assert!(ANSWERS.iter().any(|answer| answer.name == question.view), "{}", question.view);
+            let is_part = matches!(question.evidence, Evidence::Named(..));
+            assert_eq!(ANSWERS.iter().any(|answer| answer.name == question.name), !is_part, "{}", question.name);
             let is_told = matches!(question.evidence, Evidence::Told(_));
             assert_eq!(question.reads().is_empty(), is_told, "{}", question.name);
         }
@@ -259,7 +205,7 @@ mod tests {
 
     #[test]
     fn views_without_a_question_are_those_of_others_or_of_what_every_trace_has() {
-        let asked: BTreeSet<&str> = QUESTIONS.iter().map(|question| question.view).collect();
+        let asked: BTreeSet<&str> = QUESTIONS.iter().map(|question| question.name).collect();
         let others: Vec<&str> = ANSWERS.iter().map(|answer| answer.name).filter(|name| !asked.contains(name)).collect();
         assert_eq!(others, ["cpu_usage", "activities", "loss", "answers"]);
     }

@@ -1,8 +1,9 @@
 //! A table of a template as a select of what there is.
 
+use super::answers::ANSWERS;
 use super::dialect::Dialect;
 use super::lake::{Lake, LakeTable};
-use super::naming::view_of;
+use super::naming::{MISSING, view_of};
 use super::template::{Column, Source};
 
 /// The columns of events that every answer may use, with their types.
@@ -23,16 +24,20 @@ const COMMON: [(&str, &str); 14] = [
     ("stack", "LIST"),
 ];
 
+/// Whether an answer asks a table for more than that, ignoring case.
+pub fn is_asked(table: &str) -> bool {
+    ANSWERS.iter().any(|answer| answer.template.sources().any(|source| source.table.eq_ignore_ascii_case(table)))
+}
+
 /// The names of those.
-pub(super) fn common() -> impl Iterator<Item = &'static str> {
+pub fn common() -> impl Iterator<Item = &'static str> {
     COMMON.into_iter().map(|(name, _)| name)
 }
 
 /// The select of some columns and events of a table, in brackets.
 pub(super) fn select(dialect: Dialect, lake: &Lake, source: &Source<'_>) -> String {
-    let Source { table, events, columns } = source;
-    let is_event = !table.starts_with("sidecar/");
-    let common = COMMON.into_iter().filter(|_| is_event);
+    let Source { table, events, common, columns } = source;
+    let common = COMMON.into_iter().filter(|(name, _)| common.contains(name));
     let found = lake.table(table);
     let mut items = Vec::new();
     match found {
@@ -73,14 +78,29 @@ fn value(dialect: Dialect, table: &LakeTable, name: &str, kind: &str) -> Option<
     read_as(dialect, &dialect.name(stored), stored_kind, kind)
 }
 
+/// Types, and what a NULL of each is called in the view without rows.
+const NULLS: [(&str, &str); 6] =
+    [("STRING", "s"), ("BIGINT", "i"), ("TIMESTAMP", "t"), ("BOOLEAN", "b"), ("LIST", "l"), ("TEXTS", "x")];
+
+/// The view without rows that those of missing events select from.
+pub(super) fn missing(dialect: Dialect) -> String {
+    let columns = NULLS.map(|(kind, name)| format!("{} AS {name}", null(dialect, kind)));
+    let comment = "-- What these traces lack.\n";
+    format!("{comment}{}SELECT {} WHERE 1 = 0;\n", dialect.view(MISSING), columns.join(", "))
+}
+
+/// The statement that makes a view of it, with these columns.
+pub(super) fn empty(dialect: Dialect, view: &str, columns: &[Column<'_>]) -> String {
+    let null = |kind| NULLS.iter().find(|(known, _)| *known == kind).map_or("s", |(_, name)| *name);
+    let names: Vec<&str> = columns.iter().map(|column| column.name).collect();
+    let nulls: Vec<&str> = columns.iter().map(|column| null(column.kind)).collect();
+    let view = dialect.view_of_columns(view, &format!("({})", names.join(", ")));
+    format!("{view}SELECT {} FROM {MISSING};\n", nulls.join(", "))
+}
+
 /// A NULL of a type.
 fn null(dialect: Dialect, kind: &str) -> String {
-    let kind = match kind {
-        "LIST" => dialect.integers(),
-        "TEXTS" => dialect.texts(),
-        kind => kind,
-    };
-    format!("CAST(NULL AS {kind})")
+    format!("CAST(NULL AS {})", dialect.kind(kind))
 }
 
 /// A stored column as a type that is asked for; `None` where it holds something else.
@@ -115,7 +135,7 @@ mod tests {
     fn what_is_missing_is_a_typed_null() {
         let lake = Lake::default();
         let columns = vec![Column { name: "thread_id", kind: "BIGINT", alias: "thread" }];
-        let source = Source { table: "sidecar/threads", events: None, columns };
+        let source = Source { table: "sidecar/threads", events: None, common: Vec::new(), columns };
         let select = select(Dialect::DuckDb, &lake, &source);
         assert_eq!(select, "(SELECT CAST(NULL AS STRING) AS trace, CAST(NULL AS BIGINT) AS thread WHERE 1 = 0)");
     }

@@ -1,6 +1,25 @@
 //! Templates of selects: text with tables in it.
+//!
+//! ```text
+//! -- What it is.                                  lines of comment, which stay
+//! --| trace STRING, count BIGINT                  the columns that it gives
+//! SELECT a.trace, a.count FROM {{Dataset [event_id = 5]: seq, Count BIGINT AS count}} a
+//! ```
+//!
+//! A column without a type is one that all events have.
 
 use super::events::Events;
+
+/// A select.
+#[derive(Debug)]
+pub(super) struct Template<'a> {
+    /// The lines of comment that it begins with.
+    pub comment: &'a str,
+    /// The columns that it gives.
+    pub columns: Vec<Column<'a>>,
+    /// What it is made of.
+    pub parts: Vec<Part<'a>>,
+}
 
 /// A part of a template.
 #[derive(Debug, PartialEq, Eq)]
@@ -9,6 +28,8 @@ pub(super) enum Part<'a> {
     Text(&'a str),
     /// A table.
     Table(Source<'a>),
+    /// A view whose rows those of this one are made of.
+    View(&'a str),
     /// The type of a list of integers.
     Integers,
 }
@@ -20,11 +41,13 @@ pub(super) struct Source<'a> {
     pub table: &'a str,
     /// The events that rows of the view are made of; `None` of a table that only adds to them.
     pub events: Option<Events<'a>>,
-    /// The columns that are asked of it.
+    /// Those that are asked of it of the columns that all events have.
+    pub common: Vec<&'a str>,
+    /// Its own columns that are asked of it.
     pub columns: Vec<Column<'a>>,
 }
 
-/// A column that is asked for.
+/// A column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Column<'a> {
     /// Its name in the table.
@@ -35,8 +58,29 @@ pub(super) struct Column<'a> {
     pub alias: &'a str,
 }
 
-/// Takes a template apart.
-pub(super) fn parts(template: &str) -> Vec<Part<'_>> {
+impl<'a> Template<'a> {
+    /// Takes a template apart.
+    pub(super) fn parse(template: &'a str) -> Self {
+        let (comment, rest) = lines_with(template, |line| line.starts_with("--") && !line.starts_with("--|"));
+        let (given, body) = lines_with(rest, |line| line.starts_with("--|"));
+        let given = given.split(['\n', ',']).map(|column| column.trim_start_matches("--|").trim());
+        let parts = parts(body.trim_end());
+        Template { comment, columns: given.filter_map(column).collect(), parts }
+    }
+
+    /// The tables.
+    pub(super) fn sources(&self) -> impl Iterator<Item = &Source<'a>> {
+        self.parts.iter().filter_map(|part| if let Part::Table(source) = part { Some(source) } else { None })
+    }
+}
+
+/// The first lines that are such, and the rest.
+fn lines_with(text: &str, is_such: impl Fn(&str) -> bool) -> (&str, &str) {
+    let lines = text.split_inclusive('\n').take_while(|line| is_such(line));
+    text.split_at(lines.map(str::len).sum())
+}
+
+fn parts(template: &str) -> Vec<Part<'_>> {
     let mut parts = Vec::new();
     let mut rest = template;
     while let Some((before, table, after)) = next_table(rest) {
@@ -49,27 +93,36 @@ pub(super) fn parts(template: &str) -> Vec<Part<'_>> {
 }
 
 fn next_table(template: &str) -> Option<(&str, Part<'_>, &str)> {
-    let (before, rest) = template.split_once("{{")?;
-    let (inside, after) = rest.split_once("}}")?;
+    // SQL itself has no braces.
+    let (before, rest) = template.split_once('{')?;
+    let (inside, after) = rest.strip_prefix('{')?.split_once('}')?;
+    let after = after.strip_prefix('}')?;
     if inside == "integers" {
         return Some((before, Part::Integers, after));
+    }
+    if let Some(view) = inside.strip_prefix("view ") {
+        return Some((before, Part::View(view), after));
     }
     let (table, columns) = inside.split_once(": ")?;
     let (table, events) = match table.split_once(" [") {
         Some((table, condition)) => (table, Some(Events::parse(condition.strip_suffix(']')?)?)),
         None => (table, None),
     };
-    let columns = columns.split(", ").filter_map(|column| {
-        let (name, kind) = column.split_once(' ')?;
-        let (kind, alias) = kind.split_once(" AS ").unwrap_or((kind, name));
-        Some(Column { name, kind, alias })
-    });
-    Some((before, Part::Table(Source { table, events, columns: columns.collect() }), after))
+    let columns = || columns.split(", ");
+    let common = columns().filter(|column| !column.contains(' ')).collect();
+    let source = Source { table, events, common, columns: columns().filter_map(column).collect() };
+    Some((before, Part::Table(source), after))
+}
+
+/// A name, its type, and what it is called instead.
+fn column(text: &str) -> Option<Column<'_>> {
+    let (name, kind) = text.split_once(' ')?;
+    let (kind, alias) = kind.split_once(" AS ").unwrap_or((kind, name));
+    Some(Column { name, kind, alias })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::answers::{ANSWERS, COVERAGE};
     use super::*;
 
     #[test]
@@ -79,6 +132,7 @@ mod tests {
             Part::Table(Source {
                 table: "Kernel-X",
                 events: Some(Events::Numbered(vec![5])),
+                common: vec!["seq"],
                 columns: vec![
                     Column { name: "a", kind: "BIGINT", alias: "a" },
                     Column { name: "b", kind: "STRING", alias: "c" },
@@ -86,31 +140,23 @@ mod tests {
             }),
             Part::Text(" x, "),
             Part::Integers,
+            Part::Text(", "),
+            Part::View("v"),
             Part::Text(""),
         ];
-        assert_eq!(
-            parts("SELECT a FROM {{Kernel-X [event_id = 5]: a BIGINT, b STRING AS c}} x, {{integers}}"),
-            expected
-        );
+        let text =
+            "SELECT a FROM {{Kernel-X [event_id = 5]: seq, a BIGINT, b STRING AS c}} x, {{integers}}, {{view v}}";
+        assert_eq!(parts(text), expected);
         assert_eq!(parts("SELECT 1"), [Part::Text("SELECT 1")]);
     }
 
     #[test]
-    fn every_table_of_every_answer_is_taken_out() {
-        let answers = ANSWERS.iter().map(|answer| (answer.name, answer.template));
-        for (name, template) in answers.chain([(COVERAGE.name, COVERAGE.template)]) {
-            for part in parts(template) {
-                match part {
-                    Part::Text(text) => {
-                        assert!(!text.contains("{{") && !text.contains("}}"), "{name}: {text}");
-                    }
-                    Part::Integers => {}
-                    Part::Table(Source { table, columns, .. }) => {
-                        let known = ["BIGINT", "STRING", "BOOLEAN", "BINARY", "LIST", "TEXTS"];
-                        assert!(columns.iter().all(|column| known.contains(&column.kind)), "{name}: {table}");
-                    }
-                }
-            }
-        }
+    fn comments_and_columns_come_before_the_select() {
+        let template =
+            Template::parse("-- A.\n-- B.\n--| trace STRING, x BIGINT,\n--| y LIST\nSELECT e.x_y, 'z' -- C\n");
+        assert_eq!(template.comment, "-- A.\n-- B.\n");
+        let columns: Vec<_> = template.columns.iter().map(|column| (column.name, column.kind)).collect();
+        assert_eq!(columns, [("trace", "STRING"), ("x", "BIGINT"), ("y", "LIST")]);
+        assert_eq!(template.parts, [Part::Text("SELECT e.x_y, 'z' -- C")]);
     }
 }

@@ -15,6 +15,12 @@ import engines
 import support
 from engines import literal, quoted
 
+# Views that every script has.
+ANSWERS = set(
+    """processes threads images files methods cpu_samples stack_walks cpu_intervals waits cpu_usage disk_io file_io network packets
+    image_loads page_faults registry gc_pauses exceptions jit http_requests dns_queries windows_update services activities loss
+    answers""".split()
+)
 SPARK_TRACES = ["filtrace-diskio", "dotnetperf-gccollectonly", "tx-HTTP_Server", "krabsetw-powershell", "s4-WindowsUpdate.20251008"]
 
 
@@ -44,6 +50,10 @@ def duckdb_with(folder):
 
 def views(connection):
     return [name for (name,) in connection.execute("SELECT view_name FROM duckdb_views() WHERE NOT internal").fetchall()]
+
+
+def statements(text):
+    return [statement.strip() for statement in text.split(";\n") if statement.strip()]
 
 
 def spark_statements(folder):
@@ -263,12 +273,11 @@ class Corpus(unittest.TestCase):
             if not folder.startswith("trace="):
                 continue
             with self.subTest(folder), contextlib.closing(duckdb_with(os.path.join(self.out, folder))) as connection:
-                answers = connection.execute("SELECT question, view, answerable, events, needed FROM answers").fetchall()
+                answers = connection.execute("SELECT question, answerable, events, needed FROM answers").fetchall()
                 self.assertEqual(len(answers), 24)
-                for question, view, answerable, events, needed in answers:
-                    # Of modules, symbols are a part.
-                    part = "WHERE pdb_guid IS NOT NULL" if question == "symbols" else ""
-                    has_rows = connection.execute(f"SELECT count(*) > 0 FROM {view} {part}").fetchone()[0]
+                for question, answerable, events, needed in answers:
+                    source = "images WHERE pdb_guid IS NOT NULL" if question == "symbols" else question
+                    has_rows = connection.execute(f"SELECT count(*) > 0 FROM {source}").fetchone()[0]
                     self.assertEqual(needed is None, answerable, question)
                     self.assertLessEqual(answerable, events > 0, question)
                     if has_rows and not answerable:
@@ -288,6 +297,50 @@ class Corpus(unittest.TestCase):
             with self.subTest(name), opened as connection:
                 written = connection.execute("SELECT * EXCLUDE (trace) FROM answers").fetchall()
                 self.assertEqual(inspected, written)
+
+    def test_scripts_of_the_sidecar_are_those_that_are_printed(self):
+        sizes = {}
+        for folder in sorted(os.listdir(self.out)):
+            if not folder.startswith("trace="):
+                continue
+            for name, flags in [("views.sql", []), ("views.spark.sql", ["--spark"])]:
+                with self.subTest(folder=folder, name=name):
+                    printed = set(statements(script(os.path.join(self.out, folder), *flags)))
+                    with open(os.path.join(self.out, folder, "sidecar", name), encoding="utf-8") as file:
+                        own = statements(file.read())
+                    # The folder that holds the traces is the one in which the script is run.
+                    lines = {statement.splitlines()[-1] for statement in own if statement not in printed}
+                    expected = "SET VARIABLE root = COALESCE(getvariable('root'), '.')"
+                    self.assertEqual(lines, {expected} if name == "views.sql" else {"SET etl2parquet.root=."})
+                    sizes[folder, name] = sum(map(len, own))
+        self.assertLess(max(sizes.values()), 60_000)
+        self.assertLess(sizes["trace=perfview-smallEtlFile", "views.sql"], 12_000)
+
+    def test_scripts_of_the_sidecar_run_in_any_folder(self):
+        columns = {}
+        for folder in sorted(os.listdir(self.out)):
+            if not folder.startswith("trace="):
+                continue
+            with open(os.path.join(self.out, folder, "sidecar", "views.sql"), encoding="utf-8") as file:
+                text = file.read()
+            with self.subTest(folder), contextlib.ExitStack() as stack:
+                here = stack.enter_context(contextlib.closing(duckdb.connect()))
+                there = stack.enter_context(contextlib.closing(duckdb.connect()))
+                stack.enter_context(contextlib.chdir(self.out))
+                here.execute(text)
+                os.chdir("/")
+                there.execute(f"SET VARIABLE root = {literal(self.out)}")
+                there.execute(text)
+                for view in views(there):
+                    count = f"SELECT count(*) FROM (SELECT * FROM {quoted(view)})"
+                    expected = there.execute(count).fetchone()
+                    os.chdir(self.out)
+                    self.assertEqual(here.execute(count).fetchone(), expected, view)
+                    # What a trace lacks has the columns that it would have.
+                    found = [row[:2] for row in here.execute(f"DESCRIBE {quoted(view)}").fetchall()]
+                    if "/" not in view and view in ANSWERS:
+                        self.assertEqual(columns.setdefault(view, found), found, view)
+        self.assertEqual(set(columns), ANSWERS)
 
     def test_views_of_all_traces_together_have_the_rows_of_each(self):
         names = ["cpu_samples", "disk_io", "network", "gc_pauses", "jit", "waits", "all_events", "loss"]
@@ -395,6 +448,11 @@ class Corpus(unittest.TestCase):
             with self.subTest(name), contextlib.closing(duckdb_with(folder)) as connection:
                 for statement in spark_statements(folder):
                     session.sql(statement)
+                with open(os.path.join(folder, "sidecar", "views.spark.sql"), encoding="utf-8") as file:
+                    own = [statement for statement in statements(file.read()) if not statement.endswith("root=.")]
+                # Once more, with those of the sidecar in place of the same that were printed.
+                for statement in own:
+                    session.sql("\n".join(line for line in statement.splitlines() if not line.startswith("--")))
                 for view in views(connection):
                     expected = connection.execute(f"SELECT count(*) FROM {quoted(view)}").fetchone()[0]
                     found = session.sql(f"SELECT count(*) FROM `{view}`").collect()[0][0]

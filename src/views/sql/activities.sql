@@ -1,4 +1,6 @@
 -- Pairs of a start and the next stop of one provider and activity.
+--| trace STRING, provider STRING, activity_id STRING, related_activity_id STRING, event_name STRING, process_id BIGINT,
+--| thread_id BIGINT, timestamp TIMESTAMP, from_ns BIGINT, to_ns BIGINT, duration_ns BIGINT, start_seq BIGINT, stop_seq BIGINT
 WITH marks AS (
   SELECT trace, provider, seq, timestamp, timestamp_ns, process_id, thread_id, event_name, opcode, activity_id,
          related_activity_id,

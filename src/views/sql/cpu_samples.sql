@@ -1,8 +1,11 @@
 -- Samples of the profiler: who ran, and in which module and function.
+--| trace STRING, timestamp TIMESTAMP, timestamp_ns BIGINT, seq BIGINT, cpu BIGINT, process_id BIGINT, process_name STRING,
+--| thread_id BIGINT, address BIGINT, module STRING, module_path STRING, function_namespace STRING, function_name STRING,
+--| mode STRING, weight BIGINT
 WITH sampled AS (
   SELECT s.trace, s.timestamp, s.timestamp_ns, s.seq, s.cpu, s.ThreadId AS thread_id,
          COALESCE(s.process_id, t.process_id) AS process_id, s.InstructionPointer AS address, s.Count AS weight
-  FROM {{Kernel-PerfInfo [event_name = 'PerfInfo/SampleProf']: InstructionPointer BIGINT, ThreadId BIGINT, Count BIGINT}} s
+  FROM {{Kernel-PerfInfo [event_name = 'PerfInfo/SampleProf']: timestamp, timestamp_ns, seq, cpu, process_id, thread_id, InstructionPointer BIGINT, ThreadId BIGINT, Count BIGINT}} s
   LEFT JOIN threads t
     ON t.trace = s.trace AND t.thread_id = s.ThreadId AND s.timestamp_ns >= t.from_ns AND s.timestamp_ns < t.to_ns
 ), candidates AS (

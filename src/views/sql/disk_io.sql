@@ -1,10 +1,13 @@
 -- Finished disk operations: which file, for whom, how much, how long.
+--| trace STRING, timestamp TIMESTAMP, timestamp_ns BIGINT, seq BIGINT, cpu BIGINT, operation STRING, process_id BIGINT,
+--| process_name STRING, thread_id BIGINT, disk BIGINT, file STRING, file_key BIGINT, byte_offset BIGINT, bytes BIGINT,
+--| duration_ns BIGINT
 SELECT d.trace, d.timestamp, d.timestamp_ns, d.seq, d.cpu, REPLACE(d.event_name, 'DiskIo/', '') AS operation,
        t.process_id, p.image_name AS process_name, d.by_thread AS thread_id, d.DiskNumber AS disk, f.path AS file,
        d.FileObject AS file_key, d.ByteOffset AS byte_offset, d.TransferSize AS bytes, d.HighResResponseTime_ns AS duration_ns
 FROM (
   SELECT s.*, COALESCE(thread_id, IssuingThreadId) AS by_thread
-  FROM {{Kernel-DiskIo [event_name IN ('DiskIo/Read', 'DiskIo/Write', 'DiskIo/FlushBuffers')]: DiskNumber BIGINT, TransferSize BIGINT, FileObject BIGINT, ByteOffset BIGINT, HighResResponseTime_ns BIGINT, IssuingThreadId BIGINT}} s
+  FROM {{Kernel-DiskIo [event_name IN ('DiskIo/Read', 'DiskIo/Write', 'DiskIo/FlushBuffers')]: timestamp, timestamp_ns, seq, cpu, process_id, thread_id, event_name, DiskNumber BIGINT, TransferSize BIGINT, FileObject BIGINT, ByteOffset BIGINT, HighResResponseTime_ns BIGINT, IssuingThreadId BIGINT}} s
 ) d
 LEFT JOIN threads t
   ON t.trace = d.trace AND t.thread_id = d.by_thread AND d.timestamp_ns >= t.from_ns AND d.timestamp_ns < t.to_ns

@@ -1,4 +1,6 @@
 -- How long .NET kept the threads of a process stopped: from the begin of a suspension to the end of the restart.
+--| trace STRING, timestamp TIMESTAMP, from_ns BIGINT, to_ns BIGINT, duration_ns BIGINT, process_id BIGINT, process_name STRING,
+--| reason STRING, gc_number BIGINT, generation BIGINT, seq BIGINT
 WITH marks AS (
   SELECT trace, seq, timestamp, timestamp_ns, process_id, ClrInstanceID AS runtime, event_name, Reason_label AS reason, Count AS number, Depth AS generation,
          MAX(CASE WHEN event_name = 'GarbageCollection/GCSuspendEEBegin' THEN seq END) OVER (
@@ -7,7 +9,7 @@ WITH marks AS (
            PARTITION BY trace, process_id, ClrInstanceID ORDER BY seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS end_seq,
          MAX(CASE WHEN event_name = 'GarbageCollection/Start' THEN seq END) OVER (
            PARTITION BY trace, process_id, ClrInstanceID ORDER BY seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS gc_seq
-  FROM {{Microsoft-Windows-DotNETRuntime [event_name IN ('GarbageCollection/GCSuspendEEBegin', 'GarbageCollection/GCRestartEEEnd', 'GarbageCollection/Start')]: ClrInstanceID BIGINT, Reason_label STRING, Count BIGINT, Depth BIGINT}} s
+  FROM {{Microsoft-Windows-DotNETRuntime [event_name IN ('GarbageCollection/GCSuspendEEBegin', 'GarbageCollection/GCRestartEEEnd', 'GarbageCollection/Start')]: timestamp, timestamp_ns, seq, process_id, event_name, ClrInstanceID BIGINT, Reason_label STRING, Count BIGINT, Depth BIGINT}} s
 )
 SELECT b.trace, b.timestamp, b.timestamp_ns AS from_ns, e.timestamp_ns AS to_ns, e.timestamp_ns - b.timestamp_ns AS duration_ns,
        b.process_id, p.image_name AS process_name, b.reason, g.number AS gc_number, g.generation, b.seq

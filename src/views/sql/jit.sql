@@ -1,4 +1,6 @@
 -- Methods that .NET compiled while the trace ran; how long from the start of compiling to the load of the code.
+--| trace STRING, timestamp TIMESTAMP, from_ns BIGINT, to_ns BIGINT, duration_ns BIGINT, process_id BIGINT, process_name STRING,
+--| thread_id BIGINT, namespace STRING, name STRING, signature STRING, il_bytes BIGINT, native_bytes BIGINT, seq BIGINT
 WITH steps AS (
   SELECT trace, seq, timestamp, timestamp_ns, process_id, thread_id, event_name, MethodID, MethodNamespace, MethodName,
          MethodSignature, MethodILSize, MethodSize,
@@ -6,7 +8,7 @@ WITH steps AS (
            PARTITION BY trace, process_id, MethodID ORDER BY seq ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS start_seq,
          MAX(CASE WHEN event_name = 'CLRMethod/MethodLoadVerbose' THEN seq END) OVER (
            PARTITION BY trace, process_id, MethodID ORDER BY seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS load_seq
-  FROM {{Microsoft-Windows-DotNETRuntime [event_name IN ('CLRMethod/MethodJittingStarted', 'CLRMethod/MethodLoadVerbose')]: MethodID BIGINT, MethodNamespace STRING, MethodName STRING, MethodSignature STRING, MethodILSize BIGINT, MethodSize BIGINT}} s
+  FROM {{Microsoft-Windows-DotNETRuntime [event_name IN ('CLRMethod/MethodJittingStarted', 'CLRMethod/MethodLoadVerbose')]: timestamp, timestamp_ns, seq, process_id, thread_id, event_name, MethodID BIGINT, MethodNamespace STRING, MethodName STRING, MethodSignature STRING, MethodILSize BIGINT, MethodSize BIGINT}} s
 )
 SELECT b.trace, b.timestamp, b.timestamp_ns AS from_ns, l.timestamp_ns AS to_ns, l.timestamp_ns - b.timestamp_ns AS duration_ns,
        l.process_id, p.image_name AS process_name, b.thread_id, l.MethodNamespace AS namespace, l.MethodName AS name,

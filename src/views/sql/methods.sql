@@ -1,2 +1,4 @@
 -- Bodies of .NET methods.
-SELECT s.* FROM {{sidecar/methods: process_id BIGINT, base BIGINT, size BIGINT, namespace STRING, name STRING, signature STRING, tier STRING, from_ns BIGINT, to_ns BIGINT, source_of STRING}} s
+--| trace STRING, process_id BIGINT, base BIGINT, size BIGINT, namespace STRING, name STRING, signature STRING, tier STRING,
+--| from_ns BIGINT, to_ns BIGINT, source_of STRING
+SELECT s.* FROM {{sidecar/methods [*]: process_id BIGINT, base BIGINT, size BIGINT, namespace STRING, name STRING, signature STRING, tier STRING, from_ns BIGINT, to_ns BIGINT, source_of STRING}} s

@@ -1,5 +1,9 @@
 -- Packets: one row each time that a component (pktmon) or an interface (NDIS) saw or dropped one. Addresses and ports are read from the
 -- bytes of Ethernet and IP packets, where those are recorded. The process is the one that ran, which need not be the packet's owner.
+--| trace STRING, timestamp TIMESTAMP, timestamp_ns BIGINT, seq BIGINT, process_id BIGINT, process_name STRING, thread_id BIGINT,
+--| source STRING, component_id BIGINT, component STRING, direction STRING, drop_reason BIGINT, drop_location BIGINT,
+--| link_type STRING, bytes BIGINT, logged_bytes BIGINT, protocol_number BIGINT, protocol STRING, source_address STRING,
+--| source_port BIGINT, destination_address STRING, destination_port BIGINT, packet_group BIGINT, packet_number BIGINT
 WITH reports AS (
   SELECT trace, timestamp, timestamp_ns, seq, process_id, thread_id, 'pktmon' AS source, ComponentId AS component_id,
          CASE WHEN DirTag IN (1, 3, 5) THEN 'received' WHEN DirTag IN (2, 4, 6) THEN 'sent' END AS direction,
@@ -8,7 +12,7 @@ WITH reports AS (
          OriginalPayloadSize AS bytes, LoggedPayloadSize AS logged_bytes, PktGroupId AS packet_group,
          COALESCE(PktNumber, PktCount) AS packet_number, Protocol AS protocol,
          CASE WHEN event_id IN (160, 170, 240) THEN hex(frame) END AS octets, CAST(NULL AS STRING) AS interface
-  FROM {{Microsoft-Windows-PktMon [event_id IN (120, 130, 140, 150, 160, 170, 200, 210, 220, 230, 240)]: ComponentId BIGINT, DirTag BIGINT, DropReason BIGINT, DropLocation BIGINT, PacketType BIGINT, OriginalPayloadSize BIGINT, LoggedPayloadSize BIGINT, PktGroupId BIGINT, PktNumber BIGINT, PktCount BIGINT, Protocol BIGINT, Payload__field BINARY AS frame}} p
+  FROM {{Microsoft-Windows-PktMon [event_id IN (120, 130, 140, 150, 160, 170, 200, 210, 220, 230, 240)]: timestamp, timestamp_ns, seq, process_id, thread_id, event_id, keywords, ComponentId BIGINT, DirTag BIGINT, DropReason BIGINT, DropLocation BIGINT, PacketType BIGINT, OriginalPayloadSize BIGINT, LoggedPayloadSize BIGINT, PktGroupId BIGINT, PktNumber BIGINT, PktCount BIGINT, Protocol BIGINT, Payload__field BINARY AS frame}} p
   UNION ALL
   SELECT trace, timestamp, timestamp_ns, seq, process_id, thread_id, 'ndis', MiniportIfIndex,
          CASE WHEN (keywords & 8589934592) <> 0 THEN 'received' WHEN (keywords & 4294967296) <> 0 THEN 'sent' END,
@@ -17,7 +21,7 @@ WITH reports AS (
               WHEN (keywords & 33280) <> 0 THEN 'ip' END,
          FragmentSize, FragmentSize, CAST(NULL AS BIGINT), CAST(NULL AS BIGINT), CAST(NULL AS BIGINT),
          CASE WHEN (keywords & 1073741824) <> 0 THEN hex(Fragment) END, SourceNicName
-  FROM {{Microsoft-Windows-NDIS-PacketCapture [event_id IN (1001, 1003)]: MiniportIfIndex BIGINT, FragmentSize BIGINT, Fragment BINARY, SourceNicName STRING}} n
+  FROM {{Microsoft-Windows-NDIS-PacketCapture [event_id IN (1001, 1003)]: timestamp, timestamp_ns, seq, process_id, thread_id, event_id, keywords, MiniportIfIndex BIGINT, FragmentSize BIGINT, Fragment BINARY, SourceNicName STRING}} n
 ), links AS (
   SELECT r.*, CASE WHEN link_type = 'ip' THEN 1 WHEN link_type = 'ethernet' AND SUBSTR(octets, 25, 4) = '8100' THEN 37
                    WHEN link_type = 'ethernet' THEN 29 END AS start
@@ -49,7 +53,7 @@ SELECT h.trace, h.timestamp, h.timestamp_ns, h.seq, h.process_id, p.image_name A
 FROM headers h
 LEFT JOIN (
   SELECT trace, Id AS component_id, MAX(Name) AS name
-  FROM {{Microsoft-Windows-PktMon: Id BIGINT, Name STRING}} d WHERE event_id IN (20, 270) GROUP BY trace, Id
+  FROM {{Microsoft-Windows-PktMon: timestamp, timestamp_ns, seq, process_id, thread_id, event_id, keywords, Id BIGINT, Name STRING}} d WHERE event_id IN (20, 270) GROUP BY trace, Id
 ) c ON c.trace = h.trace AND c.component_id = h.component_id AND h.source = 'pktmon'
 LEFT JOIN processes p
   ON p.trace = h.trace AND p.process_id = h.process_id AND h.timestamp_ns >= p.from_ns AND h.timestamp_ns < p.to_ns

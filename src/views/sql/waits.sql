@@ -1,17 +1,20 @@
 -- One row for each wait that ended in the trace: when the thread left its processor, who readied it, when it ran again. `stack` is
 -- where the thread waited, `readied_by_stack` where the other one was. A row without a thread in its header has the thread that was
 -- readied, which did not do it.
+--| trace STRING, timestamp TIMESTAMP, from_ns BIGINT, ready_ns BIGINT, to_ns BIGINT, waiting_ns BIGINT, ready_for_ns BIGINT,
+--| thread_id BIGINT, process_id BIGINT, process_name STRING, wait_reason BIGINT, readied_by_thread_id BIGINT,
+--| readied_by_process_name STRING, cpu BIGINT, out_seq BIGINT, in_seq BIGINT, stack LIST, readied_by_stack LIST
 WITH switches AS (
   SELECT trace, seq, timestamp, timestamp_ns, cpu, OldThreadId AS thread_id, 'out' AS what,
          CAST(NULL AS BIGINT) AS readier, OldThreadWaitReason AS reason,
          CAST(NULL AS {{integers}}) AS stack
-  FROM {{Kernel-Thread [event_name = 'Thread/CSwitch']: OldThreadId BIGINT, OldThreadWaitReason BIGINT}} o
+  FROM {{Kernel-Thread [event_name = 'Thread/CSwitch']: timestamp, timestamp_ns, seq, cpu, process_id, thread_id, event_name, stack, OldThreadId BIGINT, OldThreadWaitReason BIGINT}} o
   UNION ALL
   SELECT trace, seq, timestamp, timestamp_ns, cpu, NewThreadId, 'in', CAST(NULL AS BIGINT), CAST(NULL AS BIGINT), stack
-  FROM {{Kernel-Thread [event_name = 'Thread/CSwitch']: NewThreadId BIGINT}} n
+  FROM {{Kernel-Thread [event_name = 'Thread/CSwitch']: timestamp, timestamp_ns, seq, cpu, process_id, thread_id, event_name, stack, NewThreadId BIGINT}} n
   UNION ALL
   SELECT trace, seq, timestamp, timestamp_ns, cpu, TThreadId, 'ready', NULLIF(thread_id, TThreadId), CAST(NULL AS BIGINT), stack
-  FROM {{Kernel-Thread: TThreadId BIGINT}} r WHERE event_name = 'Thread/ReadyThread'
+  FROM {{Kernel-Thread: timestamp, timestamp_ns, seq, cpu, process_id, thread_id, event_name, stack, TThreadId BIGINT}} r WHERE event_name = 'Thread/ReadyThread'
 ), ordered AS (
   SELECT s.*,
          MAX(CASE WHEN what = 'out' THEN seq END) OVER (

@@ -1,0 +1,28 @@
+//! What the sidecar is made of.
+
+use crate::convert::job::{InputCounts, ShapeCounts};
+use crate::dimensions::Dimensions;
+use crate::output::FileEntry;
+use crate::plan::PlanResult;
+use crate::survey::{FileFacts, FileSurvey};
+
+/// What the sidecar tells of.
+#[derive(Clone, Copy, Debug)]
+pub struct SidecarFacts<'a> {
+    /// The input files, in the order of their numbers.
+    pub files: &'a [FileSurvey],
+    /// What is known of each.
+    pub facts: &'a [FileFacts],
+    /// What pass 2 counted of each; where there is no entry, the columns are NULL.
+    pub file_counts: &'a [InputCounts],
+    /// The event shapes, in the order of their numbers.
+    pub plan: &'a PlanResult,
+    /// What pass 2 counted of each; where there is no entry, the columns are NULL.
+    pub shape_counts: &'a [ShapeCounts],
+    /// What ids meant.
+    pub dimensions: &'a Dimensions,
+    /// The trace's name.
+    pub trace: &'a str,
+    /// The files of its events.
+    pub events: &'a [FileEntry],
+}
