@@ -57,7 +57,7 @@ fn of_shapes<'a>(
         }
         // What ids meant follows from the recording, whatever is filtered.
         if let Some((subject, _)) = subject::told(&entry.shape.key.identity) {
-            ASKED.of_subject(subject).for_each(|question| found[question].add(entry, entry.shape.events));
+            of_subject(subject).for_each(|question| found[question].add(entry, entry.shape.events));
         }
     }
     QUESTIONS.iter().zip(found).map(|(question, found)| found.row(question)).collect()
@@ -95,11 +95,12 @@ impl Asked {
     fn of_dataset(&self, dataset: &str) -> &[(usize, Events<'static>)] {
         self.datasets.get(&dataset.to_ascii_lowercase()).map_or(&[], Vec::as_slice)
     }
+}
 
-    fn of_subject(&self, subject: Subject) -> impl Iterator<Item = usize> {
-        let tells = move |question: &Question| matches!(question.evidence, Evidence::Told(of) if of == subject);
-        QUESTIONS.iter().enumerate().filter(move |(_, question)| tells(question)).map(|(number, _)| number)
-    }
+/// Where the questions are that what is told of a subject answers.
+fn of_subject(subject: Subject) -> impl Iterator<Item = usize> {
+    let tells = move |question: &Question| matches!(question.evidence, Evidence::Told(of) if of == subject);
+    QUESTIONS.iter().enumerate().filter(move |(_, question)| tells(question)).map(|(number, _)| number)
 }
 
 /// Whether the events of a shape are among some of its dataset.

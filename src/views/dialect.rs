@@ -102,10 +102,17 @@ impl Dialect {
 
     /// A name, quoted.
     pub(super) fn name(self, name: &str) -> String {
-        match self {
-            Dialect::DuckDb => format!("\"{}\"", name.replace('"', "\"\"")),
-            Dialect::Spark => format!("`{}`", name.replace('`', "``")),
+        let quote = if self == Dialect::Spark { '`' } else { '"' };
+        let mut quoted = String::with_capacity(name.len() + 2);
+        quoted.push(quote);
+        for (part, text) in name.split(quote).enumerate() {
+            if part > 0 {
+                quoted.extend([quote, quote]);
+            }
+            quoted.push_str(text);
         }
+        quoted.push(quote);
+        quoted
     }
 
     /// A text, quoted.

@@ -9,6 +9,8 @@ struct Function {
     /// Names and types.
     parameters: &'static [(&'static str, &'static str)],
     returns: &'static str,
+    /// The answers that call it, or a function that does.
+    callers: &'static [&'static str],
     /// What it gives, in both dialects where `spark` is `None`.
     body: &'static str,
     spark: Option<&'static str>,
@@ -17,6 +19,7 @@ struct Function {
 const FUNCTIONS: &[Function] = &[
     Function {
         name: "unsigned_order",
+        callers: &[],
         about: "A key by which addresses compare as unsigned numbers.",
         parameters: &[("x", "BIGINT")],
         returns: "BIGINT",
@@ -25,6 +28,7 @@ const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "is_within",
+        callers: &["cpu_samples"],
         about: "Whether an address is one of so many bytes from a base; of one sign, so that no difference overflows.",
         parameters: &[("address", "BIGINT"), ("base", "BIGINT"), ("size", "BIGINT")],
         returns: "BOOLEAN",
@@ -34,6 +38,7 @@ const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "hex_address",
+        callers: &[],
         about: "An address as text of 16 hexadecimal digits.",
         parameters: &[("x", "BIGINT")],
         returns: "STRING",
@@ -42,6 +47,7 @@ const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "first_address",
+        callers: &["stack_walks"],
         about: "The first address of a stack.",
         parameters: &[("x", "ARRAY<BIGINT>")],
         returns: "BIGINT",
@@ -50,6 +56,7 @@ const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "hex_number",
+        callers: &["packets"],
         about: "The number of hexadecimal digits; NULL without any.",
         parameters: &[("x", "STRING")],
         returns: "BIGINT",
@@ -58,6 +65,7 @@ const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "log_time",
+        callers: &["windows_update"],
         about: "Unix nanoseconds in UTC as text, to 100 ns.",
         parameters: &[("ns", "BIGINT")],
         returns: "STRING",
@@ -69,6 +77,7 @@ const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "ipv4_text",
+        callers: &["packets"],
         about: "An IPv4 address of 8 hexadecimal digits.",
         parameters: &[("x", "STRING")],
         returns: "STRING",
@@ -78,6 +87,7 @@ const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "ipv6_groups",
+        callers: &["packets"],
         about: "The groups of an IPv6 address of 32 hexadecimal digits, a colon before, between and behind them.",
         parameters: &[("x", "STRING")],
         returns: "STRING",
@@ -89,6 +99,7 @@ const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "zeros_left_out",
+        callers: &["packets"],
         about: "Groups without the first such run of zeros.",
         parameters: &[("x", "STRING"), ("zeros", "STRING")],
         returns: "STRING",
@@ -97,6 +108,7 @@ const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "longest_zeros_left_out",
+        callers: &["packets"],
         about: "Groups without the first longest run of zeros.",
         parameters: &[("x", "STRING")],
         returns: "STRING",
@@ -112,6 +124,7 @@ const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "without_outer_colons",
+        callers: &["packets"],
         about: "Groups without the colons around them.",
         parameters: &[("x", "STRING")],
         returns: "STRING",
@@ -121,6 +134,7 @@ const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "ipv6_text",
+        callers: &["packets"],
         about: "An IPv6 address of 32 hexadecimal digits.",
         parameters: &[("x", "STRING")],
         returns: "STRING",
@@ -133,23 +147,13 @@ const FUNCTIONS: &[Function] = &[
 /// Those that people call whatever the traces hold.
 const OF_ADDRESSES: [&str; 3] = ["unsigned_order", "is_within", "hex_address"];
 
-/// The statements that make those that are called, those that they call, and those for addresses.
-pub(super) fn functions(dialect: Dialect, is_called: impl Fn(&str) -> bool) -> String {
-    let body = |function: &Function| match dialect {
-        Dialect::DuckDb => function.body,
-        Dialect::Spark => function.spark.unwrap_or(function.body),
-    };
-    let mut kept: Vec<&Function> = Vec::new();
-    // Each is called by those behind it.
-    for function in FUNCTIONS.iter().rev() {
-        let is_needed = || kept.iter().any(|caller| body(caller).contains(function.name));
-        if OF_ADDRESSES.contains(&function.name) || is_called(function.name) || is_needed() {
-            kept.push(function);
-        }
-    }
+/// The statements that make those that are called, and those for addresses. `has_rows`: whether an answer has a select.
+pub(super) fn functions(dialect: Dialect, has_rows: impl Fn(&str) -> bool) -> String {
+    let kept = FUNCTIONS.iter().filter(|function| {
+        OF_ADDRESSES.contains(&function.name) || function.callers.iter().any(|answer| has_rows(answer))
+    });
     let statement = |function: &Function| {
-        let Function { name, about, parameters, returns, .. } = function;
-        let body = body(function);
+        let Function { name, about, parameters, returns, body, spark, .. } = function;
         match dialect {
             Dialect::DuckDb => {
                 let names: Vec<&str> = parameters.iter().map(|(name, _)| *name).collect();
@@ -158,9 +162,31 @@ pub(super) fn functions(dialect: Dialect, is_called: impl Fn(&str) -> bool) -> S
             Dialect::Spark => format!(
                 "-- {about}\nCREATE OR REPLACE TEMPORARY FUNCTION {name}({}) RETURNS {returns} RETURN {};\n",
                 declared(parameters),
-                body
+                spark.unwrap_or(body)
             ),
         }
     };
-    kept.into_iter().rev().map(statement).collect()
+    kept.map(statement).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::answers::ANSWERS;
+    use super::super::template::Part;
+    use super::*;
+
+    #[test]
+    fn every_answer_is_known_that_calls_a_function() {
+        for Function { name, callers, .. } in FUNCTIONS {
+            let call = format!("{name}(");
+            let calls = |part: &Part<'_>| matches!(part, Part::Text(text) if text.contains(&call));
+            let direct =
+                ANSWERS.iter().filter(|answer| answer.template.parts.iter().any(calls)).map(|answer| answer.name);
+            let functions = FUNCTIONS.iter().filter(|function| function.body.contains(&call));
+            let mut found: Vec<&str> = direct.chain(functions.flat_map(|function| function.callers).copied()).collect();
+            found.sort_unstable();
+            found.dedup();
+            assert_eq!(found, *callers, "{name}");
+        }
+    }
 }

@@ -1,5 +1,6 @@
 //! The tables of some traces, as an engine sees them: which there are, with which columns, and which events.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use arrow_schema::{DataType, Field};
@@ -32,7 +33,7 @@ impl LakeTable {
 
     /// Name and type of a column, ignoring case; the type in the words of docs/dataset.md.
     pub fn column(&self, name: &str) -> Option<(&str, &str)> {
-        let (name, kind) = self.columns.get(&name.to_lowercase())?;
+        let (name, kind) = self.columns.get(&*folded(name))?;
         Some((name, kind))
     }
 
@@ -74,12 +75,12 @@ impl Lake {
 
     /// A table, ignoring case.
     pub fn table(&self, name: &str) -> Option<&LakeTable> {
-        self.tables.get(&name.to_lowercase())
+        self.tables.get(&*folded(name))
     }
 
     /// A table, ignoring case, to add columns.
     pub fn table_mut(&mut self, name: &str) -> Option<&mut LakeTable> {
-        self.tables.get_mut(&name.to_lowercase())
+        self.tables.get_mut(&*folded(name))
     }
 
     /// All events with names that can be shown, by dataset and name.
@@ -110,6 +111,12 @@ impl Lake {
         let event = || (dataset.to_owned(), name.to_owned(), BTreeSet::new());
         Some(&mut self.events.entry(key).or_insert_with(event).2)
     }
+}
+
+/// A name in lower case.
+fn folded(name: &str) -> Cow<'_, str> {
+    let is_folded = name.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase());
+    if is_folded { name.into() } else { name.to_lowercase().into() }
 }
 
 /// A type in the words of docs/dataset.md, as far as views tell types apart.

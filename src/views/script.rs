@@ -50,8 +50,7 @@ impl Script<'_> {
         views.extend((!without_rows.is_empty()).then(|| missing(dialect)));
         views.extend(answers);
         views.extend((extent == Extent::Whole).then(|| self.coverage()));
-        let functions =
-            functions(dialect, |name| extent == Extent::Whole || views.iter().any(|view| view.contains(name)));
+        let functions = functions(dialect, |answer| extent == Extent::Whole || !without_rows.contains(answer));
         [dialect.prelude(self.root), functions].into_iter().chain(views).collect::<Vec<_>>().join("\n")
     }
 

@@ -103,12 +103,15 @@ fn next_table(template: &str) -> Option<(&str, Part<'_>, &str)> {
     if let Some(view) = inside.strip_prefix("view ") {
         return Some((before, Part::View(view), after));
     }
-    let (table, columns) = inside.split_once(": ")?;
-    let (table, events) = match table.split_once(" [") {
-        Some((table, condition)) => (table, Some(Events::parse(condition.strip_suffix(']')?)?)),
-        None => (table, None),
+    // Names of tables have neither.
+    let (table, events, columns) = if let Some((table, rest)) = inside.split_once('[') {
+        let (condition, columns) = rest.split_once(']')?;
+        (table.trim_end(), Some(Events::parse(condition)?), columns.strip_prefix(':')?)
+    } else {
+        let (table, columns) = inside.split_once(':')?;
+        (table, None, columns)
     };
-    let columns = || columns.split(", ");
+    let columns = || columns.split(',').map(str::trim_start);
     let common = columns().filter(|column| !column.contains(' ')).collect();
     let source = Source { table, events, common, columns: columns().filter_map(column).collect() };
     Some((before, Part::Table(source), after))
@@ -116,8 +119,9 @@ fn next_table(template: &str) -> Option<(&str, Part<'_>, &str)> {
 
 /// A name, its type, and what it is called instead.
 fn column(text: &str) -> Option<Column<'_>> {
-    let (name, kind) = text.split_once(' ')?;
-    let (kind, alias) = kind.split_once(" AS ").unwrap_or((kind, name));
+    let mut words = text.split(' ');
+    let (name, kind) = (words.next()?, words.next()?);
+    let alias = if words.next() == Some("AS") { words.next()? } else { name };
     Some(Column { name, kind, alias })
 }
 
