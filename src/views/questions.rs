@@ -199,7 +199,7 @@ mod tests {
             let is_read = |name: &&str| {
                 reads.iter().any(|(_, events)| matches!(events, Events::Named(names) if names.contains(name)))
             };
-            assert!(needed.iter().all(|name| is_read(name)), "{}", question.name);
+            assert!(needed.iter().all(is_read), "{}", question.name);
         }
     }
 
