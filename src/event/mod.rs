@@ -5,6 +5,7 @@ pub mod named_ids;
 mod recent;
 pub mod shape;
 mod signature;
+pub mod stack;
 pub mod subject;
 mod swallowed;
 pub mod timed;

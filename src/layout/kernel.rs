@@ -23,7 +23,31 @@ pub const GROUP_FILE_IO: u8 = 0x04;
 pub const GROUP_THREAD: u8 = 0x05;
 /// Loaded modules.
 pub const GROUP_IMAGE: u8 = 0x14;
+/// Walks of stacks.
+pub const GROUP_STACK_WALK: u8 = 0x18;
 const TYPE_LOAD_IMAGE: u8 = 0x0A;
+
+/// Hook types of [`GROUP_STACK_WALK`].
+pub mod stack_walk {
+    /// The walk: the time and thread of its event, and the addresses.
+    #[doc(alias = "StackWalk_Event")]
+    pub const WALK: u8 = 0x20;
+    /// A stack gets a key.
+    #[doc(alias = "StackWalk_TypeCreate")]
+    pub const KEY_CREATE: u8 = 0x22;
+    /// A key ceases to stand for its stack.
+    #[doc(alias = "StackWalk_TypeDelete")]
+    pub const KEY_DELETE: u8 = 0x23;
+    /// What a key stands for.
+    #[doc(alias = "StackWalk_TypeRundown")]
+    pub const KEY_RUNDOWN: u8 = 0x24;
+    /// A walk within the kernel, whose addresses stand under a key.
+    #[doc(alias = "StackWalk_KeyKernel")]
+    pub const KEY_KERNEL: u8 = 0x25;
+    /// The same outside of the kernel.
+    #[doc(alias = "StackWalk_KeyUser")]
+    pub const KEY_USER: u8 = 0x26;
+}
 
 /// Hook types of [`GROUP_EVENT_TRACE`] that the survey reads.
 pub mod event_trace {
@@ -50,6 +74,10 @@ pub const LOST_EVENT_CLASS: Guid = Guid::from_parts(0x6a39_9ae0, 0x4bc6, 0x4de9,
 
 /// Schema descriptions that merging tools append to a trace.
 pub const EVENT_METADATA_CLASS: Guid = Guid::from_parts(0xbbcc_f6c1, 0x6cd1, 0x48c4, 0x80ff_8394_82e3_7671);
+
+/// Walks of stacks, which follow the events that they belong to.
+#[doc(alias = "StackWalk")]
+pub const STACK_WALK_CLASS: Guid = KERNEL_CLASSES[GROUP_STACK_WALK as usize].guid;
 
 /// What merging tools note of every loaded image.
 #[doc(alias = "ImageID")]

@@ -31,8 +31,8 @@ pub struct BufferSummary {
     pub inherited: u32,
     /// 1 where an event tells what an id of others means, else 0.
     pub subjects: u32,
-    /// Makes the size a multiple of the alignment.
-    padding: u32,
+    /// 1 where an event tells of the stack of another, else 0.
+    pub stacks: u32,
 }
 
 impl BufferSummary {
@@ -50,13 +50,18 @@ impl BufferSummary {
             disorder: 0,
             inherited: 0,
             subjects: 0,
-            padding: 0,
+            stacks: 0,
         }
     }
 
     /// Whether an event tells what an id of others means.
     pub fn tells_of_subjects(&self) -> bool {
         self.subjects != 0
+    }
+
+    /// Whether an event tells of the stack of another.
+    pub fn tells_of_stacks(&self) -> bool {
+        self.stacks != 0
     }
 
     /// Whether it has a readable event, and so a first and a last time.

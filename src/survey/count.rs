@@ -31,12 +31,12 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// No counts yet; events that tell of subjects are kept, as many as there is room for.
+    /// No counts yet; events that tell of others are kept, as many as there is room for.
     pub(super) fn keeping(room: &ToldRoom) -> Self {
         Counts { told: ToldKeeper::within(room), ..Counts::default() }
     }
 
-    /// The events that tell of subjects, of buffers of which they are kept, in no particular order.
+    /// The events that tell of others, of buffers of which they are kept, in no particular order.
     pub(super) fn take_told(&mut self) -> Vec<ToldBuffer> {
         std::mem::take(&mut self.told.buffers)
     }
@@ -134,6 +134,10 @@ impl Counts {
             Mark::None => {}
             Mark::Subject => {
                 buffer.subjects = 1;
+                self.told.push(raw, at.ticks);
+            }
+            Mark::Stack => {
+                buffer.stacks = 1;
                 self.told.push(raw, at.ticks);
             }
             mark => self.marks.add_event(mark, at),

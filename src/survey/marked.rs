@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::file_key::FileKey;
 use super::issue::{Issue, Severity};
 use super::issue_code::IssueCode;
-use crate::event::{EventIdentity, subject};
+use crate::event::{EventIdentity, stack, subject};
 use crate::layout::header::HeaderFamily;
 use crate::layout::kernel;
 use crate::schema::eventsource;
@@ -27,6 +27,8 @@ pub enum Mark {
     Dropped,
     /// The event tells what an id of others means. Its buffer is remembered, not the event: there may be millions.
     Subject,
+    /// The event tells of the stack of another. Its buffer is remembered, not the event.
+    Stack,
     /// The event says that something was lost, and nothing but its place and number matters.
     Notice(Notice),
 }
@@ -89,6 +91,7 @@ impl Mark {
             }
             family if family.is_event() && identity.id == eventsource::EVENT_ID => Mark::Schema,
             _ if subject::told(identity).is_some() => Mark::Subject,
+            _ if stack::told(identity).is_some() => Mark::Stack,
             _ => Mark::None,
         }
     }
@@ -137,7 +140,7 @@ const MAX_NOTICES: usize = 1 << 16;
 /// How many events of a file are remembered.
 fn limit(mark: Mark) -> usize {
     match mark {
-        Mark::None | Mark::Subject | Mark::Notice(_) => 0,
+        Mark::None | Mark::Subject | Mark::Stack | Mark::Notice(_) => 0,
         Mark::Session => 1 << 8,
         Mark::Schema => 1 << 18,
         Mark::Dropped => 1 << 12,
@@ -192,7 +195,7 @@ impl Marks {
     #[cold]
     pub fn add_event(&mut self, mark: Mark, at: FileKey) {
         match mark {
-            Mark::None | Mark::Subject => {}
+            Mark::None | Mark::Subject | Mark::Stack => {}
             Mark::Notice(notice) => self.add_notice(notice, &at),
             Mark::Session => self.session.push(at, limit(mark)),
             Mark::Schema => self.schema.push(at, limit(mark)),

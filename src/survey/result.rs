@@ -46,7 +46,7 @@ pub struct FileSurvey {
     pub marked: Vec<MarkedEvent>,
     /// Events that say that something was lost.
     pub notices: NoticeLog,
-    /// Events that tell what ids mean, as far as they are kept until somebody asks for them; where the survey is stored, they
+    /// Events that tell what ids mean or of stacks, as far as they are kept until somebody asks for them; where the survey is stored, they
     /// are read again.
     #[serde(skip)]
     pub told: ToldEvents,

@@ -1,4 +1,4 @@
-//! Events that tell what ids mean, kept while their compressed buffer is expanded, so that nobody has to expand it again.
+//! Events that tell what ids mean, or of the stacks of others, kept while their compressed buffer is expanded, so that nobody has to expand it again.
 //!
 //! What is kept is bounded, and of which buffers may depend on threads: whoever wants the events of another one reads the
 //! buffer, and finds the same.
@@ -15,7 +15,7 @@ const MOST: u64 = 64 << 20;
 /// Bytes of events of one buffer, beyond which it is not worth the memory of those beside it.
 const MAX_BUFFER: usize = 1 << 20;
 
-/// The events of a file that tell of subjects, of buffers of which they are kept.
+/// The events of a file that tell of subjects or stacks, of buffers of which they are kept.
 #[derive(Debug, Default)]
 pub struct ToldEvents {
     /// By ordinal, once there are all of them.
@@ -40,7 +40,7 @@ struct Head {
 }
 
 impl ToldEvents {
-    /// Those of a buffer: its events that tell of subjects, all of them; `None` where they are not kept.
+    /// Those of a buffer: its events that tell of subjects or stacks, all of them; `None` where they are not kept.
     pub fn of(&self, ordinal: u64) -> Option<&ToldBuffer> {
         let place = self.buffers.binary_search_by_key(&ordinal, |buffer| buffer.ordinal).ok()?;
         self.buffers.get(place)
