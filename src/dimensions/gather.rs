@@ -17,15 +17,12 @@ use crate::event::{RawEvent, TimedEvent, TimedStep};
 use crate::plan::{Key, PlanResult, PlannedInputs};
 use crate::spill::{SpillSpace, SpillWriter, Spilled};
 use crate::survey::{
-    BufferReader, BufferSummary, FileKey, FileSurvey, Issue, IssueCode, Progress, Severity, Step, stop_if_cancelled,
-    timed,
+    self, BufferReader, BufferSummary, FileKey, FileSurvey, Issue, IssueCode, Progress, Severity, Step,
+    stop_if_cancelled, timed,
 };
 
 /// Bytes of buffers that are read side by side: what they tell may take some times as many.
 const TOGETHER_BYTES: u64 = 8 << 20;
-
-/// Buffers that are read side by side.
-const TOGETHER: usize = 256;
 
 /// Bytes of buffers that one thread reads together: the events of a shape are decoded side by side.
 const PORTION_BYTES: u64 = 1 << 20;
@@ -101,7 +98,7 @@ impl Gathered {
         let input = inputs.open(number)?;
         let reader = BufferReader { rules: file.rules(), input: &*input };
         let telling: Vec<&BufferSummary> = file.buffers.iter().filter(|buffer| buffer.tells_of_subjects()).collect();
-        for together in telling.chunk_by(together(TOGETHER_BYTES)) {
+        for together in telling.chunk_by(survey::together(TOGETHER_BYTES)) {
             stop_if_cancelled(progress)?;
             let source = Source { readers, reader: &reader, file, number };
             // What a large buffer tells is not held at once.
@@ -110,7 +107,7 @@ impl Gathered {
                 source.read(together, &mut scratch, |told| told.iter().try_for_each(|told| self.take(told, number)))?;
                 continue;
             }
-            let portions: Vec<_> = together.chunk_by(self::together(PORTION_BYTES)).collect();
+            let portions: Vec<_> = together.chunk_by(survey::together(PORTION_BYTES)).collect();
             let told = portions.par_iter().map_init(Scratch::default, |scratch, portion| {
                 timed(progress, Step::Schema, || {
                     let mut all = Vec::new();
@@ -176,20 +173,6 @@ impl Gathered {
             },
             issues,
         ))
-    }
-}
-
-/// Whether a buffer is read with the one before it, of no more than so many bytes together.
-fn together(most: u64) -> impl FnMut(&&BufferSummary, &&BufferSummary) -> bool {
-    let (mut buffers, mut bytes) = (1, 0_u64);
-    move |before, buffer| {
-        bytes += before.used_bytes();
-        buffers += 1;
-        let is_beside = buffers <= TOGETHER && bytes + buffer.used_bytes() <= most;
-        if !is_beside {
-            (buffers, bytes) = (1, 0);
-        }
-        is_beside
     }
 }
 

@@ -29,9 +29,10 @@ pub mod session;
 mod session_events;
 mod settle;
 pub mod shapes;
-mod sort;
+pub(crate) mod sort;
 mod stored;
 pub mod streams;
+mod together;
 mod told;
 pub mod unreadable;
 
@@ -52,4 +53,5 @@ pub use rules::{BufferReader, ReadRules};
 pub use session::Session;
 pub use settle::settle;
 pub use shapes::ShapeSummary;
+pub use together::together;
 pub use told::{ToldBuffer, ToldEvents};

@@ -1,4 +1,4 @@
-//! Sorts lists that are as long as a file has buffers, and stops when the caller asks to.
+//! Sorts lists that are as long as a file has buffers, or longer, and stops when the caller asks to.
 
 use crate::error::Result;
 use crate::progress::{Progress, stop_if_cancelled};
@@ -8,7 +8,7 @@ const AT_ONCE: usize = 1 << 19;
 
 /// The threads that sort.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Threads {
+pub(crate) enum Threads {
     /// The calling one.
     One,
     /// Those of the current pool.
@@ -19,7 +19,7 @@ pub(super) enum Threads {
 ///
 /// # Errors
 /// [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted) when the caller asked to stop.
-pub(super) fn sort_by_key<T: Send, K: Ord>(
+pub(crate) fn sort_by_key<T: Send, K: Ord>(
     items: &mut [T],
     key: &(impl Fn(&T) -> K + Sync),
     threads: Threads,
