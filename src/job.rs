@@ -5,6 +5,7 @@ mod records;
 pub mod steps;
 mod stored;
 mod stored_dimensions;
+mod stored_stacks;
 mod turnstile;
 mod update;
 pub mod workers;
@@ -158,7 +159,7 @@ impl Corridor<'_> {
         let Corridor { job, options, inputs, workers, ref space, started } = self;
         let pool = &workers.pool;
         let ticket = workers.admit(unpacking, inputs, progress)?;
-        let Prepared { surveyed, dimensions, write, planned, partitions } =
+        let Prepared { surveyed, dimensions, stacks, write, planned, partitions } =
             match prepare::prepare(pool, job, inputs, options, space, progress)? {
                 Ok(prepared) => prepared,
                 Err(outcome) => return Ok(outcome),
@@ -171,6 +172,7 @@ impl Corridor<'_> {
             plan: &surveyed.plan,
             inputs: &planned,
             owners: &Owners::of(&dimensions),
+            stacks: &stacks,
             options: &write,
             output: Arc::clone(&output),
             memory: options.memory,

@@ -147,6 +147,8 @@ pub mod sidecar;
 #[doc(hidden)]
 pub mod spill;
 #[doc(hidden)]
+pub mod stacks;
+#[doc(hidden)]
 pub mod survey;
 #[doc(hidden)]
 pub mod table;
@@ -158,7 +160,8 @@ pub mod views;
 pub use clock::ClockAnchor;
 pub use columns::types::{GuidType, IntegerType, TimestampType, TypeOptions};
 pub use convert::job::{
-    Checks, InputCounts, InputFile, JobProgress, MaxLoss, Outcome, RawPolicy, Recording, Report, ShapeCounts, Stage,
+    Checks, InputCounts, InputFile, JobProgress, MaxLoss, Outcome, RawPolicy, Recording, Report, ShapeCounts,
+    StackPolicy, Stage,
 };
 pub use convert::options::ConvertOptions;
 pub use dataset::properties::Compression;

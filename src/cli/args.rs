@@ -18,7 +18,7 @@ use super::sizes::{parse_max_loss, parse_row_group_rows, parse_size};
 use super::version;
 use crate::clock::ClockAnchor;
 use crate::columns::{GuidType, IntegerType, TimestampType};
-use crate::convert::job::{MaxLoss, RawPolicy};
+use crate::convert::job::{MaxLoss, RawPolicy, StackPolicy};
 use crate::dataset::properties::{Compression, EncoderKind};
 use crate::names::NameFrom;
 use crate::output::IfExists;
@@ -253,6 +253,10 @@ pub(super) struct ColumnArgs {
     #[arg(long, value_name = "WHEN", env = "ETL2PARQUET_RAW", hide_env = true)]
     #[arg(value_enum, default_value_t)]
     pub raw: RawPolicy,
+    /// What becomes of the stacks of kernel events, which other events tell
+    #[arg(long, value_name = "WHAT", env = "ETL2PARQUET_STACKS", hide_env = true)]
+    #[arg(value_enum, default_value_t)]
+    pub stacks: StackPolicy,
     /// How numbers are written
     #[arg(long, value_name = "HOW", env = "ETL2PARQUET_INTEGERS", hide_env = true)]
     #[arg(value_enum, default_value_t)]
@@ -426,7 +430,7 @@ mod tests {
             assert_eq!(argument.get_env().and_then(|name| name.to_str()), Some(expected.as_str()), "--{long}");
             options += 1;
         }
-        assert_eq!(options, 170);
+        assert_eq!(options, 172);
     }
 
     #[test]
@@ -439,6 +443,7 @@ mod tests {
         assert_eq!(args.columns.layout, DatasetSplit::Provider);
         assert_eq!(args.columns.columns, Columns::Present);
         assert_eq!(args.columns.raw, RawPolicy::Needed);
+        assert_eq!(args.columns.stacks, StackPolicy::Join);
         assert_eq!(args.files.compression.to_string(), "zstd(3)");
         assert_eq!((args.files.row_group_rows, args.files.max_file_size), (1_048_576, 512 << 20));
         assert_eq!(args.checks.on_bad_input, OnBadInput::Quarantine);

@@ -5,7 +5,7 @@ use clap::builder::PossibleValue;
 
 use crate::clock::ClockAnchor;
 use crate::columns::{GuidType, IntegerType, TimestampType};
-use crate::convert::job::RawPolicy;
+use crate::convert::job::{RawPolicy, StackPolicy};
 use crate::dataset::EncoderKind;
 use crate::names::NameFrom;
 use crate::output::IfExists;
@@ -106,6 +106,10 @@ choices! {
     DatasetSplit {
         Provider = "provider": "One for each provider",
         Event = "event": "One for each event, in folders below the provider's: for providers with very many columns",
+    }
+    StackPolicy {
+        Join = "join": "The events have them in `stack`, and the StackWalk rows stay",
+        Keep = "keep": "They stay StackWalk rows alone",
     }
     RawPolicy {
         Never = "never": "Never",

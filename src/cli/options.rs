@@ -12,7 +12,7 @@ use super::run::Run;
 use super::schema::load::{LoadedSchemas, read_lock};
 use crate::columns::TypeOptions;
 use crate::convert::ConvertOptions;
-use crate::convert::job::{Checks, MaxLoss};
+use crate::convert::job::{Checks, MaxLoss, StackPolicy};
 use crate::error::Result;
 use crate::input::OpenOptions;
 
@@ -40,6 +40,7 @@ fn chosen(args: &JobArgs) -> ConvertOptions {
         .types(types)
         .anchor(columns.clock.clock_anchor)
         .raw(columns.raw)
+        .stacks(columns.stacks)
         .all_columns(columns.columns == Columns::Declared)
         .layout(columns.layout)
         .filter(args.filters.filter())
@@ -84,7 +85,8 @@ pub(super) fn of_inspect(args: &InspectArgs, run: &Run) -> Result<ConvertOptions
 pub(super) fn of_report(args: &ReportArgs, run: &Run) -> Result<ConvertOptions> {
     let schemas = LoadedSchemas::load(&args.schemas, run.console)?.into_user();
     let options = ConvertOptions::new("").anchor(args.clock.clock_anchor).schemas(schemas);
-    Ok(options.threads(run.threads).memory(run.memory))
+    // A report shows no stacks.
+    Ok(options.stacks(StackPolicy::Keep).threads(run.threads).memory(run.memory))
 }
 
 /// How inputs are opened. What is packed lies in the folder named, else where whoever opens it says.

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::calendar;
 use crate::columns::{GuidType, IntegerType, TimestampType};
 use crate::convert::ConvertOptions;
-use crate::convert::job::{Checks, InputFile, MaxLoss, RawPolicy, Report};
+use crate::convert::job::{Checks, InputFile, MaxLoss, RawPolicy, Report, StackPolicy};
 use crate::output::IfExists;
 use crate::output::manifest::{CommitRecord, FORMAT_VERSION, InputEntry, LossCounts, RunInfo, options_hash};
 use crate::plan::DatasetSplit;
@@ -64,6 +64,10 @@ fn options(options: &ConvertOptions) -> Value {
         "row_group_rows": options.row_group_rows,
         "schema_lock": options.schemas.lock.as_ref().map(|lock| lock.hash()),
         "schemas_hash": options.schemas_hash,
+        "stacks": match options.stacks {
+            StackPolicy::Join => "join",
+            StackPolicy::Keep => "keep",
+        },
         "tid": text(filter.threads.as_ref()),
         "timestamps": match types.timestamps {
             TimestampType::Micros => "micros",

@@ -66,6 +66,17 @@ pub enum RawPolicy {
     Always,
 }
 
+/// What becomes of the stacks of kernel events, which other events tell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StackPolicy {
+    /// The events have them, beside the rows of those that tell them.
+    #[default]
+    Join,
+    /// They are rows alone.
+    Keep,
+}
+
 /// What may not be the case for a trace to be published.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[expect(clippy::struct_excessive_bools, reason = "each condition stands for itself")]

@@ -19,11 +19,12 @@ pub mod report_check;
 pub mod segments;
 mod shape_counter;
 pub mod slice;
+mod slice_stacks;
 pub mod sliced;
 pub mod slices;
 mod tables;
 mod whose;
 pub mod write_options;
 
-pub use job::{Checks, InputFile, JobProgress, MaxLoss, Outcome, RawPolicy, Recording, Report, Stage};
+pub use job::{Checks, InputFile, JobProgress, MaxLoss, Outcome, RawPolicy, Recording, Report, StackPolicy, Stage};
 pub use options::ConvertOptions;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::job::{Checks, RawPolicy};
+use super::job::{Checks, RawPolicy, StackPolicy};
 use crate::clock::ClockAnchor;
 use crate::columns::TypeOptions;
 use crate::dataset::properties::{Compression, EncoderKind};
@@ -40,6 +40,8 @@ pub struct ConvertOptions {
     pub anchor: ClockAnchor,
     /// When raw payloads are written. Default: where the columns do not represent all of them.
     pub raw: RawPolicy,
+    /// Whether kernel events have the stacks that other events tell of them. Default: they do.
+    pub stacks: StackPolicy,
     /// Whether tables have every declared column. Default: those of the events present.
     pub all_columns: bool,
     /// How many datasets a provider's events become. Default: one.
@@ -100,6 +102,7 @@ impl ConvertOptions {
             types: TypeOptions::default(),
             anchor: ClockAnchor::default(),
             raw: RawPolicy::default(),
+            stacks: StackPolicy::default(),
             all_columns: false,
             layout: DatasetSplit::default(),
             schemas: Arc::default(),
@@ -166,6 +169,12 @@ impl ConvertOptions {
     #[must_use]
     pub fn raw(self, raw: RawPolicy) -> Self {
         ConvertOptions { raw, ..self }
+    }
+
+    /// Chooses whether kernel events have the stacks that other events tell of them.
+    #[must_use]
+    pub fn stacks(self, stacks: StackPolicy) -> Self {
+        ConvertOptions { stacks, ..self }
     }
 
     /// Gives tables every declared column, not only those of the events present.

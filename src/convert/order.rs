@@ -7,7 +7,7 @@
 //!
 //! Where filters leave events out, only the others are sorted, and ranked among all.
 
-use super::aside::AsideWalk;
+use super::aside::{AsideOffsets, AsideWalk};
 use super::entry::Entry;
 use super::load::{LoadedSegments, SliceMemory};
 use super::ranks::{self, Skipped};
@@ -92,6 +92,16 @@ impl<'a> OrderedSlice<'a> {
         (self.entries, self.damaged) = (entries, damaged);
         self.sort();
         Ok(())
+    }
+
+    /// Input and number of the buffer of each segment that was read, in order, and where its events stand in the buffer, if
+    /// they were set aside.
+    pub(super) fn places(&self) -> impl Iterator<Item = (u16, u64, Option<AsideOffsets<'_>>)> {
+        self.segments.iter().map(|(_, segment)| {
+            let ordinal = self.view.segments[segment.segment as usize].buffer.extent.ordinal;
+            let aside = segment.is_aside().then(|| self.slices.aside_offsets(segment));
+            (segment.input, ordinal, aside)
+        })
     }
 
     fn load(&mut self, segment: &SliceSegment) -> Result<()> {

@@ -14,6 +14,7 @@ use crate::error::Result;
 use crate::output::Output;
 use crate::plan::{PartitionView, PlanResult, PlannedInputs};
 use crate::spill::SpillSpace;
+use crate::stacks::Stacks;
 use crate::survey::Progress;
 
 /// What a conversion of partitions needs besides them.
@@ -25,6 +26,8 @@ pub struct Conversion<'a> {
     pub inputs: &'a PlannedInputs<'a>,
     /// The processes of the recording and their threads.
     pub owners: &'a Owners<'a>,
+    /// The stacks of events that others tell.
+    pub stacks: &'a Stacks,
     /// How to write.
     pub options: &'a WriteOptions,
     /// Where to write.
@@ -47,7 +50,7 @@ impl Conversion<'_> {
         partitions: &[PartitionView<'_>],
         progress: &dyn Progress,
     ) -> Result<Vec<PartReport>> {
-        let Conversion { plan, inputs, owners, options, ref output, memory, space } = *self;
+        let Conversion { plan, inputs, owners, stacks, options, ref output, memory, space } = *self;
         let setup = TableSetup { plan, inputs, options, output: Arc::clone(output), names: owners.names() };
         let prepare = || Ok((setup.tables(progress)?, Decoders::new(plan, progress)?));
         let ((columns, writers), decoders) = match threads {
@@ -60,6 +63,7 @@ impl Conversion<'_> {
             decoders: &decoders,
             columns: &columns,
             owners,
+            stacks,
             asked: asked.as_ref(),
             raw: options.raw,
         };

@@ -229,17 +229,20 @@ fn split_unsorted(place: &Place<'_>, cuts: &[Key], bytes: &[u8]) -> Parts {
     let mut damaged = if place.segment.owns_end() { damaged } else { 0 };
     let mut parts = Parts::default();
     for events in found.chunk_by(|a, b| a.0 == b.0) {
-        let start = parts.aside.len();
+        let (start, mut offsets) = (parts.aside.len(), Vec::with_capacity(events.len()));
         for &(_, offset, ticks) in events {
             let bytes = bytes.get((offset - place.segment.from) as usize..).unwrap_or_default();
             if let Some(event) = RawEvent::at(bytes, offset) {
-                aside::put(&mut parts.aside, ticks, &event);
+                let put = aside::put(&mut parts.aside, ticks, &event);
+                offsets.push((number(put - start), offset));
             }
         }
+        let end = parts.aside.len();
+        offsets.iter().for_each(|&(put, offset)| aside::put_offsets(&mut parts.aside, put, offset));
         parts.segments.push(SliceSegment {
             aside: start as u64,
             from: 0,
-            to: number(parts.aside.len() - start),
+            to: number(end - start),
             events: number(events.len()),
             end: std::mem::take(&mut damaged),
             ..place.whole(events[0].0 as usize)

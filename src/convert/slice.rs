@@ -11,6 +11,7 @@ use super::load::SliceMemory;
 use super::message::{MessageContext, MessageRenderer};
 use super::order::OrderedSlice;
 use super::shape_counter::{ShapeCounter, ShapeRows};
+use super::slice_stacks::SliceStacks;
 use super::sliced::SlicedPartition;
 use super::slices::Slice;
 use super::whose::{AskedNames, Selection, Whose};
@@ -21,6 +22,7 @@ use crate::dimensions::Owners;
 use crate::error::{Error, Result};
 use crate::event::{Event, EventIdentity, FileContext, RawEvent};
 use crate::plan::{DecodeSource, PartitionView, PlanResult, ShapeFinder};
+use crate::stacks::Stacks;
 use crate::survey::{Progress, Step, timed};
 use crate::table::{Chunk, HeaderColumns, RowContext, RowStatus, TableColumns};
 
@@ -35,6 +37,8 @@ pub struct SliceContext<'a> {
     pub columns: &'a [Arc<TableColumns>],
     /// The processes of the recording and their threads.
     pub owners: &'a Owners<'a>,
+    /// The stacks of the events that others tell.
+    pub stacks: &'a Stacks,
     /// The names of processes that the filters ask for; `None` where all events become rows.
     pub asked: Option<&'a AskedNames>,
     /// When raw payloads are kept.
@@ -175,6 +179,7 @@ struct Converter<'a> {
     shapes: &'a mut ShapeCounter,
     finder: ShapeFinder<'a>,
     whose: Whose<'a>,
+    stacks: SliceStacks<'a>,
     messages: MessageRenderer,
     previous: Option<i64>,
     /// The weight of decoded values and texts.
@@ -185,7 +190,7 @@ impl<'a> Converter<'a> {
     fn new(
         context: SliceContext<'a>,
         view: &PartitionView<'a>,
-        ordered: &OrderedSlice<'_>,
+        ordered: &'a OrderedSlice<'_>,
         tables: &'a mut Vec<Option<TableRows>>,
         shapes: &'a mut ShapeCounter,
     ) -> Self {
@@ -207,6 +212,7 @@ impl<'a> Converter<'a> {
             shapes,
             finder: ShapeFinder::new(&context.decoders.ids),
             whose: Whose::new(context.decoders, context.owners),
+            stacks: SliceStacks::of(context.stacks, ordered),
             messages: MessageRenderer::default(),
             previous: None,
             weight: 0,
@@ -249,7 +255,9 @@ impl<'a> Converter<'a> {
             },
         };
         let identity = decoder.is_other.then(|| EventIdentity::of(&raw, &file.context));
-        table.header.push(&event, &row, identity);
+        let stack = self.stacks.get(entry.segment, entry.offset);
+        self.weight += stack.map_or(0, |stack| size_of_val(stack.addresses) as u64);
+        table.header.push(&event, &row, identity, stack);
         self.shapes.count(shape, status, event.payload.len());
         Ok(())
     }

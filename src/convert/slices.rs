@@ -16,6 +16,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
+use super::aside::AsideOffsets;
 use super::cost::{EVENT_COST, MAX_COST};
 use super::refine::{self, Overfull};
 use super::segments::{self, Parts, Place, SliceSegment, windows};
@@ -102,6 +103,14 @@ impl Slices {
     /// The segments of a slice.
     pub fn segments(&self, slice: &Slice) -> &[SliceSegment] {
         self.segments.get(slice.segments.clone()).unwrap_or_default()
+    }
+
+    /// Where the events of a segment that were set aside stand in their buffer.
+    pub(super) fn aside_offsets(&self, segment: &SliceSegment) -> AsideOffsets<'_> {
+        let start = segment.aside().and_then(|start| usize::try_from(start).ok());
+        let behind = start.and_then(|start| start.checked_add(segment.to as usize));
+        let bytes = behind.and_then(|behind| self.aside.get(behind..)).unwrap_or_default();
+        AsideOffsets::of(bytes, segment.events)
     }
 
     /// The events of a segment that were set aside, if they were; see [`AsideWalk`](super::aside::AsideWalk).

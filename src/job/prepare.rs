@@ -8,7 +8,7 @@ use rayon::ThreadPool;
 use crate::commit::report::{all_filtered, of_survey};
 use crate::commit::{checks, record};
 use crate::convert::ConvertOptions;
-use crate::convert::job::{JobProgress, Outcome, Recording, Report, Stage, Surveyed};
+use crate::convert::job::{JobProgress, Outcome, Recording, Report, StackPolicy, Stage, Surveyed};
 use crate::convert::repeated;
 use crate::convert::write_options::WriteOptions;
 use crate::dimensions::{Dimensions, Owners, gather};
@@ -18,6 +18,7 @@ use crate::output::manifest::FORMAT_VERSION;
 use crate::output::{IfExists, folder, options_hash};
 use crate::plan::{self, Partitions, PlanOptions, PlanResult, PlannedInputs, partition};
 use crate::spill::SpillSpace;
+use crate::stacks::{self, Stacks};
 use crate::survey::{self, FileFacts, FileSurvey, Step, SurveyOptions, ToldEvents, timed};
 
 /// Opens the inputs of a recording; what is packed is unpacked beside the output where nothing else is said.
@@ -69,6 +70,7 @@ pub(super) fn survey_and_plan(
 pub(super) struct Prepared<'a> {
     pub surveyed: Surveyed,
     pub dimensions: Dimensions,
+    pub stacks: Stacks,
     pub write: WriteOptions,
     pub planned: PlannedInputs<'a>,
     pub partitions: Partitions,
@@ -102,14 +104,19 @@ pub(super) fn prepare<'a>(
     }
     let Surveyed { mut files, facts, plan } = surveyed;
     let (dimensions, issues) = pool.install(|| gather(&files, &planned, &plan, space, progress))?;
-    issues.into_iter().for_each(|(input, issue)| files[usize::from(input)].issues.push(issue));
+    let (stacks, not_joined) = match options.stacks {
+        StackPolicy::Join => pool.install(|| stacks::gather(&files, &planned, space, progress))?,
+        StackPolicy::Keep => Default::default(),
+    };
+    let issues = issues.into_iter().chain(not_joined);
+    issues.for_each(|(input, issue)| files[usize::from(input)].issues.push(issue));
     if let (Some(first), Some(issue)) = (files.first_mut(), Owners::of(&dimensions).issue()) {
         first.issues.push(issue);
     }
     files.iter_mut().for_each(|file| file.told = ToldEvents::default());
     let surveyed = Surveyed { files, facts, plan };
     let partitions = cut(&surveyed.files)?;
-    Ok(Ok(Prepared { surveyed, dimensions, write: write_options(options, settings), planned, partitions }))
+    Ok(Ok(Prepared { surveyed, dimensions, stacks, write: write_options(options, settings), planned, partitions }))
 }
 
 /// What becomes of a job of which no events need become rows: none passes the filters, the trace is there already, or a

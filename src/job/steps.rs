@@ -11,6 +11,7 @@ use super::prepare::{Prepared, inputs, prepare};
 use super::records::{PLAN_ANEW, StoredRecords};
 use super::stored::{self, StoredJob, StoredPlan, StoredReport};
 use super::stored_dimensions::StoredDimensions;
+use super::stored_stacks::PartitionStacks;
 use super::update::Update;
 use crate::commit::Commit;
 use crate::commit::record::{self, RunContext};
@@ -30,6 +31,7 @@ use crate::plan::{PartitionView, PlanFile, PlannedInputs, Segment};
 use crate::resources::pool;
 use crate::resources::{default_memory, default_threads};
 use crate::spill::SpillSpace;
+use crate::stacks::Stacks;
 use crate::survey::{FileFacts, SurveyResult};
 
 /// What a step may use.
@@ -105,12 +107,13 @@ pub fn plan(job: &Recording, options: &ConvertOptions, progress: &dyn JobProgres
     }
     let space = SpillSpace::temporary();
     let inputs = inputs(job, options, progress)?;
-    let Prepared { surveyed: Surveyed { files, plan, .. }, dimensions, write, planned, partitions } =
+    let Prepared { surveyed: Surveyed { files, plan, .. }, dimensions, stacks, write, planned, partitions } =
         match prepare(&pool, job, &inputs, options, &space, progress)? {
             Ok(prepared) => prepared,
             Err(outcome) => return Ok(PlanOutcome::Done(outcome)),
         };
     let segments = || partitions.list().iter().map(|partition| partitions.segments(partition));
+    let of_partitions = PartitionStacks::of(&stacks, segments(), &space, progress)?;
     let plan = PlanFile::new(planned.into_planned(), plan, partitions.list().to_vec()).to_text()?;
     let job = StoredJob {
         trace: job.name.clone(),
@@ -121,6 +124,7 @@ pub fn plan(job: &Recording, options: &ConvertOptions, progress: &dyn JobProgres
         plan_blake3: plan.hash().to_owned(),
         segments: segments().map(StoredRecords::of).collect(),
         dimensions: StoredDimensions::of(&dimensions),
+        stacks: of_partitions.as_ref().map(|stored| stored.of_files(&stacks)),
     };
     inputs.check_unchanged()?;
     let folder = LocalFolder::create_plan(&progress.custody(), &options.out, &job.trace, &job.hash()?[..16])?;
@@ -129,6 +133,7 @@ pub fn plan(job: &Recording, options: &ConvertOptions, progress: &dyn JobProgres
         folder.write_first(&stored::segments_file(partition), segments.as_bytes())?;
     }
     StoredDimensions::write(&dimensions, &folder)?;
+    of_partitions.map_or(Ok(()), |stored| stored.write(&stacks, &folder, progress))?;
     stored::write_survey(&SurveyResult { files }, &folder, progress)?;
     job.write(&plan, &folder)?;
     folder.keep();
@@ -162,10 +167,15 @@ pub fn convert_partition(
     let planned = PlannedInputs::new(stored.plan.inputs.clone(), &inputs);
     let view = PartitionView { inputs: &planned, partition, segments: &segments };
     let dimensions = stored.job.dimensions.read_owners(folder, &space, progress)?;
+    let stacks = match &stored.job.stacks {
+        Some(stacks) => stacks.read(folder, number, &space, progress)?,
+        None => Stacks::default(),
+    };
     let conversion = Conversion {
         plan: &stored.plan.result,
         inputs: &planned,
         owners: &Owners::of(&dimensions),
+        stacks: &stacks,
         options: &stored.job.write,
         output: Arc::clone(&output) as Arc<dyn Output>,
         memory: options.memory,

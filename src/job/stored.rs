@@ -6,6 +6,7 @@
 //! survey/            what the survey found, for the commit
 //! segments-00000     the segments of a partition, 136 bytes each
 //! dimensions-…       what ids meant, for the commit
+//! stacks-…           the stacks of events that others tell
 //! report-00000.json  what became of a partition, behind a line with its hash
 //! ```
 
@@ -16,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::records::{PLAN_ANEW, StoredRecords, changed, foreign, unreadable};
 use super::stored_dimensions::StoredDimensions;
+use super::stored_stacks::StoredStacks;
 use crate::convert::job::Checks;
 use crate::convert::part_report::PartReport;
 use crate::convert::report_check::ReportRules;
@@ -62,6 +64,8 @@ pub(super) struct StoredJob {
     pub segments: Vec<StoredRecords>,
     /// What ids meant.
     pub dimensions: StoredDimensions,
+    /// The stacks of events that others tell; `None` where there are none.
+    pub stacks: Option<StoredStacks>,
 }
 
 /// What became of a partition, and by which plan. Its hash tells the version of the program, too.

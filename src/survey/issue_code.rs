@@ -106,6 +106,8 @@ issue_codes! {
     ShapesWithoutSample = "shapes_without_sample",
     /// Several providers have one name.
     SharedProviderName = "shared_provider_name",
+    /// Stack walks whose event is not found, or not looked for.
+    StacksNotJoined = "stacks_not_joined",
     /// An older recording stands behind the last buffer.
     StaleTail = "stale_tail",
     /// A buffer begins before those before it have ended.

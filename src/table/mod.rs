@@ -11,6 +11,7 @@ mod stack_id;
 pub use cutter::{CompletedRowGroup, OPEN_WEIGHT, RowGroupCutter};
 pub use header::HeaderColumn;
 pub use layout::{ShapeConstants, TableColumns};
-pub use row::{RowContext, RowStatus};
+pub use row::{RowContext, RowStatus, Stack};
 pub use row_group::{Chunk, RowGroup};
 pub use rows::HeaderColumns;
+pub use stack_id::stack_id;

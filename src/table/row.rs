@@ -76,6 +76,15 @@ pub struct RowContext {
     pub keep_payload: bool,
 }
 
+/// The stack of an event that does not have it in its own header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stack<'a> {
+    /// Its return addresses, innermost first.
+    pub addresses: &'a [u64],
+    /// Their [`stack_id`](super::stack_id).
+    pub id: i64,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use super::header::{self, Fill, HeaderColumn, HeaderValue, PlainRow, known};
-use super::row::RowContext;
+use super::row::{RowContext, Stack};
 use super::stack_id::stack_id;
 use crate::columns::packed::{Packed, PackedColumn};
 use crate::columns::presence::Recycle;
@@ -51,9 +51,15 @@ impl HeaderColumns {
         self.rows
     }
 
-    /// Adds an event; `identity` where the shape does not tell rows apart.
+    /// Adds an event; `identity` where the shape does not tell rows apart, `stack` where another event has told it.
     #[inline]
-    pub fn push(&mut self, event: &Event<'_>, row: &RowContext, identity: Option<EventIdentity>) {
+    pub fn push(
+        &mut self,
+        event: &Event<'_>,
+        row: &RowContext,
+        identity: Option<EventIdentity>,
+        stack: Option<Stack<'_>>,
+    ) {
         self.plain.push(PlainRow::of(event, row));
         header::fill(self, event, row);
         if row.keep_payload {
@@ -70,6 +76,11 @@ impl HeaderColumns {
         }
         if let Some(identity) = identity {
             self.push_identity(&identity, event);
+        }
+        // Events of the kernel have no items, so that nothing is in its place.
+        if let Some(Stack { addresses, id }) = stack.filter(|_| !self.has_value(HeaderColumn::Stack)) {
+            self.put(HeaderColumn::StackId, id);
+            self.push_numbers(HeaderColumn::Stack, addresses.iter().copied());
         }
         // A slice holds at most as many events as bytes, which are far less than 4 G.
         self.rows = self.rows.saturating_add(1);

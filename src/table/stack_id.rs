@@ -1,7 +1,7 @@
 //! The number that tells a stack from others, in every trace the same.
 
 /// The first 8 bytes, little-endian, of BLAKE3 over the addresses, each as 8 bytes, little-endian.
-pub(super) fn stack_id(addresses: impl Iterator<Item = u64>) -> i64 {
+pub fn stack_id(addresses: impl Iterator<Item = u64>) -> i64 {
     let mut hasher = blake3::Hasher::new();
     // Each call to the hash costs more than to hash an address.
     let (mut block, mut filled) = ([0; BLOCK], 0);

@@ -15,7 +15,7 @@ use modules::{Tree, circles};
 use text::without_tables;
 
 /// The modules in the order of the pipeline: each may use those before it, none behind it.
-const ORDER: [&str; 36] = [
+const ORDER: [&str; 37] = [
     "error",
     "address",
     "guid",
@@ -43,6 +43,7 @@ const ORDER: [&str; 36] = [
     "survey",
     "plan",
     "dimensions",
+    "stacks",
     "convert",
     "views",
     "sidecar",

@@ -1,0 +1,94 @@
+//! Goes through buffers of one input, side by side.
+
+use rayon::prelude::*;
+
+use crate::buffer::content::Scratch;
+use crate::error::Result;
+use crate::event::{RawEvent, TimedEvent, TimedStep};
+use crate::survey::{
+    BufferReader, BufferSummary, FileKey, FileSurvey, Progress, Step, stop_if_cancelled, timed, together,
+};
+
+/// Bytes of buffers that are read side by side: what is made of them may be as many.
+const TOGETHER_BYTES: u64 = 16 << 20;
+
+/// Bytes of buffers that one thread reads together.
+const PORTION_BYTES: u64 = 1 << 20;
+
+/// The buffers of an input.
+pub(super) struct Buffers<'a> {
+    pub(super) file: &'a FileSurvey,
+    pub(super) reader: BufferReader<'a>,
+    pub(super) progress: &'a dyn Progress,
+}
+
+impl Buffers<'_> {
+    /// Reads buffers side by side, some at a time; `take` gets what `read` makes of them in the order of the file.
+    ///
+    /// # Errors
+    /// When the input cannot be read, or when the caller asked to stop.
+    pub(super) fn read<T: Default + Send>(
+        &self,
+        wanted: &[&BufferSummary],
+        read: impl Fn(&BufferSummary, &mut Scratch, &mut T) -> Result<()> + Sync,
+        mut take: impl FnMut(T) -> Result<()>,
+    ) -> Result<()> {
+        for together in wanted.chunk_by(together(TOGETHER_BYTES)) {
+            stop_if_cancelled(self.progress)?;
+            let portions: Vec<_> = together.chunk_by(self::together(PORTION_BYTES)).collect();
+            let made = portions.par_iter().map_init(Scratch::default, |scratch, portion| {
+                let mut made = T::default();
+                timed(self.progress, Step::Schema, || {
+                    portion.iter().try_for_each(|buffer| read(buffer, scratch, &mut made))
+                })?;
+                Ok(made)
+            });
+            let made: Vec<T> = made.collect::<Result<_>>()?;
+            timed(self.progress, Step::Plan, || made.into_iter().try_for_each(&mut take))?;
+        }
+        Ok(())
+    }
+
+    /// Visits the events of a buffer that have a time of their own.
+    ///
+    /// # Errors
+    /// When the input cannot be read.
+    pub(super) fn visit(
+        &self,
+        buffer: &BufferSummary,
+        scratch: &mut Scratch,
+        mut visit: impl FnMut(&RawEvent<'_>, FileKey),
+    ) -> Result<()> {
+        let (rules, key) = (&self.reader.rules, self.key(buffer));
+        let content = self.reader.content(&buffer.extent, scratch)?;
+        for step in rules.walk(content.bytes(), 0) {
+            if let TimedStep::Event(TimedEvent { raw, ticks, inherited: false }) = step {
+                visit(&raw, key(ticks, raw.offset));
+            }
+        }
+        Ok(())
+    }
+
+    /// The same, of those events that tell of others, where they are kept.
+    ///
+    /// # Errors
+    /// When the input cannot be read.
+    pub(super) fn visit_told(
+        &self,
+        buffer: &BufferSummary,
+        scratch: &mut Scratch,
+        mut visit: impl FnMut(&RawEvent<'_>, FileKey),
+    ) -> Result<()> {
+        let Some(told) = self.file.told.of(buffer.extent.ordinal) else { return self.visit(buffer, scratch, visit) };
+        let key = self.key(buffer);
+        told.events().for_each(|(raw, ticks)| visit(&raw, key(ticks, raw.offset)));
+        Ok(())
+    }
+
+    /// The places of events of a buffer, by time and offset.
+    fn key(&self, buffer: &BufferSummary) -> impl Fn(i64, u32) -> FileKey {
+        let (rules, extent) = (&self.reader.rules, &buffer.extent);
+        let (stream, sequence, ordinal) = (rules.stream(extent), rules.sequence(extent), extent.ordinal);
+        move |ticks, offset| FileKey { ticks, stream, sequence, ordinal, offset }
+    }
+}

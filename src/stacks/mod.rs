@@ -1,0 +1,27 @@
+//! The stacks of events: the walks that follow them, joined.
+//!
+//! ```text
+//! buffers that tell of stacks ──gather──► walks, keys ──resolve──► walks, by time and thread of their events
+//!                                                                       │
+//! buffers with events of those times ──────────────match────────────────┴──join──► the stack of each event
+//! ```
+//!
+//! A walk names its event by time and thread; which event that is, is found out once, before anything is converted. So the
+//! stack of an event follows from the recording alone: not from filters, partitions or threads. Whoever converts the event
+//! looks it up by its place.
+
+mod buffers;
+mod gather;
+mod join;
+mod keys;
+mod lists;
+mod matching;
+mod place;
+mod records;
+mod result;
+mod sorted;
+mod unjoined;
+
+pub use gather::gather;
+pub use lists::AddressList;
+pub use result::{BufferStacks, StackOfEvent, Stacks};

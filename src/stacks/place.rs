@@ -1,0 +1,37 @@
+//! The place of an event in its file, as a record.
+
+use zerocopy::{FromBytes, Immutable, IntoBytes};
+
+use crate::survey::FileKey;
+
+/// A [`FileKey`] without gaps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, Immutable, IntoBytes)]
+#[repr(C)]
+pub(super) struct Place {
+    ticks: i64,
+    sequence: i64,
+    ordinal: u64,
+    offset: u32,
+    stream: u16,
+    padding: u16,
+}
+
+impl From<FileKey> for Place {
+    fn from(at: FileKey) -> Self {
+        let FileKey { ticks, stream, sequence, ordinal, offset } = at;
+        Place { ticks, sequence, ordinal, offset, stream, padding: 0 }
+    }
+}
+
+impl Place {
+    /// The place in the order of the file.
+    pub(super) fn key(&self) -> FileKey {
+        let Place { ticks, sequence, ordinal, offset, stream, .. } = *self;
+        FileKey { ticks, stream, sequence, ordinal, offset }
+    }
+
+    /// The time, in ticks.
+    pub(super) fn ticks(&self) -> i64 {
+        self.ticks
+    }
+}
