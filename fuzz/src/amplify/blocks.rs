@@ -58,6 +58,8 @@ pub const BLOCKS: &[Block] = &[
     Block::new("an event of a manifest in the trace", 256, one_manifest, 14, 120),
     Block::new("a TRACE_EVENT_INFO", 32, event_infos, 12, 76),
     Block::new("an EVENT_MAP_INFO", 256, |n| events(n, map_info), 7, 22),
+    Block::new("a stack walk", 2048, stack_walks, 3, 17),
+    Block::new("a stack walk with a key", 64, stack_keys, 270, 450),
     Block::new("a stack item", 64, |n| events(n, stack), 6, 12),
     Block::new(
         "a WPP message GUID",
@@ -187,6 +189,35 @@ fn map_info(n: usize) -> Vec<u8> {
 fn stack(n: usize) -> Vec<u8> {
     let addresses: Vec<u64> = (0..190).map(|k| 0xFFFF_F800_0000_0000 + (n * 190 + k) as u64 * 16).collect();
     event64(provider(0), 1, 0, at(n)).item(Item::stack64(n as u64, &addresses)).on_disk()
+}
+
+/// Samples, each with a walk of its own, which comes a while later.
+fn stack_walks(n: usize) -> Made {
+    events(2 * n, |place| {
+        let of = place / 2;
+        if place % 2 == 0 {
+            return kernel(place).on_disk();
+        }
+        let walk = payload().i64(at(2 * (of - of % 16))).u32(4).u32(7);
+        let addresses = (0..30).map(|k| 0xFFFF_F800_0000_0000 + (of * 30 + k) as u64 * 16);
+        perfinfo64(0x1820, at(place)).payload(addresses.fold(walk, Payload::u64)).on_disk()
+    })
+}
+
+/// Samples, each with a walk that names the one key of many addresses.
+fn stack_keys(n: usize) -> Made {
+    let addresses: Vec<u64> = (0..1000).map(|k| 0x7FF0_0000_0000 + k * 16).collect();
+    events(2 * n + 1, |place| match place.checked_sub(1) {
+        None => {
+            let told = addresses.iter().fold(payload().u64(0xA0), |told, &address| told.u64(address));
+            perfinfo64(0x1822, at(0)).payload(told).on_disk()
+        }
+        Some(before) if before % 2 == 0 => kernel(place).on_disk(),
+        Some(_) => {
+            let walk = payload().i64(at(place - 1)).u32(4).u32(7).u64(0xA0);
+            perfinfo64(0x1826, at(place)).payload(walk).on_disk()
+        }
+    })
 }
 
 /// Messages of so many providers, one of each.

@@ -76,11 +76,17 @@ fn described() -> Trace {
             .on_disk());
         log(event64([4; 16], 9, 0, next()).string_only("a text of its own").on_disk());
         let process = payload().u64(1).u32(8).u32(4).u32(1).u32(0).u64(0).u32(0).astr("a.exe").wstr("a");
-        log(system64(0x0301, next()).version(3).payload(process).on_disk());
+        let started = next();
+        log(system64(0x0301, started).version(3).payload(process).on_disk());
+        // Its stack, in two parts: addresses, and a key that is told of later.
+        let of_event = || payload().i64(started).u32(8).u32(0);
+        log(perfinfo64(0x1820, next()).payload(of_event().u64(u64::from(n)).u64(2)).on_disk());
+        log(perfinfo64(0x1826, next()).payload(of_event().u64(0xA0)).on_disk());
         let module = payload().u64(0x1000).u64(0x1000).u32(8).zeros(36).wstr(r"\a.dll");
         log(system64(0x140A, next()).version(2).payload(module).on_disk());
         log(system64(0x0400, next()).version(2).payload(payload().u64(0xF0).wstr("x")).on_disk());
     }
+    log(perfinfo64(0x1824, next()).payload(payload().u64(0xA0).u64(7).u64(8)).on_disk());
     closed(0x1000, 1).buffers(session.finish(T0 + 1000))
 }
 

@@ -33,6 +33,11 @@ struct Honest {
 const SEGMENT: usize = 136;
 const SPAN: usize = 136;
 
+/// Bytes of the records of stacks: which event has which, where its addresses stand, an address.
+const STACK_OF_EVENT: usize = 24;
+const ADDRESS_LIST: usize = 24;
+const ADDRESS: usize = 8;
+
 const MANIFEST: &str = "sidecar/manifest.json";
 
 /// A folder for temporary files, where possible in memory: every step brings its files to disk, which is not what is tried.
@@ -60,6 +65,7 @@ fn honest() -> &'static Honest {
         let plan_name = folder.file_name().expect("it has a name").to_string_lossy().into_owned();
         let partitions = u32::try_from(partitions).expect("a few");
         let planned = read_all(&folder);
+        assert!(planned.contains_key("stacks-lists"), "stored: the trace has stacks");
         convert_all(&folder, partitions).expect("stored: it can be converted");
         let converted = read_all(&folder);
         let published = published(commit(&folder, &self::options(), &NoProgress).expect("stored: it can be published"));
@@ -213,6 +219,13 @@ fn reseal(files: &mut Files, plan_name: &mut String) {
             job["dimensions"][table] = records(content, if table == "texts" { 1 } else { SPAN });
         }
     }
+    let stacks = |name: &str| files.get(&format!("stacks-{name}")).map_or(&[][..], Vec::as_slice);
+    let of_partitions = files.iter().filter(|(name, _)| name.starts_with("stacks-0"));
+    job["stacks"] = serde_json::json!({
+        "events": of_partitions.map(|(_, content)| records(content, STACK_OF_EVENT)).collect::<Vec<_>>(),
+        "lists": records(stacks("lists"), ADDRESS_LIST),
+        "addresses": records(stacks("addresses"), ADDRESS),
+    });
     let text = job.to_string().into_bytes();
     let sum = hash(&[&text]);
     files.insert("job.json".to_owned(), text);
