@@ -7,14 +7,16 @@ use super::naming::{MISSING, view_of};
 use super::template::{Column, Source};
 
 /// The columns of events that every answer may use, with their types.
-const COMMON: [(&str, &str); 14] = [
+const COMMON: [(&str, &str); 17] = [
     ("timestamp", "TIMESTAMP"),
     ("timestamp_ns", "BIGINT"),
     ("seq", "BIGINT"),
     ("input", "BIGINT"),
     ("cpu", "BIGINT"),
     ("process_id", "BIGINT"),
+    ("process_name", "STRING"),
     ("thread_id", "BIGINT"),
+    ("attribution", "STRING"),
     ("event_id", "BIGINT"),
     ("opcode", "BIGINT"),
     ("event_name", "STRING"),
@@ -22,6 +24,7 @@ const COMMON: [(&str, &str); 14] = [
     ("related_activity_id", "STRING"),
     ("keywords", "BIGINT"),
     ("stack", "LIST"),
+    ("stack_id", "BIGINT"),
 ];
 
 /// Whether an answer asks a table for more than that, ignoring case.
