@@ -3,9 +3,12 @@
 import atexit
 import functools
 import os
+import re
 import shutil
 import subprocess
 import unittest
+
+import duckdb
 
 import support
 
@@ -65,4 +68,35 @@ def spark():
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     atexit.register(session.stop)
+    return session
+
+
+def script(folder, *flags):
+    """What `views` prints for a folder of traces."""
+    done = support.run("views", folder, *flags)
+    if done.returncode != 0:
+        raise AssertionError(done.stderr)
+    return done.stdout
+
+
+def duckdb_with(folder):
+    """A connection with the views of a folder."""
+    connection = duckdb.connect()
+    connection.execute("SET TimeZone = 'UTC'")
+    connection.execute(script(folder))
+    return connection
+
+
+def spark_statements(folder):
+    for statement in re.split(r";\n", script(folder, "--spark")):
+        lines = [line for line in statement.splitlines() if not line.startswith("--")]
+        if "".join(lines).strip():
+            yield "\n".join(lines)
+
+
+def spark_with(folder):
+    """A session with the views of a folder."""
+    session = spark()
+    for statement in spark_statements(folder):
+        session.sql(statement)
     return session

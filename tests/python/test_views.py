@@ -13,7 +13,7 @@ import pyarrow.parquet
 
 import engines
 import support
-from engines import literal, quoted
+from engines import duckdb_with, literal, quoted, script, spark_statements, spark_with
 
 # Views that every script has.
 ANSWERS = set(
@@ -34,41 +34,12 @@ def convert(name, *inputs, flags=()):
     return out
 
 
-def script(folder, *flags):
-    done = support.run("views", folder, *flags)
-    if done.returncode != 0:
-        raise AssertionError(done.stderr)
-    return done.stdout
-
-
-def duckdb_with(folder):
-    connection = duckdb.connect()
-    connection.execute("SET TimeZone = 'UTC'")
-    connection.execute(script(folder))
-    return connection
-
-
 def views(connection):
     return [name for (name,) in connection.execute("SELECT view_name FROM duckdb_views() WHERE NOT internal").fetchall()]
 
 
 def statements(text):
     return [statement.strip() for statement in text.split(";\n") if statement.strip()]
-
-
-def spark_statements(folder):
-    for statement in re.split(r";\n", script(folder, "--spark")):
-        lines = [line for line in statement.splitlines() if not line.startswith("--")]
-        if "".join(lines).strip():
-            yield "\n".join(lines)
-
-
-def spark_with(folder):
-    """A session with the views of a folder."""
-    session = engines.spark()
-    for statement in spark_statements(folder):
-        session.sql(statement)
-    return session
 
 
 def column_type(value):
