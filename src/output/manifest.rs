@@ -112,6 +112,13 @@ pub struct FileEntry {
     pub max_timestamp_ns: Option<i64>,
 }
 
+impl FileEntry {
+    /// Whether it is a table, with a footer, and no script.
+    pub fn is_table(&self) -> bool {
+        self.path.ends_with(".parquet")
+    }
+}
+
 /// Everything that may differ between two runs with the same result.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunInfo {

@@ -7,7 +7,7 @@ use super::event::{SidecarFact, read_events};
 use super::footer::Footer;
 use super::trace::PublishedTrace;
 use crate::error::Result;
-use crate::output::manifest::CommitRecord;
+use crate::output::manifest::{CommitRecord, FileEntry};
 use crate::progress::{Progress, stop_if_cancelled};
 
 /// What traces say, by the footers of all files that their manifests name and by their sidecars.
@@ -20,7 +20,7 @@ pub fn compare(traces: &[PublishedTrace], progress: &dyn Progress) -> Result<Bin
         stop_if_cancelled(progress)?;
         let mut binding = Binding::default();
         let label = trace.label();
-        for file in CommitRecord::read(&trace.folder)?.files {
+        for file in CommitRecord::read(&trace.folder)?.files.into_iter().filter(FileEntry::is_table) {
             let footer = Footer::read(&trace.folder.join(&file.path))?;
             binding.add_file(&format!("{label}/{}", file.path), &file.path, &footer);
         }

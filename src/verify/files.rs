@@ -62,7 +62,7 @@ impl FileChecks<'_> {
                 return Ok(None);
             }
         }
-        if !entry.path.ends_with(".parquet") {
+        if !entry.is_table() {
             return Ok(None);
         }
         let footer = match Footer::of(&file) {
