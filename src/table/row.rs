@@ -81,7 +81,7 @@ pub struct RowContext {
 pub struct Stack<'a> {
     /// Its return addresses, innermost first.
     pub addresses: &'a [u64],
-    /// Their [`stack_id`](super::stack_id).
+    /// Their `stack_id`, the beginning of a hash over them.
     pub id: i64,
 }
 
