@@ -10,6 +10,8 @@ import os
 import sys
 import unittest
 
+import ending
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -34,4 +36,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    ending.run(main)

@@ -49,6 +49,12 @@ def tool(folder, name):
     return os.path.join(os.path.dirname(folder), "tools", name)
 
 
+def checker(folder, name, *arguments):
+    """The command that runs such a checker."""
+    ending = os.path.join(REPOSITORY, "tests", "python", "ending.py")
+    return [python(), ending, tool(folder, name), *arguments]
+
+
 @functools.cache
 def temporary_root():
     """One folder for everything that a run of the checks writes."""

@@ -54,7 +54,7 @@ def stem(name):
 
 
 def checker(folder, script, *arguments):
-    command = [support.python(), support.tool(folder, script), *arguments]
+    command = support.checker(folder, script, *arguments)
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=support.TIMEOUT_S)
     *findings, _summary = done.stdout.splitlines() or [""]
     good = done.returncode == 0 or (done.returncode == 1 and findings == [NO_NAME])

@@ -34,7 +34,7 @@ class Lake(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         corpus = support.corpus_or_skip()
-        cls.checker = support.tool(corpus, "check_lake.py")
+        cls.corpus = corpus
         cls.outs = {}
         for name, flags in OPTIONS.items():
             cls.outs[name] = support.temporary_folder(f"lake-{name}")
@@ -55,7 +55,7 @@ class Lake(unittest.TestCase):
 
     @classmethod
     def run_checker(cls, out, *flags):
-        command = [support.python(), cls.checker, out, *flags]
+        command = support.checker(cls.corpus, "check_lake.py", out, *flags)
         environment = dict(os.environ, SPARK_LOCAL_IP="127.0.0.1")
         return subprocess.run(
             command, capture_output=True, text=True, timeout=support.TIMEOUT_S, check=False, env=environment
