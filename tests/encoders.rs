@@ -46,7 +46,7 @@ enum Kind {
     KeyGuid,
     Stack,
     Bytes,
-    /// A number, a text, and a GUID where a row has the structure.
+    /// A number, a text, a GUID, a time and a boolean where a row has the structure.
     Structure,
     Float,
     Flag,
@@ -170,7 +170,8 @@ impl Column {
 
     /// The columns that the members of a structure are, NULL where it is.
     fn members(&self) -> (Fields, Vec<Column>) {
-        let columns = [Kind::UInt16, Kind::Text, Kind::GuidBytes, Kind::Timestamp].map(|kind| Column { kind, ..*self });
+        let kinds = [Kind::UInt16, Kind::Text, Kind::GuidBytes, Kind::Timestamp, Kind::Flag];
+        let columns = kinds.map(|kind| Column { kind, ..*self });
         let fields = (0..)
             .zip(&columns)
             .map(|(number, column)| Field::new(format!("member {number}"), column.data_type(), true));
@@ -504,6 +505,6 @@ fn every_codec_is_written_as_arrow_writes_it() {
     let column = |kind| Column { kind, order: Order::Few(50), nulls: Nulls::OneIn(4) };
     let codecs = [Compression::Zstd(1), Compression::Zstd(19), Compression::Snappy, Compression::Lz4];
     for codec in codecs {
-        same(&[Kind::Int64, Kind::Text, Kind::Stack].map(column), 30_000, 1, codec);
+        same(&[Kind::Int64, Kind::Text, Kind::Stack, Kind::Flag].map(column), 30_000, 1, codec);
     }
 }

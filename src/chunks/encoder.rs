@@ -12,6 +12,7 @@ use parquet::basic::Type;
 use parquet::errors::{ParquetError, Result};
 
 use super::byte_values::ByteValues;
+use super::flag_values::FlagValues;
 use super::leaf::Leaf;
 use super::number_values::NumberValues;
 use super::pages::{EncodedChunk, Pages};
@@ -35,6 +36,7 @@ enum Column {
     Int32(LeafEncoder<NumberValues<i32>>),
     Int64(LeafEncoder<NumberValues<i64>>),
     Bytes(LeafEncoder<ByteValues>),
+    Flags(LeafEncoder<FlagValues>),
     Nothing(LeafEncoder<NoValues>),
 }
 
@@ -69,6 +71,7 @@ impl ChunkEncoder {
             Type::BYTE_ARRAY | Type::FIXED_LEN_BYTE_ARRAY => {
                 Column::Bytes(LeafEncoder::new(ByteValues::new(leaf)?, kept, empty_list)?)
             }
+            Type::BOOLEAN => Column::Flags(LeafEncoder::new(FlagValues::new(leaf)?, kept, empty_list)?),
             _ => Column::Nothing(LeafEncoder::new(NoValues::new(leaf)?, kept, empty_list)?),
         }))
     }
@@ -83,6 +86,7 @@ impl ChunkEncoder {
             Column::Int32(leaf) => leaf.push(*rows, *present, values),
             Column::Int64(leaf) => leaf.push(*rows, *present, values),
             Column::Bytes(leaf) => leaf.push(*rows, *present, values),
+            Column::Flags(leaf) => leaf.push(*rows, *present, values),
             Column::Nothing(leaf) => leaf.push(*rows, *present, values),
         }
     }
@@ -96,6 +100,7 @@ impl ChunkEncoder {
             Column::Int32(leaf) => leaf.finish(),
             Column::Int64(leaf) => leaf.finish(),
             Column::Bytes(leaf) => leaf.finish(),
+            Column::Flags(leaf) => leaf.finish(),
             Column::Nothing(leaf) => leaf.finish(),
         }
     }
@@ -216,6 +221,7 @@ impl<V: Values> LeafEncoder<V> {
     fn window(&self, rows: usize) -> usize {
         let leaf = &self.pages.leaf;
         let width = match leaf.descr.physical_type() {
+            Type::BOOLEAN => 1,
             Type::INT32 => size_of::<i32>(),
             Type::INT64 => size_of::<i64>(),
             _ => return rows,

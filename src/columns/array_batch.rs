@@ -7,7 +7,7 @@ use arrow_array::types::{
     ArrowPrimitiveType, ByteArrayType, Int8Type, Int16Type, Int32Type, Int64Type, TimestampMicrosecondType,
     TimestampNanosecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
-use arrow_array::{Array, ArrayRef, GenericByteArray, StringArray};
+use arrow_array::{Array, ArrayRef, BooleanArray, GenericByteArray, StringArray};
 use arrow_buffer::{ArrowNativeType, NullBuffer};
 use arrow_schema::{DataType, TimeUnit};
 
@@ -26,6 +26,7 @@ pub fn hand_on(array: &ArrayRef, scratch: &mut BatchScratch, sink: &mut BatchSin
     match array.data_type() {
         DataType::Struct(_) => sink(ColumnBatch::Array(Arc::clone(array))),
         _ if array.null_count() == array.len() => sink(ColumnBatch::nulls(array.len())),
+        DataType::Boolean => flags(array.as_boolean(), scratch, sink),
         DataType::Int8 => narrow::<Int8Type>(array, scratch, sink),
         DataType::Int16 => narrow::<Int16Type>(array, scratch, sink),
         DataType::UInt8 => narrow::<UInt8Type>(array, scratch, sink),
@@ -93,6 +94,18 @@ where
         Present::Rows(rows) => int32.extend(rows.iter().map(|&row| items[row as usize].into())),
     }
     sink(ColumnBatch::Values { rows: array.len(), present, values: BatchValues::Int32(int32) })
+}
+
+/// Booleans.
+fn flags(array: &BooleanArray, scratch: &mut BatchScratch, sink: &mut BatchSink<'_>) -> Result<()> {
+    let BatchScratch { rows, flags, .. } = scratch;
+    let present = present(array.nulls(), rows);
+    flags.clear();
+    match present {
+        Present::All => flags.extend(array.values()),
+        Present::Rows(rows) => flags.extend(rows.iter().map(|&row| array.value(row as usize))),
+    }
+    sink(ColumnBatch::Values { rows: array.len(), present, values: BatchValues::Flags(flags) })
 }
 
 /// Texts or binary values.
@@ -235,6 +248,8 @@ mod tests {
             (shown(UInt64Array::from(vec![u64::MAX, 1])), "2 All Int64([-1, 1])"),
             (shown(UInt64Array::from(vec![Some(7), None, Some(8)])), "3 Rows([0, 2]) Int64([7, 8])"),
             (shown(UInt64Array::from(vec![Some(7), None, Some(8)]).slice(1, 2)), "2 Rows([1]) Int64([8])"),
+            (shown(BooleanArray::from(vec![Some(true), None, Some(false)])), "3 Rows([0, 2]) Flags([true, false])"),
+            (shown(BooleanArray::from(vec![false, true, true]).slice(1, 2)), "2 All Flags([true, true])"),
             (shown(StringArray::from(vec![Some("a"), None])), "2 Rows([0]) Bytes([[97]])"),
             (shown(new_null_array(&DataType::Float64, 3)), "3 Rows([]) Bytes([])"),
             (shown(Float64Array::from(vec![1.0])), "array of Float64"),

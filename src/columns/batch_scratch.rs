@@ -17,6 +17,8 @@ pub struct BatchScratch {
     pub int32: Vec<i32>,
     /// For [`BatchValues::Int64`](super::BatchValues::Int64).
     pub int64: Vec<i64>,
+    /// For [`BatchValues::Flags`](super::BatchValues::Flags).
+    pub flags: Vec<bool>,
     /// For [`BatchValues::Keys`](super::BatchValues::Keys).
     pub keys: Vec<u32>,
     /// For [`BatchValues::Lists`](super::BatchValues::Lists).

@@ -41,6 +41,8 @@ pub enum BatchValues<'a> {
     Int32(&'a [i32]),
     /// Numbers that Parquet holds in 64 bits: the other integers, timestamps in their unit.
     Int64(&'a [i64]),
+    /// Booleans.
+    Flags(&'a [bool]),
     /// Texts, valid UTF-8, or binary values.
     Bytes(&'a [&'a [u8]]),
     /// Places in a table; a place without a value makes its row NULL.
@@ -123,6 +125,7 @@ impl BatchValues<'_> {
         match self {
             BatchValues::Int32(values) => values.len(),
             BatchValues::Int64(values) => values.len(),
+            BatchValues::Flags(values) => values.len(),
             BatchValues::Bytes(values) => values.len(),
             BatchValues::Keys { keys, .. } => keys.len(),
             BatchValues::Lists { ends, .. } => ends.len(),

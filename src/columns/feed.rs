@@ -73,7 +73,7 @@ impl<'a> PackedRows<'a> {
             other => match NumberType::of(other) {
                 Some(number) if number.is_wide => BatchValues::Int64(self.numbers(number, &mut present, int64)),
                 Some(number) => BatchValues::Int32(self.numbers(number, &mut present, int32)),
-                None => return sink(ColumnBatch::Array(self.array(data_type)?)),
+                None => return hand_on(&self.array(data_type)?, scratch, sink),
             },
         };
         sink(self.batch(&present, values))

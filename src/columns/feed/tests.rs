@@ -15,6 +15,7 @@ fn shown(batch: &ColumnBatch<'_>) -> Vec<Option<String>> {
     let value = |at: usize| match values {
         BatchValues::Int32(values) => Some(values[at].to_string()),
         BatchValues::Int64(values) => Some(values[at].to_string()),
+        BatchValues::Flags(values) => Some(values[at].to_string()),
         BatchValues::Bytes(values) => Some(String::from_utf8(values[at].to_vec()).unwrap()),
         BatchValues::Keys { keys, table } => match &***table {
             KeyTable::Numbers(numbers) => numbers[keys[at] as usize].map(|number| number.to_string()),
@@ -134,6 +135,12 @@ fn texts_are_made_of_what_stands_for_them() {
 }
 
 #[test]
+fn booleans_are_handed_on_as_they_are() {
+    let column = packed(&[1, 2], fixed(1, &[1, 0]));
+    assert_eq!(texts(&handed_on(&[(&column, 0..4)], &DataType::Boolean)), ["NULL", "true", "false", "NULL"]);
+}
+
+#[test]
 fn what_has_no_form_is_an_array() {
     let t = |values: Packed, data_type: &DataType| {
         let column = packed(&[0], values);
@@ -146,7 +153,6 @@ fn what_has_no_form_is_an_array() {
         rows.hand_on(data_type, &mut BatchScratch::default(), &mut sink).unwrap();
         assert!(is_array, "{data_type}");
     };
-    t(fixed(1, &[1]), &DataType::Boolean);
     t(fixed(8, &[0; 8]), &DataType::Float64);
     let items = Elements { nulls: vec![1], values: fixed(1, &[7, 0]) };
     t(Packed::List(Box::new(ListValues { ends: vec![2], items })), &list_type());
