@@ -38,7 +38,8 @@ fn sort_parts<T: Send, K: Ord>(
 ) -> Result<()> {
     stop_if_cancelled(progress)?;
     if items.len() <= at_once.max(1) {
-        items.sort_unstable_by_key(key);
+        // Most lists are those of a few processors, one behind the other, each in order: this way of sorting finds that.
+        items.sort_by_key(key);
         return Ok(());
     }
     if items.is_sorted_by_key(key) {
