@@ -25,10 +25,12 @@ use crate::convert::ConvertOptions;
 use crate::convert::job::{JobProgress, Outcome, Recording, Report, Stage};
 use crate::convert::partitions::Conversion;
 use crate::convert::pipeline::Threads;
-use crate::dimensions::Owners;
+use crate::dimensions::{Dimensions, Owners, gather_some};
 use crate::error::{ErrorCode, Result};
+use crate::event::subject::Subject;
 use crate::input::Inputs;
 use crate::output::{IfExists, LocalFolder, Output, folder};
+use crate::plan::PlannedInputs;
 use crate::resources;
 use crate::spill::SpillSpace;
 use crate::survey::FileSurvey;
@@ -37,18 +39,24 @@ use crate::survey::FileSurvey;
 ///
 /// # Errors
 /// Of the kind `Input` when a file is no trace or cannot be read.
-pub fn inspect(job: &Recording, options: &ConvertOptions, progress: &dyn JobProgress) -> Result<Report> {
+pub fn inspect(job: &Recording, options: &ConvertOptions, progress: &dyn JobProgress) -> Result<Inspected> {
     let pool = resources::pool(options.threads)?;
-    let surveyed = prepare::survey_and_plan(
-        &pool,
-        job,
-        &prepare::inputs(job, options, progress)?,
-        options,
-        &SpillSpace::temporary(),
-        false,
-        progress,
-    )?;
-    Ok(of_survey(Path::new(""), surveyed))
+    let (inputs, space) = (prepare::inputs(job, options, progress)?, SpillSpace::temporary());
+    let mut surveyed = prepare::survey_and_plan(&pool, job, &inputs, options, &space, false, progress)?;
+    let planned = PlannedInputs::of(&surveyed.files, &inputs);
+    let gather = || gather_some(&[Subject::Process], &surveyed.files, &planned, &surveyed.plan, &space, progress);
+    let (dimensions, issues) = pool.install(gather)?;
+    issues.into_iter().for_each(|(input, issue)| surveyed.files[usize::from(input)].issues.push(issue));
+    Ok(Inspected { report: of_survey(Path::new(""), surveyed), dimensions })
+}
+
+/// What is known of a recording that is not converted.
+#[derive(Debug)]
+pub struct Inspected {
+    /// What the survey and the plan say.
+    pub report: Report,
+    /// Its processes, and of the other ids nothing.
+    pub dimensions: Dimensions,
 }
 
 /// Converts a recording and publishes it as one trace.

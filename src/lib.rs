@@ -40,7 +40,7 @@
 //!
 //! // What is in it?
 //! let found = inspect(&recording, &options, &NoProgress)?;
-//! assert_eq!(found.events.found, 1219);
+//! assert_eq!(found.report.events.found, 1219);
 //!
 //! // To Parquet: every event found is written, filtered or damaged, and nothing else.
 //! let Outcome::Published(report) = convert(&recording, &options, &NoProgress)? else { panic!("expected a trace") };
@@ -167,7 +167,7 @@ pub use convert::options::ConvertOptions;
 pub use dataset::properties::Compression;
 pub use error::{Error, ErrorCode, ErrorKind, Location, Result};
 pub use guid::Guid;
-pub use job::{convert, inspect};
+pub use job::{Inspected, convert, inspect};
 pub use output::IfExists;
 pub use output::folder::Custody;
 pub use output::manifest::{CommitRecord, EventCounts, FileEntry, InputEntry, LossCounts, RunInfo};

@@ -80,7 +80,7 @@ fn a_trace_has_no_more_than_ten_thousand_datasets() {
     let sandbox = Sandbox::new();
     let path = sandbox.file("a.etl", &trace_of(events));
     let job = Recording { name: "a".to_owned(), inputs: vec![InputFile::new(path, "a.etl")] };
-    let report = job::inspect(&job, &options(sandbox.path("out")), &NoProgress).unwrap();
+    let report = job::inspect(&job, &options(sandbox.path("out")), &NoProgress).unwrap().report;
     let datasets: BTreeSet<&str> = report.plan.catalog().map(CatalogEntry::dataset).collect();
     assert_eq!(datasets.len(), 10_000);
     let others: Vec<_> = report.plan.catalog().filter(|entry| entry.dataset() == "Other").collect();
@@ -155,7 +155,7 @@ fn tables_share_a_limit_of_columns_in_their_order() {
     let sandbox = Sandbox::new();
     let path = sandbox.file("a.etl", &trace_of((1..=PROVIDERS).map(event)));
     let job = Recording { name: "a".to_owned(), inputs: vec![InputFile::new(path, "a.etl")] };
-    let report = job::inspect(&job, &options(sandbox.path("out")), &NoProgress).unwrap();
+    let report = job::inspect(&job, &options(sandbox.path("out")), &NoProgress).unwrap().report;
     let tables = &report.plan.tables;
     let of_providers = tables.iter().filter(|table| table.dataset.starts_with('P'));
     let columns: Vec<usize> = of_providers.map(|table| table.columns.columns.len()).collect();

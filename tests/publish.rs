@@ -432,6 +432,62 @@ fn inspect_tells_what_the_sidecar_tells() {
 }
 
 #[test]
+fn inspect_tells_the_same_of_a_trace_and_of_what_it_became() {
+    let sandbox = Sandbox::new();
+    sandbox.file("example.etl", &fs::read("examples/example.etl").unwrap());
+    sandbox.t("convert example.etl -o out -q", 0);
+    let details = |page: &str| page[page.find("Most frequent events\n").unwrap()..].to_owned();
+    let (recorded, published) = (sandbox.t("inspect example.etl", 0).out, sandbox.t("inspect out", 0).out);
+    let published = details(&published);
+    assert!(details(&recorded).starts_with(&published), "{recorded}\n{published}");
+    let processes = "Processes (8)
+  PROCESS       COUNT  STARTED  ENDED  IDS
+  backup.exe        1        1      1  6012
+  System            1        0      0  4
+";
+    assert!(published.contains(processes), "{published}");
+    let json = |arguments: &str| -> serde_json::Value {
+        serde_json::from_str(&sandbox.t(&format!("inspect --json {arguments}"), 0).out).unwrap()
+    };
+    let (recorded, published) = (json("example.etl"), json("out"));
+    let (recorded, published) = (&recorded["traces"][0], &published["published"][0]);
+    for name in ["processes", "process_count", "notable"] {
+        assert_eq!(recorded[name], published[name], "{name}");
+    }
+    assert_eq!(recorded["process_count"], 8);
+    let backup =
+        recorded["processes"].as_array().unwrap().iter().find(|one| one["image_name"] == "backup.exe").unwrap();
+    assert_eq!((&backup["process_id"], &backup["parent_process_id"]), (&6012.into(), &5200.into()));
+    let events = |trace: &serde_json::Value| {
+        let events = |one: &serde_json::Value| {
+            ["dataset", "events", "top_events", "distinct_events"].map(|name| one[name].clone())
+        };
+        trace["providers"].as_array().unwrap().iter().map(events).collect::<Vec<_>>()
+    };
+    assert_eq!(events(recorded), events(published));
+    let dns = recorded["providers"].as_array().unwrap().iter().find(|one| one["dataset"] == "Kernel-DiskIo").unwrap();
+    assert_eq!(dns["top_events"][0], serde_json::json!({"event": "DiskIo/Read", "events": 40}));
+    assert_eq!(dns["distinct_events"], 4);
+}
+
+#[test]
+fn inspect_tells_what_is_notable() {
+    let sandbox = Sandbox::new();
+    let head = header().processors(3).end_time(START + 10_000);
+    let data = buffer(0x1000).sequence(1).cpu(1).event(perfinfo64(0x0F99, T0 + 30_000_000).payload([1]));
+    sandbox.file("late.etl", &trace(head).buffer(data).to_bytes());
+    sandbox.t("convert late.etl -o out -q", 0);
+    for subject in ["late.etl", "out"] {
+        let page = sandbox.t(&format!("inspect {subject}"), 0).out;
+        let expected = "Notable
+  events go on for 2.999 s behind the recorded end, on processor 1
+  2 of 3 processors have events: none are of processor 2
+";
+        assert!(page.contains(expected), "{page}");
+    }
+}
+
+#[test]
 fn filters_that_pass_nothing_publish_nothing() {
     let sandbox = Sandbox::new();
     sandbox.file("a.etl", &small(3));

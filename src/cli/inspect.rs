@@ -84,8 +84,9 @@ pub(super) fn run(args: &InspectArgs) -> Result<u8> {
 /// Says what traces are that are converted already; returns the exit code.
 fn converted(traces: &[PublishedTrace], args: &InspectArgs, interrupted: u8) -> Result<u8> {
     let (mut status, mut errors, mut published) = (RunStatus::default(), Vec::new(), Vec::new());
+    let closely = args.json || args.run.verbose || traces.len() == 1;
     for trace in traces {
-        match Published::read(trace) {
+        match Published::read(trace, closely) {
             Ok(trace) => published.push(trace),
             Err(error) => {
                 console::error(&error);

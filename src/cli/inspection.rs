@@ -7,13 +7,17 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::loss::{InputLoss, LossTotals};
+use super::notable::{RecordedInput, notable};
+use super::processes::Processes;
+use super::top_events::TopEvents;
 use super::undecoded;
 use crate::calendar::rfc3339;
-use crate::convert::job::Report;
+use crate::job::Inspected;
 use crate::plan::CatalogEntry;
-use crate::sidecar::undecoded::Undecoded;
+use crate::sidecar::undecoded::{Undecoded, label};
 use crate::sidecar::{
-    AnswerRow, ClockRow, IssueRow, SessionRow, StreamRow, answers, clock, issues, lost_events, sessions, streams,
+    AnswerRow, ClockRow, DimensionRows, IssueRow, SessionRow, StreamRow, answers, clock, issues, lost_events, sessions,
+    streams,
 };
 use crate::survey::{FileFacts, FileSurvey};
 
@@ -35,6 +39,10 @@ pub(super) struct Inspection {
     pub undecodable: Vec<Undecoded>,
     /// What can be asked of it, and what not.
     pub answers: Vec<AnswerRow>,
+    #[serde(flatten)]
+    pub processes: Processes,
+    /// What somebody should know before they rely on it.
+    pub notable: Vec<String>,
 }
 
 /// From the first to the last event.
@@ -74,11 +82,19 @@ pub(super) struct InspectedDataset {
     pub time: TimeRange,
     /// What would make events decodable that are not.
     pub fix_hint: Option<String>,
+    #[serde(flatten)]
+    pub top_events: TopEvents,
 }
 
 impl Inspection {
     /// What is known of an inspected trace.
-    pub(super) fn of(trace: &str, report: &Report) -> Self {
+    pub(super) fn of(trace: &str, inspected: &Inspected) -> Self {
+        let Inspected { report, dimensions } = inspected;
+        let files = report.files.iter().zip(&report.facts).map(|(file, facts)| InspectedInput::of(file, facts));
+        let files: Vec<InspectedInput> = files.collect();
+        let recorded = files.iter().map(|file| RecordedInput::of(&file.session, &file.streams));
+        let mut processes = Processes::default();
+        DimensionRows { dimensions, plan: &report.plan }.processes().for_each(|process| processes.add(process));
         let providers = providers(report.plan.catalog());
         Inspection {
             trace: trace.to_owned(),
@@ -90,12 +106,9 @@ impl Inspection {
             time: TimeRange::of(report.time_range),
             undecodable: undecoded::of_report(report),
             answers: answers::rows(&report.plan, &report.shapes),
-            files: report
-                .files
-                .iter()
-                .zip(&report.facts)
-                .map(|(file, facts)| InspectedInput::of(file, facts))
-                .collect(),
+            notable: notable(&recorded.collect::<Vec<_>>()),
+            processes,
+            files,
             providers,
         }
     }
@@ -166,6 +179,10 @@ fn provider(dataset: &str, entries: &[CatalogEntry<'_>]) -> InspectedDataset {
         decode_sources,
         time: TimeRange::of(first.zip(entries.iter().map(|entry| entry.shape.last_ns).max())),
         fix_hint: entries.iter().find_map(|entry| entry.shape.fix_hint.clone()),
+        top_events: TopEvents::of(entries.iter().map(|entry| {
+            let name = entry.event_name().map_or_else(|| label(&entry.shape.key.identity), str::to_owned);
+            (name, entry.shape.events)
+        })),
     }
 }
 

@@ -5,13 +5,16 @@ use std::fmt::Write as _;
 
 use indicatif::{HumanBytes, HumanCount};
 
-use super::fold::Width;
+use super::fold::{Width, wrapped};
 use super::inspection::{InspectedDataset, InspectedInput, Inspection};
+use super::processes::Processes;
 use super::text_table::{Align, TextTable};
+use super::top_events::{self, TopEvents};
 use super::undecoded;
 use crate::calendar::rfc3339;
 use crate::readable::count::counted;
 use crate::readable::printable::printable;
+use crate::readable::share::share;
 use crate::readable::time::{difference, duration};
 use crate::sidecar::{AnswerRow, ClockRow, IssueRow, LossRow, SessionRow, StreamRow, Time};
 
@@ -32,6 +35,7 @@ pub(super) fn page(inspection: &Inspection, width: Width) -> String {
     }
     page += &events(inspection, width);
     page += &providers(&inspection.providers, width);
+    page += &details(inspection, width);
     if !inspection.undecodable.is_empty() {
         page += &section(
             &format!("Not decodable ({})", inspection.undecodable.len()),
@@ -219,18 +223,6 @@ fn events(inspection: &Inspection, width: Width) -> String {
     section("Events", &table.render(width))
 }
 
-/// A part as a percentage that is 0 or 100 only where that is exact.
-pub(super) fn share(part: u64, whole: u64) -> String {
-    let tenths = u128::from(part) * 1000 / u128::from(whole.max(1));
-    match tenths {
-        _ if whole == 0 => NONE.to_owned(),
-        0 if part > 0 => "<0.1%".to_owned(),
-        1000 => "100%".to_owned(),
-        0 => "0%".to_owned(),
-        _ => format!("{}.{}%", tenths / 10, tenths % 10),
-    }
-}
-
 fn providers(providers: &[InspectedDataset], width: Width) -> String {
     let mut table = TextTable::new([
         ("NAME", Align::Left),
@@ -251,6 +243,43 @@ fn providers(providers: &[InspectedDataset], width: Width) -> String {
         ]);
     }
     section(&format!("Providers ({})", providers.len()), &table.render(width))
+}
+
+/// What it has most of, its processes, and what is notable of it.
+fn details(inspection: &Inspection, width: Width) -> String {
+    let Inspection { processes, notable, .. } = inspection;
+    let providers: Vec<_> = inspection
+        .providers
+        .iter()
+        .map(|provider| (&*provider.dataset, provider.events, &provider.top_events))
+        .collect();
+    most_frequent(&providers, width) + &running(processes, inspection.time.ns(), width) + &noted(notable, width)
+}
+
+/// The events that providers have most of.
+pub(super) fn most_frequent(providers: &[(&str, u64, &TopEvents)], width: Width) -> String {
+    if providers.is_empty() {
+        return String::new();
+    }
+    section("Most frequent events", &top_events::table(providers, width))
+}
+
+/// Processes, where any are known. `time`: of the first and the last event.
+pub(super) fn running(processes: &Processes, time: Option<(i64, i64)>, width: Width) -> String {
+    if processes.process_count == 0 {
+        return String::new();
+    }
+    let title = format!("Processes ({})", HumanCount(processes.process_count));
+    section(&title, &processes.table(time, width))
+}
+
+/// Sentences, if there are any.
+pub(super) fn noted(notable: &[String], width: Width) -> String {
+    if notable.is_empty() {
+        return String::new();
+    }
+    let lines = notable.iter().map(|note| format!("  {}", printable(note))).collect::<Vec<_>>().join("\n");
+    section("Notable", &wrapped(&lines, width))
 }
 
 /// The questions that the trace can answer, and what to record for the others.
@@ -308,18 +337,6 @@ mod tests {
     use super::*;
     use crate::survey::loss::LossKind;
     use crate::survey::{IssueCode, Severity};
-
-    #[test]
-    fn a_share_is_whole_only_where_that_is_exact() {
-        let t = |part, whole, text: &str| assert_eq!(share(part, whole), text);
-        t(0, 0, "-");
-        t(0, 5, "0%");
-        t(5, 5, "100%");
-        t(1, 3, "33.3%");
-        t(999_999, 1_000_000, "99.9%");
-        t(1, 1_000_000, "<0.1%");
-        t(u64::MAX, u64::MAX, "100%");
-    }
 
     #[test]
     fn a_gap_reads_as_a_sentence() {

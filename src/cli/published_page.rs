@@ -10,7 +10,8 @@ use indicatif::{HumanBytes, HumanCount};
 use serde::Serialize;
 
 use super::fold::Width;
-use super::page::{section, share, span};
+use super::page::{most_frequent, noted, running, section, span};
+use super::published_details::Details;
 use super::text_table::{Align, TextTable};
 use crate::calendar::rfc3339;
 use crate::error::Result;
@@ -18,21 +19,26 @@ use crate::output::manifest::{CommitRecord, FileEntry, LossCounts, MANIFEST_PATH
 use crate::published::{PublishedTrace, published};
 use crate::readable::count::counted;
 use crate::readable::printable::printable;
+use crate::readable::share::share;
 
-/// A published trace: where it is, and its manifest.
+/// A published trace: where it is, its manifest, and what its sidecar says where that is asked for.
 #[derive(Debug, Serialize)]
 pub(super) struct Published {
     pub folder: String,
     pub manifest: CommitRecord,
+    #[serde(flatten)]
+    pub details: Option<Details>,
 }
 
 impl Published {
-    /// Reads the manifest of a trace.
+    /// Reads the manifest of a trace, and tables of its sidecar if it is looked at `closely`.
     ///
     /// # Errors
     /// When it cannot be read or is none.
-    pub(super) fn read(trace: &PublishedTrace) -> Result<Published> {
-        Ok(Published { folder: trace.label(), manifest: CommitRecord::read(&trace.folder)? })
+    pub(super) fn read(trace: &PublishedTrace, closely: bool) -> Result<Published> {
+        let manifest = CommitRecord::read(&trace.folder)?;
+        let details = closely.then(|| Details::read(&trace.folder, &manifest)).transpose()?;
+        Ok(Published { folder: trace.label(), manifest, details })
     }
 
     fn datasets(&self) -> BTreeMap<&str, Dataset> {
@@ -95,12 +101,22 @@ pub(super) fn page(trace: &Published, width: Width) -> String {
     let (by, format) = (&record.tool_version, record.format_version);
     table.value("converted", format!("{} by version {by}, format {format}", record.run.created));
     table.value("files", format!("{}, {}", HumanCount(record.files.len() as u64), HumanBytes(trace.bytes())));
+    let details = trace.details.as_ref().map(|details| sections(details, trace.time(), width));
     format!(
-        "{}\n\n{}{}",
+        "{}\n\n{}{}{}",
         printable(&trace.folder),
         section("Trace", &table.render(width)),
-        section("Datasets", &datasets(&[trace], width))
+        section("Datasets", &datasets(&[trace], width)),
+        details.unwrap_or_default()
     )
+}
+
+/// What the sidecar says, as the page of a trace that is not converted shows it. `time`: of the first and the last event.
+fn sections(details: &Details, time: Option<(i64, i64)>, width: Width) -> String {
+    let Details { providers, processes, notable } = details;
+    let providers: Vec<_> =
+        providers.iter().map(|provider| (&*provider.dataset, provider.events, &provider.top_events)).collect();
+    most_frequent(&providers, width) + &running(processes, time, width) + &noted(notable, width)
 }
 
 /// The page of several traces: a line each, and what all of them have of each dataset.

@@ -41,8 +41,7 @@ const SUBJECTS: [Subject; 6] =
 /// Gathers what the events of a recording tell of their subjects; says what is left out of it.
 ///
 /// # Errors
-/// When an input cannot be read or has changed, when there is no space, or
-/// [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted) when the caller asked to stop.
+/// Those of [`gather_some`].
 pub fn gather(
     files: &[FileSurvey],
     inputs: &PlannedInputs<'_>,
@@ -50,7 +49,23 @@ pub fn gather(
     space: &SpillSpace,
     progress: &dyn Progress,
 ) -> Result<(Dimensions, Vec<(u16, Issue)>)> {
-    let readers = timed(progress, Step::Plan, || Readers::of(plan));
+    gather_some(&SUBJECTS, files, inputs, plan, space, progress)
+}
+
+/// The same of some subjects alone.
+///
+/// # Errors
+/// When an input cannot be read or has changed, when there is no space, or
+/// [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted) when the caller asked to stop.
+pub fn gather_some(
+    subjects: &[Subject],
+    files: &[FileSurvey],
+    inputs: &PlannedInputs<'_>,
+    plan: &PlanResult,
+    space: &SpillSpace,
+    progress: &dyn Progress,
+) -> Result<(Dimensions, Vec<(u16, Issue)>)> {
+    let readers = timed(progress, Step::Plan, || Readers::of(plan, subjects));
     let mut gathered = Gathered::new(space);
     if !readers.is_empty() {
         for (number, file) in (0u16..).zip(files) {

@@ -75,10 +75,10 @@ pub(super) struct Reading<'a> {
 }
 
 impl Readers {
-    /// What reads the events of a plan.
-    pub(super) fn of(plan: &PlanResult) -> Self {
+    /// What reads those events of a plan that tell of some subjects.
+    pub(super) fn of(plan: &PlanResult, subjects: &[Subject]) -> Self {
         let ids = ShapeIds::new(plan.shapes.iter().map(|shape| &shape.key));
-        Readers { ids, of_shapes: plan.shapes.iter().map(|shape| Reader::of(plan, shape)).collect() }
+        Readers { ids, of_shapes: plan.shapes.iter().map(|shape| Reader::of(plan, shape, subjects)).collect() }
     }
 
     /// Whether no shape tells of a subject.
@@ -93,9 +93,9 @@ impl Readers {
 }
 
 impl Reader {
-    fn of(plan: &PlanResult, shape: &PlannedShape) -> Option<Reader> {
+    fn of(plan: &PlanResult, shape: &PlannedShape, subjects: &[Subject]) -> Option<Reader> {
         let identity = &shape.key.identity;
-        let (subject, tells) = subject::told(identity)?;
+        let (subject, tells) = subject::told(identity).filter(|(subject, _)| subjects.contains(subject))?;
         let schema = plan.schema(shape).filter(|_| !shape.is_refused)?;
         let attributes = Attributes::of(subject);
         let options = TypeOptions { timestamps: TimestampType::Nanos, ..TypeOptions::default() };

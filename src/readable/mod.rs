@@ -2,4 +2,5 @@
 
 pub(crate) mod count;
 pub(crate) mod printable;
+pub(crate) mod share;
 pub(crate) mod time;

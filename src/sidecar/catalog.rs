@@ -107,7 +107,7 @@ fn row<'a>(number: u32, entry: CatalogEntry<'a>, counts: Option<&ShapeCounts>) -
 }
 
 /// How people call the header families: manifest and TraceLogging events, WPP messages, and all before them.
-fn kind(family: HeaderFamily) -> &'static str {
+pub(super) fn kind(family: HeaderFamily) -> &'static str {
     match family {
         HeaderFamily::Message => "message",
         family if family.is_event() => "event",

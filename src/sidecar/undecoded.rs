@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, HashSet};
 
 use serde::Serialize;
 
+use super::catalog::kind;
 use crate::convert::job::ShapeCounts;
 use crate::event::EventIdentity;
-use crate::layout::header::HeaderFamily;
 use crate::plan::datasets::DatasetKey;
 use crate::plan::{CatalogEntry, DecodeSource, PlanResult, schema_needed};
 
@@ -106,11 +106,18 @@ fn entry(shapes: &[(u64, CatalogEntry<'_>)]) -> Option<Undecoded> {
     })
 }
 
-fn label(identity: &EventIdentity) -> String {
-    match identity.family {
-        HeaderFamily::Message => identity.id.to_string(),
-        kind if kind.is_event() => format!("{} v{}", identity.id, identity.version),
-        _ => format!("opcode {} v{}", identity.opcode, identity.version),
+/// What an event is called that has no name: `107 v0`, for classic events `opcode 12 v2`, for messages the number.
+pub fn label(identity: &EventIdentity) -> String {
+    let EventIdentity { id, version, opcode, .. } = *identity;
+    event_label(kind(identity.family), id.into(), version.into(), opcode.into())
+}
+
+/// The same by the columns of the catalog.
+pub fn event_label(kind: &str, id: u64, version: u64, opcode: u64) -> String {
+    match kind {
+        "message" => id.to_string(),
+        "event" => format!("{id} v{version}"),
+        _ => format!("opcode {opcode} v{version}"),
     }
 }
 
@@ -147,6 +154,7 @@ mod tests {
     use super::*;
     use crate::event::Shape;
     use crate::guid::Guid;
+    use crate::layout::header::HeaderFamily;
     use crate::plan::{PlannedShape, PlannedTable};
 
     fn shape(
