@@ -1,6 +1,8 @@
 //! All views of some traces, as a script.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
+use std::sync::LazyLock;
 
 use super::answers::{ANSWERS, Answer, COVERAGE};
 use super::dialect::Dialect;
@@ -25,6 +27,19 @@ pub struct Script<'a> {
     pub extent: Extent,
 }
 
+/// The statements that make the answers of which a trace has no rows: the same in all scripts, and most of a small trace's.
+fn without_rows(dialect: Dialect) -> &'static [String] {
+    static DUCKDB: LazyLock<Vec<String>> = LazyLock::new(|| statements(Dialect::DuckDb));
+    static SPARK: LazyLock<Vec<String>> = LazyLock::new(|| statements(Dialect::Spark));
+    fn statements(dialect: Dialect) -> Vec<String> {
+        ANSWERS.iter().map(|Answer { name, template }| empty(dialect, name, &template.columns)).collect()
+    }
+    match dialect {
+        Dialect::DuckDb => &DUCKDB,
+        Dialect::Spark => &SPARK,
+    }
+}
+
 /// How much a script makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
@@ -39,19 +54,21 @@ impl Script<'_> {
     /// The text of the script: statements, each of which ends in a semicolon at the end of a line.
     pub fn text(&self) -> String {
         let Script { dialect, lake, traces, extent, .. } = *self;
-        let mut views: Vec<String> =
-            lake.tables().map(|table| dialect.files(&view_of(lake, table), table, traces)).collect();
-        views.push(self.all_events());
+        let mut views: Vec<Cow<'_, str>> =
+            lake.tables().map(|table| dialect.files(&view_of(lake, table), table, traces).into()).collect();
+        views.push(self.all_events().into());
         if extent == Extent::Whole {
-            views.extend(lake.events().filter_map(|event| self.event(&event)));
+            views.extend(lake.events().filter_map(|event| Some(self.event(&event)?.into())));
         }
         let mut without_rows = HashSet::new();
-        let answers: Vec<String> = ANSWERS.iter().map(|answer| self.answer(answer, &mut without_rows)).collect();
-        views.extend((!without_rows.is_empty()).then(|| missing(dialect)));
+        let answers = ANSWERS.iter().zip(self::without_rows(dialect));
+        let answers: Vec<_> = answers.map(|(answer, empty)| self.answer(answer, empty, &mut without_rows)).collect();
+        views.extend((!without_rows.is_empty()).then(|| missing(dialect).into()));
         views.extend(answers);
-        views.extend((extent == Extent::Whole).then(|| self.coverage()));
+        views.extend((extent == Extent::Whole).then(|| self.coverage().into()));
         let functions = functions(dialect, |answer| extent == Extent::Whole || !without_rows.contains(answer));
-        [dialect.prelude(self.root), functions].into_iter().chain(views).collect::<Vec<_>>().join("\n")
+        let head = [dialect.prelude(self.root), functions].map(Cow::from);
+        head.into_iter().chain(views).collect::<Vec<_>>().join("\n")
     }
 
     /// The view of an event.
@@ -68,14 +85,19 @@ impl Script<'_> {
         Some(format!("{name}SELECT {columns}\nFROM {from} WHERE event_name = {event};\n"))
     }
 
-    /// The view of an answer; one that the traces have no events for has none of its select, and is noted.
-    fn answer(&self, answer: &'static Answer, without_rows: &mut HashSet<&'static str>) -> String {
+    /// The view of an answer; one that the traces have no events for is `empty`, and is noted.
+    fn answer(
+        &self,
+        answer: &'static Answer,
+        empty: &'static str,
+        without_rows: &mut HashSet<&'static str>,
+    ) -> Cow<'static, str> {
         let Answer { name, template } = answer;
         if self.is_empty(template, without_rows) {
             without_rows.insert(name);
-            return empty(self.dialect, name, &template.columns);
+            return empty.into();
         }
-        format!("{}{}{};\n", template.comment, self.dialect.view(name), self.filled(template))
+        format!("{}{}{};\n", template.comment, self.dialect.view(name), self.filled(template)).into()
     }
 
     /// Whether nothing is there that rows could be made of.
