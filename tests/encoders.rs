@@ -5,7 +5,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow_array::builder::{ListBuilder, UInt64Builder};
+use arrow_array::builder::{ListBuilder, StringBuilder, UInt64Builder};
 use arrow_array::types::Int32Type;
 use arrow_array::{
     ArrayRef, BinaryArray, BooleanArray, DictionaryArray, FixedSizeBinaryArray, Float64Array, Int8Array, Int32Array,
@@ -46,13 +46,14 @@ enum Kind {
     KeyGuid,
     Stack,
     Bytes,
+    Texts,
     /// A number, a text, a GUID, a time and a boolean where a row has the structure.
     Structure,
     Float,
     Flag,
 }
 
-const KINDS: [Kind; 22] = [
+const KINDS: [Kind; 23] = [
     Kind::Int8,
     Kind::UInt16,
     Kind::Int32,
@@ -72,6 +73,7 @@ const KINDS: [Kind; 22] = [
     Kind::KeyGuid,
     Kind::Stack,
     Kind::Bytes,
+    Kind::Texts,
     Kind::Structure,
     Kind::Float,
     Kind::Flag,
@@ -162,6 +164,7 @@ impl Column {
             Kind::GuidBytes | Kind::KeyGuid => DataType::FixedSizeBinary(16),
             Kind::Stack => list(DataType::UInt64),
             Kind::Bytes => list(DataType::Int8),
+            Kind::Texts => list(DataType::Utf8),
             Kind::Structure => DataType::Struct(self.members().0),
             Kind::Float => DataType::Float64,
             Kind::Flag => DataType::Boolean,
@@ -231,14 +234,7 @@ impl Column {
                 let keys = rows().map(|value| value.map(|value| (value % 100) as i32)).collect::<Int32Array>();
                 Arc::new(DictionaryArray::<Int32Type>::new(keys, Arc::new(labels)))
             }
-            Kind::Stack => {
-                let mut lists =
-                    ListBuilder::new(UInt64Builder::new()).with_field(Field::new("element", DataType::UInt64, true));
-                rows().for_each(|value| {
-                    lists.append_option(value.map(|value| (0..value % 23).map(move |frame| Some(mixed(value, frame)))));
-                });
-                Arc::new(lists.finish())
-            }
+            Kind::Stack => stacks(rows()),
             Kind::Bytes => {
                 let bytes = |value: u64| (0..value % 5).map(move |at| Some((value >> at) as i8)).collect::<Vec<_>>();
                 let lists = rows().map(|value| value.map(bytes));
@@ -247,6 +243,7 @@ impl Column {
                 let item = Arc::new(Field::new("element", DataType::Int8, true));
                 Arc::new(ListArray::new(item, offsets, items, nulls))
             }
+            Kind::Texts => texts(rows()),
             Kind::Structure => self.structure(range.clone()),
             Kind::Float => Arc::new(rows().map(|value| value.map(f64::from_bits)).collect::<Float64Array>()),
             Kind::Flag => Arc::new(rows().map(|value| value.map(|value| value % 2 == 0)).collect::<BooleanArray>()),
@@ -259,6 +256,28 @@ impl Column {
         let present = (rows.start as u64..rows.end as u64).map(|row| !self.is_null(row)).collect();
         Arc::new(StructArray::new(fields, arrays, Some(present)))
     }
+}
+
+/// Lists of up to 22 addresses.
+fn stacks(rows: impl Iterator<Item = Option<u64>>) -> ArrayRef {
+    let element = Field::new("element", DataType::UInt64, true);
+    let mut lists = ListBuilder::new(UInt64Builder::new()).with_field(element);
+    rows.for_each(|value| {
+        lists.append_option(value.map(|value| (0..value % 23).map(move |frame| Some(mixed(value, frame)))));
+    });
+    Arc::new(lists.finish())
+}
+
+/// Lists of up to three texts.
+fn texts(rows: impl Iterator<Item = Option<u64>>) -> ArrayRef {
+    let element = Field::new("element", DataType::Utf8, true);
+    let mut lists = ListBuilder::new(StringBuilder::new()).with_field(element);
+    rows.for_each(|value| {
+        lists.append_option(
+            value.map(|value| (0..value % 4).map(move |at| Some(format!("{:x}", mixed(value, at) >> 40)))),
+        );
+    });
+    Arc::new(lists.finish())
 }
 
 fn guid(value: u64) -> Guid {
@@ -476,6 +495,7 @@ fn dictionaries_that_become_full_fall_back_where_arrow_does() {
         Kind::GuidBytes,
         Kind::Stack,
         Kind::Binary,
+        Kind::Texts,
         Kind::Structure,
     ];
     let nulls = [Nulls::Never, Nulls::OneIn(1 << 40), Nulls::OneIn(3), Nulls::ByBatch];
@@ -491,7 +511,7 @@ fn dictionaries_that_become_full_fall_back_where_arrow_does() {
 /// Pages of wide tables end by their bytes alone.
 #[test]
 fn long_pages_end_where_arrow_ends_them() {
-    for kind in [Kind::UInt64, Kind::Int32, Kind::Ticks, Kind::Timestamp, Kind::Text, Kind::Stack] {
+    for kind in [Kind::UInt64, Kind::Int32, Kind::Ticks, Kind::Timestamp, Kind::Text, Kind::Stack, Kind::Texts] {
         for nulls in [Nulls::Never, Nulls::OneIn(1 << 40), Nulls::OneIn(5)] {
             for order in [Order::Few(100_000), Order::Few(20_000), Order::Random] {
                 same(&[Column { kind, order, nulls }], 1 << 20, 200, Compression::None);
@@ -505,6 +525,6 @@ fn every_codec_is_written_as_arrow_writes_it() {
     let column = |kind| Column { kind, order: Order::Few(50), nulls: Nulls::OneIn(4) };
     let codecs = [Compression::Zstd(1), Compression::Zstd(19), Compression::Snappy, Compression::Lz4];
     for codec in codecs {
-        same(&[Kind::Int64, Kind::Text, Kind::Stack, Kind::Flag].map(column), 30_000, 1, codec);
+        same(&[Kind::Int64, Kind::Text, Kind::Stack, Kind::Texts, Kind::Flag].map(column), 30_000, 1, codec);
     }
 }

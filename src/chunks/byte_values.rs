@@ -15,7 +15,7 @@ use super::leaf::Leaf;
 use super::number_values::run_length;
 use super::truncation::{cut_max, cut_min};
 use super::values::{Dictionary, KeyIndices, PageValues, Values};
-use crate::columns::{BatchValues, KeyTable};
+use crate::columns::{BatchValues, KeyTable, ListItems};
 use crate::guid::Guid;
 
 /// The values of a column chunk.
@@ -99,7 +99,7 @@ impl ByteValues {
     fn bytes_of(&self, values: &BatchValues<'_>, range: Range<usize>) -> usize {
         let each = |len| self.values.bytes_of(len);
         match values {
-            BatchValues::Bytes(values) => {
+            BatchValues::Bytes(values) | BatchValues::Lists { items: ListItems::Bytes(values), .. } => {
                 values.get(range).unwrap_or_default().iter().map(|value| each(value.len())).sum()
             }
             BatchValues::Keys { table, .. } => match &***table {
@@ -151,7 +151,9 @@ fn intern_key(values: &mut BytesInterner, table: &KeyTable, key: u32, is_fixed: 
 impl Values for ByteValues {
     fn put(&mut self, values: &BatchValues<'_>, range: Range<usize>) -> Option<()> {
         match values {
-            BatchValues::Bytes(values) => self.put_bytes(values.get(range)?),
+            BatchValues::Bytes(values) | BatchValues::Lists { items: ListItems::Bytes(values), .. } => {
+                self.put_bytes(values.get(range)?)
+            }
             BatchValues::Keys { keys, table } => self.put_keys(keys.get(range)?, table),
             _ => None,
         }

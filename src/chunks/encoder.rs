@@ -47,11 +47,13 @@ impl fmt::Debug for ChunkEncoder {
 }
 
 impl ChunkEncoder {
-    /// For a top-level column, a list of numbers or a member of a top-level structure; `None` for what arrow-rs has to
+    /// For a top-level column, a list of numbers or texts, or a member of a top-level structure; `None` for what arrow-rs has to
     /// encode.
     pub fn new(field: &Field, leaf: &Arc<Leaf>) -> Option<ChunkEncoder> {
         let empty_list = match field.data_type() {
-            DataType::List(item) if item.data_type().is_integer() => Some(u8::from(field.is_nullable())),
+            DataType::List(item) if item.data_type().is_integer() || *item.data_type() == DataType::Utf8 => {
+                Some(u8::from(field.is_nullable()))
+            }
             data_type if data_type.is_nested() => return None,
             _ => None,
         };
@@ -301,6 +303,10 @@ impl<V: Values> LeafEncoder<V> {
             levels += taken_rows.max(count);
             row += taken_rows;
             if levels >= step || row == rows {
+                // Texts that might be more than the dictionary holds are looked at in smaller steps, which end within rows.
+                if !self.values.fit_dictionary(values, taken..item, self.pages.leaf.dictionary_bytes) {
+                    return Ok(Progress::GivenUp);
+                }
                 self.put_values(values, taken..item)?;
                 (levels, taken) = (0, item);
                 if self.look(true)? == Progress::GivenUp {

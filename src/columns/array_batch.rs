@@ -41,7 +41,7 @@ pub fn hand_on(array: &ArrayRef, scratch: &mut BatchScratch, sink: &mut BatchSin
             let values = match stored(array) {
                 Some(ListItems::Int32(values)) => BatchValues::Int32(pick(values, present, int32)),
                 Some(ListItems::Int64(values)) => BatchValues::Int64(pick(values, present, int64)),
-                None => return sink(ColumnBatch::Array(Arc::clone(array))),
+                Some(ListItems::Bytes(_)) | None => return sink(ColumnBatch::Array(Arc::clone(array))),
             };
             sink(ColumnBatch::Values { rows: array.len(), present, values })
         }
@@ -156,7 +156,7 @@ fn table_of(labels: &StringArray, scratch: &mut BatchScratch) -> Arc<KeyTable> {
     table
 }
 
-/// Lists of numbers; those with a NULL in them, and NULL lists that cover items, stay arrays.
+/// Lists of numbers or texts; those with a NULL in them, and NULL lists that cover items, stay arrays.
 fn lists(array: &ArrayRef, scratch: &mut BatchScratch, sink: &mut BatchSink<'_>) -> Result<()> {
     let list = array.as_list::<i32>();
     let (present, offsets) = (present(list.nulls(), &mut scratch.rows), list.offsets());
@@ -174,9 +174,9 @@ fn lists(array: &ArrayRef, scratch: &mut BatchScratch, sink: &mut BatchSink<'_>)
             rows.iter().map(|&row| offsets[row as usize + 1] - offsets[row as usize]).sum::<i32>().as_usize()
         }
     };
-    let narrowed = &mut scratch.int32;
+    let (narrowed, mut texts) = (&mut scratch.int32, Vec::new());
     let items = match list.values().null_count() {
-        0 if covered == last - first => items(list.values(), first..last, narrowed),
+        0 if covered == last - first => items(list.values(), first..last, narrowed, &mut texts),
         _ => None,
     };
     match items {
@@ -188,7 +188,12 @@ fn lists(array: &ArrayRef, scratch: &mut BatchScratch, sink: &mut BatchSink<'_>)
 }
 
 /// Some items of lists as Parquet holds them.
-fn items<'a>(array: &'a ArrayRef, range: std::ops::Range<usize>, narrowed: &'a mut Vec<i32>) -> Option<ListItems<'a>> {
+fn items<'a>(
+    array: &'a ArrayRef,
+    range: std::ops::Range<usize>,
+    narrowed: &'a mut Vec<i32>,
+    texts: &'a mut Vec<&'a [u8]>,
+) -> Option<ListItems<'a>> {
     fn widen<T: ArrowPrimitiveType<Native: Into<i32>>>(
         array: &ArrayRef,
         range: std::ops::Range<usize>,
@@ -202,10 +207,16 @@ fn items<'a>(array: &'a ArrayRef, range: std::ops::Range<usize>, narrowed: &'a m
         DataType::Int16 => widen::<Int16Type>(array, range, narrowed),
         DataType::UInt8 => widen::<UInt8Type>(array, range, narrowed),
         DataType::UInt16 => widen::<UInt16Type>(array, range, narrowed),
+        DataType::Utf8 => {
+            let all = array.as_string::<i32>();
+            texts.extend(range.map(|item| all.value(item).as_bytes()));
+            return Some(ListItems::Bytes(texts));
+        }
         _ => {
             return Some(match stored(array)? {
                 ListItems::Int32(items) => ListItems::Int32(&items[range]),
                 ListItems::Int64(items) => ListItems::Int64(&items[range]),
+                ListItems::Bytes(items) => ListItems::Bytes(&items[range]),
             });
         }
     }
@@ -289,6 +300,10 @@ mod tests {
         );
         assert_eq!(shown(whole.slice(2, 2)), "2 All Lists { ends: [0, 3], items: Int32([2, 3, 4]) }");
         assert!(shown(list(vec![0, 2, 4], vec![true, false])).starts_with("array of List"));
+        let text = Arc::new(Field::new("element", DataType::Utf8, true));
+        let texts: ArrayRef = Arc::new(StringArray::from(vec!["a", "b", "c"]));
+        let texts = ListArray::new(text, OffsetBuffer::new(vec![0, 1, 3].into()), texts, None);
+        assert_eq!(shown(texts.slice(1, 1)), "1 All Lists { ends: [2], items: Bytes([[98], [99]]) }");
         let item = Arc::new(Field::new("element", DataType::Int32, true));
         let items: ArrayRef = Arc::new(Int32Array::from(vec![Some(1), None]));
         assert!(shown(ListArray::new(item, OffsetBuffer::from_lengths([2]), items, None)).starts_with("array of List"));

@@ -52,7 +52,7 @@ pub enum BatchValues<'a> {
         /// Where values follow from numbers, best the same one for all batches of a column: each is looked up once then.
         table: &'a Arc<KeyTable>,
     },
-    /// Lists of numbers without a NULL among the items.
+    /// Lists without a NULL among the items.
     Lists {
         /// Where each list ends in `items`.
         ends: &'a [u32],
@@ -68,6 +68,8 @@ pub enum ListItems<'a> {
     Int32(&'a [i32]),
     /// As [`BatchValues::Int64`].
     Int64(&'a [i64]),
+    /// As [`BatchValues::Bytes`].
+    Bytes(&'a [&'a [u8]]),
 }
 
 /// The values that keys stand for; `None`: NULL.
@@ -144,6 +146,7 @@ impl ListItems<'_> {
         match self {
             ListItems::Int32(items) => items.len(),
             ListItems::Int64(items) => items.len(),
+            ListItems::Bytes(items) => items.len(),
         }
     }
 

@@ -11,6 +11,7 @@ fn shown(batch: &ColumnBatch<'_>) -> Vec<Option<String>> {
     let list = |items: &ListItems<'_>, range: Range<usize>| match items {
         ListItems::Int32(items) => format!("{:?}", &items[range]),
         ListItems::Int64(items) => format!("{:?}", &items[range]),
+        ListItems::Bytes(items) => format!("{:?}", &items[range]),
     };
     let value = |at: usize| match values {
         BatchValues::Int32(values) => Some(values[at].to_string()),
