@@ -97,6 +97,29 @@ fn spans_of_the_performance_counter_are_nanoseconds_too() {
 }
 
 #[test]
+fn columns_have_the_units_that_sources_know() {
+    let read = payload().u32(0).u32(0x43).u32(512).u32(0).u64(4096).u64(1).u64(2).u64(25).u32(77);
+    let converted = converted(&[&perfinfo64(0x010A, T0 + 1).version(3).payload(read)]);
+    let fields = converted.sidecar("fields").lines("column unit description");
+    for expected in [
+        "DiskNumber|-|number of the disk, from 0",
+        "IrpFlags|-|flags of the I/O request packet",
+        "IrpFlags_label|-|flags of the I/O request packet",
+        "TransferSize|bytes|length of the transfer",
+        "Reserved|-|-",
+        "ByteOffset|bytes|where on the disk the transfer begins",
+        "HighResResponseTime|ticks|time from the start of the operation to its end",
+        "HighResResponseTime_ns|ns|time from the start of the operation to its end",
+        // The header event of the trace.
+        "TimerResolution|100 ns|length of a timer tick",
+        "StartTime|-|when the session was started",
+        "StartTime_filetime|100 ns|when the session was started",
+    ] {
+        assert!(fields.contains(&expected.to_owned()), "{expected}: {fields:?}");
+    }
+}
+
+#[test]
 fn context_switches_of_windows_11_have_their_fields() {
     let switch = payload().u32(1).u32(2).bytes(&[8, 9, 1, 3, 15, 0b010_0110, 5, 4]).u32(6).u32(7).u32(12);
     let event = perfinfo64(0x0524, T0 + 1).version(5).payload(switch);

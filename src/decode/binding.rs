@@ -9,9 +9,11 @@ use super::assign::{self, Assigned, Assignment};
 use super::column_names::{ColumnKey, ColumnNames};
 use super::fields::RenameReason;
 use super::interpret::{self, MAX_NESTING};
+use super::units;
 use crate::columns::types::{ColumnType, TypeOptions};
 use crate::schema::family::ColumnRole;
 use crate::schema::model::{EventSchema, Field, FieldKind};
+use crate::schema::pack::{EventFacts, FieldFact};
 use crate::schema::settled::SettledNames;
 
 /// One payload column.
@@ -136,6 +138,10 @@ pub struct FieldColumn {
     pub column_type: Option<String>,
     /// Why the column is not called what the field is called.
     pub renamed_because: Option<RenameReason>,
+    /// The unit of the column's values, of a field without a column that of the field's.
+    pub unit: Option<&'static str>,
+    /// What the field is.
+    pub description: Option<&'static str>,
 }
 
 /// The columns of a table of events that describe themselves, and no others.
@@ -292,13 +298,13 @@ impl PayloadColumns {
     }
 
     /// The rows of the sidecar table `fields` for one schema: every field, every member of a structure, and every
-    /// companion column on a row of its own.
+    /// companion column on a row of its own. `facts`: what is known of the event's fields.
     ///
     /// # Panics
     ///
     /// When there is no schema of this number.
-    pub fn field_columns(&self, schema: usize, declared: &EventSchema) -> Vec<FieldColumn> {
-        let mut rows = FieldColumns { rows: Vec::new(), position: 0 };
+    pub fn field_columns(&self, schema: usize, declared: &EventSchema, facts: EventFacts<'_>) -> Vec<FieldColumn> {
+        let mut rows = FieldColumns { rows: Vec::new(), position: 0, facts };
         for (field, targets) in declared.fields.iter().zip(&self.binding(schema).fields) {
             let columns = targets.iter().filter_map(|target| Some((target, &self.columns.get(target.column?)?.field)));
             rows.add(field, "", "", &columns.collect::<Vec<_>>());
@@ -338,14 +344,17 @@ fn leaf_count(data_type: &DataType) -> usize {
     }
 }
 
-struct FieldColumns {
+struct FieldColumns<'a> {
     rows: Vec<FieldColumn>,
     position: u32,
+    facts: EventFacts<'a>,
 }
 
-impl FieldColumns {
+impl FieldColumns<'_> {
     fn add(&mut self, field: &Field, field_path: &str, column_path: &str, columns: &[(&Target, &FieldRef)]) {
         let name = format!("{field_path}{}", field.name);
+        let known = self.facts.of(&name);
+        let FieldFact { unit, description } = units::of_column(field, None, known);
         let row = FieldColumn {
             position: self.position,
             field: name.clone(),
@@ -354,6 +363,8 @@ impl FieldColumns {
             column: None,
             column_type: None,
             renamed_because: None,
+            unit,
+            description,
         };
         self.position = self.position.saturating_add(1);
         if columns.is_empty() {
@@ -361,10 +372,13 @@ impl FieldColumns {
             return;
         }
         for (target, column) in columns {
+            let FieldFact { unit, description } = units::of_column(field, Some(target.role), known);
             self.rows.push(FieldColumn {
                 column: Some(format!("{column_path}{}", column.name())),
                 column_type: Some(column.data_type().to_string()),
                 renamed_because: target.reason,
+                unit,
+                description,
                 ..row.clone()
             });
         }
@@ -460,7 +474,7 @@ mod tests {
             let column = row.column.unwrap_or_else(|| "-".into());
             format!("{} {} {} {column} {reason}", row.position, row.field, row.in_type)
         };
-        let rows: Vec<_> = table.field_columns(0, &event).into_iter().map(text).collect();
+        let rows: Vec<_> = table.field_columns(0, &event, EventFacts::default()).into_iter().map(text).collect();
         let expected = [
             "0 Trace IPv4 Trace__field common_column",
             "1 __binLength UInt32 - -",

@@ -27,6 +27,7 @@ mod run;
 mod status;
 mod text;
 mod time;
+mod units;
 mod values;
 
 pub use binding::{

@@ -3,6 +3,7 @@
 use super::result::{PlanResult, PlannedShape, PlannedTable, ShapeName};
 use crate::decode::FieldColumn;
 use crate::schema::model::EventSchema;
+use crate::schema::pack::{EventFacts, Pack};
 
 /// One event shape with its table and its schema.
 #[derive(Clone, Copy, Debug)]
@@ -74,6 +75,12 @@ impl<'a> CatalogEntry<'a> {
     /// Its rows of the sidecar table `fields`: the payload fields and their columns.
     pub fn field_columns(self) -> Vec<FieldColumn> {
         let listed = self.schema.filter(|_| self.shape.lists_fields);
-        listed.map_or_else(Vec::new, |schema| self.table.field_columns(self.shape, schema))
+        listed.map_or_else(Vec::new, |schema| self.table.field_columns(self.shape, schema, self.field_facts()))
+    }
+
+    /// What is known of its fields beyond their types.
+    fn field_facts(self) -> EventFacts<'a> {
+        let provider = self.shape.key.identity.provider_id();
+        provider.map(|id| Pack::builtin().field_facts(&id, self.event_name())).unwrap_or_default()
     }
 }

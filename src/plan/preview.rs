@@ -14,6 +14,7 @@ use crate::schema::Registry;
 use crate::schema::catalog::{Provider, ProviderType, SchemaCatalog};
 use crate::schema::describe::{ColumnDescription, ColumnPreview};
 use crate::schema::eventsource::EventSourceManifests;
+use crate::schema::pack::Pack;
 use crate::schema::registry::Candidate;
 use crate::survey::NoProgress;
 
@@ -57,6 +58,8 @@ pub fn conversions(
             column: row.column,
             column_type: row.column_type,
             renamed_because: row.renamed_because.map(crate::decode::RenameReason::as_str),
+            unit: row.unit,
+            description: row.description,
         });
         ColumnPreview { preferred: is_preferred, columns: columns.collect() }
     };
@@ -71,7 +74,10 @@ fn field_columns(shapes: &[Resolved], position: usize, registry: &Registry, opti
         let number = u32::try_from(position).ok()?;
         let table = planned.tables.iter().find(|table| table.shapes.contains(&number))?;
         let binding = planned.columns.get(position)?.as_ref()?.binding as usize;
-        Some(table.columns.field_columns(binding, &shapes.get(position)?.choice.as_ref()?.candidate.schema))
+        let shape = shapes.get(position)?;
+        let name = shape.event_name(registry);
+        let facts = Pack::builtin().field_facts(&shape.key.identity.provider, name.as_deref());
+        Some(table.columns.field_columns(binding, &shape.choice.as_ref()?.candidate.schema, facts))
     });
     found.unwrap_or_default()
 }

@@ -9,6 +9,7 @@ use crate::decode::{FieldColumn, PayloadColumns};
 use crate::event::Shape;
 use crate::guid::Guid;
 use crate::schema::model::EventSchema;
+use crate::schema::pack::EventFacts;
 use crate::schema::wpp::MessageFormat;
 use crate::schema::{DecodeSource, stored};
 use crate::table::header::HeaderColumn;
@@ -149,8 +150,8 @@ impl PlannedTable {
         self.header.contains(&HeaderColumn::ProviderId)
     }
 
-    /// The rows of the sidecar table `fields` for a shape that goes here.
-    pub fn field_columns(&self, shape: &PlannedShape, schema: &EventSchema) -> Vec<FieldColumn> {
-        shape.binding.map_or_else(Vec::new, |binding| self.columns.field_columns(binding as usize, schema))
+    /// The rows of the sidecar table `fields` for a shape that goes here. `facts`: what is known of its fields.
+    pub fn field_columns(&self, shape: &PlannedShape, schema: &EventSchema, facts: EventFacts<'_>) -> Vec<FieldColumn> {
+        shape.binding.map_or_else(Vec::new, |binding| self.columns.field_columns(binding as usize, schema, facts))
     }
 }

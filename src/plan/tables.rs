@@ -19,6 +19,7 @@ use crate::layout::header::HeaderFamily;
 use crate::schema::Registry;
 use crate::schema::declared::Declared;
 use crate::schema::model::{EventSchema, Field};
+use crate::schema::pack::EventFacts;
 use crate::survey::{Issue, IssueCode, Progress, Severity, Step, stop_if_cancelled, timed};
 use crate::table::header::{self, HeaderColumn};
 
@@ -247,7 +248,7 @@ fn settle(dataset: &Dataset, passing: &[u32], shapes: &[Resolved], options: &Pla
             layout,
             ShapeColumns {
                 binding: u32::try_from(binding).unwrap_or(u32::MAX),
-                field_rows: kept.field_columns(binding, layouts.distinct[layout]).len(),
+                field_rows: kept.field_columns(binding, layouts.distinct[layout], EventFacts::default()).len(),
             },
         )
     };

@@ -128,6 +128,10 @@ pub struct ColumnDescription {
     pub column_type: Option<String>,
     /// Why it is not called what the field is called.
     pub renamed_because: Option<&'static str>,
+    /// The unit of its values, where it is known and the type does not say it.
+    pub unit: Option<&'static str>,
+    /// What the field is, where that is known.
+    pub description: Option<&'static str>,
 }
 
 /// One declared field.

@@ -24,6 +24,10 @@ sidecar_row! {
         column_type: Option<String>,
         /// Why the column is not called what the field is called.
         renamed_because: Option<&'static str>,
+        /// The unit of the column's values, where it is known and the type does not say it.
+        unit: Option<&'static str>,
+        /// What the field is, where that is known.
+        description: Option<&'static str>,
     }
     weight: |row| {
         row.field.len() + [&row.out_type, &row.column, &row.column_type].into_iter().flatten().map(String::len).sum::<usize>()
@@ -43,6 +47,8 @@ pub(super) fn rows(plan: &PlanResult) -> impl Iterator<Item = FieldRow> {
             column: field.column,
             column_type: field.column_type,
             renamed_because: field.renamed_because.map(RenameReason::as_str),
+            unit: field.unit,
+            description: field.description,
         })
     })
 }

@@ -8,7 +8,7 @@ use etl2parquet::decode::{NoClock, PayloadColumn, Program, assign_columns};
 use etl2parquet::schema::model::{
     Count, EventSchema, Field, FieldKind, FieldRef, Length, MapKind, Meaning, ValueMap, Wire,
 };
-use etl2parquet::schema::pack::{Pack, meanings, wire_types};
+use etl2parquet::schema::pack::{EventFacts, Pack, meanings, wire_types};
 use etl2parquet::schema::registry;
 use etl2parquet::{GuidType, IntegerType, TimestampType, TypeOptions};
 
@@ -24,7 +24,7 @@ pub fn rows(schemas: &[&EventSchema], payloads: &[(usize, &[u8])], options: Type
     let table = assign_columns(schemas, &["trace", "timestamp"], options);
     oracle::unique(table.columns.iter().map(PayloadColumn::name).chain(["trace", "timestamp"]));
     for (number, schema) in schemas.iter().enumerate() {
-        let listed = table.field_columns(number, schema).len();
+        let listed = table.field_columns(number, schema, EventFacts::default()).len();
         assert!(listed >= schema.fields.len(), "decode: {listed} rows for {} fields", schema.fields.len());
     }
     for pointer_size in [4, 8] {

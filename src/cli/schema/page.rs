@@ -204,6 +204,8 @@ fn fields(layout: &LayoutDescription, width: Width) -> String {
         ("COLUMN", Align::Left),
         ("COLUMN TYPE", Align::Left),
         ("RENAMED BECAUSE", Align::Left),
+        ("UNIT", Align::Left),
+        ("DESCRIPTION", Align::Left),
     ]);
     let columns = layout.conversion.as_ref().map(|conversion| conversion.columns.as_slice()).unwrap_or_default();
     let mut columns = columns.iter().peekable();
@@ -236,7 +238,7 @@ fn flatten<'a>(fields: &'a [FieldDescription], prefix: &str, flat: &mut Vec<(Str
     }
 }
 
-fn row(field: Option<(&String, &&FieldDescription)>, column: Option<&ColumnDescription>) -> [String; 9] {
+fn row(field: Option<(&String, &&FieldDescription)>, column: Option<&ColumnDescription>) -> [String; 11] {
     let text = |text: Option<&str>| text.unwrap_or_default().to_owned();
     let rule = |rule: Option<&Rule>| rule.map_or(String::new(), rule_text);
     let description = field.map(|(_, description)| *description);
@@ -255,6 +257,8 @@ fn row(field: Option<(&String, &&FieldDescription)>, column: Option<&ColumnDescr
         text(column.and_then(|column| column.column.as_deref())),
         text(column.and_then(|column| column.column_type.as_deref())),
         text(column.and_then(|column| column.renamed_because)),
+        text(column.and_then(|column| column.unit)),
+        text(column.and_then(|column| column.description)),
     ]
 }
 

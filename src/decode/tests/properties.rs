@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::schema::pack::{meanings, wire_types};
+use crate::schema::pack::{EventFacts, meanings, wire_types};
 
 fn any_reference() -> impl Strategy<Value = FieldRef> {
     (0u8..3, 0u16..4).prop_map(|(up, index)| FieldRef { up, index })
@@ -112,7 +112,7 @@ proptest! {
             }
         }
         for (number, declared) in schemas.iter().enumerate() {
-            prop_assert!(table.field_columns(number, declared).len() >= declared.fields.len());
+            prop_assert!(table.field_columns(number, declared, EventFacts::default()).len() >= declared.fields.len());
         }
     }
 

@@ -3,7 +3,10 @@
 use std::sync::{Arc, OnceLock};
 
 use super::codes::{CodeTable, Codes};
-use super::index::{CLASSES, CODES_SHARD, HOOK_GROUPS, HOOK_NAMES, KEPT, NAMES, OVERRIDES, PROVIDERS, SHARDS, Section};
+use super::fields::{EventFacts, FieldLines};
+use super::index::{
+    CLASSES, CODES_SHARD, FIELDS, HOOK_GROUPS, HOOK_NAMES, KEPT, NAMES, OVERRIDES, PROVIDERS, SHARDS, Section,
+};
 use super::kernel::{IMAGE_LOAD_HOOK, KernelClass, standard_type};
 use super::layouts::{ClassPack, PackLayout, ProviderPack};
 use super::names::{NameKind, Named};
@@ -19,6 +22,7 @@ pub struct Pack {
     classes: Vec<OnceLock<ClassPack>>,
     overrides: Vec<OnceLock<ProviderPack>>,
     kept: Vec<OnceLock<Arc<SettledNames>>>,
+    fields: Vec<OnceLock<FieldLines>>,
     codes: OnceLock<Codes>,
 }
 
@@ -43,6 +47,7 @@ impl Pack {
             classes: cells(CLASSES.len()),
             overrides: cells(OVERRIDES.len()),
             kept: cells(KEPT.len()),
+            fields: cells(FIELDS.len()),
             codes: OnceLock::new(),
         }
     }
@@ -76,6 +81,25 @@ impl Pack {
             Arc::new(names.into_values().next().unwrap_or_default())
         };
         Some(Arc::clone(self.kept[index].get_or_init(read)))
+    }
+
+    /// What is known of the fields of an event of a provider or class beyond their types, whatever describes the event.
+    pub fn field_facts<'a>(&'static self, guid: &Guid, event: Option<&'a str>) -> EventFacts<'a> {
+        EventFacts::new(find(FIELDS, guid).map(|index| self.field_lines(index)), event)
+    }
+
+    fn field_lines(&'static self, index: usize) -> &'static FieldLines {
+        let Section { guid, shard, start, end, .. } = FIELDS[index];
+        let read = || {
+            let read = FieldLines::parse(&self.text(shard)[start..end]);
+            read.unwrap_or_else(|e| panic!("the embedded facts are checked by the tests: {guid}: {e}"))
+        };
+        self.fields[index].get_or_init(read)
+    }
+
+    #[cfg(test)]
+    pub(super) fn all_field_lines(&'static self) -> impl Iterator<Item = (Guid, &'static [super::fields::FieldLine])> {
+        FIELDS.iter().enumerate().map(|(index, section)| (section.guid, self.field_lines(index).all()))
     }
 
     /// What is known of a GUID of which there are no events here.

@@ -7,6 +7,7 @@
 mod builtin;
 mod cell;
 mod codes;
+mod fields;
 mod index;
 mod kernel;
 mod layouts;
@@ -17,6 +18,7 @@ pub mod text;
 pub use self::builtin::Pack;
 pub use self::cell::{meanings, wire_types};
 pub use self::codes::CodeTable;
+pub use self::fields::{EventFacts, FieldFact};
 pub use self::kernel::{IMAGE_LOAD_HOOK, KernelClass, standard_type};
 pub use self::layouts::{ClassPack, PackLayout, ProviderPack};
 pub use self::names::{NameKind, Named};
