@@ -39,3 +39,87 @@ pub fn write(target: &SidecarTarget<'_>, facts: &SidecarFacts<'_>) -> Result<Vec
     written.extend(views::write(target, facts, &written)?);
     Ok(written)
 }
+
+#[cfg(test)]
+mod tests {
+    use arrow_schema::{DataType, TimeUnit};
+
+    use crate::columns::IntegerType;
+    use crate::sidecar::row::SidecarRow;
+    use crate::sidecar::{
+        answers, buffers, catalog, clock, dimensions, fields, issues, lost_events, sessions, streams,
+    };
+
+    /// A type as docs/dataset.md calls it.
+    fn word(data_type: &DataType) -> String {
+        match data_type {
+            DataType::Utf8 => "STRING".to_owned(),
+            DataType::Binary => "BINARY".to_owned(),
+            DataType::Boolean => "BOOLEAN".to_owned(),
+            DataType::Float64 => "DOUBLE".to_owned(),
+            DataType::Int32 => "INT32".to_owned(),
+            DataType::Int64 => "INT64".to_owned(),
+            DataType::UInt8 => "UINT_8".to_owned(),
+            DataType::UInt16 => "UINT_16".to_owned(),
+            DataType::UInt32 => "UINT_32".to_owned(),
+            DataType::Timestamp(TimeUnit::Microsecond, Some(zone)) => format!("TIMESTAMP(MICROS, {zone})"),
+            other => panic!("{other}: no word for it"),
+        }
+    }
+
+    fn words(portable: &DataType, exact: &DataType) -> String {
+        match (portable, exact) {
+            (DataType::List(portable), DataType::List(exact)) => {
+                format!("LIST&lt;{}&gt;", words(portable.data_type(), exact.data_type()))
+            }
+            _ if portable == exact => word(portable),
+            _ => format!("{} / {}", word(portable), word(exact)),
+        }
+    }
+
+    fn columns<R: SidecarRow>() -> (&'static str, Vec<(String, String)>) {
+        let (portable, exact) = (R::columns(IntegerType::Portable), R::columns(IntegerType::Exact));
+        let both = portable.iter().zip(&exact);
+        let columns = both.map(|(p, e)| (format!("`{}`", p.name), words(&p.data_type, &e.data_type)));
+        (R::TABLE, columns.collect())
+    }
+
+    /// The rows of a table in the documentation: column, type, unit, meaning.
+    fn documented(table: &str) -> Vec<Vec<&'static str>> {
+        let page = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/dataset.md"));
+        let (_, section) =
+            page.split_once(&format!("### `{table}`\n")).unwrap_or_else(|| panic!("{table}: no section"));
+        let rows = section.lines().skip_while(|line| !line.starts_with("|---")).skip(1);
+        let rows = rows.take_while(|line| line.starts_with('|'));
+        rows.map(|line| line.trim_matches('|').split(" | ").map(str::trim).collect()).collect()
+    }
+
+    #[test]
+    fn every_column_is_documented_with_its_type_unit_and_meaning() {
+        for (table, columns) in [
+            columns::<sessions::SessionRow>(),
+            columns::<clock::ClockRow>(),
+            columns::<lost_events::LossRow>(),
+            columns::<streams::StreamRow>(),
+            columns::<catalog::CatalogRow<'_>>(),
+            columns::<fields::FieldRow>(),
+            columns::<answers::AnswerRow>(),
+            columns::<buffers::BufferRow<'_>>(),
+            columns::<issues::IssueRow>(),
+            columns::<dimensions::ProcessRow<'_>>(),
+            columns::<dimensions::ThreadRow<'_>>(),
+            columns::<dimensions::ImageRow<'_>>(),
+            columns::<dimensions::FileRow<'_>>(),
+            columns::<dimensions::MethodRow<'_>>(),
+        ] {
+            let rows = documented(table);
+            let named = |row: &Vec<&str>| (row[0].to_owned(), row[1].to_owned());
+            assert_eq!(rows.iter().map(named).collect::<Vec<_>>(), columns, "{table}");
+            for row in rows {
+                let [column, _, unit, meaning] = row[..] else { panic!("{table}: {row:?}") };
+                assert_eq!(column.ends_with("_ns`"), unit == "ns", "{table}.{column}");
+                assert!(!meaning.is_empty(), "{table}.{column}");
+            }
+        }
+    }
+}
