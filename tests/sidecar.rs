@@ -178,7 +178,7 @@ const CONTRACT: [(&str, &str); 9] = [
          age_limit_min log_file_mode log_file_mode_names enable_flags enable_flag_names group_masks \
          timer_resolution_ns start_time end_time boot_time first_event_time last_event_time window_start_time \
          events_lost buffers_lost real_time_buffers_lost loss_unknown_because logger_thread_id file_series_number private_logger_pid compressed truncated wrapped \
-         relogged reached_maximum_size private_logger closed",
+         relogged reached_maximum_size private_logger closed input machine",
     ),
     (
         "clock",

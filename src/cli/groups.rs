@@ -16,6 +16,7 @@ use crate::convert::job::InputFile;
 use crate::input::container::name_within;
 use crate::input::split_address;
 use crate::layout::logfile::mode;
+use crate::survey::SAME_BOOT;
 use crate::survey::session::Session;
 
 /// Rows say by a number of 16 bits which file of their recording they are from.
@@ -77,14 +78,12 @@ impl Facts {
 
     /// Why both cannot be of one start of one system.
     fn contradicts(&self, other: &Facts) -> Option<&'static str> {
-        /// The time of the start is told by a clock that is adjusted meanwhile.
-        const ADJUSTED: u64 = 5 * SECOND.unsigned_abs();
         let processors = self.processors.zip(other.processors);
         if (self.build, self.frequency) != (other.build, other.frequency) || processors.is_some_and(|(a, b)| a != b) {
             Some("they are of different systems")
         } else if self.booted == 0 || other.booted == 0 {
             Some("nothing says when their system was started")
-        } else if self.booted.abs_diff(other.booted) > ADJUSTED {
+        } else if self.booted.abs_diff(other.booted) > SAME_BOOT {
             Some("their system was started in between")
         } else {
             None

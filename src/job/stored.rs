@@ -27,7 +27,7 @@ use crate::output::folder::{is_attempt, plan_name};
 use crate::output::{IfExists, LocalFolder, StagedName};
 use crate::plan::{Partition, PlanFile, PlanText, PlannedInput, Segment};
 use crate::spill::{SpillSpace, Spilled};
-use crate::survey::{FileSurvey, Progress, SurveyResult};
+use crate::survey::{FileSurvey, Progress, SurveyResult, machines};
 
 const JOB_FILE: &str = "job.json";
 const PLAN_FILE: &str = "plan.json";
@@ -291,10 +291,11 @@ pub(super) fn read_survey(
         let message = format!("expected the survey of the {expected} inputs that were planned, found one of {found}");
         return Err(foreign(&path, message).with_hint(PLAN_ANEW));
     }
-    let is_other = |(planned, file): &(&PlannedInput, &FileSurvey)| {
-        planned.without_time() != PlannedInput::of(file).without_time()
+    let is_other = |&(planned, (file, machine)): &(&PlannedInput, (&FileSurvey, u16))| {
+        planned.without_time() != PlannedInput::of(file, machine).without_time()
     };
-    if let Some((planned, file)) = planned.iter().zip(&survey.files).find(is_other) {
+    let surveyed = survey.files.iter().zip(machines(&survey.files));
+    if let Some((planned, (file, _))) = planned.iter().zip(surveyed).find(is_other) {
         let message = format!(
             "expected the survey of {}, which was planned, found that of another input or of another state of it ({})",
             planned.name, file.name

@@ -10,7 +10,7 @@ use crate::clock::{Clock, Ticks};
 use crate::error::{Error, Result};
 use crate::event::TimedWalk;
 use crate::input::{Identity, Input, InputId, Inputs};
-use crate::survey::{BufferReader, BufferSummary, FileKey, FileSurvey, ReadRules};
+use crate::survey::{BufferReader, BufferSummary, FileKey, FileSurvey, ReadRules, machines};
 
 /// An input as the plan knows it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,13 +27,15 @@ pub struct PlannedInput {
     pub timer_resolution: u32,
     /// How many event shapes it has.
     pub shapes: u64,
+    /// The number of its machine in the recording: where it is another, an id means something else.
+    pub machine: u16,
     /// The conversion of its times.
     pub clock: Clock,
 }
 
 impl PlannedInput {
-    /// What the survey of a file leaves to the plan.
-    pub fn of(file: &FileSurvey) -> Self {
+    /// What the survey of a file, which is of this machine, leaves to the plan.
+    pub fn of(file: &FileSurvey, machine: u16) -> Self {
         PlannedInput {
             identity: file.identity.clone(),
             name: file.name.clone(),
@@ -41,6 +43,7 @@ impl PlannedInput {
             rules: file.rules(),
             timer_resolution: file.session.timer_resolution,
             shapes: file.shapes.len() as u64,
+            machine,
             clock: file.clock.clone(),
         }
     }
@@ -68,7 +71,8 @@ pub struct PlannedInputs<'a> {
 impl<'a> PlannedInputs<'a> {
     /// The inputs of surveyed files.
     pub fn of(files: &[FileSurvey], inputs: &'a Inputs) -> Self {
-        PlannedInputs { planned: files.iter().map(PlannedInput::of).collect(), inputs }
+        let planned = files.iter().zip(machines(files)).map(|(file, machine)| PlannedInput::of(file, machine));
+        PlannedInputs { planned: planned.collect(), inputs }
     }
 
     /// Inputs that were planned before.

@@ -103,6 +103,11 @@ sidecar_row! {
         private_logger: bool,
         /// Whether the session ended properly.
         closed: bool,
+        /// The number of the input, as the rows of its events have it.
+        input: u16,
+        /// The machine: files of one number were recorded between one start of a system and the next, and ids of one number mean
+        /// the same in them.
+        machine: u16,
     }
 }
 
@@ -172,6 +177,8 @@ pub fn row(file: &FileSurvey, facts: &FileFacts) -> SessionRow {
         reached_maximum_size: (!session.has_mode(mode::RELOG)).then(|| file.has_reached_maximum_size()),
         private_logger: session.has_mode(mode::PRIVATE_LOGGER),
         closed: session.is_closed(),
+        input: facts.input,
+        machine: facts.machine,
     }
 }
 

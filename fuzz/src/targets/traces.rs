@@ -101,7 +101,7 @@ pub fn plan(input: &[u8], digest: &mut Digest) {
     let cut = partition::cut(std::slice::from_ref(&file), &all, 2000, &SpillSpace::temporary(), &NoProgress);
     let partitions = cut.expect("plan: bytes in memory can be read").list().to_vec();
     oracle::tiling(seams(&partitions), 0..file.events());
-    let stored = PlanFile::new(vec![PlannedInput::of(&file)], planned, partitions);
+    let stored = PlanFile::new(vec![PlannedInput::of(&file, 0)], planned, partitions);
     let text = stored.to_text().expect("plan: it can be written");
     let read = PlanFile::read(text.bytes(), Path::new("plan.json")).expect("plan: what was written can be read");
     oracle::same(&read, &(stored, text.hash().to_owned()));
