@@ -193,7 +193,8 @@ impl<'a> OrderedSlice<'a> {
                 let ns = || planned.unix_ns(ticks);
                 let context = &planned.rules.context;
                 let is_theirs = |event: &Event<'_>, shape| {
-                    filter.passes_ids(&whose.ids(event, (raw, context), shape, ns()), |name| asked.contains(name))
+                    let ids = whose.ids(planned.machine, event, (raw, context), shape, ns());
+                    filter.passes_ids(&ids, |name| asked.contains(name))
                 };
                 let passes = passes_cpu && filter.passes(raw, context, &mut shapes, is_theirs)?;
                 if passes && (is_inside || filter.window().contains(ns())) {

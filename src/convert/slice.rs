@@ -150,6 +150,7 @@ struct InputContext<'a> {
     formula: Option<DoubleFormula>,
     has_cpu: bool,
     timer_ns: i64,
+    machine: u16,
 }
 
 struct SliceClock<'a>(&'a Clock);
@@ -200,6 +201,7 @@ impl<'a> Converter<'a> {
             formula: input.clock.double_formula(),
             has_cpu: !input.rules.one_stream,
             timer_ns: i64::from(input.timer_resolution) * 100,
+            machine: input.machine,
         });
         let counts = ordered.damaged.iter().zip(&ordered.filtered);
         let counts = counts.map(|(&damaged, &filtered)| InputCounts { damaged, filtered, ..InputCounts::default() });
@@ -236,7 +238,7 @@ impl<'a> Converter<'a> {
         let outcome = table.decode(&event, decoder, &file.clock, &mut self.messages, &place, &mut self.weight);
         let status = outcome.map_or(RowStatus::NoSchema, |outcome| RowStatus::Decoded(outcome.status));
         let is_exact = time_status.is_none() && !file.clock.0.is_finer_than_ns();
-        let ids = self.whose.ids(&event, (&raw, &file.context), shape, entry.ns);
+        let ids = self.whose.ids(file.machine, &event, (&raw, &file.context), shape, entry.ns);
         let row = RowContext {
             ns: entry.ns,
             seq: i64::try_from(seq).unwrap_or(i64::MAX),

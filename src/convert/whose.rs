@@ -46,10 +46,11 @@ impl<'a> Whose<'a> {
         Whose { decoders, attributor: Attributor::new(owners) }
     }
 
-    /// Whose an event of a shape is, at a time in Unix nanoseconds.
+    /// Whose an event of a machine and of a shape is, at a time in Unix nanoseconds.
     #[inline]
     pub(super) fn ids(
         &mut self,
+        machine: u16,
         event: &Event<'_>,
         (raw, context): (&RawEvent<'_>, &FileContext),
         shape: u32,
@@ -62,6 +63,6 @@ impl<'a> Whose<'a> {
             let of_rest = decoder.is_other.then(|| NamedIds::of(&EventIdentity::of(raw, context))).flatten();
             decoder.named_ids.or(of_rest).map(|named| named.read(event.payload)).unwrap_or_default()
         };
-        self.attributor.attribute(header, named, ns)
+        self.attributor.attribute(machine, header, named, ns)
     }
 }

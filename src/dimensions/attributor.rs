@@ -17,31 +17,33 @@ impl<'a> Attributor<'a> {
         Attributor { owners, threads: Recent::default(), processes: Recent::default() }
     }
 
-    /// Whose an event is that has these ids in its header, and, where it has none there, in its payload; at a time in Unix
-    /// nanoseconds.
+    /// Whose an event of a machine is that has these ids in its header, and, where it has none there, in its payload; at a
+    /// time in Unix nanoseconds.
     #[inline]
-    pub fn attribute(&mut self, header: Ids, payload: impl FnOnce() -> Ids, ns: i64) -> AttributedIds {
+    pub fn attribute(&mut self, machine: u16, header: Ids, payload: impl FnOnce() -> Ids, ns: i64) -> AttributedIds {
         let (mut ids, mut source) = (header, Attribution::Header);
         if ids == Ids::default() {
             (ids, source) = (payload(), Attribution::Payload);
         }
         let Ids { mut process, thread } = ids;
         if let (None, Some(thread)) = (process, thread) {
-            process = self.threads.get(thread, ns, |ns| self.owners.process_of(thread, ns));
+            process = self.threads.get((machine, thread), ns, |ns| self.owners.process_of(machine, thread, ns));
             source = if process.is_some() { Attribution::Thread } else { source };
         }
-        let name = process.and_then(|id| self.processes.get(id, ns, |ns| self.owners.name_of(id, ns)));
+        let name = |id| self.processes.get((machine, id), ns, |ns| self.owners.name_of(machine, id, ns));
+        let name = process.and_then(name);
         let is_known = process.is_some() || thread.is_some();
         AttributedIds { process, thread, name, source: is_known.then_some(source) }
     }
 }
 
-/// Ids whose meaning is remembered, each in the place that its lowest bits name. Windows gives out multiples of four.
+/// Ids whose meaning is remembered, each in a place that follows from its lowest bits and its machine. Windows gives out
+/// multiples of four.
 const REMEMBERED: usize = 256;
 
-/// What ids meant that were asked for.
+/// What ids meant that were asked for, each with the number of its machine in front.
 #[derive(Debug)]
-struct Recent(Box<[(u32, Known)]>);
+struct Recent(Box<[(u64, Known)]>);
 
 impl Default for Recent {
     fn default() -> Self {
@@ -53,8 +55,9 @@ impl Default for Recent {
 
 impl Recent {
     #[inline]
-    fn get(&mut self, id: u32, ns: i64, find: impl FnOnce(i64) -> Known) -> Option<u32> {
-        let slot = &mut self.0[(id >> 2) as usize % REMEMBERED];
+    fn get(&mut self, (machine, id): (u16, u32), ns: i64, find: impl FnOnce(i64) -> Known) -> Option<u32> {
+        let slot = &mut self.0[((id >> 2) ^ u32::from(machine)) as usize % REMEMBERED];
+        let id = u64::from(machine) << u32::BITS | u64::from(id);
         let (known_id, known) = *slot;
         if known_id == id && (known.from_ns..known.to_ns).contains(&ns) {
             return known.value;
@@ -75,7 +78,8 @@ mod tests {
     use super::super::texts::TextWriter;
     use crate::spill::{SpillSpace, Spilled};
 
-    /// Process 8 is `a.exe` from 0 and `b.exe` from 50; process 4 has no name. Thread 100 is in 8 from 10 to 60, then in 4.
+    /// Process 8 is `a.exe` from 0 and `b.exe` from 50; process 4 has no name. Thread 100 is in 8 from 10 to 60, then in 4. On
+    /// machine 1 process 8 is `b.exe`, and thread 100 in 12.
     fn dimensions() -> Dimensions {
         let mut texts = TextWriter::new(&SpillSpace::temporary());
         let [a, b] = [r"\Device\a.exe", "b.exe"].map(|name| texts.add(name).unwrap());
@@ -90,9 +94,23 @@ mod tests {
             span.numbers[thread::PROCESS] = process;
             span
         };
+        let other = |mut span: Span| {
+            span.machine = 1;
+            span
+        };
         Dimensions {
-            processes: spilled(&[named(4, 0, 100, 0), named(8, 0, 50, a), named(8, 50, 100, b)]),
-            threads: spilled(&[of(100, 10, 60, 8), of(100, 60, 100, 4), of(104, 0, 100, u64::MAX)]),
+            processes: spilled(&[
+                named(4, 0, 100, 0),
+                named(8, 0, 50, a),
+                named(8, 50, 100, b),
+                other(named(8, 0, 100, b)),
+            ]),
+            threads: spilled(&[
+                of(100, 10, 60, 8),
+                of(100, 60, 100, 4),
+                other(of(100, 0, 100, 12)),
+                of(104, 0, 100, u64::MAX),
+            ]),
             texts: texts.finish().unwrap(),
             ..Dimensions::default()
         }
@@ -105,6 +123,28 @@ mod tests {
     }
 
     #[test]
+    fn ids_of_two_machines_are_told_apart() {
+        let dimensions = dimensions();
+        let owners = Owners::of(&dimensions);
+        let mut attributor = Attributor::new(&owners);
+        let mut t = |machine, process, thread, expected: Option<u32>, name: Option<&str>| {
+            let found = attributor.attribute(machine, Ids { process, thread }, Ids::default, 20);
+            let found_name = found.name.and_then(|name| owners.names().text(name as usize));
+            assert_eq!((found.process, found_name), (expected, name), "{process:?} {thread:?} of {machine}");
+        };
+        for _ in 0..2 {
+            t(0, Some(8), None, Some(8), Some("a.exe"));
+            t(1, Some(8), None, Some(8), Some("b.exe"));
+            t(2, Some(8), None, Some(8), None);
+            t(0, None, Some(100), Some(8), Some("a.exe"));
+            t(1, None, Some(100), Some(12), None);
+            t(2, None, Some(100), None, None);
+            // The place of machine 1's process 8 is that of machine 0's process 12.
+            t(0, Some(12), None, Some(12), None);
+        }
+    }
+
+    #[test]
     fn header_payload_and_thread_table_are_asked_in_this_order() {
         use Attribution::{Header, Payload, Thread};
         let dimensions = dimensions();
@@ -112,7 +152,7 @@ mod tests {
         let mut attributor = Attributor::new(&owners);
         let ids = |process, thread| Ids { process, thread };
         let mut t = |header, payload, ns, process, name: Option<&str>, source| {
-            let found = attributor.attribute(header, || payload, ns);
+            let found = attributor.attribute(0, header, || payload, ns);
             let found_name = found.name.and_then(|name| owners.names().text(name as usize));
             assert_eq!(
                 (found.process, found_name, found.source),

@@ -8,6 +8,9 @@ use crate::event::subject::Tells;
 use crate::plan::Key;
 use crate::survey::FileKey;
 
+/// An id with all in which it holds: process or 0, id, machine.
+pub(super) type ScopedId = (u64, u64, u16);
+
 /// What one event tells of a subject. A record, because there may be millions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, Immutable, IntoBytes)]
 #[repr(C)]
@@ -30,13 +33,15 @@ pub(super) struct Fact {
     offset: u32,
     input: u16,
     stream: u16,
+    /// The number of the machine on which the id holds.
+    pub machine: u16,
     /// A bit for every number that is told.
-    pub present: u16,
-    tells: u16,
+    pub present: u8,
+    tells: u8,
 }
 
 impl Fact {
-    /// A fact without anything told.
+    /// A fact of the first machine without anything told.
     pub(super) fn new(key: &Key, tells: Tells, shape: u32) -> Self {
         let FileKey { ticks, stream, sequence, ordinal, offset } = key.at;
         Fact {
@@ -48,9 +53,14 @@ impl Fact {
             offset,
             input: key.input,
             stream,
-            tells: tells as u16,
+            tells: tells as u8,
             ..Fact::default()
         }
+    }
+
+    /// What it tells of.
+    pub(super) fn id(&self) -> ScopedId {
+        (self.scope, self.key, self.machine)
     }
 
     /// Its place in the order of the recording.
@@ -81,4 +91,4 @@ impl Fact {
     }
 }
 
-const _: () = assert!(Tells::Start as u16 == 0 && Tells::Holds as u16 == 1 && Tells::End as u16 == 3);
+const _: () = assert!(Tells::Start as u8 == 0 && Tells::Holds as u8 == 1 && Tells::End as u8 == 3 && NUMBERS <= 8);

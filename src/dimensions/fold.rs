@@ -8,13 +8,14 @@ use super::span::Span;
 use crate::error::Result;
 use crate::event::subject::{Subject, Tells};
 use crate::guid::Guid;
-use crate::plan::PlanResult;
+use crate::plan::PlannedInputs;
 use crate::spill::{SpillSpace, SpillWriter, Spilled};
+use crate::survey::FileSurvey;
 
 /// How long after the one provider another may tell of the same start or end.
 const RETOLD_NS: i64 = 1_000_000_000;
 
-/// From when to when a recording reaches, in Unix nanoseconds.
+/// From when to when the recording of a machine reaches, in Unix nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Extent {
     /// Its first event.
@@ -24,19 +25,34 @@ pub(super) struct Extent {
 }
 
 impl Extent {
-    /// From the first event of a plan to the last.
-    pub(super) fn of(plan: &PlanResult) -> Self {
-        let from = plan.shapes.iter().map(|shape| shape.first_ns).min();
-        let last = plan.shapes.iter().map(|shape| shape.last_ns).max();
-        Extent { from_ns: from.unwrap_or_default(), to_ns: last.map_or(0, |last| last.saturating_add(1)) }
+    /// Of nothing.
+    const EMPTY: Extent = Extent { from_ns: i64::MAX, to_ns: i64::MIN };
+
+    /// From the first event of each machine to the last, by the machine's number.
+    pub(super) fn of_machines(files: &[FileSurvey], inputs: &PlannedInputs<'_>) -> Vec<Self> {
+        let mut extents = Vec::new();
+        for (file, planned) in files.iter().zip(inputs) {
+            let machine = usize::from(planned.machine);
+            if extents.len() <= machine {
+                extents.resize(machine + 1, Extent::EMPTY);
+            }
+            for (_, shape) in &file.shapes {
+                let (first, last) = (file.unix_ns(shape.first_ticks), file.unix_ns(shape.last_ticks));
+                let Extent { from_ns, to_ns } = extents[machine];
+                extents[machine] = Extent { from_ns: from_ns.min(first), to_ns: to_ns.max(last.saturating_add(1)) };
+            }
+        }
+        extents
     }
 }
 
 /// What is common to all subjects of a recording.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Recorded<'a> {
-    /// From when to when it reaches.
-    pub extent: Extent,
+    /// From when to when it reaches, by number of the machine.
+    pub extents: &'a [Extent],
+    /// From when on no more is known of the subjects.
+    pub until_ns: i64,
     /// The providers of its event shapes, by number.
     pub sources: &'a [Guid],
 }
@@ -44,13 +60,18 @@ pub(super) struct Recorded<'a> {
 impl<'a> Recorded<'a> {
     /// The same, of a recording of which no more is known from a time on.
     pub(super) fn until(&self, ns: Option<i64>) -> Recorded<'a> {
-        let Extent { from_ns, to_ns } = self.extent;
-        Recorded { extent: Extent { from_ns, to_ns: ns.map_or(to_ns, |ns| to_ns.min(ns)) }, ..*self }
+        Recorded { until_ns: ns.map_or(self.until_ns, |ns| self.until_ns.min(ns)), ..*self }
+    }
+
+    /// From when to when is known what ids of a machine meant.
+    fn extent(&self, machine: u16) -> Extent {
+        let Extent { from_ns, to_ns } = self.extents.get(usize::from(machine)).copied().unwrap_or(Extent::EMPTY);
+        Extent { from_ns, to_ns: to_ns.min(self.until_ns) }
     }
 }
 
-/// Turns facts into spans, ordered by process where ids hold within one, by id, and by time. `owners` are the spans of the
-/// processes, once they are known.
+/// Turns facts into spans, ordered by process where ids hold within one, by id, by machine, and by time. `owners` are the spans
+/// of the processes, once they are known.
 ///
 /// # Errors
 /// When there is no space.
@@ -61,18 +82,14 @@ pub(super) fn fold(
     recording: &Recorded<'_>,
     space: &SpillSpace,
 ) -> Result<Spilled<Span>> {
-    let is_within = |fact: &u32| facts[*fact as usize].ns < recording.extent.to_ns;
-    let mut order: Vec<u32> = (0..).take(facts.len()).filter(is_within).collect();
-    order.par_sort_by_key(|&fact| {
-        let fact = &facts[fact as usize];
-        (fact.scope, fact.key)
-    });
-    let mut spans =
-        Spans { subject, owners, extent: recording.extent, sources: recording.sources, found: space.records() };
-    let same = |a: &u32, b: &u32| {
-        let (a, b) = (&facts[*a as usize], &facts[*b as usize]);
-        (a.scope, a.key) == (b.scope, b.key)
+    let is_within = |fact: &u32| {
+        let fact = &facts[*fact as usize];
+        fact.ns < recording.extent(fact.machine).to_ns
     };
+    let mut order: Vec<u32> = (0..).take(facts.len()).filter(is_within).collect();
+    order.par_sort_by_key(|&fact| facts[fact as usize].id());
+    let mut spans = Spans { subject, owners, recording: *recording, found: space.records() };
+    let same = |a: &u32, b: &u32| facts[*a as usize].id() == facts[*b as usize].id();
     for of_id in order.chunk_by_mut(same) {
         // Mostly they are in order as they come.
         let in_order = |fact: &u32| facts[*fact as usize].order();
@@ -87,8 +104,7 @@ pub(super) fn fold(
 struct Spans<'a> {
     subject: Subject,
     owners: &'a [Span],
-    extent: Extent,
-    sources: &'a [Guid],
+    recording: Recorded<'a>,
     found: SpillWriter<Span>,
 }
 
@@ -106,7 +122,7 @@ impl Spans<'_> {
             let span = current.get_or_insert_with(|| open(fact, self.begin(fact)));
             learn(self.subject, span, fact);
         }
-        current.map_or(Ok(()), |span| self.close(span, self.extent.to_ns))
+        current.map_or(Ok(()), |span| self.close(span, self.recording.extent(span.machine).to_ns))
     }
 
     /// When what a fact tells of began, or had begun: with the recording, or later with the process that it is in.
@@ -116,8 +132,9 @@ impl Spans<'_> {
         }
         let created = fact.number(process::CREATE_TIME).filter(|_| self.subject == Subject::Process);
         let owner = self.owner(fact).map(|owner| owner.from_ns);
-        let from = created.map(u64::cast_signed).or(owner).unwrap_or(self.extent.from_ns);
-        from.min(fact.ns).max(self.extent.from_ns)
+        let first_ns = self.recording.extent(fact.machine).from_ns;
+        let from = created.map(u64::cast_signed).or(owner).unwrap_or(first_ns);
+        from.min(fact.ns).max(first_ns)
     }
 
     /// The same of what an id means next, behind a span whose end or whose successor's start was not recorded.
@@ -139,7 +156,7 @@ impl Spans<'_> {
             Subject::Thread => fact.number(thread::PROCESS),
             Subject::Process | Subject::File | Subject::Volume => None,
         };
-        at(self.owners, 0, process?, fact.ns)
+        at(self.owners, (process?, fact.machine), fact.ns)
     }
 
     /// Ends a span where the next begins, or before.
@@ -150,7 +167,7 @@ impl Spans<'_> {
             span.to_ns = span.ended_ns().map_or(to_ns, |ended| ended.min(to_ns));
         }
         if matches!(self.subject, Subject::Image | Subject::Method)
-            && let Some(owner) = at(self.owners, 0, span.scope, span.from_ns)
+            && let Some(owner) = at(self.owners, (span.scope, span.machine), span.from_ns)
         {
             // The id of its process may mean another one next.
             span.to_ns = span.to_ns.min(owner.to_ns);
@@ -180,7 +197,7 @@ impl Spans<'_> {
     /// Whether another provider tells once more what one has told: the kernel and its manifest provider tell of the same
     /// process, each at its own time.
     fn is_retold(&self, before: Option<i64>, span: &Span, fact: &Fact) -> bool {
-        let source = |shape: u32| self.sources.get(shape as usize);
+        let source = |shape: u32| self.recording.sources.get(shape as usize);
         before.is_some_and(|before| fact.ns.saturating_sub(before) < RETOLD_NS)
             && source(span.shape) != source(fact.shape)
     }
@@ -198,7 +215,7 @@ impl Spans<'_> {
 
 /// A span that begins with a fact.
 fn open(fact: &Fact, from_ns: i64) -> Span {
-    Span::begin(fact.scope, fact.key, from_ns, fact.shape)
+    Span::begin(fact.id(), from_ns, fact.shape)
 }
 
 /// Adds what a fact tells of the subject; what is known first stays, but for names that are given later.
@@ -230,12 +247,11 @@ fn learn(subject: Subject, span: &mut Span, fact: &Fact) {
     }
 }
 
-/// The span of an id that holds at a time; of those within processes, also by the process. `spans` are ordered as
-/// [`fold`] gives them.
-fn at(spans: &[Span], scope: u64, key: u64, ns: i64) -> Option<&Span> {
-    let behind = spans.partition_point(|span| (span.scope, span.key, span.from_ns) <= (scope, key, ns));
-    let span = spans.get(behind.checked_sub(1)?)?;
-    ((span.scope, span.key) == (scope, key) && span.holds_at(ns)).then_some(span)
+/// The process that an id of a machine means at a time. `owners` are ordered as [`fold`] gives them.
+fn at(owners: &[Span], (process, machine): (u64, u16), ns: i64) -> Option<&Span> {
+    let behind = owners.partition_point(|span| (span.key, span.machine, span.from_ns) <= (process, machine, ns));
+    let span = owners.get(behind.checked_sub(1)?)?;
+    ((span.key, span.machine) == (process, machine) && span.holds_at(ns)).then_some(span)
 }
 
 #[cfg(test)]
@@ -244,8 +260,11 @@ mod tests {
     use crate::plan::Key;
     use crate::survey::FileKey;
 
-    const RECORDED: Recorded<'_> =
-        Recorded { extent: Extent { from_ns: 0, to_ns: 100 }, sources: &[Guid([1; 16]), Guid([2; 16])] };
+    const RECORDED: Recorded<'_> = Recorded {
+        extents: &[Extent { from_ns: 0, to_ns: 100 }, Extent { from_ns: 30, to_ns: 90 }],
+        until_ns: i64::MAX,
+        sources: &[Guid([1; 16]), Guid([2; 16])],
+    };
 
     fn told(tells: Tells, scope: u64, key: u64, ns: i64, numbers: &[(usize, u64)]) -> Fact {
         let at = FileKey { ticks: ns, stream: 0, sequence: 0, ordinal: 0, offset: 0 };
@@ -278,9 +297,9 @@ mod tests {
         assert_eq!((found[1].started_ns(), found[1].ended_ns()), (Some(60), None));
         // A process that runs has no exit status, whatever the rundown says.
         assert_eq!(found[0].number(process::EXIT_STATUS), Some(3));
-        assert_eq!(at(&found, 0, 7, 59).map(|span| span.from_ns), Some(0));
-        assert_eq!(at(&found, 0, 7, 60).map(|span| span.from_ns), Some(60));
-        assert_eq!((at(&found, 0, 7, 100), at(&found, 0, 8, 19), at(&found, 0, 9, 50)), (None, None, None));
+        assert_eq!(at(&found, (7, 0), 59).map(|span| span.from_ns), Some(0));
+        assert_eq!(at(&found, (7, 0), 60).map(|span| span.from_ns), Some(60));
+        assert_eq!((at(&found, (7, 0), 100), at(&found, (8, 0), 19), at(&found, (9, 0), 50)), (None, None, None));
     }
 
     #[test]
@@ -301,6 +320,34 @@ mod tests {
         assert_eq!(spans(Subject::Process, &[key(10, Holds, 1), key(50, Holds, 1)], &[]), [(0, 7, 0, 100)]);
         let ends = [told(End, 0, 7, 30, &[]), told(End, 0, 7, 70, &[])];
         assert_eq!(spans(Subject::Process, &ends, &[]), [(0, 7, 0, 31), (0, 7, 31, 100)]);
+    }
+
+    #[test]
+    fn an_id_of_two_machines_means_something_else_on_each() {
+        let of = |machine, mut fact: Fact| {
+            fact.machine = machine;
+            fact
+        };
+        let facts = [
+            of(1, told(Holds, 0, 7, 50, &[])),
+            of(0, told(Holds, 0, 7, 10, &[])),
+            of(1, told(End, 0, 7, 60, &[])),
+            of(1, told(Start, 0, 7, 70, &[])),
+            of(0, told(End, 0, 7, 80, &[])),
+        ];
+        let owners = fold(Subject::Process, &facts, &[], &RECORDED, &SpillSpace::temporary()).unwrap();
+        let t = |found: &[Span], expected: &[(u16, i64, i64, Option<i64>)]| {
+            let spans = found.iter().map(|span| (span.machine, span.from_ns, span.to_ns, span.ended_ns()));
+            assert_eq!(spans.collect::<Vec<_>>(), expected);
+        };
+        t(&owners, &[(0, 0, 100, Some(80)), (1, 30, 70, Some(60)), (1, 70, 90, None)]);
+        // Modules end with the process of their machine.
+        let modules = [of(1, told(Holds, 7, 0x1000, 50, &[])), of(0, told(Holds, 7, 0x1000, 55, &[]))];
+        let found = fold(Subject::Image, &modules, &owners, &RECORDED, &SpillSpace::temporary()).unwrap();
+        t(&found, &[(0, 0, 100, None), (1, 30, 70, None)]);
+        // What is not known from a time on is not known of any machine.
+        let known = fold(Subject::Process, &facts, &[], &RECORDED.until(Some(65)), &SpillSpace::temporary()).unwrap();
+        t(&known, &[(0, 0, 65, None), (1, 30, 65, Some(60))]);
     }
 
     #[test]

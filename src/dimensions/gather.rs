@@ -73,7 +73,8 @@ pub fn gather_some(
         }
     }
     let sources: Vec<_> = plan.shapes.iter().map(|shape| shape.key.identity.provider).collect();
-    let recorded = Recorded { extent: Extent::of(plan), sources: &sources };
+    let extents = Extent::of_machines(files, inputs);
+    let recorded = Recorded { extents: &extents, until_ns: i64::MAX, sources: &sources };
     timed(progress, Step::Plan, || gathered.finish(&recorded, space, progress))
 }
 
@@ -110,6 +111,7 @@ impl Gathered {
         inputs: &PlannedInputs<'_>,
         progress: &dyn Progress,
     ) -> Result<()> {
+        let at = (number, inputs.get(number).machine);
         let input = inputs.open(number)?;
         let reader = BufferReader { rules: file.rules(), input: &*input };
         let telling: Vec<&BufferSummary> = file.buffers.iter().filter(|buffer| buffer.tells_of_subjects()).collect();
@@ -119,7 +121,7 @@ impl Gathered {
             // What a large buffer tells is not held at once.
             if together.len() == 1 {
                 let mut scratch = Scratch::default();
-                source.read(together, &mut scratch, |told| told.iter().try_for_each(|told| self.take(told, number)))?;
+                source.read(together, &mut scratch, |told| told.iter().try_for_each(|told| self.take(told, at)))?;
                 continue;
             }
             let portions: Vec<_> = together.chunk_by(survey::together(PORTION_BYTES)).collect();
@@ -134,14 +136,15 @@ impl Gathered {
                 })
             });
             let told: Vec<Vec<Told>> = told.collect::<Result<_>>()?;
-            told.iter().flatten().try_for_each(|told| self.take(told, number))?;
+            told.iter().flatten().try_for_each(|told| self.take(told, at))?;
         }
         Ok(())
     }
 
-    fn take(&mut self, told: &Told, input: u16) -> Result<()> {
+    fn take(&mut self, told: &Told, (input, machine): (u16, u16)) -> Result<()> {
         let place = SUBJECTS.iter().position(|known| *known == told.subject).unwrap_or_default();
         for &(row, mut fact) in &told.facts {
+            fact.machine = machine;
             if self.facts[place].len() >= MAX_FACTS {
                 let left_out = self.left_out[place].get_or_insert(LeftOut { input, events: 0, from_ns: fact.ns });
                 left_out.events += 1;

@@ -78,25 +78,25 @@ impl<'a> Owners<'a> {
         &self.names
     }
 
-    /// The process that a thread was in.
-    pub(super) fn process_of(&self, thread_id: u32, ns: i64) -> Known {
-        let (place, known) = find(self.threads, thread_id, ns);
+    /// The process that a thread of a machine was in.
+    pub(super) fn process_of(&self, machine: u16, thread_id: u32, ns: i64) -> Known {
+        let (place, known) = find(self.threads, (machine, thread_id), ns);
         let process = place.and_then(|place| self.threads[place].number(thread::PROCESS));
         Known { value: process.and_then(|id| u32::try_from(id).ok()), ..known }
     }
 
-    /// The number of a process's name.
-    pub(super) fn name_of(&self, process_id: u32, ns: i64) -> Known {
-        let (place, known) = find(self.processes, process_id, ns);
+    /// The number of the name of a process of a machine.
+    pub(super) fn name_of(&self, machine: u16, process_id: u32, ns: i64) -> Known {
+        let (place, known) = find(self.processes, (machine, process_id), ns);
         Known { value: place.and_then(|place| self.name_of[place]), ..known }
     }
 }
 
-/// The place of the span of an id that holds at a time, and for how long it or its absence does.
-fn find(spans: &[Span], id: u32, ns: i64) -> (Option<usize>, Known) {
+/// The place of the span of an id of a machine that holds at a time, and for how long it or its absence does.
+fn find(spans: &[Span], (machine, id): (u16, u32), ns: i64) -> (Option<usize>, Known) {
     let id = u64::from(id);
-    let behind = spans.partition_point(|span| (span.key, span.from_ns) <= (id, ns));
-    let of_id = |place: usize| spans.get(place).filter(|span| span.key == id);
+    let behind = spans.partition_point(|span| (span.key, span.machine, span.from_ns) <= (id, machine, ns));
+    let of_id = |place: usize| spans.get(place).filter(|span| (span.key, span.machine) == (id, machine));
     let before = behind.checked_sub(1);
     match before.and_then(|place| Some((place, of_id(place)?))) {
         Some((place, span)) if span.holds_at(ns) => {
@@ -116,11 +116,17 @@ mod tests {
 
     #[test]
     fn an_id_means_the_same_for_as_long_as_it_is_known_to() {
-        let spans =
-            [(7, 10, 20), (7, 20, 30), (7, 40, 50), (9, 0, 5)].map(|(key, from, to)| Span::plain(key, from, to));
-        let t = |id, ns, place: Option<usize>, from_ns, to_ns| {
-            assert_eq!(find(&spans, id, ns), (place, Known { from_ns, to_ns, value: None }), "{id} at {ns}");
+        let spans = [(7, 0, 10, 20), (7, 0, 20, 30), (7, 0, 40, 50), (7, 2, 15, 45), (9, 0, 0, 5)];
+        let spans = spans.map(|(key, machine, from, to)| {
+            let mut span = Span::plain(key, from, to);
+            span.machine = machine;
+            span
+        });
+        let of_machine = |machine, id, ns, place: Option<usize>, from_ns, to_ns| {
+            let found = find(&spans, (machine, id), ns);
+            assert_eq!(found, (place, Known { from_ns, to_ns, value: None }), "{id} of {machine} at {ns}");
         };
+        let t = |id, ns, place, from_ns, to_ns| of_machine(0, id, ns, place, from_ns, to_ns);
         t(7, 9, None, i64::MIN, 10);
         t(7, 10, Some(0), 10, 20);
         t(7, 19, Some(0), 10, 20);
@@ -129,7 +135,12 @@ mod tests {
         t(7, 49, Some(2), 40, 50);
         t(7, 50, None, 50, i64::MAX);
         t(8, 12, None, i64::MIN, i64::MAX);
-        t(9, 4, Some(3), 0, 5);
+        t(9, 4, Some(4), 0, 5);
         t(9, i64::MAX, None, 5, i64::MAX);
+        of_machine(2, 7, 14, None, i64::MIN, 15);
+        of_machine(2, 7, 44, Some(3), 15, 45);
+        of_machine(2, 7, 45, None, 45, i64::MAX);
+        of_machine(1, 7, 20, None, i64::MIN, i64::MAX);
+        of_machine(2, 9, 4, None, i64::MIN, i64::MAX);
     }
 }

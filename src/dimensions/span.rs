@@ -3,6 +3,7 @@
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 use super::attributes::{NUMBERS, TEXTS};
+use super::fact::ScopedId;
 use super::texts::TextId;
 
 /// What an id meant from one time to another. A record, because there may be millions.
@@ -23,23 +24,25 @@ pub struct Span {
     pub(super) texts: [TextId; TEXTS],
     /// Number of the shape of the event that told of it first.
     pub shape: u32,
-    pub(super) present: u16,
-    flags: u16,
+    /// The number of the machine on which the id holds.
+    pub machine: u16,
+    pub(super) present: u8,
+    flags: u8,
 }
 
 const _: () = assert!(size_of::<Span>() == 136, "the size of a record is part of the format of plans");
 
 /// The start was seen.
-const STARTED: u16 = 1;
+const STARTED: u8 = 1;
 /// The end was seen.
-const ENDED: u16 = 2;
+const ENDED: u8 = 2;
 /// More is told than details.
-const TOLD: u16 = 4;
+const TOLD: u8 = 4;
 
 impl Span {
     /// A span that begins, and of which nothing is told yet.
-    pub(super) fn begin(scope: u64, key: u64, from_ns: i64, shape: u32) -> Self {
-        Span { scope, key, from_ns, to_ns: from_ns, shape, ..Span::default() }
+    pub(super) fn begin((scope, key, machine): ScopedId, from_ns: i64, shape: u32) -> Self {
+        Span { machine, scope, key, from_ns, to_ns: from_ns, shape, ..Span::default() }
     }
 
     /// A span of which nothing more is told.

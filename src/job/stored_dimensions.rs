@@ -26,7 +26,8 @@ pub(super) struct StoredDimensions {
     files: StoredRecords,
     methods: StoredRecords,
     texts: StoredRecords,
-    volumes: Vec<(String, String)>,
+    /// Each with the number of its machine.
+    volumes: Vec<(u16, (String, String))>,
 }
 
 const PROCESSES: &str = "dimensions-processes";
@@ -46,7 +47,7 @@ impl StoredDimensions {
             files: StoredRecords::of(&dimensions.files),
             methods: StoredRecords::of(&dimensions.methods),
             texts: StoredRecords::of(dimensions.texts.bytes()),
-            volumes: dimensions.paths.volumes().to_vec(),
+            volumes: dimensions.paths.volumes().map(|(machine, volume)| (machine, volume.clone())).collect(),
         }
     }
 

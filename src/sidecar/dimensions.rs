@@ -42,6 +42,8 @@ sidecar_row! {
         is_64_bit: Option<bool>,
         /// The event that told of it first.
         source_of: Option<&'a str>,
+        /// The machine on which the id meant it, as in `sessions`.
+        machine: u16,
     }
 }
 
@@ -66,6 +68,8 @@ sidecar_row! {
         to_ns: i64,
         /// The event that told of it first.
         source_of: Option<&'a str>,
+        /// The machine on which the id meant it, as in `sessions`.
+        machine: u16,
     }
     rising: "thread_id"
 }
@@ -99,6 +103,8 @@ sidecar_row! {
         to_ns: i64,
         /// The event that told of it first.
         source_of: Option<&'a str>,
+        /// The machine on which the id meant it, as in `sessions`.
+        machine: u16,
     }
 }
 
@@ -115,6 +121,8 @@ sidecar_row! {
         to_ns: i64,
         /// The event that told of it first.
         source_of: Option<&'a str>,
+        /// The machine on which the id meant it, as in `sessions`.
+        machine: u16,
     }
     rising: "file_key"
 }
@@ -142,6 +150,8 @@ sidecar_row! {
         to_ns: i64,
         /// The event that told of it first.
         source_of: Option<&'a str>,
+        /// The machine on which the id meant it, as in `sessions`.
+        machine: u16,
     }
     rising: "base"
 }
@@ -165,7 +175,9 @@ impl<'a> DimensionRows<'a> {
                 unique_process_key: signed(span, process::UNIQUE_KEY),
                 parent_process_id: number(span, process::PARENT),
                 image_name: path.map(file_name),
-                image_path: path.filter(|path| path.contains('\\')).map(|path| self.dimensions.paths.path(path)),
+                image_path: path
+                    .filter(|path| path.contains('\\'))
+                    .map(|path| self.dimensions.paths.path(span.machine, path)),
                 command_line: self.text(span, process::COMMAND_LINE),
                 user_sid: self.text(span, process::USER),
                 session_id: number(span, process::SESSION),
@@ -177,6 +189,7 @@ impl<'a> DimensionRows<'a> {
                 exit_status: signed(span, process::EXIT_STATUS),
                 is_64_bit: self.is_64_bit(span),
                 source_of: self.source(span),
+                machine: span.machine,
             }
         })
     }
@@ -193,6 +206,7 @@ impl<'a> DimensionRows<'a> {
             from_ns: span.from_ns,
             to_ns: span.to_ns,
             source_of: self.source(span),
+            machine: span.machine,
         })
     }
 
@@ -204,7 +218,7 @@ impl<'a> DimensionRows<'a> {
                 process_id: id(span.scope),
                 base: span.key.cast_signed(),
                 size: signed(span, image::SIZE),
-                path: path.map(|path| self.dimensions.paths.path(path)),
+                path: path.map(|path| self.dimensions.paths.path(span.machine, path)),
                 file_name: path.map(file_name),
                 time_stamp: number(span, image::TIME_STAMP),
                 checksum: number(span, image::CHECKSUM),
@@ -214,6 +228,7 @@ impl<'a> DimensionRows<'a> {
                 from_ns: span.from_ns,
                 to_ns: span.to_ns,
                 source_of: self.source(span),
+                machine: span.machine,
             }
         })
     }
@@ -222,10 +237,11 @@ impl<'a> DimensionRows<'a> {
     pub fn files(self) -> impl Iterator<Item = FileRow<'a>> {
         self.dimensions.files.iter().map(move |span| FileRow {
             file_key: span.key.cast_signed(),
-            path: self.text(span, file::PATH).map(|path| self.dimensions.paths.path(path)),
+            path: self.text(span, file::PATH).map(|path| self.dimensions.paths.path(span.machine, path)),
             from_ns: span.from_ns,
             to_ns: span.to_ns,
             source_of: self.source(span),
+            machine: span.machine,
         })
     }
 
@@ -242,6 +258,7 @@ impl<'a> DimensionRows<'a> {
             from_ns: span.from_ns,
             to_ns: span.to_ns,
             source_of: self.source(span),
+            machine: span.machine,
         })
     }
 
