@@ -69,15 +69,14 @@ impl Subject {
     /// The page, and whether what it tells of is damaged.
     fn page(self, args: &ReportArgs, run: &Run) -> Result<(String, bool)> {
         match self {
-            Subject::Published(trace) => Ok((page_of(&trace, run)?, false)),
+            Subject::Published(trace) => page_of(&trace, run),
             Subject::Recording(subject) => {
                 let (recording, options) = *subject;
                 let staging = Staging::beside(&args.output, run)?;
                 let options = ConvertOptions { out: staging.folder.path().to_owned(), ..options };
                 let outcome = run.job(&recording.name, |progress| convert(&recording, &options, progress))?;
                 let Outcome::Published(report) = outcome else { return Err(Error::bug("expected a converted trace")) };
-                let is_damaged = report.is_damaged();
-                Ok((page_of(&PublishedTrace { folder: report.folder.clone() }, run)?, is_damaged))
+                page_of(&PublishedTrace { folder: report.folder.clone() }, run)
             }
         }
     }
@@ -87,10 +86,12 @@ fn not_one(count: usize, hint: &'static str) -> Error {
     Error::new(ErrorKind::Usage, format!("expected one trace, found {count}")).with_hint(hint)
 }
 
-fn page_of(trace: &PublishedTrace, run: &Run) -> Result<String> {
+/// The page of a converted trace, and whether that is damaged.
+fn page_of(trace: &PublishedTrace, run: &Run) -> Result<(String, bool)> {
     run.job("report", |progress: &dyn JobProgress| {
         progress.stage(Stage::Publish);
-        page(&facts(trace, progress)?)
+        let facts = facts(trace, progress)?;
+        Ok((page(&facts)?, facts.is_damaged()))
     })
 }
 

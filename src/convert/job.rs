@@ -180,8 +180,7 @@ pub struct Report {
 impl Report {
     /// Whether anything of the inputs could not be read, or is not there.
     pub fn is_damaged(&self) -> bool {
-        let is_counted = self.events.damaged > 0 || self.events.damaged_bytes > 0;
-        is_counted || self.files.iter().any(FileSurvey::is_damaged)
+        self.events.has_damage() || self.files.iter().any(FileSurvey::is_damaged)
     }
 }
 

@@ -71,6 +71,11 @@ pub struct EventCounts {
 }
 
 impl EventCounts {
+    /// Whether anything that the inputs hold could not be read.
+    pub fn has_damage(&self) -> bool {
+        self.damaged > 0 || self.damaged_bytes > 0
+    }
+
     /// Whether every event found is accounted for.
     pub fn is_conserved(&self) -> bool {
         let parts = [self.written, self.filtered, self.damaged];

@@ -43,6 +43,14 @@ pub(crate) struct Facts {
     pub(super) left_out: u64,
 }
 
+impl Facts {
+    /// Whether anything of the inputs could not be read, or is not there: as
+    /// [of a conversion](crate::convert::job::Report::is_damaged).
+    pub(crate) fn is_damaged(&self) -> bool {
+        self.record.events.has_damage() || self.lanes.absent_buffers > 0
+    }
+}
+
 /// Reads a trace, a batch of rows at a time.
 ///
 /// # Errors

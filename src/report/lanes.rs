@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::axis::{Axis, BINS};
 use super::source::Source;
 use crate::error::Result;
+use crate::survey::loss::LossKind;
 
 /// Lanes that are shown.
 const MOST_LANES: usize = 64;
@@ -72,6 +73,13 @@ pub(super) struct Loss {
     pub evidence: String,
 }
 
+impl Loss {
+    fn absent_buffers(&self) -> u64 {
+        let is_end = self.kind == LossKind::TruncatedTail.as_str() && self.unit == "buffers";
+        self.count.filter(|_| is_end).and_then(|count| u64::try_from(count).ok()).unwrap_or(0)
+    }
+}
+
 /// All lanes, and what was lost.
 #[derive(Debug, Default)]
 pub(super) struct Lanes {
@@ -83,6 +91,8 @@ pub(super) struct Lanes {
     pub losses: Vec<Loss>,
     /// How many more there are.
     pub more_losses: u64,
+    /// Buffers that sessions wrote and the inputs lack at their ends.
+    pub absent_buffers: u64,
 }
 
 /// Reads the buffers and the gaps. `inputs`: what inputs are called, and how many bytes a buffer of each has.
@@ -122,6 +132,7 @@ pub(super) fn lanes(source: &Source<'_>, axis: &Axis, inputs: &[(String, u64)]) 
         if loss.count == Some(0) {
             return;
         }
+        lanes.absent_buffers = lanes.absent_buffers.saturating_add(loss.absent_buffers());
         let key = (place(batch.text(0, row)), loss.cpu);
         if let Some(lane) = loss.cpu.and_then(|_| by_key.get_mut(&key)) {
             lane.lose(axis, &loss);

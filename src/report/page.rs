@@ -83,20 +83,26 @@ fn tiles(facts: &Facts) -> String {
         ("Providers", HumanCount(providers as u64).to_string()),
         ("Decoded", share(sum(&is_whole), sum(&|_| true))),
         ("Lost", lost),
-        (
-            "Damaged",
-            if events.damaged == 0 && events.damaged_bytes == 0 {
-                "nothing".to_owned()
-            } else {
-                counted(events.damaged_bytes, "bytes")
-            },
-        ),
+        ("Damaged", damage(facts)),
     ];
     let tiles = tiles.iter().fold(String::new(), |mut tiles, (name, value)| {
         let _ = writeln!(tiles, "<div><dt>{name}</dt><dd>{}</dd></div>", text(value));
         tiles
     });
     format!("<dl class=\"tiles\">\n{tiles}</dl>\n")
+}
+
+/// What could not be read, and what is not there.
+fn damage(facts: &Facts) -> String {
+    let events = facts.record.events;
+    let parts = [
+        (events.damaged_bytes, "bytes", ""),
+        (events.damaged, "events", ""),
+        (facts.lanes.absent_buffers, "buffers", " missing"),
+    ];
+    let parts = parts.into_iter().filter(|(count, ..)| *count > 0);
+    let parts: Vec<String> = parts.map(|(count, things, what)| counted(count, things) + what).collect();
+    if parts.is_empty() { "nothing".to_owned() } else { parts.join(", ") }
 }
 
 fn footer(facts: &Facts) -> String {

@@ -125,7 +125,7 @@ pub(super) fn timeline(facts: &Facts) -> Result<String> {
 /// # Errors
 /// [`ErrorKind::Internal`](crate::ErrorKind::Internal) when a chart cannot be drawn.
 pub(super) fn lanes(facts: &Facts) -> Result<String> {
-    let Lanes { shown, more, losses, more_losses } = &facts.lanes;
+    let Lanes { shown, more, losses, more_losses, .. } = &facts.lanes;
     let mut rows = String::new();
     for (one, number) in shown.iter().zip(0..) {
         let name = name_of(one, &facts.recorded);
