@@ -10,7 +10,7 @@ use std::fs;
 use support::Sandbox;
 use synth::tracelogging::{field, schema, traits, ty};
 use synth::{OnDisk as _, T0, Trace};
-use synth::{buffer, damage, event64, guid, header, payload, perfinfo64, trace};
+use synth::{buffer, damage, event64, guid, header, payload, perfinfo64, system64, trace};
 
 const SHOP: synth::Guid = guid("5f0b6c1e-3c0a-5d7e-9a41-20c8a5e0f311");
 
@@ -126,4 +126,79 @@ fn a_damaged_trace_is_one_converted_or_not() {
         sandbox.t("convert t.etl -o some -q --provider Kernel-EventTrace", code);
         sandbox.t("report some -o - -q", code);
     }
+}
+
+#[test]
+fn samples_stand_under_modules_and_what_dotnet_compiled() {
+    const RUNTIME: synth::Guid = guid("e13c0d23-ccbc-4e12-931b-d9cc2eee27e4");
+    // Version 3 of a process and a thread, 2 of an image and a sample.
+    let process = |id: u32, name: &str| {
+        let told = payload().u64(0).u32(id).u32(4).u32(1).i32(259).u64(0).u32(0);
+        system64(0x0303, T0).version(3).payload(told.astr(name).wstr("")).on_disk()
+    };
+    let thread = |process: u32, id: u32| {
+        let told = payload().u32(process).u32(id).zeros(5 * 8).u64(0).u64(0).u32(0).zeros(4);
+        system64(0x0503, T0).version(3).payload(told).on_disk()
+    };
+    let image = |process: u32, base: u64, path: &str| {
+        let told = payload().u64(base).u64(0x1000).u32(process).u32(0).u32(0).u32(0).u64(0).zeros(16);
+        system64(0x1403, T0).version(2).payload(told.wstr(path)).on_disk()
+    };
+    // MethodLoadVerbose, version 1, of 256 bytes.
+    let method = |time: i64, process: u32, base: u64| {
+        let told = payload().u64(base).u64(9).u64(base).u32(0x100).u32(0x0600_0001).u32(1);
+        let told = told.wstr("Shop.Order").wstr("Add").wstr("void ()").u16(9);
+        let event = event64(RUNTIME, 143, 1, T0 + time).pid(process).keyword(0x10).task(9).opcode(37);
+        event.payload(told).on_disk()
+    };
+    let sample = |time: i64, thread: u32, address: u64| {
+        perfinfo64(0x0F2E, T0 + time).payload(payload().u64(address).u32(thread).u16(1).u16(0)).on_disk()
+    };
+    let told = [
+        process(8, "shop.exe"),
+        process(12, "other.exe"),
+        thread(8, 30),
+        thread(12, 40),
+        thread(0, 0),
+        image(8, 0x1000, r"C:\shop.dll"),
+        image(0, 0xFFFF_8000_0000_0000, r"\SystemRoot\k.sys"),
+        // One in memory of its own, one in that of a module.
+        method(10, 8, 0x9000),
+        method(10, 8, 0x1F80),
+    ];
+    let samples = [
+        // Before it was compiled, and after.
+        sample(5, 30, 0x9000),
+        sample(20, 30, 0x9000),
+        sample(20, 30, 0x90FF),
+        sample(20, 30, 0x9100),
+        // In the module; in method and module; in the method alone.
+        sample(20, 30, 0x1000),
+        sample(20, 30, 0x1FFF),
+        sample(20, 30, 0x2000),
+        // In the address of a method, but in another process; in the kernel.
+        sample(20, 40, 0x9000),
+        sample(20, 40, 0xFFFF_8000_0000_0FFF),
+        // Of the idle process.
+        sample(20, 0, 0x9000),
+    ];
+    let mut bytes = buffer(0x10000).sequence(1);
+    told.iter().chain(&samples).for_each(|event| bytes.push(event));
+    let sandbox = Sandbox::new();
+    sandbox.file("t.etl", &trace(header().buffer_size(0x10000)).buffer(bytes).to_bytes());
+    let page = sandbox.t("report t.etl -o - -q", 0).out;
+    let table = page.split("<caption>Samples by module</caption>").nth(1).unwrap().split("</table>").next().unwrap();
+    let rows = table.split("<tr><th scope=\"row\">").skip(1);
+    let cells = |row: &str| row.replace("</th>", "|").replace("<td class=\"n\">", "").replace("</td>", "|");
+    let rows: Vec<String> = rows.map(|row| cells(row.split("</tr>").next().unwrap())).collect();
+    assert_eq!(
+        rows,
+        [
+            ".NET methods outside of modules|3|33.33 %|",
+            "no known module|3|33.33 %|",
+            "shop.dll|2|22.22 %|",
+            "k.sys|1|11.11 %|"
+        ],
+        "{table}"
+    );
 }

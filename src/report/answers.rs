@@ -87,10 +87,14 @@ fn samples(facts: &Facts, samples: &CpuSamples) -> Result<String> {
     let words =
         Figure { id: "samples", title: "Samples by process", things: "processes", unit: Unit::Things("samples") };
     let count = |amounts: &Amounts| vec![HumanCount(amounts.weight).to_string(), share(amounts.weight, all)];
+    let left_out = match samples.left_out {
+        0 => String::new(),
+        more => note(&format!("{} had no room in this report.", counted(more, "spans of modules and methods"))),
+    };
     let processes = rows(&samples.by_process, count);
     let modules = rows(&samples.by_module, count);
     Ok(format!(
-        "<p>{} of the profiler, and {} of idle processors.</p>\n{}<h3>Top modules</h3>\n{}<h3>Processes</h3>\n{}",
+        "<p>{} of the profiler, and {} of idle processors.</p>\n{}<h3>Top modules</h3>\n{}{left_out}<h3>Processes</h3>\n{}",
         counted(all, "samples"),
         HumanCount(samples.idle),
         figure(words, &facts.axis, &samples.by_process)?,

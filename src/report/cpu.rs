@@ -19,6 +19,8 @@ const MOST_MODULES: usize = 20;
 const IDLE: i64 = 0;
 /// What an address without a module is listed under.
 const NO_MODULE: &str = "no known module";
+/// What methods without a module are listed under.
+const METHODS: &str = ".NET methods outside of modules";
 
 /// Time on processors.
 #[derive(Debug, Default)]
@@ -81,13 +83,20 @@ pub(super) struct CpuSamples {
     pub by_module: Ranked,
     /// Samples of the idle process.
     pub idle: u64,
+    /// Spans of modules and methods that there was no room for.
+    pub left_out: u64,
 }
 
 /// Reads samples; `None` where there are none.
 ///
 /// # Errors
 /// [`ErrorKind::Output`](crate::ErrorKind::Output) when a table cannot be read.
-pub(super) fn samples(source: &Source<'_>, axis: &Axis, who: &Who, modules: &Modules) -> Result<Option<CpuSamples>> {
+pub(super) fn samples(source: &Source<'_>, axis: &Axis, who: &Who) -> Result<Option<CpuSamples>> {
+    const DATASET: &str = "Kernel-PerfInfo";
+    if !source.has_events(DATASET) {
+        return Ok(None);
+    }
+    let modules = Modules::read(source)?;
     let (mut processes, mut by_module) = (Tally::default(), HashMap::<Place<'_>, u64>::new());
     let columns = ["event_name", "timestamp_ns", "process_id", "ThreadId", "InstructionPointer"];
     let mut idle = 0_u64;
@@ -110,16 +119,18 @@ pub(super) fn samples(source: &Source<'_>, axis: &Axis, who: &Who, modules: &Mod
         let samples = by_module.entry(place).or_default();
         *samples = samples.saturating_add(1);
     };
-    source.events("Kernel-PerfInfo", &columns, &mut add)?;
+    source.events(DATASET, &columns, &mut add)?;
     let mut tally = Tally::default();
     for (place, samples) in by_module {
         let name = match place {
             Place::Module(name) => name.unwrap_or("module without a name"),
+            Place::Method => METHODS,
             Place::Nowhere => NO_MODULE,
         };
         tally.of(name).count(samples, [0; 4]);
     }
     let by_process = processes.ranked(MOST_PROCESSES);
     let is_there = by_process.weight() > 0 || idle > 0;
-    Ok(is_there.then(|| CpuSamples { by_process, by_module: tally.ranked(MOST_MODULES), idle }))
+    let (by_module, left_out) = (tally.ranked(MOST_MODULES), modules.left_out());
+    Ok(is_there.then_some(CpuSamples { by_process, by_module, idle, left_out }))
 }

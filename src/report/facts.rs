@@ -4,7 +4,6 @@ use super::axis::Axis;
 use super::cpu::{CpuSamples, CpuUsage, samples, usage};
 use super::io::{disk, network};
 use super::lanes::{Lanes, lanes};
-use super::modules::Modules;
 use super::pauses::{Pauses, pauses};
 use super::providers::{Providers, providers};
 use super::recorded::{Recorded, recorded};
@@ -39,7 +38,7 @@ pub(crate) struct Facts {
     pub(super) network: Option<Ranked>,
     /// Pauses of .NET.
     pub(super) pauses: Option<Pauses>,
-    /// Spans of processes, threads and modules that there was no room for.
+    /// Spans of processes and threads that there was no room for.
     pub(super) left_out: u64,
 }
 
@@ -63,16 +62,16 @@ pub(crate) fn facts(trace: &PublishedTrace, progress: &dyn Progress) -> Result<F
     let axis = Axis::new(first, last);
     let inputs: Vec<(String, u64)> =
         recorded.sessions.iter().map(|session| (session.source.clone(), session.buffer_size)).collect();
-    let (who, modules) = (Who::read(&source)?, Modules::read(&source)?);
+    let who = Who::read(&source)?;
     Ok(Facts {
         providers: providers(&source, &axis)?,
         lanes: lanes(&source, &axis, &inputs)?,
         usage: usage(&source, &axis, &who)?,
-        samples: samples(&source, &axis, &who, &modules)?,
+        samples: samples(&source, &axis, &who)?,
         disk: disk(&source, &axis, &who)?,
         network: network(&source, &axis, &who)?,
         pauses: pauses(&source, &axis, &who)?,
-        left_out: who.left_out().saturating_add(modules.left_out()),
+        left_out: who.left_out(),
         axis,
         recorded,
         record: source.record,

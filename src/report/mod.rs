@@ -2,13 +2,14 @@
 //!
 //! ```text
 //! source ──► recorded, providers, lanes, cpu, io, pauses ──► facts ──► sections, answers ──► page
-//!            who, modules, tally, axis                                 charts, figures, html
+//!            who, modules, areas, tally, axis                          charts, figures, html
 //! ```
 //!
 //! Facts are plain data, added up batch by batch as the tables are read. The page is one file without a script that asks no
 //! network for anything; its size does not grow with the trace.
 
 mod answers;
+mod areas;
 mod axis;
 mod charts;
 mod cpu;

@@ -1,38 +1,22 @@
-//! Which module an address lies in, by process and time.
+//! What an address lies in, by process and time: a module, or code that .NET compiled.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
+use super::areas::{Area, Areas};
 use super::source::Source;
 use crate::error::Result;
 
-/// Spans of modules that are kept; where there are more, the report says so.
-const MOST_MODULES: usize = 1 << 20;
+/// Spans of modules that are kept, and as many of methods; where there are more, the report says so.
+const MOST_AREAS: usize = 1 << 20;
 
-/// Modules in front of an address that are looked at. Modules of one process lie apart; only damaged ones overlap that much.
-const MOST_TRIED: usize = 4096;
-
-/// A module in a process.
-#[derive(Clone, Debug)]
-struct Module {
-    process: i64,
-    base: i64,
-    size: i64,
-    from: i64,
-    to: i64,
-    /// What places it behind others of the same base and time.
-    path: usize,
-    name: usize,
-}
-
-/// Modules of a trace.
-#[derive(Debug, Default)]
+/// Modules and methods of a trace.
+#[derive(Debug)]
 pub(super) struct Modules {
-    names: Vec<Option<String>>,
-    /// Sorted by process and base, each with the largest size of its process.
-    rows: Vec<Module>,
-    largest: HashMap<i64, i64>,
-    left_out: u64,
+    images: Areas,
+    /// Paths and names, by what the areas of images mean.
+    names: Vec<(Option<String>, Option<String>)>,
+    methods: Areas,
 }
 
 /// Whether and where an address was found.
@@ -40,8 +24,17 @@ pub(super) struct Modules {
 pub(super) enum Place<'a> {
     /// In a module of this name, or in one without.
     Module(Option<&'a str>),
+    /// In a method of .NET, and in no module: compiled while the process ran, or of a module of which the trace does not tell.
+    Method,
     /// In none.
     Nowhere,
+}
+
+impl Default for Modules {
+    fn default() -> Modules {
+        let none = || Areas::with_room_for(MOST_AREAS);
+        Modules { images: none(), names: Vec::new(), methods: none() }
+    }
 }
 
 impl Modules {
@@ -51,90 +44,93 @@ impl Modules {
     /// [`ErrorKind::Output`](crate::ErrorKind::Output) when it cannot be read.
     pub(super) fn read(source: &Source<'_>) -> Result<Modules> {
         let mut modules = Modules::default();
-        let mut numbers = HashMap::<Option<String>, usize>::new();
-        let columns = ["process_id", "base", "size", "from_ns", "to_ns", "path", "file_name"];
-        source.sidecar("images", &columns, |batch, row| {
-            let number = |column| batch.integer(column, row);
-            let Some(process) = number(0) else { return };
-            let Some(((base, size), (from, to))) = number(1).zip(number(2)).zip(number(3).zip(number(4))) else {
-                return;
-            };
-            if modules.rows.len() >= MOST_MODULES {
-                modules.left_out = modules.left_out.saturating_add(1);
-                return;
-            }
-            let mut name = |column| {
-                let name = batch.text(column, row).map(str::to_owned);
-                *numbers.entry(name.clone()).or_insert_with(|| {
-                    modules.names.push(name);
-                    modules.names.len() - 1
+        let Modules { images, names, methods } = &mut modules;
+        let mut numbers = HashMap::<(Option<String>, Option<String>), u32>::new();
+        each_area(source, "images", |area, name| {
+            // Names of what has no room are not kept either.
+            let means = (!images.is_full()).then(|| {
+                *numbers.entry(name).or_insert_with_key(|name| {
+                    names.push(name.clone());
+                    u32::try_from(names.len() - 1).unwrap_or(u32::MAX)
                 })
-            };
-            let (path, name) = (name(5), name(6));
-            modules.add(Module { process, base, size, from, to, path, name });
+            });
+            images.add(Area { means: means.unwrap_or(0), ..area });
         })?;
+        each_area(source, "methods", |area, _| methods.add(area))?;
         modules.settle();
         Ok(modules)
     }
 
-    fn add(&mut self, module: Module) {
-        let largest = self.largest.entry(module.process).or_default();
-        *largest = module.size.max(*largest);
-        self.rows.push(module);
-    }
-
     fn settle(&mut self) {
-        self.rows.sort_by_key(|module| (module.process, module.base));
+        self.images.settle();
+        self.methods.settle();
     }
 
-    /// Where an address of a process lies: in its own modules, else in those of the kernel.
+    /// Where an address of a process lies: in its own modules, else in those of the kernel, else in its methods.
     pub(super) fn at(&self, process: Option<i64>, address: i64, time: i64) -> Place<'_> {
-        let own = process.filter(|process| *process != 0).and_then(|process| self.within(process, address, time));
-        match own.or_else(|| self.within(0, address, time)) {
-            Some(module) => Place::Module(self.names.get(module.name).and_then(Option::as_deref)),
-            None => Place::Nowhere,
+        let own = process.filter(|process| *process != 0).and_then(|process| self.module(process, address, time));
+        if let Some(name) = own.or_else(|| self.module(0, address, time)) {
+            return Place::Module(name);
         }
+        let is_method = process.is_some_and(|process| self.methods.holding(process, address, time).next().is_some());
+        if is_method { Place::Method } else { Place::Nowhere }
     }
 
-    /// Of the modules of a process that have an address, the one that was loaded last.
-    fn within(&self, process: i64, address: i64, time: i64) -> Option<&Module> {
-        let largest = *self.largest.get(&process)?;
-        let behind = self.rows.partition_point(|module| (module.process, module.base) <= (process, address));
-        let before = self.rows.get(..behind)?.iter().rev().take(MOST_TRIED);
-        let near = before.take_while(|module| {
-            module.process == process && (module.base < 0) == (address < 0) && address - module.base < largest
-        });
-        let holds =
-            near.filter(|module| address - module.base < module.size && time >= module.from && time < module.to);
-        holds.min_by_key(|module| (Reverse((module.from, module.base)), self.names.get(module.path)))
+    /// The name of the module of a process that has an address; of several the one that was loaded last.
+    fn module(&self, process: i64, address: i64, time: i64) -> Option<Option<&str>> {
+        let names = |area: &Area| self.names.get(usize::try_from(area.means).ok()?);
+        let holding = self.images.holding(process, address, time);
+        let last = holding.min_by_key(|area| (Reverse((area.from, area.base)), names(area).map(|(path, _)| path)))?;
+        Some(names(last).and_then(|(_, name)| name.as_deref()))
     }
 
-    /// Modules that the report had no room for.
+    /// Spans of modules and methods that the report had no room for.
     pub(super) fn left_out(&self) -> u64 {
-        self.left_out
+        self.images.left_out().saturating_add(self.methods.left_out())
     }
+}
+
+/// Hands over the areas of a table with path and file name of each, where the table has them.
+fn each_area(
+    source: &Source<'_>,
+    table: &str,
+    mut each: impl FnMut(Area, (Option<String>, Option<String>)),
+) -> Result<()> {
+    let columns = ["process_id", "base", "size", "from_ns", "to_ns", "path", "file_name"];
+    source.sidecar(table, &columns, |batch, row| {
+        let number = |column| batch.integer(column, row);
+        let Some((process, (base, size))) = number(0).zip(number(1).zip(number(2))) else { return };
+        let Some((from, to)) = number(3).zip(number(4)) else { return };
+        let text = |column| batch.text(column, row).map(str::to_owned);
+        each(Area { process, base, size, from, to, means: 0 }, (text(5), text(6)));
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn modules() -> Modules {
+        let mut modules = Modules::default();
+        let name = |name: Option<&str>| (name.map(str::to_owned), name.map(str::to_owned));
+        modules.names = vec![name(Some("a.dll")), name(Some("b.dll")), name(None)];
+        let area = |process, base, size, from, to, means| Area { process, base, size, from, to, means };
+        modules.images.add(area(7, 0x1000, 0x100, 0, 50, 0));
+        modules.images.add(area(7, 0x1000, 0x080, 50, 90, 1));
+        modules.images.add(area(7, 0x1020, 0x010, 0, 90, 1));
+        modules.images.add(area(0, -0x8000, 0x1000, 0, 90, 2));
+        modules.methods.add(area(7, 0x10c0, 0x80, 0, 90, 0));
+        modules.methods.add(area(7, -0x8000, 0x10, 0, 90, 0));
+        modules.settle();
+        modules
+    }
+
     #[test]
     fn an_address_lies_in_the_module_that_was_there() {
-        let mut modules =
-            Modules { names: vec![Some("a.dll".to_owned()), Some("b.dll".to_owned()), None], ..Modules::default() };
-        let module = |process, base, size, from, to, name| Module { process, base, size, from, to, path: name, name };
-        modules.add(module(7, 0x1000, 0x100, 0, 50, 0));
-        modules.add(module(7, 0x1000, 0x080, 50, 90, 1));
-        modules.add(module(7, 0x1020, 0x010, 0, 90, 1));
-        modules.add(module(0, -0x8000, 0x1000, 0, 90, 2));
-        modules.settle();
+        let modules = modules();
         let at = |process, address, time| modules.at(process, address, time);
-        assert_eq!(at(Some(7), 0x10ff, 49), Place::Module(Some("a.dll")));
-        assert_eq!(
-            (at(Some(7), 0x10ff, 50), at(Some(7), 0x1100, 5), at(Some(7), 0xfff, 5)),
-            (Place::Nowhere, Place::Nowhere, Place::Nowhere)
-        );
+        assert_eq!(at(Some(7), 0x10bf, 49), Place::Module(Some("a.dll")));
+        assert_eq!((at(Some(7), 0x10bf, 50), at(Some(7), 0xfff, 5)), (Place::Nowhere, Place::Nowhere));
         assert_eq!(at(Some(7), 0x1020, 60), Place::Module(Some("b.dll")), "loaded last");
         assert_eq!(at(Some(7), 0x1020, 20), Place::Module(Some("b.dll")), "of the higher base");
         assert_eq!(
@@ -143,5 +139,14 @@ mod tests {
         );
         assert_eq!(at(None, 0x1000, 5), Place::Nowhere);
         assert_eq!(at(Some(7), i64::MIN, 5), Place::Nowhere);
+    }
+
+    #[test]
+    fn an_address_in_a_method_and_a_module_lies_in_the_module() {
+        let modules = modules();
+        let at = |process, address, time| modules.at(process, address, time);
+        assert_eq!((at(Some(7), 0x10c0, 49), at(Some(7), 0x10c0, 50)), (Place::Module(Some("a.dll")), Place::Method));
+        assert_eq!((at(Some(7), 0x113f, 5), at(Some(7), 0x1140, 5)), (Place::Method, Place::Nowhere));
+        assert_eq!((at(Some(8), 0x113f, 5), at(None, 0x113f, 5)), (Place::Nowhere, Place::Nowhere));
     }
 }

@@ -110,7 +110,7 @@ fn footer(facts: &Facts) -> String {
         0 => String::new(),
         more => note(&format!(
             "{} had no room: their events stand under “unknown”.",
-            counted(more, "spans of processes, threads and modules")
+            counted(more, "spans of processes and threads")
         )),
     };
     format!("{left_out}<p>Made by etl2parquet {}. Times are UTC.</p>", text(&facts.record.tool_version))

@@ -36,17 +36,23 @@ impl<'a> Source<'a> {
         self.read(files, columns, each)
     }
 
+    fn files_of(&self, name: &str) -> impl Iterator<Item = &FileEntry> {
+        self.record.files.iter().filter(move |file| dataset(file).is_some_and(|own| own.eq_ignore_ascii_case(name)))
+    }
+
+    /// Whether there is a dataset.
+    pub(super) fn has_events(&self, name: &str) -> bool {
+        self.files_of(name).next().is_some()
+    }
+
     /// Hands over columns of a dataset, row by row, in the order of `seq` within each of its folders. Says whether there is
     /// such a dataset.
     ///
     /// # Errors
     /// [`ErrorKind::Output`](crate::ErrorKind::Output) when it cannot be read.
     pub(super) fn events(&self, name: &str, columns: &[&str], each: impl FnMut(&Batch, usize)) -> Result<bool> {
-        let files =
-            self.record.files.iter().filter(|file| dataset(file).is_some_and(|own| own.eq_ignore_ascii_case(name)));
-        let is_there = files.clone().next().is_some();
-        self.read(files, columns, each)?;
-        Ok(is_there)
+        self.read(self.files_of(name), columns, each)?;
+        Ok(self.has_events(name))
     }
 
     /// Hands over columns of all datasets, with the name of each.

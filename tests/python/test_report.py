@@ -184,7 +184,10 @@ class Figures(unittest.TestCase):
             self.check(found, "Samples by process", connection,
                 f"SELECT who, shown(n) FROM (SELECT {process}, count(*) n FROM cpu_samples WHERE process_id IS DISTINCT FROM 0 GROUP BY 1) ORDER BY n DESC, who")
             self.check(found, "Samples by module", connection,
-                "SELECT m, shown(n) FROM (SELECT COALESCE(module, 'no known module') m, count(*) n FROM cpu_samples WHERE process_id IS DISTINCT FROM 0 GROUP BY 1) ORDER BY n DESC, m")
+                """SELECT m, shown(n) FROM (SELECT CASE WHEN module IS NOT NULL THEN module WHEN function_name IS NOT NULL
+                THEN '.NET methods outside of modules' ELSE 'no known module' END AS m, count(*) n
+                FROM cpu_samples WHERE process_id IS DISTINCT FROM 0 GROUP BY 1) ORDER BY n DESC, m""")
+            self.assertIn(".NET methods outside of modules", [row[0] for row in found.tables["Samples by module"]])
             self.check(found, "Bytes read and written by process", connection,
                 f"""SELECT who, size(r::BIGINT), size(w::BIGINT), shown(n) FROM (SELECT {process}, count(*) n,
                 COALESCE(sum(bytes) FILTER (operation = 'Read'), 0) r, COALESCE(sum(bytes) FILTER (operation = 'Write'), 0) w
