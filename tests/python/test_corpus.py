@@ -61,6 +61,13 @@ def checker(folder, script, *arguments):
     return "" if good else f"{script}: exit {done.returncode}\n{done.stdout}"
 
 
+def same_details(trace, dataset):
+    """What `inspect` says of a trace and of what it became, if it is not the same."""
+    pages = [support.run("inspect", subject).stdout for subject in (trace, dataset)]
+    recorded, published = [page.partition("Most frequent events\n")[2] for page in pages]
+    return "" if published and recorded.startswith(published) else f"inspect: {recorded}\nnot {published}\n"
+
+
 def check(folder, name, out):
     """Converts one trace and returns what is wrong with the result, empty when nothing is."""
     support.convert([os.path.join(folder, name)], out, "--raw", "always", "--threads", "1")
@@ -68,6 +75,7 @@ def check(folder, name, out):
     facts = os.path.join(folder, "expected.json")
     min_ok = str(MIN_OK.get(name, 0))
     findings = checker(folder, "check_dataset.py", dataset, facts, name, "--min-ok", min_ok, "--payloads")
+    findings += same_details(os.path.join(folder, name), dataset)
     if name in MIN_SAME:
         baseline = os.path.join(folder, f"{stem(name)}.baseline.txt")
         findings += checker(folder, "compare_traceevent.py", dataset, baseline, "--min", str(MIN_SAME[name]))
