@@ -136,7 +136,8 @@ pub mod progress;
 #[doc(hidden)]
 pub mod published;
 mod readable;
-mod report;
+#[doc(hidden)]
+pub mod report;
 mod resources;
 #[doc(hidden)]
 pub mod schema;

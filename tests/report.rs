@@ -128,6 +128,14 @@ fn a_damaged_trace_is_one_converted_or_not() {
     }
 }
 
+/// The rows of a table, cells with `|` behind them.
+fn rows_of(page: &str, caption: &str) -> Vec<String> {
+    let table = page.split(&format!("<caption>{caption}</caption>")).nth(1).unwrap();
+    let rows = table.split("</table>").next().unwrap().split("<tr><th scope=\"row\">").skip(1);
+    let cells = |row: &str| row.replace("</th>", "|").replace("<td class=\"n\">", "").replace("</td>", "|");
+    rows.map(|row| cells(row.split("</tr>").next().unwrap())).collect()
+}
+
 #[test]
 fn samples_stand_under_modules_and_what_dotnet_compiled() {
     const RUNTIME: synth::Guid = guid("e13c0d23-ccbc-4e12-931b-d9cc2eee27e4");
@@ -187,10 +195,7 @@ fn samples_stand_under_modules_and_what_dotnet_compiled() {
     let sandbox = Sandbox::new();
     sandbox.file("t.etl", &trace(header().buffer_size(0x10000)).buffer(bytes).to_bytes());
     let page = sandbox.t("report t.etl -o - -q", 0).out;
-    let table = page.split("<caption>Samples by module</caption>").nth(1).unwrap().split("</table>").next().unwrap();
-    let rows = table.split("<tr><th scope=\"row\">").skip(1);
-    let cells = |row: &str| row.replace("</th>", "|").replace("<td class=\"n\">", "").replace("</td>", "|");
-    let rows: Vec<String> = rows.map(|row| cells(row.split("</tr>").next().unwrap())).collect();
+    let rows = rows_of(&page, "Samples by module");
     assert_eq!(
         rows,
         [
@@ -198,7 +203,26 @@ fn samples_stand_under_modules_and_what_dotnet_compiled() {
             "no known module|3|33.33 %|",
             "shop.dll|2|22.22 %|",
             "k.sys|1|11.11 %|"
-        ],
-        "{table}"
+        ]
     );
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_page_that_cannot_be_written_leaves_the_one_before() {
+    let sandbox = with_example();
+    fs::create_dir(sandbox.path("a.html")).unwrap();
+    for (subject, output) in [("example.etl", "a.html"), ("example.etl", "/dev/full"), ("missing", "missing/a.html")] {
+        let ran = sandbox.run(&format!("report {subject} -o {output} -q"));
+        assert_eq!(ran.code, if subject == "missing" { 3 } else { 6 }, "{}", ran.err);
+        assert!(ran.err.starts_with("error: "), "{}", ran.err);
+        assert_eq!(sandbox.names("."), ["example.etl"], "no file beside it");
+        assert_eq!(fs::read_dir(sandbox.path(".")).unwrap().count(), 2, "no folder either");
+    }
+    sandbox.file("old.html", b"old");
+    sandbox.file("damaged.etl", b"no trace");
+    sandbox.t("report damaged.etl -o old.html", 3);
+    assert_eq!(fs::read(sandbox.path("old.html")).unwrap(), b"old");
+    sandbox.t("report example.etl -o old.html -q", 0);
+    assert!(fs::read_to_string(sandbox.path("old.html")).unwrap().starts_with("<!DOCTYPE html>"));
 }

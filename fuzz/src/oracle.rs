@@ -62,6 +62,127 @@ pub fn same<T: PartialEq + Debug>(read: &T, written: &T) {
     assert_eq!(read, written, "read back: it is what was written");
 }
 
+/// Elements and attributes that a page may have.
+const ELEMENTS: &[&str] = &[
+    "a",
+    "body",
+    "caption",
+    "dd",
+    "desc",
+    "details",
+    "div",
+    "dl",
+    "dt",
+    "figcaption",
+    "figure",
+    "footer",
+    "h1",
+    "h2",
+    "h3",
+    "head",
+    "header",
+    "html",
+    "i",
+    "li",
+    "main",
+    "meta",
+    "nav",
+    "p",
+    "polygon",
+    "rect",
+    "section",
+    "span",
+    "style",
+    "summary",
+    "svg",
+    "table",
+    "tbody",
+    "td",
+    "th",
+    "thead",
+    "title",
+    "tr",
+    "ul",
+];
+const ATTRIBUTES: &[&str] = &[
+    "aria-hidden",
+    "aria-label",
+    "aria-labelledby",
+    "charset",
+    "class",
+    "content",
+    "fill",
+    "height",
+    "href",
+    "http-equiv",
+    "id",
+    "lang",
+    "name",
+    "points",
+    "preserveAspectRatio",
+    "role",
+    "scope",
+    "stroke",
+    "tabindex",
+    "viewBox",
+    "width",
+    "x",
+    "xmlns",
+    "y",
+];
+
+/// **Markup**: elements of few kinds, each ended where it should be, no id twice, nothing that is run or fetched, and text in which no
+/// character has a meaning to a browser or moves what follows.
+pub fn markup(page: &str) {
+    let mut rest = page.strip_prefix("<!DOCTYPE html>\n").expect("markup: it begins as a page");
+    let (mut open, mut ids) = (Vec::new(), HashSet::new());
+    while let Some((before, behind)) = rest.split_once('<') {
+        if open.last() != Some(&"style") {
+            text_of_markup(before);
+        }
+        let (tag, behind) = behind.split_once('>').expect("markup: a tag ends");
+        rest = behind;
+        if let Some(name) = tag.strip_prefix('/') {
+            assert_eq!(open.pop(), Some(name), "markup: an element ends within the one around it");
+            continue;
+        }
+        let is_alone = tag.ends_with('/');
+        let tag = tag.strip_suffix('/').unwrap_or(tag);
+        let (name, attributes) = tag.split_once(' ').unwrap_or((tag, ""));
+        assert!(ELEMENTS.contains(&name), "markup: <{tag}>");
+        if !is_alone && name != "meta" {
+            open.push(name);
+        }
+        attributes_of_markup(attributes, &mut ids);
+    }
+    assert!(open.is_empty() && rest == "\n", "markup: {open:?} has no end");
+}
+
+fn attributes_of_markup<'p>(mut attributes: &'p str, ids: &mut HashSet<&'p str>) {
+    while let Some((name, behind)) = attributes.trim_start().split_once("=\"") {
+        let (value, behind) = behind.split_once('"').expect("markup: a value ends");
+        assert!(ATTRIBUTES.contains(&name), "markup: {name}=\"{value}\"");
+        assert!(name != "href" || value.starts_with('#'), "markup: the page asks for {value}");
+        assert!(name != "id" || ids.insert(value), "markup: the id {value} is there twice");
+        text_of_markup(value);
+        attributes = behind;
+    }
+    assert!(attributes.trim().is_empty(), "markup: {attributes}");
+}
+
+fn text_of_markup(text: &str) {
+    for behind in text.split('&').skip(1) {
+        let is_written_out = ["amp;", "lt;", "gt;", "quot;", "#39;"].iter().any(|name| behind.starts_with(name));
+        assert!(is_written_out, "markup: &{}", behind.chars().take(9).collect::<String>());
+    }
+    let moves = |c: char| {
+        (c.is_control() && c != '\n')
+            || matches!(c, '\u{61C}' | '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
+    };
+    assert!(!text.contains(moves), "markup: {text:?} moves what follows");
+    assert!(!text.contains('>'), "markup: {text:?} has a mark that ends a tag");
+}
+
 #[cfg(test)]
 mod tests {
     use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -85,6 +206,7 @@ mod tests {
         valid_in_full(&(Arc::new(Int8Array::from(vec![Some(1), None])) as ArrayRef), 2);
         conserved(&EventCounts { found: 6, written: 1, filtered: 2, damaged: 3, damaged_bytes: 9 });
         same(&1, &1);
+        markup("<!DOCTYPE html>\n<p id=\"a\">&lt;b&gt; &amp; <i class=\"c\"></i><rect x=\"0\"/></p>\n");
     }
 
     #[test]
@@ -99,5 +221,24 @@ mod tests {
         assert!(stops(|| valid_in_full(&(Arc::new(Int8Array::from(vec![1])) as ArrayRef), 2)));
         assert!(stops(|| conserved(&EventCounts { found: 7, ..EventCounts::default() })));
         assert!(stops(|| same(&1, &2)));
+        let page = |inside: &str| stops(|| markup(&format!("<!DOCTYPE html>\n<p>{inside}</p>\n")));
+        assert!(!page("a"));
+        for inside in [
+            "<script>x</script>",
+            "<b>",
+            "</p>",
+            "<i></p>",
+            "<i onclick=\"x\"></i>",
+            "<i class='x'></i>",
+            "<a href=\"http://x\"></a>",
+            "<i id=\"a\"></i><i id=\"a\"></i>",
+            "&",
+            "&#x3c;",
+            ">",
+            "\u{1b}",
+            "\u{202e}",
+        ] {
+            assert!(page(inside), "{inside:?}");
+        }
     }
 }

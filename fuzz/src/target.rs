@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::digest::Digest;
-use crate::targets::{buffers, containers, decode, loss, schemas, stored, traces, values, xpress};
+use crate::targets::{buffers, containers, decode, loss, report, schemas, stored, traces, values, xpress};
 
 /// A room with its oracle.
 #[derive(Clone, Copy, Debug)]
@@ -243,5 +243,12 @@ pub const ALL: &[Target] = &[
     Target::new("survey", traces::survey, "tiling, counts per buffer = per shape, two alike").of_traces().count(20_000),
     Target::new("plan", traces::plan, "names unique, read-back equality").of_traces().count(2000),
     Target::new("convert", traces::convert, "conserved, arrays valid in full, each `seq` once").of_traces().count(200),
+    Target::new("report", report::report, "a small page without foreign markup, damage told alike")
+        .of_traces()
+        .count(100),
+    Target::new("report_stored", report::report_stored, "refused, or a small page without foreign markup")
+        .heavy()
+        .max_len(64)
+        .count(400),
     Target::new("threads", traces::threads, "1 thread = 4 threads, byte by byte").of_traces().count(100),
 ];

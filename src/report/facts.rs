@@ -17,7 +17,7 @@ use crate::published::PublishedTrace;
 
 /// What is known of a trace.
 #[derive(Debug)]
-pub(crate) struct Facts {
+pub struct Facts {
     /// Its manifest.
     pub(super) record: CommitRecord,
     /// What it says of its recording.
@@ -45,7 +45,7 @@ pub(crate) struct Facts {
 impl Facts {
     /// Whether anything of the inputs could not be read, or is not there: as
     /// [of a conversion](crate::convert::job::Report::is_damaged).
-    pub(crate) fn is_damaged(&self) -> bool {
+    pub fn is_damaged(&self) -> bool {
         self.record.events.has_damage() || self.lanes.absent_buffers > 0
     }
 }
@@ -55,7 +55,7 @@ impl Facts {
 /// # Errors
 /// [`ErrorKind::Output`](crate::ErrorKind::Output) when it cannot be read;
 /// [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted) when the caller asked to stop.
-pub(crate) fn facts(trace: &PublishedTrace, progress: &dyn Progress) -> Result<Facts> {
+pub fn facts(trace: &PublishedTrace, progress: &dyn Progress) -> Result<Facts> {
     let source = Source::open(trace, progress)?;
     let recorded = recorded(&source)?;
     let (first, last) = recorded.span.unwrap_or((0, 0));

@@ -28,5 +28,5 @@ mod source;
 mod tally;
 mod who;
 
-pub(crate) use facts::facts;
-pub(crate) use page::page;
+pub use facts::{Facts, facts};
+pub use page::page;

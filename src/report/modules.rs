@@ -69,19 +69,18 @@ impl Modules {
     /// Where an address of a process lies: in its own modules, else in those of the kernel, else in its methods.
     pub(super) fn at(&self, process: Option<i64>, address: i64, time: i64) -> Place<'_> {
         let own = process.filter(|process| *process != 0).and_then(|process| self.module(process, address, time));
-        if let Some(name) = own.or_else(|| self.module(0, address, time)) {
-            return Place::Module(name);
-        }
-        let is_method = process.is_some_and(|process| self.methods.holding(process, address, time).next().is_some());
-        if is_method { Place::Method } else { Place::Nowhere }
+        own.or_else(|| self.module(0, address, time)).unwrap_or_else(|| {
+            let is_of_method = |process| self.methods.holding(process, address, time).next().is_some();
+            if process.is_some_and(is_of_method) { Place::Method } else { Place::Nowhere }
+        })
     }
 
-    /// The name of the module of a process that has an address; of several the one that was loaded last.
-    fn module(&self, process: i64, address: i64, time: i64) -> Option<Option<&str>> {
+    /// The module of a process that has an address; of several the one that was loaded last.
+    fn module(&self, process: i64, address: i64, time: i64) -> Option<Place<'_>> {
         let names = |area: &Area| self.names.get(usize::try_from(area.means).ok()?);
         let holding = self.images.holding(process, address, time);
         let last = holding.min_by_key(|area| (Reverse((area.from, area.base)), names(area).map(|(path, _)| path)))?;
-        Some(names(last).and_then(|(_, name)| name.as_deref()))
+        Some(Place::Module(names(last).and_then(|(_, name)| name.as_deref())))
     }
 
     /// Spans of modules and methods that the report had no room for.

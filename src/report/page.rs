@@ -21,7 +21,7 @@ const STYLE: &str = include_str!("style.css");
 ///
 /// # Errors
 /// [`ErrorKind::Internal`](crate::ErrorKind::Internal) when a chart cannot be drawn.
-pub(crate) fn page(facts: &Facts) -> Result<String> {
+pub fn page(facts: &Facts) -> Result<String> {
     let name = text(&facts.record.trace);
     let mut parts = vec![
         ("about", "Recording", sections::about(facts)),

@@ -5,6 +5,7 @@ mod codes;
 pub mod containers;
 pub mod decode;
 pub mod loss;
+pub mod report;
 pub mod schemas;
 pub mod stored;
 pub mod traces;

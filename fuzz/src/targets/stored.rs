@@ -12,7 +12,7 @@ use crate::digest::Digest;
 use crate::made;
 
 /// Files by their path below a folder.
-type Files = BTreeMap<String, Vec<u8>>;
+pub(super) type Files = BTreeMap<String, Vec<u8>>;
 
 /// An honest run in steps.
 #[derive(Debug)]
@@ -41,7 +41,7 @@ const ADDRESS: usize = 8;
 const MANIFEST: &str = "sidecar/manifest.json";
 
 /// A folder for temporary files, where possible in memory: every step brings its files to disk, which is not what is tried.
-fn folder_in_memory() -> tempfile::TempDir {
+pub(super) fn folder_in_memory() -> tempfile::TempDir {
     let in_memory = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
     in_memory.expect("a folder for temporary files")
 }
@@ -93,7 +93,7 @@ fn read_all(folder: &Path) -> Files {
     files
 }
 
-fn write_all(folder: &Path, files: &Files) {
+pub(super) fn write_all(folder: &Path, files: &Files) {
     for (name, content) in files {
         let path = folder.join(name);
         std::fs::create_dir_all(path.parent().expect("it is below the folder")).expect("there is room");
@@ -160,7 +160,7 @@ pub fn stored(input: &[u8], digest: &mut Digest) {
 }
 
 /// One change: a number in a text gets another value, or bytes change without a thought of what they are.
-fn change(content: &mut Vec<u8>, bytes: &mut Bytes<'_>) {
+pub(super) fn change(content: &mut Vec<u8>, bytes: &mut Bytes<'_>) {
     const NUMBERS: &[&str] =
         &["0", "1", "-1", "255", "65536", "4294967295", "18446744073709551615", "1e400", "null", "[]"];
     let at = bytes.u32() as usize % content.len().max(1);

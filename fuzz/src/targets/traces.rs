@@ -29,7 +29,7 @@ use crate::oracle;
 const SOURCE: &str = "made.etl";
 
 /// What a trace may be refused for: that it is none, or that it cannot be read as one.
-fn refused(error: &Error, digest: &mut Digest) {
+pub(super) fn refused(error: &Error, digest: &mut Digest) {
     assert_eq!(error.kind(), ErrorKind::Input, "trace: nothing but the input is at fault: {error}");
     digest.add(error.to_string());
 }
@@ -124,7 +124,7 @@ pub fn planned(file: &FileSurvey, inputs: &Inputs) -> Result<PlanResult, Error> 
 }
 
 /// Options that follow from the bytes of a trace, so that the same trace is always converted alike.
-fn options_of(input: &[u8], threads: usize) -> ConvertOptions {
+pub(super) fn options_of(input: &[u8], threads: usize) -> ConvertOptions {
     let sum = sum_of(input);
     let mut bytes = Bytes::new(&sum);
     let mut options = ConvertOptions::new("out").threads(threads);
