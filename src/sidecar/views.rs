@@ -10,6 +10,7 @@ use super::dimensions::{FileRow, ImageRow, MethodRow, ProcessRow, ThreadRow};
 use super::facts::SidecarFacts;
 use super::lost_events::LossRow;
 use super::row::SidecarRow;
+use super::sessions::SessionRow;
 use super::streams::StreamRow;
 use super::target::SidecarTarget;
 use crate::error::Result;
@@ -60,6 +61,7 @@ fn lake(target: &SidecarTarget<'_>, facts: &SidecarFacts<'_>, tables: &[FileEntr
     add_table::<LossRow>(&mut lake, target);
     add_table::<StreamRow>(&mut lake, target);
     add_table::<AnswerRow>(&mut lake, target);
+    add_table::<SessionRow>(&mut lake, target);
     lake
 }
 

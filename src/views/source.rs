@@ -27,6 +27,13 @@ const COMMON: [(&str, &str); 17] = [
     ("stack_id", "BIGINT"),
 ];
 
+/// The number of the machine that a row is of, 0 where nothing says so: ids mean the same on one machine alone. Tables of
+/// what ids meant have it; of an event it is that of its input.
+const MACHINE: &str = "machine";
+
+/// The table that has the machines of inputs.
+const SESSIONS: &str = "sidecar/sessions";
+
 /// Whether an answer asks a table for more than that, ignoring case.
 pub fn is_asked(table: &str) -> bool {
     ANSWERS.iter().any(|answer| answer.template.sources().any(|source| source.table.eq_ignore_ascii_case(table)))
@@ -40,6 +47,7 @@ pub fn common() -> impl Iterator<Item = &'static str> {
 /// The select of some columns and events of a table, in brackets.
 pub(super) fn select(dialect: Dialect, lake: &Lake, source: &Source<'_>) -> String {
     let Source { table, events, common, columns } = source;
+    let wants_machine = common.contains(&MACHINE);
     let common = COMMON.into_iter().filter(|(name, _)| common.contains(name));
     let found = lake.table(table);
     let mut items = Vec::new();
@@ -61,6 +69,9 @@ pub(super) fn select(dialect: Dialect, lake: &Lake, source: &Source<'_>) -> Stri
         let value = found.and_then(|table| value(dialect, table, name, kind)).unwrap_or_else(|| null(dialect, kind));
         items.push(format!("{value} AS {alias}"));
     }
+    let machine = found.filter(|_| wants_machine).map(|found| machine(dialect, lake, found));
+    let (machine, machines) = machine.unwrap_or((null(dialect, "BIGINT"), String::new()));
+    items.extend(wants_machine.then(|| format!("{machine} AS {MACHINE}")));
     let from = match found {
         Some(found) => {
             let read = |name: &str| {
@@ -68,11 +79,28 @@ pub(super) fn select(dialect: Dialect, lake: &Lake, source: &Source<'_>) -> Stri
                 value(dialect, found, name, column.kind)
             };
             let condition = events.as_ref().map(|events| events.condition(dialect, read));
-            format!("FROM {}{}", dialect.name(&view_of(lake, found)), condition.unwrap_or_default())
+            format!("FROM {}{machines}{}", dialect.name(&view_of(lake, found)), condition.unwrap_or_default())
         }
         None => "WHERE 1 = 0".to_owned(),
     };
     format!("(SELECT {} {from})", items.join(", "))
+}
+
+/// The machine of a row, and what is joined to know it: mostly no rows, since most traces are of one machine.
+fn machine(dialect: Dialect, lake: &Lake, table: &LakeTable) -> (String, String) {
+    let zero = || (format!("CAST(0 AS {})", dialect.kind("BIGINT")), String::new());
+    if !table.is_event() {
+        let own = value(dialect, table, MACHINE, "BIGINT");
+        return own.map_or_else(zero, |own| (format!("COALESCE({own}, 0)"), String::new()));
+    }
+    let of_sessions = |sessions: &LakeTable| {
+        let number = value(dialect, sessions, MACHINE, "BIGINT").filter(|_| sessions.column("input").is_some())?;
+        let view = dialect.name(&view_of(lake, sessions));
+        // The name is none that a field has.
+        let numbers = format!("SELECT trace, input, {number} AS machine_number FROM {view} WHERE machine <> 0");
+        Some(("COALESCE(machine_number, 0)".to_owned(), format!(" LEFT JOIN ({numbers}) m USING (trace, input)")))
+    };
+    lake.table(SESSIONS).and_then(of_sessions).unwrap_or_else(zero)
 }
 
 /// A column of a table as a type that is asked for; `None` where there is none, or it holds something else.
@@ -141,6 +169,43 @@ mod tests {
         let source = Source { table: "sidecar/threads", events: None, common: Vec::new(), columns };
         let select = select(Dialect::DuckDb, &lake, &source);
         assert_eq!(select, "(SELECT CAST(NULL AS STRING) AS trace, CAST(NULL AS BIGINT) AS thread WHERE 1 = 0)");
+    }
+
+    #[test]
+    fn the_machine_of_an_event_is_that_of_its_input() {
+        let mut lake = Lake::default();
+        for (path, columns) in [
+            ("events/A/0.parquet", &["Machine", "input"][..]),
+            ("sidecar/threads.parquet", &["machine"]),
+            ("sidecar/files.parquet", &[]),
+            ("sidecar/sessions.parquet", &["input", "machine"]),
+        ] {
+            let table = lake.add_file(path).unwrap();
+            columns.iter().for_each(|column| table.add_column((*column).to_owned(), "INT32".to_owned()));
+        }
+        let t = |lake: &Lake, table: &str, expected: &str| {
+            let columns = vec![Column { name: "Machine", kind: "BIGINT", alias: "own" }];
+            let columns = if table == "A" { columns } else { Vec::new() };
+            let source = Source { table, events: None, common: vec!["machine"], columns };
+            assert_eq!(select(Dialect::DuckDb, lake, &source), expected);
+        };
+        t(
+            &lake,
+            "A",
+            "(SELECT trace, CAST(\"Machine\" AS BIGINT) AS own, COALESCE(machine_number, 0) AS machine FROM \"A\" \
+             LEFT JOIN (SELECT trace, input, CAST(\"machine\" AS BIGINT) AS machine_number FROM \"sidecar/sessions\" \
+             WHERE machine <> 0) m USING (trace, input))",
+        );
+        t(
+            &lake,
+            "sidecar/threads",
+            "(SELECT trace, COALESCE(CAST(\"machine\" AS BIGINT), 0) AS machine FROM \"sidecar/threads\")",
+        );
+        // Of traces that were converted before there was one, and of those of which nobody asks.
+        t(&lake, "sidecar/files", "(SELECT trace, CAST(0 AS BIGINT) AS machine FROM \"sidecar/files\")");
+        let mut old = Lake::default();
+        old.add_file("events/A/0.parquet").unwrap();
+        t(&old, "A", "(SELECT trace, CAST(NULL AS BIGINT) AS own, CAST(0 AS BIGINT) AS machine FROM \"A\")");
     }
 
     #[test]

@@ -3,21 +3,21 @@
 --| thread_id BIGINT, address BIGINT, module STRING, module_path STRING, function_namespace STRING, function_name STRING,
 --| mode STRING, weight BIGINT
 WITH sampled AS (
-  SELECT s.trace, s.timestamp, s.timestamp_ns, s.seq, s.cpu, s.ThreadId AS thread_id,
+  SELECT s.trace, s.machine, s.timestamp, s.timestamp_ns, s.seq, s.cpu, s.ThreadId AS thread_id,
          COALESCE(s.process_id, t.process_id) AS process_id, s.InstructionPointer AS address, s.Count AS weight
-  FROM {{Kernel-PerfInfo [event_name = 'PerfInfo/SampleProf']: timestamp, timestamp_ns, seq, cpu, process_id, thread_id, InstructionPointer BIGINT, ThreadId BIGINT, Count BIGINT}} s
+  FROM {{Kernel-PerfInfo [event_name = 'PerfInfo/SampleProf']: timestamp, timestamp_ns, seq, machine, cpu, process_id, thread_id, InstructionPointer BIGINT, ThreadId BIGINT, Count BIGINT}} s
   LEFT JOIN threads t
-    ON t.trace = s.trace AND t.thread_id = s.ThreadId AND s.timestamp_ns >= t.from_ns AND s.timestamp_ns < t.to_ns
+    ON t.trace = s.trace AND t.machine = s.machine AND t.thread_id = s.ThreadId AND s.timestamp_ns >= t.from_ns AND s.timestamp_ns < t.to_ns
 ), candidates AS (
   SELECT s.trace, s.seq, i.path, i.file_name, i.base, 'user' AS mode, i.from_ns, 1 AS choice
   FROM sampled s JOIN images i
-    ON i.trace = s.trace AND i.process_id = s.process_id AND i.process_id <> 0
+    ON i.trace = s.trace AND i.machine = s.machine AND i.process_id = s.process_id AND i.process_id <> 0
    AND is_within(s.address, i.base, i.size)
    AND s.timestamp_ns >= i.from_ns AND s.timestamp_ns < i.to_ns
   UNION ALL
   SELECT s.trace, s.seq, i.path, i.file_name, i.base, 'kernel' AS mode, i.from_ns, 2 AS choice
   FROM sampled s JOIN images i
-    ON i.trace = s.trace AND i.process_id = 0
+    ON i.trace = s.trace AND i.machine = s.machine AND i.process_id = 0
    AND is_within(s.address, i.base, i.size)
    AND s.timestamp_ns >= i.from_ns AND s.timestamp_ns < i.to_ns
 ), modules AS (
@@ -30,7 +30,7 @@ WITH sampled AS (
     SELECT s.trace, s.seq, m.namespace, m.name,
            ROW_NUMBER() OVER (PARTITION BY s.trace, s.seq ORDER BY m.from_ns DESC, m.base DESC, m.name) AS place
     FROM sampled s JOIN methods m
-      ON m.trace = s.trace AND m.process_id = s.process_id
+      ON m.trace = s.trace AND m.machine = s.machine AND m.process_id = s.process_id
      AND is_within(s.address, m.base, m.size)
      AND s.timestamp_ns >= m.from_ns AND s.timestamp_ns < m.to_ns
   ) ranked WHERE place = 1
@@ -43,4 +43,4 @@ FROM sampled s
 LEFT JOIN modules m ON m.trace = s.trace AND m.seq = s.seq
 LEFT JOIN functions f ON f.trace = s.trace AND f.seq = s.seq
 LEFT JOIN processes p
-  ON p.trace = s.trace AND p.process_id = s.process_id AND s.timestamp_ns >= p.from_ns AND s.timestamp_ns < p.to_ns
+  ON p.trace = s.trace AND p.machine = s.machine AND p.process_id = s.process_id AND s.timestamp_ns >= p.from_ns AND s.timestamp_ns < p.to_ns

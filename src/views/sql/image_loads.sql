@@ -4,11 +4,11 @@
 SELECT i.trace, i.timestamp, i.timestamp_ns, i.seq, i.for_process AS process_id, p.image_name AS process_name,
        i.ImageBase AS base, i.ImageSize AS size, i.path
 FROM (
-  SELECT trace, timestamp, timestamp_ns, seq, ProcessId AS for_process, ImageBase, ImageSize, FileName AS path
-  FROM {{Kernel-Image [event_name = 'Image/Load']: timestamp, timestamp_ns, seq, process_id, ProcessId BIGINT, ImageBase BIGINT, ImageSize BIGINT, FileName STRING}} k
+  SELECT trace, machine, timestamp, timestamp_ns, seq, ProcessId AS for_process, ImageBase, ImageSize, FileName AS path
+  FROM {{Kernel-Image [event_name = 'Image/Load']: timestamp, timestamp_ns, seq, machine, process_id, ProcessId BIGINT, ImageBase BIGINT, ImageSize BIGINT, FileName STRING}} k
   UNION ALL
-  SELECT trace, timestamp, timestamp_ns, seq, ProcessID, ImageBase, ImageSize, ImageName
-  FROM {{Microsoft-Windows-Kernel-Process [event_id = 5]: timestamp, timestamp_ns, seq, process_id, ProcessID BIGINT, ImageBase BIGINT, ImageSize BIGINT, ImageName STRING}} m
+  SELECT trace, machine, timestamp, timestamp_ns, seq, ProcessID, ImageBase, ImageSize, ImageName
+  FROM {{Microsoft-Windows-Kernel-Process [event_id = 5]: timestamp, timestamp_ns, seq, machine, process_id, ProcessID BIGINT, ImageBase BIGINT, ImageSize BIGINT, ImageName STRING}} m
 ) i
 LEFT JOIN processes p
-  ON p.trace = i.trace AND p.process_id = i.for_process AND i.timestamp_ns >= p.from_ns AND i.timestamp_ns < p.to_ns
+  ON p.trace = i.trace AND p.machine = i.machine AND p.process_id = i.for_process AND i.timestamp_ns >= p.from_ns AND i.timestamp_ns < p.to_ns

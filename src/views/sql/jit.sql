@@ -2,13 +2,13 @@
 --| trace STRING, timestamp TIMESTAMP, from_ns BIGINT, to_ns BIGINT, duration_ns BIGINT, process_id BIGINT, process_name STRING,
 --| thread_id BIGINT, namespace STRING, name STRING, signature STRING, il_bytes BIGINT, native_bytes BIGINT, seq BIGINT
 WITH steps AS (
-  SELECT trace, seq, timestamp, timestamp_ns, process_id, thread_id, event_name, MethodID, MethodNamespace, MethodName,
+  SELECT trace, machine, seq, timestamp, timestamp_ns, process_id, thread_id, event_name, MethodID, MethodNamespace, MethodName,
          MethodSignature, MethodILSize, MethodSize,
          MAX(CASE WHEN event_name = 'CLRMethod/MethodJittingStarted' THEN seq END) OVER (
-           PARTITION BY trace, process_id, MethodID ORDER BY seq ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS start_seq,
+           PARTITION BY trace, machine, process_id, MethodID ORDER BY seq ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS start_seq,
          MAX(CASE WHEN event_name = 'CLRMethod/MethodLoadVerbose' THEN seq END) OVER (
-           PARTITION BY trace, process_id, MethodID ORDER BY seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS load_seq
-  FROM {{Microsoft-Windows-DotNETRuntime [event_name IN ('CLRMethod/MethodJittingStarted', 'CLRMethod/MethodLoadVerbose')]: timestamp, timestamp_ns, seq, process_id, thread_id, event_name, MethodID BIGINT, MethodNamespace STRING, MethodName STRING, MethodSignature STRING, MethodILSize BIGINT, MethodSize BIGINT}} s
+           PARTITION BY trace, machine, process_id, MethodID ORDER BY seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS load_seq
+  FROM {{Microsoft-Windows-DotNETRuntime [event_name IN ('CLRMethod/MethodJittingStarted', 'CLRMethod/MethodLoadVerbose')]: timestamp, timestamp_ns, seq, machine, process_id, thread_id, event_name, MethodID BIGINT, MethodNamespace STRING, MethodName STRING, MethodSignature STRING, MethodILSize BIGINT, MethodSize BIGINT}} s
 )
 SELECT b.trace, b.timestamp, b.timestamp_ns AS from_ns, l.timestamp_ns AS to_ns, l.timestamp_ns - b.timestamp_ns AS duration_ns,
        l.process_id, p.image_name AS process_name, b.thread_id, l.MethodNamespace AS namespace, l.MethodName AS name,
@@ -16,5 +16,5 @@ SELECT b.trace, b.timestamp, b.timestamp_ns AS from_ns, l.timestamp_ns AS to_ns,
 FROM steps l
 JOIN steps b ON b.trace = l.trace AND b.seq = l.start_seq
 LEFT JOIN processes p
-  ON p.trace = l.trace AND p.process_id = l.process_id AND l.timestamp_ns >= p.from_ns AND l.timestamp_ns < p.to_ns
+  ON p.trace = l.trace AND p.machine = l.machine AND p.process_id = l.process_id AND l.timestamp_ns >= p.from_ns AND l.timestamp_ns < p.to_ns
 WHERE l.event_name = 'CLRMethod/MethodLoadVerbose' AND (l.load_seq IS NULL OR l.start_seq > l.load_seq)

@@ -10,16 +10,16 @@ SELECT n.trace, n.timestamp, n.timestamp_ns, n.seq, n.protocol, n.operation,
        n.PID AS process_id, p.image_name AS process_name, n.saddr AS source_address, n.sport AS source_port,
        n.daddr AS destination_address, n.dport AS destination_port, n.size AS bytes, n.connid AS connection
 FROM (
-  SELECT trace, timestamp, timestamp_ns, seq, 'tcp' AS protocol, REPLACE(event_name, 'TcpIp/', '') AS operation, PID,
+  SELECT trace, machine, timestamp, timestamp_ns, seq, 'tcp' AS protocol, REPLACE(event_name, 'TcpIp/', '') AS operation, PID,
          saddr, sport, daddr, dport, size, connid
-  FROM {{Kernel-TcpIp [*]: timestamp, timestamp_ns, seq, process_id, event_name, PID BIGINT, saddr STRING, sport BIGINT, daddr STRING, dport BIGINT, size BIGINT, connid BIGINT}} t
+  FROM {{Kernel-TcpIp [*]: timestamp, timestamp_ns, seq, machine, process_id, event_name, PID BIGINT, saddr STRING, sport BIGINT, daddr STRING, dport BIGINT, size BIGINT, connid BIGINT}} t
   UNION ALL
-  SELECT trace, timestamp, timestamp_ns, seq, 'udp', REPLACE(event_name, 'UdpIp/', ''), PID, saddr, sport, daddr, dport, size, connid
-  FROM {{Kernel-UdpIp [*]: timestamp, timestamp_ns, seq, process_id, event_name, PID BIGINT, saddr STRING, sport BIGINT, daddr STRING, dport BIGINT, size BIGINT, connid BIGINT}} u
+  SELECT trace, machine, timestamp, timestamp_ns, seq, 'udp', REPLACE(event_name, 'UdpIp/', ''), PID, saddr, sport, daddr, dport, size, connid
+  FROM {{Kernel-UdpIp [*]: timestamp, timestamp_ns, seq, machine, process_id, event_name, PID BIGINT, saddr STRING, sport BIGINT, daddr STRING, dport BIGINT, size BIGINT, connid BIGINT}} u
   UNION ALL
-  SELECT trace, timestamp, timestamp_ns, seq, CASE WHEN event_name LIKE 'KERNEL_NETWORK_TASK_UDPIP/%' THEN 'udp' ELSE 'tcp' END,
+  SELECT trace, machine, timestamp, timestamp_ns, seq, CASE WHEN event_name LIKE 'KERNEL_NETWORK_TASK_UDPIP/%' THEN 'udp' ELSE 'tcp' END,
          event_name, PID, saddr, sport, daddr, dport, size, connid
-  FROM {{Microsoft-Windows-Kernel-Network [*]: timestamp, timestamp_ns, seq, process_id, event_name, PID BIGINT, saddr STRING, sport BIGINT, daddr STRING, dport BIGINT, size BIGINT, connid BIGINT}} k
+  FROM {{Microsoft-Windows-Kernel-Network [*]: timestamp, timestamp_ns, seq, machine, process_id, event_name, PID BIGINT, saddr STRING, sport BIGINT, daddr STRING, dport BIGINT, size BIGINT, connid BIGINT}} k
 ) n
 LEFT JOIN processes p
-  ON p.trace = n.trace AND p.process_id = n.PID AND n.timestamp_ns >= p.from_ns AND n.timestamp_ns < p.to_ns
+  ON p.trace = n.trace AND p.machine = n.machine AND p.process_id = n.PID AND n.timestamp_ns >= p.from_ns AND n.timestamp_ns < p.to_ns

@@ -8,18 +8,18 @@ SELECT s.trace, s.timestamp, s.timestamp_ns, s.seq, s.what, s.service_name, s.di
        s.process_id, COALESCE(p.image_name, s.image) AS process_name, s.service_tag, s.start_type, s.control_code,
        s.client_process_id, c.image_name AS client_process_name
 FROM (
-  SELECT trace, timestamp, timestamp_ns, seq, 'listed' AS what, ServiceName AS service_name, DisplayName AS display_name,
+  SELECT trace, machine, timestamp, timestamp_ns, seq, 'listed' AS what, ServiceName AS service_name, DisplayName AS display_name,
          ServiceState AS state, NULLIF(for_process, 0) AS process_id, NULLIF(ProcessName, '') AS image, SubProcessTag AS service_tag,
          CAST(NULL AS BIGINT) AS start_type, CAST(NULL AS BIGINT) AS control_code, CAST(NULL AS BIGINT) AS client_process_id
-  FROM {{Kernel-SystemConfig [event_name = 'SystemConfig/Services']: timestamp, timestamp_ns, seq, process_id, event_id, ServiceName STRING, DisplayName STRING, ProcessName STRING, ServiceState BIGINT, ProcessId BIGINT AS for_process, SubProcessTag BIGINT}} k
+  FROM {{Kernel-SystemConfig [event_name = 'SystemConfig/Services']: timestamp, timestamp_ns, seq, machine, process_id, event_id, ServiceName STRING, DisplayName STRING, ProcessName STRING, ServiceState BIGINT, ProcessId BIGINT AS for_process, SubProcessTag BIGINT}} k
   UNION ALL
-  SELECT trace, timestamp, timestamp_ns, seq,
+  SELECT trace, machine, timestamp, timestamp_ns, seq,
          CASE event_id WHEN 105 THEN 'state' WHEN 200 THEN 'control' WHEN 204 THEN 'start' WHEN 205 THEN 'start' ELSE 'configuration' END,
          ServiceName, DisplayName, CurrentState, NULLIF(PID, 0), ImageName, CAST(NULL AS BIGINT), COALESCE(StartType, NewStartType),
          ControlCode, ClientProcessId
-  FROM {{Microsoft-Windows-Services [event_id IN (105, 200, 201, 202, 203, 204, 205)]: timestamp, timestamp_ns, seq, process_id, event_id, ServiceName STRING, DisplayName STRING, CurrentState BIGINT, PID BIGINT, ImageName STRING, StartType BIGINT, NewStartType BIGINT, ControlCode BIGINT, ClientProcessId BIGINT}} m
+  FROM {{Microsoft-Windows-Services [event_id IN (105, 200, 201, 202, 203, 204, 205)]: timestamp, timestamp_ns, seq, machine, process_id, event_id, ServiceName STRING, DisplayName STRING, CurrentState BIGINT, PID BIGINT, ImageName STRING, StartType BIGINT, NewStartType BIGINT, ControlCode BIGINT, ClientProcessId BIGINT}} m
 ) s
 LEFT JOIN processes p
-  ON p.trace = s.trace AND p.process_id = s.process_id AND s.timestamp_ns >= p.from_ns AND s.timestamp_ns < p.to_ns
+  ON p.trace = s.trace AND p.machine = s.machine AND p.process_id = s.process_id AND s.timestamp_ns >= p.from_ns AND s.timestamp_ns < p.to_ns
 LEFT JOIN processes c
-  ON c.trace = s.trace AND c.process_id = s.client_process_id AND s.timestamp_ns >= c.from_ns AND s.timestamp_ns < c.to_ns
+  ON c.trace = s.trace AND c.machine = s.machine AND c.process_id = s.client_process_id AND s.timestamp_ns >= c.from_ns AND s.timestamp_ns < c.to_ns
