@@ -11,6 +11,7 @@ use super::fold::{Width, wrapped};
 use super::log::Entry;
 use super::whole_file;
 use crate::error::{Error, ErrorKind, Result};
+use crate::output::folder::Custody;
 
 /// How much is said on standard error.
 #[derive(Clone, Copy, Debug, Default)]
@@ -118,9 +119,17 @@ fn written(written: io::Result<()>) -> Result<()> {
 /// # Errors
 /// As [`to_stdout`].
 pub(super) fn to_file(path: &Path, text: &str) -> Result<()> {
+    to_file_within(path, text, &Custody::default())
+}
+
+/// The same, with what is not finished in the custody of whoever may end the program.
+///
+/// # Errors
+/// As [`to_file`].
+pub(super) fn to_file_within(path: &Path, text: &str, custody: &Custody) -> Result<()> {
     if path == Path::new("-") {
         return to_stdout(text);
     }
-    whole_file::write(path, text.as_bytes())
+    whole_file::write(path, text.as_bytes(), custody)
         .map_err(|cause| Error::new(ErrorKind::Output, "the file cannot be written").in_file(path).caused_by(cause))
 }

@@ -196,7 +196,8 @@ impl<'a> ConvertCommand<'a> {
     }
 
     fn finish(mut self, summary: Option<&Path>, metrics: Option<&Path>) -> u8 {
-        let (console, outcomes) = (self.run.console, &mut self.outcomes);
+        let (console, custody) = (self.run.console, self.run.interrupt.custody());
+        let outcomes = &mut self.outcomes;
         if self.args.output.if_exists == IfExists::Update {
             let unchanged = outcomes.summary.traces.iter().filter(|trace| trace.status == "skipped").count() as u64;
             console.line(format_args!("unchanged: {}", counted(unchanged, "traces")));
@@ -213,7 +214,7 @@ impl<'a> ConvertCommand<'a> {
         let json = summary.map(|path| (path, console::json(&outcomes.summary)));
         let exposition = metrics.map(|path| (path, exposition(&outcomes.summary)));
         for (path, text) in json.into_iter().chain(exposition) {
-            let written = console::to_file(path, &text);
+            let written = console::to_file_within(path, &text, &custody);
             let written = written.map_err(|error| error.with_hint("the traces themselves are not affected"));
             written.unwrap_or_else(|error| outcomes.fail(&error, None));
         }

@@ -25,13 +25,19 @@ pub(super) fn run(args: &ReportArgs) -> Result<u8> {
     let subject = Subject::of(args, &run)?;
     run.interrupt.working(true);
     let made = subject.page(args, &run);
+    // A signal need not wait for who reads the page from a pipe; a file is written to its end.
+    run.interrupt.working(made.is_ok() && args.output != Path::new("-"));
+    let written = made.and_then(|(page, is_damaged)| {
+        console::to_file_within(&args.output, &page, &run.interrupt.custody())?;
+        Ok(is_damaged)
+    });
     run.interrupt.working(false);
-    let (page, is_damaged) = match made {
-        Ok(made) => made,
-        Err(error) => return Ok(run.failed(&error)),
-    };
-    console::to_file(&args.output, &page)?;
-    Ok(if is_damaged { exit::DAMAGED } else { exit::SUCCESS })
+    Ok(match written {
+        Err(error) => run.failed(&error),
+        Ok(_) if run.interrupt.is_set() => run.interrupt.code(),
+        Ok(true) => exit::DAMAGED,
+        Ok(false) => exit::SUCCESS,
+    })
 }
 
 /// What a report is about.
@@ -106,19 +112,21 @@ struct Staging {
 impl Staging {
     fn beside(output: &Path, run: &Run) -> Result<Staging> {
         let parent = folder_of(output);
-        let folder = Builder::new().prefix(".etl2parquet-").suffix(".tmp").tempdir_in(&parent);
-        let folder = folder.map_err(|cause| {
+        let mut name = Builder::new();
+        name.prefix(".etl2parquet-").suffix(".tmp");
+        let made = run.interrupt.custody().temporary(|| name.tempdir_in(&parent));
+        let (folder, custody) = made.map_err(|cause| {
             Error::new(ErrorKind::Output, "cannot make a temporary folder").in_file(&parent).caused_by(cause)
         })?;
-        let custody = run.interrupt.custody().with_temporary(folder.path().to_owned());
         Ok(Staging { folder, custody })
     }
 }
 
-/// The folder of a file; of standard output that for temporary files.
+/// The folder of a file; of standard output, of a device or a pipe that for temporary files.
 fn folder_of(output: &Path) -> PathBuf {
+    let is_no_file = output == Path::new("-") || std::fs::metadata(output).is_ok_and(|there| !there.is_file());
     match output.parent() {
-        _ if output == Path::new("-") => std::env::temp_dir(),
+        _ if is_no_file => std::env::temp_dir(),
         Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
         _ => PathBuf::from("."),
     }

@@ -7,13 +7,15 @@ use std::path::Path;
 use tempfile::Builder;
 
 use crate::disk;
+use crate::output::folder::Custody;
 
 /// Writes a file beside its place, brings it to disk and then gives it its name: a file of that name stays as it is until it
 /// is replaced. What is there and no file, as a device or a pipe, is written to.
 ///
 /// # Errors
-/// Those of the system; then nothing of it is left.
-pub(super) fn write(path: &Path, content: &[u8]) -> io::Result<()> {
+/// Those of the system; then nothing of it is left. Whoever ends the program removes what is written beside the place through
+/// the custody.
+pub(super) fn write(path: &Path, content: &[u8], custody: &Custody) -> io::Result<()> {
     // A link stays one: what it leads to is replaced.
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let before = fs::metadata(&path).ok();
@@ -29,7 +31,7 @@ pub(super) fn write(path: &Path, content: &[u8]) -> io::Result<()> {
         // Who may not write to the old one may not replace it either.
         OpenOptions::new().write(true).open(&path)?;
     }
-    let mut file = builder.tempfile_in(folder)?;
+    let (mut file, _held) = custody.temporary(|| builder.tempfile_in(folder))?;
     if let Some(before) = before {
         file.as_file().set_permissions(before.permissions())?;
     }
@@ -48,6 +50,10 @@ pub(super) fn write(path: &Path, content: &[u8]) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn write(path: &Path, content: &[u8]) -> io::Result<()> {
+        super::write(path, content, &Custody::default())
+    }
 
     /// Names of a folder, sorted.
     fn names(folder: &Path) -> Vec<String> {

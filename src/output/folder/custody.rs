@@ -1,6 +1,7 @@
 //! For whoever has to end the process at once, and must not leave a staging folder behind.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -39,7 +40,7 @@ pub(super) enum Held {
     All(PathBuf),
     /// What one attempt has written to the folder of a plan.
     Attempt { folder: PathBuf, attempt: String },
-    /// A folder that goes with the run that made it, whatever is in it.
+    /// A file, or a folder with whatever is in it, that goes with the run that made it.
     Temporary(PathBuf),
 }
 
@@ -69,12 +70,18 @@ impl Custody {
         Custody { place, family: Arc::clone(&self.family) }
     }
 
-    /// Has a temporary folder go with the run, whatever is in it, for as long as what is returned is kept.
-    #[must_use]
-    pub fn with_temporary(&self, folder: PathBuf) -> Custody {
+    /// Makes a temporary file or folder that goes with the run, whatever is in it, for as long as the custody that is returned is
+    /// kept. Whoever ends the process waits until it is made.
+    ///
+    /// # Errors
+    /// Those of `make`, and [`io::ErrorKind::Interrupted`] when all has been abandoned.
+    pub fn temporary<T: AsRef<Path>>(&self, make: impl FnOnce() -> io::Result<T>) -> io::Result<(T, Custody)> {
         let custody = self.beside();
-        custody.take_in(Held::Temporary(folder));
-        custody
+        let mut kept = custody.begin().map_err(|error| io::Error::new(io::ErrorKind::Interrupted, error))?;
+        let made = make()?;
+        kept.take_in(Held::Temporary(made.as_ref().to_owned()));
+        drop(kept);
+        Ok((made, custody))
     }
 
     /// Removes the staging folders of this and all [beside](Custody::beside) it, whatever their threads are doing; they fail
@@ -149,11 +156,11 @@ fn interrupted() -> Error {
     Error::new(ErrorKind::Interrupted, "interrupted")
 }
 
-fn abandon_temporary(folder: &Path) {
-    // Threads may still be making files in it.
+fn abandon_temporary(path: &Path) {
+    // Threads may still be making files in a folder.
     for _ in 0..ATTEMPTS {
-        let _ = fs::remove_dir_all(folder);
-        if !matches!(exists(folder), Ok(true)) {
+        let _ = fs::remove_file(path).or_else(|_| fs::remove_dir_all(path));
+        if !matches!(exists(path), Ok(true)) {
             return;
         }
         std::thread::sleep(PAUSE);
