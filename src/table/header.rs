@@ -436,6 +436,14 @@ mod tests {
     }
 
     #[test]
+    fn every_column_is_documented() {
+        let page = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/dataset.md"));
+        for column in HeaderColumn::ALL {
+            assert!(page.contains(&format!("`{}`", column.name())), "{}", column.name());
+        }
+    }
+
+    #[test]
     fn packed_values_have_the_width_of_their_type() {
         // A number may be kept in fewer bytes than its column has, never in more.
         let options = TypeOptions { integers: IntegerType::Exact, ..TypeOptions::default() };

@@ -212,6 +212,55 @@ class Example(unittest.TestCase):
             self.assertEqual(connection.execute(query).fetchall(), expected)
         self.assertEqual([tuple(row) for row in spark_with(out).sql(query).collect()], expected)
 
+    def test_operations_on_files_have_the_path_that_their_key_means(self):
+        out = convert("views-files", support.EXAMPLE)
+        folder = os.path.join(out, "trace=example")
+        told, renamed = "\\Device\\HarddiskVolume2\\a.txt", "\\Device\\HarddiskVolume2\\b.txt"
+        rows = [
+            {"event_name": "FileIo/Create", "timestamp_ns": 100, "FileObject": 9, "OpenPath": told},
+            {"event_name": "FileIo/Read", "timestamp_ns": 110, "FileObject": 5, "FileKey": 9},
+            {"event_name": "FileIo/DirEnum", "timestamp_ns": 120, "FileKey": 9, "FileName": "*.txt"},
+            {"event_name": "FileIo/RenamePath", "timestamp_ns": 130, "FileKey": 9, "FileName": renamed},
+            # Its key means nothing from then on.
+            {"event_name": "FileIo/FileDelete", "timestamp_ns": 200, "FileObject": 9, "FileName": told},
+            {"event_name": "FileIo/Read", "timestamp_ns": 210, "FileKey": 9},
+            # Of a key that nothing tells of.
+            {"event_name": "FileIo/Create", "timestamp_ns": 220, "FileObject": 8, "OpenPath": told},
+            {"event_name": "FileIo/DirEnum", "timestamp_ns": 230, "FileKey": 8, "FileName": "*.txt"},
+        ]
+        who = {"process_id": 7, "process_name": "a.exe", "thread_id": 8}
+        add_dataset(folder, "Kernel-FileIo", [{**row, **who} for row in rows])
+        keys = {"file_key": [9], "path": ["C:\\a.txt"], "from_ns": [100], "to_ns": [200], "source_of": ["FileIo/Create"]}
+        add_file(folder, "sidecar/files.parquet", pyarrow.table(keys))
+        query = "SELECT operation, file, process_name FROM file_io WHERE thread_id = 8 ORDER BY timestamp_ns"
+        paths = ["C:\\a.txt"] * 3 + [renamed, "C:\\a.txt", None, told, None]
+        expected = [(row["event_name"].removeprefix("FileIo/"), path, "a.exe") for row, path in zip(rows, paths)]
+        with contextlib.closing(duckdb_with(out)) as connection:
+            self.assertEqual(connection.execute(query).fetchall(), expected)
+        self.assertEqual([tuple(row) for row in spark_with(out).sql(query).collect()], expected)
+
+    def test_rows_of_views_have_the_process_of_their_events(self):
+        out = convert("views-processes", support.EXAMPLE)
+        folder = os.path.join(out, "trace=example")
+        # As rows of a merged recording of two machines: one id, two processes.
+        who = [{"process_id": 7, "process_name": name} for name in ("a.exe", "b.exe")]
+        start = {"activity_id": "00000000-0000-0000-0000-000000000001", "opcode": 1}
+        add_dataset(folder, "Lab", [{**who[0], **start}, {**who[0], **start, "opcode": 2}])
+        add_dataset(folder, "Kernel-Registry", [{**row, "event_name": "Registry/Open"} for row in who])
+        thrown = {"event_id": 80, "ExceptionType": "E"}
+        add_dataset(folder, "Microsoft-Windows-DotNETRuntime", [{**row, **thrown} for row in who])
+        queries = {
+            "SELECT process_id, process_name FROM activities WHERE provider = 'Lab'": [(7, "a.exe")],
+            "SELECT process_id, process_name FROM registry ORDER BY seq": [(7, "a.exe"), (7, "b.exe")],
+            "SELECT process_id, process_name FROM exceptions ORDER BY seq": [(7, "a.exe"), (7, "b.exe")],
+        }
+        session = spark_with(out)
+        with contextlib.closing(duckdb_with(out)) as connection:
+            for query, expected in queries.items():
+                with self.subTest(query):
+                    self.assertEqual(connection.execute(query).fetchall(), expected)
+                    self.assertEqual([tuple(row) for row in session.sql(query).collect()], expected)
+
     def test_a_dataset_that_is_called_like_an_answer_has_a_view_of_its_own(self):
         out = convert("views-names", support.EXAMPLE)
         add_dataset(os.path.join(out, "trace=example"), "processes", [{"event_id": 1}, {"event_id": 2}])
@@ -366,6 +415,16 @@ class Corpus(unittest.TestCase):
             found = connection.execute("""SELECT count(*), count(process_name), count(coalesce(module, function_name))
                 FROM cpu_samples WHERE thread_id <> 0""").fetchone()
             self.assertEqual(found, (6215, 6215, 6031))
+
+    def test_files_have_one_path_whatever_view_tells_it(self):
+        opened, _ = self.trace("perfview-net.4.5.2.x64")
+        with opened as connection:
+            disk = connection.execute("SELECT count(DISTINCT file) FROM disk_io WHERE file LIKE '_:%'").fetchone()
+            self.assertEqual(disk, (37,))
+            # Shares of other machines have no letter, and volumes of this one do.
+            paths = connection.execute("""SELECT count(*), count(*) FILTER (WHERE file LIKE '_:%'),
+                count(*) FILTER (WHERE file LIKE '\\Device\\Harddisk%') FROM file_io""").fetchone()
+            self.assertEqual(paths, (592, 529, 0))
 
     def test_bytes_of_disks_and_network_are_those_of_the_events(self):
         opened, _ = self.trace("perfview-net.4.5.2.x64")

@@ -3,11 +3,9 @@
 --| thread_id BIGINT, address BIGINT, module STRING, module_path STRING, function_namespace STRING, function_name STRING,
 --| mode STRING, weight BIGINT
 WITH sampled AS (
-  SELECT s.trace, s.machine, s.timestamp, s.timestamp_ns, s.seq, s.cpu, s.ThreadId AS thread_id,
-         COALESCE(s.process_id, t.process_id) AS process_id, s.InstructionPointer AS address, s.Count AS weight
-  FROM {{Kernel-PerfInfo [event_name = 'PerfInfo/SampleProf']: timestamp, timestamp_ns, seq, machine, cpu, process_id, thread_id, InstructionPointer BIGINT, ThreadId BIGINT, Count BIGINT}} s
-  LEFT JOIN threads t
-    ON t.trace = s.trace AND t.machine = s.machine AND t.thread_id = s.ThreadId AND s.timestamp_ns >= t.from_ns AND s.timestamp_ns < t.to_ns
+  SELECT trace, machine, timestamp, timestamp_ns, seq, cpu, ThreadId AS thread_id, process_id, process_name,
+         InstructionPointer AS address, Count AS weight
+  FROM {{Kernel-PerfInfo [event_name = 'PerfInfo/SampleProf']: timestamp, timestamp_ns, seq, machine, cpu, process_id, process_name, InstructionPointer BIGINT, ThreadId BIGINT, Count BIGINT}} e
 ), candidates AS (
   SELECT s.trace, s.seq, i.path, i.file_name, i.base, 'user' AS mode, i.from_ns, 1 AS choice
   FROM sampled s JOIN images i
@@ -35,12 +33,10 @@ WITH sampled AS (
      AND s.timestamp_ns >= m.from_ns AND s.timestamp_ns < m.to_ns
   ) ranked WHERE place = 1
 )
-SELECT s.trace, s.timestamp, s.timestamp_ns, s.seq, s.cpu, s.process_id, p.image_name AS process_name, s.thread_id,
+SELECT s.trace, s.timestamp, s.timestamp_ns, s.seq, s.cpu, s.process_id, s.process_name, s.thread_id,
        s.address, m.file_name AS module, m.path AS module_path,
        f.namespace AS function_namespace, f.name AS function_name,
        COALESCE(m.mode, CASE WHEN s.address < 0 THEN 'kernel' WHEN f.name IS NOT NULL THEN 'user' END) AS mode, s.weight
 FROM sampled s
 LEFT JOIN modules m ON m.trace = s.trace AND m.seq = s.seq
 LEFT JOIN functions f ON f.trace = s.trace AND f.seq = s.seq
-LEFT JOIN processes p
-  ON p.trace = s.trace AND p.machine = s.machine AND p.process_id = s.process_id AND s.timestamp_ns >= p.from_ns AND s.timestamp_ns < p.to_ns

@@ -3,15 +3,8 @@
 --| process_name STRING, thread_id BIGINT, disk BIGINT, file STRING, file_key BIGINT, byte_offset BIGINT, bytes BIGINT,
 --| duration_ns BIGINT
 SELECT d.trace, d.timestamp, d.timestamp_ns, d.seq, d.cpu, REPLACE(d.event_name, 'DiskIo/', '') AS operation,
-       t.process_id, p.image_name AS process_name, d.by_thread AS thread_id, d.DiskNumber AS disk, f.path AS file,
+       d.process_id, d.process_name, d.thread_id, d.DiskNumber AS disk, f.path AS file,
        d.FileObject AS file_key, d.ByteOffset AS byte_offset, d.TransferSize AS bytes, d.HighResResponseTime_ns AS duration_ns
-FROM (
-  SELECT s.*, COALESCE(thread_id, IssuingThreadId) AS by_thread
-  FROM {{Kernel-DiskIo [event_name IN ('DiskIo/Read', 'DiskIo/Write', 'DiskIo/FlushBuffers')]: timestamp, timestamp_ns, seq, machine, cpu, process_id, thread_id, event_name, DiskNumber BIGINT, TransferSize BIGINT, FileObject BIGINT, ByteOffset BIGINT, HighResResponseTime_ns BIGINT, IssuingThreadId BIGINT}} s
-) d
-LEFT JOIN threads t
-  ON t.trace = d.trace AND t.machine = d.machine AND t.thread_id = d.by_thread AND d.timestamp_ns >= t.from_ns AND d.timestamp_ns < t.to_ns
-LEFT JOIN processes p
-  ON p.trace = d.trace AND p.machine = d.machine AND p.process_id = t.process_id AND d.timestamp_ns >= p.from_ns AND d.timestamp_ns < p.to_ns
+FROM {{Kernel-DiskIo [event_name IN ('DiskIo/Read', 'DiskIo/Write', 'DiskIo/FlushBuffers')]: timestamp, timestamp_ns, seq, machine, cpu, process_id, process_name, thread_id, event_name, DiskNumber BIGINT, TransferSize BIGINT, FileObject BIGINT, ByteOffset BIGINT, HighResResponseTime_ns BIGINT}} d
 LEFT JOIN files f
   ON f.trace = d.trace AND f.machine = d.machine AND f.file_key = d.FileObject AND d.timestamp_ns >= f.from_ns AND d.timestamp_ns < f.to_ns

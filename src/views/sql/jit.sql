@@ -2,19 +2,17 @@
 --| trace STRING, timestamp TIMESTAMP, from_ns BIGINT, to_ns BIGINT, duration_ns BIGINT, process_id BIGINT, process_name STRING,
 --| thread_id BIGINT, namespace STRING, name STRING, signature STRING, il_bytes BIGINT, native_bytes BIGINT, seq BIGINT
 WITH steps AS (
-  SELECT trace, machine, seq, timestamp, timestamp_ns, process_id, thread_id, event_name, MethodID, MethodNamespace, MethodName,
+  SELECT trace, machine, seq, timestamp, timestamp_ns, process_id, process_name, thread_id, event_name, MethodID, MethodNamespace, MethodName,
          MethodSignature, MethodILSize, MethodSize,
          MAX(CASE WHEN event_name = 'CLRMethod/MethodJittingStarted' THEN seq END) OVER (
            PARTITION BY trace, machine, process_id, MethodID ORDER BY seq ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS start_seq,
          MAX(CASE WHEN event_name = 'CLRMethod/MethodLoadVerbose' THEN seq END) OVER (
            PARTITION BY trace, machine, process_id, MethodID ORDER BY seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS load_seq
-  FROM {{Microsoft-Windows-DotNETRuntime [event_name IN ('CLRMethod/MethodJittingStarted', 'CLRMethod/MethodLoadVerbose')]: timestamp, timestamp_ns, seq, machine, process_id, thread_id, event_name, MethodID BIGINT, MethodNamespace STRING, MethodName STRING, MethodSignature STRING, MethodILSize BIGINT, MethodSize BIGINT}} s
+  FROM {{Microsoft-Windows-DotNETRuntime [event_name IN ('CLRMethod/MethodJittingStarted', 'CLRMethod/MethodLoadVerbose')]: timestamp, timestamp_ns, seq, machine, process_id, process_name, thread_id, event_name, MethodID BIGINT, MethodNamespace STRING, MethodName STRING, MethodSignature STRING, MethodILSize BIGINT, MethodSize BIGINT}} s
 )
 SELECT b.trace, b.timestamp, b.timestamp_ns AS from_ns, l.timestamp_ns AS to_ns, l.timestamp_ns - b.timestamp_ns AS duration_ns,
-       l.process_id, p.image_name AS process_name, b.thread_id, l.MethodNamespace AS namespace, l.MethodName AS name,
+       l.process_id, l.process_name, b.thread_id, l.MethodNamespace AS namespace, l.MethodName AS name,
        l.MethodSignature AS signature, b.MethodILSize AS il_bytes, l.MethodSize AS native_bytes, l.seq
 FROM steps l
 JOIN steps b ON b.trace = l.trace AND b.seq = l.start_seq
-LEFT JOIN processes p
-  ON p.trace = l.trace AND p.machine = l.machine AND p.process_id = l.process_id AND l.timestamp_ns >= p.from_ns AND l.timestamp_ns < p.to_ns
 WHERE l.event_name = 'CLRMethod/MethodLoadVerbose' AND (l.load_seq IS NULL OR l.start_seq > l.load_seq)

@@ -5,23 +5,23 @@
 --| link_type STRING, bytes BIGINT, logged_bytes BIGINT, protocol_number BIGINT, protocol STRING, source_address STRING,
 --| source_port BIGINT, destination_address STRING, destination_port BIGINT, packet_group BIGINT, packet_number BIGINT
 WITH reports AS (
-  SELECT trace, machine, timestamp, timestamp_ns, seq, process_id, thread_id, 'pktmon' AS source, ComponentId AS component_id,
+  SELECT trace, machine, timestamp, timestamp_ns, seq, process_id, process_name, thread_id, 'pktmon' AS source, ComponentId AS component_id,
          CASE WHEN DirTag IN (1, 3, 5) THEN 'received' WHEN DirTag IN (2, 4, 6) THEN 'sent' END AS direction,
          NULLIF(DropReason, 0) AS drop_reason, NULLIF(DropLocation, 0) AS drop_location,
          CASE PacketType WHEN 1 THEN 'ethernet' WHEN 2 THEN 'wifi' WHEN 3 THEN 'ip' END AS link_type,
          OriginalPayloadSize AS bytes, LoggedPayloadSize AS logged_bytes, PktGroupId AS packet_group,
          COALESCE(PktNumber, PktCount) AS packet_number, Protocol AS protocol,
          CASE WHEN event_id IN (160, 170, 240) THEN hex(frame) END AS octets, CAST(NULL AS STRING) AS interface
-  FROM {{Microsoft-Windows-PktMon [event_id IN (120, 130, 140, 150, 160, 170, 200, 210, 220, 230, 240)]: timestamp, timestamp_ns, seq, machine, process_id, thread_id, event_id, keywords, ComponentId BIGINT, DirTag BIGINT, DropReason BIGINT, DropLocation BIGINT, PacketType BIGINT, OriginalPayloadSize BIGINT, LoggedPayloadSize BIGINT, PktGroupId BIGINT, PktNumber BIGINT, PktCount BIGINT, Protocol BIGINT, Payload__field BINARY AS frame}} p
+  FROM {{Microsoft-Windows-PktMon [event_id IN (120, 130, 140, 150, 160, 170, 200, 210, 220, 230, 240)]: timestamp, timestamp_ns, seq, machine, process_id, process_name, thread_id, event_id, keywords, ComponentId BIGINT, DirTag BIGINT, DropReason BIGINT, DropLocation BIGINT, PacketType BIGINT, OriginalPayloadSize BIGINT, LoggedPayloadSize BIGINT, PktGroupId BIGINT, PktNumber BIGINT, PktCount BIGINT, Protocol BIGINT, Payload__field BINARY AS frame}} p
   UNION ALL
-  SELECT trace, machine, timestamp, timestamp_ns, seq, process_id, thread_id, 'ndis', MiniportIfIndex,
+  SELECT trace, machine, timestamp, timestamp_ns, seq, process_id, process_name, thread_id, 'ndis', MiniportIfIndex,
          CASE WHEN (keywords & 8589934592) <> 0 THEN 'received' WHEN (keywords & 4294967296) <> 0 THEN 'sent' END,
          CAST(NULL AS BIGINT), CAST(NULL AS BIGINT),
          CASE WHEN (keywords & 1) <> 0 THEN 'ethernet' WHEN (keywords & 65536) <> 0 THEN 'wifi'
               WHEN (keywords & 33280) <> 0 THEN 'ip' END,
          FragmentSize, FragmentSize, CAST(NULL AS BIGINT), CAST(NULL AS BIGINT), CAST(NULL AS BIGINT),
          CASE WHEN (keywords & 1073741824) <> 0 THEN hex(Fragment) END, SourceNicName
-  FROM {{Microsoft-Windows-NDIS-PacketCapture [event_id IN (1001, 1003)]: timestamp, timestamp_ns, seq, machine, process_id, thread_id, event_id, keywords, MiniportIfIndex BIGINT, FragmentSize BIGINT, Fragment BINARY, SourceNicName STRING}} n
+  FROM {{Microsoft-Windows-NDIS-PacketCapture [event_id IN (1001, 1003)]: timestamp, timestamp_ns, seq, machine, process_id, process_name, thread_id, event_id, keywords, MiniportIfIndex BIGINT, FragmentSize BIGINT, Fragment BINARY, SourceNicName STRING}} n
 ), links AS (
   SELECT r.*, CASE WHEN link_type = 'ip' THEN 1 WHEN link_type = 'ethernet' AND SUBSTR(octets, 25, 4) = '8100' THEN 37
                    WHEN link_type = 'ethernet' THEN 29 END AS start
@@ -39,7 +39,7 @@ WITH reports AS (
          ip_version = 6 OR (hex_number(SUBSTR(octets, start + 12, 4)) & 8191) = 0 AS is_first_fragment
   FROM layers y
 )
-SELECT h.trace, h.timestamp, h.timestamp_ns, h.seq, h.process_id, p.image_name AS process_name, h.thread_id, h.source, h.component_id,
+SELECT h.trace, h.timestamp, h.timestamp_ns, h.seq, h.process_id, h.process_name, h.thread_id, h.source, h.component_id,
        COALESCE(c.name, h.interface) AS component, h.direction, h.drop_reason, h.drop_location, h.link_type, h.bytes, h.logged_bytes,
        COALESCE(h.protocol, CASE WHEN h.ip_version IS NOT NULL THEN hex_number(h.transport) END) AS protocol_number,
        CASE COALESCE(h.protocol, CASE WHEN h.ip_version IS NOT NULL THEN hex_number(h.transport) END)
@@ -55,5 +55,3 @@ LEFT JOIN (
   SELECT trace, machine, Id AS component_id, MAX(Name) AS name
   FROM {{Microsoft-Windows-PktMon: timestamp, timestamp_ns, seq, machine, process_id, thread_id, event_id, keywords, Id BIGINT, Name STRING}} d WHERE event_id IN (20, 270) GROUP BY trace, machine, Id
 ) c ON c.trace = h.trace AND c.machine = h.machine AND c.component_id = h.component_id AND h.source = 'pktmon'
-LEFT JOIN processes p
-  ON p.trace = h.trace AND p.machine = h.machine AND p.process_id = h.process_id AND h.timestamp_ns >= p.from_ns AND h.timestamp_ns < p.to_ns
