@@ -90,15 +90,18 @@ impl Custody {
         // No publication begins while those that have begun are waited for.
         self.family.is_abandoned.store(true, Ordering::SeqCst);
         let others: Vec<Arc<Place>> = self.family.others().iter().filter_map(Weak::upgrade).collect();
+        let mut temporary = Vec::new();
         for place in others.iter().chain([&self.place]) {
             let mut held = locked(place);
             match held.take() {
                 Some(Held::All(folder)) => abandon_folder(&folder),
                 Some(Held::Attempt { folder, attempt }) => abandon_attempt(&folder, &attempt),
-                Some(Held::Temporary(folder)) => abandon_temporary(&folder),
+                Some(Held::Temporary(path)) => temporary.push(path),
                 None => {}
             }
         }
+        // Last: who is about to make a staging folder in one, and was waited for, makes what is missing above it.
+        temporary.iter().for_each(|path| abandon_temporary(path));
     }
 
     pub(super) fn take_in(&self, held: Held) {
