@@ -181,6 +181,21 @@ fn filters_by_names_of_processes_know_the_machines() {
 }
 
 #[test]
+fn a_report_knows_the_machines() {
+    let sandbox = two("offset=+100ns", header());
+    let page = sandbox.t("report out -o - -q", 0).out;
+    // One sample each, in a module of its own, and as many bytes sent.
+    for name in ["alpha.exe", "alpha.dll", "beta.exe", "beta.dll"] {
+        let row = format!("<th scope=\"row\">{name}</th><td class=\"n\">1</td>");
+        assert!(page.contains(&row), "{name}: {page}");
+    }
+    for name in ["alpha.exe", "beta.exe"] {
+        let row = format!("<th scope=\"row\">{name}</th><td class=\"n\">100 B</td>");
+        assert!(page.contains(&row), "{name}: {page}");
+    }
+}
+
+#[test]
 fn partitions_and_steps_tell_what_one_process_tells() {
     let sandbox = two("offset=+100ns", header());
     let plan = sandbox.t("plan @both.txt --merge lab -o steps", 0).out;

@@ -8,8 +8,8 @@ const MOST_TRIED: usize = 4096;
 /// Bytes of a process's memory for a time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Area {
-    /// The process.
-    pub process: i64,
+    /// The process: its machine and its id.
+    pub process: (i64, i64),
     /// The first address, as the bits of 64.
     pub base: i64,
     /// Bytes.
@@ -68,7 +68,7 @@ impl Areas {
     /// Puts them in order, when all are there.
     pub(super) fn settle(&mut self) {
         self.rows.sort_by_key(|area| (area.process, area.base));
-        let mut before: Option<(i64, i64)> = None;
+        let mut before: Option<((i64, i64), i64)> = None;
         let furthest = self.rows.iter().map(|area| {
             let of_process = before.filter(|(process, _)| *process == area.process);
             let end = of_process.map_or(area.end(), |(_, end)| end.max(area.end()));
@@ -79,7 +79,7 @@ impl Areas {
     }
 
     /// Those of a process that hold an address at a time, that of the highest base first.
-    pub(super) fn holding(&self, process: i64, address: i64, time: i64) -> impl Iterator<Item = &Area> {
+    pub(super) fn holding(&self, process: (i64, i64), address: i64, time: i64) -> impl Iterator<Item = &Area> {
         let behind = self.rows.partition_point(|area| (area.process, area.base) <= (process, address));
         let before = iter::zip(&self.rows, &self.reach).take(behind).rev().take(MOST_TRIED);
         let near = before.take_while(move |(area, reach)| area.process == process && **reach > address);
@@ -99,7 +99,7 @@ mod tests {
     fn areas(most: usize, of: &[(i64, i64, i64, i64, i64)]) -> Areas {
         let mut areas = Areas::with_room_for(most);
         for (&(process, base, size, from, to), means) in of.iter().zip(0..) {
-            areas.add(Area { process, base, size, from, to, means });
+            areas.add(Area { process: (0, process), base, size, from, to, means });
         }
         areas.settle();
         areas
@@ -107,7 +107,7 @@ mod tests {
 
     #[track_caller]
     fn t(areas: &Areas, (process, address, time): (i64, i64, i64), expected: &[u32]) {
-        let found: Vec<u32> = areas.holding(process, address, time).map(|area| area.means).collect();
+        let found: Vec<u32> = areas.holding((0, process), address, time).map(|area| area.means).collect();
         assert_eq!(found, expected);
     }
 
@@ -127,6 +127,7 @@ mod tests {
         t(&all, (8, 0x1000, 5), &[3]);
         t(&all, (8, 0x1100, 5), &[]);
         t(&all, (6, 0x1000, 5), &[]);
+        assert_eq!(all.holding((1, 7), 0x1000, 5).count(), 0, "of another machine");
     }
 
     #[test]

@@ -36,6 +36,7 @@ pub(super) struct CpuUsage {
 /// Who ran on a processor since when.
 #[derive(Clone, Copy, Debug)]
 struct Running {
+    machine: i64,
     thread: Option<i64>,
     since: i64,
 }
@@ -50,7 +51,8 @@ pub(super) fn usage(source: &Source<'_>, axis: &Axis, who: &Who) -> Result<Optio
     let columns = ["event_name", "timestamp_ns", "input", "cpu", "NewThreadId"];
     source.events("Kernel-Thread", &columns, |batch, row| {
         let Some(time) = batch.integer(1, row).filter(|_| batch.text(0, row) == Some("Thread/CSwitch")) else { return };
-        let now = Running { thread: batch.integer(4, row), since: time };
+        let machine = source.machine(batch.integer(2, row));
+        let now = Running { machine, thread: batch.integer(4, row), since: time };
         let before = running.insert((batch.integer(2, row), batch.integer(3, row)), now);
         if let Some(before) = before {
             usage.add(&mut tally, axis, who, before, time);
@@ -68,7 +70,7 @@ impl CpuUsage {
             self.idle_ns = self.idle_ns.saturating_add(spent);
             return;
         }
-        let amounts = tally.of(who.name(None, ran.thread, ran.since));
+        let amounts = tally.of(who.name(ran.machine, None, ran.thread, ran.since));
         amounts.count(spent, [1, 0, 0, 0]);
         axis.spread(ran.since, until, |bin, ns| amounts.draw(bin, ns));
     }
@@ -98,24 +100,25 @@ pub(super) fn samples(source: &Source<'_>, axis: &Axis, who: &Who) -> Result<Opt
     }
     let modules = Modules::read(source)?;
     let (mut processes, mut by_module) = (Tally::default(), HashMap::<Place<'_>, u64>::new());
-    let columns = ["event_name", "timestamp_ns", "process_id", "ThreadId", "InstructionPointer"];
+    let columns = ["event_name", "timestamp_ns", "process_id", "ThreadId", "InstructionPointer", "input"];
     let mut idle = 0_u64;
     let mut add = |batch: &Batch, row: usize| {
         let Some(time) = batch.integer(1, row).filter(|_| batch.text(0, row) == Some("PerfInfo/SampleProf")) else {
             return;
         };
         let (process, thread) = (batch.integer(2, row), batch.integer(3, row));
-        let id = who.process(process, thread, time);
+        let machine = source.machine(batch.integer(5, row));
+        let id = who.process(machine, process, thread, time);
         if id == Some(IDLE) {
             idle = idle.saturating_add(1);
             return;
         }
-        let amounts = processes.of(who.name(process, thread, time));
+        let amounts = processes.of(who.name(machine, process, thread, time));
         amounts.count(1, [0; 4]);
         if let Some(bin) = axis.bin(time) {
             amounts.draw(bin, 1);
         }
-        let place = batch.integer(4, row).map_or(Place::Nowhere, |address| modules.at(id, address, time));
+        let place = batch.integer(4, row).map_or(Place::Nowhere, |address| modules.at(machine, id, address, time));
         let samples = by_module.entry(place).or_default();
         *samples = samples.saturating_add(1);
     };

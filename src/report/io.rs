@@ -16,8 +16,15 @@ const MOST_PROCESSES: usize = 12;
 /// [`ErrorKind::Output`](crate::ErrorKind::Output) when a table cannot be read.
 pub(super) fn disk(source: &Source<'_>, axis: &Axis, who: &Who) -> Result<Option<Ranked>> {
     let (mut tally, mut is_there) = (Tally::default(), false);
-    let columns =
-        ["event_name", "timestamp_ns", "thread_id", "IssuingThreadId", "TransferSize", "HighResResponseTime_ns"];
+    let columns = [
+        "event_name",
+        "timestamp_ns",
+        "thread_id",
+        "IssuingThreadId",
+        "TransferSize",
+        "HighResResponseTime_ns",
+        "input",
+    ];
     source.events("Kernel-DiskIo", &columns, |batch, row| {
         let number = |column| batch.integer(column, row);
         let amount = |column| number(column).and_then(|amount| u64::try_from(amount).ok()).unwrap_or(0);
@@ -30,7 +37,8 @@ pub(super) fn disk(source: &Source<'_>, axis: &Axis, who: &Who) -> Result<Option
         };
         let Some(time) = number(1) else { return };
         is_there = true;
-        add(tally.of(who.name(None, number(2).or(number(3)), time)), axis, time, bytes, counters);
+        let name = who.name(source.machine(number(6)), None, number(2).or(number(3)), time);
+        add(tally.of(name), axis, time, bytes, counters);
     })?;
     Ok(is_there.then(|| tally.ranked(MOST_PROCESSES)))
 }
@@ -53,7 +61,7 @@ const NETWORK: [&str; 3] = ["Kernel-TcpIp", "Kernel-UdpIp", "Microsoft-Windows-K
 pub(super) fn network(source: &Source<'_>, axis: &Axis, who: &Who) -> Result<Option<Ranked>> {
     let (mut tally, mut is_there) = (Tally::default(), false);
     for dataset in NETWORK {
-        let columns = ["event_name", "timestamp_ns", "PID", "size"];
+        let columns = ["event_name", "timestamp_ns", "PID", "size", "input"];
         source.events(dataset, &columns, |batch, row| {
             let Some(direction) = batch.text(0, row).and_then(Direction::of) else { return };
             let Some(time) = batch.integer(1, row) else { return };
@@ -63,7 +71,8 @@ pub(super) fn network(source: &Source<'_>, axis: &Axis, who: &Who) -> Result<Opt
                 Direction::Received => [0, bytes, 1, 0],
             };
             is_there = true;
-            add(tally.of(who.name(batch.integer(2, row), None, time)), axis, time, bytes, counters);
+            let name = who.name(source.machine(batch.integer(4, row)), batch.integer(2, row), None, time);
+            add(tally.of(name), axis, time, bytes, counters);
         })?;
     }
     Ok(is_there.then(|| tally.ranked(MOST_PROCESSES)))

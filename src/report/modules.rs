@@ -66,17 +66,18 @@ impl Modules {
         self.methods.settle();
     }
 
-    /// Where an address of a process lies: in its own modules, else in those of the kernel, else in its methods.
-    pub(super) fn at(&self, process: Option<i64>, address: i64, time: i64) -> Place<'_> {
-        let own = process.filter(|process| *process != 0).and_then(|process| self.module(process, address, time));
-        own.or_else(|| self.module(0, address, time)).unwrap_or_else(|| {
-            let is_of_method = |process| self.methods.holding(process, address, time).next().is_some();
+    /// Where an address of a process of a machine lies: in its own modules, else in those of the kernel, else in its methods.
+    pub(super) fn at(&self, machine: i64, process: Option<i64>, address: i64, time: i64) -> Place<'_> {
+        let module = |process| self.module((machine, process), address, time);
+        let own = process.filter(|process| *process != 0).and_then(module);
+        own.or_else(|| module(0)).unwrap_or_else(|| {
+            let is_of_method = |process| self.methods.holding((machine, process), address, time).next().is_some();
             if process.is_some_and(is_of_method) { Place::Method } else { Place::Nowhere }
         })
     }
 
     /// The module of a process that has an address; of several the one that was loaded last.
-    fn module(&self, process: i64, address: i64, time: i64) -> Option<Place<'_>> {
+    fn module(&self, process: (i64, i64), address: i64, time: i64) -> Option<Place<'_>> {
         let names = |area: &Area| self.names.get(usize::try_from(area.means).ok()?);
         let holding = self.images.holding(process, address, time);
         let last = holding.min_by_key(|area| (Reverse((area.from, area.base)), names(area).map(|(path, _)| path)))?;
@@ -95,12 +96,13 @@ fn each_area(
     table: &str,
     mut each: impl FnMut(Area, (Option<String>, Option<String>)),
 ) -> Result<()> {
-    let columns = ["process_id", "base", "size", "from_ns", "to_ns", "path", "file_name"];
+    let columns = ["process_id", "base", "size", "from_ns", "to_ns", "path", "file_name", "machine"];
     source.sidecar(table, &columns, |batch, row| {
         let number = |column| batch.integer(column, row);
         let Some((process, (base, size))) = number(0).zip(number(1).zip(number(2))) else { return };
         let Some((from, to)) = number(3).zip(number(4)) else { return };
         let text = |column| batch.text(column, row).map(str::to_owned);
+        let process = (number(7).unwrap_or(0), process);
         each(Area { process, base, size, from, to, means: 0 }, (text(5), text(6)));
     })
 }
@@ -113,7 +115,7 @@ mod tests {
         let mut modules = Modules::default();
         let name = |name: Option<&str>| (name.map(str::to_owned), name.map(str::to_owned));
         modules.names = vec![name(Some("a.dll")), name(Some("b.dll")), name(None)];
-        let area = |process, base, size, from, to, means| Area { process, base, size, from, to, means };
+        let area = |process, base, size, from, to, means| Area { process: (0, process), base, size, from, to, means };
         modules.images.add(area(7, 0x1000, 0x100, 0, 50, 0));
         modules.images.add(area(7, 0x1000, 0x080, 50, 90, 1));
         modules.images.add(area(7, 0x1020, 0x010, 0, 90, 1));
@@ -127,7 +129,7 @@ mod tests {
     #[test]
     fn an_address_lies_in_the_module_that_was_there() {
         let modules = modules();
-        let at = |process, address, time| modules.at(process, address, time);
+        let at = |process, address, time| modules.at(0, process, address, time);
         assert_eq!(at(Some(7), 0x10bf, 49), Place::Module(Some("a.dll")));
         assert_eq!((at(Some(7), 0x10bf, 50), at(Some(7), 0xfff, 5)), (Place::Nowhere, Place::Nowhere));
         assert_eq!(at(Some(7), 0x1020, 60), Place::Module(Some("b.dll")), "loaded last");
@@ -143,9 +145,10 @@ mod tests {
     #[test]
     fn an_address_in_a_method_and_a_module_lies_in_the_module() {
         let modules = modules();
-        let at = |process, address, time| modules.at(process, address, time);
+        let at = |process, address, time| modules.at(0, process, address, time);
         assert_eq!((at(Some(7), 0x10c0, 49), at(Some(7), 0x10c0, 50)), (Place::Module(Some("a.dll")), Place::Method));
         assert_eq!((at(Some(7), 0x113f, 5), at(Some(7), 0x1140, 5)), (Place::Method, Place::Nowhere));
         assert_eq!((at(Some(8), 0x113f, 5), at(None, 0x113f, 5)), (Place::Nowhere, Place::Nowhere));
+        assert_eq!(modules.at(1, Some(7), 0x10c0, 50), Place::Nowhere, "of another machine");
     }
 }

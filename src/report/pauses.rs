@@ -49,6 +49,7 @@ enum Kind {
 struct Mark {
     seq: i64,
     time: i64,
+    machine: i64,
     process: Option<i64>,
     runtime: Option<i64>,
     kind: Kind,
@@ -61,7 +62,7 @@ struct Mark {
 /// [`ErrorKind::Output`](crate::ErrorKind::Output) when a table cannot be read.
 pub(super) fn pauses(source: &Source<'_>, axis: &Axis, who: &Who) -> Result<Option<Pauses>> {
     let (mut marks, mut reasons, mut left_out) = (Vec::new(), Vec::<String>::new(), 0_u64);
-    let columns = ["event_name", "timestamp_ns", "seq", "process_id", "ClrInstanceID", "Reason_label"];
+    let columns = ["event_name", "timestamp_ns", "seq", "process_id", "ClrInstanceID", "Reason_label", "input"];
     source.events("Microsoft-Windows-DotNETRuntime", &columns, |batch, row| {
         let kind = match batch.text(0, row) {
             Some("GarbageCollection/GCSuspendEEBegin") => Kind::Begin,
@@ -75,14 +76,15 @@ pub(super) fn pauses(source: &Source<'_>, axis: &Axis, who: &Who) -> Result<Opti
             return;
         }
         let reason = batch.text(5, row).and_then(|reason| number_of(&mut reasons, reason));
-        marks.push(Mark { seq, time, process: number(3), runtime: number(4), kind, reason });
+        let machine = source.machine(number(6));
+        marks.push(Mark { seq, time, machine, process: number(3), runtime: number(4), kind, reason });
     })?;
     marks.sort_by_key(|mark| mark.seq);
     let mut tally = Tally::default();
     let mut all: Vec<(u64, i64, Mark)> = Vec::new();
     for (begin, end) in matched(&marks) {
         let length = end.checked_sub(begin.time).and_then(|ns| u64::try_from(ns).ok()).unwrap_or(0);
-        let amounts = tally.of(who.name(begin.process, None, begin.time));
+        let amounts = tally.of(who.name(begin.machine, begin.process, None, begin.time));
         amounts.count(length, [1, 0, 0, 0]);
         axis.spread(begin.time, end, |bin, ns| amounts.draw(bin, ns));
         all.push((length, begin.time, begin));
@@ -91,7 +93,7 @@ pub(super) fn pauses(source: &Source<'_>, axis: &Axis, who: &Who) -> Result<Opti
     let longest = all.iter().take(MOST_PAUSES).map(|(length, from, mark)| Pause {
         from: *from,
         length: *length,
-        process: who.name(mark.process, None, mark.time).to_owned(),
+        process: who.name(mark.machine, mark.process, None, mark.time).to_owned(),
         reason: mark.reason.and_then(|reason| reasons.get(reason).cloned()),
     });
     let longest: Vec<Pause> = longest.collect();
@@ -114,10 +116,10 @@ fn number_of(reasons: &mut Vec<String>, reason: &str) -> Option<usize> {
 /// The last begin before each end of a process and runtime, and the time of the end; an end that follows another without a
 /// begin between them is none.
 fn matched(marks: &[Mark]) -> Vec<(Mark, i64)> {
-    let mut open = HashMap::<(Option<i64>, Option<i64>), Mark>::new();
+    let mut open = HashMap::<(i64, Option<i64>, Option<i64>), Mark>::new();
     let mut found = Vec::new();
     for mark in marks {
-        let key = (mark.process, mark.runtime);
+        let key = (mark.machine, mark.process, mark.runtime);
         match mark.kind {
             Kind::Begin => drop(open.insert(key, *mark)),
             Kind::End => found.extend(open.remove(&key).map(|begin| (begin, mark.time))),
@@ -135,6 +137,7 @@ mod tests {
         let mark = |seq, process, kind| Mark {
             seq,
             time: seq * 10,
+            machine: 0,
             process: Some(process),
             runtime: Some(1),
             kind,

@@ -1,5 +1,6 @@
 //! A published trace as the report reads it: datasets, column by column, a batch at a time.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 
 use crate::error::Result;
@@ -12,18 +13,31 @@ pub(super) struct Source<'a> {
     folder: PathBuf,
     /// What the trace says of itself.
     pub record: CommitRecord,
+    /// The machine of each input, by its number.
+    machines: HashMap<i64, i64>,
     progress: &'a dyn Progress,
 }
 
 impl<'a> Source<'a> {
-    /// Reads the manifest of a trace.
+    /// Reads the manifest of a trace, and which machines it is of.
     ///
     /// # Errors
-    /// [`ErrorKind::Output`](crate::ErrorKind::Output) when there is none.
+    /// [`ErrorKind::Output`](crate::ErrorKind::Output) when one cannot be read.
     pub(super) fn open(trace: &PublishedTrace, progress: &'a dyn Progress) -> Result<Source<'a>> {
         let mut record = CommitRecord::read(&trace.folder)?;
         record.files.sort_by(|a, b| a.path.cmp(&b.path));
-        Ok(Source { folder: trace.folder.clone(), record, progress })
+        let mut source = Source { folder: trace.folder.clone(), record, machines: HashMap::new(), progress };
+        let mut machines = HashMap::new();
+        source.sidecar("sessions", &["input", "machine"], |batch, row| {
+            machines.extend(batch.integer(0, row).zip(batch.integer(1, row)));
+        })?;
+        source.machines = machines;
+        Ok(source)
+    }
+
+    /// The machine on which an event was recorded, by the number of its input; 0 where nothing tells machines apart.
+    pub(super) fn machine(&self, input: Option<i64>) -> i64 {
+        input.and_then(|input| self.machines.get(&input)).copied().unwrap_or(0)
     }
 
     /// Hands over columns of a sidecar table, or nothing where the trace has no such table.

@@ -11,6 +11,7 @@ const MOST_SPANS: usize = 1 << 21;
 /// What an id meant for a time.
 #[derive(Clone, Copy, Debug)]
 struct Span {
+    machine: i64,
     id: i64,
     from: i64,
     to: i64,
@@ -34,13 +35,13 @@ impl Spans {
     }
 
     fn settle(&mut self) {
-        self.rows.sort_by_key(|span| (span.id, span.from, span.to));
+        self.rows.sort_by_key(|span| (span.machine, span.id, span.from, span.to));
     }
 
-    fn at(&self, id: i64, time: i64) -> Option<i64> {
-        let behind = self.rows.partition_point(|span| (span.id, span.from) <= (id, time));
+    fn at(&self, machine: i64, id: i64, time: i64) -> Option<i64> {
+        let behind = self.rows.partition_point(|span| (span.machine, span.id, span.from) <= (machine, id, time));
         let span = self.rows.get(behind.checked_sub(1)?)?;
-        (span.id == id && time < span.to).then_some(span.means)?
+        ((span.machine, span.id) == (machine, id) && time < span.to).then_some(span.means)?
     }
 }
 
@@ -63,7 +64,7 @@ impl Who {
     pub(super) fn read(source: &Source<'_>) -> Result<Who> {
         let mut who = Who::default();
         let mut numbers = HashMap::<String, i64>::new();
-        source.sidecar("processes", &["process_id", "from_ns", "to_ns", "image_name"], |batch, row| {
+        source.sidecar("processes", &["process_id", "from_ns", "to_ns", "image_name", "machine"], |batch, row| {
             let number = |column| batch.integer(column, row);
             let Some(((id, from), to)) = number(0).zip(number(1)).zip(number(2)) else { return };
             let means = batch.text(3, row).map(|name| {
@@ -72,29 +73,29 @@ impl Who {
                     i64::try_from(who.names.len() - 1).unwrap_or(i64::MAX)
                 })
             });
-            who.processes.add(Span { id, from, to, means });
+            who.processes.add(Span { machine: number(4).unwrap_or(0), id, from, to, means });
         })?;
-        source.sidecar("threads", &["thread_id", "from_ns", "to_ns", "process_id"], |batch, row| {
+        source.sidecar("threads", &["thread_id", "from_ns", "to_ns", "process_id", "machine"], |batch, row| {
             let number = |column| batch.integer(column, row);
             let Some(((id, from), to)) = number(0).zip(number(1)).zip(number(2)) else { return };
-            who.threads.add(Span { id, from, to, means: number(3) });
+            who.threads.add(Span { machine: number(4).unwrap_or(0), id, from, to, means: number(3) });
         })?;
         who.processes.settle();
         who.threads.settle();
         Ok(who)
     }
 
-    /// The name of the process of an event: of the id that it says, else of the thread's process.
-    pub(super) fn name(&self, process: Option<i64>, thread: Option<i64>, time: i64) -> &str {
-        let process = self.process(process, thread, time);
-        let name = process.and_then(|process| self.processes.at(process, time));
+    /// The name of the process of an event on a machine: of the id that it says, else of the thread's process.
+    pub(super) fn name(&self, machine: i64, process: Option<i64>, thread: Option<i64>, time: i64) -> &str {
+        let process = self.process(machine, process, thread, time);
+        let name = process.and_then(|process| self.processes.at(machine, process, time));
         let name = name.and_then(|number| self.names.get(usize::try_from(number).ok()?));
         name.map_or(UNKNOWN, String::as_str)
     }
 
     /// The id of that process.
-    pub(super) fn process(&self, process: Option<i64>, thread: Option<i64>, time: i64) -> Option<i64> {
-        process.or_else(|| self.threads.at(thread?, time))
+    pub(super) fn process(&self, machine: i64, process: Option<i64>, thread: Option<i64>, time: i64) -> Option<i64> {
+        process.or_else(|| self.threads.at(machine, thread?, time))
     }
 
     /// Spans of processes and threads that the report had no room for.
@@ -110,19 +111,22 @@ mod tests {
     #[test]
     fn an_id_means_what_it_meant_at_the_time() {
         let mut who = Who { names: vec!["a.exe".to_owned(), "b.exe".to_owned()], ..Who::default() };
-        let span = |id, from, to, means| Span { id, from, to, means };
-        for one in [span(8, 50, 90, Some(1)), span(8, 0, 50, Some(0)), span(9, 0, 90, None)] {
+        let span = |machine, id, from, to, means| Span { machine, id, from, to, means };
+        let other = span(1, 8, 0, 90, Some(1));
+        for one in [span(0, 8, 50, 90, Some(1)), other, span(0, 8, 0, 50, Some(0)), span(0, 9, 0, 90, None)] {
             who.processes.add(one);
         }
-        who.threads.add(span(1, 10, 60, Some(8)));
+        who.threads.add(span(0, 1, 10, 60, Some(8)));
+        who.threads.add(span(1, 1, 0, 90, Some(9)));
         who.processes.settle();
         who.threads.settle();
-        assert_eq!((who.name(Some(8), None, 49), who.name(Some(8), None, 50)), ("a.exe", "b.exe"));
-        assert_eq!(
-            (who.name(Some(8), None, 90), who.name(Some(8), None, -1), who.name(Some(9), None, 5)),
-            (UNKNOWN, UNKNOWN, UNKNOWN)
-        );
-        assert_eq!((who.name(None, Some(1), 20), who.name(None, Some(1), 60)), ("a.exe", UNKNOWN));
-        assert_eq!((who.process(Some(7), Some(1), 20), who.process(None, None, 20)), (Some(7), None));
+        let of = |process, time| who.name(0, Some(process), None, time);
+        assert_eq!((of(8, 49), of(8, 50)), ("a.exe", "b.exe"));
+        assert_eq!((of(8, 90), of(8, -1), of(9, 5)), (UNKNOWN, UNKNOWN, UNKNOWN));
+        assert_eq!((who.name(0, None, Some(1), 20), who.name(0, None, Some(1), 60)), ("a.exe", UNKNOWN));
+        assert_eq!((who.process(0, Some(7), Some(1), 20), who.process(0, None, None, 20)), (Some(7), None));
+        // Of another machine.
+        assert_eq!((who.name(1, Some(8), None, 49), who.name(2, Some(8), None, 49)), ("b.exe", UNKNOWN));
+        assert_eq!((who.process(1, None, Some(1), 20), who.process(2, None, Some(1), 20)), (Some(9), None));
     }
 }
