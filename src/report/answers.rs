@@ -4,11 +4,10 @@ use indicatif::{HumanBytes, HumanCount};
 
 use super::cpu::{CpuSamples, CpuUsage};
 use super::facts::Facts;
-use super::figures::{Figure, Unit, figure, rest, share};
+use super::figures::{Figure, Unit, figure, moment, rest, share};
 use super::html::{Cell, note, section, table, text};
 use super::pauses::Pauses;
 use super::tally::{Amounts, Ranked};
-use crate::calendar::rfc3339;
 use crate::error::Result;
 use crate::readable::count::counted;
 use crate::readable::time::duration;
@@ -179,11 +178,10 @@ fn pauses(facts: &Facts, pauses: &Pauses) -> Result<String> {
         .longest
         .iter()
         .map(|pause| {
-            let offset = pause.from.checked_sub(facts.axis.first()).and_then(|ns| u64::try_from(ns).ok());
             vec![
                 Cell::text(&pause.process),
                 Cell::number(&duration(pause.length)),
-                Cell::number(&offset.map_or_else(|| rfc3339(pause.from), |ns| format!("+{}", duration(ns)))),
+                Cell::number(&moment(&facts.axis, pause.from)),
                 Cell::text(pause.reason.as_deref().unwrap_or("–")),
             ]
         })

@@ -8,6 +8,7 @@ use super::axis::{Axis, BINS};
 use super::charts::{PALETTE, Words, stacked};
 use super::html::{Cell, details, note, table, text};
 use super::tally::Ranked;
+use crate::calendar::rfc3339;
 use crate::error::Result;
 use crate::readable::count::counted;
 use crate::readable::time::duration;
@@ -49,6 +50,12 @@ pub(super) fn share(part: u64, whole: u64) -> String {
         0 if part > 0 => "< 0.01 %".to_owned(),
         _ => format!("{}.{:02} %", hundredths / 100, hundredths % 100),
     }
+}
+
+/// A time from the first event on, as the axes have it; one before that as it is.
+pub(super) fn moment(axis: &Axis, time: i64) -> String {
+    let behind = time.checked_sub(axis.first()).and_then(|ns| u64::try_from(ns).ok());
+    behind.map_or_else(|| rfc3339(time), |ns| format!("+{}", duration(ns)))
 }
 
 /// The beginning, the middle and the end of the time, below a chart.
@@ -158,5 +165,14 @@ mod tests {
         let mut tally = Tally::default();
         ["a", "b", "c"].iter().for_each(|name| tally.of(name).count(1, [0; 4]));
         assert_eq!(rest(&tally.ranked(1)).as_deref(), Some("and 2 more"));
+    }
+
+    #[test]
+    fn a_moment_is_told_from_the_first_event_on() {
+        let axis = Axis::new(1_000_000_000, 2_000_000_000);
+        assert_eq!(moment(&axis, 1_000_000_000), "+0 ns");
+        assert_eq!(moment(&axis, 2_500_000_000), "+1.5 s");
+        assert_eq!(moment(&axis, 0), rfc3339(0));
+        assert_eq!(moment(&axis, i64::MIN), rfc3339(i64::MIN));
     }
 }

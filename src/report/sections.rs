@@ -4,9 +4,10 @@ use std::fmt::Write as _;
 
 use indicatif::{HumanBytes, HumanCount};
 
+use super::axis::Axis;
 use super::charts::{Words, lane, row};
 use super::facts::Facts;
-use super::figures::{rest, scale, share};
+use super::figures::{moment, rest, scale, share};
 use super::html::{Cell, and_more, note, section, table, text, values};
 use super::lanes::{Lane, Lanes, Loss};
 use super::providers::Providers;
@@ -143,7 +144,7 @@ pub(super) fn lanes(facts: &Facts) -> Result<String> {
     if losses.is_empty() {
         content += &note("Nothing says that anything was lost.");
     } else {
-        let rows: Vec<Vec<Cell>> = losses.iter().map(loss).collect();
+        let rows: Vec<Vec<Cell>> = losses.iter().map(|one| loss(one, &facts.axis)).collect();
         content +=
             &table("Losses and gaps", &["what", "how much", "processor", "certain", "from", "to", "evidence"], &rows);
         content += &and_more(usize::try_from(*more_losses).unwrap_or(usize::MAX), "rows");
@@ -171,14 +172,12 @@ fn numbers_of(lane: &Lane) -> String {
     numbers.join(" · ")
 }
 
-fn loss(loss: &Loss) -> Vec<Cell> {
-    let time = |time: Option<i64>| Cell::text(time.map_or_else(|| "–".to_owned(), rfc3339));
-    let count = loss
-        .count
-        .map_or_else(|| "unknown".to_owned(), |count| HumanCount(u64::try_from(count).unwrap_or(0)).to_string());
+fn loss(loss: &Loss, axis: &Axis) -> Vec<Cell> {
+    let time = |time: Option<i64>| Cell::number(&time.map_or_else(|| "–".to_owned(), |time| moment(axis, time)));
+    let count = loss.count.map(|count| counted(u64::try_from(count).unwrap_or(0), &loss.unit));
     vec![
         Cell::text(loss.kind.replace('_', " ")),
-        Cell::number(&format!("{count} {}", loss.unit)),
+        Cell::number(&count.unwrap_or_else(|| "unknown".to_owned())),
         Cell::number(&loss.cpu.map_or_else(|| "–".to_owned(), |cpu| cpu.to_string())),
         Cell::text(if loss.is_certain { "yes" } else { "possible" }),
         time(loss.span.0),
