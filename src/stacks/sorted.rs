@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::progress::{Progress, stop_if_cancelled};
 use crate::spill::{Record, SpillSpace, Spilled};
-use crate::survey::sort::{Threads, sort_by_key};
+use crate::survey::sort::{Threads, sort_by_key, sort_places};
 
 /// Records that are copied without a look at whether to stop.
 const AT_ONCE: usize = 1 << 16;
@@ -23,13 +23,13 @@ pub(super) fn sorted<T: Record + Sync, C: Ord, K: Ord>(
     if records.is_sorted_by_key(&key) {
         return Ok(records);
     }
-    let coarse = |&place: &u32| coarse(&records[place as usize]);
-    let key = |&place: &u32| key(&records[place as usize]);
+    let coarse = |place: u32| coarse(&records[place as usize]);
+    let key = |place: u32| key(&records[place as usize]);
     let mut order: Vec<u32> = (0..).take(records.len()).collect();
-    sort_by_key(&mut order, &coarse, Threads::All, progress)?;
-    for same in order.chunk_by_mut(|a, b| coarse(a) == coarse(b)) {
+    sort_places(&mut order, &coarse, Threads::All, progress)?;
+    for same in order.chunk_by_mut(|a, b| coarse(*a) == coarse(*b)) {
         if same.len() > 1 {
-            sort_by_key(same, &key, Threads::All, progress)?;
+            sort_by_key(same, &|&place| key(place), Threads::All, progress)?;
         }
     }
     let mut sorted = space.records();

@@ -25,29 +25,50 @@ pub(crate) fn sort_by_key<T: Send, K: Ord>(
     threads: Threads,
     progress: &dyn Progress,
 ) -> Result<()> {
-    sort_parts(items, key, threads, AT_ONCE, progress)
+    // Most lists are those of a few processors, one behind the other, each in order: this way of sorting finds that.
+    let sort = |items: &mut [T]| items.sort_by_key(key);
+    sort_parts(items, key, &sort, threads, AT_ONCE, progress)
+}
+
+/// Sorts numbers of records by keys that differ, each of which stands in its record, far from that of the next.
+///
+/// # Errors
+/// [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted) when the caller asked to stop.
+pub(crate) fn sort_places<K: Ord>(
+    places: &mut [u32],
+    key: &(impl Fn(u32) -> K + Sync),
+    threads: Threads,
+    progress: &dyn Progress,
+) -> Result<()> {
+    // Each key is fetched once.
+    let sort = |places: &mut [u32]| {
+        let mut keyed: Vec<(K, u32)> = places.iter().map(|&place| (key(place), place)).collect();
+        keyed.sort_by(|(a, _), (b, _)| a.cmp(b));
+        places.iter_mut().zip(keyed).for_each(|(place, (_, sorted))| *place = sorted);
+    };
+    sort_parts(places, &|&place| key(place), &sort, threads, AT_ONCE, progress)
 }
 
 /// Brings the smaller half to the front until the parts are small.
 fn sort_parts<T: Send, K: Ord>(
     items: &mut [T],
     key: &(impl Fn(&T) -> K + Sync),
+    sort: &(impl Fn(&mut [T]) + Sync),
     threads: Threads,
     at_once: usize,
     progress: &dyn Progress,
 ) -> Result<()> {
     stop_if_cancelled(progress)?;
     if items.len() <= at_once.max(1) {
-        // Most lists are those of a few processors, one behind the other, each in order: this way of sorting finds that.
-        items.sort_by_key(key);
+        sort(items);
         return Ok(());
     }
     if items.is_sorted_by_key(key) {
         return Ok(());
     }
     let (smaller, _, greater) = items.select_nth_unstable_by_key(items.len() / 2, key);
-    let mut smaller = || sort_parts(smaller, key, threads, at_once, progress);
-    let mut greater = || sort_parts(greater, key, threads, at_once, progress);
+    let mut smaller = || sort_parts(smaller, key, sort, threads, at_once, progress);
+    let mut greater = || sort_parts(greater, key, sort, threads, at_once, progress);
     match threads {
         Threads::One => smaller().and_then(|()| greater()),
         Threads::All => {
@@ -87,17 +108,28 @@ mod tests {
             for at_once in [0, 1, 2, 10, 999, 1000] {
                 let mut items = mixed();
                 let never = StopAt(AtomicUsize::new(usize::MAX));
-                sort_parts(&mut items, &|item| *item, threads, at_once, &never).unwrap();
+                sort_parts(&mut items, &|item| *item, &<[u64]>::sort, threads, at_once, &never).unwrap();
                 assert_eq!(items, expected, "{threads:?} {at_once}");
             }
         }
     }
 
     #[test]
+    fn places_are_sorted_by_what_stands_there() {
+        let records = mixed();
+        let mut places: Vec<u32> = (0..1000).collect();
+        let never = StopAt(AtomicUsize::new(usize::MAX));
+        sort_places(&mut places, &|place| records[place as usize], Threads::All, &never).unwrap();
+        let mut expected = mixed();
+        expected.sort_unstable();
+        assert_eq!(places.iter().map(|&place| records[place as usize]).collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
     fn an_interrupt_ends_it_between_two_parts() {
         for look in [0, 1, 50] {
             let stop = StopAt(AtomicUsize::new(look));
-            let error = sort_parts(&mut mixed(), &|item| *item, Threads::One, 10, &stop).unwrap_err();
+            let error = sort_parts(&mut mixed(), &|item| *item, &<[u64]>::sort, Threads::One, 10, &stop).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Interrupted);
         }
     }
