@@ -1,7 +1,5 @@
 //! What events tell of ids becomes what the ids meant, and when.
 
-use rayon::prelude::*;
-
 use super::attributes::{NUMBERS, TEXTS, process, thread};
 use super::fact::Fact;
 use super::span::Span;
@@ -9,11 +7,16 @@ use crate::error::Result;
 use crate::event::subject::{Subject, Tells};
 use crate::guid::Guid;
 use crate::plan::PlannedInputs;
+use crate::progress::{Progress, Step, stop_if_cancelled, timed};
 use crate::spill::{SpillSpace, SpillWriter, Spilled};
 use crate::survey::FileSurvey;
+use crate::survey::sort::{Threads, sort_by_key, sort_places};
 
 /// How long after the one provider another may tell of the same start or end.
 const RETOLD_NS: i64 = 1_000_000_000;
+
+/// Ids that are folded without a look at whether to stop.
+const AT_ONCE: usize = 1 << 16;
 
 /// From when to when the recording of a machine reaches, in Unix nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,31 +77,42 @@ impl<'a> Recorded<'a> {
 /// of the processes, once they are known.
 ///
 /// # Errors
-/// When there is no space.
+/// When there is no space, or when the caller asked to stop.
 pub(super) fn fold(
     subject: Subject,
     facts: &[Fact],
     owners: &[Span],
     recording: &Recorded<'_>,
     space: &SpillSpace,
+    progress: &dyn Progress,
 ) -> Result<Spilled<Span>> {
     let is_within = |fact: &u32| {
         let fact = &facts[*fact as usize];
         fact.ns < recording.extent(fact.machine).to_ns
     };
     let mut order: Vec<u32> = (0..).take(facts.len()).filter(is_within).collect();
-    order.par_sort_by_key(|&fact| facts[fact as usize].id());
+    // Facts of one id stay in the order in which they come.
+    let id_and_place = |place: u32| {
+        let (scope, key, machine) = facts[place as usize].id();
+        (scope, key, machine, place)
+    };
+    sort_places(&mut order, &id_and_place, Threads::All, progress)?;
     let mut spans = Spans { subject, owners, recording: *recording, found: space.records() };
-    let same = |a: &u32, b: &u32| facts[*a as usize].id() == facts[*b as usize].id();
-    for of_id in order.chunk_by_mut(same) {
-        // Mostly they are in order as they come.
-        let in_order = |fact: &u32| facts[*fact as usize].order();
-        if !of_id.is_sorted_by_key(in_order) {
-            of_id.sort_unstable_by_key(in_order);
+    timed(progress, Step::Plan, || {
+        for (number, of_id) in order.chunk_by_mut(|a, b| facts[*a as usize].id() == facts[*b as usize].id()).enumerate()
+        {
+            if number % AT_ONCE == 0 {
+                stop_if_cancelled(progress)?;
+            }
+            // Mostly they are in the order of the recording.
+            let in_order = |fact: &u32| facts[*fact as usize].order();
+            if !of_id.is_sorted_by_key(in_order) {
+                sort_by_key(of_id, &in_order, Threads::One, progress)?;
+            }
+            spans.fold(of_id.iter().map(|&fact| &facts[fact as usize]))?;
         }
-        spans.fold(of_id.iter().map(|&fact| &facts[fact as usize]))?;
-    }
-    spans.found.finish()
+        spans.found.finish()
+    })
 }
 
 struct Spans<'a> {
@@ -258,6 +272,7 @@ fn at(owners: &[Span], (process, machine): (u64, u16), ns: i64) -> Option<&Span>
 mod tests {
     use super::*;
     use crate::plan::Key;
+    use crate::progress::NoProgress;
     use crate::survey::FileKey;
 
     const RECORDED: Recorded<'_> = Recorded {
@@ -276,7 +291,7 @@ mod tests {
 
     /// Process or 0, id, begin and end of each span of a recording from 0 to 99.
     fn spans(subject: Subject, facts: &[Fact], owners: &[Span]) -> Vec<(u64, u64, i64, i64)> {
-        let spans = fold(subject, facts, owners, &RECORDED, &SpillSpace::temporary()).unwrap();
+        let spans = fold(subject, facts, owners, &RECORDED, &SpillSpace::temporary(), &NoProgress).unwrap();
         spans.iter().map(|span| (span.scope, span.key, span.from_ns, span.to_ns)).collect()
     }
 
@@ -292,7 +307,7 @@ mod tests {
             told(Start, 0, 8, 20, &[]),
         ];
         assert_eq!(spans(Subject::Process, &facts, &[]), [(0, 7, 0, 60), (0, 7, 60, 100), (0, 8, 20, 100)]);
-        let found = fold(Subject::Process, &facts, &[], &RECORDED, &SpillSpace::temporary()).unwrap();
+        let found = fold(Subject::Process, &facts, &[], &RECORDED, &SpillSpace::temporary(), &NoProgress).unwrap();
         assert_eq!((found[0].started_ns(), found[0].ended_ns()), (None, Some(40)));
         assert_eq!((found[1].started_ns(), found[1].ended_ns()), (Some(60), None));
         // A process that runs has no exit status, whatever the rundown says.
@@ -305,7 +320,9 @@ mod tests {
     #[test]
     fn what_is_not_known_to_its_end_is_told_up_to_there() {
         let facts = [told(Start, 0, 7, 10, &[]), told(Start, 0, 7, 60, &[]), told(Start, 0, 8, 49, &[])];
-        let found = fold(Subject::Process, &facts, &[], &RECORDED.until(Some(50)), &SpillSpace::temporary()).unwrap();
+        let found =
+            fold(Subject::Process, &facts, &[], &RECORDED.until(Some(50)), &SpillSpace::temporary(), &NoProgress)
+                .unwrap();
         let found: Vec<_> = found.iter().map(|span| (span.key, span.from_ns, span.to_ns)).collect();
         assert_eq!(found, [(7, 10, 50), (8, 49, 50)]);
     }
@@ -335,7 +352,7 @@ mod tests {
             of(1, told(Start, 0, 7, 70, &[])),
             of(0, told(End, 0, 7, 80, &[])),
         ];
-        let owners = fold(Subject::Process, &facts, &[], &RECORDED, &SpillSpace::temporary()).unwrap();
+        let owners = fold(Subject::Process, &facts, &[], &RECORDED, &SpillSpace::temporary(), &NoProgress).unwrap();
         let t = |found: &[Span], expected: &[(u16, i64, i64, Option<i64>)]| {
             let spans = found.iter().map(|span| (span.machine, span.from_ns, span.to_ns, span.ended_ns()));
             assert_eq!(spans.collect::<Vec<_>>(), expected);
@@ -343,10 +360,12 @@ mod tests {
         t(&owners, &[(0, 0, 100, Some(80)), (1, 30, 70, Some(60)), (1, 70, 90, None)]);
         // Modules end with the process of their machine.
         let modules = [of(1, told(Holds, 7, 0x1000, 50, &[])), of(0, told(Holds, 7, 0x1000, 55, &[]))];
-        let found = fold(Subject::Image, &modules, &owners, &RECORDED, &SpillSpace::temporary()).unwrap();
+        let found = fold(Subject::Image, &modules, &owners, &RECORDED, &SpillSpace::temporary(), &NoProgress).unwrap();
         t(&found, &[(0, 0, 100, None), (1, 30, 70, None)]);
         // What is not known from a time on is not known of any machine.
-        let known = fold(Subject::Process, &facts, &[], &RECORDED.until(Some(65)), &SpillSpace::temporary()).unwrap();
+        let known =
+            fold(Subject::Process, &facts, &[], &RECORDED.until(Some(65)), &SpillSpace::temporary(), &NoProgress)
+                .unwrap();
         t(&known, &[(0, 0, 65, None), (1, 30, 65, Some(60))]);
     }
 
@@ -367,14 +386,14 @@ mod tests {
     fn details_may_come_before_what_they_belong_to() {
         let mut facts = [told(Detail, 7, 0x1000, 5, &[]), told(Start, 7, 0x1000, 20, &[])];
         facts[1].shape = 1;
-        let found = fold(Subject::Image, &facts, &[], &RECORDED, &SpillSpace::temporary()).unwrap();
+        let found = fold(Subject::Image, &facts, &[], &RECORDED, &SpillSpace::temporary(), &NoProgress).unwrap();
         assert_eq!((found.len(), found[0].from_ns, found[0].shape), (1, 20, 1));
     }
 
     #[test]
     fn modules_end_when_they_are_unloaded_and_with_their_process() {
         let processes = [told(Holds, 0, 7, 10, &[]), told(End, 0, 7, 40, &[]), told(Start, 0, 7, 60, &[])];
-        let owners = fold(Subject::Process, &processes, &[], &RECORDED, &SpillSpace::temporary()).unwrap();
+        let owners = fold(Subject::Process, &processes, &[], &RECORDED, &SpillSpace::temporary(), &NoProgress).unwrap();
         let facts = [
             // Unloaded, and another one loaded there later.
             told(Start, 7, 0x1000, 20, &[]),
@@ -395,7 +414,7 @@ mod tests {
     #[test]
     fn the_same_module_of_two_processes_of_one_id_is_two() {
         let processes = [told(Start, 0, 7, 10, &[]), told(Start, 0, 7, 60, &[])];
-        let owners = fold(Subject::Process, &processes, &[], &RECORDED, &SpillSpace::temporary()).unwrap();
+        let owners = fold(Subject::Process, &processes, &[], &RECORDED, &SpillSpace::temporary(), &NoProgress).unwrap();
         let facts = [told(Start, 7, 0x1000, 20, &[]), told(Holds, 7, 0x1000, 95, &[])];
         assert_eq!(spans(Subject::Image, &facts, &owners), [(7, 0x1000, 20, 60), (7, 0x1000, 60, 100)]);
     }
@@ -404,7 +423,7 @@ mod tests {
     fn the_name_that_a_thread_got_last_is_its_name() {
         let mut facts = [told(Start, 0, 5, 10, &[]), told(Detail, 0, 5, 20, &[]), told(Detail, 0, 5, 30, &[])];
         (facts[0].texts[0], facts[1].texts[0], facts[2].texts[0]) = (1, 2, 3);
-        let found = fold(Subject::Thread, &facts, &[], &RECORDED, &SpillSpace::temporary()).unwrap();
+        let found = fold(Subject::Thread, &facts, &[], &RECORDED, &SpillSpace::temporary(), &NoProgress).unwrap();
         assert_eq!((found.len(), found[0].text(thread::NAME)), (1, 3));
     }
 }

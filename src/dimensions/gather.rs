@@ -75,7 +75,7 @@ pub fn gather_some(
     let sources: Vec<_> = plan.shapes.iter().map(|shape| shape.key.identity.provider).collect();
     let extents = Extent::of_machines(files, inputs);
     let recorded = Recorded { extents: &extents, until_ns: i64::MAX, sources: &sources };
-    timed(progress, Step::Plan, || gathered.finish(&recorded, space, progress))
+    gathered.finish(&recorded, space, progress)
 }
 
 /// What was told so far.
@@ -173,24 +173,25 @@ impl Gathered {
         let [processes, threads, images, files, methods, volumes] = self.facts;
         let volumes: Spilled<Fact> = volumes.finish()?;
         let spans = |subject, facts: SpillWriter<Fact>, owners: &[_]| {
-            stop_if_cancelled(progress)?;
             let place = SUBJECTS.iter().position(|known| *known == subject);
             let left_out = place.and_then(|place| self.left_out[place]);
-            fold(subject, &facts.finish()?, owners, &recorded.until(left_out.map(|left_out| left_out.from_ns)), space)
+            let recorded = recorded.until(left_out.map(|left_out| left_out.from_ns));
+            fold(subject, &facts.finish()?, owners, &recorded, space, progress)
         };
         let processes = spans(Subject::Process, processes, &[])?;
-        Ok((
-            Dimensions {
-                threads: spans(Subject::Thread, threads, &processes)?,
-                images: spans(Subject::Image, images, &processes)?,
-                files: spans(Subject::File, files, &[])?,
-                methods: spans(Subject::Method, methods, &processes)?,
-                paths: DosPaths::of(&volumes, &texts),
-                processes,
-                texts,
+        let ((threads, images), (files, methods)) = rayon::join(
+            || {
+                let threads = || spans(Subject::Thread, threads, &processes);
+                rayon::join(threads, || spans(Subject::Image, images, &processes))
             },
-            issues,
-        ))
+            || {
+                let files = || spans(Subject::File, files, &[]);
+                rayon::join(files, || spans(Subject::Method, methods, &processes))
+            },
+        );
+        let (threads, images, files, methods) = (threads?, images?, files?, methods?);
+        let paths = DosPaths::of(&volumes, &texts);
+        Ok((Dimensions { processes, threads, images, files, methods, texts, paths }, issues))
     }
 }
 

@@ -103,11 +103,17 @@ pub(super) fn prepare<'a>(
         return Ok(Err(Outcome::DryRun(Box::new(Report { partitions, ..report }))));
     }
     let Surveyed { mut files, facts, plan } = surveyed;
-    let (dimensions, issues) = pool.install(|| gather(&files, &planned, &plan, space, progress))?;
-    let (stacks, not_joined) = match options.stacks {
-        StackPolicy::Join => pool.install(|| stacks::gather(&files, &planned, space, progress))?,
-        StackPolicy::Keep => Default::default(),
-    };
+    // What one of them does by one thread, the other uses the rest for.
+    let (dimensions, stacks) = pool.install(|| {
+        rayon::join(
+            || gather(&files, &planned, &plan, space, progress),
+            || match options.stacks {
+                StackPolicy::Join => stacks::gather(&files, &planned, space, progress),
+                StackPolicy::Keep => Ok(Default::default()),
+            },
+        )
+    });
+    let ((dimensions, issues), (stacks, not_joined)) = (dimensions?, stacks?);
     let issues = issues.into_iter().chain(not_joined);
     issues.for_each(|(input, issue)| files[usize::from(input)].issues.push(issue));
     if let (Some(first), Some(issue)) = (files.first_mut(), Owners::of(&dimensions).issue()) {
