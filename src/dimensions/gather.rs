@@ -9,15 +9,13 @@ use super::reader::{Readers, Told};
 use super::result::Dimensions;
 use super::texts::TextWriter;
 use crate::buffer::content::Scratch;
-use crate::buffer::scan::BufferExtent;
 use crate::calendar::rfc3339;
 use crate::error::Result;
 use crate::event::subject::Subject;
-use crate::event::{RawEvent, TimedEvent, TimedStep};
 use crate::plan::{Key, PlanResult, PlannedInputs};
 use crate::spill::{SpillSpace, SpillWriter, Spilled};
 use crate::survey::{
-    self, BufferReader, BufferSummary, FileKey, FileSurvey, Issue, IssueCode, Progress, Severity, Step,
+    self, BufferReader, BufferSummary, FileSurvey, Issue, IssueCode, Progress, Severity, Step, Telling,
     stop_if_cancelled, timed,
 };
 
@@ -213,34 +211,13 @@ impl Source<'_> {
     ) -> Result<()> {
         let mut reading = self.readers.read();
         for buffer in buffers {
-            self.visit(&buffer.extent, scratch, |raw, at| {
+            self.file.told.visit(Telling::OfSubjects, self.reader, &buffer.extent, scratch, |raw, at| {
                 let key = || Key::new(&self.file.clock, self.number, at);
                 let waiting = reading.push(raw, &self.reader.rules.context, key)?;
                 if waiting >= TOGETHER_ROWS { take(reading.finish()?) } else { Ok(()) }
             })?;
         }
         take(reading.finish()?)
-    }
-
-    /// Visits the events of a buffer that tell of subjects, and, where they have to be looked for, all others.
-    fn visit(
-        &self,
-        extent: &BufferExtent,
-        scratch: &mut Scratch,
-        mut visit: impl FnMut(&RawEvent<'_>, FileKey) -> Result<()>,
-    ) -> Result<()> {
-        let rules = &self.reader.rules;
-        let (stream, sequence, ordinal) = (rules.stream(extent), rules.sequence(extent), extent.ordinal);
-        let mut visit =
-            |raw: &RawEvent<'_>, ticks| visit(raw, FileKey { ticks, stream, sequence, ordinal, offset: raw.offset });
-        if let Some(told) = self.file.told.of(ordinal) {
-            return told.events().try_for_each(|(raw, ticks)| visit(&raw, ticks));
-        }
-        let content = self.reader.content(extent, scratch)?;
-        rules.walk(content.bytes(), 0).try_for_each(|step| match step {
-            TimedStep::Event(TimedEvent { raw, ticks, .. }) => visit(&raw, ticks),
-            TimedStep::Damage { .. } => Ok(()),
-        })
     }
 }
 

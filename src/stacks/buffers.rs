@@ -6,7 +6,7 @@ use crate::buffer::content::Scratch;
 use crate::error::Result;
 use crate::event::{RawEvent, TimedEvent, TimedStep};
 use crate::survey::{
-    BufferReader, BufferSummary, FileKey, FileSurvey, Progress, Step, stop_if_cancelled, timed, together,
+    BufferReader, BufferSummary, FileKey, FileSurvey, Progress, Step, Telling, stop_if_cancelled, timed, together,
 };
 
 /// Bytes of buffers that are read side by side: what is made of them may be as many.
@@ -59,36 +59,30 @@ impl Buffers<'_> {
         scratch: &mut Scratch,
         mut visit: impl FnMut(&RawEvent<'_>, FileKey),
     ) -> Result<()> {
-        let (rules, key) = (&self.reader.rules, self.key(buffer));
-        let content = self.reader.content(&buffer.extent, scratch)?;
+        let (rules, extent) = (&self.reader.rules, &buffer.extent);
+        let (stream, sequence, ordinal) = (rules.stream(extent), rules.sequence(extent), extent.ordinal);
+        let content = self.reader.content(extent, scratch)?;
         for step in rules.walk(content.bytes(), 0) {
             if let TimedStep::Event(TimedEvent { raw, ticks, inherited: false }) = step {
-                visit(&raw, key(ticks, raw.offset));
+                visit(&raw, FileKey { ticks, stream, sequence, ordinal, offset: raw.offset });
             }
         }
         Ok(())
     }
 
-    /// The same, of those events that tell of others, where they are kept.
+    /// Visits the events of a buffer that tell of the stacks of others, or all of them.
     ///
     /// # Errors
     /// When the input cannot be read.
-    pub(super) fn visit_told(
+    pub(super) fn visit_telling(
         &self,
         buffer: &BufferSummary,
         scratch: &mut Scratch,
         mut visit: impl FnMut(&RawEvent<'_>, FileKey),
     ) -> Result<()> {
-        let Some(told) = self.file.told.of(buffer.extent.ordinal) else { return self.visit(buffer, scratch, visit) };
-        let key = self.key(buffer);
-        told.events().for_each(|(raw, ticks)| visit(&raw, key(ticks, raw.offset)));
-        Ok(())
-    }
-
-    /// The places of events of a buffer, by time and offset.
-    fn key(&self, buffer: &BufferSummary) -> impl Fn(i64, u32) -> FileKey {
-        let (rules, extent) = (&self.reader.rules, &buffer.extent);
-        let (stream, sequence, ordinal) = (rules.stream(extent), rules.sequence(extent), extent.ordinal);
-        move |ticks, offset| FileKey { ticks, stream, sequence, ordinal, offset }
+        self.file.told.visit(Telling::OfStacks, &self.reader, &buffer.extent, scratch, |raw, at| {
+            visit(raw, at);
+            Ok(())
+        })
     }
 }

@@ -59,7 +59,7 @@ fn join_input(
     let progress = buffers.progress;
     let mut gathered = Gathered::new(space);
     let read = |buffer: &BufferSummary, scratch: &mut _, found: &mut Found| {
-        buffers.visit_told(buffer, scratch, |raw, at| {
+        buffers.visit_telling(buffer, scratch, |raw, at| {
             if let Some(told) = ToldOfStack::of(raw, &buffers.reader.rules.context) {
                 found.push(at, told);
             }

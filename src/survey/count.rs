@@ -7,7 +7,7 @@ use super::issue_code::IssueCode;
 use super::marked::{Mark, Marks};
 use super::rules::{BufferReader, ReadRules};
 use super::shapes::Shapes;
-use super::told::{ToldBuffer, ToldKeeper, ToldRoom};
+use super::told::{Telling, ToldBuffer, ToldKeeper, ToldRoom};
 use crate::buffer::content::{ContentFault, Scratch, Surplus};
 use crate::buffer::scan::BufferExtent;
 use crate::error::Result;
@@ -134,11 +134,11 @@ impl Counts {
             Mark::None => {}
             Mark::Subject => {
                 buffer.subjects = 1;
-                self.told.push(raw, at.ticks);
+                self.told.push(Telling::OfSubjects, raw);
             }
             Mark::Stack => {
                 buffer.stacks = 1;
-                self.told.push(raw, at.ticks);
+                self.told.push(Telling::OfStacks, raw);
             }
             mark => self.marks.add_event(mark, at),
         }

@@ -56,4 +56,4 @@ pub use session::Session;
 pub use settle::settle;
 pub use shapes::ShapeSummary;
 pub use together::together;
-pub use told::{ToldBuffer, ToldEvents};
+pub use told::{Telling, ToldEvents};

@@ -46,8 +46,8 @@ pub struct FileSurvey {
     pub marked: Vec<MarkedEvent>,
     /// Events that say that something was lost.
     pub notices: NoticeLog,
-    /// Events that tell what ids mean or of stacks, as far as they are kept until somebody asks for them; where the survey is stored, they
-    /// are read again.
+    /// Where the events are that tell what ids mean or of stacks, as far as it is kept until somebody asks for them; where the
+    /// survey is stored, they are looked for again.
     #[serde(skip)]
     pub told: ToldEvents,
     /// The masks of event groups that a system logger is enabled with, where the file holds them.

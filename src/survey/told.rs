@@ -1,4 +1,5 @@
-//! Events that tell what ids mean, or of the stacks of others, kept while their compressed buffer is expanded, so that nobody has to expand it again.
+//! Where the events are that tell what ids mean, or of the stacks of others. Of a compressed buffer they are kept themselves, so
+//! that nobody has to expand it again.
 //!
 //! What is kept is bounded, and of which buffers may depend on threads: whoever wants the events of another one reads the
 //! buffer, and finds the same.
@@ -6,16 +7,30 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::event::RawEvent;
+use super::file_key::FileKey;
+use super::rules::BufferReader;
+use crate::buffer::content::Scratch;
+use crate::buffer::scan::BufferExtent;
+use crate::error::Result;
+use crate::event::{RawEvent, TimedEvent, TimedStep};
 
 /// Bytes that are kept of a file: four times its own of a small file, as many as its own of a large one.
 const SMALL: u64 = 16 << 20;
 const MOST: u64 = 64 << 20;
 
-/// Bytes of events of one buffer, beyond which it is not worth the memory of those beside it.
+/// Bytes of events of one compressed buffer, beyond which it is not worth the memory of those beside it.
 const MAX_BUFFER: usize = 1 << 20;
 
-/// The events of a file that tell of subjects or stacks, of buffers of which they are kept.
+/// What events tell of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Telling {
+    /// The ids of processes, threads, modules, files.
+    OfSubjects,
+    /// The stacks of other events.
+    OfStacks,
+}
+
+/// The events of a file that tell of subjects or stacks, of buffers of which they are known.
 #[derive(Debug, Default)]
 pub struct ToldEvents {
     /// By ordinal, once there are all of them.
@@ -24,24 +39,65 @@ pub struct ToldEvents {
 
 /// Those of one buffer.
 #[derive(Debug)]
-pub struct ToldBuffer {
+pub(super) struct ToldBuffer {
     ordinal: u64,
-    heads: Box<[Head]>,
+    /// By what they tell of.
+    events: [KeptEvents; 2],
+}
+
+/// Events of one buffer that tell of the same.
+#[derive(Debug)]
+struct KeptEvents {
+    /// Their offsets, in bytes from the first event of the buffer.
+    offsets: Box<[u32]>,
+    /// Where the buffer is compressed, the events, one behind the other.
     bytes: Box<[u8]>,
 }
 
-/// Where an event is.
-#[derive(Clone, Copy, Debug)]
-struct Head {
-    ticks: i64,
-    offset: u32,
-    /// Behind its bytes among those that are kept; they begin where those of the one before it end.
-    end: u32,
+/// The same, while the buffer is walked.
+#[derive(Debug, Default)]
+struct WalkedEvents {
+    offsets: Vec<u32>,
+    bytes: Vec<u8>,
 }
 
 impl ToldEvents {
-    /// Those of a buffer: its events that tell of subjects or stacks, all of them; `None` where they are not kept.
-    pub fn of(&self, ordinal: u64) -> Option<&ToldBuffer> {
+    /// Visits the events of a buffer that tell of something, each with its place, or, where it is not known which ones do,
+    /// all of them.
+    ///
+    /// # Errors
+    /// When the input cannot be read, and those of `visit`.
+    pub fn visit(
+        &self,
+        telling: Telling,
+        reader: &BufferReader<'_>,
+        extent: &BufferExtent,
+        scratch: &mut Scratch,
+        mut visit: impl FnMut(&RawEvent<'_>, FileKey) -> Result<()>,
+    ) -> Result<()> {
+        let (rules, ordinal) = (&reader.rules, extent.ordinal);
+        let (stream, sequence) = (rules.stream(extent), rules.sequence(extent));
+        let mut visit = |raw: &RawEvent<'_>, ticks: Option<i64>| {
+            let at = |ticks| FileKey { ticks, stream, sequence, ordinal, offset: raw.offset };
+            ticks.map_or(Ok(()), |ticks| visit(raw, at(ticks)))
+        };
+        match self.of(ordinal).map(|buffer| &buffer.events[telling as usize]) {
+            Some(events) if extent.is_compressed() => events.copies().try_for_each(|raw| visit(&raw, raw.ticks())),
+            Some(events) => {
+                let content = reader.content(extent, scratch)?;
+                events.within(content.bytes()).try_for_each(|raw| visit(&raw, raw.ticks()))
+            }
+            None => {
+                let content = reader.content(extent, scratch)?;
+                rules.walk(content.bytes(), 0).try_for_each(|step| match step {
+                    TimedStep::Event(TimedEvent { raw, ticks, .. }) => visit(&raw, Some(ticks)),
+                    TimedStep::Damage { .. } => Ok(()),
+                })
+            }
+        }
+    }
+
+    fn of(&self, ordinal: u64) -> Option<&ToldBuffer> {
         let place = self.buffers.binary_search_by_key(&ordinal, |buffer| buffer.ordinal).ok()?;
         self.buffers.get(place)
     }
@@ -56,16 +112,37 @@ impl ToldEvents {
     }
 }
 
-impl ToldBuffer {
-    /// The events in their order, each with its time in ticks.
-    pub fn events(&self) -> impl Iterator<Item = (RawEvent<'_>, i64)> {
+impl KeptEvents {
+    /// Those of a compressed buffer, in their order.
+    fn copies(&self) -> impl Iterator<Item = RawEvent<'_>> {
         let mut rest = &*self.bytes;
-        let mut start = 0;
-        self.heads.iter().filter_map(move |head| {
-            let (bytes, behind) = rest.split_at_checked(head.end.saturating_sub(start) as usize)?;
-            (rest, start) = (behind, head.end);
-            Some((RawEvent::at(bytes, head.offset)?, head.ticks))
+        self.offsets.iter().filter_map(move |&offset| {
+            let event = RawEvent::at(rest, offset)?;
+            rest = rest.get(event.bytes.len()..)?;
+            Some(event)
         })
+    }
+
+    /// Those that lie in the bytes of their buffer, in their order.
+    fn within<'b>(&self, bytes: &'b [u8]) -> impl Iterator<Item = RawEvent<'b>> {
+        self.offsets.iter().filter_map(|&offset| RawEvent::at(bytes.get(offset as usize..)?, offset))
+    }
+}
+
+impl WalkedEvents {
+    fn clear(&mut self) {
+        self.offsets.clear();
+        self.bytes.clear();
+    }
+
+    /// Bytes that they take.
+    fn size(&self) -> usize {
+        size_of_val(&self.offsets[..]) + self.bytes.len()
+    }
+
+    /// What is to be kept of them: no more memory than they take.
+    fn take(&mut self) -> KeptEvents {
+        KeptEvents { offsets: (&*self.offsets).into(), bytes: std::mem::take(&mut self.bytes).into_boxed_slice() }
     }
 }
 
@@ -85,14 +162,15 @@ impl ToldRoom {
     }
 }
 
-/// Keeps events of one buffer after the other.
+/// Keeps which events of one buffer after the other tell of something.
 #[derive(Debug, Default)]
 pub(super) struct ToldKeeper {
     room: ToldRoom,
     is_keeping: bool,
+    is_compressed: bool,
     content_bytes: usize,
-    heads: Vec<Head>,
-    bytes: Vec<u8>,
+    /// By what they tell of.
+    events: [WalkedEvents; 2],
     /// What is kept of the buffers so far, in no particular order.
     pub(super) buffers: Vec<ToldBuffer>,
 }
@@ -105,32 +183,35 @@ impl ToldKeeper {
 
     /// Begins a buffer with so many bytes of events.
     pub(super) fn begin(&mut self, is_compressed: bool, content_bytes: usize) {
-        self.heads.clear();
-        self.bytes.clear();
-        self.content_bytes = content_bytes;
-        self.is_keeping = is_compressed && content_bytes <= MAX_BUFFER && self.room.0.load(Ordering::Relaxed) > 0;
+        self.events.iter_mut().for_each(WalkedEvents::clear);
+        (self.is_compressed, self.content_bytes) = (is_compressed, content_bytes);
+        let is_small = !is_compressed || content_bytes <= MAX_BUFFER;
+        self.is_keeping = is_small && self.room.0.load(Ordering::Relaxed) > 0;
     }
 
     /// Keeps an event of the buffer.
-    pub(super) fn push(&mut self, raw: &RawEvent<'_>, ticks: i64) {
-        if self.is_keeping {
-            if self.heads.is_empty() {
+    pub(super) fn push(&mut self, telling: Telling, raw: &RawEvent<'_>) {
+        // No event that tells of something has the time of another; else all of the buffer were to be walked.
+        self.is_keeping &= raw.ticks().is_some();
+        if !self.is_keeping {
+            return;
+        }
+        let events = &mut self.events[telling as usize];
+        events.offsets.push(raw.offset);
+        if self.is_compressed {
+            if events.bytes.is_empty() {
                 // No event of the buffer is copied twice.
-                self.bytes.reserve_exact(self.content_bytes);
+                events.bytes.reserve_exact(self.content_bytes);
             }
-            self.bytes.extend_from_slice(raw.bytes);
-            // A buffer has at most 16 MiB.
-            let end = u32::try_from(self.bytes.len()).unwrap_or(u32::MAX);
-            self.heads.push(Head { ticks, offset: raw.offset, end });
+            events.bytes.extend_from_slice(raw.bytes);
         }
     }
 
     /// Ends the buffer, of which all events were there.
     pub(super) fn end(&mut self, ordinal: u64) {
-        let bytes = self.bytes.len() + size_of_val(&self.heads[..]) + size_of::<ToldBuffer>();
-        if self.is_keeping && !self.heads.is_empty() && self.room.take(bytes) {
-            let bytes = std::mem::take(&mut self.bytes).into_boxed_slice();
-            self.buffers.push(ToldBuffer { ordinal, heads: (&*self.heads).into(), bytes });
+        let bytes: usize = self.events.iter().map(WalkedEvents::size).sum();
+        if self.is_keeping && bytes > 0 && self.room.take(bytes + size_of::<ToldBuffer>()) {
+            self.buffers.push(ToldBuffer { ordinal, events: self.events.each_mut().map(WalkedEvents::take) });
         }
     }
 }
@@ -147,12 +228,14 @@ mod tests {
         bytes
     }
 
+    /// A buffer of four events, of which the second and fourth tell of subjects, and the third of a stack.
     fn keep(keeper: &mut ToldKeeper, ordinal: u64, is_compressed: bool, content: usize) {
+        use Telling::{OfStacks, OfSubjects};
         keeper.begin(is_compressed, content);
-        for number in [1, 2] {
+        for (number, telling) in [(1, OfSubjects), (2, OfStacks), (3, OfSubjects)] {
             let bytes = event(number);
             let offset = 80 * u32::from(number);
-            keeper.push(&RawEvent { offset, family: HeaderFamily::Event64, bytes: &bytes }, i64::from(number));
+            keeper.push(telling, &RawEvent { offset, family: HeaderFamily::Event64, bytes: &bytes });
         }
         keeper.end(ordinal);
     }
@@ -167,13 +250,22 @@ mod tests {
     #[test]
     fn events_come_back_as_they_were() {
         let mut keeper = ToldKeeper::within(&ToldRoom::of(1 << 20));
-        keep(&mut keeper, 9, true, 160);
-        keep(&mut keeper, 4, true, 160);
+        keep(&mut keeper, 9, true, 320);
+        keep(&mut keeper, 4, false, 320);
         let told = kept(&mut keeper);
         assert_eq!(told.buffers.iter().map(|buffer| buffer.ordinal).collect::<Vec<_>>(), [4, 9]);
-        let found: Vec<_> =
-            told.of(9).unwrap().events().map(|(raw, ticks)| (raw.offset, ticks, raw.bytes[79])).collect();
-        assert_eq!(found, [(80, 1, 1), (160, 2, 2)]);
+        let shown = |raw: RawEvent<'_>| (raw.offset, raw.bytes.len(), raw.bytes[79]);
+        let of = |ordinal, telling| &told.of(ordinal).unwrap().events[telling as usize];
+        for (telling, expected) in
+            [(Telling::OfSubjects, &[(80, 80, 1), (240, 80, 3)][..]), (Telling::OfStacks, &[(160, 80, 2)])]
+        {
+            assert_eq!(of(9, telling).copies().map(shown).collect::<Vec<_>>(), expected);
+            let content = [0, 1, 2, 3].map(event).concat();
+            assert_eq!(of(4, telling).within(&content).map(shown).collect::<Vec<_>>(), expected);
+            // Of a buffer that is shorter now, no more than there is.
+            assert_eq!(of(4, telling).within(&content[..100]).count(), 0);
+        }
+        assert!(of(4, Telling::OfSubjects).bytes.is_empty());
         assert!(told.of(5).is_none());
     }
 
@@ -185,14 +277,24 @@ mod tests {
     }
 
     #[test]
-    fn what_costs_too_much_or_nothing_to_read_again_is_not_kept() {
-        let mut keeper = ToldKeeper::within(&ToldRoom::of(75));
-        keep(&mut keeper, 1, false, 160);
-        keep(&mut keeper, 2, true, MAX_BUFFER + 1);
-        keep(&mut keeper, 3, true, 160);
+    fn what_costs_too_much_is_not_kept() {
+        let mut keeper = ToldKeeper::within(&ToldRoom::of(110));
+        keep(&mut keeper, 1, true, MAX_BUFFER + 1);
+        keep(&mut keeper, 2, true, 320);
+        keep(&mut keeper, 3, false, MAX_BUFFER + 1);
         // The room is used up.
-        keep(&mut keeper, 4, true, 160);
+        keep(&mut keeper, 4, true, 320);
         let told = kept(&mut keeper);
-        assert_eq!([1, 2, 3, 4].map(|ordinal| told.of(ordinal).is_some()), [false, false, true, false]);
+        assert_eq!([1, 2, 3, 4].map(|ordinal| told.of(ordinal).is_some()), [false, true, true, false]);
+    }
+
+    #[test]
+    fn an_event_without_a_time_keeps_its_buffer_from_being_known() {
+        let mut keeper = ToldKeeper::within(&ToldRoom::of(1 << 20));
+        keeper.begin(false, 80);
+        let bytes = event(1);
+        keeper.push(Telling::OfStacks, &RawEvent { offset: 0, family: HeaderFamily::Wnode, bytes: &bytes });
+        keeper.end(1);
+        assert!(kept(&mut keeper).of(1).is_none());
     }
 }
