@@ -15,7 +15,7 @@ use crate::event::subject::Subject;
 use crate::plan::{Key, PlanResult, PlannedInputs};
 use crate::spill::{SpillSpace, SpillWriter, Spilled};
 use crate::survey::{
-    self, BufferReader, BufferSummary, FileSurvey, Issue, IssueCode, Progress, Severity, Step, Telling,
+    self, BufferReader, BufferSummary, FileSurvey, Issue, IssueCode, OneBehind, Progress, Severity, Step, Telling,
     stop_if_cancelled, timed,
 };
 
@@ -113,30 +113,23 @@ impl Gathered {
         let input = inputs.open(number)?;
         let reader = BufferReader { rules: file.rules(), input: &*input };
         let telling: Vec<&BufferSummary> = file.buffers.iter().filter(|buffer| buffer.tells_of_subjects()).collect();
+        let source = Source { readers, reader: &reader, file, number };
+        let take = |gathered: &mut Self, told: Vec<Vec<Told>>| {
+            timed(progress, Step::Plan, || told.iter().flatten().try_for_each(|told| gathered.take(told, at)))
+        };
+        let mut behind = OneBehind::default();
         for together in telling.chunk_by(survey::together(TOGETHER_BYTES)) {
             stop_if_cancelled(progress)?;
-            let source = Source { readers, reader: &reader, file, number };
             // What a large buffer tells is not held at once.
             if together.len() == 1 {
+                behind.end(|told| take(self, told))?;
                 let mut scratch = Scratch::default();
-                source.read(together, &mut scratch, |told| told.iter().try_for_each(|told| self.take(told, at)))?;
+                source.read(together, &mut scratch, |told| take(self, vec![told]))?;
                 continue;
             }
-            let portions: Vec<_> = together.chunk_by(survey::together(PORTION_BYTES)).collect();
-            let told = portions.par_iter().map_init(Scratch::default, |scratch, portion| {
-                timed(progress, Step::Schema, || {
-                    let mut all = Vec::new();
-                    source.read(portion, scratch, |told| {
-                        all.extend(told);
-                        Ok(())
-                    })?;
-                    Ok(all)
-                })
-            });
-            let told: Vec<Vec<Told>> = told.collect::<Result<_>>()?;
-            told.iter().flatten().try_for_each(|told| self.take(told, at))?;
+            behind.turn(|| source.read_parallel(together, progress), |told| take(self, told))?;
         }
-        Ok(())
+        behind.end(|told| take(self, told))
     }
 
     fn take(&mut self, told: &Told, (input, machine): (u16, u16)) -> Result<()> {
@@ -202,6 +195,22 @@ struct Source<'a> {
 }
 
 impl Source<'_> {
+    /// What buffers tell, in their order, read side by side.
+    fn read_parallel(&self, buffers: &[&BufferSummary], progress: &dyn Progress) -> Result<Vec<Vec<Told>>> {
+        let portions: Vec<_> = buffers.chunk_by(survey::together(PORTION_BYTES)).collect();
+        let told = portions.par_iter().map_init(Scratch::default, |scratch, portion| {
+            timed(progress, Step::Schema, || {
+                let mut all = Vec::new();
+                self.read(portion, scratch, |told| {
+                    all.extend(told);
+                    Ok(())
+                })?;
+                Ok(all)
+            })
+        });
+        told.collect()
+    }
+
     /// Hands over what buffers tell, some facts at a time.
     fn read(
         &self,

@@ -6,10 +6,11 @@ use crate::buffer::content::Scratch;
 use crate::error::Result;
 use crate::event::{RawEvent, TimedEvent, TimedStep};
 use crate::survey::{
-    BufferReader, BufferSummary, FileKey, FileSurvey, Progress, Step, Telling, stop_if_cancelled, timed, together,
+    BufferReader, BufferSummary, FileKey, FileSurvey, OneBehind, Progress, Step, Telling, stop_if_cancelled, timed,
+    together,
 };
 
-/// Bytes of buffers that are read side by side: what is made of them may be as many.
+/// Bytes of buffers that are read side by side: what is made of them may be as many, and of those before them.
 const TOGETHER_BYTES: u64 = 16 << 20;
 
 /// Bytes of buffers that one thread reads together.
@@ -31,22 +32,26 @@ impl Buffers<'_> {
         &self,
         wanted: &[&BufferSummary],
         read: impl Fn(&BufferSummary, &mut Scratch, &mut T) -> Result<()> + Sync,
-        mut take: impl FnMut(T) -> Result<()>,
+        mut take: impl FnMut(T) -> Result<()> + Send,
     ) -> Result<()> {
+        let mut take = |made: Vec<T>| timed(self.progress, Step::Plan, || made.into_iter().try_for_each(&mut take));
+        let mut behind = OneBehind::default();
         for together in wanted.chunk_by(together(TOGETHER_BYTES)) {
             stop_if_cancelled(self.progress)?;
             let portions: Vec<_> = together.chunk_by(self::together(PORTION_BYTES)).collect();
-            let made = portions.par_iter().map_init(Scratch::default, |scratch, portion| {
-                let mut made = T::default();
-                timed(self.progress, Step::Schema, || {
-                    portion.iter().try_for_each(|buffer| read(buffer, scratch, &mut made))
-                })?;
-                Ok(made)
-            });
-            let made: Vec<T> = made.collect::<Result<_>>()?;
-            timed(self.progress, Step::Plan, || made.into_iter().try_for_each(&mut take))?;
+            let make = || {
+                let made = portions.par_iter().map_init(Scratch::default, |scratch, portion| {
+                    let mut made = T::default();
+                    timed(self.progress, Step::Schema, || {
+                        portion.iter().try_for_each(|buffer| read(buffer, scratch, &mut made))
+                    })?;
+                    Ok(made)
+                });
+                made.collect()
+            };
+            behind.turn(make, &mut take)?;
         }
-        Ok(())
+        behind.end(take)
     }
 
     /// Visits the events of a buffer that have a time of their own.

@@ -55,5 +55,5 @@ pub use rules::{BufferReader, ReadRules};
 pub use session::Session;
 pub use settle::settle;
 pub use shapes::ShapeSummary;
-pub use together::together;
+pub use together::{OneBehind, together};
 pub use told::{Telling, ToldEvents};
