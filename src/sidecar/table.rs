@@ -21,6 +21,9 @@ const GROUP_ROWS: usize = 1 << 20;
 /// below the 2 GiB that one Arrow array can hold.
 const GROUP_WEIGHT: usize = 32 << 20;
 
+/// Groups with fewer rows are encoded by one thread.
+const PARALLEL_ROWS: usize = 1 << 12;
+
 /// Writes a table below `sidecar`; of its rows only one row group's are held at a time.
 ///
 /// # Errors
@@ -47,7 +50,9 @@ pub(super) fn write<R: SidecarRow>(
             break;
         }
         stop_if_cancelled(target.progress)?;
-        writer.append(ordinal, writer.encode(&batch)?)?;
+        let encoded =
+            if batch.rows() < PARALLEL_ROWS { writer.encode(&batch)? } else { writer.encode_parallel(&batch)? };
+        writer.append(ordinal, encoded)?;
     }
     writer.finish()
 }
