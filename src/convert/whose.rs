@@ -47,7 +47,8 @@ impl<'a> Whose<'a> {
     }
 
     /// Whose an event of a machine and of a shape is, at a time in Unix nanoseconds.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "ids that go through memory cost more than to find them")]
+    #[inline(always)]
     pub(super) fn ids(
         &mut self,
         machine: u16,

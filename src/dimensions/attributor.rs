@@ -19,7 +19,8 @@ impl<'a> Attributor<'a> {
 
     /// Whose an event of a machine is that has these ids in its header, and, where it has none there, in its payload; at a
     /// time in Unix nanoseconds.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "ids that go through memory cost more than to find them")]
+    #[inline(always)]
     pub fn attribute(&mut self, machine: u16, header: Ids, payload: impl FnOnce() -> Ids, ns: i64) -> AttributedIds {
         let (mut ids, mut source) = (header, Attribution::Header);
         if ids == Ids::default() {
