@@ -19,7 +19,7 @@ use crate::output::{IfExists, folder, options_hash};
 use crate::plan::{self, Partitions, PlanOptions, PlanResult, PlannedInputs, partition};
 use crate::spill::SpillSpace;
 use crate::stacks::{self, Stacks};
-use crate::survey::{self, FileFacts, FileSurvey, Step, SurveyOptions, ToldEvents, timed};
+use crate::survey::{self, FileFacts, Step, SurveyOptions, ToldEvents, timed};
 
 /// Opens the inputs of a recording; what is packed is unpacked beside the output where nothing else is said.
 pub(super) fn inputs(job: &Recording, options: &ConvertOptions, progress: &dyn JobProgress) -> Result<Inputs> {
@@ -54,11 +54,12 @@ pub(super) fn survey_and_plan(
         }
         repeated::check(&mut files, options.allow_repeated)?;
         progress.stage(Stage::Plan);
-        let facts = timed(progress, Step::Plan, || {
-            survey::settle(&mut files);
-            FileFacts::of(&files, progress)
-        })?;
-        let (plan, issues) = plan::plan(&files, inputs, &plan_options, progress)?;
+        timed(progress, Step::Plan, || survey::settle(&mut files));
+        let (facts, plan) = rayon::join(
+            || timed(progress, Step::Plan, || FileFacts::of(&files, progress)),
+            || plan::plan(&files, inputs, &plan_options, progress),
+        );
+        let (facts, (plan, issues)) = (facts?, plan?);
         for (file, issues) in files.iter_mut().zip(issues) {
             file.issues.append(issues);
         }
@@ -96,24 +97,21 @@ pub(super) fn prepare<'a>(
     };
     let planned = PlannedInputs::of(&surveyed.files, inputs);
     let size = options.partition_bytes.unwrap_or_else(|| partition::size_for(surveyed.plan.shapes.len()));
-    let cut = |files: &[FileSurvey]| pool.install(|| partition::cut(files, &planned, size, space, progress));
+    let cut = || partition::cut(&surveyed.files, &planned, size, space, progress);
     if options.dry_run {
-        let partitions = Some(cut(&surveyed.files)?.list().len() as u64);
+        let partitions = Some(pool.install(cut)?.list().len() as u64);
         let report = of_survey(&folder::trace_folder(&options.out, &job.name), surveyed);
         return Ok(Err(Outcome::DryRun(Box::new(Report { partitions, ..report }))));
     }
+    let gather = || gather(&surveyed.files, &planned, &surveyed.plan, space, progress);
+    let join_stacks = || match options.stacks {
+        StackPolicy::Join => stacks::gather(&surveyed.files, &planned, space, progress),
+        StackPolicy::Keep => Ok(Default::default()),
+    };
+    // What some of them do by one thread, the others use the rest for.
+    let ((dimensions, stacks), partitions) = pool.install(|| rayon::join(|| rayon::join(gather, join_stacks), cut));
+    let ((dimensions, issues), (stacks, not_joined), partitions) = (dimensions?, stacks?, partitions?);
     let Surveyed { mut files, facts, plan } = surveyed;
-    // What one of them does by one thread, the other uses the rest for.
-    let (dimensions, stacks) = pool.install(|| {
-        rayon::join(
-            || gather(&files, &planned, &plan, space, progress),
-            || match options.stacks {
-                StackPolicy::Join => stacks::gather(&files, &planned, space, progress),
-                StackPolicy::Keep => Ok(Default::default()),
-            },
-        )
-    });
-    let ((dimensions, issues), (stacks, not_joined)) = (dimensions?, stacks?);
     let issues = issues.into_iter().chain(not_joined);
     issues.for_each(|(input, issue)| files[usize::from(input)].issues.push(issue));
     if let (Some(first), Some(issue)) = (files.first_mut(), Owners::of(&dimensions).issue()) {
@@ -121,7 +119,6 @@ pub(super) fn prepare<'a>(
     }
     files.iter_mut().for_each(|file| file.told = ToldEvents::default());
     let surveyed = Surveyed { files, facts, plan };
-    let partitions = cut(&surveyed.files)?;
     Ok(Ok(Prepared { surveyed, dimensions, stacks, write: write_options(options, settings), planned, partitions }))
 }
 
