@@ -166,7 +166,7 @@ def event_bytes(trace):
 
 
 def encode_again(trace):
-    """What arrow-rs alone needs for the event files of a converted trace; see examples/encode_baseline."""
+    """What arrow-rs alone needs for the files of a converted trace; see examples/encode_baseline."""
     return json.loads(run([example("encode_baseline"), trace]).output)
 
 

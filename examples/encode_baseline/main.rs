@@ -4,7 +4,7 @@
 //! cargo run --locked --release --example encode_baseline -- OUT/trace=NAME
 //! ```
 //!
-//! Reads every event file of a converted trace back into Arrow, one row group at a time, and encodes it again with the
+//! Reads every file of a converted trace, of events and of the sidecar, back into Arrow, one row group at a time, and encodes it again with the
 //! same settings on one thread. Only the encoding is timed. The new files must be those of the conversion, byte by
 //! byte: what was timed then is the same work. Prints one JSON object.
 //!
@@ -65,8 +65,13 @@ fn measure(trace: &Path) -> Result<Totals> {
             encode_again(&file, &output, &mut totals)?;
         }
     }
+    for file in folders(&trace.join("sidecar"))? {
+        if file.extension().is_some_and(|extension| extension == "parquet") {
+            encode_again(&file, &output, &mut totals)?;
+        }
+    }
     if totals.files == 0 {
-        return Err("no event files: is this the folder of a converted trace?".into());
+        return Err("no files: is this the folder of a converted trace?".into());
     }
     Ok(totals)
 }

@@ -12,6 +12,8 @@ use etl2parquet::columns::RowSource;
 use etl2parquet::dataset::{EncodeOptions, EncoderKind, FileNaming, TableSpec, TableWriter};
 use etl2parquet::output::{LocalFolder, Output};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::basic::Encoding;
+use parquet::file::metadata::ColumnChunkMetaData;
 
 pub(crate) type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
@@ -42,6 +44,16 @@ impl ReadyFile {
         Ok(Ready(concat_batches(&schema, &batches)?))
     }
 
+    /// The columns of numbers that are stored as differences, and not only where a dictionary was full.
+    fn rising(&self) -> Vec<&'static str> {
+        let Some(group) = self.pattern.metadata().row_groups().first() else { return Vec::new() };
+        let is_rising = |column: &&ColumnChunkMetaData| {
+            let is_of_differences = column.encodings().any(|encoding| encoding == Encoding::DELTA_BINARY_PACKED);
+            is_of_differences && column.dictionary_page_offset().is_none()
+        };
+        group.columns().iter().filter(is_rising).map(|column| &*column.column_path().string().leak()).collect()
+    }
+
     /// A writer of the same table in another dataset.
     pub(crate) fn writer(
         &self,
@@ -52,13 +64,14 @@ impl ReadyFile {
         let pairs = self.pattern.metadata().file_metadata().key_value_metadata().into_iter().flatten();
         let spec = TableSpec {
             folder,
-            files: FileNaming::Parts,
+            files: FileNaming::Single("again".to_owned()),
             schema: Arc::clone(self.pattern.schema()),
             metadata: pairs.map(|pair| (pair.key.clone(), pair.value.clone().unwrap_or_default())).collect(),
             provider_id: None,
             provider_name: None,
         };
-        let options = EncodeOptions { max_file_size: u64::MAX, encoder, ..EncodeOptions::default() };
+        let rising: &'static [&'static str] = self.rising().leak();
+        let options = EncodeOptions { max_file_size: u64::MAX, encoder, rising, ..EncodeOptions::default() };
         Ok(TableWriter::new(Arc::clone(output) as Arc<dyn Output>, spec, &options)?)
     }
 }
