@@ -25,7 +25,7 @@ use crate::convert::ConvertOptions;
 use crate::convert::job::{JobProgress, Outcome, Recording, Report, Stage};
 use crate::convert::partitions::Conversion;
 use crate::convert::pipeline::Threads;
-use crate::dimensions::{Dimensions, Owners, gather_some};
+use crate::dimensions::{self, Dimensions, Owners};
 use crate::error::{ErrorCode, Result};
 use crate::event::subject::Subject;
 use crate::input::Inputs;
@@ -44,7 +44,8 @@ pub fn inspect(job: &Recording, options: &ConvertOptions, progress: &dyn JobProg
     let (inputs, space) = (prepare::inputs(job, options, progress)?, SpillSpace::temporary());
     let mut surveyed = prepare::survey_and_plan(&pool, job, &inputs, options, &space, false, progress)?;
     let planned = PlannedInputs::of(&surveyed.files, &inputs);
-    let gather = || gather_some(&[Subject::Process], &surveyed.files, &planned, &surveyed.plan, &space, progress);
+    let gather =
+        || dimensions::gather(&[Subject::Process], &surveyed.files, &planned, &surveyed.plan, &space, progress);
     let (dimensions, issues) = pool.install(gather)?;
     issues.into_iter().for_each(|(input, issue)| surveyed.files[usize::from(input)].issues.push(issue));
     Ok(Inspected { report: of_survey(Path::new(""), surveyed), dimensions })

@@ -4,9 +4,9 @@
 //! cargo run --locked --release --example encode_baseline -- OUT/trace=NAME
 //! ```
 //!
-//! Reads every file of a converted trace, of events and of the sidecar, back into Arrow, one row group at a time, and encodes it again with the
-//! same settings on one thread. Only the encoding is timed. The new files must be those of the conversion, byte by
-//! byte: what was timed then is the same work. Prints one JSON object.
+//! Reads every file of a converted trace, of events and of the sidecar, back into Arrow, one row group at a time, and
+//! encodes it again with the same settings on one thread. Only the encoding is timed. The new files must be those of the
+//! conversion, byte by byte: what was timed then is the same work. Prints one JSON object.
 //!
 //! User CPU time comes from `/proc`, so this runs on Linux only.
 

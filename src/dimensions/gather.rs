@@ -32,30 +32,12 @@ const TOGETHER_ROWS: usize = 1 << 14;
 /// meant is told up to the first of them.
 const MAX_FACTS: usize = 1 << 24;
 
-/// All subjects, in their order.
-const SUBJECTS: [Subject; 6] =
-    [Subject::Process, Subject::Thread, Subject::Image, Subject::File, Subject::Method, Subject::Volume];
-
-/// Gathers what the events of a recording tell of their subjects; says what is left out of it.
-///
-/// # Errors
-/// Those of [`gather_some`].
-pub fn gather(
-    files: &[FileSurvey],
-    inputs: &PlannedInputs<'_>,
-    plan: &PlanResult,
-    space: &SpillSpace,
-    progress: &dyn Progress,
-) -> Result<(Dimensions, Vec<(u16, Issue)>)> {
-    gather_some(&SUBJECTS, files, inputs, plan, space, progress)
-}
-
-/// The same of some subjects alone.
+/// Gathers what the events of a recording tell of some subjects; says what is left out of it.
 ///
 /// # Errors
 /// When an input cannot be read or has changed, when there is no space, or
 /// [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted) when the caller asked to stop.
-pub fn gather_some(
+pub fn gather(
     subjects: &[Subject],
     files: &[FileSurvey],
     inputs: &PlannedInputs<'_>,
@@ -78,10 +60,10 @@ pub fn gather_some(
 
 /// What was told so far.
 struct Gathered {
-    facts: [SpillWriter<Fact>; SUBJECTS.len()],
+    facts: [SpillWriter<Fact>; Subject::ALL.len()],
     texts: TextWriter,
     /// What is beyond the limit, by subject.
-    left_out: [Option<LeftOut>; SUBJECTS.len()],
+    left_out: [Option<LeftOut>; Subject::ALL.len()],
 }
 
 /// Facts that are beyond the limit.
@@ -97,8 +79,8 @@ struct LeftOut {
 
 impl Gathered {
     fn new(space: &SpillSpace) -> Self {
-        let facts = SUBJECTS.map(|_| space.records());
-        Gathered { facts, texts: TextWriter::new(space), left_out: [None; SUBJECTS.len()] }
+        let facts = Subject::ALL.map(|_| space.records());
+        Gathered { facts, texts: TextWriter::new(space), left_out: [None; Subject::ALL.len()] }
     }
 
     fn read(
@@ -133,7 +115,7 @@ impl Gathered {
     }
 
     fn take(&mut self, told: &Told, (input, machine): (u16, u16)) -> Result<()> {
-        let place = SUBJECTS.iter().position(|known| *known == told.subject).unwrap_or_default();
+        let place = Subject::ALL.iter().position(|known| *known == told.subject).unwrap_or_default();
         for &(row, mut fact) in &told.facts {
             fact.machine = machine;
             if self.facts[place].len() >= MAX_FACTS {
@@ -158,13 +140,14 @@ impl Gathered {
         space: &SpillSpace,
         progress: &dyn Progress,
     ) -> Result<(Dimensions, Vec<(u16, Issue)>)> {
-        let issues = SUBJECTS.iter().zip(self.left_out).filter_map(|(subject, left)| Some(left_out(*subject, left?)));
+        let issues =
+            Subject::ALL.iter().zip(self.left_out).filter_map(|(subject, left)| Some(left_out(*subject, left?)));
         let issues = issues.collect();
         let texts = self.texts.finish()?;
         let [processes, threads, images, files, methods, volumes] = self.facts;
         let volumes: Spilled<Fact> = volumes.finish()?;
         let spans = |subject, facts: SpillWriter<Fact>, owners: &[_]| {
-            let place = SUBJECTS.iter().position(|known| *known == subject);
+            let place = Subject::ALL.iter().position(|known| *known == subject);
             let left_out = place.and_then(|place| self.left_out[place]);
             let recorded = recorded.until(left_out.map(|left_out| left_out.from_ns));
             fold(subject, &facts.finish()?, owners, &recorded, space, progress)

@@ -22,7 +22,7 @@ mod texts;
 
 pub use attributes::{file, image, method, process, thread};
 pub use attributor::Attributor;
-pub use gather::{gather, gather_some};
+pub use gather::gather;
 pub use owners::Owners;
 pub use paths::{DosPaths, file_name};
 pub use result::Dimensions;

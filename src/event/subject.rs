@@ -26,6 +26,12 @@ pub enum Subject {
     Volume,
 }
 
+impl Subject {
+    /// All of them, in their order.
+    pub const ALL: [Subject; 6] =
+        [Subject::Process, Subject::Thread, Subject::Image, Subject::File, Subject::Method, Subject::Volume];
+}
+
 /// What it tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Tells {

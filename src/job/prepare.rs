@@ -11,8 +11,9 @@ use crate::convert::ConvertOptions;
 use crate::convert::job::{JobProgress, Outcome, Recording, Report, StackPolicy, Stage, Surveyed};
 use crate::convert::repeated;
 use crate::convert::write_options::WriteOptions;
-use crate::dimensions::{Dimensions, Owners, gather};
+use crate::dimensions::{self, Dimensions, Owners};
 use crate::error::Result;
+use crate::event::subject::Subject;
 use crate::input::{InputId, Inputs};
 use crate::output::manifest::FORMAT_VERSION;
 use crate::output::{IfExists, folder, options_hash};
@@ -103,13 +104,13 @@ pub(super) fn prepare<'a>(
         let report = of_survey(&folder::trace_folder(&options.out, &job.name), surveyed);
         return Ok(Err(Outcome::DryRun(Box::new(Report { partitions, ..report }))));
     }
-    let gather = || gather(&surveyed.files, &planned, &surveyed.plan, space, progress);
+    let gather_ids = || dimensions::gather(&Subject::ALL, &surveyed.files, &planned, &surveyed.plan, space, progress);
     let join_stacks = || match options.stacks {
         StackPolicy::Join => stacks::gather(&surveyed.files, &planned, space, progress),
         StackPolicy::Keep => Ok(Default::default()),
     };
     // What some of them do by one thread, the others use the rest for.
-    let ((dimensions, stacks), partitions) = pool.install(|| rayon::join(|| rayon::join(gather, join_stacks), cut));
+    let ((dimensions, stacks), partitions) = pool.install(|| rayon::join(|| rayon::join(gather_ids, join_stacks), cut));
     let ((dimensions, issues), (stacks, not_joined), partitions) = (dimensions?, stacks?, partitions?);
     let Surveyed { mut files, facts, plan } = surveyed;
     let issues = issues.into_iter().chain(not_joined);

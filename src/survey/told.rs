@@ -81,19 +81,17 @@ impl ToldEvents {
             let at = |ticks| FileKey { ticks, stream, sequence, ordinal, offset: raw.offset };
             ticks.map_or(Ok(()), |ticks| visit(raw, at(ticks)))
         };
-        match self.of(ordinal).map(|buffer| &buffer.events[telling as usize]) {
-            Some(events) if extent.is_compressed() => events.copies().try_for_each(|raw| visit(&raw, raw.ticks())),
-            Some(events) => {
-                let content = reader.content(extent, scratch)?;
-                events.within(content.bytes()).try_for_each(|raw| visit(&raw, raw.ticks()))
-            }
-            None => {
-                let content = reader.content(extent, scratch)?;
-                rules.walk(content.bytes(), 0).try_for_each(|step| match step {
-                    TimedStep::Event(TimedEvent { raw, ticks, .. }) => visit(&raw, Some(ticks)),
-                    TimedStep::Damage { .. } => Ok(()),
-                })
-            }
+        let kept = self.of(ordinal).map(|buffer| &buffer.events[telling as usize]);
+        if let Some(events) = kept.filter(|_| extent.is_compressed()) {
+            return events.copies().try_for_each(|raw| visit(&raw, raw.ticks()));
+        }
+        let content = reader.content(extent, scratch)?;
+        match kept {
+            Some(events) => events.within(content.bytes()).try_for_each(|raw| visit(&raw, raw.ticks())),
+            None => rules.walk(content.bytes(), 0).try_for_each(|step| match step {
+                TimedStep::Event(TimedEvent { raw, ticks, .. }) => visit(&raw, Some(ticks)),
+                TimedStep::Damage { .. } => Ok(()),
+            }),
         }
     }
 
