@@ -12,12 +12,14 @@ use arrow_array::{
     Int64Array, ListArray, StringArray, StructArray, TimestampMicrosecondArray, UInt16Array, UInt32Array, UInt64Array,
 };
 use arrow_schema::{DataType, Field, Fields, Schema};
+use etl2parquet::chunks::{ChunkEncoder, Leaf, Progress};
 use etl2parquet::columns::{BatchScratch, BatchSink, BatchValues, ColumnBatch, KeyTable, Present, RowSource, hand_on};
 use etl2parquet::dataset::{Compression, EncodeOptions, EncoderKind, FileNaming, TableSpec, TableWriter};
 use etl2parquet::output::{MemoryOutput, Output};
 use etl2parquet::{Guid, Result};
+use parquet::arrow::ArrowSchemaConverter;
 use parquet::basic::Encoding;
-use parquet::file::properties::{WriterProperties, WriterVersion};
+use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
 use parquet::schema::types::ColumnPath;
 use proptest::prelude::*;
 
@@ -37,6 +39,8 @@ enum Kind {
     Timestamp,
     Text,
     LongText,
+    /// Up to half a page each.
+    HugeText,
     Binary,
     GuidText,
     GuidBytes,
@@ -47,6 +51,7 @@ enum Kind {
     Stack,
     Bytes,
     Texts,
+    HugeTexts,
     /// A number, a text, a GUID, a time and a boolean where a row has the structure.
     Structure,
     Float,
@@ -159,12 +164,12 @@ impl Column {
             Kind::Int64 | Kind::Seq | Kind::Ticks => DataType::Int64,
             Kind::UInt64 => DataType::UInt64,
             Kind::Timestamp => DataType::Timestamp(arrow_schema::TimeUnit::Microsecond, Some("UTC".into())),
-            Kind::Text | Kind::LongText | Kind::GuidText | Kind::Label => DataType::Utf8,
+            Kind::Text | Kind::LongText | Kind::HugeText | Kind::GuidText | Kind::Label => DataType::Utf8,
             Kind::Binary => DataType::Binary,
             Kind::GuidBytes | Kind::KeyGuid => DataType::FixedSizeBinary(16),
             Kind::Stack => list(DataType::UInt64),
             Kind::Bytes => list(DataType::Int8),
-            Kind::Texts => list(DataType::Utf8),
+            Kind::Texts | Kind::HugeTexts => list(DataType::Utf8),
             Kind::Structure => DataType::Struct(self.members().0),
             Kind::Float => DataType::Float64,
             Kind::Flag => DataType::Boolean,
@@ -217,6 +222,7 @@ impl Column {
                 let long = |value: u64| format!("{}\u{e9}{}", "\u{d7ff}x".repeat((value % 40) as usize), text(value));
                 Arc::new(rows().map(|value| value.map(long)).collect::<StringArray>())
             }
+            Kind::HugeText => Arc::new(rows().map(|value| value.map(huge)).collect::<StringArray>()),
             Kind::Binary => {
                 let bytes = |value: u64| {
                     [value.to_be_bytes().as_slice(), &[0xff; 70]].concat()[..(value % 78) as usize].to_vec()
@@ -243,7 +249,8 @@ impl Column {
                 let item = Arc::new(Field::new("element", DataType::Int8, true));
                 Arc::new(ListArray::new(item, offsets, items, nulls))
             }
-            Kind::Texts => texts(rows()),
+            Kind::Texts => texts(rows(), |value| format!("{:x}", value >> 40)),
+            Kind::HugeTexts => texts(rows(), huge),
             Kind::Structure => self.structure(range.clone()),
             Kind::Float => Arc::new(rows().map(|value| value.map(f64::from_bits)).collect::<Float64Array>()),
             Kind::Flag => Arc::new(rows().map(|value| value.map(|value| value % 2 == 0)).collect::<BooleanArray>()),
@@ -269,15 +276,19 @@ fn stacks(rows: impl Iterator<Item = Option<u64>>) -> ArrayRef {
 }
 
 /// Lists of up to three texts.
-fn texts(rows: impl Iterator<Item = Option<u64>>) -> ArrayRef {
+fn texts(rows: impl Iterator<Item = Option<u64>>, text: impl Fn(u64) -> String + Copy) -> ArrayRef {
     let element = Field::new("element", DataType::Utf8, true);
     let mut lists = ListBuilder::new(StringBuilder::new()).with_field(element);
     rows.for_each(|value| {
-        lists.append_option(
-            value.map(|value| (0..value % 4).map(move |at| Some(format!("{:x}", mixed(value, at) >> 40)))),
-        );
+        lists.append_option(value.map(|value| (0..value % 4).map(move |at| Some(text(mixed(value, at))))));
     });
     Arc::new(lists.finish())
+}
+
+/// Mostly short, seldom half a page.
+fn huge(value: u64) -> String {
+    let len = if value.is_multiple_of(7) { value >> 45 } else { value >> 60 };
+    format!("{value:x}{}", "x".repeat(usize::try_from(len).unwrap()))
 }
 
 fn guid(value: u64) -> Guid {
@@ -491,6 +502,7 @@ fn dictionaries_that_become_full_fall_back_where_arrow_does() {
         Kind::Int32,
         Kind::UInt64,
         Kind::Text,
+        Kind::LongText,
         Kind::GuidText,
         Kind::GuidBytes,
         Kind::Stack,
@@ -508,10 +520,32 @@ fn dictionaries_that_become_full_fall_back_where_arrow_does() {
     }
 }
 
+/// One value can be most of what a page or a dictionary holds: both end within the steps in which they are looked at.
+#[test]
+fn huge_values_end_pages_where_arrow_ends_them() {
+    for kind in [Kind::HugeText, Kind::HugeTexts] {
+        for nulls in [Nulls::Never, Nulls::OneIn(1 << 40), Nulls::OneIn(3), Nulls::AllButOneIn(4), Nulls::ByBatch] {
+            for (order, width) in [(Order::Random, 1), (Order::Few(30), 1), (Order::Late(300), 200)] {
+                same(&[Column { kind, order, nulls }], 1_500, width, Compression::None);
+            }
+        }
+    }
+}
+
 /// Pages of wide tables end by their bytes alone.
 #[test]
 fn long_pages_end_where_arrow_ends_them() {
-    for kind in [Kind::UInt64, Kind::Int32, Kind::Ticks, Kind::Timestamp, Kind::Text, Kind::Stack, Kind::Texts] {
+    for kind in [
+        Kind::UInt64,
+        Kind::Int32,
+        Kind::Ticks,
+        Kind::Timestamp,
+        Kind::Text,
+        Kind::LongText,
+        Kind::GuidBytes,
+        Kind::Stack,
+        Kind::Texts,
+    ] {
         for nulls in [Nulls::Never, Nulls::OneIn(1 << 40), Nulls::OneIn(5)] {
             for order in [Order::Few(100_000), Order::Few(20_000), Order::Random] {
                 same(&[Column { kind, order, nulls }], 1 << 20, 200, Compression::None);
@@ -527,4 +561,24 @@ fn every_codec_is_written_as_arrow_writes_it() {
     for codec in codecs {
         same(&[Kind::Int64, Kind::Text, Kind::Stack, Kind::Texts, Kind::Flag].map(column), 30_000, 1, codec);
     }
+}
+
+#[test]
+fn a_full_dictionary_of_texts_is_no_reason_to_begin_again() {
+    let field = Field::new("text", DataType::Utf8, true);
+    let schema = ArrowSchemaConverter::new().convert(&Schema::new(vec![field.clone()])).unwrap();
+    let properties = WriterProperties::builder()
+        .set_statistics_enabled(EnabledStatistics::Chunk)
+        .set_encoding(Encoding::DELTA_LENGTH_BYTE_ARRAY)
+        .set_dictionary_page_size_limit(100);
+    let leaf = Arc::new(Leaf::new(&schema.column(0), &properties.build()).unwrap());
+    let mut encoder = ChunkEncoder::new(&field, &leaf).unwrap();
+    let texts: Vec<_> = (0..2_000).map(|number| number.to_string()).collect();
+    let texts: Vec<_> = texts.iter().map(|text| text.as_bytes()).collect();
+    let batch = ColumnBatch::Values { rows: texts.len(), present: Present::All, values: BatchValues::Bytes(&texts) };
+    assert_eq!(encoder.push(&batch).unwrap(), Progress::Taken);
+    let chunk = encoder.finish().unwrap();
+    let encodings: Vec<_> =
+        chunk.close.metadata.page_encoding_stats().unwrap().iter().map(|page| page.encoding).collect();
+    assert_eq!(encodings, [Encoding::PLAIN, Encoding::RLE_DICTIONARY, Encoding::DELTA_LENGTH_BYTE_ARRAY]);
 }

@@ -1,20 +1,17 @@
-//! Texts, binary values and GUIDs: positions in a dictionary. Where it is full, another encoder has to begin again.
+//! Texts, binary values and GUIDs: positions in a dictionary, and the values themselves once it is full.
 
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow_array::Array;
 use parquet::basic::{Encoding, Type};
 use parquet::data_type::{ByteArray, FixedLenByteArray};
 use parquet::file::statistics::{Statistics, ValueStatistics};
 
-use super::bits::width_of;
-use super::bytes_interner::BytesInterner;
-use super::indices::Indices;
+use super::byte_dictionary::{ByteDictionary, guid_len, guid_text};
+use super::byte_list::ByteList;
 use super::leaf::Leaf;
-use super::number_values::run_length;
 use super::truncation::{cut_max, cut_min};
-use super::values::{Dictionary, KeyIndices, PageValues, Values};
+use super::values::{Dictionary, PageValues, Values};
 use crate::columns::{BatchValues, KeyTable, ListItems};
 use crate::guid::Guid;
 
@@ -22,93 +19,101 @@ use crate::guid::Guid;
 #[derive(Debug)]
 pub(super) struct ByteValues {
     is_fixed: bool,
-    values: BytesInterner,
-    is_taken: bool,
-    /// Of the page.
-    indices: Indices,
+    dictionary: Option<ByteDictionary>,
+    /// Those of the page that are not in a dictionary.
+    listed: ByteList,
     /// Bytes of all values of the page.
     bytes: usize,
-    keys: KeyIndices,
+    /// The least and the greatest, but for those in the dictionary.
+    range: Option<(Vec<u8>, Vec<u8>)>,
 }
 
 impl ByteValues {
-    /// `None` without a dictionary, and for values of one length unless they are GUIDs.
+    /// `None` without a dictionary, where something else comes behind it, and for values of one length unless they are
+    /// GUIDs.
     pub(super) fn new(leaf: &Leaf) -> Option<Self> {
         let is_fixed = leaf.descr.physical_type() == Type::FIXED_LEN_BYTE_ARRAY;
-        let covered = leaf.dictionary && !leaf.page_statistics && (!is_fixed || leaf.descr.type_length() == 16);
-        covered.then(|| ByteValues {
-            is_fixed,
-            values: BytesInterner::new(is_fixed),
-            is_taken: false,
-            indices: Indices::default(),
-            bytes: 0,
-            keys: KeyIndices::default(),
-        })
-    }
-
-    fn most_page_bytes(&self, more: usize) -> usize {
-        let values = (self.values.len() + more) as u64;
-        let width = width_of(values.saturating_sub(1));
-        // The width of the positions is counted for texts and binary values only.
-        usize::from(!self.is_fixed) + Indices::most_bytes(width, self.indices.len() + more)
+        let listed = ByteList::new(is_fixed);
+        let covered = leaf.dictionary
+            && !leaf.page_statistics
+            && leaf.encoding == listed.encoding()
+            && (!is_fixed || leaf.descr.type_length() == 16);
+        let dictionary = Some(ByteDictionary::new(is_fixed));
+        covered.then_some(ByteValues { is_fixed, dictionary, listed, bytes: 0, range: None })
     }
 
     fn put_bytes(&mut self, values: &[&[u8]]) -> Option<()> {
-        let ByteValues { values: interner, bytes, indices, is_fixed, .. } = self;
-        let mut last: Option<(&[u8], u32)> = None;
-        indices.extend(values.iter().map(|&value| {
-            if *is_fixed && value.len() != size_of::<Guid>() {
-                return None;
-            }
-            *bytes += value.len();
-            match last {
-                Some((before, index)) if before == value => Some(index),
-                _ => {
-                    let index = interner.intern(value)?;
-                    last = Some((value, index));
-                    Some(index)
-                }
-            }
-        }))
+        if self.is_fixed && values.iter().any(|value| value.len() != size_of::<Guid>()) {
+            return None;
+        }
+        self.bytes += values.iter().map(|value| value.len()).sum::<usize>();
+        if let Some(dictionary) = &mut self.dictionary {
+            return dictionary.put(values);
+        }
+        self.listed.put(values)?;
+        self.widen(range_of(values.iter().copied()));
+        Some(())
     }
 
     fn put_keys(&mut self, keys: &[u32], table: &Arc<KeyTable>) -> Option<()> {
-        let ByteValues { values, keys: known, bytes, indices, is_fixed, .. } = self;
-        known.begin(table);
-        let mut find = |key: u32| {
-            let index = known.index(key, || intern_key(values, table, key, *is_fixed))?;
-            Some((index, values.get(index).len()))
-        };
-        let mut keys = keys;
-        let Some(&first) = keys.first() else { return Some(()) };
-        let (index, len) = find(first)?;
-        if indices.counts(index) {
-            let count = run_length(keys);
-            indices.count(index, count);
-            *bytes += count * len;
-            keys = &keys[count..];
+        if let Some(dictionary) = &mut self.dictionary {
+            self.bytes += dictionary.put_keys(keys, table)?;
+            return Some(());
         }
-        indices.extend(keys.iter().map(|&key| {
-            let (index, len) = find(key)?;
-            *bytes += len;
-            Some(index)
-        }))
+        let texts: Vec<_> = match &**table {
+            KeyTable::Guids(guids) if !self.is_fixed => guids.iter().map(|&guid| guid_text(guid)).collect(),
+            _ => Vec::new(),
+        };
+        let value = |&key: &u32| -> Option<&[u8]> {
+            match &**table {
+                KeyTable::Texts { .. } if !self.is_fixed => Some(table.text(key as usize)?.as_bytes()),
+                KeyTable::Guids(guids) => {
+                    let guid = guids.get(key as usize)?.as_ref()?;
+                    Some(texts.get(key as usize).map_or(guid.as_slice(), |text| text.as_slice()))
+                }
+                _ => None,
+            }
+        };
+        let values = keys.iter().map(value).collect::<Option<Vec<_>>>()?;
+        self.put_bytes(&values)
     }
 
-    /// The bytes that the values of a batch take in the dictionary, were all of them new.
-    fn bytes_of(&self, values: &BatchValues<'_>, range: Range<usize>) -> usize {
-        let each = |len| self.values.bytes_of(len);
+    fn widen(&mut self, range: Option<(&[u8], &[u8])>) {
+        let Some((min, max)) = range else { return };
+        let (least, greatest) = self.range.get_or_insert_with(|| (min.to_vec(), max.to_vec()));
+        if min < least.as_slice() {
+            *least = min.to_vec();
+        }
+        if max > greatest.as_slice() {
+            *greatest = max.to_vec();
+        }
+    }
+
+    /// Reads the bytes of each of some values as a plain value, until `read` says no. Whether it never does.
+    fn each_bytes(&self, values: &BatchValues<'_>, range: Range<usize>, mut read: impl FnMut(usize) -> bool) -> bool {
+        let before = if self.is_fixed { 0 } else { size_of::<u32>() };
         match values {
             BatchValues::Bytes(values) | BatchValues::Lists { items: ListItems::Bytes(values), .. } => {
-                values.get(range).unwrap_or_default().iter().map(|value| each(value.len())).sum()
+                values.get(range).unwrap_or_default().iter().all(|value| read(before + value.len()))
             }
-            BatchValues::Keys { table, .. } => match &***table {
-                KeyTable::Texts { labels, .. } => labels.values().len() + labels.len() * each(0),
-                KeyTable::Guids(guids) => guids.len() * each(guid_len(self.is_fixed)),
-                KeyTable::Numbers(_) => 0,
-            },
-            _ => 0,
+            BatchValues::Keys { keys, table } => {
+                let len = |&key: &u32| match &***table {
+                    KeyTable::Texts { .. } => table.text(key as usize).map_or(0, str::len),
+                    _ => guid_len(self.is_fixed),
+                };
+                keys.get(range).unwrap_or_default().iter().all(|key| read(before + len(key)))
+            }
+            _ => true,
         }
+    }
+
+    fn plain_bytes(&self, values: &BatchValues<'_>, range: Range<usize>) -> usize {
+        let mut sum = 0_usize;
+        self.each_bytes(values, range, |bytes| {
+            sum = sum.saturating_add(bytes);
+            true
+        });
+        sum
     }
 }
 
@@ -129,25 +134,6 @@ fn range_of<'a>(values: impl Iterator<Item = &'a [u8]>) -> Option<(&'a [u8], &'a
 }
 
 /// The bytes of a GUID.
-fn guid_len(is_fixed: bool) -> usize {
-    if is_fixed { size_of::<Guid>() } else { Guid::ZERO.to_text().len() }
-}
-
-fn intern_guid(values: &mut BytesInterner, guid: [u8; 16], is_fixed: bool) -> Option<u32> {
-    if is_fixed { values.intern(&guid) } else { values.intern(&Guid::from_text_order(guid).to_text()) }
-}
-
-fn intern_key(values: &mut BytesInterner, table: &KeyTable, key: u32, is_fixed: bool) -> Option<u32> {
-    match table {
-        KeyTable::Texts { places, labels } if !is_fixed => {
-            let place = places.get(key as usize).copied().flatten()? as usize;
-            values.intern((place < labels.len()).then(|| labels.value(place))?.as_bytes())
-        }
-        KeyTable::Guids(guids) => intern_guid(values, guids.get(key as usize).copied().flatten()?, is_fixed),
-        _ => None,
-    }
-}
-
 impl Values for ByteValues {
     fn put(&mut self, values: &BatchValues<'_>, range: Range<usize>) -> Option<()> {
         match values {
@@ -160,44 +146,66 @@ impl Values for ByteValues {
     }
 
     fn page_bytes(&self) -> usize {
-        self.most_page_bytes(0)
+        self.dictionary.as_ref().map_or_else(|| self.listed.bytes(), |dictionary| dictionary.most_page_bytes(0))
     }
 
     fn dictionary_bytes(&self) -> Option<usize> {
-        Some(self.values.page().len())
+        self.dictionary.as_ref().map(ByteDictionary::bytes)
     }
 
     fn most_bytes(&self, values: &BatchValues<'_>, count: usize) -> (usize, usize) {
-        (self.most_page_bytes(count), self.values.page().len() + self.bytes_of(values, 0..count))
+        let plain_bytes = || self.plain_bytes(values, 0..count);
+        match (&self.dictionary, values) {
+            (None, _) => (self.listed.most_bytes(count) + plain_bytes(), 0),
+            (Some(dictionary), BatchValues::Keys { table, .. }) => {
+                (dictionary.most_page_bytes(count), dictionary.bytes() + dictionary.most_bytes_of(table))
+            }
+            (Some(dictionary), _) => (dictionary.most_page_bytes(count), dictionary.bytes() + plain_bytes()),
+        }
     }
 
-    fn fit_dictionary(&self, values: &BatchValues<'_>, range: Range<usize>, limit: usize) -> bool {
-        self.values.page().len().saturating_add(self.bytes_of(values, range)) <= limit
+    fn width(&self) -> Option<usize> {
+        self.is_fixed.then_some(size_of::<Guid>())
+    }
+
+    fn fit(&self, values: &BatchValues<'_>, range: Range<usize>, bytes: usize) -> Option<usize> {
+        let (count, mut sum, mut fit) = (range.len(), 0_usize, 0);
+        let fits = self.each_bytes(values, range, |value| {
+            sum = sum.saturating_add(value);
+            fit += 1;
+            sum <= bytes
+        });
+        // Texts of keys may come as positions among texts, all of which it takes at once.
+        let is_known = fits || self.is_fixed || !matches!(values, BatchValues::Keys { .. });
+        is_known.then_some(if fits { count } else { fit })
     }
 
     fn end_page(&mut self, page: &mut Vec<u8>) -> PageValues {
-        self.indices.finish(width_of((self.values.len() as u64).saturating_sub(1)), page);
         let bytes = i64::try_from(std::mem::take(&mut self.bytes)).ok().filter(|_| !self.is_fixed);
-        PageValues { encoding: Encoding::RLE_DICTIONARY, range: None, bytes }
+        let encoding = if let Some(dictionary) = &mut self.dictionary {
+            dictionary.end_page(page);
+            Encoding::RLE_DICTIONARY
+        } else {
+            self.listed.finish(page);
+            self.listed.encoding()
+        };
+        PageValues { encoding, range: None, bytes }
     }
 
     fn take_dictionary(&mut self) -> Option<Dictionary> {
-        let is_taken = std::mem::replace(&mut self.is_taken, true);
-        (!is_taken).then(|| Dictionary { page: self.values.page().to_vec(), count: self.values.len() })
-    }
-
-    fn can_fall_back(&self) -> bool {
-        false
+        let dictionary = self.dictionary.take()?;
+        self.widen(range_of(dictionary.values()));
+        Some(dictionary.finish())
     }
 
     fn statistics(&self, leaf: &Leaf, nulls: u64) -> Statistics {
-        let cut = |cut: fn(&[u8], usize, bool) -> Option<Vec<u8>>, value: Option<&[u8]>| {
+        let cut = |cut: fn(&[u8], usize, bool) -> Option<Vec<u8>>, value: Option<&Vec<u8>>| {
             let value = value?;
             let shorter = leaf.statistics_bytes.filter(|&most| value.len() > most);
             let shorter = shorter.and_then(|most| cut(value, most, leaf.is_text()));
-            Some(shorter.map_or_else(|| (value.to_vec(), true), |shorter| (shorter, false)))
+            Some(shorter.map_or_else(|| (value.clone(), true), |shorter| (shorter, false)))
         };
-        let (min, max) = range_of(self.values.values()).unzip();
+        let (min, max) = self.range.as_ref().map(|(min, max)| (min, max)).unzip();
         let (min, min_is_exact) = cut(cut_min, min).unzip();
         let (max, max_is_exact) = cut(cut_max, max).unzip();
         let (min, max) = (min.map(ByteArray::from), max.map(ByteArray::from));

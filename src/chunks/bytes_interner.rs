@@ -46,6 +46,11 @@ impl BytesInterner {
         &self.page
     }
 
+    /// The same, without the rest.
+    pub(super) fn into_page(self) -> Vec<u8> {
+        self.page
+    }
+
     /// The bytes that values take in the page.
     pub(super) fn bytes_of(&self, len: usize) -> usize {
         if self.is_fixed { len } else { len.saturating_add(size_of::<u32>()) }

@@ -108,6 +108,60 @@ impl ChunkEncoder {
     }
 }
 
+/// The lists of a batch.
+struct Lists<'a> {
+    rows: usize,
+    present: Present<'a>,
+    /// Where each list ends among the items.
+    ends: &'a [u32],
+}
+
+/// How far the lists of a batch are read.
+#[derive(Clone, Copy, Default)]
+struct ListPlace {
+    row: usize,
+    list: usize,
+    item: usize,
+}
+
+/// Rows that are read together.
+#[derive(Clone, Copy)]
+enum ListRows {
+    /// So many without a list.
+    Nulls(usize),
+    /// One with a list of so many items.
+    List(usize),
+}
+
+impl Lists<'_> {
+    /// Reads on from a place, up to row `end`, until there are so many levels or the row that has them ends. Returns how many
+    /// there are.
+    fn walk(&self, at: &mut ListPlace, most: usize, end: usize, mut read: impl FnMut(ListRows)) -> usize {
+        let mut levels = 0;
+        while at.row < end && levels < most {
+            let row = match self.present {
+                _ if at.list == self.ends.len() => self.rows,
+                Present::All => at.list,
+                Present::Rows(rows) => rows[at.list] as usize,
+            };
+            if row == at.row {
+                let list_end = self.ends[at.list] as usize;
+                let items = list_end - at.item;
+                read(ListRows::List(items));
+                levels += items.max(1);
+                *at = ListPlace { row: row + 1, list: at.list + 1, item: list_end };
+            } else {
+                // Rows without a list are taken together, up to where the ends are looked at.
+                let nulls = (row.min(end) - at.row).min(most - levels);
+                read(ListRows::Nulls(nulls));
+                levels += nulls;
+                at.row += nulls;
+            }
+        }
+        levels
+    }
+}
+
 struct LeafEncoder<V> {
     pages: Pages,
     values: V,
@@ -159,7 +213,7 @@ impl<V: Values> LeafEncoder<V> {
                 progress
             }
             BatchValues::Lists { ends, .. } if !ends.is_empty() => match self.empty_list {
-                Some(empty) => self.push_lists(rows, present, ends, values, empty),
+                Some(empty) => self.push_lists(&Lists { rows, present, ends }, values, empty),
                 None => Ok(Progress::GivenUp),
             },
             _ => self.push_flat(rows, present, values),
@@ -185,22 +239,19 @@ impl<V: Values> LeafEncoder<V> {
         // Levels that are all the same are not looked at one by one.
         let is_uniform = leaf.max_definition() > 0 && (count == rows || count == 0);
         let step = if is_uniform { leaf.page_rows } else { leaf.batch };
+        let value_at = |row: usize| match present {
+            Present::All => row,
+            Present::Rows(rows) => rows.partition_point(|&at| (at as usize) < row),
+        };
         let (mut row, mut value) = (0, 0);
         while row < rows {
             let end = rows.min(row.saturating_add(step));
-            let value_end = match present {
-                Present::All => end,
-                Present::Rows(rows) => value + rows[value..].partition_point(|&row| (row as usize) < end),
-            };
-            let window = if is_uniform && count > 0 { self.window(end - row) } else { end - row };
-            // Texts that might be more than the dictionary holds are looked at in smaller steps too, which changes something
-            // only where something ends.
-            let fits = self.values.fit_dictionary(values, value..value_end, self.pages.leaf.dictionary_bytes);
+            let window = self.window(end - row, value..value_at(end), values, step);
             while row < end {
-                let (to, value_to) =
-                    if end - row <= window { (end, value_end) } else { (row + window, value + window) };
+                let to = window.map_or(end, |window| end.min(row + window));
+                let value_to = value_at(to);
                 self.put_flat(row..to, value..value_to, present, values)?;
-                if self.look(fits)? == Progress::GivenUp {
+                if self.look(window.is_some())? == Progress::GivenUp {
                     return Ok(Progress::GivenUp);
                 }
                 (row, value) = (to, value_to);
@@ -218,22 +269,21 @@ impl<V: Values> LeafEncoder<V> {
             || (self.values.dictionary_bytes().is_some() && dictionary >= leaf.dictionary_bytes)
     }
 
-    /// Rows of a step with a value each that are taken at once: at most as many numbers as there is room for, where a step
-    /// of a page's rows could be more.
-    fn window(&self, rows: usize) -> usize {
+    /// How many of so many levels, with these values, are taken before arrow-rs looks whether something ends: fewer than
+    /// all of them where the values are more than there is room for. `None` where that depends on the form in which it
+    /// would get the values.
+    fn window(&self, levels: usize, range: Range<usize>, values: &BatchValues<'_>, step: usize) -> Option<usize> {
         let leaf = &self.pages.leaf;
-        let width = match leaf.descr.physical_type() {
-            Type::BOOLEAN => 1,
-            Type::INT32 => size_of::<i32>(),
-            Type::INT64 => size_of::<i64>(),
-            _ => return rows,
-        };
         let (limit, used) = match self.values.dictionary_bytes() {
             Some(used) => (leaf.dictionary_bytes, used),
             None => (leaf.page_bytes, 0),
         };
-        let is_short = leaf.page_rows.saturating_mul(width) <= limit;
-        if is_short { rows } else { (limit.saturating_sub(used) / width).clamp(1, rows) }
+        let count = range.len();
+        if count == 0 || self.values.width().is_some_and(|width| step.saturating_mul(width) <= limit) {
+            return Some(levels);
+        }
+        let fit = self.values.fit(values, range, limit.saturating_sub(used))?;
+        Some(if fit >= count { levels } else { (fit.max(1) * levels).div_ceil(count) })
     }
 
     fn put_flat(
@@ -260,61 +310,51 @@ impl<V: Values> LeafEncoder<V> {
         self.values.put(values, range).ok_or_else(|| contradiction("its values are not of the column's type"))
     }
 
-    fn push_lists(
-        &mut self,
-        rows: usize,
-        present: Present<'_>,
-        ends: &[u32],
-        values: &BatchValues<'_>,
-        empty: u8,
-    ) -> Result<Progress> {
-        let items = ends.last().map_or(0, |&end| end as usize);
-        let is_uniform = items == 0 && ends.len() == rows;
+    fn push_lists(&mut self, lists: &Lists<'_>, values: &BatchValues<'_>, empty: u8) -> Result<Progress> {
+        let items = lists.ends.last().map_or(0, |&end| end as usize);
+        let is_uniform = items == 0 && lists.ends.len() == lists.rows;
         let step = if is_uniform { self.pages.leaf.page_rows } else { self.pages.leaf.batch };
-        let max = self.pages.leaf.max_definition();
-        let (mut levels, mut taken, mut item) = (0, 0, 0);
-        let mut next = ends.iter().enumerate().map(|(at, &end)| match present {
-            Present::All => (at, end as usize),
-            Present::Rows(rows) => (rows[at] as usize, end as usize),
-        });
-        let mut list = next.next();
-        let mut row = 0;
-        while row < rows {
-            let (null_rows, count) = match list {
-                Some((at, end)) if at == row => {
-                    list = next.next();
-                    let count = end - item;
-                    item = end;
-                    self.pages.put_definition(if count == 0 { empty } else { max }, count.max(1));
-                    (0, count)
-                }
-                // Rows without a list are taken together, up to where the ends are looked at.
-                _ => {
-                    let end = list.map_or(rows, |(at, _)| at);
-                    let null_rows = (end - row).min(step.saturating_sub(levels).max(1));
-                    self.pages.put_definition(0, null_rows);
-                    (null_rows, 0)
-                }
-            };
-            let taken_rows = null_rows.max(1);
-            self.pages.put_repetition(0, taken_rows);
-            self.pages.put_repetition(1, count.saturating_sub(1));
-            self.pages.rows += taken_rows;
-            levels += taken_rows.max(count);
-            row += taken_rows;
-            if levels >= step || row == rows {
-                // Texts that might be more than the dictionary holds are looked at in smaller steps, which end within rows.
-                if !self.values.fit_dictionary(values, taken..item, self.pages.leaf.dictionary_bytes) {
+        let fits = self.window(items, 0..items, values, step) == Some(items);
+        let mut at = ListPlace::default();
+        while at.row < lists.rows {
+            let (mut end, mut window) = (lists.rows, Some(step));
+            if !fits {
+                // Windows are counted from the start of a step, and a step ends with a row.
+                let mut step_end = at;
+                let levels = lists.walk(&mut step_end, step, lists.rows, |_| ());
+                (end, window) = (step_end.row, self.window(levels, at.item..step_end.item, values, step));
+            }
+            loop {
+                let item = at.item;
+                lists.walk(&mut at, window.unwrap_or(step), end, |rows| self.put_list_rows(rows, empty));
+                self.put_values(values, item..at.item)?;
+                if self.look(window.is_some())? == Progress::GivenUp {
                     return Ok(Progress::GivenUp);
                 }
-                self.put_values(values, taken..item)?;
-                (levels, taken) = (0, item);
-                if self.look(true)? == Progress::GivenUp {
-                    return Ok(Progress::GivenUp);
+                if fits || at.row == end {
+                    break;
                 }
             }
         }
         Ok(Progress::Taken)
+    }
+
+    /// Adds the levels of rows with or without a list.
+    fn put_list_rows(&mut self, rows: ListRows, empty: u8) {
+        let max = self.pages.leaf.max_definition();
+        let (rows, items) = match rows {
+            ListRows::Nulls(rows) => {
+                self.pages.put_definition(0, rows);
+                (rows, 0)
+            }
+            ListRows::List(items) => {
+                self.pages.put_definition(if items == 0 { empty } else { max }, items.max(1));
+                (1, items)
+            }
+        };
+        self.pages.put_repetition(0, rows);
+        self.pages.put_repetition(1, items.saturating_sub(1));
+        self.pages.rows += rows;
     }
 
     /// Ends the page where it is full, and the dictionary. `exactly`: arrow-rs looks here for the first time too.
@@ -322,7 +362,7 @@ impl<V: Values> LeafEncoder<V> {
         let leaf = &self.pages.leaf;
         let is_long = self.values.page_bytes() >= leaf.page_bytes;
         let is_dictionary_full = self.values.dictionary_bytes().is_some_and(|bytes| bytes >= leaf.dictionary_bytes);
-        if (is_long && !exactly) || (is_dictionary_full && !self.values.can_fall_back()) {
+        if (is_long || is_dictionary_full) && !exactly {
             return Ok(Progress::GivenUp);
         }
         if is_long || self.pages.rows >= leaf.page_rows {

@@ -56,8 +56,12 @@ impl Values for FlagValues {
         ((self.count + count).div_ceil(BYTE_BITS), 0)
     }
 
-    fn fit_dictionary(&self, _: &BatchValues<'_>, _: Range<usize>, _: usize) -> bool {
-        true
+    fn width(&self) -> Option<usize> {
+        Some(size_of::<bool>())
+    }
+
+    fn fit(&self, _: &BatchValues<'_>, range: Range<usize>, bytes: usize) -> Option<usize> {
+        Some(range.len().min(bytes / size_of::<bool>()))
     }
 
     fn end_page(&mut self, page: &mut Vec<u8>) -> PageValues {
@@ -68,10 +72,6 @@ impl Values for FlagValues {
 
     fn take_dictionary(&mut self) -> Option<Dictionary> {
         None
-    }
-
-    fn can_fall_back(&self) -> bool {
-        false
     }
 
     fn statistics(&self, leaf: &Leaf, nulls: u64) -> Statistics {

@@ -9,6 +9,8 @@
 //! another and names the facts of the crate that this relies on.
 
 mod bits;
+mod byte_dictionary;
+mod byte_list;
 mod byte_values;
 mod bytes_interner;
 mod compact;

@@ -117,8 +117,12 @@ impl<N: Number> Values for NumberValues<N> {
         }
     }
 
-    fn fit_dictionary(&self, _: &BatchValues<'_>, _: Range<usize>, _: usize) -> bool {
-        true
+    fn width(&self) -> Option<usize> {
+        Some(size_of::<N>())
+    }
+
+    fn fit(&self, _: &BatchValues<'_>, range: Range<usize>, bytes: usize) -> Option<usize> {
+        Some(range.len().min(bytes / size_of::<N>()))
     }
 
     fn end_page(&mut self, page: &mut Vec<u8>) -> PageValues {
@@ -140,10 +144,6 @@ impl<N: Number> Values for NumberValues<N> {
         let mut page = Vec::new();
         N::append_le(numbers.values(), &mut page);
         Some(Dictionary { page, count: numbers.values().len() })
-    }
-
-    fn can_fall_back(&self) -> bool {
-        true
     }
 
     fn statistics(&self, leaf: &Leaf, nulls: u64) -> Statistics {

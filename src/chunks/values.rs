@@ -25,17 +25,18 @@ pub(super) trait Values {
     /// The most that the two can come to by so many values of a batch.
     fn most_bytes(&self, values: &BatchValues<'_>, count: usize) -> (usize, usize);
 
-    /// Whether the values are so few bytes that they cannot fill up the dictionary.
-    fn fit_dictionary(&self, values: &BatchValues<'_>, range: Range<usize>, limit: usize) -> bool;
+    /// The bytes of each value, where all have as many.
+    fn width(&self) -> Option<usize>;
+
+    /// How many of some values are so many bytes, up to the one, if any, with which they are more; of numbers, as many as
+    /// are no more. `None` where arrow-rs would count them in one form of array and not in another.
+    fn fit(&self, values: &BatchValues<'_>, range: Range<usize>, bytes: usize) -> Option<usize>;
 
     /// Appends the values of the page, and begins a new one.
     fn end_page(&mut self, page: &mut Vec<u8>) -> PageValues;
 
     /// Takes the dictionary, if there is one; from then on values are encoded one by one.
     fn take_dictionary(&mut self) -> Option<Dictionary>;
-
-    /// Whether they can be.
-    fn can_fall_back(&self) -> bool;
 
     /// The statistics of the whole chunk, once the dictionary is taken.
     fn statistics(&self, leaf: &Leaf, nulls: u64) -> Statistics;
@@ -132,8 +133,12 @@ impl Values for NoValues {
         (0, 0)
     }
 
-    fn fit_dictionary(&self, _: &BatchValues<'_>, _: Range<usize>, _: usize) -> bool {
-        true
+    fn width(&self) -> Option<usize> {
+        None
+    }
+
+    fn fit(&self, _: &BatchValues<'_>, range: Range<usize>, _: usize) -> Option<usize> {
+        Some(range.len())
     }
 
     fn end_page(&mut self, page: &mut Vec<u8>) -> PageValues {
@@ -149,10 +154,6 @@ impl Values for NoValues {
 
     fn take_dictionary(&mut self) -> Option<Dictionary> {
         std::mem::take(&mut self.dictionary).then_some(Dictionary { page: Vec::new(), count: 0 })
-    }
-
-    fn can_fall_back(&self) -> bool {
-        false
     }
 
     fn statistics(&self, leaf: &Leaf, nulls: u64) -> Statistics {
