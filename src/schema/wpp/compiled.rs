@@ -17,8 +17,16 @@ pub struct CompiledMessage {
 impl CompiledMessage {
     /// Cuts the text of a message into pieces.
     pub fn new(format: Arc<MessageFormat>) -> CompiledMessage {
-        let pieces = pieces(&format.format, &format.arguments);
-        CompiledMessage { conversions: conversions(&pieces, format.arguments.len()), pieces, format }
+        let mut pieces = pieces(&format.format, &format.arguments);
+        let conversions = conversions(&pieces, format.arguments.len());
+        for piece in &mut pieces {
+            if let Piece::Argument { index, spec, is_whole, .. } = piece
+                && let (Some(argument), Some(&conversion)) = (format.arguments.get(*index), conversions.get(*index))
+            {
+                *is_whole = argument.encoding.shows_whole(spec, conversion);
+            }
+        }
+        CompiledMessage { format, conversions, pieces }
     }
 }
 

@@ -13,8 +13,9 @@ pub(super) enum Piece {
     Literal(String),
     /// What the TMF file says of the message's origin.
     Origin { part: OriginPart, spec: Spec },
-    /// The argument at an index; `source` stands for it where it cannot be read.
-    Argument { index: usize, spec: Spec, source: String },
+    /// The argument at an index; `source` stands for it where it cannot be read. `is_whole`: it looks as in the list of
+    /// arguments.
+    Argument { index: usize, spec: Spec, source: String, is_whole: bool },
     /// A value of the message's header, by its number (3 to 9).
     Header { number: u8, spec: Spec },
 }
@@ -106,7 +107,11 @@ impl Cutter {
             (Ok(1), _) => self.push(Piece::Origin { part: OriginPart::Provider, spec }),
             (Ok(2), _) => self.push(Piece::Origin { part: OriginPart::Place, spec }),
             (Ok(number @ 3..=9), _) => self.push(Piece::Header { number, spec }),
-            (_, Some(&index)) => self.push(Piece::Argument { index, spec, source: format!("%{number}!{source}!") }),
+            (_, Some(&index)) => {
+                let source = format!("%{number}!{source}!");
+                // That is known once the list of arguments is.
+                self.push(Piece::Argument { index, spec, source, is_whole: false });
+            }
             (_, None) => self.literal.extend(["%", digits, "!", source, "!"]),
         }
         rest
@@ -150,8 +155,12 @@ mod tests {
     fn insertions_keep_number_and_spec() {
         let spec = |text: &str| Spec::parse(text).unwrap();
         let argument = |number| Argument::new("x", number, ArgumentType::parse("ItemLong"));
-        let inserted =
-            |index, text: &str, source: &str| Piece::Argument { index, spec: spec(text), source: source.to_owned() };
+        let inserted = |index, text: &str, source: &str| Piece::Argument {
+            index,
+            spec: spec(text),
+            source: source.to_owned(),
+            is_whole: false,
+        };
         let origin = |part, text| Piece::Origin { part, spec: spec(text) };
         assert_eq!(
             pieces("%10!d!%12 %3!04X!%2!10s!%!SUBCOMP!", &[argument(12), argument(10), argument(10)]),

@@ -6,6 +6,7 @@
 
 mod argument;
 mod compiled;
+mod digits;
 mod format;
 mod labels;
 mod message;

@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use super::digits::{Digits, push_repeated};
+
 /// Wider or more precise than this is no format but damage.
 const MAX_WIDTH: u16 = 256;
 
@@ -57,6 +59,16 @@ impl Spec {
         conversion: b's',
     };
 
+    /// Whether it says nothing but the conversion.
+    pub(super) fn is_bare(&self) -> bool {
+        *self == Spec { conversion: self.conversion, ..Spec::PLAIN }
+    }
+
+    /// Whether it shows integers in base 10.
+    pub(super) fn is_decimal(&self) -> bool {
+        matches!(self.conversion, b'd' | b'i' | b'u')
+    }
+
     /// Whether it shows a number as a character.
     pub(super) fn is_character(&self) -> bool {
         matches!(self.conversion, b'c' | b'C')
@@ -68,7 +80,7 @@ impl Spec {
             Some(precision) => text.char_indices().nth(precision).map_or(text, |(end, _)| &text[..end]),
             None => text,
         };
-        self.write_padded("", cut, false, out);
+        self.write_padded("", 0, cut, false, out);
     }
 
     /// Appends an integer of `bits` bits; `None` when the conversion is not one for integers.
@@ -76,21 +88,18 @@ impl Spec {
         let unsigned = if bits >= 64 { value } else { value & ((1 << bits) - 1) };
         let shift = 64 - bits.clamp(1, 64);
         let signed = (value << shift).cast_signed() >> shift;
-        let (prefix, mut digits) = match self.conversion {
-            b'd' | b'i' => (self.sign(signed < 0), signed.unsigned_abs().to_string()),
-            b'u' => ("", unsigned.to_string()),
-            b'x' => (if self.alternate && unsigned != 0 { "0x" } else { "" }, format!("{unsigned:x}")),
-            b'X' => (if self.alternate && unsigned != 0 { "0X" } else { "" }, format!("{unsigned:X}")),
-            b'o' => (if self.alternate { "0" } else { "" }, format!("{unsigned:o}")),
-            b'p' => ("", format!("{unsigned:0width$X}", width = usize::try_from(bits / 4).unwrap_or(16))),
+        let (prefix, digits, least) = match self.conversion {
+            b'd' | b'i' => (self.sign(signed < 0), Digits::decimal(signed.unsigned_abs()), 0),
+            b'u' => ("", Digits::decimal(unsigned), 0),
+            b'x' => (if self.alternate && unsigned != 0 { "0x" } else { "" }, Digits::hexadecimal(unsigned), 0),
+            b'X' => (if self.alternate && unsigned != 0 { "0X" } else { "" }, Digits::hexadecimal(unsigned).upper(), 0),
+            b'o' => (if self.alternate { "0" } else { "" }, Digits::octal(unsigned), 0),
+            b'p' => ("", Digits::hexadecimal(unsigned).upper(), usize::try_from(bits / 4).unwrap_or(16)),
             _ => return None,
         };
-        if let Some(precision) = self.precision
-            && digits.len() < precision
-        {
-            digits.insert_str(0, &"0".repeat(precision - digits.len()));
-        }
-        self.write_padded(prefix, &digits, self.zero && self.precision.is_none(), out);
+        let least = self.precision.unwrap_or(0).max(least);
+        let zeros = least.saturating_sub(digits.as_str().len());
+        self.write_padded(prefix, zeros, digits.as_str(), self.zero && self.precision.is_none(), out);
         Some(())
     }
 
@@ -109,7 +118,7 @@ impl Spec {
             digits.make_ascii_uppercase();
         }
         let negative = value.is_sign_negative() && !value.is_nan();
-        self.write_padded(self.sign(negative), &digits, self.zero && value.is_finite(), out);
+        self.write_padded(self.sign(negative), 0, &digits, self.zero && value.is_finite(), out);
         Some(())
     }
 
@@ -122,19 +131,25 @@ impl Spec {
         }
     }
 
-    fn write_padded(&self, prefix: &str, text: &str, zeros: bool, out: &mut String) {
-        let length = prefix.len() + text.chars().count();
+    /// Appends a prefix, zeros and text, padded to the width.
+    fn write_padded(&self, prefix: &str, zeros: usize, text: &str, pads_zeros: bool, out: &mut String) {
+        if self.width == 0 {
+            out.push_str(prefix);
+            push_repeated('0', zeros, out);
+            return out.push_str(text);
+        }
+        let length = prefix.len() + zeros + text.chars().count();
         let missing = self.width.saturating_sub(length);
-        let (before, inside, behind) = match (self.left, zeros) {
+        let (before, inside, behind) = match (self.left, pads_zeros) {
             (true, _) => (0, 0, missing),
             (false, true) => (0, missing, 0),
             (false, false) => (missing, 0, 0),
         };
-        out.extend(std::iter::repeat_n(' ', before));
+        push_repeated(' ', before, out);
         out.push_str(prefix);
-        out.extend(std::iter::repeat_n('0', inside));
+        push_repeated('0', inside + zeros, out);
         out.push_str(text);
-        out.extend(std::iter::repeat_n(' ', behind));
+        push_repeated(' ', behind, out);
     }
 }
 

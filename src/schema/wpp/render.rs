@@ -62,6 +62,9 @@ pub struct Rendered {
 pub struct Renderer {
     /// Where in the arguments each value stands.
     values: Vec<Range<usize>>,
+    /// The texts of the values, one after another, and where each ends.
+    texts: String,
+    ends: Vec<usize>,
     scratch: String,
 }
 
@@ -101,19 +104,26 @@ impl Renderer {
 
     /// Hands out the texts of the arguments. Returns how many, and whether they are all there is to them.
     fn arguments(&mut self, plan: &CompiledMessage, bytes: &[u8], argument: &mut impl FnMut(&str)) -> (usize, bool) {
-        let (mut handed, mut length, mut faithful) = (0, 0_usize, true);
+        self.texts.clear();
+        self.ends.clear();
+        let mut faithful = true;
         for ((declared, &conversion), value) in plan.format.arguments.iter().zip(&plan.conversions).zip(&self.values) {
-            self.scratch.clear();
+            let start = self.texts.len();
             let value = bytes.get(value.clone()).unwrap_or_default();
-            faithful &= declared.encoding.write_whole(value, conversion, &mut self.scratch);
-            length = length.saturating_add(self.scratch.len());
-            if length > MAX_TEXT_BYTES {
-                return (handed, false);
+            faithful &= declared.encoding.write_whole(value, conversion, &mut self.texts);
+            if self.texts.len() > MAX_TEXT_BYTES {
+                return (self.ends.len(), false);
             }
-            argument(&self.scratch);
-            handed += 1;
+            argument(self.texts.get(start..).unwrap_or_default());
+            self.ends.push(self.texts.len());
         }
-        (handed, faithful)
+        (self.ends.len(), faithful)
+    }
+
+    /// The text of an argument in the list of them, if it is there.
+    fn whole(&self, index: usize) -> Option<&str> {
+        let start = index.checked_sub(1).map_or(Some(0), |before| self.ends.get(before).copied())?;
+        self.texts.get(start..*self.ends.get(index)?)
     }
 
     /// Finds the values of the arguments.
@@ -150,13 +160,18 @@ impl Renderer {
         match piece {
             Piece::Literal(text) => out.push_str(text),
             Piece::Origin { part, spec } => spec.write_text(&format.origin.part(*part), out),
-            Piece::Argument { index, spec, source } => match (format.arguments.get(*index), self.values.get(*index)) {
-                (Some(item), Some(value)) => {
-                    let value = arguments.get(value.clone()).unwrap_or_default();
-                    item.encoding.write_formatted(value, spec, &mut self.scratch, out);
+            Piece::Argument { index, spec, source, is_whole } => {
+                if let Some(text) = self.whole(*index).filter(|_| *is_whole) {
+                    return out.push_str(text);
                 }
-                _ => out.push_str(source),
-            },
+                match (format.arguments.get(*index), self.values.get(*index)) {
+                    (Some(item), Some(value)) => {
+                        let value = arguments.get(value.clone()).unwrap_or_default();
+                        item.encoding.write_formatted(value, spec, &mut self.scratch, out);
+                    }
+                    _ => out.push_str(source),
+                }
+            }
             Piece::Header { number, spec } => {
                 let value = match number {
                     3 => header.thread_id,
@@ -196,6 +211,7 @@ mod tests {
     use super::*;
     use crate::guid::Guid;
     use crate::schema::model::ValueMap;
+    use crate::schema::wpp::printf::Spec;
     use crate::schema::wpp::{Argument, MessageOrigin, Names};
 
     /// A message of some arguments.
@@ -310,6 +326,41 @@ mod tests {
             let (_, _, empty) = render("", &[declared], b"");
             assert_eq!((empty.status, empty.arguments), (ArgumentStatus::Short, 0), "{declared}");
         }
+    }
+
+    #[test]
+    fn text_that_is_taken_from_the_list_is_what_the_format_would_show() {
+        const SPECS: [&str; 12] = ["d", "i", "u", "s", "S", "x", "p", "c", "5d", "-s", "+d", ".3s"];
+        let taken = |encoding: &ArgumentType| {
+            let shows_whole =
+                |spec: &&str| encoding.shows_whole(&Spec::parse(spec).unwrap(), spec.as_bytes()[spec.len() - 1]);
+            SPECS.into_iter().filter(shows_whole).collect::<Vec<_>>()
+        };
+        for &(declared, bytes, _) in ALIKE {
+            let encoding = ArgumentType::parse(declared);
+            let (value, _) = encoding.extent(bytes, 8).unwrap();
+            for spec in taken(&encoding).into_iter().map(|spec| Spec::parse(spec).unwrap()) {
+                let (mut whole, mut shown) = (String::new(), String::new());
+                encoding.write_whole(&bytes[value.clone()], spec.conversion, &mut whole);
+                encoding.write_formatted(&bytes[value.clone()], &spec, &mut String::new(), &mut shown);
+                assert_eq!(whole, shown, "{declared} {spec:?}");
+            }
+        }
+        for (declared, expected) in [
+            ("ItemLong", &["d", "i", "u"][..]),
+            ("ItemLongLongX", &["d", "i", "u"]),
+            ("ItemPtr", &["d", "i", "u"]),
+            ("ItemNTSTATUS", &["s", "S"]),
+            ("ItemWString", &["s", "S"]),
+            ("ItemGuid", &["s", "S"]),
+            ("ItemRString", &[]),
+            ("ItemDouble", &[]),
+            ("ItemTimeDelta", &[]),
+        ] {
+            assert_eq!(taken(&ArgumentType::parse(declared)), expected, "{declared}");
+        }
+        // An argument has the form of its first insertion.
+        assert!(!ArgumentType::parse("ItemLong").shows_whole(&Spec::parse("u").unwrap(), b'd'));
     }
 
     #[test]

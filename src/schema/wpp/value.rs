@@ -3,10 +3,11 @@
 //! Both agree where the message says everything. It does not where it rounds (doubles, time spans), drops line ends,
 //! or shows digits in the way a format asks for.
 
-use std::fmt::Write;
+use std::fmt::{Display, Write};
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use super::argument::ArgumentType;
+use super::digits::{push_decimal, push_hexadecimal, push_octet, push_signed};
 use super::labels::LabelText;
 use super::printf::{Spec, push_general};
 use super::time::{push_filetime, push_span};
@@ -23,25 +24,18 @@ impl ArgumentType {
     /// Appends the value as the list of arguments has it. `conversion` is that of the argument's first insertion: numbers
     /// get its sign. `false` when the text is not all there is to the value.
     pub(super) fn write_whole(&self, value: &[u8], conversion: u8, out: &mut String) -> bool {
-        // Writing to a string cannot fail.
-        let _ = match (self, conversion) {
+        match (self, conversion) {
             (ArgumentType::Integer { .. }, b'c' | b'C') => return push_character(value, out),
             (ArgumentType::Integer { .. } | ArgumentType::Hexadecimal { .. } | ArgumentType::Pointer, b'd' | b'i') => {
-                write!(out, "{}", signed(value))
+                push_signed(signed(value), out);
             }
             (ArgumentType::Hexadecimal { .. } | ArgumentType::Pointer, b'u')
-            | (ArgumentType::Integer { .. }, b'u' | b'o' | b'x' | b'X' | b'p') => write!(out, "{}", unsigned(value)),
-            (ArgumentType::Double, _) => {
-                push_double(double(value), out);
-                Ok(())
-            }
-            (ArgumentType::TimeDelta, _) => {
-                push_span(signed(value), true, out);
-                Ok(())
-            }
+            | (ArgumentType::Integer { .. }, b'u' | b'o' | b'x' | b'X' | b'p') => push_decimal(unsigned(value), out),
+            (ArgumentType::Double, _) => push_double(double(value), out),
+            (ArgumentType::TimeDelta, _) => push_span(signed(value), true, out),
             (ArgumentType::Text { wide, .. }, _) => return push_text(value, *wide, out),
             _ => return self.write_shown(value, out),
-        };
+        }
         true
     }
 
@@ -49,45 +43,49 @@ impl ArgumentType {
     /// text or does not tell the value.
     fn write_shown(&self, value: &[u8], out: &mut String) -> bool {
         let number = u32::try_from(unsigned(value)).unwrap_or(u32::MAX);
-        // Writing to a string cannot fail.
-        let _ = match self {
-            ArgumentType::Integer { signed: true, .. } => write!(out, "{}", signed(value)),
-            ArgumentType::Integer { .. } => write!(out, "{}", unsigned(value)),
-            ArgumentType::Hexadecimal { .. } | ArgumentType::Pointer => write!(out, "{:#x}", unsigned(value)),
+        match self {
+            ArgumentType::Integer { signed: true, .. } => push_signed(signed(value), out),
+            ArgumentType::Integer { .. } => push_decimal(unsigned(value), out),
+            ArgumentType::Hexadecimal { .. } | ArgumentType::Pointer => push_hexadecimal(unsigned(value), 0, out),
             ArgumentType::List { names, .. } => return write_listed(number, names.map(), out),
             ArgumentType::Set { names, .. } => return write_set(number, names.map(), out),
             ArgumentType::Enumeration(names) => return write_enumerator(number, names.map(), out),
             ArgumentType::FlagsEnumeration(names) => return write_flags(number, names.map(), out),
             ArgumentType::Code(table) => write_code(*table, number, out),
-            ArgumentType::Double => {
-                push_general(double(value), SIGNIFICANT_DIGITS, false, out);
-                Ok(())
-            }
+            ArgumentType::Double => push_general(double(value), SIGNIFICANT_DIGITS, false, out),
             ArgumentType::Text { wide, trimmed: false, .. } => return push_text(value, *wide, out),
             ArgumentType::Text { wide, trimmed: true, .. } => return push_one_line(value, *wide, out),
             ArgumentType::Characters => return push_text(value, false, out),
-            ArgumentType::HexDump | ArgumentType::Unknown(_) => {
-                value.iter().try_for_each(|byte| write!(out, "{byte:02X}"))
-            }
-            ArgumentType::Guid => write!(out, "{}", Guid(array(value))),
+            ArgumentType::HexDump | ArgumentType::Unknown(_) => value.iter().for_each(|&byte| push_octet(byte, out)),
+            ArgumentType::Guid => push_displayed(&Guid(array(value)), out),
             ArgumentType::Sid => match Sid::read(value) {
-                Some(sid) => write!(out, "{sid}"),
-                None => out.write_str("NULL"),
+                Some(sid) => push_displayed(&sid, out),
+                None => out.push_str("NULL"),
             },
             ArgumentType::FileTime => write_filetime(value, out),
-            ArgumentType::TimeDelta => {
-                push_span(signed(value), false, out);
-                Ok(())
-            }
-            ArgumentType::Port => write!(out, "{}", u16::from_be_bytes(array(value))),
-            ArgumentType::IPv4 => write!(out, "{}", Ipv4Addr::from(array::<4>(value))),
-            ArgumentType::IPv6 => write!(out, "{}", Ipv6Addr::from(array::<16>(value))),
-            ArgumentType::MacAddress => {
-                let mut bytes = value.iter().zip(0..);
-                bytes.try_for_each(|(byte, at)| write!(out, "{}{byte:02X}", if at == 0 { "" } else { "-" }))
-            }
-        };
+            ArgumentType::TimeDelta => push_span(signed(value), false, out),
+            ArgumentType::Port => push_decimal(u16::from_be_bytes(array(value)).into(), out),
+            ArgumentType::IPv4 => push_displayed(&Ipv4Addr::from(array::<4>(value)), out),
+            ArgumentType::IPv6 => push_displayed(&Ipv6Addr::from(array::<16>(value)), out),
+            ArgumentType::MacAddress => value.iter().zip(0..).for_each(|(&byte, at)| {
+                out.push_str(if at == 0 { "" } else { "-" });
+                push_octet(byte, out);
+            }),
+        }
         true
+    }
+
+    /// Whether a message shows under this format what the list of arguments has, given the conversion of the argument's
+    /// first insertion: such text is made once.
+    pub(super) fn shows_whole(&self, spec: &Spec, conversion: u8) -> bool {
+        let is_number =
+            matches!(self, ArgumentType::Integer { .. } | ArgumentType::Hexadecimal { .. } | ArgumentType::Pointer);
+        let rounds =
+            matches!(self, ArgumentType::Double | ArgumentType::TimeDelta | ArgumentType::Text { trimmed: true, .. });
+        // Only numbers look at the conversions `d` and `u`; only texts and names are what `s` says.
+        spec.is_bare()
+            && spec.conversion == conversion
+            && if is_number { spec.is_decimal() } else { !rounds && matches!(spec.conversion, b's' | b'S') }
     }
 
     /// Appends the value as a message shows it under a format. `scratch` is room to work in.
@@ -151,14 +149,16 @@ fn push_double(value: f64, out: &mut String) {
 }
 
 /// A FILETIME; one that would be negative is no time, and stays a number.
-fn write_filetime(value: &[u8], out: &mut String) -> std::fmt::Result {
+fn write_filetime(value: &[u8], out: &mut String) {
     match u64::try_from(signed(value)) {
-        Ok(filetime) => {
-            push_filetime(filetime, out);
-            Ok(())
-        }
-        Err(_) => write!(out, "{}", signed(value)),
+        Ok(filetime) => push_filetime(filetime, out),
+        Err(_) => push_signed(signed(value), out),
     }
+}
+
+fn push_displayed(value: &impl Display, out: &mut String) {
+    // Writing to a string cannot fail.
+    let _ = write!(out, "{value}");
 }
 
 /// One 8-bit character, or one UTF-16 unit; `false` when that is not the whole number.
@@ -169,7 +169,7 @@ fn push_character(value: &[u8], out: &mut String) -> bool {
 
 /// `0x00000001(true)`
 fn write_listed(number: u32, names: &ValueMap, out: &mut String) -> bool {
-    let _ = write!(out, "{number:#010x}");
+    push_hexadecimal(number.into(), 8, out);
     if let Some(label) = names.exact(number.into()) {
         out.push('(');
         LabelText::new(out).push("", label);
@@ -230,14 +230,16 @@ fn masks(number: u32, names: &ValueMap) -> impl Iterator<Item = (u32, &str)> {
 }
 
 /// `0x00000103(STATUS_PENDING)`, Win32 errors in decimal; success has no number.
-fn write_code(table: CodeTable, code: u32, out: &mut String) -> std::fmt::Result {
+fn write_code(table: CodeTable, code: u32, out: &mut String) {
     let name = Pack::builtin().status_name(table, code);
     match (table, code, name) {
-        (CodeTable::NtStatus, 0, Some(name)) | (CodeTable::HResult, 0 | 1, Some(name)) => return out.write_str(name),
-        (CodeTable::Win32, ..) => write!(out, "{}", code.cast_signed())?,
-        _ => write!(out, "{code:#010x}")?,
+        (CodeTable::NtStatus, 0, Some(name)) | (CodeTable::HResult, 0 | 1, Some(name)) => return out.push_str(name),
+        (CodeTable::Win32, ..) => push_signed(code.cast_signed().into(), out),
+        _ => push_hexadecimal(code.into(), 8, out),
     }
-    name.map_or(Ok(()), |name| write!(out, "({name})"))
+    if let Some(name) = name {
+        out.extend(["(", name, ")"]);
+    }
 }
 
 /// Text on one line: tabs and line ends become blanks, and those at the end go.
@@ -259,9 +261,16 @@ fn push_text(value: &[u8], wide: bool, out: &mut String) -> bool {
 }
 
 fn push_utf16(value: &[u8], out: &mut String) -> bool {
-    let units = value.as_chunks::<2>().0.iter().map(|&pair| u16::from_le_bytes(pair));
+    let (mut units, mut ascii) = (value.as_chunks::<2>().0, [0; 32]);
+    while let Some((chunk, rest)) = units.split_at_checked(ascii.len().min(units.len()).max(1))
+        && chunk.iter().all(|&[low, high]| high == 0 && low.is_ascii())
+    {
+        ascii.iter_mut().zip(chunk).for_each(|(character, &[low, _])| *character = low);
+        out.push_str(ascii.get(..chunk.len()).and_then(|text| std::str::from_utf8(text).ok()).unwrap_or_default());
+        units = rest;
+    }
     let mut valid = true;
-    out.extend(char::decode_utf16(units).map(|c| {
+    out.extend(char::decode_utf16(units.iter().map(|&unit| u16::from_le_bytes(unit))).map(|c| {
         valid &= c.is_ok();
         c.unwrap_or(char::REPLACEMENT_CHARACTER)
     }));
