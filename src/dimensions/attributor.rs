@@ -83,7 +83,7 @@ mod tests {
     /// machine 1 process 8 is `b.exe`, and thread 100 in 12.
     fn dimensions() -> Dimensions {
         let mut texts = TextWriter::new(&SpillSpace::temporary());
-        let [a, b] = [r"\Device\a.exe", "b.exe"].map(|name| texts.add(name).unwrap());
+        let [a, b] = [r"\Device\a.exe", "b.exe"].map(|name| texts.add(name.as_bytes()).unwrap());
         let named = |key, from_ns, to_ns, name| {
             let mut span = Span::plain(key, from_ns, to_ns);
             span.texts[process::IMAGE] = name;

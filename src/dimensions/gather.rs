@@ -116,7 +116,7 @@ impl Gathered {
 
     fn take(&mut self, told: &Told, (input, machine): (u16, u16)) -> Result<()> {
         let place = Subject::ALL.iter().position(|known| *known == told.subject).unwrap_or_default();
-        for &(row, mut fact) in &told.facts {
+        for mut fact in told.facts.iter().copied() {
             fact.machine = machine;
             if self.facts[place].len() >= MAX_FACTS {
                 let left_out = self.left_out[place].get_or_insert(LeftOut { input, events: 0, from_ns: fact.ns });
@@ -124,8 +124,8 @@ impl Gathered {
                 left_out.from_ns = left_out.from_ns.min(fact.ns);
                 continue;
             }
-            for (number, id) in fact.texts.iter_mut().enumerate() {
-                if let Some(text) = told.text(number, row) {
+            for id in &mut fact.texts {
+                if let Some(text) = told.text(*id) {
                     *id = self.texts.add(text)?;
                 }
             }

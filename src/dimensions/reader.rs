@@ -1,19 +1,26 @@
 //! Reads what events tell of their subjects, each shape by the schema that the plan has chosen for it.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int64Type, TimestampNanosecondType};
-use arrow_array::{Array, ArrayRef, PrimitiveArray, StringArray};
+use arrow_array::{Array, ArrayRef, PrimitiveArray};
 use arrow_buffer::{NullBuffer, ScalarBuffer};
+use arrow_schema::DataType;
 
 use super::attributes::{Attributes, NUMBERS, Scope, TEXTS};
 use super::fact::Fact;
-use crate::columns::{ColumnBuffers, PackedColumns, TimestampType, TypeOptions, gather};
+use super::texts::TextId;
+use crate::columns::{
+    BatchScratch, BatchValues, ColumnBatch, ColumnBuffers, KeyTable, PackedColumns, PackedRows, Present, TimestampType,
+    TypeOptions, gather,
+};
 use crate::decode::{NoClock, PayloadColumn, PayloadColumns, Program, Status, assign_columns};
 use crate::error::Result;
 use crate::event::subject::{self, Subject, Tells};
 use crate::event::{Event, FileContext, RawEvent};
+use crate::guid::Guid;
 use crate::plan::{Key, PlanResult, PlannedShape, ShapeFinder, ShapeIds};
 
 /// What reads the events of a plan's shapes.
@@ -42,16 +49,28 @@ struct Reader {
 #[derive(Debug)]
 pub(super) struct Told {
     pub(super) subject: Subject,
-    /// Each with its row in the texts.
-    pub(super) facts: Vec<(usize, Fact)>,
-    texts: [Option<StringArray>; TEXTS],
+    /// Their texts are the numbers of those below, and one, so that 0 is none.
+    pub(super) facts: Vec<Fact>,
+    /// All texts that say something, one after another, and where each ends.
+    text: Vec<u8>,
+    ends: Vec<usize>,
 }
 
 impl Told {
-    /// A text of a row, if it says something.
-    pub(super) fn text(&self, place: usize, row: usize) -> Option<&str> {
-        let array = self.texts[place].as_ref().filter(|array| array.is_valid(row))?;
-        Some(array.value(row)).filter(|text| !text.is_empty())
+    /// A text of a fact, if it has one.
+    pub(super) fn text(&self, number: TextId) -> Option<&[u8]> {
+        let number = usize::try_from(number.checked_sub(1)?).ok()?;
+        let start = number.checked_sub(1).map_or(Some(0), |before| self.ends.get(before).copied())?;
+        self.text.get(start..*self.ends.get(number)?)
+    }
+
+    /// Gives a fact a text in one of its places, unless it is empty.
+    fn put_text(&mut self, fact: usize, place: usize, text: &[u8]) {
+        if !text.is_empty() {
+            self.text.extend_from_slice(text);
+            self.ends.push(self.text.len());
+            self.facts[fact].texts[place] = self.ends.len() as u64;
+        }
     }
 }
 
@@ -177,7 +196,7 @@ impl Reader {
                 told.push((place, numbers));
             }
         }
-        let mut facts = Vec::with_capacity(rows.heads.len());
+        let (mut facts, mut rows_of) = (Vec::with_capacity(rows.heads.len()), Vec::with_capacity(rows.heads.len()));
         for (row, head) in rows.heads.iter().enumerate() {
             let number = |numbers: &Option<Numbers>| numbers.as_ref().and_then(|numbers| numbers.get(row));
             let Some(key) = number(&keys).or_else(|| self.key.is_none().then_some(0)) else { continue };
@@ -190,10 +209,21 @@ impl Reader {
             for (place, numbers) in &told {
                 numbers.get(row).into_iter().for_each(|number| fact.tell(*place, number));
             }
-            facts.push((row, fact));
+            facts.push(fact);
+            rows_of.push(row);
         }
-        let [first, second, third, fourth] = self.texts.map(|column| values.texts(column));
-        Ok(Told { subject: self.subject, facts, texts: [first?, second?, third?, fourth?] })
+        let mut told = Told { subject: self.subject, facts, text: Vec::new(), ends: Vec::new() };
+        for (place, column) in self.texts.iter().enumerate() {
+            let mut facts = (0..).zip(&rows_of).peekable();
+            values.each_text(*column, |row, text| {
+                // Rows come in order, and so do facts, which not every row has become.
+                while facts.next_if(|(_, of_fact)| **of_fact < row).is_some() {}
+                if let Some((fact, _)) = facts.next_if(|(_, of_fact)| **of_fact == row) {
+                    told.put_text(fact, place, text);
+                }
+            })?;
+        }
+        Ok(told)
     }
 }
 
@@ -207,17 +237,52 @@ struct Values<'a> {
 impl Values<'_> {
     fn array(&self, column: Option<usize>) -> Result<Option<ArrayRef>> {
         let Some(column) = column else { return Ok(None) };
-        let rows = 0..u32::try_from(self.rows).unwrap_or(u32::MAX);
         let data_type = self.reader.columns.columns[column].data_type();
-        Ok(Some(gather(&[(self.packed, rows)], column, data_type)?))
+        Ok(Some(gather(&[(self.packed, self.range())], column, data_type)?))
+    }
+
+    fn range(&self) -> Range<u32> {
+        0..u32::try_from(self.rows).unwrap_or(u32::MAX)
     }
 
     fn numbers(&self, column: Option<usize>) -> Result<Option<Numbers>> {
         Ok(self.array(column)?.and_then(|array| Numbers::of(&array)))
     }
 
-    fn texts(&self, column: Option<usize>) -> Result<Option<StringArray>> {
-        Ok(self.array(column)?.and_then(|array| array.as_string_opt().cloned()))
+    /// Hands on the texts of a column, each with its row.
+    fn each_text(&self, column: Option<usize>, mut read: impl FnMut(usize, &[u8])) -> Result<()> {
+        let Some(column) = column else { return Ok(()) };
+        let data_type = self.reader.columns.columns[column].data_type();
+        if *data_type != DataType::Utf8 {
+            return Ok(());
+        }
+        let packed = PackedRows::new(&[(self.packed, self.range())], column);
+        packed.hand_on(data_type, &mut BatchScratch::default(), &mut |batch| {
+            let ColumnBatch::Values { present, values, .. } = batch else { return Ok(()) };
+            let row = |at: usize| match present {
+                Present::All => at,
+                Present::Rows(rows) => rows[at] as usize,
+            };
+            match values {
+                BatchValues::Bytes(texts) => (0..).zip(texts).for_each(|(at, text)| read(row(at), text)),
+                BatchValues::Keys { keys, table } => {
+                    for (at, &key) in (0..).zip(keys) {
+                        match &**table {
+                            KeyTable::Texts { .. } => {
+                                table.text(key as usize).into_iter().for_each(|text| read(row(at), text.as_bytes()));
+                            }
+                            KeyTable::Guids(guids) => {
+                                let guid = guids.get(key as usize).copied().flatten();
+                                guid.into_iter().for_each(|guid| read(row(at), &Guid::from_text_order(guid).to_text()));
+                            }
+                            KeyTable::Numbers(_) => {}
+                        }
+                    }
+                }
+                _ => {}
+            }
+            Ok(())
+        })
     }
 }
 

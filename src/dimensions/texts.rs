@@ -56,13 +56,13 @@ impl TextWriter {
         }
     }
 
-    /// Adds a text, unless it was there a while ago.
+    /// Adds a text, valid UTF-8, unless it was there a while ago.
     ///
     /// # Errors
     /// Those of [`SpillWriter::push`].
-    pub(super) fn add(&mut self, text: &str) -> Result<TextId> {
+    pub(super) fn add(&mut self, text: &[u8]) -> Result<TextId> {
         let hash = self.hasher.hash_one(text);
-        let is_it = |known: &Known| known.hash == hash && self.known_bytes[known.start..known.end] == *text.as_bytes();
+        let is_it = |known: &Known| known.hash == hash && self.known_bytes[known.start..known.end] == *text;
         if let Some(known) = self.known.find(hash, is_it) {
             return Ok(known.id);
         }
@@ -70,13 +70,13 @@ impl TextWriter {
         let Ok(len) = u32::try_from(text.len()) else { return Ok(0) };
         let id = self.bytes.len() as u64 + 1;
         self.bytes.extend(&len.to_le_bytes())?;
-        self.bytes.extend(text.as_bytes())?;
+        self.bytes.extend(text)?;
         if self.known.len() >= REMEMBERED || self.known_bytes.len() >= REMEMBERED_BYTES {
             self.known.clear();
             self.known_bytes.clear();
         }
         let start = self.known_bytes.len();
-        self.known_bytes.extend_from_slice(text.as_bytes());
+        self.known_bytes.extend_from_slice(text);
         let known = Known { id, hash, start, end: self.known_bytes.len() };
         self.known.insert_unique(hash, known, |known| known.hash);
         Ok(id)
@@ -118,7 +118,7 @@ mod tests {
     #[test]
     fn texts_are_found_by_their_places() {
         let mut writer = TextWriter::new(&SpillSpace::temporary());
-        let ids = ["a", "", "é", "a"].map(|text| writer.add(text).unwrap());
+        let ids = ["a", "", "é", "a"].map(|text| writer.add(text.as_bytes()).unwrap());
         assert_eq!(ids, [1, 6, 10, 1]);
         let texts = writer.finish().unwrap();
         assert_eq!(ids.map(|id| texts.get(id)), [Some("a"), Some(""), Some("é"), Some("a")]);
