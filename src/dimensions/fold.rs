@@ -1,5 +1,7 @@
 //! What events tell of ids becomes what the ids meant, and when.
 
+use std::cell::Cell;
+
 use super::attributes::{NUMBERS, TEXTS, process, thread};
 use super::fact::Fact;
 use super::span::Span;
@@ -94,9 +96,11 @@ pub(super) fn fold(
     // Facts of one id stay in the order in which they come.
     let id_and_place = |place: u32| {
         let (scope, key, machine) = facts[place as usize].id();
-        (scope, key, machine, place)
+        (scope, key, u64::from(machine) << u32::BITS | u64::from(place))
     };
-    sort_places(&mut order, &id_and_place, Threads::All, progress)?;
+    let place = |&(.., last): &(u64, u64, u64)| u32::try_from(last & u64::from(u32::MAX)).unwrap_or(u32::MAX);
+    sort_places(&mut order, &id_and_place, &place, Threads::All, progress)?;
+    let owners = Processes { spans: owners, last: Cell::default() };
     let mut spans = Spans { subject, owners, recording: *recording, found: space.records() };
     timed(progress, Step::Plan, || {
         for (number, of_id) in order.chunk_by_mut(|a, b| facts[*a as usize].id() == facts[*b as usize].id()).enumerate()
@@ -117,9 +121,30 @@ pub(super) fn fold(
 
 struct Spans<'a> {
     subject: Subject,
-    owners: &'a [Span],
+    owners: Processes<'a>,
     recording: Recorded<'a>,
     found: SpillWriter<Span>,
+}
+
+/// The processes of a recording.
+struct Processes<'a> {
+    spans: &'a [Span],
+    /// The one that was asked for last: the ids within one process follow one another.
+    last: Cell<usize>,
+}
+
+impl Processes<'_> {
+    /// The process that an id of a machine means at a time.
+    fn at(&self, (process, machine): (u64, u16), ns: i64) -> Option<&Span> {
+        let is_it = |span: &&Span| (span.key, span.machine) == (process, machine) && span.holds_at(ns);
+        if let Some(span) = self.spans.get(self.last.get()).filter(is_it) {
+            return Some(span);
+        }
+        let ordered = |span: &Span| (span.key, span.machine, span.from_ns) <= (process, machine, ns);
+        let place = self.spans.partition_point(ordered).checked_sub(1)?;
+        self.last.set(place);
+        self.spans.get(place).filter(is_it)
+    }
 }
 
 impl Spans<'_> {
@@ -170,7 +195,7 @@ impl Spans<'_> {
             Subject::Thread => fact.number(thread::PROCESS),
             Subject::Process | Subject::File | Subject::Volume => None,
         };
-        at(self.owners, (process?, fact.machine), fact.ns)
+        self.owners.at((process?, fact.machine), fact.ns)
     }
 
     /// Ends a span where the next begins, or before.
@@ -181,7 +206,7 @@ impl Spans<'_> {
             span.to_ns = span.ended_ns().map_or(to_ns, |ended| ended.min(to_ns));
         }
         if matches!(self.subject, Subject::Image | Subject::Method)
-            && let Some(owner) = at(self.owners, (span.scope, span.machine), span.from_ns)
+            && let Some(owner) = self.owners.at((span.scope, span.machine), span.from_ns)
         {
             // The id of its process may mean another one next.
             span.to_ns = span.to_ns.min(owner.to_ns);
@@ -261,13 +286,6 @@ fn learn(subject: Subject, span: &mut Span, fact: &Fact) {
     }
 }
 
-/// The process that an id of a machine means at a time. `owners` are ordered as [`fold`] gives them.
-fn at(owners: &[Span], (process, machine): (u64, u16), ns: i64) -> Option<&Span> {
-    let behind = owners.partition_point(|span| (span.key, span.machine, span.from_ns) <= (process, machine, ns));
-    let span = owners.get(behind.checked_sub(1)?)?;
-    ((span.key, span.machine) == (process, machine) && span.holds_at(ns)).then_some(span)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -312,9 +330,19 @@ mod tests {
         assert_eq!((found[1].started_ns(), found[1].ended_ns()), (Some(60), None));
         // A process that runs has no exit status, whatever the rundown says.
         assert_eq!(found[0].number(process::EXIT_STATUS), Some(3));
-        assert_eq!(at(&found, (7, 0), 59).map(|span| span.from_ns), Some(0));
-        assert_eq!(at(&found, (7, 0), 60).map(|span| span.from_ns), Some(60));
-        assert_eq!((at(&found, (7, 0), 100), at(&found, (8, 0), 19), at(&found, (9, 0), 50)), (None, None, None));
+        let owners = Processes { spans: &found, last: Cell::default() };
+        let t = |process, ns, from_ns| {
+            assert_eq!(owners.at((process, 0), ns).map(|span| span.from_ns), from_ns, "{process} at {ns}");
+        };
+        for _ in 0..2 {
+            t(7, 59, Some(0));
+            t(7, 60, Some(60));
+            t(7, 99, Some(60));
+            t(7, 100, None);
+            t(8, 19, None);
+            t(8, 20, Some(20));
+            t(9, 50, None);
+        }
     }
 
     #[test]

@@ -26,7 +26,7 @@ pub(super) fn sorted<T: Record + Sync, C: Ord, K: Ord>(
     let coarse = |place: u32| coarse(&records[place as usize]);
     let key = |place: u32| key(&records[place as usize]);
     let mut order: Vec<u32> = (0..).take(records.len()).collect();
-    sort_places(&mut order, &coarse, Threads::All, progress)?;
+    sort_places(&mut order, &|place| (coarse(place), place), &|key| key.1, Threads::All, progress)?;
     for same in order.chunk_by_mut(|a, b| coarse(*a) == coarse(*b)) {
         if same.len() > 1 {
             sort_by_key(same, &|&place| key(place), Threads::All, progress)?;

@@ -30,21 +30,23 @@ pub(crate) fn sort_by_key<T: Send, K: Ord>(
     sort_parts(items, key, &sort, threads, AT_ONCE, progress)
 }
 
-/// Sorts numbers of records by keys that differ, each of which stands in its record, far from that of the next.
+/// Sorts numbers of records by keys that differ, each of which stands in its record, far from that of the next. A key ends in
+/// the number itself, which `place` takes out of it.
 ///
 /// # Errors
 /// [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted) when the caller asked to stop.
 pub(crate) fn sort_places<K: Ord>(
     places: &mut [u32],
     key: &(impl Fn(u32) -> K + Sync),
+    place: &(impl Fn(&K) -> u32 + Sync),
     threads: Threads,
     progress: &dyn Progress,
 ) -> Result<()> {
     // Each key is fetched once.
     let sort = |places: &mut [u32]| {
-        let mut keyed: Vec<(K, u32)> = places.iter().map(|&place| (key(place), place)).collect();
-        keyed.sort_by(|(a, _), (b, _)| a.cmp(b));
-        places.iter_mut().zip(keyed).for_each(|(place, (_, sorted))| *place = sorted);
+        let mut keys: Vec<K> = places.iter().map(|&place| key(place)).collect();
+        keys.sort();
+        places.iter_mut().zip(&keys).for_each(|(sorted, key)| *sorted = place(key));
     };
     sort_parts(places, &|&place| key(place), &sort, threads, AT_ONCE, progress)
 }
@@ -119,7 +121,8 @@ mod tests {
         let records = mixed();
         let mut places: Vec<u32> = (0..1000).collect();
         let never = StopAt(AtomicUsize::new(usize::MAX));
-        sort_places(&mut places, &|place| records[place as usize], Threads::All, &never).unwrap();
+        sort_places(&mut places, &|place| (records[place as usize], place), &|key| key.1, Threads::All, &never)
+            .unwrap();
         let mut expected = mixed();
         expected.sort_unstable();
         assert_eq!(places.iter().map(|&place| records[place as usize]).collect::<Vec<_>>(), expected);
