@@ -574,7 +574,7 @@ fn a_full_dictionary_of_texts_is_no_reason_to_begin_again() {
     let leaf = Arc::new(Leaf::new(&schema.column(0), &properties.build()).unwrap());
     let mut encoder = ChunkEncoder::new(&field, &leaf).unwrap();
     let texts: Vec<_> = (0..2_000).map(|number| number.to_string()).collect();
-    let texts: Vec<_> = texts.iter().map(|text| text.as_bytes()).collect();
+    let texts: Vec<_> = texts.iter().map(String::as_bytes).collect();
     let batch = ColumnBatch::Values { rows: texts.len(), present: Present::All, values: BatchValues::Bytes(&texts) };
     assert_eq!(encoder.push(&batch).unwrap(), Progress::Taken);
     let chunk = encoder.finish().unwrap();

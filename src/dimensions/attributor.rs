@@ -40,7 +40,7 @@ impl<'a> Attributor<'a> {
 
 /// Ids whose meaning is remembered, each in a place that follows from its lowest bits and its machine. Windows gives out
 /// multiples of four.
-const REMEMBERED: usize = 256;
+const REMEMBERED: usize = 1024;
 
 /// What ids meant that were asked for, each with the number of its machine in front.
 #[derive(Debug)]
@@ -175,7 +175,7 @@ mod tests {
         t(none, ids(None, Some(104)), 20, None, None, Some(Payload));
         t(none, none, 20, None, None, None);
         // Ids that share a place are not taken for one another.
-        t(ids(Some(8 + 4 * 256), None), none, 49, Some(8 + 4 * 256), None, Some(Header));
+        t(ids(Some(8 + 4 * 1024), None), none, 49, Some(8 + 4 * 1024), None, Some(Header));
         t(ids(Some(8), None), none, 49, Some(8), Some("a.exe"), Some(Header));
     }
 }
