@@ -5,11 +5,12 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow_array::builder::{ListBuilder, StringBuilder, UInt64Builder};
+use arrow_array::builder::{Float64Builder, ListBuilder, StringBuilder, UInt64Builder};
 use arrow_array::types::Int32Type;
 use arrow_array::{
-    ArrayRef, BinaryArray, BooleanArray, DictionaryArray, FixedSizeBinaryArray, Float64Array, Int8Array, Int32Array,
-    Int64Array, ListArray, StringArray, StructArray, TimestampMicrosecondArray, UInt16Array, UInt32Array, UInt64Array,
+    ArrayRef, BinaryArray, BooleanArray, DictionaryArray, FixedSizeBinaryArray, Float32Array, Float64Array, Int8Array,
+    Int32Array, Int64Array, ListArray, StringArray, StructArray, TimestampMicrosecondArray, UInt16Array, UInt32Array,
+    UInt64Array,
 };
 use arrow_schema::{DataType, Field, Fields, Schema};
 use etl2parquet::chunks::{ChunkEncoder, Leaf, Progress};
@@ -55,10 +56,15 @@ enum Kind {
     /// A number, a text, a GUID, a time and a boolean where a row has the structure.
     Structure,
     Float,
+    /// As they come with `--integers exact`.
+    Float32,
+    /// None of them is a number.
+    Nan,
+    Floats,
     Flag,
 }
 
-const KINDS: [Kind; 23] = [
+const KINDS: [Kind; 26] = [
     Kind::Int8,
     Kind::UInt16,
     Kind::Int32,
@@ -81,6 +87,9 @@ const KINDS: [Kind; 23] = [
     Kind::Texts,
     Kind::Structure,
     Kind::Float,
+    Kind::Float32,
+    Kind::Nan,
+    Kind::Floats,
     Kind::Flag,
 ];
 
@@ -171,7 +180,9 @@ impl Column {
             Kind::Bytes => list(DataType::Int8),
             Kind::Texts | Kind::HugeTexts => list(DataType::Utf8),
             Kind::Structure => DataType::Struct(self.members().0),
-            Kind::Float => DataType::Float64,
+            Kind::Float | Kind::Nan => DataType::Float64,
+            Kind::Float32 => DataType::Float32,
+            Kind::Floats => list(DataType::Float64),
             Kind::Flag => DataType::Boolean,
         }
     }
@@ -252,7 +263,7 @@ impl Column {
             Kind::Texts => texts(rows(), |value| format!("{:x}", value >> 40)),
             Kind::HugeTexts => texts(rows(), huge),
             Kind::Structure => self.structure(range.clone()),
-            Kind::Float => Arc::new(rows().map(|value| value.map(f64::from_bits)).collect::<Float64Array>()),
+            Kind::Float | Kind::Float32 | Kind::Nan | Kind::Floats => floats(self.kind, rows()),
             Kind::Flag => Arc::new(rows().map(|value| value.map(|value| value % 2 == 0)).collect::<BooleanArray>()),
         }
     }
@@ -283,6 +294,34 @@ fn texts(rows: impl Iterator<Item = Option<u64>>, text: impl Fn(u64) -> String +
         lists.append_option(value.map(|value| (0..value % 4).map(move |at| Some(text(mixed(value, at))))));
     });
     Arc::new(lists.finish())
+}
+
+/// Floating-point numbers of a kind.
+#[expect(clippy::cast_possible_truncation, reason = "rounded numbers are as good as others")]
+fn floats(kind: Kind, rows: impl Iterator<Item = Option<u64>>) -> ArrayRef {
+    let nan = |value: u64| f64::from_bits(f64::NAN.to_bits() | value & (1 << 63 | 0xff));
+    match kind {
+        Kind::Float32 => Arc::new(rows.map(|value| value.map(|value| float(value) as f32)).collect::<Float32Array>()),
+        Kind::Nan => Arc::new(rows.map(|value| value.map(nan)).collect::<Float64Array>()),
+        Kind::Floats => {
+            let element = Field::new("element", DataType::Float64, true);
+            let mut lists = ListBuilder::new(Float64Builder::new()).with_field(element);
+            rows.for_each(|value| {
+                lists.append_option(value.map(|value| (0..value % 4).map(move |at| Some(float(mixed(value, at))))));
+            });
+            Arc::new(lists.finish())
+        }
+        _ => Arc::new(rows.map(|value| value.map(float)).collect::<Float64Array>()),
+    }
+}
+
+/// Every third time one that has an order of its own.
+fn float(value: u64) -> f64 {
+    const ODD: [f64; 7] = [0.0, -0.0, f64::NAN, -f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -2.5];
+    match value % 3 {
+        0 => ODD[usize::try_from(value / 3 % 7).unwrap()],
+        _ => f64::from_bits(value),
+    }
 }
 
 /// Mostly short, seldom half a page.
@@ -508,6 +547,8 @@ fn dictionaries_that_become_full_fall_back_where_arrow_does() {
         Kind::Stack,
         Kind::Binary,
         Kind::Texts,
+        Kind::Float,
+        Kind::Float32,
         Kind::Structure,
     ];
     let nulls = [Nulls::Never, Nulls::OneIn(1 << 40), Nulls::OneIn(3), Nulls::ByBatch];

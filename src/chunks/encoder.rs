@@ -16,7 +16,7 @@ use super::flag_values::FlagValues;
 use super::leaf::Leaf;
 use super::number_values::NumberValues;
 use super::pages::{EncodedChunk, Pages};
-use super::values::{NoValues, Values};
+use super::values::Values;
 use crate::columns::{BatchValues, ColumnBatch, KeyTable, Present};
 
 /// Whether a chunk goes on.
@@ -37,7 +37,6 @@ enum Column {
     Int64(LeafEncoder<NumberValues<i64>>),
     Bytes(LeafEncoder<ByteValues>),
     Flags(LeafEncoder<FlagValues>),
-    Nothing(LeafEncoder<NoValues>),
 }
 
 impl fmt::Debug for ChunkEncoder {
@@ -51,13 +50,13 @@ impl ChunkEncoder {
     /// encode.
     pub fn new(field: &Field, leaf: &Arc<Leaf>) -> Option<ChunkEncoder> {
         let empty_list = match field.data_type() {
-            DataType::List(item) if item.data_type().is_integer() || *item.data_type() == DataType::Utf8 => {
+            DataType::List(item) if item.data_type().is_numeric() || *item.data_type() == DataType::Utf8 => {
                 Some(u8::from(field.is_nullable()))
             }
             data_type if data_type.is_nested() => return None,
             _ => None,
         };
-        ChunkEncoder::of_type(empty_list, leaf).filter(|encoder| !matches!(encoder.0, Column::Nothing(_)))
+        ChunkEncoder::of_type(empty_list, leaf)
     }
 
     /// For rows that are all NULL, at a leaf of a column of any type.
@@ -68,13 +67,13 @@ impl ChunkEncoder {
     fn of_type(empty_list: Option<u8>, leaf: &Arc<Leaf>) -> Option<Self> {
         let kept = Arc::clone(leaf);
         Some(ChunkEncoder(match leaf.descr.physical_type() {
-            Type::INT32 => Column::Int32(LeafEncoder::new(NumberValues::new(leaf)?, kept, empty_list)?),
-            Type::INT64 => Column::Int64(LeafEncoder::new(NumberValues::new(leaf)?, kept, empty_list)?),
+            Type::INT32 | Type::FLOAT => Column::Int32(LeafEncoder::new(NumberValues::new(leaf)?, kept, empty_list)?),
+            Type::INT64 | Type::DOUBLE => Column::Int64(LeafEncoder::new(NumberValues::new(leaf)?, kept, empty_list)?),
             Type::BYTE_ARRAY | Type::FIXED_LEN_BYTE_ARRAY => {
                 Column::Bytes(LeafEncoder::new(ByteValues::new(leaf)?, kept, empty_list)?)
             }
             Type::BOOLEAN => Column::Flags(LeafEncoder::new(FlagValues::new(leaf)?, kept, empty_list)?),
-            _ => Column::Nothing(LeafEncoder::new(NoValues::new(leaf)?, kept, empty_list)?),
+            Type::INT96 => return None,
         }))
     }
 
@@ -89,7 +88,6 @@ impl ChunkEncoder {
             Column::Int64(leaf) => leaf.push(*rows, *present, values),
             Column::Bytes(leaf) => leaf.push(*rows, *present, values),
             Column::Flags(leaf) => leaf.push(*rows, *present, values),
-            Column::Nothing(leaf) => leaf.push(*rows, *present, values),
         }
     }
 
@@ -103,7 +101,6 @@ impl ChunkEncoder {
             Column::Int64(leaf) => leaf.finish(),
             Column::Bytes(leaf) => leaf.finish(),
             Column::Flags(leaf) => leaf.finish(),
-            Column::Nothing(leaf) => leaf.finish(),
         }
     }
 }

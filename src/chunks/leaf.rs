@@ -7,6 +7,7 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersi
 use parquet::schema::types::ColumnDescPtr;
 
 use super::compress;
+use super::number::Meaning;
 
 /// A leaf column and its settings, for all chunks of it.
 #[derive(Debug)]
@@ -63,8 +64,13 @@ impl Leaf {
         u8::try_from(self.descr.max_def_level()).unwrap_or(u8::MAX)
     }
 
-    pub(super) fn is_unsigned(&self) -> bool {
-        self.descr.sort_order() == SortOrder::UNSIGNED
+    /// What the bits of a number stand for.
+    pub(super) fn meaning(&self) -> Meaning {
+        match (self.descr.physical_type(), self.descr.sort_order()) {
+            (Type::FLOAT | Type::DOUBLE, _) => Meaning::Floating,
+            (_, SortOrder::UNSIGNED) => Meaning::Unsigned,
+            _ => Meaning::Signed,
+        }
     }
 
     pub(super) fn is_text(&self) -> bool {

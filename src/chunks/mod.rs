@@ -1,6 +1,6 @@
 //! Finished Parquet column chunks, made here where more is known of a column than an Arrow array says.
 //!
-//! For the columns that it covers (integers and timestamps, booleans, texts, binary values and GUIDs, lists of integers or
+//! For the columns that it covers (numbers and timestamps, booleans, texts, binary values and GUIDs, lists of numbers or
 //! texts, anything that is NULL throughout) a [`ChunkEncoder`] gives, byte for byte and in all its metadata, the column chunk that the column
 //! writers of the parquet crate give for the same batches of rows under the same properties. Where it does not cover a
 //! column it says so before the first batch or at any later one, and arrow-rs writes the column from its start: no setting

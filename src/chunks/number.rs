@@ -1,4 +1,4 @@
-//! The two widths in which Parquet holds integers.
+//! The two widths in which Parquet holds integers and floating-point numbers, the latter by their bits.
 
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -8,17 +8,29 @@ use parquet::file::statistics::{Statistics, ValueStatistics};
 
 use crate::columns::{BatchValues, ListItems};
 
+/// What the bits of a number stand for, and so the order of numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Meaning {
+    Signed,
+    Unsigned,
+    /// In the total order of IEEE 754.
+    Floating,
+}
+
 /// `i32` or `i64`.
 pub(super) trait Number: Copy + Ord + Hash + Debug + Default + 'static {
+    type Floating;
     /// Values of a block of differences.
     const BLOCK: usize;
     const ZERO: Self;
 
     /// `self - other`, wrapped.
     fn difference(self, other: Self) -> Self;
-    /// With the sign of the other half of its values where `flips`: the order of unsigned numbers becomes that of signed ones,
-    /// and back.
-    fn ordered(self, flips: bool) -> Self;
+    /// The signed number that has the same place in its order, and back.
+    fn ordered(self, meaning: Meaning) -> Self;
+    /// Whether it is no number, as a floating-point one.
+    fn is_nan(self) -> bool;
+    fn floating(self) -> Self::Floating;
     fn wide(self) -> i64;
     /// The low bits of a wide number.
     fn narrow(wide: i64) -> Self;
@@ -28,11 +40,13 @@ pub(super) trait Number: Copy + Ord + Hash + Debug + Default + 'static {
     fn append_le(numbers: &[Self], out: &mut Vec<u8>);
     fn of<'a>(values: &'a BatchValues<'a>) -> Option<&'a [Self]>;
     fn statistics(statistics: ValueStatistics<Self>) -> Statistics;
+    fn floating_statistics(statistics: ValueStatistics<Self::Floating>) -> Statistics;
 }
 
 macro_rules! number {
-    ($number:ident, $unsigned:ident, $block:literal, $variant:ident, $narrow:expr) => {
+    ($number:ident, $floating:ident, $block:literal, $variant:ident, $narrow:expr) => {
         impl Number for $number {
+            type Floating = $floating;
             const BLOCK: usize = $block;
             const ZERO: Self = 0;
 
@@ -40,8 +54,22 @@ macro_rules! number {
                 self.wrapping_sub(other)
             }
 
-            fn ordered(self, flips: bool) -> Self {
-                if flips { self ^ $number::MIN } else { self }
+            fn ordered(self, meaning: Meaning) -> Self {
+                match meaning {
+                    Meaning::Signed => self,
+                    Meaning::Unsigned => self ^ $number::MIN,
+                    // Negative ones stand as their magnitude, behind a sign.
+                    Meaning::Floating if self < 0 => self ^ $number::MAX,
+                    Meaning::Floating => self,
+                }
+            }
+
+            fn is_nan(self) -> bool {
+                self.floating().is_nan()
+            }
+
+            fn floating(self) -> $floating {
+                $floating::from_bits(self.cast_unsigned())
             }
 
             fn wide(self) -> i64 {
@@ -76,6 +104,10 @@ macro_rules! number {
             fn statistics(statistics: ValueStatistics<Self>) -> Statistics {
                 statistics.into()
             }
+
+            fn floating_statistics(statistics: ValueStatistics<$floating>) -> Statistics {
+                statistics.into()
+            }
         }
     };
 }
@@ -83,5 +115,5 @@ macro_rules! number {
 #[expect(clippy::cast_possible_truncation, reason = "the low bits are asked for")]
 const LOW_BITS: fn(i64) -> i32 = |wide| wide as i32;
 
-number!(i32, u32, 128, Int32, LOW_BITS);
-number!(i64, u64, 256, Int64, std::convert::identity);
+number!(i32, f32, 128, Int32, LOW_BITS);
+number!(i64, f64, 256, Int64, std::convert::identity);

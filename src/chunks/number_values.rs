@@ -9,7 +9,7 @@ use super::bits::width_of;
 use super::delta::Deltas;
 use super::indices::Indices;
 use super::leaf::Leaf;
-use super::number::Number;
+use super::number::{Meaning, Number};
 use super::values::{Bound, Dictionary, KeyIndices, PageValues, Values};
 use crate::columns::interner::Interner;
 use crate::columns::{BatchValues, KeyTable};
@@ -20,8 +20,10 @@ pub(super) struct NumberValues<N> {
     dictionary: Option<NumberDictionary<N>>,
     /// Those of the page that are not in a dictionary.
     listed: Listed<N>,
-    /// Whether the numbers are unsigned; the ranges are of numbers in the order of signed ones.
-    flips: bool,
+    /// The ranges are of numbers in the order of signed ones.
+    meaning: Meaning,
+    /// How many are no number, of floating-point ones, once there is any.
+    nans: Option<u64>,
     page_statistics: bool,
     page_range: Option<(N, N)>,
     range: Option<(N, N)>,
@@ -55,7 +57,8 @@ impl<N: Number> NumberValues<N> {
         covered.then(|| NumberValues {
             dictionary: leaf.dictionary.then(NumberDictionary::default),
             listed,
-            flips: leaf.is_unsigned(),
+            meaning: leaf.meaning(),
+            nans: None,
             page_statistics: leaf.page_statistics,
             page_range: None,
             range: None,
@@ -63,23 +66,41 @@ impl<N: Number> NumberValues<N> {
     }
 
     fn range_of(&self, values: &[N]) -> Option<(N, N)> {
-        let flips = self.flips;
-        let first = values.first()?.ordered(flips);
-        Some(values.iter().fold((first, first), |(min, max), value| {
-            let value = value.ordered(flips);
-            (min.min(value), max.max(value))
-        }))
+        let meaning = self.meaning;
+        if meaning == Meaning::Floating {
+            let numbers = values.iter().filter(|value| !value.is_nan());
+            return range(numbers, meaning).or_else(|| range(values.iter(), meaning));
+        }
+        range(values.iter(), meaning)
+    }
+
+    /// The range of both; what is no number counts where there is nothing else.
+    fn merged(&self, a: Option<(N, N)>, b: Option<(N, N)>) -> Option<(N, N)> {
+        let is_nan = |(min, _): (N, N)| self.meaning == Meaning::Floating && min.ordered(self.meaning).is_nan();
+        match (a, b) {
+            (Some(a), Some(b)) if is_nan(a) == is_nan(b) => Some((a.0.min(b.0), a.1.max(b.1))),
+            (Some(a), Some(b)) => Some(if is_nan(a) { b } else { a }),
+            (a, b) => a.or(b),
+        }
+    }
+
+    fn count_nans(&mut self, values: &[N]) {
+        let nans = values.iter().filter(|value| value.is_nan()).count();
+        *self.nans.get_or_insert(0) += nans as u64;
     }
 
     fn bound(&self, ordered: N) -> Bound {
         let mut bytes = Vec::new();
-        N::append_le(&[ordered.ordered(self.flips)], &mut bytes);
+        N::append_le(&[ordered.ordered(self.meaning)], &mut bytes);
         Bound { order: ordered.wide(), bytes }
     }
 }
 
 impl<N: Number> Values for NumberValues<N> {
     fn put(&mut self, values: &BatchValues<'_>, range: Range<usize>) -> Option<()> {
+        if self.meaning == Meaning::Floating {
+            self.count_nans(N::of(values)?.get(range.clone())?);
+        }
         match (values, &mut self.dictionary) {
             (BatchValues::Keys { keys, table }, Some(dictionary)) => dictionary.put_keys(keys.get(range)?, table),
             (BatchValues::Keys { keys, table }, None) => {
@@ -132,7 +153,7 @@ impl<N: Number> Values for NumberValues<N> {
         }
         let encoding = self.listed.finish(page);
         let range = self.page_range.take();
-        self.range = merged(self.range, range);
+        self.range = self.merged(self.range, range);
         let stated = range.filter(|_| self.page_statistics);
         let range = stated.map(|(min, max)| (self.bound(min), self.bound(max)));
         PageValues { encoding, range, bytes: None }
@@ -140,23 +161,28 @@ impl<N: Number> Values for NumberValues<N> {
 
     fn take_dictionary(&mut self) -> Option<Dictionary> {
         let numbers = self.dictionary.take()?.numbers;
-        self.range = merged(self.range, self.range_of(numbers.values()));
+        self.range = self.merged(self.range, self.range_of(numbers.values()));
         let mut page = Vec::new();
         N::append_le(numbers.values(), &mut page);
         Some(Dictionary { page, count: numbers.values().len() })
     }
 
     fn statistics(&self, leaf: &Leaf, nulls: u64) -> Statistics {
-        let (min, max) = self.range.unzip();
-        let value = |ordered: N| ordered.ordered(self.flips);
-        let statistics = ValueStatistics::new(min.map(value), max.map(value), None, Some(nulls), false);
+        let range = self.range.map(|(min, max)| (min.ordered(self.meaning), max.ordered(self.meaning)));
+        let (min, max) = range.unzip();
+        if self.meaning == Meaning::Floating {
+            let (min, max) = (min.map(N::floating), max.map(N::floating));
+            let statistics = ValueStatistics::new(min, max, None, Some(nulls), false).with_nan_count(self.nans);
+            return N::floating_statistics(statistics.with_backwards_compatible_min_max(leaf.is_signed()));
+        }
+        let statistics = ValueStatistics::new(min, max, None, Some(nulls), false);
         N::statistics(statistics.with_backwards_compatible_min_max(leaf.is_signed()))
     }
 }
 
 impl<N: Number> NumberValues<N> {
     fn list(&mut self, numbers: &[N]) {
-        self.page_range = merged(self.page_range, self.range_of(numbers));
+        self.page_range = self.merged(self.page_range, self.range_of(numbers));
         match &mut self.listed {
             Listed::Deltas(deltas) => deltas.put(numbers),
             Listed::Plain(bytes) => N::append_le(numbers, bytes),
@@ -253,9 +279,11 @@ fn number_of<N: Number>(table: &KeyTable, key: u32) -> Option<N> {
     }
 }
 
-fn merged<N: Number>(a: Option<(N, N)>, b: Option<(N, N)>) -> Option<(N, N)> {
-    match (a, b) {
-        (Some(a), Some(b)) => Some((a.0.min(b.0), a.1.max(b.1))),
-        (a, b) => a.or(b),
-    }
+/// The least and the greatest of some numbers, in the order of signed ones.
+fn range<'a, N: Number>(mut values: impl Iterator<Item = &'a N>, meaning: Meaning) -> Option<(N, N)> {
+    let first = values.next()?.ordered(meaning);
+    Some(values.fold((first, first), |(min, max), value| {
+        let value = value.ordered(meaning);
+        (min.min(value), max.max(value))
+    }))
 }

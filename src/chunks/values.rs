@@ -1,13 +1,11 @@
-//! What the encoders of values have in common, and the one for columns of any type without a value.
+//! What the encoders of values have in common.
 
 use std::ops::Range;
 use std::sync::Arc;
 
-use parquet::basic::{Encoding, Type};
-use parquet::data_type::{ByteArray, FixedLenByteArray};
-use parquet::file::statistics::{Statistics, ValueStatistics};
+use parquet::basic::Encoding;
+use parquet::file::statistics::Statistics;
 
-use super::delta::Deltas;
 use super::leaf::Leaf;
 use crate::columns::{BatchValues, KeyTable};
 
@@ -98,77 +96,5 @@ impl KeyIndices {
             *known = intern()?;
         }
         Some(*known)
-    }
-}
-
-/// No value of a type that has no encoder of its own.
-#[derive(Debug)]
-pub(super) struct NoValues {
-    dictionary: bool,
-    encoding: Encoding,
-}
-
-impl NoValues {
-    pub(super) fn new(leaf: &Leaf) -> Option<Self> {
-        let NoValues { dictionary, encoding } = NoValues { dictionary: leaf.dictionary, encoding: leaf.encoding };
-        let known = dictionary || matches!(encoding, Encoding::PLAIN | Encoding::DELTA_BINARY_PACKED);
-        known.then_some(NoValues { dictionary, encoding })
-    }
-}
-
-impl Values for NoValues {
-    fn put(&mut self, _: &BatchValues<'_>, range: Range<usize>) -> Option<()> {
-        range.is_empty().then_some(())
-    }
-
-    fn page_bytes(&self) -> usize {
-        0
-    }
-
-    fn dictionary_bytes(&self) -> Option<usize> {
-        self.dictionary.then_some(0)
-    }
-
-    fn most_bytes(&self, _: &BatchValues<'_>, _: usize) -> (usize, usize) {
-        (0, 0)
-    }
-
-    fn width(&self) -> Option<usize> {
-        None
-    }
-
-    fn fit(&self, _: &BatchValues<'_>, range: Range<usize>, _: usize) -> Option<usize> {
-        Some(range.len())
-    }
-
-    fn end_page(&mut self, page: &mut Vec<u8>) -> PageValues {
-        let encoding = if self.dictionary { Encoding::RLE_DICTIONARY } else { self.encoding };
-        match encoding {
-            // Positions of no bit.
-            Encoding::RLE_DICTIONARY => page.push(0),
-            Encoding::DELTA_BINARY_PACKED => Deltas::<i64>::new().finish(page),
-            _ => {}
-        }
-        PageValues { encoding, range: None, bytes: None }
-    }
-
-    fn take_dictionary(&mut self) -> Option<Dictionary> {
-        std::mem::take(&mut self.dictionary).then_some(Dictionary { page: Vec::new(), count: 0 })
-    }
-
-    fn statistics(&self, leaf: &Leaf, nulls: u64) -> Statistics {
-        fn none<T>(leaf: &Leaf, nulls: u64) -> ValueStatistics<T> {
-            ValueStatistics::new(None, None, None, Some(nulls), false)
-                .with_backwards_compatible_min_max(leaf.is_signed())
-        }
-        match leaf.descr.physical_type() {
-            Type::BOOLEAN => none::<bool>(leaf, nulls).into(),
-            Type::INT32 => none::<i32>(leaf, nulls).into(),
-            Type::INT64 | Type::INT96 => none::<i64>(leaf, nulls).into(),
-            Type::FLOAT => none::<f32>(leaf, nulls).into(),
-            Type::DOUBLE => none::<f64>(leaf, nulls).into(),
-            Type::BYTE_ARRAY => none::<ByteArray>(leaf, nulls).into(),
-            Type::FIXED_LEN_BYTE_ARRAY => none::<FixedLenByteArray>(leaf, nulls).into(),
-        }
     }
 }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    ArrowPrimitiveType, ByteArrayType, Int8Type, Int16Type, Int32Type, Int64Type, TimestampMicrosecondType,
-    TimestampNanosecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+    ArrowPrimitiveType, ByteArrayType, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
+    TimestampMicrosecondType, TimestampNanosecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, ArrayRef, BooleanArray, GenericByteArray, StringArray};
 use arrow_buffer::{ArrowNativeType, NullBuffer};
@@ -73,6 +73,8 @@ fn stored(array: &dyn Array) -> Option<ListItems<'_>> {
     Some(match array.data_type() {
         DataType::Int32 => ListItems::Int32(native::<Int32Type, _>(array)),
         DataType::UInt32 => ListItems::Int32(native::<UInt32Type, _>(array)),
+        DataType::Float32 => ListItems::Int32(native::<Float32Type, _>(array)),
+        DataType::Float64 => ListItems::Int64(native::<Float64Type, _>(array)),
         DataType::Int64 => ListItems::Int64(native::<Int64Type, _>(array)),
         DataType::UInt64 => ListItems::Int64(native::<UInt64Type, _>(array)),
         DataType::Timestamp(TimeUnit::Microsecond, _) => ListItems::Int64(native::<TimestampMicrosecondType, _>(array)),
@@ -263,7 +265,7 @@ mod tests {
             (shown(BooleanArray::from(vec![false, true, true]).slice(1, 2)), "2 All Flags([true, true])"),
             (shown(StringArray::from(vec![Some("a"), None])), "2 Rows([0]) Bytes([[97]])"),
             (shown(new_null_array(&DataType::Float64, 3)), "3 Rows([]) Bytes([])"),
-            (shown(Float64Array::from(vec![1.0])), "array of Float64"),
+            (shown(Float64Array::from(vec![1.0])), "1 All Int64([4607182418800017408])"),
         ];
         for (found, expected) in table {
             assert_eq!(found, expected);

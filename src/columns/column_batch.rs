@@ -37,9 +37,10 @@ pub enum Present<'a> {
 /// The values of the rows that have one.
 #[derive(Clone, Debug)]
 pub enum BatchValues<'a> {
-    /// Numbers that Parquet holds in 32 bits: integers of up to 32 bits, unsigned ones of 32 bits with their bits unchanged.
+    /// Numbers that Parquet holds in 32 bits: integers of up to 32 bits, unsigned and floating-point ones of 32 bits with
+    /// their bits unchanged.
     Int32(&'a [i32]),
-    /// Numbers that Parquet holds in 64 bits: the other integers, timestamps in their unit.
+    /// Numbers that Parquet holds in 64 bits: the other integers, timestamps in their unit, the bits of floating-point ones.
     Int64(&'a [i64]),
     /// Booleans.
     Flags(&'a [bool]),

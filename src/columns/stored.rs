@@ -1,4 +1,4 @@
-//! Integers as Parquet holds them: in 32 or 64 bits.
+//! Integers, and the bits of floating-point numbers, as Parquet holds them: in 32 or 64 bits.
 
 use arrow_schema::{DataType, TimeUnit};
 
@@ -27,14 +27,17 @@ impl NumberType {
     /// Numbers of 8 bytes.
     pub(super) const WIDE: NumberType = NumberType { is_wide: true, signed: None };
 
-    /// That of an Arrow type, where it is one of integers.
+    /// That of an Arrow type, where it is one of numbers.
     pub(super) fn of(data_type: &DataType) -> Option<NumberType> {
         Some(match data_type {
             DataType::Int8 => NumberType { is_wide: false, signed: Some(1) },
             DataType::Int16 => NumberType { is_wide: false, signed: Some(2) },
-            DataType::Int32 | DataType::UInt8 | DataType::UInt16 | DataType::UInt32 => NumberType::UNSIGNED,
+            DataType::Int32 | DataType::UInt8 | DataType::UInt16 | DataType::UInt32 | DataType::Float32 => {
+                NumberType::UNSIGNED
+            }
             DataType::Int64
             | DataType::UInt64
+            | DataType::Float64
             | DataType::Timestamp(TimeUnit::Microsecond | TimeUnit::Nanosecond, _) => NumberType::WIDE,
             _ => return None,
         })
@@ -122,9 +125,9 @@ mod tests {
     }
 
     #[test]
-    fn only_integers_are_numbers() {
+    fn what_has_other_bits_is_no_number() {
         let others =
-            [DataType::Boolean, DataType::Float32, DataType::Utf8, DataType::Timestamp(TimeUnit::Second, None)];
+            [DataType::Boolean, DataType::Float16, DataType::Utf8, DataType::Timestamp(TimeUnit::Second, None)];
         assert!(others.iter().all(|data_type| NumberType::of(data_type).is_none()));
     }
 }

@@ -142,6 +142,14 @@ fn booleans_are_handed_on_as_they_are() {
 }
 
 #[test]
+fn floating_point_numbers_are_handed_on_by_their_bits() {
+    let column = packed(&[1], fixed(8, &(-1.5_f64).to_le_bytes()));
+    assert_eq!(texts(&handed_on(&[(&column, 0..2)], &DataType::Float64)), ["NULL", "-4613937818241073152"]);
+    let column = packed(&[1], fixed(4, &1.5_f32.to_le_bytes()));
+    assert_eq!(texts(&handed_on(&[(&column, 0..2)], &DataType::Float32)), ["NULL", "1069547520"]);
+}
+
+#[test]
 fn what_has_no_form_is_an_array() {
     let t = |values: Packed, data_type: &DataType| {
         let column = packed(&[0], values);
@@ -154,7 +162,6 @@ fn what_has_no_form_is_an_array() {
         rows.hand_on(data_type, &mut BatchScratch::default(), &mut sink).unwrap();
         assert!(is_array, "{data_type}");
     };
-    t(fixed(8, &[0; 8]), &DataType::Float64);
     let items = Elements { nulls: vec![1], values: fixed(1, &[7, 0]) };
     t(Packed::List(Box::new(ListValues { ends: vec![2], items })), &list_type());
     let member = |nulls: &[u32], values| Elements { nulls: nulls.to_vec(), values };
