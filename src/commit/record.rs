@@ -11,6 +11,7 @@ use crate::calendar;
 use crate::columns::{GuidType, IntegerType, TimestampType};
 use crate::convert::ConvertOptions;
 use crate::convert::job::{Checks, InputFile, MaxLoss, RawPolicy, Report, StackPolicy};
+use crate::input::split_address;
 use crate::output::IfExists;
 use crate::output::manifest::{CommitRecord, FORMAT_VERSION, InputEntry, LossCounts, RunInfo, options_hash};
 use crate::plan::DatasetSplit;
@@ -169,6 +170,21 @@ pub fn run(context: &RunContext, files: &[FileSurvey], started: (SystemTime, Ins
 /// The same path from any folder.
 fn absolute(path: &Path) -> String {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).display().to_string()
+}
+
+/// Whether an input of a published trace, by its recorded absolute path, is what `now` leads to: by the same path, or by
+/// another spelling of it, such as one through a symbolic link.
+pub fn is_at(recorded: &str, now: &Path) -> bool {
+    absolute(now) == recorded || resolved(Path::new(recorded)).is_some_and(|there| resolved(now) == Some(there))
+}
+
+/// An address without links: of a file, or of a container with the name of the member.
+fn resolved(address: &Path) -> Option<(PathBuf, Option<String>)> {
+    let (file, member) = match split_address(address) {
+        Some((container, member)) => (container, Some(member)),
+        None => (address.to_owned(), None),
+    };
+    Some((std::fs::canonicalize(file).ok()?, member))
 }
 
 /// When an input was last written, RFC 3339 in UTC.

@@ -45,17 +45,18 @@ impl<'a> Update<'a> {
     /// What became of this very job before: the trace is there, or it was refused.
     ///
     /// # Errors
-    /// [`ErrorKind::Output`] when the trace is there with events of inputs that the job lacks, and would lose them;
-    /// [`ErrorKind::Interrupted`] when the caller asked to stop.
+    /// [`ErrorKind::Usage`] when the trace is there, but of another recording; [`ErrorKind::Output`] when it has events of inputs
+    /// that the job lacks, and would lose them; [`ErrorKind::Interrupted`] when the caller asked to stop.
     pub(super) fn known(&self, pool: &ThreadPool, progress: &dyn Progress) -> Result<Option<Outcome>> {
         let Some(inputs) = &self.inputs else { return Ok(None) };
         let hash = |path: &Path| pool.install(|| self.hash_of(path, progress));
         if let Some(there) = &self.published {
             // Inputs that have gone since leave their events where they are.
-            let kept = self.kept(before(&there.inputs, &there.run.modified));
-            if self.is_ours(there) && self.are_same(inputs, &kept, hash)? {
+            let before = before(&there.inputs, &there.run.modified, &there.run.inputs);
+            if self.is_ours(there) && self.are_same(inputs, &self.kept(&before), hash)? {
                 return Ok(Some(Outcome::Skipped));
             }
+            self.check_is_newer(inputs, &before, hash)?;
             self.check_none_has_gone(there)?;
         }
         let Some(refusal) = &self.refused else { return Ok(None) };
@@ -63,8 +64,52 @@ impl<'a> Update<'a> {
             && refusal.tool_version == env!("CARGO_PKG_VERSION")
             && refusal.options_hash == self.options_hash
             && refusal.checks == self.checks
-            && self.are_same(inputs, &before(&refusal.inputs, &refusal.modified), hash)?;
+            && self.are_same(inputs, &before(&refusal.inputs, &refusal.modified, &[]), hash)?;
         Ok(is_same.then(|| Outcome::KnownRefusal(Box::new(refusal.clone()))))
+    }
+
+    /// Two recordings of one name do not replace one another: a newer version of an input stands where the older one stood, or
+    /// is the same file at another place.
+    fn check_is_newer(
+        &self,
+        inputs: &[Unopened],
+        before: &[Before<'_>],
+        hash: impl Fn(&Path) -> Result<String>,
+    ) -> Result<()> {
+        let job = || self.job.inputs.iter().zip(inputs);
+        let elsewhere = before.iter().filter(|before| !job().any(|(input, _)| before.is_at(&input.path)));
+        for missing in elsewhere {
+            let is_meant = |input: &InputFile| before.len() == 1 || input.source == missing.entry.source;
+            let is_new = |input: &InputFile| !before.iter().any(|before| before.is_at(&input.path));
+            let mut instead = job().filter(|(input, _)| is_new(input) && is_meant(input)).peekable();
+            // Inputs that have gone without another in their place have a check of their own.
+            let Some((first, _)) = instead.peek().copied() else { continue };
+            let mut is_moved = false;
+            for (input, now) in instead {
+                if now.size.is_some_and(|size| size != missing.entry.size) {
+                    continue;
+                }
+                match hash(&input.path) {
+                    Err(error) if error.code() == ErrorCode::Interrupted => return Err(error),
+                    // One that cannot be read is for the conversion to name.
+                    Err(_) => is_moved = true,
+                    Ok(now) => is_moved |= now == missing.entry.blake3,
+                }
+            }
+            if !is_moved {
+                return Err(self.is_another(first, missing));
+            }
+        }
+        Ok(())
+    }
+
+    fn is_another(&self, input: &InputFile, before: &Before<'_>) -> Error {
+        let there = before.path.unwrap_or(&before.entry.source);
+        let message =
+            format!("expected a newer version of {there}, of which trace={} is, found another file", self.job.name);
+        Error::new(ErrorKind::Usage, message).in_file(&input.path).with_hint(
+            "give each a trace of its own with --name-from path, make them one with --merge NAME, or give --if-exists replace",
+        )
     }
 
     /// A trace of several inputs is not replaced by one of fewer: who collects what a session writes, and clears it away,
@@ -142,13 +187,14 @@ impl<'a> Update<'a> {
     }
 
     /// Those of before that the job still has.
-    fn kept<'b>(&self, before: Vec<Before<'b>>) -> Vec<Before<'b>> {
+    fn kept<'b>(&self, before: &[Before<'b>]) -> Vec<Before<'b>> {
         let mut sources = self.job.inputs.iter().map(|input| &input.source).peekable();
-        let is_kept = |before: &Before<'_>| sources.next_if(|source| **source == before.entry.source).is_some();
-        before.into_iter().filter(is_kept).collect()
+        let is_kept = |before: &&Before<'_>| sources.next_if(|source| **source == before.entry.source).is_some();
+        before.iter().filter(is_kept).copied().collect()
     }
 
-    /// Whether names and sizes are those of before, and times, or, where it is asked for, content.
+    /// Whether names and sizes are those of before, and times, or, where it is asked for and of files that stand elsewhere
+    /// than before, content.
     fn are_same(
         &self,
         inputs: &[Unopened],
@@ -158,10 +204,13 @@ impl<'a> Update<'a> {
         if inputs.len() != before.len() || !self.job.inputs.iter().zip(inputs).zip(before).all(is_alike) {
             return Ok(false);
         }
-        if !self.options.rehash {
-            return Ok(inputs.iter().zip(before).all(is_as_old));
-        }
-        for (input, before) in self.job.inputs.iter().zip(before) {
+        for ((input, now), before) in self.job.inputs.iter().zip(inputs).zip(before) {
+            if !self.options.rehash && before.is_at(&input.path) {
+                if is_as_old(now, before) {
+                    continue;
+                }
+                return Ok(false);
+            }
             match hash(&input.path) {
                 Ok(now) if now == before.entry.blake3 => {}
                 Err(error) if error.code() == ErrorCode::Interrupted => return Err(error),
@@ -174,14 +223,27 @@ impl<'a> Update<'a> {
 }
 
 /// An input as it was recorded.
+#[derive(Clone, Copy)]
 struct Before<'a> {
     entry: &'a InputEntry,
     modified: Option<&'a str>,
+    /// Its absolute path; `None` where nobody kept it.
+    path: Option<&'a str>,
 }
 
-fn before<'a>(inputs: &'a [InputEntry], modified: &'a [Option<String>]) -> Vec<Before<'a>> {
-    let modified = modified.iter().map(Option::as_deref).chain(std::iter::repeat(None));
-    inputs.iter().zip(modified).map(|(entry, modified)| Before { entry, modified }).collect()
+impl Before<'_> {
+    /// Whether this is what stands at an address now; unknown counts as so.
+    fn is_at(&self, address: &Path) -> bool {
+        self.path.is_none_or(|path| record::is_at(path, address))
+    }
+}
+
+/// What was recorded of inputs: entries, times and paths in one order.
+fn before<'a>(inputs: &'a [InputEntry], modified: &'a [Option<String>], paths: &'a [String]) -> Vec<Before<'a>> {
+    let mut modified = modified.iter().map(Option::as_deref);
+    let mut paths = paths.iter().map(String::as_str);
+    let one = |entry| Before { entry, modified: modified.next().flatten(), path: paths.next() };
+    inputs.iter().map(one).collect()
 }
 
 fn is_alike(((input, now), before): ((&InputFile, &Unopened), &Before<'_>)) -> bool {
@@ -189,6 +251,6 @@ fn is_alike(((input, now), before): ((&InputFile, &Unopened), &Before<'_>)) -> b
 }
 
 /// Whether an input was not written since; one of which nobody knows the time may have been.
-fn is_as_old((now, before): (&Unopened, &Before<'_>)) -> bool {
+fn is_as_old(now: &Unopened, before: &Before<'_>) -> bool {
     before.modified.is_some() && record::modified(now.modified).as_deref() == before.modified
 }

@@ -180,6 +180,49 @@ class Update(unittest.TestCase):
         self.assertIn("left as published: 1 trace without an input in this run, trace=a first", self.said)
         self.assertEqual(sorted(os.listdir(self.out)), ["trace=a", "trace=b"])
 
+    def update_from(self, folder, *flags, code=0):
+        """Runs over the files of another folder; the status of every trace."""
+        self.inputs = folder
+        return self.update(*flags, code=code)
+
+    def folder_with(self, host, *names):
+        folder = os.path.join(self.folder, host)
+        os.mkdir(folder)
+        for name in names:
+            shutil.copy(support.EXAMPLE, os.path.join(folder, name + ".etl"))
+        return folder
+
+    def test_another_recording_of_the_same_name_is_refused(self):
+        first, second = self.folder_with("sa", "boot"), self.folder_with("sb", "boot", "other")
+        self.inputs = second
+        self.flip("boot")
+        self.assertEqual(self.update_from(first), {"boot": "published"})
+        before = support.manifest(os.path.join(self.out, "trace=boot"))
+        self.assertEqual(self.update_from(second, code=2), {"boot": "failed", "other": "published"})
+        self.assertIn(f"expected a newer version of {os.path.join(first, 'boot.etl')}", self.said)
+        for way_out in ["--name-from path", "--merge NAME", "--if-exists replace"]:
+            self.assertIn(way_out, self.said)
+        self.assertEqual(support.manifest(os.path.join(self.out, "trace=boot")), before)
+        # Nor does one pass that agrees with the other in size and time.
+        times = os.stat(os.path.join(first, "boot.etl"))
+        os.utime(os.path.join(second, "boot.etl"), ns=(times.st_atime_ns, times.st_mtime_ns))
+        self.assertEqual(self.update_from(second, code=2)["boot"], "failed")
+        self.assertEqual(self.update_from(first), {"boot": "skipped"})
+
+    def test_the_same_file_at_another_place_is_the_same_recording(self):
+        first, link = self.folder_with("sa", "boot"), os.path.join(self.folder, "link")
+        self.assertEqual(self.update_from(first), {"boot": "published"})
+        moved = os.path.join(self.folder, "moved")
+        os.rename(first, moved)
+        self.assertEqual(self.update_from(moved), {"boot": "skipped"})
+        # With other options it is converted again, in the place of what it is.
+        self.assertEqual(self.update_from(moved, "--raw", "always"), {"boot": "published"})
+        # By way of a link a newer version is one, too.
+        os.symlink(moved, link)
+        with open(os.path.join(moved, "boot.etl"), "ab") as file:
+            file.write(bytes(4096))
+        self.assertEqual(self.update_from(link, "--raw", "always"), {"boot": "published"})
+
     def test_two_runs_at_once_do_nothing_twice(self):
         names = [f"n{number:03}" for number in range(150)]
         self.fill(*names)
