@@ -49,11 +49,15 @@ impl OpenOptions {
     }
 }
 
-/// Opens a container, whatever file it is.
+/// Opens a container, whatever file it is; one that several recordings take members from is opened once.
 ///
 /// # Errors
 /// Of the kind `Input` when the file cannot be read, is no container, or one whose directory is damaged.
-pub fn open_archive(path: &Path, options: &OpenOptions, progress: &dyn Progress) -> Result<Archive> {
+pub fn open_archive(path: &Path, options: &OpenOptions, progress: &dyn Progress) -> Result<Arc<Archive>> {
+    options.shared.archive(path, || open_anew(path, options, progress))
+}
+
+fn open_anew(path: &Path, options: &OpenOptions, progress: &dyn Progress) -> Result<Archive> {
     let input = open_file(path, options)?;
     let mut scratch = Vec::new();
     let format = Format::of(input.bytes(0, Format::SIGN, &mut scratch)?);
@@ -231,7 +235,8 @@ impl Opener<'_> {
     fn shared(&self, archive: &Archive, container: &Path, index: usize) -> Result<Option<Place>> {
         let Some(mut shelf) = self.options.shared.shelf(container) else { return Ok(None) };
         let name = &archive.members()[index].name;
-        if let Some(members) = shelf.missing(name, archive) {
+        let lies_there = shelf.place(name, archive.input().identity()).is_some();
+        if let Some(members) = (!lies_there).then(|| shelf.missing(name, archive)).flatten() {
             let sizes = members.iter().map(|&index| archive.members()[index].size.unwrap_or(u64::MAX));
             let size = sizes.fold(0, u64::saturating_add);
             let packed = archive.input().size();

@@ -1,4 +1,5 @@
-//! Members that several recordings of a run take from one archive, where they are packed together: unpacked once.
+//! Archives that several recordings of a run take members from: the directory is read once, and members that are packed
+//! together are unpacked once.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -9,13 +10,22 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::access::Identity;
 use super::address::split_address;
 use super::container::{Archive, Spool};
+use super::local::LocalFile;
 use crate::error::{ErrorKind, Result};
 use crate::progress::Progress;
 
 /// What the recordings of a run take from archives, until they are done with.
 #[derive(Debug, Default)]
 pub struct SharedMembers {
-    archives: BTreeMap<PathBuf, Mutex<Shelf>>,
+    archives: BTreeMap<PathBuf, SharedArchive>,
+}
+
+/// An archive that several recordings take members from.
+#[derive(Debug, Default)]
+struct SharedArchive {
+    /// The archive, once somebody has opened it.
+    opened: Mutex<Option<Arc<Archive>>>,
+    shelf: Mutex<Shelf>,
 }
 
 /// The members of one archive.
@@ -41,7 +51,8 @@ impl SharedMembers {
         }
         let several = wanted.into_iter().filter(|(_, names)| names.len() > 1);
         let shelf = |wanted| Mutex::new(Shelf { wanted, ..Shelf::default() });
-        SharedMembers { archives: several.map(|(container, names)| (container, shelf(names))).collect() }
+        let archive = |names| SharedArchive { shelf: shelf(names), ..SharedArchive::default() };
+        SharedMembers { archives: several.map(|(container, names)| (container, archive(names))).collect() }
     }
 
     /// Says that nobody asks for these again.
@@ -55,9 +66,24 @@ impl SharedMembers {
         }
     }
 
+    /// An archive, opened by `open` unless it was before and its file is still the same.
+    ///
+    /// # Errors
+    /// Those of `open`.
+    pub(super) fn archive(&self, container: &Path, open: impl FnOnce() -> Result<Archive>) -> Result<Arc<Archive>> {
+        let Some(archive) = self.archives.get(container) else { return open().map(Arc::new) };
+        let mut opened = archive.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = LocalFile::identity_of(container);
+        if let Some(archive) = opened.as_ref().filter(|archive| now.as_ref() == Some(archive.input().identity())) {
+            return Ok(Arc::clone(archive));
+        }
+        Ok(Arc::clone(opened.insert(Arc::new(open()?))))
+    }
+
     /// What is known of an archive, while nobody else unpacks it.
     pub(super) fn shelf(&self, container: &Path) -> Option<MutexGuard<'_, Shelf>> {
-        self.archives.get(container).map(|shelf| shelf.lock().unwrap_or_else(PoisonError::into_inner))
+        let archive = self.archives.get(container)?;
+        Some(archive.shelf.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 

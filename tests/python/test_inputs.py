@@ -5,6 +5,7 @@ import gzip
 import json
 import lzma
 import os
+import resource
 import signal
 import struct
 import subprocess
@@ -304,6 +305,21 @@ class Hostile(Inputs):
             file.seek(0)
             file.write(content)
         self.refused("a.zip", "there is more data than the directory says")
+
+    def test_many_members_take_time_by_their_number(self):
+        """Processor time, of which four times the members take at most six times as much: the directory is read once."""
+
+        def seconds(count):
+            path = self.path(f"{count}.zip")
+            zipped(path, ((f"m{number:05}.etl", b"x") for number in range(count)), zipfile.ZIP_STORED)
+            before = resource.getrusage(resource.RUSAGE_CHILDREN)
+            # None of them is a trace.
+            self.converted(path, "-q", code=3)
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
+            return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+        few, many = seconds(2000), seconds(8000)
+        self.assertLess(many, 6 * few)
 
     def test_members_that_overlap_are_refused(self):
         zipped(self.path("a.zip"), [("a.etl", self.trace), ("b.etl", self.trace)])

@@ -27,6 +27,8 @@ pub struct Archive {
     format: Format,
     directory: Directory,
     members: Vec<Member>,
+    /// Their numbers, by name; of members of one name the first comes first.
+    by_name: Vec<usize>,
 }
 
 #[derive(Debug)]
@@ -58,7 +60,9 @@ impl Archive {
             }
             Format::Gzip | Format::Zstd | Format::Xz | Format::Bzip2 => (Directory::Stream, vec![within(&input)]),
         };
-        let archive = Archive { input, format, directory, members };
+        let mut by_name: Vec<usize> = (0..members.len()).collect();
+        by_name.sort_by_key(|&index| &members[index].name);
+        let archive = Archive { input, format, directory, members, by_name };
         archive.refuse_overlaps()?;
         Ok(archive)
     }
@@ -80,7 +84,8 @@ impl Archive {
 
     /// The number of the member of this name.
     pub fn find(&self, name: &str) -> Option<usize> {
-        self.members.iter().position(|member| member.name == name)
+        let place = self.by_name.partition_point(|&index| *self.members[index].name < *name);
+        self.by_name.get(place).copied().filter(|&index| self.members[index].name == name)
     }
 
     /// Bytes of the file that have to be read for these members, about.
