@@ -176,7 +176,7 @@ const CONTRACT: [(&str, &str); 9] = [
         "source size blake3 logger_name logger_name_folded log_file_name os_version os_build layout_version pointer_size cpu_count buffer_size \
          start_buffers buffers_written buffers_found minimum_buffers maximum_buffers maximum_file_size flush_timer_s \
          age_limit_min log_file_mode log_file_mode_names enable_flags enable_flag_names group_masks \
-         timer_resolution_ns start_time end_time boot_time first_event_time last_event_time window_start_time \
+         timer_resolution_ns start_time start_time_ns end_time end_time_ns boot_time boot_time_ns first_event_time last_event_time window_start_time \
          events_lost buffers_lost real_time_buffers_lost loss_unknown_because logger_thread_id file_series_number private_logger_pid compressed truncated wrapped \
          relogged reached_maximum_size private_logger closed input machine",
     ),

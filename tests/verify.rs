@@ -8,7 +8,7 @@ mod synth;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use etl2parquet::output::manifest::{CommitRecord, EventCounts, FORMAT_VERSION};
+use etl2parquet::output::manifest::{CommitRecord, EventCounts, FORMAT_VERSION, OLDEST_FORMAT_VERSION};
 use etl2parquet::progress::{NoProgress, Progress};
 use etl2parquet::published::published;
 use etl2parquet::verify::{FindingKind, verify};
@@ -193,7 +193,9 @@ fn what_contradicts_the_files_is_named() {
     };
     for quick in [false, true] {
         t(&|record| record.events.found += 1, quick, &[(Conservation, manifest())]);
-        t(&|record| record.format_version = FORMAT_VERSION - 1, quick, &[(Version, manifest())]);
+        t(&|record| record.format_version = OLDEST_FORMAT_VERSION - 1, quick, &[(Version, manifest())]);
+        t(&|record| record.format_version = FORMAT_VERSION + 1, quick, &[(Version, manifest())]);
+        t(&|record| record.format_version = OLDEST_FORMAT_VERSION, quick, &[]);
         t(&|record| record.trace = "u".to_owned(), quick, &[(Manifest, manifest())]);
         t(&|record| entry(record).rows += 1, quick, &[(Rows, shop())]);
         t(&|record| entry(record).max_timestamp_ns = Some(0), quick, &[(Time, shop())]);

@@ -11,7 +11,7 @@ use super::processes::{InspectedProcess, Processes};
 use super::top_events::TopEvents;
 use crate::error::Result;
 use crate::output::manifest::CommitRecord;
-use crate::published::{Batch, read_table};
+use crate::published::{Batch, Sidecar};
 use crate::sidecar::undecoded::event_label;
 
 /// What the tables of a trace's sidecar say.
@@ -41,7 +41,7 @@ impl Details {
     /// # Errors
     /// [`ErrorKind::Output`](crate::ErrorKind::Output) when a table cannot be read.
     pub(super) fn read(folder: &Path, record: &CommitRecord) -> Result<Details> {
-        let tables = Tables { folder, record };
+        let tables = Sidecar::of(folder, record);
         Ok(Details {
             providers: providers(&tables)?,
             processes: processes(&tables)?,
@@ -50,34 +50,22 @@ impl Details {
     }
 }
 
-/// The tables of a sidecar.
-struct Tables<'a> {
-    folder: &'a Path,
-    record: &'a CommitRecord,
-}
-
-impl Tables<'_> {
-    /// Hands over columns of a table row by row, if the trace has it.
-    fn read(&self, table: &str, columns: &[&str], mut each: impl FnMut(&Batch, usize)) -> Result<()> {
-        let path = format!("sidecar/{table}.parquet");
-        if !self.record.files.iter().any(|file| file.path == path) {
-            return Ok(());
-        }
-        read_table(&self.folder.join(path), columns, None, &mut |batch| {
-            (0..batch.rows()).for_each(|row| each(batch, row));
-            Ok(())
-        })
-    }
+/// Hands over columns of a table row by row, if the trace has it.
+fn read(tables: &Sidecar<'_>, table: &str, columns: &[&str], mut each: impl FnMut(&Batch, usize)) -> Result<()> {
+    tables.read(table, columns, &mut |batch| {
+        (0..batch.rows()).for_each(|row| each(batch, row));
+        Ok(())
+    })
 }
 
 fn unsigned(batch: &Batch, column: usize, row: usize) -> u64 {
     batch.integer(column, row).and_then(|number| u64::try_from(number).ok()).unwrap_or_default()
 }
 
-fn providers(tables: &Tables<'_>) -> Result<Vec<ProviderEvents>> {
+fn providers(tables: &Sidecar<'_>) -> Result<Vec<ProviderEvents>> {
     let mut shapes = BTreeMap::<String, Vec<(String, u64)>>::new();
     let columns = ["dataset", "rows", "event_name", "kind", "event_id", "event_version", "opcode"];
-    tables.read("catalog", &columns, |batch, row| {
+    read(tables, "catalog", &columns, |batch, row| {
         let text = |column| batch.text(column, row).unwrap_or_default();
         let number = |column| unsigned(batch, column, row);
         let provider = text(0).split('/').next().unwrap_or_default();
@@ -96,11 +84,11 @@ fn providers(tables: &Tables<'_>) -> Result<Vec<ProviderEvents>> {
     Ok(providers)
 }
 
-fn processes(tables: &Tables<'_>) -> Result<Processes> {
+fn processes(tables: &Sidecar<'_>) -> Result<Processes> {
     let mut processes = Processes::default();
     let columns =
         ["process_id", "parent_process_id", "image_name", "command_line", "started_ns", "ended_ns", "from_ns", "to_ns"];
-    tables.read("processes", &columns, |batch, row| {
+    read(tables, "processes", &columns, |batch, row| {
         let id = |column| batch.integer(column, row).and_then(|id| u32::try_from(id).ok());
         let text = |column| batch.text(column, row).map(str::to_owned);
         processes.add(InspectedProcess {
@@ -117,10 +105,10 @@ fn processes(tables: &Tables<'_>) -> Result<Processes> {
     Ok(processes)
 }
 
-fn recorded(tables: &Tables<'_>) -> Result<Vec<RecordedInput>> {
+fn recorded(tables: &Sidecar<'_>) -> Result<Vec<RecordedInput>> {
     let mut inputs = Vec::new();
     let columns = ["source", "start_time", "end_time", "first_event_time", "last_event_time", "cpu_count"];
-    tables.read("sessions", &columns, |batch, row| {
+    read(tables, "sessions", &columns, |batch, row| {
         let time = |column| batch.time_ns(column, row);
         inputs.push(RecordedInput {
             source: batch.text(0, row).unwrap_or_default().to_owned(),
@@ -131,7 +119,7 @@ fn recorded(tables: &Tables<'_>) -> Result<Vec<RecordedInput>> {
         });
     })?;
     let mut streams = BTreeMap::<String, Vec<RecordedStream>>::new();
-    tables.read("streams", &["source", "cpu", "events", "last_time_ns"], |batch, row| {
+    read(tables, "streams", &["source", "cpu", "events", "last_time_ns"], |batch, row| {
         let source = batch.text(0, row).unwrap_or_default().to_owned();
         streams.entry(source).or_default().push(RecordedStream {
             cpu: batch.integer(1, row),

@@ -36,7 +36,7 @@ impl Published {
     /// # Errors
     /// When it cannot be read or is none.
     pub(super) fn read(trace: &PublishedTrace, closely: bool) -> Result<Published> {
-        let manifest = CommitRecord::read(&trace.folder)?;
+        let manifest = trace.record()?;
         let details = closely.then(|| Details::read(&trace.folder, &manifest)).transpose()?;
         Ok(Published { folder: trace.label(), manifest, details })
     }

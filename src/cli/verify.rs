@@ -51,7 +51,11 @@ fn summary(verified: &Verified) -> String {
         found => counted(found, "findings"),
     };
     let (traces, files) = (counted(verified.traces, "traces"), counted(verified.files, "files"));
-    format!("{traces}, {files}, {}: {findings}", HumanBytes(verified.bytes))
+    let older = match verified.older {
+        0 => String::new(),
+        older => format!("; {} of an older format: convert again for what is new", counted(older, "traces")),
+    };
+    format!("{traces}, {files}, {}: {findings}{older}", HumanBytes(verified.bytes))
 }
 
 /// What `--json` prints.
@@ -61,12 +65,13 @@ struct Document<'a> {
     traces: u64,
     files: u64,
     bytes: u64,
+    older: u64,
     findings: &'a [Finding],
 }
 
 impl<'a> Document<'a> {
     fn of(verified: &'a Verified) -> Self {
-        let Verified { traces, files, bytes, findings } = verified;
-        Document { format: 1, traces: *traces, files: *files, bytes: *bytes, findings }
+        let Verified { traces, files, bytes, older, findings } = verified;
+        Document { format: 1, traces: *traces, files: *files, bytes: *bytes, older: *older, findings }
     }
 }

@@ -15,7 +15,10 @@ use crate::guid::Guid;
 pub const MANIFEST_PATH: &str = "sidecar/manifest.json";
 
 /// The version of the output contract; readers of another one cannot rely on names and meanings.
-pub const FORMAT_VERSION: u32 = 3;
+pub const FORMAT_VERSION: u32 = 4;
+
+/// The oldest version that is read: what its files lack is NULL.
+pub const OLDEST_FORMAT_VERSION: u32 = 3;
 
 /// What was converted, how, and what came of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -178,6 +181,19 @@ impl CommitRecord {
         let failure = |what: &str| Error::new(ErrorKind::Output, format!("{what} the manifest")).in_file(&path);
         let text = std::fs::read(&path).map_err(|cause| failure("cannot read").caused_by(cause))?;
         serde_json::from_slice(&text).map_err(|cause| failure("cannot understand").caused_by(cause))
+    }
+
+    /// Whether the files are laid out as this program reads them, now or in an older format version.
+    pub fn is_readable(&self) -> bool {
+        (OLDEST_FORMAT_VERSION..=FORMAT_VERSION).contains(&self.format_version)
+    }
+
+    /// Why the files cannot be read: in which format version they are, and what helps.
+    pub fn unreadable(&self) -> Error {
+        let found = self.format_version;
+        let message = format!("expected format_version {OLDEST_FORMAT_VERSION} to {FORMAT_VERSION}, found {found}");
+        let hint = if found > FORMAT_VERSION { "a newer etl2parquet wrote it" } else { "convert the trace again" };
+        Error::new(ErrorKind::Output, message).with_hint(hint)
     }
 
     /// Whether a folder holds a manifest of this program, of whatever version.

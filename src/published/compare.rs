@@ -5,9 +5,10 @@ use rayon::prelude::*;
 use super::binding::Binding;
 use super::event::{SidecarFact, read_events};
 use super::footer::Footer;
+use super::sidecar::Sidecar;
 use super::trace::PublishedTrace;
 use crate::error::Result;
-use crate::output::manifest::{CommitRecord, FileEntry};
+use crate::output::manifest::CommitRecord;
 use crate::progress::{Progress, stop_if_cancelled};
 
 /// What traces say, by the footers of all files that their manifests name and by their sidecars.
@@ -20,11 +21,12 @@ pub fn compare(traces: &[PublishedTrace], progress: &dyn Progress) -> Result<Bin
         stop_if_cancelled(progress)?;
         let mut binding = Binding::default();
         let label = trace.label();
-        for file in CommitRecord::read(&trace.folder)?.files.into_iter().filter(FileEntry::is_table) {
+        let record = trace.record()?;
+        for file in record.files.iter().filter(|file| file.is_table()) {
             let footer = Footer::read(&trace.folder.join(&file.path))?;
             binding.add_file(&format!("{label}/{}", file.path), &file.path, &footer);
         }
-        add_events(&mut binding, trace)?;
+        add_events(&mut binding, trace, &record)?;
         Ok(binding)
     };
     traces.par_iter().map(of_trace).try_reduce(Binding::default, |mut all, binding| {
@@ -37,9 +39,9 @@ pub fn compare(traces: &[PublishedTrace], progress: &dyn Progress) -> Result<Bin
 ///
 /// # Errors
 /// [`ErrorKind::Output`](crate::ErrorKind::Output) when it cannot be read.
-pub fn add_events(binding: &mut Binding, trace: &PublishedTrace) -> Result<()> {
+pub fn add_events(binding: &mut Binding, trace: &PublishedTrace, record: &CommitRecord) -> Result<()> {
     let [catalog, fields] = ["catalog", "fields"].map(|table| format!("{}/sidecar/{table}.parquet", trace.label()));
-    read_events(&trace.folder, &mut |fact| match fact {
+    read_events(&Sidecar::of(&trace.folder, record), &mut |fact| match fact {
         SidecarFact::Event(event) => binding.add_event(&catalog, event),
         SidecarFact::Field(event, field) => binding.add_field(&fields, event, &field),
     })

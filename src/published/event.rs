@@ -1,9 +1,9 @@
 //! What the sidecar of a trace tells of events: their names, and the columns of their fields.
 
 use std::collections::HashMap;
-use std::path::Path;
 
-use super::table::{Batch, read_table};
+use super::sidecar::Sidecar;
+use super::table::Batch;
 use crate::error::Result;
 
 /// An event shape, as traces are compared by it.
@@ -34,13 +34,13 @@ pub(super) enum SidecarFact<'a> {
     Field(&'a EventFact, FieldFact),
 }
 
-/// Hands over the events of a trace and their fields, given its folder.
+/// Hands over the events of a trace and their fields.
 ///
 /// # Errors
 /// [`ErrorKind::Output`](crate::ErrorKind::Output) when its sidecar cannot be read.
-pub(super) fn read_events(folder: &Path, each: &mut dyn FnMut(SidecarFact<'_>)) -> Result<()> {
+pub(super) fn read_events(sidecar: &Sidecar<'_>, each: &mut dyn FnMut(SidecarFact<'_>)) -> Result<()> {
     let mut events: HashMap<i64, EventFact> = HashMap::new();
-    read_table(&folder.join("sidecar/catalog.parquet"), CATALOG, None, &mut |batch| {
+    sidecar.read("catalog", CATALOG, &mut |batch| {
         for row in 0..batch.rows() {
             let Some((shape, event)) = batch.integer(0, row).zip(event(batch, row)) else { continue };
             each(SidecarFact::Event(&event));
@@ -48,7 +48,7 @@ pub(super) fn read_events(folder: &Path, each: &mut dyn FnMut(SidecarFact<'_>)) 
         }
         Ok(())
     })?;
-    read_table(&folder.join("sidecar/fields.parquet"), FIELDS, None, &mut |batch| {
+    sidecar.read("fields", FIELDS, &mut |batch| {
         for row in 0..batch.rows() {
             let event = batch.integer(0, row).and_then(|shape| events.get(&shape));
             let Some((event, field)) = event.zip(field(batch, row)) else { continue };

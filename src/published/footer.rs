@@ -44,6 +44,11 @@ impl Footer {
         columns(self.metadata.file_metadata().schema())
     }
 
+    /// Whether there is such a column.
+    pub(crate) fn has_column(&self, name: &str) -> bool {
+        self.metadata.file_metadata().schema().get_fields().iter().any(|field| field.name() == name)
+    }
+
     /// The rows, added up over row groups; saturates.
     pub fn rows(&self) -> u64 {
         let groups = self.metadata.row_groups().iter();

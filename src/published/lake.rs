@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 
 use super::footer::Footer;
-use super::table::read_table;
+use super::sidecar::{Sidecar, missing_column, sidecar_table};
 use super::trace::PublishedTrace;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::output::manifest::CommitRecord;
+use crate::sidecar::declared_columns;
 use crate::views::Lake;
 
 /// Reads what manifests, footers and sidecars say.
@@ -16,22 +17,41 @@ use crate::views::Lake;
 pub fn lake(traces: &[PublishedTrace]) -> Result<Lake> {
     let mut lake = Lake::default();
     for trace in traces {
-        for file in CommitRecord::read(&trace.folder)?.files {
+        let record = trace.record()?;
+        for file in &record.files {
             let Some(table) = lake.add_file(&file.path) else { continue };
-            let footer = Footer::read(&trace.folder.join(&file.path))?;
+            let path = trace.folder.join(&file.path);
+            let footer = Footer::read(&path)?;
+            if let Some(sidecar) = sidecar_table(&file.path) {
+                let missing = missing_column(sidecar, record.format_version, &|name| footer.has_column(name));
+                missing.map_or(Ok(()), |reason| Err(Error::new(ErrorKind::Output, reason).in_file(&path)))?;
+            }
             for column in footer.columns().into_iter().filter(|column| !column.path.contains('.')) {
                 table.add_column(column.path, column.data_type);
             }
         }
-        add_events(&mut lake, trace)?;
+        add_events(&mut lake, trace, &record)?;
     }
+    add_newer_columns(&mut lake);
     Ok(lake)
 }
 
-fn add_events(lake: &mut Lake, trace: &PublishedTrace) -> Result<()> {
+/// Adds the columns that tables of the sidecar have by now, and none of these traces has: NULL.
+fn add_newer_columns(lake: &mut Lake) {
+    for table in lake.tables_mut() {
+        let name = table.name().strip_prefix("sidecar/").unwrap_or_default().to_owned();
+        for column in declared_columns(&name) {
+            if table.column(column.name).is_none() {
+                table.add_missing(column.name, &column.portable);
+            }
+        }
+    }
+}
+
+fn add_events(lake: &mut Lake, trace: &PublishedTrace, record: &CommitRecord) -> Result<()> {
     let mut names: HashMap<i64, (String, String)> = HashMap::new();
-    let catalog = trace.folder.join("sidecar/catalog.parquet");
-    read_table(&catalog, &["shape", "dataset", "event_name", "rows"], None, &mut |batch| {
+    let sidecar = Sidecar::of(&trace.folder, record);
+    sidecar.read("catalog", &["shape", "dataset", "event_name", "rows"], &mut |batch| {
         for row in 0..batch.rows() {
             let named = batch.integer(0, row).zip(batch.text(1, row)).zip(batch.text(2, row));
             let Some(((shape, dataset), name)) = named else { continue };
@@ -41,7 +61,7 @@ fn add_events(lake: &mut Lake, trace: &PublishedTrace) -> Result<()> {
         }
         Ok(())
     })?;
-    read_table(&trace.folder.join("sidecar/fields.parquet"), &["shape", "column"], None, &mut |batch| {
+    sidecar.read("fields", &["shape", "column"], &mut |batch| {
         for row in 0..batch.rows() {
             let named = batch.integer(0, row).and_then(|shape| names.get(&shape));
             let columns = named.and_then(|(dataset, name)| lake.add_event(dataset, name));

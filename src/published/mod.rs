@@ -7,6 +7,7 @@ mod event;
 mod footer;
 mod lake;
 mod settle;
+mod sidecar;
 mod table;
 mod trace;
 
@@ -15,5 +16,6 @@ pub use compare::{add_events, compare};
 pub use footer::Footer;
 pub use lake::lake;
 pub use settle::settle;
+pub(crate) use sidecar::{Sidecar, missing_column, sidecar_table};
 pub(crate) use table::{Batch, read_table};
 pub use trace::{PublishedTrace, published};

@@ -7,7 +7,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use rayon::prelude::*;
 
-use super::table::{Batch, read_table};
+use super::sidecar::Sidecar;
+use super::table::Batch;
 use super::trace::PublishedTrace;
 use crate::error::Result;
 use crate::guid::Guid;
@@ -62,8 +63,9 @@ struct SeenColumn {
 
 impl SeenNames {
     fn add(&mut self, trace: &PublishedTrace, is_wanted: &dyn Fn(&Guid) -> bool) -> Result<()> {
-        let mut shapes: HashMap<i64, Guid> = HashMap::new();
-        read_table(&trace.folder.join("sidecar/catalog.parquet"), CATALOG, None, &mut |batch| {
+        let (record, mut shapes) = (trace.record()?, HashMap::<i64, Guid>::new());
+        let sidecar = Sidecar::of(&trace.folder, &record);
+        sidecar.read("catalog", CATALOG, &mut |batch| {
             for row in 0..batch.rows() {
                 let Some((shape, provider)) = batch.integer(0, row).zip(provider(batch, row)) else { continue };
                 if is_wanted(&provider) {
@@ -74,7 +76,7 @@ impl SeenNames {
             Ok(())
         })?;
         let mut field = FieldRows::default();
-        read_table(&trace.folder.join("sidecar/fields.parquet"), FIELDS, None, &mut |batch| {
+        sidecar.read("fields", FIELDS, &mut |batch| {
             for row in 0..batch.rows() {
                 let shape = batch.integer(0, row).unwrap_or(-1);
                 let Some(provider) = shapes.get(&shape) else { continue };

@@ -82,7 +82,8 @@ impl Batch {
 /// Rows that are decoded at a time.
 const BATCH_ROWS: usize = 1 << 13;
 
-/// Hands over some columns of a file, batch by batch: of all row groups, or of those named.
+/// Hands over some columns of a file, batch by batch: of all row groups, or of those named. A column that the file lacks is
+/// NULL.
 ///
 /// # Errors
 /// [`ErrorKind::Output`] when the file cannot be read; those of `each`.
@@ -92,10 +93,25 @@ pub(crate) fn read_table(
     groups: Option<Vec<usize>>,
     each: &mut dyn FnMut(&Batch) -> Result<()>,
 ) -> Result<()> {
+    read_checked(path, columns, groups, &|_| Ok(()), each)
+}
+
+/// The same; `check` is first asked about the file, given what says whether it has a column.
+///
+/// # Errors
+/// Those of [`read_table`] and `check`.
+pub(super) fn read_checked(
+    path: &Path,
+    columns: &[&str],
+    groups: Option<Vec<usize>>,
+    check: &dyn Fn(&dyn Fn(&str) -> bool) -> Result<()>,
+    each: &mut dyn FnMut(&Batch) -> Result<()>,
+) -> Result<()> {
     let failure = |what: &str| Error::new(ErrorKind::Output, what).in_file(path);
     let file = File::open(path).map_err(|cause| failure("cannot open").caused_by(cause))?;
     let mut builder = ParquetRecordBatchReaderBuilder::try_new(file)
         .map_err(|cause| failure("expected a Parquet file, found none that can be read").caused_by(cause))?;
+    check(&|name| builder.schema().column_with_name(name).is_some())?;
     let mask = ProjectionMask::columns(builder.parquet_schema(), columns.iter().copied());
     if let Some(groups) = groups {
         builder = builder.with_row_groups(groups);

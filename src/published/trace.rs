@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::listing::entries;
-use crate::output::manifest::MANIFEST_PATH;
+use crate::output::manifest::{CommitRecord, MANIFEST_PATH};
 
 /// A folder `trace=<name>`, whether or not it is whole.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -17,6 +17,19 @@ impl PublishedTrace {
     /// What the trace is called in messages: its path as it was given.
     pub fn label(&self) -> String {
         self.folder.display().to_string().replace('\\', "/")
+    }
+
+    /// Its manifest, of a format version that is read.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Output`] when there is none that can be read, or it is of another format version.
+    pub(crate) fn record(&self) -> Result<CommitRecord> {
+        let record = CommitRecord::read(&self.folder)?;
+        if record.is_readable() {
+            Ok(record)
+        } else {
+            Err(record.unreadable().in_file(self.folder.join(MANIFEST_PATH)))
+        }
     }
 }
 

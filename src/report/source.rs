@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use crate::error::Result;
 use crate::output::manifest::{CommitRecord, FileEntry};
 use crate::progress::{Progress, stop_if_cancelled};
-use crate::published::{Batch, PublishedTrace, read_table};
+use crate::published::{Batch, PublishedTrace, Sidecar, read_table};
 
 /// A trace and who waits for the report.
 pub(super) struct Source<'a> {
@@ -24,7 +24,7 @@ impl<'a> Source<'a> {
     /// # Errors
     /// [`ErrorKind::Output`](crate::ErrorKind::Output) when one cannot be read.
     pub(super) fn open(trace: &PublishedTrace, progress: &'a dyn Progress) -> Result<Source<'a>> {
-        let mut record = CommitRecord::read(&trace.folder)?;
+        let mut record = trace.record()?;
         record.files.sort_by(|a, b| a.path.cmp(&b.path));
         let mut source = Source { folder: trace.folder.clone(), record, machines: HashMap::new(), progress };
         let mut machines = HashMap::new();
@@ -45,9 +45,7 @@ impl<'a> Source<'a> {
     /// # Errors
     /// [`ErrorKind::Output`](crate::ErrorKind::Output) when it cannot be read.
     pub(super) fn sidecar(&self, table: &str, columns: &[&str], each: impl FnMut(&Batch, usize)) -> Result<()> {
-        let path = format!("sidecar/{table}.parquet");
-        let files = self.record.files.iter().filter(|file| file.path == path);
-        self.read(files, columns, each)
+        Sidecar::of(&self.folder, &self.record).read(table, columns, &mut self.rows(each))
     }
 
     fn files_of(&self, name: &str) -> impl Iterator<Item = &FileEntry> {
@@ -86,16 +84,22 @@ impl<'a> Source<'a> {
         &self,
         files: impl Iterator<Item = &'f FileEntry>,
         columns: &[&str],
-        mut each: impl FnMut(&Batch, usize),
+        each: impl FnMut(&Batch, usize),
     ) -> Result<()> {
+        let mut each = self.rows(each);
         for file in files {
-            read_table(&self.folder.join(&file.path), columns, None, &mut |batch| {
-                stop_if_cancelled(self.progress)?;
-                (0..batch.rows()).for_each(|row| each(batch, row));
-                Ok(())
-            })?;
+            read_table(&self.folder.join(&file.path), columns, None, &mut each)?;
         }
         Ok(())
+    }
+
+    /// Hands over batches row by row, until whoever waits has had enough.
+    fn rows(&self, mut each: impl FnMut(&Batch, usize)) -> impl FnMut(&Batch) -> Result<()> {
+        move |batch| {
+            stop_if_cancelled(self.progress)?;
+            (0..batch.rows()).for_each(|row| each(batch, row));
+            Ok(())
+        }
     }
 }
 

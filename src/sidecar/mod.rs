@@ -7,6 +7,7 @@ pub mod answers;
 mod buffers;
 mod catalog;
 pub mod clock;
+mod declared;
 pub mod dimensions;
 mod facts;
 mod fields;
@@ -23,6 +24,7 @@ mod write;
 
 pub use answers::AnswerRow;
 pub use clock::ClockRow;
+pub(crate) use declared::declared_columns;
 pub use dimensions::DimensionRows;
 pub use facts::SidecarFacts;
 pub use issues::IssueRow;

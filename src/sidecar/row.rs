@@ -42,16 +42,19 @@ pub(crate) trait SidecarRow: Sized + Send + Sync {
 pub(crate) struct SidecarColumn<R> {
     pub name: &'static str,
     pub data_type: DataType,
+    /// The format version since which it is there.
+    pub since: u32,
     /// The values of some rows.
     pub array: fn(&[R], IntegerType) -> ArrayRef,
 }
 
-/// Declares the row of a sidecar table: a struct with public fields, one per column.
+/// Declares the row of a sidecar table: a struct with public fields, one per column. A column that the oldest format version
+/// lacks says since which one it is there: `column: Type => since 4`.
 macro_rules! sidecar_row {
     (
         $(#[$attribute:meta])*
         $table:literal $row:ident $(<$life:lifetime>)? {
-            $( $(#[$doc:meta])* $field:ident: $type:ty, )+
+            $( $(#[$doc:meta])* $field:ident: $type:ty $(=> since $since:literal)?, )+
         }
         $( rising: $rising:literal )?
         $( weight: $weight:expr )?
@@ -70,6 +73,7 @@ macro_rules! sidecar_row {
                 vec![ $( $crate::sidecar::row::SidecarColumn {
                     name: stringify!($field).trim_start_matches("r#"),
                     data_type: <$type as $crate::sidecar::row::Cell>::data_type(integers),
+                    since: [$($since,)? $crate::output::manifest::OLDEST_FORMAT_VERSION][0],
                     array: |rows, integers| {
                         <$type as $crate::sidecar::row::Cell>::array(rows.iter().map(|row: &Self| &row.$field), integers)
                     },
@@ -323,7 +327,7 @@ mod tests {
         "things" Thing<'a> {
             name: &'a str,
             seen_time: Option<Time>,
-            age: NotRecorded,
+            age: NotRecorded => since 9,
             parts: Vec<String>,
         }
     }
@@ -333,7 +337,8 @@ mod tests {
         let row = Thing { name: "x", seen_time: Some(Time(1)), age: NotRecorded, parts: vec!["a".to_owned()] };
         let json = r#"{"name":"x","seen_time":"1970-01-01T00:00:00.000000001Z","age":null,"parts":["a"]}"#;
         assert_eq!(serde_json::to_string(&row).unwrap(), json);
-        let names: Vec<_> = Thing::columns(IntegerType::Portable).iter().map(|column| column.name).collect();
-        assert_eq!((names, row.weight()), (vec!["name", "seen_time", "age", "parts"], 0));
+        let columns = Thing::columns(IntegerType::Portable);
+        let names: Vec<_> = columns.iter().map(|column| (column.name, column.since)).collect();
+        assert_eq!((names, row.weight()), (vec![("name", 3), ("seen_time", 3), ("age", 9), ("parts", 3)], 0));
     }
 }

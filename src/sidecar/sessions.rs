@@ -65,10 +65,16 @@ sidecar_row! {
         timer_resolution_ns: u64,
         /// When the session started.
         start_time: Option<Time>,
+        /// When the session started, in Unix nanoseconds.
+        start_time_ns: Option<i64> => since 4,
         /// When it ended; `None` when it was never closed.
         end_time: Option<Time>,
+        /// See [`SessionRow::end_time`]; Unix nanoseconds.
+        end_time_ns: Option<i64> => since 4,
         /// When the system booted.
         boot_time: Option<Time>,
+        /// When the system booted, in Unix nanoseconds.
+        boot_time_ns: Option<i64> => since 4,
         /// The earliest event; in a ring not one of the header buffer.
         first_event_time: Option<Time>,
         /// The latest event.
@@ -123,7 +129,8 @@ pub fn row(file: &FileSurvey, facts: &FileFacts) -> SessionRow {
     let (session, ledger) = (&file.session, &facts.ledger);
     let name = |name: &str| Some(name.to_owned()).filter(|name| !name.is_empty());
     let version = |(major, minor): (u8, u8)| format!("{major}.{minor}");
-    let recorded = |time: FileTime| (time.0 != 0).then(|| Time(file.clock.system_time(time).0));
+    let recorded_ns = |time: FileTime| (time.0 != 0).then(|| file.clock.system_time(time).0);
+    let recorded = |time: FileTime| recorded_ns(time).map(Time);
     let enable_flags = file.group_masks.map(|[flags, ..]| flags);
     let (first, last) = facts.window.unzip();
     SessionRow {
@@ -154,8 +161,11 @@ pub fn row(file: &FileSurvey, facts: &FileFacts) -> SessionRow {
         group_masks: file.group_masks.map(Vec::from),
         timer_resolution_ns: u64::from(session.timer_resolution) * 100,
         start_time: recorded(session.start_time),
+        start_time_ns: recorded_ns(session.start_time),
         end_time: recorded(session.end_time),
+        end_time_ns: recorded_ns(session.end_time),
         boot_time: recorded(session.boot_time),
+        boot_time_ns: recorded_ns(session.boot_time),
         first_event_time: first.map(Time),
         last_event_time: last.map(Time),
         window_start_time: window_start(file),

@@ -44,11 +44,8 @@ pub fn write(target: &SidecarTarget<'_>, facts: &SidecarFacts<'_>) -> Result<Vec
 mod tests {
     use arrow_schema::{DataType, TimeUnit};
 
-    use crate::columns::IntegerType;
-    use crate::sidecar::row::SidecarRow;
-    use crate::sidecar::{
-        answers, buffers, catalog, clock, dimensions, fields, issues, lost_events, sessions, streams,
-    };
+    use crate::output::manifest::OLDEST_FORMAT_VERSION;
+    use crate::sidecar::declared::{DeclaredColumn, DeclaredTable, declared_tables};
 
     /// A type as docs/dataset.md calls it.
     fn word(data_type: &DataType) -> String {
@@ -77,13 +74,6 @@ mod tests {
         }
     }
 
-    fn columns<R: SidecarRow>() -> (&'static str, Vec<(String, String)>) {
-        let (portable, exact) = (R::columns(IntegerType::Portable), R::columns(IntegerType::Exact));
-        let both = portable.iter().zip(&exact);
-        let columns = both.map(|(p, e)| (format!("`{}`", p.name), words(&p.data_type, &e.data_type)));
-        (R::TABLE, columns.collect())
-    }
-
     /// The rows of a table in the documentation: column, type, unit, meaning.
     fn documented(table: &str) -> Vec<Vec<&'static str>> {
         let page = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/dataset.md"));
@@ -96,29 +86,20 @@ mod tests {
 
     #[test]
     fn every_column_is_documented_with_its_type_unit_and_meaning() {
-        for (table, columns) in [
-            columns::<sessions::SessionRow>(),
-            columns::<clock::ClockRow>(),
-            columns::<lost_events::LossRow>(),
-            columns::<streams::StreamRow>(),
-            columns::<catalog::CatalogRow<'_>>(),
-            columns::<fields::FieldRow>(),
-            columns::<answers::AnswerRow>(),
-            columns::<buffers::BufferRow<'_>>(),
-            columns::<issues::IssueRow>(),
-            columns::<dimensions::ProcessRow<'_>>(),
-            columns::<dimensions::ThreadRow<'_>>(),
-            columns::<dimensions::ImageRow<'_>>(),
-            columns::<dimensions::FileRow<'_>>(),
-            columns::<dimensions::MethodRow<'_>>(),
-        ] {
+        for DeclaredTable { name: table, columns } in declared_tables() {
             let rows = documented(table);
             let named = |row: &Vec<&str>| (row[0].to_owned(), row[1].to_owned());
-            assert_eq!(rows.iter().map(named).collect::<Vec<_>>(), columns, "{table}");
-            for row in rows {
+            let declared =
+                |column: &DeclaredColumn| (format!("`{}`", column.name), words(&column.portable, &column.exact));
+            let declared: Vec<_> = columns.iter().map(declared).collect();
+            assert_eq!(rows.iter().map(named).collect::<Vec<_>>(), declared, "{table}");
+            for (row, declared) in rows.into_iter().zip(columns) {
                 let [column, _, unit, meaning] = row[..] else { panic!("{table}: {row:?}") };
                 assert_eq!(column.ends_with("_ns`"), unit == "ns", "{table}.{column}");
                 assert!(!meaning.is_empty(), "{table}.{column}");
+                let since = meaning.rsplit_once("; since format ").map(|(_, since)| since.to_owned());
+                let is_newer = declared.since > OLDEST_FORMAT_VERSION;
+                assert_eq!(since, is_newer.then(|| declared.since.to_string()), "{table}.{column}");
             }
         }
     }

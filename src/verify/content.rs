@@ -7,7 +7,7 @@ use super::rows::{self, EventFile, RowCounts};
 use crate::error::Result;
 use crate::output::manifest::{CommitRecord, InputEntry};
 use crate::progress::Progress;
-use crate::published::{PublishedTrace, read_table};
+use crate::published::{PublishedTrace, Sidecar};
 
 /// Reads all rows of a trace and holds them against manifest and sidecar.
 ///
@@ -31,16 +31,16 @@ pub(super) fn check(
         let reason = format!("decode is {:?}, of the rows {:?}", record.decode, counts.decode);
         findings.push(Finding::new(FindingKind::Rows, format!("{label}/events"), reason));
     }
-    findings.extend(check_catalog(trace, &counts)?);
+    findings.extend(check_catalog(trace, record, &counts)?);
     findings.extend(check_sessions(trace, record)?);
     Ok(findings)
 }
 
 /// Holds the rows of each shape against `catalog`.
-fn check_catalog(trace: &PublishedTrace, counts: &RowCounts) -> Result<Option<Finding>> {
+fn check_catalog(trace: &PublishedTrace, record: &CommitRecord, counts: &RowCounts) -> Result<Option<Finding>> {
     let mut expected: BTreeMap<(i64, String), u64> = BTreeMap::new();
     let columns = ["shape", "dataset", "rows"];
-    read_table(&trace.folder.join("sidecar/catalog.parquet"), &columns, None, &mut |batch| {
+    Sidecar::of(&trace.folder, record).read("catalog", &columns, &mut |batch| {
         for row in 0..batch.rows() {
             let rows = batch.integer(2, row).map_or(0, i64::cast_unsigned);
             if rows > 0 {
@@ -62,7 +62,7 @@ fn check_catalog(trace: &PublishedTrace, counts: &RowCounts) -> Result<Option<Fi
 fn check_sessions(trace: &PublishedTrace, record: &CommitRecord) -> Result<Option<Finding>> {
     let mut told = Vec::new();
     let columns = ["source", "size", "blake3"];
-    read_table(&trace.folder.join("sidecar/sessions.parquet"), &columns, None, &mut |batch| {
+    Sidecar::of(&trace.folder, record).read("sessions", &columns, &mut |batch| {
         told.extend((0..batch.rows()).map(|row| {
             let [source, blake3] = [0, 2].map(|column| batch.text(column, row).unwrap_or_default().to_owned());
             InputEntry { source, size: batch.integer(1, row).map_or(0, i64::cast_unsigned), blake3 }

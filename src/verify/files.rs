@@ -14,7 +14,7 @@ use crate::listing::entries;
 use crate::output::manifest::{CommitRecord, FileEntry, MANIFEST_PATH};
 use crate::output::sink::hex;
 use crate::progress::{Progress, stop_if_cancelled};
-use crate::published::{Footer, PublishedTrace};
+use crate::published::{Footer, PublishedTrace, missing_column, sidecar_table};
 
 /// What the files of a trace are held against.
 pub(super) struct FileChecks<'a> {
@@ -104,6 +104,10 @@ impl FileChecks<'_> {
         let found = footer.range("timestamp_ns");
         if found != expected {
             find(FindingKind::Time, format!("expected {}, the footer tells of {}", times(expected), times(found)));
+        }
+        if let Some(table) = sidecar_table(&entry.path).filter(|_| self.record.is_readable()) {
+            let missing = missing_column(table, self.record.format_version, &|name| footer.has_column(name));
+            missing.into_iter().for_each(|reason| find(FindingKind::Sidecar, reason));
         }
         if !entry.path.starts_with("events/") {
             return;

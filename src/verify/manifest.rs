@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use super::finding::{Finding, FindingKind};
-use crate::output::manifest::{CommitRecord, FORMAT_VERSION, MANIFEST_PATH, Seal, options_hash, seal};
+use crate::output::manifest::{CommitRecord, MANIFEST_PATH, Seal, options_hash, seal};
 use crate::published::PublishedTrace;
 
 /// Reads the manifest of a trace; `None` where nothing can be relied on.
@@ -34,9 +34,8 @@ pub(super) fn read(trace: &PublishedTrace, findings: &mut Vec<Finding>) -> Optio
         ),
     }
     let record = record?;
-    if record.format_version != FORMAT_VERSION {
-        let found = record.format_version;
-        find(FindingKind::Version, format!("expected format_version {FORMAT_VERSION}, found {found}: convert again"));
+    if !record.is_readable() {
+        find(FindingKind::Version, record.unreadable().to_string());
     }
     contradictions(trace, &record).into_iter().for_each(|reason| find(FindingKind::Manifest, reason));
     let events = record.events;

@@ -21,6 +21,8 @@ pub struct Verified {
     pub files: u64,
     /// Bytes of these.
     pub bytes: u64,
+    /// Traces of an older format version, which is read: what newer versions corrected or added they do not have.
+    pub older: u64,
     /// What is not as it should be, sorted by file.
     pub findings: Vec<Finding>,
 }
@@ -49,9 +51,10 @@ pub fn verify(traces: &[PublishedTrace], quick: bool, progress: &dyn Progress) -
         checked.push(check.run()?);
     }
     let mut verified = Verified { traces: traces.len() as u64, ..Verified::default() };
-    for file in small.iter().chain(&large).flat_map(|check| &check.record.files) {
-        verified.files += 1;
-        verified.bytes = verified.bytes.saturating_add(file.bytes);
+    for TraceCheck { record, .. } in small.iter().chain(&large) {
+        verified.older += u64::from(record.is_readable() && record.format_version < FORMAT_VERSION);
+        verified.files += record.files.len() as u64;
+        verified.bytes = record.files.iter().fold(verified.bytes, |sum, file| sum.saturating_add(file.bytes));
     }
     let mut binding = Binding::default();
     for (of_trace, seen) in checked {
@@ -94,14 +97,14 @@ impl TraceCheck<'_> {
             events.extend(seen.events);
         }
         // Where files are damaged or missing, what depends on all of them says nothing new.
-        if findings.is_empty() && record.format_version == FORMAT_VERSION {
+        if findings.is_empty() && record.is_readable() {
             if rows != record.events.written {
                 let reason = format!("events.written is {}, the footers tell of {rows}", record.events.written);
                 findings.push(Finding::new(FindingKind::Conservation, trace.label(), reason));
             } else if !quick {
                 findings.extend(self.or_finding(content::check(trace, record, &events, *progress))?);
             }
-            findings.extend(self.or_finding(add_events(&mut binding, trace).map(|()| Vec::new()))?);
+            findings.extend(self.or_finding(add_events(&mut binding, trace, record).map(|()| Vec::new()))?);
         }
         Ok((findings, binding))
     }

@@ -33,36 +33,52 @@ impl Dialect {
         }
     }
 
-    /// The statement that makes a view of the files of a table, below the folders that `traces` matches. `name`: the view.
+    /// The statements that make a view of the files of a table, below the folders that `traces` matches. `name`: the view.
     pub(super) fn files(self, name: &str, table: &LakeTable, traces: &str) -> String {
-        let name = self.name(name);
+        let missing =
+            table.missing().iter().map(|(name, kind)| format!(", CAST(NULL AS {}) AS {name}", self.kind(kind)));
+        let missing: String = missing.collect();
         match self {
             Dialect::DuckDb => {
-                let patterns = table.folders().map(|folder| self.text(&format!("/{traces}/{folder}.parquet")));
-                let files = match &patterns.collect::<Vec<_>>()[..] {
-                    [one] => format!("parquet_files({one})"),
-                    several => {
-                        let several: Vec<_> =
-                            several.iter().map(|one| format!("getvariable('root') || {one}")).collect();
-                        format!("read_parquet([{}], {READ})", several.join(", "))
-                    }
-                };
-                format!("CREATE OR REPLACE VIEW {name} AS FROM {files};\n")
+                let select = if missing.is_empty() { String::new() } else { format!("SELECT *{missing} ") };
+                let files = self.patterns(table, traces);
+                format!("CREATE OR REPLACE VIEW {} AS {select}FROM {files};\n", self.name(name))
             }
+            Dialect::Spark if missing.is_empty() => self.spark_files(name, table, traces),
             Dialect::Spark => {
-                let folders: Vec<&str> = table.folders().collect();
-                let folders = match &folders[..] {
-                    [one] => (*one).to_owned(),
-                    several => format!("{{{}}}", several.join(",")),
-                };
-                let path = self.text(&format!("/{traces}/{folders}.parquet"));
-                format!(
-                    "CREATE OR REPLACE TEMPORARY VIEW {name} USING parquet OPTIONS (\n  path '${{etl2parquet.root}}{}, \
-                     basePath '${{etl2parquet.root}}', mergeSchema 'true');\n",
-                    &path[1..]
-                )
+                let stored = format!("{name}_stored");
+                let (files, view) = (self.spark_files(&stored, table, traces), self.view(name));
+                format!("{files}{view}SELECT *{missing} FROM {};\n", self.name(&stored))
             }
         }
+    }
+
+    /// The files of a table for DuckDB.
+    fn patterns(self, table: &LakeTable, traces: &str) -> String {
+        let patterns = table.folders().map(|folder| self.text(&format!("/{traces}/{folder}.parquet")));
+        match &patterns.collect::<Vec<_>>()[..] {
+            [one] => format!("parquet_files({one})"),
+            several => {
+                let several: Vec<_> = several.iter().map(|one| format!("getvariable('root') || {one}")).collect();
+                format!("read_parquet([{}], {READ})", several.join(", "))
+            }
+        }
+    }
+
+    /// The statement that makes a view of files in Spark.
+    fn spark_files(self, name: &str, table: &LakeTable, traces: &str) -> String {
+        let folders: Vec<&str> = table.folders().collect();
+        let folders = match &folders[..] {
+            [one] => (*one).to_owned(),
+            several => format!("{{{}}}", several.join(",")),
+        };
+        let path = self.text(&format!("/{traces}/{folders}.parquet"));
+        format!(
+            "CREATE OR REPLACE TEMPORARY VIEW {} USING parquet OPTIONS (\n  path '${{etl2parquet.root}}{}, \
+             basePath '${{etl2parquet.root}}', mergeSchema 'true');\n",
+            self.name(name),
+            &path[1..]
+        )
     }
 
     /// The beginning of the statement that makes a view of a select.

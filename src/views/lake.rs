@@ -13,6 +13,8 @@ pub struct LakeTable {
     folders: BTreeSet<String>,
     /// By name in lower case: name and type.
     columns: BTreeMap<String, (String, String)>,
+    /// Columns that no file has, with the types that they have in templates.
+    missing: Vec<(&'static str, &'static str)>,
 }
 
 impl LakeTable {
@@ -45,6 +47,16 @@ impl LakeTable {
     /// Adds a column: its name, and its type in the words of docs/dataset.md. Of two that differ in case the first stays.
     pub fn add_column(&mut self, name: String, kind: String) {
         self.columns.entry(name.to_lowercase()).or_insert((name, kind));
+    }
+
+    /// Adds a column that no file has, but files of a newer format version do: its view has it, and it is NULL.
+    pub fn add_missing(&mut self, name: &'static str, data_type: &DataType) {
+        self.missing.push((name, template_type(data_type)));
+    }
+
+    /// Name and type of each such column; the type in the words of templates.
+    pub(super) fn missing(&self) -> &[(&'static str, &'static str)] {
+        &self.missing
     }
 }
 
@@ -86,6 +98,11 @@ impl Lake {
     /// All events with names that can be shown, by dataset and name.
     pub fn events(&self) -> impl Iterator<Item = LakeEvent<'_>> {
         self.events.values().map(|(dataset, name, columns)| LakeEvent { dataset, name, columns })
+    }
+
+    /// All tables, to add columns.
+    pub fn tables_mut(&mut self) -> impl Iterator<Item = &mut LakeTable> {
+        self.tables.values_mut()
     }
 
     /// Adds a file of a trace, by its path below the trace's folder, and gives its table, for the columns; `None` of a file
@@ -132,6 +149,21 @@ fn type_name(data_type: &DataType) -> String {
         DataType::List(item) => format!("LIST<{}>", type_name(item.data_type())),
         // INT32, INT64, BOOLEAN, BINARY and TIMESTAMP; what else there is no view reads.
         other => other.to_string().to_uppercase(),
+    }
+}
+
+/// The type of a column of the sidecar in the words of templates.
+fn template_type(data_type: &DataType) -> &'static str {
+    match data_type {
+        DataType::Utf8 => "STRING",
+        DataType::Boolean => "BOOLEAN",
+        DataType::Float64 => "DOUBLE",
+        DataType::Binary => "BINARY",
+        DataType::Timestamp(..) => "TIMESTAMP",
+        DataType::List(item) if *item.data_type() == DataType::Utf8 => "TEXTS",
+        DataType::List(_) => "LIST",
+        DataType::Int32 => "INT",
+        _ => "BIGINT",
     }
 }
 
