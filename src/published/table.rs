@@ -96,6 +96,9 @@ pub(crate) fn read_table(
     read_checked(path, columns, groups, &|_| Ok(()), each)
 }
 
+/// Says whether a file has a column.
+pub(super) type HasColumn<'a> = &'a dyn Fn(&str) -> bool;
+
 /// The same; `check` is first asked about the file, given what says whether it has a column.
 ///
 /// # Errors
@@ -104,7 +107,7 @@ pub(super) fn read_checked(
     path: &Path,
     columns: &[&str],
     groups: Option<Vec<usize>>,
-    check: &dyn Fn(&dyn Fn(&str) -> bool) -> Result<()>,
+    check: &dyn Fn(HasColumn<'_>) -> Result<()>,
     each: &mut dyn FnMut(&Batch) -> Result<()>,
 ) -> Result<()> {
     let failure = |what: &str| Error::new(ErrorKind::Output, what).in_file(path);

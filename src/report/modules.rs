@@ -46,7 +46,7 @@ impl Modules {
         let mut modules = Modules::default();
         let Modules { images, names, methods } = &mut modules;
         let mut numbers = HashMap::<(Option<String>, Option<String>), u32>::new();
-        each_area(source, "images", |area, name| {
+        each_area(source, "images", &["path", "file_name"], |area, name| {
             // Names of what has no room are not kept either.
             let means = (!images.is_full()).then(|| {
                 *numbers.entry(name).or_insert_with_key(|name| {
@@ -56,7 +56,7 @@ impl Modules {
             });
             images.add(Area { means: means.unwrap_or(0), ..area });
         })?;
-        each_area(source, "methods", |area, _| methods.add(area))?;
+        each_area(source, "methods", &[], |area, _| methods.add(area))?;
         modules.settle();
         Ok(modules)
     }
@@ -94,16 +94,18 @@ impl Modules {
 fn each_area(
     source: &Source<'_>,
     table: &str,
+    names: &[&str],
     mut each: impl FnMut(Area, (Option<String>, Option<String>)),
 ) -> Result<()> {
-    let columns = ["process_id", "base", "size", "from_ns", "to_ns", "path", "file_name", "machine"];
+    let columns = [&["process_id", "base", "size", "from_ns", "to_ns", "machine"], names].concat();
     source.sidecar(table, &columns, |batch, row| {
         let number = |column| batch.integer(column, row);
         let Some((process, (base, size))) = number(0).zip(number(1).zip(number(2))) else { return };
         let Some((from, to)) = number(3).zip(number(4)) else { return };
-        let text = |column| batch.text(column, row).map(str::to_owned);
-        let process = (number(7).unwrap_or(0), process);
-        each(Area { process, base, size, from, to, means: 0 }, (text(5), text(6)));
+        let text =
+            |column: usize| (column < columns.len()).then(|| batch.text(column, row)).flatten().map(str::to_owned);
+        let process = (number(5).unwrap_or(0), process);
+        each(Area { process, base, size, from, to, means: 0 }, (text(6), text(7)));
     })
 }
 

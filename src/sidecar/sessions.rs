@@ -178,17 +178,22 @@ pub fn row(file: &FileSurvey, facts: &FileFacts) -> SessionRow {
         private_logger_pid: private_logger_pid(file),
         compressed: file.is_compressed(),
         truncated: file.is_truncated() || file.missing_buffers() > 0,
-        wrapped: match loss::overwritten(file) {
-            Overwritten::None => Some(false),
-            Overwritten::Buffers(_) => Some(true),
-            Overwritten::AtMost(_) => None,
-        },
+        wrapped: has_wrapped(file),
         relogged: session.has_mode(mode::RELOG),
         reached_maximum_size: (!session.has_mode(mode::RELOG)).then(|| file.has_reached_maximum_size()),
         private_logger: session.has_mode(mode::PRIVATE_LOGGER),
         closed: session.is_closed(),
         input: facts.input,
         machine: facts.machine,
+    }
+}
+
+/// Whether a ring has overwritten its oldest buffers; `None` where nobody knows.
+fn has_wrapped(file: &FileSurvey) -> Option<bool> {
+    match loss::overwritten(file) {
+        Overwritten::None => Some(false),
+        Overwritten::Buffers(_) => Some(true),
+        Overwritten::AtMost(_) => None,
     }
 }
 
