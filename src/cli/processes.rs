@@ -25,11 +25,14 @@ const NO_NAME: &str = "(no name)";
 
 /// The processes of a trace.
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
+#[expect(clippy::struct_field_names, reason = "the names are those of the JSON document")]
 pub(super) struct Processes {
     /// The first of them, by id and time.
     pub processes: Vec<InspectedProcess>,
-    /// How many there are.
+    /// How many ran while the trace was recorded.
     pub process_count: u64,
+    /// How many had ended before: only their objects were left.
+    pub defunct_count: u64,
 }
 
 /// A span of a process id.
@@ -47,6 +50,8 @@ pub(super) struct InspectedProcess {
     pub from_ns: i64,
     /// Until when.
     pub to_ns: i64,
+    /// Whether it had ended before the trace was recorded.
+    pub is_defunct: bool,
 }
 
 impl From<ProcessRow<'_>> for InspectedProcess {
@@ -60,6 +65,7 @@ impl From<ProcessRow<'_>> for InspectedProcess {
             ended_ns: row.ended_ns,
             from_ns: row.from_ns,
             to_ns: row.to_ns,
+            is_defunct: row.is_defunct,
         }
     }
 }
@@ -67,16 +73,18 @@ impl From<ProcessRow<'_>> for InspectedProcess {
 impl Processes {
     /// Adds the next one.
     pub(super) fn add(&mut self, process: impl Into<InspectedProcess>) {
-        self.process_count = self.process_count.saturating_add(1);
+        let process = process.into();
+        let count = if process.is_defunct { &mut self.defunct_count } else { &mut self.process_count };
+        *count = count.saturating_add(1);
         if self.processes.len() < MOST_PROCESSES {
-            self.processes.push(process.into());
+            self.processes.push(process);
         }
     }
 
     /// A line for each name: first those of which a process started or ended meanwhile. `time`: of the first and the last event.
     pub(super) fn table(&self, time: Option<(i64, i64)>, width: Width) -> String {
         let mut by_name = BTreeMap::<&str, Named>::new();
-        for process in &self.processes {
+        for process in self.processes.iter().filter(|process| !process.is_defunct) {
             by_name.entry(process.image_name.as_deref().unwrap_or(NO_NAME)).or_default().add(process, time);
         }
         let mut names: Vec<(&str, Named)> = by_name.into_iter().collect();
@@ -93,11 +101,15 @@ impl Processes {
             let [count, started, ended] = numbers.map(|number| HumanCount(number).to_string());
             table.row([(*name).to_owned(), count, started, ended, named.ids()]);
         }
+        let defunct = match self.defunct_count {
+            0 => String::new(),
+            defunct => format!("    and {} defunct: they had ended before\n", HumanCount(defunct)),
+        };
         let more = match names.len().saturating_sub(SHOWN) {
             0 => String::new(),
             more => format!("    and {}\n", counted(more as u64, "more names")),
         };
-        table.render(width) + &more
+        table.render(width) + &more + &defunct
     }
 }
 
@@ -144,13 +156,15 @@ mod tests {
         all.add(process(77, "app.exe", Some(150), Some(200)));
         all.add(process(78, "app.exe", Some(99), Some(201)));
         all.add(process(9, "", None, None));
+        all.add(InspectedProcess { is_defunct: true, ..process(99, "gone.exe", None, Some(50)) });
         let expected = "  PROCESS      COUNT  STARTED  ENDED  IDS\n  \
                           app.exe          2        1      1  77, 78\n  \
                           svchost.exe      6        0      0  10, 11, 12, 13 and 2 more\n  \
                           (no name)        1        0      0  9\n  \
-                          System           1        0      0  4\n";
+                          System           1        0      0  4\n    \
+                          and 1 defunct: they had ended before\n";
         assert_eq!(all.table(Some((100, 200)), Width::UNBOUNDED), expected);
-        assert_eq!(all.process_count, 10);
+        assert_eq!((all.process_count, all.defunct_count), (10, 1));
     }
 
     #[test]

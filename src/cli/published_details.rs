@@ -87,7 +87,8 @@ fn providers(tables: &Sidecar<'_>) -> Result<Vec<ProviderEvents>> {
 fn processes(tables: &Sidecar<'_>) -> Result<Processes> {
     let mut processes = Processes::default();
     let columns =
-        ["process_id", "parent_process_id", "image_name", "command_line", "started_ns", "ended_ns", "from_ns", "to_ns"];
+        "process_id parent_process_id image_name command_line started_ns ended_ns from_ns to_ns is_defunct".split(' ');
+    let columns: Vec<&str> = columns.collect();
     read(tables, "processes", &columns, |batch, row| {
         let id = |column| batch.integer(column, row).and_then(|id| u32::try_from(id).ok());
         let text = |column| batch.text(column, row).map(str::to_owned);
@@ -100,6 +101,7 @@ fn processes(tables: &Sidecar<'_>) -> Result<Processes> {
             ended_ns: batch.integer(5, row),
             from_ns: batch.integer(6, row).unwrap_or_default(),
             to_ns: batch.integer(7, row).unwrap_or_default(),
+            is_defunct: batch.boolean(8, row).unwrap_or_default(),
         });
     })?;
     Ok(processes)

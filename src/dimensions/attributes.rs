@@ -46,10 +46,12 @@ pub mod process {
     pub const SESSION: usize = 2;
     /// What it ended with.
     pub const EXIT_STATUS: usize = 3;
-    /// Bits: [`WOW64`].
+    /// Bits, of the kernel's own events: [`WOW64`] and [`SYSTEM_32`].
     pub const FLAGS: usize = 4;
     /// When it was started, in Unix nanoseconds.
     pub const CREATE_TIME: usize = 5;
+    /// When a defunct process ended, in Unix nanoseconds: of one, nothing says when it was started.
+    pub const EXIT_TIME: usize = CREATE_TIME;
     /// Path or name of its image.
     pub const IMAGE: usize = 0;
     /// Command line.
@@ -58,8 +60,10 @@ pub mod process {
     pub const USER: usize = 2;
     /// Full name of its package.
     pub const PACKAGE: usize = 3;
-    /// A 32-bit process of a 64-bit system, in [`FLAGS`] of the kernel's own events.
+    /// A 32-bit process of a 64-bit system, in [`FLAGS`].
     pub const WOW64: u64 = 2;
+    /// A process of a 32-bit system, in [`FLAGS`]: no bit of an event, but its pointer size.
+    pub const SYSTEM_32: u64 = 1 << 63;
 }
 
 /// Places of what is told of a thread.
@@ -150,7 +154,7 @@ static PROCESS: Attributes = Attributes {
         &["SessionId"],
         &["ExitStatus", "ExitCode"],
         &["Flags"],
-        &["CreateTime"],
+        &["CreateTime", "ExitTime"],
     ],
     texts: [&["ImageFileName", "ImageName"], &["CommandLine"], &["UserSID"], &["PackageFullName"]],
 };

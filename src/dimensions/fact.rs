@@ -75,6 +75,7 @@ impl Fact {
             0 => Tells::Start,
             1 => Tells::Holds,
             3 => Tells::End,
+            4 => Tells::Defunct,
             _ => Tells::Detail,
         }
     }
@@ -91,4 +92,5 @@ impl Fact {
     }
 }
 
-const _: () = assert!(Tells::Start as u8 == 0 && Tells::Holds as u8 == 1 && Tells::End as u8 == 3 && NUMBERS <= 8);
+const _: () = assert!(Tells::Start as u8 == 0 && Tells::Holds as u8 == 1 && Tells::End as u8 == 3);
+const _: () = assert!(Tells::Defunct as u8 == 4 && NUMBERS <= 8);

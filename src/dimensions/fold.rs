@@ -2,11 +2,11 @@
 
 use std::cell::Cell;
 
-use super::attributes::{NUMBERS, TEXTS, process, thread};
+use super::attributes::{NUMBERS, TEXTS, image, process, thread};
 use super::fact::Fact;
 use super::span::Span;
 use crate::error::Result;
-use crate::event::subject::{Subject, Tells};
+use crate::event::subject::{Subject, Tells, tells_image_paths};
 use crate::guid::Guid;
 use crate::plan::PlannedInputs;
 use crate::progress::{Progress, Step, stop_if_cancelled, timed};
@@ -159,7 +159,7 @@ impl Spans<'_> {
                 current = Some(open(fact, next));
             }
             let span = current.get_or_insert_with(|| open(fact, self.begin(fact)));
-            learn(self.subject, span, fact);
+            self.learn(span, fact);
         }
         current.map_or(Ok(()), |span| self.close(span, self.recording.extent(span.machine).to_ns))
     }
@@ -169,9 +169,13 @@ impl Spans<'_> {
         if fact.tells() == Tells::Start {
             return fact.ns;
         }
+        let first_ns = self.recording.extent(fact.machine).from_ns;
+        if fact.tells() == Tells::Defunct {
+            // Of one that ended before, the id is there when it is told of.
+            return if has_run(fact, first_ns) { first_ns } else { fact.ns };
+        }
         let created = fact.number(process::CREATE_TIME).filter(|_| self.subject == Subject::Process);
         let owner = self.owner(fact).map(|owner| owner.from_ns);
-        let first_ns = self.recording.extent(fact.machine).from_ns;
         let from = created.map(u64::cast_signed).or(owner).unwrap_or(first_ns);
         from.min(fact.ns).max(first_ns)
     }
@@ -183,6 +187,10 @@ impl Spans<'_> {
             Tells::Start => begin,
             // Two ends: it began somewhere between them.
             Tells::End => span.ended_ns().map_or(begin, |ended| ended.saturating_add(1)),
+            Tells::Defunct => match span.ended_ns() {
+                Some(ended) if has_run(fact, ended.saturating_add(1)) => ended.saturating_add(1),
+                _ => fact.ns,
+            },
             Tells::Holds | Tells::Detail if begin > span.from_ns => begin,
             Tells::Holds | Tells::Detail => fact.ns,
         }
@@ -201,6 +209,10 @@ impl Spans<'_> {
     /// Ends a span where the next begins, or before.
     fn close(&mut self, mut span: Span, to_ns: i64) -> Result<()> {
         span.to_ns = to_ns;
+        if span.is_defunct() {
+            // It can have done nothing: the id means it where the rundown names it.
+            span.to_ns = span.from_ns.saturating_add(1).min(to_ns);
+        }
         if self.subject != Subject::Process && self.subject != Subject::Thread && self.subject != Subject::File {
             // An address range means nothing once it is unmapped. Late events of processes and threads follow their end.
             span.to_ns = span.ended_ns().map_or(to_ns, |ended| ended.min(to_ns));
@@ -227,7 +239,9 @@ impl Spans<'_> {
             Tells::Start => {
                 !span.is_bare() && !self.is_retold(span.started_ns().filter(|_| span.ended_ns().is_none()), span, fact)
             }
-            Tells::Holds => span.ended_ns().is_some() || self.contradicts(span, fact),
+            Tells::Holds => span.ended_ns().is_some() || span.is_defunct() || self.contradicts(span, fact),
+            Tells::Defunct => is_another_defunct(span, fact),
+            Tells::End if span.is_defunct() => true,
             Tells::End => span.ended_ns().is_some() && !self.is_retold(span.ended_ns(), span, fact),
             Tells::Detail => self.has_another_owner(span, fact),
         }
@@ -250,40 +264,89 @@ impl Spans<'_> {
             _ => self.has_another_owner(span, fact),
         }
     }
+
+    /// Adds what a fact tells of the subject: what is known first stays, but for what is known better later.
+    fn learn(&self, span: &mut Span, fact: &Fact) {
+        let tells = fact.tells();
+        for place in 0..NUMBERS {
+            if let Some(number) = fact.number(place).filter(|_| self.is_news(span, fact, place)) {
+                span.numbers[place] = number;
+                span.present |= 1 << place;
+            }
+        }
+        let is_renamed = self.subject == Subject::Thread && tells == Tells::Detail;
+        for place in 0..TEXTS {
+            let is_better = || is_renamed || self.has_path(span, fact, place);
+            if fact.texts[place] != 0 && (span.texts[place] == 0 || is_better()) {
+                span.texts[place] = fact.texts[place];
+            }
+        }
+        match tells {
+            Tells::Start if span.started_ns().is_none() => {
+                span.from_ns = fact.ns;
+                span.start_at(fact.ns);
+            }
+            Tells::End if span.ended_ns().is_none() => span.end_at(fact.ns),
+            Tells::Defunct => {
+                if span.is_bare() && !has_run(fact, span.from_ns) {
+                    span.set_defunct();
+                }
+                let can_be = |ended: &i64| span.ended_ns().is_none() && (span.is_defunct() || *ended >= span.from_ns);
+                if let Some(ended) = exit_time(fact).filter(can_be) {
+                    span.end_at(ended);
+                }
+            }
+            _ => {}
+        }
+        if tells != Tells::Detail && span.is_bare() {
+            span.tell_by(fact.shape);
+        }
+    }
+
+    /// Whether a number of a fact is to be kept.
+    fn is_news(&self, span: &Span, fact: &Fact, place: usize) -> bool {
+        let is_end = matches!(fact.tells(), Tells::End | Tells::Defunct);
+        match self.subject {
+            Subject::Process if place == process::EXIT_STATUS && !is_end => false,
+            Subject::Process if place == process::EXIT_TIME && fact.tells() == Tells::Defunct => false,
+            // Details have the size that the linker wrote, the others that of the memory.
+            Subject::Image if place == image::SIZE && span.is_bare() => true,
+            _ => span.number(place).is_none(),
+        }
+    }
+
+    /// Whether a text of a fact is the path of a process's image, where the name alone may be known.
+    fn has_path(&self, span: &Span, fact: &Fact, place: usize) -> bool {
+        let tells_paths = |shape: u32| self.recording.sources.get(shape as usize).is_some_and(tells_image_paths);
+        self.subject == Subject::Process
+            && place == process::IMAGE
+            && matches!(fact.tells(), Tells::Start | Tells::Holds)
+            && tells_paths(fact.shape)
+            && !tells_paths(span.shape)
+    }
+}
+
+/// When a defunct process ended, if that is told and can be.
+fn exit_time(fact: &Fact) -> Option<i64> {
+    fact.number(process::EXIT_TIME).map(u64::cast_signed).filter(|ended| (1..=fact.ns).contains(ended))
+}
+
+/// Whether a defunct process ended at a time or later.
+fn has_run(fact: &Fact, from_ns: i64) -> bool {
+    exit_time(fact).is_some_and(|ended| ended >= from_ns)
+}
+
+/// Whether a defunct process is another one than that of a span: it has another object, or ended before that began.
+fn is_another_defunct(span: &Span, fact: &Fact) -> bool {
+    match (span.number(process::UNIQUE_KEY), fact.number(process::UNIQUE_KEY)) {
+        (Some(known), Some(told)) => known != told,
+        _ => !span.is_bare() && exit_time(fact).is_some_and(|ended| ended < span.from_ns),
+    }
 }
 
 /// A span that begins with a fact.
 fn open(fact: &Fact, from_ns: i64) -> Span {
     Span::begin(fact.id(), from_ns, fact.shape)
-}
-
-/// Adds what a fact tells of the subject; what is known first stays, but for names that are given later.
-fn learn(subject: Subject, span: &mut Span, fact: &Fact) {
-    for place in 0..NUMBERS {
-        let is_of_end = subject == Subject::Process && place == process::EXIT_STATUS;
-        let is_told = !is_of_end || fact.tells() == Tells::End;
-        if let Some(number) = fact.number(place).filter(|_| is_told && span.number(place).is_none()) {
-            span.numbers[place] = number;
-            span.present |= 1 << place;
-        }
-    }
-    let is_renamed = subject == Subject::Thread && fact.tells() == Tells::Detail;
-    for place in 0..TEXTS {
-        if fact.texts[place] != 0 && (span.texts[place] == 0 || is_renamed) {
-            span.texts[place] = fact.texts[place];
-        }
-    }
-    match fact.tells() {
-        Tells::Start if span.started_ns().is_none() => {
-            span.from_ns = fact.ns;
-            span.start_at(fact.ns);
-        }
-        Tells::End if span.ended_ns().is_none() => span.end_at(fact.ns),
-        _ => {}
-    }
-    if fact.tells() != Tells::Detail && span.is_bare() {
-        span.tell_by(fact.shape);
-    }
 }
 
 #[cfg(test)]
@@ -313,7 +376,7 @@ mod tests {
         spans.iter().map(|span| (span.scope, span.key, span.from_ns, span.to_ns)).collect()
     }
 
-    use Tells::{Detail, End, Holds, Start};
+    use Tells::{Defunct, Detail, End, Holds, Start};
 
     #[test]
     fn an_id_means_a_process_up_to_the_next_start() {
@@ -365,6 +428,80 @@ mod tests {
         assert_eq!(spans(Subject::Process, &[key(10, Holds, 1), key(50, Holds, 1)], &[]), [(0, 7, 0, 100)]);
         let ends = [told(End, 0, 7, 30, &[]), told(End, 0, 7, 70, &[])];
         assert_eq!(spans(Subject::Process, &ends, &[]), [(0, 7, 0, 31), (0, 7, 31, 100)]);
+    }
+
+    /// Span, end, exit status, and whether it is defunct.
+    type Told = (i64, i64, Option<i64>, Option<u64>, bool);
+
+    #[test]
+    fn a_defunct_process_has_ended_where_its_exit_time_says() {
+        let at = |tells, ns, key: Option<u64>, exit: Option<u64>| {
+            let mut fact = told(tells, 0, 7, ns, &[(process::EXIT_STATUS, 3)]);
+            key.into_iter().for_each(|key| fact.tell(process::UNIQUE_KEY, key));
+            exit.into_iter().for_each(|exit| fact.tell(process::EXIT_TIME, exit));
+            fact
+        };
+        let defunct = |ns, key, exit| at(Defunct, ns, key, exit);
+        // The recording of the machine 1 reaches from 30 to 89.
+        let t = |facts: &[Fact], expected: &[Told]| {
+            let mut facts = facts.to_vec();
+            facts.iter_mut().for_each(|fact| fact.machine = 1);
+            let found = fold(Subject::Process, &facts, &[], &RECORDED, &SpillSpace::temporary(), &NoProgress).unwrap();
+            let spans = found.iter().map(|span| {
+                let status = span.number(process::EXIT_STATUS);
+                assert_eq!(span.number(process::CREATE_TIME), None);
+                (span.from_ns, span.to_ns, span.ended_ns(), status, span.is_defunct())
+            });
+            assert_eq!(spans.collect::<Vec<_>>(), expected);
+        };
+        // Before the recording, or nobody knows when.
+        t(&[defunct(80, None, Some(20))], &[(80, 81, Some(20), Some(3), true)]);
+        t(&[defunct(80, None, None)], &[(80, 81, None, Some(3), true)]);
+        t(&[defunct(80, None, Some(81))], &[(80, 81, None, Some(3), true)]);
+        // While it was recorded, and nothing else tells of it.
+        t(&[defunct(80, None, Some(40))], &[(30, 90, Some(40), Some(3), false)]);
+        // The end that was seen stays; one that was not is told.
+        let held = at(Holds, 35, Some(1), None);
+        t(&[held, at(End, 50, Some(1), None), defunct(80, Some(1), Some(49))], &[(30, 90, Some(50), Some(3), false)]);
+        t(&[held, defunct(80, Some(1), Some(49))], &[(30, 90, Some(49), Some(3), false)]);
+        t(&[held, defunct(80, Some(1), None)], &[(30, 90, None, Some(3), false)]);
+        // Another object, and one that ended before the other began.
+        t(&[held, defunct(80, Some(2), Some(20))], &[(30, 80, None, None, false), (80, 81, Some(20), Some(3), true)]);
+        let started = at(Start, 60, None, None);
+        t(&[started, defunct(80, None, Some(50))], &[(60, 80, None, None, false), (80, 81, Some(50), Some(3), true)]);
+        let ended = at(End, 40, Some(1), None);
+        t(
+            &[ended, defunct(80, Some(2), Some(50))],
+            &[(30, 41, Some(40), Some(3), false), (41, 90, Some(50), Some(3), false)],
+        );
+        // The id is given away, once nobody holds the object.
+        t(&[defunct(31, None, Some(20)), started], &[(31, 32, Some(20), Some(3), true), (60, 90, None, None, false)]);
+        let late = at(Holds, 70, None, None);
+        t(&[defunct(31, None, None), late], &[(31, 32, None, Some(3), true), (70, 90, None, None, false)]);
+        t(&[defunct(31, Some(1), None), defunct(80, Some(1), None)], &[(31, 32, None, Some(3), true)]);
+    }
+
+    #[test]
+    fn the_better_of_two_sources_is_kept_field_by_field() {
+        let mut facts = [told(Detail, 7, 0x1000, 5, &[(image::SIZE, 5), (image::TIME_STAMP, 6)])].to_vec();
+        facts.push(told(Start, 7, 0x1000, 20, &[(image::SIZE, 4096), (image::CHECKSUM, 8)]));
+        facts.push(told(Detail, 7, 0x1000, 21, &[(image::SIZE, 5), (image::CHECKSUM, 9)]));
+        let found = fold(Subject::Image, &facts, &[], &RECORDED, &SpillSpace::temporary(), &NoProgress).unwrap();
+        let numbers = [image::SIZE, image::TIME_STAMP, image::CHECKSUM].map(|place| found[0].number(place));
+        assert_eq!((found.len(), numbers), (1, [Some(4096), Some(6), Some(8)]));
+        // The path of an image, whether it is told first or last, but for an end, which names the image alone.
+        let provider = Guid::from_parts(0x22fb_2cd6, 0x0e7b, 0x422b, 0xa0c7_2fad_1fd0_e716);
+        let recorded = Recorded { sources: &[Guid([1; 16]), provider], ..RECORDED };
+        for (shapes, tells, expected) in
+            [([0, 1], Start, 2), ([1, 0], Start, 1), ([0, 1], End, 1), ([0, 0], Holds, 1), ([0, 1], Holds, 2)]
+        {
+            let mut facts = [told(Start, 0, 7, 10, &[]), told(tells, 0, 7, 11, &[])];
+            for (fact, (shape, text)) in facts.iter_mut().zip(shapes.into_iter().zip(1..)) {
+                (fact.shape, fact.texts[process::IMAGE]) = (shape, text);
+            }
+            let found = fold(Subject::Process, &facts, &[], &recorded, &SpillSpace::temporary(), &NoProgress).unwrap();
+            assert_eq!((found.len(), found[0].text(process::IMAGE)), (1, expected), "{shapes:?} {tells:?}");
+        }
     }
 
     #[test]

@@ -9,7 +9,7 @@ use arrow_array::{Array, ArrayRef, PrimitiveArray};
 use arrow_buffer::{NullBuffer, ScalarBuffer};
 use arrow_schema::DataType;
 
-use super::attributes::{Attributes, NUMBERS, Scope, TEXTS};
+use super::attributes::{Attributes, NUMBERS, Scope, TEXTS, process};
 use super::fact::Fact;
 use super::texts::TextId;
 use crate::columns::{
@@ -43,6 +43,8 @@ struct Reader {
     process: Option<usize>,
     numbers: [Option<usize>; NUMBERS],
     texts: [Option<usize>; TEXTS],
+    /// A bit that all of them have in [`process::FLAGS`], or nothing.
+    bits: u64,
 }
 
 /// What events of one shape tell; their texts are still to be added to those of all.
@@ -123,7 +125,7 @@ impl Reader {
         let place = |names: &[&str]| {
             names.iter().find_map(|name| columns.columns.iter().position(|c| c.name().eq_ignore_ascii_case(name)))
         };
-        let process = match attributes.scope {
+        let of_process = match attributes.scope {
             Scope::System => None,
             Scope::Process(names) => place(names),
         };
@@ -133,8 +135,16 @@ impl Reader {
             return None;
         }
         let has_process = attributes.scope != Scope::System;
-        let (numbers, texts) = (attributes.numbers.map(place), attributes.texts.map(place));
-        Some(Reader { subject, tells, has_process, program, columns, key, process, numbers, texts })
+        let (mut numbers, texts) = (attributes.numbers.map(place), attributes.texts.map(place));
+        let is_kernel = identity.family.is_kernel() || identity.family.is_classic();
+        if subject == Subject::Process && !is_kernel {
+            // Others have bits of this name that mean something else.
+            numbers[process::FLAGS] = None;
+        }
+        let is_of_32_bits = subject == Subject::Process && is_kernel && identity.pointer_size == 4;
+        let bits = if is_of_32_bits { process::SYSTEM_32 } else { 0 };
+        let process = of_process;
+        Some(Reader { subject, tells, has_process, program, columns, key, process, numbers, texts, bits })
     }
 
     fn rows(&self) -> Rows {
@@ -208,6 +218,9 @@ impl Reader {
             }
             for (place, numbers) in &told {
                 numbers.get(row).into_iter().for_each(|number| fact.tell(*place, number));
+            }
+            if self.bits != 0 {
+                fact.tell(process::FLAGS, fact.number(process::FLAGS).unwrap_or(0) | self.bits);
             }
             facts.push(fact);
             rows_of.push(row);

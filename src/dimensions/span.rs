@@ -38,6 +38,8 @@ const STARTED: u8 = 1;
 const ENDED: u8 = 2;
 /// More is told than details.
 const TOLD: u8 = 4;
+/// It had ended before the recording began.
+const DEFUNCT: u8 = 8;
 
 impl Span {
     /// A span that begins, and of which nothing is told yet.
@@ -79,6 +81,15 @@ impl Span {
     /// Whether nothing but details is told.
     pub(super) fn is_bare(&self) -> bool {
         self.flags & TOLD == 0
+    }
+
+    /// Whether it had ended before the recording began, and only its id was still there.
+    pub fn is_defunct(&self) -> bool {
+        self.flags & DEFUNCT != 0
+    }
+
+    pub(super) fn set_defunct(&mut self) {
+        self.flags |= DEFUNCT;
     }
 
     /// More than details are told, by an event of this shape, which is the first.

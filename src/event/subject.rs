@@ -43,6 +43,9 @@ pub enum Tells {
     Detail,
     /// What the id meant has ended.
     End,
+    /// What the id means ended some time before: a rundown of processes that ended and whose objects somebody still holds, so
+    /// that nobody else gets their ids.
+    Defunct,
 }
 
 /// `Microsoft-Windows-Kernel-Process`.
@@ -53,6 +56,12 @@ const KERNEL_FILE: Guid = Guid::from_parts(0xedd0_8927, 0x9cc4, 0x4e65, 0xb970_c
 const DOTNET_RUNTIME: Guid = Guid::from_parts(0xe13c_0d23, 0xccbc, 0x4e12, 0x931b_d9cc_2eee_27e4);
 /// `Microsoft-Windows-DotNETRuntimeRundown`.
 const DOTNET_RUNDOWN: Guid = Guid::from_parts(0xa669_021c, 0xc450, 0x4609, 0xa035_5af5_9af4_df18);
+
+/// Whether a provider's events that start processes, or say that they run, name the path of the image; those of others name the
+/// image alone.
+pub fn tells_image_paths(provider: &Guid) -> bool {
+    *provider == KERNEL_PROCESS
+}
 
 /// What an event of this identity tells, and of what; `None` of nearly all.
 pub fn told(identity: &EventIdentity) -> Option<(Subject, Tells)> {
@@ -68,13 +77,13 @@ pub fn told(identity: &EventIdentity) -> Option<(Subject, Tells)> {
 
 fn by_opcode(class: &Guid, opcode: u8) -> Option<(Subject, Tells)> {
     use Subject::{File, Image, Process, Thread, Volume};
-    use Tells::{Detail, End, Holds, Start};
+    use Tells::{Defunct, Detail, End, Holds, Start};
     let is = |group: u8| *class == KERNEL_CLASSES[usize::from(group)].guid;
     Some(match opcode {
         1 if is(GROUP_PROCESS) => (Process, Start),
         2 if is(GROUP_PROCESS) => (Process, End),
-        // A defunct process has ended before, but somebody still holds its object, so that nobody else gets its id.
-        3 | 4 | 39 if is(GROUP_PROCESS) => (Process, Holds),
+        3 | 4 if is(GROUP_PROCESS) => (Process, Holds),
+        39 if is(GROUP_PROCESS) => (Process, Defunct),
         1 if is(GROUP_THREAD) => (Thread, Start),
         2 if is(GROUP_THREAD) => (Thread, End),
         3 | 4 if is(GROUP_THREAD) => (Thread, Holds),
@@ -128,7 +137,7 @@ mod tests {
         let process = KERNEL_CLASSES[3].guid;
         for family in [HeaderFamily::System64, HeaderFamily::PerfInfo64, HeaderFamily::Classic64] {
             assert_eq!(told(&identity(family, process, 1, 0)), Some((Subject::Process, Tells::Start)));
-            assert_eq!(told(&identity(family, process, 39, 0)), Some((Subject::Process, Tells::Holds)));
+            assert_eq!(told(&identity(family, process, 39, 0)), Some((Subject::Process, Tells::Defunct)));
             assert_eq!(told(&identity(family, process, 11, 0)), None);
             assert_eq!(told(&identity(family, kernel::IMAGE_ID_CLASS, 36, 0)), Some((Subject::Image, Tells::Detail)));
         }

@@ -40,6 +40,8 @@ sidecar_row! {
         exit_status: Option<i64>,
         /// Whether it runs code of 64 bits.
         is_64_bit: Option<bool>,
+        /// Whether it had ended before the recording began, and only its object was left.
+        is_defunct: bool => since 4,
         /// The event that told of it first.
         source_of: Option<&'a str>,
         /// The machine on which the id meant it, as in `sessions`.
@@ -187,7 +189,8 @@ impl<'a> DimensionRows<'a> {
                 from_ns: span.from_ns,
                 to_ns: span.to_ns,
                 exit_status: signed(span, process::EXIT_STATUS),
-                is_64_bit: self.is_64_bit(span),
+                is_64_bit: is_64_bit(span),
+                is_defunct: span.is_defunct(),
                 source_of: self.source(span),
                 machine: span.machine,
             }
@@ -271,17 +274,11 @@ impl<'a> DimensionRows<'a> {
         let shape = self.plan.shapes.get(span.shape as usize)?;
         self.plan.entry(shape).event_name()
     }
+}
 
-    /// Of a 32-bit system no process is; of others the kernel's own events say it from version 4 on.
-    fn is_64_bit(self, span: &Span) -> Option<bool> {
-        let identity = &self.plan.shapes.get(span.shape as usize)?.key.identity;
-        let is_kernel = identity.family.is_kernel() || identity.family.is_classic();
-        match span.number(process::FLAGS) {
-            _ if is_kernel && identity.pointer_size == 4 => Some(false),
-            Some(flags) if is_kernel => Some(flags & process::WOW64 == 0),
-            _ => None,
-        }
-    }
+/// Of a 32-bit system no process is; of others the kernel's own events say it from version 4 on.
+fn is_64_bit(span: &Span) -> Option<bool> {
+    span.number(process::FLAGS).map(|flags| flags & (process::WOW64 | process::SYSTEM_32) == 0)
 }
 
 /// Ids have 32 bits.
