@@ -64,20 +64,22 @@ fn rows(ranked: &Ranked, cells: impl Fn(&Amounts) -> Vec<String>) -> Vec<Vec<Cel
 fn usage(facts: &Facts, usage: &CpuUsage) -> Result<String> {
     let ranked = &usage.by_process;
     let busy = ranked.weight();
-    let all = busy.saturating_add(usage.idle_ns);
+    let known = busy.saturating_add(usage.idle_ns);
     let words = Figure { id: "cpu", title: "Time on processors by process", things: "processes", unit: Unit::Time };
     let lead = format!(
-        "<p>Context switches of {}: busy for {} of {} ({}).</p>\n",
+        "<p>Context switches of {}: busy for {} of {} ({}). Known is {} of their time; who ran for the other {}, nobody knows.</p>\n",
         counted(usage.processors as u64, "processors"),
         duration(busy),
-        duration(all),
-        share(busy, all)
+        duration(known),
+        share(busy, known),
+        share(known, known.saturating_add(usage.unknown_ns)),
+        duration(usage.unknown_ns)
     );
     let rows = rows(ranked, |amounts| {
         let [runs, ..] = amounts.counters;
-        vec![duration(amounts.weight), share(amounts.weight, all), HumanCount(runs).to_string()]
+        vec![duration(amounts.weight), share(amounts.weight, known), HumanCount(runs).to_string()]
     });
-    let table = table("Time on processors by process", &["process", "on processors", "of all time", "runs"], &rows);
+    let table = table("Time on processors by process", &["process", "on processors", "of known time", "runs"], &rows);
     Ok(format!("{lead}{}{table}", figure(words, &facts.axis, ranked)?))
 }
 

@@ -41,7 +41,7 @@ class Page(html.parser.HTMLParser):
 
     def __init__(self, text):
         super().__init__()
-        self.tables, self.headings, self.open, self.ids, self.charts = {}, [], [], [], 0
+        self.source, self.tables, self.headings, self.open, self.ids, self.charts = text, {}, [], [], [], 0
         self.marks, self.faults, self.row, self.text = [], [], None, ""
         self.feed(text)
         self.close()
@@ -181,12 +181,17 @@ class Figures(unittest.TestCase):
             connection.create_function("shown", lambda number: f"{number:,}", ["BIGINT"], "VARCHAR")
             connection.create_function("size", size, ["BIGINT"], "VARCHAR")
             process = "COALESCE(process_name, 'unknown') AS who"
+            # Interrupts are nobody's, and no idle time.
+            shown = "(process_id IS DISTINCT FROM 0 OR interrupt IN ('dpc', 'isr'))"
             self.check(found, "Samples by process", connection,
-                f"SELECT who, shown(n) FROM (SELECT {process}, count(*) n FROM cpu_samples WHERE process_id IS DISTINCT FROM 0 GROUP BY 1) ORDER BY n DESC, who")
+                f"""SELECT who, shown(n) FROM (SELECT CASE interrupt WHEN 'isr' THEN 'interrupt service routines'
+                WHEN 'dpc' THEN 'deferred procedure calls' ELSE COALESCE(process_name, 'unknown') END AS who, count(*) n
+                FROM cpu_samples WHERE {shown} GROUP BY 1) ORDER BY n DESC, who""")
+            self.assertIn("interrupt service routines", [row[0] for row in found.tables["Samples by process"]])
             self.check(found, "Samples by module", connection,
-                """SELECT m, shown(n) FROM (SELECT CASE WHEN module IS NOT NULL THEN module WHEN function_name IS NOT NULL
+                f"""SELECT m, shown(n) FROM (SELECT CASE WHEN module IS NOT NULL THEN module WHEN function_name IS NOT NULL
                 THEN '.NET methods outside of modules' ELSE 'no known module' END AS m, count(*) n
-                FROM cpu_samples WHERE process_id IS DISTINCT FROM 0 GROUP BY 1) ORDER BY n DESC, m""")
+                FROM cpu_samples WHERE {shown} GROUP BY 1) ORDER BY n DESC, m""")
             self.assertIn(".NET methods outside of modules", [row[0] for row in found.tables["Samples by module"]])
             self.check(found, "Bytes read and written by process", connection,
                 f"""SELECT who, size(r::BIGINT), size(w::BIGINT), shown(n) FROM (SELECT {process}, count(*) n,
@@ -205,8 +210,13 @@ class Figures(unittest.TestCase):
         with with_views(out) as connection:
             connection.create_function("duration", duration, ["BIGINT"], "VARCHAR")
             self.check(found, "Time on processors by process", connection,
-                """SELECT process_name, duration(d::BIGINT) FROM (SELECT process_name, sum(duration_ns) d FROM cpu_intervals
-                WHERE thread_id IS DISTINCT FROM 0 GROUP BY 1) ORDER BY d DESC, process_name""")
+                """SELECT who, duration(d::BIGINT) FROM (SELECT COALESCE(process_name, 'unknown') who, sum(duration_ns) d
+                FROM cpu_intervals WHERE state = 'busy' GROUP BY 1) ORDER BY d DESC, who""")
+            times = connection.execute("""SELECT duration(sum(busy_ns)::BIGINT), duration(sum(busy_ns + idle_ns)::BIGINT),
+                duration(sum(unknown_ns)::BIGINT) FROM cpu_time""").fetchone()
+            self.assertEqual(times, ("830.936 ms", "2 min 19.3 s", "5 min 20.3 s"))
+            self.assertIn(f"busy for {times[0]} of {times[1]} (", found.source)
+            self.assertIn(f"for the other {times[2]}, nobody knows.", found.source)
 
     def test_pauses(self):
         out, found = self.of("dotnetperf-gccollectonly")
