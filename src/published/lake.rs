@@ -26,8 +26,12 @@ pub fn lake(traces: &[PublishedTrace]) -> Result<Lake> {
                 let missing = missing_column(sidecar, record.format_version, &|name| footer.has_column(name));
                 missing.map_or(Ok(()), |reason| Err(Error::new(ErrorKind::Output, reason).in_file(&path)))?;
             }
-            for column in footer.columns().into_iter().filter(|column| !column.path.contains('.')) {
-                table.add_column(column.path, column.data_type);
+            for column in footer.columns() {
+                if column.path.contains('.') {
+                    table.add_member(&column.path, column.data_type);
+                } else {
+                    table.add_column(column.path, column.data_type);
+                }
             }
         }
         add_events(&mut lake, trace, &record)?;

@@ -116,6 +116,14 @@ impl Dialect {
         }
     }
 
+    /// One member of all structures of a list.
+    pub(super) fn members(self, list: &str, member: &str) -> String {
+        match self {
+            Dialect::DuckDb => format!("[v.{member} FOR v IN {list}]"),
+            Dialect::Spark => format!("{list}.{member}"),
+        }
+    }
+
     /// A name, quoted.
     pub(super) fn name(self, name: &str) -> String {
         let quote = if self == Dialect::Spark { '`' } else { '"' };

@@ -13,6 +13,8 @@ pub struct LakeTable {
     folders: BTreeSet<String>,
     /// By name in lower case: name and type.
     columns: BTreeMap<String, (String, String)>,
+    /// Members of structures, by path in lower case: type.
+    members: BTreeMap<String, String>,
     /// Columns that no file has, with the types that they have in templates.
     missing: Vec<(&'static str, &'static str)>,
 }
@@ -39,14 +41,29 @@ impl LakeTable {
         Some((name, kind))
     }
 
-    /// Adds a column as it is written.
+    /// Adds a column as it is written, and the members of the structures of a list.
     pub fn add_field(&mut self, field: &Field) {
         self.add_column(field.name().clone(), type_name(field.data_type()));
+        let DataType::List(item) = field.data_type() else { return };
+        let DataType::Struct(members) = item.data_type() else { return };
+        for member in members {
+            self.add_member(&format!("{}.{}", field.name(), member.name()), type_name(member.data_type()));
+        }
     }
 
     /// Adds a column: its name, and its type in the words of docs/dataset.md. Of two that differ in case the first stays.
     pub fn add_column(&mut self, name: String, kind: String) {
         self.columns.entry(name.to_lowercase()).or_insert((name, kind));
+    }
+
+    /// The type of a member of a structure, by the names of the column and the member with a dot between, ignoring case.
+    pub(super) fn member(&self, path: &str) -> Option<&str> {
+        self.members.get(&*folded(path)).map(String::as_str)
+    }
+
+    /// Adds a member of a structure by its path and its type, as for columns.
+    pub fn add_member(&mut self, path: &str, kind: String) {
+        self.members.entry(path.to_lowercase()).or_insert(kind);
     }
 
     /// Adds a column that no file has, but files of a newer format version do: its view has it, and it is NULL.

@@ -35,11 +35,20 @@ impl Question {
             Evidence::Named(dataset, name) => vec![(dataset, Events::Named(vec![name]))],
             Evidence::Told(_) => Vec::new(),
             Evidence::Rows | Evidence::Together(_) => {
-                let answer = ANSWERS.iter().find(|answer| answer.name == self.name);
-                let sources = answer.into_iter().flat_map(|answer| answer.template.sources());
-                sources.filter_map(|source| Some((source.table, source.events.clone()?))).collect()
+                let mut found = Vec::new();
+                add_sources(self.name, &mut found);
+                found
             }
         }
+    }
+}
+
+/// Adds the events that a view reads, and those of the views that its rows are made of; no view is made of itself.
+fn add_sources(view: &str, found: &mut Vec<(&'static str, Events<'static>)>) {
+    for answer in ANSWERS.iter().filter(|answer| answer.name == view) {
+        let own = answer.template.sources();
+        found.extend(own.filter_map(|source| Some((source.table, source.events.clone()?))));
+        answer.template.views().for_each(|view| add_sources(view, found));
     }
 }
 
@@ -102,6 +111,11 @@ pub const QUESTIONS: &[Question] = &[
         name: "waits",
         evidence: Evidence::Rows,
         record: "the kernel flags PROC_THREAD, CSWITCH and DISPATCHER (the profile CPU of wpr has them)",
+    },
+    Question {
+        name: "interrupts",
+        evidence: Evidence::Rows,
+        record: "the kernel flags PROC_THREAD, LOADER, DPC and INTERRUPT",
     },
     Question {
         name: "disk_io",
@@ -207,6 +221,8 @@ mod tests {
     fn views_without_a_question_are_those_of_others_or_of_what_every_trace_has() {
         let asked: BTreeSet<&str> = QUESTIONS.iter().map(|question| question.name).collect();
         let others: Vec<&str> = ANSWERS.iter().map(|answer| answer.name).filter(|name| !asked.contains(name)).collect();
-        assert_eq!(others, ["cpu_usage", "activities", "loss", "answers"]);
+        let of_others =
+            ["off_cpu", "cpu_usage", "cpu_time", "packet_reports", "gc_pause_collections", "gc_collections"];
+        assert_eq!(others, [&of_others[..], &["activities", "loss", "answers"]].concat());
     }
 }

@@ -104,9 +104,7 @@ impl Script<'_> {
     fn is_empty(&self, template: &Template<'_>, without_rows: &HashSet<&str>) -> bool {
         let tables = template.sources().filter(|source| source.events.is_some());
         let mut of_tables = tables.map(|source| self.lake.table(source.table).is_none()).peekable();
-        let views =
-            template.parts.iter().filter_map(|part| if let Part::View(view) = part { Some(view) } else { None });
-        let mut of_views = views.map(|view| without_rows.contains(view)).peekable();
+        let mut of_views = template.views().map(|view| without_rows.contains(view)).peekable();
         let is_made_of_any = of_tables.peek().is_some() || of_views.peek().is_some();
         is_made_of_any && of_tables.chain(of_views).all(|is_empty| is_empty)
     }
@@ -123,7 +121,7 @@ impl Script<'_> {
         let text = |part: &Part<'_>| match part {
             Part::Text(text) => (*text).to_owned(),
             Part::View(view) => (*view).to_owned(),
-            Part::Integers => self.dialect.integers().to_owned(),
+            Part::Type(kind) => self.dialect.kind(kind).to_owned(),
             Part::Table(source) => select(self.dialect, self.lake, source),
         };
         template.parts.iter().map(text).collect()

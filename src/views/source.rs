@@ -6,11 +6,13 @@ use super::lake::{Lake, LakeTable};
 use super::naming::{MISSING, view_of};
 use super::template::{Column, Source};
 
-/// The columns of events that every answer may use, with their types.
-const COMMON: [(&str, &str); 17] = [
+/// The columns that all events have, with their types, in the order of files.
+const COMMON: [(&str, &str); 36] = [
     ("timestamp", "TIMESTAMP"),
     ("timestamp_ns", "BIGINT"),
     ("seq", "BIGINT"),
+    ("ticks", "BIGINT"),
+    ("time_status", "STRING"),
     ("input", "BIGINT"),
     ("cpu", "BIGINT"),
     ("process_id", "BIGINT"),
@@ -18,13 +20,30 @@ const COMMON: [(&str, &str); 17] = [
     ("thread_id", "BIGINT"),
     ("attribution", "STRING"),
     ("event_id", "BIGINT"),
+    ("event_version", "BIGINT"),
     ("opcode", "BIGINT"),
+    ("level", "BIGINT"),
+    ("task", "BIGINT"),
+    ("channel", "BIGINT"),
     ("event_name", "STRING"),
     ("activity_id", "STRING"),
     ("related_activity_id", "STRING"),
     ("keywords", "BIGINT"),
+    ("kernel_time_ns", "BIGINT"),
+    ("user_time_ns", "BIGINT"),
+    ("processor_time", "BIGINT"),
+    ("user_sid", "STRING"),
+    ("terminal_session_id", "BIGINT"),
+    ("process_start_key", "BIGINT"),
+    ("event_key", "BIGINT"),
+    ("container_id", "STRING"),
     ("stack", "LIST"),
     ("stack_id", "BIGINT"),
+    ("stack_match_id", "BIGINT"),
+    ("pmc_counters", "LIST"),
+    ("shape", "BIGINT"),
+    ("decode_source", "STRING"),
+    ("decode_status", "STRING"),
 ];
 
 /// The number of the machine that a row is of, 0 where nothing says so: ids mean the same on one machine alone. Tables of
@@ -103,15 +122,29 @@ fn machine(dialect: Dialect, lake: &Lake, table: &LakeTable) -> (String, String)
     lake.table(SESSIONS).and_then(of_sessions).unwrap_or_else(zero)
 }
 
-/// A column of a table as a type that is asked for; `None` where there is none, or it holds something else.
+/// A column of a table as a type that is asked for; `None` where there is none, or it holds something else. `List.Member`: that member of
+/// all structures of a list.
 fn value(dialect: Dialect, table: &LakeTable, name: &str, kind: &str) -> Option<String> {
+    if let Some((list, member)) = name.split_once('.') {
+        let (stored, _) = table.column(list).filter(|(_, kind)| kind.starts_with("LIST<"))?;
+        let item = table.member(name)?;
+        let members = dialect.members(&dialect.name(stored), &dialect.name(member));
+        return read_as(dialect, &members, &format!("LIST<{}>", item.trim_end_matches(" NOT NULL")), kind);
+    }
     let (stored, stored_kind) = table.column(name)?;
     read_as(dialect, &dialect.name(stored), stored_kind, kind)
 }
 
 /// Types, and what a NULL of each is called in the view without rows.
-const NULLS: [(&str, &str); 6] =
-    [("STRING", "s"), ("BIGINT", "i"), ("TIMESTAMP", "t"), ("BOOLEAN", "b"), ("LIST", "l"), ("TEXTS", "x")];
+const NULLS: [(&str, &str); 7] = [
+    ("STRING", "s"),
+    ("BIGINT", "i"),
+    ("TIMESTAMP", "t"),
+    ("BOOLEAN", "b"),
+    ("LIST", "l"),
+    ("TEXTS", "x"),
+    ("DOUBLE", "d"),
+];
 
 /// The view without rows that those of missing events select from.
 pub(super) fn missing(dialect: Dialect) -> String {

@@ -30,8 +30,8 @@ pub(super) enum Part<'a> {
     Table(Source<'a>),
     /// A view whose rows those of this one are made of.
     View(&'a str),
-    /// The type of a list of integers.
-    Integers,
+    /// A type, as templates call it.
+    Type(&'a str),
 }
 
 /// A table that a view reads.
@@ -72,6 +72,11 @@ impl<'a> Template<'a> {
     pub(super) fn sources(&self) -> impl Iterator<Item = &Source<'a>> {
         self.parts.iter().filter_map(|part| if let Part::Table(source) = part { Some(source) } else { None })
     }
+
+    /// The views whose rows its own are made of.
+    pub(super) fn views(&self) -> impl Iterator<Item = &'a str> {
+        self.parts.iter().filter_map(|part| if let Part::View(name) = part { Some(*name) } else { None })
+    }
 }
 
 /// The first lines that are such, and the rest.
@@ -97,8 +102,8 @@ fn next_table(template: &str) -> Option<(&str, Part<'_>, &str)> {
     let (before, rest) = template.split_once('{')?;
     let (inside, after) = rest.strip_prefix('{')?.split_once('}')?;
     let after = after.strip_prefix('}')?;
-    if inside == "integers" {
-        return Some((before, Part::Integers, after));
+    if let Some(kind) = inside.strip_prefix("type ") {
+        return Some((before, Part::Type(kind), after));
     }
     if let Some(view) = inside.strip_prefix("view ") {
         return Some((before, Part::View(view), after));
@@ -143,13 +148,13 @@ mod tests {
                 ],
             }),
             Part::Text(" x, "),
-            Part::Integers,
+            Part::Type("LIST"),
             Part::Text(", "),
             Part::View("v"),
             Part::Text(""),
         ];
         let text =
-            "SELECT a FROM {{Kernel-X [event_id = 5]: seq, a BIGINT, b STRING AS c}} x, {{integers}}, {{view v}}";
+            "SELECT a FROM {{Kernel-X [event_id = 5]: seq, a BIGINT, b STRING AS c}} x, {{type LIST}}, {{view v}}";
         assert_eq!(parts(text), expected);
         assert_eq!(parts("SELECT 1"), [Part::Text("SELECT 1")]);
     }

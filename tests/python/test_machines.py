@@ -13,10 +13,10 @@ import support
 TRACES = ["perfview-net.4.5.2.x64", "dotnetperf-gccollectonly", "tx-Process"]
 
 # Numbers of rows in the whole trace, and of the machine in it.
-OF_TRACE = {"trace", "seq", "start_seq", "stop_seq", "out_seq", "in_seq", "machine"}
+OF_TRACE = {"trace", "seq", "start_seq", "stop_seq", "out_seq", "ready_seq", "in_seq", "input", "machine"}
 
-VIEWS = """processes threads images files methods cpu_samples stack_walks cpu_intervals waits cpu_usage disk_io file_io network packets
-    image_loads page_faults registry gc_pauses exceptions jit http_requests dns_queries services activities""".split()
+VIEWS = """processes threads images files methods cpu_samples stack_walks cpu_intervals off_cpu waits cpu_usage interrupts cpu_time disk_io file_io network packets
+    image_loads page_faults registry gc_pauses gc_collections exceptions jit http_requests dns_queries services activities""".split()
 
 
 def header_time(trace):
@@ -67,7 +67,7 @@ class Machines(unittest.TestCase):
                 for name, own in zip(TRACES, alone, strict=True):
                     self.assertEqual(rows(self.connection, view, "lab", machine_of[name])[0], own, f"{view} of {name}")
         # The views in which more than one machine has rows.
-        self.assertEqual(answered, ["processes", "threads", "images", "image_loads", "gc_pauses", "services"])
+        self.assertEqual(answered, ["processes", "threads", "images", "image_loads", "gc_pauses", "gc_collections", "services"])
 
     def test_rows_have_the_names_that_they_have_alone(self):
         columns = "timestamp_ns, provider, event_name, process_id, thread_id, process_name, attribution"

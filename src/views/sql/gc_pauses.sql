@@ -1,19 +1,12 @@
--- How long .NET kept the threads of a process stopped: from the begin of a suspension to the end of the restart.
+-- How long .NET kept the threads of a process stopped, from the begin of a suspension to the end of the restart, and for which
+-- collections. A background collection has two pauses, and a collection of the young generations may begin within one of them.
 --| trace STRING, timestamp TIMESTAMP, from_ns BIGINT, to_ns BIGINT, duration_ns BIGINT, process_id BIGINT, process_name STRING,
---| reason STRING, gc_number BIGINT, generation BIGINT, seq BIGINT
-WITH marks AS (
-  SELECT trace, machine, seq, timestamp, timestamp_ns, process_id, process_name, ClrInstanceID AS runtime, event_name, Reason_label AS reason, Count AS number, Depth AS generation,
-         MAX(CASE WHEN event_name = 'GarbageCollection/GCSuspendEEBegin' THEN seq END) OVER (
-           PARTITION BY trace, machine, process_id, ClrInstanceID ORDER BY seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS begin_seq,
-         MAX(CASE WHEN event_name = 'GarbageCollection/GCRestartEEEnd' THEN seq END) OVER (
-           PARTITION BY trace, machine, process_id, ClrInstanceID ORDER BY seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS end_seq,
-         MAX(CASE WHEN event_name = 'GarbageCollection/Start' THEN seq END) OVER (
-           PARTITION BY trace, machine, process_id, ClrInstanceID ORDER BY seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS gc_seq
-  FROM {{Microsoft-Windows-DotNETRuntime [event_name IN ('GarbageCollection/GCSuspendEEBegin', 'GarbageCollection/GCRestartEEEnd', 'GarbageCollection/Start')]: timestamp, timestamp_ns, seq, machine, process_id, process_name, event_name, ClrInstanceID BIGINT, Reason_label STRING, Count BIGINT, Depth BIGINT}} s
-)
-SELECT b.trace, b.timestamp, b.timestamp_ns AS from_ns, e.timestamp_ns AS to_ns, e.timestamp_ns - b.timestamp_ns AS duration_ns,
-       b.process_id, b.process_name, b.reason, g.number AS gc_number, g.generation, b.seq
-FROM marks e
-JOIN marks b ON b.trace = e.trace AND b.seq = e.begin_seq
-LEFT JOIN marks g ON g.trace = e.trace AND g.seq = e.gc_seq AND e.gc_seq > e.begin_seq
-WHERE e.event_name = 'GarbageCollection/GCRestartEEEnd' AND (e.end_seq IS NULL OR e.begin_seq > e.end_seq)
+--| reason STRING, gc_numbers LIST, generation BIGINT, seq BIGINT
+SELECT b.trace, b.timestamp, p.from_ns, p.to_ns, p.to_ns - p.from_ns AS duration_ns, b.process_id, b.process_name, p.reason,
+       p.gc_numbers, p.generation, p.pause_seq AS seq
+FROM (
+  SELECT trace, pause_seq, MIN(from_ns) AS from_ns, MIN(to_ns) AS to_ns, MIN(reason) AS reason,
+         array_sort(array_agg(DISTINCT gc_number) FILTER (WHERE gc_number IS NOT NULL)) AS gc_numbers, MAX(generation) AS generation
+  FROM {{view gc_pause_collections}} c GROUP BY trace, pause_seq
+) p
+JOIN {{Microsoft-Windows-DotNETRuntime: timestamp, seq, process_id, process_name}} b ON b.trace = p.trace AND b.seq = p.pause_seq

@@ -1,0 +1,46 @@
+"""Made rows: datasets and sidecar tables of a converted trace, written by tests that need what no real trace has."""
+
+import glob
+import json
+import os
+
+import pyarrow
+import pyarrow.parquet
+
+
+def column_type(value):
+    """The type of a payload column with such values."""
+    kinds = {int: pyarrow.int64(), str: pyarrow.string(), bytes: pyarrow.binary(), list: pyarrow.list_(pyarrow.int64())}
+    return kinds[type(value)]
+
+
+def add_dataset(folder, name, rows):
+    """Adds a dataset to a converted trace: the common columns of events, NULL but for what the rows say, and those of the rows."""
+    events = os.path.join(folder, "events")
+    some = next(path for path in sorted(glob.glob(os.path.join(events, "*", "*.parquet"))))
+    schema = pyarrow.parquet.read_schema(some)
+    common = [schema.field(at) for at in range(schema.get_field_index("payload") + 1)]
+    types = {field.name: field.type for field in common}
+    for row in rows:
+        types.update({column: column_type(value) for column, value in row.items() if column not in types})
+    rows = [{"seq": seq, "timestamp_ns": seq, "timestamp": 0, "event_name": "", **row} for seq, row in enumerate(rows)]
+    table = pyarrow.Table.from_pylist(rows, schema=pyarrow.schema(list(types.items())))
+    os.makedirs(os.path.join(events, name), exist_ok=True)
+    add_file(folder, f"events/{name}/part-00009-00000.parquet", table)
+
+
+def replace_table(folder, name, rows):
+    """Replaces the rows of a sidecar table, which has the columns that it had."""
+    path = os.path.join(folder, "sidecar", f"{name}.parquet")
+    table = pyarrow.Table.from_pylist(rows, schema=pyarrow.parquet.read_schema(path))
+    pyarrow.parquet.write_table(table, path, compression="zstd")
+
+
+def add_file(folder, path, table):
+    pyarrow.parquet.write_table(table, os.path.join(folder, path), compression="zstd")
+    manifest = os.path.join(folder, "sidecar", "manifest.json")
+    with open(manifest, encoding="utf-8") as file:
+        record = json.load(file)
+    record["files"].append({**record["files"][0], "path": path, "rows": table.num_rows})
+    with open(manifest, "w", encoding="utf-8") as file:
+        json.dump(record, file)
