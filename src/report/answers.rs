@@ -71,8 +71,8 @@ fn usage(facts: &Facts, usage: &CpuUsage) -> Result<String> {
         counted(usage.processors as u64, "processors"),
         duration(busy),
         duration(known),
-        share(busy, known),
-        share(known, known.saturating_add(usage.unknown_ns)),
+        text(&share(busy, known)),
+        text(&share(known, known.saturating_add(usage.unknown_ns))),
         duration(usage.unknown_ns)
     );
     let rows = rows(ranked, |amounts| {

@@ -139,7 +139,10 @@ class Questions(unittest.TestCase):
             )
             SELECT cpu, coalesce(sum(to_ns - from_ns) FILTER (WHERE thread <> 0), 0),
               coalesce(sum(to_ns - from_ns) FILTER (WHERE thread = 0), 0)
-            FROM s WHERE agree GROUP BY cpu HAVING sum(to_ns - from_ns) > 0 ORDER BY cpu
+            FROM s WHERE agree AND (thread = 0 OR NOT EXISTS (
+              FROM {switches} o WHERE o.opcode = 36 AND o.cpu <> s.cpu AND s.thread IN (o.NewThreadId, o.OldThreadId)
+                AND o.timestamp_ns > s.from_ns AND o.timestamp_ns < s.to_ns))
+            GROUP BY cpu HAVING sum(to_ns - from_ns) > 0 ORDER BY cpu
             """
         )
         found = [(cpu, busy, idle) for cpu, busy, idle, *_ in self.of("How busy was each processor?")]
