@@ -144,6 +144,29 @@ fn of_several_events_the_last_one_before_the_walk_is_meant() {
 }
 
 #[test]
+fn the_idle_thread_runs_on_several_processors_at_once() {
+    let [one, two] = [1, 2].map(|address| walk(11, 10, 0, &[address]));
+    t(&[&[sample(10, 0), one.clone()], &[sample(10, 0), two.clone()]], &["[1]", "[2]"], &[]);
+    // In fragments that follow each other in time.
+    let more = [5, 6].map(|address| walk(12, 10, 0, &[address]));
+    let [of_one, of_two] = &more;
+    t(
+        &[&[sample(10, 0), one.clone(), of_one.clone()], &[sample(10, 0), two, of_two.clone()]],
+        &["[1,5]", "[2,6]"],
+        &[],
+    );
+    // Another processor's walk is of none of its events.
+    t(
+        &[&[sample(10, 0)], &[one]],
+        &["-"],
+        &[
+            "info 1 of 1 stack walks are not joined to an event, and are rows alone: 1 have no event before them at the time \
+           that they name",
+        ],
+    );
+}
+
+#[test]
 fn a_walk_that_finds_no_event_of_its_thread_stays_a_row() {
     // A thread switch is of the thread that runs from then on; an interrupt is of none.
     let switch = perfinfo64(0x0524, T0 + 10).version(4).payload(payload().u32(31).u32(30).zeros(16));

@@ -16,6 +16,9 @@ const MAX_BEHIND_NS: i64 = 16_000_000_000;
 /// Addresses that an event may have. Windows walks 192 at a time, in up to three parts.
 pub(super) const MAX_ADDRESSES: usize = 1024;
 
+/// The thread that runs where no other does: on several processors at once.
+const IDLE: u32 = 0;
+
 /// Walks that are joined without a look at whether to stop.
 const AT_ONCE: usize = 1 << 16;
 
@@ -65,10 +68,23 @@ impl<'a> Join<'a> {
         let Some(Walk { event_ticks, thread, .. }) = walks.first().copied() else { return Ok(()) };
         let at_time = self.pass_to(event_ticks);
         let of_thread = of_thread(at_time, thread);
+        if thread == IDLE && walks.len() > 1 {
+            // The kernel alone walks it, on the processor of the event.
+            let mut by_stream = walks.to_vec();
+            by_stream.sort_by_key(|walk| (walk.at.key().stream, walk.at.key()));
+            let of_streams = by_stream.chunk_by(|a, b| a.at.key().stream == b.at.key().stream);
+            return of_streams.into_iter().try_for_each(|walks| self.join_to(walks, at_time, of_thread));
+        }
+        self.join_to(walks, at_time, of_thread)
+    }
+
+    /// Joins them to events of their thread at their time.
+    fn join_to(&mut self, walks: &[Walk], at_time: &[Sighting], of_thread: &'a [Sighting]) -> Result<()> {
         let mut stack: Option<Stack<'a>> = None;
         for walk in walks {
-            let before = of_thread.partition_point(|event| event.at.key() < walk.at.key());
-            let event = of_thread[..before].last();
+            let events = if walk.thread == IDLE { of_stream(of_thread, walk.at.key().stream) } else { of_thread };
+            let before = events.partition_point(|event| event.at.key() < walk.at.key());
+            let event = events[..before].last();
             if stack.as_ref().is_some_and(|stack| event.is_none_or(|event| event != stack.event)) {
                 self.close(stack.take())?;
             }
@@ -123,6 +139,13 @@ impl<'a> Join<'a> {
             }
         }
     }
+}
+
+/// Those of events of one thread at one time that are of a stream: they are sorted by place.
+fn of_stream(of_thread: &[Sighting], stream: u16) -> &[Sighting] {
+    let from = of_thread.partition_point(|event| event.at.key().stream < stream);
+    let behind = &of_thread[from..];
+    &behind[..behind.partition_point(|event| event.at.key().stream == stream)]
 }
 
 /// Those of events at one time that are of a thread.
