@@ -501,6 +501,37 @@ fn a_clock_that_is_set_between_buffers_is_an_issue() {
 }
 
 #[test]
+fn a_step_back_by_the_time_zone_is_local_time() {
+    const SET_BACK: &str = ": the system clock was set back";
+    const LOCAL: &str = ", by the recorded time zone: times before are local, and not UTC";
+    let minute = 600_000_000;
+    let cause = |bias: i32, back: i64| {
+        let of = |sequence, ticks| {
+            buffer(0x1000).sequence(sequence).event(perfinfo64(0x0F22, START + ticks).payload([0; 8]))
+        };
+        let mut head = header().clock(2).time(START);
+        head.time_zone.bias = bias;
+        let mut files = [survey(&trace(head).buffers([of(1, 0), of(2, -back)]).to_bytes())];
+        settle(&mut files);
+        let issue = files[0].issues.rows().find(|issue| issue.code.as_str() == "step_back").unwrap();
+        issue.message.split("here most").nth(1).unwrap().split(';').next().unwrap().to_owned()
+    };
+    // East of Greenwich by 8 hours, or by 9 in summer; a minute may pass between two buffers.
+    for (bias, minutes, expected) in [
+        (-480, 480, LOCAL),
+        (-480, 479, LOCAL),
+        (-480, 478, SET_BACK),
+        (-480, 481, SET_BACK),
+        (-480, 540, LOCAL),
+        (480, 480, SET_BACK),
+        (0, 60, LOCAL),
+        (0, 1, SET_BACK),
+    ] {
+        assert_eq!(cause(bias, minutes * minute), expected, "{bias} {minutes}");
+    }
+}
+
+#[test]
 fn a_ring_begins_with_its_window() {
     let data = [filled(0, 5, &[50, 55]), filled(0, 4, &[40, 45])];
     let settled = |mode| {

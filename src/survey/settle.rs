@@ -27,6 +27,9 @@ fn step_back(file: &FileSurvey) -> Option<Issue> {
     let disorder = &file.disorder;
     let buffer = file.buffer(disorder.late_buffer?)?;
     let cause = match file.clock.kind() {
+        ClockKind::SystemTime if is_time_zone(file) => {
+            ", by the recorded time zone: times before are local, and not UTC"
+        }
         ClockKind::SystemTime => ": the system clock was set back",
         ClockKind::Qpc | ClockKind::CpuCycle => "",
     };
@@ -37,6 +40,18 @@ fn step_back(file: &FileSurvey) -> Option<Issue> {
     );
     let issue = Issue::new(Severity::Warning, IssueCode::StepBack, message);
     Some(Issue { ticks: Some(buffer.first_ticks), ..issue.at(buffer.extent.ordinal, buffer.extent.offset) })
+}
+
+/// What may pass between two buffers of which one has local time.
+const BETWEEN_BUFFERS_NS: i64 = 60_000_000_000;
+
+/// Whether times go back by what local time is ahead of UTC, in summer or in winter.
+fn is_time_zone(file: &FileSurvey) -> bool {
+    let ahead = i64::from(file.session.time_zone_bias_min).saturating_neg();
+    [ahead, ahead.saturating_add(60)].into_iter().any(|minutes| {
+        let rest = minutes.saturating_mul(60_000_000_000).saturating_sub(file.disorder.largest_step_back_ns);
+        (0..=BETWEEN_BUFFERS_NS).contains(&rest)
+    })
 }
 
 /// A pause of a session whose clock can be set from which on it may have been.
