@@ -83,12 +83,28 @@ def name_lines(path, described):
             yield "\t".join([guid, clean(name), kind, "" if not builds else first if first == last else builds]).rstrip("\t")
 
 
-def code_lines(folder):
-    """The status codes by table and value, each with the one name to show."""
+def code_lines(folder, more):
+    """The status codes by table and value, each with the one name to show; `more`: those that the facts lack."""
     for table in CODE_TABLES:
         yield f"S\t{table}"
         rows = [line.split("\t") for line in (folder / f"{table}.tsv").read_text("utf-8").splitlines()[1:]]
-        yield from (f"{value:x}\t{name}" for value, name in sorted((int(row[0], 16), row[1]) for row in rows))
+        codes = sorted([(int(row[0], 16), row[1]) for row in rows] + more.pop(table, []))
+        if len({value for value, _ in codes}) < len(codes):
+            sys.exit(f"a code of {table} stands in more_codes.txt and in the facts")
+        yield from (f"{value:x}\t{name}" for value, name in codes)
+
+
+def read_more_codes(text):
+    """The codes of `more_codes.txt` by table."""
+    found, table = {}, None
+    for line in text.splitlines():
+        if not line.startswith("#"):
+            code, name = line.split("\t")
+            if code == "S":
+                table = found.setdefault(name, [])
+            else:
+                table.append((int(code, 16), name))
+    return found
 
 
 def write(path, lines):
@@ -111,7 +127,8 @@ def main():
     write(OUT / "classes.txt", [line for c in settle_classes(classes, hooks, values) for line in class_lines(c)])
     described = {p.guid for p in settled} | set(classes)
     write(OUT / "names.txt", name_lines(facts / "releases" / "provider-names.tsv", described))
-    write(OUT / "codes.txt", code_lines(facts / "releases" / "status"))
+    more = read_more_codes((OUT / "more_codes.txt").read_text("utf-8"))
+    write(OUT / "codes.txt", code_lines(facts / "releases" / "status", more))
     events = sum(len(p.events) for p in settled)
     layouts = sum(len(group) for p in settled for group in p.events)
     print(f"{len(settled)} providers, {events} events, {layouts} layouts, {len(classes)} classes")
