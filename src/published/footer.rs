@@ -55,7 +55,7 @@ impl Footer {
         groups.map(|group| group.num_rows().unsigned_abs()).fold(0, u64::saturating_add)
     }
 
-    /// The least and greatest value of a column of `INT64`, by the statistics of all row groups; `None` where it, or one
+    /// The least and greatest value of a column of `INT64` or `INT32`, by the statistics of all row groups; `None` where it, or one
     /// of them, is missing.
     pub fn range(&self, column: &str) -> Option<(i64, i64)> {
         let ranges = self.group_ranges(column);
@@ -70,6 +70,7 @@ impl Footer {
         let Some(leaf) = self.leaf(column) else { return Vec::new() };
         let of_group = |statistics: &Statistics| match statistics {
             Statistics::Int64(values) => Some((*values.min_opt()?, *values.max_opt()?)),
+            Statistics::Int32(values) => Some((i64::from(*values.min_opt()?), i64::from(*values.max_opt()?))),
             _ => None,
         };
         let groups = self.metadata.row_groups().iter();

@@ -16,6 +16,7 @@ use crate::views::Lake;
 /// [`ErrorKind::Output`](crate::ErrorKind::Output) when one of these cannot be read.
 pub fn lake(traces: &[PublishedTrace]) -> Result<Lake> {
     let mut lake = Lake::default();
+    let mut is_of_one_machine = true;
     for trace in traces {
         let record = trace.record()?;
         for file in &record.files {
@@ -25,6 +26,7 @@ pub fn lake(traces: &[PublishedTrace]) -> Result<Lake> {
             if let Some(sidecar) = sidecar_table(&file.path) {
                 let missing = missing_column(sidecar, record.format_version, &|name| footer.has_column(name));
                 missing.map_or(Ok(()), |reason| Err(Error::new(ErrorKind::Output, reason).in_file(&path)))?;
+                is_of_one_machine &= sidecar != "sessions" || footer.range("machine") == Some((0, 0));
             }
             for column in footer.columns() {
                 if column.path.contains('.') {
@@ -36,6 +38,7 @@ pub fn lake(traces: &[PublishedTrace]) -> Result<Lake> {
         }
         add_events(&mut lake, trace, &record)?;
     }
+    lake.set_of_one_machine(is_of_one_machine);
     add_newer_columns(&mut lake);
     Ok(lake)
 }

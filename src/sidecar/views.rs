@@ -47,6 +47,7 @@ pub(super) fn write(
 /// The tables that have files, with those of their columns that answers ask for.
 fn lake(target: &SidecarTarget<'_>, facts: &SidecarFacts<'_>, tables: &[FileEntry]) -> Lake {
     let mut lake = Lake::default();
+    lake.set_of_one_machine(facts.facts.iter().all(|file| file.machine == 0));
     for file in facts.events.iter().chain(tables) {
         lake.add_file(&file.path);
     }

@@ -94,9 +94,20 @@ pub struct Lake {
     tables: BTreeMap<String, LakeTable>,
     /// By dataset and name, both in lower case: both as they are spelled first, and the columns.
     events: BTreeMap<(String, String), (String, String, BTreeSet<String>)>,
+    is_of_one_machine: bool,
 }
 
 impl Lake {
+    /// Whether each of the traces is known to be of one machine, so that no view needs to ask of which.
+    pub fn is_of_one_machine(&self) -> bool {
+        self.is_of_one_machine
+    }
+
+    /// Says whether each of the traces is of one machine.
+    pub fn set_of_one_machine(&mut self, is_of_one_machine: bool) {
+        self.is_of_one_machine = is_of_one_machine;
+    }
+
     /// All tables, sorted by name.
     pub fn tables(&self) -> impl Iterator<Item = &LakeTable> {
         self.tables.values()

@@ -105,7 +105,7 @@ pub(super) fn select(dialect: Dialect, lake: &Lake, source: &Source<'_>) -> Stri
     format!("(SELECT {} {from})", items.join(", "))
 }
 
-/// The machine of a row, and what is joined to know it: mostly no rows, since most traces are of one machine.
+/// The machine of a row, and what is joined to know it, where a trace is of several.
 fn machine(dialect: Dialect, lake: &Lake, table: &LakeTable) -> (String, String) {
     let zero = || (format!("CAST(0 AS {})", dialect.kind("BIGINT")), String::new());
     if !table.is_event() {
@@ -119,7 +119,8 @@ fn machine(dialect: Dialect, lake: &Lake, table: &LakeTable) -> (String, String)
         let numbers = format!("SELECT trace, input, {number} AS machine_number FROM {view} WHERE machine <> 0");
         Some(("COALESCE(machine_number, 0)".to_owned(), format!(" LEFT JOIN ({numbers}) m USING (trace, input)")))
     };
-    lake.table(SESSIONS).and_then(of_sessions).unwrap_or_else(zero)
+    let sessions = lake.table(SESSIONS).filter(|_| !lake.is_of_one_machine());
+    sessions.and_then(of_sessions).unwrap_or_else(zero)
 }
 
 /// A column of a table as a type that is asked for; `None` where there is none, or it holds something else. `List.Member`: that member of
