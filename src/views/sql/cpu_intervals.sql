@@ -7,7 +7,7 @@ WITH switches AS (
   SELECT trace, machine, input, cpu, seq, timestamp, timestamp_ns, NewThreadId AS thread_id,
          LEAD(timestamp_ns) OVER (PARTITION BY trace, input, cpu ORDER BY seq) AS next_ns,
          OldThreadId AS old_thread_id, LEAD(OldThreadId) OVER (PARTITION BY trace, input, cpu ORDER BY seq) AS taken_thread_id
-  FROM {{Kernel-Thread [event_name = 'Thread/CSwitch']: timestamp, timestamp_ns, seq, input, machine, cpu, process_id, thread_id, NewThreadId BIGINT, OldThreadId BIGINT}} s
+  FROM {{Kernel-Thread [event_name = 'Thread/CSwitch']: timestamp, timestamp_ns, seq, input, machine, cpu, NewThreadId BIGINT, OldThreadId BIGINT}} s
 ), named AS (
   SELECT trace, seq, MIN(timestamp_ns) OVER (
            PARTITION BY trace, input, thread_id ORDER BY timestamp_ns RANGE BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING) AS again_ns

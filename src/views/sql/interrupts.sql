@@ -5,7 +5,7 @@
 WITH ran AS (
   SELECT trace, machine, input, timestamp, InitialTime_ns AS from_ns, timestamp_ns AS to_ns, cpu, seq, event_name, Routine AS routine,
          Vector AS vector, CASE WHEN event_name LIKE '%DPC' THEN 'dpc' ELSE 'isr' END AS kind
-  FROM {{Kernel-PerfInfo [event_name IN ('PerfInfo/DPC', 'PerfInfo/ThreadedDPC', 'PerfInfo/TimerDPC', 'PerfInfo/ISR', 'PerfInfo/ISR-MSI')]: timestamp, timestamp_ns, seq, input, machine, cpu, process_id, thread_id, event_name, InitialTime_ns BIGINT, Routine BIGINT, Vector BIGINT}} e
+  FROM {{Kernel-PerfInfo [event_name IN ('PerfInfo/DPC', 'PerfInfo/ThreadedDPC', 'PerfInfo/TimerDPC', 'PerfInfo/ISR', 'PerfInfo/ISR-MSI')]: timestamp, timestamp_ns, seq, input, machine, cpu, event_name, InitialTime_ns BIGINT, Routine BIGINT, Vector BIGINT}} e
 )
 SELECT e.trace, e.timestamp, e.from_ns, e.to_ns, e.to_ns - e.from_ns AS duration_ns, e.kind, e.event_name, e.cpu, e.routine,
        span_at(m.drivers, e.to_ns).name AS module, span_at(m.drivers, e.to_ns).detail AS module_path, e.vector, e.seq, e.input, e.machine

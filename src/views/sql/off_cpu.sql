@@ -6,13 +6,13 @@
 WITH marks AS (
   SELECT trace, machine, seq, timestamp_ns, cpu, OldThreadId AS thread_id, 1 AS place, OldThreadState AS thread_state,
          OldThreadWaitReason AS reason
-  FROM {{Kernel-Thread [event_name = 'Thread/CSwitch']: timestamp_ns, seq, machine, cpu, process_id, thread_id, event_name, OldThreadId BIGINT, OldThreadWaitReason BIGINT, OldThreadState BIGINT}} o
+  FROM {{Kernel-Thread [event_name = 'Thread/CSwitch']: timestamp_ns, seq, machine, cpu, OldThreadId BIGINT, OldThreadWaitReason BIGINT, OldThreadState BIGINT}} o
   UNION ALL
   SELECT trace, machine, seq, timestamp_ns, cpu, NewThreadId, 3, CAST(NULL AS BIGINT), CAST(NULL AS BIGINT)
-  FROM {{Kernel-Thread [event_name = 'Thread/CSwitch']: timestamp_ns, seq, machine, cpu, process_id, thread_id, event_name, NewThreadId BIGINT}} n
+  FROM {{Kernel-Thread [event_name = 'Thread/CSwitch']: timestamp_ns, seq, machine, cpu, NewThreadId BIGINT}} n
   UNION ALL
   SELECT trace, machine, seq, timestamp_ns, cpu, TThreadId, 2, CAST(NULL AS BIGINT), CAST(NULL AS BIGINT)
-  FROM {{Kernel-Thread: timestamp_ns, seq, machine, cpu, process_id, thread_id, event_name, TThreadId BIGINT}} r WHERE event_name = 'Thread/ReadyThread'
+  FROM {{Kernel-Thread: timestamp_ns, seq, machine, cpu, event_name, TThreadId BIGINT}} r WHERE event_name = 'Thread/ReadyThread'
 ), numbered AS (
   SELECT m.*, MAX(CASE WHEN place = 1 THEN seq END) OVER (
            PARTITION BY trace, machine, thread_id ORDER BY seq, place ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS out_seq
@@ -38,7 +38,7 @@ SELECT s.trace, i.timestamp, s.from_ns, s.ready_ns, s.to_ns, s.to_ns - s.from_ns
        s.thread_id, t.process_id, p.image_name AS process_name, CASE WHEN s.state = 'waiting' THEN s.reason END AS wait_reason,
        i.cpu, s.out_cpu, s.out_seq, s.ready_seq, s.in_seq, s.machine
 FROM named s
-JOIN {{Kernel-Thread: timestamp, seq, machine, cpu, process_id, thread_id, event_name}} i ON i.trace = s.trace AND i.seq = s.in_seq
+JOIN {{Kernel-Thread: timestamp, seq, cpu}} i ON i.trace = s.trace AND i.seq = s.in_seq
 LEFT JOIN threads t
   ON t.trace = s.trace AND t.machine = s.machine AND t.thread_id = s.thread_id AND s.to_ns >= t.from_ns AND s.to_ns < t.to_ns
 LEFT JOIN processes p

@@ -8,18 +8,18 @@ WITH readies AS (
   -- The thread of the header; an event without one has the readied thread, which did not do it.
   SELECT trace, machine, seq, timestamp_ns, input, cpu, CASE WHEN attribution = 'header' THEN NULLIF(thread_id, TThreadId) END AS told,
          (Flag & 1) <> 0 AS is_dpc, stack
-  FROM {{Kernel-Thread: timestamp_ns, seq, input, machine, cpu, process_id, thread_id, event_name, attribution, stack, TThreadId BIGINT, Flag BIGINT}} r WHERE event_name = 'Thread/ReadyThread'
+  FROM {{Kernel-Thread: timestamp_ns, seq, input, machine, cpu, thread_id, event_name, attribution, stack, TThreadId BIGINT, Flag BIGINT}} r WHERE event_name = 'Thread/ReadyThread'
 ), switched AS (
   SELECT trace, seq, MAX(switch_seq) OVER (
            PARTITION BY trace, input, cpu ORDER BY seq ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS switch_seq, is_switch
   FROM (
     SELECT trace, input, cpu, seq, seq AS switch_seq, 1 AS is_switch
-    FROM {{Kernel-Thread [event_name = 'Thread/CSwitch']: seq, input, machine, cpu, process_id, thread_id, event_name}} c
+    FROM {{Kernel-Thread [event_name = 'Thread/CSwitch']: seq, input, cpu}} c
     UNION ALL SELECT trace, input, cpu, seq, CAST(NULL AS BIGINT), 0 FROM readies
   ) b
 ), walked AS (
   SELECT trace, machine, EventTimeStamp_ns AS at_ns, cpu, MIN(StackThread) AS thread_id
-  FROM {{Kernel-StackWalk: seq, machine, cpu, process_id, thread_id, EventTimeStamp_ns BIGINT, StackThread BIGINT}} w
+  FROM {{Kernel-StackWalk: machine, cpu, EventTimeStamp_ns BIGINT, StackThread BIGINT}} w
   GROUP BY trace, machine, EventTimeStamp_ns, cpu HAVING MIN(StackThread) = MAX(StackThread)
 ), interrupted AS (
   -- What ran on the processor of an event instead of its thread: an interrupt that had begun and ended later. A threaded DPC has a thread.
@@ -60,7 +60,7 @@ SELECT o.trace, o.timestamp, o.from_ns, o.ready_ns, o.to_ns, o.off_cpu_ns, o.wai
        CASE WHEN r.thread_id = 0 THEN 'Idle' ELSE rp.image_name END AS readied_by_process_name, o.cpu, o.out_seq, o.ready_seq, o.in_seq,
        i.stack, r.stack AS readied_by_stack, o.machine
 FROM {{view off_cpu}} o
-JOIN {{Kernel-Thread: seq, machine, cpu, process_id, thread_id, event_name, stack}} i ON i.trace = o.trace AND i.seq = o.in_seq
+JOIN {{Kernel-Thread: seq, stack}} i ON i.trace = o.trace AND i.seq = o.in_seq
 LEFT JOIN readiers r ON r.trace = o.trace AND r.seq = o.ready_seq
 LEFT JOIN threads rt
   ON rt.trace = r.trace AND rt.machine = r.machine AND rt.thread_id = r.thread_id AND r.timestamp_ns >= rt.from_ns AND r.timestamp_ns < rt.to_ns
