@@ -97,7 +97,7 @@ fn main() {
 fn version_code(schemas: &Path, releases: &Releases) -> String {
     let version = env::var("CARGO_PKG_VERSION").expect("cargo sets CARGO_PKG_VERSION");
     let commit = commit().map_or(String::new(), |commit| format!("\ncommit {commit}"));
-    let texts = ["classes", "overrides", "kept", "fields", "codes", "names", "hooks", "releases"];
+    let texts = ["classes", "overrides", "kept", "recurring", "fields", "codes", "names", "hooks", "releases"];
     let texts = texts.map(|name| schemas.join(name).with_extension("txt"));
     let content: String = folder(&schemas.join("providers")).iter().chain(&texts).map(|file| read(file)).collect();
     let (identity, builds) = (fnv(content.as_bytes()), releases.0.len());

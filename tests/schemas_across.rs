@@ -105,6 +105,62 @@ fn structures_with_other_members_are_named() {
     }
 }
 
+/// What the settled table says of a column decides whether it has labels, not which events a trace has.
+#[test]
+fn labels_do_not_depend_on_the_events_of_a_trace() {
+    const PKTMON: Guid = guid("4d4f80d9-c8bd-4d73-bb5b-19c90402c5ac");
+    let manifest = "<instrumentationManifest xmlns=\"http://schemas.microsoft.com/win/2004/08/events\"><instrumentation>\
+        <events><provider name=\"Microsoft-Windows-PktMon\" guid=\"{4d4f80d9-c8bd-4d73-bb5b-19c90402c5ac}\">\
+        <maps><valueMap name=\"M\"><map value=\"7\" message=\"$(string.s)\"/></valueMap></maps>\
+        <templates><template tid=\"T\"><data name=\"ComponentId\" inType=\"win:UInt16\"/>\
+        <data name=\"Type\" inType=\"win:UInt16\"/><data name=\"Value\" inType=\"win:UInt16\" map=\"M\"/>\
+        <data name=\"Extra\" inType=\"win:UInt16\" map=\"M\"/></template></templates>\
+        <events><event value=\"60\" version=\"0\" template=\"T\"/></events></provider></events></instrumentation>\
+        <localization><resources culture=\"en-US\"><stringTable><string id=\"s\" value=\"Seven\"/></stringTable>\
+        </resources></localization></instrumentationManifest>";
+    let event = |id, value| event64(PKTMON, id, 0, T0 + 6).payload(value).on_disk();
+    let named = event(60, payload().u16(1).u16(2).u16(7).u16(7));
+    let plain = event(50, payload().u16(1).u16(2).u32(7));
+    let sandbox = Sandbox::new();
+    sandbox.file("m.man", manifest.as_bytes());
+    for (name, event) in [("a", named), ("b", plain)] {
+        let bytes = trace(header()).buffer(buffer(0x4000).sequence(1).events([event])).to_bytes();
+        sandbox.file(&format!("{name}.etl"), &bytes);
+    }
+    sandbox.t("convert a.etl b.etl -q -o out --schemas m.man", 0);
+    let columns = |trace: &str| {
+        let table = sandbox.table(&format!("out/trace={trace}"), "events/Microsoft-Windows-PktMon");
+        let start = table.names.iter().position(|name| name == "payload").unwrap() + 1;
+        table.names[start..].join(" ")
+    };
+    // A field that no release of Windows has is named, labels and all, by what describes it.
+    assert_eq!([columns("a"), columns("b")], ["Type ComponentId Value Extra Extra_label", "Type ComponentId Value"]);
+}
+
+/// A structure that providers of all kinds share has the members of all its variants, whatever a trace has of them.
+#[test]
+fn structures_that_providers_share_have_one_set_of_members() {
+    let start = structure("wilActivity", [field("threadId", ty::UINT32)]);
+    let stop = structure("wilActivity", [field("hresult", ty::UINT32), field("threadId", ty::UINT32)]);
+    let unknown = structure("wilactivity", [field("threadId", ty::UINT32), field("zone", ty::UINT32)]);
+    let start = sale("Sale", [start], payload().u32(5));
+    let stop = sale("Sale", [stop], payload().u32(0x8000_4005).u32(6));
+    let sandbox = pair(vec![start.clone()], vec![stop.clone()], "");
+    assert_eq!(mismatches(&sandbox), [""; 0]);
+    let row = |trace: &str| {
+        let table = sandbox.table(&format!("out/trace={trace}"), "events/Shop");
+        let start = table.names.iter().position(|name| name == "payload").unwrap() + 1;
+        format!("{}={}", table.names[start..].join(" "), table.rows[0][start])
+    };
+    // Members in the order of names: the tenth is hresult, the last threadId.
+    assert_eq!(row("a"), format!("wilActivity={{{}5}}", "-:".repeat(16)));
+    assert_eq!(row("b"), format!("wilActivity={{{}2147500037:{}6}}", "-:".repeat(9), "-:".repeat(6)));
+    // A member that no known variant has is named, and does not change how the others are called.
+    let found = mismatches(&pair(vec![start], vec![sale("Sale", [unknown], payload().u32(5).u32(9))], ""));
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].starts_with("structure wilActivity of Shop has different members: "), "{found:?}");
+}
+
 /// An EventSource with one event, and that event, whose field has this name.
 fn eventsource(event: &str, data: &str) -> Vec<Vec<u8>> {
     let mut manifest = String::new();

@@ -47,6 +47,8 @@ struct Form {
     /// Their columns, in the order of roles; a structure without its members. One that is settled and not declared yet has
     /// no type of its own.
     outputs: Vec<(ColumnRole, Option<ColumnType>)>,
+    /// Whether it is settled that these have names of values beside them, or have none.
+    is_label_settled: bool,
 }
 
 /// One column: name, family and role, each by number. They are in the order of their first declaration.
@@ -90,6 +92,14 @@ impl ColumnNames {
             self.names.push(name);
         }
         self.names.iter_mut().for_each(|name| name.members.add_undeclared());
+    }
+
+    /// Settles which of the columns so far have names of values beside them: what declares more later gives them none.
+    pub fn settle_labels(&mut self) {
+        for name in &mut self.names {
+            name.forms.iter_mut().for_each(|form| form.is_label_settled = true);
+            name.members.settle_labels();
+        }
     }
 
     /// What is settled of the names of columns, and with `all` of those that events only declare.
@@ -215,7 +225,7 @@ impl ColumnNames {
     /// The type of a column.
     pub(super) fn column_type(&self, key: ColumnKey) -> ColumnType {
         let name = &self.names[key.name];
-        let Form { family, outputs } = &name.forms[key.form];
+        let Form { family, outputs, .. } = &name.forms[key.form];
         let own = outputs.iter().find_map(|(role, own)| own.as_ref().filter(|_| *role == key.role));
         let column_type = own.cloned().unwrap_or_else(|| type_of(family, key.role));
         name.members.complete(&column_type)
@@ -287,6 +297,7 @@ impl ColumnName {
         let form = |form: &SettledForm| Form {
             family: form.family.clone(),
             outputs: form.roles.iter().map(|role| (*role, None)).collect(),
+            is_label_settled: false,
         };
         Some(ColumnName {
             spelling: spelling.to_owned(),
@@ -301,13 +312,14 @@ impl ColumnName {
         let known = self.forms.iter_mut().find(|form| form.family == *family);
         let Some(form) = known else {
             let outputs = outputs.into_iter().map(|(role, column_type)| (role, Some(column_type))).collect();
-            self.forms.push(Form { family: family.clone(), outputs });
+            self.forms.push(Form { family: family.clone(), outputs, is_label_settled: false });
             return;
         };
         for (role, column_type) in outputs {
             match form.outputs.iter_mut().find(|(known, _)| *known == role) {
                 Some((_, Some(known))) => *known = known.merge(&column_type),
                 Some((_, unknown)) => *unknown = Some(column_type),
+                None if form.is_label_settled && role == ColumnRole::Label => {}
                 None => form.outputs.push((role, Some(column_type))),
             }
         }
@@ -343,7 +355,8 @@ fn type_of(family: &Family, role: ColumnRole) -> ColumnType {
 mod tests {
     use super::*;
     use crate::guid::Guid;
-    use crate::schema::model::{Count, Wire};
+    use crate::schema::model::{Count, MapKind, ValueMap, Wire};
+    use std::sync::Arc;
 
     fn adopted(lines: &str) -> ColumnNames {
         let text = format!("P\t{}\tLab\n{lines}", Guid::ZERO);
@@ -375,6 +388,27 @@ mod tests {
             "gone__list_int list(int { bytes: 8, signed: true })",
         ];
         assert_eq!(columns(&names), expected);
+    }
+
+    #[test]
+    fn labels_are_those_that_are_settled() {
+        let map = Arc::new(ValueMap::new("M", MapKind::Values, vec![]));
+        let mapped = |name| Field { map: Some(Arc::clone(&map)), ..Field::value(name, Wire::UInt8) };
+        let mut names = adopted("N\tA\tint/value/label\nN\tB\tint\nN\tS\tstruct\nN\tS.x\tint\n");
+        names.add_undeclared();
+        names.settle_labels();
+        names.declare(&[Field::value("A", Wire::UInt8), mapped("B"), mapped("C")]);
+        names.declare(&[Field::structure("S", vec![mapped("x")])]);
+        let found: Vec<String> = names.keys().into_iter().map(|key| names.column_name(key).0).collect();
+        // Of a name that nothing settles its own description decides.
+        assert_eq!(found, ["A", "A_label", "B", "S", "C", "C_label"]);
+        assert_eq!(
+            names.column_type(names.keys()[3]),
+            ColumnType::Struct(vec![Member {
+                name: "x".to_owned(),
+                column_type: ColumnType::Int { bytes: 1, signed: false },
+            }])
+        );
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! What is declared for a provider, and what its columns are called.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 use std::ops::RangeInclusive;
 use std::sync::{Arc, OnceLock};
@@ -9,8 +10,10 @@ use crate::decode::ColumnNames;
 use crate::guid::Guid;
 use crate::schema::Registry;
 use crate::schema::declared::Declared;
+use crate::schema::model::Field;
+use crate::schema::pack::Pack;
 use crate::schema::registry::DeclaringSource;
-use crate::schema::settled::SettledNames;
+use crate::schema::settled::{SettledColumn, SettledNames};
 use crate::table::header;
 
 /// What is declared for a provider.
@@ -60,12 +63,15 @@ impl Declarations {
     pub fn names(&self, shapes: &[Resolved]) -> &ColumnNames {
         self.names.get_or_init(|| {
             let mut names = ColumnNames::new(&header::reserved_names());
-            self.settled_names.iter().for_each(|settled| names.adopt(settled));
+            self.adopted(shapes).iter().for_each(|settled| names.adopt(settled));
             let mut known = HashSet::new();
             let mut is_new = |event: &&Declared| known.insert(Arc::as_ptr(&event.schema));
             self.settled.iter().filter(&mut is_new).for_each(|event| names.settle(&event.schema.fields));
             // In front of all that this trace declares, so that they are in the same order in every trace.
             names.add_undeclared();
+            if !self.settled.is_empty() {
+                names.settle_labels();
+            }
             let declared = self.events.values().flatten();
             declared.filter(&mut is_new).for_each(|event| names.declare(&event.schema.fields));
             let shapes = self.members.iter().filter_map(|&member| shapes.get(member as usize));
@@ -74,6 +80,29 @@ impl Declarations {
             chosen.for_each(|choice| names.declare(&choice.candidate.schema.fields));
             names
         })
+    }
+
+    /// What is settled already of the names that its columns have; where the pack does not know the provider, of those that
+    /// others share, too.
+    fn adopted(&self, shapes: &[Resolved]) -> Option<Cow<'_, SettledNames>> {
+        let own = self.settled_names.as_deref().map(Cow::Borrowed);
+        let recurring = if self.settled.is_empty() { self.recurring(shapes) } else { Vec::new() };
+        if recurring.is_empty() {
+            return own;
+        }
+        let mut names = own.unwrap_or_default();
+        recurring.into_iter().for_each(|column| names.to_mut().add_column(column.clone()));
+        Some(names)
+    }
+
+    /// The names that it shares with other providers.
+    fn recurring(&self, shapes: &[Resolved]) -> Vec<&'static SettledColumn> {
+        let members = self.members.iter().filter_map(|&member| shapes.get(member as usize)?.choice.as_ref());
+        let occurring = members.map(|choice| &choice.candidate.schema);
+        let declared = self.events.values().flatten().map(|event| &event.schema);
+        let fields: Vec<&Field> = occurring.chain(declared).flat_map(|schema| &schema.fields).collect();
+        let has = |key: &str| fields.iter().any(|field| field.name.eq_ignore_ascii_case(key));
+        Pack::builtin().recurring_names().only(has).collect()
     }
 
     /// What settles the names of its columns beside the events that the pack knows; `None` where nothing settles them. A table

@@ -218,6 +218,13 @@ impl SettledNames {
         &self.columns
     }
 
+    /// The columns of these names alone, each with the members of its structures; `is_wanted` is asked for names in lower
+    /// case.
+    pub fn only(&self, is_wanted: impl Fn(&str) -> bool) -> impl Iterator<Item = &SettledColumn> {
+        let of_name = move |key: &str| is_wanted(key.split('.').next().unwrap_or(key));
+        self.columns.iter().filter(move |(key, _)| of_name(key)).map(|(_, column)| column)
+    }
+
     /// The names of events, by number and version.
     pub fn events(&self) -> impl Iterator<Item = &SettledEvent> {
         self.events.values()

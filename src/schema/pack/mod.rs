@@ -12,6 +12,7 @@ mod index;
 mod kernel;
 mod layouts;
 mod names;
+mod recurring;
 mod releases;
 pub mod text;
 
