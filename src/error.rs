@@ -181,6 +181,15 @@ impl Error {
         self
     }
 
+    /// The same failure, for somebody else who meets it; of its cause there is the text.
+    #[must_use]
+    pub fn again(&self) -> Self {
+        let Inner { kind, code, message, location, hint, source } = &*self.0;
+        let source = source.as_ref().map(|source| source.to_string().into());
+        let (message, location, hint) = (message.clone(), location.clone(), hint.clone());
+        Error(Box::new(Inner { kind: *kind, code: *code, message, location, hint, source }))
+    }
+
     /// The family of the failure.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind

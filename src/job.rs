@@ -112,14 +112,25 @@ impl Workers {
     ) -> Result<Outcome> {
         let started = (SystemTime::now(), Instant::now());
         let staged = || LocalFolder::create_in(&progress.custody(), &options.out, &job.name);
-        let staging = (!options.dry_run).then(staged).transpose()?;
+        // What is no trace, or may not be published, needs no folder. Where there is one, another run is at work or was killed.
+        let is_begun = !options.dry_run && LocalFolder::is_begun(&options.out, &job.name);
+        let staging = is_begun.then(staged).transpose()?;
         folder::check_absent(&options.out, &job.name, options.if_exists)?;
+        let unpacking = self.admit_unpacking(job, &options.open, progress)?;
+        let inputs = &prepare::inputs(job, options, progress)?;
+        let staging = match staging {
+            None if !options.dry_run => {
+                prepare::check_begin(inputs)?;
+                let staging = staged()?;
+                folder::check_absent(&options.out, &job.name, options.if_exists)?;
+                Some(staging)
+            }
+            staging => staging,
+        };
         if let Some(known) = known_meanwhile()? {
             return Ok(known);
         }
         let space = staging.as_ref().map_or_else(SpillSpace::temporary, |_| SpillSpace::new(&options.out));
-        let unpacking = self.admit_unpacking(job, &options.open, progress)?;
-        let inputs = &prepare::inputs(job, options, progress)?;
         let output = staging.map(|folder| Arc::new(folder.with_disks(&self.disks)) as Arc<dyn Output>);
         Corridor { job, options, inputs, workers: self, space, started }.run(output, unpacking, progress)
     }

@@ -19,6 +19,8 @@ use crate::progress::NoProgress;
 #[derive(Debug, Default)]
 pub(super) struct Contents {
     pub(super) inputs: Vec<InputFile>,
+    /// Where the inputs lie in their archive; of a file nothing.
+    pub(super) lie_at: Vec<(usize, u64)>,
     pub(super) problems: Vec<Error>,
     /// What of an archive is not read.
     pub(super) passed: PassedOver,
@@ -64,24 +66,26 @@ pub(super) fn of_file(
 }
 
 /// The members of an archive that a pattern matches, or the one of this name.
-pub(super) fn of_members(archive: &Path, source: &str, pattern: &str, open: &OpenOptions) -> Result<Vec<InputFile>> {
+pub(super) fn of_members(archive: &Path, source: &str, pattern: &str, open: &OpenOptions) -> Result<Contents> {
     let opened = open_archive(archive, open, &NoProgress)?;
     let options = glob::MatchOptions { require_literal_separator: true, ..glob::MatchOptions::new() };
     let pattern_of = Pattern::new(pattern).ok().filter(|_| opened.find(pattern).is_none());
-    let is_wanted = |member: &&Member| match &pattern_of {
+    let is_wanted = |member: &Member| match &pattern_of {
         Some(pattern) => pattern.matches_with(&member.name, options),
         None => member.name == pattern,
     };
-    let found = opened.members().iter().filter(is_wanted).filter_map(|member| member_input(archive, source, member));
-    let found: Vec<InputFile> = found.collect();
-    if found.is_empty() {
+    let found = opened.members().iter().enumerate().filter(|(_, member)| is_wanted(member));
+    let found =
+        found.filter_map(|(index, member)| Some((member_input(archive, source, member)?, opened.lies_at(index))));
+    let (inputs, lie_at): (Vec<InputFile>, Vec<(usize, u64)>) = found.unzip();
+    if inputs.is_empty() {
         let error = opened.no_member(&member_address(archive, pattern).unwrap_or_else(|| archive.to_owned()));
         return Err(match near(&opened, pattern).filter(|_| Pattern::escape(pattern) == pattern) {
             Some(name) => error.with_hint(format!("did you mean {name}?")),
             None => error,
         });
     }
-    Ok(found)
+    Ok(Contents { inputs, lie_at, ..Contents::default() })
 }
 
 /// Members that are looked through for one that was meant.
@@ -120,7 +124,7 @@ fn stream(path: &Path, source: &str, asked: Asked, open: &OpenOptions) -> Result
 
 fn archive_contents(archive: &Archive, path: &Path, source: &str) -> Contents {
     let (mut contents, mut blocked) = (Contents::default(), BTreeMap::<String, Vec<&str>>::new());
-    for member in archive.members() {
+    for (index, member) in archive.members().iter().enumerate() {
         let name = member.name.rsplit('/').next().unwrap_or_default();
         match &member.obstacle {
             _ if !is_trace_name(name) => {
@@ -129,7 +133,10 @@ fn archive_contents(archive: &Archive, path: &Path, source: &str) -> Contents {
             }
             Some(obstacle) => blocked.entry(obstacle.reason()).or_default().push(&member.name),
             None => match member_input(path, source, member) {
-                Some(input) => contents.inputs.push(input),
+                Some(input) => {
+                    contents.inputs.push(input);
+                    contents.lie_at.push(archive.lies_at(index));
+                }
                 None => contents.problems.push(not_text(path)),
             },
         }

@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 use std::path::Path;
-use std::sync::Arc;
 
 use super::args::{ConvertArgs, JobArgs};
 use super::board::Board;
@@ -19,7 +18,7 @@ use super::{inputs, jobs, lanes, log, options};
 use crate::convert::ConvertOptions;
 use crate::convert::job::{InputFile, Recording};
 use crate::error::{Error, ErrorKind, Result};
-use crate::input::{OpenOptions, SharedMembers};
+use crate::input::OpenOptions;
 use crate::job::workers::Workers;
 use crate::names::fold_case;
 use crate::output::IfExists;
@@ -83,20 +82,16 @@ impl<'a> ConvertCommand<'a> {
     pub(super) fn jobs(&mut self) -> Result<(Vec<Recording>, OpenOptions)> {
         let output = &self.args.output;
         let open = options::open(&self.args.spool).or_in(&output.output);
-        let mut found = inputs::find(&self.args.input.inputs, open);
+        let found = inputs::find(&self.args.input.inputs, open);
         let led_nowhere = found.problems.iter().filter_map(|problem| problem.location().file.clone());
         let paths = found.all().into_iter().map(|input| input.path).chain(led_nowhere);
         self.found = paths.map(|path| path.display().to_string()).collect();
         let merge = output.merge.as_deref().filter(|merge| *merge != AUTO);
         let (mut jobs, clashes) = match output.merge {
             Some(_) if merge.is_none() => self.grouped(&found)?,
-            _ => jobs::jobs(
-                std::mem::take(&mut found.inputs),
-                std::mem::take(&mut found.merged),
-                merge,
-                output.name_from,
-            )?,
+            _ => jobs::jobs(found.inputs.clone(), found.merged.clone(), merge, output.name_from)?,
         };
+        found.settle(&mut jobs);
         clashes.iter().for_each(|clash| self.outcomes.clash(clash));
         found.notes.iter().for_each(|note| self.run.console.warning(note));
         for problem in &found.problems {
@@ -140,9 +135,6 @@ impl<'a> ConvertCommand<'a> {
             Refusal::clear_leftovers(&self.args.output.output);
             self.tell_of_others(jobs);
         }
-        let mut options = options.clone();
-        options.open.shared = Arc::new(SharedMembers::of(jobs.iter().flat_map(Recording::addresses)));
-        let options = &options;
         let workers = Workers::new(options)?;
         let run = self.run;
         if let [job] = jobs {

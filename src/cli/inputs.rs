@@ -4,15 +4,16 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 use glob::MatchOptions;
 
-use super::contents::{self, Asked};
+use super::contents::{self, Asked, Contents};
 use super::list::{self, Said};
 use super::passed_over::{PassedOver, Reason};
-use crate::convert::job::InputFile;
+use crate::convert::job::{InputFile, Recording};
 use crate::error::{Error, ErrorKind, Result};
-use crate::input::{OpenOptions, STDIN, read_stdin, split_address};
+use crate::input::{OpenOptions, STDIN, SharedMembers, read_stdin, split_address};
 use crate::listing::entries;
 use crate::names::{is_packed_name, is_trace_name};
 use crate::output::folder::is_of_output;
@@ -29,6 +30,8 @@ pub(super) struct Found {
     pub merged: Merged,
     /// Those of which a list says anything, until all are found.
     told: Vec<Told>,
+    /// Of members of archives the number of the archive and where in it they lie.
+    lie_at: HashMap<PathBuf, (usize, (usize, u64))>,
     /// Inputs that lead nowhere.
     pub problems: Vec<Error>,
     /// What was not taken: once for every folder and archive, by reason.
@@ -67,6 +70,7 @@ pub(super) fn find(arguments: &[OsString], open: OpenOptions) -> Found {
     }
     found.inputs.sort_by(by_name);
     found.merged.values_mut().for_each(|inputs| inputs.sort_by(by_name));
+    found.open.shared = Arc::new(SharedMembers::of(found.all().iter().map(|input| input.path.as_path())));
     found
 }
 
@@ -178,7 +182,7 @@ impl Found {
         if let Some((archive, member)) = split_address(path) {
             let source = relative(&archive, archive.parent().unwrap_or(Path::new("")));
             return match contents::of_members(&archive, &source, &member, &self.open) {
-                Ok(members) => self.inputs.extend(members),
+                Ok(members) => self.keep(members),
                 Err(problem) => self.problems.push(problem),
             };
         }
@@ -298,9 +302,29 @@ impl Found {
     fn take(&mut self, path: &Path, source: &str, asked: Asked) -> std::result::Result<(), Reason> {
         let found = contents::of_file(path, source, asked, &self.open)?;
         self.notes.extend(found.passed.note(path));
+        self.keep(found);
+        Ok(())
+    }
+
+    fn keep(&mut self, found: Contents) {
+        let archive = self.lie_at.len();
+        let places = found.inputs.iter().zip(found.lie_at);
+        self.lie_at.extend(places.map(|(input, place)| (input.path.clone(), (archive, place))));
         self.inputs.extend(found.inputs);
         self.problems.extend(found.problems);
-        Ok(())
+    }
+
+    /// Puts recordings from one archive, where they stand side by side, into the order in which their members lie there, so that it is
+    /// read from its start to its end; says of all other inputs that nobody asks for them.
+    pub(super) fn settle(&self, recordings: &mut [Recording]) {
+        let lies_at = |recording: &Recording| self.lie_at.get(&recording.inputs.first()?.path).copied();
+        let archive = |recording: &Recording| lies_at(recording).map(|(archive, _)| archive);
+        let of_archives = recordings.chunk_by_mut(|one, next| archive(one).is_some() && archive(one) == archive(next));
+        of_archives.for_each(|of_archive| of_archive.sort_by_cached_key(lies_at));
+        let asked_for: HashSet<&Path> = recordings.iter().flat_map(Recording::addresses).collect();
+        let all = self.all();
+        let others = all.iter().map(|input| input.path.as_path()).filter(|address| !asked_for.contains(address));
+        self.open.shared.forget(others);
     }
 }
 

@@ -1,7 +1,5 @@
 //! `etl2parquet inspect`.
 
-use std::sync::Arc;
-
 use serde::Serialize;
 
 use super::args::InspectArgs;
@@ -15,9 +13,7 @@ use super::published_page::Published;
 use super::run::{Run, label};
 use super::{inputs, jobs, options, published_page};
 use crate::convert::ConvertOptions;
-use crate::convert::job::Recording;
 use crate::error::{Error, ErrorKind, Result};
-use crate::input::{OpenOptions, SharedMembers};
 use crate::job::inspect;
 use crate::names::NameFrom;
 use crate::published::PublishedTrace;
@@ -33,9 +29,9 @@ pub(super) fn run(args: &InspectArgs) -> Result<u8> {
     if let (true, Some(traces)) = (found.all().is_empty(), published_page::asked_for(&args.input.inputs)) {
         return converted(&traces, args, run.interrupt.code());
     }
-    let jobs = jobs::separate_jobs(&found.all(), NameFrom::Stem);
-    let shared = Arc::new(SharedMembers::of(jobs.iter().flat_map(Recording::addresses)));
-    let options = ConvertOptions { open: OpenOptions { shared, ..found.open.clone() }, ..options };
+    let mut jobs = jobs::separate_jobs(&found.all(), NameFrom::Stem);
+    found.settle(&mut jobs);
+    let options = ConvertOptions { open: found.open.clone(), ..options };
     let mut status = RunStatus::default();
     let mut errors = Vec::new();
     let mut fail = |status: &mut RunStatus, error: &Error| {

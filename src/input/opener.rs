@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::access::{Identity, Input, Since};
-use super::address::{STDIN, split_address};
+use super::address::STDIN;
 use super::container::{Archive, Format, MemberInput, MemberPlace, Spool, SpoolLimit, decoder_fault};
 use super::local::{self, LocalFile};
 use super::memory::MemoryInput;
 use super::shared::{Place, SharedMembers};
 use crate::error::{Error, ErrorCode, ErrorKind, Result};
-use crate::progress::{Progress, Silent};
+use crate::progress::{NoProgress, Progress, Silent};
 
 /// How inputs are had that are no plain files.
 #[derive(Clone, Debug, Default)]
@@ -44,7 +44,7 @@ impl OpenOptions {
         self.max_spool.map_or(SpoolLimit::Archives(archives), SpoolLimit::Bytes)
     }
 
-    fn spool(&self, archives: u64) -> Result<Spool> {
+    fn spool(&self, archives: u64) -> Spool {
         Spool::new(&self.folder(), self.limit(archives))
     }
 }
@@ -79,27 +79,44 @@ fn open_file(path: &Path, options: &OpenOptions) -> Result<Arc<dyn Input>> {
     })
 }
 
-/// Bytes that unpacking what stands at an address takes in memory at most; 0 of what is no member of a container, or cannot be
-/// read, which whoever opens it will tell.
+/// Bytes that unpacking what stands at an address takes in memory at most; 0 of what is no member of a container, lies there as it is
+/// or unpacked already, or cannot be read, which whoever opens it will tell.
 pub fn room_to_unpack(address: &Path, options: &OpenOptions) -> u64 {
-    let container = split_address(address).and_then(|(container, _)| open_file(&container, options).ok());
-    let format = container.and_then(|input| Format::of(input.bytes(0, Format::SIGN, &mut Vec::new()).ok()?));
-    format.map_or(0, Format::room)
+    let Some((container, name)) = options.shared.split(address) else { return 0 };
+    if !options.shared.is_shared(&container) {
+        // Its directory is read by whoever opens it.
+        let format = open_file(&container, options).ok();
+        let format = format.and_then(|input| Format::of(input.bytes(0, Format::SIGN, &mut Vec::new()).ok()?));
+        return format.map_or(0, Format::room);
+    }
+    let Ok(archive) = open_archive(&container, options, &NoProgress) else { return 0 };
+    let Some(index) = archive.find(&name) else { return 0 };
+    let shelf = options.shared.shelf(&container);
+    let lies_there = shelf.is_some_and(|shelf| !matches!(shelf.place(&archive, index, address), Ok(None)));
+    if lies_there { 0 } else { archive.room(index) }
 }
 
 /// Bytes of a member that tell what it is.
 const HEAD: u64 = 1 << 20;
 
-/// What stands at an address, or the first bytes of it where it is a member of a container.
+/// What stands at an address, or the first bytes of it where it is a member of a container. One that is packed with
+/// others that are wanted is unpacked with them.
 ///
 /// # Errors
 /// Those of [`open_archive`], and of the kind `Input` when there is no such member or it cannot be read.
 pub fn open_head(address: &Path, options: &OpenOptions, progress: &dyn Progress) -> Result<Arc<dyn Input>> {
-    let Some((container, name)) = split_address(address) else { return open_file(address, options) };
+    let Some((container, name)) = options.shared.split(address) else { return open_file(address, options) };
     let archive = open_archive(&container, options, progress)?;
     let index = archive.find(&name).ok_or_else(|| archive.no_member(address))?;
     if let Some(obstacle) = &archive.members()[index].obstacle {
         return Err(obstacle.error(address));
+    }
+    let opener = Opener { options, since: Since::Opened, begin: &|_| {}, progress };
+    if let Some((bytes, range)) = opener.shared(&archive, &container, index, address)? {
+        let Identity { modified, .. } = *archive.input().identity();
+        let identity = Identity { source: address.to_owned(), size: range.end - range.start, modified };
+        let place = MemberPlace::Spool(bytes, None);
+        return Ok(Arc::new(MemberInput { identity, start: range.start, place, since: Since::Opened }));
     }
     let mut head = Vec::new();
     archive.unpack(&BTreeSet::from([index]), progress, &mut |_, plain| {
@@ -115,14 +132,14 @@ pub fn open_head(address: &Path, options: &OpenOptions, progress: &dyn Progress)
 /// Of the kind `Input` when it cannot be read, is empty or too much, `Output` when it cannot be kept.
 pub fn read_stdin(from: &mut dyn Read, options: &OpenOptions) -> Result<Arc<dyn Input>> {
     let most = options.max_spool.unwrap_or(SpoolLimit::Archives(u64::MAX).bytes());
-    let mut spool = Spool::new(&options.folder(), SpoolLimit::Bytes(most))?;
+    let mut spool = Spool::new(&options.folder(), SpoolLimit::Bytes(most));
     let address = Path::new(STDIN);
     let range = spool.take(from, None, address)?;
     if range.is_empty() {
         return Err(empty(address));
     }
     let identity = Identity { source: address.to_owned(), size: range.end, modified: None };
-    let place = MemberPlace::Spool(Arc::new(spool.into_file()), None);
+    let place = MemberPlace::Spool(Arc::new(spool.into_bytes()), None);
     Ok(Arc::new(MemberInput { identity, start: 0, place, since: Since::Opened }))
 }
 
@@ -149,7 +166,7 @@ impl Opener<'_> {
         for (position, address) in addresses.enumerate() {
             let is_stdin = address == Path::new(STDIN);
             opened.push(if is_stdin { Some(open_file(address, self.options)?) } else { None });
-            if let Some((container, member)) = split_address(address) {
+            if let Some((container, member)) = self.options.shared.split(address) {
                 containers.entry(container).or_default().push((position, address.to_owned(), member));
             }
         }
@@ -157,10 +174,10 @@ impl Opener<'_> {
         for (container, wanted) in containers {
             self.open_members(&container, wanted, &mut spool, &mut held)?;
         }
-        let file = spool.map(|spool: Spool| Arc::new(spool.into_file()));
+        let bytes = spool.map(|spool: Spool| Arc::new(spool.into_bytes()));
         for (position, identity, range, archive) in held.spooled {
-            let Some(file) = &file else { continue };
-            let place = MemberPlace::Spool(Arc::clone(file), archive);
+            let Some(bytes) = &bytes else { continue };
+            let place = MemberPlace::Spool(Arc::clone(bytes), archive);
             held.open.push((position, MemberInput { identity, start: range.start, place, since: self.since }));
         }
         for (position, member) in held.open {
@@ -200,12 +217,12 @@ impl Opener<'_> {
         let on_disk = (container != Path::new(STDIN)).then(|| of_archive.clone());
         let mut apart = BTreeMap::new();
         for (index, (position, address)) in packed {
-            let Some((file, range)) = self.shared(&archive, container, index)? else {
+            let Some((bytes, range)) = self.shared(&archive, container, index, &address)? else {
                 apart.insert(index, (position, address));
                 continue;
             };
             let identity = Identity { source: address, size: range.end - range.start, modified };
-            let place = MemberPlace::Spool(file, on_disk.clone());
+            let place = MemberPlace::Spool(bytes, on_disk.clone());
             held.open.push((position, MemberInput { identity, start: range.start, place, since: self.since }));
         }
         if apart.is_empty() {
@@ -213,7 +230,7 @@ impl Opener<'_> {
         }
         let spool = match spool {
             Some(spool) => spool,
-            none @ None => none.insert(self.options.spool(0)?),
+            none @ None => none.insert(self.options.spool(0)),
         };
         spool.allow(archive.input().size());
         let numbers = apart.keys().copied().collect();
@@ -231,21 +248,21 @@ impl Opener<'_> {
     }
 
     /// Where a member lies that others are unpacked with, now or before; `None` where it has to be unpacked by itself, as all do
-    /// that are packed by themselves or would take too much together. Nor is an empty one shared, which is an error.
-    fn shared(&self, archive: &Archive, container: &Path, index: usize) -> Result<Option<Place>> {
+    /// that are packed by themselves.
+    fn shared(&self, archive: &Archive, container: &Path, index: usize, address: &Path) -> Result<Option<Place>> {
         let Some(mut shelf) = self.options.shared.shelf(container) else { return Ok(None) };
-        let name = &archive.members()[index].name;
-        let lies_there = shelf.place(name, archive.input().identity()).is_some();
-        if let Some(members) = (!lies_there).then(|| shelf.missing(name, archive)).flatten() {
-            let sizes = members.iter().map(|&index| archive.members()[index].size.unwrap_or(u64::MAX));
-            let size = sizes.fold(0, u64::saturating_add);
+        let mut place = shelf.place(archive, index, address)?;
+        if place.is_none() {
             let packed = archive.input().size();
-            if archive.are_packed_together(&members) && size <= self.options.limit(packed).bytes() {
-                (self.begin)(archive.packed_size(&members));
-                shelf.unpack(archive, &members, self.options.spool(packed)?, self.progress)?;
+            let members = shelf.batch(archive, index, self.options.limit(packed).bytes());
+            if members.is_empty() {
+                return Ok(None);
             }
+            (self.begin)(archive.packed_size(&members));
+            shelf.unpack(archive, &members, self.options.spool(packed), self.progress)?;
+            place = shelf.place(archive, index, address)?;
         }
-        Ok(shelf.place(name, archive.input().identity()).filter(|(_, range)| !range.is_empty()))
+        if place.as_ref().is_some_and(|(_, range)| range.is_empty()) { Err(empty(address)) } else { Ok(place) }
     }
 }
 

@@ -1,15 +1,14 @@
 //! Archives that several recordings of a run take members from: the directory is read once, and members that are packed
 //! together are unpacked once.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::access::Identity;
 use super::address::split_address;
-use super::container::{Archive, Spool};
+use super::container::{Archive, Spool, Unpacked};
 use super::local::LocalFile;
 use crate::error::{ErrorKind, Result};
 use crate::progress::Progress;
@@ -18,6 +17,8 @@ use crate::progress::Progress;
 #[derive(Debug, Default)]
 pub struct SharedMembers {
     archives: BTreeMap<PathBuf, SharedArchive>,
+    /// The addresses of all members of these.
+    addresses: HashMap<PathBuf, (PathBuf, String)>,
 }
 
 /// An archive that several recordings take members from.
@@ -33,37 +34,65 @@ struct SharedArchive {
 pub(super) struct Shelf {
     /// Names of those that some recording may still ask for.
     wanted: BTreeSet<String>,
-    /// Those that cannot be had with others, of which one was damaged.
-    apart: BTreeSet<String>,
-    /// What the archive was when it was unpacked, and where members lie.
-    unpacked: Option<(Identity, BTreeMap<String, Place>)>,
+    known: Option<Known>,
 }
 
-/// A file without a name, and where in it the bytes of a member are.
-pub(super) type Place = (Arc<File>, Range<u64>);
+/// What is known of an archive as it is now.
+#[derive(Debug)]
+struct Known {
+    archive: Identity,
+    /// Of each stream that several wanted members lie in, these, in the order in which they lie there.
+    streams: BTreeMap<usize, Vec<usize>>,
+    /// What came of members that were unpacked, by name.
+    unpacked: BTreeMap<String, Result<Place>>,
+}
+
+/// Unpacked bytes, and where among them those of a member are.
+pub(super) type Place = (Arc<Unpacked>, Range<u64>);
 
 impl SharedMembers {
     /// For recordings with these inputs. Archives of which only one member is among them are left to themselves.
     pub fn of<'p>(addresses: impl IntoIterator<Item = &'p Path>) -> SharedMembers {
+        let mut addresses: HashMap<PathBuf, (PathBuf, String)> =
+            addresses.into_iter().filter_map(|address| Some((address.to_owned(), split_address(address)?))).collect();
         let mut wanted = BTreeMap::<PathBuf, BTreeSet<String>>::new();
-        for (container, member) in addresses.into_iter().filter_map(split_address) {
-            wanted.entry(container).or_default().insert(member);
+        for (container, member) in addresses.values() {
+            wanted.entry(container.clone()).or_default().insert(member.clone());
         }
-        let several = wanted.into_iter().filter(|(_, names)| names.len() > 1);
-        let shelf = |wanted| Mutex::new(Shelf { wanted, ..Shelf::default() });
-        let archive = |names| SharedArchive { shelf: shelf(names), ..SharedArchive::default() };
-        SharedMembers { archives: several.map(|(container, names)| (container, archive(names))).collect() }
+        wanted.retain(|_, names| names.len() > 1);
+        addresses.retain(|_, (container, _)| wanted.contains_key(container));
+        let archive = |wanted| SharedArchive {
+            opened: Mutex::default(),
+            shelf: Mutex::new(Shelf { wanted, ..Shelf::default() }),
+        };
+        let archives = wanted.into_iter().map(|(container, names)| (container, archive(names))).collect();
+        SharedMembers { archives, addresses }
     }
 
-    /// Says that nobody asks for these again.
+    /// The archive and the member that an address names, as [`split_address`] tells them; asks the system for none of those that are
+    /// shared.
+    pub(super) fn split(&self, address: &Path) -> Option<(PathBuf, String)> {
+        self.addresses.get(address).cloned().or_else(|| split_address(address))
+    }
+
+    /// Says that nobody asks for these again. An archive of which nobody asks for anything is closed.
     pub fn forget<'p>(&self, addresses: impl IntoIterator<Item = &'p Path>) {
-        for (container, member) in addresses.into_iter().filter_map(split_address) {
-            let Some(mut shelf) = self.shelf(&container) else { continue };
-            shelf.wanted.remove(&member);
-            if let Some((_, places)) = &mut shelf.unpacked {
-                places.remove(&member);
+        for (container, member) in addresses.into_iter().filter_map(|address| self.addresses.get(address)) {
+            let Some(archive) = self.archives.get(container) else { continue };
+            let mut shelf = archive.shelf.lock().unwrap_or_else(PoisonError::into_inner);
+            shelf.wanted.remove(member);
+            if let Some(known) = &mut shelf.known {
+                known.unpacked.remove(member);
+            }
+            if shelf.wanted.is_empty() {
+                *archive.opened.lock().unwrap_or_else(PoisonError::into_inner) = None;
             }
         }
+    }
+
+    /// Whether several recordings take members from this archive.
+    pub(super) fn is_shared(&self, container: &Path) -> bool {
+        self.archives.contains_key(container)
     }
 
     /// An archive, opened by `open` unless it was before and its file is still the same.
@@ -88,26 +117,65 @@ impl SharedMembers {
 }
 
 impl Shelf {
-    /// Where a member lies that was unpacked of the archive as it is now.
-    pub(super) fn place(&self, name: &str, archive: &Identity) -> Option<Place> {
-        let (of, places) = self.unpacked.as_ref()?;
-        places.get(name).filter(|_| of == archive).cloned()
+    /// What came of a member of the archive as it is now; `None` where it was not unpacked with others.
+    ///
+    /// # Errors
+    /// What keeps the member from being read, which is at `address`.
+    pub(super) fn place(&self, archive: &Archive, index: usize, address: &Path) -> Result<Option<Place>> {
+        let known = self.known.as_ref().filter(|known| known.archive == *archive.input().identity());
+        match known.and_then(|known| known.unpacked.get(name(archive, index))) {
+            None => Ok(None),
+            Some(Ok(place)) => Ok(Some(place.clone())),
+            Some(Err(error)) => Err(error.again().in_file(address)),
+        }
     }
 
-    /// Those that are wanted and neither lie there nor have to be unpacked apart; `name` must be one of them.
-    pub(super) fn missing(&self, name: &str, archive: &Archive) -> Option<BTreeSet<usize>> {
-        let is_missing = |name: &String| {
-            let lies_there = self.place(name, archive.input().identity()).is_some();
-            self.wanted.contains(name) && !self.apart.contains(name) && !lies_there
+    /// The members to unpack in one go for this one: all of its stream that are wanted and were not unpacked, or where they take more
+    /// than `limit` bytes together, as many as do not from this one on. None where it has no others.
+    pub(super) fn batch(&mut self, archive: &Archive, index: usize, limit: u64) -> BTreeSet<usize> {
+        self.know(archive);
+        let known = archive.stream_of(index).zip(self.known.as_ref());
+        let Some(of_stream) = known.and_then(|(stream, known)| known.streams.get(&stream)) else {
+            return BTreeSet::new();
         };
-        let members = archive.members().iter().enumerate();
-        let can = members.filter(|(_, member)| member.obstacle.is_none() && is_missing(&member.name));
-        let missing: BTreeSet<usize> = can.map(|(index, _)| index).collect();
-        (missing.len() > 1 && missing.iter().any(|&index| archive.members()[index].name == name)).then_some(missing)
+        let is_missing = |index: &usize| {
+            let name = name(archive, *index);
+            self.wanted.contains(name) && self.known.as_ref().is_some_and(|known| !known.unpacked.contains_key(name))
+        };
+        let missing: Vec<usize> = of_stream.iter().copied().filter(is_missing).collect();
+        let Some(at) = missing.iter().position(|missing| *missing == index) else { return BTreeSet::new() };
+        let size = |index: &usize| archive.members().get(*index).and_then(|member| member.size).unwrap_or(u64::MAX);
+        let all = missing.iter().map(size).fold(0, u64::saturating_add);
+        let mut left = limit;
+        let mut fits = |index: &usize| {
+            let rest = left.checked_sub(size(index));
+            left = rest.unwrap_or_default();
+            rest.is_some()
+        };
+        let from = if all <= limit { 0 } else { at };
+        missing.into_iter().skip(from).take_while(&mut fits).collect()
     }
 
-    /// Unpacks members in one go. One that is damaged ends it: it stays apart, where whoever asks for it is told, and those behind it
-    /// are still missing.
+    /// Makes sure that what is known is of the archive as it is now.
+    fn know(&mut self, archive: &Archive) {
+        if self.known.as_ref().is_some_and(|known| known.archive == *archive.input().identity()) {
+            return;
+        }
+        let mut streams = BTreeMap::<usize, Vec<usize>>::new();
+        for (index, member) in archive.members().iter().enumerate() {
+            if let Some(stream) = archive.stream_of(index)
+                && member.obstacle.is_none()
+                && self.wanted.contains(&member.name)
+            {
+                streams.entry(stream).or_default().push(index);
+            }
+        }
+        streams.retain(|_, members| members.len() > 1);
+        streams.values_mut().for_each(|members| members.sort_by_key(|&index| archive.lies_at(index)));
+        self.known = Some(Known { archive: archive.input().identity().clone(), streams, unpacked: BTreeMap::new() });
+    }
+
+    /// Unpacks members in one go. What is wrong with one that is damaged is told to whoever asks for it.
     ///
     /// # Errors
     /// Of the kind `Output` when there is no room, `Interrupted` when the caller asked to stop.
@@ -118,31 +186,39 @@ impl Shelf {
         mut spool: Spool,
         progress: &dyn Progress,
     ) -> Result<()> {
-        let (mut ranges, mut damaged) = (Vec::new(), None);
+        let mut taken = BTreeMap::new();
         let done = archive.unpack(members, progress, &mut |index, plain| {
-            let member = &archive.members()[index];
-            damaged = Some(member.name.clone());
-            let range = spool.take(plain, member.size, archive.input().path())?;
-            damaged = None;
-            ranges.push((member.name.clone(), range));
+            let size = archive.members().get(index).and_then(|member| member.size);
+            let range = spool.take(plain, size, archive.input().path());
+            if let Err(error) = &range
+                && error.kind() != ErrorKind::Input
+            {
+                return range.map(drop);
+            }
+            taken.insert(index, range);
             Ok(())
         });
-        let file = Arc::new(spool.into_file());
-        let now = archive.input().identity();
-        let (of, places) = self.unpacked.get_or_insert_with(|| (now.clone(), BTreeMap::new()));
-        if of != now {
-            (*of, *places) = (now.clone(), BTreeMap::new());
+        if let Err(error) = &done
+            && error.kind() != ErrorKind::Input
+        {
+            return done;
         }
-        places.extend(ranges.into_iter().map(|(name, range)| (name, (Arc::clone(&file), range))));
-        match (done, damaged) {
-            (Ok(()), _) => {}
-            (Err(error), _) if error.kind() != ErrorKind::Input => return Err(error),
-            (Err(_), Some(name)) => _ = self.apart.insert(name),
-            // What is damaged lies between them.
-            (Err(_), None) => self.apart.extend(members.iter().map(|&index| archive.members()[index].name.clone())),
+        let Some(known) = &mut self.known else { return Ok(()) };
+        let bytes = Arc::new(spool.into_bytes());
+        for &index in members {
+            let outcome = match (taken.remove(&index), &done) {
+                (Some(range), _) => range.map(|range| (Arc::clone(&bytes), range)),
+                (None, Err(error)) => Err(error.again()),
+                (None, Ok(())) => continue,
+            };
+            known.unpacked.insert(name(archive, index).to_owned(), outcome);
         }
         Ok(())
     }
+}
+
+fn name(archive: &Archive, index: usize) -> &str {
+    archive.members().get(index).map_or("", |member| &member.name)
 }
 
 #[cfg(test)]
@@ -151,6 +227,8 @@ mod tests {
     use std::fs;
 
     use super::*;
+    use crate::input::access::Input;
+    use crate::input::container::Format;
     use crate::input::{InputId, Inputs, OpenOptions, member_address};
     use crate::progress::NoProgress;
 
@@ -218,14 +296,37 @@ mod tests {
     }
 
     #[test]
-    fn members_that_take_too_much_together_are_unpacked_apart() {
+    fn members_that_take_too_much_together_are_unpacked_as_many_as_go() {
         let mut lab = Lab::new(SEVEN);
         lab.options.max_spool = Some(31);
         lab.t("b.etl", "second second\n", 1);
         lab.t("x/a.etl", "first first first\n", 2);
+        lab.t("b.etl", "second second\n", 2);
+        let mut lab = Lab::new(SEVEN);
         lab.options.max_spool = Some(32);
-        lab.t("b.etl", "second second\n", 3);
-        lab.t("x/a.etl", "first first first\n", 3);
+        lab.t("b.etl", "second second\n", 1);
+        lab.t("x/a.etl", "first first first\n", 1);
+    }
+
+    #[test]
+    fn an_archive_is_opened_once_and_closed_when_nobody_asks_for_its_members() {
+        let lab = Lab::new(SEVEN);
+        let (shared, path) = (&lab.options.shared, lab.folder.path().join("two"));
+        let opened = Cell::new(0);
+        let open = || {
+            let archive = shared.archive(&path, || {
+                opened.set(opened.get() + 1);
+                let input: Arc<dyn Input> = Arc::new(LocalFile::open(&path)?);
+                Archive::open(input, Format::SevenZip, &NoProgress)
+            });
+            assert_eq!(archive.unwrap().members().len(), 2);
+            opened.get()
+        };
+        assert_eq!([open(), open()], [1, 1]);
+        shared.forget([lab.address("b.etl").as_path()]);
+        assert_eq!(open(), 1);
+        shared.forget([lab.address("x/a.etl").as_path()]);
+        assert_eq!(open(), 2);
     }
 
     #[test]
@@ -258,6 +359,9 @@ mod tests {
                     let told = |lab: &Lab| lab.read(member).0.map_err(|error| error.kind());
                     assert_eq!(told(&together), told(&alone), "{member}, byte {at} of {}", archive.len());
                 }
+                // Unless the directory has another member in the place of one of them.
+                let once = together.begun.get() <= 1;
+                assert!(once || together.read("b.etl").0.is_err() || together.read("x/a.etl").0.is_err());
             }
         }
     }

@@ -20,6 +20,7 @@ use crate::output::{IfExists, folder, options_hash};
 use crate::plan::{self, Partitions, PlanOptions, PlanResult, PlannedInputs, partition};
 use crate::spill::SpillSpace;
 use crate::stacks::{self, Stacks};
+use crate::survey::session;
 use crate::survey::{self, FileFacts, Step, SurveyOptions, ToldEvents, timed};
 
 /// Opens the inputs of a recording; what is packed is unpacked beside the output where nothing else is said.
@@ -27,6 +28,14 @@ pub(super) fn inputs(job: &Recording, options: &ConvertOptions, progress: &dyn J
     let addresses: Vec<PathBuf> = job.inputs.iter().map(|input| input.path.clone()).collect();
     let open = if options.dry_run { options.open.clone() } else { options.open.or_in(&options.out) };
     Inputs::open_any(&addresses, &open, &|bytes| progress.stage(Stage::Unpack { bytes }), progress)
+}
+
+/// Looks whether the only input of a recording begins as traces do, which takes one read. Of several the survey tells.
+///
+/// # Errors
+/// Of the kind `Input` when it does not.
+pub(super) fn check_begin(inputs: &Inputs) -> Result<()> {
+    if inputs.len() == 1 { session::read(&*inputs.get(InputId(0))?).map(drop) } else { Ok(()) }
 }
 
 pub(super) fn survey_and_plan(

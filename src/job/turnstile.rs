@@ -82,8 +82,7 @@ impl Turnstile {
         let surplus = ticket.bytes.saturating_sub(bytes);
         if surplus > 0 {
             ticket.bytes = bytes;
-            self.state().taken -= surplus;
-            self.changed.notify_all();
+            self.give_back(surplus);
         }
         ticket
     }
@@ -108,9 +107,23 @@ impl Turnstile {
             state = self.changed.wait_timeout(state, PAUSE).unwrap_or_else(PoisonError::into_inner).0;
         };
         state.waiting.retain(|waiting| *waiting != own);
-        drop(state);
-        self.changed.notify_all();
+        self.wake(state);
         outcome
+    }
+
+    fn give_back(&self, bytes: u64) {
+        let mut state = self.state();
+        state.taken -= bytes;
+        self.wake(state);
+    }
+
+    /// To wake nobody costs a call of the system all the same.
+    fn wake(&self, state: MutexGuard<'_, State>) {
+        let somebody_waits = !state.waiting.is_empty();
+        drop(state);
+        if somebody_waits {
+            self.changed.notify_all();
+        }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -121,8 +134,7 @@ impl Turnstile {
 
 impl Drop for Ticket<'_> {
     fn drop(&mut self) {
-        self.turnstile.state().taken -= self.bytes;
-        self.turnstile.changed.notify_all();
+        self.turnstile.give_back(self.bytes);
     }
 }
 

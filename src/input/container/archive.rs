@@ -96,15 +96,31 @@ impl Archive {
         }
     }
 
-    /// Whether some of these members are packed as one stream, of which unpacking one of them takes what lies before it, too.
-    pub(in crate::input) fn are_packed_together(&self, members: &BTreeSet<usize>) -> bool {
-        let stream_of = |&index: &usize| match &self.directory {
-            Directory::SevenZip(seven) => seven.folder(index),
-            Directory::Cabinet(cabinet) => cabinet.folder_of(index),
+    /// The number of the stream that a member is packed in, where others may be: unpacking one of them takes what lies before it.
+    pub(in crate::input) fn stream_of(&self, index: usize) -> Option<usize> {
+        match &self.directory {
+            Directory::SevenZip(seven) => seven.place(index).map(|(folder, _)| folder),
+            Directory::Cabinet(cabinet) => cabinet.place_of(index).map(|(folder, _)| folder),
             Directory::Zip(_) | Directory::Stream => None,
-        };
-        let mut streams = BTreeSet::new();
-        members.iter().filter_map(stream_of).any(|stream| !streams.insert(stream))
+        }
+    }
+
+    /// What orders members as they lie in the file: the stream, or none, and the place.
+    pub fn lies_at(&self, index: usize) -> (usize, u64) {
+        match &self.directory {
+            Directory::Zip(zip) => (0, zip.lies_at(index)),
+            Directory::SevenZip(seven) => seven.place(index).map_or((0, 0), |(folder, place)| (folder, place as u64)),
+            Directory::Cabinet(cabinet) => cabinet.place_of(index).unwrap_or_default(),
+            Directory::Stream => (0, 0),
+        }
+    }
+
+    /// Bytes that unpacking a member takes in memory at most.
+    pub(in crate::input) fn room(&self, index: usize) -> u64 {
+        match &self.directory {
+            Directory::Zip(zip) => zip.room(index),
+            _ => self.format.room(),
+        }
     }
 
     /// Where in the file the bytes of a member lie as they are, if they do.
@@ -130,7 +146,9 @@ impl Archive {
     ) -> Result<()> {
         match &self.directory {
             Directory::Zip(zip) => {
-                wanted.iter().try_for_each(|&index| zip.unpack(index, progress, &mut |plain| take(index, plain)))
+                let mut wanted: Vec<usize> = wanted.iter().copied().collect();
+                wanted.sort_by_key(|&index| zip.lies_at(index));
+                wanted.into_iter().try_for_each(|index| zip.unpack(index, progress, &mut |plain| take(index, plain)))
             }
             Directory::SevenZip(seven) => seven.unpack(&*self.input, wanted, progress, take),
             Directory::Cabinet(cabinet) => cabinet.unpack(&*self.input, wanted, progress, take),

@@ -15,6 +15,7 @@ use super::cabinet_data::{FolderReader, Method};
 use super::checked::Checked;
 use super::cursor::Cursor;
 use super::fault::{damaged, of_decoder, unsupported};
+use super::joint::Stream;
 use super::member::{Member, Members, Obstacle};
 use crate::error::Result;
 use crate::input::access::Input;
@@ -112,15 +113,16 @@ impl CabinetDirectory {
         if places.windows(2).any(overlap) { Err(damaged("files of the cabinet overlap", path)) } else { Ok(()) }
     }
 
-    /// The number of the folder that a member lies in.
-    pub(super) fn folder_of(&self, index: usize) -> Option<usize> {
-        self.places.get(index).map(|place| usize::from(place.folder))
+    /// The number of the folder that a member lies in, and its offset there.
+    pub(super) fn place_of(&self, index: usize) -> Option<(usize, u64)> {
+        self.places.get(index).map(|place| (usize::from(place.folder), u64::from(place.offset)))
     }
 
-    /// Unpacks members, and hands the bytes of each to `take`, folder by folder.
+    /// Unpacks members, and hands the bytes of each to `take`, folder by folder. Of a folder that is damaged, whatever lies behind the
+    /// damage is handed over as damaged.
     ///
     /// # Errors
-    /// Of the kind `Input` when one is damaged, and those of `take`.
+    /// Of the kind `Input` when the file cannot be read, and those of `take`.
     pub(super) fn unpack(
         &self,
         input: &dyn Input,
@@ -132,15 +134,18 @@ impl CabinetDirectory {
             |index: &usize| self.places.get(*index).map(|place| (place.folder, place.offset, *index, place.size));
         let mut places: Vec<_> = wanted.iter().filter_map(place).collect();
         places.sort_unstable();
-        let mut open: Option<(u16, FolderReader<Cursor<'_>>)> = None;
+        let mut open: Option<(u16, u64, Stream<FolderReader<Cursor<'_>>>)> = None;
         for (number, offset, index, size) in places {
-            let mut reader = match open.take() {
-                Some((open, reader)) if open == number => reader,
-                _ => self.folder(number, input, progress)?,
+            let (mut position, mut reader) = match open.take() {
+                Some((open, position, reader)) if open == number => (position, reader),
+                _ => (0, Stream::new(Ok(self.folder(number, input, progress)?))?),
             };
-            reader.skip_to(u64::from(offset)).map_err(|cause| of_decoder(cause, input.path()))?;
-            take(index, &mut Checked::new(reader.by_ref().take(u64::from(size)), u64::from(size), None))?;
-            open = Some((number, reader));
+            let (offset, size) = (u64::from(offset), u64::from(size));
+            reader.skip(offset.saturating_sub(position))?;
+            let mut bytes = reader.by_ref().take(size);
+            take(index, &mut Checked::new(&mut bytes, size, None))?;
+            position = offset + (size - bytes.limit());
+            open = Some((number, position, reader));
         }
         Ok(())
     }

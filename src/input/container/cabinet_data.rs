@@ -50,8 +50,6 @@ pub(super) struct FolderReader<R> {
     /// The bytes of the last block, and how many of them are read.
     plain: Vec<u8>,
     read: usize,
-    /// Position in the folder.
-    position: u64,
 }
 
 enum Decoder {
@@ -62,7 +60,7 @@ enum Decoder {
 
 impl<R> fmt::Debug for FolderReader<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("FolderReader").field("position", &self.position).finish_non_exhaustive()
+        f.debug_struct("FolderReader").field("blocks_left", &self.blocks_left).finish_non_exhaustive()
     }
 }
 
@@ -74,14 +72,7 @@ impl<R: Read> FolderReader<R> {
             Method::MsZip => Decoder::MsZip(MsZip::new()),
             Method::Lzx(window) => Decoder::Lzx(Box::new(Lzxd::new(window))),
         };
-        FolderReader { from, decoder, blocks_left: blocks, reserve, plain: Vec::new(), read: 0, position: 0 }
-    }
-
-    /// Passes over what lies before an offset in the folder.
-    pub(super) fn skip_to(&mut self, offset: u64) -> io::Result<()> {
-        let ahead = offset.checked_sub(self.position).ok_or_else(|| invalid("files of the cabinet overlap"))?;
-        let skipped = io::copy(&mut self.by_ref().take(ahead), &mut io::sink())?;
-        if skipped == ahead { Ok(()) } else { Err(invalid("a folder of the cabinet ends too early")) }
+        FolderReader { from, decoder, blocks_left: blocks, reserve, plain: Vec::new(), read: 0 }
     }
 
     /// Unpacks the next block; `false` at the end of the folder.
@@ -117,7 +108,6 @@ impl<R: Read> Read for FolderReader<R> {
         let len = rest.len().min(target.len());
         target[..len].copy_from_slice(&rest[..len]);
         self.read += len;
-        self.position += len as u64;
         Ok(len)
     }
 }

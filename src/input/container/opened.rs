@@ -1,8 +1,8 @@
 //! A member of a container as an input.
 
-use std::fs::File;
 use std::sync::Arc;
 
+use super::spool::Unpacked;
 use crate::error::{Error, ErrorKind, Result};
 use crate::input::access::{Identity, Input, Since, changed};
 use crate::input::local;
@@ -22,8 +22,8 @@ pub(in crate::input) struct MemberInput {
 pub(in crate::input) enum Place {
     /// In the archive, as they are.
     Archive(Arc<dyn Input>),
-    /// In a file of this process; the archive, if it is a local file, must stay as it was all the same.
-    Spool(Arc<File>, Option<Identity>),
+    /// Unpacked; the archive, if it is a local file, must stay as it was all the same.
+    Spool(Arc<Unpacked>, Option<Identity>),
 }
 
 impl Input for MemberInput {
@@ -38,7 +38,7 @@ impl Input for MemberInput {
         };
         match &self.place {
             Place::Archive(archive) => archive.read_into(start, target),
-            Place::Spool(file, _) => local::read_exact_at(file, target, start).map_err(|cause| {
+            Place::Spool(bytes, _) => bytes.read_exact_at(target, start).map_err(|cause| {
                 Error::new(ErrorKind::Output, "cannot read back what was unpacked into a temporary file")
                     .in_file(self.path())
                     .at_offset(offset)

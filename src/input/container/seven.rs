@@ -13,6 +13,7 @@ use lzma_rust2::{Lzma2Reader, LzmaReader};
 use super::checked::Checked;
 use super::cursor::Cursor;
 use super::fault::{damaged, invalid, of_decoder, unsupported};
+use super::joint::Stream;
 use super::member::{Member, Members, Obstacle};
 use super::seven_header::{self as header, Folder, Header};
 use super::xz::{MAX_DICTIONARY, dictionary_size};
@@ -89,15 +90,24 @@ impl SevenDirectory {
         Ok((SevenDirectory { folders, places }, members.finish()))
     }
 
-    /// The number of the stream that a member lies in.
-    pub(super) fn folder(&self, index: usize) -> Option<usize> {
-        self.places.get(index).copied().flatten().map(|(folder, _)| folder)
+    /// The number of the stream that a member lies in, and its place there.
+    pub(super) fn place(&self, index: usize) -> Option<(usize, usize)> {
+        self.places.get(index).copied().flatten()
     }
 
-    /// Unpacks members, and hands the bytes of each to `take`, stream by stream.
+    /// Members of a stream in the order in which they lie there, with the places in it.
+    fn by_stream(&self, wanted: &BTreeSet<usize>) -> Vec<(usize, usize, usize)> {
+        let place = |&index: &usize| self.place(index).map(|(folder, place)| (folder, place, index));
+        let mut places: Vec<_> = wanted.iter().filter_map(place).collect();
+        places.sort_unstable();
+        places
+    }
+
+    /// Unpacks members, and hands the bytes of each to `take`, stream by stream. Of a stream that is damaged, whatever lies behind the
+    /// damage is handed over as damaged.
     ///
     /// # Errors
-    /// Of the kind `Input` when one is damaged, and those of `take`.
+    /// Of the kind `Input` when the file cannot be read, and those of `take`.
     pub(super) fn unpack(
         &self,
         input: &dyn Input,
@@ -105,27 +115,21 @@ impl SevenDirectory {
         progress: &dyn Progress,
         take: &mut dyn FnMut(usize, &mut dyn Read) -> Result<()>,
     ) -> Result<()> {
-        let mut places = Vec::new();
-        for &index in wanted {
-            match self.places.get(index).copied().flatten() {
-                Some((folder, place)) => places.push((folder, place, index)),
-                None => take(index, &mut io::empty())?,
-            }
-        }
-        places.sort_unstable();
-        for of_folder in places.chunk_by(|one, next| one.0 == next.0) {
+        let is_empty = |index: &&usize| self.place(**index).is_none();
+        wanted.iter().filter(is_empty).try_for_each(|&index| take(index, &mut io::empty()))?;
+        for of_folder in self.by_stream(wanted).chunk_by(|one, next| one.0 == next.0) {
             let Some(folder) = of_folder.first().and_then(|(folder, ..)| self.folders.get(*folder)) else { continue };
-            let mut plain = decoder(input, folder, progress).map_err(|cause| of_decoder(cause, input.path()))?;
+            let mut plain = Stream::new(decoder(input, folder, progress))?;
             let mut wanted = of_folder.iter().map(|(_, place, index)| (*place, *index)).peekable();
             for (place, part) in (0..).zip(&folder.parts) {
                 let Some(&(next, index)) = wanted.peek() else { break };
                 let mut bytes = plain.by_ref().take(part.size);
                 if next == place {
                     wanted.next();
-                    take(index, &mut Checked::new(bytes, part.size, part.crc32))?;
-                } else {
-                    io::copy(&mut bytes, &mut io::sink()).map_err(|cause| of_decoder(cause, input.path()))?;
+                    take(index, &mut Checked::new(&mut bytes, part.size, part.crc32))?;
                 }
+                let rest = bytes.limit();
+                plain.skip(rest)?;
             }
         }
         Ok(())

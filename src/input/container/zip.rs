@@ -17,6 +17,7 @@ use rawzip::{
 use super::checked::Checked;
 use super::cursor::Cursor;
 use super::fault::{damaged, of_decoder, own};
+use super::format::Format;
 use super::member::{Member, Members, Obstacle};
 use crate::error::{Error, Result};
 use crate::input::access::Input;
@@ -33,6 +34,7 @@ pub(super) struct ZipDirectory {
 struct Place {
     method: CompressionMethod,
     wayfinder: ZipArchiveEntryWayfinder,
+    offset: u64,
     crc32: u32,
 }
 
@@ -77,7 +79,7 @@ impl ZipDirectory {
             let name = record.file_path();
             members.push(name.as_bytes(), Some(record.uncompressed_size_hint()), obstacle(&record), path)?;
             let (method, wayfinder, crc32) = (record.compression_method(), record.wayfinder(), record.crc32());
-            places.push(Place { method, wayfinder, crc32 });
+            places.push(Place { method, wayfinder, offset: record.local_header_offset(), crc32 });
         }
         // Archives of more than 65,535 members may count them modulo 65,536.
         if (records ^ archive.entries_hint()) & 0xFFFF != 0 {
@@ -90,6 +92,20 @@ impl ZipDirectory {
     /// Bytes of the archive that a member takes.
     pub(super) fn packed_size(&self, index: usize) -> u64 {
         self.places.get(index).map_or(0, |place| place.wayfinder.compressed_size_hint())
+    }
+
+    /// Where in the archive a member begins.
+    pub(super) fn lies_at(&self, index: usize) -> u64 {
+        self.places.get(index).map_or(0, |place| place.offset)
+    }
+
+    /// Bytes that unpacking a member takes in memory at most.
+    pub(super) fn room(&self, index: usize) -> u64 {
+        match self.places.get(index).map(|place| place.method) {
+            None | Some(CompressionMethod::STORE) => 0,
+            Some(CompressionMethod::ZSTD) => Format::Zstd.room(),
+            Some(_) => Format::Gzip.room(),
+        }
     }
 
     /// Where in the archive the bytes of a member are, if they lie there as they are.
