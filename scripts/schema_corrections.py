@@ -50,7 +50,7 @@ def read_corrections(text, classes):
 
 
 def read_additions(text, providers):
-    """Adds events that no gathered source has, or has whole."""
+    """Adds events that no gathered source has, or has whole, and names that none has."""
     provider, section = None, Section()
     for kind, cells in lines(text):
         section.line(kind, cells)
@@ -65,6 +65,8 @@ def read_additions(text, providers):
             provider.tasks.setdefault(int(cells[0]), cells[1])
         elif kind == "O":
             provider.opcodes.setdefault((None if cells[0] == "*" else int(cells[0]), int(cells[1])), cells[2])
+        elif kind == "N":
+            provider.symbols[int(cells[0]), int(cells[1])] = cells[2]
         elif kind == "E":
             event, version, level, cell, task, opcode, words, symbol = (cells + [""] * 8)[:8]
             fields, state, origin = section.layout(cell)

@@ -110,6 +110,16 @@ def plain(name):
     return "" if name in ("task_0", "Info", "Information") else name
 
 
+def own_symbol(symbol):
+    """The symbol that an event has; nothing for one that the tool put together which wrote the manifest of a running system anew.
+
+    That tool has no symbols. It joins the task's name, which is `task_0` for an event without a task, the opcode's name, and
+    the event's id and version where it needs them: `task_0160`, `task_0Start46002`, `task_01_V1`.
+    """
+    symbol = clean(symbol)
+    return "" if symbol.startswith("task_0") else symbol
+
+
 def string_table(root):
     """id -> text, of the English table, else of the first."""
     tables = {}
@@ -267,7 +277,7 @@ def read_event(element, names, templates, origin, provider, classes):
     layout, state = templates[template] if template else ((), "")
     event = Event(
         number(element.get("value")) & 0xFFFF, (number(element.get("version")) or 0) & 0xFF, level, task_name, opcode_name,
-        keywords, clean(element.get("symbol", "")), layout, state, origin,
+        keywords, own_symbol(element.get("symbol", "")), layout, state, origin,
     )
     if class_guid and task_name and not provider.names[-1][1].startswith("Microsoft-"):
         # A classic class rewritten as a manifest: its event ids are counters that no event carries.

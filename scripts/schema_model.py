@@ -108,6 +108,7 @@ class Provider:
         self.tasks = {}  # value -> name
         self.opcodes = {}  # (task value or None, value) -> name
         self.events = []
+        self.symbols = {}  # (id, version) -> the symbol of an event whose own sources have no name for it
 
 
 def meaning_of(wire, out):

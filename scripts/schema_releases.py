@@ -3,7 +3,7 @@
 import json
 import lzma
 
-from schema_manifest import LEVELS, PLACEHOLDER, Damage, plain, reference, value_field
+from schema_manifest import LEVELS, PLACEHOLDER, Damage, own_symbol, plain, reference, value_field
 from schema_model import DUMPED, Event, Field, LISTED, Provider, Ref, TYPE_NUMBERS, WIRE, clean, meaning_of
 
 def read_releases(folder, providers, structures):
@@ -54,7 +54,7 @@ def add_provider(provider, data):
         if value and plain(name):
             provider.tasks.setdefault(value, plain(name))
     for task, value, name, *_ in data.get("opcodes", ()):
-        if value is not None and plain(name):
+        if value is not None and counted(plain(name)):
             provider.opcodes.setdefault((None if task == "*" else task, value), plain(name))
 
 
@@ -81,12 +81,10 @@ class Maps:
 def event_names(entries):
     """(task, opcode, keywords, symbol, level) of the newest release that has real names; the entries are newest first."""
     read = [
-        (counted(plain(e.get("task", ""))), counted(plain(e.get("opcode", ""))), keywords(e), clean(e.get("symbol", "")), LEVELS.get(e.get("level")))
+        (counted(plain(e.get("task", ""))), counted(plain(e.get("opcode", ""))), keywords(e), own_symbol(e.get("symbol", "")), LEVELS.get(e.get("level")))
         for e in entries
     ]
     task, opcode, _, symbol, _ = next((r for r in read if r[0]), next((r for r in read if r[1]), read[0]))
-    if symbol.startswith("task_0") and not task + opcode:
-        opcode = plain(entries[0].get("opcode", ""))  # the symbol is made of stand-ins, too
     words = next((r[2] for r in read if r[2]), ())
     level = next((r[4] for r in read if r[4] is not None), None)
     return task, opcode, words, symbol, level

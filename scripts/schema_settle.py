@@ -41,8 +41,13 @@ def settle_provider(provider):
     keys = {}
     for event in provider.events:
         keys.setdefault((event.id, event.version), []).extend(lore.restore(event))
-    events = [merge(keys[key]) for key in sorted(keys)]
+    events = [with_symbol(merge(keys[key]), provider.symbols.get(key, "")) for key in sorted(keys)]
     return Settled(provider.guid, name, provider.builds, provider.keywords, provider.tasks, provider.opcodes, events)
+
+
+def with_symbol(events, symbol):
+    """The layouts of an event; its symbol is the given one where their sources have none."""
+    return [e._replace(symbol=e.symbol or symbol) for e in events]
 
 
 def merge(events):

@@ -242,6 +242,25 @@ fn a_very_wide_table_is_pointed_out() {
     );
 }
 
+/// Names that a tool made of numbers were withdrawn: what is left is a name from elsewhere, the opcode, or none.
+#[test]
+fn an_event_that_nobody_named_has_no_name() {
+    let pktmon = guid("4d4f80d9-c8bd-4d73-bb5b-19c90402c5ac");
+    let transfers = guid("ef1cc15b-46c1-414e-bb95-e76b077bd51e");
+    let failed = event64(pktmon, 10, 0, T0 + 1).payload(payload().u32(5)).on_disk();
+    let address = event64(pktmon, 65, 0, T0 + 2).payload(payload().u16(1).u16(2).u32(3)).on_disk();
+    let started = event64(transfers, 0, 0, T0 + 3).opcode(1).payload(payload()).on_disk();
+    let sandbox = Sandbox::new([failed, address, started]);
+    let all = tables(&sandbox.convert("out", &["--layout", "event"]));
+    let expected = [
+        "Microsoft-Windows-Bits-Client/Start~0 1: ",
+        "Microsoft-Windows-PktMon/DriverEntryFailed 1: Status",
+        "Microsoft-Windows-PktMon/Event-65 1: Type ComponentId IpAddress",
+    ];
+    // Behind the session's own table.
+    assert_eq!(all[1..], expected);
+}
+
 const RUNTIME: Guid = guid("e13c0d23-ccbc-4e12-931b-d9cc2eee27e4");
 
 #[test]

@@ -339,6 +339,25 @@ fn a_name_that_would_rename_a_column_is_found() {
     assert_eq!(with("N\tS.t_filetime\tint\n"), ["S.T_filetime"]);
 }
 
+/// Names that a tool made of numbers were settled, and were withdrawn with format 4; what is known of them else stands.
+#[test]
+fn no_name_only_counts() {
+    let table = read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("schemas/settled"));
+    let names = |guid: &str, ids: &[u16]| {
+        let names = &table[&guid.parse::<Guid>().unwrap()];
+        let name = |id: &u16| names.event_name(EventNumber::Id(*id), 0).unwrap_or("-").to_owned();
+        ids.iter().map(name).collect::<Vec<_>>().join(" ")
+    };
+    // Named by its maker's parser, by another program, by nobody.
+    let pktmon = names("4d4f80d9-c8bd-4d73-bb5b-19c90402c5ac", &[160, 170, 240, 65, 280]);
+    assert_eq!(pktmon, "FramePayload FrameDropPayload FrameDupDropPayload - -");
+    // Without a task and an opcode, and with an opcode.
+    assert_eq!(names("1c95126e-7eea-49a9-a3fe-a378b03ddb4d", &[3006, 3008]), "- -");
+    assert_eq!(names("ef1cc15b-46c1-414e-bb95-e76b077bd51e", &[0, 4, 61]), "Start - Stop");
+    let made = table.values().flat_map(SettledNames::events).filter(|event| event.name.starts_with("task_0"));
+    assert_eq!(made.map(|event| event.name.as_str()).collect::<Vec<_>>(), [""; 0]);
+}
+
 /// One line for each way in which the names of a provider can disagree; what the releases have is in `schemas/providers`.
 #[test]
 fn names_that_disagree_are_settled() {

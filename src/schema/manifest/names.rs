@@ -122,7 +122,8 @@ impl Names {
         if let Some(class) = guid_attribute(node, "eventGUID").filter(|class| !class.is_zero()) {
             self.task_classes.insert(value, class);
         }
-        if let Some(name) = strings.display(node).or_else(|| attribute(node, "name").map(unprefixed)) {
+        let shown = strings.display(node).or_else(|| attribute(node, "name").map(unprefixed));
+        if let Some(name) = shown.filter(|name| !only_counts(name, "task", value)) {
             self.shown_tasks.entry(value).or_insert(name);
         }
         for opcode in grandchildren(node, "opcodes", "opcode") {
@@ -133,7 +134,8 @@ impl Names {
     fn read_opcode(&mut self, task: Option<u16>, node: Node<'_, '_>, strings: &Strings, rejections: &mut Rejections) {
         let value = number_attribute::<u8>(node, "value");
         let shown = strings.display(node);
-        if let (Some(value), Some(name)) = (value, shown.clone().or_else(|| attribute(node, "name").map(unprefixed))) {
+        let name = shown.clone().or_else(|| attribute(node, "name").map(unprefixed));
+        if let Some((value, name)) = value.zip(name).filter(|(value, name)| !only_counts(name, "opcode", *value)) {
             self.shown_opcodes.entry((task, value)).or_insert(name);
         }
         declare(self.opcodes.entry(task).or_default(), node, value, shown, rejections);
@@ -224,6 +226,12 @@ impl Names {
         all.sort();
         all.into_iter().map(|(&(task, value), name)| OpcodeName { task, value, name: name.clone() }).collect()
     }
+}
+
+/// Whether a name only repeats the number that it stands for, as `task_0` and `opcode_64` do in a manifest that a tool wrote
+/// anew from what a running system says.
+pub(super) fn only_counts(name: &str, kind: &str, number: impl ToString) -> bool {
+    name.strip_prefix(kind).and_then(|rest| rest.strip_prefix('_')).is_some_and(|rest| rest == number.to_string())
 }
 
 /// Enters what `node` declares under its `name`; the first of a name stands.

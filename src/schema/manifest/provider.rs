@@ -6,7 +6,7 @@ use std::sync::Arc;
 use roxmltree::Node;
 
 use super::model::{ManifestEvent, ProviderSchemas};
-use super::names::Names;
+use super::names::{Names, only_counts};
 use super::strings::Strings;
 use super::template::{Template, read_maps, read_templates};
 use super::xml::{Rejections, attribute, grandchildren, guid_attribute, number_attribute};
@@ -100,7 +100,9 @@ impl<'a> EventReader<'a> {
             self.rejections.report(node, format!("expected a file that needs less memory: event {id} is left out"));
             return None;
         }
-        let schema = Arc::new(self.schema((task, opcode), symbol, keyword_names, template));
+        // Where the task's name only counts, a tool has made the symbol of it.
+        let is_own = !attribute(node, "task").is_some_and(|name| only_counts(name, "task", task));
+        let schema = Arc::new(self.schema((task, opcode), symbol.filter(|_| is_own), keyword_names, template));
         Some(ManifestEvent {
             id,
             version,

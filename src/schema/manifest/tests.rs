@@ -301,6 +301,31 @@ fn the_spellings_of_regenerated_files_are_understood() {
 }
 
 #[test]
+fn names_that_only_count_are_none() {
+    let event = |task: &str, opcode: &str, symbol: &str| {
+        let events = format!("symbol='{symbol}' task='{task}' opcode='{opcode}'");
+        let tasks = "<tasks><task name='task_7' value='7'/><task name='task_8' value='9'/></tasks>\
+                     <opcodes><opcode name='opcode_64' value='64'/><opcode name='Load' value='65'/></opcodes><events>";
+        let manifest = parse(&with_fields("", "").replace("symbol='E'", &events).replace("<events>", tasks));
+        assert_eq!(manifest.rejected, []);
+        let ManifestEvent { schema, symbol, .. } = manifest.providers[0].events[0].clone();
+        (schema.event_name.clone(), schema.task_name.clone(), symbol.unwrap())
+    };
+    let named = |name: &str| Some(name.to_owned());
+    for (found, expected) in [
+        (event("task_0", "win:Info", "task_0160"), (None, None, "task_0160".to_owned())),
+        (event("task_0", "win:Start", "task_0Start2_V1"), (named("Start"), None, "task_0Start2_V1".to_owned())),
+        (event("task_0", "opcode_64", "task_0PCODE_64"), (None, None, "task_0PCODE_64".to_owned())),
+        (event("task_7", "Load", "task_7Load"), (named("Load"), None, "task_7Load".to_owned())),
+        // Another number than its own is a name that somebody gave.
+        (event("task_8", "win:Info", "X"), (named("task_8"), named("task_8"), "X".to_owned())),
+        (event("win:None", "win:Info", "task_0160"), (named("task_0160"), None, "task_0160".to_owned())),
+    ] {
+        assert_eq!(found, expected);
+    }
+}
+
+#[test]
 fn structures_nest_no_deeper_than_payloads_are_read() {
     let nested = format!("{}{}", "<struct name='S'>".repeat(40), "</struct>".repeat(40));
     assert_eq!(rejected(&with_fields(&nested, "")), ["line 2: expected at most 32 levels of structures, found more"]);
