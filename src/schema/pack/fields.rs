@@ -135,6 +135,29 @@ mod tests {
         assert_eq!(fact("00000000-0000-0000-0000-000000000000", None, "IoSize"), (None, None));
     }
 
+    /// Of which end an address is: of TCP, whichever way, and of datagrams that were sent the own one; of others nobody knows.
+    #[test]
+    fn ends_of_connections_are_described_as_rows_have_them() {
+        const TCP: &str = "9a280ac0-c8e0-11d1-84e2-00c04fb998a2";
+        const UDP: &str = "bf3a50c5-a9c9-4988-a005-2df0b7c80f80";
+        const NETWORK: &str = "7dd42a49-5329-4832-8dfd-43d979153a88";
+        let event = |kind: &str| format!("KERNEL_NETWORK_TASK_{kind}");
+        for (provider, name, is_own) in [
+            (TCP, "TcpIp/RecvIPV4".to_owned(), true),
+            (TCP, "TcpIp/ConnectIPV6".to_owned(), true),
+            (UDP, "UdpIp/SendIPV4".to_owned(), true),
+            (UDP, "UdpIp/RecvIPV6".to_owned(), false),
+            (NETWORK, event("TCPIP/KERNEL_NETWORK_OPCODE_RECV"), true),
+            (NETWORK, event("UDPIP/KERNEL_NETWORK_OPCODE_SENDUDP"), true),
+            (NETWORK, event("UDPIP/KERNEL_NETWORK_OPCODE_RECVUDP"), false),
+        ] {
+            let saddr = fact(provider, Some(&name), "saddr").1.unwrap();
+            assert_eq!(saddr.contains("recorded machine's own end"), is_own, "{name}: {saddr}");
+            let daddr = fact(provider, Some(&name), "daddr").1.unwrap();
+            assert_eq!(daddr.contains("the other end"), is_own, "{name}: {daddr}");
+        }
+    }
+
     /// The names of an event's fields, members behind their structures.
     fn add_fields(names: &mut HashSet<String>, prefix: &str, fields: &[Field]) {
         for field in fields {
