@@ -49,6 +49,9 @@ pub enum NameFrom {
 /// assert_eq!(safe_name("NUL"), "_x4E_UL");
 /// ```
 pub fn safe_name(name: &str) -> String {
+    if is_cut(name) {
+        return name.to_owned();
+    }
     let body = name.trim_end_matches(['.', ' ']).len();
     let mut safe = String::with_capacity(name.len());
     for (at, c) in name.char_indices() {
@@ -64,6 +67,16 @@ pub fn safe_name(name: &str) -> String {
         let _ = write!(safe, "~{}", short_hash(name));
     }
     safe
+}
+
+/// Whether a name is what [`safe_name`] leaves of an over-long one.
+fn is_cut(name: &str) -> bool {
+    let Some((stem, hash)) = name.rsplit_once('~').filter(|(stem, _)| stem.len() <= MAX_NAME_BYTES) else {
+        return false;
+    };
+    let is_hash = hash.len() == 8 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
+    // The last character may have taken several bytes.
+    is_hash && name.len() > MAX_NAME_BYTES && stem.len() + 12 > MAX_NAME_BYTES && safe_name(stem) == stem
 }
 
 /// 8 hexadecimal digits that tell a text from others.
@@ -100,6 +113,8 @@ pub enum Right {
     Claimed,
     /// It is registered under the name.
     Registered,
+    /// A lock says so.
+    Locked,
     /// The name is one of this program's own.
     Own,
 }

@@ -15,16 +15,18 @@ use super::outcomes::Outcomes;
 use super::run::{Run, caught, label, probe, session_of};
 use super::summary::TraceSummary;
 use super::{inputs, jobs, lanes, log, options};
-use crate::convert::ConvertOptions;
 use crate::convert::job::{InputFile, Recording};
+use crate::convert::{ConvertOptions, LockFrom};
 use crate::error::{Error, ErrorKind, Result};
 use crate::input::OpenOptions;
 use crate::job::workers::Workers;
 use crate::names::fold_case;
 use crate::output::IfExists;
-use crate::output::folder::published;
+use crate::output::folder::{published, trace_folder};
+use crate::output::lock_file::{LOCK_NAME, extend, names_of};
 use crate::output::refusal::Refusal;
 use crate::readable::count::counted;
+use crate::schema::extend::Additions;
 
 /// Converts; returns the exit code.
 ///
@@ -44,6 +46,9 @@ pub(super) fn run(args: &ConvertArgs) -> Result<u8> {
     run.interrupt.working(false);
     converted?;
     command.tell_not_begun(&jobs);
+    if options.lock_in_use() == Some(LockFrom::Folder) && !options.dry_run {
+        command.extend_lock(&options.out);
+    }
     Ok(command.finish(args.summary.as_deref(), args.metrics.as_deref()))
 }
 
@@ -172,6 +177,22 @@ impl<'a> ConvertCommand<'a> {
         let reason = || Some("the run ended before".to_owned());
         let not_begun = rest.iter().map(|job| TraceSummary::of(job, "not_begun", reason(), None));
         self.outcomes.summary.traces.extend(not_begun);
+    }
+
+    /// Adds to the lock of the output folder what the traces of the run use, converted or there already.
+    fn extend_lock(&mut self, out: &Path) {
+        let is_there = |trace: &&TraceSummary| matches!(trace.status, "published" | "skipped");
+        let traces = self.outcomes.summary.traces.iter().filter(is_there);
+        let mut additions = Additions::default();
+        traces.filter_map(|trace| names_of(&trace_folder(out, &trace.trace))).for_each(|names| additions.add(&names));
+        match extend(out, &additions) {
+            Ok(0) => {}
+            Ok(lines) => {
+                let (file, lines) = (out.join(LOCK_NAME), counted(lines as u64, "lines"));
+                self.run.console.line(format_args!("{}: {lines} of new names", file.display()));
+            }
+            Err(error) => self.outcomes.fail(&error.with_hint("the traces themselves are not affected"), None),
+        }
     }
 
     /// Traces of the output folder that none of the inputs becomes stay there.

@@ -1,6 +1,6 @@
 //! From what was typed to what is meant.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
@@ -15,6 +15,7 @@ use crate::convert::ConvertOptions;
 use crate::convert::job::{Checks, MaxLoss, StackPolicy};
 use crate::error::Result;
 use crate::input::OpenOptions;
+use crate::output::lock_file::LOCK_NAME;
 
 /// The options of a conversion.
 ///
@@ -22,12 +23,20 @@ use crate::input::OpenOptions;
 /// [`crate::ErrorKind::Usage`] when schemas cannot be used.
 pub(super) fn of_job(args: &JobArgs, run: &Run) -> Result<ConvertOptions> {
     let options = chosen(args).schemas(LoadedSchemas::load(&args.schemas, run.console)?.into_user());
-    let options = match &args.lock.schema_lock {
-        Some(file) => options.schema_lock(read_lock(file)?),
-        None => options,
-    };
+    let options = with_lock(options, args.lock.schema_lock.as_deref())?;
     let options = ConvertOptions { recorded: recorded(args), ..options };
     Ok(options.threads(run.threads).memory(run.memory))
+}
+
+/// With the lock that is named, else the one of the output folder, if it has one.
+fn with_lock(options: ConvertOptions, named: Option<&Path>) -> Result<ConvertOptions> {
+    let of_folder = options.out.join(LOCK_NAME);
+    Ok(match named {
+        Some(none) if none == Path::new("none") => options,
+        Some(file) => options.schema_lock(read_lock(file)?),
+        None if of_folder.exists() => options.folder_lock(read_lock(&of_folder)?),
+        None => options,
+    })
 }
 
 /// The options without what the machine and files decide.

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 
 use crate::calendar;
 use crate::columns::{GuidType, IntegerType, TimestampType};
-use crate::convert::ConvertOptions;
 use crate::convert::job::{Checks, InputFile, MaxLoss, RawPolicy, Report, StackPolicy};
+use crate::convert::{ConvertOptions, LockFrom};
 use crate::input::split_address;
 use crate::output::IfExists;
 use crate::output::manifest::{CommitRecord, FORMAT_VERSION, InputEntry, LossCounts, RunInfo, options_hash};
@@ -19,8 +19,10 @@ use crate::survey::loss::Ledger;
 use crate::survey::{FileFacts, FileSurvey};
 
 /// All that decides what is written besides the bytes of the inputs: the options, and what was said of single inputs.
-pub fn settings(options: &ConvertOptions, inputs: &[InputFile]) -> Value {
-    let mut settings = self::options(options);
+///
+/// `lock`: what tells the names that the trace has by a schema lock from others.
+pub fn settings(options: &ConvertOptions, inputs: &[InputFile], lock: Option<&str>) -> Value {
+    let mut settings = self::options(options, lock);
     let moved: Vec<i64> = inputs.iter().map(|input| input.offset_ns).collect();
     if let (true, Some(settings)) = (moved.iter().any(|ns| *ns != 0), settings.as_object_mut()) {
         settings.insert("offset_ns".to_owned(), json!(moved));
@@ -29,7 +31,7 @@ pub fn settings(options: &ConvertOptions, inputs: &[InputFile]) -> Value {
 }
 
 /// The options that decide what is written, one key per flag.
-fn options(options: &ConvertOptions) -> Value {
+fn options(options: &ConvertOptions, lock: Option<&str>) -> Value {
     let (types, filter) = (options.types, &options.filter);
     let mut settings = json!({
         "clock_anchor": options.anchor.name(),
@@ -63,7 +65,7 @@ fn options(options: &ConvertOptions) -> Value {
             RawPolicy::Always => "always",
         },
         "row_group_rows": options.row_group_rows,
-        "schema_lock": options.schemas.lock.as_ref().map(|lock| lock.hash()),
+        "schema_lock": lock,
         "schemas_hash": options.schemas_hash,
         "stacks": match options.stacks {
             StackPolicy::Join => "join",
@@ -101,7 +103,7 @@ fn texts(values: &[impl Display]) -> Vec<String> {
 /// The options that decide nothing about files of a trace: whether it is published, and how inputs are had; one key per
 /// flag.
 pub fn run_options(options: &ConvertOptions) -> Value {
-    let mut all = publish_options(options.if_exists, &options.checks);
+    let mut all = publish_options(options.if_exists, &options.checks, options.lock_in_use());
     let absolute = |path: &PathBuf| absolute(path);
     if let Some(all) = all.as_object_mut() {
         all.insert("rehash".to_owned(), options.rehash.into());
@@ -113,8 +115,16 @@ pub fn run_options(options: &ConvertOptions) -> Value {
     all
 }
 
+/// The key of where a run had its schema lock from.
+const SCHEMA_LOCK: &str = "schema_lock";
+
+/// Where the run that wrote a trace had its schema lock from; `None` without one.
+pub fn lock_of(record: &CommitRecord) -> Option<LockFrom> {
+    serde_json::from_value(record.run.options.get(SCHEMA_LOCK)?.clone()).ok()
+}
+
 /// The options that decide whether a trace is published.
-pub fn publish_options(if_exists: IfExists, checks: &Checks) -> Value {
+pub fn publish_options(if_exists: IfExists, checks: &Checks, lock: Option<LockFrom>) -> Value {
     let gates = [
         (checks.loss, "loss"),
         (checks.known_loss, "known-loss"),
@@ -129,6 +139,7 @@ pub fn publish_options(if_exists: IfExists, checks: &Checks) -> Value {
             MaxLoss::Events(most) => most.to_string(),
             MaxLoss::Percent(most) => format!("{most}%"),
         }),
+        SCHEMA_LOCK: lock,
         "schema_lock_mode": if checks.new_names { "strict" } else { "extend" },
     })
 }

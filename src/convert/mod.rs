@@ -27,4 +27,4 @@ mod whose;
 pub mod write_options;
 
 pub use job::{Checks, InputFile, JobProgress, MaxLoss, Outcome, RawPolicy, Recording, Report, StackPolicy, Stage};
-pub use options::ConvertOptions;
+pub use options::{ConvertOptions, LockFrom};

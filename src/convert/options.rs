@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::job::{Checks, RawPolicy, StackPolicy};
 use crate::clock::ClockAnchor;
 use crate::columns::TypeOptions;
@@ -14,6 +16,17 @@ use crate::resources::{MIN_MEMORY, default_memory, default_threads};
 use crate::schema::load::SchemaSet;
 use crate::schema::lock::SchemaLock;
 use crate::schema::user::UserSchemas;
+
+/// Where a schema lock comes from, which says what becomes of names that it does not have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LockFrom {
+    /// It was given: traces say what it lacks, as an issue.
+    #[default]
+    Given,
+    /// It lies in the output folder, and gains what it lacks.
+    Folder,
+}
 
 /// How a recording is converted. [`ConvertOptions::new`] gives what the command line does by default.
 ///
@@ -50,6 +63,8 @@ pub struct ConvertOptions {
     pub schemas: Arc<UserSchemas>,
     /// What those files hold, as a hash.
     pub schemas_hash: Option<String>,
+    /// Where the lock among the schemas comes from. Default: it was given.
+    pub lock_from: LockFrom,
     /// Which events become rows. Default: all.
     pub filter: Filter,
     /// The codec of every page. Default: Zstandard.
@@ -107,6 +122,7 @@ impl ConvertOptions {
             layout: DatasetSplit::default(),
             schemas: Arc::default(),
             schemas_hash: None,
+            lock_from: LockFrom::default(),
             filter: Filter::default(),
             compression: Compression::default(),
             row_group_rows: ConvertOptions::DEFAULT_ROW_GROUP_ROWS,
@@ -138,7 +154,25 @@ impl ConvertOptions {
     pub fn schema_lock(self, lock: SchemaLock) -> Self {
         let mut schemas = UserSchemas::clone(&self.schemas);
         schemas.lock = Some(Arc::new(lock));
-        ConvertOptions { schemas: Arc::new(schemas), ..self }
+        ConvertOptions { schemas: Arc::new(schemas), lock_from: LockFrom::Given, ..self }
+    }
+
+    /// The same with the lock of the output folder. Who converts adds to it what traces use, when the last one is published:
+    /// [`lock_file::extend`](crate::output::lock_file::extend).
+    #[must_use]
+    pub fn folder_lock(self, lock: SchemaLock) -> Self {
+        ConvertOptions { lock_from: LockFrom::Folder, ..self.schema_lock(lock) }
+    }
+
+    /// Where the lock in use comes from; `None` without one.
+    pub fn lock_in_use(&self) -> Option<LockFrom> {
+        self.schemas.lock.as_ref().map(|_| self.lock_from)
+    }
+
+    /// Whether traces say which names their lock does not have: those that are gained need not be told, unless they keep a
+    /// trace from being published.
+    pub fn tells_new_names(&self) -> bool {
+        self.lock_from == LockFrom::Given || self.checks.new_names
     }
 
     /// Whether an update compares the content of inputs, not the time when they were written.

@@ -167,6 +167,12 @@ impl ColumnNames {
         name
     }
 
+    /// The names that fields have, in lower case, with their families.
+    pub fn names_of(&self, fields: &[Field]) -> Vec<(String, Family)> {
+        let named = named_fields(fields, &self.reserved, self.depth);
+        named.into_iter().flatten().map(|field| (field.key, field.family)).collect()
+    }
+
     pub(super) fn reserved(&self) -> &HashSet<String> {
         &self.reserved
     }

@@ -53,6 +53,7 @@ pub(super) fn survey_and_plan(
         all_columns: options.all_columns,
         layout: options.layout,
         schemas: Arc::clone(&options.schemas),
+        tells_new_names: options.tells_new_names(),
         filter: options.filter.clone(),
     };
     pool.install(|| {
@@ -100,7 +101,8 @@ pub(super) fn prepare<'a>(
     progress: &dyn JobProgress,
 ) -> Result<std::result::Result<Prepared<'a>, Outcome>> {
     let surveyed = survey_and_plan(pool, job, inputs, options, space, true, progress)?;
-    let settings = record::settings(options, &job.inputs);
+    let lock_use = surveyed.plan.lock_use.as_ref();
+    let settings = record::settings(options, &job.inputs, lock_use.map(|names| &*names.hash));
     let surveyed = match without_rows(job, options, &settings, surveyed)? {
         Ok(surveyed) => surveyed,
         Err(outcome) => return Ok(Err(outcome)),

@@ -15,21 +15,23 @@ use super::stored_stacks::PartitionStacks;
 use super::update::Update;
 use crate::commit::Commit;
 use crate::commit::record::{self, RunContext};
-use crate::convert::ConvertOptions;
 use crate::convert::job::{JobProgress, Outcome, Recording, Stage, Surveyed};
 use crate::convert::part_report::PartReport;
 use crate::convert::partitions::Conversion;
 use crate::convert::pipeline::Threads;
 use crate::convert::report_check::ReportRules;
+use crate::convert::{ConvertOptions, LockFrom};
 use crate::dataset::rows_in_footer;
 use crate::dimensions::Owners;
 use crate::error::{Error, ErrorKind, Result};
 use crate::input::{InputId, Inputs, OpenOptions};
 use crate::output::folder::{plan_name, trace_folder};
+use crate::output::lock_file;
 use crate::output::{CommitRecord, IfExists, LocalFolder, Output, StagedName};
 use crate::plan::{PartitionView, PlanFile, PlannedInputs, Segment};
 use crate::resources::pool;
 use crate::resources::{default_memory, default_threads};
+use crate::schema::extend::Additions;
 use crate::spill::SpillSpace;
 use crate::stacks::Stacks;
 use crate::survey::{FileFacts, SurveyResult};
@@ -120,6 +122,7 @@ pub fn plan(job: &Recording, options: &ConvertOptions, progress: &dyn JobProgres
         write,
         checks: options.checks,
         if_exists: options.if_exists,
+        lock: options.lock_in_use(),
         byte_order: stored::byte_order().to_owned(),
         plan_blake3: plan.hash().to_owned(),
         segments: segments().map(StoredRecords::of).collect(),
@@ -213,6 +216,7 @@ fn planned_inputs(
 pub fn commit(folder: &Path, options: &StepOptions, progress: &dyn JobProgress) -> Result<CommitOutcome> {
     let started = (SystemTime::now(), Instant::now());
     if let Some(target) = committed(folder) {
+        extend_lock(&target)?;
         LocalFolder::discard_plan(folder)?;
         return Ok(CommitOutcome::AlreadyCommitted(target));
     }
@@ -237,7 +241,7 @@ pub fn commit(folder: &Path, options: &StepOptions, progress: &dyn JobProgress) 
             memory: options.memory,
             out: output.out().to_owned(),
             id: options.run_id.clone(),
-            options: record::publish_options(job.if_exists, &job.checks),
+            options: record::publish_options(job.if_exists, &job.checks, job.lock),
             plan: Some(hash),
         },
         started,
@@ -246,7 +250,22 @@ pub fn commit(folder: &Path, options: &StepOptions, progress: &dyn JobProgress) 
     let (surveyed, partitions) = (Surveyed { files, facts, plan: plan.result }, plan.partitions);
     let output = output as Arc<dyn Output>;
     let finished = pool.install(|| commit.finish(surveyed, &partitions, reports, &output, || Ok(()), progress))?;
-    Ok(CommitOutcome::Done(finished.publish(&output, progress)?))
+    let outcome = finished.publish(&output, progress)?;
+    if let Outcome::Published(report) = &outcome {
+        extend_lock(&report.folder)?;
+    }
+    Ok(CommitOutcome::Done(outcome))
+}
+
+/// Adds the names of a trace to the lock of the output folder, where it was planned with that.
+fn extend_lock(target: &Path) -> Result<()> {
+    let is_from_folder = CommitRecord::read(target).is_ok_and(|it| record::lock_of(&it) == Some(LockFrom::Folder));
+    let (true, Some(out), Some(names)) = (is_from_folder, target.parent(), lock_file::names_of(target)) else {
+        return Ok(());
+    };
+    let mut additions = Additions::default();
+    additions.add(&names);
+    lock_file::extend(out, &additions).map(drop)
 }
 
 /// The trace of a plan, where it is published already.

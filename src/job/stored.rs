@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use super::records::{PLAN_ANEW, StoredRecords, changed, foreign, unreadable};
 use super::stored_dimensions::StoredDimensions;
 use super::stored_stacks::StoredStacks;
+use crate::convert::LockFrom;
 use crate::convert::job::Checks;
 use crate::convert::part_report::PartReport;
 use crate::convert::report_check::ReportRules;
@@ -56,6 +57,8 @@ pub(super) struct StoredJob {
     pub checks: Checks,
     /// What to do about a trace that is there already.
     pub if_exists: IfExists,
+    /// Where the schema lock comes from.
+    pub lock: Option<LockFrom>,
     /// The byte order of the machine, which is that of the segments.
     pub byte_order: String,
     /// Hash of the plan.

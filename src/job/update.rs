@@ -10,16 +10,20 @@ use crate::convert::job::{InputFile, Outcome, Recording, Report};
 use crate::error::{Error, ErrorCode, ErrorKind, Result};
 use crate::input::{InputId, Inputs, Unopened};
 use crate::output::folder::trace_folder;
-use crate::output::manifest::{FORMAT_VERSION, InputEntry};
+use crate::output::lock_file;
+use crate::output::manifest::{FORMAT_VERSION, FileEntry, InputEntry};
 use crate::output::refusal::{Refusal, RefusalKind};
 use crate::output::{CommitRecord, options_hash};
+use crate::plan::Filter;
 use crate::progress::Progress;
+use crate::schema::pack::Pack;
 use crate::survey;
 
 /// A job of which it is to be told whether it was done before.
 pub(super) struct Update<'a> {
     job: &'a Recording,
     options: &'a ConvertOptions,
+    /// Of a refusal: which names a trace would have had nobody knows, so that any change of a lock counts.
     options_hash: String,
     checks: serde_json::Value,
     /// The inputs as they are now; `None` where one cannot be had, which is for the conversion to say.
@@ -34,7 +38,7 @@ impl<'a> Update<'a> {
         Update {
             job,
             options,
-            options_hash: options_hash(&record::settings(options, &job.inputs)),
+            options_hash: options_hash(&record::settings(options, &job.inputs, whole_lock(options).as_deref())),
             checks: serde_json::to_value(options.checks).unwrap_or_default(),
             inputs: job.inputs.iter().map(|input| Unopened::at(&input.path)).collect(),
             published: CommitRecord::read(&trace_folder(&options.out, &job.name)).ok(),
@@ -183,7 +187,26 @@ impl<'a> Update<'a> {
     fn is_ours(&self, there: &CommitRecord) -> bool {
         there.format_version == FORMAT_VERSION
             && there.tool_version == env!("CARGO_PKG_VERSION")
-            && there.options_hash == self.options_hash
+            && self.lock_of(there).is_some_and(|lock| {
+                let settings = record::settings(self.options, &self.job.inputs, lock.as_deref());
+                there.options_hash == options_hash(&settings)
+            })
+    }
+
+    /// What would tell its names by a lock from others if the trace were converted again; `None` where they would be others,
+    /// or nobody knows.
+    fn lock_of(&self, there: &CommitRecord) -> Option<Option<String>> {
+        let Some(lock) = &self.options.schemas.lock else { return Some(None) };
+        if there.options.get("schema_lock").is_some_and(|recorded| !recorded.is_null()) {
+            let used = lock_file::names_of(&trace_folder(&self.options.out, &self.job.name))?;
+            let missing = self.options.tells_new_names().then(|| used.missing_in(lock));
+            return used.agree_with(lock, self.options.all_columns).then(|| Some(used.hash(missing.as_ref())));
+        }
+        // Nothing that a lock settles, which a run without a lock does not say.
+        let is_settled = |file: &FileEntry| file.provider_id.is_none_or(|guid| Pack::builtin().settles(&guid));
+        let is_whole = self.options.filter == Filter::default();
+        let is_known = record::lock_of(there).is_some() || (is_whole && there.files.iter().all(is_settled));
+        is_known.then_some(None)
     }
 
     /// Those of before that the job still has.
@@ -220,6 +243,10 @@ impl<'a> Update<'a> {
         }
         Ok(true)
     }
+}
+
+fn whole_lock(options: &ConvertOptions) -> Option<String> {
+    options.schemas.lock.as_ref().map(|lock| lock.hash())
 }
 
 /// An input as it was recorded.

@@ -43,10 +43,12 @@ use custody::Held;
 pub use disks::Disks;
 use disks::Item;
 pub use existing::{check_absent, is_current, is_of_output, published, trace_folder};
+pub(super) use lock::take_file;
 use lock::{LOCK, Lock};
 pub(crate) use parts::is_attempt;
 use parts::{Parts, remove_staged};
-use system::{exists, remove, remove_file, sync_folder};
+pub(super) use system::sync_folder;
+use system::{exists, remove, remove_file};
 
 use super::errors::output_error;
 use super::interface::{IfExists, Output, OutputFile, Published, StagedFile, StagedName};

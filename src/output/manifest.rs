@@ -98,7 +98,7 @@ pub struct LossCounts {
     pub unknown_because: Option<String>,
 }
 
-/// One file: Parquet, but for the scripts of views, which have no rows.
+/// One file: Parquet, but for the scripts of views and the names that depend on a lock, which have no rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileEntry {
     /// The path below `trace=<name>`, `/`-separated.

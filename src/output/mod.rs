@@ -13,6 +13,7 @@ mod append;
 pub(crate) mod errors;
 pub mod folder;
 pub mod interface;
+pub mod lock_file;
 pub mod manifest;
 pub mod memory;
 pub mod refusal;

@@ -9,7 +9,7 @@ use super::options::PlanOptions;
 use super::resolve::{self, Resolution};
 use super::result::PlanResult;
 use super::tables::{self, Tables};
-use super::{doubts, field_limit, mismatch};
+use super::{doubts, field_limit, locked, mismatch};
 use crate::error::Result;
 use crate::input::Inputs;
 use crate::schema::Registry;
@@ -31,6 +31,7 @@ pub fn plan(
     let registry = timed(progress, Step::Plan, || Registry::new(eventsource, event_info, user));
     let Resolution { shapes: mut resolved, images, issues: of_shapes } =
         resolve::resolve(files, inputs, &registry, progress)?;
+    locked::settle_events(&mut resolved, &registry);
     for (all, more) in issues.iter_mut().zip(of_shapes) {
         more.into_iter().for_each(|issue| all.push(issue));
     }
@@ -40,7 +41,7 @@ pub fn plan(
     let mut report = |input: u16, issue: Issue| issues[usize::from(input)].push(issue);
     doubts::of_choices(&resolved, &registry).into_iter().for_each(|(input, issue)| report(input, issue));
     let mut filter = CompiledFilter::new(&options.filter, files, resolved.len());
-    let Tables { tables, columns, issues: of_tables } =
+    let Tables { tables, columns, lock_use, issues: of_tables } =
         tables::tables(&resolved, &registry, options, filter.as_mut(), progress)?;
     of_tables.into_iter().for_each(|(input, issue)| report(input, issue));
     let others = tables.iter().filter(|table| table.is_other()).flat_map(|table| &table.shapes);
@@ -49,5 +50,5 @@ pub fn plan(
     too_many.into_iter().for_each(|(input, issue)| report(input, issue));
     let describer = Describer { tables: &tables, registry: &registry, images: &images };
     let described = describer.describe(resolved, &columns, &lists_fields, progress)?;
-    Ok((PlanResult { tables, filter, ..described }, issues))
+    Ok((PlanResult { tables, filter, lock_use, ..described }, issues))
 }

@@ -178,6 +178,9 @@ pub fn datasets(shapes: &[Resolved], registry: &Registry, layout: DatasetSplit) 
         .collect();
     let folders = names::dataset_names(&namings);
     let mut issues = shared_names(&providers, &namings, &folders, shapes);
+    // Their folders are those of the lock, whichever others are in the trace.
+    issues.retain(|(provider, _)| !provider.is_some_and(|provider| registry.uses_lock(&provider)));
+    let mut issues: Vec<InputIssue> = issues.into_iter().map(|(_, issue)| issue).collect();
     let whole = providers.into_iter().zip(named).zip(folders).map(|(((key, members), name), folder)| {
         let provider_name = name.filter(|_| key.provider().is_some());
         let declared = Arc::new(Declarations::of(key.provider(), &members, shapes, registry));
@@ -238,19 +241,21 @@ fn naming<'a>(
     registry: &'a Registry,
 ) -> Naming<'a> {
     let is_registered = || key.provider().zip(name).is_some_and(|(guid, name)| registry.is_registered(&guid, name));
+    let settled = key.provider().and_then(|guid| registry.settled_folder(&guid));
+    let provider = key.provider();
+    let locked = provider.as_ref().and_then(|guid| registry.locked_folder(guid));
     let right = match () {
         () if key.fixed_name().is_some() => Right::Own,
+        () if settled.is_none() && locked.is_some() => Right::Locked,
         () if is_registered() => Right::Registered,
         () => Right::Claimed,
     };
-    let events = members.iter().map(|&member| shapes[member as usize].events).sum();
+    let events = members.iter().map(|&member| shapes[member as usize].events);
+    let events = if right == Right::Locked { 0 } else { events.sum() };
     let own = || key.provider().zip(name).filter(|_| right == Right::Claimed);
     let is_anothers = own().is_some_and(|(guid, name)| registry.is_name_of_another(&guid, name));
-    let folder = key.provider().and_then(|guid| {
-        let locked = || registry.locked(&guid).map(|names| names.folder.as_str());
-        registry.settled_folder(&guid).or_else(locked)
-    });
-    Naming { guid: key.provider(), name: folder.or(name), claim: Claim { right, events }, is_anothers }
+    let name = settled.or(locked).or(name);
+    Naming { guid: key.provider(), name, claim: Claim { right, events }, is_anothers }
 }
 
 /// One issue for each provider that has to share its name.
@@ -259,7 +264,7 @@ fn shared_names(
     namings: &[Naming<'_>],
     folders: &[String],
     shapes: &[Resolved],
-) -> Vec<InputIssue> {
+) -> Vec<(Option<Guid>, InputIssue)> {
     let plain = |naming: &Naming<'_>| naming.name.filter(|name| !name.is_empty()).map(names::safe_name);
     let of_folder: HashMap<String, usize> =
         folders.iter().enumerate().map(|(number, folder)| (names::fold_case(folder), number)).collect();
@@ -285,7 +290,7 @@ fn shared_names(
             )
         };
         let issue = Issue::new(Severity::Warning, IssueCode::SharedProviderName, message);
-        issues.push((first_input(members, shapes), issue));
+        issues.push((naming.guid, (first_input(members, shapes), issue)));
     }
     issues
 }

@@ -25,6 +25,8 @@ pub struct Declarations {
     /// events that the pack knows.
     settled_names: Option<Arc<SettledNames>>,
     settled: Vec<Declared>,
+    /// Whether its names are those of a lock of the user's, be they in it or not.
+    is_locked: bool,
     /// All of its shapes.
     members: Vec<u32>,
     /// The names of its columns, once they are asked for.
@@ -55,31 +57,47 @@ impl Declarations {
         }
         let settled = provider.map_or_else(Vec::new, |provider| registry.settled(&provider));
         let settled_names = provider.and_then(|provider| registry.settled_names(&provider));
-        Declarations { events, settled_names, settled, members: members.to_vec(), names: OnceLock::new() }
+        let is_locked = provider.is_some_and(|provider| registry.uses_lock(&provider));
+        Declarations { events, settled_names, settled, is_locked, members: members.to_vec(), names: OnceLock::new() }
     }
 
     /// The names of the provider's columns. They follow from all that is declared for it, be it present, wanted, in this
     /// table or not.
     pub fn names(&self, shapes: &[Resolved]) -> &ColumnNames {
         self.names.get_or_init(|| {
-            let mut names = ColumnNames::new(&header::reserved_names());
-            self.adopted(shapes).iter().for_each(|settled| names.adopt(settled));
-            let mut known = HashSet::new();
-            let mut is_new = |event: &&Declared| known.insert(Arc::as_ptr(&event.schema));
-            self.settled.iter().filter(&mut is_new).for_each(|event| names.settle(&event.schema.fields));
-            // In front of all that this trace declares, so that they are in the same order in every trace.
-            names.add_undeclared();
-            if !self.settled.is_empty() {
-                names.settle_labels();
+            let names = self.named(self.adopted(shapes).as_deref(), shapes);
+            if !self.is_locked {
+                return names;
             }
-            let declared = self.events.values().flatten();
-            declared.filter(&mut is_new).for_each(|event| names.declare(&event.schema.fields));
-            let shapes = self.members.iter().filter_map(|&member| shapes.get(member as usize));
-            let chosen = shapes.filter_map(|shape| shape.choice.as_ref());
-            let chosen = chosen.filter(|choice| known.insert(Arc::as_ptr(&choice.candidate.schema)));
-            chosen.for_each(|choice| names.declare(&choice.candidate.schema.fields));
-            names
+            // As if the lock had all of them: columns stand in the same order whatever it has of them.
+            let mut settled = SettledNames::default();
+            for mut column in names.settled(true) {
+                column.sort();
+                settled.add_column(column);
+            }
+            self.named(Some(&settled), shapes)
         })
+    }
+
+    /// The names of its columns, of which some are settled already.
+    fn named(&self, settled: Option<&SettledNames>, shapes: &[Resolved]) -> ColumnNames {
+        let mut names = ColumnNames::new(&header::reserved_names());
+        settled.into_iter().for_each(|settled| names.adopt(settled));
+        let mut known = HashSet::new();
+        let mut is_new = |event: &&Declared| known.insert(Arc::as_ptr(&event.schema));
+        self.settled.iter().filter(&mut is_new).for_each(|event| names.settle(&event.schema.fields));
+        // In front of all that this trace declares, so that they are in the same order in every trace.
+        names.add_undeclared();
+        if !self.settled.is_empty() {
+            names.settle_labels();
+        }
+        let declared = self.events.values().flatten();
+        declared.filter(&mut is_new).for_each(|event| names.declare(&event.schema.fields));
+        let shapes = self.members.iter().filter_map(|&member| shapes.get(member as usize));
+        let chosen = shapes.filter_map(|shape| shape.choice.as_ref());
+        let chosen = chosen.filter(|choice| known.insert(Arc::as_ptr(&choice.candidate.schema)));
+        chosen.for_each(|choice| names.declare(&choice.candidate.schema.fields));
+        names
     }
 
     /// What is settled already of the names that its columns have; where the pack does not know the provider, of those that
@@ -109,7 +127,8 @@ impl Declarations {
     /// with all columns has these and no others that a trace declares, so that it is the same in every trace.
     pub fn settled_columns(&self) -> Option<&SettledNames> {
         static NONE: SettledNames = SettledNames::EMPTY;
-        let is_settled = |names: &&SettledNames| !self.settled.is_empty() || !names.columns().is_empty();
+        let is_settled =
+            |names: &&SettledNames| self.is_locked || !self.settled.is_empty() || !names.columns().is_empty();
         Some(self.settled_names.as_deref().unwrap_or(&NONE)).filter(is_settled)
     }
 

@@ -49,6 +49,7 @@ pub use hint::schema_needed;
 pub use input::{BufferRef, PlannedInput, PlannedInputs};
 pub(crate) use key::part_of;
 pub use key::{Key, KeyRange};
+pub use locked::LockUse;
 pub use options::PlanOptions;
 pub use partition::{Partition, PartitionView, Partitions};
 pub use result::{PlanResult, PlannedShape, PlannedTable, ShapeName};

@@ -18,6 +18,8 @@ pub struct PlanOptions {
     pub layout: DatasetSplit,
     /// Descriptions given by the user.
     pub schemas: Arc<UserSchemas>,
+    /// Whether names that the lock does not have are issues of the trace.
+    pub tells_new_names: bool,
     /// Which events become rows.
     pub filter: Filter,
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::filter::CompiledFilter;
+use super::locked::LockUse;
 use crate::decode::{FieldColumn, PayloadColumns};
 use crate::event::Shape;
 use crate::guid::Guid;
@@ -29,6 +30,8 @@ pub struct PlanResult {
     pub tables: Vec<PlannedTable>,
     /// What keeps events from becoming rows; `None` where all of them do.
     pub filter: Option<CompiledFilter>,
+    /// The names that it has of providers whose names a lock settles; `None` where there is none of these, or no lock.
+    pub lock_use: Option<LockUse>,
 }
 
 /// How events of one shape become rows, and why so.

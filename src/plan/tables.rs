@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use super::datasets::{self, Dataset, DatasetKey, DatasetSplit, InputIssue};
 use super::filter::{CompiledFilter, ShapeInfo};
-use super::locked;
+use super::locked::{self, LockUse};
 use super::options::PlanOptions;
 use super::resolve::Resolved;
 use super::result::PlannedTable;
@@ -30,6 +30,8 @@ pub struct Tables {
     pub tables: Vec<PlannedTable>,
     /// How the events of each shape are decoded; `None` where they are not.
     pub columns: Vec<Option<ShapeColumns>>,
+    /// The names that a lock settles; `None` without a lock, or providers that it could settle.
+    pub lock_use: Option<LockUse>,
     /// What is unusual about the datasets.
     pub issues: Vec<InputIssue>,
 }
@@ -55,11 +57,12 @@ pub fn tables(
     filter: Option<&mut CompiledFilter>,
     progress: &dyn Progress,
 ) -> Result<Tables> {
-    let (datasets, mut issues, passing) = timed(progress, Step::Plan, || {
+    let (datasets, mut issues, lock_use, passing) = timed(progress, Step::Plan, || {
         let (datasets, mut issues) = datasets::datasets(shapes, registry, options.layout);
-        issues.extend(locked::issues(&datasets, shapes, registry));
+        let (lock_use, new_names) = locked::uses(&datasets, shapes, registry, options);
+        issues.extend(new_names);
         let passing = passing(&datasets, shapes, registry, filter);
-        (datasets, issues, passing)
+        (datasets, issues, lock_use, passing)
     });
     let settled = settle_all(&datasets, &passing, MAX_ALL_COLUMNS, &|dataset, passing, room| {
         stop_if_cancelled(progress)?;
@@ -77,7 +80,7 @@ pub fn tables(
         both.into_iter().flatten().map(move |issue| (input, issue)).collect::<Vec<_>>()
     };
     issues.extend(tables.iter().flat_map(unusual));
-    Ok(Tables { tables, columns, issues })
+    Ok(Tables { tables, columns, lock_use, issues })
 }
 
 /// Payload columns that a table may have; the values of a structure's members count each.

@@ -6,6 +6,7 @@ pub mod declared;
 pub mod describe;
 pub mod event_info;
 pub mod eventsource;
+pub mod extend;
 pub mod family;
 pub mod files;
 pub mod load;
@@ -26,6 +27,7 @@ pub mod tmf;
 pub mod tracelogging;
 pub mod trust;
 pub(crate) mod types;
+pub mod used;
 pub mod user;
 pub mod wpp;
 

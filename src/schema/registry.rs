@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use super::event_info::{EventInfo, EventInfoKey};
 use super::eventsource::{self, EventSourceManifests};
+use super::lock::SchemaLock;
 use super::manifest::ProviderSchemas;
 use super::model::{EventSchema, Field, Wire};
 use super::numbers::EventNumbers;
@@ -101,6 +102,16 @@ impl Registry {
     /// Whether the names of a provider are those of the user's lock: there is one, and the pack does not know the provider.
     pub fn uses_lock(&self, provider: &Guid) -> bool {
         self.user.lock.is_some() && !self.pack.settles(provider)
+    }
+
+    /// The lock of the user.
+    pub(super) fn lock(&self) -> Option<&SchemaLock> {
+        self.user.lock.as_deref()
+    }
+
+    /// The folder that the user has settled for a provider that the pack does not know, if it is a name.
+    pub fn locked_folder(&self, provider: &Guid) -> Option<&str> {
+        self.locked(provider).filter(|names| !names.is_nameless(provider)).map(|names| names.folder.as_str())
     }
 
     /// What the user has settled of the names of a provider that the pack does not know.

@@ -8,6 +8,7 @@ use super::registry::Registry;
 use super::settled::{EventNumber, SettledNames};
 use crate::event::EventIdentity;
 use crate::guid::Guid;
+use crate::names::safe_name;
 
 /// What is settled of the name of an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,9 +33,10 @@ impl Registry {
         self.pack.kept_folder(provider)
     }
 
-    /// Whether the pack knows a provider of this name, ignoring case, that is not this one.
+    /// Whether the pack, or the lock of the user, knows a provider of this name, ignoring case, that is not this one.
     pub fn is_name_of_another(&self, provider: &Guid, name: &str) -> bool {
-        self.pack.provider_name(provider).is_none() && self.pack.is_provider_name(name)
+        let is_locked = || self.lock().is_some_and(|lock| lock.is_folder_of_another(provider, &safe_name(name)));
+        self.pack.provider_name(provider).is_none() && (self.pack.is_provider_name(name) || is_locked())
     }
 
     /// What is settled of the names of a provider's columns and events although the pack says otherwise now, or by the user

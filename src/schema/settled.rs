@@ -13,6 +13,8 @@
 //! with the columns that it has, where those are not the value alone: `int`, `int/value/label`, `time/value/filetime`,
 //! `int/ns`. A field of a layout is its name, a blank and its family. Lines are sorted, so that two texts differ where they say different things.
 
+mod merge;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Write as _};
 use std::ops::RangeInclusive;
@@ -73,6 +75,25 @@ pub struct SettledEvent {
     pub name: String,
 }
 
+/// What a text may say several times.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Repeats {
+    /// Nothing.
+    Refused,
+    /// Everything, in the same way.
+    Merged,
+}
+
+impl Repeats {
+    /// What is wrong with a line of a provider.
+    fn of_provider(self, guid: &Guid) -> String {
+        match self {
+            Repeats::Refused => format!("provider {guid} has no folder or stands twice"),
+            Repeats::Merged => format!("provider {guid} has no folder, or another one in an earlier line"),
+        }
+    }
+}
+
 /// Bytes of the longest line that is read.
 const MAX_LINE: usize = 1 << 16;
 
@@ -95,6 +116,19 @@ impl SettledNames {
     /// # Errors
     /// What is no line of the format or contradicts an earlier one, with its number.
     pub fn read(text: &str) -> Result<BTreeMap<Guid, SettledNames>, SchemaError> {
+        SettledNames::read_with(text, Repeats::Refused)
+    }
+
+    /// Reads a text in which providers, columns and events may stand several times, as where one text was put behind
+    /// another. Events that stand there by number and versions alone are left out.
+    ///
+    /// # Errors
+    /// Those of [`SettledNames::read`].
+    pub fn read_merged(text: &str) -> Result<BTreeMap<Guid, SettledNames>, SchemaError> {
+        SettledNames::read_with(text, Repeats::Merged)
+    }
+
+    fn read_with(text: &str, repeats: Repeats) -> Result<BTreeMap<Guid, SettledNames>, SchemaError> {
         let mut all = BTreeMap::new();
         let mut open: Option<(Guid, SettledNames)> = None;
         for (line, number) in text.lines().zip(1..).filter(|(line, _)| !line.is_empty() && !line.starts_with('#')) {
@@ -107,10 +141,19 @@ impl SettledNames {
             if let (["P", guid, folder], true) = (&cells[..], line.len() <= MAX_LINE) {
                 let guid: Guid = guid.parse().map_err(|_| fault(format!("GUID `{guid}`")))?;
                 all.extend(open.take());
-                if folder.is_empty() || all.contains_key(&guid) {
-                    return Err(fault(format!("provider {guid} has no folder or stands twice")));
+                let known = all.remove(&guid);
+                let new = SettledNames::new(*folder);
+                let is_good =
+                    |known: &SettledNames| repeats == Repeats::Merged && known.may_have_folder_of(&new, &guid);
+                if folder.is_empty() || !known.as_ref().is_none_or(is_good) {
+                    return Err(fault(repeats.of_provider(&guid)));
                 }
-                open = Some((guid, SettledNames::new(*folder)));
+                let names = match known {
+                    Some(known) if known.is_nameless(&guid) => SettledNames { folder: new.folder, ..known },
+                    Some(known) => known,
+                    None => new,
+                };
+                open = Some((guid, names));
                 continue;
             }
             let Some((_, names)) = &mut open else { return Err(fault("a line in front of the first provider".into())) };
@@ -118,7 +161,7 @@ impl SettledNames {
                 let before: usize = cells.iter().take(cell).map(|cell| cell.chars().count() + 1).sum();
                 fault(format!("column {}: {what}", before + 1))
             };
-            if line.len() > MAX_LINE || !names.read_line(&cells).map_err(cell_fault)? {
+            if line.len() > MAX_LINE || !names.read_line(&cells, repeats).map_err(cell_fault)? {
                 let start: String = line.chars().take(64).collect();
                 return Err(fault(format!(
                     "not a line of the format, or one that contradicts an earlier one: `{start}`"
@@ -130,7 +173,7 @@ impl SettledNames {
     }
 
     /// Whether the line says something, and nothing that contradicts an earlier one.
-    fn read_line(&mut self, cells: &[&str]) -> Result<bool, CellFault> {
+    fn read_line(&mut self, cells: &[&str], repeats: Repeats) -> Result<bool, CellFault> {
         let event = |number, versions: &str, name: &str| {
             Ok::<_, CellFault>(SettledEvent { number, versions: range(versions)?, name: name.to_owned() })
         };
@@ -141,13 +184,18 @@ impl SettledNames {
                 };
                 let forms = forms.iter().zip(2..).map(form).collect::<Result<Vec<_>, _>>()?;
                 let families: BTreeSet<_> = forms.iter().map(|form| &form.family).collect();
-                let is_new = families.len() == forms.len() && !self.columns.contains_key(&path.to_lowercase());
-                self.add_column(SettledColumn { path: path.to_owned(), forms });
-                Ok(is_new)
+                let is_good = families.len() == forms.len();
+                Ok(is_good && self.read_column(SettledColumn { path: path.to_owned(), forms }, repeats))
             }
-            ["E", id, versions, name] => Ok(self.add_event(event(EventNumber::Id(number(1, id)?), versions, name)?)),
+            ["E", id, versions, name] => {
+                Ok(self.read_event(event(EventNumber::Id(number(1, id)?), versions, name)?, repeats))
+            }
             ["V", opcode, versions, name] => {
-                Ok(self.add_event(event(EventNumber::Opcode(number(1, opcode)?), versions, name)?))
+                Ok(self.read_event(event(EventNumber::Opcode(number(1, opcode)?), versions, name)?, repeats))
+            }
+            ["E", id, versions] if repeats == Repeats::Merged => Ok(is_unnamed(number::<u16>(1, id)?, versions)?),
+            ["V", opcode, versions] if repeats == Repeats::Merged => {
+                Ok(is_unnamed(number::<u8>(1, opcode)?, versions)?)
             }
             ["LE", id, version, ref fields @ ..] => {
                 let event = (EventNumber::Id(number(1, id)?), number(2, version)?);
@@ -158,6 +206,24 @@ impl SettledNames {
                 Ok(SettledLayout::read(fields).is_some_and(|layout| self.add_layout(event, layout)))
             }
             _ => Ok(false),
+        }
+    }
+
+    fn read_column(&mut self, column: SettledColumn, repeats: Repeats) -> bool {
+        match repeats {
+            Repeats::Merged => self.merge_column(column),
+            Repeats::Refused => {
+                let is_new = !self.columns.contains_key(&column.path.to_lowercase());
+                self.add_column(column);
+                is_new
+            }
+        }
+    }
+
+    fn read_event(&mut self, event: SettledEvent, repeats: Repeats) -> bool {
+        match repeats {
+            Repeats::Merged => self.merge_event(event),
+            Repeats::Refused => self.add_event(event),
         }
     }
 
@@ -248,13 +314,8 @@ impl SettledNames {
             let forms: Vec<String> = column.forms.iter().map(SettledForm::to_string).collect();
             let _ = writeln!(text, "N\t{}\t{}", column.path, forms.join("\t"));
         }
-        for SettledEvent { number, versions, name } in self.events.values() {
-            let (first, last) = (versions.start(), versions.end());
-            let versions = if first == last { first.to_string() } else { format!("{first}-{last}") };
-            let _ = match number {
-                EventNumber::Id(id) => writeln!(text, "E\t{id}\t{versions}\t{name}"),
-                EventNumber::Opcode(opcode) => writeln!(text, "V\t{opcode}\t{versions}\t{name}"),
-            };
+        for event in self.events.values() {
+            let _ = writeln!(text, "{}", event.line());
         }
         for ((number, version), layout) in self.all_layouts() {
             let _ = match number {
@@ -263,6 +324,20 @@ impl SettledNames {
             };
         }
         text
+    }
+}
+
+impl SettledEvent {
+    /// Its line; what has no name ends behind the versions.
+    pub(super) fn line(&self) -> String {
+        let SettledEvent { number, versions, name } = self;
+        let (first, last) = (versions.start(), versions.end());
+        let versions = if first == last { first.to_string() } else { format!("{first}-{last}") };
+        let line = match number {
+            EventNumber::Id(id) => format!("E\t{id}\t{versions}\t{name}"),
+            EventNumber::Opcode(opcode) => format!("V\t{opcode}\t{versions}\t{name}"),
+        };
+        line.strip_suffix('\t').map(str::to_owned).unwrap_or(line)
     }
 }
 
@@ -296,6 +371,11 @@ struct CellFault {
 
 fn number<T: std::str::FromStr>(cell: usize, text: &str) -> Result<T, CellFault> {
     text.parse().map_err(|_| CellFault { cell, what: format!("number `{text}`") })
+}
+
+/// Whether a line with an event's number, and no name, has versions.
+fn is_unnamed<T>(_number: T, versions: &str) -> Result<bool, CellFault> {
+    Ok(!range(versions)?.is_empty())
 }
 
 /// The versions of an event, `3` or `0-3`.

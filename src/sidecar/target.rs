@@ -3,9 +3,13 @@
 use std::fmt;
 use std::sync::Arc;
 
+use sha2::{Digest, Sha256};
+
 use crate::columns::TypeOptions;
 use crate::dataset::EncodeOptions;
-use crate::output::Output;
+use crate::error::Result;
+use crate::output::sink::hex;
+use crate::output::{FileEntry, Output};
 use crate::progress::Progress;
 
 /// Where the sidecar is written, and how.
@@ -19,6 +23,18 @@ pub struct SidecarTarget<'a> {
     pub types: TypeOptions,
     /// Says when to stop.
     pub progress: &'a dyn Progress,
+}
+
+impl SidecarTarget<'_> {
+    /// Writes a file that is no table, and lists it.
+    ///
+    /// # Errors
+    /// [`Output`](crate::ErrorKind::Output) when it cannot be written.
+    pub(super) fn write_text(&self, path: &str, text: &str) -> Result<FileEntry> {
+        self.output.write(path, text.as_bytes())?;
+        let sha256 = hex(&Sha256::digest(text));
+        Ok(FileEntry { path: path.to_owned(), bytes: text.len() as u64, sha256, ..FileEntry::default() })
+    }
 }
 
 impl fmt::Debug for SidecarTarget<'_> {

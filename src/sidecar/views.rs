@@ -3,7 +3,6 @@
 //! They are what `etl2parquet views` prints of the trace, without the views of single events, which would be most of them.
 
 use arrow_schema::Field;
-use sha2::{Digest, Sha256};
 
 use super::answers::AnswerRow;
 use super::dimensions::{FileRow, ImageRow, MethodRow, ProcessRow, ThreadRow};
@@ -15,7 +14,6 @@ use super::streams::StreamRow;
 use super::target::SidecarTarget;
 use crate::error::Result;
 use crate::output::FileEntry;
-use crate::output::sink::hex;
 use crate::plan::PlannedTable;
 use crate::views::{Dialect, Extent, Lake, Script, common, is_asked};
 
@@ -36,10 +34,7 @@ pub(super) fn write(
     let scripts = [("sidecar/views.sql", Dialect::DuckDb), ("sidecar/views.spark.sql", Dialect::Spark)];
     let write = |(path, dialect)| {
         let script = Script { dialect, lake: &lake, root: ROOT, traces: &traces, extent: Extent::Short };
-        let text = script.text();
-        target.output.write(path, text.as_bytes())?;
-        let sha256 = hex(&Sha256::digest(&text));
-        Ok(FileEntry { path: path.to_owned(), bytes: text.len() as u64, sha256, ..FileEntry::default() })
+        target.write_text(path, &script.text())
     };
     scripts.into_iter().map(write).collect()
 }

@@ -6,8 +6,9 @@ use super::target::SidecarTarget;
 use super::{answers, buffers, catalog, clock, fields, issues, lost_events, sessions, streams, table, views};
 use crate::error::Result;
 use crate::output::FileEntry;
+use crate::output::lock_file::NAMES_PATH;
 
-/// Writes all tables below `sidecar`, and the scripts of views over them, and lists the files. Of what ids meant only the tables that have rows: most
+/// Writes all tables below `sidecar`, the scripts of views over them, and the names that depend on a lock, and lists the files. Of what ids meant only the tables that have rows: most
 /// recordings have none of them, and many recordings are small.
 ///
 /// # Errors
@@ -37,6 +38,9 @@ pub fn write(target: &SidecarTarget<'_>, facts: &SidecarFacts<'_>) -> Result<Vec
     ];
     let mut written: Vec<FileEntry> = tables.into_iter().flatten().collect();
     written.extend(views::write(target, facts, &written)?);
+    if let Some(names) = &plan.lock_use {
+        written.push(target.write_text(NAMES_PATH, &names.text)?);
+    }
     Ok(written)
 }
 

@@ -107,7 +107,8 @@ pub(in crate::cli) struct LockArgs {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Schemas")]
 pub(in crate::cli) struct UseLockArgs {
-    /// Names of columns and events of providers that describe themselves, as `schema lock` wrote them
+    /// Names of columns and events of providers that describe themselves, as `schema lock` wrote them; none for no lock
+    /// [default: schema.lock in the output folder, where there is one; it gains the names that it does not have]
     #[arg(long, value_name = "FILE", env = "ETL2PARQUET_SCHEMA_LOCK", hide_env = true)]
     pub schema_lock: Option<PathBuf>,
     /// What to do about names that the lock does not have

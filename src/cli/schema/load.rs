@@ -2,17 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::env;
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::args::{SchemaArgs, StoreArgs};
 use crate::cli::console::Console;
 use crate::error::{Error, ErrorCode, ErrorKind, Result};
+use crate::output::lock_file::content;
 use crate::schema::catalog::SchemaCatalog;
 use crate::schema::files::SkippedSchema;
 use crate::schema::load::{self, SchemaSet};
-use crate::schema::lock::{MAX_LOCK, SchemaLock};
+use crate::schema::lock::SchemaLock;
 use crate::schema::store::{Store, default_folder};
 
 /// Rejected declarations of one file that are shown; the rest is a number.
@@ -60,9 +59,7 @@ impl LoadedSchemas {
 /// [`ErrorKind::Usage`] when it cannot be read or is none.
 pub(in crate::cli) fn read_lock(file: &Path) -> Result<SchemaLock> {
     let failure = |what: &str| Error::new(ErrorKind::Usage, what).with_code(ErrorCode::UnusableSchema).in_file(file);
-    let mut content = Vec::new();
-    let opened = File::open(file).and_then(|open| open.take(MAX_LOCK as u64 + 1).read_to_end(&mut content));
-    opened.map_err(|cause| failure("cannot read the schema lock").caused_by(cause))?;
+    let content = content(file).map_err(|cause| failure("cannot read the schema lock").caused_by(cause))?;
     SchemaLock::read(&content).map_err(|fault| failure("expected a schema lock").caused_by(fault.to_string()))
 }
 

@@ -74,6 +74,25 @@ impl Lock {
     }
 }
 
+/// Opens a file and locks it for this run alone; `None` where others have it just now. Where the file system has no locks, it
+/// is only opened.
+///
+/// # Errors
+/// Those of the system.
+pub(in crate::output) fn take_file(path: &Path) -> io::Result<Option<File>> {
+    let file = match open(path) {
+        Err(cause) if is_in_use(&cause) => return Ok(None),
+        opened => opened?,
+    };
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => return Ok(None),
+        Err(TryLockError::Error(cause)) if !is_without_locks(&cause) => return Err(cause),
+        _ => {}
+    }
+    // Else it was removed before that by the run that had it.
+    Ok(is_at(&file, path).then_some(file))
+}
+
 /// A link in the place of the staging folder would lead out of the output folder.
 pub(super) fn refuse_other(folder: &Path) -> Result<()> {
     match fs::symlink_metadata(folder) {
