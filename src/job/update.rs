@@ -187,26 +187,27 @@ impl<'a> Update<'a> {
     fn is_ours(&self, there: &CommitRecord) -> bool {
         there.format_version == FORMAT_VERSION
             && there.tool_version == env!("CARGO_PKG_VERSION")
-            && self.lock_of(there).is_some_and(|lock| {
-                let settings = record::settings(self.options, &self.job.inputs, lock.as_deref());
-                there.options_hash == options_hash(&settings)
-            })
+            && self.has_same_options(there)
     }
 
-    /// What would tell its names by a lock from others if the trace were converted again; `None` where they would be others,
-    /// or nobody knows.
-    fn lock_of(&self, there: &CommitRecord) -> Option<Option<String>> {
-        let Some(lock) = &self.options.schemas.lock else { return Some(None) };
+    /// Whether a trace has the options that it would have if it were converted again, and by a lock the same names.
+    fn has_same_options(&self, there: &CommitRecord) -> bool {
+        let has = |lock: Option<&str>| {
+            there.options_hash == options_hash(&record::settings(self.options, &self.job.inputs, lock))
+        };
+        let Some(lock) = &self.options.schemas.lock else { return has(None) };
         if there.options.get("schema_lock").is_some_and(|recorded| !recorded.is_null()) {
-            let used = lock_file::names_of(&trace_folder(&self.options.out, &self.job.name))?;
-            let missing = self.options.tells_new_names().then(|| used.missing_in(lock));
-            return used.agree_with(lock, self.options.all_columns).then(|| Some(used.hash(missing.as_ref())));
+            let used = lock_file::names_of(&trace_folder(&self.options.out, &self.job.name));
+            return used.is_some_and(|used| {
+                let missing = self.options.tells_new_names().then(|| used.missing_in(lock));
+                used.agree_with(lock, self.options.all_columns) && has(Some(&used.hash(missing.as_ref())))
+            });
         }
         // Nothing that a lock settles, which a run without a lock does not say.
         let is_settled = |file: &FileEntry| file.provider_id.is_none_or(|guid| Pack::builtin().settles(&guid));
         let is_whole = self.options.filter == Filter::default();
         let is_known = record::lock_of(there).is_some() || (is_whole && there.files.iter().all(is_settled));
-        is_known.then_some(None)
+        is_known && has(None)
     }
 
     /// Those of before that the job still has.

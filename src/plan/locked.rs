@@ -12,6 +12,7 @@ use crate::decode::ColumnNames;
 use crate::guid::Guid;
 use crate::schema::Registry;
 use crate::schema::family::Family;
+use crate::schema::lock::SchemaLock;
 use crate::schema::settle::EventName;
 use crate::schema::settled::{EventNumber, SettledColumn, SettledEvent, SettledNames};
 use crate::schema::used::UsedNames;
@@ -97,7 +98,7 @@ pub(super) fn uses(
         let issue = Issue::new(Severity::Info, IssueCode::NotInSchemaLock, message(&dataset.folder, new));
         Some((datasets::first_input(members, shapes), issue))
     };
-    let issues = missing.iter().flat_map(|missing| missing.providers()).filter_map(issue).collect();
+    let issues = missing.iter().flat_map(SchemaLock::providers).filter_map(issue).collect();
     let lock_use = (!used.is_empty()).then(|| LockUse { text: used.text(), hash: used.hash(missing.as_ref()) });
     (lock_use, issues)
 }
