@@ -11,6 +11,7 @@ use super::row::sidecar_row;
 use crate::convert::job::ShapeCounts;
 use crate::event::subject::{self, Subject};
 use crate::plan::{CatalogEntry, PlanResult};
+use crate::readable::count::counted;
 use crate::views::{Events, Evidence, QUESTIONS, Question};
 
 /// Events that a row names, those with most of them.
@@ -53,6 +54,8 @@ fn of_shapes<'a>(
         for (question, events) in ASKED.of_dataset(dataset) {
             if passing > 0 && is_among(entry, events) {
                 found[*question].add(entry, passing);
+            } else if passing > 0 {
+                found[*question].add_other(dataset, passing);
             }
         }
         // What ids meant follows from the recording, whatever is filtered.
@@ -127,6 +130,8 @@ struct Found<'a> {
     decodable: HashSet<Option<&'a str>>,
     /// What would decode the others.
     hint: Option<&'a str>,
+    /// Events of its datasets that are none of it.
+    others: BTreeMap<&'a str, u64>,
 }
 
 impl<'a> Found<'a> {
@@ -142,23 +147,40 @@ impl<'a> Found<'a> {
         }
     }
 
+    fn add_other(&mut self, dataset: &'a str, events: u64) {
+        let count = self.others.entry(dataset).or_default();
+        *count = count.saturating_add(events);
+    }
+
+    /// What to record: where that names a provider that is there, with other events, it says so.
+    fn to_record(&self, question: &Question) -> String {
+        let is_named = |dataset: &str| {
+            question.record.match_indices(dataset).any(|(at, name)| {
+                let behind = question.record.get(at + name.len()..).and_then(|rest| rest.chars().next());
+                behind.is_none_or(|c| !c.is_alphanumeric() && c != '-')
+            })
+        };
+        let others = self.others.iter().filter(|(dataset, _)| is_named(dataset));
+        let others = others.map(|(dataset, events)| format!("{} of {dataset}", counted(*events, "events")));
+        let others: Vec<String> = others.collect();
+        if others.is_empty() {
+            return question.record.to_owned();
+        }
+        format!("{}; the {} here are others", question.record, others.join(" and the "))
+    }
+
     fn row(self, question: &Question) -> AnswerRow {
         let answerable = match question.evidence {
             Evidence::Together(names) => names.iter().all(|name| self.decodable.contains(&Some(name))),
             Evidence::Rows | Evidence::Told(_) | Evidence::Named(..) => !self.decodable.is_empty(),
         };
         // Events that nothing decodes need no other recording.
-        let needed = self.hint.filter(|_| self.decodable.is_empty()).unwrap_or(question.record);
+        let hint = self.hint.filter(|_| self.decodable.is_empty()).map(str::to_owned);
+        let needed = (!answerable).then(|| hint.unwrap_or_else(|| self.to_record(question)));
         let mut names: Vec<_> = self.of_names.into_iter().collect();
         names.sort_by_key(|(_, events)| Reverse(*events));
         let named = names.into_iter().take(NAMED).map(|((dataset, label), _)| format!("{dataset}/{label}"));
-        AnswerRow {
-            question: question.name,
-            answerable,
-            events: self.events,
-            event_names: named.collect(),
-            needed: (!answerable).then(|| needed.to_owned()),
-        }
+        AnswerRow { question: question.name, answerable, events: self.events, event_names: named.collect(), needed }
     }
 }
 
@@ -181,6 +203,7 @@ mod tests {
     use crate::layout::kernel::{GROUP_PROCESS, KERNEL_CLASSES};
     use crate::plan::{DecodeSource, PlannedShape, PlannedTable, ShapeName};
     use crate::schema::model::{EventSchema, Field, Wire};
+    use crate::views::to_record;
 
     /// A shape of a manifest event: its dataset, id, name, events, and what would decode it.
     fn shape(
@@ -299,6 +322,18 @@ mod tests {
         let expected = ["dns_queries true 8 [Microsoft-Windows-DNS-Client/task_03006] -"];
         assert_eq!(rows(&query, Some(&schema("queryname")), |events| events), expected);
         assert_eq!(rows(&query, Some(&schema("Interface")), |events| events), [""; 0]);
+        // The provider that the question needs is there: what is missing are its events.
+        let entries = || query.iter().map(|(shape, table)| CatalogEntry { shape, table, schema: None });
+        let needed = |question: &str| {
+            let all = of_shapes(entries(), |_, entry| entry.shape.events);
+            all.into_iter().find(|row| row.question == question).unwrap().needed.unwrap()
+        };
+        assert_eq!(
+            needed("dns_queries"),
+            "Microsoft-Windows-DNS-Client with all keywords at level 4, while names are looked up; \
+             the 8 events of Microsoft-Windows-DNS-Client here are others"
+        );
+        assert_eq!(needed("gc_pauses"), to_record("gc_pauses"), "no event of that provider is here");
     }
 
     #[test]

@@ -174,7 +174,11 @@ pub const QUESTIONS: &[Question] = &[
         evidence: Evidence::Rows,
         record: "Microsoft-Windows-HttpService with the keywords for requests (0x2) and responses (0x4)",
     },
-    Question { name: "dns_queries", evidence: Evidence::Rows, record: "Microsoft-Windows-DNS-Client" },
+    Question {
+        name: "dns_queries",
+        evidence: Evidence::Rows,
+        record: "Microsoft-Windows-DNS-Client with all keywords at level 4, while names are looked up",
+    },
     Question {
         name: "windows_update",
         evidence: Evidence::Rows,
