@@ -12,7 +12,7 @@ use super::tally::Ranked;
 use crate::error::{Error, Result};
 
 /// Width of a part of the time, in units of the drawing.
-const STEP: i32 = 8;
+pub(super) const STEP: i32 = 8;
 /// Height of a chart of several series.
 const TALL: i32 = 400;
 /// Height of a chart that is one row of many.
@@ -52,6 +52,8 @@ pub(super) struct Words<'a> {
     pub title: &'a str,
     /// What it shows; HTML.
     pub description: &'a str,
+    /// Its values, for those who point at it; elements of SVG.
+    pub hover: &'a str,
 }
 
 /// A chart of amounts on top of one another, `top` being the full height.
@@ -185,11 +187,12 @@ fn drawn(words: Words<'_>, class: &str, height: i32, marks: impl FnOnce(&Area<'_
         area.present().map_err(failure)?;
     }
     let (_, inside) = svg.split_once(">\n").unwrap_or_default();
-    let Words { id, title, description } = words;
+    let inside = inside.replace("opacity=\"1\" ", "").replace(" \"/>", "\"/>");
+    let marks = inside.trim_end().strip_suffix("</svg>").unwrap_or_default();
+    let Words { id, title, description, hover } = words;
     Ok(format!(
         "<svg class=\"{class}\" viewBox=\"0 0 {width} {height}\" preserveAspectRatio=\"none\" role=\"img\" \
-         aria-labelledby=\"t-{id} d-{id}\"><title id=\"t-{id}\">{title}</title><desc id=\"d-{id}\">{description}</desc>\n{}",
-        inside.replace("opacity=\"1\" ", "").replace(" \"/>", "\"/>")
+         aria-labelledby=\"t-{id} d-{id}\"><title id=\"t-{id}\">{title}</title><desc id=\"d-{id}\">{description}</desc>\n{marks}{hover}</svg>\n"
     ))
 }
 
@@ -198,7 +201,7 @@ mod tests {
     use super::super::tally::Tally;
     use super::*;
 
-    const WORDS: Words<'_> = Words { id: "x", title: "T", description: "D" };
+    const WORDS: Words<'_> = Words { id: "x", title: "T", description: "D", hover: "" };
 
     #[test]
     fn marks_are_drawn_where_the_amounts_are() {
@@ -213,10 +216,16 @@ mod tests {
     }
 
     #[test]
+    fn values_lie_above_the_marks() {
+        let svg = row(Words { hover: "<rect/>\n", ..WORDS }, &[1; BINS], 0).unwrap();
+        assert!(svg.ends_with("\"/>\n<rect/>\n</svg>\n"), "{svg}");
+    }
+
+    #[test]
     fn series_stand_on_one_another() {
-        let mut tally = Tally::default();
+        let mut tally = Tally::<String>::default();
         for (name, amount) in [("a", 3), ("b", 1)] {
-            tally.of(name).count(amount, [0; 4]);
+            tally.of(name).count_one(amount);
             tally.of(name).draw(0, amount);
         }
         let svg = stacked(WORDS, &tally.ranked(2), 4).unwrap();

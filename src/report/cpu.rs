@@ -1,35 +1,28 @@
-//! Who used the processors: by context switches, and by samples of the profiler. The definitions are those of the views
-//! `cpu_intervals` and `cpu_samples`.
+//! Who used the processors, by context switches. The definitions are those of the views `cpu_intervals` and `cpu_time`.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::axis::Axis;
-use super::modules::{Modules, Place};
+use super::interrupts::{Interrupt, Interrupts, Processor};
 use super::source::Source;
-use super::tally::{Ranked, Tally};
-use super::who::Who;
+use super::tally::{Counters, Ranked, Tally};
+use super::who::{Name, Who};
 use crate::error::Result;
-use crate::published::Batch;
 
 /// Processes that are shown one by one.
 const MOST_PROCESSES: usize = 12;
-/// Modules that are shown one by one.
-const MOST_MODULES: usize = 20;
 /// The process that runs where nothing else does; its thread has the same id.
-const IDLE: i64 = 0;
-/// What an address without a module is listed under.
-const NO_MODULE: &str = "no known module";
-/// What methods without a module are listed under.
-const METHODS: &str = ".NET methods outside of modules";
-/// Bits of `Reserved` of a sample: the processor executed a deferred procedure call, or an interrupt service routine, instead of its
-/// thread, and what samples are listed under that have one.
-const INTERRUPTS: [(i64, &str); 2] = [(2, "interrupt service routines"), (1, "deferred procedure calls")];
-
+pub(super) const IDLE: i64 = 0;
 /// Time on processors.
 #[derive(Debug, Default)]
 pub(super) struct CpuUsage {
-    /// Nanoseconds by process, without those of the idle thread; the first counter has the runs.
+    /// Nanoseconds by process, without those of the idle thread; the first counter has the runs. Those of interrupts are listed by
+    /// what these are.
     pub by_process: Ranked,
+    /// Nanoseconds of processes.
+    pub busy_ns: u64,
+    /// Nanoseconds of interrupts, [by what they are](Interrupt).
+    pub interrupts_ns: [u64; 2],
     /// Nanoseconds of the idle thread.
     pub idle_ns: u64,
     /// Nanoseconds of which nobody knows who ran: between two switches that contradict each other, before the first switch of a
@@ -38,9 +31,6 @@ pub(super) struct CpuUsage {
     /// Processors that switched.
     pub processors: usize,
 }
-
-/// A processor of an input.
-type Processor = (Option<i64>, Option<i64>);
 
 /// Who ran on a processor since when.
 #[derive(Clone, Copy, Debug)]
@@ -80,38 +70,58 @@ impl Processors {
     }
 }
 
+/// What a processor did for a time, unless something interrupted it.
+#[derive(Clone, Copy, Debug)]
+enum Doing {
+    /// It ran a thread.
+    Thread(Running),
+    /// It ran the idle thread.
+    Idle,
+    /// Nobody knows.
+    Unknown,
+}
+
 /// Reads context switches; `None` where there are none.
 ///
 /// # Errors
 /// [`ErrorKind::Output`](crate::ErrorKind::Output) when a table cannot be read.
-pub(super) fn usage(source: &Source<'_>, axis: &Axis, who: &Who) -> Result<Option<CpuUsage>> {
+pub(super) fn usage(source: &Source<'_>, axis: &Axis, who: &Who, interrupts: &Interrupts) -> Result<Option<CpuUsage>> {
     let mut processors = Processors::default();
     let mut spans = recorded_spans(source)?;
-    let (mut tally, mut usage) = (Tally::default(), CpuUsage::default());
+    let mut sums = Sums { axis, who, interrupts, tally: Tally::default(), usage: CpuUsage::default() };
     let columns = ["event_name", "timestamp_ns", "input", "cpu", "NewThreadId", "OldThreadId"];
     source.events("Kernel-Thread", &columns, |batch, row| {
         let Some(time) = batch.integer(1, row).filter(|_| batch.text(0, row) == Some("Thread/CSwitch")) else { return };
         let machine = source.machine(batch.integer(2, row));
         let now = Running { machine, thread: batch.integer(4, row), since: time, elsewhere: None };
         let (processor, taken) = ((batch.integer(2, row), batch.integer(3, row)), batch.integer(5, row));
-        match processors.switch(processor, now, taken) {
-            Some(before) if before.is_known(processor, taken, time) => usage.add(&mut tally, axis, who, before, time),
-            Some(before) => usage.add_unknown(before.since, time),
-            None => usage.add_unknown(spans.get(&processor).map_or(time, |(first, _)| *first), time),
-        }
+        let before = processors.switch(processor, now, taken);
+        let first = || spans.get(&processor).map_or(time, |(first, _)| *first);
+        let since = before.map_or_else(first, |before| before.since);
+        sums.spend(processor, (since, time), doing(before, processor, taken, time));
     })?;
     let running = processors.running;
     for (processor, last) in &running {
         let (_, end) = spans.remove(processor).unwrap_or((last.since, last.since));
-        usage.add_unknown(last.since, end);
+        sums.spend(*processor, (last.since, end), Doing::Unknown);
     }
     // Processors that never switched, of inputs that recorded switches.
     let inputs: BTreeSet<Option<i64>> = running.keys().map(|(input, _)| *input).collect();
     let silent = spans.into_iter().filter(|((input, _), _)| inputs.contains(input));
-    silent.for_each(|(_, (first, last))| usage.add_unknown(first, last));
+    silent.for_each(|(processor, span)| sums.spend(processor, span, Doing::Unknown));
+    let Sums { tally, mut usage, .. } = sums;
     usage.processors = running.keys().map(|(_, cpu)| *cpu).collect::<BTreeSet<_>>().len();
     usage.by_process = tally.ranked(MOST_PROCESSES);
     Ok((!running.is_empty()).then_some(usage))
+}
+
+/// What a processor did up to the switch that took a thread from it.
+fn doing(before: Option<Running>, processor: Processor, taken: Option<i64>, until: i64) -> Doing {
+    match before.filter(|before| before.is_known(processor, taken, until)) {
+        Some(Running { thread: Some(IDLE), .. }) => Doing::Idle,
+        Some(running) => Doing::Thread(running),
+        None => Doing::Unknown,
+    }
 }
 
 /// From when to when an input recorded a processor; of two inputs that are called the same nobody knows which.
@@ -139,89 +149,60 @@ impl Running {
     }
 }
 
-impl CpuUsage {
-    fn add(&mut self, tally: &mut Tally, axis: &Axis, who: &Who, ran: Running, until: i64) {
-        let spent = nanoseconds(ran.since, until);
-        if ran.thread == Some(IDLE) {
-            self.idle_ns = self.idle_ns.saturating_add(spent);
-            return;
+/// Time that is added up.
+struct Sums<'a> {
+    axis: &'a Axis,
+    who: &'a Who,
+    interrupts: &'a Interrupts,
+    tally: Tally<Name<'a>>,
+    usage: CpuUsage,
+}
+
+impl Sums<'_> {
+    /// Adds what a processor did from one time to another, and what interrupted it.
+    fn spend(&mut self, processor: Processor, span: (i64, i64), doing: Doing) {
+        let Sums { axis, who, interrupts, tally, usage } = self;
+        let name = match doing {
+            Doing::Thread(ran) => Some(who.name(ran.machine, None, ran.thread, ran.since)),
+            Doing::Idle | Doing::Unknown => None,
+        };
+        if let Some(name) = name {
+            tally.of(&name).count(0, [1, 0, 0, 0, 0, 0]);
         }
-        let amounts = tally.of(who.name(ran.machine, None, ran.thread, ran.since));
-        amounts.count(spent, [1, 0, 0, 0]);
-        axis.spread(ran.since, until, |bin, ns| amounts.draw(bin, ns));
+        interrupts.cut(processor, span, |(from, until), interrupt| {
+            let ns = nanoseconds(from, until);
+            let sum = usage.of(doing, interrupt);
+            *sum = sum.saturating_add(ns);
+            if let Some(name) = interrupt.map(|interrupt| Name::Known(interrupt.name())).or(name) {
+                let amounts = tally.of(&name);
+                amounts.count(ns, Counters::default());
+                axis.spread(from, until, |bin, ns| amounts.draw(bin, ns));
+            }
+        });
+    }
+}
+
+impl CpuUsage {
+    /// The sum that a time belongs to.
+    fn of(&mut self, doing: Doing, interrupt: Option<Interrupt>) -> &mut u64 {
+        let [dpc, isr] = &mut self.interrupts_ns;
+        match (interrupt, doing) {
+            (Some(Interrupt::Dpc), _) => dpc,
+            (Some(Interrupt::Isr), _) => isr,
+            (None, Doing::Thread(_)) => &mut self.busy_ns,
+            (None, Doing::Idle) => &mut self.idle_ns,
+            (None, Doing::Unknown) => &mut self.unknown_ns,
+        }
     }
 
-    fn add_unknown(&mut self, from: i64, until: i64) {
-        self.unknown_ns = self.unknown_ns.saturating_add(nanoseconds(from, until));
+    /// The time of which it is known what the processors did.
+    pub(super) fn known_ns(&self) -> u64 {
+        let interrupts = self.interrupts_ns.iter().fold(0_u64, |sum, ns| sum.saturating_add(*ns));
+        self.busy_ns.saturating_add(self.idle_ns).saturating_add(interrupts)
     }
 }
 
 /// The time from one to the other; 0 where time went back.
 fn nanoseconds(from: i64, until: i64) -> u64 {
     until.checked_sub(from).and_then(|ns| u64::try_from(ns).ok()).unwrap_or(0)
-}
-
-/// Samples of the profiler.
-#[derive(Debug, Default)]
-pub(super) struct CpuSamples {
-    /// Samples by process, without those of the idle one; those of interrupts by what these are.
-    pub by_process: Ranked,
-    /// The same by module.
-    pub by_module: Ranked,
-    /// Samples of the idle process.
-    pub idle: u64,
-    /// Spans of modules and methods that there was no room for.
-    pub left_out: u64,
-}
-
-/// Reads samples; `None` where there are none.
-///
-/// # Errors
-/// [`ErrorKind::Output`](crate::ErrorKind::Output) when a table cannot be read.
-pub(super) fn samples(source: &Source<'_>, axis: &Axis, who: &Who) -> Result<Option<CpuSamples>> {
-    const DATASET: &str = "Kernel-PerfInfo";
-    if !source.has_events(DATASET) {
-        return Ok(None);
-    }
-    let modules = Modules::read(source)?;
-    let (mut processes, mut by_module) = (Tally::default(), HashMap::<Place<'_>, u64>::new());
-    let columns = ["event_name", "timestamp_ns", "process_id", "ThreadId", "InstructionPointer", "input", "Reserved"];
-    let mut idle = 0_u64;
-    let mut add = |batch: &Batch, row: usize| {
-        let Some(time) = batch.integer(1, row).filter(|_| batch.text(0, row) == Some("PerfInfo/SampleProf")) else {
-            return;
-        };
-        let (process, thread) = (batch.integer(2, row), batch.integer(3, row));
-        let machine = source.machine(batch.integer(5, row));
-        let id = who.process(machine, process, thread, time);
-        let bits = batch.integer(6, row).unwrap_or(0);
-        let interrupt = INTERRUPTS.iter().find(|(bit, _)| bits & bit != 0);
-        if id == Some(IDLE) && interrupt.is_none() {
-            idle = idle.saturating_add(1);
-            return;
-        }
-        let amounts =
-            processes.of(interrupt.map_or_else(|| who.name(machine, process, thread, time), |(_, name)| name));
-        amounts.count(1, [0; 4]);
-        if let Some(bin) = axis.bin(time) {
-            amounts.draw(bin, 1);
-        }
-        let place = batch.integer(4, row).map_or(Place::Nowhere, |address| modules.at(machine, id, address, time));
-        let samples = by_module.entry(place).or_default();
-        *samples = samples.saturating_add(1);
-    };
-    source.events(DATASET, &columns, &mut add)?;
-    let mut tally = Tally::default();
-    for (place, samples) in by_module {
-        let name = match place {
-            Place::Module(name) => name.unwrap_or("module without a name"),
-            Place::Method => METHODS,
-            Place::Nowhere => NO_MODULE,
-        };
-        tally.of(name).count(samples, [0; 4]);
-    }
-    let by_process = processes.ranked(MOST_PROCESSES);
-    let is_there = by_process.weight() > 0 || idle > 0;
-    let (by_module, left_out) = (tally.ranked(MOST_MODULES), modules.left_out());
-    Ok(is_there.then_some(CpuSamples { by_process, by_module, idle, left_out }))
 }

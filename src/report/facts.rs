@@ -1,14 +1,20 @@
 //! All that a report shows, as plain data.
 
 use super::axis::Axis;
-use super::cpu::{CpuSamples, CpuUsage, samples, usage};
+use super::cpu::{CpuUsage, usage};
+use super::failures::exceptions;
+use super::interrupts::{Interrupts, interrupts};
 use super::io::{disk, network};
 use super::lanes::{Lanes, lanes};
+use super::modules::Modules;
 use super::pauses::{Pauses, pauses};
+use super::processes::{Processes, processes};
 use super::providers::{Providers, providers};
 use super::recorded::{Recorded, recorded};
+use super::samples::{CpuSamples, samples};
 use super::source::Source;
 use super::tally::Ranked;
+use super::waits::{Waits, waits};
 use super::who::Who;
 use crate::error::Result;
 use crate::output::manifest::CommitRecord;
@@ -30,6 +36,10 @@ pub struct Facts {
     pub(super) lanes: Lanes,
     /// Time on processors.
     pub(super) usage: Option<CpuUsage>,
+    /// What interrupted threads.
+    pub(super) interrupts: Interrupts,
+    /// Time off processors.
+    pub(super) waits: Option<Waits>,
     /// Samples of the profiler.
     pub(super) samples: Option<CpuSamples>,
     /// Bytes of disk operations.
@@ -38,6 +48,10 @@ pub struct Facts {
     pub(super) network: Option<Ranked>,
     /// Pauses of .NET.
     pub(super) pauses: Option<Pauses>,
+    /// Exceptions of .NET by type.
+    pub(super) exceptions: Option<Ranked>,
+    /// Processes by name.
+    pub(super) processes: Processes,
     /// Spans of processes and threads that there was no room for.
     pub(super) left_out: u64,
 }
@@ -61,16 +75,23 @@ pub fn facts(trace: &PublishedTrace, progress: &dyn Progress) -> Result<Facts> {
     let (first, last) = recorded.span.unwrap_or((0, 0));
     let axis = Axis::new(first, last);
     let inputs: Vec<(String, u64)> =
-        recorded.sessions.iter().map(|session| (session.source.clone(), session.buffer_size)).collect();
+        recorded.sessions.iter().map(|session| (session.source.clone(), session.buffer_size.unwrap_or(0))).collect();
     let who = Who::read(&source)?;
+    // Addresses stand in events of the kernel's profiler alone.
+    let modules = if source.has_events("Kernel-PerfInfo") { Modules::read(&source)? } else { Modules::default() };
+    let interrupts = interrupts(&source, &modules)?;
     Ok(Facts {
         providers: providers(&source, &axis)?,
         lanes: lanes(&source, &axis, &inputs)?,
-        usage: usage(&source, &axis, &who)?,
-        samples: samples(&source, &axis, &who)?,
+        usage: usage(&source, &axis, &who, &interrupts)?,
+        interrupts,
+        waits: waits(&source, &axis, &who)?,
+        samples: samples(&source, &axis, &who, &modules)?,
         disk: disk(&source, &axis, &who)?,
         network: network(&source, &axis, &who)?,
         pauses: pauses(&source, &axis, &who)?,
+        exceptions: exceptions(&source)?,
+        processes: processes(&source, &axis)?,
         left_out: who.left_out(),
         axis,
         recorded,

@@ -2,43 +2,22 @@
 
 use std::fmt::Write as _;
 
-use indicatif::{HumanBytes, HumanCount};
+use indicatif::HumanCount;
 
 use super::axis::{Axis, BINS};
 use super::charts::{PALETTE, Words, stacked};
+use super::hover::of_stack;
 use super::html::{Cell, details, note, table, text};
 use super::tally::Ranked;
+use super::unit::Unit;
 use crate::calendar::rfc3339;
 use crate::error::Result;
-use crate::readable::count::counted;
 use crate::readable::time::duration;
 
 /// Slices of the time in the table behind a chart.
 const SLICES: usize = 8;
 /// Parts of the axis in a slice.
 const PARTS: usize = BINS / SLICES;
-
-/// What amounts are.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Unit {
-    /// So many of what the word names in the plural.
-    Things(&'static str),
-    /// Bytes.
-    Bytes,
-    /// Nanoseconds.
-    Time,
-}
-
-impl Unit {
-    /// An amount as people read it.
-    pub(super) fn shown(self, amount: u64) -> String {
-        match self {
-            Unit::Things(things) => counted(amount, things),
-            Unit::Bytes => HumanBytes(amount).to_string(),
-            Unit::Time => duration(amount),
-        }
-    }
-}
 
 /// A share in percent: two digits that count where it is small.
 pub(super) fn share(part: u64, whole: u64) -> String {
@@ -93,7 +72,8 @@ pub(super) fn figure(figure: Figure<'_>, axis: &Axis, ranked: &Ranked) -> Result
     let top = format!("The top of the chart is {} in {}", text(&unit.shown(peak)), duration(axis.offset(1)));
     let names: Vec<String> = ranked.shown.iter().map(|(name, _)| text(name)).collect();
     let description = format!("{top}. From the most to the least: {}.", names.join(", "));
-    let svg = stacked(Words { id, title, description: &description }, ranked, peak)?;
+    let hover = of_stack(axis, ranked, unit);
+    let svg = stacked(Words { id, title, description: &description, hover: &hover }, ranked, peak)?;
     let numbers = details("Numbers of this chart", &numbers(figure, axis, ranked));
     let legend = legend(ranked);
     Ok(format!("<figure>\n<figcaption>{title}. {top}.</figcaption>\n{svg}{}{legend}{numbers}</figure>\n", scale(axis)))
@@ -150,8 +130,8 @@ mod tests {
 
     #[test]
     fn numbers_behind_a_chart_are_those_of_slices() {
-        let mut tally = Tally::default();
-        tally.of("a").count(9, [0; 4]);
+        let mut tally = Tally::<String>::default();
+        tally.of("a").count_one(9);
         tally.of("a").draw(19, 4);
         tally.of("a").draw(20, 5);
         let figure = Figure { id: "x", title: "T", things: "processes", unit: Unit::Things("samples") };
@@ -162,8 +142,8 @@ mod tests {
 
     #[test]
     fn a_rest_is_counted() {
-        let mut tally = Tally::default();
-        ["a", "b", "c"].iter().for_each(|name| tally.of(name).count(1, [0; 4]));
+        let mut tally = Tally::<String>::default();
+        ["a", "b", "c"].iter().for_each(|name| tally.of(*name).count_one(1));
         assert_eq!(rest(&tally.ranked(1)).as_deref(), Some("and 2 more"));
     }
 

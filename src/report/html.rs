@@ -49,10 +49,10 @@ impl Cell {
         Cell::Number(number.to_string())
     }
 
-    fn html(&self, tag: &str) -> String {
+    fn html(&self, tag: &str, label: &str) -> String {
         match self {
-            Cell::Text(content) => format!("<{tag}>{}</{}>", text(content), closing(tag)),
-            Cell::Number(number) => format!("<{tag} class=\"n\">{}</{}>", text(number), closing(tag)),
+            Cell::Text(content) => format!("<{tag}{label}>{}</{}>", text(content), closing(tag)),
+            Cell::Number(number) => format!("<{tag} class=\"n\"{label}>{}</{}>", text(number), closing(tag)),
         }
     }
 }
@@ -63,9 +63,19 @@ fn closing(tag: &str) -> &str {
 
 /// A table with a caption for those who hear it. Wide ones scroll by themselves.
 pub(super) fn table(caption: &str, heads: &[&str], rows: &[Vec<Cell>]) -> String {
+    tabled("wide", caption, heads, rows, &|_| String::new())
+}
+
+/// A table whose rows have much text: where it does not fit, each row is a list of its cells with their heads.
+pub(super) fn records(caption: &str, heads: &[&str], rows: &[Vec<Cell>]) -> String {
+    let label = |column: usize| format!(" data-head=\"{}\"", text(heads.get(column).unwrap_or(&"")));
+    tabled("wide records", caption, heads, rows, &label)
+}
+
+fn tabled(class: &str, caption: &str, heads: &[&str], rows: &[Vec<Cell>], label: &dyn Fn(usize) -> String) -> String {
     let is_number = |column: usize| rows.first().is_some_and(|row| matches!(row.get(column), Some(Cell::Number(_))));
     let mut html = format!(
-        "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"{0}\">\n<table><caption>{0}</caption>\n<thead><tr>",
+        "<div class=\"{class}\" tabindex=\"0\" role=\"region\" aria-label=\"{0}\">\n<table><caption>{0}</caption>\n<thead><tr>",
         text(caption)
     );
     for (column, head) in heads.iter().enumerate() {
@@ -76,7 +86,8 @@ pub(super) fn table(caption: &str, heads: &[&str], rows: &[Vec<Cell>]) -> String
     for row in rows {
         html.push_str("<tr>");
         for (column, cell) in row.iter().enumerate() {
-            html.push_str(&cell.html(if column == 0 { "th scope=\"row\"" } else { "td" }));
+            let tag = if column == 0 { "th scope=\"row\"" } else { "td" };
+            html.push_str(&cell.html(tag, &label(column)));
         }
         html.push_str("</tr>\n");
     }
@@ -99,8 +110,29 @@ pub(super) fn note(html: &str) -> String {
 }
 
 /// A section with a heading.
-pub(super) fn section(id: &str, heading: &str, content: &str) -> String {
-    format!("<section id=\"{id}\" aria-labelledby=\"h-{id}\">\n<h2 id=\"h-{id}\">{heading}</h2>\n{content}</section>\n")
+#[derive(Debug)]
+pub(super) struct Section {
+    /// Its name among those of the page: letters, digits and hyphens.
+    pub id: &'static str,
+    /// What it is called, in words of the program.
+    pub heading: &'static str,
+    /// HTML.
+    content: String,
+}
+
+impl Section {
+    /// One of some HTML.
+    pub(super) fn new(id: &'static str, heading: &'static str, content: String) -> Section {
+        Section { id, heading, content }
+    }
+
+    /// The whole element.
+    pub(super) fn html(&self) -> String {
+        let Section { id, heading, content } = self;
+        format!(
+            "<section id=\"{id}\" aria-labelledby=\"h-{id}\">\n<h2 id=\"h-{id}\">{heading}</h2>\n{content}</section>\n"
+        )
+    }
 }
 
 /// What is behind a summary that is shown first.
@@ -135,6 +167,14 @@ mod tests {
         let html = table("T", &["name", "n"], &rows);
         assert!(html.contains("<th scope=\"col\">name</th><th scope=\"col\" class=\"n\">n</th>"), "{html}");
         assert!(html.contains("<tr><th scope=\"row\">&lt;a&gt;</th><td class=\"n\">3</td></tr>"), "{html}");
+    }
+
+    #[test]
+    fn cells_of_records_have_their_heads() {
+        let rows = [vec![Cell::text("<a>"), Cell::number(&3)]];
+        let html = records("T", &["name", "n"], &rows);
+        let row = "<tr><th scope=\"row\" data-head=\"name\">&lt;a&gt;</th><td class=\"n\" data-head=\"n\">3</td></tr>";
+        assert!(html.contains(row), "{html}");
     }
 
     #[test]

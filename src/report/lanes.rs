@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::axis::{Axis, BINS};
 use super::source::Source;
 use crate::error::Result;
+use crate::readable::count::counted;
 use crate::survey::loss::LossKind;
 
 /// Lanes that are shown.
@@ -13,6 +14,10 @@ const MOST_LANES: usize = 64;
 const MOST_KEPT: usize = 4096;
 /// Rows of losses that are shown.
 const MOST_LOSSES: usize = 20;
+/// Kinds that are counters of the recording.
+const COUNTERS: [LossKind; 3] = [LossKind::EventsLost, LossKind::BuffersLost, LossKind::RealTimeBuffersLost];
+/// Names of what losses count.
+const MOST_UNITS: usize = 16;
 /// Parts in a thousand that a buffer has.
 const FULL: u64 = 1000;
 
@@ -69,11 +74,20 @@ pub(super) struct Loss {
     pub unit: String,
     /// Whether it is certain.
     pub is_certain: bool,
+    /// Whether it is a counter of the recording, which every input has.
+    pub is_counter: bool,
     /// What says so.
     pub evidence: String,
+    /// What else there is to know.
+    pub note: Option<String>,
 }
 
 impl Loss {
+    /// How much was lost, where that is known.
+    pub(super) fn amount(&self) -> Option<String> {
+        self.count.and_then(|count| u64::try_from(count).ok()).map(|count| counted(count, &self.unit))
+    }
+
     fn absent_buffers(&self) -> u64 {
         let is_end = self.kind == LossKind::TruncatedTail.as_str() && self.unit == "buffers";
         self.count.filter(|_| is_end).and_then(|count| u64::try_from(count).ok()).unwrap_or(0)
@@ -91,6 +105,8 @@ pub(super) struct Lanes {
     pub losses: Vec<Loss>,
     /// How many more there are.
     pub more_losses: u64,
+    /// What may have been lost, by what is counted: how much, as far as it is known, and in how many rows it is not.
+    possible: BTreeMap<String, (u64, u64)>,
     /// Buffers that sessions wrote and the inputs lack at their ends.
     pub absent_buffers: u64,
 }
@@ -117,7 +133,8 @@ pub(super) fn lanes(source: &Source<'_>, axis: &Axis, inputs: &[(String, u64)]) 
         lane.add(axis, room, amount(2), amount(3), number(4).zip(number(5)));
     })?;
     let mut lanes = Lanes::default();
-    let columns = ["source", "kind", "cpu", "from_time_ns", "to_time_ns", "count", "unit", "is_certain", "evidence"];
+    let columns =
+        ["source", "kind", "cpu", "from_time_ns", "to_time_ns", "count", "unit", "is_certain", "evidence", "note"];
     source.sidecar("lost_events", &columns, |batch, row| {
         let text = |column| batch.text(column, row).unwrap_or_default().to_owned();
         let loss = Loss {
@@ -127,11 +144,14 @@ pub(super) fn lanes(source: &Source<'_>, axis: &Axis, inputs: &[(String, u64)]) 
             count: batch.integer(5, row),
             unit: text(6),
             is_certain: batch.boolean(7, row).unwrap_or(false),
+            is_counter: COUNTERS.iter().any(|kind| batch.text(1, row) == Some(kind.as_str())),
             evidence: text(8),
+            note: batch.text(9, row).map(str::to_owned),
         };
         if loss.count == Some(0) {
             return;
         }
+        lanes.add_possible(&loss);
         lanes.absent_buffers = lanes.absent_buffers.saturating_add(loss.absent_buffers());
         let key = (place(batch.text(0, row)), loss.cpu);
         if let Some(lane) = loss.cpu.and_then(|_| by_key.get_mut(&key)) {
@@ -146,6 +166,32 @@ pub(super) fn lanes(source: &Source<'_>, axis: &Axis, inputs: &[(String, u64)]) 
 }
 
 impl Lanes {
+    /// What may have been lost: `possibly 2 buffers`; `None` where nothing says so.
+    pub(super) fn possible(&self) -> Option<String> {
+        let amounts = self.possible.iter().map(|(unit, (count, unknown))| match (count, unknown) {
+            (0, _) => unit.clone(),
+            (count, 0) => counted(*count, unit),
+            (count, _) => format!("at least {}", counted(*count, unit)),
+        });
+        let amounts: Vec<String> = amounts.collect();
+        (!amounts.is_empty()).then(|| format!("possibly {}", amounts.join(", ")))
+    }
+
+    fn add_possible(&mut self, loss: &Loss) {
+        // What is counted has few names; a damaged table is not held at length. That a counter was not recorded says nothing of a loss.
+        if loss.is_certain
+            || loss.is_counter
+            || self.possible.len() >= MOST_UNITS && !self.possible.contains_key(&loss.unit)
+        {
+            return;
+        }
+        let (count, unknown) = self.possible.entry(loss.unit.clone()).or_default();
+        match loss.count.and_then(|count| u64::try_from(count).ok()) {
+            Some(more) => *count = count.saturating_add(more),
+            None => *unknown = unknown.saturating_add(1),
+        }
+    }
+
     /// Keeps the first certain ones; of others as many as there is room for.
     fn keep(&mut self, loss: Loss) {
         let place = if loss.is_certain {
@@ -241,7 +287,9 @@ mod tests {
             count: None,
             unit: String::new(),
             is_certain,
+            is_counter: false,
             evidence: String::new(),
+            note: None,
         };
         let mut lane = Lane::new(0, Some(0));
         lane.lose(&axis, &loss(true, 10, 19));
@@ -250,6 +298,15 @@ mod tests {
         let mut lanes = Lanes::default();
         (0..30).for_each(|number| lanes.keep(loss(number % 2 == 1, number, number)));
         let certain: Vec<bool> = lanes.losses.iter().map(|loss| loss.is_certain).collect();
+        assert_eq!(lanes.possible(), None, "none was added up");
+        for (count, is_certain) in [(Some(2), false), (Some(3), false), (Some(9), true)] {
+            lanes.add_possible(&Loss { count, unit: "buffers".to_owned(), ..loss(is_certain, 0, 0) });
+        }
+        assert_eq!(lanes.possible().as_deref(), Some("possibly 5 buffers"));
+        lanes.add_possible(&Loss { unit: "buffers".to_owned(), ..loss(false, 0, 0) });
+        lanes.add_possible(&Loss { unit: "events".to_owned(), ..loss(false, 0, 0) });
+        lanes.add_possible(&Loss { unit: "files".to_owned(), is_counter: true, ..loss(false, 0, 0) });
+        assert_eq!(lanes.possible().as_deref(), Some("possibly at least 5 buffers, events"));
         assert_eq!((certain, lanes.more_losses), ([vec![true; 15], vec![false; 5]].concat(), 10));
     }
 }

@@ -76,6 +76,12 @@ impl Modules {
         })
     }
 
+    /// The method of a process of a machine that has an address, as the number of its row; of several the one that was loaded last.
+    pub(super) fn method(&self, process: (i64, i64), address: i64, time: i64) -> Option<u32> {
+        let holding = self.methods.holding(process, address, time);
+        holding.min_by_key(|area| (Reverse((area.from, area.base)), area.means)).map(|area| area.means)
+    }
+
     /// The module of a process that has an address; of several the one that was loaded last.
     fn module(&self, process: (i64, i64), address: i64, time: i64) -> Option<Place<'_>> {
         let names = |area: &Area| self.names.get(usize::try_from(area.means).ok()?);
@@ -90,7 +96,7 @@ impl Modules {
     }
 }
 
-/// Hands over the areas of a table with path and file name of each, where the table has them.
+/// Hands over the areas of a table, each with the number of its row, and with path and file name where the table has them.
 fn each_area(
     source: &Source<'_>,
     table: &str,
@@ -98,14 +104,17 @@ fn each_area(
     mut each: impl FnMut(Area, (Option<String>, Option<String>)),
 ) -> Result<()> {
     let columns = [&["process_id", "base", "size", "from_ns", "to_ns", "machine"], names].concat();
+    let mut rows = 0_u32;
     source.sidecar(table, &columns, |batch, row| {
+        let means = rows;
+        rows = rows.saturating_add(1);
         let number = |column| batch.integer(column, row);
         let Some((process, (base, size))) = number(0).zip(number(1).zip(number(2))) else { return };
         let Some((from, to)) = number(3).zip(number(4)) else { return };
         let text =
             |column: usize| (column < columns.len()).then(|| batch.text(column, row)).flatten().map(str::to_owned);
         let process = (number(5).unwrap_or(0), process);
-        each(Area { process, base, size, from, to, means: 0 }, (text(6), text(7)));
+        each(Area { process, base, size, from, to, means }, (text(6), text(7)));
     })
 }
 
@@ -122,8 +131,8 @@ mod tests {
         modules.images.add(area(7, 0x1000, 0x080, 50, 90, 1));
         modules.images.add(area(7, 0x1020, 0x010, 0, 90, 1));
         modules.images.add(area(0, -0x8000, 0x1000, 0, 90, 2));
-        modules.methods.add(area(7, 0x10c0, 0x80, 0, 90, 0));
-        modules.methods.add(area(7, -0x8000, 0x10, 0, 90, 0));
+        modules.methods.add(area(7, 0x10c0, 0x80, 0, 90, 4));
+        modules.methods.add(area(7, -0x8000, 0x10, 0, 90, 5));
         modules.settle();
         modules
     }
@@ -152,5 +161,7 @@ mod tests {
         assert_eq!((at(Some(7), 0x113f, 5), at(Some(7), 0x1140, 5)), (Place::Method, Place::Nowhere));
         assert_eq!((at(Some(8), 0x113f, 5), at(None, 0x113f, 5)), (Place::Nowhere, Place::Nowhere));
         assert_eq!(modules.at(1, Some(7), 0x10c0, 50), Place::Nowhere, "of another machine");
+        let method = |process, address| modules.method((0, process), address, 5);
+        assert_eq!((method(7, 0x10c0), method(7, -0x8000), method(8, 0x10c0)), (Some(4), Some(5), None));
     }
 }

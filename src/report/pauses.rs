@@ -84,8 +84,8 @@ pub(super) fn pauses(source: &Source<'_>, axis: &Axis, who: &Who) -> Result<Opti
     let mut all: Vec<(u64, i64, Mark)> = Vec::new();
     for (begin, end) in matched(&marks) {
         let length = end.checked_sub(begin.time).and_then(|ns| u64::try_from(ns).ok()).unwrap_or(0);
-        let amounts = tally.of(who.name(begin.machine, begin.process, None, begin.time));
-        amounts.count(length, [1, 0, 0, 0]);
+        let amounts = tally.of(&who.name(begin.machine, begin.process, None, begin.time));
+        amounts.count_one(length);
         axis.spread(begin.time, end, |bin, ns| amounts.draw(bin, ns));
         all.push((length, begin.time, begin));
     }
@@ -93,7 +93,7 @@ pub(super) fn pauses(source: &Source<'_>, axis: &Axis, who: &Who) -> Result<Opti
     let longest = all.iter().take(MOST_PAUSES).map(|(length, from, mark)| Pause {
         from: *from,
         length: *length,
-        process: who.name(mark.machine, mark.process, None, mark.time).to_owned(),
+        process: who.name(mark.machine, mark.process, None, mark.time).to_string(),
         reason: mark.reason.and_then(|reason| reasons.get(reason).cloned()),
     });
     let longest: Vec<Pause> = longest.collect();

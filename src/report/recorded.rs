@@ -16,7 +16,7 @@ pub(super) struct Session {
     /// What the input is called.
     pub source: String,
     /// Its bytes.
-    pub size: u64,
+    pub size: Option<u64>,
     /// Its BLAKE3 hash.
     pub blake3: Option<String>,
     /// The session's name.
@@ -26,13 +26,13 @@ pub(super) struct Session {
     /// Version and build of the recording system.
     pub system: String,
     /// Bits of its addresses.
-    pub bits: u64,
+    pub bits: Option<u64>,
     /// Its processors.
-    pub processors: u64,
+    pub processors: Option<u64>,
     /// Bytes of a buffer.
-    pub buffer_size: u64,
+    pub buffer_size: Option<u64>,
     /// Buffers.
-    pub buffers: u64,
+    pub buffers: Option<u64>,
     /// Modes by name.
     pub modes: Vec<String>,
     /// Kernel flags by name.
@@ -76,9 +76,9 @@ pub(super) struct Clock {
     /// The time zone.
     pub zone: Option<String>,
     /// Events that are earlier than the one before them, in their buffer and between buffers.
-    pub disorder: u64,
+    pub disorder: Option<u64>,
     /// The largest of these steps, and the longest pause.
-    pub steps_ns: [u64; 2],
+    pub steps_ns: [Option<u64>; 2],
 }
 
 /// What is unusual, by kind.
@@ -111,6 +111,8 @@ pub(super) struct Recorded {
     pub more_findings: usize,
     /// Advice: messages.
     pub advice: Vec<String>,
+    /// Questions that the trace does not answer, and what to record for them.
+    pub unanswered: Vec<(String, String)>,
     /// The first and the last time of the streams.
     pub span: Option<(i64, i64)>,
 }
@@ -132,6 +134,10 @@ pub(super) fn recorded(source: &Source<'_>) -> Result<Recorded> {
         let Some((first, last)) = batch.integer(0, row).zip(batch.integer(1, row)) else { return };
         let (earliest, latest) = recorded.span.unwrap_or((first, last));
         recorded.span = Some((first.min(earliest), last.max(latest)));
+    })?;
+    source.sidecar("answers", &["question", "needed"], |batch, row| {
+        let text = |column| batch.text(column, row).map(str::to_owned);
+        recorded.unanswered.extend(text(0).zip(text(1)));
     })?;
     let mut findings = BTreeMap::<(u8, String), Finding>::new();
     source.sidecar("issues", &["severity", "code", "message"], |batch, row| {
@@ -198,15 +204,15 @@ fn sessions(source: &Source<'_>) -> Result<Vec<Session>> {
         let build = amount(6).map(|build| format!(" build {build}")).unwrap_or_default();
         sessions.push(Session {
             source: text(0).unwrap_or_default(),
-            size: amount(1).unwrap_or(0),
+            size: amount(1),
             blake3: text(2),
             logger: text(3),
             log_file: text(4),
             system: format!("Windows {}{build}", text(5).unwrap_or_default()),
-            bits: amount(7).unwrap_or(0).saturating_mul(8),
-            processors: amount(8).unwrap_or(0),
-            buffer_size: amount(9).unwrap_or(0),
-            buffers: amount(10).unwrap_or(0),
+            bits: amount(7).map(|bytes| bytes.saturating_mul(8)),
+            processors: amount(8),
+            buffer_size: amount(9),
+            buffers: amount(10),
             modes: batch.texts(11, row).unwrap_or_default(),
             flags: batch.texts(12, row).unwrap_or_default(),
             times: [13, 14, 15].map(|column| batch.time_ns(column, row)),
@@ -256,8 +262,8 @@ fn clocks(source: &Source<'_>) -> Result<Vec<Clock>> {
             resolution_ns: amount(3),
             bias_min: batch.integer(4, row),
             zone: text(5),
-            disorder: amount(6).unwrap_or(0).saturating_add(amount(7).unwrap_or(0)),
-            steps_ns: [amount(8).unwrap_or(0), amount(9).unwrap_or(0)],
+            disorder: amount(6).zip(amount(7)).map(|(within, between)| within.saturating_add(between)),
+            steps_ns: [amount(8), amount(9)],
         });
     })?;
     Ok(clocks)

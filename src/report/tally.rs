@@ -1,11 +1,17 @@
 //! Amounts by name and over time.
 
+use std::borrow::Borrow;
 use std::collections::HashMap;
+use std::fmt::Display;
+use std::hash::Hash;
 
 use super::axis::BINS;
 
 /// Names that are told apart; what comes with others is added up under none.
 const MOST_NAMES: usize = 4096;
+
+/// What is counted of a name besides its weight.
+pub(super) type Counters = [u64; 6];
 
 /// What belongs to one name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,24 +19,32 @@ pub(super) struct Amounts {
     /// What decides the order of names.
     pub weight: u64,
     /// What else is counted.
-    pub counters: [u64; 4],
+    pub counters: Counters,
+    /// The largest of what was counted.
+    pub largest: u64,
     /// An amount for each part of the time.
     pub bins: Vec<u64>,
 }
 
 impl Default for Amounts {
     fn default() -> Amounts {
-        Amounts { weight: 0, counters: [0; 4], bins: vec![0; BINS] }
+        Amounts { weight: 0, counters: Counters::default(), largest: 0, bins: vec![0; BINS] }
     }
 }
 
 impl Amounts {
     /// Adds to the weight and the counters.
-    pub(super) fn count(&mut self, weight: u64, counters: [u64; 4]) {
+    pub(super) fn count(&mut self, weight: u64, counters: Counters) {
         self.weight = self.weight.saturating_add(weight);
         for (sum, more) in self.counters.iter_mut().zip(counters) {
             *sum = sum.saturating_add(more);
         }
+    }
+
+    /// Adds one thing of a size.
+    pub(super) fn count_one(&mut self, size: u64) {
+        self.count(size, [1, 0, 0, 0, 0, 0]);
+        self.largest = self.largest.max(size);
     }
 
     /// Adds to a part of the time.
@@ -42,32 +56,44 @@ impl Amounts {
 
     fn add(&mut self, other: &Amounts) {
         self.count(other.weight, other.counters);
+        self.largest = self.largest.max(other.largest);
         (0..).zip(&other.bins).for_each(|(bin, amount)| self.draw(bin, *amount));
     }
 }
 
-/// Amounts by name.
-#[derive(Debug, Default)]
-pub(super) struct Tally {
-    by_name: HashMap<String, Amounts>,
+/// Amounts by name; `K` is what tells names apart.
+#[derive(Debug)]
+pub(super) struct Tally<K> {
+    by_name: HashMap<K, Amounts>,
     beyond: Option<Amounts>,
 }
 
-impl Tally {
+impl<K> Default for Tally<K> {
+    fn default() -> Tally<K> {
+        Tally { by_name: HashMap::new(), beyond: None }
+    }
+}
+
+impl<K: Hash + Eq + Display> Tally<K> {
     /// The amounts of a name.
-    pub(super) fn of(&mut self, name: &str) -> &mut Amounts {
-        if !self.by_name.contains_key(name) {
-            if self.by_name.len() >= MOST_NAMES {
-                return self.beyond.get_or_insert_default();
-            }
+    pub(super) fn of<Q>(&mut self, name: &Q) -> &mut Amounts
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq + ToOwned<Owned = K> + ?Sized,
+    {
+        if self.by_name.len() < MOST_NAMES && !self.by_name.contains_key(name) {
             self.by_name.insert(name.to_owned(), Amounts::default());
         }
-        self.by_name.entry(name.to_owned()).or_default()
+        match self.by_name.get_mut(name) {
+            Some(amounts) => amounts,
+            None => self.beyond.get_or_insert_default(),
+        }
     }
 
     /// The names with most weight first, of equal ones in the order of names; at most so many, the others added up.
     pub(super) fn ranked(self, most: usize) -> Ranked {
-        let mut shown: Vec<(String, Amounts)> = self.by_name.into_iter().collect();
+        let mut shown: Vec<(String, Amounts)> =
+            self.by_name.into_iter().map(|(name, amounts)| (name.to_string(), amounts)).collect();
         shown.sort_by(|(a, x), (b, y)| (y.weight, a).cmp(&(x.weight, b)));
         let mut rest = Rest { is_open: self.beyond.is_some(), amounts: self.beyond.unwrap_or_default(), names: 0 };
         for (_, amounts) in shown.drain(most.min(shown.len())..) {
@@ -109,6 +135,11 @@ impl Ranked {
         self.all().fold(0, |sum, amounts| sum.saturating_add(amounts.weight))
     }
 
+    /// The sum of a counter over all names.
+    pub(super) fn counter(&self, number: usize) -> u64 {
+        self.all().filter_map(|amounts| amounts.counters.get(number)).fold(0, |sum, count| sum.saturating_add(*count))
+    }
+
     /// The most that all names have together in one part of the time.
     pub(super) fn peak(&self) -> u64 {
         let sum =
@@ -123,23 +154,23 @@ mod tests {
 
     #[test]
     fn names_are_ranked_and_the_rest_is_added_up() {
-        let mut tally = Tally::default();
+        let mut tally = Tally::<String>::default();
         for (name, weight) in [("b", 5), ("a", 5), ("c", 9), ("d", 1), ("c", 1), ("e", 2)] {
-            tally.of(name).count(weight, [weight, 1, 0, 0]);
+            tally.of(name).count(weight, [weight, 1, 0, 0, 0, 0]);
             tally.of(name).draw(3, weight);
         }
         let ranked = tally.ranked(3);
         let names: Vec<_> = ranked.shown.iter().map(|(name, amounts)| (name.as_str(), amounts.weight)).collect();
         assert_eq!(names, [("c", 10), ("a", 5), ("b", 5)]);
         let rest = ranked.rest.as_ref().unwrap();
-        assert_eq!((rest.names, rest.amounts.counters, rest.amounts.bins[3]), (2, [3, 2, 0, 0], 3));
+        assert_eq!((rest.names, rest.amounts.counters, rest.amounts.bins[3]), (2, [3, 2, 0, 0, 0, 0], 3));
         assert_eq!((ranked.weight(), ranked.peak()), (23, 23));
     }
 
     #[test]
     fn names_without_end_are_one() {
-        let mut tally = Tally::default();
-        (0..MOST_NAMES + 3).for_each(|name| tally.of(&name.to_string()).count(1, [0; 4]));
+        let mut tally = Tally::<usize>::default();
+        (0..MOST_NAMES + 3).for_each(|name| tally.of(&name).count_one(1));
         let ranked = tally.ranked(1);
         assert_eq!(ranked.weight(), MOST_NAMES as u64 + 3);
         let rest = ranked.rest.unwrap();

@@ -1,6 +1,7 @@
 //! Which process a thread or an event belongs to, by id and time.
 
 use std::collections::HashMap;
+use std::fmt;
 
 use super::source::Source;
 use crate::error::Result;
@@ -53,8 +54,29 @@ pub(super) struct Who {
     threads: Spans,
 }
 
-/// What a process is called of which the trace does not tell the name.
-pub(super) const UNKNOWN: &str = "unknown";
+/// Whose something is, as far as the trace says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Name<'a> {
+    /// A name: of a process, or of what is nobody's.
+    Known(&'a str),
+    /// The id of a process without a known name.
+    Process(i64),
+    /// The id of a thread of an unknown process.
+    Thread(i64),
+    /// Nothing says whose it is.
+    Nobody,
+}
+
+impl fmt::Display for Name<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Name::Known(name) => f.write_str(name),
+            Name::Process(id) => write!(f, "process {id}"),
+            Name::Thread(id) => write!(f, "thread {id}"),
+            Name::Nobody => f.write_str("no process recorded"),
+        }
+    }
+}
 
 impl Who {
     /// Reads what the sidecar tells.
@@ -85,12 +107,14 @@ impl Who {
         Ok(who)
     }
 
-    /// The name of the process of an event on a machine: of the id that it says, else of the thread's process.
-    pub(super) fn name(&self, machine: i64, process: Option<i64>, thread: Option<i64>, time: i64) -> &str {
-        let process = self.process(machine, process, thread, time);
-        let name = process.and_then(|process| self.processes.at(machine, process, time));
+    /// The process of an event on a machine: of the id that it says, else of the thread's process.
+    pub(super) fn name(&self, machine: i64, process: Option<i64>, thread: Option<i64>, time: i64) -> Name<'_> {
+        let Some(id) = self.process(machine, process, thread, time) else {
+            return thread.map_or(Name::Nobody, Name::Thread);
+        };
+        let name = self.processes.at(machine, id, time);
         let name = name.and_then(|number| self.names.get(usize::try_from(number).ok()?));
-        name.map_or(UNKNOWN, String::as_str)
+        name.map_or(Name::Process(id), |name| Name::Known(name))
     }
 
     /// The id of that process.
@@ -120,13 +144,15 @@ mod tests {
         who.threads.add(span(1, 1, 0, 90, Some(9)));
         who.processes.settle();
         who.threads.settle();
-        let of = |process, time| who.name(0, Some(process), None, time);
-        assert_eq!((of(8, 49), of(8, 50)), ("a.exe", "b.exe"));
-        assert_eq!((of(8, 90), of(8, -1), of(9, 5)), (UNKNOWN, UNKNOWN, UNKNOWN));
-        assert_eq!((who.name(0, None, Some(1), 20), who.name(0, None, Some(1), 60)), ("a.exe", UNKNOWN));
+        let of = |process, time| who.name(0, Some(process), None, time).to_string();
+        assert_eq!((of(8, 49), of(8, 50)), ("a.exe".to_owned(), "b.exe".to_owned()));
+        assert_eq!([of(8, 90), of(8, -1), of(9, 5)], ["process 8", "process 8", "process 9"]);
+        let of = |machine, process, thread, time| who.name(machine, process, thread, time);
+        assert_eq!((of(0, None, Some(1), 20), of(0, None, Some(1), 60)), (Name::Known("a.exe"), Name::Thread(1)));
+        assert_eq!((of(0, None, None, 20), Name::Nobody.to_string()), (Name::Nobody, "no process recorded".to_owned()));
         assert_eq!((who.process(0, Some(7), Some(1), 20), who.process(0, None, None, 20)), (Some(7), None));
         // Of another machine.
-        assert_eq!((who.name(1, Some(8), None, 49), who.name(2, Some(8), None, 49)), ("b.exe", UNKNOWN));
+        assert_eq!((of(1, Some(8), None, 49), of(2, Some(8), None, 49)), (Name::Known("b.exe"), Name::Process(8)));
         assert_eq!((who.process(1, None, Some(1), 20), who.process(2, None, Some(1), 20)), (Some(9), None));
     }
 }

@@ -1,6 +1,8 @@
 """The page of `report`: its figures are those of the views, and a browser shows it without a fault at every width."""
 
+import collections
 import contextlib
+import glob
 import html.parser
 import os
 import re
@@ -10,7 +12,9 @@ import unittest
 
 import duckdb
 
+import judge_scheduling as judge
 import support
+import test_judge_scheduling as scheduling
 
 # Bytes that no page takes.
 LARGEST = 2 << 20
@@ -180,12 +184,13 @@ class Figures(unittest.TestCase):
         with with_views(out) as connection:
             connection.create_function("shown", lambda number: f"{number:,}", ["BIGINT"], "VARCHAR")
             connection.create_function("size", size, ["BIGINT"], "VARCHAR")
-            process = "COALESCE(process_name, 'unknown') AS who"
+            named = "COALESCE(process_name, 'process ' || process_id, 'thread ' || thread_id, 'no process recorded')"
+            process = f"{named} AS who"
             # Interrupts are nobody's, and no idle time.
             shown = "(process_id IS DISTINCT FROM 0 OR interrupt IN ('dpc', 'isr'))"
             self.check(found, "Samples by process", connection,
                 f"""SELECT who, shown(n) FROM (SELECT CASE interrupt WHEN 'isr' THEN 'interrupt service routines'
-                WHEN 'dpc' THEN 'deferred procedure calls' ELSE COALESCE(process_name, 'unknown') END AS who, count(*) n
+                WHEN 'dpc' THEN 'deferred procedure calls' ELSE {named} END AS who, count(*) n
                 FROM cpu_samples WHERE {shown} GROUP BY 1) ORDER BY n DESC, who""")
             self.assertIn("interrupt service routines", [row[0] for row in found.tables["Samples by process"]])
             self.check(found, "Samples by module", connection,
@@ -193,12 +198,15 @@ class Figures(unittest.TestCase):
                 THEN '.NET methods outside of modules' ELSE 'no known module' END AS m, count(*) n
                 FROM cpu_samples WHERE {shown} GROUP BY 1) ORDER BY n DESC, m""")
             self.assertIn(".NET methods outside of modules", [row[0] for row in found.tables["Samples by module"]])
+            self.check(found, "Samples by method", connection,
+                f"""SELECT m, shown(n) FROM (SELECT COALESCE(function_namespace || '.', '') || function_name AS m, count(*) n
+                FROM cpu_samples WHERE {shown} AND function_name IS NOT NULL GROUP BY 1) ORDER BY n DESC, m""")
             self.check(found, "Bytes read and written by process", connection,
                 f"""SELECT who, size(r::BIGINT), size(w::BIGINT), shown(n) FROM (SELECT {process}, count(*) n,
                 COALESCE(sum(bytes) FILTER (operation = 'Read'), 0) r, COALESCE(sum(bytes) FILTER (operation = 'Write'), 0) w
                 FROM disk_io GROUP BY 1) ORDER BY r + w DESC, who""")
             self.check(found, "Bytes sent and received by process", connection,
-                f"""SELECT who, size(s::BIGINT), size(r::BIGINT), shown(n) FROM (SELECT {process}, count(*) n,
+                f"""SELECT who, size(s::BIGINT), size(r::BIGINT), shown(n) FROM (SELECT COALESCE(process_name, 'process ' || process_id, 'no process recorded') AS who, count(*) n,
                 COALESCE(sum(bytes) FILTER (direction = 'sent'), 0) s, COALESCE(sum(bytes) FILTER (direction = 'received'), 0) r
                 FROM network WHERE direction <> 'other' GROUP BY 1) ORDER BY s + r DESC, who""")
             total = connection.execute("SELECT count(*) FROM all_events").fetchone()[0]
@@ -210,8 +218,8 @@ class Figures(unittest.TestCase):
         with with_views(out) as connection:
             connection.create_function("duration", duration, ["BIGINT"], "VARCHAR")
             self.check(found, "Time on processors by process", connection,
-                """SELECT who, duration(d::BIGINT) FROM (SELECT COALESCE(process_name, 'unknown') who, sum(duration_ns) d
-                FROM cpu_intervals WHERE state = 'busy' GROUP BY 1) ORDER BY d DESC, who""")
+                """SELECT who, duration(d::BIGINT) FROM (SELECT COALESCE(process_name, 'process ' || process_id,
+                'thread ' || thread_id) who, sum(duration_ns) d FROM cpu_intervals WHERE state = 'busy' GROUP BY 1) ORDER BY d DESC, who""")
             times = connection.execute("""SELECT duration(sum(busy_ns)::BIGINT), duration(sum(busy_ns + idle_ns)::BIGINT),
                 duration(sum(unknown_ns)::BIGINT) FROM cpu_time""").fetchone()
             self.assertEqual(times, ("830.936 ms", "2 min 19.3 s", "5 min 20.3 s"))
@@ -224,10 +232,146 @@ class Figures(unittest.TestCase):
             connection.create_function("duration", duration, ["BIGINT"], "VARCHAR")
             connection.create_function("shown", lambda number: f"{number:,}", ["BIGINT"], "VARCHAR")
             self.check(found, "Pauses by process", connection,
-                """SELECT who, shown(n), duration(d::BIGINT) FROM (SELECT COALESCE(process_name, 'unknown') who, count(*) n,
+                """SELECT who, shown(n), duration(d::BIGINT) FROM (SELECT COALESCE(process_name, 'process ' || process_id) who, count(*) n,
                 sum(duration_ns) d FROM gc_pauses GROUP BY 1) ORDER BY d DESC, who""")
             longest = connection.execute("SELECT duration(duration_ns) FROM gc_pauses ORDER BY duration_ns DESC LIMIT 10").fetchall()
             self.assertEqual([[row[1]] for row in found.tables["Longest pauses"][1:]], [list(row) for row in longest])
+
+
+def events_by_name(folder):
+    """Rows by dataset, name and level, counted in the files of events."""
+    counts = collections.Counter()
+    for path in glob.glob(os.path.join(glob.escape(folder), "events", "**", "*.parquet"), recursive=True):
+        dataset = os.path.relpath(path, os.path.join(folder, "events")).split(os.sep)[0]
+        for row in judge.read(path, ["event_name", "event_id", "opcode", "level"]):
+            number = f"opcode {row['opcode']}" if row["event_id"] is None else f"event {row['event_id']}"
+            counts[dataset, row["event_name"] or number, row["level"]] += 1
+    return counts
+
+
+class Events(unittest.TestCase):
+    """Events by name and errors are those that lie in the files."""
+
+    def test_names_and_errors(self):
+        for name in ["perfview-net.4.5.x86-old", "tx-KernelNetwork"]:
+            trace = os.path.join(support.corpus_or_skip(), name + ".etl")
+            folder = support.dataset(support.convert([trace], support.temporary_folder("report-events")), trace)
+            tables = page_of(report(support.temporary_folder("report-events-page"), folder)).tables
+            counts, errors = collections.Counter(), collections.Counter()
+            for (dataset, event, level), rows in events_by_name(folder).items():
+                counts[event, dataset] += rows
+                errors[f"{dataset}: {event}"] += rows if level in (1, 2) else 0
+            expected = sorted(counts.items(), key=lambda item: (-item[1], item[0][1], item[0][0]))
+            shown = [((row[0], row[4]), count(row[1])) for row in tables["Events by name"][1:]]
+            self.assertEqual(shown, expected[:20])
+            shown = [(row[0], count(row[1])) for row in tables.get("Events of errors", [[]])[1:]]
+            self.assertEqual(shown, ranked(+errors)[:12])
+
+
+def ranked(amounts):
+    """Names with their amounts in the order of the page."""
+    return sorted(amounts.items(), key=lambda item: (-item[1], item[0]))
+
+
+def named(trace, machine, thread, time):
+    """What the page calls the process of a thread."""
+    process, name = trace.process(machine, thread, time)
+    return name or (f"thread {thread}" if process is None else f"process {process}")
+
+
+def of_processes(trace):
+    """Nanoseconds by process and kind of interrupt: every instant of a processor is that of the innermost that holds it."""
+    names, sums = {}, collections.Counter()
+    told = judge.by_key([*judge.intervals(trace), *judge.interrupts(trace)], lambda row: (row["input"], row["cpu"]))
+    for rows in told.values():
+        rows = [row for row in rows if row["from_ns"] is not None]
+        switched = [row for row in rows if "state" in row]
+        if not switched:
+            continue
+        first, last = min(row["from_ns"] for row in switched), max(row["to_ns"] for row in switched)
+        parts = [(max(first, row["from_ns"]), min(last, row["to_ns"]), row.get("kind") or row["state"]) for row in rows]
+        for begin, end, what in judge.exclusive(parts, first, last):
+            if what == "busy":
+                row = next(row for row in switched if row["from_ns"] <= begin < row["to_ns"])
+                what = named(trace, row["machine"], row["thread_id"], row["from_ns"])
+                names[what] = True
+            sums[what] += end - begin
+    return {name: sums[name] for name in names}, sums
+
+
+class Scheduled(unittest.TestCase):
+    """What the page says of processors is what plain rules over the rows say, on made cases and on a trace of the corpus."""
+
+    def judged(self, folder):
+        found = page_of(report(support.temporary_folder("report-judged"), folder))
+        self.assertEqual(found.faults, [])
+        return found.tables, judge.Trace(folder)
+
+    def compare(self, folder):
+        tables, trace = self.judged(folder)
+        self.compare_processors(tables, trace)
+        self.compare_waits(tables, trace)
+        return tables, trace
+
+    def compare_processors(self, tables, trace):
+        processes, sums = of_processes(trace)
+        kinds = {row["kind"] for row in judge.interrupts(trace)}
+        busy = sum(processes.values())
+        rows = {row[0]: row[1] for row in tables["Time of all processors"][1:]}
+        interrupts = {"dpc": "deferred procedure calls", "isr": "interrupt service routines"}
+        expected = {"processes": busy, "idle": sums["idle"], "unknown": sums["unknown"]}
+        expected.update({interrupts[kind]: sums[kind] for kind in kinds})
+        expected["in all"] = sum(expected.values())
+        shown = {what: duration(time) for what, time in expected.items()}
+        shown.update({name: "not recorded" for kind, name in interrupts.items() if kind not in kinds})
+        self.assertEqual(rows, shown)
+        # It adds up to the spans of processors; what has no processor is time that nobody knows.
+        nowhere = [row for row in judge.intervals(trace) if row["cpu"] is None]
+        spans = sum(row["span_ns"] for row in judge.cpu_time(trace))
+        self.assertEqual(expected["in all"], spans + sum(row["to_ns"] - row["from_ns"] for row in nowhere))
+        processes.update({interrupts[kind]: sums[kind] for kind in kinds})
+        self.compare_names(tables["Time on processors by process"], processes, duration)
+
+    def compare_names(self, table, amounts, shown):
+        rows = [row[:2] for row in table[1:] if not row[0].startswith("and ")]
+        expected = [[name, shown(amount)] for name, amount in ranked(amounts)]
+        self.assertEqual(rows, expected[: len(rows)])
+        self.assertTrue(len(rows) == len(expected) or len(rows) >= 12)
+
+    def compare_waits(self, tables, trace):
+        waits, longest, preempted = collections.Counter(), collections.Counter(), collections.Counter()
+        for row in judge.off_cpu(trace):
+            name = named(trace, row["machine"], row["thread_id"], row["to_ns"])
+            if row["state"] == judge.WAITING:
+                waits[name] += row["off_cpu_ns"]
+                longest[name] = max(longest[name], row["off_cpu_ns"])
+            elif row["state"] == judge.READY:
+                waits[name] += 0
+                preempted[name] += row["off_cpu_ns"]
+        table = tables["Waits by process"]
+        self.compare_names(table, waits, duration)
+        for name, _, _, largest, _, time in (row for row in table[1:] if not row[0].startswith("and ")):
+            self.assertEqual((largest, time), (duration(longest[name]), duration(preempted[name])), name)
+
+    def test_made_cases(self):
+        out = support.convert([support.EXAMPLE], support.temporary_folder("report-made"))
+        folder = support.dataset(out, support.EXAMPLE)
+        made = scheduling.Made(1_000_000)
+        for cases in (scheduling.processors, scheduling.states, scheduling.interrupts):
+            cases(made)
+        made.write(folder)
+        tables, trace = self.compare(folder)
+        runs = collections.Counter()
+        for row in judge.interrupts(trace):
+            runs[f"{row['module'] or 'no known module'} ({row['kind'].upper()})"] += 1
+        shown = {row[0]: row[2] for row in tables["Interrupts by driver"][1:]}
+        self.assertEqual(shown, {name: str(count) for name, count in runs.items()})
+        self.assertIn("a.sys (ISR)", shown)
+
+    def test_a_trace_of_the_corpus(self):
+        trace = os.path.join(support.corpus_or_skip(), "filtrace-diskio.etl")
+        out = support.convert([trace], support.temporary_folder("report-scheduled"))
+        self.compare(support.dataset(out, trace))
 
 
 @unittest.skipUnless(CHROMIUM, "no Chromium: the page is not looked at in a browser")
@@ -264,7 +408,7 @@ class Browser(unittest.TestCase):
   const page = event.target.contentDocument, root = page.documentElement, lines = [];
   lines.push("width " + root.clientWidth + " " + root.scrollWidth);
   for (const svg of page.querySelectorAll("svg")) {{
-    const marks = [...svg.querySelectorAll("polygon, rect")], box = svg.getBoundingClientRect();
+    const marks = [...svg.querySelectorAll("polygon, rect:not(.at)")], box = svg.getBoundingClientRect();
     const seen = marks.filter(mark => mark.getBoundingClientRect().width > 0 && mark.getBoundingClientRect().height > 0);
     lines.push("chart " + seen.length + " " + Math.round(box.width) + " " + Math.round(box.height));
   }}

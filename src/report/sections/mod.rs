@@ -1,0 +1,20 @@
+//! Sections of the page: facts in words, tables and charts.
+
+mod cpu;
+mod events;
+mod failures;
+mod io;
+mod losses;
+mod missing;
+mod recording;
+mod rows;
+mod threads;
+
+pub(super) use cpu::{code, cpu, interrupts};
+pub(super) use events::events;
+pub(super) use failures::failures;
+pub(super) use io::{disk, network};
+pub(super) use losses::{findings, losses, lost_in_all};
+pub(super) use missing::missing;
+pub(super) use recording::{about, buffers, clocks};
+pub(super) use threads::{pauses, processes, waits};
