@@ -75,7 +75,7 @@ pub(super) enum Command {
     /// Check that published traces are still what was published, and that they read as one table
     #[command(after_help = ENVIRONMENT)]
     Verify(VerifyArgs),
-    /// Write a page about a trace, converted or not: what, when and where it recorded, who used CPU, disk and network, losses
+    /// Write a page about a trace, converted or not: who used CPU, disk and network, what waited and failed, losses, the recording
     #[command(after_help = ENVIRONMENT)]
     Report(Box<ReportArgs>),
     /// Print SQL views over published traces: datasets, events, and answers such as cpu_samples and disk_io
@@ -383,13 +383,17 @@ pub(super) struct ViewsArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct ReportArgs {
-    /// A trace, converted (trace=NAME, or a folder with it alone) or not; one that is not is converted into a temporary
-    /// folder beside the page, which is removed afterwards
-    #[arg(value_name = "TRACE")]
-    pub input: OsString,
-    /// File that gets the page, HTML that asks no network for anything, or - for standard output
-    #[arg(short, long, value_name = "FILE", env = "ETL2PARQUET_OUTPUT", hide_env = true)]
+    /// A trace, converted (trace=NAME, or a folder with such) or not, an archive or a folder with traces; those that are not are
+    /// converted into a temporary folder beside the page, which is removed afterwards
+    #[arg(value_name = "TRACE", required = true)]
+    pub inputs: Vec<OsString>,
+    /// File that gets the page, HTML that asks no network for anything, or - for standard output; of several traces a folder,
+    /// which gets a page for each and index.html
+    #[arg(short, long, value_name = "FILE|DIR", env = "ETL2PARQUET_OUTPUT", hide_env = true)]
     pub output: PathBuf,
+    /// Open the page in the browser
+    #[arg(long, env = "ETL2PARQUET_OPEN", hide_env = true, value_parser = FalseyValueParser::new())]
+    pub open: bool,
     #[command(flatten)]
     pub clock: ClockArgs,
     #[command(flatten)]

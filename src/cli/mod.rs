@@ -14,6 +14,7 @@
 
 mod args;
 mod board;
+mod browser;
 mod choices;
 mod config;
 mod console;
@@ -53,6 +54,8 @@ mod published_page;
 mod quarantine;
 mod refusal;
 mod report;
+mod report_pages;
+mod report_subject;
 mod run;
 mod run_args;
 mod run_facts;

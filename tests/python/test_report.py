@@ -8,6 +8,8 @@ import os
 import re
 import shutil
 import subprocess
+import sys
+import time
 import unittest
 
 import duckdb
@@ -153,6 +155,37 @@ class Form(unittest.TestCase):
         direct = report(support.temporary_folder("report-direct"), support.EXAMPLE)
         with open(page, "rb") as one, open(direct, "rb") as other:
             self.assertEqual(one.read(), other.read())
+
+
+@unittest.skipUnless(sys.platform == "linux", "the command that opens a file is another one here")
+class Opened(unittest.TestCase):
+    """`--open` hands the page to the system's command, and a page that cannot be shown is written all the same."""
+
+    def run_with(self, folder, path):
+        command = [support.BINARY, "report", support.EXAMPLE, "-o", "r.html", "--open", "--progress", "never"]
+        environment = {**support.environment(), "PATH": path}
+        return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=support.TIMEOUT_S)
+
+    def test_the_page_is_handed_to_the_browser(self):
+        folder = support.temporary_folder("report-open")
+        opener = os.path.join(folder, "xdg-open")
+        with open(opener, "w", encoding="utf-8") as file:
+            file.write('#!/bin/sh\necho "$1" > opened.tmp && mv opened.tmp opened\n')
+        os.chmod(opener, 0o755)
+        done = self.run_with(folder, folder + os.pathsep + os.environ["PATH"])
+        self.assertEqual((done.returncode, done.stderr), (0, "wrote r.html\n"))
+        seen, end = os.path.join(folder, "opened"), time.monotonic() + 60
+        while not os.path.exists(seen) and time.monotonic() < end:
+            time.sleep(0.05)
+        with open(seen, encoding="utf-8") as file:
+            self.assertEqual(file.read(), os.path.join(folder, "r.html") + "\n")
+
+    def test_without_such_a_command_it_says_which_page_to_open(self):
+        folder = support.temporary_folder("report-unopened")
+        done = self.run_with(folder, os.path.join(folder, "nowhere"))
+        self.assertEqual(done.returncode, 0)
+        self.assertRegex(done.stderr, r"^wrote r\.html\nwarning: the page cannot be shown: .*; open r\.html in a browser\n$")
+        self.assertTrue(os.path.exists(os.path.join(folder, "r.html")))
 
 
 class Figures(unittest.TestCase):
