@@ -42,7 +42,8 @@ use crate::survey::FileSurvey;
 pub fn inspect(job: &Recording, options: &ConvertOptions, progress: &dyn JobProgress) -> Result<Inspected> {
     let pool = resources::pool(options.threads)?;
     let (inputs, space) = (prepare::inputs(job, options, progress)?, SpillSpace::temporary());
-    let mut surveyed = prepare::survey_and_plan(&pool, job, &inputs, options, &space, false, progress)?;
+    let files = prepare::survey(&pool, job, &inputs, options, &space, false, progress)?;
+    let mut surveyed = prepare::plan(&pool, files, &inputs, options, progress)?;
     let planned = PlannedInputs::of(&surveyed.files, &inputs);
     let gather =
         || dimensions::gather(&[Subject::Process], &surveyed.files, &planned, &surveyed.plan, &space, progress);
@@ -179,8 +180,10 @@ impl Corridor<'_> {
         let Corridor { job, options, inputs, workers, ref space, started } = self;
         let pool = &workers.pool;
         let ticket = workers.admit(unpacking, inputs, progress)?;
+        let files = prepare::survey(pool, job, inputs, options, space, true, progress)?;
+        let ticket = workers.admit_planning(ticket, &files, progress)?;
         let Prepared { surveyed, dimensions, stacks, write, planned, partitions } =
-            match prepare::prepare(pool, job, inputs, options, space, progress)? {
+            match prepare::prepare(pool, job, files, inputs, options, space, progress)? {
                 Ok(prepared) => prepared,
                 Err(outcome) => return Ok(outcome),
             };

@@ -21,7 +21,7 @@ use crate::plan::{self, Partitions, PlanOptions, PlanResult, PlannedInputs, part
 use crate::spill::SpillSpace;
 use crate::stacks::{self, Stacks};
 use crate::survey::session;
-use crate::survey::{self, FileFacts, Step, SurveyOptions, ToldEvents, timed};
+use crate::survey::{self, FileFacts, FileSurvey, Step, SurveyOptions, ToldEvents, timed};
 
 /// Opens the inputs of a recording; what is packed is unpacked beside the output where nothing else is said.
 pub(super) fn inputs(job: &Recording, options: &ConvertOptions, progress: &dyn JobProgress) -> Result<Inputs> {
@@ -38,7 +38,11 @@ pub(super) fn check_begin(inputs: &Inputs) -> Result<()> {
     if inputs.len() == 1 { session::read(&*inputs.get(InputId(0))?).map(drop) } else { Ok(()) }
 }
 
-pub(super) fn survey_and_plan(
+/// Surveys the inputs of a recording.
+///
+/// # Errors
+/// Those of [`convert`](super::convert) up to there.
+pub(super) fn survey(
     pool: &ThreadPool,
     job: &Recording,
     inputs: &Inputs,
@@ -46,8 +50,33 @@ pub(super) fn survey_and_plan(
     space: &SpillSpace,
     hash: bool,
     progress: &dyn JobProgress,
-) -> Result<Surveyed> {
+) -> Result<Vec<FileSurvey>> {
     progress.stage(Stage::Survey { bytes: inputs.identities().map(|identity| identity.size).sum() });
+    pool.install(|| {
+        let mut files = Vec::with_capacity(inputs.len());
+        for (id, input) in (0..).map(InputId).zip(&job.inputs) {
+            let file = inputs.get(id)?;
+            let survey_options = SurveyOptions { anchor: options.anchor, hash, offset_ns: input.offset_ns };
+            files.push(survey::survey_within(space, &*file, input.source.clone(), &survey_options, progress)?);
+        }
+        repeated::check(&mut files, options.allow_repeated)?;
+        timed(progress, Step::Plan, || survey::settle(&mut files));
+        Ok(files)
+    })
+}
+
+/// Plans what was surveyed.
+///
+/// # Errors
+/// Those of [`convert`](super::convert) up to there.
+pub(super) fn plan(
+    pool: &ThreadPool,
+    mut files: Vec<FileSurvey>,
+    inputs: &Inputs,
+    options: &ConvertOptions,
+    progress: &dyn JobProgress,
+) -> Result<Surveyed> {
+    progress.stage(Stage::Plan);
     let plan_options = PlanOptions {
         types: options.types,
         all_columns: options.all_columns,
@@ -57,15 +86,6 @@ pub(super) fn survey_and_plan(
         filter: options.filter.clone(),
     };
     pool.install(|| {
-        let mut files = Vec::with_capacity(inputs.len());
-        for (id, input) in (0..).map(InputId).zip(&job.inputs) {
-            let file = inputs.get(id)?;
-            let survey_options = SurveyOptions { anchor: options.anchor, hash, offset_ns: input.offset_ns };
-            files.push(survey::survey_within(space, &*file, input.source.clone(), &survey_options, progress)?);
-        }
-        repeated::check(&mut files, options.allow_repeated)?;
-        progress.stage(Stage::Plan);
-        timed(progress, Step::Plan, || survey::settle(&mut files));
         let (facts, plan) = rayon::join(
             || timed(progress, Step::Plan, || FileFacts::of(&files, progress)),
             || plan::plan(&files, inputs, &plan_options, progress),
@@ -88,19 +108,20 @@ pub(super) struct Prepared<'a> {
     pub partitions: Partitions,
 }
 
-/// Surveys and plans a job and cuts it into partitions; where no events need become rows, says what becomes of it.
+/// Plans a job that was surveyed and cuts it into partitions; where no events need become rows, says what becomes of it.
 ///
 /// # Errors
 /// Those of [`convert`](super::convert) up to there.
 pub(super) fn prepare<'a>(
     pool: &ThreadPool,
     job: &Recording,
+    files: Vec<FileSurvey>,
     inputs: &'a Inputs,
     options: &ConvertOptions,
     space: &SpillSpace,
     progress: &dyn JobProgress,
 ) -> Result<std::result::Result<Prepared<'a>, Outcome>> {
-    let surveyed = survey_and_plan(pool, job, inputs, options, space, true, progress)?;
+    let surveyed = plan(pool, files, inputs, options, progress)?;
     let lock_use = surveyed.plan.lock_use.as_ref();
     let settings = record::settings(options, &job.inputs, lock_use.map(|names| &*names.hash));
     let surveyed = match without_rows(job, options, &settings, surveyed)? {

@@ -7,7 +7,7 @@ use std::time::{Instant, SystemTime};
 
 use zerocopy::IntoBytes;
 
-use super::prepare::{Prepared, inputs, prepare};
+use super::prepare::{Prepared, inputs, prepare, survey};
 use super::records::{PLAN_ANEW, StoredRecords};
 use super::stored::{self, StoredJob, StoredPlan, StoredReport};
 use super::stored_dimensions::StoredDimensions;
@@ -109,8 +109,9 @@ pub fn plan(job: &Recording, options: &ConvertOptions, progress: &dyn JobProgres
     }
     let space = SpillSpace::temporary();
     let inputs = inputs(job, options, progress)?;
+    let files = survey(&pool, job, &inputs, options, &space, true, progress)?;
     let Prepared { surveyed: Surveyed { files, plan, .. }, dimensions, stacks, write, planned, partitions } =
-        match prepare(&pool, job, &inputs, options, &space, progress)? {
+        match prepare(&pool, job, files, &inputs, options, &space, progress)? {
             Ok(prepared) => prepared,
             Err(outcome) => return Ok(PlanOutcome::Done(outcome)),
         };

@@ -14,8 +14,10 @@ use crate::convert::pipeline::{RESERVE, TABLE_RESERVE};
 use crate::error::Result;
 use crate::input::{Inputs, OpenOptions, room_to_unpack};
 use crate::output::folder::Disks;
+use crate::plan::room_to_plan;
 use crate::progress::Progress;
 use crate::resources::pool;
+use crate::survey::FileSurvey;
 
 /// Bytes of inputs up to which a job can be let in beside others.
 const SMALL_INPUT: u64 = 16 << 20;
@@ -23,6 +25,9 @@ const SMALL_INPUT: u64 = 16 << 20;
 /// What the survey of such a job takes at most: lists that grow with the input, each in memory up to 32 MiB, of which the
 /// records of so few bytes fill a part.
 const SURVEY_ROOM: u64 = 48 << 20;
+
+/// What planning takes at most where the room of the survey is enough for it.
+const PLAN_ROOM: u64 = 24 << 20;
 
 /// What a job takes besides its events: encoders, the catalog, the sidecar.
 const JOB_ROOM: u64 = 24 << 20;
@@ -91,6 +96,20 @@ impl Workers {
         }
     }
 
+    /// Waits until there is room to plan a job and to convert its events, now that it is known how many there are: a small file can
+    /// hold gigabytes of them, and what is planned would be in memory while it waits.
+    pub(super) fn admit_planning<'a>(
+        &'a self,
+        ticket: Ticket<'a>,
+        files: &[FileSurvey],
+        progress: &dyn Progress,
+    ) -> Result<Ticket<'a>> {
+        let room = room_to_plan(files);
+        // A few samples lie where the survey was at work.
+        let room = if room > PLAN_ROOM { SURVEY_ROOM.saturating_add(room) } else { SURVEY_ROOM };
+        self.turnstile.exchange(ticket, room.max(room_for_events(files)), progress)
+    }
+
     /// Waits until there is room to convert a job, now that it is known how much is in it: compressed buffers can hold very
     /// much more than their file.
     pub(super) fn readmit<'a>(
@@ -114,13 +133,18 @@ pub(super) fn is_one_task(surveyed: &Surveyed) -> bool {
 
 /// The most that converting a recording takes.
 fn room_for(surveyed: &Surveyed) -> u64 {
+    let tables = TABLE_RESERVE.saturating_mul(surveyed.plan.tables.len() as u64);
+    room_for_events(&surveyed.files).saturating_add(tables)
+}
+
+/// The same but for what each table takes.
+fn room_for_events(files: &[FileSurvey]) -> u64 {
     let (mut bytes, mut events, mut largest) = (0_u64, 0_u64, 0);
-    for buffer in surveyed.files.iter().flat_map(|file| file.buffers.iter()) {
+    for buffer in files.iter().flat_map(|file| file.buffers.iter()) {
         bytes = bytes.saturating_add(u64::from(buffer.content_bytes));
         events = events.saturating_add(u64::from(buffer.events));
         largest = largest.max(u64::from(buffer.extent.used_len));
     }
-    let tables = TABLE_RESERVE.saturating_mul(surveyed.plan.tables.len() as u64);
     let rows = bytes.saturating_mul(PER_BYTE).saturating_add(events.saturating_mul(PER_EVENT));
-    rows.saturating_add(tables).saturating_add(largest).saturating_add(JOB_ROOM)
+    rows.saturating_add(largest).saturating_add(JOB_ROOM)
 }

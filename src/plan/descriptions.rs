@@ -16,10 +16,10 @@ use crate::survey::{
 };
 
 /// What all descriptions of a recording may take. Traces of whole machines need a tenth of it.
-const MAX_KEPT_BYTES: usize = 32 << 20;
+pub(super) const MAX_KEPT_BYTES: usize = 32 << 20;
 
 /// Bytes of payloads that wait to be brought into the order of time.
-const WINDOW_BYTES: usize = 32 << 20;
+pub(super) const WINDOW_BYTES: usize = 32 << 20;
 
 /// The schemas that a recording carries.
 #[derive(Debug, Default)]

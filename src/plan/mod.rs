@@ -29,6 +29,7 @@ mod preferred;
 pub mod preview;
 pub mod resolve;
 mod result;
+mod room;
 pub mod samples;
 mod segment;
 #[cfg(test)]
@@ -53,5 +54,6 @@ pub use locked::LockUse;
 pub use options::PlanOptions;
 pub use partition::{Partition, PartitionView, Partitions};
 pub use result::{PlanResult, PlannedShape, PlannedTable, ShapeName};
+pub use room::room_to_plan;
 pub use segment::Segment;
 pub use shape_ids::{ShapeFinder, ShapeIds};

@@ -45,7 +45,7 @@ impl Sample {
 const MAX_SAMPLE_BYTES: usize = 64 << 20;
 
 /// Bytes of samples beyond which there are no more of them.
-const MAX_FIRST_SAMPLE_BYTES: usize = 96 << 20;
+pub(super) const MAX_FIRST_SAMPLE_BYTES: usize = 96 << 20;
 
 /// The samples of all shapes of a recording, read within bounds.
 #[derive(Debug)]

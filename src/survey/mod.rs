@@ -49,7 +49,7 @@ pub use issue_code::IssueCode;
 pub use machine::{SAME_BOOT, machines};
 pub use marked::{Mark, MarkedEvent};
 pub use options::SurveyOptions;
-pub use read_back::{read_back, read_back_parallel};
+pub use read_back::{READ_BACK_BYTES, read_back, read_back_parallel};
 pub use result::{FileSurvey, SurveyResult};
 pub use rules::{BufferReader, ReadRules};
 pub use session::Session;

@@ -11,10 +11,11 @@ use crate::event::RawEvent;
 use crate::input::Input;
 use crate::progress::{Progress, Step, stop_if_cancelled, timed};
 
-/// Buffers that are read side by side before what was made of their events is handed over, and the bytes that they may
-/// have together: all of that can be payloads.
+/// Buffers that are read side by side before what was made of their events is handed over.
 const TOGETHER: usize = 256;
-const TOGETHER_BYTES: usize = 32 << 20;
+
+/// Bytes that these buffers may have together: all of that can be payloads.
+pub const READ_BACK_BYTES: usize = 32 << 20;
 
 /// Visits the events at the given places in file order, each with the index of its key. A buffer is read and
 /// expanded once, however many of its events are wanted; of a key only the buffer and the offset count.
@@ -57,7 +58,7 @@ pub fn read_back_parallel<T: Send>(
     order.par_sort_unstable_by_key(place(keys));
     let buffers: Vec<&[usize]> = order.chunk_by(same_buffer(keys)).collect();
     let largest = usize::try_from(reader.rules.max_buffer_size).unwrap_or(usize::MAX).max(1);
-    for together in buffers.chunks((TOGETHER_BYTES / largest).clamp(1, TOGETHER)) {
+    for together in buffers.chunks((READ_BACK_BYTES / largest).clamp(1, TOGETHER)) {
         stop_if_cancelled(progress)?;
         let events = together.par_iter().map_init(Scratch::default, |scratch, buffer| {
             let mut events = Vec::with_capacity(buffer.len());
