@@ -288,6 +288,11 @@ pub(crate) fn is_safe_component(name: &str) -> bool {
     !name.is_empty() && !name.contains(|c: char| c.is_control() || SPECIAL.contains(c))
 }
 
+/// Whether a path with `/` between its parts stays below whatever it is joined to, on every system.
+pub(crate) fn stays_below(path: &str) -> bool {
+    path.split('/').all(|part| is_safe_component(part) && part != "." && part != "..")
+}
+
 /// The file name without the endings of a trace and of what it may be packed in; members of a series keep what tells
 /// them apart.
 fn stem(name: &str) -> String {

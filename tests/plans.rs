@@ -4,6 +4,7 @@
 
 mod support;
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use etl2parquet::clock::ClockAnchor;
@@ -167,6 +168,8 @@ fn a_plan_that_contradicts_itself_is_refused() {
     t(&of("no message format"), &|plan| plan.result.shapes[bound].message = Some(0));
     t(&of("no columns"), &|plan| plan.result.shapes[bound].binding = Some(u32::MAX));
     t(&of("columns without a schema"), &|plan| plan.result.shapes[bound].schema = None);
+    let evil = "a dataset \"../../evil\" of table 0, which leads out of the trace,";
+    t(evil, &|plan| plan.result.tables[0].dataset = "../../evil".to_owned());
     t("other shapes of table 0", &|plan| plan.result.tables[0].shapes.push(u32::MAX));
     t("other shapes of table 0", &|plan| plan.result.tables[0].shapes.insert(0, 0));
     t(&placed, &|plan| plan.result.tables[0].shapes.clear());
@@ -181,6 +184,24 @@ fn a_plan_that_contradicts_itself_is_refused() {
         let table = plan.result.shapes.pop().unwrap().table;
         plan.result.tables[table as usize].shapes.pop();
     });
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_in_the_place_of_the_parts_of_a_plan_is_not_followed() {
+    let sandbox = support::Sandbox::new();
+    fs::copy(example(), sandbox.path("a.etl")).unwrap();
+    let plan = sandbox.t("plan a.etl -o out", 0).out;
+    let (plan, elsewhere) = (plan.trim(), sandbox.path("elsewhere"));
+    fs::create_dir(&elsewhere).unwrap();
+    fs::remove_dir(sandbox.path(plan).join("parts")).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, sandbox.path(plan).join("parts")).unwrap();
+    for step in [format!("convert-partition {plan} 0"), format!("commit {plan}")] {
+        let said = sandbox.t(&step, 6).err;
+        assert!(said.contains("parts: expected the folder that a trace is built in, found a link"), "{said}");
+    }
+    assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
+    assert!(!sandbox.path("out/trace=a").exists());
 }
 
 #[test]

@@ -532,6 +532,7 @@ pub(crate) fn plan_name(folder: &Path) -> Option<(&str, &str)> {
 /// The output folder and the trace that the folder of a plan in work belongs to.
 fn plan_of(folder: &Path) -> Result<(PathBuf, String)> {
     lock::refuse_other(folder)?;
+    lock::refuse_other(&Parts::of(folder).root)?;
     if Parts::of(folder).root.is_dir() { place_of_plan(folder) } else { Err(no_plan(folder)) }
 }
 

@@ -4,6 +4,7 @@ use super::input::PlannedInput;
 use super::partition::Partition;
 use super::result::{PlanResult, PlannedShape};
 use crate::layout::buffer::MAX_BUFFER_SIZE;
+use crate::names::stays_below;
 
 /// Inputs have numbers of 16 bits.
 const MAX_INPUTS: usize = 1 << 16;
@@ -56,6 +57,9 @@ fn check_result(plan: &PlanResult) -> Result<(), String> {
     }
     let mut placed = 0;
     for (number, table) in plan.tables.iter().enumerate() {
+        if !stays_below(&table.dataset) {
+            return Err(format!("a dataset {:?} of table {number}, which leads out of the trace,", table.dataset));
+        }
         let is_own = |&shape: &u32| plan.shapes.get(shape as usize).is_some_and(|shape| shape.table as usize == number);
         if !table.shapes.is_sorted_by(|a, b| a < b) || !table.shapes.iter().all(is_own) {
             return Err(format!("other shapes of table {number}"));

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use super::system::{files_below, relative, remove, remove_file};
 use crate::disk;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::listing::entries;
-use crate::names::is_safe_component;
+use crate::names::stays_below;
 use crate::output::append::AppendFile;
 use crate::output::errors::output_error;
 use crate::output::interface::{StagedFile, StagedName};
@@ -38,8 +38,10 @@ impl Parts {
     /// Where a file is.
     pub(super) fn locate(&self, name: &StagedName) -> Result<PathBuf> {
         let StagedName { path, attempt } = name;
-        if !is_attempt(attempt) || !is_below(path) {
-            return Err(Error::bug(format!("{path:?} of attempt {attempt:?} cannot be a file of a trace")));
+        if !is_attempt(attempt) || !stays_below(path) {
+            let message =
+                format!("expected a file of a trace, found {path:?} of attempt {attempt:?}, which leads out of it");
+            return Err(Error::new(ErrorKind::Output, message).in_file(&self.root));
         }
         Ok(self.root.join(format!("{path}.{attempt}{STAGED_SUFFIX}")))
     }
@@ -89,11 +91,6 @@ pub(super) fn remove_staged(folder: &Path, attempt: &str) -> io::Result<()> {
 /// Whether a word can be that of an attempt.
 pub(crate) fn is_attempt(word: &str) -> bool {
     !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphanumeric())
-}
-
-/// Whether a path stays in the trace, whatever it is joined to.
-pub(super) fn is_below(path: &str) -> bool {
-    path.split('/').all(|part| is_safe_component(part) && part != "." && part != "..")
 }
 
 fn staged(path: &str, bytes: u64) -> Option<StagedFile> {
