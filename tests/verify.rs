@@ -100,7 +100,8 @@ fn what_was_published_passes() {
     );
     assert_eq!(json.err, "");
     assert_eq!(sandbox.run("verify .").code, 2);
-    assert_eq!(sandbox.run("verify nothing").code, 6);
+    assert_eq!(sandbox.run("verify nothing").code, 3);
+    assert_eq!(sandbox.run("views nothing").code, 3);
 }
 
 #[test]

@@ -36,7 +36,7 @@ impl PublishedTrace {
 /// The traces that paths name: each is one, or a folder of them. Sorted, each once.
 ///
 /// # Errors
-/// [`ErrorKind::Output`] for a path that cannot be listed; [`ErrorKind::Usage`] for one that neither is a trace nor has any.
+/// [`ErrorKind::Input`] for a path that is not there or cannot be listed; [`ErrorKind::Usage`] for one that neither is a trace nor has any.
 pub fn published(paths: &[PathBuf]) -> Result<Vec<PublishedTrace>> {
     let mut found = Vec::new();
     for path in paths {
@@ -45,7 +45,7 @@ pub fn published(paths: &[PathBuf]) -> Result<Vec<PublishedTrace>> {
             continue;
         }
         let before = found.len();
-        let failure = |cause| Error::new(ErrorKind::Output, "cannot list the folder").in_file(path).caused_by(cause);
+        let failure = |cause| Error::new(ErrorKind::Input, "cannot list the folder").in_file(path).caused_by(cause);
         for entry in entries(path).map_err(failure)? {
             let folder = entry.path();
             if is_trace(&folder) {
