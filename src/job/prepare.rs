@@ -156,7 +156,7 @@ pub(super) fn prepare<'a>(
 }
 
 /// What becomes of a job of which no events need become rows: none passes the filters, the trace is there already, or a
-/// check keeps it from being published. Gives back what was surveyed where some do, and of a dry run.
+/// check keeps it from being published. Gives back what was surveyed where some do.
 ///
 /// # Errors
 /// [`ErrorKind::Output`] when there is another trace of the name.
@@ -169,9 +169,6 @@ fn without_rows(
     let target = folder::trace_folder(&options.out, &job.name);
     if passes_nothing(&surveyed.plan) {
         return Ok(Err(Outcome::Empty(Box::new(all_filtered(of_survey(&target, surveyed))))));
-    }
-    if options.dry_run {
-        return Ok(Ok(surveyed));
     }
     if options.if_exists == IfExists::Skip {
         let hashes: Vec<String> = surveyed.files.iter().filter_map(|file| file.blake3.clone()).collect();
