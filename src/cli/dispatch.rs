@@ -64,7 +64,8 @@ fn parse() -> Result<std::result::Result<Cli, clap::Error>> {
 
 /// Says what is wrong with the command line, or shows the help that it asks for.
 fn refuse(refusal: clap::Error) -> ExitCode {
-    let refusal = with_hint(refusal);
+    let typed: Vec<String> = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+    let refusal = with_hint(refusal, &typed);
     if refusal.use_stderr() && log::is_json() {
         refusal::entry(&refusal).write();
     } else {

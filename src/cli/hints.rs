@@ -32,15 +32,29 @@ const OPTIONS: [(&[&str], &str); 7] = [
 
 /// Words that other programs have for commands, and the command here.
 const COMMANDS: [(&[&str], &str); 4] = [
-    (&["info", "show", "dump", "describe", "stat", "head", "ls"], "inspect"),
+    (&["info", "show", "describe", "stat", "ls"], "inspect"),
     (&["check", "validate", "test"], "verify"),
     (&["export", "to-parquet", "parquet", "run"], "convert"),
     (&["schemas"], "schema"),
 ];
 
-/// Adds to a refusal of the command line what may have been meant.
-pub(super) fn with_hint(mut refusal: clap::Error) -> clap::Error {
-    let Some((hint, replaced)) = hint(&refusal) else { return refusal };
+/// Words for what other programs do at once, and what does it here.
+const IN_STEPS: [(&[&str], &str); 2] = [
+    (
+        &["query", "sql", "select", "ask"],
+        "a database asks what was converted: 'etl2parquet convert T.etl -o OUT', then in DuckDB the views that \
+         'etl2parquet views OUT' prints",
+    ),
+    (
+        &["events", "head", "tail", "dump", "print", "cat", "list"],
+        "'etl2parquet inspect T.etl' counts events by name; for their rows 'etl2parquet convert T.etl -o OUT', then in DuckDB \
+         the view all_events of 'etl2parquet views OUT'",
+    ),
+];
+
+/// Adds to a refusal of the command line that was typed what may have been meant.
+pub(super) fn with_hint(mut refusal: clap::Error, typed: &[String]) -> clap::Error {
+    let Some((hint, replaced)) = hint(&refusal, typed) else { return refusal };
     refusal.remove(replaced);
     if replaced == ContextKind::SuggestedArg {
         // It names the option that clap has taken for the one that was meant.
@@ -51,7 +65,7 @@ pub(super) fn with_hint(mut refusal: clap::Error) -> clap::Error {
 }
 
 /// The hint, and the kind of suggestion in whose place it stands.
-fn hint(refusal: &clap::Error) -> Option<(String, ContextKind)> {
+fn hint(refusal: &clap::Error, line: &[String]) -> Option<(String, ContextKind)> {
     let typed = |kind| match refusal.get(kind) {
         Some(ContextValue::String(text)) => Some(text.as_str()),
         _ => None,
@@ -67,8 +81,29 @@ fn hint(refusal: &clap::Error) -> Option<(String, ContextKind)> {
             let (_, hint) = OPTIONS.iter().find(|(names, _)| names.contains(&name))?;
             Some(((*hint).to_owned(), ContextKind::SuggestedArg))
         }
+        ErrorKind::MissingRequiredArgument => match refusal.get(ContextKind::InvalidArg) {
+            Some(ContextValue::Strings(missing)) if matches!(&missing[..], [one] if one.starts_with("--output")) => {
+                Some((
+                    format!("type '{} -o OUT', with a folder of your choice for OUT", in_full(line)),
+                    ContextKind::Suggested,
+                ))
+            }
+            _ => None,
+        },
         _ => None,
     }
+}
+
+/// A command line as it can be typed again.
+fn in_full(line: &[String]) -> String {
+    let line: Vec<String> = line.iter().map(|word| quoted(word)).collect();
+    format!("etl2parquet {}", line.join(" "))
+}
+
+/// A word as shells take it for one.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./\\:=,@+!~%".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) { word.to_owned() } else { format!("\"{word}\"") }
 }
 
 /// What was meant by something in the place of the command.
@@ -76,9 +111,12 @@ fn of_command(typed: &str) -> Option<String> {
     if let Some((_, command)) = COMMANDS.iter().find(|(words, _)| words.contains(&typed)) {
         return Some(format!("type 'etl2parquet {command} …'"));
     }
+    if let Some((_, steps)) = IN_STEPS.iter().find(|(words, _)| words.contains(&typed)) {
+        return Some((*steps).to_owned());
+    }
     let is_input = is_trace_name(typed) || is_packed_name(typed) || typed.starts_with('@') || Path::new(typed).exists();
     is_input.then(|| {
-        let quoted = if typed.contains(char::is_whitespace) { format!("\"{typed}\"") } else { typed.to_owned() };
+        let quoted = quoted(typed);
         format!("to convert it, type 'etl2parquet convert {quoted} -o OUT'; to see what it holds, 'etl2parquet inspect {quoted}'")
     })
 }
@@ -92,8 +130,9 @@ mod tests {
 
     /// What is said of a command line.
     fn said(line: &str) -> String {
+        let typed: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
         let refusal = Cli::try_parse_from(std::iter::once("etl2parquet").chain(line.split_whitespace())).unwrap_err();
-        with_hint(refusal).to_string()
+        with_hint(refusal, &typed).to_string()
     }
 
     #[test]
@@ -106,6 +145,26 @@ mod tests {
         assert!(said("info a.etl").contains("type 'etl2parquet inspect …'"));
         assert!(said("convrt").contains("'convert'") && !said("convrt").contains("-o OUT"), "{}", said("convrt"));
         assert!(!said("nonsense").contains("tip: to"), "{}", said("nonsense"));
+    }
+
+    #[test]
+    fn what_lacks_an_output_is_answered_with_the_whole_command() {
+        let t = |line: &str, typed: &str| assert!(said(line).contains(&format!("type '{typed}'")), "{}", said(line));
+        t("convert a.etl", "etl2parquet convert a.etl -o OUT");
+        t("convert lab/*.etl --raw never", "etl2parquet convert \"lab/*.etl\" --raw never -o OUT");
+        t("plan a.etl", "etl2parquet plan a.etl -o OUT");
+        assert!(!said("convert").contains("-o OUT'"), "an input is missing, too: {}", said("convert"));
+    }
+
+    #[test]
+    fn what_takes_several_steps_is_told_in_them() {
+        for word in ["query", "sql"] {
+            assert!(said(&format!("{word} a.etl")).contains("in DuckDB the views that"), "{}", said(word));
+        }
+        for word in ["events", "head", "dump"] {
+            assert!(said(&format!("{word} a.etl")).contains("'etl2parquet inspect T.etl' counts"), "{}", said(word));
+            assert!(said(word).contains("all_events of 'etl2parquet views OUT'"), "{}", said(word));
+        }
     }
 
     #[test]
