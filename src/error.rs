@@ -58,7 +58,7 @@ pub enum ErrorCode {
 
 impl ErrorCode {
     /// The word.
-    pub fn as_str(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             ErrorCode::Bug => "bug",
             ErrorCode::InputChanged => "input_changed",

@@ -141,6 +141,39 @@ fn a_check_that_fails_is_5_and_each_holds_for_its_trace_alone() {
 }
 
 #[test]
+fn a_dry_run_ends_as_the_run_would() {
+    let sandbox = sandbox();
+    let inputs = "good.etl lossy.etl open.etl merged.etl ring.etl unsorted.etl damaged.etl";
+    for flags in ["--fail-on loss", "--fail-on known-loss", "--max-loss 2", "--fail-on disorder", "--fail-on damage"] {
+        let dry = sandbox.t(&format!("convert {inputs} -o out {flags} --dry-run"), 5);
+        assert!(!sandbox.path("out").exists());
+        let real = sandbox.t(&format!("convert {inputs} -o out {flags}"), 5);
+        let kept_back = |err: &str| {
+            err.lines().filter(|line| line.contains("is not published: ")).map(str::to_owned).collect::<Vec<_>>()
+        };
+        assert!(!kept_back(&real.err).is_empty());
+        assert_eq!(kept_back(&dry.err), kept_back(&real.err), "{flags}");
+        fs::remove_dir_all(sandbox.path("out")).unwrap();
+    }
+    sandbox.t("convert good.etl -o out --dry-run --fail-on damage", 0);
+}
+
+#[test]
+fn warnings_are_shown_once_of_each_kind_and_counted() {
+    let sandbox = sandbox();
+    let damaged = fs::read(sandbox.path("damaged.etl")).unwrap();
+    ["in/a.etl", "in/b.etl", "in/c.etl"].map(|name| sandbox.file(name, &damaged));
+    let said = sandbox.t("convert in -o out", 4).err;
+    let warnings: Vec<&str> = said.lines().filter(|line| line.starts_with("warning: ")).collect();
+    let first = "warning: a.etl, buffer 1, offset 0x1000: ";
+    assert!(warnings[0].starts_with(first) && warnings[0].ends_with(" (damaged_buffer)"), "{said}");
+    let rest = warnings.last().unwrap();
+    assert!(rest.contains("2 damaged_buffer") && rest.contains("more warnings: "), "{said}");
+    assert!(rest.ends_with("all stand in out/trace=*/sidecar/issues.parquet"), "{said}");
+    assert_eq!(warnings.iter().filter(|line| line.ends_with(" (damaged_buffer)")).count(), 1, "{said}");
+}
+
+#[test]
 fn an_output_that_cannot_be_written_or_is_there_is_6() {
     let sandbox = sandbox();
     sandbox.t("convert good.etl -o good.etl", 6);
@@ -159,6 +192,51 @@ fn what_verify_finds_is_7() {
     bytes[100] ^= 1;
     fs::write(&file, bytes).unwrap();
     sandbox.t("verify out", 7);
+}
+
+/// A trace that another run has in work: the lock of its staging folder.
+fn lock(sandbox: &Sandbox, trace: &str) -> File {
+    let lock = File::create(sandbox.file(&format!("out/.etl2parquet-{trace}/lock"), b"")).unwrap();
+    lock.lock().unwrap();
+    lock
+}
+
+#[test]
+fn what_another_run_has_in_work_to_the_end_is_8() {
+    let sandbox = sandbox();
+    let held = lock(&sandbox, "good");
+    let ran = sandbox.t("convert good.etl damaged.etl -o out --if-exists update", 8);
+    assert!(ran.err.contains("good: busy: another run is writing it"), "{}", ran.err);
+    assert!(sandbox.path("out/trace=damaged").is_dir() && !sandbox.path("out/trace=good").exists());
+    sandbox.t("convert good.etl -o out --if-exists update", 8);
+    // Graver things come first.
+    sandbox.t("convert good.etl lossy.etl -o out --if-exists update --fail-on known-loss", 5);
+    drop(held);
+    sandbox.t("convert good.etl -o out --if-exists update", 0);
+    assert!(sandbox.path("out/trace=good").is_dir());
+}
+
+#[test]
+fn what_another_run_was_killed_over_is_converted_at_the_end() {
+    use std::io::{BufRead, BufReader};
+    use std::process::{Command, Stdio};
+    let sandbox = Sandbox::new();
+    let names: Vec<String> = (0..60).map(|n| format!("t{n:02}")).collect();
+    names.iter().for_each(|name| _ = sandbox.file(&format!("in/{name}.etl"), &of(header())));
+    let held = lock(&sandbox, "t00");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_etl2parquet"));
+    command.args("convert in -o out --if-exists update -v --log-format json --summary summary.json".split(' '));
+    let mut child = command.current_dir(sandbox.path("")).stderr(Stdio::piped()).spawn().unwrap();
+    let mut said = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    assert!(said.any(|line| line.contains("t00: another run is writing it; looked at again at the end")));
+    // Dozens of traces are still to come.
+    drop(held);
+    let rest: Vec<String> = said.collect();
+    assert_eq!(child.wait().unwrap().code(), Some(0), "{rest:?}");
+    let summary: serde_json::Value = serde_json::from_slice(&fs::read(sandbox.path("summary.json")).unwrap()).unwrap();
+    let traces = summary["traces"].as_array().unwrap().iter().map(|trace| [&trace["trace"], &trace["status"]]);
+    assert!(traces.eq(names.iter().map(|name| [&**name, "published"])), "{summary}");
+    assert!(names.iter().all(|name| sandbox.path(&format!("out/trace={name}")).is_dir()));
 }
 
 #[test]

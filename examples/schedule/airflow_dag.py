@@ -25,7 +25,7 @@ with DAG(
     schedule="30 2 * * *",
     start_date=datetime(2026, 1, 1),
     catchup=False,
-    # A second run at the same time would find the traces busy, and do nothing twice; it would only wait.
+    # A second run at the same time would do nothing twice, and end with 8 where the first is still at work.
     max_active_runs=1,
     default_args={"retries": 2, "retry_delay": timedelta(minutes=10)},
 ) as dag:

@@ -11,7 +11,7 @@ use clap_complete::Shell;
 
 use super::choices::{ColorMode, Columns, FailOn, LogFormat, OnBadInput};
 use super::filters::FilterArgs;
-use super::help::{ENVIRONMENT, EXIT_CODES};
+use super::help::{COMPLETIONS, ENVIRONMENT, EXIT_CODES};
 use super::run_args::RunArgs;
 use super::schema::args::{SchemaArgs, SchemaCommand, UseLockArgs};
 use super::sizes::{parse_max_loss, parse_row_group_rows, parse_size};
@@ -67,6 +67,9 @@ pub(super) enum Command {
     #[command(after_help = ENVIRONMENT)]
     ConvertPartition(PartitionArgs),
     /// Publish the trace of a plan, all partitions of which are converted
+    ///
+    /// Sizes and row counts of the files are compared with what the workers reported, at the cost of their footers alone. Their
+    /// bytes are not read again: `etl2parquet verify` compares the hashes, which the manifest keeps.
     #[command(after_help = ENVIRONMENT)]
     Commit(CommitArgs),
     /// Show session, clock, loss, providers and decodability of a trace, or a line for each of several, also of converted ones; writes nothing
@@ -85,6 +88,7 @@ pub(super) enum Command {
     #[command(subcommand)]
     Schema(SchemaCommand),
     /// Write what makes a shell complete commands and options
+    #[command(after_help = COMPLETIONS)]
     Completions(CompletionsArgs),
     /// Write man pages
     Man(ManArgs),
@@ -205,7 +209,7 @@ pub(super) struct ConvertArgs {
     /// Write metrics of the run for Prometheus to FILE, in one step, as its node exporter reads them; see docs/summary.md
     #[arg(long, value_name = "FILE", env = "ETL2PARQUET_METRICS", hide_env = true, help_heading = "Results")]
     pub metrics: Option<PathBuf>,
-    /// Survey and plan, say what would be written, and stop
+    /// Survey and plan, say what would be written and which checks would keep it back, and stop
     #[arg(long, env = "ETL2PARQUET_DRY_RUN", hide_env = true, value_parser = FalseyValueParser::new())]
     #[arg(help_heading = "Results")]
     pub dry_run: bool,

@@ -4,20 +4,21 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use super::args::{ConvertArgs, JobArgs};
-use super::board::Board;
 use super::choices::OnBadInput;
 use super::console;
 use super::fold::Width;
 use super::groups::Facts;
 use super::jobs::AUTO;
+use super::log::Entry;
+use super::look::Look;
 use super::metrics::exposition;
 use super::outcomes::Outcomes;
-use super::run::{Run, caught, label, probe, session_of};
+use super::run::{Run, probe, session_of};
 use super::summary::TraceSummary;
-use super::{inputs, jobs, lanes, log, options};
-use crate::convert::job::{InputFile, Recording};
+use super::{inputs, jobs, log, options};
+use crate::convert::job::{InputFile, Outcome, Recording};
 use crate::convert::{ConvertOptions, LockFrom};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorCode, ErrorKind, Result};
 use crate::input::OpenOptions;
 use crate::job::workers::Workers;
 use crate::names::fold_case;
@@ -27,6 +28,9 @@ use crate::output::lock_file::{LOCK_NAME, extend, names_of};
 use crate::output::refusal::Refusal;
 use crate::readable::count::counted;
 use crate::schema::extend::Additions;
+
+/// How a run ended that a signal has ended, as a word that stays.
+const INTERRUPTED: &str = ErrorCode::Interrupted.as_str();
 
 /// Converts; returns the exit code.
 ///
@@ -131,7 +135,7 @@ impl<'a> ConvertCommand<'a> {
         Ok((grouped.recordings, grouped.clashes))
     }
 
-    /// Converts the recordings, several at a time where they are small.
+    /// Converts the recordings, and looks again at the end at those that another run had in work.
     fn convert_all(&mut self, jobs: &[Recording], options: &ConvertOptions) -> Result<()> {
         if self.outcomes.is_stopped() {
             return Ok(());
@@ -141,33 +145,33 @@ impl<'a> ConvertCommand<'a> {
             self.tell_of_others(jobs);
         }
         let workers = Workers::new(options)?;
-        let run = self.run;
-        if let [job] = jobs {
-            let outcome = run.job(&job.name, |progress| workers.convert(job, options, progress));
-            self.outcomes.tell(job, outcome, false);
+        let look = Look { run: self.run, workers: &workers, jobs, options };
+        let busy = self.look_at_all(&look);
+        if self.outcomes.is_stopped() {
+            busy.iter().for_each(|_| self.outcomes.status.count(&Outcome::Busy));
             return Ok(());
         }
-        let board = Board::new(run.display_mode, jobs.len(), &run.interrupt);
-        let work = |position: usize| {
-            let job = &jobs[position];
-            if run.interrupt.is_set() {
-                return None;
-            }
-            let progress = board.begin(position, &label(&job.name, position, jobs.len()));
-            let outcome = caught(|| workers.convert(job, options, &progress));
-            options.open.shared.forget(job.addresses());
-            Some((outcome, progress.times()))
-        };
-        lanes::drive(jobs.len(), workers.lanes(), work, |position, done| {
-            let Some((outcome, times)) = done else { return !self.outcomes.is_stopped() };
-            let job = &jobs[position];
-            board.suspend(|| {
-                run.tell_times(&label(&job.name, position, jobs.len()), &times);
-                self.outcomes.tell(job, outcome, true);
-            });
+        look.at(&busy, |position, outcome| {
+            self.outcomes.tell(position, &jobs[position], outcome, jobs.len() > 1);
             !self.outcomes.is_stopped()
         });
         Ok(())
+    }
+
+    /// Converts all recordings but those that another run has in work, whose positions come back: that run may end without them.
+    fn look_at_all(&mut self, look: &Look<'_>) -> Vec<usize> {
+        let (jobs, mut busy) = (look.jobs, Vec::new());
+        let all: Vec<usize> = (0..jobs.len()).collect();
+        look.at(&all, |position, outcome| {
+            if matches!(outcome, Ok(Outcome::Busy)) {
+                self.outcomes.set_aside(&jobs[position]);
+                busy.push(position);
+            } else {
+                self.outcomes.tell(position, &jobs[position], outcome, jobs.len() > 1);
+            }
+            !self.outcomes.is_stopped()
+        });
+        busy
     }
 
     /// The recordings that the run has ended before.
@@ -215,10 +219,17 @@ impl<'a> ConvertCommand<'a> {
             let unchanged = outcomes.summary.traces.iter().filter(|trace| trace.status == "skipped").count() as u64;
             console.line(format_args!("unchanged: {}", counted(unchanged, "traces")));
         }
+        if let Some(rest) = outcomes.warnings.rest() {
+            console.warning(format_args!("{rest}; {}", outcomes.summary.place_of_issues()));
+        }
         if log::is_json() {
             console.line(outcomes.summary.ends());
         } else {
             console.page(&outcomes.summary.page(Width::of_stderr()));
+        }
+        if self.run.interrupt.is_set() {
+            let text = "ended before the last trace: what is published is whole, run again for the rest";
+            Entry::error(format_args!("{text} ({})", outcomes.summary.ends())).code(INTERRUPTED).write();
         }
         if summary.is_some() || metrics.is_some() {
             // Looks at every input once more.

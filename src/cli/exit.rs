@@ -20,6 +20,8 @@ pub(super) const REFUSED: u8 = 5;
 pub(super) const OUTPUT: u8 = 6;
 /// What is published is not what was published.
 pub(super) const MISMATCH: u8 = 7;
+/// Another run still had a trace in work at the end.
+pub(super) const BUSY: u8 = 8;
 
 /// What became of the inputs of a run.
 #[expect(clippy::struct_excessive_bools, reason = "each is one thing that can go wrong, in any combination")]
@@ -37,6 +39,8 @@ pub struct RunStatus {
     empty: u64,
     /// Whether inputs were refused because they would become the same trace.
     pub(super) clashing: bool,
+    /// Whether another run still has a trace in work.
+    busy: bool,
     /// Whether the output failed somewhere.
     output: bool,
     /// Whether something failed that should not.
@@ -57,6 +61,7 @@ impl RunStatus {
             return;
         }
         self.readable += 1;
+        self.busy |= matches!(outcome, Outcome::Busy);
         self.refused |= matches!(outcome, Outcome::Refused(..)) || known == Some(RefusalKind::Gated);
         self.empty += u64::from(matches!(outcome, Outcome::Empty(_)) || known == Some(RefusalKind::Empty));
         self.damaged |= outcome.report().is_some_and(Report::is_damaged);
@@ -87,6 +92,7 @@ impl RunStatus {
             RunStatus { refused: true, .. } => REFUSED,
             RunStatus { empty: 1.., .. } if self.empty == self.readable => REFUSED,
             RunStatus { clashing: true, .. } => USAGE,
+            RunStatus { busy: true, .. } => BUSY,
             RunStatus { readable: 0, unreadable: 1.., .. } => NO_INPUT,
             RunStatus { damaged: true, .. } | RunStatus { unreadable: 1.., .. } => DAMAGED,
             _ => SUCCESS,
@@ -102,12 +108,13 @@ mod tests {
     fn the_gravest_applies() {
         let good = RunStatus { readable: 2, ..RunStatus::default() };
         let damaged = RunStatus { damaged: true, ..good };
-        let clashing = RunStatus { clashing: true, ..damaged };
+        let busy = RunStatus { busy: true, ..damaged };
+        let clashing = RunStatus { clashing: true, ..busy };
         let refused = RunStatus { refused: true, ..clashing };
         let output = RunStatus { output: true, ..refused };
         let internal = RunStatus { internal: true, ..output };
-        let all = [good, damaged, clashing, refused, output, internal].map(|status| status.code());
-        assert_eq!(all, [SUCCESS, DAMAGED, USAGE, REFUSED, OUTPUT, INTERNAL]);
+        let all = [good, damaged, busy, clashing, refused, output, internal].map(|status| status.code());
+        assert_eq!(all, [SUCCESS, DAMAGED, BUSY, USAGE, REFUSED, OUTPUT, INTERNAL]);
     }
 
     #[test]

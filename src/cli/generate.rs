@@ -1,12 +1,15 @@
 //! `etl2parquet completions` and `etl2parquet man`: what shells and `man` need, from the declarations of the command line.
 
 use std::fs;
+use std::io::{self, IsTerminal};
 use std::path::Path;
 
 use clap::{Command, CommandFactory};
 use clap_mangen::Man;
 
 use super::args::{Cli, CompletionsArgs, ManArgs};
+use super::console::Console;
+use super::help::COMPLETIONS;
 use super::{console, exit};
 use crate::error::{Error, ErrorKind, Result};
 
@@ -18,6 +21,10 @@ pub(super) fn completions(args: &CompletionsArgs) -> Result<u8> {
     let mut text = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "etl2parquet", &mut text);
     console::to_stdout(&String::from_utf8_lossy(&text))?;
+    if io::stdout().is_terminal() {
+        // Who sees the script has not sent it anywhere.
+        Console::default().page(COMPLETIONS);
+    }
     Ok(exit::SUCCESS)
 }
 

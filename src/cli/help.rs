@@ -16,6 +16,16 @@ Exit codes:
     5  a check (--max-loss, --fail-on) kept at least one trace from being published, or no event passes the filters
     6  the output cannot be written, or is there already
     7  verify found a mismatch
+    8  another run still had traces in work at the end (--if-exists update): run again
   130  interrupted (143: terminated)
 
-With several inputs the gravest applies: 1, 6, 5, 2, 4, 3.";
+With several inputs the gravest applies: 1, 6, 5, 2, 8, 4, 3.";
+
+/// Where shells look for completions, below the help of `completions`.
+pub(super) const COMPLETIONS: &str = "\
+Where shells look for it:
+    bash        > ~/.local/share/bash-completion/completions/etl2parquet
+    zsh         > ~/.zfunc/_etl2parquet, with 'fpath+=~/.zfunc' before 'compinit' in ~/.zshrc
+    fish        > ~/.config/fish/completions/etl2parquet.fish
+    powershell  >> $PROFILE
+    elvish      >> ~/.config/elvish/rc.elv";

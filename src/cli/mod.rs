@@ -38,6 +38,7 @@ mod jobs;
 mod lanes;
 mod list;
 mod log;
+mod look;
 mod loss;
 mod metrics;
 mod missing;
@@ -71,6 +72,7 @@ mod undecoded;
 mod verify;
 mod version;
 mod views;
+mod warnings;
 mod whole_file;
 
 pub use dispatch::run;

@@ -5,7 +5,6 @@ use std::path::Path;
 
 use super::args::JobArgs;
 use super::choices::OnBadInput;
-use super::console::Console;
 use super::exit::RunStatus;
 use super::log::{self, Entry};
 use super::missing;
@@ -13,14 +12,14 @@ use super::quarantine::{BadInput, Quarantine};
 use super::run::Run;
 use super::run_facts::RunFacts;
 use super::summary::{QuarantinedInput, Summary, TraceResult, TraceSummary};
+use super::warnings::Warnings;
 use crate::convert::job::{Outcome, Recording, Report};
-use crate::error::{Error, ErrorCode, ErrorKind, Location, Result};
+use crate::error::{Error, ErrorCode, ErrorKind, Result};
 use crate::output::IfExists;
 use crate::output::refusal::{Refusal, RefusalKind};
-use crate::survey::{FileSurvey, Issue, IssueCode, Severity};
 
-/// Issues of one input that are shown with `-v`.
-const SHOWN: usize = 20;
+/// Why a trace is busy.
+const BUSY: &str = "another run is writing it";
 
 /// What has become of inputs and traces so far.
 #[derive(Debug)]
@@ -30,6 +29,7 @@ pub(super) struct Outcomes<'a> {
     pub status: RunStatus,
     pub summary: Summary,
     quarantine: Quarantine,
+    pub warnings: Warnings,
     /// Whether an unreadable input has ended the run.
     pub stopped_by_bad_input: bool,
 }
@@ -39,7 +39,8 @@ impl<'a> Outcomes<'a> {
     pub(super) fn new(args: &'a JobArgs, run: &'a Run, run_id: Option<&str>) -> Self {
         let summary = Summary::of(RunFacts::start(run_id), &args.output.output);
         let (status, quarantine) = (RunStatus::default(), Quarantine::default());
-        Outcomes { args, run, status, summary, quarantine, stopped_by_bad_input: false }
+        let warnings = Warnings::default();
+        Outcomes { args, run, status, summary, quarantine, warnings, stopped_by_bad_input: false }
     }
 
     /// Keeps records of inputs in quarantine, where that is asked for.
@@ -51,8 +52,18 @@ impl<'a> Outcomes<'a> {
         Ok(())
     }
 
-    /// What became of a trace, with a line where one is due, in the summary.
-    pub(super) fn tell(&mut self, job: &Recording, outcome: Result<Outcome>, is_one_of_many: bool) {
+    /// Another run has a trace in work; the place of it in the summary is kept for what comes of it.
+    pub(super) fn set_aside(&mut self, job: &Recording) {
+        let trace = TraceSummary::of(job, "busy", Some(BUSY.to_owned()), None);
+        if self.run.console.verbose {
+            let text = format!("{}: {BUSY}; looked at again at the end", job.name);
+            self.run.console.say(&Entry::info(text).trace(Some(&job.name)));
+        }
+        self.summary.traces.push(trace);
+    }
+
+    /// What became of the trace at a position of the summary, or of the next one, with a line where one is due.
+    pub(super) fn tell(&mut self, position: usize, job: &Recording, outcome: Result<Outcome>, is_one_of_many: bool) {
         let trace = self.trace_summary(job, outcome);
         let is_told = match trace.status {
             // Of ten thousand that have not changed, their number is enough.
@@ -64,7 +75,10 @@ impl<'a> Outcomes<'a> {
         if is_told {
             self.run.console.say(&trace.entry());
         }
-        self.summary.traces.push(trace);
+        match self.summary.traces.get_mut(position) {
+            Some(before) => *before = trace,
+            None => self.summary.traces.push(trace),
+        }
     }
 
     /// Whether the run ends before its next trace.
@@ -87,7 +101,7 @@ impl<'a> Outcomes<'a> {
                 let (status, reason) = self.known_refusal(job, &known);
                 summary(status, Some(reason), None)
             }
-            Ok(Outcome::Busy) => summary("busy", Some("another run is writing it".to_owned()), None),
+            Ok(Outcome::Busy) => summary("busy", Some(BUSY.to_owned()), None),
             Ok(Outcome::Published(report)) => summary("published", None, Some(self.result(&report, true))),
             Ok(Outcome::DryRun(report)) => summary("dry_run", None, Some(self.result(&report, false))),
             Ok(Outcome::Skipped) => {
@@ -148,13 +162,14 @@ impl<'a> Outcomes<'a> {
     }
 
     /// What is told of a recording that could be read.
-    fn result(&self, report: &Report, written: bool) -> TraceResult {
+    fn result(&mut self, report: &Report, written: bool) -> TraceResult {
         self.run.tell(report);
         for keyword in missing::keywords(report, &self.args.filters.keywords) {
             self.run.console.warning(keyword);
         }
         for file in &report.files {
-            warnings(file, self.run.console);
+            let shown = self.warnings.of_input(file, self.run.console.verbose);
+            shown.iter().for_each(|entry| self.run.console.say(entry));
         }
         TraceResult::of(report, written)
     }
@@ -227,21 +242,4 @@ fn is_readable(outcome: &Outcome) -> bool {
 fn not_published(of: fn(String) -> Entry, trace: &str, status: &'static str, why: &str) -> Entry {
     let entry = of(format!("trace={trace} is not published: {why}"));
     entry.message(format!("not published: {why}")).trace(Some(trace)).status(status)
-}
-
-/// The issues of an input, the first ones whole. What other options would mend is said even without `-v`.
-fn warnings(file: &FileSurvey, console: Console) {
-    let is_shown =
-        |issue: &Issue| issue.code == IssueCode::WideTable || (console.verbose && issue.severity > Severity::Info);
-    let found: Vec<_> = file.issues.rows().filter(is_shown).collect();
-    for issue in found.iter().take(SHOWN) {
-        let (buffer, offset) = (issue.buffer, issue.offset);
-        let location = Location { file: Some(file.name.clone().into()), buffer, offset };
-        let text = format!("{location}: {} ({})", issue.message, issue.code);
-        let entry = Entry::warning(text).message(&*issue.message).code(issue.code.as_str());
-        console.say(&entry.location(location));
-    }
-    if found.len() > SHOWN {
-        console.warning(format_args!("{}: {} more, see issues.parquet", file.name, found.len() - SHOWN));
-    }
 }

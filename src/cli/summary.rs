@@ -17,6 +17,7 @@ use super::quarantine::BadInput;
 use super::run_facts::RunFacts;
 use super::text_table::TextTable;
 use super::undecoded;
+use super::warnings::is_warning;
 use crate::convert::job::{Recording, Report};
 use crate::output::manifest::EventCounts;
 use crate::plan::DecodeSource;
@@ -138,7 +139,7 @@ impl TraceResult {
 }
 
 fn warnings(file: &FileSurvey) -> u64 {
-    file.issues.rows().filter(|issue| issue.severity > crate::survey::Severity::Info).count() as u64
+    file.issues.rows().filter(is_warning).count() as u64
 }
 
 fn without_schema(report: &Report) -> u64 {
@@ -218,6 +219,17 @@ impl Summary {
         let ends: Vec<String> = ends.map(|(count, status)| format!("{} {status}", HumanCount(count as u64))).collect();
         let traces = counted(self.traces.len() as u64, "traces");
         if ends.is_empty() { traces } else { format!("{traces}: {}", ends.join(", ")) }
+    }
+
+    /// Where all issues of the traces stand that were read.
+    pub(super) fn place_of_issues(&self) -> String {
+        let mut published = self.traces.iter().filter(|trace| trace.status == "published");
+        let output = self.output.trim_end_matches(['/', '\\']);
+        match (published.next(), published.next()) {
+            (None, _) => "`etl2parquet inspect` lists them".to_owned(),
+            (Some(one), None) => format!("all stand in {output}/trace={}/sidecar/issues.parquet", one.trace),
+            (Some(_), Some(_)) => format!("all stand in {output}/trace=*/sidecar/issues.parquet"),
+        }
     }
 
     /// A few lines for people; nothing when no recording got that far.
