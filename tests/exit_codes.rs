@@ -162,7 +162,9 @@ fn a_dry_run_ends_as_the_run_would() {
 fn warnings_are_shown_once_of_each_kind_and_counted() {
     let sandbox = sandbox();
     let damaged = fs::read(sandbox.path("damaged.etl")).unwrap();
-    ["in/a.etl", "in/b.etl", "in/c.etl"].map(|name| sandbox.file(name, &damaged));
+    for name in ["in/a.etl", "in/b.etl", "in/c.etl"] {
+        sandbox.file(name, &damaged);
+    }
     let said = sandbox.t("convert in -o out", 4).err;
     let warnings: Vec<&str> = said.lines().filter(|line| line.starts_with("warning: ")).collect();
     let first = "warning: a.etl, buffer 1, offset 0x1000: ";

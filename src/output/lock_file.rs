@@ -251,7 +251,8 @@ mod tests {
                 });
             }
         });
-        let all: String = (0..64).map(|name| format!("N\tA{}{}\tint\n", name / 8, name % 8)).collect();
+        let lines: Vec<String> = (0..64).map(|name| format!("N\tA{}{}\tint\n", name / 8, name % 8)).collect();
+        let all = lines.concat();
         assert_eq!(fs::read_to_string(&file).unwrap(), lock(&all));
         assert_eq!(fs::read_dir(out).unwrap().count(), 1);
     }

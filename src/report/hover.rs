@@ -67,9 +67,9 @@ fn titles(axis: &Axis, step: usize, words: impl Fn(usize) -> Option<String>) -> 
         let Some(words) = words(first) else { continue };
         let (from, to) = (duration(axis.offset(first)), duration(axis.offset(first + step)));
         let [x, width] = [first, step].map(|parts| parts * STEP.unsigned_abs() as usize);
-        let _ = write!(
+        let _ = writeln!(
             titles,
-            "<rect class=\"at\" x=\"{x}\" width=\"{width}\" height=\"100%\"><title>+{from} to +{to}: {words}</title></rect>\n"
+            "<rect class=\"at\" x=\"{x}\" width=\"{width}\" height=\"100%\"><title>+{from} to +{to}: {words}</title></rect>"
         );
     }
     titles

@@ -1,5 +1,7 @@
 //! The page that leads to those of several traces.
 
+use std::fmt::Write as _;
+
 use super::document::document;
 use super::facts::Facts;
 use super::html::{note, text};
@@ -29,7 +31,7 @@ impl Entry {
     }
 
     fn row(&self) -> String {
-        let cells: String = self.figures.iter().map(|(_, value)| format!("<td>{}</td>", text(value))).collect();
+        let cells = joined(self.figures.iter().map(|(_, value)| format!("<td>{}</td>", text(value))));
         let (link, name) = (percent_encoded(&self.file), text(&self.name));
         format!("<tr><th scope=\"row\"><a href=\"{link}\">{name}</a></th><td>{}</td>{cells}</tr>\n", text(&self.when))
     }
@@ -38,8 +40,7 @@ impl Entry {
 /// The page of some traces; `without_page` is how many more were asked for.
 pub fn index(entries: &[Entry], without_page: usize) -> String {
     let figures = entries.first().map(|entry| &entry.figures);
-    let heads: String =
-        figures.into_iter().flatten().map(|(name, _)| format!("<th scope=\"col\">{name}</th>")).collect();
+    let heads = joined(figures.into_iter().flatten().map(|(name, _)| format!("<th scope=\"col\">{name}</th>")));
     let rows: String = entries.iter().map(Entry::row).collect();
     let missing = match without_page {
         0 => String::new(),
@@ -54,13 +55,20 @@ pub fn index(entries: &[Entry], without_page: usize) -> String {
     document(&format!("{title} – trace reports"), &body)
 }
 
+/// Cells of a table, one behind another.
+fn joined(cells: impl Iterator<Item = String>) -> String {
+    cells.collect()
+}
+
 /// A name of a file as a link: what has a meaning in an address is written out.
 fn percent_encoded(name: &str) -> String {
     let mut link = String::from("./");
     for byte in name.bytes() {
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' | b'=' => link.push(char::from(byte)),
-            _ => link += &format!("%{byte:02X}"),
+            _ => {
+                let _ = write!(link, "%{byte:02X}");
+            }
         }
     }
     link

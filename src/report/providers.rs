@@ -41,8 +41,8 @@ pub(super) struct Providers {
 pub(super) struct Event {
     /// The dataset.
     pub dataset: String,
-    /// The event: its name, else its number.
-    pub event: String,
+    /// Its name, else its number.
+    pub name: String,
     /// Rows.
     pub rows: u64,
     /// Rows that are decoded whole.
@@ -105,7 +105,7 @@ fn events(source: &Source<'_>, mut whole_of: impl FnMut(&str, u64)) -> Result<Ve
         whole_of(dataset, whole);
         let event = event(batch.text(1, row), batch.integer(2, row), batch.integer(3, row));
         let one = events.entry((dataset.to_owned(), event.clone())).or_default();
-        (one.dataset, one.event) = (dataset.to_owned(), event);
+        (one.dataset, one.name) = (dataset.to_owned(), event);
         one.rows = one.rows.saturating_add(rows);
         one.whole = one.whole.saturating_add(whole);
         one.hint = one.hint.take().or_else(|| batch.text(6, row).map(str::to_owned));

@@ -56,7 +56,7 @@ pub(super) fn samples(source: &Source<'_>, axis: &Axis, who: &Who, modules: &Mod
     Ok(Some(CpuSamples {
         by_process,
         by_module: by_module(sums.places),
-        by_method: by_method(source, sums.methods)?,
+        by_method: by_method(source, &sums.methods)?,
         idle: sums.idle,
         left_out: modules.left_out(),
     }))
@@ -140,7 +140,7 @@ fn by_module(places: HashMap<Place<'_>, u64>) -> Ranked {
 }
 
 /// The names of methods, read once more: only of those that samples lie in.
-fn by_method(source: &Source<'_>, methods: HashMap<u32, u64>) -> Result<Ranked> {
+fn by_method(source: &Source<'_>, methods: &HashMap<u32, u64>) -> Result<Ranked> {
     let (mut tally, mut number) = (Tally::<String>::default(), 0_u32);
     if methods.is_empty() {
         return Ok(Ranked::default());

@@ -125,7 +125,7 @@ mod tests {
     }
 
     /// What becomes of a lock, the same in both orders.
-    fn extended(lock: &SchemaLock, used: [UsedNames; 2]) -> String {
+    fn extended(lock: &SchemaLock, used: &[UsedNames; 2]) -> String {
         let of = |order: [&UsedNames; 2]| {
             let mut additions = Additions::default();
             order.into_iter().for_each(|used| additions.add(used));
@@ -143,7 +143,7 @@ mod tests {
         let one = used(FIRST, "Store", "N\tamount\tint\nE\t1\t0-3\tSold\n");
         let two = used(FIRST, "Shop", "N\tAmount\ttext/value/label\tfloat\nE\t1\t2-5\tSale\nE\t2\t0\n");
         let expected = "N\tAmount\ttext/value/label\tint\tfloat\nE\t1\t0-3\tSold\nE\t1\t4-5\tSale\n";
-        assert_eq!(extended(&SchemaLock::default(), [one, two]), text(FIRST, "Shop", expected));
+        assert_eq!(extended(&SchemaLock::default(), &[one, two]), text(FIRST, "Shop", expected));
     }
 
     #[test]
@@ -153,16 +153,16 @@ mod tests {
         let one = used(FIRST, "Shop", "N\tAmount\ttext\nN\tB\tint\n");
         let two = used(FIRST, "Shop", "N\tAmount\tint/value/label\nE\t1\t0-2\tSale\n");
         let expected = "N\tamount\tint/value/label\ttext\nN\tB\tint\nE\t1\t0\tSale\nE\t1\t1\tSold\nE\t1\t2\tSale\n";
-        assert_eq!(extended(&lock, [one, two]), text(FIRST, "Store", expected));
+        assert_eq!(extended(&lock, &[one, two]), text(FIRST, "Store", expected));
     }
 
     #[test]
     fn a_folder_has_one_provider() {
         let shops = [used(SECOND, "shop", "N\tA\tint\n"), used(FIRST, "Shop", "N\tA\tint\n")];
-        let found = extended(&SchemaLock::default(), shops.clone());
+        let found = extended(&SchemaLock::default(), &shops);
         assert!(found.contains(&format!("{FIRST}\tShop\n")) && found.contains(&format!("{SECOND}\tshop~31111111\n")));
         let lock = SchemaLock::read(text(SECOND, "Shop", "N\tA\tint\n").as_bytes()).unwrap();
-        let found = extended(&lock, shops);
+        let found = extended(&lock, &shops);
         assert!(found.contains(&format!("{FIRST}\tShop~21111111\n")) && found.contains(&format!("{SECOND}\tShop\n")));
     }
 }

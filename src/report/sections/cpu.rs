@@ -1,5 +1,7 @@
 //! Who used the processors, and with which code.
 
+use std::fmt::Write as _;
+
 use indicatif::HumanCount;
 
 use super::super::cpu::CpuUsage;
@@ -125,7 +127,7 @@ pub(in super::super) fn code(facts: &Facts) -> Result<Option<Section>> {
     let methods = samples.by_method.weight();
     if methods > 0 {
         let lead = format!("{} of {} lie in methods of .NET.", HumanCount(methods), counted(all, "samples"));
-        content += &format!("<h3>Top methods</h3>\n<p>{lead}</p>\n");
+        let _ = writeln!(content, "<h3>Top methods</h3>\n<p>{lead}</p>");
         content += &of_places("Samples by method", "method of .NET", &samples.by_method, all);
     }
     content += "<h3>Top modules</h3>\n";

@@ -32,7 +32,7 @@ fn by_name(providers: &Providers) -> String {
 
 fn of_name(event: &Event, all: u64) -> Vec<Cell> {
     vec![
-        Cell::text(&event.event),
+        Cell::text(&event.name),
         Cell::number(&HumanCount(event.rows)),
         Cell::Number(share(event.rows, all)),
         Cell::Number(share(event.whole, event.rows)),
@@ -83,7 +83,7 @@ fn undecoded(providers: &Providers) -> String {
     let rows = undecoded.iter().map(|event| {
         vec![
             Cell::text(&event.dataset),
-            Cell::text(&event.event),
+            Cell::text(&event.name),
             Cell::number(&HumanCount(event.undecoded())),
             Cell::text(event.hint.as_deref().unwrap_or("–")),
         ]

@@ -1,5 +1,7 @@
 //! What failed.
 
+use std::fmt::Write as _;
+
 use indicatif::HumanCount;
 
 use super::super::facts::Facts;
@@ -14,11 +16,13 @@ pub(in super::super) fn failures(facts: &Facts) -> Option<Section> {
     let mut content = String::new();
     let cells = |amounts: &Amounts| vec![HumanCount(amounts.weight).to_string()];
     if errors.weight() > 0 {
-        content += &format!("<p>{} that their providers call errors.</p>\n", counted(errors.weight(), "events"));
+        let events = counted(errors.weight(), "events");
+        let _ = writeln!(content, "<p>{events} that their providers call errors.</p>");
         content += &table("Events of errors", &["event", "times"], &rows(errors, cells));
     }
     if let Some(exceptions) = &facts.exceptions {
-        content += &format!("<p>{} of .NET.</p>\n", counted(exceptions.weight(), "exceptions"));
+        let of_net = counted(exceptions.weight(), "exceptions");
+        let _ = writeln!(content, "<p>{of_net} of .NET.</p>");
         content += &table("Exceptions of .NET", &["type", "times"], &rows(exceptions, cells));
     }
     (!content.is_empty()).then(|| Section::new("failures", "Errors and exceptions", content))

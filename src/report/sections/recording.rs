@@ -89,7 +89,7 @@ fn of_clock(clock: &Clock) -> Vec<(&'static str, String)> {
     });
     values.extend(zone.map(|zone| ("Time zone", zone)));
     let not_recorded = || "not recorded".to_owned();
-    let largest = back.map(duration).unwrap_or_else(not_recorded);
+    let largest = back.map_or_else(not_recorded, duration);
     let order = match clock.disorder {
         None => not_recorded(),
         Some(0) => "every buffer in order".to_owned(),

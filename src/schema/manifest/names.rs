@@ -123,7 +123,7 @@ impl Names {
             self.task_classes.insert(value, class);
         }
         let shown = strings.display(node).or_else(|| attribute(node, "name").map(unprefixed));
-        if let Some(name) = shown.filter(|name| !only_counts(name, "task", value)) {
+        if let Some(name) = shown.filter(|name| !only_counts(name, "task", &value)) {
             self.shown_tasks.entry(value).or_insert(name);
         }
         for opcode in grandchildren(node, "opcodes", "opcode") {
@@ -135,7 +135,7 @@ impl Names {
         let value = number_attribute::<u8>(node, "value");
         let shown = strings.display(node);
         let name = shown.clone().or_else(|| attribute(node, "name").map(unprefixed));
-        if let Some((value, name)) = value.zip(name).filter(|(value, name)| !only_counts(name, "opcode", *value)) {
+        if let Some((value, name)) = value.zip(name).filter(|(value, name)| !only_counts(name, "opcode", value)) {
             self.shown_opcodes.entry((task, value)).or_insert(name);
         }
         declare(self.opcodes.entry(task).or_default(), node, value, shown, rejections);
@@ -230,7 +230,7 @@ impl Names {
 
 /// Whether a name only repeats the number that it stands for, as `task_0` and `opcode_64` do in a manifest that a tool wrote
 /// anew from what a running system says.
-pub(super) fn only_counts(name: &str, kind: &str, number: impl ToString) -> bool {
+pub(super) fn only_counts(name: &str, kind: &str, number: &impl ToString) -> bool {
     name.strip_prefix(kind).and_then(|rest| rest.strip_prefix('_')).is_some_and(|rest| rest == number.to_string())
 }
 

@@ -101,7 +101,7 @@ impl<'a> EventReader<'a> {
             return None;
         }
         // Where the task's name only counts, a tool has made the symbol of it.
-        let is_own = !attribute(node, "task").is_some_and(|name| only_counts(name, "task", task));
+        let is_own = !attribute(node, "task").is_some_and(|name| only_counts(name, "task", &task));
         let schema = Arc::new(self.schema((task, opcode), symbol.filter(|_| is_own), keyword_names, template));
         Some(ManifestEvent {
             id,
