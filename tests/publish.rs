@@ -431,6 +431,23 @@ fn inspect_tells_what_the_sidecar_tells() {
     assert_eq!(document["traces"][0]["time"]["first_time_ns"], 1_735_689_600_000_000_400_i64);
 }
 
+/// The first command that anybody runs: again it ends well, and it leaves nothing that git would show.
+#[test]
+fn the_first_command_of_the_readme_runs_twice() {
+    let command =
+        include_str!("../README.md").lines().find_map(|line| line.strip_prefix("cargo run --locked --release -- "));
+    let command = command.unwrap();
+    let sandbox = Sandbox::new();
+    sandbox.file("examples/example.etl", &fs::read("examples/example.etl").unwrap());
+    sandbox.t(command, 0);
+    let again = sandbox.t(command, 0);
+    assert!(again.err.contains("unchanged"), "{}", again.err);
+    assert!(
+        sandbox.names(".").iter().all(|name| name.starts_with("examples/") || name.starts_with("out/trace=example/"))
+    );
+    assert!(include_str!("../.gitignore").lines().any(|line| line == "/out"));
+}
+
 #[test]
 fn inspect_tells_the_same_of_a_trace_and_of_what_it_became() {
     let sandbox = Sandbox::new();
