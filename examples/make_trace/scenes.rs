@@ -1,5 +1,7 @@
 //! What happens in the recording, scene by scene.
 
+use std::ops::RangeInclusive;
+
 use crate::apps::{self, Line, Query};
 use crate::kernel::{self, BACKUP, DiskRequest, Process, RESIDENT};
 use crate::recording::{CPUS, LENGTH, MASKS, MILLISECOND, Recording, START};
@@ -14,7 +16,8 @@ pub fn record() -> Recording {
     let mut recording = Recording::default();
     let mut random = Random::new(20_260_302);
     rundown(&mut recording, 3, T0 + MILLISECOND);
-    (0..CPUS).for_each(|cpu| processor(&mut recording, &mut random, cpu));
+    let mut slices = Vec::new();
+    (0..CPUS).for_each(|cpu| processor(&mut recording, &mut random, &mut slices, cpu));
     backup(&mut recording);
     disk(&mut recording, &mut random);
     name_resolution(&mut recording, &mut random);
@@ -55,15 +58,24 @@ fn rundown(to: &mut Recording, opcode: u8, start: i64) {
     }
 }
 
-/// Context switches between the idle thread and others, and a sample of every slice that lasts over a millisecond.
-fn processor(to: &mut Recording, random: &mut Random, cpu: u16) {
+/// A thread and the time during which it runs on one of the processors.
+type Slice = (u32, RangeInclusive<i64>);
+
+/// Context switches between the idle thread and others, and a sample of every slice that lasts over a millisecond. A thread runs
+/// nowhere else meanwhile: `slices` are those of the processors before.
+fn processor(to: &mut Recording, random: &mut Random, slices: &mut Vec<Slice>, cpu: u16) {
     let threads: Vec<u32> = RESIDENT.iter().flat_map(|p| (0..p.threads.len()).map(|n| p.tid(n))).collect();
     let mut time = T0 + 10 * MILLISECOND;
     while time < T0 + LENGTH - 500 * MILLISECOND {
-        let thread = threads[pick(random, threads.len())];
+        let wanted = pick(random, threads.len());
         let waited = random.below(30_u32);
-        to.add("kernel Thread, context switch", cpu, time, kernel::context_switch(time, 0, thread, waited));
         let slice = 2_000 + i64::from(random.below(300_000_u32));
+        let runs =
+            |thread: &u32| slices.iter().any(|(other, ran)| other == thread && overlap(ran, &(time..=time + slice)));
+        let thread =
+            *threads.iter().cycle().skip(wanted).find(|thread| !runs(thread)).expect("more threads than processors");
+        slices.push((thread, time..=time + slice));
+        to.add("kernel Thread, context switch", cpu, time, kernel::context_switch(time, 0, thread, waited));
         if slice > MILLISECOND {
             let (tick, address) = (time + MILLISECOND, 0x7FFB_1234_0000 + 0x10 * random.below(0x1000_u64));
             to.add("kernel PerfInfo, sampled profile", cpu, tick, kernel::sample(tick, address, thread));
@@ -72,6 +84,11 @@ fn processor(to: &mut Recording, random: &mut Random, cpu: u16) {
         to.add("kernel Thread, context switch", cpu, time, kernel::context_switch(time, thread, 0, 0));
         time += 10_000 + i64::from(random.below(4_000_000_u32));
     }
+}
+
+/// Whether two times have a moment in common.
+fn overlap(a: &RangeInclusive<i64>, b: &RangeInclusive<i64>) -> bool {
+    a.start() <= b.end() && b.start() <= a.end()
 }
 
 /// A process that starts on CPU 1 and ends on CPU 3.

@@ -1,11 +1,13 @@
 """Datasets of an older format version: read, and converted again where that is asked for.
 
-`tests/older/format-3.tar.xz` is what the last version that wrote format 3 made of `examples/example.etl`.
+`tests/older/format-3.tar.xz` is what the last version that wrote format 3 made of `tests/older/format-3.etl.xz`, the example trace of
+that time.
 """
 
 import contextlib
 import hashlib
 import json
+import lzma
 import os
 import shutil
 import tarfile
@@ -17,6 +19,7 @@ import support
 from engines import duckdb_with, quoted, require_java, spark_with
 
 OLDER = os.path.join(support.REPOSITORY, "tests", "older", "format-3.tar.xz")
+INPUT = os.path.join(support.REPOSITORY, "tests", "older", "format-3.etl.xz")
 # What `run.modified` of the dataset records, 2026-11-01.
 MODIFIED_S = 1793491200
 CURRENT = 4
@@ -53,7 +56,8 @@ class OlderFormats(unittest.TestCase):
     def setUp(self):
         folder = support.temporary_folder("older")
         self.input, self.out = os.path.join(folder, "example.etl"), os.path.join(folder, "out")
-        shutil.copy(support.EXAMPLE, self.input)
+        with lzma.open(INPUT) as packed, open(self.input, "wb") as file:
+            shutil.copyfileobj(packed, file)
         os.utime(self.input, (MODIFIED_S, MODIFIED_S))
         with tarfile.open(OLDER) as archive:
             archive.extractall(self.out, filter="data")
