@@ -173,6 +173,19 @@ fn missing_numbers_are_possible_losses() {
     t(&successor(1), "sequence_gap", &[from_start, then]);
     t(&successor(NEWFILE), "sequence_gap", &[then]);
     t(&successor(CIRCULAR), "sequence_gap", &[then]);
+    // Three buffers of 4 KiB of 8 MiB: such a ring has overwritten nothing.
+    let with_room = header().log_file_mode(CIRCULAR).maximum_file_size(8);
+    t(&trace(with_room).buffers(data[1..].to_vec()).to_bytes(), "sequence_gap", &[from_start, then]);
+}
+
+#[test]
+fn a_ring_that_has_room_lacks_its_first_buffer() {
+    // The first of three buffers is cut out of a file that nobody closed; those of two processors stand out of order.
+    let data = [filled(2, 3, &[30]), filled(3, 2, &[20])];
+    let head = header().processors(4).log_file_mode(CIRCULAR).maximum_file_size(10).not_closed();
+    let bytes = trace(head).buffers(data).to_bytes();
+    t(&bytes, "sequence_gap", &[">=1 buffers cpu ? time 0..20 buffer 0..2 possible"]);
+    t(&bytes, "circular_overwrite", &[]);
 }
 
 #[test]
@@ -420,6 +433,36 @@ fn numbers_beside_the_seam_are_as_likely_overwritten() {
     let plain = "a number can be spent on a buffer that was never filled";
     let rows = [(62, seam), (65, plain), (69, seam)].map(|(n, note)| (format!("no buffer has number {n}"), note));
     assert_eq!(notes(&ring, "sequence_gap"), rows);
+}
+
+#[test]
+fn numbers_below_that_of_the_oldest_buffer_are_overwritten() {
+    // Two of four processors filled their buffers, 21 and 40, for so long that those of the others had gone around by then.
+    // Number 62 is missing between others.
+    let buffers = [
+        filled(0, 60, &[60, 62]),
+        filled(1, 61, &[61, 63]),
+        filled(2, 21, &[21, 64]),
+        filled(0, 63, &[62, 66]),
+        filled(3, 40, &[40, 67]),
+        filled(1, 64, &[63, 68]),
+        filled(0, 65, &[66, 69]),
+        filled(1, 66, &[68, 70]),
+        filled(0, 67, &[69, 71]),
+    ];
+    let rows = ["18 buffers cpu ? time 0..60 buffer 3..5 possible", "19 buffers cpu ? time 0..60 buffer 5..1 possible"];
+    let note = "below the number of the buffer that was written first: overwritten, or never filled";
+    let plain = "a number can be spent on a buffer that was never filled";
+    for mode in [CIRCULAR, BUFFERING] {
+        let head = header().processors(4).log_file_mode(mode).buffers_written(58);
+        let ring = trace(head).buffers(buffers.clone()).to_bytes();
+        let file = survey(&ring);
+        let ledger = ledger(&file);
+        let told: Vec<_> = ledger.rows.iter().filter(|row| row.note == note).collect();
+        assert_eq!(told.iter().map(|row| line(row)).collect::<Vec<_>>(), rows);
+        assert!(told.iter().all(|row| row.kind == loss::LossKind::CircularOverwrite));
+        assert_eq!(notes(&ring, "sequence_gap"), [("no buffer has number 62".to_owned(), plain)]);
+    }
 }
 
 #[test]

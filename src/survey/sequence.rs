@@ -37,12 +37,13 @@ const LISTED: usize = 10_000;
 /// The missing numbers below the highest one of each session, in order.
 ///
 /// Counted from 1, but from the lowest number present where the numbers before it are accounted for otherwise: in a
-/// successor of a series of files they are in the files before, in a ring they were overwritten.
+/// successor of a series of files they are in the files before, in a ring that has been full they were overwritten.
 ///
 /// # Errors
 /// [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted) when the caller asked to stop.
 pub fn sequence_gaps(file: &FileSurvey, progress: &dyn Progress) -> Result<Vec<SequenceGap>> {
-    let starts_late = file.session.has_mode(mode::NEWFILE | mode::CIRCULAR | mode::BUFFERING);
+    let has_been_full = file.session.has_mode(mode::CIRCULAR) && !file.has_room();
+    let starts_late = has_been_full || file.session.has_mode(mode::NEWFILE | mode::BUFFERING);
     let mut search = Search::default();
     each_session(file, progress, |session| {
         let first = session.first().filter(|_| starts_late).map_or(1, |first| first.extent.sequence);

@@ -55,20 +55,46 @@ fn counter(
 struct Seam {
     lowest: i64,
     highest: i64,
+    /// The number of the buffer that was written first: its last event is the earliest one. Lower numbers are those of
+    /// processors that took long to fill their buffer, and wrote it behind the seam.
+    oldest: i64,
+    /// The earliest event of that buffer.
+    oldest_ticks: i64,
     /// As many buffers as there are processors may be filled at a time, and reach the file in any order.
     width: u64,
+}
+
+/// Where the numbers that no buffer has lie in a ring.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// Below that of the oldest buffer.
+    BeforeOldest,
+    /// Next to the lowest or the highest number.
+    BesideSeam,
+    /// Between others, or the file is no ring that has wrapped.
+    Between,
 }
 
 impl Seam {
     fn of(session: &SessionSpan<'_>) -> Option<Seam> {
         let file = session.file;
-        let (lowest, highest) = sequence_range(file).filter(|_| overwritten(file) != Overwritten::None)?;
-        Some(Seam { lowest, highest, width: u64::from(file.session.cpu_count.max(1)) })
+        let has_wrapped = overwritten(file) != Overwritten::None || file.session.has_mode(mode::BUFFERING);
+        let (lowest, highest) = sequence_range(file).filter(|_| has_wrapped)?;
+        let numbered = file.buffers.iter().filter(|buffer| buffer.is_data() && buffer.extent.sequence > 0);
+        let first = numbered.min_by_key(|buffer| (buffer.last_ticks, buffer.extent.sequence))?;
+        let (oldest, oldest_ticks) = (first.extent.sequence, first.first_ticks);
+        Some(Seam { lowest, highest, oldest, oldest_ticks, width: u64::from(file.session.cpu_count.max(1)) })
     }
 
-    fn is_beside(self, gap: &SequenceGap) -> bool {
+    fn place(self, gap: &SequenceGap) -> Place {
         let last = gap.first.saturating_add_unsigned(gap.missing);
-        gap.first.abs_diff(self.lowest) <= self.width || self.highest.abs_diff(last) < self.width
+        match () {
+            // A row for several stretches says where the first one begins alone.
+            () if last <= self.oldest && gap.stretches == 1 => Place::BeforeOldest,
+            () if gap.first.abs_diff(self.lowest) <= self.width => Place::BesideSeam,
+            () if self.highest.abs_diff(last) < self.width => Place::BesideSeam,
+            () => Place::Between,
+        }
     }
 }
 
@@ -81,19 +107,23 @@ fn missing_numbers(session: &SessionSpan<'_>, gap: &SequenceGap, seam: Option<Se
         1 => format!("no buffer has number {last}"),
         _ => format!("no buffer has the numbers {} to {last}", gap.first),
     };
-    let from_ns = gap.from_ticks.map_or(session.start_ns, |ticks| session.ns(ticks));
-    let to_ns = gap.to_ticks.map_or(session.end_ns, |ticks| Some(session.ns(ticks)));
-    LossRow {
+    let row = LossRow {
         from_buffer: Some(gap.from_buffer),
         to_buffer: Some(gap.to_buffer),
         count: Some(gap.missing),
-        is_lower_bound: true,
-        note: if seam.is_some_and(|seam| seam.is_beside(gap)) {
-            "beside the seam of the ring: as likely overwritten, or not yet written, as never filled"
-        } else {
-            "a number can be spent on a buffer that was never filled"
-        },
         ..LossRow::new(LossKind::SequenceGap, "buffers", evidence)
+    };
+    if let Some(seam) = seam.filter(|seam| seam.place(gap) == Place::BeforeOldest) {
+        let note = "below the number of the buffer that was written first: overwritten, or never filled";
+        let row = LossRow { kind: LossKind::CircularOverwrite, note, ..row };
+        return row.between(Some(session.start_ns), Some(session.ns(seam.oldest_ticks)));
     }
-    .between(Some(from_ns), to_ns)
+    let note = if seam.is_some_and(|seam| seam.place(gap) == Place::BesideSeam) {
+        "beside the seam of the ring: as likely overwritten, or not yet written, as never filled"
+    } else {
+        "a number can be spent on a buffer that was never filled"
+    };
+    let from_ns = gap.from_ticks.map_or(session.start_ns, |ticks| session.ns(ticks));
+    let to_ns = gap.to_ticks.map_or(session.end_ns, |ticks| Some(session.ns(ticks)));
+    LossRow { is_lower_bound: true, note, ..row }.between(Some(from_ns), to_ns)
 }
