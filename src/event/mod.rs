@@ -14,7 +14,7 @@ pub mod walk;
 
 pub use recent::{NewShape, RecentShapes};
 pub use shape::{EventIdentity, Shape, ShapeRef, trace_logging_metadata};
-pub use swallowed::swallowed;
+pub use swallowed::{Swallowed, is_marked_event, marked_words, swallowed};
 pub use timed::{TimedEvent, TimedStep, TimedWalk};
 pub use view::{Event, FileContext};
 pub use walk::{RawEvent, Walk, WalkStep};

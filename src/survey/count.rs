@@ -11,7 +11,7 @@ use super::told::{Telling, ToldBuffer, ToldKeeper, ToldRoom};
 use crate::buffer::content::{ContentFault, Scratch, Surplus};
 use crate::buffer::scan::BufferExtent;
 use crate::error::Result;
-use crate::event::{FileContext, RawEvent, TimedEvent, TimedStep, swallowed};
+use crate::event::{FileContext, RawEvent, TimedEvent, TimedStep, is_marked_event, marked_words, swallowed};
 use crate::layout::buffer::BUFFER_HEADER_LEN;
 use crate::layout::header::EVENT_ALIGNMENT;
 
@@ -70,16 +70,14 @@ impl Counts {
     fn walk(&mut self, rules: &ReadRules, buffer: &mut BufferSummary, bytes: &[u8]) {
         let extent = buffer.extent;
         let (stream, sequence, ordinal) = (rules.stream(&extent), rules.sequence(&extent), extent.ordinal);
-        let (mut previous, mut largest) = (None, None);
+        let (mut previous, mut marked) = (None, 0);
         self.told.begin(extent.is_compressed(), bytes.len());
         for step in rules.walk(bytes, 0) {
             match step {
                 TimedStep::Event(TimedEvent { raw, ticks, inherited }) => {
                     buffer.count(ticks, inherited, previous);
                     previous = Some(ticks);
-                    if raw.bytes.len() > largest.map_or(0, |largest: RawEvent<'_>| largest.bytes.len()) {
-                        largest = Some(raw);
-                    }
+                    marked += u32::from(is_marked_event(&raw));
                     let at = FileKey { ticks, stream, sequence, ordinal, offset: raw.offset };
                     self.count(buffer, &raw, &rules.context, at);
                 }
@@ -91,22 +89,30 @@ impl Counts {
             }
         }
         self.told.end(ordinal);
-        if let Some(largest) = largest {
-            self.look_into_largest(buffer, &largest);
+        // A buffer in which nothing else looks like an event hides none.
+        if marked_words(bytes) > marked {
+            self.look_for_swallowed(buffer, bytes);
         }
     }
 
-    /// An event whose size is too large hides those behind it. To look into all events would cost more than to find them,
-    /// so only the largest of a buffer is suspected.
-    fn look_into_largest(&mut self, buffer: &mut BufferSummary, event: &RawEvent<'_>) {
+    /// An event whose size is too large hides those behind it.
+    #[cold]
+    fn look_for_swallowed(&mut self, buffer: &mut BufferSummary, bytes: &[u8]) {
         let extent = buffer.extent;
         // The header event has its own measure.
-        let Some(place) = swallowed(event).filter(|_| (extent.ordinal, event.offset) != (0, 0)) else { return };
-        let size = u32::try_from(event.bytes.len()).unwrap_or(u32::MAX);
-        buffer.damaged_bytes = buffer.damaged_bytes.saturating_add(size.saturating_sub(place));
-        let message =
-            format!("an event of {size} bytes holds others from its byte {place} on to its end; they are not read");
-        let at = extent.file_offset_of(event.offset.saturating_add(place));
+        let Some(found) = swallowed(bytes, extent.ordinal == 0) else { return };
+        buffer.damaged_bytes = buffer.damaged_bytes.saturating_add(found.bytes);
+        let place = found.first.saturating_sub(found.holder);
+        let more = match found.holders - 1 {
+            0 => String::new(),
+            1 => ", and so does another event of this buffer".to_owned(),
+            more => format!(", and so do {more} other events of this buffer"),
+        };
+        let message = format!(
+            "the size of an event is wrong: others begin at its byte {place}; {} bytes are not read as events{more}",
+            found.bytes
+        );
+        let at = extent.file_offset_of(found.first);
         self.issues.push(Issue::new(Severity::Error, IssueCode::DamagedEvent, message).at(extent.ordinal, at));
     }
 

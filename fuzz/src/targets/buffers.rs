@@ -3,7 +3,9 @@
 use etl2parquet::buffer::content::{self, Scratch};
 use etl2parquet::buffer::scan::{BufferScan, Region, ScanRules};
 use etl2parquet::event::items::Items;
-use etl2parquet::event::{Event, FileContext, RawEvent, ShapeRef, TimedStep, TimedWalk, Walk, WalkStep, swallowed};
+use etl2parquet::event::{
+    Event, FileContext, RawEvent, ShapeRef, TimedStep, TimedWalk, Walk, WalkStep, marked_words, swallowed,
+};
 use etl2parquet::input::MemoryInput;
 use etl2parquet::layout::buffer::BUFFER_HEADER_LEN;
 
@@ -15,7 +17,8 @@ use crate::synth;
 /// Walks through the events of a buffer.
 ///
 /// Oracles: tiling by events, their alignment, and damage at the end; alignment; a walk that begins at any event goes on
-/// as this one does; timed and plain walks see the same; what an event's view shows lies within the event.
+/// as this one does; timed and plain walks see the same; what an event's view shows lies within the event; what
+/// is swallowed lies within one, too.
 pub fn walk(input: &[u8], digest: &mut Digest) {
     let mut parts = Vec::new();
     let mut events = Vec::new();
@@ -45,6 +48,7 @@ pub fn walk(input: &[u8], digest: &mut Digest) {
     }
     timed(input, &events, digest);
     events.iter().for_each(|event| view(event, digest));
+    inside(input, &events, digest);
 }
 
 fn event_of(step: &WalkStep<'_>) -> Option<u32> {
@@ -81,9 +85,21 @@ fn view(raw: &RawEvent<'_>, digest: &mut Digest) {
         assert!(matches!(shape.identity.pointer_size, 4 | 8), "walk: a pointer has 4 or 8 bytes");
         digest.add((event.payload.len(), event.process_id, shape.identity.provider.0, shape.metadata.len()));
     }
-    let inside = swallowed(raw);
-    assert!(inside.is_none_or(|at| (at as usize) < raw.bytes.len()), "walk: what is swallowed is inside");
-    digest.add(inside);
+}
+
+/// What the events have swallowed lies in one of them, and looks like an event.
+fn inside(input: &[u8], events: &[RawEvent<'_>], digest: &mut Digest) {
+    let Some(found) = swallowed(input, false) else { return };
+    let holder = events.iter().find(|event| event.offset == found.holder).expect("walk: who swallows is an event");
+    let place = (found.first - found.holder) as usize;
+    assert!(place > 0 && place < holder.bytes.len().next_multiple_of(8), "walk: what is swallowed is inside");
+    assert!(RawEvent::at(&input[found.first as usize..], 0).is_some(), "walk: what is swallowed is an event");
+    assert!(
+        found.holders as usize <= events.len() && found.bytes as usize <= input.len(),
+        "walk: each is counted once"
+    );
+    assert!(marked_words(input) >= 1, "walk: what is swallowed looks like an event");
+    digest.add((found.holder, found.first, found.holders, found.bytes));
 }
 
 /// Whether a slice is a part of another, by its place.
