@@ -379,7 +379,13 @@ pub(super) struct ManArgs {
 pub(super) struct ViewsArgs {
     /// A folder with traces, or a trace (trace=NAME)
     #[arg(value_name = "OUT")]
-    pub output: PathBuf,
+    pub traces: PathBuf,
+    /// Views to print, with those that they need, such as cpu_samples or Kernel-Process; all where none is named
+    #[arg(value_name = "VIEW")]
+    pub views: Vec<String>,
+    /// File that gets the script, or - for standard output, which gets it unless it is a terminal
+    #[arg(short = 'o', long, value_name = "FILE", env = "ETL2PARQUET_SCRIPT", hide_env = true)]
+    pub script: Option<PathBuf>,
     /// For Spark SQL instead of DuckDB
     #[arg(long, env = "ETL2PARQUET_SPARK", hide_env = true, value_parser = FalseyValueParser::new())]
     pub spark: bool,
@@ -438,7 +444,7 @@ mod tests {
             assert_eq!(argument.get_env().and_then(|name| name.to_str()), Some(expected.as_str()), "--{long}");
             options += 1;
         }
-        assert_eq!(options, 172);
+        assert_eq!(options, 173);
     }
 
     #[test]

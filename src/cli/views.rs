@@ -1,34 +1,85 @@
 //! `etl2parquet views`.
 
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
 use super::args::ViewsArgs;
+use super::suggest::nearest;
 use super::{console, exit};
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::published::{lake, published};
-use crate::views::{Dialect, Extent, Script};
+use crate::views::{Dialect, Extent, Script, Statements, Traces};
 
-/// Prints the views; returns the exit code.
+/// Prints the views, or writes them to a file; returns the exit code.
 ///
 /// # Errors
-/// What keeps traces from being read, and a script that cannot be written.
+/// What keeps traces from being read, a view that is not there, and a script that cannot be written.
 pub(super) fn run(args: &ViewsArgs) -> Result<u8> {
-    let traces = published(std::slice::from_ref(&args.output))?;
+    let traces = published(std::slice::from_ref(&args.traces))?;
     let lake = lake(&traces)?;
     let dialect = if args.spark { Dialect::Spark } else { Dialect::DuckDb };
-    let (root, pattern) = match &traces[..] {
-        [one] if one.folder == args.output => parent_and_name(&one.folder),
-        _ => (args.output.clone(), "trace=*".to_owned()),
+    let (folder, name);
+    let (root, traces) = match &traces[..] {
+        [one] if one.folder == args.traces => {
+            (folder, name) = parent_and_name(&one.folder);
+            (folder, Traces::One(&name))
+        }
+        _ => (absolute(&args.traces), Traces::Many),
     };
     let root = root.display().to_string().replace('\\', "/");
-    let script = Script { dialect, lake: &lake, root: &root, traces: &pattern, extent: Extent::Whole };
-    console::to_stdout(&script.text())?;
+    let statements = Script { dialect, lake: &lake, root: &root, traces, extent: Extent::Whole }.statements();
+    let text = text(&statements, &args.views)?;
+    match &args.script {
+        Some(path) => console::to_file(path, &text)?,
+        None if args.views.is_empty() && io::stdout().is_terminal() => {
+            console::page_to_stdout(&how_to_use(args, statements.names().count()))?;
+        }
+        None => console::to_stdout(&text)?,
+    }
     Ok(exit::SUCCESS)
+}
+
+/// The script of what is asked for.
+fn text(statements: &Statements, asked: &[String]) -> Result<String> {
+    let is_there = |asked: &&String| statements.names().any(|name| name.eq_ignore_ascii_case(asked));
+    if let Some(unknown) = asked.iter().find(|asked| !is_there(asked)) {
+        let hint = match nearest(unknown, statements.names()) {
+            Some(name) => format!("there is {name}"),
+            None => "docs/views.md lists them; datasets and their events have views of their names".to_owned(),
+        };
+        let message = format!("expected the name of a view of these traces, found {unknown}");
+        return Err(Error::new(ErrorKind::Usage, message).with_hint(hint));
+    }
+    Ok(if asked.is_empty() { statements.text() } else { statements.text_of(asked) })
+}
+
+/// What a terminal shows instead of thousands of lines. `count`: of views and functions.
+fn how_to_use(args: &ViewsArgs, count: usize) -> String {
+    let folder = args.traces.display().to_string();
+    let folder = if folder.contains(char::is_whitespace) { format!("\"{folder}\"") } else { folder };
+    let lines = if args.spark {
+        [
+            ("write them", format!("etl2parquet views {folder} --spark -o views.spark.sql")),
+            ("load them", "docs/views.md shows it in Python".to_owned()),
+        ]
+    } else {
+        [
+            ("write them", format!("etl2parquet views {folder} -o views.sql")),
+            ("ask", "duckdb -init views.sql -c \"FROM answers\"".to_owned()),
+        ]
+    };
+    let lines = lines.map(|(what, line)| format!("  {what:<12}{line}\n")).concat();
+    format!("{count} views and functions\n{lines}  {:<12}etl2parquet views {folder} cpu_samples\n", "print one")
 }
 
 /// The folder around a trace, and the trace's own name.
 fn parent_and_name(folder: &Path) -> (PathBuf, String) {
-    let absolute = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+    let absolute = absolute(folder);
     let name = absolute.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     (absolute.parent().map(Path::to_path_buf).unwrap_or_default(), name)
+}
+
+/// A path that names the same from any folder.
+fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }

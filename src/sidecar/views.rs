@@ -15,7 +15,7 @@ use super::target::SidecarTarget;
 use crate::error::Result;
 use crate::output::FileEntry;
 use crate::plan::PlannedTable;
-use crate::views::{Dialect, Extent, Lake, Script, common, is_asked};
+use crate::views::{Dialect, Extent, Lake, Script, Traces, common, is_asked};
 
 /// Where the traces lie, unless a variable says so: the folder in which the script is run. Anything else would vary from
 /// machine to machine.
@@ -33,7 +33,7 @@ pub(super) fn write(
     let (lake, traces) = (lake(target, facts, tables), format!("trace={}", facts.trace));
     let scripts = [("sidecar/views.sql", Dialect::DuckDb), ("sidecar/views.spark.sql", Dialect::Spark)];
     let write = |(path, dialect)| {
-        let script = Script { dialect, lake: &lake, root: ROOT, traces: &traces, extent: Extent::Short };
+        let script = Script { dialect, lake: &lake, root: ROOT, traces: Traces::One(&traces), extent: Extent::Short };
         target.write_text(path, &script.text())
     };
     scripts.into_iter().map(write).collect()

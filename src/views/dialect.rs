@@ -2,6 +2,25 @@
 
 use super::lake::LakeTable;
 
+/// The traces that a script reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Traces<'a> {
+    /// That of a folder of this name.
+    One(&'a str),
+    /// All in the folder: as many as there are, so that none is opened that is not asked for.
+    Many,
+}
+
+impl Traces<'_> {
+    /// A pattern that their folders match.
+    fn pattern(&self) -> &str {
+        match self {
+            Traces::One(name) => name,
+            Traces::Many => "trace=*",
+        }
+    }
+}
+
 /// An engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {
@@ -20,10 +39,10 @@ impl Dialect {
         let root = self.text(root);
         match self {
             Dialect::DuckDb => format!(
-                "-- The folder that holds trace=<name>; set it before, and what is set stays.\n\
-                 SET VARIABLE root = COALESCE(getvariable('root'), {root});\n\n\
+                "-- The folder that holds trace=<name>: the variable root, where it is set.\n\
+                 CREATE OR REPLACE MACRO traces_folder() AS COALESCE(getvariable('root'), {root});\n\n\
                  CREATE OR REPLACE MACRO parquet_files(files) AS TABLE\n\
-                 SELECT * FROM read_parquet(getvariable('root') || files, {READ});\n"
+                 SELECT * FROM read_parquet([traces_folder() || f FOR f IN files], {READ});\n"
             ),
             Dialect::Spark => format!(
                 "-- The folder that holds trace=<name>. Statements end in a semicolon at the end of a line.\n\
@@ -33,16 +52,24 @@ impl Dialect {
         }
     }
 
+    /// What comes then in a script of many traces, and what comes last.
+    pub(super) fn around_many(self) -> (&'static str, &'static str) {
+        match self {
+            Dialect::DuckDb => (include_str!("sql/many.duckdb.sql"), "RESET VARIABLE any_file;\n"),
+            Dialect::Spark => ("", ""),
+        }
+    }
+
     /// The statements that make a view of the files of a table, below the folders that `traces` matches. `name`: the view.
-    pub(super) fn files(self, name: &str, table: &LakeTable, traces: &str) -> String {
+    pub(super) fn files(self, name: &str, table: &LakeTable, traces: Traces<'_>) -> String {
         let missing =
             table.missing().iter().map(|(name, kind)| format!(", CAST(NULL AS {}) AS {name}", self.kind(kind)));
         let missing: String = missing.collect();
         match self {
             Dialect::DuckDb => {
                 let select = if missing.is_empty() { String::new() } else { format!("SELECT *{missing} ") };
-                let files = self.patterns(table, traces);
-                format!("CREATE OR REPLACE VIEW {} AS {select}FROM {files};\n", self.name(name))
+                let files = self.patterns(table.folders(), traces);
+                format!("CREATE OR REPLACE VIEW {} AS {select}FROM parquet_files({files});\n", self.name(name))
             }
             Dialect::Spark if missing.is_empty() => self.spark_files(name, table, traces),
             Dialect::Spark => {
@@ -53,26 +80,26 @@ impl Dialect {
         }
     }
 
-    /// The files of a table for DuckDB.
-    fn patterns(self, table: &LakeTable, traces: &str) -> String {
-        let patterns = table.folders().map(|folder| self.text(&format!("/{traces}/{folder}.parquet")));
-        match &patterns.collect::<Vec<_>>()[..] {
-            [one] => format!("parquet_files({one})"),
-            several => {
-                let several: Vec<_> = several.iter().map(|one| format!("getvariable('root') || {one}")).collect();
-                format!("read_parquet([{}], {READ})", several.join(", "))
-            }
-        }
+    /// A list of the patterns of files for DuckDB.
+    pub(super) fn patterns<'a>(self, folders: impl Iterator<Item = &'a str>, traces: Traces<'_>) -> String {
+        let traces = traces.pattern();
+        let patterns = folders.map(|folder| self.text(&format!("/{traces}/{folder}.parquet")));
+        format!("[{}]", patterns.collect::<Vec<_>>().join(", "))
+    }
+
+    /// The rows of files, of which the columns are declared, by a macro of a script of many traces in DuckDB.
+    pub(super) fn rows(self, macro_name: &str, patterns: &str, declared: &str) -> String {
+        format!("{macro_name}({patterns}, {})", self.text(declared))
     }
 
     /// The statement that makes a view of files in Spark.
-    fn spark_files(self, name: &str, table: &LakeTable, traces: &str) -> String {
+    fn spark_files(self, name: &str, table: &LakeTable, traces: Traces<'_>) -> String {
         let folders: Vec<&str> = table.folders().collect();
         let folders = match &folders[..] {
             [one] => (*one).to_owned(),
             several => format!("{{{}}}", several.join(",")),
         };
-        let path = self.text(&format!("/{traces}/{folders}.parquet"));
+        let path = self.text(&format!("/{}/{folders}.parquet", traces.pattern()));
         format!(
             "CREATE OR REPLACE TEMPORARY VIEW {} USING parquet OPTIONS (\n  path '${{etl2parquet.root}}{}, \
              basePath '${{etl2parquet.root}}', mergeSchema 'true');\n",

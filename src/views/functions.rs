@@ -1,6 +1,7 @@
 //! Functions that the views, and people, call.
 
 use super::dialect::{Dialect, declared};
+use super::statements::Statement;
 
 /// A function of scalars.
 struct Function {
@@ -248,13 +249,13 @@ const FUNCTIONS: &[Function] = &[
 const OF_ADDRESSES: [&str; 3] = ["unsigned_order", "is_within", "hex_address"];
 
 /// The statements that make those that are called, and those for addresses. `has_rows`: whether an answer has a select.
-pub(super) fn functions(dialect: Dialect, has_rows: impl Fn(&str) -> bool) -> String {
+pub(super) fn functions(dialect: Dialect, has_rows: impl Fn(&str) -> bool) -> Vec<Statement> {
     let kept = FUNCTIONS.iter().filter(|function| {
         OF_ADDRESSES.contains(&function.name) || function.callers.iter().any(|answer| has_rows(answer))
     });
     let statement = |function: &Function| {
         let Function { name, about, parameters, returns, body, spark, .. } = function;
-        match dialect {
+        let text = match dialect {
             Dialect::DuckDb => {
                 let names: Vec<&str> = parameters.iter().map(|(name, _)| *name).collect();
                 format!("-- {about}\nCREATE OR REPLACE MACRO {name}({}) AS {body};\n", names.join(", "))
@@ -264,7 +265,8 @@ pub(super) fn functions(dialect: Dialect, has_rows: impl Fn(&str) -> bool) -> St
                 declared(parameters),
                 spark.unwrap_or(body)
             ),
-        }
+        };
+        Statement::of(name, text)
     };
     kept.map(statement).collect()
 }

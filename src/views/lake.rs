@@ -13,8 +13,12 @@ pub struct LakeTable {
     folders: BTreeSet<String>,
     /// By name in lower case: name and type.
     columns: BTreeMap<String, (String, String)>,
-    /// Members of structures, by path in lower case: type.
-    members: BTreeMap<String, String>,
+    /// The same names, as columns stand in files.
+    order: Vec<String>,
+    /// Members of structures, by path in lower case: type, number among all members, and name.
+    members: BTreeMap<String, (String, usize, String)>,
+    /// Columns, in lower case, that have another type in another file.
+    differing: BTreeSet<String>,
     /// Columns that no file has, with the types that they have in templates.
     missing: Vec<(&'static str, &'static str)>,
 }
@@ -53,17 +57,53 @@ impl LakeTable {
 
     /// Adds a column: its name, and its type in the words of docs/dataset.md. Of two that differ in case the first stays.
     pub fn add_column(&mut self, name: String, kind: String) {
-        self.columns.entry(name.to_lowercase()).or_insert((name, kind));
+        let folded = name.to_lowercase();
+        match self.columns.get(&folded) {
+            Some((_, first)) if is_same_type(first, &kind) => {}
+            Some(_) => _ = self.differing.insert(folded),
+            None => {
+                self.order.push(folded.clone());
+                self.columns.insert(folded, (name, kind));
+            }
+        }
+    }
+
+    /// Names and types of columns as they stand in files; those that some files have alone come after those of earlier files.
+    pub(super) fn columns(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.order.iter().filter_map(|name| self.column(name))
+    }
+
+    /// Whether a column has one type in all files, ignoring case.
+    pub(super) fn is_settled(&self, name: &str) -> bool {
+        !self.differing.contains(&*folded(name))
+    }
+
+    /// Names and types of the members of a structure, given its path, as they stand in files.
+    pub(super) fn members_of(&self, path: &str) -> Vec<(&str, &str)> {
+        let start = format!("{}.", path.to_lowercase());
+        let below = self.members.range(start.clone()..).take_while(|(path, _)| path.starts_with(&start));
+        let own = below.filter(|(path, _)| !path[start.len()..].contains('.'));
+        let mut own: Vec<_> = own.map(|(_, (kind, number, name))| (*number, &**name, &**kind)).collect();
+        own.sort_unstable();
+        own.into_iter().map(|(_, name, kind)| (name, kind)).collect()
     }
 
     /// The type of a member of a structure, by the names of the column and the member with a dot between, ignoring case.
     pub(super) fn member(&self, path: &str) -> Option<&str> {
-        self.members.get(&*folded(path)).map(String::as_str)
+        self.members.get(&*folded(path)).map(|(kind, ..)| kind.as_str())
     }
 
     /// Adds a member of a structure by its path and its type, as for columns.
     pub fn add_member(&mut self, path: &str, kind: String) {
-        self.members.entry(path.to_lowercase()).or_insert(kind);
+        let (folded, number) = (path.to_lowercase(), self.members.len());
+        match self.members.get(&folded) {
+            Some((first, ..)) if is_same_type(first, &kind) => {}
+            Some(_) => _ = self.differing.insert(folded.split('.').next().unwrap_or_default().to_owned()),
+            None => {
+                let name = path.rsplit('.').next().unwrap_or_default().to_owned();
+                self.members.insert(folded, (kind, number, name));
+            }
+        }
     }
 
     /// Adds a column that no file has, but files of a newer format version do: its view has it, and it is NULL.
@@ -157,6 +197,14 @@ impl Lake {
         Some(&mut self.events.entry(key).or_insert_with(event).2)
     }
 }
+
+/// Whether columns of two types, in the words of docs/dataset.md, hold the same values.
+fn is_same_type(one: &str, other: &str) -> bool {
+    one.trim_end_matches(REQUIRED) == other.trim_end_matches(REQUIRED)
+}
+
+/// What the type of a column ends with that has no NULL.
+pub(super) const REQUIRED: &str = " NOT NULL";
 
 /// A name in lower case.
 fn folded(name: &str) -> Cow<'_, str> {

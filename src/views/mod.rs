@@ -13,11 +13,14 @@ mod naming;
 mod questions;
 mod script;
 mod source;
+mod statements;
+mod stored;
 mod template;
 
-pub use dialect::Dialect;
+pub use dialect::{Dialect, Traces};
 pub use events::Events;
 pub use lake::{Lake, LakeTable};
 pub use questions::{Evidence, QUESTIONS, Question, to_record};
 pub use script::{Extent, Script};
 pub use source::{common, is_asked};
+pub use statements::Statements;

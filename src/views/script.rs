@@ -5,11 +5,13 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use super::answers::{ANSWERS, Answer, COVERAGE};
-use super::dialect::Dialect;
+use super::dialect::{Dialect, Traces};
 use super::functions::functions;
-use super::lake::{Lake, LakeEvent};
-use super::naming::view_of;
-use super::source::{common, empty, missing, select};
+use super::lake::{Lake, LakeEvent, LakeTable};
+use super::naming::{MISSING, view_of};
+use super::source::{common, common_of_all, empty, missing, select};
+use super::statements::{Statement, Statements};
+use super::stored::{all_declared, declared, renamed, selected};
 use super::template::{Part, Source, Template};
 
 /// A script that makes views of the tables of some traces.
@@ -21,8 +23,8 @@ pub struct Script<'a> {
     pub lake: &'a Lake,
     /// The folder that holds the traces, unless another one is set.
     pub root: &'a str,
-    /// A pattern that the folders of the traces match.
-    pub traces: &'a str,
+    /// The traces.
+    pub traces: Traces<'a>,
     /// How much it makes.
     pub extent: Extent,
 }
@@ -53,36 +55,82 @@ pub enum Extent {
 impl Script<'_> {
     /// The text of the script: statements, each of which ends in a semicolon at the end of a line.
     pub fn text(&self) -> String {
+        self.statements().text()
+    }
+
+    /// Its statements.
+    pub fn statements(&self) -> Statements {
         let Script { dialect, lake, traces, extent, .. } = *self;
-        let mut views: Vec<Cow<'_, str>> =
-            lake.tables().map(|table| dialect.files(&view_of(lake, table), table, traces).into()).collect();
-        views.push(self.all_events().into());
-        if extent == Extent::Whole {
-            views.extend(lake.events().filter_map(|event| Some(self.event(&event)?.into())));
-        }
+        let is_whole = extent == Extent::Whole;
         let mut without_rows = HashSet::new();
         let answers = ANSWERS.iter().zip(self::without_rows(dialect));
-        let answers: Vec<_> = answers.map(|(answer, empty)| self.answer(answer, empty, &mut without_rows)).collect();
-        views.extend((!without_rows.is_empty()).then(|| missing(dialect).into()));
-        views.extend(answers);
-        views.extend((extent == Extent::Whole).then(|| self.coverage().into()));
-        let functions = functions(dialect, |answer| extent == Extent::Whole || !without_rows.contains(answer));
-        let head = [dialect.prelude(self.root), functions].map(Cow::from);
-        head.into_iter().chain(views).collect::<Vec<_>>().join("\n")
+        let answers: Vec<_> = answers
+            .map(|(answer, empty)| Statement::of(answer.name, self.answer(answer, empty, &mut without_rows)))
+            .collect();
+        let (first, last) = if traces == Traces::Many { dialect.around_many() } else { ("", "") };
+        let mut all = vec![Statement::kept(dialect.prelude(self.root))];
+        all.extend((!first.is_empty()).then(|| Statement::kept(first)));
+        all.extend(functions(dialect, |answer| is_whole || !without_rows.contains(answer)));
+        all.extend(lake.tables().map(|table| {
+            let name = view_of(lake, table);
+            let text = self.declared_files(&name, table).unwrap_or_else(|| dialect.files(&name, table, traces));
+            Statement::of(&name, text)
+        }));
+        all.push(Statement::of("all_events", self.all_events()));
+        if is_whole {
+            all.extend(lake.events().filter_map(|event| self.event(&event)));
+        }
+        all.extend((!without_rows.is_empty()).then(|| Statement::of(MISSING, missing(dialect))));
+        all.extend(answers);
+        all.extend(is_whole.then(|| Statement::of(COVERAGE.name, self.coverage())));
+        all.extend((!last.is_empty()).then(|| Statement::kept(last)));
+        Statements { dialect, all }
     }
 
     /// The view of an event.
-    fn event(&self, event: &LakeEvent<'_>) -> Option<String> {
+    fn event(&self, event: &LakeEvent<'_>) -> Option<Statement> {
         let Script { dialect, lake, .. } = *self;
         let table = lake.table(event.dataset)?;
-        let columns = event.columns.iter().filter_map(|column| table.column(column));
-        let columns = columns.map(|(name, _)| dialect.name(name));
-        let shared = ["trace"].into_iter().chain(common()).map(|name| dialect.name(name));
-        let columns = shared.chain(columns).collect::<Vec<_>>().join(", ");
+        let columns = event.columns.iter().filter_map(|column| Some(table.column(column)?.0));
+        let mut names: Vec<&str> = common().collect();
+        names.extend(columns);
         let dataset = view_of(lake, table);
-        let name = dialect.view(&format!("{dataset}/{}", event.name));
-        let (from, event) = (dialect.name(&dataset), dialect.text(event.name));
-        Some(format!("{name}SELECT {columns}\nFROM {from} WHERE event_name = {event};\n"))
+        let name = format!("{dataset}/{}", event.name);
+        let view = dialect.view(&name);
+        let event = dialect.text(event.name);
+        let (select, from) = self.rows_of(table, &names).unwrap_or_else(|| {
+            let select: Vec<String> = names.iter().map(|name| dialect.name(name)).collect();
+            (select.join(", "), dialect.name(&dataset))
+        });
+        let trace = dialect.name("trace");
+        Some(Statement::of(&name, format!("{view}SELECT {trace}, {select}\nFROM {from} WHERE event_name = {event};\n")))
+    }
+
+    /// The statement that makes a view of the files of a table, where the engine need not open them to know their columns.
+    fn declared_files(&self, name: &str, table: &LakeTable) -> Option<String> {
+        if !self.declares() {
+            return None;
+        }
+        let (view, renamed) = (self.dialect.view(name), renamed(table));
+        let patterns = self.dialect.patterns(table.folders(), self.traces);
+        let rows = self.dialect.rows("parquet_rows", &patterns, &all_declared(table)?);
+        Some(format!("{view}SELECT *{renamed} FROM {rows};\n"))
+    }
+
+    /// Whether columns are declared, so that no file is opened to know them.
+    fn declares(&self) -> bool {
+        self.dialect == Dialect::DuckDb && self.traces == Traces::Many
+    }
+
+    /// Some columns of a table, and its files as rows of these alone, where the engine need not open them to know the columns.
+    fn rows_of(&self, table: &LakeTable, names: &[&str]) -> Option<(String, String)> {
+        let Script { dialect, traces, .. } = *self;
+        if !self.declares() {
+            return None;
+        }
+        let declared = declared(table, names.iter().copied())?;
+        let select: Vec<String> = names.iter().map(|name| selected(name)).collect();
+        Some((select.join(", "), dialect.rows("parquet_rows", &dialect.patterns(table.folders(), traces), &declared)))
     }
 
     /// The view of an answer; one that the traces have no events for is `empty`, and is noted.
@@ -129,25 +177,49 @@ impl Script<'_> {
 
     /// The common columns of all events.
     fn all_events(&self) -> String {
-        let Script { dialect, lake, .. } = *self;
-        let bare = |table| Source { table, events: None, common: common().collect(), columns: Vec::new() };
-        let selects: Vec<String> = lake
-            .tables()
-            .filter(|table| table.is_event())
-            .map(|table| {
-                let provider = dialect.text(table.name());
-                let columns = select(dialect, lake, &bare(table.name()));
-                format!("SELECT {provider} AS provider, e.* FROM {columns} e")
-            })
-            .collect();
-        let all = if selects.is_empty() {
-            format!("SELECT CAST(NULL AS STRING) AS provider, e.* FROM {} e", select(dialect, lake, &bare("")))
-        } else {
-            selects.join("\nUNION ALL\n")
-        };
+        let all = self.events_of_all().unwrap_or_else(|| self.events_by_table());
         let comment = "-- What all events have, in order.\n";
-        format!("{comment}{}SELECT * FROM (\n{all}\n) e ORDER BY trace, seq;\n", dialect.view("all_events"))
+        let view = self.dialect.view("all_events");
+        format!("{comment}{view}SELECT * FROM (\n{all}\n) e ORDER BY trace, seq;\n")
     }
+
+    /// The same, from the files of all tables as one, where the engine need not open them to know their columns.
+    fn events_of_all(&self) -> Option<String> {
+        let Script { dialect, lake, traces, .. } = *self;
+        if !self.declares() {
+            return None;
+        }
+        let tables = || lake.tables().filter(|table| table.is_event());
+        let depths = ["events/*/*", "events/*/*/*"];
+        let of_depth = |depth: &&str| tables().flat_map(LakeTable::folders).any(|folder| parts(folder) == parts(depth));
+        let patterns = dialect.patterns(depths.into_iter().filter(of_depth), traces);
+        let (declared, select) = tables().next().and_then(|_| common_of_all(dialect, lake))?;
+        let rows = dialect.rows("parquet_events", &patterns, &declared);
+        Some(format!("SELECT provider, trace, {select} FROM {rows}"))
+    }
+
+    /// The same, table by table.
+    fn events_by_table(&self) -> String {
+        let Script { dialect, lake, .. } = *self;
+        let bare = |table: &str| {
+            let source = Source { table, events: None, common: common().collect(), columns: Vec::new() };
+            select(dialect, lake, &source)
+        };
+        let of_table = |table: &LakeTable| {
+            let (provider, columns) = (dialect.text(table.name()), bare(table.name()));
+            format!("SELECT {provider} AS provider, e.* FROM {columns} e")
+        };
+        let selects: Vec<String> = lake.tables().filter(|table| table.is_event()).map(of_table).collect();
+        if selects.is_empty() {
+            return format!("SELECT CAST(NULL AS STRING) AS provider, e.* FROM {} e", bare(""));
+        }
+        selects.join("\nUNION ALL\n")
+    }
+}
+
+/// How many parts a path has.
+fn parts(path: &str) -> usize {
+    path.split('/').count()
 }
 
 #[cfg(test)]
@@ -156,7 +228,7 @@ mod tests {
     use super::*;
 
     fn text(dialect: Dialect, lake: &Lake, extent: Extent) -> String {
-        Script { dialect, lake, root: ".", traces: "trace=t", extent }.text()
+        Script { dialect, lake, root: ".", traces: Traces::One("trace=t"), extent }.text()
     }
 
     #[test]
@@ -184,7 +256,7 @@ mod tests {
         assert!(text.contains("CREATE OR REPLACE VIEW \"file_io\" AS\nSELECT o.trace"), "{text}");
         assert!(text.contains("CREATE OR REPLACE VIEW \"disk_io\"(trace, "), "{text}");
         let files = "CREATE OR REPLACE VIEW \"Microsoft-Windows-Kernel-File\" AS FROM \
-                     parquet_files('/trace=t/events/Microsoft-Windows-Kernel-File/*.parquet');\n";
+                     parquet_files(['/trace=t/events/Microsoft-Windows-Kernel-File/*.parquet']);\n";
         assert!(text.contains(files), "{text}");
     }
 

@@ -4,6 +4,7 @@ use super::answers::ANSWERS;
 use super::dialect::Dialect;
 use super::lake::{Lake, LakeTable};
 use super::naming::{MISSING, view_of};
+use super::stored::declared;
 use super::template::{Column, Source};
 
 /// The columns that all events have, with their types, in the order of files.
@@ -74,16 +75,10 @@ pub(super) fn select(dialect: Dialect, lake: &Lake, source: &Source<'_>) -> Stri
         Some(_) => items.push("trace".to_owned()),
         None => items.push("CAST(NULL AS STRING) AS trace".to_owned()),
     }
-    for (name, kind) in common {
-        // What another option wrote in another type, such as GUIDs, stays as it is.
-        items.push(match found {
-            Some(table) => match value(dialect, table, name, kind).filter(|value| *value != dialect.name(name)) {
-                Some(value) => format!("{value} AS {name}"),
-                None => name.to_owned(),
-            },
-            None => format!("{} AS {name}", null(dialect, kind)),
-        });
-    }
+    items.extend(common.map(|(name, kind)| match found {
+        Some(table) => common_item(dialect, table, name, kind),
+        None => format!("{} AS {name}", null(dialect, kind)),
+    }));
     for Column { name, kind, alias } in columns {
         let value = found.and_then(|table| value(dialect, table, name, kind)).unwrap_or_else(|| null(dialect, kind));
         items.push(format!("{value} AS {alias}"));
@@ -103,6 +98,28 @@ pub(super) fn select(dialect: Dialect, lake: &Lake, source: &Source<'_>) -> Stri
         None => "WHERE 1 = 0".to_owned(),
     };
     format!("(SELECT {} {from})", items.join(", "))
+}
+
+/// A column that all events have, as it is selected. What another option wrote in another type, such as GUIDs, stays as it is.
+fn common_item(dialect: Dialect, table: &LakeTable, name: &str, kind: &str) -> String {
+    match value(dialect, table, name, kind).filter(|value| *value != dialect.name(name)) {
+        Some(value) => format!("{value} AS {name}"),
+        None => name.to_owned(),
+    }
+}
+
+/// The columns that all events have, as they are declared and as they are selected, where all tables of events have each of them in one
+/// type.
+pub(super) fn common_of_all(dialect: Dialect, lake: &Lake) -> Option<(String, String)> {
+    let mut all = LakeTable::default();
+    for table in lake.tables().filter(|table| table.is_event()) {
+        for (name, _) in COMMON {
+            let (stored, kind) = table.column(name).filter(|_| table.is_settled(name))?;
+            all.add_column(stored.to_owned(), kind.to_owned());
+        }
+    }
+    let items: Vec<String> = COMMON.iter().map(|(name, kind)| common_item(dialect, &all, name, kind)).collect();
+    Some((declared(&all, common())?, items.join(", ")))
 }
 
 /// The machine of a row, and what is joined to know it, where a trace is of several.

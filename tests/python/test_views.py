@@ -5,6 +5,8 @@ import glob
 import json
 import os
 import re
+import shutil
+import subprocess
 import unittest
 
 import duckdb
@@ -72,6 +74,58 @@ class Example(unittest.TestCase):
             connection.execute(f"SET VARIABLE root = {literal(os.path.join(moved, 'lake'))}")
             connection.execute(text)
             self.assertGreater(connection.execute("SELECT count(*) FROM all_events").fetchone()[0], 0)
+
+    def test_documented_lines_run_in_the_program_of_duckdb(self):
+        recording = os.path.join(support.temporary_folder("views-recording"), "a.etl")
+        shutil.copy(support.EXAMPLE, recording)
+        folder = convert("views-lines", recording)
+        work = support.temporary_folder("views-work")
+        os.rename(folder, os.path.join(work, "out"))
+        data = os.path.join(work, "data")
+        environment = {**os.environ, "PATH": os.pathsep.join([os.path.dirname(support.BINARY), os.path.dirname(support.python()), os.environ["PATH"]])}
+        with open(os.path.join(support.REPOSITORY, "docs", "views.md"), encoding="utf-8") as file:
+            blocks = re.findall(r"^```sh\n(.*?)^```$", file.read(), re.MULTILINE | re.DOTALL)
+        lines = [line for block in blocks for line in block.splitlines()]
+        self.assertGreaterEqual(len(lines), 8)
+        os.makedirs(data)
+        shutil.copytree(os.path.join(work, "out"), os.path.join(data, "out"))
+        for line in lines:
+            with self.subTest(line):
+                line = line.replace("/data/out", os.path.join(data, "out"))
+                done = subprocess.run(line, shell=True, cwd=work, env=environment, capture_output=True, text=True, check=False)
+                self.assertEqual((done.returncode, "Error" in done.stderr), (0, False), done.stderr)
+                if "answers" in line:
+                    self.assertIn("rows", done.stdout)
+
+    def test_a_question_about_one_trace_opens_no_file_of_another(self):
+        out = convert("views-one", support.EXAMPLE)
+        for number in range(5):
+            shutil.copytree(os.path.join(out, "trace=example"), os.path.join(out, f"trace=n{number}"))
+        with contextlib.closing(duckdb_with(out)) as connection:
+            # What is no Parquet file any more cannot have been opened.
+            for path in glob.glob(os.path.join(glob.escape(out), "trace=n*", "**", "*.parquet"), recursive=True):
+                with open(path, "wb"):
+                    pass
+            for view in ("all_events", "images", "loss", "Example.Shop.Checkout", "Example.Shop.Checkout/OrderPlaced"):
+                with self.subTest(view):
+                    one = connection.execute(f"SELECT * FROM {quoted(view)} WHERE trace = 'example'").fetchall()
+                    self.assertTrue(one)
+            with self.assertRaises(duckdb.Error):
+                connection.execute("SELECT count(*) FROM (SELECT * FROM loss)").fetchall()
+
+    def test_views_that_are_asked_for_come_with_what_they_need(self):
+        out = convert("views-asked", support.EXAMPLE)
+        with contextlib.closing(duckdb.connect()) as connection:
+            connection.execute(script(out, "LOSS"))
+            self.assertEqual(sorted(views(connection)), ["loss", "sidecar/lost_events"])
+            connection.execute("SELECT * FROM loss").fetchall()
+        done = support.run("views", out, "cpu_smples")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("(there is cpu_samples)", done.stderr)
+        path = os.path.join(out, "views.sql")
+        self.assertEqual(support.run("views", out, "-o", path).stdout, "")
+        with open(path, encoding="utf-8") as file:
+            self.assertEqual(file.read(), script(out))
 
     def test_packets_are_read_from_their_bytes_in_both_engines(self):
         out = convert("views-packets", support.EXAMPLE)
@@ -283,7 +337,7 @@ class Corpus(unittest.TestCase):
                         own = statements(file.read())
                     # The folder that holds the traces is the one in which the script is run.
                     lines = {statement.splitlines()[-1] for statement in own if statement not in printed}
-                    expected = "SET VARIABLE root = COALESCE(getvariable('root'), '.')"
+                    expected = "CREATE OR REPLACE MACRO traces_folder() AS COALESCE(getvariable('root'), '.')"
                     self.assertEqual(lines, {expected} if name == "views.sql" else {"SET etl2parquet.root=."})
                     sizes[folder, name] = sum(map(len, own))
         self.assertLess(max(sizes.values()), 100_000)
