@@ -52,6 +52,7 @@ pub fn is_marked_event(event: &RawEvent<'_>) -> bool {
 
 /// Types of headers are below 20, and the third byte of a message is 0. The obsolete B0 is nowhere looked for.
 #[inline]
+#[expect(clippy::needless_bitwise_bool, reason = "without a branch, so that eight words are compared at a time")]
 fn is_marked(marker: u32) -> bool {
     (marker & 0xFFE0_0000 == 0xC000_0000) | (marker & 0xFFFF_0000 == 0x9000_0000)
 }

@@ -2,6 +2,8 @@
 //!
 //! The text is `name TYPE; name TYPE`, which the macro `parquet_rows` of each script takes apart.
 
+use std::fmt::Write as _;
+
 use super::dialect::Dialect;
 use super::lake::{LakeTable, REQUIRED};
 
@@ -25,7 +27,7 @@ pub(super) fn declared<'a>(table: &LakeTable, names: impl Iterator<Item = &'a st
 pub(super) fn all_declared(table: &LakeTable) -> Option<String> {
     let mut text = declared(table, table.columns().map(|(name, _)| name))?;
     for (name, kind) in table.missing() {
-        text += &format!("; {name} {}", Dialect::DuckDb.kind(kind));
+        let _ = write!(text, "; {name} {}", Dialect::DuckDb.kind(kind));
     }
     Some(text)
 }
@@ -96,9 +98,10 @@ mod tests {
         let mut lake = Lake::default();
         let table = lake.add_file("events/A/0.parquet").unwrap();
         for (name, kind) in columns {
-            match name.contains('.') {
-                true => table.add_member(name, (*kind).to_owned()),
-                false => table.add_column((*name).to_owned(), (*kind).to_owned()),
+            if name.contains('.') {
+                table.add_member(name, (*kind).to_owned());
+            } else {
+                table.add_column((*name).to_owned(), (*kind).to_owned());
             }
         }
         all_declared(table)
