@@ -181,8 +181,8 @@ fn rows_of(page: &str, caption: &str) -> Vec<String> {
     rows.map(|row| cells(row.split("</tr>").next().unwrap())).collect()
 }
 
-#[test]
-fn samples_stand_under_modules_and_what_dotnet_compiled() {
+/// Ten samples in modules, methods, both and neither, behind the events that describe processes, threads, modules and methods.
+fn sampled_trace() -> Vec<u8> {
     const RUNTIME: synth::Guid = guid("e13c0d23-ccbc-4e12-931b-d9cc2eee27e4");
     // Version 3 of a process and a thread, 2 of an image and a sample.
     let process = |id: u32, name: &str| {
@@ -237,8 +237,13 @@ fn samples_stand_under_modules_and_what_dotnet_compiled() {
     ];
     let mut bytes = buffer(0x10000).sequence(1);
     told.iter().chain(&samples).for_each(|event| bytes.push(event));
+    trace(header().buffer_size(0x10000)).buffer(bytes).to_bytes()
+}
+
+#[test]
+fn samples_stand_under_modules_and_what_dotnet_compiled() {
     let sandbox = Sandbox::new();
-    sandbox.file("t.etl", &trace(header().buffer_size(0x10000)).buffer(bytes).to_bytes());
+    sandbox.file("t.etl", &sampled_trace());
     let page = sandbox.t("report t.etl -o - -q", 0).out;
     let rows = rows_of(&page, "Samples by module");
     assert_eq!(

@@ -216,8 +216,8 @@ fn runs_at_one_time_all_add_their_names() {
             scope.spawn(move || sandbox.t(&format!("convert {name}.etl -q -o out"), 0));
         }
     });
-    let lines: String = names.iter().map(|name| format!("N Of_{name} int\n")).collect();
-    assert_eq!(lock(&sandbox), format!("{SHOP_LINE}{lines}"));
+    let lines: Vec<String> = names.iter().map(|name| format!("N Of_{name} int\n")).collect();
+    assert_eq!(lock(&sandbox), format!("{SHOP_LINE}{}", lines.concat()));
     assert_eq!(updated(&sandbox, "."), "");
 }
 

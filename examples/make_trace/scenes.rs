@@ -72,8 +72,12 @@ fn processor(to: &mut Recording, random: &mut Random, slices: &mut Vec<Slice>, c
         let slice = 2_000 + i64::from(random.below(300_000_u32));
         let runs =
             |thread: &u32| slices.iter().any(|(other, ran)| other == thread && overlap(ran, &(time..=time + slice)));
-        let thread =
-            *threads.iter().cycle().skip(wanted).find(|thread| !runs(thread)).expect("more threads than processors");
+        let thread = *threads
+            .iter()
+            .chain(&threads)
+            .skip(wanted)
+            .find(|thread| !runs(thread))
+            .expect("more threads than processors");
         slices.push((thread, time..=time + slice));
         to.add("kernel Thread, context switch", cpu, time, kernel::context_switch(time, 0, thread, waited));
         if slice > MILLISECOND {
