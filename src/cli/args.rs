@@ -444,7 +444,7 @@ mod tests {
             assert_eq!(argument.get_env().and_then(|name| name.to_str()), Some(expected.as_str()), "--{long}");
             options += 1;
         }
-        assert_eq!(options, 173);
+        assert_eq!(options, 174);
     }
 
     #[test]
