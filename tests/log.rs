@@ -68,7 +68,8 @@ fn what_is_wrong_with_the_command_line_is_an_object_too() {
     t(
         "convert b.etl --log-format=json",
         json!({"level": "error", "code": "usage",
-               "message": "the following required arguments were not provided: --output <DIR>"}),
+               "message": "the following required arguments were not provided: --output <DIR>",
+               "hint": "type 'etl2parquet convert b.etl --log-format=json -o OUT', with a folder of your choice for OUT"}),
     );
     t(
         "--log-format json convert b.etl -o out --force",

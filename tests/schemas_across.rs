@@ -385,5 +385,5 @@ fn what_is_no_lock_is_refused_with_its_place() {
         "line 3: column 5: family `number` of A",
     );
     sandbox.t("convert a.etl -o no --schema-lock missing.txt", 2);
-    sandbox.t("schema lock nothing", 6);
+    sandbox.t("schema lock nothing", 3);
 }
