@@ -111,6 +111,7 @@ const ATTRIBUTES: &[&str] = &[
     "charset",
     "class",
     "content",
+    "data-head",
     "fill",
     "height",
     "href",
