@@ -338,7 +338,7 @@ fn an_event_that_crosses_the_end_is_counted_and_so_are_its_bytes() {
     let whole = trace(header()).buffer(filled(0, 1, &[10, 20, 30])).buffer(filled(0, 2, &[40]));
     let mut bytes = whole.to_bytes();
     damage::cross_end(&mut bytes, 0x1000, whole.event_position(1, 1), 8);
-    let rows = [">=1 events cpu 0 time 10..40 buffer 1..2 possible", "48 bytes cpu 0 time 10..40 buffer 1..2 possible"];
+    let rows = [">=1 events cpu 0 time 10..40 buffer 1..2 possible", "24 bytes cpu 0 time 10..40 buffer 1..2 possible"];
     t(&bytes, "damaged_event", &rows);
     let mut bytes = whole.to_bytes();
     damage::set_marker(&mut bytes, whole.event_position(1, 2), 0x1234_5678);

@@ -46,6 +46,10 @@ fn hard_bytes() -> Vec<u8> {
             } else {
                 steady
             };
+            // Events behind one that cannot be read, in ordered and in wild buffers.
+            if n == 30 && sequence % 6 == 4 {
+                full.push(&[0xFF, 0x7F, 0x13, 0xC0, 0, 0, 0, 0]);
+            }
             full = full.event(event64(G, 1, 0, T0 + ticks).keyword(number).payload(vec![7; 300]));
         }
         if sequence == 31 {
@@ -124,6 +128,14 @@ fn partitions_put_together_are_the_trace() {
     let count = partitions(&sandbox, "parts/trace=m");
     assert!((3..=8).contains(&count), "{count}");
     same_rows(&sandbox, "whole/trace=m", "parts/trace=m");
+    // Ten buffers have 30 events behind one that cannot be read.
+    let recovered = |trace: &str| {
+        let tables = datasets(&sandbox, trace).into_iter().map(|name| sandbox.table(trace, &format!("events/{name}")));
+        tables.map(|table| table.lines("recovered").iter().filter(|value| *value == "behind_damage").count()).sum()
+    };
+    assert_eq!((recovered("whole/trace=m"), recovered("parts/trace=m")), (300, 300));
+    let counts = sandbox.table("parts/trace=m", "sidecar/buffers").lines("recovered_events");
+    assert_eq!(counts.iter().filter(|count| *count == "30").count(), 10);
 }
 
 #[test]

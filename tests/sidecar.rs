@@ -208,7 +208,7 @@ const CONTRACT: [(&str, &str); 9] = [
     (
         "buffers",
         "source buffer file_offset stored_bytes expanded_bytes used_bytes cpu sequence flags type first_time_ns \
-         last_time_ns events",
+         last_time_ns events recovered_events",
     ),
     ("issues", "source severity code buffer offset time_ns message"),
 ];
@@ -351,14 +351,14 @@ fn losses_streams_buffers_and_issues_name_their_file() {
     assert_eq!(rows, expected);
 
     let buffers = Table::read(folder.path(), "buffers");
-    let row = "source buffer file_offset used_bytes cpu sequence flags type first_time_ns last_time_ns events";
+    let row = "source buffer file_offset used_bytes cpu sequence flags type first_time_ns last_time_ns events recovered_events";
     let rows: Vec<_> = (0..buffers.rows.len()).map(|n| buffers.show(n, row)).collect();
     let expected = [
-        "a.etl|0|0|424|0|0|32|4|1735689600000000000|1735689600000000000|1",
-        "a.etl|1|4096|120|1|2|32|0|1735689599999999700|1735689600000001000|2",
-        "a.etl|2|8192|96|0|3|32|0|-|-|0",
-        "b.etl|0|0|424|-|0|32|4|1735689600000000000|1735689600000000000|1",
-        "b.etl|1|4096|96|-|1|96|0|1735689600000000500|1735689600000000500|1",
+        "a.etl|0|0|424|0|0|32|4|1735689600000000000|1735689600000000000|1|0",
+        "a.etl|1|4096|120|1|2|32|0|1735689599999999700|1735689600000001000|2|0",
+        "a.etl|2|8192|96|0|3|32|0|-|-|0|0",
+        "b.etl|0|0|424|-|0|32|4|1735689600000000000|1735689600000000000|1|0",
+        "b.etl|1|4096|96|-|1|96|0|1735689600000000500|1735689600000000500|1|0",
     ];
     assert_eq!(rows, expected);
     assert_eq!(buffers.show(1, "stored_bytes expanded_bytes"), "4096|4096");

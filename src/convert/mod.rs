@@ -13,6 +13,7 @@ pub mod part_report;
 pub mod partitions;
 pub mod pipeline;
 mod ranks;
+mod recovered;
 mod refine;
 pub mod repeated;
 pub mod report_check;

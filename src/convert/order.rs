@@ -18,6 +18,7 @@ use crate::error::{Error, ErrorCode, ErrorKind, Result};
 use crate::event::{Event, RawEvent, TimedStep};
 use crate::plan::filter::Overlap;
 use crate::plan::{CompiledFilter, PartitionView, ShapeFinder};
+use crate::survey::BufferSummary;
 
 /// The events of a slice in order, with their bytes.
 #[derive(Debug)]
@@ -94,13 +95,13 @@ impl<'a> OrderedSlice<'a> {
         Ok(())
     }
 
-    /// Input and number of the buffer of each segment that was read, in order, and where its events stand in the buffer, if
-    /// they were set aside.
-    pub(super) fn places(&self) -> impl Iterator<Item = (u16, u64, Option<AsideOffsets<'_>>)> {
+    /// Input and buffer of each segment that was read, in order, and where its events stand in the buffer, if they were set
+    /// aside.
+    pub(super) fn places(&self) -> impl Iterator<Item = (u16, &BufferSummary, Option<AsideOffsets<'_>>)> {
         self.segments.iter().map(|(_, segment)| {
-            let ordinal = self.view.segments[segment.segment as usize].buffer.extent.ordinal;
+            let buffer = &self.view.segments[segment.segment as usize].buffer;
             let aside = segment.is_aside().then(|| self.slices.aside_offsets(segment));
-            (segment.input, ordinal, aside)
+            (segment.input, buffer, aside)
         })
     }
 
@@ -122,14 +123,12 @@ impl<'a> OrderedSlice<'a> {
             return Ok(segment.damaged_beside());
         }
         let buffer = self.view.buffer(&self.view.segments[segment.segment as usize]);
-        let mut damaged = 0;
         for step in buffer.walk(bytes, segment.from) {
-            match step {
-                TimedStep::Event(event) => visit(&event.raw, event.ticks)?,
-                TimedStep::Damage { recognisable, .. } => damaged += u64::from(recognisable && segment.owns_end()),
+            if let TimedStep::Event(event) = step {
+                visit(&event.raw, event.ticks)?;
             }
         }
-        Ok(damaged)
+        Ok(if segment.owns_end() { buffer.buffer.damaged_events.into() } else { 0 })
     }
 
     fn sort(&mut self) {

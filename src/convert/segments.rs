@@ -13,7 +13,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 use super::aside;
 use crate::buffer::content::Scratch;
 use crate::error::Result;
-use crate::event::{RawEvent, TimedStep, TimedWalk};
+use crate::event::{RawEvent, TimedEvent, TimedStep, TimedWalk};
 use crate::plan::{BufferRef, Key, KeyRange, PartitionView, Segment, part_of};
 
 /// Slices for which a compressed buffer may be expanded; in more, its events are set aside.
@@ -143,14 +143,19 @@ impl Place<'_> {
     /// Visits the key of each event, and the event.
     pub(super) fn keys(&self, scratch: &mut Scratch, mut visit: impl FnMut(Key, &RawEvent<'_>)) -> Result<()> {
         let content = self.buffer.content(scratch)?;
-        for step in self.walk(self.part(content.bytes())) {
+        self.walk_keys(self.part(content.bytes()), |key, event| visit(key, &event.raw));
+        Ok(())
+    }
+
+    /// Visits the events among these bytes of the segment that are its own, each with its key.
+    fn walk_keys(&self, bytes: &[u8], mut visit: impl FnMut(Key, &TimedEvent<'_>)) {
+        for step in self.walk(bytes) {
             if let TimedStep::Event(event) = step
                 && let Some(key) = self.key(event.ticks, event.raw.offset)
             {
-                visit(key, &event.raw);
+                visit(key, &event);
             }
         }
-        Ok(())
     }
 
     /// Bytes that it takes to find the parts of a segment that lies in several slices.
@@ -215,18 +220,9 @@ fn split_sorted(place: &Place<'_>, cuts: &[Key], bytes: &[u8]) -> Vec<SliceSegme
 /// The events of each slice, set aside.
 fn split_unsorted(place: &Place<'_>, cuts: &[Key], bytes: &[u8]) -> Parts {
     let mut found: Vec<Found> = Vec::with_capacity(place.segment.events as usize);
-    let mut damaged = 0;
-    for step in place.walk(bytes) {
-        match step {
-            TimedStep::Event(event) => {
-                let Some(key) = place.key(event.ticks, event.raw.offset) else { continue };
-                found.push((number(part_of(cuts, &key)), event.raw.offset, event.ticks));
-            }
-            TimedStep::Damage { recognisable, .. } => damaged += u64::from(recognisable),
-        }
-    }
+    place.walk_keys(bytes, |key, event| found.push((number(part_of(cuts, &key)), event.raw.offset, event.ticks)));
     found.sort_unstable();
-    let mut damaged = if place.segment.owns_end() { damaged } else { 0 };
+    let mut damaged = u64::from(place.segment.damaged());
     let mut parts = Parts::default();
     for events in found.chunk_by(|a, b| a.0 == b.0) {
         let (start, mut offsets) = (parts.aside.len(), Vec::with_capacity(events.len()));

@@ -10,6 +10,7 @@ use super::job::{InputCounts, RawPolicy, ShapeCounts};
 use super::load::SliceMemory;
 use super::message::{MessageContext, MessageRenderer};
 use super::order::OrderedSlice;
+use super::recovered::Recovered;
 use super::shape_counter::{ShapeCounter, ShapeRows};
 use super::slice_stacks::SliceStacks;
 use super::sliced::SlicedPartition;
@@ -181,6 +182,7 @@ struct Converter<'a> {
     finder: ShapeFinder<'a>,
     whose: Whose<'a>,
     stacks: SliceStacks<'a>,
+    recovered: Recovered<'a>,
     messages: MessageRenderer,
     previous: Option<i64>,
     /// The weight of decoded values and texts.
@@ -215,6 +217,7 @@ impl<'a> Converter<'a> {
             finder: ShapeFinder::new(&context.decoders.ids),
             whose: Whose::new(context.decoders, context.owners),
             stacks: SliceStacks::of(context.stacks, ordered),
+            recovered: Recovered::of(ordered),
             messages: MessageRenderer::default(),
             previous: None,
             weight: 0,
@@ -255,6 +258,7 @@ impl<'a> Converter<'a> {
                 RawPolicy::Needed => outcome.is_none_or(|outcome| outcome.keep_payload),
                 RawPolicy::Always => true,
             },
+            is_recovered: self.recovered.has(entry),
         };
         let identity = decoder.is_other.then(|| EventIdentity::of(&raw, &file.context));
         let stack = self.stacks.get(entry.segment, entry.offset);

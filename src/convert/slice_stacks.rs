@@ -23,8 +23,8 @@ impl<'a> SliceStacks<'a> {
         if stacks.is_empty() {
             return SliceStacks { segments: Vec::new() };
         }
-        let segments = ordered.places().map(|(input, ordinal, aside)| {
-            let stacks = stacks.of_buffer(input, ordinal);
+        let segments = ordered.places().map(|(input, buffer, aside)| {
+            let stacks = stacks.of_buffer(input, buffer.extent.ordinal);
             SegmentStacks { stacks, aside }
         });
         SliceStacks { segments: segments.collect() }

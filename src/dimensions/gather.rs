@@ -203,7 +203,7 @@ impl Source<'_> {
     ) -> Result<()> {
         let mut reading = self.readers.read();
         for buffer in buffers {
-            self.file.told.visit(Telling::OfSubjects, self.reader, &buffer.extent, scratch, |raw, at| {
+            self.file.told.visit(Telling::OfSubjects, self.reader, buffer, scratch, |raw, at| {
                 let key = || Key::new(&self.file.clock, self.number, at);
                 let waiting = reading.push(raw, &self.reader.rules.context, key)?;
                 if waiting >= TOGETHER_ROWS { take(reading.finish()?) } else { Ok(()) }

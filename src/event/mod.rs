@@ -6,6 +6,7 @@ mod recent;
 pub mod shape;
 mod signature;
 pub mod stack;
+mod starts;
 pub mod subject;
 mod swallowed;
 pub mod timed;
@@ -14,7 +15,8 @@ pub mod walk;
 
 pub use recent::{NewShape, RecentShapes};
 pub use shape::{EventIdentity, Shape, ShapeRef, trace_logging_metadata};
-pub use swallowed::{Swallowed, is_marked_event, marked_words, swallowed};
+pub use starts::Starts;
+pub use swallowed::{Swallowed, hides_events, resume, swallowed};
 pub use timed::{TimedEvent, TimedStep, TimedWalk};
 pub use view::{Event, FileContext};
-pub use walk::{RawEvent, Walk, WalkStep};
+pub use walk::{Gap, RawEvent, Walk, WalkStep};

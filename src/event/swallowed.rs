@@ -2,20 +2,20 @@
 //!
 //! Nothing in such an event contradicts its size, but the events that it has swallowed are still there: headers at
 //! multiples of 8, each leading to the next, up to a place where an event is known to begin. Payloads hold bytes that
-//! look like one header; they hold no such chain, with times of this buffer. All that is asked of a buffer first is how
-//! many of its words look like the start of a header: as many as it has events, mostly.
+//! look like one header; they hold no such chain, with times of this buffer. A first look ([`hides_events`]) asks only
+//! whether any word is the last of such a chain; hardly any buffer without damage has one.
+//!
+//! The same is asked of what follows a damaged event ([`resume`]): a chain that leads to the end of the buffer.
 
-use super::walk::{RawEvent, Walk, WalkStep};
-use crate::layout::header::{EVENT_ALIGNMENT, KernelHeader};
+use super::starts::{Bits, Starts, WORD, is_marked, marker};
+use super::walk::{Gap, RawEvent, Walk, WalkStep};
+use crate::layout::header::KernelHeader;
 
 /// No recording has such a distance between events of one buffer, in ticks: 30 hours of 10 MHz.
 const FAR: u64 = 1 << 40;
 
 /// Events are rarely so far from those before them, in ticks: 7 minutes of 10 MHz.
 const APART: u64 = 1 << 32;
-
-/// Bytes of a word; events begin with one.
-const WORD: usize = EVENT_ALIGNMENT as usize;
 
 /// What the events of a buffer have swallowed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,38 +30,40 @@ pub struct Swallowed {
     pub first: u32,
 }
 
-/// How many words of a buffer look like the start of an event.
-pub fn marked_words(bytes: &[u8]) -> u32 {
-    let (halves, _) = bytes.as_chunks::<{ WORD / 2 }>();
-    let (words, _) = halves.as_chunks::<2>();
-    // As many at a time as become a few wide instructions: six times as fast as one by one.
-    let (blocks, rest) = words.as_chunks::<8>();
-    let count = |word: &[[u8; WORD / 2]; 2]| u32::from(is_marked(u32::from_le_bytes(word[0])));
-    let mut counts = [0; 8];
-    for block in blocks {
-        counts.iter_mut().zip(block).for_each(|(sum, word)| *sum += count(word));
+/// Whether an event of a buffer may have swallowed others, given where its events begin: all that [`swallowed`] finds, and
+/// little else. `times` are the smallest and the largest time of its events, in ticks, where any has one of its own.
+pub fn hides_events(bytes: &[u8], starts: &Starts, times: Option<(i64, i64)>) -> bool {
+    starts.others(bytes).any(|word| {
+        let Some((event, behind)) = event_at(bytes, word) else { return false };
+        let is_of_time = |ticks: i64| times.is_none_or(|span| is_near(ticks, span));
+        starts.has(behind) && event.ticks().is_none_or(is_of_time)
+    })
+}
+
+/// The bytes that are skipped behind the damaged event at an offset, where events can be found again: the first one has a
+/// time, and each leads to the next and the last one to the end of the buffer, with times that are those of the events
+/// before, or of the session, that began at `fallback` ticks, where there are none.
+#[cold]
+pub fn resume(bytes: &[u8], damage: u32, fallback: i64) -> Option<Gap> {
+    let mut known = Known::of(bytes, Gap::NONE);
+    let end = bytes.len().div_ceil(WORD);
+    known.starts.set(end);
+    known.times.span.get_or_insert((fallback, fallback));
+    let mut first = None;
+    for word in (known.end + 1..end).rev() {
+        if known.is_swallowed(bytes, word, end, end) {
+            known.starts.set(word);
+            first = event_at(bytes, word).and_then(|(event, _)| event.ticks()).map_or(first, |_| Some(word));
+        }
     }
-    counts.iter().sum::<u32>() + rest.iter().map(count).sum::<u32>()
-}
-
-/// Whether the first four bytes of an event are among those that [`marked_words`] counts.
-#[inline]
-pub fn is_marked_event(event: &RawEvent<'_>) -> bool {
-    event.bytes.first_chunk().is_some_and(|&marker| is_marked(u32::from_le_bytes(marker)))
-}
-
-/// Types of headers are below 20, and the third byte of a message is 0. The obsolete B0 is nowhere looked for.
-#[inline]
-#[expect(clippy::needless_bitwise_bool, reason = "without a branch, so that eight words are compared at a time")]
-fn is_marked(marker: u32) -> bool {
-    (marker & 0xFFE0_0000 == 0xC000_0000) | (marker & 0xFFFF_0000 == 0x9000_0000)
+    first.map(|word| Gap { from: damage, to: offset(word) })
 }
 
 /// What the events of a buffer have swallowed, given all of its event bytes. The event at the start is left out where
 /// `skips_first`: the header event has its own measure.
 #[cold]
-pub fn swallowed(bytes: &[u8], skips_first: bool) -> Option<Swallowed> {
-    let mut known = Known::of(bytes);
+pub fn swallowed(bytes: &[u8], gap: Gap, skips_first: bool) -> Option<Swallowed> {
+    let mut known = Known::of(bytes, gap);
     let mut found = Swallowed::default();
     // The end of the event that is looked into, that of the stretch a chain may fill, and where one begins.
     let (mut end, mut limit, mut first) = (known.end, known.end, None);
@@ -73,7 +75,9 @@ pub fn swallowed(bytes: &[u8], skips_first: bool) -> Option<Swallowed> {
             }
             continue;
         }
-        if let Some(first) = first.take().filter(|_| !(skips_first && word == 0)) {
+        // The bytes of the gap count as damaged as they are.
+        let is_passed_over = skips_first && word == 0 || gap.begins_at(offset(word));
+        if let Some(first) = first.take().filter(|_| !is_passed_over) {
             found.holders += 1;
             found.bytes = found.bytes.saturating_add(offset(end - first));
             (found.holder, found.first) = (offset(word), offset(first));
@@ -103,13 +107,18 @@ struct Known {
 }
 
 impl Known {
-    fn of(bytes: &[u8]) -> Known {
+    fn of(bytes: &[u8], gap: Gap) -> Known {
         let end = bytes.len().div_ceil(WORD);
         let bits = || Bits::new(end + 1);
         let mut known = Known { starts: bits(), strange: bits(), times: Times::default(), end };
-        for step in Walk::new(bytes, 0) {
+        for step in Walk::new(bytes, 0).across(gap) {
             match step {
                 WalkStep::Event(event) => known.add(&event),
+                WalkStep::Damage { offset, .. } if gap.begins_at(offset) => {
+                    // An event before it may be led to, and the events behind it, too.
+                    known.starts.set(offset as usize / WORD);
+                    known.strange.set(offset as usize / WORD);
+                }
                 WalkStep::Damage { offset, .. } => known.end = offset as usize / WORD,
             }
         }
@@ -128,16 +137,17 @@ impl Known {
     /// Whether an event begins at a word of the event that ends at `end`, from which others lead to where one is known
     /// to begin: no farther than the end, but where what stands behind it has strange times, up to `limit`.
     fn is_swallowed(&self, bytes: &[u8], word: usize, end: usize, limit: usize) -> bool {
-        let rest = bytes.get(word * WORD..).unwrap_or_default();
-        let marker = rest.first_chunk().map_or(0, |&marker| u32::from_le_bytes(marker));
-        if !is_marked(marker) {
-            return false;
-        }
-        let Some(event) = RawEvent::at(rest, 0).filter(|event| !is_of_no_hook(event)) else { return false };
-        let behind = (word * WORD + event.bytes.len()).div_ceil(WORD);
+        let Some((event, behind)) = event_at(bytes, word) else { return false };
         let limit = event.ticks().map_or(Some(end), |ticks| self.times.has(ticks).then_some(limit));
         limit.is_some_and(|limit| behind <= limit) && self.starts.has(behind)
     }
+}
+
+/// The event that begins with a word, if one can, and the word behind it.
+fn event_at(bytes: &[u8], word: usize) -> Option<(RawEvent<'_>, usize)> {
+    let rest = bytes.get(word * WORD..)?;
+    let event = RawEvent::at(rest, 0).filter(|event| is_marked(marker(rest)) && !is_of_no_hook(event))?;
+    Some((event, (word * WORD + event.bytes.len()).div_ceil(WORD)))
 }
 
 /// Hook 0 is that of the header event alone. A time in a payload, of which one half looks like a marker, has zeros there.
@@ -172,29 +182,13 @@ impl Times {
 
     /// Whether an event of the buffer may have this time. Where none has a time, any.
     fn has(&self, ticks: i64) -> bool {
-        self.span.is_none_or(|(from, to)| {
-            (from.saturating_sub_unsigned(FAR)..=to.saturating_add_unsigned(FAR)).contains(&ticks)
-        })
+        self.span.is_none_or(|span| is_near(ticks, span))
     }
 }
 
-/// A bit for each word of a buffer.
-struct Bits(Vec<u64>);
-
-impl Bits {
-    fn new(words: usize) -> Bits {
-        Bits(vec![0; words.div_ceil(64)])
-    }
-
-    fn set(&mut self, word: usize) {
-        if let Some(bits) = self.0.get_mut(word / 64) {
-            *bits |= 1 << (word % 64);
-        }
-    }
-
-    fn has(&self, word: usize) -> bool {
-        self.0.get(word / 64).is_some_and(|bits| bits >> (word % 64) & 1 != 0)
-    }
+/// Whether a time is not far from a span of times, in ticks.
+fn is_near(ticks: i64, (from, to): (i64, i64)) -> bool {
+    (from.saturating_sub_unsigned(FAR)..=to.saturating_add_unsigned(FAR)).contains(&ticks)
 }
 
 #[cfg(test)]
@@ -220,11 +214,79 @@ mod tests {
     fn t(parts: &[Vec<u8>], size: u8, expected: Option<(u32, u32, u32, u32)>) {
         let mut bytes = parts.concat();
         bytes[4] = size;
-        let found = swallowed(&bytes, false);
+        let found = swallowed(&bytes, Gap::NONE, false);
         assert_eq!(found.map(|found| (found.holder, found.first, found.holders, found.bytes)), expected);
-        let starts = Walk::new(&bytes, 0).filter(|step| matches!(step, WalkStep::Event(raw) if is_marked_event(raw)));
-        assert_eq!(marked_words(&bytes) as usize > starts.count(), expected.is_some());
-        assert_eq!(swallowed(&bytes, true), None);
+        assert_eq!(hides(&bytes), expected.is_some());
+        assert_eq!(swallowed(&bytes, Gap::NONE, true), None);
+    }
+
+    /// What a first look says.
+    fn hides(bytes: &[u8]) -> bool {
+        let mut starts = Starts::default();
+        starts.clear(bytes.len());
+        for step in Walk::new(bytes, 0) {
+            starts.add(match step {
+                WalkStep::Event(RawEvent { offset, .. }) | WalkStep::Damage { offset, .. } => offset as usize,
+            });
+        }
+        starts.add(bytes.len());
+        hides_events(bytes, &starts, Some((4, 9)))
+    }
+
+    /// Events of which the second one says that it has `size` bytes: the bytes to skip, and the events behind them.
+    fn resumed(size: u8, behind: &[Vec<u8>], fallback: i64) -> Option<(u32, u32)> {
+        let mut bytes = [event(24, 5), event(40, 6), behind.concat()].concat();
+        bytes[24 + 4] = size;
+        let damage = Walk::new(&bytes, 0).find_map(|step| match step {
+            WalkStep::Damage { offset, .. } => Some(offset),
+            WalkStep::Event(_) => None,
+        });
+        let gap = resume(&bytes, damage?, fallback)?;
+        let steps: Vec<_> = Walk::new(&bytes, 0).across(gap).collect();
+        assert!(matches!(steps.last(), Some(WalkStep::Event(last)) if last.offset as usize + 24 == bytes.len()));
+        Some((gap.from, gap.to))
+    }
+
+    #[test]
+    fn events_are_found_again_behind_damage() {
+        // It does not fit into the buffer; it is shorter than its header; its payload is no event.
+        assert_eq!(resumed(255, &[event(24, 7)], 0), Some((24, 64)));
+        assert_eq!(resumed(15, &[event(24, 7), event(24, 8)], 0), Some((24, 64)));
+        assert_eq!(resumed(16, &[event(32, 7), event(24, 8), event(24, 9)], 0), Some((40, 64)));
+        // It ends within the next one.
+        assert_eq!(resumed(48, &[event(32, 7), event(24, 8)], 0), Some((72, 96)));
+        // Nothing leads to the end, or what does is no event of this time, or has no time.
+        assert_eq!(resumed(255, &[], 0), None);
+        assert_eq!(resumed(255, &[event(24, 7), vec![0; 8]], 0), None);
+        let mut of_another_day = event(24, 7);
+        of_another_day[14] = 2;
+        assert_eq!(resumed(255, &[of_another_day], 0), None);
+        assert_eq!(resumed(255, &[message()], 0), None);
+        // The first event of a buffer is damaged: then the start of the session is all that is known.
+        let bytes = [vec![0; 8], event(24, 7)].concat();
+        assert_eq!(resume(&bytes, 0, 0), Some(Gap { from: 0, to: 8 }));
+        assert_eq!(resume(&bytes, 0, 1 << 41), None);
+    }
+
+    #[test]
+    fn a_gap_hides_no_swallowed_event() {
+        // The first event ends within the third one, which leads to the fourth, behind the gap.
+        let mut bytes = [event(24, 5), event(24, 6), event(40, 7), event(24, 8)].concat();
+        bytes[4] = 64;
+        let gap = resume(&bytes, 64, 0).unwrap();
+        assert_eq!(gap, Gap { from: 64, to: 88 });
+        assert!(hides_events(
+            &bytes,
+            &{
+                let mut starts = Starts::default();
+                starts.clear(112);
+                [0, 64, 88, 112].into_iter().for_each(|at| starts.add(at));
+                starts
+            },
+            Some((5, 8))
+        ));
+        let expected = Swallowed { holders: 1, bytes: 40, holder: 0, first: 24 };
+        assert_eq!(swallowed(&bytes, gap, false), Some(expected));
     }
 
     #[test]
@@ -247,9 +309,9 @@ mod tests {
         let mut bytes = [event(24, 5), event(24, 5), behind].concat();
         (bytes[4], bytes[248 + 4]) = (48, 48);
         let expected = Swallowed { holders: 2, bytes: 48, holder: 0, first: 24 };
-        assert_eq!(swallowed(&bytes, false), Some(expected));
+        assert_eq!(swallowed(&bytes, Gap::NONE, false), Some(expected));
         let behind_the_first = Swallowed { holders: 1, bytes: 24, holder: 248, first: 272 };
-        assert_eq!(swallowed(&bytes, true), Some(behind_the_first));
+        assert_eq!(swallowed(&bytes, Gap::NONE, true), Some(behind_the_first));
     }
 
     #[test]
@@ -260,10 +322,10 @@ mod tests {
         let mut bytes = [event(24, 5), second, event(24, 7)].concat();
         bytes[4] = 40;
         let expected = Swallowed { holders: 1, bytes: 16, holder: 0, first: 24 };
-        assert_eq!(swallowed(&bytes, false), Some(expected));
+        assert_eq!(swallowed(&bytes, Gap::NONE, false), Some(expected));
         // Its time is one of this buffer: which of the two is an event nobody knows.
         bytes[48..56].copy_from_slice(&[6, 0, 0, 0, 0, 0, 0, 0]);
-        assert_eq!(swallowed(&bytes, false), None);
+        assert_eq!(swallowed(&bytes, Gap::NONE, false), None);
     }
 
     #[test]
@@ -271,7 +333,7 @@ mod tests {
         let with = |payload: &[u8]| {
             let mut bytes = event(64, 5);
             bytes[24..24 + payload.len()].copy_from_slice(payload);
-            swallowed(&[bytes, event(24, 6)].concat(), false)
+            swallowed(&[bytes, event(24, 6)].concat(), Gap::NONE, false)
         };
         let ticks = |ticks: u64| ticks.to_le_bytes();
         let header = [2, 0, 0x11, 0xC0, 40, 0, 0x2E, 0x0F];
@@ -287,15 +349,15 @@ mod tests {
         // What is left of an older event looks like the header of one that ends where the event behind it ends.
         let mut bytes = [event(26, 5), event(24, 6), event(24, 7)].concat();
         bytes[24..32].copy_from_slice(&[2, 0, 0x11, 0xC0, 32, 0, 0x2E, 0x0F]);
-        assert_eq!(swallowed(&bytes, false), None);
+        assert_eq!(swallowed(&bytes, Gap::NONE, false), None);
         // The size of the first is too small by 2.
         bytes[4] = 24;
         let expected = Swallowed { holders: 1, bytes: 24, holder: 24, first: 32 };
-        assert_eq!(swallowed(&bytes, false), Some(expected));
+        assert_eq!(swallowed(&bytes, Gap::NONE, false), Some(expected));
         // A time looks like a marker and a size, and the payload is a time: this is no event, for its hook is 0.
         let mut bytes = event(32, 0);
         bytes[8..16].copy_from_slice(&0x18_C011_0002u64.to_le_bytes());
         bytes[16..24].copy_from_slice(&0x18_C011_0001u64.to_le_bytes());
-        assert_eq!(swallowed(&bytes, false), None);
+        assert_eq!(swallowed(&bytes, Gap::NONE, false), None);
     }
 }

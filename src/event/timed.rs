@@ -3,7 +3,7 @@
 //! Some WPP messages and the obsolete headers carry none; they take the time of the event before them in their
 //! buffer, the first ones that of the first event that has one.
 
-use super::walk::{RawEvent, Walk, WalkStep};
+use super::walk::{Gap, RawEvent, Walk, WalkStep};
 
 /// One event with its time in ticks of the session's clock.
 #[derive(Clone, Copy, Debug)]
@@ -47,6 +47,17 @@ impl<'a> TimedWalk<'a> {
     /// A walk that begins in the middle must begin with an event that has a time of its own.
     pub fn new(bytes: &'a [u8], origin: u32, fallback: i64) -> Self {
         TimedWalk { walk: Walk::new(bytes, origin), last: None, fallback }
+    }
+
+    /// The same, going on behind a gap.
+    #[must_use]
+    pub fn across(self, gap: Gap) -> Self {
+        TimedWalk { walk: self.walk.across(gap), ..self }
+    }
+
+    /// Goes on behind a gap that was found at the damage of the last step.
+    pub fn go_on_behind(&mut self, gap: Gap) {
+        self.walk.go_on_behind(gap);
     }
 
     #[cold]

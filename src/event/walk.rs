@@ -1,10 +1,10 @@
 //! Walks the events of a buffer, one header at a time.
 //!
 //! Every event starts at a multiple of 8 from the start of the buffer and says how long it is; alignment bytes
-//! between events hold stale data. An event that does not fit ends the buffer: nothing marks where the next one
-//! starts, so what follows is damage and is never searched for events.
+//! between events hold stale data. Behind an event that does not fit nothing marks where the next one starts: what
+//! follows is damage, to the end of the buffer or to where the survey has found events again.
 
-use zerocopy::FromBytes;
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 use crate::layout::header::{
     ClassicHeader, CompactHeader, EVENT_ALIGNMENT, EventHeader, HeaderFamily, KernelHeader, MessageHeader,
@@ -22,12 +22,38 @@ pub struct RawEvent<'a> {
     pub bytes: &'a [u8],
 }
 
+/// Bytes of a buffer that no event can be read from, with events behind them. Offsets are from the first event of the
+/// buffer, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, Immutable, IntoBytes, KnownLayout)]
+#[repr(C)]
+pub struct Gap {
+    /// The first of them.
+    pub from: u32,
+    /// The first event behind them; 0 where there is no gap.
+    pub to: u32,
+}
+
+impl Gap {
+    /// No gap.
+    pub const NONE: Gap = Gap { from: 0, to: 0 };
+
+    /// Whether there is one, and it begins at an offset.
+    pub fn begins_at(self, offset: u32) -> bool {
+        self.from == offset && self.from < self.to
+    }
+
+    /// Whether an event at an offset stands behind it.
+    pub fn is_before(self, offset: u32) -> bool {
+        self.to != 0 && offset >= self.to
+    }
+}
+
 /// What stands at one position of a buffer.
 #[derive(Clone, Copy, Debug)]
 pub enum WalkStep<'a> {
     /// An event.
     Event(RawEvent<'a>),
-    /// Bytes that are no events: the rest of the buffer.
+    /// Bytes that are no events: up to the end of the gap that begins here, or the rest of the buffer.
     Damage {
         /// Offset of the first of them.
         offset: u32,
@@ -44,12 +70,24 @@ pub struct Walk<'a> {
     bytes: &'a [u8],
     origin: u32,
     at: usize,
+    gap: Gap,
 }
 
 impl<'a> Walk<'a> {
     /// Walks `bytes`, which begin with an event at `origin` bytes from the first event of the buffer.
     pub fn new(bytes: &'a [u8], origin: u32) -> Self {
-        Walk { bytes, origin, at: 0 }
+        Walk { bytes, origin, at: 0, gap: Gap::NONE }
+    }
+
+    /// The same, going on behind a gap.
+    #[must_use]
+    pub fn across(self, gap: Gap) -> Self {
+        Walk { gap, ..self }
+    }
+
+    /// Goes on behind a gap that was found at the damage of the last step.
+    pub fn go_on_behind(&mut self, gap: Gap) {
+        self.at = gap.to.saturating_sub(self.origin) as usize;
     }
 
     fn offset(&self) -> u32 {
@@ -57,10 +95,14 @@ impl<'a> Walk<'a> {
         self.origin.saturating_add(u32::try_from(self.at).unwrap_or(u32::MAX))
     }
 
-    /// The rest of the buffer that is no event.
+    /// The bytes that are no event, up to the end of the gap or the buffer.
     #[cold]
     fn rest(&mut self, rest: &'a [u8], recognisable: bool) -> WalkStep<'a> {
         let offset = self.offset();
+        if self.gap.begins_at(offset) {
+            self.go_on_behind(self.gap);
+            return WalkStep::Damage { offset, len: self.gap.to - offset, recognisable };
+        }
         self.at = self.bytes.len();
         WalkStep::Damage { offset, len: u32::try_from(rest.len()).unwrap_or(u32::MAX), recognisable }
     }

@@ -182,6 +182,6 @@ impl BufferRef<'_> {
 
     /// Goes through a part of the event bytes that begins at `from`.
     pub fn walk<'c>(&self, bytes: &'c [u8], from: u32) -> TimedWalk<'c> {
-        self.planned.rules.walk(bytes, from)
+        self.planned.rules.walk(bytes, from, self.buffer.gap)
     }
 }

@@ -106,4 +106,4 @@ impl Segment {
     }
 }
 
-const _: () = assert!(size_of::<Segment>() == 136);
+const _: () = assert!(size_of::<Segment>() == 152);

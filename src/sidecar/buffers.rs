@@ -33,6 +33,8 @@ sidecar_row! {
         last_time_ns: Option<i64>,
         /// Readable events.
         events: u32,
+        /// Those of them that were found again behind damage.
+        recovered_events: u32 => since 4,
     }
 }
 
@@ -59,5 +61,6 @@ fn row<'a>(file: &'a FileSurvey, buffer: &BufferSummary) -> BufferRow<'a> {
         first_time_ns: time(buffer.first_ticks),
         last_time_ns: time(buffer.last_ticks),
         events: buffer.events,
+        recovered_events: buffer.recovered,
     }
 }

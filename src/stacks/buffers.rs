@@ -67,7 +67,7 @@ impl Buffers<'_> {
         let (rules, extent) = (&self.reader.rules, &buffer.extent);
         let (stream, sequence, ordinal) = (rules.stream(extent), rules.sequence(extent), extent.ordinal);
         let content = self.reader.content(extent, scratch)?;
-        for step in rules.walk(content.bytes(), 0) {
+        for step in rules.walk(content.bytes(), 0, buffer.gap) {
             if let TimedStep::Event(TimedEvent { raw, ticks, inherited: false }) = step {
                 visit(&raw, FileKey { ticks, stream, sequence, ordinal, offset: raw.offset });
             }
@@ -85,7 +85,7 @@ impl Buffers<'_> {
         scratch: &mut Scratch,
         mut visit: impl FnMut(&RawEvent<'_>, FileKey),
     ) -> Result<()> {
-        self.file.told.visit(Telling::OfStacks, &self.reader, &buffer.extent, scratch, |raw, at| {
+        self.file.told.visit(Telling::OfStacks, &self.reader, buffer, scratch, |raw, at| {
             visit(raw, at);
             Ok(())
         })

@@ -3,6 +3,7 @@
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 use crate::buffer::scan::BufferExtent;
+use crate::event::Gap;
 use crate::layout::buffer::BUFFER_HEADER_LEN;
 
 /// A buffer and the events in it.
@@ -23,19 +24,28 @@ pub struct BufferSummary {
     pub first_ticks: i64,
     /// Largest time, in ticks; 0 without events.
     pub last_ticks: i64,
+    /// Time of the last event before the first damage in it, in ticks; [`BufferSummary::INTACT`] where no event is damaged.
+    pub intact_until: i64,
     /// The largest step back in time from one event to the next, in ticks.
     pub step_back: i64,
     /// Events that are earlier than the event before them.
     pub disorder: u32,
     /// Events that took the time of another.
     pub inherited: u32,
+    /// Events behind the gap, which are among the readable ones.
+    pub recovered: u32,
+    /// The bytes behind which events were found again.
+    pub gap: Gap,
     /// 1 where an event tells what an id of others means, else 0.
-    pub subjects: u32,
+    pub subjects: u16,
     /// 1 where an event tells of the stack of another, else 0.
-    pub stacks: u32,
+    pub stacks: u16,
 }
 
 impl BufferSummary {
+    /// [`BufferSummary::intact_until`] of a buffer whose events are not damaged.
+    pub const INTACT: i64 = i64::MAX;
+
     /// A buffer of which nothing has been read yet.
     pub fn new(extent: BufferExtent) -> Self {
         BufferSummary {
@@ -46,9 +56,12 @@ impl BufferSummary {
             content_bytes: 0,
             first_ticks: 0,
             last_ticks: 0,
+            intact_until: BufferSummary::INTACT,
             step_back: 0,
             disorder: 0,
             inherited: 0,
+            recovered: 0,
+            gap: Gap::NONE,
             subjects: 0,
             stacks: 0,
         }

@@ -11,7 +11,7 @@ use super::told::{Telling, ToldBuffer, ToldKeeper, ToldRoom};
 use crate::buffer::content::{ContentFault, Scratch, Surplus};
 use crate::buffer::scan::BufferExtent;
 use crate::error::Result;
-use crate::event::{FileContext, RawEvent, TimedEvent, TimedStep, is_marked_event, marked_words, swallowed};
+use crate::event::{FileContext, RawEvent, Starts, TimedEvent, TimedStep, hides_events, resume, swallowed};
 use crate::layout::buffer::BUFFER_HEADER_LEN;
 use crate::layout::header::EVENT_ALIGNMENT;
 
@@ -28,6 +28,8 @@ pub struct Counts {
     pub issues: Vec<Issue>,
     told: ToldKeeper,
     scratch: Scratch,
+    /// Where the events of the buffer begin.
+    starts: Starts,
 }
 
 impl Counts {
@@ -70,27 +72,38 @@ impl Counts {
     fn walk(&mut self, rules: &ReadRules, buffer: &mut BufferSummary, bytes: &[u8]) {
         let extent = buffer.extent;
         let (stream, sequence, ordinal) = (rules.stream(&extent), rules.sequence(&extent), extent.ordinal);
-        let (mut previous, mut marked) = (None, 0);
+        let (mut previous, mut before_gap) = (None, None);
         self.told.begin(extent.is_compressed(), bytes.len());
-        for step in rules.walk(bytes, 0) {
+        self.starts.clear(bytes.len());
+        let mut walk = rules.walk(bytes, 0, buffer.gap);
+        while let Some(step) = walk.next() {
             match step {
                 TimedStep::Event(TimedEvent { raw, ticks, inherited }) => {
                     buffer.count(ticks, inherited, previous);
                     previous = Some(ticks);
-                    marked += u32::from(is_marked_event(&raw));
+                    self.starts.add(raw.offset as usize);
                     let at = FileKey { ticks, stream, sequence, ordinal, offset: raw.offset };
                     self.count(buffer, &raw, &rules.context, at);
                 }
-                TimedStep::Damage { offset, len, recognisable } => {
+                TimedStep::Damage { offset, mut len, recognisable } => {
+                    self.starts.add(offset as usize);
+                    let gap = resume(bytes, offset, rules.fallback_ticks);
+                    if let Some(gap) = gap {
+                        (buffer.gap, len, before_gap) = (gap, gap.to - gap.from, Some(buffer.events));
+                        walk.go_on_behind(gap);
+                    }
+                    buffer.intact_until = buffer.intact_until.min(previous.unwrap_or(i64::MIN));
                     buffer.damaged_events += u32::from(recognisable);
                     buffer.damaged_bytes = buffer.damaged_bytes.saturating_add(len);
-                    self.issues.push(damage_issue(&extent, offset, len, recognisable, previous));
+                    self.issues.push(damage_issue(&extent, (offset, len), recognisable, gap.is_some(), previous));
                 }
             }
         }
+        buffer.recovered = before_gap.map_or(0, |before| buffer.events - before);
         self.told.end(ordinal);
-        // A buffer in which nothing else looks like an event hides none.
-        if marked_words(bytes) > marked {
+        self.starts.add(bytes.len());
+        let have_times = buffer.events > buffer.inherited;
+        if hides_events(bytes, &self.starts, have_times.then_some((buffer.first_ticks, buffer.last_ticks))) {
             self.look_for_swallowed(buffer, bytes);
         }
     }
@@ -100,8 +113,11 @@ impl Counts {
     fn look_for_swallowed(&mut self, buffer: &mut BufferSummary, bytes: &[u8]) {
         let extent = buffer.extent;
         // The header event has its own measure.
-        let Some(found) = swallowed(bytes, extent.ordinal == 0) else { return };
+        let Some(found) = swallowed(bytes, buffer.gap, extent.ordinal == 0) else { return };
         buffer.damaged_bytes = buffer.damaged_bytes.saturating_add(found.bytes);
+        let holder = bytes.get(found.holder as usize..).and_then(|rest| RawEvent::at(rest, found.holder));
+        let own = holder.and_then(|holder| holder.ticks()).unwrap_or(buffer.first_ticks);
+        buffer.intact_until = buffer.intact_until.min(own);
         let place = found.first.saturating_sub(found.holder);
         let more = match found.holders - 1 {
             0 => String::new(),
@@ -186,11 +202,30 @@ fn surplus_issue(extent: &BufferExtent, surplus: Surplus) -> Issue {
     Issue::new(Severity::Error, IssueCode::DataBehindEnd, message).at(extent.ordinal, place)
 }
 
-fn damage_issue(extent: &BufferExtent, offset: u32, len: u32, recognisable: bool, ticks: Option<i64>) -> Issue {
-    let message = if recognisable {
-        format!("an event's size does not fit into the {len} bytes left of the buffer; they are skipped")
-    } else {
-        format!("expected an event header, found {len} other bytes up to the end of the buffer; they are skipped")
+fn damage_issue(
+    extent: &BufferExtent,
+    (offset, len): (u32, u32),
+    recognisable: bool,
+    goes_on: bool,
+    ticks: Option<i64>,
+) -> Issue {
+    let message = match (recognisable, goes_on) {
+        (true, false) => {
+            format!("an event's size does not fit into the {len} bytes left of the buffer; they are skipped")
+        }
+        (true, true) => {
+            format!(
+                "an event's size does not fit into the buffer; {len} bytes are skipped, behind which events begin again"
+            )
+        }
+        (false, false) => {
+            format!("expected an event header, found {len} other bytes up to the end of the buffer; they are skipped")
+        }
+        (false, true) => {
+            format!(
+                "expected an event header, found {len} other bytes; they are skipped, and events begin again behind them"
+            )
+        }
     };
     let issue = Issue::new(Severity::Error, IssueCode::DamagedEvent, message);
     Issue { ticks, ..issue.at(extent.ordinal, extent.file_offset_of(offset)) }

@@ -6,7 +6,7 @@ use super::session::Session;
 use crate::buffer::content::{self, Content, Scratch};
 use crate::buffer::scan::BufferExtent;
 use crate::error::Result;
-use crate::event::{FileContext, TimedWalk};
+use crate::event::{FileContext, Gap, TimedWalk};
 use crate::input::Input;
 
 /// What is common to all buffers of an input; enough to read one of them without the survey.
@@ -55,9 +55,10 @@ impl ReadRules {
         (!self.one_stream).then_some(extent.cpu)
     }
 
-    /// Walks event bytes that begin with an event at `origin` bytes from the first event of their buffer.
-    pub fn walk<'b>(&self, bytes: &'b [u8], origin: u32) -> TimedWalk<'b> {
-        TimedWalk::new(bytes, origin, self.fallback_ticks)
+    /// Walks event bytes that begin with an event at `origin` bytes from the first event of their buffer, and may have a
+    /// gap.
+    pub fn walk<'b>(&self, bytes: &'b [u8], origin: u32, gap: Gap) -> TimedWalk<'b> {
+        TimedWalk::new(bytes, origin, self.fallback_ticks).across(gap)
     }
 }
 

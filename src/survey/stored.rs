@@ -37,7 +37,7 @@ const HASH_BLOCK: u64 = 16 << 20;
 /// Records that are read at a time.
 const BLOCK: usize = 4096;
 
-const _: () = assert!(size_of::<BufferSummary>() == 112, "the size of a record is part of the format");
+const _: () = assert!(size_of::<BufferSummary>() == 128, "the size of a record is part of the format");
 
 /// What stands at the start of `survey.json`.
 #[derive(Debug, Serialize, Deserialize)]

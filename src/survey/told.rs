@@ -7,10 +7,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use super::buffer_summary::BufferSummary;
 use super::file_key::FileKey;
 use super::rules::BufferReader;
 use crate::buffer::content::Scratch;
-use crate::buffer::scan::BufferExtent;
 use crate::error::Result;
 use crate::event::{RawEvent, TimedEvent, TimedStep};
 
@@ -71,11 +71,12 @@ impl ToldEvents {
         &self,
         telling: Telling,
         reader: &BufferReader<'_>,
-        extent: &BufferExtent,
+        buffer: &BufferSummary,
         scratch: &mut Scratch,
         mut visit: impl FnMut(&RawEvent<'_>, FileKey) -> Result<()>,
     ) -> Result<()> {
-        let (rules, ordinal) = (&reader.rules, extent.ordinal);
+        let (rules, extent) = (&reader.rules, &buffer.extent);
+        let ordinal = extent.ordinal;
         let (stream, sequence) = (rules.stream(extent), rules.sequence(extent));
         let mut visit = |raw: &RawEvent<'_>, ticks: Option<i64>| {
             let at = |ticks| FileKey { ticks, stream, sequence, ordinal, offset: raw.offset };
@@ -88,7 +89,7 @@ impl ToldEvents {
         let content = reader.content(extent, scratch)?;
         match kept {
             Some(events) => events.within(content.bytes()).try_for_each(|raw| visit(&raw, raw.ticks())),
-            None => rules.walk(content.bytes(), 0).try_for_each(|step| match step {
+            None => rules.walk(content.bytes(), 0, buffer.gap).try_for_each(|step| match step {
                 TimedStep::Event(TimedEvent { raw, ticks, .. }) => visit(&raw, Some(ticks)),
                 TimedStep::Damage { .. } => Ok(()),
             }),

@@ -152,6 +152,7 @@ header_columns! {
         StackMatchId       "stack_match_id"       Unsigned(8)  nullable;
         PmcCounters        "pmc_counters"         Numbers      nullable;
         Extended           "extended"             Items        nullable;
+        Recovered          "recovered"            Label        nullable = row.is_recovered.then_some(0_u8);
         Input              "input"                Unsigned(2)  required [input: u16] = row.input;
         Shape              "shape"                Unsigned(4)  required [shape: u32] = row.shape;
         DecodeSource       "decode_source"        Text         required;
@@ -352,6 +353,7 @@ impl HeaderColumn {
         match self {
             HeaderColumn::DecodeStatus => RowStatus::ALL.map(RowStatus::name).to_vec(),
             HeaderColumn::Attribution => Attribution::ALL.map(Attribution::name).to_vec(),
+            HeaderColumn::Recovered => vec!["behind_damage"],
             HeaderColumn::TimeStatus => TimeStatus::ALL.map(TimeStatus::name).to_vec(),
             _ => Vec::new(),
         }

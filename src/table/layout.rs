@@ -149,7 +149,10 @@ impl HeaderSource {
         match column {
             HeaderColumn::Timestamp => HeaderSource::Time,
             HeaderColumn::ProcessName => HeaderSource::Label(Arc::clone(names)),
-            HeaderColumn::Attribution | HeaderColumn::DecodeStatus | HeaderColumn::TimeStatus => {
+            HeaderColumn::Attribution
+            | HeaderColumn::DecodeStatus
+            | HeaderColumn::Recovered
+            | HeaderColumn::TimeStatus => {
                 HeaderSource::Label(Arc::new(KeyTable::of_texts(column.labels().into_iter().map(Some))))
             }
             HeaderColumn::EventName => {

@@ -74,6 +74,8 @@ pub struct RowContext {
     pub status: RowStatus,
     /// Whether the payload is kept.
     pub keep_payload: bool,
+    /// Whether it was found again behind damage.
+    pub is_recovered: bool,
 }
 
 /// The stack of an event that does not have it in its own header.

@@ -92,7 +92,8 @@ impl Script<'_> {
         let Script { dialect, lake, .. } = *self;
         let table = lake.table(event.dataset)?;
         let columns = event.columns.iter().filter_map(|column| Some(table.column(column)?.0));
-        let mut names: Vec<&str> = common().collect();
+        // Files of an older format lack what came later.
+        let mut names: Vec<&str> = common().filter(|name| table.column(name).is_some()).collect();
         names.extend(columns);
         let dataset = view_of(lake, table);
         let name = format!("{dataset}/{}", event.name);

@@ -8,7 +8,7 @@ use super::stored::declared;
 use super::template::{Column, Source};
 
 /// The columns that all events have, with their types, in the order of files.
-const COMMON: [(&str, &str); 36] = [
+const COMMON: [(&str, &str); 37] = [
     ("timestamp", "TIMESTAMP"),
     ("timestamp_ns", "BIGINT"),
     ("seq", "BIGINT"),
@@ -42,6 +42,7 @@ const COMMON: [(&str, &str); 36] = [
     ("stack_id", "BIGINT"),
     ("stack_match_id", "BIGINT"),
     ("pmc_counters", "LIST"),
+    ("recovered", "STRING"),
     ("shape", "BIGINT"),
     ("decode_source", "STRING"),
     ("decode_status", "STRING"),
@@ -100,10 +101,12 @@ pub(super) fn select(dialect: Dialect, lake: &Lake, source: &Source<'_>) -> Stri
     format!("(SELECT {} {from})", items.join(", "))
 }
 
-/// A column that all events have, as it is selected. What another option wrote in another type, such as GUIDs, stays as it is.
+/// A column that all events have, as it is selected. What another option wrote in another type, such as GUIDs, stays as it is;
+/// what came with a later format version is NULL.
 fn common_item(dialect: Dialect, table: &LakeTable, name: &str, kind: &str) -> String {
     match value(dialect, table, name, kind).filter(|value| *value != dialect.name(name)) {
         Some(value) => format!("{value} AS {name}"),
+        None if table.column(name).is_none() => format!("{} AS {name}", null(dialect, kind)),
         None => name.to_owned(),
     }
 }

@@ -4,7 +4,8 @@ use etl2parquet::buffer::content::{self, Scratch};
 use etl2parquet::buffer::scan::{BufferScan, Region, ScanRules};
 use etl2parquet::event::items::Items;
 use etl2parquet::event::{
-    Event, FileContext, RawEvent, ShapeRef, TimedStep, TimedWalk, Walk, WalkStep, marked_words, swallowed,
+    Event, FileContext, Gap, RawEvent, ShapeRef, Starts, TimedStep, TimedWalk, Walk, WalkStep, hides_events, resume,
+    swallowed,
 };
 use etl2parquet::input::MemoryInput;
 use etl2parquet::layout::buffer::BUFFER_HEADER_LEN;
@@ -18,17 +19,19 @@ use crate::synth;
 ///
 /// Oracles: tiling by events, their alignment, and damage at the end; alignment; a walk that begins at any event goes on
 /// as this one does; timed and plain walks see the same; what an event's view shows lies within the event; what
-/// is swallowed lies within one, too.
+/// is swallowed lies within one, too, and a first look passes none over; behind a gap there are events alone, up to the end.
 pub fn walk(input: &[u8], digest: &mut Digest) {
     let mut parts = Vec::new();
     let mut events = Vec::new();
     let mut is_ended = false;
+    let mut gap = None;
     for step in Walk::new(input, 0) {
         assert!(!is_ended, "walk: nothing follows damage");
         let (start, len) = match step {
             WalkStep::Event(event) => (event.offset, event.bytes.len()),
             WalkStep::Damage { offset, len, .. } => {
                 is_ended = true;
+                gap = resume(input, offset, -7);
                 (offset, len as usize)
             }
         };
@@ -48,7 +51,27 @@ pub fn walk(input: &[u8], digest: &mut Digest) {
     }
     timed(input, &events, digest);
     events.iter().for_each(|event| view(event, digest));
-    inside(input, &events, digest);
+    inside(input, &events, gap.unwrap_or(Gap::NONE), digest);
+    if let Some(gap) = gap {
+        behind(input, gap, events.len(), digest);
+    }
+}
+
+/// A walk across a gap goes on behind it, event by event, to the end.
+fn behind(input: &[u8], gap: Gap, before: usize, digest: &mut Digest) {
+    let steps: Vec<_> = Walk::new(input, 0).across(gap).collect();
+    assert!(
+        matches!(steps[before], WalkStep::Damage { offset, len, .. } if (offset, offset + len) == (gap.from, gap.to))
+    );
+    let mut at = gap.to as usize;
+    for step in &steps[before + 1..] {
+        let WalkStep::Event(event) = step else { panic!("walk: behind a gap there is damage") };
+        assert_eq!(event.offset as usize, at, "walk: behind a gap there is another");
+        oracle::alignment(event.offset);
+        at = (at + event.bytes.len()).next_multiple_of(8);
+    }
+    assert_eq!(at, input.len().next_multiple_of(8), "walk: events behind a gap lead to the end");
+    digest.add((gap.from, gap.to, steps.len()));
 }
 
 fn event_of(step: &WalkStep<'_>) -> Option<u32> {
@@ -88,17 +111,30 @@ fn view(raw: &RawEvent<'_>, digest: &mut Digest) {
 }
 
 /// What the events have swallowed lies in one of them, and looks like an event.
-fn inside(input: &[u8], events: &[RawEvent<'_>], digest: &mut Digest) {
-    let Some(found) = swallowed(input, false) else { return };
-    let holder = events.iter().find(|event| event.offset == found.holder).expect("walk: who swallows is an event");
+fn inside(input: &[u8], events: &[RawEvent<'_>], gap: Gap, digest: &mut Digest) {
+    let Some(found) = swallowed(input, gap, false) else { return };
+    let mut starts = Starts::default();
+    starts.clear(input.len());
+    let walked: Vec<_> = Walk::new(input, 0).across(gap).collect();
+    for step in &walked {
+        let (WalkStep::Event(RawEvent { offset, .. }) | WalkStep::Damage { offset, .. }) = *step;
+        starts.add(offset as usize);
+    }
+    starts.add(input.len());
+    assert!(hides_events(input, &starts, None), "walk: a first look passes what is swallowed over");
+    let recovered = walked.iter().filter_map(|step| match step {
+        WalkStep::Event(event) => Some(event),
+        WalkStep::Damage { .. } => None,
+    });
+    let mut events = recovered.chain(events);
+    let holder = events.find(|event| event.offset == found.holder).expect("walk: who swallows is an event");
     let place = (found.first - found.holder) as usize;
     assert!(place > 0 && place < holder.bytes.len().next_multiple_of(8), "walk: what is swallowed is inside");
     assert!(RawEvent::at(&input[found.first as usize..], 0).is_some(), "walk: what is swallowed is an event");
     assert!(
-        found.holders as usize <= events.len() && found.bytes as usize <= input.len(),
+        found.holders as usize <= walked.len() && found.bytes as usize <= input.len(),
         "walk: each is counted once"
     );
-    assert!(marked_words(input) >= 1, "walk: what is swallowed looks like an event");
     digest.add((found.holder, found.first, found.holders, found.bytes));
 }
 

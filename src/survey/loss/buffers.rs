@@ -101,12 +101,13 @@ fn flag_rows(session: &SessionSpan<'_>, place: &Placed<'_>) -> Vec<LossRow> {
     kinds.into_iter().filter(|(flag, ..)| buffer.extent.flags & flag != 0).map(row).collect()
 }
 
-/// What cannot be read lies behind the last event that can, up to the next buffer.
+/// What is not there lies behind the last event that can be read, up to the next buffer; what cannot be read, behind the last
+/// event before it.
 fn damage_rows(session: &SessionSpan<'_>, place: &Placed<'_>) -> Vec<LossRow> {
     let buffer = place.buffer;
     let last = Some(buffer).filter(|buffer| buffer.has_events()).or(place.before);
     let ordinal = buffer.extent.ordinal;
-    let row = |kind, unit, count: u32, evidence: &str| {
+    let behind = |from, kind, unit, count: u32, evidence: &str| {
         LossRow {
             cpu: session.file.cpu(buffer),
             from_buffer: Some(ordinal),
@@ -114,7 +115,17 @@ fn damage_rows(session: &SessionSpan<'_>, place: &Placed<'_>) -> Vec<LossRow> {
             count: Some(u64::from(count)),
             ..LossRow::new(kind, unit, evidence)
         }
-        .between(Some(session.end_of(last)), session.start_of(place.behind))
+        .between(Some(from), session.start_of(place.behind))
+    };
+    let from = session.end_of(last);
+    let row = |kind, unit, count, evidence| behind(from, kind, unit, count, evidence);
+    let damaged = |unit, count, evidence| {
+        let from = match buffer.intact_until {
+            BufferSummary::INTACT => from,
+            i64::MIN => session.end_of(place.before),
+            ticks => session.ns(ticks),
+        };
+        behind(from, LossKind::DamagedEvent, unit, count, evidence)
     };
     let missing = buffer.missing_bytes();
     let unreadable = buffer.damaged_bytes.saturating_sub(missing);
@@ -132,16 +143,21 @@ fn damage_rows(session: &SessionSpan<'_>, place: &Placed<'_>) -> Vec<LossRow> {
         ));
     }
     if buffer.damaged_events > 0 {
-        let row = row(LossKind::DamagedEvent, "events", buffer.damaged_events, "an event does not fit into its buffer");
-        rows.push(LossRow { is_lower_bound: true, note: "what follows it in the buffer cannot be read", ..row });
+        let row = damaged("events", buffer.damaged_events, "an event does not fit into its buffer");
+        let note = if buffer.recovered > 0 {
+            "what follows it in the buffer cannot be read, up to where events begin again"
+        } else {
+            "what follows it in the buffer cannot be read"
+        };
+        rows.push(LossRow { is_lower_bound: true, note, ..row });
     }
     if unreadable > 0 {
-        rows.push(row(
-            LossKind::DamagedEvent,
-            "bytes",
-            unreadable,
-            "the bytes up to the end of the buffer hold no event",
-        ));
+        let evidence = if buffer.recovered > 0 {
+            "events cannot be read from these bytes"
+        } else {
+            "the bytes up to the end of the buffer hold no event"
+        };
+        rows.push(damaged("bytes", unreadable, evidence));
     }
     rows
 }
