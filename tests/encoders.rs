@@ -526,7 +526,7 @@ proptest! {
 }
 
 #[test]
-fn every_kind_with_every_kind_of_nulls() {
+fn every_kind_with_every_kind_of_nulls_is_encoded_as_arrow_encodes_it() {
     let nulls = [Nulls::Never, Nulls::Always, Nulls::OneIn(10), Nulls::AllButOneIn(30), Nulls::ByBatch];
     for kind in KINDS {
         for nulls in nulls {
@@ -536,7 +536,7 @@ fn every_kind_with_every_kind_of_nulls() {
 }
 
 #[test]
-fn dictionaries_that_become_full_fall_back_where_arrow_does() {
+fn dictionaries_that_become_full_fall_back_as_arrow_falls_back() {
     let kinds = [
         Kind::Int32,
         Kind::UInt64,
@@ -563,7 +563,7 @@ fn dictionaries_that_become_full_fall_back_where_arrow_does() {
 
 /// One value can be most of what a page or a dictionary holds: both end within the steps in which they are looked at.
 #[test]
-fn huge_values_end_pages_where_arrow_ends_them() {
+fn huge_values_end_pages_as_arrow_ends_them() {
     for kind in [Kind::HugeText, Kind::HugeTexts] {
         for nulls in [Nulls::Never, Nulls::OneIn(1 << 40), Nulls::OneIn(3), Nulls::AllButOneIn(4), Nulls::ByBatch] {
             for (order, width) in [(Order::Random, 1), (Order::Few(30), 1), (Order::Late(300), 200)] {
@@ -575,7 +575,7 @@ fn huge_values_end_pages_where_arrow_ends_them() {
 
 /// Pages of wide tables end by their bytes alone.
 #[test]
-fn long_pages_end_where_arrow_ends_them() {
+fn long_pages_end_as_arrow_ends_them() {
     for kind in [
         Kind::UInt64,
         Kind::Int32,
