@@ -12,6 +12,7 @@
 //!
 //! Reports and JSON go to standard output, everything else to standard error.
 
+mod arenas;
 mod args;
 mod board;
 mod browser;

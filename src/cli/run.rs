@@ -5,6 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use indicatif::HumanBytes;
 
+use super::arenas;
 use super::console::{self, Console};
 use super::exit::RunStatus;
 use super::fold::Width;
@@ -43,7 +44,12 @@ impl Run {
     pub(super) fn start(args: &RunArgs) -> Result<Self> {
         let console = Console { quiet: args.quiet, verbose: args.verbose && !args.quiet };
         let threads = args.threads.map_or_else(default_threads, usize::from);
-        let memory = memory(args.memory, threads, console);
+        let memory = memory(args.memory, threads);
+        arenas::keep_few(threads, memory);
+        if let Some(asked) = args.memory.filter(|&asked| asked < MIN_MEMORY) {
+            let (asked, minimum) = (HumanBytes(asked), HumanBytes(MIN_MEMORY));
+            console.warning(format_args!("a memory budget of {asked} is too small: {minimum} are used"));
+        }
         if console.verbose {
             console.line(format_args!("threads: {threads}, memory: {}", HumanBytes(memory)));
         }
@@ -106,16 +112,6 @@ fn panic_message(panic: &(dyn Any + Send)) -> String {
     format!("the program stopped itself: {}", text.unwrap_or("no reason given"))
 }
 
-/// The budget asked for, or the default one.
-fn memory(asked: Option<u64>, threads: usize, console: Console) -> u64 {
-    let Some(asked) = asked else { return default_memory(threads) };
-    if asked < MIN_MEMORY {
-        let (asked, minimum) = (HumanBytes(asked), HumanBytes(MIN_MEMORY));
-        console.warning(format_args!("a memory budget of {asked} is too small: {minimum} are used"));
-    }
-    asked.max(MIN_MEMORY)
-}
-
 /// Whether an input begins like a trace; takes one read, or the first bytes of a member.
 ///
 /// # Errors
@@ -137,17 +133,20 @@ pub(super) fn label(name: &str, position: usize, jobs: usize) -> String {
     if jobs == 1 { name.to_owned() } else { format!("[{}/{jobs}] {name}", position + 1) }
 }
 
+/// The budget asked for, raised to the least, or the default one.
+fn memory(asked: Option<u64>, threads: usize) -> u64 {
+    asked.map_or_else(|| default_memory(threads), |asked| asked.max(MIN_MEMORY))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const QUIET: Console = Console { quiet: true, verbose: false };
-
     #[test]
     fn a_small_budget_is_raised_to_the_smallest_one() {
-        assert_eq!(memory(Some(64 << 20), 1, QUIET), 384 << 20);
-        assert_eq!(memory(Some(1 << 30), 1, QUIET), 1 << 30);
-        assert!(memory(None, 1, QUIET) >= 384 << 20);
+        assert_eq!(memory(Some(64 << 20), 1), 384 << 20);
+        assert_eq!(memory(Some(1 << 30), 1), 1 << 30);
+        assert!(memory(None, 1) >= 384 << 20);
     }
 
     #[test]
