@@ -59,7 +59,7 @@ fn the_first_columns_are_place_and_time() {
     let common = "timestamp timestamp_ns seq ticks time_status cpu process_id thread_id process_name attribution event_id event_version opcode \
                   level task channel keywords event_name activity_id related_activity_id kernel_time_ns user_time_ns \
                   processor_time user_sid terminal_session_id process_start_key event_key container_id stack \
-                  stack_id stack_match_id pmc_counters extended recovered input shape decode_source decode_status payload";
+                  stack_id stack_match_id pmc_counters extended input shape decode_source decode_status payload recovered";
     assert_eq!(table.names.join(" "), common.split_whitespace().collect::<Vec<_>>().join(" "));
 }
 

@@ -152,12 +152,12 @@ header_columns! {
         StackMatchId       "stack_match_id"       Unsigned(8)  nullable;
         PmcCounters        "pmc_counters"         Numbers      nullable;
         Extended           "extended"             Items        nullable;
-        Recovered          "recovered"            Label        nullable = row.is_recovered.then_some(0_u8);
         Input              "input"                Unsigned(2)  required [input: u16] = row.input;
         Shape              "shape"                Unsigned(4)  required [shape: u32] = row.shape;
         DecodeSource       "decode_source"        Text         required;
         DecodeStatus       "decode_status"        Label        required [status: u8] = row.status.code();
         Payload            "payload"              Binary       nullable;
+        Recovered          "recovered"            Label        nullable = row.is_recovered.then_some(0_u8);
     }
 
     /// What instance headers add to the table of their class.
