@@ -246,7 +246,7 @@ impl Found {
     fn add_found(&mut self, path: &Path, base: &Path, passed: &mut PassedOver) {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         if !is_trace_name(&name) && !is_packed_name(&name) {
-            return passed.add(Reason::Name, &name);
+            return passed.add(Reason::of_name(&name), &name);
         }
         match fs::metadata(path) {
             Ok(found) if found.is_file() => {

@@ -8,6 +8,8 @@ use std::path::Path;
 pub(super) enum Reason {
     /// It is called like neither a trace nor an archive.
     Name,
+    /// It is called like what describes events.
+    Schema,
     /// An archive in which nothing is called like a trace.
     NoTraceWithin,
     /// A compressed file that holds something else.
@@ -17,9 +19,17 @@ pub(super) enum Reason {
 }
 
 impl Reason {
+    /// Why a file of a folder is none that is looked into.
+    pub(super) fn of_name(name: &str) -> Self {
+        let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
+        let is_schema = ["man", "tmf"].iter().any(|of_schema| ending.eq_ignore_ascii_case(of_schema));
+        if is_schema { Reason::Schema } else { Reason::Name }
+    }
+
     fn text(&self) -> &'static str {
         match self {
             Reason::Name => "not called like a trace or an archive",
+            Reason::Schema => "what describes events is read where --schemas FILE names it",
             Reason::NoTraceWithin => "an archive without a trace",
             Reason::NotATrace => "compressed, and no trace",
             Reason::Nested => "an archive within an archive",
@@ -92,6 +102,19 @@ mod tests {
             passed.note(Path::new("lab")).unwrap(),
             "lab: 5 files are not read: not called like a trace or an archive (a.txt, b.txt, c.txt and 1 more); \
              compressed, and no trace (log.gz)"
+        );
+    }
+
+    #[test]
+    fn schemas_beside_traces_are_read_by_an_option() {
+        let mut passed = PassedOver::default();
+        for name in ["Lab.MAN", "a.tmf", "man", "a.man.txt"] {
+            passed.add(Reason::of_name(name), name);
+        }
+        assert_eq!(
+            passed.text().unwrap(),
+            "4 files are not read: not called like a trace or an archive (a.man.txt, man); what describes events is read \
+             where --schemas FILE names it (Lab.MAN, a.tmf)"
         );
     }
 }
