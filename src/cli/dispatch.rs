@@ -8,6 +8,7 @@ use clap::{CommandFactory, FromArgMatches, ValueEnum};
 
 use super::args::{Cli, Command};
 use super::choices::{ColorMode, LogFormat};
+use super::help::on_a_screen;
 use super::hints::with_hint;
 use super::{config, console, convert, exit, generate, inspect, log, refusal, report, schema, steps, verify, views};
 use crate::error::{Error, Result};
@@ -52,7 +53,7 @@ fn failed(error: &Error) -> ExitCode {
 
 /// What is typed, with what the file of `--config` says where nothing is.
 fn parse() -> Result<std::result::Result<Cli, clap::Error>> {
-    let mut command = Cli::command().color(console::set_color(color()));
+    let mut command = on_a_screen(Cli::command()).color(console::set_color(color()));
     if let Some(file) = peek("config") {
         command = config::apply(command, Path::new(&file))?;
     }

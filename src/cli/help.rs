@@ -1,4 +1,37 @@
-//! Texts that several help pages end with.
+//! What help pages show, and texts that several of them end with.
+
+use clap::Command;
+
+/// Options that `-h` shows, by their ids.
+const OFTEN: [&str; 13] = [
+    "output",
+    "if_exists",
+    "provider",
+    "from",
+    "to",
+    "schemas",
+    "json",
+    "dry_run",
+    "quick",
+    "open",
+    "script",
+    "spark",
+    "built_in",
+];
+
+/// The end of `-h`.
+const MORE: &str = "--help has all options, and how they can be given as environment variables.";
+
+/// Has `-h` of a command and of those below it fit on a screen: `--help` has all options.
+pub(super) fn on_a_screen(command: Command) -> Command {
+    let end = command.get_after_long_help().or(command.get_after_help()).cloned().unwrap_or_default();
+    let hidden = |arg: &clap::Arg| !arg.is_positional() && !OFTEN.contains(&arg.get_id().as_str());
+    command
+        .mut_args(|arg| if hidden(&arg) { arg.hide_short_help(true) } else { arg })
+        .mut_subcommands(on_a_screen)
+        .after_long_help(end)
+        .after_help(MORE)
+}
 
 /// How every option can also be given, below every help text.
 pub(super) const ENVIRONMENT: &str = "\
