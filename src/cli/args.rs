@@ -11,7 +11,7 @@ use clap_complete::Shell;
 
 use super::choices::{ColorMode, Columns, FailOn, LogFormat, OnBadInput};
 use super::filters::FilterArgs;
-use super::help::{COMPLETIONS, ENVIRONMENT, EXIT_CODES};
+use super::help::{COMPLETIONS, ENVIRONMENT, EXIT_CODES, questions};
 use super::run_args::RunArgs;
 use super::schema::args::{SchemaArgs, SchemaCommand, UseLockArgs};
 use super::sizes::{parse_max_loss, parse_row_group_rows, parse_size};
@@ -82,7 +82,7 @@ pub(super) enum Command {
     #[command(after_help = ENVIRONMENT)]
     Report(Box<ReportArgs>),
     /// Print SQL views over published traces: datasets, events, and answers such as cpu_samples and disk_io
-    #[command(after_help = ENVIRONMENT)]
+    #[command(after_help = questions())]
     Views(ViewsArgs),
     /// Show, import and export what is known of the payloads of events
     #[command(subcommand)]

@@ -2,6 +2,8 @@
 
 use clap::Command;
 
+use super::next_steps::Asked;
+
 /// Options that `-h` shows, by their ids.
 const OFTEN: [&str; 13] = [
     "output",
@@ -53,6 +55,15 @@ Exit codes:
   130  interrupted (143: terminated)
 
 With several inputs the gravest applies: 1, 6, 5, 2, 8, 4, 3.";
+
+/// Questions to ask in the views, below the long help of `views`.
+pub(super) fn questions() -> String {
+    let statements = Asked::all().map(|asked| format!("    {};\n", asked.statement()));
+    format!(
+        "Questions that DuckDB answers with these views; docs/queries.md has thirty, with their answers:\n{}\n{ENVIRONMENT}",
+        statements.collect::<String>()
+    )
+}
 
 /// Where shells look for completions, below the help of `completions`.
 pub(super) const COMPLETIONS: &str = "\

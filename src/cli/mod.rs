@@ -43,6 +43,7 @@ mod look;
 mod loss;
 mod metrics;
 mod missing;
+mod next_steps;
 mod notable;
 mod options;
 mod outcomes;

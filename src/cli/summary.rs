@@ -12,6 +12,7 @@ use super::input_ends::{EndedTrace, InputEnd, ends};
 use super::inspection::TimeRange;
 use super::log::Entry;
 use super::loss::{LossTotals, words_of_all};
+use super::next_steps::{self, Asked};
 use super::page::span;
 use super::quarantine::BadInput;
 use super::run_facts::RunFacts;
@@ -23,7 +24,7 @@ use crate::output::manifest::EventCounts;
 use crate::plan::DecodeSource;
 use crate::readable::count::counted;
 use crate::sidecar::undecoded::Undecoded;
-use crate::sidecar::{IssueRow, issues};
+use crate::sidecar::{IssueRow, answers, issues};
 use crate::survey::FileSurvey;
 
 /// What can become of a trace.
@@ -113,6 +114,9 @@ pub(super) struct TraceResult {
     pub partitions: Option<u64>,
     pub files: u64,
     pub bytes: u64,
+    /// What to ask of it first.
+    #[serde(skip)]
+    pub asked: Asked,
 }
 
 impl TraceResult {
@@ -134,6 +138,7 @@ impl TraceResult {
             partitions: report.partitions,
             files: report.written.len() as u64,
             bytes: report.written.iter().map(|file| file.bytes).sum(),
+            asked: Asked::first_of(&answers::rows(&report.plan, &report.shapes)),
         }
     }
 }
@@ -241,34 +246,31 @@ impl Summary {
         let datasets = datasets::add_up(results.iter().flat_map(|result| result.datasets.iter().cloned()));
         let mut values = TextTable::of_values();
         totals(&results, &mut values);
-        self.output_lines(&datasets, &mut values);
+        self.output_lines(&mut values);
         let missing = undecoded::table(&undecoded::add_up(results.iter().flat_map(|result| &result.undecoded)), width);
         let rows = datasets::table(&datasets, width);
         let tables = [rows, missing].into_iter().filter(|table| !table.is_empty());
         tables.map(|table| table + "\n").collect::<String>() + &values.render(width)
     }
 
-    fn output_lines(&self, datasets: &[DatasetSummary], table: &mut TextTable) {
-        let published: Vec<&TraceSummary> = self.traces.iter().filter(|trace| trace.status == "published").collect();
-        match published.as_slice() {
-            [] => table.value("output", "none"),
+    fn output_lines(&self, table: &mut TextTable) {
+        let published = || self.traces.iter().filter(|trace| trace.status == "published");
+        let results: Vec<&TraceResult> = published().filter_map(|trace| trace.result.as_ref()).collect();
+        let Some(asked) = results.iter().map(|result| result.asked).reduce(Asked::or_earlier) else {
+            return table.value("output", "none");
+        };
+        match results.as_slice() {
             [one] => {
-                table.value("output", one.result.as_ref().map_or("", |result| &result.folder));
+                table.value("output", &one.folder);
+                let name = published().next().map_or("", |trace| &trace.trace);
+                next_steps::lines(&one.folder, &format!("{name}.html"), asked, table);
             }
-            several => table.value("output", format!("{} traces in {}", several.len(), self.output)),
-        }
-        if let (Some(first), Some(largest)) = (published.first(), datasets.first()) {
-            let trace = if published.len() == 1 { &first.trace } else { "*" };
-            table.value_to_copy("DuckDB", query(&self.output, trace, &largest.dataset));
+            several => {
+                table.value("output", format!("{} traces in {}", several.len(), self.output));
+                next_steps::lines(&self.output, "pages", asked, table);
+            }
         }
     }
-}
-
-/// A query that works as it stands.
-fn query(output: &str, trace: &str, dataset: &str) -> String {
-    let path = format!("{}/trace={trace}/events/{dataset}/*.parquet", output.trim_end_matches(['/', '\\']));
-    let path = path.replace('\'', "''");
-    format!("FROM read_parquet('{path}', hive_partitioning = true, union_by_name = true) LIMIT 20;")
 }
 
 fn totals(results: &[&TraceResult], table: &mut TextTable) {
@@ -337,6 +339,7 @@ mod tests {
             partitions: Some(1),
             files: files.len() as u64,
             bytes: files.iter().map(|file| file.bytes).sum(),
+            asked: Asked::first_of(&[]),
         };
         TraceSummary {
             trace: name.to_owned(),
@@ -385,8 +388,10 @@ mod tests {
   warnings   0
   files      13, 12.70 KiB
   output     out/trace=boot
-  DuckDB     FROM read_parquet('out/trace=boot/events/It''s/*.parquet', hive_partitioning = true, \
-union_by_name = true) LIMIT 20;
+  page       etl2parquet report out/trace=boot -o boot.html
+  ask        etl2parquet views out/trace=boot all_events -o all_events.sql && duckdb -init all_events.sql -c \
+\"SELECT count(*) AS events, provider, event_name FROM all_events GROUP BY ALL ORDER BY 1 DESC LIMIT 10\"
+  ask more   etl2parquet views --help
 ";
         assert_eq!(page, expected.replace("\\\n", ""));
     }
@@ -403,7 +408,8 @@ union_by_name = true) LIMIT 20;
             "  P            11\n",
             "  lost       3 events and 3 buffers known to be lost; 1 trace unknown\n",
             "  output     2 traces in out/\n",
-            "read_parquet('out/trace=*/events/P/*.parquet', ",
+            "  page       etl2parquet report out/ -o pages\n",
+            "  ask        etl2parquet views out/ all_events -o all_events.sql && ",
         ] {
             assert!(page.contains(line), "{line:?} in\n{page}");
         }

@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
 use super::args::ViewsArgs;
+use super::next_steps::word;
 use super::suggest::nearest;
 use super::{console, exit};
 use crate::error::{Error, ErrorKind, Result};
@@ -55,8 +56,7 @@ fn text(statements: &Statements, asked: &[String]) -> Result<String> {
 
 /// What a terminal shows instead of thousands of lines. `count`: of views and functions.
 fn how_to_use(args: &ViewsArgs, count: usize) -> String {
-    let folder = args.traces.display().to_string();
-    let folder = if folder.contains(char::is_whitespace) { format!("\"{folder}\"") } else { folder };
+    let folder = word(&args.traces.display().to_string());
     let lines = if args.spark {
         [
             ("write them", format!("etl2parquet views {folder} --spark -o views.spark.sql")),
