@@ -29,24 +29,27 @@ impl Starts {
         self.0.has(word)
     }
 
-    /// The words that look like the start of an event, and are none.
-    pub(super) fn others<'a>(&'a self, bytes: &'a [u8]) -> impl Iterator<Item = usize> + 'a {
+    /// Whether any word that looks like the start of an event, and is none, passes a test.
+    #[inline]
+    pub(super) fn any_other(&self, bytes: &[u8], test: impl Fn(usize) -> bool) -> bool {
         let (words, _) = bytes.as_chunks::<WORD>();
-        words.chunks(BLOCK).zip(&self.0.0).enumerate().flat_map(|(block, (words, &starts))| {
-            let mut others = marked(words) & !starts;
-            std::iter::from_fn(move || {
-                let bit = others.trailing_zeros() as usize;
-                others &= others.wrapping_sub(1);
-                (bit < BLOCK).then_some(block * BLOCK + bit)
-            })
+        let (blocks, rest) = words.as_chunks::<BLOCK>();
+        let mut last = [[0; WORD]; BLOCK];
+        last.iter_mut().zip(rest).for_each(|(last, word)| *last = *word);
+        let pairs = blocks.iter().chain([&last]).zip(&self.0.0).enumerate();
+        pairs.into_iter().any(|(block, (words, &starts))| {
+            let others = marked(words) & !starts;
+            others != 0 && (0..BLOCK).any(|bit| others >> bit & 1 != 0 && test(block * BLOCK + bit))
         })
     }
 }
 
 /// A bit for each word of a block that looks like the start of an event.
 #[inline]
-fn marked(words: &[[u8; WORD]]) -> u8 {
-    (0u32..).zip(words).fold(0, |bits, (bit, word)| bits | u8::from(is_marked(marker(word))) << bit)
+fn marked(words: &[[u8; WORD]; BLOCK]) -> u8 {
+    // A byte for each, which are compared side by side; then the product moves the lowest bit of the n-th to bit 56 + n.
+    let bytes = words.map(|word| u8::from(is_marked(marker(&word))));
+    (u64::from_le_bytes(bytes).wrapping_mul(0x0102_0408_1020_4080) >> 56).to_le_bytes()[0]
 }
 
 /// The first four bytes, or 0 where there are fewer.

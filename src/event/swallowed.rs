@@ -33,7 +33,7 @@ pub struct Swallowed {
 /// Whether an event of a buffer may have swallowed others, given where its events begin: all that [`swallowed`] finds, and
 /// little else. `times` are the smallest and the largest time of its events, in ticks, where any has one of its own.
 pub fn hides_events(bytes: &[u8], starts: &Starts, times: Option<(i64, i64)>) -> bool {
-    starts.others(bytes).any(|word| {
+    starts.any_other(bytes, |word| {
         let Some((event, behind)) = event_at(bytes, word) else { return false };
         let is_of_time = |ticks: i64| times.is_none_or(|span| is_near(ticks, span));
         starts.has(behind) && event.ticks().is_none_or(is_of_time)
