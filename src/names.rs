@@ -6,9 +6,11 @@
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
+use std::ffi::OsStr;
 use std::fmt::Write as _;
 
 use crate::guid::Guid;
+use crate::readable::printable::{is_invisible, is_unsafe};
 
 /// Names are cut to this many bytes, which leaves room for prefixes and suffixes within the 255 bytes of a file name.
 const MAX_NAME_BYTES: usize = 120;
@@ -38,8 +40,8 @@ pub enum NameFrom {
 
 /// Makes any text safe as one folder or file name; what is safe already stays as it is.
 ///
-/// Special and control characters become `_xHH_` with their code in hexadecimal, so do trailing dots and blanks (Windows
-/// drops them) and the first letter of a reserved Windows name. An over-long name is cut and gets `~` and 8 hexadecimal
+/// Special and control characters, those that turn text around and those that nobody sees become `_xHH_` with their code in
+/// hexadecimal, so do trailing dots and blanks (Windows drops them) and the first letter of a reserved Windows name. An over-long name is cut and gets `~` and 8 hexadecimal
 /// digits of the BLAKE3 hash of the whole name.
 ///
 /// ```
@@ -56,7 +58,7 @@ pub fn safe_name(name: &str) -> String {
     let mut safe = String::with_capacity(name.len());
     for (at, c) in name.char_indices() {
         let first_of_reserved = at == 0 && is_reserved(name);
-        if c.is_control() || SPECIAL.contains(c) || at >= body || first_of_reserved {
+        if is_unsafe(c) || is_invisible(c) || SPECIAL.contains(c) || at >= body || first_of_reserved {
             push_escaped(&mut safe, c);
         } else {
             safe.push(c);
@@ -77,6 +79,16 @@ fn is_cut(name: &str) -> bool {
     let is_hash = hash.len() == 8 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
     // The last character may have taken several bytes.
     is_hash && name.len() > MAX_NAME_BYTES && stem.len() + 12 > MAX_NAME_BYTES && safe_name(stem) == stem
+}
+
+/// A name of the file system as text: bytes that are no UTF-8 become `_xHH_`, so that names that differ in them stay apart.
+pub fn text_of(name: &OsStr) -> String {
+    let mut text = String::new();
+    for chunk in name.as_encoded_bytes().utf8_chunks() {
+        text.push_str(chunk.valid());
+        chunk.invalid().iter().for_each(|byte| push_escaped_code(&mut text, (*byte).into()));
+    }
+    text
 }
 
 /// 8 hexadecimal digits that tell a text from others.
@@ -241,6 +253,12 @@ pub fn is_trace_name(name: &str) -> bool {
     ends_with(name, ".etl") || of_series(name).is_some()
 }
 
+/// Whether a file is called like a tar archive, compressed or not.
+pub fn is_tar_name(name: &str) -> bool {
+    let stem = PACKED.iter().find_map(|ending| without(name, ending)).unwrap_or(name);
+    [".tar", ".tgz", ".tbz2", ".txz", ".tzst"].iter().any(|ending| ends_with(stem, ending))
+}
+
 /// Whether a file is called like something that traces are packed in.
 pub fn is_packed_name(name: &str) -> bool {
     PACKED.iter().any(|ending| ends_with(name, ending))
@@ -333,8 +351,12 @@ fn is_reserved(name: &str) -> bool {
 }
 
 fn push_escaped(out: &mut String, c: char) {
+    push_escaped_code(out, u32::from(c));
+}
+
+fn push_escaped_code(out: &mut String, code: u32) {
     // Writing to a string cannot fail.
-    let _ = write!(out, "_x{:02X}_", u32::from(c));
+    let _ = write!(out, "_x{code:02X}_");
 }
 
 /// The last character boundary at or before `index`; `str::floor_char_boundary` is newer than the oldest Rust this
@@ -348,6 +370,32 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn what_turns_text_around_or_is_not_seen_is_written_out() {
+        assert_eq!(safe_name("a\u{202E}lte"), "a_x202E_lte");
+        assert_eq!(safe_name("z\u{200B}z\u{FEFF}"), "z_x200B_z_xFEFF_");
+        assert_eq!(safe_name("größe é"), "größe é");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn names_that_differ_in_bytes_that_are_no_text_stay_apart() {
+        use std::os::unix::ffi::OsStrExt;
+
+        let text = |bytes: &[u8]| text_of(OsStr::from_bytes(bytes));
+        assert_eq!(text(b"a\xFF.etl"), "a_xFF_.etl");
+        assert_eq!(text(b"a\xFE\xC3.etl"), "a_xFE__xC3_.etl");
+        assert_eq!(text("größe.etl".as_bytes()), "größe.etl");
+    }
+
+    #[test]
+    fn tar_archives_are_known_by_their_names() {
+        for name in ["a.tar", "a.TAR.gz", "a.tgz", "a.tar.zst", "a.etl.tar"] {
+            assert!(is_tar_name(name), "{name}");
+        }
+        assert!(!is_tar_name("tar.gz") && !is_tar_name("a.etl.gz"));
+    }
 
     #[test]
     fn names_are_safe_and_otherwise_keep_their_spelling() {

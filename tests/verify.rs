@@ -159,6 +159,17 @@ fn files_that_are_missing_extra_or_swapped_are_named() {
         fs::write(folder.join("events/Shop/part-00000-00001.parquet"), &bytes).unwrap();
         assert_eq!(found(&folder, quick), [(FindingKind::Extra, "events/Shop/part-00000-00001.parquet".to_owned())]);
         fs::remove_file(folder.join("events/Shop/part-00000-00001.parquet")).unwrap();
+        fs::create_dir_all(folder.join("events/More/of/it")).unwrap();
+        assert_eq!(found(&folder, quick), [(FindingKind::Extra, "events/More/of/it".to_owned())]);
+        fs::remove_dir_all(folder.join("events/More")).unwrap();
+        #[cfg(unix)]
+        {
+            fs::rename(folder.join(&shop), sandbox.path("elsewhere")).unwrap();
+            std::os::unix::fs::symlink(sandbox.path("elsewhere"), folder.join(&shop)).unwrap();
+            assert_eq!(found(&folder, quick), [(FindingKind::Missing, shop.clone())]);
+            fs::remove_file(folder.join(&shop)).unwrap();
+            fs::rename(sandbox.path("elsewhere"), folder.join(&shop)).unwrap();
+        }
         assert_eq!(found(&folder, quick), []);
         // The manifest is right about each of the two files, but for the place.
         rewrite(&folder, |record| {

@@ -15,7 +15,7 @@ use crate::convert::job::{InputFile, Recording};
 use crate::error::{Error, ErrorKind, Result};
 use crate::input::{OpenOptions, STDIN, SharedMembers, read_stdin, split_address};
 use crate::listing::entries;
-use crate::names::{is_packed_name, is_trace_name};
+use crate::names::{is_packed_name, is_tar_name, is_trace_name, text_of};
 use crate::output::folder::is_of_output;
 
 /// The traces of each recording that lists name.
@@ -245,6 +245,9 @@ impl Found {
     /// A file of a folder, if it is called like something that is read.
     fn add_found(&mut self, path: &Path, base: &Path, passed: &mut PassedOver) {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if is_tar_name(&name) {
+            return passed.add(Reason::Tar, &name);
+        }
         if !is_trace_name(&name) && !is_packed_name(&name) {
             return passed.add(Reason::of_name(&name), &name);
         }
@@ -254,7 +257,9 @@ impl Found {
                     passed.add(reason, &name);
                 }
             }
-            Ok(_) => {}
+            // Links to folders are not followed.
+            Ok(found) if found.is_dir() => {}
+            Ok(_) => passed.add(Reason::NoFile, &name),
             Err(cause) => self.problems.push(unreadable(path, cause)),
         }
     }
@@ -396,7 +401,7 @@ fn relative(path: &Path, base: &Path) -> String {
         Ok(below) => below,
         Err(_) => path.file_name().map_or(path.as_path(), Path::new),
     };
-    let names: Vec<_> = below.iter().map(OsStr::to_string_lossy).collect();
+    let names: Vec<_> = below.iter().map(text_of).collect();
     names.join("/")
 }
 

@@ -16,6 +16,10 @@ pub(super) enum Reason {
     NotATrace,
     /// An archive in an archive.
     Nested,
+    /// A tar archive, compressed or not.
+    Tar,
+    /// A pipe, a socket or a device.
+    NoFile,
 }
 
 impl Reason {
@@ -33,6 +37,8 @@ impl Reason {
             Reason::NoTraceWithin => "an archive without a trace",
             Reason::NotATrace => "compressed, and no trace",
             Reason::Nested => "an archive within an archive",
+            Reason::Tar => "a tar archive, to be unpacked first",
+            Reason::NoFile => "a pipe, a socket or a device",
         }
     }
 }

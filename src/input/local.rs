@@ -6,6 +6,7 @@
 //! processor is about to look at anyway.
 
 use std::fs::{File, Metadata};
+use std::io::Read as _;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -29,9 +30,7 @@ impl LocalFile {
     pub fn open(path: &Path) -> Result<Self> {
         let (file, metadata) = open(path)?;
         if metadata.len() == 0 {
-            return Err(Error::new(ErrorKind::Input, "expected a trace file, found an empty file")
-                .with_code(ErrorCode::NotATrace)
-                .in_file(path));
+            return Err(without_length(&file).with_code(ErrorCode::NotATrace).in_file(path));
         }
         Ok(LocalFile { identity: identity(path, &metadata), since: Since::Opened, file })
     }
@@ -79,6 +78,16 @@ impl Input for LocalFile {
     fn changed(&self) -> Error {
         changed(self.path(), self.since)
     }
+}
+
+/// What is wrong with a file that says it has no bytes: the system makes up those of `/proc` as they are read.
+fn without_length(mut file: &File) -> Error {
+    let is_empty = !matches!(file.read(&mut [0]), Ok(1));
+    if is_empty {
+        return Error::new(ErrorKind::Input, "expected a trace file, found an empty file");
+    }
+    Error::new(ErrorKind::Input, "expected a file of fixed length, found one that says it has no bytes, and has some")
+        .with_hint("copy it to a disk and convert the copy")
 }
 
 /// Makes sure that a file is still the one that it was; opens nothing.

@@ -211,6 +211,9 @@ fn explain_foreign(bytes: &[u8], event: &[u8]) -> String {
     if is_header_event {
         return "this is a trace of Windows XP or Server 2003, whose buffers are not supported".to_owned();
     }
+    if bytes.get(257..262) == Some(b"ustar") {
+        return "this is a tar archive, which is not read: unpack it first".to_owned();
+    }
     let head = bytes.get(..bytes.len().min(256)).unwrap_or_default();
     if std::str::from_utf8(head).is_ok_and(|text| text.chars().all(|c| !c.is_control() || c.is_whitespace())) {
         return "this is a text file".to_owned();

@@ -37,7 +37,11 @@ impl FileChecks<'_> {
         stop_if_cancelled(self.progress)?;
         let label = format!("{}/{}", self.trace.label(), entry.path);
         let mut find = |kind, reason: String| findings.push(Finding::new(kind, &label, reason));
-        let (mut file, bytes) = match open(&self.trace.folder.join(&entry.path)) {
+        let path = self.trace.folder.join(&entry.path);
+        if path.is_symlink() {
+            find(FindingKind::Missing, "expected a file, found a link to one".to_owned());
+        }
+        let (mut file, bytes) = match open(&path) {
             Ok(open) => open,
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => {
                 find(FindingKind::Missing, "the file is not there".to_owned());
@@ -138,6 +142,11 @@ impl FileChecks<'_> {
                 findings.push(Finding::new(FindingKind::Unreadable, label(&folder), format!("cannot list: {cause}")));
                 Vec::new()
             });
+            let is_known = || known.iter().any(|path| path.starts_with(&format!("{folder}/")));
+            if entries.is_empty() && !folder.is_empty() && !is_known() {
+                let reason = "the manifest knows no file of this folder";
+                findings.push(Finding::new(FindingKind::Extra, label(&folder), reason));
+            }
             for entry in entries {
                 let name = entry.file_name().to_string_lossy().into_owned();
                 let path = if folder.is_empty() { name } else { format!("{folder}/{name}") };

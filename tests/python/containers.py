@@ -18,23 +18,32 @@ def number(value):
 def seven_zip(members, *, method="lzma2", encrypted=False):
     """A 7z archive of (name, bytes), all in one stream."""
     plain = b"".join(content for _, content in members)
+    lzma2 = {"id": lzma.FILTER_LZMA2, "dict_size": 1 << 20}
     coder, properties, packed = {
-        "lzma2": lambda: (
+        "lzma2": lambda: (b"\x21", b"\x10", lzma.compress(plain, lzma.FORMAT_RAW, filters=[lzma2])),
+        "x86": lambda: (
             b"\x21",
             b"\x10",
-            lzma.compress(plain, lzma.FORMAT_RAW, filters=[{"id": lzma.FILTER_LZMA2, "dict_size": 1 << 20}]),
+            lzma.compress(plain, lzma.FORMAT_RAW, filters=[{"id": lzma.FILTER_X86}, lzma2]),
         ),
         "copy": lambda: (b"\x00", b"", plain),
     }[method]()
     if encrypted:
         coder = b"\x06\xf1\x07\x01"
     flags = bytes([len(coder) | (0x20 if properties else 0)])
-    folder = number(1) + flags + coder + (number(len(properties)) + properties if properties else b"")
+    folder = flags + coder + (number(len(properties)) + properties if properties else b"")
+    unpacked = number(len(plain))
+    if method == "x86":
+        # As py7zr writes it: the filter first, whose input is what the other coder unpacks.
+        folder = number(2) + b"\x04\x03\x03\x01\x03" + folder + number(0) + number(1)
+        unpacked *= 2
+    else:
+        folder = number(1) + folder
     sums = b"".join(struct.pack("<I", zlib.crc32(content)) for _, content in members)
     sizes = b"".join(number(len(content)) for _, content in members[:-1])
     streams = (
         b"\x06" + number(0) + number(1) + b"\x09" + number(len(packed)) + b"\x00"
-        b"\x07\x0b" + number(1) + b"\x00" + folder + b"\x0c" + number(len(plain)) + b"\x00"
+        b"\x07\x0b" + number(1) + b"\x00" + folder + b"\x0c" + unpacked + b"\x00"
         b"\x08\x0d" + number(len(members)) + b"\x09" + sizes + b"\x0a\x01" + sums + b"\x00\x00"
     )
     names = b"\x00" + b"".join(name.encode("utf-16-le") + b"\0\0" for name, _ in members)

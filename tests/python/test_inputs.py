@@ -10,6 +10,7 @@ import signal
 import struct
 import subprocess
 import sys
+import tarfile
 import time
 import unittest
 import zipfile
@@ -94,10 +95,12 @@ class Formats(Inputs):
         self.write("j.cab", containers.cabinet([("x\\j.etl", self.trace)]))
         self.write("k.cab", containers.cabinet([("k.etl", self.trace)], method="lzx"))
         self.write("l.cab", containers.cabinet([("l.etl", self.trace)], method="stored"))
+        self.write("m.7z", containers.seven_zip([("m.etl", self.trace)], method="x86"))
+        self.write("n.etl.gz", gzip.compress(self.trace[:5000]) + gzip.compress(self.trace[5000:]) + bytes(70_000))
         self.write("by content.etl", gzip.compress(self.trace))
         self.write("no archive.zip", self.trace)
         self.converted(self.lab)
-        names = [*"abcdefghijkl", "by content", "no archive"]
+        names = [*"abcdefghijklmn", "by content", "no archive"]
         self.assertEqual(traces(self.out), sorted(names))
         self.assert_like_plain(*names)
 
@@ -337,6 +340,36 @@ class Hostile(Inputs):
         self.refused("b.zip", "b.zip!/b.etl: expected a trace, found nothing")
         zipped(self.path("c.zip"), [("c.txt", b"")])
         self.refused("c.zip", "nothing in this zip archive is called like a trace")
+
+    def test_tar_archives_are_named(self):
+        with tarfile.open(self.path("t.tar"), "w") as archive:
+            archive.add(support.EXAMPLE, "a.etl")
+        with open(self.path("t.tar"), "rb") as file:
+            self.write("u.tar.gz", gzip.compress(file.read()))
+        said = "this is a tar archive, which is not read: unpack it first"
+        self.refused("t.tar", f"t.tar: {said}")
+        self.refused("u.tar.gz", f"u.tar.gz!/u.tar: {said}")
+        self.write("a.etl", self.trace)
+        self.assertIn("2 files are not read: a tar archive, to be unpacked first (t.tar, u.tar.gz)", self.converted(self.lab))
+
+    @unittest.skipUnless(hasattr(os, "mkfifo"), "pipes are files of Unix")
+    def test_what_is_no_file_is_named(self):
+        os.mkfifo(self.path("p.etl"))
+        self.write("a.etl", self.trace)
+        self.assertIn("1 file is not read: a pipe, a socket or a device (p.etl)", self.converted(self.lab))
+        if os.path.exists("/proc/self/status"):
+            said = support.run("convert", "/proc/self/status", "-o", self.out).stderr
+            self.assertIn("expected a file of fixed length, found one that says it has no bytes, and has some", said)
+
+    @unittest.skipUnless(sys.platform == "linux", "elsewhere names are text")
+    def test_names_that_look_alike_stay_apart(self):
+        names = [b"a\xff", b"a\xfe", "é".encode(), "e\u0301".encode(), "r\u202eltr".encode(), "z\u200bz".encode(), b"zz"]
+        for name in names:
+            with open(os.path.join(self.lab.encode(), name + b".etl"), "wb") as file:
+                file.write(self.trace)
+        self.converted(self.lab)
+        expected = ["a_xFE_", "a_xFF_", "e\u0301", "r_x202E_ltr", "z_x200B_z", "zz", "é"]
+        self.assertEqual(traces(self.out), expected)
 
     def test_damage_is_found(self):
         zipped(self.path("stored.zip"), [("a.etl", self.trace)], zipfile.ZIP_STORED)

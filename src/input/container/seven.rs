@@ -8,6 +8,7 @@ use bzip2::bufread::MultiBzDecoder;
 use deflate64::Deflate64Decoder;
 use flate2::Crc;
 use flate2::bufread::DeflateDecoder;
+use lzma_rust2::filter::bcj::BcjReader;
 use lzma_rust2::{Lzma2Reader, LzmaReader};
 
 use super::checked::Checked;
@@ -194,12 +195,20 @@ const DEFLATE: &[u8] = &[0x04, 0x01, 0x08];
 const DEFLATE64: &[u8] = &[0x04, 0x01, 0x09];
 const BZIP2: &[u8] = &[0x04, 0x02, 0x02];
 const AES: &[u8] = &[0x06, 0xF1, 0x07, 0x01];
+/// A filter for programs of x86 processors, by its old and its new number; py7zr puts it before every LZMA2.
+const X86: [&[u8]; 2] = [&[0x03, 0x03, 0x01, 0x03], &[0x04]];
 
 /// What keeps a stream from being read.
 fn obstacle(folder: &Folder) -> Option<Obstacle> {
     match &folder.coders[..] {
         coders if coders.iter().any(|coder| coder.method == AES) => Some(Obstacle::Encrypted),
-        [coder] if [COPY, LZMA2, LZMA, DEFLATE, DEFLATE64, BZIP2].contains(&&coder.method[..]) => None,
+        [coder, filters @ ..]
+            if [COPY, LZMA2, LZMA, DEFLATE, DEFLATE64, BZIP2].contains(&&coder.method[..])
+                && (filters.is_empty() || folder.is_chain)
+                && filters.iter().all(|filter| X86.contains(&&filter.method[..])) =>
+        {
+            None
+        }
         [coder] => Some(Obstacle::Method(match &coder.method[..] {
             [0x03, 0x04, 0x01] => "PPMd".to_owned(),
             method => format!("the method {method:02x?}"),
@@ -214,10 +223,10 @@ fn decoder<'a>(input: &'a dyn Input, folder: &Folder, progress: &'a dyn Progress
     let range = start.and_then(|start| Some(start..start.checked_add(folder.packed)?));
     let range = range.filter(|range| range.end <= input.size()).ok_or_else(|| invalid("a stream is cut off"))?;
     let packed = Cursor::new(input, range, progress);
-    let [coder] = &folder.coders[..] else {
-        return Err(io::Error::other(Error::bug("a stream of several coders cannot be unpacked")));
+    let [coder, filters @ ..] = &folder.coders[..] else {
+        return Err(io::Error::other(Error::bug("a stream without a coder cannot be unpacked")));
     };
-    Ok(match (&coder.method[..], &coder.properties[..]) {
+    let unpacked: Box<dyn Read + 'a> = match (&coder.method[..], &coder.properties[..]) {
         (COPY, _) => Box::new(packed),
         (LZMA2, [bits]) => Box::new(Lzma2Reader::new(packed, dictionary_size(*bits)?, None)),
         (LZMA, [properties, a, b, c, d]) => {
@@ -233,7 +242,8 @@ fn decoder<'a>(input: &'a dyn Input, folder: &Folder, progress: &'a dyn Progress
         (DEFLATE64, _) => Box::new(Deflate64Decoder::with_buffer(packed)),
         (BZIP2, _) => Box::new(MultiBzDecoder::new(packed)),
         _ => return Err(invalid("the properties of a coder are damaged")),
-    })
+    };
+    Ok(filters.iter().fold(unpacked, |unpacked, _| Box::new(BcjReader::new_x86(unpacked, 0))))
 }
 
 fn crc32(bytes: &[u8]) -> u32 {

@@ -13,8 +13,10 @@ pub(super) enum Header {
 /// A stream that files lie in, one behind another.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Folder {
-    /// How it is packed: one coder or a chain of them.
+    /// How it is packed: one coder, or several in the order in which they unpack.
     pub(super) coders: Vec<Coder>,
+    /// Whether each of several coders unpacks what the one before it has, and no other.
+    pub(super) is_chain: bool,
     /// Where its packed bytes begin behind the signature header, and how many there are.
     pub(super) offset: u64,
     pub(super) packed: u64,
@@ -25,6 +27,8 @@ pub(super) struct Folder {
     pub(super) parts: Vec<Part>,
     packed_streams: u64,
     unpacked_streams: u64,
+    /// Which of these is the result.
+    result: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -159,9 +163,11 @@ fn folder_list(from: &mut Bytes<'_>) -> Option<Vec<Folder>> {
         return None;
     }
     for folder in &mut folders {
-        for _ in 0..folder.unpacked_streams {
-            // That of the last coder of a chain is the size of its result; others are told as not read.
-            folder.size = from.number()?;
+        for number in 0..folder.unpacked_streams {
+            let size = from.number()?;
+            if number == folder.result {
+                folder.size = size;
+            }
         }
     }
     let mut next = from.byte()?;
@@ -190,18 +196,36 @@ fn folder(from: &mut Bytes<'_>) -> Option<Folder> {
         (ins, outs) = (ins.checked_add(more_ins)?, outs.checked_add(more_outs)?);
         coders.push(Coder { method, properties });
     }
-    let bonds = outs.checked_sub(1)?;
-    for _ in 0..bonds {
-        from.number()?;
-        from.number()?;
+    let count = outs.checked_sub(1)?;
+    let mut bonds = Vec::new();
+    for _ in 0..count {
+        bonds.push((from.number()?, from.number()?));
     }
-    let packed_streams = ins.checked_sub(bonds)?;
+    let packed_streams = ins.checked_sub(count)?;
     if packed_streams > 1 {
         for _ in 0..packed_streams {
             from.number()?;
         }
     }
-    Some(Folder { coders, packed_streams, unpacked_streams: outs, ..Folder::default() })
+    let packed = Folder { packed_streams, unpacked_streams: outs, result: count, ..Folder::default() };
+    let are_simple = ins == outs && outs == coders.len() as u64;
+    let Some(order) = chain(&bonds).filter(|_| are_simple) else { return Some(Folder { coders, ..packed }) };
+    let mut coders: Vec<_> = coders.into_iter().map(Some).collect();
+    let in_order = order.iter().filter_map(|&number| coders.get_mut(usize::try_from(number).ok()?)?.take());
+    Some(Folder { coders: in_order.collect(), is_chain: true, result: *order.last()?, ..packed })
+}
+
+/// The numbers of coders of one input and one output each, in the order in which they unpack, where each output is bound to an
+/// input but for one; each bond is an input and an output.
+fn chain(bonds: &[(u64, u64)]) -> Option<Vec<u64>> {
+    let mut order = vec![(0..=bonds.len() as u64).find(|number| bonds.iter().all(|(input, _)| input != number))?];
+    while let Some((input, _)) = bonds.iter().find(|(_, output)| Some(output) == order.last()) {
+        if order.contains(input) {
+            return None;
+        }
+        order.push(*input);
+    }
+    (order.len() == bonds.len() + 1).then_some(order)
 }
 
 /// Gives every folder its packed bytes.

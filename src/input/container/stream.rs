@@ -1,10 +1,10 @@
 //! Compressed files: one member without a name.
 
-use std::io::{BufRead, Read};
+use std::io::{self, BufRead, Read};
 use std::path::Path;
 
 use bzip2::bufread::MultiBzDecoder;
-use flate2::bufread::MultiGzDecoder;
+use flate2::bufread::GzDecoder;
 
 use super::cursor::Cursor;
 use super::fault::of_decoder;
@@ -26,11 +26,43 @@ pub(super) fn unpack(
 ) -> Result<()> {
     let packed = Cursor::new(input, 0..input.size(), progress);
     match format {
-        Format::Gzip => take(&mut MultiGzDecoder::new(packed)),
+        Format::Gzip => take(&mut GzipMembers(Some(GzDecoder::new(packed)))),
         Format::Bzip2 => take(&mut MultiBzDecoder::new(packed)),
         Format::Xz => take(&mut XzStream::new(packed)),
         Format::Zstd => take(&mut zstd_frames(packed, input.path())?),
         Format::Zip | Format::SevenZip | Format::Cabinet => Err(Error::bug("an archive is no stream")),
+    }
+}
+
+/// All members of a gzip file, which zeros may follow: tapes and backups fill up their blocks.
+struct GzipMembers<R>(Option<GzDecoder<R>>);
+
+impl<R: BufRead> Read for GzipMembers<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while let Some(member) = &mut self.0 {
+            let count = member.read(buffer)?;
+            if count > 0 || buffer.is_empty() {
+                return Ok(count);
+            }
+            self.0 =
+                self.0.take().map(GzDecoder::into_inner).map(behind_zeros).transpose()?.flatten().map(GzDecoder::new);
+        }
+        Ok(0)
+    }
+}
+
+/// What follows zeros, if anything does.
+fn behind_zeros<R: BufRead>(mut rest: R) -> io::Result<Option<R>> {
+    loop {
+        let bytes = rest.fill_buf()?;
+        let (zeros, all) = (bytes.iter().take_while(|byte| **byte == 0).count(), bytes.len());
+        rest.consume(zeros);
+        if all == 0 {
+            return Ok(None);
+        }
+        if zeros < all {
+            return Ok(Some(rest));
+        }
     }
 }
 
