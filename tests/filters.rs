@@ -234,6 +234,65 @@ fn different_filters_must_all_hold() {
     t(&["--level", "5", "--keywords", "0x3", "--cpu", "1"], &[2, 4]);
 }
 
+/// Lines that say which values of filters nothing has.
+fn said_of_missing(output: &Output) -> Vec<String> {
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    said.lines().filter(|line| line.starts_with("warning: no ")).map(str::to_owned).collect()
+}
+
+#[test]
+fn values_that_nothing_has_are_said() {
+    let file = OnFile::new(&small().to_bytes());
+    let t = |flags: &[&str], expected: &[&str]| {
+        for dry in [&[][..], &["--dry-run"]] {
+            let out = tempfile::tempdir().unwrap();
+            let output = run(&[&file.path()], out.path(), &[flags, dry].concat());
+            assert_eq!(output.status.code(), Some(0), "{flags:?}");
+            assert_eq!(said_of_missing(&output), expected, "{flags:?} {dry:?}");
+        }
+    };
+    t(&["--provider", "alpha,b2*,d4000000-0000-4000-8000-000000000004", "--event", "1,finish,7"], &[]);
+    let alpho = "warning: no provider here is called alpho; did you mean Alpha?";
+    t(&["--provider", "alpho,Alpha"], &[alpho]);
+    let excluded = "warning: no provider to exclude is called kernel-threads; did you mean Kernel-Thread?";
+    t(&["--exclude-provider", "Kernel-Threads,alpha"], &[excluded]);
+    let begun = "warning: no event here is called begun; did you mean Begin?";
+    t(&["--event", "begun,77,2"], &[begun, "warning: no event here has the id 77"]);
+    let keyword = "warning: no event here has a keyword called gc, or any with a name; masks such as 0x30 work on all";
+    t(&["--keywords", "gc,0x10"], &[keyword]);
+    t(&["--cpu", "1", "--cpu", "4-7"], &["warning: no event here is of processor 4-7; there are events of 0-1"]);
+    // Of one that is empty, the reason has all of them.
+    let out = tempfile::tempdir().unwrap();
+    let output = run(&[&file.path()], out.path(), &["--provider", "alpho", "--event", "77"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let why = "warning: trace=all is not published: no event passes the filters: no provider here is called alpho; did you mean \
+               Alpha?; no event here has the id 77\n";
+    assert!(said.contains(why) && said_of_missing(&output).is_empty(), "{said}");
+}
+
+#[test]
+fn values_are_missing_where_all_inputs_lack_them() {
+    let first = OnFile::new(&small().to_bytes());
+    let names: Vec<u8> = traits("Gamma").into();
+    let metadata: Vec<u8> = schema("Other").into();
+    let gamma = event64(SOURCE, 0, 0, T0 + 10).tracelogging(names, metadata);
+    fs::write(first.0.path().join("b.etl"), trace(header()).buffer(buffer(0x1000).event(gamma)).to_bytes()).unwrap();
+    let out = tempfile::tempdir().unwrap();
+    let t = |flags: &[&str], expected: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_etl2parquet"));
+        command.arg("convert").arg(first.0.path()).arg("-o").arg(out.path()).args(flags);
+        let output = command.stdin(Stdio::null()).output().unwrap();
+        assert_eq!(said_of_missing(&output), expected, "{flags:?}");
+    };
+    let nobody = "warning: no provider here is called nobody";
+    t(&["--provider", "kernel-*,Gamma,nobody"], &[nobody]);
+    // What was not looked into again may have it.
+    t(&["--provider", "kernel-*,Gamma,nobody", "--if-exists", "update"], &[]);
+    t(&["--provider", "kernel-*,Gamma,nobody", "--if-exists", "replace"], &[nobody]);
+    fs::write(first.0.path().join("c.etl"), b"no trace").unwrap();
+    t(&["--provider", "kernel-*,Gamma,nobody", "--if-exists", "replace"], &[]);
+}
+
 #[test]
 fn what_is_filtered_away_has_no_table_but_stands_in_the_catalog() {
     let file = OnFile::new(&small().to_bytes());

@@ -219,6 +219,7 @@ impl<'a> ConvertCommand<'a> {
             let unchanged = outcomes.summary.traces.iter().filter(|trace| trace.status == "skipped").count() as u64;
             console.line(format_args!("unchanged: {}", counted(unchanged, "traces")));
         }
+        outcomes.tell_missing();
         if let Some(rest) = outcomes.warnings.rest() {
             console.warning(format_args!("{rest}; {}", outcomes.summary.place_of_issues()));
         }

@@ -1,43 +1,158 @@
-//! What a filter names and a trace does not have, with what may have been meant.
+//! What filters name and no trace of a run has, with what may have been meant.
 
 use std::collections::BTreeSet;
 
-use super::filters::Keywords;
+use super::filters::{FilterArgs, Keywords};
 use super::suggest::nearest;
 use crate::convert::job::Report;
-use crate::plan::filter::NamePattern;
+use crate::plan::CatalogEntry;
+use crate::plan::filter::{EventPattern, NamePattern, NumberSet};
 
 /// Names that are told; the rest is a number.
 const SHOWN: usize = 20;
 
-/// Why a trace is empty, and which provider may have been meant.
-pub(super) fn nothing_passes(report: &Report, wanted: &[NamePattern]) -> String {
-    let names = || report.plan.catalog().flat_map(|entry| [entry.provider_name(), Some(entry.dataset())]);
-    let names = || names().flatten();
-    let ids = |name: &NamePattern| {
-        let mut ids = report.plan.shapes.iter().filter_map(|shape| shape.key.identity.provider_id());
-        ids.any(|id| name.matches(&id.to_string()))
-    };
-    let missing = wanted.iter().find(|wanted| !names().any(|name| wanted.matches(name)) && !ids(wanted));
-    let Some(missing) = missing else { return "no event passes the filters".to_owned() };
-    match nearest(&missing.to_string(), names()) {
-        Some(name) => {
-            format!("no event passes the filters: no provider here is called {missing}; did you mean {name}?")
+/// Names of a kind that are kept: a file decides how many there are.
+const KEPT: usize = 10_000;
+
+/// A value of a filter.
+#[derive(Clone, Copy, Debug)]
+enum Value<'a> {
+    Provider(&'a NamePattern),
+    ExcludedProvider(&'a NamePattern),
+    Event(&'a EventPattern),
+    Keyword(&'a NamePattern),
+    Cpus(&'a NumberSet),
+}
+
+/// What the traces have that a filter can name.
+#[derive(Debug, Default)]
+struct Names {
+    providers: BTreeSet<String>,
+    events: BTreeSet<String>,
+    keywords: BTreeSet<String>,
+    cpus: BTreeSet<u16>,
+}
+
+/// The values of a run's filters that nothing in its traces so far has.
+#[derive(Debug)]
+pub(super) struct Missing<'a> {
+    values: Vec<Value<'a>>,
+    names: Names,
+    /// Whether all that the traces have is known.
+    pub is_known: bool,
+}
+
+impl<'a> Missing<'a> {
+    /// Of a run that has seen no trace.
+    pub(super) fn of(filters: &'a FilterArgs) -> Self {
+        let values = filters.provider.iter().map(Value::Provider);
+        let values = values.chain(filters.exclude_provider.iter().map(Value::ExcludedProvider));
+        let values = values.chain(filters.event.iter().map(Value::Event));
+        let values = values.chain(filters.keywords.iter().filter_map(Keywords::name).map(Value::Keyword));
+        let values = values.chain(filters.cpu.iter().map(Value::Cpus));
+        Missing { values: values.collect(), names: Names::default(), is_known: true }
+    }
+
+    /// Takes away the values that a trace has.
+    pub(super) fn look(&mut self, report: &Report) {
+        if self.values.is_empty() {
+            return;
         }
-        None => format!("no event passes the filters: no provider here is called {missing}"),
+        for entry in report.plan.catalog() {
+            // Events that are not told apart may be any.
+            self.is_known &= !entry.shape.key.identity.is_rest();
+            self.names.add(entry);
+            self.values.retain(|value| !value.is_of(entry));
+        }
+        let streams = report.facts.iter().flat_map(|facts| &facts.streams).filter(|stream| stream.events > 0);
+        self.names.cpus.extend(streams.filter_map(|stream| stream.cpu));
+        let cpus = &self.names.cpus;
+        self.values
+            .retain(|value| !matches!(value, Value::Cpus(set) if cpus.iter().any(|&cpu| set.contains(cpu.into()))));
+    }
+
+    /// A sentence for every value that is left; none where not all is known.
+    pub(super) fn sentences(&self) -> Vec<String> {
+        let values = self.values.iter().filter(|_| self.is_known);
+        values.map(|value| self.names.without(*value)).collect()
     }
 }
 
-/// A sentence for every name of keywords that no event of a trace has.
-pub(super) fn keywords(report: &Report, wanted: &[Keywords]) -> Vec<String> {
-    let mut wanted = wanted.iter().filter_map(Keywords::name).peekable();
-    if wanted.peek().is_none() {
-        return Vec::new();
+/// Why a trace is empty: what the filters name that it does not have.
+pub(super) fn nothing_passes(report: &Report, filters: &FilterArgs) -> String {
+    let mut missing = Missing::of(filters);
+    missing.look(report);
+    let why = missing.sentences().join("; ");
+    if why.is_empty() {
+        "no event passes the filters".to_owned()
+    } else {
+        format!("no event passes the filters: {why}")
     }
-    let names: BTreeSet<&str> =
-        report.plan.catalog().flat_map(|entry| entry.keyword_names().iter().map(String::as_str)).collect();
-    let missing = wanted.filter(|wanted| !names.iter().any(|name| wanted.matches(name)));
-    missing.map(|keyword| unknown_keyword(&keyword.to_string(), &names)).collect()
+}
+
+impl Value<'_> {
+    /// Whether a shape of events has it; no shape has a processor.
+    fn is_of(self, entry: CatalogEntry<'_>) -> bool {
+        let identity = &entry.shape.key.identity;
+        match self {
+            Value::Provider(wanted) | Value::ExcludedProvider(wanted) => {
+                provider_names(entry).any(|name| wanted.matches(name))
+                    || identity.provider_id().is_some_and(|id| wanted.matches(&id.to_string()))
+            }
+            Value::Event(wanted) => wanted.matches(identity.event_id(), entry.event_name()),
+            Value::Keyword(wanted) => wanted.matches_any(entry.keyword_names()),
+            Value::Cpus(_) => false,
+        }
+    }
+}
+
+/// The name of a shape's provider and that of its folder.
+fn provider_names(entry: CatalogEntry<'_>) -> impl Iterator<Item = &str> {
+    [entry.provider_name(), entry.dataset().split('/').next()].into_iter().flatten()
+}
+
+impl Names {
+    fn add(&mut self, entry: CatalogEntry<'_>) {
+        let add = |names: &mut BTreeSet<String>, name: &str| {
+            if names.len() < KEPT && !names.contains(name) {
+                names.insert(name.to_owned());
+            }
+        };
+        provider_names(entry).for_each(|name| add(&mut self.providers, name));
+        entry.event_name().into_iter().for_each(|name| add(&mut self.events, name));
+        entry.keyword_names().iter().for_each(|name| add(&mut self.keywords, name));
+    }
+
+    /// A sentence for a value that is not among them.
+    fn without(&self, value: Value<'_>) -> String {
+        let near = |what: &str, wanted: &str, names: &BTreeSet<String>| {
+            let guess = nearest(wanted, names.iter().map(String::as_str));
+            let guess = guess.map_or(String::new(), |name| format!("; did you mean {name}?"));
+            format!("no {what} {wanted}{guess}")
+        };
+        match value {
+            Value::Provider(wanted) => near("provider here is called", &wanted.to_string(), &self.providers),
+            Value::ExcludedProvider(wanted) => {
+                near("provider to exclude is called", &wanted.to_string(), &self.providers)
+            }
+            Value::Event(wanted) => match wanted.to_string() {
+                id if id.parse::<u16>().is_ok() => format!("no event here has the id {id}"),
+                name => near("event here is called", &name, &self.events),
+            },
+            Value::Keyword(wanted) => {
+                unknown_keyword(&wanted.to_string(), &self.keywords.iter().map(String::as_str).collect())
+            }
+            Value::Cpus(wanted) => self.without_cpus(wanted),
+        }
+    }
+
+    fn without_cpus(&self, wanted: &NumberSet) -> String {
+        let cpus: Vec<NumberSet> = self.cpus.iter().filter_map(|cpu| cpu.to_string().parse().ok()).collect();
+        match NumberSet::union(cpus.iter()) {
+            Some(cpus) => format!("no event here is of processor {wanted}; there are events of {cpus}"),
+            None => format!("no event here is of processor {wanted}; of none is the processor known"),
+        }
+    }
 }
 
 fn unknown_keyword(keyword: &str, names: &BTreeSet<&str>) -> String {

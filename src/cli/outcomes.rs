@@ -7,7 +7,7 @@ use super::args::JobArgs;
 use super::choices::OnBadInput;
 use super::exit::RunStatus;
 use super::log::{self, Entry};
-use super::missing;
+use super::missing::{self, Missing};
 use super::quarantine::{BadInput, Quarantine};
 use super::run::Run;
 use super::run_facts::RunFacts;
@@ -30,6 +30,7 @@ pub(super) struct Outcomes<'a> {
     pub summary: Summary,
     quarantine: Quarantine,
     pub warnings: Warnings,
+    missing: Missing<'a>,
     /// Whether an unreadable input has ended the run.
     pub stopped_by_bad_input: bool,
 }
@@ -39,8 +40,8 @@ impl<'a> Outcomes<'a> {
     pub(super) fn new(args: &'a JobArgs, run: &'a Run, run_id: Option<&str>) -> Self {
         let summary = Summary::of(RunFacts::start(run_id), &args.output.output);
         let (status, quarantine) = (RunStatus::default(), Quarantine::default());
-        let warnings = Warnings::default();
-        Outcomes { args, run, status, summary, quarantine, warnings, stopped_by_bad_input: false }
+        let (warnings, missing) = (Warnings::default(), Missing::of(&args.filters));
+        Outcomes { args, run, status, summary, quarantine, warnings, missing, stopped_by_bad_input: false }
     }
 
     /// Keeps records of inputs in quarantine, where that is asked for.
@@ -96,6 +97,8 @@ impl<'a> Outcomes<'a> {
         if outcome.as_ref().is_ok_and(is_readable) {
             self.release(job);
         }
+        // What a trace has that was not looked into is not known.
+        self.missing.is_known &= outcome.as_ref().is_ok_and(|outcome| outcome.report().is_some());
         match outcome {
             Ok(Outcome::KnownRefusal(known)) => {
                 let (status, reason) = self.known_refusal(job, &known);
@@ -109,7 +112,7 @@ impl<'a> Outcomes<'a> {
                 summary("skipped", Some(why.to_owned()), None)
             }
             Ok(Outcome::Empty(report)) => {
-                let why = missing::nothing_passes(&report, &self.args.filters.provider);
+                let why = missing::nothing_passes(&report, &self.args.filters);
                 self.run.console.say(&not_published(Entry::warning, &job.name, "empty", &why));
                 summary("empty", Some(why), Some(self.result(&report, false)))
             }
@@ -164,9 +167,7 @@ impl<'a> Outcomes<'a> {
     /// What is told of a recording that could be read.
     fn result(&mut self, report: &Report, written: bool) -> TraceResult {
         self.run.tell(report);
-        for keyword in missing::keywords(report, &self.args.filters.keywords) {
-            self.run.console.warning(keyword);
-        }
+        self.missing.look(report);
         for file in &report.files {
             let shown = self.warnings.of_input(file, self.run.console.verbose);
             shown.iter().for_each(|entry| self.run.console.say(entry));
@@ -174,8 +175,19 @@ impl<'a> Outcomes<'a> {
         TraceResult::of(report, written)
     }
 
+    /// Says which values of the filters no trace has, where all traces were looked into. Of one alone that is empty, its
+    /// reason says so.
+    pub(super) fn tell_missing(&self) {
+        let traces = &self.summary.traces;
+        let is_told = matches!(traces.as_slice(), [] | [TraceSummary { status: "empty", .. }]);
+        if !is_told && !traces.iter().any(|trace| matches!(trace.status, "not_begun" | "busy")) {
+            self.missing.sentences().iter().for_each(|sentence| self.run.console.warning(sentence));
+        }
+    }
+
     /// Two inputs that would become one trace.
     pub(super) fn clash(&mut self, clash: &Error) {
+        self.missing.is_known = false;
         self.status.clashing = true;
         self.say(&Entry::of(clash));
     }
@@ -187,6 +199,7 @@ impl<'a> Outcomes<'a> {
 
     /// Says that something failed, and counts it for the exit code.
     pub(super) fn fail(&mut self, error: &Error, trace: Option<&str>) {
+        self.missing.is_known = false;
         // Of traces that were at work together, one says so.
         if error.kind() != ErrorKind::Interrupted || !self.status.is_stopped() {
             self.say(&Entry::of(error).trace(trace));
