@@ -58,7 +58,7 @@ pub fn safe_name(name: &str) -> String {
     let mut safe = String::with_capacity(name.len());
     for (at, c) in name.char_indices() {
         let first_of_reserved = at == 0 && is_reserved(name);
-        if is_unsafe(c) || is_invisible(c) || SPECIAL.contains(c) || at >= body || first_of_reserved {
+        if is_special(c) || at >= body || first_of_reserved {
             push_escaped(&mut safe, c);
         } else {
             safe.push(c);
@@ -303,7 +303,7 @@ pub fn fold_case(name: &str) -> String {
 
 /// Whether the name can be one part of a path as it is: not empty, no special or control characters.
 pub(crate) fn is_safe_component(name: &str) -> bool {
-    !name.is_empty() && !name.contains(|c: char| c.is_control() || SPECIAL.contains(c))
+    !name.is_empty() && !name.contains(is_special)
 }
 
 /// Whether a path with `/` between its parts stays below whatever it is joined to, on every system.
@@ -348,6 +348,11 @@ fn is_reserved(name: &str) -> bool {
         digits.next().is_some_and(|c| c.is_ascii_digit() || "¹²³".contains(c)) && digits.next().is_none()
     });
     is_port || RESERVED.contains(&word.as_str())
+}
+
+/// Whether a character stands in no folder name as it is.
+fn is_special(c: char) -> bool {
+    is_unsafe(c) || is_invisible(c) || SPECIAL.contains(c)
 }
 
 fn push_escaped(out: &mut String, c: char) {
@@ -598,7 +603,7 @@ mod tests {
         #[test]
         fn safe_names_stay_safe(name in any::<String>()) {
             let safe = safe_name(&name);
-            prop_assert!(!safe.contains(|c: char| c.is_control() || SPECIAL.contains(c)));
+            prop_assert!(!safe.contains(is_special));
             prop_assert!(!safe.ends_with(['.', ' ']) && safe.len() <= MAX_NAME_BYTES + 9);
             if safe.len() <= MAX_NAME_BYTES {
                 prop_assert_eq!(safe_name(&safe), safe);

@@ -9,7 +9,7 @@ use support::{START_NS, Table, convert};
 use synth::*;
 
 /// Those of every provider table, whatever its events are.
-const COMMON_COLUMNS: usize = 38;
+const COMMON_COLUMNS: usize = 39;
 
 /// The payload columns of a row that have a value, as `name=value`.
 fn payload_of(table: &Table, row: usize) -> Vec<String> {
@@ -24,7 +24,7 @@ fn a_provider_of_1500_fields() {
     assert_eq!(found.counts(), (121, 121, 0, 0, 0));
     let table = found.events("Synth.Wide");
     assert_eq!((table.names.len(), table.rows.len()), (COMMON_COLUMNS + 1500, 120));
-    assert_eq!(table.names[COMMON_COLUMNS - 1], "payload");
+    assert_eq!(table.names[COMMON_COLUMNS - 1], "recovered");
     let names: Vec<String> = (0..1500).map(|n| format!("f{n:04}")).collect();
     assert_eq!(table.names[COMMON_COLUMNS..], names);
     // Fifty kinds of thirty fields take turns.

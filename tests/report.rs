@@ -150,7 +150,7 @@ fn a_damaged_trace_is_one_converted_or_not() {
         ("ring", ring, 0, NOTHING),
         ("buffer of noise", changed(&|bytes| damage::noise(bytes, 0x1000, 72, 1)), 4, "4,096 bytes"),
         ("buffer of zeros", changed(&|bytes| bytes[0x1000..0x2000].fill(0)), 4, "4,096 bytes"),
-        ("event without a size", changed(&|bytes| damage::set_event_size(bytes, event, 0)), 4, "48 bytes, 1 event"),
+        ("event without a size", changed(&|bytes| damage::set_event_size(bytes, event, 0)), 4, "24 bytes, 1 event"),
         ("cut in an event", cut(0x2000 + 72 + 62), 4, "24 bytes, 1 event"),
         ("cut behind a buffer's header", cut(0x2000 + 72), 4, "72 bytes"),
         ("cut in a buffer's header", cut(0x2000 + 7), 4, "7 bytes, 1 buffer missing"),

@@ -66,7 +66,7 @@ const SHOP_LINE: &str = "P 5f0b6c1e-3c0a-5d7e-9a41-20c8a5e0f311 Shop\n";
 /// The payload columns of `Shop` in a trace.
 fn columns(sandbox: &Sandbox, trace: &str) -> String {
     let names = sandbox.table(&format!("out/trace={trace}"), "events/Shop").names;
-    let start = names.iter().position(|name| name == "payload").unwrap() + 1;
+    let start = names.iter().position(|name| name == "recovered").unwrap() + 1;
     names[start..].join(" ")
 }
 

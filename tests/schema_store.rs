@@ -339,7 +339,7 @@ fn shown_columns_are_those_of_a_conversion() {
         let names = columns.as_array().unwrap().iter().filter_map(|column| column["column"].as_str());
         shown.extend(names.map(str::to_owned));
     }
-    let payload = written.iter().skip_while(|name| *name != "payload").skip(1).cloned().collect::<Vec<_>>();
+    let payload = written.iter().skip_while(|name| *name != "recovered").skip(1).cloned().collect::<Vec<_>>();
     // Shown event by event, written in the order of names.
     let sorted = |mut names: Vec<String>| {
         names.sort();

@@ -130,7 +130,7 @@ fn labels_do_not_depend_on_the_events_of_a_trace() {
     sandbox.t("convert a.etl b.etl -q -o out --schemas m.man", 0);
     let columns = |trace: &str| {
         let table = sandbox.table(&format!("out/trace={trace}"), "events/Microsoft-Windows-PktMon");
-        let start = table.names.iter().position(|name| name == "payload").unwrap() + 1;
+        let start = table.names.iter().position(|name| name == "recovered").unwrap() + 1;
         table.names[start..].join(" ")
     };
     // A field that no release of Windows has is named, labels and all, by what describes it.
@@ -149,7 +149,7 @@ fn structures_that_providers_share_have_one_set_of_members() {
     assert_eq!(mismatches(&sandbox), [""; 0]);
     let row = |trace: &str| {
         let table = sandbox.table(&format!("out/trace={trace}"), "events/Shop");
-        let start = table.names.iter().position(|name| name == "payload").unwrap() + 1;
+        let start = table.names.iter().position(|name| name == "recovered").unwrap() + 1;
         format!("{}={}", table.names[start..].join(" "), table.rows[0][start])
     };
     // Members in the order of names: the tenth is hresult, the last threadId.
@@ -230,7 +230,7 @@ const SHOP_LINE: &str = "P 5f0b6c1e-3c0a-5d7e-9a41-20c8a5e0f311 Shop\n";
 /// The payload columns of `Shop` in a trace, with the values of its first row.
 fn shop(sandbox: &Sandbox, trace: &str) -> String {
     let table = sandbox.table(&format!("again/trace={trace}"), "events/Shop");
-    let start = table.names.iter().position(|name| name == "payload").unwrap() + 1;
+    let start = table.names.iter().position(|name| name == "recovered").unwrap() + 1;
     let columns = table.names.iter().zip(&table.rows[0]).skip(start);
     columns.map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
 }

@@ -50,16 +50,16 @@ fn a_dry_run_says_what_would_be_written() {
         lines,
         [
             "  DATASET            EVENTS  COLUMNS  PARTITIONS  ESTIMATED",
-            "  Kernel-PerfInfo         9       38           1   7.46 KiB",
-            "  Kernel-EventTrace       1       64           1  12.50 KiB",
+            "  Kernel-PerfInfo         9       39           1   7.65 KiB",
+            "  Kernel-EventTrace       1       65           1  12.70 KiB",
         ]
     );
-    assert!(ran.err.contains("  estimated  19.96 KiB in 1 partition\n"), "{}", ran.err);
+    assert!(ran.err.contains("  estimated  20.35 KiB in 1 partition\n"), "{}", ran.err);
     let summary: Value = serde_json::from_slice(&fs::read(sandbox.path("s.json")).unwrap()).unwrap();
     let result = &summary["traces"][0]["result"];
     let datasets = json!([
-        {"dataset": "Kernel-PerfInfo", "rows": 9, "columns": 38, "partitions": 1, "estimated_bytes": 7635},
-        {"dataset": "Kernel-EventTrace", "rows": 1, "columns": 64, "partitions": 1, "estimated_bytes": 12_803},
+        {"dataset": "Kernel-PerfInfo", "rows": 9, "columns": 39, "partitions": 1, "estimated_bytes": 7835},
+        {"dataset": "Kernel-EventTrace", "rows": 1, "columns": 65, "partitions": 1, "estimated_bytes": 13_003},
     ]);
     assert_eq!((&result["datasets"], &result["partitions"]), (&datasets, &json!(1)));
     assert!(!sandbox.path("out").exists());

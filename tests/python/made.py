@@ -19,7 +19,7 @@ def add_dataset(folder, name, rows):
     events = os.path.join(folder, "events")
     some = next(path for path in sorted(glob.glob(os.path.join(events, "*", "*.parquet"))))
     schema = pyarrow.parquet.read_schema(some)
-    common = [schema.field(at) for at in range(schema.get_field_index("payload") + 1)]
+    common = [schema.field(at) for at in range(schema.get_field_index("recovered") + 1)]
     types = {field.name: field.type for field in common}
     for row in rows:
         types.update({column: column_type(value) for column, value in row.items() if column not in types})
