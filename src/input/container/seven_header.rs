@@ -196,10 +196,13 @@ fn folder(from: &mut Bytes<'_>) -> Option<Folder> {
         (ins, outs) = (ins.checked_add(more_ins)?, outs.checked_add(more_outs)?);
         coders.push(Coder { method, properties });
     }
+    let are_simple = ins == outs && outs == coders.len() as u64;
     let count = outs.checked_sub(1)?;
     let mut bonds = Vec::new();
     for _ in 0..count {
-        bonds.push((from.number()?, from.number()?));
+        let bond = (from.number()?, from.number()?);
+        // Others may have as many as the header has bytes.
+        bonds.extend(are_simple.then_some(bond));
     }
     let packed_streams = ins.checked_sub(count)?;
     if packed_streams > 1 {
@@ -208,19 +211,19 @@ fn folder(from: &mut Bytes<'_>) -> Option<Folder> {
         }
     }
     let packed = Folder { packed_streams, unpacked_streams: outs, result: count, ..Folder::default() };
-    let are_simple = ins == outs && outs == coders.len() as u64;
-    let Some(order) = chain(&bonds).filter(|_| are_simple) else { return Some(Folder { coders, ..packed }) };
+    let order = are_simple.then(|| chain(&bonds)).flatten();
+    let Some(order) = order else { return Some(Folder { coders, ..packed }) };
     let mut coders: Vec<_> = coders.into_iter().map(Some).collect();
     let in_order = order.iter().filter_map(|&number| coders.get_mut(usize::try_from(number).ok()?)?.take());
     Some(Folder { coders: in_order.collect(), is_chain: true, result: *order.last()?, ..packed })
 }
 
 /// The numbers of coders of one input and one output each, in the order in which they unpack, where each output is bound to an
-/// input but for one; each bond is an input and an output.
+/// input but for one; each bond is an input and an output, and there are fewer than [`MOST_CODERS`].
 fn chain(bonds: &[(u64, u64)]) -> Option<Vec<u64>> {
     let mut order = vec![(0..=bonds.len() as u64).find(|number| bonds.iter().all(|(input, _)| input != number))?];
     while let Some((input, _)) = bonds.iter().find(|(_, output)| Some(output) == order.last()) {
-        if order.contains(input) {
+        if order.contains(input) || *input > bonds.len() as u64 {
             return None;
         }
         order.push(*input);
@@ -431,6 +434,20 @@ mod tests {
         t(&[0xFF, 1, 2, 3, 4, 5, 6, 7, 8], Some(0x0807_0605_0403_0201));
         t(&[0xFF, 1, 2, 3, 4, 5, 6, 7], None);
         t(&[], None);
+    }
+
+    #[test]
+    fn coders_unpack_in_the_order_of_their_bonds() {
+        let t = |bonds: &[(u64, u64)], expected: Option<&[u64]>| assert_eq!(chain(bonds).as_deref(), expected);
+        t(&[], Some(&[0]));
+        t(&[(0, 1)], Some(&[1, 0]));
+        t(&[(1, 0)], Some(&[0, 1]));
+        t(&[(0, 2), (1, 0)], Some(&[2, 0, 1]));
+        // Each leads to itself or to the other; there is no such coder; two go into one.
+        t(&[(1, 1)], None);
+        t(&[(0, 1), (1, 0)], None);
+        t(&[(7, 0)], None);
+        t(&[(1, 0), (1, 2)], None);
     }
 
     #[test]
