@@ -120,7 +120,7 @@ impl<'a> OrderedSlice<'a> {
         let bytes = self.segments.bytes(number);
         if segment.is_aside() {
             AsideWalk::new(bytes).try_for_each(|(ticks, raw)| visit(&raw, ticks))?;
-            return Ok(segment.damaged_beside());
+            return Ok(self.damaged(segment));
         }
         let buffer = self.view.buffer(&self.view.segments[segment.segment as usize]);
         for step in buffer.walk(bytes, segment.from) {
@@ -128,7 +128,13 @@ impl<'a> OrderedSlice<'a> {
                 visit(&event.raw, event.ticks)?;
             }
         }
-        Ok(if segment.owns_end() { buffer.buffer.damaged_events.into() } else { 0 })
+        Ok(self.damaged(segment))
+    }
+
+    /// Events of its buffer that could be recognised and not read, as far as they are counted for a segment.
+    fn damaged(&self, segment: &SliceSegment) -> u64 {
+        let buffer = &self.view.segments[segment.segment as usize].buffer;
+        if segment.owns_end() { buffer.damaged_events.into() } else { 0 }
     }
 
     fn sort(&mut self) {
@@ -167,9 +173,7 @@ impl<'a> OrderedSlice<'a> {
     /// Counts the events of a segment that is not read; says how many they are.
     fn skip(&mut self, segment: &SliceSegment) -> u64 {
         let input = usize::from(segment.input);
-        if segment.owns_end() {
-            self.damaged[input] += u64::from(self.view.segments[segment.segment as usize].buffer.damaged_events);
-        }
+        self.damaged[input] += self.damaged(segment);
         self.filtered[input] += u64::from(segment.events);
         u64::from(segment.events)
     }

@@ -42,8 +42,7 @@ pub struct SliceSegment {
     pub input: u16,
     /// The processor of the buffer.
     pub cpu: u16,
-    /// Of events set aside, how many events of their buffer cannot be read; of others, not 0 where what follows the last
-    /// readable event of the buffer is counted here. Counted for one segment of a buffer, in any case.
+    /// Not 0 where the events of the buffer that cannot be read are counted here: for one segment of a buffer.
     end: u64,
 }
 
@@ -67,14 +66,9 @@ impl SliceSegment {
         }
     }
 
-    /// Whether what follows the last readable event of the buffer is counted here.
+    /// Whether the events of the buffer that cannot be read are counted here.
     pub fn owns_end(&self) -> bool {
         self.end != 0
-    }
-
-    /// Of events set aside, how many events of their buffer could be recognised and not read.
-    pub fn damaged_beside(&self) -> u64 {
-        self.aside().map_or(0, |_| self.end)
     }
 }
 
@@ -222,7 +216,7 @@ fn split_unsorted(place: &Place<'_>, cuts: &[Key], bytes: &[u8]) -> Parts {
     let mut found: Vec<Found> = Vec::with_capacity(place.segment.events as usize);
     place.walk_keys(bytes, |key, event| found.push((number(part_of(cuts, &key)), event.raw.offset, event.ticks)));
     found.sort_unstable();
-    let mut damaged = u64::from(place.segment.damaged());
+    let mut owns_end = u64::from(place.segment.owns_end());
     let mut parts = Parts::default();
     for events in found.chunk_by(|a, b| a.0 == b.0) {
         let (start, mut offsets) = (parts.aside.len(), Vec::with_capacity(events.len()));
@@ -240,7 +234,7 @@ fn split_unsorted(place: &Place<'_>, cuts: &[Key], bytes: &[u8]) -> Parts {
             from: 0,
             to: number(end - start),
             events: number(events.len()),
-            end: std::mem::take(&mut damaged),
+            end: std::mem::take(&mut owns_end),
             ..place.whole(events[0].0 as usize)
         });
     }
