@@ -245,10 +245,7 @@ impl Found {
     /// A file of a folder, if it is called like something that is read.
     fn add_found(&mut self, path: &Path, base: &Path, passed: &mut PassedOver) {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        if is_tar_name(&name) {
-            return passed.add(Reason::Tar, &name);
-        }
-        if !is_trace_name(&name) && !is_packed_name(&name) {
+        if is_tar_name(&name) || !is_trace_name(&name) && !is_packed_name(&name) {
             return passed.add(Reason::of_name(&name), &name);
         }
         match fs::metadata(path) {

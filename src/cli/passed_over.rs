@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use crate::names::is_tar_name;
+
 /// Why a file is passed over.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Reason {
@@ -26,8 +28,12 @@ impl Reason {
     /// Why a file of a folder is none that is looked into.
     pub(super) fn of_name(name: &str) -> Self {
         let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
-        let is_schema = ["man", "tmf"].iter().any(|of_schema| ending.eq_ignore_ascii_case(of_schema));
-        if is_schema { Reason::Schema } else { Reason::Name }
+        let is_schema = || ["man", "tmf"].iter().any(|of_schema| ending.eq_ignore_ascii_case(of_schema));
+        match () {
+            () if is_tar_name(name) => Reason::Tar,
+            () if is_schema() => Reason::Schema,
+            () => Reason::Name,
+        }
     }
 
     fn text(&self) -> &'static str {
