@@ -40,6 +40,7 @@ impl FileChecks<'_> {
         let path = self.trace.folder.join(&entry.path);
         if path.is_symlink() {
             find(FindingKind::Missing, "expected a file, found a link to one".to_owned());
+            return Ok(None);
         }
         let (mut file, bytes) = match open(&path) {
             Ok(open) => open,
