@@ -36,8 +36,7 @@ impl Starts {
         let (blocks, rest) = words.as_chunks::<BLOCK>();
         let mut last = [[0; WORD]; BLOCK];
         last.iter_mut().zip(rest).for_each(|(last, word)| *last = *word);
-        let pairs = blocks.iter().chain([&last]).zip(&self.0.0).enumerate();
-        pairs.into_iter().any(|(block, (words, &starts))| {
+        blocks.iter().chain([&last]).zip(&self.0.0).enumerate().any(|(block, (words, &starts))| {
             let others = marked(words) & !starts;
             others != 0 && (0..BLOCK).any(|bit| others >> bit & 1 != 0 && test(block * BLOCK + bit))
         })

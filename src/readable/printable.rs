@@ -27,7 +27,7 @@ pub(crate) fn cut(mut text: impl Iterator<Item = char>, most: usize) -> String {
 
 /// Characters that take no room where they are shown: two names that differ in them alone look alike.
 pub(crate) fn is_invisible(c: char) -> bool {
-    matches!(c, '\u{AD}' | '\u{200B}'..='\u{200D}' | '\u{2060}'..='\u{2064}' | '\u{FEFF}')
+    matches!(c, '\u{AD}' | '\u{200B}'..='\u{200D}' | '\u{2060}'..='\u{2064}')
 }
 
 /// Control characters, line and paragraph separators, and marks that change the direction of text.

@@ -51,7 +51,7 @@ pub fn walk(input: &[u8], digest: &mut Digest) {
     }
     timed(input, &events, digest);
     events.iter().for_each(|event| view(event, digest));
-    inside(input, &events, gap.unwrap_or(Gap::NONE), digest);
+    inside(input, gap.unwrap_or(Gap::NONE), digest);
     if let Some(gap) = gap {
         behind(input, gap, events.len(), digest);
     }
@@ -111,7 +111,7 @@ fn view(raw: &RawEvent<'_>, digest: &mut Digest) {
 }
 
 /// What the events have swallowed lies in one of them, and looks like an event.
-fn inside(input: &[u8], events: &[RawEvent<'_>], gap: Gap, digest: &mut Digest) {
+fn inside(input: &[u8], gap: Gap, digest: &mut Digest) {
     let Some(found) = swallowed(input, gap, false) else { return };
     let mut starts = Starts::default();
     starts.clear(input.len());
@@ -122,11 +122,10 @@ fn inside(input: &[u8], events: &[RawEvent<'_>], gap: Gap, digest: &mut Digest) 
     }
     starts.add(input.len());
     assert!(hides_events(input, &starts, None), "walk: a first look passes what is swallowed over");
-    let recovered = walked.iter().filter_map(|step| match step {
+    let mut events = walked.iter().filter_map(|step| match step {
         WalkStep::Event(event) => Some(event),
         WalkStep::Damage { .. } => None,
     });
-    let mut events = recovered.chain(events);
     let holder = events.find(|event| event.offset == found.holder).expect("walk: who swallows is an event");
     let place = (found.first - found.holder) as usize;
     assert!(place > 0 && place < holder.bytes.len().next_multiple_of(8), "walk: what is swallowed is inside");
