@@ -23,9 +23,14 @@ fn sample(time: i64, thread: u32) -> Kernel {
     perfinfo64(0x0F2E, T0 + time).payload(payload().u64(0x1000).u32(thread).u16(1).u16(0))
 }
 
-/// A walk of the event of a thread at a time.
+/// A walk of the event of a thread at a time, which is in process 4.
 fn walk(time: i64, of_time: i64, thread: u32, addresses: &[u64]) -> Kernel {
-    let of_event = payload().i64(T0 + of_time).u32(4).u32(thread);
+    walk_in(4, time, of_time, thread, addresses)
+}
+
+/// A walk of the event of a thread of a process at a time.
+fn walk_in(process: u32, time: i64, of_time: i64, thread: u32, addresses: &[u64]) -> Kernel {
+    let of_event = payload().i64(T0 + of_time).u32(process).u32(thread);
     perfinfo64(0x1820, T0 + time).payload(addresses.iter().fold(of_event, |told, &address| told.u64(address)))
 }
 
@@ -357,6 +362,56 @@ fn filters_change_no_stack() {
     t("--from +500ms --to +1500ms", &["4|[2]", "5|[3]"]);
     t("--cpu 1", &["5|[3]"]);
     t("--tid 31", &["4|[2]"]);
+}
+
+/// Thread 30 is in process 8 by the table of threads, and nothing but walks says of the others where they are.
+fn with_strangers() -> Vec<u8> {
+    let told = payload().u32(8).u32(30).zeros(64);
+    let events = [
+        system64(0x0503, T0 + 1).version(3).pid(8).tid(30).payload(told),
+        sample(10, 30),
+        walk_in(12, 11, 10, 30, &[1]),
+        sample(20, 31),
+        sample(21, 31),
+        walk_in(12, 22, 21, 31, &[2]),
+        // Halves of one stack that name two processes, and one that names none.
+        sample(30, 32),
+        walk_in(12, 31, 30, 32, &[3]),
+        walk_in(16, 32, 30, 32, &[4]),
+        sample(40, 33),
+        walk_in(u32::MAX, 41, 40, 33, &[5]),
+        // Thread 31 again, in another process, of which it is known when it is known.
+        sample(50, 31),
+        walk_in(16, 51, 50, 31, &[6]),
+        walk_in(16, 52, 50, 31, &[7]),
+    ];
+    recorded(&[&events])
+}
+
+#[test]
+fn a_walk_says_of_a_thread_that_nobody_knows_in_which_process_it_is() {
+    let sandbox = Sandbox::new();
+    sandbox.file("a.etl", &with_strangers());
+    let lines = |options: &str| {
+        sandbox.t(&format!("convert a.etl -o out --if-exists replace {options}"), 0);
+        let table = sandbox.table("out/trace=a", "events/Kernel-PerfInfo");
+        table.lines("thread_id process_id attribution stack")
+    };
+    let whole = lines("");
+    let expected = [
+        "30|8|thread|[1]",
+        "31|-|payload|-",
+        "31|12|walk|[2]",
+        "32|-|payload|[3,4]",
+        "33|-|payload|[5]",
+        "31|16|walk|[6,7]",
+    ];
+    assert_eq!(whole, expected);
+    assert_eq!(lines("--pid 12"), ["31|12|walk|[2]"]);
+    assert_eq!(lines("--pid 8,16"), ["30|8|thread|[1]", "31|16|walk|[6,7]"]);
+    assert_eq!(lines("--pid 12 --partition-bytes 65536 --provider Kernel-PerfInfo"), ["31|12|walk|[2]"]);
+    // Walks that are not joined to events say nothing of them.
+    assert_eq!(lines("--stacks keep")[2], "31|-|payload|-");
 }
 
 /// What happens in a trace: on a processor, so many ticks later, by a thread.

@@ -12,6 +12,7 @@ use super::entry::Entry;
 use super::load::{LoadedSegments, SliceMemory};
 use super::ranks::{self, Skipped};
 use super::segments::SliceSegment;
+use super::slice_stacks::SliceStacks;
 use super::slices::{Slice, Slices};
 use super::whose::{Selection, Whose};
 use crate::error::{Error, ErrorCode, ErrorKind, Result};
@@ -180,10 +181,11 @@ impl<'a> OrderedSlice<'a> {
 
     /// Finds the events that pass, in no order yet, and those that do not.
     fn partition_events(&mut self, slice: &Slice, selection: Selection<'_>) -> Result<Skipped> {
-        let Selection { filter, asked, decoders, owners } = selection;
+        let Selection { filter, asked, decoders, owners, stacks } = selection;
         let (mut entries, mut skipped) = (std::mem::take(&mut self.entries), Skipped::default());
         let (mut damaged, mut filtered) = (std::mem::take(&mut self.damaged), std::mem::take(&mut self.filtered));
         let (mut shapes, mut whose) = (ShapeFinder::new(&decoders.ids), Whose::new(decoders, owners));
+        let mut stacks = SliceStacks::of(stacks, self.places());
         skipped.events.reserve_exact(usize::try_from(slice.events).unwrap_or(0));
         for (number, segment) in self.segments.iter() {
             let input = usize::from(segment.input);
@@ -196,7 +198,8 @@ impl<'a> OrderedSlice<'a> {
                 let ns = || planned.unix_ns(ticks);
                 let context = &planned.rules.context;
                 let is_theirs = |event: &Event<'_>, shape| {
-                    let ids = whose.ids(planned.machine, event, (raw, context), shape, ns());
+                    let walked = || stacks.get(number, raw.offset)?.process;
+                    let ids = whose.ids(planned.machine, event, (raw, context), shape, walked, ns());
                     filter.passes_ids(&ids, |name| asked.contains(name))
                 };
                 let passes = passes_cpu && filter.passes(raw, context, &mut shapes, is_theirs)?;

@@ -50,7 +50,7 @@ impl<'a> SliceContext<'a> {
     /// What tells the events that become rows; `None` where all of them do.
     fn selection(&self) -> Option<Selection<'a>> {
         let (filter, asked) = (self.plan.filter.as_ref()?, self.asked?);
-        Some(Selection { filter, asked, decoders: self.decoders, owners: self.owners })
+        Some(Selection { filter, asked, decoders: self.decoders, owners: self.owners, stacks: self.stacks })
     }
 }
 
@@ -216,7 +216,7 @@ impl<'a> Converter<'a> {
             shapes,
             finder: ShapeFinder::new(&context.decoders.ids),
             whose: Whose::new(context.decoders, context.owners),
-            stacks: SliceStacks::of(context.stacks, ordered),
+            stacks: SliceStacks::of(context.stacks, ordered.places()),
             recovered: Recovered::of(ordered),
             messages: MessageRenderer::default(),
             previous: None,
@@ -241,7 +241,9 @@ impl<'a> Converter<'a> {
         let outcome = table.decode(&event, decoder, &file.clock, &mut self.messages, &place, &mut self.weight);
         let status = outcome.map_or(RowStatus::NoSchema, |outcome| RowStatus::Decoded(outcome.status));
         let is_exact = time_status.is_none() && !file.clock.0.is_finer_than_ns();
-        let ids = self.whose.ids(file.machine, &event, (&raw, &file.context), shape, entry.ns);
+        let stack = self.stacks.get(entry.segment, entry.offset);
+        let walked = || stack?.process;
+        let ids = self.whose.ids(file.machine, &event, (&raw, &file.context), shape, walked, entry.ns);
         let row = RowContext {
             ns: entry.ns,
             seq: i64::try_from(seq).unwrap_or(i64::MAX),
@@ -261,7 +263,6 @@ impl<'a> Converter<'a> {
             is_recovered: self.recovered.has(entry),
         };
         let identity = decoder.is_other.then(|| EventIdentity::of(&raw, &file.context));
-        let stack = self.stacks.get(entry.segment, entry.offset);
         self.weight += stack.map_or(0, |stack| size_of_val(stack.addresses) as u64);
         table.header.push(&event, &row, identity, stack);
         self.shapes.count(shape, status, event.payload.len());

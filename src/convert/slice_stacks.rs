@@ -1,8 +1,8 @@
 //! The stacks of the events of a slice.
 
 use super::aside::AsideOffsets;
-use super::order::OrderedSlice;
 use crate::stacks::{BufferStacks, Stacks};
+use crate::survey::BufferSummary;
 use crate::table::Stack;
 
 /// The stacks of the events of a slice, segment by segment.
@@ -19,11 +19,15 @@ struct SegmentStacks<'a> {
 }
 
 impl<'a> SliceStacks<'a> {
-    pub(super) fn of(stacks: &'a Stacks, ordered: &'a OrderedSlice<'_>) -> Self {
+    /// `places` are input and buffer of each segment, and where its events stand in the buffer, if they were set aside.
+    pub(super) fn of<'b>(
+        stacks: &'a Stacks,
+        places: impl Iterator<Item = (u16, &'b BufferSummary, Option<AsideOffsets<'a>>)>,
+    ) -> Self {
         if stacks.is_empty() {
             return SliceStacks { segments: Vec::new() };
         }
-        let segments = ordered.places().map(|(input, buffer, aside)| {
+        let segments = places.map(|(input, buffer, aside)| {
             let stacks = stacks.of_buffer(input, buffer.extent.ordinal);
             SegmentStacks { stacks, aside }
         });

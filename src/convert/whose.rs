@@ -5,6 +5,7 @@ use crate::dimensions::{Attributor, Owners};
 use crate::event::named_ids::{AttributedIds, Ids, NamedIds};
 use crate::event::{Event, EventIdentity, FileContext, RawEvent};
 use crate::plan::CompiledFilter;
+use crate::stacks::Stacks;
 
 /// The names of processes that a filter asks for: of each name of the recording, by number, whether it does.
 #[derive(Debug)]
@@ -33,6 +34,8 @@ pub struct Selection<'a> {
     pub decoders: &'a Decoders,
     /// The processes of the recording and their threads.
     pub owners: &'a Owners<'a>,
+    /// The stacks of the events that others tell.
+    pub stacks: &'a Stacks,
 }
 
 /// Says whose events are.
@@ -46,7 +49,8 @@ impl<'a> Whose<'a> {
         Whose { decoders, attributor: Attributor::new(owners) }
     }
 
-    /// Whose an event of a machine and of a shape is, at a time in Unix nanoseconds.
+    /// Whose an event of a machine and of a shape is, at a time in Unix nanoseconds; `walked` is the process that the walk of
+    /// its stack names.
     #[expect(clippy::inline_always, reason = "ids that go through memory cost more than to find them")]
     #[inline(always)]
     pub(super) fn ids(
@@ -55,6 +59,7 @@ impl<'a> Whose<'a> {
         event: &Event<'_>,
         (raw, context): (&RawEvent<'_>, &FileContext),
         shape: u32,
+        walked: impl FnOnce() -> Option<u32>,
         ns: i64,
     ) -> AttributedIds {
         let header = Ids { process: event.process_id, thread: event.thread_id };
@@ -64,6 +69,6 @@ impl<'a> Whose<'a> {
             let of_rest = decoder.is_other.then(|| NamedIds::of(&EventIdentity::of(raw, context))).flatten();
             decoder.named_ids.or(of_rest).map(|named| named.read(event.payload)).unwrap_or_default()
         };
-        self.attributor.attribute(machine, header, named, ns)
+        self.attributor.attribute(machine, header, named, walked, ns)
     }
 }

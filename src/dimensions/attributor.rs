@@ -1,4 +1,4 @@
-//! Whose an event is: the process and thread of its header, of its payload, or by the thread table.
+//! Whose an event is: the process and thread of its header, of its payload, or by the thread table or the walk of its stack.
 
 use super::owners::{Known, Owners};
 use crate::event::named_ids::{AttributedIds, Attribution, Ids};
@@ -18,10 +18,17 @@ impl<'a> Attributor<'a> {
     }
 
     /// Whose an event of a machine is that has these ids in its header, and, where it has none there, in its payload; at a
-    /// time in Unix nanoseconds.
+    /// time in Unix nanoseconds. `walked` is the process that the walk of its stack names.
     #[expect(clippy::inline_always, reason = "ids that go through memory cost more than to find them")]
     #[inline(always)]
-    pub fn attribute(&mut self, machine: u16, header: Ids, payload: impl FnOnce() -> Ids, ns: i64) -> AttributedIds {
+    pub fn attribute(
+        &mut self,
+        machine: u16,
+        header: Ids,
+        payload: impl FnOnce() -> Ids,
+        walked: impl FnOnce() -> Option<u32>,
+        ns: i64,
+    ) -> AttributedIds {
         let (mut ids, mut source) = (header, Attribution::Header);
         if ids == Ids::default() {
             (ids, source) = (payload(), Attribution::Payload);
@@ -29,7 +36,11 @@ impl<'a> Attributor<'a> {
         let Ids { mut process, thread } = ids;
         if let (None, Some(thread)) = (process, thread) {
             process = self.threads.get((machine, thread), ns, |ns| self.owners.process_of(machine, thread, ns));
-            source = if process.is_some() { Attribution::Thread } else { source };
+            if process.is_some() {
+                source = Attribution::Thread;
+            } else if let Some(walked) = walked() {
+                (process, source) = (Some(walked), Attribution::Walk);
+            }
         }
         let name = |id| self.processes.get((machine, id), ns, |ns| self.owners.name_of(machine, id, ns));
         let name = process.and_then(name);
@@ -129,7 +140,7 @@ mod tests {
         let owners = Owners::of(&dimensions);
         let mut attributor = Attributor::new(&owners);
         let mut t = |machine, process, thread, expected: Option<u32>, name: Option<&str>| {
-            let found = attributor.attribute(machine, Ids { process, thread }, Ids::default, 20);
+            let found = attributor.attribute(machine, Ids { process, thread }, Ids::default, || None, 20);
             let found_name = found.name.and_then(|name| owners.names().text(name as usize));
             assert_eq!((found.process, found_name), (expected, name), "{process:?} {thread:?} of {machine}");
         };
@@ -146,14 +157,15 @@ mod tests {
     }
 
     #[test]
-    fn header_payload_and_thread_table_are_asked_in_this_order() {
-        use Attribution::{Header, Payload, Thread};
+    fn header_payload_thread_table_and_walk_are_asked_in_this_order() {
+        use Attribution::{Header, Payload, Thread, Walk};
         let dimensions = dimensions();
         let owners = Owners::of(&dimensions);
         let mut attributor = Attributor::new(&owners);
         let ids = |process, thread| Ids { process, thread };
+        let walked = std::cell::Cell::new(None);
         let mut t = |header, payload, ns, process, name: Option<&str>, source| {
-            let found = attributor.attribute(0, header, || payload, ns);
+            let found = attributor.attribute(0, header, || payload, || walked.get(), ns);
             let found_name = found.name.and_then(|name| owners.names().text(name as usize));
             assert_eq!(
                 (found.process, found_name, found.source),
@@ -174,6 +186,15 @@ mod tests {
         // A process whose number no process can have.
         t(none, ids(None, Some(104)), 20, None, None, Some(Payload));
         t(none, none, 20, None, None, None);
+        // What a walk names is asked for last, and only of a thread.
+        walked.set(Some(8));
+        t(ids(None, Some(7)), other, 20, Some(8), Some("a.exe"), Some(Walk));
+        t(none, ids(None, Some(100)), 9, Some(8), Some("a.exe"), Some(Walk));
+        t(none, ids(None, Some(104)), 60, Some(8), Some("b.exe"), Some(Walk));
+        t(none, ids(None, Some(100)), 60, Some(4), None, Some(Thread));
+        t(ids(Some(4), None), other, 20, Some(4), None, Some(Header));
+        t(none, none, 20, None, None, None);
+        walked.set(None);
         // Ids that share a place are not taken for one another.
         t(ids(Some(8 + 4 * 1024), None), none, 49, Some(8 + 4 * 1024), None, Some(Header));
         t(ids(Some(8), None), none, 49, Some(8), Some("a.exe"), Some(Header));

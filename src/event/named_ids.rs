@@ -27,11 +27,14 @@ pub enum Attribution {
     Payload,
     /// The thread is known, and the process is the one that had it at the time.
     Thread,
+    /// The thread is known, and the walk of the event's stack names its process.
+    Walk,
 }
 
 impl Attribution {
     /// All of them, each at its number.
-    pub const ALL: [Attribution; 3] = [Attribution::Header, Attribution::Payload, Attribution::Thread];
+    pub const ALL: [Attribution; 4] =
+        [Attribution::Header, Attribution::Payload, Attribution::Thread, Attribution::Walk];
 
     /// The value of the column `attribution`.
     pub fn name(self) -> &'static str {
@@ -39,6 +42,7 @@ impl Attribution {
             Attribution::Header => "header",
             Attribution::Payload => "payload",
             Attribution::Thread => "thread",
+            Attribution::Walk => "walk",
         }
     }
 }

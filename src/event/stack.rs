@@ -10,7 +10,7 @@
 //! ```
 
 use super::named_ids::NamedIds;
-use super::view::{Event, FileContext};
+use super::view::{Event, FileContext, known_id};
 use super::{EventIdentity, RawEvent};
 use crate::layout::header::KernelHeader;
 use crate::layout::kernel::{self, GROUP_STACK_WALK, STACK_WALK_CLASS, stack_walk};
@@ -56,6 +56,8 @@ pub enum ToldOfStack<'a> {
         event_ticks: i64,
         /// The thread.
         thread: u32,
+        /// The process of that thread at that time, if it has a number that a process can have.
+        process: Option<u32>,
         /// The addresses.
         stack: Part<'a>,
     },
@@ -140,14 +142,14 @@ impl<'a> ToldOfStack<'a> {
             return Some(ToldOfStack::Key { key, when: told, addresses: Addresses { bytes, pointer_size } });
         }
         let (ticks, rest) = payload.split_first_chunk()?;
-        let (_process, rest) = rest.split_first_chunk::<4>()?;
+        let (process, rest) = rest.split_first_chunk()?;
         let (thread, rest) = rest.split_first_chunk()?;
         let stack = match told {
             StackEvent::WalkWithKey => Part::Key(pointer(rest)?.0),
             _ => Part::Addresses(Addresses { bytes: rest, pointer_size }),
         };
         let (event_ticks, thread) = (i64::from_le_bytes(*ticks), u32::from_le_bytes(*thread));
-        Some(ToldOfStack::Walk { event_ticks, thread, stack })
+        Some(ToldOfStack::Walk { event_ticks, thread, process: known_id(u32::from_le_bytes(*process)), stack })
     }
 }
 
@@ -212,11 +214,12 @@ mod tests {
         let addresses = [1, 0, 0, 0x80, 2, 0, 0, 0, 3, 0, 0, 0];
         for (pointer_size, expected) in [(4, vec![0x8000_0001, 2, 3]), (8, vec![0x2_8000_0001])] {
             let bytes = event(0x20, 0x18, pointer_size, &[&OF_EVENT[..], &addresses].concat());
-            let Some(ToldOfStack::Walk { event_ticks: 9, thread: 5, stack: Part::Addresses(found) }) =
+            let Some(ToldOfStack::Walk { event_ticks: 9, thread: 5, process: Some(1), stack }) =
                 ToldOfStack::of(&raw(&bytes), &FILE)
             else {
                 panic!("it is a walk")
             };
+            let Part::Addresses(found) = stack else { panic!("it has addresses") };
             assert_eq!((found.len(), listed(found)), (expected.len(), expected));
         }
     }
@@ -226,7 +229,7 @@ mod tests {
         let bytes = event(0x26, 0x18, 8, &[&OF_EVENT[..], &[4, 0, 0, 0, 0, 0, 0, 1]].concat());
         let told = ToldOfStack::of(&raw(&bytes), &FILE);
         let stack = Part::Key(0x0100_0000_0000_0004);
-        assert_eq!(told, Some(ToldOfStack::Walk { event_ticks: 9, thread: 5, stack }));
+        assert_eq!(told, Some(ToldOfStack::Walk { event_ticks: 9, thread: 5, process: Some(1), stack }));
         let bytes = event(0x23, 0x18, 4, &[4, 0, 0, 0, 6, 0, 0, 0]);
         let Some(ToldOfStack::Key { key: 4, when: StackEvent::KeyDeleted, addresses }) =
             ToldOfStack::of(&raw(&bytes), &FILE)

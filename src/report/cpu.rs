@@ -6,7 +6,7 @@ use super::axis::Axis;
 use super::interrupts::{Interrupt, Interrupts, Processor};
 use super::source::Source;
 use super::tally::{Counters, Ranked, Tally};
-use super::who::{Name, Who};
+use super::who::{Name, Who, walked};
 use crate::error::Result;
 
 /// Processes that are shown one by one.
@@ -37,6 +37,8 @@ pub(super) struct CpuUsage {
 struct Running {
     machine: i64,
     thread: Option<i64>,
+    /// Its process, where the walk of the switch names it.
+    process: Option<i64>,
     since: i64,
     /// When another processor's switch named the thread for the first time since: none runs on two at once.
     elsewhere: Option<i64>,
@@ -89,11 +91,13 @@ pub(super) fn usage(source: &Source<'_>, axis: &Axis, who: &Who, interrupts: &In
     let mut processors = Processors::default();
     let mut spans = recorded_spans(source)?;
     let mut sums = Sums { axis, who, interrupts, tally: Tally::default(), usage: CpuUsage::default() };
-    let columns = ["event_name", "timestamp_ns", "input", "cpu", "NewThreadId", "OldThreadId"];
+    let columns =
+        ["event_name", "timestamp_ns", "input", "cpu", "NewThreadId", "OldThreadId", "process_id", "attribution"];
     source.events("Kernel-Thread", &columns, |batch, row| {
         let Some(time) = batch.integer(1, row).filter(|_| batch.text(0, row) == Some("Thread/CSwitch")) else { return };
         let machine = source.machine(batch.integer(2, row));
-        let now = Running { machine, thread: batch.integer(4, row), since: time, elsewhere: None };
+        let process = walked(batch.integer(6, row), batch.text(7, row));
+        let now = Running { machine, thread: batch.integer(4, row), process, since: time, elsewhere: None };
         let (processor, taken) = ((batch.integer(2, row), batch.integer(3, row)), batch.integer(5, row));
         let before = processors.switch(processor, now, taken);
         let first = || spans.get(&processor).map_or(time, |(first, _)| *first);
@@ -163,7 +167,7 @@ impl Sums<'_> {
     fn spend(&mut self, processor: Processor, span: (i64, i64), doing: Doing) {
         let Sums { axis, who, interrupts, tally, usage } = self;
         let name = match doing {
-            Doing::Thread(ran) => Some(who.name(ran.machine, None, ran.thread, ran.since)),
+            Doing::Thread(ran) => Some(who.name(ran.machine, ran.process, ran.thread, ran.since)),
             Doing::Idle | Doing::Unknown => None,
         };
         if let Some(name) = name {

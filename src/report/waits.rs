@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::axis::Axis;
 use super::source::Source;
 use super::tally::{Ranked, Tally};
-use super::who::Who;
+use super::who::{Who, walked};
 use crate::error::Result;
 
 /// Threads that are off a processor at a time and kept.
@@ -42,7 +42,16 @@ struct Departure {
 pub(super) fn waits(source: &Source<'_>, axis: &Axis, who: &Who) -> Result<Option<Waits>> {
     let (mut tally, mut left_out, mut is_there) = (Tally::default(), 0_u64, false);
     let mut away = HashMap::<(i64, i64), Departure>::new();
-    let columns = ["event_name", "timestamp_ns", "input", "OldThreadId", "OldThreadState", "NewThreadId"];
+    let columns = [
+        "event_name",
+        "timestamp_ns",
+        "input",
+        "OldThreadId",
+        "OldThreadState",
+        "NewThreadId",
+        "process_id",
+        "attribution",
+    ];
     source.events("Kernel-Thread", &columns, |batch, row| {
         let Some(time) = batch.integer(1, row).filter(|_| batch.text(0, row) == Some("Thread/CSwitch")) else { return };
         let machine = source.machine(batch.integer(2, row));
@@ -62,7 +71,8 @@ pub(super) fn waits(source: &Source<'_>, axis: &Axis, who: &Who) -> Result<Optio
             return;
         }
         is_there = true;
-        let amounts = tally.of(&who.name(machine, None, Some(thread), time));
+        let process = walked(batch.integer(6, row), batch.text(7, row));
+        let amounts = tally.of(&who.name(machine, process, Some(thread), time));
         if is_ready {
             amounts.count(0, [0, 1, length, 0, 0, 0]);
             return;

@@ -78,6 +78,12 @@ impl fmt::Display for Name<'_> {
     }
 }
 
+/// The process that the walk of an event names, of a thread that the table of threads does not have: its columns `process_id`
+/// and `attribution` say so.
+pub(super) fn walked(process: Option<i64>, attribution: Option<&str>) -> Option<i64> {
+    process.filter(|_| attribution == Some("walk"))
+}
+
 impl Who {
     /// Reads what the sidecar tells.
     ///

@@ -89,7 +89,7 @@ struct Found {
 
 /// What an event tells of a stack; its addresses are the next ones, so many.
 enum Event {
-    Walk { event_ticks: i64, thread: u32, part: FoundPart },
+    Walk { event_ticks: i64, ids: (u32, Option<u32>), part: FoundPart },
     Key { key: u64, when: StackEvent, part: FoundPart },
 }
 
@@ -102,11 +102,12 @@ enum FoundPart {
 impl Found {
     fn push(&mut self, at: FileKey, told: ToldOfStack<'_>) {
         let event = match told {
-            ToldOfStack::Walk { event_ticks, thread, stack: Part::Key(key) } => {
-                Event::Walk { event_ticks, thread, part: FoundPart::Key(key) }
-            }
-            ToldOfStack::Walk { event_ticks, thread, stack: Part::Addresses(addresses) } => {
-                Event::Walk { event_ticks, thread, part: self.keep(addresses) }
+            ToldOfStack::Walk { event_ticks, thread, process, stack } => {
+                let part = match stack {
+                    Part::Key(key) => FoundPart::Key(key),
+                    Part::Addresses(addresses) => self.keep(addresses),
+                };
+                Event::Walk { event_ticks, ids: (thread, process), part }
             }
             ToldOfStack::Key { key, when, addresses } => Event::Key { key, when, part: self.keep(addresses) },
         };
@@ -144,7 +145,7 @@ impl Gathered {
         let mut rest = &found.addresses[..];
         for (at, event) in &found.events {
             match *event {
-                Event::Walk { event_ticks, thread, ref part } => {
+                Event::Walk { event_ticks, ids, ref part } => {
                     self.unjoined.walks += 1;
                     if self.walks.len() >= MAX_KEPT {
                         self.unjoined.count(Reason::NoRoom);
@@ -152,7 +153,7 @@ impl Gathered {
                         continue;
                     }
                     let part = self.part(part, &mut rest)?;
-                    self.walks.push(Walk::new(*at, event_ticks, thread, part))?;
+                    self.walks.push(Walk::new(*at, event_ticks, ids, part))?;
                 }
                 Event::Key { ref part, .. } if self.definitions.len() >= MAX_KEPT => pass_over(&mut rest, part),
                 Event::Key { key, when, ref part } => {

@@ -1,7 +1,7 @@
 //! Gives events the walks that are theirs.
 
 use super::lists::{Added, ListWriter, Lists};
-use super::records::{Sighting, Walk, WalkPart};
+use super::records::{NO_PROCESS, Sighting, Walk, WalkPart};
 use super::result::StackOfEvent;
 use super::unjoined::{Reason, Unjoined};
 use crate::clock::{Clock, Ticks};
@@ -43,6 +43,15 @@ pub(super) struct Join<'a> {
 struct Stack<'a> {
     event: &'a Sighting,
     walks: usize,
+    /// The process that all of them name.
+    process: u32,
+}
+
+impl Stack<'_> {
+    fn add(&mut self, walk: &Walk) {
+        self.process = if self.walks == 0 || self.process == walk.process { walk.process } else { NO_PROCESS };
+        self.walks += 1;
+    }
 }
 
 impl<'a> Join<'a> {
@@ -95,7 +104,7 @@ impl<'a> Join<'a> {
             };
             match (event, part) {
                 (Some(event), Ok(part)) => {
-                    stack.get_or_insert(Stack { event, walks: 0 }).walks += 1;
+                    stack.get_or_insert(Stack { event, walks: 0, process: NO_PROCESS }).add(walk);
                     self.addresses.extend_from_slice(part);
                 }
                 (_, Err(reason)) => self.unjoined.count(reason),
@@ -128,11 +137,11 @@ impl<'a> Join<'a> {
 
     /// Keeps a stack that is whole.
     fn close(&mut self, stack: Option<Stack<'_>>) -> Result<()> {
-        let Some(Stack { event, walks }) = stack else { return Ok(()) };
+        let Some(Stack { event, walks, process }) = stack else { return Ok(()) };
         let added = self.lists.add(&self.addresses, |addresses| stack_id(addresses.iter().copied()))?;
         self.addresses.clear();
         match added {
-            Added::Number(list) => self.events.push(StackOfEvent::new(self.input, event.at.key(), list)),
+            Added::Number(list) => self.events.push(StackOfEvent::new(self.input, event.at.key(), list, process)),
             Added::NoRoom => {
                 (0..walks).for_each(|_| self.unjoined.count(Reason::NoRoom));
                 Ok(())

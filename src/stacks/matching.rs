@@ -115,7 +115,7 @@ mod tests {
     }
 
     fn walk(event_ticks: i64, thread: u32, ticks: i64) -> Walk {
-        Walk::new(at(ticks, 0), event_ticks, thread, WalkPart::List(0))
+        Walk::new(at(ticks, 0), event_ticks, (thread, None), WalkPart::List(0))
     }
 
     /// What is kept of events with these times and threads, by offset.

@@ -17,8 +17,14 @@ pub(super) struct Walk {
     pub at: Place,
     /// The thread of the event that it belongs to.
     pub thread: u32,
+    /// The process of that thread, [`NO_PROCESS`] where it names none.
+    pub process: u32,
     kind: u32,
+    padding: u32,
 }
+
+/// The number that stands for no process.
+pub(super) const NO_PROCESS: u32 = u32::MAX;
 
 /// What a walk has of a stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,9 +42,10 @@ pub(super) enum WalkPart {
 }
 
 impl Walk {
-    /// A walk at a place, of the event of a thread at a time in ticks.
-    pub(super) fn new(at: FileKey, event_ticks: i64, thread: u32, part: WalkPart) -> Self {
-        Walk { event_ticks, at: at.into(), thread, ..Walk::default() }.with(part)
+    /// A walk at a place, of the event of a thread of a process at a time in ticks.
+    pub(super) fn new(at: FileKey, event_ticks: i64, (thread, process): (u32, Option<u32>), part: WalkPart) -> Self {
+        let process = process.unwrap_or(NO_PROCESS);
+        Walk { event_ticks, at: at.into(), thread, process, ..Walk::default() }.with(part)
     }
 
     /// The same with another part.

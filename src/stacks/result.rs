@@ -3,6 +3,7 @@
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 use super::lists::{AddressList, Lists};
+use super::records::NO_PROCESS;
 use super::sorted::sorted;
 use crate::error::Result;
 use crate::plan::Segment;
@@ -21,16 +22,18 @@ pub struct StackOfEvent {
     offset: u32,
     /// Number of the stack.
     list: u32,
+    /// The process that its walks name, [`NO_PROCESS`] where they name none or several.
+    process: u32,
     /// Number of the input.
     input: u16,
-    padding: [u16; 3],
+    padding: u16,
 }
 
 const _: () = assert!(size_of::<StackOfEvent>() == 24, "the size of a record is part of the format of plans");
 
 impl StackOfEvent {
-    pub(super) fn new(input: u16, at: FileKey, list: u32) -> Self {
-        StackOfEvent { ordinal: at.ordinal, offset: at.offset, list, input, padding: [0; 3] }
+    pub(super) fn new(input: u16, at: FileKey, list: u32, process: u32) -> Self {
+        StackOfEvent { ordinal: at.ordinal, offset: at.offset, list, process, input, padding: 0 }
     }
 
     /// By input, buffer and offset.
@@ -138,9 +141,10 @@ impl<'a> BufferStacks<'a> {
                 return None;
             }
         }
-        let (addresses, id) = self.lists.get(self.events[self.next].list);
+        let event = &self.events[self.next];
+        let (addresses, id) = self.lists.get(event.list);
         self.next += 1;
-        Some(Stack { addresses, id })
+        Some(Stack { addresses, id, process: Some(event.process).filter(|&process| process != NO_PROCESS) })
     }
 
     #[inline]
@@ -159,7 +163,7 @@ mod tests {
         let (mut records, mut lists) = (space.records(), ListWriter::new(&space));
         for (list, &(input, ordinal, offset)) in (0_u32..).zip(events) {
             let at = FileKey { ticks: 0, stream: 0, sequence: 0, ordinal, offset };
-            records.push(StackOfEvent::new(input, at, list)).unwrap();
+            records.push(StackOfEvent::new(input, at, list, [NO_PROCESS, 4][list as usize % 2])).unwrap();
             lists.add(&[list.into()], |_| -i64::from(list)).unwrap();
         }
         Stacks::new(records.finish().unwrap(), lists.finish().unwrap())
@@ -182,5 +186,8 @@ mod tests {
         t(1, 2, &[(16, None), (24, Some(4))]);
         t(1, 1, &[(24, None)]);
         assert!(stacks.of_buffer(1, 1).is_empty());
+        let mut buffer = stacks.of_buffer(0, 2);
+        let processes = [0, 16, 40].map(|offset| buffer.get(offset).unwrap().process);
+        assert_eq!(processes, [Some(4), None, Some(4)]);
     }
 }

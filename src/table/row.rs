@@ -85,6 +85,8 @@ pub struct Stack<'a> {
     pub addresses: &'a [u64],
     /// Their `stack_id`, the beginning of a hash over them.
     pub id: i64,
+    /// The process of its event's thread, if those who walked it name one.
+    pub process: Option<u32>,
 }
 
 #[cfg(test)]

@@ -78,7 +78,7 @@ impl HeaderColumns {
             self.push_identity(&identity, event);
         }
         // Events of the kernel have no items, so that nothing is in its place.
-        if let Some(Stack { addresses, id }) = stack.filter(|_| !self.has_value(HeaderColumn::Stack)) {
+        if let Some(Stack { addresses, id, .. }) = stack.filter(|_| !self.has_value(HeaderColumn::Stack)) {
             self.put(HeaderColumn::StackId, id);
             self.push_numbers(HeaderColumn::Stack, addresses.iter().copied());
         }

@@ -25,7 +25,7 @@ INTERRUPTS = {
 
 COMMON = "timestamp_ns seq cpu thread_id attribution stack input event_name"
 SWITCH = "NewThreadId OldThreadId OldThreadState OldThreadWaitReason TThreadId Flag"
-WALK = "EventTimeStamp_ns StackThread"
+WALK = "EventTimeStamp_ns StackThread StackProcess"
 PERFORMANCE = "InitialTime_ns Routine Vector InstructionPointer ThreadId Count Reserved"
 
 
@@ -57,16 +57,22 @@ class Trace:
         self.switches = events("Kernel-Thread", SWITCH, "Thread/CSwitch")
         self.readies = events("Kernel-Thread", SWITCH, "Thread/ReadyThread")
         self.walks = events("Kernel-StackWalk", WALK, "StackWalk/Stack", "StackWalk/StackKeyKernel", "StackWalk/StackKeyUser")
+        self.walks_of = by_key(
+            self.walks, lambda row: (self.machines[row["input"]], row["StackThread"], row["EventTimeStamp_ns"])
+        )
         self.interrupts = events("Kernel-PerfInfo", PERFORMANCE, *INTERRUPTS)
         self.samples = events("Kernel-PerfInfo", PERFORMANCE, "PerfInfo/SampleProf")
         self.threads = by_key(sidecar("threads"), lambda row: (row["machine"], row["thread_id"]))
         self.processes = by_key(sidecar("processes"), lambda row: (row["machine"], row["process_id"]))
 
-    def process(self, machine, thread, time):
-        """Whose a thread is at a time: process id and name."""
+    def process(self, machine, thread, time, switched=False):
+        """Whose a thread is at a time: process id and name. The walks of the switch that brings it name the process of a stranger."""
         if thread == 0:
             return 0, "Idle"
         owner = [row["process_id"] for row in self.threads.get((machine, thread), []) if at(row, time)]
+        if not owner and switched:
+            walked = {row["StackProcess"] for row in self.walks_of.get((machine, thread, time), [])}
+            owner = list(walked - {None}) if len(walked) == 1 else []
         if not owner:
             return None, None
         name = [row["image_name"] for row in self.processes.get((machine, owner[-1]), []) if at(row, time)]
@@ -111,7 +117,7 @@ def interval(trace, key, thread, begin, end, because, seq=None):
     """One row of `intervals`."""
     state = "unknown" if because else ("idle" if thread == 0 else "busy")
     machine = trace.machines[key[0]]
-    process, name = trace.process(machine, thread, begin)
+    process, name = trace.process(machine, thread, begin, switched=seq is not None)
     row = {"input": key[0], "cpu": key[1], "machine": machine, "seq": seq, "thread_id": thread, "process_id": process}
     row |= {"process_name": name, "from_ns": begin, "to_ns": end, "duration_ns": end - begin}
     return {**row, "state": state, "unknown_because": because}
@@ -190,7 +196,7 @@ def off_cpu(trace):
             ready = between[0] if between else None
             times[WAITING] = ready["timestamp_ns"] - begin if ready else None
             times[READY] = end - ready["timestamp_ns"] if ready else None
-        process, name = trace.process(machine, thread, end)
+        process, name = trace.process(machine, thread, end, switched=True)
         yield {
             "machine": machine,
             "thread_id": thread,
@@ -277,21 +283,20 @@ def usage(trace):
     """Of each thread the time in each state; where one wait has no ReadyThread, nobody knows how long it waited or was ready in all."""
     rows = {}
 
-    def row_of(machine, thread, time):
-        process, name = trace.process(machine, thread, time)
-        key = {"machine": machine, "process_id": process, "process_name": name, "thread_id": thread}
+    def row_of(one):
+        key = {column: one[column] for column in ("machine", "process_id", "process_name", "thread_id")}
         sums = "running_ns runs waiting_ns waits ready_ns standby_ns waiting_or_ready_ns other_ns unknown_ns".split()
         return rows.setdefault(tuple(key.values()), {**key, **dict.fromkeys(sums, 0)})
 
     for one in intervals(trace):
-        row, time = row_of(one["machine"], one["thread_id"], one["from_ns"]), one["to_ns"] - one["from_ns"]
+        row, time = row_of(one), one["to_ns"] - one["from_ns"]
         if one["state"] == "unknown":
             row["unknown_ns"] += time
         else:
             row["running_ns"] += time
             row["runs"] += 1
     for one in off_cpu(trace):
-        row = row_of(one["machine"], one["thread_id"], one["to_ns"])
+        row = row_of(one)
         row["waits"] += one["state"] == WAITING
         row["other_ns"] += one["off_cpu_ns"] if one["state"] == OTHER else 0
         row["standby_ns"] += one["standby_ns"]

@@ -132,8 +132,8 @@ class Made:
         who = {"thread_id": header, "attribution": "header"} if header else {"thread_id": thread, "attribution": "payload"}
         self.event("Kernel-Thread", "Thread/ReadyThread", time, cpu, TThreadId=thread, Flag=flag, **who, **row)
 
-    def walk(self, time, cpu, thread):
-        fields = {"EventTimeStamp_ns": time * self.factor, "StackThread": thread, "Stack__field": [1, 2]}
+    def walk(self, time, cpu, thread, process=None):
+        fields = {"EventTimeStamp_ns": time * self.factor, "StackThread": thread, "StackProcess": process, "Stack__field": [1, 2]}
         self.event("Kernel-StackWalk", "StackWalk/Stack", time, cpu, **fields)
 
     def interrupt(self, name, begin, end, cpu, routine=-4096):
@@ -221,6 +221,17 @@ def states(made):
     made.span("threads", 300, thread_id=77, process_id=2)
     for time, old, new in [(100, 0, 77), (200, 77, 0), (310, 0, 77), (400, 77, 0)]:
         made.switch(time, 0, old, new)
+
+
+def strangers(made):
+    """Threads that no table has: the walk of a switch names the process, of that switch alone."""
+    made.case("walked", (0, 0, 1000))
+    for time, old, new, process in [(100, 0, 78, 2), (200, 78, 0, None), (300, 0, 78, None), (400, 78, 10, None), (500, 10, 78, 3)]:
+        who = {"process_id": process, "thread_id": new, "attribution": "walk"} if process else {}
+        made.switch(time, 0, old, new, **who)
+        if process:
+            made.walk(time, 0, new, process)
+    made.switch(600, 0, 78, 0)
 
 
 def wake_ups(made):
@@ -386,7 +397,7 @@ class MadeRows(unittest.TestCase):
         shutil.copytree(folder, os.path.join(cls.out, "trace=again"))
         cls.made, again = Made(1_000_000), Made(2_000_000, factor=3)
         for made, name in ((cls.made, "example"), (again, "again")):
-            for cases in (processors, states, wake_ups, interrupts, samples):
+            for cases in (processors, states, strangers, wake_ups, interrupts, samples):
                 cases(made)
             made.write(os.path.join(cls.out, f"trace={name}"))
         cls.traces = {name: judge.Trace(os.path.join(cls.out, f"trace={name}")) for name in ("example", "again")}

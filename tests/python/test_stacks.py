@@ -16,10 +16,13 @@ EXPECTED = {
     "perfview-net.4.5.x86-old": (18532, 18532, 17389),
 }
 
+# Events of which nothing but their walks says the process, by name.
+BY_WALK = {"filtrace-diskio": {"Thread/CSwitch": 1182}}
+
 # Walks of their own, and what their keys stand for: mostly told later.
 PARTS = """
 CREATE TABLE part AS
-SELECT seq, input, cpu, timestamp_ns AS ns, EventTimeStamp_ns AS of_ns, thread_id,
+SELECT seq, input, cpu, timestamp_ns AS ns, EventTimeStamp_ns AS of_ns, thread_id, process,
        CASE WHEN opcode = 32 THEN walked ELSE (
          SELECT arg_min(d.told, d.seq) FROM walk d
          WHERE d.opcode IN (35, 36) AND d.key = w.named AND d.input = w.input AND d.seq > w.seq) END AS addresses
@@ -42,11 +45,21 @@ SELECT event AS seq, flatten(list(addresses ORDER BY seq)) AS stack FROM matched
 WHERE event IS NOT NULL AND addresses IS NOT NULL AND ns - of_ns <= 16000000000 GROUP BY event
 """
 
+# Who is whose with walks and without: where all walks of an event name one process, an event that has none gets it.
+EXPECTED_OWNERS = """
+CREATE TABLE owner AS
+SELECT k.seq, k.event_name, coalesce(k.process_id, w.process) AS process_id,
+       CASE WHEN k.process_id IS NULL AND w.process IS NOT NULL THEN 'walk' ELSE k.attribution END AS attribution
+FROM kept k LEFT JOIN (
+  SELECT event AS seq, CASE WHEN count(DISTINCT process) = 1 AND count(process) = count(*) THEN any_value(process) END AS process
+  FROM matched WHERE addresses IS NOT NULL AND ns - of_ns <= 16000000000 GROUP BY event) w USING (seq)
+"""
+
 
 def rows(trace):
     """A query of what the checks need of every event of a trace."""
     datasets = sorted(os.listdir(os.path.join(trace, "events")))
-    columns = "seq, input, cpu, timestamp_ns, thread_id, stack, stack_id"
+    columns = "seq, input, cpu, timestamp_ns, event_name, process_id, thread_id, attribution, stack, stack_id"
     selects = []
     for dataset in datasets:
         files = literal(os.path.join(trace, "events", dataset, "*.parquet"))
@@ -60,6 +73,7 @@ def walks(connection, trace):
     found = {row[0] for row in connection.execute(f"DESCRIBE SELECT * FROM {files}").fetchall()}
     optional = {"Stack__field": "walked", "StackKey": "named", "Key": "key", "StackFrame": "told"}
     columns = [f"{name if name in found else 'NULL'} AS {called}" for name, called in optional.items()]
+    columns.append("StackProcess AS process")
     return f"SELECT seq, input, cpu, timestamp_ns, EventTimeStamp_ns, thread_id, opcode, {', '.join(columns)} FROM {files}"
 
 
@@ -76,7 +90,7 @@ class Stacks(unittest.TestCase):
             connection.execute(f"CREATE TABLE joined AS {rows(traces['join'])}")
             connection.execute(f"CREATE TABLE kept AS {rows(traces['keep'])}")
             connection.execute(f"CREATE TABLE walk AS {walks(connection, traces['keep'])}")
-            for step in (PARTS, MATCHED, EXPECTED_STACKS):
+            for step in (PARTS, MATCHED, EXPECTED_STACKS, EXPECTED_OWNERS):
                 connection.execute(step)
             one = lambda query: connection.execute(query).fetchone()
             counts = one("SELECT count(*), count(event), (SELECT count(*) FROM expected) FROM matched")
@@ -87,6 +101,13 @@ class Stacks(unittest.TestCase):
             # No other row has another stack than it would have had.
             others = "SELECT count(*) FROM joined j JOIN kept k USING (seq) WHERE j.stack IS DISTINCT FROM k.stack"
             self.assertEqual(one(f"{others} AND seq NOT IN (SELECT seq FROM expected)")[0], 0)
+            wrong = (
+                "SELECT count(*) FROM joined j FULL JOIN owner o USING (seq) "
+                "WHERE (j.process_id, j.attribution) IS DISTINCT FROM (o.process_id, o.attribution)"
+            )
+            self.assertEqual(one(wrong)[0], 0)
+            by_walk = "SELECT event_name, count(*) FROM joined WHERE attribution = 'walk' GROUP BY ALL"
+            self.assertEqual(dict(connection.execute(by_walk).fetchall()), BY_WALK.get(name, {}))
             # One id for each stack.
             stacks, ids, pairs = one(
                 "SELECT count(DISTINCT stack), count(DISTINCT stack_id), count(DISTINCT (stack, stack_id)) "

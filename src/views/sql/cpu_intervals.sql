@@ -5,9 +5,10 @@
 --| process_id BIGINT, process_name STRING, state STRING, unknown_because STRING, input BIGINT, machine BIGINT
 WITH switches AS (
   SELECT trace, machine, input, cpu, seq, timestamp, timestamp_ns, NewThreadId AS thread_id,
+         CASE WHEN attribution = 'walk' THEN process_id END AS walked_process_id,
          LEAD(timestamp_ns) OVER (PARTITION BY trace, input, cpu ORDER BY seq) AS next_ns,
          OldThreadId AS old_thread_id, LEAD(OldThreadId) OVER (PARTITION BY trace, input, cpu ORDER BY seq) AS taken_thread_id
-  FROM {{Kernel-Thread [event_name = 'Thread/CSwitch']: timestamp, timestamp_ns, seq, input, machine, cpu, NewThreadId BIGINT, OldThreadId BIGINT}} s
+  FROM {{Kernel-Thread [event_name = 'Thread/CSwitch']: timestamp, timestamp_ns, seq, input, machine, cpu, process_id, attribution, NewThreadId BIGINT, OldThreadId BIGINT}} s
 ), named AS (
   SELECT trace, seq, MIN(timestamp_ns) OVER (
            PARTITION BY trace, input, thread_id ORDER BY timestamp_ns RANGE BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING) AS again_ns
@@ -28,7 +29,7 @@ WITH switches AS (
   SELECT trace, machine, input, cpu, MIN(timestamp_ns) AS first_switch_ns FROM switches GROUP BY trace, machine, input, cpu
 ), spans AS (
   SELECT w.trace, w.machine, w.input, w.cpu, w.seq, w.timestamp, w.timestamp_ns AS from_ns,
-         COALESCE(w.next_ns, GREATEST(i.last_time_ns, w.timestamp_ns), w.timestamp_ns) AS to_ns, w.thread_id,
+         COALESCE(w.next_ns, GREATEST(i.last_time_ns, w.timestamp_ns), w.timestamp_ns) AS to_ns, w.thread_id, w.walked_process_id,
          CASE WHEN w.cpu IS NULL THEN 'no processor' WHEN w.next_ns IS NULL THEN 'last switch'
               WHEN w.taken_thread_id IS DISTINCT FROM w.thread_id OR w.thread_id IS NULL THEN 'contradicted'
               WHEN a.again_ns < w.next_ns THEN 'elsewhere' END AS unknown_because
@@ -37,7 +38,7 @@ WITH switches AS (
   LEFT JOIN inputs i ON i.trace = w.trace AND i.input = w.input AND i.cpu = w.cpu
   UNION ALL
   SELECT i.trace, m.machine, i.input, i.cpu, CAST(NULL AS BIGINT), CAST(NULL AS {{type TIMESTAMP}}), i.first_time_ns,
-         COALESCE(f.first_switch_ns, i.last_time_ns), CAST(NULL AS BIGINT),
+         COALESCE(f.first_switch_ns, i.last_time_ns), CAST(NULL AS BIGINT), CAST(NULL AS BIGINT),
          CASE WHEN f.first_switch_ns IS NULL THEN 'no switch' ELSE 'before first switch' END
   FROM inputs i
   JOIN (SELECT trace, input, MIN(machine) AS machine FROM firsts GROUP BY trace, input) m ON m.trace = i.trace AND m.input = i.input
@@ -45,7 +46,7 @@ WITH switches AS (
   WHERE i.first_time_ns < COALESCE(f.first_switch_ns, i.last_time_ns)
 )
 SELECT s.trace, s.cpu, s.seq, s.timestamp, s.from_ns, s.to_ns, s.to_ns - s.from_ns AS duration_ns, s.thread_id,
-       CASE WHEN s.thread_id = 0 THEN 0 ELSE t.process_id END AS process_id,
+       CASE WHEN s.thread_id = 0 THEN 0 ELSE COALESCE(t.process_id, s.walked_process_id) END AS process_id,
        CASE WHEN s.thread_id = 0 THEN 'Idle' ELSE p.image_name END AS process_name,
        CASE WHEN s.unknown_because IS NOT NULL THEN 'unknown' WHEN s.thread_id = 0 THEN 'idle' ELSE 'busy' END AS state,
        s.unknown_because, s.input, s.machine
@@ -53,4 +54,4 @@ FROM spans s
 LEFT JOIN threads t
   ON t.trace = s.trace AND t.machine = s.machine AND t.thread_id = s.thread_id AND s.from_ns >= t.from_ns AND s.from_ns < t.to_ns
 LEFT JOIN processes p
-  ON p.trace = s.trace AND p.machine = s.machine AND p.process_id = t.process_id AND s.from_ns >= p.from_ns AND s.from_ns < p.to_ns
+  ON p.trace = s.trace AND p.machine = s.machine AND p.process_id = COALESCE(t.process_id, s.walked_process_id) AND s.from_ns >= p.from_ns AND s.from_ns < p.to_ns

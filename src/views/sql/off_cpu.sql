@@ -35,11 +35,14 @@ SELECT s.trace, i.timestamp, s.from_ns, s.ready_ns, s.to_ns, s.to_ns - s.from_ns
        CASE WHEN s.state = 'waiting' THEN s.ready_ns - s.from_ns ELSE 0 END AS waiting_ns,
        CASE s.state WHEN 'waiting' THEN s.to_ns - s.ready_ns WHEN 'ready' THEN s.to_ns - s.from_ns ELSE 0 END AS ready_for_ns,
        CASE WHEN s.state = 'standby' THEN s.to_ns - s.from_ns ELSE 0 END AS standby_ns,
-       s.thread_id, t.process_id, p.image_name AS process_name, CASE WHEN s.state = 'waiting' THEN s.reason END AS wait_reason,
+       s.thread_id, COALESCE(t.process_id, i.walked_process_id) AS process_id, p.image_name AS process_name, CASE WHEN s.state = 'waiting' THEN s.reason END AS wait_reason,
        i.cpu, s.out_cpu, s.out_seq, s.ready_seq, s.in_seq, s.machine
 FROM named s
-JOIN {{Kernel-Thread: timestamp, seq, cpu}} i ON i.trace = s.trace AND i.seq = s.in_seq
+JOIN (
+  SELECT trace, timestamp, seq, cpu, CASE WHEN attribution = 'walk' THEN process_id END AS walked_process_id
+  FROM {{Kernel-Thread: timestamp, seq, cpu, process_id, attribution}} b
+) i ON i.trace = s.trace AND i.seq = s.in_seq
 LEFT JOIN threads t
   ON t.trace = s.trace AND t.machine = s.machine AND t.thread_id = s.thread_id AND s.to_ns >= t.from_ns AND s.to_ns < t.to_ns
 LEFT JOIN processes p
-  ON p.trace = s.trace AND p.machine = s.machine AND p.process_id = t.process_id AND s.to_ns >= p.from_ns AND s.to_ns < p.to_ns
+  ON p.trace = s.trace AND p.machine = s.machine AND p.process_id = COALESCE(t.process_id, i.walked_process_id) AND s.to_ns >= p.from_ns AND s.to_ns < p.to_ns
