@@ -89,6 +89,24 @@ fn spellings_that_differ_in_case_are_named() {
 }
 
 #[test]
+fn a_column_whose_values_have_names_in_one_trace_alone_is_named() {
+    let named = sale("Sale", [field("Code", ty::UINT32).out(tracelogging::out::WIN32_ERROR)], payload().u32(5));
+    let plain = sale("Return", [field("Code", ty::UINT32)], payload().u32(5));
+    for options in ["", "--layout event"] {
+        let folder = |event| if options.is_empty() { String::new() } else { format!("{event}/") };
+        let (sale, back) = (folder("Sale"), folder("Return"));
+        let found = mismatches(&pair(vec![named.clone()], vec![plain.clone()], options));
+        let expected = format!(
+            "column Code of Shop has names of its values in some files: with them in a/events/Shop/{sale}{FILE}; without in \
+             b/events/Shop/{back}{FILE}"
+        );
+        assert_eq!(found, [expected]);
+        // In one trace the label stands beside all of them.
+        assert_eq!(mismatches(&pair(vec![named.clone(), plain.clone()], vec![named.clone()], options)), [""; 0]);
+    }
+}
+
+#[test]
 fn structures_with_other_members_are_named() {
     let one = structure("Item", [field("Code", ty::UINT32)]);
     let two = structure("Item", [field("Code", ty::UINT32), field("Price", ty::DOUBLE)]);

@@ -5,7 +5,7 @@
 //! provider. So everything seen is noted as a subject with its value, and a subject with several values is a mismatch. What
 //! is kept grows with what is different, not with the number of files.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 
 use serde::Serialize;
@@ -24,6 +24,8 @@ pub enum MismatchKind {
     Members,
     /// The case of a column's name.
     Spelling,
+    /// Whether a column has names of its values beside it.
+    Labels,
     /// The name of an event.
     EventName,
     /// The column of a field of an event.
@@ -65,6 +67,7 @@ impl fmt::Display for Mismatch {
             MismatchKind::Type => write!(f, "column {subject} of {table} has several types")?,
             MismatchKind::Members => write!(f, "structure {subject} of {table} has different members")?,
             MismatchKind::Spelling => write!(f, "column {subject} of {table} has several spellings")?,
+            MismatchKind::Labels => write!(f, "column {subject} of {table} has names of its values in some files")?,
             MismatchKind::EventName => write!(f, "{subject} of {table} has several names")?,
             MismatchKind::FieldColumn => write!(f, "{subject} of {table} stands in several columns")?,
             MismatchKind::Folder => write!(f, "provider {subject} has several folders")?,
@@ -128,7 +131,9 @@ impl Binding {
         let is_common = |name: &str| {
             path.starts_with(EVENTS) && header::COMMON.iter().any(|column| column.name().eq_ignore_ascii_case(name))
         };
-        for column in footer.columns() {
+        let columns = footer.columns();
+        let labelled: HashSet<String> = columns.iter().filter_map(|column| labelled(&column.path)).collect();
+        for column in &columns {
             let name = column.path.to_lowercase();
             // Of a member, the structure's own column decides.
             let whole = name.split('.').next().unwrap_or_default();
@@ -140,6 +145,8 @@ impl Binding {
                 self.see(MismatchKind::Members, table, &name, &members.join(", "), file);
             }
             self.see(MismatchKind::Spelling, table, &name, &column.path, file);
+            let labels = if labelled.contains(&name) { "with them" } else { "without" };
+            self.see(MismatchKind::Labels, table, &name, labels, file);
         }
         if path.starts_with(EVENTS) {
             let provider = footer.value("etl2parquet.provider_id").unwrap_or("no provider");
@@ -229,6 +236,11 @@ impl Binding {
 
 fn variant(value: &str, seen: &Seen) -> Variant {
     Variant { value: value.to_owned(), file: seen.file.clone(), files: seen.files }
+}
+
+/// The column whose values a column names, in lower case, if it is called like one that does.
+fn labelled(path: &str) -> Option<String> {
+    path.to_lowercase().strip_suffix("_label").map(str::to_owned)
 }
 
 /// Where the files of events lie in a trace.
