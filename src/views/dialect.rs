@@ -186,6 +186,14 @@ impl Dialect {
         }
     }
 
+    /// What stands before a common table expression that each use computes by itself. Spark computes all of them so.
+    pub(super) fn inline(self) -> &'static str {
+        match self {
+            Dialect::DuckDb => "NOT MATERIALIZED ",
+            Dialect::Spark => "",
+        }
+    }
+
     /// The type of a list of 64-bit integers.
     pub(super) fn integers(self) -> &'static str {
         match self {

@@ -171,6 +171,7 @@ impl Script<'_> {
             Part::Text(text) => (*text).to_owned(),
             Part::View(view) => (*view).to_owned(),
             Part::Type(kind) => self.dialect.kind(kind).to_owned(),
+            Part::Inline => self.dialect.inline().to_owned(),
             Part::Table(source) => select(self.dialect, self.lake, source),
         };
         template.parts.iter().map(text).collect()

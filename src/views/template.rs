@@ -32,6 +32,9 @@ pub(super) enum Part<'a> {
     View(&'a str),
     /// A type, as templates call it.
     Type(&'a str),
+    /// What says of a common table expression that each use of it is computed by itself: only then does a question about one trace
+    /// open no files of others for it.
+    Inline,
 }
 
 /// A table that a view reads.
@@ -105,6 +108,9 @@ fn next_table(template: &str) -> Option<(&str, Part<'_>, &str)> {
     if let Some(kind) = inside.strip_prefix("type ") {
         return Some((before, Part::Type(kind), after));
     }
+    if inside == "inline" {
+        return Some((before, Part::Inline, after));
+    }
     if let Some(view) = inside.strip_prefix("view ") {
         return Some((before, Part::View(view), after));
     }
@@ -151,10 +157,11 @@ mod tests {
             Part::Type("LIST"),
             Part::Text(", "),
             Part::View("v"),
-            Part::Text(""),
+            Part::Text(" "),
+            Part::Inline,
+            Part::Text("("),
         ];
-        let text =
-            "SELECT a FROM {{Kernel-X [event_id = 5]: seq, a BIGINT, b STRING AS c}} x, {{type LIST}}, {{view v}}";
+        let text = "SELECT a FROM {{Kernel-X [event_id = 5]: seq, a BIGINT, b STRING AS c}} x, {{type LIST}}, {{view v}} {{inline}}(";
         assert_eq!(parts(text), expected);
         assert_eq!(parts("SELECT 1"), [Part::Text("SELECT 1")]);
     }

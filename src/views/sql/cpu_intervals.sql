@@ -3,21 +3,24 @@
 -- where a switch of another processor names the thread meanwhile, since none runs on two at once.
 --| trace STRING, cpu BIGINT, seq BIGINT, timestamp TIMESTAMP, from_ns BIGINT, to_ns BIGINT, duration_ns BIGINT, thread_id BIGINT,
 --| process_id BIGINT, process_name STRING, state STRING, unknown_because STRING, input BIGINT, machine BIGINT
-WITH switches AS (
-  SELECT trace, machine, input, cpu, seq, timestamp, timestamp_ns, NewThreadId AS thread_id,
-         CASE WHEN attribution = 'walk' THEN process_id END AS walked_process_id,
-         LEAD(timestamp_ns) OVER (PARTITION BY trace, input, cpu ORDER BY seq) AS next_ns,
-         OldThreadId AS old_thread_id, LEAD(OldThreadId) OVER (PARTITION BY trace, input, cpu ORDER BY seq) AS taken_thread_id
+WITH recorded AS {{inline}}(
+  SELECT trace, machine, input, cpu, seq, timestamp, timestamp_ns, NewThreadId AS thread_id, OldThreadId AS old_thread_id,
+         CASE WHEN attribution = 'walk' THEN process_id END AS walked_process_id
   FROM {{Kernel-Thread [event_name = 'Thread/CSwitch']: timestamp, timestamp_ns, seq, input, machine, cpu, process_id, attribution, NewThreadId BIGINT, OldThreadId BIGINT}} s
+), switches AS (
+  SELECT r.*, LEAD(timestamp_ns) OVER (PARTITION BY trace, input, cpu ORDER BY seq) AS next_ns,
+         LEAD(old_thread_id) OVER (PARTITION BY trace, input, cpu ORDER BY seq) AS taken_thread_id
+  FROM recorded r
 ), named AS (
   SELECT trace, seq, MIN(timestamp_ns) OVER (
            PARTITION BY trace, input, thread_id ORDER BY timestamp_ns RANGE BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING) AS again_ns
   FROM (
-    SELECT trace, input, timestamp_ns, thread_id, seq FROM switches WHERE thread_id <> 0
-    UNION ALL
-    SELECT trace, input, timestamp_ns, old_thread_id, CAST(NULL AS BIGINT) FROM switches WHERE old_thread_id <> 0
+    SELECT trace, input, timestamp_ns, CASE c.is_old WHEN 1 THEN old_thread_id ELSE thread_id END AS thread_id,
+           CASE c.is_old WHEN 0 THEN seq END AS seq
+    FROM recorded r CROSS JOIN (SELECT 0 AS is_old UNION ALL SELECT 1 AS is_old) c
   ) m
-), inputs AS (
+  WHERE thread_id <> 0
+), inputs AS {{inline}}(
   -- What an input recorded of a processor; of two inputs that are called the same nobody knows which.
   SELECT s.trace, i.input, s.cpu, s.first_time_ns, s.last_time_ns
   FROM {{sidecar/streams: source STRING, cpu BIGINT, first_time_ns BIGINT, last_time_ns BIGINT}} s
@@ -25,8 +28,6 @@ WITH switches AS (
     SELECT trace, source, MIN(input) AS input FROM {{sidecar/sessions: source STRING, input BIGINT}} n GROUP BY trace, source HAVING COUNT(*) = 1
   ) i ON i.trace = s.trace AND i.source = s.source
   WHERE s.cpu IS NOT NULL
-), firsts AS (
-  SELECT trace, machine, input, cpu, MIN(timestamp_ns) AS first_switch_ns FROM switches GROUP BY trace, machine, input, cpu
 ), spans AS (
   SELECT w.trace, w.machine, w.input, w.cpu, w.seq, w.timestamp, w.timestamp_ns AS from_ns,
          COALESCE(w.next_ns, GREATEST(i.last_time_ns, w.timestamp_ns), w.timestamp_ns) AS to_ns, w.thread_id, w.walked_process_id,
@@ -41,8 +42,9 @@ WITH switches AS (
          COALESCE(f.first_switch_ns, i.last_time_ns), CAST(NULL AS BIGINT), CAST(NULL AS BIGINT),
          CASE WHEN f.first_switch_ns IS NULL THEN 'no switch' ELSE 'before first switch' END
   FROM inputs i
-  JOIN (SELECT trace, input, MIN(machine) AS machine FROM firsts GROUP BY trace, input) m ON m.trace = i.trace AND m.input = i.input
-  LEFT JOIN firsts f ON f.trace = i.trace AND f.input = i.input AND f.cpu = i.cpu
+  JOIN (SELECT trace, input, MIN(machine) AS machine FROM recorded r GROUP BY trace, input) m ON m.trace = i.trace AND m.input = i.input
+  LEFT JOIN (SELECT trace, input, cpu, MIN(timestamp_ns) AS first_switch_ns FROM recorded r GROUP BY trace, input, cpu) f
+    ON f.trace = i.trace AND f.input = i.input AND f.cpu = i.cpu
   WHERE i.first_time_ns < COALESCE(f.first_switch_ns, i.last_time_ns)
 )
 SELECT s.trace, s.cpu, s.seq, s.timestamp, s.from_ns, s.to_ns, s.to_ns - s.from_ns AS duration_ns, s.thread_id,

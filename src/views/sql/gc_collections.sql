@@ -3,7 +3,7 @@
 --| trace STRING, timestamp TIMESTAMP, process_id BIGINT, process_name STRING, gc_number BIGINT, generation BIGINT, type STRING,
 --| reason STRING, from_ns BIGINT, to_ns BIGINT, duration_ns BIGINT, pauses BIGINT, pause_ns BIGINT, heap_bytes_before BIGINT,
 --| heap_bytes_after BIGINT, promoted_bytes BIGINT, runtime BIGINT, start_seq BIGINT, stop_seq BIGINT, machine BIGINT
-WITH marks AS (
+WITH marks AS {{inline}}(
   SELECT trace, machine, seq, timestamp, timestamp_ns, process_id, process_name, ClrInstanceID AS runtime, event_name, Count AS number,
          Depth AS generation, Type_label AS type, type_number, Reason_label AS reason, HeapIndex AS heap, list_total(before_sizes) AS bytes_before,
          COALESCE(GenerationSize0, 0) + COALESCE(GenerationSize1, 0) + COALESCE(GenerationSize2, 0) + COALESCE(GenerationSize3, 0)
@@ -18,7 +18,7 @@ WITH marks AS (
            PARTITION BY trace, machine, process_id, ClrInstanceID ORDER BY seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS last_background,
          CASE WHEN event_name IN ('GarbageCollection/Start', 'GarbageCollection/Stop') THEN 1 ELSE 0 END AS is_bound
   FROM {{Microsoft-Windows-DotNETRuntime [event_name IN ('GarbageCollection/Start', 'GarbageCollection/Stop', 'GarbageCollection/GCHeapStats', 'GarbageCollection/GCPerHeapHistory')]: timestamp, timestamp_ns, seq, machine, process_id, process_name, thread_id, event_name, ClrInstanceID BIGINT, Reason_label STRING, Type_label STRING, Type BIGINT AS type_number, Count BIGINT, Depth BIGINT, HeapIndex BIGINT, Values.SizeBefore LIST AS before_sizes, GenerationSize0 BIGINT, GenerationSize1 BIGINT, GenerationSize2 BIGINT, GenerationSize3 BIGINT, GenerationSize4 BIGINT, TotalPromotedSize0 BIGINT, TotalPromotedSize1 BIGINT, TotalPromotedSize2 BIGINT, TotalPromotedSize3 BIGINT, TotalPromotedSize4 BIGINT}} s
-), bounds AS (
+), bounds AS {{inline}}(
   SELECT m.*, LAG(event_name) OVER (PARTITION BY trace, machine, process_id, runtime, number ORDER BY seq) AS before_name,
          LAG(type_number) OVER (PARTITION BY trace, machine, process_id, runtime, number ORDER BY seq) AS before_type
   FROM marks m WHERE is_bound = 1

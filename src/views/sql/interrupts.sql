@@ -2,7 +2,7 @@
 -- another interrupted has that one's time, too; `cpu_time` counts such time once.
 --| trace STRING, timestamp TIMESTAMP, from_ns BIGINT, to_ns BIGINT, duration_ns BIGINT, kind STRING, event_name STRING, cpu BIGINT,
 --| routine BIGINT, module STRING, module_path STRING, vector BIGINT, seq BIGINT, input BIGINT, machine BIGINT
-WITH ran AS (
+WITH ran AS {{inline}}(
   SELECT trace, machine, input, timestamp, InitialTime_ns AS from_ns, timestamp_ns AS to_ns, cpu, seq, event_name, Routine AS routine,
          Vector AS vector, CASE WHEN event_name LIKE '%DPC' THEN 'dpc' ELSE 'isr' END AS kind
   FROM {{Kernel-PerfInfo [event_name IN ('PerfInfo/DPC', 'PerfInfo/ThreadedDPC', 'PerfInfo/TimerDPC', 'PerfInfo/ISR', 'PerfInfo/ISR-MSI')]: timestamp, timestamp_ns, seq, input, machine, cpu, event_name, InitialTime_ns BIGINT, Routine BIGINT, Vector BIGINT}} e

@@ -9,10 +9,14 @@ WITH steps AS (
          MAX(CASE WHEN event_name = 'CLRMethod/MethodLoadVerbose' THEN seq END) OVER (
            PARTITION BY trace, machine, process_id, MethodID ORDER BY seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS load_seq
   FROM {{Microsoft-Windows-DotNETRuntime [event_name IN ('CLRMethod/MethodJittingStarted', 'CLRMethod/MethodLoadVerbose')]: timestamp, timestamp_ns, seq, machine, process_id, process_name, thread_id, event_name, MethodID BIGINT, MethodNamespace STRING, MethodName STRING, MethodSignature STRING, MethodILSize BIGINT, MethodSize BIGINT}} s
+), begun AS (
+  SELECT s.*, FIRST_VALUE(timestamp) OVER w AS start_timestamp, FIRST_VALUE(timestamp_ns) OVER w AS start_ns,
+         FIRST_VALUE(thread_id) OVER w AS start_thread_id, FIRST_VALUE(MethodILSize) OVER w AS start_il_bytes
+  FROM steps s
+  WINDOW w AS (PARTITION BY trace, machine, process_id, MethodID, start_seq ORDER BY seq)
 )
-SELECT b.trace, b.timestamp, b.timestamp_ns AS from_ns, l.timestamp_ns AS to_ns, l.timestamp_ns - b.timestamp_ns AS duration_ns,
-       l.process_id, l.process_name, b.thread_id, l.MethodNamespace AS namespace, l.MethodName AS name,
-       l.MethodSignature AS signature, b.MethodILSize AS il_bytes, l.MethodSize AS native_bytes, l.seq
-FROM steps l
-JOIN steps b ON b.trace = l.trace AND b.seq = l.start_seq
-WHERE l.event_name = 'CLRMethod/MethodLoadVerbose' AND (l.load_seq IS NULL OR l.start_seq > l.load_seq)
+SELECT l.trace, l.start_timestamp AS timestamp, l.start_ns AS from_ns, l.timestamp_ns AS to_ns, l.timestamp_ns - l.start_ns AS duration_ns,
+       l.process_id, l.process_name, l.start_thread_id AS thread_id, l.MethodNamespace AS namespace, l.MethodName AS name,
+       l.MethodSignature AS signature, l.start_il_bytes AS il_bytes, l.MethodSize AS native_bytes, l.seq
+FROM begun l
+WHERE l.event_name = 'CLRMethod/MethodLoadVerbose' AND l.start_seq IS NOT NULL AND (l.load_seq IS NULL OR l.start_seq > l.load_seq)

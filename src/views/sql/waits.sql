@@ -4,7 +4,7 @@
 --| ready_for_ns BIGINT, thread_id BIGINT, process_id BIGINT, process_name STRING, wait_reason BIGINT, readied_by STRING,
 --| readied_by_thread_id BIGINT, readied_by_process_id BIGINT, readied_by_process_name STRING, cpu BIGINT, out_seq BIGINT,
 --| ready_seq BIGINT, in_seq BIGINT, stack LIST, readied_by_stack LIST, machine BIGINT
-WITH readies AS (
+WITH readies AS {{inline}}(
   -- The thread of the header; an event without one has the readied thread, which did not do it.
   SELECT trace, machine, seq, timestamp_ns, input, cpu, CASE WHEN attribution = 'header' THEN NULLIF(thread_id, TThreadId) END AS told,
          (Flag & 1) <> 0 AS is_dpc, stack
@@ -50,7 +50,7 @@ WITH readies AS (
                 ELSE COALESCE(w.thread_id, n.thread_id) END AS thread_id
     FROM readies a
     LEFT JOIN switched s ON s.trace = a.trace AND s.seq = a.seq AND s.is_switch = 0
-    LEFT JOIN {{view cpu_intervals}} n ON n.trace = s.trace AND n.seq = s.switch_seq AND n.state <> 'unknown'
+    LEFT JOIN {{view cpu_intervals}} n ON n.trace = a.trace AND n.seq = s.switch_seq AND n.state <> 'unknown'
     LEFT JOIN walked w ON w.trace = a.trace AND w.machine = a.machine AND w.at_ns = a.timestamp_ns AND w.cpu IS NOT DISTINCT FROM a.cpu
   ) h ON h.trace = r.trace AND h.seq = r.seq
 )
@@ -63,7 +63,7 @@ FROM {{view off_cpu}} o
 JOIN {{Kernel-Thread: seq, stack}} i ON i.trace = o.trace AND i.seq = o.in_seq
 LEFT JOIN readiers r ON r.trace = o.trace AND r.seq = o.ready_seq
 LEFT JOIN threads rt
-  ON rt.trace = r.trace AND rt.machine = r.machine AND rt.thread_id = r.thread_id AND r.timestamp_ns >= rt.from_ns AND r.timestamp_ns < rt.to_ns
+  ON rt.trace = o.trace AND rt.machine = r.machine AND rt.thread_id = r.thread_id AND r.timestamp_ns >= rt.from_ns AND r.timestamp_ns < rt.to_ns
 LEFT JOIN processes rp
-  ON rp.trace = r.trace AND rp.machine = r.machine AND rp.process_id = rt.process_id AND r.timestamp_ns >= rp.from_ns AND r.timestamp_ns < rp.to_ns
+  ON rp.trace = o.trace AND rp.machine = r.machine AND rp.process_id = rt.process_id AND r.timestamp_ns >= rp.from_ns AND r.timestamp_ns < rp.to_ns
 WHERE o.state = 'waiting'
