@@ -2,14 +2,15 @@
 //!
 //! Nothing in such an event contradicts its size, but the events that it has swallowed are still there: headers at
 //! multiples of 8, each leading to the next, up to a place where an event is known to begin. Payloads hold bytes that
-//! look like one header; they hold no such chain, with times of this buffer. A first look ([`hides_events`]) asks only
+//! look like one header; they hold no such chain, with times of this buffer. Of an event without a time that is no chain:
+//! it has to be of a kind that the buffer has elsewhere. A first look ([`hides_events`]) asks only
 //! whether any word is the last of such a chain; hardly any buffer without damage has one.
 //!
 //! The same is asked of what follows a damaged event ([`resume`]): a chain that leads to the end of the buffer.
 
 use super::starts::{Bits, Starts, WORD, is_marked, marker};
 use super::walk::{Gap, RawEvent, Walk, WalkStep};
-use crate::layout::header::KernelHeader;
+use crate::layout::header::{HeaderFamily, KernelHeader, MessageHeader};
 
 /// No recording has such a distance between events of one buffer, in ticks: 30 hours of 10 MHz.
 const FAR: u64 = 1 << 40;
@@ -51,8 +52,7 @@ pub fn resume(bytes: &[u8], damage: u32, fallback: i64) -> Option<Gap> {
     known.times.span.get_or_insert((fallback, fallback));
     let mut first = None;
     for word in (known.end + 1..end).rev() {
-        if known.is_swallowed(bytes, word, end, end) {
-            known.starts.set(word);
+        if known.takes(bytes, word, end, end) {
             first = event_at(bytes, word).and_then(|(event, _)| event.ticks()).map_or(first, |_| Some(word));
         }
     }
@@ -69,8 +69,7 @@ pub fn swallowed(bytes: &[u8], gap: Gap, skips_first: bool) -> Option<Swallowed>
     let (mut end, mut limit, mut first) = (known.end, known.end, None);
     for word in (0..known.end).rev() {
         if !known.starts.has(word) {
-            if known.is_swallowed(bytes, word, end, limit) {
-                known.starts.set(word);
+            if known.takes(bytes, word, end, limit) {
                 first = Some(word);
             }
             continue;
@@ -101,16 +100,35 @@ struct Known {
     starts: Bits,
     /// Those of them whose time is apart from all before them: they may be no events.
     strange: Bits,
+    /// What belongs to headers of events, without their first words: what looks like an event there is a time or a number.
+    headers: Bits,
+    /// Where events without a time may begin, of kinds that the buffer does not have elsewhere.
+    lone: Bits,
+    /// The kinds that it has of events without a time.
+    timeless: Vec<Kind>,
     times: Times,
     /// Where events end.
     end: usize,
+}
+
+/// What tells events without a time from each other: the family, and of a message its flags.
+type Kind = (HeaderFamily, u16);
+
+/// Kinds that are kept of a buffer.
+const MOST_KINDS: usize = 16;
+
+fn kind(event: &RawEvent<'_>) -> Kind {
+    let flags = event.header::<MessageHeader>().filter(|_| event.family == HeaderFamily::Message);
+    (event.family, flags.map_or(0, |header| header.flags.get()))
 }
 
 impl Known {
     fn of(bytes: &[u8], gap: Gap) -> Known {
         let end = bytes.len().div_ceil(WORD);
         let bits = || Bits::new(end + 1);
-        let mut known = Known { starts: bits(), strange: bits(), times: Times::default(), end };
+        let (starts, strange, headers, lone) = (bits(), bits(), bits(), bits());
+        let (timeless, times) = (Vec::new(), Times::default());
+        let mut known = Known { starts, strange, headers, lone, timeless, times, end };
         for step in Walk::new(bytes, 0).across(gap) {
             match step {
                 WalkStep::Event(event) => known.add(&event),
@@ -129,17 +147,32 @@ impl Known {
     fn add(&mut self, event: &RawEvent<'_>) {
         let word = event.offset as usize / WORD;
         self.starts.set(word);
-        if event.ticks().is_some_and(|ticks| self.times.add(ticks)) {
-            self.strange.set(word);
+        (1..event.family.header_len() / WORD).for_each(|of_header| self.headers.set(word + of_header));
+        match event.ticks() {
+            Some(ticks) if self.times.add(ticks) => self.strange.set(word),
+            None if self.timeless.len() < MOST_KINDS && !self.timeless.contains(&kind(event)) => {
+                self.timeless.push(kind(event));
+            }
+            _ => {}
         }
     }
 
     /// Whether an event begins at a word of the event that ends at `end`, from which others lead to where one is known
-    /// to begin: no farther than the end, but where what stands behind it has strange times, up to `limit`.
-    fn is_swallowed(&self, bytes: &[u8], word: usize, end: usize, limit: usize) -> bool {
+    /// to begin: no farther than the end, but where what stands behind it has strange times, up to `limit`. Then it is known.
+    fn takes(&mut self, bytes: &[u8], word: usize, end: usize, limit: usize) -> bool {
         let Some((event, behind)) = event_at(bytes, word) else { return false };
         let limit = event.ticks().map_or(Some(end), |ticks| self.times.has(ticks).then_some(limit));
-        limit.is_some_and(|limit| behind <= limit) && self.starts.has(behind)
+        let is_second = self.lone.has(behind);
+        if limit.is_none_or(|limit| behind > limit) || !(is_second || self.starts.has(behind)) {
+            return false;
+        }
+        let may_be_a_number = event.ticks().is_none() && !is_second;
+        if may_be_a_number && (self.headers.has(word) || !self.timeless.contains(&kind(&event))) {
+            self.lone.set(word);
+            return false;
+        }
+        self.starts.set(word);
+        true
     }
 }
 
@@ -336,6 +369,29 @@ mod tests {
         assert_eq!(with(&[[2, 0, 0x11, 0xC0, 30, 0, 0x2E, 0x0F], ticks(7)].concat()), None);
         assert_eq!(with(&[header, ticks(1 << 41)].concat()), None);
         assert_eq!(with(&[ticks(0x28_C011_0002), ticks(7)].concat()), None);
+    }
+
+    #[test]
+    fn a_number_that_looks_like_an_event_without_a_time_is_none() {
+        // The time of a header looks like an ERROR header of 21 bytes, as one did in a real trace; so may what is in a payload.
+        let of_time = |at: usize, kinds: &[Vec<u8>]| {
+            let mut bytes = event(32, 0);
+            bytes[at..at + 4].copy_from_slice(&0xC00E_0015u32.to_le_bytes());
+            bytes[at] = u8::try_from(32 - at).unwrap();
+            swallowed(&[bytes, kinds.concat()].concat(), Gap::NONE, false).map(|found| found.first)
+        };
+        let error = [&0xC00E_0008u32.to_le_bytes()[..], &[0; 4]].concat();
+        assert_eq!(of_time(8, &[]), None);
+        assert_eq!(of_time(8, &[error.clone()]), None);
+        assert_eq!(of_time(16, &[]), None);
+        // Where there are such events, it may be one.
+        assert_eq!(of_time(16, &[error]), Some(16));
+        let messages = [event(24, 5), message(), event(24, 6)];
+        let mut bytes = [messages.concat(), message()].concat();
+        bytes[4] = 32;
+        assert_eq!(swallowed(&bytes, Gap::NONE, false).map(|found| found.first), Some(24));
+        bytes[62] = 1;
+        assert_eq!(swallowed(&bytes, Gap::NONE, false), None);
     }
 
     #[test]
