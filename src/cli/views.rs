@@ -17,7 +17,8 @@ use crate::views::{Dialect, Extent, Script, Statements, Traces};
 /// What keeps traces from being read, a view that is not there, and a script that cannot be written.
 pub(super) fn run(args: &ViewsArgs) -> Result<u8> {
     let traces = published(std::slice::from_ref(&args.traces))?;
-    let lake = lake(&traces)?;
+    let is_one = matches!(&traces[..], [one] if one.folder == args.traces);
+    let lake = lake(&traces, (!is_one).then_some(&*args.traces))?;
     let dialect = if args.spark { Dialect::Spark } else { Dialect::DuckDb };
     let (folder, name);
     let (root, traces) = match &traces[..] {

@@ -16,8 +16,8 @@ use crate::disk;
 use crate::error::Result;
 use crate::listing::entries;
 
-/// The folder in the output folder. Names of staging folders go on with a dash.
-pub(super) const FOLDER: &str = ".etl2parquet";
+/// The folder in the output folder for what runs keep for later ones. Names of staging folders go on with a dash.
+pub const FOLDER: &str = ".etl2parquet";
 
 /// Why an input became no trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

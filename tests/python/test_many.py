@@ -25,6 +25,46 @@ class Many(unittest.TestCase):
         for number in range(count):
             shutil.copy(support.EXAMPLE, os.path.join(self.inputs, f"n{number:04}.etl"))
 
+    def views(self):
+        done = support.run("views", self.out)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout
+
+    def test_views_of_traces_that_have_not_changed_open_none_of_their_files(self):
+        self.fill(3)
+        support.convert([self.inputs], self.out)
+        expected, kept = self.views(), os.path.join(self.out, ".etl2parquet", "views")
+        with open(kept, encoding="utf-8") as file:
+            known = json.load(file)
+        # They add the same.
+        self.assertEqual((len(known["traces"]), len(known["parts"])), (3, 1))
+        tables = [path for path in support.files_below(self.out) if path.endswith(".parquet")]
+        for path in tables:
+            os.rename(os.path.join(self.out, path), os.path.join(self.out, path) + ".away")
+        self.assertEqual(self.views(), expected)
+        # What is kept by another version, or is no JSON, counts for nothing.
+        for text in (json.dumps({**known, "version": "0"}), "{"):
+            with open(kept, "w", encoding="utf-8") as file:
+                file.write(text)
+            self.assertEqual(support.run("views", self.out).returncode, 6)
+        for path in tables:
+            os.rename(os.path.join(self.out, path) + ".away", os.path.join(self.out, path))
+        self.assertEqual(self.views(), expected)
+        # A new trace is read, and one that is gone is forgotten.
+        other = os.path.join(self.folder, "other.etl")
+        shutil.copy(support.EXAMPLE, other)
+        support.convert([other], self.out, "--provider", "Kernel-Process")
+        shutil.rmtree(os.path.join(self.out, "trace=n0000"))
+        self.assertEqual(self.views(), expected)
+        with open(kept, encoding="utf-8") as file:
+            known = json.load(file)
+        self.assertEqual((len(known["traces"]), len(known["parts"])), (3, 2))
+        self.assertEqual(sorted(os.listdir(os.path.join(self.out, ".etl2parquet"))), ["views"])
+        # A trace by itself keeps nothing.
+        alone = support.convert([other], os.path.join(self.folder, "alone"))
+        support.run("views", os.path.join(alone, "trace=other"))
+        self.assertEqual(os.listdir(alone), ["trace=other"])
+
     def staging(self):
         return [name for name in os.listdir(self.out) if name.startswith(".")]
 
