@@ -2,8 +2,10 @@
 
 import contextlib
 import glob
+import ipaddress
 import json
 import os
+import random
 import re
 import shutil
 import subprocess
@@ -41,6 +43,20 @@ def convert(name, *inputs, flags=()):
 
 def views(connection):
     return [name for (name,) in connection.execute("SELECT view_name FROM duckdb_views() WHERE NOT internal").fetchall()]
+
+
+def addresses():
+    """Addresses of IPv6 in hexadecimal digits, most with runs of zeros: a run of the same length twice, at both ends, and of one group."""
+    chance = random.Random(7)
+    groups = [[chance.choice((0, 0, 0, 1, 0x20, 0xABCD, 0xFFFF)) for _ in range(8)] for _ in range(500)]
+    mapped = [[0, 0, 0, 0, 0, 0xFFFF, 0xC0A8, number] for number in (0, 1, 0xFFFF)]
+    return ["".join(f"{group:04X}" for group in address) for address in [[0] * 8, [1] * 8, *mapped, *groups]]
+
+
+def rfc5952(digits):
+    """Its text as RFC 5952 has it, by Python."""
+    address = ipaddress.IPv6Address(bytes.fromhex(digits))
+    return f"::ffff:{address.ipv4_mapped}" if address.ipv4_mapped else address.compressed
 
 
 def statements(text):
@@ -190,8 +206,13 @@ class Example(unittest.TestCase):
         ]
         with contextlib.closing(duckdb_with(out)) as connection:
             self.assertEqual(connection.execute(query).fetchall(), expected)
+            texts = connection.execute("SELECT ipv6_text(x), ipv4_text(x) FROM unnest(?) AS t(x)", [addresses()]).fetchall()
         session = spark_with(out)
         self.assertEqual([tuple(row) for row in session.sql(query).collect()], expected)
+        session.createDataFrame([(x,) for x in addresses()], "x STRING").createOrReplaceTempView("addresses")
+        in_spark = session.sql("SELECT ipv6_text(x), ipv4_text(x) FROM addresses").collect()
+        self.assertEqual(texts, [(rfc5952(x), str(ipaddress.IPv4Address(bytes.fromhex(x[:8])))) for x in addresses()])
+        self.assertEqual([tuple(row) for row in in_spark], texts)
 
     def test_coverage_leaves_out_what_gaps_cover_and_counts_no_time_twice(self):
         out = convert("views-coverage", support.EXAMPLE)
