@@ -306,10 +306,10 @@ def ranked(amounts):
     return sorted(amounts.items(), key=lambda item: (-item[1], item[0]))
 
 
-def named(trace, machine, thread, time):
-    """What the page calls the process of a thread."""
-    process, name = trace.process(machine, thread, time)
-    return name or (f"thread {thread}" if process is None else f"process {process}")
+def named(row):
+    """What the page calls the process of a thread that ran or waited."""
+    process, thread = row["process_id"], row["thread_id"]
+    return row["process_name"] or (f"thread {thread}" if process is None else f"process {process}")
 
 
 def of_processes(trace):
@@ -326,7 +326,7 @@ def of_processes(trace):
         for begin, end, what in judge.exclusive(parts, first, last):
             if what == "busy":
                 row = next(row for row in switched if row["from_ns"] <= begin < row["to_ns"])
-                what = named(trace, row["machine"], row["thread_id"], row["from_ns"])
+                what = named(row)
                 names[what] = True
             sums[what] += end - begin
     return {name: sums[name] for name in names}, sums
@@ -374,7 +374,7 @@ class Scheduled(unittest.TestCase):
     def compare_waits(self, tables, trace):
         waits, longest, preempted = collections.Counter(), collections.Counter(), collections.Counter()
         for row in judge.off_cpu(trace):
-            name = named(trace, row["machine"], row["thread_id"], row["to_ns"])
+            name = named(row)
             if row["state"] == judge.WAITING:
                 waits[name] += row["off_cpu_ns"]
                 longest[name] = max(longest[name], row["off_cpu_ns"])
@@ -390,7 +390,7 @@ class Scheduled(unittest.TestCase):
         out = support.convert([support.EXAMPLE], support.temporary_folder("report-made"))
         folder = support.dataset(out, support.EXAMPLE)
         made = scheduling.Made(1_000_000)
-        for cases in (scheduling.processors, scheduling.states, scheduling.interrupts):
+        for cases in (scheduling.processors, scheduling.states, scheduling.strangers, scheduling.interrupts):
             cases(made)
         made.write(folder)
         tables, trace = self.compare(folder)
