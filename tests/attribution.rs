@@ -150,6 +150,11 @@ fn filters_ask_for_what_the_columns_hold() {
     t("--pid chrome* --tid 30", "4");
     let ran = sandbox.run("convert t.etl -o none --pid nobody.exe");
     assert!(ran.err.contains("trace=t is not published: no event passes the filters"), "{}", ran.err);
+    for (name, expected) in [("nobody.exe", ""), ("chrom.exe", "; did you mean Chrome.exe?")] {
+        let ran = sandbox.run(&format!("convert t.etl -o some --if-exists replace --pid {name} --pid 8"));
+        let said = format!("no event here is of a process called {name}{expected}\n");
+        assert!(ran.err.contains(&said), "{}", ran.err);
+    }
     let ran = sandbox.t("convert t.etl -o none --pid 12x", 2);
     assert!(
         ran.err.contains("expected numbers and ranges, such as 4, 1,4-7 or 0x1f, or the name of an image"),

@@ -271,6 +271,42 @@ fn values_that_nothing_has_are_said() {
 }
 
 #[test]
+fn processes_and_threads_that_no_row_is_of_are_said() {
+    let file = OnFile::new(&small().to_bytes());
+    let t = |flags: &str, expected: &[&str]| {
+        for threads in ["1", "3"] {
+            let out = tempfile::tempdir().unwrap();
+            let flags: Vec<&str> = flags.split(' ').chain(["--threads", threads]).collect();
+            let output = run(&[&file.path()], out.path(), &flags);
+            assert_eq!(output.status.code(), Some(0), "{flags:?}");
+            assert_eq!(said_of_missing(&output), expected, "{flags:?}");
+        }
+    };
+    t("--pid 100,250-300 --tid 1 --tid 5", &[]);
+    t(
+        "--pid 100,7,400-500",
+        &["warning: no event here is of process 7", "warning: no event here is of process 400-500"],
+    );
+    t("--tid 1 --tid 77", &["warning: no event here is of thread 77"]);
+    // Thread 3 is in process 200 alone.
+    let other = "warning: no event that passes the other filters is of thread 3";
+    t("--pid 100 --tid 3 --tid 4", &[other]);
+    t("--pid 100,nosuch.exe", &["warning: no event here is of a process called nosuch.exe"]);
+    // Where nothing passes, each filter is explained, or those are named that pass nothing together.
+    let empty = |flags: &str, why: &str| {
+        let out = tempfile::tempdir().unwrap();
+        let output = run(&[&file.path()], out.path(), &flags.split(' ').collect::<Vec<_>>());
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(said.contains(&format!("no event passes the filters: {why}\n")), "{flags}: {said}");
+    };
+    empty("--pid 7 --pid nosuch.exe", "no event here is of process 7; no event here is of a process called nosuch.exe");
+    empty("--level 4 --provider Kernel-Thread", "none passes --provider and --level");
+    empty("--tid 1 --cpu 1", "no event that passes the other filters is of thread 1");
+    let span = "the events are from 2025-01-01T00:00:00.000000000Z to 2025-01-01T00:00:00.000005000Z";
+    empty("--from +1h", span);
+}
+
+#[test]
 fn values_are_missing_where_all_inputs_lack_them() {
     let first = OnFile::new(&small().to_bytes());
     let names: Vec<u8> = traits("Gamma").into();

@@ -140,6 +140,23 @@ impl FilterArgs {
         }
     }
 
+    /// The filters that are given.
+    pub(super) fn given(&self) -> Vec<&'static str> {
+        let all = [
+            ("--provider", !self.provider.is_empty()),
+            ("--exclude-provider", !self.exclude_provider.is_empty()),
+            ("--event", !self.event.is_empty()),
+            ("--level", self.level.is_some()),
+            ("--keywords", !self.keywords.is_empty()),
+            ("--pid", !self.pid.is_empty()),
+            ("--tid", !self.tid.is_empty()),
+            ("--cpu", !self.cpu.is_empty()),
+            ("--from", self.from.is_some()),
+            ("--to", self.to.is_some()),
+        ];
+        all.into_iter().filter(|(_, is_given)| *is_given).map(|(name, _)| name).collect()
+    }
+
     /// Refuses what cannot pass any event of any trace.
     ///
     /// # Errors

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use super::filters::{FilterArgs, Keywords};
+use super::filters::{FilterArgs, Keywords, Processes};
 use super::suggest::nearest;
+use crate::calendar::rfc3339;
 use crate::convert::job::Report;
+use crate::convert::seen::RowOwners;
 use crate::plan::CatalogEntry;
 use crate::plan::filter::{EventPattern, NamePattern, NumberSet};
 
@@ -22,6 +24,9 @@ enum Value<'a> {
     Event(&'a EventPattern),
     Keyword(&'a NamePattern),
     Cpus(&'a NumberSet),
+    Process(&'a NamePattern),
+    Processes(&'a NumberSet),
+    Threads(&'a NumberSet),
 }
 
 /// What the traces have that a filter can name.
@@ -31,6 +36,7 @@ struct Names {
     events: BTreeSet<String>,
     keywords: BTreeSet<String>,
     cpus: BTreeSet<u16>,
+    processes: BTreeSet<String>,
 }
 
 /// The values of a run's filters that nothing in its traces so far has.
@@ -40,6 +46,10 @@ pub(super) struct Missing<'a> {
     names: Names,
     /// Whether all that the traces have is known.
     pub is_known: bool,
+    /// Whether it is known whose all their rows are.
+    is_whose_known: bool,
+    /// Whether there is one filter alone.
+    is_alone: bool,
 }
 
 impl<'a> Missing<'a> {
@@ -50,7 +60,13 @@ impl<'a> Missing<'a> {
         let values = values.chain(filters.event.iter().map(Value::Event));
         let values = values.chain(filters.keywords.iter().filter_map(Keywords::name).map(Value::Keyword));
         let values = values.chain(filters.cpu.iter().map(Value::Cpus));
-        Missing { values: values.collect(), names: Names::default(), is_known: true }
+        let of_process = |process: &'a Processes| match process {
+            Processes::Ids(ids) => Value::Processes(ids),
+            Processes::Name(name) => Value::Process(name),
+        };
+        let values = values.chain(filters.pid.iter().map(of_process)).chain(filters.tid.iter().map(Value::Threads));
+        let (values, is_alone) = (values.collect(), filters.given().len() == 1);
+        Missing { values, names: Names::default(), is_known: true, is_whose_known: true, is_alone }
     }
 
     /// Takes away the values that a trace has.
@@ -69,12 +85,28 @@ impl<'a> Missing<'a> {
         let cpus = &self.names.cpus;
         self.values
             .retain(|value| !matches!(value, Value::Cpus(set) if cpus.iter().any(|&cpu| set.contains(cpu.into()))));
+        match &report.whose {
+            Some(owners) => self.look_at_rows(owners),
+            None => self.is_whose_known = false,
+        }
+    }
+
+    /// Takes away the processes and threads that rows are of.
+    fn look_at_rows(&mut self, owners: &RowOwners) {
+        self.is_whose_known &= !owners.seen.is_cut;
+        self.names.processes.extend(owners.all_names.iter().cloned());
+        self.values.retain(|value| match value {
+            Value::Process(name) => !owners.names.iter().any(|own| name.matches(own)),
+            Value::Processes(ids) => !owners.seen.processes.iter().any(|&id| ids.contains(id)),
+            Value::Threads(ids) => !owners.seen.threads.iter().any(|&id| ids.contains(id)),
+            _ => true,
+        });
     }
 
     /// A sentence for every value that is left; none where not all is known.
     pub(super) fn sentences(&self) -> Vec<String> {
-        let values = self.values.iter().filter(|_| self.is_known);
-        values.map(|value| self.names.without(*value)).collect()
+        let values = self.values.iter().filter(|value| self.is_known && (self.is_whose_known || !value.is_of_rows()));
+        values.map(|value| self.names.without(*value, self.is_alone)).collect()
     }
 }
 
@@ -82,16 +114,18 @@ impl<'a> Missing<'a> {
 pub(super) fn nothing_passes(report: &Report, filters: &FilterArgs) -> String {
     let mut missing = Missing::of(filters);
     missing.look(report);
-    let why = missing.sentences().join("; ");
-    if why.is_empty() {
-        "no event passes the filters".to_owned()
-    } else {
-        format!("no event passes the filters: {why}")
+    let mut why = missing.sentences();
+    if let Some((from, to)) = report.time_range.filter(|_| filters.from.is_some() || filters.to.is_some()) {
+        why.push(format!("the events are from {} to {}", rfc3339(from), rfc3339(to)));
     }
+    if why.is_empty() {
+        why.push(format!("none passes {}", filters.given().join(" and ")));
+    }
+    format!("no event passes the filters: {}", why.join("; "))
 }
 
 impl Value<'_> {
-    /// Whether a shape of events has it; no shape has a processor.
+    /// Whether a shape of events has it; no shape has a processor, process or thread.
     fn is_of(self, entry: CatalogEntry<'_>) -> bool {
         let identity = &entry.shape.key.identity;
         match self {
@@ -101,8 +135,13 @@ impl Value<'_> {
             }
             Value::Event(wanted) => wanted.matches(identity.event_id(), entry.event_name()),
             Value::Keyword(wanted) => wanted.matches_any(entry.keyword_names()),
-            Value::Cpus(_) => false,
+            _ => false,
         }
+    }
+
+    /// Whether it is known of rows alone who has it.
+    fn is_of_rows(self) -> bool {
+        matches!(self, Value::Process(_) | Value::Processes(_) | Value::Threads(_))
     }
 }
 
@@ -123,8 +162,10 @@ impl Names {
         entry.keyword_names().iter().for_each(|name| add(&mut self.keywords, name));
     }
 
-    /// A sentence for a value that is not among them.
-    fn without(&self, value: Value<'_>) -> String {
+    /// A sentence for a value that is not among them; whose events are is known of those that pass the other filters, unless
+    /// the value's own `is_alone`.
+    fn without(&self, value: Value<'_>, is_alone: bool) -> String {
+        let event = if is_alone { "event here" } else { "event that passes the other filters" };
         let near = |what: &str, wanted: &str, names: &BTreeSet<String>| {
             let guess = nearest(wanted, names.iter().map(String::as_str));
             let guess = guess.map_or(String::new(), |name| format!("; did you mean {name}?"));
@@ -143,6 +184,11 @@ impl Names {
                 unknown_keyword(&wanted.to_string(), &self.keywords.iter().map(String::as_str).collect())
             }
             Value::Cpus(wanted) => self.without_cpus(wanted),
+            Value::Process(wanted) => {
+                near(&format!("{event} is of a process called"), &wanted.to_string(), &self.processes)
+            }
+            Value::Processes(wanted) => format!("no {event} is of process {wanted}"),
+            Value::Threads(wanted) => format!("no {event} is of thread {wanted}"),
         }
     }
 

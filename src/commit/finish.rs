@@ -9,12 +9,13 @@ use super::report::{all_filtered, of_survey, without_the_past};
 use super::{account, checks};
 use crate::convert::job::{Checks, JobProgress, Outcome, Report, Stage, Surveyed};
 use crate::convert::part_report::{JoinedCounts, PartReport};
+use crate::convert::seen::{RowOwners, SeenIds};
 use crate::convert::write_options::WriteOptions;
-use crate::dimensions::Dimensions;
+use crate::dimensions::{Dimensions, Owners};
 use crate::error::Result;
 use crate::output::manifest::MANIFEST_PATH;
 use crate::output::{FileEntry, IfExists, Output, Published, StagedName};
-use crate::plan::Partition;
+use crate::plan::{CompiledFilter, Partition};
 use crate::sidecar::{self, SidecarFacts, SidecarTarget};
 use crate::survey::{Step, stop_if_cancelled, timed};
 
@@ -93,8 +94,11 @@ impl Commit<'_> {
         let shapes = surveyed.plan.shapes.len();
         let (counts, events) = account::account(&surveyed.files, shapes, partitions, &reports)?;
         let target = self.target.clone();
+        let asks_whose = surveyed.plan.filter.as_ref().is_some_and(CompiledFilter::asks_whose);
+        let whose = asks_whose.then(|| self.whose(&counts.seen));
         if events.written == 0 && events.filtered > 0 {
-            return Ok(Finished::Done(Outcome::Empty(Box::new(all_filtered(of_survey(&target, surveyed))))));
+            let report = Report { whose, ..all_filtered(of_survey(&target, surveyed)) };
+            return Ok(Finished::Done(Outcome::Empty(Box::new(report))));
         }
         progress.stage(Stage::Publish);
         stop_if_cancelled(progress)?;
@@ -105,7 +109,8 @@ impl Commit<'_> {
         written.extend(sidecar);
         let JoinedCounts { shapes, time_range, decode, .. } = counts;
         let time_range = time_range.map(|range| without_the_past(range, &surveyed.facts));
-        let report = Report { shapes, events, decode, partitions, written, time_range, ..of_survey(&target, surveyed) };
+        let known = of_survey(&target, surveyed);
+        let report = Report { shapes, events, decode, partitions, whose, written, time_range, ..known };
         if let Some(reason) = checks::check_result(&report, self.checks) {
             return Ok(Finished::Done(Outcome::Refused(Box::new(report), reason)));
         }
@@ -123,6 +128,17 @@ impl Commit<'_> {
         let own: Vec<StagedName> = paths.map(|path| output.own(path)).collect();
         let files = [self.staged, own].concat();
         Ok(Finished::Ready { report: Box::new(report), files, if_exists: self.if_exists })
+    }
+
+    /// Whose rows with these ids are.
+    fn whose(&self, seen: &SeenIds) -> RowOwners {
+        let owners = Owners::of(self.dimensions);
+        let text = |number: &u32| owners.names().text(*number as usize).map(str::to_owned);
+        RowOwners {
+            seen: seen.clone(),
+            names: seen.names.iter().filter_map(text).collect(),
+            all_names: owners.names().texts().flatten().map(str::to_owned).collect(),
+        }
     }
 
     fn write_sidecar(

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::seen::RowOwners;
 use crate::names::{NameFrom, trace_name};
 use crate::output::folder::Custody;
 use crate::output::manifest::{EventCounts, FileEntry};
@@ -169,6 +170,8 @@ pub struct Report {
     pub decode: BTreeMap<String, u64>,
     /// The partitions that the recording was cut into; `None` where it was not.
     pub partitions: Option<u64>,
+    /// Whose the rows are; `None` where no filter asks for that, or none was looked for.
+    pub whose: Option<RowOwners>,
     /// The files that were written.
     pub written: Vec<FileEntry>,
     /// Earliest and latest event, Unix nanoseconds; of a ring, those of the window that it holds.

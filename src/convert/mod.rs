@@ -17,6 +17,7 @@ mod recovered;
 mod refine;
 pub mod repeated;
 pub mod report_check;
+pub mod seen;
 pub mod segments;
 mod shape_counter;
 pub mod slice;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::job::{InputCounts, ShapeCounts};
+use super::seen::SeenIds;
 use super::slice::SliceRows;
 use super::sliced::SlicedPartition;
 use crate::output::FileEntry;
@@ -24,6 +25,9 @@ pub struct PartReport {
     pub shapes: Vec<(u32, ShapeCounts)>,
     /// Rows by `<source>/<status>`.
     pub decode: BTreeMap<String, u64>,
+    /// Whose the rows are, where filters ask for that.
+    #[serde(default)]
+    pub seen: SeenIds,
     /// Time in nanoseconds and input of the first row.
     pub first_row: Option<(i64, u16)>,
     /// Time of the last row in nanoseconds.
@@ -43,6 +47,7 @@ pub(super) struct PartCounts {
     inputs: Vec<InputCounts>,
     shapes: Vec<ShapeCounts>,
     decode: BTreeMap<(DecodeSource, RowStatus), u64>,
+    seen: SeenIds,
     first_row: Option<(i64, u16)>,
     last_row: Option<i64>,
 }
@@ -63,6 +68,7 @@ impl PartCounts {
             self.last_row = Some(last);
         }
         self.inputs.iter_mut().zip(&rows.inputs).for_each(|(all, input)| all.add(input));
+        self.seen.merge(&rows.seen);
         for (&shape, count) in &rows.shapes {
             self.shapes[shape as usize].add(count);
         }
@@ -83,6 +89,7 @@ impl PartCounts {
             inputs: inputs.collect(),
             shapes: shapes.collect(),
             decode: self.decode.into_iter().map(named).collect(),
+            seen: self.seen,
             first_row: self.first_row,
             last_row: self.last_row,
         }
@@ -98,6 +105,8 @@ pub struct JoinedCounts {
     pub shapes: Vec<ShapeCounts>,
     /// Rows by `<source>/<status>`.
     pub decode: BTreeMap<String, u64>,
+    /// Whose the rows are, where filters ask for that.
+    pub seen: SeenIds,
     /// Time in nanoseconds of the first and the last row.
     pub time_range: Option<(i64, i64)>,
 }
@@ -119,6 +128,7 @@ impl JoinedCounts {
     }
 
     fn add(&mut self, report: &PartReport) {
+        self.seen.merge(&report.seen);
         for (input, counts) in &report.inputs {
             if let Some(all) = self.inputs.get_mut(usize::from(*input)) {
                 all.add(counts);

@@ -133,6 +133,7 @@ mod tests {
             decode: BTreeMap::from([("kernel/ok".to_owned(), 5), ("none/no_schema".to_owned(), 1)]),
             first_row: Some((7, 1)),
             last_row: Some(7),
+            ..PartReport::default()
         }
     }
 

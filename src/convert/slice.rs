@@ -11,6 +11,7 @@ use super::load::SliceMemory;
 use super::message::{MessageContext, MessageRenderer};
 use super::order::OrderedSlice;
 use super::recovered::Recovered;
+use super::seen::SeenIds;
 use super::shape_counter::{ShapeCounter, ShapeRows};
 use super::slice_stacks::SliceStacks;
 use super::sliced::SlicedPartition;
@@ -21,8 +22,9 @@ use crate::columns::ColumnBuffers;
 use crate::decode::{DecodeOutcome, PayloadColumn, Status, TraceClock};
 use crate::dimensions::Owners;
 use crate::error::{Error, Result};
+use crate::event::named_ids::AttributedIds;
 use crate::event::{Event, EventIdentity, FileContext, RawEvent};
-use crate::plan::{DecodeSource, PartitionView, PlanResult, ShapeFinder};
+use crate::plan::{CompiledFilter, DecodeSource, PartitionView, PlanResult, ShapeFinder};
 use crate::stacks::Stacks;
 use crate::survey::{Progress, Step, timed};
 use crate::table::{Chunk, HeaderColumns, RowContext, RowStatus, TableColumns};
@@ -47,6 +49,11 @@ pub struct SliceContext<'a> {
 }
 
 impl<'a> SliceContext<'a> {
+    /// Whether filters ask whose events are.
+    fn asks_whose(&self) -> bool {
+        self.plan.filter.as_ref().is_some_and(CompiledFilter::asks_whose)
+    }
+
     /// What tells the events that become rows; `None` where all of them do.
     fn selection(&self) -> Option<Selection<'a>> {
         let (filter, asked) = (self.plan.filter.as_ref()?, self.asked?);
@@ -69,6 +76,8 @@ pub struct SliceRows {
     pub decode: BTreeMap<(DecodeSource, RowStatus), u64>,
     /// Counts per input.
     pub inputs: Vec<InputCounts>,
+    /// Whose the rows are, where filters ask for that.
+    pub seen: SeenIds,
     /// Time and file of the first event.
     pub first: Option<(i64, u16)>,
     /// Time of the last event.
@@ -183,6 +192,9 @@ struct Converter<'a> {
     whose: Whose<'a>,
     stacks: SliceStacks<'a>,
     recovered: Recovered<'a>,
+    /// Whose the rows are, where filters ask for that.
+    seen: Option<SeenIds>,
+    last: AttributedIds,
     messages: MessageRenderer,
     previous: Option<i64>,
     /// The weight of decoded values and texts.
@@ -218,6 +230,8 @@ impl<'a> Converter<'a> {
             whose: Whose::new(context.decoders, context.owners),
             stacks: SliceStacks::of(context.stacks, ordered.places()),
             recovered: Recovered::of(ordered),
+            seen: context.asks_whose().then(SeenIds::default),
+            last: AttributedIds::default(),
             messages: MessageRenderer::default(),
             previous: None,
             weight: 0,
@@ -244,6 +258,10 @@ impl<'a> Converter<'a> {
         let stack = self.stacks.get(entry.segment, entry.offset);
         let walked = || stack?.process;
         let ids = self.whose.ids(file.machine, &event, (&raw, &file.context), shape, walked, entry.ns);
+        if let Some(seen) = self.seen.as_mut().filter(|_| ids != self.last) {
+            seen.add(&ids);
+            self.last = ids;
+        }
         let row = RowContext {
             ns: entry.ns,
             seq: i64::try_from(seq).unwrap_or(i64::MAX),
@@ -298,6 +316,7 @@ impl<'a> Converter<'a> {
             shapes: BTreeMap::new(),
             decode: BTreeMap::new(),
             inputs: self.counts,
+            seen: self.seen.unwrap_or_default(),
             first: entries.first().map(|entry| (entry.ns, ordered.event(entry).1.input)),
             last_ns: entries.last().map(|entry| entry.ns),
             events: left_out + part.len() as u64,

@@ -88,6 +88,11 @@ impl CompiledFilter {
         self.filter.names_process(name)
     }
 
+    /// Whether it matters whose an event is.
+    pub fn asks_whose(&self) -> bool {
+        self.filter.asks_whose()
+    }
+
     /// Whether events pass whose thread and process are these; `is_asked` says of the number of a process's name whether
     /// [`CompiledFilter::names_process`] does.
     pub fn passes_ids(&self, ids: &AttributedIds, is_asked: impl FnOnce(u32) -> bool) -> bool {
