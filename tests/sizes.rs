@@ -226,7 +226,9 @@ fn t(path: &Path, is_whole_run: bool) {
         subject.run(first, is_whole_run, &mut outcomes);
     }
     println!("{}: {outcomes:?}", path.display());
-    assert!(outcomes.swallowing_asked > 0 && outcomes.mute.is_empty(), "{}: {:?}", path.display(), outcomes.mute);
+    assert!(outcomes.mute.is_empty(), "{}: {:?}", path.display(), outcomes.mute);
+    // The smallest traces have no event that another can swallow.
+    assert!(is_whole_run || outcomes.swallowing_asked > 0, "{}: nothing was asked", path.display());
 }
 
 /// All traces of the corpus, or those of a sample.
