@@ -50,6 +50,21 @@ pub(crate) fn rename(from: &Path, to: &Path) -> io::Result<()> {
     patiently(|| fs::rename(from, to))
 }
 
+/// Writes a file in the place of the one of that name, whole or not at all; its folder is made where it is missing. It need not
+/// be on disk then: what is written so is found again where it is lost. What a killed process leaves ends in `.tmp`.
+pub(crate) fn replace(path: &Path, content: &str) -> io::Result<()> {
+    let mut staged = path.as_os_str().to_owned();
+    staged.push(format!(".{}.tmp", std::process::id()));
+    let staged = Path::new(&staged);
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let written =
+        fs::create_dir_all(folder).and_then(|()| fs::write(staged, content)).and_then(|()| rename(staged, path));
+    if written.is_err() {
+        let _ = fs::remove_file(staged);
+    }
+    written
+}
+
 /// Brings what an open file or folder holds to disk.
 pub(crate) fn sync(file: &File) -> io::Result<()> {
     match file.sync_all() {

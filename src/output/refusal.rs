@@ -66,18 +66,9 @@ impl Refusal {
     /// # Errors
     /// [`ErrorKind::Output`](crate::ErrorKind::Output) when it cannot be written.
     pub fn write(&self, out: &Path) -> Result<()> {
-        let (folder, path) = (out.join(FOLDER), path(out, &self.trace));
-        let staged = folder.join(format!("{}.{}.tmp", self.trace, std::process::id()));
+        let path = path(out, &self.trace);
         let text = serde_json::to_string_pretty(self).unwrap_or_default() + "\n";
-        // It need not be on disk: what is lost is found again.
-        let written = fs::create_dir_all(&folder)
-            .and_then(|()| fs::write(&staged, text))
-            .and_then(|()| disk::rename(&staged, &path))
-            .map_err(|cause| output_error("write", &path, cause));
-        if written.is_err() {
-            let _ = fs::remove_file(&staged);
-        }
-        written
+        disk::replace(&path, &text).map_err(|cause| output_error("write", &path, cause))
     }
 
     /// Removes what runs have left that were killed while they wrote. Where one is still at work and loses its own, its next

@@ -78,14 +78,7 @@ impl KnownParts {
 
     /// Keeps it in an output folder, where that can be written to: without it the next call takes longer.
     pub(super) fn write(&self, out: &Path) {
-        let folder = out.join(FOLDER);
-        let staged = folder.join(format!("{FILE}.{}.tmp", std::process::id()));
         let text = serde_json::to_string(self).unwrap_or_default();
-        let written = fs::create_dir_all(&folder)
-            .and_then(|()| fs::write(&staged, text))
-            .and_then(|()| disk::rename(&staged, &folder.join(FILE)));
-        if written.is_err() {
-            let _ = fs::remove_file(&staged);
-        }
+        let _ = disk::replace(&out.join(FOLDER).join(FILE), &text);
     }
 }
