@@ -185,7 +185,7 @@ impl<'a> OrderedSlice<'a> {
         let (mut entries, mut skipped) = (std::mem::take(&mut self.entries), Skipped::default());
         let (mut damaged, mut filtered) = (std::mem::take(&mut self.damaged), std::mem::take(&mut self.filtered));
         let (mut shapes, mut whose) = (ShapeFinder::new(&decoders.ids), Whose::new(decoders, owners));
-        let mut stacks = SliceStacks::of(stacks, self.places());
+        let mut stacks = filter.asks_whose().then(|| SliceStacks::of(stacks, self.places()));
         skipped.events.reserve_exact(usize::try_from(slice.events).unwrap_or(0));
         for (number, segment) in self.segments.iter() {
             let input = usize::from(segment.input);
@@ -198,7 +198,7 @@ impl<'a> OrderedSlice<'a> {
                 let ns = || planned.unix_ns(ticks);
                 let context = &planned.rules.context;
                 let is_theirs = |event: &Event<'_>, shape| {
-                    let walked = || stacks.get(number, raw.offset)?.process;
+                    let walked = || stacks.as_mut()?.get(number, raw.offset)?.process;
                     let ids = whose.ids(planned.machine, event, (raw, context), shape, walked, ns());
                     filter.passes_ids(&ids, |name| asked.contains(name))
                 };

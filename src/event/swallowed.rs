@@ -161,15 +161,16 @@ impl Known {
     /// to begin: no farther than the end, but where what stands behind it has strange times, up to `limit`. Then it is known.
     fn takes(&mut self, bytes: &[u8], word: usize, end: usize, limit: usize) -> bool {
         let Some((event, behind)) = event_at(bytes, word) else { return false };
-        let limit = event.ticks().map_or(Some(end), |ticks| self.times.has(ticks).then_some(limit));
+        let ticks = event.ticks();
+        let limit = ticks.map_or(Some(end), |ticks| self.times.has(ticks).then_some(limit));
         let is_second = self.lone.has(behind);
         if limit.is_none_or(|limit| behind > limit) || !(is_second || self.starts.has(behind)) {
             return false;
         }
-        if self.headers.has(word) && !event.ticks().is_some_and(|ticks| self.times.spans(ticks)) {
+        if self.headers.has(word) && !ticks.is_some_and(|ticks| self.times.spans(ticks)) {
             return false;
         }
-        if event.ticks().is_none() && !is_second && !self.timeless.contains(&kind(&event)) {
+        if ticks.is_none() && !is_second && !self.timeless.contains(&kind(&event)) {
             self.lone.set(word);
             return false;
         }
