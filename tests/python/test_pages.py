@@ -48,7 +48,7 @@ def blocks(page):
         text = file.read()
     fenced = re.findall(r"^```sh\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     indented = re.findall(r"(?:^    etl2parquet .*\n)+", text, re.MULTILINE)
-    return [block for block in fenced + [re.sub("^    ", "", block, flags=re.MULTILINE) for block in indented]]
+    return fenced + [re.sub("^    ", "", block, flags=re.MULTILINE) for block in indented]
 
 
 def runnable(page):
