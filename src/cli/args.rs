@@ -380,9 +380,13 @@ pub(super) struct ViewsArgs {
     /// A folder with traces, or a trace (trace=NAME)
     #[arg(value_name = "OUT")]
     pub traces: PathBuf,
-    /// Views to print, with those that they need, such as cpu_samples or Kernel-Process; all where none is named
+    /// Views to print, with those that they need, such as cpu_samples, Kernel-Process or Kernel-Process/Process/Start; where
+    /// none is named all but those of single events
     #[arg(value_name = "VIEW")]
     pub views: Vec<String>,
+    /// Those of single events, too: a view for each event of each dataset, most of what is there to print and to load
+    #[arg(long, env = "ETL2PARQUET_SINGLE_EVENTS", hide_env = true, value_parser = FalseyValueParser::new())]
+    pub single_events: bool,
     /// File that gets the script, or - for standard output, which gets it unless it is a terminal
     #[arg(short = 'o', long, value_name = "FILE", env = "ETL2PARQUET_SCRIPT", hide_env = true)]
     pub script: Option<PathBuf>,
@@ -444,7 +448,7 @@ mod tests {
             assert_eq!(argument.get_env().and_then(|name| name.to_str()), Some(expected.as_str()), "--{long}");
             options += 1;
         }
-        assert_eq!(options, 174);
+        assert_eq!(options, 175);
     }
 
     #[test]

@@ -29,7 +29,10 @@ pub(super) fn run(args: &ViewsArgs) -> Result<u8> {
         _ => (absolute(&args.traces), Traces::Many),
     };
     let root = root.display().to_string().replace('\\', "/");
-    let statements = Script { dialect, lake: &lake, root: &root, traces, extent: Extent::Whole }.statements();
+    // What is asked for by name is found among all.
+    let is_whole = args.single_events || !args.views.is_empty();
+    let extent = if is_whole { Extent::Whole } else { Extent::WithoutEvents };
+    let statements = Script { dialect, lake: &lake, root: &root, traces, extent }.statements();
     let text = text(&statements, &args.views)?;
     match &args.script {
         Some(path) => console::to_file(path, &text)?,

@@ -47,8 +47,9 @@ fn without_rows(dialect: Dialect) -> &'static [String] {
 pub enum Extent {
     /// Everything.
     Whole,
-    /// No views of single events, which would be most of it, and of the functions those for addresses and those that its
-    /// views call.
+    /// No views of single events, which would be most of it: an engine binds each view when it is made.
+    WithoutEvents,
+    /// No views of single events, and of the functions those for addresses and those that its views call.
     Short,
 }
 
@@ -61,7 +62,7 @@ impl Script<'_> {
     /// Its statements.
     pub fn statements(&self) -> Statements {
         let Script { dialect, lake, traces, extent, .. } = *self;
-        let is_whole = extent == Extent::Whole;
+        let is_short = extent == Extent::Short;
         let mut without_rows = HashSet::new();
         let answers = ANSWERS.iter().zip(self::without_rows(dialect));
         let answers: Vec<_> = answers
@@ -70,19 +71,19 @@ impl Script<'_> {
         let (first, last) = if traces == Traces::Many { dialect.around_many() } else { ("", "") };
         let mut all = vec![Statement::kept(dialect.prelude(self.root))];
         all.extend((!first.is_empty()).then(|| Statement::kept(first)));
-        all.extend(functions(dialect, |answer| is_whole || !without_rows.contains(answer)));
+        all.extend(functions(dialect, |answer| !is_short || !without_rows.contains(answer)));
         all.extend(lake.tables().map(|table| {
             let name = view_of(lake, table);
             let text = self.declared_files(&name, table).unwrap_or_else(|| dialect.files(&name, table, traces));
             Statement::of(&name, text)
         }));
         all.push(Statement::of("all_events", self.all_events()));
-        if is_whole {
+        if extent == Extent::Whole {
             all.extend(lake.events().filter_map(|event| self.event(&event)));
         }
         all.extend((!without_rows.is_empty()).then(|| Statement::of(MISSING, missing(dialect))));
         all.extend(answers);
-        all.extend(is_whole.then(|| Statement::of(COVERAGE.name, self.coverage())));
+        all.extend((!is_short).then(|| Statement::of(COVERAGE.name, self.coverage())));
         all.extend((!last.is_empty()).then(|| Statement::kept(last)));
         Statements { dialect, all }
     }

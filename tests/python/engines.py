@@ -72,8 +72,8 @@ def spark():
 
 
 def script(folder, *flags):
-    """What `views` prints for a folder of traces."""
-    done = support.run("views", folder, *flags)
+    """All that `views` prints for a folder of traces."""
+    done = support.run("views", folder, "--single-events", *flags)
     if done.returncode != 0:
         raise AssertionError(done.stderr)
     return done.stdout

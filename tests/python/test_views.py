@@ -163,9 +163,21 @@ class Example(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout), (2, ""))
         self.assertIn("(there is cpu_samples)", done.stderr)
         path = os.path.join(out, "views.sql")
-        self.assertEqual(support.run("views", out, "-o", path).stdout, "")
+        self.assertEqual(support.run("views", out, "--single-events", "-o", path).stdout, "")
         with open(path, encoding="utf-8") as file:
             self.assertEqual(file.read(), script(out))
+
+    def test_views_of_single_events_are_there_where_they_are_asked_for(self):
+        out = convert("views-single", support.EXAMPLE)
+        found = {}
+        for flags in ([], ["--single-events"], ["Kernel-Process/Process/Start"]):
+            with contextlib.closing(duckdb.connect()) as connection:
+                connection.execute(support.run("views", out, *flags).stdout)
+                found[" ".join(flags)] = set(views(connection))
+        single = {view for view in found["--single-events"] if "/" in view and not view.startswith("sidecar/")}
+        self.assertEqual(found["--single-events"] - single, found[""])
+        self.assertEqual(found["Kernel-Process/Process/Start"], {"Kernel-Process/Process/Start"})
+        self.assertGreater(len(single), 20)
 
     def test_packets_are_read_from_their_bytes_in_both_engines(self):
         out = convert("views-packets", support.EXAMPLE)
