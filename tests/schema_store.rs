@@ -220,6 +220,60 @@ fn rows_of_catalog(trace: &Path) -> String {
 }
 
 #[test]
+fn schemas_in_a_searched_folder_describe_its_traces() {
+    let bench = Bench::new();
+    bench.write("in/w.etl", widgets());
+    let convert = |line: &str| {
+        let said = bench.tool(&format!("convert {line} -o out --if-exists update"));
+        assert_eq!(said.code, 0, "{}", said.stderr);
+        let manifest = bench.manifest("out/trace=w");
+        let schemas = &manifest["run"]["options"]["schemas"];
+        let names: Vec<_> = schemas.as_array().unwrap().iter().map(|file| file["name"].as_str().unwrap()).collect();
+        (rows_of_catalog(&bench.path("out/trace=w")), names.join(" "), said.stderr)
+    };
+    let (origin, names, _) = convert("in");
+    assert_eq!((&*origin, &*names), ("none|null", ""));
+    // What comes beside a trace later describes it from then on; what only looks like a schema is named.
+    bench.write("in/deep/Lab.MAN", MANIFEST);
+    bench.write("in/page.man", ".TH PAGE 1");
+    bench.write("in/lab.xml", MANIFEST);
+    let (origin, names, stderr) = convert("in");
+    assert_eq!((&*origin, &*names), (r#"user|"deep/Lab.MAN""#, "deep/Lab.MAN"));
+    let taken = "beside the traces: 1 schema file, deep/Lab.MAN first (--schemas none leaves them alone)";
+    assert!(stderr.contains(taken), "{stderr}");
+    let left_out = "in/page.man: left out: expected an instrumentation manifest (XML) or a TMF file, found neither";
+    assert!(stderr.contains(left_out), "{stderr}");
+    let passed_over = "in: 1 file is not read: not called like a trace or an archive (lab.xml)";
+    assert!(stderr.contains(passed_over), "{stderr}");
+    assert!(convert("in").2.contains("unchanged: 1 trace"));
+    let hash = |file: &str| blake3::hash(&fs::read(bench.path(file)).unwrap()).to_hex().to_string();
+    let recorded = &bench.manifest("out/trace=w")["run"]["options"]["schemas"];
+    assert_eq!(*recorded, serde_json::json!([{ "name": "deep/Lab.MAN", "blake3": hash("in/deep/Lab.MAN") }]));
+    // Files that are named come first, and alone unless more is asked for; a trace that is named is not searched for.
+    bench.write("other.man", MANIFEST.replace("Widget %1", "A widget %1"));
+    let not_read = "beside the traces, not read: 2 schema files, deep/Lab.MAN first (--schemas auto reads them)";
+    for (line, expected_origin, expected_names, is_said) in [
+        ("in --schemas other.man", r#"user|"other.man""#, "other.man", true),
+        ("in --schemas auto --schemas other.man", r#"user|"other.man""#, "other.man deep/Lab.MAN", false),
+        ("in --schemas none", "none|null", "", true),
+        ("in/w.etl", "none|null", "", false),
+        ("in/*.etl", "none|null", "", false),
+        ("i*", r#"user|"in/deep/Lab.MAN""#, "in/deep/Lab.MAN", false),
+    ] {
+        let (origin, names, stderr) = convert(line);
+        assert_eq!((&*origin, &*names), (expected_origin, expected_names), "{line}");
+        assert_eq!(stderr.contains(not_read), is_said, "{line}: {stderr}");
+    }
+    for command in ["inspect in --json -q", "inspect in --json -q --schemas auto"] {
+        assert_eq!(bench.json(command)["traces"][0]["decodable_events"], 3, "{command}");
+    }
+    bench.good("report in -o r.html -q");
+    assert!(fs::read_to_string(bench.path("r.html")).unwrap().contains("Widget/Start"));
+    let said = bench.tool("convert in -o out --schemas none --schemas other.man");
+    assert_eq!(said.code, 2, "{}", said.stderr);
+}
+
+#[test]
 fn the_variable_names_files_too() {
     let bench = Bench::new();
     bench.write("w.etl", widgets());

@@ -1,7 +1,7 @@
 //! `etl2parquet convert`.
 
 use std::collections::HashSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::args::{ConvertArgs, JobArgs};
 use super::choices::OnBadInput;
@@ -14,6 +14,7 @@ use super::look::Look;
 use super::metrics::exposition;
 use super::outcomes::Outcomes;
 use super::run::{Run, probe, session_of};
+use super::schema::load::LoadedSchemas;
 use super::summary::TraceSummary;
 use super::{inputs, jobs, log, options};
 use crate::convert::job::{InputFile, Outcome, Recording};
@@ -38,13 +39,14 @@ const INTERRUPTED: &str = ErrorCode::Interrupted.as_str();
 /// What keeps the run from starting.
 pub(super) fn run(args: &ConvertArgs) -> Result<u8> {
     let run = start(&args.job)?;
+    let schemas = LoadedSchemas::load(&args.job.schemas, run.console)?;
     let options = options::of_job(&args.job, &run)?.run_id(args.id.run_id.clone()).dry_run(args.dry_run);
     let mut command = ConvertCommand::new(&args.job, &run, args.id.run_id.as_deref());
     if !args.dry_run {
         command.outcomes.keep_records()?;
     }
-    let (jobs, open) = command.jobs()?;
-    let options = ConvertOptions { open, ..options };
+    let Inputs { jobs, open, schemas: found } = command.inputs()?;
+    let options = ConvertOptions { open, ..options::with_schemas(options, schemas, &found, &run) };
     run.interrupt.working(true);
     let converted = command.convert_all(&jobs, &options);
     run.interrupt.working(false);
@@ -73,6 +75,16 @@ pub(super) fn start(args: &JobArgs) -> Result<Run> {
     Run::start(&args.run)
 }
 
+/// What a run converts.
+pub(super) struct Inputs {
+    /// The recordings.
+    pub jobs: Vec<Recording>,
+    /// How their inputs are opened.
+    pub open: OpenOptions,
+    /// The schemas beside them, by name and path.
+    pub schemas: Vec<(String, PathBuf)>,
+}
+
 /// A run of `convert`, or of `plan`.
 pub(super) struct ConvertCommand<'a> {
     args: &'a JobArgs,
@@ -87,8 +99,8 @@ impl<'a> ConvertCommand<'a> {
         ConvertCommand { args, run, outcomes: Outcomes::new(args, run, run_id), found: Vec::new() }
     }
 
-    /// The recordings to convert, and how their inputs are opened. Where one bad input decides over others, all are looked at before any work.
-    pub(super) fn jobs(&mut self) -> Result<(Vec<Recording>, OpenOptions)> {
+    /// What is converted. Where one bad input decides over others, all are looked at before any work.
+    pub(super) fn inputs(&mut self) -> Result<Inputs> {
         let output = &self.args.output;
         let open = options::open(&self.args.spool).or_in(&output.output);
         let found = inputs::find(&self.args.input.inputs, open);
@@ -120,7 +132,7 @@ impl<'a> ConvertCommand<'a> {
                 self.outcomes.status.readable += jobs.len() as u64;
             }
         }
-        Ok((jobs, found.open))
+        Ok(Inputs { jobs, open: found.open, schemas: found.schemas })
     }
 
     /// The recordings of `--merge auto`, and what cannot be one; says what was merged, and why.

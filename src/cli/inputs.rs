@@ -34,6 +34,8 @@ pub(super) struct Found {
     lie_at: HashMap<PathBuf, (usize, (usize, u64))>,
     /// Inputs that lead nowhere.
     pub problems: Vec<Error>,
+    /// What lies in the searched folders and is called like what describes events, by name and path, in the order of names.
+    pub schemas: Vec<(String, PathBuf)>,
     /// What was not taken: once for every folder and archive, by reason.
     pub notes: Vec<String>,
     /// How they are opened, with standard input where that is one of them.
@@ -70,6 +72,9 @@ pub(super) fn find(arguments: &[OsString], open: OpenOptions) -> Found {
     }
     found.inputs.sort_by(by_name);
     found.merged.values_mut().for_each(|inputs| inputs.sort_by(by_name));
+    found.schemas.sort();
+    let mut seen = HashSet::new();
+    found.schemas.retain(|(_, path)| seen.insert(canonical(path)));
     found.open.shared = Arc::new(SharedMembers::of(found.all().iter().map(|input| input.path.as_path())));
     found
 }
@@ -246,7 +251,11 @@ impl Found {
     fn add_found(&mut self, path: &Path, base: &Path, passed: &mut PassedOver) {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         if is_tar_name(&name) || !is_trace_name(&name) && !is_packed_name(&name) {
-            return passed.add(Reason::of_name(&name), &name);
+            let reason = Reason::of_name(&name);
+            if reason == Reason::Schema {
+                self.schemas.push((relative(path, base), path.to_owned()));
+            }
+            return passed.add(reason, &name);
         }
         match fs::metadata(path) {
             Ok(found) if found.is_file() => {

@@ -11,6 +11,7 @@ use super::overview::Overview;
 use super::page::page;
 use super::published_page::Published;
 use super::run::{Run, label};
+use super::schema::load::LoadedSchemas;
 use super::{inputs, jobs, options, published_page};
 use crate::convert::ConvertOptions;
 use crate::error::{Error, ErrorKind, Result};
@@ -24,13 +25,14 @@ use crate::published::PublishedTrace;
 /// What keeps the run from starting, and a report that cannot be written.
 pub(super) fn run(args: &InspectArgs) -> Result<u8> {
     let run = Run::start(&args.run)?;
-    let options = options::of_inspect(args, &run)?;
+    let schemas = LoadedSchemas::load(&args.schemas, run.console)?;
     let found = inputs::find(&args.input.inputs, options::open(&args.spool));
     if let (true, Some(traces)) = (found.all().is_empty(), published_page::asked_for(&args.input.inputs)) {
         return converted(&traces, args, run.interrupt.code());
     }
     let mut jobs = jobs::separate_jobs(&found.all(), NameFrom::Stem);
     found.settle(&mut jobs);
+    let options = options::with_schemas(options::of_inspect(args, &run), schemas, &found.schemas, &run);
     let options = ConvertOptions { open: found.open.clone(), ..options };
     let mut status = RunStatus::default();
     let mut errors = Vec::new();

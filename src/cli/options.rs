@@ -17,13 +17,12 @@ use crate::error::Result;
 use crate::input::OpenOptions;
 use crate::output::lock_file::LOCK_NAME;
 
-/// The options of a conversion.
+/// The options of a conversion, but for its schemas.
 ///
 /// # Errors
-/// [`crate::ErrorKind::Usage`] when schemas cannot be used.
+/// [`crate::ErrorKind::Usage`] when the schema lock cannot be used.
 pub(super) fn of_job(args: &JobArgs, run: &Run) -> Result<ConvertOptions> {
-    let options = chosen(args).schemas(LoadedSchemas::load(&args.schemas, run.console)?.into_user());
-    let options = with_lock(options, args.lock.schema_lock.as_deref())?;
+    let options = with_lock(chosen(args), args.lock.schema_lock.as_deref())?;
     let options = ConvertOptions { recorded: recorded(args), ..options };
     Ok(options.threads(run.threads).memory(run.memory))
 }
@@ -77,25 +76,30 @@ fn recorded(args: &JobArgs) -> Map<String, Value> {
     recorded.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-/// The options of an inspection: those of a conversion that writes nothing.
-///
-/// # Errors
-/// [`crate::ErrorKind::Usage`] when schemas cannot be used.
-pub(super) fn of_inspect(args: &InspectArgs, run: &Run) -> Result<ConvertOptions> {
-    let schemas = LoadedSchemas::load(&args.schemas, run.console)?.into_user();
-    let options = ConvertOptions::new("").anchor(args.clock.clock_anchor).schemas(schemas).allow_repeated(true);
-    Ok(options.threads(run.threads).memory(run.memory).dry_run(true))
+/// The options of an inspection, but for its schemas: those of a conversion that writes nothing.
+pub(super) fn of_inspect(args: &InspectArgs, run: &Run) -> ConvertOptions {
+    let options = ConvertOptions::new("").anchor(args.clock.clock_anchor).allow_repeated(true);
+    options.threads(run.threads).memory(run.memory).dry_run(true)
 }
 
-/// The options of a conversion for a report.
-///
-/// # Errors
-/// [`crate::ErrorKind::Usage`] when schemas cannot be used.
-pub(super) fn of_report(args: &ReportArgs, run: &Run) -> Result<ConvertOptions> {
-    let schemas = LoadedSchemas::load(&args.schemas, run.console)?.into_user();
-    let options = ConvertOptions::new("").anchor(args.clock.clock_anchor).schemas(schemas);
+/// The options of a conversion for a report, but for its schemas.
+pub(super) fn of_report(args: &ReportArgs, run: &Run) -> ConvertOptions {
+    let options = ConvertOptions::new("").anchor(args.clock.clock_anchor);
     // A report shows no stacks.
-    Ok(options.stacks(StackPolicy::Keep).threads(run.threads).memory(run.memory))
+    options.stacks(StackPolicy::Keep).threads(run.threads).memory(run.memory)
+}
+
+/// The options with the schemas: those that were named, those that lie beside the traces, and those of the store.
+pub(super) fn with_schemas(
+    mut options: ConvertOptions,
+    loaded: LoadedSchemas,
+    found: &[(String, PathBuf)],
+    run: &Run,
+) -> ConvertOptions {
+    let schemas = loaded.with_found(found, run.console);
+    let files: Vec<_> = schemas.files().iter().map(|(name, hash)| json!({ "name": name, "blake3": hash })).collect();
+    options.recorded.insert("schemas".to_owned(), files.into());
+    options.schemas(schemas)
 }
 
 /// How inputs are opened. What is packed lies in the folder named, else where whoever opens it says.

@@ -39,7 +39,7 @@ impl Reason {
     fn text(&self) -> &'static str {
         match self {
             Reason::Name => "not called like a trace or an archive",
-            Reason::Schema => "what describes events is read where --schemas FILE names it",
+            Reason::Schema => "no trace but what describes events",
             Reason::NoTraceWithin => "an archive without a trace",
             Reason::NotATrace => "compressed, and no trace",
             Reason::Nested => "an archive within an archive",
@@ -72,15 +72,21 @@ impl PassedOver {
         names.shown.truncate(Self::SHOWN);
     }
 
-    /// All that in one sentence about the folder or archive, if there is anything.
+    /// All that in one sentence about the folder or archive, if there is anything; but for schemas, of which whoever reads them says
+    /// what becomes of them.
     pub(super) fn note(&self, place: &Path) -> Option<String> {
-        Some(format!("{}: {}", place.display(), self.text()?))
+        Some(format!("{}: {}", place.display(), self.text_of(|reason| *reason != Reason::Schema)?))
     }
 
     /// All that in one sentence.
     pub(super) fn text(&self) -> Option<String> {
-        let count: usize = self.0.values().map(|names| names.count).sum();
-        let reasons: Vec<String> = self.0.iter().map(|(reason, names)| names.text(reason)).collect();
+        self.text_of(|_| true)
+    }
+
+    fn text_of(&self, is_told: impl Fn(&Reason) -> bool) -> Option<String> {
+        let told = || self.0.iter().filter(|(reason, _)| is_told(reason));
+        let count: usize = told().map(|(_, names)| names.count).sum();
+        let reasons: Vec<String> = told().map(|(reason, names)| names.text(reason)).collect();
         let files = if count == 1 { "1 file is" } else { &format!("{count} files are") };
         (count > 0).then(|| format!("{files} not read: {}", reasons.join("; ")))
     }
@@ -118,15 +124,19 @@ mod tests {
     }
 
     #[test]
-    fn schemas_beside_traces_are_read_by_an_option() {
+    fn schemas_beside_traces_are_told_where_there_is_no_trace() {
         let mut passed = PassedOver::default();
         for name in ["Lab.MAN", "a.tmf", "man", "a.man.txt"] {
             passed.add(Reason::of_name(name), name);
         }
         assert_eq!(
             passed.text().unwrap(),
-            "4 files are not read: not called like a trace or an archive (a.man.txt, man); what describes events is read \
-             where --schemas FILE names it (Lab.MAN, a.tmf)"
+            "4 files are not read: not called like a trace or an archive (a.man.txt, man); no trace but what describes \
+             events (Lab.MAN, a.tmf)"
+        );
+        assert_eq!(
+            passed.note(Path::new("lab")).unwrap(),
+            "lab: 2 files are not read: not called like a trace or an archive (a.man.txt, man)"
         );
     }
 }

@@ -7,6 +7,7 @@ use tempfile::{Builder, TempDir};
 use super::args::ReportArgs;
 use super::report_pages::are_distinct;
 use super::run::Run;
+use super::schema::load::LoadedSchemas;
 use super::{inputs, jobs, options, published_page};
 use crate::convert::ConvertOptions;
 use crate::convert::job::{JobProgress, Outcome, Recording, Stage};
@@ -41,7 +42,7 @@ impl Subjects {
     /// # Errors
     /// Where there are none, or several of one name.
     pub(super) fn of(args: &ReportArgs, run: &Run) -> Result<Subjects> {
-        let options = options::of_report(args, run)?;
+        let (schemas, options) = (LoadedSchemas::load(&args.schemas, run.console)?, options::of_report(args, run));
         if let Some(traces) = published_page::asked_for(&args.inputs) {
             let traces = traces.into_iter().map(|trace| (name_of(&trace), Subject::Published(trace))).collect();
             return Subjects { traces, problems: Vec::new(), options }.checked();
@@ -55,6 +56,7 @@ impl Subjects {
             recordings = by(NameFrom::Path);
         }
         let traces = recordings.into_iter().map(|one| (one.name.clone(), Subject::Recording(one))).collect();
+        let options = options::with_schemas(options, schemas, &found.schemas, run);
         let options = ConvertOptions { open: found.open, ..options };
         Subjects { traces, problems: found.problems, options }.checked()
     }

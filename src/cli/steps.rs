@@ -4,12 +4,13 @@ use serde_json::json;
 
 use super::args::{CommitArgs, JobArgs, PartitionArgs, PlanArgs};
 use super::console;
-use super::convert::{ConvertCommand, start};
+use super::convert::{ConvertCommand, Inputs, start};
 use super::exit::RunStatus;
 use super::log::Entry;
 use super::options;
 use super::run::{Run, label};
 use super::run_args::RunArgs;
+use super::schema::load::LoadedSchemas;
 use crate::convert::ConvertOptions;
 use crate::convert::job::{Outcome, Report};
 use crate::error::{Error, ErrorKind, Result};
@@ -23,11 +24,12 @@ use crate::job::steps::{self, CommitOutcome, PartOutcome, PlanOutcome, StepOptio
 pub(super) fn plan(args: &PlanArgs) -> Result<u8> {
     let run = start(&args.job)?;
     refuse_stdin(&args.job)?;
+    let schemas = LoadedSchemas::load(&args.job.schemas, run.console)?;
     let options = options::of_job(&args.job, &run)?;
     let mut command = ConvertCommand::new(&args.job, &run, None);
     command.outcomes.keep_records()?;
-    let (jobs, open) = command.jobs()?;
-    let options = ConvertOptions { open, ..options };
+    let Inputs { jobs, open, schemas: found } = command.inputs()?;
+    let options = ConvertOptions { open, ..options::with_schemas(options, schemas, &found, &run) };
     run.interrupt.working(true);
     for (position, job) in jobs.iter().enumerate() {
         if command.outcomes.is_stopped() {

@@ -132,11 +132,6 @@ fn kind(head: &[u8]) -> Option<FileType> {
 /// returned.
 pub fn each(paths: &[PathBuf], mut take: impl FnMut(SchemaFile) -> Result<()>) -> Result<Vec<SkippedSchema>> {
     let mut skipped = Vec::new();
-    let mut use_file = |file: SchemaFile, path: &Path, skipped: &mut Vec<SkippedSchema>| -> Result<()> {
-        let faults = file.faults().iter().cloned();
-        skipped.extend(faults.map(|fault| SkippedSchema::Rejected { file: path.display().to_string(), fault }));
-        take(file)
-    };
     for path in paths {
         if !path.is_dir() {
             let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
@@ -144,26 +139,48 @@ pub fn each(paths: &[PathBuf], mut take: impl FnMut(SchemaFile) -> Result<()>) -
             let file = file.map_err(|reason| {
                 Error::new(ErrorKind::Usage, reason).with_code(ErrorCode::UnusableSchema).in_file(path)
             })?;
-            use_file(file, path, &mut skipped)?;
+            skipped.extend(rejected(&file, path));
+            take(file)?;
             continue;
         }
-        let mut found = false;
-        for (name, path) in files_below(path, &mut skipped)? {
-            match read(&path, &name).unwrap_or_else(|cause| Err(format!("it cannot be read: {cause}"))) {
-                Err(reason) => skipped.push(SkippedSchema::Skipped { file: path.display().to_string(), reason }),
-                Ok(file) => {
-                    use_file(file, &path, &mut skipped)?;
-                    found = true;
-                }
-            }
-        }
-        if !found {
+        let files = files_below(path, &mut skipped)?;
+        if each_found(&files, &mut skipped, &mut take)? == 0 {
             return Err(Error::new(ErrorKind::Usage, "there is no schema file in this folder")
                 .with_code(ErrorCode::UnusableSchema)
                 .in_file(path));
         }
     }
     Ok(skipped)
+}
+
+/// Reads schema files that were found, by name and path, and hands each to `take`; returns how many there are. What is none, or
+/// cannot be read, is skipped.
+///
+/// # Errors
+/// What `take` returns.
+pub fn each_found<E>(
+    files: &[(String, PathBuf)],
+    skipped: &mut Vec<SkippedSchema>,
+    mut take: impl FnMut(SchemaFile) -> Result<(), E>,
+) -> Result<usize, E> {
+    let mut count = 0;
+    for (name, path) in files {
+        match read(path, name).unwrap_or_else(|cause| Err(format!("it cannot be read: {cause}"))) {
+            Err(reason) => skipped.push(SkippedSchema::Skipped { file: path.display().to_string(), reason }),
+            Ok(file) => {
+                skipped.extend(rejected(&file, path));
+                take(file)?;
+                count += 1;
+            }
+        }
+    }
+    Ok(count)
+}
+
+/// What is rejected of a file.
+fn rejected(file: &SchemaFile, path: &Path) -> impl Iterator<Item = SkippedSchema> {
+    let path = path.display().to_string();
+    file.faults().iter().map(move |fault| SkippedSchema::Rejected { file: path.clone(), fault: fault.clone() })
 }
 
 /// Reads a file; the inner error is the reason why it is no schema. A large file that is none costs one small read.

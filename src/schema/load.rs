@@ -1,5 +1,6 @@
 //! From the user's files to the descriptions that a conversion uses.
 
+use std::convert::Infallible;
 use std::path::PathBuf;
 
 use super::files::{self, SchemaContent, SchemaFile, SkippedSchema};
@@ -34,6 +35,19 @@ pub fn load(paths: &[PathBuf]) -> Result<SchemaSet> {
     Ok(loaded)
 }
 
+/// Loads files that were found, by name and path; what is no schema, or cannot be read, is skipped.
+pub fn load_found(files: &[(String, PathBuf)]) -> SchemaSet {
+    let mut loaded = SchemaSet::default();
+    let (mut conflicts, mut skipped) = (Vec::new(), Vec::new());
+    let Ok(_) = files::each_found(files, &mut skipped, |file| {
+        conflicts.extend(loaded.add(file));
+        Ok::<_, Infallible>(())
+    });
+    loaded.skipped = skipped;
+    loaded.skipped.extend(conflicts);
+    loaded
+}
+
 impl SchemaSet {
     /// Adds what a file declares, behind what is here. Returns what is skipped when it declares messages that are here
     /// already in another form.
@@ -61,6 +75,11 @@ impl SchemaSet {
         self.schemas.append(&lower.schemas);
         self.skipped.extend(lower.skipped);
         self.files.extend(lower.files);
+    }
+
+    /// Name and BLAKE3 hash of each file, the highest rank first.
+    pub fn files(&self) -> &[(String, String)] {
+        &self.files
     }
 
     /// How many files there are.

@@ -13,10 +13,11 @@ use crate::cli::run_args::RunArgs;
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Schemas")]
 pub(in crate::cli) struct SchemaArgs {
-    /// Manifest, TMF file, or folder with such files below it; repeatable, the first ranks highest
+    /// Manifest, TMF file, or folder with such files below it; repeatable, the first ranks highest [default: auto]
     ///
-    /// The environment variable holds several as PATH does.
-    #[arg(long, value_name = "PATH", env = "ETL2PARQUET_SCHEMAS", hide_env = true)]
+    /// auto stands for files called .man and .tmf in the folders that are searched for traces, behind all others; none for no
+    /// file. The environment variable holds several as PATH does. Files called auto or none are ./auto and ./none.
+    #[arg(long, value_name = "PATH|auto|none", env = "ETL2PARQUET_SCHEMAS", hide_env = true)]
     pub schemas: Vec<PathBuf>,
     #[command(flatten)]
     pub store: StoreArgs,

@@ -8,6 +8,7 @@ use super::args::{SchemaArgs, StoreArgs};
 use crate::cli::console::Console;
 use crate::error::{Error, ErrorCode, ErrorKind, Result};
 use crate::output::lock_file::content;
+use crate::readable::count::counted;
 use crate::schema::catalog::SchemaCatalog;
 use crate::schema::files::SkippedSchema;
 use crate::schema::load::{self, SchemaSet};
@@ -17,10 +18,17 @@ use crate::schema::store::{Store, default_folder};
 /// Rejected declarations of one file that are shown; the rest is a number.
 const SHOWN: usize = 5;
 
+/// The word for what lies beside the traces.
+const AUTO: &str = "auto";
+/// The word for no file.
+const NONE: &str = "none";
+
 /// What the user gave: by path, and in the store.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(in crate::cli) struct LoadedSchemas {
     given: SchemaSet,
+    /// Whether what lies beside the traces is taken.
+    is_auto: bool,
     store: SchemaSet,
 }
 
@@ -30,19 +38,34 @@ impl LoadedSchemas {
     /// # Errors
     /// [`ErrorKind::Usage`] when a path is no schema, or the store is damaged.
     pub(in crate::cli) fn load(args: &SchemaArgs, console: Console) -> Result<LoadedSchemas> {
-        let given = load::load(&separated(&args.schemas, env::var_os("ETL2PARQUET_SCHEMAS").as_deref()))?;
+        let (paths, is_auto) = asked(separated(&args.schemas, env::var_os("ETL2PARQUET_SCHEMAS").as_deref()))?;
+        let given = load::load(&paths)?;
         warn(&given.skipped, console);
         let folder = folder(&args.store).filter(|_| !args.no_store);
         let store = folder.map(|folder| Store::open(folder)?.load()).transpose()?.unwrap_or_default();
         if console.verbose && !store.is_empty() {
             console.line(format_args!("schema store: {} files", store.len()));
         }
-        Ok(LoadedSchemas { given, store })
+        Ok(LoadedSchemas { given, is_auto, store })
     }
 
-    /// For a conversion: one set of descriptions.
-    pub(in crate::cli) fn into_user(self) -> SchemaSet {
+    /// For a conversion: one set of descriptions, with what lies beside the traces where that is asked for, which is said.
+    pub(in crate::cli) fn with_found(self, found: &[(String, PathBuf)], console: Console) -> SchemaSet {
         let mut all = self.given;
+        if self.is_auto && !found.is_empty() {
+            let beside = load::load_found(found);
+            warn(&beside.skipped, console);
+            if let Some((first, _)) = beside.files().first() {
+                let files = counted(beside.len() as u64, "schema files");
+                console
+                    .line(format_args!("beside the traces: {files}, {first} first (--schemas none leaves them alone)"));
+            }
+            all.append(beside);
+        } else if let Some((first, _)) = found.first() {
+            let files = counted(found.len() as u64, "schema files");
+            console
+                .line(format_args!("beside the traces, not read: {files}, {first} first (--schemas auto reads them)"));
+        }
         all.append(self.store);
         all
     }
@@ -87,6 +110,18 @@ fn separated(typed: &[PathBuf], variable: Option<&std::ffi::OsStr>) -> Vec<PathB
     }
 }
 
+/// The paths without the words among them, and whether what lies beside the traces is asked for.
+fn asked(mut paths: Vec<PathBuf>) -> Result<(Vec<PathBuf>, bool)> {
+    let is = |word: &'static str| move |path: &PathBuf| path.as_os_str() == word;
+    if paths.iter().any(is(NONE)) && paths.len() > 1 {
+        let message = "--schemas none is given beside other schemas";
+        return Err(Error::new(ErrorKind::Usage, message).with_hint("a file of this name is ./none"));
+    }
+    let is_auto = paths.is_empty() || paths.iter().any(is(AUTO));
+    paths.retain(|path| !is(AUTO)(path) && !is(NONE)(path));
+    Ok((paths, is_auto))
+}
+
 /// Says what is not used: the first few of each file, and how many more.
 fn warn(skipped: &[SkippedSchema], console: Console) {
     let mut files: BTreeMap<&str, usize> = BTreeMap::new();
@@ -122,5 +157,17 @@ mod tests {
         assert_eq!(separated(&[PathBuf::from(&joined)], None), [PathBuf::from(&joined)]);
         assert_eq!(separated(&paths(&["x", "y"]), Some(&joined)), paths(&["x", "y"]));
         assert_eq!(separated(&[], Some(&joined)), paths(&[]));
+    }
+
+    #[test]
+    fn words_stand_for_what_lies_beside_and_for_nothing() {
+        let t = |typed: &[&str]| asked(typed.iter().map(PathBuf::from).collect());
+        let paths = |names: &[&str]| names.iter().map(PathBuf::from).collect::<Vec<_>>();
+        assert_eq!(t(&[]).unwrap(), (vec![], true));
+        assert_eq!(t(&["a"]).unwrap(), (paths(&["a"]), false));
+        assert_eq!(t(&["a", "auto", "b"]).unwrap(), (paths(&["a", "b"]), true));
+        assert_eq!(t(&["none"]).unwrap(), (vec![], false));
+        assert_eq!(t(&["./none", "./auto"]).unwrap(), (paths(&["./none", "./auto"]), false));
+        assert_eq!(t(&["none", "a"]).unwrap_err().kind(), ErrorKind::Usage);
     }
 }
