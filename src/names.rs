@@ -9,6 +9,8 @@ use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fmt::Write as _;
 
+use unicode_normalization::UnicodeNormalization;
+
 use crate::guid::Guid;
 use crate::readable::printable::{is_invisible, is_unsafe};
 
@@ -170,7 +172,7 @@ fn unique<T>(
             items.iter().zip(&detail).enumerate().map(|(i, (item, &d))| name(i, item, d)).collect();
         let mut of_name: HashMap<String, Vec<usize>> = HashMap::new();
         for (i, name) in names.iter().enumerate() {
-            of_name.entry(fold_case(name)).or_default().push(i);
+            of_name.entry(folded(name)).or_default().push(i);
         }
         let mut settled = true;
         for same in of_name.into_values().filter(|same| same.len() > 1) {
@@ -288,17 +290,19 @@ pub fn checked_trace_name(name: &str) -> String {
     safe_name(&if reads_as_a_value(name) { format!("t_{name}") } else { name.to_owned() })
 }
 
-/// What two names are compared by where case does not count, as on Windows and macOS.
+/// What two names of folders are compared by: case does not count on Windows and macOS, nor on macOS whether an accent is a
+/// character of its own.
 ///
 /// ```
-/// use etl2parquet::names::fold_case;
-/// assert_eq!(fold_case("Lab"), fold_case("LAB"));
+/// use etl2parquet::names::folded;
+/// assert_eq!(folded("Lab"), folded("LAB"));
 /// // Capitals first: a letter may have two small forms.
-/// assert_eq!(fold_case("ΛΟΓΟΣ"), fold_case("λογος"));
+/// assert_eq!(folded("ΛΟΓΟΣ"), folded("λογος"));
+/// assert_eq!(folded("\u{E9}"), folded("E\u{301}"));
 /// ```
-pub fn fold_case(name: &str) -> String {
+pub fn folded(name: &str) -> String {
     // Character by character, as file systems do: a sigma at the end of a word is none to them.
-    name.chars().flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect()
+    name.nfd().flat_map(char::to_uppercase).flat_map(char::to_lowercase).nfd().collect()
 }
 
 /// Whether the name can be one part of a path as it is: not empty, no special or control characters.
@@ -506,6 +510,7 @@ mod tests {
         t(&[("Start", "1"), ("start", "2"), ("Start~1", "4")], &["Start~1~0", "start~2", "Start~1~4"]);
         t(&[("Start", "1"), ("Start", "1")], &["Start~1~0", "Start~1~1"]);
         t(&[("a?", "1")], &["a_x3F_"]);
+        t(&[("\u{C5}", "1"), ("a\u{30A}", "2"), ("\u{212B}", "3")], &["\u{C5}~1", "a\u{30A}~2", "\u{212B}~3"]);
     }
 
     #[test]
@@ -613,7 +618,7 @@ mod tests {
         #[test]
         fn dataset_names_are_unique_ignoring_case(names in prop::collection::vec("[aAb/~]{0,3}", 0..12)) {
             let providers: Vec<_> = (0u32..).zip(&names).map(|(i, n)| (Some(guid(i % 3)), Some(n.as_str()))).collect();
-            let mut folded: Vec<_> = named(&providers).iter().map(|n| fold_case(n)).collect();
+            let mut folded: Vec<_> = named(&providers).iter().map(|n| folded(n)).collect();
             folded.sort();
             folded.dedup();
             prop_assert_eq!(folded.len(), names.len());

@@ -22,7 +22,7 @@ use crate::convert::{ConvertOptions, LockFrom};
 use crate::error::{Error, ErrorCode, ErrorKind, Result};
 use crate::input::OpenOptions;
 use crate::job::workers::Workers;
-use crate::names::fold_case;
+use crate::names::folded;
 use crate::output::IfExists;
 use crate::output::folder::{published, trace_folder};
 use crate::output::lock_file::{LOCK_NAME, extend, names_of};
@@ -213,9 +213,9 @@ impl<'a> ConvertCommand<'a> {
 
     /// Traces of the output folder that none of the inputs becomes stay there.
     fn tell_of_others(&self, jobs: &[Recording]) {
-        let names: HashSet<String> = jobs.iter().map(|job| fold_case(&job.name)).collect();
+        let names: HashSet<String> = jobs.iter().map(|job| folded(&job.name)).collect();
         let mut others = published(&self.args.output.output);
-        others.retain(|name| !names.contains(&fold_case(name)));
+        others.retain(|name| !names.contains(&folded(name)));
         if let Some(first) = others.first() {
             let count = counted(others.len() as u64, "traces");
             self.run

@@ -8,7 +8,7 @@ use super::inputs::{Found, Merged};
 use crate::convert::job::{InputFile, Recording};
 use crate::error::{Error, ErrorKind, Result};
 use crate::input::split_address;
-use crate::names::{NameFrom, checked_trace_name, fold_case, trace_name, trace_name_of_several};
+use crate::names::{NameFrom, checked_trace_name, folded, trace_name, trace_name_of_several};
 
 /// One recording per file, or with a name for the merged recording one of all files. Files whose recordings would have
 /// the same name, ignoring case, are none; each such name is an error.
@@ -100,7 +100,7 @@ pub(super) fn auto_jobs(
 /// Takes out the groups whose name another trace has: neither of the two would be converted.
 fn without_taken(inputs: &[InputFile], name_from: NameFrom, groups: &mut Vec<Group>) -> Vec<Group> {
     let drafts = drafts(inputs, groups);
-    let names: Vec<String> = names(&drafts, inputs, name_from).iter().map(|name| fold_case(name)).collect();
+    let names: Vec<String> = names(&drafts, inputs, name_from).iter().map(|name| folded(name)).collect();
     let mut count = HashMap::<&str, usize>::new();
     names.iter().for_each(|name| *count.entry(name).or_default() += 1);
     let is_taken = |name: &String| count.get(&**name).is_some_and(|count| *count > 1);
@@ -183,7 +183,7 @@ fn without_clashes(recordings: Vec<Recording>, name_from: NameFrom) -> (Vec<Reco
     let mut names: Vec<String> = Vec::new();
     let mut of_name: HashMap<String, Vec<Recording>> = HashMap::new();
     for job in recordings {
-        let name = fold_case(&job.name);
+        let name = folded(&job.name);
         let jobs = of_name.entry(name.clone()).or_default();
         if jobs.is_empty() {
             names.push(name);

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::names::fold_case;
+use crate::names::folded;
 
 /// The page that leads to the others.
 pub(super) const INDEX: &str = "index.html";
@@ -68,13 +68,13 @@ impl Pages {
 /// The name of the page of a trace in a folder.
 fn file_of(trace: &str) -> String {
     let file = format!("{trace}.html");
-    if fold_case(&file) == INDEX { format!("trace={file}") } else { file }
+    if folded(&file) == INDEX { format!("trace={file}") } else { file }
 }
 
 /// Whether no two names would be one file, on any system.
 pub(super) fn are_distinct<'a>(names: impl Iterator<Item = &'a str>) -> bool {
     let mut seen = BTreeSet::new();
-    names.into_iter().all(|name| seen.insert(fold_case(name)))
+    names.into_iter().all(|name| seen.insert(folded(name)))
 }
 
 #[cfg(test)]

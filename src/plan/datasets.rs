@@ -267,11 +267,11 @@ fn shared_names(
 ) -> Vec<(Option<Guid>, InputIssue)> {
     let plain = |naming: &Naming<'_>| naming.name.filter(|name| !name.is_empty()).map(names::safe_name);
     let of_folder: HashMap<String, usize> =
-        folders.iter().enumerate().map(|(number, folder)| (names::fold_case(folder), number)).collect();
+        folders.iter().enumerate().map(|(number, folder)| (names::folded(folder), number)).collect();
     let mut issues = Vec::new();
     for ((members, naming), folder) in providers.values().zip(namings).zip(folders) {
         let Some((name, own)) = naming.name.zip(plain(naming)).filter(|(_, plain)| plain != folder) else { continue };
-        let keeper = of_folder.get(&names::fold_case(&own)).and_then(|&number| namings.get(number));
+        let keeper = of_folder.get(&names::folded(&own)).and_then(|&number| namings.get(number));
         let [own_id, keeper_id] = [Some(naming), keeper].map(|naming| {
             naming.and_then(|naming| naming.guid).map_or_else(|| "no provider".to_owned(), |guid| guid.to_string())
         });

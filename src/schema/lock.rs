@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::model::SchemaError;
 use super::settled::SettledNames;
 use crate::guid::Guid;
-use crate::names::fold_case;
+use crate::names::folded;
 
 /// The settled names of any number of providers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -40,7 +40,7 @@ impl SchemaLock {
     pub fn insert(&mut self, provider: Guid, names: SettledNames) {
         let mut names = names.in_order();
         names.folder = self.free_folder(&names.folder, &provider);
-        self.folders.insert(fold_case(&names.folder), provider);
+        self.folders.insert(folded(&names.folder), provider);
         self.providers.insert(provider, Arc::new(names));
     }
 
@@ -53,7 +53,7 @@ impl SchemaLock {
 
     /// Whether a folder, ignoring case, is that of a provider that is not this one.
     pub fn is_folder_of_another(&self, provider: &Guid, folder: &str) -> bool {
-        self.folders.get(&fold_case(folder)).is_some_and(|other| other != provider)
+        self.folders.get(&folded(folder)).is_some_and(|other| other != provider)
     }
 
     /// Reads the content of a lock file, or of several, one behind the other.
