@@ -245,6 +245,38 @@ fn an_older_manifest_without_a_hash_is_named() {
 }
 
 #[test]
+fn traces_that_a_run_left_there_and_that_are_gone_are_named() {
+    let sandbox = Sandbox::new();
+    for name in ["a.etl", "b.etl", "c.etl"] {
+        sandbox.file(name, &recording(3).to_bytes());
+    }
+    sandbox.file("none.etl", b"no trace");
+    sandbox.t("convert a.etl -q -o out", 0);
+    sandbox.t("convert a.etl b.etl c.etl none.etl -q -o out --if-exists skip --summary run.json", 4);
+    sandbox.t("verify out --expect run.json", 0);
+    for gone in ["a", "b"] {
+        fs::remove_dir_all(sandbox.path(&format!("out/trace={gone}"))).unwrap();
+    }
+    sandbox.t("verify out", 0);
+    let line =
+        |name| format!("out/trace={name}: expected this trace, which a run left there by run.json, found none\n");
+    assert_eq!(sandbox.t("verify out --quick --expect run.json", 7).out, line("a") + &line("b"));
+    sandbox.t("convert a.etl -q -o other", 0);
+    assert_eq!(sandbox.t("verify out other --expect run.json", 7).out, line("b"));
+    assert_eq!(sandbox.t("verify out/trace=c --expect run.json", 7).out, line("a") + &line("b"));
+    sandbox.file("no.json", b"{\"format_version\": 2, \"output\": \"\", \"traces\": []}");
+    for (file, message) in [
+        ("no.json", "no.json: expected a summary of format_version 1, found 2"),
+        ("a.etl", "a.etl: expected what `convert --summary` writes"),
+        ("nothing.json", "nothing.json: the summary cannot be read"),
+    ] {
+        let ran = sandbox.run(&format!("verify out --expect {file}"));
+        assert_eq!(ran.code, 2, "{}", ran.err);
+        assert!(ran.err.contains(message), "{}", ran.err);
+    }
+}
+
+#[test]
 fn traces_that_do_not_bind_are_named() {
     let sandbox = Sandbox::new();
     let sale = |kind, value: synth::Payload| {

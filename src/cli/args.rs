@@ -354,6 +354,9 @@ pub(super) struct VerifyArgs {
     /// Manifests and footers only: no hashes, no rows
     #[arg(long, env = "ETL2PARQUET_QUICK", hide_env = true, value_parser = FalseyValueParser::new())]
     pub quick: bool,
+    /// Summary of a run (convert --summary): each trace that it published, or found there, is still there; repeatable
+    #[arg(long, value_name = "FILE", env = "ETL2PARQUET_EXPECT", hide_env = true)]
+    pub expect: Vec<PathBuf>,
     /// One JSON document on standard output instead of a line per finding
     #[arg(long, env = "ETL2PARQUET_JSON", hide_env = true, value_parser = FalseyValueParser::new())]
     pub json: bool,
@@ -448,7 +451,7 @@ mod tests {
             assert_eq!(argument.get_env().and_then(|name| name.to_str()), Some(expected.as_str()), "--{long}");
             options += 1;
         }
-        assert_eq!(options, 175);
+        assert_eq!(options, 176);
     }
 
     #[test]

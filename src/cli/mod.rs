@@ -24,6 +24,7 @@ mod convert;
 mod datasets;
 mod dispatch;
 mod exit;
+mod expected;
 mod filters;
 mod fold;
 mod generate;

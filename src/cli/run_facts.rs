@@ -8,7 +8,7 @@ use crate::calendar::rfc3339_of;
 use crate::resources::peak_memory;
 
 /// Version of the form of the summary: another one where a field goes or means something else, the same where one is added.
-const FORMAT_VERSION: u32 = 1;
+pub(super) const FORMAT_VERSION: u32 = 1;
 
 /// A run, from its start to its end.
 #[derive(Debug, Serialize)]

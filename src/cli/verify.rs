@@ -6,6 +6,7 @@ use indicatif::HumanBytes;
 use serde::Serialize;
 
 use super::args::VerifyArgs;
+use super::expected::gone;
 use super::fold::{Width, wrapped};
 use super::run::Run;
 use super::{console, exit};
@@ -23,15 +24,18 @@ use crate::verify::{Finding, Verified, verify};
 /// What keeps the run from starting or ends it, and a report that cannot be written.
 pub(super) fn run(args: &VerifyArgs) -> Result<u8> {
     let run = Run::start(&args.run)?;
+    let gone = gone(&args.expect, &args.outputs)?;
     let traces = published(&args.outputs)?;
     let verified = run.job("verify", |progress| {
         progress.stage(Stage::Publish);
         pool(run.threads)?.install(|| verify(&traces, args.quick, progress))
     });
-    let verified = match verified {
+    let mut verified = match verified {
         Ok(verified) => verified,
         Err(error) => return Ok(run.failed(&error)),
     };
+    verified.findings.extend(gone);
+    verified.findings.sort();
     if args.json {
         console::to_stdout(&console::json(&Document::of(&verified)))?;
     } else {

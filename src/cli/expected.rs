@@ -1,0 +1,60 @@
+//! Traces that runs have left in their output folders, by their summaries.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use super::run_facts::FORMAT_VERSION;
+use crate::error::{Error, ErrorKind, Result};
+use crate::output::folder::trace_folder;
+use crate::verify::{Finding, FindingKind};
+
+/// What `verify` reads of the summary of a run.
+#[derive(Deserialize)]
+struct RunSummary {
+    format_version: u32,
+    output: PathBuf,
+    traces: Vec<RunTrace>,
+}
+
+#[derive(Deserialize)]
+struct RunTrace {
+    trace: String,
+    status: String,
+}
+
+/// The traces that were there at the end of runs, by their summaries, and are in none of the outputs, which are folders of traces or
+/// traces.
+///
+/// # Errors
+/// [`ErrorKind::Usage`] where a summary cannot be read or is none.
+pub(super) fn gone(summaries: &[PathBuf], outputs: &[PathBuf]) -> Result<Vec<Finding>> {
+    let mut gone = Vec::new();
+    for path in summaries {
+        let RunSummary { output, traces, .. } = read(path)?;
+        let was_there = |trace: &&RunTrace| matches!(&*trace.status, "published" | "skipped");
+        let is_there = |name: &str| {
+            let folder = trace_folder(Path::new(""), name);
+            outputs.iter().any(|one| one.ends_with(&folder) || one.join(&folder).is_dir())
+        };
+        for RunTrace { trace, .. } in traces.iter().filter(was_there).filter(|one| !is_there(&one.trace)) {
+            let file = trace_folder(&output, trace).display().to_string().replace('\\', "/");
+            let reason = format!("expected this trace, which a run left there by {}, found none", path.display());
+            gone.push(Finding { file, kind: FindingKind::Missing, reason });
+        }
+    }
+    Ok(gone)
+}
+
+/// Reads the summary of a run.
+fn read(path: &Path) -> Result<RunSummary> {
+    let failure = |what: &str| Error::new(ErrorKind::Usage, what).in_file(path);
+    let text = fs::read(path).map_err(|cause| failure("the summary cannot be read").caused_by(cause))?;
+    let summary = serde_json::from_slice::<RunSummary>(&text);
+    let summary = summary.map_err(|cause| failure("expected what `convert --summary` writes").caused_by(cause))?;
+    match summary.format_version {
+        FORMAT_VERSION => Ok(summary),
+        other => Err(failure(&format!("expected a summary of format_version {FORMAT_VERSION}, found {other}"))),
+    }
+}
