@@ -6,6 +6,7 @@ import io
 import json
 import lzma
 import os
+import shutil
 import signal
 import struct
 import subprocess
@@ -363,13 +364,21 @@ class Hostile(Inputs):
 
     @unittest.skipUnless(sys.platform == "linux", "elsewhere names are text")
     def test_names_that_look_alike_stay_apart(self):
-        names = [b"a\xff", b"a\xfe", "é".encode(), "e\u0301".encode(), "r\u202eltr".encode(), "z\u200bz".encode(), b"zz"]
-        for name in names:
-            with open(os.path.join(self.lab.encode(), name + b".etl"), "wb") as file:
-                file.write(self.trace)
+        def write(*names):
+            for name in names:
+                with open(os.path.join(self.lab.encode(), name + b".etl"), "wb") as file:
+                    file.write(self.trace)
+
+        write(b"a\xff", b"a\xfe", "é".encode(), "r\u202eltr".encode(), "z\u200bz".encode(), b"zz")
         self.converted(self.lab)
-        expected = ["a_xFE_", "a_xFF_", "e\u0301", "r_x202E_ltr", "z_x200B_z", "zz", "é"]
+        expected = ["a_xFE_", "a_xFF_", "r_x202E_ltr", "z_x200B_z", "zz", "é"]
         self.assertEqual(traces(self.out), expected)
+        # macOS takes an accent of its own for no difference: these two would be one folder there.
+        write("E\u0301".encode())
+        shutil.rmtree(self.out)
+        result = support.run("convert", self.lab, "-o", self.out)
+        self.assertEqual((result.returncode, traces(self.out)), (2, expected[:-1]))
+        self.assertIn("would all become trace=", result.stderr)
 
     def test_damage_is_found(self):
         zipped(self.path("stored.zip"), [("a.etl", self.trace)], zipfile.ZIP_STORED)
