@@ -14,6 +14,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
+use base::error::{ErrorCode, Result};
+use base::resources;
+use spill::SpillSpace;
+
 use self::prepare::Prepared;
 use self::turnstile::Ticket;
 use self::update::Update;
@@ -26,13 +30,10 @@ use crate::convert::job::{JobProgress, Outcome, Recording, Report, Stage};
 use crate::convert::partitions::Conversion;
 use crate::convert::pipeline::Threads;
 use crate::dimensions::{self, Dimensions, Owners};
-use crate::error::{ErrorCode, Result};
 use crate::event::subject::Subject;
 use crate::input::Inputs;
 use crate::output::{IfExists, LocalFolder, Output, folder};
 use crate::plan::PlannedInputs;
-use crate::resources;
-use crate::spill::SpillSpace;
 use crate::survey::FileSurvey;
 
 /// Surveys and plans a recording and says what a conversion would find; writes nothing.

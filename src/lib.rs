@@ -88,17 +88,12 @@
 //!
 //! What is not on this page is not part of the interface and changes without notice.
 
-mod address;
 #[doc(hidden)]
 pub mod buffer;
-#[doc(hidden)]
-pub mod calendar;
 #[doc(hidden)]
 pub mod chunks;
 #[doc(hidden)]
 pub mod cli;
-#[doc(hidden)]
-pub mod clock;
 #[doc(hidden)]
 pub mod columns;
 #[doc(hidden)]
@@ -111,42 +106,26 @@ pub mod dataset;
 pub mod decode;
 #[doc(hidden)]
 pub mod dimensions;
-mod disk;
-#[doc(hidden)]
-pub mod error;
 #[doc(hidden)]
 pub mod event;
-#[doc(hidden)]
-pub mod guid;
 #[doc(hidden)]
 pub mod input;
 #[doc(hidden)]
 pub mod job;
 #[doc(hidden)]
 pub mod layout;
-mod listing;
-#[doc(hidden)]
-pub mod names;
 #[doc(hidden)]
 pub mod output;
 #[doc(hidden)]
 pub mod plan;
 #[doc(hidden)]
-pub mod progress;
-#[doc(hidden)]
 pub mod published;
-mod readable;
 #[doc(hidden)]
 pub mod report;
-mod resources;
 #[doc(hidden)]
 pub mod schema;
 #[doc(hidden)]
-pub mod sid;
-#[doc(hidden)]
 pub mod sidecar;
-#[doc(hidden)]
-pub mod spill;
 #[doc(hidden)]
 pub mod stacks;
 #[doc(hidden)]
@@ -158,7 +137,10 @@ pub mod verify;
 #[doc(hidden)]
 pub mod views;
 
-pub use clock::ClockAnchor;
+pub use base::clock::ClockAnchor;
+pub use base::error::{Error, ErrorCode, ErrorKind, Location, Result};
+pub use base::guid::Guid;
+pub use base::progress::{NoProgress, Progress, Step};
 pub use columns::types::{GuidType, IntegerType, TimestampType, TypeOptions};
 pub use convert::job::{
     Checks, InputCounts, InputFile, JobProgress, MaxLoss, Outcome, RawPolicy, Recording, Report, ShapeCounts,
@@ -166,15 +148,12 @@ pub use convert::job::{
 };
 pub use convert::options::ConvertOptions;
 pub use dataset::properties::Compression;
-pub use error::{Error, ErrorCode, ErrorKind, Location, Result};
-pub use guid::Guid;
 pub use job::{Inspected, convert, inspect};
 pub use output::IfExists;
 pub use output::folder::Custody;
 pub use output::manifest::{CommitRecord, EventCounts, FileEntry, InputEntry, LossCounts, RunInfo};
 pub use plan::datasets::DatasetSplit;
 pub use plan::filter::{EventPattern, Filter, NamePattern, NumberSet, TimeBound};
-pub use progress::{NoProgress, Progress, Step};
 pub use schema::files::SkippedSchema;
 pub use schema::load::{SchemaSet, load as load_schemas};
 

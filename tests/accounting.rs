@@ -7,8 +7,8 @@ mod synth;
 
 use std::path::PathBuf;
 
+use base::clock::ClockAnchor;
 use etl2parquet::buffer::content::{self, Scratch};
-use etl2parquet::clock::ClockAnchor;
 use etl2parquet::event::walk::{RawEvent, Walk, WalkStep};
 use etl2parquet::event::{Event, FileContext};
 use etl2parquet::input::{Input, LocalFile};

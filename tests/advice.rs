@@ -7,7 +7,7 @@ mod synth;
 
 use std::fs;
 
-use etl2parquet::clock::ClockAnchor;
+use base::clock::ClockAnchor;
 use etl2parquet::input::MemoryInput;
 use etl2parquet::survey::{FileFacts, IssueCode, NoProgress, Severity, SurveyOptions};
 use serde_json::Value;

@@ -5,8 +5,8 @@
 mod support;
 mod synth;
 
+use base::progress::NoProgress;
 use etl2parquet::Guid;
-use etl2parquet::progress::NoProgress;
 use etl2parquet::published::{compare, published};
 use etl2parquet::schema::pack::Pack;
 use support::Sandbox;

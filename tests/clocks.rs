@@ -5,7 +5,7 @@
 mod support;
 mod synth;
 
-use etl2parquet::clock::ClockAnchor;
+use base::clock::ClockAnchor;
 use support::{Converted, START_NS, convert, convert_with};
 use synth::*;
 

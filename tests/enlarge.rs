@@ -7,8 +7,8 @@ mod copies;
 
 use std::path::Path;
 
+use base::clock::ClockAnchor;
 use copies::{Enlarged, Size, enlarge};
-use etl2parquet::clock::ClockAnchor;
 use etl2parquet::event::{Walk, WalkStep};
 use etl2parquet::input::{LocalFile, MemoryInput};
 use etl2parquet::survey::{self, FileFacts, FileSurvey, NoProgress, Severity, SurveyOptions, sequence, streams};

@@ -17,10 +17,10 @@ use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::AddAssign;
 
+use base::clock::ClockAnchor;
 use etl2parquet::ErrorKind;
 use etl2parquet::buffer::content::{self, Scratch};
 use etl2parquet::buffer::scan::BufferExtent;
-use etl2parquet::clock::ClockAnchor;
 use etl2parquet::event::walk::{Walk, WalkStep};
 use etl2parquet::input::MemoryInput;
 use etl2parquet::survey::{FileSurvey, NoProgress, SurveyOptions, survey};

@@ -37,8 +37,7 @@ const RELOG: u32 = 0x1_0000;
 const ONE_STREAM: u32 = 0x1000_0000;
 
 fn survey(bytes: &[u8]) -> FileSurvey {
-    let options =
-        SurveyOptions { anchor: etl2parquet::clock::ClockAnchor::Start, hash: false, ..SurveyOptions::default() };
+    let options = SurveyOptions { anchor: base::clock::ClockAnchor::Start, hash: false, ..SurveyOptions::default() };
     let input = MemoryInput::new("t.etl", bytes.to_vec());
     etl2parquet::survey::survey(&input, "t.etl".to_owned(), &options, &NoProgress).unwrap()
 }

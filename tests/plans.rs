@@ -7,14 +7,14 @@ mod support;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use etl2parquet::clock::ClockAnchor;
+use base::clock::ClockAnchor;
 use etl2parquet::convert::decoders::Decoders;
 use etl2parquet::input::{InputId, Inputs};
 use etl2parquet::plan::filter::Filter;
 use etl2parquet::plan::{self, DatasetSplit, Partition, PlanFile, PlanOptions, PlannedInputs, partition};
 use etl2parquet::schema::load;
-use etl2parquet::spill::SpillSpace;
 use etl2parquet::survey::{NoProgress, SurveyOptions, survey};
+use spill::SpillSpace;
 use support::corpus;
 
 /// The plan of one input.

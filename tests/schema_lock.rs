@@ -7,7 +7,7 @@ mod synth;
 
 use std::fs;
 
-use etl2parquet::progress::NoProgress;
+use base::progress::NoProgress;
 use etl2parquet::published::{compare, published};
 use support::Sandbox;
 use synth::tracelogging::{Field, field, schema, structure, traits, ty};

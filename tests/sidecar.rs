@@ -13,7 +13,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int32Type, Int64Type, TimestampMicrosecondType};
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::{DataType, TimeUnit};
-use etl2parquet::clock::ClockAnchor;
+use base::clock::ClockAnchor;
 use etl2parquet::columns::TypeOptions;
 use etl2parquet::convert::job::{InputCounts, ShapeCounts};
 use etl2parquet::dataset::EncodeOptions;

@@ -8,11 +8,11 @@ mod synth;
 use std::fs;
 use std::path::Path;
 
+use base::clock::ClockAnchor;
 use etl2parquet::ErrorKind;
-use etl2parquet::clock::ClockAnchor;
 use etl2parquet::input::{Input, LocalFile, MemoryInput};
-use etl2parquet::spill::SpillSpace;
 use etl2parquet::survey::{FileSurvey, NoProgress, SurveyOptions, SurveyResult, settle, survey};
+use spill::SpillSpace;
 use support::corpus;
 use synth::*;
 

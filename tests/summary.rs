@@ -71,7 +71,7 @@ fn a_run_is_told_whole() {
     let options = json!({
         "fail_on": [], "if_exists": "error", "max_loss": null, "schema_lock": null, "schema_lock_mode": "extend", "rehash": false,
         "allow_repeated": false, "spool_dir": null, "max_spool": null, "on_bad_input": "quarantine",
-        "quarantine_dir": null, "merge": null, "name_from": "stem",
+        "quarantine_dir": null, "merge": null, "name_from": "stem", "schemas": [],
     });
     assert_eq!(run["options"], options);
 }

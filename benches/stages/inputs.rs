@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use etl2parquet::clock::ClockAnchor;
+use base::clock::ClockAnchor;
 use etl2parquet::input::{Inputs, LocalFile};
 use etl2parquet::plan::{self, PlanOptions, PlanResult};
 use etl2parquet::survey::{self, FileSurvey, NoProgress, SurveyOptions};

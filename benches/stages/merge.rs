@@ -5,8 +5,8 @@ use etl2parquet::convert::load::SliceMemory;
 use etl2parquet::convert::order::OrderedSlice;
 use etl2parquet::convert::slices;
 use etl2parquet::plan::{PlannedInputs, partition};
-use etl2parquet::spill::SpillSpace;
 use etl2parquet::survey::NoProgress;
+use spill::SpillSpace;
 
 use crate::inputs;
 use crate::synth::bulk;

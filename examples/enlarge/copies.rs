@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::mem::offset_of;
 
+use base::clock::{ClockAnchor, ClockKind};
 use etl2parquet::buffer::content::{self, Scratch};
 use etl2parquet::buffer::scan::BufferExtent;
-use etl2parquet::clock::{ClockAnchor, ClockKind};
 use etl2parquet::event::{RawEvent, Walk, WalkStep};
 use etl2parquet::input::Input;
 use etl2parquet::layout::buffer::{BUFFER_HEADER_LEN, BufferHeader, flags};

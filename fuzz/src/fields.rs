@@ -226,9 +226,27 @@ fn add(all: &mut Vec<Field>, layout: &Layout, buffer: usize, span: std::ops::Ran
     all.extend(within.map(|&(name, at, len)| Field { name, buffer, at: span.start + at, len }));
 }
 
+/// Numbers at which something may turn, for a field of so many bytes that has this value.
+pub fn turning_points(old: u64, width: usize) -> [u64; 16] {
+    let bits = (8 * width.min(8)) as u32;
+    let most = u64::MAX >> (64 - bits);
+    let half = most >> 1;
+    let fixed = [0, 1, 2, 7, 8, most, most - 1, half, half + 1, 0x48];
+    let near = [old.wrapping_add(1), old.wrapping_sub(1), old.wrapping_add(8), old.wrapping_sub(8), old << 1, old >> 1];
+    let mut points = fixed.into_iter().chain(near);
+    std::array::from_fn(|_| points.next().unwrap_or(0) & most)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn turning_points_fit_into_the_field() {
+        assert_eq!(turning_points(0xFF, 1), [0, 1, 2, 7, 8, 255, 254, 127, 128, 0x48, 0, 254, 7, 247, 254, 127]);
+        assert!(turning_points(u64::MAX, 2).iter().all(|&value| value <= 0xFFFF));
+        assert_eq!(turning_points(5, 8)[5], u64::MAX);
+    }
     use crate::synth::{T0, buffer, event64, header, perfinfo64, trace};
 
     #[test]

@@ -1,6 +1,6 @@
 //! Makes inputs from seeds.
 
-use crate::fields::{Field, fields};
+use crate::fields::{Field, fields, turning_points};
 use crate::random::Random;
 use crate::target::{Form, Target};
 
@@ -57,17 +57,6 @@ fn noise(random: &mut Random, most: usize) -> Vec<u8> {
         _ => b'a' + random.below(26) as u8,
     };
     (0..len).map(|_| byte(random)).collect()
-}
-
-/// Numbers at which something may turn, for a field of so many bytes that has this value.
-pub fn turning_points(old: u64, width: usize) -> [u64; 16] {
-    let bits = (8 * width.min(8)) as u32;
-    let most = u64::MAX >> (64 - bits);
-    let half = most >> 1;
-    let fixed = [0, 1, 2, 7, 8, most, most - 1, half, half + 1, 0x48];
-    let near = [old.wrapping_add(1), old.wrapping_sub(1), old.wrapping_add(8), old.wrapping_sub(8), old << 1, old >> 1];
-    let mut points = fixed.into_iter().chain(near);
-    std::array::from_fn(|_| points.next().unwrap_or(0) & most)
 }
 
 /// Gives a known field another value.
@@ -149,12 +138,5 @@ mod tests {
         assert!((0..200).zip(&made).all(|(number, made)| input(&target, &seeds, number) == *made));
         let distinct: std::collections::HashSet<_> = made.iter().collect();
         assert!(distinct.len() > 180, "{}", distinct.len());
-    }
-
-    #[test]
-    fn turning_points_fit_into_the_field() {
-        assert_eq!(turning_points(0xFF, 1), [0, 1, 2, 7, 8, 255, 254, 127, 128, 0x48, 0, 254, 7, 247, 254, 127]);
-        assert!(turning_points(u64::MAX, 2).iter().all(|&value| value <= 0xFFFF));
-        assert_eq!(turning_points(5, 8)[5], u64::MAX);
     }
 }

@@ -7,8 +7,8 @@ use std::fmt::Debug;
 use std::ops::Range;
 
 use arrow_array::{Array, ArrayRef};
+use base::names::folded;
 use etl2parquet::EventCounts;
-use etl2parquet::names::fold_case;
 
 /// **Tiling**: the parts follow one another without gap and overlap and make up the whole.
 pub fn tiling(parts: impl IntoIterator<Item = Range<u64>>, whole: Range<u64>) {
@@ -31,7 +31,7 @@ pub fn unique<S: AsRef<str>>(names: impl IntoIterator<Item = S>) {
     let mut known = HashSet::new();
     for name in names {
         let name = name.as_ref();
-        assert!(known.insert(fold_case(name)), "unique: {name:?} is there twice");
+        assert!(known.insert(folded(name)), "unique: {name:?} is there twice");
     }
 }
 

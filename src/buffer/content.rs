@@ -1,10 +1,11 @@
 //! The event bytes of a buffer, expanded where they are compressed.
 
+use base::error::Result;
+
 use super::filler::is_filler;
 use super::large::Permit;
 use super::scan::BufferExtent;
 use super::xpress::{self, Expansion, XpressError};
-use crate::error::Result;
 use crate::input::Input;
 use crate::layout::buffer::BUFFER_HEADER_LEN;
 use crate::layout::header::{EVENT_ALIGNMENT, HeaderFamily};

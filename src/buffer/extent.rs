@@ -4,10 +4,11 @@
 //! two headers is damaged, and other witnesses are asked: a header that stands inside, the compressed data, whose own
 //! end says how long it is, and the size that uncompressed buffers of the session have.
 
+use base::error::Result;
+
 use super::head::{HEAD_LEN, Head};
 use super::search;
 use super::xpress;
-use crate::error::Result;
 use crate::input::Input;
 use crate::layout::buffer::{BUFFER_HEADER_LEN, MAX_BUFFER_SIZE, MIN_BUFFER_SIZE};
 

@@ -15,13 +15,13 @@
 //!
 //! Each step looks at a bounded part of the file, and no part is looked at more than a few times.
 
+use base::error::Result;
 use serde::{Deserialize, Serialize};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 use super::extent::Extents;
 use super::head::{HEAD_LEN, Head};
 use super::search;
-use crate::error::Result;
 use crate::input::Input;
 use crate::layout::buffer::{BUFFER_HEADER_LEN, BufferHeader, flags};
 

@@ -1,7 +1,8 @@
 //! Searches a file for the next buffer, where nothing says how far away it is.
 
+use base::error::Result;
+
 use super::head::{HEAD_LEN, Head};
-use crate::error::Result;
 use crate::input::Input;
 
 /// Bytes that are looked through at first; the next time twice as many, so that little is read in vain.

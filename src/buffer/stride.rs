@@ -1,7 +1,8 @@
 //! The distance that all buffers of a file share.
 
+use base::error::Result;
+
 use super::head::{HEAD_LEN, Head};
-use crate::error::Result;
 use crate::input::Input;
 use crate::layout::buffer::{BufferHeader, MAX_BUFFER_SIZE, MIN_BUFFER_SIZE};
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use arrow_array::Array;
+use base::guid::Guid;
 
 use super::bits::width_of;
 use super::bytes_interner::BytesInterner;
@@ -10,7 +11,6 @@ use super::indices::Indices;
 use super::number_values::run_length;
 use super::values::{Dictionary, KeyIndices};
 use crate::columns::KeyTable;
-use crate::guid::Guid;
 
 #[derive(Debug)]
 pub(super) struct ByteDictionary {

@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use base::guid::Guid;
 use parquet::basic::{Encoding, Type};
 use parquet::data_type::{ByteArray, FixedLenByteArray};
 use parquet::file::statistics::{Statistics, ValueStatistics};
@@ -13,7 +14,6 @@ use super::leaf::Leaf;
 use super::truncation::{cut_max, cut_min};
 use super::values::{Dictionary, PageValues, Values};
 use crate::columns::{BatchValues, KeyTable, ListItems};
-use crate::guid::Guid;
 
 /// The values of a column chunk.
 #[derive(Debug)]

@@ -5,22 +5,23 @@
 use std::ffi::OsString;
 use std::path::{Component, PathBuf};
 
+use base::clock::ClockAnchor;
+use base::names::NameFrom;
+use base::words::Words;
 use clap::builder::{FalseyValueParser, PathBufValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
-use super::choices::{ColorMode, Columns, FailOn, LogFormat, OnBadInput};
+use super::choices::{ColorMode, Columns, FailOn, LogFormat, OnBadInput, words};
 use super::filters::FilterArgs;
 use super::help::{COMPLETIONS, ENVIRONMENT, EXIT_CODES, questions};
 use super::run_args::RunArgs;
 use super::schema::args::{SchemaArgs, SchemaCommand, UseLockArgs};
 use super::sizes::{parse_max_loss, parse_row_group_rows, parse_size};
 use super::version;
-use crate::clock::ClockAnchor;
 use crate::columns::{GuidType, IntegerType, TimestampType};
 use crate::convert::job::{MaxLoss, RawPolicy, StackPolicy};
 use crate::dataset::properties::{Compression, EncoderKind};
-use crate::names::NameFrom;
 use crate::output::IfExists;
 use crate::plan::DatasetSplit;
 
@@ -42,11 +43,11 @@ pub(super) struct Cli {
 pub(super) struct TerminalArgs {
     /// When text is coloured
     #[arg(long, value_name = "WHEN", env = "ETL2PARQUET_COLOR", hide_env = true, global = true)]
-    #[arg(value_enum, default_value_t)]
+    #[arg(value_parser = words::<ColorMode>(), default_value = ColorMode::default().word())]
     pub color: ColorMode,
     /// How lines on standard error are written
     #[arg(long, value_name = "FORMAT", env = "ETL2PARQUET_LOG_FORMAT", hide_env = true, global = true)]
-    #[arg(value_enum, default_value_t)]
+    #[arg(value_parser = words::<LogFormat>(), default_value = LogFormat::default().word())]
     pub log_format: LogFormat,
     /// TOML file with options by their long names: at its top those of every command, in a table such as [convert] those
     /// of one; command line and environment variables win
@@ -231,11 +232,11 @@ pub(super) struct OutputArgs {
     pub allow_repeated: bool,
     /// What a trace is called after
     #[arg(long, value_name = "HOW", env = "ETL2PARQUET_NAME_FROM", hide_env = true)]
-    #[arg(value_enum, default_value_t)]
+    #[arg(value_parser = words::<NameFrom>(), default_value = NameFrom::default().word())]
     pub name_from: NameFrom,
     /// What to do about a trace that is there already
     #[arg(long, value_name = "WHAT", env = "ETL2PARQUET_IF_EXISTS", hide_env = true)]
-    #[arg(value_enum, default_value_t)]
+    #[arg(value_parser = words::<IfExists>(), default_value = IfExists::default().word())]
     pub if_exists: IfExists,
     /// With --if-exists update: compare what inputs hold, not when they were written
     #[arg(long, env = "ETL2PARQUET_REHASH", hide_env = true)]
@@ -247,31 +248,31 @@ pub(super) struct OutputArgs {
 pub(super) struct ColumnArgs {
     /// Which events share a dataset
     #[arg(long, value_name = "WHICH", env = "ETL2PARQUET_LAYOUT", hide_env = true)]
-    #[arg(value_enum, default_value_t)]
+    #[arg(value_parser = words::<DatasetSplit>(), default_value = DatasetSplit::default().word())]
     pub layout: DatasetSplit,
     /// Which payload columns a table has
     #[arg(long, value_name = "WHICH", env = "ETL2PARQUET_COLUMNS", hide_env = true)]
-    #[arg(value_enum, default_value_t)]
+    #[arg(value_parser = words::<Columns>(), default_value = Columns::default().word())]
     pub columns: Columns,
     /// When the raw payload of an event is written too
     #[arg(long, value_name = "WHEN", env = "ETL2PARQUET_RAW", hide_env = true)]
-    #[arg(value_enum, default_value_t)]
+    #[arg(value_parser = words::<RawPolicy>(), default_value = RawPolicy::default().word())]
     pub raw: RawPolicy,
     /// What becomes of the stacks of kernel events, which other events tell
     #[arg(long, value_name = "WHAT", env = "ETL2PARQUET_STACKS", hide_env = true)]
-    #[arg(value_enum, default_value_t)]
+    #[arg(value_parser = words::<StackPolicy>(), default_value = StackPolicy::default().word())]
     pub stacks: StackPolicy,
     /// How numbers are written
     #[arg(long, value_name = "HOW", env = "ETL2PARQUET_INTEGERS", hide_env = true)]
-    #[arg(value_enum, default_value_t)]
+    #[arg(value_parser = words::<IntegerType>(), default_value = IntegerType::default().word())]
     pub integers: IntegerType,
     /// How GUIDs are written
     #[arg(long, value_name = "HOW", env = "ETL2PARQUET_GUID", hide_env = true)]
-    #[arg(value_enum, default_value_t)]
+    #[arg(value_parser = words::<GuidType>(), default_value = GuidType::default().word())]
     pub guid: GuidType,
     /// Unit of timestamp columns
     #[arg(long, value_name = "UNIT", env = "ETL2PARQUET_TIMESTAMPS", hide_env = true)]
-    #[arg(value_enum, default_value_t)]
+    #[arg(value_parser = words::<TimestampType>(), default_value = TimestampType::default().word())]
     pub timestamps: TimestampType,
     #[command(flatten)]
     pub clock: ClockArgs,
@@ -281,7 +282,7 @@ pub(super) struct ColumnArgs {
 pub(super) struct ClockArgs {
     /// What the time of events is counted from
     #[arg(long, value_name = "WHAT", env = "ETL2PARQUET_CLOCK_ANCHOR", hide_env = true)]
-    #[arg(value_enum, default_value_t)]
+    #[arg(value_parser = words::<ClockAnchor>(), default_value = ClockAnchor::default().word())]
     pub clock_anchor: ClockAnchor,
 }
 
@@ -305,7 +306,7 @@ pub(super) struct FileArgs {
     #[arg(long, value_name = "SIZE", env = "ETL2PARQUET_PARTITION_BYTES", hide = true, value_parser = parse_size)]
     pub partition_bytes: Option<u64>,
     /// Who encodes columns, for tests; the bytes are the same
-    #[arg(long, value_name = "WHO", env = "ETL2PARQUET_ENCODER", hide = true, value_enum, default_value_t)]
+    #[arg(long, value_name = "WHO", env = "ETL2PARQUET_ENCODER", hide = true, value_parser = words::<EncoderKind>(), default_value = EncoderKind::default().word())]
     pub encoder: EncoderKind,
 }
 
@@ -318,11 +319,11 @@ pub(super) struct CheckArgs {
     pub max_loss: Option<MaxLoss>,
     /// Publish no trace of which any of these is true; several with commas between
     #[arg(long, value_name = "WHAT", env = "ETL2PARQUET_FAIL_ON", hide_env = true)]
-    #[arg(value_enum, value_delimiter = ',')]
+    #[arg(value_parser = words::<FailOn>(), value_delimiter = ',')]
     pub fail_on: Vec<FailOn>,
     /// What to do about an input that cannot be read or is no trace
     #[arg(long, value_name = "WHAT", env = "ETL2PARQUET_ON_BAD_INPUT", hide_env = true)]
-    #[arg(value_enum, default_value_t)]
+    #[arg(value_parser = words::<OnBadInput>(), default_value = OnBadInput::default().word())]
     pub on_bad_input: OnBadInput,
     /// Folder that gets a JSON record of each input in quarantine, and loses it once the input can be read; made if missing
     #[arg(long, value_name = "DIR", env = "ETL2PARQUET_QUARANTINE_DIR", hide_env = true)]

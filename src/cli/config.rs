@@ -17,6 +17,7 @@
 use std::fs;
 use std::path::Path;
 
+use base::error::{Error, ErrorKind, Result};
 use clap::builder::ValueRange;
 use clap::{Arg, ArgAction, Command};
 use toml::Spanned;
@@ -24,7 +25,6 @@ use toml::de::{DeTable, DeValue};
 
 use super::refusal;
 use super::suggest::nearest;
-use crate::error::{Error, ErrorKind, Result};
 
 /// The option that names the file, and what else is no option to give in one.
 const OWN: [&str; 3] = ["config", "help", "version"];

@@ -4,13 +4,13 @@ use std::fmt::Display;
 use std::io::{self, Write};
 use std::path::Path;
 
+use base::error::{Error, ErrorKind, Result};
 use serde::Serialize;
 
 use super::choices::ColorMode;
 use super::fold::{Width, wrapped};
 use super::log::Entry;
 use super::whole_file;
-use crate::error::{Error, ErrorKind, Result};
 use crate::output::folder::Custody;
 
 /// How much is said on standard error.

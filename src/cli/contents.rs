@@ -3,17 +3,17 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use base::error::{Error, ErrorKind, Result};
+use base::names::{is_packed_name, is_trace_name};
+use base::progress::NoProgress;
 use glob::Pattern;
 
 use super::passed_over::{PassedOver, Reason};
 use super::run::probe;
 use super::suggest::nearest;
 use crate::convert::job::InputFile;
-use crate::error::{Error, ErrorKind, Result};
 use crate::input::container::{Archive, Format, Member, name_within};
 use crate::input::{Input, LocalFile, OpenOptions, STDIN, member_address, open_archive};
-use crate::names::{is_packed_name, is_trace_name};
-use crate::progress::NoProgress;
 
 /// What became of a file.
 #[derive(Debug, Default)]

@@ -3,6 +3,10 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
+use base::error::{Error, ErrorCode, ErrorKind, Result};
+use base::names::folded;
+use base::readable::count::counted;
+
 use super::args::{ConvertArgs, JobArgs};
 use super::choices::OnBadInput;
 use super::console;
@@ -19,15 +23,12 @@ use super::summary::TraceSummary;
 use super::{inputs, jobs, log, options};
 use crate::convert::job::{InputFile, Outcome, Recording};
 use crate::convert::{ConvertOptions, LockFrom};
-use crate::error::{Error, ErrorCode, ErrorKind, Result};
 use crate::input::OpenOptions;
 use crate::job::workers::Workers;
-use crate::names::folded;
 use crate::output::IfExists;
 use crate::output::folder::{published, trace_folder};
 use crate::output::lock_file::{LOCK_NAME, extend, names_of};
 use crate::output::refusal::Refusal;
-use crate::readable::count::counted;
 use crate::schema::extend::Additions;
 
 /// How a run ended that a signal has ended, as a word that stays.

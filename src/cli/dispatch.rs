@@ -4,20 +4,19 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
 
-use clap::{CommandFactory, FromArgMatches, ValueEnum};
+use base::error::{Error, Result};
+use base::words::Words;
+use clap::{CommandFactory, FromArgMatches};
 
 use super::args::{Cli, Command};
 use super::choices::{ColorMode, LogFormat};
 use super::help::on_a_screen;
 use super::hints::with_hint;
 use super::{config, console, convert, exit, generate, inspect, log, refusal, report, schema, steps, verify, views};
-use crate::error::{Error, Result};
 
 /// Does what the command line says.
 pub fn run() -> ExitCode {
-    if let Some(format) =
-        peek("log-format").and_then(|format| LogFormat::from_str(&format.to_string_lossy(), false).ok())
-    {
+    if let Some(format) = peek("log-format").and_then(|format| LogFormat::of_word(&format.to_string_lossy())) {
         log::set_format(format);
     }
     let cli = match parse() {
@@ -78,7 +77,7 @@ fn refuse(refusal: clap::Error) -> ExitCode {
 
 /// When text is coloured: what the command line refuses is, too.
 fn color() -> ColorMode {
-    let typed = peek("color").and_then(|typed| ColorMode::from_str(&typed.to_string_lossy(), false).ok());
+    let typed = peek("color").and_then(|typed| ColorMode::of_word(&typed.to_string_lossy()));
     typed.unwrap_or_default()
 }
 

@@ -1,7 +1,8 @@
 //! Exit codes: few, documented, and of several the gravest.
 
+use base::error::ErrorKind;
+
 use crate::convert::job::{Outcome, Report};
-use crate::error::ErrorKind;
 use crate::output::refusal::RefusalKind;
 
 /// Done.
@@ -72,9 +73,10 @@ impl RunStatus {
         match kind {
             ErrorKind::Input => self.unreadable += 1,
             ErrorKind::Output => self.output = true,
-            ErrorKind::Internal => self.internal = true,
             ErrorKind::Usage => self.stopped = Some(USAGE),
             ErrorKind::Interrupted => self.stopped = Some(interrupted),
+            // Internal errors, and kinds that nobody has told this function of.
+            _ => self.internal = true,
         }
     }
 

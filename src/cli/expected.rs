@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use base::error::{Error, ErrorKind, Result};
 use serde::Deserialize;
 
 use super::run_facts::FORMAT_VERSION;
-use crate::error::{Error, ErrorKind, Result};
 use crate::output::folder::trace_folder;
 use crate::verify::{Finding, FindingKind};
 

@@ -1,8 +1,8 @@
 //! The filters of `convert`. Doc comments of the fields are the help texts that users read.
 
+use base::error::{Error, ErrorKind, Result};
 use clap::Args;
 
-use crate::error::{Error, ErrorKind, Result};
 use crate::plan::Filter;
 use crate::plan::filter::{EventPattern, NamePattern, NumberSet, TimeBound};
 

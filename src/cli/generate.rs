@@ -4,6 +4,7 @@ use std::fs;
 use std::io::{self, IsTerminal};
 use std::path::Path;
 
+use base::error::{Error, ErrorKind, Result};
 use clap::{Command, CommandFactory};
 use clap_mangen::Man;
 
@@ -11,7 +12,6 @@ use super::args::{Cli, CompletionsArgs, ManArgs};
 use super::console::Console;
 use super::help::COMPLETIONS;
 use super::{console, exit};
-use crate::error::{Error, ErrorKind, Result};
 
 /// Writes what a shell reads.
 ///

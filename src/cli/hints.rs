@@ -2,10 +2,9 @@
 
 use std::path::Path;
 
+use base::names::{is_packed_name, is_trace_name};
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-
-use crate::names::{is_packed_name, is_trace_name};
 
 /// Options of other programs, and what this one has in their place.
 const OPTIONS: [(&[&str], &str); 7] = [

@@ -1,5 +1,7 @@
 //! `etl2parquet inspect`.
 
+use base::error::{Error, ErrorKind, Result};
+use base::names::NameFrom;
 use serde::Serialize;
 
 use super::args::InspectArgs;
@@ -14,9 +16,7 @@ use super::run::{Run, label};
 use super::schema::load::LoadedSchemas;
 use super::{inputs, jobs, options, published_page};
 use crate::convert::ConvertOptions;
-use crate::error::{Error, ErrorKind, Result};
 use crate::job::inspect;
-use crate::names::NameFrom;
 use crate::published::PublishedTrace;
 
 /// Inspects; returns the exit code.

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use base::calendar::rfc3339;
 use serde::Serialize;
 
 use super::loss::{InputLoss, LossTotals};
@@ -11,7 +12,6 @@ use super::notable::{RecordedInput, notable};
 use super::processes::Processes;
 use super::top_events::TopEvents;
 use super::undecoded;
-use crate::calendar::rfc3339;
 use crate::job::Inspected;
 use crate::plan::CatalogEntry;
 use crate::sidecar::undecoded::{Undecoded, label};
@@ -188,9 +188,10 @@ fn provider(dataset: &str, entries: &[CatalogEntry<'_>]) -> InspectedDataset {
 
 #[cfg(test)]
 mod tests {
+    use base::guid::Guid;
+
     use super::*;
     use crate::event::{EventIdentity, Shape};
-    use crate::guid::Guid;
     use crate::layout::header::HeaderFamily;
     use crate::plan::{DecodeSource, PlannedShape, PlannedTable};
 

@@ -7,14 +7,14 @@ use std::io::{self, Write};
 use std::sync::OnceLock;
 use std::time::SystemTime;
 
+use base::calendar::rfc3339_of;
+use base::error::{Error, Location};
+use base::readable::printable::printable;
 use clap::builder::styling::AnsiColor;
 use serde::Serialize;
 
 use super::choices::LogFormat;
 use super::fold::{Width, wrapped};
-use crate::calendar::rfc3339_of;
-use crate::error::{Error, Location};
-use crate::readable::printable::printable;
 
 /// That of the process: whatever is written to standard error must have it.
 static FORMAT: OnceLock<LogFormat> = OnceLock::new();
@@ -213,8 +213,9 @@ impl Entry {
 mod tests {
     use std::time::{Duration, UNIX_EPOCH};
 
+    use base::error::ErrorKind;
+
     use super::*;
-    use crate::error::ErrorKind;
 
     fn at() -> SystemTime {
         UNIX_EPOCH + Duration::from_millis(1_464_293_842_478)

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use base::readable::count::counted;
 use serde::Serialize;
 
 use crate::commit::record;
 use crate::output::manifest::LossCounts;
-use crate::readable::count::counted;
 use crate::sidecar::LossRow;
 use crate::survey::FileFacts;
 

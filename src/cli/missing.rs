@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use base::calendar::rfc3339;
+
 use super::filters::{FilterArgs, Keywords, Processes};
 use super::suggest::nearest;
-use crate::calendar::rfc3339;
 use crate::convert::job::Report;
 use crate::convert::seen::RowOwners;
 use crate::plan::CatalogEntry;

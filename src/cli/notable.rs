@@ -3,8 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::readable::count::counted;
-use crate::readable::time::duration;
+use base::readable::count::counted;
+use base::readable::time::duration;
+
 use crate::sidecar::{SessionRow, StreamRow, Time};
 
 /// How far events may lie beyond the recorded time: it is of the system clock, events of most sessions of another one, and the

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::ValueEnum;
-use clap::builder::PossibleValue;
+use base::error::Result;
+use base::words::Words;
 use serde_json::{Map, Value, json};
 
 use super::args::{InspectArgs, JobArgs, ReportArgs, SpoolArgs};
@@ -13,7 +13,6 @@ use super::schema::load::{LoadedSchemas, read_lock};
 use crate::columns::TypeOptions;
 use crate::convert::ConvertOptions;
 use crate::convert::job::{Checks, MaxLoss, StackPolicy};
-use crate::error::Result;
 use crate::input::OpenOptions;
 use crate::output::lock_file::LOCK_NAME;
 
@@ -66,12 +65,11 @@ fn chosen(args: &JobArgs) -> ConvertOptions {
 /// What was chosen that the library knows nothing of.
 fn recorded(args: &JobArgs) -> Map<String, Value> {
     let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone()).display().to_string();
-    let on_bad_input = args.checks.on_bad_input.to_possible_value();
     let recorded = [
-        ("on_bad_input", json!(on_bad_input.as_ref().map(PossibleValue::get_name))),
+        ("on_bad_input", json!(args.checks.on_bad_input.word())),
         ("quarantine_dir", json!(args.checks.quarantine_dir.as_ref().map(absolute))),
         ("merge", json!(args.output.merge)),
-        ("name_from", json!(args.output.name_from.to_possible_value().as_ref().map(PossibleValue::get_name))),
+        ("name_from", json!(args.output.name_from.word())),
     ];
     recorded.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }

@@ -3,6 +3,8 @@
 
 use std::path::Path;
 
+use base::error::{Error, ErrorCode, ErrorKind, Result};
+
 use super::args::JobArgs;
 use super::choices::OnBadInput;
 use super::exit::RunStatus;
@@ -14,7 +16,6 @@ use super::run_facts::RunFacts;
 use super::summary::{QuarantinedInput, Summary, TraceResult, TraceSummary};
 use super::warnings::Warnings;
 use crate::convert::job::{Outcome, Recording, Report};
-use crate::error::{Error, ErrorCode, ErrorKind, Result};
 use crate::output::IfExists;
 use crate::output::refusal::{Refusal, RefusalKind};
 

@@ -1,13 +1,13 @@
 //! `inspect` of many inputs: a line each.
 
+use base::readable::count::counted;
+use base::readable::share::share;
 use indicatif::{HumanBytes, HumanCount};
 
 use super::fold::Width;
 use super::inspection::Inspection;
 use super::page::span;
 use super::text_table::{Align, TextTable};
-use crate::readable::count::counted;
-use crate::readable::share::share;
 
 /// Providers that a line names, those with most events.
 const TOP: usize = 3;

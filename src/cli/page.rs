@@ -3,6 +3,11 @@
 use std::cmp::Reverse;
 use std::fmt::Write as _;
 
+use base::calendar::rfc3339;
+use base::readable::count::counted;
+use base::readable::printable::printable;
+use base::readable::share::share;
+use base::readable::time::{difference, duration};
 use indicatif::{HumanBytes, HumanCount};
 
 use super::fold::{Width, wrapped};
@@ -11,11 +16,6 @@ use super::processes::Processes;
 use super::text_table::{Align, TextTable};
 use super::top_events::{self, TopEvents};
 use super::undecoded;
-use crate::calendar::rfc3339;
-use crate::readable::count::counted;
-use crate::readable::printable::printable;
-use crate::readable::share::share;
-use crate::readable::time::{difference, duration};
 use crate::sidecar::{AnswerRow, ClockRow, IssueRow, LossRow, SessionRow, StreamRow, Time};
 
 /// Rows of the loss ledger and issues that are shown; the rest is a number.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::names::is_tar_name;
+use base::names::is_tar_name;
 
 /// Why a file is passed over.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

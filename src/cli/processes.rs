@@ -3,12 +3,12 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use base::readable::count::counted;
 use indicatif::HumanCount;
 use serde::Serialize;
 
 use super::fold::Width;
 use super::text_table::{Align, TextTable};
-use crate::readable::count::counted;
 use crate::sidecar::dimensions::ProcessRow;
 
 /// Processes that are told one by one.

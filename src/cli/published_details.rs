@@ -4,12 +4,12 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use base::error::Result;
 use serde::Serialize;
 
 use super::notable::{RecordedInput, RecordedStream, notable};
 use super::processes::{InspectedProcess, Processes};
 use super::top_events::TopEvents;
-use crate::error::Result;
 use crate::output::manifest::CommitRecord;
 use crate::published::{Batch, Sidecar};
 use crate::sidecar::undecoded::event_label;

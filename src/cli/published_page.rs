@@ -6,6 +6,11 @@ use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
+use base::calendar::rfc3339;
+use base::error::Result;
+use base::readable::count::counted;
+use base::readable::printable::printable;
+use base::readable::share::share;
 use indicatif::{HumanBytes, HumanCount};
 use serde::Serialize;
 
@@ -13,13 +18,8 @@ use super::fold::Width;
 use super::page::{most_frequent, noted, running, section, span};
 use super::published_details::Details;
 use super::text_table::{Align, TextTable};
-use crate::calendar::rfc3339;
-use crate::error::Result;
 use crate::output::manifest::{CommitRecord, FileEntry, LossCounts, MANIFEST_PATH};
 use crate::published::{PublishedTrace, published};
-use crate::readable::count::counted;
-use crate::readable::printable::printable;
-use crate::readable::share::share;
 
 /// A published trace: where it is, its manifest, and what its sidecar says where that is asked for.
 #[derive(Debug, Serialize)]

@@ -7,15 +7,15 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use base::calendar::rfc3339_of;
+use base::error::{Error, ErrorKind, Result};
+use base::names::safe_name;
 use serde::{Deserialize, Serialize};
 
 use super::console;
 use super::inputs::canonical;
-use crate::calendar::rfc3339_of;
 use crate::commit::record::modified;
-use crate::error::{Error, ErrorKind, Result};
 use crate::input::{STDIN, Unopened, split_address};
-use crate::names::safe_name;
 
 /// Version of the form of a record.
 const FORMAT_VERSION: u32 = 1;

@@ -1,9 +1,9 @@
 //! Refusals of the command line, as one line each.
 
+use base::error::ErrorCode;
 use clap::error::{ContextKind, ContextValue};
 
 use super::log::Entry;
-use crate::error::ErrorCode;
 
 /// What is wrong, without the usage and whom to ask.
 pub(super) fn message(refusal: &clap::Error) -> String {

@@ -3,13 +3,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use base::error::{Error, ErrorKind, Result};
+
 use super::args::ReportArgs;
 use super::exit::RunStatus;
 use super::report_pages::{INDEX, Pages};
 use super::report_subject::{Subject, Subjects};
 use super::run::Run;
 use super::{browser, console};
-use crate::error::{Error, ErrorKind, Result};
 use crate::report::{Entry, index, page};
 
 /// Writes reports; returns the exit code.

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::error::{Error, ErrorKind, Result};
-use crate::names::folded;
+use base::error::{Error, ErrorKind, Result};
+use base::names::folded;
 
 /// The page that leads to the others.
 pub(super) const INDEX: &str = "index.html";

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use base::error::{Error, ErrorKind, Result};
+use base::names::NameFrom;
 use tempfile::{Builder, TempDir};
 
 use super::args::ReportArgs;
@@ -11,9 +13,7 @@ use super::schema::load::LoadedSchemas;
 use super::{inputs, jobs, options, published_page};
 use crate::convert::ConvertOptions;
 use crate::convert::job::{JobProgress, Outcome, Recording, Stage};
-use crate::error::{Error, ErrorKind, Result};
 use crate::job::convert;
-use crate::names::NameFrom;
 use crate::output::folder::Custody;
 use crate::published::PublishedTrace;
 use crate::report::{Facts, facts};

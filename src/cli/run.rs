@@ -3,6 +3,9 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use base::error::{Error, ErrorKind, Result};
+use base::progress::NoProgress;
+use base::resources::{MIN_MEMORY, default_memory, default_threads};
 use indicatif::HumanBytes;
 
 use super::arenas;
@@ -14,11 +17,8 @@ use super::progress::{DisplayMode, ProgressDisplay};
 use super::run_args::RunArgs;
 use super::stopwatch::Times;
 use crate::convert::job::{InputFile, JobProgress, Report};
-use crate::error::{Error, ErrorKind, Result};
 use crate::input::{OpenOptions, open_head};
 use crate::job::steps::StepOptions;
-use crate::progress::NoProgress;
-use crate::resources::{MIN_MEMORY, default_memory, default_threads};
 use crate::survey::session::{self, Session};
 
 /// A run of a command.

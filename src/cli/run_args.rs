@@ -1,9 +1,10 @@
 //! What can be typed about how a command runs. Doc comments are help texts, as in [`super::args`].
 
+use base::words::Words;
 use clap::builder::FalseyValueParser;
 use clap::{Args, value_parser};
 
-use super::choices::ProgressMode;
+use super::choices::{ProgressMode, words};
 use super::sizes::parse_size;
 
 #[derive(Debug, Args)]
@@ -23,7 +24,7 @@ pub(super) struct RunArgs {
     pub no_mmap: bool,
     /// Progress display on standard error
     #[arg(long, value_name = "WHEN", env = "ETL2PARQUET_PROGRESS", hide_env = true)]
-    #[arg(value_enum, default_value_t)]
+    #[arg(value_parser = words::<ProgressMode>(), default_value = ProgressMode::default().word())]
     pub progress: ProgressMode,
     /// Errors only: no progress, no warnings, no summary
     #[arg(short, long, env = "ETL2PARQUET_QUIET", hide_env = true, value_parser = FalseyValueParser::new())]

@@ -2,10 +2,9 @@
 
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
+use base::calendar::rfc3339_of;
+use base::resources::peak_memory;
 use serde::Serialize;
-
-use crate::calendar::rfc3339_of;
-use crate::resources::peak_memory;
 
 /// Version of the form of the summary: another one where a field goes or means something else, the same where one is added.
 pub(super) const FORMAT_VERSION: u32 = 1;

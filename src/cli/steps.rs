@@ -1,5 +1,6 @@
 //! `etl2parquet plan`, `convert-partition` and `commit`: a conversion in steps that several processes take.
 
+use base::error::{Error, ErrorKind, Result};
 use serde_json::json;
 
 use super::args::{CommitArgs, JobArgs, PartitionArgs, PlanArgs};
@@ -13,7 +14,6 @@ use super::run_args::RunArgs;
 use super::schema::load::LoadedSchemas;
 use crate::convert::ConvertOptions;
 use crate::convert::job::{Outcome, Report};
-use crate::error::{Error, ErrorKind, Result};
 use crate::input::{OpenOptions, STDIN};
 use crate::job::steps::{self, CommitOutcome, PartOutcome, PlanOutcome, StepOptions};
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use base::readable::count::counted;
 use indicatif::{HumanBytes, HumanCount};
 use serde::Serialize;
 
@@ -22,7 +23,6 @@ use super::warnings::is_warning;
 use crate::convert::job::{Recording, Report};
 use crate::output::manifest::EventCounts;
 use crate::plan::DecodeSource;
-use crate::readable::count::counted;
 use crate::sidecar::undecoded::Undecoded;
 use crate::sidecar::{IssueRow, answers, issues};
 use crate::survey::FileSurvey;

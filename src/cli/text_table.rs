@@ -1,7 +1,8 @@
 //! Aligned text: columns of a table, and names with values.
 
+use base::readable::printable::{cut, printable};
+
 use super::fold::{Width, columns, fold, wrapped};
-use crate::readable::printable::{cut, printable};
 
 /// Characters of a cell that others stand behind.
 const WIDEST: usize = 100;

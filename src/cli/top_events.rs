@@ -3,13 +3,13 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
+use base::readable::count::counted;
+use base::readable::share::share;
 use indicatif::HumanCount;
 use serde::Serialize;
 
 use super::fold::Width;
 use super::text_table::{Align, TextTable};
-use crate::readable::count::counted;
-use crate::readable::share::share;
 
 /// Events of a provider that are told one by one.
 const MOST_EVENTS: usize = 10;

@@ -2,6 +2,10 @@
 
 use std::fmt::Write as _;
 
+use base::error::Result;
+use base::readable::count::counted;
+use base::readable::printable::printable;
+use base::resources::pool;
 use indicatif::HumanBytes;
 use serde::Serialize;
 
@@ -11,11 +15,7 @@ use super::fold::{Width, wrapped};
 use super::run::Run;
 use super::{console, exit};
 use crate::convert::job::Stage;
-use crate::error::Result;
 use crate::published::published;
-use crate::readable::count::counted;
-use crate::readable::printable::printable;
-use crate::resources::pool;
 use crate::verify::{Finding, Verified, verify};
 
 /// Verifies; returns the exit code.

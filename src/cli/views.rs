@@ -3,11 +3,12 @@
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
+use base::error::{Error, ErrorKind, Result};
+
 use super::args::ViewsArgs;
 use super::next_steps::word;
 use super::suggest::nearest;
 use super::{console, exit};
-use crate::error::{Error, ErrorKind, Result};
 use crate::published::{lake, published};
 use crate::views::{Dialect, Extent, Script, Statements, Traces};
 

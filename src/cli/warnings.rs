@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use base::error::Location;
+use base::readable::count::counted;
 use indicatif::HumanCount;
 
 use super::log::Entry;
-use crate::error::Location;
-use crate::readable::count::counted;
 use crate::survey::{FileSurvey, Issue, IssueCode, Severity};
 
 /// Issues of one input that are shown with `-v`.

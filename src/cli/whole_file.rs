@@ -4,9 +4,9 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
 
+use base::disk;
 use tempfile::Builder;
 
-use crate::disk;
 use crate::output::folder::Custody;
 
 /// Writes a file beside its place, brings it to disk and then gives it its name: a file of that name stays as it is until it

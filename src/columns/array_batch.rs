@@ -10,10 +10,10 @@ use arrow_array::types::{
 use arrow_array::{Array, ArrayRef, BooleanArray, GenericByteArray, StringArray};
 use arrow_buffer::{ArrowNativeType, NullBuffer};
 use arrow_schema::{DataType, TimeUnit};
+use base::error::Result;
 
 use super::batch_scratch::BatchScratch;
 use super::column_batch::{BatchValues, ColumnBatch, KeyTable, ListItems, Present};
-use crate::error::Result;
 
 /// Where the batches of a column go.
 pub type BatchSink<'a> = dyn FnMut(ColumnBatch<'_>) -> Result<()> + 'a;

@@ -3,12 +3,12 @@
 use std::ops::Range;
 
 use arrow_array::StringArray;
+use base::address::{ipv4_len, ipv6_len, push_ipv4, push_ipv6};
+use base::guid::Guid;
 
 use super::column_batch::KeyTable;
 use super::interner::Interner;
 use super::prefix::{PrefixColumn, TextForm};
-use crate::address::{ipv4_len, ipv6_len, push_ipv4, push_ipv6};
-use crate::guid::Guid;
 
 /// A value of one of the forms; behind its bytes stand zeros.
 type Value = (TextForm, u128);

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use arrow_array::ArrayRef;
 use arrow_buffer::BooleanBufferBuilder;
 use arrow_schema::{DataType, FieldRef, Fields};
+use base::error::Result;
 
 use super::array_batch::{BatchSink, hand_on};
 use super::batch::PackedColumns;
@@ -18,7 +19,6 @@ use super::piece::{Piece, Values, end_of, extent, total};
 use super::prefix::{NumberForm, PrefixForm};
 use super::presence::RowSelection;
 use super::stored::{NumberType, StoredNumber};
-use crate::error::Result;
 
 /// A column in some rows of several batches, one after another.
 #[derive(Debug)]

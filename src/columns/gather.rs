@@ -12,14 +12,14 @@ use arrow_array::{
 };
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{DataType, FieldRef, Fields, TimeUnit};
+use base::error::Result;
+use base::guid::Guid;
 
 use super::batch::PackedColumns;
 use super::packed::Packed;
 use super::piece::{Piece, Values, end_of, extent, total};
 use super::prefix::PrefixForm;
 use super::presence::{Offsets, RowSelection, Validity, array_error};
-use crate::error::Result;
-use crate::guid::Guid;
 
 /// One column in some rows of several batches, one after another. `data_type` is the column's.
 ///

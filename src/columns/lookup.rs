@@ -7,11 +7,11 @@ use arrow_array::types::{
 };
 use arrow_array::{ArrayRef, DictionaryArray, FixedSizeBinaryArray, Int32Array, PrimitiveArray, StringArray};
 use arrow_schema::DataType;
+use base::error::Result;
+use base::guid::Guid;
 
 use super::column_batch::KeyTable;
 use super::presence::array_error;
-use crate::error::Result;
-use crate::guid::Guid;
 
 /// The value of each row's key in a table, NULL where the row has no key or the table no value; of an integer type that
 /// holds them all, of text, or of 16 bytes.

@@ -8,8 +8,7 @@ use std::ops::Range;
 
 use arrow_buffer::{BooleanBufferBuilder, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::ArrowError;
-
-use crate::error::{Error, ErrorKind, Result};
+use base::error::{Error, ErrorKind, Result};
 
 /// Something that is filled, emptied and filled again.
 pub trait Recycle {

@@ -3,11 +3,11 @@
 use std::ops::Range;
 
 use arrow_array::ArrayRef;
+use base::error::Result;
 
 use super::array_batch::BatchSink;
 use super::batch_scratch::BatchScratch;
 use super::column_batch::ColumnBatch;
-use crate::error::Result;
 
 /// What one row group holds, made piece by piece while it is encoded.
 pub trait RowSource: Send + Sync {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use arrow_schema::extension::{EXTENSION_TYPE_METADATA_KEY, EXTENSION_TYPE_NAME_KEY};
 use arrow_schema::{DataType, Field as ArrowField, FieldRef, TimeUnit};
+use base::words;
 use serde::{Deserialize, Serialize};
 
 /// How numbers are written.
@@ -18,6 +19,11 @@ pub enum IntegerType {
     /// In types of their width and sign.
     Exact,
 }
+
+words! { IntegerType {
+    Portable = "portable": "In types that every engine binds: INT64 and DOUBLE, INT32 in common columns",
+    Exact = "exact": "In types of their width and sign, UINT_8 to UINT_64 and FLOAT: for one trace at a time",
+} }
 
 impl IntegerType {
     /// The Arrow type of unsigned numbers of so many bytes in a column that every table of its kind has.
@@ -43,6 +49,12 @@ pub enum GuidType {
     Uuid,
 }
 
+words! { GuidType {
+    String = "string": "As 36 characters in lower case",
+    Binary = "binary": "As 16 bytes",
+    Uuid = "uuid": "As Parquet's UUID (Spark 4 refuses it by default)",
+} }
+
 /// How points in time are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -53,6 +65,11 @@ pub enum TimestampType {
     /// In nanoseconds.
     Nanos,
 }
+
+words! { TimestampType {
+    Micros = "micros": "Microseconds",
+    Nanos = "nanos": "Nanoseconds (Spark 4 refuses them by default)",
+} }
 
 /// The choices of the command line that change column types, never column names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -1,7 +1,8 @@
 //! Holds what partitions report against what the survey found.
 
+use base::error::{Error, ErrorKind, Result};
+
 use crate::convert::part_report::{JoinedCounts, PartReport};
-use crate::error::{Error, ErrorKind, Result};
 use crate::output::manifest::EventCounts;
 use crate::plan::Partition;
 use crate::survey::FileSurvey;

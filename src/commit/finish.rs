@@ -4,6 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
+use base::error::Result;
+
 use super::record::{self, RunContext};
 use super::report::{all_filtered, of_survey, without_the_past};
 use super::{account, checks};
@@ -12,7 +14,6 @@ use crate::convert::part_report::{JoinedCounts, PartReport};
 use crate::convert::seen::{RowOwners, SeenIds};
 use crate::convert::write_options::WriteOptions;
 use crate::dimensions::{Dimensions, Owners};
-use crate::error::Result;
 use crate::output::manifest::MANIFEST_PATH;
 use crate::output::{FileEntry, IfExists, Output, Published, StagedName};
 use crate::plan::{CompiledFilter, Partition};

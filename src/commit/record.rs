@@ -5,16 +5,15 @@ use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime};
 
+use base::calendar;
+use base::words::Words;
 use serde_json::{Value, json};
 
-use crate::calendar;
-use crate::columns::{GuidType, IntegerType, TimestampType};
-use crate::convert::job::{Checks, InputFile, MaxLoss, RawPolicy, Report, StackPolicy};
+use crate::convert::job::{Checks, InputFile, MaxLoss, Report};
 use crate::convert::{ConvertOptions, LockFrom};
 use crate::input::split_address;
 use crate::output::IfExists;
 use crate::output::manifest::{CommitRecord, FORMAT_VERSION, InputEntry, LossCounts, RunInfo, options_hash};
-use crate::plan::DatasetSplit;
 use crate::survey::loss::Ledger;
 use crate::survey::{FileFacts, FileSurvey};
 
@@ -34,48 +33,28 @@ pub fn settings(options: &ConvertOptions, inputs: &[InputFile], lock: Option<&st
 fn options(options: &ConvertOptions, lock: Option<&str>) -> Value {
     let (types, filter) = (options.types, &options.filter);
     let mut settings = json!({
-        "clock_anchor": options.anchor.name(),
+        "clock_anchor": options.anchor.word(),
         "columns": if options.all_columns { "declared" } else { "present" },
         "compression": options.compression.to_string(),
         "cpu": text(filter.cpus.as_ref()),
         "event": texts(&filter.events),
         "exclude_provider": texts(&filter.excluded_providers),
         "from": text(filter.from.as_ref()),
-        "guid": match types.guid {
-            GuidType::String => "string",
-            GuidType::Binary => "binary",
-            GuidType::Uuid => "uuid",
-        },
-        "integers": match types.integers {
-            IntegerType::Portable => "portable",
-            IntegerType::Exact => "exact",
-        },
+        "guid": types.guid.word(),
+        "integers": types.integers.word(),
         "keywords": filter.keywords.map(|mask| format!("{mask:#x}")),
-        "layout": match options.layout {
-            DatasetSplit::Provider => "provider",
-            DatasetSplit::Event => "event",
-        },
+        "layout": options.layout.word(),
         "level": filter.level,
         "max_file_size": options.max_file_size,
         "pid": text(filter.processes.as_ref()),
         "provider": texts(&filter.providers),
-        "raw": match options.raw {
-            RawPolicy::Never => "never",
-            RawPolicy::Needed => "needed",
-            RawPolicy::Always => "always",
-        },
+        "raw": options.raw.word(),
         "row_group_rows": options.row_group_rows,
         "schema_lock": lock,
         "schemas_hash": options.schemas_hash,
-        "stacks": match options.stacks {
-            StackPolicy::Join => "join",
-            StackPolicy::Keep => "keep",
-        },
+        "stacks": options.stacks.word(),
         "tid": text(filter.threads.as_ref()),
-        "timestamps": match types.timestamps {
-            TimestampType::Micros => "micros",
-            TimestampType::Nanos => "nanos",
-        },
+        "timestamps": types.timestamps.word(),
         "to": text(filter.to.as_ref()),
     });
     if let (false, Some(settings)) = (filter.keyword_names.is_empty(), settings.as_object_mut()) {
@@ -134,7 +113,7 @@ pub fn publish_options(if_exists: IfExists, checks: &Checks, lock: Option<LockFr
     ];
     json!({
         "fail_on": gates.iter().filter(|(is_on, _)| *is_on).map(|(_, name)| *name).collect::<Vec<_>>(),
-        "if_exists": if_exists.name(),
+        "if_exists": if_exists.word(),
         "max_loss": checks.max_loss.map(|limit| match limit {
             MaxLoss::Events(most) => most.to_string(),
             MaxLoss::Percent(most) => format!("{most}%"),

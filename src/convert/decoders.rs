@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use base::error::Result;
 use hashbrown::HashMap;
 use rayon::prelude::*;
 
 use crate::decode::Program;
-use crate::error::Result;
 use crate::event::named_ids::NamedIds;
 use crate::plan::{DecodeSource, PlanResult, PlannedShape, ShapeIds};
 use crate::schema::wpp::CompiledMessage;

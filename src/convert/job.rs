@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use base::names::{NameFrom, trace_name};
+use base::words;
 use serde::{Deserialize, Serialize};
 
 use super::seen::RowOwners;
-use crate::names::{NameFrom, trace_name};
 use crate::output::folder::Custody;
 use crate::output::manifest::{EventCounts, FileEntry};
 use crate::output::refusal::Refusal;
@@ -67,6 +68,12 @@ pub enum RawPolicy {
     Always,
 }
 
+words! { RawPolicy {
+    Never = "never": "Never",
+    Needed = "needed": "Where the columns do not represent all of it",
+    Always = "always": "Always",
+} }
+
 /// What becomes of the stacks of kernel events, which other events tell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -77,6 +84,11 @@ pub enum StackPolicy {
     /// They are rows alone.
     Keep,
 }
+
+words! { StackPolicy {
+    Join = "join": "The events have them in `stack`, and the StackWalk rows stay",
+    Keep = "keep": "They stay StackWalk rows alone",
+} }
 
 /// What may not be the case for a trace to be published.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 
+use base::error::Result;
+
 use super::segments::SliceSegment;
 use crate::buffer::content::Scratch;
-use crate::error::Result;
 use crate::layout::buffer::BUFFER_HEADER_LEN;
 use crate::plan::PartitionView;
 

@@ -3,16 +3,16 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use base::clock::ClockAnchor;
+use base::resources::{MIN_MEMORY, default_memory, default_threads};
 use serde::{Deserialize, Serialize};
 
 use super::job::{Checks, RawPolicy, StackPolicy};
-use crate::clock::ClockAnchor;
 use crate::columns::TypeOptions;
 use crate::dataset::properties::{Compression, EncoderKind};
 use crate::input::OpenOptions;
 use crate::output::IfExists;
 use crate::plan::{DatasetSplit, Filter};
-use crate::resources::{MIN_MEMORY, default_memory, default_threads};
 use crate::schema::load::SchemaSet;
 use crate::schema::lock::SchemaLock;
 use crate::schema::user::UserSchemas;

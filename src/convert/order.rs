@@ -7,6 +7,8 @@
 //!
 //! Where filters leave events out, only the others are sorted, and ranked among all.
 
+use base::error::{Error, ErrorCode, ErrorKind, Result};
+
 use super::aside::{AsideOffsets, AsideWalk};
 use super::entry::Entry;
 use super::load::{LoadedSegments, SliceMemory};
@@ -15,7 +17,6 @@ use super::segments::SliceSegment;
 use super::slice_stacks::SliceStacks;
 use super::slices::{Slice, Slices};
 use super::whose::{Selection, Whose};
-use crate::error::{Error, ErrorCode, ErrorKind, Result};
 use crate::event::{Event, RawEvent, TimedStep};
 use crate::plan::filter::Overlap;
 use crate::plan::{CompiledFilter, PartitionView, ShapeFinder};

@@ -2,6 +2,9 @@
 
 use std::sync::Arc;
 
+use base::error::Result;
+use spill::SpillSpace;
+
 use super::decoders::Decoders;
 use super::part_report::PartReport;
 use super::pipeline::{self, Limits, Threads};
@@ -10,10 +13,8 @@ use super::tables::TableSetup;
 use super::whose::AskedNames;
 use super::write_options::WriteOptions;
 use crate::dimensions::Owners;
-use crate::error::Result;
 use crate::output::Output;
 use crate::plan::{PartitionView, PlanResult, PlannedInputs};
-use crate::spill::SpillSpace;
 use crate::stacks::Stacks;
 use crate::survey::Progress;
 

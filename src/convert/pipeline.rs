@@ -19,8 +19,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use base::error::{Error, Result};
 use rayon::prelude::*;
 use rayon::{Scope, ThreadPool};
+use spill::SpillSpace;
 
 use super::part_report::{PartCounts, PartReport};
 use super::slice::{self, SliceContext, SliceRows, Workspace};
@@ -28,10 +30,8 @@ use super::sliced::SlicedPartition;
 use super::slices::Slice;
 use crate::columns::RowSource as _;
 use crate::dataset::{BATCH_ROWS, TableWriter};
-use crate::error::{Error, Result};
 use crate::output::FileEntry;
 use crate::plan::PartitionView;
-use crate::spill::SpillSpace;
 use crate::survey::{Progress, Step, stop_if_cancelled, timed};
 use crate::table::{CompletedRowGroup, OPEN_WEIGHT, RowGroupCutter};
 

@@ -4,12 +4,12 @@
 //! work that it makes, so that equal numbers of samples stand for equal work. Which events are drawn depends on their places
 //! and on the content of the input alone, so cuts do, too.
 
+use base::error::Result;
 use rayon::prelude::*;
 
 use super::cost::EVENT_COST;
 use super::segments::{Place, windows};
 use crate::buffer::content::Scratch;
-use crate::error::Result;
 use crate::plan::{Key, PartitionView, PlannedInput, part_of};
 use crate::survey::{Progress, Step, stop_if_cancelled, timed};
 

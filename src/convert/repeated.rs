@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use crate::error::{Error, ErrorCode, ErrorKind, Result};
+use base::error::{Error, ErrorCode, ErrorKind, Result};
+
 use crate::survey::{FileSurvey, Issue, IssueCode, Severity};
 
 /// Files of the same content are an issue of the later one, and refused where that is not allowed. Files that are not

@@ -8,11 +8,11 @@
 //! many slices would be expanded for each of them. The events of such buffers are set aside as they are walked, slice by
 //! slice: so each slice reads its own events and no others, whatever the disorder.
 
+use base::error::Result;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 use super::aside;
 use crate::buffer::content::Scratch;
-use crate::error::Result;
 use crate::event::{RawEvent, TimedEvent, TimedStep, TimedWalk};
 use crate::plan::{BufferRef, Key, KeyRange, PartitionView, Segment, part_of};
 

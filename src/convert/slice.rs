@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
+use base::clock::{Clock, DoubleFormula, Ticks, TimeStatus, UnixNanos};
+use base::error::{Error, Result};
+
 use super::decoders::{Decoders, ShapeDecoder};
 use super::entry::Entry;
 use super::job::{InputCounts, RawPolicy, ShapeCounts};
@@ -17,11 +20,9 @@ use super::slice_stacks::SliceStacks;
 use super::sliced::SlicedPartition;
 use super::slices::Slice;
 use super::whose::{AskedNames, Selection, Whose};
-use crate::clock::{Clock, DoubleFormula, Ticks, TimeStatus, UnixNanos};
 use crate::columns::ColumnBuffers;
 use crate::decode::{DecodeOutcome, PayloadColumn, Status, TraceClock};
 use crate::dimensions::Owners;
-use crate::error::{Error, Result};
 use crate::event::named_ids::AttributedIds;
 use crate::event::{Event, EventIdentity, FileContext, RawEvent};
 use crate::plan::{CompiledFilter, DecodeSource, PartitionView, PlanResult, ShapeFinder};

@@ -1,10 +1,11 @@
 //! A partition and its slices.
 
+use base::error::Result;
+use spill::SpillSpace;
+
 use super::slices::{self, Slices};
-use crate::error::Result;
 use crate::plan::filter::Overlap;
 use crate::plan::{CompiledFilter, PartitionView, PlanResult};
-use crate::spill::SpillSpace;
 use crate::survey::Progress;
 
 /// A partition that is ready to be converted.

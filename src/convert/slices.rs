@@ -14,17 +14,17 @@
 
 use std::ops::Range;
 
+use base::error::Result;
 use rayon::prelude::*;
+use spill::{SpillSpace, SpillWriter, Spilled};
 
 use super::aside::AsideOffsets;
 use super::cost::{EVENT_COST, MAX_COST};
 use super::refine::{self, Overfull};
 use super::segments::{self, Parts, Place, SliceSegment, windows};
 use crate::buffer::content::Scratch;
-use crate::error::Result;
 use crate::plan::cuts::{self, Spacing};
 use crate::plan::{Key, KeyRange, PartitionView, Within, by_part, part_of};
-use crate::spill::{SpillSpace, SpillWriter, Spilled};
 use crate::survey::{Progress, Step, stop_if_cancelled, timed};
 
 /// How often cuts are laid anew. Each time what is too much is cut into parts of half of what is allowed, as far as a sample

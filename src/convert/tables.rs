@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use arrow_schema::{Field, Schema};
+use base::error::Result;
 use rayon::prelude::*;
 
 use super::write_options::WriteOptions;
 use crate::columns::KeyTable;
 use crate::dataset::{FileNaming, TableSpec, TableWriter};
-use crate::error::Result;
 use crate::output::{Output, options_hash};
 use crate::plan::{PlanResult, PlannedInputs, PlannedTable};
 use crate::survey::{Progress, Step, timed};

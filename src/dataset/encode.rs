@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use arrow_array::{ArrayRef, new_null_array};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use base::error::{Error, Result};
 use parquet::arrow::arrow_writer::{ArrowColumnWriter, ArrowRowGroupWriterFactory, compute_leaves};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterPropertiesPtr;
@@ -25,7 +26,6 @@ use super::footer::FooterFrame;
 use super::properties::{EncoderKind, PAGE_ROWS};
 use crate::chunks::{ChunkEncoder, Leaf, Progress};
 use crate::columns::{BatchScratch, ColumnBatch, RowSource, hand_on};
-use crate::error::{Error, Result};
 
 /// The column whose least and greatest value a file's manifest entry states.
 const TIME_COLUMN: &str = "timestamp_ns";

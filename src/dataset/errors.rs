@@ -3,9 +3,9 @@
 use std::io;
 use std::path::Path;
 
+use base::error::{Error, ErrorKind};
 use parquet::errors::ParquetError;
 
-use crate::error::{Error, ErrorKind};
 use crate::output::StagedName;
 use crate::output::errors::output_error;
 

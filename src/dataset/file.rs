@@ -6,13 +6,13 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
 
+use base::error::Result;
 use parquet::errors::ParquetError;
 
 use super::chunk::Chunk;
 use super::encode::Encoder;
 use super::errors::write_error;
 use super::footer::{Footer, MAGIC};
-use crate::error::Result;
 use crate::output::OutputFile;
 use crate::output::sink::Sink;
 

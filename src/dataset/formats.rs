@@ -4,12 +4,12 @@ use std::hash::{BuildHasher, Hash, Hasher};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use arrow_schema::{Schema, SchemaRef};
+use base::error::{Error, Result};
 use hashbrown::{DefaultHashBuilder, HashTable};
 
 use super::encode::Encoder;
 use super::file_schema::file_schema;
 use super::properties::{Compression, EncodeOptions, EncoderKind, writer_properties};
-use crate::error::{Error, Result};
 
 /// Leaf columns of all encoders that are kept; one takes about a kilobyte.
 const MAX_LEAVES: usize = 4096;

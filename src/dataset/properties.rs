@@ -4,13 +4,13 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use base::error::{Error, ErrorKind, Result};
+use base::words;
 use parquet::basic::{Encoding, Type as PhysicalType, ZstdLevel};
 use parquet::file::metadata::SortingColumn;
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesBuilder, WriterPropertiesPtr};
 use parquet::schema::types::{ColumnDescPtr, ColumnDescriptor, SchemaDescriptor};
 use serde::{Deserialize, Serialize};
-
-use crate::error::{Error, ErrorKind, Result};
 
 /// Columns that rise from row to row: stored as differences, without trying a dictionary first.
 const RISING: [&str; 4] = ["timestamp", "timestamp_ns", "seq", "ticks"];
@@ -120,6 +120,11 @@ pub enum EncoderKind {
     /// arrow-rs, always.
     Arrow,
 }
+
+words! { EncoderKind {
+    Own = "own": "This program, where it can",
+    Arrow = "arrow": "arrow-rs",
+} }
 
 /// The choices of the user that shape the files of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]

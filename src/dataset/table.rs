@@ -5,14 +5,14 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arrow_schema::SchemaRef;
+use base::error::{Error, ErrorKind, Result};
+use base::guid::Guid;
 
 use super::encode::{EncodedRowGroup, Encoder};
 use super::file::FileWriter;
 use super::formats::encoder_of;
 use super::properties::EncodeOptions;
 use crate::columns::RowSource;
-use crate::error::{Error, ErrorKind, Result};
-use crate::guid::Guid;
 use crate::output::{FileEntry, Output};
 
 /// How the files of a table are called, and whether there may be several.

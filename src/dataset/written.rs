@@ -1,12 +1,11 @@
 //! What a file in the output says of itself.
 
+use base::error::Result;
 use parquet::file::FOOTER_SIZE;
 use parquet::file::metadata::{FooterTail, ParquetMetaDataReader};
 
-use crate::error::Result;
-use crate::output::{Output, StagedName};
-
 use super::errors::unreadable;
+use crate::output::{Output, StagedName};
 
 /// The rows of a Parquet file of this length, from its footer; of the file nothing else is read.
 ///
@@ -29,11 +28,11 @@ mod tests {
 
     use arrow_array::{ArrayRef, Int64Array};
     use arrow_schema::{DataType, Field, Schema};
+    use base::error::ErrorKind;
 
     use super::*;
     use crate::columns::RowSource;
     use crate::dataset::{EncodeOptions, FileNaming, TableSpec, TableWriter};
-    use crate::error::ErrorKind;
     use crate::output::MemoryOutput;
 
     struct Numbers(usize);

@@ -224,7 +224,7 @@ mod tests {
 
     #[test]
     fn generated_names_yield_to_declared_ones() {
-        let taken = |wanted: &str| format!("{wanted}~{}", crate::names::short_hash(&wanted.to_lowercase()));
+        let taken = |wanted: &str| format!("{wanted}~{}", base::names::short_hash(&wanted.to_lowercase()));
         assert_eq!(
             columns(&[vec![mapped("A", Wire::UInt8), f("a_LABEL", Wire::Int8)]]),
             ["A: u8".to_owned(), format!("{}: utf8 (name_taken)", taken("A_label")), "a_LABEL: i8".to_owned()]

@@ -5,11 +5,11 @@
 
 use std::collections::BTreeMap;
 
+use base::names;
 use hashbrown::{HashMap, HashSet};
 
 use super::fields::{NamedField, named_fields};
 use crate::columns::types::{ColumnType, INT64, Member};
-use crate::names;
 use crate::schema::family::{ColumnRole, Family};
 use crate::schema::model::Field;
 use crate::schema::settled::{SettledColumn, SettledForm, SettledNames};
@@ -359,10 +359,12 @@ fn type_of(family: &Family, role: ColumnRole) -> ColumnType {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::guid::Guid;
-    use crate::schema::model::{Count, MapKind, ValueMap, Wire};
     use std::sync::Arc;
+
+    use base::guid::Guid;
+
+    use super::*;
+    use crate::schema::model::{Count, MapKind, ValueMap, Wire};
 
     fn adopted(lines: &str) -> ColumnNames {
         let text = format!("P\t{}\tLab\n{lines}", Guid::ZERO);

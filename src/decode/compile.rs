@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow_schema::{DataType, TimeUnit};
+use base::guid::Guid;
 
 use super::binding::{Binding, PayloadColumn, PayloadColumns, Target, item_type};
 use super::interpret::{self, Interpretation, MAX_NESTING};
@@ -13,7 +14,6 @@ use super::program::{
 };
 use crate::columns::packed::fixed_width;
 use crate::columns::prefix::{NumberForm, PrefixField, PrefixForm, TextForm};
-use crate::guid::Guid;
 use crate::schema::family::ColumnRole;
 use crate::schema::model::{Count, EventSchema, Field, FieldKind, FieldRef, Length, Wire};
 

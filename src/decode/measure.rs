@@ -1,9 +1,10 @@
 //! How far values reach: measuring and checking before anything is decoded.
 
+use base::sid::Sid;
+
 use super::net;
 use super::program::{Counter, FieldBody, FieldExtent, LengthRule, Node, Number, Repeat, Slot};
 use super::text;
-use crate::sid::Sid;
 
 /// Values of no bytes that one payload may hold in all, besides one per byte and field: a count must not conjure more out
 /// of nothing, because each takes a place in its column.

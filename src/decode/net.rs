@@ -3,8 +3,9 @@
 use std::io::Write;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
+use base::address;
+
 use super::text::push_hex;
-use crate::address;
 
 const AF_INET: u16 = 2;
 const AF_INET6: u16 = 23;

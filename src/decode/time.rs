@@ -1,8 +1,7 @@
 //! Windows calendar and clock values as Unix time.
 
 use arrow_schema::TimeUnit;
-
-use crate::clock::UNIX_EPOCH;
+use base::clock::UNIX_EPOCH;
 
 /// A `FILETIME` in the given unit since 1970, rounded toward the past. `None` for the values that stand for no time (0
 /// and the largest), and for what does not fit.

@@ -82,13 +82,13 @@ impl Recent {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use spill::{SpillSpace, Spilled};
 
     use super::super::attributes::{process, thread};
     use super::super::result::Dimensions;
     use super::super::span::Span;
     use super::super::texts::TextWriter;
-    use crate::spill::{SpillSpace, Spilled};
+    use super::*;
 
     /// Process 8 is `a.exe` from 0 and `b.exe` from 50; process 4 has no name. Thread 100 is in 8 from 10 to 60, then in 4. On
     /// machine 1 process 8 is `b.exe`, and thread 100 in 12.

@@ -2,15 +2,16 @@
 
 use std::cell::Cell;
 
+use base::error::Result;
+use base::guid::Guid;
+use base::progress::{Progress, Step, stop_if_cancelled, timed};
+use spill::{SpillSpace, SpillWriter, Spilled};
+
 use super::attributes::{NUMBERS, TEXTS, image, process, thread};
 use super::fact::Fact;
 use super::span::Span;
-use crate::error::Result;
 use crate::event::subject::{Subject, Tells, tells_image_paths};
-use crate::guid::Guid;
 use crate::plan::PlannedInputs;
-use crate::progress::{Progress, Step, stop_if_cancelled, timed};
-use crate::spill::{SpillSpace, SpillWriter, Spilled};
 use crate::survey::FileSurvey;
 use crate::survey::sort::{Threads, sort_by_key, sort_places};
 
@@ -351,9 +352,10 @@ fn open(fact: &Fact, from_ns: i64) -> Span {
 
 #[cfg(test)]
 mod tests {
+    use base::progress::NoProgress;
+
     use super::*;
     use crate::plan::Key;
-    use crate::progress::NoProgress;
     use crate::survey::FileKey;
 
     const RECORDED: Recorded<'_> = Recorded {

@@ -1,6 +1,9 @@
 //! Reads the buffers that tell of subjects, and gathers what they tell.
 
+use base::calendar::rfc3339;
+use base::error::Result;
 use rayon::prelude::*;
+use spill::{SpillSpace, SpillWriter, Spilled};
 
 use super::fact::Fact;
 use super::fold::{Extent, Recorded, fold};
@@ -9,11 +12,8 @@ use super::reader::{Readers, Told};
 use super::result::Dimensions;
 use super::texts::TextWriter;
 use crate::buffer::content::Scratch;
-use crate::calendar::rfc3339;
-use crate::error::Result;
 use crate::event::subject::Subject;
 use crate::plan::{Key, PlanResult, PlannedInputs};
-use crate::spill::{SpillSpace, SpillWriter, Spilled};
 use crate::survey::{
     self, BufferReader, BufferSummary, FileSurvey, Issue, IssueCode, OneBehind, Progress, Severity, Step, Telling,
     stop_if_cancelled, timed,

@@ -8,6 +8,8 @@ use arrow_array::types::{Int64Type, TimestampNanosecondType};
 use arrow_array::{Array, ArrayRef, PrimitiveArray};
 use arrow_buffer::{NullBuffer, ScalarBuffer};
 use arrow_schema::DataType;
+use base::error::Result;
+use base::guid::Guid;
 
 use super::attributes::{Attributes, NUMBERS, Scope, TEXTS, process};
 use super::fact::Fact;
@@ -17,10 +19,8 @@ use crate::columns::{
     TypeOptions, gather,
 };
 use crate::decode::{NoClock, PayloadColumn, PayloadColumns, Program, Status, assign_columns};
-use crate::error::Result;
 use crate::event::subject::{self, Subject, Tells};
 use crate::event::{Event, FileContext, RawEvent};
-use crate::guid::Guid;
 use crate::plan::{Key, PlanResult, PlannedShape, ShapeFinder, ShapeIds};
 
 /// What reads the events of a plan's shapes.

@@ -1,9 +1,10 @@
 //! What ids of a recording meant.
 
+use spill::Spilled;
+
 use super::paths::DosPaths;
 use super::span::Span;
 use super::texts::Texts;
-use crate::spill::Spilled;
 
 /// What ids of a recording meant, and when: spans ordered by process where they hold within one, by id, and by time.
 #[derive(Debug, Default)]

@@ -2,10 +2,9 @@
 
 use std::hash::BuildHasher;
 
+use base::error::Result;
 use hashbrown::{DefaultHashBuilder, HashTable};
-
-use crate::error::Result;
-use crate::spill::{SpillSpace, SpillWriter, Spilled};
+use spill::{SpillSpace, SpillWriter, Spilled};
 
 /// Where a text stands: its place and one, so that 0 is none.
 pub type TextId = u64;

@@ -4,9 +4,10 @@
 //! follows from class, opcode, version and pointer size alone: no schema is needed to read it, and the same event says the
 //! same whatever schemas a user gives. The places are those of the kernel's event classes.
 
+use base::guid::Guid;
+
 use super::EventIdentity;
 use super::view::known_id;
-use crate::guid::Guid;
 use crate::layout::kernel::{self, KERNEL_CLASSES};
 
 /// The ids that an event has, in its header or its payload.

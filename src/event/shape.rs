@@ -3,13 +3,13 @@
 use std::cmp::Ordering;
 use std::hash::{Hash, Hasher};
 
+use base::guid::Guid;
 use hashbrown::Equivalent;
 use serde::{Deserialize, Serialize};
 
 use super::items::Items;
 use super::view::FileContext;
 use super::walk::RawEvent;
-use crate::guid::Guid;
 use crate::layout::extended::item_type;
 use crate::layout::header::{
     ClassicHeader, EventHeader, HeaderFamily, KernelHeader, MessageHeader, event_flags, message_flags,

@@ -3,10 +3,10 @@
 //! Class GUIDs and opcodes of kernel events are those of the kernel's event classes (`Process`, `Thread`, `Image`, `FileIo`),
 //! ids of the others those of their providers' manifests. Only the identity of an event is asked, never its payload.
 
+use base::guid::Guid;
 use serde::{Deserialize, Serialize};
 
 use super::EventIdentity;
-use crate::guid::Guid;
 use crate::layout::kernel::{self, GROUP_FILE_IO, GROUP_IMAGE, GROUP_PROCESS, GROUP_THREAD, KERNEL_CLASSES};
 
 /// What an event tells of.

@@ -1,10 +1,10 @@
 //! One view of an event, whatever its header family.
 
-use super::items::Items;
-use super::walk::RawEvent;
+use base::guid::Guid;
 use serde::{Deserialize, Serialize};
 
-use crate::guid::Guid;
+use super::items::Items;
+use super::walk::RawEvent;
 use crate::layout::header::{
     ClassicHeader, CompactHeader, EventHeader, HeaderFamily, InstanceHeader, KernelHeader, ObsoleteTimedHeader,
     SystemHeader, event_flags,

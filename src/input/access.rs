@@ -3,9 +3,8 @@
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
 
+use base::error::{Error, ErrorCode, ErrorKind, Result};
 use serde::{Deserialize, Serialize};
-
-use crate::error::{Error, ErrorCode, ErrorKind, Result};
 
 /// What tells whether an input is still the one that was opened.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

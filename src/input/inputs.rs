@@ -7,13 +7,13 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use base::error::{Error, ErrorKind, Result};
+use base::progress::Progress;
 use serde::{Deserialize, Serialize};
 
 use super::access::{Identity, Input, Since, changed};
 use super::local::{self, LocalFile};
 use super::opener::{OpenOptions, Opener};
-use crate::error::{Error, ErrorKind, Result};
-use crate::progress::Progress;
 
 /// The number of an input in its recording, from 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -230,9 +230,10 @@ fn no_such_input(id: InputId, inputs: usize) -> Error {
 mod tests {
     use std::fs;
 
+    use base::progress::NoProgress;
+
     use super::super::memory::MemoryInput;
     use super::*;
-    use crate::progress::NoProgress;
 
     /// Files that hold their own number, and inputs of which two may be open.
     fn files(folder: &Path, count: u8) -> Inputs {

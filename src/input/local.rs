@@ -10,9 +10,10 @@ use std::io::Read as _;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use base::error::{Error, ErrorCode, ErrorKind, Result};
+
 use super::access::{Identity, Input, Since, changed};
 use super::regular;
-use crate::error::{Error, ErrorCode, ErrorKind, Result};
 
 /// A local file of fixed length, open.
 #[derive(Debug)]

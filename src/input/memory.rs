@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use base::error::Result;
+
 use super::access::{Identity, Input};
-use crate::error::Result;
 
 /// Bytes in memory, for traces that were made rather than recorded.
 #[derive(Clone, Debug)]

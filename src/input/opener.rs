@@ -6,14 +6,15 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use base::error::{Error, ErrorCode, ErrorKind, Result};
+use base::progress::{NoProgress, Progress, Silent};
+
 use super::access::{Identity, Input, Since};
 use super::address::STDIN;
 use super::container::{Archive, Format, MemberInput, MemberPlace, Spool, SpoolLimit, decoder_fault};
 use super::local::{self, LocalFile};
 use super::memory::MemoryInput;
 use super::shared::{Place, SharedMembers};
-use crate::error::{Error, ErrorCode, ErrorKind, Result};
-use crate::progress::{NoProgress, Progress, Silent};
 
 /// How inputs are had that are no plain files.
 #[derive(Clone, Debug, Default)]

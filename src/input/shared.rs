@@ -6,12 +6,13 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use base::error::{ErrorKind, Result};
+use base::progress::Progress;
+
 use super::access::Identity;
 use super::address::split_address;
 use super::container::{Archive, Spool, Unpacked};
 use super::local::LocalFile;
-use crate::error::{ErrorKind, Result};
-use crate::progress::Progress;
 
 /// What the recordings of a run take from archives, until they are done with.
 #[derive(Debug, Default)]
@@ -226,11 +227,12 @@ mod tests {
     use std::cell::Cell;
     use std::fs;
 
+    use base::progress::NoProgress;
+
     use super::*;
     use crate::input::access::Input;
     use crate::input::container::Format;
     use crate::input::{InputId, Inputs, OpenOptions, member_address};
-    use crate::progress::NoProgress;
 
     /// `x/a.etl` of three words and `b.etl` of two; the cabinet has them in one folder, the 7z archive in one stream.
     const SEVEN: &[u8] = include_bytes!("container/testdata/two.7z");

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use base::error::Result;
 use rayon::ThreadPool;
+use spill::SpillSpace;
 
 use crate::commit::report::{all_filtered, of_survey};
 use crate::commit::{checks, record};
@@ -12,13 +14,11 @@ use crate::convert::job::{JobProgress, Outcome, Recording, Report, StackPolicy, 
 use crate::convert::repeated;
 use crate::convert::write_options::WriteOptions;
 use crate::dimensions::{self, Dimensions, Owners};
-use crate::error::Result;
 use crate::event::subject::Subject;
 use crate::input::{InputId, Inputs};
 use crate::output::manifest::FORMAT_VERSION;
 use crate::output::{IfExists, folder, options_hash};
 use crate::plan::{self, Partitions, PlanOptions, PlanResult, PlannedInputs, partition};
-use crate::spill::SpillSpace;
 use crate::stacks::{self, Stacks};
 use crate::survey::session;
 use crate::survey::{self, FileFacts, FileSurvey, Step, SurveyOptions, ToldEvents, timed};

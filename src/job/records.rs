@@ -4,12 +4,11 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
+use base::error::{Error, ErrorKind, Result};
+use base::progress::{Progress, stop_if_cancelled};
 use serde::{Deserialize, Serialize};
+use spill::{Record, SpillSpace, Spilled};
 use zerocopy::IntoBytes;
-
-use crate::error::{Error, ErrorKind, Result};
-use crate::progress::{Progress, stop_if_cancelled};
-use crate::spill::{Record, SpillSpace, Spilled};
 
 /// Bytes that are read at a time.
 const BLOCK: usize = 1 << 20;

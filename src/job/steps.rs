@@ -5,6 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
+use base::error::{Error, ErrorKind, Result};
+use base::resources::pool;
+use base::resources::{default_memory, default_threads};
+use spill::SpillSpace;
 use zerocopy::IntoBytes;
 
 use super::prepare::{Prepared, inputs, prepare, survey};
@@ -23,16 +27,12 @@ use crate::convert::report_check::ReportRules;
 use crate::convert::{ConvertOptions, LockFrom};
 use crate::dataset::rows_in_footer;
 use crate::dimensions::Owners;
-use crate::error::{Error, ErrorKind, Result};
 use crate::input::{InputId, Inputs, OpenOptions};
 use crate::output::folder::{plan_name, trace_folder};
 use crate::output::lock_file;
 use crate::output::{CommitRecord, IfExists, LocalFolder, Output, StagedName};
 use crate::plan::{PartitionView, PlanFile, PlannedInputs, Segment};
-use crate::resources::pool;
-use crate::resources::{default_memory, default_threads};
 use crate::schema::extend::Additions;
-use crate::spill::SpillSpace;
 use crate::stacks::Stacks;
 use crate::survey::{FileFacts, SurveyResult};
 

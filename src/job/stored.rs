@@ -13,7 +13,9 @@
 use std::fs::File;
 use std::path::Path;
 
+use base::error::{Error, ErrorKind, Result};
 use serde::{Deserialize, Serialize};
+use spill::{SpillSpace, Spilled};
 
 use super::records::{PLAN_ANEW, StoredRecords, changed, foreign, unreadable};
 use super::stored_dimensions::StoredDimensions;
@@ -23,11 +25,9 @@ use crate::convert::job::Checks;
 use crate::convert::part_report::PartReport;
 use crate::convert::report_check::ReportRules;
 use crate::convert::write_options::WriteOptions;
-use crate::error::{Error, ErrorKind, Result};
 use crate::output::folder::{is_attempt, plan_name};
 use crate::output::{IfExists, LocalFolder, StagedName};
 use crate::plan::{Partition, PlanFile, PlanText, PlannedInput, Segment};
-use crate::spill::{SpillSpace, Spilled};
 use crate::survey::{FileSurvey, Progress, SurveyResult, machines};
 
 const JOB_FILE: &str = "job.json";

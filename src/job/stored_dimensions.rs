@@ -7,15 +7,15 @@
 
 use std::path::Path;
 
+use base::error::Result;
+use base::progress::Progress;
 use serde::{Deserialize, Serialize};
+use spill::{SpillSpace, Spilled};
 use zerocopy::IntoBytes;
 
 use super::records::StoredRecords;
 use crate::dimensions::{Dimensions, DosPaths, Span, Texts};
-use crate::error::Result;
 use crate::output::LocalFolder;
-use crate::progress::Progress;
-use crate::spill::{SpillSpace, Spilled};
 
 /// What the files of the dimension tables must be.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

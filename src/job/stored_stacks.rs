@@ -8,15 +8,15 @@
 
 use std::path::Path;
 
+use base::error::Result;
+use base::progress::{Progress, stop_if_cancelled};
 use serde::{Deserialize, Serialize};
+use spill::{SpillSpace, Spilled};
 use zerocopy::IntoBytes;
 
 use super::records::{StoredRecords, changed};
-use crate::error::Result;
 use crate::output::LocalFolder;
 use crate::plan::Segment;
-use crate::progress::{Progress, stop_if_cancelled};
-use crate::spill::{SpillSpace, Spilled};
 use crate::stacks::{StackOfEvent, Stacks};
 
 const LISTS: &str = "stacks-lists";

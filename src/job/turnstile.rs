@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crate::error::Result;
-use crate::progress::{Progress, stop_if_cancelled};
+use base::error::Result;
+use base::progress::{Progress, stop_if_cancelled};
 
 /// Time between two looks whether to stop.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -143,9 +143,10 @@ mod tests {
     use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
     use std::thread;
 
+    use base::error::ErrorKind;
+    use base::progress::NoProgress;
+
     use super::*;
-    use crate::error::ErrorKind;
-    use crate::progress::NoProgress;
 
     #[derive(Default)]
     struct Switch(AtomicBool);

@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
+use base::error::{Error, ErrorCode, ErrorKind, Result};
+use base::progress::Progress;
 use rayon::ThreadPool;
 
 use crate::commit::record;
 use crate::convert::ConvertOptions;
 use crate::convert::job::{InputFile, Outcome, Recording, Report};
-use crate::error::{Error, ErrorCode, ErrorKind, Result};
 use crate::input::{InputId, Inputs, Unopened};
 use crate::output::folder::trace_folder;
 use crate::output::lock_file;
@@ -15,7 +16,6 @@ use crate::output::manifest::{FORMAT_VERSION, FileEntry, InputEntry};
 use crate::output::refusal::{Refusal, RefusalKind};
 use crate::output::{CommitRecord, options_hash};
 use crate::plan::Filter;
-use crate::progress::Progress;
 use crate::schema::pack::Pack;
 use crate::survey;
 

@@ -5,18 +5,18 @@
 
 use std::num::NonZero;
 
+use base::error::Result;
+use base::progress::Progress;
+use base::resources::pool;
 use rayon::ThreadPool;
 
 use super::turnstile::{Ticket, Turnstile};
 use crate::convert::ConvertOptions;
 use crate::convert::job::{Recording, Surveyed};
 use crate::convert::pipeline::{RESERVE, TABLE_RESERVE};
-use crate::error::Result;
 use crate::input::{Inputs, OpenOptions, room_to_unpack};
 use crate::output::folder::Disks;
 use crate::plan::room_to_plan;
-use crate::progress::Progress;
-use crate::resources::pool;
 use crate::survey::FileSurvey;
 
 /// Bytes of inputs up to which a job can be let in beside others.

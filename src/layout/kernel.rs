@@ -1,6 +1,6 @@
 //! Kernel hook ids: the class behind each group.
 
-use crate::guid::Guid;
+use base::guid::Guid;
 
 /// The class of a kernel event group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use crate::error::{Error, ErrorKind};
+use base::error::{Error, ErrorKind};
 
 /// A failure of the system while writing `path`.
 pub(crate) fn output_error(doing: &str, path: &Path, cause: io::Error) -> Error {

@@ -38,6 +38,10 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use base::disk;
+use base::error::{Error, ErrorKind, Result};
+use base::names::is_safe_component;
+use base::progress::{NoProgress, Progress};
 pub use custody::Custody;
 use custody::Held;
 pub use disks::Disks;
@@ -52,10 +56,6 @@ use system::{exists, remove, remove_file};
 
 use super::errors::output_error;
 use super::interface::{IfExists, Output, OutputFile, Published, StagedFile, StagedName};
-use crate::disk;
-use crate::error::{Error, ErrorKind, Result};
-use crate::names::is_safe_component;
-use crate::progress::{NoProgress, Progress};
 
 /// What names of staging folders begin with.
 const PREFIX: &str = ".etl2parquet-";
@@ -107,8 +107,8 @@ impl LocalFolder {
     /// Makes the staging folder of a run, and whatever is missing of `out`; cleans up after a killed run. Until it is
     /// published or dropped, `custody` can remove it.
     ///
-    /// `name` is what [`names::trace_name`](crate::names::trace_name) or
-    /// [`names::checked_trace_name`](crate::names::checked_trace_name) returned.
+    /// `name` is what [`names::trace_name`](base::names::trace_name) or
+    /// [`names::checked_trace_name`](base::names::checked_trace_name) returned.
     ///
     /// # Errors
     /// [`ErrorKind::Output`] when another run is at work on the same trace, or the folder cannot be made.
@@ -497,7 +497,7 @@ impl Output for LocalFolder {
             Role::Worker | Role::Publisher => publication::assemble,
         };
         assemble(&self.parts(), &new, files, &self.disks, progress)?;
-        crate::progress::stop_if_cancelled(progress)?;
+        base::progress::stop_if_cancelled(progress)?;
         if if_exists.replaces() && exists(&target)? {
             publication::replace(&new, &self.old(), &target)?;
             self.is_published.store(true, Ordering::Relaxed);

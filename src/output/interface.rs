@@ -9,11 +9,12 @@ use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use base::error::Result;
+use base::progress::Progress;
+use base::words;
 use serde::{Deserialize, Serialize};
 
 use super::errors::output_error;
-use crate::error::Result;
-use crate::progress::Progress;
 
 /// Where the files of one trace are written. Calls may come from any thread.
 pub trait Output: Send + Sync + Debug {
@@ -129,17 +130,14 @@ pub enum IfExists {
     Update,
 }
 
-impl IfExists {
-    /// The word for it.
-    pub fn name(self) -> &'static str {
-        match self {
-            IfExists::Error => "error",
-            IfExists::Skip => "skip",
-            IfExists::Replace => "replace",
-            IfExists::Update => "update",
-        }
-    }
+words! { IfExists {
+    Error = "error": "Refuse",
+    Skip = "skip": "Leave it if it has the same input and options, else refuse",
+    Replace = "replace": "Put the new one in its place, in one step",
+    Update = "update": "Leave it if its input, the options and the version are the same, else replace it",
+} }
 
+impl IfExists {
     /// Whether a trace that is there may go.
     pub fn replaces(self) -> bool {
         matches!(self, IfExists::Replace | IfExists::Update)

@@ -11,10 +11,11 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use base::disk;
+use base::error::{Error, ErrorKind, Result};
+
 use super::errors::output_error;
 use super::folder::{sync_folder, take_file};
-use crate::disk;
-use crate::error::{Error, ErrorKind, Result};
 use crate::schema::extend::Additions;
 use crate::schema::lock::{MAX_LOCK, SchemaLock};
 use crate::schema::used::UsedNames;

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use base::error::{Error, ErrorKind, Result};
+use base::guid::Guid;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 use super::sink::hex;
-use crate::error::{Error, ErrorKind, Result};
-use crate::guid::Guid;
 
 /// Where the manifest lies below `trace=<name>`.
 pub const MANIFEST_PATH: &str = "sidecar/manifest.json";
@@ -264,9 +264,8 @@ fn sorted_keys(value: &Value) -> Value {
 
 /// A GUID as its text, none as `null`.
 mod guid_text {
+    use base::guid::Guid;
     use serde::{Deserialize, Deserializer, Serializer, de::Error as _};
-
-    use crate::guid::Guid;
 
     #[allow(clippy::ref_option, reason = "`#[serde(with)]` calls it with this type")]
     pub(super) fn serialize<S: Serializer>(guid: &Option<Guid>, serializer: S) -> Result<S::Ok, S::Error> {

@@ -6,10 +6,11 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use base::error::{Error, ErrorKind, Result};
+use base::progress::Progress;
+
 use super::errors::output_error;
 use super::interface::{IfExists, Output, OutputFile, Published, StagedFile, StagedName};
-use crate::error::{Error, ErrorKind, Result};
-use crate::progress::Progress;
 
 /// Keeps the files of a trace in memory. Clones share them.
 #[derive(Clone, Debug)]
@@ -122,8 +123,9 @@ fn lock(files: &Mutex<Files>) -> MutexGuard<'_, Files> {
 
 #[cfg(test)]
 mod tests {
+    use base::progress::NoProgress;
+
     use super::*;
-    use crate::progress::NoProgress;
 
     #[test]
     fn the_files_that_are_named_are_published_and_no_others() {

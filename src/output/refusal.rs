@@ -8,13 +8,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use base::disk;
+use base::error::Result;
+use base::listing::entries;
 use serde::{Deserialize, Serialize};
 
 use super::errors::output_error;
 use super::manifest::InputEntry;
-use crate::disk;
-use crate::error::Result;
-use crate::listing::entries;
 
 /// The folder in the output folder for what runs keep for later ones. Names of staging folders go on with a dash.
 pub const FOLDER: &str = ".etl2parquet";

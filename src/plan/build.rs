@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use base::error::Result;
+
 use super::describe::Describer;
 use super::descriptions::{self, TraceSchemas};
 use super::filter::CompiledFilter;
@@ -10,7 +12,6 @@ use super::resolve::{self, Resolution};
 use super::result::PlanResult;
 use super::tables::{self, Tables};
 use super::{doubts, field_limit, locked, mismatch};
-use crate::error::Result;
 use crate::input::Inputs;
 use crate::schema::Registry;
 use crate::survey::{FileSurvey, Issue, Issues, Progress, Step, timed};

@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
+use base::error::Result;
 use rayon::prelude::*;
+use spill::{Record, SpillSpace, Spilled};
 
-use crate::error::Result;
-use crate::spill::{Record, SpillSpace, Spilled};
 use crate::survey::{Progress, Step, stop_if_cancelled, timed};
 
 /// Bytes of segments that are sorted at a time, unless one part has more.
@@ -83,8 +83,9 @@ fn sort<T: Copy>(segments: &mut [T], part_of: impl Fn(&T) -> usize, within: With
 
 #[cfg(test)]
 mod tests {
+    use base::progress::NoProgress;
+
     use super::*;
-    use crate::progress::NoProgress;
 
     #[test]
     fn parts_are_sorted_together_while_they_are_few() {

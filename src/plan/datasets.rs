@@ -4,13 +4,15 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
+use base::guid::Guid;
+use base::names::{self, Claim, Naming, Right};
+use base::words;
+
 use super::declarations::Declarations;
 use super::resolve::Resolved;
 use crate::event::{EventIdentity, Shape};
-use crate::guid::Guid;
 use crate::layout::header::HeaderFamily;
 use crate::layout::kernel;
-use crate::names::{self, Claim, Naming, Right};
 use crate::schema::Registry;
 use crate::schema::declared::Declared;
 use crate::survey::{Issue, IssueCode, Severity};
@@ -24,6 +26,11 @@ pub enum DatasetSplit {
     /// One for each event, below the provider's folder.
     Event,
 }
+
+words! { DatasetSplit {
+    Provider = "provider": "One for each provider",
+    Event = "event": "One for each event, in folders below the provider's: for providers with very many columns",
+} }
 
 /// What decides the dataset of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, HashSet};
 use std::ops::RangeInclusive;
 use std::sync::{Arc, OnceLock};
 
+use base::guid::Guid;
+
 use super::resolve::Resolved;
 use crate::decode::ColumnNames;
-use crate::guid::Guid;
 use crate::schema::Registry;
 use crate::schema::declared::Declared;
 use crate::schema::model::Field;

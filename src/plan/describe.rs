@@ -1,5 +1,6 @@
 //! From resolved shapes to what the plan says of them.
 
+use base::error::Result;
 use rayon::prelude::*;
 
 use super::choose::Choice;
@@ -9,7 +10,6 @@ use super::resolve::Resolved;
 use super::result::{PlanResult, PlannedShape, PlannedTable, ShapeName};
 use super::shared_list::SharedList;
 use super::tables::ShapeColumns;
-use crate::error::Result;
 use crate::schema::{DecodeSource, Registry};
 use crate::survey::{Progress, Step, stop_if_cancelled, timed};
 

@@ -1,9 +1,10 @@
 //! Reads back the events that schemas are made of.
 
-use crate::error::Result;
+use base::error::Result;
+use base::guid::Guid;
+
 use crate::event::view::Event;
 use crate::event::{EventIdentity, FileContext, RawEvent};
-use crate::guid::Guid;
 use crate::input::{Input, InputId, Inputs};
 use crate::layout::kernel;
 use crate::schema::budget::Budget;

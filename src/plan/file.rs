@@ -6,13 +6,13 @@
 use std::io::Read;
 use std::path::Path;
 
+use base::error::{Error, ErrorCode, ErrorKind, Result};
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::check;
 use super::input::PlannedInput;
 use super::partition::Partition;
 use super::result::PlanResult;
-use crate::error::{Error, ErrorCode, ErrorKind, Result};
 use crate::output::manifest::FORMAT_VERSION;
 
 /// The version of this program. A plan says how programs, columns and slices are made from it only to the version that

@@ -5,9 +5,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use base::guid::Guid;
+
 use super::samples::Sample;
 use crate::event::EventIdentity;
-use crate::guid::Guid;
 use crate::layout::kernel::{self, GROUP_EVENT_TRACE, event_trace, image_id};
 
 /// Symbol files beyond which none is named: the one that is wanted would not be found among them.

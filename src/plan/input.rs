@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use base::clock::{Clock, Ticks};
+use base::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 use super::key::Key;
 use crate::buffer::content::{Content, Scratch};
-use crate::clock::{Clock, Ticks};
-use crate::error::{Error, Result};
 use crate::event::TimedWalk;
 use crate::input::{Identity, Input, InputId, Inputs};
 use crate::survey::{BufferReader, BufferSummary, FileKey, FileSurvey, ReadRules, machines};

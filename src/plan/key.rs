@@ -1,8 +1,8 @@
 //! The order of all events of a recording.
 
+use base::clock::{Clock, Ticks};
 use serde::{Deserialize, Serialize};
 
-use crate::clock::{Clock, Ticks};
 use crate::survey::FileKey;
 
 /// The place of an event in the order of a recording of several inputs.

@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
+use base::guid::Guid;
 use serde::{Deserialize, Serialize};
 
 use super::datasets::{self, Dataset, InputIssue};
 use super::options::PlanOptions;
 use super::resolve::Resolved;
 use crate::decode::ColumnNames;
-use crate::guid::Guid;
 use crate::schema::Registry;
 use crate::schema::family::Family;
 use crate::schema::lock::SchemaLock;

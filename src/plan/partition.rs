@@ -12,8 +12,10 @@
 use std::collections::{BTreeMap, HashSet};
 use std::ops::RangeInclusive;
 
+use base::error::Result;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use spill::{SpillSpace, SpillWriter, Spilled};
 
 use super::by_part::{Within, by_part};
 use super::cuts::{self, Spacing};
@@ -23,9 +25,7 @@ use super::key::{Key, KeyRange, part_of};
 use super::segment::Segment;
 use super::slice_size::SliceSize;
 use crate::buffer::content::Scratch;
-use crate::error::Result;
 use crate::event::TimedStep;
-use crate::spill::{SpillSpace, SpillWriter, Spilled};
 use crate::survey::{BufferSummary, FileSurvey, Progress, Step, stop_if_cancelled, timed};
 
 /// Event bytes of a partition. A seam costs each table a row group that is short, 6 to 11 KB of it mostly footer and

@@ -1,15 +1,16 @@
 //! What a conversion would make of a provider's events, told without a trace: the tables are planned for one event of
 //! each kind that is known.
 
+use base::guid::Guid;
+use base::names;
+
 use super::choose::{self, Choice};
 use super::measure::Measures;
 use super::resolve::{self, Resolved};
 use super::{PlanOptions, tables};
 use crate::decode::FieldColumn;
 use crate::event::{EventIdentity, Shape};
-use crate::guid::Guid;
 use crate::layout::header::HeaderFamily;
-use crate::names;
 use crate::schema::Registry;
 use crate::schema::catalog::{Provider, ProviderType, SchemaCatalog};
 use crate::schema::describe::{ColumnDescription, ColumnPreview};

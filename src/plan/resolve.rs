@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use base::error::Result;
+use base::guid::Guid;
 use hashbrown::HashMap;
 use rayon::prelude::*;
 
@@ -12,9 +14,7 @@ use super::images::Images;
 use super::measure::Measures;
 use super::preferred;
 use super::samples::{Sample, Samples, Wanted};
-use crate::error::Result;
 use crate::event::Shape;
-use crate::guid::Guid;
 use crate::input::{InputId, Inputs};
 use crate::layout::header::HeaderFamily;
 use crate::schema::numbers::EventNumbers;

@@ -1,6 +1,7 @@
 //! Reads back the events that candidates are held against.
 
-use crate::error::Result;
+use base::error::Result;
+
 use crate::event::RawEvent;
 use crate::event::items::Items;
 use crate::event::view::Event;

@@ -10,10 +10,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{env, fs};
 
+use base::guid::Guid;
+
 use super::preferred;
 use crate::decode::ColumnNames;
 use crate::event::{EventIdentity, Shape};
-use crate::guid::Guid;
 use crate::layout::header::HeaderFamily;
 use crate::schema::Registry;
 use crate::schema::declared::Declared;

@@ -1,8 +1,8 @@
 //! The numbers of event shapes.
 
+use base::error::{Error, ErrorCode, ErrorKind, Result};
 use hashbrown::HashMap;
 
-use crate::error::{Error, ErrorCode, ErrorKind, Result};
 use crate::event::{FileContext, NewShape, RawEvent, RecentShapes, Shape, ShapeRef};
 
 /// The numbers of shapes.

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use base::error::Result;
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
 use rayon::prelude::*;
@@ -14,7 +15,6 @@ use super::options::PlanOptions;
 use super::resolve::Resolved;
 use super::result::PlannedTable;
 use crate::decode::{self, PayloadColumns};
-use crate::error::Result;
 use crate::layout::header::HeaderFamily;
 use crate::schema::Registry;
 use crate::schema::declared::Declared;

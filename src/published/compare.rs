@@ -1,5 +1,7 @@
 //! What many traces say, brought together.
 
+use base::error::Result;
+use base::progress::{Progress, stop_if_cancelled};
 use rayon::prelude::*;
 
 use super::binding::Binding;
@@ -7,9 +9,7 @@ use super::event::{SidecarFact, read_events};
 use super::footer::Footer;
 use super::sidecar::Sidecar;
 use super::trace::PublishedTrace;
-use crate::error::Result;
 use crate::output::manifest::CommitRecord;
-use crate::progress::{Progress, stop_if_cancelled};
 
 /// What traces say, by the footers of all files that their manifests name and by their sidecars.
 ///

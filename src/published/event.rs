@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
+use base::error::Result;
+
 use super::sidecar::Sidecar;
 use super::table::Batch;
-use crate::error::Result;
 
 /// An event shape, as traces are compared by it.
 #[derive(Clone, Debug)]

@@ -3,11 +3,11 @@
 use std::fs::File;
 use std::path::Path;
 
+use base::error::{Error, ErrorKind, Result};
 use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 use parquet::file::statistics::Statistics;
 
 use super::columns::{Column, columns};
-use crate::error::{Error, ErrorKind, Result};
 
 /// The footer of a file.
 #[derive(Debug)]

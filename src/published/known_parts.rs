@@ -9,12 +9,12 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
+use base::disk;
+use base::error::{Error, ErrorKind, Result};
 use serde::{Deserialize, Serialize};
 
 use super::lake_part::LakePart;
 use super::trace::PublishedTrace;
-use crate::disk;
-use crate::error::{Error, ErrorKind, Result};
 use crate::output::manifest::MANIFEST_PATH;
 use crate::output::refusal::FOLDER;
 

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
+use base::error::Result;
 use rayon::prelude::*;
 
 use super::known_parts::KnownParts;
 use super::lake_part::LakePart;
 use super::trace::PublishedTrace;
-use crate::error::Result;
 use crate::sidecar::declared_columns;
 use crate::views::Lake;
 

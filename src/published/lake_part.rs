@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use base::error::{Error, ErrorKind, Result};
 use serde::{Deserialize, Serialize};
 
 use super::footer::Footer;
 use super::sidecar::{Sidecar, missing_column, sidecar_table};
 use super::trace::PublishedTrace;
-use crate::error::{Error, ErrorKind, Result};
 use crate::output::manifest::CommitRecord;
 use crate::views::Lake;
 

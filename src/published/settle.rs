@@ -5,14 +5,14 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use base::error::Result;
+use base::guid::Guid;
+use base::progress::{Progress, stop_if_cancelled};
 use rayon::prelude::*;
 
 use super::sidecar::Sidecar;
 use super::table::Batch;
 use super::trace::PublishedTrace;
-use crate::error::Result;
-use crate::guid::Guid;
-use crate::progress::{Progress, stop_if_cancelled};
 use crate::schema::family::{ColumnRole, Family};
 use crate::schema::settled::{EventNumber, SettledColumn, SettledEvent, SettledForm, SettledNames};
 

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use base::error::{Error, ErrorKind, Result};
+
 use super::table::{Batch, read_checked};
-use crate::error::{Error, ErrorKind, Result};
 use crate::output::manifest::CommitRecord;
 use crate::sidecar::declared_columns;
 

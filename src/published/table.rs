@@ -9,10 +9,9 @@ use arrow_array::types::{
 };
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
+use base::error::{Error, ErrorKind, Result};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-
-use crate::error::{Error, ErrorKind, Result};
 
 /// Some rows of a table; columns by their number among those asked for. A column that the table lacks is NULL.
 pub(crate) struct Batch {

@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::error::{Error, ErrorKind, Result};
-use crate::listing::entries;
+use base::error::{Error, ErrorKind, Result};
+use base::listing::entries;
+
 use crate::output::manifest::{CommitRecord, MANIFEST_PATH};
 
 /// A folder `trace=<name>`, whether or not it is whole.

@@ -1,5 +1,6 @@
 //! Marks of charts, as SVG. Words and numbers stand around them, so that they can be read at any width.
 
+use base::error::{Error, Result};
 use plotters::coord::Shift;
 use plotters::drawing::{DrawingArea, DrawingAreaErrorKind, IntoDrawingArea};
 use plotters::element::{Polygon, Rectangle};
@@ -9,7 +10,6 @@ use plotters::style::{Color, RGBColor, ShapeStyle};
 use super::axis::BINS;
 use super::lanes::{Lane, Lost};
 use super::tally::Ranked;
-use crate::error::{Error, Result};
 
 /// Width of a part of the time, in units of the drawing.
 pub(super) const STEP: i32 = 8;

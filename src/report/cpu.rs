@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use base::error::Result;
+
 use super::axis::Axis;
 use super::interrupts::{Interrupt, Interrupts, Processor};
 use super::source::Source;
 use super::tally::{Counters, Ranked, Tally};
 use super::who::{Name, Who, walked};
-use crate::error::Result;
 
 /// Processes that are shown one by one.
 const MOST_PROCESSES: usize = 12;

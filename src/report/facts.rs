@@ -1,5 +1,8 @@
 //! All that a report shows, as plain data.
 
+use base::error::Result;
+use base::progress::Progress;
+
 use super::axis::Axis;
 use super::cpu::{CpuUsage, usage};
 use super::failures::exceptions;
@@ -16,9 +19,7 @@ use super::source::Source;
 use super::tally::Ranked;
 use super::waits::{Waits, waits};
 use super::who::Who;
-use crate::error::Result;
 use crate::output::manifest::CommitRecord;
-use crate::progress::Progress;
 use crate::published::PublishedTrace;
 
 /// What is known of a trace.

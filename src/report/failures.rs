@@ -1,8 +1,9 @@
 //! What failed: events that their providers call errors, and exceptions of .NET.
 
+use base::error::Result;
+
 use super::source::Source;
 use super::tally::{Ranked, Tally};
-use crate::error::Result;
 
 /// Events and types that are shown one by one.
 const MOST_NAMES: usize = 12;

@@ -2,6 +2,9 @@
 
 use std::fmt::Write as _;
 
+use base::calendar::rfc3339;
+use base::error::Result;
+use base::readable::time::duration;
 use indicatif::HumanCount;
 
 use super::axis::{Axis, BINS};
@@ -10,9 +13,6 @@ use super::hover::of_stack;
 use super::html::{Cell, details, note, table, text};
 use super::tally::Ranked;
 use super::unit::Unit;
-use crate::calendar::rfc3339;
-use crate::error::Result;
-use crate::readable::time::duration;
 
 /// Slices of the time in the table behind a chart.
 const SLICES: usize = 8;

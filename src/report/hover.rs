@@ -2,14 +2,15 @@
 
 use std::fmt::Write as _;
 
+use base::readable::count::counted;
+use base::readable::time::duration;
+
 use super::axis::{Axis, BINS};
 use super::charts::STEP;
 use super::html::text;
 use super::lanes::{Lane, Lost};
 use super::tally::Ranked;
 use super::unit::Unit;
-use crate::readable::count::counted;
-use crate::readable::time::duration;
 
 /// Parts of the axis that share a title in a chart that is one row of many.
 const PARTS: usize = 8;

@@ -2,9 +2,8 @@
 
 use std::fmt::Write as _;
 
+use base::readable::printable::{cut, is_unsafe};
 use indicatif::HumanCount;
-
-use crate::readable::printable::{cut, is_unsafe};
 
 /// Characters of a text from a trace that are shown.
 const LONGEST: usize = 160;

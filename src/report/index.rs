@@ -2,11 +2,12 @@
 
 use std::fmt::Write as _;
 
+use base::readable::count::counted;
+
 use super::document::document;
 use super::facts::Facts;
 use super::html::{note, text};
 use super::key_figures::{key_figures, when};
-use crate::readable::count::counted;
 
 /// A trace that has a page.
 #[derive(Debug)]

@@ -4,10 +4,11 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use base::error::Result;
+
 use super::modules::{Modules, Place};
 use super::source::Source;
 use super::tally::{Ranked, Tally};
-use crate::error::Result;
 
 /// Runs that are kept, to take them out of the time of threads.
 const MOST_RUNS: usize = 1 << 21;

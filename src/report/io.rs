@@ -1,10 +1,11 @@
 //! What processes read, wrote, sent and received. The definitions are those of the views `disk_io` and `network`.
 
+use base::error::Result;
+
 use super::axis::Axis;
 use super::source::Source;
 use super::tally::{Amounts, Counters, Ranked, Tally};
 use super::who::Who;
-use crate::error::Result;
 
 /// Processes that are shown one by one.
 const MOST_PROCESSES: usize = 12;

@@ -1,13 +1,13 @@
 //! What is asked first of a trace.
 
+use base::calendar::rfc3339;
+use base::readable::count::counted;
+use base::readable::time::duration;
 use indicatif::HumanCount;
 
 use super::facts::Facts;
 use super::figures::share;
 use super::sections::lost_in_all;
-use crate::calendar::rfc3339;
-use crate::readable::count::counted;
-use crate::readable::time::duration;
 
 /// The first and the last time.
 pub(super) fn when(facts: &Facts) -> String {

@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use base::error::Result;
+use base::readable::count::counted;
+
 use super::axis::{Axis, BINS};
 use super::source::Source;
-use crate::error::Result;
-use crate::readable::count::counted;
 use crate::survey::loss::LossKind;
 
 /// Lanes that are shown.

@@ -3,9 +3,10 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
+use base::error::Result;
+
 use super::areas::{Area, Areas};
 use super::source::Source;
-use crate::error::Result;
 
 /// Spans of modules that are kept, and as many of methods; where there are more, the report says so.
 const MOST_AREAS: usize = 1 << 20;

@@ -2,13 +2,14 @@
 
 use std::fmt::Write as _;
 
+use base::error::Result;
+use base::readable::count::counted;
+
 use super::document::document;
 use super::facts::Facts;
 use super::html::{Section, note, text};
 use super::key_figures::{key_figures, when};
 use super::sections;
-use crate::error::Result;
-use crate::readable::count::counted;
 
 /// The page of a trace: HTML that asks for nothing else.
 ///

@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 
+use base::error::Result;
+
 use super::axis::Axis;
 use super::source::Source;
 use super::tally::{Ranked, Tally};
 use super::who::Who;
-use crate::error::Result;
 
 /// Marks that are kept, to bring them into order.
 const MOST_MARKS: usize = 1 << 21;

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use base::error::Result;
+
 use super::axis::Axis;
 use super::source::Source;
-use crate::error::Result;
 
 /// Names that are shown.
 const MOST_SHOWN: usize = 20;

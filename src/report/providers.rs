@@ -3,10 +3,11 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use base::error::Result;
+
 use super::axis::Axis;
 use super::source::Source;
 use super::tally::{Ranked, Tally};
-use crate::error::Result;
 
 /// Providers that are shown one by one.
 const MOST_PROVIDERS: usize = 24;

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use base::error::Result;
+
 use super::source::Source;
-use crate::error::Result;
 
 /// Inputs that are shown.
 const MOST_INPUTS: usize = 16;

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use base::error::Result;
+
 use super::axis::Axis;
 use super::cpu::IDLE;
 use super::interrupts::Interrupt;
@@ -9,7 +11,6 @@ use super::modules::{Modules, Place};
 use super::source::Source;
 use super::tally::{Ranked, Tally};
 use super::who::{Name, Who};
-use crate::error::Result;
 use crate::published::Batch;
 
 /// Processes that are shown one by one.

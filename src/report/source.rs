@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use crate::error::Result;
+use base::error::Result;
+use base::progress::{Progress, stop_if_cancelled};
+
 use crate::output::manifest::{CommitRecord, FileEntry};
-use crate::progress::{Progress, stop_if_cancelled};
 use crate::published::{Batch, PublishedTrace, Sidecar, read_table};
 
 /// A trace and who waits for the report.

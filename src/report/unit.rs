@@ -1,9 +1,8 @@
 //! What amounts are, and how people read them.
 
+use base::readable::count::counted;
+use base::readable::time::duration;
 use indicatif::HumanBytes;
-
-use crate::readable::count::counted;
-use crate::readable::time::duration;
 
 /// What amounts are.
 #[derive(Clone, Copy, Debug)]

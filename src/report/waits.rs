@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 
+use base::error::Result;
+
 use super::axis::Axis;
 use super::source::Source;
 use super::tally::{Ranked, Tally};
 use super::who::{Who, walked};
-use crate::error::Result;
 
 /// Threads that are off a processor at a time and kept.
 const MOST_THREADS: usize = 1 << 20;

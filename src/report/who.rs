@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::fmt;
 
+use base::error::Result;
+
 use super::source::Source;
-use crate::error::Result;
 
 /// Spans of ids that are kept of each table; where there are more, the report says so.
 const MOST_SPANS: usize = 1 << 21;

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use base::guid::Guid;
 use serde::Serialize;
 
 use super::manifest::ProviderSchemas;
@@ -11,7 +12,6 @@ use super::pack::{ClassPack, NameKind, Named, Pack, PackLayout, ProviderPack, Re
 use super::trust::Trust;
 use super::user::UserSchemas;
 use super::wpp::MessageFormat;
-use crate::guid::Guid;
 
 /// Where a description comes from, in the order in which they are believed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]

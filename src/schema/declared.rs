@@ -3,13 +3,14 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use base::guid::Guid;
+
 use super::event_info::EventInfoKey;
 use super::manifest::ProviderSchemas;
 use super::model::EventSchema;
 use super::pack::{PackLayout, ProviderPack};
 use super::registry::{DeclaringSource, Registry};
 use super::trust::Trust;
-use crate::guid::Guid;
 
 /// One declared event.
 #[derive(Clone, Debug)]

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use base::guid::Guid;
 use serde::Serialize;
 
 use super::catalog::{Origin, PayloadLayout, Provider, ProviderType, SchemaCatalog};
 use super::model::{Count, Field, FieldKind, Length, MapKind, ValueMap};
 use super::pack::{CodeTable, Pack, Releases};
 use super::wpp::{Argument, ArgumentType, MessageFormat};
-use crate::guid::Guid;
 
 /// Version of the form of the documents.
 pub const FORMAT: u32 = 1;

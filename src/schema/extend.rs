@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use base::guid::Guid;
+
 use super::family::{ColumnRole, Family};
 use super::lock::SchemaLock;
 use super::settled::{EventNumber, SettledColumn, SettledEvent, SettledForm, SettledNames};
 use super::used::UsedNames;
-use crate::guid::Guid;
 
 /// What traces use that a lock may lack.
 #[derive(Clone, Debug, Default)]

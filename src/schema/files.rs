@@ -4,14 +4,15 @@ use std::fmt;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use base::error::{Error, ErrorCode, ErrorKind, Result};
+use base::guid::Guid;
+use base::listing::entries;
+
 use super::manifest::Manifest;
 use super::model::SchemaError;
 use super::text;
 use super::tmf::Tmf;
-use crate::error::{Error, ErrorCode, ErrorKind, Result};
-use crate::guid::Guid;
 use crate::input::regular;
-use crate::listing::entries;
 
 /// Larger files are no formats of messages; those of all messages of Windows take less.
 const MAX_BYTES: u64 = 256 << 20;

@@ -3,10 +3,11 @@
 use std::convert::Infallible;
 use std::path::PathBuf;
 
+use base::error::Result;
+
 use super::files::{self, SchemaContent, SchemaFile, SkippedSchema};
 use super::model::SchemaError;
 use super::user::UserSchemas;
-use crate::error::Result;
 
 /// Descriptions, with what identifies them and what was not used.
 #[derive(Clone, Debug, Default)]

@@ -6,10 +6,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use base::guid::Guid;
+use base::names::folded;
+
 use super::model::SchemaError;
 use super::settled::SettledNames;
-use crate::guid::Guid;
-use crate::names::folded;
 
 /// The settled names of any number of providers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

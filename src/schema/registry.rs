@@ -7,6 +7,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use base::guid::Guid;
+
 use super::event_info::{EventInfo, EventInfoKey};
 use super::eventsource::{self, EventSourceManifests};
 use super::lock::SchemaLock;
@@ -21,7 +23,6 @@ use super::trust::Trust;
 use super::user::UserSchemas;
 use super::wpp::MessageFormat;
 use crate::event::{EventIdentity, ShapeRef};
-use crate::guid::Guid;
 use crate::layout::header::HeaderFamily;
 
 /// The description from which a candidate comes, and which may declare further events of the provider.

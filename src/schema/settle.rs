@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use base::guid::Guid;
+use base::names::safe_name;
+
 use super::model::{EventSchema, Field, FieldKind, ValueMap};
 use super::pack::PackLayout;
 use super::registry::Registry;
 use super::settled::{EventNumber, SettledNames};
 use crate::event::EventIdentity;
-use crate::guid::Guid;
-use crate::names::safe_name;
 
 /// What is settled of the name of an event.
 #[derive(Clone, Debug, PartialEq, Eq)]

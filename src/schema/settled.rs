@@ -19,10 +19,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Write as _};
 use std::ops::RangeInclusive;
 
+use base::guid::Guid;
+
 use super::family::{ColumnRole, Family};
 use super::model::SchemaError;
 use super::settled_layout::SettledLayout;
-use crate::guid::Guid;
 
 /// The settled names of one provider.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -8,12 +8,12 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use base::disk;
+use base::error::{Error, ErrorCode, ErrorKind, Result};
 use serde::{Deserialize, Serialize};
 
 use super::files::{SchemaContent, SchemaFile};
 use super::load::SchemaSet;
-use crate::disk;
-use crate::error::{Error, ErrorCode, ErrorKind, Result};
 
 const INDEX: &str = "index.json";
 /// Version of the index's form.

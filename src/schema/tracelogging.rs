@@ -3,8 +3,9 @@
 //!
 //! Both blobs begin with a `u16` size that counts itself. `EventSource` in self-describing mode writes the same two.
 
+use base::guid::Guid;
+
 use super::model::{Count, EventSchema, Field, FieldKind, Length, Meaning, SchemaError, Wire};
-use crate::guid::Guid;
 
 /// Structures nested deeper than this are refused: no writer needs more, and recursion stays bounded.
 pub const MAX_NESTING: usize = 32;

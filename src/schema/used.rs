@@ -7,10 +7,11 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use base::guid::Guid;
+
 use super::lock::SchemaLock;
 use super::model::SchemaError;
 use super::settled::{EventNumber, SettledColumn, SettledEvent, SettledForm, SettledNames};
-use crate::guid::Guid;
 
 /// The names that a trace uses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

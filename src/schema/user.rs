@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use base::guid::Guid;
+
 use super::lock::SchemaLock;
-use crate::guid::Guid;
 use crate::schema::manifest::ProviderSchemas;
 use crate::schema::wpp::MessageTable;
 

@@ -7,11 +7,12 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::LazyLock;
 
+use base::readable::count::counted;
+
 use super::row::sidecar_row;
 use crate::convert::job::ShapeCounts;
 use crate::event::subject::{self, Subject};
 use crate::plan::{CatalogEntry, PlanResult};
-use crate::readable::count::counted;
 use crate::views::{Events, Evidence, QUESTIONS, Question};
 
 /// Events that a row names, those with most of them.
@@ -196,9 +197,10 @@ fn label(entry: CatalogEntry<'_>) -> Cow<'_, str> {
 
 #[cfg(test)]
 mod tests {
+    use base::guid::Guid;
+
     use super::*;
     use crate::event::{EventIdentity, Shape};
-    use crate::guid::Guid;
     use crate::layout::header::HeaderFamily;
     use crate::layout::kernel::{GROUP_PROCESS, KERNEL_CLASSES};
     use crate::plan::{DecodeSource, PlannedShape, PlannedTable, ShapeName};

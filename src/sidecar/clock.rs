@@ -1,5 +1,7 @@
 //! `clock`: one row per input, how its ticks became times and how far the times can be trusted.
 
+use base::words::Words;
+
 use super::row::sidecar_row;
 use crate::convert::job::InputCounts;
 use crate::survey::FileSurvey;
@@ -83,7 +85,7 @@ pub fn row(file: &FileSurvey, counts: Option<&InputCounts>) -> ClockRow {
         ticks_to_ns_denominator: denominator,
         first_ticks: clock.anchor_ticks().0,
         base_ns: clock.anchor_ns().0,
-        anchor: clock.anchor().name(),
+        anchor: clock.anchor().word(),
         start_anchor_ns,
         boot_anchor_ns,
         anchor_difference_ns: boot_anchor_ns.map(|boot| boot.saturating_sub(start_anchor_ns)),

@@ -13,9 +13,9 @@ use arrow_array::{
     UInt8Array, UInt16Array, UInt32Array,
 };
 use arrow_schema::{DataType, TimeUnit};
+use base::calendar::rfc3339;
 use serde::{Serialize, Serializer};
 
-use crate::calendar::rfc3339;
 use crate::columns::IntegerType;
 use crate::survey::loss::LossKind;
 use crate::survey::{IssueCode, Severity};

@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use arrow_array::ArrayRef;
 use arrow_schema::{Field, Schema};
+use base::error::Result;
+use base::progress::stop_if_cancelled;
 
 use super::row::{SidecarColumn, SidecarRow};
 use super::target::SidecarTarget;
 use crate::columns::{IntegerType, RowSource};
 use crate::dataset::{EncodeOptions, FileNaming, TableSpec, TableWriter};
-use crate::error::Result;
 use crate::output::FileEntry;
-use crate::progress::stop_if_cancelled;
 
 /// Rows at which a row group is closed.
 const GROUP_ROWS: usize = 1 << 20;
@@ -100,12 +100,12 @@ impl<R: SidecarRow> RowSource for RowBatch<'_, R> {
 
 #[cfg(test)]
 mod tests {
+    use base::progress::NoProgress;
     use parquet::file::metadata::{ParquetMetaDataReader, RowGroupMetaData};
 
     use super::*;
     use crate::columns::TypeOptions;
     use crate::output::{LocalFolder, Output};
-    use crate::progress::NoProgress;
     use crate::sidecar::row::sidecar_row;
 
     sidecar_row! {

@@ -3,14 +3,14 @@
 use std::fmt;
 use std::sync::Arc;
 
+use base::error::Result;
+use base::progress::Progress;
 use sha2::{Digest, Sha256};
 
 use crate::columns::TypeOptions;
 use crate::dataset::EncodeOptions;
-use crate::error::Result;
 use crate::output::sink::hex;
 use crate::output::{FileEntry, Output};
-use crate::progress::Progress;
 
 /// Where the sidecar is written, and how.
 #[derive(Clone)]

@@ -151,9 +151,10 @@ fn listed(events: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use base::guid::Guid;
+
     use super::*;
     use crate::event::Shape;
-    use crate::guid::Guid;
     use crate::layout::header::HeaderFamily;
     use crate::plan::{PlannedShape, PlannedTable};
 

@@ -3,6 +3,7 @@
 //! They are what `etl2parquet views` prints of the trace, without the views of single events, which would be most of them.
 
 use arrow_schema::Field;
+use base::error::Result;
 
 use super::answers::AnswerRow;
 use super::dimensions::{FileRow, ImageRow, MethodRow, ProcessRow, ThreadRow};
@@ -12,7 +13,6 @@ use super::row::SidecarRow;
 use super::sessions::SessionRow;
 use super::streams::StreamRow;
 use super::target::SidecarTarget;
-use crate::error::Result;
 use crate::output::FileEntry;
 use crate::plan::PlannedTable;
 use crate::views::{Dialect, Extent, Lake, Script, Traces, common, is_asked};

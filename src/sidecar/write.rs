@@ -1,10 +1,11 @@
 //! All tables of a recording.
 
+use base::error::Result;
+
 use super::dimensions::DimensionRows;
 use super::facts::SidecarFacts;
 use super::target::SidecarTarget;
 use super::{answers, buffers, catalog, clock, fields, issues, lost_events, sessions, streams, table, views};
-use crate::error::Result;
 use crate::output::FileEntry;
 use crate::output::lock_file::NAMES_PATH;
 

@@ -1,9 +1,9 @@
 //! Goes through buffers of one input, side by side.
 
+use base::error::Result;
 use rayon::prelude::*;
 
 use crate::buffer::content::Scratch;
-use crate::error::Result;
 use crate::event::{RawEvent, TimedEvent, TimedStep};
 use crate::survey::{
     BufferReader, BufferSummary, FileKey, FileSurvey, OneBehind, Progress, Step, Telling, stop_if_cancelled, timed,

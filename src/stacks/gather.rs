@@ -1,5 +1,9 @@
 //! From the buffers of a recording to the stacks of its events.
 
+use base::error::Result;
+use base::progress::Progress;
+use spill::{SpillSpace, SpillWriter, Spilled};
+
 use super::buffers::Buffers;
 use super::join::{Join, MAX_ADDRESSES};
 use super::keys::resolve;
@@ -9,11 +13,8 @@ use super::records::{Definition, Sighting, Walk, WalkPart};
 use super::result::{StackOfEvent, Stacks};
 use super::sorted::sorted;
 use super::unjoined::{Reason, Unjoined};
-use crate::error::Result;
 use crate::event::stack::{Addresses, Part, StackEvent, ToldOfStack};
 use crate::plan::PlannedInputs;
-use crate::progress::Progress;
-use crate::spill::{SpillSpace, SpillWriter, Spilled};
 use crate::survey::{BufferReader, BufferSummary, FileKey, FileSurvey, Issue};
 
 /// Walks and keys that are kept of one input: those that are first in the file. The others are counted.

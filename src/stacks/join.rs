@@ -1,13 +1,14 @@
 //! Gives events the walks that are theirs.
 
+use base::clock::{Clock, Ticks};
+use base::error::Result;
+use base::progress::{Progress, stop_if_cancelled};
+use spill::SpillWriter;
+
 use super::lists::{Added, ListWriter, Lists};
 use super::records::{NO_PROCESS, Sighting, Walk, WalkPart};
 use super::result::StackOfEvent;
 use super::unjoined::{Reason, Unjoined};
-use crate::clock::{Clock, Ticks};
-use crate::error::Result;
-use crate::progress::{Progress, stop_if_cancelled};
-use crate::spill::SpillWriter;
 use crate::table::stack_id;
 
 /// How long behind its event a walk may come: in the longest recordings that are known, 14 s.

@@ -3,10 +3,11 @@
 //! Mostly a key is told of behind the walks that name it: when it ceases to stand for its stack, or by a rundown at the end.
 //! Keys are reused.
 
+use base::error::Result;
+use base::progress::{Progress, stop_if_cancelled};
+use spill::{SpillSpace, Spilled};
+
 use super::records::{Definition, Walk, WalkPart};
-use crate::error::Result;
-use crate::progress::{Progress, stop_if_cancelled};
-use crate::spill::{SpillSpace, Spilled};
 use crate::survey::FileKey;
 
 /// Walks that are looked at without a look at whether to stop.

@@ -2,11 +2,10 @@
 
 use std::hash::BuildHasher;
 
+use base::error::Result;
 use hashbrown::{DefaultHashBuilder, HashTable};
+use spill::{SpillSpace, SpillWriter, Spilled};
 use zerocopy::{FromBytes, Immutable, IntoBytes};
-
-use crate::error::Result;
-use crate::spill::{SpillSpace, SpillWriter, Spilled};
 
 /// Lists that are remembered while more come.
 const REMEMBERED: usize = 1 << 17;

@@ -1,11 +1,12 @@
 //! Finds the events that walks can be of: those of the kernel at a time that walks name.
 
+use base::error::Result;
+use spill::{SpillSpace, Spilled};
+
 use super::buffers::Buffers;
 use super::records::{Sighting, Walk};
 use crate::buffer::content::Scratch;
-use crate::error::Result;
 use crate::event::stack::WalkedThread;
-use crate::spill::{SpillSpace, Spilled};
 use crate::survey::{BufferSummary, FileKey};
 
 /// Events that are kept of a recording: more of them at times that walks name are not looked at.

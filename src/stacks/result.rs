@@ -1,14 +1,14 @@
 //! The stacks of the events of a recording.
 
+use base::error::Result;
+use base::progress::Progress;
+use spill::{SpillSpace, Spilled};
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 use super::lists::{AddressList, Lists};
 use super::records::NO_PROCESS;
 use super::sorted::sorted;
-use crate::error::Result;
 use crate::plan::Segment;
-use crate::progress::Progress;
-use crate::spill::{SpillSpace, Spilled};
 use crate::survey::FileKey;
 use crate::table::Stack;
 

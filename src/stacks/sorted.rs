@@ -1,8 +1,9 @@
 //! Brings records into another order.
 
-use crate::error::Result;
-use crate::progress::{Progress, stop_if_cancelled};
-use crate::spill::{Record, SpillSpace, Spilled};
+use base::error::Result;
+use base::progress::{Progress, stop_if_cancelled};
+use spill::{Record, SpillSpace, Spilled};
+
 use crate::survey::sort::{Threads, sort_by_key, sort_places};
 
 /// Records that are copied without a look at whether to stop.
@@ -42,8 +43,9 @@ pub(super) fn sorted<T: Record + Sync, C: Ord, K: Ord>(
 
 #[cfg(test)]
 mod tests {
+    use base::progress::NoProgress;
+
     use super::*;
-    use crate::progress::NoProgress;
 
     #[test]
     fn records_of_one_coarse_key_are_sorted_by_the_other() {

@@ -1,5 +1,7 @@
 //! What one worker counts while it surveys buffers; the counts of several workers add up to the same whatever the split.
 
+use base::error::Result;
+
 use super::buffer_summary::BufferSummary;
 use super::file_key::FileKey;
 use super::issue::{Issue, Severity};
@@ -10,7 +12,6 @@ use super::shapes::Shapes;
 use super::told::{Telling, ToldBuffer, ToldKeeper, ToldRoom};
 use crate::buffer::content::{ContentFault, Scratch, Surplus};
 use crate::buffer::scan::BufferExtent;
-use crate::error::Result;
 use crate::event::{FileContext, RawEvent, Starts, TimedEvent, TimedStep, hides_events, resume, swallowed};
 use crate::layout::buffer::BUFFER_HEADER_LEN;
 use crate::layout::header::EVENT_ALIGNMENT;

@@ -2,6 +2,9 @@
 //!
 //! Checks, sidecar, manifest, summary and `inspect` tell the same values, because there are no others.
 
+use base::error::Result;
+use base::progress::Progress;
+
 use super::advice::advice;
 use super::issue::Issue;
 use super::loss::{Ledger, missing_files};
@@ -9,8 +12,6 @@ use super::machine::machines;
 use super::result::FileSurvey;
 use super::sequence::sequence_gaps;
 use super::streams::{Stream, by_stream, first_ticks, last_ticks, streams};
-use crate::error::Result;
-use crate::progress::Progress;
 
 /// What is known of one file.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,6 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use base::error::Result;
+use base::progress::{Progress, Silent, Step, stop_if_cancelled, timed};
+use spill::SpillSpace;
+
 use super::audit;
 use super::disorder::Disorder;
 use super::hash::FileHash;
@@ -11,10 +15,7 @@ use super::repeats;
 use super::result::FileSurvey;
 use super::rules::{BufferReader, ReadRules};
 use super::{session, session_events, streams};
-use crate::error::Result;
 use crate::input::Input;
-use crate::progress::{Progress, Silent, Step, stop_if_cancelled, timed};
-use crate::spill::SpillSpace;
 
 /// Surveys a file; what does not fit into memory goes to the system's folder for temporary files.
 ///

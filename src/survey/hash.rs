@@ -4,12 +4,12 @@
 //! the end as the BLAKE3 paper says in section 2.1: the left side of every node is the largest complete tree that
 //! leaves something for the right side.
 
+use base::error::Result;
+use base::progress::{Progress, Step, stop_if_cancelled, timed};
 use blake3::hazmat::{ChainingValue, HasherExt, Mode, merge_subtrees_non_root, merge_subtrees_root};
 use rayon::prelude::*;
 
-use crate::error::Result;
 use crate::input::Input;
-use crate::progress::{Progress, Step, stop_if_cancelled, timed};
 
 /// Bytes of a subtree: a power of two of BLAKE3's chunks, and few enough that a window has some for every thread.
 const SUBTREE: u64 = 1 << 20;

@@ -1,6 +1,6 @@
 //! Choices of the user that the survey depends on.
 
-use crate::clock::ClockAnchor;
+use base::clock::ClockAnchor;
 
 /// Choices that the survey depends on.
 #[derive(Clone, Copy, Debug, Default)]

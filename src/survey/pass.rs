@@ -1,6 +1,9 @@
 //! One pass over a file: scan, counts, hash, in batches that keep all cores busy.
 
+use base::error::Result;
+use base::progress::{Progress, Step, stop_if_cancelled, timed};
 use rayon::prelude::*;
+use spill::{SpillSpace, SpillWriter, Spilled};
 
 use super::buffer_summary::BufferSummary;
 use super::count::Counts;
@@ -15,10 +18,7 @@ use super::shapes::{ShapeSummary, Shapes};
 use super::told::{ToldEvents, ToldRoom};
 use super::unreadable::{RegionLog, UnreadableRegions};
 use crate::buffer::scan::{BufferExtent, BufferScan, Doubt, Region, ScanRules, UnreadableRegion};
-use crate::error::Result;
 use crate::event::Shape;
-use crate::progress::{Progress, Step, stop_if_cancelled, timed};
-use crate::spill::{SpillSpace, SpillWriter, Spilled};
 
 /// Bytes that are surveyed and hashed together: enough for many cores, small enough to stay in their caches' reach
 /// and for a steady progress bar.

@@ -1,15 +1,15 @@
 //! Reads single events again that the survey has seen.
 
+use base::error::{Error, ErrorCode, ErrorKind, Result};
+use base::progress::{Progress, Step, stop_if_cancelled, timed};
 use rayon::prelude::*;
 
 use super::file_key::FileKey;
 use super::result::FileSurvey;
 use super::rules::BufferReader;
 use crate::buffer::content::Scratch;
-use crate::error::{Error, ErrorCode, ErrorKind, Result};
 use crate::event::RawEvent;
 use crate::input::Input;
-use crate::progress::{Progress, Step, stop_if_cancelled, timed};
 
 /// Buffers that are read side by side before what was made of their events is handed over.
 const TOGETHER: usize = 256;

@@ -1,10 +1,11 @@
 //! Buffers that stand in a file twice, as a copy that was interrupted and resumed may leave them.
 
+use base::error::Result;
+use base::progress::{Progress, stop_if_cancelled};
+
 use super::buffer_summary::BufferSummary;
 use super::sort::{Threads, sort_by_key};
-use crate::error::Result;
 use crate::input::Input;
-use crate::progress::{Progress, stop_if_cancelled};
 
 /// Bytes of two buffers that are compared at once.
 const BLOCK: u32 = 64 << 10;

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use base::clock::{Clock, Ticks};
 use serde::{Deserialize, Serialize};
+use spill::Spilled;
 
 use super::buffer_summary::BufferSummary;
 use super::disorder::Disorder;
@@ -14,11 +16,9 @@ use super::session::Session;
 use super::shapes::ShapeSummary;
 use super::told::ToldEvents;
 use super::unreadable::UnreadableRegions;
-use crate::clock::{Clock, Ticks};
 use crate::event::Shape;
 use crate::input::Identity;
 use crate::layout::logfile::mode;
-use crate::spill::Spilled;
 
 /// What the survey learned of one file.
 #[derive(Debug, Serialize, Deserialize)]

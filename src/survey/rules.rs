@@ -1,11 +1,11 @@
 //! What it takes to read the buffers of an input, beside the input itself.
 
+use base::error::Result;
 use serde::{Deserialize, Serialize};
 
 use super::session::Session;
 use crate::buffer::content::{self, Content, Scratch};
 use crate::buffer::scan::BufferExtent;
-use crate::error::Result;
 use crate::event::{FileContext, Gap, TimedWalk};
 use crate::input::Input;
 

@@ -5,12 +5,13 @@
 
 use std::collections::HashSet;
 
+use base::error::Result;
+use base::progress::{Progress, stop_if_cancelled};
+
 use super::buffer_summary::BufferSummary;
 use super::result::FileSurvey;
 use super::sort::{Threads, sort_by_key};
-use crate::error::Result;
 use crate::layout::logfile::mode;
-use crate::progress::{Progress, stop_if_cancelled};
 
 /// Successive numbers that no buffer has, between two that buffers have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,12 +1,12 @@
 //! The header event: recognising a trace, and what it says of its session.
 
+use base::clock::{Clock, ClockAnchor, ClockParameters, FileTime, Ticks};
+use base::error::{Error, ErrorCode, ErrorKind, Result};
 use serde::{Deserialize, Serialize};
 use zerocopy::FromBytes;
 
 use crate::buffer::scan::ScanRules;
 use crate::buffer::stride;
-use crate::clock::{Clock, ClockAnchor, ClockParameters, FileTime, Ticks};
-use crate::error::{Error, ErrorCode, ErrorKind, Result};
 use crate::event::FileContext;
 use crate::input::Input;
 use crate::layout::buffer::{BUFFER_HEADER_LEN, BUFFER_TYPE_HEADER, BufferHeader, MAX_BUFFER_SIZE, MIN_BUFFER_SIZE};

@@ -2,15 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use base::error::Result;
+use base::progress::Progress;
+
 use super::file_key::FileKey;
 use super::marked::Mark;
 use super::read_back::read_back;
 use super::result::FileSurvey;
-use crate::error::Result;
 use crate::event::{Event, FileContext, RawEvent};
 use crate::input::Input;
 use crate::layout::buffer::MAX_PROCESSORS;
-use crate::progress::Progress;
 
 /// Adds what the session's own events tell to the survey of their file.
 ///

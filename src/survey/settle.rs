@@ -1,10 +1,11 @@
 //! What is unusual about the files of a recording once all of them are surveyed.
 
+use base::clock::ClockKind;
+
 use super::issue::{Issue, Severity};
 use super::issue_code::IssueCode;
 use super::loss::{LossRow, missing_files};
 use super::result::FileSurvey;
-use crate::clock::ClockKind;
 
 /// Adds what is unusual about the order of a file's events, and about a file among others, to the issues of the files.
 pub fn settle(files: &mut [FileSurvey]) {

@@ -314,10 +314,10 @@ fn add_rest(rest: &mut BTreeMap<HeaderFamily, ShapeSummary>, family: HeaderFamil
 
 #[cfg(test)]
 mod tests {
+    use base::guid::Guid;
     use proptest::prelude::*;
 
     use super::*;
-    use crate::guid::Guid;
 
     fn key(provider: u8, id: u16, metadata: usize) -> Shape {
         let identity = EventIdentity {

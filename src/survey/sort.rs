@@ -1,7 +1,7 @@
 //! Sorts lists that are as long as a file has buffers, or longer, and stops when the caller asks to.
 
-use crate::error::Result;
-use crate::progress::{Progress, stop_if_cancelled};
+use base::error::Result;
+use base::progress::{Progress, stop_if_cancelled};
 
 /// Items that are sorted at once: a small part of a second.
 const AT_ONCE: usize = 1 << 19;
@@ -84,8 +84,9 @@ fn sort_parts<T: Send, K: Ord>(
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
+    use base::error::ErrorKind;
+
     use super::*;
-    use crate::error::ErrorKind;
 
     /// Asks to stop at the look with this number.
     struct StopAt(AtomicUsize);

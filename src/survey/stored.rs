@@ -9,16 +9,16 @@ use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+use base::disk;
+use base::error::{Error, ErrorCode, ErrorKind, Result};
+use base::progress::{Progress, stop_if_cancelled};
 use serde::{Deserialize, Serialize};
+use spill::{SpillSpace, Spilled};
 use zerocopy::{FromZeros, IntoBytes};
 
 use super::buffer_summary::BufferSummary;
 use super::result::{FileSurvey, SurveyResult};
-use crate::disk;
-use crate::error::{Error, ErrorCode, ErrorKind, Result};
 use crate::output::errors::output_error;
-use crate::progress::{Progress, stop_if_cancelled};
-use crate::spill::{SpillSpace, Spilled};
 
 /// What a survey without its buffers is called in its folder.
 const FACTS: &str = "survey.json";

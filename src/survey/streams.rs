@@ -5,13 +5,14 @@
 
 use std::collections::BTreeMap;
 
+use base::error::Result;
+use base::progress::{Progress, stop_if_cancelled};
+
 use super::buffer_summary::BufferSummary;
 use super::disorder::Disorder;
 use super::result::FileSurvey;
 use super::sequence::SequenceGap;
 use super::sort::{Threads, sort_by_key};
-use crate::error::Result;
-use crate::progress::{Progress, stop_if_cancelled};
 
 /// The buffers of one processor, or all of them where the processors share one stream.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,7 +1,8 @@
 //! Which buffers are read side by side, and what becomes of them meanwhile.
 
+use base::error::Result;
+
 use super::buffer_summary::BufferSummary;
-use crate::error::Result;
 
 /// Buffers that are read side by side.
 const TOGETHER: usize = 256;
@@ -60,8 +61,9 @@ impl<T: Send> OneBehind<T> {
 
 #[cfg(test)]
 mod tests {
+    use base::error::Error;
+
     use super::*;
-    use crate::error::Error;
 
     #[test]
     fn all_is_taken_in_its_order() {

@@ -7,11 +7,12 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use base::error::Result;
+
 use super::buffer_summary::BufferSummary;
 use super::file_key::FileKey;
 use super::rules::BufferReader;
 use crate::buffer::content::Scratch;
-use crate::error::Result;
 use crate::event::{RawEvent, TimedEvent, TimedStep};
 
 /// Bytes that are kept of a file: four times its own of a small file, as many as its own of a large one.

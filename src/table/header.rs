@@ -7,16 +7,16 @@
 use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, Fields};
+use base::clock::TimeStatus;
+use base::guid::Guid;
 use serde::{Deserialize, Serialize};
 
 use super::row::{RowContext, RowStatus};
-use crate::clock::TimeStatus;
 use crate::columns::packed::{Packed, PackedColumn};
 use crate::columns::types::{ColumnType, GuidType, INT64, TypeOptions};
 use crate::event::Event;
 use crate::event::named_ids::Attribution;
 use crate::event::view::CpuTime;
-use crate::guid::Guid;
 
 /// What a header column holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,7 @@
 //! What a row holds beside its event: time, rank and how it was decoded.
 
-use crate::clock::TimeStatus;
+use base::clock::TimeStatus;
+
 use crate::decode::Status;
 use crate::event::named_ids::AttributedIds;
 

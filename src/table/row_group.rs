@@ -7,6 +7,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Int32Type;
 use arrow_array::{ArrayRef, Int32Array, TimestampMicrosecondArray, TimestampNanosecondArray};
 use arrow_schema::DataType;
+use base::error::Result;
 
 use super::header::HeaderColumn;
 use super::layout::{HeaderSource, TableColumns};
@@ -16,7 +17,6 @@ use crate::columns::{
     BatchScratch, BatchSink, BatchValues, ColumnBatch, ColumnBuffers, KeyTable, PackedColumns, PackedRows, Present,
     RowSource, TimestampType, gather, gather_required,
 };
-use crate::error::Result;
 
 /// The rows of one table in one slice.
 #[derive(Debug)]

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use base::error::Result;
+use base::progress::Progress;
+
 use super::finding::{Finding, FindingKind};
 use super::rows::{self, EventFile, RowCounts};
-use crate::error::Result;
 use crate::output::manifest::{CommitRecord, InputEntry};
-use crate::progress::Progress;
 use crate::published::{PublishedTrace, Sidecar};
 
 /// Reads all rows of a trace and holds them against manifest and sidecar.

@@ -5,15 +5,15 @@ use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::path::Path;
 
+use base::error::Result;
+use base::guid::Guid;
+use base::listing::entries;
+use base::progress::{Progress, stop_if_cancelled};
 use sha2::{Digest, Sha256};
 
 use super::finding::{Finding, FindingKind};
-use crate::error::Result;
-use crate::guid::Guid;
-use crate::listing::entries;
 use crate::output::manifest::{CommitRecord, FileEntry, MANIFEST_PATH};
 use crate::output::sink::hex;
-use crate::progress::{Progress, stop_if_cancelled};
 use crate::published::{Footer, PublishedTrace, missing_column, sidecar_table};
 
 /// What the files of a trace are held against.

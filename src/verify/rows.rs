@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use base::error::Result;
+use base::progress::{Progress, stop_if_cancelled};
 use rayon::prelude::*;
 
 use super::finding::{Finding, FindingKind};
 use super::slots::{Placed, Slots};
-use crate::error::Result;
-use crate::progress::{Progress, stop_if_cancelled};
 use crate::published::{Batch, read_table};
 
 /// A file of events.

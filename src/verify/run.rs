@@ -1,5 +1,7 @@
 //! All checks of any number of traces.
 
+use base::error::{ErrorKind, Result};
+use base::progress::Progress;
 use rayon::prelude::*;
 
 use super::content;
@@ -7,9 +9,7 @@ use super::files::FileChecks;
 use super::finding::{Finding, FindingKind};
 use super::manifest;
 use super::rows::EventFile;
-use crate::error::{ErrorKind, Result};
 use crate::output::manifest::{CommitRecord, FORMAT_VERSION, FileEntry};
-use crate::progress::Progress;
 use crate::published::{Binding, Footer, PublishedTrace, add_events};
 
 /// What came of it.

@@ -1,7 +1,7 @@
-//! Holds the source tree to its own plan: dependencies point one way, no two files need each other, and no file grows
+//! Holds the source of all crates to its own plan: dependencies point one way, no two files need each other, and no file grows
 //! past reading size. And commands of cargo to the lock file.
 //!
-//! The text of `src/` is read as text. That is coarser than a compiler and quite enough: paths say where they lead, and
+//! The sources are read as text. That is coarser than a compiler and quite enough: paths say where they lead, and
 //! rustfmt keeps the shape of items predictable. What is used without being named, as a method is, is not seen.
 
 mod commands;
@@ -11,26 +11,14 @@ mod text;
 
 use std::collections::BTreeSet;
 
-use modules::{Tree, circles};
+use modules::{FIRST, Tree, Use, circles};
 use text::without_tables;
 
-/// The modules in the order of the pipeline: each may use those before it, none behind it.
-const ORDER: [&str; 37] = [
-    "error",
-    "address",
-    "guid",
-    "sid",
-    "calendar",
-    "clock",
-    "readable",
-    "names",
-    "progress",
-    "resources",
-    "listing",
-    "disk",
+/// The modules of the crate of the command line in the order of the pipeline: each may use those before it, none behind it. Between
+/// crates the compiler sees to that.
+const ORDER: [&str; 24] = [
     "layout",
     "input",
-    "spill",
     "buffer",
     "event",
     "schema",
@@ -68,10 +56,14 @@ fn dependencies_point_one_way() {
         ORDER.iter().position(|&name| name == room)
     };
     let mut faults = BTreeSet::new();
-    faults.extend(lost.into_iter().map(|path| format!("{path} leads to no file")));
-    let nowhere = tree.sources.iter().filter(|source| !source.is_root() && rank(&source.name).is_none());
+    // The fuzz crate takes in the trace writer of the tests.
+    let lost = lost.into_iter().filter(|path| !path.contains(" crate::synth"));
+    faults.extend(lost.map(|path| format!("{path} leads to no file")));
+    let of_first = tree.sources.iter().filter(|source| source.of() == FIRST);
+    let nowhere = of_first.filter(|source| !source.is_root() && rank(&source.name).is_none());
     faults.extend(nowhere.map(|source| format!("{}: `{}` has no place in ORDER", source.name, source.room())));
-    let backwards = uses.iter().filter(|one| rank(&one.used) > rank(&one.user));
+    let ranks = |one: &Use| Some((rank(&one.used)?, rank(&one.user)?));
+    let backwards = uses.iter().filter(|one| ranks(one).is_some_and(|(used, user)| used > user));
     faults.extend(backwards.map(|one| format!("{} uses {}, which comes later ({})", one.user, one.used, one.path)));
     assert!(faults.is_empty(), "{}", Vec::from_iter(faults).join("\n"));
 }
@@ -90,7 +82,8 @@ fn no_two_files_need_each_other() {
 #[test]
 fn a_mod_rs_hands_on_names_and_defines_nothing() {
     let tree = Tree::read();
-    let defining = tree.sources.iter().filter(|source| source.is_folder() && !source.definitions().is_empty());
+    let of_product = tree.sources.iter().filter(|source| !source.name.starts_with("etl2parquet_fuzz/"));
+    let defining = of_product.filter(|source| source.is_folder() && !source.definitions().is_empty());
     let shown: Vec<String> = defining.map(|source| format!("{}: {:?}", source.name, source.definitions())).collect();
     assert!(shown.is_empty(), "{}", shown.join("\n"));
 }
@@ -113,7 +106,7 @@ const MAX_PUBLIC_TYPES: usize = 60;
 #[test]
 fn the_public_face_is_small() {
     let tree = Tree::read();
-    let root = tree.source(&[]).expect("src/lib.rs exists");
+    let root = tree.source(&[FIRST.to_owned()]).expect("src/lib.rs exists");
     // All that it imports it hands on: the rooms themselves are hidden.
     let types = root.imported_types();
     assert!(types.contains("ConvertOptions") && types.contains("SessionRow"), "{types:?}");

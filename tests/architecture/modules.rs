@@ -1,4 +1,4 @@
-//! The modules of `src/`: what each defines, imports and uses, and to which file a path leads.
+//! The modules of all crates: what each defines, imports and uses, and to which file a path leads.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -10,11 +10,11 @@ use crate::text::{code_only, without_blank_lines, without_tests};
 /// Re-exports behind one another that are followed.
 const MAX_HOPS: usize = 16;
 
-/// One file under `src/`.
+/// One source file.
 pub(crate) struct Source {
-    /// Path relative to `src/`, with `/`.
+    /// Path relative to the source folder of its crate, with `/`; of a crate but the first with the crate's name before it.
     pub(crate) name: String,
-    /// Its module, from the root.
+    /// Its module, from the name of the crate.
     pub(crate) path: Vec<String>,
     /// Product code; empty for a file that holds tests only.
     pub(crate) code: String,
@@ -25,18 +25,20 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    pub(crate) fn new(name: String, text: &str) -> Source {
+    pub(crate) fn new(of: &str, name: String, text: &str) -> Source {
         let only_tests = name.ends_with("/tests.rs") || name.contains("/tests/");
         let code = without_blank_lines(&without_tests(&code_only(text)));
         let code = if only_tests { String::new() } else { inline_modules_flattened(&code) };
         let (defines, imports) = (definitions(&code), imports(&code));
         let has_macros = code.lines().any(is_macro_call);
-        Source { path: module_path(&name), defines, has_macros, imports, code, name }
+        let path = [of.to_owned()].into_iter().chain(module_path(&name)).collect();
+        let name = if of == FIRST { name } else { format!("{of}/{name}") };
+        Source { name, path, code, defines, has_macros, imports }
     }
 
     /// Whether it is the root of a crate.
     pub(crate) fn is_root(&self) -> bool {
-        self.path.is_empty()
+        self.path.len() == 1
     }
 
     /// Whether it only hands on the names of other files.
@@ -44,9 +46,14 @@ impl Source {
         self.name.ends_with("/mod.rs")
     }
 
+    /// The crate that it belongs to.
+    pub(crate) fn of(&self) -> &str {
+        &self.path[0]
+    }
+
     /// The top-level module that it belongs to.
     pub(crate) fn room(&self) -> &str {
-        self.path.first().map_or("", String::as_str)
+        self.path.get(1).map_or("", String::as_str)
     }
 
     /// The types among the names that it imports, for itself or for others.
@@ -129,7 +136,14 @@ fn inline_modules_flattened(code: &str) -> String {
     flat
 }
 
-/// All files under `src/`.
+/// The crate of the command line.
+pub(crate) const FIRST: &str = "etl2parquet";
+
+/// The crates, by the names that code uses, and their source folders.
+const CRATES: [(&str, &str); 4] =
+    [(FIRST, "src"), ("base", "crates/base/src"), ("spill", "crates/spill/src"), ("etl2parquet_fuzz", "fuzz/src")];
+
+/// All source files.
 pub(crate) struct Tree {
     pub(crate) sources: Vec<Source>,
     by_path: BTreeMap<Vec<String>, usize>,
@@ -147,20 +161,25 @@ pub(crate) struct Use {
 impl Tree {
     /// The tree of this project.
     pub(crate) fn read() -> Tree {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+        Tree::new(CRATES.iter().flat_map(|(of, folder)| Tree::of_crate(of, folder)).collect())
+    }
+
+    fn of_crate(of: &str, folder: &str) -> Vec<Source> {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
         let mut files = Vec::new();
         collect(&root, &mut files);
         files.sort();
         assert!(!files.is_empty(), "no source file under {}", root.display());
         let source = |path: &PathBuf| {
             let name = path.strip_prefix(&root).expect("found below the root").to_string_lossy().replace('\\', "/");
-            Source::new(name, &fs::read_to_string(path).expect("source files are readable UTF-8"))
+            Source::new(of, name, &fs::read_to_string(path).expect("source files are readable UTF-8"))
         };
-        Tree::new(files.iter().map(source).collect())
+        files.iter().map(source).collect()
     }
 
     pub(crate) fn new(sources: Vec<Source>) -> Tree {
-        let named = sources.iter().enumerate().filter(|(_, source)| source.name != "main.rs");
+        let is_program = |source: &Source| source.name == "main.rs" || source.room() == "bin";
+        let named = sources.iter().enumerate().filter(|(_, source)| !is_program(source));
         let by_path = named.map(|(index, source)| (source.path.clone(), index)).collect();
         Tree { sources, by_path }
     }
@@ -208,7 +227,8 @@ impl Tree {
     fn target(&self, module: &[String], path: &[String], hops: usize) -> Option<&Source> {
         let (first, rest) = path.split_first()?;
         match first.as_str() {
-            "crate" => self.follow(&[], rest, hops),
+            "crate" => self.follow(&module[..1], rest, hops),
+            of if CRATES.iter().any(|(name, _)| *name == of) => self.follow(&path[..1], rest, hops),
             "self" => self.follow(module, rest, hops),
             "super" => {
                 let (_, parent) = module.split_last()?;
@@ -297,7 +317,7 @@ pub(crate) fn circles(uses: &BTreeSet<Use>) -> Vec<Vec<Use>> {
 
 #[test]
 fn a_path_leads_through_reexports_to_the_file_that_defines() {
-    let source = |name: &str, text: &str| Source::new(name.to_owned(), text);
+    let source = |name: &str, text: &str| Source::new(FIRST, name.to_owned(), text);
     let tree = Tree::new(vec![
         source("lib.rs", "pub mod a;\npub mod b;\npub use a::Thing;\n"),
         source("a/mod.rs", "mod deep;\npub use self::deep::Thing;\npub use self::deep as other;\n"),
@@ -313,13 +333,16 @@ fn a_path_leads_through_reexports_to_the_file_that_defines() {
     let expected = ["a/deep.rs b.rs crate::b::run", "b.rs a/deep.rs a::other::Thing", "b.rs a/deep.rs crate::Thing"];
     assert_eq!(shown, expected);
     assert_eq!(circles(&uses).len(), 1);
-    assert!(tree.source(&["a".to_owned()]).is_some_and(|folder| folder.definitions().is_empty()));
+    assert!(tree.source(&[FIRST.to_owned(), "a".to_owned()]).is_some_and(|folder| folder.definitions().is_empty()));
 }
 
 #[test]
 fn the_parent_of_an_inline_module_is_the_file() {
-    let source =
-        Source::new("a/b.rs".to_owned(), "mod c {\n    use super::X;\n    use super::super::Y;\n}\nuse super::Z;\n");
+    let source = Source::new(
+        FIRST,
+        "a/b.rs".to_owned(),
+        "mod c {\n    use super::X;\n    use super::super::Y;\n}\nuse super::Z;\n",
+    );
     let paths: Vec<String> = source.imports.iter().map(|import| import.path.join("::")).collect();
     assert_eq!(paths, ["self::X", "super::Y", "super::Z"]);
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
-use etl2parquet::clock::ClockAnchor;
+use base::clock::ClockAnchor;
 use etl2parquet::columns::TypeOptions;
 use etl2parquet::convert::{Checks, ConvertOptions, InputFile, Outcome, RawPolicy, Recording, Report};
 use etl2parquet::dataset::properties::Compression;

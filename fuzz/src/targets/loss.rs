@@ -16,9 +16,9 @@ use super::codes::Codes;
 use super::traces::surveyed;
 use crate::bytes::Bytes;
 use crate::digest::Digest;
+use crate::fields::turning_points;
 use crate::fields::{BufferSpan, Field, buffers, fields};
 use crate::made;
-use crate::mutate::turning_points;
 
 /// How often each event is there, by a hash of its bytes; without the header event.
 type Events = BTreeMap<u64, u64>;

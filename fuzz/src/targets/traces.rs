@@ -13,13 +13,13 @@ use etl2parquet::input::{Input, Inputs, MemoryInput};
 use etl2parquet::output::MemoryOutput;
 use etl2parquet::output::manifest::MANIFEST_PATH;
 use etl2parquet::plan::{self, Partition, PlanFile, PlanOptions, PlanResult, PlannedInput, PlannedInputs, partition};
-use etl2parquet::spill::SpillSpace;
 use etl2parquet::survey::{self, FileFacts, FileSurvey, SurveyOptions};
 use etl2parquet::{
     ClockAnchor, Compression, ConvertOptions, DatasetSplit, Error, ErrorKind, IfExists, InputFile, NoProgress,
     RawPolicy, Recording, job,
 };
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use spill::SpillSpace;
 
 use crate::bytes::Bytes;
 use crate::digest::Digest;

@@ -1,9 +1,10 @@
 //! Times, names and identities.
 
-use etl2parquet::clock::{Clock, ClockAnchor, ClockKind, ClockParameters, FileTime, Ticks, UnixNanos};
-use etl2parquet::names::{self, Claim, NameFrom, Naming, Right};
-use etl2parquet::sid::Sid;
-use etl2parquet::{Guid, calendar};
+use base::calendar;
+use base::clock::{Clock, ClockAnchor, ClockKind, ClockParameters, FileTime, Ticks, UnixNanos};
+use base::names::{self, Claim, NameFrom, Naming, Right};
+use base::sid::Sid;
+use etl2parquet::Guid;
 
 use crate::bytes::Bytes;
 use crate::digest::Digest;

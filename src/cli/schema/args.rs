@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
+use base::words::Words;
 use clap::builder::FalseyValueParser;
 use clap::{Args, Subcommand};
 
-use crate::cli::choices::LockMode;
+use crate::cli::choices::{LockMode, words};
 use crate::cli::help::ENVIRONMENT;
 use crate::cli::run_args::RunArgs;
 
@@ -114,7 +115,7 @@ pub(in crate::cli) struct UseLockArgs {
     pub schema_lock: Option<PathBuf>,
     /// What to do about names that the lock does not have
     #[arg(long, value_name = "MODE", env = "ETL2PARQUET_SCHEMA_LOCK_MODE", hide_env = true)]
-    #[arg(value_enum, default_value_t)]
+    #[arg(value_parser = words::<LockMode>(), default_value = LockMode::default().word())]
     pub schema_lock_mode: LockMode,
 }
 

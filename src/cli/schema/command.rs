@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use base::error::{Error, ErrorKind, Result};
 use serde::Serialize;
 
 use super::args::{ExportArgs, ImportArgs, ListArgs, SchemaCommand, ShowArgs};
@@ -11,7 +12,6 @@ use super::{page, select};
 use crate::cli::console::{self, Console};
 use crate::cli::exit;
 use crate::cli::fold::Width;
-use crate::error::{Error, ErrorKind, Result};
 use crate::plan::{PlanOptions, preview};
 use crate::schema::catalog::{Origin, Provider, ProviderType, SchemaCatalog};
 use crate::schema::describe::{Document, FORMAT, ProviderDescription};

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::env;
 use std::path::{Path, PathBuf};
 
+use base::error::{Error, ErrorCode, ErrorKind, Result};
+use base::readable::count::counted;
+
 use super::args::{SchemaArgs, StoreArgs};
 use crate::cli::console::Console;
-use crate::error::{Error, ErrorCode, ErrorKind, Result};
 use crate::output::lock_file::content;
-use crate::readable::count::counted;
 use crate::schema::catalog::SchemaCatalog;
 use crate::schema::files::SkippedSchema;
 use crate::schema::load::{self, SchemaSet};

@@ -1,14 +1,15 @@
 //! `etl2parquet schema lock`.
 
+use base::error::Result;
+use base::guid::Guid;
+use base::readable::count::counted;
+use base::resources::pool;
+
 use super::args::LockArgs;
 use crate::cli::run::Run;
 use crate::cli::{console, exit};
 use crate::convert::job::Stage;
-use crate::error::Result;
-use crate::guid::Guid;
 use crate::published::{published, settle};
-use crate::readable::count::counted;
-use crate::resources::pool;
 use crate::schema::lock::SchemaLock;
 use crate::schema::pack::Pack;
 

@@ -2,9 +2,10 @@
 
 use std::fmt::Write as _;
 
+use base::readable::printable::printable;
+
 use crate::cli::fold::Width;
 use crate::cli::text_table::{Align, TextTable};
-use crate::readable::printable::printable;
 use crate::schema::catalog::{Origin, Provider, ProviderType};
 use crate::schema::describe::{
     ArgumentDescription, ColumnDescription, EventDescription, FieldDescription, LayoutDescription, MapDescription,

@@ -1,9 +1,9 @@
 //! Which providers and events an argument means.
 
+use base::error::{Error, ErrorKind, Result};
+use base::guid::Guid;
 use glob::{MatchOptions, Pattern};
 
-use crate::error::{Error, ErrorKind, Result};
-use crate::guid::Guid;
 use crate::schema::catalog::{Provider, SchemaCatalog};
 use crate::schema::describe::{EventDescription, MessageDescription};
 

@@ -238,7 +238,7 @@ fn any_other_value() -> impl Strategy<Value = Value> {
                 let dump = [&u32::try_from(bytes.len()).unwrap().to_le_bytes()[..], &bytes].concat();
                 (Wire::HexDump, dump, format!("@={}", hex(&bytes)))
             }
-            3 => (Wire::Guid, array.to_vec(), format!("@={}", crate::guid::Guid(array))),
+            3 => (Wire::Guid, array.to_vec(), format!("@={}", base::guid::Guid(array))),
             4 => (Wire::Sid, sid, sid_text),
             5 => (Wire::WbemSid, [vec![1; 16], sid].concat(), sid_text),
             6 => (Wire::WbemSid, vec![0; 4], "@=NULL".into()),

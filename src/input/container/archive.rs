@@ -6,6 +6,8 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
+use base::error::{Error, ErrorKind, Result};
+use base::progress::Progress;
 use flate2::Crc;
 
 use super::cabinet::CabinetDirectory;
@@ -16,9 +18,7 @@ use super::member::Member;
 use super::seven::SevenDirectory;
 use super::stream;
 use super::zip::ZipDirectory;
-use crate::error::{Error, ErrorKind, Result};
 use crate::input::access::Input;
-use crate::progress::Progress;
 
 /// A container whose directory has been read.
 #[derive(Debug)]
@@ -215,9 +215,10 @@ impl Stored {
 
 #[cfg(test)]
 mod tests {
+    use base::progress::NoProgress;
+
     use super::*;
     use crate::input::MemoryInput;
-    use crate::progress::NoProgress;
 
     /// `x/a.etl` of three words and `b.etl` of two, packed by 7-Zip 25.01 and gcab 1.5.
     const ARCHIVES: [(&[u8], Format); 4] = [

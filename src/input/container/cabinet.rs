@@ -11,15 +11,16 @@ use std::collections::BTreeSet;
 use std::io::{self, BufRead, Read};
 use std::path::Path;
 
+use base::error::Result;
+use base::progress::{Progress, stop_if_cancelled};
+
 use super::cabinet_data::{FolderReader, Method};
 use super::checked::Checked;
 use super::cursor::Cursor;
 use super::fault::{damaged, of_decoder, unsupported};
 use super::joint::Stream;
 use super::member::{Member, Members, Obstacle};
-use crate::error::Result;
 use crate::input::access::Input;
-use crate::progress::{Progress, stop_if_cancelled};
 
 /// What a cabinet holds, and where.
 #[derive(Debug)]

@@ -3,8 +3,9 @@
 use std::io::{self, BufRead, Read};
 use std::ops::Range;
 
+use base::progress::{Progress, stop_if_cancelled};
+
 use crate::input::access::Input;
-use crate::progress::{Progress, stop_if_cancelled};
 
 /// Bytes that are read at a time.
 const BLOCK: u64 = 1 << 16;
@@ -27,7 +28,7 @@ impl<'a> Cursor<'a> {
         Cursor { input, left: range.start.min(end)..end, block: Vec::new(), rest: 0..0, progress }
     }
 
-    fn refill(&mut self) -> crate::error::Result<()> {
+    fn refill(&mut self) -> base::error::Result<()> {
         stop_if_cancelled(self.progress)?;
         let len = usize::try_from((self.left.end - self.left.start).min(BLOCK)).unwrap_or(0);
         let read = self.input.bytes(self.left.start, len, &mut self.block)?.len();
@@ -63,9 +64,10 @@ impl Read for Cursor<'_> {
 
 #[cfg(test)]
 mod tests {
+    use base::progress::NoProgress;
+
     use super::*;
     use crate::input::MemoryInput;
-    use crate::progress::NoProgress;
 
     #[test]
     fn a_range_is_read_up_to_the_end_of_the_input() {

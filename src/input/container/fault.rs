@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use crate::error::{Error, ErrorCode, ErrorKind};
+use base::error::{Error, ErrorCode, ErrorKind};
 
 /// The end of a read that a decoder passed on, or the damage that it found in the member at `path`.
 pub(in crate::input) fn of_decoder(cause: io::Error, path: &Path) -> Error {

@@ -2,8 +2,9 @@
 
 use std::io::{self, Read};
 
+use base::error::Result;
+
 use super::fault::{invalid, own};
-use crate::error::Result;
 
 /// The unpacked bytes of a stream, up to the damage in it if there is any: what lies behind that is an error of whoever reads it.
 pub(super) struct Stream<R> {

@@ -3,8 +3,9 @@
 use std::collections::HashSet;
 use std::path::Path;
 
+use base::error::{Error, ErrorCode, ErrorKind, Result};
+
 use super::fault::unsupported;
-use crate::error::{Error, ErrorCode, ErrorKind, Result};
 
 /// Members of one container, and bytes of their names; what has more is no archive of traces.
 const MOST_MEMBERS: usize = 1 << 20;

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use base::error::{Error, ErrorKind, Result};
+
 use super::spool::Unpacked;
-use crate::error::{Error, ErrorKind, Result};
 use crate::input::access::{Identity, Input, Since, changed};
 use crate::input::local;
 

@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::io::{self, Read};
 use std::path::Path;
 
+use base::error::{Error, Result};
+use base::progress::Progress;
 use bzip2::bufread::MultiBzDecoder;
 use deflate64::Deflate64Decoder;
 use flate2::Crc;
@@ -18,9 +20,7 @@ use super::joint::Stream;
 use super::member::{Member, Members, Obstacle};
 use super::seven_header::{self as header, Folder, Header};
 use super::xz::{MAX_DICTIONARY, dictionary_size};
-use crate::error::{Error, Result};
 use crate::input::access::Input;
-use crate::progress::Progress;
 
 /// Bytes before everything else.
 const SIGNATURE_HEADER: u64 = 32;

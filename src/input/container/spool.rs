@@ -6,8 +6,9 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use base::error::{Error, ErrorKind, Result};
+
 use super::fault::{of_decoder, unsupported};
-use crate::error::{Error, ErrorKind, Result};
 use crate::input::local;
 
 /// Bytes that are unpacked at a time.

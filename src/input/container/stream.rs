@@ -3,6 +3,8 @@
 use std::io::{self, BufRead, Read};
 use std::path::Path;
 
+use base::error::{Error, Result};
+use base::progress::Progress;
 use bzip2::bufread::MultiBzDecoder;
 use flate2::bufread::GzDecoder;
 
@@ -10,9 +12,7 @@ use super::cursor::Cursor;
 use super::fault::of_decoder;
 use super::format::Format;
 use super::xz::XzStream;
-use crate::error::{Error, Result};
 use crate::input::access::Input;
-use crate::progress::Progress;
 
 /// Unpacks a compressed file, and hands its bytes to `take`.
 ///

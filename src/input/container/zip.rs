@@ -6,6 +6,8 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
+use base::error::{Error, Result};
+use base::progress::{Progress, stop_if_cancelled};
 use bzip2::bufread::MultiBzDecoder;
 use deflate64::Deflate64Decoder;
 use flate2::bufread::DeflateDecoder;
@@ -19,9 +21,7 @@ use super::cursor::Cursor;
 use super::fault::{damaged, of_decoder, own};
 use super::format::Format;
 use super::member::{Member, Members, Obstacle};
-use crate::error::{Error, Result};
 use crate::input::access::Input;
-use crate::progress::{Progress, stop_if_cancelled};
 
 /// A zip archive, and where its members are.
 pub(super) struct ZipDirectory {

@@ -7,9 +7,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
+use base::error::{Error, ErrorKind, Result};
+
 use super::parts::{Parts, remove_staged};
 use super::system::exists;
-use crate::error::{Error, ErrorKind, Result};
 
 /// How often to remove what other threads are still writing.
 const ATTEMPTS: usize = 200;

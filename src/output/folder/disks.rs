@@ -12,10 +12,11 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use base::error::{Error, ErrorKind, Result};
+use base::progress::{Progress, stop_if_cancelled};
+
 use super::system::{sync, sync_folder};
-use crate::error::{Error, ErrorKind, Result};
 use crate::output::errors::output_error;
-use crate::progress::{Progress, stop_if_cancelled};
 
 /// Requests that are with the system at a time.
 const MOST: usize = 32;
@@ -185,8 +186,9 @@ fn sync_other(path: &Path, or: &Path) -> Result<()> {
 mod tests {
     use std::fs;
 
+    use base::progress::NoProgress;
+
     use super::*;
-    use crate::progress::NoProgress;
 
     struct Cancelled;
 

@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use base::error::{Error, ErrorCode, ErrorKind, Result};
+use base::listing::entries;
+
 use super::system::exists;
-use crate::error::{Error, ErrorCode, ErrorKind, Result};
-use crate::listing::entries;
 use crate::output::interface::IfExists;
 use crate::output::manifest::{CommitRecord, MANIFEST_PATH};
 use crate::output::refusal;

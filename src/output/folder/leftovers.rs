@@ -3,12 +3,13 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use base::disk;
+use base::error::Result;
+use base::listing::entries;
+
 use super::lock::LOCK;
 use super::parts::Parts;
 use super::system::{exists, remove};
-use crate::disk;
-use crate::error::Result;
-use crate::listing::entries;
 use crate::output::errors::output_error;
 
 /// The trace being put together.
@@ -63,6 +64,6 @@ fn aside(staging: &Path) -> impl Iterator<Item = PathBuf> {
     (2..MOST).map(move |number| staging.join(format!("{OLD}-{number}")))
 }
 
-fn failed(leftover: &Path, cause: io::Error) -> crate::error::Error {
+fn failed(leftover: &Path, cause: io::Error) -> base::error::Error {
     output_error("remove the leftovers of a run", leftover, cause)
 }

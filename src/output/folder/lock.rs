@@ -4,7 +4,8 @@ use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::error::{Error, ErrorCode, ErrorKind, Result};
+use base::error::{Error, ErrorCode, ErrorKind, Result};
+
 use crate::output::errors::output_error;
 
 /// The name of the lock file.

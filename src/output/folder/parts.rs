@@ -4,11 +4,12 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use base::disk;
+use base::error::{Error, ErrorKind, Result};
+use base::listing::entries;
+use base::names::stays_below;
+
 use super::system::{files_below, relative, remove, remove_file};
-use crate::disk;
-use crate::error::{Error, ErrorKind, Result};
-use crate::listing::entries;
-use crate::names::stays_below;
 use crate::output::append::AppendFile;
 use crate::output::errors::output_error;
 use crate::output::interface::{StagedFile, StagedName};

@@ -5,15 +5,16 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use base::disk;
+use base::error::{Error, Result};
+use base::progress::{Progress, stop_if_cancelled};
+
 use super::disks::{Disks, Item};
 use super::existing::is_there;
 use super::parts::Parts;
 use super::system::{Tree, exchange, exists, remove_file, rename_no_replace_at_once, tree};
-use crate::disk;
-use crate::error::{Error, Result};
 use crate::output::errors::output_error;
 use crate::output::interface::StagedName;
-use crate::progress::{Progress, stop_if_cancelled};
 
 /// A file that is to be published: where it lies, and where it is to lie.
 struct Move {

@@ -5,9 +5,10 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use crate::disk;
-use crate::error::Result;
-use crate::listing::entries;
+use base::disk;
+use base::error::Result;
+use base::listing::entries;
+
 use crate::output::errors::output_error;
 
 /// Whether anything has this name, be it a broken link.
@@ -30,7 +31,7 @@ pub(super) fn remove(folder: &Path) -> io::Result<()> {
 /// Here the permissions of a folder decide, not those of the files in it.
 #[cfg(not(windows))]
 fn remove_tree(folder: &Path) -> io::Result<()> {
-    crate::listing::uninterrupted(|| fs::remove_dir_all(folder))
+    base::listing::uninterrupted(|| fs::remove_dir_all(folder))
 }
 
 /// Older systems and network drives remove nothing that has the mark.

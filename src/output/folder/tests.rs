@@ -1,12 +1,12 @@
 use std::collections::BTreeMap;
 
+use base::progress::NoProgress;
 use serde_json::json;
 
 use super::*;
 use crate::output::manifest::{
     CommitRecord, EventCounts, FORMAT_VERSION, InputEntry, LossCounts, MANIFEST_PATH, RunInfo,
 };
-use crate::progress::NoProgress;
 
 fn stage(out: &Path, name: &str, content: &str) -> LocalFolder {
     let staging = LocalFolder::create(out, name).unwrap();

@@ -3,9 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use base::calendar::{parse_rfc3339, rfc3339};
 use serde::{Deserialize, Serialize};
-
-use crate::calendar::{parse_rfc3339, rfc3339};
 
 /// A point in time: `2025-01-31T12:00:00Z`, or `+12.5s` from the start of the recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

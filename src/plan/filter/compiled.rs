@@ -1,13 +1,13 @@
 //! A filter made ready for one recording: what its shapes and times decide is decided once.
 
+use base::error::Result;
+use base::guid::Guid;
 use serde::{Deserialize, Serialize};
 
 use super::bound::TimeWindow;
 use super::conditions::{Filter, ShapeDecision, ShapeInfo};
-use crate::error::Result;
 use crate::event::named_ids::AttributedIds;
 use crate::event::{Event, FileContext, RawEvent};
-use crate::guid::Guid;
 use crate::layout::header::HeaderFamily;
 use crate::plan::shape_ids::ShapeFinder;
 use crate::survey::FileSurvey;

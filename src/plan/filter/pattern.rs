@@ -3,10 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
+use base::guid::Guid;
 use glob::{MatchOptions, Pattern};
 use serde::{Deserialize, Serialize};
-
-use crate::guid::Guid;
 
 /// Case is folded before, and a name is no path.
 const HOW: MatchOptions =

@@ -2,6 +2,9 @@
 
 use std::fmt::Write as _;
 
+use base::error::Result;
+use base::readable::count::counted;
+use base::readable::time::duration;
 use indicatif::HumanCount;
 
 use super::super::cpu::CpuUsage;
@@ -13,9 +16,6 @@ use super::super::samples::CpuSamples;
 use super::super::tally::{Amounts, Ranked};
 use super::super::unit::Unit;
 use super::rows::rows;
-use crate::error::Result;
-use crate::readable::count::counted;
-use crate::readable::time::duration;
 use crate::views::to_record;
 
 /// Who used the processors: by context switches, else by samples. `None` where there are neither.

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use base::error::Result;
+use base::readable::count::counted;
 use indicatif::HumanCount;
 
 use super::super::charts::{Words, row};
@@ -10,8 +12,6 @@ use super::super::figures::{rest, scale, share};
 use super::super::hover::of_row;
 use super::super::html::{Cell, Section, and_more, note, records, table, text};
 use super::super::providers::{Event, Providers};
-use crate::error::Result;
-use crate::readable::count::counted;
 
 /// All of that.
 ///

@@ -2,13 +2,13 @@
 
 use std::fmt::Write as _;
 
+use base::readable::count::counted;
 use indicatif::HumanCount;
 
 use super::super::facts::Facts;
 use super::super::html::{Section, table};
 use super::super::tally::Amounts;
 use super::rows::rows;
-use crate::readable::count::counted;
 
 /// Events of errors, and exceptions of .NET; `None` where there are neither.
 pub(in super::super) fn failures(facts: &Facts) -> Option<Section> {

@@ -1,5 +1,8 @@
 //! Who read, wrote, sent and received.
 
+use base::error::Result;
+use base::readable::count::counted;
+use base::readable::time::duration;
 use indicatif::{HumanBytes, HumanCount};
 
 use super::super::facts::Facts;
@@ -8,9 +11,6 @@ use super::super::html::{Section, note, table};
 use super::super::tally::Ranked;
 use super::super::unit::Unit;
 use super::rows::rows;
-use crate::error::Result;
-use crate::readable::count::counted;
-use crate::readable::time::duration;
 
 /// A section on bytes that went two ways.
 #[derive(Clone, Copy, Debug)]

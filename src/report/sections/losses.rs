@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use base::readable::count::counted;
 use indicatif::HumanCount;
 
 use super::super::axis::Axis;
@@ -9,7 +10,6 @@ use super::super::facts::Facts;
 use super::super::figures::moment;
 use super::super::html::{Cell, Section, and_more, note, records, text};
 use super::super::lanes::{Lanes, Loss};
-use crate::readable::count::counted;
 
 /// What is known to be lost, and what may be: `0 events, possibly 2 buffers`.
 pub(in super::super) fn lost_in_all(facts: &Facts) -> String {

@@ -2,6 +2,10 @@
 
 use std::fmt::Write as _;
 
+use base::calendar::rfc3339;
+use base::error::Result;
+use base::readable::count::counted;
+use base::readable::time::duration;
 use indicatif::{HumanBytes, HumanCount};
 
 use super::super::charts::{Words, lane};
@@ -11,10 +15,6 @@ use super::super::hover::of_lane;
 use super::super::html::{Section, and_more, note, text, values};
 use super::super::lanes::{Lane, Lanes};
 use super::super::recorded::{Clock, Recorded, Session};
-use crate::calendar::rfc3339;
-use crate::error::Result;
-use crate::readable::count::counted;
-use crate::readable::time::duration;
 
 /// Buffers of each processor over time.
 ///

@@ -1,5 +1,8 @@
 //! Which processes ran, and what kept their threads from running.
 
+use base::error::Result;
+use base::readable::count::counted;
+use base::readable::time::duration;
 use indicatif::HumanCount;
 
 use super::super::facts::Facts;
@@ -8,9 +11,6 @@ use super::super::html::{Cell, Section, and_more, note, table};
 use super::super::processes::{Named, Processes};
 use super::super::unit::Unit;
 use super::rows::rows;
-use crate::error::Result;
-use crate::readable::count::counted;
-use crate::readable::time::duration;
 
 /// How long threads were off the processors; `None` without context switches.
 ///

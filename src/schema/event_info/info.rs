@@ -1,9 +1,10 @@
 //! `TRACE_EVENT_INFO`: the description of one event.
 
+use base::guid::Guid;
+
 use super::properties::Properties;
 use super::reader::Blob;
 use super::source::DecodingSource;
-use crate::guid::Guid;
 use crate::schema::model::{EventSchema, Field, FieldKind, SchemaError};
 use crate::schema::types;
 

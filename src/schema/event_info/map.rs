@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use base::guid::Guid;
+
 use super::reader::Blob;
-use crate::guid::Guid;
 use crate::schema::model::{MapKind, SchemaError, ValueMap};
 
 /// The opcode of an event whose payload [`MapInfo::parse`] reads.

@@ -1,6 +1,7 @@
 //! Checked reads from a blob with UTF-16 names behind offsets.
 
-use crate::guid::Guid;
+use base::guid::Guid;
+
 use crate::schema::model::SchemaError;
 
 /// A blob whose every read is checked and says what was read when it fails.

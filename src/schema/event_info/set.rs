@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use base::guid::Guid;
+
 use super::info::{EventInfo, EventInfoKey};
 use super::map::MapInfo;
-use crate::guid::Guid;
 use crate::schema::budget::Budget;
 use crate::schema::model::{Field, FieldKind, SchemaError, ValueMap};
 

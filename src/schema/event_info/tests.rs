@@ -1,9 +1,9 @@
 use std::sync::Arc;
 
+use base::guid::Guid;
 use proptest::prelude::*;
 
 use super::*;
-use crate::guid::Guid;
 use crate::schema::budget::Budget;
 use crate::schema::model::{Count, Field, FieldKind, FieldRef, Length, MapKind, Meaning, ValueMap, Wire};
 

@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use base::guid::Guid;
+
 use super::payloads::{ChunkPayload, ENVELOPE_BYTES};
-use crate::guid::Guid;
 
 const FORMAT_PLAIN_XML: u8 = 1;
 const MAGIC: u8 = 0x5b;

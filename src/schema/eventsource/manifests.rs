@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use base::guid::Guid;
+
 use super::chunks::{Assembly, Chunk, ChunkLocation, Delivery, MAX_MANIFEST_BYTES, Pending, Step, Writer};
 use super::payloads::ChunkPayload;
-use crate::guid::Guid;
 use crate::schema::budget::Budget;
 use crate::schema::manifest::{Manifest, ProviderSchemas};
 use crate::schema::model::SchemaError;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::guid::Guid;
+use base::guid::Guid;
 
 /// What stands in front of the text of a chunk.
 pub(super) const ENVELOPE_BYTES: usize = 8;

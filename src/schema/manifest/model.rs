@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::guid::Guid;
+use base::guid::Guid;
+
 use crate::schema::model::{EventSchema, ValueMap};
 use crate::schema::trust::Trust;
 

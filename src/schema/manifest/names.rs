@@ -66,7 +66,7 @@ pub(super) struct Names {
     levels: HashMap<String, Declared<u8>>,
     channels: HashMap<String, Declared<u8>>,
     tasks: HashMap<String, Declared<u16>>,
-    task_classes: HashMap<u16, crate::guid::Guid>,
+    task_classes: HashMap<u16, base::guid::Guid>,
     shown_tasks: HashMap<u16, String>,
     /// Opcodes are named per task; `None` for those of the whole provider.
     opcodes: HashMap<Option<u16>, HashMap<String, Declared<u8>>>,

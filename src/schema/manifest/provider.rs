@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use base::guid::Guid;
 use roxmltree::Node;
 
 use super::model::{ManifestEvent, ProviderSchemas};
@@ -10,7 +11,6 @@ use super::names::{Names, only_counts};
 use super::strings::Strings;
 use super::template::{Template, read_maps, read_templates};
 use super::xml::{Rejections, attribute, grandchildren, guid_attribute, number_attribute};
-use crate::guid::Guid;
 use crate::schema::budget::Budget;
 use crate::schema::model::EventSchema;
 use crate::schema::trust::Trust;

@@ -1,8 +1,8 @@
 //! Elements and attributes by local name, numbers, line numbers.
 
+use base::guid::Guid;
 use roxmltree::{Document, Node};
 
-use crate::guid::Guid;
 use crate::schema::model::SchemaError;
 
 /// How many rejections of a file are kept; the rest is a number.

@@ -2,6 +2,8 @@
 
 use std::sync::{Arc, OnceLock};
 
+use base::guid::Guid;
+
 use super::codes::{CodeTable, Codes};
 use super::fields::{EventFacts, FieldLines};
 use super::index::{
@@ -12,7 +14,6 @@ use super::layouts::{ClassPack, PackLayout, ProviderPack};
 use super::names::{NameKind, Named};
 use super::releases::Releases;
 use super::text;
-use crate::guid::Guid;
 use crate::schema::settled::SettledNames;
 
 /// The schemas that ship with the program. See [`Pack::builtin`].

@@ -95,10 +95,11 @@ impl<'a> EventFacts<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use std::collections::{BTreeMap, HashSet};
 
-    use crate::guid::Guid;
+    use base::guid::Guid;
+
+    use super::*;
     use crate::schema::model::{Field, FieldKind};
     use crate::schema::pack::{Pack, PackLayout};
 

@@ -2,9 +2,10 @@
 
 #![allow(clippy::unreadable_literal, reason = "GUIDs are printed as everybody prints them")]
 
+use base::guid::Guid;
+
 use super::names::{NameKind, Named};
 use super::releases::Releases;
-use crate::guid::Guid;
 
 /// Where a provider or a class stands in the packed texts. Sorted by GUID.
 pub(super) struct Section {

@@ -1,6 +1,6 @@
 //! What is common to the kernel's classes.
 
-use crate::guid::Guid;
+use base::guid::Guid;
 
 /// The class that the events of a kernel hook group belong to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use base::guid::Guid;
+
 use super::releases::Releases;
-use crate::guid::Guid;
 use crate::schema::model::EventSchema;
 use crate::schema::numbers::{EventNumbers, standard_opcode};
 use crate::schema::trust::Trust;

@@ -1,9 +1,9 @@
 //! Names of GUIDs of which the pack has no events.
 
+use base::guid::Guid;
 use serde::Serialize;
 
 use super::releases::Releases;
-use crate::guid::Guid;
 
 /// What is known of a named GUID.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

@@ -20,8 +20,9 @@ impl Pack {
 
 #[cfg(test)]
 mod tests {
+    use base::guid::Guid;
+
     use super::*;
-    use crate::guid::Guid;
 
     #[test]
     fn the_text_is_what_would_be_written() {

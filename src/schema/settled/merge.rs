@@ -1,7 +1,8 @@
 //! How texts of settled names that may repeat each other become one.
 
+use base::guid::Guid;
+
 use super::{EventNumber, SettledColumn, SettledEvent, SettledNames};
-use crate::guid::Guid;
 
 impl SettledNames {
     /// Adds a column; `false`, and nothing is added, where one of its name is spelled otherwise, or has another family with

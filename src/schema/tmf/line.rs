@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::guid::Guid;
+use base::guid::Guid;
+
 use crate::schema::wpp::{self, Argument, ArgumentType, MessageOrigin};
 
 /// A message's lines stand in one record of a PDB, whose length has 16 bits.

@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
+use base::sid::Sid;
 use serde::{Deserialize, Serialize};
 
 use super::labels::Names;
 use crate::schema::model::MapKind;
 use crate::schema::pack::CodeTable;
-use crate::sid::Sid;
 
 /// One argument as the TMF file declares it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

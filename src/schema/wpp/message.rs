@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
+use base::guid::Guid;
 use serde::{Deserialize, Serialize};
 
 use super::argument::Argument;
 use super::origin::MessageOrigin;
-use crate::guid::Guid;
 
 /// How one message is declared.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -206,10 +206,10 @@ impl Renderer {
 mod tests {
     use std::sync::Arc;
 
+    use base::guid::Guid;
     use proptest::prelude::*;
 
     use super::*;
-    use crate::guid::Guid;
     use crate::schema::model::ValueMap;
     use crate::schema::wpp::printf::Spec;
     use crate::schema::wpp::{Argument, MessageOrigin, Names};

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use crate::calendar;
-use crate::clock::UNIX_EPOCH;
+use base::calendar;
+use base::clock::UNIX_EPOCH;
 
 const TICKS_PER_SECOND: i128 = 10_000_000;
 

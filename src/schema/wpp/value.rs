@@ -6,16 +6,17 @@
 use std::fmt::{Display, Write};
 use std::net::{Ipv4Addr, Ipv6Addr};
 
+use base::guid::Guid;
+use base::sid::Sid;
+
 use super::argument::ArgumentType;
 use super::digits::{push_decimal, push_hexadecimal, push_octet, push_signed};
 use super::labels::LabelText;
 use super::printf::{Spec, push_general};
 use super::time::{push_filetime, push_span};
-use crate::guid::Guid;
 use crate::schema::model::ValueMap;
 use crate::schema::pack::{CodeTable, Pack};
 use crate::schema::text;
-use crate::sid::Sid;
 
 /// What `%g` shows of a double without being told otherwise.
 const SIGNIFICANT_DIGITS: usize = 6;

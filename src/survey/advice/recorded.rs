@@ -1,9 +1,10 @@
 //! What a file records of how its session went, as far as advice needs it.
 
-use crate::error::Result;
+use base::error::Result;
+use base::progress::{Progress, stop_if_cancelled};
+
 use crate::layout::buffer::BUFFER_HEADER_LEN;
 use crate::layout::logfile::mode;
-use crate::progress::{Progress, stop_if_cancelled};
 use crate::survey::buffer_summary::BufferSummary;
 use crate::survey::loss::{Ledger, LossKind};
 use crate::survey::marked::{Notice, Notices};

@@ -2,12 +2,13 @@
 //!
 //! docs/advice.md tells each with its source.
 
+use base::calendar::rfc3339;
+use base::error::Result;
+use base::progress::Progress;
+
 use super::recorded::{Lost, Recorded};
 use super::words::{bytes, counted, percent, times};
-use crate::calendar::rfc3339;
-use crate::error::Result;
 use crate::layout::logfile::mode;
-use crate::progress::Progress;
 use crate::survey::buffer_summary::BufferSummary;
 use crate::survey::issue::{Issue, Severity};
 use crate::survey::issue_code::IssueCode;

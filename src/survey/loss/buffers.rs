@@ -1,14 +1,15 @@
 //! Buffers that say that something is missing before them, and buffers that cannot be read whole.
 
+use base::error::Result;
+use base::progress::{Progress, stop_if_cancelled};
+
 use super::listed::{LISTED, listed};
 use super::notices;
 use super::row::{LossKind, LossRow};
 use super::span::SessionSpan;
 use crate::buffer::scan::{RegionContent, UnreadableRegion};
-use crate::error::Result;
 use crate::layout::buffer::flags;
 use crate::layout::logfile::mode;
-use crate::progress::{Progress, stop_if_cancelled};
 use crate::survey::buffer_summary::BufferSummary;
 use crate::survey::sort::{Threads, sort_by_key};
 use crate::survey::streams::each_stream;

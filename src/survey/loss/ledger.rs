@@ -1,10 +1,11 @@
 //! All rows of a file, and what they come to.
 
+use base::error::Result;
+use base::progress::{Progress, stop_if_cancelled};
+
 use super::row::{LossKind, LossRow};
 use super::span::SessionSpan;
 use super::{buffers, counters, history, notices};
-use crate::error::Result;
-use crate::progress::{Progress, stop_if_cancelled};
 use crate::survey::buffer_summary::BufferSummary;
 use crate::survey::result::FileSurvey;
 use crate::survey::sequence::SequenceGap;

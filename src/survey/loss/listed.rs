@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use base::error::Result;
+use base::progress::{Progress, stop_if_cancelled};
+
 use super::row::{LossKind, LossRow};
-use crate::error::Result;
-use crate::progress::{Progress, stop_if_cancelled};
 
 /// Rows of one kind and unit that are listed one by one: far more than a trace that is worth reading has.
 pub(super) const LISTED: usize = 10_000;
@@ -42,8 +43,9 @@ pub(super) fn listed(
 
 #[cfg(test)]
 mod tests {
+    use base::progress::NoProgress;
+
     use super::*;
-    use crate::progress::NoProgress;
 
     #[test]
     fn very_many_rows_of_a_kind_become_one() {

@@ -1,5 +1,6 @@
 //! How a long run reports what it is doing, and learns that it should stop.
 
+use std::fmt;
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, ErrorKind, Result};
@@ -38,7 +39,13 @@ impl Progress for NoProgress {
 }
 
 /// Does not report how far it is, but the rest: for work that is done again.
-pub(crate) struct Silent<'a>(pub &'a dyn Progress);
+pub struct Silent<'a>(pub &'a dyn Progress);
+
+impl fmt::Debug for Silent<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Silent").finish_non_exhaustive()
+    }
+}
 
 impl Progress for Silent<'_> {
     fn advance(&self, _amount: u64) {}

@@ -4,6 +4,7 @@
 //! `key=value` folders would misread it. All rules depend on the name alone, so the same trace gets the same folders
 //! everywhere; only two providers of one name look at each other.
 
+use crate::words;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -40,6 +41,11 @@ pub enum NameFrom {
     Path,
 }
 
+words! { NameFrom {
+    Stem = "stem": "The file's name without its extension",
+    Path = "path": "Its path below INPUT, with . for /",
+} }
+
 /// Makes any text safe as one folder or file name; what is safe already stays as it is.
 ///
 /// Special and control characters, those that turn text around and those that nobody sees become `_xHH_` with their code in
@@ -47,7 +53,7 @@ pub enum NameFrom {
 /// digits of the BLAKE3 hash of the whole name.
 ///
 /// ```
-/// use etl2parquet::names::safe_name;
+/// use etl2parquet_base::names::safe_name;
 /// assert_eq!(safe_name("Microsoft-Windows-DNS-Client"), "Microsoft-Windows-DNS-Client");
 /// assert_eq!(safe_name("a/b"), "a_x2F_b");
 /// assert_eq!(safe_name("NUL"), "_x4E_UL");
@@ -214,7 +220,7 @@ fn detailed_name(position: usize, &Naming { guid, name, .. }: &Naming<'_>, detai
 /// has its own name, in a `.diagsession`, where all have the same, that of the archive; see [`trace_name_of_several`].
 ///
 /// ```
-/// use etl2parquet::names::{NameFrom, trace_name};
+/// use etl2parquet_base::names::{NameFrom, trace_name};
 /// assert_eq!(trace_name("lab1/boot.etl", NameFrom::Stem), "boot");
 /// assert_eq!(trace_name("lab1/boot.etl", NameFrom::Path), "lab1.boot");
 /// assert_eq!(trace_name("2026-11-20.etl", NameFrom::Stem), "t_2026-11-20");
@@ -232,7 +238,7 @@ pub fn trace_name(source: &str, from: NameFrom) -> String {
 /// The name of a trace of which its archive holds more than one: that of the archive and its own.
 ///
 /// ```
-/// use etl2parquet::names::{NameFrom, trace_name_of_several};
+/// use etl2parquet_base::names::{NameFrom, trace_name_of_several};
 /// assert_eq!(trace_name_of_several("lab1/all.zip!/x/boot.etl", NameFrom::Stem), "all.boot");
 /// assert_eq!(trace_name_of_several("lab1/all.zip!/x/boot.etl", NameFrom::Path), "lab1.all.x.boot");
 /// ```
@@ -294,7 +300,7 @@ pub fn checked_trace_name(name: &str) -> String {
 /// character of its own.
 ///
 /// ```
-/// use etl2parquet::names::folded;
+/// use etl2parquet_base::names::folded;
 /// assert_eq!(folded("Lab"), folded("LAB"));
 /// // Capitals first: a letter may have two small forms.
 /// assert_eq!(folded("ΛΟΓΟΣ"), folded("λογος"));
@@ -306,12 +312,12 @@ pub fn folded(name: &str) -> String {
 }
 
 /// Whether the name can be one part of a path as it is: not empty, no special or control characters.
-pub(crate) fn is_safe_component(name: &str) -> bool {
+pub fn is_safe_component(name: &str) -> bool {
     !name.is_empty() && !name.contains(is_special)
 }
 
 /// Whether a path with `/` between its parts stays below whatever it is joined to, on every system.
-pub(crate) fn stays_below(path: &str) -> bool {
+pub fn stays_below(path: &str) -> bool {
     path.split('/').all(|part| is_safe_component(part) && part != "." && part != "..")
 }
 

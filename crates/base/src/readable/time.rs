@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 /// A duration in nanoseconds, in the units that fit its size: `1 d 02 h 03 min`, `4 min 05.6 s`, `1.234 ms`, `100 ns`.
-pub(crate) fn duration(ns: u64) -> String {
+pub fn duration(ns: u64) -> String {
     let seconds = ns / 1_000_000_000;
     let (days, hours, minutes) = (seconds / 86_400, seconds / 3600 % 24, seconds / 60 % 60);
     let tenths = ns / 100_000_000 % 600;
@@ -19,7 +19,7 @@ pub(crate) fn duration(ns: u64) -> String {
 }
 
 /// A signed distance between two times: `+1.234 ms`.
-pub(crate) fn difference(ns: i64) -> String {
+pub fn difference(ns: i64) -> String {
     let sign = if ns < 0 { '-' } else { '+' };
     format!("{sign}{}", duration(ns.unsigned_abs()))
 }

@@ -28,7 +28,7 @@ const OCTETS: [([u8; 4], usize); 256] = {
 };
 
 /// Appends the text of an IPv4 address in network order.
-pub(crate) fn push_ipv4(address: [u8; 4], out: &mut Vec<u8>) {
+pub fn push_ipv4(address: [u8; 4], out: &mut Vec<u8>) {
     let (mut text, mut len) = ([0; 16], 0);
     for octet in address {
         let (digits, count) = OCTETS[usize::from(octet)];
@@ -40,13 +40,13 @@ pub(crate) fn push_ipv4(address: [u8; 4], out: &mut Vec<u8>) {
 
 /// The bytes of the text of an IPv4 address.
 #[inline]
-pub(crate) fn ipv4_len(address: [u8; 4]) -> usize {
+pub fn ipv4_len(address: [u8; 4]) -> usize {
     address.iter().map(|octet| OCTETS[usize::from(*octet)].1).sum::<usize>() - 1
 }
 
 /// Appends the text of an IPv6 address in network order: the first longest row of more than one group of zeros is left out,
 /// and an IPv4 address in the range for them is written as one.
-pub(crate) fn push_ipv6(address: [u8; 16], out: &mut Vec<u8>) {
+pub fn push_ipv6(address: [u8; 16], out: &mut Vec<u8>) {
     if let [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, a, b, c, d] = address {
         out.extend_from_slice(b"::ffff:");
         return push_ipv4([a, b, c, d], out);
@@ -77,7 +77,7 @@ pub(crate) fn push_ipv6(address: [u8; 16], out: &mut Vec<u8>) {
 }
 
 /// The bytes of the text of an IPv6 address.
-pub(crate) fn ipv6_len(address: [u8; 16]) -> usize {
+pub fn ipv6_len(address: [u8; 16]) -> usize {
     if let [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, a, b, c, d] = address {
         return "::ffff:".len() + ipv4_len([a, b, c, d]);
     }

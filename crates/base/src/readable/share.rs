@@ -1,7 +1,7 @@
 //! Parts of a whole as people read them.
 
 /// A part as a percentage that is 0 or 100 only where that is exact.
-pub(crate) fn share(part: u64, whole: u64) -> String {
+pub fn share(part: u64, whole: u64) -> String {
     let tenths = u128::from(part) * 1000 / u128::from(whole.max(1));
     match tenths {
         _ if whole == 0 => "-".to_owned(),

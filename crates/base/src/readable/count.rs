@@ -3,7 +3,7 @@
 use indicatif::HumanCount;
 
 /// So many of what `things` names in the plural: `1 buffer`, `1,200 buffers`.
-pub(crate) fn counted(number: u64, things: &str) -> String {
+pub fn counted(number: u64, things: &str) -> String {
     let things = if number == 1 { things.strip_suffix('s').unwrap_or(things) } else { things };
     format!("{} {things}", HumanCount(number))
 }

@@ -12,6 +12,7 @@
 //! has the distance added to `base_ns`. The published procedure uses
 //! doubles; the two differ by a few 100 ns at most, and [`Clock::double_formula`] measures by how much.
 
+use crate::words;
 use serde::{Deserialize, Serialize};
 
 /// A time as it stands in the file: ticks of the session's clock.
@@ -82,15 +83,10 @@ pub enum ClockAnchor {
     Boot,
 }
 
-impl ClockAnchor {
-    /// The name used in the sidecar and on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            ClockAnchor::Start => "start",
-            ClockAnchor::Boot => "boot",
-        }
-    }
-}
+words! { ClockAnchor {
+    Start = "start": "The start time of the session, as Windows does",
+    Boot = "boot": "The boot time, which follows later corrections of the system clock",
+} }
 
 /// What is special about one converted time; `None` of this means exact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -17,7 +17,7 @@ const PATIENCE: Duration = Duration::from_secs(12);
 
 /// Does what another program may stand in the way of for a moment: on Windows, one that has a file open, to scan it or to
 /// save it, keeps others from renaming, removing and opening it. Tries again for some seconds, each time from the start.
-pub(crate) fn patiently<T>(attempt: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+pub fn patiently<T>(attempt: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     patient(attempt, is_in_use, sleep)
 }
 
@@ -46,13 +46,13 @@ fn is_in_use(cause: &io::Error) -> bool {
 }
 
 /// Renames a file or a folder, patiently; a file replaces the one of that name.
-pub(crate) fn rename(from: &Path, to: &Path) -> io::Result<()> {
+pub fn rename(from: &Path, to: &Path) -> io::Result<()> {
     patiently(|| fs::rename(from, to))
 }
 
 /// Writes a file in the place of the one of that name, whole or not at all; its folder is made where it is missing. It need not
 /// be on disk then: what is written so is found again where it is lost. What a killed process leaves ends in `.tmp`.
-pub(crate) fn replace(path: &Path, content: &str) -> io::Result<()> {
+pub fn replace(path: &Path, content: &str) -> io::Result<()> {
     let mut staged = path.as_os_str().to_owned();
     staged.push(format!(".{}.tmp", std::process::id()));
     let staged = Path::new(&staged);
@@ -66,7 +66,7 @@ pub(crate) fn replace(path: &Path, content: &str) -> io::Result<()> {
 }
 
 /// Brings what an open file or folder holds to disk.
-pub(crate) fn sync(file: &File) -> io::Result<()> {
+pub fn sync(file: &File) -> io::Result<()> {
     match file.sync_all() {
         // The standard library asks the drive to empty its cache, which network volumes refuse; they know the older call.
         #[cfg(target_vendor = "apple")]

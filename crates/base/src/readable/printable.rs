@@ -7,7 +7,7 @@ const LONGEST: usize = 2000;
 
 /// Text from a trace or a path as it can be shown on one line: nothing in it moves the cursor, ends the line or turns
 /// what follows around, and it ends.
-pub(crate) fn printable(text: &str) -> Cow<'_, str> {
+pub fn printable(text: &str) -> Cow<'_, str> {
     if text.len() <= LONGEST && !text.chars().any(is_unsafe) {
         return Cow::Borrowed(text);
     }
@@ -16,7 +16,7 @@ pub(crate) fn printable(text: &str) -> Cow<'_, str> {
 }
 
 /// The first characters, with an ellipsis in the place of the last of them where there are more.
-pub(crate) fn cut(mut text: impl Iterator<Item = char>, most: usize) -> String {
+pub fn cut(mut text: impl Iterator<Item = char>, most: usize) -> String {
     let mut shown: String = text.by_ref().take(most).collect();
     if text.next().is_some() {
         shown.pop();
@@ -26,12 +26,12 @@ pub(crate) fn cut(mut text: impl Iterator<Item = char>, most: usize) -> String {
 }
 
 /// Characters that take no room where they are shown: two names that differ in them alone look alike.
-pub(crate) fn is_invisible(c: char) -> bool {
+pub fn is_invisible(c: char) -> bool {
     matches!(c, '\u{AD}' | '\u{200B}'..='\u{200D}' | '\u{2060}'..='\u{2064}')
 }
 
 /// Control characters, line and paragraph separators, and marks that change the direction of text.
-pub(crate) fn is_unsafe(c: char) -> bool {
+pub fn is_unsafe(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{61C}' | '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{FEFF}')
 }

@@ -9,7 +9,7 @@ use rayon::ThreadPool;
 use crate::error::{Error, ErrorKind, Result};
 
 /// The smallest budget: open row groups alone may take 192 MiB.
-pub(crate) const MIN_MEMORY: u64 = 384 << 20;
+pub const MIN_MEMORY: u64 = 384 << 20;
 
 const BASE_MEMORY: u64 = 512 << 20;
 const MEMORY_PER_THREAD: u64 = 128 << 20;
@@ -21,7 +21,7 @@ const SHARE: u64 = 4;
 const STACK: usize = 8 << 20;
 
 /// The threads that this process may use; on Linux its control group counts.
-pub(crate) fn default_threads() -> usize {
+pub fn default_threads() -> usize {
     available_parallelism().map_or(1, usize::from)
 }
 
@@ -29,7 +29,7 @@ pub(crate) fn default_threads() -> usize {
 ///
 /// # Errors
 /// [`ErrorKind::Internal`] when the system does not give them.
-pub(crate) fn pool(threads: usize) -> Result<ThreadPool> {
+pub fn pool(threads: usize) -> Result<ThreadPool> {
     rayon::ThreadPoolBuilder::new()
         .num_threads(threads)
         .stack_size(STACK)
@@ -39,7 +39,7 @@ pub(crate) fn pool(threads: usize) -> Result<ThreadPool> {
 }
 
 /// The default memory budget in bytes.
-pub(crate) fn default_memory(threads: usize) -> u64 {
+pub fn default_memory(threads: usize) -> u64 {
     // Elsewhere anybody might make a folder of that name.
     let present = if cfg!(target_os = "linux") { memory_present(Path::new("/")) } else { None };
     memory_within(threads, present)
@@ -60,7 +60,7 @@ fn memory_present(root: &Path) -> Option<u64> {
 }
 
 /// The most memory that this process has held at a time, in bytes; `None` where the system has no `/proc`.
-pub(crate) fn peak_memory() -> Option<u64> {
+pub fn peak_memory() -> Option<u64> {
     kilobytes(&fs::read_to_string("/proc/self/status").ok()?, "VmHWM:")
 }
 

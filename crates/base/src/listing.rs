@@ -8,13 +8,13 @@ use std::path::Path;
 ///
 /// # Errors
 /// Those of the system, but that a signal came meanwhile: then the folder is listed anew.
-pub(crate) fn entries(folder: &Path) -> io::Result<Vec<DirEntry>> {
+pub fn entries(folder: &Path) -> io::Result<Vec<DirEntry>> {
     uninterrupted(|| fs::read_dir(folder)?.collect())
 }
 
 /// Does something as often as a signal interrupts it. The standard library does so for reading, writing and opening a
 /// file; for what opens or lists a folder it does not, and network file systems let that be interrupted.
-pub(crate) fn uninterrupted<T>(mut act: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+pub fn uninterrupted<T>(mut act: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     loop {
         match act() {
             Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}

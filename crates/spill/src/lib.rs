@@ -15,10 +15,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use base::error::{Error, ErrorKind, Result};
 use mapping::Mapping;
 use zerocopy::{FromBytes, Immutable, IntoBytes};
-
-use crate::error::{Error, ErrorKind, Result};
 
 /// A record without pointers and padding: the bytes in memory are the bytes on disk.
 pub trait Record: FromBytes + IntoBytes + Immutable + Copy {}
