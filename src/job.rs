@@ -16,6 +16,8 @@ use std::time::{Instant, SystemTime};
 
 use base::error::{ErrorCode, Result};
 use base::resources;
+use etl::event::subject::Subject;
+use etl::input::Inputs;
 use spill::SpillSpace;
 
 use self::prepare::Prepared;
@@ -30,8 +32,6 @@ use crate::convert::job::{JobProgress, Outcome, Recording, Report, Stage};
 use crate::convert::partitions::Conversion;
 use crate::convert::pipeline::Threads;
 use crate::dimensions::{self, Dimensions, Owners};
-use crate::event::subject::Subject;
-use crate::input::Inputs;
 use crate::output::{IfExists, LocalFolder, Output, folder};
 use crate::plan::PlannedInputs;
 use crate::survey::FileSurvey;

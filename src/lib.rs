@@ -89,8 +89,6 @@
 //! What is not on this page is not part of the interface and changes without notice.
 
 #[doc(hidden)]
-pub mod buffer;
-#[doc(hidden)]
 pub mod chunks;
 #[doc(hidden)]
 pub mod cli;
@@ -107,13 +105,7 @@ pub mod decode;
 #[doc(hidden)]
 pub mod dimensions;
 #[doc(hidden)]
-pub mod event;
-#[doc(hidden)]
-pub mod input;
-#[doc(hidden)]
 pub mod job;
-#[doc(hidden)]
-pub mod layout;
 #[doc(hidden)]
 pub mod output;
 #[doc(hidden)]

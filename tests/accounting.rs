@@ -8,11 +8,11 @@ mod synth;
 use std::path::PathBuf;
 
 use base::clock::ClockAnchor;
-use etl2parquet::buffer::content::{self, Scratch};
-use etl2parquet::event::walk::{RawEvent, Walk, WalkStep};
-use etl2parquet::event::{Event, FileContext};
-use etl2parquet::input::{Input, LocalFile};
-use etl2parquet::layout::header::HeaderFamily;
+use etl::buffer::content::{self, Scratch};
+use etl::event::walk::{RawEvent, Walk, WalkStep};
+use etl::event::{Event, FileContext};
+use etl::input::{Input, LocalFile};
+use etl::layout::header::HeaderFamily;
 use etl2parquet::survey::{BufferSummary, FileSurvey, NoProgress, SurveyOptions};
 use support::{Sandbox, corpus};
 use synth::*;

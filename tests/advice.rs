@@ -8,7 +8,7 @@ mod synth;
 use std::fs;
 
 use base::clock::ClockAnchor;
-use etl2parquet::input::MemoryInput;
+use etl::input::MemoryInput;
 use etl2parquet::survey::{FileFacts, IssueCode, NoProgress, Severity, SurveyOptions};
 use serde_json::Value;
 use support::{Sandbox, corpus};

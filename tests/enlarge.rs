@@ -9,8 +9,8 @@ use std::path::Path;
 
 use base::clock::ClockAnchor;
 use copies::{Enlarged, Size, enlarge};
-use etl2parquet::event::{Walk, WalkStep};
-use etl2parquet::input::{LocalFile, MemoryInput};
+use etl::event::{Walk, WalkStep};
+use etl::input::{LocalFile, MemoryInput};
 use etl2parquet::survey::{self, FileFacts, FileSurvey, NoProgress, Severity, SurveyOptions, sequence, streams};
 use synth::{FREQUENCY, START, T0, buffer, bulk, compact64, event64, full64, guid, header, message, payload, trace};
 

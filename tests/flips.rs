@@ -18,11 +18,11 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::AddAssign;
 
 use base::clock::ClockAnchor;
+use etl::buffer::content::{self, Scratch};
+use etl::buffer::scan::BufferExtent;
+use etl::event::walk::{Walk, WalkStep};
+use etl::input::MemoryInput;
 use etl2parquet::ErrorKind;
-use etl2parquet::buffer::content::{self, Scratch};
-use etl2parquet::buffer::scan::BufferExtent;
-use etl2parquet::event::walk::{Walk, WalkStep};
-use etl2parquet::input::MemoryInput;
 use etl2parquet::survey::{FileSurvey, NoProgress, SurveyOptions, survey};
 use support::corpus;
 use synth::*;

@@ -12,9 +12,9 @@ mod synth;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use etl::event::RawEvent;
+use etl::input::MemoryInput;
 use etl2parquet::ErrorKind;
-use etl2parquet::event::RawEvent;
-use etl2parquet::input::MemoryInput;
 use etl2parquet::sidecar::{Time, sessions};
 use etl2parquet::survey::loss::{self, Ledger, LossRow, Overwritten};
 use etl2parquet::survey::streams::{Stream, disorder};

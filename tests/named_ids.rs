@@ -2,9 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may stop at what should not happen")]
 
-use etl2parquet::event::EventIdentity;
-use etl2parquet::event::named_ids::NamedIds;
-use etl2parquet::layout::header::HeaderFamily;
+use etl::event::EventIdentity;
+use etl::event::named_ids::NamedIds;
+use etl::layout::header::HeaderFamily;
 use etl2parquet::schema::model::{Count, Field, FieldKind, Wire};
 use etl2parquet::schema::pack::Pack;
 

@@ -10,11 +10,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use base::clock::ClockAnchor;
+use etl::input::{Input, Inputs, MemoryInput};
 use etl2parquet::convert::RawPolicy;
 use etl2parquet::convert::load::SliceMemory;
 use etl2parquet::convert::order::OrderedSlice;
 use etl2parquet::convert::slices::{self, Slice, Slices};
-use etl2parquet::input::{Input, Inputs, MemoryInput};
 use etl2parquet::plan::{Key, PartitionView, PlannedInputs, partition};
 use etl2parquet::survey::{FileKey, FileSurvey, NoProgress, SurveyOptions, survey_within};
 use spill::SpillSpace;

@@ -8,8 +8,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use base::clock::ClockAnchor;
+use etl::input::{InputId, Inputs};
 use etl2parquet::convert::decoders::Decoders;
-use etl2parquet::input::{InputId, Inputs};
 use etl2parquet::plan::filter::Filter;
 use etl2parquet::plan::{self, DatasetSplit, Partition, PlanFile, PlanOptions, PlannedInputs, partition};
 use etl2parquet::schema::load;

@@ -18,8 +18,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use base::clock::ClockAnchor;
-use etl2parquet::buffer::content::{self, Scratch};
-use etl2parquet::input::MemoryInput;
+use etl::buffer::content::{self, Scratch};
+use etl::input::MemoryInput;
 use etl2parquet::survey::{FileSurvey, NoProgress, SurveyOptions, survey};
 use support::corpus;
 use synth::*;

@@ -9,8 +9,8 @@ use std::fs;
 use std::path::Path;
 
 use base::clock::ClockAnchor;
+use etl::input::{Input, LocalFile, MemoryInput};
 use etl2parquet::ErrorKind;
-use etl2parquet::input::{Input, LocalFile, MemoryInput};
 use etl2parquet::survey::{FileSurvey, NoProgress, SurveyOptions, SurveyResult, settle, survey};
 use spill::SpillSpace;
 use support::corpus;

@@ -3,12 +3,12 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput};
-use etl2parquet::buffer::content::{self, Scratch};
+use etl::buffer::content::{self, Scratch};
+use etl::event::{Event, Walk, WalkStep};
+use etl::input::InputId;
 use etl2parquet::columns::{ColumnBuffers, PackedColumns, gather};
 use etl2parquet::convert::decoders::Decoders;
 use etl2parquet::decode::{NoClock, PayloadColumn};
-use etl2parquet::event::{Event, Walk, WalkStep};
-use etl2parquet::input::InputId;
 use etl2parquet::plan::{DecodeSource, PlanResult, ShapeFinder};
 use etl2parquet::survey::{FileSurvey, NoProgress};
 

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use base::clock::ClockAnchor;
-use etl2parquet::input::{Inputs, LocalFile};
+use etl::input::{Inputs, LocalFile};
 use etl2parquet::plan::{self, PlanOptions, PlanResult};
 use etl2parquet::survey::{self, FileSurvey, NoProgress, SurveyOptions};
 use tempfile::{NamedTempFile, TempPath};

@@ -1,8 +1,8 @@
 //! Expanding compressed buffers.
 
 use criterion::{Criterion, Throughput};
-use etl2parquet::buffer::content::{self, Scratch};
-use etl2parquet::input::InputId;
+use etl::buffer::content::{self, Scratch};
+use etl::input::InputId;
 
 use crate::inputs;
 

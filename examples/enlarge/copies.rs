@@ -5,16 +5,16 @@ use std::io::{self, Write};
 use std::mem::offset_of;
 
 use base::clock::{ClockAnchor, ClockKind};
-use etl2parquet::buffer::content::{self, Scratch};
-use etl2parquet::buffer::scan::BufferExtent;
-use etl2parquet::event::{RawEvent, Walk, WalkStep};
-use etl2parquet::input::Input;
-use etl2parquet::layout::buffer::{BUFFER_HEADER_LEN, BufferHeader, flags};
-use etl2parquet::layout::header::{
+use etl::buffer::content::{self, Scratch};
+use etl::buffer::scan::BufferExtent;
+use etl::event::{RawEvent, Walk, WalkStep};
+use etl::input::Input;
+use etl::layout::buffer::{BUFFER_HEADER_LEN, BufferHeader, flags};
+use etl::layout::header::{
     ClassicHeader, CompactHeader, EventHeader, HeaderFamily, KernelHeader, MessageHeader, ObsoleteTimedHeader,
     PerfInfoHeader, SystemHeader, message_flags,
 };
-use etl2parquet::layout::logfile::{LogfileHead, mode};
+use etl::layout::logfile::{LogfileHead, mode};
 use etl2parquet::survey::{self, BufferSummary, FileSurvey, NoProgress, SurveyOptions};
 use zerocopy::{FromBytes, IntoBytes};
 

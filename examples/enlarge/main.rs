@@ -20,7 +20,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use copies::{Enlarged, Size, enlarge};
-use etl2parquet::input::LocalFile;
+use etl::input::LocalFile;
 
 const USAGE: &str = "usage: enlarge INPUT OUTPUT SIZE [--cpus K]
 SIZE: bytes, or with KB, MB, GB, KiB, MiB, GiB. K: copies side by side, each on CPUs of its own (1).";

@@ -6,14 +6,14 @@ use std::path::Path;
 use base::error::{Error, ErrorKind, Result};
 use base::names::{is_packed_name, is_trace_name};
 use base::progress::NoProgress;
+use etl::input::container::{Archive, Format, Member, name_within};
+use etl::input::{Input, LocalFile, OpenOptions, STDIN, member_address, open_archive};
 use glob::Pattern;
 
 use super::passed_over::{PassedOver, Reason};
 use super::run::probe;
 use super::suggest::nearest;
 use crate::convert::job::InputFile;
-use crate::input::container::{Archive, Format, Member, name_within};
-use crate::input::{Input, LocalFile, OpenOptions, STDIN, member_address, open_archive};
 
 /// What became of a file.
 #[derive(Debug, Default)]

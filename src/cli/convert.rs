@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use base::error::{Error, ErrorCode, ErrorKind, Result};
 use base::names::folded;
 use base::readable::count::counted;
+use etl::input::OpenOptions;
 
 use super::args::{ConvertArgs, JobArgs};
 use super::choices::OnBadInput;
@@ -23,7 +24,6 @@ use super::summary::TraceSummary;
 use super::{inputs, jobs, log, options};
 use crate::convert::job::{InputFile, Outcome, Recording};
 use crate::convert::{ConvertOptions, LockFrom};
-use crate::input::OpenOptions;
 use crate::job::workers::Workers;
 use crate::output::IfExists;
 use crate::output::folder::{published, trace_folder};

@@ -3,9 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
+use etl::input::Unopened;
 use serde::Serialize;
-
-use crate::input::Unopened;
 
 /// An input, and how it ended.
 #[derive(Debug, PartialEq, Eq, Serialize)]

@@ -189,10 +189,10 @@ fn provider(dataset: &str, entries: &[CatalogEntry<'_>]) -> InspectedDataset {
 #[cfg(test)]
 mod tests {
     use base::guid::Guid;
+    use etl::event::{EventIdentity, Shape};
+    use etl::layout::header::HeaderFamily;
 
     use super::*;
-    use crate::event::{EventIdentity, Shape};
-    use crate::layout::header::HeaderFamily;
     use crate::plan::{DecodeSource, PlannedShape, PlannedTable};
 
     /// A shape of a dataset.

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use base::error::Result;
 use base::words::Words;
+use etl::input::OpenOptions;
 use serde_json::{Map, Value, json};
 
 use super::args::{InspectArgs, JobArgs, ReportArgs, SpoolArgs};
@@ -13,7 +14,6 @@ use super::schema::load::{LoadedSchemas, read_lock};
 use crate::columns::TypeOptions;
 use crate::convert::ConvertOptions;
 use crate::convert::job::{Checks, MaxLoss, StackPolicy};
-use crate::input::OpenOptions;
 use crate::output::lock_file::LOCK_NAME;
 
 /// The options of a conversion, but for its schemas.

@@ -6,6 +6,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use base::error::{Error, ErrorKind, Result};
 use base::progress::NoProgress;
 use base::resources::{MIN_MEMORY, default_memory, default_threads};
+use etl::input::{OpenOptions, open_head};
+use etl::session::{self, Session};
 use indicatif::HumanBytes;
 
 use super::arenas;
@@ -17,9 +19,7 @@ use super::progress::{DisplayMode, ProgressDisplay};
 use super::run_args::RunArgs;
 use super::stopwatch::Times;
 use crate::convert::job::{InputFile, JobProgress, Report};
-use crate::input::{OpenOptions, open_head};
 use crate::job::steps::StepOptions;
-use crate::survey::session::{self, Session};
 
 /// A run of a command.
 #[derive(Debug)]

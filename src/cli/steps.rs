@@ -1,6 +1,7 @@
 //! `etl2parquet plan`, `convert-partition` and `commit`: a conversion in steps that several processes take.
 
 use base::error::{Error, ErrorKind, Result};
+use etl::input::{OpenOptions, STDIN};
 use serde_json::json;
 
 use super::args::{CommitArgs, JobArgs, PartitionArgs, PlanArgs};
@@ -14,7 +15,6 @@ use super::run_args::RunArgs;
 use super::schema::load::LoadedSchemas;
 use crate::convert::ConvertOptions;
 use crate::convert::job::{Outcome, Report};
-use crate::input::{OpenOptions, STDIN};
 use crate::job::steps::{self, CommitOutcome, PartOutcome, PlanOutcome, StepOptions};
 
 /// Plans; returns the exit code.

@@ -7,11 +7,11 @@ use std::time::{Instant, SystemTime};
 
 use base::calendar;
 use base::words::Words;
+use etl::input::split_address;
 use serde_json::{Value, json};
 
 use crate::convert::job::{Checks, InputFile, MaxLoss, Report};
 use crate::convert::{ConvertOptions, LockFrom};
-use crate::input::split_address;
 use crate::output::IfExists;
 use crate::output::manifest::{CommitRecord, FORMAT_VERSION, InputEntry, LossCounts, RunInfo, options_hash};
 use crate::survey::loss::Ledger;

@@ -4,8 +4,8 @@
 //! there because an event may have none of its own, and the neighbour whose it took may be of another slice. Behind the
 //! events of a segment stands where they were in their buffer.
 
-use crate::event::RawEvent;
-use crate::layout::header::EVENT_ALIGNMENT;
+use etl::event::RawEvent;
+use etl::layout::header::EVENT_ALIGNMENT;
 
 /// Bytes of the time before each event.
 const TICKS_LEN: usize = size_of::<i64>();

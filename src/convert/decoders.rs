@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use base::error::Result;
+use etl::event::named_ids::NamedIds;
 use hashbrown::HashMap;
 use rayon::prelude::*;
 
 use crate::decode::Program;
-use crate::event::named_ids::NamedIds;
 use crate::plan::{DecodeSource, PlanResult, PlannedShape, ShapeIds};
 use crate::schema::wpp::CompiledMessage;
 use crate::survey::{Progress, Step, stop_if_cancelled, timed};

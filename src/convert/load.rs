@@ -3,10 +3,10 @@
 use std::ops::Range;
 
 use base::error::Result;
+use etl::buffer::content::Scratch;
+use etl::layout::buffer::BUFFER_HEADER_LEN;
 
 use super::segments::SliceSegment;
-use crate::buffer::content::Scratch;
-use crate::layout::buffer::BUFFER_HEADER_LEN;
 use crate::plan::PartitionView;
 
 /// Memory that one slice leaves to the next.

@@ -1,7 +1,8 @@
 //! Fills the text columns of WPP messages whose format is known.
 
+use etl::event::Event;
+
 use crate::decode::{DecodeOutcome, Status};
-use crate::event::Event;
 use crate::schema::wpp::{ArgumentStatus, CompiledMessage, HeaderValues, Renderer};
 use crate::table::HeaderColumns;
 

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use base::clock::ClockAnchor;
 use base::resources::{MIN_MEMORY, default_memory, default_threads};
+use etl::input::OpenOptions;
 use serde::{Deserialize, Serialize};
 
 use super::job::{Checks, RawPolicy, StackPolicy};
 use crate::columns::TypeOptions;
 use crate::dataset::properties::{Compression, EncoderKind};
-use crate::input::OpenOptions;
 use crate::output::IfExists;
 use crate::plan::{DatasetSplit, Filter};
 use crate::schema::load::SchemaSet;

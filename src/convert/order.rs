@@ -8,6 +8,7 @@
 //! Where filters leave events out, only the others are sorted, and ranked among all.
 
 use base::error::{Error, ErrorCode, ErrorKind, Result};
+use etl::event::{Event, RawEvent, TimedStep};
 
 use super::aside::{AsideOffsets, AsideWalk};
 use super::entry::Entry;
@@ -17,7 +18,6 @@ use super::segments::SliceSegment;
 use super::slice_stacks::SliceStacks;
 use super::slices::{Slice, Slices};
 use super::whose::{Selection, Whose};
-use crate::event::{Event, RawEvent, TimedStep};
 use crate::plan::filter::Overlap;
 use crate::plan::{CompiledFilter, PartitionView, ShapeFinder};
 use crate::survey::BufferSummary;

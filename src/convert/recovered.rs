@@ -1,9 +1,10 @@
 //! Which events of a slice were found again behind damage.
 
+use etl::event::Gap;
+
 use super::aside::AsideOffsets;
 use super::entry::Entry;
 use super::order::OrderedSlice;
-use crate::event::Gap;
 
 /// Knows of each event of a slice whether it stands behind the gap of its buffer.
 pub(super) struct Recovered<'a> {

@@ -5,11 +5,11 @@
 //! and on the content of the input alone, so cuts do, too.
 
 use base::error::Result;
+use etl::buffer::content::Scratch;
 use rayon::prelude::*;
 
 use super::cost::EVENT_COST;
 use super::segments::{Place, windows};
-use crate::buffer::content::Scratch;
 use crate::plan::{Key, PartitionView, PlannedInput, part_of};
 use crate::survey::{Progress, Step, stop_if_cancelled, timed};
 

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use etl::event::named_ids::AttributedIds;
 use serde::{Deserialize, Serialize};
-
-use crate::event::named_ids::AttributedIds;
 
 /// Ids of a kind that are kept: a file decides how many there are.
 const MOST: usize = 1 << 16;

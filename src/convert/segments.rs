@@ -9,11 +9,11 @@
 //! slice: so each slice reads its own events and no others, whatever the disorder.
 
 use base::error::Result;
+use etl::buffer::content::Scratch;
+use etl::event::{RawEvent, TimedEvent, TimedStep, TimedWalk};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 use super::aside;
-use crate::buffer::content::Scratch;
-use crate::event::{RawEvent, TimedEvent, TimedStep, TimedWalk};
 use crate::plan::{BufferRef, Key, KeyRange, PartitionView, Segment, part_of};
 
 /// Slices for which a compressed buffer may be expanded; in more, its events are set aside.

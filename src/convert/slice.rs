@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use base::clock::{Clock, DoubleFormula, Ticks, TimeStatus, UnixNanos};
 use base::error::{Error, Result};
+use etl::event::named_ids::AttributedIds;
+use etl::event::{Event, EventIdentity, FileContext, RawEvent};
 
 use super::decoders::{Decoders, ShapeDecoder};
 use super::entry::Entry;
@@ -23,8 +25,6 @@ use super::whose::{AskedNames, Selection, Whose};
 use crate::columns::ColumnBuffers;
 use crate::decode::{DecodeOutcome, PayloadColumn, Status, TraceClock};
 use crate::dimensions::Owners;
-use crate::event::named_ids::AttributedIds;
-use crate::event::{Event, EventIdentity, FileContext, RawEvent};
 use crate::plan::{CompiledFilter, DecodeSource, PartitionView, PlanResult, ShapeFinder};
 use crate::stacks::Stacks;
 use crate::survey::{Progress, Step, timed};

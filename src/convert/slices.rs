@@ -15,6 +15,7 @@
 use std::ops::Range;
 
 use base::error::Result;
+use etl::buffer::content::Scratch;
 use rayon::prelude::*;
 use spill::{SpillSpace, SpillWriter, Spilled};
 
@@ -22,7 +23,6 @@ use super::aside::AsideOffsets;
 use super::cost::{EVENT_COST, MAX_COST};
 use super::refine::{self, Overfull};
 use super::segments::{self, Parts, Place, SliceSegment, windows};
-use crate::buffer::content::Scratch;
 use crate::plan::cuts::{self, Spacing};
 use crate::plan::{Key, KeyRange, PartitionView, Within, by_part, part_of};
 use crate::survey::{Progress, Step, stop_if_cancelled, timed};

@@ -1,9 +1,10 @@
 //! Whose events are, and whether that is asked for.
 
+use etl::event::named_ids::{AttributedIds, Ids, NamedIds};
+use etl::event::{Event, EventIdentity, FileContext, RawEvent};
+
 use super::decoders::Decoders;
 use crate::dimensions::{Attributor, Owners};
-use crate::event::named_ids::{AttributedIds, Ids, NamedIds};
-use crate::event::{Event, EventIdentity, FileContext, RawEvent};
 use crate::plan::CompiledFilter;
 use crate::stacks::Stacks;
 

@@ -3,7 +3,7 @@
 //!
 //! What is told of a subject has one place among the numbers or texts of its facts and spans, whatever the source.
 
-use crate::event::subject::Subject;
+use etl::event::subject::Subject;
 
 /// How many numbers are told of a subject.
 pub(super) const NUMBERS: usize = 6;

@@ -1,7 +1,8 @@
 //! Whose an event is: the process and thread of its header, of its payload, or by the thread table or the walk of its stack.
 
+use etl::event::named_ids::{AttributedIds, Attribution, Ids};
+
 use super::owners::{Known, Owners};
-use crate::event::named_ids::{AttributedIds, Attribution, Ids};
 
 /// Says whose events are. One thread has it: it remembers what the last ids meant, and for how long.
 #[derive(Debug)]

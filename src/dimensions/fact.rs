@@ -1,10 +1,10 @@
 //! What one event tells of a subject.
 
+use etl::event::subject::Tells;
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 use super::attributes::{NUMBERS, TEXTS};
 use super::texts::TextId;
-use crate::event::subject::Tells;
 use crate::plan::Key;
 use crate::survey::FileKey;
 

@@ -5,12 +5,12 @@ use std::cell::Cell;
 use base::error::Result;
 use base::guid::Guid;
 use base::progress::{Progress, Step, stop_if_cancelled, timed};
+use etl::event::subject::{Subject, Tells, tells_image_paths};
 use spill::{SpillSpace, SpillWriter, Spilled};
 
 use super::attributes::{NUMBERS, TEXTS, image, process, thread};
 use super::fact::Fact;
 use super::span::Span;
-use crate::event::subject::{Subject, Tells, tells_image_paths};
 use crate::plan::PlannedInputs;
 use crate::survey::FileSurvey;
 use crate::survey::sort::{Threads, sort_by_key, sort_places};

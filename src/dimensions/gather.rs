@@ -2,6 +2,9 @@
 
 use base::calendar::rfc3339;
 use base::error::Result;
+use etl::buffer::content::Scratch;
+use etl::event::subject::Subject;
+use etl::reader::BufferReader;
 use rayon::prelude::*;
 use spill::{SpillSpace, SpillWriter, Spilled};
 
@@ -11,12 +14,10 @@ use super::paths::DosPaths;
 use super::reader::{Readers, Told};
 use super::result::Dimensions;
 use super::texts::TextWriter;
-use crate::buffer::content::Scratch;
-use crate::event::subject::Subject;
 use crate::plan::{Key, PlanResult, PlannedInputs};
 use crate::survey::{
-    self, BufferReader, BufferSummary, FileSurvey, Issue, IssueCode, OneBehind, Progress, Severity, Step, Telling,
-    stop_if_cancelled, timed,
+    self, BufferSummary, FileSurvey, Issue, IssueCode, OneBehind, Progress, Severity, Step, Telling, stop_if_cancelled,
+    timed,
 };
 
 /// Bytes of buffers that are read side by side: what they tell may take some times as many.

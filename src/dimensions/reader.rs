@@ -10,6 +10,8 @@ use arrow_buffer::{NullBuffer, ScalarBuffer};
 use arrow_schema::DataType;
 use base::error::Result;
 use base::guid::Guid;
+use etl::event::subject::{self, Subject, Tells};
+use etl::event::{Event, FileContext, RawEvent};
 
 use super::attributes::{Attributes, NUMBERS, Scope, TEXTS, process};
 use super::fact::Fact;
@@ -19,8 +21,6 @@ use crate::columns::{
     TypeOptions, gather,
 };
 use crate::decode::{NoClock, PayloadColumn, PayloadColumns, Program, Status, assign_columns};
-use crate::event::subject::{self, Subject, Tells};
-use crate::event::{Event, FileContext, RawEvent};
 use crate::plan::{Key, PlanResult, PlannedShape, ShapeFinder, ShapeIds};
 
 /// What reads the events of a plan's shapes.

@@ -4,6 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use base::error::Result;
+use etl::event::subject::Subject;
+use etl::input::{InputId, Inputs};
+use etl::session;
 use rayon::ThreadPool;
 use spill::SpillSpace;
 
@@ -14,13 +17,10 @@ use crate::convert::job::{JobProgress, Outcome, Recording, Report, StackPolicy, 
 use crate::convert::repeated;
 use crate::convert::write_options::WriteOptions;
 use crate::dimensions::{self, Dimensions, Owners};
-use crate::event::subject::Subject;
-use crate::input::{InputId, Inputs};
 use crate::output::manifest::FORMAT_VERSION;
 use crate::output::{IfExists, folder, options_hash};
 use crate::plan::{self, Partitions, PlanOptions, PlanResult, PlannedInputs, partition};
 use crate::stacks::{self, Stacks};
-use crate::survey::session;
 use crate::survey::{self, FileFacts, FileSurvey, Step, SurveyOptions, ToldEvents, timed};
 
 /// Opens the inputs of a recording; what is packed is unpacked beside the output where nothing else is said.

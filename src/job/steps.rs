@@ -8,6 +8,7 @@ use std::time::{Instant, SystemTime};
 use base::error::{Error, ErrorKind, Result};
 use base::resources::pool;
 use base::resources::{default_memory, default_threads};
+use etl::input::{InputId, Inputs, OpenOptions};
 use spill::SpillSpace;
 use zerocopy::IntoBytes;
 
@@ -27,7 +28,6 @@ use crate::convert::report_check::ReportRules;
 use crate::convert::{ConvertOptions, LockFrom};
 use crate::dataset::rows_in_footer;
 use crate::dimensions::Owners;
-use crate::input::{InputId, Inputs, OpenOptions};
 use crate::output::folder::{plan_name, trace_folder};
 use crate::output::lock_file;
 use crate::output::{CommitRecord, IfExists, LocalFolder, Output, StagedName};

@@ -4,12 +4,12 @@ use std::path::Path;
 
 use base::error::{Error, ErrorCode, ErrorKind, Result};
 use base::progress::Progress;
+use etl::input::{InputId, Inputs, Unopened};
 use rayon::ThreadPool;
 
 use crate::commit::record;
 use crate::convert::ConvertOptions;
 use crate::convert::job::{InputFile, Outcome, Recording, Report};
-use crate::input::{InputId, Inputs, Unopened};
 use crate::output::folder::trace_folder;
 use crate::output::lock_file;
 use crate::output::manifest::{FORMAT_VERSION, FileEntry, InputEntry};

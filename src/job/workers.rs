@@ -8,13 +8,13 @@ use std::num::NonZero;
 use base::error::Result;
 use base::progress::Progress;
 use base::resources::pool;
+use etl::input::{Inputs, OpenOptions, room_to_unpack};
 use rayon::ThreadPool;
 
 use super::turnstile::{Ticket, Turnstile};
 use crate::convert::ConvertOptions;
 use crate::convert::job::{Recording, Surveyed};
 use crate::convert::pipeline::{RESERVE, TABLE_RESERVE};
-use crate::input::{Inputs, OpenOptions, room_to_unpack};
 use crate::output::folder::Disks;
 use crate::plan::room_to_plan;
 use crate::survey::FileSurvey;

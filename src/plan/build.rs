@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use base::error::Result;
+use etl::input::Inputs;
 
 use super::describe::Describer;
 use super::descriptions::{self, TraceSchemas};
@@ -12,7 +13,6 @@ use super::resolve::{self, Resolution};
 use super::result::PlanResult;
 use super::tables::{self, Tables};
 use super::{doubts, field_limit, locked, mismatch};
-use crate::input::Inputs;
 use crate::schema::Registry;
 use crate::survey::{FileSurvey, Issue, Issues, Progress, Step, timed};
 

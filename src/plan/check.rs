@@ -1,11 +1,11 @@
 //! Whether the numbers in a plan that was read stand for something.
 
 use base::names::stays_below;
+use etl::layout::buffer::MAX_BUFFER_SIZE;
 
 use super::input::PlannedInput;
 use super::partition::Partition;
 use super::result::{PlanResult, PlannedShape};
-use crate::layout::buffer::MAX_BUFFER_SIZE;
 
 /// Inputs have numbers of 16 bits.
 const MAX_INPUTS: usize = 1 << 16;

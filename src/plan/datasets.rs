@@ -7,12 +7,12 @@ use std::sync::Arc;
 use base::guid::Guid;
 use base::names::{self, Claim, Naming, Right};
 use base::words;
+use etl::event::{EventIdentity, Shape};
+use etl::layout::header::HeaderFamily;
+use etl::layout::kernel;
 
 use super::declarations::Declarations;
 use super::resolve::Resolved;
-use crate::event::{EventIdentity, Shape};
-use crate::layout::header::HeaderFamily;
-use crate::layout::kernel;
 use crate::schema::Registry;
 use crate::schema::declared::Declared;
 use crate::survey::{Issue, IssueCode, Severity};

@@ -2,11 +2,11 @@
 
 use base::error::Result;
 use base::guid::Guid;
+use etl::event::view::Event;
+use etl::event::{EventIdentity, FileContext, RawEvent};
+use etl::input::{Input, InputId, Inputs};
+use etl::layout::kernel;
 
-use crate::event::view::Event;
-use crate::event::{EventIdentity, FileContext, RawEvent};
-use crate::input::{Input, InputId, Inputs};
-use crate::layout::kernel;
 use crate::schema::budget::Budget;
 use crate::schema::event_info::{AddError, EventInfo, EventInfoSet, OPCODE_EVENT_INFO, OPCODE_MAP_INFO};
 use crate::schema::eventsource::{

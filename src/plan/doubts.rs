@@ -2,9 +2,10 @@
 
 use std::collections::HashSet;
 
+use etl::event::EventIdentity;
+
 use super::choose::Choice;
 use super::resolve::Resolved;
-use crate::event::EventIdentity;
 use crate::schema::Registry;
 use crate::survey::{Issue, IssueCode, Severity};
 

@@ -2,12 +2,13 @@
 
 use std::borrow::Cow;
 
+use etl::event::EventIdentity;
+use etl::layout::header::HeaderFamily;
+
 use super::choose::Choice;
 use super::images::Images;
 use super::resolve::Resolved;
 use super::result::PlannedTable;
-use crate::event::EventIdentity;
-use crate::layout::header::HeaderFamily;
 use crate::schema::eventsource::Standing;
 use crate::schema::{DecodeSource, Registry};
 

@@ -6,10 +6,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use base::guid::Guid;
+use etl::event::EventIdentity;
+use etl::layout::kernel::{self, GROUP_EVENT_TRACE, event_trace, image_id};
 
 use super::samples::Sample;
-use crate::event::EventIdentity;
-use crate::layout::kernel::{self, GROUP_EVENT_TRACE, event_trace, image_id};
 
 /// Symbol files beyond which none is named: the one that is wanted would not be found among them.
 const FEW: usize = 8;
@@ -81,8 +81,9 @@ fn binary_path(payload: &[u8]) -> Option<(Vec<Guid>, String)> {
 
 #[cfg(test)]
 mod tests {
+    use etl::layout::header::HeaderFamily;
+
     use super::*;
-    use crate::layout::header::HeaderFamily;
 
     fn identity(family: HeaderFamily, provider: Guid, opcode: u8) -> EventIdentity {
         let group = GROUP_EVENT_TRACE;

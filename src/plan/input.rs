@@ -4,13 +4,15 @@ use std::sync::Arc;
 
 use base::clock::{Clock, Ticks};
 use base::error::{Error, Result};
+use etl::buffer::content::{Content, Scratch};
+use etl::event::TimedWalk;
+use etl::input::{Identity, Input, InputId, Inputs};
+use etl::reader::BufferReader;
+use etl::reader::ReadRules;
 use serde::{Deserialize, Serialize};
 
 use super::key::Key;
-use crate::buffer::content::{Content, Scratch};
-use crate::event::TimedWalk;
-use crate::input::{Identity, Input, InputId, Inputs};
-use crate::survey::{BufferReader, BufferSummary, FileKey, FileSurvey, ReadRules, machines};
+use crate::survey::{BufferSummary, FileKey, FileSurvey, machines};
 
 /// An input as the plan knows it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

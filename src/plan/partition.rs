@@ -13,6 +13,8 @@ use std::collections::{BTreeMap, HashSet};
 use std::ops::RangeInclusive;
 
 use base::error::Result;
+use etl::buffer::content::Scratch;
+use etl::event::TimedStep;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use spill::{SpillSpace, SpillWriter, Spilled};
@@ -24,8 +26,6 @@ use super::input::{BufferRef, PlannedInputs};
 use super::key::{Key, KeyRange, part_of};
 use super::segment::Segment;
 use super::slice_size::SliceSize;
-use crate::buffer::content::Scratch;
-use crate::event::TimedStep;
 use crate::survey::{BufferSummary, FileSurvey, Progress, Step, stop_if_cancelled, timed};
 
 /// Event bytes of a partition. A seam costs each table a row group that is short, 6 to 11 KB of it mostly footer and

@@ -3,14 +3,14 @@
 
 use base::guid::Guid;
 use base::names;
+use etl::event::{EventIdentity, Shape};
+use etl::layout::header::HeaderFamily;
 
 use super::choose::{self, Choice};
 use super::measure::Measures;
 use super::resolve::{self, Resolved};
 use super::{PlanOptions, tables};
 use crate::decode::FieldColumn;
-use crate::event::{EventIdentity, Shape};
-use crate::layout::header::HeaderFamily;
 use crate::schema::Registry;
 use crate::schema::catalog::{Provider, ProviderType, SchemaCatalog};
 use crate::schema::describe::{ColumnDescription, ColumnPreview};

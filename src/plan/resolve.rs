@@ -5,6 +5,9 @@ use std::sync::Arc;
 
 use base::error::Result;
 use base::guid::Guid;
+use etl::event::Shape;
+use etl::input::{InputId, Inputs};
+use etl::layout::header::HeaderFamily;
 use hashbrown::HashMap;
 use rayon::prelude::*;
 
@@ -14,9 +17,6 @@ use super::images::Images;
 use super::measure::Measures;
 use super::preferred;
 use super::samples::{Sample, Samples, Wanted};
-use crate::event::Shape;
-use crate::input::{InputId, Inputs};
-use crate::layout::header::HeaderFamily;
 use crate::schema::numbers::EventNumbers;
 use crate::schema::registry::{Candidate, string_candidate};
 use crate::schema::settle::EventName;

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use base::guid::Guid;
+use etl::event::Shape;
 use serde::{Deserialize, Serialize};
 
 use super::filter::CompiledFilter;
 use super::locked::LockUse;
 use crate::decode::{FieldColumn, PayloadColumns};
-use crate::event::Shape;
 use crate::schema::model::EventSchema;
 use crate::schema::pack::EventFacts;
 use crate::schema::wpp::MessageFormat;

@@ -1,12 +1,12 @@
 //! Reads back the events that candidates are held against.
 
 use base::error::Result;
+use etl::event::RawEvent;
+use etl::event::items::Items;
+use etl::event::view::Event;
+use etl::input::Input;
+use etl::layout::extended::item_type;
 
-use crate::event::RawEvent;
-use crate::event::items::Items;
-use crate::event::view::Event;
-use crate::input::Input;
-use crate::layout::extended::item_type;
 use crate::schema::tracelogging::{self, ProviderTraits};
 use crate::survey::{FileKey, FileSurvey, Progress, read_back_parallel};
 

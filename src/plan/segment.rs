@@ -1,9 +1,9 @@
 //! The part of one buffer that belongs to a partition.
 
+use etl::layout::buffer::MAX_BUFFER_SIZE;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 use super::key::KeyRange;
-use crate::layout::buffer::MAX_BUFFER_SIZE;
 use crate::survey::BufferSummary;
 
 /// What a partition owns of one buffer, with all that is known of the buffer: whoever converts the partition needs no

@@ -11,11 +11,11 @@ use std::sync::Arc;
 use std::{env, fs};
 
 use base::guid::Guid;
+use etl::event::{EventIdentity, Shape};
+use etl::layout::header::HeaderFamily;
 
 use super::preferred;
 use crate::decode::ColumnNames;
-use crate::event::{EventIdentity, Shape};
-use crate::layout::header::HeaderFamily;
 use crate::schema::Registry;
 use crate::schema::declared::Declared;
 use crate::schema::eventsource::EventSourceManifests;

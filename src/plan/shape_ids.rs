@@ -1,9 +1,8 @@
 //! The numbers of event shapes.
 
 use base::error::{Error, ErrorCode, ErrorKind, Result};
+use etl::event::{FileContext, NewShape, RawEvent, RecentShapes, Shape, ShapeRef};
 use hashbrown::HashMap;
-
-use crate::event::{FileContext, NewShape, RawEvent, RecentShapes, Shape, ShapeRef};
 
 /// The numbers of shapes.
 #[derive(Clone, Debug, Default)]
@@ -61,8 +60,9 @@ impl<'a> ShapeFinder<'a> {
 
 #[cfg(test)]
 mod tests {
+    use etl::layout::header::HeaderFamily;
+
     use super::*;
-    use crate::layout::header::HeaderFamily;
 
     const FILE: FileContext = FileContext { pointer_size: 8, private_session: false };
 

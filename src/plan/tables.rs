@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use base::error::Result;
+use etl::layout::header::HeaderFamily;
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
 use rayon::prelude::*;
@@ -15,7 +16,6 @@ use super::options::PlanOptions;
 use super::resolve::Resolved;
 use super::result::PlannedTable;
 use crate::decode::{self, PayloadColumns};
-use crate::layout::header::HeaderFamily;
 use crate::schema::Registry;
 use crate::schema::declared::Declared;
 use crate::schema::model::{EventSchema, Field};

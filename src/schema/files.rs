@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use base::error::{Error, ErrorCode, ErrorKind, Result};
 use base::guid::Guid;
 use base::listing::entries;
+use etl::input::regular;
 
 use super::manifest::Manifest;
 use super::model::SchemaError;
 use super::text;
 use super::tmf::Tmf;
-use crate::input::regular;
 
 /// Larger files are no formats of messages; those of all messages of Windows take less.
 const MAX_BYTES: u64 = 256 << 20;

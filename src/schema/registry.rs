@@ -8,6 +8,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use base::guid::Guid;
+use etl::event::{EventIdentity, ShapeRef};
+use etl::layout::header::HeaderFamily;
 
 use super::event_info::{EventInfo, EventInfoKey};
 use super::eventsource::{self, EventSourceManifests};
@@ -22,8 +24,6 @@ use super::tracelogging;
 use super::trust::Trust;
 use super::user::UserSchemas;
 use super::wpp::MessageFormat;
-use crate::event::{EventIdentity, ShapeRef};
-use crate::layout::header::HeaderFamily;
 
 /// The description from which a candidate comes, and which may declare further events of the provider.
 #[derive(Clone, Debug)]

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use base::guid::Guid;
 use base::names::safe_name;
+use etl::event::EventIdentity;
 
 use super::model::{EventSchema, Field, FieldKind, ValueMap};
 use super::pack::PackLayout;
 use super::registry::Registry;
 use super::settled::{EventNumber, SettledNames};
-use crate::event::EventIdentity;
 
 /// What is settled of the name of an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -171,8 +171,9 @@ fn add_maps(fields: &mut [Field], known: &[Field]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use etl::layout::header::HeaderFamily;
+
     use super::*;
-    use crate::layout::header::HeaderFamily;
     use crate::schema::eventsource::EventSourceManifests;
     use crate::schema::model::{MapKind, Wire};
     use crate::schema::user::UserSchemas;

@@ -8,10 +8,10 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::LazyLock;
 
 use base::readable::count::counted;
+use etl::event::subject::{self, Subject};
 
 use super::row::sidecar_row;
 use crate::convert::job::ShapeCounts;
-use crate::event::subject::{self, Subject};
 use crate::plan::{CatalogEntry, PlanResult};
 use crate::views::{Events, Evidence, QUESTIONS, Question};
 
@@ -198,11 +198,11 @@ fn label(entry: CatalogEntry<'_>) -> Cow<'_, str> {
 #[cfg(test)]
 mod tests {
     use base::guid::Guid;
+    use etl::event::{EventIdentity, Shape};
+    use etl::layout::header::HeaderFamily;
+    use etl::layout::kernel::{GROUP_PROCESS, KERNEL_CLASSES};
 
     use super::*;
-    use crate::event::{EventIdentity, Shape};
-    use crate::layout::header::HeaderFamily;
-    use crate::layout::kernel::{GROUP_PROCESS, KERNEL_CLASSES};
     use crate::plan::{DecodeSource, PlannedShape, PlannedTable, ShapeName};
     use crate::schema::model::{EventSchema, Field, Wire};
     use crate::views::to_record;

@@ -1,8 +1,9 @@
 //! `catalog`: one row per event shape.
 
+use etl::layout::header::HeaderFamily;
+
 use super::row::sidecar_row;
 use crate::convert::job::ShapeCounts;
-use crate::layout::header::HeaderFamily;
 use crate::plan::{CatalogEntry, PlanResult};
 
 sidecar_row! {

@@ -1,9 +1,9 @@
 //! `sessions`: one row per input, what its header event and its buffers say of the session.
 
 use base::clock::FileTime;
+use etl::layout::logfile::{ENABLE_FLAGS, bit_names, log_file_mode_names, mode};
 
 use super::row::{NotRecorded, Time, sidecar_row};
-use crate::layout::logfile::{ENABLE_FLAGS, bit_names, log_file_mode_names, mode};
 use crate::survey::loss::{self, Overwritten};
 use crate::survey::naming::{private_logger_pid, series_member};
 use crate::survey::streams::first_data_ticks;

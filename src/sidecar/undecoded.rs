@@ -3,11 +3,11 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet};
 
+use etl::event::EventIdentity;
 use serde::Serialize;
 
 use super::catalog::kind;
 use crate::convert::job::ShapeCounts;
-use crate::event::EventIdentity;
 use crate::plan::datasets::DatasetKey;
 use crate::plan::{CatalogEntry, DecodeSource, PlanResult, schema_needed};
 
@@ -152,10 +152,10 @@ fn listed(events: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use base::guid::Guid;
+    use etl::event::Shape;
+    use etl::layout::header::HeaderFamily;
 
     use super::*;
-    use crate::event::Shape;
-    use crate::layout::header::HeaderFamily;
     use crate::plan::{PlannedShape, PlannedTable};
 
     fn shape(

@@ -1,13 +1,13 @@
 //! Goes through buffers of one input, side by side.
 
 use base::error::Result;
+use etl::buffer::content::Scratch;
+use etl::event::{RawEvent, TimedEvent, TimedStep};
+use etl::reader::BufferReader;
 use rayon::prelude::*;
 
-use crate::buffer::content::Scratch;
-use crate::event::{RawEvent, TimedEvent, TimedStep};
 use crate::survey::{
-    BufferReader, BufferSummary, FileKey, FileSurvey, OneBehind, Progress, Step, Telling, stop_if_cancelled, timed,
-    together,
+    BufferSummary, FileKey, FileSurvey, OneBehind, Progress, Step, Telling, stop_if_cancelled, timed, together,
 };
 
 /// Bytes of buffers that are read side by side: what is made of them may be as many, and of those before them.

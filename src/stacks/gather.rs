@@ -2,6 +2,8 @@
 
 use base::error::Result;
 use base::progress::Progress;
+use etl::event::stack::{Addresses, Part, StackEvent, ToldOfStack};
+use etl::reader::BufferReader;
 use spill::{SpillSpace, SpillWriter, Spilled};
 
 use super::buffers::Buffers;
@@ -13,9 +15,8 @@ use super::records::{Definition, Sighting, Walk, WalkPart};
 use super::result::{StackOfEvent, Stacks};
 use super::sorted::sorted;
 use super::unjoined::{Reason, Unjoined};
-use crate::event::stack::{Addresses, Part, StackEvent, ToldOfStack};
 use crate::plan::PlannedInputs;
-use crate::survey::{BufferReader, BufferSummary, FileKey, FileSurvey, Issue};
+use crate::survey::{BufferSummary, FileKey, FileSurvey, Issue};
 
 /// Walks and keys that are kept of one input: those that are first in the file. The others are counted.
 const MAX_KEPT: usize = 1 << 25;

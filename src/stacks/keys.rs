@@ -51,8 +51,9 @@ fn meaning(definitions: &[Definition], key: u64, at: FileKey) -> WalkPart {
 
 #[cfg(test)]
 mod tests {
+    use etl::event::stack::StackEvent::{KeyCreated, KeyDeleted, KeyHolds};
+
     use super::*;
-    use crate::event::stack::StackEvent::{KeyCreated, KeyDeleted, KeyHolds};
 
     fn at(ticks: i64) -> FileKey {
         FileKey { ticks, stream: 0, sequence: 0, ordinal: 0, offset: 0 }

@@ -1,12 +1,12 @@
 //! Finds the events that walks can be of: those of the kernel at a time that walks name.
 
 use base::error::Result;
+use etl::buffer::content::Scratch;
+use etl::event::stack::WalkedThread;
 use spill::{SpillSpace, Spilled};
 
 use super::buffers::Buffers;
 use super::records::{Sighting, Walk};
-use crate::buffer::content::Scratch;
-use crate::event::stack::WalkedThread;
 use crate::survey::{BufferSummary, FileKey};
 
 /// Events that are kept of a recording: more of them at times that walks name are not looked at.

@@ -1,9 +1,9 @@
 //! What is kept of the events that tell of stacks. Records, because there may be millions.
 
+use etl::event::stack::StackEvent;
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 use super::place::Place;
-use crate::event::stack::StackEvent;
 use crate::survey::FileKey;
 
 /// A walk: a part of the stack of an event.

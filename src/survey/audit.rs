@@ -1,11 +1,12 @@
 //! Holds a file against what its header event promises.
 
+use etl::layout::buffer::flags;
+use etl::layout::logfile::mode;
+
 use super::ending::TailKind;
 use super::issue::{Issue, Severity};
 use super::issue_code::IssueCode;
 use super::result::FileSurvey;
-use crate::layout::buffer::flags;
-use crate::layout::logfile::mode;
 
 /// Adds the issues that concern the file as a whole.
 pub(super) fn audit(file: &mut FileSurvey) {

@@ -1,10 +1,9 @@
 //! What the survey learned of one buffer.
 
+use etl::buffer::scan::BufferExtent;
+use etl::event::Gap;
+use etl::layout::buffer::BUFFER_HEADER_LEN;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
-
-use crate::buffer::scan::BufferExtent;
-use crate::event::Gap;
-use crate::layout::buffer::BUFFER_HEADER_LEN;
 
 /// A buffer and the events in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, FromBytes, Immutable, IntoBytes, KnownLayout)]

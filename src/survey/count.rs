@@ -1,20 +1,20 @@
 //! What one worker counts while it surveys buffers; the counts of several workers add up to the same whatever the split.
 
 use base::error::Result;
+use etl::buffer::content::{ContentFault, Scratch, Surplus};
+use etl::buffer::scan::BufferExtent;
+use etl::event::{FileContext, RawEvent, Starts, TimedEvent, TimedStep, hides_events, resume, swallowed};
+use etl::layout::buffer::BUFFER_HEADER_LEN;
+use etl::layout::header::EVENT_ALIGNMENT;
+use etl::reader::{BufferReader, ReadRules};
 
 use super::buffer_summary::BufferSummary;
 use super::file_key::FileKey;
 use super::issue::{Issue, Severity};
 use super::issue_code::IssueCode;
 use super::marked::{Mark, Marks};
-use super::rules::{BufferReader, ReadRules};
 use super::shapes::Shapes;
 use super::told::{Telling, ToldBuffer, ToldKeeper, ToldRoom};
-use crate::buffer::content::{ContentFault, Scratch, Surplus};
-use crate::buffer::scan::BufferExtent;
-use crate::event::{FileContext, RawEvent, Starts, TimedEvent, TimedStep, hides_events, resume, swallowed};
-use crate::layout::buffer::BUFFER_HEADER_LEN;
-use crate::layout::header::EVENT_ALIGNMENT;
 
 /// Counts over some buffers of a file.
 #[derive(Debug, Default)]

@@ -2,9 +2,8 @@
 
 use std::collections::VecDeque;
 
+use etl::buffer::scan::{RegionContent, UnreadableRegion};
 use serde::{Deserialize, Serialize};
-
-use crate::buffer::scan::{RegionContent, UnreadableRegion};
 
 /// What stands behind the last buffer of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 
 use base::error::Result;
 use base::progress::{Progress, Silent, Step, stop_if_cancelled, timed};
+use etl::input::Input;
+use etl::reader::{BufferReader, ReadRules};
+use etl::session;
 use spill::SpillSpace;
 
 use super::audit;
@@ -13,9 +16,7 @@ use super::options::SurveyOptions;
 use super::pass::{Found, Pass};
 use super::repeats;
 use super::result::FileSurvey;
-use super::rules::{BufferReader, ReadRules};
-use super::{session, session_events, streams};
-use crate::input::Input;
+use super::{session_events, streams};
 
 /// Surveys a file; what does not fit into memory goes to the system's folder for temporary files.
 ///

@@ -7,9 +7,8 @@
 use base::error::Result;
 use base::progress::{Progress, Step, stop_if_cancelled, timed};
 use blake3::hazmat::{ChainingValue, HasherExt, Mode, merge_subtrees_non_root, merge_subtrees_root};
+use etl::input::Input;
 use rayon::prelude::*;
-
-use crate::input::Input;
 
 /// Bytes of a subtree: a power of two of BLAKE3's chunks, and few enough that a window has some for every thread.
 const SUBTREE: u64 = 1 << 20;
@@ -111,7 +110,7 @@ mod tests {
         for len in lengths {
             let mut file = tempfile::NamedTempFile::new().unwrap();
             file.write_all(&bytes[..len]).unwrap();
-            let input = crate::input::LocalFile::open(file.path()).unwrap();
+            let input = etl::input::LocalFile::open(file.path()).unwrap();
             let mut hash = FileHash::default();
             for end in [len / 3, len / 2, len] {
                 hash.extend(&input, end as u64, &NoProgress).unwrap();

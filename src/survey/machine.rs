@@ -13,8 +13,9 @@
 //! Not asked: the size of a pointer, which is that of the process where it recorded itself, the number of processors, which may grow, and
 //! their speed, of which processors may have several.
 
+use etl::layout::logfile::mode;
+
 use super::result::FileSurvey;
-use crate::layout::logfile::mode;
 
 /// How far apart, in 100 ns, starts of the system are that may be one. The time of the start is that of the clock less the time since, and
 /// so moves when the clock is set; where that is more in the middle of a recording, ids go unexplained and are not mixed up.

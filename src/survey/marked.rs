@@ -4,14 +4,14 @@
 
 use std::collections::BTreeMap;
 
+use etl::event::{EventIdentity, stack, subject};
+use etl::layout::header::HeaderFamily;
+use etl::layout::kernel;
 use serde::{Deserialize, Serialize};
 
 use super::file_key::FileKey;
 use super::issue::{Issue, Severity};
 use super::issue_code::IssueCode;
-use crate::event::{EventIdentity, stack, subject};
-use crate::layout::header::HeaderFamily;
-use crate::layout::kernel;
 use crate::schema::eventsource;
 
 /// Why the survey remembers each event of a shape.

@@ -1,7 +1,8 @@
 //! What the name of a file says of its place among others.
 
+use etl::layout::logfile::mode;
+
 use super::result::FileSurvey;
-use crate::layout::logfile::mode;
 
 /// The place of a file in a series that a session wrote one after another.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -2,6 +2,10 @@
 
 use base::error::Result;
 use base::progress::{Progress, Step, stop_if_cancelled, timed};
+use etl::buffer::scan::{BufferExtent, BufferScan, Doubt, Region, ScanRules, UnreadableRegion};
+use etl::event::Shape;
+use etl::reader::BufferReader;
+use etl::session::Session;
 use rayon::prelude::*;
 use spill::{SpillSpace, SpillWriter, Spilled};
 
@@ -12,13 +16,9 @@ use super::hash::FileHash;
 use super::issue::{Issue, Issues, Severity};
 use super::issue_code::IssueCode;
 use super::marked::{MarkLog, MarkedEvent, NoticeLog};
-use super::rules::BufferReader;
-use super::session::Session;
 use super::shapes::{ShapeSummary, Shapes};
 use super::told::{ToldEvents, ToldRoom};
 use super::unreadable::{RegionLog, UnreadableRegions};
-use crate::buffer::scan::{BufferExtent, BufferScan, Doubt, Region, ScanRules, UnreadableRegion};
-use crate::event::Shape;
 
 /// Bytes that are surveyed and hashed together: enough for many cores, small enough to stay in their caches' reach
 /// and for a steady progress bar.

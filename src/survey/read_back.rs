@@ -2,14 +2,14 @@
 
 use base::error::{Error, ErrorCode, ErrorKind, Result};
 use base::progress::{Progress, Step, stop_if_cancelled, timed};
+use etl::buffer::content::Scratch;
+use etl::event::RawEvent;
+use etl::input::Input;
+use etl::reader::BufferReader;
 use rayon::prelude::*;
 
 use super::file_key::FileKey;
 use super::result::FileSurvey;
-use super::rules::BufferReader;
-use crate::buffer::content::Scratch;
-use crate::event::RawEvent;
-use crate::input::Input;
 
 /// Buffers that are read side by side before what was made of their events is handed over.
 const TOGETHER: usize = 256;

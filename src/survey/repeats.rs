@@ -2,10 +2,10 @@
 
 use base::error::Result;
 use base::progress::{Progress, stop_if_cancelled};
+use etl::input::Input;
 
 use super::buffer_summary::BufferSummary;
 use super::sort::{Threads, sort_by_key};
-use crate::input::Input;
 
 /// Bytes of two buffers that are compared at once.
 const BLOCK: u32 = 64 << 10;

@@ -3,6 +3,11 @@
 use std::collections::BTreeMap;
 
 use base::clock::{Clock, Ticks};
+use etl::event::Shape;
+use etl::input::Identity;
+use etl::layout::logfile::mode;
+use etl::reader::ReadRules;
+use etl::session::Session;
 use serde::{Deserialize, Serialize};
 use spill::Spilled;
 
@@ -11,14 +16,9 @@ use super::disorder::Disorder;
 use super::ending::{Tail, TailKind};
 use super::issue::Issues;
 use super::marked::{MarkedEvent, NoticeLog};
-use super::rules::ReadRules;
-use super::session::Session;
 use super::shapes::ShapeSummary;
 use super::told::ToldEvents;
 use super::unreadable::UnreadableRegions;
-use crate::event::Shape;
-use crate::input::Identity;
-use crate::layout::logfile::mode;
 
 /// What the survey learned of one file.
 #[derive(Debug, Serialize, Deserialize)]

@@ -7,11 +7,11 @@ use std::collections::HashSet;
 
 use base::error::Result;
 use base::progress::{Progress, stop_if_cancelled};
+use etl::layout::logfile::mode;
 
 use super::buffer_summary::BufferSummary;
 use super::result::FileSurvey;
 use super::sort::{Threads, sort_by_key};
-use crate::layout::logfile::mode;
 
 /// Successive numbers that no buffer has, between two that buffers have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use base::error::Result;
 use base::progress::Progress;
+use etl::event::{Event, FileContext, RawEvent};
+use etl::input::Input;
+use etl::layout::buffer::MAX_PROCESSORS;
 
 use super::file_key::FileKey;
 use super::marked::Mark;
 use super::read_back::read_back;
 use super::result::FileSurvey;
-use crate::event::{Event, FileContext, RawEvent};
-use crate::input::Input;
-use crate::layout::buffer::MAX_PROCESSORS;
 
 /// Adds what the session's own events tell to the survey of their file.
 ///

@@ -8,13 +8,13 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
+use etl::event::{EventIdentity, FileContext, RawEvent, RecentShapes, Shape, ShapeRef};
+use etl::layout::header::HeaderFamily;
 use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
 
 use super::file_key::FileKey;
 use super::marked::Mark;
-use crate::event::{EventIdentity, FileContext, RawEvent, RecentShapes, Shape, ShapeRef};
-use crate::layout::header::HeaderFamily;
 
 /// How many events of a shape are kept as samples: the lowest in order.
 pub const SAMPLES_PER_SHAPE: usize = 64;

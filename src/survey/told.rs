@@ -8,12 +8,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use base::error::Result;
+use etl::buffer::content::Scratch;
+use etl::event::{RawEvent, TimedEvent, TimedStep};
+use etl::reader::BufferReader;
 
 use super::buffer_summary::BufferSummary;
 use super::file_key::FileKey;
-use super::rules::BufferReader;
-use crate::buffer::content::Scratch;
-use crate::event::{RawEvent, TimedEvent, TimedStep};
 
 /// Bytes that are kept of a file: four times its own of a small file, as many as its own of a large one.
 const SMALL: u64 = 16 << 20;
@@ -218,8 +218,9 @@ impl ToldKeeper {
 
 #[cfg(test)]
 mod tests {
+    use etl::layout::header::HeaderFamily;
+
     use super::*;
-    use crate::layout::header::HeaderFamily;
 
     /// An event of 80 bytes with this number in it.
     fn event(number: u8) -> Vec<u8> {

@@ -1,11 +1,11 @@
 //! What cannot be read of a file: the first regions one by one, all others as a sum.
 
+use etl::buffer::scan::{RegionContent, UnreadableRegion};
 use serde::{Deserialize, Serialize};
 
 use super::ending::{self, Ending, Tail};
 use super::issue::{Issue, Severity};
 use super::issue_code::IssueCode;
-use crate::buffer::scan::{RegionContent, UnreadableRegion};
 
 /// Regions that are kept one by one: far more than a trace that is worth reading has.
 const LISTED: usize = 10_000;

@@ -9,14 +9,14 @@ use std::sync::Arc;
 use arrow_schema::{DataType, Field, Fields};
 use base::clock::TimeStatus;
 use base::guid::Guid;
+use etl::event::Event;
+use etl::event::named_ids::Attribution;
+use etl::event::view::CpuTime;
 use serde::{Deserialize, Serialize};
 
 use super::row::{RowContext, RowStatus};
 use crate::columns::packed::{Packed, PackedColumn};
 use crate::columns::types::{ColumnType, GuidType, INT64, TypeOptions};
-use crate::event::Event;
-use crate::event::named_ids::Attribution;
-use crate::event::view::CpuTime;
 
 /// What a header column holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,9 +1,9 @@
 //! What a row holds beside its event: time, rank and how it was decoded.
 
 use base::clock::TimeStatus;
+use etl::event::named_ids::AttributedIds;
 
 use crate::decode::Status;
-use crate::event::named_ids::AttributedIds;
 
 /// How a row was decoded: a [`Status`], or none because there is no schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

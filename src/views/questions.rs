@@ -1,8 +1,9 @@
 //! What people ask of a trace, which events answer it, and what to record for them.
 
+use etl::event::subject::Subject;
+
 use super::answers::ANSWERS;
 use super::events::Events;
-use crate::event::subject::Subject;
 
 /// A question.
 #[derive(Debug)]

@@ -140,8 +140,13 @@ fn inline_modules_flattened(code: &str) -> String {
 pub(crate) const FIRST: &str = "etl2parquet";
 
 /// The crates, by the names that code uses, and their source folders.
-const CRATES: [(&str, &str); 4] =
-    [(FIRST, "src"), ("base", "crates/base/src"), ("spill", "crates/spill/src"), ("etl2parquet_fuzz", "fuzz/src")];
+const CRATES: [(&str, &str); 5] = [
+    (FIRST, "src"),
+    ("base", "crates/base/src"),
+    ("spill", "crates/spill/src"),
+    ("etl", "crates/etl/src"),
+    ("etl2parquet_fuzz", "fuzz/src"),
+];
 
 /// All source files.
 pub(crate) struct Tree {

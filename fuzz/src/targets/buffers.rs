@@ -1,14 +1,14 @@
 //! Buffers of a file, events of a buffer, items of an event.
 
-use etl2parquet::buffer::content::{self, Scratch};
-use etl2parquet::buffer::scan::{BufferScan, Region, ScanRules};
-use etl2parquet::event::items::Items;
-use etl2parquet::event::{
+use etl::buffer::content::{self, Scratch};
+use etl::buffer::scan::{BufferScan, Region, ScanRules};
+use etl::event::items::Items;
+use etl::event::{
     Event, FileContext, Gap, RawEvent, ShapeRef, Starts, TimedStep, TimedWalk, Walk, WalkStep, hides_events, resume,
     swallowed,
 };
-use etl2parquet::input::MemoryInput;
-use etl2parquet::layout::buffer::BUFFER_HEADER_LEN;
+use etl::input::MemoryInput;
+use etl::layout::buffer::BUFFER_HEADER_LEN;
 
 use crate::bytes::Bytes;
 use crate::digest::Digest;

@@ -5,8 +5,8 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use etl2parquet::input::container::{Archive, Format, Member};
-use etl2parquet::input::{Input, Inputs, MemoryInput, OpenOptions, SharedMembers, member_address};
+use etl::input::container::{Archive, Format, Member};
+use etl::input::{Input, Inputs, MemoryInput, OpenOptions, SharedMembers, member_address};
 use etl2parquet::survey::NoProgress;
 use etl2parquet::{Error, ErrorKind};
 
@@ -138,7 +138,7 @@ fn spooled(file: &Arc<dyn Input>, address: Option<PathBuf>, shared: &Arc<SharedM
     let folder = PathBuf::from("/dev/shm");
     let options = OpenOptions { spool_dir: folder.is_dir().then_some(folder), max_spool: Some(READ), stdin, shared };
     let opened = Inputs::open_any(&[address], &options, &|_| (), &NoProgress);
-    let found = opened.as_ref().ok().and_then(|inputs| inputs.get(etl2parquet::input::InputId(0)).ok());
+    let found = opened.as_ref().ok().and_then(|inputs| inputs.get(etl::input::InputId(0)).ok());
     match (found, whole) {
         (Some(member), whole) => {
             let whole = whole.expect("containers: a member that is damaged or too large is refused");

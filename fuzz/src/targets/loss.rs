@@ -5,9 +5,9 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use etl2parquet::buffer::content::{self, Scratch};
-use etl2parquet::event::{Walk, WalkStep};
-use etl2parquet::layout::logfile::mode;
+use etl::buffer::content::{self, Scratch};
+use etl::event::{Walk, WalkStep};
+use etl::layout::logfile::mode;
 use etl2parquet::rows::Severity;
 use etl2parquet::survey::{FileFacts, FileSurvey, NoProgress};
 use etl2parquet::{Error, ErrorKind};

@@ -1,6 +1,6 @@
 //! Expanding buffers, held against a decoder that is slow and plain.
 
-use etl2parquet::buffer::xpress::{Expansion, expand};
+use etl::buffer::xpress::{Expansion, expand};
 
 use crate::bytes::Bytes;
 use crate::digest::Digest;

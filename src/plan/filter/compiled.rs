@@ -2,13 +2,13 @@
 
 use base::error::Result;
 use base::guid::Guid;
+use etl::event::named_ids::AttributedIds;
+use etl::event::{Event, FileContext, RawEvent};
+use etl::layout::header::HeaderFamily;
 use serde::{Deserialize, Serialize};
 
 use super::bound::TimeWindow;
 use super::conditions::{Filter, ShapeDecision, ShapeInfo};
-use crate::event::named_ids::AttributedIds;
-use crate::event::{Event, FileContext, RawEvent};
-use crate::layout::header::HeaderFamily;
 use crate::plan::shape_ids::ShapeFinder;
 use crate::survey::FileSurvey;
 

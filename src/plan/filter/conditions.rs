@@ -1,13 +1,13 @@
 //! The conditions of a filter.
 
+use etl::event::named_ids::{AttributedIds, NamedIds};
+use etl::event::{Event, EventIdentity};
+use etl::layout::header::HeaderFamily;
 use serde::{Deserialize, Serialize};
 
 use super::bound::{TimeBound, TimeWindow};
 use super::numbers::NumberSet;
 use super::pattern::{EventPattern, NamePattern};
-use crate::event::named_ids::{AttributedIds, NamedIds};
-use crate::event::{Event, EventIdentity};
-use crate::layout::header::HeaderFamily;
 
 /// Which events become rows. The default is all.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

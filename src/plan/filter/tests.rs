@@ -1,9 +1,9 @@
 use base::guid::Guid;
+use etl::event::named_ids::AttributedIds;
+use etl::event::{Event, EventIdentity, FileContext, Walk, WalkStep};
+use etl::layout::header::HeaderFamily;
 
 use super::*;
-use crate::event::named_ids::AttributedIds;
-use crate::event::{Event, EventIdentity, FileContext, Walk, WalkStep};
-use crate::layout::header::HeaderFamily;
 
 const DNS: Guid = Guid::from_parts(0x1c95_126e, 0x7eea, 0x49a9, 0xa3fe_a378_b03d_db4d);
 

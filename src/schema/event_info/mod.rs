@@ -3,7 +3,7 @@
 //! They are the payloads of classic events of class [`EVENT_METADATA_CLASS`], resolved on the machine that recorded, one
 //! blob per event and one per value map. Layout: `tdh.h`, observed in merged traces from Windows 8 to 11.
 //!
-//! [`EVENT_METADATA_CLASS`]: crate::layout::kernel::EVENT_METADATA_CLASS
+//! [`EVENT_METADATA_CLASS`]: etl::layout::kernel::EVENT_METADATA_CLASS
 
 mod info;
 mod map;

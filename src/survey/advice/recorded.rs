@@ -2,9 +2,9 @@
 
 use base::error::Result;
 use base::progress::{Progress, stop_if_cancelled};
+use etl::layout::buffer::BUFFER_HEADER_LEN;
+use etl::layout::logfile::mode;
 
-use crate::layout::buffer::BUFFER_HEADER_LEN;
-use crate::layout::logfile::mode;
 use crate::survey::buffer_summary::BufferSummary;
 use crate::survey::loss::{Ledger, LossKind};
 use crate::survey::marked::{Notice, Notices};

@@ -5,10 +5,10 @@
 use base::calendar::rfc3339;
 use base::error::Result;
 use base::progress::Progress;
+use etl::layout::logfile::mode;
 
 use super::recorded::{Lost, Recorded};
 use super::words::{bytes, counted, percent, times};
-use crate::layout::logfile::mode;
 use crate::survey::buffer_summary::BufferSummary;
 use crate::survey::issue::{Issue, Severity};
 use crate::survey::issue_code::IssueCode;

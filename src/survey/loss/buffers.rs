@@ -2,14 +2,14 @@
 
 use base::error::Result;
 use base::progress::{Progress, stop_if_cancelled};
+use etl::buffer::scan::{RegionContent, UnreadableRegion};
+use etl::layout::buffer::flags;
+use etl::layout::logfile::mode;
 
 use super::listed::{LISTED, listed};
 use super::notices;
 use super::row::{LossKind, LossRow};
 use super::span::SessionSpan;
-use crate::buffer::scan::{RegionContent, UnreadableRegion};
-use crate::layout::buffer::flags;
-use crate::layout::logfile::mode;
 use crate::survey::buffer_summary::BufferSummary;
 use crate::survey::sort::{Threads, sort_by_key};
 use crate::survey::streams::each_stream;

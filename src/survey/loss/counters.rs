@@ -1,9 +1,10 @@
 //! What the numbers say: the header event's counters, and the numbers of the buffers.
 
+use etl::layout::logfile::mode;
+
 use super::history::{Overwritten, overwritten};
 use super::row::{LossKind, LossRow};
 use super::span::SessionSpan;
-use crate::layout::logfile::mode;
 use crate::survey::sequence::{SequenceGap, sequence_range};
 
 pub(super) fn rows(session: &SessionSpan<'_>, gaps: &[SequenceGap]) -> Vec<LossRow> {

@@ -1,8 +1,9 @@
 //! What lies before the first and behind the last buffer of a file.
 
+use etl::layout::logfile::mode;
+
 use super::row::{LossKind, LossRow};
 use super::span::SessionSpan;
-use crate::layout::logfile::mode;
 use crate::survey::buffer_summary::BufferSummary;
 use crate::survey::ending::TailKind;
 use crate::survey::result::FileSurvey;

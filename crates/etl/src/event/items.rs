@@ -47,6 +47,7 @@ impl<'a> Items<'a> {
         (!self.more).then_some(self.rest)
     }
 
+    #[inline]
     fn split(&self) -> Option<(ExtendedItem<'a>, &'a [u8], bool)> {
         let (header, data) = ItemHeader::ref_from_prefix(self.rest).ok()?;
         let rest = self.rest.get(usize::from(header.item_size.get())..)?;

@@ -7,7 +7,7 @@ pub mod inputs;
 pub mod local;
 pub mod memory;
 pub mod opener;
-pub(crate) mod regular;
+pub mod regular;
 pub mod shared;
 pub mod unopened;
 

@@ -6,7 +6,7 @@ use std::path::Path;
 
 /// Opens for reading. A pipe that nobody writes to opens at once.
 #[cfg(unix)]
-pub(crate) fn open(path: &Path) -> io::Result<File> {
+pub fn open(path: &Path) -> io::Result<File> {
     use std::os::unix::fs::OpenOptionsExt;
     let at_once = i32::try_from(rustix::fs::OFlags::NONBLOCK.bits()).unwrap_or(0);
     File::options().read(true).custom_flags(at_once).open(path)
@@ -14,13 +14,13 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
 
 /// Opens for reading; here no path leads to a pipe that has to be waited for.
 #[cfg(not(unix))]
-pub(crate) fn open(path: &Path) -> io::Result<File> {
+pub fn open(path: &Path) -> io::Result<File> {
     File::open(path)
 }
 
 /// What something that is no file is, for people.
 #[cfg(unix)]
-pub(crate) fn kind(metadata: &Metadata) -> &'static str {
+pub fn kind(metadata: &Metadata) -> &'static str {
     use std::os::unix::fs::FileTypeExt;
     match metadata.file_type() {
         kind if kind.is_dir() => "a folder",
@@ -32,6 +32,6 @@ pub(crate) fn kind(metadata: &Metadata) -> &'static str {
 
 /// What something that is no file is, for people.
 #[cfg(not(unix))]
-pub(crate) fn kind(metadata: &Metadata) -> &'static str {
+pub fn kind(metadata: &Metadata) -> &'static str {
     if metadata.is_dir() { "a folder" } else { "a device" }
 }

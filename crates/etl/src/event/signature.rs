@@ -68,6 +68,7 @@ fn of_class(header: &ClassicHeader) -> (u128, u64) {
 }
 
 /// A message without the parts that its flags name has the identity of one without flags.
+#[inline]
 fn of_message(header: &MessageHeader, event: &RawEvent<'_>) -> Option<(u128, u64)> {
     let message = event.message()?;
     let width = header.flags.get() & (message_flags::POINTER_32 | message_flags::POINTER_64);

@@ -3,11 +3,11 @@
 use base::error::Result;
 use serde::{Deserialize, Serialize};
 
-use super::session::Session;
 use crate::buffer::content::{self, Content, Scratch};
 use crate::buffer::scan::BufferExtent;
 use crate::event::{FileContext, Gap, TimedWalk};
 use crate::input::Input;
+use crate::session::Session;
 
 /// What is common to all buffers of an input; enough to read one of them without the survey.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

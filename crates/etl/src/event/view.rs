@@ -192,6 +192,7 @@ impl<'a> Event<'a> {
         });
     }
 
+    #[inline]
     fn read_message_header(&mut self, raw: &RawEvent<'a>) {
         let Some(options) = raw.message() else { return };
         let (thread, process) = options.thread_and_process.unzip();

@@ -192,6 +192,7 @@ impl<'a> RawEvent<'a> {
     }
 
     /// The optional parts of a WPP message header.
+    #[inline]
     pub(super) fn message(&self) -> Option<MessageOptions<'a>> {
         let (header, rest) = MessageHeader::ref_from_prefix(self.bytes).ok()?;
         let flags = header.flags.get();
