@@ -16,6 +16,7 @@ use std::time::{Instant, SystemTime};
 
 use base::error::{ErrorCode, Result};
 use base::resources;
+use columnar::output::{IfExists, LocalFolder, Output, folder};
 use etl::event::subject::Subject;
 use etl::input::Inputs;
 use spill::SpillSpace;
@@ -32,7 +33,6 @@ use crate::convert::job::{JobProgress, Outcome, Recording, Report, Stage};
 use crate::convert::partitions::Conversion;
 use crate::convert::pipeline::Threads;
 use crate::dimensions::{self, Dimensions, Owners};
-use crate::output::{IfExists, LocalFolder, Output, folder};
 use crate::plan::PlannedInputs;
 use crate::survey::FileSurvey;
 

@@ -89,25 +89,17 @@
 //! What is not on this page is not part of the interface and changes without notice.
 
 #[doc(hidden)]
-pub mod chunks;
-#[doc(hidden)]
 pub mod cli;
-#[doc(hidden)]
-pub mod columns;
 #[doc(hidden)]
 pub mod commit;
 #[doc(hidden)]
 pub mod convert;
-#[doc(hidden)]
-pub mod dataset;
 #[doc(hidden)]
 pub mod decode;
 #[doc(hidden)]
 pub mod dimensions;
 #[doc(hidden)]
 pub mod job;
-#[doc(hidden)]
-pub mod output;
 #[doc(hidden)]
 pub mod plan;
 #[doc(hidden)]
@@ -133,17 +125,17 @@ pub use base::clock::ClockAnchor;
 pub use base::error::{Error, ErrorCode, ErrorKind, Location, Result};
 pub use base::guid::Guid;
 pub use base::progress::{NoProgress, Progress, Step};
-pub use columns::types::{GuidType, IntegerType, TimestampType, TypeOptions};
+pub use columnar::columns::types::{GuidType, IntegerType, TimestampType, TypeOptions};
+pub use columnar::dataset::properties::Compression;
+pub use columnar::output::IfExists;
+pub use columnar::output::folder::Custody;
+pub use columnar::output::manifest::{CommitRecord, EventCounts, FileEntry, InputEntry, LossCounts, RunInfo};
 pub use convert::job::{
     Checks, InputCounts, InputFile, JobProgress, MaxLoss, Outcome, RawPolicy, Recording, Report, ShapeCounts,
     StackPolicy, Stage,
 };
 pub use convert::options::ConvertOptions;
-pub use dataset::properties::Compression;
 pub use job::{Inspected, convert, inspect};
-pub use output::IfExists;
-pub use output::folder::Custody;
-pub use output::manifest::{CommitRecord, EventCounts, FileEntry, InputEntry, LossCounts, RunInfo};
 pub use plan::datasets::DatasetSplit;
 pub use plan::filter::{EventPattern, Filter, NamePattern, NumberSet, TimeBound};
 pub use schema::files::SkippedSchema;

@@ -6,11 +6,11 @@
 mod support;
 mod synth;
 
+use columnar::dataset::Compression;
+use columnar::output::IfExists;
 use etl2parquet::ErrorKind;
 use etl2parquet::convert::{InputFile, Outcome, Recording};
-use etl2parquet::dataset::Compression;
 use etl2parquet::job;
-use etl2parquet::output::IfExists;
 use etl2parquet::survey::NoProgress;
 use support::{Converted, Sandbox, convert, options};
 use synth::*;

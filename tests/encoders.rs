@@ -13,10 +13,10 @@ use arrow_array::{
     UInt64Array,
 };
 use arrow_schema::{DataType, Field, Fields, Schema};
-use etl2parquet::chunks::{ChunkEncoder, Leaf, Progress};
-use etl2parquet::columns::{BatchScratch, BatchSink, BatchValues, ColumnBatch, KeyTable, Present, RowSource, hand_on};
-use etl2parquet::dataset::{Compression, EncodeOptions, EncoderKind, FileNaming, TableSpec, TableWriter};
-use etl2parquet::output::{MemoryOutput, Output};
+use columnar::chunks::{ChunkEncoder, Leaf, Progress};
+use columnar::columns::{BatchScratch, BatchSink, BatchValues, ColumnBatch, KeyTable, Present, RowSource, hand_on};
+use columnar::dataset::{Compression, EncodeOptions, EncoderKind, FileNaming, TableSpec, TableWriter};
+use columnar::output::{MemoryOutput, Output};
 use etl2parquet::{Guid, Result};
 use parquet::arrow::ArrowSchemaConverter;
 use parquet::basic::Encoding;

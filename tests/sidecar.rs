@@ -14,13 +14,13 @@ use arrow_array::types::{Float64Type, Int32Type, Int64Type, TimestampMicrosecond
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::{DataType, TimeUnit};
 use base::clock::ClockAnchor;
+use columnar::columns::TypeOptions;
+use columnar::dataset::EncodeOptions;
+use columnar::output::{IfExists, LocalFolder, Output};
 use etl::input::MemoryInput;
-use etl2parquet::columns::TypeOptions;
 use etl2parquet::convert::job::{InputCounts, ShapeCounts};
-use etl2parquet::dataset::EncodeOptions;
 use etl2parquet::decode::assign_columns;
 use etl2parquet::dimensions::Dimensions;
-use etl2parquet::output::{IfExists, LocalFolder, Output};
 use etl2parquet::plan::{DecodeSource, PlanResult, PlannedShape, PlannedTable};
 use etl2parquet::schema::model::{EventSchema, Field, Wire};
 use etl2parquet::sidecar::{self, SidecarFacts, SidecarTarget};

@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use base::progress::{NoProgress, Progress};
-use etl2parquet::output::manifest::{CommitRecord, EventCounts, FORMAT_VERSION, OLDEST_FORMAT_VERSION};
+use columnar::output::manifest::{CommitRecord, EventCounts, FORMAT_VERSION, OLDEST_FORMAT_VERSION};
 use etl2parquet::published::published;
 use etl2parquet::verify::{FindingKind, verify};
 use etl2parquet::{ErrorKind, Guid};

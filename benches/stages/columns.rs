@@ -10,10 +10,10 @@ use arrow_array::{
 };
 use arrow_buffer::OffsetBuffer;
 use arrow_schema::{DataType, Field, Schema};
+use columnar::columns::RowSource;
+use columnar::dataset::{EncodeOptions, FileNaming, TableSpec, TableWriter};
+use columnar::output::{LocalFolder, Output};
 use criterion::{Criterion, Throughput};
-use etl2parquet::columns::RowSource;
-use etl2parquet::dataset::{EncodeOptions, FileNaming, TableSpec, TableWriter};
-use etl2parquet::output::{LocalFolder, Output};
 
 use crate::synth::Random;
 

@@ -2,11 +2,11 @@
 
 use std::hint::black_box;
 
+use columnar::columns::{ColumnBuffers, PackedColumns, gather};
 use criterion::{Criterion, Throughput};
 use etl::buffer::content::{self, Scratch};
 use etl::event::{Event, Walk, WalkStep};
 use etl::input::InputId;
-use etl2parquet::columns::{ColumnBuffers, PackedColumns, gather};
 use etl2parquet::convert::decoders::Decoders;
 use etl2parquet::decode::{NoClock, PayloadColumn};
 use etl2parquet::plan::{DecodeSource, PlanResult, ShapeFinder};

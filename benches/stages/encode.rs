@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use columnar::columns::RowSource;
+use columnar::dataset::EncoderKind;
+use columnar::output::LocalFolder;
 use criterion::{Criterion, Throughput};
-use etl2parquet::columns::RowSource;
-use etl2parquet::dataset::EncoderKind;
-use etl2parquet::output::LocalFolder;
 
 use crate::ready::ReadyFile;
 use crate::{convert, inputs};

@@ -18,9 +18,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use etl2parquet::columns::RowSource;
-use etl2parquet::dataset::EncoderKind;
-use etl2parquet::output::LocalFolder;
+use columnar::columns::RowSource;
+use columnar::dataset::EncoderKind;
+use columnar::output::LocalFolder;
 use ready::{ReadyFile, Result};
 use sha2::{Digest, Sha256};
 

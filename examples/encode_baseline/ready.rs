@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchReader};
 use arrow_select::concat::concat_batches;
-use etl2parquet::columns::RowSource;
-use etl2parquet::dataset::{EncodeOptions, EncoderKind, FileNaming, TableSpec, TableWriter};
-use etl2parquet::output::{LocalFolder, Output};
+use columnar::columns::RowSource;
+use columnar::dataset::{EncodeOptions, EncoderKind, FileNaming, TableSpec, TableWriter};
+use columnar::output::{LocalFolder, Output};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::basic::Encoding;
 use parquet::file::metadata::ColumnChunkMetaData;

@@ -11,6 +11,9 @@ use base::words::Words;
 use clap::builder::{FalseyValueParser, PathBufValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
+use columnar::columns::{GuidType, IntegerType, TimestampType};
+use columnar::dataset::properties::{Compression, EncoderKind};
+use columnar::output::IfExists;
 
 use super::choices::{ColorMode, Columns, FailOn, LogFormat, OnBadInput, words};
 use super::filters::FilterArgs;
@@ -19,10 +22,7 @@ use super::run_args::RunArgs;
 use super::schema::args::{SchemaArgs, SchemaCommand, UseLockArgs};
 use super::sizes::{parse_max_loss, parse_row_group_rows, parse_size};
 use super::version;
-use crate::columns::{GuidType, IntegerType, TimestampType};
 use crate::convert::job::{MaxLoss, RawPolicy, StackPolicy};
-use crate::dataset::properties::{Compression, EncoderKind};
-use crate::output::IfExists;
 use crate::plan::DatasetSplit;
 
 /// Convert Windows ETW traces (.etl) into Parquet datasets: one schema per provider, exact time order

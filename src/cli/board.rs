@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use base::readable::printable::printable;
+use columnar::output::folder::Custody;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::console::Console;
@@ -13,7 +14,6 @@ use super::interrupt::Interrupt;
 use super::progress::{DisplayMode, LINE_INTERVAL, line, phase_name};
 use super::stopwatch::{Stopwatch, Times};
 use crate::convert::job::{JobProgress, Stage};
-use crate::output::folder::Custody;
 use crate::survey::{Progress, Step};
 
 const TRACES: &str = "[{bar:32}] {pos} of {len} traces  {eta} left  {wide_msg}";

@@ -190,11 +190,11 @@ impl Given<'_> {
 #[cfg(test)]
 mod tests {
     use clap::{CommandFactory, FromArgMatches};
+    use columnar::output::IfExists;
 
     use super::*;
     use crate::cli::args::{Cli, Command as Typed, ConvertArgs};
     use crate::cli::choices::{FailOn, LogFormat};
-    use crate::output::IfExists;
 
     fn parse(config: &str, line: &str) -> std::result::Result<Cli, String> {
         let command = of_text(Cli::command(), config).map_err(|(line, message)| format!("{line}: {message}"))?;

@@ -5,13 +5,13 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use base::error::{Error, ErrorKind, Result};
+use columnar::output::folder::Custody;
 use serde::Serialize;
 
 use super::choices::ColorMode;
 use super::fold::{Width, wrapped};
 use super::log::Entry;
 use super::whole_file;
-use crate::output::folder::Custody;
 
 /// How much is said on standard error.
 #[derive(Clone, Copy, Debug, Default)]

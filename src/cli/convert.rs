@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 use base::error::{Error, ErrorCode, ErrorKind, Result};
 use base::names::folded;
 use base::readable::count::counted;
+use columnar::output::IfExists;
+use columnar::output::folder::{published, trace_folder};
+use columnar::output::refusal::Refusal;
 use etl::input::OpenOptions;
 
 use super::args::{ConvertArgs, JobArgs};
@@ -22,13 +25,10 @@ use super::run::{Run, probe, session_of};
 use super::schema::load::LoadedSchemas;
 use super::summary::TraceSummary;
 use super::{inputs, jobs, log, options};
+use crate::commit::lock_file::{LOCK_NAME, extend, names_of};
 use crate::convert::job::{InputFile, Outcome, Recording};
 use crate::convert::{ConvertOptions, LockFrom};
 use crate::job::workers::Workers;
-use crate::output::IfExists;
-use crate::output::folder::{published, trace_folder};
-use crate::output::lock_file::{LOCK_NAME, extend, names_of};
-use crate::output::refusal::Refusal;
 use crate::schema::extend::Additions;
 
 /// How a run ended that a signal has ended, as a word that stays.

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use columnar::output::manifest::FileEntry;
 use indicatif::{HumanBytes, HumanCount};
 use serde::Serialize;
 
 use super::fold::Width;
 use super::text_table::{Align, TextTable};
 use crate::convert::job::Report;
-use crate::output::manifest::FileEntry;
 use crate::plan::CatalogEntry;
 
 /// Datasets that a table shows; the rest is a number.

@@ -1,9 +1,9 @@
 //! Exit codes: few, documented, and of several the gravest.
 
 use base::error::ErrorKind;
+use columnar::output::refusal::RefusalKind;
 
 use crate::convert::job::{Outcome, Report};
-use crate::output::refusal::RefusalKind;
 
 /// Done.
 pub(super) const SUCCESS: u8 = 0;

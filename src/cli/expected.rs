@@ -4,10 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use base::error::{Error, ErrorKind, Result};
+use columnar::output::folder::trace_folder;
 use serde::Deserialize;
 
 use super::run_facts::FORMAT_VERSION;
-use crate::output::folder::trace_folder;
 use crate::verify::{Finding, FindingKind};
 
 /// What `verify` reads of the summary of a run.

@@ -5,7 +5,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use crate::output::folder::Custody;
+use columnar::output::folder::Custody;
 
 /// Exit code after a signal: this plus its number, as shells have it.
 const SIGNAL_BASE: u8 = 128;

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use base::readable::count::counted;
+use columnar::output::manifest::LossCounts;
 use serde::Serialize;
 
 use crate::commit::record;
-use crate::output::manifest::LossCounts;
 use crate::sidecar::LossRow;
 use crate::survey::FileFacts;
 

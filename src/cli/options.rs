@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use base::error::Result;
 use base::words::Words;
+use columnar::columns::TypeOptions;
 use etl::input::OpenOptions;
 use serde_json::{Map, Value, json};
 
@@ -11,10 +12,9 @@ use super::args::{InspectArgs, JobArgs, ReportArgs, SpoolArgs};
 use super::choices::{Columns, FailOn, LockMode};
 use super::run::Run;
 use super::schema::load::{LoadedSchemas, read_lock};
-use crate::columns::TypeOptions;
+use crate::commit::lock_file::LOCK_NAME;
 use crate::convert::ConvertOptions;
 use crate::convert::job::{Checks, MaxLoss, StackPolicy};
-use crate::output::lock_file::LOCK_NAME;
 
 /// The options of a conversion, but for its schemas.
 ///

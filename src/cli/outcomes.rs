@@ -4,6 +4,8 @@
 use std::path::Path;
 
 use base::error::{Error, ErrorCode, ErrorKind, Result};
+use columnar::output::IfExists;
+use columnar::output::refusal::{Refusal, RefusalKind};
 
 use super::args::JobArgs;
 use super::choices::OnBadInput;
@@ -16,8 +18,6 @@ use super::run_facts::RunFacts;
 use super::summary::{QuarantinedInput, Summary, TraceResult, TraceSummary};
 use super::warnings::Warnings;
 use crate::convert::job::{Outcome, Recording, Report};
-use crate::output::IfExists;
-use crate::output::refusal::{Refusal, RefusalKind};
 
 /// Why a trace is busy.
 const BUSY: &str = "another run is writing it";

@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use base::readable::printable::printable;
+use columnar::output::folder::Custody;
 use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::choices::ProgressMode;
@@ -14,7 +15,6 @@ use super::interrupt::Interrupt;
 use super::log;
 use super::stopwatch::{Stopwatch, Times};
 use crate::convert::job::{JobProgress, Stage};
-use crate::output::folder::Custody;
 use crate::survey::{Progress, Step};
 
 /// Time between two lines where there is no terminal to draw a bar on.

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use base::error::Result;
+use columnar::output::manifest::CommitRecord;
 use serde::Serialize;
 
 use super::notable::{RecordedInput, RecordedStream, notable};
 use super::processes::{InspectedProcess, Processes};
 use super::top_events::TopEvents;
-use crate::output::manifest::CommitRecord;
 use crate::published::{Batch, Sidecar};
 use crate::sidecar::undecoded::event_label;
 

@@ -11,6 +11,7 @@ use base::error::Result;
 use base::readable::count::counted;
 use base::readable::printable::printable;
 use base::readable::share::share;
+use columnar::output::manifest::{CommitRecord, FileEntry, LossCounts, MANIFEST_PATH};
 use indicatif::{HumanBytes, HumanCount};
 use serde::Serialize;
 
@@ -18,7 +19,6 @@ use super::fold::Width;
 use super::page::{most_frequent, noted, running, section, span};
 use super::published_details::Details;
 use super::text_table::{Align, TextTable};
-use crate::output::manifest::{CommitRecord, FileEntry, LossCounts, MANIFEST_PATH};
 use crate::published::{PublishedTrace, published};
 
 /// A published trace: where it is, its manifest, and what its sidecar says where that is asked for.

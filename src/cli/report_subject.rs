@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use base::error::{Error, ErrorKind, Result};
 use base::names::NameFrom;
+use columnar::output::folder::Custody;
 use tempfile::{Builder, TempDir};
 
 use super::args::ReportArgs;
@@ -14,7 +15,6 @@ use super::{inputs, jobs, options, published_page};
 use crate::convert::ConvertOptions;
 use crate::convert::job::{JobProgress, Outcome, Recording, Stage};
 use crate::job::convert;
-use crate::output::folder::Custody;
 use crate::published::PublishedTrace;
 use crate::report::{Facts, facts};
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use base::readable::count::counted;
+use columnar::output::manifest::EventCounts;
 use indicatif::{HumanBytes, HumanCount};
 use serde::Serialize;
 
@@ -21,7 +22,6 @@ use super::text_table::TextTable;
 use super::undecoded;
 use super::warnings::is_warning;
 use crate::convert::job::{Recording, Report};
-use crate::output::manifest::EventCounts;
 use crate::plan::DecodeSource;
 use crate::sidecar::undecoded::Undecoded;
 use crate::sidecar::{IssueRow, answers, issues};
@@ -312,9 +312,10 @@ fn totals(results: &[&TraceResult], table: &mut TextTable) {
 
 #[cfg(test)]
 mod tests {
+    use columnar::output::manifest::FileEntry;
+
     use super::*;
     use crate::cli::loss::tests::totals;
-    use crate::output::manifest::FileEntry;
 
     fn file(path: &str, rows: u64) -> FileEntry {
         FileEntry { path: path.to_owned(), rows, bytes: 1000, ..FileEntry::default() }

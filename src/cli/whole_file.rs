@@ -5,9 +5,8 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use base::disk;
+use columnar::output::folder::Custody;
 use tempfile::Builder;
-
-use crate::output::folder::Custody;
 
 /// Writes a file beside its place, brings it to disk and then gives it its name: a file of that name stays as it is until it
 /// is replaced. What is there and no file, as a device or a pipe, is written to.

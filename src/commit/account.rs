@@ -1,9 +1,9 @@
 //! Holds what partitions report against what the survey found.
 
 use base::error::{Error, ErrorKind, Result};
+use columnar::output::manifest::EventCounts;
 
 use crate::convert::part_report::{JoinedCounts, PartReport};
-use crate::output::manifest::EventCounts;
 use crate::plan::Partition;
 use crate::survey::FileSurvey;
 

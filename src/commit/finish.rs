@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
 use base::error::Result;
+use columnar::output::manifest::MANIFEST_PATH;
+use columnar::output::{FileEntry, IfExists, Output, Published, StagedName};
 
 use super::record::{self, RunContext};
 use super::report::{all_filtered, of_survey, without_the_past};
@@ -14,8 +16,6 @@ use crate::convert::part_report::{JoinedCounts, PartReport};
 use crate::convert::seen::{RowOwners, SeenIds};
 use crate::convert::write_options::WriteOptions;
 use crate::dimensions::{Dimensions, Owners};
-use crate::output::manifest::MANIFEST_PATH;
-use crate::output::{FileEntry, IfExists, Output, Published, StagedName};
 use crate::plan::{CompiledFilter, Partition};
 use crate::sidecar::{self, SidecarFacts, SidecarTarget};
 use crate::survey::{Step, stop_if_cancelled, timed};

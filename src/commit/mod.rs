@@ -3,6 +3,7 @@
 mod account;
 pub mod checks;
 mod finish;
+pub mod lock_file;
 pub mod record;
 pub mod report;
 

@@ -7,13 +7,13 @@ use std::time::{Instant, SystemTime};
 
 use base::calendar;
 use base::words::Words;
+use columnar::output::IfExists;
+use columnar::output::manifest::{CommitRecord, FORMAT_VERSION, InputEntry, LossCounts, RunInfo, options_hash};
 use etl::input::split_address;
 use serde_json::{Value, json};
 
 use crate::convert::job::{Checks, InputFile, MaxLoss, Report};
 use crate::convert::{ConvertOptions, LockFrom};
-use crate::output::IfExists;
-use crate::output::manifest::{CommitRecord, FORMAT_VERSION, InputEntry, LossCounts, RunInfo, options_hash};
 use crate::survey::loss::Ledger;
 use crate::survey::{FileFacts, FileSurvey};
 

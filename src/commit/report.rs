@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use columnar::output::manifest::EventCounts;
+
 use crate::convert::job::{Report, Surveyed};
-use crate::output::manifest::EventCounts;
 use crate::survey::{FileFacts, FileSurvey};
 
 /// The report of a trace of which no event passes the filters.

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 
 use base::names::{NameFrom, trace_name};
 use base::words;
+use columnar::output::folder::Custody;
+use columnar::output::manifest::{EventCounts, FileEntry};
+use columnar::output::refusal::Refusal;
 use serde::{Deserialize, Serialize};
 
 use super::seen::RowOwners;
-use crate::output::folder::Custody;
-use crate::output::manifest::{EventCounts, FileEntry};
-use crate::output::refusal::Refusal;
 use crate::plan::PlanResult;
 use crate::survey::{FileFacts, FileSurvey};
 

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use base::clock::ClockAnchor;
 use base::resources::{MIN_MEMORY, default_memory, default_threads};
+use columnar::columns::TypeOptions;
+use columnar::dataset::properties::{Compression, EncoderKind};
+use columnar::output::IfExists;
 use etl::input::OpenOptions;
 use serde::{Deserialize, Serialize};
 
 use super::job::{Checks, RawPolicy, StackPolicy};
-use crate::columns::TypeOptions;
-use crate::dataset::properties::{Compression, EncoderKind};
-use crate::output::IfExists;
 use crate::plan::{DatasetSplit, Filter};
 use crate::schema::load::SchemaSet;
 use crate::schema::lock::SchemaLock;
@@ -158,7 +158,7 @@ impl ConvertOptions {
     }
 
     /// The same with the lock of the output folder. Who converts adds to it what traces use, when the last one is published:
-    /// [`lock_file::extend`](crate::output::lock_file::extend).
+    /// [`lock_file::extend`](crate::commit::lock_file::extend).
     #[must_use]
     pub fn folder_lock(self, lock: SchemaLock) -> Self {
         ConvertOptions { lock_from: LockFrom::Folder, ..self.schema_lock(lock) }

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use columnar::output::FileEntry;
 use serde::{Deserialize, Serialize};
 
 use super::job::{InputCounts, ShapeCounts};
 use super::seen::SeenIds;
 use super::slice::SliceRows;
 use super::sliced::SlicedPartition;
-use crate::output::FileEntry;
 use crate::plan::DecodeSource;
 use crate::table::RowStatus;
 

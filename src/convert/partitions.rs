@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use base::error::Result;
+use columnar::output::Output;
 use spill::SpillSpace;
 
 use super::decoders::Decoders;
@@ -13,7 +14,6 @@ use super::tables::TableSetup;
 use super::whose::AskedNames;
 use super::write_options::WriteOptions;
 use crate::dimensions::Owners;
-use crate::output::Output;
 use crate::plan::{PartitionView, PlanResult, PlannedInputs};
 use crate::stacks::Stacks;
 use crate::survey::Progress;

@@ -2,8 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
+use columnar::dataset::part_path;
+
 use super::part_report::PartReport;
-use crate::dataset::part_path;
 use crate::plan::{DecodeSource, Partition, PlanFile};
 use crate::table::RowStatus;
 
@@ -98,9 +99,10 @@ impl<'a> ReportRules<'a> {
 mod tests {
     use std::collections::BTreeMap;
 
+    use columnar::output::FileEntry;
+
     use super::*;
     use crate::convert::job::{InputCounts, ShapeCounts};
-    use crate::output::FileEntry;
     use crate::plan::KeyRange;
 
     fn file(path: &str, rows: u64) -> FileEntry {

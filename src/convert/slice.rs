@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use base::clock::{Clock, DoubleFormula, Ticks, TimeStatus, UnixNanos};
 use base::error::{Error, Result};
+use columnar::columns::ColumnBuffers;
 use etl::event::named_ids::AttributedIds;
 use etl::event::{Event, EventIdentity, FileContext, RawEvent};
 
@@ -22,7 +23,6 @@ use super::slice_stacks::SliceStacks;
 use super::sliced::SlicedPartition;
 use super::slices::Slice;
 use super::whose::{AskedNames, Selection, Whose};
-use crate::columns::ColumnBuffers;
 use crate::decode::{DecodeOutcome, PayloadColumn, Status, TraceClock};
 use crate::dimensions::Owners;
 use crate::plan::{CompiledFilter, DecodeSource, PartitionView, PlanResult, ShapeFinder};

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use arrow_schema::{Field, Schema};
 use base::error::Result;
+use columnar::columns::KeyTable;
+use columnar::dataset::{FileNaming, TableSpec, TableWriter};
+use columnar::output::{Output, options_hash};
 use rayon::prelude::*;
 
 use super::write_options::WriteOptions;
-use crate::columns::KeyTable;
-use crate::dataset::{FileNaming, TableSpec, TableWriter};
-use crate::output::{Output, options_hash};
 use crate::plan::{PlanResult, PlannedInputs, PlannedTable};
 use crate::survey::{Progress, Step, timed};
 use crate::table::{ShapeConstants, TableColumns};

@@ -1,10 +1,10 @@
 //! How event files are written.
 
+use columnar::columns::TypeOptions;
+use columnar::dataset::{Compression, EncodeOptions, EncoderKind};
 use serde::{Deserialize, Serialize};
 
 use super::job::RawPolicy;
-use crate::columns::TypeOptions;
-use crate::dataset::{Compression, EncodeOptions, EncoderKind};
 
 /// What decides the bytes of event files besides the plan.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

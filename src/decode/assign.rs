@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use columnar::columns::types::ColumnType;
 use hashbrown::HashMap;
 
 use super::column_names::{ColumnKey, ColumnNames};
 use super::fields::{NamedField, RenameReason, named_fields};
-use crate::columns::types::ColumnType;
 use crate::schema::family::ColumnRole;
 use crate::schema::model::Field;
 

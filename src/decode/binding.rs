@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use arrow_schema::{DataType, FieldRef, Metadata};
+use columnar::columns::types::{ColumnType, TypeOptions};
 use serde::{Deserialize, Serialize};
 
 use super::assign::{self, Assigned, Assignment};
@@ -10,7 +11,6 @@ use super::column_names::{ColumnKey, ColumnNames};
 use super::fields::RenameReason;
 use super::interpret::{self, MAX_NESTING};
 use super::units;
-use crate::columns::types::{ColumnType, TypeOptions};
 use crate::schema::family::ColumnRole;
 use crate::schema::model::{EventSchema, Field, FieldKind};
 use crate::schema::pack::{EventFacts, FieldFact};
@@ -396,8 +396,9 @@ impl FieldColumns<'_> {
 
 #[cfg(test)]
 mod tests {
+    use columnar::columns::GuidType;
+
     use super::*;
-    use crate::columns::GuidType;
     use crate::schema::model::{Count, Wire};
 
     fn schema(fields: Vec<Field>) -> EventSchema {

@@ -6,10 +6,10 @@
 use std::collections::BTreeMap;
 
 use base::names;
+use columnar::columns::types::{ColumnType, INT64, Member};
 use hashbrown::{HashMap, HashSet};
 
 use super::fields::{NamedField, named_fields};
-use crate::columns::types::{ColumnType, INT64, Member};
 use crate::schema::family::{ColumnRole, Family};
 use crate::schema::model::Field;
 use crate::schema::settled::{SettledColumn, SettledForm, SettledNames};

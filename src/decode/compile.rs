@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use arrow_schema::{DataType, TimeUnit};
 use base::guid::Guid;
+use columnar::columns::packed::fixed_width;
+use columnar::columns::prefix::{NumberForm, PrefixField, PrefixForm, TextForm};
 
 use super::binding::{Binding, PayloadColumn, PayloadColumns, Target, item_type};
 use super::interpret::{self, Interpretation, MAX_NESTING};
@@ -12,8 +14,6 @@ use super::program::{
     Convert, ConvertStep, Counter, FieldBody, FieldExtent, LengthRule, Node, Number, Output, Program, Remembered,
     Repeat, Slot,
 };
-use crate::columns::packed::fixed_width;
-use crate::columns::prefix::{NumberForm, PrefixField, PrefixForm, TextForm};
 use crate::schema::family::ColumnRole;
 use crate::schema::model::{Count, EventSchema, Field, FieldKind, FieldRef, Length, Wire};
 

@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 
 use base::names;
+use columnar::columns::types::{ColumnType, INT64, UINT64};
 use hashbrown::{HashMap, HashSet};
 use serde::{Deserialize, Serialize};
 
 use super::interpret::{self, Interpretation, MAX_NESTING};
-use crate::columns::types::{ColumnType, INT64, UINT64};
 use crate::schema::family::{ColumnRole, Family};
 use crate::schema::model::{Count, Field, FieldKind};
 use crate::schema::settled_layout::SettledLayout;

@@ -3,7 +3,8 @@
 
 use std::borrow::Cow;
 
-use crate::columns::types::{ColumnType, INT64, UINT16, UINT64};
+use columnar::columns::types::{ColumnType, INT64, UINT16, UINT64};
+
 use crate::schema::model::{Count, Field, FieldKind, Length, Meaning, Wire};
 use crate::schema::pack::CodeTable;
 

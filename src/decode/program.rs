@@ -4,8 +4,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_schema::TimeUnit;
+use columnar::columns::prefix::{PrefixField, TextForm};
 
-use crate::columns::prefix::{PrefixField, TextForm};
 use crate::schema::model::ValueMap;
 use crate::schema::pack::CodeTable;
 

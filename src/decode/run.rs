@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use columnar::columns::ColumnBuffers;
+use columnar::columns::packed::{Elements, ListValues, Packed, PackedColumn, StructValues};
+use columnar::columns::prefix::Prefix;
+
 use super::measure::Cursor;
 use super::program::{Convert, ConvertStep, FieldBody, FieldExtent, LengthRule, Node, Output, Program, Repeat};
 use super::values::{self, RowNotes};
 use super::{DecodeOutcome, Status, TraceClock, text};
-use crate::columns::ColumnBuffers;
-use crate::columns::packed::{Elements, ListValues, Packed, PackedColumn, StructValues};
-use crate::columns::prefix::Prefix;
 
 /// Bytes left behind the last field count as a structure's padding below this.
 const PADDING_LIMIT: usize = 8;
@@ -241,7 +242,7 @@ fn write_struct(
     }
     record.len += 1;
     for member in &mut record.members {
-        if member.values.len() < record.len {
+        if member.values.count() < record.len {
             notes.add(member.push_null());
         }
     }

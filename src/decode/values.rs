@@ -5,12 +5,12 @@ use std::io::Write;
 use arrow_schema::TimeUnit;
 use base::guid::Guid;
 use base::sid::Sid;
+use columnar::columns::packed::{BytesValues, FixedValues, Packed};
 
 use super::TraceClock;
 use super::measure::read_integer;
 use super::program::Convert;
 use super::{label, net, text, time};
-use crate::columns::packed::{BytesValues, FixedValues, Packed};
 
 /// What is noted while a payload is decoded.
 pub(super) struct RowNotes<'a> {

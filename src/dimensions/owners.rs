@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
+use columnar::columns::KeyTable;
 use hashbrown::HashMap;
 
 use super::attributes::{process, thread};
 use super::paths::file_name;
 use super::result::Dimensions;
 use super::span::Span;
-use crate::columns::KeyTable;
 use crate::survey::{Issue, IssueCode, Severity};
 
 /// Bytes of different names of processes that are kept; processes behind that have none.

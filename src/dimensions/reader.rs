@@ -10,16 +10,16 @@ use arrow_buffer::{NullBuffer, ScalarBuffer};
 use arrow_schema::DataType;
 use base::error::Result;
 use base::guid::Guid;
+use columnar::columns::{
+    BatchScratch, BatchValues, ColumnBatch, ColumnBuffers, KeyTable, PackedColumns, PackedRows, Present, TimestampType,
+    TypeOptions, gather,
+};
 use etl::event::subject::{self, Subject, Tells};
 use etl::event::{Event, FileContext, RawEvent};
 
 use super::attributes::{Attributes, NUMBERS, Scope, TEXTS, process};
 use super::fact::Fact;
 use super::texts::TextId;
-use crate::columns::{
-    BatchScratch, BatchValues, ColumnBatch, ColumnBuffers, KeyTable, PackedColumns, PackedRows, Present, TimestampType,
-    TypeOptions, gather,
-};
 use crate::decode::{NoClock, PayloadColumn, PayloadColumns, Program, Status, assign_columns};
 use crate::plan::{Key, PlanResult, PlannedShape, ShapeFinder, ShapeIds};
 

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use base::error::Result;
+use columnar::output::manifest::FORMAT_VERSION;
+use columnar::output::{IfExists, folder, options_hash};
 use etl::event::subject::Subject;
 use etl::input::{InputId, Inputs};
 use etl::session;
@@ -17,8 +19,6 @@ use crate::convert::job::{JobProgress, Outcome, Recording, Report, StackPolicy, 
 use crate::convert::repeated;
 use crate::convert::write_options::WriteOptions;
 use crate::dimensions::{self, Dimensions, Owners};
-use crate::output::manifest::FORMAT_VERSION;
-use crate::output::{IfExists, folder, options_hash};
 use crate::plan::{self, Partitions, PlanOptions, PlanResult, PlannedInputs, partition};
 use crate::stacks::{self, Stacks};
 use crate::survey::{self, FileFacts, FileSurvey, Step, SurveyOptions, ToldEvents, timed};

@@ -8,6 +8,9 @@ use std::time::{Instant, SystemTime};
 use base::error::{Error, ErrorKind, Result};
 use base::resources::pool;
 use base::resources::{default_memory, default_threads};
+use columnar::dataset::rows_in_footer;
+use columnar::output::folder::{plan_name, trace_folder};
+use columnar::output::{CommitRecord, IfExists, LocalFolder, Output, StagedName};
 use etl::input::{InputId, Inputs, OpenOptions};
 use spill::SpillSpace;
 use zerocopy::IntoBytes;
@@ -19,6 +22,7 @@ use super::stored_dimensions::StoredDimensions;
 use super::stored_stacks::PartitionStacks;
 use super::update::Update;
 use crate::commit::Commit;
+use crate::commit::lock_file;
 use crate::commit::record::{self, RunContext};
 use crate::convert::job::{JobProgress, Outcome, Recording, Stage, Surveyed};
 use crate::convert::part_report::PartReport;
@@ -26,11 +30,7 @@ use crate::convert::partitions::Conversion;
 use crate::convert::pipeline::Threads;
 use crate::convert::report_check::ReportRules;
 use crate::convert::{ConvertOptions, LockFrom};
-use crate::dataset::rows_in_footer;
 use crate::dimensions::Owners;
-use crate::output::folder::{plan_name, trace_folder};
-use crate::output::lock_file;
-use crate::output::{CommitRecord, IfExists, LocalFolder, Output, StagedName};
 use crate::plan::{PartitionView, PlanFile, PlannedInputs, Segment};
 use crate::schema::extend::Additions;
 use crate::stacks::Stacks;
@@ -100,7 +100,7 @@ pub enum CommitOutcome {
 /// Those of [`convert`](super::convert) up to there.
 pub fn plan(job: &Recording, options: &ConvertOptions, progress: &dyn JobProgress) -> Result<PlanOutcome> {
     let pool = pool(options.threads)?;
-    crate::output::folder::check_absent(&options.out, &job.name, options.if_exists)?;
+    columnar::output::folder::check_absent(&options.out, &job.name, options.if_exists)?;
     let update = (options.if_exists == IfExists::Update).then(|| Update::of(job, options));
     if let Some(update) = &update
         && let Some(known) = update.known(&pool, progress)?

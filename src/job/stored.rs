@@ -14,6 +14,8 @@ use std::fs::File;
 use std::path::Path;
 
 use base::error::{Error, ErrorKind, Result};
+use columnar::output::folder::{is_attempt, plan_name};
+use columnar::output::{IfExists, LocalFolder, StagedName};
 use serde::{Deserialize, Serialize};
 use spill::{SpillSpace, Spilled};
 
@@ -25,8 +27,6 @@ use crate::convert::job::Checks;
 use crate::convert::part_report::PartReport;
 use crate::convert::report_check::ReportRules;
 use crate::convert::write_options::WriteOptions;
-use crate::output::folder::{is_attempt, plan_name};
-use crate::output::{IfExists, LocalFolder, StagedName};
 use crate::plan::{Partition, PlanFile, PlanText, PlannedInput, Segment};
 use crate::survey::{FileSurvey, Progress, SurveyResult, machines};
 

@@ -9,13 +9,13 @@ use std::path::Path;
 
 use base::error::Result;
 use base::progress::Progress;
+use columnar::output::LocalFolder;
 use serde::{Deserialize, Serialize};
 use spill::{SpillSpace, Spilled};
 use zerocopy::IntoBytes;
 
 use super::records::StoredRecords;
 use crate::dimensions::{Dimensions, DosPaths, Span, Texts};
-use crate::output::LocalFolder;
 
 /// What the files of the dimension tables must be.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

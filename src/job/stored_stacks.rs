@@ -10,12 +10,12 @@ use std::path::Path;
 
 use base::error::Result;
 use base::progress::{Progress, stop_if_cancelled};
+use columnar::output::LocalFolder;
 use serde::{Deserialize, Serialize};
 use spill::{SpillSpace, Spilled};
 use zerocopy::IntoBytes;
 
 use super::records::{StoredRecords, changed};
-use crate::output::LocalFolder;
 use crate::plan::Segment;
 use crate::stacks::{StackOfEvent, Stacks};
 

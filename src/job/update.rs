@@ -4,17 +4,17 @@ use std::path::Path;
 
 use base::error::{Error, ErrorCode, ErrorKind, Result};
 use base::progress::Progress;
+use columnar::output::folder::trace_folder;
+use columnar::output::manifest::{FORMAT_VERSION, FileEntry, InputEntry};
+use columnar::output::refusal::{Refusal, RefusalKind};
+use columnar::output::{CommitRecord, options_hash};
 use etl::input::{InputId, Inputs, Unopened};
 use rayon::ThreadPool;
 
+use crate::commit::lock_file;
 use crate::commit::record;
 use crate::convert::ConvertOptions;
 use crate::convert::job::{InputFile, Outcome, Recording, Report};
-use crate::output::folder::trace_folder;
-use crate::output::lock_file;
-use crate::output::manifest::{FORMAT_VERSION, FileEntry, InputEntry};
-use crate::output::refusal::{Refusal, RefusalKind};
-use crate::output::{CommitRecord, options_hash};
 use crate::plan::Filter;
 use crate::schema::pack::Pack;
 use crate::survey;

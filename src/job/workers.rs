@@ -8,6 +8,7 @@ use std::num::NonZero;
 use base::error::Result;
 use base::progress::Progress;
 use base::resources::pool;
+use columnar::output::folder::Disks;
 use etl::input::{Inputs, OpenOptions, room_to_unpack};
 use rayon::ThreadPool;
 
@@ -15,7 +16,6 @@ use super::turnstile::{Ticket, Turnstile};
 use crate::convert::ConvertOptions;
 use crate::convert::job::{Recording, Surveyed};
 use crate::convert::pipeline::{RESERVE, TABLE_RESERVE};
-use crate::output::folder::Disks;
 use crate::plan::room_to_plan;
 use crate::survey::FileSurvey;
 

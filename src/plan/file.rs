@@ -7,13 +7,13 @@ use std::io::Read;
 use std::path::Path;
 
 use base::error::{Error, ErrorCode, ErrorKind, Result};
+use columnar::output::manifest::FORMAT_VERSION;
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::check;
 use super::input::PlannedInput;
 use super::partition::Partition;
 use super::result::PlanResult;
-use crate::output::manifest::FORMAT_VERSION;
 
 /// The version of this program. A plan says how programs, columns and slices are made from it only to the version that
 /// wrote it.

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use columnar::columns::TypeOptions;
+
 use super::datasets::DatasetSplit;
 use super::filter::Filter;
-use crate::columns::TypeOptions;
 use crate::schema::user::UserSchemas;
 
 /// Choices that the plan depends on.

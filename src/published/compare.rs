@@ -2,6 +2,7 @@
 
 use base::error::Result;
 use base::progress::{Progress, stop_if_cancelled};
+use columnar::output::manifest::CommitRecord;
 use rayon::prelude::*;
 
 use super::binding::Binding;
@@ -9,7 +10,6 @@ use super::event::{SidecarFact, read_events};
 use super::footer::Footer;
 use super::sidecar::Sidecar;
 use super::trace::PublishedTrace;
-use crate::output::manifest::CommitRecord;
 
 /// What traces say, by the footers of all files that their manifests name and by their sidecars.
 ///

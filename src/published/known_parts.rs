@@ -11,12 +11,12 @@ use std::sync::Arc;
 
 use base::disk;
 use base::error::{Error, ErrorKind, Result};
+use columnar::output::manifest::MANIFEST_PATH;
+use columnar::output::refusal::FOLDER;
 use serde::{Deserialize, Serialize};
 
 use super::lake_part::LakePart;
 use super::trace::PublishedTrace;
-use crate::output::manifest::MANIFEST_PATH;
-use crate::output::refusal::FOLDER;
 
 /// The file in that folder; what is kept of inputs there ends in `.json`.
 const FILE: &str = "views";

@@ -3,12 +3,12 @@
 use std::collections::{BTreeSet, HashMap};
 
 use base::error::{Error, ErrorKind, Result};
+use columnar::output::manifest::CommitRecord;
 use serde::{Deserialize, Serialize};
 
 use super::footer::Footer;
 use super::sidecar::{Sidecar, missing_column, sidecar_table};
 use super::trace::PublishedTrace;
-use crate::output::manifest::CommitRecord;
 use crate::views::Lake;
 
 /// What a trace adds to the tables of many.

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use base::error::{Error, ErrorKind, Result};
+use columnar::output::manifest::CommitRecord;
 
 use super::table::{Batch, read_checked};
-use crate::output::manifest::CommitRecord;
 use crate::sidecar::declared_columns;
 
 /// The tables of a sidecar.

@@ -4,8 +4,7 @@ use std::path::{Path, PathBuf};
 
 use base::error::{Error, ErrorKind, Result};
 use base::listing::entries;
-
-use crate::output::manifest::{CommitRecord, MANIFEST_PATH};
+use columnar::output::manifest::{CommitRecord, MANIFEST_PATH};
 
 /// A folder `trace=<name>`, whether or not it is whole.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -2,6 +2,7 @@
 
 use base::error::Result;
 use base::progress::Progress;
+use columnar::output::manifest::CommitRecord;
 
 use super::axis::Axis;
 use super::cpu::{CpuUsage, usage};
@@ -19,7 +20,6 @@ use super::source::Source;
 use super::tally::Ranked;
 use super::waits::{Waits, waits};
 use super::who::Who;
-use crate::output::manifest::CommitRecord;
 use crate::published::PublishedTrace;
 
 /// What is known of a trace.

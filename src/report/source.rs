@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use base::error::Result;
 use base::progress::{Progress, stop_if_cancelled};
+use columnar::output::manifest::{CommitRecord, FileEntry};
 
-use crate::output::manifest::{CommitRecord, FileEntry};
 use crate::published::{Batch, PublishedTrace, Sidecar, read_table};
 
 /// A trace and who waits for the report.

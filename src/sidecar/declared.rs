@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use arrow_schema::DataType;
+use columnar::columns::IntegerType;
 
 use super::answers::AnswerRow;
 use super::buffers::BufferRow;
@@ -15,7 +16,6 @@ use super::lost_events::LossRow;
 use super::row::SidecarRow;
 use super::sessions::SessionRow;
 use super::streams::StreamRow;
-use crate::columns::IntegerType;
 
 /// A column of a table of the sidecar.
 #[derive(Debug)]

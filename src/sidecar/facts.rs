@@ -1,8 +1,9 @@
 //! What the sidecar is made of.
 
+use columnar::output::FileEntry;
+
 use crate::convert::job::{InputCounts, ShapeCounts};
 use crate::dimensions::Dimensions;
-use crate::output::FileEntry;
 use crate::plan::PlanResult;
 use crate::survey::{FileFacts, FileSurvey};
 

@@ -33,4 +33,4 @@ pub use row::{NotRecorded, Time};
 pub use sessions::SessionRow;
 pub use streams::StreamRow;
 pub use target::SidecarTarget;
-pub use write::write;
+pub use write::{NAMES_PATH, write};

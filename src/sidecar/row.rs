@@ -14,9 +14,9 @@ use arrow_array::{
 };
 use arrow_schema::{DataType, TimeUnit};
 use base::calendar::rfc3339;
+use columnar::columns::IntegerType;
 use serde::{Serialize, Serializer};
 
-use crate::columns::IntegerType;
 use crate::survey::loss::LossKind;
 use crate::survey::{IssueCode, Severity};
 use crate::table::header::element;
@@ -69,11 +69,11 @@ macro_rules! sidecar_row {
             const TABLE: &'static str = $table;
             const RISING: &'static [&'static str] = &[$( $rising )?];
 
-            fn columns(integers: $crate::columns::IntegerType) -> Vec<$crate::sidecar::row::SidecarColumn<Self>> {
+            fn columns(integers: columnar::columns::IntegerType) -> Vec<$crate::sidecar::row::SidecarColumn<Self>> {
                 vec![ $( $crate::sidecar::row::SidecarColumn {
                     name: stringify!($field).trim_start_matches("r#"),
                     data_type: <$type as $crate::sidecar::row::Cell>::data_type(integers),
-                    since: [$($since,)? $crate::output::manifest::OLDEST_FORMAT_VERSION][0],
+                    since: [$($since,)? columnar::output::manifest::OLDEST_FORMAT_VERSION][0],
                     array: |rows, integers| {
                         <$type as $crate::sidecar::row::Cell>::array(rows.iter().map(|row: &Self| &row.$field), integers)
                     },

@@ -7,12 +7,12 @@ use arrow_array::ArrayRef;
 use arrow_schema::{Field, Schema};
 use base::error::Result;
 use base::progress::stop_if_cancelled;
+use columnar::columns::{IntegerType, RowSource};
+use columnar::dataset::{EncodeOptions, FileNaming, TableSpec, TableWriter};
+use columnar::output::FileEntry;
 
 use super::row::{SidecarColumn, SidecarRow};
 use super::target::SidecarTarget;
-use crate::columns::{IntegerType, RowSource};
-use crate::dataset::{EncodeOptions, FileNaming, TableSpec, TableWriter};
-use crate::output::FileEntry;
 
 /// Rows at which a row group is closed.
 const GROUP_ROWS: usize = 1 << 20;
@@ -101,11 +101,11 @@ impl<R: SidecarRow> RowSource for RowBatch<'_, R> {
 #[cfg(test)]
 mod tests {
     use base::progress::NoProgress;
+    use columnar::columns::TypeOptions;
+    use columnar::output::{LocalFolder, Output};
     use parquet::file::metadata::{ParquetMetaDataReader, RowGroupMetaData};
 
     use super::*;
-    use crate::columns::TypeOptions;
-    use crate::output::{LocalFolder, Output};
     use crate::sidecar::row::sidecar_row;
 
     sidecar_row! {

@@ -5,12 +5,11 @@ use std::sync::Arc;
 
 use base::error::Result;
 use base::progress::Progress;
+use columnar::columns::TypeOptions;
+use columnar::dataset::EncodeOptions;
+use columnar::output::sink::hex;
+use columnar::output::{FileEntry, Output};
 use sha2::{Digest, Sha256};
-
-use crate::columns::TypeOptions;
-use crate::dataset::EncodeOptions;
-use crate::output::sink::hex;
-use crate::output::{FileEntry, Output};
 
 /// Where the sidecar is written, and how.
 #[derive(Clone)]

@@ -4,6 +4,7 @@
 
 use arrow_schema::Field;
 use base::error::Result;
+use columnar::output::FileEntry;
 
 use super::answers::AnswerRow;
 use super::dimensions::{FileRow, ImageRow, MethodRow, ProcessRow, ThreadRow};
@@ -13,7 +14,6 @@ use super::row::SidecarRow;
 use super::sessions::SessionRow;
 use super::streams::StreamRow;
 use super::target::SidecarTarget;
-use crate::output::FileEntry;
 use crate::plan::PlannedTable;
 use crate::views::{Dialect, Extent, Lake, Script, Traces, common, is_asked};
 

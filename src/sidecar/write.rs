@@ -1,13 +1,15 @@
 //! All tables of a recording.
 
 use base::error::Result;
+use columnar::output::FileEntry;
 
 use super::dimensions::DimensionRows;
 use super::facts::SidecarFacts;
 use super::target::SidecarTarget;
 use super::{answers, buffers, catalog, clock, fields, issues, lost_events, sessions, streams, table, views};
-use crate::output::FileEntry;
-use crate::output::lock_file::NAMES_PATH;
+
+/// Where a trace keeps the names that it uses, below `trace=<name>`.
+pub const NAMES_PATH: &str = "sidecar/schema.lock";
 
 /// Writes all tables below `sidecar`, the scripts of views over them, and the names that depend on a lock, and lists the files. Of what ids meant only the tables that have rows: most
 /// recordings have none of them, and many recordings are small.
@@ -48,8 +50,8 @@ pub fn write(target: &SidecarTarget<'_>, facts: &SidecarFacts<'_>) -> Result<Vec
 #[cfg(test)]
 mod tests {
     use arrow_schema::{DataType, TimeUnit};
+    use columnar::output::manifest::OLDEST_FORMAT_VERSION;
 
-    use crate::output::manifest::OLDEST_FORMAT_VERSION;
     use crate::sidecar::declared::{DeclaredColumn, DeclaredTable, declared_tables};
 
     /// A type as docs/dataset.md calls it.

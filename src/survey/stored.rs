@@ -12,13 +12,13 @@ use std::path::{Path, PathBuf};
 use base::disk;
 use base::error::{Error, ErrorCode, ErrorKind, Result};
 use base::progress::{Progress, stop_if_cancelled};
+use columnar::output::errors::output_error;
 use serde::{Deserialize, Serialize};
 use spill::{SpillSpace, Spilled};
 use zerocopy::{FromZeros, IntoBytes};
 
 use super::buffer_summary::BufferSummary;
 use super::result::{FileSurvey, SurveyResult};
-use crate::output::errors::output_error;
 
 /// What a survey without its buffers is called in its folder.
 const FACTS: &str = "survey.json";

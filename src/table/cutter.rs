@@ -124,9 +124,10 @@ fn weight_of(weight: u64, part: &Range<u32>, total: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::columns::{KeyTable, PackedColumns, TypeOptions};
     use arrow_schema::Schema;
+    use columnar::columns::{KeyTable, PackedColumns, TypeOptions};
+
+    use super::*;
 
     fn cutter(tables: u32, rows: u32) -> RowGroupCutter {
         let layout = || {

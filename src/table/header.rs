@@ -9,14 +9,14 @@ use std::sync::Arc;
 use arrow_schema::{DataType, Field, Fields};
 use base::clock::TimeStatus;
 use base::guid::Guid;
+use columnar::columns::packed::{Packed, PackedColumn};
+use columnar::columns::types::{ColumnType, GuidType, INT64, TypeOptions};
 use etl::event::Event;
 use etl::event::named_ids::Attribution;
 use etl::event::view::CpuTime;
 use serde::{Deserialize, Serialize};
 
 use super::row::{RowContext, RowStatus};
-use crate::columns::packed::{Packed, PackedColumn};
-use crate::columns::types::{ColumnType, GuidType, INT64, TypeOptions};
 
 /// What a header column holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -361,7 +361,7 @@ impl HeaderColumn {
 
     /// The Arrow bytes of the values under the given options; of names of processes, those beside their texts.
     pub(super) fn weight(self, column: &PackedColumn, options: &TypeOptions) -> u64 {
-        let (packed, count) = (column.values.weight(), column.values.len() as u64);
+        let (packed, count) = (column.values.weight(), column.values.count() as u64);
         match (self.header_type(), &column.values) {
             // The same time stands in `timestamp`.
             (HeaderType::Int64, _) if self == HeaderColumn::TimestampNs => 2 * packed,
@@ -373,7 +373,7 @@ impl HeaderColumn {
                 numbers.bytes.iter().filter_map(|&number| weights.get(usize::from(number))).sum()
             }
             (HeaderType::Items, Packed::List(list)) => {
-                packed + list.items.values.len() as u64 * (unsigned_width(2, options) - 2)
+                packed + list.items.values.count() as u64 * (unsigned_width(2, options) - 2)
             }
             _ => packed,
         }
@@ -424,10 +424,11 @@ const PLANNED: [&str; 1] = ["rendered_message"];
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use std::collections::HashSet;
 
-    use crate::columns::types::IntegerType;
+    use columnar::columns::types::IntegerType;
+
+    use super::*;
 
     #[test]
     fn every_column_stands_at_its_number() {

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use arrow_schema::SchemaRef;
 use base::guid::Guid;
+use columnar::columns::packed::Packed;
+use columnar::columns::{KeyTable, TypeOptions};
 use etl::event::EventIdentity;
 
 use super::header::{HeaderColumn, guid_weight, text_weight, unsigned_width};
-use crate::columns::packed::Packed;
-use crate::columns::{KeyTable, TypeOptions};
 use crate::schema::DecodeSource;
 
 /// What the columns of a table are.

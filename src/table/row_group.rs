@@ -8,15 +8,15 @@ use arrow_array::types::Int32Type;
 use arrow_array::{ArrayRef, Int32Array, TimestampMicrosecondArray, TimestampNanosecondArray};
 use arrow_schema::DataType;
 use base::error::Result;
+use columnar::columns::lookup::lookup;
+use columnar::columns::{
+    BatchScratch, BatchSink, BatchValues, ColumnBatch, ColumnBuffers, KeyTable, PackedColumns, PackedRows, Present,
+    RowSource, TimestampType, gather, gather_required,
+};
 
 use super::header::HeaderColumn;
 use super::layout::{HeaderSource, TableColumns};
 use super::rows::HeaderColumns;
-use crate::columns::lookup::lookup;
-use crate::columns::{
-    BatchScratch, BatchSink, BatchValues, ColumnBatch, ColumnBuffers, KeyTable, PackedColumns, PackedRows, Present,
-    RowSource, TimestampType, gather, gather_required,
-};
 
 /// The rows of one table in one slice.
 #[derive(Debug)]

@@ -4,14 +4,14 @@ use std::io::Write;
 
 use base::guid::Guid;
 use base::sid::Sid;
+use columnar::columns::packed::{Packed, PackedColumn};
+use columnar::columns::presence::Recycle;
 use etl::event::{Event, EventIdentity, items::ExtendedItem};
 use etl::layout::extended::item_type;
 
 use super::header::{self, Fill, HeaderColumn, HeaderValue, PlainRow, known};
 use super::row::{RowContext, Stack};
 use super::stack_id::stack_id;
-use crate::columns::packed::{Packed, PackedColumn};
-use crate::columns::presence::Recycle;
 
 /// The header columns of one table while rows are pushed.
 ///

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use base::error::Result;
 use base::progress::Progress;
+use columnar::output::manifest::{CommitRecord, InputEntry};
 
 use super::finding::{Finding, FindingKind};
 use super::rows::{self, EventFile, RowCounts};
-use crate::output::manifest::{CommitRecord, InputEntry};
 use crate::published::{PublishedTrace, Sidecar};
 
 /// Reads all rows of a trace and holds them against manifest and sidecar.

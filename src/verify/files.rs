@@ -9,11 +9,11 @@ use base::error::Result;
 use base::guid::Guid;
 use base::listing::entries;
 use base::progress::{Progress, stop_if_cancelled};
+use columnar::output::manifest::{CommitRecord, FileEntry, MANIFEST_PATH};
+use columnar::output::sink::hex;
 use sha2::{Digest, Sha256};
 
 use super::finding::{Finding, FindingKind};
-use crate::output::manifest::{CommitRecord, FileEntry, MANIFEST_PATH};
-use crate::output::sink::hex;
 use crate::published::{Footer, PublishedTrace, missing_column, sidecar_table};
 
 /// What the files of a trace are held against.

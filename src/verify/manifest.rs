@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 use std::fs;
 
+use columnar::output::manifest::{CommitRecord, MANIFEST_PATH, Seal, options_hash, seal};
+
 use super::finding::{Finding, FindingKind};
-use crate::output::manifest::{CommitRecord, MANIFEST_PATH, Seal, options_hash, seal};
 use crate::published::PublishedTrace;
 
 /// Reads the manifest of a trace; `None` where nothing can be relied on.

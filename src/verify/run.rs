@@ -2,6 +2,7 @@
 
 use base::error::{ErrorKind, Result};
 use base::progress::Progress;
+use columnar::output::manifest::{CommitRecord, FORMAT_VERSION, FileEntry};
 use rayon::prelude::*;
 
 use super::content;
@@ -9,7 +10,6 @@ use super::files::FileChecks;
 use super::finding::{Finding, FindingKind};
 use super::manifest;
 use super::rows::EventFile;
-use crate::output::manifest::{CommitRecord, FORMAT_VERSION, FileEntry};
 use crate::published::{Binding, Footer, PublishedTrace, add_events};
 
 /// What came of it.

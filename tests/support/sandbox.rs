@@ -6,11 +6,11 @@ use std::process::Command;
 use std::sync::Arc;
 
 use base::clock::ClockAnchor;
-use etl2parquet::columns::TypeOptions;
+use columnar::columns::TypeOptions;
+use columnar::dataset::properties::Compression;
+use columnar::output::IfExists;
 use etl2parquet::convert::{Checks, ConvertOptions, InputFile, Outcome, RawPolicy, Recording, Report};
-use etl2parquet::dataset::properties::Compression;
 use etl2parquet::job;
-use etl2parquet::output::IfExists;
 use etl2parquet::plan::filter::Filter;
 use etl2parquet::survey::NoProgress;
 

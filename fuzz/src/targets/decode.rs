@@ -3,7 +3,7 @@
 use std::sync::{Arc, LazyLock, OnceLock};
 
 use arrow_array::ArrayRef;
-use etl2parquet::columns::{ColumnBuffers, gather};
+use columnar::columns::{ColumnBuffers, gather};
 use etl2parquet::decode::{NoClock, PayloadColumn, Program, assign_columns};
 use etl2parquet::schema::model::{
     Count, EventSchema, Field, FieldKind, FieldRef, Length, MapKind, Meaning, ValueMap, Wire,

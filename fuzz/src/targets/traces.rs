@@ -8,10 +8,10 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
 use arrow_array::{Array, RecordBatch};
 use bytes::Bytes as FileBytes;
+use columnar::output::MemoryOutput;
+use columnar::output::manifest::MANIFEST_PATH;
 use etl::input::{Input, Inputs, MemoryInput};
 use etl2parquet::convert::{Outcome, Report};
-use etl2parquet::output::MemoryOutput;
-use etl2parquet::output::manifest::MANIFEST_PATH;
 use etl2parquet::plan::{self, Partition, PlanFile, PlanOptions, PlanResult, PlannedInput, PlannedInputs, partition};
 use etl2parquet::survey::{self, FileFacts, FileSurvey, SurveyOptions};
 use etl2parquet::{

@@ -9,7 +9,7 @@ use base::readable::count::counted;
 
 use super::args::{SchemaArgs, StoreArgs};
 use crate::cli::console::Console;
-use crate::output::lock_file::content;
+use crate::commit::lock_file::content;
 use crate::schema::catalog::SchemaCatalog;
 use crate::schema::files::SkippedSchema;
 use crate::schema::load::{self, SchemaSet};

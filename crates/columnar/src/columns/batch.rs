@@ -11,11 +11,12 @@ use super::presence::{Recycle, RowNumbers};
 /// The payload columns of one batch while it is being filled; what is filled again keeps its memory.
 #[derive(Debug)]
 pub struct ColumnBuffers {
-    pub(crate) columns: Vec<PackedColumn>,
+    /// The columns by number.
+    pub columns: Vec<PackedColumn>,
     /// By number of the program.
-    pub(crate) prefixes: Vec<Prefix>,
+    pub prefixes: Vec<Prefix>,
     /// Values of length and count fields while one payload is decoded.
-    pub(crate) slots: Vec<u64>,
+    pub slots: Vec<u64>,
     next_row: u64,
     weight: u64,
 }
@@ -40,7 +41,7 @@ impl ColumnBuffers {
     }
 
     /// As [`ColumnBuffers::finish`], behind other columns, whose numbers are below `first`; here they begin with it.
-    pub(crate) fn finish_behind(&mut self, mut columns: Vec<(usize, PackedColumn)>, first: usize) -> PackedColumns {
+    pub fn finish_behind(&mut self, mut columns: Vec<(usize, PackedColumn)>, first: usize) -> PackedColumns {
         (self.next_row, self.weight) = (0, 0);
         let filled = (first..).zip(&mut self.columns).filter(|(_, column)| column.rows.count() > 0);
         columns.extend(filled.map(|(number, column)| (number, column.take_exact())));
@@ -53,7 +54,7 @@ impl ColumnBuffers {
     /// # Panics
     ///
     /// When a row at or behind it was filled before: values are kept in the order in which they come.
-    pub(crate) fn begin_row(&mut self, row: u32, slots: usize) {
+    pub fn begin_row(&mut self, row: u32, slots: usize) {
         assert!(u64::from(row) >= self.next_row, "rows are filled in ascending order, each once");
         self.next_row = u64::from(row) + 1;
         if self.slots.len() < slots {
@@ -61,7 +62,8 @@ impl ColumnBuffers {
         }
     }
 
-    pub(crate) fn end_row(&mut self, weight: u64) {
+    /// Ends a row whose values have so many Arrow bytes.
+    pub fn end_row(&mut self, weight: u64) {
         self.weight = self.weight.saturating_add(weight);
     }
 }
@@ -91,7 +93,7 @@ struct FieldPlace {
 
 impl PackedColumns {
     /// `first` is the number of the column that the prefixes call 0.
-    pub(crate) fn new(mut columns: Vec<(usize, PackedColumn)>, mut prefixes: Vec<PrefixValues>, first: usize) -> Self {
+    pub fn new(mut columns: Vec<(usize, PackedColumn)>, mut prefixes: Vec<PrefixValues>, first: usize) -> Self {
         let fields_of = |(number, prefix): (usize, &PrefixValues)| {
             let places = prefix.starts().zip(&*prefix.fields).map(|(start, field)| FieldPlace {
                 column: first + field.column,

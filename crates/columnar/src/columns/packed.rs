@@ -12,59 +12,74 @@ use super::presence::{Recycle, RowNumbers};
 
 /// Values packed one after another, without rows.
 #[derive(Debug)]
-pub(crate) enum Packed {
+pub enum Packed {
+    /// Numbers, booleans, times and GUIDs.
     Fixed(FixedValues),
+    /// Texts and binary values.
     Bytes(BytesValues),
+    /// Lists.
     List(Box<ListValues>),
+    /// Structures.
     Struct(StructValues),
 }
 
 /// Values of one width, little-endian.
 #[derive(Debug)]
-pub(crate) struct FixedValues {
+pub struct FixedValues {
+    /// Bytes of a value.
     pub width: usize,
+    /// The values one after another.
     pub bytes: Vec<u8>,
 }
 
 /// Text or binary values.
 #[derive(Debug, Default)]
-pub(crate) struct BytesValues {
+pub struct BytesValues {
     /// Where each value ends in `bytes`.
     pub ends: Vec<i32>,
+    /// The values one after another, without separators.
     pub bytes: Vec<u8>,
 }
 
+/// Lists of values.
 #[derive(Debug)]
-pub(crate) struct ListValues {
+pub struct ListValues {
     /// Where each list ends in `items`.
     pub ends: Vec<i32>,
+    /// The items of all lists one after another.
     pub items: Elements,
 }
 
+/// Structures, each with a value of every member.
 #[derive(Debug)]
-pub(crate) struct StructValues {
+pub struct StructValues {
+    /// How many structures.
     pub len: usize,
+    /// The values of each member, one for each structure.
     pub members: Vec<Elements>,
 }
 
 /// Values inside lists and structures, where NULL takes a place.
 #[derive(Debug)]
-pub(crate) struct Elements {
+pub struct Elements {
     /// The positions of NULLs, ascending.
     pub nulls: Vec<u32>,
+    /// The values, with a placeholder for each NULL.
     pub values: Packed,
 }
 
 /// The values of one column in some rows.
 #[derive(Debug)]
-pub(crate) struct PackedColumn {
+pub struct PackedColumn {
+    /// The row of each value.
     pub rows: RowNumbers,
+    /// The values of these rows.
     pub values: Packed,
 }
 
 impl Packed {
     /// No values, of an Arrow type.
-    pub(crate) fn new(data_type: &DataType) -> Packed {
+    pub fn new(data_type: &DataType) -> Packed {
         match data_type {
             DataType::Utf8 | DataType::Binary => Packed::Bytes(BytesValues::default()),
             DataType::List(item) => Packed::list(Packed::new(item.data_type())),
@@ -75,20 +90,24 @@ impl Packed {
         }
     }
 
-    pub(crate) fn fixed(width: usize) -> Packed {
+    /// No values of so many bytes each.
+    pub fn fixed(width: usize) -> Packed {
         Packed::Fixed(FixedValues { width, bytes: Vec::new() })
     }
 
-    pub(crate) fn list(items: Packed) -> Packed {
+    /// No lists of such items.
+    pub fn list(items: Packed) -> Packed {
         Packed::List(Box::new(ListValues { ends: Vec::new(), items: Elements { nulls: Vec::new(), values: items } }))
     }
 
-    pub(crate) fn structure(members: impl IntoIterator<Item = Packed>) -> Packed {
+    /// No structures of such members.
+    pub fn structure(members: impl IntoIterator<Item = Packed>) -> Packed {
         let members = members.into_iter().map(|values| Elements { nulls: Vec::new(), values });
         Packed::Struct(StructValues { len: 0, members: members.collect() })
     }
 
-    pub(crate) fn len(&self) -> usize {
+    /// How many values.
+    pub fn count(&self) -> usize {
         match self {
             Packed::Fixed(fixed) => fixed.bytes.len() / fixed.width,
             Packed::Bytes(bytes) => bytes.ends.len(),
@@ -99,7 +118,7 @@ impl Packed {
 
     /// The Arrow bytes of the values: width of numbers, bytes and a 4-byte offset of text, binary and lists. A NULL
     /// inside a list or structure weighs its place and its position.
-    pub(crate) fn weight(&self) -> u64 {
+    pub fn weight(&self) -> u64 {
         let weight = match self {
             Packed::Fixed(fixed) => fixed.bytes.len(),
             Packed::Bytes(bytes) => bytes.bytes.len() + size_of_val(bytes.ends.as_slice()),
@@ -133,7 +152,7 @@ fn push_empty(ends: &mut Vec<i32>) -> usize {
 }
 
 /// Bytes per value of the types that are neither text, binary, list nor structure. Booleans wait as a byte each.
-pub(crate) fn fixed_width(data_type: &DataType) -> usize {
+pub fn fixed_width(data_type: &DataType) -> usize {
     match data_type {
         DataType::Boolean => 1,
         DataType::FixedSizeBinary(_) => 16,
@@ -173,7 +192,7 @@ impl Recycle for Elements {
 
 impl FixedValues {
     /// Appends the low bytes of a number.
-    pub(crate) fn push(&mut self, value: u64) {
+    pub fn push(&mut self, value: u64) {
         match self.width {
             1 => self.bytes.push(value.to_le_bytes()[0]),
             2 => self.bytes.extend_from_slice(value.to_le_bytes().first_chunk::<2>().expect("8 bytes hold 2")),
@@ -183,7 +202,7 @@ impl FixedValues {
     }
 
     /// Some values with zeros above them, for a column of more bytes.
-    pub(crate) fn widened<const N: usize>(&self, values: Range<usize>) -> impl ExactSizeIterator<Item = [u8; N]> {
+    pub fn widened<const N: usize>(&self, values: Range<usize>) -> impl ExactSizeIterator<Item = [u8; N]> {
         let bytes = &self.bytes[values.start * self.width..values.end * self.width];
         bytes.chunks_exact(self.width).map(|value| widened(value, false))
     }
@@ -192,7 +211,7 @@ impl FixedValues {
 impl BytesValues {
     /// Ends the value whose bytes were appended since the last one. `false`, and the bytes are taken back, when Arrow's
     /// 32-bit offsets can hold no more.
-    pub(crate) fn end(&mut self) -> bool {
+    pub fn end(&mut self) -> bool {
         if let Ok(end) = i32::try_from(self.bytes.len()) {
             self.ends.push(end);
             return true;
@@ -202,7 +221,7 @@ impl BytesValues {
     }
 
     /// Takes back what was appended since the last value.
-    pub(crate) fn undo(&mut self) {
+    pub fn undo(&mut self) {
         let end = self.ends.last().and_then(|&end| usize::try_from(end).ok()).unwrap_or(0);
         self.bytes.truncate(end);
     }
@@ -210,14 +229,14 @@ impl BytesValues {
 
 impl Elements {
     /// Returns the bytes that the NULL takes: its position and its place.
-    pub(crate) fn push_null(&mut self) -> usize {
+    pub fn push_null(&mut self) -> usize {
         // Lists stay below 2^31 items, see `ListValues::has_room`.
-        self.nulls.extend(u32::try_from(self.values.len()).ok());
+        self.nulls.extend(u32::try_from(self.values.count()).ok());
         size_of::<u32>() + self.values.push_placeholder()
     }
 
     /// Appends a number, where the values are numbers of its width.
-    pub(crate) fn push_fixed<const N: usize>(&mut self, value: [u8; N]) {
+    pub fn push_fixed<const N: usize>(&mut self, value: [u8; N]) {
         if let Packed::Fixed(fixed) = &mut self.values {
             debug_assert_eq!(fixed.width, N);
             fixed.bytes.extend_from_slice(&value);
@@ -225,7 +244,7 @@ impl Elements {
     }
 
     /// Appends bytes, where the values are text or binary; `false` when there is no room for them.
-    pub(crate) fn push_bytes(&mut self, value: &[u8]) -> bool {
+    pub fn push_bytes(&mut self, value: &[u8]) -> bool {
         let Packed::Bytes(bytes) = &mut self.values else { return false };
         bytes.bytes.extend_from_slice(value);
         bytes.end()
@@ -238,17 +257,17 @@ impl Elements {
 
 impl ListValues {
     /// Whether so many items more stay within Arrow's 32-bit offsets.
-    pub(crate) fn has_room(&self, items: usize) -> bool {
-        i32::try_from(self.items.values.len().saturating_add(items)).is_ok()
+    pub fn has_room(&self, items: usize) -> bool {
+        i32::try_from(self.items.values.count().saturating_add(items)).is_ok()
     }
 
     /// Ends the list whose items were appended since the last one.
-    pub(crate) fn end(&mut self) {
+    pub fn end(&mut self) {
         self.ends.push(self.items_end());
     }
 
     /// Gives the items that were appended since the last list to that list.
-    pub(crate) fn append_to_last(&mut self) {
+    pub fn append_to_last(&mut self) {
         let end = self.items_end();
         if let Some(last) = self.ends.last_mut() {
             *last = end;
@@ -256,18 +275,19 @@ impl ListValues {
     }
 
     fn items_end(&self) -> i32 {
-        i32::try_from(self.items.values.len()).unwrap_or(i32::MAX)
+        i32::try_from(self.items.values.count()).unwrap_or(i32::MAX)
     }
 }
 
 impl PackedColumn {
-    pub(crate) fn new(values: Packed) -> PackedColumn {
+    /// A column of these values, which has no rows yet.
+    pub fn new(values: Packed) -> PackedColumn {
         PackedColumn { rows: RowNumbers::default(), values }
     }
 
     /// Adds the number of a row behind the last one, where the column holds numbers of its width.
     #[inline]
-    pub(crate) fn push_fixed<const N: usize>(&mut self, row: u32, value: [u8; N]) {
+    pub fn push_fixed<const N: usize>(&mut self, row: u32, value: [u8; N]) {
         if let Packed::Fixed(fixed) = &mut self.values {
             debug_assert_eq!(fixed.width, N);
             fixed.bytes.extend_from_slice(&value);
@@ -276,7 +296,7 @@ impl PackedColumn {
     }
 
     /// As [`PackedColumn::push_fixed`], the numbers of rows from `first` on, one each.
-    pub(crate) fn extend_fixed<const N: usize>(&mut self, first: u32, values: impl ExactSizeIterator<Item = [u8; N]>) {
+    pub fn extend_fixed<const N: usize>(&mut self, first: u32, values: impl ExactSizeIterator<Item = [u8; N]>) {
         let count = values.len();
         if let Packed::Fixed(fixed) = &mut self.values {
             debug_assert_eq!(fixed.width, N);
@@ -291,7 +311,7 @@ impl PackedColumn {
     /// Adds the bytes that `write` appends as the value of a row behind the last one, where the column holds text or
     /// binary. `false`, and nothing is added, when it says so or Arrow's offsets can hold no more.
     #[inline]
-    pub(crate) fn write_bytes(&mut self, row: u32, write: impl FnOnce(&mut Vec<u8>) -> bool) -> bool {
+    pub fn write_bytes(&mut self, row: u32, write: impl FnOnce(&mut Vec<u8>) -> bool) -> bool {
         let Packed::Bytes(bytes) = &mut self.values else { return false };
         if !write(&mut bytes.bytes) {
             bytes.undo();
@@ -305,12 +325,12 @@ impl PackedColumn {
     }
 
     /// The lists of a column of lists.
-    pub(crate) fn lists(&mut self) -> Option<&mut ListValues> {
+    pub fn lists(&mut self) -> Option<&mut ListValues> {
         if let Packed::List(list) = &mut self.values { Some(list) } else { None }
     }
 
     /// Makes the items appended since the last list the value of a row behind the last one.
-    pub(crate) fn end_list(&mut self, row: u32) {
+    pub fn end_list(&mut self, row: u32) {
         if let Some(list) = self.lists() {
             list.end();
             self.rows.push(row);

@@ -28,7 +28,7 @@ const MOST: usize = 100;
 /// them is told and stands aside, since it must not keep the trace from being written for good.
 ///
 /// # Errors
-/// [`ErrorKind::Output`](crate::ErrorKind::Output) when anything else of it cannot be removed.
+/// [`ErrorKind::Output`](base::error::ErrorKind::Output) when anything else of it cannot be removed.
 pub(super) fn clear(staging: &Path) -> Result<Vec<String>> {
     // Of most runs nothing is left, and to look for each of a hundred names takes longer than to list none.
     if entries(staging).is_ok_and(|entries| entries.iter().all(|entry| entry.file_name() == LOCK)) {

@@ -10,8 +10,8 @@ use crate::output::{Output, StagedName};
 /// The rows of a Parquet file of this length, from its footer; of the file nothing else is read.
 ///
 /// # Errors
-/// [`ErrorKind::Output`](crate::ErrorKind::Output) for a file that is not there, shorter, or without a footer at its end.
-pub(crate) fn rows_in_footer(output: &dyn Output, file: &StagedName, bytes: u64) -> Result<u64> {
+/// [`ErrorKind::Output`](base::error::ErrorKind::Output) for a file that is not there, shorter, or without a footer at its end.
+pub fn rows_in_footer(output: &dyn Output, file: &StagedName, bytes: u64) -> Result<u64> {
     let end = bytes.saturating_sub(FOOTER_SIZE as u64);
     let tail = output.read(file, end..bytes)?;
     let metadata = FooterTail::try_from(tail.as_slice()).map_err(|cause| unreadable(file, cause))?.metadata_length();

@@ -13,18 +13,16 @@ use std::time::{Duration, Instant};
 
 use base::disk;
 use base::error::{Error, ErrorKind, Result};
+use columnar::output::errors::output_error;
+use columnar::output::folder::{sync_folder, take_file};
 
-use super::errors::output_error;
-use super::folder::{sync_folder, take_file};
 use crate::schema::extend::Additions;
 use crate::schema::lock::{MAX_LOCK, SchemaLock};
 use crate::schema::used::UsedNames;
+use crate::sidecar::NAMES_PATH;
 
 /// The lock in an output folder.
 pub const LOCK_NAME: &str = "schema.lock";
-
-/// Where a trace keeps the names that it uses, below `trace=<name>`.
-pub const NAMES_PATH: &str = "sidecar/schema.lock";
 
 /// What others hold while they extend a lock, beside it; and what is to be it.
 const GUARD: &str = ".schema.lock.guard";

@@ -47,11 +47,11 @@ use custody::Held;
 pub use disks::Disks;
 use disks::Item;
 pub use existing::{check_absent, is_current, is_of_output, published, trace_folder};
-pub(super) use lock::take_file;
+pub use lock::take_file;
 use lock::{LOCK, Lock};
-pub(crate) use parts::is_attempt;
+pub use parts::is_attempt;
 use parts::{Parts, remove_staged};
-pub(super) use system::sync_folder;
+pub use system::sync_folder;
 use system::{exists, remove, remove_file};
 
 use super::errors::output_error;
@@ -524,7 +524,7 @@ fn checked(name: &str) -> Result<&str> {
 }
 
 /// The trace and the digits of the hash in the name of a plan's folder; `None` for any other.
-pub(crate) fn plan_name(folder: &Path) -> Option<(&str, &str)> {
+pub fn plan_name(folder: &Path) -> Option<(&str, &str)> {
     let (trace, hash) = folder.file_name()?.to_str()?.strip_prefix(PREFIX)?.rsplit_once(PLAN)?;
     (is_safe_component(trace) && !hash.is_empty()).then_some((trace, hash))
 }

@@ -24,34 +24,34 @@ pub trait Output: Send + Sync + Debug {
     /// Begins a file of this attempt, given its `/`-separated path in the trace.
     ///
     /// # Errors
-    /// [`ErrorKind::Output`](crate::ErrorKind::Output) when this attempt has one already, or it cannot be made.
+    /// [`ErrorKind::Output`](base::error::ErrorKind::Output) when this attempt has one already, or it cannot be made.
     fn create(&self, path: &str) -> Result<Box<dyn OutputFile>>;
 
     /// Some bytes of a file, whoever wrote it.
     ///
     /// # Errors
-    /// [`ErrorKind::Output`](crate::ErrorKind::Output) when the file is not there or ends before.
+    /// [`ErrorKind::Output`](base::error::ErrorKind::Output) when the file is not there or ends before.
     fn read(&self, file: &StagedName, range: Range<u64>) -> Result<Vec<u8>>;
 
     /// All files, of every attempt, sorted.
     ///
     /// # Errors
-    /// [`ErrorKind::Output`](crate::ErrorKind::Output) when they cannot be listed.
+    /// [`ErrorKind::Output`](base::error::ErrorKind::Output) when they cannot be listed.
     fn list(&self) -> Result<Vec<StagedFile>>;
 
     /// Removes a file, if it is there.
     ///
     /// # Errors
-    /// [`ErrorKind::Output`](crate::ErrorKind::Output) when it cannot be removed.
+    /// [`ErrorKind::Output`](base::error::ErrorKind::Output) when it cannot be removed.
     fn remove(&self, file: &StagedName) -> Result<()>;
 
     /// Publishes the trace with these files and no others, in one step. Can be repeated after it was interrupted. It waits
     /// for disks more than it computes: it is called by a thread that others need not wait for, never by one of the pool.
     ///
     /// # Errors
-    /// [`ErrorKind::Output`](crate::ErrorKind::Output) when one of the files is missing, when the trace is there already
+    /// [`ErrorKind::Output`](base::error::ErrorKind::Output) when one of the files is missing, when the trace is there already
     /// and `if_exists` does not allow to replace it, or when the system refuses;
-    /// [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted) when the caller asked to stop. Then nothing has changed,
+    /// [`ErrorKind::Interrupted`](base::error::ErrorKind::Interrupted) when the caller asked to stop. Then nothing has changed,
     /// but where the message says that the trace is in its place.
     fn publish(&self, files: &[StagedName], if_exists: IfExists, progress: &dyn Progress) -> Result<Published>;
 

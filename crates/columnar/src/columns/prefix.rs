@@ -11,19 +11,20 @@ use super::presence::{Recycle, RowNumbers};
 
 /// A value that a column reads out of the record itself.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct PrefixField {
+pub struct PrefixField {
     /// The column.
     pub column: usize,
     /// Where it lies in a record.
     pub start: usize,
     /// Its bytes: of a number 1, 2, 4 or 8, and no more than the column's.
     pub width: usize,
+    /// What its bytes are.
     pub form: PrefixForm,
 }
 
 /// What the bytes of a value are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum PrefixForm {
+pub enum PrefixForm {
     /// A number that the column takes as it is, or extended to its own width.
     Number(NumberForm),
     /// What stands for a text, in a column of texts.
@@ -32,7 +33,7 @@ pub(crate) enum PrefixForm {
 
 /// How a number lies in its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum NumberForm {
+pub enum NumberForm {
     /// Extended by zeros where the column is wider.
     Unsigned,
     /// Extended by its sign.
@@ -43,7 +44,7 @@ pub(crate) enum NumberForm {
 
 /// A value of fixed width that stands for a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum TextForm {
+pub enum TextForm {
     /// 4 bytes in network order.
     IPv4,
     /// 16 bytes in network order.
@@ -54,12 +55,14 @@ pub(crate) enum TextForm {
 
 /// The records of one layout while they come.
 #[derive(Debug, Default)]
-pub(crate) struct Prefix {
+pub struct Prefix {
+    /// What columns read out of a record.
     pub fields: Arc<[PrefixField]>,
     /// Bytes of a record.
     pub record: usize,
     /// The row of each record.
     pub rows: RowNumbers,
+    /// The records one after another.
     pub bytes: Vec<u8>,
 }
 
@@ -69,7 +72,7 @@ const BLOCK_RECORDS: usize = 256;
 impl Prefix {
     /// Adds the record of a row.
     #[inline]
-    pub(crate) fn push(&mut self, row: u32, record: &[u8]) {
+    pub fn push(&mut self, row: u32, record: &[u8]) {
         debug_assert_eq!(record.len(), self.record);
         self.rows.push(row);
         self.bytes.extend_from_slice(record);
@@ -77,7 +80,7 @@ impl Prefix {
 
     /// Takes the fields out of the records, whose memory stays for what comes next. A column that read its values out of
     /// the records later would have all of them pass through the cache.
-    pub(crate) fn take(&mut self) -> PrefixValues {
+    pub fn take(&mut self) -> PrefixValues {
         let (record, count) = (self.record.max(1), self.rows.count());
         let mut fields: Vec<_> = starts(&self.fields, count).zip(&*self.fields).collect();
         fields.dedup_by_key(|(start, _)| *start);
@@ -128,7 +131,8 @@ fn pick(records: &[u8], record: usize, field: Range<usize>, values: &mut [u8]) {
 
 /// The values of the records of one layout, field by field.
 #[derive(Debug)]
-pub(crate) struct PrefixValues {
+pub struct PrefixValues {
+    /// What columns read out of a record.
     pub fields: Arc<[PrefixField]>,
     /// The row of each record.
     pub rows: RowNumbers,
@@ -138,30 +142,31 @@ pub(crate) struct PrefixValues {
 
 impl PrefixValues {
     /// Where the values of each field begin.
-    pub(crate) fn starts(&self) -> impl Iterator<Item = usize> {
+    pub fn starts(&self) -> impl Iterator<Item = usize> {
         starts(&self.fields, self.rows.count())
     }
 
     /// The values of a field, which begin here.
-    pub(crate) fn column(&self, start: usize, width: usize, form: PrefixForm) -> PrefixColumn<'_> {
+    pub fn column(&self, start: usize, width: usize, form: PrefixForm) -> PrefixColumn<'_> {
         PrefixColumn { rows: &self.rows, width, form, bytes: &self.bytes[start..start + width * self.rows.count()] }
     }
 }
 
 /// The values of one field of all records of a layout.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct PrefixColumn<'a> {
+pub struct PrefixColumn<'a> {
     /// The row of each.
     pub rows: &'a RowNumbers,
     /// The bytes of each.
     pub width: usize,
+    /// What the bytes of each are.
     pub form: PrefixForm,
     bytes: &'a [u8],
 }
 
 impl<'a> PrefixColumn<'a> {
     /// The numbers of some records as `N` little-endian bytes; `N` is the width of the column.
-    pub(crate) fn values<const N: usize>(self, records: Range<usize>) -> impl ExactSizeIterator<Item = [u8; N]> + 'a {
+    pub fn values<const N: usize>(self, records: Range<usize>) -> impl ExactSizeIterator<Item = [u8; N]> + 'a {
         self.bytes(records).chunks_exact(self.width).map(move |field| match self.form {
             PrefixForm::Number(NumberForm::BigEndian) => {
                 let swapped: [u8; 2] = field.first_chunk().map_or([0; 2], |&[high, low]| [low, high]);
@@ -176,13 +181,13 @@ impl<'a> PrefixColumn<'a> {
     }
 
     /// The bytes of the values of some records.
-    pub(crate) fn bytes(self, records: Range<usize>) -> &'a [u8] {
+    pub fn bytes(self, records: Range<usize>) -> &'a [u8] {
         &self.bytes[records.start * self.width..records.end * self.width]
     }
 }
 
 /// A little-endian number with its sign or zeros above it; `N` is no less than its bytes.
-pub(crate) fn widened<const N: usize>(field: &[u8], signed: bool) -> [u8; N] {
+pub fn widened<const N: usize>(field: &[u8], signed: bool) -> [u8; N] {
     let is_negative = signed && field.last().is_some_and(|&high| high >= 0x80);
     let mut value = [if is_negative { 0xff } else { 0 }; N];
     value[..field.len()].copy_from_slice(field);

@@ -42,8 +42,8 @@ struct Known {
 /// The encoder of tables with these columns. One that was made before is as good as a new one: nothing changes in it.
 ///
 /// # Errors
-/// [`Usage`](crate::ErrorKind::Usage) for a compression level that does not exist,
-/// [`Internal`](crate::ErrorKind::Internal) for a schema that Parquet cannot express.
+/// [`Usage`](base::error::ErrorKind::Usage) for a compression level that does not exist,
+/// [`Internal`](base::error::ErrorKind::Internal) for a schema that Parquet cannot express.
 pub(super) fn encoder_of(schema: &SchemaRef, options: &EncodeOptions) -> Result<Arc<Encoder>> {
     let settings = Settings::of(options);
     if let Some(encoder) = with_known(|known| known.find(schema, settings)) {

@@ -18,7 +18,7 @@ use super::presence::array_error;
 ///
 /// # Errors
 /// When the values do not fit into one array.
-pub(crate) fn lookup(keys: &Int32Array, table: &KeyTable, data_type: &DataType) -> Result<ArrayRef> {
+pub fn lookup(keys: &Int32Array, table: &KeyTable, data_type: &DataType) -> Result<ArrayRef> {
     match table {
         KeyTable::Numbers(values) => Ok(numbers(keys, values, data_type)),
         KeyTable::Texts { places, labels } => label(&pick::<Int32Type, _>(keys, places), labels),

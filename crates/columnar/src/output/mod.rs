@@ -10,14 +10,13 @@
 //! Nothing here knows what a trace is made of, nor what Parquet is.
 
 mod append;
-pub(crate) mod errors;
+pub mod errors;
 pub mod folder;
 pub mod interface;
-pub mod lock_file;
 pub mod manifest;
 pub mod memory;
 pub mod refusal;
-pub(crate) mod sink;
+pub mod sink;
 
 pub use folder::LocalFolder;
 pub use interface::{IfExists, Output, OutputFile, Published, StagedFile, StagedName};

@@ -9,7 +9,7 @@ const FIRST_PLACES: usize = 64;
 
 /// Distinct values of one width.
 #[derive(Debug)]
-pub(crate) struct Interner<T> {
+pub struct Interner<T> {
     values: Vec<T>,
     /// Numbers of values plus one, 0 where there is none; a power of two of them, at most half of them taken. A value is
     /// in the first free place from that of its hash on.
@@ -24,13 +24,14 @@ impl<T> Default for Interner<T> {
 }
 
 impl<T: Copy + Eq + Hash> Interner<T> {
-    pub(crate) fn values(&self) -> &[T] {
+    /// The distinct values by number.
+    pub fn values(&self) -> &[T] {
         &self.values
     }
 
     /// The number of a value, and whether it is new.
     #[inline]
-    pub(crate) fn intern(&mut self, value: T) -> (u32, bool) {
+    pub fn intern(&mut self, value: T) -> (u32, bool) {
         if self.values.len() * 2 >= self.places.len() {
             self.grow();
         }
@@ -51,7 +52,7 @@ impl<T: Copy + Eq + Hash> Interner<T> {
     }
 
     /// Forgets all values; the memory stays. As many next time take no longer; fewer do not clear places for more.
-    pub(crate) fn clear(&mut self) {
+    pub fn clear(&mut self) {
         self.places.truncate((self.values.len() * 4).next_power_of_two().max(FIRST_PLACES));
         self.values.clear();
         self.places.fill(0);

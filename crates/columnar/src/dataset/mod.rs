@@ -17,4 +17,4 @@ mod written;
 pub use encode::{BATCH_ROWS, EncodeTime, EncodedRowGroup};
 pub use properties::{Compression, EncodeOptions, EncoderKind};
 pub use table::{FileNaming, TableSpec, TableWriter, part_path};
-pub(crate) use written::rows_in_footer;
+pub use written::rows_in_footer;

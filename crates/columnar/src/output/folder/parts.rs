@@ -90,7 +90,7 @@ pub(super) fn remove_staged(folder: &Path, attempt: &str) -> io::Result<()> {
 }
 
 /// Whether a word can be that of an attempt.
-pub(crate) fn is_attempt(word: &str) -> bool {
+pub fn is_attempt(word: &str) -> bool {
     !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 

@@ -64,7 +64,7 @@ impl Refusal {
     /// Keeps this in the place of what was kept of the trace, whole or not at all.
     ///
     /// # Errors
-    /// [`ErrorKind::Output`](crate::ErrorKind::Output) when it cannot be written.
+    /// [`ErrorKind::Output`](base::error::ErrorKind::Output) when it cannot be written.
     pub fn write(&self, out: &Path) -> Result<()> {
         let path = path(out, &self.trace);
         let text = serde_json::to_string_pretty(self).unwrap_or_default() + "\n";

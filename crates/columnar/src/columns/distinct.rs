@@ -83,7 +83,7 @@ impl DistinctValues {
 
 impl TextForm {
     /// The bytes of a value.
-    pub(crate) fn width(self) -> usize {
+    pub fn width(self) -> usize {
         match self {
             TextForm::IPv4 => 4,
             TextForm::IPv6 | TextForm::Guid => 16,
@@ -102,7 +102,7 @@ impl TextForm {
 
     /// The bytes of that text.
     #[inline]
-    pub(crate) fn len(self, value: &[u8]) -> usize {
+    pub fn len(self, value: &[u8]) -> usize {
         match self {
             TextForm::IPv4 => value.try_into().map_or(0, ipv4_len),
             TextForm::IPv6 => value.try_into().map_or(0, ipv6_len),

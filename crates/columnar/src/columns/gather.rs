@@ -31,7 +31,7 @@ pub fn gather(parts: &[(&PackedColumns, Range<u32>)], column: usize, data_type: 
 }
 
 /// The numbers of `N` bytes of a column that has one in every row.
-pub(crate) fn gather_required<const N: usize, T: Copy + Default>(
+pub fn gather_required<const N: usize, T: Copy + Default>(
     parts: &[(&PackedColumns, Range<u32>)],
     column: usize,
     from_le: impl Fn([u8; N]) -> T,

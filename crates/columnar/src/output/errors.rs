@@ -6,7 +6,7 @@ use std::path::Path;
 use base::error::{Error, ErrorKind};
 
 /// A failure of the system while writing `path`.
-pub(crate) fn output_error(doing: &str, path: &Path, cause: io::Error) -> Error {
+pub fn output_error(doing: &str, path: &Path, cause: io::Error) -> Error {
     let hint = match cause.kind() {
         io::ErrorKind::StorageFull => "free some space there or choose another output folder, then run again",
         io::ErrorKind::QuotaExceeded => "raise the quota or choose another output folder, then run again",

@@ -86,41 +86,58 @@ pub struct TypeOptions {
 /// The type of a column before the options apply.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum ColumnType {
+pub enum ColumnType {
+    /// True or false.
     Boolean,
+    /// A whole number.
     Int {
+        /// Its width: 1, 2, 4 or 8.
         bytes: u8,
+        /// Whether it has a sign.
         signed: bool,
     },
+    /// A floating-point number of 4 bytes.
     Float32,
+    /// A floating-point number of 8 bytes.
     Float64,
+    /// Text.
     Utf8,
+    /// Bytes.
     Binary,
+    /// A GUID.
     Guid,
     /// A point in time in UTC.
     Timestamp,
     /// A calendar time of the traced machine.
     LocalTimestamp,
+    /// Any number of values of one type.
     List(Box<ColumnType>),
+    /// Values with names.
     Struct(Vec<Member>),
 }
 
 /// A member of a structure column.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) struct Member {
+pub struct Member {
+    /// Its name.
     pub name: String,
+    /// The type of its values.
     pub column_type: ColumnType,
 }
 
-pub(crate) const UINT16: ColumnType = ColumnType::Int { bytes: 2, signed: false };
-pub(crate) const UINT64: ColumnType = ColumnType::Int { bytes: 8, signed: false };
-pub(crate) const INT64: ColumnType = ColumnType::Int { bytes: 8, signed: true };
+/// Counts and lengths of 2 bytes.
+pub const UINT16: ColumnType = ColumnType::Int { bytes: 2, signed: false };
+/// Numbers of 8 bytes without a sign: pointers, masks.
+pub const UINT64: ColumnType = ColumnType::Int { bytes: 8, signed: false };
+/// Numbers of 8 bytes.
+pub const INT64: ColumnType = ColumnType::Int { bytes: 8, signed: true };
 
 impl ColumnType {
     /// The type that holds the values of both, which are of one family; integers that no signed type holds both of keep their
     /// 64 bits. Members of structures are settled elsewhere.
-    pub(crate) fn merge(&self, other: &ColumnType) -> ColumnType {
+    #[must_use]
+    pub fn merge(&self, other: &ColumnType) -> ColumnType {
         use ColumnType::{Float32, Float64, Guid, Int, List, Utf8};
         match (self, other) {
             (&Int { bytes: a, signed: s }, &Int { bytes: b, signed: t }) => merge_integers((a, s), (b, t)),
@@ -132,7 +149,7 @@ impl ColumnType {
     }
 
     /// The Arrow type under the given options.
-    pub(crate) fn data_type(&self, options: TypeOptions) -> DataType {
+    pub fn data_type(&self, options: TypeOptions) -> DataType {
         match self {
             ColumnType::Boolean => DataType::Boolean,
             ColumnType::Int { .. } if options.integers == IntegerType::Portable => DataType::Int64,
@@ -152,7 +169,7 @@ impl ColumnType {
     }
 
     /// A nullable Arrow field of this type.
-    pub(crate) fn field(&self, name: &str, options: TypeOptions) -> ArrowField {
+    pub fn field(&self, name: &str, options: TypeOptions) -> ArrowField {
         let field = ArrowField::new(name, self.data_type(options), true);
         match self {
             ColumnType::Guid if options.guid == GuidType::Uuid => with_uuid_type(field),
