@@ -1,5 +1,5 @@
 //! What every crate of `etl2parquet` uses, whatever it does: [errors](error), [GUIDs](guid), [SIDs](sid), [clocks](clock) and
-//! calendar times, [names of folders](names), [progress](progress), and how numbers and hostile text [are shown](readable).
+//! calendar times, [names of folders](names), [`progress`], and how numbers and hostile text [are shown](readable).
 //!
 //! Nothing here knows of buffers, events or Parquet.
 //!
