@@ -107,8 +107,6 @@ pub mod published;
 #[doc(hidden)]
 pub mod report;
 #[doc(hidden)]
-pub mod schema;
-#[doc(hidden)]
 pub mod sidecar;
 #[doc(hidden)]
 pub mod stacks;

@@ -5,8 +5,8 @@
 use etl::event::EventIdentity;
 use etl::event::named_ids::NamedIds;
 use etl::layout::header::HeaderFamily;
-use etl2parquet::schema::model::{Count, Field, FieldKind, Wire};
-use etl2parquet::schema::pack::Pack;
+use schema::model::{Count, Field, FieldKind, Wire};
+use schema::pack::Pack;
 
 /// Fields that name what an event is about; of a switch, the thread that runs from then on.
 const THREADS: [&str; 6] = ["threadid", "tthreadid", "newthreadid", "ttid", "issuingthreadid", "stackthread"];

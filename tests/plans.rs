@@ -12,8 +12,8 @@ use etl::input::{InputId, Inputs};
 use etl2parquet::convert::decoders::Decoders;
 use etl2parquet::plan::filter::Filter;
 use etl2parquet::plan::{self, DatasetSplit, Partition, PlanFile, PlanOptions, PlannedInputs, partition};
-use etl2parquet::schema::load;
 use etl2parquet::survey::{NoProgress, SurveyOptions, survey};
+use schema::load;
 use spill::SpillSpace;
 use support::corpus;
 

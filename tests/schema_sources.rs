@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use corpus::corpus;
-use etl2parquet::schema::manifest::Manifest;
-use etl2parquet::schema::tmf::Tmf;
-use etl2parquet::schema::wpp::{ArgumentType, MessageTable};
+use schema::manifest::Manifest;
+use schema::tmf::Tmf;
+use schema::wpp::{ArgumentType, MessageTable};
 
 /// The files of a folder in order of their names.
 fn files(folder: &Path) -> Vec<PathBuf> {

@@ -22,11 +22,11 @@ use etl2parquet::convert::job::{InputCounts, ShapeCounts};
 use etl2parquet::decode::assign_columns;
 use etl2parquet::dimensions::Dimensions;
 use etl2parquet::plan::{DecodeSource, PlanResult, PlannedShape, PlannedTable};
-use etl2parquet::schema::model::{EventSchema, Field, Wire};
 use etl2parquet::sidecar::{self, SidecarFacts, SidecarTarget};
 use etl2parquet::survey::{FileFacts, FileSurvey, NoProgress, SurveyOptions, settle};
 use etl2parquet::views::QUESTIONS;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use schema::model::{EventSchema, Field, Wire};
 use synth::header::group_masks;
 use synth::*;
 

@@ -27,7 +27,7 @@ use crate::plan::DatasetSplit;
 
 /// Convert Windows ETW traces (.etl) into Parquet datasets: one schema per provider, exact time order
 #[derive(Debug, Parser)]
-#[command(name = "etl2parquet", version, long_version = version::LONG, max_term_width = 100)]
+#[command(name = "etl2parquet", version, long_version = version::LONG.as_str(), max_term_width = 100)]
 #[command(after_long_help = format!("{EXIT_CODES}\n\n{ENVIRONMENT}"), after_help = ENVIRONMENT)]
 #[command(arg_required_else_help = true)]
 pub(super) struct Cli {

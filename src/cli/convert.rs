@@ -10,6 +10,7 @@ use columnar::output::IfExists;
 use columnar::output::folder::{published, trace_folder};
 use columnar::output::refusal::Refusal;
 use etl::input::OpenOptions;
+use schema::extend::Additions;
 
 use super::args::{ConvertArgs, JobArgs};
 use super::choices::OnBadInput;
@@ -29,7 +30,6 @@ use crate::commit::lock_file::{LOCK_NAME, extend, names_of};
 use crate::convert::job::{InputFile, Outcome, Recording};
 use crate::convert::{ConvertOptions, LockFrom};
 use crate::job::workers::Workers;
-use crate::schema::extend::Additions;
 
 /// How a run ended that a signal has ended, as a word that stays.
 const INTERRUPTED: &str = ErrorCode::Interrupted.as_str();

@@ -15,10 +15,10 @@ use base::disk;
 use base::error::{Error, ErrorKind, Result};
 use columnar::output::errors::output_error;
 use columnar::output::folder::{sync_folder, take_file};
+use schema::extend::Additions;
+use schema::lock::{MAX_LOCK, SchemaLock};
+use schema::used::UsedNames;
 
-use crate::schema::extend::Additions;
-use crate::schema::lock::{MAX_LOCK, SchemaLock};
-use crate::schema::used::UsedNames;
 use crate::sidecar::NAMES_PATH;
 
 /// The lock in an output folder.

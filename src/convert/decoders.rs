@@ -6,10 +6,10 @@ use base::error::Result;
 use etl::event::named_ids::NamedIds;
 use hashbrown::HashMap;
 use rayon::prelude::*;
+use schema::wpp::CompiledMessage;
 
 use crate::decode::Program;
 use crate::plan::{DecodeSource, PlanResult, PlannedShape, ShapeIds};
-use crate::schema::wpp::CompiledMessage;
 use crate::survey::{Progress, Step, stop_if_cancelled, timed};
 
 /// The shapes of a plan made ready to decode their events.

@@ -1,9 +1,9 @@
 //! Fills the text columns of WPP messages whose format is known.
 
 use etl::event::Event;
+use schema::wpp::{ArgumentStatus, CompiledMessage, HeaderValues, Renderer};
 
 use crate::decode::{DecodeOutcome, Status};
-use crate::schema::wpp::{ArgumentStatus, CompiledMessage, HeaderValues, Renderer};
 use crate::table::HeaderColumns;
 
 /// What a message's text can say beside the event itself.

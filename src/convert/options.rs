@@ -9,13 +9,13 @@ use columnar::columns::TypeOptions;
 use columnar::dataset::properties::{Compression, EncoderKind};
 use columnar::output::IfExists;
 use etl::input::OpenOptions;
+use schema::load::SchemaSet;
+use schema::lock::SchemaLock;
+use schema::user::UserSchemas;
 use serde::{Deserialize, Serialize};
 
 use super::job::{Checks, RawPolicy, StackPolicy};
 use crate::plan::{DatasetSplit, Filter};
-use crate::schema::load::SchemaSet;
-use crate::schema::lock::SchemaLock;
-use crate::schema::user::UserSchemas;
 
 /// Where a schema lock comes from, which says what becomes of names that it does not have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

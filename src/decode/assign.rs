@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use columnar::columns::types::ColumnType;
 use hashbrown::HashMap;
+use schema::family::ColumnRole;
+use schema::model::Field;
 
 use super::column_names::{ColumnKey, ColumnNames};
 use super::fields::{NamedField, RenameReason, named_fields};
-use crate::schema::family::ColumnRole;
-use crate::schema::model::Field;
 
 /// One column that came out.
 #[derive(Clone, Debug)]
@@ -105,9 +105,11 @@ impl Binder<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::schema::model::{Count, FieldKind, MapKind, Meaning, ValueMap, Wire};
     use std::sync::Arc;
+
+    use schema::model::{Count, FieldKind, MapKind, Meaning, ValueMap, Wire};
+
+    use super::*;
 
     fn f(name: &str, wire: Wire) -> Field {
         Field::value(name, wire)

@@ -4,6 +4,10 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use arrow_schema::{DataType, FieldRef, Metadata};
 use columnar::columns::types::{ColumnType, TypeOptions};
+use schema::family::ColumnRole;
+use schema::model::{EventSchema, Field, FieldKind};
+use schema::pack::{EventFacts, FieldFact};
+use schema::settled::SettledNames;
 use serde::{Deserialize, Serialize};
 
 use super::assign::{self, Assigned, Assignment};
@@ -11,10 +15,6 @@ use super::column_names::{ColumnKey, ColumnNames};
 use super::fields::RenameReason;
 use super::interpret::{self, MAX_NESTING};
 use super::units;
-use crate::schema::family::ColumnRole;
-use crate::schema::model::{EventSchema, Field, FieldKind};
-use crate::schema::pack::{EventFacts, FieldFact};
-use crate::schema::settled::SettledNames;
 
 /// One payload column.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -397,9 +397,9 @@ impl FieldColumns<'_> {
 #[cfg(test)]
 mod tests {
     use columnar::columns::GuidType;
+    use schema::model::{Count, Wire};
 
     use super::*;
-    use crate::schema::model::{Count, Wire};
 
     fn schema(fields: Vec<Field>) -> EventSchema {
         EventSchema { fields, ..EventSchema::default() }

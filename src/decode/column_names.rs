@@ -8,11 +8,11 @@ use std::collections::BTreeMap;
 use base::names;
 use columnar::columns::types::{ColumnType, INT64, Member};
 use hashbrown::{HashMap, HashSet};
+use schema::family::{ColumnRole, Family};
+use schema::model::Field;
+use schema::settled::{SettledColumn, SettledForm, SettledNames};
 
 use super::fields::{NamedField, named_fields};
-use crate::schema::family::{ColumnRole, Family};
-use crate::schema::model::Field;
-use crate::schema::settled::{SettledColumn, SettledForm, SettledNames};
 
 /// The names of the columns of a provider, or of the members of a structure.
 #[derive(Clone, Debug, Default)]
@@ -362,9 +362,9 @@ mod tests {
     use std::sync::Arc;
 
     use base::guid::Guid;
+    use schema::model::{Count, MapKind, ValueMap, Wire};
 
     use super::*;
-    use crate::schema::model::{Count, MapKind, ValueMap, Wire};
 
     fn adopted(lines: &str) -> ColumnNames {
         let text = format!("P\t{}\tLab\n{lines}", Guid::ZERO);

@@ -7,6 +7,8 @@ use arrow_schema::{DataType, TimeUnit};
 use base::guid::Guid;
 use columnar::columns::packed::fixed_width;
 use columnar::columns::prefix::{NumberForm, PrefixField, PrefixForm, TextForm};
+use schema::family::ColumnRole;
+use schema::model::{Count, EventSchema, Field, FieldKind, FieldRef, Length, Wire};
 
 use super::binding::{Binding, PayloadColumn, PayloadColumns, Target, item_type};
 use super::interpret::{self, Interpretation, MAX_NESTING};
@@ -14,8 +16,6 @@ use super::program::{
     Convert, ConvertStep, Counter, FieldBody, FieldExtent, LengthRule, Node, Number, Output, Program, Remembered,
     Repeat, Slot,
 };
-use crate::schema::family::ColumnRole;
-use crate::schema::model::{Count, EventSchema, Field, FieldKind, FieldRef, Length, Wire};
 
 impl Program {
     /// The program that fills columns. `schema` is the one to which `columns` gave this number; `pointer_size` is 4 or 8.

@@ -5,12 +5,12 @@ use std::borrow::Cow;
 use base::names;
 use columnar::columns::types::{ColumnType, INT64, UINT64};
 use hashbrown::{HashMap, HashSet};
+use schema::family::{ColumnRole, Family};
+use schema::model::{Count, Field, FieldKind};
+use schema::settled_layout::SettledLayout;
 use serde::{Deserialize, Serialize};
 
 use super::interpret::{self, Interpretation, MAX_NESTING};
-use crate::schema::family::{ColumnRole, Family};
-use crate::schema::model::{Count, Field, FieldKind};
-use crate::schema::settled_layout::SettledLayout;
 
 /// Why a field's column is not called what the field is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

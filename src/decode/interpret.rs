@@ -4,9 +4,8 @@
 use std::borrow::Cow;
 
 use columnar::columns::types::{ColumnType, INT64, UINT16, UINT64};
-
-use crate::schema::model::{Count, Field, FieldKind, Length, Meaning, Wire};
-use crate::schema::pack::CodeTable;
+use schema::model::{Count, Field, FieldKind, Length, Meaning, Wire};
+use schema::pack::CodeTable;
 
 /// Structures nested deeper than this are not decoded.
 pub(super) const MAX_NESTING: usize = 32;

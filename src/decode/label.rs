@@ -2,8 +2,8 @@
 
 use std::io::Write;
 
-use crate::schema::model::{MapKind, ValueMap};
-use crate::schema::pack::{CodeTable, Pack};
+use schema::model::{MapKind, ValueMap};
+use schema::pack::{CodeTable, Pack};
 
 /// The longest label, in bytes; a longer one is cut and ends in `…`. A map can have thousands of names for one bit.
 const MAX_LABEL: usize = 1024;

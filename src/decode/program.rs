@@ -5,9 +5,8 @@ use std::sync::Arc;
 
 use arrow_schema::TimeUnit;
 use columnar::columns::prefix::{PrefixField, TextForm};
-
-use crate::schema::model::ValueMap;
-use crate::schema::pack::CodeTable;
+use schema::model::ValueMap;
+use schema::pack::CodeTable;
 
 /// The decoding steps of one event layout for one pointer size.
 #[derive(Debug)]

@@ -77,8 +77,9 @@ fn add_bytes(parts: &mut Vec<Part>, bytes: usize) {
 
 #[cfg(test)]
 mod tests {
+    use schema::model::{Count, EventSchema, Field, FieldKind, FieldRef, Length, Meaning, Wire};
+
     use super::*;
-    use crate::schema::model::{Count, EventSchema, Field, FieldKind, FieldRef, Length, Meaning, Wire};
 
     fn reach(fields: Vec<Field>) -> Reach {
         Program::measuring(&EventSchema { fields, ..EventSchema::default() }, 8).reach()

@@ -10,9 +10,9 @@ use arrow_array::types::{
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::{DataType, TimeUnit};
 use columnar::columns::{ColumnBuffers, GuidType, IntegerType, PackedColumns, TimestampType, TypeOptions, gather};
+use schema::model::{Count, EventSchema, Field, FieldKind, FieldRef, Length, MapKind, Meaning, ValueMap, Wire};
 
 use super::*;
-use crate::schema::model::{Count, EventSchema, Field, FieldKind, FieldRef, Length, MapKind, Meaning, ValueMap, Wire};
 
 mod properties;
 

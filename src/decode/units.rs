@@ -1,9 +1,10 @@
 //! The unit and the meaning of a column's values: what decoding makes of a field, and what is known of it.
 
+use schema::family::ColumnRole;
+use schema::model::{Field, FieldKind};
+use schema::pack::FieldFact;
+
 use super::interpret::{self, Interpretation};
-use crate::schema::family::ColumnRole;
-use crate::schema::model::{Field, FieldKind};
-use crate::schema::pack::FieldFact;
 
 /// Ticks of the trace's clock or of the performance counter.
 const TICKS: &str = "ticks";
@@ -62,8 +63,9 @@ fn of_companion(field: &Field, role: ColumnRole) -> FieldFact {
 
 #[cfg(test)]
 mod tests {
+    use schema::model::{Length, Meaning, Wire};
+
     use super::*;
-    use crate::schema::model::{Length, Meaning, Wire};
 
     fn t(wire: Wire, meaning: Meaning, role: Option<ColumnRole>, known: FieldFact) -> String {
         let kind = FieldKind::Value { wire, meaning, length: Length::Natural };

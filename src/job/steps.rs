@@ -12,6 +12,7 @@ use columnar::dataset::rows_in_footer;
 use columnar::output::folder::{plan_name, trace_folder};
 use columnar::output::{CommitRecord, IfExists, LocalFolder, Output, StagedName};
 use etl::input::{InputId, Inputs, OpenOptions};
+use schema::extend::Additions;
 use spill::SpillSpace;
 use zerocopy::IntoBytes;
 
@@ -32,7 +33,6 @@ use crate::convert::report_check::ReportRules;
 use crate::convert::{ConvertOptions, LockFrom};
 use crate::dimensions::Owners;
 use crate::plan::{PartitionView, PlanFile, PlannedInputs, Segment};
-use crate::schema::extend::Additions;
 use crate::stacks::Stacks;
 use crate::survey::{FileFacts, SurveyResult};
 

@@ -10,13 +10,13 @@ use columnar::output::refusal::{Refusal, RefusalKind};
 use columnar::output::{CommitRecord, options_hash};
 use etl::input::{InputId, Inputs, Unopened};
 use rayon::ThreadPool;
+use schema::pack::Pack;
 
 use crate::commit::lock_file;
 use crate::commit::record;
 use crate::convert::ConvertOptions;
 use crate::convert::job::{InputFile, Outcome, Recording, Report};
 use crate::plan::Filter;
-use crate::schema::pack::Pack;
 use crate::survey;
 
 /// A job of which it is to be told whether it was done before.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use base::error::Result;
 use etl::input::Inputs;
+use schema::Registry;
 
 use super::describe::Describer;
 use super::descriptions::{self, TraceSchemas};
@@ -13,7 +14,6 @@ use super::resolve::{self, Resolution};
 use super::result::PlanResult;
 use super::tables::{self, Tables};
 use super::{doubts, field_limit, locked, mismatch};
-use crate::schema::Registry;
 use crate::survey::{FileSurvey, Issue, Issues, Progress, Step, timed};
 
 /// Plans what becomes of the events of one recording, and says per input what is unusual about it, beside the issues of the

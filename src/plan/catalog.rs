@@ -1,9 +1,10 @@
 //! What is known of every event shape of a recording, as the sidecar's table `catalog` tells it.
 
+use schema::model::EventSchema;
+use schema::pack::{EventFacts, Pack};
+
 use super::result::{PlanResult, PlannedShape, PlannedTable, ShapeName};
 use crate::decode::FieldColumn;
-use crate::schema::model::EventSchema;
-use crate::schema::pack::{EventFacts, Pack};
 
 /// One event shape with its table and its schema.
 #[derive(Clone, Copy, Debug)]

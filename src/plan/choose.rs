@@ -7,13 +7,14 @@
 
 use std::sync::Arc;
 
+use schema::DecodeSource;
+use schema::registry::Candidate;
+use schema::trust::Trust;
+
 use super::measure::{Measure, Measures};
 use super::preferred;
 use super::samples::Sample;
 use crate::decode::{Status, pointer_size_mismatch};
-use crate::schema::DecodeSource;
-use crate::schema::registry::Candidate;
-use crate::schema::trust::Trust;
 
 /// The chosen layout and why.
 #[derive(Clone, Debug)]
@@ -249,10 +250,11 @@ fn rivals(index: usize, candidates: &[Candidate], fits: &[Fit], samples: usize) 
 
 #[cfg(test)]
 mod tests {
+    use schema::model::{EventSchema, Field, Wire};
+    use schema::numbers::EventNumbers;
+    use schema::registry::DeclaringSource;
+
     use super::*;
-    use crate::schema::model::{EventSchema, Field, Wire};
-    use crate::schema::numbers::EventNumbers;
-    use crate::schema::registry::DeclaringSource;
 
     fn candidate(origin: &str, wires: &[Wire], trust: Trust) -> Candidate {
         let fields = wires.iter().map(|&wire| Field::value("f", wire)).collect();

@@ -10,11 +10,11 @@ use base::words;
 use etl::event::{EventIdentity, Shape};
 use etl::layout::header::HeaderFamily;
 use etl::layout::kernel;
+use schema::Registry;
+use schema::declared::Declared;
 
 use super::declarations::Declarations;
 use super::resolve::Resolved;
-use crate::schema::Registry;
-use crate::schema::declared::Declared;
 use crate::survey::{Issue, IssueCode, Severity};
 
 /// How many datasets a provider's events become (`--layout`).
@@ -368,9 +368,10 @@ fn event_folder(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use schema::model::EventSchema;
+    use schema::trust::Trust;
+
     use super::*;
-    use crate::schema::model::EventSchema;
-    use crate::schema::trust::Trust;
 
     fn key(family: HeaderFamily, id: u16, opcode: u8, metadata: &[u8]) -> Shape {
         let identity = EventIdentity {

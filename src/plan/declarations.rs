@@ -6,15 +6,15 @@ use std::ops::RangeInclusive;
 use std::sync::{Arc, OnceLock};
 
 use base::guid::Guid;
+use schema::Registry;
+use schema::declared::Declared;
+use schema::model::Field;
+use schema::pack::Pack;
+use schema::registry::DeclaringSource;
+use schema::settled::{SettledColumn, SettledNames};
 
 use super::resolve::Resolved;
 use crate::decode::ColumnNames;
-use crate::schema::Registry;
-use crate::schema::declared::Declared;
-use crate::schema::model::Field;
-use crate::schema::pack::Pack;
-use crate::schema::registry::DeclaringSource;
-use crate::schema::settled::{SettledColumn, SettledNames};
 use crate::table::header;
 
 /// What is declared for a provider.

@@ -2,6 +2,7 @@
 
 use base::error::Result;
 use rayon::prelude::*;
+use schema::{DecodeSource, Registry};
 
 use super::choose::Choice;
 use super::hint;
@@ -10,7 +11,6 @@ use super::resolve::Resolved;
 use super::result::{PlanResult, PlannedShape, PlannedTable, ShapeName};
 use super::shared_list::SharedList;
 use super::tables::ShapeColumns;
-use crate::schema::{DecodeSource, Registry};
 use crate::survey::{Progress, Step, stop_if_cancelled, timed};
 
 /// What shapes are described from.

@@ -6,12 +6,12 @@ use etl::event::view::Event;
 use etl::event::{EventIdentity, FileContext, RawEvent};
 use etl::input::{Input, InputId, Inputs};
 use etl::layout::kernel;
-
-use crate::schema::budget::Budget;
-use crate::schema::event_info::{AddError, EventInfo, EventInfoSet, OPCODE_EVENT_INFO, OPCODE_MAP_INFO};
-use crate::schema::eventsource::{
+use schema::budget::Budget;
+use schema::event_info::{AddError, EventInfo, EventInfoSet, OPCODE_EVENT_INFO, OPCODE_MAP_INFO};
+use schema::eventsource::{
     ChunkLocation, ChunkPayload, ChunkPayloads, Delivery, EventSourceManifests, Flaw, ManifestIssue,
 };
+
 use crate::survey::{
     FileKey, FileSurvey, Issue, IssueCode, Issues, Mark, Progress, Severity, read_back_parallel, stop_if_cancelled,
 };

@@ -3,10 +3,10 @@
 use std::collections::HashSet;
 
 use etl::event::EventIdentity;
+use schema::Registry;
 
 use super::choose::Choice;
 use super::resolve::Resolved;
-use crate::schema::Registry;
 use crate::survey::{Issue, IssueCode, Severity};
 
 /// The issues, each with the first input that has an event of the shape.

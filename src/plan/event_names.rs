@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use schema::model::EventSchema;
+use schema::numbers::EventNumbers;
+use schema::registry::Candidate;
+use schema::trust::Trust;
+
 use super::choose::Choice;
-use crate::schema::model::EventSchema;
-use crate::schema::numbers::EventNumbers;
-use crate::schema::registry::Candidate;
-use crate::schema::trust::Trust;
 
 /// The choice, with the names of the candidate that ranks first among those whose numbers are the event's. Where there is
 /// none, or it has no name, the choice keeps its own and says that they are another event's.
@@ -29,10 +30,11 @@ pub(super) fn named(choice: Choice, candidates: &[Candidate], event: EventNumber
 
 #[cfg(test)]
 mod tests {
+    use schema::DecodeSource;
+    use schema::model::{Field, Wire};
+    use schema::registry::DeclaringSource;
+
     use super::*;
-    use crate::schema::DecodeSource;
-    use crate::schema::model::{Field, Wire};
-    use crate::schema::registry::DeclaringSource;
 
     fn candidate(name: Option<&str>, trust: Trust, opcode: Option<u8>) -> Candidate {
         let fields = vec![Field::value(format!("of {name:?}"), Wire::UInt8)];

@@ -4,13 +4,13 @@ use std::borrow::Cow;
 
 use etl::event::EventIdentity;
 use etl::layout::header::HeaderFamily;
+use schema::eventsource::Standing;
+use schema::{DecodeSource, Registry};
 
 use super::choose::Choice;
 use super::images::Images;
 use super::resolve::Resolved;
 use super::result::PlannedTable;
-use crate::schema::eventsource::Standing;
-use crate::schema::{DecodeSource, Registry};
 
 /// Characters of a name from the trace that a hint repeats. Each of many thousand shapes may have a hint with a name of
 /// 64 KiB in it.

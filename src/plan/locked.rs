@@ -4,18 +4,18 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use base::guid::Guid;
+use schema::Registry;
+use schema::family::Family;
+use schema::lock::SchemaLock;
+use schema::settle::EventName;
+use schema::settled::{EventNumber, SettledColumn, SettledEvent, SettledNames};
+use schema::used::UsedNames;
 use serde::{Deserialize, Serialize};
 
 use super::datasets::{self, Dataset, InputIssue};
 use super::options::PlanOptions;
 use super::resolve::Resolved;
 use crate::decode::ColumnNames;
-use crate::schema::Registry;
-use crate::schema::family::Family;
-use crate::schema::lock::SchemaLock;
-use crate::schema::settle::EventName;
-use crate::schema::settled::{EventNumber, SettledColumn, SettledEvent, SettledNames};
-use crate::schema::used::UsedNames;
 use crate::survey::{Issue, IssueCode, Severity};
 
 /// Names that one issue shows.

@@ -3,8 +3,9 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use schema::model::EventSchema;
+
 use crate::decode::Program;
-use crate::schema::model::EventSchema;
 
 /// A schema made ready to be held against payloads.
 #[derive(Debug)]
@@ -60,9 +61,10 @@ impl Measure {
 
 #[cfg(test)]
 mod tests {
+    use schema::model::{Field, Wire};
+
     use super::*;
     use crate::decode::Status;
-    use crate::schema::model::{Field, Wire};
 
     fn schema(fields: usize, wire: Wire) -> Arc<EventSchema> {
         let fields = (0..fields).map(|_| Field::value("f", wire)).collect();

@@ -1,7 +1,8 @@
 //! Events whose headers say another pointer size than their payloads have.
 
+use schema::Registry;
+
 use super::resolve::Resolved;
-use crate::schema::Registry;
 use crate::survey::{FileSurvey, Issue, IssueCode, Issues, Severity, ShapeSummary};
 
 /// Adds an issue per shape of the file whose rows are refused for that. `shapes` are in the order of their keys.

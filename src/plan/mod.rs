@@ -39,7 +39,6 @@ mod shared_list;
 mod slice_size;
 pub mod tables;
 
-pub use crate::schema::DecodeSource;
 pub use build::plan;
 pub(crate) use by_part::{Within, by_part};
 pub use catalog::CatalogEntry;
@@ -55,5 +54,6 @@ pub use options::PlanOptions;
 pub use partition::{Partition, PartitionView, Partitions};
 pub use result::{PlanResult, PlannedShape, PlannedTable, ShapeName};
 pub use room::room_to_plan;
+pub use schema::DecodeSource;
 pub use segment::Segment;
 pub use shape_ids::{ShapeFinder, ShapeIds};

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use columnar::columns::TypeOptions;
+use schema::user::UserSchemas;
 
 use super::datasets::DatasetSplit;
 use super::filter::Filter;
-use crate::schema::user::UserSchemas;
 
 /// Choices that the plan depends on.
 #[derive(Clone, Debug, Default)]

@@ -1,11 +1,12 @@
 //! Which of the built-in layouts of an event version is taken where no payload can tell them apart: the one that is settled,
 //! and without one the one that ranks first.
 
+use schema::registry::{Candidate, DeclaringSource};
+use schema::settled_layout::SettledLayout;
+use schema::trust::Trust;
+
 use super::measure::Measures;
 use crate::decode::{Reach, settled_layout};
-use crate::schema::registry::{Candidate, DeclaringSource};
-use crate::schema::settled_layout::SettledLayout;
-use crate::schema::trust::Trust;
 use crate::table::header;
 
 /// The pointer size of the payloads for which layouts are settled.
@@ -53,11 +54,12 @@ pub(super) fn is_built_in(candidate: &Candidate) -> bool {
 mod tests {
     use std::sync::Arc;
 
+    use schema::DecodeSource;
+    use schema::model::{EventSchema, Field, Wire};
+    use schema::numbers::EventNumbers;
+    use schema::settled::{EventNumber, SettledNames};
+
     use super::*;
-    use crate::schema::DecodeSource;
-    use crate::schema::model::{EventSchema, Field, Wire};
-    use crate::schema::numbers::EventNumbers;
-    use crate::schema::settled::{EventNumber, SettledNames};
 
     fn candidate(fields: &[(&str, Wire)], trust: Trust, declaring_source: DeclaringSource) -> Candidate {
         let fields = fields.iter().map(|&(name, wire)| Field::value(name, wire)).collect();

@@ -5,18 +5,18 @@ use base::guid::Guid;
 use base::names;
 use etl::event::{EventIdentity, Shape};
 use etl::layout::header::HeaderFamily;
+use schema::Registry;
+use schema::catalog::{Provider, ProviderType, SchemaCatalog};
+use schema::describe::{ColumnDescription, ColumnPreview};
+use schema::eventsource::EventSourceManifests;
+use schema::pack::Pack;
+use schema::registry::Candidate;
 
 use super::choose::{self, Choice};
 use super::measure::Measures;
 use super::resolve::{self, Resolved};
 use super::{PlanOptions, tables};
 use crate::decode::FieldColumn;
-use crate::schema::Registry;
-use crate::schema::catalog::{Provider, ProviderType, SchemaCatalog};
-use crate::schema::describe::{ColumnDescription, ColumnPreview};
-use crate::schema::eventsource::EventSourceManifests;
-use crate::schema::pack::Pack;
-use crate::schema::registry::Candidate;
 use crate::survey::NoProgress;
 
 /// The dataset of a provider's events.
@@ -126,10 +126,11 @@ fn shape(provider: Guid, kind: ProviderType, (id, version): (u16, u16), registry
 
 #[cfg(test)]
 mod tests {
+    use schema::files::SchemaFile;
+    use schema::load::SchemaSet;
+    use schema::user::UserSchemas;
+
     use super::*;
-    use crate::schema::files::SchemaFile;
-    use crate::schema::load::SchemaSet;
-    use crate::schema::user::UserSchemas;
 
     const GUID: &str = "11111111-2222-3333-4444-555555555555";
 

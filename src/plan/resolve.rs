@@ -10,6 +10,11 @@ use etl::input::{InputId, Inputs};
 use etl::layout::header::HeaderFamily;
 use hashbrown::HashMap;
 use rayon::prelude::*;
+use schema::numbers::EventNumbers;
+use schema::registry::{Candidate, string_candidate};
+use schema::settle::EventName;
+use schema::wpp::MessageFormat;
+use schema::{DecodeSource, Registry};
 
 use super::choose::{self, Choice, Unseen};
 use super::event_names;
@@ -17,11 +22,6 @@ use super::images::Images;
 use super::measure::Measures;
 use super::preferred;
 use super::samples::{Sample, Samples, Wanted};
-use crate::schema::numbers::EventNumbers;
-use crate::schema::registry::{Candidate, string_candidate};
-use crate::schema::settle::EventName;
-use crate::schema::wpp::MessageFormat;
-use crate::schema::{DecodeSource, Registry};
 use crate::survey::{
     FileKey, FileSurvey, Issue, IssueCode, Progress, Severity, ShapeSummary, Step, shapes, stop_if_cancelled, timed,
 };

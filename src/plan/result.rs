@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use base::guid::Guid;
 use etl::event::Shape;
+use schema::model::EventSchema;
+use schema::pack::EventFacts;
+use schema::wpp::MessageFormat;
+use schema::{DecodeSource, stored};
 use serde::{Deserialize, Serialize};
 
 use super::filter::CompiledFilter;
 use super::locked::LockUse;
 use crate::decode::{FieldColumn, PayloadColumns};
-use crate::schema::model::EventSchema;
-use crate::schema::pack::EventFacts;
-use crate::schema::wpp::MessageFormat;
-use crate::schema::{DecodeSource, stored};
 use crate::table::header::HeaderColumn;
 
 /// Everything that is decided before events become rows.

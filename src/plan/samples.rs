@@ -6,8 +6,8 @@ use etl::event::items::Items;
 use etl::event::view::Event;
 use etl::input::Input;
 use etl::layout::extended::item_type;
+use schema::tracelogging::{self, ProviderTraits};
 
-use crate::schema::tracelogging::{self, ProviderTraits};
 use crate::survey::{FileKey, FileSurvey, Progress, read_back_parallel};
 
 /// An event of a shape, kept to hold candidates against.

@@ -13,17 +13,18 @@ use std::{env, fs};
 use base::guid::Guid;
 use etl::event::{EventIdentity, Shape};
 use etl::layout::header::HeaderFamily;
+use schema::Registry;
+use schema::declared::Declared;
+use schema::eventsource::EventSourceManifests;
+use schema::pack::Pack;
+use schema::registry::Candidate;
+use schema::settled::{EventNumber, SettledColumn, SettledEvent, SettledNames};
+use schema::settled_layout::SettledLayout;
+use schema::user::UserSchemas;
+use schemas::NameKind;
 
 use super::preferred;
 use crate::decode::ColumnNames;
-use crate::schema::Registry;
-use crate::schema::declared::Declared;
-use crate::schema::eventsource::EventSourceManifests;
-use crate::schema::pack::{NameKind, Pack};
-use crate::schema::registry::Candidate;
-use crate::schema::settled::{EventNumber, SettledColumn, SettledEvent, SettledNames};
-use crate::schema::settled_layout::SettledLayout;
-use crate::schema::user::UserSchemas;
 use crate::table::header;
 
 const HEAD: &str = "# Settled names of providers, columns and events: lines are added, never changed. Written by scripts/settle_names.\n";

@@ -43,8 +43,9 @@ impl<T: Eq + Hash> SharedList<T> {
 
 #[cfg(test)]
 mod tests {
+    use schema::model::EventSchema;
+
     use super::*;
-    use crate::schema::model::EventSchema;
 
     #[test]
     fn equal_schemas_have_one_number() {

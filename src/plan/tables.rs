@@ -8,6 +8,10 @@ use etl::layout::header::HeaderFamily;
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
 use rayon::prelude::*;
+use schema::Registry;
+use schema::declared::Declared;
+use schema::model::{EventSchema, Field};
+use schema::pack::EventFacts;
 
 use super::datasets::{self, Dataset, DatasetKey, DatasetSplit, InputIssue};
 use super::filter::{CompiledFilter, ShapeInfo};
@@ -16,10 +20,6 @@ use super::options::PlanOptions;
 use super::resolve::Resolved;
 use super::result::PlannedTable;
 use crate::decode::{self, PayloadColumns};
-use crate::schema::Registry;
-use crate::schema::declared::Declared;
-use crate::schema::model::{EventSchema, Field};
-use crate::schema::pack::EventFacts;
 use crate::survey::{Issue, IssueCode, Progress, Severity, Step, stop_if_cancelled, timed};
 use crate::table::header::{self, HeaderColumn};
 

@@ -9,12 +9,12 @@ use base::error::Result;
 use base::guid::Guid;
 use base::progress::{Progress, stop_if_cancelled};
 use rayon::prelude::*;
+use schema::family::{ColumnRole, Family};
+use schema::settled::{EventNumber, SettledColumn, SettledEvent, SettledForm, SettledNames};
 
 use super::sidecar::Sidecar;
 use super::table::Batch;
 use super::trace::PublishedTrace;
-use crate::schema::family::{ColumnRole, Family};
-use crate::schema::settled::{EventNumber, SettledColumn, SettledEvent, SettledForm, SettledNames};
 
 /// The names of all providers in traces that `is_wanted` says yes to.
 ///

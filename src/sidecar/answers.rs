@@ -201,10 +201,10 @@ mod tests {
     use etl::event::{EventIdentity, Shape};
     use etl::layout::header::HeaderFamily;
     use etl::layout::kernel::{GROUP_PROCESS, KERNEL_CLASSES};
+    use schema::model::{EventSchema, Field, Wire};
 
     use super::*;
     use crate::plan::{DecodeSource, PlannedShape, PlannedTable, ShapeName};
-    use crate::schema::model::{EventSchema, Field, Wire};
     use crate::views::to_record;
 
     /// A shape of a manifest event: its dataset, id, name, events, and what would decode it.

@@ -7,12 +7,12 @@ use std::collections::BTreeMap;
 use etl::event::{EventIdentity, stack, subject};
 use etl::layout::header::HeaderFamily;
 use etl::layout::kernel;
+use schema::eventsource;
 use serde::{Deserialize, Serialize};
 
 use super::file_key::FileKey;
 use super::issue::{Issue, Severity};
 use super::issue_code::IssueCode;
-use crate::schema::eventsource;
 
 /// Why the survey remembers each event of a shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

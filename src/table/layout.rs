@@ -7,9 +7,9 @@ use base::guid::Guid;
 use columnar::columns::packed::Packed;
 use columnar::columns::{KeyTable, TypeOptions};
 use etl::event::EventIdentity;
+use schema::DecodeSource;
 
 use super::header::{HeaderColumn, guid_weight, text_weight, unsigned_width};
-use crate::schema::DecodeSource;
 
 /// What the columns of a table are.
 #[derive(Debug)]

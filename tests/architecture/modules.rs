@@ -140,11 +140,12 @@ fn inline_modules_flattened(code: &str) -> String {
 pub(crate) const FIRST: &str = "etl2parquet";
 
 /// The crates, by the names that code uses, and their source folders.
-const CRATES: [(&str, &str); 6] = [
+const CRATES: [(&str, &str); 7] = [
     (FIRST, "src"),
     ("base", "crates/base/src"),
     ("spill", "crates/spill/src"),
     ("etl", "crates/etl/src"),
+    ("schemas", "schemas/src"),
     ("columnar", "crates/columnar/src"),
     ("etl2parquet_fuzz", "fuzz/src"),
 ];

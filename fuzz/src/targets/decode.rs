@@ -5,12 +5,10 @@ use std::sync::{Arc, LazyLock, OnceLock};
 use arrow_array::ArrayRef;
 use columnar::columns::{ColumnBuffers, gather};
 use etl2parquet::decode::{NoClock, PayloadColumn, Program, assign_columns};
-use etl2parquet::schema::model::{
-    Count, EventSchema, Field, FieldKind, FieldRef, Length, MapKind, Meaning, ValueMap, Wire,
-};
-use etl2parquet::schema::pack::{EventFacts, Pack, meanings, wire_types};
-use etl2parquet::schema::registry;
 use etl2parquet::{GuidType, IntegerType, TimestampType, TypeOptions};
+use schema::model::{Count, EventSchema, Field, FieldKind, FieldRef, Length, MapKind, Meaning, ValueMap, Wire};
+use schema::pack::{EventFacts, Pack, meanings, wire_types};
+use schema::registry;
 
 use crate::bytes::Bytes;
 use crate::digest::Digest;

@@ -3,19 +3,17 @@
 use std::sync::Arc;
 
 use etl2parquet::decode::ColumnNames;
-use etl2parquet::schema::budget::Budget;
-use etl2parquet::schema::event_info::{EventInfo, EventInfoSet};
-use etl2parquet::schema::eventsource::{
-    ChunkLocation, ChunkPayloads, ChunkResult, Delivery, EventSourceManifests, Standing,
-};
-use etl2parquet::schema::lock::SchemaLock;
-use etl2parquet::schema::manifest::{Manifest, ProviderSchemas};
-use etl2parquet::schema::model::EventSchema;
-use etl2parquet::schema::pack;
-use etl2parquet::schema::tmf::Tmf;
-use etl2parquet::schema::tracelogging::{parse_metadata, parse_traits};
-use etl2parquet::schema::wpp::{ArgumentStatus, CompiledMessage, HeaderValues, Renderer};
 use etl2parquet::{Guid, TypeOptions};
+use schema::budget::Budget;
+use schema::event_info::{EventInfo, EventInfoSet};
+use schema::eventsource::{ChunkLocation, ChunkPayloads, ChunkResult, Delivery, EventSourceManifests, Standing};
+use schema::lock::SchemaLock;
+use schema::manifest::{Manifest, ProviderSchemas};
+use schema::model::EventSchema;
+use schema::pack;
+use schema::tmf::Tmf;
+use schema::tracelogging::{parse_metadata, parse_traits};
+use schema::wpp::{ArgumentStatus, CompiledMessage, HeaderValues, Renderer};
 
 use super::decode::rows;
 use crate::bytes::Bytes;

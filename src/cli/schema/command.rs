@@ -3,6 +3,9 @@
 use std::fmt::Write as _;
 
 use base::error::{Error, ErrorKind, Result};
+use schema::catalog::{Origin, Provider, ProviderType, SchemaCatalog};
+use schema::describe::{Document, FORMAT, ProviderDescription};
+use schema::files::{self, SchemaContent, SkippedSchema};
 use serde::Serialize;
 
 use super::args::{ExportArgs, ImportArgs, ListArgs, SchemaCommand, ShowArgs};
@@ -13,9 +16,6 @@ use crate::cli::console::{self, Console};
 use crate::cli::exit;
 use crate::cli::fold::Width;
 use crate::plan::{PlanOptions, preview};
-use crate::schema::catalog::{Origin, Provider, ProviderType, SchemaCatalog};
-use crate::schema::describe::{Document, FORMAT, ProviderDescription};
-use crate::schema::files::{self, SchemaContent, SkippedSchema};
 
 /// Runs a command; returns the exit code.
 ///

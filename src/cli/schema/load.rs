@@ -6,15 +6,15 @@ use std::path::{Path, PathBuf};
 
 use base::error::{Error, ErrorCode, ErrorKind, Result};
 use base::readable::count::counted;
+use schema::catalog::SchemaCatalog;
+use schema::files::SkippedSchema;
+use schema::load::{self, SchemaSet};
+use schema::lock::SchemaLock;
+use schema::store::{Store, default_folder};
 
 use super::args::{SchemaArgs, StoreArgs};
 use crate::cli::console::Console;
 use crate::commit::lock_file::content;
-use crate::schema::catalog::SchemaCatalog;
-use crate::schema::files::SkippedSchema;
-use crate::schema::load::{self, SchemaSet};
-use crate::schema::lock::SchemaLock;
-use crate::schema::store::{Store, default_folder};
 
 /// Rejected declarations of one file that are shown; the rest is a number.
 const SHOWN: usize = 5;

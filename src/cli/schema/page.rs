@@ -3,15 +3,15 @@
 use std::fmt::Write as _;
 
 use base::readable::printable::printable;
-
-use crate::cli::fold::Width;
-use crate::cli::text_table::{Align, TextTable};
-use crate::schema::catalog::{Origin, Provider, ProviderType};
-use crate::schema::describe::{
+use schema::catalog::{Origin, Provider, ProviderType};
+use schema::describe::{
     ArgumentDescription, ColumnDescription, EventDescription, FieldDescription, LayoutDescription, MapDescription,
     MessageDescription, ProviderDescription, Rule,
 };
-use crate::schema::pack::NameKind;
+use schemas::NameKind;
+
+use crate::cli::fold::Width;
+use crate::cli::text_table::{Align, TextTable};
 
 /// Entries of a map that are shown; the rest is a number.
 const SHOWN: usize = 20;

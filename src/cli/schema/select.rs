@@ -3,9 +3,8 @@
 use base::error::{Error, ErrorKind, Result};
 use base::guid::Guid;
 use glob::{MatchOptions, Pattern};
-
-use crate::schema::catalog::{Provider, SchemaCatalog};
-use crate::schema::describe::{EventDescription, MessageDescription};
+use schema::catalog::{Provider, SchemaCatalog};
+use schema::describe::{EventDescription, MessageDescription};
 
 /// A provider by name (in any case), GUID or pattern.
 #[derive(Debug)]

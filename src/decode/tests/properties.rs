@@ -1,9 +1,9 @@
 //! What holds for any schema and any payload.
 
 use proptest::prelude::*;
+use schema::pack::{EventFacts, meanings, wire_types};
 
 use super::*;
-use crate::schema::pack::{EventFacts, meanings, wire_types};
 
 fn any_reference() -> impl Strategy<Value = FieldRef> {
     (0u8..3, 0u16..4).prop_map(|(up, index)| FieldRef { up, index })

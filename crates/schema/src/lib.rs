@@ -1,0 +1,59 @@
+//! What the payloads of events mean: one model, and one module for each kind of source.
+//!
+//! | source | module |
+//! |---|---|
+//! | metadata on the event | [`tracelogging`] |
+//! | the manifest that an EventSource writes into the trace | [`eventsource`] |
+//! | descriptions that merging tools append | [`event_info`] |
+//! | instrumentation manifests and TMF files of the user | [`manifest`], [`tmf`], found by [`files`], kept in the [`store`] |
+//! | what is built in | [`pack`] |
+//! | WPP messages | [`wpp`] |
+//!
+//! Each becomes an [`EventSchema`](model::EventSchema). A [`Registry`] holds what a trace carries, a [`catalog`](catalog::SchemaCatalog)
+//! what is known beside it; [`settled`] names and a [`lock`] say what columns and events are called in all traces.
+//!
+//! ```
+//! use etl2parquet_schema::manifest::Manifest;
+//!
+//! let text = r#"<instrumentationManifest><provider name="Lab" guid="{11111111-2222-3333-4444-555555555555}">
+//!   <templates><template tid="t"><data name="Count" inType="win:UInt32"/></template></templates>
+//!   <events><event value="7" template="t"/></events></provider></instrumentationManifest>"#;
+//! let manifest = Manifest::parse(text.as_bytes(), None).unwrap();
+//! assert!(manifest.rejected.is_empty());
+//! let event = &manifest.providers[0].events[0];
+//! assert_eq!((event.id, event.fields[0].name.as_str()), (7, "Count"));
+//! ```
+
+pub mod budget;
+pub mod catalog;
+pub mod declared;
+pub mod describe;
+pub mod event_info;
+pub mod eventsource;
+pub mod extend;
+pub mod family;
+pub mod files;
+pub mod load;
+pub mod lock;
+pub mod manifest;
+pub mod model;
+pub mod numbers;
+pub mod pack;
+pub mod registry;
+pub mod settle;
+pub mod settled;
+pub mod settled_layout;
+pub mod source;
+pub mod store;
+pub mod stored;
+pub mod text;
+pub mod tmf;
+pub mod tracelogging;
+pub mod trust;
+pub mod types;
+pub mod used;
+pub mod user;
+pub mod wpp;
+
+pub use registry::Registry;
+pub use source::DecodeSource;

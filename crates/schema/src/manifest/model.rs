@@ -1,0 +1,97 @@
+//! What a manifest declares.
+
+use std::sync::Arc;
+
+use base::guid::Guid;
+
+use crate::model::{EventSchema, ValueMap};
+use crate::trust::Trust;
+
+/// What one provider declares.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ProviderSchemas {
+    /// The identity under which its events are logged.
+    pub guid: Guid,
+    /// The name.
+    pub name: String,
+    /// The group it belongs to.
+    pub group: Option<Guid>,
+    /// The identity by which it is enabled, where that is another.
+    pub control: Option<Guid>,
+    /// Whether a machine's registration was turned back into this file, which loses structures and lengths.
+    pub regenerated: bool,
+    /// The events by id and version; of one (id, version), which can occur more than once, in file order.
+    pub events: Vec<ManifestEvent>,
+    /// Mask and name of each keyword, lowest bit first.
+    pub keywords: Vec<(u64, String)>,
+    /// The tasks by number.
+    pub tasks: Vec<TaskName>,
+    /// The opcodes by task and number.
+    pub opcodes: Vec<OpcodeName>,
+    /// Number and name of its own levels.
+    pub levels: Vec<(u8, String)>,
+    /// Number and name of its channels.
+    pub channels: Vec<(u8, String)>,
+    /// The value and bit maps by name.
+    pub maps: Vec<Arc<ValueMap>>,
+}
+
+/// A task of a provider.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TaskName {
+    /// The number.
+    pub value: u16,
+    /// The name.
+    pub name: String,
+    /// The class of the events that the task's events are on systems without `EVENT_HEADER`.
+    pub class: Option<Guid>,
+}
+
+/// An opcode of a provider.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpcodeName {
+    /// The task it belongs to; `None` for all.
+    pub task: Option<u16>,
+    /// The number.
+    pub value: u8,
+    /// The name.
+    pub name: String,
+}
+
+/// One event of a provider.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ManifestEvent {
+    /// The event id.
+    pub id: u16,
+    /// The event version.
+    pub version: u8,
+    /// The channel's number, if the event goes to one.
+    pub channel: Option<u8>,
+    /// The level.
+    pub level: u8,
+    /// The opcode.
+    pub opcode: u8,
+    /// The task's number.
+    pub task: u16,
+    /// The declared keywords.
+    pub keywords: u64,
+    /// The name in the provider's source code.
+    pub symbol: Option<String>,
+    /// The message template, resolved through the string table.
+    pub message: Option<Arc<str>>,
+    /// How far to believe the layout: doubtful are fields of unknown types, lengths that refer to nothing, and in a
+    /// regenerated file the marks of a lost structure.
+    pub trust: Trust,
+    /// The layout and the names.
+    pub schema: Arc<EventSchema>,
+}
+
+impl ProviderSchemas {
+    /// The events of an id and version, in file order.
+    pub fn events_of(&self, id: u16, version: u8) -> &[ManifestEvent] {
+        let key = |event: &ManifestEvent| (event.id, event.version);
+        let start = self.events.partition_point(|event| key(event) < (id, version));
+        let end = self.events.partition_point(|event| key(event) <= (id, version));
+        self.events.get(start..end).unwrap_or_default()
+    }
+}
