@@ -455,7 +455,7 @@ fn same(columns: &[Column], rows: usize, width: usize, compression: Compression)
 }
 
 /// What the encoder relies on in the parquet crate. The first to fail where another version is taken: read what it changes in
-/// `column/writer`, `arrow/arrow_writer` and `encodings`, mend `src/chunks` until the other tests here pass, then state the new
+/// `column/writer`, `arrow/arrow_writer` and `encodings`, mend `crates/columnar/src/chunks` until the other tests here pass, then state the new
 /// version.
 #[test]
 fn the_parquet_crate_is_the_one_whose_choices_are_known() {
