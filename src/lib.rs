@@ -90,34 +90,6 @@
 
 #[doc(hidden)]
 pub mod cli;
-#[doc(hidden)]
-pub mod commit;
-#[doc(hidden)]
-pub mod convert;
-#[doc(hidden)]
-pub mod decode;
-#[doc(hidden)]
-pub mod dimensions;
-#[doc(hidden)]
-pub mod job;
-#[doc(hidden)]
-pub mod plan;
-#[doc(hidden)]
-pub mod published;
-#[doc(hidden)]
-pub mod report;
-#[doc(hidden)]
-pub mod sidecar;
-#[doc(hidden)]
-pub mod stacks;
-#[doc(hidden)]
-pub mod survey;
-#[doc(hidden)]
-pub mod table;
-#[doc(hidden)]
-pub mod verify;
-#[doc(hidden)]
-pub mod views;
 
 pub use base::clock::ClockAnchor;
 pub use base::error::{Error, ErrorCode, ErrorKind, Location, Result};
@@ -128,14 +100,14 @@ pub use columnar::dataset::properties::Compression;
 pub use columnar::output::IfExists;
 pub use columnar::output::folder::Custody;
 pub use columnar::output::manifest::{CommitRecord, EventCounts, FileEntry, InputEntry, LossCounts, RunInfo};
-pub use convert::job::{
+pub use conversion::convert::job::{
     Checks, InputCounts, InputFile, JobProgress, MaxLoss, Outcome, RawPolicy, Recording, Report, ShapeCounts,
     StackPolicy, Stage,
 };
-pub use convert::options::ConvertOptions;
-pub use job::{Inspected, convert, inspect};
-pub use plan::datasets::DatasetSplit;
-pub use plan::filter::{EventPattern, Filter, NamePattern, NumberSet, TimeBound};
+pub use conversion::convert::options::ConvertOptions;
+pub use conversion::job::{Inspected, convert, inspect};
+pub use conversion::plan::datasets::DatasetSplit;
+pub use conversion::plan::filter::{EventPattern, Filter, NamePattern, NumberSet, TimeBound};
 pub use schema::files::SkippedSchema;
 pub use schema::load::{SchemaSet, load as load_schemas};
 
@@ -161,20 +133,20 @@ pub use schema::load::{SchemaSet, load as load_schemas};
 /// # }
 /// ```
 pub mod steps {
-    pub use crate::job::steps::{
+    pub use conversion::job::steps::{
         CommitOutcome, PartOutcome, PlanOutcome, StepOptions, commit, convert_partition, plan,
     };
 }
 
 /// Rows of the sidecar's tables that follow from a report, as the files and `inspect --json` have them.
 pub mod rows {
-    pub use crate::sidecar::answers::rows as answers;
-    pub use crate::sidecar::clock::row as clock;
-    pub use crate::sidecar::issues::{advice, rows as issues};
-    pub use crate::sidecar::lost_events::rows as lost_events;
-    pub use crate::sidecar::sessions::row as session;
-    pub use crate::sidecar::streams::rows as streams;
-    pub use crate::sidecar::{AnswerRow, ClockRow, IssueRow, LossRow, NotRecorded, SessionRow, StreamRow, Time};
-    pub use crate::survey::loss::LossKind;
-    pub use crate::survey::{IssueCode, Severity};
+    pub use conversion::sidecar::answers::rows as answers;
+    pub use conversion::sidecar::clock::row as clock;
+    pub use conversion::sidecar::issues::{advice, rows as issues};
+    pub use conversion::sidecar::lost_events::rows as lost_events;
+    pub use conversion::sidecar::sessions::row as session;
+    pub use conversion::sidecar::streams::rows as streams;
+    pub use conversion::sidecar::{AnswerRow, ClockRow, IssueRow, LossRow, NotRecorded, SessionRow, StreamRow, Time};
+    pub use conversion::survey::loss::LossKind;
+    pub use conversion::survey::{IssueCode, Severity};
 }

@@ -8,12 +8,12 @@ mod synth;
 use std::path::PathBuf;
 
 use base::clock::ClockAnchor;
+use conversion::survey::{BufferSummary, FileSurvey, NoProgress, SurveyOptions};
 use etl::buffer::content::{self, Scratch};
 use etl::event::walk::{RawEvent, Walk, WalkStep};
 use etl::event::{Event, FileContext};
 use etl::input::{Input, LocalFile};
 use etl::layout::header::HeaderFamily;
-use etl2parquet::survey::{BufferSummary, FileSurvey, NoProgress, SurveyOptions};
 use support::{Sandbox, corpus};
 use synth::*;
 
@@ -112,7 +112,7 @@ fn header_len(raw: &RawEvent<'_>) -> u64 {
 fn account(path: &std::path::Path) -> Bytes {
     let options = SurveyOptions { anchor: ClockAnchor::Start, hash: false, ..SurveyOptions::default() };
     let input = LocalFile::open(path).unwrap();
-    let file = etl2parquet::survey::survey(&input, String::new(), &options, &NoProgress).unwrap();
+    let file = conversion::survey::survey(&input, String::new(), &options, &NoProgress).unwrap();
     let mut bytes = Bytes::default();
     let mut scratch = Scratch::default();
     file.buffers.iter().for_each(|buffer| bytes.buffer(&file, &input, buffer, &mut scratch));

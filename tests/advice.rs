@@ -8,8 +8,8 @@ mod synth;
 use std::fs;
 
 use base::clock::ClockAnchor;
+use conversion::survey::{FileFacts, IssueCode, NoProgress, Severity, SurveyOptions};
 use etl::input::MemoryInput;
-use etl2parquet::survey::{FileFacts, IssueCode, NoProgress, Severity, SurveyOptions};
 use serde_json::Value;
 use support::{Sandbox, corpus};
 use synth::buffer::flag;
@@ -31,7 +31,7 @@ const MS: i64 = 10_000;
 fn advice(bytes: Vec<u8>) -> Vec<(&'static str, String)> {
     let options = SurveyOptions { anchor: ClockAnchor::Start, hash: false, ..SurveyOptions::default() };
     let input = MemoryInput::new("t.etl", bytes);
-    let file = etl2parquet::survey::survey(&input, "t.etl".to_owned(), &options, &NoProgress).unwrap();
+    let file = conversion::survey::survey(&input, "t.etl".to_owned(), &options, &NoProgress).unwrap();
     let facts = FileFacts::of(&[file], &NoProgress).unwrap().remove(0);
     assert!(facts.advice.iter().all(|advice| advice.severity == Severity::Advice));
     facts.advice.into_iter().map(|advice| (advice.code.as_str(), advice.message)).collect()

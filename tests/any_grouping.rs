@@ -7,7 +7,7 @@ mod synth;
 
 use base::progress::NoProgress;
 use etl2parquet::Guid;
-use etl2parquet::published::{compare, published};
+use published::{compare, published};
 use schema::pack::Pack;
 use support::Sandbox;
 use synth::{OnDisk as _, Payload, Random, T0, buffer, event64, header, payload, trace};

@@ -8,10 +8,10 @@ mod synth;
 
 use columnar::dataset::Compression;
 use columnar::output::IfExists;
+use conversion::convert::{InputFile, Outcome, Recording};
+use conversion::job;
+use conversion::survey::NoProgress;
 use etl2parquet::ErrorKind;
-use etl2parquet::convert::{InputFile, Outcome, Recording};
-use etl2parquet::job;
-use etl2parquet::survey::NoProgress;
 use support::{Converted, Sandbox, convert, options};
 use synth::*;
 

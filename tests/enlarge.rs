@@ -8,10 +8,10 @@ mod copies;
 use std::path::Path;
 
 use base::clock::ClockAnchor;
+use conversion::survey::{self, FileFacts, FileSurvey, NoProgress, Severity, SurveyOptions, sequence, streams};
 use copies::{Enlarged, Size, enlarge};
 use etl::event::{Walk, WalkStep};
 use etl::input::{LocalFile, MemoryInput};
-use etl2parquet::survey::{self, FileFacts, FileSurvey, NoProgress, Severity, SurveyOptions, sequence, streams};
 use synth::{FREQUENCY, START, T0, buffer, bulk, compact64, event64, full64, guid, header, message, payload, trace};
 
 fn surveyed(path: &Path) -> FileSurvey {

@@ -18,12 +18,12 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::AddAssign;
 
 use base::clock::ClockAnchor;
+use conversion::survey::{FileSurvey, NoProgress, SurveyOptions, survey};
 use etl::buffer::content::{self, Scratch};
 use etl::buffer::scan::BufferExtent;
 use etl::event::walk::{Walk, WalkStep};
 use etl::input::MemoryInput;
 use etl2parquet::ErrorKind;
-use etl2parquet::survey::{FileSurvey, NoProgress, SurveyOptions, survey};
 use support::corpus;
 use synth::*;
 

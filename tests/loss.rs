@@ -12,15 +12,15 @@ mod synth;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use conversion::sidecar::{Time, sessions};
+use conversion::survey::loss::{self, Ledger, LossRow, Overwritten};
+use conversion::survey::streams::{Stream, disorder};
+use conversion::survey::{
+    FileFacts, FileKey, FileSurvey, IssueCode, NoProgress, Progress, SurveyOptions, read_back, settle,
+};
 use etl::event::RawEvent;
 use etl::input::MemoryInput;
 use etl2parquet::ErrorKind;
-use etl2parquet::sidecar::{Time, sessions};
-use etl2parquet::survey::loss::{self, Ledger, LossRow, Overwritten};
-use etl2parquet::survey::streams::{Stream, disorder};
-use etl2parquet::survey::{
-    FileFacts, FileKey, FileSurvey, IssueCode, NoProgress, Progress, SurveyOptions, read_back, settle,
-};
 use synth::buffer::flag;
 use synth::classic::{RT_LOST_EVENT, lost_event};
 use synth::header::last_dropped;
@@ -39,7 +39,7 @@ const ONE_STREAM: u32 = 0x1000_0000;
 fn survey(bytes: &[u8]) -> FileSurvey {
     let options = SurveyOptions { anchor: base::clock::ClockAnchor::Start, hash: false, ..SurveyOptions::default() };
     let input = MemoryInput::new("t.etl", bytes.to_vec());
-    etl2parquet::survey::survey(&input, "t.etl".to_owned(), &options, &NoProgress).unwrap()
+    conversion::survey::survey(&input, "t.etl".to_owned(), &options, &NoProgress).unwrap()
 }
 
 /// What the file says of losses.

@@ -7,7 +7,7 @@ mod synth;
 
 use std::fs;
 
-use etl2parquet::plan::Segment;
+use conversion::plan::Segment;
 use serde_json::{Value, json};
 use support::Sandbox;
 use synth::*;

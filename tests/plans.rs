@@ -8,11 +8,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use base::clock::ClockAnchor;
+use conversion::convert::decoders::Decoders;
+use conversion::plan::filter::Filter;
+use conversion::plan::{self, DatasetSplit, Partition, PlanFile, PlanOptions, PlannedInputs, partition};
+use conversion::survey::{NoProgress, SurveyOptions, survey};
 use etl::input::{InputId, Inputs};
-use etl2parquet::convert::decoders::Decoders;
-use etl2parquet::plan::filter::Filter;
-use etl2parquet::plan::{self, DatasetSplit, Partition, PlanFile, PlanOptions, PlannedInputs, partition};
-use etl2parquet::survey::{NoProgress, SurveyOptions, survey};
 use schema::load;
 use spill::SpillSpace;
 use support::corpus;

@@ -8,7 +8,7 @@ mod synth;
 use std::fs;
 
 use base::progress::NoProgress;
-use etl2parquet::published::{compare, published};
+use published::{compare, published};
 use support::Sandbox;
 use synth::tracelogging::{Field, field, schema, structure, traits, ty};
 use synth::*;

@@ -17,14 +17,14 @@ use base::clock::ClockAnchor;
 use columnar::columns::TypeOptions;
 use columnar::dataset::EncodeOptions;
 use columnar::output::{IfExists, LocalFolder, Output};
+use conversion::convert::job::{InputCounts, ShapeCounts};
+use conversion::decode::assign_columns;
+use conversion::dimensions::Dimensions;
+use conversion::plan::{DecodeSource, PlanResult, PlannedShape, PlannedTable};
+use conversion::sidecar::{self, SidecarFacts, SidecarTarget};
+use conversion::survey::{FileFacts, FileSurvey, NoProgress, SurveyOptions, settle};
+use conversion::views::QUESTIONS;
 use etl::input::MemoryInput;
-use etl2parquet::convert::job::{InputCounts, ShapeCounts};
-use etl2parquet::decode::assign_columns;
-use etl2parquet::dimensions::Dimensions;
-use etl2parquet::plan::{DecodeSource, PlanResult, PlannedShape, PlannedTable};
-use etl2parquet::sidecar::{self, SidecarFacts, SidecarTarget};
-use etl2parquet::survey::{FileFacts, FileSurvey, NoProgress, SurveyOptions, settle};
-use etl2parquet::views::QUESTIONS;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use schema::model::{EventSchema, Field, Wire};
 use synth::header::group_masks;
@@ -91,7 +91,7 @@ fn cell(column: &ArrayRef, row: usize) -> String {
 fn survey(bytes: &[u8], name: &str) -> FileSurvey {
     let options = SurveyOptions { anchor: ClockAnchor::Start, hash: true, ..SurveyOptions::default() };
     let input = MemoryInput::new(name, bytes.to_vec());
-    etl2parquet::survey::survey(&input, name.to_owned(), &options, &NoProgress).unwrap()
+    conversion::survey::survey(&input, name.to_owned(), &options, &NoProgress).unwrap()
 }
 
 /// A published trace with nothing but a sidecar.

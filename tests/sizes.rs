@@ -18,9 +18,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use base::clock::ClockAnchor;
+use conversion::survey::{FileSurvey, NoProgress, SurveyOptions, survey};
 use etl::buffer::content::{self, Scratch};
 use etl::input::MemoryInput;
-use etl2parquet::survey::{FileSurvey, NoProgress, SurveyOptions, survey};
 use support::corpus;
 use synth::*;
 

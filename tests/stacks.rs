@@ -9,7 +9,7 @@ mod synth;
 
 use std::collections::BTreeMap;
 
-use etl2parquet::convert::{ConvertOptions, StackPolicy};
+use conversion::convert::{ConvertOptions, StackPolicy};
 use proptest::prelude::*;
 use serde_json::Value;
 use support::{Converted, Sandbox, convert, convert_all, convert_with};

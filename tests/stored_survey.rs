@@ -9,9 +9,9 @@ use std::fs;
 use std::path::Path;
 
 use base::clock::ClockAnchor;
+use conversion::survey::{FileSurvey, NoProgress, SurveyOptions, SurveyResult, settle, survey};
 use etl::input::{Input, LocalFile, MemoryInput};
 use etl2parquet::ErrorKind;
-use etl2parquet::survey::{FileSurvey, NoProgress, SurveyOptions, SurveyResult, settle, survey};
 use spill::SpillSpace;
 use support::corpus;
 use synth::*;

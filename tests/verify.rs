@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 
 use base::progress::{NoProgress, Progress};
 use columnar::output::manifest::{CommitRecord, EventCounts, FORMAT_VERSION, OLDEST_FORMAT_VERSION};
-use etl2parquet::published::published;
-use etl2parquet::verify::{FindingKind, verify};
 use etl2parquet::{ErrorKind, Guid};
+use published::published;
+use published::verify::{FindingKind, verify};
 use support::Sandbox;
 use synth::tracelogging::{field, schema, traits, ty};
 use synth::{OnDisk as _, T0};

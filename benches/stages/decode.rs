@@ -3,14 +3,14 @@
 use std::hint::black_box;
 
 use columnar::columns::{ColumnBuffers, PackedColumns, gather};
+use conversion::convert::decoders::Decoders;
+use conversion::decode::{NoClock, PayloadColumn};
+use conversion::plan::{DecodeSource, PlanResult, ShapeFinder};
+use conversion::survey::{FileSurvey, NoProgress};
 use criterion::{Criterion, Throughput};
 use etl::buffer::content::{self, Scratch};
 use etl::event::{Event, Walk, WalkStep};
 use etl::input::InputId;
-use etl2parquet::convert::decoders::Decoders;
-use etl2parquet::decode::{NoClock, PayloadColumn};
-use etl2parquet::plan::{DecodeSource, PlanResult, ShapeFinder};
-use etl2parquet::survey::{FileSurvey, NoProgress};
 
 use crate::inputs;
 

@@ -4,9 +4,9 @@ use std::io::Write;
 use std::path::Path;
 
 use base::clock::ClockAnchor;
+use conversion::plan::{self, PlanOptions, PlanResult};
+use conversion::survey::{self, FileSurvey, NoProgress, SurveyOptions};
 use etl::input::{Inputs, LocalFile};
-use etl2parquet::plan::{self, PlanOptions, PlanResult};
-use etl2parquet::survey::{self, FileSurvey, NoProgress, SurveyOptions};
 use tempfile::{NamedTempFile, TempPath};
 
 use crate::synth::{Bulk, bulk};

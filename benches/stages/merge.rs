@@ -1,11 +1,11 @@
 //! The order of the events of a slice, from several processors.
 
+use conversion::convert::load::SliceMemory;
+use conversion::convert::order::OrderedSlice;
+use conversion::convert::slices;
+use conversion::plan::{PlannedInputs, partition};
+use conversion::survey::NoProgress;
 use criterion::{BenchmarkId, Criterion, Throughput};
-use etl2parquet::convert::load::SliceMemory;
-use etl2parquet::convert::order::OrderedSlice;
-use etl2parquet::convert::slices;
-use etl2parquet::plan::{PlannedInputs, partition};
-use etl2parquet::survey::NoProgress;
 use spill::SpillSpace;
 
 use crate::inputs;

@@ -1,7 +1,7 @@
 //! Headers only: the first pass over a trace.
 
+use conversion::survey::BufferSummary;
 use criterion::{Criterion, Throughput};
-use etl2parquet::survey::BufferSummary;
 
 use crate::{inputs, on_one_thread};
 

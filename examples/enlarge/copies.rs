@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::mem::offset_of;
 
 use base::clock::{ClockAnchor, ClockKind};
+use conversion::survey::{self, BufferSummary, FileSurvey, NoProgress, SurveyOptions};
 use etl::buffer::content::{self, Scratch};
 use etl::buffer::scan::BufferExtent;
 use etl::event::{RawEvent, Walk, WalkStep};
@@ -15,7 +16,6 @@ use etl::layout::header::{
     PerfInfoHeader, SystemHeader, message_flags,
 };
 use etl::layout::logfile::{LogfileHead, mode};
-use etl2parquet::survey::{self, BufferSummary, FileSurvey, NoProgress, SurveyOptions};
 use zerocopy::{FromBytes, IntoBytes};
 
 /// What an enlarged trace shall be.

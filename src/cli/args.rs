@@ -14,6 +14,8 @@ use clap_complete::Shell;
 use columnar::columns::{GuidType, IntegerType, TimestampType};
 use columnar::dataset::properties::{Compression, EncoderKind};
 use columnar::output::IfExists;
+use conversion::convert::job::{MaxLoss, RawPolicy, StackPolicy};
+use conversion::plan::DatasetSplit;
 
 use super::choices::{ColorMode, Columns, FailOn, LogFormat, OnBadInput, words};
 use super::filters::FilterArgs;
@@ -22,8 +24,6 @@ use super::run_args::RunArgs;
 use super::schema::args::{SchemaArgs, SchemaCommand, UseLockArgs};
 use super::sizes::{parse_max_loss, parse_row_group_rows, parse_size};
 use super::version;
-use crate::convert::job::{MaxLoss, RawPolicy, StackPolicy};
-use crate::plan::DatasetSplit;
 
 /// Convert Windows ETW traces (.etl) into Parquet datasets: one schema per provider, exact time order
 #[derive(Debug, Parser)]

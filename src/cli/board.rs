@@ -7,14 +7,14 @@ use std::time::{Duration, Instant};
 
 use base::readable::printable::printable;
 use columnar::output::folder::Custody;
+use conversion::convert::job::{JobProgress, Stage};
+use conversion::survey::{Progress, Step};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::console::Console;
 use super::interrupt::Interrupt;
 use super::progress::{DisplayMode, LINE_INTERVAL, line, phase_name};
 use super::stopwatch::{Stopwatch, Times};
-use crate::convert::job::{JobProgress, Stage};
-use crate::survey::{Progress, Step};
 
 const TRACES: &str = "[{bar:32}] {pos} of {len} traces  {eta} left  {wide_msg}";
 

@@ -6,6 +6,7 @@ use std::path::Path;
 use base::error::{Error, ErrorKind, Result};
 use base::names::{is_packed_name, is_trace_name};
 use base::progress::NoProgress;
+use conversion::convert::job::InputFile;
 use etl::input::container::{Archive, Format, Member, name_within};
 use etl::input::{Input, LocalFile, OpenOptions, STDIN, member_address, open_archive};
 use glob::Pattern;
@@ -13,7 +14,6 @@ use glob::Pattern;
 use super::passed_over::{PassedOver, Reason};
 use super::run::probe;
 use super::suggest::nearest;
-use crate::convert::job::InputFile;
 
 /// What became of a file.
 #[derive(Debug, Default)]

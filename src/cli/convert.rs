@@ -9,6 +9,10 @@ use base::readable::count::counted;
 use columnar::output::IfExists;
 use columnar::output::folder::{published, trace_folder};
 use columnar::output::refusal::Refusal;
+use conversion::commit::lock_file::{LOCK_NAME, extend, names_of};
+use conversion::convert::job::{InputFile, Outcome, Recording};
+use conversion::convert::{ConvertOptions, LockFrom};
+use conversion::job::workers::Workers;
 use etl::input::OpenOptions;
 use schema::extend::Additions;
 
@@ -26,10 +30,6 @@ use super::run::{Run, probe, session_of};
 use super::schema::load::LoadedSchemas;
 use super::summary::TraceSummary;
 use super::{inputs, jobs, log, options};
-use crate::commit::lock_file::{LOCK_NAME, extend, names_of};
-use crate::convert::job::{InputFile, Outcome, Recording};
-use crate::convert::{ConvertOptions, LockFrom};
-use crate::job::workers::Workers;
 
 /// How a run ended that a signal has ended, as a word that stays.
 const INTERRUPTED: &str = ErrorCode::Interrupted.as_str();
@@ -47,7 +47,8 @@ pub(super) fn run(args: &ConvertArgs) -> Result<u8> {
         command.outcomes.keep_records()?;
     }
     let Inputs { jobs, open, schemas: found } = command.inputs()?;
-    let options = ConvertOptions { open, ..options::with_schemas(options, schemas, &found, &run) };
+    let mut options = options::with_schemas(options, schemas, &found, &run);
+    options.open = open;
     run.interrupt.working(true);
     let converted = command.convert_all(&jobs, &options);
     run.interrupt.working(false);

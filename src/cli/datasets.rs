@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use columnar::output::manifest::FileEntry;
+use conversion::convert::job::Report;
+use conversion::plan::CatalogEntry;
 use indicatif::{HumanBytes, HumanCount};
 use serde::Serialize;
 
 use super::fold::Width;
 use super::text_table::{Align, TextTable};
-use crate::convert::job::Report;
-use crate::plan::CatalogEntry;
 
 /// Datasets that a table shows; the rest is a number.
 const SHOWN: usize = 10;

@@ -2,8 +2,7 @@
 
 use base::error::ErrorKind;
 use columnar::output::refusal::RefusalKind;
-
-use crate::convert::job::{Outcome, Report};
+use conversion::convert::job::{Outcome, Report};
 
 /// Done.
 pub(super) const SUCCESS: u8 = 0;

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use base::error::{Error, ErrorKind, Result};
 use columnar::output::folder::trace_folder;
+use published::verify::{Finding, FindingKind};
 use serde::Deserialize;
 
 use super::run_facts::FORMAT_VERSION;
-use crate::verify::{Finding, FindingKind};
 
 /// What `verify` reads of the summary of a run.
 #[derive(Deserialize)]

@@ -2,9 +2,8 @@
 
 use base::error::{Error, ErrorKind, Result};
 use clap::Args;
-
-use crate::plan::Filter;
-use crate::plan::filter::{EventPattern, NamePattern, NumberSet, TimeBound};
+use conversion::plan::Filter;
+use conversion::plan::filter::{EventPattern, NamePattern, NumberSet, TimeBound};
 
 /// Levels by their names.
 const LEVELS: [(&str, u8); 8] = [

@@ -11,14 +11,14 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use conversion::convert::job::InputFile;
+use conversion::survey::SAME_BOOT;
 use etl::input::container::name_within;
 use etl::input::split_address;
 use etl::layout::logfile::mode;
 use etl::session::Session;
 
 use super::inputs::canonical;
-use crate::convert::job::InputFile;
-use crate::survey::SAME_BOOT;
 
 /// Rows say by a number of 16 bits which file of their recording they are from.
 pub(super) const MOST_MERGED: usize = 1 << 16;

@@ -10,13 +10,13 @@ use base::error::{Error, ErrorKind, Result};
 use base::listing::entries;
 use base::names::{is_packed_name, is_tar_name, is_trace_name, text_of};
 use columnar::output::folder::is_of_output;
+use conversion::convert::job::{InputFile, Recording};
 use etl::input::{OpenOptions, STDIN, SharedMembers, read_stdin, split_address};
 use glob::MatchOptions;
 
 use super::contents::{self, Asked, Contents};
 use super::list::{self, Said};
 use super::passed_over::{PassedOver, Reason};
-use crate::convert::job::{InputFile, Recording};
 
 /// The traces of each recording that lists name.
 pub(super) type Merged = BTreeMap<String, Vec<InputFile>>;

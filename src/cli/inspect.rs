@@ -2,6 +2,8 @@
 
 use base::error::{Error, ErrorKind, Result};
 use base::names::NameFrom;
+use conversion::job::inspect;
+use published::PublishedTrace;
 use serde::Serialize;
 
 use super::args::InspectArgs;
@@ -15,9 +17,6 @@ use super::published_page::Published;
 use super::run::{Run, label};
 use super::schema::load::LoadedSchemas;
 use super::{inputs, jobs, options, published_page};
-use crate::convert::ConvertOptions;
-use crate::job::inspect;
-use crate::published::PublishedTrace;
 
 /// Inspects; returns the exit code.
 ///
@@ -32,8 +31,8 @@ pub(super) fn run(args: &InspectArgs) -> Result<u8> {
     }
     let mut jobs = jobs::separate_jobs(&found.all(), NameFrom::Stem);
     found.settle(&mut jobs);
-    let options = options::with_schemas(options::of_inspect(args, &run), schemas, &found.schemas, &run);
-    let options = ConvertOptions { open: found.open.clone(), ..options };
+    let mut options = options::with_schemas(options::of_inspect(args, &run), schemas, &found.schemas, &run);
+    options.open = found.open.clone();
     let mut status = RunStatus::default();
     let mut errors = Vec::new();
     let mut fail = |status: &mut RunStatus, error: &Error| {

@@ -5,6 +5,14 @@
 use std::collections::BTreeMap;
 
 use base::calendar::rfc3339;
+use conversion::job::Inspected;
+use conversion::plan::CatalogEntry;
+use conversion::sidecar::undecoded::{Undecoded, label};
+use conversion::sidecar::{
+    AnswerRow, ClockRow, DimensionRows, IssueRow, SessionRow, StreamRow, answers, clock, issues, lost_events, sessions,
+    streams,
+};
+use conversion::survey::{FileFacts, FileSurvey};
 use serde::Serialize;
 
 use super::loss::{InputLoss, LossTotals};
@@ -12,14 +20,6 @@ use super::notable::{RecordedInput, notable};
 use super::processes::Processes;
 use super::top_events::TopEvents;
 use super::undecoded;
-use crate::job::Inspected;
-use crate::plan::CatalogEntry;
-use crate::sidecar::undecoded::{Undecoded, label};
-use crate::sidecar::{
-    AnswerRow, ClockRow, DimensionRows, IssueRow, SessionRow, StreamRow, answers, clock, issues, lost_events, sessions,
-    streams,
-};
-use crate::survey::{FileFacts, FileSurvey};
 
 /// A trace.
 #[derive(Debug, Serialize)]
@@ -189,11 +189,11 @@ fn provider(dataset: &str, entries: &[CatalogEntry<'_>]) -> InspectedDataset {
 #[cfg(test)]
 mod tests {
     use base::guid::Guid;
+    use conversion::plan::{DecodeSource, PlannedShape, PlannedTable};
     use etl::event::{EventIdentity, Shape};
     use etl::layout::header::HeaderFamily;
 
     use super::*;
-    use crate::plan::{DecodeSource, PlannedShape, PlannedTable};
 
     /// A shape of a dataset.
     fn entry(dataset: &str, source: DecodeSource, events: u64, first_ns: i64) -> (PlannedShape, PlannedTable) {

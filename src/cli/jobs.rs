@@ -5,11 +5,11 @@ use std::path::PathBuf;
 
 use base::error::{Error, ErrorKind, Result};
 use base::names::{NameFrom, checked_trace_name, folded, trace_name, trace_name_of_several};
+use conversion::convert::job::{InputFile, Recording};
 use etl::input::split_address;
 
 use super::groups::{Facts, Finding, Group, MOST_MERGED, findings};
 use super::inputs::{Found, Merged};
-use crate::convert::job::{InputFile, Recording};
 
 /// One recording per file, or with a name for the merged recording one of all files. Files whose recordings would have
 /// the same name, ignoring case, are none; each such name is an error.

@@ -8,7 +8,7 @@
 
 use std::path::Path;
 
-use crate::plan::filter::parse_offset;
+use conversion::plan::filter::parse_offset;
 
 /// What a line says of its inputs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,13 +1,13 @@
 //! One look at recordings of a run: they are converted, several at a time where they are small.
 
 use base::error::Result;
+use conversion::convert::ConvertOptions;
+use conversion::convert::job::{Outcome, Recording};
+use conversion::job::workers::Workers;
 
 use super::board::Board;
 use super::lanes;
 use super::run::{Run, caught, label};
-use crate::convert::ConvertOptions;
-use crate::convert::job::{Outcome, Recording};
-use crate::job::workers::Workers;
 
 /// What every look of a run uses.
 pub(super) struct Look<'a> {

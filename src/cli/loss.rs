@@ -4,11 +4,10 @@ use std::collections::BTreeMap;
 
 use base::readable::count::counted;
 use columnar::output::manifest::LossCounts;
+use conversion::commit::record;
+use conversion::sidecar::LossRow;
+use conversion::survey::FileFacts;
 use serde::Serialize;
-
-use crate::commit::record;
-use crate::sidecar::LossRow;
-use crate::survey::FileFacts;
 
 /// The losses of a file.
 #[derive(Debug, Serialize)]

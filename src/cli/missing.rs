@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 
 use base::calendar::rfc3339;
+use conversion::convert::job::Report;
+use conversion::convert::seen::RowOwners;
+use conversion::plan::CatalogEntry;
+use conversion::plan::filter::{EventPattern, NamePattern, NumberSet};
 
 use super::filters::{FilterArgs, Keywords, Processes};
 use super::suggest::nearest;
-use crate::convert::job::Report;
-use crate::convert::seen::RowOwners;
-use crate::plan::CatalogEntry;
-use crate::plan::filter::{EventPattern, NamePattern, NumberSet};
 
 /// Names that are told; the rest is a number.
 const SHOWN: usize = 20;

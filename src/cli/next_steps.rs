@@ -1,12 +1,13 @@
 //! What to type once traces are converted: a page about them, a question that they answer, and where more are.
 
+use conversion::sidecar::answers::AnswerRow;
+
 use super::text_table::TextTable;
-use crate::sidecar::answers::AnswerRow;
 
 /// A question to ask first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Asked {
-    /// Which of [`crate::views::QUESTIONS`] has to be answerable; none for what every trace answers.
+    /// Which of [`conversion::views::QUESTIONS`] has to be answerable; none for what every trace answers.
     question: &'static str,
     /// The view that is asked.
     view: &'static str,
@@ -90,8 +91,9 @@ pub(super) fn word(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use conversion::views::QUESTIONS;
+
     use super::*;
-    use crate::views::QUESTIONS;
 
     fn row(question: &'static str, answerable: bool) -> AnswerRow {
         AnswerRow { question, answerable, events: 7, event_names: Vec::new(), needed: None }

@@ -5,8 +5,7 @@ use std::collections::BTreeSet;
 
 use base::readable::count::counted;
 use base::readable::time::duration;
-
-use crate::sidecar::{SessionRow, StreamRow, Time};
+use conversion::sidecar::{SessionRow, StreamRow, Time};
 
 /// How far events may lie beyond the recorded time: it is of the system clock, events of most sessions of another one, and the
 /// last buffers are written while the session ends.

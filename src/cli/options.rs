@@ -5,6 +5,9 @@ use std::path::{Path, PathBuf};
 use base::error::Result;
 use base::words::Words;
 use columnar::columns::TypeOptions;
+use conversion::commit::lock_file::LOCK_NAME;
+use conversion::convert::ConvertOptions;
+use conversion::convert::job::{Checks, MaxLoss, StackPolicy};
 use etl::input::OpenOptions;
 use serde_json::{Map, Value, json};
 
@@ -12,17 +15,14 @@ use super::args::{InspectArgs, JobArgs, ReportArgs, SpoolArgs};
 use super::choices::{Columns, FailOn, LockMode};
 use super::run::Run;
 use super::schema::load::{LoadedSchemas, read_lock};
-use crate::commit::lock_file::LOCK_NAME;
-use crate::convert::ConvertOptions;
-use crate::convert::job::{Checks, MaxLoss, StackPolicy};
 
 /// The options of a conversion, but for its schemas.
 ///
 /// # Errors
 /// [`crate::ErrorKind::Usage`] when the schema lock cannot be used.
 pub(super) fn of_job(args: &JobArgs, run: &Run) -> Result<ConvertOptions> {
-    let options = with_lock(chosen(args), args.lock.schema_lock.as_deref())?;
-    let options = ConvertOptions { recorded: recorded(args), ..options };
+    let mut options = with_lock(chosen(args), args.lock.schema_lock.as_deref())?;
+    options.recorded = recorded(args);
     Ok(options.threads(run.threads).memory(run.memory))
 }
 
@@ -41,7 +41,7 @@ fn with_lock(options: ConvertOptions, named: Option<&Path>) -> Result<ConvertOpt
 fn chosen(args: &JobArgs) -> ConvertOptions {
     let (columns, files) = (&args.columns, &args.files);
     let types = TypeOptions { integers: columns.integers, guid: columns.guid, timestamps: columns.timestamps };
-    let options = ConvertOptions::new(&args.output.output)
+    let mut options = ConvertOptions::new(&args.output.output)
         .if_exists(args.output.if_exists)
         .rehash(args.output.rehash)
         .types(types)
@@ -59,7 +59,9 @@ fn chosen(args: &JobArgs) -> ConvertOptions {
             new_names: args.lock.schema_lock_mode == LockMode::Strict,
             ..checks(args.checks.max_loss, &args.checks.fail_on)
         });
-    ConvertOptions { partition_bytes: files.partition_bytes, encoder: files.encoder, ..options }
+    options.partition_bytes = files.partition_bytes;
+    options.encoder = files.encoder;
+    options
 }
 
 /// What was chosen that the library knows nothing of.

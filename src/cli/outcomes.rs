@@ -6,6 +6,7 @@ use std::path::Path;
 use base::error::{Error, ErrorCode, ErrorKind, Result};
 use columnar::output::IfExists;
 use columnar::output::refusal::{Refusal, RefusalKind};
+use conversion::convert::job::{Outcome, Recording, Report};
 
 use super::args::JobArgs;
 use super::choices::OnBadInput;
@@ -17,7 +18,6 @@ use super::run::Run;
 use super::run_facts::RunFacts;
 use super::summary::{QuarantinedInput, Summary, TraceResult, TraceSummary};
 use super::warnings::Warnings;
-use crate::convert::job::{Outcome, Recording, Report};
 
 /// Why a trace is busy.
 const BUSY: &str = "another run is writing it";

@@ -8,6 +8,7 @@ use base::readable::count::counted;
 use base::readable::printable::printable;
 use base::readable::share::share;
 use base::readable::time::{difference, duration};
+use conversion::sidecar::{AnswerRow, ClockRow, IssueRow, LossRow, SessionRow, StreamRow, Time};
 use indicatif::{HumanBytes, HumanCount};
 
 use super::fold::{Width, wrapped};
@@ -16,7 +17,6 @@ use super::processes::Processes;
 use super::text_table::{Align, TextTable};
 use super::top_events::{self, TopEvents};
 use super::undecoded;
-use crate::sidecar::{AnswerRow, ClockRow, IssueRow, LossRow, SessionRow, StreamRow, Time};
 
 /// Rows of the loss ledger and issues that are shown; the rest is a number.
 const SHOWN: usize = 10;
@@ -334,9 +334,10 @@ fn issues(files: &[InspectedInput], width: Width) -> String {
 
 #[cfg(test)]
 mod tests {
+    use conversion::survey::loss::LossKind;
+    use conversion::survey::{IssueCode, Severity};
+
     use super::*;
-    use crate::survey::loss::LossKind;
-    use crate::survey::{IssueCode, Severity};
 
     #[test]
     fn a_gap_reads_as_a_sentence() {

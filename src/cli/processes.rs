@@ -4,12 +4,12 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use base::readable::count::counted;
+use conversion::sidecar::dimensions::ProcessRow;
 use indicatif::HumanCount;
 use serde::Serialize;
 
 use super::fold::Width;
 use super::text_table::{Align, TextTable};
-use crate::sidecar::dimensions::ProcessRow;
 
 /// Processes that are told one by one.
 const MOST_PROCESSES: usize = 10_000;

@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 
 use base::readable::printable::printable;
 use columnar::output::folder::Custody;
+use conversion::convert::job::{JobProgress, Stage};
+use conversion::survey::{Progress, Step};
 use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::choices::ProgressMode;
@@ -14,8 +16,6 @@ use super::console::Console;
 use super::interrupt::Interrupt;
 use super::log;
 use super::stopwatch::{Stopwatch, Times};
-use crate::convert::job::{JobProgress, Stage};
-use crate::survey::{Progress, Step};
 
 /// Time between two lines where there is no terminal to draw a bar on.
 pub(super) const LINE_INTERVAL: Duration = Duration::from_secs(5);

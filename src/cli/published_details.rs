@@ -6,13 +6,13 @@ use std::path::Path;
 
 use base::error::Result;
 use columnar::output::manifest::CommitRecord;
+use conversion::sidecar::undecoded::event_label;
+use published::{Batch, Sidecar};
 use serde::Serialize;
 
 use super::notable::{RecordedInput, RecordedStream, notable};
 use super::processes::{InspectedProcess, Processes};
 use super::top_events::TopEvents;
-use crate::published::{Batch, Sidecar};
-use crate::sidecar::undecoded::event_label;
 
 /// What the tables of a trace's sidecar say.
 #[derive(Debug, Default, Serialize)]

@@ -13,13 +13,13 @@ use base::readable::printable::printable;
 use base::readable::share::share;
 use columnar::output::manifest::{CommitRecord, FileEntry, LossCounts, MANIFEST_PATH};
 use indicatif::{HumanBytes, HumanCount};
+use published::{PublishedTrace, published};
 use serde::Serialize;
 
 use super::fold::Width;
 use super::page::{most_frequent, noted, running, section, span};
 use super::published_details::Details;
 use super::text_table::{Align, TextTable};
-use crate::published::{PublishedTrace, published};
 
 /// A published trace: where it is, its manifest, and what its sidecar says where that is asked for.
 #[derive(Debug, Serialize)]

@@ -10,12 +10,12 @@ use std::time::SystemTime;
 use base::calendar::rfc3339_of;
 use base::error::{Error, ErrorKind, Result};
 use base::names::safe_name;
+use conversion::commit::record::modified;
 use etl::input::{STDIN, Unopened, split_address};
 use serde::{Deserialize, Serialize};
 
 use super::console;
 use super::inputs::canonical;
-use crate::commit::record::modified;
 
 /// Version of the form of a record.
 const FORMAT_VERSION: u32 = 1;

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use base::error::{Error, ErrorKind, Result};
+use published::report::{Entry, index, page};
 
 use super::args::ReportArgs;
 use super::exit::RunStatus;
@@ -11,7 +12,6 @@ use super::report_pages::{INDEX, Pages};
 use super::report_subject::{Subject, Subjects};
 use super::run::Run;
 use super::{browser, console};
-use crate::report::{Entry, index, page};
 
 /// Writes reports; returns the exit code.
 ///

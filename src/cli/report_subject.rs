@@ -5,6 +5,11 @@ use std::path::{Path, PathBuf};
 use base::error::{Error, ErrorKind, Result};
 use base::names::NameFrom;
 use columnar::output::folder::Custody;
+use conversion::convert::ConvertOptions;
+use conversion::convert::job::{JobProgress, Outcome, Recording, Stage};
+use conversion::job::convert;
+use published::PublishedTrace;
+use published::report::{Facts, facts};
 use tempfile::{Builder, TempDir};
 
 use super::args::ReportArgs;
@@ -12,11 +17,6 @@ use super::report_pages::are_distinct;
 use super::run::Run;
 use super::schema::load::LoadedSchemas;
 use super::{inputs, jobs, options, published_page};
-use crate::convert::ConvertOptions;
-use crate::convert::job::{JobProgress, Outcome, Recording, Stage};
-use crate::job::convert;
-use crate::published::PublishedTrace;
-use crate::report::{Facts, facts};
 
 /// A trace.
 pub(super) enum Subject {
@@ -56,8 +56,8 @@ impl Subjects {
             recordings = by(NameFrom::Path);
         }
         let traces = recordings.into_iter().map(|one| (one.name.clone(), Subject::Recording(one))).collect();
-        let options = options::with_schemas(options, schemas, &found.schemas, run);
-        let options = ConvertOptions { open: found.open, ..options };
+        let mut options = options::with_schemas(options, schemas, &found.schemas, run);
+        options.open = found.open;
         Subjects { traces, problems: found.problems, options }.checked()
     }
 
@@ -83,7 +83,8 @@ impl Subjects {
             Subject::Recording(recording) => recording,
         };
         let staging = Staging::beside(page, run)?;
-        let options = ConvertOptions { out: staging.folder.path().to_owned(), ..self.options.clone() };
+        let mut options = self.options.clone();
+        staging.folder.path().clone_into(&mut options.out);
         let outcome = run.job(&recording.name, |progress| convert(recording, &options, progress))?;
         let Outcome::Published(report) = outcome else { return Err(Error::bug("expected a converted trace")) };
         facts_of(&PublishedTrace { folder: report.folder.clone() }, run)

@@ -6,6 +6,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use base::error::{Error, ErrorKind, Result};
 use base::progress::NoProgress;
 use base::resources::{MIN_MEMORY, default_memory, default_threads};
+use conversion::convert::job::{InputFile, JobProgress, Report};
+use conversion::job::steps::StepOptions;
 use etl::input::{OpenOptions, open_head};
 use etl::session::{self, Session};
 use indicatif::HumanBytes;
@@ -18,8 +20,6 @@ use super::interrupt::Interrupt;
 use super::progress::{DisplayMode, ProgressDisplay};
 use super::run_args::RunArgs;
 use super::stopwatch::Times;
-use crate::convert::job::{InputFile, JobProgress, Report};
-use crate::job::steps::StepOptions;
 
 /// A run of a command.
 #[derive(Debug)]

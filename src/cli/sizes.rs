@@ -1,6 +1,6 @@
 //! Sizes and limits as people type them.
 
-use crate::convert::job::MaxLoss;
+use conversion::convert::job::MaxLoss;
 
 /// Units of sizes in lower case. A bare letter is the binary unit, as in most tools that take sizes.
 const UNITS: [(&str, u64); 14] = [

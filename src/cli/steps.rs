@@ -1,6 +1,8 @@
 //! `etl2parquet plan`, `convert-partition` and `commit`: a conversion in steps that several processes take.
 
 use base::error::{Error, ErrorKind, Result};
+use conversion::convert::job::{Outcome, Report};
+use conversion::job::steps::{self, CommitOutcome, PartOutcome, PlanOutcome, StepOptions};
 use etl::input::{OpenOptions, STDIN};
 use serde_json::json;
 
@@ -13,9 +15,6 @@ use super::options;
 use super::run::{Run, label};
 use super::run_args::RunArgs;
 use super::schema::load::LoadedSchemas;
-use crate::convert::ConvertOptions;
-use crate::convert::job::{Outcome, Report};
-use crate::job::steps::{self, CommitOutcome, PartOutcome, PlanOutcome, StepOptions};
 
 /// Plans; returns the exit code.
 ///
@@ -29,7 +28,8 @@ pub(super) fn plan(args: &PlanArgs) -> Result<u8> {
     let mut command = ConvertCommand::new(&args.job, &run, None);
     command.outcomes.keep_records()?;
     let Inputs { jobs, open, schemas: found } = command.inputs()?;
-    let options = ConvertOptions { open, ..options::with_schemas(options, schemas, &found, &run) };
+    let mut options = options::with_schemas(options, schemas, &found, &run);
+    options.open = open;
     run.interrupt.working(true);
     for (position, job) in jobs.iter().enumerate() {
         if command.outcomes.is_stopped() {

@@ -4,9 +4,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use conversion::survey::{Parallelism, Step};
+
 use super::fold::{Width, wrapped};
 use super::text_table::{Align, TextTable};
-use crate::survey::{Parallelism, Step};
 
 /// Adds up what threads report.
 #[derive(Debug, Default)]

@@ -5,6 +5,11 @@ use std::path::Path;
 
 use base::readable::count::counted;
 use columnar::output::manifest::EventCounts;
+use conversion::convert::job::{Recording, Report};
+use conversion::plan::DecodeSource;
+use conversion::sidecar::undecoded::Undecoded;
+use conversion::sidecar::{IssueRow, answers, issues};
+use conversion::survey::FileSurvey;
 use indicatif::{HumanBytes, HumanCount};
 use serde::Serialize;
 
@@ -21,11 +26,6 @@ use super::run_facts::RunFacts;
 use super::text_table::TextTable;
 use super::undecoded;
 use super::warnings::is_warning;
-use crate::convert::job::{Recording, Report};
-use crate::plan::DecodeSource;
-use crate::sidecar::undecoded::Undecoded;
-use crate::sidecar::{IssueRow, answers, issues};
-use crate::survey::FileSurvey;
 
 /// What can become of a trace.
 pub(super) const STATUSES: [&str; 10] =

@@ -1,11 +1,11 @@
 //! What was not decoded, ranked, as reports show it.
 
+use conversion::convert::job::Report;
+use conversion::sidecar::undecoded::{Undecoded, undecoded};
 use indicatif::HumanCount;
 
 use super::fold::Width;
 use super::text_table::{Align, TextTable};
-use crate::convert::job::Report;
-use crate::sidecar::undecoded::{Undecoded, undecoded};
 
 /// Entries that a page shows; the rest is a number.
 const SHOWN: usize = 10;
@@ -46,8 +46,9 @@ pub(super) fn add_up<'a>(entries: impl Iterator<Item = &'a Undecoded>) -> Vec<Un
 
 #[cfg(test)]
 mod tests {
+    use conversion::sidecar::undecoded::Problem;
+
     use super::*;
-    use crate::sidecar::undecoded::Problem;
 
     fn entry(name: &str, rows: u64, fix: &str) -> Undecoded {
         Undecoded {

@@ -6,7 +6,10 @@ use base::error::Result;
 use base::readable::count::counted;
 use base::readable::printable::printable;
 use base::resources::pool;
+use conversion::convert::job::Stage;
 use indicatif::HumanBytes;
+use published::published;
+use published::verify::{Finding, Verified, verify};
 use serde::Serialize;
 
 use super::args::VerifyArgs;
@@ -14,9 +17,6 @@ use super::expected::gone;
 use super::fold::{Width, wrapped};
 use super::run::Run;
 use super::{console, exit};
-use crate::convert::job::Stage;
-use crate::published::published;
-use crate::verify::{Finding, Verified, verify};
 
 /// Verifies; returns the exit code.
 ///

@@ -4,13 +4,13 @@ use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
 use base::error::{Error, ErrorKind, Result};
+use conversion::views::{Dialect, Extent, Script, Statements, Traces};
+use published::{lake, published};
 
 use super::args::ViewsArgs;
 use super::next_steps::word;
 use super::suggest::nearest;
 use super::{console, exit};
-use crate::published::{lake, published};
-use crate::views::{Dialect, Extent, Script, Statements, Traces};
 
 /// Prints the views, or writes them to a file; returns the exit code.
 ///

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use base::error::Location;
 use base::readable::count::counted;
+use conversion::survey::{FileSurvey, Issue, IssueCode, Severity};
 use indicatif::HumanCount;
 
 use super::log::Entry;
-use crate::survey::{FileSurvey, Issue, IssueCode, Severity};
 
 /// Issues of one input that are shown with `-v`.
 const SHOWN: usize = 20;

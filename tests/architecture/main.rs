@@ -41,20 +41,20 @@ const ORDER: [&str; 39] = [
     "columnar/output",
     "columnar/dataset",
     "schema",
-    "decode",
-    "table",
-    "survey",
-    "plan",
-    "dimensions",
-    "stacks",
-    "convert",
-    "views",
-    "sidecar",
-    "commit",
-    "job",
+    "conversion/decode",
+    "conversion/table",
+    "conversion/survey",
+    "conversion/plan",
+    "conversion/dimensions",
+    "conversion/stacks",
+    "conversion/convert",
+    "conversion/views",
+    "conversion/sidecar",
+    "conversion/commit",
+    "conversion/job",
     "published",
-    "verify",
-    "report",
+    "published/verify",
+    "published/report",
     "cli",
 ];
 
@@ -69,7 +69,7 @@ fn dependencies_point_one_way() {
         let file = file.strip_suffix(".rs").unwrap_or(file);
         ORDER
             .iter()
-            .position(|&room| file.strip_prefix(room).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')))
+            .rposition(|&room| file.strip_prefix(room).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')))
     };
     let mut faults = BTreeSet::new();
     // The fuzz crate takes in the trace writer of the tests.

@@ -140,13 +140,16 @@ fn inline_modules_flattened(code: &str) -> String {
 pub(crate) const FIRST: &str = "etl2parquet";
 
 /// The crates, by the names that code uses, and their source folders.
-const CRATES: [(&str, &str); 7] = [
+const CRATES: [(&str, &str); 10] = [
     (FIRST, "src"),
     ("base", "crates/base/src"),
     ("spill", "crates/spill/src"),
     ("etl", "crates/etl/src"),
     ("schemas", "schemas/src"),
+    ("schema", "crates/schema/src"),
     ("columnar", "crates/columnar/src"),
+    ("conversion", "crates/conversion/src"),
+    ("published", "crates/published/src"),
     ("etl2parquet_fuzz", "fuzz/src"),
 ];
 

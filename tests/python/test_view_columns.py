@@ -7,7 +7,7 @@ import unittest
 import support
 from engines import duckdb_with, quoted
 
-MEANINGS = os.path.join(support.REPOSITORY, "src", "views", "sql", "columns.txt")
+MEANINGS = os.path.join(support.REPOSITORY, "crates", "conversion", "src", "views", "sql", "columns.txt")
 PAGE = os.path.join(support.REPOSITORY, "docs", "view-columns.md")
 HEAD = """# Columns of views
 

@@ -9,10 +9,10 @@ use base::clock::ClockAnchor;
 use columnar::columns::TypeOptions;
 use columnar::dataset::properties::Compression;
 use columnar::output::IfExists;
-use etl2parquet::convert::{Checks, ConvertOptions, InputFile, Outcome, RawPolicy, Recording, Report};
-use etl2parquet::job;
-use etl2parquet::plan::filter::Filter;
-use etl2parquet::survey::NoProgress;
+use conversion::convert::{Checks, ConvertOptions, InputFile, Outcome, RawPolicy, Recording, Report};
+use conversion::job;
+use conversion::plan::filter::Filter;
+use conversion::survey::NoProgress;
 
 use super::table::Table;
 

@@ -21,7 +21,7 @@
 //! let manifest = Manifest::parse(text.as_bytes(), None).unwrap();
 //! assert!(manifest.rejected.is_empty());
 //! let event = &manifest.providers[0].events[0];
-//! assert_eq!((event.id, event.fields[0].name.as_str()), (7, "Count"));
+//! assert_eq!((event.id, event.schema.fields[0].name.as_str()), (7, "Count"));
 //! ```
 
 pub mod budget;

@@ -4,7 +4,7 @@ use std::sync::{Arc, LazyLock, OnceLock};
 
 use arrow_array::ArrayRef;
 use columnar::columns::{ColumnBuffers, gather};
-use etl2parquet::decode::{NoClock, PayloadColumn, Program, assign_columns};
+use conversion::decode::{NoClock, PayloadColumn, Program, assign_columns};
 use etl2parquet::{GuidType, IntegerType, TimestampType, TypeOptions};
 use schema::model::{Count, EventSchema, Field, FieldKind, FieldRef, Length, MapKind, Meaning, ValueMap, Wire};
 use schema::pack::{EventFacts, Pack, meanings, wire_types};

@@ -5,11 +5,11 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 use std::sync::OnceLock;
 
+use conversion::survey::{FileFacts, FileSurvey, NoProgress};
 use etl::buffer::content::{self, Scratch};
 use etl::event::{Walk, WalkStep};
 use etl::layout::logfile::mode;
 use etl2parquet::rows::Severity;
-use etl2parquet::survey::{FileFacts, FileSurvey, NoProgress};
 use etl2parquet::{Error, ErrorKind};
 
 use super::codes::Codes;

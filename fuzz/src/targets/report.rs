@@ -6,11 +6,11 @@ use std::sync::{Arc, OnceLock};
 
 use arrow_array::{ArrayRef, BooleanArray, Int64Array, RecordBatch, StringArray, UInt64Array, new_null_array};
 use bytes::Bytes as FileBytes;
-use etl2parquet::published::PublishedTrace;
-use etl2parquet::report::{facts, page};
 use etl2parquet::{ConvertOptions, Error, ErrorKind, NoProgress, Outcome};
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use published::PublishedTrace;
+use published::report::{facts, page};
 
 use super::stored::{Files, change, folder_in_memory, write_all};
 use super::traces::{converted, options_of, refused};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use etl2parquet::decode::ColumnNames;
+use conversion::decode::ColumnNames;
 use etl2parquet::{Guid, TypeOptions};
 use schema::budget::Budget;
 use schema::event_info::{EventInfo, EventInfoSet};

@@ -10,13 +10,14 @@ use arrow_array::{Array, RecordBatch};
 use bytes::Bytes as FileBytes;
 use columnar::output::MemoryOutput;
 use columnar::output::manifest::MANIFEST_PATH;
+use conversion::convert::{Outcome, Report};
+use conversion::job;
+use conversion::plan::{self, Partition, PlanFile, PlanOptions, PlanResult, PlannedInput, PlannedInputs, partition};
+use conversion::survey::{self, FileFacts, FileSurvey, SurveyOptions};
 use etl::input::{Input, Inputs, MemoryInput};
-use etl2parquet::convert::{Outcome, Report};
-use etl2parquet::plan::{self, Partition, PlanFile, PlanOptions, PlanResult, PlannedInput, PlannedInputs, partition};
-use etl2parquet::survey::{self, FileFacts, FileSurvey, SurveyOptions};
 use etl2parquet::{
     ClockAnchor, Compression, ConvertOptions, DatasetSplit, Error, ErrorKind, IfExists, InputFile, NoProgress,
-    RawPolicy, Recording, job,
+    RawPolicy, Recording,
 };
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use spill::SpillSpace;

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use base::error::{Error, ErrorKind, Result};
+use conversion::plan::{PlanOptions, preview};
 use schema::catalog::{Origin, Provider, ProviderType, SchemaCatalog};
 use schema::describe::{Document, FORMAT, ProviderDescription};
 use schema::files::{self, SchemaContent, SkippedSchema};
@@ -15,7 +16,6 @@ use super::{page, select};
 use crate::cli::console::{self, Console};
 use crate::cli::exit;
 use crate::cli::fold::Width;
-use crate::plan::{PlanOptions, preview};
 
 /// Runs a command; returns the exit code.
 ///

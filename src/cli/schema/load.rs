@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use base::error::{Error, ErrorCode, ErrorKind, Result};
 use base::readable::count::counted;
+use conversion::commit::lock_file::content;
 use schema::catalog::SchemaCatalog;
 use schema::files::SkippedSchema;
 use schema::load::{self, SchemaSet};
@@ -14,7 +15,6 @@ use schema::store::{Store, default_folder};
 
 use super::args::{SchemaArgs, StoreArgs};
 use crate::cli::console::Console;
-use crate::commit::lock_file::content;
 
 /// Rejected declarations of one file that are shown; the rest is a number.
 const SHOWN: usize = 5;

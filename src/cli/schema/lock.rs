@@ -4,14 +4,14 @@ use base::error::Result;
 use base::guid::Guid;
 use base::readable::count::counted;
 use base::resources::pool;
+use conversion::convert::job::Stage;
+use published::{published, settle};
 use schema::lock::SchemaLock;
 use schema::pack::Pack;
 
 use super::args::LockArgs;
 use crate::cli::run::Run;
 use crate::cli::{console, exit};
-use crate::convert::job::Stage;
-use crate::published::{published, settle};
 
 /// Settles the names that traces use; returns the exit code.
 ///

@@ -54,7 +54,7 @@ impl SettledNames {
     }
 
     /// The same with the families of each column in one order, behind the one with the plain name.
-    pub fn in_order(mut self) -> SettledNames {
+    pub(crate) fn in_order(mut self) -> SettledNames {
         self.columns.values_mut().for_each(SettledColumn::sort);
         self
     }

@@ -1,0 +1,494 @@
+//! Pass 2 on one pool: slices in parallel, one ordered cutter, row groups in parallel.
+//!
+//! ```text
+//!            ┌► slice ─┐            ┌► encode ► append ─┐
+//! plan ──────┼► slice ─┼─► cutter ──┼► encode ► append ─┼──► files
+//!            └► slice ─┘ in order   └► encode ► append ─┘ in order per table
+//! ```
+//!
+//! The calling thread only counts and cuts; reading, decoding, encoding, hashing and writing are tasks of the pool.
+//! Slices start while what is in flight fits into the budget; row groups are made of rows that are there anyway, so
+//! they start at once and hold slices back instead.
+//!
+//! Partitions follow one another without a pause: while the slices of one are converted, those of the next are laid out,
+//! and they start while the row groups of the first are still encoded. Since slices pass the cutter in order, only one
+//! partition has open row groups at a time.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use base::error::{Error, Result};
+use columnar::columns::RowSource as _;
+use columnar::dataset::{BATCH_ROWS, TableWriter};
+use columnar::output::FileEntry;
+use rayon::prelude::*;
+use rayon::{Scope, ThreadPool};
+use spill::SpillSpace;
+
+use super::part_report::{PartCounts, PartReport};
+use super::slice::{self, SliceContext, SliceRows, Workspace};
+use super::sliced::SlicedPartition;
+use super::slices::Slice;
+use crate::plan::PartitionView;
+use crate::survey::{Progress, Step, stop_if_cancelled, timed};
+use crate::table::{CompletedRowGroup, OPEN_WEIGHT, RowGroupCutter};
+
+/// What bounds the work in flight.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Rows at which a row group closes.
+    pub row_group_rows: u32,
+    /// Bytes of memory.
+    pub memory: u64,
+}
+
+/// Memory that is not slices and row groups in work: code, catalog, file buffers.
+pub const RESERVE: u64 = 64 << 20;
+
+/// Memory of a table to the end: schema, the settings of its writer, and the heads of its columns in open groups, which
+/// their weight leaves out.
+pub const TABLE_RESERVE: u64 = 48 << 10;
+
+/// The least that slices and row groups in work may take; below that nothing would run side by side.
+const LEAST_IN_FLIGHT: u64 = 64 << 20;
+
+/// What it takes to lay out the slices of a partition beside the work on another.
+const LAYOUT_COST: u64 = 32 << 20;
+
+/// Groups with fewer rows are encoded by one thread.
+const PARALLEL_ROWS: usize = 1 << 16;
+
+/// Which threads do the work.
+#[derive(Clone, Copy, Debug)]
+pub enum Threads<'a> {
+    /// All of a pool; the calling thread is none of them.
+    Pool(&'a ThreadPool),
+    /// The calling one, which may be of a pool: for recordings so small that handing over parts of them takes longer.
+    Caller,
+}
+
+/// Converts partitions, in their order, into the tables of the writers (by table number), and says what became of each.
+///
+/// # Errors
+/// The first failure of any part; [`ErrorKind::Interrupted`](base::error::ErrorKind::Interrupted) when the caller asked to stop.
+pub fn run(
+    threads: Threads<'_>,
+    context: SliceContext<'_>,
+    partitions: &[PartitionView<'_>],
+    writers: &[TableWriter],
+    limits: Limits,
+    space: &SpillSpace,
+    progress: &dyn Progress,
+) -> Result<Vec<PartReport>> {
+    let workspaces = Workspaces::default();
+    let max_slices = match threads {
+        Threads::Pool(pool) => 2 * pool.current_num_threads(),
+        Threads::Caller => 1,
+    };
+    let (sender, receiver) = channel();
+    let reserve = OPEN_WEIGHT + RESERVE + TABLE_RESERVE.saturating_mul(writers.len() as u64);
+    let mut state = State {
+        context,
+        partitions,
+        writers,
+        workspaces: &workspaces,
+        space,
+        sender,
+        progress,
+        allowance: limits.memory.saturating_sub(reserve).max(LEAST_IN_FLIGHT),
+        max_slices,
+        row_group_rows: limits.row_group_rows,
+        laid_out: 0,
+        is_laying_out: false,
+        active: VecDeque::new(),
+        waiting: BTreeMap::new(),
+        rest: None,
+        slices_in_flight: 0,
+        groups_in_flight: 0,
+        tasks: 0,
+        cost_in_flight: 0,
+        reports: Vec::new(),
+        failure: None,
+    };
+    match threads {
+        Threads::Pool(pool) => pool.in_place_scope(|scope| state.work(Tasks::Scope(scope), &receiver)),
+        Threads::Caller => state.work(Tasks::AtOnce, &receiver),
+    }
+    state.failure.map_or(Ok(state.reports), Err)
+}
+
+/// Where tasks are done.
+#[derive(Clone, Copy)]
+enum Tasks<'s, 'scope> {
+    /// In the pool of a scope.
+    Scope(&'s Scope<'scope>),
+    /// Where they come up.
+    AtOnce,
+}
+
+/// A finished task; partitions are told by their places in the list.
+enum Done<'a> {
+    LaidOut(usize, Result<SlicedPartition<'a>>),
+    Slice(usize, usize, Result<Box<SliceRows>>),
+    Group(usize, u64, Result<()>),
+    Written(usize, Result<Vec<FileEntry>>),
+}
+
+/// A partition in work.
+struct Active<'a> {
+    place: usize,
+    partition: Arc<SlicedPartition<'a>>,
+    writers: Arc<Vec<TableWriter>>,
+    cutter: RowGroupCutter,
+    counts: PartCounts,
+    next_slice: usize,
+    /// The slice that the cutter takes next.
+    next_accepted: usize,
+    groups_in_flight: usize,
+    /// Whether all row groups have been cut.
+    is_cut: bool,
+    /// Whether the files are being finished.
+    is_closing: bool,
+    files: Option<Vec<FileEntry>>,
+}
+
+impl Active<'_> {
+    fn is_started(&self) -> bool {
+        self.next_slice == self.partition.slices.len()
+    }
+
+    fn is_accepted(&self) -> bool {
+        self.next_accepted == self.partition.slices.len()
+    }
+
+    /// Counts the rows of the next slice in order and passes them through the cutter.
+    fn accept(&mut self, rows: SliceRows) -> Vec<CompletedRowGroup> {
+        self.next_accepted += usize::from(rows.rest.is_none());
+        self.counts.add(&rows);
+        self.cutter.push(rows.chunks)
+    }
+}
+
+struct State<'a> {
+    context: SliceContext<'a>,
+    partitions: &'a [PartitionView<'a>],
+    writers: &'a [TableWriter],
+    workspaces: &'a Workspaces,
+    space: &'a SpillSpace,
+    sender: Sender<Done<'a>>,
+    progress: &'a dyn Progress,
+    /// Bytes that slices and groups in work may take together.
+    allowance: u64,
+    max_slices: usize,
+    row_group_rows: u32,
+    /// Partitions whose slices are laid out, or are being so.
+    laid_out: usize,
+    is_laying_out: bool,
+    /// In order.
+    active: VecDeque<Active<'a>>,
+    /// Slices, or first parts of them, that finished before their turn, and what they cost.
+    waiting: BTreeMap<(usize, usize), (Box<SliceRows>, u64)>,
+    /// Where the slice that a cutter takes next goes on, after a part of it was taken.
+    rest: Option<(usize, usize, usize)>,
+    slices_in_flight: usize,
+    groups_in_flight: usize,
+    /// Tasks that will report.
+    tasks: usize,
+    cost_in_flight: u64,
+    reports: Vec<PartReport>,
+    failure: Option<Error>,
+}
+
+impl<'a> State<'a> {
+    fn work<'scope>(&mut self, tasks: Tasks<'_, 'scope>, receiver: &Receiver<Done<'a>>)
+    where
+        'a: 'scope,
+    {
+        loop {
+            self.fail(stop_if_cancelled(self.progress).err());
+            if self.failure.is_none() {
+                self.lay_out(tasks);
+                self.start_slices(tasks);
+                self.cut_last_groups(tasks);
+                self.close(tasks);
+            }
+            if self.tasks == 0 {
+                return;
+            }
+            let done = receiver.recv().expect("this thread holds a sender itself");
+            self.tasks -= 1;
+            match done {
+                Done::LaidOut(place, partition) => self.begin(place, partition),
+                Done::Slice(place, number, rows) => self.finish_slice(tasks, place, number, rows),
+                Done::Group(place, cost, outcome) => {
+                    self.groups_in_flight -= 1;
+                    self.cost_in_flight -= cost;
+                    if let Some(active) = self.active_at(place) {
+                        active.groups_in_flight -= 1;
+                    }
+                    self.fail(outcome.err());
+                }
+                Done::Written(place, files) => self.finish(place, files),
+            }
+        }
+    }
+
+    fn fail(&mut self, error: Option<Error>) {
+        if let (None, Some(error)) = (&self.failure, error) {
+            self.failure = Some(error);
+        }
+    }
+
+    fn active_at(&mut self, place: usize) -> Option<&mut Active<'a>> {
+        self.active.iter_mut().find(|active| active.place == place)
+    }
+
+    /// Does some work as a task of the pool.
+    fn spawn<'scope>(&mut self, tasks: Tasks<'_, 'scope>, work: impl FnOnce() -> Done<'a> + Send + 'scope)
+    where
+        'a: 'scope,
+    {
+        self.tasks += 1;
+        // The receiver lives until every task is done.
+        match tasks {
+            Tasks::AtOnce => _ = self.sender.send(work()),
+            Tasks::Scope(scope) => {
+                let sender = self.sender.clone();
+                scope.spawn(move |_| _ = sender.send(work()));
+            }
+        }
+    }
+
+    /// Lays out the slices of the next partition when those of the last one are being converted.
+    fn lay_out<'scope>(&mut self, tasks: Tasks<'_, 'scope>)
+    where
+        'a: 'scope,
+    {
+        let is_ahead = self.active.back().is_some_and(|last| last.next_slice == 0 && !last.is_started());
+        if self.is_laying_out || is_ahead {
+            return;
+        }
+        let (context, space, progress, place) = (self.context, self.space, self.progress, self.laid_out);
+        let Some(view) = self.partitions.get(place).copied() else { return };
+        self.is_laying_out = true;
+        self.laid_out += 1;
+        self.cost_in_flight += LAYOUT_COST;
+        self.spawn(tasks, move || {
+            Done::LaidOut(place, caught(|| SlicedPartition::new(view, context.plan, space, progress)))
+        });
+    }
+
+    /// Takes up a partition whose slices are laid out.
+    fn begin(&mut self, place: usize, partition: Result<SlicedPartition<'a>>) {
+        self.is_laying_out = false;
+        self.cost_in_flight -= LAYOUT_COST;
+        let partition = match partition {
+            Ok(partition) => partition,
+            Err(error) => return self.fail(Some(error)),
+        };
+        let number = partition.view.partition.number;
+        let writers = self.writers.iter().map(|writer| writer.for_partition(number)).collect();
+        self.active.push_back(Active {
+            place,
+            counts: PartCounts::new(&partition, self.context.plan.shapes.len()),
+            partition: Arc::new(partition),
+            writers: Arc::new(writers),
+            cutter: RowGroupCutter::new(self.context.columns, self.row_group_rows),
+            next_slice: 0,
+            next_accepted: 0,
+            groups_in_flight: 0,
+            is_cut: false,
+            is_closing: false,
+            files: None,
+        });
+    }
+
+    fn start_slices<'scope>(&mut self, tasks: Tasks<'_, 'scope>)
+    where
+        'a: 'scope,
+    {
+        while self.slices_in_flight < self.max_slices {
+            let next = || {
+                let active = self.active.iter().find(|active| !active.is_started())?;
+                Some((active.place, active.next_slice, 0))
+            };
+            let Some((place, number, from)) = self.rest.or_else(next) else { return };
+            let Some(active) = self.active.iter_mut().find(|active| active.place == place) else { return };
+            let Some(slice) = active.partition.slices.get(number) else { return };
+            let cost = slice.cost();
+            // What is more than the allowance goes alone: row groups in work end by themselves, and make room. What
+            // other slices hold is given back only behind the rest of this one.
+            let is_alone = if from > 0 { self.groups_in_flight == 0 } else { self.cost_in_flight == 0 };
+            if !is_alone && self.cost_in_flight + cost > self.allowance {
+                return;
+            }
+            if self.rest.take().is_none() {
+                active.next_slice += 1;
+            }
+            self.slices_in_flight += 1;
+            self.cost_in_flight += cost;
+            let partition = Arc::clone(&active.partition);
+            let (context, workspaces, progress) = (self.context, self.workspaces, self.progress);
+            self.spawn(tasks, move || {
+                let convert =
+                    |workspace: &mut Workspace| slice::convert(context, &partition, number, from, workspace, progress);
+                let rows = caught(|| workspaces.with(convert));
+                drop(partition);
+                Done::Slice(place, number, rows.map(Box::new))
+            });
+        }
+    }
+
+    fn finish_slice<'scope>(
+        &mut self,
+        tasks: Tasks<'_, 'scope>,
+        place: usize,
+        number: usize,
+        rows: Result<Box<SliceRows>>,
+    ) where
+        'a: 'scope,
+    {
+        self.slices_in_flight -= 1;
+        match rows {
+            Ok(rows) => {
+                self.progress.advance(rows.events);
+                let planned = self.active_at(place).and_then(|active| active.partition.slices.get(number));
+                let planned = planned.map_or(0, Slice::cost);
+                let cost = rows.weight().max(planned);
+                self.cost_in_flight += cost - planned;
+                self.waiting.insert((place, number), (rows, cost));
+            }
+            Err(error) => self.fail(Some(error)),
+        }
+        self.accept_waiting(tasks);
+    }
+
+    /// Passes the slices whose turn it is through the cutter of their partition.
+    fn accept_waiting<'scope>(&mut self, tasks: Tasks<'_, 'scope>)
+    where
+        'a: 'scope,
+    {
+        loop {
+            let Some(active) = self.active.iter_mut().find(|active| !active.is_accepted()) else { return };
+            let (place, number) = (active.place, active.next_accepted);
+            let Some((rows, cost)) = self.waiting.remove(&(place, number)) else { return };
+            self.cost_in_flight -= cost;
+            self.rest = rows.rest.map(|rest| (place, number, rest));
+            let groups = timed(self.progress, Step::CutRows, || active.accept(*rows));
+            groups.into_iter().for_each(|group| self.start_group(tasks, place, group));
+            if self.active_at(place).is_some_and(|active| active.is_accepted()) {
+                // Before slices of the next partition open groups of theirs.
+                self.cut_last_groups(tasks);
+            }
+        }
+    }
+
+    /// Closes the open groups of partitions whose slices have all passed.
+    fn cut_last_groups<'scope>(&mut self, tasks: Tasks<'_, 'scope>)
+    where
+        'a: 'scope,
+    {
+        let done = |active: &&mut Active<'_>| active.is_accepted() && !active.is_cut;
+        while let Some(active) = self.active.iter_mut().find(done) {
+            active.is_cut = true;
+            let place = active.place;
+            let groups = timed(self.progress, Step::CutRows, || active.cutter.finish());
+            groups.into_iter().for_each(|group| self.start_group(tasks, place, group));
+        }
+    }
+
+    fn start_group<'scope>(&mut self, tasks: Tasks<'_, 'scope>, place: usize, closed: CompletedRowGroup)
+    where
+        'a: 'scope,
+    {
+        let CompletedRowGroup { table, ordinal, group, weight } = closed;
+        let Some(active) = self.active_at(place) else { return };
+        active.groups_in_flight += 1;
+        let writers = Arc::clone(&active.writers);
+        let rows = group.rows();
+        // A batch of it becomes Arrow beside the packed values; of few and heavy rows, all of it does.
+        let cost = weight.saturating_add(weight.saturating_mul(BATCH_ROWS as u64) / (rows.max(BATCH_ROWS) as u64));
+        self.groups_in_flight += 1;
+        self.cost_in_flight += cost;
+        let progress = self.progress;
+        self.spawn(tasks, move || {
+            let outcome = caught(|| {
+                let writer = &writers[table as usize];
+                let encoded =
+                    if rows < PARALLEL_ROWS { writer.encode(&group)? } else { writer.encode_parallel(&group)? };
+                progress.worked(Step::Columns, encoded.time().columns);
+                progress.worked(Step::Encode, encoded.time().encode);
+                timed(progress, Step::Columns, || drop(group));
+                timed(progress, Step::Write, || writer.append(ordinal, encoded))
+            });
+            drop(writers);
+            Done::Group(place, cost, outcome)
+        });
+    }
+
+    /// Finishes the files of partitions whose row groups are all written.
+    fn close<'scope>(&mut self, tasks: Tasks<'_, 'scope>)
+    where
+        'a: 'scope,
+    {
+        let is_written = |active: &&mut Active<'_>| active.is_cut && active.groups_in_flight == 0 && !active.is_closing;
+        while let Some(active) = self.active.iter_mut().find(is_written) {
+            active.is_closing = true;
+            let (place, writers, progress) = (active.place, std::mem::take(&mut active.writers), self.progress);
+            self.spawn(tasks, move || Done::Written(place, caught(|| finish_files(writers, progress))));
+        }
+    }
+
+    fn finish(&mut self, place: usize, files: Result<Vec<FileEntry>>) {
+        match files {
+            Ok(files) => {
+                if let Some(active) = self.active_at(place) {
+                    active.files = Some(files);
+                }
+            }
+            Err(error) => self.fail(Some(error)),
+        }
+        while let Some(files) = self.active.front_mut().and_then(|first| first.files.take()) {
+            if let Some(Active { partition, counts, .. }) = self.active.pop_front() {
+                self.reports.push(counts.report(partition.view.partition.number, files));
+            }
+        }
+    }
+}
+
+/// Finishes the files of all tables, and lists them in the order of tables.
+fn finish_files(writers: Arc<Vec<TableWriter>>, progress: &dyn Progress) -> Result<Vec<FileEntry>> {
+    let writers =
+        Arc::into_inner(writers).ok_or_else(|| Error::bug("a table is finished while row groups are written to it"))?;
+    let finish = |writer: TableWriter| {
+        stop_if_cancelled(progress)?;
+        timed(progress, Step::Write, || writer.finish())
+    };
+    let files: Vec<Vec<FileEntry>> = writers.into_par_iter().map(finish).collect::<Result<_>>()?;
+    Ok(files.into_iter().flatten().collect())
+}
+
+/// The workspaces that no slice is using; there are never more than workers.
+#[derive(Default)]
+struct Workspaces(Mutex<Vec<Workspace>>);
+
+impl Workspaces {
+    fn with<T>(&self, work: impl FnOnce(&mut Workspace) -> Result<T>) -> Result<T> {
+        // Only whole workspaces are put back, so a poisoned list is whole, too.
+        let idle = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut workspace = idle().pop().unwrap_or_default();
+        let done = work(&mut workspace)?;
+        idle().push(workspace);
+        Ok(done)
+    }
+}
+
+/// A panic is a bug; it must not leave the other tasks waiting for this one.
+fn caught<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
+        Err(Error::bug(format!("a worker failed: {}", text.unwrap_or("no reason given"))))
+    })
+}

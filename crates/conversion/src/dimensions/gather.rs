@@ -1,0 +1,233 @@
+//! Reads the buffers that tell of subjects, and gathers what they tell.
+
+use base::calendar::rfc3339;
+use base::error::Result;
+use etl::buffer::content::Scratch;
+use etl::event::subject::Subject;
+use etl::reader::BufferReader;
+use rayon::prelude::*;
+use spill::{SpillSpace, SpillWriter, Spilled};
+
+use super::fact::Fact;
+use super::fold::{Extent, Recorded, fold};
+use super::paths::DosPaths;
+use super::reader::{Readers, Told};
+use super::result::Dimensions;
+use super::texts::TextWriter;
+use crate::plan::{Key, PlanResult, PlannedInputs};
+use crate::survey::{
+    self, BufferSummary, FileSurvey, Issue, IssueCode, OneBehind, Progress, Severity, Step, Telling, stop_if_cancelled,
+    timed,
+};
+
+/// Bytes of buffers that are read side by side: what they tell may take some times as many.
+const TOGETHER_BYTES: u64 = 8 << 20;
+
+/// Bytes of buffers that one thread reads together: the events of a shape are decoded side by side.
+const PORTION_BYTES: u64 = 1 << 20;
+
+/// Events of one shape that are decoded side by side.
+const TOGETHER_ROWS: usize = 1 << 14;
+
+/// Facts of one subject that are kept: those that are first in the recording's files. The others are counted, and what ids
+/// meant is told up to the first of them.
+const MAX_FACTS: usize = 1 << 24;
+
+/// Gathers what the events of a recording tell of some subjects; says what is left out of it.
+///
+/// # Errors
+/// When an input cannot be read or has changed, when there is no space, or
+/// [`ErrorKind::Interrupted`](base::error::ErrorKind::Interrupted) when the caller asked to stop.
+pub fn gather(
+    subjects: &[Subject],
+    files: &[FileSurvey],
+    inputs: &PlannedInputs<'_>,
+    plan: &PlanResult,
+    space: &SpillSpace,
+    progress: &dyn Progress,
+) -> Result<(Dimensions, Vec<(u16, Issue)>)> {
+    let readers = timed(progress, Step::Plan, || Readers::of(plan, subjects));
+    let mut gathered = Gathered::new(space);
+    if !readers.is_empty() {
+        for (number, file) in (0u16..).zip(files) {
+            gathered.read(&readers, file, number, inputs, progress)?;
+        }
+    }
+    let sources: Vec<_> = plan.shapes.iter().map(|shape| shape.key.identity.provider).collect();
+    let extents = Extent::of_machines(files, inputs);
+    let recorded = Recorded { extents: &extents, until_ns: i64::MAX, sources: &sources };
+    gathered.finish(&recorded, space, progress)
+}
+
+/// What was told so far.
+struct Gathered {
+    facts: [SpillWriter<Fact>; Subject::ALL.len()],
+    texts: TextWriter,
+    /// What is beyond the limit, by subject.
+    left_out: [Option<LeftOut>; Subject::ALL.len()],
+}
+
+/// Facts that are beyond the limit.
+#[derive(Clone, Copy, Debug)]
+struct LeftOut {
+    /// The input in which the first of them is.
+    input: u16,
+    /// How many they are.
+    events: u64,
+    /// The earliest time of them.
+    from_ns: i64,
+}
+
+impl Gathered {
+    fn new(space: &SpillSpace) -> Self {
+        let facts = Subject::ALL.map(|_| space.records());
+        Gathered { facts, texts: TextWriter::new(space), left_out: [None; Subject::ALL.len()] }
+    }
+
+    fn read(
+        &mut self,
+        readers: &Readers,
+        file: &FileSurvey,
+        number: u16,
+        inputs: &PlannedInputs<'_>,
+        progress: &dyn Progress,
+    ) -> Result<()> {
+        let at = (number, inputs.get(number).machine);
+        let input = inputs.open(number)?;
+        let reader = BufferReader { rules: file.rules(), input: &*input };
+        let telling: Vec<&BufferSummary> = file.buffers.iter().filter(|buffer| buffer.tells_of_subjects()).collect();
+        let source = Source { readers, reader: &reader, file, number };
+        let take = |gathered: &mut Self, told: Vec<Vec<Told>>| {
+            timed(progress, Step::Plan, || told.iter().flatten().try_for_each(|told| gathered.take(told, at)))
+        };
+        let mut behind = OneBehind::default();
+        for together in telling.chunk_by(survey::together(TOGETHER_BYTES)) {
+            stop_if_cancelled(progress)?;
+            // What a large buffer tells is not held at once.
+            if together.len() == 1 {
+                behind.end(|told| take(self, told))?;
+                let mut scratch = Scratch::default();
+                source.read(together, &mut scratch, |told| take(self, vec![told]))?;
+                continue;
+            }
+            behind.turn(|| source.read_parallel(together, progress), |told| take(self, told))?;
+        }
+        behind.end(|told| take(self, told))
+    }
+
+    fn take(&mut self, told: &Told, (input, machine): (u16, u16)) -> Result<()> {
+        let place = Subject::ALL.iter().position(|known| *known == told.subject).unwrap_or_default();
+        for mut fact in told.facts.iter().copied() {
+            fact.machine = machine;
+            if self.facts[place].len() >= MAX_FACTS {
+                let left_out = self.left_out[place].get_or_insert(LeftOut { input, events: 0, from_ns: fact.ns });
+                left_out.events += 1;
+                left_out.from_ns = left_out.from_ns.min(fact.ns);
+                continue;
+            }
+            for id in &mut fact.texts {
+                if let Some(text) = told.text(*id) {
+                    *id = self.texts.add(text)?;
+                }
+            }
+            self.facts[place].push(fact)?;
+        }
+        Ok(())
+    }
+
+    fn finish(
+        self,
+        recorded: &Recorded<'_>,
+        space: &SpillSpace,
+        progress: &dyn Progress,
+    ) -> Result<(Dimensions, Vec<(u16, Issue)>)> {
+        let issues =
+            Subject::ALL.iter().zip(self.left_out).filter_map(|(subject, left)| Some(left_out(*subject, left?)));
+        let issues = issues.collect();
+        let texts = self.texts.finish()?;
+        let [processes, threads, images, files, methods, volumes] = self.facts;
+        let volumes: Spilled<Fact> = volumes.finish()?;
+        let spans = |subject, facts: SpillWriter<Fact>, owners: &[_]| {
+            let place = Subject::ALL.iter().position(|known| *known == subject);
+            let left_out = place.and_then(|place| self.left_out[place]);
+            let recorded = recorded.until(left_out.map(|left_out| left_out.from_ns));
+            fold(subject, &facts.finish()?, owners, &recorded, space, progress)
+        };
+        let processes = spans(Subject::Process, processes, &[])?;
+        let ((threads, images), (files, methods)) = rayon::join(
+            || {
+                let threads = || spans(Subject::Thread, threads, &processes);
+                rayon::join(threads, || spans(Subject::Image, images, &processes))
+            },
+            || {
+                let files = || spans(Subject::File, files, &[]);
+                rayon::join(files, || spans(Subject::Method, methods, &processes))
+            },
+        );
+        let (threads, images, files, methods) = (threads?, images?, files?, methods?);
+        let paths = DosPaths::of(&volumes, &texts);
+        Ok((Dimensions { processes, threads, images, files, methods, texts, paths }, issues))
+    }
+}
+
+/// Where facts are read from.
+struct Source<'a> {
+    readers: &'a Readers,
+    reader: &'a BufferReader<'a>,
+    file: &'a FileSurvey,
+    number: u16,
+}
+
+impl Source<'_> {
+    /// What buffers tell, in their order, read side by side.
+    fn read_parallel(&self, buffers: &[&BufferSummary], progress: &dyn Progress) -> Result<Vec<Vec<Told>>> {
+        let portions: Vec<_> = buffers.chunk_by(survey::together(PORTION_BYTES)).collect();
+        let told = portions.par_iter().map_init(Scratch::default, |scratch, portion| {
+            timed(progress, Step::Schema, || {
+                let mut all = Vec::new();
+                self.read(portion, scratch, |told| {
+                    all.extend(told);
+                    Ok(())
+                })?;
+                Ok(all)
+            })
+        });
+        told.collect()
+    }
+
+    /// Hands over what buffers tell, some facts at a time.
+    fn read(
+        &self,
+        buffers: &[&BufferSummary],
+        scratch: &mut Scratch,
+        mut take: impl FnMut(Vec<Told>) -> Result<()>,
+    ) -> Result<()> {
+        let mut reading = self.readers.read();
+        for buffer in buffers {
+            self.file.told.visit(Telling::OfSubjects, self.reader, buffer, scratch, |raw, at| {
+                let key = || Key::new(&self.file.clock, self.number, at);
+                let waiting = reading.push(raw, &self.reader.rules.context, key)?;
+                if waiting >= TOGETHER_ROWS { take(reading.finish()?) } else { Ok(()) }
+            })?;
+        }
+        take(reading.finish()?)
+    }
+}
+
+fn left_out(subject: Subject, left_out: LeftOut) -> (u16, Issue) {
+    let LeftOut { input, events, from_ns } = left_out;
+    let table = match subject {
+        Subject::Process => "processes",
+        Subject::Thread => "threads",
+        Subject::Image => "images",
+        Subject::File => "files",
+        Subject::Method => "methods",
+        Subject::Volume => "volumes",
+    };
+    let message = format!(
+        "{events} events that tell of {table} are not looked at: expected at most {MAX_FACTS} of them in a recording; \
+         they are rows like any other, and what is told of {table} ends at {}",
+        rfc3339(from_ns)
+    );
+    (input, Issue::new(Severity::Warning, IssueCode::EventsNotLookedAt, message))
+}

@@ -1,0 +1,36 @@
+//! The sidecar: what is known of a recording besides its events, as Parquet tables.
+//!
+//! One file per table, each read top down like the table's description in docs/dataset.md. A value that the trace does
+//! not record is NULL, never 0. The files depend on the input and the options alone.
+
+pub mod answers;
+mod buffers;
+mod catalog;
+pub mod clock;
+mod declared;
+pub mod dimensions;
+mod facts;
+mod fields;
+pub mod issues;
+pub mod lost_events;
+mod row;
+pub mod sessions;
+pub mod streams;
+mod table;
+mod target;
+pub mod undecoded;
+mod views;
+mod write;
+
+pub use answers::AnswerRow;
+pub use clock::ClockRow;
+pub use declared::declared_columns;
+pub use dimensions::DimensionRows;
+pub use facts::SidecarFacts;
+pub use issues::IssueRow;
+pub use lost_events::LossRow;
+pub use row::{NotRecorded, Time};
+pub use sessions::SessionRow;
+pub use streams::StreamRow;
+pub use target::SidecarTarget;
+pub use write::{NAMES_PATH, write};

@@ -1,0 +1,113 @@
+//! All tables of a recording.
+
+use base::error::Result;
+use columnar::output::FileEntry;
+
+use super::dimensions::DimensionRows;
+use super::facts::SidecarFacts;
+use super::target::SidecarTarget;
+use super::{answers, buffers, catalog, clock, fields, issues, lost_events, sessions, streams, table, views};
+
+/// Where a trace keeps the names that it uses, below `trace=<name>`.
+pub const NAMES_PATH: &str = "sidecar/schema.lock";
+
+/// Writes all tables below `sidecar`, the scripts of views over them, and the names that depend on a lock, and lists the files. Of what ids meant only the tables that have rows: most
+/// recordings have none of them, and many recordings are small.
+///
+/// # Errors
+/// [`Output`](base::error::ErrorKind::Output) when a file cannot be written.
+pub fn write(target: &SidecarTarget<'_>, facts: &SidecarFacts<'_>) -> Result<Vec<FileEntry>> {
+    let SidecarFacts { files, facts: all, file_counts, plan, shape_counts, dimensions, .. } = *facts;
+    let rows = DimensionRows { dimensions, plan };
+    let clocks = files.iter().zip(0..).map(|(file, input)| clock::row(file, file_counts.get(input)));
+    let tables = [
+        table::write(target, files.iter().zip(all).map(|(file, facts)| sessions::row(file, facts)))?,
+        table::write(target, clocks)?,
+        table::write(target, all.iter().flat_map(lost_events::rows))?,
+        table::write(target, all.iter().flat_map(streams::rows))?,
+        table::write(target, catalog::rows(plan, shape_counts))?,
+        table::write(target, fields::rows(plan))?,
+        table::write(target, answers::rows(plan, shape_counts).into_iter())?,
+        table::write(target, files.iter().flat_map(buffers::rows))?,
+        table::write(
+            target,
+            files.iter().zip(all).flat_map(|(file, facts)| issues::rows(file).chain(issues::advice(facts))),
+        )?,
+        table::write_if_any(target, rows.processes())?,
+        table::write_if_any(target, rows.threads())?,
+        table::write_if_any(target, rows.images())?,
+        table::write_if_any(target, rows.files())?,
+        table::write_if_any(target, rows.methods())?,
+    ];
+    let mut written: Vec<FileEntry> = tables.into_iter().flatten().collect();
+    written.extend(views::write(target, facts, &written)?);
+    if let Some(names) = &plan.lock_use {
+        written.push(target.write_text(NAMES_PATH, &names.text)?);
+    }
+    Ok(written)
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow_schema::{DataType, TimeUnit};
+    use columnar::output::manifest::OLDEST_FORMAT_VERSION;
+
+    use crate::sidecar::declared::{DeclaredColumn, DeclaredTable, declared_tables};
+
+    /// A type as docs/dataset.md calls it.
+    fn word(data_type: &DataType) -> String {
+        match data_type {
+            DataType::Utf8 => "STRING".to_owned(),
+            DataType::Binary => "BINARY".to_owned(),
+            DataType::Boolean => "BOOLEAN".to_owned(),
+            DataType::Float64 => "DOUBLE".to_owned(),
+            DataType::Int32 => "INT32".to_owned(),
+            DataType::Int64 => "INT64".to_owned(),
+            DataType::UInt8 => "UINT_8".to_owned(),
+            DataType::UInt16 => "UINT_16".to_owned(),
+            DataType::UInt32 => "UINT_32".to_owned(),
+            DataType::Timestamp(TimeUnit::Microsecond, Some(zone)) => format!("TIMESTAMP(MICROS, {zone})"),
+            other => panic!("{other}: no word for it"),
+        }
+    }
+
+    fn words(portable: &DataType, exact: &DataType) -> String {
+        match (portable, exact) {
+            (DataType::List(portable), DataType::List(exact)) => {
+                format!("LIST&lt;{}&gt;", words(portable.data_type(), exact.data_type()))
+            }
+            _ if portable == exact => word(portable),
+            _ => format!("{} / {}", word(portable), word(exact)),
+        }
+    }
+
+    /// The rows of a table in the documentation: column, type, unit, meaning.
+    fn documented(table: &str) -> Vec<Vec<&'static str>> {
+        let page = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/dataset.md"));
+        let (_, section) =
+            page.split_once(&format!("### `{table}`\n")).unwrap_or_else(|| panic!("{table}: no section"));
+        let rows = section.lines().skip_while(|line| !line.starts_with("|---")).skip(1);
+        let rows = rows.take_while(|line| line.starts_with('|'));
+        rows.map(|line| line.trim_matches('|').split(" | ").map(str::trim).collect()).collect()
+    }
+
+    #[test]
+    fn every_column_is_documented_with_its_type_unit_and_meaning() {
+        for DeclaredTable { name: table, columns } in declared_tables() {
+            let rows = documented(table);
+            let named = |row: &Vec<&str>| (row[0].to_owned(), row[1].to_owned());
+            let declared =
+                |column: &DeclaredColumn| (format!("`{}`", column.name), words(&column.portable, &column.exact));
+            let declared: Vec<_> = columns.iter().map(declared).collect();
+            assert_eq!(rows.iter().map(named).collect::<Vec<_>>(), declared, "{table}");
+            for (row, declared) in rows.into_iter().zip(columns) {
+                let [column, _, unit, meaning] = row[..] else { panic!("{table}: {row:?}") };
+                assert_eq!(column.ends_with("_ns`"), unit == "ns", "{table}.{column}");
+                assert!(!meaning.is_empty(), "{table}.{column}");
+                let since = meaning.rsplit_once("; since format ").map(|(_, since)| since.to_owned());
+                let is_newer = declared.since > OLDEST_FORMAT_VERSION;
+                assert_eq!(since, is_newer.then(|| declared.since.to_string()), "{table}.{column}");
+            }
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! Pass 1: every buffer once, in parallel, headers only.
+//!
+//! Its result is small and all that a report on the trace, the loss ledger, the clock audit, exact progress, the
+//! conservation proof and a distributed plan need.
+
+mod advice;
+mod audit;
+pub mod buffer_summary;
+pub mod count;
+pub mod disorder;
+pub mod ending;
+pub mod facts;
+pub mod file;
+pub mod file_key;
+pub mod hash;
+pub mod issue;
+pub mod issue_code;
+pub mod loss;
+mod machine;
+pub mod marked;
+pub mod naming;
+pub mod options;
+mod pass;
+pub mod read_back;
+mod repeats;
+pub mod result;
+pub mod sequence;
+mod session_events;
+mod settle;
+pub mod shapes;
+pub mod sort;
+mod stored;
+pub mod streams;
+mod together;
+mod told;
+pub mod unreadable;
+
+pub use base::progress::{NoProgress, Parallelism, Progress, Step, stop_if_cancelled, timed};
+pub use buffer_summary::BufferSummary;
+pub use disorder::Disorder;
+pub use facts::FileFacts;
+pub use file::{survey, survey_within};
+pub use file_key::FileKey;
+pub use hash::hash;
+pub use issue::{Issue, Issues, Severity};
+pub use issue_code::IssueCode;
+pub use machine::{SAME_BOOT, machines};
+pub use marked::{Mark, MarkedEvent};
+pub use options::SurveyOptions;
+pub use read_back::{READ_BACK_BYTES, read_back, read_back_parallel};
+pub use result::{FileSurvey, SurveyResult};
+pub use settle::settle;
+pub use shapes::ShapeSummary;
+pub use together::{OneBehind, together};
+pub use told::{Telling, ToldEvents};

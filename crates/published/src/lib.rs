@@ -1,0 +1,28 @@
+//! Published traces, read again: what their files say of themselves, and whether the files of many traces read as one table;
+//! whether they are still what was published ([`verify`]), and a page about each ([`report`]).
+
+pub mod binding;
+mod columns;
+mod compare;
+mod event;
+mod footer;
+mod known_parts;
+mod lake;
+mod lake_part;
+pub mod report;
+mod settle;
+mod sidecar;
+mod table;
+mod trace;
+pub mod verify;
+
+pub use binding::{Binding, Mismatch, MismatchKind, Variant};
+pub use compare::{add_events, compare};
+pub use footer::Footer;
+pub use lake::lake;
+pub use settle::settle;
+pub use sidecar::Sidecar;
+pub(crate) use sidecar::{missing_column, sidecar_table};
+pub use table::Batch;
+pub(crate) use table::read_table;
+pub use trace::{PublishedTrace, published};

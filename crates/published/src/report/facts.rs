@@ -1,0 +1,101 @@
+//! All that a report shows, as plain data.
+
+use base::error::Result;
+use base::progress::Progress;
+use columnar::output::manifest::CommitRecord;
+
+use super::axis::Axis;
+use super::cpu::{CpuUsage, usage};
+use super::failures::exceptions;
+use super::interrupts::{Interrupts, interrupts};
+use super::io::{disk, network};
+use super::lanes::{Lanes, lanes};
+use super::modules::Modules;
+use super::pauses::{Pauses, pauses};
+use super::processes::{Processes, processes};
+use super::providers::{Providers, providers};
+use super::recorded::{Recorded, recorded};
+use super::samples::{CpuSamples, samples};
+use super::source::Source;
+use super::tally::Ranked;
+use super::waits::{Waits, waits};
+use super::who::Who;
+use crate::PublishedTrace;
+
+/// What is known of a trace.
+#[derive(Debug)]
+pub struct Facts {
+    /// Its manifest.
+    pub(super) record: CommitRecord,
+    /// What it says of its recording.
+    pub(super) recorded: Recorded,
+    /// Its time.
+    pub(super) axis: Axis,
+    /// Events by provider.
+    pub(super) providers: Providers,
+    /// Buffers and losses.
+    pub(super) lanes: Lanes,
+    /// Time on processors.
+    pub(super) usage: Option<CpuUsage>,
+    /// What interrupted threads.
+    pub(super) interrupts: Interrupts,
+    /// Time off processors.
+    pub(super) waits: Option<Waits>,
+    /// Samples of the profiler.
+    pub(super) samples: Option<CpuSamples>,
+    /// Bytes of disk operations.
+    pub(super) disk: Option<Ranked>,
+    /// Bytes over the network.
+    pub(super) network: Option<Ranked>,
+    /// Pauses of .NET.
+    pub(super) pauses: Option<Pauses>,
+    /// Exceptions of .NET by type.
+    pub(super) exceptions: Option<Ranked>,
+    /// Processes by name.
+    pub(super) processes: Processes,
+    /// Spans of processes and threads that there was no room for.
+    pub(super) left_out: u64,
+}
+
+impl Facts {
+    /// Whether anything of the inputs could not be read, or is not there: as
+    /// [of a conversion](conversion::convert::job::Report::is_damaged).
+    pub fn is_damaged(&self) -> bool {
+        self.record.events.has_damage() || self.lanes.absent_buffers > 0
+    }
+}
+
+/// Reads a trace, a batch of rows at a time.
+///
+/// # Errors
+/// [`ErrorKind::Output`](base::error::ErrorKind::Output) when it cannot be read;
+/// [`ErrorKind::Interrupted`](base::error::ErrorKind::Interrupted) when the caller asked to stop.
+pub fn facts(trace: &PublishedTrace, progress: &dyn Progress) -> Result<Facts> {
+    let source = Source::open(trace, progress)?;
+    let recorded = recorded(&source)?;
+    let (first, last) = recorded.span.unwrap_or((0, 0));
+    let axis = Axis::new(first, last);
+    let inputs: Vec<(String, u64)> =
+        recorded.sessions.iter().map(|session| (session.source.clone(), session.buffer_size.unwrap_or(0))).collect();
+    let who = Who::read(&source)?;
+    // Addresses stand in events of the kernel's profiler alone.
+    let modules = if source.has_events("Kernel-PerfInfo") { Modules::read(&source)? } else { Modules::default() };
+    let interrupts = interrupts(&source, &modules)?;
+    Ok(Facts {
+        providers: providers(&source, &axis)?,
+        lanes: lanes(&source, &axis, &inputs)?,
+        usage: usage(&source, &axis, &who, &interrupts)?,
+        interrupts,
+        waits: waits(&source, &axis, &who)?,
+        samples: samples(&source, &axis, &who, &modules)?,
+        disk: disk(&source, &axis, &who)?,
+        network: network(&source, &axis, &who)?,
+        pauses: pauses(&source, &axis, &who)?,
+        exceptions: exceptions(&source)?,
+        processes: processes(&source, &axis)?,
+        left_out: who.left_out(),
+        axis,
+        recorded,
+        record: source.record,
+    })
+}

@@ -1,0 +1,120 @@
+//! What processes read, wrote, sent and received. The definitions are those of the views `disk_io` and `network`.
+
+use base::error::Result;
+
+use super::axis::Axis;
+use super::source::Source;
+use super::tally::{Amounts, Counters, Ranked, Tally};
+use super::who::Who;
+
+/// Processes that are shown one by one.
+const MOST_PROCESSES: usize = 12;
+
+/// Reads finished disk operations by process: bytes, with bytes read, bytes written, operations, nanoseconds, operations whose time is
+/// known and operations whose size is not as counters. `None` where there are none.
+///
+/// # Errors
+/// [`ErrorKind::Output`](base::error::ErrorKind::Output) when a table cannot be read.
+pub(super) fn disk(source: &Source<'_>, axis: &Axis, who: &Who) -> Result<Option<Ranked>> {
+    let (mut tally, mut is_there) = (Tally::default(), false);
+    let columns = [
+        "event_name",
+        "timestamp_ns",
+        "thread_id",
+        "IssuingThreadId",
+        "TransferSize",
+        "HighResResponseTime_ns",
+        "input",
+    ];
+    source.events("Kernel-DiskIo", &columns, |batch, row| {
+        let number = |column| batch.integer(column, row);
+        let amount = |column| number(column).and_then(|amount| u64::try_from(amount).ok());
+        let (bytes, took) = (amount(4).unwrap_or(0), amount(5).unwrap_or(0));
+        let (is_timed, is_unsized) = (u64::from(amount(5).is_some()), u64::from(amount(4).is_none()));
+        let counters = match batch.text(0, row) {
+            Some("DiskIo/Read") => [bytes, 0, 1, took, is_timed, is_unsized],
+            Some("DiskIo/Write") => [0, bytes, 1, took, is_timed, is_unsized],
+            Some("DiskIo/FlushBuffers") => [0, 0, 1, took, is_timed, 0],
+            _ => return,
+        };
+        let Some(time) = number(1) else { return };
+        is_there = true;
+        let name = who.name(source.machine(number(6)), None, number(2).or(number(3)), time);
+        add(tally.of(&name), axis, time, counters);
+    })?;
+    Ok(is_there.then(|| tally.ranked(MOST_PROCESSES)))
+}
+
+/// Adds an operation; the first two counters are bytes.
+fn add(amounts: &mut Amounts, axis: &Axis, time: i64, counters: Counters) {
+    let [there, back, ..] = counters;
+    let bytes = there.saturating_add(back);
+    amounts.count(bytes, counters);
+    if let Some(bin) = axis.bin(time) {
+        amounts.draw(bin, bytes);
+    }
+}
+
+/// Datasets that tell of TCP and UDP.
+const NETWORK: [&str; 3] = ["Kernel-TcpIp", "Kernel-UdpIp", "Microsoft-Windows-Kernel-Network"];
+
+/// Reads what was sent and received by process: bytes, with bytes sent, bytes received, events, nothing twice and events whose size is not
+/// known as counters. `None` where there is nothing.
+///
+/// # Errors
+/// [`ErrorKind::Output`](base::error::ErrorKind::Output) when a table cannot be read.
+pub(super) fn network(source: &Source<'_>, axis: &Axis, who: &Who) -> Result<Option<Ranked>> {
+    let (mut tally, mut is_there) = (Tally::default(), false);
+    for dataset in NETWORK {
+        let columns = ["event_name", "timestamp_ns", "PID", "size", "input"];
+        source.events(dataset, &columns, |batch, row| {
+            let Some(direction) = batch.text(0, row).and_then(Direction::of) else { return };
+            let Some(time) = batch.integer(1, row) else { return };
+            let size = batch.integer(3, row).and_then(|bytes| u64::try_from(bytes).ok());
+            let (bytes, is_unsized) = (size.unwrap_or(0), u64::from(size.is_none()));
+            let counters = match direction {
+                Direction::Sent => [bytes, 0, 1, 0, 0, is_unsized],
+                Direction::Received => [0, bytes, 1, 0, 0, is_unsized],
+            };
+            is_there = true;
+            let name = who.name(source.machine(batch.integer(4, row)), batch.integer(2, row), None, time);
+            add(tally.of(&name), axis, time, counters);
+        })?;
+    }
+    Ok(is_there.then(|| tally.ranked(MOST_PROCESSES)))
+}
+
+/// Which way bytes went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Direction {
+    Sent,
+    Received,
+}
+
+impl Direction {
+    /// That of an event; `None` where it carries no bytes.
+    fn of(event: &str) -> Option<Direction> {
+        let has = |words: [&str; 2]| words.iter().any(|word| event.contains(word));
+        if has(["Send", "OPCODE_SEND"]) {
+            Some(Direction::Sent)
+        } else if has(["Recv", "OPCODE_RECV"]) {
+            Some(Direction::Received)
+        } else {
+            None
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_have_a_direction_by_their_names() {
+        let t = |event, expected| assert_eq!(Direction::of(event), expected, "{event}");
+        t("TcpIp/SendIPV4", Some(Direction::Sent));
+        t("UdpIp/RecvIPV6", Some(Direction::Received));
+        t("KERNEL_NETWORK_TASK_TCPIP/KERNEL_NETWORK_OPCODE_SENDIPV6", Some(Direction::Sent));
+        t("TcpIp/ConnectIPV4", None);
+    }
+}

@@ -1,0 +1,168 @@
+//! What an address lies in, by process and time: a module, or code that .NET compiled.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+use base::error::Result;
+
+use super::areas::{Area, Areas};
+use super::source::Source;
+
+/// Spans of modules that are kept, and as many of methods; where there are more, the report says so.
+const MOST_AREAS: usize = 1 << 20;
+
+/// Modules and methods of a trace.
+#[derive(Debug)]
+pub(super) struct Modules {
+    images: Areas,
+    /// Paths and names, by what the areas of images mean.
+    names: Vec<(Option<String>, Option<String>)>,
+    methods: Areas,
+}
+
+/// Whether and where an address was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Place<'a> {
+    /// In a module of this name, or in one without.
+    Module(Option<&'a str>),
+    /// In a method of .NET, and in no module: compiled while the process ran, or of a module of which the trace does not tell.
+    Method,
+    /// In none.
+    Nowhere,
+}
+
+impl Default for Modules {
+    fn default() -> Modules {
+        let none = || Areas::with_room_for(MOST_AREAS);
+        Modules { images: none(), names: Vec::new(), methods: none() }
+    }
+}
+
+impl Modules {
+    /// Reads what the sidecar tells.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Output`](base::error::ErrorKind::Output) when it cannot be read.
+    pub(super) fn read(source: &Source<'_>) -> Result<Modules> {
+        let mut modules = Modules::default();
+        let Modules { images, names, methods } = &mut modules;
+        let mut numbers = HashMap::<(Option<String>, Option<String>), u32>::new();
+        each_area(source, "images", &["path", "file_name"], |area, name| {
+            // Names of what has no room are not kept either.
+            let means = (!images.is_full()).then(|| {
+                *numbers.entry(name).or_insert_with_key(|name| {
+                    names.push(name.clone());
+                    u32::try_from(names.len() - 1).unwrap_or(u32::MAX)
+                })
+            });
+            images.add(Area { means: means.unwrap_or(0), ..area });
+        })?;
+        each_area(source, "methods", &[], |area, _| methods.add(area))?;
+        modules.settle();
+        Ok(modules)
+    }
+
+    fn settle(&mut self) {
+        self.images.settle();
+        self.methods.settle();
+    }
+
+    /// Where an address of a process of a machine lies: in its own modules, else in those of the kernel, else in its methods.
+    pub(super) fn at(&self, machine: i64, process: Option<i64>, address: i64, time: i64) -> Place<'_> {
+        let module = |process| self.module((machine, process), address, time);
+        let own = process.filter(|process| *process != 0).and_then(module);
+        own.or_else(|| module(0)).unwrap_or_else(|| {
+            let is_of_method = |process| self.methods.holding((machine, process), address, time).next().is_some();
+            if process.is_some_and(is_of_method) { Place::Method } else { Place::Nowhere }
+        })
+    }
+
+    /// The method of a process of a machine that has an address, as the number of its row; of several the one that was loaded last.
+    pub(super) fn method(&self, process: (i64, i64), address: i64, time: i64) -> Option<u32> {
+        let holding = self.methods.holding(process, address, time);
+        holding.min_by_key(|area| (Reverse((area.from, area.base)), area.means)).map(|area| area.means)
+    }
+
+    /// The module of a process that has an address; of several the one that was loaded last.
+    fn module(&self, process: (i64, i64), address: i64, time: i64) -> Option<Place<'_>> {
+        let names = |area: &Area| self.names.get(usize::try_from(area.means).ok()?);
+        let holding = self.images.holding(process, address, time);
+        let last = holding.min_by_key(|area| (Reverse((area.from, area.base)), names(area).map(|(path, _)| path)))?;
+        Some(Place::Module(names(last).and_then(|(_, name)| name.as_deref())))
+    }
+
+    /// Spans of modules and methods that the report had no room for.
+    pub(super) fn left_out(&self) -> u64 {
+        self.images.left_out().saturating_add(self.methods.left_out())
+    }
+}
+
+/// Hands over the areas of a table, each with the number of its row, and with path and file name where the table has them.
+fn each_area(
+    source: &Source<'_>,
+    table: &str,
+    names: &[&str],
+    mut each: impl FnMut(Area, (Option<String>, Option<String>)),
+) -> Result<()> {
+    let columns = [&["process_id", "base", "size", "from_ns", "to_ns", "machine"], names].concat();
+    let mut rows = 0_u32;
+    source.sidecar(table, &columns, |batch, row| {
+        let means = rows;
+        rows = rows.saturating_add(1);
+        let number = |column| batch.integer(column, row);
+        let Some((process, (base, size))) = number(0).zip(number(1).zip(number(2))) else { return };
+        let Some((from, to)) = number(3).zip(number(4)) else { return };
+        let text =
+            |column: usize| (column < columns.len()).then(|| batch.text(column, row)).flatten().map(str::to_owned);
+        let process = (number(5).unwrap_or(0), process);
+        each(Area { process, base, size, from, to, means }, (text(6), text(7)));
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn modules() -> Modules {
+        let mut modules = Modules::default();
+        let name = |name: Option<&str>| (name.map(str::to_owned), name.map(str::to_owned));
+        modules.names = vec![name(Some("a.dll")), name(Some("b.dll")), name(None)];
+        let area = |process, base, size, from, to, means| Area { process: (0, process), base, size, from, to, means };
+        modules.images.add(area(7, 0x1000, 0x100, 0, 50, 0));
+        modules.images.add(area(7, 0x1000, 0x080, 50, 90, 1));
+        modules.images.add(area(7, 0x1020, 0x010, 0, 90, 1));
+        modules.images.add(area(0, -0x8000, 0x1000, 0, 90, 2));
+        modules.methods.add(area(7, 0x10c0, 0x80, 0, 90, 4));
+        modules.methods.add(area(7, -0x8000, 0x10, 0, 90, 5));
+        modules.settle();
+        modules
+    }
+
+    #[test]
+    fn an_address_lies_in_the_module_that_was_there() {
+        let modules = modules();
+        let at = |process, address, time| modules.at(0, process, address, time);
+        assert_eq!(at(Some(7), 0x10bf, 49), Place::Module(Some("a.dll")));
+        assert_eq!((at(Some(7), 0x10bf, 50), at(Some(7), 0xfff, 5)), (Place::Nowhere, Place::Nowhere));
+        assert_eq!(at(Some(7), 0x1020, 60), Place::Module(Some("b.dll")), "loaded last");
+        assert_eq!(at(Some(7), 0x1020, 20), Place::Module(Some("b.dll")), "of the higher base");
+        assert_eq!(
+            (at(Some(7), -0x8000, 5), at(None, -0x7001, 5), at(None, -0x7000, 5)),
+            (Place::Module(None), Place::Module(None), Place::Nowhere)
+        );
+        assert_eq!(at(None, 0x1000, 5), Place::Nowhere);
+        assert_eq!(at(Some(7), i64::MIN, 5), Place::Nowhere);
+    }
+
+    #[test]
+    fn an_address_in_a_method_and_a_module_lies_in_the_module() {
+        let modules = modules();
+        let at = |process, address, time| modules.at(0, process, address, time);
+        assert_eq!((at(Some(7), 0x10c0, 49), at(Some(7), 0x10c0, 50)), (Place::Module(Some("a.dll")), Place::Method));
+        assert_eq!((at(Some(7), 0x113f, 5), at(Some(7), 0x1140, 5)), (Place::Method, Place::Nowhere));
+        assert_eq!((at(Some(8), 0x113f, 5), at(None, 0x113f, 5)), (Place::Nowhere, Place::Nowhere));
+        assert_eq!(modules.at(1, Some(7), 0x10c0, 50), Place::Nowhere, "of another machine");
+        let method = |process, address| modules.method((0, process), address, 5);
+        assert_eq!((method(7, 0x10c0), method(7, -0x8000), method(8, 0x10c0)), (Some(4), Some(5), None));
+    }
+}

@@ -1,0 +1,161 @@
+//! Samples of the profiler: whose code ran, of which module and method. The definition is that of the view `cpu_samples`.
+
+use std::collections::HashMap;
+
+use base::error::Result;
+
+use super::axis::Axis;
+use super::cpu::IDLE;
+use super::interrupts::Interrupt;
+use super::modules::{Modules, Place};
+use super::source::Source;
+use super::tally::{Ranked, Tally};
+use super::who::{Name, Who};
+use crate::Batch;
+
+/// Processes that are shown one by one.
+const MOST_PROCESSES: usize = 12;
+/// Modules that are shown one by one, and methods.
+const MOST_PLACES: usize = 20;
+/// What an address without a module is listed under.
+const NO_MODULE: &str = "no known module";
+/// What methods without a module are listed under.
+const METHODS: &str = ".NET methods outside of modules";
+/// Bits of `Reserved` of a sample, and what the processor executed instead of its thread.
+const INTERRUPTS: [(i64, Interrupt); 2] = [(2, Interrupt::Isr), (1, Interrupt::Dpc)];
+
+/// Samples of the profiler.
+#[derive(Debug, Default)]
+pub(super) struct CpuSamples {
+    /// Samples by process, without those of the idle one; those of interrupts by what these are.
+    pub by_process: Ranked,
+    /// The same by module.
+    pub by_module: Ranked,
+    /// The same by method of .NET, those in other code left out.
+    pub by_method: Ranked,
+    /// Samples of the idle process.
+    pub idle: u64,
+    /// Spans of modules and methods that there was no room for.
+    pub left_out: u64,
+}
+
+/// Reads samples; `None` where there are none.
+///
+/// # Errors
+/// [`ErrorKind::Output`](base::error::ErrorKind::Output) when a table cannot be read.
+pub(super) fn samples(source: &Source<'_>, axis: &Axis, who: &Who, modules: &Modules) -> Result<Option<CpuSamples>> {
+    let mut sums = Sums::default();
+    let columns = ["event_name", "timestamp_ns", "process_id", "ThreadId", "InstructionPointer", "input", "Reserved"];
+    source.events("Kernel-PerfInfo", &columns, |batch, row| {
+        let Some(sample) = Sample::of(source, batch, row) else { return };
+        sums.add(axis, who, modules, sample);
+    })?;
+    let by_process = sums.processes.ranked(MOST_PROCESSES);
+    if by_process.weight() == 0 && sums.idle == 0 {
+        return Ok(None);
+    }
+    Ok(Some(CpuSamples {
+        by_process,
+        by_module: by_module(sums.places),
+        by_method: by_method(source, &sums.methods)?,
+        idle: sums.idle,
+        left_out: modules.left_out(),
+    }))
+}
+
+/// One sample.
+#[derive(Clone, Copy, Debug)]
+struct Sample {
+    time: i64,
+    machine: i64,
+    process: Option<i64>,
+    thread: Option<i64>,
+    address: Option<i64>,
+    interrupt: Option<Interrupt>,
+}
+
+impl Sample {
+    fn of(source: &Source<'_>, batch: &Batch, row: usize) -> Option<Sample> {
+        let time = batch.integer(1, row).filter(|_| batch.text(0, row) == Some("PerfInfo/SampleProf"))?;
+        let bits = batch.integer(6, row).unwrap_or(0);
+        let interrupt = INTERRUPTS.iter().find(|(bit, _)| bits & bit != 0);
+        Some(Sample {
+            time,
+            machine: source.machine(batch.integer(5, row)),
+            process: batch.integer(2, row),
+            thread: batch.integer(3, row),
+            address: batch.integer(4, row),
+            interrupt: interrupt.map(|(_, interrupt)| *interrupt),
+        })
+    }
+}
+
+/// Samples that are added up.
+#[derive(Default)]
+struct Sums<'a> {
+    processes: Tally<Name<'a>>,
+    places: HashMap<Place<'a>, u64>,
+    /// By the row of the method.
+    methods: HashMap<u32, u64>,
+    idle: u64,
+}
+
+impl<'a> Sums<'a> {
+    fn add(&mut self, axis: &Axis, who: &'a Who, modules: &'a Modules, sample: Sample) {
+        let Sample { time, machine, process, thread, address, interrupt } = sample;
+        let id = who.process(machine, process, thread, time);
+        if id == Some(IDLE) && interrupt.is_none() {
+            self.idle = self.idle.saturating_add(1);
+            return;
+        }
+        let name = interrupt.map(|interrupt| Name::Known(interrupt.name()));
+        let amounts = self.processes.of(&name.unwrap_or_else(|| who.name(machine, process, thread, time)));
+        amounts.count_one(1);
+        if let Some(bin) = axis.bin(time) {
+            amounts.draw(bin, 1);
+        }
+        let place = address.map_or(Place::Nowhere, |address| modules.at(machine, id, address, time));
+        add_one(self.places.entry(place).or_default());
+        let method = id.zip(address).and_then(|(id, address)| modules.method((machine, id), address, time));
+        if let Some(method) = method {
+            add_one(self.methods.entry(method).or_default());
+        }
+    }
+}
+
+fn add_one(count: &mut u64) {
+    *count = count.saturating_add(1);
+}
+
+fn by_module(places: HashMap<Place<'_>, u64>) -> Ranked {
+    let mut tally = Tally::default();
+    for (place, samples) in places {
+        let name = match place {
+            Place::Module(name) => name.unwrap_or("module without a name"),
+            Place::Method => METHODS,
+            Place::Nowhere => NO_MODULE,
+        };
+        tally.of(name).count(samples, [samples, 0, 0, 0, 0, 0]);
+    }
+    tally.ranked(MOST_PLACES)
+}
+
+/// The names of methods, read once more: only of those that samples lie in.
+fn by_method(source: &Source<'_>, methods: &HashMap<u32, u64>) -> Result<Ranked> {
+    let (mut tally, mut number) = (Tally::<String>::default(), 0_u32);
+    if methods.is_empty() {
+        return Ok(Ranked::default());
+    }
+    source.sidecar("methods", &["namespace", "name"], |batch, row| {
+        if let Some(samples) = methods.get(&number) {
+            let name = match (batch.text(0, row), batch.text(1, row)) {
+                (Some(space), Some(name)) => format!("{space}.{name}"),
+                (None, Some(name)) => name.to_owned(),
+                (space, None) => format!("{}: method without a name", space.unwrap_or(".NET")),
+            };
+            tally.of(name.as_str()).count(*samples, [*samples, 0, 0, 0, 0, 0]);
+        }
+        number = number.saturating_add(1);
+    })?;
+    Ok(tally.ranked(MOST_PLACES))
+}

@@ -1,0 +1,92 @@
+//! Who read, wrote, sent and received.
+
+use base::error::Result;
+use base::readable::count::counted;
+use base::readable::time::duration;
+use indicatif::{HumanBytes, HumanCount};
+
+use super::super::facts::Facts;
+use super::super::figures::{Figure, figure};
+use super::super::html::{Section, note, table};
+use super::super::tally::Ranked;
+use super::super::unit::Unit;
+use super::rows::rows;
+
+/// A section on bytes that went two ways.
+#[derive(Clone, Copy, Debug)]
+struct Ways {
+    figure: Figure<'static>,
+    heading: &'static str,
+    heads: [&'static str; 4],
+    /// What the third counter counts.
+    operations: &'static str,
+    /// Whether the fourth counter is a time.
+    has_time: bool,
+}
+
+const DISK: Ways = Ways {
+    figure: Figure { id: "disk", title: "Bytes read and written by process", things: "processes", unit: Unit::Bytes },
+    heading: "Disk by process",
+    heads: ["process", "read", "written", "operations"],
+    operations: "operations",
+    has_time: true,
+};
+
+const NETWORK: Ways = Ways {
+    figure: Figure {
+        id: "network",
+        title: "Bytes sent and received by process",
+        things: "processes",
+        unit: Unit::Bytes,
+    },
+    heading: "Network by process",
+    heads: ["process", "sent", "received", "events"],
+    operations: "events",
+    has_time: false,
+};
+
+/// Who read and wrote disks; `None` where nobody is known to.
+///
+/// # Errors
+/// [`ErrorKind::Internal`](base::error::ErrorKind::Internal) when a chart cannot be drawn.
+pub(in super::super) fn disk(facts: &Facts) -> Result<Option<Section>> {
+    facts.disk.as_ref().map(|ranked| bytes(facts, DISK, ranked)).transpose()
+}
+
+/// Who sent and received over TCP and UDP; `None` where nobody is known to.
+///
+/// # Errors
+/// [`ErrorKind::Internal`](base::error::ErrorKind::Internal) when a chart cannot be drawn.
+pub(in super::super) fn network(facts: &Facts) -> Result<Option<Section>> {
+    facts.network.as_ref().map(|ranked| bytes(facts, NETWORK, ranked)).transpose()
+}
+
+fn bytes(facts: &Facts, ways: Ways, ranked: &Ranked) -> Result<Section> {
+    let [_, there, back, _] = ways.heads;
+    let lead = format!(
+        "<p>{} {there} and {} {back} in {}.</p>\n",
+        HumanBytes(ranked.counter(0)),
+        HumanBytes(ranked.counter(1)),
+        counted(ranked.counter(2), ways.operations)
+    );
+    let rows = rows(ranked, |amounts| {
+        let [there, back, operations, took, timed, _] = amounts.counters;
+        let mut cells =
+            vec![HumanBytes(there).to_string(), HumanBytes(back).to_string(), HumanCount(operations).to_string()];
+        if ways.has_time {
+            cells.push(took.checked_div(timed).map_or_else(|| "–".to_owned(), duration));
+        }
+        cells
+    });
+    let mut heads = ways.heads.to_vec();
+    if ways.has_time {
+        heads.push("mean time");
+    }
+    let unsized_ones = match ranked.counter(5) {
+        0 => String::new(),
+        more => note(&format!("The bytes of {} are not known.", counted(more, ways.operations))),
+    };
+    let chart = figure(ways.figure, &facts.axis, ranked)?;
+    let content = format!("{lead}{chart}{}{unsized_ones}", table(ways.figure.title, &heads, &rows));
+    Ok(Section::new(ways.figure.id, ways.heading, content))
+}

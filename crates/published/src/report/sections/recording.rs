@@ -1,0 +1,189 @@
+//! The recording: its buffers, its clocks, and what recorded it.
+
+use std::fmt::Write as _;
+
+use base::calendar::rfc3339;
+use base::error::Result;
+use base::readable::count::counted;
+use base::readable::time::duration;
+use indicatif::{HumanBytes, HumanCount};
+
+use super::super::charts::{Words, lane};
+use super::super::facts::Facts;
+use super::super::figures::scale;
+use super::super::hover::of_lane;
+use super::super::html::{Section, and_more, note, text, values};
+use super::super::lanes::{Lane, Lanes};
+use super::super::recorded::{Clock, Recorded, Session};
+
+/// Buffers of each processor over time.
+///
+/// # Errors
+/// [`ErrorKind::Internal`](base::error::ErrorKind::Internal) when a chart cannot be drawn.
+pub(in super::super) fn buffers(facts: &Facts) -> Result<Section> {
+    let Lanes { shown, more, .. } = &facts.lanes;
+    let mut rows = String::new();
+    for (one, number) in shown.iter().zip(0..) {
+        let name = name_of(one, &facts.recorded);
+        let numbers = numbers_of(one);
+        let title = format!("Buffers of {name} over time");
+        let (id, hover) = (format!("lane-{number}"), of_lane(&facts.axis, one));
+        let svg = lane(Words { id: &id, title: &title, description: &numbers, hover: &hover }, one)?;
+        let _ = write!(rows, "<div><div class=\"head\"><span>{name}</span><span>{numbers}</span></div>\n{svg}</div>\n");
+    }
+    let lead = "<p>How full the fullest buffer was at each time, from empty to full; blank where no buffer has events.</p>\n\
+        <ul class=\"legend\"><li><i class=\"c0\"></i>fill</li><li><i class=\"certain\"></i>lost for certain</li>\
+        <li><i class=\"possible\"></i>possibly lost</li></ul>\n";
+    let content =
+        format!("{lead}<div class=\"rows\">\n{rows}</div>\n{}{}", scale(&facts.axis), and_more(*more, "processors"));
+    Ok(Section::new("buffers", "Buffers", content))
+}
+
+fn name_of(lane: &Lane, recorded: &Recorded) -> String {
+    let cpu = lane.cpu.map_or_else(|| "all processors".to_owned(), |cpu| format!("CPU {cpu}"));
+    match recorded.sessions.get(lane.input).filter(|_| recorded.sessions.len() > 1) {
+        Some(session) => format!("{}, {cpu}", text(&session.source)),
+        None => cpu,
+    }
+}
+
+fn numbers_of(lane: &Lane) -> String {
+    let fill = format!("{}.{} % full", lane.fill / 10, lane.fill % 10);
+    let mut numbers = vec![counted(lane.buffers, "buffers"), fill, counted(lane.events, "events")];
+    if lane.gaps > 0 {
+        numbers.push(counted(lane.gaps, "gaps"));
+    }
+    if lane.possible_gaps > 0 {
+        numbers.push(counted(lane.possible_gaps, "possible gaps"));
+    }
+    numbers.join(" · ")
+}
+
+/// Clocks of the inputs.
+pub(in super::super) fn clocks(facts: &Facts) -> Section {
+    let mut content = String::new();
+    for clock in &facts.recorded.clocks {
+        if facts.recorded.clocks.len() > 1 {
+            let _ = writeln!(content, "<h3>{}</h3>", text(&clock.source));
+        }
+        content += &values(&of_clock(clock));
+    }
+    Section::new("clocks", "Clocks", content)
+}
+
+fn of_clock(clock: &Clock) -> Vec<(&'static str, String)> {
+    let quality = match clock.quality.as_str() {
+        "good" => "good: monotonic, does not see adjustments of the system time",
+        "coarse" => "coarse: steps of the timer tick, so that many events share one time",
+        "adjustable" => "adjustable: system time, which may have been set while this was recorded",
+        "unreliable" => "unreliable: cycles of a processor whose rate is known in whole MHz",
+        other => other,
+    };
+    let [back, forward] = clock.steps_ns;
+    let mut values = vec![("Clock", text(&clock.kind)), ("Quality", text(quality))];
+    values.extend(clock.resolution_ns.map(|ns| ("Resolution", duration(ns))));
+    let zone = clock.bias_min.map(|bias| {
+        let sign = if bias > 0 { '−' } else { '+' };
+        let (hours, minutes) = (bias.unsigned_abs() / 60, bias.unsigned_abs() % 60);
+        format!("UTC{sign}{hours:02}:{minutes:02} {}", clock.zone.as_deref().map(text).unwrap_or_default())
+    });
+    values.extend(zone.map(|zone| ("Time zone", zone)));
+    let not_recorded = || "not recorded".to_owned();
+    let largest = back.map_or_else(not_recorded, duration);
+    let order = match clock.disorder {
+        None => not_recorded(),
+        Some(0) => "every buffer in order".to_owned(),
+        Some(disorder) => format!("{}, the largest of {largest}", counted(disorder, "steps back")),
+    };
+    values.push(("Order", order));
+    let pause = forward.map(|forward| format!("{} between two buffers", duration(forward)));
+    values.push(("Longest pause", pause.unwrap_or_else(not_recorded)));
+    values
+}
+
+/// What recorded, where and when.
+pub(in super::super) fn about(facts: &Facts) -> Section {
+    let recorded = &facts.recorded;
+    let mut content = String::new();
+    if let Some(machine) = &recorded.machine {
+        let mut about = Vec::new();
+        let name = [machine.name.as_deref(), machine.domain.as_deref()];
+        let name: Vec<String> = name.into_iter().flatten().map(text).collect();
+        if !name.is_empty() {
+            about.push(("Machine", name.join(", ")));
+        }
+        let hardware = [
+            machine.mhz.map(|mhz| format!("processors of {mhz} MHz")),
+            machine.memory_mib.map(|mib| {
+                format!("{} of memory", HumanBytes(u64::try_from(mib).unwrap_or(0).saturating_mul(1 << 20)))
+            }),
+        ];
+        about.push(("Hardware", hardware.into_iter().flatten().collect::<Vec<_>>().join(", ")));
+        content += &values(&about);
+    }
+    for session in recorded.shown() {
+        if recorded.sessions.len() > 1 {
+            let _ = writeln!(content, "<h3>{}</h3>", text(&session.source));
+        }
+        content += &values(&of_session(session));
+    }
+    content += &and_more(recorded.more_inputs, "inputs");
+    let events = facts.record.events;
+    if events.filtered > 0 {
+        content +=
+            &note(&format!("Filters left out {} of {} events.", HumanCount(events.filtered), HumanCount(events.found)));
+    }
+    Section::new("about", "Recording", content)
+}
+
+fn of_session(session: &Session) -> Vec<(&'static str, String)> {
+    let time = |time: Option<i64>| time.map_or_else(|| "not recorded".to_owned(), rfc3339);
+    let [start, end, boot] = session.times;
+    let end = if session.is_closed { time(end) } else { "never closed".to_owned() };
+    let known = |text_of: &Option<String>| text_of.as_deref().map_or_else(|| "not recorded".to_owned(), text);
+    let bytes = |bytes: Option<u64>| {
+        bytes.map_or_else(|| "size not recorded".to_owned(), |bytes| HumanBytes(bytes).to_string())
+    };
+    let count = |count: Option<u64>, things| {
+        count.map_or_else(|| format!("{things} not recorded"), |count| counted(count, things))
+    };
+    let mut values = vec![
+        ("File", format!("{} ({})", text(&session.source), bytes(session.size))),
+        ("Session", known(&session.logger)),
+        ("Written to", known(&session.log_file)),
+        ("Started", time(start)),
+        ("Ended", end),
+        ("System booted", time(boot)),
+        (
+            "System",
+            format!(
+                "{}, {}, {}",
+                text(&session.system),
+                count(session.bits, "bits"),
+                count(session.processors, "processors")
+            ),
+        ),
+        ("Buffers", format!("{} of {}", count(session.buffers, "buffers"), bytes(session.buffer_size))),
+        ("Mode", text(&session.modes.join(", "))),
+    ];
+    if !session.flags.is_empty() {
+        values.push(("Kernel flags", text(&session.flags.join(", "))));
+    }
+    values.push(("Lost", lost(session)));
+    if let Some(hash) = &session.blake3 {
+        values.push(("BLAKE3", text(hash)));
+    }
+    values
+}
+
+fn lost(session: &Session) -> String {
+    let [events, buffers] = session.lost;
+    let count = |count: Option<u64>, things| {
+        count.map_or_else(|| format!("{things} not recorded"), |count| counted(count, things))
+    };
+    let known = format!("{}, {}", count(events, "events"), count(buffers, "buffers"));
+    match &session.unknown_because {
+        Some(reason) => format!("{known}; nobody can know all: {}", text(reason)),
+        None => known,
+    }
+}

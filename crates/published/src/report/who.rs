@@ -1,0 +1,165 @@
+//! Which process a thread or an event belongs to, by id and time.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use base::error::Result;
+
+use super::source::Source;
+
+/// Spans of ids that are kept of each table; where there are more, the report says so.
+const MOST_SPANS: usize = 1 << 21;
+
+/// What an id meant for a time.
+#[derive(Clone, Copy, Debug)]
+struct Span {
+    machine: i64,
+    id: i64,
+    from: i64,
+    to: i64,
+    means: Option<i64>,
+}
+
+/// What ids meant, and when.
+#[derive(Debug, Default)]
+struct Spans {
+    rows: Vec<Span>,
+    left_out: u64,
+}
+
+impl Spans {
+    fn add(&mut self, span: Span) {
+        if self.rows.len() < MOST_SPANS {
+            self.rows.push(span);
+        } else {
+            self.left_out = self.left_out.saturating_add(1);
+        }
+    }
+
+    fn settle(&mut self) {
+        self.rows.sort_by_key(|span| (span.machine, span.id, span.from, span.to));
+    }
+
+    fn at(&self, machine: i64, id: i64, time: i64) -> Option<i64> {
+        let behind = self.rows.partition_point(|span| (span.machine, span.id, span.from) <= (machine, id, time));
+        let span = self.rows.get(behind.checked_sub(1)?)?;
+        ((span.machine, span.id) == (machine, id) && time < span.to).then_some(span.means)?
+    }
+}
+
+/// Processes and threads of a trace.
+#[derive(Debug, Default)]
+pub(super) struct Who {
+    names: Vec<String>,
+    processes: Spans,
+    threads: Spans,
+}
+
+/// Whose something is, as far as the trace says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Name<'a> {
+    /// A name: of a process, or of what is nobody's.
+    Known(&'a str),
+    /// The id of a process without a known name.
+    Process(i64),
+    /// The id of a thread of an unknown process.
+    Thread(i64),
+    /// Nothing says whose it is.
+    Nobody,
+}
+
+impl fmt::Display for Name<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Name::Known(name) => f.write_str(name),
+            Name::Process(id) => write!(f, "process {id}"),
+            Name::Thread(id) => write!(f, "thread {id}"),
+            Name::Nobody => f.write_str("no process recorded"),
+        }
+    }
+}
+
+/// The process that the walk of an event names, of a thread that the table of threads does not have: its columns `process_id`
+/// and `attribution` say so.
+pub(super) fn walked(process: Option<i64>, attribution: Option<&str>) -> Option<i64> {
+    process.filter(|_| attribution == Some("walk"))
+}
+
+impl Who {
+    /// Reads what the sidecar tells.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Output`](base::error::ErrorKind::Output) when it cannot be read.
+    pub(super) fn read(source: &Source<'_>) -> Result<Who> {
+        let mut who = Who::default();
+        let mut numbers = HashMap::<String, i64>::new();
+        source.sidecar("processes", &["process_id", "from_ns", "to_ns", "image_name", "machine"], |batch, row| {
+            let number = |column| batch.integer(column, row);
+            let Some(((id, from), to)) = number(0).zip(number(1)).zip(number(2)) else { return };
+            let means = batch.text(3, row).map(|name| {
+                *numbers.entry(name.to_owned()).or_insert_with(|| {
+                    who.names.push(name.to_owned());
+                    i64::try_from(who.names.len() - 1).unwrap_or(i64::MAX)
+                })
+            });
+            who.processes.add(Span { machine: number(4).unwrap_or(0), id, from, to, means });
+        })?;
+        source.sidecar("threads", &["thread_id", "from_ns", "to_ns", "process_id", "machine"], |batch, row| {
+            let number = |column| batch.integer(column, row);
+            let Some(((id, from), to)) = number(0).zip(number(1)).zip(number(2)) else { return };
+            who.threads.add(Span { machine: number(4).unwrap_or(0), id, from, to, means: number(3) });
+        })?;
+        who.processes.settle();
+        who.threads.settle();
+        Ok(who)
+    }
+
+    /// The process of an event on a machine: of the id that it says, else of the thread's process.
+    pub(super) fn name(&self, machine: i64, process: Option<i64>, thread: Option<i64>, time: i64) -> Name<'_> {
+        let Some(id) = self.process(machine, process, thread, time) else {
+            return thread.map_or(Name::Nobody, Name::Thread);
+        };
+        let name = self.processes.at(machine, id, time);
+        let name = name.and_then(|number| self.names.get(usize::try_from(number).ok()?));
+        name.map_or(Name::Process(id), |name| Name::Known(name))
+    }
+
+    /// The id of that process.
+    pub(super) fn process(&self, machine: i64, process: Option<i64>, thread: Option<i64>, time: i64) -> Option<i64> {
+        process.or_else(|| self.threads.at(machine, thread?, time))
+    }
+
+    /// Spans of processes and threads that the report had no room for.
+    pub(super) fn left_out(&self) -> u64 {
+        self.processes.left_out.saturating_add(self.threads.left_out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_means_what_it_meant_at_the_time() {
+        let mut who = Who { names: vec!["a.exe".to_owned(), "b.exe".to_owned()], ..Who::default() };
+        let span = |machine, id, from, to, means| Span { machine, id, from, to, means };
+        let other = span(1, 8, 0, 90, Some(1));
+        for one in [span(0, 8, 50, 90, Some(1)), other, span(0, 8, 0, 50, Some(0)), span(0, 9, 0, 90, None)] {
+            who.processes.add(one);
+        }
+        who.threads.add(span(0, 1, 10, 60, Some(8)));
+        who.threads.add(span(1, 1, 0, 90, Some(9)));
+        who.processes.settle();
+        who.threads.settle();
+        let of = |process, time| who.name(0, Some(process), None, time).to_string();
+        assert_eq!((of(8, 49), of(8, 50)), ("a.exe".to_owned(), "b.exe".to_owned()));
+        assert_eq!([of(8, 90), of(8, -1), of(9, 5)], ["process 8", "process 8", "process 9"]);
+        let of = |machine, process, thread, time| who.name(machine, process, thread, time);
+        assert_eq!((of(0, None, Some(1), 20), of(0, None, Some(1), 60)), (Name::Known("a.exe"), Name::Thread(1)));
+        assert_eq!((of(0, None, None, 20), Name::Nobody.to_string()), (Name::Nobody, "no process recorded".to_owned()));
+        assert_eq!((who.process(0, Some(7), Some(1), 20), who.process(0, None, None, 20)), (Some(7), None));
+        // Of another machine.
+        assert_eq!((of(1, Some(8), None, 49), of(2, Some(8), None, 49)), (Name::Known("b.exe"), Name::Process(8)));
+        assert_eq!((who.process(1, None, Some(1), 20), who.process(2, None, Some(1), 20)), (Some(9), None));
+    }
+}

@@ -1,0 +1,177 @@
+//! The files of a trace against its manifest: each there and nothing else, its length, its bytes, its footer.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::{self, Read, Seek};
+use std::path::Path;
+
+use base::error::Result;
+use base::guid::Guid;
+use base::listing::entries;
+use base::progress::{Progress, stop_if_cancelled};
+use columnar::output::manifest::{CommitRecord, FileEntry, MANIFEST_PATH};
+use columnar::output::sink::hex;
+use sha2::{Digest, Sha256};
+
+use super::finding::{Finding, FindingKind};
+use crate::{Footer, PublishedTrace, missing_column, sidecar_table};
+
+/// What the files of a trace are held against.
+pub(super) struct FileChecks<'a> {
+    pub trace: &'a PublishedTrace,
+    pub record: &'a CommitRecord,
+    /// Footers only.
+    pub quick: bool,
+    pub progress: &'a dyn Progress,
+}
+
+/// Bytes that are hashed at a time.
+const CHUNK: usize = 1 << 18;
+
+impl FileChecks<'_> {
+    /// Checks a file; its footer, where it has one and can be relied on.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Interrupted`](base::error::ErrorKind::Interrupted) when the caller asked to stop.
+    pub(super) fn check(&self, entry: &FileEntry, findings: &mut Vec<Finding>) -> Result<Option<Footer>> {
+        stop_if_cancelled(self.progress)?;
+        let label = format!("{}/{}", self.trace.label(), entry.path);
+        let mut find = |kind, reason: String| findings.push(Finding::new(kind, &label, reason));
+        let path = self.trace.folder.join(&entry.path);
+        if path.is_symlink() {
+            find(FindingKind::Missing, "expected a file, found a link to one".to_owned());
+            return Ok(None);
+        }
+        let (mut file, bytes) = match open(&path) {
+            Ok(open) => open,
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => {
+                find(FindingKind::Missing, "the file is not there".to_owned());
+                return Ok(None);
+            }
+            Err(cause) => {
+                find(FindingKind::Unreadable, format!("cannot read: {cause}"));
+                return Ok(None);
+            }
+        };
+        if bytes != entry.bytes {
+            find(FindingKind::Size, format!("expected {} bytes, found {bytes}", entry.bytes));
+            return Ok(None);
+        }
+        if !self.quick {
+            match self.hash(&mut file)? {
+                Ok(hash) if hash == entry.sha256 => {}
+                Ok(hash) => find(FindingKind::Hash, format!("expected the SHA-256 {}, found {hash}", entry.sha256)),
+                Err(cause) => find(FindingKind::Unreadable, format!("cannot read: {cause}")),
+            }
+            if !findings.is_empty() {
+                return Ok(None);
+            }
+        }
+        if !entry.is_table() {
+            return Ok(None);
+        }
+        let footer = match Footer::of(&file) {
+            Ok(footer) => footer,
+            Err(error) => {
+                findings.push(Finding::new(FindingKind::Footer, &label, error.to_string()));
+                return Ok(None);
+            }
+        };
+        let before = findings.len();
+        self.check_footer(entry, &footer, &label, findings);
+        Ok(Some(footer).filter(|_| findings.len() == before))
+    }
+
+    /// The SHA-256 of a file, in lower-case hexadecimal.
+    fn hash(&self, file: &mut File) -> Result<io::Result<String>> {
+        let (mut hash, mut buffer) = (Sha256::new(), vec![0; CHUNK]);
+        loop {
+            stop_if_cancelled(self.progress)?;
+            match file.read(&mut buffer) {
+                Ok(0) => break,
+                Ok(read) => {
+                    hash.update(buffer.get(..read).unwrap_or_default());
+                    self.progress.advance(read as u64);
+                }
+                Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
+                Err(cause) => return Ok(Err(cause)),
+            }
+        }
+        Ok(file.rewind().map(|()| hex(&hash.finalize())))
+    }
+
+    fn check_footer(&self, entry: &FileEntry, footer: &Footer, label: &str, findings: &mut Vec<Finding>) {
+        let mut find = |kind, reason: String| findings.push(Finding::new(kind, label, reason));
+        if footer.rows() != entry.rows {
+            find(FindingKind::Rows, format!("expected {} rows, the footer tells of {}", entry.rows, footer.rows()));
+        }
+        let expected = entry.min_timestamp_ns.zip(entry.max_timestamp_ns);
+        let found = footer.range("timestamp_ns");
+        if found != expected {
+            find(FindingKind::Time, format!("expected {}, the footer tells of {}", times(expected), times(found)));
+        }
+        if let Some(table) = sidecar_table(&entry.path).filter(|_| self.record.is_readable()) {
+            let missing = missing_column(table, self.record.format_version, &|name| footer.has_column(name));
+            missing.into_iter().for_each(|reason| find(FindingKind::Sidecar, reason));
+        }
+        if !entry.path.starts_with("events/") {
+            return;
+        }
+        let hashes: Vec<&str> = self.record.inputs.iter().map(|input| input.blake3.as_str()).collect();
+        let provider = entry.provider_id.as_ref().map(Guid::to_string);
+        for (key, expected) in [
+            ("etl2parquet.provider_id", provider),
+            ("etl2parquet.input_blake3", Some(hashes.join(","))),
+            ("etl2parquet.options_hash", Some(self.record.options_hash.clone())),
+        ] {
+            let found = footer.value(key);
+            if found != expected.as_deref() {
+                let [expected, found] = [expected.as_deref(), found].map(|value| value.unwrap_or("none"));
+                find(FindingKind::Footer, format!("the footer's {key} is {found}, the manifest's {expected}"));
+            }
+        }
+    }
+
+    /// Finds what the manifest does not know.
+    pub(super) fn extra(&self) -> Vec<Finding> {
+        let known: BTreeSet<&str> =
+            self.record.files.iter().map(|file| file.path.as_str()).chain([MANIFEST_PATH]).collect();
+        let (mut findings, mut waiting) = (Vec::new(), vec![String::new()]);
+        while let Some(folder) = waiting.pop() {
+            let label = |path: &str| format!("{}/{path}", self.trace.label());
+            let entries = entries(&self.trace.folder.join(&folder)).unwrap_or_else(|cause| {
+                findings.push(Finding::new(FindingKind::Unreadable, label(&folder), format!("cannot list: {cause}")));
+                Vec::new()
+            });
+            let is_known = || known.iter().any(|path| path.starts_with(&format!("{folder}/")));
+            if entries.is_empty() && !folder.is_empty() && !is_known() {
+                let reason = "the manifest knows no file of this folder";
+                findings.push(Finding::new(FindingKind::Extra, label(&folder), reason));
+            }
+            for entry in entries {
+                let name = entry.file_name().to_string_lossy().into_owned();
+                let path = if folder.is_empty() { name } else { format!("{folder}/{name}") };
+                if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                    waiting.push(path);
+                } else if !known.contains(path.as_str()) {
+                    findings.push(Finding::new(
+                        FindingKind::Extra,
+                        label(&path),
+                        "the manifest does not know this file",
+                    ));
+                }
+            }
+        }
+        findings
+    }
+}
+
+fn open(path: &Path) -> io::Result<(File, u64)> {
+    let file = File::open(path)?;
+    let bytes = file.metadata()?.len();
+    Ok((file, bytes))
+}
+
+fn times(range: Option<(i64, i64)>) -> String {
+    range.map_or_else(|| "no times".to_owned(), |(least, greatest)| format!("times from {least} to {greatest}"))
+}
