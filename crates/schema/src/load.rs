@@ -23,7 +23,7 @@ pub struct SchemaSet {
 /// Loads files, and folders with all schema files below them.
 ///
 /// # Errors
-/// [`crate::ErrorKind::Usage`] as for [`files::each`].
+/// [`ErrorKind::Usage`](base::error::ErrorKind::Usage) as for [`files::each`].
 pub fn load(paths: &[PathBuf]) -> Result<SchemaSet> {
     let mut loaded = SchemaSet::default();
     let mut conflicts = Vec::new();

@@ -141,7 +141,7 @@ impl ConvertOptions {
         }
     }
 
-    /// Describes payloads by files of the user; see [`load_schemas`](crate::load_schemas).
+    /// Describes payloads by files of the user; see [`load`](schema::load::load).
     #[must_use]
     pub fn schemas(self, loaded: SchemaSet) -> Self {
         let (schemas_hash, lock) = (loaded.hash(), self.schemas.lock.clone());

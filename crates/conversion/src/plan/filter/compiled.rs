@@ -103,7 +103,7 @@ impl CompiledFilter {
     /// is of a thread and process that pass.
     ///
     /// # Errors
-    /// [`ErrorKind::Internal`] for an event of a shape without a number.
+    /// [`ErrorKind::Internal`](base::error::ErrorKind::Internal) for an event of a shape without a number.
     #[inline]
     pub fn passes(
         &self,
