@@ -25,31 +25,37 @@ pub struct SchemaSet {
 /// # Errors
 /// [`ErrorKind::Usage`](base::error::ErrorKind::Usage) as for [`files::each`].
 pub fn load(paths: &[PathBuf]) -> Result<SchemaSet> {
-    let mut loaded = SchemaSet::default();
-    let mut conflicts = Vec::new();
-    let skipped = files::each(paths, |file| {
-        conflicts.extend(loaded.add(file));
-        Ok(())
-    })?;
-    loaded.skipped = skipped;
-    loaded.skipped.extend(conflicts);
-    Ok(loaded)
+    SchemaSet::of(|add| {
+        files::each(paths, |file| {
+            add(file);
+            Ok(())
+        })
+    })
 }
 
 /// Loads files that were found, by name and path; what is no schema, or cannot be read, is skipped.
 pub fn load_found(files: &[(String, PathBuf)]) -> SchemaSet {
-    let mut loaded = SchemaSet::default();
-    let (mut conflicts, mut skipped) = (Vec::new(), Vec::new());
-    let Ok(_) = files::each_found(files, &mut skipped, |file| {
-        conflicts.extend(loaded.add(file));
-        Ok::<_, Infallible>(())
+    let Ok(loaded) = SchemaSet::of(|add| {
+        let mut skipped = Vec::new();
+        files::each_found(files, &mut skipped, |file| {
+            add(file);
+            Ok::<_, Infallible>(())
+        })
+        .map(|_| skipped)
     });
-    loaded.skipped = skipped;
-    loaded.skipped.extend(conflicts);
     loaded
 }
 
 impl SchemaSet {
+    /// What the files declare that `read` hands on; it returns what it skips.
+    fn of<E>(read: impl FnOnce(&mut dyn FnMut(SchemaFile)) -> Result<Vec<SkippedSchema>, E>) -> Result<SchemaSet, E> {
+        let (mut loaded, mut conflicts) = (SchemaSet::default(), Vec::new());
+        let skipped = read(&mut |file| conflicts.extend(loaded.add(file)))?;
+        loaded.skipped = skipped;
+        loaded.skipped.extend(conflicts);
+        Ok(loaded)
+    }
+
     /// Adds what a file declares, behind what is here. Returns what is skipped when it declares messages that are here
     /// already in another form.
     pub fn add(&mut self, file: SchemaFile) -> Option<SkippedSchema> {
