@@ -194,19 +194,19 @@ impl Corridor<'_> {
         progress.stage(Stage::Convert { events: surveyed.files.iter().map(FileSurvey::events).sum() });
         let conversion = Conversion {
             plan: &surveyed.plan,
+            filter: surveyed.plan.filter.as_ref(),
             inputs: &planned,
             owners: &Owners::of(&dimensions),
             stacks: &stacks,
             options: &write,
-            output: Arc::clone(&output),
             memory: options.memory,
             space,
         };
         let views: Vec<_> = partitions.list().iter().map(|partition| partitions.view(partition, &planned)).collect();
         let reports = if workers::is_one_task(&surveyed) {
-            pool.install(|| conversion.run(Threads::Caller, &views, progress))
+            pool.install(|| conversion.write(Threads::Caller, &views, &output, progress))
         } else {
-            conversion.run(Threads::Pool(pool), &views, progress)
+            conversion.write(Threads::Pool(pool), &views, &output, progress)
         }?;
         let commit = Commit {
             name: &job.name,

@@ -4,6 +4,8 @@ pub mod aside;
 mod cost;
 pub mod decoders;
 pub mod entry;
+pub mod file_sink;
+pub mod group_sink;
 pub mod job;
 pub mod load;
 pub mod message;
@@ -24,7 +26,8 @@ pub mod slice;
 mod slice_stacks;
 pub mod sliced;
 pub mod slices;
-mod tables;
+pub mod stream_sink;
+pub mod tables;
 mod whose;
 pub mod write_options;
 

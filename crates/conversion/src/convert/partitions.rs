@@ -4,35 +4,40 @@ use std::sync::Arc;
 
 use base::error::Result;
 use columnar::output::Output;
+use rayon::ThreadPool;
 use spill::SpillSpace;
 
 use super::decoders::Decoders;
+use super::file_sink::FileSink;
+use super::group_sink::GroupSink;
 use super::part_report::PartReport;
 use super::pipeline::{self, Limits, Threads};
 use super::slice::SliceContext;
+use super::stream_sink::StreamSink;
 use super::tables::TableSetup;
 use super::whose::AskedNames;
 use super::write_options::WriteOptions;
 use crate::dimensions::Owners;
-use crate::plan::{PartitionView, PlanResult, PlannedInputs};
+use crate::plan::{CompiledFilter, PartitionView, PlanResult, PlannedInputs};
 use crate::stacks::Stacks;
 use crate::survey::Progress;
+use crate::table::TableColumns;
 
 /// What a conversion of partitions needs besides them.
 #[derive(Debug)]
 pub struct Conversion<'a> {
     /// The plan.
     pub plan: &'a PlanResult,
+    /// Which events become rows; `None` where all of them do.
+    pub filter: Option<&'a CompiledFilter>,
     /// The inputs of the recording.
     pub inputs: &'a PlannedInputs<'a>,
     /// The processes of the recording and their threads.
     pub owners: &'a Owners<'a>,
     /// The stacks of events that others tell.
     pub stacks: &'a Stacks,
-    /// How to write.
+    /// How rows are made, and files written.
     pub options: &'a WriteOptions,
-    /// Where to write.
-    pub output: Arc<dyn Output>,
     /// Bytes of memory for what is in work.
     pub memory: u64,
     /// For what does not fit into memory.
@@ -40,27 +45,65 @@ pub struct Conversion<'a> {
 }
 
 impl Conversion<'_> {
-    /// Converts partitions in their order: every event that the filters pass becomes a row of its table.
+    /// Converts partitions in their order to files: every event that the filter passes becomes a row of its table.
     ///
     /// # Errors
     /// Of the kind `Input` or `Internal` when an input cannot be read or has changed, `Output` when a file cannot be
     /// written, `Interrupted` when the caller asked to stop.
-    pub fn run(
+    pub fn write(
         &self,
         threads: Threads<'_>,
         partitions: &[PartitionView<'_>],
+        output: &Arc<dyn Output>,
         progress: &dyn Progress,
     ) -> Result<Vec<PartReport>> {
-        let Conversion { plan, inputs, owners, stacks, options, ref output, memory, space } = *self;
-        let setup = TableSetup { plan, inputs, options, output: Arc::clone(output), names: owners.names() };
-        let prepare = || Ok((setup.tables(progress)?, Decoders::new(plan, progress)?));
-        let ((columns, writers), decoders) = match threads {
+        let setup = self.tables();
+        let sink = |columns: &[Arc<TableColumns>]| Ok(FileSink { writers: setup.writers(columns, output, progress)? });
+        self.run(threads, partitions, &setup, sink, progress)
+    }
+
+    /// Converts partitions in their order, and hands the row groups to a reader.
+    ///
+    /// # Errors
+    /// Those of [`Conversion::write`]; [`ErrorKind::Interrupted`](base::error::ErrorKind::Interrupted), too, when the
+    /// reader is gone.
+    pub fn send(
+        &self,
+        pool: &ThreadPool,
+        partitions: &[PartitionView<'_>],
+        sink: StreamSink,
+        progress: &dyn Progress,
+    ) -> Result<Vec<PartReport>> {
+        self.run(Threads::Pool(pool), partitions, &self.tables(), |_| Ok(sink), progress)
+    }
+
+    fn tables(&self) -> TableSetup<'_> {
+        let Conversion { plan, inputs, options, owners, .. } = *self;
+        TableSetup { plan, inputs, options, names: owners.names() }
+    }
+
+    fn run<S: GroupSink + Send>(
+        &self,
+        threads: Threads<'_>,
+        partitions: &[PartitionView<'_>],
+        setup: &TableSetup<'_>,
+        sink: impl FnOnce(&[Arc<TableColumns>]) -> Result<S> + Send,
+        progress: &dyn Progress,
+    ) -> Result<Vec<PartReport>> {
+        let Conversion { plan, filter, owners, stacks, options, memory, space, .. } = *self;
+        let prepare = || {
+            let columns = setup.columns(progress)?;
+            let sink = sink(&columns)?;
+            Ok((columns, sink, Decoders::new(plan, progress)?))
+        };
+        let (columns, sink, decoders) = match threads {
             Threads::Pool(pool) => pool.install(prepare),
             Threads::Caller => prepare(),
         }?;
-        let asked = plan.filter.as_ref().map(|filter| AskedNames::of(filter, owners));
+        let asked = filter.map(|filter| AskedNames::of(filter, owners));
         let context = SliceContext {
             plan,
+            filter,
             decoders: &decoders,
             columns: &columns,
             owners,
@@ -69,6 +112,6 @@ impl Conversion<'_> {
             raw: options.raw,
         };
         let limits = Limits { row_group_rows: options.row_group_rows, memory };
-        pipeline::run(threads, context, partitions, &writers, limits, space, progress)
+        pipeline::run(threads, context, partitions, &sink, limits, space, progress)
     }
 }

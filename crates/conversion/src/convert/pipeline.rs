@@ -1,14 +1,14 @@
 //! Pass 2 on one pool: slices in parallel, one ordered cutter, row groups in parallel.
 //!
 //! ```text
-//!            ┌► slice ─┐            ┌► encode ► append ─┐
-//! plan ──────┼► slice ─┼─► cutter ──┼► encode ► append ─┼──► files
-//!            └► slice ─┘ in order   └► encode ► append ─┘ in order per table
+//!            ┌► slice ─┐            ┌► row group ─┐
+//! plan ──────┼► slice ─┼─► cutter ──┼► row group ─┼──► sink: files, or a reader
+//!            └► slice ─┘ in order   └► row group ─┘
 //! ```
 //!
-//! The calling thread only counts and cuts; reading, decoding, encoding, hashing and writing are tasks of the pool.
-//! Slices start while what is in flight fits into the budget; row groups are made of rows that are there anyway, so
-//! they start at once and hold slices back instead.
+//! The calling thread only counts and cuts; reading and decoding are tasks of the pool, and so is what the sink does with
+//! a row group. Slices start while what is in flight fits into the budget; row groups are made of rows that are there
+//! anyway, so they start at once and hold slices back instead, until the sink gives back what they are charged.
 //!
 //! Partitions follow one another without a pause: while the slices of one are converted, those of the next are laid out,
 //! and they start while the row groups of the first are still encoded. Since slices pass the cutter in order, only one
@@ -21,16 +21,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use base::error::{Error, Result};
 use columnar::columns::RowSource as _;
-use columnar::dataset::{BATCH_ROWS, TableWriter};
+use columnar::dataset::BATCH_ROWS;
 use columnar::output::FileEntry;
-use rayon::prelude::*;
 use rayon::{Scope, ThreadPool};
 use spill::SpillSpace;
 
+use super::group_sink::{Charge, GroupSink};
 use super::part_report::{PartCounts, PartReport};
 use super::slice::{self, SliceContext, SliceRows, Workspace};
 use super::sliced::SlicedPartition;
-use super::slices::Slice;
+use super::slices::{Slice, Slices};
 use crate::plan::PartitionView;
 use crate::survey::{Progress, Step, stop_if_cancelled, timed};
 use crate::table::{CompletedRowGroup, OPEN_WEIGHT, RowGroupCutter};
@@ -47,18 +47,11 @@ pub struct Limits {
 /// Memory that is not slices and row groups in work: code, catalog, file buffers.
 pub const RESERVE: u64 = 64 << 20;
 
-/// Memory of a table to the end: schema, the settings of its writer, and the heads of its columns in open groups, which
-/// their weight leaves out.
-pub const TABLE_RESERVE: u64 = 48 << 10;
-
 /// The least that slices and row groups in work may take; below that nothing would run side by side.
 const LEAST_IN_FLIGHT: u64 = 64 << 20;
 
 /// What it takes to lay out the slices of a partition beside the work on another.
 const LAYOUT_COST: u64 = 32 << 20;
-
-/// Groups with fewer rows are encoded by one thread.
-const PARALLEL_ROWS: usize = 1 << 16;
 
 /// Which threads do the work.
 #[derive(Clone, Copy, Debug)]
@@ -69,15 +62,16 @@ pub enum Threads<'a> {
     Caller,
 }
 
-/// Converts partitions, in their order, into the tables of the writers (by table number), and says what became of each.
+/// Converts partitions, in their order, into row groups for a sink, and says what became of each. Returns once the sink
+/// has given back what all row groups are charged.
 ///
 /// # Errors
 /// The first failure of any part; [`ErrorKind::Interrupted`](base::error::ErrorKind::Interrupted) when the caller asked to stop.
-pub fn run(
+pub fn run<S: GroupSink>(
     threads: Threads<'_>,
     context: SliceContext<'_>,
     partitions: &[PartitionView<'_>],
-    writers: &[TableWriter],
+    sink: &S,
     limits: Limits,
     space: &SpillSpace,
     progress: &dyn Progress,
@@ -88,11 +82,11 @@ pub fn run(
         Threads::Caller => 1,
     };
     let (sender, receiver) = channel();
-    let reserve = OPEN_WEIGHT + RESERVE + TABLE_RESERVE.saturating_mul(writers.len() as u64);
+    let reserve = (OPEN_WEIGHT + RESERVE).saturating_add(sink.reserve());
     let mut state = State {
         context,
         partitions,
-        writers,
+        sink,
         workspaces: &workspaces,
         space,
         sender,
@@ -107,7 +101,7 @@ pub fn run(
         rest: None,
         slices_in_flight: 0,
         groups_in_flight: 0,
-        tasks: 0,
+        awaited: 0,
         cost_in_flight: 0,
         reports: Vec::new(),
         failure: None,
@@ -128,19 +122,23 @@ enum Tasks<'s, 'scope> {
     AtOnce,
 }
 
-/// A finished task; partitions are told by their places in the list.
-enum Done<'a> {
-    LaidOut(usize, Result<SlicedPartition<'a>>),
+/// What a task or a charge reports when it ends; partitions are told by their places in the list.
+enum Done {
+    /// The slices, and what is left out of them.
+    LaidOut(usize, Result<(Slices, Vec<u64>)>),
     Slice(usize, usize, Result<Box<SliceRows>>),
-    Group(usize, u64, Result<()>),
+    Group(usize, Result<()>),
+    /// Bytes that a row group was charged.
+    GivenBack(u64),
     Written(usize, Result<Vec<FileEntry>>),
 }
 
 /// A partition in work.
-struct Active<'a> {
+struct Active<'a, S: GroupSink> {
     place: usize,
     partition: Arc<SlicedPartition<'a>>,
-    writers: Arc<Vec<TableWriter>>,
+    /// What takes its row groups, until it is being finished.
+    part: Option<Arc<S::Part>>,
     cutter: RowGroupCutter,
     counts: PartCounts,
     next_slice: usize,
@@ -149,12 +147,10 @@ struct Active<'a> {
     groups_in_flight: usize,
     /// Whether all row groups have been cut.
     is_cut: bool,
-    /// Whether the files are being finished.
-    is_closing: bool,
     files: Option<Vec<FileEntry>>,
 }
 
-impl Active<'_> {
+impl<S: GroupSink> Active<'_, S> {
     fn is_started(&self) -> bool {
         self.next_slice == self.partition.slices.len()
     }
@@ -171,13 +167,13 @@ impl Active<'_> {
     }
 }
 
-struct State<'a> {
+struct State<'a, S: GroupSink> {
     context: SliceContext<'a>,
     partitions: &'a [PartitionView<'a>],
-    writers: &'a [TableWriter],
+    sink: &'a S,
     workspaces: &'a Workspaces,
     space: &'a SpillSpace,
-    sender: Sender<Done<'a>>,
+    sender: Sender<Done>,
     progress: &'a dyn Progress,
     /// Bytes that slices and groups in work may take together.
     allowance: u64,
@@ -187,22 +183,23 @@ struct State<'a> {
     laid_out: usize,
     is_laying_out: bool,
     /// In order.
-    active: VecDeque<Active<'a>>,
+    active: VecDeque<Active<'a, S>>,
     /// Slices, or first parts of them, that finished before their turn, and what they cost.
     waiting: BTreeMap<(usize, usize), (Box<SliceRows>, u64)>,
     /// Where the slice that a cutter takes next goes on, after a part of it was taken.
     rest: Option<(usize, usize, usize)>,
     slices_in_flight: usize,
+    /// Row groups that the sink has not given back.
     groups_in_flight: usize,
-    /// Tasks that will report.
-    tasks: usize,
+    /// Tasks and charges that will report.
+    awaited: usize,
     cost_in_flight: u64,
     reports: Vec<PartReport>,
     failure: Option<Error>,
 }
 
-impl<'a> State<'a> {
-    fn work<'scope>(&mut self, tasks: Tasks<'_, 'scope>, receiver: &Receiver<Done<'a>>)
+impl<'a, S: GroupSink> State<'a, S> {
+    fn work<'scope>(&mut self, tasks: Tasks<'_, 'scope>, receiver: &Receiver<Done>)
     where
         'a: 'scope,
     {
@@ -214,17 +211,19 @@ impl<'a> State<'a> {
                 self.cut_last_groups(tasks);
                 self.close(tasks);
             }
-            if self.tasks == 0 {
+            if self.awaited == 0 {
                 return;
             }
             let done = receiver.recv().expect("this thread holds a sender itself");
-            self.tasks -= 1;
+            self.awaited -= 1;
             match done {
                 Done::LaidOut(place, partition) => self.begin(place, partition),
                 Done::Slice(place, number, rows) => self.finish_slice(tasks, place, number, rows),
-                Done::Group(place, cost, outcome) => {
+                Done::GivenBack(cost) => {
                     self.groups_in_flight -= 1;
                     self.cost_in_flight -= cost;
+                }
+                Done::Group(place, outcome) => {
                     if let Some(active) = self.active_at(place) {
                         active.groups_in_flight -= 1;
                     }
@@ -241,16 +240,16 @@ impl<'a> State<'a> {
         }
     }
 
-    fn active_at(&mut self, place: usize) -> Option<&mut Active<'a>> {
+    fn active_at(&mut self, place: usize) -> Option<&mut Active<'a, S>> {
         self.active.iter_mut().find(|active| active.place == place)
     }
 
     /// Does some work as a task of the pool.
-    fn spawn<'scope>(&mut self, tasks: Tasks<'_, 'scope>, work: impl FnOnce() -> Done<'a> + Send + 'scope)
+    fn spawn<'scope>(&mut self, tasks: Tasks<'_, 'scope>, work: impl FnOnce() -> Done + Send + 'scope)
     where
         'a: 'scope,
     {
-        self.tasks += 1;
+        self.awaited += 1;
         // The receiver lives until every task is done.
         match tasks {
             Tasks::AtOnce => _ = self.sender.send(work()),
@@ -276,31 +275,31 @@ impl<'a> State<'a> {
         self.laid_out += 1;
         self.cost_in_flight += LAYOUT_COST;
         self.spawn(tasks, move || {
-            Done::LaidOut(place, caught(|| SlicedPartition::new(view, context.plan, space, progress)))
+            let partition = caught(|| SlicedPartition::new(view, context.filter, space, progress));
+            Done::LaidOut(place, partition.map(|partition| (partition.slices, partition.skipped)))
         });
     }
 
     /// Takes up a partition whose slices are laid out.
-    fn begin(&mut self, place: usize, partition: Result<SlicedPartition<'a>>) {
+    fn begin(&mut self, place: usize, slices: Result<(Slices, Vec<u64>)>) {
         self.is_laying_out = false;
         self.cost_in_flight -= LAYOUT_COST;
-        let partition = match partition {
-            Ok(partition) => partition,
+        let (slices, skipped) = match slices {
+            Ok(slices) => slices,
             Err(error) => return self.fail(Some(error)),
         };
-        let number = partition.view.partition.number;
-        let writers = self.writers.iter().map(|writer| writer.for_partition(number)).collect();
+        let partition = SlicedPartition { view: self.partitions[place], slices, skipped };
+        let part = self.sink.part(partition.view.partition.number);
         self.active.push_back(Active {
             place,
             counts: PartCounts::new(&partition, self.context.plan.shapes.len()),
             partition: Arc::new(partition),
-            writers: Arc::new(writers),
+            part: Some(Arc::new(part)),
             cutter: RowGroupCutter::new(self.context.columns, self.row_group_rows),
             next_slice: 0,
             next_accepted: 0,
             groups_in_flight: 0,
             is_cut: false,
-            is_closing: false,
             files: None,
         });
     }
@@ -390,7 +389,7 @@ impl<'a> State<'a> {
     where
         'a: 'scope,
     {
-        let done = |active: &&mut Active<'_>| active.is_accepted() && !active.is_cut;
+        let done = |active: &&mut Active<'_, S>| active.is_accepted() && !active.is_cut;
         while let Some(active) = self.active.iter_mut().find(done) {
             active.is_cut = true;
             let place = active.place;
@@ -403,41 +402,35 @@ impl<'a> State<'a> {
     where
         'a: 'scope,
     {
-        let CompletedRowGroup { table, ordinal, group, weight } = closed;
         let Some(active) = self.active_at(place) else { return };
+        let Some(part) = active.part.clone() else { return };
         active.groups_in_flight += 1;
-        let writers = Arc::clone(&active.writers);
-        let rows = group.rows();
+        let (rows, weight) = (closed.group.rows().max(BATCH_ROWS) as u64, closed.weight);
         // A batch of it becomes Arrow beside the packed values; of few and heavy rows, all of it does.
-        let cost = weight.saturating_add(weight.saturating_mul(BATCH_ROWS as u64) / (rows.max(BATCH_ROWS) as u64));
+        let cost = weight.saturating_add(weight.saturating_mul(BATCH_ROWS as u64) / rows);
         self.groups_in_flight += 1;
         self.cost_in_flight += cost;
-        let progress = self.progress;
+        self.awaited += 1;
+        let sender = self.sender.clone();
+        let charge = Charge::new(move || _ = sender.send(Done::GivenBack(cost)));
+        let (sink, progress) = (self.sink, self.progress);
         self.spawn(tasks, move || {
-            let outcome = caught(|| {
-                let writer = &writers[table as usize];
-                let encoded =
-                    if rows < PARALLEL_ROWS { writer.encode(&group)? } else { writer.encode_parallel(&group)? };
-                progress.worked(Step::Columns, encoded.time().columns);
-                progress.worked(Step::Encode, encoded.time().encode);
-                timed(progress, Step::Columns, || drop(group));
-                timed(progress, Step::Write, || writer.append(ordinal, encoded))
-            });
-            drop(writers);
-            Done::Group(place, cost, outcome)
+            let outcome = caught(|| sink.take(&part, closed, charge, progress));
+            drop(part);
+            Done::Group(place, outcome)
         });
     }
 
-    /// Finishes the files of partitions whose row groups are all written.
+    /// Finishes the partitions whose row groups were all taken.
     fn close<'scope>(&mut self, tasks: Tasks<'_, 'scope>)
     where
         'a: 'scope,
     {
-        let is_written = |active: &&mut Active<'_>| active.is_cut && active.groups_in_flight == 0 && !active.is_closing;
-        while let Some(active) = self.active.iter_mut().find(is_written) {
-            active.is_closing = true;
-            let (place, writers, progress) = (active.place, std::mem::take(&mut active.writers), self.progress);
-            self.spawn(tasks, move || Done::Written(place, caught(|| finish_files(writers, progress))));
+        let is_taken = |active: &Active<'_, S>| active.is_cut && active.groups_in_flight == 0;
+        while let Some(active) = self.active.iter_mut().find(|active| active.part.is_some() && is_taken(active)) {
+            let Some(part) = active.part.take() else { return };
+            let (place, sink, progress) = (active.place, self.sink, self.progress);
+            self.spawn(tasks, move || Done::Written(place, caught(|| finish_part(sink, part, progress))));
         }
     }
 
@@ -458,16 +451,10 @@ impl<'a> State<'a> {
     }
 }
 
-/// Finishes the files of all tables, and lists them in the order of tables.
-fn finish_files(writers: Arc<Vec<TableWriter>>, progress: &dyn Progress) -> Result<Vec<FileEntry>> {
-    let writers =
-        Arc::into_inner(writers).ok_or_else(|| Error::bug("a table is finished while row groups are written to it"))?;
-    let finish = |writer: TableWriter| {
-        stop_if_cancelled(progress)?;
-        timed(progress, Step::Write, || writer.finish())
-    };
-    let files: Vec<Vec<FileEntry>> = writers.into_par_iter().map(finish).collect::<Result<_>>()?;
-    Ok(files.into_iter().flatten().collect())
+/// Ends a partition; returns its files.
+fn finish_part<S: GroupSink>(sink: &S, part: Arc<S::Part>, progress: &dyn Progress) -> Result<Vec<FileEntry>> {
+    let part = Arc::into_inner(part).ok_or_else(|| Error::bug("a partition is finished while row groups are taken"))?;
+    sink.finish(part, progress)
 }
 
 /// The workspaces that no slice is using; there are never more than workers.

@@ -35,6 +35,8 @@ use crate::table::{Chunk, HeaderColumns, RowContext, RowStatus, TableColumns};
 pub struct SliceContext<'a> {
     /// The plan.
     pub plan: &'a PlanResult,
+    /// Which events become rows; `None` where all of them do.
+    pub filter: Option<&'a CompiledFilter>,
     /// The plan's shapes, made ready to decode events.
     pub decoders: &'a Decoders,
     /// The columns of the plan's tables.
@@ -43,7 +45,7 @@ pub struct SliceContext<'a> {
     pub owners: &'a Owners<'a>,
     /// The stacks of the events that others tell.
     pub stacks: &'a Stacks,
-    /// The names of processes that the filters ask for; `None` where all events become rows.
+    /// The names of processes that the filter asks for; `None` where there is none.
     pub asked: Option<&'a AskedNames>,
     /// When raw payloads are kept.
     pub raw: RawPolicy,
@@ -52,12 +54,12 @@ pub struct SliceContext<'a> {
 impl<'a> SliceContext<'a> {
     /// Whether filters ask whose events are.
     fn asks_whose(&self) -> bool {
-        self.plan.filter.as_ref().is_some_and(CompiledFilter::asks_whose)
+        self.filter.is_some_and(CompiledFilter::asks_whose)
     }
 
     /// What tells the events that become rows; `None` where all of them do.
     fn selection(&self) -> Option<Selection<'a>> {
-        let (filter, asked) = (self.plan.filter.as_ref()?, self.asked?);
+        let (filter, asked) = (self.filter?, self.asked?);
         Some(Selection { filter, asked, decoders: self.decoders, owners: self.owners, stacks: self.stacks })
     }
 }

@@ -5,7 +5,7 @@ use spill::SpillSpace;
 
 use super::slices::{self, Slices};
 use crate::plan::filter::Overlap;
-use crate::plan::{CompiledFilter, PartitionView, PlanResult};
+use crate::plan::{CompiledFilter, PartitionView};
 use crate::survey::Progress;
 
 /// A partition that is ready to be converted.
@@ -20,19 +20,19 @@ pub struct SlicedPartition<'a> {
 }
 
 impl<'a> SlicedPartition<'a> {
-    /// Lays out the slices of a partition. Of one that lies outside of the time that passes the filters, nothing is
+    /// Lays out the slices of a partition. Of one that lies outside of the time that passes the filter, nothing is
     /// read: the survey has counted its events.
     ///
     /// # Errors
     /// When an input cannot be read or has changed, when there is no space, and when the caller asked to stop.
     pub fn new(
         view: PartitionView<'a>,
-        plan: &PlanResult,
+        filter: Option<&CompiledFilter>,
         space: &SpillSpace,
         progress: &dyn Progress,
     ) -> Result<SlicedPartition<'a>> {
         let mut skipped = vec![0; view.inputs.len()];
-        if plan.filter.as_ref().is_none_or(|filter| may_pass(&view, filter)) {
+        if filter.is_none_or(|filter| may_pass(&view, filter)) {
             let slices = slices::plan(&view, space, progress)?;
             return Ok(SlicedPartition { view, slices, skipped });
         }

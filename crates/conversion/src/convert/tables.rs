@@ -1,18 +1,19 @@
-//! The tables of a plan: their columns, and what writes them.
+//! The tables of a plan: their columns, and the writers of their files.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use arrow_schema::{Field, Schema};
+use arrow_schema::{Field, Schema, SchemaRef};
 use base::error::Result;
-use columnar::columns::KeyTable;
+use columnar::columns::{KeyTable, TypeOptions};
 use columnar::dataset::{FileNaming, TableSpec, TableWriter};
 use columnar::output::{Output, options_hash};
 use rayon::prelude::*;
 
 use super::write_options::WriteOptions;
 use crate::plan::{PlanResult, PlannedInputs, PlannedTable};
-use crate::survey::{Progress, Step, timed};
+use crate::survey::{Progress, Step, stop_if_cancelled, timed};
+use crate::table::header::HeaderColumn;
 use crate::table::{ShapeConstants, TableColumns};
 
 /// Sets up the tables of a plan.
@@ -20,23 +21,34 @@ pub(super) struct TableSetup<'a> {
     pub plan: &'a PlanResult,
     pub inputs: &'a PlannedInputs<'a>,
     pub options: &'a WriteOptions,
-    pub output: Arc<dyn Output>,
     /// The names of processes.
     pub names: &'a Arc<KeyTable>,
 }
 
 impl TableSetup<'_> {
-    /// The columns and the writer of each table.
-    pub(super) fn tables(&self, progress: &dyn Progress) -> Result<(Vec<Arc<TableColumns>>, Vec<TableWriter>)> {
-        let (local_shapes, header, metadata) = (self.local_shapes(), self.header_fields(), self.metadata());
-        let set_up = |table| {
-            let columns = self.columns(table, &header, &local_shapes);
-            let writer = self.writer(table, &columns, &metadata)?;
-            Ok((columns, writer))
+    /// The columns of each table.
+    pub(super) fn columns(&self, progress: &dyn Progress) -> Result<Vec<Arc<TableColumns>>> {
+        let (local_shapes, header) = (self.local_shapes(), self.header_fields());
+        let columns = |table| {
+            stop_if_cancelled(progress)?;
+            Ok(timed(progress, Step::Schema, || self.columns_of(table, &header, &local_shapes)))
         };
-        let tables = self.plan.tables.par_iter().map(|table| timed(progress, Step::Schema, || set_up(table)));
-        let tables: Vec<_> = tables.collect::<Result<_>>()?;
-        Ok(tables.into_iter().unzip())
+        self.plan.tables.par_iter().map(columns).collect()
+    }
+
+    /// The writer of each table, which has these columns.
+    pub(super) fn writers(
+        &self,
+        columns: &[Arc<TableColumns>],
+        output: &Arc<dyn Output>,
+        progress: &dyn Progress,
+    ) -> Result<Vec<TableWriter>> {
+        let metadata = self.metadata();
+        let tables = self.plan.tables.par_iter().zip(columns);
+        let writer = |(table, columns): (&PlannedTable, &Arc<TableColumns>)| {
+            timed(progress, Step::Schema, || self.writer(table, columns, output, &metadata))
+        };
+        tables.map(writer).collect()
     }
 
     /// The fields of all header columns, by name: tables share them.
@@ -66,17 +78,15 @@ impl TableSetup<'_> {
         ]
     }
 
-    fn columns(
+    fn columns_of(
         &self,
         table: &PlannedTable,
         header: &BTreeMap<&'static str, Arc<Field>>,
         local_shapes: &Arc<[u32]>,
     ) -> Arc<TableColumns> {
         let types = self.options.types;
-        let header = table.header.iter().map(|column| Arc::clone(&header[column.name()]));
-        let payload = table.columns.columns.iter().map(|column| Arc::clone(&column.field));
-        let fields: Vec<Arc<Field>> = header.chain(payload).collect();
-        let (schema, local_shapes) = (Arc::new(Schema::new(fields)), Arc::clone(local_shapes));
+        let schema = schema_of(table, |column| Arc::clone(&header[column.name()]));
+        let local_shapes = Arc::clone(local_shapes);
         let constants = table.shapes.iter().map(|&shape| {
             let entry = self.plan.entry(&self.plan.shapes[shape as usize]);
             ShapeConstants::new(&entry.shape.key.identity, entry.event_name(), entry.shape.decode_source)
@@ -89,6 +99,7 @@ impl TableSetup<'_> {
         &self,
         table: &PlannedTable,
         columns: &TableColumns,
+        output: &Arc<dyn Output>,
         metadata: &[(String, String); 2],
     ) -> Result<TableWriter> {
         let mut pairs = vec![("etl2parquet.version".to_owned(), env!("CARGO_PKG_VERSION").to_owned())];
@@ -103,6 +114,17 @@ impl TableSetup<'_> {
             provider_id: table.provider_id,
             provider_name: table.provider_name.clone(),
         };
-        TableWriter::new(Arc::clone(&self.output), spec, &self.options.encode_options())
+        TableWriter::new(Arc::clone(output), spec, &self.options.encode_options())
     }
+}
+
+/// The columns of a table as readers meet them.
+pub fn table_schema(table: &PlannedTable, types: &TypeOptions) -> SchemaRef {
+    schema_of(table, |column| Arc::new(column.field(types)))
+}
+
+fn schema_of(table: &PlannedTable, header: impl Fn(&HeaderColumn) -> Arc<Field>) -> SchemaRef {
+    let payload = table.columns.columns.iter().map(|column| Arc::clone(&column.field));
+    let fields: Vec<Arc<Field>> = table.header.iter().map(header).chain(payload).collect();
+    Arc::new(Schema::new(fields))
 }

@@ -177,15 +177,16 @@ pub fn convert_partition(
     };
     let conversion = Conversion {
         plan: &stored.plan.result,
+        filter: stored.plan.result.filter.as_ref(),
         inputs: &planned,
         owners: &Owners::of(&dimensions),
         stacks: &stacks,
         options: &stored.job.write,
-        output: Arc::clone(&output) as Arc<dyn Output>,
         memory: options.memory,
         space: &space,
     };
-    let mut reports = conversion.run(Threads::Pool(&pool), &[view], progress)?;
+    let files = Arc::clone(&output) as Arc<dyn Output>;
+    let mut reports = conversion.write(Threads::Pool(&pool), &[view], &files, progress)?;
     let report = reports.pop().unwrap_or_default();
     view.check_unchanged()?;
     let rows = report.files.iter().map(|file| file.rows).sum();

@@ -14,8 +14,9 @@ use rayon::ThreadPool;
 
 use super::turnstile::{Ticket, Turnstile};
 use crate::convert::ConvertOptions;
+use crate::convert::file_sink::TABLE_RESERVE;
 use crate::convert::job::{Recording, Surveyed};
-use crate::convert::pipeline::{RESERVE, TABLE_RESERVE};
+use crate::convert::pipeline::RESERVE;
 use crate::plan::room_to_plan;
 use crate::survey::FileSurvey;
 

@@ -37,6 +37,7 @@ mod settled_table;
 mod shape_ids;
 mod shared_list;
 mod slice_size;
+pub mod table_filter;
 pub mod tables;
 
 pub use build::plan;

@@ -1,5 +1,6 @@
 //! The tables of a trace: which columns every event fills, its rows slice by slice, and the row groups made of them.
 
+pub mod batches;
 pub mod cutter;
 pub mod header;
 mod layout;

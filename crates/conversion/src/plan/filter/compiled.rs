@@ -32,15 +32,18 @@ const FEW_PROVIDERS: usize = 4;
 impl CompiledFilter {
     /// The filter of a recording, for shapes that are still to be decided on; `None` where all events pass.
     pub fn new(filter: &Filter, files: &[FileSurvey], shapes: usize) -> Option<CompiledFilter> {
-        let window = filter.window(start_ns(files));
-        let decisions = vec![ShapeDecision::Fail; shapes];
-        (!filter.is_empty()).then(|| CompiledFilter {
+        (!filter.is_empty()).then(|| CompiledFilter::undecided(filter, files, shapes))
+    }
+
+    /// The filter of a recording, of which no event passes before its shape is decided on.
+    pub fn undecided(filter: &Filter, files: &[FileSurvey], shapes: usize) -> CompiledFilter {
+        CompiledFilter {
             filter: filter.clone(),
-            window,
-            decisions,
+            window: filter.window(start_ns(files)),
+            decisions: vec![ShapeDecision::Fail; shapes],
             families: 0,
             providers: Vec::new(),
-        })
+        }
     }
 
     /// Decides on a shape by what is known of it; says whether any of its events can pass.

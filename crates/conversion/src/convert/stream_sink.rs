@@ -1,0 +1,99 @@
+//! Row groups to a reader: through a channel, and behind it in the order of their rows.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use base::error::{Error, ErrorKind, Result};
+use columnar::output::FileEntry;
+
+use super::group_sink::{Charge, GroupSink};
+use crate::survey::Progress;
+use crate::table::{CompletedRowGroup, RowGroup};
+
+/// Sends the row groups of one table to a [`GroupReader`]. What waits in the channel stays charged, so a reader that stops
+/// stops the conversion.
+#[derive(Debug)]
+pub struct StreamSink(Sender<Sent>);
+
+/// Takes row groups from a [`StreamSink`].
+#[derive(Debug)]
+pub struct GroupReader {
+    receiver: Receiver<Sent>,
+    /// Partition and number of the row group that comes next.
+    next: (u32, u64),
+    /// What came before its turn.
+    early: BTreeMap<(u32, u64), (RowGroup, Charge)>,
+    /// How many row groups a partition has, of those that have ended.
+    ended: BTreeMap<u32, u64>,
+}
+
+#[derive(Debug)]
+enum Sent {
+    /// A row group, by partition and number.
+    Group((u32, u64), RowGroup, Charge),
+    /// A partition has so many row groups.
+    End(u32, u64),
+}
+
+/// A partition whose row groups are sent.
+#[derive(Debug)]
+pub struct SentPart {
+    partition: u32,
+    groups: AtomicU64,
+}
+
+impl StreamSink {
+    /// A sink, and the reader of what is sent through it. The partitions have the numbers from 0 on.
+    pub fn new() -> (StreamSink, GroupReader) {
+        let (sender, receiver) = channel();
+        (StreamSink(sender), GroupReader { receiver, next: (0, 0), early: BTreeMap::new(), ended: BTreeMap::new() })
+    }
+
+    fn send(&self, sent: Sent) -> Result<()> {
+        self.0.send(sent).map_err(|_| Error::new(ErrorKind::Interrupted, "nobody reads the stream any more"))
+    }
+}
+
+impl GroupSink for StreamSink {
+    type Part = SentPart;
+
+    fn reserve(&self) -> u64 {
+        0
+    }
+
+    fn part(&self, partition: u32) -> SentPart {
+        SentPart { partition, groups: AtomicU64::new(0) }
+    }
+
+    fn take(&self, part: &SentPart, group: CompletedRowGroup, charge: Charge, _: &dyn Progress) -> Result<()> {
+        part.groups.fetch_add(1, Ordering::Relaxed);
+        self.send(Sent::Group((part.partition, group.ordinal), group.group, charge))
+    }
+
+    fn finish(&self, part: SentPart, _: &dyn Progress) -> Result<Vec<FileEntry>> {
+        self.send(Sent::End(part.partition, part.groups.into_inner()))?;
+        Ok(Vec::new())
+    }
+}
+
+impl GroupReader {
+    /// Waits for the next row group; `None` once the sink is gone.
+    pub fn next_group(&mut self) -> Option<(RowGroup, Charge)> {
+        loop {
+            let (partition, ordinal) = self.next;
+            if let Some(next) = self.early.remove(&self.next) {
+                self.next = (partition, ordinal + 1);
+                return Some(next);
+            }
+            if self.ended.get(&partition) == Some(&ordinal) {
+                self.next = (partition.saturating_add(1), 0);
+                continue;
+            }
+            match self.receiver.recv().ok()? {
+                Sent::Group(place, group, charge) => _ = self.early.insert(place, (group, charge)),
+                Sent::End(partition, groups) => _ = self.ended.insert(partition, groups),
+            }
+        }
+    }
+}
