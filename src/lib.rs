@@ -72,6 +72,28 @@
 //! assert!(columns.contains(&"timestamp") && columns.contains(&"QueryName"));
 //! ```
 //!
+//! Without files between, [`Trace`] gives the rows of a dataset as Arrow record batches, in the order of their times: as
+//! many columns and events as were asked for, as often as they are asked for, and no faster than they are taken.
+//!
+//! ```
+//! use etl2parquet::{ConvertOptions, Filter, NoProgress, Recording, Trace};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let recording = Recording::of_file("examples/example.etl");
+//! let trace = Trace::open(&recording, &ConvertOptions::new(""), &NoProgress)?;
+//! let dns = trace.datasets().find(|dataset| dataset.name == "Microsoft-Windows-DNS-Client");
+//! assert_eq!(dns.map(|dataset| dataset.events), Some(73));
+//!
+//! let errors = Filter { level: Some(2), ..Filter::default() };
+//! let stream = trace.stream("Microsoft-Windows-DNS-Client", Some(&["timestamp", "QueryName"]), &errors)?;
+//! for batch in stream {
+//!     let batch = batch?;
+//!     assert_eq!(batch.schema().field(1).name(), "QueryName");
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! # Failures
 //!
 //! An [`Error`] says what was expected and found, where, and what to do about it; its [`code`](Error::code) stays the
@@ -105,6 +127,8 @@ pub use conversion::convert::job::{
     StackPolicy, Stage,
 };
 pub use conversion::convert::options::ConvertOptions;
+pub use conversion::job::stream::EventStream;
+pub use conversion::job::trace::{DatasetInfo, Trace};
 pub use conversion::job::{Inspected, convert, inspect};
 pub use conversion::plan::datasets::DatasetSplit;
 pub use conversion::plan::filter::{EventPattern, Filter, NamePattern, NumberSet, TimeBound};

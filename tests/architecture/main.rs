@@ -118,7 +118,7 @@ fn no_file_outgrows_its_reader() {
 }
 
 /// Types that the documentation shows.
-const MAX_PUBLIC_TYPES: usize = 60;
+const MAX_PUBLIC_TYPES: usize = 64;
 
 #[test]
 fn the_public_face_is_small() {

@@ -6,6 +6,8 @@ pub mod steps;
 mod stored;
 mod stored_dimensions;
 mod stored_stacks;
+pub mod stream;
+pub mod trace;
 mod turnstile;
 mod update;
 pub mod workers;

@@ -93,7 +93,7 @@ impl Commit<'_> {
         progress: &dyn JobProgress,
     ) -> Result<Finished> {
         let shapes = surveyed.plan.shapes.len();
-        let (counts, events) = account::account(&surveyed.files, shapes, partitions, &reports)?;
+        let (counts, events) = account::account(&surveyed.files, shapes, partitions, &reports, account::rows_in_files)?;
         let target = self.target.clone();
         let asks_whose = surveyed.plan.filter.as_ref().is_some_and(CompiledFilter::asks_whose);
         let whose = asks_whose.then(|| self.whose(&counts.seen));

@@ -1,6 +1,6 @@
 //! From converted partitions to a published trace: checks, sidecar, commit record, one rename.
 
-mod account;
+pub mod account;
 pub mod checks;
 mod finish;
 pub mod lock_file;

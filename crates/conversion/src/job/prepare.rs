@@ -21,7 +21,7 @@ use crate::convert::write_options::WriteOptions;
 use crate::dimensions::{self, Dimensions, Owners};
 use crate::plan::{self, Partitions, PlanOptions, PlanResult, PlannedInputs, partition};
 use crate::stacks::{self, Stacks};
-use crate::survey::{self, FileFacts, FileSurvey, Step, SurveyOptions, ToldEvents, timed};
+use crate::survey::{self, FileFacts, FileSurvey, Issue, Step, SurveyOptions, ToldEvents, timed};
 
 /// Opens the inputs of a recording; what is packed is unpacked beside the output where nothing else is said.
 pub(super) fn inputs(job: &Recording, options: &ConvertOptions, progress: &dyn JobProgress) -> Result<Inputs> {
@@ -129,30 +129,72 @@ pub(super) fn prepare<'a>(
         Err(outcome) => return Ok(Err(outcome)),
     };
     let planned = PlannedInputs::of(&surveyed.files, inputs);
-    let size = options.partition_bytes.unwrap_or_else(|| partition::size_for(surveyed.plan.shapes.len()));
-    let cut = || partition::cut(&surveyed.files, &planned, size, space, progress);
     if options.dry_run {
+        let cut = || cut(&surveyed, &planned, options, space, progress);
         let partitions = Some(pool.install(cut)?.list().len() as u64);
         let report = of_survey(&folder::trace_folder(&options.out, &job.name), surveyed);
         return Ok(Err(Outcome::DryRun(Box::new(Report { partitions, ..report }))));
     }
-    let gather_ids = || dimensions::gather(&Subject::ALL, &surveyed.files, &planned, &surveyed.plan, space, progress);
-    let join_stacks = || match options.stacks {
-        StackPolicy::Join => stacks::gather(&surveyed.files, &planned, space, progress),
-        StackPolicy::Keep => Ok(Default::default()),
-    };
-    // What some of them do by one thread, the others use the rest for.
-    let ((dimensions, stacks), partitions) = pool.install(|| rayon::join(|| rayon::join(gather_ids, join_stacks), cut));
-    let ((dimensions, issues), (stacks, not_joined), partitions) = (dimensions?, stacks?, partitions?);
+    let gathered = gather(pool, &surveyed, &planned, options, space, progress)?;
+    let Gathered { dimensions, stacks, partitions, issues } = gathered;
     let Surveyed { mut files, facts, plan } = surveyed;
-    let issues = issues.into_iter().chain(not_joined);
-    issues.for_each(|(input, issue)| files[usize::from(input)].issues.push(issue));
+    issues.into_iter().for_each(|(input, issue)| files[usize::from(input)].issues.push(issue));
     if let (Some(first), Some(issue)) = (files.first_mut(), Owners::of(&dimensions).issue()) {
         first.issues.push(issue);
     }
     files.iter_mut().for_each(|file| file.told = ToldEvents::default());
     let surveyed = Surveyed { files, facts, plan };
     Ok(Ok(Prepared { surveyed, dimensions, stacks, write: write_options(options, settings), planned, partitions }))
+}
+
+/// What a conversion needs besides survey and plan.
+#[derive(Debug)]
+pub(super) struct Gathered {
+    /// What ids meant.
+    pub dimensions: Dimensions,
+    /// Which stack is of which event.
+    pub stacks: Stacks,
+    /// The parts of the recording that are converted as one.
+    pub partitions: Partitions,
+    /// What is unusual about all that, by number of the input.
+    pub issues: Vec<(u16, Issue)>,
+}
+
+/// Gathers what a conversion needs besides survey and plan.
+///
+/// # Errors
+/// Those of [`convert`](super::convert) up to there.
+pub(super) fn gather(
+    pool: &ThreadPool,
+    surveyed: &Surveyed,
+    planned: &PlannedInputs<'_>,
+    options: &ConvertOptions,
+    space: &SpillSpace,
+    progress: &dyn JobProgress,
+) -> Result<Gathered> {
+    let Surveyed { files, plan, .. } = surveyed;
+    let gather_ids = || dimensions::gather(&Subject::ALL, files, planned, plan, space, progress);
+    let join_stacks = || match options.stacks {
+        StackPolicy::Join => stacks::gather(files, planned, space, progress),
+        StackPolicy::Keep => Ok(Default::default()),
+    };
+    let cut = || cut(surveyed, planned, options, space, progress);
+    // What some of them do by one thread, the others use the rest for.
+    let ((dimensions, stacks), partitions) = pool.install(|| rayon::join(|| rayon::join(gather_ids, join_stacks), cut));
+    let ((dimensions, issues), (stacks, not_joined), partitions) = (dimensions?, stacks?, partitions?);
+    let issues = issues.into_iter().chain(not_joined).collect();
+    Ok(Gathered { dimensions, stacks, partitions, issues })
+}
+
+fn cut(
+    surveyed: &Surveyed,
+    planned: &PlannedInputs<'_>,
+    options: &ConvertOptions,
+    space: &SpillSpace,
+    progress: &dyn JobProgress,
+) -> Result<Partitions> {
+    let size = options.partition_bytes.unwrap_or_else(|| partition::size_for(surveyed.plan.shapes.len()));
+    partition::cut(&surveyed.files, planned, size, space, progress)
 }
 
 /// What becomes of a job of which no events need become rows: none passes the filters, the trace is there already, or a
@@ -188,7 +230,7 @@ fn passes_nothing(plan: &PlanResult) -> bool {
 }
 
 /// What of the options decides the bytes of event files.
-fn write_options(options: &ConvertOptions, settings: serde_json::Value) -> WriteOptions {
+pub(super) fn write_options(options: &ConvertOptions, settings: serde_json::Value) -> WriteOptions {
     WriteOptions {
         settings,
         types: options.types,

@@ -1,0 +1,128 @@
+//! The rows of a dataset as record batches.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{Builder, JoinHandle};
+
+use arrow_array::{RecordBatch, RecordBatchReader};
+use arrow_schema::{ArrowError, SchemaRef};
+use base::error::{Error, ErrorKind, Result};
+use columnar::columns::RowSource as _;
+use columnar::dataset::BATCH_ROWS;
+
+use crate::convert::group_sink::Charge;
+use crate::convert::job::{JobProgress, Stage};
+use crate::convert::stream_sink::{GroupReader, StreamSink};
+use crate::survey::Progress;
+use crate::table::RowGroup;
+use crate::table::batches::Projection;
+
+/// The rows of a dataset in the order of their times, as Arrow batches of up to 16,384 rows.
+///
+/// Rows that nobody has taken yet are held within the memory of the trace's options; while they fill it, the work behind
+/// the stream waits. A stream that is dropped ends that work. After an error the stream is over.
+pub struct EventStream {
+    projection: Projection,
+    /// `None` once the stream is over.
+    groups: Option<GroupReader>,
+    open: Option<OpenGroup>,
+    worker: Option<JoinHandle<Result<()>>>,
+    stop: Arc<AtomicBool>,
+}
+
+/// The row group that is being read, which stays charged until its last batch is taken.
+struct OpenGroup {
+    group: RowGroup,
+    next_row: usize,
+    _charge: Charge,
+}
+
+impl EventStream {
+    /// Starts a thread that does the work and sends row groups into the sink.
+    pub(super) fn start(
+        projection: Projection,
+        work: impl FnOnce(StreamSink, &dyn JobProgress) -> Result<()> + Send + 'static,
+    ) -> Result<EventStream> {
+        let (sink, groups) = StreamSink::new();
+        let stop = Arc::new(AtomicBool::new(false));
+        let progress = Stop(Arc::clone(&stop));
+        let worker = Builder::new().name("stream".into()).spawn(move || work(sink, &progress));
+        let worker =
+            worker.map_err(|error| Error::new(ErrorKind::Internal, "the system gives no thread").caused_by(error))?;
+        Ok(EventStream { projection, groups: Some(groups), open: None, worker: Some(worker), stop })
+    }
+
+    fn next_batch(&mut self) -> Option<Result<RecordBatch>> {
+        loop {
+            if let Some(open) = &mut self.open {
+                let rows = open.next_row..open.group.rows().min(open.next_row + BATCH_ROWS);
+                if !rows.is_empty() {
+                    open.next_row = rows.end;
+                    return Some(self.projection.batch(&open.group, rows));
+                }
+            }
+            self.open = None;
+            let Some((group, charge)) = self.groups.as_mut()?.next_group() else {
+                return self.end().err().map(Err);
+            };
+            self.open = Some(OpenGroup { group, next_row: 0, _charge: charge });
+        }
+    }
+
+    /// Lets go of what was sent, and waits for the thread to end.
+    fn end(&mut self) -> Result<()> {
+        (self.open, self.groups) = (None, None);
+        let Some(worker) = self.worker.take() else { return Ok(()) };
+        worker.join().unwrap_or_else(|_| Err(Error::bug("the thread of a stream failed")))
+    }
+}
+
+impl Iterator for EventStream {
+    type Item = std::result::Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let batch = self.next_batch()?;
+        if batch.is_err() {
+            self.stop.store(true, Ordering::Relaxed);
+            // The first error counts.
+            let _ = self.end();
+        }
+        Some(batch.map_err(|error| ArrowError::ExternalError(Box::new(error))))
+    }
+}
+
+impl RecordBatchReader for EventStream {
+    fn schema(&self) -> SchemaRef {
+        SchemaRef::clone(&self.projection.schema)
+    }
+}
+
+impl Drop for EventStream {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        // Nobody asks any more what became of it.
+        let _ = self.end();
+    }
+}
+
+impl fmt::Debug for EventStream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EventStream").field("projection", &self.projection).finish_non_exhaustive()
+    }
+}
+
+/// Says nothing of how far a stream is, and when it should stop.
+struct Stop(Arc<AtomicBool>);
+
+impl Progress for Stop {
+    fn advance(&self, _amount: u64) {}
+
+    fn is_cancelled(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl JobProgress for Stop {
+    fn stage(&self, _stage: Stage) {}
+}

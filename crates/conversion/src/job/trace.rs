@@ -1,0 +1,209 @@
+//! An opened recording, whose rows are read without files between.
+
+use std::sync::{Arc, Mutex, TryLockError};
+use std::time::Duration;
+
+use arrow_schema::{Schema, SchemaRef};
+use base::error::{Error, ErrorKind, Result};
+use base::resources;
+use etl::input::Inputs;
+use rayon::ThreadPool;
+use spill::SpillSpace;
+
+use super::prepare::{self, Gathered};
+use super::stream::EventStream;
+use crate::commit::account;
+use crate::convert::ConvertOptions;
+use crate::convert::job::{JobProgress, Recording, Surveyed};
+use crate::convert::partitions::Conversion;
+use crate::convert::stream_sink::StreamSink;
+use crate::convert::tables::table_schema;
+use crate::dimensions::Owners;
+use crate::plan::filter::Filter;
+use crate::plan::{CompiledFilter, PlannedInputs, PlannedTable};
+use crate::survey::{FileFacts, FileSurvey, stop_if_cancelled};
+use crate::table::batches::Projection;
+
+/// Rows of the row groups of a stream: what a reader waits for before the first batch.
+const STREAM_ROWS: u32 = 1 << 17;
+
+/// A recording that was surveyed and planned: what is in it is known, and its events can be read as often as one likes.
+///
+/// Clones share what is known and the threads.
+///
+/// ```
+/// use etl2parquet_conversion::convert::{ConvertOptions, Recording};
+/// use etl2parquet_conversion::job::trace::Trace;
+/// use etl2parquet_conversion::plan::Filter;
+/// use base::progress::NoProgress;
+///
+/// # fn main() -> base::error::Result<()> {
+/// let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/example.etl");
+/// let trace = Trace::open(&Recording::of_file(example), &ConvertOptions::new(""), &NoProgress)?;
+/// let columns = ["timestamp", "QueryName"];
+/// let stream = trace.stream("Microsoft-Windows-DNS-Client", Some(&columns), &Filter::default())?;
+/// let rows: usize = stream.map(|batch| batch.expect("a batch").num_rows()).sum();
+/// assert_eq!(rows, 73);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Trace(Arc<Opened>);
+
+#[derive(Debug)]
+struct Opened {
+    pool: ThreadPool,
+    inputs: Inputs,
+    surveyed: Surveyed,
+    options: ConvertOptions,
+    space: SpillSpace,
+    /// What streams need besides, once the first was asked for.
+    gathered: Mutex<Option<Arc<Gathered>>>,
+}
+
+impl Trace {
+    /// Surveys and plans a recording. Nothing is written, but for temporary files of what does not fit into memory.
+    ///
+    /// What the options say about the output is not used; each stream that is being read takes up to their memory.
+    ///
+    /// # Errors
+    /// Of the kind `Input` when a file is no trace or cannot be read, `Usage` when the options have a filter: that is a
+    /// stream's.
+    pub fn open(recording: &Recording, options: &ConvertOptions, progress: &dyn JobProgress) -> Result<Trace> {
+        if !options.filter.is_empty() {
+            let error = Error::new(ErrorKind::Usage, "a trace is opened whole, and its options have a filter");
+            return Err(error.with_hint("give the filter to the stream"));
+        }
+        let options = ConvertOptions { dry_run: true, ..options.clone() };
+        let pool = resources::pool(options.threads)?;
+        let (inputs, space) = (prepare::inputs(recording, &options, progress)?, SpillSpace::temporary());
+        let files = prepare::survey(&pool, recording, &inputs, &options, &space, false, progress)?;
+        let surveyed = prepare::plan(&pool, files, &inputs, &options, progress)?;
+        Ok(Trace(Arc::new(Opened { pool, inputs, surveyed, options, space, gathered: Mutex::default() })))
+    }
+
+    /// The files, as surveyed.
+    pub fn files(&self) -> &[FileSurvey] {
+        &self.0.surveyed.files
+    }
+
+    /// What is known of each file: its session, its clock, its losses.
+    pub fn facts(&self) -> &[FileFacts] {
+        &self.0.surveyed.facts
+    }
+
+    /// The datasets, in the order of their names' folders.
+    pub fn datasets(&self) -> impl Iterator<Item = DatasetInfo<'_>> {
+        let plan = &self.0.surveyed.plan;
+        let events = |table: &PlannedTable| table.shapes.iter().map(|&shape| plan.shapes[shape as usize].events).sum();
+        plan.tables.iter().map(move |table| DatasetInfo {
+            name: &table.dataset,
+            provider_name: table.provider_name.as_deref(),
+            events: events(table),
+        })
+    }
+
+    /// The columns of a dataset, whatever a filter passes.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Usage`] when there is no such dataset.
+    pub fn schema(&self, dataset: &str) -> Result<SchemaRef> {
+        Ok(table_schema(self.table(dataset)?.1, &self.0.options.types))
+    }
+
+    /// The rows of a dataset in the order of their times: those that the filter passes, and of all columns or of these.
+    ///
+    /// The stream begins to work at once, on the threads of the trace and one of its own, and stops while nobody reads it.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Usage`] when there is no such dataset or column. Whatever keeps rows from being read later comes from the stream.
+    pub fn stream(&self, dataset: &str, columns: Option<&[&str]>, filter: &Filter) -> Result<EventStream> {
+        let (number, table) = self.table(dataset)?;
+        let schema = table_schema(table, &self.0.options.types);
+        let projection = projection(&schema, columns, dataset)?;
+        let filter = self.0.surveyed.plan.table_filter(number, filter, self.files());
+        let opened = Arc::clone(&self.0);
+        EventStream::start(projection, move |sink, progress| opened.send(&filter, sink, progress))
+    }
+
+    fn table(&self, dataset: &str) -> Result<(usize, &PlannedTable)> {
+        let tables = &self.0.surveyed.plan.tables;
+        let found = tables.iter().enumerate().find(|(_, table)| table.dataset == dataset);
+        found.ok_or_else(|| {
+            let names: Vec<&str> = tables.iter().map(|table| table.dataset.as_str()).collect();
+            let error = Error::new(ErrorKind::Usage, format!("the trace has no dataset {dataset}"));
+            error.with_hint(format!("it has {}", names.join(", ")))
+        })
+    }
+}
+
+/// A dataset of a trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DatasetInfo<'a> {
+    /// Its name, which is that of its folder below `events`.
+    pub name: &'a str,
+    /// The provider's name, if anything names it.
+    pub provider_name: Option<&'a str>,
+    /// How many events it has.
+    pub events: u64,
+}
+
+fn projection(schema: &Schema, columns: Option<&[&str]>, dataset: &str) -> Result<Projection> {
+    let position = |name: &&str| {
+        schema.index_of(name).map_err(|_| {
+            let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+            let error = Error::new(ErrorKind::Usage, format!("{dataset} has no column {name}"));
+            error.with_hint(format!("it has {}", names.join(", ")))
+        })
+    };
+    let columns: Vec<usize> = match columns {
+        Some(names) => names.iter().map(position).collect::<Result<_>>()?,
+        None => (0..schema.fields().len()).collect(),
+    };
+    let fields: Vec<_> = columns.iter().map(|&index| Arc::clone(&schema.fields()[index])).collect();
+    Ok(Projection { schema: Arc::new(Schema::new(fields)), columns })
+}
+
+impl Opened {
+    /// Converts the recording once more, and sends the row groups of the events that pass.
+    fn send(&self, filter: &CompiledFilter, sink: StreamSink, progress: &dyn JobProgress) -> Result<()> {
+        let Surveyed { files, plan, .. } = &self.surveyed;
+        let planned = PlannedInputs::of(files, &self.inputs);
+        let gathered = self.gathered(&planned, progress)?;
+        let Gathered { dimensions, stacks, partitions, .. } = &*gathered;
+        let mut write = prepare::write_options(&self.options, serde_json::Value::Null);
+        write.row_group_rows = write.row_group_rows.min(STREAM_ROWS);
+        let conversion = Conversion {
+            plan,
+            filter: Some(filter),
+            inputs: &planned,
+            owners: &Owners::of(dimensions),
+            stacks,
+            options: &write,
+            memory: self.options.memory,
+            space: &self.space,
+        };
+        let views: Vec<_> = partitions.list().iter().map(|partition| partitions.view(partition, &planned)).collect();
+        let reports = conversion.send(&self.pool, &views, sink, progress)?;
+        account::account(files, plan.shapes.len(), partitions.list(), &reports, account::rows_made)?;
+        self.inputs.check_unchanged()
+    }
+
+    /// What all streams need besides survey and plan: the first of them gathers it, and the others wait.
+    fn gathered(&self, planned: &PlannedInputs<'_>, progress: &dyn JobProgress) -> Result<Arc<Gathered>> {
+        let mut gathered = loop {
+            stop_if_cancelled(progress)?;
+            match self.gathered.try_lock() {
+                Ok(gathered) => break gathered,
+                // What is in it is whole at any time.
+                Err(TryLockError::Poisoned(poisoned)) => break poisoned.into_inner(),
+                Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(10)),
+            }
+        };
+        if let Some(known) = &*gathered {
+            return Ok(Arc::clone(known));
+        }
+        let new = prepare::gather(&self.pool, &self.surveyed, planned, &self.options, &self.space, progress)?;
+        Ok(Arc::clone(gathered.insert(Arc::new(new))))
+    }
+}
