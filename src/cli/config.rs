@@ -18,13 +18,13 @@ use std::fs;
 use std::path::Path;
 
 use base::error::{Error, ErrorKind, Result};
+use base::suggest::nearest;
 use clap::builder::ValueRange;
 use clap::{Arg, ArgAction, Command};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::refusal;
-use super::suggest::nearest;
 
 /// The option that names the file, and what else is no option to give in one.
 const OWN: [&str; 3] = ["config", "help", "version"];

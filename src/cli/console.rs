@@ -6,12 +6,12 @@ use std::path::Path;
 
 use base::error::{Error, ErrorKind, Result};
 use columnar::output::folder::Custody;
+use columnar::output::whole_file;
 use serde::Serialize;
 
 use super::choices::ColorMode;
 use super::fold::{Width, wrapped};
 use super::log::Entry;
-use super::whole_file;
 
 /// How much is said on standard error.
 #[derive(Clone, Copy, Debug, Default)]

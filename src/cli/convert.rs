@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use base::error::{Error, ErrorCode, ErrorKind, Result};
 use base::names::folded;
 use base::readable::count::counted;
+use batch::recordings::{self, Merge, Recordings};
+use batch::{inputs, probe};
 use columnar::output::IfExists;
 use columnar::output::folder::{published, trace_folder};
 use columnar::output::refusal::Refusal;
@@ -20,16 +22,14 @@ use super::args::{ConvertArgs, JobArgs};
 use super::choices::OnBadInput;
 use super::console;
 use super::fold::Width;
-use super::groups::Facts;
-use super::jobs::AUTO;
 use super::log::Entry;
 use super::look::Look;
 use super::metrics::exposition;
 use super::outcomes::Outcomes;
-use super::run::{Run, probe, session_of};
+use super::run::Run;
 use super::schema::load::LoadedSchemas;
 use super::summary::TraceSummary;
-use super::{inputs, jobs, log, options};
+use super::{log, options};
 
 /// How a run ended that a signal has ended, as a word that stays.
 const INTERRUPTED: &str = ErrorCode::Interrupted.as_str();
@@ -109,18 +109,17 @@ impl<'a> ConvertCommand<'a> {
         let led_nowhere = found.problems.iter().filter_map(|problem| problem.location().file.clone());
         let paths = found.all().into_iter().map(|input| input.path).chain(led_nowhere);
         self.found = paths.map(|path| path.display().to_string()).collect();
-        let merge = output.merge.as_deref().filter(|merge| *merge != AUTO);
-        let (mut jobs, clashes) = match output.merge {
-            Some(_) if merge.is_none() => self.grouped(&found)?,
-            _ => jobs::jobs(found.inputs.clone(), found.merged.clone(), merge, output.name_from)?,
-        };
-        found.settle(&mut jobs);
+        let merge = Merge::of(output.merge.as_deref());
+        let is_interrupted = || self.run.interrupt.is_set();
+        let Recordings { list: mut jobs, clashes, notes } =
+            recordings::recordings(&found, merge, output.name_from, is_interrupted)?;
+        notes.iter().for_each(|note| self.run.console.line(note));
         clashes.iter().for_each(|clash| self.outcomes.clash(clash));
         found.notes.iter().for_each(|note| self.run.console.warning(note));
         for problem in &found.problems {
             self.outcomes.fail_input(problem, problem.location().file.as_deref(), None);
         }
-        if merge.is_some() || self.args.checks.on_bad_input == OnBadInput::Fail {
+        if matches!(merge, Merge::All(_)) || self.args.checks.on_bad_input == OnBadInput::Fail {
             for job in &mut jobs {
                 let name = Some(job.name.as_str());
                 let probed = |input: &InputFile| probe(input, &found.open);
@@ -135,18 +134,6 @@ impl<'a> ConvertCommand<'a> {
             }
         }
         Ok(Inputs { jobs, open: found.open, schemas: found.schemas })
-    }
-
-    /// The recordings of `--merge auto`, and what cannot be one; says what was merged, and why.
-    fn grouped(&self, found: &inputs::Found) -> Result<(Vec<Recording>, Vec<Error>)> {
-        let is_interrupted = || self.run.interrupt.is_set();
-        let facts_of = |input: &InputFile| {
-            let session = (!is_interrupted()).then(|| session_of(input, &found.open))?;
-            Some(Facts::of(&session.ok()?))
-        };
-        let grouped = jobs::auto_jobs(found, self.args.output.name_from, facts_of)?;
-        grouped.notes.iter().for_each(|note| self.run.console.line(note));
-        Ok((grouped.recordings, grouped.clashes))
     }
 
     /// Converts the recordings, and looks again at the end at those that another run had in work.

@@ -2,6 +2,7 @@
 
 use base::error::{Error, ErrorKind, Result};
 use base::names::NameFrom;
+use batch::{inputs, recordings};
 use conversion::job::inspect;
 use published::PublishedTrace;
 use serde::Serialize;
@@ -16,7 +17,7 @@ use super::page::page;
 use super::published_page::Published;
 use super::run::{Run, label};
 use super::schema::load::LoadedSchemas;
-use super::{inputs, jobs, options, published_page};
+use super::{options, published_page};
 
 /// Inspects; returns the exit code.
 ///
@@ -29,7 +30,7 @@ pub(super) fn run(args: &InspectArgs) -> Result<u8> {
     if let (true, Some(traces)) = (found.all().is_empty(), published_page::asked_for(&args.input.inputs)) {
         return converted(&traces, args, run.interrupt.code());
     }
-    let mut jobs = jobs::separate_jobs(&found.all(), NameFrom::Stem);
+    let mut jobs = recordings::separate(&found.all(), NameFrom::Stem);
     found.settle(&mut jobs);
     let mut options = options::with_schemas(options::of_inspect(args, &run), schemas, &found.schemas, &run);
     options.open = found.open.clone();

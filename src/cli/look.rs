@@ -1,12 +1,12 @@
 //! One look at recordings of a run: they are converted, several at a time where they are small.
 
 use base::error::Result;
+use batch::lanes;
 use conversion::convert::ConvertOptions;
 use conversion::convert::job::{Outcome, Recording};
 use conversion::job::workers::Workers;
 
 use super::board::Board;
-use super::lanes;
 use super::run::{Run, caught, label};
 
 /// What every look of a run uses.

@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 
 use base::calendar::rfc3339;
+use base::suggest::nearest;
 use conversion::convert::job::Report;
 use conversion::convert::seen::RowOwners;
 use conversion::plan::CatalogEntry;
 use conversion::plan::filter::{EventPattern, NamePattern, NumberSet};
 
 use super::filters::{FilterArgs, Keywords, Processes};
-use super::suggest::nearest;
 
 /// Names that are told; the rest is a number.
 const SHOWN: usize = 20;

@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use base::error::{Error, ErrorCode, ErrorKind, Result};
+use batch::quarantine::{BadInput, Quarantine};
 use columnar::output::IfExists;
 use columnar::output::refusal::{Refusal, RefusalKind};
 use conversion::convert::job::{Outcome, Recording, Report};
@@ -13,7 +14,6 @@ use super::choices::OnBadInput;
 use super::exit::RunStatus;
 use super::log::{self, Entry};
 use super::missing::{self, Missing};
-use super::quarantine::{BadInput, Quarantine};
 use super::run::Run;
 use super::run_facts::RunFacts;
 use super::summary::{QuarantinedInput, Summary, TraceResult, TraceSummary};

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use base::error::{Error, ErrorKind, Result};
 use base::names::NameFrom;
+use batch::{inputs, recordings};
 use columnar::output::folder::Custody;
 use conversion::convert::ConvertOptions;
 use conversion::convert::job::{JobProgress, Outcome, Recording, Stage};
@@ -16,7 +17,7 @@ use super::args::ReportArgs;
 use super::report_pages::are_distinct;
 use super::run::Run;
 use super::schema::load::LoadedSchemas;
-use super::{inputs, jobs, options, published_page};
+use super::{options, published_page};
 
 /// A trace.
 pub(super) enum Subject {
@@ -50,7 +51,7 @@ impl Subjects {
         let found = inputs::find(&args.inputs, options::open(&args.spool).or_in(&folder_of(&args.output)));
         found.notes.iter().for_each(|note| run.console.warning(note));
         let inputs = found.all();
-        let by = |name_from| jobs::separate_jobs(&inputs, name_from);
+        let by = |name_from| recordings::separate(&inputs, name_from);
         let mut recordings = by(NameFrom::Stem);
         if !are_distinct(recordings.iter().map(|recording| recording.name.as_str())) {
             recordings = by(NameFrom::Path);

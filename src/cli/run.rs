@@ -4,12 +4,10 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use base::error::{Error, ErrorKind, Result};
-use base::progress::NoProgress;
 use base::resources::{MIN_MEMORY, default_memory, default_threads};
-use conversion::convert::job::{InputFile, JobProgress, Report};
+use conversion::convert::job::{JobProgress, Report};
 use conversion::job::steps::StepOptions;
-use etl::input::{OpenOptions, open_head};
-use etl::session::{self, Session};
+use etl::input::OpenOptions;
 use indicatif::HumanBytes;
 
 use super::arenas;
@@ -110,22 +108,6 @@ pub(super) fn caught<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
 fn panic_message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
     format!("the program stopped itself: {}", text.unwrap_or("no reason given"))
-}
-
-/// Whether an input begins like a trace; takes one read, or the first bytes of a member.
-///
-/// # Errors
-/// [`ErrorKind::Input`] when it does not.
-pub(super) fn probe(input: &InputFile, open: &OpenOptions) -> Result<()> {
-    session_of(input, open).map(drop)
-}
-
-/// What an input says of its session; takes as much as [`probe`].
-///
-/// # Errors
-/// [`ErrorKind::Input`] when it is no trace.
-pub(super) fn session_of(input: &InputFile, open: &OpenOptions) -> Result<Session> {
-    session::read(&*open_head(&input.path, open, &NoProgress)?).map(|(session, _)| session)
 }
 
 /// What a job is called while it runs.

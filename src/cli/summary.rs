@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use base::readable::count::counted;
+use batch::quarantine::BadInput;
 use columnar::output::manifest::EventCounts;
 use conversion::convert::job::{Recording, Report};
 use conversion::plan::DecodeSource;
@@ -21,7 +22,6 @@ use super::log::Entry;
 use super::loss::{LossTotals, words_of_all};
 use super::next_steps::{self, Asked};
 use super::page::span;
-use super::quarantine::BadInput;
 use super::run_facts::RunFacts;
 use super::text_table::TextTable;
 use super::undecoded;

@@ -4,12 +4,12 @@ use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
 use base::error::{Error, ErrorKind, Result};
+use base::suggest::nearest;
 use conversion::views::{Dialect, Extent, Script, Statements, Traces};
 use published::{lake, published};
 
 use super::args::ViewsArgs;
 use super::next_steps::word;
-use super::suggest::nearest;
 use super::{console, exit};
 
 /// Prints the views, or writes them to a file; returns the exit code.

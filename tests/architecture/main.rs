@@ -16,11 +16,12 @@ use text::without_tables;
 
 /// The rooms in the order of the pipeline, those of a crate but the first with its name: each may use those before it, none behind
 /// it. Between crates the compiler sees to that, too; the memory map and the fuzz crate have no rooms.
-const ORDER: [&str; 39] = [
+const ORDER: [&str; 41] = [
     "base/error",
     "base/address",
     "base/guid",
     "base/sid",
+    "base/suggest",
     "base/words",
     "base/calendar",
     "base/clock",
@@ -52,6 +53,7 @@ const ORDER: [&str; 39] = [
     "conversion/sidecar",
     "conversion/commit",
     "conversion/job",
+    "batch",
     "published",
     "published/verify",
     "published/report",

@@ -32,4 +32,5 @@ pub mod progress;
 pub mod readable;
 pub mod resources;
 pub mod sid;
+pub mod suggest;
 pub mod words;

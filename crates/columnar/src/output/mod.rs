@@ -17,6 +17,7 @@ pub mod manifest;
 pub mod memory;
 pub mod refusal;
 pub mod sink;
+pub mod whole_file;
 
 pub use folder::LocalFolder;
 pub use interface::{IfExists, Output, OutputFile, Published, StagedFile, StagedName};

@@ -7,7 +7,7 @@ use base::names::is_tar_name;
 
 /// Why a file is passed over.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Reason {
+pub(crate) enum Reason {
     /// It is called like neither a trace nor an archive.
     Name,
     /// It is called like what describes events.
@@ -26,7 +26,7 @@ pub(super) enum Reason {
 
 impl Reason {
     /// Why a file of a folder is none that is looked into.
-    pub(super) fn of_name(name: &str) -> Self {
+    pub(crate) fn of_name(name: &str) -> Self {
         let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
         let is_schema = || ["man", "tmf"].iter().any(|of_schema| ending.eq_ignore_ascii_case(of_schema));
         match () {
@@ -51,7 +51,7 @@ impl Reason {
 
 /// The files that are passed over, by reason.
 #[derive(Debug, Default)]
-pub(super) struct PassedOver(BTreeMap<Reason, Names>);
+pub(crate) struct PassedOver(BTreeMap<Reason, Names>);
 
 #[derive(Debug, Default)]
 struct Names {
@@ -63,7 +63,7 @@ impl PassedOver {
     /// Names that are told for each reason; the rest is a number.
     const SHOWN: usize = 3;
 
-    pub(super) fn add(&mut self, reason: Reason, name: &str) {
+    pub(crate) fn add(&mut self, reason: Reason, name: &str) {
         let names = self.0.entry(reason).or_default();
         names.count += 1;
         // In any order of the folder the same ones.
@@ -74,12 +74,12 @@ impl PassedOver {
 
     /// All that in one sentence about the folder or archive, if there is anything; but for schemas, of which whoever reads them says
     /// what becomes of them.
-    pub(super) fn note(&self, place: &Path) -> Option<String> {
+    pub(crate) fn note(&self, place: &Path) -> Option<String> {
         Some(format!("{}: {}", place.display(), self.text_of(|reason| *reason != Reason::Schema)?))
     }
 
     /// All that in one sentence.
-    pub(super) fn text(&self) -> Option<String> {
+    pub(crate) fn text(&self) -> Option<String> {
         self.text_of(|_| true)
     }
 

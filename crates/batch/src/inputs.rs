@@ -14,22 +14,22 @@ use conversion::convert::job::{InputFile, Recording};
 use etl::input::{OpenOptions, STDIN, SharedMembers, read_stdin, split_address};
 use glob::MatchOptions;
 
-use super::contents::{self, Asked, Contents};
-use super::list::{self, Said};
-use super::passed_over::{PassedOver, Reason};
+use crate::contents::{self, Asked, Contents};
+use crate::list::{self, LineOptions};
+use crate::passed_over::{PassedOver, Reason};
 
 /// The traces of each recording that lists name.
-pub(super) type Merged = BTreeMap<String, Vec<InputFile>>;
+pub type Merged = BTreeMap<String, Vec<InputFile>>;
 
 /// What the inputs of a command line stand for.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub struct Found {
     /// The traces, each once, sorted by `source`, then by path.
     pub inputs: Vec<InputFile>,
     /// Those of which a list says what trace they become, by its name; sorted likewise, and not among the others.
     pub merged: Merged,
     /// Those of which a list says anything, until all are found.
-    told: Vec<Told>,
+    listed: Vec<ListedInput>,
     /// Of members of archives the number of the archive and where in it they lie.
     lie_at: HashMap<PathBuf, (usize, (usize, u64))>,
     /// Inputs that lead nowhere.
@@ -44,15 +44,15 @@ pub(super) struct Found {
 
 /// A trace of which a list says something.
 #[derive(Debug)]
-struct Told {
+struct ListedInput {
     input: InputFile,
-    said: Said,
+    said: LineOptions,
     /// The list and the line.
     place: (PathBuf, usize),
 }
 
 /// Finds the traces behind the inputs. `open` names the folder that standard input is kept in.
-pub(super) fn find(arguments: &[OsString], open: OpenOptions) -> Found {
+pub fn find(arguments: &[OsString], open: OpenOptions) -> Found {
     let mut found = Found { open, ..Found::default() };
     for argument in arguments {
         match list_of(argument) {
@@ -62,9 +62,9 @@ pub(super) fn find(arguments: &[OsString], open: OpenOptions) -> Found {
     }
     let by_name = |a: &InputFile, b: &InputFile| (&a.source, &a.path).cmp(&(&b.source, &b.path));
     found.inputs.sort_by(by_name);
-    let mut seen = found.settle_told();
+    let mut seen = found.settle_listed();
     found.inputs.retain(|input| seen.insert(canonical(&input.path)));
-    for Told { input, said, .. } in std::mem::take(&mut found.told) {
+    for ListedInput { input, said, .. } in std::mem::take(&mut found.listed) {
         match said.merge {
             Some(name) => found.merged.entry(name).or_default().push(input),
             None => found.inputs.push(input),
@@ -80,7 +80,7 @@ pub(super) fn find(arguments: &[OsString], open: OpenOptions) -> Found {
 }
 
 /// One spelling for all addresses of a trace.
-pub(super) fn canonical(address: &Path) -> PathBuf {
+pub fn canonical(address: &Path) -> PathBuf {
     let canonical = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     match split_address(address) {
         Some((archive, member)) => canonical(&archive).join("!").join(member),
@@ -132,20 +132,20 @@ impl Found {
         };
         let before = self.inputs.len();
         self.add(OsStr::new(&input));
-        if said != Said::default() {
+        if said != LineOptions::default() {
             for input in self.inputs.split_off(before) {
                 let input = InputFile { offset_ns: said.offset_ns.unwrap_or_default(), ..input };
-                self.told.push(Told { input, said: said.clone(), place: (list.to_owned(), number) });
+                self.listed.push(ListedInput { input, said: said.clone(), place: (list.to_owned(), number) });
             }
         }
     }
 
     /// Each trace that a list tells something of once; none of which lists tell one thing and another. Returns all of them.
-    fn settle_told(&mut self) -> HashSet<PathBuf> {
-        let mut first = HashMap::<PathBuf, (Said, (PathBuf, usize))>::new();
+    fn settle_listed(&mut self) -> HashSet<PathBuf> {
+        let mut first = HashMap::<PathBuf, (LineOptions, (PathBuf, usize))>::new();
         let mut contradicted = HashSet::new();
         let mut kept = Vec::new();
-        for told in std::mem::take(&mut self.told) {
+        for told in std::mem::take(&mut self.listed) {
             let address = canonical(&told.input.path);
             let Some((said, place)) = first.get(&address) else {
                 first.insert(address, (told.said.clone(), told.place.clone()));
@@ -160,12 +160,12 @@ impl Found {
             }
         }
         kept.retain(|told| !contradicted.contains(&canonical(&told.input.path)));
-        self.told = kept;
+        self.listed = kept;
         first.into_keys().collect()
     }
 
     /// All traces, whatever they become.
-    pub(super) fn all(&self) -> Vec<InputFile> {
+    pub fn all(&self) -> Vec<InputFile> {
         let mut all: Vec<InputFile> = self.inputs.iter().chain(self.merged.values().flatten()).cloned().collect();
         all.sort_by(|a, b| (&a.source, &a.path).cmp(&(&b.source, &b.path)));
         all
@@ -327,7 +327,7 @@ impl Found {
 
     /// Puts recordings from one archive, where they stand side by side, into the order in which their members lie there, so that it is
     /// read from its start to its end; says of all other inputs that nobody asks for them.
-    pub(super) fn settle(&self, recordings: &mut [Recording]) {
+    pub fn settle(&self, recordings: &mut [Recording]) {
         let lies_at = |recording: &Recording| self.lie_at.get(&recording.inputs.first()?.path).copied();
         let archive = |recording: &Recording| lies_at(recording).map(|(archive, _)| archive);
         let of_archives = recordings.chunk_by_mut(|one, next| archive(one).is_some() && archive(one) == archive(next));
@@ -350,7 +350,7 @@ fn url_scheme(path: &Path) -> Option<&str> {
 ///
 /// # Errors
 /// [`ErrorKind::Usage`].
-pub(super) fn check_no_url(output: &Path) -> Result<()> {
+pub fn check_no_url(output: &Path) -> Result<()> {
     let Some(scheme) = url_scheme(output) else { return Ok(()) };
     let message = format!("expected a folder of this system, found an {scheme} address");
     let hint = "convert into a folder and copy it there";

@@ -10,12 +10,13 @@ use std::time::SystemTime;
 use base::calendar::rfc3339_of;
 use base::error::{Error, ErrorKind, Result};
 use base::names::safe_name;
+use columnar::output::folder::Custody;
+use columnar::output::whole_file;
 use conversion::commit::record::modified;
 use etl::input::{STDIN, Unopened, split_address};
 use serde::{Deserialize, Serialize};
 
-use super::console;
-use super::inputs::canonical;
+use crate::inputs::canonical;
 
 /// Version of the form of a record.
 const FORMAT_VERSION: u32 = 1;
@@ -46,7 +47,7 @@ struct Record {
 
 /// What is wrong with an input.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct BadInput<'a> {
+pub struct BadInput<'a> {
     /// Its address.
     pub input: &'a Path,
     /// The trace that it would have become.
@@ -59,7 +60,7 @@ pub(super) struct BadInput<'a> {
 
 /// The folder with the records, if there is one.
 #[derive(Debug, Default)]
-pub(super) struct Quarantine {
+pub struct Quarantine {
     folder: Option<PathBuf>,
     /// Names of records that this run found to be true.
     current: HashSet<String>,
@@ -70,7 +71,7 @@ impl Quarantine {
     ///
     /// # Errors
     /// [`ErrorKind::Output`] when it cannot be made.
-    pub(super) fn in_folder(folder: Option<&Path>) -> Result<Self> {
+    pub fn in_folder(folder: Option<&Path>) -> Result<Self> {
         if let Some(folder) = folder {
             fs::create_dir_all(folder).map_err(|cause| {
                 let error = Error::new(ErrorKind::Output, "the quarantine folder cannot be made");
@@ -85,7 +86,7 @@ impl Quarantine {
     ///
     /// # Errors
     /// [`ErrorKind::Output`] when the record cannot be written.
-    pub(super) fn add(&mut self, bad: &BadInput<'_>) -> Result<()> {
+    pub fn add(&mut self, bad: &BadInput<'_>) -> Result<()> {
         let Some(folder) = &self.folder else { return Ok(()) };
         let Some(record) = Record::of(bad) else { return Ok(()) };
         let name = record_name(bad.input);
@@ -94,14 +95,18 @@ impl Quarantine {
         if Record::read(&path).is_some_and(|before| before.says_the_same_as(&record)) {
             return Ok(());
         }
-        console::to_file(&path, &console::json(&record))
+        let text = serde_json::to_string_pretty(&record)
+            .map_err(|error| Error::bug("a record is no JSON").caused_by(error))?;
+        whole_file::write(&path, (text + "\n").as_bytes(), &Custody::default()).map_err(|cause| {
+            Error::new(ErrorKind::Output, "the file cannot be written").in_file(&path).caused_by(cause)
+        })
     }
 
     /// Removes the record of an input that is read, and that of the archive that it lies in.
     ///
     /// # Errors
     /// [`ErrorKind::Output`] when a record cannot be removed.
-    pub(super) fn release(&mut self, input: &Path) -> Result<()> {
+    pub fn release(&mut self, input: &Path) -> Result<()> {
         let Some(folder) = &self.folder else { return Ok(()) };
         let archive = split_address(input).map(|(archive, _)| archive);
         for address in std::iter::once(input).chain(archive.as_deref()) {

@@ -18,17 +18,17 @@ use etl::input::split_address;
 use etl::layout::logfile::mode;
 use etl::session::Session;
 
-use super::inputs::canonical;
+use crate::inputs::canonical;
 
 /// Rows say by a number of 16 bits which file of their recording they are from.
-pub(super) const MOST_MERGED: usize = 1 << 16;
+pub(crate) const MOST_MERGED: usize = 1 << 16;
 
 /// A second in the unit of [`Facts`].
 const SECOND: i64 = 10_000_000;
 
 /// How files of a recording belong together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Kinship {
+pub(crate) enum Kinship {
     /// Sessions that recorded side by side.
     Companions,
     /// Files that one session wrote one after another.
@@ -37,7 +37,7 @@ pub(super) enum Kinship {
 
 impl Kinship {
     /// Why, for people.
-    pub(super) fn reason(self) -> &'static str {
+    pub(crate) fn reason(self) -> &'static str {
         match self {
             Kinship::Companions => "sessions of one recording, by name, start of the system and time",
             Kinship::Series => "files of one session, by name, session, start of the system and time",
@@ -47,7 +47,7 @@ impl Kinship {
 
 /// What of a file tells where it belongs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Facts {
+pub(crate) struct Facts {
     logger: String,
     /// `None` of a session without buffers for each.
     processors: Option<u32>,
@@ -63,7 +63,7 @@ pub(super) struct Facts {
 }
 
 impl Facts {
-    pub(super) fn of(session: &Session) -> Facts {
+    pub(crate) fn of(session: &Session) -> Facts {
         Facts {
             logger: session.logger_name.to_lowercase(),
             processors: (!session.has_one_stream()).then_some(session.cpu_count),
@@ -94,17 +94,17 @@ impl Facts {
 
 /// Files of one recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Group {
+pub(crate) struct Group {
     /// What they are called after: a source.
-    pub(super) source: String,
-    pub(super) kinship: Kinship,
+    pub(crate) source: String,
+    pub(crate) kinship: Kinship,
     /// Their places in the list, in the order of their times; one that is alone is still called after its group.
-    pub(super) members: Vec<usize>,
+    pub(crate) members: Vec<usize>,
 }
 
 /// What has been found about files whose names say that they belong together.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Finding {
+pub(crate) enum Finding {
     /// They do.
     Together(Group),
     /// They do not, or nobody can tell, for this reason.
@@ -125,7 +125,7 @@ type Common = (PathBuf, String);
 
 /// What is found about files, each of which is in one finding at most. `facts_of` reads a file, and is asked about those
 /// that may be of a group; it has no answer where a file is no trace, which others will tell.
-pub(super) fn findings(inputs: &[InputFile], facts_of: impl Fn(&InputFile) -> Option<Facts>) -> Vec<Finding> {
+pub(crate) fn findings(inputs: &[InputFile], facts_of: impl Fn(&InputFile) -> Option<Facts>) -> Vec<Finding> {
     let mut kin = BTreeMap::<(Kinship, Common), (String, Vec<Named>)>::new();
     for (place, input) in inputs.iter().enumerate() {
         let (folder, name) = (folder_of(input), name_of(input));

@@ -1,4 +1,4 @@
-//! From files to recordings.
+//! From files to recordings: which files become one trace, and what it is called.
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
@@ -8,39 +8,94 @@ use base::names::{NameFrom, checked_trace_name, folded, trace_name, trace_name_o
 use conversion::convert::job::{InputFile, Recording};
 use etl::input::split_address;
 
-use super::groups::{Facts, Finding, Group, MOST_MERGED, findings};
-use super::inputs::{Found, Merged};
+use crate::begin::session_of;
+use crate::groups::{Facts, Finding, Group, MOST_MERGED, findings};
+use crate::inputs::{Found, Merged};
 
-/// One recording per file, or with a name for the merged recording one of all files. Files whose recordings would have
-/// the same name, ignoring case, are none; each such name is an error.
-///
-/// # Errors
-/// [`ErrorKind::Usage`] when the merged recording would have too many files.
-pub(super) fn jobs(
-    inputs: Vec<InputFile>,
-    merged: Merged,
-    merge: Option<&str>,
-    name_from: NameFrom,
-) -> Result<(Vec<Recording>, Vec<Error>)> {
-    match (merge, merged.first_key_value()) {
-        (Some(name), Some((other, _))) => {
-            let message =
-                format!("a list says merge={other} of some inputs, and --merge {name} makes one trace of all");
-            Err(Error::new(ErrorKind::Usage, message))
-        }
-        (Some(_), None) if inputs.is_empty() => Ok((Vec::new(), Vec::new())),
-        (Some(name), None) => Ok((vec![one(name, inputs)?], Vec::new())),
-        (None, _) => {
-            let mut recordings = separate_jobs(&inputs, name_from);
-            recordings.extend(named_by_lists(merged)?);
-            Ok(without_clashes(recordings, name_from))
+/// Which files become one trace.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Merge<'a> {
+    /// Each file alone.
+    #[default]
+    Separate,
+    /// Those that belong together by name, session and time.
+    Auto,
+    /// All, as the trace of this name.
+    All(&'a str),
+}
+
+impl<'a> Merge<'a> {
+    /// What `--merge` means with this word, or without one.
+    pub fn of(word: Option<&'a str>) -> Merge<'a> {
+        match word {
+            None => Merge::Separate,
+            Some("auto") => Merge::Auto,
+            Some(name) => Merge::All(name),
         }
     }
 }
 
+/// The recordings that inputs become.
+#[derive(Debug, Default)]
+pub struct Recordings {
+    /// The recordings; those of an archive in the order in which it is read.
+    pub list: Vec<Recording>,
+    /// Recordings that would have the same name, and are none.
+    pub clashes: Vec<Error>,
+    /// What was merged, what was not, and why.
+    pub notes: Vec<String>,
+}
+
+/// The recordings that inputs become. Files whose recordings would have the same name, ignoring case, are none; each such
+/// name is an error. For [`Merge::Auto`] the beginning of every file is read, until `is_cancelled`.
+///
+/// # Errors
+/// [`ErrorKind::Usage`] when a merged recording would have too many files, or a list names another one.
+pub fn recordings(
+    found: &Found,
+    merge: Merge<'_>,
+    name_from: NameFrom,
+    is_cancelled: impl Fn() -> bool,
+) -> Result<Recordings> {
+    let facts_of = |input: &InputFile| {
+        let session = (!is_cancelled()).then(|| session_of(input, &found.open))?;
+        Some(Facts::of(&session.ok()?))
+    };
+    let mut recordings = match merge {
+        Merge::Auto => grouped(found, name_from, facts_of)?,
+        Merge::Separate | Merge::All(_) => together_or_apart(&found.inputs, &found.merged, merge, name_from)?,
+    };
+    found.settle(&mut recordings.list);
+    Ok(recordings)
+}
+
+/// One recording per file, or one of all files.
+fn together_or_apart(
+    inputs: &[InputFile],
+    merged: &Merged,
+    merge: Merge<'_>,
+    name_from: NameFrom,
+) -> Result<Recordings> {
+    let list = match (merge, merged.first_key_value()) {
+        (Merge::All(name), Some((other, _))) => {
+            let message =
+                format!("a list says merge={other} of some inputs, and --merge {name} makes one trace of all");
+            return Err(Error::new(ErrorKind::Usage, message));
+        }
+        (Merge::All(_), None) if inputs.is_empty() => Vec::new(),
+        (Merge::All(name), None) => vec![one(name, inputs.to_vec())?],
+        _ => {
+            let mut list = separate(inputs, name_from);
+            list.extend(named_by_lists(merged)?);
+            return Ok(without_clashes(list, Vec::new(), name_from));
+        }
+    };
+    Ok(Recordings { list, ..Recordings::default() })
+}
+
 /// The recordings that lists name.
-fn named_by_lists(merged: Merged) -> Result<Vec<Recording>> {
-    merged.into_iter().map(|(name, inputs)| one(&name, inputs)).collect()
+fn named_by_lists(merged: &Merged) -> Result<Vec<Recording>> {
+    merged.iter().map(|(name, inputs)| one(name, inputs.clone())).collect()
 }
 
 fn one(name: &str, inputs: Vec<InputFile>) -> Result<Recording> {
@@ -51,29 +106,9 @@ fn one(name: &str, inputs: Vec<InputFile>) -> Result<Recording> {
     Ok(Recording { name: checked_trace_name(name), inputs })
 }
 
-/// What `--merge` says for files that are to be grouped.
-pub(super) const AUTO: &str = "auto";
-
-/// What became of inputs that were to be grouped.
-#[derive(Debug, Default)]
-pub(super) struct Grouped {
-    pub(super) recordings: Vec<Recording>,
-    /// Recordings that would have the same name, and are none.
-    pub(super) clashes: Vec<Error>,
-    /// What was merged, what was not, and why.
-    pub(super) notes: Vec<String>,
-}
-
 /// One recording for every group of files that belong together as far as `facts_of` tells, and one for every other file,
 /// without those of the same name.
-///
-/// # Errors
-/// Those of [`jobs`].
-pub(super) fn auto_jobs(
-    found: &Found,
-    name_from: NameFrom,
-    facts_of: impl Fn(&InputFile) -> Option<Facts>,
-) -> Result<Grouped> {
+fn grouped(found: &Found, name_from: NameFrom, facts_of: impl Fn(&InputFile) -> Option<Facts>) -> Result<Recordings> {
     let inputs = &found.inputs;
     let (mut groups, mut notes) = (Vec::new(), Vec::new());
     for finding in findings(inputs, facts_of) {
@@ -92,10 +127,9 @@ pub(super) fn auto_jobs(
         let reason = draft.group.and_then(|group| groups.get(group)).map_or("", |group| group.kinship.reason());
         notes.push(format!("{name}: merged of {} ({reason})", listed(inputs, &draft.members)));
     }
-    let mut recordings = recordings(drafts, names, inputs);
-    recordings.extend(named_by_lists(found.merged.clone())?);
-    let (recordings, clashes) = without_clashes(recordings, name_from);
-    Ok(Grouped { recordings, clashes, notes })
+    let mut recordings = of_drafts(drafts, names, inputs);
+    recordings.extend(named_by_lists(&found.merged)?);
+    Ok(without_clashes(recordings, notes, name_from))
 }
 
 /// Takes out the groups whose name another trace has: neither of the two would be converted.
@@ -167,20 +201,20 @@ fn names(drafts: &[Draft], inputs: &[InputFile], name_from: NameFrom) -> Vec<Str
     drafts.iter().zip(&archives).map(name).collect()
 }
 
-fn recordings(drafts: Vec<Draft>, names: Vec<String>, inputs: &[InputFile]) -> Vec<Recording> {
+fn of_drafts(drafts: Vec<Draft>, names: Vec<String>, inputs: &[InputFile]) -> Vec<Recording> {
     let members = |draft: Draft| draft.members.into_iter().filter_map(|place| inputs.get(place).cloned()).collect();
     drafts.into_iter().zip(names).map(|(draft, name)| Recording { name, inputs: members(draft) }).collect()
 }
 
 /// One recording per trace, whatever their names.
-pub(super) fn separate_jobs(inputs: &[InputFile], name_from: NameFrom) -> Vec<Recording> {
+pub fn separate(inputs: &[InputFile], name_from: NameFrom) -> Vec<Recording> {
     let drafts = drafts(inputs, &[]);
     let names = names(&drafts, inputs, name_from);
-    recordings(drafts, names, inputs)
+    of_drafts(drafts, names, inputs)
 }
 
 /// The recordings but those that would have the same name, ignoring case; each such name is an error.
-fn without_clashes(recordings: Vec<Recording>, name_from: NameFrom) -> (Vec<Recording>, Vec<Error>) {
+fn without_clashes(recordings: Vec<Recording>, notes: Vec<String>, name_from: NameFrom) -> Recordings {
     let mut names: Vec<String> = Vec::new();
     let mut of_name: HashMap<String, Vec<Recording>> = HashMap::new();
     for job in recordings {
@@ -191,14 +225,14 @@ fn without_clashes(recordings: Vec<Recording>, name_from: NameFrom) -> (Vec<Reco
         }
         jobs.push(job);
     }
-    let (mut jobs, mut clashes) = (Vec::new(), Vec::new());
+    let mut left = Recordings { notes, ..Recordings::default() };
     for name in names {
         match of_name.remove(&name).unwrap_or_default() {
-            of_name if of_name.len() > 1 => clashes.push(same_name(&of_name, name_from)),
-            of_name => jobs.extend(of_name),
+            of_name if of_name.len() > 1 => left.clashes.push(same_name(&of_name, name_from)),
+            of_name => left.list.extend(of_name),
         }
     }
-    (jobs, clashes)
+    left
 }
 
 fn same_name(jobs: &[Recording], name_from: NameFrom) -> Error {
@@ -242,38 +276,40 @@ mod tests {
     #[test]
     fn each_file_is_a_recording_or_all_are_one() {
         let inputs = vec![input("lab/a.etl", "a.etl"), input("lab/x/b.etl", "x/b.etl")];
-        let names = |merge, from| -> Vec<String> {
-            jobs(inputs.clone(), Merged::new(), merge, from).unwrap().0.into_iter().map(|job| job.name).collect()
-        };
+        let list = |word, from| together_or_apart(&inputs, &Merged::new(), Merge::of(word), from).unwrap().list;
+        let names = |word, from| -> Vec<String> { list(word, from).into_iter().map(|job| job.name).collect() };
         assert_eq!(names(None, NameFrom::Stem), ["a", "b"]);
         assert_eq!(names(None, NameFrom::Path), ["a", "x.b"]);
         assert_eq!(names(Some("2026"), NameFrom::Stem), ["t_2026"]);
-        assert_eq!(jobs(inputs.clone(), Merged::new(), Some("all"), NameFrom::Stem).unwrap().0[0].inputs, inputs);
+        assert_eq!(list(Some("all"), NameFrom::Stem)[0].inputs, inputs);
     }
 
     #[test]
     fn two_recordings_of_one_name_are_refused_and_others_are_not() {
         let inputs =
             vec![input("lab/a/boot.etl", "a/boot.etl"), input("lab/b/Boot.etl", "b/Boot.etl"), input("z.etl", "z.etl")];
-        let (left, clashes) = jobs(inputs.clone(), Merged::new(), None, NameFrom::Stem).unwrap();
-        assert_eq!(left.iter().map(|job| job.name.as_str()).collect::<Vec<_>>(), ["z"]);
+        let apart =
+            |inputs: &[InputFile], from| together_or_apart(inputs, &Merged::new(), Merge::Separate, from).unwrap();
+        let Recordings { list, clashes, .. } = apart(&inputs, NameFrom::Stem);
+        assert_eq!(list.iter().map(|job| job.name.as_str()).collect::<Vec<_>>(), ["z"]);
         assert_eq!(clashes.len(), 1);
         assert_eq!(
             clashes[0].to_string(),
             "lab/a/boot.etl and lab/b/Boot.etl would all become trace=boot: none of them is converted (use --name-from \
              path to name traces after their paths, or --merge NAME to make them one trace)"
         );
-        assert_eq!(jobs(inputs, Merged::new(), None, NameFrom::Path).unwrap().1.len(), 0);
-        let many = (0..9).map(|n| input(&format!("{n}/a.etl"), &format!("{n}/a.etl"))).collect();
-        let (_, clashes) = jobs(many, Merged::new(), None, NameFrom::Stem).unwrap();
+        assert_eq!(apart(&inputs, NameFrom::Path).clashes.len(), 0);
+        let many: Vec<InputFile> = (0..9).map(|n| input(&format!("{n}/a.etl"), &format!("{n}/a.etl"))).collect();
+        let clashes = apart(&many, NameFrom::Stem).clashes;
         assert!(clashes[0].to_string().starts_with("0/a.etl, 1/a.etl, 2/a.etl, 3/a.etl and 5 more would all become"));
     }
 
     #[test]
     fn a_recording_has_as_many_files_as_rows_can_tell() {
         let many = |count: usize| vec![input("a.etl", "a.etl"); count];
-        assert_eq!(jobs(many(65_536), Merged::new(), Some("m"), NameFrom::Stem).unwrap().0[0].inputs.len(), 65_536);
-        let error = jobs(many(65_537), Merged::new(), Some("m"), NameFrom::Stem).unwrap_err();
+        let merged = |inputs: &[InputFile]| together_or_apart(inputs, &Merged::new(), Merge::All("m"), NameFrom::Stem);
+        assert_eq!(merged(&many(65_536)).unwrap().list[0].inputs.len(), 65_536);
+        let error = merged(&many(65_537)).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Usage);
         assert!(error.to_string().contains("at most 65536 files in one recording, found 65537"), "{error}");
     }

@@ -2,7 +2,7 @@
 
 /// The candidate nearest to what was typed, if it is near: it differs in few letters, or one contains the other. Case
 /// does not matter; of several the first.
-pub(super) fn nearest<'a>(typed: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(typed: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let typed: Vec<char> = typed.to_lowercase().chars().take(LONGEST).collect();
     // A third of the letters may be wrong.
     let limit = typed.len() / 3;

@@ -12,18 +12,18 @@ use conversion::plan::filter::parse_offset;
 
 /// What a line says of its inputs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Said {
+pub(crate) struct LineOptions {
     /// Nanoseconds that are added to all their times.
-    pub(super) offset_ns: Option<i64>,
+    pub(crate) offset_ns: Option<i64>,
     /// The trace that they become, together with those of other lines that name it.
-    pub(super) merge: Option<String>,
+    pub(crate) merge: Option<String>,
 }
 
 /// The input that a line names, and what it says of it. A line that is the path of a file as a whole says nothing else.
 ///
 /// # Errors
 /// What is wrong with the line.
-pub(super) fn parse(line: &str) -> Result<(String, Said), String> {
+pub(crate) fn parse(line: &str) -> Result<(String, LineOptions), String> {
     let (path, options) = match line.strip_prefix('"') {
         Some(quoted) => quoted.split_once('"').ok_or("expected a second quotation mark behind the path")?,
         None => match first_option(line) {
@@ -44,8 +44,8 @@ fn first_option(line: &str) -> Option<usize> {
     starts.map(|(at, _)| at).filter(|&at| line[..at].ends_with(char::is_whitespace)).min()
 }
 
-fn said(options: &str) -> Result<Said, String> {
-    let mut said = Said::default();
+fn said(options: &str) -> Result<LineOptions, String> {
+    let mut said = LineOptions::default();
     let mut rest = options.trim();
     while !rest.is_empty() {
         let unknown = || format!("expected offset=DISTANCE or merge=NAME behind the path, found {rest}");
@@ -82,7 +82,7 @@ mod tests {
     #[test]
     fn a_line_is_a_path_and_options() {
         let t = |line: &str, path: &str, offset_ns: Option<i64>, merge: Option<&str>| {
-            let said = Said { offset_ns, merge: merge.map(str::to_owned) };
+            let said = LineOptions { offset_ns, merge: merge.map(str::to_owned) };
             assert_eq!(parse(line), Ok((path.to_owned(), said)), "{line}");
         };
         t("a.etl", "a.etl", None, None);

@@ -28,7 +28,7 @@ struct State {
 
 /// Does jobs 0 to `jobs` - 1 on as many threads as there are lanes, and tells of each in that order, on the calling thread.
 /// When `tell` says that it is enough, no further job begins; those that have begun end and are told.
-pub(super) fn drive<T: Send>(
+pub fn drive<T: Send>(
     jobs: usize,
     lanes: NonZero<usize>,
     work: impl Fn(usize) -> T + Sync,

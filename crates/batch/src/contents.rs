@@ -6,29 +6,29 @@ use std::path::Path;
 use base::error::{Error, ErrorKind, Result};
 use base::names::{is_packed_name, is_trace_name};
 use base::progress::NoProgress;
+use base::suggest::nearest;
 use conversion::convert::job::InputFile;
 use etl::input::container::{Archive, Format, Member, name_within};
 use etl::input::{Input, LocalFile, OpenOptions, STDIN, member_address, open_archive};
 use glob::Pattern;
 
-use super::passed_over::{PassedOver, Reason};
-use super::run::probe;
-use super::suggest::nearest;
+use crate::begin::probe;
+use crate::passed_over::{PassedOver, Reason};
 
 /// What became of a file.
 #[derive(Debug, Default)]
-pub(super) struct Contents {
-    pub(super) inputs: Vec<InputFile>,
+pub(crate) struct Contents {
+    pub(crate) inputs: Vec<InputFile>,
     /// Where the inputs lie in their archive; of a file nothing.
-    pub(super) lie_at: Vec<(usize, u64)>,
-    pub(super) problems: Vec<Error>,
+    pub(crate) lie_at: Vec<(usize, u64)>,
+    pub(crate) problems: Vec<Error>,
     /// What of an archive is not read.
-    pub(super) passed: PassedOver,
+    pub(crate) passed: PassedOver,
 }
 
 /// How a file came to be asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Asked {
+pub(crate) enum Asked {
     /// It was named, or a pattern matches it.
     ByName,
     /// It lies in a folder that was named.
@@ -39,7 +39,7 @@ pub(super) enum Asked {
 ///
 /// # Errors
 /// Why it is passed over, of a file that nobody named.
-pub(super) fn of_file(
+pub(crate) fn of_file(
     path: &Path,
     source: &str,
     asked: Asked,
@@ -66,7 +66,7 @@ pub(super) fn of_file(
 }
 
 /// The members of an archive that a pattern matches, or the one of this name.
-pub(super) fn of_members(archive: &Path, source: &str, pattern: &str, open: &OpenOptions) -> Result<Contents> {
+pub(crate) fn of_members(archive: &Path, source: &str, pattern: &str, open: &OpenOptions) -> Result<Contents> {
     let opened = open_archive(archive, open, &NoProgress)?;
     let options = glob::MatchOptions { require_literal_separator: true, ..glob::MatchOptions::new() };
     let pattern_of = Pattern::new(pattern).ok().filter(|_| opened.find(pattern).is_none());

@@ -4,8 +4,8 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
 
+use super::folder::Custody;
 use base::disk;
-use columnar::output::folder::Custody;
 use tempfile::Builder;
 
 /// Writes a file beside its place, brings it to disk and then gives it its name: a file of that name stays as it is until it
@@ -14,7 +14,7 @@ use tempfile::Builder;
 /// # Errors
 /// Those of the system; then nothing of it is left. Whoever ends the program removes what is written beside the place through
 /// the custody.
-pub(super) fn write(path: &Path, content: &[u8], custody: &Custody) -> io::Result<()> {
+pub fn write(path: &Path, content: &[u8], custody: &Custody) -> io::Result<()> {
     // A link stays one: what it leads to is replaced.
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let before = fs::metadata(&path).ok();
