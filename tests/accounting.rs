@@ -8,7 +8,8 @@ mod synth;
 use std::path::PathBuf;
 
 use base::clock::ClockAnchor;
-use conversion::survey::{BufferSummary, FileSurvey, NoProgress, SurveyOptions};
+use base::progress::NoProgress;
+use conversion::survey::{BufferSummary, FileSurvey, SurveyOptions};
 use etl::buffer::content::{self, Scratch};
 use etl::event::walk::{RawEvent, Walk, WalkStep};
 use etl::event::{Event, FileContext};

@@ -8,7 +8,8 @@ mod synth;
 use std::fs;
 
 use base::clock::ClockAnchor;
-use conversion::survey::{FileFacts, IssueCode, NoProgress, Severity, SurveyOptions};
+use base::progress::NoProgress;
+use conversion::survey::{FileFacts, IssueCode, Severity, SurveyOptions};
 use etl::input::MemoryInput;
 use serde_json::Value;
 use support::{Sandbox, corpus};

@@ -7,10 +7,10 @@ mod synth;
 
 use std::collections::BTreeSet;
 
+use base::progress::NoProgress;
 use conversion::convert::{InputFile, RawPolicy, Recording};
 use conversion::job;
 use conversion::plan::CatalogEntry;
-use conversion::survey::NoProgress;
 use support::{Converted, Sandbox, convert_all, convert_with, options};
 use synth::tracelogging::{field, schema, traits, ty};
 use synth::*;

@@ -6,11 +6,11 @@
 mod support;
 mod synth;
 
+use base::progress::NoProgress;
 use columnar::dataset::Compression;
 use columnar::output::IfExists;
 use conversion::convert::{InputFile, Outcome, Recording};
 use conversion::job;
-use conversion::survey::NoProgress;
 use etl2parquet::ErrorKind;
 use support::{Converted, Sandbox, convert, options};
 use synth::*;

@@ -8,7 +8,8 @@ mod copies;
 use std::path::Path;
 
 use base::clock::ClockAnchor;
-use conversion::survey::{self, FileFacts, FileSurvey, NoProgress, Severity, SurveyOptions, sequence, streams};
+use base::progress::NoProgress;
+use conversion::survey::{self, FileFacts, FileSurvey, Severity, SurveyOptions, sequence, streams};
 use copies::{Enlarged, Size, enlarge};
 use etl::event::{Walk, WalkStep};
 use etl::input::{LocalFile, MemoryInput};

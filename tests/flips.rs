@@ -18,7 +18,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::AddAssign;
 
 use base::clock::ClockAnchor;
-use conversion::survey::{FileSurvey, NoProgress, SurveyOptions, survey};
+use base::progress::NoProgress;
+use conversion::survey::{FileSurvey, SurveyOptions, survey};
 use etl::buffer::content::{self, Scratch};
 use etl::buffer::scan::BufferExtent;
 use etl::event::walk::{Walk, WalkStep};

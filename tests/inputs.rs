@@ -8,9 +8,9 @@ mod synth;
 use std::fs;
 use std::path::Path;
 
+use base::progress::Progress;
 use conversion::convert::{InputFile, JobProgress, Recording, Stage};
 use conversion::job;
-use conversion::survey::Progress;
 use etl2parquet::{Error, ErrorKind};
 use support::{Sandbox, options};
 use synth::*;

@@ -12,12 +12,11 @@ mod synth;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use base::progress::{NoProgress, Progress};
 use conversion::sidecar::{Time, sessions};
 use conversion::survey::loss::{self, Ledger, LossRow, Overwritten};
 use conversion::survey::streams::{Stream, disorder};
-use conversion::survey::{
-    FileFacts, FileKey, FileSurvey, IssueCode, NoProgress, Progress, SurveyOptions, read_back, settle,
-};
+use conversion::survey::{FileFacts, FileKey, FileSurvey, IssueCode, SurveyOptions, read_back, settle};
 use etl::event::RawEvent;
 use etl::input::MemoryInput;
 use etl2parquet::ErrorKind;

@@ -10,12 +10,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use base::clock::ClockAnchor;
+use base::progress::NoProgress;
 use conversion::convert::RawPolicy;
 use conversion::convert::load::SliceMemory;
 use conversion::convert::order::OrderedSlice;
 use conversion::convert::slices::{self, Slice, Slices};
 use conversion::plan::{Key, PartitionView, PlannedInputs, partition};
-use conversion::survey::{FileKey, FileSurvey, NoProgress, SurveyOptions, survey_within};
+use conversion::survey::{FileKey, FileSurvey, SurveyOptions, survey_within};
 use etl::input::{Input, Inputs, MemoryInput};
 use spill::SpillSpace;
 use support::{Converted, convert, convert_all, convert_with};

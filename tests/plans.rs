@@ -8,10 +8,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use base::clock::ClockAnchor;
+use base::progress::NoProgress;
 use conversion::convert::decoders::Decoders;
 use conversion::plan::filter::Filter;
 use conversion::plan::{self, DatasetSplit, Partition, PlanFile, PlanOptions, PlannedInputs, partition};
-use conversion::survey::{NoProgress, SurveyOptions, survey};
+use conversion::survey::{SurveyOptions, survey};
 use etl::input::{InputId, Inputs};
 use schema::load;
 use spill::SpillSpace;

@@ -9,9 +9,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::sync::Mutex;
 
+use base::progress::{NoProgress, Progress};
 use conversion::convert::{InputFile, JobProgress, Outcome, Recording, Stage};
 use conversion::job::{self, steps};
-use conversion::survey::{NoProgress, Progress};
 use support::{Sandbox, options};
 use synth::*;
 

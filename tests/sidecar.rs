@@ -14,6 +14,7 @@ use arrow_array::types::{Float64Type, Int32Type, Int64Type, TimestampMicrosecond
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::{DataType, TimeUnit};
 use base::clock::ClockAnchor;
+use base::progress::NoProgress;
 use columnar::columns::TypeOptions;
 use columnar::dataset::EncodeOptions;
 use columnar::output::{IfExists, LocalFolder, Output};
@@ -22,7 +23,7 @@ use conversion::decode::assign_columns;
 use conversion::dimensions::Dimensions;
 use conversion::plan::{DecodeSource, PlanResult, PlannedShape, PlannedTable};
 use conversion::sidecar::{self, SidecarFacts, SidecarTarget};
-use conversion::survey::{FileFacts, FileSurvey, NoProgress, SurveyOptions, settle};
+use conversion::survey::{FileFacts, FileSurvey, SurveyOptions, settle};
 use conversion::views::QUESTIONS;
 use etl::input::MemoryInput;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;

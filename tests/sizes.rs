@@ -18,7 +18,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use base::clock::ClockAnchor;
-use conversion::survey::{FileSurvey, NoProgress, SurveyOptions, survey};
+use base::progress::NoProgress;
+use conversion::survey::{FileSurvey, SurveyOptions, survey};
 use etl::buffer::content::{self, Scratch};
 use etl::input::MemoryInput;
 use support::corpus;

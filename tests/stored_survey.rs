@@ -9,7 +9,8 @@ use std::fs;
 use std::path::Path;
 
 use base::clock::ClockAnchor;
-use conversion::survey::{FileSurvey, NoProgress, SurveyOptions, SurveyResult, settle, survey};
+use base::progress::NoProgress;
+use conversion::survey::{FileSurvey, SurveyOptions, SurveyResult, settle, survey};
 use etl::input::{Input, LocalFile, MemoryInput};
 use etl2parquet::ErrorKind;
 use spill::SpillSpace;

@@ -2,11 +2,12 @@
 
 use std::hint::black_box;
 
+use base::progress::NoProgress;
 use columnar::columns::{ColumnBuffers, PackedColumns, gather};
 use conversion::convert::decoders::Decoders;
 use conversion::decode::{NoClock, PayloadColumn};
 use conversion::plan::{DecodeSource, PlanResult, ShapeFinder};
-use conversion::survey::{FileSurvey, NoProgress};
+use conversion::survey::FileSurvey;
 use criterion::{Criterion, Throughput};
 use etl::buffer::content::{self, Scratch};
 use etl::event::{Event, Walk, WalkStep};

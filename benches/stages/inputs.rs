@@ -4,8 +4,9 @@ use std::io::Write;
 use std::path::Path;
 
 use base::clock::ClockAnchor;
+use base::progress::NoProgress;
 use conversion::plan::{self, PlanOptions, PlanResult};
-use conversion::survey::{self, FileSurvey, NoProgress, SurveyOptions};
+use conversion::survey::{self, FileSurvey, SurveyOptions};
 use etl::input::{Inputs, LocalFile};
 use tempfile::{NamedTempFile, TempPath};
 

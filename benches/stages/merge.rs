@@ -1,10 +1,10 @@
 //! The order of the events of a slice, from several processors.
 
+use base::progress::NoProgress;
 use conversion::convert::load::SliceMemory;
 use conversion::convert::order::OrderedSlice;
 use conversion::convert::slices;
 use conversion::plan::{PlannedInputs, partition};
-use conversion::survey::NoProgress;
 use criterion::{BenchmarkId, Criterion, Throughput};
 use spill::SpillSpace;
 

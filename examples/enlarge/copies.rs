@@ -5,7 +5,8 @@ use std::io::{self, Write};
 use std::mem::offset_of;
 
 use base::clock::{ClockAnchor, ClockKind};
-use conversion::survey::{self, BufferSummary, FileSurvey, NoProgress, SurveyOptions};
+use base::progress::NoProgress;
+use conversion::survey::{self, BufferSummary, FileSurvey, SurveyOptions};
 use etl::buffer::content::{self, Scratch};
 use etl::buffer::scan::BufferExtent;
 use etl::event::{RawEvent, Walk, WalkStep};

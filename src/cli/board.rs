@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use base::progress::{Progress, Step};
 use base::readable::printable::printable;
 use columnar::output::folder::Custody;
 use conversion::convert::job::{JobProgress, Stage};
-use conversion::survey::{Progress, Step};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::console::Console;

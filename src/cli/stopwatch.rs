@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use conversion::survey::{Parallelism, Step};
+use base::progress::{Parallelism, Step};
 
 use super::fold::{Width, wrapped};
 use super::text_table::{Align, TextTable};

@@ -6,13 +6,13 @@ use std::process::Command;
 use std::sync::Arc;
 
 use base::clock::ClockAnchor;
+use base::progress::NoProgress;
 use columnar::columns::TypeOptions;
 use columnar::dataset::properties::Compression;
 use columnar::output::IfExists;
 use conversion::convert::{Checks, ConvertOptions, InputFile, Outcome, RawPolicy, Recording, Report};
 use conversion::job;
 use conversion::plan::filter::Filter;
-use conversion::survey::NoProgress;
 
 use super::table::Table;
 

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use conversion::survey::NoProgress;
+use base::progress::NoProgress;
 use etl::input::container::{Archive, Format, Member};
 use etl::input::{Input, Inputs, MemoryInput, OpenOptions, SharedMembers, member_address};
 use etl2parquet::{Error, ErrorKind};

@@ -5,7 +5,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use conversion::survey::{FileFacts, FileSurvey, NoProgress};
+use base::progress::NoProgress;
+use conversion::survey::{FileFacts, FileSurvey};
 use etl::buffer::content::{self, Scratch};
 use etl::event::{Walk, WalkStep};
 use etl::layout::logfile::mode;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
 use base::error::Result;
+use base::progress::{Step, stop_if_cancelled, timed};
 use columnar::output::manifest::MANIFEST_PATH;
 use columnar::output::{FileEntry, IfExists, Output, Published, StagedName};
 
@@ -18,7 +19,6 @@ use crate::convert::write_options::WriteOptions;
 use crate::dimensions::{Dimensions, Owners};
 use crate::plan::{CompiledFilter, Partition};
 use crate::sidecar::{self, SidecarFacts, SidecarTarget};
-use crate::survey::{Step, stop_if_cancelled, timed};
 
 /// What a commit needs besides survey, plan and reports.
 #[derive(Debug)]

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use base::error::Result;
+use base::progress::{Progress, Step, stop_if_cancelled, timed};
 use etl::event::named_ids::NamedIds;
 use hashbrown::HashMap;
 use rayon::prelude::*;
@@ -10,7 +11,6 @@ use schema::wpp::CompiledMessage;
 
 use crate::decode::Program;
 use crate::plan::{DecodeSource, PlanResult, PlannedShape, ShapeIds};
-use crate::survey::{Progress, Step, stop_if_cancelled, timed};
 
 /// The shapes of a plan made ready to decode their events.
 #[derive(Debug)]

@@ -1,13 +1,13 @@
 //! Row groups to Parquet files: encoded on any thread, appended in the order of their rows.
 
 use base::error::Result;
+use base::progress::{Progress, Step, stop_if_cancelled, timed};
 use columnar::columns::RowSource as _;
 use columnar::dataset::TableWriter;
 use columnar::output::FileEntry;
 use rayon::prelude::*;
 
 use super::group_sink::{Charge, GroupSink};
-use crate::survey::{Progress, Step, stop_if_cancelled, timed};
 use crate::table::CompletedRowGroup;
 
 /// Groups with fewer rows are encoded by one thread.

@@ -3,9 +3,9 @@
 use std::fmt;
 
 use base::error::Result;
+use base::progress::Progress;
 use columnar::output::FileEntry;
 
-use crate::survey::Progress;
 use crate::table::CompletedRowGroup;
 
 /// Takes the row groups of a conversion: into files, or to a reader.

@@ -257,8 +257,8 @@ pub enum Stage {
 }
 
 /// Where a job reports how far it is.
-pub trait JobProgress: crate::survey::Progress {
-    /// A stage begins; [`crate::survey::Progress::advance`] now counts in its unit.
+pub trait JobProgress: base::progress::Progress {
+    /// A stage begins; [`base::progress::Progress::advance`] now counts in its unit.
     fn stage(&self, stage: Stage);
 
     /// Who can remove what a job has begun to write, should the process have to end at once.
@@ -267,6 +267,6 @@ pub trait JobProgress: crate::survey::Progress {
     }
 }
 
-impl JobProgress for crate::survey::NoProgress {
+impl JobProgress for base::progress::NoProgress {
     fn stage(&self, _stage: Stage) {}
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use base::error::Result;
+use base::progress::Progress;
 use columnar::output::Output;
 use rayon::ThreadPool;
 use spill::SpillSpace;
@@ -20,7 +21,6 @@ use super::write_options::WriteOptions;
 use crate::dimensions::Owners;
 use crate::plan::{CompiledFilter, PartitionView, PlanResult, PlannedInputs};
 use crate::stacks::Stacks;
-use crate::survey::Progress;
 use crate::table::TableColumns;
 
 /// What a conversion of partitions needs besides them.

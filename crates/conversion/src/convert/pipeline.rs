@@ -20,6 +20,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use base::error::{Error, Result};
+use base::progress::{Progress, Step, stop_if_cancelled, timed};
 use columnar::columns::RowSource as _;
 use columnar::dataset::BATCH_ROWS;
 use columnar::output::FileEntry;
@@ -32,7 +33,6 @@ use super::slice::{self, SliceContext, SliceRows, Workspace};
 use super::sliced::SlicedPartition;
 use super::slices::{Slice, Slices};
 use crate::plan::PartitionView;
-use crate::survey::{Progress, Step, stop_if_cancelled, timed};
 use crate::table::{CompletedRowGroup, OPEN_WEIGHT, RowGroupCutter};
 
 /// What bounds the work in flight.

@@ -5,13 +5,13 @@
 //! and on the content of the input alone, so cuts do, too.
 
 use base::error::Result;
+use base::progress::{Progress, Step, stop_if_cancelled, timed};
 use etl::buffer::content::Scratch;
 use rayon::prelude::*;
 
 use super::cost::EVENT_COST;
 use super::segments::{Place, windows};
 use crate::plan::{Key, PartitionView, PlannedInput, part_of};
-use crate::survey::{Progress, Step, stop_if_cancelled, timed};
 
 /// Samples that stand for as much work as a slice may be.
 const SAMPLES: u64 = 128;

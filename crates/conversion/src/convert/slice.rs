@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use base::clock::{Clock, DoubleFormula, Ticks, TimeStatus, UnixNanos};
 use base::error::{Error, Result};
+use base::progress::{Progress, Step, timed};
 use columnar::columns::ColumnBuffers;
 use etl::event::named_ids::AttributedIds;
 use etl::event::{Event, EventIdentity, FileContext, RawEvent};
@@ -27,7 +28,6 @@ use crate::decode::{DecodeOutcome, PayloadColumn, Status, TraceClock};
 use crate::dimensions::Owners;
 use crate::plan::{CompiledFilter, DecodeSource, PartitionView, PlanResult, ShapeFinder};
 use crate::stacks::Stacks;
-use crate::survey::{Progress, Step, timed};
 use crate::table::{Chunk, HeaderColumns, RowContext, RowStatus, TableColumns};
 
 /// What is common to all slices.

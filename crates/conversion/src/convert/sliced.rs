@@ -1,12 +1,12 @@
 //! A partition and its slices.
 
 use base::error::Result;
+use base::progress::Progress;
 use spill::SpillSpace;
 
 use super::slices::{self, Slices};
 use crate::plan::filter::Overlap;
 use crate::plan::{CompiledFilter, PartitionView};
-use crate::survey::Progress;
 
 /// A partition that is ready to be converted.
 #[derive(Debug)]

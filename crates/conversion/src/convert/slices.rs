@@ -15,6 +15,7 @@
 use std::ops::Range;
 
 use base::error::Result;
+use base::progress::{Progress, Step, stop_if_cancelled, timed};
 use etl::buffer::content::Scratch;
 use rayon::prelude::*;
 use spill::{SpillSpace, SpillWriter, Spilled};
@@ -25,7 +26,6 @@ use super::refine::{self, Overfull};
 use super::segments::{self, Parts, Place, SliceSegment, windows};
 use crate::plan::cuts::{self, Spacing};
 use crate::plan::{Key, KeyRange, PartitionView, Within, by_part, part_of};
-use crate::survey::{Progress, Step, stop_if_cancelled, timed};
 
 /// How often cuts are laid anew. Each time what is too much is cut into parts of half of what is allowed, as far as a sample
 /// of its events can tell.

@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use base::error::{Error, ErrorKind, Result};
+use base::progress::Progress;
 use columnar::output::FileEntry;
 
 use super::group_sink::{Charge, GroupSink};
-use crate::survey::Progress;
 use crate::table::{CompletedRowGroup, RowGroup};
 
 /// Sends the row groups of one table to a [`GroupReader`]. What waits in the channel stays charged, so a reader that stops

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use arrow_schema::{Field, Schema, SchemaRef};
 use base::error::Result;
+use base::progress::{Progress, Step, stop_if_cancelled, timed};
 use columnar::columns::{KeyTable, TypeOptions};
 use columnar::dataset::{FileNaming, TableSpec, TableWriter};
 use columnar::output::{Output, options_hash};
@@ -12,7 +13,6 @@ use rayon::prelude::*;
 
 use super::write_options::WriteOptions;
 use crate::plan::{PlanResult, PlannedInputs, PlannedTable};
-use crate::survey::{Progress, Step, stop_if_cancelled, timed};
 use crate::table::header::HeaderColumn;
 use crate::table::{ShapeConstants, TableColumns};
 

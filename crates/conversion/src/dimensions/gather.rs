@@ -2,6 +2,7 @@
 
 use base::calendar::rfc3339;
 use base::error::Result;
+use base::progress::{Progress, Step, stop_if_cancelled, timed};
 use etl::buffer::content::Scratch;
 use etl::event::subject::Subject;
 use etl::reader::BufferReader;
@@ -15,10 +16,7 @@ use super::reader::{Readers, Told};
 use super::result::Dimensions;
 use super::texts::TextWriter;
 use crate::plan::{Key, PlanResult, PlannedInputs};
-use crate::survey::{
-    self, BufferSummary, FileSurvey, Issue, IssueCode, OneBehind, Progress, Severity, Step, Telling, stop_if_cancelled,
-    timed,
-};
+use crate::survey::{self, BufferSummary, FileSurvey, Issue, IssueCode, OneBehind, Severity, Telling};
 
 /// Bytes of buffers that are read side by side: what they tell may take some times as many.
 const TOGETHER_BYTES: u64 = 8 << 20;

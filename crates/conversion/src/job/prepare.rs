@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use base::error::Result;
+use base::progress::{Step, timed};
 use columnar::output::manifest::FORMAT_VERSION;
 use columnar::output::{IfExists, folder, options_hash};
 use etl::event::subject::Subject;
@@ -21,7 +22,7 @@ use crate::convert::write_options::WriteOptions;
 use crate::dimensions::{self, Dimensions, Owners};
 use crate::plan::{self, Partitions, PlanOptions, PlanResult, PlannedInputs, partition};
 use crate::stacks::{self, Stacks};
-use crate::survey::{self, FileFacts, FileSurvey, Issue, Step, SurveyOptions, ToldEvents, timed};
+use crate::survey::{self, FileFacts, FileSurvey, Issue, SurveyOptions, ToldEvents};
 
 /// Opens the inputs of a recording; what is packed is unpacked beside the output where nothing else is said.
 pub(super) fn inputs(job: &Recording, options: &ConvertOptions, progress: &dyn JobProgress) -> Result<Inputs> {

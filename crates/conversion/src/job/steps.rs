@@ -133,7 +133,7 @@ pub fn plan(job: &Recording, options: &ConvertOptions, progress: &dyn JobProgres
     inputs.check_unchanged()?;
     let folder = LocalFolder::create_plan(&progress.custody(), &options.out, &job.trace, &job.hash()?[..16])?;
     for (partition, segments) in (0..).zip(segments()) {
-        crate::survey::stop_if_cancelled(progress)?;
+        base::progress::stop_if_cancelled(progress)?;
         folder.write_first(&stored::segments_file(partition), segments.as_bytes())?;
     }
     StoredDimensions::write(&dimensions, &folder)?;

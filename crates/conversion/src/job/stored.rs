@@ -14,6 +14,7 @@ use std::fs::File;
 use std::path::Path;
 
 use base::error::{Error, ErrorKind, Result};
+use base::progress::Progress;
 use columnar::output::folder::{is_attempt, plan_name};
 use columnar::output::{IfExists, LocalFolder, StagedName};
 use serde::{Deserialize, Serialize};
@@ -28,7 +29,7 @@ use crate::convert::part_report::PartReport;
 use crate::convert::report_check::ReportRules;
 use crate::convert::write_options::WriteOptions;
 use crate::plan::{Partition, PlanFile, PlanText, PlannedInput, Segment};
-use crate::survey::{FileSurvey, Progress, SurveyResult, machines};
+use crate::survey::{FileSurvey, SurveyResult, machines};
 
 const JOB_FILE: &str = "job.json";
 const PLAN_FILE: &str = "plan.json";

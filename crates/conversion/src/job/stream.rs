@@ -8,13 +8,13 @@ use std::thread::{Builder, JoinHandle};
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
 use base::error::{Error, ErrorKind, Result};
+use base::progress::Progress;
 use columnar::columns::RowSource as _;
 use columnar::dataset::BATCH_ROWS;
 
 use crate::convert::group_sink::Charge;
 use crate::convert::job::{JobProgress, Stage};
 use crate::convert::stream_sink::{GroupReader, StreamSink};
-use crate::survey::Progress;
 use crate::table::RowGroup;
 use crate::table::batches::Projection;
 

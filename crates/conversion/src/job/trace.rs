@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use arrow_schema::{Schema, SchemaRef};
 use base::error::{Error, ErrorKind, Result};
+use base::progress::stop_if_cancelled;
 use base::resources;
 use etl::input::Inputs;
 use rayon::ThreadPool;
@@ -21,7 +22,7 @@ use crate::convert::tables::table_schema;
 use crate::dimensions::Owners;
 use crate::plan::filter::Filter;
 use crate::plan::{CompiledFilter, PlannedInputs, PlannedTable};
-use crate::survey::{FileFacts, FileSurvey, stop_if_cancelled};
+use crate::survey::{FileFacts, FileSurvey};
 use crate::table::batches::Projection;
 
 /// Rows of the row groups of a stream: what a reader waits for before the first batch.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use base::error::Result;
+use base::progress::{Progress, Step, timed};
 use etl::input::Inputs;
 use schema::Registry;
 
@@ -14,7 +15,7 @@ use super::resolve::{self, Resolution};
 use super::result::PlanResult;
 use super::tables::{self, Tables};
 use super::{doubts, field_limit, locked, mismatch};
-use crate::survey::{FileSurvey, Issue, Issues, Progress, Step, timed};
+use crate::survey::{FileSurvey, Issue, Issues};
 
 /// Plans what becomes of the events of one recording, and says per input what is unusual about it, beside the issues of the
 /// survey. What a conversion needs besides are its partitions.

@@ -3,10 +3,9 @@
 use std::ops::Range;
 
 use base::error::Result;
+use base::progress::{Progress, Step, stop_if_cancelled, timed};
 use rayon::prelude::*;
 use spill::{Record, SpillSpace, Spilled};
-
-use crate::survey::{Progress, Step, stop_if_cancelled, timed};
 
 /// Bytes of segments that are sorted at a time, unless one part has more.
 const SORTED_BYTES: usize = 32 << 20;

@@ -1,6 +1,7 @@
 //! From resolved shapes to what the plan says of them.
 
 use base::error::Result;
+use base::progress::{Progress, Step, stop_if_cancelled, timed};
 use rayon::prelude::*;
 use schema::{DecodeSource, Registry};
 
@@ -11,7 +12,6 @@ use super::resolve::Resolved;
 use super::result::{PlanResult, PlannedShape, PlannedTable, ShapeName};
 use super::shared_list::SharedList;
 use super::tables::ShapeColumns;
-use crate::survey::{Progress, Step, stop_if_cancelled, timed};
 
 /// What shapes are described from.
 pub(super) struct Describer<'a> {

@@ -2,6 +2,7 @@
 
 use base::error::Result;
 use base::guid::Guid;
+use base::progress::{Progress, stop_if_cancelled};
 use etl::event::view::Event;
 use etl::event::{EventIdentity, FileContext, RawEvent};
 use etl::input::{Input, InputId, Inputs};
@@ -12,9 +13,7 @@ use schema::eventsource::{
     ChunkLocation, ChunkPayload, ChunkPayloads, Delivery, EventSourceManifests, Flaw, ManifestIssue,
 };
 
-use crate::survey::{
-    FileKey, FileSurvey, Issue, IssueCode, Issues, Mark, Progress, Severity, read_back_parallel, stop_if_cancelled,
-};
+use crate::survey::{FileKey, FileSurvey, Issue, IssueCode, Issues, Mark, Severity, read_back_parallel};
 
 /// What all descriptions of a recording may take. Traces of whole machines need a tenth of it.
 pub(super) const MAX_KEPT_BYTES: usize = 32 << 20;

@@ -13,6 +13,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::ops::RangeInclusive;
 
 use base::error::Result;
+use base::progress::{Progress, Step, stop_if_cancelled, timed};
 use etl::buffer::content::Scratch;
 use etl::event::TimedStep;
 use rayon::prelude::*;
@@ -26,7 +27,7 @@ use super::input::{BufferRef, PlannedInputs};
 use super::key::{Key, KeyRange, part_of};
 use super::segment::Segment;
 use super::slice_size::SliceSize;
-use crate::survey::{BufferSummary, FileSurvey, Progress, Step, stop_if_cancelled, timed};
+use crate::survey::{BufferSummary, FileSurvey};
 
 /// Event bytes of a partition. A seam costs each table a row group that is short, 6 to 11 KB of it mostly footer and
 /// indexes; with a mebibyte per shape, which has a table at most, that is at most a hundredth of the event bytes.

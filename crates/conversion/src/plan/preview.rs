@@ -3,6 +3,7 @@
 
 use base::guid::Guid;
 use base::names;
+use base::progress::NoProgress;
 use etl::event::{EventIdentity, Shape};
 use etl::layout::header::HeaderFamily;
 use schema::Registry;
@@ -17,7 +18,6 @@ use super::measure::Measures;
 use super::resolve::{self, Resolved};
 use super::{PlanOptions, tables};
 use crate::decode::FieldColumn;
-use crate::survey::NoProgress;
 
 /// The dataset of a provider's events.
 pub fn dataset(provider: &Provider) -> String {

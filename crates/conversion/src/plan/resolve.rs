@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use base::error::Result;
 use base::guid::Guid;
+use base::progress::{Progress, Step, stop_if_cancelled, timed};
 use etl::event::Shape;
 use etl::input::{InputId, Inputs};
 use etl::layout::header::HeaderFamily;
@@ -22,9 +23,7 @@ use super::images::Images;
 use super::measure::Measures;
 use super::preferred;
 use super::samples::{Sample, Samples, Wanted};
-use crate::survey::{
-    FileKey, FileSurvey, Issue, IssueCode, Progress, Severity, ShapeSummary, Step, shapes, stop_if_cancelled, timed,
-};
+use crate::survey::{FileKey, FileSurvey, Issue, IssueCode, Severity, ShapeSummary, shapes};
 
 /// An event shape with its layout.
 #[derive(Debug)]

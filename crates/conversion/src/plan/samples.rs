@@ -1,6 +1,7 @@
 //! Reads back the events that candidates are held against.
 
 use base::error::Result;
+use base::progress::Progress;
 use etl::event::RawEvent;
 use etl::event::items::Items;
 use etl::event::view::Event;
@@ -8,7 +9,7 @@ use etl::input::Input;
 use etl::layout::extended::item_type;
 use schema::tracelogging::{self, ProviderTraits};
 
-use crate::survey::{FileKey, FileSurvey, Progress, read_back_parallel};
+use crate::survey::{FileKey, FileSurvey, read_back_parallel};
 
 /// An event of a shape, kept to hold candidates against.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use base::error::Result;
+use base::progress::{Progress, Step, stop_if_cancelled, timed};
 use etl::layout::header::HeaderFamily;
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
@@ -20,7 +21,7 @@ use super::options::PlanOptions;
 use super::resolve::Resolved;
 use super::result::PlannedTable;
 use crate::decode::{self, PayloadColumns};
-use crate::survey::{Issue, IssueCode, Progress, Severity, Step, stop_if_cancelled, timed};
+use crate::survey::{Issue, IssueCode, Severity};
 use crate::table::header::{self, HeaderColumn};
 
 /// What becomes of the shapes of a recording.

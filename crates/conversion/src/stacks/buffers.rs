@@ -1,14 +1,13 @@
 //! Goes through buffers of one input, side by side.
 
 use base::error::Result;
+use base::progress::{Progress, Step, stop_if_cancelled, timed};
 use etl::buffer::content::Scratch;
 use etl::event::{RawEvent, TimedEvent, TimedStep};
 use etl::reader::BufferReader;
 use rayon::prelude::*;
 
-use crate::survey::{
-    BufferSummary, FileKey, FileSurvey, OneBehind, Progress, Step, Telling, stop_if_cancelled, timed, together,
-};
+use crate::survey::{BufferSummary, FileKey, FileSurvey, OneBehind, Telling, together};
 
 /// Bytes of buffers that are read side by side: what is made of them may be as many, and of those before them.
 const TOGETHER_BYTES: u64 = 16 << 20;

@@ -99,7 +99,7 @@ mod tests {
     use std::io::Write;
 
     use super::*;
-    use crate::survey::NoProgress;
+    use base::progress::NoProgress;
 
     #[test]
     fn the_hash_is_that_of_all_bytes_in_a_row() {

@@ -35,7 +35,6 @@ mod together;
 mod told;
 pub mod unreadable;
 
-pub use base::progress::{NoProgress, Parallelism, Progress, Step, stop_if_cancelled, timed};
 pub use buffer_summary::BufferSummary;
 pub use disorder::Disorder;
 pub use facts::FileFacts;
