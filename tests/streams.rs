@@ -149,10 +149,14 @@ fn what_is_not_there_is_refused_with_what_is() {
     };
     let (message, hint) = refused("dns", None);
     assert_eq!(message, "the trace has no dataset dns");
-    assert!(hint.contains("Microsoft-Windows-DNS-Client"), "{hint}");
+    assert_eq!(hint, "did you mean Microsoft-Windows-DNS-Client?");
+    let (_, hint) = refused("zzz", None);
+    assert!(hint.starts_with("it has ") && hint.contains("Microsoft-Windows-DNS-Client"), "{hint}");
     let (message, hint) = refused("Microsoft-Windows-DNS-Client", Some(&["seq", "queryname"]));
     assert_eq!(message, "Microsoft-Windows-DNS-Client has no column queryname");
-    assert!(hint.contains(", QueryName"), "{hint}");
+    assert_eq!(hint, "did you mean QueryName?");
+    let (_, hint) = refused("Microsoft-Windows-DNS-Client", Some(&["zzz"]));
+    assert!(hint.starts_with("it has timestamp, timestamp_ns, ") && hint.ends_with(" more"), "{hint}");
 
     let mut filtered = ConvertOptions::new("");
     filtered.filter.level = Some(2);

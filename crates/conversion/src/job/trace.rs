@@ -7,6 +7,7 @@ use arrow_schema::{Schema, SchemaRef};
 use base::error::{Error, ErrorKind, Result};
 use base::progress::stop_if_cancelled;
 use base::resources;
+use base::suggest::nearest;
 use etl::input::Inputs;
 use rayon::ThreadPool;
 use spill::SpillSpace;
@@ -93,7 +94,7 @@ impl Trace {
         &self.0.surveyed.facts
     }
 
-    /// The datasets, in the order of their names' folders.
+    /// The datasets, always in the same order.
     pub fn datasets(&self) -> impl Iterator<Item = DatasetInfo<'_>> {
         let plan = &self.0.surveyed.plan;
         let events = |table: &PlannedTable| table.shapes.iter().map(|&shape| plan.shapes[shape as usize].events).sum();
@@ -130,11 +131,8 @@ impl Trace {
     fn table(&self, dataset: &str) -> Result<(usize, &PlannedTable)> {
         let tables = &self.0.surveyed.plan.tables;
         let found = tables.iter().enumerate().find(|(_, table)| table.dataset == dataset);
-        found.ok_or_else(|| {
-            let names: Vec<&str> = tables.iter().map(|table| table.dataset.as_str()).collect();
-            let error = Error::new(ErrorKind::Usage, format!("the trace has no dataset {dataset}"));
-            error.with_hint(format!("it has {}", names.join(", ")))
-        })
+        let names = tables.iter().map(|table| table.dataset.as_str());
+        found.ok_or_else(|| absent(format!("the trace has no dataset {dataset}"), dataset, names))
     }
 }
 
@@ -151,11 +149,8 @@ pub struct DatasetInfo<'a> {
 
 fn projection(schema: &Schema, columns: Option<&[&str]>, dataset: &str) -> Result<Projection> {
     let position = |name: &&str| {
-        schema.index_of(name).map_err(|_| {
-            let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
-            let error = Error::new(ErrorKind::Usage, format!("{dataset} has no column {name}"));
-            error.with_hint(format!("it has {}", names.join(", ")))
-        })
+        let names = schema.fields().iter().map(|field| field.name().as_str());
+        schema.index_of(name).map_err(|_| absent(format!("{dataset} has no column {name}"), name, names))
     };
     let columns: Vec<usize> = match columns {
         Some(names) => names.iter().map(position).collect::<Result<_>>()?,
@@ -163,6 +158,22 @@ fn projection(schema: &Schema, columns: Option<&[&str]>, dataset: &str) -> Resul
     };
     let fields: Vec<_> = columns.iter().map(|&index| Arc::clone(&schema.fields()[index])).collect();
     Ok(Projection { schema: Arc::new(Schema::new(fields)), columns })
+}
+
+/// Names that an error lists; the rest is a number.
+const LISTED: usize = 20;
+
+/// The error about a name that is not there, with the one that was meant, or those that there are.
+fn absent<'a>(message: String, typed: &str, names: impl Iterator<Item = &'a str> + Clone) -> Error {
+    let hint = nearest(typed, names.clone()).map_or_else(
+        || {
+            let (listed, more) =
+                (names.clone().take(LISTED).collect::<Vec<_>>().join(", "), names.skip(LISTED).count());
+            if more == 0 { format!("it has {listed}") } else { format!("it has {listed} and {more} more") }
+        },
+        |name| format!("did you mean {name}?"),
+    );
+    Error::new(ErrorKind::Usage, message).with_hint(hint)
 }
 
 impl Opened {
