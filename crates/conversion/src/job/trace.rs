@@ -76,6 +76,7 @@ impl Trace {
             let error = Error::new(ErrorKind::Usage, "a trace is opened whole, and its options have a filter");
             return Err(error.with_hint("give the filter to the stream"));
         }
+        // Members of archives are unpacked to where temporary files go: there is no output beside which they could lie.
         let options = ConvertOptions { dry_run: true, ..options.clone() };
         let pool = resources::pool(options.threads)?;
         let (inputs, space) = (prepare::inputs(recording, &options, progress)?, SpillSpace::temporary());
