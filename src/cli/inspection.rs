@@ -9,14 +9,13 @@ use conversion::job::Inspected;
 use conversion::plan::CatalogEntry;
 use conversion::sidecar::undecoded::{Undecoded, label};
 use conversion::sidecar::{
-    AnswerRow, ClockRow, DimensionRows, IssueRow, SessionRow, StreamRow, answers, clock, issues, lost_events, sessions,
-    streams,
+    AnswerRow, ClockRow, DimensionRows, InputFacts, IssueRow, SessionRow, StreamRow, answers, issues, lost_events,
 };
 use conversion::survey::{FileFacts, FileSurvey};
 use serde::Serialize;
 
 use super::loss::{InputLoss, LossTotals};
-use super::notable::{RecordedInput, notable};
+use super::notable::notable;
 use super::processes::Processes;
 use super::top_events::TopEvents;
 use super::undecoded;
@@ -90,9 +89,10 @@ impl Inspection {
     /// What is known of an inspected trace.
     pub(super) fn of(trace: &str, inspected: &Inspected) -> Self {
         let Inspected { report, dimensions } = inspected;
-        let files = report.files.iter().zip(&report.facts).map(|(file, facts)| InspectedInput::of(file, facts));
-        let files: Vec<InspectedInput> = files.collect();
-        let recorded = files.iter().map(|file| RecordedInput::of(&file.session, &file.streams));
+        let surveyed = || report.files.iter().zip(&report.facts);
+        let inputs: Vec<InputFacts> = surveyed().map(|(file, facts)| InputFacts::of(file, facts)).collect();
+        let notable = notable(&inputs);
+        let files = surveyed().zip(inputs).map(|((file, facts), input)| InspectedInput::of(file, facts, input));
         let mut processes = Processes::default();
         DimensionRows { dimensions, plan: &report.plan }.processes().for_each(|process| processes.add(process));
         let providers = providers(report.plan.catalog());
@@ -106,9 +106,9 @@ impl Inspection {
             time: TimeRange::of(report.time_range),
             undecodable: undecoded::of_report(report),
             answers: answers::rows(&report.plan, &report.shapes),
-            notable: notable(&recorded.collect::<Vec<_>>()),
+            notable,
             processes,
-            files,
+            files: files.collect(),
             providers,
         }
     }
@@ -133,17 +133,18 @@ impl TimeRange {
 }
 
 impl InspectedInput {
-    fn of(file: &FileSurvey, facts: &FileFacts) -> Self {
+    fn of(file: &FileSurvey, facts: &FileFacts, input: InputFacts) -> Self {
+        let InputFacts { session, clock, streams } = input;
         InspectedInput {
             source: file.name.clone(),
             size: file.identity.size,
-            session: sessions::row(file, facts),
-            clock: clock::row(file, None),
+            session,
+            clock,
             loss: InputLoss {
                 totals: LossTotals::of(std::slice::from_ref(facts)),
                 ledger: lost_events::rows(facts).collect(),
             },
-            streams: streams::rows(facts).collect(),
+            streams,
             findings: issues::rows(file).collect(),
             advice: issues::advice(facts).collect(),
         }

@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     fn row(question: &'static str, answerable: bool) -> AnswerRow {
-        AnswerRow { question, answerable, events: 7, event_names: Vec::new(), needed: None }
+        AnswerRow { question: question.into(), answerable, events: 7, event_names: Vec::new(), needed: None }
     }
 
     #[test]

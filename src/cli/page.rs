@@ -118,7 +118,7 @@ fn buffers(session: &SessionRow, width: Width) -> String {
 }
 
 fn clock(clock: &ClockRow, width: Width) -> String {
-    let rate = match clock.clock {
+    let rate = match &*clock.clock {
         "qpc" => format!("performance counter, {} ticks per second", number(clock.perf_frequency)),
         "system_time" => "system time, in 100 ns".to_owned(),
         _ => format!("processor cycles, {} MHz", number(clock.cpu_mhz.unwrap_or(0).into())),
@@ -128,7 +128,7 @@ fn clock(clock: &ClockRow, width: Width) -> String {
     let mut table = TextTable::of_values();
     table.value("type", format!("{} (declared as {}): {rate}", clock.clock, clock.clock_type));
     table.value("quality", format!("{}{resolution}", clock.quality));
-    table.value("anchor", clock.anchor);
+    table.value("anchor", clock.anchor.as_ref());
     table.value("by start time", rfc3339(clock.start_anchor_ns));
     table.value("by boot time", clock.boot_anchor_ns.map_or(NONE.to_owned(), rfc3339));
     table.value("difference", clock.anchor_difference_ns.map_or(NONE.to_owned(), difference));
@@ -160,7 +160,7 @@ fn gap(row: &LossRow) -> String {
     let certainty = if row.is_certain { "certain" } else { "possible" };
     let bound = if row.is_lower_bound { "at least " } else { "" };
     let count = match row.count {
-        Some(count) => counted(count, row.unit),
+        Some(count) => counted(count, &row.unit),
         None => format!("an unknown number of {}", row.unit),
     };
     let cpu = row.cpu.map_or(String::new(), |cpu| format!(" on processor {cpu}"));
@@ -170,7 +170,7 @@ fn gap(row: &LossRow) -> String {
         (None, Some(to)) => format!(", before {}", rfc3339(to)),
         (None, None) => String::new(),
     };
-    let reasons = [row.kind.as_str(), row.evidence.as_str(), row.note.unwrap_or_default()].map(str::trim);
+    let reasons = [row.kind.as_str(), row.evidence.as_str(), row.note.as_deref().unwrap_or_default()].map(str::trim);
     let reasons: Vec<&str> = reasons.into_iter().filter(|reason| !reason.is_empty()).collect();
     format!("{certainty}: {bound}{count}{cpu}{time} ({})", reasons.join(": "))
 }
@@ -288,11 +288,11 @@ fn answers(answers: &[AnswerRow], width: Width) -> String {
     let is_answerable = |row: &&AnswerRow| row.answerable;
     for row in answers.iter().filter(is_answerable) {
         let events = HumanCount(row.events).to_string();
-        table.row([row.question.to_owned(), events, few(&row.event_names)]);
+        table.row([row.question.to_string(), events, few(&row.event_names)]);
     }
     let mut needed = TextTable::new([("OTHER QUESTION", Align::Left), ("TO ANSWER IT, RECORD", Align::Left)]);
     for row in answers.iter().filter(|row| !row.answerable) {
-        needed.row([row.question.to_owned(), row.needed.clone().unwrap_or_default()]);
+        needed.row([row.question.to_string(), row.needed.clone().unwrap_or_default()]);
     }
     let has = |answerable| answers.iter().any(|row| row.answerable == answerable);
     let tables = [(has(true), table), (has(false), needed)];
@@ -350,7 +350,7 @@ mod tests {
             from_buffer: Some(3),
             to_buffer: Some(4),
             count: Some(1200),
-            unit: "buffers",
+            unit: "buffers".into(),
             is_lower_bound: true,
             is_certain: true,
             evidence: "sequence 7 to 1208".to_owned(),

@@ -65,7 +65,7 @@ impl From<ProcessRow<'_>> for InspectedProcess {
             ended_ns: row.ended_ns,
             from_ns: row.from_ns,
             to_ns: row.to_ns,
-            is_defunct: row.is_defunct,
+            is_defunct: row.is_defunct.unwrap_or_default(),
         }
     }
 }

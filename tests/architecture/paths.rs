@@ -84,7 +84,8 @@ fn segments(path: &str) -> impl Iterator<Item = String> {
     path.split("::").map(str::trim).filter(|segment| !segment.is_empty()).map(str::to_owned)
 }
 
-/// Every `a::b::c` of some code, and nothing of a single name.
+/// Every `a::b::c` of some code, and nothing of a single name. Exported macros, which all stand at the root of their crate
+/// whatever their file is, are left out.
 pub(crate) fn qualified(code: &str) -> Vec<Vec<String>> {
     let is_name = |c: char| c.is_alphanumeric() || c == '_';
     let mut found = Vec::new();
@@ -101,7 +102,8 @@ pub(crate) fn qualified(code: &str) -> Vec<Vec<String>> {
                 _ => break,
             }
         }
-        if path.len() > 1 {
+        let is_macro = path.len() == 2 && path[0] == "crate" && rest.starts_with('!');
+        if path.len() > 1 && !is_macro {
             found.push(path);
         }
     }
@@ -119,7 +121,7 @@ fn imports_are_taken_apart() {
 
 #[test]
 fn qualified_names_are_whole_paths() {
-    let code = "let x = crate::plan::cut(a::B::<c::D>::new());";
+    let code = "let x = crate::plan::cut(a::B::<c::D>::new(), crate::words!(x));";
     let found: Vec<String> = qualified(code).iter().map(|path| path.join("::")).collect();
     assert_eq!(found, ["crate::plan::cut", "a::B", "c::D"]);
 }

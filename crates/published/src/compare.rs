@@ -26,7 +26,7 @@ pub fn compare(traces: &[PublishedTrace], progress: &dyn Progress) -> Result<Bin
             let footer = Footer::read(&trace.folder.join(&file.path))?;
             binding.add_file(&format!("{label}/{}", file.path), &file.path, &footer);
         }
-        add_events(&mut binding, trace, &record)?;
+        add_events(&mut binding, trace, &record, progress)?;
         Ok(binding)
     };
     traces.par_iter().map(of_trace).try_reduce(Binding::default, |mut all, binding| {
@@ -38,10 +38,16 @@ pub fn compare(traces: &[PublishedTrace], progress: &dyn Progress) -> Result<Bin
 /// Adds what the sidecar of a trace says of events and their fields.
 ///
 /// # Errors
-/// [`ErrorKind::Output`](base::error::ErrorKind::Output) when it cannot be read.
-pub fn add_events(binding: &mut Binding, trace: &PublishedTrace, record: &CommitRecord) -> Result<()> {
+/// [`ErrorKind::Output`](base::error::ErrorKind::Output) when it cannot be read,
+/// [`ErrorKind::Interrupted`](base::error::ErrorKind::Interrupted) when the caller asked to stop.
+pub fn add_events(
+    binding: &mut Binding,
+    trace: &PublishedTrace,
+    record: &CommitRecord,
+    progress: &dyn Progress,
+) -> Result<()> {
     let [catalog, fields] = ["catalog", "fields"].map(|table| format!("{}/sidecar/{table}.parquet", trace.label()));
-    read_events(&Sidecar::of(&trace.folder, record), &mut |fact| match fact {
+    read_events(&Sidecar::of(&trace.folder, record, progress), &mut |fact| match fact {
         SidecarFact::Event(event) => binding.add_event(&catalog, event),
         SidecarFact::Field(event, field) => binding.add_field(&fields, event, &field),
     })

@@ -3,9 +3,11 @@
 use std::collections::HashMap;
 
 use base::error::Result;
+use conversion::read_columns;
+use conversion::sidecar::catalog::CatalogRow;
+use conversion::sidecar::fields::FieldRow;
 
 use super::sidecar::Sidecar;
-use super::table::Batch;
 
 /// An event shape, as traces are compared by it.
 #[derive(Clone, Debug)]
@@ -40,53 +42,70 @@ pub(super) enum SidecarFact<'a> {
 /// # Errors
 /// [`ErrorKind::Output`](base::error::ErrorKind::Output) when its sidecar cannot be read.
 pub(super) fn read_events(sidecar: &Sidecar<'_>, each: &mut dyn FnMut(SidecarFact<'_>)) -> Result<()> {
-    let mut events: HashMap<i64, EventFact> = HashMap::new();
-    sidecar.read("catalog", CATALOG, &mut |batch| {
-        for row in 0..batch.rows() {
-            let Some((shape, event)) = batch.integer(0, row).zip(event(batch, row)) else { continue };
-            each(SidecarFact::Event(&event));
-            events.insert(shape, event);
-        }
-        Ok(())
+    let mut events: HashMap<u32, EventFact> = HashMap::new();
+    sidecar.rows::<ShapeName<'_>>(|row| {
+        let Some(event) = row.event() else { return };
+        each(SidecarFact::Event(&event));
+        events.insert(row.shape, event);
     })?;
-    sidecar.read("fields", FIELDS, &mut |batch| {
-        for row in 0..batch.rows() {
-            let event = batch.integer(0, row).and_then(|shape| events.get(&shape));
-            let Some((event, field)) = event.zip(field(batch, row)) else { continue };
-            each(SidecarFact::Field(event, field));
-        }
-        Ok(())
+    sidecar.rows::<FieldColumn<'_>>(|row| {
+        let Some((event, field)) = events.get(&row.shape).zip(row.fact()) else { return };
+        each(SidecarFact::Field(event, field));
     })
 }
 
-const CATALOG: &[&str] =
-    &["shape", "provider_id", "dataset", "kind", "event_id", "event_version", "opcode", "event_name", "metadata"];
-
-/// An event of the catalog; WPP messages have neither names nor fields.
-fn event(batch: &Batch, row: usize) -> Option<EventFact> {
-    let dataset = batch.text(2, row)?;
-    if batch.text(3, row) == Some("message") {
-        return None;
+read_columns! {
+    /// An event shape of the catalog.
+    struct ShapeName<'b> of CatalogRow<'static> {
+        shape: u32,
+        provider_id: Option<&'b str>,
+        dataset: &'b str,
+        kind: &'b str,
+        event_id: Option<u16>,
+        event_version: Option<u16>,
+        opcode: Option<u8>,
+        event_name: Option<&'b str>,
+        metadata: Option<&'b [u8]>,
     }
-    let folder = dataset.split('/').next().unwrap_or(dataset);
-    let provider = batch.text(1, row).unwrap_or(folder).to_owned();
-    let (name, describes_itself) = (batch.text(7, row), !batch.is_null(8, row));
-    let version = batch.integer(5, row).map(|version| format!(" version {version}")).unwrap_or_default();
-    let event = match (batch.integer(4, row), batch.integer(6, row)) {
-        (Some(_), _) if describes_itself => format!("event {}{version}", name.unwrap_or_default()),
-        (Some(id), _) => format!("event {id}{version}"),
-        (None, Some(opcode)) => format!("opcode {opcode}{version}"),
-        (None, None) => return None,
-    };
-    let comparable_name = (!describes_itself).then(|| name.unwrap_or("no name").to_owned());
-    Some(EventFact { provider, event, comparable_name })
 }
 
-const FIELDS: &[&str] = &["shape", "position", "field", "column", "column_type"];
+impl ShapeName<'_> {
+    /// The event; WPP messages have neither names nor fields.
+    fn event(&self) -> Option<EventFact> {
+        if self.kind == "message" {
+            return None;
+        }
+        let folder = self.dataset.split('/').next().unwrap_or(self.dataset);
+        let describes_itself = self.metadata.is_some();
+        let version = self.event_version.map(|version| format!(" version {version}")).unwrap_or_default();
+        let event = match (self.event_id, self.opcode) {
+            (Some(_), _) if describes_itself => format!("event {}{version}", self.event_name.unwrap_or_default()),
+            (Some(id), _) => format!("event {id}{version}"),
+            (None, Some(opcode)) => format!("opcode {opcode}{version}"),
+            (None, None) => return None,
+        };
+        let comparable_name = (!describes_itself).then(|| self.event_name.unwrap_or("no name").to_owned());
+        Some(EventFact { provider: self.provider_id.unwrap_or(folder).to_owned(), event, comparable_name })
+    }
+}
 
-fn field(batch: &Batch, row: usize) -> Option<FieldFact> {
-    let (position, field) = (batch.integer(1, row)?, batch.text(2, row)?);
-    let (column, column_type) = (batch.text(3, row)?, batch.text(4, row)?);
-    let role = ["_label", "_filetime", "_ns"].into_iter().find(|suffix| column.ends_with(suffix)).unwrap_or_default();
-    Some(FieldFact { field: format!("{position} {field}{role} ({column_type})"), column: column.to_owned() })
+read_columns! {
+    /// A field of a shape, and one of its columns.
+    struct FieldColumn<'b> of FieldRow {
+        shape: u32,
+        position: u32,
+        field: &'b str,
+        column: Option<&'b str>,
+        column_type: Option<&'b str>,
+    }
+}
+
+impl FieldColumn<'_> {
+    fn fact(&self) -> Option<FieldFact> {
+        let FieldColumn { position, field, .. } = self;
+        let (column, column_type) = (self.column?, self.column_type?);
+        let role = ["_label", "_filetime", "_ns"].into_iter().find(|suffix| column.ends_with(suffix));
+        let role = role.unwrap_or_default();
+        Some(FieldFact { field: format!("{position} {field}{role} ({column_type})"), column: column.to_owned() })
+    }
 }

@@ -3,7 +3,11 @@
 use std::collections::{BTreeSet, HashMap};
 
 use base::error::{Error, ErrorKind, Result};
+use base::progress::NoProgress;
 use columnar::output::manifest::CommitRecord;
+use conversion::read_columns;
+use conversion::sidecar::catalog::CatalogRow;
+use conversion::sidecar::fields::FieldRow;
 use conversion::views::Lake;
 use serde::{Deserialize, Serialize};
 
@@ -82,26 +86,35 @@ impl LakePart {
 /// Dataset and name of each event that has rows, with the columns that its fields are in.
 fn read_events(trace: &PublishedTrace, record: &CommitRecord) -> Result<Vec<(String, String, BTreeSet<String>)>> {
     let (mut events, mut places) = (Vec::new(), HashMap::new());
-    let sidecar = Sidecar::of(&trace.folder, record);
-    sidecar.read("catalog", &["shape", "dataset", "event_name", "rows"], &mut |batch| {
-        for row in 0..batch.rows() {
-            let named = batch.integer(0, row).zip(batch.text(1, row)).zip(batch.text(2, row));
-            let Some(((shape, dataset), name)) = named else { continue };
-            if batch.integer(3, row).unwrap_or(0) > 0 {
-                places.insert(shape, events.len());
-                events.push((dataset.to_owned(), name.to_owned(), BTreeSet::new()));
-            }
-        }
-        Ok(())
+    let sidecar = Sidecar::of(&trace.folder, record, &NoProgress);
+    sidecar.rows::<WrittenShape<'_>>(|row| {
+        let Some(name) = row.event_name.filter(|_| row.rows.unwrap_or(0) > 0) else { return };
+        places.insert(row.shape, events.len());
+        events.push((row.dataset.to_owned(), name.to_owned(), BTreeSet::new()));
     })?;
-    sidecar.read("fields", &["shape", "column"], &mut |batch| {
-        for row in 0..batch.rows() {
-            let event = batch.integer(0, row).and_then(|shape| events.get_mut(*places.get(&shape)?));
-            if let Some(((_, _, columns), column)) = event.zip(batch.text(1, row)) {
-                columns.insert(column.to_owned());
-            }
+    sidecar.rows::<ShapeColumn<'_>>(|row| {
+        let event = places.get(&row.shape).and_then(|place: &usize| events.get_mut(*place));
+        if let Some(((_, _, columns), column)) = event.zip(row.column) {
+            columns.insert(column.to_owned());
         }
-        Ok(())
     })?;
     Ok(events)
+}
+
+read_columns! {
+    /// An event shape, and how many rows of it there are.
+    struct WrittenShape<'b> of CatalogRow<'static> {
+        shape: u32,
+        dataset: &'b str,
+        event_name: Option<&'b str>,
+        rows: Option<u64>,
+    }
+}
+
+read_columns! {
+    /// A column of an event shape.
+    struct ShapeColumn<'b> of FieldRow {
+        shape: u32,
+        column: Option<&'b str>,
+    }
 }

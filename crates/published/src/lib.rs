@@ -23,6 +23,5 @@ pub use lake::lake;
 pub use settle::settle;
 pub use sidecar::Sidecar;
 pub(crate) use sidecar::{missing_column, sidecar_table};
-pub use table::Batch;
-pub(crate) use table::read_table;
+pub(crate) use table::TableFile;
 pub use trace::{PublishedTrace, published};

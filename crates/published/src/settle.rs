@@ -8,12 +8,14 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use base::error::Result;
 use base::guid::Guid;
 use base::progress::{Progress, stop_if_cancelled};
+use conversion::read_columns;
+use conversion::sidecar::catalog::CatalogRow;
+use conversion::sidecar::fields::FieldRow;
 use rayon::prelude::*;
 use schema::family::{ColumnRole, Family};
 use schema::settled::{EventNumber, SettledColumn, SettledEvent, SettledForm, SettledNames};
 
 use super::sidecar::Sidecar;
-use super::table::Batch;
 use super::trace::PublishedTrace;
 
 /// The names of all providers in traces that `is_wanted` says yes to.
@@ -29,7 +31,7 @@ pub fn settle(
     let of_trace = |trace: &PublishedTrace| {
         stop_if_cancelled(progress)?;
         let mut names = SeenNames::default();
-        names.add(trace, is_wanted)?;
+        names.add(trace, is_wanted, progress)?;
         Ok(names)
     };
     let seen = traces.par_iter().map(of_trace).try_reduce(SeenNames::default, |mut all, names| {
@@ -62,28 +64,24 @@ struct SeenColumn {
 }
 
 impl SeenNames {
-    fn add(&mut self, trace: &PublishedTrace, is_wanted: &dyn Fn(&Guid) -> bool) -> Result<()> {
-        let (record, mut shapes) = (trace.record()?, HashMap::<i64, Guid>::new());
-        let sidecar = Sidecar::of(&trace.folder, &record);
-        sidecar.read("catalog", CATALOG, &mut |batch| {
-            for row in 0..batch.rows() {
-                let Some((shape, provider)) = batch.integer(0, row).zip(provider(batch, row)) else { continue };
-                if is_wanted(&provider) {
-                    shapes.insert(shape, provider);
-                    self.providers.entry(provider).or_default().add_event(batch, row);
-                }
-            }
-            Ok(())
+    fn add(
+        &mut self,
+        trace: &PublishedTrace,
+        is_wanted: &dyn Fn(&Guid) -> bool,
+        progress: &dyn Progress,
+    ) -> Result<()> {
+        let (record, mut shapes) = (trace.record()?, HashMap::<u32, Guid>::new());
+        let sidecar = Sidecar::of(&trace.folder, &record, progress);
+        sidecar.rows::<ShapeNames<'_>>(|row| {
+            let Some(provider) = row.provider().filter(|provider| is_wanted(provider)) else { return };
+            shapes.insert(row.shape, provider);
+            self.providers.entry(provider).or_default().add_event(&row);
         })?;
-        let mut field = FieldRows::default();
-        sidecar.read("fields", FIELDS, &mut |batch| {
-            for row in 0..batch.rows() {
-                let shape = batch.integer(0, row).unwrap_or(-1);
-                let Some(provider) = shapes.get(&shape) else { continue };
-                let Some(seen) = field.next(shape, batch, row) else { continue };
-                self.providers.entry(*provider).or_default().add_column(seen);
-            }
-            Ok(())
+        let mut field = FieldColumns::default();
+        sidecar.rows::<FieldNames<'_>>(|row| {
+            let Some(provider) = shapes.get(&row.shape) else { return };
+            let Some(seen) = field.next(&row) else { return };
+            self.providers.entry(*provider).or_default().add_column(seen);
         })
     }
 
@@ -101,46 +99,49 @@ impl SeenNames {
     }
 }
 
-const CATALOG: &[&str] = &[
-    "shape",
-    "provider_id",
-    "dataset",
-    "kind",
-    "event_id",
-    "event_version",
-    "event_name",
-    "metadata",
-    "opcode",
-    "decode_source",
-];
-
-/// The provider of a shape, or the class of a classic event that is described; messages have neither.
-fn provider(batch: &Batch, row: usize) -> Option<Guid> {
-    let is_described = || batch.text(9, row).is_some_and(|source| source != "none");
-    let has_names = match batch.text(3, row) {
-        Some("event") => true,
-        Some("classic") => is_described(),
-        _ => false,
-    };
-    has_names.then(|| batch.text(1, row)?.parse().ok()).flatten()
+read_columns! {
+    /// The names of an event shape.
+    struct ShapeNames<'b> of CatalogRow<'static> {
+        shape: u32,
+        provider_id: Option<&'b str>,
+        dataset: &'b str,
+        kind: &'b str,
+        event_id: Option<u16>,
+        event_version: Option<u16>,
+        event_name: Option<&'b str>,
+        metadata: Option<&'b [u8]>,
+        opcode: Option<u8>,
+        decode_source: &'b str,
+    }
 }
 
-/// What an event is known by within its provider.
-fn event_number(batch: &Batch, row: usize) -> Option<EventNumber> {
-    let is_classic = batch.text(3, row) == Some("classic");
-    let id = || batch.integer(4, row).and_then(|id| u16::try_from(id).ok()).map(EventNumber::Id);
-    let opcode = || batch.integer(8, row).and_then(|opcode| u8::try_from(opcode).ok()).map(EventNumber::Opcode);
-    if is_classic { opcode() } else { id() }
+impl ShapeNames<'_> {
+    /// The provider, or the class of a classic event that is described; messages have neither.
+    fn provider(&self) -> Option<Guid> {
+        let has_names = match self.kind {
+            "event" => true,
+            "classic" => self.decode_source != "none",
+            _ => false,
+        };
+        has_names.then(|| self.provider_id?.parse().ok()).flatten()
+    }
+
+    /// What the event is known by within its provider.
+    fn number(&self) -> Option<EventNumber> {
+        match self.kind {
+            "classic" => self.opcode.map(EventNumber::Opcode),
+            _ => self.event_id.map(EventNumber::Id),
+        }
+    }
 }
 
 impl SeenProvider {
-    fn add_event(&mut self, batch: &Batch, row: usize) {
-        let dataset = batch.text(2, row).unwrap_or_default();
-        self.folders.extend(dataset.split('/').next().filter(|folder| !folder.is_empty()).map(str::to_owned));
-        let version = batch.integer(5, row).and_then(|version| u16::try_from(version).ok());
-        let event = event_number(batch, row).zip(version).zip(batch.text(6, row).filter(|name| is_cell(name)));
+    fn add_event(&mut self, row: &ShapeNames<'_>) {
+        let folder = row.dataset.split('/').next().filter(|folder| !folder.is_empty());
+        self.folders.extend(folder.map(str::to_owned));
+        let event = row.number().zip(row.event_version).zip(row.event_name.filter(|name| is_cell(name)));
         // An event with metadata is its name.
-        if let Some((event, name)) = event.filter(|_| batch.is_null(7, row)) {
+        if let Some((event, name)) = event.filter(|_| row.metadata.is_none()) {
             self.events.entry(event).or_default().insert(name.to_owned());
         }
     }
@@ -215,7 +216,17 @@ fn ranges(events: BTreeMap<(EventNumber, u16), BTreeSet<String>>) -> Vec<Settled
     ranges
 }
 
-const FIELDS: &[&str] = &["shape", "position", "field", "in_type", "column", "column_type"];
+read_columns! {
+    /// The names of a field and one of its columns.
+    struct FieldNames<'b> of FieldRow {
+        shape: u32,
+        position: u32,
+        field: &'b str,
+        in_type: &'b str,
+        column: Option<&'b str>,
+        column_type: Option<&'b str>,
+    }
+}
 
 /// A column of a field.
 struct SeenField {
@@ -229,9 +240,9 @@ struct SeenField {
 /// The rows of `fields`, one after another: the columns of one field follow each other, and structures stand before their
 /// members.
 #[derive(Default)]
-struct FieldRows {
+struct FieldColumns {
     /// Shape and position of the field before.
-    last: Option<(i64, i64)>,
+    last: Option<(u32, u32)>,
     /// Its own column, without the role, and what follows from that.
     own: String,
     family: Option<(Family, bool)>,
@@ -240,10 +251,10 @@ struct FieldRows {
     structures: HashMap<String, String>,
 }
 
-impl FieldRows {
-    fn next(&mut self, shape: i64, batch: &Batch, row: usize) -> Option<SeenField> {
-        let (position, field) = (batch.integer(1, row)?, batch.text(2, row)?);
-        let (in_type, column) = (batch.text(3, row)?, batch.text(4, row)?);
+impl FieldColumns {
+    fn next(&mut self, row: &FieldNames<'_>) -> Option<SeenField> {
+        let FieldNames { shape, position, field, in_type, column, column_type } = *row;
+        let column = column?;
         if self.last.is_none_or(|(last, _)| last != shape) {
             self.structures.clear();
         }
@@ -254,7 +265,7 @@ impl FieldRows {
             self.family = None;
             let role = if in_type.starts_with("TraceTime") { ColumnRole::Nanos } else { ColumnRole::Value };
             self.own = without_suffix(column, role)?;
-            let family = family(batch.text(5, row)?)?;
+            let family = family(column_type?)?;
             let (path, is_plain) = self.stem(field, &family)?;
             self.path = path;
             if matches!(item(&family), Family::Struct) {

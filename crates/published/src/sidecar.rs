@@ -1,46 +1,67 @@
 //! The sidecar of a published trace, as the format version of its manifest lays it down.
 
+use std::fmt;
 use std::path::Path;
 
 use base::error::{Error, ErrorKind, Result};
+use base::progress::Progress;
 use columnar::output::manifest::CommitRecord;
-use conversion::sidecar::declared_columns;
+use conversion::sidecar::read::{ReadSidecarRow, SidecarTable};
+use conversion::sidecar::{ClockRow, InputFacts, SessionRow, StreamRow, declared_columns};
 
-use super::table::{Batch, read_checked};
+use super::table::TableFile;
 
 /// The tables of a sidecar.
-#[derive(Debug)]
 pub struct Sidecar<'a> {
     folder: &'a Path,
     record: &'a CommitRecord,
+    progress: &'a dyn Progress,
 }
 
 impl<'a> Sidecar<'a> {
-    /// Those of a trace, given its folder and its manifest.
-    pub fn of(folder: &'a Path, record: &'a CommitRecord) -> Sidecar<'a> {
-        Sidecar { folder, record }
+    /// The sidecar of a trace, given its folder and its manifest; `progress` says when to stop.
+    pub fn of(folder: &'a Path, record: &'a CommitRecord, progress: &'a dyn Progress) -> Sidecar<'a> {
+        Sidecar { folder, record, progress }
     }
 
-    /// Hands over columns of a table, batch by batch, or nothing where the trace has no such table. A column that came with a
-    /// later format version than that of the trace is NULL.
+    /// Hands over the rows of a table, or nothing where the trace has no such table. A column that came with a later format
+    /// version than that of the trace is NULL.
     ///
     /// # Errors
-    /// [`ErrorKind::Output`] when the file cannot be read, or lacks a column that its format version has; those of `each`.
-    pub fn read(&self, table: &str, columns: &[&str], each: &mut dyn FnMut(&Batch) -> Result<()>) -> Result<()> {
+    /// [`ErrorKind::Output`] when the file cannot be read, or lacks a column that its format version has;
+    /// [`ErrorKind::Interrupted`] when the caller asked to stop.
+    pub fn rows<R: ReadSidecarRow>(&self, each: impl for<'b> FnMut(R::Row<'b>)) -> Result<()> {
+        let table = R::Table::TABLE;
         let path = format!("sidecar/{table}.parquet");
         if !self.record.files.iter().any(|file| file.path == path) {
             return Ok(());
         }
-        let is_declared = |name: &&str| declared_columns(table).iter().any(|column| column.name == *name);
-        if let Some(unknown) = columns.iter().find(|name| !is_declared(name)) {
-            return Err(Error::bug(format!("{table} has no column {unknown}")));
-        }
         let path = self.folder.join(path);
-        let check = |has: &dyn Fn(&str) -> bool| match missing_column(table, self.record.format_version, has) {
+        let file = TableFile::open(&path)?;
+        match missing_column(table, self.record.format_version, &|name| file.has_column(name)) {
             Some(reason) => Err(Error::new(ErrorKind::Output, reason).in_file(&path)),
-            None => Ok(()),
-        };
-        read_checked(&path, columns, None, &check, each)
+            None => file.rows::<R>(None, self.progress, each),
+        }
+    }
+}
+
+impl Sidecar<'_> {
+    /// What is known of the inputs.
+    ///
+    /// # Errors
+    /// Those of [`Sidecar::rows`].
+    pub fn inputs(&self) -> Result<Vec<InputFacts>> {
+        let (mut sessions, mut clocks, mut streams) = (Vec::new(), Vec::new(), Vec::new());
+        self.rows::<SessionRow>(|row| sessions.push(row))?;
+        self.rows::<ClockRow>(|row| clocks.push(row))?;
+        self.rows::<StreamRow>(|row| streams.push(row))?;
+        Ok(InputFacts::of_rows(sessions, clocks, streams))
+    }
+}
+
+impl fmt::Debug for Sidecar<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sidecar").field("folder", &self.folder).finish_non_exhaustive()
     }
 }
 

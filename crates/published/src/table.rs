@@ -1,129 +1,74 @@
-//! The tables of a trace, read column by column, in whatever integer types they were written.
+//! The tables of a trace, read row by row.
 
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::{
-    Int8Type, Int16Type, Int32Type, Int64Type, TimestampMicrosecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
-};
-use arrow_array::{Array, ArrayRef};
-use arrow_schema::DataType;
 use base::error::{Error, ErrorKind, Result};
+use base::progress::{Progress, stop_if_cancelled};
+use conversion::sidecar::read::ReadRow;
 use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-
-/// Some rows of a table; columns by their number among those asked for. A column that the table lacks is NULL.
-#[derive(Debug)]
-pub struct Batch {
-    columns: Vec<Option<ArrayRef>>,
-    rows: usize,
-}
-
-impl Batch {
-    /// The number of rows.
-    pub fn rows(&self) -> usize {
-        self.rows
-    }
-
-    fn value(&self, column: usize, row: usize) -> Option<&ArrayRef> {
-        self.columns.get(column)?.as_ref().filter(|array| row < array.len() && array.is_valid(row))
-    }
-
-    /// Whether there is no value.
-    pub fn is_null(&self, column: usize, row: usize) -> bool {
-        self.value(column, row).is_none()
-    }
-
-    /// A text.
-    pub fn text(&self, column: usize, row: usize) -> Option<&str> {
-        Some(self.value(column, row)?.as_string_opt::<i32>()?.value(row))
-    }
-
-    /// A truth value.
-    pub fn boolean(&self, column: usize, row: usize) -> Option<bool> {
-        Some(self.value(column, row)?.as_boolean_opt()?.value(row))
-    }
-
-    /// A point in time that is stored in microseconds, in Unix nanoseconds; `None` where these have no room for it.
-    pub fn time_ns(&self, column: usize, row: usize) -> Option<i64> {
-        let values = self.value(column, row)?.as_primitive_opt::<TimestampMicrosecondType>()?;
-        values.value(row).checked_mul(1000)
-    }
-
-    /// A list of texts; what is NULL in it is left out.
-    pub fn texts(&self, column: usize, row: usize) -> Option<Vec<String>> {
-        let values = self.value(column, row)?.as_list_opt::<i32>()?.value(row);
-        Some(values.as_string_opt::<i32>()?.iter().flatten().map(str::to_owned).collect())
-    }
-
-    /// An integer of any width; unsigned ones of 64 bits as their bits.
-    pub fn integer(&self, column: usize, row: usize) -> Option<i64> {
-        let array = self.value(column, row)?;
-        macro_rules! number {
-            ($kind:ty) => {
-                array.as_primitive_opt::<$kind>().map(|values| i64::from(values.value(row)))
-            };
-        }
-        match array.data_type() {
-            DataType::Int8 => number!(Int8Type),
-            DataType::Int16 => number!(Int16Type),
-            DataType::Int32 => number!(Int32Type),
-            DataType::Int64 => number!(Int64Type),
-            DataType::UInt8 => number!(UInt8Type),
-            DataType::UInt16 => number!(UInt16Type),
-            DataType::UInt32 => number!(UInt32Type),
-            DataType::UInt64 => array.as_primitive_opt::<UInt64Type>().map(|values| values.value(row).cast_signed()),
-            _ => None,
-        }
-    }
-}
+use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 
 /// Rows that are decoded at a time.
 const BATCH_ROWS: usize = 1 << 13;
 
-/// Hands over some columns of a file, batch by batch: of all row groups, or of those named. A column that the file lacks is
-/// NULL.
-///
-/// # Errors
-/// [`ErrorKind::Output`] when the file cannot be read; those of `each`.
-pub(crate) fn read_table(
-    path: &Path,
-    columns: &[&str],
-    groups: Option<Vec<usize>>,
-    each: &mut dyn FnMut(&Batch) -> Result<()>,
-) -> Result<()> {
-    read_checked(path, columns, groups, &|_| Ok(()), each)
+/// A Parquet file whose footer has been read.
+pub(crate) struct TableFile {
+    path: PathBuf,
+    builder: ParquetRecordBatchReaderBuilder<File>,
 }
 
-/// Says whether a file has a column.
-pub(super) type HasColumn<'a> = &'a dyn Fn(&str) -> bool;
+impl TableFile {
+    /// Opens a file.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Output`] when it cannot be read.
+    pub(crate) fn open(path: &Path) -> Result<TableFile> {
+        let file = File::open(path).map_err(|cause| failure(path, "cannot open").caused_by(cause))?;
+        let builder = ParquetRecordBatchReaderBuilder::try_new(file)
+            .map_err(|cause| failure(path, "expected a Parquet file, found none that can be read").caused_by(cause))?;
+        Ok(TableFile { path: path.to_owned(), builder })
+    }
 
-/// The same; `check` is first asked about the file, given what says whether it has a column.
-///
-/// # Errors
-/// Those of [`read_table`] and `check`.
-pub(super) fn read_checked(
-    path: &Path,
-    columns: &[&str],
-    groups: Option<Vec<usize>>,
-    check: &dyn Fn(HasColumn<'_>) -> Result<()>,
-    each: &mut dyn FnMut(&Batch) -> Result<()>,
-) -> Result<()> {
-    let failure = |what: &str| Error::new(ErrorKind::Output, what).in_file(path);
-    let file = File::open(path).map_err(|cause| failure("cannot open").caused_by(cause))?;
-    let mut builder = ParquetRecordBatchReaderBuilder::try_new(file)
-        .map_err(|cause| failure("expected a Parquet file, found none that can be read").caused_by(cause))?;
-    check(&|name| builder.schema().column_with_name(name).is_some())?;
-    let mask = ProjectionMask::columns(builder.parquet_schema(), columns.iter().copied());
-    if let Some(groups) = groups {
-        builder = builder.with_row_groups(groups);
+    /// Whether the file has a column.
+    pub(crate) fn has_column(&self, name: &str) -> bool {
+        self.builder.schema().column_with_name(name).is_some()
     }
-    let reader = builder.with_projection(mask).with_batch_size(BATCH_ROWS).build();
-    for batch in reader.map_err(|cause| failure("cannot read").caused_by(cause))? {
-        let batch = batch.map_err(|cause| failure("cannot read").caused_by(cause))?;
-        let columns = columns.iter().map(|name| batch.column_by_name(name).cloned()).collect();
-        each(&Batch { columns, rows: batch.num_rows() })?;
+
+    /// Hands over the rows of all row groups, or of some. A column that the file lacks is NULL.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Output`] when the file cannot be read, or has no value where there always is one;
+    /// [`ErrorKind::Interrupted`] when the caller asked to stop.
+    pub(crate) fn rows<R: ReadRow>(
+        self,
+        groups: Option<Vec<usize>>,
+        progress: &dyn Progress,
+        mut each: impl for<'b> FnMut(R::Row<'b>),
+    ) -> Result<()> {
+        let path = self.path.clone();
+        for batch in self.batches(R::COLUMNS, groups)? {
+            stop_if_cancelled(progress)?;
+            let batch = batch.map_err(|cause| failure(&path, "cannot read").caused_by(cause))?;
+            R::read(&batch, &mut each).map_err(|error| match error.kind() {
+                ErrorKind::Output if error.location().file.is_none() => error.in_file(&path),
+                _ => error,
+            })?;
+        }
+        Ok(())
     }
-    Ok(())
+
+    fn batches(self, columns: &[&str], groups: Option<Vec<usize>>) -> Result<ParquetRecordBatchReader> {
+        let mask = ProjectionMask::columns(self.builder.parquet_schema(), columns.iter().copied());
+        let builder = match groups {
+            Some(groups) => self.builder.with_row_groups(groups),
+            None => self.builder,
+        };
+        let reader = builder.with_projection(mask).with_batch_size(BATCH_ROWS).build();
+        reader.map_err(|cause| failure(&self.path, "cannot read").caused_by(cause))
+    }
+}
+
+fn failure(path: &Path, what: &str) -> Error {
+    Error::new(ErrorKind::Output, what).in_file(path)
 }

@@ -22,7 +22,7 @@ sidecar_row! {
     /// A question.
     "answers" AnswerRow {
         /// What it is called: as the view that answers it; `symbols` are those of `images`.
-        question: &'static str,
+        question: Cow<'static, str>,
         /// Whether there are events for it that can be decoded.
         answerable: bool,
         /// The events for it; of ids the filters leave out none.
@@ -181,7 +181,8 @@ impl<'a> Found<'a> {
         let mut names: Vec<_> = self.of_names.into_iter().collect();
         names.sort_by_key(|(_, events)| Reverse(*events));
         let named = names.into_iter().take(NAMED).map(|((dataset, label), _)| format!("{dataset}/{label}"));
-        AnswerRow { question: question.name, answerable, events: self.events, event_names: named.collect(), needed }
+        let question = question.name.into();
+        AnswerRow { question, answerable, events: self.events, event_names: named.collect(), needed }
     }
 }
 
@@ -261,7 +262,7 @@ mod tests {
         let rows = of_shapes(std::iter::empty(), |_, _| 0);
         for (row, question) in rows.iter().zip(QUESTIONS) {
             let expected = AnswerRow {
-                question: question.name,
+                question: question.name.into(),
                 answerable: false,
                 events: 0,
                 event_names: Vec::new(),

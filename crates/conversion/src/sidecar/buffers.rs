@@ -5,7 +5,6 @@ use crate::survey::{BufferSummary, FileSurvey};
 
 sidecar_row! {
     /// A buffer of an input. Times are Unix nanoseconds.
-    #[expect(unreachable_pub, reason = "all rows are declared alike, and most are public")]
     "buffers" BufferRow<'a> {
         /// The path relative to the input named by the user, with `/`.
         source: &'a str,
@@ -34,7 +33,7 @@ sidecar_row! {
         /// Readable events.
         events: u32,
         /// Those of them that were found again behind damage.
-        recovered_events: u32 => since 4,
+        recovered_events: Option<u32> => since 4,
     }
 }
 
@@ -61,6 +60,6 @@ fn row<'a>(file: &'a FileSurvey, buffer: &BufferSummary) -> BufferRow<'a> {
         first_time_ns: time(buffer.first_ticks),
         last_time_ns: time(buffer.last_ticks),
         events: buffer.events,
-        recovered_events: buffer.recovered,
+        recovered_events: Some(buffer.recovered),
     }
 }

@@ -1,5 +1,7 @@
 //! `catalog`: one row per event shape.
 
+use std::borrow::Cow;
+
 use etl::layout::header::HeaderFamily;
 
 use super::row::sidecar_row;
@@ -8,7 +10,6 @@ use crate::plan::{CatalogEntry, PlanResult};
 
 sidecar_row! {
     /// An event shape. Times are Unix nanoseconds.
-    #[expect(unreachable_pub, reason = "all rows are declared alike, and most are public")]
     "catalog" CatalogRow<'a> {
         /// Its number.
         shape: u32,
@@ -41,7 +42,7 @@ sidecar_row! {
         /// The opcode's name.
         opcode_name: Option<&'a str>,
         /// Names of the declared keywords.
-        keyword_names: Option<&'a [String]>,
+        keyword_names: Option<Cow<'a, [String]>>,
         /// TraceLogging metadata.
         metadata: Option<&'a [u8]>,
         /// The schema source.
@@ -92,7 +93,7 @@ fn row<'a>(number: u32, entry: CatalogEntry<'a>, counts: Option<&ShapeCounts>) -
         declared_name: entry.declared_name(),
         task_name: entry.task_name(),
         opcode_name: entry.opcode_name(),
-        keyword_names: Some(entry.keyword_names()).filter(|names| !names.is_empty()),
+        keyword_names: Some(entry.keyword_names()).filter(|names| !names.is_empty()).map(Cow::Borrowed),
         metadata: Some(&*shape.key.metadata).filter(|metadata| !metadata.is_empty()),
         decode_source: shape.decode_source.name(),
         schema_origin: shape.schema_origin.as_deref(),

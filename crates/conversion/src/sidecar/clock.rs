@@ -1,5 +1,7 @@
 //! `clock`: one row per input, how its ticks became times and how far the times can be trusted.
 
+use std::borrow::Cow;
+
 use base::words::Words;
 
 use super::row::sidecar_row;
@@ -8,13 +10,14 @@ use crate::survey::FileSurvey;
 
 sidecar_row! {
     /// The clock of an input. Times are Unix nanoseconds; what the conversion counts is `None` before it.
+    #[derive(Default)]
     "clock" ClockRow {
         /// The path relative to the input named by the user, with `/`.
         source: String,
         /// The type as declared, 0 to 3.
         clock_type: u32,
         /// The clock that the ticks really are of.
-        clock: &'static str,
+        clock: Cow<'static, str>,
         /// Ticks per second of the performance counter.
         perf_frequency: i64,
         /// Processor speed in MHz, where recorded.
@@ -29,7 +32,7 @@ sidecar_row! {
         /// What the conversion starts from.
         base_ns: i64,
         /// The name of the pair of tick and time in use.
-        anchor: &'static str,
+        anchor: Cow<'static, str>,
         /// The header event's instant by `StartTime`.
         start_anchor_ns: i64,
         /// The header event's instant by `BootTime`, where that is recorded and used by the clock.
@@ -47,7 +50,7 @@ sidecar_row! {
         /// Whether the times follow when somebody sets the system clock.
         sees_clock_adjustments: bool,
         /// `good`, `coarse`, `adjustable` or `unreliable`.
-        quality: &'static str,
+        quality: Cow<'static, str>,
         /// Events that are earlier than the event before them in their buffer.
         disorder_in_buffer: u64,
         /// Buffers that begin before those before them in their stream have ended.
@@ -78,14 +81,14 @@ pub fn row(file: &FileSurvey, counts: Option<&InputCounts>) -> ClockRow {
     ClockRow {
         source: file.name.clone(),
         clock_type: header.clock_type,
-        clock: clock.kind().name(),
+        clock: clock.kind().name().into(),
         perf_frequency: header.perf_frequency,
         cpu_mhz: (header.cpu_mhz != 0).then_some(header.cpu_mhz),
         ticks_to_ns_numerator: numerator,
         ticks_to_ns_denominator: denominator,
         first_ticks: clock.anchor_ticks().0,
         base_ns: clock.anchor_ns().0,
-        anchor: clock.anchor().word(),
+        anchor: clock.anchor().word().into(),
         start_anchor_ns,
         boot_anchor_ns,
         anchor_difference_ns: boot_anchor_ns.map(|boot| boot.saturating_sub(start_anchor_ns)),
@@ -94,7 +97,7 @@ pub fn row(file: &FileSurvey, counts: Option<&InputCounts>) -> ClockRow {
         time_zone_bias_min: i64::from(file.session.time_zone_bias_min),
         time_zone_name: Some(file.session.time_zone_name.clone()).filter(|name| !name.is_empty()),
         sees_clock_adjustments: clock.sees_adjustments(),
-        quality: clock.quality(),
+        quality: clock.quality().into(),
         disorder_in_buffer: disorder.in_buffer,
         disorder_between_buffers: disorder.between_buffers,
         disorder_in_file: disorder.in_file,

@@ -74,7 +74,7 @@ fn table<R: SidecarRow>() -> DeclaredTable {
         name: portable.name,
         portable: portable.data_type,
         exact: exact.data_type,
-        since: portable.since,
+        since: R::SINCE.iter().find(|(name, _)| *name == portable.name).map_or(u32::MAX, |(_, since)| *since),
     });
     DeclaredTable { name: R::TABLE, columns: columns.collect() }
 }

@@ -41,7 +41,7 @@ sidecar_row! {
         /// Whether it runs code of 64 bits.
         is_64_bit: Option<bool>,
         /// Whether it had ended before the recording began, and only its object was left.
-        is_defunct: bool => since 4,
+        is_defunct: Option<bool> => since 4,
         /// The event that told of it first.
         source_of: Option<&'a str>,
         /// The machine on which the id meant it, as in `sessions`.
@@ -190,7 +190,7 @@ impl<'a> DimensionRows<'a> {
                 to_ns: span.to_ns,
                 exit_status: signed(span, process::EXIT_STATUS),
                 is_64_bit: is_64_bit(span),
-                is_defunct: span.is_defunct(),
+                is_defunct: Some(span.is_defunct()),
                 source_of: self.source(span),
                 machine: span.machine,
             }

@@ -1,12 +1,13 @@
 //! `fields`: one row per payload field of a shape, and one per further column that a field fills.
 
+use std::borrow::Cow;
+
 use super::row::sidecar_row;
 use crate::decode::RenameReason;
 use crate::plan::PlanResult;
 
 sidecar_row! {
     /// A payload field of an event shape, and one of its columns.
-    #[expect(unreachable_pub, reason = "all rows are declared alike, and most are public")]
     "fields" FieldRow {
         /// The shape's number.
         shape: u32,
@@ -23,11 +24,11 @@ sidecar_row! {
         /// The column's Arrow type.
         column_type: Option<String>,
         /// Why the column is not called what the field is called.
-        renamed_because: Option<&'static str>,
+        renamed_because: Option<Cow<'static, str>>,
         /// The unit of the column's values, where it is known and the type does not say it.
-        unit: Option<&'static str>,
+        unit: Option<Cow<'static, str>>,
         /// What the field is, where that is known.
-        description: Option<&'static str>,
+        description: Option<Cow<'static, str>>,
     }
     weight: |row| {
         row.field.len() + [&row.out_type, &row.column, &row.column_type].into_iter().flatten().map(String::len).sum::<usize>()
@@ -46,9 +47,9 @@ pub(super) fn rows(plan: &PlanResult) -> impl Iterator<Item = FieldRow> {
             out_type: field.out_type,
             column: field.column,
             column_type: field.column_type,
-            renamed_because: field.renamed_because.map(RenameReason::as_str),
-            unit: field.unit,
-            description: field.description,
+            renamed_because: field.renamed_because.map(RenameReason::as_str).map(Cow::Borrowed),
+            unit: field.unit.map(Cow::Borrowed),
+            description: field.description.map(Cow::Borrowed),
         })
     })
 }

@@ -1,5 +1,7 @@
 //! `lost_events`: the loss ledger of every input.
 
+use std::borrow::Cow;
+
 use super::row::sidecar_row;
 use crate::survey::FileFacts;
 use crate::survey::loss::LossKind;
@@ -24,7 +26,7 @@ sidecar_row! {
         /// How much was lost; `None` where nothing says.
         count: Option<u64>,
         /// What is counted: `events`, `buffers`, `bytes` or `files`.
-        unit: &'static str,
+        unit: Cow<'static, str>,
         /// Whether more may have been lost than the count says.
         is_lower_bound: bool,
         /// Whether the row states a fact; else it is a possible loss.
@@ -32,7 +34,7 @@ sidecar_row! {
         /// Where in the file that is written.
         evidence: String,
         /// What else there is to know.
-        note: Option<&'static str>,
+        note: Option<Cow<'static, str>>,
     }
 }
 
@@ -54,10 +56,10 @@ pub fn rows(file: &FileFacts) -> impl Iterator<Item = LossRow> {
         from_buffer: loss.from_buffer,
         to_buffer: loss.to_buffer,
         count: loss.count,
-        unit: loss.unit,
+        unit: loss.unit.into(),
         is_lower_bound: loss.is_lower_bound,
         is_certain: loss.is_certain,
         evidence: loss.evidence.clone(),
-        note: Some(loss.note).filter(|note| !note.is_empty()),
+        note: Some(loss.note).filter(|note| !note.is_empty()).map(Cow::Borrowed),
     })
 }

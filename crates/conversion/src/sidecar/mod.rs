@@ -4,15 +4,18 @@
 //! not record is NULL, never 0. The files depend on the input and the options alone.
 
 pub mod answers;
-mod buffers;
-mod catalog;
+pub mod buffers;
+pub mod catalog;
+mod cell;
 pub mod clock;
 mod declared;
 pub mod dimensions;
 mod facts;
-mod fields;
+pub mod fields;
+mod inputs;
 pub mod issues;
 pub mod lost_events;
+pub mod read;
 mod row;
 pub mod sessions;
 pub mod streams;
@@ -23,13 +26,14 @@ mod views;
 mod write;
 
 pub use answers::AnswerRow;
+pub use cell::{Cell, NotRecorded, Time, kind};
 pub use clock::ClockRow;
 pub use declared::declared_columns;
 pub use dimensions::DimensionRows;
 pub use facts::SidecarFacts;
+pub use inputs::InputFacts;
 pub use issues::IssueRow;
 pub use lost_events::LossRow;
-pub use row::{NotRecorded, Time};
 pub use sessions::SessionRow;
 pub use streams::StreamRow;
 pub use target::SidecarTarget;

@@ -1,9 +1,12 @@
 //! `sessions`: one row per input, what its header event and its buffers say of the session.
 
+use std::borrow::Cow;
+
 use base::clock::FileTime;
 use etl::layout::logfile::{ENABLE_FLAGS, bit_names, log_file_mode_names, mode};
 
-use super::row::{NotRecorded, Time, sidecar_row};
+use super::cell::{NotRecorded, Time};
+use super::row::sidecar_row;
 use crate::survey::loss::{self, Overwritten};
 use crate::survey::naming::{private_logger_pid, series_member};
 use crate::survey::streams::first_data_ticks;
@@ -11,6 +14,7 @@ use crate::survey::{FileFacts, FileSurvey};
 
 sidecar_row! {
     /// A session, as one input records it. What is `None` is not recorded.
+    #[derive(Default)]
     "sessions" SessionRow {
         /// The path relative to the input named by the user, with `/`.
         source: String,
@@ -89,7 +93,7 @@ sidecar_row! {
         /// Not in a file.
         real_time_buffers_lost: NotRecorded,
         /// Why nobody can know what was lost.
-        loss_unknown_because: Option<&'static str>,
+        loss_unknown_because: Option<Cow<'static, str>>,
         /// Not in a file.
         logger_thread_id: NotRecorded,
         /// The number of the file in its series.
@@ -173,7 +177,7 @@ pub fn row(file: &FileSurvey, facts: &FileFacts) -> SessionRow {
         events_lost: ledger.events_lost,
         buffers_lost: ledger.buffers_lost,
         real_time_buffers_lost: NotRecorded,
-        loss_unknown_because: ledger.unknown_because,
+        loss_unknown_because: ledger.unknown_because.map(Cow::Borrowed),
         logger_thread_id: NotRecorded,
         file_series_number: series_member(file).map(|member| member.number),
         private_logger_pid: private_logger_pid(file),

@@ -5,6 +5,7 @@ use crate::survey::FileFacts;
 
 sidecar_row! {
     /// The buffers of one processor, or all of them where the processors share one stream. Times are Unix nanoseconds.
+    #[derive(Default)]
     "streams" StreamRow {
         /// The path relative to the input named by the user, with `/`.
         source: String,

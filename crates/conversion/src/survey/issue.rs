@@ -30,6 +30,13 @@ impl Severity {
             Severity::Error => "error",
         }
     }
+
+    /// The severity of a name.
+    pub fn of_name(name: &str) -> Option<Self> {
+        [Severity::Advice, Severity::Info, Severity::Warning, Severity::Error]
+            .into_iter()
+            .find(|own| own.name() == name)
+    }
 }
 
 /// Something unusual in an input file.

@@ -17,6 +17,11 @@ macro_rules! issue_codes {
             /// All codes.
             pub const ALL: &[IssueCode] = &[$(IssueCode::$code),*];
 
+            /// The code of a name.
+            pub fn of_name(name: &str) -> Option<Self> {
+                IssueCode::ALL.iter().find(|code| code.as_str() == name).copied()
+            }
+
             /// The name used in the sidecar.
             pub const fn as_str(self) -> &'static str {
                 match self {

@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use base::error::Result;
+use conversion::read_columns;
+use conversion::sidecar::{InputFacts, StreamRow};
 
 use super::axis::Axis;
 use super::interrupts::{Interrupt, Interrupts, Processor};
@@ -88,18 +90,22 @@ enum Doing {
 ///
 /// # Errors
 /// [`ErrorKind::Output`](base::error::ErrorKind::Output) when a table cannot be read.
-pub(super) fn usage(source: &Source<'_>, axis: &Axis, who: &Who, interrupts: &Interrupts) -> Result<Option<CpuUsage>> {
+pub(super) fn usage(
+    source: &Source<'_>,
+    axis: &Axis,
+    who: &Who,
+    interrupts: &Interrupts,
+    inputs: &[InputFacts],
+) -> Result<Option<CpuUsage>> {
     let mut processors = Processors::default();
-    let mut spans = recorded_spans(source)?;
+    let mut spans = recorded_spans(inputs);
     let mut sums = Sums { axis, who, interrupts, tally: Tally::default(), usage: CpuUsage::default() };
-    let columns =
-        ["event_name", "timestamp_ns", "input", "cpu", "NewThreadId", "OldThreadId", "process_id", "attribution"];
-    source.events("Kernel-Thread", &columns, |batch, row| {
-        let Some(time) = batch.integer(1, row).filter(|_| batch.text(0, row) == Some("Thread/CSwitch")) else { return };
-        let machine = source.machine(batch.integer(2, row));
-        let process = walked(batch.integer(6, row), batch.text(7, row));
-        let now = Running { machine, thread: batch.integer(4, row), process, since: time, elsewhere: None };
-        let (processor, taken) = ((batch.integer(2, row), batch.integer(3, row)), batch.integer(5, row));
+    source.events::<Switch<'_>>("Kernel-Thread", |row| {
+        let Some(time) = row.time.filter(|_| row.name == Some("Thread/CSwitch")) else { return };
+        let machine = source.machine(row.input);
+        let process = walked(row.process, row.attribution);
+        let now = Running { machine, thread: row.new_thread, process, since: time, elsewhere: None };
+        let (processor, taken) = ((row.input, row.cpu), row.old_thread);
         let before = processors.switch(processor, now, taken);
         let first = || spans.get(&processor).map_or(time, |(first, _)| *first);
         let since = before.map_or_else(first, |before| before.since);
@@ -129,21 +135,31 @@ fn doing(before: Option<Running>, processor: Processor, taken: Option<i64>, unti
     }
 }
 
-/// From when to when an input recorded a processor; of two inputs that are called the same nobody knows which.
-fn recorded_spans(source: &Source<'_>) -> Result<BTreeMap<Processor, (i64, i64)>> {
-    let mut inputs = HashMap::<String, Option<i64>>::new();
-    source.sidecar("sessions", &["source", "input"], |batch, row| {
-        let Some(name) = batch.text(0, row) else { return };
-        let input = batch.integer(1, row);
-        inputs.entry(name.to_owned()).and_modify(|known| *known = None).or_insert(input);
-    })?;
-    let mut spans = BTreeMap::new();
-    source.sidecar("streams", &["source", "cpu", "first_time_ns", "last_time_ns"], |batch, row| {
-        let input = batch.text(0, row).and_then(|name| *inputs.get(name)?);
-        let (Some(input), Some(cpu)) = (input, batch.integer(1, row)) else { return };
-        spans.extend(batch.integer(2, row).zip(batch.integer(3, row)).map(|span| ((Some(input), Some(cpu)), span)));
-    })?;
-    Ok(spans)
+/// From when to when an input recorded a processor.
+fn recorded_spans(inputs: &[InputFacts]) -> BTreeMap<Processor, (i64, i64)> {
+    let of_input = |input: &InputFacts| {
+        let number = i64::from(input.session.input);
+        let span = move |stream: &StreamRow| {
+            let span = stream.first_time_ns.zip(stream.last_time_ns)?;
+            Some(((Some(number), Some(stream.cpu?.into())), span))
+        };
+        input.streams.iter().filter_map(span).collect::<Vec<_>>()
+    };
+    inputs.iter().flat_map(of_input).collect()
+}
+
+read_columns! {
+    /// A row of `Kernel-Thread`.
+    struct Switch<'b> {
+        name: Option<&'b str> = "event_name",
+        time: Option<i64> = "timestamp_ns",
+        input: Option<i64> = "input",
+        cpu: Option<i64> = "cpu",
+        new_thread: Option<i64> = "NewThreadId",
+        old_thread: Option<i64> = "OldThreadId",
+        process: Option<i64> = "process_id",
+        attribution: Option<&'b str> = "attribution",
+    }
 }
 
 impl Running {

@@ -75,16 +75,14 @@ pub fn facts(trace: &PublishedTrace, progress: &dyn Progress) -> Result<Facts> {
     let recorded = recorded(&source)?;
     let (first, last) = recorded.span.unwrap_or((0, 0));
     let axis = Axis::new(first, last);
-    let inputs: Vec<(String, u64)> =
-        recorded.sessions.iter().map(|session| (session.source.clone(), session.buffer_size.unwrap_or(0))).collect();
     let who = Who::read(&source)?;
     // Addresses stand in events of the kernel's profiler alone.
     let modules = if source.has_events("Kernel-PerfInfo") { Modules::read(&source)? } else { Modules::default() };
     let interrupts = interrupts(&source, &modules)?;
     Ok(Facts {
         providers: providers(&source, &axis)?,
-        lanes: lanes(&source, &axis, &inputs)?,
-        usage: usage(&source, &axis, &who, &interrupts)?,
+        lanes: lanes(&source, &axis, &recorded.inputs)?,
+        usage: usage(&source, &axis, &who, &interrupts, &recorded.inputs)?,
         interrupts,
         waits: waits(&source, &axis, &who)?,
         samples: samples(&source, &axis, &who, &modules)?,

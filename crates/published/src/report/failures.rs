@@ -1,6 +1,7 @@
 //! What failed: events that their providers call errors, and exceptions of .NET.
 
 use base::error::Result;
+use conversion::read_columns;
 
 use super::source::Source;
 use super::tally::{Ranked, Tally};
@@ -10,6 +11,14 @@ const MOST_NAMES: usize = 12;
 /// The number of the event of .NET that an exception was thrown.
 const EXCEPTION: i64 = 80;
 
+read_columns! {
+    /// A row of .NET.
+    struct Thrown<'b> {
+        id: Option<i64> = "event_id",
+        exception: Option<&'b str> = "ExceptionType",
+    }
+}
+
 /// Exceptions of .NET by type; the first counter has them. `None` where there are none.
 ///
 /// # Errors
@@ -17,10 +26,10 @@ const EXCEPTION: i64 = 80;
 pub(super) fn exceptions(source: &Source<'_>) -> Result<Option<Ranked>> {
     let mut tally = Tally::<String>::default();
     let mut is_there = false;
-    source.events("Microsoft-Windows-DotNETRuntime", &["event_id", "ExceptionType"], |batch, row| {
-        if batch.integer(0, row) == Some(EXCEPTION) {
+    source.events::<Thrown<'_>>("Microsoft-Windows-DotNETRuntime", |row| {
+        if row.id == Some(EXCEPTION) {
             is_there = true;
-            tally.of(batch.text(1, row).unwrap_or("type not recorded")).count_one(1);
+            tally.of(row.exception.unwrap_or("type not recorded")).count_one(1);
         }
     })?;
     Ok(is_there.then(|| tally.ranked(MOST_NAMES)))

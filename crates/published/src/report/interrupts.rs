@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use base::error::Result;
+use conversion::read_columns;
 
 use super::modules::{Modules, Place};
 use super::source::Source;
@@ -84,31 +85,41 @@ pub(super) struct Interrupts {
     pieces: BTreeMap<Processor, Vec<Piece>>,
 }
 
+read_columns! {
+    /// A run of a routine, of which `Kernel-PerfInfo` has an event at its end.
+    struct Run<'b> {
+        name: Option<&'b str> = "event_name",
+        to: Option<i64> = "timestamp_ns",
+        from: Option<i64> = "InitialTime_ns",
+        routine: Option<i64> = "Routine",
+        input: Option<i64> = "input",
+        cpu: Option<i64> = "cpu",
+    }
+}
+
 /// Reads the events of interrupts.
 ///
 /// # Errors
 /// [`ErrorKind::Output`](base::error::ErrorKind::Output) when a table cannot be read.
 pub(super) fn interrupts(source: &Source<'_>, modules: &Modules) -> Result<Interrupts> {
     let (mut tally, mut interrupts, mut kept) = (Tally::default(), Interrupts::default(), 0);
-    let columns = ["event_name", "timestamp_ns", "InitialTime_ns", "Routine", "input", "cpu"];
-    source.events("Kernel-PerfInfo", &columns, |batch, row| {
-        let number = |column| batch.integer(column, row);
-        let Some((interrupt, to)) = batch.text(0, row).and_then(Interrupt::of).zip(number(1)) else { return };
-        let machine = source.machine(number(4));
-        let module = number(3).and_then(|routine| match modules.at(machine, None, routine, to) {
+    source.events::<Run<'_>>("Kernel-PerfInfo", |row| {
+        let Some((interrupt, to)) = row.name.and_then(Interrupt::of).zip(row.to) else { return };
+        let machine = source.machine(row.input);
+        let module = row.routine.and_then(|routine| match modules.at(machine, None, routine, to) {
             Place::Module(name) => name,
             Place::Method | Place::Nowhere => None,
         });
-        let length = number(2).and_then(|from| u64::try_from(to.checked_sub(from)?).ok());
+        let length = row.from.and_then(|from| u64::try_from(to.checked_sub(from)?).ok());
         tally.of(&Driver { interrupt, module }).count_one(length.unwrap_or(0));
         interrupts.see(interrupt);
-        let Some((from, cpu)) = number(2).zip(number(5)).filter(|(from, _)| *from < to) else { return };
+        let Some((from, cpu)) = row.from.zip(row.cpu).filter(|(from, _)| *from < to) else { return };
         if kept >= MOST_RUNS {
             interrupts.left_out = interrupts.left_out.saturating_add(1);
             return;
         }
         kept += 1;
-        interrupts.pieces.entry((number(4), Some(cpu))).or_default().push(Piece { from, to, interrupt });
+        interrupts.pieces.entry((row.input, Some(cpu))).or_default().push(Piece { from, to, interrupt });
     })?;
     interrupts.pieces.values_mut().for_each(|runs| *runs = one_after_another(runs));
     interrupts.by_driver = tally.ranked(MOST_DRIVERS);

@@ -1,6 +1,7 @@
 //! What processes read, wrote, sent and received. The definitions are those of the views `disk_io` and `network`.
 
 use base::error::Result;
+use conversion::read_columns;
 
 use super::axis::Axis;
 use super::source::Source;
@@ -10,6 +11,19 @@ use super::who::Who;
 /// Processes that are shown one by one.
 const MOST_PROCESSES: usize = 12;
 
+read_columns! {
+    /// A row of `Kernel-DiskIo`.
+    struct DiskOperation<'b> {
+        name: Option<&'b str> = "event_name",
+        time: Option<i64> = "timestamp_ns",
+        thread: Option<i64> = "thread_id",
+        issuing_thread: Option<i64> = "IssuingThreadId",
+        bytes: Option<u64> = "TransferSize",
+        took_ns: Option<u64> = "HighResResponseTime_ns",
+        input: Option<i64> = "input",
+    }
+}
+
 /// Reads finished disk operations by process: bytes, with bytes read, bytes written, operations, nanoseconds, operations whose time is
 /// known and operations whose size is not as counters. `None` where there are none.
 ///
@@ -17,29 +31,18 @@ const MOST_PROCESSES: usize = 12;
 /// [`ErrorKind::Output`](base::error::ErrorKind::Output) when a table cannot be read.
 pub(super) fn disk(source: &Source<'_>, axis: &Axis, who: &Who) -> Result<Option<Ranked>> {
     let (mut tally, mut is_there) = (Tally::default(), false);
-    let columns = [
-        "event_name",
-        "timestamp_ns",
-        "thread_id",
-        "IssuingThreadId",
-        "TransferSize",
-        "HighResResponseTime_ns",
-        "input",
-    ];
-    source.events("Kernel-DiskIo", &columns, |batch, row| {
-        let number = |column| batch.integer(column, row);
-        let amount = |column| number(column).and_then(|amount| u64::try_from(amount).ok());
-        let (bytes, took) = (amount(4).unwrap_or(0), amount(5).unwrap_or(0));
-        let (is_timed, is_unsized) = (u64::from(amount(5).is_some()), u64::from(amount(4).is_none()));
-        let counters = match batch.text(0, row) {
+    source.events::<DiskOperation<'_>>("Kernel-DiskIo", |row| {
+        let (bytes, took) = (row.bytes.unwrap_or(0), row.took_ns.unwrap_or(0));
+        let (is_timed, is_unsized) = (u64::from(row.took_ns.is_some()), u64::from(row.bytes.is_none()));
+        let counters = match row.name {
             Some("DiskIo/Read") => [bytes, 0, 1, took, is_timed, is_unsized],
             Some("DiskIo/Write") => [0, bytes, 1, took, is_timed, is_unsized],
             Some("DiskIo/FlushBuffers") => [0, 0, 1, took, is_timed, 0],
             _ => return,
         };
-        let Some(time) = number(1) else { return };
+        let Some(time) = row.time else { return };
         is_there = true;
-        let name = who.name(source.machine(number(6)), None, number(2).or(number(3)), time);
+        let name = who.name(source.machine(row.input), None, row.thread.or(row.issuing_thread), time);
         add(tally.of(&name), axis, time, counters);
     })?;
     Ok(is_there.then(|| tally.ranked(MOST_PROCESSES)))
@@ -58,6 +61,17 @@ fn add(amounts: &mut Amounts, axis: &Axis, time: i64, counters: Counters) {
 /// Datasets that tell of TCP and UDP.
 const NETWORK: [&str; 3] = ["Kernel-TcpIp", "Kernel-UdpIp", "Microsoft-Windows-Kernel-Network"];
 
+read_columns! {
+    /// A row of one of [`NETWORK`].
+    struct Transfer<'b> {
+        name: Option<&'b str> = "event_name",
+        time: Option<i64> = "timestamp_ns",
+        process: Option<i64> = "PID",
+        bytes: Option<u64> = "size",
+        input: Option<i64> = "input",
+    }
+}
+
 /// Reads what was sent and received by process: bytes, with bytes sent, bytes received, events, nothing twice and events whose size is not
 /// known as counters. `None` where there is nothing.
 ///
@@ -66,18 +80,16 @@ const NETWORK: [&str; 3] = ["Kernel-TcpIp", "Kernel-UdpIp", "Microsoft-Windows-K
 pub(super) fn network(source: &Source<'_>, axis: &Axis, who: &Who) -> Result<Option<Ranked>> {
     let (mut tally, mut is_there) = (Tally::default(), false);
     for dataset in NETWORK {
-        let columns = ["event_name", "timestamp_ns", "PID", "size", "input"];
-        source.events(dataset, &columns, |batch, row| {
-            let Some(direction) = batch.text(0, row).and_then(Direction::of) else { return };
-            let Some(time) = batch.integer(1, row) else { return };
-            let size = batch.integer(3, row).and_then(|bytes| u64::try_from(bytes).ok());
+        source.events::<Transfer<'_>>(dataset, |row| {
+            let Some(direction) = row.name.and_then(Direction::of) else { return };
+            let Transfer { time: Some(time), bytes: size, .. } = row else { return };
             let (bytes, is_unsized) = (size.unwrap_or(0), u64::from(size.is_none()));
             let counters = match direction {
                 Direction::Sent => [bytes, 0, 1, 0, 0, is_unsized],
                 Direction::Received => [0, bytes, 1, 0, 0, is_unsized],
             };
             is_there = true;
-            let name = who.name(source.machine(batch.integer(4, row)), batch.integer(2, row), None, time);
+            let name = who.name(source.machine(row.input), row.process, None, time);
             add(tally.of(&name), axis, time, counters);
         })?;
     }

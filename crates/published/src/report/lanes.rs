@@ -1,9 +1,13 @@
 //! The buffers of each processor over time: how full they were, where none is, and what was lost.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use base::error::Result;
 use base::readable::count::counted;
+use conversion::read_columns;
+use conversion::sidecar::buffers::BufferRow;
+use conversion::sidecar::{InputFacts, LossRow};
 use conversion::survey::loss::LossKind;
 
 use super::axis::{Axis, BINS};
@@ -15,8 +19,6 @@ const MOST_LANES: usize = 64;
 const MOST_KEPT: usize = 4096;
 /// Rows of losses that are shown.
 const MOST_LOSSES: usize = 20;
-/// Kinds that are counters of the recording.
-const COUNTERS: [LossKind; 3] = [LossKind::EventsLost, LossKind::BuffersLost, LossKind::RealTimeBuffersLost];
 /// Names of what losses count.
 const MOST_UNITS: usize = 16;
 /// Parts in a thousand that a buffer has.
@@ -60,41 +62,6 @@ pub(super) enum Lost {
     Certain,
 }
 
-/// A known or possible gap.
-#[derive(Debug)]
-pub(super) struct Loss {
-    /// Its kind.
-    pub kind: String,
-    /// Its processor, where that is known.
-    pub cpu: Option<i64>,
-    /// When it begins and ends, where that is known.
-    pub span: (Option<i64>, Option<i64>),
-    /// How much was lost, where that is known.
-    pub count: Option<i64>,
-    /// What is counted.
-    pub unit: String,
-    /// Whether it is certain.
-    pub is_certain: bool,
-    /// Whether it is a counter of the recording, which every input has.
-    pub is_counter: bool,
-    /// What says so.
-    pub evidence: String,
-    /// What else there is to know.
-    pub note: Option<String>,
-}
-
-impl Loss {
-    /// How much was lost, where that is known.
-    pub(super) fn amount(&self) -> Option<String> {
-        self.count.and_then(|count| u64::try_from(count).ok()).map(|count| counted(count, &self.unit))
-    }
-
-    fn absent_buffers(&self) -> u64 {
-        let is_end = self.kind == LossKind::TruncatedTail.as_str() && self.unit == "buffers";
-        self.count.filter(|_| is_end).and_then(|count| u64::try_from(count).ok()).unwrap_or(0)
-    }
-}
-
 /// All lanes, and what was lost.
 #[derive(Debug, Default)]
 pub(super) struct Lanes {
@@ -103,58 +70,54 @@ pub(super) struct Lanes {
     /// How many more there are.
     pub more: usize,
     /// Gaps: certain ones first.
-    pub losses: Vec<Loss>,
+    pub losses: Vec<LossRow>,
     /// How many more there are.
     pub more_losses: u64,
     /// What may have been lost, by what is counted: how much, as far as it is known, and in how many rows it is not.
-    possible: BTreeMap<String, (u64, u64)>,
+    possible: BTreeMap<Cow<'static, str>, (u64, u64)>,
     /// Buffers that sessions wrote and the inputs lack at their ends.
     pub absent_buffers: u64,
 }
 
-/// Reads the buffers and the gaps. `inputs`: what inputs are called, and how many bytes a buffer of each has.
+read_columns! {
+    /// A buffer.
+    struct Buffer<'b> of BufferRow<'static> {
+        source: &'b str,
+        cpu: Option<i64>,
+        used_bytes: u64,
+        events: u64,
+        first_time_ns: Option<i64>,
+        last_time_ns: Option<i64>,
+    }
+}
+
+/// Reads the buffers and the gaps.
 ///
 /// # Errors
 /// [`ErrorKind::Output`](base::error::ErrorKind::Output) when a table cannot be read.
-pub(super) fn lanes(source: &Source<'_>, axis: &Axis, inputs: &[(String, u64)]) -> Result<Lanes> {
+pub(super) fn lanes(source: &Source<'_>, axis: &Axis, inputs: &[InputFacts]) -> Result<Lanes> {
     let mut by_key = BTreeMap::<(usize, Option<i64>), Lane>::new();
     let mut keys = BTreeSet::new();
-    let place = |name: Option<&str>| inputs.iter().position(|(input, _)| Some(input.as_str()) == name).unwrap_or(0);
-    let columns = ["source", "cpu", "used_bytes", "events", "first_time_ns", "last_time_ns"];
-    source.sidecar("buffers", &columns, |batch, row| {
-        let number = |column| batch.integer(column, row);
-        let amount = |column| number(column).and_then(|amount| u64::try_from(amount).ok()).unwrap_or(0);
-        let (input, cpu) = (place(batch.text(0, row)), number(1));
-        keys.insert((input, cpu));
-        if by_key.len() >= MOST_KEPT && !by_key.contains_key(&(input, cpu)) {
+    let place = |name: &str| inputs.iter().position(|input| input.session.source == name).unwrap_or(0);
+    source.sidecar::<Buffer<'_>>(|buffer| {
+        let key @ (input, cpu) = (place(buffer.source), buffer.cpu);
+        keys.insert(key);
+        if by_key.len() >= MOST_KEPT && !by_key.contains_key(&key) {
             return;
         }
-        let lane = by_key.entry((input, cpu)).or_insert_with(|| Lane::new(input, cpu));
-        let room = inputs.get(input).map_or(0, |(_, room)| *room);
-        lane.add(axis, room, amount(2), amount(3), number(4).zip(number(5)));
+        let lane = by_key.entry(key).or_insert_with(|| Lane::new(input, cpu));
+        let room = inputs.get(input).map_or(0, |input| u64::from(input.session.buffer_size));
+        let span = buffer.first_time_ns.zip(buffer.last_time_ns);
+        lane.add(axis, room, buffer.used_bytes, buffer.events, span);
     })?;
     let mut lanes = Lanes::default();
-    let columns =
-        ["source", "kind", "cpu", "from_time_ns", "to_time_ns", "count", "unit", "is_certain", "evidence", "note"];
-    source.sidecar("lost_events", &columns, |batch, row| {
-        let text = |column| batch.text(column, row).unwrap_or_default().to_owned();
-        let loss = Loss {
-            kind: text(1),
-            cpu: batch.integer(2, row),
-            span: (batch.integer(3, row), batch.integer(4, row)),
-            count: batch.integer(5, row),
-            unit: text(6),
-            is_certain: batch.boolean(7, row).unwrap_or(false),
-            is_counter: COUNTERS.iter().any(|kind| batch.text(1, row) == Some(kind.as_str())),
-            evidence: text(8),
-            note: batch.text(9, row).map(str::to_owned),
-        };
+    source.sidecar::<LossRow>(|loss| {
         if loss.count == Some(0) {
             return;
         }
         lanes.add_possible(&loss);
-        lanes.absent_buffers = lanes.absent_buffers.saturating_add(loss.absent_buffers());
-        let key = (place(batch.text(0, row)), loss.cpu);
+        lanes.absent_buffers = lanes.absent_buffers.saturating_add(absent_buffers(&loss));
+        let key = (place(&loss.source), loss.cpu.map(i64::from));
         if let Some(lane) = loss.cpu.and_then(|_| by_key.get_mut(&key)) {
             lane.lose(axis, &loss);
         }
@@ -166,11 +129,17 @@ pub(super) fn lanes(source: &Source<'_>, axis: &Axis, inputs: &[(String, u64)]) 
     Ok(lanes)
 }
 
+/// Buffers that the session wrote and the end of an input lacks.
+fn absent_buffers(loss: &LossRow) -> u64 {
+    let is_end = loss.kind == LossKind::TruncatedTail && loss.unit == "buffers";
+    loss.count.filter(|_| is_end).unwrap_or(0)
+}
+
 impl Lanes {
     /// What may have been lost: `possibly 2 buffers`; `None` where nothing says so.
     pub(super) fn possible(&self) -> Option<String> {
         let amounts = self.possible.iter().map(|(unit, (count, unknown))| match (count, unknown) {
-            (0, _) => unit.clone(),
+            (0, _) => unit.to_string(),
             (count, 0) => counted(*count, unit),
             (count, _) => format!("at least {}", counted(*count, unit)),
         });
@@ -178,23 +147,23 @@ impl Lanes {
         (!amounts.is_empty()).then(|| format!("possibly {}", amounts.join(", ")))
     }
 
-    fn add_possible(&mut self, loss: &Loss) {
+    fn add_possible(&mut self, loss: &LossRow) {
         // What is counted has few names; a damaged table is not held at length. That a counter was not recorded says nothing of a loss.
         if loss.is_certain
-            || loss.is_counter
+            || loss.is_counter()
             || self.possible.len() >= MOST_UNITS && !self.possible.contains_key(&loss.unit)
         {
             return;
         }
         let (count, unknown) = self.possible.entry(loss.unit.clone()).or_default();
-        match loss.count.and_then(|count| u64::try_from(count).ok()) {
+        match loss.count {
             Some(more) => *count = count.saturating_add(more),
             None => *unknown = unknown.saturating_add(1),
         }
     }
 
     /// Keeps the first certain ones; of others as many as there is room for.
-    fn keep(&mut self, loss: Loss) {
+    fn keep(&mut self, loss: LossRow) {
         let place = if loss.is_certain {
             self.losses.iter().take_while(|kept| kept.is_certain).count()
         } else {
@@ -239,11 +208,11 @@ impl Lane {
         });
     }
 
-    fn lose(&mut self, axis: &Axis, loss: &Loss) {
+    fn lose(&mut self, axis: &Axis, loss: &LossRow) {
         let lost = if loss.is_certain { Lost::Certain } else { Lost::Possible };
         let gaps = if loss.is_certain { &mut self.gaps } else { &mut self.possible_gaps };
         *gaps = gaps.saturating_add(1);
-        let (Some(from), Some(to)) = loss.span else { return };
+        let (Some(from), Some(to)) = (loss.from_time_ns, loss.to_time_ns) else { return };
         axis.spread(from, to.max(from).saturating_add(1), |bin, _| {
             if let Some(worst) = self.lost.get_mut(bin) {
                 *worst = lost.max(*worst);
@@ -281,14 +250,18 @@ mod tests {
     #[test]
     fn certain_losses_come_first() {
         let axis = Axis::new(0, 1599);
-        let loss = |is_certain, from, to| Loss {
-            kind: String::new(),
+        let loss = |is_certain, from, to| LossRow {
+            source: String::new(),
+            kind: LossKind::SequenceGap,
             cpu: Some(0),
-            span: (Some(from), Some(to)),
+            from_time_ns: Some(from),
+            to_time_ns: Some(to),
+            from_buffer: None,
+            to_buffer: None,
             count: None,
-            unit: String::new(),
+            unit: "buffers".into(),
+            is_lower_bound: false,
             is_certain,
-            is_counter: false,
             evidence: String::new(),
             note: None,
         };
@@ -297,16 +270,16 @@ mod tests {
         lane.lose(&axis, &loss(false, 0, 29));
         assert_eq!(lane.lost[..4], [Lost::Possible, Lost::Certain, Lost::Possible, Lost::Nothing]);
         let mut lanes = Lanes::default();
-        (0..30).for_each(|number| lanes.keep(loss(number % 2 == 1, number, number)));
+        (0..30_i64).for_each(|number| lanes.keep(loss(number % 2 == 1, number, number)));
         let certain: Vec<bool> = lanes.losses.iter().map(|loss| loss.is_certain).collect();
         assert_eq!(lanes.possible(), None, "none was added up");
         for (count, is_certain) in [(Some(2), false), (Some(3), false), (Some(9), true)] {
-            lanes.add_possible(&Loss { count, unit: "buffers".to_owned(), ..loss(is_certain, 0, 0) });
+            lanes.add_possible(&LossRow { count, ..loss(is_certain, 0, 0) });
         }
         assert_eq!(lanes.possible().as_deref(), Some("possibly 5 buffers"));
-        lanes.add_possible(&Loss { unit: "buffers".to_owned(), ..loss(false, 0, 0) });
-        lanes.add_possible(&Loss { unit: "events".to_owned(), ..loss(false, 0, 0) });
-        lanes.add_possible(&Loss { unit: "files".to_owned(), is_counter: true, ..loss(false, 0, 0) });
+        lanes.add_possible(&loss(false, 0, 0));
+        lanes.add_possible(&LossRow { unit: "events".into(), ..loss(false, 0, 0) });
+        lanes.add_possible(&LossRow { unit: "files".into(), kind: LossKind::EventsLost, ..loss(false, 0, 0) });
         assert_eq!(lanes.possible().as_deref(), Some("possibly at least 5 buffers, events"));
         assert_eq!((certain, lanes.more_losses), ([vec![true; 15], vec![false; 5]].concat(), 10));
     }

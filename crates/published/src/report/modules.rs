@@ -2,8 +2,11 @@
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
+use std::ops::RangeFrom;
 
 use base::error::Result;
+use conversion::read_columns;
+use conversion::sidecar::dimensions::{ImageRow, MethodRow};
 
 use super::areas::{Area, Areas};
 use super::source::Source;
@@ -47,7 +50,10 @@ impl Modules {
         let mut modules = Modules::default();
         let Modules { images, names, methods } = &mut modules;
         let mut numbers = HashMap::<(Option<String>, Option<String>), u32>::new();
-        each_area(source, "images", &["path", "file_name"], |area, name| {
+        let mut rows = 0..;
+        source.sidecar::<Image<'_>>(|row| {
+            let Some(area) = row.area(&mut rows) else { return };
+            let name = (row.path.map(str::to_owned), row.file_name.map(str::to_owned));
             // Names of what has no room are not kept either.
             let means = (!images.is_full()).then(|| {
                 *numbers.entry(name).or_insert_with_key(|name| {
@@ -57,7 +63,8 @@ impl Modules {
             });
             images.add(Area { means: means.unwrap_or(0), ..area });
         })?;
-        each_area(source, "methods", &[], |area, _| methods.add(area))?;
+        let mut rows = 0..;
+        source.sidecar::<Method>(|row| row.area(&mut rows).into_iter().for_each(|area| methods.add(area)))?;
         modules.settle();
         Ok(modules)
     }
@@ -97,26 +104,41 @@ impl Modules {
     }
 }
 
-/// Hands over the areas of a table, each with the number of its row, and with path and file name where the table has them.
-fn each_area(
-    source: &Source<'_>,
-    table: &str,
-    names: &[&str],
-    mut each: impl FnMut(Area, (Option<String>, Option<String>)),
-) -> Result<()> {
-    let columns = [&["process_id", "base", "size", "from_ns", "to_ns", "machine"], names].concat();
-    let mut rows = 0_u32;
-    source.sidecar(table, &columns, |batch, row| {
-        let means = rows;
-        rows = rows.saturating_add(1);
-        let number = |column| batch.integer(column, row);
-        let Some((process, (base, size))) = number(0).zip(number(1).zip(number(2))) else { return };
-        let Some((from, to)) = number(3).zip(number(4)) else { return };
-        let text =
-            |column: usize| (column < columns.len()).then(|| batch.text(column, row)).flatten().map(str::to_owned);
-        let process = (number(5).unwrap_or(0), process);
-        each(Area { process, base, size, from, to, means }, (text(6), text(7)));
-    })
+/// Rows of the sidecar that have an address range, and what they have besides.
+macro_rules! areas {
+    ($( $(#[$doc:meta])* $row:ident $(<$life:lifetime>)? of $table:ty { $( $name:ident: $type:ty, )* } )+) => { $(
+        read_columns! {
+            $(#[$doc])*
+            struct $row $(<$life>)? of $table {
+                process_id: i64,
+                base: i64,
+                size: Option<i64>,
+                from_ns: i64,
+                to_ns: i64,
+                machine: i64,
+                $( $name: $type, )*
+            }
+        }
+
+        impl $(<$life>)? $row $(<$life>)? {
+            /// The range with the number of the row; `None` where its length is not known.
+            fn area(&self, rows: &mut RangeFrom<u32>) -> Option<Area> {
+                let means = rows.next()?;
+                let (from, to, process) = (self.from_ns, self.to_ns, (self.machine, self.process_id));
+                Some(Area { process, base: self.base, size: self.size?, from, to, means })
+            }
+        }
+    )+ };
+}
+
+areas! {
+    /// A module in a process.
+    Image<'b> of ImageRow<'static> {
+        path: Option<&'b str>,
+        file_name: Option<&'b str>,
+    }
+    /// A body of a method.
+    Method of MethodRow<'static> {}
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use base::error::Result;
+use conversion::read_columns;
 
 use super::axis::Axis;
 use super::source::Source;
@@ -57,28 +58,39 @@ struct Mark {
     reason: Option<usize>,
 }
 
+read_columns! {
+    /// A row of .NET.
+    struct MarkEvent<'b> {
+        name: Option<&'b str> = "event_name",
+        time: Option<i64> = "timestamp_ns",
+        seq: Option<i64> = "seq",
+        process: Option<i64> = "process_id",
+        runtime: Option<i64> = "ClrInstanceID",
+        reason: Option<&'b str> = "Reason_label",
+        input: Option<i64> = "input",
+    }
+}
+
 /// Reads pauses; `None` where there are none.
 ///
 /// # Errors
 /// [`ErrorKind::Output`](base::error::ErrorKind::Output) when a table cannot be read.
 pub(super) fn pauses(source: &Source<'_>, axis: &Axis, who: &Who) -> Result<Option<Pauses>> {
     let (mut marks, mut reasons, mut left_out) = (Vec::new(), Vec::<String>::new(), 0_u64);
-    let columns = ["event_name", "timestamp_ns", "seq", "process_id", "ClrInstanceID", "Reason_label", "input"];
-    source.events("Microsoft-Windows-DotNETRuntime", &columns, |batch, row| {
-        let kind = match batch.text(0, row) {
+    source.events::<MarkEvent<'_>>("Microsoft-Windows-DotNETRuntime", |row| {
+        let kind = match row.name {
             Some("GarbageCollection/GCSuspendEEBegin") => Kind::Begin,
             Some("GarbageCollection/GCRestartEEEnd") => Kind::End,
             _ => return,
         };
-        let number = |column| batch.integer(column, row);
-        let Some((time, seq)) = number(1).zip(number(2)) else { return };
+        let Some((time, seq)) = row.time.zip(row.seq) else { return };
         if marks.len() >= MOST_MARKS {
             left_out = left_out.saturating_add(1);
             return;
         }
-        let reason = batch.text(5, row).and_then(|reason| number_of(&mut reasons, reason));
-        let machine = source.machine(number(6));
-        marks.push(Mark { seq, time, machine, process: number(3), runtime: number(4), kind, reason });
+        let reason = row.reason.and_then(|reason| number_of(&mut reasons, reason));
+        let machine = source.machine(row.input);
+        marks.push(Mark { seq, time, machine, process: row.process, runtime: row.runtime, kind, reason });
     })?;
     marks.sort_by_key(|mark| mark.seq);
     let mut tally = Tally::default();

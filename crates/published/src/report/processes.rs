@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 
 use base::error::Result;
+use conversion::read_columns;
+use conversion::sidecar::dimensions::ProcessRow;
 
 use super::axis::Axis;
 use super::source::Source;
@@ -42,6 +44,17 @@ pub(super) struct Processes {
     pub defunct: u64,
 }
 
+read_columns! {
+    /// A process.
+    struct NamedProcess<'b> of ProcessRow<'static> {
+        image_name: Option<&'b str>,
+        process_id: i64,
+        started_ns: Option<i64>,
+        ended_ns: Option<i64>,
+        is_defunct: Option<bool>,
+    }
+}
+
 /// Reads the processes.
 ///
 /// # Errors
@@ -49,23 +62,24 @@ pub(super) struct Processes {
 pub(super) fn processes(source: &Source<'_>, axis: &Axis) -> Result<Processes> {
     let mut by_name = BTreeMap::<Option<String>, Named>::new();
     let mut processes = Processes::default();
-    let columns = ["image_name", "process_id", "started_ns", "ended_ns", "is_defunct"];
-    source.sidecar("processes", &columns, |batch, row| {
-        if batch.boolean(4, row) == Some(true) {
+    source.sidecar::<NamedProcess<'_>>(|process| {
+        if process.is_defunct == Some(true) {
             processes.defunct = processes.defunct.saturating_add(1);
             return;
         }
-        let name = batch.text(0, row).map(str::to_owned);
+        let name = process.image_name.map(str::to_owned);
         if by_name.len() >= MOST_NAMES && !by_name.contains_key(&name) {
             processes.left_out = processes.left_out.saturating_add(1);
             return;
         }
-        let is_within = |column| batch.integer(column, row).is_some_and(|time| axis.bin(time).is_some());
+        let is_within = |time: Option<i64>| time.is_some_and(|time| axis.bin(time).is_some());
         let named = by_name.entry(name).or_default();
         named.count += 1;
-        named.started += u64::from(is_within(2));
-        named.ended += u64::from(is_within(3));
-        named.ids.extend(batch.integer(1, row).filter(|_| named.ids.len() < MOST_IDS));
+        named.started += u64::from(is_within(process.started_ns));
+        named.ended += u64::from(is_within(process.ended_ns));
+        if named.ids.len() < MOST_IDS {
+            named.ids.push(process.process_id);
+        }
     })?;
     let mut all: Vec<Named> = by_name.into_iter().map(|(name, named)| Named { name, ..named }).collect();
     all.sort_by_key(|named| std::cmp::Reverse((named.started + named.ended, named.count)));

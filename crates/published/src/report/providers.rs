@@ -4,6 +4,8 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use base::error::Result;
+use conversion::read_columns;
+use conversion::sidecar::catalog::CatalogRow;
 
 use super::axis::Axis;
 use super::source::Source;
@@ -59,23 +61,45 @@ impl Event {
     }
 }
 
+read_columns! {
+    /// An event of any dataset.
+    struct CountedEvent<'b> {
+        time: Option<i64> = "timestamp_ns",
+        level: Option<i64> = "level",
+        name: Option<&'b str> = "event_name",
+        id: Option<i64> = "event_id",
+        opcode: Option<i64> = "opcode",
+    }
+}
+
+read_columns! {
+    /// An event shape, and what was counted of it.
+    struct ShapeCount<'b> of CatalogRow<'static> {
+        dataset: &'b str,
+        event_name: Option<&'b str>,
+        event_id: Option<i64>,
+        opcode: Option<i64>,
+        rows: Option<u64>,
+        ok_rows: Option<u64>,
+        fix_hint: Option<&'b str>,
+    }
+}
+
 /// Counts events.
 ///
 /// # Errors
 /// [`ErrorKind::Output`](base::error::ErrorKind::Output) when a table cannot be read.
 pub(super) fn providers(source: &Source<'_>, axis: &Axis) -> Result<Providers> {
     let (mut tally, mut errors) = (Tally::<String>::default(), Tally::<String>::default());
-    let columns = ["timestamp_ns", "level", "event_name", "event_id", "opcode"];
-    source.all_events(&columns, |dataset, batch, row| {
-        let number = |column| batch.integer(column, row);
+    source.all_events::<CountedEvent<'_>>(|dataset, row| {
         let amounts = tally.of(dataset);
-        let bin = number(0).and_then(|time| axis.bin(time));
+        let bin = row.time.and_then(|time| axis.bin(time));
         amounts.count(1, [0, u64::from(bin.is_none()), 0, 0, 0, 0]);
         if let Some(bin) = bin {
             amounts.draw(bin, 1);
         }
-        if number(1).is_some_and(|level| ERRORS.contains(&level)) {
-            let name = format!("{dataset}: {}", event(batch.text(2, row), number(3), number(4)));
+        if row.level.is_some_and(|level| ERRORS.contains(&level)) {
+            let name = format!("{dataset}: {}", event(row.name, row.id, row.opcode));
             errors.of(name.as_str()).count_one(1);
         }
     })?;
@@ -95,21 +119,16 @@ pub(super) fn providers(source: &Source<'_>, axis: &Axis) -> Result<Providers> {
 /// The events of the catalog by dataset and name; hands over how many rows of a dataset are decoded whole.
 fn events(source: &Source<'_>, mut whole_of: impl FnMut(&str, u64)) -> Result<Vec<Event>> {
     let mut events = BTreeMap::<(String, String), Event>::new();
-    let columns = ["dataset", "event_name", "event_id", "opcode", "rows", "ok_rows", "fix_hint"];
-    source.sidecar("catalog", &columns, |batch, row| {
-        let count = |column| batch.integer(column, row).and_then(|rows| u64::try_from(rows).ok()).unwrap_or(0);
-        let (rows, whole) = (count(4), count(5));
-        let Some(dataset) = batch.text(0, row).and_then(|dataset| dataset.split('/').next()).filter(|_| rows > 0)
-        else {
-            return;
-        };
+    source.sidecar::<ShapeCount<'_>>(|row| {
+        let (rows, whole) = (row.rows.unwrap_or(0), row.ok_rows.unwrap_or(0));
+        let Some(dataset) = row.dataset.split('/').next().filter(|_| rows > 0) else { return };
         whole_of(dataset, whole);
-        let event = event(batch.text(1, row), batch.integer(2, row), batch.integer(3, row));
+        let event = event(row.event_name, row.event_id, row.opcode);
         let one = events.entry((dataset.to_owned(), event.clone())).or_default();
         (one.dataset, one.name) = (dataset.to_owned(), event);
         one.rows = one.rows.saturating_add(rows);
         one.whole = one.whole.saturating_add(whole);
-        one.hint = one.hint.take().or_else(|| batch.text(6, row).map(str::to_owned));
+        one.hint = one.hint.take().or_else(|| row.fix_hint.map(str::to_owned));
     })?;
     Ok(events.into_values().collect())
 }

@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 
 use base::error::Result;
+use conversion::read_columns;
+use conversion::sidecar::dimensions::MethodRow;
 
 use super::axis::Axis;
 use super::cpu::IDLE;
@@ -11,7 +13,6 @@ use super::modules::{Modules, Place};
 use super::source::Source;
 use super::tally::{Ranked, Tally};
 use super::who::{Name, Who};
-use crate::Batch;
 
 /// Processes that are shown one by one.
 const MOST_PROCESSES: usize = 12;
@@ -45,9 +46,8 @@ pub(super) struct CpuSamples {
 /// [`ErrorKind::Output`](base::error::ErrorKind::Output) when a table cannot be read.
 pub(super) fn samples(source: &Source<'_>, axis: &Axis, who: &Who, modules: &Modules) -> Result<Option<CpuSamples>> {
     let mut sums = Sums::default();
-    let columns = ["event_name", "timestamp_ns", "process_id", "ThreadId", "InstructionPointer", "input", "Reserved"];
-    source.events("Kernel-PerfInfo", &columns, |batch, row| {
-        let Some(sample) = Sample::of(source, batch, row) else { return };
+    source.events::<SampleEvent<'_>>("Kernel-PerfInfo", |event| {
+        let Some(sample) = Sample::of(source, &event) else { return };
         sums.add(axis, who, modules, sample);
     })?;
     let by_process = sums.processes.ranked(MOST_PROCESSES);
@@ -75,18 +75,39 @@ struct Sample {
 }
 
 impl Sample {
-    fn of(source: &Source<'_>, batch: &Batch, row: usize) -> Option<Sample> {
-        let time = batch.integer(1, row).filter(|_| batch.text(0, row) == Some("PerfInfo/SampleProf"))?;
-        let bits = batch.integer(6, row).unwrap_or(0);
+    fn of(source: &Source<'_>, event: &SampleEvent<'_>) -> Option<Sample> {
+        let time = event.time.filter(|_| event.name == Some("PerfInfo/SampleProf"))?;
+        let bits = event.bits.unwrap_or(0);
         let interrupt = INTERRUPTS.iter().find(|(bit, _)| bits & bit != 0);
         Some(Sample {
             time,
-            machine: source.machine(batch.integer(5, row)),
-            process: batch.integer(2, row),
-            thread: batch.integer(3, row),
-            address: batch.integer(4, row),
+            machine: source.machine(event.input),
+            process: event.process,
+            thread: event.thread,
+            address: event.address,
             interrupt: interrupt.map(|(_, interrupt)| *interrupt),
         })
+    }
+}
+
+read_columns! {
+    /// A row of `Kernel-PerfInfo`.
+    struct SampleEvent<'b> {
+        name: Option<&'b str> = "event_name",
+        time: Option<i64> = "timestamp_ns",
+        process: Option<i64> = "process_id",
+        thread: Option<i64> = "ThreadId",
+        address: Option<i64> = "InstructionPointer",
+        input: Option<i64> = "input",
+        bits: Option<i64> = "Reserved",
+    }
+}
+
+read_columns! {
+    /// The name of a method.
+    struct MethodName<'b> of MethodRow<'static> {
+        namespace: Option<&'b str>,
+        name: Option<&'b str>,
     }
 }
 
@@ -146,9 +167,9 @@ fn by_method(source: &Source<'_>, methods: &HashMap<u32, u64>) -> Result<Ranked>
     if methods.is_empty() {
         return Ok(Ranked::default());
     }
-    source.sidecar("methods", &["namespace", "name"], |batch, row| {
+    source.sidecar::<MethodName<'_>>(|method| {
         if let Some(samples) = methods.get(&number) {
-            let name = match (batch.text(0, row), batch.text(1, row)) {
+            let name = match (method.namespace, method.name) {
                 (Some(space), Some(name)) => format!("{space}.{name}"),
                 (None, Some(name)) => name.to_owned(),
                 (space, None) => format!("{}: method without a name", space.unwrap_or(".NET")),

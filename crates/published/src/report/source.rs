@@ -1,13 +1,16 @@
-//! A published trace as the report reads it: datasets, column by column, a batch at a time.
+//! A published trace as the report reads it: tables, row by row.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
 
 use base::error::Result;
-use base::progress::{Progress, stop_if_cancelled};
+use base::progress::Progress;
 use columnar::output::manifest::{CommitRecord, FileEntry};
+use conversion::read_columns;
+use conversion::sidecar::SessionRow;
+use conversion::sidecar::read::{ReadRow, ReadSidecarRow};
 
-use crate::{Batch, PublishedTrace, Sidecar, read_table};
+use crate::{PublishedTrace, Sidecar, TableFile};
 
 /// A trace and who waits for the report.
 pub(super) struct Source<'a> {
@@ -29,9 +32,7 @@ impl<'a> Source<'a> {
         record.files.sort_by(|a, b| a.path.cmp(&b.path));
         let mut source = Source { folder: trace.folder.clone(), record, machines: HashMap::new(), progress };
         let mut machines = HashMap::new();
-        source.sidecar("sessions", &["input", "machine"], |batch, row| {
-            machines.extend(batch.integer(0, row).zip(batch.integer(1, row)));
-        })?;
+        source.sidecar::<InputMachine>(|row| machines.extend([(row.input, row.machine)]))?;
         source.machines = machines;
         Ok(source)
     }
@@ -41,12 +42,17 @@ impl<'a> Source<'a> {
         input.and_then(|input| self.machines.get(&input)).copied().unwrap_or(0)
     }
 
-    /// Hands over columns of a sidecar table, or nothing where the trace has no such table.
+    /// Hands over the rows of a sidecar table, or nothing where the trace has no such table.
     ///
     /// # Errors
     /// [`ErrorKind::Output`](base::error::ErrorKind::Output) when it cannot be read.
-    pub(super) fn sidecar(&self, table: &str, columns: &[&str], each: impl FnMut(&Batch, usize)) -> Result<()> {
-        Sidecar::of(&self.folder, &self.record).read(table, columns, &mut self.rows(each))
+    pub(super) fn sidecar<R: ReadSidecarRow>(&self, each: impl for<'b> FnMut(R::Row<'b>)) -> Result<()> {
+        self.tables().rows::<R>(each)
+    }
+
+    /// The tables of the sidecar.
+    pub(super) fn tables(&self) -> Sidecar<'_> {
+        Sidecar::of(&self.folder, &self.record, self.progress)
     }
 
     fn files_of(&self, name: &str) -> impl Iterator<Item = &FileEntry> {
@@ -58,49 +64,46 @@ impl<'a> Source<'a> {
         self.files_of(name).next().is_some()
     }
 
-    /// Hands over columns of a dataset, row by row, in the order of `seq` within each of its folders. Says whether there is
+    /// Hands over the rows of a dataset in the order of `seq` within each of its folders. Says whether there is
     /// such a dataset.
     ///
     /// # Errors
     /// [`ErrorKind::Output`](base::error::ErrorKind::Output) when it cannot be read.
-    pub(super) fn events(&self, name: &str, columns: &[&str], each: impl FnMut(&Batch, usize)) -> Result<bool> {
-        self.read(self.files_of(name), columns, each)?;
+    pub(super) fn events<R: ReadRow>(&self, name: &str, each: impl for<'b> FnMut(R::Row<'b>)) -> Result<bool> {
+        self.read::<R>(self.files_of(name), each)?;
         Ok(self.has_events(name))
     }
 
-    /// Hands over columns of all datasets, with the name of each.
+    /// Hands over the rows of all datasets, with the name of each.
     ///
     /// # Errors
     /// [`ErrorKind::Output`](base::error::ErrorKind::Output) when one cannot be read.
-    pub(super) fn all_events(&self, columns: &[&str], mut each: impl FnMut(&str, &Batch, usize)) -> Result<()> {
+    pub(super) fn all_events<R: ReadRow>(&self, mut each: impl for<'b> FnMut(&str, R::Row<'b>)) -> Result<()> {
         for file in &self.record.files {
             if let Some(name) = dataset(file) {
-                self.read([file].into_iter(), columns, |batch, row| each(name, batch, row))?;
+                self.read::<R>([file].into_iter(), |row| each(name, row))?;
             }
         }
         Ok(())
     }
 
-    fn read<'f>(
+    fn read<'f, R: ReadRow>(
         &self,
         files: impl Iterator<Item = &'f FileEntry>,
-        columns: &[&str],
-        each: impl FnMut(&Batch, usize),
+        mut each: impl for<'b> FnMut(R::Row<'b>),
     ) -> Result<()> {
-        let mut each = self.rows(each);
         for file in files {
-            read_table(&self.folder.join(&file.path), columns, None, &mut each)?;
+            TableFile::open(&self.folder.join(&file.path))?.rows::<R>(None, self.progress, &mut each)?;
         }
         Ok(())
     }
+}
 
-    /// Hands over batches row by row, until whoever waits has had enough.
-    fn rows(&self, mut each: impl FnMut(&Batch, usize)) -> impl FnMut(&Batch) -> Result<()> {
-        move |batch| {
-            stop_if_cancelled(self.progress)?;
-            (0..batch.rows()).for_each(|row| each(batch, row));
-            Ok(())
-        }
+read_columns! {
+    /// The machine of an input.
+    struct InputMachine of SessionRow {
+        input: i64,
+        machine: i64,
     }
 }
 

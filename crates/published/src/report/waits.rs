@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use base::error::Result;
+use conversion::read_columns;
 
 use super::axis::Axis;
 use super::source::Source;
@@ -36,6 +37,20 @@ struct Departure {
     state: Option<i64>,
 }
 
+read_columns! {
+    /// A row of `Kernel-Thread`.
+    struct Switch<'b> {
+        name: Option<&'b str> = "event_name",
+        time: Option<i64> = "timestamp_ns",
+        input: Option<i64> = "input",
+        old_thread: Option<i64> = "OldThreadId",
+        old_state: Option<i64> = "OldThreadState",
+        new_thread: Option<i64> = "NewThreadId",
+        process: Option<i64> = "process_id",
+        attribution: Option<&'b str> = "attribution",
+    }
+}
+
 /// Reads context switches; `None` where no thread came back.
 ///
 /// # Errors
@@ -43,28 +58,18 @@ struct Departure {
 pub(super) fn waits(source: &Source<'_>, axis: &Axis, who: &Who) -> Result<Option<Waits>> {
     let (mut tally, mut left_out, mut is_there) = (Tally::default(), 0_u64, false);
     let mut away = HashMap::<(i64, i64), Departure>::new();
-    let columns = [
-        "event_name",
-        "timestamp_ns",
-        "input",
-        "OldThreadId",
-        "OldThreadState",
-        "NewThreadId",
-        "process_id",
-        "attribution",
-    ];
-    source.events("Kernel-Thread", &columns, |batch, row| {
-        let Some(time) = batch.integer(1, row).filter(|_| batch.text(0, row) == Some("Thread/CSwitch")) else { return };
-        let machine = source.machine(batch.integer(2, row));
-        let thread = |column| batch.integer(column, row).filter(|thread| *thread != IDLE);
-        if let Some(thread) = thread(3) {
+    source.events::<Switch<'_>>("Kernel-Thread", |row| {
+        let Some(time) = row.time.filter(|_| row.name == Some("Thread/CSwitch")) else { return };
+        let machine = source.machine(row.input);
+        let is_idle = |thread: &i64| *thread == IDLE;
+        if let Some(thread) = row.old_thread.filter(|thread| !is_idle(thread)) {
             if away.len() < MOST_THREADS || away.contains_key(&(machine, thread)) {
-                away.insert((machine, thread), Departure { time, state: batch.integer(4, row) });
+                away.insert((machine, thread), Departure { time, state: row.old_state });
             } else {
                 left_out = left_out.saturating_add(1);
             }
         }
-        let Some(thread) = thread(5) else { return };
+        let Some(thread) = row.new_thread.filter(|thread| !is_idle(thread)) else { return };
         let Some(left) = away.remove(&(machine, thread)) else { return };
         let length = time.checked_sub(left.time).and_then(|ns| u64::try_from(ns).ok()).unwrap_or(0);
         let is_ready = left.state.is_some_and(|state| READY.contains(&state));
@@ -72,7 +77,7 @@ pub(super) fn waits(source: &Source<'_>, axis: &Axis, who: &Who) -> Result<Optio
             return;
         }
         is_there = true;
-        let process = walked(batch.integer(6, row), batch.text(7, row));
+        let process = walked(row.process, row.attribution);
         let amounts = tally.of(&who.name(machine, process, Some(thread), time));
         if is_ready {
             amounts.count(0, [0, 1, length, 0, 0, 0]);

@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::fmt;
 
 use base::error::Result;
+use conversion::read_columns;
+use conversion::sidecar::dimensions::{ProcessRow, ThreadRow};
 
 use super::source::Source;
 
@@ -85,6 +87,28 @@ pub(super) fn walked(process: Option<i64>, attribution: Option<&str>) -> Option<
     process.filter(|_| attribution == Some("walk"))
 }
 
+read_columns! {
+    /// A span of a process id.
+    struct ProcessSpan<'b> of ProcessRow<'static> {
+        process_id: i64,
+        image_name: Option<&'b str>,
+        from_ns: i64,
+        to_ns: i64,
+        machine: i64,
+    }
+}
+
+read_columns! {
+    /// A span of a thread id.
+    struct ThreadSpan of ThreadRow<'static> {
+        thread_id: i64,
+        process_id: Option<i64>,
+        from_ns: i64,
+        to_ns: i64,
+        machine: i64,
+    }
+}
+
 impl Who {
     /// Reads what the sidecar tells.
     ///
@@ -93,21 +117,19 @@ impl Who {
     pub(super) fn read(source: &Source<'_>) -> Result<Who> {
         let mut who = Who::default();
         let mut numbers = HashMap::<String, i64>::new();
-        source.sidecar("processes", &["process_id", "from_ns", "to_ns", "image_name", "machine"], |batch, row| {
-            let number = |column| batch.integer(column, row);
-            let Some(((id, from), to)) = number(0).zip(number(1)).zip(number(2)) else { return };
-            let means = batch.text(3, row).map(|name| {
+        source.sidecar::<ProcessSpan<'_>>(|row| {
+            let means = row.image_name.map(|name| {
                 *numbers.entry(name.to_owned()).or_insert_with(|| {
                     who.names.push(name.to_owned());
                     i64::try_from(who.names.len() - 1).unwrap_or(i64::MAX)
                 })
             });
-            who.processes.add(Span { machine: number(4).unwrap_or(0), id, from, to, means });
+            let ProcessSpan { process_id: id, from_ns: from, to_ns: to, machine, .. } = row;
+            who.processes.add(Span { machine, id, from, to, means });
         })?;
-        source.sidecar("threads", &["thread_id", "from_ns", "to_ns", "process_id", "machine"], |batch, row| {
-            let number = |column| batch.integer(column, row);
-            let Some(((id, from), to)) = number(0).zip(number(1)).zip(number(2)) else { return };
-            who.threads.add(Span { machine: number(4).unwrap_or(0), id, from, to, means: number(3) });
+        source.sidecar::<ThreadSpan>(|row| {
+            let ThreadSpan { thread_id: id, from_ns: from, to_ns: to, process_id: means, machine } = row;
+            who.threads.add(Span { machine, id, from, to, means });
         })?;
         who.processes.settle();
         who.threads.settle();

@@ -5,6 +5,9 @@ use std::collections::BTreeMap;
 use base::error::Result;
 use base::progress::Progress;
 use columnar::output::manifest::{CommitRecord, InputEntry};
+use conversion::read_columns;
+use conversion::sidecar::SessionRow;
+use conversion::sidecar::catalog::CatalogRow;
 
 use super::finding::{Finding, FindingKind};
 use super::rows::{self, EventFile, RowCounts};
@@ -32,24 +35,32 @@ pub(super) fn check(
         let reason = format!("decode is {:?}, of the rows {:?}", record.decode, counts.decode);
         findings.push(Finding::new(FindingKind::Rows, format!("{label}/events"), reason));
     }
-    findings.extend(check_catalog(trace, record, &counts)?);
-    findings.extend(check_sessions(trace, record)?);
+    findings.extend(check_catalog(trace, record, &counts, progress)?);
+    findings.extend(check_sessions(trace, record, progress)?);
     Ok(findings)
 }
 
+read_columns! {
+    /// An event shape, and how many rows of it there are.
+    struct ShapeRows<'b> of CatalogRow<'static> {
+        shape: u32,
+        dataset: &'b str,
+        rows: Option<u64>,
+    }
+}
+
 /// Holds the rows of each shape against `catalog`.
-fn check_catalog(trace: &PublishedTrace, record: &CommitRecord, counts: &RowCounts) -> Result<Option<Finding>> {
+fn check_catalog(
+    trace: &PublishedTrace,
+    record: &CommitRecord,
+    counts: &RowCounts,
+    progress: &dyn Progress,
+) -> Result<Option<Finding>> {
     let mut expected: BTreeMap<(i64, String), u64> = BTreeMap::new();
-    let columns = ["shape", "dataset", "rows"];
-    Sidecar::of(&trace.folder, record).read("catalog", &columns, &mut |batch| {
-        for row in 0..batch.rows() {
-            let rows = batch.integer(2, row).map_or(0, i64::cast_unsigned);
-            if rows > 0 {
-                let shape = batch.integer(0, row).unwrap_or(-1);
-                expected.insert((shape, batch.text(1, row).unwrap_or_default().to_owned()), rows);
-            }
+    Sidecar::of(&trace.folder, record, progress).rows::<ShapeRows<'_>>(|row| {
+        if let Some(rows) = row.rows.filter(|rows| *rows > 0) {
+            expected.insert((row.shape.into(), row.dataset.to_owned()), rows);
         }
-        Ok(())
     })?;
     let mut places = expected.keys().chain(counts.shapes.keys());
     Ok(places.find(|&place| expected.get(place) != counts.shapes.get(place)).map(|place| {
@@ -59,18 +70,22 @@ fn check_catalog(trace: &PublishedTrace, record: &CommitRecord, counts: &RowCoun
     }))
 }
 
+read_columns! {
+    /// An input.
+    struct Input of SessionRow {
+        source: String,
+        size: u64,
+        blake3: Option<String>,
+    }
+}
+
 /// Holds the inputs of the manifest against `sessions`.
-fn check_sessions(trace: &PublishedTrace, record: &CommitRecord) -> Result<Option<Finding>> {
-    let mut told = Vec::new();
-    let columns = ["source", "size", "blake3"];
-    Sidecar::of(&trace.folder, record).read("sessions", &columns, &mut |batch| {
-        told.extend((0..batch.rows()).map(|row| {
-            let [source, blake3] = [0, 2].map(|column| batch.text(column, row).unwrap_or_default().to_owned());
-            InputEntry { source, size: batch.integer(1, row).map_or(0, i64::cast_unsigned), blake3 }
-        }));
-        Ok(())
+fn check_sessions(trace: &PublishedTrace, record: &CommitRecord, progress: &dyn Progress) -> Result<Option<Finding>> {
+    let mut inputs = Vec::new();
+    Sidecar::of(&trace.folder, record, progress).rows::<Input>(|Input { source, size, blake3 }| {
+        inputs.push(InputEntry { source, size, blake3: blake3.unwrap_or_default() });
     })?;
-    Ok((told != record.inputs).then(|| {
+    Ok((inputs != record.inputs).then(|| {
         let file = format!("{}/sidecar/sessions.parquet", trace.label());
         Finding::new(FindingKind::Sidecar, file, "its inputs are not those of the manifest")
     }))

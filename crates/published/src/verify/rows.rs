@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use base::error::Result;
-use base::progress::{Progress, stop_if_cancelled};
+use base::progress::Progress;
+use conversion::read_columns;
 use rayon::prelude::*;
 
 use super::finding::{Finding, FindingKind};
 use super::slots::{Placed, Slots};
-use crate::{Batch, read_table};
+use crate::TableFile;
 
 /// A file of events.
 pub(super) struct EventFile {
@@ -49,7 +50,16 @@ impl RowCounts {
 /// Numbers that are held in memory at a time, 8 bytes each.
 const STRETCH: u64 = 1 << 23;
 
-const COLUMNS: &[&str] = &["timestamp_ns", "seq", "shape", "decode_source", "decode_status"];
+read_columns! {
+    /// What a row of events is checked by.
+    struct EventRow<'b> {
+        time: Option<i64> = "timestamp_ns",
+        seq: Option<i64> = "seq",
+        shape: Option<i64> = "shape",
+        decode_source: Option<&'b str> = "decode_source",
+        decode_status: Option<&'b str> = "decode_status",
+    }
+}
 
 /// Reads all rows of a trace with so many readable events. `is_dense`: each of them has to have a row.
 ///
@@ -115,11 +125,8 @@ impl EventFile {
         let groups: Vec<usize> = (0..).zip(&self.groups).filter(|(_, range)| is_in(range)).map(|(at, _)| at).collect();
         let mut reading = FileReading::new(self);
         if !groups.is_empty() {
-            read_table(&self.path, COLUMNS, Some(groups), &mut |batch| {
-                stop_if_cancelled(progress)?;
-                (0..batch.rows()).for_each(|row| reading.row(batch, row, slots));
-                Ok(())
-            })?;
+            let file = TableFile::open(&self.path)?;
+            file.rows::<EventRow<'_>>(Some(groups), progress, |row| reading.row(&row, slots))?;
         }
         Ok((reading.counts(), reading.fault.into_iter().collect()))
     }
@@ -152,8 +159,8 @@ impl<'a> FileReading<'a> {
         RowCounts { rows: shapes.values().sum(), shapes, decode: std::mem::take(&mut self.decode) }
     }
 
-    fn row(&mut self, batch: &Batch, row: usize, slots: &Slots) {
-        let Some((time, seq)) = batch.integer(0, row).zip(batch.integer(1, row)) else {
+    fn row(&mut self, row: &EventRow<'_>, slots: &Slots) {
+        let Some((time, seq)) = row.time.zip(row.seq) else {
             self.fault(FindingKind::Order, "a row has no timestamp_ns or seq".to_owned());
             return;
         };
@@ -166,11 +173,11 @@ impl<'a> FileReading<'a> {
             Placed::Twice => self.fault(FindingKind::Sequence, format!("another row has the seq {seq}, too")),
             Placed::New => {}
         }
-        *self.shapes.entry(batch.integer(2, row).unwrap_or(-1)).or_default() += 1;
+        *self.shapes.entry(row.shape.unwrap_or(-1)).or_default() += 1;
         self.key.clear();
-        self.key.push_str(batch.text(3, row).unwrap_or_default());
+        self.key.push_str(row.decode_source.unwrap_or_default());
         self.key.push('/');
-        self.key.push_str(batch.text(4, row).unwrap_or_default());
+        self.key.push_str(row.decode_status.unwrap_or_default());
         match self.decode.get_mut(&self.key) {
             Some(rows) => *rows += 1,
             None => drop(self.decode.insert(self.key.clone(), 1)),

@@ -104,7 +104,7 @@ impl TraceCheck<'_> {
             } else if !quick {
                 findings.extend(self.or_finding(content::check(trace, record, &events, *progress))?);
             }
-            findings.extend(self.or_finding(add_events(&mut binding, trace, record).map(|()| Vec::new()))?);
+            findings.extend(self.or_finding(add_events(&mut binding, trace, record, *progress).map(|()| Vec::new()))?);
         }
         Ok((findings, binding))
     }

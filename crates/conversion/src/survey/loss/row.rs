@@ -40,6 +40,28 @@ impl LossKind {
         matches!(self, LossKind::EventsLost | LossKind::BuffersLost | LossKind::RealTimeBuffersLost)
     }
 
+    /// All kinds.
+    pub const ALL: [LossKind; 13] = [
+        LossKind::BufferFlagBufferLost,
+        LossKind::BufferFlagEventsLost,
+        LossKind::BuffersLost,
+        LossKind::CircularOverwrite,
+        LossKind::DamagedBuffer,
+        LossKind::DamagedEvent,
+        LossKind::EventsLost,
+        LossKind::LastDroppedTime,
+        LossKind::LostEventRecord,
+        LossKind::MissingFile,
+        LossKind::RealTimeBuffersLost,
+        LossKind::SequenceGap,
+        LossKind::TruncatedTail,
+    ];
+
+    /// The kind of a name.
+    pub fn of_name(name: &str) -> Option<Self> {
+        LossKind::ALL.into_iter().find(|kind| kind.as_str() == name)
+    }
+
     /// The name used in the sidecar.
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -3,13 +3,14 @@
 use std::fmt::Write as _;
 
 use base::readable::count::counted;
+use conversion::sidecar::LossRow;
 use indicatif::HumanCount;
 
 use super::super::axis::Axis;
 use super::super::facts::Facts;
 use super::super::figures::moment;
 use super::super::html::{Cell, Section, and_more, note, records, text};
-use super::super::lanes::{Lanes, Loss};
+use super::super::lanes::Lanes;
 
 /// What is known to be lost, and what may be: `0 events, possibly 2 buffers`.
 pub(in super::super) fn lost_in_all(facts: &Facts) -> String {
@@ -43,11 +44,12 @@ pub(in super::super) fn losses(facts: &Facts) -> Section {
     Section::new("losses", "Losses and gaps", lead + &content)
 }
 
-fn of_loss(loss: &Loss, axis: &Axis) -> Vec<Cell> {
+fn of_loss(loss: &LossRow, axis: &Axis) -> Vec<Cell> {
     let time = |time: Option<i64>| Cell::number(&time.map_or_else(|| "–".to_owned(), |time| moment(axis, time)));
     // Of a counter that was not recorded nothing follows.
-    let (amount, is_certain) = match (loss.amount(), loss.is_certain) {
-        (None, _) if loss.is_counter => ("not recorded".to_owned(), "–"),
+    let amount = loss.count.map(|count| counted(count, &loss.unit));
+    let (amount, is_certain) = match (amount, loss.is_certain) {
+        (None, _) if loss.is_counter() => ("not recorded".to_owned(), "–"),
         (amount, true) => (amount.unwrap_or_else(|| "unknown".to_owned()), "yes"),
         (amount, false) => (amount.unwrap_or_else(|| "unknown".to_owned()), "possible"),
     };
@@ -56,12 +58,12 @@ fn of_loss(loss: &Loss, axis: &Axis) -> Vec<Cell> {
         None => loss.evidence.clone(),
     };
     vec![
-        Cell::text(loss.kind.replace('_', " ")),
+        Cell::text(loss.kind.as_str().replace('_', " ")),
         Cell::Number(amount),
         Cell::text(is_certain),
         Cell::Number(loss.cpu.map_or_else(|| "–".to_owned(), |cpu| cpu.to_string())),
-        time(loss.span.0),
-        time(loss.span.1),
+        time(loss.from_time_ns),
+        time(loss.to_time_ns),
         Cell::text(evidence),
     ]
 }
@@ -75,8 +77,8 @@ pub(in super::super) fn findings(facts: &Facts) -> Section {
     } else {
         let rows = recorded.findings.iter().map(|finding| {
             vec![
-                Cell::text(finding.code.replace('_', " ")),
-                Cell::text(&finding.severity),
+                Cell::text(finding.code.as_str().replace('_', " ")),
+                Cell::text(finding.severity.name()),
                 Cell::number(&HumanCount(finding.rows)),
                 Cell::text(&finding.message),
             ]

@@ -6,6 +6,7 @@ use base::calendar::rfc3339;
 use base::error::Result;
 use base::readable::count::counted;
 use base::readable::time::duration;
+use conversion::sidecar::{ClockRow, InputFacts, SessionRow, Time};
 use indicatif::{HumanBytes, HumanCount};
 
 use super::super::charts::{Words, lane};
@@ -14,7 +15,7 @@ use super::super::figures::scale;
 use super::super::hover::of_lane;
 use super::super::html::{Section, and_more, note, text, values};
 use super::super::lanes::{Lane, Lanes};
-use super::super::recorded::{Clock, Recorded, Session};
+use super::super::recorded::Recorded;
 
 /// Buffers of each processor over time.
 ///
@@ -41,8 +42,8 @@ pub(in super::super) fn buffers(facts: &Facts) -> Result<Section> {
 
 fn name_of(lane: &Lane, recorded: &Recorded) -> String {
     let cpu = lane.cpu.map_or_else(|| "all processors".to_owned(), |cpu| format!("CPU {cpu}"));
-    match recorded.sessions.get(lane.input).filter(|_| recorded.sessions.len() > 1) {
-        Some(session) => format!("{}, {cpu}", text(&session.source)),
+    match recorded.inputs.get(lane.input).filter(|_| recorded.inputs.len() > 1) {
+        Some(input) => format!("{}, {cpu}", text(&input.session.source)),
         None => cpu,
     }
 }
@@ -62,8 +63,9 @@ fn numbers_of(lane: &Lane) -> String {
 /// Clocks of the inputs.
 pub(in super::super) fn clocks(facts: &Facts) -> Section {
     let mut content = String::new();
-    for clock in &facts.recorded.clocks {
-        if facts.recorded.clocks.len() > 1 {
+    let inputs = facts.recorded.shown();
+    for InputFacts { clock, .. } in inputs {
+        if inputs.len() > 1 {
             let _ = writeln!(content, "<h3>{}</h3>", text(&clock.source));
         }
         content += &values(&of_clock(clock));
@@ -71,33 +73,30 @@ pub(in super::super) fn clocks(facts: &Facts) -> Section {
     Section::new("clocks", "Clocks", content)
 }
 
-fn of_clock(clock: &Clock) -> Vec<(&'static str, String)> {
-    let quality = match clock.quality.as_str() {
+fn of_clock(clock: &ClockRow) -> Vec<(&'static str, String)> {
+    let quality = match &*clock.quality {
         "good" => "good: monotonic, does not see adjustments of the system time",
         "coarse" => "coarse: steps of the timer tick, so that many events share one time",
         "adjustable" => "adjustable: system time, which may have been set while this was recorded",
         "unreliable" => "unreliable: cycles of a processor whose rate is known in whole MHz",
         other => other,
     };
-    let [back, forward] = clock.steps_ns;
-    let mut values = vec![("Clock", text(&clock.kind)), ("Quality", text(quality))];
-    values.extend(clock.resolution_ns.map(|ns| ("Resolution", duration(ns))));
-    let zone = clock.bias_min.map(|bias| {
-        let sign = if bias > 0 { '−' } else { '+' };
-        let (hours, minutes) = (bias.unsigned_abs() / 60, bias.unsigned_abs() % 60);
-        format!("UTC{sign}{hours:02}:{minutes:02} {}", clock.zone.as_deref().map(text).unwrap_or_default())
-    });
-    values.extend(zone.map(|zone| ("Time zone", zone)));
-    let not_recorded = || "not recorded".to_owned();
-    let largest = back.map_or_else(not_recorded, duration);
-    let order = match clock.disorder {
-        None => not_recorded(),
-        Some(0) => "every buffer in order".to_owned(),
-        Some(disorder) => format!("{}, the largest of {largest}", counted(disorder, "steps back")),
+    let ns = |ns: i64| duration(u64::try_from(ns).unwrap_or(0));
+    let mut values = vec![("Clock", text(&clock.clock)), ("Quality", text(quality))];
+    values.extend(clock.resolution_ns.map(|resolution| ("Resolution", ns(resolution))));
+    let bias = clock.time_zone_bias_min;
+    let sign = if bias > 0 { '−' } else { '+' };
+    let (hours, minutes) = (bias.unsigned_abs() / 60, bias.unsigned_abs() % 60);
+    let name = clock.time_zone_name.as_deref().map(text).unwrap_or_default();
+    values.push(("Time zone", format!("UTC{sign}{hours:02}:{minutes:02} {name}")));
+    let disorder = clock.disorder_in_buffer.saturating_add(clock.disorder_between_buffers);
+    let largest = ns(clock.largest_step_back_ns);
+    let order = match disorder {
+        0 => "every buffer in order".to_owned(),
+        disorder => format!("{}, the largest of {largest}", counted(disorder, "steps back")),
     };
     values.push(("Order", order));
-    let pause = forward.map(|forward| format!("{} between two buffers", duration(forward)));
-    values.push(("Longest pause", pause.unwrap_or_else(not_recorded)));
+    values.push(("Longest pause", format!("{} between two buffers", ns(clock.largest_step_forward_ns))));
     values
 }
 
@@ -121,8 +120,8 @@ pub(in super::super) fn about(facts: &Facts) -> Section {
         about.push(("Hardware", hardware.into_iter().flatten().collect::<Vec<_>>().join(", ")));
         content += &values(&about);
     }
-    for session in recorded.shown() {
-        if recorded.sessions.len() > 1 {
+    for InputFacts { session, .. } in recorded.shown() {
+        if recorded.inputs.len() > 1 {
             let _ = writeln!(content, "<h3>{}</h3>", text(&session.source));
         }
         content += &values(&of_session(session));
@@ -136,38 +135,36 @@ pub(in super::super) fn about(facts: &Facts) -> Section {
     Section::new("about", "Recording", content)
 }
 
-fn of_session(session: &Session) -> Vec<(&'static str, String)> {
-    let time = |time: Option<i64>| time.map_or_else(|| "not recorded".to_owned(), rfc3339);
-    let [start, end, boot] = session.times;
-    let end = if session.is_closed { time(end) } else { "never closed".to_owned() };
+fn of_session(session: &SessionRow) -> Vec<(&'static str, String)> {
+    let time = |time: Option<Time>| time.map_or_else(|| "not recorded".to_owned(), |Time(ns)| rfc3339(ns));
+    let end = if session.closed { time(session.end_time) } else { "never closed".to_owned() };
     let known = |text_of: &Option<String>| text_of.as_deref().map_or_else(|| "not recorded".to_owned(), text);
-    let bytes = |bytes: Option<u64>| {
-        bytes.map_or_else(|| "size not recorded".to_owned(), |bytes| HumanBytes(bytes).to_string())
-    };
-    let count = |count: Option<u64>, things| {
-        count.map_or_else(|| format!("{things} not recorded"), |count| counted(count, things))
-    };
+    let system = format!("Windows {} build {}", session.os_version, session.os_build);
+    let bits = u64::from(session.pointer_size).saturating_mul(8);
     let mut values = vec![
-        ("File", format!("{} ({})", text(&session.source), bytes(session.size))),
-        ("Session", known(&session.logger)),
-        ("Written to", known(&session.log_file)),
-        ("Started", time(start)),
+        ("File", format!("{} ({})", text(&session.source), HumanBytes(session.size))),
+        ("Session", known(&session.logger_name)),
+        ("Written to", known(&session.log_file_name)),
+        ("Started", time(session.start_time)),
         ("Ended", end),
-        ("System booted", time(boot)),
+        ("System booted", time(session.boot_time)),
         (
             "System",
             format!(
                 "{}, {}, {}",
-                text(&session.system),
-                count(session.bits, "bits"),
-                count(session.processors, "processors")
+                text(&system),
+                counted(bits, "bits"),
+                counted(session.cpu_count.into(), "processors")
             ),
         ),
-        ("Buffers", format!("{} of {}", count(session.buffers, "buffers"), bytes(session.buffer_size))),
-        ("Mode", text(&session.modes.join(", "))),
+        (
+            "Buffers",
+            format!("{} of {}", counted(session.buffers_found, "buffers"), HumanBytes(session.buffer_size.into())),
+        ),
+        ("Mode", text(&session.log_file_mode_names.join(", "))),
     ];
-    if !session.flags.is_empty() {
-        values.push(("Kernel flags", text(&session.flags.join(", "))));
+    if let Some(flags) = session.enable_flag_names.as_ref().filter(|flags| !flags.is_empty()) {
+        values.push(("Kernel flags", text(&flags.join(", "))));
     }
     values.push(("Lost", lost(session)));
     if let Some(hash) = &session.blake3 {
@@ -176,13 +173,12 @@ fn of_session(session: &Session) -> Vec<(&'static str, String)> {
     values
 }
 
-fn lost(session: &Session) -> String {
-    let [events, buffers] = session.lost;
-    let count = |count: Option<u64>, things| {
-        count.map_or_else(|| format!("{things} not recorded"), |count| counted(count, things))
+fn lost(session: &SessionRow) -> String {
+    let count = |count: Option<u32>, things| {
+        count.map_or_else(|| format!("{things} not recorded"), |count| counted(count.into(), things))
     };
-    let known = format!("{}, {}", count(events, "events"), count(buffers, "buffers"));
-    match &session.unknown_because {
+    let known = format!("{}, {}", count(session.events_lost, "events"), count(session.buffers_lost, "buffers"));
+    match &session.loss_unknown_because {
         Some(reason) => format!("{known}; nobody can know all: {}", text(reason)),
         None => known,
     }
