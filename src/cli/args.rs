@@ -8,6 +8,7 @@ use std::path::{Component, PathBuf};
 use base::clock::ClockAnchor;
 use base::names::NameFrom;
 use base::words::Words;
+use batch::OnBadInput;
 use clap::builder::{FalseyValueParser, PathBufValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
@@ -17,7 +18,7 @@ use columnar::output::IfExists;
 use conversion::convert::job::{MaxLoss, RawPolicy, StackPolicy};
 use conversion::plan::DatasetSplit;
 
-use super::choices::{ColorMode, Columns, FailOn, LogFormat, OnBadInput, words};
+use super::choices::{ColorMode, Columns, FailOn, LogFormat, words};
 use super::filters::FilterArgs;
 use super::help::{COMPLETIONS, ENVIRONMENT, EXIT_CODES, questions};
 use super::run_args::RunArgs;

@@ -35,19 +35,6 @@ words! { FailOn {
     Damage = "damage": "Parts of the file cannot be read",
 } }
 
-/// What becomes of an input that cannot be read (`--on-bad-input`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum OnBadInput {
-    #[default]
-    Quarantine,
-    Fail,
-}
-
-words! { OnBadInput {
-    Quarantine = "quarantine": "Name it with its reason, in the summary too, and go on with the others",
-    Fail = "fail": "Stop",
-} }
-
 /// What becomes of names that the schema lock does not have (`--schema-lock-mode`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum LockMode {

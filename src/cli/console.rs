@@ -5,13 +5,14 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use base::error::{Error, ErrorKind, Result};
+use batch::notice::Notice;
 use columnar::output::folder::Custody;
 use columnar::output::whole_file;
 use serde::Serialize;
 
 use super::choices::ColorMode;
 use super::fold::{Width, wrapped};
-use super::log::Entry;
+use super::log;
 
 /// How much is said on standard error.
 #[derive(Clone, Copy, Debug, Default)]
@@ -25,23 +26,23 @@ pub(super) struct Console {
 impl Console {
     /// Something may be missing, or is not as asked for.
     pub(super) fn warning(self, message: impl Display) {
-        self.say(&Entry::warning(message));
+        self.say(&Notice::warning(message));
     }
 
     /// One line.
     pub(super) fn line(self, message: impl Display) {
-        self.say(&Entry::info(message));
+        self.say(&Notice::info(message));
     }
 
     /// The lines of a page, as wide as they are.
     pub(super) fn page(self, page: &str) {
-        page.lines().for_each(|line| self.say(&Entry::laid_out(line)));
+        page.lines().for_each(|line| self.say(&Notice::laid_out(line)));
     }
 
     /// Anything but a failure.
-    pub(super) fn say(self, entry: &Entry) {
+    pub(super) fn say(self, notice: &Notice) {
         if !self.quiet {
-            entry.write();
+            log::write(notice);
         }
     }
 }
@@ -59,7 +60,7 @@ pub(super) fn set_color(mode: ColorMode) -> clap::ColorChoice {
 
 /// A failure.
 pub(super) fn error(error: &Error) {
-    Entry::of(error).write();
+    log::write(&Notice::of(error));
 }
 
 /// A document for other programs, which ends with a line break.

@@ -6,13 +6,14 @@ use std::process::ExitCode;
 
 use base::error::{Error, Result};
 use base::words::Words;
+use batch::{RunStatus, status};
 use clap::{CommandFactory, FromArgMatches};
 
 use super::args::{Cli, Command};
 use super::choices::{ColorMode, LogFormat};
 use super::help::on_a_screen;
 use super::hints::with_hint;
-use super::{config, console, convert, exit, generate, inspect, log, refusal, report, schema, steps, verify, views};
+use super::{config, console, convert, generate, inspect, log, refusal, report, schema, steps, verify, views};
 
 /// Does what the command line says.
 pub fn run() -> ExitCode {
@@ -45,8 +46,8 @@ pub fn run() -> ExitCode {
 /// What keeps a command from its work.
 fn failed(error: &Error) -> ExitCode {
     console::error(error);
-    let mut status = exit::RunStatus::default();
-    status.fail(error.kind(), exit::INTERNAL);
+    let mut status = RunStatus::default();
+    status.fail(error.kind(), status::INTERNAL);
     ExitCode::from(status.code())
 }
 
@@ -67,12 +68,12 @@ fn refuse(refusal: clap::Error) -> ExitCode {
     let typed: Vec<String> = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
     let refusal = with_hint(refusal, &typed);
     if refusal.use_stderr() && log::is_json() {
-        refusal::entry(&refusal).write();
+        log::write(&refusal::notice(&refusal));
     } else {
         // That nobody reads it is no failure.
         let _ = refusal.print();
     }
-    ExitCode::from(u8::try_from(refusal.exit_code()).unwrap_or(exit::USAGE))
+    ExitCode::from(u8::try_from(refusal.exit_code()).unwrap_or(status::USAGE))
 }
 
 /// When text is coloured: what the command line refuses is, too.

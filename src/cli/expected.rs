@@ -4,11 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use base::error::{Error, ErrorKind, Result};
+use batch::FORMAT_VERSION;
 use columnar::output::folder::trace_folder;
 use published::verify::{Finding, FindingKind};
 use serde::Deserialize;
-
-use super::run_facts::FORMAT_VERSION;
 
 /// What `verify` reads of the summary of a run.
 #[derive(Deserialize)]

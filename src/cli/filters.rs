@@ -1,6 +1,7 @@
 //! The filters of `convert`. Doc comments of the fields are the help texts that users read.
 
 use base::error::{Error, ErrorKind, Result};
+use batch::{FilterValue, GivenFilters};
 use clap::Args;
 use conversion::plan::Filter;
 use conversion::plan::filter::{EventPattern, NamePattern, NumberSet, TimeBound};
@@ -33,7 +34,7 @@ impl Keywords {
     }
 
     /// The name, if it is one.
-    pub(super) fn name(&self) -> Option<&NamePattern> {
+    fn name(&self) -> Option<&NamePattern> {
         match self {
             Keywords::Mask(_) => None,
             Keywords::Name(name) => Some(name),
@@ -140,7 +141,7 @@ impl FilterArgs {
     }
 
     /// The filters that are given.
-    pub(super) fn given(&self) -> Vec<&'static str> {
+    fn given(&self) -> Vec<&'static str> {
         let all = [
             ("--provider", !self.provider.is_empty()),
             ("--exclude-provider", !self.exclude_provider.is_empty()),
@@ -154,6 +155,24 @@ impl FilterArgs {
             ("--to", self.to.is_some()),
         ];
         all.into_iter().filter(|(_, is_given)| *is_given).map(|(name, _)| name).collect()
+    }
+
+    /// The filters, for what is said about them.
+    pub(super) fn as_given(&self) -> GivenFilters {
+        let of_process = |process: &Processes| match process {
+            Processes::Ids(ids) => FilterValue::Processes(ids.clone()),
+            Processes::Name(name) => FilterValue::Process(name.clone()),
+        };
+        let keywords = self.keywords.iter().filter_map(Keywords::name).cloned();
+        let values = self.provider.iter().cloned().map(FilterValue::Provider);
+        let values = values.chain(self.exclude_provider.iter().cloned().map(FilterValue::ExcludedProvider));
+        let values = values.chain(self.event.iter().cloned().map(FilterValue::Event));
+        let values = values.chain(keywords.map(FilterValue::Keyword));
+        let values = values.chain(self.cpu.iter().cloned().map(FilterValue::Cpus));
+        let values = values.chain(self.pid.iter().map(of_process));
+        let values = values.chain(self.tid.iter().cloned().map(FilterValue::Threads));
+        let has_time = self.from.is_some() || self.to.is_some();
+        GivenFilters { values: values.collect(), names: self.given(), has_time }
     }
 
     /// Refuses what cannot pass any event of any trace.

@@ -5,13 +5,14 @@ use std::io::{self, IsTerminal};
 use std::path::Path;
 
 use base::error::{Error, ErrorKind, Result};
+use batch::status;
 use clap::{Command, CommandFactory};
 use clap_mangen::Man;
 
 use super::args::{Cli, CompletionsArgs, ManArgs};
+use super::console;
 use super::console::Console;
 use super::help::COMPLETIONS;
-use super::{console, exit};
 
 /// Writes what a shell reads.
 ///
@@ -25,7 +26,7 @@ pub(super) fn completions(args: &CompletionsArgs) -> Result<u8> {
         // Who sees the script has not sent it anywhere.
         Console::default().page(COMPLETIONS);
     }
-    Ok(exit::SUCCESS)
+    Ok(status::SUCCESS)
 }
 
 /// Writes man pages.
@@ -43,7 +44,7 @@ pub(super) fn man(args: &ManArgs) -> Result<u8> {
             pages(&command, "etl2parquet", folder)?;
         }
     }
-    Ok(exit::SUCCESS)
+    Ok(status::SUCCESS)
 }
 
 fn pages(command: &Command, name: &str, folder: &Path) -> Result<()> {

@@ -1,8 +1,7 @@
 //! What help pages show, and texts that several of them end with.
 
+use batch::Asked;
 use clap::Command;
-
-use super::next_steps::Asked;
 
 /// Options that `-h` shows, by their ids.
 const OFTEN: [&str; 13] = [

@@ -2,19 +2,17 @@
 
 use base::error::{Error, ErrorKind, Result};
 use base::names::NameFrom;
-use batch::{inputs, recordings};
+use batch::{RunStatus, inputs, recordings};
+use conversion::inspect::Inspection;
 use conversion::job::inspect;
-use published::PublishedTrace;
+use published::{InspectedTrace, PublishedTrace, all_published};
 use serde::Serialize;
 
 use super::args::InspectArgs;
 use super::console;
-use super::exit::RunStatus;
 use super::fold::Width;
-use super::inspection::Inspection;
 use super::overview::Overview;
 use super::page::page;
-use super::published_page::Published;
 use super::run::{Run, label};
 use super::schema::load::LoadedSchemas;
 use super::{options, published_page};
@@ -27,7 +25,7 @@ pub(super) fn run(args: &InspectArgs) -> Result<u8> {
     let run = Run::start(&args.run)?;
     let schemas = LoadedSchemas::load(&args.schemas, run.console)?;
     let found = inputs::find(&args.input.inputs, options::open(&args.spool));
-    if let (true, Some(traces)) = (found.all().is_empty(), published_page::asked_for(&args.input.inputs)) {
+    if let (true, Some(traces)) = (found.all().is_empty(), all_published(&args.input.inputs)) {
         return converted(&traces, args, run.interrupt.code());
     }
     let mut jobs = recordings::separate(&found.all(), NameFrom::Stem);
@@ -84,7 +82,7 @@ fn converted(traces: &[PublishedTrace], args: &InspectArgs, interrupted: u8) -> 
     let (mut status, mut errors, mut published) = (RunStatus::default(), Vec::new(), Vec::new());
     let closely = args.json || args.run.verbose || traces.len() == 1;
     for trace in traces {
-        match Published::read(trace, closely) {
+        match InspectedTrace::read(trace, closely) {
             Ok(trace) => published.push(trace),
             Err(error) => {
                 console::error(&error);
@@ -111,7 +109,7 @@ fn converted(traces: &[PublishedTrace], args: &InspectArgs, interrupted: u8) -> 
 #[derive(Serialize)]
 struct ConvertedDocument {
     format: u32,
-    published: Vec<Published>,
+    published: Vec<InspectedTrace>,
     /// Traces whose manifest cannot be read, as their messages.
     errors: Vec<String>,
 }

@@ -1,7 +1,7 @@
-//! One look at recordings of a run: they are converted, several at a time where they are small.
+//! Recordings of a run are converted, several at a time where they are small.
 
 use base::error::Result;
-use batch::lanes;
+use batch::{Converter, lanes};
 use conversion::convert::ConvertOptions;
 use conversion::convert::job::{Outcome, Recording};
 use conversion::job::workers::Workers;
@@ -9,29 +9,39 @@ use conversion::job::workers::Workers;
 use super::board::Board;
 use super::run::{Run, caught, label};
 
-/// What every look of a run uses.
+/// Converts recordings, and shows how far they are.
 pub(super) struct Look<'a> {
     pub run: &'a Run,
     pub workers: &'a Workers,
-    pub jobs: &'a [Recording],
-    pub options: &'a ConvertOptions,
+}
+
+impl Converter for Look<'_> {
+    fn convert(
+        &self,
+        jobs: &[Recording],
+        positions: &[usize],
+        options: &ConvertOptions,
+        tell: &mut dyn FnMut(usize, Result<Outcome>) -> bool,
+    ) {
+        match (jobs, positions) {
+            ([job], [position]) => {
+                let done = self.run.job(&job.name, |progress| self.workers.convert(job, options, progress));
+                tell(*position, done);
+            }
+            _ => self.convert_several(jobs, positions, options, tell),
+        }
+    }
 }
 
 impl Look<'_> {
-    /// Converts the recordings at these positions, and tells what became of each, in that order. When `tell` says that it is
-    /// enough, no further one begins.
-    pub(super) fn at(&self, positions: &[usize], mut tell: impl FnMut(usize, Result<Outcome>) -> bool) {
-        match (self.jobs, positions) {
-            ([job], [position]) => {
-                let done = self.run.job(&job.name, |progress| self.workers.convert(job, self.options, progress));
-                tell(*position, done);
-            }
-            _ => self.at_several(positions, tell),
-        }
-    }
-
-    fn at_several(&self, positions: &[usize], mut tell: impl FnMut(usize, Result<Outcome>) -> bool) {
-        let Look { run, workers, jobs, options } = self;
+    fn convert_several(
+        &self,
+        jobs: &[Recording],
+        positions: &[usize],
+        options: &ConvertOptions,
+        tell: &mut dyn FnMut(usize, Result<Outcome>) -> bool,
+    ) {
+        let Look { run, workers } = self;
         let label = |position: usize| label(&jobs[position].name, position, jobs.len());
         let board = Board::new(run.display_mode, positions.len(), &run.interrupt);
         let work = |place: usize| {

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use base::error::Result;
 use base::words::Words;
+use batch::BatchOptions;
 use columnar::columns::TypeOptions;
 use conversion::commit::lock_file::LOCK_NAME;
 use conversion::convert::ConvertOptions;
@@ -62,6 +63,23 @@ fn chosen(args: &JobArgs) -> ConvertOptions {
     options.partition_bytes = files.partition_bytes;
     options.encoder = files.encoder;
     options
+}
+
+/// What a run of many recordings is asked for.
+pub(super) fn of_batch(args: &JobArgs, run_id: Option<&str>) -> BatchOptions {
+    let JobArgs { input, output, checks, .. } = args;
+    BatchOptions {
+        inputs: input.inputs.clone(),
+        open: open(&args.spool),
+        output: output.output.clone(),
+        if_exists: output.if_exists,
+        merge: output.merge.clone(),
+        name_from: output.name_from,
+        filters: args.filters.as_given(),
+        on_bad_input: checks.on_bad_input,
+        quarantine_dir: checks.quarantine_dir.clone(),
+        run_id: run_id.map(str::to_owned),
+    }
 }
 
 /// What was chosen that the library knows nothing of.

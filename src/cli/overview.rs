@@ -2,10 +2,10 @@
 
 use base::readable::count::counted;
 use base::readable::share::share;
+use conversion::inspect::Inspection;
 use indicatif::{HumanBytes, HumanCount};
 
 use super::fold::Width;
-use super::inspection::Inspection;
 use super::page::span;
 use super::text_table::{Align, TextTable};
 

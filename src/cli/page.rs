@@ -8,15 +8,13 @@ use base::readable::count::counted;
 use base::readable::printable::printable;
 use base::readable::share::share;
 use base::readable::time::{difference, duration};
+use conversion::inspect::{InspectedDataset, InspectedInput, Inspection, Processes, TopEvents};
 use conversion::sidecar::{AnswerRow, ClockRow, IssueRow, LossRow, SessionRow, StreamRow, Time};
 use indicatif::{HumanBytes, HumanCount};
 
 use super::fold::{Width, wrapped};
-use super::inspection::{InspectedDataset, InspectedInput, Inspection};
-use super::processes::Processes;
 use super::text_table::{Align, TextTable};
-use super::top_events::{self, TopEvents};
-use super::undecoded;
+use super::{processes, top_events, undecoded};
 
 /// Rows of the loss ledger and issues that are shown; the rest is a number.
 const SHOWN: usize = 10;
@@ -265,12 +263,12 @@ pub(super) fn most_frequent(providers: &[(&str, u64, &TopEvents)], width: Width)
 }
 
 /// Processes, where any are known. `time`: of the first and the last event.
-pub(super) fn running(processes: &Processes, time: Option<(i64, i64)>, width: Width) -> String {
-    if processes.process_count == 0 {
+pub(super) fn running(all: &Processes, time: Option<(i64, i64)>, width: Width) -> String {
+    if all.process_count == 0 {
         return String::new();
     }
-    let title = format!("Processes ({})", HumanCount(processes.process_count));
-    section(&title, &processes.table(time, width))
+    let title = format!("Processes ({})", HumanCount(all.process_count));
+    section(&title, &processes::table(all, time, width))
 }
 
 /// Sentences, if there are any.

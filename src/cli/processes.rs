@@ -4,15 +4,11 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use base::readable::count::counted;
-use conversion::sidecar::dimensions::ProcessRow;
+use conversion::inspect::{InspectedProcess, Processes};
 use indicatif::HumanCount;
-use serde::Serialize;
 
 use super::fold::Width;
 use super::text_table::{Align, TextTable};
-
-/// Processes that are told one by one.
-const MOST_PROCESSES: usize = 10_000;
 
 /// Names that a page shows; the rest is a number.
 const SHOWN: usize = 20;
@@ -23,94 +19,35 @@ const SHOWN_IDS: usize = 4;
 /// What stands for a name that nothing tells.
 const NO_NAME: &str = "(no name)";
 
-/// The processes of a trace.
-#[derive(Debug, Default, PartialEq, Eq, Serialize)]
-#[expect(clippy::struct_field_names, reason = "the names are those of the JSON document")]
-pub(super) struct Processes {
-    /// The first of them, by id and time.
-    pub processes: Vec<InspectedProcess>,
-    /// How many ran while the trace was recorded.
-    pub process_count: u64,
-    /// How many had ended before: only their objects were left.
-    pub defunct_count: u64,
-}
-
-/// A span of a process id.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub(super) struct InspectedProcess {
-    pub process_id: u32,
-    pub parent_process_id: Option<u32>,
-    pub image_name: Option<String>,
-    pub command_line: Option<String>,
-    /// When it started, where the trace tells.
-    pub started_ns: Option<i64>,
-    /// When it ended, where that was seen.
-    pub ended_ns: Option<i64>,
-    /// From when on the id meant it.
-    pub from_ns: i64,
-    /// Until when.
-    pub to_ns: i64,
-    /// Whether it had ended before the trace was recorded.
-    pub is_defunct: bool,
-}
-
-impl From<ProcessRow<'_>> for InspectedProcess {
-    fn from(row: ProcessRow<'_>) -> Self {
-        InspectedProcess {
-            process_id: row.process_id,
-            parent_process_id: row.parent_process_id,
-            image_name: row.image_name.map(str::to_owned),
-            command_line: row.command_line.map(str::to_owned),
-            started_ns: row.started_ns,
-            ended_ns: row.ended_ns,
-            from_ns: row.from_ns,
-            to_ns: row.to_ns,
-            is_defunct: row.is_defunct.unwrap_or_default(),
-        }
+/// A line for each name: first those of which a process started or ended meanwhile. `time`: of the first and the last event.
+pub(super) fn table(all: &Processes, time: Option<(i64, i64)>, width: Width) -> String {
+    let mut by_name = BTreeMap::<&str, Named>::new();
+    for process in all.processes.iter().filter(|process| !process.is_defunct) {
+        by_name.entry(process.image_name.as_deref().unwrap_or(NO_NAME)).or_default().add(process, time);
     }
-}
-
-impl Processes {
-    /// Adds the next one.
-    pub(super) fn add(&mut self, process: impl Into<InspectedProcess>) {
-        let process = process.into();
-        let count = if process.is_defunct { &mut self.defunct_count } else { &mut self.process_count };
-        *count = count.saturating_add(1);
-        if self.processes.len() < MOST_PROCESSES {
-            self.processes.push(process);
-        }
+    let mut names: Vec<(&str, Named)> = by_name.into_iter().collect();
+    names.sort_by_key(|(name, named)| (Reverse(named.started + named.ended), Reverse(named.ids.len()), *name));
+    let mut table = TextTable::new([
+        ("PROCESS", Align::Left),
+        ("COUNT", Align::Right),
+        ("STARTED", Align::Right),
+        ("ENDED", Align::Right),
+        ("IDS", Align::Left),
+    ]);
+    for (name, named) in names.iter().take(SHOWN) {
+        let numbers = [named.ids.len() as u64, named.started, named.ended];
+        let [count, started, ended] = numbers.map(|number| HumanCount(number).to_string());
+        table.row([(*name).to_owned(), count, started, ended, named.ids()]);
     }
-
-    /// A line for each name: first those of which a process started or ended meanwhile. `time`: of the first and the last event.
-    pub(super) fn table(&self, time: Option<(i64, i64)>, width: Width) -> String {
-        let mut by_name = BTreeMap::<&str, Named>::new();
-        for process in self.processes.iter().filter(|process| !process.is_defunct) {
-            by_name.entry(process.image_name.as_deref().unwrap_or(NO_NAME)).or_default().add(process, time);
-        }
-        let mut names: Vec<(&str, Named)> = by_name.into_iter().collect();
-        names.sort_by_key(|(name, named)| (Reverse(named.started + named.ended), Reverse(named.ids.len()), *name));
-        let mut table = TextTable::new([
-            ("PROCESS", Align::Left),
-            ("COUNT", Align::Right),
-            ("STARTED", Align::Right),
-            ("ENDED", Align::Right),
-            ("IDS", Align::Left),
-        ]);
-        for (name, named) in names.iter().take(SHOWN) {
-            let numbers = [named.ids.len() as u64, named.started, named.ended];
-            let [count, started, ended] = numbers.map(|number| HumanCount(number).to_string());
-            table.row([(*name).to_owned(), count, started, ended, named.ids()]);
-        }
-        let defunct = match self.defunct_count {
-            0 => String::new(),
-            defunct => format!("    and {} defunct: they had ended before\n", HumanCount(defunct)),
-        };
-        let more = match names.len().saturating_sub(SHOWN) {
-            0 => String::new(),
-            more => format!("    and {}\n", counted(more as u64, "more names")),
-        };
-        table.render(width) + &more + &defunct
-    }
+    let defunct = match all.defunct_count {
+        0 => String::new(),
+        defunct => format!("    and {} defunct: they had ended before\n", HumanCount(defunct)),
+    };
+    let more = match names.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        more => format!("    and {}\n", counted(more as u64, "more names")),
+    };
+    table.render(width) + &more + &defunct
 }
 
 /// The processes of one name.
@@ -163,7 +100,7 @@ mod tests {
                           (no name)        1        0      0  9\n  \
                           System           1        0      0  4\n    \
                           and 1 defunct: they had ended before\n";
-        assert_eq!(all.table(Some((100, 200)), Width::UNBOUNDED), expected);
+        assert_eq!(table(&all, Some((100, 200)), Width::UNBOUNDED), expected);
         assert_eq!((all.process_count, all.defunct_count), (10, 1));
     }
 
@@ -171,7 +108,7 @@ mod tests {
     fn names_beyond_some_are_a_number() {
         let mut all = Processes::default();
         (0..25).for_each(|number| all.add(process(number, &format!("p{number:02}.exe"), None, None)));
-        let table = all.table(None, Width::UNBOUNDED);
+        let table = table(&all, None, Width::UNBOUNDED);
         assert_eq!(table.lines().count(), 1 + SHOWN + 1);
         assert!(table.ends_with("    and 5 more names\n"), "{table}");
     }

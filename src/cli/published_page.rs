@@ -2,92 +2,56 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::fmt::Write as _;
-use std::path::PathBuf;
 
 use base::calendar::rfc3339;
-use base::error::Result;
 use base::readable::count::counted;
 use base::readable::printable::printable;
 use base::readable::share::share;
-use columnar::output::manifest::{CommitRecord, FileEntry, LossCounts, MANIFEST_PATH};
+use columnar::output::manifest::{CommitRecord, FileEntry, LossCounts};
 use indicatif::{HumanBytes, HumanCount};
-use published::{PublishedTrace, published};
-use serde::Serialize;
+use published::{Details, InspectedTrace};
 
 use super::fold::Width;
 use super::page::{most_frequent, noted, running, section, span};
-use super::published_details::Details;
 use super::text_table::{Align, TextTable};
 
-/// A published trace: where it is, its manifest, and what its sidecar says where that is asked for.
-#[derive(Debug, Serialize)]
-pub(super) struct Published {
-    pub folder: String,
-    pub manifest: CommitRecord,
-    #[serde(flatten)]
-    pub details: Option<Details>,
+fn datasets_of(record: &CommitRecord) -> BTreeMap<&str, Dataset> {
+    let mut datasets = BTreeMap::<_, Dataset>::new();
+    for file in &record.files {
+        let Some(name) = dataset(file) else { continue };
+        datasets.entry(name).or_default().add(1, file.rows, file.bytes);
+    }
+    datasets
 }
 
-impl Published {
-    /// Reads the manifest of a trace, and tables of its sidecar if it is looked at `closely`.
-    ///
-    /// # Errors
-    /// When it cannot be read or is none.
-    pub(super) fn read(trace: &PublishedTrace, closely: bool) -> Result<Published> {
-        let manifest = trace.record()?;
-        let details = closely.then(|| Details::read(&trace.folder, &manifest)).transpose()?;
-        Ok(Published { folder: trace.label(), manifest, details })
-    }
-
-    fn datasets(&self) -> BTreeMap<&str, Dataset> {
-        let mut datasets = BTreeMap::<_, Dataset>::new();
-        for file in &self.manifest.files {
-            let Some(name) = dataset(file) else { continue };
-            datasets.entry(name).or_default().add(1, file.rows, file.bytes);
-        }
-        datasets
-    }
-
-    /// The first and the last time of a row.
-    fn time(&self) -> Option<(i64, i64)> {
-        let files = &self.manifest.files;
-        let first = files.iter().filter_map(|file| file.min_timestamp_ns).min()?;
-        Some((first, files.iter().filter_map(|file| file.max_timestamp_ns).max()?))
-    }
-
-    fn bytes(&self) -> u64 {
-        self.manifest.files.iter().fold(0, |sum, file| sum.saturating_add(file.bytes))
-    }
-
-    /// Of all rows those that are decoded whole.
-    fn decoded(&self) -> String {
-        let is_whole = |kind: &str| kind.ends_with("/ok") || kind.ends_with("/padded");
-        let decode = &self.manifest.decode;
-        let whole =
-            decode.iter().filter(|(kind, _)| is_whole(kind)).fold(0_u64, |sum, (_, rows)| sum.saturating_add(*rows));
-        share(whole, decode.values().fold(0, |sum, rows| sum.saturating_add(*rows)))
-    }
+/// The first and the last time of a row.
+fn time(record: &CommitRecord) -> Option<(i64, i64)> {
+    let first = record.files.iter().filter_map(|file| file.min_timestamp_ns).min()?;
+    Some((first, record.files.iter().filter_map(|file| file.max_timestamp_ns).max()?))
 }
 
-/// The traces that inputs are which are converted already; `None` where one of them is none, or holds none.
-pub(super) fn asked_for(inputs: &[OsString]) -> Option<Vec<PublishedTrace>> {
-    let folders: Vec<PathBuf> = inputs.iter().map(PathBuf::from).collect();
-    let is_folder = folders.iter().all(|folder| folder.is_dir());
-    let traces = is_folder.then(|| published(&folders).ok())??;
-    traces.iter().any(|trace| trace.folder.join(MANIFEST_PATH).is_file()).then_some(traces)
+fn bytes(record: &CommitRecord) -> u64 {
+    record.files.iter().fold(0, |sum, file| sum.saturating_add(file.bytes))
+}
+
+/// Of all rows those that are decoded whole.
+fn decoded(record: &CommitRecord) -> String {
+    let is_whole = |kind: &str| kind.ends_with("/ok") || kind.ends_with("/padded");
+    let sum = |sum: u64, rows: &u64| sum.saturating_add(*rows);
+    let whole = record.decode.iter().filter(|(kind, _)| is_whole(kind)).map(|(_, rows)| rows).fold(0, sum);
+    share(whole, record.decode.values().fold(0, sum))
 }
 
 /// The page of a trace.
-pub(super) fn page(trace: &Published, width: Width) -> String {
+pub(super) fn page(trace: &InspectedTrace, width: Width) -> String {
     let record = &trace.manifest;
     let mut table = TextTable::of_values();
     for input in &record.inputs {
         table.value("input", format!("{} ({})", input.source, HumanBytes(input.size)));
     }
-    let time = |(first, last)| format!("{} to {} ({})", rfc3339(first), rfc3339(last), span((first, last)));
-    table.value("time", trace.time().map_or("-".to_owned(), time));
+    let from_to = |(first, last)| format!("{} to {} ({})", rfc3339(first), rfc3339(last), span((first, last)));
+    table.value("time", time(record).map_or("-".to_owned(), from_to));
     let events = record.events;
     let mut counts = format!("{} found, {} written", HumanCount(events.found), HumanCount(events.written));
     for (count, what) in [(events.filtered, "filtered"), (events.damaged, "damaged")] {
@@ -97,16 +61,16 @@ pub(super) fn page(trace: &Published, width: Width) -> String {
     }
     table.value("events", counts);
     table.value("lost", lost(&record.lost));
-    table.value("decoded", trace.decoded());
+    table.value("decoded", decoded(record));
     let (by, format) = (&record.tool_version, record.format_version);
     table.value("converted", format!("{} by version {by}, format {format}", record.run.created));
-    table.value("files", format!("{}, {}", HumanCount(record.files.len() as u64), HumanBytes(trace.bytes())));
-    let details = trace.details.as_ref().map(|details| sections(details, trace.time(), width));
+    table.value("files", format!("{}, {}", HumanCount(record.files.len() as u64), HumanBytes(bytes(record))));
+    let details = trace.details.as_ref().map(|details| sections(details, time(record), width));
     format!(
         "{}\n\n{}{}{}",
         printable(&trace.folder),
         section("Trace", &table.render(width)),
-        section("Datasets", &datasets(&[trace], width)),
+        section("Datasets", &datasets(&[record], width)),
         details.unwrap_or_default()
     )
 }
@@ -120,7 +84,7 @@ fn sections(details: &Details, time: Option<(i64, i64)>, width: Width) -> String
 }
 
 /// The page of several traces: a line each, and what all of them have of each dataset.
-pub(super) fn overview(traces: &[Published], width: Width) -> String {
+pub(super) fn overview(traces: &[InspectedTrace], width: Width) -> String {
     let mut table = TextTable::new([
         ("TRACE", Align::Left),
         ("SIZE", Align::Right),
@@ -129,17 +93,17 @@ pub(super) fn overview(traces: &[Published], width: Width) -> String {
         ("DECODED", Align::Right),
         ("LOST", Align::Left),
     ]);
-    for trace in traces {
+    for InspectedTrace { manifest, .. } in traces {
         table.row([
-            trace.manifest.trace.clone(),
-            HumanBytes(trace.bytes()).to_string(),
-            trace.time().map(span).unwrap_or_default(),
-            HumanCount(trace.manifest.events.written).to_string(),
-            trace.decoded(),
-            lost(&trace.manifest.lost),
+            manifest.trace.clone(),
+            HumanBytes(bytes(manifest)).to_string(),
+            time(manifest).map(span).unwrap_or_default(),
+            HumanCount(manifest.events.written).to_string(),
+            decoded(manifest),
+            lost(&manifest.lost),
         ]);
     }
-    let all: Vec<&Published> = traces.iter().collect();
+    let all: Vec<&CommitRecord> = traces.iter().map(|trace| &trace.manifest).collect();
     format!("{}{}", section("Traces", &table.render(width)), section("Datasets", &datasets(&all, width)))
 }
 
@@ -161,9 +125,9 @@ impl Dataset {
 }
 
 /// Datasets, most rows first.
-fn datasets(traces: &[&Published], width: Width) -> String {
+fn datasets(traces: &[&CommitRecord], width: Width) -> String {
     let mut sums = BTreeMap::<&str, Dataset>::new();
-    for (name, dataset) in traces.iter().flat_map(|trace| trace.datasets()) {
+    for (name, dataset) in traces.iter().flat_map(|record| datasets_of(record)) {
         let sum = sums.entry(name).or_default();
         sum.traces = sum.traces.saturating_add(1);
         sum.add(dataset.files, dataset.rows, dataset.bytes);

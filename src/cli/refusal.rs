@@ -1,9 +1,8 @@
 //! Refusals of the command line, as one line each.
 
 use base::error::ErrorCode;
+use batch::notice::Notice;
 use clap::error::{ContextKind, ContextValue};
-
-use super::log::Entry;
 
 /// What is wrong, without the usage and whom to ask.
 pub(super) fn message(refusal: &clap::Error) -> String {
@@ -13,7 +12,7 @@ pub(super) fn message(refusal: &clap::Error) -> String {
 }
 
 /// The same with what may have been meant.
-pub(super) fn entry(refusal: &clap::Error) -> Entry {
+pub(super) fn notice(refusal: &clap::Error) -> Notice {
     let tips: Vec<String> = if let Some(ContextValue::StyledStrs(tips)) = refusal.get(ContextKind::Suggested) {
         tips.iter().map(ToString::to_string).collect()
     } else {
@@ -21,5 +20,5 @@ pub(super) fn entry(refusal: &clap::Error) -> Entry {
         text.lines().filter_map(|line| line.trim().strip_prefix("tip: ")).map(str::to_owned).collect()
     };
     let hint = (!tips.is_empty()).then(|| tips.join("; "));
-    Entry::error(message(refusal)).code(ErrorCode::Usage.as_str()).hint(hint)
+    Notice::error(message(refusal)).with_code(ErrorCode::Usage.as_str()).with_hint(hint)
 }

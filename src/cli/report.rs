@@ -4,10 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use base::error::{Error, ErrorKind, Result};
+use batch::RunStatus;
 use published::report::{Entry, index, page};
 
 use super::args::ReportArgs;
-use super::exit::RunStatus;
 use super::report_pages::{INDEX, Pages};
 use super::report_subject::{Subject, Subjects};
 use super::run::Run;

@@ -9,15 +9,15 @@ use columnar::output::folder::Custody;
 use conversion::convert::ConvertOptions;
 use conversion::convert::job::{JobProgress, Outcome, Recording, Stage};
 use conversion::job::convert;
-use published::PublishedTrace;
 use published::report::{Facts, facts};
+use published::{PublishedTrace, all_published};
 use tempfile::{Builder, TempDir};
 
 use super::args::ReportArgs;
+use super::options;
 use super::report_pages::are_distinct;
 use super::run::Run;
 use super::schema::load::LoadedSchemas;
-use super::{options, published_page};
 
 /// A trace.
 pub(super) enum Subject {
@@ -44,7 +44,7 @@ impl Subjects {
     /// Where there are none, or several of one name.
     pub(super) fn of(args: &ReportArgs, run: &Run) -> Result<Subjects> {
         let (schemas, options) = (LoadedSchemas::load(&args.schemas, run.console)?, options::of_report(args, run));
-        if let Some(traces) = published_page::asked_for(&args.inputs) {
+        if let Some(traces) = all_published(&args.inputs) {
             let traces = traces.into_iter().map(|trace| (name_of(&trace), Subject::Published(trace))).collect();
             return Subjects { traces, problems: Vec::new(), options }.checked();
         }

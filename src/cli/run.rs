@@ -5,6 +5,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use base::error::{Error, ErrorKind, Result};
 use base::resources::{MIN_MEMORY, default_memory, default_threads};
+use batch::notice::{Level, Notice};
+use batch::{Observer, RunStatus};
 use conversion::convert::job::{JobProgress, Report};
 use conversion::job::steps::StepOptions;
 use etl::input::OpenOptions;
@@ -12,9 +14,9 @@ use indicatif::HumanBytes;
 
 use super::arenas;
 use super::console::{self, Console};
-use super::exit::RunStatus;
 use super::fold::Width;
 use super::interrupt::Interrupt;
+use super::log;
 use super::progress::{DisplayMode, ProgressDisplay};
 use super::run_args::RunArgs;
 use super::stopwatch::Times;
@@ -93,6 +95,31 @@ impl Run {
         if self.console.verbose {
             self.console.page(&times.page(label, Width::of_stderr()));
         }
+    }
+}
+
+impl Observer for Run {
+    fn say(&self, notice: &Notice) {
+        match notice.level {
+            Level::Error => log::write(notice),
+            Level::Warning | Level::Info => self.console.say(notice),
+        }
+    }
+
+    fn is_verbose(&self) -> bool {
+        self.console.verbose
+    }
+
+    fn hears_each(&self) -> bool {
+        log::is_json()
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.interrupt.is_set()
+    }
+
+    fn interrupted_code(&self) -> u8 {
+        self.interrupt.code()
     }
 }
 

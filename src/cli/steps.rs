@@ -1,6 +1,8 @@
 //! `etl2parquet plan`, `convert-partition` and `commit`: a conversion in steps that several processes take.
 
 use base::error::{Error, ErrorKind, Result};
+use batch::notice::Notice;
+use batch::{Batch, Inputs, RunStatus};
 use conversion::convert::job::{Outcome, Report};
 use conversion::job::steps::{self, CommitOutcome, PartOutcome, PlanOutcome, StepOptions};
 use etl::input::{OpenOptions, STDIN};
@@ -8,9 +10,8 @@ use serde_json::json;
 
 use super::args::{CommitArgs, JobArgs, PartitionArgs, PlanArgs};
 use super::console;
-use super::convert::{ConvertCommand, Inputs, start};
-use super::exit::RunStatus;
-use super::log::Entry;
+use super::convert::start;
+use super::log;
 use super::options;
 use super::run::{Run, label};
 use super::run_args::RunArgs;
@@ -25,33 +26,34 @@ pub(super) fn plan(args: &PlanArgs) -> Result<u8> {
     refuse_stdin(&args.job)?;
     let schemas = LoadedSchemas::load(&args.job.schemas, run.console)?;
     let options = options::of_job(&args.job, &run)?;
-    let mut command = ConvertCommand::new(&args.job, &run, None);
-    command.outcomes.keep_records()?;
-    let Inputs { jobs, open, schemas: found } = command.inputs()?;
+    let asked = options::of_batch(&args.job, None);
+    let mut batch = Batch::new(&asked, &run);
+    batch.outcomes.keep_records()?;
+    let Inputs { jobs, open, schemas: found } = batch.inputs()?;
     let mut options = options::with_schemas(options, schemas, &found, &run);
     options.open = open;
     run.interrupt.working(true);
     for (position, job) in jobs.iter().enumerate() {
-        if command.outcomes.is_stopped() {
+        if batch.outcomes.is_stopped() {
             break;
         }
         let label = label(&job.name, position, jobs.len());
         match run.job(&label, |progress| steps::plan(job, &options, progress)) {
             Ok(PlanOutcome::Planned { folder, partitions }) => {
-                command.outcomes.status.readable += 1;
-                command.outcomes.release(job);
+                batch.outcomes.status.readable += 1;
+                batch.outcomes.release(job);
                 let folder = folder.display().to_string();
                 let line = json!({ "trace": job.name, "plan": folder, "partitions": partitions }).to_string();
                 console::to_stdout(&((if args.json { line } else { folder }) + "\n"))?;
             }
             Ok(PlanOutcome::Done(outcome)) => {
-                run.console.say(&command.outcomes.trace_summary(job, Ok(outcome)).entry());
+                run.console.say(&batch.outcomes.trace_summary(job, Ok(outcome)).notice());
             }
-            Err(error) => _ = command.outcomes.trace_summary(job, Err(error)),
+            Err(error) => _ = batch.outcomes.trace_summary(job, Err(error)),
         }
     }
     run.interrupt.working(false);
-    Ok(command.outcomes.status.code())
+    Ok(batch.outcomes.status.code())
 }
 
 /// Those who convert the partitions of a plan could not read it again.
@@ -102,7 +104,8 @@ pub(super) fn commit(args: &CommitArgs) -> Result<u8> {
         match outcome {
             Outcome::Published(report) => published(&report, run),
             Outcome::Refused(report, why) => {
-                Entry::error(format_args!("{} is not published: {why}", report.folder.display())).write();
+                let text = format!("{} is not published: {why}", report.folder.display());
+                log::write(&Notice::error(text));
             }
             Outcome::Empty(report) => {
                 let folder = report.folder.display();

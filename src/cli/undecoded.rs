@@ -1,7 +1,6 @@
 //! What was not decoded, ranked, as reports show it.
 
-use conversion::convert::job::Report;
-use conversion::sidecar::undecoded::{Undecoded, undecoded};
+use conversion::sidecar::undecoded::Undecoded;
 use indicatif::HumanCount;
 
 use super::fold::Width;
@@ -9,11 +8,6 @@ use super::text_table::{Align, TextTable};
 
 /// Entries that a page shows; the rest is a number.
 const SHOWN: usize = 10;
-
-/// What a report says is not decoded (converted) or not decodable (inspected), most rows first.
-pub(super) fn of_report(report: &Report) -> Vec<Undecoded> {
-    undecoded(&report.plan, &report.shapes)
-}
 
 /// The gravest entries as a table; nothing when there are none.
 pub(super) fn table(entries: &[Undecoded], width: Width) -> String {
@@ -27,21 +21,6 @@ pub(super) fn table(entries: &[Undecoded], width: Width) -> String {
         table.row([format!("{} more", rest.len()), HumanCount(rows).to_string(), String::new()]);
     }
     if entries.is_empty() { String::new() } else { table.render(width) }
-}
-
-/// Entries of several recordings, those that need the same added up; most rows first.
-pub(super) fn add_up<'a>(entries: impl Iterator<Item = &'a Undecoded>) -> Vec<Undecoded> {
-    let mut sums: Vec<Undecoded> = Vec::new();
-    let mut positions = std::collections::HashMap::new();
-    for entry in entries {
-        let position = *positions.entry((&entry.name, entry.problem, &entry.fix)).or_insert(sums.len());
-        match sums.get_mut(position) {
-            Some(sum) => sum.rows += entry.rows,
-            None => sums.push(entry.clone()),
-        }
-    }
-    sums.sort_by_key(|entry| std::cmp::Reverse(entry.rows));
-    sums
 }
 
 #[cfg(test)]
@@ -72,12 +51,5 @@ mod tests {
         assert_eq!(lines[..2], ["  NOT DECODED  EVENTS  WHAT WOULD HELP", "  Big          12,345  its manifest"]);
         assert_eq!(lines[11], "  2 more           21");
         assert_eq!(lines.len(), 12);
-    }
-
-    #[test]
-    fn recordings_that_lack_the_same_add_up() {
-        let all = [entry("A", 1, "x"), entry("B", 2, "y"), entry("A", 4, "x"), entry("A", 3, "z")];
-        let sums: Vec<_> = add_up(all.iter()).into_iter().map(|sum| (sum.name, sum.rows)).collect();
-        assert_eq!(sums, [("A".to_owned(), 5), ("A".to_owned(), 3), ("B".to_owned(), 2)]);
     }
 }

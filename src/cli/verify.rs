@@ -6,6 +6,7 @@ use base::error::Result;
 use base::readable::count::counted;
 use base::readable::printable::printable;
 use base::resources::pool;
+use batch::status;
 use conversion::convert::job::Stage;
 use indicatif::HumanBytes;
 use published::published;
@@ -13,10 +14,10 @@ use published::verify::{Finding, Verified, verify};
 use serde::Serialize;
 
 use super::args::VerifyArgs;
+use super::console;
 use super::expected::gone;
 use super::fold::{Width, wrapped};
 use super::run::Run;
-use super::{console, exit};
 
 /// Verifies; returns the exit code.
 ///
@@ -46,7 +47,7 @@ pub(super) fn run(args: &VerifyArgs) -> Result<u8> {
         console::to_stdout(&wrapped(&lines, Width::of_stdout()))?;
     }
     run.console.line(summary(&verified));
-    Ok(if verified.findings.is_empty() { exit::SUCCESS } else { exit::MISMATCH })
+    Ok(if verified.findings.is_empty() { status::SUCCESS } else { status::MISMATCH })
 }
 
 fn summary(verified: &Verified) -> String {

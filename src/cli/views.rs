@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 
 use base::error::{Error, ErrorKind, Result};
 use base::suggest::nearest;
+use batch::status;
 use conversion::views::{Dialect, Extent, Script, Statements, Traces};
 use published::{lake, published};
 
 use super::args::ViewsArgs;
+use super::console;
 use super::next_steps::word;
-use super::{console, exit};
 
 /// Prints the views, or writes them to a file; returns the exit code.
 ///
@@ -42,7 +43,7 @@ pub(super) fn run(args: &ViewsArgs) -> Result<u8> {
         }
         None => console::to_stdout(&text)?,
     }
-    Ok(exit::SUCCESS)
+    Ok(status::SUCCESS)
 }
 
 /// The script of what is asked for.

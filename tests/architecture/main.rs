@@ -16,7 +16,7 @@ use text::without_tables;
 
 /// The rooms in the order of the pipeline, those of a crate but the first with its name: each may use those before it, none behind
 /// it. Between crates the compiler sees to that, too; the memory map and the fuzz crate have no rooms.
-const ORDER: [&str; 41] = [
+const ORDER: [&str; 42] = [
     "base/error",
     "base/address",
     "base/guid",
@@ -53,6 +53,7 @@ const ORDER: [&str; 41] = [
     "conversion/sidecar",
     "conversion/commit",
     "conversion/job",
+    "conversion/inspect",
     "batch",
     "published",
     "published/verify",

@@ -1,12 +1,15 @@
-//! From what somebody names as inputs to recordings, converted several at a time.
+//! A run over many recordings: from what somebody names as inputs to a summary of what became of each.
 //!
 //! ```text
-//! names ──► inputs ──► recordings ──► lanes ──► a trace each, or a record in quarantine
-//!           folders,   files that
-//!           patterns,  belong
-//!           lists,     together
+//! names ──► inputs ──► recordings ──► converter ──► outcomes ──► summary, exit code
+//!           folders,   files that     several at    a trace each,
+//!           patterns,  belong         a time        or a record in
+//!           lists,     together                     quarantine
 //!           archives
 //! ```
+//!
+//! [`Batch`] is the run. An [`Observer`] hears what it says, and a [`Converter`] does the work, so that the command line and
+//! other programs run the same, each with its own display.
 //!
 //! | module | |
 //! |---|---|
@@ -14,6 +17,9 @@
 //! | [`recordings`] | the recordings that the traces become, and their names: each file alone, all together, or those that belong together |
 //! | [`lanes`] | several jobs at a time, reported in their order |
 //! | [`quarantine`] | one small record for each input that could not be read as a trace |
+//! | [`notice`] | what a run says while it goes on |
+//! | [`summary`], [`datasets`], [`undecoded`] | what became of each trace, as a document; what traces have together |
+//! | [`status`] | exit codes: of all that went wrong, the gravest |
 //!
 //! ```
 //! use base::names::NameFrom;
@@ -26,14 +32,39 @@
 //! assert_eq!(recordings.iter().map(|recording| recording.name.as_str()).collect::<Vec<_>>(), ["example"]);
 //! ```
 
+mod asked;
 mod begin;
 mod contents;
+pub mod datasets;
 mod groups;
+mod input_ends;
 pub mod inputs;
 pub mod lanes;
 mod list;
+mod metrics;
+mod missing;
+pub mod notice;
+mod observer;
+mod options;
+mod outcomes;
 mod passed_over;
 pub mod quarantine;
 pub mod recordings;
+mod run;
+mod run_facts;
+pub mod status;
+pub mod summary;
+pub mod undecoded;
+mod warnings;
 
+pub use asked::Asked;
 pub use begin::{probe, session_of};
+pub use input_ends::InputEnd;
+pub use metrics::exposition;
+pub use missing::{FilterValue, GivenFilters};
+pub use observer::{Converter, Observer};
+pub use options::{BatchOptions, OnBadInput};
+pub use outcomes::Outcomes;
+pub use run::{Batch, Inputs};
+pub use run_facts::{FORMAT_VERSION, RunFacts};
+pub use status::RunStatus;

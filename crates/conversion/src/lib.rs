@@ -15,6 +15,7 @@
 //! | [`convert`] | a partition to row groups |
 //! | [`views`], [`sidecar`], [`commit`] | SQL views, the tables beside the events, and the publication |
 //! | [`job`] | the steps one after another, or one by one |
+//! | [`inspect`] | what is known of a recording, as documents |
 //!
 //! What passes from step to step is plain data. The crate `etl2parquet` is the interface for programs; its first page converts the
 //! trace of the examples.
@@ -23,6 +24,7 @@ pub mod commit;
 pub mod convert;
 pub mod decode;
 pub mod dimensions;
+pub mod inspect;
 pub mod job;
 pub mod plan;
 pub mod sidecar;

@@ -4,6 +4,7 @@
 pub mod binding;
 mod columns;
 mod compare;
+mod details;
 mod event;
 mod footer;
 mod known_parts;
@@ -18,10 +19,11 @@ pub mod verify;
 
 pub use binding::{Binding, Mismatch, MismatchKind, Variant};
 pub use compare::{add_events, compare};
+pub use details::{Details, InspectedTrace, ProviderEvents};
 pub use footer::Footer;
 pub use lake::lake;
 pub use settle::settle;
 pub use sidecar::Sidecar;
 pub(crate) use sidecar::{missing_column, sidecar_table};
 pub(crate) use table::TableFile;
-pub use trace::{PublishedTrace, published};
+pub use trace::{PublishedTrace, all_published, published};

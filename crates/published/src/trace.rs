@@ -1,5 +1,6 @@
 //! Finding published traces.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use base::error::{Error, ErrorKind, Result};
@@ -60,6 +61,14 @@ pub fn published(paths: &[PathBuf]) -> Result<Vec<PublishedTrace>> {
     found.sort();
     found.dedup();
     Ok(found)
+}
+
+/// The published traces that inputs are; `None` where one of them is none, or has none.
+pub fn all_published(inputs: &[OsString]) -> Option<Vec<PublishedTrace>> {
+    let folders: Vec<PathBuf> = inputs.iter().map(PathBuf::from).collect();
+    let is_folder = folders.iter().all(|folder| folder.is_dir());
+    let traces = is_folder.then(|| published(&folders).ok())??;
+    traces.iter().any(|trace| trace.folder.join(MANIFEST_PATH).is_file()).then_some(traces)
 }
 
 fn is_trace(path: &Path) -> bool {

@@ -1,9 +1,9 @@
 //! The exit codes that the command line gives for a trace.
 
+use batch::RunStatus;
 use conversion::commit::checks::check_survey;
 use conversion::convert::job::Checks;
 use conversion::survey::{FileFacts, FileSurvey};
-use etl2parquet::cli::RunStatus;
 use etl2parquet::{ConvertOptions, Error};
 
 use super::traces::converted;

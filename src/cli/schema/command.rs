@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use base::error::{Error, ErrorKind, Result};
+use batch::status;
 use conversion::plan::{PlanOptions, preview};
 use schema::catalog::{Origin, Provider, ProviderType, SchemaCatalog};
 use schema::describe::{Document, FORMAT, ProviderDescription};
@@ -14,7 +15,6 @@ use super::load::{self, LoadedSchemas};
 use super::lock::lock;
 use super::{page, select};
 use crate::cli::console::{self, Console};
-use crate::cli::exit;
 use crate::cli::fold::Width;
 
 /// Runs a command; returns the exit code.
@@ -39,7 +39,7 @@ fn list(args: &ListArgs) -> Result<u8> {
     } else {
         console::page_to_stdout(&page::list(&providers, Width::of_stdout()))?;
     }
-    Ok(exit::SUCCESS)
+    Ok(status::SUCCESS)
 }
 
 /// What `list --json` prints.
@@ -66,7 +66,7 @@ fn show(args: &ShowArgs) -> Result<u8> {
         (false, None) => console::page_to_stdout(&page::providers(&descriptions, Width::of_stdout()))?,
         (false, Some(_)) => console::page_to_stdout(&page::events(&descriptions, Width::of_stdout()))?,
     }
-    Ok(exit::SUCCESS)
+    Ok(status::SUCCESS)
 }
 
 /// What is known of a provider; of one event with fields and columns.
@@ -112,7 +112,7 @@ fn import(args: &ImportArgs) -> Result<u8> {
     // Writing to a string cannot fail.
     let _ = writeln!(text, "{new} are new, {} are in {}", store.files().len(), store.folder().display());
     console::to_stdout(&text)?;
-    Ok(if rejected == 0 { exit::SUCCESS } else { exit::DAMAGED })
+    Ok(if rejected == 0 { status::SUCCESS } else { status::DAMAGED })
 }
 
 fn export(args: &ExportArgs) -> Result<u8> {
@@ -128,5 +128,5 @@ fn export(args: &ExportArgs) -> Result<u8> {
     }
     let document = console::json(&Document { format: FORMAT, providers: descriptions });
     console::to_file(&args.output, &document)?;
-    Ok(exit::SUCCESS)
+    Ok(status::SUCCESS)
 }

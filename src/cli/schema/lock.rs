@@ -4,14 +4,15 @@ use base::error::Result;
 use base::guid::Guid;
 use base::readable::count::counted;
 use base::resources::pool;
+use batch::status;
 use conversion::convert::job::Stage;
 use published::{published, settle};
 use schema::lock::SchemaLock;
 use schema::pack::Pack;
 
 use super::args::LockArgs;
+use crate::cli::console;
 use crate::cli::run::Run;
-use crate::cli::{console, exit};
 
 /// Settles the names that traces use; returns the exit code.
 ///
@@ -34,5 +35,5 @@ pub(super) fn lock(args: &LockArgs) -> Result<u8> {
     console::to_file(&args.output, &lock.text())?;
     let (traces, providers) = (counted(traces.len() as u64, "traces"), counted(lock.len() as u64, "providers"));
     run.console.line(format_args!("{traces}: the names of {providers} are settled"));
-    Ok(exit::SUCCESS)
+    Ok(status::SUCCESS)
 }

@@ -4,14 +4,16 @@ use std::collections::BTreeMap;
 
 use base::readable::count::counted;
 use columnar::output::manifest::LossCounts;
-use conversion::commit::record;
-use conversion::sidecar::LossRow;
-use conversion::survey::FileFacts;
 use serde::Serialize;
+
+use crate::commit::record;
+use crate::sidecar::LossRow;
+use crate::survey::FileFacts;
 
 /// The losses of a file.
 #[derive(Debug, Serialize)]
-pub(super) struct InputLoss {
+pub struct InputLoss {
+    /// What it adds up to.
     #[serde(flatten)]
     pub totals: LossTotals,
     /// The ledger, as in `lost_events.parquet`.
@@ -20,7 +22,7 @@ pub(super) struct InputLoss {
 
 /// The losses of a recording.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub(super) struct LossTotals {
+pub struct LossTotals {
     /// The counters, as in the manifest.
     #[serde(flatten)]
     pub counts: LossCounts,
@@ -29,13 +31,14 @@ pub(super) struct LossTotals {
     /// Known to be lost, of whatever else may have been.
     #[serde(skip)]
     pub known_events: u64,
+    /// Buffers known to be lost, of whatever else may have been.
     #[serde(skip)]
     pub known_buffers: u64,
 }
 
 impl LossTotals {
     /// The losses of a recording of these files.
-    pub(super) fn of(files: &[FileFacts]) -> Self {
+    pub fn of(files: &[FileFacts]) -> Self {
         let mut gaps = BTreeMap::new();
         for row in files.iter().flat_map(|file| &file.ledger.rows).filter(|row| !row.is_counter()) {
             *gaps.entry(row.kind.as_str()).or_default() += 1;
@@ -49,7 +52,7 @@ impl LossTotals {
     }
 
     /// One line: `12 events, 0 buffers; 3 sequence_gap`.
-    pub(super) fn words(&self) -> String {
+    pub fn words(&self) -> String {
         let is_nothing = (self.known_events, self.known_buffers) == (0, 0);
         let known = format!("{}, {}", counted(self.known_events, "events"), counted(self.known_buffers, "buffers"));
         let counted = match &self.counts.unknown_because {
@@ -64,7 +67,7 @@ impl LossTotals {
 
 /// One line for several recordings: what is known adds up, what is unknown is counted. `44 events known to be lost; 17
 /// traces unknown`.
-pub(super) fn words_of_all(recordings: &[&LossTotals]) -> String {
+pub fn words_of_all(recordings: &[&LossTotals]) -> String {
     if let [one] = recordings {
         return one.words();
     }
@@ -90,15 +93,15 @@ pub(super) fn words_of_all(recordings: &[&LossTotals]) -> String {
 
 /// `3 sequence_gap`: rows of the ledger by kind.
 fn kinds<'a>(gaps: &'a BTreeMap<&'static str, u64>) -> impl Iterator<Item = String> + 'a {
-    gaps.iter().map(|(kind, rows)| format!("{} {kind}", indicatif::HumanCount(*rows)))
+    gaps.iter().map(|(kind, rows)| counted(*rows, kind))
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
     use super::*;
 
     /// Losses of one recording: counters, or why they are unknown.
-    pub(in crate::cli) fn totals(events: Result<u64, &str>, gaps: &[(&'static str, u64)]) -> LossTotals {
+    fn totals(events: Result<u64, &str>, gaps: &[(&'static str, u64)]) -> LossTotals {
         LossTotals {
             counts: LossCounts {
                 events_lost: events.ok(),

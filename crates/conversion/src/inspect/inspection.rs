@@ -4,64 +4,70 @@
 
 use std::collections::BTreeMap;
 
-use base::calendar::rfc3339;
-use conversion::job::Inspected;
-use conversion::plan::CatalogEntry;
-use conversion::sidecar::undecoded::{Undecoded, label};
-use conversion::sidecar::{
-    AnswerRow, ClockRow, DimensionRows, InputFacts, IssueRow, SessionRow, StreamRow, answers, issues, lost_events,
-};
-use conversion::survey::{FileFacts, FileSurvey};
 use serde::Serialize;
 
 use super::loss::{InputLoss, LossTotals};
 use super::notable::notable;
 use super::processes::Processes;
+use super::time_range::TimeRange;
 use super::top_events::TopEvents;
-use super::undecoded;
+use crate::job::Inspected;
+use crate::plan::CatalogEntry;
+use crate::sidecar::undecoded::{Undecoded, label, undecoded};
+use crate::sidecar::{
+    AnswerRow, ClockRow, DimensionRows, InputFacts, IssueRow, SessionRow, StreamRow, answers, issues, lost_events,
+};
+use crate::survey::{FileFacts, FileSurvey};
 
 /// A trace.
 #[derive(Debug, Serialize)]
-pub(super) struct Inspection {
+pub struct Inspection {
+    /// What it is called.
     pub trace: String,
+    /// Readable events.
     pub events: u64,
+    /// Those of them that can be decoded.
     pub decodable_events: u64,
+    /// Events that cannot be read.
     pub damaged_events: u64,
+    /// Bytes in which no events can be counted.
     pub damaged_bytes: u64,
     /// Whether something is damaged, or missing without being counted in bytes.
     #[serde(skip)]
     pub is_damaged: bool,
+    /// From the first to the last event.
     pub time: TimeRange,
+    /// The inputs.
     pub files: Vec<InspectedInput>,
+    /// The events by dataset, most first.
     pub providers: Vec<InspectedDataset>,
     /// What is not decodable, most events first.
     pub undecodable: Vec<Undecoded>,
     /// What can be asked of it, and what not.
     pub answers: Vec<AnswerRow>,
+    /// Its processes.
     #[serde(flatten)]
     pub processes: Processes,
     /// What somebody should know before they rely on it.
     pub notable: Vec<String>,
 }
 
-/// From the first to the last event.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub(super) struct TimeRange {
-    pub first_time: Option<String>,
-    pub last_time: Option<String>,
-    pub first_time_ns: Option<i64>,
-    pub last_time_ns: Option<i64>,
-}
-
 /// An input.
 #[derive(Debug, Serialize)]
-pub(super) struct InspectedInput {
+pub struct InspectedInput {
+    /// The path relative to the input named by the user, with `/`.
     pub source: String,
+    /// Bytes.
     pub size: u64,
+    /// Its session.
     pub session: SessionRow,
+    /// Its clock.
     pub clock: ClockRow,
+    /// What it lost.
     pub loss: InputLoss,
+    /// Its streams of buffers.
     pub streams: Vec<StreamRow>,
+    /// Everything unusual.
     pub findings: Vec<IssueRow>,
     /// What would likely have prevented losses; no finding.
     pub advice: Vec<IssueRow>,
@@ -69,25 +75,33 @@ pub(super) struct InspectedInput {
 
 /// The events of one dataset.
 #[derive(Debug, Serialize)]
-pub(super) struct InspectedDataset {
+pub struct InspectedDataset {
+    /// Its name.
     pub dataset: String,
+    /// The provider.
     pub provider_id: Option<String>,
+    /// The provider's name.
     pub provider_name: Option<String>,
+    /// Event shapes.
     pub shapes: u64,
+    /// Readable events.
     pub events: u64,
+    /// Those of them that can be decoded.
     pub decodable_events: u64,
     /// Events by the source of their layout.
     pub decode_sources: BTreeMap<&'static str, u64>,
+    /// From the first to the last event.
     pub time: TimeRange,
     /// What would make events decodable that are not.
     pub fix_hint: Option<String>,
+    /// The events that it has most of.
     #[serde(flatten)]
     pub top_events: TopEvents,
 }
 
 impl Inspection {
     /// What is known of an inspected trace.
-    pub(super) fn of(trace: &str, inspected: &Inspected) -> Self {
+    pub fn of(trace: &str, inspected: &Inspected) -> Self {
         let Inspected { report, dimensions } = inspected;
         let surveyed = || report.files.iter().zip(&report.facts);
         let inputs: Vec<InputFacts> = surveyed().map(|(file, facts)| InputFacts::of(file, facts)).collect();
@@ -104,31 +118,13 @@ impl Inspection {
             damaged_bytes: report.files.iter().map(FileSurvey::damaged_bytes).sum(),
             is_damaged: report.files.iter().any(FileSurvey::is_damaged),
             time: TimeRange::of(report.time_range),
-            undecodable: undecoded::of_report(report),
+            undecodable: undecoded(&report.plan, &report.shapes),
             answers: answers::rows(&report.plan, &report.shapes),
             notable,
             processes,
             files: files.collect(),
             providers,
         }
-    }
-}
-
-impl TimeRange {
-    /// The range as numbers and as text.
-    pub(super) fn of(range: Option<(i64, i64)>) -> Self {
-        let (first, last) = range.unzip();
-        TimeRange {
-            first_time: first.map(rfc3339),
-            last_time: last.map(rfc3339),
-            first_time_ns: first,
-            last_time_ns: last,
-        }
-    }
-
-    /// The range as numbers.
-    pub(super) fn ns(&self) -> Option<(i64, i64)> {
-        self.first_time_ns.zip(self.last_time_ns)
     }
 }
 
@@ -152,7 +148,7 @@ impl InspectedInput {
 }
 
 /// The shapes of each dataset added up; most events first.
-pub(super) fn providers<'a>(catalog: impl Iterator<Item = CatalogEntry<'a>>) -> Vec<InspectedDataset> {
+fn providers<'a>(catalog: impl Iterator<Item = CatalogEntry<'a>>) -> Vec<InspectedDataset> {
     let mut datasets: BTreeMap<&str, Vec<CatalogEntry<'_>>> = BTreeMap::new();
     for entry in catalog {
         datasets.entry(entry.dataset()).or_default().push(entry);
@@ -190,11 +186,11 @@ fn provider(dataset: &str, entries: &[CatalogEntry<'_>]) -> InspectedDataset {
 #[cfg(test)]
 mod tests {
     use base::guid::Guid;
-    use conversion::plan::{DecodeSource, PlannedShape, PlannedTable};
     use etl::event::{EventIdentity, Shape};
     use etl::layout::header::HeaderFamily;
 
     use super::*;
+    use crate::plan::{DecodeSource, PlannedShape, PlannedTable};
 
     /// A shape of a dataset.
     fn entry(dataset: &str, source: DecodeSource, events: u64, first_ns: i64) -> (PlannedShape, PlannedTable) {
@@ -238,14 +234,5 @@ mod tests {
         assert_eq!(big.provider_id.as_deref(), Some("00000001-0002-0003-0000-000000000004"));
         assert_eq!(big.fix_hint.as_deref(), Some("give its manifest"));
         assert_eq!(found[1].fix_hint, None);
-    }
-
-    #[test]
-    fn no_events_have_no_time() {
-        assert_eq!(
-            serde_json::to_string(&TimeRange::of(None)).unwrap(),
-            r#"{"first_time":null,"last_time":null,"first_time_ns":null,"last_time_ns":null}"#
-        );
-        assert_eq!(TimeRange::of(Some((0, 1))).last_time.as_deref(), Some("1970-01-01T00:00:00.000000001Z"));
     }
 }

@@ -5,23 +5,22 @@ use std::collections::BTreeMap;
 use base::error::Location;
 use base::readable::count::counted;
 use conversion::survey::{FileSurvey, Issue, IssueCode, Severity};
-use indicatif::HumanCount;
 
-use super::log::Entry;
+use super::notice::Notice;
 
 /// Issues of one input that are shown with `-v`.
 const SHOWN: usize = 20;
 
 /// How many warnings of each kind were counted and not shown.
 #[derive(Debug, Default)]
-pub(super) struct Warnings {
+pub(crate) struct Warnings {
     rest: BTreeMap<IssueCode, u64>,
 }
 
 impl Warnings {
     /// Counts the warnings of an input; gives those that are to be shown: the first of each kind in the run and those that another
     /// option would mend, or with `is_verbose` the first ones of the input.
-    pub(super) fn of_input(&mut self, file: &FileSurvey, is_verbose: bool) -> Vec<Entry> {
+    pub(crate) fn of_input(&mut self, file: &FileSurvey, is_verbose: bool) -> Vec<Notice> {
         let mut shown = Vec::new();
         for issue in file.issues.rows().filter(|issue| is_warning(issue) || issue.code == IssueCode::WideTable) {
             let is_first = !self.rest.contains_key(&issue.code);
@@ -36,23 +35,23 @@ impl Warnings {
     }
 
     /// How many more there are than were shown, by kind, most first; `None` where all were shown.
-    pub(super) fn rest(&self) -> Option<String> {
+    pub(crate) fn rest(&self) -> Option<String> {
         let mut kinds: Vec<_> = self.rest.iter().filter(|(_, count)| **count > 0).collect();
         kinds.sort_by_key(|(code, count)| (std::cmp::Reverse(**count), **code));
         let total = kinds.iter().map(|(_, count)| **count).sum();
-        let kinds: Vec<_> = kinds.iter().map(|(code, count)| format!("{} {code}", HumanCount(**count))).collect();
+        let kinds: Vec<_> = kinds.iter().map(|(code, count)| counted(**count, code.as_str())).collect();
         (total > 0).then(|| format!("{}: {}", counted(total, "more warnings"), kinds.join(", ")))
     }
 }
 
 /// Whether an issue is more than worth knowing.
-pub(super) fn is_warning(issue: &Issue) -> bool {
+pub(crate) fn is_warning(issue: &Issue) -> bool {
     issue.severity > Severity::Info
 }
 
-fn entry(file: &FileSurvey, issue: &Issue) -> Entry {
+fn entry(file: &FileSurvey, issue: &Issue) -> Notice {
     let (buffer, offset) = (issue.buffer, issue.offset);
     let location = Location { file: Some(file.name.clone().into()), buffer, offset };
     let text = format!("{location}: {} ({})", issue.message, issue.code);
-    Entry::warning(text).message(&*issue.message).code(issue.code.as_str()).location(location)
+    Notice::warning(text).with_message(&*issue.message).with_code(issue.code.as_str()).with_location(location)
 }

@@ -1,4 +1,4 @@
-//! What the sidecar of a published trace says that its manifest does not: events by name, processes, what is notable.
+//! What is known of a published trace, as a document: its manifest, and what its sidecar says besides.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -7,22 +7,46 @@ use std::path::Path;
 use base::error::Result;
 use base::progress::NoProgress;
 use columnar::output::manifest::CommitRecord;
+use conversion::inspect::{Processes, TopEvents, notable};
 use conversion::read_columns;
 use conversion::sidecar::catalog::CatalogRow;
 use conversion::sidecar::dimensions::ProcessRow;
 use conversion::sidecar::undecoded::event_label;
-use published::Sidecar;
 use serde::Serialize;
 
-use super::notable::notable;
-use super::processes::Processes;
-use super::top_events::TopEvents;
+use super::sidecar::Sidecar;
+use super::trace::PublishedTrace;
+
+/// A published trace: where it is, its manifest, and what its sidecar says where that is asked for.
+#[derive(Debug, Serialize)]
+pub struct InspectedTrace {
+    /// Where it is.
+    pub folder: String,
+    /// Its manifest.
+    pub manifest: CommitRecord,
+    /// What its sidecar says.
+    #[serde(flatten)]
+    pub details: Option<Details>,
+}
+
+impl InspectedTrace {
+    /// Reads the manifest of a trace, and tables of its sidecar if it is looked at `closely`.
+    ///
+    /// # Errors
+    /// When it cannot be read or is none.
+    pub fn read(trace: &PublishedTrace, closely: bool) -> Result<InspectedTrace> {
+        let manifest = trace.record()?;
+        let details = closely.then(|| Details::read(&trace.folder, &manifest)).transpose()?;
+        Ok(InspectedTrace { folder: trace.label(), manifest, details })
+    }
+}
 
 /// What the tables of a trace's sidecar say.
 #[derive(Debug, Default, Serialize)]
-pub(super) struct Details {
+pub struct Details {
     /// Most events first.
     pub providers: Vec<ProviderEvents>,
+    /// Its processes.
     #[serde(flatten)]
     pub processes: Processes,
     /// What somebody should know before they rely on the trace.
@@ -31,10 +55,12 @@ pub(super) struct Details {
 
 /// The events of a provider.
 #[derive(Debug, Serialize)]
-pub(super) struct ProviderEvents {
+pub struct ProviderEvents {
     /// Its folder.
     pub dataset: String,
+    /// How many there are.
     pub events: u64,
+    /// Which it has most of.
     #[serde(flatten)]
     pub top_events: TopEvents,
 }
@@ -43,8 +69,8 @@ impl Details {
     /// Reads them.
     ///
     /// # Errors
-    /// [`ErrorKind::Output`](crate::ErrorKind::Output) when a table cannot be read.
-    pub(super) fn read(folder: &Path, record: &CommitRecord) -> Result<Details> {
+    /// [`ErrorKind::Output`](base::error::ErrorKind::Output) when a table cannot be read.
+    fn read(folder: &Path, record: &CommitRecord) -> Result<Details> {
         let tables = Sidecar::of(folder, record, &NoProgress);
         let mut processes = Processes::default();
         tables.rows::<ProcessRow<'_>>(|process| processes.add(process))?;

@@ -9,25 +9,42 @@ use conversion::convert::seen::RowOwners;
 use conversion::plan::CatalogEntry;
 use conversion::plan::filter::{EventPattern, NamePattern, NumberSet};
 
-use super::filters::{FilterArgs, Keywords, Processes};
-
 /// Names that are told; the rest is a number.
 const SHOWN: usize = 20;
 
 /// Names of a kind that are kept: a file decides how many there are.
 const KEPT: usize = 10_000;
 
-/// A value of a filter.
-#[derive(Clone, Copy, Debug)]
-enum Value<'a> {
-    Provider(&'a NamePattern),
-    ExcludedProvider(&'a NamePattern),
-    Event(&'a EventPattern),
-    Keyword(&'a NamePattern),
-    Cpus(&'a NumberSet),
-    Process(&'a NamePattern),
-    Processes(&'a NumberSet),
-    Threads(&'a NumberSet),
+/// A value of a filter, as somebody gave it.
+#[derive(Clone, Debug)]
+pub enum FilterValue {
+    /// A provider.
+    Provider(NamePattern),
+    /// A provider whose events are left out.
+    ExcludedProvider(NamePattern),
+    /// An event.
+    Event(EventPattern),
+    /// A keyword.
+    Keyword(NamePattern),
+    /// Processors.
+    Cpus(NumberSet),
+    /// The name of processes.
+    Process(NamePattern),
+    /// Ids of processes.
+    Processes(NumberSet),
+    /// Ids of threads.
+    Threads(NumberSet),
+}
+
+/// The filters of a run, as somebody gave them.
+#[derive(Clone, Debug, Default)]
+pub struct GivenFilters {
+    /// Values that a trace may have or not.
+    pub values: Vec<FilterValue>,
+    /// What the filters are called that are given.
+    pub names: Vec<&'static str>,
+    /// Whether one of them limits the time.
+    pub has_time: bool,
 }
 
 /// What the traces have that a filter can name.
@@ -42,11 +59,11 @@ struct Names {
 
 /// The values of a run's filters that nothing in its traces so far has.
 #[derive(Debug)]
-pub(super) struct Missing<'a> {
-    values: Vec<Value<'a>>,
+pub(crate) struct Missing<'a> {
+    values: Vec<&'a FilterValue>,
     names: Names,
     /// Whether all that the traces have is known.
-    pub is_known: bool,
+    pub(crate) is_known: bool,
     /// Whether it is known whose all their rows are.
     is_whose_known: bool,
     /// Whether there is one filter alone.
@@ -55,23 +72,13 @@ pub(super) struct Missing<'a> {
 
 impl<'a> Missing<'a> {
     /// Of a run that has seen no trace.
-    pub(super) fn of(filters: &'a FilterArgs) -> Self {
-        let values = filters.provider.iter().map(Value::Provider);
-        let values = values.chain(filters.exclude_provider.iter().map(Value::ExcludedProvider));
-        let values = values.chain(filters.event.iter().map(Value::Event));
-        let values = values.chain(filters.keywords.iter().filter_map(Keywords::name).map(Value::Keyword));
-        let values = values.chain(filters.cpu.iter().map(Value::Cpus));
-        let of_process = |process: &'a Processes| match process {
-            Processes::Ids(ids) => Value::Processes(ids),
-            Processes::Name(name) => Value::Process(name),
-        };
-        let values = values.chain(filters.pid.iter().map(of_process)).chain(filters.tid.iter().map(Value::Threads));
-        let (values, is_alone) = (values.collect(), filters.given().len() == 1);
+    pub(crate) fn of(filters: &'a GivenFilters) -> Self {
+        let (values, is_alone) = (filters.values.iter().collect(), filters.names.len() == 1);
         Missing { values, names: Names::default(), is_known: true, is_whose_known: true, is_alone }
     }
 
     /// Takes away the values that a trace has.
-    pub(super) fn look(&mut self, report: &Report) {
+    pub(crate) fn look(&mut self, report: &Report) {
         if self.values.is_empty() {
             return;
         }
@@ -84,8 +91,9 @@ impl<'a> Missing<'a> {
         let streams = report.facts.iter().flat_map(|facts| &facts.streams).filter(|stream| stream.events > 0);
         self.names.cpus.extend(streams.filter_map(|stream| stream.cpu));
         let cpus = &self.names.cpus;
-        self.values
-            .retain(|value| !matches!(value, Value::Cpus(set) if cpus.iter().any(|&cpu| set.contains(cpu.into()))));
+        self.values.retain(
+            |value| !matches!(value, FilterValue::Cpus(set) if cpus.iter().any(|&cpu| set.contains(cpu.into()))),
+        );
         match &report.whose {
             Some(owners) => self.look_at_rows(owners),
             None => self.is_whose_known = false,
@@ -97,52 +105,52 @@ impl<'a> Missing<'a> {
         self.is_whose_known &= !owners.seen.is_cut;
         self.names.processes.extend(owners.all_names.iter().cloned());
         self.values.retain(|value| match value {
-            Value::Process(name) => !owners.names.iter().any(|own| name.matches(own)),
-            Value::Processes(ids) => !owners.seen.processes.iter().any(|&id| ids.contains(id)),
-            Value::Threads(ids) => !owners.seen.threads.iter().any(|&id| ids.contains(id)),
+            FilterValue::Process(name) => !owners.names.iter().any(|own| name.matches(own)),
+            FilterValue::Processes(ids) => !owners.seen.processes.iter().any(|&id| ids.contains(id)),
+            FilterValue::Threads(ids) => !owners.seen.threads.iter().any(|&id| ids.contains(id)),
             _ => true,
         });
     }
 
     /// A sentence for every value that is left; none where not all is known.
-    pub(super) fn sentences(&self) -> Vec<String> {
+    pub(crate) fn sentences(&self) -> Vec<String> {
         let values = self.values.iter().filter(|value| self.is_known && (self.is_whose_known || !value.is_of_rows()));
-        values.map(|value| self.names.without(*value, self.is_alone)).collect()
+        values.map(|value| self.names.without(value, self.is_alone)).collect()
     }
 }
 
 /// Why a trace is empty: what the filters name that it does not have.
-pub(super) fn nothing_passes(report: &Report, filters: &FilterArgs) -> String {
+pub(crate) fn nothing_passes(report: &Report, filters: &GivenFilters) -> String {
     let mut missing = Missing::of(filters);
     missing.look(report);
     let mut why = missing.sentences();
-    if let Some((from, to)) = report.time_range.filter(|_| filters.from.is_some() || filters.to.is_some()) {
+    if let Some((from, to)) = report.time_range.filter(|_| filters.has_time) {
         why.push(format!("the events are from {} to {}", rfc3339(from), rfc3339(to)));
     }
     if why.is_empty() {
-        why.push(format!("none passes {}", filters.given().join(" and ")));
+        why.push(format!("none passes {}", filters.names.join(" and ")));
     }
     format!("no event passes the filters: {}", why.join("; "))
 }
 
-impl Value<'_> {
+impl FilterValue {
     /// Whether a shape of events has it; no shape has a processor, process or thread.
-    fn is_of(self, entry: CatalogEntry<'_>) -> bool {
+    fn is_of(&self, entry: CatalogEntry<'_>) -> bool {
         let identity = &entry.shape.key.identity;
         match self {
-            Value::Provider(wanted) | Value::ExcludedProvider(wanted) => {
+            FilterValue::Provider(wanted) | FilterValue::ExcludedProvider(wanted) => {
                 provider_names(entry).any(|name| wanted.matches(name))
                     || identity.provider_id().is_some_and(|id| wanted.matches(&id.to_string()))
             }
-            Value::Event(wanted) => wanted.matches(identity.event_id(), entry.event_name()),
-            Value::Keyword(wanted) => wanted.matches_any(entry.keyword_names()),
+            FilterValue::Event(wanted) => wanted.matches(identity.event_id(), entry.event_name()),
+            FilterValue::Keyword(wanted) => wanted.matches_any(entry.keyword_names()),
             _ => false,
         }
     }
 
     /// Whether it is known of rows alone who has it.
-    fn is_of_rows(self) -> bool {
-        matches!(self, Value::Process(_) | Value::Processes(_) | Value::Threads(_))
+    fn is_of_rows(&self) -> bool {
+        matches!(self, FilterValue::Process(_) | FilterValue::Processes(_) | FilterValue::Threads(_))
     }
 }
 
@@ -165,7 +173,7 @@ impl Names {
 
     /// A sentence for a value that is not among them; whose events are is known of those that pass the other filters, unless
     /// the value's own `is_alone`.
-    fn without(&self, value: Value<'_>, is_alone: bool) -> String {
+    fn without(&self, value: &FilterValue, is_alone: bool) -> String {
         let event = if is_alone { "event here" } else { "event that passes the other filters" };
         let near = |what: &str, wanted: &str, names: &BTreeSet<String>| {
             let guess = nearest(wanted, names.iter().map(String::as_str));
@@ -173,23 +181,23 @@ impl Names {
             format!("no {what} {wanted}{guess}")
         };
         match value {
-            Value::Provider(wanted) => near("provider here is called", &wanted.to_string(), &self.providers),
-            Value::ExcludedProvider(wanted) => {
+            FilterValue::Provider(wanted) => near("provider here is called", &wanted.to_string(), &self.providers),
+            FilterValue::ExcludedProvider(wanted) => {
                 near("provider to exclude is called", &wanted.to_string(), &self.providers)
             }
-            Value::Event(wanted) => match wanted.to_string() {
+            FilterValue::Event(wanted) => match wanted.to_string() {
                 id if id.parse::<u16>().is_ok() => format!("no event here has the id {id}"),
                 name => near("event here is called", &name, &self.events),
             },
-            Value::Keyword(wanted) => {
+            FilterValue::Keyword(wanted) => {
                 unknown_keyword(&wanted.to_string(), &self.keywords.iter().map(String::as_str).collect())
             }
-            Value::Cpus(wanted) => self.without_cpus(wanted),
-            Value::Process(wanted) => {
+            FilterValue::Cpus(wanted) => self.without_cpus(wanted),
+            FilterValue::Process(wanted) => {
                 near(&format!("{event} is of a process called"), &wanted.to_string(), &self.processes)
             }
-            Value::Processes(wanted) => format!("no {event} is of process {wanted}"),
-            Value::Threads(wanted) => format!("no {event} is of thread {wanted}"),
+            FilterValue::Processes(wanted) => format!("no {event} is of process {wanted}"),
+            FilterValue::Threads(wanted) => format!("no {event} is of thread {wanted}"),
         }
     }
 

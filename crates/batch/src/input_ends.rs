@@ -8,7 +8,7 @@ use serde::Serialize;
 
 /// An input, and how it ended.
 #[derive(Debug, PartialEq, Eq, Serialize)]
-pub(super) struct InputEnd {
+pub struct InputEnd {
     /// As the run calls it: its path, with `!/` before a member of an archive.
     pub input: String,
     /// Bytes of the file; `None` for a member of an archive, for standard input, and where there is no file.
@@ -21,7 +21,7 @@ pub(super) struct InputEnd {
 
 /// A trace with its inputs, as it ended.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct EndedTrace<'a> {
+pub(crate) struct EndedTrace<'a> {
     pub trace: &'a str,
     pub status: &'static str,
     pub inputs: &'a [String],
@@ -29,7 +29,7 @@ pub(super) struct EndedTrace<'a> {
 
 /// The ends of all inputs that the run has found, in their order, and behind them of those that led nowhere. `quarantined`
 /// has inputs, each with the trace that it would have become.
-pub(super) fn ends(found: &[String], traces: &[EndedTrace<'_>], quarantined: &[(&str, Option<&str>)]) -> Vec<InputEnd> {
+pub(crate) fn ends(found: &[String], traces: &[EndedTrace<'_>], quarantined: &[(&str, Option<&str>)]) -> Vec<InputEnd> {
     let of_input: HashMap<&str, &EndedTrace<'_>> =
         traces.iter().flat_map(|trace| trace.inputs.iter().map(move |input| (input.as_str(), trace))).collect();
     let of_quarantine: HashMap<&str, Option<&str>> = quarantined.iter().copied().collect();

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 
 use base::readable::count::counted;
 use base::readable::time::duration;
-use conversion::sidecar::{InputFacts, StreamRow, Time};
+
+use crate::sidecar::{InputFacts, StreamRow, Time};
 
 /// How far events may lie beyond the recorded time: it is of the system clock, events of most sessions of another one, and the
 /// last buffers are written while the session ends.
@@ -91,7 +92,7 @@ fn listed(processors: &BTreeSet<u32>) -> String {
 }
 
 /// What is notable of inputs, each sentence with the input where there are several.
-pub(super) fn notable(inputs: &[InputFacts]) -> Vec<String> {
+pub fn notable(inputs: &[InputFacts]) -> Vec<String> {
     let of = |input: &InputFacts| {
         let source = if inputs.len() > 1 { format!("{}: ", input.session.source) } else { String::new() };
         Recorded(input).notes().into_iter().map(move |note| format!("{source}{note}")).collect::<Vec<_>>()
@@ -101,7 +102,7 @@ pub(super) fn notable(inputs: &[InputFacts]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use conversion::sidecar::SessionRow;
+    use crate::sidecar::SessionRow;
 
     use super::*;
 

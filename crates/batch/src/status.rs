@@ -5,40 +5,40 @@ use columnar::output::refusal::RefusalKind;
 use conversion::convert::job::{Outcome, Report};
 
 /// Done.
-pub(super) const SUCCESS: u8 = 0;
+pub const SUCCESS: u8 = 0;
 /// A bug, or an input that changed while it was read.
-pub(super) const INTERNAL: u8 = 1;
+pub const INTERNAL: u8 = 1;
 /// The command line makes no sense.
-pub(super) const USAGE: u8 = 2;
+pub const USAGE: u8 = 2;
 /// No input could be read.
-pub(super) const NO_INPUT: u8 = 3;
+pub const NO_INPUT: u8 = 3;
 /// Done, with damage, or with inputs in quarantine.
-pub(super) const DAMAGED: u8 = 4;
+pub const DAMAGED: u8 = 4;
 /// A condition of publishing was not met.
-pub(super) const REFUSED: u8 = 5;
+pub const REFUSED: u8 = 5;
 /// The output could not be written.
-pub(super) const OUTPUT: u8 = 6;
+pub const OUTPUT: u8 = 6;
 /// What is published is not what was published.
-pub(super) const MISMATCH: u8 = 7;
+pub const MISMATCH: u8 = 7;
 /// Another run still had a trace in work at the end.
-pub(super) const BUSY: u8 = 8;
+pub const BUSY: u8 = 8;
 
 /// What became of the inputs of a run.
 #[expect(clippy::struct_excessive_bools, reason = "each is one thing that can go wrong, in any combination")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RunStatus {
     /// Recordings that could be read.
-    pub(super) readable: u64,
+    pub readable: u64,
     /// Inputs that could not.
     unreadable: u64,
     /// Whether anything of the readable ones is damaged.
-    pub(super) damaged: bool,
+    pub damaged: bool,
     /// Whether a condition of publishing was not met.
     refused: bool,
     /// Recordings of which the filters pass no event.
     empty: u64,
     /// Whether inputs were refused because they would become the same trace.
-    pub(super) clashing: bool,
+    pub clashing: bool,
     /// Whether another run still has a trace in work.
     busy: bool,
     /// Whether the output failed somewhere.
@@ -80,7 +80,7 @@ impl RunStatus {
     }
 
     /// Whether the run ends before its last input.
-    pub(super) fn is_stopped(&self) -> bool {
+    pub fn is_stopped(&self) -> bool {
         self.stopped.is_some()
     }
 

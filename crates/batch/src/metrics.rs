@@ -4,7 +4,8 @@
 
 use std::fmt::{Display, Write as _};
 
-use super::loss::LossTotals;
+use conversion::inspect::LossTotals;
+
 use super::summary::{STATUSES, Summary, TraceResult};
 
 /// Metrics, each with its help and type.
@@ -40,7 +41,7 @@ fn seconds(ms: u64) -> String {
 }
 
 /// The text of the file.
-pub(super) fn exposition(summary: &Summary) -> String {
+pub fn exposition(summary: &Summary) -> String {
     let mut text = Exposition::default();
     run(&mut text, summary);
     traces(&mut text, summary);

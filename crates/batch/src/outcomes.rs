@@ -4,18 +4,17 @@
 use std::path::Path;
 
 use base::error::{Error, ErrorCode, ErrorKind, Result};
-use batch::quarantine::{BadInput, Quarantine};
 use columnar::output::IfExists;
 use columnar::output::refusal::{Refusal, RefusalKind};
 use conversion::convert::job::{Outcome, Recording, Report};
 
-use super::args::JobArgs;
-use super::choices::OnBadInput;
-use super::exit::RunStatus;
-use super::log::{self, Entry};
-use super::missing::{self, Missing};
-use super::run::Run;
+use super::missing::{Missing, nothing_passes};
+use super::notice::Notice;
+use super::observer::Observer;
+use super::options::{BatchOptions, OnBadInput};
+use super::quarantine::{BadInput, Quarantine};
 use super::run_facts::RunFacts;
+use super::status::RunStatus;
 use super::summary::{QuarantinedInput, Summary, TraceResult, TraceSummary};
 use super::warnings::Warnings;
 
@@ -24,13 +23,15 @@ const BUSY: &str = "another run is writing it";
 
 /// What has become of inputs and traces so far.
 #[derive(Debug)]
-pub(super) struct Outcomes<'a> {
-    args: &'a JobArgs,
-    run: &'a Run,
+pub struct Outcomes<'a> {
+    options: &'a BatchOptions,
+    observer: &'a dyn Observer,
+    /// What decides the exit code.
     pub status: RunStatus,
+    /// What is known of the run.
     pub summary: Summary,
     quarantine: Quarantine,
-    pub warnings: Warnings,
+    warnings: Warnings,
     missing: Missing<'a>,
     /// Whether an unreadable input has ended the run.
     pub stopped_by_bad_input: bool,
@@ -38,44 +39,44 @@ pub(super) struct Outcomes<'a> {
 
 impl<'a> Outcomes<'a> {
     /// Of a run that begins.
-    pub(super) fn new(args: &'a JobArgs, run: &'a Run, run_id: Option<&str>) -> Self {
-        let summary = Summary::of(RunFacts::start(run_id), &args.output.output);
+    pub(crate) fn new(options: &'a BatchOptions, observer: &'a dyn Observer) -> Self {
+        let summary = Summary::of(RunFacts::start(options.run_id.as_deref()), &options.output);
         let (status, quarantine) = (RunStatus::default(), Quarantine::default());
-        let (warnings, missing) = (Warnings::default(), Missing::of(&args.filters));
-        Outcomes { args, run, status, summary, quarantine, warnings, missing, stopped_by_bad_input: false }
+        let (warnings, missing) = (Warnings::default(), Missing::of(&options.filters));
+        Outcomes { options, observer, status, summary, quarantine, warnings, missing, stopped_by_bad_input: false }
     }
 
     /// Keeps records of inputs in quarantine, where that is asked for.
     ///
     /// # Errors
     /// [`ErrorKind::Output`] when their folder cannot be made.
-    pub(super) fn keep_records(&mut self) -> Result<()> {
-        self.quarantine = Quarantine::in_folder(self.args.checks.quarantine_dir.as_deref())?;
+    pub fn keep_records(&mut self) -> Result<()> {
+        self.quarantine = Quarantine::in_folder(self.options.quarantine_dir.as_deref())?;
         Ok(())
     }
 
     /// Another run has a trace in work; the place of it in the summary is kept for what comes of it.
-    pub(super) fn set_aside(&mut self, job: &Recording) {
+    pub(crate) fn set_aside(&mut self, job: &Recording) {
         let trace = TraceSummary::of(job, "busy", Some(BUSY.to_owned()), None);
-        if self.run.console.verbose {
+        if self.observer.is_verbose() {
             let text = format!("{}: {BUSY}; looked at again at the end", job.name);
-            self.run.console.say(&Entry::info(text).trace(Some(&job.name)));
+            self.observer.say(&Notice::info(text).with_trace(Some(&job.name)));
         }
         self.summary.traces.push(trace);
     }
 
     /// What became of the trace at a position of the summary, or of the next one, with a line where one is due.
-    pub(super) fn tell(&mut self, position: usize, job: &Recording, outcome: Result<Outcome>, is_one_of_many: bool) {
+    pub(crate) fn tell(&mut self, position: usize, job: &Recording, outcome: Result<Outcome>, is_one_of_many: bool) {
         let trace = self.trace_summary(job, outcome);
         let is_told = match trace.status {
             // Of ten thousand that have not changed, their number is enough.
-            "skipped" if self.args.output.if_exists == IfExists::Update => self.run.console.verbose || !is_one_of_many,
+            "skipped" if self.options.if_exists == IfExists::Update => self.observer.is_verbose() || !is_one_of_many,
             "skipped" | "busy" => true,
             // The page at the end, which tells of one alone, is for people.
-            _ => is_one_of_many || log::is_json(),
+            _ => is_one_of_many || self.observer.hears_each(),
         };
         if is_told {
-            self.run.console.say(&trace.entry());
+            self.observer.say(&trace.notice());
         }
         match self.summary.traces.get_mut(position) {
             Some(before) => *before = trace,
@@ -84,15 +85,15 @@ impl<'a> Outcomes<'a> {
     }
 
     /// Whether the run ends before its next trace.
-    pub(super) fn is_stopped(&mut self) -> bool {
-        if self.run.interrupt.is_set() {
-            self.status.fail(ErrorKind::Interrupted, self.run.interrupt.code());
+    pub fn is_stopped(&mut self) -> bool {
+        if self.observer.is_interrupted() {
+            self.status.fail(ErrorKind::Interrupted, self.observer.interrupted_code());
         }
         self.stopped_by_bad_input || self.status.is_stopped()
     }
 
     /// What became of a trace, counted for the exit code.
-    pub(super) fn trace_summary(&mut self, job: &Recording, outcome: Result<Outcome>) -> TraceSummary {
+    pub fn trace_summary(&mut self, job: &Recording, outcome: Result<Outcome>) -> TraceSummary {
         let summary = |status, reason, result| TraceSummary::of(job, status, reason, result);
         outcome.iter().for_each(|outcome| self.status.count(outcome));
         if outcome.as_ref().is_ok_and(is_readable) {
@@ -113,12 +114,12 @@ impl<'a> Outcomes<'a> {
                 summary("skipped", Some(why.to_owned()), None)
             }
             Ok(Outcome::Empty(report)) => {
-                let why = missing::nothing_passes(&report, &self.args.filters);
-                self.run.console.say(&not_published(Entry::warning, &job.name, "empty", &why));
+                let why = nothing_passes(&report, &self.options.filters);
+                self.observer.say(&not_published(Notice::warning, &job.name, "empty", &why));
                 summary("empty", Some(why), Some(self.result(&report, false)))
             }
             Ok(Outcome::Refused(report, why)) => {
-                self.say(&not_published(Entry::error, &job.name, "gated", &why));
+                self.say(&not_published(Notice::error, &job.name, "gated", &why));
                 summary("gated", Some(why), Some(self.result(&report, false)))
             }
             Err(error) => {
@@ -144,7 +145,7 @@ impl<'a> Outcomes<'a> {
         match known.kind {
             RefusalKind::Unreadable => {
                 let code = ErrorCode::NotATrace.as_str();
-                self.say(&Entry::error(&reason).trace(Some(trace)).code(code));
+                self.say(&Notice::error(&reason).with_trace(Some(trace)).with_code(code));
                 if !self.quarantines() {
                     self.stopped_by_bad_input = true;
                     return ("failed", reason);
@@ -155,11 +156,11 @@ impl<'a> Outcomes<'a> {
                 ("quarantined", reason)
             }
             RefusalKind::Empty => {
-                self.run.console.say(&not_published(Entry::warning, trace, "empty", &reason));
+                self.observer.say(&not_published(Notice::warning, trace, "empty", &reason));
                 ("empty", reason)
             }
             RefusalKind::Gated => {
-                self.say(&not_published(Entry::error, trace, "gated", &reason));
+                self.say(&not_published(Notice::error, trace, "gated", &reason));
                 ("gated", reason)
             }
         }
@@ -167,50 +168,58 @@ impl<'a> Outcomes<'a> {
 
     /// What is told of a recording that could be read.
     fn result(&mut self, report: &Report, written: bool) -> TraceResult {
-        self.run.tell(report);
+        report.warnings.iter().for_each(|warning| self.observer.say(&Notice::warning(warning)));
         self.missing.look(report);
         for file in &report.files {
-            let shown = self.warnings.of_input(file, self.run.console.verbose);
-            shown.iter().for_each(|entry| self.run.console.say(entry));
+            let shown = self.warnings.of_input(file, self.observer.is_verbose());
+            shown.iter().for_each(|notice| self.observer.say(notice));
         }
         TraceResult::of(report, written)
     }
 
     /// Says which values of the filters no trace has, where all traces were looked into. Of one alone that is empty, its
     /// reason says so.
-    pub(super) fn tell_missing(&self) {
+    pub(crate) fn tell_missing(&self) {
         let traces = &self.summary.traces;
         let is_told = matches!(traces.as_slice(), [] | [TraceSummary { status: "empty", .. }]);
         if !is_told && !traces.iter().any(|trace| matches!(trace.status, "not_begun" | "busy")) {
-            self.missing.sentences().iter().for_each(|sentence| self.run.console.warning(sentence));
+            self.missing.sentences().iter().for_each(|sentence| self.observer.say(&Notice::warning(sentence)));
+        }
+    }
+
+    /// Says how many more warnings there are than were shown, and where they stand.
+    pub(crate) fn tell_other_warnings(&self) {
+        if let Some(rest) = self.warnings.rest() {
+            let text = format!("{rest}; {}", self.summary.place_of_issues());
+            self.observer.say(&Notice::warning(text));
         }
     }
 
     /// Two inputs that would become one trace.
-    pub(super) fn clash(&mut self, clash: &Error) {
+    pub(crate) fn clash(&mut self, clash: &Error) {
         self.missing.is_known = false;
         self.status.clashing = true;
-        self.say(&Entry::of(clash));
+        self.say(&Notice::of(clash));
     }
 
-    fn say(&mut self, failure: &Entry) {
-        failure.write();
-        self.summary.errors.push(failure.text().to_owned());
+    fn say(&mut self, failure: &Notice) {
+        self.observer.say(failure);
+        self.summary.errors.push(failure.text.clone());
     }
 
     /// Says that something failed, and counts it for the exit code.
-    pub(super) fn fail(&mut self, error: &Error, trace: Option<&str>) {
+    pub fn fail(&mut self, error: &Error, trace: Option<&str>) {
         self.missing.is_known = false;
         // Of traces that were at work together, one says so.
         if error.kind() != ErrorKind::Interrupted || !self.status.is_stopped() {
-            self.say(&Entry::of(error).trace(trace));
+            self.say(&Notice::of(error).with_trace(trace));
         }
-        self.status.fail(error.kind(), self.run.interrupt.code());
+        self.status.fail(error.kind(), self.observer.interrupted_code());
     }
 
     /// Says why an input, or the trace that it would become, is not there. One that cannot be read goes into quarantine,
     /// or ends the run.
-    pub(super) fn fail_input(&mut self, error: &Error, input: Option<&Path>, trace: Option<&str>) {
+    pub fn fail_input(&mut self, error: &Error, input: Option<&Path>, trace: Option<&str>) {
         self.fail(error, trace);
         if error.kind() != ErrorKind::Input {
             return;
@@ -224,7 +233,7 @@ impl<'a> Outcomes<'a> {
     }
 
     fn quarantines(&self) -> bool {
-        self.args.checks.on_bad_input == OnBadInput::Quarantine
+        self.options.on_bad_input == OnBadInput::Quarantine
     }
 
     fn quarantine(&mut self, bad: &BadInput<'_>) {
@@ -235,7 +244,7 @@ impl<'a> Outcomes<'a> {
     }
 
     /// Takes the inputs of a recording out of quarantine.
-    pub(super) fn release(&mut self, job: &Recording) {
+    pub fn release(&mut self, job: &Recording) {
         for input in &job.inputs {
             if let Err(error) = self.quarantine.release(&input.path) {
                 self.fail(&error, Some(&job.name));
@@ -253,7 +262,7 @@ fn is_readable(outcome: &Outcome) -> bool {
     }
 }
 
-fn not_published(of: fn(String) -> Entry, trace: &str, status: &'static str, why: &str) -> Entry {
-    let entry = of(format!("trace={trace} is not published: {why}"));
-    entry.message(format!("not published: {why}")).trace(Some(trace)).status(status)
+fn not_published(of: fn(String) -> Notice, trace: &str, status: &'static str, why: &str) -> Notice {
+    let notice = of(format!("trace={trace} is not published: {why}"));
+    notice.with_message(format!("not published: {why}")).with_trace(Some(trace)).with_status(status)
 }

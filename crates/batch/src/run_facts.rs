@@ -7,12 +7,14 @@ use base::resources::peak_memory;
 use serde::Serialize;
 
 /// Version of the form of the summary: another one where a field goes or means something else, the same where one is added.
-pub(super) const FORMAT_VERSION: u32 = 1;
+pub const FORMAT_VERSION: u32 = 1;
 
 /// A run, from its start to its end.
 #[derive(Debug, Serialize)]
-pub(super) struct RunFacts {
+pub struct RunFacts {
+    /// The version of the form of the summary.
     pub format_version: u32,
+    /// The version of the program.
     pub tool_version: &'static str,
     /// What the caller calls it.
     pub run_id: Option<String>,
@@ -22,6 +24,7 @@ pub(super) struct RunFacts {
     pub ended: String,
     /// By a clock that nobody sets.
     pub duration_ms: u64,
+    /// The exit code; 0 is success.
     pub exit_code: u8,
     /// The most memory that the process held at a time; `None` where the system does not tell.
     pub peak_memory_bytes: Option<u64>,
@@ -34,7 +37,7 @@ pub(super) struct RunFacts {
 
 impl RunFacts {
     /// A run that starts now.
-    pub(super) fn start(run_id: Option<&str>) -> Self {
+    pub fn start(run_id: Option<&str>) -> Self {
         let now = SystemTime::now();
         let started = rfc3339_of(now);
         RunFacts {
@@ -52,7 +55,7 @@ impl RunFacts {
     }
 
     /// It ends now, with this code.
-    pub(super) fn end(&mut self, exit_code: u8) {
+    pub fn end(&mut self, exit_code: u8) {
         self.times.1 = SystemTime::now();
         self.ended = rfc3339_of(self.times.1);
         self.duration_ms = u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX);
@@ -61,7 +64,7 @@ impl RunFacts {
     }
 
     /// When it started and ended, in milliseconds since 1970.
-    pub(super) fn unix_ms(&self) -> (u64, u64) {
+    pub fn unix_ms(&self) -> (u64, u64) {
         let ms = |time: SystemTime| time.duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
         let ms = |time| u64::try_from(ms(time)).unwrap_or(u64::MAX);
         (ms(self.times.0), ms(self.times.1))
