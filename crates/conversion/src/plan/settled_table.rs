@@ -1,7 +1,7 @@
 //! Holds the table of settled names (`schemas/settled`) to what the pack describes, and the few names that the binary has of
 //! it (`schemas/kept.txt`) to both.
 //!
-//! What the table says stays. It is brought up to date by `scripts/settle_names`, which runs this test with
+//! What the table says stays. It is brought up to date by `scripts/schema/settle_names`, which runs this test with
 //! `ETL2PARQUET_SETTLE=write`: names that the pack has since are added, and where the pack's descriptions would settle a name
 //! otherwise now, its line goes into the kept ones.
 
@@ -27,9 +27,9 @@ use super::preferred;
 use crate::decode::ColumnNames;
 use crate::table::header;
 
-const HEAD: &str = "# Settled names of providers, columns and events: lines are added, never changed. Written by scripts/settle_names.\n";
+const HEAD: &str = "# Settled names of providers, columns and events: lines are added, never changed. Written by scripts/schema/settle_names.\n";
 const KEPT_HEAD: &str =
-    "# Settled names that the descriptions beside would settle otherwise now. Written by scripts/settle_names.\n";
+    "# Settled names that the descriptions beside would settle otherwise now. Written by scripts/schema/settle_names.\n";
 
 type Table = BTreeMap<Guid, SettledNames>;
 
@@ -64,7 +64,7 @@ fn the_table_of_settled_names_is_whole() {
         }
         let found = fs::read_to_string(&path).unwrap_or_default();
         let differs = text.lines().zip(found.lines()).find(|(wanted, found)| wanted != found);
-        assert!(text == found, "run scripts/settle_names: {name} has not what it should have, from {differs:?} on");
+        assert!(text == found, "run scripts/schema/settle_names: {name} has not what it should have, from {differs:?} on");
     }
 }
 

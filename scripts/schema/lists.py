@@ -3,24 +3,24 @@
 import json
 import re
 
-from schema_manifest import LEVELS, plain
-from schema_model import Event, Field, INTEGERS, KERNEL_WIRE, Provider, Ref, WIRE, camel, clean, meaning_of
-from schema_releases import lines, lists
+from manifest import LEVELS, plain
+from model import Event, Field, INTEGERS, KERNEL_WIRE, Provider, Ref, WIRE, camel, clean, meaning_of
+from releases import lists
 
 
-def read_class_lists(folder, known, classes):
+def read_class_lists(listed, known, classes):
     """Adds the classes that lists of classic events have, but for those that better data describes."""
-    for data in lines(folder / "classes.jsonl.xz"):
+    for data in listed:
         guid = data["class"]
         if guid in known:
             continue
         symbol = re.sub(r"_V\d+$", "", data["symbol"])
         suffix = "_" + data["name"]
         name = symbol[: -len(suffix)] if symbol.endswith(suffix) else symbol
-        for listed in data["layouts"]:
-            for layout, state in mof_layouts(listed["fields"], data["name"]):
+        for one in data["layouts"]:
+            for layout, state in mof_layouts(one["fields"], data["name"]):
                 label = clean(data["name"])
-                event = Event(0, data["version"], None, name, label, (), "", layout, state, "release", lists(listed))
+                event = Event(0, data["version"], None, name, label, (), "", layout, state, "release", lists(one))
                 classes.setdefault(guid, (clean(data["provider"]), name, []))[2].append((data["type"], event))
 
 
@@ -113,10 +113,10 @@ def read_kernel(text, classes):
                     events.append((opcode, event))
 
 
-def read_facts(text, origin, providers):
-    """Adds gathered events, one JSON object a line; a line in front of a provider's tells names of its numbers."""
+def read_facts(datas, origin, providers):
+    """Adds gathered events; an object in front of a provider's has the names of its numbers."""
     maps = {}
-    for data in map(json.loads, text.splitlines()):
+    for data in datas:
         if "provider-facts" in data:
             facts = data["provider-facts"]
             maps = {m["name"]: read_map(m) for m in facts.get("maps", ())}

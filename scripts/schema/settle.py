@@ -2,10 +2,8 @@
 
 from typing import NamedTuple
 
-from schema_model import Field, INTEGERS, Ref, TEXTS, camel
+from model import Field, INTEGERS, Ref, TEXTS, WHOLE, camel
 
-# Original manifests and whole descriptions first, then what was read from running systems, the newest first.
-WHOLE = ["perfview", "coreclr", "dotnet", "msquic", "presentmon", "tx", "uiforetw", "carried", "nasbench"]
 # Windows 10, nobody says which: behind the newest dump that may be it.
 DISSECT_BUILD = 17133
 

@@ -1,6 +1,6 @@
 """Writes providers and classes in the pack's text format (schemas/README.md)."""
 
-from schema_model import BUILDS, DUMPED, LISTED, Ref
+from model import BUILDS, DUMPED, LISTED, Ref
 
 
 def cell(field):

@@ -5,10 +5,15 @@ from typing import NamedTuple, Optional, Tuple, Union
 
 def read_builds():
     """Build -> the kinds of sources that are gathered of it, in order."""
-    text = (pathlib.Path(__file__).resolve().parent.parent / "schemas" / "releases.txt").read_text("utf-8")
+    text = (pathlib.Path(__file__).resolve().parent.parent.parent / "schemas" / "releases.txt").read_text("utf-8")
     rows = [line.split("\t") for line in text.splitlines() if not line.startswith("#")]
     return {int(row[0]): row[1] for row in rows}
 
+
+# Original manifests and whole descriptions, the most trusted first; the codes are those of schemas/README.md.
+WHOLE = ["perfview", "coreclr", "dotnet", "msquic", "presentmon", "tx", "uiforetw", "carried", "nasbench"]
+# Those of manifests, whole or regenerated.
+ORIGINS = [*WHOLE, "dissect"]
 
 BUILDS = list(read_builds())
 LISTED = [build for build, kinds in read_builds().items() if "l" in kinds]

@@ -3,7 +3,7 @@
 import re
 import xml.etree.ElementTree as ElementTree
 
-from schema_model import Event, Field, INTEGERS, Provider, Ref, TEXTS, WIRE, clean, first_structure, meaning_of
+from model import Event, Field, INTEGERS, Provider, Ref, TEXTS, WIRE, clean, first_structure, meaning_of
 
 LEVELS = {"LogAlways": 0, "Always": 0, "Critical": 1, "Error": 2, "Warning": 3, "Informational": 4, "Verbose": 5}
 OPCODES = {

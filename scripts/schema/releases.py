@@ -1,28 +1,19 @@
 """Reads what the releases of Windows register: events, names of numbers, maps, and descriptions that traces carried."""
 
-import json
-import lzma
+from manifest import LEVELS, PLACEHOLDER, Damage, own_symbol, plain, reference, value_field
+from model import DUMPED, Event, Field, LISTED, Provider, Ref, TYPE_NUMBERS, WIRE, clean, meaning_of
 
-from schema_manifest import LEVELS, PLACEHOLDER, Damage, own_symbol, plain, reference, value_field
-from schema_model import DUMPED, Event, Field, LISTED, Provider, Ref, TYPE_NUMBERS, WIRE, clean, meaning_of
-
-def read_releases(folder, providers, structures):
+def read_releases(registered, events, providers, structures):
     """Adds the events of all releases, and what their providers' numbers mean; `structures` by provider, see `Structures`."""
-    facts = {data["guid"]: data for data in lines(folder / "providers.jsonl.xz")}
-    maps = {guid: Maps(data.get("maps", ())) for guid, data in facts.items()}
-    for guid, data in facts.items():
+    of_provider = {data["guid"]: data for data in registered}
+    maps = {guid: Maps(data.get("maps", ())) for guid, data in of_provider.items()}
+    for guid, data in of_provider.items():
         add_provider(providers.setdefault(guid, Provider(guid)), data)
-    for data in lines(folder / "events.jsonl.xz"):
+    for data in events:
         names = event_names(data["names"])
         for layout in data["layouts"]:
             event = release_event(data, layout, names, maps[data["guid"]], structures.get(data["guid"], NOTHING_LOST))
             providers[data["guid"]].events.append(event)
-
-
-def lines(path):
-    """The objects of a compressed file, one a line."""
-    with lzma.open(path, "rt", encoding="utf-8") as file:
-        yield from map(json.loads, file)
 
 
 def span(text, order):
@@ -196,9 +187,9 @@ OUT_TYPES = {
 IS_STRUCTURE, HAS_LENGTH_FIELD, HAS_COUNT_FIELD = 1, 2, 4
 
 
-def read_carried(path, providers):
+def read_carried(carried, providers):
     """Adds what merged traces carried of events: each description whole, types and rules by number."""
-    for data in map(json.loads, path.read_text("utf-8").splitlines()):
+    for data in carried:
         provider = providers.setdefault(data["provider"], Provider(data["provider"]))
         provider.names.append(("carried", data["provider_name"]))
         task, opcode = (counted(plain(data[key] or "")) for key in ("task_name", "opcode_name"))

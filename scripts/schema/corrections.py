@@ -2,8 +2,8 @@
 
 import re
 
-from schema_model import Event, Field, Provider, Ref
-from schema_releases import Structures
+from model import Event, Field, Provider, Ref
+from releases import Structures
 
 CELL = re.compile(
     r"(?P<wire>\w+)(/(?P<meaning>\w+))?(=(?P<length>#?\d+))?(\*(?P<count>#?\d+|rest))?(@(?P<map>\d+))?(?P<optional>\?)?(?P<hidden>!)? (?P<name>.+)"
