@@ -456,6 +456,35 @@ mod tests {
         assert_eq!(options, 176);
     }
 
+    /// Each option of each command with its words and default: its name is also the key of `--config`, and with
+    /// `ETL2PARQUET_` in front that of its environment variable.
+    #[test]
+    fn options_stay_as_they_are() {
+        let mut lines = Vec::new();
+        let mut commands = vec![(String::new(), Cli::command())];
+        while let Some((path, command)) = commands.pop() {
+            let below = command.get_subcommands().map(|below| (format!("{path} {}", below.get_name()), below.clone()));
+            commands.extend(below);
+            for option in command.get_arguments().filter(|option| option.get_long().is_some()) {
+                let words = option.get_possible_values();
+                let words: Vec<&str> = words.iter().map(clap::builder::PossibleValue::get_name).collect();
+                let defaults: Vec<_> =
+                    option.get_default_values().iter().map(|value| value.to_string_lossy()).collect();
+                let line = format!(
+                    "{path} --{} {} {}",
+                    option.get_long().unwrap_or_default(),
+                    words.join("|"),
+                    defaults.join(",")
+                );
+                lines.push(line.split_whitespace().collect::<Vec<_>>().join(" "));
+            }
+        }
+        lines.sort_unstable();
+        insta::with_settings!({ snapshot_path => "../../tests/snapshots", prepend_module_to_snapshot => false }, {
+            insta::assert_snapshot!("options", lines.join("\n"));
+        });
+    }
+
     #[test]
     fn defaults_are_those_of_the_contract() {
         let cli = Cli::try_parse_from(["etl2parquet", "convert", "a.etl", "-o", "out"]).unwrap();

@@ -28,8 +28,7 @@ use crate::decode::ColumnNames;
 use crate::table::header;
 
 const HEAD: &str = "# Settled names of providers, columns and events: lines are added, never changed. Written by scripts/schema/settle_names.\n";
-const KEPT_HEAD: &str =
-    "# Settled names that the descriptions beside would settle otherwise now. Written by scripts/schema/settle_names.\n";
+const KEPT_HEAD: &str = "# Settled names that the descriptions beside would settle otherwise now. Written by scripts/schema/settle_names.\n";
 
 type Table = BTreeMap<Guid, SettledNames>;
 
@@ -64,7 +63,10 @@ fn the_table_of_settled_names_is_whole() {
         }
         let found = fs::read_to_string(&path).unwrap_or_default();
         let differs = text.lines().zip(found.lines()).find(|(wanted, found)| wanted != found);
-        assert!(text == found, "run scripts/schema/settle_names: {name} has not what it should have, from {differs:?} on");
+        assert!(
+            text == found,
+            "run scripts/schema/settle_names: {name} has not what it should have, from {differs:?} on"
+        );
     }
 }
 
