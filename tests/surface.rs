@@ -30,7 +30,7 @@ fn keys(text: &str) -> String {
     fn add(path: &str, value: &Value, found: &mut std::collections::BTreeSet<String>) {
         match value {
             Value::Object(fields) => {
-                fields.iter().for_each(|(name, field)| add(&format!("{path}.{name}"), field, found))
+                fields.iter().for_each(|(name, field)| add(&format!("{path}.{name}"), field, found));
             }
             Value::Array(values) => values.iter().for_each(|value| add(&format!("{path}[]"), value, found)),
             Value::Null => drop(found.insert(format!("{path} null"))),

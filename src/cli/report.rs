@@ -94,9 +94,9 @@ impl Reports {
     fn one(&mut self, subjects: &Subjects, name: &str, subject: &Subject) -> Result<PathBuf> {
         let file = self.pages.page(name);
         self.run.interrupt.working(true);
-        let made = subjects.facts(subject, &file, &self.run).and_then(|facts| {
+        let made = subjects.facts(subject, &file, &self.run).map(|facts| {
             let of_index = file.file_name().map(|name| Entry::new(&facts, &name.to_string_lossy()));
-            Ok((page(&facts)?, of_index, facts.is_damaged()))
+            (page(&facts), of_index, facts.is_damaged())
         });
         self.run.interrupt.working(false);
         let (text, of_index, is_damaged) = made?;

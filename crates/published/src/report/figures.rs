@@ -3,7 +3,6 @@
 use std::fmt::Write as _;
 
 use base::calendar::rfc3339;
-use base::error::Result;
 use base::readable::time::duration;
 use indicatif::HumanCount;
 
@@ -60,23 +59,20 @@ pub(super) struct Figure<'a> {
 }
 
 /// A chart of amounts by name on top of one another, with a legend and a table of its numbers.
-///
-/// # Errors
-/// [`ErrorKind::Internal`](base::error::ErrorKind::Internal) when it cannot be drawn.
-pub(super) fn figure(figure: Figure<'_>, axis: &Axis, ranked: &Ranked) -> Result<String> {
+pub(super) fn figure(figure: Figure<'_>, axis: &Axis, ranked: &Ranked) -> String {
     let Figure { id, title, unit, .. } = figure;
     let peak = ranked.peak();
     if peak == 0 {
-        return Ok(note("There is nothing to draw."));
+        return note("There is nothing to draw.");
     }
     let top = format!("The top of the chart is {} in {}", text(&unit.shown(peak)), duration(axis.offset(1)));
     let names: Vec<String> = ranked.shown.iter().map(|(name, _)| text(name)).collect();
     let description = format!("{top}. From the most to the least: {}.", names.join(", "));
     let hover = of_stack(axis, ranked, unit);
-    let svg = stacked(Words { id, title, description: &description, hover: &hover }, ranked, peak)?;
+    let svg = stacked(Words { id, title, description: &description, hover: &hover }, ranked, peak);
     let numbers = details("Numbers of this chart", &numbers(figure, axis, ranked));
     let legend = legend(ranked);
-    Ok(format!("<figure>\n<figcaption>{title}. {top}.</figcaption>\n{svg}{}{legend}{numbers}</figure>\n", scale(axis)))
+    format!("<figure>\n<figcaption>{title}. {top}.</figcaption>\n{svg}{}{legend}{numbers}</figure>\n", scale(axis))
 }
 
 /// What is left out of a list of names, and counted.

@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 
-use base::error::Result;
 use base::readable::count::counted;
 
 use super::document::document;
@@ -12,12 +11,9 @@ use super::key_figures::{key_figures, when};
 use super::sections;
 
 /// The page of a trace: HTML that asks for nothing else.
-///
-/// # Errors
-/// [`ErrorKind::Internal`](base::error::ErrorKind::Internal) when a chart cannot be drawn.
-pub fn page(facts: &Facts) -> Result<String> {
+pub fn page(facts: &Facts) -> String {
     let name = text(&facts.record.trace);
-    let parts = parts(facts)?;
+    let parts = parts(facts);
     let contents = parts.iter().fold(String::new(), |mut contents, Section { id, heading, .. }| {
         let _ = writeln!(contents, "<li><a href=\"#{id}\">{heading}</a></li>");
         contents
@@ -32,30 +28,30 @@ pub fn page(facts: &Facts) -> Result<String> {
         tiles(facts),
         footer(facts)
     );
-    Ok(document(&format!("{name} – trace report"), &body))
+    document(&format!("{name} – trace report"), &body)
 }
 
 /// Answers first, then what they rest on.
-fn parts(facts: &Facts) -> Result<Vec<Section>> {
+fn parts(facts: &Facts) -> Vec<Section> {
     let parts = [
-        sections::cpu(facts)?,
-        sections::waits(facts)?,
-        sections::pauses(facts)?,
-        sections::disk(facts)?,
-        sections::network(facts)?,
+        sections::cpu(facts),
+        sections::waits(facts),
+        sections::pauses(facts),
+        sections::disk(facts),
+        sections::network(facts),
         sections::failures(facts),
-        sections::code(facts)?,
+        sections::code(facts),
         sections::interrupts(facts),
         sections::processes(facts),
-        Some(sections::events(facts)?),
+        Some(sections::events(facts)),
         Some(sections::losses(facts)),
         Some(sections::findings(facts)),
         sections::missing(facts),
-        Some(sections::buffers(facts)?),
+        Some(sections::buffers(facts)),
         Some(sections::clocks(facts)),
         Some(sections::about(facts)),
     ];
-    Ok(parts.into_iter().flatten().collect())
+    parts.into_iter().flatten().collect()
 }
 
 fn tiles(facts: &Facts) -> String {

@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 
-use base::error::Result;
 use base::readable::count::counted;
 use base::readable::time::duration;
 use conversion::views::to_record;
@@ -19,22 +18,19 @@ use super::super::unit::Unit;
 use super::rows::rows;
 
 /// Who used the processors: by context switches, else by samples. `None` where there are neither.
-///
-/// # Errors
-/// [`ErrorKind::Internal`](base::error::ErrorKind::Internal) when a chart cannot be drawn.
-pub(in super::super) fn cpu(facts: &Facts) -> Result<Option<Section>> {
+pub(in super::super) fn cpu(facts: &Facts) -> Option<Section> {
     let content = match (&facts.usage, &facts.samples) {
-        (Some(usage), _) => of_switches(facts, usage)?,
+        (Some(usage), _) => of_switches(facts, usage),
         (None, Some(samples)) => {
             let hint = note(&format!("Samples count; to see times, record {}.", to_record("cpu_intervals")));
-            of_samples(facts, samples)? + &hint
+            of_samples(facts, samples) + &hint
         }
-        (None, None) => return Ok(None),
+        (None, None) => return None,
     };
-    Ok(Some(Section::new("cpu", "CPU by process", content)))
+    Some(Section::new("cpu", "CPU by process", content))
 }
 
-fn of_switches(facts: &Facts, usage: &CpuUsage) -> Result<String> {
+fn of_switches(facts: &Facts, usage: &CpuUsage) -> String {
     let ranked = &usage.by_process;
     let known = usage.known_ns();
     let words = Figure { id: "cpu", title: "Time on processors by process", things: "processes", unit: Unit::Time };
@@ -54,7 +50,7 @@ fn of_switches(facts: &Facts, usage: &CpuUsage) -> Result<String> {
     });
     let table = table("Time on processors by process", &["process", "on processors", "of known time", "runs"], &rows);
     let sums = sums(usage, &facts.interrupts);
-    Ok(format!("{lead}{}{table}{sums}", figure(words, &facts.axis, ranked)?))
+    format!("{lead}{}{table}{sums}", figure(words, &facts.axis, ranked))
 }
 
 /// What the processors did in all: it adds up to what was recorded of them.
@@ -90,7 +86,7 @@ fn sums(usage: &CpuUsage, interrupts: &Interrupts) -> String {
     format!("<h3>All processors</h3>\n{}{left_out}", table("Time of all processors", &["", "time", "share"], &rows))
 }
 
-fn of_samples(facts: &Facts, samples: &CpuSamples) -> Result<String> {
+fn of_samples(facts: &Facts, samples: &CpuSamples) -> String {
     let all = samples.by_process.weight();
     let words =
         Figure { id: "samples", title: "Samples by process", things: "processes", unit: Unit::Things("samples") };
@@ -99,13 +95,13 @@ fn of_samples(facts: &Facts, samples: &CpuSamples) -> Result<String> {
         0 => String::new(),
         idle => format!(": {} busy", text(&share(all, all.saturating_add(idle)))),
     };
-    Ok(format!(
+    format!(
         "<p>{} of the profiler, and {} of idle processors{busy}.</p>\n{}{}",
         counted(all, "samples"),
         HumanCount(samples.idle),
-        figure(words, &facts.axis, &samples.by_process)?,
+        figure(words, &facts.axis, &samples.by_process),
         of_places("Samples by process", "process", &samples.by_process, all)
-    ))
+    )
 }
 
 fn of_places(caption: &str, head: &str, ranked: &Ranked, all: u64) -> String {
@@ -114,15 +110,12 @@ fn of_places(caption: &str, head: &str, ranked: &Ranked, all: u64) -> String {
 }
 
 /// Which code ran: methods of .NET and modules; `None` without samples.
-///
-/// # Errors
-/// [`ErrorKind::Internal`](base::error::ErrorKind::Internal) when a chart cannot be drawn.
-pub(in super::super) fn code(facts: &Facts) -> Result<Option<Section>> {
-    let Some(samples) = &facts.samples else { return Ok(None) };
+pub(in super::super) fn code(facts: &Facts) -> Option<Section> {
+    let Some(samples) = &facts.samples else { return None };
     let all = samples.by_process.weight();
     let mut content = String::new();
     if facts.usage.is_some() {
-        content += &of_samples(facts, samples)?;
+        content += &of_samples(facts, samples);
     }
     let methods = samples.by_method.weight();
     if methods > 0 {
@@ -136,7 +129,7 @@ pub(in super::super) fn code(facts: &Facts) -> Result<Option<Section>> {
         let left_out = counted(samples.left_out, "spans of modules and methods");
         content += &note(&format!("{left_out} had no room in this report."));
     }
-    Ok(Some(Section::new("code", "CPU by method and module", content)))
+    Some(Section::new("code", "CPU by method and module", content))
 }
 
 /// Which drivers' routines interrupted threads; `None` where none was recorded.

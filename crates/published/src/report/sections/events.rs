@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 
-use base::error::Result;
 use base::readable::count::counted;
 use indicatif::HumanCount;
 
@@ -14,13 +13,10 @@ use super::super::html::{Cell, Section, and_more, note, records, table, text};
 use super::super::providers::{Event, Providers};
 
 /// All of that.
-///
-/// # Errors
-/// [`ErrorKind::Internal`](base::error::ErrorKind::Internal) when a chart cannot be drawn.
-pub(in super::super) fn events(facts: &Facts) -> Result<Section> {
+pub(in super::super) fn events(facts: &Facts) -> Section {
     let content =
-        [by_name(&facts.providers), by_provider(&facts.providers), timeline(facts)?, undecoded(&facts.providers)];
-    Ok(Section::new("events", "Events", content.concat()))
+        [by_name(&facts.providers), by_provider(&facts.providers), timeline(facts), undecoded(&facts.providers)];
+    Section::new("events", "Events", content.concat())
 }
 
 fn by_name(providers: &Providers) -> String {
@@ -51,7 +47,7 @@ fn by_provider(providers: &Providers) -> String {
 }
 
 /// Events of each provider over time.
-fn timeline(facts: &Facts) -> Result<String> {
+fn timeline(facts: &Facts) -> String {
     let ranked = &facts.providers.by_dataset;
     let rest = rest(ranked);
     let others = ranked.rest.iter().zip(&rest).map(|(rest, name)| (name.as_str(), &rest.amounts));
@@ -63,7 +59,7 @@ fn timeline(facts: &Facts) -> Result<String> {
         let id = format!("timeline-{number}");
         let title = format!("Events of {name} over time");
         let hover = of_row(&facts.axis, &amounts.bins, "events");
-        let svg = row(Words { id: &id, title: &title, description: &count, hover: &hover }, &amounts.bins, 0)?;
+        let svg = row(Words { id: &id, title: &title, description: &count, hover: &hover }, &amounts.bins, 0);
         let _ = write!(rows, "<div><div class=\"head\"><span>{name}</span><span>{count}</span></div>\n{svg}</div>\n");
     }
     let outside = match ranked.counter(1) {
@@ -71,7 +67,7 @@ fn timeline(facts: &Facts) -> Result<String> {
         outside => note(&format!("{} before the window that the ring kept, or behind it.", counted(outside, "events"))),
     };
     let lead = "<h3>Over time</h3>\n<p>Each row has a scale of its own: its highest mark is its busiest time.</p>\n";
-    Ok(format!("{lead}<div class=\"rows\">\n{rows}</div>\n{}{outside}", scale(&facts.axis)))
+    format!("{lead}<div class=\"rows\">\n{rows}</div>\n{}{outside}", scale(&facts.axis))
 }
 
 fn undecoded(providers: &Providers) -> String {

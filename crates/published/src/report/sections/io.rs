@@ -1,6 +1,5 @@
 //! Who read, wrote, sent and received.
 
-use base::error::Result;
 use base::readable::count::counted;
 use base::readable::time::duration;
 use indicatif::{HumanBytes, HumanCount};
@@ -46,22 +45,16 @@ const NETWORK: Ways = Ways {
 };
 
 /// Who read and wrote disks; `None` where nobody is known to.
-///
-/// # Errors
-/// [`ErrorKind::Internal`](base::error::ErrorKind::Internal) when a chart cannot be drawn.
-pub(in super::super) fn disk(facts: &Facts) -> Result<Option<Section>> {
-    facts.disk.as_ref().map(|ranked| bytes(facts, DISK, ranked)).transpose()
+pub(in super::super) fn disk(facts: &Facts) -> Option<Section> {
+    facts.disk.as_ref().map(|ranked| bytes(facts, DISK, ranked))
 }
 
 /// Who sent and received over TCP and UDP; `None` where nobody is known to.
-///
-/// # Errors
-/// [`ErrorKind::Internal`](base::error::ErrorKind::Internal) when a chart cannot be drawn.
-pub(in super::super) fn network(facts: &Facts) -> Result<Option<Section>> {
-    facts.network.as_ref().map(|ranked| bytes(facts, NETWORK, ranked)).transpose()
+pub(in super::super) fn network(facts: &Facts) -> Option<Section> {
+    facts.network.as_ref().map(|ranked| bytes(facts, NETWORK, ranked))
 }
 
-fn bytes(facts: &Facts, ways: Ways, ranked: &Ranked) -> Result<Section> {
+fn bytes(facts: &Facts, ways: Ways, ranked: &Ranked) -> Section {
     let [_, there, back, _] = ways.heads;
     let lead = format!(
         "<p>{} {there} and {} {back} in {}.</p>\n",
@@ -86,7 +79,7 @@ fn bytes(facts: &Facts, ways: Ways, ranked: &Ranked) -> Result<Section> {
         0 => String::new(),
         more => note(&format!("The bytes of {} are not known.", counted(more, ways.operations))),
     };
-    let chart = figure(ways.figure, &facts.axis, ranked)?;
+    let chart = figure(ways.figure, &facts.axis, ranked);
     let content = format!("{lead}{chart}{}{unsized_ones}", table(ways.figure.title, &heads, &rows));
-    Ok(Section::new(ways.figure.id, ways.heading, content))
+    Section::new(ways.figure.id, ways.heading, content)
 }

@@ -3,7 +3,6 @@
 use std::fmt::Write as _;
 
 use base::calendar::rfc3339;
-use base::error::Result;
 use base::readable::count::counted;
 use base::readable::time::duration;
 use conversion::sidecar::{ClockRow, InputFacts, SessionRow, Time};
@@ -18,10 +17,7 @@ use super::super::lanes::{Lane, Lanes};
 use super::super::recorded::Recorded;
 
 /// Buffers of each processor over time.
-///
-/// # Errors
-/// [`ErrorKind::Internal`](base::error::ErrorKind::Internal) when a chart cannot be drawn.
-pub(in super::super) fn buffers(facts: &Facts) -> Result<Section> {
+pub(in super::super) fn buffers(facts: &Facts) -> Section {
     let Lanes { shown, more, .. } = &facts.lanes;
     let mut rows = String::new();
     for (one, number) in shown.iter().zip(0..) {
@@ -29,7 +25,7 @@ pub(in super::super) fn buffers(facts: &Facts) -> Result<Section> {
         let numbers = numbers_of(one);
         let title = format!("Buffers of {name} over time");
         let (id, hover) = (format!("lane-{number}"), of_lane(&facts.axis, one));
-        let svg = lane(Words { id: &id, title: &title, description: &numbers, hover: &hover }, one)?;
+        let svg = lane(Words { id: &id, title: &title, description: &numbers, hover: &hover }, one);
         let _ = write!(rows, "<div><div class=\"head\"><span>{name}</span><span>{numbers}</span></div>\n{svg}</div>\n");
     }
     let lead = "<p>How full the fullest buffer was at each time, from empty to full; blank where no buffer has events.</p>\n\
@@ -37,7 +33,7 @@ pub(in super::super) fn buffers(facts: &Facts) -> Result<Section> {
         <li><i class=\"possible\"></i>possibly lost</li></ul>\n";
     let content =
         format!("{lead}<div class=\"rows\">\n{rows}</div>\n{}{}", scale(&facts.axis), and_more(*more, "processors"));
-    Ok(Section::new("buffers", "Buffers", content))
+    Section::new("buffers", "Buffers", content)
 }
 
 fn name_of(lane: &Lane, recorded: &Recorded) -> String {

@@ -1,6 +1,5 @@
 //! Which processes ran, and what kept their threads from running.
 
-use base::error::Result;
 use base::readable::count::counted;
 use base::readable::time::duration;
 use indicatif::HumanCount;
@@ -13,11 +12,8 @@ use super::super::unit::Unit;
 use super::rows::rows;
 
 /// How long threads were off the processors; `None` without context switches.
-///
-/// # Errors
-/// [`ErrorKind::Internal`](base::error::ErrorKind::Internal) when a chart cannot be drawn.
-pub(in super::super) fn waits(facts: &Facts) -> Result<Option<Section>> {
-    let Some(waits) = &facts.waits else { return Ok(None) };
+pub(in super::super) fn waits(facts: &Facts) -> Option<Section> {
+    let Some(waits) = &facts.waits else { return None };
     let ranked = &waits.by_process;
     let words = Figure { id: "waits", title: "Threads that waited, by process", things: "processes", unit: Unit::Time };
     let lead = format!(
@@ -43,16 +39,13 @@ pub(in super::super) fn waits(facts: &Facts) -> Result<Option<Section>> {
         more => note(&format!("{} had no room in this report.", counted(more, "further waits"))),
     };
     let content =
-        format!("{lead}{}{}{left_out}", figure(words, &facts.axis, ranked)?, table("Waits by process", &heads, &rows));
-    Ok(Some(Section::new("waits", "Waits by process", content)))
+        format!("{lead}{}{}{left_out}", figure(words, &facts.axis, ranked), table("Waits by process", &heads, &rows));
+    Some(Section::new("waits", "Waits by process", content))
 }
 
 /// How long .NET kept threads stopped; `None` where it did not.
-///
-/// # Errors
-/// [`ErrorKind::Internal`](base::error::ErrorKind::Internal) when a chart cannot be drawn.
-pub(in super::super) fn pauses(facts: &Facts) -> Result<Option<Section>> {
-    let Some(pauses) = &facts.pauses else { return Ok(None) };
+pub(in super::super) fn pauses(facts: &Facts) -> Option<Section> {
+    let Some(pauses) = &facts.pauses else { return None };
     let ranked = &pauses.by_process;
     let words =
         Figure { id: "pauses", title: "Time that threads of .NET were stopped", things: "processes", unit: Unit::Time };
@@ -80,11 +73,11 @@ pub(in super::super) fn pauses(facts: &Facts) -> Result<Option<Section>> {
     };
     let content = format!(
         "{lead}{}{}<h3>Longest pauses</h3>\n{}{left_out}",
-        figure(words, &facts.axis, ranked)?,
+        figure(words, &facts.axis, ranked),
         table("Pauses by process", &["process", "pauses", "in all"], &by_process),
         table("Longest pauses", &["process", "length", "at", "reason"], &longest)
     );
-    Ok(Some(Section::new("pauses", "Pauses of .NET", content)))
+    Some(Section::new("pauses", "Pauses of .NET", content))
 }
 
 /// Which processes ran; `None` where the trace names none.
