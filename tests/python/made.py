@@ -29,10 +29,30 @@ def add_dataset(folder, name, rows):
     add_file(folder, f"events/{name}/part-00009-00000.parquet", table)
 
 
+# What a row of these tables always has: where a made row does not say it, the table's first row does.
+ALWAYS = {
+    "sessions": [
+        "source", "size", "os_version", "os_build", "layout_version", "pointer_size", "cpu_count", "buffer_size",
+        "start_buffers", "buffers_written", "buffers_found", "maximum_file_size", "log_file_mode", "log_file_mode_names",
+        "timer_resolution_ns", "compressed", "truncated", "relogged", "private_logger", "closed", "input", "machine",
+    ],
+    "clock": [
+        "clock_type", "clock", "perf_frequency", "first_ticks", "base_ns", "anchor", "start_anchor_ns", "offset_ns",
+        "time_zone_bias_min", "sees_clock_adjustments", "quality", "disorder_in_buffer", "disorder_between_buffers",
+        "disorder_in_file", "largest_step_back_ns", "largest_step_forward_ns", "inherited_times",
+    ],
+    "streams": [
+        "source", "buffers", "events", "bytes_used", "fill_ratio", "disorder_in_buffer", "disorder_between_buffers",
+    ],
+}
+
+
 def replace_table(folder, name, rows):
     """Replaces the rows of a sidecar table, which has the columns that it had."""
     path = os.path.join(folder, "sidecar", f"{name}.parquet")
-    table = pyarrow.Table.from_pylist(rows, schema=pyarrow.parquet.read_schema(path))
+    old = pyarrow.parquet.read_table(path)
+    given = {column: old.column(column)[0].as_py() for column in ALWAYS.get(name, ())}
+    table = pyarrow.Table.from_pylist([{**given, **row} for row in rows], schema=old.schema)
     pyarrow.parquet.write_table(table, path, compression="zstd")
 
 

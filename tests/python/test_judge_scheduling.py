@@ -96,7 +96,7 @@ class Made:
     def __init__(self, first_seq, factor=1):
         self.factor = factor
         self.rows = {"Kernel-Thread": [], "Kernel-PerfInfo": [], "Kernel-StackWalk": []}
-        self.sidecar = {"sessions": [], "streams": [], "threads": [], "processes": [], "images": []}
+        self.sidecar = {"sessions": [], "clock": [], "streams": [], "threads": [], "processes": [], "images": []}
         self.cases, self.seq = {}, itertools.count(first_seq)
 
     def case(self, name, *streams):
@@ -112,6 +112,7 @@ class Made:
     def input(self, number, source, *streams):
         self.now = number
         self.sidecar["sessions"].append({"source": source, "input": number, "machine": self.number, "pointer_size": 8})
+        self.sidecar["clock"].append({"source": source})
         for cpu, first, last in streams:
             times = {"first_time_ns": first * self.factor, "last_time_ns": last * self.factor}
             self.sidecar["streams"].append({"source": source, "cpu": cpu, **times})

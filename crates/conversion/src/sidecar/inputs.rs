@@ -1,5 +1,7 @@
 //! What is known of each input of a recording: the rows that describe it.
 
+use std::collections::HashMap;
+
 use super::clock::{self, ClockRow};
 use super::sessions::{self, SessionRow};
 use super::streams::{self, StreamRow};
@@ -27,21 +29,21 @@ impl InputFacts {
         }
     }
 
-    /// The facts of inputs by their rows. Rows that name no session are left out.
+    /// The facts of inputs by their rows. The streams of inputs that are called the same are left out: nobody knows of which each
+    /// is.
     pub fn of_rows(sessions: Vec<SessionRow>, clocks: Vec<ClockRow>, streams: Vec<StreamRow>) -> Vec<InputFacts> {
-        let mut inputs: Vec<InputFacts> = sessions
-            .into_iter()
-            .zip(clocks)
-            .map(|(session, clock)| InputFacts { session, clock, streams: Vec::new() })
-            .collect();
-        let mut at = 0;
+        let mut of_source: HashMap<String, Option<usize>> = HashMap::new();
+        for (session, place) in sessions.iter().zip(0..) {
+            of_source.entry(session.source.clone()).and_modify(|known| *known = None).or_insert(Some(place));
+        }
+        let inputs = sessions.into_iter().zip(clocks);
+        let inputs = inputs.map(|(session, clock)| InputFacts { session, clock, streams: Vec::new() });
+        let mut inputs: Vec<InputFacts> = inputs.collect();
         for stream in streams {
-            // Both tables are in the order of the inputs.
-            let is_of = |input: &InputFacts| input.session.source == stream.source;
-            let ahead = inputs.get(at..).unwrap_or_default().iter().position(is_of);
-            let Some(place) = ahead.map(|ahead| at + ahead).or_else(|| inputs.iter().position(is_of)) else { continue };
-            at = place;
-            inputs[place].streams.push(stream);
+            let place = of_source.get(&stream.source).copied().flatten();
+            if let Some(input) = place.and_then(|place| inputs.get_mut(place)) {
+                input.streams.push(stream);
+            }
         }
         inputs
     }
@@ -56,13 +58,10 @@ mod tests {
         let session = |source: &str| SessionRow { source: source.to_owned(), ..SessionRow::default() };
         let stream =
             |source: &str, cpu| StreamRow { source: source.to_owned(), cpu: Some(cpu), ..StreamRow::default() };
-        let streams = vec![stream("b", 1), stream("a", 2), stream("b", 3), stream("c", 4)];
-        let inputs = InputFacts::of_rows(
-            vec![session("a"), session("b")],
-            vec![ClockRow::default(), ClockRow::default()],
-            streams,
-        );
+        let streams = vec![stream("b", 1), stream("a", 2), stream("b", 3), stream("c", 4), stream("d", 5)];
+        let inputs =
+            InputFacts::of_rows(["a", "b", "d", "d"].map(session).to_vec(), vec![ClockRow::default(); 4], streams);
         let cpus = |input: &InputFacts| input.streams.iter().filter_map(|stream| stream.cpu).collect::<Vec<_>>();
-        assert_eq!(inputs.iter().map(cpus).collect::<Vec<_>>(), [vec![2], vec![1, 3]]);
+        assert_eq!(inputs.iter().map(cpus).collect::<Vec<_>>(), [vec![2], vec![1, 3], vec![], vec![]]);
     }
 }

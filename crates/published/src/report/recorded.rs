@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use base::error::Result;
 use conversion::read_columns;
-use conversion::sidecar::{AnswerRow, InputFacts, IssueRow};
+use conversion::sidecar::{AnswerRow, InputFacts, IssueRow, StreamRow};
 use conversion::survey::{IssueCode, Severity};
 
 use super::source::Source;
@@ -69,9 +69,11 @@ pub(super) struct Recorded {
 pub(super) fn recorded(source: &Source<'_>) -> Result<Recorded> {
     let mut recorded = Recorded { inputs: source.tables().inputs()?, machine: machine(source)?, ..Recorded::default() };
     recorded.more_inputs = recorded.inputs.len().saturating_sub(MOST_INPUTS);
-    let streams = recorded.inputs.iter().flat_map(|input| &input.streams);
-    let spans: Vec<_> = streams.filter_map(|stream| stream.first_time_ns.zip(stream.last_time_ns)).collect();
-    recorded.span = spans.into_iter().reduce(|(first, last), (earlier, later)| (first.min(earlier), last.max(later)));
+    source.sidecar::<StreamSpan>(|stream| {
+        let Some((first, last)) = stream.first_time_ns.zip(stream.last_time_ns) else { return };
+        let (earliest, latest) = recorded.span.unwrap_or((first, last));
+        recorded.span = Some((first.min(earliest), last.max(latest)));
+    })?;
     source.sidecar::<Unanswered>(|row| recorded.unanswered.extend(row.needed.map(|needed| (row.question, needed))))?;
     let mut findings = BTreeMap::<(Reverse<Severity>, IssueCode), Finding>::new();
     source.sidecar::<Issue<'_>>(|issue| {
@@ -101,6 +103,14 @@ impl Recorded {
         if self.advice.len() < MOST_FINDINGS && !self.advice.iter().any(|known| known == message) {
             self.advice.push(message.to_owned());
         }
+    }
+}
+
+read_columns! {
+    /// The first and the last time of a stream.
+    struct StreamSpan of StreamRow {
+        first_time_ns: Option<i64>,
+        last_time_ns: Option<i64>,
     }
 }
 
