@@ -4,7 +4,7 @@
 //! of the file are read with each of them flipped. Where they are not the same as before, the file must count as
 //! damaged, which the exit code tells, or must be refused.
 //!
-//! A run of the tests takes a sample. All of them: `scripts/flips`.
+//! A run of the tests takes a sample. All of them: `scripts/check/flips`.
 
 #![allow(clippy::unwrap_used, reason = "a test may stop at what should not happen")]
 #![allow(clippy::print_stdout, reason = "a whole run shows its figures")]

@@ -5,7 +5,7 @@
 //! trace with the flipped buffer must count damage; where nothing is flipped it must count none. Where the reading ends in
 //! bytes that are no event, what the survey finds behind them must begin where an event of the unflipped buffer does.
 //!
-//! A run of the tests takes a sample of some traces. All sizes of all traces: `scripts/flips`.
+//! A run of the tests takes a sample of some traces. All sizes of all traces: `scripts/check/flips`.
 
 #![allow(clippy::unwrap_used, reason = "a test may stop at what should not happen")]
 #![allow(clippy::print_stdout, reason = "a whole run shows its figures")]

@@ -7,7 +7,7 @@
 //! - the tests of this crate run each over its seeds (`seeds/<name>/`) and some hundred inputs made from them,
 //! - the program `fuzz-loop` runs each over a fixed number of inputs, which two runs make alike, and prints a hash of all
 //!   outcomes,
-//! - the program `libfuzzer` runs one of them for as long as one likes, led by the coverage of branches (`scripts/fuzz`).
+//! - the program `libfuzzer` runs one of them for as long as one likes, led by the coverage of branches (`scripts/check/fuzz`).
 //!
 //! [`amplify`] asks another question: what does one block of a trace cost, where there are more and more of it?
 //!

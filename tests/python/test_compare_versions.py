@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 import support
 
-SCRIPT = os.path.join(support.REPOSITORY, "scripts", "compare_versions")
+SCRIPT = os.path.join(support.REPOSITORY, "scripts", "measure", "compare_versions")
 
 
 def compare(out):

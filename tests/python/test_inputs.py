@@ -203,7 +203,7 @@ class Budget(Inputs):
         process.returncode = os.waitstatus_to_exitcode(status)
         process.stderr.close()
         self.assertEqual((process.returncode, said.count("this is no event trace")), (3, 8), said)
-        # In KiB; 100 MiB beside the budget, as scripts/hostile has it.
+        # In KiB; 100 MiB beside the budget, as scripts/check/hostile has it.
         self.assertLess(used.ru_maxrss >> 10, 384 + 100)
 
 

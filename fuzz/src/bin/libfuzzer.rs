@@ -1,4 +1,4 @@
-//! One target under libFuzzer; `ETL2PARQUET_FUZZ_TARGET` names it. `scripts/fuzz` builds and runs it.
+//! One target under libFuzzer; `ETL2PARQUET_FUZZ_TARGET` names it. `scripts/check/fuzz` builds and runs it.
 
 #![no_main]
 

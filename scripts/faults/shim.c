@@ -1,4 +1,4 @@
-/* Makes system calls of a program fail, by count: preloaded by scripts/faults (LD_PRELOAD).
+/* Makes system calls of a program fail, by count: preloaded by scripts/faults/run (LD_PRELOAD).
  *
  *   FAULTS_UNDER  a path: calls on it and on what is below it are counted, and no others
  *   FAULTS_KIND   the kind of call to count, or `any`

@@ -1,4 +1,4 @@
-"""The campaign of scripts/faults that disturbs `report`, of a trace as it was recorded and of a converted one."""
+"""The campaign of scripts/faults/run that disturbs `report`, of a trace as it was recorded and of a converted one."""
 
 import errno
 import os
@@ -8,9 +8,9 @@ import time
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-from faults_judge import INTERNAL, NO_INPUT, OUTPUT, SUCCESS, expected_of, said_badly, wrong_code
-from faults_runs import NONE, Fault
-from faults_trials import CHANGING, Sandbox
+from judge import INTERNAL, NO_INPUT, OUTPUT, SUCCESS, expected_of, said_badly, wrong_code
+from runs import NONE, Fault
+from trials import CHANGING, Sandbox
 
 ERRORS = (errno.ENOSPC, errno.EIO, errno.EACCES)
 SIGNALS = (signal.SIGINT, signal.SIGTERM)

@@ -1,12 +1,12 @@
-"""The campaigns of scripts/faults that make single calls fail, by count: kills, failures, halves, inputs, signals, power."""
+"""The campaigns of scripts/faults/run that make single calls fail, by count: kills, failures, halves, inputs, signals, power."""
 
 import errno
 import signal
 import time
 
-from faults_judge import INTERNAL, NO_INPUT, Failure, Killed, Stopped, Success, expected_of
-from faults_runs import NONE, Fault
-from faults_trials import CHANGING, Sandbox, at_every_call, in_out, sweep
+from judge import INTERNAL, NO_INPUT, Failure, Killed, Stopped, Success, expected_of
+from runs import NONE, Fault
+from trials import CHANGING, Sandbox, at_every_call, in_out, sweep
 
 # Calls that need room on the disk.
 FILLING = ("create", "write", "fsync", "rename", "mkdir", "truncate", "link")

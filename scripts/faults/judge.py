@@ -1,4 +1,4 @@
-"""Says what a run that met a fault has left behind, and whether that may be, for scripts/faults."""
+"""Says what a run that met a fault has left behind, and whether that may be, for scripts/faults/run."""
 
 import errno
 import json

@@ -1,4 +1,4 @@
-"""The campaign of scripts/faults whose input lies on a disk that cannot read it: a loop device over an image that was cut."""
+"""The campaign of scripts/faults/run whose input lies on a disk that cannot read it: a loop device over an image that was cut."""
 
 import os
 import shutil
@@ -7,8 +7,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from faults_judge import NO_INPUT, Failure, others
-from faults_trials import Sandbox, Way
+from judge import NO_INPUT, Failure, others
+from trials import Sandbox, Way
 
 MIB = 1 << 20
 BLOCK = 1024

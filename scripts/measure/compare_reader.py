@@ -1,4 +1,4 @@
-"""Reads one trace with one of the Python libraries and prints counts as JSON; called by scripts/compare.
+"""Reads one trace with one of the Python libraries and prints counts as JSON; called by scripts/measure/compare.
 
     compare_reader.py dissect.etl|etl-parser TRACE SECONDS
 

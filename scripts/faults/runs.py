@@ -1,4 +1,4 @@
-"""Runs of the program in which one system call goes wrong (faults_shim.c), for scripts/faults."""
+"""Runs of the program in which one system call goes wrong (faults_shim.c), for scripts/faults/run."""
 
 import os
 import signal
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import measuring
 
-SOURCE = Path(__file__).parent / "faults_shim.c"
+SOURCE = Path(__file__).parent / "shim.c"
 # No run takes longer; one that hangs must end as a finding.
 PATIENCE = 60
 # What a run is told by when it did not end in time.

@@ -1,4 +1,4 @@
-"""What scripts/faults tries: ways to a trace, and one fault on each of them."""
+"""What scripts/faults/run tries: ways to a trace, and one fault on each of them."""
 
 import os
 import shutil
@@ -9,8 +9,8 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from faults_judge import Judge, digest, others
-from faults_runs import NONE, Fault
+from judge import Judge, digest, others
+from runs import NONE, Fault
 
 # Calls after which something else lies on the disk.
 CHANGING = ("create", "write", "fsync", "rename", "mkdir", "unlink", "rmdir", "truncate", "link", "flock")

@@ -1,4 +1,4 @@
-"""The campaign of scripts/faults that disturbs `--if-exists update` over several traces."""
+"""The campaign of scripts/faults/run that disturbs `--if-exists update` over several traces."""
 
 import errno
 import json
@@ -9,9 +9,9 @@ import time
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-from faults_judge import DAMAGED, OUTPUT, digest, expected_of, said_badly, wrong_code
-from faults_runs import NONE, Fault
-from faults_trials import CHANGING, Sandbox
+from judge import DAMAGED, OUTPUT, digest, expected_of, said_badly, wrong_code
+from runs import NONE, Fault
+from trials import CHANGING, Sandbox
 
 # What an earlier run has converted and what is there now; None: nothing.
 TRACES = ("unchanged", "changed", "new")

@@ -1,13 +1,13 @@
-"""Faults made on purpose, which scripts/faults must find: of traces, of what is left behind, of programs that publish badly."""
+"""Faults made on purpose, which scripts/faults/run must find: of traces, of what is left behind, of programs that publish badly."""
 
 import os
 import shutil
 import sys
 
-from faults_campaigns import not_on_disk
-from faults_judge import PUBLISHED_WITH_OUTPUT_FAILURE, Failure, Killed
-from faults_runs import Ended, Fault, Program
-from faults_trials import Sandbox, Way, attempt
+from campaigns import not_on_disk
+from judge import PUBLISHED_WITH_OUTPUT_FAILURE, Failure, Killed
+from runs import Ended, Fault, Program
+from trials import Sandbox, Way, attempt
 
 # A program that publishes a trace, which lies there finished, file by file. One process: its filter would end any other.
 BAD_PUBLISHER = """#!{python} -IS

@@ -1,4 +1,4 @@
-"""The campaigns of scripts/faults that disturb what is around the program: full disks, limits, changing inputs, other runs."""
+"""The campaigns of scripts/faults/run that disturb what is around the program: full disks, limits, changing inputs, other runs."""
 
 import ctypes
 import functools
@@ -12,9 +12,9 @@ import time
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-from faults_judge import DAMAGED, INTERNAL, NO_INPUT, OUTPUT, SUCCESS, Failure, others
-from faults_runs import Fault
-from faults_trials import Sandbox, Way
+from judge import DAMAGED, INTERNAL, NO_INPUT, OUTPUT, SUCCESS, Failure, others
+from runs import Fault
+from trials import Sandbox, Way
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 # MS_REMOUNT, MNT_DETACH.
