@@ -14,11 +14,15 @@ import support
 # Blocks of commands by page, and what lies there afterwards. docs/views.md has a test of its own.
 PAGES = {
     "README.md": (1, ["out/trace=example"]),
+    "docs/columns.md": (1, []),
+    "docs/dataset.md": (1, ["out/trace=boot"]),
+    "docs/filters.md": (1, ["errors/trace=boot"]),
     "docs/operations.md": (1, ["data/lake/trace=boot", "data/log/etl2parquet.json"]),
     "docs/queries.md": (1, ["out/trace=boot", "views.sql", "views.spark.sql"]),
     "docs/recipes.md": (1, ["lake/trace=example", "lake/trace=orders"]),
     "docs/report.md": (1, ["boot.html", "opened", "pages/index.html", "pages/monday.html", "pages/tuesday.html"]),
     "docs/schemas.md": (6, ["out/trace=trace", "shop.lock", "out/schema.lock", "out/trace=c", "facts.json"]),
+    "docs/sidecar.md": (1, ["out/trace=boot"]),
     "docs/steps.md": (1, ["out/trace=boot"]),
     "docs/verify.md": (1, ["out/trace=boot", "run.json"]),
 }

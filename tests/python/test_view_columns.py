@@ -11,8 +11,8 @@ MEANINGS = os.path.join(support.REPOSITORY, "crates", "conversion", "src", "view
 PAGE = os.path.join(support.REPOSITORY, "docs", "view-columns.md")
 HEAD = """# Columns of views
 
-What each column of the [views](views.md) holds. The columns of `all_events` and of datasets, and the sidecar's, are in
-[dataset.md](dataset.md). Types are DuckDB's; a column that a trace lacks is NULL. Addresses are signed numbers.
+What each column of the [views](views.md) holds. The columns of `all_events` and of datasets are in
+[columns.md](columns.md), the sidecar's in [sidecar.md](sidecar.md). Types are DuckDB's; a column that a trace lacks is NULL. Addresses are signed numbers.
 """
 
 

@@ -64,7 +64,7 @@ fn is_required(of: &Type) -> bool {
     info.has_repetition() && info.repetition() == Repetition::REQUIRED
 }
 
-/// The type of a value, in the words of docs/dataset.md; those that this program never writes in Parquet's own.
+/// The type of a value, in the words of docs/columns.md; those that this program never writes in Parquet's own.
 fn value_type(of: &Type) -> String {
     let logical = of.get_basic_info().logical_type_ref();
     let Type::PrimitiveType { physical_type, type_length, .. } = of else { return format!("{logical:?}") };

@@ -200,7 +200,7 @@ fn set_column(
 
 /// The encoding of a column, or, with a dictionary, of what follows once the dictionary is full.
 ///
-/// Read back by `DuckDB`, pyarrow and both of Spark's Parquet readers, for all logical types of `docs/dataset.md`.
+/// Read back by `DuckDB`, pyarrow and both of Spark's Parquet readers, for all logical types of `docs/columns.md`.
 fn encoding_of(leaf: &ColumnDescriptor, compression: Compression, rising: &[&str]) -> (Encoding, bool) {
     match leaf.physical_type() {
         PhysicalType::INT32 | PhysicalType::INT64 if is_distinct(leaf, rising) => {

@@ -1,6 +1,6 @@
 //! The sidecar: what is known of a recording besides its events, as Parquet tables.
 //!
-//! One file per table, each read top down like the table's description in docs/dataset.md. A value that the trace does
+//! One file per table, each read top down like the table's description in docs/sidecar.md. A value that the trace does
 //! not record is NULL, never 0. The files depend on the input and the options alone.
 
 pub mod answers;

@@ -54,7 +54,7 @@ mod tests {
 
     use crate::sidecar::declared::{DeclaredColumn, DeclaredTable, declared_tables};
 
-    /// A type as docs/dataset.md calls it.
+    /// A type as docs/sidecar.md calls it.
     fn word(data_type: &DataType) -> String {
         match data_type {
             DataType::Utf8 => "STRING".to_owned(),
@@ -83,7 +83,7 @@ mod tests {
 
     /// The rows of a table in the documentation: column, type, unit, meaning.
     fn documented(table: &str) -> Vec<Vec<&'static str>> {
-        let page = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/dataset.md"));
+        let page = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/sidecar.md"));
         let (_, section) =
             page.split_once(&format!("### `{table}`\n")).unwrap_or_else(|| panic!("{table}: no section"));
         let rows = section.lines().skip_while(|line| !line.starts_with("|---")).skip(1);

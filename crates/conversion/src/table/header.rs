@@ -58,7 +58,7 @@ macro_rules! header_columns {
         /// A column that is filled from the event header, its extended items, or the way the event was decoded.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
-        #[expect(missing_docs, reason = "the names are those of the columns, which docs/dataset.md describes")]
+        #[expect(missing_docs, reason = "the names are those of the columns, which docs/columns.md describes")]
         pub enum HeaderColumn {
             $($($column,)*)*
         }
@@ -440,7 +440,7 @@ mod tests {
 
     #[test]
     fn every_column_is_documented() {
-        let page = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/dataset.md"));
+        let page = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/columns.md"));
         for column in HeaderColumn::ALL {
             assert!(page.contains(&format!("`{}`", column.name())), "{}", column.name());
         }

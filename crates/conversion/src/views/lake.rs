@@ -39,7 +39,7 @@ impl LakeTable {
         self.folders.iter().map(String::as_str)
     }
 
-    /// Name and type of a column, ignoring case; the type in the words of docs/dataset.md.
+    /// Name and type of a column, ignoring case; the type in the words of docs/columns.md.
     pub fn column(&self, name: &str) -> Option<(&str, &str)> {
         let (name, kind) = self.columns.get(&*folded(name))?;
         Some((name, kind))
@@ -55,7 +55,7 @@ impl LakeTable {
         }
     }
 
-    /// Adds a column: its name, and its type in the words of docs/dataset.md. Of two that differ in case the first stays.
+    /// Adds a column: its name, and its type in the words of docs/columns.md. Of two that differ in case the first stays.
     pub fn add_column(&mut self, name: String, kind: String) {
         let folded = name.to_lowercase();
         match self.columns.get(&folded) {
@@ -198,7 +198,7 @@ impl Lake {
     }
 }
 
-/// Whether columns of two types, in the words of docs/dataset.md, hold the same values.
+/// Whether columns of two types, in the words of docs/columns.md, hold the same values.
 fn is_same_type(one: &str, other: &str) -> bool {
     one.trim_end_matches(REQUIRED) == other.trim_end_matches(REQUIRED)
 }
@@ -212,7 +212,7 @@ fn folded(name: &str) -> Cow<'_, str> {
     if is_folded { name.into() } else { name.to_lowercase().into() }
 }
 
-/// A type in the words of docs/dataset.md, as far as views tell types apart.
+/// A type in the words of docs/columns.md, as far as views tell types apart.
 fn type_name(data_type: &DataType) -> String {
     match data_type {
         DataType::Int8 => "INT_8".to_owned(),

@@ -49,7 +49,7 @@ fn is_word(name: &str) -> bool {
     !name.is_empty() && !name.contains([' ', ';'])
 }
 
-/// The type in DuckDB of a column or member, given its path and its type in the words of docs/dataset.md.
+/// The type in DuckDB of a column or member, given its path and its type in the words of docs/columns.md.
 fn kind_of(table: &LakeTable, path: &str, kind: &str, depth: usize) -> Option<String> {
     let (kind, depth) = (kind.trim_end_matches(REQUIRED), depth.checked_sub(1)?);
     if let Some(item) = kind.strip_prefix("LIST<") {
@@ -66,7 +66,7 @@ fn kind_of(table: &LakeTable, path: &str, kind: &str, depth: usize) -> Option<St
     KINDS.iter().find(|(known, _)| *known == kind).map(|(_, kind)| (*kind).to_owned())
 }
 
-/// Types in the words of docs/dataset.md, and in DuckDB.
+/// Types in the words of docs/columns.md, and in DuckDB.
 const KINDS: [(&str, &str); 19] = [
     ("STRING", "VARCHAR"),
     ("UUID", "UUID"),
