@@ -120,7 +120,7 @@ pub use base::progress::{NoProgress, Progress, Step};
 pub use columnar::columns::types::{GuidType, IntegerType, TimestampType, TypeOptions};
 pub use columnar::dataset::properties::Compression;
 pub use columnar::output::IfExists;
-pub use columnar::output::folder::Custody;
+pub use columnar::output::folder::CleanupRegistry;
 pub use columnar::output::manifest::{CommitRecord, EventCounts, FileEntry, InputEntry, LossCounts, RunInfo};
 pub use conversion::convert::job::{
     Checks, InputCounts, InputFile, JobProgress, MaxLoss, Outcome, RawPolicy, Recording, Report, ShapeCounts,

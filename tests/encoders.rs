@@ -13,8 +13,8 @@ use arrow_array::{
     UInt64Array,
 };
 use arrow_schema::{DataType, Field, Fields, Schema};
-use columnar::chunks::{ChunkEncoder, Leaf, Progress};
-use columnar::columns::{BatchScratch, BatchSink, BatchValues, ColumnBatch, KeyTable, Present, RowSource, hand_on};
+use columnar::chunks::{ChunkEncoder, Leaf, Push};
+use columnar::columns::{BatchScratch, BatchSink, BatchValues, ColumnBatch, KeyTable, Present, RowSource, emit};
 use columnar::dataset::{Compression, EncodeOptions, EncoderKind, FileNaming, TableSpec, TableWriter};
 use columnar::output::{MemoryOutput, Output};
 use etl2parquet::{Guid, Result};
@@ -399,7 +399,7 @@ impl RowSource for Rows {
         let values = match column.kind {
             Kind::KeyNumber | Kind::KeyGuid => BatchValues::Keys { keys: &keys, table: &table },
             Kind::GuidText | Kind::GuidBytes => BatchValues::Keys { keys: &places, table: &table },
-            _ => return hand_on(&column.array(rows), scratch, sink),
+            _ => return emit(&column.array(rows), scratch, sink),
         };
         sink(ColumnBatch::Values { rows: rows.len(), present: Present::Rows(&present), values })
     }
@@ -617,7 +617,7 @@ fn a_full_dictionary_of_texts_is_no_reason_to_begin_again() {
     let texts: Vec<_> = (0..2_000).map(|number| number.to_string()).collect();
     let texts: Vec<_> = texts.iter().map(String::as_bytes).collect();
     let batch = ColumnBatch::Values { rows: texts.len(), present: Present::All, values: BatchValues::Bytes(&texts) };
-    assert_eq!(encoder.push(&batch).unwrap(), Progress::Taken);
+    assert_eq!(encoder.push(&batch).unwrap(), Push::Taken);
     let chunk = encoder.finish().unwrap();
     let encodings: Vec<_> =
         chunk.close.metadata.page_encoding_stats().unwrap().iter().map(|page| page.encoding).collect();

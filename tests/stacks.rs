@@ -273,8 +273,8 @@ fn keys_stand_for_what_is_told_of_them_later() {
         &[&events],
         &["[1,2,3,4]", "[5,9]", "[6]", "-"],
         &[
-            "info 1 of 6 stack walks are not joined to an event, and are rows alone: 1 name a key of which the recording does \
-           not say what it stands for",
+            "info 1 of 6 stack walks are not joined to an event, and are rows alone: 1 use a stack key that the recording \
+           does not define",
         ],
     );
 }

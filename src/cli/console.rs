@@ -6,7 +6,7 @@ use std::path::Path;
 
 use base::error::{Error, ErrorKind, Result};
 use batch::notice::Notice;
-use columnar::output::folder::Custody;
+use columnar::output::folder::CleanupRegistry;
 use columnar::output::whole_file;
 use serde::Serialize;
 
@@ -120,17 +120,17 @@ fn written(written: io::Result<()>) -> Result<()> {
 /// # Errors
 /// As [`to_stdout`].
 pub(super) fn to_file(path: &Path, text: &str) -> Result<()> {
-    to_file_within(path, text, &Custody::default())
+    to_file_within(path, text, &CleanupRegistry::default())
 }
 
-/// The same, with what is not finished in the custody of whoever may end the program.
+/// The same, with what is not finished registered for cleanup by whoever may end the program.
 ///
 /// # Errors
 /// As [`to_file`].
-pub(super) fn to_file_within(path: &Path, text: &str, custody: &Custody) -> Result<()> {
+pub(super) fn to_file_within(path: &Path, text: &str, cleanup: &CleanupRegistry) -> Result<()> {
     if path == Path::new("-") {
         return to_stdout(text);
     }
-    whole_file::write(path, text.as_bytes(), custody)
+    whole_file::write(path, text.as_bytes(), cleanup)
         .map_err(|cause| Error::new(ErrorKind::Output, "the file cannot be written").in_file(path).caused_by(cause))
 }

@@ -86,7 +86,7 @@ fn finish(mut batch: Batch<'_>, run: &Run, summary: Option<&Path>, metrics: Opti
     let json = summary.map(|path| (path, console::json(&outcomes.summary)));
     let exposition = metrics.map(|path| (path, exposition(&outcomes.summary)));
     for (path, text) in json.into_iter().chain(exposition) {
-        let written = console::to_file_within(path, &text, &run.interrupt.custody());
+        let written = console::to_file_within(path, &text, &run.interrupt.cleanup());
         let written = written.map_err(|error| error.with_hint("the traces themselves are not affected"));
         written.unwrap_or_else(|error| outcomes.fail(&error, None));
     }

@@ -5,7 +5,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use columnar::output::folder::Custody;
+use columnar::output::folder::CleanupRegistry;
 
 /// Exit code after a signal: this plus its number, as shells have it.
 const SIGNAL_BASE: u8 = 128;
@@ -18,7 +18,7 @@ pub(super) struct Interrupt {
     is_working: Arc<AtomicBool>,
     /// Whether the program is being ended.
     is_ending: Arc<AtomicBool>,
-    custody: Custody,
+    cleanup: CleanupRegistry,
 }
 
 impl Interrupt {
@@ -40,8 +40,8 @@ impl Interrupt {
     }
 
     /// Who removes what has been written when the program ends at once.
-    pub(super) fn custody(&self) -> Custody {
-        self.custody.clone()
+    pub(super) fn cleanup(&self) -> CleanupRegistry {
+        self.cleanup.clone()
     }
 
     /// Whether to stop at the next opportunity.
@@ -69,7 +69,7 @@ impl Interrupt {
     #[cfg(any(unix, test))]
     fn end(&self) -> ! {
         self.is_ending.store(true, Ordering::SeqCst);
-        self.custody.abandon();
+        self.cleanup.abandon();
         std::process::exit(self.code().into());
     }
 }

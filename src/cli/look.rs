@@ -6,8 +6,8 @@ use conversion::convert::ConvertOptions;
 use conversion::convert::job::{Outcome, Recording};
 use conversion::job::workers::Workers;
 
-use super::board::Board;
 use super::run::{Run, caught, label};
+use super::run_progress::RunProgress;
 
 /// Converts recordings, and shows how far they are.
 pub(super) struct Look<'a> {
@@ -43,7 +43,7 @@ impl Look<'_> {
     ) {
         let Look { run, workers } = self;
         let label = |position: usize| label(&jobs[position].name, position, jobs.len());
-        let board = Board::new(run.display_mode, positions.len(), &run.interrupt);
+        let board = RunProgress::new(run.display_mode, positions.len(), &run.interrupt);
         let work = |place: usize| {
             let job = &jobs[positions[place]];
             if run.interrupt.is_set() {

@@ -14,7 +14,6 @@
 
 mod arenas;
 mod args;
-mod board;
 mod browser;
 mod choices;
 mod config;
@@ -45,6 +44,7 @@ mod report_pages;
 mod report_subject;
 mod run;
 mod run_args;
+mod run_progress;
 mod schema;
 mod sizes;
 mod steps;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use base::progress::{Progress, Step};
 use base::readable::printable::printable;
-use columnar::output::folder::Custody;
+use columnar::output::folder::CleanupRegistry;
 use conversion::convert::job::{JobProgress, Stage};
 use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -113,8 +113,8 @@ impl Progress for ProgressDisplay<'_> {
 }
 
 impl JobProgress for ProgressDisplay<'_> {
-    fn custody(&self) -> Custody {
-        self.interrupt.custody()
+    fn cleanup(&self) -> CleanupRegistry {
+        self.interrupt.cleanup()
     }
 
     fn stage(&self, stage: Stage) {

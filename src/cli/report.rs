@@ -112,7 +112,7 @@ impl Reports {
         let is_file = page != Path::new("-");
         // A signal need not wait for who reads the page from a pipe; a file is written to its end.
         self.run.interrupt.working(is_file);
-        let written = console::to_file_within(page, text, &self.run.interrupt.custody());
+        let written = console::to_file_within(page, text, &self.run.interrupt.cleanup());
         self.run.interrupt.working(false);
         if written.is_ok() && is_file {
             self.run.console.line(format_args!("wrote {}", page.display()));

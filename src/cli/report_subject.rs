@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use base::error::{Error, ErrorKind, Result};
 use base::names::NameFrom;
 use batch::{inputs, recordings};
-use columnar::output::folder::Custody;
+use columnar::output::folder::CleanupRegistry;
 use conversion::convert::ConvertOptions;
 use conversion::convert::job::{JobProgress, Outcome, Recording, Stage};
 use conversion::job::convert;
@@ -110,7 +110,7 @@ struct Staging {
     folder: TempDir,
     /// Removes it where the program is ended at once.
     #[expect(dead_code, reason = "it is kept for as long as the folder")]
-    custody: Custody,
+    cleanup: CleanupRegistry,
 }
 
 impl Staging {
@@ -118,11 +118,11 @@ impl Staging {
         let parent = folder_of(output);
         let mut name = Builder::new();
         name.prefix(".etl2parquet-").suffix(".tmp");
-        let made = run.interrupt.custody().temporary(|| name.tempdir_in(&parent));
-        let (folder, custody) = made.map_err(|cause| {
+        let made = run.interrupt.cleanup().temporary(|| name.tempdir_in(&parent));
+        let (folder, cleanup) = made.map_err(|cause| {
             Error::new(ErrorKind::Output, "cannot make a temporary folder").in_file(&parent).caused_by(cause)
         })?;
-        Ok(Staging { folder, custody })
+        Ok(Staging { folder, cleanup })
     }
 }
 

@@ -92,7 +92,7 @@ fn events(text: &mut Exposition, summary: &Summary) {
     text.one("lost_events", "Events known to be lost by the recordings.", lost(|lost| lost.known_events));
     text.one("lost_buffers", "Buffers known to be lost by the recordings.", lost(|lost| lost.known_buffers));
     let unknown = lost(|lost| u64::from(lost.counts.unknown_because.is_some()));
-    text.one("loss_unknown_traces", "Traces of which nobody can know whether that is all.", unknown);
+    text.one("loss_unknown_traces", "Traces whose loss cannot be known.", unknown);
 }
 
 #[cfg(test)]

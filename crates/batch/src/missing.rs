@@ -94,7 +94,7 @@ impl<'a> Missing<'a> {
         self.values.retain(
             |value| !matches!(value, FilterValue::Cpus(set) if cpus.iter().any(|&cpu| set.contains(cpu.into()))),
         );
-        match &report.whose {
+        match &report.owners {
             Some(owners) => self.look_at_rows(owners),
             None => self.is_whose_known = false,
         }

@@ -10,7 +10,7 @@ use std::time::SystemTime;
 use base::calendar::rfc3339_of;
 use base::error::{Error, ErrorKind, Result};
 use base::names::safe_name;
-use columnar::output::folder::Custody;
+use columnar::output::folder::CleanupRegistry;
 use columnar::output::whole_file;
 use conversion::commit::record::modified;
 use etl::input::{STDIN, Unopened, split_address};
@@ -97,7 +97,7 @@ impl Quarantine {
         }
         let text = serde_json::to_string_pretty(&record)
             .map_err(|error| Error::bug("a record is no JSON").caused_by(error))?;
-        whole_file::write(&path, (text + "\n").as_bytes(), &Custody::default()).map_err(|cause| {
+        whole_file::write(&path, (text + "\n").as_bytes(), &CleanupRegistry::default()).map_err(|cause| {
             Error::new(ErrorKind::Output, "the file cannot be written").in_file(&path).caused_by(cause)
         })
     }

@@ -1,14 +1,14 @@
 //! The corridor from inputs to a published trace: survey, plan, convert, commit.
 
+mod memory_gate;
+mod plan_folder;
 mod prepare;
 mod records;
 pub mod steps;
-mod stored;
 mod stored_dimensions;
 mod stored_stacks;
 pub mod stream;
 pub mod trace;
-mod turnstile;
 mod update;
 pub mod workers;
 
@@ -23,8 +23,8 @@ use etl::event::subject::Subject;
 use etl::input::Inputs;
 use spill::SpillSpace;
 
-use self::prepare::Prepared;
-use self::turnstile::Ticket;
+use self::memory_gate::Ticket;
+use self::prepare::{Early, Prepared};
 use self::update::Update;
 use self::workers::Workers;
 use crate::commit::Commit;
@@ -115,7 +115,7 @@ impl Workers {
         progress: &dyn JobProgress,
     ) -> Result<Outcome> {
         let started = (SystemTime::now(), Instant::now());
-        let staged = || LocalFolder::create_in(&progress.custody(), &options.out, &job.name);
+        let staged = || LocalFolder::create_in(&progress.cleanup(), &options.out, &job.name);
         // What is no trace, or may not be published, needs no folder. Where there is one, another run is at work or was killed.
         let is_begun = !options.dry_run && LocalFolder::is_begun(&options.out, &job.name);
         let staging = is_begun.then(staged).transpose()?;
@@ -136,7 +136,7 @@ impl Workers {
         }
         let space = staging.as_ref().map_or_else(SpillSpace::temporary, |_| SpillSpace::new(&options.out));
         let output = staging.map(|folder| Arc::new(folder.with_disks(&self.disks)) as Arc<dyn Output>);
-        Corridor { job, options, inputs, workers: self, space, started }.run(output, unpacking, progress)
+        ConversionRun { job, options, inputs, workers: self, space, started }.run(output, unpacking, progress)
     }
 }
 
@@ -154,7 +154,7 @@ pub fn convert_inputs(
 ) -> Result<Outcome> {
     let started = (SystemTime::now(), Instant::now());
     let workers = &Workers::new(options)?;
-    Corridor { job, options, inputs, workers, space: SpillSpace::temporary(), started }.run(
+    ConversionRun { job, options, inputs, workers, space: SpillSpace::temporary(), started }.run(
         Some(output),
         None,
         progress,
@@ -162,7 +162,7 @@ pub fn convert_inputs(
 }
 
 /// A conversion whose inputs are open.
-struct Corridor<'a> {
+struct ConversionRun<'a> {
     job: &'a Recording,
     options: &'a ConvertOptions,
     inputs: &'a Inputs,
@@ -171,7 +171,7 @@ struct Corridor<'a> {
     started: (SystemTime, Instant),
 }
 
-impl Corridor<'_> {
+impl ConversionRun<'_> {
     /// Goes all the way; without an output, up to where something would be written. What there was room for to unpack is
     /// given back.
     fn run(
@@ -180,15 +180,15 @@ impl Corridor<'_> {
         unpacking: Option<Ticket<'_>>,
         progress: &dyn JobProgress,
     ) -> Result<Outcome> {
-        let Corridor { job, options, inputs, workers, ref space, started } = self;
+        let ConversionRun { job, options, inputs, workers, ref space, started } = self;
         let pool = &workers.pool;
         let ticket = workers.admit(unpacking, inputs, progress)?;
         let files = prepare::survey(pool, job, inputs, options, space, true, progress)?;
         let ticket = workers.admit_planning(ticket, &files, progress)?;
         let Prepared { surveyed, dimensions, stacks, write, planned, partitions } =
             match prepare::prepare(pool, job, files, inputs, options, space, progress)? {
-                Ok(prepared) => prepared,
-                Err(outcome) => return Ok(outcome),
+                Early::Prepared(prepared) => prepared,
+                Early::Outcome(outcome) => return Ok(outcome),
             };
         let ticket = workers.readmit(ticket, &surveyed, progress)?;
         // Without it this was a dry run, which has ended.

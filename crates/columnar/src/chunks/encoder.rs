@@ -22,11 +22,11 @@ use crate::columns::{BatchValues, ColumnBatch, KeyTable, Present};
 /// Whether a chunk goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
-pub enum Progress {
+pub enum Push {
     /// The batch is in the chunk.
     Taken,
     /// The chunk is not one for this encoder: arrow-rs has to write the column from its start.
-    GivenUp,
+    Unsupported,
 }
 
 /// Encodes one column chunk.
@@ -81,8 +81,8 @@ impl ChunkEncoder {
     ///
     /// # Errors
     /// When a page cannot be compressed, and for a batch whose parts contradict one another.
-    pub fn push(&mut self, batch: &ColumnBatch<'_>) -> Result<Progress> {
-        let ColumnBatch::Values { rows, present, values } = batch else { return Ok(Progress::GivenUp) };
+    pub fn push(&mut self, batch: &ColumnBatch<'_>) -> Result<Push> {
+        let ColumnBatch::Values { rows, present, values } = batch else { return Ok(Push::Unsupported) };
         match &mut self.0 {
             Column::Int32(leaf) => leaf.push(*rows, *present, values),
             Column::Int64(leaf) => leaf.push(*rows, *present, values),
@@ -183,12 +183,12 @@ impl<V: Values> LeafEncoder<V> {
         })
     }
 
-    fn push(&mut self, rows: usize, present: Present<'_>, values: &BatchValues<'_>) -> Result<Progress> {
+    fn push(&mut self, rows: usize, present: Present<'_>, values: &BatchValues<'_>) -> Result<Push> {
         check(rows, present, values, self.pages.leaf.max_definition() > 0)?;
         match values {
             // Of a member, such a row is a structure with a NULL in it.
             BatchValues::Keys { table, .. } if self.pages.leaf.max_definition() > 1 && self.has_nulls(table) => {
-                Ok(Progress::GivenUp)
+                Ok(Push::Unsupported)
             }
             BatchValues::Keys { keys, table } if self.has_nulls(table) => {
                 let (mut kept_rows, mut kept_keys) = (std::mem::take(&mut self.rows), std::mem::take(&mut self.keys));
@@ -211,7 +211,7 @@ impl<V: Values> LeafEncoder<V> {
             }
             BatchValues::Lists { ends, .. } if !ends.is_empty() => match self.empty_list {
                 Some(empty) => self.push_lists(&Lists { rows, present, ends }, values, empty),
-                None => Ok(Progress::GivenUp),
+                None => Ok(Push::Unsupported),
             },
             _ => self.push_flat(rows, present, values),
         }
@@ -225,7 +225,7 @@ impl<V: Values> LeafEncoder<V> {
         }
     }
 
-    fn push_flat(&mut self, rows: usize, present: Present<'_>, values: &BatchValues<'_>) -> Result<Progress> {
+    fn push_flat(&mut self, rows: usize, present: Present<'_>, values: &BatchValues<'_>) -> Result<Push> {
         let count = present.count(rows);
         let present = if count == rows { Present::All } else { present };
         if !self.can_end(rows, count, values) {
@@ -248,13 +248,13 @@ impl<V: Values> LeafEncoder<V> {
                 let to = window.map_or(end, |window| end.min(row + window));
                 let value_to = value_at(to);
                 self.put_flat(row..to, value..value_to, present, values)?;
-                if self.look(window.is_some())? == Progress::GivenUp {
-                    return Ok(Progress::GivenUp);
+                if self.look(window.is_some())? == Push::Unsupported {
+                    return Ok(Push::Unsupported);
                 }
                 (row, value) = (to, value_to);
             }
         }
-        Ok(Progress::Taken)
+        Ok(Push::Taken)
     }
 
     /// Whether a page can end, or the dictionary be full, before the end of a batch.
@@ -307,7 +307,7 @@ impl<V: Values> LeafEncoder<V> {
         self.values.put(values, range).ok_or_else(|| contradiction("its values are not of the column's type"))
     }
 
-    fn push_lists(&mut self, lists: &Lists<'_>, values: &BatchValues<'_>, empty: u8) -> Result<Progress> {
+    fn push_lists(&mut self, lists: &Lists<'_>, values: &BatchValues<'_>, empty: u8) -> Result<Push> {
         let items = lists.ends.last().map_or(0, |&end| end as usize);
         let is_uniform = items == 0 && lists.ends.len() == lists.rows;
         let step = if is_uniform { self.pages.leaf.page_rows } else { self.pages.leaf.batch };
@@ -325,15 +325,15 @@ impl<V: Values> LeafEncoder<V> {
                 let item = at.item;
                 lists.walk(&mut at, window.unwrap_or(step), end, |rows| self.put_list_rows(rows, empty));
                 self.put_values(values, item..at.item)?;
-                if self.look(window.is_some())? == Progress::GivenUp {
-                    return Ok(Progress::GivenUp);
+                if self.look(window.is_some())? == Push::Unsupported {
+                    return Ok(Push::Unsupported);
                 }
                 if fits || at.row == end {
                     break;
                 }
             }
         }
-        Ok(Progress::Taken)
+        Ok(Push::Taken)
     }
 
     /// Adds the levels of rows with or without a list.
@@ -355,12 +355,12 @@ impl<V: Values> LeafEncoder<V> {
     }
 
     /// Ends the page where it is full, and the dictionary. `exactly`: arrow-rs looks here for the first time too.
-    fn look(&mut self, exactly: bool) -> Result<Progress> {
+    fn look(&mut self, exactly: bool) -> Result<Push> {
         let leaf = &self.pages.leaf;
         let is_long = self.values.page_bytes() >= leaf.page_bytes;
         let is_dictionary_full = self.values.dictionary_bytes().is_some_and(|bytes| bytes >= leaf.dictionary_bytes);
         if (is_long || is_dictionary_full) && !exactly {
-            return Ok(Progress::GivenUp);
+            return Ok(Push::Unsupported);
         }
         if is_long || self.pages.rows >= leaf.page_rows {
             self.pages.end_page(&mut self.values)?;
@@ -368,7 +368,7 @@ impl<V: Values> LeafEncoder<V> {
         if is_dictionary_full {
             self.end_dictionary()?;
         }
-        Ok(Progress::Taken)
+        Ok(Push::Taken)
     }
 
     fn end_dictionary(&mut self) -> Result<()> {

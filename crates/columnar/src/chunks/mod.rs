@@ -28,6 +28,6 @@ mod truncation;
 mod values;
 
 pub(crate) use compact::CompactStruct;
-pub use encoder::{ChunkEncoder, Progress};
+pub use encoder::{ChunkEncoder, Push};
 pub use leaf::Leaf;
 pub use pages::EncodedChunk;

@@ -22,7 +22,7 @@ pub type BatchSink<'a> = dyn FnMut(ColumnBatch<'_>) -> Result<()> + 'a;
 ///
 /// # Errors
 /// Those of `sink`.
-pub fn hand_on(array: &ArrayRef, scratch: &mut BatchScratch, sink: &mut BatchSink<'_>) -> Result<()> {
+pub fn emit(array: &ArrayRef, scratch: &mut BatchScratch, sink: &mut BatchSink<'_>) -> Result<()> {
     match array.data_type() {
         DataType::Struct(_) => sink(ColumnBatch::Array(Arc::clone(array))),
         _ if array.null_count() == array.len() => sink(ColumnBatch::nulls(array.len())),
@@ -249,7 +249,7 @@ mod tests {
             };
             Ok(())
         };
-        hand_on(array, scratch, &mut sink).unwrap();
+        emit(array, scratch, &mut sink).unwrap();
         shown
     }
 

@@ -9,16 +9,16 @@ use arrow_buffer::BooleanBufferBuilder;
 use arrow_schema::{DataType, FieldRef, Fields};
 use base::error::Result;
 
-use super::array_batch::{BatchSink, hand_on};
+use super::array_batch::{BatchSink, emit};
 use super::batch::PackedColumns;
 use super::batch_scratch::BatchScratch;
 use super::column_batch::{BatchValues, ColumnBatch, KeyTable, ListItems, Present};
 use super::gather;
 use super::packed::Packed;
+use super::physical::{NumberType, StoredNumber};
 use super::piece::{Piece, Values, end_of, extent, total};
 use super::prefix::{NumberForm, PrefixForm};
 use super::presence::RowSelection;
-use super::stored::{NumberType, StoredNumber};
 
 /// A column in some rows of several batches, one after another.
 #[derive(Debug)]
@@ -39,13 +39,12 @@ impl<'a> PackedRows<'a> {
     ///
     /// # Errors
     /// When the values do not fit into one array, and those of `sink`.
-    pub fn hand_on(&self, data_type: &DataType, scratch: &mut BatchScratch, sink: &mut BatchSink<'_>) -> Result<()> {
+    pub fn emit(&self, data_type: &DataType, scratch: &mut BatchScratch, sink: &mut BatchSink<'_>) -> Result<()> {
         if let DataType::Struct(members) = data_type {
             return match self.members(members) {
-                Some(all) => members
-                    .iter()
-                    .zip(all)
-                    .try_for_each(|(member, rows)| rows.hand_on(member.data_type(), scratch, sink)),
+                Some(all) => {
+                    members.iter().zip(all).try_for_each(|(member, rows)| rows.emit(member.data_type(), scratch, sink))
+                }
                 None => sink(ColumnBatch::Array(self.array(data_type)?)),
             };
         }
@@ -60,8 +59,8 @@ impl<'a> PackedRows<'a> {
                     let texts = self.texts(&mut present);
                     return sink(self.batch(&present, BatchValues::Bytes(&texts)));
                 }
-                TextSource::Values => return self.hand_on_distinct(scratch, sink),
-                TextSource::Both => return hand_on(&self.array(data_type)?, scratch, sink),
+                TextSource::Values => return self.emit_distinct(scratch, sink),
+                TextSource::Both => return emit(&self.array(data_type)?, scratch, sink),
             },
             DataType::List(item) => match NumberType::of(item.data_type()).filter(|_| self.has_plain_lists()) {
                 Some(number) => BatchValues::Lists {
@@ -73,7 +72,7 @@ impl<'a> PackedRows<'a> {
             other => match NumberType::of(other) {
                 Some(number) if number.is_wide => BatchValues::Int64(self.numbers(number, &mut present, int64)),
                 Some(number) => BatchValues::Int32(self.numbers(number, &mut present, int32)),
-                None => return hand_on(&self.array(data_type)?, scratch, sink),
+                None => return emit(&self.array(data_type)?, scratch, sink),
             },
         };
         sink(self.batch(&present, values))
@@ -93,7 +92,7 @@ impl<'a> PackedRows<'a> {
     ///
     /// # Errors
     /// Those of `sink`.
-    pub fn hand_on_keys(
+    pub fn emit_keys(
         &self,
         table: &Arc<KeyTable>,
         key: impl Fn(u32) -> u32,
@@ -112,7 +111,7 @@ impl<'a> PackedRows<'a> {
     ///
     /// # Errors
     /// Those of `sink`.
-    pub fn hand_on_converted(
+    pub fn emit_converted(
         &self,
         convert: impl Fn(i64) -> i64,
         scratch: &mut BatchScratch,
@@ -148,7 +147,7 @@ impl<'a> PackedRows<'a> {
     }
 
     /// Hands on values that stand for texts, and GUIDs, as keys of those that are distinct.
-    fn hand_on_distinct(&self, scratch: &mut BatchScratch, sink: &mut BatchSink<'_>) -> Result<()> {
+    fn emit_distinct(&self, scratch: &mut BatchScratch, sink: &mut BatchSink<'_>) -> Result<()> {
         let BatchScratch { rows, keys, distinct, .. } = scratch;
         let mut present = PresentRows::new(rows);
         distinct.clear();

@@ -17,14 +17,14 @@ mod gather;
 pub mod interner;
 pub mod lookup;
 pub mod packed;
+mod physical;
 mod piece;
 pub mod prefix;
 pub mod presence;
 mod row_source;
-mod stored;
 pub mod types;
 
-pub use array_batch::{BatchSink, hand_on};
+pub use array_batch::{BatchSink, emit};
 pub use batch::{ColumnBuffers, PackedColumns};
 pub use batch_scratch::BatchScratch;
 pub use column_batch::{BatchValues, ColumnBatch, KeyTable, ListItems, Present};

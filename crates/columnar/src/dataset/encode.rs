@@ -24,8 +24,8 @@ use rayon::prelude::*;
 use super::chunk::{Chunk, of_arrow};
 use super::footer::FooterFrame;
 use super::properties::{EncoderKind, PAGE_ROWS};
-use crate::chunks::{ChunkEncoder, Leaf, Progress};
-use crate::columns::{BatchScratch, ColumnBatch, RowSource, hand_on};
+use crate::chunks::{ChunkEncoder, Leaf, Push};
+use crate::columns::{BatchScratch, ColumnBatch, RowSource, emit};
 
 /// The column whose least and greatest value a file's manifest entry states.
 const TIME_COLUMN: &str = "timestamp_ns";
@@ -231,21 +231,21 @@ impl Encoder {
         let Some(mut encoders) = encoders(field, leaves) else { return Ok(None) };
         for rows in batches(group.rows()) {
             let (gathering, mut encoding, len) = (Instant::now(), Duration::ZERO, rows.len());
-            let (mut unfilled, mut progress) = (encoders.iter_mut(), Progress::Taken);
+            let (mut unfilled, mut progress) = (encoders.iter_mut(), Push::Taken);
             group.batch(index, rows, &mut scratch.batches, &mut |batch| {
                 let clock = Instant::now();
                 let mut push = |batch: ColumnBatch<'_>| {
                     check_rows(field, batch.rows(), len)?;
                     check_nulls(field, batch.null_count())?;
                     let encoder = unfilled.next().ok_or_else(|| wrong_leaves(field))?;
-                    if encoder.push(&batch).map_err(|cause| cannot_encode(field, cause))? == Progress::GivenUp {
-                        progress = Progress::GivenUp;
+                    if encoder.push(&batch).map_err(|cause| cannot_encode(field, cause))? == Push::Unsupported {
+                        progress = Push::Unsupported;
                     }
                     Ok(())
                 };
                 let pushed = match batch {
                     ColumnBatch::Array(array) => {
-                        check(field, &array, len).and_then(|()| hand_on(&array, &mut scratch.arrays, &mut push))
+                        check(field, &array, len).and_then(|()| emit(&array, &mut scratch.arrays, &mut push))
                     }
                     values @ ColumnBatch::Values { .. } => push(values),
                 };
@@ -254,9 +254,9 @@ impl Encoder {
             })?;
             *columns += gathering.elapsed().saturating_sub(encoding);
             match progress {
-                Progress::GivenUp => return Ok(None),
-                Progress::Taken if unfilled.len() > 0 => return Err(wrong_leaves(field)),
-                Progress::Taken => {}
+                Push::Unsupported => return Ok(None),
+                Push::Taken if unfilled.len() > 0 => return Err(wrong_leaves(field)),
+                Push::Taken => {}
             }
         }
         let chunks = encoders.into_iter().map(|encoder| Ok(Box::new(encoder.finish()?)));
@@ -321,7 +321,7 @@ fn encoders(field: &Field, leaves: &[Option<Arc<Leaf>>]) -> Option<Vec<ChunkEnco
 fn null_chunk(leaf: Option<&Arc<Leaf>>, rows: usize) -> Result<Option<Chunk>, ParquetError> {
     let Some(mut encoder) = leaf.and_then(ChunkEncoder::of_nulls) else { return Ok(None) };
     for rows in batches(rows) {
-        if encoder.push(&ColumnBatch::nulls(rows.len()))? == Progress::GivenUp {
+        if encoder.push(&ColumnBatch::nulls(rows.len()))? == Push::Unsupported {
             return Ok(None);
         }
     }

@@ -22,7 +22,7 @@
 //! In the folder of a plan `parts/` and `new/` stay: whoever publishes next goes on where the last one ended. That one came to
 //! the end where the published trace names the plan; then all that is left of the folder goes.
 
-mod custody;
+mod cleanup;
 mod disks;
 mod existing;
 mod leftovers;
@@ -42,8 +42,8 @@ use base::disk;
 use base::error::{Error, ErrorKind, Result};
 use base::names::is_safe_component;
 use base::progress::{NoProgress, Progress};
-pub use custody::Custody;
-use custody::Held;
+pub use cleanup::CleanupRegistry;
+use cleanup::CleanupTarget;
 pub use disks::Disks;
 use disks::Item;
 pub use existing::{check_absent, is_current, is_of_output, published, trace_folder};
@@ -76,7 +76,7 @@ pub struct LocalFolder {
     made: Vec<PathBuf>,
     /// Held as long as the staging folder is this process's alone.
     lock: Option<Lock>,
-    custody: Custody,
+    cleanup: CleanupRegistry,
     disks: Disks,
     is_kept: AtomicBool,
     is_published: AtomicBool,
@@ -96,30 +96,30 @@ enum Role {
 }
 
 impl LocalFolder {
-    /// As [`LocalFolder::create_in`], in nobody's custody.
+    /// As [`LocalFolder::create_in`], in nobody's cleanup.
     ///
     /// # Errors
     /// Those of [`LocalFolder::create_in`].
     pub fn create(out: &Path, name: &str) -> Result<Self> {
-        LocalFolder::create_in(&Custody::default(), out, name)
+        LocalFolder::create_in(&CleanupRegistry::default(), out, name)
     }
 
     /// Makes the staging folder of a run, and whatever is missing of `out`; cleans up after a killed run. Until it is
-    /// published or dropped, `custody` can remove it.
+    /// published or dropped, `cleanup` can remove it.
     ///
     /// `name` is what [`names::trace_name`](base::names::trace_name) or
     /// [`names::checked_trace_name`](base::names::checked_trace_name) returned.
     ///
     /// # Errors
     /// [`ErrorKind::Output`] when another run is at work on the same trace, or the folder cannot be made.
-    pub fn create_in(custody: &Custody, out: &Path, name: &str) -> Result<Self> {
+    pub fn create_in(cleanup: &CleanupRegistry, out: &Path, name: &str) -> Result<Self> {
         let folder = out.join(format!("{PREFIX}{}", checked(name)?));
         let made = system::missing(out);
-        let mut kept = custody.begin()?;
+        let mut kept = cleanup.begin()?;
         let lock = Lock::take(out, &folder).inspect_err(|_| system::remove_empty(&made))?;
-        kept.take_in(Held::All(folder.clone()));
+        kept.take_in(CleanupTarget::All(folder.clone()));
         drop(kept);
-        let mut staging = Self::at(custody, out, name, folder, Role::Run);
+        let mut staging = Self::at(cleanup, out, name, folder, Role::Run);
         (staging.made, staging.lock) = (made, Some(lock));
         staging.made.iter().try_for_each(|made| made.parent().map_or(Ok(()), sync_folder))?;
         staging.restore_old()?;
@@ -132,12 +132,12 @@ impl LocalFolder {
     ///
     /// # Errors
     /// [`ErrorKind::Output`] when it cannot be made.
-    pub fn create_plan(custody: &Custody, out: &Path, name: &str, plan_hash: &str) -> Result<Self> {
+    pub fn create_plan(cleanup: &CleanupRegistry, out: &Path, name: &str, plan_hash: &str) -> Result<Self> {
         let folder = out.join(format!("{PREFIX}{}{PLAN}{}", checked(name)?, checked(plan_hash)?));
         fs::create_dir_all(&folder).map_err(|cause| output_error("create the folder", &folder, cause))?;
         lock::refuse_other(&folder)?;
-        let staging = Self::at(custody, out, name, folder, Role::Worker);
-        custody.take_in(staging.held());
+        let staging = Self::at(cleanup, out, name, folder, Role::Worker);
+        cleanup.take_in(staging.held());
         staging.create_parts()?;
         sync_folder(out)?;
         Ok(staging)
@@ -147,10 +147,10 @@ impl LocalFolder {
     ///
     /// # Errors
     /// [`ErrorKind::Output`] when it is none, or not there any more.
-    pub fn open_plan(custody: &Custody, folder: &Path) -> Result<Self> {
+    pub fn open_plan(cleanup: &CleanupRegistry, folder: &Path) -> Result<Self> {
         let (out, name) = plan_of(folder)?;
-        let staging = Self::at(custody, &out, &name, folder.to_owned(), Role::Worker);
-        custody.take_in(staging.held());
+        let staging = Self::at(cleanup, &out, &name, folder.to_owned(), Role::Worker);
+        cleanup.take_in(staging.held());
         Ok(staging)
     }
 
@@ -158,16 +158,16 @@ impl LocalFolder {
     ///
     /// # Errors
     /// [`ErrorKind::Output`] when it is none, or not there any more, or another process is publishing it.
-    pub fn open_plan_to_publish(custody: &Custody, folder: &Path) -> Result<Self> {
+    pub fn open_plan_to_publish(cleanup: &CleanupRegistry, folder: &Path) -> Result<Self> {
         let (out, name) = plan_of(folder)?;
-        let mut staging = Self::lock_plan(custody, &out, &name, folder)?;
+        let mut staging = Self::lock_plan(cleanup, &out, &name, folder)?;
         if !staging.parts().root.is_dir() {
             // Another process has published it meanwhile; what the lock has made goes again.
             staging.lock.take().into_iter().for_each(Lock::release);
             let _ = fs::remove_dir(folder);
             return Err(no_plan(folder));
         }
-        custody.take_in(staging.held());
+        cleanup.take_in(staging.held());
         staging.restore_old()?;
         Ok(staging)
     }
@@ -183,7 +183,7 @@ impl LocalFolder {
         }
         lock::refuse_other(folder)?;
         let (out, name) = place_of_plan(folder)?;
-        let staging = Self::lock_plan(&Custody::default(), &out, &name, folder)?;
+        let staging = Self::lock_plan(&CleanupRegistry::default(), &out, &name, folder)?;
         staging.close_parts();
         system::remove_others(folder, LOCK).map_err(|cause| output_error("remove", folder, cause))?;
         // With what is left of it.
@@ -191,14 +191,14 @@ impl LocalFolder {
         Ok(())
     }
 
-    fn lock_plan(custody: &Custody, out: &Path, name: &str, folder: &Path) -> Result<Self> {
+    fn lock_plan(cleanup: &CleanupRegistry, out: &Path, name: &str, folder: &Path) -> Result<Self> {
         let lock = Lock::take(out, folder)?;
-        let mut staging = Self::at(custody, out, name, folder.to_owned(), Role::Publisher);
+        let mut staging = Self::at(cleanup, out, name, folder.to_owned(), Role::Publisher);
         staging.lock = Some(lock);
         Ok(staging)
     }
 
-    fn at(custody: &Custody, out: &Path, name: &str, folder: PathBuf, role: Role) -> Self {
+    fn at(cleanup: &CleanupRegistry, out: &Path, name: &str, folder: PathBuf, role: Role) -> Self {
         LocalFolder {
             out: out.to_owned(),
             name: name.to_owned(),
@@ -207,7 +207,7 @@ impl LocalFolder {
             role,
             made: Vec::new(),
             lock: None,
-            custody: custody.clone(),
+            cleanup: cleanup.clone(),
             disks: Disks::default(),
             is_kept: AtomicBool::new(false),
             is_published: AtomicBool::new(false),
@@ -257,7 +257,7 @@ impl LocalFolder {
 
     /// What this process has written to the folder of a plan stays when it ends.
     pub fn keep(&self) {
-        self.custody.let_go();
+        self.cleanup.let_go();
         self.is_kept.store(true, Ordering::Relaxed);
     }
 
@@ -267,7 +267,7 @@ impl LocalFolder {
     /// # Errors
     /// [`ErrorKind::Output`] when it cannot be written, [`ErrorKind::Interrupted`] when the folder has been abandoned.
     pub fn write_first(&self, file: &str, content: &[u8]) -> Result<bool> {
-        let _kept = self.custody.keep()?;
+        let _kept = self.cleanup.keep()?;
         self.name_first(file, content)
     }
 
@@ -292,7 +292,7 @@ impl LocalFolder {
     /// As [`LocalFolder::write_first`].
     pub fn vouch_first(&self, file: &str, content: &[u8], progress: &dyn Progress) -> Result<bool> {
         publication::sync_attempt(&self.parts(), &self.attempt, &self.disks, progress)?;
-        let mut kept = self.custody.keep()?;
+        let mut kept = self.cleanup.keep()?;
         let written = self.name_first(file, content);
         // It may be there though the system has refused to bring its name to disk, or refuses to tell.
         let is_another = || read_if_there(&self.folder.join(file)).is_ok_and(|found| found.as_deref() != Some(content));
@@ -308,7 +308,7 @@ impl LocalFolder {
     /// # Errors
     /// As [`LocalFolder::write_first`].
     pub fn write_over(&self, file: &str, content: &[u8]) -> Result<()> {
-        let _kept = self.custody.keep()?;
+        let _kept = self.cleanup.keep()?;
         self.write_whole(file, content, |staged, path| disk::rename(staged, path).map(|()| true)).map(drop)
     }
 
@@ -323,7 +323,7 @@ impl LocalFolder {
             return Ok(());
         }
         let staged = self.staged(name);
-        let made = self.custody.keep().map(|_kept| fs::create_dir(&staged))?;
+        let made = self.cleanup.keep().map(|_kept| fs::create_dir(&staged))?;
         made.map_err(|cause| output_error("create the folder", &staged, cause))?;
         write(&staged)?;
         sync_folder(&staged)?;
@@ -403,8 +403,8 @@ impl LocalFolder {
     }
 
     /// What goes where this process has to end at once.
-    fn held(&self) -> Held {
-        Held::Attempt { folder: self.folder.clone(), attempt: self.attempt.clone() }
+    fn held(&self) -> CleanupTarget {
+        CleanupTarget::Attempt { folder: self.folder.clone(), attempt: self.attempt.clone() }
     }
 
     /// Where an interrupted run had moved the published trace away, moves it back.
@@ -424,7 +424,7 @@ impl LocalFolder {
                 let _ = self.parts().remove_attempt(&self.attempt);
                 let _ = remove_staged(&self.folder, &self.attempt);
             }
-            self.custody.let_go();
+            self.cleanup.let_go();
             self.lock.take().into_iter().for_each(Lock::release);
             return;
         }
@@ -438,7 +438,7 @@ impl LocalFolder {
             let _ = remove(&self.old());
         }
         // Until here, who is asked to end at once removes what is left; from here on the folder may be another run's.
-        let _kept = self.custody.hand_over();
+        let _kept = self.cleanup.hand_over();
         if !matches!(exists(&self.old()), Ok(false)) {
             return;
         }
@@ -458,7 +458,7 @@ impl Output for LocalFolder {
     }
 
     fn create(&self, path: &str) -> Result<Box<dyn OutputFile>> {
-        let _kept = self.custody.keep()?;
+        let _kept = self.cleanup.keep()?;
         Ok(Box::new(self.parts().create(&self.own(path))?))
     }
 
@@ -489,7 +489,7 @@ impl Output for LocalFolder {
     fn publish(&self, files: &[StagedName], if_exists: IfExists, progress: &dyn Progress) -> Result<Published> {
         let (target, new) = (self.target(), self.new_trace());
         // Whoever would remove the folder waits until it is published.
-        let _kept = self.custody.keep()?;
+        let _kept = self.cleanup.keep()?;
         let mut warnings: Vec<String> = self.warnings().collect();
         existing::may_publish(&target, if_exists)?;
         let assemble = match self.role {

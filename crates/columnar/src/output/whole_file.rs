@@ -4,7 +4,7 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
 
-use super::folder::Custody;
+use super::folder::CleanupRegistry;
 use base::disk;
 use tempfile::Builder;
 
@@ -13,8 +13,8 @@ use tempfile::Builder;
 ///
 /// # Errors
 /// Those of the system; then nothing of it is left. Whoever ends the program removes what is written beside the place through
-/// the custody.
-pub fn write(path: &Path, content: &[u8], custody: &Custody) -> io::Result<()> {
+/// the cleanup.
+pub fn write(path: &Path, content: &[u8], cleanup: &CleanupRegistry) -> io::Result<()> {
     // A link stays one: what it leads to is replaced.
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let before = fs::metadata(&path).ok();
@@ -30,7 +30,7 @@ pub fn write(path: &Path, content: &[u8], custody: &Custody) -> io::Result<()> {
         // Who may not write to the old one may not replace it either.
         OpenOptions::new().write(true).open(&path)?;
     }
-    let (mut file, _held) = custody.temporary(|| builder.tempfile_in(folder))?;
+    let (mut file, _held) = cleanup.temporary(|| builder.tempfile_in(folder))?;
     if let Some(before) = before {
         file.as_file().set_permissions(before.permissions())?;
     }
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     fn write(path: &Path, content: &[u8]) -> io::Result<()> {
-        super::write(path, content, &Custody::default())
+        super::write(path, content, &CleanupRegistry::default())
     }
 
     /// Names of a folder, sorted.

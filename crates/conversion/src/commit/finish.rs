@@ -96,9 +96,9 @@ impl Commit<'_> {
         let (counts, events) = account::account(&surveyed.files, shapes, partitions, &reports, account::rows_in_files)?;
         let target = self.target.clone();
         let asks_whose = surveyed.plan.filter.as_ref().is_some_and(CompiledFilter::asks_whose);
-        let whose = asks_whose.then(|| self.whose(&counts.seen));
+        let owners = asks_whose.then(|| self.owners(&counts.seen));
         if events.written == 0 && events.filtered > 0 {
-            let report = Report { whose, ..all_filtered(of_survey(&target, surveyed)) };
+            let report = Report { owners, ..all_filtered(of_survey(&target, surveyed)) };
             return Ok(Finished::Done(Outcome::Empty(Box::new(report))));
         }
         progress.stage(Stage::Publish);
@@ -111,7 +111,7 @@ impl Commit<'_> {
         let JoinedCounts { shapes, time_range, decode, .. } = counts;
         let time_range = time_range.map(|range| without_the_past(range, &surveyed.facts));
         let known = of_survey(&target, surveyed);
-        let report = Report { shapes, events, decode, partitions, whose, written, time_range, ..known };
+        let report = Report { shapes, events, decode, partitions, owners, written, time_range, ..known };
         if let Some(reason) = checks::check_result(&report, self.checks) {
             return Ok(Finished::Done(Outcome::Refused(Box::new(report), reason)));
         }
@@ -132,7 +132,7 @@ impl Commit<'_> {
     }
 
     /// Whose rows with these ids are.
-    fn whose(&self, seen: &SeenIds) -> RowOwners {
+    fn owners(&self, seen: &SeenIds) -> RowOwners {
         let owners = Owners::of(self.dimensions);
         let text = |number: &u32| owners.names().text(*number as usize).map(str::to_owned);
         RowOwners {

@@ -35,7 +35,7 @@ pub fn of_survey(folder: &Path, surveyed: Surveyed) -> Report {
         events,
         decode: BTreeMap::new(),
         partitions: None,
-        whose: None,
+        owners: None,
         written: Vec::new(),
         warnings: Vec::new(),
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use base::names::{NameFrom, trace_name};
 use base::words;
-use columnar::output::folder::Custody;
+use columnar::output::folder::CleanupRegistry;
 use columnar::output::manifest::{EventCounts, FileEntry};
 use columnar::output::refusal::Refusal;
 use serde::{Deserialize, Serialize};
@@ -183,7 +183,7 @@ pub struct Report {
     /// The partitions that the recording was cut into; `None` where it was not.
     pub partitions: Option<u64>,
     /// Whose the rows are; `None` where no filter asks for that, or none was looked for.
-    pub whose: Option<RowOwners>,
+    pub owners: Option<RowOwners>,
     /// The files that were written.
     pub written: Vec<FileEntry>,
     /// Earliest and latest event, Unix nanoseconds; of a ring, those of the window that it holds.
@@ -262,8 +262,8 @@ pub trait JobProgress: base::progress::Progress {
     fn stage(&self, stage: Stage);
 
     /// Who can remove what a job has begun to write, should the process have to end at once.
-    fn custody(&self) -> Custody {
-        Custody::default()
+    fn cleanup(&self) -> CleanupRegistry {
+        CleanupRegistry::default()
     }
 }
 

@@ -1,6 +1,7 @@
 //! Pass 2: slices of the order become rows, rows become row groups, row groups become files.
 
 pub mod aside;
+mod attribution;
 mod cost;
 pub mod decoders;
 pub mod entry;
@@ -28,7 +29,6 @@ pub mod sliced;
 pub mod slices;
 pub mod stream_sink;
 pub mod tables;
-mod whose;
 pub mod write_options;
 
 pub use job::{Checks, InputFile, JobProgress, MaxLoss, Outcome, RawPolicy, Recording, Report, StackPolicy, Stage};

@@ -11,13 +11,13 @@ use base::error::{Error, ErrorCode, ErrorKind, Result};
 use etl::event::{Event, RawEvent, TimedStep};
 
 use super::aside::{AsideOffsets, AsideWalk};
+use super::attribution::{EventAttribution, Selection};
 use super::entry::Entry;
 use super::load::{LoadedSegments, SliceMemory};
 use super::ranks::{self, Skipped};
 use super::segments::SliceSegment;
 use super::slice_stacks::SliceStacks;
 use super::slices::{Slice, Slices};
-use super::whose::{Selection, Whose};
 use crate::plan::filter::Overlap;
 use crate::plan::{CompiledFilter, PartitionView, ShapeFinder};
 use crate::survey::BufferSummary;
@@ -185,7 +185,7 @@ impl<'a> OrderedSlice<'a> {
         let Selection { filter, asked, decoders, owners, stacks } = selection;
         let (mut entries, mut skipped) = (std::mem::take(&mut self.entries), Skipped::default());
         let (mut damaged, mut filtered) = (std::mem::take(&mut self.damaged), std::mem::take(&mut self.filtered));
-        let (mut shapes, mut whose) = (ShapeFinder::new(&decoders.ids), Whose::new(decoders, owners));
+        let (mut shapes, mut attribution) = (ShapeFinder::new(&decoders.ids), EventAttribution::new(decoders, owners));
         let mut stacks = filter.asks_whose().then(|| SliceStacks::of(stacks, self.places()));
         skipped.events.reserve_exact(usize::try_from(slice.events).unwrap_or(0));
         for (number, segment) in self.segments.iter() {
@@ -200,7 +200,7 @@ impl<'a> OrderedSlice<'a> {
                 let context = &planned.rules.context;
                 let is_theirs = |event: &Event<'_>, shape| {
                     let walked = || stacks.as_mut()?.get(number, raw.offset)?.process;
-                    let ids = whose.ids(planned.machine, event, (raw, context), shape, walked, ns());
+                    let ids = attribution.ids(planned.machine, event, (raw, context), shape, walked, ns());
                     filter.passes_ids(&ids, |name| asked.contains(name))
                 };
                 let passes = passes_cpu && filter.passes(raw, context, &mut shapes, is_theirs)?;

@@ -8,6 +8,7 @@ use columnar::output::Output;
 use rayon::ThreadPool;
 use spill::SpillSpace;
 
+use super::attribution::MatchingNames;
 use super::decoders::Decoders;
 use super::file_sink::FileSink;
 use super::group_sink::GroupSink;
@@ -16,7 +17,6 @@ use super::pipeline::{self, Limits, Threads};
 use super::slice::SliceContext;
 use super::stream_sink::StreamSink;
 use super::tables::TableSetup;
-use super::whose::AskedNames;
 use super::write_options::WriteOptions;
 use crate::dimensions::Owners;
 use crate::plan::{CompiledFilter, PartitionView, PlanResult, PlannedInputs};
@@ -100,7 +100,7 @@ impl Conversion<'_> {
             Threads::Pool(pool) => pool.install(prepare),
             Threads::Caller => prepare(),
         }?;
-        let asked = filter.map(|filter| AskedNames::of(filter, owners));
+        let asked = filter.map(|filter| MatchingNames::of(filter, owners));
         let context = SliceContext {
             plan,
             filter,

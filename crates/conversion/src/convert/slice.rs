@@ -11,6 +11,7 @@ use columnar::columns::ColumnBuffers;
 use etl::event::named_ids::AttributedIds;
 use etl::event::{Event, EventIdentity, FileContext, RawEvent};
 
+use super::attribution::{EventAttribution, MatchingNames, Selection};
 use super::decoders::{Decoders, ShapeDecoder};
 use super::entry::Entry;
 use super::job::{InputCounts, RawPolicy, ShapeCounts};
@@ -23,7 +24,6 @@ use super::shape_counter::{ShapeCounter, ShapeRows};
 use super::slice_stacks::SliceStacks;
 use super::sliced::SlicedPartition;
 use super::slices::Slice;
-use super::whose::{AskedNames, Selection, Whose};
 use crate::decode::{DecodeOutcome, PayloadColumn, Status, TraceClock};
 use crate::dimensions::Owners;
 use crate::plan::{CompiledFilter, DecodeSource, PartitionView, PlanResult, ShapeFinder};
@@ -46,7 +46,7 @@ pub struct SliceContext<'a> {
     /// The stacks of the events that others tell.
     pub stacks: &'a Stacks,
     /// The names of processes that the filter asks for; `None` where there is none.
-    pub asked: Option<&'a AskedNames>,
+    pub asked: Option<&'a MatchingNames>,
     /// When raw payloads are kept.
     pub raw: RawPolicy,
 }
@@ -192,7 +192,7 @@ struct Converter<'a> {
     counts: Vec<InputCounts>,
     shapes: &'a mut ShapeCounter,
     finder: ShapeFinder<'a>,
-    whose: Whose<'a>,
+    attribution: EventAttribution<'a>,
     stacks: SliceStacks<'a>,
     recovered: Recovered<'a>,
     /// Whose the rows are, where filters ask for that.
@@ -230,7 +230,7 @@ impl<'a> Converter<'a> {
             counts: counts.collect(),
             shapes,
             finder: ShapeFinder::new(&context.decoders.ids),
-            whose: Whose::new(context.decoders, context.owners),
+            attribution: EventAttribution::new(context.decoders, context.owners),
             stacks: SliceStacks::of(context.stacks, ordered.places()),
             recovered: Recovered::of(ordered),
             seen: context.asks_whose().then(SeenIds::default),
@@ -260,7 +260,7 @@ impl<'a> Converter<'a> {
         let is_exact = time_status.is_none() && !file.clock.0.is_finer_than_ns();
         let stack = self.stacks.get(entry.segment, entry.offset);
         let walked = || stack?.process;
-        let ids = self.whose.ids(file.machine, &event, (&raw, &file.context), shape, walked, entry.ns);
+        let ids = self.attribution.ids(file.machine, &event, (&raw, &file.context), shape, walked, entry.ns);
         if let Some(seen) = self.seen.as_mut().filter(|_| ids != self.last) {
             seen.add(&ids);
             self.last = ids;

@@ -16,13 +16,13 @@ mod binding;
 mod clock;
 mod column_names;
 mod compile;
+mod consumption;
 mod fields;
 mod interpret;
 mod label;
 mod measure;
 mod net;
 mod program;
-mod reach;
 mod run;
 mod status;
 mod text;
@@ -35,9 +35,9 @@ pub use binding::{
 };
 pub use clock::{NoClock, TraceClock};
 pub use column_names::ColumnNames;
+pub use consumption::ByteConsumption;
 pub use fields::{RenameReason, settled_layout};
 pub use program::Program;
-pub use reach::Reach;
 pub use run::pointer_size_mismatch;
 pub use status::{DecodeOutcome, Status};
 

@@ -433,7 +433,7 @@ mod tests {
     }
 
     /// Span, end, exit status, and whether it is defunct.
-    type Told = (i64, i64, Option<i64>, Option<u64>, bool);
+    type DescribedFacts = (i64, i64, Option<i64>, Option<u64>, bool);
 
     #[test]
     fn a_defunct_process_has_ended_where_its_exit_time_says() {
@@ -445,7 +445,7 @@ mod tests {
         };
         let defunct = |ns, key, exit| at(Defunct, ns, key, exit);
         // The recording of the machine 1 reaches from 30 to 89.
-        let t = |facts: &[Fact], expected: &[Told]| {
+        let t = |facts: &[Fact], expected: &[DescribedFacts]| {
             let mut facts = facts.to_vec();
             facts.iter_mut().for_each(|fact| fact.machine = 1);
             let found = fold(Subject::Process, &facts, &[], &RECORDED, &SpillSpace::temporary(), &NoProgress).unwrap();

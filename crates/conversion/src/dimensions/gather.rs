@@ -12,11 +12,11 @@ use spill::{SpillSpace, SpillWriter, Spilled};
 use super::fact::Fact;
 use super::fold::{Extent, Recorded, fold};
 use super::paths::DosPaths;
-use super::reader::{Readers, Told};
+use super::reader::{DescribedFacts, Readers};
 use super::result::Dimensions;
 use super::texts::TextWriter;
 use crate::plan::{Key, PlanResult, PlannedInputs};
-use crate::survey::{self, BufferSummary, FileSurvey, Issue, IssueCode, OneBehind, Severity, Telling};
+use crate::survey::{self, BufferSummary, DescriptiveKind, FileSurvey, Issue, IssueCode, OneBehind, Severity};
 
 /// Bytes of buffers that are read side by side: what they tell may take some times as many.
 const TOGETHER_BYTES: u64 = 8 << 20;
@@ -95,7 +95,7 @@ impl Gathered {
         let reader = BufferReader { rules: file.rules(), input: &*input };
         let telling: Vec<&BufferSummary> = file.buffers.iter().filter(|buffer| buffer.tells_of_subjects()).collect();
         let source = Source { readers, reader: &reader, file, number };
-        let take = |gathered: &mut Self, told: Vec<Vec<Told>>| {
+        let take = |gathered: &mut Self, told: Vec<Vec<DescribedFacts>>| {
             timed(progress, Step::Plan, || told.iter().flatten().try_for_each(|told| gathered.take(told, at)))
         };
         let mut behind = OneBehind::default();
@@ -113,7 +113,7 @@ impl Gathered {
         behind.end(|told| take(self, told))
     }
 
-    fn take(&mut self, told: &Told, (input, machine): (u16, u16)) -> Result<()> {
+    fn take(&mut self, told: &DescribedFacts, (input, machine): (u16, u16)) -> Result<()> {
         let place = Subject::ALL.iter().position(|known| *known == told.subject).unwrap_or_default();
         for mut fact in told.facts.iter().copied() {
             fact.machine = machine;
@@ -178,7 +178,7 @@ struct Source<'a> {
 
 impl Source<'_> {
     /// What buffers tell, in their order, read side by side.
-    fn read_parallel(&self, buffers: &[&BufferSummary], progress: &dyn Progress) -> Result<Vec<Vec<Told>>> {
+    fn read_parallel(&self, buffers: &[&BufferSummary], progress: &dyn Progress) -> Result<Vec<Vec<DescribedFacts>>> {
         let portions: Vec<_> = buffers.chunk_by(survey::together(PORTION_BYTES)).collect();
         let told = portions.par_iter().map_init(Scratch::default, |scratch, portion| {
             timed(progress, Step::Schema, || {
@@ -198,11 +198,11 @@ impl Source<'_> {
         &self,
         buffers: &[&BufferSummary],
         scratch: &mut Scratch,
-        mut take: impl FnMut(Vec<Told>) -> Result<()>,
+        mut take: impl FnMut(Vec<DescribedFacts>) -> Result<()>,
     ) -> Result<()> {
         let mut reading = self.readers.read();
         for buffer in buffers {
-            self.file.told.visit(Telling::OfSubjects, self.reader, buffer, scratch, |raw, at| {
+            self.file.told.visit(DescriptiveKind::OfSubjects, self.reader, buffer, scratch, |raw, at| {
                 let key = || Key::new(&self.file.clock, self.number, at);
                 let waiting = reading.push(raw, &self.reader.rules.context, key)?;
                 if waiting >= TOGETHER_ROWS { take(reading.finish()?) } else { Ok(()) }

@@ -49,7 +49,7 @@ struct Reader {
 
 /// What events of one shape tell; their texts are still to be added to those of all.
 #[derive(Debug)]
-pub(super) struct Told {
+pub(super) struct DescribedFacts {
     pub(super) subject: Subject,
     /// Their texts are the numbers of those below, and one, so that 0 is none.
     pub(super) facts: Vec<Fact>,
@@ -58,7 +58,7 @@ pub(super) struct Told {
     ends: Vec<usize>,
 }
 
-impl Told {
+impl DescribedFacts {
     /// A text of a fact, if it has one.
     pub(super) fn text(&self, number: TextId) -> Option<&[u8]> {
         let number = usize::try_from(number.checked_sub(1)?).ok()?;
@@ -185,7 +185,7 @@ impl Reading<'_> {
     ///
     /// # Errors
     /// When the values do not fit into arrays.
-    pub(super) fn finish(&mut self) -> Result<Vec<Told>> {
+    pub(super) fn finish(&mut self) -> Result<Vec<DescribedFacts>> {
         let mut all = Vec::new();
         for (shape, mut rows) in std::mem::take(&mut self.rows) {
             if let Some(reader) = &self.readers.of_shapes[shape as usize] {
@@ -197,7 +197,7 @@ impl Reading<'_> {
 }
 
 impl Reader {
-    fn tell(&self, shape: u32, rows: &mut Rows) -> Result<Told> {
+    fn tell(&self, shape: u32, rows: &mut Rows) -> Result<DescribedFacts> {
         let values = Values { packed: &rows.payloads.finish(), rows: rows.heads.len(), reader: self };
         let (keys, processes) = (values.numbers(self.key)?, values.numbers(self.process)?);
         let mut told = Vec::new();
@@ -225,7 +225,7 @@ impl Reader {
             facts.push(fact);
             rows_of.push(row);
         }
-        let mut told = Told { subject: self.subject, facts, text: Vec::new(), ends: Vec::new() };
+        let mut told = DescribedFacts { subject: self.subject, facts, text: Vec::new(), ends: Vec::new() };
         for (place, column) in self.texts.iter().enumerate() {
             let mut facts = (0..).zip(&rows_of).peekable();
             values.each_text(*column, |row, text| {
@@ -270,7 +270,7 @@ impl Values<'_> {
             return Ok(());
         }
         let packed = PackedRows::new(&[(self.packed, self.range())], column);
-        packed.hand_on(data_type, &mut BatchScratch::default(), &mut |batch| {
+        packed.emit(data_type, &mut BatchScratch::default(), &mut |batch| {
             let ColumnBatch::Values { present, values, .. } = batch else { return Ok(()) };
             let row = |at: usize| match present {
                 Present::All => at,

@@ -22,7 +22,7 @@ use crate::convert::write_options::WriteOptions;
 use crate::dimensions::{self, Dimensions, Owners};
 use crate::plan::{self, Partitions, PlanOptions, PlanResult, PlannedInputs, partition};
 use crate::stacks::{self, Stacks};
-use crate::survey::{self, FileFacts, FileSurvey, Issue, SurveyOptions, ToldEvents};
+use crate::survey::{self, DescriptiveEvents, FileFacts, FileSurvey, Issue, SurveyOptions};
 
 /// Opens the inputs of a recording; what is packed is unpacked beside the output where nothing else is said.
 pub(super) fn inputs(job: &Recording, options: &ConvertOptions, progress: &dyn JobProgress) -> Result<Inputs> {
@@ -109,6 +109,14 @@ pub(super) struct Prepared<'a> {
     pub partitions: Partitions,
 }
 
+/// What is known of a recording before its events are read a second time.
+pub(super) enum Early<T> {
+    /// Events of it are to become rows.
+    Prepared(T),
+    /// It has ended: none of its events need become rows.
+    Outcome(Outcome),
+}
+
 /// Plans a job that was surveyed and cuts it into partitions; where no events need become rows, says what becomes of it.
 ///
 /// # Errors
@@ -121,20 +129,20 @@ pub(super) fn prepare<'a>(
     options: &ConvertOptions,
     space: &SpillSpace,
     progress: &dyn JobProgress,
-) -> Result<std::result::Result<Prepared<'a>, Outcome>> {
+) -> Result<Early<Prepared<'a>>> {
     let surveyed = plan(pool, files, inputs, options, progress)?;
     let lock_use = surveyed.plan.lock_use.as_ref();
     let settings = record::settings(options, &job.inputs, lock_use.map(|names| &*names.hash));
-    let surveyed = match without_rows(job, options, &settings, surveyed)? {
-        Ok(surveyed) => surveyed,
-        Err(outcome) => return Ok(Err(outcome)),
+    let surveyed = match ended_early(job, options, &settings, surveyed)? {
+        Early::Prepared(surveyed) => surveyed,
+        Early::Outcome(outcome) => return Ok(Early::Outcome(outcome)),
     };
     let planned = PlannedInputs::of(&surveyed.files, inputs);
     if options.dry_run {
         let cut = || cut(&surveyed, &planned, options, space, progress);
         let partitions = Some(pool.install(cut)?.list().len() as u64);
         let report = of_survey(&folder::trace_folder(&options.out, &job.name), surveyed);
-        return Ok(Err(Outcome::DryRun(Box::new(Report { partitions, ..report }))));
+        return Ok(Early::Outcome(Outcome::DryRun(Box::new(Report { partitions, ..report }))));
     }
     let gathered = gather(pool, &surveyed, &planned, options, space, progress)?;
     let Gathered { dimensions, stacks, partitions, issues } = gathered;
@@ -143,9 +151,10 @@ pub(super) fn prepare<'a>(
     if let (Some(first), Some(issue)) = (files.first_mut(), Owners::of(&dimensions).issue()) {
         first.issues.push(issue);
     }
-    files.iter_mut().for_each(|file| file.told = ToldEvents::default());
+    files.iter_mut().for_each(|file| file.told = DescriptiveEvents::default());
     let surveyed = Surveyed { files, facts, plan };
-    Ok(Ok(Prepared { surveyed, dimensions, stacks, write: write_options(options, settings), planned, partitions }))
+    let write = write_options(options, settings);
+    Ok(Early::Prepared(Prepared { surveyed, dimensions, stacks, write, planned, partitions }))
 }
 
 /// What a conversion needs besides survey and plan.
@@ -203,26 +212,27 @@ fn cut(
 ///
 /// # Errors
 /// [`ErrorKind::Output`] when there is another trace of the name.
-fn without_rows(
+fn ended_early(
     job: &Recording,
     options: &ConvertOptions,
     settings: &serde_json::Value,
     surveyed: Surveyed,
-) -> Result<std::result::Result<Surveyed, Outcome>> {
+) -> Result<Early<Surveyed>> {
     let target = folder::trace_folder(&options.out, &job.name);
     if passes_nothing(&surveyed.plan) {
-        return Ok(Err(Outcome::Empty(Box::new(all_filtered(of_survey(&target, surveyed))))));
+        let report = all_filtered(of_survey(&target, surveyed));
+        return Ok(Early::Outcome(Outcome::Empty(Box::new(report))));
     }
     if options.if_exists == IfExists::Skip {
         let hashes: Vec<String> = surveyed.files.iter().filter_map(|file| file.blake3.clone()).collect();
         if folder::is_current(&options.out, &job.name, &hashes, FORMAT_VERSION, &options_hash(settings))? {
-            return Ok(Err(Outcome::Skipped));
+            return Ok(Early::Outcome(Outcome::Skipped));
         }
     }
     if let Some(reason) = checks::check_survey(&surveyed.files, &surveyed.facts, &options.checks) {
-        return Ok(Err(Outcome::Refused(Box::new(of_survey(&target, surveyed)), reason)));
+        return Ok(Early::Outcome(Outcome::Refused(Box::new(of_survey(&target, surveyed)), reason)));
     }
-    Ok(Ok(surveyed))
+    Ok(Early::Prepared(surveyed))
 }
 
 /// Whether the filters leave out every event shape.

@@ -16,9 +16,9 @@ use schema::extend::Additions;
 use spill::SpillSpace;
 use zerocopy::IntoBytes;
 
-use super::prepare::{Prepared, inputs, prepare, survey};
+use super::plan_folder::{self, StoredJob, StoredPlan, StoredReport};
+use super::prepare::{Early, Prepared, inputs, prepare, survey};
 use super::records::{PLAN_ANEW, StoredRecords};
-use super::stored::{self, StoredJob, StoredPlan, StoredReport};
 use super::stored_dimensions::StoredDimensions;
 use super::stored_stacks::PartitionStacks;
 use super::update::Update;
@@ -112,8 +112,8 @@ pub fn plan(job: &Recording, options: &ConvertOptions, progress: &dyn JobProgres
     let files = survey(&pool, job, &inputs, options, &space, true, progress)?;
     let Prepared { surveyed: Surveyed { files, plan, .. }, dimensions, stacks, write, planned, partitions } =
         match prepare(&pool, job, files, &inputs, options, &space, progress)? {
-            Ok(prepared) => prepared,
-            Err(outcome) => return Ok(PlanOutcome::Done(outcome)),
+            Early::Prepared(prepared) => prepared,
+            Early::Outcome(outcome) => return Ok(PlanOutcome::Done(outcome)),
         };
     let segments = || partitions.list().iter().map(|partition| partitions.segments(partition));
     let of_partitions = PartitionStacks::of(&stacks, segments(), &space, progress)?;
@@ -124,21 +124,21 @@ pub fn plan(job: &Recording, options: &ConvertOptions, progress: &dyn JobProgres
         checks: options.checks,
         if_exists: options.if_exists,
         lock: options.lock_in_use(),
-        byte_order: stored::byte_order().to_owned(),
+        byte_order: plan_folder::byte_order().to_owned(),
         plan_blake3: plan.hash().to_owned(),
         segments: segments().map(StoredRecords::of).collect(),
         dimensions: StoredDimensions::of(&dimensions),
         stacks: of_partitions.as_ref().map(|stored| stored.of_files(&stacks)),
     };
     inputs.check_unchanged()?;
-    let folder = LocalFolder::create_plan(&progress.custody(), &options.out, &job.trace, &job.hash()?[..16])?;
+    let folder = LocalFolder::create_plan(&progress.cleanup(), &options.out, &job.trace, &job.hash()?[..16])?;
     for (partition, segments) in (0..).zip(segments()) {
         base::progress::stop_if_cancelled(progress)?;
-        folder.write_first(&stored::segments_file(partition), segments.as_bytes())?;
+        folder.write_first(&plan_folder::segments_file(partition), segments.as_bytes())?;
     }
     StoredDimensions::write(&dimensions, &folder)?;
     of_partitions.map_or(Ok(()), |stored| stored.write(&stacks, &folder, progress))?;
-    stored::write_survey(&SurveyResult { files }, &folder, progress)?;
+    plan_folder::write_survey(&SurveyResult { files }, &folder, progress)?;
     job.write(&plan, &folder)?;
     folder.keep();
     Ok(PlanOutcome::Planned { folder: folder.folder().to_owned(), partitions: partitions.list().len() })
@@ -159,11 +159,11 @@ pub fn convert_partition(
 ) -> Result<PartOutcome> {
     let stored = StoredPlan::read(folder)?;
     let partition = stored.partition(number)?;
-    if stored::read_report(folder, number)?.is_some() {
+    if plan_folder::read_report(folder, number)?.is_some() {
         return Ok(PartOutcome::AlreadyConverted);
     }
     let pool = pool(options.threads)?;
-    let output = Arc::new(LocalFolder::open_plan(&progress.custody(), folder)?);
+    let output = Arc::new(LocalFolder::open_plan(&progress.cleanup(), folder)?);
     let space = SpillSpace::new(output.folder());
     let segments = stored.segments(folder, partition, &space, progress)?;
     let inputs = planned_inputs(&stored, &segments, &options.open.or_in(output.out()), progress)?;
@@ -192,7 +192,7 @@ pub fn convert_partition(
     let rows = report.files.iter().map(|file| file.rows).sum();
     let report = StoredReport { plan: stored.hash, attempt: output.attempt().to_owned(), report };
     let text = report.to_text()?;
-    let is_first = output.vouch_first(&stored::report_file(number), &text, progress)?;
+    let is_first = output.vouch_first(&plan_folder::report_file(number), &text, progress)?;
     Ok(if is_first { PartOutcome::Converted { rows } } else { PartOutcome::AlreadyConverted })
 }
 
@@ -223,11 +223,11 @@ pub fn commit(folder: &Path, options: &StepOptions, progress: &dyn JobProgress) 
         return Ok(CommitOutcome::AlreadyCommitted(target));
     }
     let pool = pool(options.threads)?;
-    let output = Arc::new(LocalFolder::open_plan_to_publish(&progress.custody(), folder)?);
+    let output = Arc::new(LocalFolder::open_plan_to_publish(&progress.cleanup(), folder)?);
     let stored = StoredPlan::read(folder)?;
     let (reports, staged) = reports(&stored, &output)?;
     let space = SpillSpace::new(output.folder());
-    let SurveyResult { files } = stored::read_survey(folder, &stored.plan.inputs, &space, progress)?;
+    let SurveyResult { files } = plan_folder::read_survey(folder, &stored.plan.inputs, &space, progress)?;
     let dimensions = stored.job.dimensions.read(folder, &space, progress)?;
     let StoredPlan { job, plan, hash } = stored;
     let facts = FileFacts::of(&files, progress)?;
@@ -284,7 +284,7 @@ fn reports(stored: &StoredPlan, output: &LocalFolder) -> Result<(Vec<PartReport>
     let rules = ReportRules::of(&stored.plan);
     for partition in &stored.plan.partitions {
         let number = partition.number;
-        let Some(report) = stored::read_report(output.folder(), number)? else {
+        let Some(report) = plan_folder::read_report(output.folder(), number)? else {
             missing.push(number.to_string());
             continue;
         };

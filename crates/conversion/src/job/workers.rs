@@ -12,7 +12,7 @@ use columnar::output::folder::Disks;
 use etl::input::{Inputs, OpenOptions, room_to_unpack};
 use rayon::ThreadPool;
 
-use super::turnstile::{Ticket, Turnstile};
+use super::memory_gate::{MemoryGate, Ticket};
 use crate::convert::ConvertOptions;
 use crate::convert::file_sink::TABLE_RESERVE;
 use crate::convert::job::{Recording, Surveyed};
@@ -48,7 +48,7 @@ const ONE_TASK: u64 = 1 << 20;
 pub struct Workers {
     pub(super) pool: ThreadPool,
     pub(super) disks: Disks,
-    turnstile: Turnstile,
+    turnstile: MemoryGate,
 }
 
 impl Workers {
@@ -57,7 +57,7 @@ impl Workers {
     /// # Errors
     /// [`ErrorKind::Internal`](base::error::ErrorKind::Internal) when the system gives no threads.
     pub fn new(options: &ConvertOptions) -> Result<Workers> {
-        let turnstile = Turnstile::new(options.memory.saturating_sub(RESERVE));
+        let turnstile = MemoryGate::new(options.memory.saturating_sub(RESERVE));
         Ok(Workers { pool: pool(options.threads)?, disks: Disks::default(), turnstile })
     }
 

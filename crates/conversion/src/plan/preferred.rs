@@ -6,7 +6,7 @@ use schema::settled_layout::SettledLayout;
 use schema::trust::Trust;
 
 use super::measure::Measures;
-use crate::decode::{Reach, settled_layout};
+use crate::decode::{ByteConsumption, settled_layout};
 use crate::table::header;
 
 /// The pointer size of the payloads for which layouts are settled.
@@ -40,7 +40,7 @@ pub(super) fn seen(candidate: &Candidate) -> SettledLayout {
 }
 
 /// What a layout asks of a payload.
-pub(super) fn reach(candidate: &Candidate) -> Reach {
+pub(super) fn reach(candidate: &Candidate) -> ByteConsumption {
     Measures::default().get(&candidate.schema, POINTER_SIZE).program.reach()
 }
 

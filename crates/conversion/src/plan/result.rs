@@ -7,7 +7,7 @@ use etl::event::Shape;
 use schema::model::EventSchema;
 use schema::pack::EventFacts;
 use schema::wpp::MessageFormat;
-use schema::{DecodeSource, stored};
+use schema::{DecodeSource, shared_serde};
 use serde::{Deserialize, Serialize};
 
 use super::filter::CompiledFilter;
@@ -21,10 +21,10 @@ pub struct PlanResult {
     /// The event shapes; the index is the shape's number.
     pub shapes: Vec<PlannedShape>,
     /// What describes payloads, each once: shapes share them.
-    #[serde(with = "stored::schemas")]
+    #[serde(with = "shared_serde::schemas")]
     pub schemas: Vec<Arc<EventSchema>>,
     /// The formats of WPP messages, each once.
-    #[serde(with = "stored::messages")]
+    #[serde(with = "shared_serde::messages")]
     pub messages: Vec<Arc<MessageFormat>>,
     /// The tables.
     pub tables: Vec<PlannedTable>,

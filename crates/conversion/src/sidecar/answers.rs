@@ -103,7 +103,7 @@ impl Asked {
 
 /// Where the questions are that what is told of a subject answers.
 fn of_subject(subject: Subject) -> impl Iterator<Item = usize> {
-    let tells = move |question: &Question| matches!(question.evidence, Evidence::Told(of) if of == subject);
+    let tells = move |question: &Question| matches!(question.evidence, Evidence::Described(of) if of == subject);
     QUESTIONS.iter().enumerate().filter(move |(_, question)| tells(question)).map(|(number, _)| number)
 }
 
@@ -173,7 +173,7 @@ impl<'a> Found<'a> {
     fn row(self, question: &Question) -> AnswerRow {
         let answerable = match question.evidence {
             Evidence::Together(names) => names.iter().all(|name| self.decodable.contains(&Some(name))),
-            Evidence::Rows | Evidence::Told(_) | Evidence::Named(..) => !self.decodable.is_empty(),
+            Evidence::Rows | Evidence::Described(_) | Evidence::Named(..) => !self.decodable.is_empty(),
         };
         // Events that nothing decodes need no other recording.
         let hint = self.hint.filter(|_| self.decodable.is_empty()).map(str::to_owned);

@@ -7,7 +7,7 @@ use etl::event::{RawEvent, TimedEvent, TimedStep};
 use etl::reader::BufferReader;
 use rayon::prelude::*;
 
-use crate::survey::{BufferSummary, FileKey, FileSurvey, OneBehind, Telling, together};
+use crate::survey::{BufferSummary, DescriptiveKind, FileKey, FileSurvey, OneBehind, together};
 
 /// Bytes of buffers that are read side by side: what is made of them may be as many, and of those before them.
 const TOGETHER_BYTES: u64 = 16 << 20;
@@ -84,7 +84,7 @@ impl Buffers<'_> {
         scratch: &mut Scratch,
         mut visit: impl FnMut(&RawEvent<'_>, FileKey),
     ) -> Result<()> {
-        self.file.told.visit(Telling::OfStacks, &self.reader, buffer, scratch, |raw, at| {
+        self.file.told.visit(DescriptiveKind::OfStacks, &self.reader, buffer, scratch, |raw, at| {
             visit(raw, at);
             Ok(())
         })

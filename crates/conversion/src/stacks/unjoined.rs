@@ -25,8 +25,8 @@ reasons! {
     OtherThread = "find only events of other threads, or of none that is known, at the time that they name",
     /// The walk comes long behind its event.
     TooLate = "come more than 16 s behind their event",
-    /// The key stands for nothing that is known.
-    UnknownKey = "name a key of which the recording does not say what it stands for",
+    /// The recording does not define the key.
+    UnknownKey = "use a stack key that the recording does not define",
     /// The event would have more addresses than are joined.
     TooLong = "would give an event more than 1024 addresses",
     /// There are more walks, events or addresses than are kept.

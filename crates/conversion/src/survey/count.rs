@@ -9,12 +9,12 @@ use etl::layout::header::EVENT_ALIGNMENT;
 use etl::reader::{BufferReader, ReadRules};
 
 use super::buffer_summary::BufferSummary;
+use super::descriptive::{DescriptiveBuffer, DescriptiveKeeper, DescriptiveKind, KeepBudget};
 use super::file_key::FileKey;
 use super::issue::{Issue, Severity};
 use super::issue_code::IssueCode;
 use super::marked::{Mark, Marks};
 use super::shapes::Shapes;
-use super::told::{Telling, ToldBuffer, ToldKeeper, ToldRoom};
 
 /// Counts over some buffers of a file.
 #[derive(Debug, Default)]
@@ -27,7 +27,7 @@ pub struct Counts {
     pub marks: Marks,
     /// What is unusual.
     pub issues: Vec<Issue>,
-    told: ToldKeeper,
+    told: DescriptiveKeeper,
     scratch: Scratch,
     /// Where the events of the buffer begin.
     starts: Starts,
@@ -35,12 +35,12 @@ pub struct Counts {
 
 impl Counts {
     /// No counts yet; events that tell of others are kept, as many as there is room for.
-    pub(super) fn keeping(room: &ToldRoom) -> Self {
-        Counts { told: ToldKeeper::within(room), ..Counts::default() }
+    pub(super) fn keeping(room: &KeepBudget) -> Self {
+        Counts { told: DescriptiveKeeper::within(room), ..Counts::default() }
     }
 
     /// The events that tell of others, of buffers of which they are kept, in no particular order.
-    pub(super) fn take_told(&mut self) -> Vec<ToldBuffer> {
+    pub(super) fn take_told(&mut self) -> Vec<DescriptiveBuffer> {
         std::mem::take(&mut self.told.buffers)
     }
 
@@ -157,11 +157,11 @@ impl Counts {
             Mark::None => {}
             Mark::Subject => {
                 buffer.subjects = 1;
-                self.told.push(Telling::OfSubjects, raw);
+                self.told.push(DescriptiveKind::OfSubjects, raw);
             }
             Mark::Stack => {
                 buffer.stacks = 1;
-                self.told.push(Telling::OfStacks, raw);
+                self.told.push(DescriptiveKind::OfStacks, raw);
             }
             mark => self.marks.add_event(mark, at),
         }

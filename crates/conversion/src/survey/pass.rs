@@ -11,13 +11,13 @@ use spill::{SpillSpace, SpillWriter, Spilled};
 
 use super::buffer_summary::BufferSummary;
 use super::count::Counts;
+use super::descriptive::{DescriptiveEvents, KeepBudget};
 use super::ending::{Ending, Tail, TailKind};
 use super::hash::FileHash;
 use super::issue::{Issue, Issues, Severity};
 use super::issue_code::IssueCode;
 use super::marked::{MarkLog, MarkedEvent, NoticeLog};
 use super::shapes::{ShapeSummary, Shapes};
-use super::told::{ToldEvents, ToldRoom};
 use super::unreadable::{RegionLog, UnreadableRegions};
 
 /// Bytes that are surveyed and hashed together: enough for many cores, small enough to stay in their caches' reach
@@ -49,7 +49,7 @@ pub(super) struct Found {
     pub(super) shapes: Vec<(Shape, ShapeSummary)>,
     pub(super) marked: Vec<MarkedEvent>,
     pub(super) notices: NoticeLog,
-    pub(super) told: ToldEvents,
+    pub(super) told: DescriptiveEvents,
     pub(super) issues: Issues,
 }
 
@@ -61,7 +61,7 @@ impl Pass<'_> {
     pub(super) fn over(&self, repeated: &[u64], mut hasher: Option<&mut FileHash>) -> Result<Found> {
         let (input, progress) = (self.reader.input, self.progress);
         let mut survey = Assembly::new(self.space);
-        let room = ToldRoom::of(input.size());
+        let room = KeepBudget::of(input.size());
         let mut scan = BufferScan::new(input, self.scan, repeated);
         let mut batch = next_batch(&mut scan, progress)?;
         while batch.start < batch.end {
@@ -94,7 +94,7 @@ struct Assembly {
     fragment: Option<Tail>,
     shapes: Shapes,
     marks: MarkLog,
-    told: ToldEvents,
+    told: DescriptiveEvents,
     issues: Issues,
 }
 
@@ -143,7 +143,7 @@ impl Assembly {
             fragment: None,
             shapes: Shapes::default(),
             marks: MarkLog::default(),
-            told: ToldEvents::default(),
+            told: DescriptiveEvents::default(),
             issues: Issues::default(),
         }
     }
@@ -206,7 +206,7 @@ fn doubt_issue(extent: &BufferExtent, doubt: Doubt) -> Issue {
 fn count_extents(
     reader: &BufferReader<'_>,
     extents: &[BufferExtent],
-    room: &ToldRoom,
+    room: &KeepBudget,
     progress: &dyn Progress,
 ) -> Result<Counts> {
     let mean = extents.iter().map(|extent| u64::from(extent.size)).sum::<u64>() / (extents.len() as u64).max(1);

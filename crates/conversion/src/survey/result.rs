@@ -12,12 +12,12 @@ use serde::{Deserialize, Serialize};
 use spill::Spilled;
 
 use super::buffer_summary::BufferSummary;
+use super::descriptive::DescriptiveEvents;
 use super::disorder::Disorder;
 use super::ending::{Tail, TailKind};
 use super::issue::Issues;
 use super::marked::{MarkedEvent, NoticeLog};
 use super::shapes::ShapeSummary;
-use super::told::ToldEvents;
 use super::unreadable::UnreadableRegions;
 
 /// What the survey learned of one file.
@@ -49,7 +49,7 @@ pub struct FileSurvey {
     /// Where the events are that tell what ids mean or of stacks, as far as it is kept until somebody asks for them; where the
     /// survey is stored, they are looked for again.
     #[serde(skip)]
-    pub told: ToldEvents,
+    pub told: DescriptiveEvents,
     /// The masks of event groups that a system logger is enabled with, where the file holds them.
     pub group_masks: Option<[u32; 8]>,
     /// When each processor dropped its last event, in ticks, where the file holds it.

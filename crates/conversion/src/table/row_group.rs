@@ -90,13 +90,13 @@ impl RowSource for RowGroup {
         let column = |number| PackedRows::new(&ranges, number);
         let number = self.layout.number(index);
         match self.source(index) {
-            HeaderSource::Rows => column(number).hand_on(self.layout.schema.field(index).data_type(), scratch, sink),
-            HeaderSource::Time => column(TIME).hand_on_converted(self.time_unit(), scratch, sink),
+            HeaderSource::Rows => column(number).emit(self.layout.schema.field(index).data_type(), scratch, sink),
+            HeaderSource::Time => column(TIME).emit_converted(self.time_unit(), scratch, sink),
             HeaderSource::Constant(table) => constant(rows.len(), table, scratch, sink),
             HeaderSource::Shape(table) => {
-                column(SHAPE).hand_on_keys(table, |shape| self.layout.local_shape(shape), scratch, sink)
+                column(SHAPE).emit_keys(table, |shape| self.layout.local_shape(shape), scratch, sink)
             }
-            HeaderSource::Label(table) => column(number).hand_on_keys(table, |label| label, scratch, sink),
+            HeaderSource::Label(table) => column(number).emit_keys(table, |label| label, scratch, sink),
         }
     }
 

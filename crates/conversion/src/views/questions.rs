@@ -24,7 +24,7 @@ pub enum Evidence {
     /// The same, but a row needs an event of each of these names.
     Together(&'static [&'static str]),
     /// Those that tell of subjects.
-    Told(Subject),
+    Described(Subject),
     /// Those of a dataset that have a name: they answer a part of a view.
     Named(&'static str, &'static str),
 }
@@ -34,7 +34,7 @@ impl Question {
     pub fn reads(&self) -> Vec<(&'static str, Events<'static>)> {
         match self.evidence {
             Evidence::Named(dataset, name) => vec![(dataset, Events::Named(vec![name]))],
-            Evidence::Told(_) => Vec::new(),
+            Evidence::Described(_) => Vec::new(),
             Evidence::Rows | Evidence::Together(_) => {
                 let mut found = Vec::new();
                 add_sources(self.name, &mut found);
@@ -63,17 +63,17 @@ pub fn to_record(name: &str) -> &'static str {
 pub const QUESTIONS: &[Question] = &[
     Question {
         name: "processes",
-        evidence: Evidence::Told(Subject::Process),
+        evidence: Evidence::Described(Subject::Process),
         record: "the kernel flag PROC_THREAD, or Microsoft-Windows-Kernel-Process with the keyword 0x10",
     },
     Question {
         name: "threads",
-        evidence: Evidence::Told(Subject::Thread),
+        evidence: Evidence::Described(Subject::Thread),
         record: "the kernel flag PROC_THREAD, or Microsoft-Windows-Kernel-Process with the keyword 0x20",
     },
     Question {
         name: "images",
-        evidence: Evidence::Told(Subject::Image),
+        evidence: Evidence::Described(Subject::Image),
         record: "the kernel flag LOADER, or Microsoft-Windows-Kernel-Process with the keyword 0x40",
     },
     Question {
@@ -84,12 +84,12 @@ pub const QUESTIONS: &[Question] = &[
     },
     Question {
         name: "files",
-        evidence: Evidence::Told(Subject::File),
+        evidence: Evidence::Described(Subject::File),
         record: "the kernel flag FILENAME, or Microsoft-Windows-Kernel-File with the keyword 0x10",
     },
     Question {
         name: "methods",
-        evidence: Evidence::Told(Subject::Method),
+        evidence: Evidence::Described(Subject::Method),
         record: "Microsoft-Windows-DotNETRuntime with the keywords JIT (0x10) and NGEN (0x20) at level 4, and \
                  Microsoft-Windows-DotNETRuntimeRundown at the end",
     },
@@ -205,7 +205,7 @@ mod tests {
             assert!(names.insert(question.name), "{}", question.name);
             let is_part = matches!(question.evidence, Evidence::Named(..));
             assert_eq!(ANSWERS.iter().any(|answer| answer.name == question.name), !is_part, "{}", question.name);
-            let is_told = matches!(question.evidence, Evidence::Told(_));
+            let is_told = matches!(question.evidence, Evidence::Described(_));
             assert_eq!(question.reads().is_empty(), is_told, "{}", question.name);
         }
     }

@@ -51,7 +51,7 @@ fn handed_on(parts: &[(&PackedColumns, Range<u32>)], data_type: &DataType) -> Ve
         assert!(found.replace(shown(&batch)).is_none(), "handed on once");
         Ok(())
     };
-    PackedRows::new(parts, 0).hand_on(data_type, &mut BatchScratch::default(), &mut sink).unwrap();
+    PackedRows::new(parts, 0).emit(data_type, &mut BatchScratch::default(), &mut sink).unwrap();
     found.unwrap()
 }
 
@@ -159,7 +159,7 @@ fn what_has_no_form_is_an_array() {
             Ok(())
         };
         let rows = PackedRows::new(&[(&column, 0..2)], 0);
-        rows.hand_on(data_type, &mut BatchScratch::default(), &mut sink).unwrap();
+        rows.emit(data_type, &mut BatchScratch::default(), &mut sink).unwrap();
         assert!(is_array, "{data_type}");
     };
     let items = Elements { nulls: vec![1], values: fixed(1, &[7, 0]) };
@@ -189,7 +189,7 @@ fn the_members_of_structures_are_handed_on_one_after_another() {
             found.push(shown(&batch));
             Ok(())
         };
-        PackedRows::new(parts, 0).hand_on(&record, &mut BatchScratch::default(), &mut sink).unwrap();
+        PackedRows::new(parts, 0).emit(&record, &mut BatchScratch::default(), &mut sink).unwrap();
         found
     };
     let found = handed_on(&[(&some, 1..3), (&none, 0..1), (&some, 0..1)]);
@@ -210,7 +210,7 @@ fn keys_and_times_follow_from_numbers() {
         found = shown(&batch);
         Ok(())
     };
-    rows.hand_on_keys(&table, |key| 2 - key, &mut scratch, &mut sink).unwrap();
+    rows.emit_keys(&table, |key| 2 - key, &mut scratch, &mut sink).unwrap();
     assert_eq!(texts(&found), ["10", "12", "NULL", "NULL"]);
 
     let column = packed(&[0, 1], fixed(8, &[(-1i64).to_le_bytes(), 1999i64.to_le_bytes()].concat()));
@@ -219,7 +219,7 @@ fn keys_and_times_follow_from_numbers() {
         Ok(())
     };
     let rows = PackedRows::new(&[(&column, 0..2)], 0);
-    rows.hand_on_converted(|ns| ns.div_euclid(1000), &mut scratch, &mut sink).unwrap();
+    rows.emit_converted(|ns| ns.div_euclid(1000), &mut scratch, &mut sink).unwrap();
     assert_eq!(texts(&found), ["-1", "1"]);
 }
 

@@ -333,27 +333,27 @@ fn folders_that_were_made_for_nothing_go() {
 // Elsewhere the system ends the process, and some systems keep the name of an open lock until then.
 #[cfg(unix)]
 #[test]
-fn who_has_custody_can_remove_what_is_in_work() {
+fn a_registry_can_remove_what_is_in_work() {
     let root = tempfile::tempdir().unwrap();
     let out = root.path();
     publish(stage(out, "a", "1"), IfExists::Error).unwrap();
-    let custody = Custody::default();
-    let staging = LocalFolder::create_in(&custody, out, "a").unwrap();
+    let cleanup = CleanupRegistry::default();
+    let staging = LocalFolder::create_in(&cleanup, out, "a").unwrap();
     staging.write("events/A/part-00000-00000.parquet", b"2").unwrap();
-    custody.abandon();
+    cleanup.abandon();
     assert_eq!(tree(out), PUBLISHED);
     assert!(!out.join(".etl2parquet-a").exists());
     assert_eq!(publish(staging, IfExists::Replace).unwrap_err().kind(), ErrorKind::Interrupted);
     assert_eq!((content(out, "a").as_str(), tree(out).as_slice()), ("1", &PUBLISHED.map(String::from)[..]));
     // Nothing begins any more.
-    assert_eq!(LocalFolder::create_in(&custody, out, "b").unwrap_err().kind(), ErrorKind::Interrupted);
+    assert_eq!(LocalFolder::create_in(&cleanup, out, "b").unwrap_err().kind(), ErrorKind::Interrupted);
     assert_eq!(tree(out), PUBLISHED);
-    // What is published is in nobody's custody.
-    let custody = Custody::default();
-    let staging = LocalFolder::create_in(&custody, out, "b").unwrap();
+    // What is published is in nobody's cleanup.
+    let cleanup = CleanupRegistry::default();
+    let staging = LocalFolder::create_in(&cleanup, out, "b").unwrap();
     staging.write("events/A/part-00000-00000.parquet", b"3").unwrap();
     publish(staging, IfExists::Error).unwrap();
-    custody.abandon();
+    cleanup.abandon();
     assert_eq!(content(out, "b"), "3");
 }
 
@@ -363,20 +363,20 @@ fn who_has_custody_can_remove_what_is_in_work() {
 fn what_is_written_side_by_side_is_removed_together() {
     let root = tempfile::tempdir().unwrap();
     let out = root.path();
-    let custody = Custody::default();
+    let cleanup = CleanupRegistry::default();
     let staged = ["a", "b", "c"].map(|name| {
-        let staging = LocalFolder::create_in(&custody.beside(), out, name).unwrap();
+        let staging = LocalFolder::create_in(&cleanup.beside(), out, name).unwrap();
         staging.write("events/A/part-00000-00000.parquet", b"1").unwrap();
         staging
     });
     let [a, b, c] = staged;
     publish(a, IfExists::Error).unwrap();
-    custody.abandon();
+    cleanup.abandon();
     assert_eq!(fs::read_dir(out).unwrap().count(), 1, "the published one");
     for staging in [b, c] {
         assert_eq!(publish(staging, IfExists::Error).unwrap_err().kind(), ErrorKind::Interrupted);
     }
-    let late = LocalFolder::create_in(&custody.beside(), out, "d");
+    let late = LocalFolder::create_in(&cleanup.beside(), out, "d");
     assert_eq!(late.unwrap_err().kind(), ErrorKind::Interrupted);
     assert_eq!(fs::read_dir(out).unwrap().count(), 1);
 }
@@ -422,11 +422,11 @@ fn the_path_of_the_output_folder_may_be_any_bytes() {
 
 /// The folder of a plan with one part of each attempt that has been kept, and the attempts.
 fn planned(out: &Path) -> (PathBuf, Vec<StagedName>) {
-    let plan = LocalFolder::create_plan(&Custody::default(), out, "a", "0123").unwrap();
+    let plan = LocalFolder::create_plan(&CleanupRegistry::default(), out, "a", "0123").unwrap();
     let folder = plan.folder().to_owned();
     drop(plan);
     let worker = |number: usize| {
-        let worker = LocalFolder::open_plan(&Custody::default(), &folder).unwrap();
+        let worker = LocalFolder::open_plan(&CleanupRegistry::default(), &folder).unwrap();
         let path = format!("events/A/part-{number:05}-00000.parquet");
         let name = worker.write(&path, &[b'0' + u8::try_from(number).unwrap()]).unwrap();
         worker.keep();
@@ -438,7 +438,7 @@ fn planned(out: &Path) -> (PathBuf, Vec<StagedName>) {
 
 /// Publishes a plan with these parts.
 fn publish_plan(folder: &Path, parts: &[StagedName], if_exists: IfExists) -> Result<Published> {
-    let publisher = LocalFolder::open_plan_to_publish(&Custody::default(), folder)?;
+    let publisher = LocalFolder::open_plan_to_publish(&CleanupRegistry::default(), folder)?;
     let manifest = publisher.write(MANIFEST_PATH, manifest("1").to_json().unwrap().as_bytes())?;
     let files: Vec<_> = parts.iter().cloned().chain([manifest]).collect();
     publisher.publish(&files, if_exists, &NoProgress)
@@ -456,14 +456,14 @@ fn workers_on_one_plan_do_not_meet_and_one_publishes() {
     let (folder, parts) = planned(out.path());
     assert_eq!(folder, out.path().join(".etl2parquet-a.plan-0123"));
     // Another attempt at the same part, one that failed, and one that is still at work when the trace is published.
-    let twice = LocalFolder::open_plan(&Custody::default(), &folder).unwrap();
+    let twice = LocalFolder::open_plan(&CleanupRegistry::default(), &folder).unwrap();
     twice.write(&parts[1].path, b"other").unwrap();
     twice.keep();
     drop(twice);
-    let failed = LocalFolder::open_plan(&Custody::default(), &folder).unwrap();
+    let failed = LocalFolder::open_plan(&CleanupRegistry::default(), &folder).unwrap();
     failed.write(&parts[0].path, b"failed").unwrap();
     drop(failed);
-    let late = LocalFolder::open_plan(&Custody::default(), &folder).unwrap();
+    let late = LocalFolder::open_plan(&CleanupRegistry::default(), &folder).unwrap();
     let mut growing = late.create(&parts[0].path).unwrap();
     growing.release();
     assert_eq!(late.list().unwrap().len(), 4);
@@ -474,8 +474,8 @@ fn workers_on_one_plan_do_not_meet_and_one_publishes() {
     drop(late);
     assert_eq!(tree(out.path()), PLANNED);
     assert!(!folder.exists());
-    assert!(LocalFolder::open_plan(&Custody::default(), &folder).is_err());
-    assert!(LocalFolder::open_plan_to_publish(&Custody::default(), &folder).is_err());
+    assert!(LocalFolder::open_plan(&CleanupRegistry::default(), &folder).is_err());
+    assert!(LocalFolder::open_plan_to_publish(&CleanupRegistry::default(), &folder).is_err());
     assert!(!folder.exists());
 }
 
@@ -503,7 +503,7 @@ fn a_publication_that_was_killed_is_taken_up_wherever_it_ended() {
                 publish(stage(out, "a", "before"), IfExists::Error).unwrap();
             }
             let (folder, parts) = planned(out);
-            let publisher = LocalFolder::open_plan_to_publish(&Custody::default(), &folder).unwrap();
+            let publisher = LocalFolder::open_plan_to_publish(&CleanupRegistry::default(), &folder).unwrap();
             let manifest = publisher.write(MANIFEST_PATH, manifest("1").to_json().unwrap().as_bytes()).unwrap();
             let files: Vec<_> = parts.iter().cloned().chain([manifest]).collect();
             let (new, target) = (publisher.new_trace(), publisher.target());
@@ -534,7 +534,7 @@ fn a_publication_that_was_killed_is_taken_up_wherever_it_ended() {
 fn a_plan_is_published_by_one_process_at_a_time() {
     let out = tempfile::tempdir().unwrap();
     let (folder, parts) = planned(out.path());
-    let first = LocalFolder::open_plan_to_publish(&Custody::default(), &folder).unwrap();
+    let first = LocalFolder::open_plan_to_publish(&CleanupRegistry::default(), &folder).unwrap();
     assert!(publish_plan(&folder, &parts, IfExists::Error).is_err());
     drop(first);
     publish_plan(&folder, &parts, IfExists::Error).unwrap();
@@ -544,7 +544,7 @@ fn a_plan_is_published_by_one_process_at_a_time() {
 fn the_first_of_two_reports_stands() {
     let out = tempfile::tempdir().unwrap();
     let (folder, _) = planned(out.path());
-    let [first, second] = [(); 2].map(|()| LocalFolder::open_plan(&Custody::default(), &folder).unwrap());
+    let [first, second] = [(); 2].map(|()| LocalFolder::open_plan(&CleanupRegistry::default(), &folder).unwrap());
     assert!(first.write_first("report-00000.json", b"first").unwrap());
     assert!(!second.write_first("report-00000.json", b"second").unwrap());
     assert_eq!(fs::read(folder.join("report-00000.json")).unwrap(), b"first");
@@ -570,7 +570,7 @@ fn a_published_plan_that_was_killed_while_it_was_removed_goes_whatever_is_left_o
         if left < 1 {
             fs::remove_file(folder.join("lock")).unwrap();
         }
-        assert_eq!(LocalFolder::open_plan_to_publish(&Custody::default(), &folder).is_ok(), left == 3);
+        assert_eq!(LocalFolder::open_plan_to_publish(&CleanupRegistry::default(), &folder).is_ok(), left == 3);
         LocalFolder::discard_plan(&folder).unwrap();
         assert_eq!(fs::read_dir(out.path()).unwrap().count(), 0, "{left}");
         LocalFolder::discard_plan(&folder).unwrap();
@@ -581,7 +581,7 @@ fn a_published_plan_that_was_killed_while_it_was_removed_goes_whatever_is_left_o
 fn a_plan_that_is_being_published_is_not_removed() {
     let out = tempfile::tempdir().unwrap();
     let (folder, parts) = planned(out.path());
-    let publisher = LocalFolder::open_plan_to_publish(&Custody::default(), &folder).unwrap();
+    let publisher = LocalFolder::open_plan_to_publish(&CleanupRegistry::default(), &folder).unwrap();
     assert!(LocalFolder::discard_plan(&folder).is_err());
     drop(publisher);
     publish_plan(&folder, &parts, IfExists::Error).unwrap();
@@ -591,10 +591,10 @@ fn a_plan_that_is_being_published_is_not_removed() {
 fn who_was_abandoned_vouches_for_nothing_and_begins_nothing() {
     let out = tempfile::tempdir().unwrap();
     let (folder, parts) = planned(out.path());
-    let custody = Custody::default();
-    let worker = LocalFolder::open_plan(&custody, &folder).unwrap();
+    let cleanup = CleanupRegistry::default();
+    let worker = LocalFolder::open_plan(&cleanup, &folder).unwrap();
     worker.write("events/A/part-00002-00000.parquet", b"2").unwrap();
-    custody.abandon();
+    cleanup.abandon();
     let ends = [
         worker.vouch_first("report-00002.json", b"report", &NoProgress).map(drop),
         worker.write_first("segments-00000", b"").map(drop),
@@ -604,7 +604,7 @@ fn who_was_abandoned_vouches_for_nothing_and_begins_nothing() {
     ];
     assert!(ends.into_iter().all(|end| end.unwrap_err().kind() == ErrorKind::Interrupted));
     drop(worker);
-    let reader = LocalFolder::open_plan(&Custody::default(), &folder).unwrap();
+    let reader = LocalFolder::open_plan(&CleanupRegistry::default(), &folder).unwrap();
     assert_eq!(reader.list().unwrap().len(), parts.len());
     assert!(!folder.join("report-00002.json").exists());
 }
@@ -614,19 +614,19 @@ fn files_stay_where_a_report_that_names_them_is_there() {
     let out = tempfile::tempdir().unwrap();
     let (folder, parts) = planned(out.path());
     let work = |content: &[u8]| {
-        let custody = Custody::default();
-        let worker = LocalFolder::open_plan(&custody, &folder).unwrap();
+        let cleanup = CleanupRegistry::default();
+        let worker = LocalFolder::open_plan(&cleanup, &folder).unwrap();
         worker.write("events/A/part-00002-00000.parquet", content).unwrap();
         let is_first = worker.vouch_first("report-00002.json", content, &NoProgress).unwrap();
         // Who has to end at once now must leave them, too.
-        custody.abandon();
+        cleanup.abandon();
         (is_first, worker.own("events/A/part-00002-00000.parquet"))
     };
     let (is_first, kept) = work(b"first");
     assert!(is_first);
     let (is_first, removed) = work(b"second");
     assert!(!is_first);
-    let reader = LocalFolder::open_plan(&Custody::default(), &folder).unwrap();
+    let reader = LocalFolder::open_plan(&CleanupRegistry::default(), &folder).unwrap();
     assert_eq!(reader.read(&kept, 0..5).unwrap(), b"first");
     assert!(reader.read(&removed, 0..6).is_err());
     assert_eq!(reader.list().unwrap().len(), parts.len() + 1);
@@ -636,19 +636,19 @@ fn files_stay_where_a_report_that_names_them_is_there() {
 fn files_go_where_their_report_cannot_be_written() {
     let out = tempfile::tempdir().unwrap();
     let (folder, parts) = planned(out.path());
-    let worker = LocalFolder::open_plan(&Custody::default(), &folder).unwrap();
+    let worker = LocalFolder::open_plan(&CleanupRegistry::default(), &folder).unwrap();
     worker.write("events/A/part-00002-00000.parquet", b"2").unwrap();
     assert!(worker.vouch_first("gone/report-00002.json", b"report", &NoProgress).is_err());
     drop(worker);
-    let reader = LocalFolder::open_plan(&Custody::default(), &folder).unwrap();
+    let reader = LocalFolder::open_plan(&CleanupRegistry::default(), &folder).unwrap();
     assert_eq!(reader.list().unwrap().len(), parts.len());
 }
 
 #[test]
 fn a_plan_that_fails_leaves_nothing_half_written() {
     let out = tempfile::tempdir().unwrap();
-    let begin = |custody: &Custody| {
-        let plan = LocalFolder::create_plan(custody, out.path(), "a", "0123").unwrap();
+    let begin = |cleanup: &CleanupRegistry| {
+        let plan = LocalFolder::create_plan(cleanup, out.path(), "a", "0123").unwrap();
         plan.write_first("segments-00000", b"whole").unwrap();
         let survey = plan.folder().join(format!("survey.{}.tmp", plan.attempt()));
         fs::create_dir(&survey).unwrap();
@@ -656,11 +656,11 @@ fn a_plan_that_fails_leaves_nothing_half_written() {
         plan
     };
     let whole = [".etl2parquet-a.plan-0123/segments-00000"];
-    drop(begin(&Custody::default()));
+    drop(begin(&CleanupRegistry::default()));
     assert_eq!(tree(out.path()), whole);
-    let custody = Custody::default();
-    let plan = begin(&custody);
-    custody.abandon();
+    let cleanup = CleanupRegistry::default();
+    let plan = begin(&cleanup);
+    cleanup.abandon();
     assert_eq!(tree(out.path()), whole);
     drop(plan);
 }
@@ -668,19 +668,19 @@ fn a_plan_that_fails_leaves_nothing_half_written() {
 #[test]
 fn who_has_to_end_the_process_waits_for_a_staging_folder_to_be_handed_over() {
     let out = tempfile::tempdir().unwrap();
-    let custody = Custody::default();
-    let mut kept = custody.hand_over();
+    let cleanup = CleanupRegistry::default();
+    let mut kept = cleanup.hand_over();
     let folder = out.path().join(".etl2parquet-a");
     fs::create_dir(&folder).unwrap();
     std::thread::scope(|scope| {
         let (ended, end) = std::sync::mpsc::channel();
-        let custody = &custody;
+        let cleanup = &cleanup;
         scope.spawn(move || {
-            custody.abandon();
+            cleanup.abandon();
             ended.send(()).unwrap();
         });
         assert!(end.recv_timeout(std::time::Duration::from_millis(50)).is_err());
-        kept.take_in(Held::All(folder.clone()));
+        kept.take_in(CleanupTarget::All(folder.clone()));
         drop(kept);
         end.recv().unwrap();
     });
@@ -688,13 +688,13 @@ fn who_has_to_end_the_process_waits_for_a_staging_folder_to_be_handed_over() {
 }
 
 #[test]
-fn who_has_custody_of_an_attempt_removes_its_files_alone() {
+fn a_registry_of_an_attempt_removes_its_files_alone() {
     let out = tempfile::tempdir().unwrap();
     let (folder, parts) = planned(out.path());
-    let custody = Custody::default();
-    let worker = LocalFolder::open_plan(&custody, &folder).unwrap();
+    let cleanup = CleanupRegistry::default();
+    let worker = LocalFolder::open_plan(&cleanup, &folder).unwrap();
     worker.write("events/A/part-00002-00000.parquet", b"2").unwrap();
-    custody.abandon();
+    cleanup.abandon();
     let left: Vec<_> = worker.list().unwrap().into_iter().map(|file| file.path).collect();
     assert_eq!(left, [parts[0].path.as_str(), &parts[1].path]);
 }
@@ -704,7 +704,7 @@ fn what_is_no_folder_of_a_plan_is_refused() {
     let out = tempfile::tempdir().unwrap();
     for name in ["a", ".etl2parquet-a", ".etl2parquet-.plan-1", ".etl2parquet-a.plan-1"] {
         fs::create_dir(out.path().join(name)).unwrap();
-        let error = LocalFolder::open_plan(&Custody::default(), &out.path().join(name)).unwrap_err();
+        let error = LocalFolder::open_plan(&CleanupRegistry::default(), &out.path().join(name)).unwrap_err();
         assert!(error.to_string().contains("expected the folder of a plan"), "{error}");
     }
 }

@@ -20,14 +20,14 @@ const PAUSE: Duration = Duration::from_millis(5);
 
 /// What has been written of one trace and is not published yet. Those of several traces can be given up together.
 #[derive(Clone, Debug, Default)]
-pub struct Custody {
+pub struct CleanupRegistry {
     place: Arc<Place>,
     family: Arc<Family>,
 }
 
-type Place = Mutex<Option<Held>>;
+type Place = Mutex<Option<CleanupTarget>>;
 
-/// The custodies of a process that are given up together; the first one is not in the list.
+/// The registries of a process that are given up together; the first one is not in the list.
 #[derive(Debug, Default)]
 struct Family {
     others: Mutex<Vec<Weak<Place>>>,
@@ -36,7 +36,7 @@ struct Family {
 
 /// What goes where the process has to end at once.
 #[derive(Debug)]
-pub(super) enum Held {
+pub(super) enum CleanupTarget {
     /// A staging folder.
     All(PathBuf),
     /// What one attempt has written to the folder of a plan.
@@ -46,11 +46,11 @@ pub(super) enum Held {
 }
 
 /// Keeps whoever has to end the process waiting.
-pub(super) struct Kept<'a>(MutexGuard<'a, Option<Held>>);
+pub(super) struct CleanupGuard<'a>(MutexGuard<'a, Option<CleanupTarget>>);
 
-impl Kept<'_> {
+impl CleanupGuard<'_> {
     /// From now on this goes where the process has to end at once.
-    pub(super) fn take_in(&mut self, held: Held) {
+    pub(super) fn take_in(&mut self, held: CleanupTarget) {
         *self.0 = Some(held);
     }
 
@@ -60,15 +60,15 @@ impl Kept<'_> {
     }
 }
 
-impl Custody {
+impl CleanupRegistry {
     /// For another trace that is written at the same time: whoever abandons this one abandons that one, too.
     #[must_use]
-    pub fn beside(&self) -> Custody {
+    pub fn beside(&self) -> CleanupRegistry {
         let place = Arc::default();
         let mut others = self.family.others();
         others.retain(|other| other.strong_count() > 0);
         others.push(Arc::downgrade(&place));
-        Custody { place, family: Arc::clone(&self.family) }
+        CleanupRegistry { place, family: Arc::clone(&self.family) }
     }
 
     /// Makes a temporary file or folder that goes with the run, whatever is in it, for as long as the custody that is returned is
@@ -76,16 +76,16 @@ impl Custody {
     ///
     /// # Errors
     /// Those of `make`, and [`io::ErrorKind::Interrupted`] when all has been abandoned.
-    pub fn temporary<T: AsRef<Path>>(&self, make: impl FnOnce() -> io::Result<T>) -> io::Result<(T, Custody)> {
-        let custody = self.beside();
-        let mut kept = custody.begin().map_err(|error| io::Error::new(io::ErrorKind::Interrupted, error))?;
+    pub fn temporary<T: AsRef<Path>>(&self, make: impl FnOnce() -> io::Result<T>) -> io::Result<(T, CleanupRegistry)> {
+        let cleanup = self.beside();
+        let mut kept = cleanup.begin().map_err(|error| io::Error::new(io::ErrorKind::Interrupted, error))?;
         let made = make()?;
-        kept.take_in(Held::Temporary(made.as_ref().to_owned()));
+        kept.take_in(CleanupTarget::Temporary(made.as_ref().to_owned()));
         drop(kept);
-        Ok((made, custody))
+        Ok((made, cleanup))
     }
 
-    /// Removes the staging folders of this and all [beside](Custody::beside) it, whatever their threads are doing; they fail
+    /// Removes the staging folders of this and all [beside](CleanupRegistry::beside) it, whatever their threads are doing; they fail
     /// from now on. Publications that have begun end before.
     pub fn abandon(&self) {
         // No publication begins while those that have begun are waited for.
@@ -95,9 +95,9 @@ impl Custody {
         for place in others.iter().chain([&self.place]) {
             let mut held = locked(place);
             match held.take() {
-                Some(Held::All(folder)) => abandon_folder(&folder),
-                Some(Held::Attempt { folder, attempt }) => abandon_attempt(&folder, &attempt),
-                Some(Held::Temporary(path)) => temporary.push(path),
+                Some(CleanupTarget::All(folder)) => abandon_folder(&folder),
+                Some(CleanupTarget::Attempt { folder, attempt }) => abandon_attempt(&folder, &attempt),
+                Some(CleanupTarget::Temporary(path)) => temporary.push(path),
                 None => {}
             }
         }
@@ -105,7 +105,7 @@ impl Custody {
         temporary.iter().for_each(|path| abandon_temporary(path));
     }
 
-    pub(super) fn take_in(&self, held: Held) {
+    pub(super) fn take_in(&self, held: CleanupTarget) {
         *self.held() = Some(held);
     }
 
@@ -117,14 +117,14 @@ impl Custody {
     ///
     /// # Errors
     /// [`ErrorKind::Interrupted`] when all has been abandoned.
-    pub(super) fn begin(&self) -> Result<Kept<'_>> {
+    pub(super) fn begin(&self) -> Result<CleanupGuard<'_>> {
         let kept = self.hand_over();
         if self.family.is_abandoned.load(Ordering::SeqCst) { Err(interrupted()) } else { Ok(kept) }
     }
 
     /// For the moment in which a staging folder is no longer this process's own: nothing is held.
-    pub(super) fn hand_over(&self) -> Kept<'_> {
-        let mut kept = Kept(self.held());
+    pub(super) fn hand_over(&self) -> CleanupGuard<'_> {
+        let mut kept = CleanupGuard(self.held());
         kept.let_go();
         kept
     }
@@ -133,13 +133,13 @@ impl Custody {
     ///
     /// # Errors
     /// [`ErrorKind::Interrupted`] when the folder has been abandoned.
-    pub(super) fn keep(&self) -> Result<Kept<'_>> {
+    pub(super) fn keep(&self) -> Result<CleanupGuard<'_>> {
         let held = self.held();
         let is_mine = held.is_some() && !self.family.is_abandoned.load(Ordering::SeqCst);
-        if is_mine { Ok(Kept(held)) } else { Err(interrupted()) }
+        if is_mine { Ok(CleanupGuard(held)) } else { Err(interrupted()) }
     }
 
-    fn held(&self) -> MutexGuard<'_, Option<Held>> {
+    fn held(&self) -> MutexGuard<'_, Option<CleanupTarget>> {
         locked(&self.place)
     }
 }
@@ -151,7 +151,7 @@ impl Family {
     }
 }
 
-fn locked(place: &Place) -> MutexGuard<'_, Option<Held>> {
+fn locked(place: &Place) -> MutexGuard<'_, Option<CleanupTarget>> {
     // A path is whole or not there.
     place.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -10,12 +10,12 @@ use crate::stacks::Stacks;
 
 /// The names of processes that a filter asks for: of each name of the recording, by number, whether it does.
 #[derive(Debug)]
-pub struct AskedNames(Vec<bool>);
+pub struct MatchingNames(Vec<bool>);
 
-impl AskedNames {
+impl MatchingNames {
     /// Those of a filter.
     pub fn of(filter: &CompiledFilter, owners: &Owners<'_>) -> Self {
-        AskedNames(owners.names().texts().map(|name| name.is_some_and(|name| filter.names_process(name))).collect())
+        MatchingNames(owners.names().texts().map(|name| name.is_some_and(|name| filter.names_process(name))).collect())
     }
 
     /// Whether a name is asked for.
@@ -30,7 +30,7 @@ pub struct Selection<'a> {
     /// The conditions.
     pub filter: &'a CompiledFilter,
     /// The names of processes among them.
-    pub asked: &'a AskedNames,
+    pub asked: &'a MatchingNames,
     /// The shapes.
     pub decoders: &'a Decoders,
     /// The processes of the recording and their threads.
@@ -40,14 +40,14 @@ pub struct Selection<'a> {
 }
 
 /// Says whose events are.
-pub(super) struct Whose<'a> {
+pub(super) struct EventAttribution<'a> {
     decoders: &'a Decoders,
     attributor: Attributor<'a>,
 }
 
-impl<'a> Whose<'a> {
+impl<'a> EventAttribution<'a> {
     pub(super) fn new(decoders: &'a Decoders, owners: &'a Owners<'a>) -> Self {
-        Whose { decoders, attributor: Attributor::new(owners) }
+        EventAttribution { decoders, attributor: Attributor::new(owners) }
     }
 
     /// Whose an event of a machine and of a shape is, at a time in Unix nanoseconds; `walked` is the process that the walk of

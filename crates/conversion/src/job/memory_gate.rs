@@ -12,7 +12,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 
 /// A memory budget that jobs share.
 #[derive(Debug)]
-pub(super) struct Turnstile {
+pub(super) struct MemoryGate {
     room: u64,
     state: Mutex<State>,
     changed: Condvar,
@@ -29,7 +29,7 @@ struct State {
 /// Part of the budget, until it is dropped.
 #[derive(Debug)]
 pub(super) struct Ticket<'a> {
-    turnstile: &'a Turnstile,
+    turnstile: &'a MemoryGate,
     bytes: u64,
 }
 
@@ -40,10 +40,10 @@ enum Place {
     Last,
 }
 
-impl Turnstile {
+impl MemoryGate {
     /// For a budget of so many bytes.
     pub(super) fn new(room: u64) -> Self {
-        Turnstile { room, state: Mutex::default(), changed: Condvar::new() }
+        MemoryGate { room, state: Mutex::default(), changed: Condvar::new() }
     }
 
     /// Bytes of all together.
@@ -63,7 +63,7 @@ impl Turnstile {
     /// for a larger one. So two of them cannot wait for each other.
     ///
     /// # Errors
-    /// As [`Turnstile::enter`].
+    /// As [`MemoryGate::enter`].
     pub(super) fn exchange<'a>(
         &'a self,
         ticket: Ticket<'a>,
@@ -159,13 +159,13 @@ mod tests {
         }
     }
 
-    fn queue(turnstile: &Turnstile) -> usize {
+    fn queue(turnstile: &MemoryGate) -> usize {
         turnstile.state().waiting.len()
     }
 
     #[test]
     fn nobody_passes_the_budget_together() {
-        let turnstile = Turnstile::new(100);
+        let turnstile = MemoryGate::new(100);
         let (inside, most) = (AtomicU64::new(0), AtomicU64::new(0));
         let holding = |bytes: u64| {
             let now = inside.fetch_add(bytes, Ordering::SeqCst) + bytes;
@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn a_large_job_is_not_passed_by_small_ones_and_goes_alone() {
-        let turnstile = Turnstile::new(100);
+        let turnstile = MemoryGate::new(100);
         let first = turnstile.enter(30, &NoProgress).unwrap();
         let order = Mutex::new(Vec::new());
         thread::scope(|scope| {
@@ -220,7 +220,7 @@ mod tests {
 
     #[test]
     fn who_needs_more_goes_before_those_who_have_not_begun() {
-        let turnstile = Turnstile::new(100);
+        let turnstile = MemoryGate::new(100);
         let (running, growing) = (turnstile.enter(60, &NoProgress).unwrap(), turnstile.enter(10, &NoProgress).unwrap());
         assert_eq!(turnstile.exchange(turnstile.enter(9, &NoProgress).unwrap(), 9, &NoProgress).unwrap().bytes, 9);
         let order = Mutex::new(Vec::new());
@@ -247,7 +247,7 @@ mod tests {
 
     #[test]
     fn what_is_given_back_lets_others_in() {
-        let turnstile = Turnstile::new(100);
+        let turnstile = MemoryGate::new(100);
         let ticket = turnstile.reduce(turnstile.enter(90, &NoProgress).unwrap(), 30);
         assert_eq!((ticket.bytes, turnstile.state().taken), (30, 30));
         let ticket = turnstile.reduce(ticket, 40);
@@ -258,7 +258,7 @@ mod tests {
 
     #[test]
     fn who_is_asked_to_stop_leaves_the_queue() {
-        let (turnstile, switch) = (Turnstile::new(100), Switch::default());
+        let (turnstile, switch) = (MemoryGate::new(100), Switch::default());
         let all = turnstile.enter(u64::MAX, &NoProgress).unwrap();
         thread::scope(|scope| {
             let waiting = scope.spawn(|| turnstile.enter(1, &switch).map(|ticket| ticket.bytes));

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use base::progress::{Progress, Step};
 use base::readable::printable::printable;
-use columnar::output::folder::Custody;
+use columnar::output::folder::CleanupRegistry;
 use conversion::convert::job::{JobProgress, Stage};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -23,7 +23,7 @@ const BAR_INTERVAL: Duration = Duration::from_millis(100);
 
 /// One display for all traces of a run.
 #[derive(Debug)]
-pub(super) struct Board<'a> {
+pub(super) struct RunProgress<'a> {
     interrupt: &'a Interrupt,
     traces: usize,
     /// `None` for lines of text.
@@ -50,15 +50,15 @@ struct Work {
 /// The progress of one of the traces.
 #[derive(Debug)]
 pub(super) struct TraceProgress<'a> {
-    board: &'a Board<'a>,
+    board: &'a RunProgress<'a>,
     position: usize,
     label: String,
     done: Arc<AtomicU64>,
-    custody: Custody,
+    cleanup: CleanupRegistry,
     stopwatch: Stopwatch,
 }
 
-impl<'a> Board<'a> {
+impl<'a> RunProgress<'a> {
     /// For so many traces.
     pub(super) fn new(mode: DisplayMode, traces: usize, interrupt: &'a Interrupt) -> Self {
         let bar = (mode == DisplayMode::Bar).then(|| {
@@ -68,7 +68,7 @@ impl<'a> Board<'a> {
         });
         let interval = if bar.is_some() { BAR_INTERVAL } else { LINE_INTERVAL };
         let state = Mutex::new(State { done: 0, at_work: BTreeMap::new(), next: Instant::now() + interval });
-        Board { interrupt, traces, bar, is_shown: mode != DisplayMode::Nothing, state }
+        RunProgress { interrupt, traces, bar, is_shown: mode != DisplayMode::Nothing, state }
     }
 
     /// A trace begins.
@@ -78,7 +78,7 @@ impl<'a> Board<'a> {
             position,
             label: printable(label).into_owned(),
             done: Arc::default(),
-            custody: self.interrupt.custody().beside(),
+            cleanup: self.interrupt.cleanup().beside(),
             stopwatch: Stopwatch::default(),
         }
     }
@@ -126,7 +126,7 @@ impl State {
     }
 }
 
-impl Drop for Board<'_> {
+impl Drop for RunProgress<'_> {
     fn drop(&mut self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
@@ -171,8 +171,8 @@ impl Progress for TraceProgress<'_> {
 }
 
 impl JobProgress for TraceProgress<'_> {
-    fn custody(&self) -> Custody {
-        self.custody.clone()
+    fn cleanup(&self) -> CleanupRegistry {
+        self.cleanup.clone()
     }
 
     fn stage(&self, stage: Stage) {
@@ -199,7 +199,7 @@ mod tests {
     #[test]
     fn the_first_trace_at_work_is_shown() {
         let interrupt = Interrupt::default();
-        let board = Board::new(DisplayMode::Lines, 3, &interrupt);
+        let board = RunProgress::new(DisplayMode::Lines, 3, &interrupt);
         let text = || board.state().text(3);
         assert_eq!(text(), "3 left");
         let (boot, login) = (board.begin(0, "[1/3] boot"), board.begin(1, "[2/3] login"));

@@ -5,7 +5,7 @@ use super::program::{FieldBody, LengthRule, Node, Number, Program, Repeat, Slot}
 /// What a layout asks of a payload's bytes, whatever it reads in them. Of two layouts with equal ones a payload fits both to
 /// the same byte, or neither.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reach(Vec<Part>);
+pub struct ByteConsumption(Vec<Part>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Part {
@@ -25,7 +25,7 @@ enum Part {
 
 impl Program {
     /// What the layout asks of a payload.
-    pub fn reach(&self) -> Reach {
+    pub fn reach(&self) -> ByteConsumption {
         let mut parts = Vec::new();
         for (index, node) in self.nodes.iter().enumerate() {
             if index >= self.optional_from {
@@ -33,7 +33,7 @@ impl Program {
             }
             add(&mut parts, node);
         }
-        Reach(parts)
+        ByteConsumption(parts)
     }
 }
 
@@ -81,11 +81,11 @@ mod tests {
 
     use super::*;
 
-    fn reach(fields: Vec<Field>) -> Reach {
+    fn reach(fields: Vec<Field>) -> ByteConsumption {
         Program::measuring(&EventSchema { fields, ..EventSchema::default() }, 8).reach()
     }
 
-    fn of(wires: &[Wire]) -> Reach {
+    fn of(wires: &[Wire]) -> ByteConsumption {
         reach(wires.iter().map(|&wire| Field::value("f", wire)).collect())
     }
 

@@ -24,7 +24,7 @@ const MAX_BUFFER: usize = 1 << 20;
 
 /// What events tell of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Telling {
+pub enum DescriptiveKind {
     /// The ids of processes, threads, modules, files.
     OfSubjects,
     /// The stacks of other events.
@@ -33,14 +33,14 @@ pub enum Telling {
 
 /// The events of a file that tell of subjects or stacks, of buffers of which they are known.
 #[derive(Debug, Default)]
-pub struct ToldEvents {
+pub struct DescriptiveEvents {
     /// By ordinal, once there are all of them.
-    buffers: Vec<ToldBuffer>,
+    buffers: Vec<DescriptiveBuffer>,
 }
 
 /// Those of one buffer.
 #[derive(Debug)]
-pub(super) struct ToldBuffer {
+pub(super) struct DescriptiveBuffer {
     ordinal: u64,
     /// By what they tell of.
     events: [KeptEvents; 2],
@@ -62,7 +62,7 @@ struct WalkedEvents {
     bytes: Vec<u8>,
 }
 
-impl ToldEvents {
+impl DescriptiveEvents {
     /// Visits the events of a buffer that tell of something, each with its place, or, where it is not known which ones do,
     /// all of them.
     ///
@@ -70,7 +70,7 @@ impl ToldEvents {
     /// When the input cannot be read, and those of `visit`.
     pub fn visit(
         &self,
-        telling: Telling,
+        telling: DescriptiveKind,
         reader: &BufferReader<'_>,
         buffer: &BufferSummary,
         scratch: &mut Scratch,
@@ -97,12 +97,12 @@ impl ToldEvents {
         }
     }
 
-    fn of(&self, ordinal: u64) -> Option<&ToldBuffer> {
+    fn of(&self, ordinal: u64) -> Option<&DescriptiveBuffer> {
         let place = self.buffers.binary_search_by_key(&ordinal, |buffer| buffer.ordinal).ok()?;
         self.buffers.get(place)
     }
 
-    pub(super) fn add(&mut self, buffers: Vec<ToldBuffer>) {
+    pub(super) fn add(&mut self, buffers: Vec<DescriptiveBuffer>) {
         self.buffers.extend(buffers);
     }
 
@@ -148,13 +148,13 @@ impl WalkedEvents {
 
 /// Room for what is kept of a file.
 #[derive(Clone, Debug, Default)]
-pub(super) struct ToldRoom(Arc<AtomicUsize>);
+pub(super) struct KeepBudget(Arc<AtomicUsize>);
 
-impl ToldRoom {
+impl KeepBudget {
     /// For a file of so many bytes.
     pub(super) fn of(file_size: u64) -> Self {
         let bytes = file_size.saturating_mul(4).min(SMALL).max(file_size).min(MOST);
-        ToldRoom(Arc::new(AtomicUsize::new(usize::try_from(bytes).unwrap_or_default())))
+        KeepBudget(Arc::new(AtomicUsize::new(usize::try_from(bytes).unwrap_or_default())))
     }
 
     fn take(&self, bytes: usize) -> bool {
@@ -164,21 +164,21 @@ impl ToldRoom {
 
 /// Keeps which events of one buffer after the other tell of something.
 #[derive(Debug, Default)]
-pub(super) struct ToldKeeper {
-    room: ToldRoom,
+pub(super) struct DescriptiveKeeper {
+    room: KeepBudget,
     is_keeping: bool,
     is_compressed: bool,
     content_bytes: usize,
     /// By what they tell of.
     events: [WalkedEvents; 2],
     /// What is kept of the buffers so far, in no particular order.
-    pub(super) buffers: Vec<ToldBuffer>,
+    pub(super) buffers: Vec<DescriptiveBuffer>,
 }
 
-impl ToldKeeper {
+impl DescriptiveKeeper {
     /// Keeps as much as there is room for.
-    pub(super) fn within(room: &ToldRoom) -> Self {
-        ToldKeeper { room: room.clone(), ..ToldKeeper::default() }
+    pub(super) fn within(room: &KeepBudget) -> Self {
+        DescriptiveKeeper { room: room.clone(), ..DescriptiveKeeper::default() }
     }
 
     /// Begins a buffer with so many bytes of events.
@@ -190,7 +190,7 @@ impl ToldKeeper {
     }
 
     /// Keeps an event of the buffer.
-    pub(super) fn push(&mut self, telling: Telling, raw: &RawEvent<'_>) {
+    pub(super) fn push(&mut self, telling: DescriptiveKind, raw: &RawEvent<'_>) {
         // No event that tells of something has the time of another; else all of the buffer were to be walked.
         self.is_keeping &= raw.ticks().is_some();
         if !self.is_keeping {
@@ -210,8 +210,8 @@ impl ToldKeeper {
     /// Ends the buffer, of which all events were there.
     pub(super) fn end(&mut self, ordinal: u64) {
         let bytes: usize = self.events.iter().map(WalkedEvents::size).sum();
-        if self.is_keeping && bytes > 0 && self.room.take(bytes + size_of::<ToldBuffer>()) {
-            self.buffers.push(ToldBuffer { ordinal, events: self.events.each_mut().map(WalkedEvents::take) });
+        if self.is_keeping && bytes > 0 && self.room.take(bytes + size_of::<DescriptiveBuffer>()) {
+            self.buffers.push(DescriptiveBuffer { ordinal, events: self.events.each_mut().map(WalkedEvents::take) });
         }
     }
 }
@@ -230,8 +230,8 @@ mod tests {
     }
 
     /// A buffer of four events, of which the second and fourth tell of subjects, and the third of a stack.
-    fn keep(keeper: &mut ToldKeeper, ordinal: u64, is_compressed: bool, content: usize) {
-        use Telling::{OfStacks, OfSubjects};
+    fn keep(keeper: &mut DescriptiveKeeper, ordinal: u64, is_compressed: bool, content: usize) {
+        use DescriptiveKind::{OfStacks, OfSubjects};
         keeper.begin(is_compressed, content);
         for (number, telling) in [(1, OfSubjects), (2, OfStacks), (3, OfSubjects)] {
             let bytes = event(number);
@@ -241,8 +241,8 @@ mod tests {
         keeper.end(ordinal);
     }
 
-    fn kept(keeper: &mut ToldKeeper) -> ToldEvents {
-        let mut told = ToldEvents::default();
+    fn kept(keeper: &mut DescriptiveKeeper) -> DescriptiveEvents {
+        let mut told = DescriptiveEvents::default();
         told.add(std::mem::take(&mut keeper.buffers));
         told.sort();
         told
@@ -250,36 +250,37 @@ mod tests {
 
     #[test]
     fn events_come_back_as_they_were() {
-        let mut keeper = ToldKeeper::within(&ToldRoom::of(1 << 20));
+        let mut keeper = DescriptiveKeeper::within(&KeepBudget::of(1 << 20));
         keep(&mut keeper, 9, true, 320);
         keep(&mut keeper, 4, false, 320);
         let told = kept(&mut keeper);
         assert_eq!(told.buffers.iter().map(|buffer| buffer.ordinal).collect::<Vec<_>>(), [4, 9]);
         let shown = |raw: RawEvent<'_>| (raw.offset, raw.bytes.len(), raw.bytes[79]);
         let of = |ordinal, telling| &told.of(ordinal).unwrap().events[telling as usize];
-        for (telling, expected) in
-            [(Telling::OfSubjects, &[(80, 80, 1), (240, 80, 3)][..]), (Telling::OfStacks, &[(160, 80, 2)])]
-        {
+        for (telling, expected) in [
+            (DescriptiveKind::OfSubjects, &[(80, 80, 1), (240, 80, 3)][..]),
+            (DescriptiveKind::OfStacks, &[(160, 80, 2)]),
+        ] {
             assert_eq!(of(9, telling).copies().map(shown).collect::<Vec<_>>(), expected);
             let content = [0, 1, 2, 3].map(event).concat();
             assert_eq!(of(4, telling).within(&content).map(shown).collect::<Vec<_>>(), expected);
             // Of a buffer that is shorter now, no more than there is.
             assert_eq!(of(4, telling).within(&content[..100]).count(), 0);
         }
-        assert!(of(4, Telling::OfSubjects).bytes.is_empty());
+        assert!(of(4, DescriptiveKind::OfSubjects).bytes.is_empty());
         assert!(told.of(5).is_none());
     }
 
     #[test]
     fn room_follows_from_the_size_of_the_file() {
         let sizes = [0, 1 << 20, 5 << 20, 20 << 20, 1 << 40, u64::MAX];
-        let rooms = sizes.map(|size| ToldRoom::of(size).0.load(Ordering::Relaxed) >> 20);
+        let rooms = sizes.map(|size| KeepBudget::of(size).0.load(Ordering::Relaxed) >> 20);
         assert_eq!(rooms, [0, 4, 16, 20, 64, 64]);
     }
 
     #[test]
     fn what_costs_too_much_is_not_kept() {
-        let mut keeper = ToldKeeper::within(&ToldRoom::of(110));
+        let mut keeper = DescriptiveKeeper::within(&KeepBudget::of(110));
         keep(&mut keeper, 1, true, MAX_BUFFER + 1);
         keep(&mut keeper, 2, true, 320);
         keep(&mut keeper, 3, false, MAX_BUFFER + 1);
@@ -291,10 +292,10 @@ mod tests {
 
     #[test]
     fn an_event_without_a_time_keeps_its_buffer_from_being_known() {
-        let mut keeper = ToldKeeper::within(&ToldRoom::of(1 << 20));
+        let mut keeper = DescriptiveKeeper::within(&KeepBudget::of(1 << 20));
         keeper.begin(false, 80);
         let bytes = event(1);
-        keeper.push(Telling::OfStacks, &RawEvent { offset: 0, family: HeaderFamily::Wnode, bytes: &bytes });
+        keeper.push(DescriptiveKind::OfStacks, &RawEvent { offset: 0, family: HeaderFamily::Wnode, bytes: &bytes });
         keeper.end(1);
         assert!(kept(&mut keeper).of(1).is_none());
     }
