@@ -42,7 +42,6 @@ pub(super) fn run(args: &ConvertArgs) -> Result<u8> {
     }
     run.interrupt.working(false);
     workers?;
-    batch.tell_not_begun(&jobs);
     if options.lock_in_use() == Some(LockFrom::Folder) && !options.dry_run {
         batch.extend_lock(&options.out);
     }

@@ -17,6 +17,7 @@ import pyarrow.parquet
 
 import support
 from engines import duckdb_with, quoted, require_java, spark_with
+from made import replace_table
 
 OLDER = os.path.join(support.REPOSITORY, "tests", "older", "format-3.tar.xz")
 INPUT = os.path.join(support.REPOSITORY, "tests", "older", "format-3.etl.xz")
@@ -132,6 +133,14 @@ class OlderFormats(unittest.TestCase):
         self.ask("verify", self.out)
         drop_column(self.trace, "streams", "fill_ratio")
         self.assertIn("fill_ratio, which streams has since format 3", self.ask("verify", self.out, code=7).stdout)
+
+    def test_every_input_has_a_clock(self):
+        self.convert("replace")
+        replace_table(self.trace, "clock", [])
+        for command in (["report", self.trace, "-o", self.page], ["inspect", self.trace]):
+            said = self.ask(*command, code=6).stderr.replace("\n", " ")
+            self.assertIn("sidecar/clock.parquet: expected a row for each of 1 inputs, found 0", said)
+            self.assertIn("convert the trace again", said)
 
 
 if __name__ == "__main__":

@@ -89,8 +89,14 @@ impl<'a> Batch<'a> {
         Ok(Inputs { jobs, open: found.open, schemas: found.schemas })
     }
 
-    /// Converts the recordings, and looks again at the end at those that another run had in work.
+    /// Converts the recordings, and looks again at the end at those that another run had in work. Those that the run has ended
+    /// before are in the summary, too.
     pub fn convert_all(&mut self, jobs: &[Recording], options: &ConvertOptions, converter: &dyn Converter) {
+        self.convert_until_stopped(jobs, options, converter);
+        self.add_not_begun(jobs);
+    }
+
+    fn convert_until_stopped(&mut self, jobs: &[Recording], options: &ConvertOptions, converter: &dyn Converter) {
         if self.outcomes.is_stopped() {
             return;
         }
@@ -124,8 +130,7 @@ impl<'a> Batch<'a> {
         busy
     }
 
-    /// The recordings that the run has ended before.
-    pub fn tell_not_begun(&mut self, jobs: &[Recording]) {
+    fn add_not_begun(&mut self, jobs: &[Recording]) {
         // They are told in their order.
         let rest = jobs.get(self.outcomes.summary.traces.len()..).unwrap_or_default();
         let reason = || Some("the run ended before".to_owned());

@@ -43,18 +43,21 @@ impl<'a> Sidecar<'a> {
             None => file.rows::<R>(None, self.progress, each),
         }
     }
-}
 
-impl Sidecar<'_> {
     /// What is known of the inputs.
     ///
     /// # Errors
-    /// Those of [`Sidecar::rows`].
+    /// Those of [`Sidecar::rows`], and [`ErrorKind::Output`] where an input has no clock.
     pub fn inputs(&self) -> Result<Vec<InputFacts>> {
         let (mut sessions, mut clocks, mut streams) = (Vec::new(), Vec::new(), Vec::new());
         self.rows::<SessionRow>(|row| sessions.push(row))?;
         self.rows::<ClockRow>(|row| clocks.push(row))?;
         self.rows::<StreamRow>(|row| streams.push(row))?;
+        if clocks.len() != sessions.len() {
+            let message = format!("expected a row for each of {} inputs, found {}", sessions.len(), clocks.len());
+            let error = Error::new(ErrorKind::Output, message).with_hint("convert the trace again");
+            return Err(error.in_file(self.folder.join("sidecar/clock.parquet")));
+        }
         Ok(InputFacts::of_rows(sessions, clocks, streams))
     }
 }

@@ -25,8 +25,11 @@ impl TableFile {
     /// [`ErrorKind::Output`] when it cannot be read.
     pub(crate) fn open(path: &Path) -> Result<TableFile> {
         let file = File::open(path).map_err(|cause| failure(path, "cannot open").caused_by(cause))?;
-        let builder = ParquetRecordBatchReaderBuilder::try_new(file)
-            .map_err(|cause| failure(path, "expected a Parquet file, found none that can be read").caused_by(cause))?;
+        let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|cause| {
+            failure(path, "expected a Parquet file, found none that can be read")
+                .caused_by(cause)
+                .with_hint("convert the trace again")
+        })?;
         Ok(TableFile { path: path.to_owned(), builder })
     }
 

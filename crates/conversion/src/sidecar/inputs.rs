@@ -29,7 +29,7 @@ impl InputFacts {
         }
     }
 
-    /// The facts of inputs by their rows. The streams of inputs that are called the same are left out: nobody knows of which each
+    /// The facts of inputs by their rows, a clock for each session. The streams of inputs that are called the same are left out: nobody knows of which each
     /// is.
     pub fn of_rows(sessions: Vec<SessionRow>, clocks: Vec<ClockRow>, streams: Vec<StreamRow>) -> Vec<InputFacts> {
         let mut of_source: HashMap<String, Option<usize>> = HashMap::new();

@@ -129,7 +129,7 @@ const fn is_same(a: &[u8], b: &[u8]) -> bool {
 /// # use etl2parquet_conversion as conversion;
 /// use conversion::read_columns;
 /// use conversion::sidecar::dimensions::ProcessRow;
-/// use conversion::sidecar::read::ReadRow;
+/// use conversion::sidecar::read::{ReadRow, RecordBatch};
 ///
 /// read_columns! {
 ///     /// The name of a process.
@@ -139,6 +139,8 @@ const fn is_same(a: &[u8], b: &[u8]) -> bool {
 ///     }
 /// }
 /// assert_eq!(Named::COLUMNS, ["process_id", "image_name"]);
+/// # fn read(batch: &RecordBatch) { Named::read(batch, |_| {}).unwrap() }
+/// # read(&RecordBatch::new_empty(std::sync::Arc::new(arrow_schema::Schema::empty())));
 /// ```
 ///
 /// A value that may be NULL is an [`Option`]:

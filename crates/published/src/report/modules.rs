@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
-use std::ops::RangeFrom;
+use std::ops::RangeInclusive;
 
 use base::error::Result;
 use conversion::read_columns;
@@ -50,7 +50,7 @@ impl Modules {
         let mut modules = Modules::default();
         let Modules { images, names, methods } = &mut modules;
         let mut numbers = HashMap::<(Option<String>, Option<String>), u32>::new();
-        let mut rows = 0..;
+        let mut rows = 0..=u32::MAX;
         source.sidecar::<Image<'_>>(|row| {
             let Some(area) = row.area(&mut rows) else { return };
             let name = (row.path.map(str::to_owned), row.file_name.map(str::to_owned));
@@ -63,7 +63,7 @@ impl Modules {
             });
             images.add(Area { means: means.unwrap_or(0), ..area });
         })?;
-        let mut rows = 0..;
+        let mut rows = 0..=u32::MAX;
         source.sidecar::<Method>(|row| row.area(&mut rows).into_iter().for_each(|area| methods.add(area)))?;
         modules.settle();
         Ok(modules)
@@ -122,7 +122,7 @@ macro_rules! areas {
 
         impl $(<$life>)? $row $(<$life>)? {
             /// The range with the number of the row; `None` where its length is not known.
-            fn area(&self, rows: &mut RangeFrom<u32>) -> Option<Area> {
+            fn area(&self, rows: &mut RangeInclusive<u32>) -> Option<Area> {
                 let means = rows.next()?;
                 let (from, to, process) = (self.from_ns, self.to_ns, (self.machine, self.process_id));
                 Some(Area { process, base: self.base, size: self.size?, from, to, means })

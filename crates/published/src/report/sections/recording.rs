@@ -77,22 +77,24 @@ fn of_clock(clock: &ClockRow) -> Vec<(&'static str, String)> {
         "unreliable" => "unreliable: cycles of a processor whose rate is known in whole MHz",
         other => other,
     };
-    let ns = |ns: i64| duration(u64::try_from(ns).unwrap_or(0));
+    let ns = |ns: i64| u64::try_from(ns).ok().map(duration);
+    let not_recorded = || "not recorded".to_owned();
     let mut values = vec![("Clock", text(&clock.clock)), ("Quality", text(quality))];
-    values.extend(clock.resolution_ns.map(|resolution| ("Resolution", ns(resolution))));
+    values.extend(clock.resolution_ns.and_then(ns).map(|resolution| ("Resolution", resolution)));
     let bias = clock.time_zone_bias_min;
     let sign = if bias > 0 { '−' } else { '+' };
     let (hours, minutes) = (bias.unsigned_abs() / 60, bias.unsigned_abs() % 60);
     let name = clock.time_zone_name.as_deref().map(text).unwrap_or_default();
     values.push(("Time zone", format!("UTC{sign}{hours:02}:{minutes:02} {name}")));
     let disorder = clock.disorder_in_buffer.saturating_add(clock.disorder_between_buffers);
-    let largest = ns(clock.largest_step_back_ns);
+    let largest = ns(clock.largest_step_back_ns).unwrap_or_else(not_recorded);
     let order = match disorder {
         0 => "every buffer in order".to_owned(),
         disorder => format!("{}, the largest of {largest}", counted(disorder, "steps back")),
     };
     values.push(("Order", order));
-    values.push(("Longest pause", format!("{} between two buffers", ns(clock.largest_step_forward_ns))));
+    let pause = ns(clock.largest_step_forward_ns).map(|pause| format!("{pause} between two buffers"));
+    values.push(("Longest pause", pause.unwrap_or_else(not_recorded)));
     values
 }
 
