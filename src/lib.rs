@@ -122,11 +122,11 @@ pub use columnar::dataset::properties::Compression;
 pub use columnar::output::IfExists;
 pub use columnar::output::folder::CleanupRegistry;
 pub use columnar::output::manifest::{CommitRecord, EventCounts, FileEntry, InputEntry, LossCounts, RunInfo};
-pub use conversion::convert::job::{
+pub use conversion::convert::options::ConvertOptions;
+pub use conversion::convert::{
     Checks, InputCounts, InputFile, JobProgress, MaxLoss, Outcome, RawPolicy, Recording, Report, ShapeCounts,
     StackPolicy, Stage,
 };
-pub use conversion::convert::options::ConvertOptions;
 pub use conversion::job::stream::EventStream;
 pub use conversion::job::trace::{DatasetInfo, Trace};
 pub use conversion::job::{Inspected, convert, inspect};

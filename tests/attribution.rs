@@ -231,7 +231,7 @@ proptest! {
         let parts = convert_with(&[&bytes], |options| options.partition_bytes = Some(partition));
         prop_assert_eq!(&whose(&parts), &expected);
         let filtered = convert_with(&[&bytes], |options| {
-            options.filter.processes = Some(asked.to_string().parse().unwrap());
+            options.filter.processes = vec![asked.to_string().parse().unwrap()];
             options.partition_bytes = Some(partition);
         });
         let asked = expected.into_iter().filter(|row| row.starts_with(&format!("{asked}|")));

@@ -296,7 +296,7 @@ fn filters_leave_the_places_of_the_rest() {
         if kept.is_empty() {
             continue;
         }
-        let found = convert_with(&files, |options| options.filter.cpus = Some("1".parse().unwrap()));
+        let found = convert_with(&files, |options| options.filter.cpus = vec!["1".parse().unwrap()]);
         assert_eq!(rows(&found), kept, "seed {seed}");
         let (left, total) = (kept.len() as u64, all.len() as u64);
         assert_eq!(found.counts(), (total, left, total - left, 0, 0), "seed {seed}");

@@ -71,10 +71,10 @@ fn a_plan_is_read_as_it_was_written() {
         level: Some(4),
         keywords: Some(u64::MAX),
         keyword_names: vec!["gc*".parse().unwrap()],
-        processes: Some("0-99999".parse().unwrap()),
+        processes: vec!["0-99999".parse().unwrap()],
         process_names: vec!["*.exe".parse().unwrap()],
-        threads: Some("1,7-9".parse().unwrap()),
-        cpus: Some("0-63".parse().unwrap()),
+        threads: vec!["1,7-9".parse().unwrap()],
+        cpus: vec!["0-63".parse().unwrap()],
         from: Some("+1ns".parse().unwrap()),
         to: Some("2100-01-01T00:00:00Z".parse().unwrap()),
     };

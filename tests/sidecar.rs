@@ -18,7 +18,7 @@ use base::progress::NoProgress;
 use columnar::columns::TypeOptions;
 use columnar::dataset::EncodeOptions;
 use columnar::output::{IfExists, LocalFolder, Output};
-use conversion::convert::job::{InputCounts, ShapeCounts};
+use conversion::convert::{InputCounts, ShapeCounts};
 use conversion::decode::assign_columns;
 use conversion::dimensions::Dimensions;
 use conversion::plan::{DecodeSource, PlanResult, PlannedShape, PlannedTable};

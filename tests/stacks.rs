@@ -554,7 +554,7 @@ proptest! {
         prop_assert_eq!(&of_samples(&parts), &joined);
         let filtered = with(&|options| {
             options.partition_bytes = Some(partition);
-            options.filter.cpus = Some(cpu.to_string().parse().unwrap());
+            options.filter.cpus = vec![cpu.to_string().parse().unwrap()];
             options.filter.excluded_providers = vec!["Kernel-StackWalk".parse().unwrap()];
         });
         let filtered = of_samples(&filtered);

@@ -182,9 +182,9 @@ fn filters(row: &RecordBatch) -> Vec<Filter> {
     vec![
         of(&|filter| filter.level = Some(4)),
         of(&|filter| filter.keywords = Some(0x11)),
-        of(&|filter| filter.processes = set("process_id")),
-        of(&|filter| filter.threads = set("thread_id")),
-        of(&|filter| filter.cpus = set("cpu")),
+        of(&|filter| filter.processes = Vec::from_iter(set("process_id"))),
+        of(&|filter| filter.threads = Vec::from_iter(set("thread_id"))),
+        of(&|filter| filter.cpus = Vec::from_iter(set("cpu"))),
         of(&|filter| filter.from = middle),
         of(&|filter| filter.to = middle),
         of(&|filter| filter.events = vec!["*st*".parse::<EventPattern>().unwrap()]),

@@ -170,7 +170,7 @@ fn they_depend_on_the_recording_alone() {
     let all = convert(&bytes).sidecar("processes");
     assert_eq!(all.rows.len(), 200);
     let filtered = convert_with(&[&bytes], |options| {
-        options.filter.threads = Some("4".parse().unwrap());
+        options.filter.threads = vec!["4".parse().unwrap()];
         options.threads = 1;
         options.row_group_rows = 1024;
     });

@@ -4,50 +4,6 @@ use base::words;
 use base::words::Words;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
-/// Which payload columns a table has (`--columns`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Columns {
-    #[default]
-    Present,
-    Declared,
-}
-
-words! { Columns {
-    Present = "present": "Those of the events in the trace",
-    Declared = "declared": "Also all others that are settled for its provider or, where none are, declared in the trace",
-} }
-
-/// What keeps a trace from being published (`--fail-on`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum FailOn {
-    Loss,
-    KnownLoss,
-    Disorder,
-    Undecoded,
-    Damage,
-}
-
-words! { FailOn {
-    Loss = "loss": "Something was lost, or nobody can know: a session never closed, a merged file",
-    KnownLoss = "known-loss": "Something is known to be lost",
-    Disorder = "disorder": "Events are out of order",
-    Undecoded = "undecoded": "Events are not decoded whole",
-    Damage = "damage": "Parts of the file cannot be read",
-} }
-
-/// What becomes of names that the schema lock does not have (`--schema-lock-mode`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum LockMode {
-    #[default]
-    Extend,
-    Strict,
-}
-
-words! { LockMode {
-    Extend = "extend": "Name them by the rules, and list them as issues",
-    Strict = "strict": "Publish no trace that has any",
-} }
-
 /// When text is coloured (`--color`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum ColorMode {

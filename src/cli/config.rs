@@ -189,15 +189,16 @@ impl Given<'_> {
 
 #[cfg(test)]
 mod tests {
-    use clap::{CommandFactory, FromArgMatches};
+    use clap::FromArgMatches;
     use columnar::output::IfExists;
+    use conversion::convert::FailOn;
 
     use super::*;
-    use crate::cli::args::{Cli, Command as Typed, ConvertArgs};
-    use crate::cli::choices::{FailOn, LogFormat};
+    use crate::cli::args::{Cli, Command as Typed, ConvertArgs, command};
+    use crate::cli::choices::LogFormat;
 
     fn parse(config: &str, line: &str) -> std::result::Result<Cli, String> {
-        let command = of_text(Cli::command(), config).map_err(|(line, message)| format!("{line}: {message}"))?;
+        let command = of_text(command(), config).map_err(|(line, message)| format!("{line}: {message}"))?;
         let typed = std::iter::once("etl2parquet").chain(line.split_whitespace());
         let matches = command.try_get_matches_from(typed).map_err(|wrong| refusal::message(&wrong))?;
         Cli::from_arg_matches(&matches).map_err(|wrong| refusal::message(&wrong))
@@ -217,16 +218,17 @@ mod tests {
                       fail-on = [\"damage\", \"disorder\"]\nrehash = true\nprovider = 'A,B'\nrow-group-rows = 2_048\n\
                       from = 2025-01-31T12:00:00Z\n[inspect]\nthreads = 5";
         let args = converted(config, "convert a.etl");
+        let options = &args.job.convert.options;
         assert_eq!(args.job.output.output, Path::new("lake"));
-        assert_eq!((args.job.output.if_exists, args.job.output.rehash), (IfExists::Update, true));
-        assert_eq!(args.job.checks.fail_on, [FailOn::Damage, FailOn::Disorder]);
-        assert_eq!((args.job.filters.provider.len(), args.job.files.row_group_rows), (2, 2048));
-        assert!(args.job.filters.from.is_some() && args.job.run.threads == Some(3));
+        assert_eq!((options.if_exists, options.rehash), (IfExists::Update, true));
+        assert_eq!(options.checks.fail_on().collect::<Vec<_>>(), [FailOn::Disorder, FailOn::Damage]);
+        assert_eq!((options.filter.providers.len(), options.row_group_rows), (2, 2048));
+        assert!(options.filter.from.is_some() && args.job.run.threads == Some(3));
         // The command line comes first; a list takes the place of the whole list.
         let args = converted(config, "convert a.etl -o out --threads 1 --fail-on loss --if-exists skip");
         assert_eq!(args.job.output.output, Path::new("out"));
-        assert_eq!((args.job.run.threads, args.job.output.if_exists), (Some(1), IfExists::Skip));
-        assert_eq!(args.job.checks.fail_on, [FailOn::Loss]);
+        assert_eq!((args.job.run.threads, args.job.convert.options.if_exists), (Some(1), IfExists::Skip));
+        assert_eq!(args.job.convert.options.checks.fail_on().collect::<Vec<_>>(), [FailOn::Loss]);
         let cli = parse(config, "inspect a.etl").unwrap();
         assert_eq!(cli.terminal.log_format, LogFormat::Json);
         let Typed::Inspect(args) = cli.command else { panic!("expected inspect") };

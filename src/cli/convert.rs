@@ -2,10 +2,9 @@
 
 use std::path::Path;
 
-use base::error::{Error, ErrorCode, ErrorKind, Result};
+use base::error::{ErrorCode, Result};
 use batch::notice::Notice;
-use batch::{Batch, Inputs, OnBadInput, exposition, inputs};
-use columnar::output::IfExists;
+use batch::{Batch, BatchOptions, Inputs, exposition, inputs};
 use conversion::convert::LockFrom;
 use conversion::job::workers::Workers;
 
@@ -26,14 +25,14 @@ const INTERRUPTED: &str = ErrorCode::Interrupted.as_str();
 pub(super) fn run(args: &ConvertArgs) -> Result<u8> {
     let run = start(&args.job)?;
     let schemas = LoadedSchemas::load(&args.job.schemas, run.console)?;
-    let options = options::of_job(&args.job, &run)?.run_id(args.id.run_id.clone()).dry_run(args.dry_run);
-    let asked = options::of_batch(&args.job, args.id.run_id.as_deref());
+    let mut asked = options::of_job(&args.job, &run)?;
+    asked.convert = asked.convert.run_id(args.id.run_id.clone()).dry_run(args.dry_run);
     let mut batch = Batch::new(&asked, &run);
     if !args.dry_run {
         batch.outcomes.keep_records()?;
     }
     let Inputs { jobs, open, schemas: found } = batch.inputs()?;
-    let mut options = options::with_schemas(options, schemas, &found, &run);
+    let mut options = options::with_schemas(asked.convert.clone(), schemas, &found, &run);
     options.open = open;
     run.interrupt.working(true);
     let workers = Workers::new(&options);
@@ -53,14 +52,7 @@ pub(super) fn run(args: &ConvertArgs) -> Result<u8> {
 /// # Errors
 /// What keeps the run from starting.
 pub(super) fn start(args: &JobArgs) -> Result<Run> {
-    args.filters.check()?;
-    if args.output.rehash && args.output.if_exists != IfExists::Update {
-        return Err(Error::new(ErrorKind::Usage, "--rehash says how --if-exists update compares, and needs it"));
-    }
-    if args.checks.quarantine_dir.is_some() && args.checks.on_bad_input == OnBadInput::Fail {
-        let message = "--quarantine-dir keeps records of inputs that --on-bad-input fail does not pass over";
-        return Err(Error::new(ErrorKind::Usage, message).with_hint("give one of the two"));
-    }
+    BatchOptions { convert: options::chosen(args), ..args.batch.options.clone() }.check()?;
     inputs::check_no_url(&args.output.output)?;
     Run::start(&args.run)
 }

@@ -7,9 +7,9 @@ use std::process::ExitCode;
 use base::error::{Error, Result};
 use base::words::Words;
 use batch::{RunStatus, status};
-use clap::{CommandFactory, FromArgMatches};
+use clap::FromArgMatches;
 
-use super::args::{Cli, Command};
+use super::args::{self, Cli, Command};
 use super::choices::{ColorMode, LogFormat};
 use super::help::on_a_screen;
 use super::hints::with_hint;
@@ -53,7 +53,7 @@ fn failed(error: &Error) -> ExitCode {
 
 /// What is typed, with what the file of `--config` says where nothing is.
 fn parse() -> Result<std::result::Result<Cli, clap::Error>> {
-    let mut command = on_a_screen(Cli::command()).color(console::set_color(color()));
+    let mut command = on_a_screen(args::command()).color(console::set_color(color()));
     if let Some(file) = peek("config") {
         command = config::apply(command, Path::new(&file))?;
     }

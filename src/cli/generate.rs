@@ -6,10 +6,10 @@ use std::path::Path;
 
 use base::error::{Error, ErrorKind, Result};
 use batch::status;
-use clap::{Command, CommandFactory};
+use clap::Command;
 use clap_mangen::Man;
 
-use super::args::{Cli, CompletionsArgs, ManArgs};
+use super::args::{self, CompletionsArgs, ManArgs};
 use super::console;
 use super::console::Console;
 use super::help::COMPLETIONS;
@@ -18,9 +18,9 @@ use super::help::COMPLETIONS;
 ///
 /// # Errors
 /// [`ErrorKind::Output`] when it cannot be written.
-pub(super) fn completions(args: &CompletionsArgs) -> Result<u8> {
+pub(super) fn completions(asked: &CompletionsArgs) -> Result<u8> {
     let mut text = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "etl2parquet", &mut text);
+    clap_complete::generate(asked.shell, &mut args::command(), "etl2parquet", &mut text);
     console::to_stdout(&String::from_utf8_lossy(&text))?;
     if io::stdout().is_terminal() {
         // Who sees the script has not sent it anywhere.
@@ -33,11 +33,11 @@ pub(super) fn completions(args: &CompletionsArgs) -> Result<u8> {
 ///
 /// # Errors
 /// [`ErrorKind::Output`] when one cannot be written.
-pub(super) fn man(args: &ManArgs) -> Result<u8> {
-    let mut command = Cli::command();
+pub(super) fn man(asked: &ManArgs) -> Result<u8> {
+    let mut command = args::command();
     // Pages of commands are called by all of their name.
     command.build();
-    match &args.folder {
+    match &asked.folder {
         None => console::to_stdout(&page(&command)?)?,
         Some(folder) => {
             fs::create_dir_all(folder).map_err(|cause| failure("the folder cannot be made", folder, cause))?;

@@ -3,21 +3,21 @@
 use batch::Asked;
 use clap::Command;
 
-/// Options that `-h` shows, by their ids.
+/// Options that `-h` shows.
 const OFTEN: [&str; 13] = [
     "output",
-    "if_exists",
+    "if-exists",
     "provider",
     "from",
     "to",
     "schemas",
     "json",
-    "dry_run",
+    "dry-run",
     "quick",
     "open",
     "script",
     "spark",
-    "built_in",
+    "built-in",
 ];
 
 /// The end of `-h`.
@@ -26,7 +26,7 @@ const MORE: &str = "--help has all options, and how they can be given as environ
 /// Has `-h` of a command and of those below it fit on a screen: `--help` has all options.
 pub(super) fn on_a_screen(command: Command) -> Command {
     let end = command.get_after_long_help().or(command.get_after_help()).cloned().unwrap_or_default();
-    let hidden = |arg: &clap::Arg| !arg.is_positional() && !OFTEN.contains(&arg.get_id().as_str());
+    let hidden = |arg: &clap::Arg| !arg.is_positional() && arg.get_long().is_none_or(|long| !OFTEN.contains(&long));
     command
         .mut_args(|arg| if hidden(&arg) { arg.hide_short_help(true) } else { arg })
         .mut_subcommands(on_a_screen)

@@ -24,7 +24,7 @@ use super::{options, published_page};
 pub(super) fn run(args: &InspectArgs) -> Result<u8> {
     let run = Run::start(&args.run)?;
     let schemas = LoadedSchemas::load(&args.schemas, run.console)?;
-    let found = inputs::find(&args.input.inputs, options::open(&args.spool));
+    let found = inputs::find(&args.input.inputs, args.reading.options.open.clone());
     if let (true, Some(traces)) = (found.all().is_empty(), all_published(&args.input.inputs)) {
         return converted(&traces, args, run.interrupt.code());
     }

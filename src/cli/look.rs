@@ -3,7 +3,7 @@
 use base::error::Result;
 use batch::{Converter, lanes};
 use conversion::convert::ConvertOptions;
-use conversion::convert::job::{Outcome, Recording};
+use conversion::convert::{Outcome, Recording};
 use conversion::job::workers::Workers;
 
 use super::run::{Run, caught, label};

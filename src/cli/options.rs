@@ -3,28 +3,31 @@
 use std::path::{Path, PathBuf};
 
 use base::error::Result;
-use base::words::Words;
 use batch::BatchOptions;
-use columnar::columns::TypeOptions;
 use conversion::commit::lock_file::LOCK_NAME;
-use conversion::convert::ConvertOptions;
-use conversion::convert::job::{Checks, MaxLoss, StackPolicy};
-use etl::input::OpenOptions;
-use serde_json::{Map, Value, json};
+use conversion::convert::{ConvertOptions, StackPolicy};
+use serde_json::json;
 
-use super::args::{InspectArgs, JobArgs, ReportArgs, SpoolArgs};
-use super::choices::{Columns, FailOn, LockMode};
+use super::args::{InspectArgs, JobArgs, ReportArgs};
 use super::run::Run;
 use super::schema::load::{LoadedSchemas, read_lock};
 
-/// The options of a conversion, but for its schemas.
+/// What a run of many recordings is asked for, but for the schemas of its conversions.
 ///
 /// # Errors
 /// [`crate::ErrorKind::Usage`] when the schema lock cannot be used.
-pub(super) fn of_job(args: &JobArgs, run: &Run) -> Result<ConvertOptions> {
-    let mut options = with_lock(chosen(args), args.lock.schema_lock.as_deref())?;
-    options.recorded = recorded(args);
-    Ok(options.threads(run.threads).memory(run.memory))
+pub(super) fn of_job(args: &JobArgs, run: &Run) -> Result<BatchOptions> {
+    let (convert, inputs) = (chosen(args), args.input.inputs.clone());
+    let mut convert = with_lock(convert, args.lock.schema_lock.as_deref())?.threads(run.threads).memory(run.memory);
+    convert.recorded = args.batch.options.record();
+    Ok(BatchOptions { convert, inputs, ..args.batch.options.clone() })
+}
+
+/// What is typed of the options of a conversion.
+pub(super) fn chosen(args: &JobArgs) -> ConvertOptions {
+    let mut options = args.convert.options.clone();
+    options.out.clone_from(&args.output.output);
+    options
 }
 
 /// With the lock that is named, else the one of the output folder, if it has one.
@@ -38,71 +41,15 @@ fn with_lock(options: ConvertOptions, named: Option<&Path>) -> Result<ConvertOpt
     })
 }
 
-/// The options without what the machine and files decide.
-fn chosen(args: &JobArgs) -> ConvertOptions {
-    let (columns, files) = (&args.columns, &args.files);
-    let types = TypeOptions { integers: columns.integers, guid: columns.guid, timestamps: columns.timestamps };
-    let mut options = ConvertOptions::new(&args.output.output)
-        .if_exists(args.output.if_exists)
-        .rehash(args.output.rehash)
-        .types(types)
-        .anchor(columns.clock.clock_anchor)
-        .raw(columns.raw)
-        .stacks(columns.stacks)
-        .all_columns(columns.columns == Columns::Declared)
-        .layout(columns.layout)
-        .filter(args.filters.filter())
-        .compression(files.compression)
-        .row_group_rows(files.row_group_rows)
-        .max_file_size(files.max_file_size)
-        .allow_repeated(args.output.allow_repeated)
-        .checks(Checks {
-            new_names: args.lock.schema_lock_mode == LockMode::Strict,
-            ..checks(args.checks.max_loss, &args.checks.fail_on)
-        });
-    options.partition_bytes = files.partition_bytes;
-    options.encoder = files.encoder;
-    options
-}
-
-/// What a run of many recordings is asked for.
-pub(super) fn of_batch(args: &JobArgs, run_id: Option<&str>) -> BatchOptions {
-    let JobArgs { input, output, checks, .. } = args;
-    BatchOptions {
-        inputs: input.inputs.clone(),
-        open: open(&args.spool),
-        output: output.output.clone(),
-        if_exists: output.if_exists,
-        merge: output.merge.clone(),
-        name_from: output.name_from,
-        filters: args.filters.as_given(),
-        on_bad_input: checks.on_bad_input,
-        quarantine_dir: checks.quarantine_dir.clone(),
-        run_id: run_id.map(str::to_owned),
-    }
-}
-
-/// What was chosen that the library knows nothing of.
-fn recorded(args: &JobArgs) -> Map<String, Value> {
-    let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone()).display().to_string();
-    let recorded = [
-        ("on_bad_input", json!(args.checks.on_bad_input.word())),
-        ("quarantine_dir", json!(args.checks.quarantine_dir.as_ref().map(absolute))),
-        ("merge", json!(args.output.merge)),
-        ("name_from", json!(args.output.name_from.word())),
-    ];
-    recorded.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
-}
-
 /// The options of an inspection, but for its schemas: those of a conversion that writes nothing.
 pub(super) fn of_inspect(args: &InspectArgs, run: &Run) -> ConvertOptions {
-    let options = ConvertOptions::new("").anchor(args.clock.clock_anchor).allow_repeated(true);
+    let options = args.reading.options.clone().allow_repeated(true);
     options.threads(run.threads).memory(run.memory).dry_run(true)
 }
 
 /// The options of a conversion for a report, but for its schemas.
 pub(super) fn of_report(args: &ReportArgs, run: &Run) -> ConvertOptions {
-    let options = ConvertOptions::new("").anchor(args.clock.clock_anchor);
+    let options = args.reading.options.clone();
     // A report shows no stacks.
     options.stacks(StackPolicy::Keep).threads(run.threads).memory(run.memory)
 }
@@ -120,24 +67,6 @@ pub(super) fn with_schemas(
     options.schemas(schemas)
 }
 
-/// How inputs are opened. What is packed lies in the folder named, else where whoever opens it says.
-pub(super) fn open(args: &SpoolArgs) -> OpenOptions {
-    OpenOptions { spool_dir: args.spool_dir.clone(), max_spool: args.max_spool, ..OpenOptions::default() }
-}
-
-fn checks(max_loss: Option<MaxLoss>, fail_on: &[FailOn]) -> Checks {
-    let has = |what| fail_on.contains(&what);
-    Checks {
-        max_loss,
-        loss: has(FailOn::Loss),
-        known_loss: has(FailOn::KnownLoss),
-        disorder: has(FailOn::Disorder),
-        undecoded: has(FailOn::Undecoded),
-        damage: has(FailOn::Damage),
-        new_names: false,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use clap::Parser;
@@ -150,15 +79,5 @@ mod tests {
         let cli = Cli::try_parse_from(["etl2parquet", "convert", "a.etl", "-o", "out"]).unwrap();
         let Command::Convert(args) = cli.command else { panic!("expected convert") };
         assert_eq!(format!("{:#?}", chosen(&args.job)), format!("{:#?}", ConvertOptions::new("out")));
-    }
-
-    #[test]
-    fn gates_are_those_named() {
-        let expected = Checks { disorder: true, undecoded: true, ..Checks::default() };
-        assert_eq!(checks(None, &[FailOn::Undecoded, FailOn::Disorder]), expected);
-        let expected = Checks { known_loss: true, ..Checks::default() };
-        assert_eq!(checks(None, &[FailOn::KnownLoss]), expected);
-        let expected = Checks { max_loss: Some(MaxLoss::Events(3)), loss: true, damage: true, ..Checks::default() };
-        assert_eq!(checks(Some(MaxLoss::Events(3)), &[FailOn::Loss, FailOn::Damage]), expected);
     }
 }

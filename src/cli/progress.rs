@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use base::progress::{Progress, Step};
 use base::readable::printable::printable;
 use columnar::output::folder::CleanupRegistry;
-use conversion::convert::job::{JobProgress, Stage};
+use conversion::convert::{JobProgress, Stage};
 use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::choices::ProgressMode;

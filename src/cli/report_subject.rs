@@ -7,7 +7,7 @@ use base::names::NameFrom;
 use batch::{inputs, recordings};
 use columnar::output::folder::CleanupRegistry;
 use conversion::convert::ConvertOptions;
-use conversion::convert::job::{JobProgress, Outcome, Recording, Stage};
+use conversion::convert::{JobProgress, Outcome, Recording, Stage};
 use conversion::job::convert;
 use published::report::{Facts, facts};
 use published::{PublishedTrace, all_published};
@@ -48,7 +48,7 @@ impl Subjects {
             let traces = traces.into_iter().map(|trace| (name_of(&trace), Subject::Published(trace))).collect();
             return Subjects { traces, problems: Vec::new(), options }.checked();
         }
-        let found = inputs::find(&args.inputs, options::open(&args.spool).or_in(&folder_of(&args.output)));
+        let found = inputs::find(&args.inputs, args.reading.options.open.clone().or_in(&folder_of(&args.output)));
         found.notes.iter().for_each(|note| run.console.warning(note));
         let inputs = found.all();
         let by = |name_from| recordings::separate(&inputs, name_from);

@@ -7,7 +7,7 @@ use base::error::{Error, ErrorKind, Result};
 use base::resources::{MIN_MEMORY, default_memory, default_threads};
 use batch::notice::{Level, Notice};
 use batch::{Observer, RunStatus};
-use conversion::convert::job::{JobProgress, Report};
+use conversion::convert::{JobProgress, Report};
 use conversion::job::steps::StepOptions;
 use etl::input::OpenOptions;
 use indicatif::HumanBytes;

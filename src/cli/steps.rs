@@ -3,7 +3,7 @@
 use base::error::{Error, ErrorKind, Result};
 use batch::notice::Notice;
 use batch::{Batch, Inputs, RunStatus};
-use conversion::convert::job::{Outcome, Report};
+use conversion::convert::{Outcome, Report};
 use conversion::job::steps::{self, CommitOutcome, PartOutcome, PlanOutcome, StepOptions};
 use etl::input::{OpenOptions, STDIN};
 use serde_json::json;
@@ -25,12 +25,11 @@ pub(super) fn plan(args: &PlanArgs) -> Result<u8> {
     let run = start(&args.job)?;
     refuse_stdin(&args.job)?;
     let schemas = LoadedSchemas::load(&args.job.schemas, run.console)?;
-    let options = options::of_job(&args.job, &run)?;
-    let asked = options::of_batch(&args.job, None);
+    let asked = options::of_job(&args.job, &run)?;
     let mut batch = Batch::new(&asked, &run);
     batch.outcomes.keep_records()?;
     let Inputs { jobs, open, schemas: found } = batch.inputs()?;
-    let mut options = options::with_schemas(options, schemas, &found, &run);
+    let mut options = options::with_schemas(asked.convert.clone(), schemas, &found, &run);
     options.open = open;
     run.interrupt.working(true);
     for (position, job) in jobs.iter().enumerate() {
@@ -72,7 +71,7 @@ fn refuse_stdin(args: &JobArgs) -> Result<()> {
 pub(super) fn convert_partition(args: &PartitionArgs) -> Result<u8> {
     let label = format!("partition {}", args.number);
     step(&args.run, |run, status| {
-        let options = run.step_options(options::open(&args.spool));
+        let options = run.step_options(args.input.options.open.clone());
         let converted =
             run.job(&label, |progress| steps::convert_partition(&args.plan, args.number, &options, progress));
         match converted? {

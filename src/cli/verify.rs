@@ -7,7 +7,7 @@ use base::readable::count::counted;
 use base::readable::printable::printable;
 use base::resources::pool;
 use batch::status;
-use conversion::convert::job::Stage;
+use conversion::convert::Stage;
 use indicatif::HumanBytes;
 use published::published;
 use published::verify::{Finding, Verified, verify};

@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
+use base::disk::absolute;
 use base::error::{Error, ErrorKind, Result};
 use base::suggest::nearest;
 use batch::status;
@@ -83,9 +84,4 @@ fn parent_and_name(folder: &Path) -> (PathBuf, String) {
     let absolute = absolute(folder);
     let name = absolute.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     (absolute.parent().map(Path::to_path_buf).unwrap_or_default(), name)
-}
-
-/// A path that names the same from any folder.
-fn absolute(path: &Path) -> PathBuf {
-    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }

@@ -3,7 +3,7 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -73,6 +73,11 @@ pub fn sync(file: &File) -> io::Result<()> {
         Err(_) => rustix::fs::fsync(file).map_err(io::Error::from),
         synced => synced,
     }
+}
+
+/// The same path from any folder; as it is where the system cannot say what folder this is.
+pub fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
 #[cfg(test)]

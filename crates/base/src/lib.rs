@@ -31,6 +31,8 @@ pub mod names;
 pub mod progress;
 pub mod readable;
 pub mod resources;
+pub mod settings;
 pub mod sid;
+pub mod sizes;
 pub mod suggest;
 pub mod words;

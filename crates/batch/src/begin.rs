@@ -2,7 +2,7 @@
 
 use base::error::Result;
 use base::progress::NoProgress;
-use conversion::convert::job::InputFile;
+use conversion::convert::InputFile;
 use etl::input::{OpenOptions, open_head};
 use etl::session::{self, Session};
 

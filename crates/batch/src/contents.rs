@@ -7,7 +7,7 @@ use base::error::{Error, ErrorKind, Result};
 use base::names::{is_packed_name, is_trace_name};
 use base::progress::NoProgress;
 use base::suggest::nearest;
-use conversion::convert::job::InputFile;
+use conversion::convert::InputFile;
 use etl::input::container::{Archive, Format, Member, name_within};
 use etl::input::{Input, LocalFile, OpenOptions, STDIN, member_address, open_archive};
 use glob::Pattern;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use columnar::output::manifest::FileEntry;
-use conversion::convert::job::Report;
+use conversion::convert::Report;
 use conversion::plan::CatalogEntry;
 use serde::Serialize;
 

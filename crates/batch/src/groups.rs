@@ -11,7 +11,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use conversion::convert::job::InputFile;
+use conversion::convert::InputFile;
 use conversion::survey::SAME_BOOT;
 use etl::input::container::name_within;
 use etl::input::split_address;

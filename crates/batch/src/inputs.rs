@@ -10,7 +10,7 @@ use base::error::{Error, ErrorKind, Result};
 use base::listing::entries;
 use base::names::{is_packed_name, is_tar_name, is_trace_name, text_of};
 use columnar::output::folder::is_of_output;
-use conversion::convert::job::{InputFile, Recording};
+use conversion::convert::{InputFile, Recording};
 use etl::input::{OpenOptions, STDIN, SharedMembers, read_stdin, split_address};
 use glob::MatchOptions;
 

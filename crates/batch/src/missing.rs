@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 
 use base::calendar::rfc3339;
 use base::suggest::nearest;
-use conversion::convert::job::Report;
 use conversion::convert::seen::RowOwners;
+use conversion::convert::settings::FILTERS;
+use conversion::convert::{ConvertOptions, Report};
 use conversion::plan::CatalogEntry;
-use conversion::plan::filter::{EventPattern, NamePattern, NumberSet};
+use conversion::plan::filter::{EventPattern, Filter, NamePattern, NumberSet};
 
 /// Names that are told; the rest is a number.
 const SHOWN: usize = 20;
@@ -15,9 +16,9 @@ const SHOWN: usize = 20;
 /// Names of a kind that are kept: a file decides how many there are.
 const KEPT: usize = 10_000;
 
-/// A value of a filter, as somebody gave it.
+/// A value of a filter.
 #[derive(Clone, Debug)]
-pub enum FilterValue {
+enum FilterValue {
     /// A provider.
     Provider(NamePattern),
     /// A provider whose events are left out.
@@ -36,17 +37,6 @@ pub enum FilterValue {
     Threads(NumberSet),
 }
 
-/// The filters of a run, as somebody gave them.
-#[derive(Clone, Debug, Default)]
-pub struct GivenFilters {
-    /// Values that a trace may have or not.
-    pub values: Vec<FilterValue>,
-    /// What the filters are called that are given.
-    pub names: Vec<&'static str>,
-    /// Whether one of them limits the time.
-    pub has_time: bool,
-}
-
 /// What the traces have that a filter can name.
 #[derive(Debug, Default)]
 struct Names {
@@ -59,8 +49,8 @@ struct Names {
 
 /// The values of a run's filters that nothing in its traces so far has.
 #[derive(Debug)]
-pub(crate) struct Missing<'a> {
-    values: Vec<&'a FilterValue>,
+pub(crate) struct Missing {
+    values: Vec<FilterValue>,
     names: Names,
     /// Whether all that the traces have is known.
     pub(crate) is_known: bool,
@@ -70,10 +60,10 @@ pub(crate) struct Missing<'a> {
     is_alone: bool,
 }
 
-impl<'a> Missing<'a> {
+impl Missing {
     /// Of a run that has seen no trace.
-    pub(crate) fn of(filters: &'a GivenFilters) -> Self {
-        let (values, is_alone) = (filters.values.iter().collect(), filters.names.len() == 1);
+    pub(crate) fn of(filter: &Filter) -> Self {
+        let (values, is_alone) = (FilterValue::all(filter), given(filter).count() == 1);
         Missing { values, names: Names::default(), is_known: true, is_whose_known: true, is_alone }
     }
 
@@ -120,20 +110,42 @@ impl<'a> Missing<'a> {
 }
 
 /// Why a trace is empty: what the filters name that it does not have.
-pub(crate) fn nothing_passes(report: &Report, filters: &GivenFilters) -> String {
-    let mut missing = Missing::of(filters);
+pub(crate) fn nothing_passes(report: &Report, filter: &Filter) -> String {
+    let mut missing = Missing::of(filter);
     missing.look(report);
     let mut why = missing.sentences();
-    if let Some((from, to)) = report.time_range.filter(|_| filters.has_time) {
+    if let Some((from, to)) = report.time_range.filter(|_| filter.from.is_some() || filter.to.is_some()) {
         why.push(format!("the events are from {} to {}", rfc3339(from), rfc3339(to)));
     }
     if why.is_empty() {
-        why.push(format!("none passes {}", filters.names.join(" and ")));
+        why.push(format!("none passes {}", given(filter).collect::<Vec<_>>().join(" and ")));
     }
     format!("no event passes the filters: {}", why.join("; "))
 }
 
+/// The options of the filters that are given.
+fn given(filter: &Filter) -> impl Iterator<Item = String> {
+    let options = ConvertOptions::default().filter(filter.clone());
+    let given = FILTERS.settings.iter().filter(move |setting| setting.is_given(&options));
+    given.map(|setting| format!("--{}", setting.name))
+}
+
 impl FilterValue {
+    /// The values of a filter that a trace may have or not.
+    fn all(filter: &Filter) -> Vec<FilterValue> {
+        fn values<V: Clone>(values: &[V], of: fn(V) -> FilterValue) -> impl Iterator<Item = FilterValue> {
+            values.iter().cloned().map(of)
+        }
+        let all = values(&filter.providers, FilterValue::Provider);
+        let all = all.chain(values(&filter.excluded_providers, FilterValue::ExcludedProvider));
+        let all = all.chain(values(&filter.events, FilterValue::Event));
+        let all = all.chain(values(&filter.keyword_names, FilterValue::Keyword));
+        let all = all.chain(values(&filter.cpus, FilterValue::Cpus));
+        let all = all.chain(values(&filter.processes, FilterValue::Processes));
+        let all = all.chain(values(&filter.process_names, FilterValue::Process));
+        all.chain(values(&filter.threads, FilterValue::Threads)).collect()
+    }
+
     /// Whether a shape of events has it; no shape has a processor, process or thread.
     fn is_of(&self, entry: CatalogEntry<'_>) -> bool {
         let identity = &entry.shape.key.identity;

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 use base::error::Result;
 use conversion::convert::ConvertOptions;
-use conversion::convert::job::{Outcome, Recording};
+use conversion::convert::{Outcome, Recording};
 
 use super::notice::Notice;
 

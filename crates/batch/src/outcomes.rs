@@ -6,7 +6,7 @@ use std::path::Path;
 use base::error::{Error, ErrorCode, ErrorKind, Result};
 use columnar::output::IfExists;
 use columnar::output::refusal::{Refusal, RefusalKind};
-use conversion::convert::job::{Outcome, Recording, Report};
+use conversion::convert::{Outcome, Recording, Report};
 
 use super::missing::{Missing, nothing_passes};
 use super::notice::Notice;
@@ -32,7 +32,7 @@ pub struct Outcomes<'a> {
     pub summary: Summary,
     quarantine: Quarantine,
     warnings: Warnings,
-    missing: Missing<'a>,
+    missing: Missing,
     /// Whether an unreadable input has ended the run.
     pub stopped_by_bad_input: bool,
 }
@@ -40,9 +40,9 @@ pub struct Outcomes<'a> {
 impl<'a> Outcomes<'a> {
     /// Of a run that begins.
     pub(crate) fn new(options: &'a BatchOptions, observer: &'a dyn Observer) -> Self {
-        let summary = Summary::of(RunFacts::start(options.run_id.as_deref()), &options.output);
+        let summary = Summary::of(RunFacts::start(options.convert.run_id.as_deref()), &options.convert.out);
         let (status, quarantine) = (RunStatus::default(), Quarantine::default());
-        let (warnings, missing) = (Warnings::default(), Missing::of(&options.filters));
+        let (warnings, missing) = (Warnings::default(), Missing::of(&options.convert.filter));
         Outcomes { options, observer, status, summary, quarantine, warnings, missing, stopped_by_bad_input: false }
     }
 
@@ -70,7 +70,9 @@ impl<'a> Outcomes<'a> {
         let trace = self.trace_summary(job, outcome);
         let is_told = match trace.status {
             // Of ten thousand that have not changed, their number is enough.
-            "skipped" if self.options.if_exists == IfExists::Update => self.observer.is_verbose() || !is_one_of_many,
+            "skipped" if self.options.convert.if_exists == IfExists::Update => {
+                self.observer.is_verbose() || !is_one_of_many
+            }
             "skipped" | "busy" => true,
             // The page at the end, which tells of one alone, is for people.
             _ => is_one_of_many || self.observer.hears_each(),
@@ -114,7 +116,7 @@ impl<'a> Outcomes<'a> {
                 summary("skipped", Some(why.to_owned()), None)
             }
             Ok(Outcome::Empty(report)) => {
-                let why = nothing_passes(&report, &self.options.filters);
+                let why = nothing_passes(&report, &self.options.convert.filter);
                 self.observer.say(&not_published(Notice::warning, &job.name, "empty", &why));
                 summary("empty", Some(why), Some(self.result(&report, false)))
             }

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use base::calendar::rfc3339_of;
+use base::disk::absolute;
 use base::error::{Error, ErrorKind, Result};
 use base::names::safe_name;
 use columnar::output::folder::CleanupRegistry;
@@ -157,10 +158,6 @@ impl Record {
     fn says_the_same_as(&self, other: &Record) -> bool {
         *self == Record { quarantined_at: self.quarantined_at.clone(), ..other.clone() }
     }
-}
-
-fn absolute(path: &Path) -> PathBuf {
-    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
 /// `boot.etl~1a2b3c4d5e6f7081.json`: the same for every spelling of an address, another for every other input.

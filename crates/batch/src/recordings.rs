@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use base::error::{Error, ErrorKind, Result};
 use base::names::{NameFrom, checked_trace_name, folded, trace_name, trace_name_of_several};
-use conversion::convert::job::{InputFile, Recording};
+use conversion::convert::{InputFile, Recording};
 use etl::input::split_address;
 
 use crate::begin::session_of;

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use base::error::Result;
 use base::names::folded;
 use base::readable::count::counted;
-use columnar::output::IfExists;
 use columnar::output::folder::{published, trace_folder};
 use columnar::output::refusal::Refusal;
+use columnar::output::IfExists;
 use conversion::commit::lock_file::{LOCK_NAME, extend, names_of};
 use conversion::convert::ConvertOptions;
-use conversion::convert::job::{InputFile, Outcome, Recording};
+use conversion::convert::{InputFile, Outcome, Recording};
 use etl::input::OpenOptions;
 use schema::extend::Additions;
 
@@ -58,7 +58,7 @@ impl<'a> Batch<'a> {
     /// Those of [`recordings::recordings`].
     pub fn inputs(&mut self) -> Result<Inputs> {
         let options = self.options;
-        let found = inputs::find(&options.inputs, options.open.clone().or_in(&options.output));
+        let found = inputs::find(&options.inputs, options.convert.open.clone().or_in(&options.convert.out));
         let led_nowhere = found.problems.iter().filter_map(|problem| problem.location().file.clone());
         let paths = found.all().into_iter().map(|input| input.path).chain(led_nowhere);
         self.found = paths.map(|path| path.display().to_string()).collect();
@@ -100,8 +100,8 @@ impl<'a> Batch<'a> {
         if self.outcomes.is_stopped() {
             return;
         }
-        if self.options.if_exists == IfExists::Update {
-            Refusal::clear_leftovers(&self.options.output);
+        if self.options.convert.if_exists == IfExists::Update {
+            Refusal::clear_leftovers(&self.options.convert.out);
             self.tell_of_others(jobs);
         }
         let busy = self.look_at_all(jobs, options, converter);
@@ -158,7 +158,7 @@ impl<'a> Batch<'a> {
     /// Traces of the output folder that none of the inputs becomes stay there.
     fn tell_of_others(&self, jobs: &[Recording]) {
         let names: HashSet<String> = jobs.iter().map(|job| folded(&job.name)).collect();
-        let mut others = published(&self.options.output);
+        let mut others = published(&self.options.convert.out);
         others.retain(|name| !names.contains(&folded(name)));
         if let Some(first) = others.first() {
             let count = counted(others.len() as u64, "traces");
@@ -170,7 +170,7 @@ impl<'a> Batch<'a> {
     /// The run is over: what is left to say is said, and the summary ends with the exit code.
     pub fn finish(&mut self) {
         let outcomes = &mut self.outcomes;
-        if self.options.if_exists == IfExists::Update {
+        if self.options.convert.if_exists == IfExists::Update {
             let unchanged = outcomes.summary.traces.iter().filter(|trace| trace.status == "skipped").count() as u64;
             self.observer.say(&Notice::info(format_args!("unchanged: {}", counted(unchanged, "traces"))));
         }

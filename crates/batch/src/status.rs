@@ -2,7 +2,7 @@
 
 use base::error::ErrorKind;
 use columnar::output::refusal::RefusalKind;
-use conversion::convert::job::{Outcome, Report};
+use conversion::convert::{Outcome, Report};
 
 /// Done.
 pub const SUCCESS: u8 = 0;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use base::readable::count::counted;
 use columnar::output::manifest::EventCounts;
-use conversion::convert::job::{Recording, Report};
+use conversion::convert::{Recording, Report};
 use conversion::inspect::{LossTotals, TimeRange};
 use conversion::plan::DecodeSource;
 use conversion::sidecar::undecoded::{Undecoded, undecoded};

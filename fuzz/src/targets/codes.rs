@@ -2,7 +2,7 @@
 
 use batch::RunStatus;
 use conversion::commit::checks::check_survey;
-use conversion::convert::job::Checks;
+use conversion::convert::Checks;
 use conversion::survey::{FileFacts, FileSurvey};
 use etl2parquet::{ConvertOptions, Error};
 

@@ -2,11 +2,8 @@
 
 use std::path::PathBuf;
 
-use base::words::Words;
-use clap::builder::FalseyValueParser;
 use clap::{Args, Subcommand};
 
-use crate::cli::choices::{LockMode, words};
 use crate::cli::help::ENVIRONMENT;
 use crate::cli::run_args::RunArgs;
 
@@ -18,12 +15,12 @@ pub(in crate::cli) struct SchemaArgs {
     ///
     /// auto stands for files called .man and .tmf in the folders that are searched for traces, behind all others; none for no
     /// file. The environment variable holds several as PATH does. Files called auto or none are ./auto and ./none.
-    #[arg(long, value_name = "PATH|auto|none", env = "ETL2PARQUET_SCHEMAS", hide_env = true)]
+    #[arg(long, value_name = "PATH|auto|none")]
     pub schemas: Vec<PathBuf>,
     #[command(flatten)]
     pub store: StoreArgs,
     /// Leave the schema store alone
-    #[arg(long, env = "ETL2PARQUET_NO_STORE", hide_env = true, value_parser = FalseyValueParser::new())]
+    #[arg(long)]
     pub no_store: bool,
 }
 
@@ -34,7 +31,7 @@ pub(in crate::cli) struct StoreArgs {
     /// Folder of the schema store, used behind --schemas
     ///
     /// [default: etl2parquet/schemas in $XDG_DATA_HOME or ~/.local/share, on Windows in %APPDATA%]
-    #[arg(long, value_name = "DIR", env = "ETL2PARQUET_STORE", hide_env = true)]
+    #[arg(long, value_name = "DIR")]
     pub store: Option<PathBuf>,
 }
 
@@ -60,10 +57,10 @@ pub(in crate::cli) enum SchemaCommand {
 #[derive(Debug, Args)]
 pub(in crate::cli) struct ListArgs {
     /// Only providers of this name, GUID or pattern such as Microsoft-Windows-Kernel-*; repeatable
-    #[arg(long, value_name = "PATTERN", env = "ETL2PARQUET_PROVIDER", hide_env = true)]
+    #[arg(long, value_name = "PATTERN")]
     pub provider: Vec<String>,
     /// A JSON document instead of a table
-    #[arg(long, env = "ETL2PARQUET_JSON", hide_env = true, value_parser = FalseyValueParser::new())]
+    #[arg(long)]
     pub json: bool,
     #[command(flatten)]
     pub schemas: SchemaArgs,
@@ -78,7 +75,7 @@ pub(in crate::cli) struct ShowArgs {
     #[arg(value_name = "EVENT")]
     pub event: Option<String>,
     /// A JSON document instead of a page
-    #[arg(long, env = "ETL2PARQUET_JSON", hide_env = true, value_parser = FalseyValueParser::new())]
+    #[arg(long)]
     pub json: bool,
     #[command(flatten)]
     pub schemas: SchemaArgs,
@@ -99,7 +96,7 @@ pub(in crate::cli) struct LockArgs {
     #[arg(value_name = "OUT", required = true)]
     pub outputs: Vec<PathBuf>,
     /// Where to write; - for standard output
-    #[arg(short, long, value_name = "FILE", env = "ETL2PARQUET_OUTPUT", hide_env = true, default_value = "-")]
+    #[arg(short, long, value_name = "FILE", default_value = "-")]
     pub output: PathBuf,
     #[command(flatten)]
     pub run: RunArgs,
@@ -111,12 +108,8 @@ pub(in crate::cli) struct LockArgs {
 pub(in crate::cli) struct UseLockArgs {
     /// Names of columns and events of providers that describe themselves, as `schema lock` wrote them; none for no lock
     /// [default: schema.lock in the output folder, where there is one; it gains the names that it does not have]
-    #[arg(long, value_name = "FILE", env = "ETL2PARQUET_SCHEMA_LOCK", hide_env = true)]
+    #[arg(long, value_name = "FILE")]
     pub schema_lock: Option<PathBuf>,
-    /// What to do about names that the lock does not have
-    #[arg(long, value_name = "MODE", env = "ETL2PARQUET_SCHEMA_LOCK_MODE", hide_env = true)]
-    #[arg(value_parser = words::<LockMode>(), default_value = LockMode::default().word())]
-    pub schema_lock_mode: LockMode,
 }
 
 #[derive(Debug, Args)]
@@ -125,10 +118,10 @@ pub(in crate::cli) struct ExportArgs {
     #[arg(value_name = "PROVIDER")]
     pub provider: Option<String>,
     /// Where to write; - for standard output
-    #[arg(short, long, value_name = "FILE", env = "ETL2PARQUET_OUTPUT", hide_env = true, default_value = "-")]
+    #[arg(short, long, value_name = "FILE", default_value = "-")]
     pub output: PathBuf,
     /// The built-in schemas too
-    #[arg(long, env = "ETL2PARQUET_BUILT_IN", hide_env = true, value_parser = FalseyValueParser::new())]
+    #[arg(long)]
     pub built_in: bool,
     #[command(flatten)]
     pub schemas: SchemaArgs,

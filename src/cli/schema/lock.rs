@@ -5,7 +5,7 @@ use base::guid::Guid;
 use base::readable::count::counted;
 use base::resources::pool;
 use batch::status;
-use conversion::convert::job::Stage;
+use conversion::convert::Stage;
 use published::{published, settle};
 use schema::lock::SchemaLock;
 use schema::pack::Pack;

@@ -1,6 +1,6 @@
 //! Checks that keep a trace from being published.
 
-use crate::convert::job::{Checks, MaxLoss, Report, ShapeCounts};
+use crate::convert::{Checks, MaxLoss, Report, ShapeCounts};
 use crate::survey::loss::LossRow;
 use crate::survey::{FileFacts, FileSurvey, IssueCode};
 
@@ -86,15 +86,6 @@ fn exceeds(limit: MaxLoss, lost: u64, found: u64) -> bool {
         MaxLoss::Events(most) => lost > most,
         #[expect(clippy::cast_precision_loss, reason = "a share of events; a few more or less do not matter")]
         MaxLoss::Percent(most) => lost as f64 * 100.0 > most * (lost + found) as f64,
-    }
-}
-
-impl std::fmt::Display for MaxLoss {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            MaxLoss::Events(most) => write!(f, "{most}"),
-            MaxLoss::Percent(most) => write!(f, "{most} %"),
-        }
     }
 }
 

@@ -1,23 +1,22 @@
 //! What the manifest and the file footers say of a conversion.
 
 use std::collections::BTreeSet;
-use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime};
 
 use base::calendar;
-use base::words::Words;
+use base::settings::{self, Recorded};
 use columnar::output::IfExists;
 use columnar::output::manifest::{CommitRecord, FORMAT_VERSION, InputEntry, LossCounts, RunInfo, options_hash};
 use etl::input::split_address;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use crate::convert::job::{Checks, InputFile, MaxLoss, Report};
-use crate::convert::{ConvertOptions, LockFrom};
+use crate::convert::settings::ALL;
+use crate::convert::{Checks, ConvertOptions, InputFile, LockFrom, Report};
 use crate::survey::loss::Ledger;
 use crate::survey::{FileFacts, FileSurvey};
 
-/// All that decides what is written besides the bytes of the inputs: the options, and what was said of single inputs.
+/// All that decides what is written besides the bytes of the inputs: the options, and how much the clock of each input is moved.
 ///
 /// `lock`: what tells the names that the trace has by a schema lock from others.
 pub fn settings(options: &ConvertOptions, inputs: &[InputFile], lock: Option<&str>) -> Value {
@@ -29,72 +28,23 @@ pub fn settings(options: &ConvertOptions, inputs: &[InputFile], lock: Option<&st
     settings
 }
 
-/// The options that decide what is written, one key per flag.
+/// The options that decide what is written, one key for each.
 fn options(options: &ConvertOptions, lock: Option<&str>) -> Value {
-    let (types, filter) = (options.types, &options.filter);
-    let mut settings = json!({
-        "clock_anchor": options.anchor.word(),
-        "columns": if options.all_columns { "declared" } else { "present" },
-        "compression": options.compression.to_string(),
-        "cpu": text(filter.cpus.as_ref()),
-        "event": texts(&filter.events),
-        "exclude_provider": texts(&filter.excluded_providers),
-        "from": text(filter.from.as_ref()),
-        "guid": types.guid.word(),
-        "integers": types.integers.word(),
-        "keywords": filter.keywords.map(|mask| format!("{mask:#x}")),
-        "layout": options.layout.word(),
-        "level": filter.level,
-        "max_file_size": options.max_file_size,
-        "pid": text(filter.processes.as_ref()),
-        "provider": texts(&filter.providers),
-        "raw": options.raw.word(),
-        "row_group_rows": options.row_group_rows,
-        "schema_lock": lock,
-        "schemas_hash": options.schemas_hash,
-        "stacks": options.stacks.word(),
-        "tid": text(filter.threads.as_ref()),
-        "timestamps": types.timestamps.word(),
-        "to": text(filter.to.as_ref()),
-    });
-    if let (false, Some(settings)) = (filter.keyword_names.is_empty(), settings.as_object_mut()) {
-        settings.insert("keyword_names".to_owned(), json!(texts(&filter.keyword_names)));
-    }
-    if let (false, Some(settings)) = (filter.process_names.is_empty(), settings.as_object_mut()) {
-        settings.insert("process_names".to_owned(), json!(texts(&filter.process_names)));
-    }
-    if let (Some(bytes), Some(settings)) = (options.partition_bytes, settings.as_object_mut()) {
-        settings.insert("partition_bytes".to_owned(), bytes.into());
-    }
-    settings
+    let mut record = settings::record(&ALL, options, Recorded::Files);
+    record.insert(SCHEMA_LOCK.to_owned(), lock.into());
+    record.insert("schemas_hash".to_owned(), options.schemas_hash.clone().into());
+    record.into()
 }
 
-fn text(value: Option<&impl Display>) -> Option<String> {
-    value.map(ToString::to_string)
-}
-
-/// The values of an option whose order and repetitions mean nothing.
-fn texts(values: &[impl Display]) -> Vec<String> {
-    let texts: BTreeSet<String> = values.iter().map(ToString::to_string).collect();
-    texts.into_iter().collect()
-}
-
-/// The options that decide nothing about files of a trace: whether it is published, and how inputs are had; one key per
-/// flag.
+/// The options that decide nothing about files of a trace: whether it is published, and how inputs are had; one key for each.
 pub fn run_options(options: &ConvertOptions) -> Value {
-    let mut all = publish_options(options.if_exists, &options.checks, options.lock_in_use());
-    let absolute = |path: &PathBuf| absolute(path);
-    if let Some(all) = all.as_object_mut() {
-        all.insert("rehash".to_owned(), options.rehash.into());
-        all.insert("allow_repeated".to_owned(), options.allow_repeated.into());
-        all.insert("spool_dir".to_owned(), options.open.spool_dir.as_ref().map(absolute).into());
-        all.insert("max_spool".to_owned(), options.open.max_spool.into());
-        all.extend(options.recorded.clone());
-    }
-    all
+    let mut record = publication(options, options.lock_in_use());
+    record.extend(settings::record(&ALL, options, Recorded::Run));
+    record.extend(options.recorded.clone());
+    record.into()
 }
 
-/// The key of where a run had its schema lock from.
+/// The key of the names that a trace has by a schema lock, and of where a run had the lock from.
 const SCHEMA_LOCK: &str = "schema_lock";
 
 /// Where the run that wrote a trace had its schema lock from; `None` without one.
@@ -102,25 +52,15 @@ pub fn lock_of(record: &CommitRecord) -> Option<LockFrom> {
     serde_json::from_value(record.run.options.get(SCHEMA_LOCK)?.clone()).ok()
 }
 
-/// The options that decide whether a trace is published.
-pub fn publish_options(if_exists: IfExists, checks: &Checks, lock: Option<LockFrom>) -> Value {
-    let gates = [
-        (checks.loss, "loss"),
-        (checks.known_loss, "known-loss"),
-        (checks.disorder, "disorder"),
-        (checks.undecoded, "undecoded"),
-        (checks.damage, "damage"),
-    ];
-    json!({
-        "fail_on": gates.iter().filter(|(is_on, _)| *is_on).map(|(_, name)| *name).collect::<Vec<_>>(),
-        "if_exists": if_exists.word(),
-        "max_loss": checks.max_loss.map(|limit| match limit {
-            MaxLoss::Events(most) => most.to_string(),
-            MaxLoss::Percent(most) => format!("{most}%"),
-        }),
-        SCHEMA_LOCK: lock,
-        "schema_lock_mode": if checks.new_names { "strict" } else { "extend" },
-    })
+/// The options that decide whether a trace is published, of a run in steps.
+pub fn publish_options(if_exists: IfExists, checks: Checks, lock: Option<LockFrom>) -> Value {
+    publication(&ConvertOptions::new("").if_exists(if_exists).checks(checks), lock).into()
+}
+
+fn publication(options: &ConvertOptions, lock: Option<LockFrom>) -> Map<String, Value> {
+    let mut record = settings::record(&ALL, options, Recorded::Publication);
+    record.insert(SCHEMA_LOCK.to_owned(), json!(lock));
+    record
 }
 
 /// What a run says of itself.
@@ -159,7 +99,7 @@ pub fn run(context: &RunContext, files: &[FileSurvey], started: (SystemTime, Ins
 
 /// The same path from any folder.
 fn absolute(path: &Path) -> String {
-    std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).display().to_string()
+    base::disk::absolute(path).display().to_string()
 }
 
 /// Whether an input of a published trace, by its recorded absolute path, is what `now` leads to: by the same path, or by

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use columnar::output::manifest::EventCounts;
 
-use crate::convert::job::{Report, Surveyed};
+use crate::convert::{Report, Surveyed};
 use crate::survey::{FileFacts, FileSurvey};
 
 /// The report of a trace of which no event passes the filters.

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use base::clock::ClockAnchor;
+use base::error::{Error, ErrorKind, Result};
 use base::resources::{MIN_MEMORY, default_memory, default_threads};
 use columnar::columns::TypeOptions;
 use columnar::dataset::properties::{Compression, EncoderKind};
@@ -14,7 +15,8 @@ use schema::lock::SchemaLock;
 use schema::user::UserSchemas;
 use serde::{Deserialize, Serialize};
 
-use super::job::{Checks, RawPolicy, StackPolicy};
+use super::checks::Checks;
+use super::policies::{RawPolicy, StackPolicy};
 use crate::plan::{DatasetSplit, Filter};
 
 /// Where a schema lock comes from, which says what becomes of names that it does not have.
@@ -37,7 +39,6 @@ pub enum LockFrom {
 /// let options = ConvertOptions::new("out").if_exists(IfExists::Replace).threads(2);
 /// assert_eq!(options.row_group_rows, ConvertOptions::DEFAULT_ROW_GROUP_ROWS);
 /// ```
-// What decides what is written, and so counts in the options hash, is listed in `record::settings`.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 #[expect(clippy::struct_excessive_bools, reason = "each option stands for itself")]
@@ -282,5 +283,29 @@ impl ConvertOptions {
     #[must_use]
     pub fn dry_run(self, dry_run: bool) -> Self {
         ConvertOptions { dry_run, ..self }
+    }
+
+    /// Refuses options that exclude each other.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Usage`].
+    pub fn check(&self) -> Result<()> {
+        if self.rehash && self.if_exists != IfExists::Update {
+            return Err(Error::new(ErrorKind::Usage, "--rehash says how --if-exists update compares, and needs it"));
+        }
+        match self.filter.from.zip(self.filter.to) {
+            Some((from, to)) if from.is_not_before(to) => {
+                let message = format!("there is no time between --from {from} and --to {to}");
+                Err(Error::new(ErrorKind::Usage, message))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The defaults, for output into the folder that the process is in.
+impl Default for ConvertOptions {
+    fn default() -> Self {
+        ConvertOptions::new("")
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use columnar::output::FileEntry;
 use serde::{Deserialize, Serialize};
 
-use super::job::{InputCounts, ShapeCounts};
+use super::counts::{InputCounts, ShapeCounts};
 use super::seen::SeenIds;
 use super::slice::SliceRows;
 use super::sliced::SlicedPartition;

@@ -102,7 +102,7 @@ mod tests {
     use columnar::output::FileEntry;
 
     use super::*;
-    use crate::convert::job::{InputCounts, ShapeCounts};
+    use crate::convert::{InputCounts, ShapeCounts};
     use crate::plan::KeyRange;
 
     fn file(path: &str, rows: u64) -> FileEntry {

@@ -12,12 +12,13 @@ use etl::event::named_ids::AttributedIds;
 use etl::event::{Event, EventIdentity, FileContext, RawEvent};
 
 use super::attribution::{EventAttribution, MatchingNames, Selection};
+use super::counts::{InputCounts, ShapeCounts};
 use super::decoders::{Decoders, ShapeDecoder};
 use super::entry::Entry;
-use super::job::{InputCounts, RawPolicy, ShapeCounts};
 use super::load::SliceMemory;
 use super::message::{MessageContext, MessageRenderer};
 use super::order::OrderedSlice;
+use super::policies::RawPolicy;
 use super::recovered::Recovered;
 use super::seen::SeenIds;
 use super::shape_counter::{ShapeCounter, ShapeRows};

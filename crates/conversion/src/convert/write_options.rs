@@ -4,7 +4,7 @@ use columnar::columns::TypeOptions;
 use columnar::dataset::{Compression, EncodeOptions, EncoderKind};
 use serde::{Deserialize, Serialize};
 
-use super::job::RawPolicy;
+use super::policies::RawPolicy;
 
 /// What decides the bytes of event files besides the plan.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

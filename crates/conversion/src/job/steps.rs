@@ -25,12 +25,12 @@ use super::update::Update;
 use crate::commit::Commit;
 use crate::commit::lock_file;
 use crate::commit::record::{self, RunContext};
-use crate::convert::job::{JobProgress, Outcome, Recording, Stage, Surveyed};
 use crate::convert::part_report::PartReport;
 use crate::convert::partitions::Conversion;
 use crate::convert::pipeline::Threads;
 use crate::convert::report_check::ReportRules;
 use crate::convert::{ConvertOptions, LockFrom};
+use crate::convert::{JobProgress, Outcome, Recording, Stage, Surveyed};
 use crate::dimensions::Owners;
 use crate::plan::{PartitionView, PlanFile, PlannedInputs, Segment};
 use crate::stacks::Stacks;
@@ -243,7 +243,7 @@ pub fn commit(folder: &Path, options: &StepOptions, progress: &dyn JobProgress) 
             memory: options.memory,
             out: output.out().to_owned(),
             id: options.run_id.clone(),
-            options: record::publish_options(job.if_exists, &job.checks, job.lock),
+            options: record::publish_options(job.if_exists, job.checks, job.lock),
             plan: Some(hash),
         },
         started,
@@ -261,7 +261,8 @@ pub fn commit(folder: &Path, options: &StepOptions, progress: &dyn JobProgress) 
 
 /// Adds the names of a trace to the lock of the output folder, where it was planned with that.
 fn extend_lock(target: &Path) -> Result<()> {
-    let is_from_folder = CommitRecord::read(target).is_ok_and(|it| record::lock_of(&it) == Some(LockFrom::Folder));
+    let is_from_folder =
+        CommitRecord::read(target).is_ok_and(|it| record::lock_of(&it) == Some(LockFrom::Folder));
     let (true, Some(out), Some(names)) = (is_from_folder, target.parent(), lock_file::names_of(target)) else {
         return Ok(());
     };

@@ -13,8 +13,8 @@ use columnar::columns::RowSource as _;
 use columnar::dataset::BATCH_ROWS;
 
 use crate::convert::group_sink::Charge;
-use crate::convert::job::{JobProgress, Stage};
 use crate::convert::stream_sink::{GroupReader, StreamSink};
+use crate::convert::{JobProgress, Stage};
 use crate::table::RowGroup;
 use crate::table::batches::Projection;
 

@@ -15,7 +15,7 @@ use schema::pack::Pack;
 use crate::commit::lock_file;
 use crate::commit::record;
 use crate::convert::ConvertOptions;
-use crate::convert::job::{InputFile, Outcome, Recording, Report};
+use crate::convert::{InputFile, Outcome, Recording, Report};
 use crate::plan::Filter;
 use crate::survey;
 

@@ -15,8 +15,8 @@ use rayon::ThreadPool;
 use super::memory_gate::{MemoryGate, Ticket};
 use crate::convert::ConvertOptions;
 use crate::convert::file_sink::TABLE_RESERVE;
-use crate::convert::job::{Recording, Surveyed};
 use crate::convert::pipeline::RESERVE;
+use crate::convert::{Recording, Surveyed};
 use crate::plan::room_to_plan;
 use crate::survey::FileSurvey;
 

@@ -11,7 +11,7 @@ use base::readable::count::counted;
 use etl::event::subject::{self, Subject};
 
 use super::row::sidecar_row;
-use crate::convert::job::ShapeCounts;
+use crate::convert::ShapeCounts;
 use crate::plan::{CatalogEntry, PlanResult};
 use crate::views::{Events, Evidence, QUESTIONS, Question};
 

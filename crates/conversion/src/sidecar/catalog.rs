@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use etl::layout::header::HeaderFamily;
 
 use super::row::sidecar_row;
-use crate::convert::job::ShapeCounts;
+use crate::convert::ShapeCounts;
 use crate::plan::{CatalogEntry, PlanResult};
 
 sidecar_row! {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use base::words::Words;
 
 use super::row::sidecar_row;
-use crate::convert::job::InputCounts;
+use crate::convert::InputCounts;
 use crate::survey::FileSurvey;
 
 sidecar_row! {

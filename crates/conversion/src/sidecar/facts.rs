@@ -2,7 +2,7 @@
 
 use columnar::output::FileEntry;
 
-use crate::convert::job::{InputCounts, ShapeCounts};
+use crate::convert::{InputCounts, ShapeCounts};
 use crate::dimensions::Dimensions;
 use crate::plan::PlanResult;
 use crate::survey::{FileFacts, FileSurvey};

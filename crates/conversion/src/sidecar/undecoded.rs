@@ -7,7 +7,7 @@ use etl::event::EventIdentity;
 use serde::Serialize;
 
 use super::catalog::kind;
-use crate::convert::job::ShapeCounts;
+use crate::convert::ShapeCounts;
 use crate::plan::datasets::DatasetKey;
 use crate::plan::{CatalogEntry, DecodeSource, PlanResult, schema_needed};
 

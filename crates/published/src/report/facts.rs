@@ -59,7 +59,7 @@ pub struct Facts {
 
 impl Facts {
     /// Whether anything of the inputs could not be read, or is not there: as
-    /// [of a conversion](conversion::convert::job::Report::is_damaged).
+    /// [of a conversion](conversion::convert::Report::is_damaged).
     pub fn is_damaged(&self) -> bool {
         self.record.events.has_damage() || self.lanes.absent_buffers > 0
     }

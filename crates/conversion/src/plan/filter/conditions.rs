@@ -25,15 +25,15 @@ pub struct Filter {
     /// Only events whose schema declares a keyword of such a name, or that have one of [`Filter::keywords`].
     #[serde(default)]
     pub keyword_names: Vec<NamePattern>,
-    /// Only events of these processes, or of those of [`Filter::process_names`].
-    pub processes: Option<NumberSet>,
+    /// Only events of these processes, if there are any, or of those of [`Filter::process_names`].
+    pub processes: Vec<NumberSet>,
     /// Only events of processes whose image files have such names, or that are in [`Filter::processes`].
     #[serde(default)]
     pub process_names: Vec<NamePattern>,
-    /// Only events of these threads.
-    pub threads: Option<NumberSet>,
-    /// Only events recorded on these processors.
-    pub cpus: Option<NumberSet>,
+    /// Only events of these threads, if there are any.
+    pub threads: Vec<NumberSet>,
+    /// Only events recorded on these processors, if there are any.
+    pub cpus: Vec<NumberSet>,
     /// Only events at this time or later.
     pub from: Option<TimeBound>,
     /// Only events before this time.
@@ -98,11 +98,11 @@ impl Filter {
 
     /// Whether it matters whose an event is.
     pub fn asks_whose(&self) -> bool {
-        self.asks_for_processes() || self.threads.is_some()
+        self.asks_for_processes() || !self.threads.is_empty()
     }
 
     fn asks_for_processes(&self) -> bool {
-        self.processes.is_some() || !self.process_names.is_empty()
+        !self.processes.is_empty() || !self.process_names.is_empty()
     }
 
     /// Whether events of processes of a name pass.
@@ -148,16 +148,14 @@ impl Filter {
     /// [`Filter::names_process`] does.
     #[inline]
     pub fn passes_ids(&self, ids: &AttributedIds, is_asked: impl FnOnce(u32) -> bool) -> bool {
-        let is_in = |set: &Option<NumberSet>, id: Option<u32>| {
-            id.is_some_and(|id| set.as_ref().is_some_and(|set| set.contains(id)))
-        };
+        let is_in = |sets: &[NumberSet], id: Option<u32>| id.is_some_and(|id| sets.iter().any(|set| set.contains(id)));
         (!self.asks_for_processes() || is_in(&self.processes, ids.process) || ids.name.is_some_and(is_asked))
-            && (self.threads.is_none() || is_in(&self.threads, ids.thread))
+            && (self.threads.is_empty() || is_in(&self.threads, ids.thread))
     }
 
     /// Whether events recorded on a processor pass; `None` where the session does not know it.
     pub fn passes_cpu(&self, cpu: Option<u16>) -> bool {
-        self.cpus.as_ref().is_none_or(|cpus| cpu.is_some_and(|cpu| cpus.contains(cpu.into())))
+        self.cpus.is_empty() || cpu.is_some_and(|cpu| self.cpus.iter().any(|set| set.contains(cpu.into())))
     }
 
     /// The times that pass in a recording with the given start, in Unix nanoseconds.

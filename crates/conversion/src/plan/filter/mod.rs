@@ -10,12 +10,14 @@ pub mod compiled;
 mod conditions;
 mod numbers;
 mod pattern;
+mod values;
 
 pub use bound::{Overlap, TimeBound, TimeWindow, parse_offset};
 pub use compiled::CompiledFilter;
 pub use conditions::{Filter, ShapeDecision, ShapeInfo};
 pub use numbers::NumberSet;
 pub use pattern::{EventPattern, NamePattern};
+pub use values::{Keywords, Processes, parse_keywords, parse_level, parse_processes};
 
 #[cfg(test)]
 mod tests;

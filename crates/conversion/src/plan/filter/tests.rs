@@ -66,8 +66,8 @@ fn a_header_without_the_field_fails_and_others_are_looked_at() {
     use HeaderFamily::{Classic64, Compact32, Error, Event32, Message, PerfInfo64, System64, Timed, Wnode};
     let level = Filter { level: Some(3), ..Filter::default() };
     let keywords = Filter { keywords: Some(3), ..Filter::default() };
-    let process = Filter { processes: Some("4".parse().unwrap()), ..Filter::default() };
-    let thread = Filter { threads: Some("4".parse().unwrap()), ..Filter::default() };
+    let process = Filter { processes: vec!["4".parse().unwrap()], ..Filter::default() };
+    let thread = Filter { threads: vec!["4".parse().unwrap()], ..Filter::default() };
     let t = |filter: &Filter, looked_at: &[HeaderFamily]| {
         for family in [Compact32, Error, Event32, Classic64, Message, PerfInfo64, System64, Timed, Wnode] {
             let expected = if looked_at.contains(&family) { ShapeDecision::Look } else { ShapeDecision::Fail };
@@ -136,22 +136,22 @@ fn keywords_are_named_by_the_schema() {
 #[test]
 fn processes_and_threads_must_both_be_named() {
     let filter = Filter {
-        processes: Some("4-8".parse().unwrap()),
-        threads: Some("100,200".parse().unwrap()),
+        processes: vec!["4-8".parse().unwrap()],
+        threads: vec!["100,200".parse().unwrap()],
         ..Filter::default()
     };
     assert!(passes(&filter, 0, 0, 4, 200));
     assert!(!passes(&filter, 0, 0, 4, 300));
     assert!(!passes(&filter, 0, 0, 9, 200));
     // The number of nobody is no number.
-    let all = Filter { processes: Some("0-4294967295".parse().unwrap()), ..Filter::default() };
+    let all = Filter { processes: vec!["0-4294967295".parse().unwrap()], ..Filter::default() };
     assert!(passes(&all, 0, 0, 0, 0));
     assert!(!passes(&all, 0, 0, u32::MAX, 0));
 }
 
 #[test]
 fn an_unknown_processor_is_none_of_those_named() {
-    let filter = Filter { cpus: Some("0-3".parse().unwrap()), ..Filter::default() };
+    let filter = Filter { cpus: vec!["0-3".parse().unwrap()], ..Filter::default() };
     assert!(filter.passes_cpu(Some(0)) && filter.passes_cpu(Some(3)));
     assert!(!filter.passes_cpu(Some(4)) && !filter.passes_cpu(None));
     assert!(Filter::default().passes_cpu(None));

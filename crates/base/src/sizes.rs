@@ -1,6 +1,4 @@
-//! Sizes and limits as people type them.
-
-use conversion::convert::job::MaxLoss;
+//! Sizes in bytes as people type them.
 
 /// Units of sizes in lower case. A bare letter is the binary unit, as in most tools that take sizes.
 const UNITS: [(&str, u64); 14] = [
@@ -21,7 +19,10 @@ const UNITS: [(&str, u64); 14] = [
 ];
 
 /// Bytes from `64MiB`, `4 GiB`, `512M` or `1048576`; never 0.
-pub(super) fn parse_size(text: &str) -> Result<u64, String> {
+///
+/// # Errors
+/// A sentence that says what is expected.
+pub fn parse_size(text: &str) -> Result<u64, String> {
     let text = text.trim();
     let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let (number, unit) = text.split_at(digits);
@@ -36,29 +37,17 @@ pub(super) fn parse_size(text: &str) -> Result<u64, String> {
     }
 }
 
-/// The fewest rows at which a row group may be closed.
-const LEAST_ROW_GROUP_ROWS: u32 = 1024;
-
-/// Rows of a row group.
-pub(super) fn parse_row_group_rows(text: &str) -> Result<u32, String> {
-    let rows = text.trim().parse().ok().filter(|&rows| rows >= LEAST_ROW_GROUP_ROWS);
-    rows.ok_or_else(|| {
-        format!(
-            "expected {LEAST_ROW_GROUP_ROWS} to {} rows: smaller groups take more room and time for what describes them \
-             than for their values",
-            u32::MAX
-        )
-    })
-}
-
-/// A limit from `100` (events) or `0.1%`.
-pub(super) fn parse_max_loss(text: &str) -> Result<MaxLoss, String> {
-    let text = text.trim();
-    let limit = match text.strip_suffix('%') {
-        Some(percent) => percent.trim_end().parse().ok().filter(|p| (0.0..=100.0).contains(p)).map(MaxLoss::Percent),
-        None => text.parse().ok().map(MaxLoss::Events),
-    };
-    limit.ok_or_else(|| "expected a number of events, or 0% to 100%".to_owned())
+/// A size as it can be typed, in the largest binary unit that divides it.
+///
+/// ```
+/// use etl2parquet_base::sizes::{parse_size, size_text};
+/// assert_eq!((size_text(512 << 20), size_text(1_000)), ("512MiB".to_owned(), "1000".to_owned()));
+/// assert_eq!(parse_size(&size_text(3 << 30)), Ok(3 << 30));
+/// ```
+pub fn size_text(bytes: u64) -> String {
+    let units = [(1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+    let unit = units.into_iter().find(|(unit, _)| bytes > 0 && bytes.is_multiple_of(*unit));
+    unit.map_or_else(|| bytes.to_string(), |(unit, name)| format!("{}{name}", bytes / unit))
 }
 
 #[cfg(test)]
@@ -85,18 +74,6 @@ mod tests {
     fn what_is_no_size_is_refused() {
         for text in ["", "MiB", "-1", "1.5GiB", "12 parsecs", "0", "0GiB", "99999999999999999999", "99999999T"] {
             assert!(parse_size(text).is_err(), "{text:?}");
-        }
-    }
-
-    #[test]
-    fn a_loss_limit_is_a_number_or_a_percentage() {
-        let t = |text: &str, limit: Option<MaxLoss>| assert_eq!(parse_max_loss(text).ok(), limit, "{text:?}");
-        t("0", Some(MaxLoss::Events(0)));
-        t("100", Some(MaxLoss::Events(100)));
-        t("0.1%", Some(MaxLoss::Percent(0.1)));
-        t("100 %", Some(MaxLoss::Percent(100.0)));
-        for wrong in ["", "%", "-1", "-1%", "101%", "NaN%", "inf%", "1.5"] {
-            t(wrong, None);
         }
     }
 }

@@ -1,0 +1,54 @@
+//! Options that are one of a few words.
+
+use base::words;
+use serde::{Deserialize, Serialize};
+
+/// When the raw payload is written beside the decoded columns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RawPolicy {
+    /// Never, not even where nothing else represents it.
+    Never,
+    /// Where the columns do not represent all of it.
+    #[default]
+    Needed,
+    /// Always.
+    Always,
+}
+
+words! { RawPolicy {
+    Never = "never": "Never",
+    Needed = "needed": "Where the columns do not represent all of it",
+    Always = "always": "Always",
+} }
+
+/// What becomes of the stacks of kernel events, which other events tell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StackPolicy {
+    /// The events have them, beside the rows of those that tell them.
+    #[default]
+    Join,
+    /// They are rows alone.
+    Keep,
+}
+
+words! { StackPolicy {
+    Join = "join": "The events have them in `stack`, and the StackWalk rows stay",
+    Keep = "keep": "They stay StackWalk rows alone",
+} }
+
+/// Which payload columns a table has (`--columns`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Columns {
+    /// Those of the events in the trace.
+    #[default]
+    Present,
+    /// All that are settled or declared for the provider.
+    Declared,
+}
+
+words! { Columns {
+    Present = "present": "Those of the events in the trace",
+    Declared = "declared": "Also all others that are settled for its provider or, where none are, declared in the trace",
+} }
