@@ -9,6 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use base::progress::{NoProgress, Progress};
+use columnar::output::LocalStore;
 use columnar::output::manifest::{CommitRecord, EventCounts, FORMAT_VERSION, OLDEST_FORMAT_VERSION};
 use etl2parquet::{ErrorKind, Guid};
 use published::published;
@@ -62,7 +63,7 @@ fn trace_folder(sandbox: &Sandbox) -> PathBuf {
 
 /// Changes the manifest, and seals it again.
 fn rewrite(folder: &Path, change: impl FnOnce(&mut CommitRecord)) {
-    let mut record = CommitRecord::read(folder).unwrap();
+    let mut record = CommitRecord::read(&LocalStore::new(folder)).unwrap();
     change(&mut record);
     fs::write(folder.join("sidecar/manifest.json"), record.to_json().unwrap()).unwrap();
 }

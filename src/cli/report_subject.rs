@@ -88,7 +88,7 @@ impl Subjects {
         staging.folder.path().clone_into(&mut options.out);
         let outcome = run.job(&recording.name, |progress| convert(recording, &options, progress))?;
         let Outcome::Published(report) = outcome else { return Err(Error::bug("expected a converted trace")) };
-        facts_of(&PublishedTrace { folder: report.folder.clone() }, run)
+        facts_of(&PublishedTrace::in_folder(&report.folder), run)
     }
 }
 
@@ -101,7 +101,7 @@ fn facts_of(trace: &PublishedTrace, run: &Run) -> Result<Facts> {
 
 /// What a converted trace is called.
 fn name_of(trace: &PublishedTrace) -> String {
-    let name = trace.folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let name = trace.folder().file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     name.strip_prefix("trace=").map(str::to_owned).unwrap_or(name)
 }
 

@@ -7,6 +7,7 @@ use base::disk::absolute;
 use base::error::{Error, ErrorKind, Result};
 use base::suggest::nearest;
 use batch::status;
+use columnar::output::{LocalStore, Store};
 use conversion::views::{Dialect, Extent, Script, Statements, Traces};
 use published::{lake, published};
 
@@ -20,13 +21,13 @@ use super::next_steps::word;
 /// What keeps traces from being read, a view that is not there, and a script that cannot be written.
 pub(super) fn run(args: &ViewsArgs) -> Result<u8> {
     let traces = published(std::slice::from_ref(&args.traces))?;
-    let is_one = matches!(&traces[..], [one] if one.folder == args.traces);
-    let lake = lake(&traces, (!is_one).then_some(&*args.traces))?;
+    let is_one = matches!(&traces[..], [one] if one.folder() == args.traces);
+    let lake = lake(&traces, (!is_one).then_some(&LocalStore::new(&args.traces) as &dyn Store))?;
     let dialect = if args.spark { Dialect::Spark } else { Dialect::DuckDb };
     let (folder, name);
     let (root, traces) = match &traces[..] {
-        [one] if one.folder == args.traces => {
-            (folder, name) = parent_and_name(&one.folder);
+        [one] if one.folder() == args.traces => {
+            (folder, name) = parent_and_name(&one.folder());
             (folder, Traces::One(&name))
         }
         _ => (absolute(&args.traces), Traces::Many),

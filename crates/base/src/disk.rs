@@ -52,7 +52,7 @@ pub fn rename(from: &Path, to: &Path) -> io::Result<()> {
 
 /// Writes a file in the place of the one of that name, whole or not at all; its folder is made where it is missing. It need not
 /// be on disk then: what is written so is found again where it is lost. What a killed process leaves ends in `.tmp`.
-pub fn replace(path: &Path, content: &str) -> io::Result<()> {
+pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     let mut staged = path.as_os_str().to_owned();
     staged.push(format!(".{}.tmp", std::process::id()));
     let staged = Path::new(&staged);

@@ -8,7 +8,7 @@ use base::names::folded;
 use base::readable::count::counted;
 use columnar::output::folder::{published, trace_folder};
 use columnar::output::refusal::Refusal;
-use columnar::output::IfExists;
+use columnar::output::{IfExists, LocalStore};
 use conversion::commit::lock_file::{LOCK_NAME, extend, names_of};
 use conversion::convert::ConvertOptions;
 use conversion::convert::{InputFile, Outcome, Recording};
@@ -101,7 +101,7 @@ impl<'a> Batch<'a> {
             return;
         }
         if self.options.convert.if_exists == IfExists::Update {
-            Refusal::clear_leftovers(&self.options.convert.out);
+            Refusal::clear_leftovers(&LocalStore::new(&self.options.convert.out));
             self.tell_of_others(jobs);
         }
         let busy = self.look_at_all(jobs, options, converter);

@@ -23,7 +23,7 @@ pub fn compare(traces: &[PublishedTrace], progress: &dyn Progress) -> Result<Bin
         let label = trace.label();
         let record = trace.record()?;
         for file in record.files.iter().filter(|file| file.is_table()) {
-            let footer = Footer::read(&trace.folder.join(&file.path))?;
+            let footer = Footer::read(&*trace.store, &file.path)?;
             binding.add_file(&format!("{label}/{}", file.path), &file.path, &footer);
         }
         add_events(&mut binding, trace, &record, progress)?;
@@ -47,7 +47,7 @@ pub fn add_events(
     progress: &dyn Progress,
 ) -> Result<()> {
     let [catalog, fields] = ["catalog", "fields"].map(|table| format!("{}/sidecar/{table}.parquet", trace.label()));
-    read_events(&Sidecar::of(&trace.folder, record, progress), &mut |fact| match fact {
+    read_events(&Sidecar::of(&*trace.store, record, progress), &mut |fact| match fact {
         SidecarFact::Event(event) => binding.add_event(&catalog, event),
         SidecarFact::Field(event, field) => binding.add_field(&fields, event, &field),
     })

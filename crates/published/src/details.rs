@@ -2,11 +2,10 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use base::error::Result;
 use base::progress::NoProgress;
-use columnar::output::manifest::CommitRecord;
+use columnar::output::{CommitRecord, Store};
 use conversion::inspect::{Processes, TopEvents, notable};
 use conversion::read_columns;
 use conversion::sidecar::catalog::CatalogRow;
@@ -36,7 +35,7 @@ impl InspectedTrace {
     /// When it cannot be read or is none.
     pub fn read(trace: &PublishedTrace, closely: bool) -> Result<InspectedTrace> {
         let manifest = trace.record()?;
-        let details = closely.then(|| Details::read(&trace.folder, &manifest)).transpose()?;
+        let details = closely.then(|| Details::read(&*trace.store, &manifest)).transpose()?;
         Ok(InspectedTrace { folder: trace.label(), manifest, details })
     }
 }
@@ -70,8 +69,8 @@ impl Details {
     ///
     /// # Errors
     /// [`ErrorKind::Output`](base::error::ErrorKind::Output) when a table cannot be read.
-    fn read(folder: &Path, record: &CommitRecord) -> Result<Details> {
-        let tables = Sidecar::of(folder, record, &NoProgress);
+    fn read(trace: &dyn Store, record: &CommitRecord) -> Result<Details> {
+        let tables = Sidecar::of(trace, record, &NoProgress);
         let mut processes = Processes::default();
         tables.rows::<ProcessRow<'_>>(|process| processes.add(process))?;
         Ok(Details { providers: providers(&tables)?, processes, notable: notable(&tables.inputs()?) })

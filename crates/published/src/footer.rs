@@ -1,13 +1,14 @@
 //! What a Parquet file says of itself, from its end alone.
 
-use std::fs::File;
-use std::path::Path;
+use std::sync::Arc;
 
 use base::error::{Error, ErrorKind, Result};
+use columnar::output::{Store, StoredFile};
 use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 use parquet::file::statistics::Statistics;
 
 use super::columns::{Column, columns};
+use super::parquet_bytes::ParquetBytes;
 
 /// The footer of a file.
 #[derive(Debug)]
@@ -21,18 +22,18 @@ impl Footer {
     ///
     /// # Errors
     /// [`ErrorKind::Output`] for a file that cannot be read, or has none.
-    pub fn read(path: &Path) -> Result<Footer> {
-        let failure = |what: &str| Error::new(ErrorKind::Output, what).in_file(path);
-        let file = File::open(path).map_err(|cause| failure("cannot open").caused_by(cause))?;
-        Footer::of(&file).map_err(|error| error.in_file(path))
+    pub fn read(store: &dyn Store, path: &str) -> Result<Footer> {
+        let failure = |what: &str| Error::new(ErrorKind::Output, what).in_file(store.location(path));
+        let file = store.open(path).map_err(|cause| failure("cannot open").caused_by(cause))?;
+        Footer::of(&file).map_err(|error| error.in_file(store.location(path)))
     }
 
     /// Reads that of an open file.
     ///
     /// # Errors
     /// As [`Footer::read`], without the name of the file.
-    pub fn of(file: &File) -> Result<Footer> {
-        let metadata = ParquetMetaDataReader::new().parse_and_finish(file);
+    pub fn of(file: &Arc<dyn StoredFile>) -> Result<Footer> {
+        let metadata = ParquetMetaDataReader::new().parse_and_finish(&ParquetBytes(Arc::clone(file)));
         let metadata = metadata.map_err(|cause| {
             Error::new(ErrorKind::Output, "expected a Parquet file, found no footer that can be read").caused_by(cause)
         })?;

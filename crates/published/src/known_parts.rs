@@ -5,13 +5,11 @@
 //! ```
 
 use std::collections::{BTreeMap, HashMap};
-use std::fs;
-use std::path::Path;
 use std::sync::Arc;
 
-use base::disk;
 use base::error::{Error, ErrorKind, Result};
-use columnar::output::manifest::MANIFEST_PATH;
+use columnar::output::Store;
+use columnar::output::manifest::{MANIFEST_PATH, MAX_MANIFEST};
 use columnar::output::refusal::FOLDER;
 use serde::{Deserialize, Serialize};
 
@@ -38,8 +36,8 @@ pub(super) type Known = (String, Arc<LakePart>);
 
 impl KnownParts {
     /// What an output folder has; nothing where there is nothing that can be understood.
-    pub(super) fn read(out: &Path) -> Self {
-        let kept = fs::read(out.join(FOLDER).join(FILE)).ok();
+    pub(super) fn read(out: &dyn Store) -> Self {
+        let kept = out.get(&path(), MAX_BYTES).ok();
         let kept: Option<KnownParts> = kept.and_then(|text| serde_json::from_slice(&text).ok());
         kept.filter(|kept| kept.version == VERSION).unwrap_or_default()
     }
@@ -49,9 +47,10 @@ impl KnownParts {
     /// # Errors
     /// [`ErrorKind::Output`] when the manifest cannot be read, and those of `read`.
     pub(super) fn part_or(&self, trace: &PublishedTrace, read: impl FnOnce() -> Result<LakePart>) -> Result<Known> {
-        let path = trace.folder.join(MANIFEST_PATH);
+        let path = trace.location(MANIFEST_PATH);
         let failure = |cause| Error::new(ErrorKind::Output, "cannot read").in_file(&path).caused_by(cause);
-        let hash = blake3::hash(&fs::read(&path).map_err(failure)?).to_hex().to_string();
+        let manifest = trace.store.get(MANIFEST_PATH, MAX_MANIFEST).map_err(failure)?;
+        let hash = blake3::hash(&manifest).to_hex().to_string();
         let kept = self.traces.get(&hash).and_then(|&number| self.parts.get(number));
         let part = kept.map_or_else(|| read().map(Arc::new), |part| Ok(Arc::clone(part)))?;
         Ok((hash, part))
@@ -77,8 +76,15 @@ impl KnownParts {
     }
 
     /// Keeps it in an output folder, where that can be written to: without it the next call takes longer.
-    pub(super) fn write(&self, out: &Path) {
+    pub(super) fn write(&self, out: &dyn Store) {
         let text = serde_json::to_string(self).unwrap_or_default();
-        let _ = disk::replace(&out.join(FOLDER).join(FILE), &text);
+        let _ = out.put(&path(), text.as_bytes());
     }
+}
+
+/// Bytes of the file that are read.
+const MAX_BYTES: u64 = 1 << 30;
+
+fn path() -> String {
+    format!("{FOLDER}/{FILE}")
 }

@@ -1,8 +1,7 @@
 //! The tables of published traces.
 
-use std::path::Path;
-
 use base::error::Result;
+use columnar::output::Store;
 use conversion::sidecar::declared_columns;
 use conversion::views::Lake;
 use rayon::prelude::*;
@@ -11,12 +10,12 @@ use super::known_parts::KnownParts;
 use super::lake_part::LakePart;
 use super::trace::PublishedTrace;
 
-/// Reads what manifests, footers and sidecars say. Of traces that have not changed, what an earlier call has kept in the folder
-/// `out` says it: their manifests alone are read, and what is new is kept there for the next call.
+/// Reads what manifests, footers and sidecars say. Of traces that have not changed, what an earlier call has kept in the output
+/// folder `out` says it: their manifests alone are read, and what is new is kept there for the next call.
 ///
 /// # Errors
 /// [`ErrorKind::Output`](base::error::ErrorKind::Output) when one of these cannot be read.
-pub fn lake(traces: &[PublishedTrace], out: Option<&Path>) -> Result<Lake> {
+pub fn lake(traces: &[PublishedTrace], out: Option<&dyn Store>) -> Result<Lake> {
     let known = out.map(KnownParts::read).unwrap_or_default();
     let read = |trace: &PublishedTrace| known.part_or(trace, || LakePart::read(trace));
     let parts: Vec<_> = traces.par_iter().map(read).collect::<Result<_>>()?;

@@ -42,11 +42,12 @@ impl LakePart {
         let record = trace.record()?;
         let mut part = LakePart { is_of_one_machine: true, ..LakePart::default() };
         for file in record.files.iter().filter(|file| file.is_table()) {
-            let path = trace.folder.join(&file.path);
-            let footer = Footer::read(&path)?;
+            let footer = Footer::read(&*trace.store, &file.path)?;
             if let Some(sidecar) = sidecar_table(&file.path) {
                 let missing = missing_column(sidecar, record.format_version, &|name| footer.has_column(name));
-                missing.map_or(Ok(()), |reason| Err(Error::new(ErrorKind::Output, reason).in_file(&path)))?;
+                missing.map_or(Ok(()), |reason| {
+                    Err(Error::new(ErrorKind::Output, reason).in_file(trace.location(&file.path)))
+                })?;
                 part.is_of_one_machine &= sidecar != "sessions" || footer.range("machine") == Some((0, 0));
             }
             let columns = footer.columns().into_iter().map(|column| (column.path, column.data_type));
@@ -86,7 +87,7 @@ impl LakePart {
 /// Dataset and name of each event that has rows, with the columns that its fields are in.
 fn read_events(trace: &PublishedTrace, record: &CommitRecord) -> Result<Vec<(String, String, BTreeSet<String>)>> {
     let (mut events, mut places) = (Vec::new(), HashMap::new());
-    let sidecar = Sidecar::of(&trace.folder, record, &NoProgress);
+    let sidecar = Sidecar::of(&*trace.store, record, &NoProgress);
     sidecar.rows::<WrittenShape<'_>>(|row| {
         let Some(name) = row.event_name.filter(|_| row.rows.unwrap_or(0) > 0) else { return };
         places.insert(row.shape, events.len());

@@ -71,7 +71,7 @@ impl SeenNames {
         progress: &dyn Progress,
     ) -> Result<()> {
         let (record, mut shapes) = (trace.record()?, HashMap::<u32, Guid>::new());
-        let sidecar = Sidecar::of(&trace.folder, &record, progress);
+        let sidecar = Sidecar::of(&*trace.store, &record, progress);
         sidecar.rows::<ShapeNames<'_>>(|row| {
             let Some(provider) = row.provider().filter(|provider| is_wanted(provider)) else { return };
             shapes.insert(row.shape, provider);

@@ -1,11 +1,10 @@
 //! The sidecar of a published trace, as the format version of its manifest lays it down.
 
 use std::fmt;
-use std::path::Path;
 
 use base::error::{Error, ErrorKind, Result};
 use base::progress::Progress;
-use columnar::output::manifest::CommitRecord;
+use columnar::output::{CommitRecord, Store};
 use conversion::sidecar::read::{ReadSidecarRow, SidecarTable};
 use conversion::sidecar::{ClockRow, InputFacts, SessionRow, StreamRow, declared_columns};
 
@@ -13,15 +12,15 @@ use super::table::TableFile;
 
 /// The tables of a sidecar.
 pub struct Sidecar<'a> {
-    folder: &'a Path,
+    trace: &'a dyn Store,
     record: &'a CommitRecord,
     progress: &'a dyn Progress,
 }
 
 impl<'a> Sidecar<'a> {
-    /// The sidecar of a trace, given its folder and its manifest; `progress` says when to stop.
-    pub fn of(folder: &'a Path, record: &'a CommitRecord, progress: &'a dyn Progress) -> Sidecar<'a> {
-        Sidecar { folder, record, progress }
+    /// The sidecar of a trace, given its files and its manifest; `progress` says when to stop.
+    pub fn of(trace: &'a dyn Store, record: &'a CommitRecord, progress: &'a dyn Progress) -> Sidecar<'a> {
+        Sidecar { trace, record, progress }
     }
 
     /// Hands over the rows of a table, or nothing where the trace has no such table. A column that came with a later format
@@ -36,10 +35,9 @@ impl<'a> Sidecar<'a> {
         if !self.record.files.iter().any(|file| file.path == path) {
             return Ok(());
         }
-        let path = self.folder.join(path);
-        let file = TableFile::open(&path)?;
+        let file = TableFile::open(self.trace, &path)?;
         match missing_column(table, self.record.format_version, &|name| file.has_column(name)) {
-            Some(reason) => Err(Error::new(ErrorKind::Output, reason).in_file(&path)),
+            Some(reason) => Err(Error::new(ErrorKind::Output, reason).in_file(self.trace.location(&path))),
             None => file.rows::<R>(None, self.progress, each),
         }
     }
@@ -56,7 +54,7 @@ impl<'a> Sidecar<'a> {
         if clocks.len() != sessions.len() {
             let message = format!("expected a row for each of {} inputs, found {}", sessions.len(), clocks.len());
             let error = Error::new(ErrorKind::Output, message).with_hint("convert the trace again");
-            return Err(error.in_file(self.folder.join("sidecar/clock.parquet")));
+            return Err(error.in_file(self.trace.location("sidecar/clock.parquet")));
         }
         Ok(InputFacts::of_rows(sessions, clocks, streams))
     }
@@ -64,7 +62,7 @@ impl<'a> Sidecar<'a> {
 
 impl fmt::Debug for Sidecar<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Sidecar").field("folder", &self.folder).finish_non_exhaustive()
+        f.debug_struct("Sidecar").field("trace", &self.trace).finish_non_exhaustive()
     }
 }
 

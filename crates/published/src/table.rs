@@ -1,13 +1,15 @@
 //! The tables of a trace, read row by row.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use base::error::{Error, ErrorKind, Result};
 use base::progress::{Progress, stop_if_cancelled};
+use columnar::output::Store;
 use conversion::sidecar::read::ReadRow;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
+
+use super::parquet_bytes::ParquetBytes;
 
 /// Rows that are decoded at a time.
 const BATCH_ROWS: usize = 1 << 13;
@@ -15,7 +17,7 @@ const BATCH_ROWS: usize = 1 << 13;
 /// A Parquet file whose footer has been read.
 pub(crate) struct TableFile {
     path: PathBuf,
-    builder: ParquetRecordBatchReaderBuilder<File>,
+    builder: ParquetRecordBatchReaderBuilder<ParquetBytes>,
 }
 
 impl TableFile {
@@ -23,14 +25,15 @@ impl TableFile {
     ///
     /// # Errors
     /// [`ErrorKind::Output`] when it cannot be read.
-    pub(crate) fn open(path: &Path) -> Result<TableFile> {
-        let file = File::open(path).map_err(|cause| failure(path, "cannot open").caused_by(cause))?;
-        let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|cause| {
-            failure(path, "expected a Parquet file, found none that can be read")
+    pub(crate) fn open(store: &dyn Store, path: &str) -> Result<TableFile> {
+        let location = store.location(path);
+        let file = store.open(path).map_err(|cause| failure(&location, "cannot open").caused_by(cause))?;
+        let builder = ParquetRecordBatchReaderBuilder::try_new(ParquetBytes(file)).map_err(|cause| {
+            failure(&location, "expected a Parquet file, found none that can be read")
                 .caused_by(cause)
                 .with_hint("convert the trace again")
         })?;
-        Ok(TableFile { path: path.to_owned(), builder })
+        Ok(TableFile { path: location, builder })
     }
 
     /// Whether the file has a column.

@@ -1,23 +1,46 @@
 //! Finding published traces.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use base::error::{Error, ErrorKind, Result};
-use base::listing::entries;
 use columnar::output::manifest::{CommitRecord, MANIFEST_PATH};
+use columnar::output::store::EntryKind;
+use columnar::output::{LocalStore, Store};
 
-/// A folder `trace=<name>`, whether or not it is whole.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// The files of a trace `trace=<name>`, whether or not it is whole.
+#[derive(Clone, Debug)]
 pub struct PublishedTrace {
-    /// Where it is.
-    pub folder: PathBuf,
+    /// The files, by their paths in the trace.
+    pub store: Arc<dyn Store>,
 }
 
 impl PublishedTrace {
+    /// The trace in a folder of this system.
+    pub fn in_folder(folder: impl Into<PathBuf>) -> PublishedTrace {
+        PublishedTrace { store: LocalStore::shared(folder) }
+    }
+
+    /// Where it is.
+    pub fn folder(&self) -> PathBuf {
+        self.store.location("")
+    }
+
+    /// Where a file of it is.
+    pub fn location(&self, path: &str) -> PathBuf {
+        self.store.location(path)
+    }
+
+    /// The name of its folder, without `trace=`; `None` where it is called otherwise.
+    pub fn name(&self) -> Option<String> {
+        let folder = self.folder();
+        folder.file_name()?.to_str()?.strip_prefix("trace=").map(str::to_owned)
+    }
+
     /// What the trace is called in messages: its path as it was given.
     pub fn label(&self) -> String {
-        self.folder.display().to_string().replace('\\', "/")
+        self.folder().display().to_string().replace('\\', "/")
     }
 
     /// Its manifest, of a format version that is read.
@@ -25,12 +48,8 @@ impl PublishedTrace {
     /// # Errors
     /// [`ErrorKind::Output`] when there is none that can be read, or it is of another format version.
     pub fn record(&self) -> Result<CommitRecord> {
-        let record = CommitRecord::read(&self.folder)?;
-        if record.is_readable() {
-            Ok(record)
-        } else {
-            Err(record.unreadable().in_file(self.folder.join(MANIFEST_PATH)))
-        }
+        let record = CommitRecord::read(&*self.store)?;
+        if record.is_readable() { Ok(record) } else { Err(record.unreadable().in_file(self.location(MANIFEST_PATH))) }
     }
 }
 
@@ -41,25 +60,35 @@ impl PublishedTrace {
 pub fn published(paths: &[PathBuf]) -> Result<Vec<PublishedTrace>> {
     let mut found = Vec::new();
     for path in paths {
-        if is_trace(path) {
-            found.push(PublishedTrace { folder: path.clone() });
-            continue;
-        }
-        let before = found.len();
-        let failure = |cause| Error::new(ErrorKind::Input, "cannot list the folder").in_file(path).caused_by(cause);
-        for entry in entries(path).map_err(failure)? {
-            let folder = entry.path();
-            if is_trace(&folder) {
-                found.push(PublishedTrace { folder });
-            }
-        }
-        if found.len() == before {
-            let message = "expected a folder trace=<name>, or one with such folders in it";
-            return Err(Error::new(ErrorKind::Usage, message).in_file(path));
-        }
+        found.extend(published_in(&LocalStore::shared(path))?);
     }
-    found.sort();
-    found.dedup();
+    found.sort_by_cached_key(PublishedTrace::folder);
+    found.dedup_by_key(|trace| trace.folder());
+    Ok(found)
+}
+
+/// The trace that the root of a store is, or the traces in it, sorted by their names.
+///
+/// # Errors
+/// As [`published`].
+pub fn published_in(store: &Arc<dyn Store>) -> Result<Vec<PublishedTrace>> {
+    let location = store.location("");
+    let name = location.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let failure = |cause| Error::new(ErrorKind::Input, "cannot list the folder").in_file(&location).caused_by(cause);
+    let is_of_trace = |name: &str, files: &dyn Store| name.starts_with("trace=") || files.has(MANIFEST_PATH);
+    let mut entries = store.list("").map_err(failure)?;
+    if is_of_trace(name, &**store) {
+        return Ok(vec![PublishedTrace { store: Arc::clone(store) }]);
+    }
+    entries.sort_by(|a, b| a.name.cmp(&b.name));
+    let folders = entries.iter().filter(|entry| entry.kind != EntryKind::File);
+    let below = folders.map(|entry| (entry, store.below(&entry.name)));
+    let traces = below.filter(|(entry, files)| files.list("").is_ok() && is_of_trace(&entry.name, &**files));
+    let found: Vec<PublishedTrace> = traces.map(|(_, store)| PublishedTrace { store }).collect();
+    if found.is_empty() {
+        let message = "expected a folder trace=<name>, or one with such folders in it";
+        return Err(Error::new(ErrorKind::Usage, message).in_file(location));
+    }
     Ok(found)
 }
 
@@ -68,10 +97,5 @@ pub fn all_published(inputs: &[OsString]) -> Option<Vec<PublishedTrace>> {
     let folders: Vec<PathBuf> = inputs.iter().map(PathBuf::from).collect();
     let is_folder = folders.iter().all(|folder| folder.is_dir());
     let traces = is_folder.then(|| published(&folders).ok())??;
-    traces.iter().any(|trace| trace.folder.join(MANIFEST_PATH).is_file()).then_some(traces)
-}
-
-fn is_trace(path: &Path) -> bool {
-    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    path.is_dir() && (name.starts_with("trace=") || path.join(MANIFEST_PATH).is_file())
+    traces.iter().any(|trace| trace.store.has(MANIFEST_PATH)).then_some(traces)
 }

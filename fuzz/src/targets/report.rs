@@ -23,7 +23,7 @@ const LARGEST: usize = 2 << 20;
 
 /// The page of a folder of a trace.
 fn page_of(folder: &Path) -> Result<(String, bool), Error> {
-    let facts = facts(&PublishedTrace { folder: folder.to_owned() }, &NoProgress)?;
+    let facts = facts(&PublishedTrace::in_folder(folder), &NoProgress)?;
     Ok((page(&facts), facts.is_damaged()))
 }
 

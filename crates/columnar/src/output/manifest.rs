@@ -1,7 +1,6 @@
 //! `sidecar/manifest.json`: the commit record of a trace.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use base::error::{Error, ErrorKind, Result};
 use base::guid::Guid;
@@ -10,9 +9,13 @@ use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 use super::sink::hex;
+use super::store::Store;
 
 /// Where the manifest lies below `trace=<name>`.
 pub const MANIFEST_PATH: &str = "sidecar/manifest.json";
+
+/// Bytes of a manifest that are read.
+pub const MAX_MANIFEST: u64 = 1 << 30;
 
 /// The version of the output contract; readers of another one cannot rely on names and meanings.
 pub const FORMAT_VERSION: u32 = 4;
@@ -176,10 +179,10 @@ impl CommitRecord {
     ///
     /// # Errors
     /// [`ErrorKind::Output`] when it is not there or not a manifest.
-    pub fn read(trace_folder: &Path) -> Result<Self> {
-        let path = trace_folder.join(MANIFEST_PATH);
+    pub fn read(trace: &dyn Store) -> Result<Self> {
+        let path = trace.location(MANIFEST_PATH);
         let failure = |what: &str| Error::new(ErrorKind::Output, format!("{what} the manifest")).in_file(&path);
-        let text = std::fs::read(&path).map_err(|cause| failure("cannot read").caused_by(cause))?;
+        let text = trace.get(MANIFEST_PATH, MAX_MANIFEST).map_err(|cause| failure("cannot read").caused_by(cause))?;
         serde_json::from_slice(&text).map_err(|cause| failure("cannot understand").caused_by(cause))
     }
 
@@ -196,9 +199,9 @@ impl CommitRecord {
         Error::new(ErrorKind::Output, message).with_hint(hint)
     }
 
-    /// Whether a folder holds a manifest of this program, of whatever version.
-    pub fn is_in(trace_folder: &Path) -> bool {
-        let manifest = std::fs::read(trace_folder.join(MANIFEST_PATH)).ok();
+    /// Whether the files of a trace have a manifest of this program, of whatever version.
+    pub fn is_in(trace: &dyn Store) -> bool {
+        let manifest = trace.get(MANIFEST_PATH, MAX_MANIFEST).ok();
         let manifest = manifest.and_then(|text| serde_json::from_slice::<Value>(&text).ok());
         manifest.is_some_and(|manifest| manifest["trace"].is_string() && manifest["format_version"].is_u64())
     }
@@ -286,6 +289,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::output::memory_store::MemoryStore;
 
     fn entry(path: &str) -> FileEntry {
         FileEntry {
@@ -341,23 +345,21 @@ mod tests {
 
     #[test]
     fn a_manifest_reads_back_as_it_was_written() {
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::create_dir(folder.path().join("sidecar")).unwrap();
+        let store = MemoryStore::default();
         let mut expected = manifest();
-        std::fs::write(folder.path().join(MANIFEST_PATH), expected.to_json().unwrap()).unwrap();
+        store.put(MANIFEST_PATH, expected.to_json().unwrap().as_bytes()).unwrap();
         expected.files.reverse();
-        assert_eq!(CommitRecord::read(folder.path()).unwrap(), expected);
+        assert_eq!(CommitRecord::read(&store).unwrap(), expected);
     }
 
     #[test]
     fn a_missing_or_broken_manifest_is_an_output_failure_that_names_the_file() {
-        let folder = tempfile::tempdir().unwrap();
-        assert_eq!(CommitRecord::read(folder.path()).unwrap_err().kind(), ErrorKind::Output);
-        std::fs::create_dir(folder.path().join("sidecar")).unwrap();
-        let path = folder.path().join(MANIFEST_PATH);
-        std::fs::write(&path, "{\"trace\": 1}").unwrap();
-        let error = CommitRecord::read(folder.path()).unwrap_err();
-        assert_eq!((error.kind(), error.location().file.as_ref()), (ErrorKind::Output, Some(&path)));
+        let store = MemoryStore::default();
+        assert_eq!(CommitRecord::read(&store).unwrap_err().kind(), ErrorKind::Output);
+        store.put(MANIFEST_PATH, b"{\"trace\": 1}").unwrap();
+        let error = CommitRecord::read(&store).unwrap_err();
+        let location = store.location(MANIFEST_PATH);
+        assert_eq!((error.kind(), error.location().file.as_ref()), (ErrorKind::Output, Some(&location)));
     }
 
     #[test]

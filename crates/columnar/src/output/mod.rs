@@ -7,19 +7,27 @@
 //! publish     ──► trace=<name>/                                           names without the endings, one rename
 //! ```
 //!
+//! A [`Store`] has what is published, and the small files beside it: [`LocalStore`] a folder, [`MemoryStore`] memory.
+//!
 //! Nothing here knows what a trace is made of, nor what Parquet is.
 
 mod append;
 pub mod errors;
 pub mod folder;
 pub mod interface;
+pub mod local_store;
 pub mod manifest;
 pub mod memory;
+pub mod memory_store;
 pub mod refusal;
 pub mod sink;
+pub mod store;
 pub mod whole_file;
 
 pub use folder::LocalFolder;
 pub use interface::{IfExists, Output, OutputFile, Published, StagedFile, StagedName};
+pub use local_store::LocalStore;
 pub use manifest::{CommitRecord, FileEntry, options_hash};
 pub use memory::MemoryOutput;
+pub use memory_store::MemoryStore;
+pub use store::{Store, StoredFile};

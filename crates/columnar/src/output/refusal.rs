@@ -5,16 +5,14 @@
 //! OUT/.etl2parquet/<name>.json
 //! ```
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use base::disk;
 use base::error::Result;
-use base::listing::entries;
 use serde::{Deserialize, Serialize};
 
 use super::errors::output_error;
 use super::manifest::InputEntry;
+use super::store::{Store, joined};
 
 /// The folder in the output folder for what runs keep for later ones. Names of staging folders go on with a dash.
 pub const FOLDER: &str = ".etl2parquet";
@@ -56,8 +54,8 @@ pub struct Refusal {
 
 impl Refusal {
     /// What is kept of a trace; `None` where nothing is, or nothing that can be understood.
-    pub fn read(out: &Path, trace: &str) -> Option<Refusal> {
-        let refusal: Refusal = serde_json::from_slice(&fs::read(path(out, trace)).ok()?).ok()?;
+    pub fn read(out: &dyn Store, trace: &str) -> Option<Refusal> {
+        let refusal: Refusal = serde_json::from_slice(&out.get(&path(trace), MAX_REFUSAL).ok()?).ok()?;
         (refusal.trace == trace).then_some(refusal)
     }
 
@@ -65,41 +63,43 @@ impl Refusal {
     ///
     /// # Errors
     /// [`ErrorKind::Output`](base::error::ErrorKind::Output) when it cannot be written.
-    pub fn write(&self, out: &Path) -> Result<()> {
-        let path = path(out, &self.trace);
+    pub fn write(&self, out: &dyn Store) -> Result<()> {
+        let path = path(&self.trace);
         let text = serde_json::to_string_pretty(self).unwrap_or_default() + "\n";
-        disk::replace(&path, &text).map_err(|cause| output_error("write", &path, cause))
+        out.put(&path, text.as_bytes()).map_err(|cause| output_error("write", &out.location(&path), cause))
     }
 
     /// Removes what runs have left that were killed while they wrote. Where one is still at work and loses its own, its next
     /// run finds again what it would have kept.
-    pub fn clear_leftovers(out: &Path) {
-        let folder = out.join(FOLDER);
-        let left = entries(&folder).into_iter().flatten().map(|entry| entry.path());
-        let left: Vec<PathBuf> = left.filter(|path| path.extension().is_some_and(|ending| ending == "tmp")).collect();
-        left.iter().for_each(|path| drop(fs::remove_file(path)));
-        if !left.is_empty() {
-            // When there is nothing else.
-            let _ = fs::remove_dir(folder);
-        }
+    pub fn clear_leftovers(out: &dyn Store) {
+        let left = out
+            .list(FOLDER)
+            .into_iter()
+            .flatten()
+            .filter(|entry| Path::new(&entry.name).extension().is_some_and(|ending| ending == "tmp"));
+        left.for_each(|entry| drop(out.remove(&joined(FOLDER, &entry.name))));
     }
 
     /// Keeps nothing of a trace any more.
-    pub fn forget(out: &Path, trace: &str) {
-        if fs::remove_file(path(out, trace)).is_ok() {
-            // When it was the last one.
-            let _ = fs::remove_dir(out.join(FOLDER));
-        }
+    pub fn forget(out: &dyn Store, trace: &str) {
+        let _ = out.remove(&path(trace));
     }
 }
 
-fn path(out: &Path, trace: &str) -> PathBuf {
-    out.join(FOLDER).join(format!("{trace}.json"))
+/// Bytes of a file that are read.
+const MAX_REFUSAL: u64 = 1 << 28;
+
+fn path(trace: &str) -> String {
+    format!("{FOLDER}/{trace}.json")
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
+    use crate::output::local_store::LocalStore;
+    use crate::output::memory_store::MemoryStore;
 
     fn refusal(trace: &str) -> Refusal {
         Refusal {
@@ -118,25 +118,27 @@ mod tests {
     #[test]
     fn what_is_kept_is_read_back_replaced_and_forgotten() {
         let folder = tempfile::tempdir().unwrap();
-        let out = folder.path().join("out");
-        assert_eq!(Refusal::read(&out, "a"), None);
-        for kind in [RefusalKind::Gated, RefusalKind::Empty, RefusalKind::Unreadable] {
-            let kept = Refusal { kind, ..refusal("a") };
-            kept.write(&out).unwrap();
-            assert_eq!(Refusal::read(&out, "a"), Some(kept));
+        let stores: [&dyn Store; 2] = [&LocalStore::new(folder.path().join("out")), &MemoryStore::default()];
+        for out in stores {
+            assert_eq!(Refusal::read(out, "a"), None);
+            for kind in [RefusalKind::Gated, RefusalKind::Empty, RefusalKind::Unreadable] {
+                let kept = Refusal { kind, ..refusal("a") };
+                kept.write(out).unwrap();
+                assert_eq!(Refusal::read(out, "a"), Some(kept));
+            }
+            refusal("b").write(out).unwrap();
+            assert_eq!(out.list(FOLDER).unwrap().len(), 2);
+            Refusal::forget(out, "a");
+            assert_eq!((Refusal::read(out, "a"), Refusal::read(out, "b")), (None, Some(refusal("b"))));
+            Refusal::forget(out, "b");
+            assert!(out.kind(FOLDER).is_err());
         }
-        refusal("b").write(&out).unwrap();
-        assert_eq!(fs::read_dir(out.join(FOLDER)).unwrap().count(), 2);
-        Refusal::forget(&out, "a");
-        assert_eq!((Refusal::read(&out, "a"), Refusal::read(&out, "b")), (None, Some(refusal("b"))));
-        Refusal::forget(&out, "b");
-        assert!(!out.join(FOLDER).exists());
     }
 
     #[test]
     fn what_killed_runs_have_left_goes() {
         let folder = tempfile::tempdir().unwrap();
-        let (out, kept) = (folder.path(), folder.path().join(FOLDER));
+        let (out, kept) = (&LocalStore::new(folder.path()), folder.path().join(FOLDER));
         Refusal::clear_leftovers(out);
         fs::create_dir(&kept).unwrap();
         fs::write(kept.join("a.17.tmp"), "{").unwrap();
@@ -152,10 +154,11 @@ mod tests {
     #[test]
     fn what_cannot_be_understood_is_nothing() {
         let folder = tempfile::tempdir().unwrap();
-        refusal("a").write(folder.path()).unwrap();
-        fs::write(path(folder.path(), "b"), fs::read(path(folder.path(), "a")).unwrap()).unwrap();
-        assert_eq!(Refusal::read(folder.path(), "b"), None, "of another trace");
-        fs::write(path(folder.path(), "a"), "{").unwrap();
-        assert_eq!(Refusal::read(folder.path(), "a"), None);
+        let out = &LocalStore::new(folder.path());
+        refusal("a").write(out).unwrap();
+        out.put(&path("b"), &out.get(&path("a"), MAX_REFUSAL).unwrap()).unwrap();
+        assert_eq!(Refusal::read(out, "b"), None, "of another trace");
+        out.put(&path("a"), b"{").unwrap();
+        assert_eq!(Refusal::read(out, "a"), None);
     }
 }

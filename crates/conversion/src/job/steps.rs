@@ -10,7 +10,7 @@ use base::resources::pool;
 use base::resources::{default_memory, default_threads};
 use columnar::dataset::rows_in_footer;
 use columnar::output::folder::{plan_name, trace_folder};
-use columnar::output::{CommitRecord, IfExists, LocalFolder, Output, StagedName};
+use columnar::output::{CommitRecord, IfExists, LocalFolder, LocalStore, Output, StagedName};
 use etl::input::{InputId, Inputs, OpenOptions};
 use schema::extend::Additions;
 use spill::SpillSpace;
@@ -262,7 +262,7 @@ pub fn commit(folder: &Path, options: &StepOptions, progress: &dyn JobProgress) 
 /// Adds the names of a trace to the lock of the output folder, where it was planned with that.
 fn extend_lock(target: &Path) -> Result<()> {
     let is_from_folder =
-        CommitRecord::read(target).is_ok_and(|it| record::lock_of(&it) == Some(LockFrom::Folder));
+        CommitRecord::read(&LocalStore::new(target)).is_ok_and(|it| record::lock_of(&it) == Some(LockFrom::Folder));
     let (true, Some(out), Some(names)) = (is_from_folder, target.parent(), lock_file::names_of(target)) else {
         return Ok(());
     };
@@ -275,7 +275,7 @@ fn extend_lock(target: &Path) -> Result<()> {
 fn committed(folder: &Path) -> Option<PathBuf> {
     let (trace, hash) = plan_name(folder)?;
     let target = trace_folder(folder.parent()?, trace);
-    let record = CommitRecord::read(&target).ok()?;
+    let record = CommitRecord::read(&LocalStore::new(&target)).ok()?;
     record.run.plan.is_some_and(|plan| plan.starts_with(hash)).then_some(target)
 }
 

@@ -7,7 +7,7 @@ use base::progress::Progress;
 use columnar::output::folder::trace_folder;
 use columnar::output::manifest::{FORMAT_VERSION, FileEntry, InputEntry};
 use columnar::output::refusal::{Refusal, RefusalKind};
-use columnar::output::{CommitRecord, options_hash};
+use columnar::output::{CommitRecord, LocalStore, options_hash};
 use etl::input::{InputId, Inputs, Unopened};
 use rayon::ThreadPool;
 use schema::pack::Pack;
@@ -41,8 +41,8 @@ impl<'a> Update<'a> {
             options_hash: options_hash(&record::settings(options, &job.inputs, whole_lock(options).as_deref())),
             checks: serde_json::to_value(options.checks).unwrap_or_default(),
             inputs: job.inputs.iter().map(|input| Unopened::at(&input.path)).collect(),
-            published: CommitRecord::read(&trace_folder(&options.out, &job.name)).ok(),
-            refused: Refusal::read(&options.out, &job.name),
+            published: CommitRecord::read(&LocalStore::new(trace_folder(&options.out, &job.name))).ok(),
+            refused: Refusal::read(&LocalStore::new(&options.out), &job.name),
         }
     }
 
@@ -143,7 +143,7 @@ impl<'a> Update<'a> {
     /// Keeps why the job became no trace, or that it has.
     pub(super) fn keep(&self, outcome: &Result<Outcome>) {
         let (kind, reason, report) = match outcome {
-            Ok(Outcome::Published(_)) => return Refusal::forget(&self.options.out, &self.job.name),
+            Ok(Outcome::Published(_)) => return Refusal::forget(&LocalStore::new(&self.options.out), &self.job.name),
             Ok(Outcome::Empty(report)) => (RefusalKind::Empty, "no event passes the filters".to_owned(), Some(report)),
             Ok(Outcome::Refused(report, reason)) => (RefusalKind::Gated, reason.clone(), Some(report)),
             Err(error) if error.code() == ErrorCode::NotATrace => (RefusalKind::Unreadable, error.to_string(), None),
@@ -151,7 +151,7 @@ impl<'a> Update<'a> {
         };
         // Where it cannot be kept, the next run finds it again.
         if let Some(refusal) = self.refusal(kind, reason, report.map(|report| &**report)) {
-            let _ = refusal.write(&self.options.out);
+            let _ = refusal.write(&LocalStore::new(&self.options.out));
         }
     }
 

@@ -1,10 +1,11 @@
 //! A published trace as the report reads it: tables, row by row.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::sync::Arc;
 
 use base::error::Result;
 use base::progress::Progress;
+use columnar::output::Store;
 use columnar::output::manifest::{CommitRecord, FileEntry};
 use conversion::read_columns;
 use conversion::sidecar::SessionRow;
@@ -14,7 +15,7 @@ use crate::{PublishedTrace, Sidecar, TableFile};
 
 /// A trace and who waits for the report.
 pub(super) struct Source<'a> {
-    folder: PathBuf,
+    store: Arc<dyn Store>,
     /// What the trace says of itself.
     pub record: CommitRecord,
     /// The machine of each input, by its number.
@@ -30,7 +31,7 @@ impl<'a> Source<'a> {
     pub(super) fn open(trace: &PublishedTrace, progress: &'a dyn Progress) -> Result<Source<'a>> {
         let mut record = trace.record()?;
         record.files.sort_by(|a, b| a.path.cmp(&b.path));
-        let mut source = Source { folder: trace.folder.clone(), record, machines: HashMap::new(), progress };
+        let mut source = Source { store: Arc::clone(&trace.store), record, machines: HashMap::new(), progress };
         let mut machines = HashMap::new();
         source.sidecar::<InputMachine>(|row| machines.extend([(row.input, row.machine)]))?;
         source.machines = machines;
@@ -52,7 +53,7 @@ impl<'a> Source<'a> {
 
     /// The tables of the sidecar.
     pub(super) fn tables(&self) -> Sidecar<'_> {
-        Sidecar::of(&self.folder, &self.record, self.progress)
+        Sidecar::of(&*self.store, &self.record, self.progress)
     }
 
     fn files_of(&self, name: &str) -> impl Iterator<Item = &FileEntry> {
@@ -93,7 +94,7 @@ impl<'a> Source<'a> {
         mut each: impl for<'b> FnMut(R::Row<'b>),
     ) -> Result<()> {
         for file in files {
-            TableFile::open(&self.folder.join(&file.path))?.rows::<R>(None, self.progress, &mut each)?;
+            TableFile::open(&*self.store, &file.path)?.rows::<R>(None, self.progress, &mut each)?;
         }
         Ok(())
     }

@@ -57,7 +57,7 @@ fn check_catalog(
     progress: &dyn Progress,
 ) -> Result<Option<Finding>> {
     let mut expected: BTreeMap<(i64, String), u64> = BTreeMap::new();
-    Sidecar::of(&trace.folder, record, progress).rows::<ShapeRows<'_>>(|row| {
+    Sidecar::of(&*trace.store, record, progress).rows::<ShapeRows<'_>>(|row| {
         if let Some(rows) = row.rows.filter(|rows| *rows > 0) {
             expected.insert((row.shape.into(), row.dataset.to_owned()), rows);
         }
@@ -82,7 +82,7 @@ read_columns! {
 /// Holds the inputs of the manifest against `sessions`.
 fn check_sessions(trace: &PublishedTrace, record: &CommitRecord, progress: &dyn Progress) -> Result<Option<Finding>> {
     let mut inputs = Vec::new();
-    Sidecar::of(&trace.folder, record, progress).rows::<Input>(|Input { source, size, blake3 }| {
+    Sidecar::of(&*trace.store, record, progress).rows::<Input>(|Input { source, size, blake3 }| {
         inputs.push(InputEntry { source, size, blake3: blake3.unwrap_or_default() });
     })?;
     Ok((inputs != record.inputs).then(|| {

@@ -1,16 +1,15 @@
 //! The files of a trace against its manifest: each there and nothing else, its length, its bytes, its footer.
 
 use std::collections::BTreeSet;
-use std::fs::File;
-use std::io::{self, Read, Seek};
-use std::path::Path;
+use std::io;
 
 use base::error::Result;
 use base::guid::Guid;
-use base::listing::entries;
 use base::progress::{Progress, stop_if_cancelled};
+use columnar::output::StoredFile;
 use columnar::output::manifest::{CommitRecord, FileEntry, MANIFEST_PATH};
 use columnar::output::sink::hex;
+use columnar::output::store::{EntryKind, joined};
 use sha2::{Digest, Sha256};
 
 use super::finding::{Finding, FindingKind};
@@ -37,12 +36,11 @@ impl FileChecks<'_> {
         stop_if_cancelled(self.progress)?;
         let label = format!("{}/{}", self.trace.label(), entry.path);
         let mut find = |kind, reason: String| findings.push(Finding::new(kind, &label, reason));
-        let path = self.trace.folder.join(&entry.path);
-        if path.is_symlink() {
+        if self.trace.store.kind(&entry.path).is_ok_and(|kind| kind == EntryKind::Other) {
             find(FindingKind::Missing, "expected a file, found a link to one".to_owned());
             return Ok(None);
         }
-        let (mut file, bytes) = match open(&path) {
+        let file = match self.trace.store.open(&entry.path) {
             Ok(open) => open,
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => {
                 find(FindingKind::Missing, "the file is not there".to_owned());
@@ -53,12 +51,12 @@ impl FileChecks<'_> {
                 return Ok(None);
             }
         };
-        if bytes != entry.bytes {
-            find(FindingKind::Size, format!("expected {} bytes, found {bytes}", entry.bytes));
+        if file.len() != entry.bytes {
+            find(FindingKind::Size, format!("expected {} bytes, found {}", entry.bytes, file.len()));
             return Ok(None);
         }
         if !self.quick {
-            match self.hash(&mut file)? {
+            match self.hash(&*file)? {
                 Ok(hash) if hash == entry.sha256 => {}
                 Ok(hash) => find(FindingKind::Hash, format!("expected the SHA-256 {}, found {hash}", entry.sha256)),
                 Err(cause) => find(FindingKind::Unreadable, format!("cannot read: {cause}")),
@@ -83,21 +81,21 @@ impl FileChecks<'_> {
     }
 
     /// The SHA-256 of a file, in lower-case hexadecimal.
-    fn hash(&self, file: &mut File) -> Result<io::Result<String>> {
-        let (mut hash, mut buffer) = (Sha256::new(), vec![0; CHUNK]);
+    fn hash(&self, file: &dyn StoredFile) -> Result<io::Result<String>> {
+        let (mut hash, mut buffer, mut offset) = (Sha256::new(), vec![0; CHUNK], 0);
         loop {
             stop_if_cancelled(self.progress)?;
-            match file.read(&mut buffer) {
-                Ok(0) => break,
+            match file.read_at(offset, &mut buffer) {
+                Ok(0) => return Ok(Ok(hex(&hash.finalize()))),
                 Ok(read) => {
                     hash.update(buffer.get(..read).unwrap_or_default());
                     self.progress.advance(read as u64);
+                    offset += read as u64;
                 }
                 Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
                 Err(cause) => return Ok(Err(cause)),
             }
         }
-        Ok(file.rewind().map(|()| hex(&hash.finalize())))
     }
 
     fn check_footer(&self, entry: &FileEntry, footer: &Footer, label: &str, findings: &mut Vec<Finding>) {
@@ -139,7 +137,7 @@ impl FileChecks<'_> {
         let (mut findings, mut waiting) = (Vec::new(), vec![String::new()]);
         while let Some(folder) = waiting.pop() {
             let label = |path: &str| format!("{}/{path}", self.trace.label());
-            let entries = entries(&self.trace.folder.join(&folder)).unwrap_or_else(|cause| {
+            let entries = self.trace.store.list(&folder).unwrap_or_else(|cause| {
                 findings.push(Finding::new(FindingKind::Unreadable, label(&folder), format!("cannot list: {cause}")));
                 Vec::new()
             });
@@ -149,9 +147,8 @@ impl FileChecks<'_> {
                 findings.push(Finding::new(FindingKind::Extra, label(&folder), reason));
             }
             for entry in entries {
-                let name = entry.file_name().to_string_lossy().into_owned();
-                let path = if folder.is_empty() { name } else { format!("{folder}/{name}") };
-                if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                let path = joined(&folder, &entry.name);
+                if entry.kind == EntryKind::Folder {
                     waiting.push(path);
                 } else if !known.contains(path.as_str()) {
                     findings.push(Finding::new(
@@ -164,12 +161,6 @@ impl FileChecks<'_> {
         }
         findings
     }
-}
-
-fn open(path: &Path) -> io::Result<(File, u64)> {
-    let file = File::open(path)?;
-    let bytes = file.metadata()?.len();
-    Ok((file, bytes))
 }
 
 fn times(range: Option<(i64, i64)>) -> String {

@@ -1,9 +1,8 @@
 //! The manifest by itself: whole, of this version, and in agreement with itself.
 
 use std::collections::BTreeSet;
-use std::fs;
 
-use columnar::output::manifest::{CommitRecord, MANIFEST_PATH, Seal, options_hash, seal};
+use columnar::output::manifest::{CommitRecord, MANIFEST_PATH, MAX_MANIFEST, Seal, options_hash, seal};
 
 use super::finding::{Finding, FindingKind};
 use crate::PublishedTrace;
@@ -12,7 +11,7 @@ use crate::PublishedTrace;
 pub(super) fn read(trace: &PublishedTrace, findings: &mut Vec<Finding>) -> Option<CommitRecord> {
     let file = format!("{}/{MANIFEST_PATH}", trace.label());
     let mut find = |kind, reason: String| findings.push(Finding::new(kind, &file, reason));
-    let text = match fs::read(trace.folder.join(MANIFEST_PATH)) {
+    let text = match trace.store.get(MANIFEST_PATH, MAX_MANIFEST) {
         Ok(text) => text,
         Err(cause) => {
             find(FindingKind::Manifest, format!("the manifest cannot be read: {cause}"));
@@ -53,8 +52,7 @@ pub(super) fn read(trace: &PublishedTrace, findings: &mut Vec<Finding>) -> Optio
 /// Where a manifest contradicts itself, or its folder.
 fn contradictions(trace: &PublishedTrace, record: &CommitRecord) -> Vec<String> {
     let mut reasons = Vec::new();
-    let folder = trace.folder.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    if folder.strip_prefix("trace=").is_some_and(|name| name != record.trace) {
+    if trace.name().is_some_and(|name| name != record.trace) {
         reasons.push(format!("this is the manifest of trace={}", record.trace));
     }
     if options_hash(&record.options) != record.options_hash {

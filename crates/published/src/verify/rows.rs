@@ -1,10 +1,11 @@
 //! The rows of a trace: in order in each file and over all of them, every number of `seq` there, and what they add up to.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::sync::Arc;
 
 use base::error::Result;
 use base::progress::Progress;
+use columnar::output::Store;
 use conversion::read_columns;
 use rayon::prelude::*;
 
@@ -14,7 +15,9 @@ use crate::TableFile;
 
 /// A file of events.
 pub(super) struct EventFile {
-    pub path: PathBuf,
+    pub path: String,
+    /// The files of its trace.
+    pub store: Arc<dyn Store>,
     /// What it is called in messages.
     pub label: String,
     /// Its folder below `events`.
@@ -125,7 +128,7 @@ impl EventFile {
         let groups: Vec<usize> = (0..).zip(&self.groups).filter(|(_, range)| is_in(range)).map(|(at, _)| at).collect();
         let mut reading = FileReading::new(self);
         if !groups.is_empty() {
-            let file = TableFile::open(&self.path)?;
+            let file = TableFile::open(&*self.store, &self.path)?;
             file.rows::<EventRow<'_>>(Some(groups), progress, |row| reading.row(&row, slots))?;
         }
         Ok((reading.counts(), reading.fault.into_iter().collect()))

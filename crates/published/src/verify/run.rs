@@ -1,5 +1,7 @@
 //! All checks of any number of traces.
 
+use std::sync::Arc;
+
 use base::error::{ErrorKind, Result};
 use base::progress::Progress;
 use columnar::output::manifest::{CommitRecord, FORMAT_VERSION, FileEntry};
@@ -115,7 +117,8 @@ impl TraceCheck<'_> {
         binding.add_file(&label, &entry.path, footer);
         let dataset = entry.path.strip_prefix("events/").and_then(|path| path.rsplit_once('/'));
         let events = dataset.map(|(dataset, _)| EventFile {
-            path: self.trace.folder.join(&entry.path),
+            store: Arc::clone(&self.trace.store),
+            path: entry.path.clone(),
             label,
             dataset: dataset.to_owned(),
             groups: footer.group_ranges("seq"),

@@ -7,6 +7,7 @@ use base::listing::entries;
 
 use super::system::exists;
 use crate::output::interface::IfExists;
+use crate::output::local_store::LocalStore;
 use crate::output::manifest::{CommitRecord, MANIFEST_PATH};
 use crate::output::refusal;
 
@@ -52,7 +53,7 @@ pub fn is_current(
         return Ok(false);
     }
     let way_out = "choose --if-exists replace, or another name or output folder";
-    let there = CommitRecord::read(&target).map_err(|error| error.with_hint(way_out))?;
+    let there = CommitRecord::read(&LocalStore::new(&target)).map_err(|error| error.with_hint(way_out))?;
     let differs = if there.format_version != format_version {
         "with another format version"
     } else if !there.inputs.iter().map(|input| &input.blake3).eq(input_hashes) {
@@ -86,7 +87,7 @@ pub(super) fn may_publish(target: &Path, if_exists: IfExists) -> Result<()> {
 
 /// Refuses to touch what this program has not made.
 fn refuse_foreign(target: &Path) -> Result<()> {
-    if !exists(target)? || CommitRecord::is_in(target) {
+    if !exists(target)? || CommitRecord::is_in(&LocalStore::new(target)) {
         return Ok(());
     }
     let found = if target.is_dir() { "a folder without our" } else { "something else than a folder with a" };

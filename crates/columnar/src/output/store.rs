@@ -1,0 +1,134 @@
+//! Where published traces lie, and what runs keep beside them: a folder, memory, or whatever else names files by paths.
+//!
+//! [`Output`](super::Output) writes a trace, and publishes it in one step; a store reads what is published, and reads and writes
+//! small files beside it. Who reads a trace asks the store for its manifest first, which names every other file.
+
+use std::fmt::Debug;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Files by their `/`-separated paths below a root; the path of the root is empty. Calls may come from any thread.
+///
+/// A caller may assume that a file is the one that it has opened until it opens it again, whatever becomes of its name, and
+/// that a file that was put is there whole or not at all.
+pub trait Store: Send + Sync + Debug {
+    /// What a path is called in messages: a path of the system, or the text of an address.
+    fn location(&self, path: &str) -> PathBuf;
+
+    /// The store whose root is a folder of this one, whether it is there or not.
+    fn below(&self, folder: &str) -> Arc<dyn Store>;
+
+    /// What lies at a path; a link is none of the things that it leads to.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::NotFound`] where nothing does, and those of the system.
+    fn kind(&self, path: &str) -> io::Result<EntryKind>;
+
+    /// What lies in a folder, in no order.
+    ///
+    /// # Errors
+    /// As [`Store::kind`].
+    fn list(&self, folder: &str) -> io::Result<Vec<StoreEntry>>;
+
+    /// Opens a file.
+    ///
+    /// # Errors
+    /// As [`Store::kind`].
+    fn open(&self, path: &str) -> io::Result<Arc<dyn StoredFile>>;
+
+    /// Writes a small file whole, in the place of what is there; folders above it are made.
+    ///
+    /// # Errors
+    /// Those of the system; then what was there is there still.
+    fn put(&self, path: &str, content: &[u8]) -> io::Result<()>;
+
+    /// Removes a file, and the folder that it was the last one in.
+    ///
+    /// # Errors
+    /// As [`Store::kind`].
+    fn remove(&self, path: &str) -> io::Result<()>;
+
+    /// All bytes of a file, and no more than `most` and one: a longer one can be told by that.
+    ///
+    /// # Errors
+    /// As [`Store::kind`].
+    fn get(&self, path: &str, most: u64) -> io::Result<Vec<u8>> {
+        let file = self.open(path)?;
+        let wanted = usize::try_from(file.len().min(most.saturating_add(1))).unwrap_or(usize::MAX);
+        let mut content = vec![0; wanted];
+        file.read_exact_at(0, &mut content)?;
+        Ok(content)
+    }
+
+    /// Whether a file lies at a path, or a link to one.
+    fn has(&self, path: &str) -> bool {
+        self.open(path).is_ok()
+    }
+}
+
+/// A file that is read at any place, by any thread.
+pub trait StoredFile: Send + Sync + Debug {
+    /// Its bytes.
+    fn len(&self) -> u64;
+
+    /// Whether it has none.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Reads some bytes at a place into the start of `buffer`; says how many, 0 at the end alone.
+    ///
+    /// # Errors
+    /// Those of the system.
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize>;
+
+    /// Fills `buffer` with the bytes at a place.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::UnexpectedEof`] where there are fewer, and those of the system.
+    fn read_exact_at(&self, offset: u64, mut buffer: &mut [u8]) -> io::Result<()> {
+        let mut offset = offset;
+        while !buffer.is_empty() {
+            match self.read_at(offset, buffer) {
+                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(read) => {
+                    offset += read as u64;
+                    buffer = buffer.get_mut(read..).unwrap_or_default();
+                }
+                Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
+                Err(cause) => return Err(cause),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What lies at a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EntryKind {
+    /// A file.
+    File,
+    /// A folder.
+    Folder,
+    /// A link, or something else that only a file system has.
+    Other,
+}
+
+/// What lies in a folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoreEntry {
+    /// Its name in the folder.
+    pub name: String,
+    /// What it is.
+    pub kind: EntryKind,
+}
+
+/// A path below a folder; the folder itself may be the root.
+pub fn joined(folder: &str, path: &str) -> String {
+    match (folder.is_empty(), path.is_empty()) {
+        (true, _) => path.to_owned(),
+        (_, true) => folder.to_owned(),
+        _ => format!("{folder}/{path}"),
+    }
+}
