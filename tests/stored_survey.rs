@@ -6,10 +6,10 @@ mod support;
 mod synth;
 
 use std::fs;
-use std::path::Path;
 
 use base::clock::ClockAnchor;
 use base::progress::NoProgress;
+use columnar::output::{LocalStore, MemoryStore, Store};
 use conversion::survey::{FileSurvey, SurveyOptions, SurveyResult, settle, survey};
 use etl::input::{Input, LocalFile, MemoryInput};
 use etl2parquet::ErrorKind;
@@ -33,13 +33,15 @@ fn text(file: &FileSurvey) -> String {
     format!("{:?}\n{}", &file.buffers[..], serde_json::to_string(file).unwrap())
 }
 
-fn assert_survives(folder: &Path, mut files: Vec<FileSurvey>) {
+fn assert_survives(store: &dyn Store, mut files: Vec<FileSurvey>) {
     settle(&mut files);
     let result = SurveyResult { files };
-    result.write(folder, &NoProgress).unwrap();
+    result.write(store, &NoProgress).unwrap();
+    let folder = tempfile::tempdir().unwrap();
     // Once with all buffers in memory, once with all on disk.
     for room in [1 << 30, 0] {
-        let read = SurveyResult::read(folder, &SpillSpace::with_room(folder, room, 1 << 12), &NoProgress).unwrap();
+        let read =
+            SurveyResult::read(store, &SpillSpace::with_room(folder.path(), room, 1 << 12), &NoProgress).unwrap();
         assert_eq!(read.files.len(), result.files.len());
         for (read, file) in read.files.iter().zip(&result.files) {
             assert_eq!(text(read), text(file));
@@ -50,7 +52,6 @@ fn assert_survives(folder: &Path, mut files: Vec<FileSurvey>) {
 
 #[test]
 fn surveys_of_all_sorts_survive() {
-    let folder = tempfile::tempdir().unwrap();
     let mut random = Random::new(11);
     let mut refused = 0;
     for seed in 0..60 {
@@ -69,10 +70,10 @@ fn surveys_of_all_sorts_survive() {
         }
         let files: Vec<_> = [made(bytes), made(trace.to_bytes())].into_iter().flatten().collect();
         refused += 2 - files.len();
-        assert_survives(folder.path(), files);
+        assert_survives(&MemoryStore::default(), files);
     }
     assert!(refused < 20, "most of the traces must have a survey: {refused} have none");
-    assert_survives(folder.path(), Vec::new());
+    assert_survives(&MemoryStore::default(), Vec::new());
 }
 
 #[test]
@@ -83,15 +84,16 @@ fn surveys_of_real_traces_survive() {
     let traces: Vec<_> = traces.filter(|path| path.extension().is_some_and(|extension| extension == "etl")).collect();
     assert!(traces.len() > 10);
     let files = traces.iter().map(|path| surveyed(&LocalFile::open(path).unwrap()).unwrap());
-    assert_survives(folder.path(), files.collect());
+    assert_survives(&LocalStore::new(folder.path()), files.collect());
 }
 
 #[test]
 fn damage_is_an_error_that_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let file = made(bulk(2000, 2, 2, 1).buffer_size(0x1000).to_bytes()).unwrap();
-    SurveyResult { files: vec![file] }.write(folder.path(), &NoProgress).unwrap();
-    let read = || SurveyResult::read(folder.path(), &SpillSpace::temporary(), &NoProgress);
+    let store = LocalStore::new(folder.path());
+    SurveyResult { files: vec![file] }.write(&store, &NoProgress).unwrap();
+    let read = || SurveyResult::read(&store, &SpillSpace::temporary(), &NoProgress);
     let refused = |what: &str| {
         let error = read().expect_err(what);
         assert_eq!(error.kind(), ErrorKind::Input, "{what}: {error}");

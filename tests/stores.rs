@@ -1,18 +1,25 @@
-//! Published traces in any store: what lies in memory is found, verified, viewed, inspected and reported as what lies in a folder.
+//! Plans and published traces in any store: what lies in memory is planned, converted, committed, found, verified, viewed,
+//! inspected and reported as what lies in a folder.
 
 #![allow(clippy::unwrap_used, reason = "a test may stop at what should not happen")]
 
 mod support;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use base::progress::NoProgress;
-use columnar::output::{LocalStore, MemoryStore, Store};
+use columnar::output::manifest::MANIFEST_PATH;
+use columnar::output::{LocalStore, MemoryOutput, MemoryStore, Store};
+use conversion::convert::{ConvertOptions, InputFile, Outcome, Recording};
+use conversion::job::steps::{self, PartOutcome, PlanOutcome, PlanPlace, StepOptions};
 use conversion::views::{Dialect, Extent, Script, Traces};
 use published::verify::{Verified, verify};
 use published::{InspectedTrace, PublishedTrace, lake, published, published_in, report};
+use serde_json::Value;
+use spill::SpillSpace;
 use support::Sandbox;
 
 /// The example as two traces, in a folder and in memory.
@@ -114,4 +121,50 @@ fn what_views_keep_of_traces_lies_in_the_store() {
     assert!(lake(&in_memory(&of_manifests), Some(&*out)).is_err(), "there are no footers");
     of_manifests.put("out/.etl2parquet/views", &kept).unwrap();
     assert_eq!(script(&in_memory(&of_manifests), &*out), expected);
+}
+
+/// What is published without what varies from run to run, by path.
+fn lasting(files: impl Iterator<Item = (String, Vec<u8>)>) -> BTreeMap<String, Vec<u8>> {
+    let without_run = |content: &[u8]| {
+        let mut manifest: Value = serde_json::from_slice(content).unwrap();
+        manifest.as_object_mut().unwrap().remove("run");
+        manifest.to_string().into_bytes()
+    };
+    let file = |(path, content): (String, Vec<u8>)| {
+        let lasting = if path == MANIFEST_PATH { without_run(&content) } else { content };
+        (path, lasting)
+    };
+    files.map(file).collect()
+}
+
+#[test]
+fn a_plan_in_memory_becomes_the_same_trace() {
+    let sandbox = Sandbox::new();
+    sandbox.file("a.etl", &fs::read("examples/example.etl").unwrap());
+    sandbox.t("convert a.etl -q -o out --partition-bytes 20000", 0);
+    let memory = MemoryOutput::new("planner");
+    let place = |attempt: &str| PlanPlace {
+        output: Arc::new(memory.another(attempt)),
+        out: PathBuf::new(),
+        target: "trace=a".into(),
+        space: SpillSpace::temporary(),
+    };
+    let recording = Recording { name: "a".into(), inputs: vec![InputFile::new(sandbox.path("a.etl"), "a.etl")] };
+    let mut options = ConvertOptions::default();
+    options.partition_bytes = Some(20_000);
+    let planned = steps::plan_in(&recording, &options, &NoProgress, |_, _| Ok(place("planner"))).unwrap();
+    let PlanOutcome::Planned { partitions, .. } = planned else { panic!("expected a plan") };
+    assert!(partitions > 3, "{partitions}");
+    let asked = StepOptions::default();
+    assert!(steps::commit_in(&place("early"), &asked, &NoProgress).is_err(), "no partition is converted");
+    let convert =
+        |number: u32, worker: &str| steps::convert_partition_in(&place(worker), number, &asked, &NoProgress).unwrap();
+    for number in (0..).take(partitions) {
+        assert!(matches!(convert(number, &format!("worker{number}")), PartOutcome::Converted { .. }));
+    }
+    assert_eq!(convert(0, "late"), PartOutcome::AlreadyConverted);
+    let outcome = steps::commit_in(&place("committer"), &asked, &NoProgress).unwrap();
+    assert!(matches!(outcome, Outcome::Published(report) if report.events.written == 1219));
+    let expected = lasting(sandbox.files("out/trace=a").into_iter());
+    assert_eq!(expected, lasting(memory.published().unwrap().into_iter()));
 }

@@ -143,8 +143,10 @@ impl<'a> Batch<'a> {
         let is_there = |trace: &&TraceSummary| matches!(trace.status, "published" | "skipped");
         let traces = self.outcomes.summary.traces.iter().filter(is_there);
         let mut additions = Additions::default();
-        traces.filter_map(|trace| names_of(&trace_folder(out, &trace.trace))).for_each(|names| additions.add(&names));
-        match extend(out, &additions) {
+        traces
+            .filter_map(|trace| names_of(&LocalStore::new(trace_folder(out, &trace.trace))))
+            .for_each(|names| additions.add(&names));
+        match extend(&LocalStore::new(out), &additions) {
             Ok(0) => {}
             Ok(lines) => {
                 let (file, lines) = (out.join(LOCK_NAME), counted(lines as u64, "lines"));

@@ -1,10 +1,11 @@
 //! A file of a store as the Parquet reader takes it.
 
-use std::io::{self, BufReader, Read};
+use std::io::BufReader;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use columnar::output::StoredFile;
+use columnar::output::store::StoreReader;
 use parquet::errors::{ParquetError, Result};
 use parquet::file::reader::{ChunkReader, Length};
 
@@ -19,10 +20,10 @@ impl Length for ParquetBytes {
 }
 
 impl ChunkReader for ParquetBytes {
-    type T = BufReader<ReadFrom>;
+    type T = BufReader<StoreReader>;
 
     fn get_read(&self, start: u64) -> Result<Self::T> {
-        Ok(BufReader::new(ReadFrom { file: Arc::clone(&self.0), offset: start }))
+        Ok(BufReader::new(StoreReader::new(Arc::clone(&self.0), start)))
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes> {
@@ -33,20 +34,5 @@ impl ChunkReader for ParquetBytes {
         let mut bytes = vec![0; length];
         self.0.read_exact_at(start, &mut bytes)?;
         Ok(bytes.into())
-    }
-}
-
-/// Reads a file from a place on.
-#[derive(Debug)]
-pub(crate) struct ReadFrom {
-    file: Arc<dyn StoredFile>,
-    offset: u64,
-}
-
-impl Read for ReadFrom {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.file.read_at(self.offset, buffer)?;
-        self.offset += read as u64;
-        Ok(read)
     }
 }

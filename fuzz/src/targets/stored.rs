@@ -190,8 +190,8 @@ fn hash(parts: &[&[u8]]) -> String {
 /// Makes every hash right, from the innermost to the name of the folder; what is no JSON any more stays as it is.
 fn reseal(files: &mut Files, plan_name: &mut String) {
     use serde_json::{Value, from_slice};
-    let buffers = files.get("survey/survey.buffers").map(|content| (content.len(), hash(&[content])));
-    if let (Some(survey), Some((len, buffers))) = (files.get_mut("survey/survey.json"), buffers)
+    let buffers = files.get("survey.buffers").map(|content| (content.len(), hash(&[content])));
+    if let (Some(survey), Some((len, buffers))) = (files.get_mut("survey.json"), buffers)
         && let Some((seal, facts)) = survey.split_at_checked(512)
         && let Ok(mut seal) = from_slice::<Value>(seal)
     {

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 
 use base::error::{Error, ErrorCode, ErrorKind, Result};
 use base::readable::count::counted;
-use conversion::commit::lock_file::content;
+use columnar::output::{LocalStore, Store as _};
 use schema::catalog::SchemaCatalog;
 use schema::files::SkippedSchema;
 use schema::load::{self, SchemaSet};
-use schema::lock::SchemaLock;
+use schema::lock::{MAX_LOCK, SchemaLock};
 use schema::store::{Store, default_folder};
 
 use super::args::{SchemaArgs, StoreArgs};
@@ -83,7 +83,9 @@ impl LoadedSchemas {
 /// [`ErrorKind::Usage`] when it cannot be read or is none.
 pub(in crate::cli) fn read_lock(file: &Path) -> Result<SchemaLock> {
     let failure = |what: &str| Error::new(ErrorKind::Usage, what).with_code(ErrorCode::UnusableSchema).in_file(file);
-    let content = content(file).map_err(|cause| failure("cannot read the schema lock").caused_by(cause))?;
+    let content = LocalStore::new(file)
+        .get("", MAX_LOCK as u64)
+        .map_err(|cause| failure("cannot read the schema lock").caused_by(cause))?;
     SchemaLock::read(&content).map_err(|fault| failure("expected a schema lock").caused_by(fault.to_string()))
 }
 

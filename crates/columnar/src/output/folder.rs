@@ -26,10 +26,11 @@ mod cleanup;
 mod disks;
 mod existing;
 mod leftovers;
-mod lock;
+pub(super) mod lock;
 mod parts;
+mod plan_files;
 mod publication;
-mod system;
+pub(super) mod system;
 
 use std::fs;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -47,15 +48,15 @@ use cleanup::CleanupTarget;
 pub use disks::Disks;
 use disks::Item;
 pub use existing::{check_absent, is_current, is_of_output, published, trace_folder};
-pub use lock::take_file;
 use lock::{LOCK, Lock};
 pub use parts::is_attempt;
 use parts::{Parts, remove_staged};
-pub use system::sync_folder;
-use system::{exists, remove, remove_file};
+use plan_files::PlanFiles;
+use system::{exists, remove, remove_file, sync_folder};
 
 use super::errors::output_error;
-use super::interface::{IfExists, Output, OutputFile, Published, StagedFile, StagedName};
+use super::interface::{IfExists, Output, OutputFile, PlanOutput, Published, StagedFile, StagedName};
+use super::store::Store;
 
 /// What names of staging folders begin with.
 const PREFIX: &str = ".etl2parquet-";
@@ -64,7 +65,7 @@ const PREFIX: &str = ".etl2parquet-";
 const PLAN: &str = ".plan-";
 
 /// A trace under construction. Dropping it removes what it must not leave behind, on an error as on an interruption: a
-/// run all that was written, a worker on a plan what it has written itself and not [kept](LocalFolder::keep).
+/// run all that was written, a worker on a plan what it has written itself and not [kept](PlanOutput::keep).
 #[derive(Debug)]
 pub struct LocalFolder {
     out: PathBuf,
@@ -77,6 +78,8 @@ pub struct LocalFolder {
     /// Held as long as the staging folder is this process's alone.
     lock: Option<Lock>,
     cleanup: CleanupRegistry,
+    /// The files of a plan, beside those of its trace.
+    plan: PlanFiles,
     disks: Disks,
     is_kept: AtomicBool,
     is_published: AtomicBool,
@@ -199,11 +202,13 @@ impl LocalFolder {
     }
 
     fn at(cleanup: &CleanupRegistry, out: &Path, name: &str, folder: PathBuf, role: Role) -> Self {
+        let attempt = format!("{:016x}", RandomState::new().build_hasher().finish());
         LocalFolder {
             out: out.to_owned(),
             name: name.to_owned(),
+            plan: PlanFiles::new(&folder, &attempt, cleanup),
             folder,
-            attempt: format!("{:016x}", RandomState::new().build_hasher().finish()),
+            attempt,
             role,
             made: Vec::new(),
             lock: None,
@@ -253,111 +258,6 @@ impl LocalFolder {
     /// [`ErrorKind::Internal`] for a path that leads out of the trace.
     pub fn locate(&self, path: &str) -> Result<PathBuf> {
         self.parts().locate(&self.own(path))
-    }
-
-    /// What this process has written to the folder of a plan stays when it ends.
-    pub fn keep(&self) {
-        self.cleanup.let_go();
-        self.is_kept.store(true, Ordering::Relaxed);
-    }
-
-    /// Writes a small file into the folder of a plan, whole or not at all, unless there is one of this name: the first one
-    /// stands. Returns whether it was written.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Output`] when it cannot be written, [`ErrorKind::Interrupted`] when the folder has been abandoned.
-    pub fn write_first(&self, file: &str, content: &[u8]) -> Result<bool> {
-        let _kept = self.cleanup.keep()?;
-        self.name_first(file, content)
-    }
-
-    fn name_first(&self, file: &str, content: &[u8]) -> Result<bool> {
-        if exists(&self.folder.join(file))? {
-            return Ok(false);
-        }
-        self.write_whole(file, content, |staged, path| {
-            match system::rename_no_replace_at_once(staged, path) {
-                Some(Err(cause)) if cause.kind() == io::ErrorKind::AlreadyExists => Ok(false),
-                Some(renamed) => renamed.map(|()| true),
-                // What two write in the same moment here is the same.
-                None => disk::rename(staged, path).map(|()| true),
-            }
-        })
-    }
-
-    /// As [`LocalFolder::write_first`], of a file that names those of this process: they are on disk before it is there,
-    /// and stay where it is.
-    ///
-    /// # Errors
-    /// As [`LocalFolder::write_first`].
-    pub fn vouch_first(&self, file: &str, content: &[u8], progress: &dyn Progress) -> Result<bool> {
-        publication::sync_attempt(&self.parts(), &self.attempt, &self.disks, progress)?;
-        let mut kept = self.cleanup.keep()?;
-        let written = self.name_first(file, content);
-        // It may be there though the system has refused to bring its name to disk, or refuses to tell.
-        let is_another = || read_if_there(&self.folder.join(file)).is_ok_and(|found| found.as_deref() != Some(content));
-        if matches!(written, Ok(true)) || !is_another() {
-            kept.let_go();
-            self.is_kept.store(true, Ordering::Relaxed);
-        }
-        written
-    }
-
-    /// Writes a small file into the folder of a plan, whole or not at all, in the place of any of this name.
-    ///
-    /// # Errors
-    /// As [`LocalFolder::write_first`].
-    pub fn write_over(&self, file: &str, content: &[u8]) -> Result<()> {
-        let _kept = self.cleanup.keep()?;
-        self.write_whole(file, content, |staged, path| disk::rename(staged, path).map(|()| true)).map(drop)
-    }
-
-    /// Makes a folder in the folder of a plan, whole or not at all, unless there is one of this name. `write` is given the
-    /// path of the folder to fill, and brings its files to disk.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Output`] when it cannot be made, and those of `write`.
-    pub fn write_folder_first(&self, name: &str, write: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
-        let whole = self.folder.join(name);
-        if whole.is_dir() {
-            return Ok(());
-        }
-        let staged = self.staged(name);
-        let made = self.cleanup.keep().map(|_kept| fs::create_dir(&staged))?;
-        made.map_err(|cause| output_error("create the folder", &staged, cause))?;
-        write(&staged)?;
-        sync_folder(&staged)?;
-        match disk::rename(&staged, &whole) {
-            // Another process with the same plan was faster.
-            Err(_) if whole.is_dir() => remove(&staged).map_err(|cause| output_error("remove", &staged, cause)),
-            renamed => renamed.map_err(|cause| output_error("rename", &staged, cause)),
-        }?;
-        sync_folder(&self.folder)
-    }
-
-    /// What a file or a folder in the folder of a plan is called by this attempt until it is whole.
-    fn staged(&self, name: &str) -> PathBuf {
-        self.folder.join(format!("{name}.{}.tmp", self.attempt))
-    }
-
-    /// Brings a file to disk under a name of this attempt; `name` gives it its own, or says that it is not wanted.
-    fn write_whole(
-        &self,
-        file: &str,
-        content: &[u8],
-        name: impl FnOnce(&Path, &Path) -> io::Result<bool>,
-    ) -> Result<bool> {
-        let path = self.folder.join(file);
-        let staged = self.staged(file);
-        let written = fs::write(&staged, content).and_then(|()| system::sync(&staged));
-        let named = written
-            .map_err(|cause| output_error("write", &staged, cause))
-            .and_then(|()| name(&staged, &path).map_err(|cause| output_error("write", &path, cause)));
-        if !matches!(named, Ok(true)) {
-            let _ = fs::remove_file(&staged);
-        }
-        sync_folder(&self.folder)?;
-        named
     }
 
     /// What is not as it should be about the staging folder.
@@ -449,6 +349,30 @@ impl LocalFolder {
         self.lock.take().into_iter().for_each(Lock::release);
         let _ = fs::remove_dir(&self.folder);
         system::remove_empty(&self.made);
+    }
+}
+
+impl PlanOutput for LocalFolder {
+    fn files(&self) -> &dyn Store {
+        &self.plan
+    }
+
+    fn vouch_first(&self, path: &str, content: &[u8], progress: &dyn Progress) -> Result<bool> {
+        publication::sync_attempt(&self.parts(), &self.attempt, &self.disks, progress)?;
+        let mut kept = self.cleanup.keep()?;
+        let written = self.plan.name_first(path, &[content]);
+        // It may be there though the system has refused to bring its name to disk, or refuses to tell.
+        let is_another = || read_if_there(&self.folder.join(path)).is_ok_and(|found| found.as_deref() != Some(content));
+        if matches!(written, Ok(true)) || !is_another() {
+            kept.let_go();
+            self.is_kept.store(true, Ordering::Relaxed);
+        }
+        written
+    }
+
+    fn keep(&self) {
+        self.cleanup.let_go();
+        self.is_kept.store(true, Ordering::Relaxed);
     }
 }
 

@@ -15,6 +15,7 @@ use base::words;
 use serde::{Deserialize, Serialize};
 
 use super::errors::output_error;
+use super::store::Store;
 
 /// Where the files of one trace are written. Calls may come from any thread.
 pub trait Output: Send + Sync + Debug {
@@ -71,6 +72,24 @@ pub trait Output: Send + Sync + Debug {
         written.map_err(|cause| output_error("write", &location, cause))?;
         Ok(self.own(path))
     }
+}
+
+/// Where a plan and the trace that it becomes are written: the files of the plan lie beside those of the trace, and go when it is
+/// published.
+pub trait PlanOutput: Output {
+    /// The files of the plan.
+    fn files(&self) -> &dyn Store;
+
+    /// As [`Store::put_first`], of a file that names those of the trace that this process has written: they are where they
+    /// last before it is there, and stay where it is.
+    ///
+    /// # Errors
+    /// Those of [`Store::put_first`]; [`ErrorKind::Interrupted`](base::error::ErrorKind::Interrupted) when the caller asked to
+    /// stop, or the plan has been abandoned.
+    fn vouch_first(&self, path: &str, content: &[u8], progress: &dyn Progress) -> Result<bool>;
+
+    /// What this process has written stays when it ends.
+    fn keep(&self);
 }
 
 /// A file that grows at its end.

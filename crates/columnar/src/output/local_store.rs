@@ -1,14 +1,17 @@
 //! A store that is a folder of the system.
 
 use std::fs::{self, File};
-use std::io::{self, Read, Seek, SeekFrom};
-use std::path::PathBuf;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use base::disk;
+use base::error::Result;
 use base::listing::{entries, uninterrupted};
 
-use super::store::{EntryKind, Store, StoreEntry, StoredFile};
+use super::errors::output_error;
+use super::local_change;
+use super::store::{Change, EntryKind, Store, StoreEntry, StoredFile};
 
 /// The files below a folder.
 #[derive(Clone, Debug)]
@@ -60,13 +63,38 @@ impl Store for LocalStore {
         Ok(Arc::new(LocalFile { bytes: found.len(), file: Mutex::new(file) }))
     }
 
-    fn put(&self, path: &str, content: &[u8]) -> io::Result<()> {
-        disk::replace(&self.location(path), content)
+    fn put(&self, path: &str, content: &[u8]) -> Result<()> {
+        let file = self.location(path);
+        disk::replace(&file, content).map_err(|cause| output_error("write", &file, cause))
     }
 
-    fn remove(&self, path: &str) -> io::Result<()> {
+    fn put_first(&self, path: &str, parts: &[&[u8]]) -> Result<bool> {
         let file = self.location(path);
-        fs::remove_file(&file)?;
+        let written = || {
+            let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            fs::create_dir_all(folder)?;
+            let mut builder = tempfile::Builder::new();
+            builder.suffix(".tmp");
+            #[cfg(unix)]
+            builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+            let mut staged = builder.tempfile_in(folder)?;
+            parts.iter().try_for_each(|part| staged.write_all(part))?;
+            disk::sync(staged.as_file())?;
+            match staged.persist_noclobber(&file) {
+                Err(refused) if refused.error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+                named => named.map(|_| true).map_err(|refused| refused.error),
+            }
+        };
+        written().map_err(|cause| output_error("write", &file, cause))
+    }
+
+    fn change(&self, path: &str, most: u64, change: &mut Change<'_>) -> Result<()> {
+        local_change::change(&self.location(path), most, change)
+    }
+
+    fn remove(&self, path: &str) -> Result<()> {
+        let file = self.location(path);
+        fs::remove_file(&file).map_err(|cause| output_error("remove", &file, cause))?;
         // Where it was the last one.
         let _ = file.parent().filter(|folder| *folder != self.root).map(fs::remove_dir);
         Ok(())

@@ -10,13 +10,16 @@ use base::error::{Error, ErrorKind, Result};
 use base::progress::Progress;
 
 use super::errors::output_error;
-use super::interface::{IfExists, Output, OutputFile, Published, StagedFile, StagedName};
+use super::interface::{IfExists, Output, OutputFile, PlanOutput, Published, StagedFile, StagedName};
+use super::memory_store::MemoryStore;
+use super::store::Store;
 
-/// Keeps the files of a trace in memory. Clones share them.
+/// Keeps the files of a trace, and of its plan, in memory. Clones share them.
 #[derive(Clone, Debug)]
 pub struct MemoryOutput {
     attempt: String,
     files: Arc<Mutex<Files>>,
+    plan: MemoryStore,
 }
 
 #[derive(Debug, Default)]
@@ -35,7 +38,13 @@ struct MemoryFile {
 impl MemoryOutput {
     /// Without files.
     pub fn new(attempt: &str) -> Self {
-        MemoryOutput { attempt: attempt.to_owned(), files: Arc::default() }
+        MemoryOutput { attempt: attempt.to_owned(), files: Arc::default(), plan: MemoryStore::default() }
+    }
+
+    /// Another attempt at the same trace.
+    #[must_use]
+    pub fn another(&self, attempt: &str) -> Self {
+        MemoryOutput { attempt: attempt.to_owned(), ..self.clone() }
     }
 
     /// The published trace by path, if it has been published.
@@ -98,6 +107,18 @@ impl Output for MemoryOutput {
     }
 }
 
+impl PlanOutput for MemoryOutput {
+    fn files(&self) -> &dyn Store {
+        &self.plan
+    }
+
+    fn vouch_first(&self, path: &str, content: &[u8], _progress: &dyn Progress) -> Result<bool> {
+        self.plan.put_first(path, &[content])
+    }
+
+    fn keep(&self) {}
+}
+
 impl OutputFile for MemoryFile {
     fn location(&self) -> &Path {
         &self.location
@@ -129,8 +150,8 @@ mod tests {
 
     #[test]
     fn the_files_that_are_named_are_published_and_no_others() {
-        let (a, b) = (MemoryOutput::new("a"), MemoryOutput::new("b"));
-        let b = MemoryOutput { files: Arc::clone(&a.files), ..b };
+        let a = MemoryOutput::new("a");
+        let b = a.another("b");
         let own = a.write("x", b"of a").unwrap();
         assert_eq!(own, a.own("x"));
         let other = b.write("x", b"of b").unwrap();

@@ -5,7 +5,10 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::store::{EntryKind, Store, StoreEntry, StoredFile, joined};
+use base::error::Result;
+
+use super::errors::output_error;
+use super::store::{Change, EntryKind, Store, StoreEntry, StoredFile, joined};
 
 /// Files in memory; a folder is there while a file is below it. Clones and stores below share the files.
 #[derive(Clone, Debug, Default)]
@@ -64,14 +67,33 @@ impl Store for MemoryStore {
         Ok(Arc::new(MemoryFile(content.ok_or(io::ErrorKind::NotFound)?)))
     }
 
-    fn put(&self, path: &str, content: &[u8]) -> io::Result<()> {
+    fn put(&self, path: &str, content: &[u8]) -> Result<()> {
         self.files().insert(joined(&self.root, path), content.into());
         Ok(())
     }
 
-    fn remove(&self, path: &str) -> io::Result<()> {
+    fn put_first(&self, path: &str, parts: &[&[u8]]) -> Result<bool> {
+        let (mut files, path) = (self.files(), joined(&self.root, path));
+        let is_first = !files.contains_key(&path);
+        if is_first {
+            files.insert(path, parts.concat().into());
+        }
+        Ok(is_first)
+    }
+
+    fn change(&self, path: &str, most: u64, change: &mut Change<'_>) -> Result<()> {
+        let (mut files, path) = (self.files(), joined(&self.root, path));
+        let Some(content) = files.get_mut(&path) else { return Ok(()) };
+        let shown = usize::try_from(most.saturating_add(1)).unwrap_or(usize::MAX).min(content.len());
+        if let Some(changed) = change(&content[..shown])? {
+            *content = changed.into();
+        }
+        Ok(())
+    }
+
+    fn remove(&self, path: &str) -> Result<()> {
         let removed = self.files().remove(&joined(&self.root, path));
-        removed.map(drop).ok_or_else(|| io::ErrorKind::NotFound.into())
+        removed.map(drop).ok_or_else(|| output_error("remove", &self.location(path), io::ErrorKind::NotFound.into()))
     }
 }
 
@@ -94,6 +116,8 @@ impl StoredFile for MemoryFile {
 
 #[cfg(test)]
 mod tests {
+    use base::error::Error;
+
     use super::*;
     use crate::output::local_store::LocalStore;
 
@@ -116,7 +140,8 @@ mod tests {
         assert_eq!(names(&*store.below("a"), "b"), [("one".to_owned(), file)]);
         assert_eq!((store.kind("a").unwrap(), store.kind("a/two").unwrap()), (folder, file));
         assert!(is_missing(store.kind("b").map(drop)) && is_missing(store.list("b").map(drop)));
-        assert!(is_missing(store.open("a/one").map(drop)) && is_missing(store.remove("c")));
+        assert!(is_missing(store.open("a/one").map(drop)));
+        assert_eq!(store.remove("c").unwrap_err().location().file, Some(store.location("c")));
         assert!(store.has("a/two") && !store.has("a") && !store.has("a/three"));
         assert_eq!(store.get("a/b/one", u64::MAX).unwrap(), b"0123456789");
         assert_eq!(store.get("a/b/one", 3).unwrap(), b"0123", "one more than allowed");
@@ -133,6 +158,30 @@ mod tests {
         store.put("a/b/one", b"another").unwrap();
         open.read_exact_at(0, &mut buffer).unwrap();
         assert_eq!((&buffer, store.get("a/b/one", 99).unwrap().as_slice()), (b"0123", b"another".as_slice()));
+        // Of several that write it first one stands, and a change is made of what is there.
+        assert!(
+            !store.put_first("a/two", &[b"late"]).unwrap() && store.put_first("a/c/new", &[b"in ", b"parts"]).unwrap()
+        );
+        assert_eq!((store.get("a/two", 9).unwrap(), store.get("a/c/new", 9).unwrap()), (vec![], b"in parts".to_vec()));
+        let mut seen = Vec::new();
+        let mut change = |path: &str, most, new: Option<&[u8]>| {
+            store.change(path, most, &mut |old| {
+                seen.push(old.to_vec());
+                Ok(new.map(<[u8]>::to_vec))
+            })
+        };
+        change("a/none", 9, Some(b"x")).unwrap();
+        change("a/c/new", 9, None).unwrap();
+        change("a/c/new", 3, Some(b"changed")).unwrap();
+        assert_eq!(seen, [b"in parts".to_vec(), b"in p".to_vec()]);
+        assert!(store.change("ab", 9, &mut |_| Err(Error::bug("refused"))).is_err());
+        assert_eq!(
+            (store.get("a/c/new", 9).unwrap(), store.get("ab", 9).unwrap()),
+            (b"changed".to_vec(), b"x".to_vec())
+        );
+        assert!(!store.has("a/none"));
+        store.remove("a/c/new").unwrap();
+        assert_eq!(names(store, "a"), [("b".to_owned(), folder), ("two".to_owned(), file)], "nothing else is left");
         store.remove("a/b/one").unwrap();
         assert!(is_missing(store.kind("a/b").map(drop)), "a folder goes with its last file");
     }

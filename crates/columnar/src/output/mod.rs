@@ -15,6 +15,7 @@ mod append;
 pub mod errors;
 pub mod folder;
 pub mod interface;
+mod local_change;
 pub mod local_store;
 pub mod manifest;
 pub mod memory;
@@ -25,7 +26,7 @@ pub mod store;
 pub mod whole_file;
 
 pub use folder::LocalFolder;
-pub use interface::{IfExists, Output, OutputFile, Published, StagedFile, StagedName};
+pub use interface::{IfExists, Output, OutputFile, PlanOutput, Published, StagedFile, StagedName};
 pub use local_store::LocalStore;
 pub use manifest::{CommitRecord, FileEntry, options_hash};
 pub use memory::MemoryOutput;

@@ -10,7 +10,6 @@ use std::path::Path;
 use base::error::Result;
 use serde::{Deserialize, Serialize};
 
-use super::errors::output_error;
 use super::manifest::InputEntry;
 use super::store::{Store, joined};
 
@@ -66,7 +65,7 @@ impl Refusal {
     pub fn write(&self, out: &dyn Store) -> Result<()> {
         let path = path(&self.trace);
         let text = serde_json::to_string_pretty(self).unwrap_or_default() + "\n";
-        out.put(&path, text.as_bytes()).map_err(|cause| output_error("write", &out.location(&path), cause))
+        out.put(&path, text.as_bytes())
     }
 
     /// Removes what runs have left that were killed while they wrote. Where one is still at work and loses its own, its next

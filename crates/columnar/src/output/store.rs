@@ -4,9 +4,14 @@
 //! small files beside it. Who reads a trace asks the store for its manifest first, which names every other file.
 
 use std::fmt::Debug;
-use std::io;
+use std::io::{self, Read};
 use std::path::PathBuf;
 use std::sync::Arc;
+
+use base::error::Result;
+
+/// Makes the new content of a file from what it has: `None` leaves the file as it is.
+pub type Change<'c> = dyn FnMut(&[u8]) -> Result<Option<Vec<u8>>> + 'c;
 
 /// Files by their `/`-separated paths below a root; the path of the root is empty. Calls may come from any thread.
 ///
@@ -40,14 +45,30 @@ pub trait Store: Send + Sync + Debug {
     /// Writes a small file whole, in the place of what is there; folders above it are made.
     ///
     /// # Errors
-    /// Those of the system; then what was there is there still.
-    fn put(&self, path: &str, content: &[u8]) -> io::Result<()>;
+    /// [`ErrorKind::Output`](base::error::ErrorKind::Output) when it cannot be written; then what was there is there still.
+    fn put(&self, path: &str, content: &[u8]) -> Result<()>;
+
+    /// Writes a file whole, its `parts` one after another, unless one is there: the first one stands. Returns whether it was
+    /// written; folders above it are made.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Output`](base::error::ErrorKind::Output) when it cannot be written.
+    fn put_first(&self, path: &str, parts: &[&[u8]]) -> Result<bool>;
+
+    /// Puts what `change` makes of a file in its place: of two processes that do so neither loses what the other has
+    /// changed. A file that is not there, or of which `change` makes nothing, stays as it is; `change` is given `most` bytes
+    /// and one more of a file that is longer, and may be called again where another process was faster.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Output`](base::error::ErrorKind::Output) when the file cannot be read or written, or others change it all
+    /// the time, and those of `change`.
+    fn change(&self, path: &str, most: u64, change: &mut Change<'_>) -> Result<()>;
 
     /// Removes a file, and the folder that it was the last one in.
     ///
     /// # Errors
-    /// As [`Store::kind`].
-    fn remove(&self, path: &str) -> io::Result<()>;
+    /// [`ErrorKind::Output`](base::error::ErrorKind::Output) when it is not there, or cannot be removed.
+    fn remove(&self, path: &str) -> Result<()>;
 
     /// All bytes of a file, and no more than `most` and one: a longer one can be told by that.
     ///
@@ -130,5 +151,27 @@ pub fn joined(folder: &str, path: &str) -> String {
         (true, _) => path.to_owned(),
         (_, true) => folder.to_owned(),
         _ => format!("{folder}/{path}"),
+    }
+}
+
+/// Reads a file of a store from a place on.
+#[derive(Clone, Debug)]
+pub struct StoreReader {
+    file: Arc<dyn StoredFile>,
+    offset: u64,
+}
+
+impl StoreReader {
+    /// Reads from `offset` on.
+    pub fn new(file: Arc<dyn StoredFile>, offset: u64) -> StoreReader {
+        StoreReader { file, offset }
+    }
+}
+
+impl Read for StoreReader {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read_at(self.offset, buffer)?;
+        self.offset = self.offset.saturating_add(read as u64);
+        Ok(read)
     }
 }

@@ -1,20 +1,12 @@
 //! The schema lock of an output folder, `OUT/schema.lock`: read once by a run, and extended by it at its end, beside other runs.
 //!
-//! Who extends it holds the guard beside it, reads the file again, adds what it lacks and puts the whole in its place by one
-//! rename: a reader sees the file before or after, and of two runs neither loses what the other has added. What a run that was
-//! killed has not added stands in the sidecars of its traces, and the next run that passes over them adds it.
+//! Of two runs neither loses what the other has added: see [`Store::change`]. What a run that was killed has not added stands in
+//! the sidecars of its traces, and the next run that passes over them adds it.
 
 use std::collections::{HashMap, HashSet};
-use std::fs::{self, File};
-use std::io::{self, Read, Write};
-use std::path::{Path, PathBuf};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
 
-use base::disk;
 use base::error::{Error, ErrorKind, Result};
-use columnar::output::errors::output_error;
-use columnar::output::folder::{sync_folder, take_file};
+use columnar::output::Store;
 use schema::extend::Additions;
 use schema::lock::{MAX_LOCK, SchemaLock};
 use schema::used::UsedNames;
@@ -24,27 +16,12 @@ use crate::sidecar::NAMES_PATH;
 /// The lock in an output folder.
 pub const LOCK_NAME: &str = "schema.lock";
 
-/// What others hold while they extend a lock, beside it; and what is to be it.
-const GUARD: &str = ".schema.lock.guard";
-const STAGED: &str = ".schema.lock.tmp";
-
-/// How long others may hold a lock, which takes them milliseconds.
-const PATIENCE: Duration = Duration::from_secs(60);
-const PAUSE: Duration = Duration::from_millis(10);
-
-/// The content of a lock file, and no more of it than a lock may have.
-///
-/// # Errors
-/// Those of the system.
-pub fn content(file: &Path) -> io::Result<Vec<u8>> {
-    let mut content = Vec::new();
-    File::open(file)?.take(MAX_LOCK as u64 + 1).read_to_end(&mut content)?;
-    Ok(content)
-}
+/// Bytes of a lock that are read.
+const MOST: u64 = MAX_LOCK as u64;
 
 /// The names that a published trace uses of providers whose names a lock settles, as its sidecar has them.
-pub fn names_of(trace: &Path) -> Option<UsedNames> {
-    UsedNames::read(&content(&trace.join(NAMES_PATH)).ok()?).ok()
+pub fn names_of(trace: &dyn Store) -> Option<UsedNames> {
+    UsedNames::read(&trace.get(NAMES_PATH, MOST).ok()?).ok()
 }
 
 /// Adds what traces use to the lock of an output folder; returns how many lines it has gained. A folder without a lock stays
@@ -52,34 +29,32 @@ pub fn names_of(trace: &Path) -> Option<UsedNames> {
 ///
 /// # Errors
 /// [`ErrorKind::Output`] when the lock cannot be read or written, is none any more, or is held by others all the time.
-pub fn extend(out: &Path, additions: &Additions) -> Result<usize> {
-    // Where it is a link, what it leads to is extended.
-    let file = match fs::canonicalize(out.join(LOCK_NAME)) {
-        Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(0),
-        found => found.map_err(|cause| output_error("find", &out.join(LOCK_NAME), cause))?,
-    };
-    let guard = Guard::take(file.with_file_name(GUARD))?;
-    let extended = extend_held(&file, additions);
-    guard.release();
-    extended
+pub fn extend(out: &dyn Store, additions: &Additions) -> Result<usize> {
+    let mut gained = 0;
+    out.change(LOCK_NAME, MOST, &mut |before| {
+        let (lines, text) = extended(before, additions)?;
+        gained = lines;
+        Ok(text)
+    })
+    .map_err(|error| if error.hint().is_some() { error } else { error.with_hint(LATER) })?;
+    Ok(gained)
 }
 
-fn extend_held(file: &Path, additions: &Additions) -> Result<usize> {
-    let failure = |what: &str| Error::new(ErrorKind::Output, what).in_file(file);
-    let before = content(file).map_err(|cause| output_error("read", file, cause))?;
-    let lock = SchemaLock::read(&before)
+/// How many lines a lock gains, and its text then; `None` where it gains none.
+fn extended(before: &[u8], additions: &Additions) -> Result<(usize, Option<Vec<u8>>)> {
+    let failure = |what: &str| Error::new(ErrorKind::Output, what);
+    let lock = SchemaLock::read(before)
         .map_err(|fault| failure("expected a schema lock").caused_by(fault.to_string()).with_hint(MEND))?;
     let extended = lock.extended(additions);
     if extended == lock {
-        return Ok(0);
+        return Ok((0, None));
     }
     let (old, new) = (lock.text(), extended.text());
-    let text = with_comments(&String::from_utf8_lossy(&before), &new);
+    let text = with_comments(&String::from_utf8_lossy(before), &new);
     if text.len() > MAX_LOCK {
         return Err(failure(&format!("expected {MAX_LOCK} bytes at most, found {}", text.len())));
     }
-    replace(file, text.as_bytes())?;
-    Ok(lines(&new).difference(&lines(&old)).count())
+    Ok((lines(&new).difference(&lines(&old)).count(), Some(text.into_bytes())))
 }
 
 /// The lines of a lock, each with its provider.
@@ -93,24 +68,7 @@ fn lines(text: &str) -> HashSet<(&str, &str)> {
 }
 
 const MEND: &str = "mend it or remove it; the next run adds what this one's traces use";
-
-/// Puts a text in the place of a file, whole or not at all.
-fn replace(file: &Path, text: &[u8]) -> Result<()> {
-    let staged = file.with_file_name(STAGED);
-    let write = || {
-        let mut new = File::create(&staged)?;
-        new.write_all(text)?;
-        disk::sync(&new)?;
-        fs::set_permissions(&staged, fs::metadata(file)?.permissions())?;
-        drop(new);
-        disk::rename(&staged, file)
-    };
-    if let Err(cause) = write() {
-        let _ = fs::remove_file(&staged);
-        return Err(output_error("write", file, cause));
-    }
-    sync_folder(file.parent().unwrap_or(Path::new("")))
-}
+const LATER: &str = "the next run adds what this one's traces use";
 
 /// The lines of `new` with the comments of `old`, each in front of the line that it stood in front of; those in front of all
 /// lines stay there, and those of lines that have gone stand at the end.
@@ -162,37 +120,12 @@ fn key(line: &str, provider: &mut String) -> String {
     [provider.as_str(), kind.unwrap_or_default(), &of.to_lowercase(), first.unwrap_or_default()].join("\t")
 }
 
-/// A file that one run holds at a time; the system lets go of it when a run is killed.
-struct Guard {
-    path: PathBuf,
-    file: File,
-}
-
-impl Guard {
-    fn take(path: PathBuf) -> Result<Guard> {
-        let end = Instant::now() + PATIENCE;
-        loop {
-            match take_file(&path).map_err(|cause| output_error("lock", &path, cause))? {
-                Some(file) => return Ok(Guard { path, file }),
-                None if Instant::now() >= end => {
-                    let message = "another run has been extending the schema lock for a minute";
-                    let hint = "the next run adds what this one's traces use";
-                    return Err(Error::new(ErrorKind::Output, message).in_file(path).with_hint(hint));
-                }
-                None => sleep(PAUSE),
-            }
-        }
-    }
-
-    /// Removes the file while it is held, so that it is nobody else's.
-    fn release(self) {
-        let _ = fs::remove_file(&self.path);
-        drop(self.file);
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
+    use columnar::output::{LocalStore, MemoryStore};
+
     use super::*;
 
     const SHOP: &str = "21111111-2222-3333-4444-555555555555";
@@ -210,7 +143,7 @@ mod tests {
     #[test]
     fn a_lock_gains_what_it_lacks_and_keeps_its_comments() {
         let folder = tempfile::tempdir().unwrap();
-        let (out, file) = (folder.path(), folder.path().join(LOCK_NAME));
+        let (out, file) = (&LocalStore::new(folder.path()), folder.path().join(LOCK_NAME));
         assert_eq!(extend(out, &additions("N\tA\tint\n")).unwrap(), 0);
         assert!(!file.exists(), "a folder without a lock stays so");
         let before = lock("# money\nN\tB\tint\n# the end\n").replace("\n\nP", "\n# ours\n\nP");
@@ -220,7 +153,7 @@ mod tests {
         assert_eq!(extend(out, &additions("N\tA\tint\nN\tB\ttext\nE\t1\t0\tSale\n")).unwrap(), 3);
         let after = lock("N\tA\tint\n# money\nN\tB\tint\ttext\nE\t1\t0\tSale\n# the end\n");
         assert_eq!(fs::read_to_string(&file).unwrap(), after.replace("\n\nP", "\n# ours\n\nP"));
-        assert_eq!(fs::read_dir(out).unwrap().count(), 1, "neither guard nor staged file is left");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "neither guard nor staged file is left");
     }
 
     #[test]
@@ -228,7 +161,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join(LOCK_NAME);
         fs::write(&file, "mine\n").unwrap();
-        let error = extend(folder.path(), &additions("N\tA\tint\n")).unwrap_err();
+        let error = extend(&LocalStore::new(folder.path()), &additions("N\tA\tint\n")).unwrap_err();
         assert_eq!((error.kind(), error.location().file.clone()), (ErrorKind::Output, fs::canonicalize(&file).ok()));
         assert_eq!(fs::read_to_string(&file).unwrap(), "mine\n");
     }
@@ -237,10 +170,18 @@ mod tests {
     #[test]
     fn runs_side_by_side_lose_nothing() {
         let folder = tempfile::tempdir().unwrap();
-        let (out, file) = (folder.path(), folder.path().join(LOCK_NAME));
+        let file = folder.path().join(LOCK_NAME);
         fs::write(&file, lock("")).unwrap();
-        fs::write(out.join(GUARD), "").unwrap();
-        fs::write(out.join(STAGED), "half").unwrap();
+        fs::write(folder.path().join(".schema.lock.guard"), "").unwrap();
+        fs::write(folder.path().join(".schema.lock.tmp"), "half").unwrap();
+        run_side_by_side(&LocalStore::new(folder.path()));
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        let memory = MemoryStore::default();
+        memory.put(LOCK_NAME, lock("").as_bytes()).unwrap();
+        run_side_by_side(&memory);
+    }
+
+    fn run_side_by_side(out: &dyn Store) {
         std::thread::scope(|scope| {
             for run in 0..8 {
                 scope.spawn(move || {
@@ -252,7 +193,6 @@ mod tests {
         });
         let lines: Vec<String> = (0..64).map(|name| format!("N\tA{}{}\tint\n", name / 8, name % 8)).collect();
         let all = lines.concat();
-        assert_eq!(fs::read_to_string(&file).unwrap(), lock(&all));
-        assert_eq!(fs::read_dir(out).unwrap().count(), 1);
+        assert_eq!(out.get(LOCK_NAME, MOST).unwrap(), lock(&all).as_bytes());
     }
 }

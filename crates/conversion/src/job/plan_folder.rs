@@ -3,20 +3,20 @@
 //! ```text
 //! job.json           the job, with the hash of the plan and of every file of segments; written last
 //! plan.json          the plan
-//! survey/            what the survey found, for the commit
+//! survey.json, …     what the survey found, for the commit
 //! segments-00000     the segments of a partition, 136 bytes each
 //! dimensions-…       what ids meant, for the commit
 //! stacks-…           the stacks of events that others tell
 //! report-00000.json  what became of a partition, behind a line with its hash
 //! ```
 
-use std::fs::File;
 use std::path::Path;
 
 use base::error::{Error, ErrorKind, Result};
 use base::progress::Progress;
 use columnar::output::folder::{is_attempt, plan_name};
-use columnar::output::{IfExists, LocalFolder, StagedName};
+use columnar::output::store::StoreReader;
+use columnar::output::{IfExists, StagedName, Store};
 use serde::{Deserialize, Serialize};
 use spill::{SpillSpace, Spilled};
 
@@ -29,12 +29,14 @@ use crate::convert::part_report::PartReport;
 use crate::convert::report_check::ReportRules;
 use crate::convert::write_options::WriteOptions;
 use crate::plan::{Partition, PlanFile, PlanText, PlannedInput, Segment};
+use crate::survey::survey_file::FACTS as SURVEY_FACTS;
 use crate::survey::{FileSurvey, SurveyResult, machines};
 
 const JOB_FILE: &str = "job.json";
 const PLAN_FILE: &str = "plan.json";
 
-const SURVEY_FOLDER: &str = "survey";
+/// Bytes of a file of JSON that are read.
+const MAX_JSON: u64 = 1 << 32;
 
 /// A plan as it lies in its folder.
 #[derive(Debug)]
@@ -102,7 +104,7 @@ impl StoredReport {
         Ok([&seal[..], b"\n", &report].concat())
     }
 
-    /// Reads what [`StoredReport::to_text`] wrote to `path`.
+    /// Reads what [`StoredReport::to_text`] has made, from a file that messages call `path`.
     ///
     /// # Errors
     /// [`ErrorKind::Output`] when it is not what was written.
@@ -125,11 +127,11 @@ impl StoredReport {
         &self,
         plan: &StoredPlan,
         rules: &ReportRules<'_>,
-        folder: &Path,
+        files: &dyn Store,
         partition: &Partition,
     ) -> Result<()> {
         let number = partition.number;
-        let path = folder.join(report_file(number));
+        let path = files.location(&report_file(number));
         if self.plan != plan.hash {
             return Err(changed(&path));
         }
@@ -174,9 +176,9 @@ impl StoredJob {
     ///
     /// # Errors
     /// [`ErrorKind::Output`] when a file cannot be written.
-    pub(super) fn write(&self, plan: &PlanText, folder: &LocalFolder) -> Result<()> {
-        folder.write_over(PLAN_FILE, plan.bytes())?;
-        folder.write_first(JOB_FILE, &serde_json::to_vec(self).map_err(unexpected)?)?;
+    pub(super) fn write(&self, plan: &PlanText, files: &dyn Store) -> Result<()> {
+        files.put(PLAN_FILE, plan.bytes())?;
+        files.put_first(JOB_FILE, &[&serde_json::to_vec(self).map_err(unexpected)?])?;
         Ok(())
     }
 }
@@ -187,9 +189,9 @@ impl StoredPlan {
     /// # Errors
     /// [`ErrorKind::Output`] when it is not there, not whole, or not the one that its folder is named after, `Input` when it
     /// is of another version of the program.
-    pub(super) fn read(folder: &Path) -> Result<Self> {
-        let path = folder.join(JOB_FILE);
-        let text = std::fs::read(&path).map_err(|cause| {
+    pub(super) fn read(files: &dyn Store) -> Result<Self> {
+        let path = files.location(JOB_FILE);
+        let text = files.get(JOB_FILE, MAX_JSON).map_err(|cause| {
             let hint = "name the folder that `plan` printed; it goes when its trace is published";
             foreign(&path, "cannot read the plan").caused_by(cause).with_hint(hint)
         })?;
@@ -199,12 +201,13 @@ impl StoredPlan {
             return Err(foreign(&path, message).with_hint("plan anew on a machine like this one"));
         }
         let hash = job.hash()?;
-        if plan_name(folder).is_some_and(|(trace, digits)| trace != job.trace || !hash.starts_with(digits)) {
+        if plan_name(&files.location("")).is_some_and(|(trace, digits)| trace != job.trace || !hash.starts_with(digits))
+        {
             return Err(changed(&path));
         }
-        let path = folder.join(PLAN_FILE);
-        let file = File::open(&path).map_err(|cause| unreadable(&path, "the plan", cause))?;
-        let (plan, plan_hash) = PlanFile::read(file, &path)?;
+        let path = files.location(PLAN_FILE);
+        let file = files.open(PLAN_FILE).map_err(|cause| unreadable(&path, "the plan", cause))?;
+        let (plan, plan_hash) = PlanFile::read(StoreReader::new(file, 0), &path)?;
         if plan_hash != job.plan_blake3 || plan.partitions.len() != job.segments.len() {
             return Err(changed(&path));
         }
@@ -229,12 +232,13 @@ impl StoredPlan {
     /// [`ErrorKind::Output`] when they are not there, or not those of the plan.
     pub(super) fn segments(
         &self,
-        folder: &Path,
+        files: &dyn Store,
         partition: &Partition,
         space: &SpillSpace,
         progress: &dyn Progress,
     ) -> Result<Spilled<Segment>> {
-        let path = folder.join(segments_file(partition.number));
+        let path = segments_file(partition.number);
+        let changed = || changed(&files.location(&path));
         let (mut events, mut damaged) = (0_u64, 0_u64);
         let is_sound = |block: &[Segment]| {
             events += block.iter().map(|segment| u64::from(segment.events)).sum::<u64>();
@@ -243,10 +247,10 @@ impl StoredPlan {
         };
         let stored =
             self.job.segments.get(partition.number as usize).filter(|stored| stored.count == partition.segments);
-        let stored = stored.ok_or_else(|| changed(&path))?;
-        let segments = stored.read(&path, "the segments of the partition", space, progress, is_sound)?;
+        let stored = stored.ok_or_else(changed)?;
+        let segments = stored.read(files, &path, "the segments of the partition", space, progress, is_sound)?;
         if (events, damaged) != (partition.events, partition.damaged) {
-            return Err(changed(&path));
+            return Err(changed());
         }
         Ok(segments)
     }
@@ -260,21 +264,14 @@ impl StoredPlan {
 ///
 /// # Errors
 /// [`ErrorKind::Output`] when it cannot be read.
-pub(super) fn read_report(folder: &Path, partition: u32) -> Result<Option<StoredReport>> {
-    let path = folder.join(report_file(partition));
-    match std::fs::read(&path) {
+pub(super) fn read_report(files: &dyn Store, partition: u32) -> Result<Option<StoredReport>> {
+    let file = report_file(partition);
+    let path = files.location(&file);
+    match files.get(&file, MAX_JSON) {
         Ok(text) => StoredReport::read(&path, &text).map(Some),
         Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(cause) => Err(unreadable(&path, "the report on a partition", cause)),
     }
-}
-
-/// Writes the survey, unless it is there. It appears as a whole.
-///
-/// # Errors
-/// [`ErrorKind::Output`] when it cannot be written, `Interrupted` when the caller asked to stop.
-pub(super) fn write_survey(survey: &SurveyResult, folder: &LocalFolder, progress: &dyn Progress) -> Result<()> {
-    folder.write_folder_first(SURVEY_FOLDER, |staged| survey.write(staged, progress))
 }
 
 /// Reads the survey of the inputs that were planned. Copies of them may have other times, and so may the inputs themselves
@@ -283,13 +280,13 @@ pub(super) fn write_survey(survey: &SurveyResult, folder: &LocalFolder, progress
 /// # Errors
 /// Those of [`SurveyResult::read`], and [`ErrorKind::Output`] when it is one of other inputs.
 pub(super) fn read_survey(
-    folder: &Path,
+    files: &dyn Store,
     planned: &[PlannedInput],
     space: &SpillSpace,
     progress: &dyn Progress,
 ) -> Result<SurveyResult> {
-    let path = folder.join(SURVEY_FOLDER);
-    let survey = SurveyResult::read(&path, space, progress)?;
+    let path = files.location(SURVEY_FACTS);
+    let survey = SurveyResult::read(files, space, progress)?;
     let (expected, found) = (planned.len(), survey.files.len());
     if expected != found {
         let message = format!("expected the survey of the {expected} inputs that were planned, found one of {found}");

@@ -1,11 +1,12 @@
 //! Records of a plan, in files of their own in its folder.
 
-use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
 use base::error::{Error, ErrorKind, Result};
 use base::progress::{Progress, stop_if_cancelled};
+use columnar::output::Store;
+use columnar::output::store::StoreReader;
 use serde::{Deserialize, Serialize};
 use spill::{Record, SpillSpace, Spilled};
 use zerocopy::IntoBytes;
@@ -28,21 +29,23 @@ impl StoredRecords {
         StoredRecords { count: records.len() as u64, blake3: blake3::hash(records.as_bytes()).to_hex().to_string() }
     }
 
-    /// Reads the records of a file; `what` they are called. `is_sound` says whether those that come next can be right.
+    /// Reads the records of a file of a plan; `what` they are called. `is_sound` says whether those that come next can be right.
     ///
     /// # Errors
     /// [`ErrorKind::Output`] when they are not there, or not those of the plan, [`ErrorKind::Interrupted`] when the caller
     /// asked to stop.
     pub(super) fn read<T: Record>(
         &self,
-        path: &Path,
+        plan: &dyn Store,
+        path: &str,
         what: &str,
         space: &SpillSpace,
         progress: &dyn Progress,
         mut is_sound: impl FnMut(&[T]) -> bool,
     ) -> Result<Spilled<T>> {
-        let unreadable = |cause| unreadable(path, what, cause);
-        let mut file = File::open(path).map_err(unreadable)?;
+        let unreadable = |cause| unreadable(&plan.location(path), what, cause);
+        let changed = || changed(&plan.location(path));
+        let mut file = StoreReader::new(plan.open(path).map_err(unreadable)?, 0);
         let (mut hasher, mut records) = (blake3::Hasher::new(), space.records());
         let together = (BLOCK / size_of::<T>()).max(1);
         let mut left = self.count;
@@ -53,13 +56,13 @@ impl StoredRecords {
             file.read_exact(block.as_mut_bytes()).map_err(unreadable)?;
             hasher.update(block.as_bytes());
             if !is_sound(&block) {
-                return Err(changed(path));
+                return Err(changed());
             }
             records.extend(&block)?;
             left -= count as u64;
         }
         if hasher.finalize().to_hex().as_str() != self.blake3 {
-            return Err(changed(path));
+            return Err(changed());
         }
         records.finish()
     }

@@ -10,7 +10,7 @@ use base::resources::pool;
 use base::resources::{default_memory, default_threads};
 use columnar::dataset::rows_in_footer;
 use columnar::output::folder::{plan_name, trace_folder};
-use columnar::output::{CommitRecord, IfExists, LocalFolder, LocalStore, Output, StagedName};
+use columnar::output::{CommitRecord, IfExists, LocalFolder, LocalStore, Output, PlanOutput, StagedName};
 use etl::input::{InputId, Inputs, OpenOptions};
 use schema::extend::Additions;
 use spill::SpillSpace;
@@ -57,6 +57,27 @@ impl Default for StepOptions {
     }
 }
 
+/// Where a plan lies, and where the trace is published that it becomes.
+#[derive(Debug)]
+pub struct PlanPlace {
+    /// The files of the plan, and those of the trace.
+    pub output: Arc<dyn PlanOutput>,
+    /// The folder of the output: members of archives are unpacked there unless [`StepOptions::open`] says otherwise.
+    pub out: PathBuf,
+    /// What the trace is called in messages.
+    pub target: PathBuf,
+    /// For what does not fit into memory.
+    pub space: SpillSpace,
+}
+
+impl PlanPlace {
+    /// The folder of a plan on this system.
+    pub fn local(folder: LocalFolder) -> PlanPlace {
+        let (out, target) = (folder.out().to_owned(), folder.target());
+        PlanPlace { out, target, space: SpillSpace::new(folder.folder()), output: Arc::new(folder) }
+    }
+}
+
 /// What became of planning.
 #[derive(Debug)]
 pub enum PlanOutcome {
@@ -99,14 +120,29 @@ pub enum CommitOutcome {
 /// # Errors
 /// Those of [`convert`](super::convert) up to there.
 pub fn plan(job: &Recording, options: &ConvertOptions, progress: &dyn JobProgress) -> Result<PlanOutcome> {
-    let pool = pool(options.threads)?;
     columnar::output::folder::check_absent(&options.out, &job.name, options.if_exists)?;
-    let update = (options.if_exists == IfExists::Update).then(|| Update::of(job, options));
-    if let Some(update) = &update
-        && let Some(known) = update.known(&pool, progress)?
+    if options.if_exists == IfExists::Update
+        && let Some(known) = Update::of(job, options).known(&pool(options.threads)?, progress)?
     {
         return Ok(PlanOutcome::Done(known));
     }
+    plan_in(job, options, progress, |trace, hash| {
+        Ok(PlanPlace::local(LocalFolder::create_plan(&progress.cleanup(), &options.out, trace, hash)?))
+    })
+}
+
+/// As [`plan`], in the place that `begin` gives for the name of the trace and the hash of the plan. What is published there already
+/// is not looked at.
+///
+/// # Errors
+/// Those of [`plan`] and of `begin`.
+pub fn plan_in(
+    job: &Recording,
+    options: &ConvertOptions,
+    progress: &dyn JobProgress,
+    begin: impl FnOnce(&str, &str) -> Result<PlanPlace>,
+) -> Result<PlanOutcome> {
+    let pool = pool(options.threads)?;
     let space = SpillSpace::temporary();
     let inputs = inputs(job, options, progress)?;
     let files = survey(&pool, job, &inputs, options, &space, true, progress)?;
@@ -131,17 +167,18 @@ pub fn plan(job: &Recording, options: &ConvertOptions, progress: &dyn JobProgres
         stacks: of_partitions.as_ref().map(|stored| stored.of_files(&stacks)),
     };
     inputs.check_unchanged()?;
-    let folder = LocalFolder::create_plan(&progress.cleanup(), &options.out, &job.trace, &job.hash()?[..16])?;
+    let place = begin(&job.trace, &job.hash()?[..16])?;
+    let stored = place.output.files();
     for (partition, segments) in (0..).zip(segments()) {
         base::progress::stop_if_cancelled(progress)?;
-        folder.write_first(&plan_folder::segments_file(partition), segments.as_bytes())?;
+        stored.put_first(&plan_folder::segments_file(partition), &[segments.as_bytes()])?;
     }
-    StoredDimensions::write(&dimensions, &folder)?;
-    of_partitions.map_or(Ok(()), |stored| stored.write(&stacks, &folder, progress))?;
-    plan_folder::write_survey(&SurveyResult { files }, &folder, progress)?;
-    job.write(&plan, &folder)?;
-    folder.keep();
-    Ok(PlanOutcome::Planned { folder: folder.folder().to_owned(), partitions: partitions.list().len() })
+    StoredDimensions::write(&dimensions, stored)?;
+    of_partitions.map_or(Ok(()), |of_partitions| of_partitions.write(&stacks, stored, progress))?;
+    SurveyResult { files }.write(stored, progress)?;
+    job.write(&plan, stored)?;
+    place.output.keep();
+    Ok(PlanOutcome::Planned { folder: stored.location(""), partitions: partitions.list().len() })
 }
 
 /// Converts one partition of a plan, from its own parts of the inputs alone. Any number of processes may do so at a time,
@@ -157,22 +194,52 @@ pub fn convert_partition(
     options: &StepOptions,
     progress: &dyn JobProgress,
 ) -> Result<PartOutcome> {
-    let stored = StoredPlan::read(folder)?;
-    let partition = stored.partition(number)?;
-    if plan_folder::read_report(folder, number)?.is_some() {
+    let plan = LocalStore::new(folder);
+    let stored = StoredPlan::read(&plan)?;
+    stored.partition(number)?;
+    if plan_folder::read_report(&plan, number)?.is_some() {
         return Ok(PartOutcome::AlreadyConverted);
     }
-    let pool = pool(options.threads)?;
-    let output = Arc::new(LocalFolder::open_plan(&progress.cleanup(), folder)?);
-    let space = SpillSpace::new(output.folder());
-    let segments = stored.segments(folder, partition, &space, progress)?;
-    let inputs = planned_inputs(&stored, &segments, &options.open.or_in(output.out()), progress)?;
+    let place = PlanPlace::local(LocalFolder::open_plan(&progress.cleanup(), folder)?);
+    convert_stored(stored, number, &place, options, progress)
+}
+
+/// As [`convert_partition`], of a plan in any place.
+///
+/// # Errors
+/// Those of [`convert_partition`].
+pub fn convert_partition_in(
+    place: &PlanPlace,
+    number: u32,
+    options: &StepOptions,
+    progress: &dyn JobProgress,
+) -> Result<PartOutcome> {
+    let plan = place.output.files();
+    let stored = StoredPlan::read(plan)?;
+    if plan_folder::read_report(plan, number)?.is_some() {
+        return Ok(PartOutcome::AlreadyConverted);
+    }
+    convert_stored(stored, number, place, options, progress)
+}
+
+/// Converts a partition of a plan that has been read.
+fn convert_stored(
+    stored: StoredPlan,
+    number: u32,
+    place: &PlanPlace,
+    options: &StepOptions,
+    progress: &dyn JobProgress,
+) -> Result<PartOutcome> {
+    let (pool, partition) = (pool(options.threads)?, stored.partition(number)?);
+    let (plan, space) = (place.output.files(), &place.space);
+    let segments = stored.segments(plan, partition, space, progress)?;
+    let inputs = planned_inputs(&stored, &segments, &options.open.or_in(&place.out), progress)?;
     progress.stage(Stage::Convert { events: partition.events });
     let planned = PlannedInputs::new(stored.plan.inputs.clone(), &inputs);
     let view = PartitionView { inputs: &planned, partition, segments: &segments };
-    let dimensions = stored.job.dimensions.read_owners(folder, &space, progress)?;
+    let dimensions = stored.job.dimensions.read_owners(plan, space, progress)?;
     let stacks = match &stored.job.stacks {
-        Some(stacks) => stacks.read(folder, number, &space, progress)?,
+        Some(stacks) => stacks.read(plan, number, space, progress)?,
         None => Stacks::default(),
     };
     let conversion = Conversion {
@@ -183,16 +250,16 @@ pub fn convert_partition(
         stacks: &stacks,
         options: &stored.job.write,
         memory: options.memory,
-        space: &space,
+        space,
     };
-    let files = Arc::clone(&output) as Arc<dyn Output>;
+    let files = Arc::clone(&place.output) as Arc<dyn Output>;
     let mut reports = conversion.write(Threads::Pool(&pool), &[view], &files, progress)?;
     let report = reports.pop().unwrap_or_default();
     view.check_unchanged()?;
     let rows = report.files.iter().map(|file| file.rows).sum();
-    let report = StoredReport { plan: stored.hash, attempt: output.attempt().to_owned(), report };
+    let report = StoredReport { plan: stored.hash, attempt: place.output.attempt().to_owned(), report };
     let text = report.to_text()?;
-    let is_first = output.vouch_first(&plan_folder::report_file(number), &text, progress)?;
+    let is_first = place.output.vouch_first(&plan_folder::report_file(number), &text, progress)?;
     Ok(if is_first { PartOutcome::Converted { rows } } else { PartOutcome::AlreadyConverted })
 }
 
@@ -222,18 +289,38 @@ pub fn commit(folder: &Path, options: &StepOptions, progress: &dyn JobProgress) 
         LocalFolder::discard_plan(folder)?;
         return Ok(CommitOutcome::AlreadyCommitted(target));
     }
-    let pool = pool(options.threads)?;
-    let output = Arc::new(LocalFolder::open_plan_to_publish(&progress.cleanup(), folder)?);
-    let stored = StoredPlan::read(folder)?;
-    let (reports, staged) = reports(&stored, &output)?;
-    let space = SpillSpace::new(output.folder());
-    let SurveyResult { files } = plan_folder::read_survey(folder, &stored.plan.inputs, &space, progress)?;
-    let dimensions = stored.job.dimensions.read(folder, &space, progress)?;
+    let place = PlanPlace::local(LocalFolder::open_plan_to_publish(&progress.cleanup(), folder)?);
+    let outcome = commit_started(&place, options, started, progress)?;
+    if let Outcome::Published(report) = &outcome {
+        extend_lock(&report.folder)?;
+    }
+    Ok(CommitOutcome::Done(outcome))
+}
+
+/// As [`commit`], of a plan in any place. Whether it was committed before is not looked at, and no schema lock is extended.
+///
+/// # Errors
+/// Those of [`commit`].
+pub fn commit_in(place: &PlanPlace, options: &StepOptions, progress: &dyn JobProgress) -> Result<Outcome> {
+    commit_started(place, options, (SystemTime::now(), Instant::now()), progress)
+}
+
+fn commit_started(
+    place: &PlanPlace,
+    options: &StepOptions,
+    started: (SystemTime, Instant),
+    progress: &dyn JobProgress,
+) -> Result<Outcome> {
+    let (pool, plan) = (pool(options.threads)?, place.output.files());
+    let stored = StoredPlan::read(plan)?;
+    let (reports, staged) = reports(&stored, &*place.output)?;
+    let SurveyResult { files } = plan_folder::read_survey(plan, &stored.plan.inputs, &place.space, progress)?;
+    let dimensions = stored.job.dimensions.read(plan, &place.space, progress)?;
     let StoredPlan { job, plan, hash } = stored;
     let facts = FileFacts::of(&files, progress)?;
     let commit = Commit {
         name: &job.trace,
-        target: output.target(),
+        target: place.target.clone(),
         dimensions: &dimensions,
         options: &job.write,
         checks: &job.checks,
@@ -241,7 +328,7 @@ pub fn commit(folder: &Path, options: &StepOptions, progress: &dyn JobProgress) 
         run: RunContext {
             threads: options.threads,
             memory: options.memory,
-            out: output.out().to_owned(),
+            out: place.out.clone(),
             id: options.run_id.clone(),
             options: record::publish_options(job.if_exists, job.checks, job.lock),
             plan: Some(hash),
@@ -250,25 +337,23 @@ pub fn commit(folder: &Path, options: &StepOptions, progress: &dyn JobProgress) 
         staged,
     };
     let (surveyed, partitions) = (Surveyed { files, facts, plan: plan.result }, plan.partitions);
-    let output = output as Arc<dyn Output>;
+    let output = Arc::clone(&place.output) as Arc<dyn Output>;
     let finished = pool.install(|| commit.finish(surveyed, &partitions, reports, &output, || Ok(()), progress))?;
-    let outcome = finished.publish(&output, progress)?;
-    if let Outcome::Published(report) = &outcome {
-        extend_lock(&report.folder)?;
-    }
-    Ok(CommitOutcome::Done(outcome))
+    finished.publish(&output, progress)
 }
 
 /// Adds the names of a trace to the lock of the output folder, where it was planned with that.
 fn extend_lock(target: &Path) -> Result<()> {
     let is_from_folder =
         CommitRecord::read(&LocalStore::new(target)).is_ok_and(|it| record::lock_of(&it) == Some(LockFrom::Folder));
-    let (true, Some(out), Some(names)) = (is_from_folder, target.parent(), lock_file::names_of(target)) else {
+    let (true, Some(out), Some(names)) =
+        (is_from_folder, target.parent(), lock_file::names_of(&LocalStore::new(target)))
+    else {
         return Ok(());
     };
     let mut additions = Additions::default();
     additions.add(&names);
-    lock_file::extend(out, &additions).map(drop)
+    lock_file::extend(&LocalStore::new(out), &additions).map(drop)
 }
 
 /// The trace of a plan, where it is published already.
@@ -280,16 +365,17 @@ fn committed(folder: &Path) -> Option<PathBuf> {
 }
 
 /// The reports on all partitions, in their order, and the files that they name.
-fn reports(stored: &StoredPlan, output: &LocalFolder) -> Result<(Vec<PartReport>, Vec<StagedName>)> {
+fn reports(stored: &StoredPlan, output: &dyn PlanOutput) -> Result<(Vec<PartReport>, Vec<StagedName>)> {
+    let plan = output.files();
     let (mut reports, mut files, mut missing) = (Vec::new(), Vec::new(), Vec::new());
     let rules = ReportRules::of(&stored.plan);
     for partition in &stored.plan.partitions {
         let number = partition.number;
-        let Some(report) = plan_folder::read_report(output.folder(), number)? else {
+        let Some(report) = plan_folder::read_report(plan, number)? else {
             missing.push(number.to_string());
             continue;
         };
-        report.check(stored, &rules, output.folder(), partition)?;
+        report.check(stored, &rules, plan, partition)?;
         files.extend(report.staged());
         reports.push(report.report);
     }
@@ -298,14 +384,15 @@ fn reports(stored: &StoredPlan, output: &LocalFolder) -> Result<(Vec<PartReport>
         let shown = missing.iter().take(10).map(String::as_str).collect::<Vec<_>>().join(", ");
         let message = format!("{count} of {} partitions are not converted: {shown}", stored.plan.partitions.len());
         let hint = "run `etl2parquet convert-partition PLAN N` for each of them";
-        return Err(Error::new(ErrorKind::Output, message).in_file(output.folder()).with_hint(hint));
+        return Err(Error::new(ErrorKind::Output, message).in_file(plan.location("")).with_hint(hint));
     }
     check_files(&reports, &files, output)?;
     Ok((reports, files))
 }
 
 /// Every file that a report names is there, as long as the report says, and has as many rows in its footer.
-fn check_files(reports: &[PartReport], files: &[StagedName], output: &LocalFolder) -> Result<()> {
+fn check_files(reports: &[PartReport], files: &[StagedName], output: &dyn PlanOutput) -> Result<()> {
+    let folder = || output.files().location("");
     let found: HashMap<(String, Option<String>), u64> =
         output.list()?.into_iter().map(|file| ((file.path, file.attempt), file.bytes)).collect();
     for (entry, name) in reports.iter().flat_map(|report| &report.files).zip(files) {
@@ -315,12 +402,12 @@ fn check_files(reports: &[PartReport], files: &[StagedName], output: &LocalFolde
         if there != Some(entry.bytes) {
             let found = there.map_or("none".to_owned(), |bytes| format!("one of {bytes}"));
             let message = format!("expected a file {} of {} bytes, found {found}", entry.path, entry.bytes);
-            return Err(Error::new(ErrorKind::Output, message).in_file(output.folder()).with_hint(PLAN_ANEW));
+            return Err(Error::new(ErrorKind::Output, message).in_file(folder()).with_hint(PLAN_ANEW));
         }
         let rows = rows_in_footer(output, name, entry.bytes)?;
         if rows != entry.rows {
             let message = format!("expected {} rows in {}, found {rows}", entry.rows, entry.path);
-            return Err(Error::new(ErrorKind::Output, message).in_file(output.folder()).with_hint(PLAN_ANEW));
+            return Err(Error::new(ErrorKind::Output, message).in_file(folder()).with_hint(PLAN_ANEW));
         }
     }
     Ok(())

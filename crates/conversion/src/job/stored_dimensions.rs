@@ -5,11 +5,9 @@
 //! dimensions-texts       their texts
 //! ```
 
-use std::path::Path;
-
 use base::error::Result;
 use base::progress::Progress;
-use columnar::output::LocalFolder;
+use columnar::output::Store;
 use serde::{Deserialize, Serialize};
 use spill::{SpillSpace, Spilled};
 use zerocopy::IntoBytes;
@@ -55,7 +53,7 @@ impl StoredDimensions {
     ///
     /// # Errors
     /// [`ErrorKind::Output`](base::error::ErrorKind::Output) when one cannot be written.
-    pub(super) fn write(dimensions: &Dimensions, folder: &LocalFolder) -> Result<()> {
+    pub(super) fn write(dimensions: &Dimensions, plan: &dyn Store) -> Result<()> {
         let spans = [
             (PROCESSES, &dimensions.processes),
             (THREADS, &dimensions.threads),
@@ -64,18 +62,18 @@ impl StoredDimensions {
             (METHODS, &dimensions.methods),
         ];
         for (name, spans) in spans {
-            folder.write_first(name, spans.as_bytes())?;
+            plan.put_first(name, &[spans.as_bytes()])?;
         }
-        folder.write_first(TEXTS, dimensions.texts.bytes()).map(drop)
+        plan.put_first(TEXTS, &[dimensions.texts.bytes()]).map(drop)
     }
 
     /// Reads the files.
     ///
     /// # Errors
     /// Those of [`StoredRecords::read`].
-    pub(super) fn read(&self, folder: &Path, space: &SpillSpace, progress: &dyn Progress) -> Result<Dimensions> {
-        let spans = |stored: &StoredRecords, name| read_spans(stored, &folder.join(name), space, progress);
-        let owners = self.read_owners(folder, space, progress)?;
+    pub(super) fn read(&self, plan: &dyn Store, space: &SpillSpace, progress: &dyn Progress) -> Result<Dimensions> {
+        let spans = |stored: &StoredRecords, name| read_spans(stored, (plan, name), space, progress);
+        let owners = self.read_owners(plan, space, progress)?;
         let paths = DosPaths::new(self.volumes.iter().cloned());
         let (images, files) = (spans(&self.images, IMAGES)?, spans(&self.files, FILES)?);
         Ok(Dimensions { images, files, methods: spans(&self.methods, METHODS)?, paths, ..owners })
@@ -85,9 +83,14 @@ impl StoredDimensions {
     ///
     /// # Errors
     /// Those of [`StoredRecords::read`].
-    pub(super) fn read_owners(&self, folder: &Path, space: &SpillSpace, progress: &dyn Progress) -> Result<Dimensions> {
-        let spans = |stored: &StoredRecords, name| read_spans(stored, &folder.join(name), space, progress);
-        let texts = self.texts.read(&folder.join(TEXTS), "the texts of what ids meant", space, progress, |_| true)?;
+    pub(super) fn read_owners(
+        &self,
+        plan: &dyn Store,
+        space: &SpillSpace,
+        progress: &dyn Progress,
+    ) -> Result<Dimensions> {
+        let spans = |stored: &StoredRecords, name| read_spans(stored, (plan, name), space, progress);
+        let texts = self.texts.read(plan, TEXTS, "the texts of what ids meant", space, progress, |_| true)?;
         let (processes, threads) = (spans(&self.processes, PROCESSES)?, spans(&self.threads, THREADS)?);
         Ok(Dimensions { processes, threads, texts: Texts::of(texts), ..Dimensions::default() })
     }
@@ -95,9 +98,9 @@ impl StoredDimensions {
 
 fn read_spans(
     stored: &StoredRecords,
-    path: &Path,
+    (plan, name): (&dyn Store, &str),
     space: &SpillSpace,
     progress: &dyn Progress,
 ) -> Result<Spilled<Span>> {
-    stored.read(path, "what ids meant", space, progress, |_| true)
+    stored.read(plan, name, "what ids meant", space, progress, |_| true)
 }

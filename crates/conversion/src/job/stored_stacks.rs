@@ -6,11 +6,9 @@
 //! stacks-addresses   the addresses
 //! ```
 
-use std::path::Path;
-
 use base::error::Result;
 use base::progress::{Progress, stop_if_cancelled};
-use columnar::output::LocalFolder;
+use columnar::output::Store;
 use serde::{Deserialize, Serialize};
 use spill::{SpillSpace, Spilled};
 use zerocopy::IntoBytes;
@@ -68,13 +66,13 @@ impl PartitionStacks {
     ///
     /// # Errors
     /// [`ErrorKind::Output`](base::error::ErrorKind::Output) when one cannot be written, `Interrupted` when the caller asked to stop.
-    pub(super) fn write(&self, stacks: &Stacks, folder: &LocalFolder, progress: &dyn Progress) -> Result<()> {
+    pub(super) fn write(&self, stacks: &Stacks, plan: &dyn Store, progress: &dyn Progress) -> Result<()> {
         for (partition, events) in (0..).zip(&self.0) {
             stop_if_cancelled(progress)?;
-            folder.write_first(&events_file(partition), events.as_bytes())?;
+            plan.put_first(&events_file(partition), &[events.as_bytes()])?;
         }
-        folder.write_first(LISTS, stacks.lists().as_bytes())?;
-        folder.write_first(ADDRESSES, stacks.addresses().as_bytes()).map(drop)
+        plan.put_first(LISTS, &[stacks.lists().as_bytes()])?;
+        plan.put_first(ADDRESSES, &[stacks.addresses().as_bytes()]).map(drop)
     }
 }
 
@@ -85,14 +83,14 @@ impl StoredStacks {
     /// Those of [`StoredRecords::read`].
     pub(super) fn read(
         &self,
-        folder: &Path,
+        plan: &dyn Store,
         partition: u32,
         space: &SpillSpace,
         progress: &dyn Progress,
     ) -> Result<Stacks> {
         const WHAT: &str = "the stacks of events";
-        let path = folder.join(events_file(partition));
-        let stored = self.events.get(partition as usize).ok_or_else(|| changed(&path))?;
+        let path = events_file(partition);
+        let stored = self.events.get(partition as usize).ok_or_else(|| changed(&plan.location(&path)))?;
         let mut last = None;
         let is_sorted = |block: &[StackOfEvent]| {
             let is_next =
@@ -100,9 +98,9 @@ impl StoredStacks {
             last = block.last().copied().or(last);
             is_next && block.is_sorted_by_key(StackOfEvent::order)
         };
-        let events = stored.read(&path, WHAT, space, progress, is_sorted)?;
-        let lists = self.lists.read(&folder.join(LISTS), WHAT, space, progress, |_| true)?;
-        let addresses = self.addresses.read(&folder.join(ADDRESSES), WHAT, space, progress, |_| true)?;
+        let events = stored.read(plan, &path, WHAT, space, progress, is_sorted)?;
+        let lists = self.lists.read(plan, LISTS, WHAT, space, progress, |_| true)?;
+        let addresses = self.addresses.read(plan, ADDRESSES, WHAT, space, progress, |_| true)?;
         Ok(Stacks::stored(events, lists, addresses))
     }
 }

@@ -31,7 +31,7 @@ mod settle;
 pub mod shapes;
 pub mod sort;
 pub mod streams;
-mod survey_file;
+pub mod survey_file;
 mod together;
 pub mod unreadable;
 

@@ -5,14 +5,14 @@
 //! by file. What is read is held against the seal first, so that nothing is made of a file that is cut, changed or of
 //! another version.
 
-use std::fs::File;
-use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use base::disk;
 use base::error::{Error, ErrorCode, ErrorKind, Result};
 use base::progress::{Progress, stop_if_cancelled};
-use columnar::output::errors::output_error;
+use columnar::output::store::StoreReader;
+use columnar::output::{Store, StoredFile};
 use serde::{Deserialize, Serialize};
 use spill::{SpillSpace, Spilled};
 use zerocopy::{FromZeros, IntoBytes};
@@ -21,7 +21,7 @@ use super::buffer_summary::BufferSummary;
 use super::result::{FileSurvey, SurveyResult};
 
 /// What a survey without its buffers is called in its folder.
-const FACTS: &str = "survey.json";
+pub const FACTS: &str = "survey.json";
 /// What its buffers are called.
 const BUFFERS: &str = "survey.buffers";
 
@@ -32,7 +32,7 @@ const SEAL_LEN: usize = 512;
 const FORMAT: &str = "etl2parquet survey";
 
 /// Bytes that are hashed at a time.
-const HASH_BLOCK: u64 = 16 << 20;
+const HASH_BLOCK: usize = 16 << 20;
 
 /// Records that are read at a time.
 const BLOCK: usize = 4096;
@@ -61,34 +61,37 @@ struct Part {
 type Line<T> = (u64, T);
 
 impl SurveyResult {
-    /// Writes the survey to two files of a folder.
+    /// Writes the survey to two files of a store, each unless it is there.
     ///
     /// # Errors
     /// [`ErrorKind::Output`] when they cannot be written, [`ErrorKind::Interrupted`] when the caller asked to stop.
-    pub fn write(&self, folder: &Path, progress: &dyn Progress) -> Result<()> {
-        let (facts, buffers) = (folder.join(FACTS), folder.join(BUFFERS));
-        let buffers = write_buffers(&self.files, &buffers, progress)?;
-        write_facts(&self.files, &facts, buffers).map_err(|cause| unwritable(&facts, cause))
+    pub fn write(&self, store: &dyn Store, progress: &dyn Progress) -> Result<()> {
+        let buffers: Vec<&[u8]> = self.files.iter().map(|file| file.buffers.as_bytes()).collect();
+        let sealed = part(&buffers, progress)?;
+        store.put_first(BUFFERS, &buffers)?;
+        let (seal, facts) =
+            facts(&self.files, sealed, progress).map_err(|error| error.in_file(store.location(FACTS)))?;
+        store.put_first(FACTS, &[&seal, &facts]).map(drop)
     }
 
-    /// Reads the survey that was written to a folder; `space` is for what does not fit into memory.
+    /// Reads the survey that was written to a store; `space` is for what does not fit into memory.
     ///
     /// # Errors
     /// [`ErrorKind::Input`] when the files cannot be read, are damaged, or of another version of this program,
     /// [`ErrorKind::Interrupted`] when the caller asked to stop.
-    pub fn read(folder: &Path, space: &SpillSpace, progress: &dyn Progress) -> Result<SurveyResult> {
-        let mut facts = Opened::open(folder.join(FACTS))?;
+    pub fn read(store: &dyn Store, space: &SpillSpace, progress: &dyn Progress) -> Result<SurveyResult> {
+        let facts = Opened::open(store, FACTS)?;
         let seal = facts.seal()?;
         facts.hold_against(&seal.facts, SEAL_LEN as u64, progress)?;
         let stored = facts.lines()?;
-        let mut buffers = Opened::open(folder.join(BUFFERS))?;
+        let buffers = Opened::open(store, BUFFERS)?;
         buffers.hold_against(&seal.buffers, 0, progress)?;
         let records = stored.iter().try_fold(0_u64, |sum, (buffers, _)| sum.checked_add(*buffers));
         let bytes = records.and_then(|records| records.checked_mul(size_of::<BufferSummary>() as u64));
         if bytes != Some(seal.buffers.bytes) {
             return Err(buffers.damaged("it holds other buffers than the survey names"));
         }
-        let mut from = BufReader::new(&buffers.file);
+        let mut from = BufReader::new(buffers.from(0));
         let mut files = Vec::with_capacity(stored.len());
         for (count, mut file) in stored {
             file.buffers = read_buffers(&mut from, &buffers.path, count, space, progress)?;
@@ -101,92 +104,65 @@ impl SurveyResult {
     }
 }
 
-fn write_buffers(files: &[FileSurvey], path: &Path, progress: &dyn Progress) -> Result<Part> {
-    let failed = |cause| unwritable(path, cause);
-    let mut out = Hashing::new(BufWriter::new(File::create(path).map_err(failed)?));
-    for records in files.iter().flat_map(|file| file.buffers.chunks(BLOCK)) {
-        stop_if_cancelled(progress)?;
-        out.write_all(records.as_bytes()).map_err(failed)?;
-    }
-    let (file, part) = out.finish();
-    let file = file.into_inner().map_err(|cause| failed(cause.into()))?;
-    disk::sync(&file).map_err(failed)?;
-    Ok(part)
-}
-
-fn write_facts(files: &[FileSurvey], path: &Path, buffers: Part) -> io::Result<()> {
-    let mut file = BufWriter::new(File::create(path)?);
-    file.write_all(&[b' '; SEAL_LEN])?;
-    let mut out = Hashing::new(file);
+/// The line with the seal, and the lines of the files.
+fn facts(files: &[FileSurvey], buffers: Part, progress: &dyn Progress) -> Result<(Vec<u8>, Vec<u8>)> {
+    let unexpected = |cause: serde_json::Error| Error::bug("cannot write the survey").caused_by(cause);
+    let mut lines = Vec::new();
     for file in files {
         let line: Line<&FileSurvey> = (file.buffers.len() as u64, file);
-        serde_json::to_writer(&mut out, &line)?;
-        out.write_all(b"\n")?;
+        serde_json::to_writer(&mut lines, &line).map_err(unexpected)?;
+        lines.push(b'\n');
     }
-    let (file, facts) = out.finish();
     let seal = Seal {
         format: FORMAT.to_owned(),
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         is_little_endian: cfg!(target_endian = "little"),
-        facts,
+        facts: part(&[&lines], progress)?,
         buffers,
     };
-    let text = format!("{:<1$}\n", serde_json::to_string(&seal)?, SEAL_LEN - 1);
-    let mut file = file.into_inner()?;
-    file.seek(SeekFrom::Start(0))?;
-    file.write_all(text.as_bytes())?;
-    disk::sync(&file)
+    let seal = format!("{:<1$}\n", serde_json::to_string(&seal).map_err(unexpected)?, SEAL_LEN - 1);
+    Ok((seal.into_bytes(), lines))
 }
 
-/// Passes on what is written, and hashes it.
-struct Hashing<W> {
-    out: W,
-    hasher: blake3::Hasher,
+/// Length and hash of what is written.
+fn part(parts: &[&[u8]], progress: &dyn Progress) -> Result<Part> {
+    let mut hasher = blake3::Hasher::new();
+    for block in parts.iter().flat_map(|part| part.chunks(HASH_BLOCK)) {
+        stop_if_cancelled(progress)?;
+        hasher.update(block);
+    }
+    Ok(Part::of(&hasher))
 }
 
-impl<W: Write> Hashing<W> {
-    fn new(out: W) -> Self {
-        Hashing { out, hasher: blake3::Hasher::new() }
+impl Part {
+    fn of(hasher: &blake3::Hasher) -> Part {
+        Part { bytes: hasher.count(), blake3: hasher.finalize().to_hex().to_string() }
     }
-
-    fn finish(self) -> (W, Part) {
-        (self.out, part(&self.hasher))
-    }
-}
-
-impl<W: Write> Write for Hashing<W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.out.write(bytes)?;
-        self.hasher.update(bytes.get(..written).unwrap_or_default());
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
-    }
-}
-
-fn part(hasher: &blake3::Hasher) -> Part {
-    Part { bytes: hasher.count(), blake3: hasher.finalize().to_hex().to_string() }
 }
 
 /// One of the files while it is read.
 struct Opened {
     path: PathBuf,
-    file: File,
+    file: Arc<dyn StoredFile>,
 }
 
 impl Opened {
-    fn open(path: PathBuf) -> Result<Self> {
-        match File::open(&path) {
-            Ok(file) => Ok(Opened { path, file }),
-            Err(cause) => Err(unreadable(&path, cause)),
+    fn open(store: &dyn Store, path: &str) -> Result<Self> {
+        let location = store.location(path);
+        match store.open(path) {
+            Ok(file) => Ok(Opened { path: location, file }),
+            Err(cause) => Err(unreadable(&location, cause)),
         }
     }
 
-    fn seal(&mut self) -> Result<Seal> {
+    /// Reads from a place on.
+    fn from(&self, offset: u64) -> StoreReader {
+        StoreReader::new(Arc::clone(&self.file), offset)
+    }
+
+    fn seal(&self) -> Result<Seal> {
         let mut text = [0; SEAL_LEN];
-        self.file.read_exact(&mut text).map_err(|cause| match cause.kind() {
+        self.file.read_exact_at(0, &mut text).map_err(|cause| match cause.kind() {
             io::ErrorKind::UnexpectedEof => self.damaged("it is too short"),
             _ => unreadable(&self.path, cause),
         })?;
@@ -209,32 +185,31 @@ impl Opened {
     }
 
     /// Makes sure that what follows is what was written.
-    fn hold_against(&mut self, part: &Part, start: u64, progress: &dyn Progress) -> Result<()> {
-        let len = self.file.metadata().map_err(|cause| unreadable(&self.path, cause))?.len();
+    fn hold_against(&self, part: &Part, start: u64, progress: &dyn Progress) -> Result<()> {
+        let len = self.file.len();
         let expected = part.bytes.saturating_add(start);
         if len != expected {
             return Err(self.damaged(&format!("expected {expected} bytes, found {len}")));
         }
-        let mut hasher = blake3::Hasher::new();
+        let (mut hasher, mut from) = (blake3::Hasher::new(), self.from(start));
         // What has come since is one byte more than there should be.
         let mut left = part.bytes.saturating_add(1);
         while left > 0 {
             stop_if_cancelled(progress)?;
-            let block = (&self.file).take(left.min(HASH_BLOCK));
+            let block = from.by_ref().take(left.min(HASH_BLOCK as u64));
             let before = hasher.count();
             hasher.update_reader(block).map_err(|cause| unreadable(&self.path, cause))?;
             let read = hasher.count() - before;
             left = if read == 0 { 0 } else { left.saturating_sub(read) };
         }
-        if self::part(&hasher) != *part {
+        if Part::of(&hasher) != *part {
             return Err(self.damaged("its content is not what was written"));
         }
-        self.file.seek(SeekFrom::Start(start)).map_err(|cause| unreadable(&self.path, cause))?;
         Ok(())
     }
 
     fn lines(&self) -> Result<Vec<Line<FileSurvey>>> {
-        let lines = serde_json::Deserializer::from_reader(BufReader::new(&self.file)).into_iter();
+        let lines = serde_json::Deserializer::from_reader(BufReader::new(self.from(SEAL_LEN as u64))).into_iter();
         lines.collect::<serde_json::Result<_>>().map_err(|cause| {
             if cause.is_io() {
                 return unreadable(&self.path, cause.into());
@@ -249,10 +224,6 @@ impl Opened {
             .in_file(&self.path)
             .with_hint("delete the folder and survey the trace again")
     }
-}
-
-fn unwritable(path: &Path, cause: io::Error) -> Error {
-    output_error("write the survey", path, cause)
 }
 
 fn unreadable(path: &Path, cause: io::Error) -> Error {

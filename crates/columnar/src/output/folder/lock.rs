@@ -80,7 +80,7 @@ impl Lock {
 ///
 /// # Errors
 /// Those of the system.
-pub fn take_file(path: &Path) -> io::Result<Option<File>> {
+pub(crate) fn take_file(path: &Path) -> io::Result<Option<File>> {
     let file = match open(path) {
         Err(cause) if is_in_use(&cause) => return Ok(None),
         opened => opened?,

@@ -151,7 +151,7 @@ pub(super) fn sync(file: &Path) -> io::Result<()> {
 }
 
 /// Brings the names in a folder to disk, where the system and the file system know how.
-pub fn sync_folder(folder: &Path) -> Result<()> {
+pub(crate) fn sync_folder(folder: &Path) -> Result<()> {
     let folder = if folder == Path::new("") { Path::new(".") } else { folder };
     if !cfg!(unix) {
         return Ok(());

@@ -545,8 +545,8 @@ fn the_first_of_two_reports_stands() {
     let out = tempfile::tempdir().unwrap();
     let (folder, _) = planned(out.path());
     let [first, second] = [(); 2].map(|()| LocalFolder::open_plan(&CleanupRegistry::default(), &folder).unwrap());
-    assert!(first.write_first("report-00000.json", b"first").unwrap());
-    assert!(!second.write_first("report-00000.json", b"second").unwrap());
+    assert!(first.files().put_first("report-00000.json", &[b"first"]).unwrap());
+    assert!(!second.files().put_first("report-00000.json", &[b"second"]).unwrap());
     assert_eq!(fs::read(folder.join("report-00000.json")).unwrap(), b"first");
     drop((first, second));
     LocalFolder::discard_plan(&folder).unwrap();
@@ -597,9 +597,8 @@ fn who_was_abandoned_vouches_for_nothing_and_begins_nothing() {
     cleanup.abandon();
     let ends = [
         worker.vouch_first("report-00002.json", b"report", &NoProgress).map(drop),
-        worker.write_first("segments-00000", b"").map(drop),
-        worker.write_over("plan.json", b""),
-        worker.write_folder_first("survey", |_| Ok(())),
+        worker.files().put_first("segments-00000", &[b""]).map(drop),
+        worker.files().put("plan.json", b""),
         worker.create("events/A/part-00002-00001.parquet").map(drop),
     ];
     assert!(ends.into_iter().all(|end| end.unwrap_err().kind() == ErrorKind::Interrupted));
@@ -649,10 +648,8 @@ fn a_plan_that_fails_leaves_nothing_half_written() {
     let out = tempfile::tempdir().unwrap();
     let begin = |cleanup: &CleanupRegistry| {
         let plan = LocalFolder::create_plan(cleanup, out.path(), "a", "0123").unwrap();
-        plan.write_first("segments-00000", b"whole").unwrap();
-        let survey = plan.folder().join(format!("survey.{}.tmp", plan.attempt()));
-        fs::create_dir(&survey).unwrap();
-        fs::write(survey.join("survey.json"), "half").unwrap();
+        plan.files().put_first("segments-00000", &[b"whole"]).unwrap();
+        fs::write(plan.folder().join(format!("survey.json.{}.tmp", plan.attempt())), "half").unwrap();
         plan
     };
     let whole = [".etl2parquet-a.plan-0123/segments-00000"];
