@@ -19,5 +19,5 @@ pub fn probe(input: &InputFile, open: &OpenOptions) -> Result<()> {
 /// # Errors
 /// [`ErrorKind::Input`](base::error::ErrorKind::Input) when it is no trace.
 pub fn session_of(input: &InputFile, open: &OpenOptions) -> Result<Session> {
-    session::read(&*open_head(&input.path, open, &NoProgress)?).map(|(session, _)| session)
+    session::read(&*open_head(&input.address, open, &NoProgress)?).map(|(session, _)| session)
 }

@@ -9,7 +9,7 @@ use base::progress::NoProgress;
 use base::suggest::nearest;
 use conversion::convert::InputFile;
 use etl::input::container::{Archive, Format, Member, name_within};
-use etl::input::{Input, LocalFile, OpenOptions, STDIN, member_address, open_archive};
+use etl::input::{Address, Input, LocalFile, OpenOptions, open_archive};
 use glob::Pattern;
 
 use crate::begin::probe;
@@ -40,12 +40,12 @@ pub(crate) enum Asked {
 /// # Errors
 /// Why it is passed over, of a file that nobody named.
 pub(crate) fn of_file(
-    path: &Path,
+    path: &Address,
     source: &str,
     asked: Asked,
     open: &OpenOptions,
 ) -> std::result::Result<Contents, Reason> {
-    let plain = || Contents { inputs: vec![InputFile::new(path, source)], ..Contents::default() };
+    let plain = || Contents { inputs: vec![InputFile::new(path.clone(), source)], ..Contents::default() };
     // What cannot be read is told when it is converted.
     let Some(format) = format_of(path, open) else { return Ok(plain()) };
     let contents = if format.is_stream() {
@@ -66,7 +66,7 @@ pub(crate) fn of_file(
 }
 
 /// The members of an archive that a pattern matches, or the one of this name.
-pub(crate) fn of_members(archive: &Path, source: &str, pattern: &str, open: &OpenOptions) -> Result<Contents> {
+pub(crate) fn of_members(archive: &Address, source: &str, pattern: &str, open: &OpenOptions) -> Result<Contents> {
     let opened = open_archive(archive, open, &NoProgress)?;
     let options = glob::MatchOptions { require_literal_separator: true, ..glob::MatchOptions::new() };
     let pattern_of = Pattern::new(pattern).ok().filter(|_| opened.find(pattern).is_none());
@@ -79,7 +79,7 @@ pub(crate) fn of_members(archive: &Path, source: &str, pattern: &str, open: &Ope
         found.filter_map(|(index, member)| Some((member_input(archive, source, member)?, opened.lies_at(index))));
     let (inputs, lie_at): (Vec<InputFile>, Vec<(usize, u64)>) = found.unzip();
     if inputs.is_empty() {
-        let error = opened.no_member(&member_address(archive, pattern).unwrap_or_else(|| archive.to_owned()));
+        let error = opened.no_member(&archive.member(pattern).unwrap_or_else(|| archive.clone()));
         return Err(match near(&opened, pattern).filter(|_| Pattern::escape(pattern) == pattern) {
             Some(name) => error.with_hint(format!("did you mean {name}?")),
             None => error,
@@ -104,25 +104,25 @@ fn own_name(path: &str) -> &str {
 }
 
 /// What a file is packed as, by its first bytes.
-fn format_of(path: &Path, open: &OpenOptions) -> Option<Format> {
+fn format_of(path: &Address, open: &OpenOptions) -> Option<Format> {
     let head = |input: &dyn Input| Format::of(input.bytes(0, Format::SIGN, &mut Vec::new()).ok()?);
     match &open.stdin {
-        Some(stdin) if path == Path::new(STDIN) => head(&**stdin),
+        Some(stdin) if path.is_stdin() => head(&**stdin),
         _ => head(&LocalFile::open(path).ok()?),
     }
 }
 
 /// A compressed file is taken for what its name says, else looked into where nobody named it.
-fn stream(path: &Path, source: &str, asked: Asked, open: &OpenOptions) -> Result<Contents> {
+fn stream(path: &Address, source: &str, asked: Asked, open: &OpenOptions) -> Result<Contents> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let inner = name_within(&name);
-    let address = member_address(path, &inner).ok_or_else(|| not_text(path))?;
+    let address = path.member(&inner).ok_or_else(|| not_text(path))?;
     let found = InputFile::new(address, source);
     let is_trace = asked == Asked::ByName || is_trace_name(&inner) || probe(&found, open).is_ok();
     Ok(Contents { inputs: if is_trace { vec![found] } else { Vec::new() }, ..Contents::default() })
 }
 
-fn archive_contents(archive: &Archive, path: &Path, source: &str) -> Contents {
+fn archive_contents(archive: &Archive, path: &Address, source: &str) -> Contents {
     let (mut contents, mut blocked) = (Contents::default(), BTreeMap::<String, Vec<&str>>::new());
     for (index, member) in archive.members().iter().enumerate() {
         let name = member.name.rsplit('/').next().unwrap_or_default();
@@ -145,8 +145,8 @@ fn archive_contents(archive: &Archive, path: &Path, source: &str) -> Contents {
     contents
 }
 
-fn member_input(archive: &Path, source: &str, member: &Member) -> Option<InputFile> {
-    Some(InputFile::new(member_address(archive, &member.name)?, format!("{source}!/{}", member.name)))
+fn member_input(archive: &Address, source: &str, member: &Member) -> Option<InputFile> {
+    Some(InputFile::new(archive.member(&member.name)?, format!("{source}!/{}", member.name)))
 }
 
 /// Members that are told by name; the rest is a number.

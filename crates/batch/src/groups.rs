@@ -13,12 +13,10 @@ use std::path::{Path, PathBuf};
 
 use conversion::convert::InputFile;
 use conversion::survey::SAME_BOOT;
+use etl::input::Address;
 use etl::input::container::name_within;
-use etl::input::split_address;
 use etl::layout::logfile::mode;
 use etl::session::Session;
-
-use crate::inputs::canonical;
 
 /// Rows say by a number of 16 bits which file of their recording they are from.
 pub(crate) const MOST_MERGED: usize = 1 << 16;
@@ -275,10 +273,10 @@ fn name_of(input: &InputFile) -> String {
 
 /// Where an input lies, with one spelling for each folder: beside a file that is compressed, within an archive.
 fn folder_of(input: &InputFile) -> PathBuf {
-    let folder = |path: &Path| canonical(path).parent().map(Path::to_owned).unwrap_or_default();
-    match split_address(&input.path) {
+    let folder = |address: &Address| address.canonical().parent().map(Path::to_owned).unwrap_or_default();
+    match input.address.split() {
         Some((archive, _)) if !input.source.contains("!/") => folder(&archive),
-        _ => folder(&input.path),
+        _ => folder(&input.address),
     }
 }
 

@@ -1,9 +1,8 @@
 //! What became of each input of a run.
 
 use std::collections::{HashMap, HashSet};
-use std::path::Path;
 
-use etl::input::Unopened;
+use etl::input::{Address, Unopened};
 use serde::Serialize;
 
 /// An input, and how it ended.
@@ -41,7 +40,7 @@ pub(crate) fn ends(found: &[String], traces: &[EndedTrace<'_>], quarantined: &[(
             (None, Some(of)) => (Some(of.trace), of.status),
             (None, None) => (None, "failed"),
         };
-        let size = Unopened::at(Path::new(input)).and_then(|file| file.size);
+        let size = Unopened::at(&Address::from(input)).and_then(|file| file.size);
         InputEnd { input: input.to_owned(), size, trace: trace.map(str::to_owned), status }
     };
     inputs.filter(|input| seen.insert(*input)).map(end).collect()

@@ -11,7 +11,7 @@ use base::listing::entries;
 use base::names::{is_packed_name, is_tar_name, is_trace_name, text_of};
 use columnar::output::folder::is_of_output;
 use conversion::convert::{InputFile, Recording};
-use etl::input::{OpenOptions, STDIN, SharedMembers, read_stdin, split_address};
+use etl::input::{Address, OpenOptions, STDIN, SharedMembers, read_stdin};
 use glob::MatchOptions;
 
 use crate::contents::{self, Asked, Contents};
@@ -31,7 +31,7 @@ pub struct Found {
     /// Those of which a list says anything, until all are found.
     listed: Vec<ListedInput>,
     /// Of members of archives the number of the archive and where in it they lie.
-    lie_at: HashMap<PathBuf, (usize, (usize, u64))>,
+    lie_at: HashMap<Address, (usize, (usize, u64))>,
     /// Inputs that lead nowhere.
     pub problems: Vec<Error>,
     /// What lies in the searched folders and is called like what describes events, by name and path, in the order of names.
@@ -60,10 +60,10 @@ pub fn find(arguments: &[OsString], open: OpenOptions) -> Found {
             None => found.add(argument),
         }
     }
-    let by_name = |a: &InputFile, b: &InputFile| (&a.source, &a.path).cmp(&(&b.source, &b.path));
+    let by_name = |a: &InputFile, b: &InputFile| (&a.source, &a.address).cmp(&(&b.source, &b.address));
     found.inputs.sort_by(by_name);
     let mut seen = found.settle_listed();
-    found.inputs.retain(|input| seen.insert(canonical(&input.path)));
+    found.inputs.retain(|input| seen.insert(input.address.canonical()));
     for ListedInput { input, said, .. } in std::mem::take(&mut found.listed) {
         match said.merge {
             Some(name) => found.merged.entry(name).or_default().push(input),
@@ -74,18 +74,9 @@ pub fn find(arguments: &[OsString], open: OpenOptions) -> Found {
     found.merged.values_mut().for_each(|inputs| inputs.sort_by(by_name));
     found.schemas.sort();
     let mut seen = HashSet::new();
-    found.schemas.retain(|(_, path)| seen.insert(canonical(path)));
-    found.open.shared = Arc::new(SharedMembers::of(found.all().iter().map(|input| input.path.as_path())));
+    found.schemas.retain(|(_, path)| seen.insert(Address::from(path).canonical()));
+    found.open.shared = Arc::new(SharedMembers::of(found.all().iter().map(|input| &input.address)));
     found
-}
-
-/// One spelling for all addresses of a trace.
-pub fn canonical(address: &Path) -> PathBuf {
-    let canonical = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    match split_address(address) {
-        Some((archive, member)) => canonical(&archive).join("!").join(member),
-        None => canonical(address),
-    }
 }
 
 /// The path behind `@`.
@@ -146,7 +137,7 @@ impl Found {
         let mut contradicted = HashSet::new();
         let mut kept = Vec::new();
         for told in std::mem::take(&mut self.listed) {
-            let address = canonical(&told.input.path);
+            let address = told.input.address.canonical();
             let Some((said, place)) = first.get(&address) else {
                 first.insert(address, (told.said.clone(), told.place.clone()));
                 kept.push(told);
@@ -156,10 +147,10 @@ impl Found {
                 let [first, other] =
                     [place, &told.place].map(|(list, line)| format!("line {line} of {}", list.display()));
                 let message = format!("the options in {other} are not those in {first}");
-                self.problems.push(Error::new(ErrorKind::Usage, message).in_file(&told.input.path));
+                self.problems.push(Error::new(ErrorKind::Usage, message).in_file(&told.input.address));
             }
         }
-        kept.retain(|told| !contradicted.contains(&canonical(&told.input.path)));
+        kept.retain(|told| !contradicted.contains(&told.input.address.canonical()));
         self.listed = kept;
         first.into_keys().collect()
     }
@@ -167,24 +158,24 @@ impl Found {
     /// All traces, whatever they become.
     pub fn all(&self) -> Vec<InputFile> {
         let mut all: Vec<InputFile> = self.inputs.iter().chain(self.merged.values().flatten()).cloned().collect();
-        all.sort_by(|a, b| (&a.source, &a.path).cmp(&(&b.source, &b.path)));
+        all.sort_by(|a, b| (&a.source, &a.address).cmp(&(&b.source, &b.address)));
         all
     }
 
     /// Standard input, a file, a folder or a member of an archive if there is one of this name, else a pattern.
     fn add(&mut self, argument: &OsStr) {
-        let path = Path::new(argument);
-        if argument == STDIN {
+        let (path, address) = (Path::new(argument), Address::from(argument));
+        if address.is_stdin() {
             return self.add_stdin();
         }
         if path.is_dir() {
             return self.add_folder(path, path);
         }
-        if let Some(scheme) = url_scheme(path).filter(|_| !path.exists()) {
+        if let Some(scheme) = address.scheme().filter(|_| !path.exists()) {
             let error = nothing(&format!("{scheme} addresses cannot be read"), path);
             return self.problems.push(error.with_hint("bring the trace to this system first"));
         }
-        if let Some((archive, member)) = split_address(path) {
+        if let Some((archive, member)) = address.split() {
             let source = relative(&archive, archive.parent().unwrap_or(Path::new("")));
             return match contents::of_members(&archive, &source, &member, &self.open) {
                 Ok(members) => self.keep(members),
@@ -259,7 +250,7 @@ impl Found {
         }
         match fs::metadata(path) {
             Ok(found) if found.is_file() => {
-                if let Err(reason) = self.take(path, &relative(path, base), Asked::InFolder) {
+                if let Err(reason) = self.take(&Address::from(path), &relative(path, base), Asked::InFolder) {
                     passed.add(reason, &name);
                 }
             }
@@ -301,16 +292,17 @@ impl Found {
     }
 
     fn push(&mut self, path: &Path, base: &Path) {
-        let source = if path == Path::new(STDIN) { "stdin".to_owned() } else { relative(path, base) };
+        let address = Address::from(path);
+        let source = if address.is_stdin() { "stdin".to_owned() } else { relative(path, base) };
         // What was named is never passed over.
-        let _ = self.take(path, &source, Asked::ByName);
+        let _ = self.take(&address, &source, Asked::ByName);
     }
 
     /// Takes the traces that a file stands for.
     ///
     /// # Errors
     /// Why it is passed over.
-    fn take(&mut self, path: &Path, source: &str, asked: Asked) -> std::result::Result<(), Reason> {
+    fn take(&mut self, path: &Address, source: &str, asked: Asked) -> std::result::Result<(), Reason> {
         let found = contents::of_file(path, source, asked, &self.open)?;
         self.notes.extend(found.passed.note(path));
         self.keep(found);
@@ -320,7 +312,7 @@ impl Found {
     fn keep(&mut self, found: Contents) {
         let archive = self.lie_at.len();
         let places = found.inputs.iter().zip(found.lie_at);
-        self.lie_at.extend(places.map(|(input, place)| (input.path.clone(), (archive, place))));
+        self.lie_at.extend(places.map(|(input, place)| (input.address.clone(), (archive, place))));
         self.inputs.extend(found.inputs);
         self.problems.extend(found.problems);
     }
@@ -328,22 +320,15 @@ impl Found {
     /// Puts recordings from one archive, where they stand side by side, into the order in which their members lie there, so that it is
     /// read from its start to its end; says of all other inputs that nobody asks for them.
     pub fn settle(&self, recordings: &mut [Recording]) {
-        let lies_at = |recording: &Recording| self.lie_at.get(&recording.inputs.first()?.path).copied();
+        let lies_at = |recording: &Recording| self.lie_at.get(&recording.inputs.first()?.address).copied();
         let archive = |recording: &Recording| lies_at(recording).map(|(archive, _)| archive);
         let of_archives = recordings.chunk_by_mut(|one, next| archive(one).is_some() && archive(one) == archive(next));
         of_archives.for_each(|of_archive| of_archive.sort_by_cached_key(lies_at));
-        let asked_for: HashSet<&Path> = recordings.iter().flat_map(Recording::addresses).collect();
+        let asked_for: HashSet<&Address> = recordings.iter().flat_map(Recording::addresses).collect();
         let all = self.all();
-        let others = all.iter().map(|input| input.path.as_path()).filter(|address| !asked_for.contains(address));
+        let others = all.iter().map(|input| &input.address).filter(|address| !asked_for.contains(address));
         self.open.shared.forget(others);
     }
-}
-
-/// The `s3` of `s3://…`. One letter may be a drive.
-fn url_scheme(path: &Path) -> Option<&str> {
-    let (scheme, _) = path.to_str()?.split_once("://")?;
-    let is_scheme = scheme.len() > 1 && scheme.bytes().all(|c| c.is_ascii_alphanumeric() || b"+-.".contains(&c));
-    is_scheme.then_some(scheme)
 }
 
 /// Refuses an output folder that is an address, for which a folder `s3:` would be made here.
@@ -351,7 +336,8 @@ fn url_scheme(path: &Path) -> Option<&str> {
 /// # Errors
 /// [`ErrorKind::Usage`].
 pub fn check_no_url(output: &Path) -> Result<()> {
-    let Some(scheme) = url_scheme(output) else { return Ok(()) };
+    let address = Address::from(output);
+    let Some(scheme) = address.scheme() else { return Ok(()) };
     let message = format!("expected a folder of this system, found an {scheme} address");
     let hint = "convert into a folder and copy it there";
     Err(Error::new(ErrorKind::Usage, message).in_file(output).with_hint(hint))
@@ -541,13 +527,6 @@ mod tests {
 
     #[test]
     fn addresses_are_no_paths() {
-        let t = |path: &str, scheme: Option<&str>| assert_eq!(url_scheme(Path::new(path)), scheme, "{path}");
-        t("s3://bucket/a.etl", Some("s3"));
-        t("abfss://x@y/z", Some("abfss"));
-        t("file:///tmp", Some("file"));
-        t("c://lab", None);
-        t("lab/://x", None);
-        t("s3:/bucket", None);
         assert_eq!(check_no_url(Path::new("gs://b/out")).unwrap_err().kind(), ErrorKind::Usage);
         let found = find(&[OsString::from("s3://bucket/*.etl")], OpenOptions::default());
         assert!(found.problems[0].to_string().contains("s3 addresses cannot be read"), "{:?}", found.problems);

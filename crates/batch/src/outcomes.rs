@@ -126,7 +126,7 @@ impl<'a> Outcomes<'a> {
             }
             Err(error) => {
                 let input = match job.inputs.as_slice() {
-                    [input] => Some(input.path.as_path()),
+                    [input] => Some(&*input.address),
                     _ => error.location().file.as_deref(),
                 };
                 self.fail_input(&error, input, Some(&job.name));
@@ -153,7 +153,12 @@ impl<'a> Outcomes<'a> {
                     return ("failed", reason);
                 }
                 for input in &job.inputs {
-                    self.quarantine(&BadInput { input: &input.path, trace: Some(trace), code, reason: &known.reason });
+                    self.quarantine(&BadInput {
+                        input: &input.address,
+                        trace: Some(trace),
+                        code,
+                        reason: &known.reason,
+                    });
                 }
                 ("quarantined", reason)
             }
@@ -248,7 +253,7 @@ impl<'a> Outcomes<'a> {
     /// Takes the inputs of a recording out of quarantine.
     pub fn release(&mut self, job: &Recording) {
         for input in &job.inputs {
-            if let Err(error) = self.quarantine.release(&input.path) {
+            if let Err(error) = self.quarantine.release(&input.address) {
                 self.fail(&error, Some(&job.name));
             }
         }

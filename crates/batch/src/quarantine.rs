@@ -14,10 +14,8 @@ use base::names::safe_name;
 use columnar::output::folder::CleanupRegistry;
 use columnar::output::whole_file;
 use conversion::commit::record::modified;
-use etl::input::{STDIN, Unopened, split_address};
+use etl::input::{Address, Unopened};
 use serde::{Deserialize, Serialize};
-
-use crate::inputs::canonical;
 
 /// Version of the form of a record.
 const FORMAT_VERSION: u32 = 1;
@@ -90,7 +88,7 @@ impl Quarantine {
     pub fn add(&mut self, bad: &BadInput<'_>) -> Result<()> {
         let Some(folder) = &self.folder else { return Ok(()) };
         let Some(record) = Record::of(bad) else { return Ok(()) };
-        let name = record_name(bad.input);
+        let name = record_name(&Address::from(bad.input));
         let path = folder.join(&name);
         self.current.insert(name);
         if Record::read(&path).is_some_and(|before| before.says_the_same_as(&record)) {
@@ -107,10 +105,10 @@ impl Quarantine {
     ///
     /// # Errors
     /// [`ErrorKind::Output`] when a record cannot be removed.
-    pub fn release(&mut self, input: &Path) -> Result<()> {
+    pub fn release(&mut self, input: &Address) -> Result<()> {
         let Some(folder) = &self.folder else { return Ok(()) };
-        let archive = split_address(input).map(|(archive, _)| archive);
-        for address in std::iter::once(input).chain(archive.as_deref()) {
+        let archive = input.split().map(|(archive, _)| archive);
+        for address in std::iter::once(input).chain(&archive) {
             let name = record_name(address);
             if self.current.contains(&name) {
                 continue;
@@ -130,18 +128,18 @@ impl Quarantine {
 impl Record {
     /// `None` where there is no file.
     fn of(bad: &BadInput<'_>) -> Option<Record> {
-        let is_stdin = bad.input == Path::new(STDIN);
-        let (size, at) = match Unopened::at(bad.input) {
+        let address = Address::from(bad.input);
+        let (size, at) = match Unopened::at(&address) {
             Some(found) => (found.size, found.modified),
-            None if is_stdin => (None, None),
+            None if address.is_stdin() => (None, None),
             None => return None,
         };
-        let input = if is_stdin { bad.input.to_owned() } else { absolute(bad.input) };
+        let input = if address.is_stdin() { address.display().to_string() } else { address.absolute() };
         Some(Record {
             format_version: FORMAT_VERSION,
             tool_version: env!("CARGO_PKG_VERSION").to_owned(),
             quarantined_at: rfc3339_of(SystemTime::now()),
-            input: input.display().to_string(),
+            input,
             trace: bad.trace.map(str::to_owned),
             size,
             modified: modified(at),
@@ -161,9 +159,9 @@ impl Record {
 }
 
 /// `boot.etl~1a2b3c4d5e6f7081.json`: the same for every spelling of an address, another for every other input.
-fn record_name(input: &Path) -> String {
+fn record_name(input: &Address) -> String {
     let name = input.file_name().unwrap_or(input.as_os_str()).to_string_lossy();
-    let address = absolute(&canonical(input));
+    let address = absolute(&input.canonical());
     let hash = blake3::hash(address.as_os_str().as_encoded_bytes()).to_hex();
     format!("{}~{}.json", safe_name(&name), &hash[..HASH_DIGITS])
 }

@@ -1,12 +1,11 @@
 //! From files to recordings: which files become one trace, and what it is called.
 
 use std::collections::{HashMap, HashSet};
-use std::path::PathBuf;
 
 use base::error::{Error, ErrorKind, Result};
 use base::names::{NameFrom, checked_trace_name, folded, trace_name, trace_name_of_several};
 use conversion::convert::{InputFile, Recording};
-use etl::input::split_address;
+use etl::input::Address;
 
 use crate::begin::session_of;
 use crate::groups::{Facts, Finding, Group, MOST_MERGED, findings};
@@ -189,11 +188,11 @@ fn drafts(inputs: &[InputFile], groups: &[Group]) -> Vec<Draft> {
 
 /// What recordings are called; one of an archive with several is called after the archive, too.
 fn names(drafts: &[Draft], inputs: &[InputFile], name_from: NameFrom) -> Vec<String> {
-    let archive = |draft: &Draft| Some(split_address(&inputs.get(*draft.members.first()?)?.path)?.0);
-    let archives: Vec<Option<PathBuf>> = drafts.iter().map(archive).collect();
-    let mut of_archive = HashMap::<&PathBuf, usize>::new();
+    let archive = |draft: &Draft| Some(inputs.get(*draft.members.first()?)?.address.split()?.0);
+    let archives: Vec<Option<Address>> = drafts.iter().map(archive).collect();
+    let mut of_archive = HashMap::<&Address, usize>::new();
     archives.iter().flatten().for_each(|archive| *of_archive.entry(archive).or_default() += 1);
-    let name = |(draft, archive): (&Draft, &Option<PathBuf>)| {
+    let name = |(draft, archive): (&Draft, &Option<Address>)| {
         let is_alone = archive.as_ref().and_then(|archive| of_archive.get(archive)).is_none_or(|count| *count == 1);
         let name = if is_alone { trace_name } else { trace_name_of_several };
         name(&draft.source, name_from)
@@ -236,7 +235,7 @@ fn without_clashes(recordings: Vec<Recording>, notes: Vec<String>, name_from: Na
 }
 
 fn same_name(jobs: &[Recording], name_from: NameFrom) -> Error {
-    let paths = jobs.iter().flat_map(|job| &job.inputs).map(|input| input.path.display().to_string());
+    let paths = jobs.iter().flat_map(|job| &job.inputs).map(|input| input.address.display().to_string());
     let all = shortened(paths.collect());
     let name = jobs.first().map_or("", |job| &job.name);
     let message = format!("{all} would all become trace={name}: none of them is converted");

@@ -12,7 +12,7 @@ use columnar::output::{IfExists, LocalStore};
 use conversion::commit::lock_file::{LOCK_NAME, extend, names_of};
 use conversion::convert::ConvertOptions;
 use conversion::convert::{InputFile, Outcome, Recording};
-use etl::input::OpenOptions;
+use etl::input::{Address, OpenOptions};
 use schema::extend::Additions;
 
 use super::begin::probe;
@@ -60,7 +60,7 @@ impl<'a> Batch<'a> {
         let options = self.options;
         let found = inputs::find(&options.inputs, options.convert.open.clone().or_in(&options.convert.out));
         let led_nowhere = found.problems.iter().filter_map(|problem| problem.location().file.clone());
-        let paths = found.all().into_iter().map(|input| input.path).chain(led_nowhere);
+        let paths = found.all().into_iter().map(|input| input.address).chain(led_nowhere.map(Address::from));
         self.found = paths.map(|path| path.display().to_string()).collect();
         let merge = Merge::of(options.merge.as_deref());
         let is_interrupted = || self.observer.is_interrupted();
@@ -77,7 +77,7 @@ impl<'a> Batch<'a> {
                 let name = Some(job.name.as_str());
                 let probed = |input: &InputFile| probe(input, &found.open);
                 job.inputs.retain(|input| {
-                    probed(input).map_err(|error| self.outcomes.fail_input(&error, Some(&input.path), name)).is_ok()
+                    probed(input).map_err(|error| self.outcomes.fail_input(&error, Some(&input.address), name)).is_ok()
                 });
             }
             jobs.retain(|job| !job.inputs.is_empty());

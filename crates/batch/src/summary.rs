@@ -171,7 +171,7 @@ fn undecoded_rows(decode: &BTreeMap<String, u64>) -> u64 {
 impl TraceSummary {
     /// A recording with its end.
     pub fn of(job: &Recording, status: &'static str, reason: Option<String>, result: Option<TraceResult>) -> Self {
-        let inputs = job.inputs.iter().map(|input| input.path.display().to_string()).collect();
+        let inputs = job.inputs.iter().map(|input| input.address.display().to_string()).collect();
         TraceSummary { trace: job.name.clone(), status, reason, result, inputs }
     }
 

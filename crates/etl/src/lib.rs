@@ -78,7 +78,7 @@
 //! use std::path::Path;
 //!
 //! use etl2parquet_etl::error::ErrorCode;
-//! use etl2parquet_etl::input::{MemoryInput, member_address};
+//! use etl2parquet_etl::input::{Address, MemoryInput};
 //! use etl2parquet_etl::session;
 //!
 //! // An address names the archive, and the member in it.

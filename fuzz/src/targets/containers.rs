@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use base::progress::NoProgress;
 use etl::input::container::{Archive, Format, Member};
-use etl::input::{Input, Inputs, MemoryInput, OpenOptions, SharedMembers, member_address};
+use etl::input::{Address, Input, Inputs, MemoryInput, OpenOptions, SharedMembers};
 use etl2parquet::{Error, ErrorKind};
 
 use crate::digest::Digest;
@@ -58,8 +58,8 @@ fn container(input: &[u8], digest: &mut Digest) {
     let wanted: BTreeSet<usize> =
         archive.members().iter().enumerate().filter(readable).take(MEMBERS).map(|(index, _)| index).collect();
     let (together, all) = unpacked(&archive, &wanted);
-    let addresses: Vec<PathBuf> = wanted.iter().filter_map(|&index| address(&archive, index)).collect();
-    let shared = Arc::new(SharedMembers::of(addresses.iter().map(PathBuf::as_path)));
+    let addresses: Vec<Address> = wanted.iter().filter_map(|&index| address(&archive, index)).collect();
+    let shared = Arc::new(SharedMembers::of(addresses.iter()));
     for &index in &wanted {
         let (mut alone, one) = unpacked(&archive, &BTreeSet::from([index]));
         let alone = alone.remove(&index);
@@ -125,12 +125,12 @@ fn lies_within(input: &[u8], archive: &Archive, index: usize, whole: Option<&[u8
     assert!(whole.is_none_or(|whole| whole == lies), "containers: in its place or unpacked, a member is the same");
 }
 
-fn address(archive: &Archive, index: usize) -> Option<PathBuf> {
-    member_address(Path::new(CONTAINER), &archive.members()[index].name)
+fn address(archive: &Archive, index: usize) -> Option<Address> {
+    Address::from(CONTAINER).member(&archive.members()[index].name)
 }
 
 /// The way that a recording takes, alone or beside others of the same archive.
-fn spooled(file: &Arc<dyn Input>, address: Option<PathBuf>, shared: &Arc<SharedMembers>, whole: Option<&[u8]>) {
+fn spooled(file: &Arc<dyn Input>, address: Option<Address>, shared: &Arc<SharedMembers>, whole: Option<&[u8]>) {
     let Some(address) = address else { return };
     let shared = Arc::clone(shared);
     let stdin = Some(Arc::clone(file));

@@ -1,14 +1,14 @@
 //! What the manifest and the file footers say of a conversion.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Instant, SystemTime};
 
 use base::calendar;
 use base::settings::{self, Recorded};
 use columnar::output::IfExists;
 use columnar::output::manifest::{CommitRecord, FORMAT_VERSION, InputEntry, LossCounts, RunInfo, options_hash};
-use etl::input::split_address;
+use etl::input::Address;
 use serde_json::{Map, Value, json};
 
 use crate::convert::settings::ALL;
@@ -89,32 +89,18 @@ pub fn run(context: &RunContext, files: &[FileSurvey], started: (SystemTime, Ins
         threads: context.threads as u64,
         memory_bytes: context.memory,
         host: host_name(),
-        output: absolute(&context.out),
-        inputs: files.iter().map(|file| absolute(&file.identity.source)).collect(),
+        output: base::disk::absolute(&context.out).display().to_string(),
+        inputs: files.iter().map(|file| file.identity.source.absolute()).collect(),
         modified: files.iter().map(|file| modified(file.identity.modified)).collect(),
         options: context.options.clone(),
         plan: context.plan.clone(),
     }
 }
 
-/// The same path from any folder.
-fn absolute(path: &Path) -> String {
-    base::disk::absolute(path).display().to_string()
-}
-
-/// Whether an input of a published trace, by its recorded absolute path, is what `now` leads to: by the same path, or by
-/// another spelling of it, such as one through a symbolic link.
-pub fn is_at(recorded: &str, now: &Path) -> bool {
-    absolute(now) == recorded || resolved(Path::new(recorded)).is_some_and(|there| resolved(now) == Some(there))
-}
-
-/// An address without links: of a file, or of a container with the name of the member.
-fn resolved(address: &Path) -> Option<(PathBuf, Option<String>)> {
-    let (file, member) = match split_address(address) {
-        Some((container, member)) => (container, Some(member)),
-        None => (address.to_owned(), None),
-    };
-    Some((std::fs::canonicalize(file).ok()?, member))
+/// Whether an input of a published trace, by its recorded absolute address, is what `now` leads to: by the same address, or
+/// by another spelling of it, such as one through a symbolic link.
+pub fn is_at(recorded: &str, now: &Address) -> bool {
+    now.absolute() == recorded || Address::from(recorded).leads_where(now)
 }
 
 /// When an input was last written, RFC 3339 in UTC.

@@ -1,8 +1,9 @@
 //! What to convert: recordings and their files.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use base::names::{NameFrom, trace_name};
+use etl::input::Address;
 
 /// One recording: the files that become one trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,8 +23,8 @@ impl Recording {
     }
 
     /// Where its inputs are.
-    pub fn addresses(&self) -> impl Iterator<Item = &Path> {
-        self.inputs.iter().map(|input| input.path.as_path())
+    pub fn addresses(&self) -> impl Iterator<Item = &Address> {
+        self.inputs.iter().map(|input| &input.address)
     }
 }
 
@@ -31,7 +32,7 @@ impl Recording {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct InputFile {
     /// Where it lies.
-    pub path: PathBuf,
+    pub address: Address,
     /// Its path relative to the input named by the user, with `/`.
     pub source: String,
     /// Nanoseconds that are added to all its times, because its clock was behind by so many.
@@ -40,7 +41,7 @@ pub struct InputFile {
 
 impl InputFile {
     /// An input whose clock is believed.
-    pub fn new(path: impl Into<PathBuf>, source: impl Into<String>) -> InputFile {
-        InputFile { path: path.into(), source: source.into(), offset_ns: 0 }
+    pub fn new(address: impl Into<Address>, source: impl Into<String>) -> InputFile {
+        InputFile { address: address.into(), source: source.into(), offset_ns: 0 }
     }
 }

@@ -1,6 +1,5 @@
 //! What a job needs before its events become rows.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use base::error::Result;
@@ -8,7 +7,7 @@ use base::progress::{Step, timed};
 use columnar::output::manifest::FORMAT_VERSION;
 use columnar::output::{IfExists, folder, options_hash};
 use etl::event::subject::Subject;
-use etl::input::{InputId, Inputs};
+use etl::input::{Address, InputId, Inputs};
 use etl::session;
 use rayon::ThreadPool;
 use spill::SpillSpace;
@@ -26,7 +25,7 @@ use crate::survey::{self, DescriptiveEvents, FileFacts, FileSurvey, Issue, Surve
 
 /// Opens the inputs of a recording; what is packed is unpacked beside the output where nothing else is said.
 pub(super) fn inputs(job: &Recording, options: &ConvertOptions, progress: &dyn JobProgress) -> Result<Inputs> {
-    let addresses: Vec<PathBuf> = job.inputs.iter().map(|input| input.path.clone()).collect();
+    let addresses: Vec<Address> = job.inputs.iter().map(|input| input.address.clone()).collect();
     let open = if options.dry_run { options.open.clone() } else { options.open.or_in(&options.out) };
     Inputs::open_any(&addresses, &open, &|bytes| progress.stage(Stage::Unpack { bytes }), progress)
 }

@@ -1,14 +1,12 @@
 //! `--if-exists update`: what is to be converted, told without reading the inputs.
 
-use std::path::Path;
-
 use base::error::{Error, ErrorCode, ErrorKind, Result};
 use base::progress::Progress;
 use columnar::output::folder::trace_folder;
 use columnar::output::manifest::{FORMAT_VERSION, FileEntry, InputEntry};
 use columnar::output::refusal::{Refusal, RefusalKind};
 use columnar::output::{CommitRecord, LocalStore, options_hash};
-use etl::input::{InputId, Inputs, Unopened};
+use etl::input::{Address, InputId, Inputs, Unopened};
 use rayon::ThreadPool;
 use schema::pack::Pack;
 
@@ -40,7 +38,7 @@ impl<'a> Update<'a> {
             options,
             options_hash: options_hash(&record::settings(options, &job.inputs, whole_lock(options).as_deref())),
             checks: serde_json::to_value(options.checks).unwrap_or_default(),
-            inputs: job.inputs.iter().map(|input| Unopened::at(&input.path)).collect(),
+            inputs: job.inputs.iter().map(|input| Unopened::at(&input.address)).collect(),
             published: CommitRecord::read(&LocalStore::new(trace_folder(&options.out, &job.name))).ok(),
             refused: Refusal::read(&LocalStore::new(&options.out), &job.name),
         }
@@ -53,7 +51,7 @@ impl<'a> Update<'a> {
     /// that the job lacks, and would lose them; [`ErrorKind::Interrupted`] when the caller asked to stop.
     pub(super) fn known(&self, pool: &ThreadPool, progress: &dyn Progress) -> Result<Option<Outcome>> {
         let Some(inputs) = &self.inputs else { return Ok(None) };
-        let hash = |path: &Path| pool.install(|| self.hash_of(path, progress));
+        let hash = |address: &Address| pool.install(|| self.hash_of(address, progress));
         if let Some(there) = &self.published {
             // Inputs that have gone since leave their events where they are.
             let before = before(&there.inputs, &there.run.modified, &there.run.inputs);
@@ -78,13 +76,13 @@ impl<'a> Update<'a> {
         &self,
         inputs: &[Unopened],
         before: &[Before<'_>],
-        hash: impl Fn(&Path) -> Result<String>,
+        hash: impl Fn(&Address) -> Result<String>,
     ) -> Result<()> {
         let job = || self.job.inputs.iter().zip(inputs);
-        let elsewhere = before.iter().filter(|before| !job().any(|(input, _)| before.is_at(&input.path)));
+        let elsewhere = before.iter().filter(|before| !job().any(|(input, _)| before.is_at(&input.address)));
         for missing in elsewhere {
             let is_meant = |input: &InputFile| before.len() == 1 || input.source == missing.entry.source;
-            let is_new = |input: &InputFile| !before.iter().any(|before| before.is_at(&input.path));
+            let is_new = |input: &InputFile| !before.iter().any(|before| before.is_at(&input.address));
             let mut instead = job().filter(|(input, _)| is_new(input) && is_meant(input)).peekable();
             // Inputs that have gone without another in their place have a check of their own.
             let Some((first, _)) = instead.peek().copied() else { continue };
@@ -93,7 +91,7 @@ impl<'a> Update<'a> {
                 if now.size.is_some_and(|size| size != missing.entry.size) {
                     continue;
                 }
-                match hash(&input.path) {
+                match hash(&input.address) {
                     Err(error) if error.code() == ErrorCode::Interrupted => return Err(error),
                     // One that cannot be read is for the conversion to name.
                     Err(_) => is_moved = true,
@@ -111,7 +109,7 @@ impl<'a> Update<'a> {
         let there = before.path.unwrap_or(&before.entry.source);
         let message =
             format!("expected a newer version of {there}, of which trace={} is, found another file", self.job.name);
-        Error::new(ErrorKind::Usage, message).in_file(&input.path).with_hint(
+        Error::new(ErrorKind::Usage, message).in_file(&input.address).with_hint(
             "give each a trace of its own with --name-from path, make them one with --merge NAME, or give --if-exists replace",
         )
     }
@@ -178,7 +176,7 @@ impl<'a> Update<'a> {
         })
     }
 
-    fn hash_of(&self, address: &Path, progress: &dyn Progress) -> Result<String> {
+    fn hash_of(&self, address: &Address, progress: &dyn Progress) -> Result<String> {
         let open = self.options.open.or_in(&self.options.out);
         let inputs = Inputs::open_any(&[address.to_owned()], &open, &|_| {}, progress)?;
         survey::hash(&*inputs.get(InputId(0))?, progress)
@@ -223,19 +221,19 @@ impl<'a> Update<'a> {
         &self,
         inputs: &[Unopened],
         before: &[Before<'_>],
-        hash: impl Fn(&Path) -> Result<String>,
+        hash: impl Fn(&Address) -> Result<String>,
     ) -> Result<bool> {
         if inputs.len() != before.len() || !self.job.inputs.iter().zip(inputs).zip(before).all(is_alike) {
             return Ok(false);
         }
         for ((input, now), before) in self.job.inputs.iter().zip(inputs).zip(before) {
-            if !self.options.rehash && before.is_at(&input.path) {
+            if !self.options.rehash && before.is_at(&input.address) {
                 if is_as_old(now, before) {
                     continue;
                 }
                 return Ok(false);
             }
-            match hash(&input.path) {
+            match hash(&input.address) {
                 Ok(now) if now == before.entry.blake3 => {}
                 Err(error) if error.code() == ErrorCode::Interrupted => return Err(error),
                 // One that cannot be read is for the conversion to name.
@@ -261,7 +259,7 @@ struct Before<'a> {
 
 impl Before<'_> {
     /// Whether this is what stands at an address now; unknown counts as so.
-    fn is_at(&self, address: &Path) -> bool {
+    fn is_at(&self, address: &Address) -> bool {
         self.path.is_none_or(|path| record::is_at(path, address))
     }
 }

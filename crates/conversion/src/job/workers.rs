@@ -77,7 +77,7 @@ impl Workers {
         open: &OpenOptions,
         progress: &dyn Progress,
     ) -> Result<Option<Ticket<'_>>> {
-        let room = job.inputs.iter().map(|input| room_to_unpack(&input.path, open)).max().unwrap_or_default();
+        let room = job.inputs.iter().map(|input| room_to_unpack(&input.address, open)).max().unwrap_or_default();
         (room > 0).then(|| self.turnstile.enter(room, progress)).transpose()
     }
 

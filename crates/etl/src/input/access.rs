@@ -1,17 +1,18 @@
 //! What an input is to its readers: bytes at an offset, and an identity that tells whether they are still the same.
 
 use std::fmt::Debug;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use base::error::{Error, ErrorCode, ErrorKind, Result};
 use serde::{Deserialize, Serialize};
 
+use super::address::Address;
+
 /// What tells whether an input is still the one that was opened.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
-    /// Where it is opened; for a local file its path.
-    #[serde(with = "path")]
-    pub source: PathBuf,
+    /// Where it is opened.
+    pub source: Address,
     /// Bytes.
     pub size: u64,
     /// When it was last written, Unix nanoseconds; `None` where nobody knows.
@@ -90,54 +91,4 @@ pub(super) fn changed(path: &Path, since: Since) -> Error {
         }
     };
     Error::new(ErrorKind::Internal, message).with_code(ErrorCode::InputChanged).in_file(path).with_hint(hint)
-}
-
-/// Paths as text, and those that are none as the system has them.
-mod path {
-    use std::ffi::OsString;
-    use std::path::{Path, PathBuf};
-
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    #[derive(Serialize, Deserialize)]
-    #[serde(untagged)]
-    enum Written {
-        Text(String),
-        Native(OsString),
-    }
-
-    pub(super) fn serialize<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
-        let text = path.to_str().map(|text| Written::Text(text.to_owned()));
-        text.unwrap_or_else(|| Written::Native(path.as_os_str().to_owned())).serialize(serializer)
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PathBuf, D::Error> {
-        Ok(match Written::deserialize(deserializer)? {
-            Written::Text(text) => text.into(),
-            Written::Native(name) => name.into(),
-        })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn round_trip(source: PathBuf) {
-        let identity = Identity { source, size: 7, modified: Some(-1) };
-        let text = serde_json::to_string(&identity).unwrap();
-        assert_eq!(serde_json::from_str::<Identity>(&text).unwrap(), identity, "{text}");
-    }
-
-    #[test]
-    fn an_identity_survives_being_written() {
-        round_trip("traces/a b.etl".into());
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn so_does_a_name_that_is_no_text() {
-        use std::os::unix::ffi::OsStringExt;
-        round_trip(std::ffi::OsString::from_vec(vec![b'a', 0xFF, b'b']).into());
-    }
 }

@@ -12,6 +12,7 @@ use base::progress::Progress;
 use serde::{Deserialize, Serialize};
 
 use super::access::{Identity, Input, Since, changed};
+use super::address::Address;
 use super::local::{self, LocalFile};
 use super::opener::{OpenOptions, Opener};
 
@@ -78,13 +79,13 @@ impl Inputs {
     /// Those of [`LocalFile::open`]; of the kind `Input` when a container is damaged or a member cannot be read, `Output`
     /// when there is no room to unpack it, `Interrupted` when the caller asked to stop.
     pub fn open_any(
-        addresses: &[PathBuf],
+        addresses: &[Address],
         options: &OpenOptions,
         begin: &dyn Fn(u64),
         progress: &dyn Progress,
     ) -> Result<Inputs> {
         let opener = Opener { options, since: Since::Opened, begin, progress };
-        let opened = opener.open(addresses.iter().map(PathBuf::as_path))?;
+        let opened = opener.open(addresses.iter())?;
         let mut inputs = Inputs::local([]);
         for (address, opened) in addresses.iter().zip(opened) {
             match opened {
@@ -122,7 +123,7 @@ impl Inputs {
             })
             .collect();
         let opener = Opener { options, since: Since::Planned, begin, progress };
-        let opened = opener.open(wanted.iter().map(|(_, identity)| identity.source.as_path()))?;
+        let opened = opener.open(wanted.iter().map(|(_, identity)| &identity.source))?;
         for ((position, identity), opened) in wanted.into_iter().zip(opened) {
             let Some(input) = opened else { continue };
             if *input.identity() != identity {

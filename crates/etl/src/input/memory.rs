@@ -1,10 +1,9 @@
 //! An input that is in memory whole.
 
-use std::path::Path;
-
 use base::error::Result;
 
 use super::access::{Identity, Input};
+use super::address::Address;
 
 /// Bytes in memory, for traces that were made rather than recorded.
 #[derive(Clone, Debug)]
@@ -16,12 +15,12 @@ pub struct MemoryInput {
 impl MemoryInput {
     /// An input of these bytes; errors call it `name`.
     pub fn new(name: &str, bytes: Vec<u8>) -> Self {
-        MemoryInput::at(Path::new(name), bytes)
+        MemoryInput::at(&Address::from(name), bytes)
     }
 
-    /// An input of bytes that lie at a path.
-    pub fn at(path: &Path, bytes: Vec<u8>) -> Self {
-        MemoryInput { identity: Identity { source: path.to_owned(), size: bytes.len() as u64, modified: None }, bytes }
+    /// An input of bytes that lie at an address.
+    pub fn at(address: &Address, bytes: Vec<u8>) -> Self {
+        MemoryInput { identity: Identity { source: address.clone(), size: bytes.len() as u64, modified: None }, bytes }
     }
 }
 

@@ -12,7 +12,7 @@ pub mod shared;
 pub mod unopened;
 
 pub use access::{Identity, Input};
-pub use address::{STDIN, member_address, split_address};
+pub use address::{Address, STDIN};
 pub use inputs::{InputId, Inputs};
 pub use local::LocalFile;
 pub use memory::MemoryInput;

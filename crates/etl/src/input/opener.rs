@@ -10,7 +10,7 @@ use base::error::{Error, ErrorCode, ErrorKind, Result};
 use base::progress::{NoProgress, Progress, Silent};
 
 use super::access::{Identity, Input, Since};
-use super::address::STDIN;
+use super::address::Address;
 use super::container::{Archive, Format, MemberInput, MemberPlace, Spool, SpoolLimit, decoder_fault};
 use super::local::{self, LocalFile};
 use super::memory::MemoryInput;
@@ -54,11 +54,11 @@ impl OpenOptions {
 ///
 /// # Errors
 /// Of the kind `Input` when the file cannot be read, is no container, or one whose directory is damaged.
-pub fn open_archive(path: &Path, options: &OpenOptions, progress: &dyn Progress) -> Result<Arc<Archive>> {
+pub fn open_archive(path: &Address, options: &OpenOptions, progress: &dyn Progress) -> Result<Arc<Archive>> {
     options.shared.archive(path, || open_anew(path, options, progress))
 }
 
-fn open_anew(path: &Path, options: &OpenOptions, progress: &dyn Progress) -> Result<Archive> {
+fn open_anew(path: &Address, options: &OpenOptions, progress: &dyn Progress) -> Result<Archive> {
     let input = open_file(path, options)?;
     let mut scratch = Vec::new();
     let format = Format::of(input.bytes(0, Format::SIGN, &mut scratch)?);
@@ -69,8 +69,8 @@ fn open_anew(path: &Path, options: &OpenOptions, progress: &dyn Progress) -> Res
     Archive::open(input, format, &Silent(progress))
 }
 
-fn open_file(path: &Path, options: &OpenOptions) -> Result<Arc<dyn Input>> {
-    if path != Path::new(STDIN) {
+fn open_file(path: &Address, options: &OpenOptions) -> Result<Arc<dyn Input>> {
+    if !path.is_stdin() {
         return Ok(Arc::new(LocalFile::open(path)?));
     }
     options.stdin.clone().ok_or_else(|| {
@@ -82,7 +82,7 @@ fn open_file(path: &Path, options: &OpenOptions) -> Result<Arc<dyn Input>> {
 
 /// Bytes that unpacking what stands at an address takes in memory at most; 0 of what is no member of a container, lies there as it is
 /// or unpacked already, or cannot be read, which whoever opens it will tell.
-pub fn room_to_unpack(address: &Path, options: &OpenOptions) -> u64 {
+pub fn room_to_unpack(address: &Address, options: &OpenOptions) -> u64 {
     let Some((container, name)) = options.shared.split(address) else { return 0 };
     if !options.shared.is_shared(&container) {
         // Its directory is read by whoever opens it.
@@ -105,7 +105,7 @@ const HEAD: u64 = 1 << 20;
 ///
 /// # Errors
 /// Those of [`open_archive`], and of the kind `Input` when there is no such member or it cannot be read.
-pub fn open_head(address: &Path, options: &OpenOptions, progress: &dyn Progress) -> Result<Arc<dyn Input>> {
+pub fn open_head(address: &Address, options: &OpenOptions, progress: &dyn Progress) -> Result<Arc<dyn Input>> {
     let Some((container, name)) = options.shared.split(address) else { return open_file(address, options) };
     let archive = open_archive(&container, options, progress)?;
     let index = archive.find(&name).ok_or_else(|| archive.no_member(address))?;
@@ -115,7 +115,7 @@ pub fn open_head(address: &Path, options: &OpenOptions, progress: &dyn Progress)
     let opener = Opener { options, since: Since::Opened, begin: &|_| {}, progress };
     if let Some((bytes, range)) = opener.shared(&archive, &container, index, address)? {
         let Identity { modified, .. } = *archive.input().identity();
-        let identity = Identity { source: address.to_owned(), size: range.end - range.start, modified };
+        let identity = Identity { source: address.clone(), size: range.end - range.start, modified };
         let place = MemberPlace::Spool(bytes, None);
         return Ok(Arc::new(MemberInput { identity, start: range.start, place, since: Since::Opened }));
     }
@@ -134,18 +134,18 @@ pub fn open_head(address: &Path, options: &OpenOptions, progress: &dyn Progress)
 pub fn read_stdin(from: &mut dyn Read, options: &OpenOptions) -> Result<Arc<dyn Input>> {
     let most = options.max_spool.unwrap_or(SpoolLimit::Archives(u64::MAX).bytes());
     let mut spool = Spool::new(&options.folder(), SpoolLimit::Bytes(most));
-    let address = Path::new(STDIN);
+    let address = &Address::stdin();
     let range = spool.take(from, None, address)?;
     if range.is_empty() {
         return Err(empty(address));
     }
-    let identity = Identity { source: address.to_owned(), size: range.end, modified: None };
+    let identity = Identity { source: address.clone(), size: range.end, modified: None };
     let place = MemberPlace::Spool(Arc::new(spool.into_bytes()), None);
     Ok(Arc::new(MemberInput { identity, start: 0, place, since: Since::Opened }))
 }
 
 /// The members that are wanted of one container: their places in the recording, addresses and names.
-type Wanted = Vec<(usize, PathBuf, String)>;
+type Wanted = Vec<(usize, Address, String)>;
 
 /// What opens the inputs of a recording that are no plain files.
 pub(super) struct Opener<'a> {
@@ -162,13 +162,12 @@ impl Opener<'_> {
     /// # Errors
     /// Those of [`open_archive`], of the kind `Input` when there is no such member or it cannot be read, and `Output` when
     /// there is no room to unpack it.
-    pub(super) fn open<'p>(&self, addresses: impl Iterator<Item = &'p Path>) -> Result<Vec<Option<Arc<dyn Input>>>> {
-        let (mut opened, mut containers) = (Vec::new(), BTreeMap::<PathBuf, Wanted>::new());
+    pub(super) fn open<'p>(&self, addresses: impl Iterator<Item = &'p Address>) -> Result<Vec<Option<Arc<dyn Input>>>> {
+        let (mut opened, mut containers) = (Vec::new(), BTreeMap::<Address, Wanted>::new());
         for (position, address) in addresses.enumerate() {
-            let is_stdin = address == Path::new(STDIN);
-            opened.push(if is_stdin { Some(open_file(address, self.options)?) } else { None });
+            opened.push(if address.is_stdin() { Some(open_file(address, self.options)?) } else { None });
             if let Some((container, member)) = self.options.shared.split(address) {
-                containers.entry(container).or_default().push((position, address.to_owned(), member));
+                containers.entry(container).or_default().push((position, address.clone(), member));
             }
         }
         let (mut spool, mut held) = (None, Held::default());
@@ -188,7 +187,13 @@ impl Opener<'_> {
     }
 
     /// Opens members of one container: in their place where they lie there as they are, else in the spool.
-    fn open_members(&self, container: &Path, wanted: Wanted, spool: &mut Option<Spool>, held: &mut Held) -> Result<()> {
+    fn open_members(
+        &self,
+        container: &Address,
+        wanted: Wanted,
+        spool: &mut Option<Spool>,
+        held: &mut Held,
+    ) -> Result<()> {
         let archive = open_archive(container, self.options, self.progress)?;
         let of_archive = archive.input().identity();
         let modified = of_archive.modified;
@@ -215,7 +220,7 @@ impl Opener<'_> {
             let place = MemberPlace::Archive(Arc::clone(archive.input()));
             held.open.push((position, MemberInput { identity, start, place, since: self.since }));
         }
-        let on_disk = (container != Path::new(STDIN)).then(|| of_archive.clone());
+        let on_disk = (!container.is_stdin()).then(|| of_archive.clone());
         let mut apart = BTreeMap::new();
         for (index, (position, address)) in packed {
             let Some((bytes, range)) = self.shared(&archive, container, index, &address)? else {
@@ -250,7 +255,7 @@ impl Opener<'_> {
 
     /// Where a member lies that others are unpacked with, now or before; `None` where it has to be unpacked by itself, as all do
     /// that are packed by themselves.
-    fn shared(&self, archive: &Archive, container: &Path, index: usize, address: &Path) -> Result<Option<Place>> {
+    fn shared(&self, archive: &Archive, container: &Address, index: usize, address: &Address) -> Result<Option<Place>> {
         let Some(mut shelf) = self.options.shared.shelf(container) else { return Ok(None) };
         let mut place = shelf.place(archive, index, address)?;
         if place.is_none() {

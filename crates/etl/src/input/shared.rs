@@ -3,23 +3,22 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
-use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use base::error::{ErrorKind, Result};
 use base::progress::Progress;
 
 use super::access::Identity;
-use super::address::split_address;
+use super::address::Address;
 use super::container::{Archive, Spool, Unpacked};
 use super::local::LocalFile;
 
 /// What the recordings of a run take from archives, until they are done with.
 #[derive(Debug, Default)]
 pub struct SharedMembers {
-    archives: BTreeMap<PathBuf, SharedArchive>,
+    archives: BTreeMap<Address, SharedArchive>,
     /// The addresses of all members of these.
-    addresses: HashMap<PathBuf, (PathBuf, String)>,
+    addresses: HashMap<Address, (Address, String)>,
 }
 
 /// An archive that several recordings take members from.
@@ -53,10 +52,10 @@ pub(super) type Place = (Arc<Unpacked>, Range<u64>);
 
 impl SharedMembers {
     /// For recordings with these inputs. Archives of which only one member is among them are left to themselves.
-    pub fn of<'p>(addresses: impl IntoIterator<Item = &'p Path>) -> SharedMembers {
-        let mut addresses: HashMap<PathBuf, (PathBuf, String)> =
-            addresses.into_iter().filter_map(|address| Some((address.to_owned(), split_address(address)?))).collect();
-        let mut wanted = BTreeMap::<PathBuf, BTreeSet<String>>::new();
+    pub fn of<'p>(addresses: impl IntoIterator<Item = &'p Address>) -> SharedMembers {
+        let mut addresses: HashMap<Address, (Address, String)> =
+            addresses.into_iter().filter_map(|address| Some((address.clone(), address.split()?))).collect();
+        let mut wanted = BTreeMap::<Address, BTreeSet<String>>::new();
         for (container, member) in addresses.values() {
             wanted.entry(container.clone()).or_default().insert(member.clone());
         }
@@ -70,14 +69,14 @@ impl SharedMembers {
         SharedMembers { archives, addresses }
     }
 
-    /// The archive and the member that an address names, as [`split_address`] tells them; asks the system for none of those that are
+    /// The archive and the member that an address names, as [`Address::split`] tells them; asks the system for none of those that are
     /// shared.
-    pub(super) fn split(&self, address: &Path) -> Option<(PathBuf, String)> {
-        self.addresses.get(address).cloned().or_else(|| split_address(address))
+    pub(super) fn split(&self, address: &Address) -> Option<(Address, String)> {
+        self.addresses.get(address).cloned().or_else(|| address.split())
     }
 
     /// Says that nobody asks for these again. An archive of which nobody asks for anything is closed.
-    pub fn forget<'p>(&self, addresses: impl IntoIterator<Item = &'p Path>) {
+    pub fn forget<'p>(&self, addresses: impl IntoIterator<Item = &'p Address>) {
         for (container, member) in addresses.into_iter().filter_map(|address| self.addresses.get(address)) {
             let Some(archive) = self.archives.get(container) else { continue };
             let mut shelf = archive.shelf.lock().unwrap_or_else(PoisonError::into_inner);
@@ -92,7 +91,7 @@ impl SharedMembers {
     }
 
     /// Whether several recordings take members from this archive.
-    pub(super) fn is_shared(&self, container: &Path) -> bool {
+    pub(super) fn is_shared(&self, container: &Address) -> bool {
         self.archives.contains_key(container)
     }
 
@@ -100,7 +99,7 @@ impl SharedMembers {
     ///
     /// # Errors
     /// Those of `open`.
-    pub(super) fn archive(&self, container: &Path, open: impl FnOnce() -> Result<Archive>) -> Result<Arc<Archive>> {
+    pub(super) fn archive(&self, container: &Address, open: impl FnOnce() -> Result<Archive>) -> Result<Arc<Archive>> {
         let Some(archive) = self.archives.get(container) else { return open().map(Arc::new) };
         let mut opened = archive.opened.lock().unwrap_or_else(PoisonError::into_inner);
         let now = LocalFile::identity_of(container);
@@ -111,7 +110,7 @@ impl SharedMembers {
     }
 
     /// What is known of an archive, while nobody else unpacks it.
-    pub(super) fn shelf(&self, container: &Path) -> Option<MutexGuard<'_, Shelf>> {
+    pub(super) fn shelf(&self, container: &Address) -> Option<MutexGuard<'_, Shelf>> {
         let archive = self.archives.get(container)?;
         Some(archive.shelf.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -122,7 +121,7 @@ impl Shelf {
     ///
     /// # Errors
     /// What keeps the member from being read, which is at `address`.
-    pub(super) fn place(&self, archive: &Archive, index: usize, address: &Path) -> Result<Option<Place>> {
+    pub(super) fn place(&self, archive: &Archive, index: usize, address: &Address) -> Result<Option<Place>> {
         let known = self.known.as_ref().filter(|known| known.archive == *archive.input().identity());
         match known.and_then(|known| known.unpacked.get(name(archive, index))) {
             None => Ok(None),
@@ -232,7 +231,7 @@ mod tests {
     use super::*;
     use crate::input::access::Input;
     use crate::input::container::Format;
-    use crate::input::{InputId, Inputs, OpenOptions, member_address};
+    use crate::input::{InputId, Inputs, OpenOptions};
 
     /// `x/a.etl` of three words and `b.etl` of two; the cabinet has them in one folder, the 7z archive in one stream.
     const SEVEN: &[u8] = include_bytes!("container/testdata/two.7z");
@@ -253,12 +252,12 @@ mod tests {
             let mut lab =
                 Lab { folder, options: OpenOptions { spool_dir, ..OpenOptions::default() }, begun: Cell::new(0) };
             let members = [lab.address("x/a.etl"), lab.address("b.etl")];
-            lab.options.shared = Arc::new(SharedMembers::of(members.iter().map(PathBuf::as_path)));
+            lab.options.shared = Arc::new(SharedMembers::of(members.iter()));
             lab
         }
 
-        fn address(&self, member: &str) -> PathBuf {
-            member_address(&self.folder.path().join("two"), member).unwrap()
+        fn address(&self, member: &str) -> Address {
+            Address::from(self.folder.path().join("two")).member(member).unwrap()
         }
 
         /// What a recording of one member reads, and how often something was unpacked until then.
@@ -267,7 +266,7 @@ mod tests {
             let text =
                 Inputs::open_any(&[self.address(member)], &self.options, &begin, &NoProgress).and_then(|inputs| {
                     let input = inputs.get(InputId(0))?;
-                    assert_eq!(input.path(), self.address(member));
+                    assert_eq!(input.path(), &*self.address(member));
                     let mut bytes = vec![0; input.size().try_into().unwrap()];
                     input.read_into(0, &mut bytes).map(|()| String::from_utf8(bytes).unwrap())
                 });
@@ -313,7 +312,7 @@ mod tests {
     #[test]
     fn an_archive_is_opened_once_and_closed_when_nobody_asks_for_its_members() {
         let lab = Lab::new(SEVEN);
-        let (shared, path) = (&lab.options.shared, lab.folder.path().join("two"));
+        let (shared, path) = (&lab.options.shared, Address::from(lab.folder.path().join("two")));
         let opened = Cell::new(0);
         let open = || {
             let archive = shared.archive(&path, || {
@@ -325,9 +324,9 @@ mod tests {
             opened.get()
         };
         assert_eq!([open(), open()], [1, 1]);
-        shared.forget([lab.address("b.etl").as_path()]);
+        shared.forget([&lab.address("b.etl")]);
         assert_eq!(open(), 1);
-        shared.forget([lab.address("x/a.etl").as_path()]);
+        shared.forget([&lab.address("x/a.etl")]);
         assert_eq!(open(), 2);
     }
 
@@ -335,7 +334,7 @@ mod tests {
     fn what_is_forgotten_is_not_kept() {
         let lab = Lab::new(SEVEN);
         lab.t("b.etl", "second second\n", 1);
-        lab.options.shared.forget([lab.address("b.etl").as_path()]);
+        lab.options.shared.forget([&lab.address("b.etl")]);
         lab.t("x/a.etl", "first first first\n", 1);
         lab.t("b.etl", "second second\n", 2);
     }

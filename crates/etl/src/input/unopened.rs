@@ -1,8 +1,6 @@
 //! What can be told of an input without opening it.
 
-use std::path::Path;
-
-use super::address::split_address;
+use super::address::Address;
 use super::local::LocalFile;
 
 /// An input that nobody has opened.
@@ -16,11 +14,11 @@ pub struct Unopened {
 
 impl Unopened {
     /// What stands at an address; `None` where there is no file.
-    pub fn at(address: &Path) -> Option<Self> {
+    pub fn at(address: &Address) -> Option<Self> {
         if let Some(file) = LocalFile::identity_of(address) {
             return Some(Unopened { size: Some(file.size), modified: file.modified });
         }
-        let (container, _) = split_address(address)?;
+        let (container, _) = address.split()?;
         let container = LocalFile::identity_of(&container)?;
         Some(Unopened { size: None, modified: container.modified })
     }
@@ -35,12 +33,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let archive = folder.path().join("a.zip");
         std::fs::write(&archive, "seven b").unwrap();
-        let file = Unopened::at(&archive).unwrap();
+        let file = Unopened::at(&archive.clone().into()).unwrap();
         assert_eq!(file.size, Some(7));
         assert!(file.modified.is_some());
-        let member = Unopened::at(&folder.path().join("a.zip!/t.etl"));
+        let member = Unopened::at(&folder.path().join("a.zip!/t.etl").into());
         assert_eq!(member, Some(Unopened { size: None, modified: file.modified }));
-        assert_eq!(Unopened::at(&folder.path().join("b.zip!/t.etl")), None);
-        assert_eq!(Unopened::at(folder.path()), None);
+        assert_eq!(Unopened::at(&folder.path().join("b.zip!/t.etl").into()), None);
+        assert_eq!(Unopened::at(&folder.path().into()), None);
     }
 }
